@@ -1,0 +1,70 @@
+# Heddle's usual work, one word each. `make help` lists it.
+.DEFAULT_GOAL := build
+.PHONY: help build run test test-gpu bench lint format docs asan tsan fuzz clean \
+        packages-build packages-test packages-lint packages-fuzz python-env
+
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 20
+SOURCES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.h'))
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: build/release/build.ninja  ## the release build: build/release/heddle
+	cmake --build --preset release --parallel $(JOBS)
+
+build/%/build.ninja:
+	cmake --preset $*
+
+run: packages-build python-env build  ## install what is missing, build, and show what Heddle does
+	scripts/run_demo.sh build/release/heddle
+
+test: packages-test python-env build  ## install what is missing, build, and run all tests
+	ctest --preset release --no-label-summary
+
+test-gpu: build  ## the tests that need a CUDA device
+	@if ! ls /dev/nvidia[0-9]* >/dev/null 2>&1; then \
+	  echo "test-gpu: skipped, this machine has no NVIDIA GPU"; \
+	elif ! ctest --test-dir build/release --show-only -L cuda | grep -q 'Test *#'; then \
+	  echo "test-gpu: there are no CUDA tests yet"; \
+	else \
+	  ctest --preset release -L cuda; \
+	fi
+
+bench: packages-test build  ## all benchmarks
+	scripts/bench.sh build/release
+
+lint: packages-lint  ## formatting and clang-tidy; fails on any finding
+	clang-format-19 --dry-run -Werror $(SOURCES)
+	cmake --preset release >/dev/null
+	scripts/tidy.sh build/release
+
+format: packages-lint  ## bring all sources into shape
+	clang-format-19 -i $(SOURCES)
+
+docs:  ## check the documentation
+	python3 scripts/check_docs.py
+
+asan tsan: packages-test  ## all tests under a sanitizer
+	cmake --preset $@
+	cmake --build --preset $@ --parallel $(JOBS)
+	ctest --preset $@ --no-label-summary
+
+fuzz: packages-fuzz  ## each fuzzer for FUZZ_SECONDS=20
+	cmake --preset fuzz
+	cmake --build --preset fuzz --parallel $(JOBS)
+	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
+clean:  ## remove all that was built
+	rm -rf build
+
+packages-build:
+	@scripts/install_packages.sh build
+packages-test:
+	@scripts/install_packages.sh build test
+packages-lint:
+	@scripts/install_packages.sh build test lint
+packages-fuzz:
+	@scripts/install_packages.sh build fuzz
+python-env:
+	@scripts/python_env.sh

@@ -1,0 +1,74 @@
+# One static library per folder of src/, and the rule that a folder includes only from those above.
+
+# heddle_library(NAME <folder> [PUBLIC_HEADERS a.h ...] [DEPENDS <folder> ...] [LINKS <target> ...]
+#                [DEFINES <macro=value> ...])
+# makes heddle::<folder> from src/<folder>. A folder without sources is skipped.
+function(heddle_library)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "PUBLIC_HEADERS;DEPENDS;LINKS;DEFINES")
+  list(FIND HEDDLE_FOLDERS ${arg_NAME} place)
+  if(place LESS 0)
+    message(FATAL_ERROR "src/${arg_NAME} is not in HEDDLE_FOLDERS: add it at its place in the order")
+  endif()
+  foreach(dependency IN LISTS arg_DEPENDS)
+    list(FIND HEDDLE_FOLDERS ${dependency} above)
+    if(above LESS 0 OR NOT above LESS place)
+      message(FATAL_ERROR "${arg_NAME} may not depend on ${dependency}: it is not above it")
+    endif()
+  endforeach()
+  foreach(header IN LISTS arg_PUBLIC_HEADERS)
+    set_property(GLOBAL APPEND PROPERTY HEDDLE_OWNERS "${header}=${arg_NAME}")
+  endforeach()
+
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${arg_NAME}/*.cpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${arg_NAME}/*.h)
+  file(GLOB public_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/heddle/*.h)
+  list(TRANSFORM arg_PUBLIC_HEADERS PREPEND ${CMAKE_SOURCE_DIR}/include/heddle/)
+  foreach(header IN LISTS public_headers)
+    if(header IN_LIST arg_PUBLIC_HEADERS)
+      list(APPEND headers ${header})
+    endif()
+  endforeach()
+  if(NOT sources)
+    message(STATUS "src/${arg_NAME} has no sources yet: skipped")
+    return()
+  endif()
+
+  add_library(heddle_${arg_NAME} STATIC ${sources} ${headers})
+  add_library(heddle::${arg_NAME} ALIAS heddle_${arg_NAME})
+  set_target_properties(heddle_${arg_NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(heddle_${arg_NAME} PUBLIC
+    ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(heddle_${arg_NAME} PUBLIC ${arg_LINKS})
+  target_compile_definitions(heddle_${arg_NAME} PRIVATE ${arg_DEFINES})
+  foreach(dependency IN LISTS arg_DEPENDS)
+    target_link_libraries(heddle_${arg_NAME} PUBLIC heddle_${dependency})
+  endforeach()
+  heddle_pch(heddle_${arg_NAME} lib)
+  heddle_check_layering(${arg_NAME} ${sources} ${headers})
+  set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES heddle_${arg_NAME})
+endfunction()
+
+# Checks the includes of one folder before any of it is compiled.
+function(heddle_check_layering FOLDER)
+  set(directory ${CMAKE_BINARY_DIR}/layering)
+  set(script ${CMAKE_SOURCE_DIR}/cmake/check_layering.cmake)
+  list(JOIN ARGN "\n" files)
+  file(CONFIGURE OUTPUT ${directory}/${FOLDER}.files CONTENT "@files@\n" @ONLY)
+  add_custom_command(OUTPUT ${directory}/${FOLDER}.stamp
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${FOLDER} -DROOT=${CMAKE_SOURCE_DIR}
+      -DTABLE=${directory}/table.cmake -DFILES=${directory}/${FOLDER}.files -P ${script}
+    COMMAND ${CMAKE_COMMAND} -E touch ${directory}/${FOLDER}.stamp
+    DEPENDS ${ARGN} ${script} ${directory}/table.cmake ${directory}/${FOLDER}.files
+    COMMENT "Checking the includes of ${FOLDER}" VERBATIM)
+  add_custom_target(heddle_layering_${FOLDER} DEPENDS ${directory}/${FOLDER}.stamp)
+  add_dependencies(heddle_${FOLDER} heddle_layering_${FOLDER})
+endfunction()
+
+# Called once after the last library: writes who owns which public header, and sets HEDDLE_LIBRARIES.
+function(heddle_finish_libraries)
+  get_property(OWNERS GLOBAL PROPERTY HEDDLE_OWNERS)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/layering/table.cmake @ONLY
+    CONTENT "set(ORDER \"@HEDDLE_FOLDERS@\")\nset(OWNERS \"@OWNERS@\")\n")
+  get_property(libraries GLOBAL PROPERTY HEDDLE_LIBRARIES)
+  set(HEDDLE_LIBRARIES ${libraries} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,72 @@
+# Flags for all of Heddle's code.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g0 -DNDEBUG")
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_library(heddle_options INTERFACE)
+target_compile_options(heddle_options INTERFACE
+  -Wall -Wextra $<$<BOOL:${HEDDLE_WERROR}>:-Werror>
+  # libstdc++ 12 uses what it calls deprecated, and clang says so wherever std::stable_sort is used.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
+  # Messages name files from the root of the source tree, on every machine alike.
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+
+# With sanitizers frames stay visible, and the first finding ends the run.
+set(sanitizers ${HEDDLE_SANITIZE})
+if(HEDDLE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "HEDDLE_FUZZ needs clang: use the preset `fuzz`, or turn HEDDLE_FUZZ off")
+  endif()
+  set(sanitizers fuzzer-no-link,address,undefined)
+endif()
+if(sanitizers)
+  target_compile_options(heddle_options INTERFACE
+    -fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(heddle_options INTERFACE -fsanitize=${sanitizers})
+endif()
+
+find_program(HEDDLE_CCACHE ccache)
+mark_as_advanced(HEDDLE_CCACHE)
+if(HEDDLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Without these, ccache gives up on every file that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${HEDDLE_CCACHE})
+  target_compile_options(heddle_options INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()
+
+# One precompiled header serves all targets of a kind: `KIND` is lib (position independent) or exe.
+function(heddle_pch TARGET KIND)
+  target_link_libraries(${TARGET} PRIVATE heddle_options)
+  if(NOT HEDDLE_PCH)
+    return()
+  endif()
+  if(NOT TARGET heddle_pch_${KIND})
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch/${KIND}.cpp
+      CONTENT "// Carries the precompiled header.\n")
+    add_library(heddle_pch_${KIND} OBJECT ${CMAKE_BINARY_DIR}/pch/${KIND}.cpp)
+    target_link_libraries(heddle_pch_${KIND} PRIVATE heddle_options fmt::fmt Threads::Threads)
+    if(KIND STREQUAL "lib")
+      set_target_properties(heddle_pch_lib PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
+    target_precompile_headers(heddle_pch_${KIND} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+  endif()
+  target_precompile_headers(${TARGET} REUSE_FROM heddle_pch_${KIND})
+endfunction()
+
+# What `heddle --version` calls this build.
+string(TOLOWER "${CMAKE_BUILD_TYPE}" HEDDLE_BUILD_KIND)
+if(HEDDLE_FUZZ)
+  set(HEDDLE_BUILD_KIND fuzz)
+elseif(HEDDLE_SANITIZE MATCHES "address")
+  set(HEDDLE_BUILD_KIND asan)
+elseif(HEDDLE_SANITIZE MATCHES "thread")
+  set(HEDDLE_BUILD_KIND tsan)
+endif()

@@ -1,0 +1,51 @@
+// Element types, spelled as MLIR spells them. Here in base because layouts need element sizes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "heddle/error.h"
+
+namespace heddle {
+
+enum class DType : std::uint8_t {
+  i1,  // a truth value
+  i8,
+  i16,
+  i32,
+  i64,
+  ui8,
+  ui16,
+  ui32,
+  ui64,
+  f8e4m3fn,
+  f8e5m2,
+  f16,
+  bf16,
+  f32,
+  f64,
+  c64,   // complex<f32>
+  c128,  // complex<f64>
+};
+
+// All of them, in the order above.
+std::span<const DType> all_dtypes();
+
+// Bits of information: 1 for i1, 32 for f32, 64 for complex<f32>.
+int bits(DType type);
+
+// Bytes that one element takes in memory: at least 1, so 1 for i1.
+int byte_size(DType type);
+
+// MLIR's spelling: i1, ui8, bf16, f8E4M3FN, complex<f32>.
+std::string_view name(DType type);
+
+// The inverse of name(); spelling must be exact.
+Expected<DType> parse_dtype(std::string_view text);
+
+bool is_integer(DType type);  // signed or unsigned, not i1
+bool is_float(DType type);
+bool is_complex(DType type);
+
+}  // namespace heddle

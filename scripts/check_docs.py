@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Checks that relative links in Markdown files lead to a file that is there."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def links(text):
+    """(line number, target) of every link outside of code blocks."""
+    in_code = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        elif not in_code:
+            for match in LINK.finditer(re.sub(r"`[^`]*`", "", line)):
+                yield number, match.group(1)
+
+
+def main():
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    pages = [ROOT / name for name in names.splitlines() if (ROOT / name).exists()]
+    broken = 0
+    for page in pages:
+        for number, target in links(page.read_text(encoding="utf-8")):
+            if re.match(r"[a-z]+:|#", target):
+                continue
+            if not (page.parent / target.split("#")[0]).exists():
+                print(f"{page.relative_to(ROOT)}:{number}: no such file: {target}")
+                broken += 1
+    print(f"docs: {len(pages)} pages, {broken} broken links")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+namespace heddle {
+namespace {
+
+namespace fs = std::filesystem;
+
+Reason cannot_write(const fs::path& file, int error) {
+  return reason("cannot write {}: {}", file.string(), std::generic_category().message(error));
+}
+
+// 0, or the error number. Closes `descriptor`.
+int write_and_close(int descriptor, std::string_view content) {
+  int error = 0;
+  while (error == 0 && !content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written >= 0) {
+      content.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      error = errno;
+    }
+  }
+  // A full disk may show only here. Pipes and devices cannot be synced, which is no failure.
+  if (error == 0 && ::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS) error = errno;
+  if (::close(descriptor) != 0 && error == 0) error = errno;
+  return error;
+}
+
+// A name beside `file` that nobody else uses.
+fs::path temporary_beside(const fs::path& file) {
+  static std::atomic<unsigned> counter = 0;
+  fs::path result = file;
+  result.replace_filename(
+      fmt::format(".{}.{}.{}.tmp", file.filename().string(), ::getpid(), counter++));
+  return result;
+}
+
+}  // namespace
+
+Verdict write_file(const fs::path& file, std::string_view content) {
+  struct stat before{};
+  const bool exists = ::stat(file.c_str(), &before) == 0;
+  if (exists && S_ISDIR(before.st_mode)) return cannot_write(file, EISDIR);
+  if (exists && !S_ISREG(before.st_mode)) {
+    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) return cannot_write(file, errno);
+    const int error = write_and_close(descriptor, content);
+    return error == 0 ? yes() : Verdict(cannot_write(file, error));
+  }
+
+  // Through links, so that a link stays a link.
+  std::error_code failure;
+  const fs::path resolved = exists ? fs::canonical(file, failure) : file;
+  if (failure) return cannot_write(file, failure.value());
+
+  const fs::path temporary = temporary_beside(resolved);
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) return cannot_write(file, errno);
+  int error = 0;
+  if (exists && ::fchmod(descriptor, before.st_mode & 07777) != 0) error = errno;
+  const int write_error = write_and_close(descriptor, content);
+  if (error == 0) error = write_error;
+  if (error == 0 && ::rename(temporary.c_str(), resolved.c_str()) != 0) error = errno;
+  if (error == 0) return yes();
+  ::unlink(temporary.c_str());
+  return cannot_write(file, error);
+}
+
+}  // namespace heddle

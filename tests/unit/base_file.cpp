@@ -1,0 +1,57 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "test_folder.h"
+
+namespace heddle {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+TEST(WriteFile, ReplacesWhatWasThere) {
+  const TestFolder folder;
+  ASSERT_TRUE(write_file(folder / "a", "one").ok());
+  ASSERT_TRUE(write_file(folder / "a", "three").ok());
+  EXPECT_EQ(folder.read("a"), "three");
+  EXPECT_EQ(folder.count(), 1);
+}
+
+TEST(WriteFile, KeepsModeAndLinks) {
+  const TestFolder folder;
+  ASSERT_TRUE(write_file(folder / "a", "one").ok());
+  fs::permissions(folder / "a", fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink(folder / "a", folder / "link");
+  ASSERT_TRUE(write_file(folder / "link", "two").ok());
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(folder.read("a"), "two");
+  EXPECT_EQ(fs::status(folder / "a").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST(WriteFile, AFullDiskIsSaidInWords) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "this machine has no /dev/full";
+  const Verdict verdict = write_file("/dev/full", "x");
+  ASSERT_FALSE(verdict.ok());
+  EXPECT_EQ(verdict.reason(), "cannot write /dev/full: No space left on device");
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST(WriteFile, AFolderIsRefused) {
+  const TestFolder folder;
+  fs::create_directory(folder / "a");
+  const Verdict verdict = write_file(folder / "a", "x");
+  ASSERT_FALSE(verdict.ok());
+  EXPECT_THAT(verdict.reason(), HasSubstr("Is a directory"));
+}
+
+TEST(WriteFile, LeavesNothingBehindWhenItFails) {
+  const TestFolder folder;
+  EXPECT_FALSE(write_file(folder / "missing" / "a", "x").ok());
+  EXPECT_FALSE(write_file(folder / std::string(300, 'n'), "x").ok());
+  EXPECT_EQ(folder.count(), 0);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,53 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "terminal.h"
+
+namespace heddle::cli {
+namespace {
+
+TEST(Format, Bytes) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(999), "999 B");
+  EXPECT_EQ(format_bytes(1000), "1.0 kB");
+  EXPECT_EQ(format_bytes(64e6), "64.0 MB");
+  EXPECT_EQ(format_bytes(999.96e6), "1.0 GB");
+  EXPECT_EQ(format_bytes(1.5e30), "1500000000000.0 EB");
+  EXPECT_EQ(format_bytes(std::numeric_limits<double>::infinity()), "inf B");
+}
+
+TEST(Format, Seconds) {
+  EXPECT_EQ(format_seconds(0), "0 s");
+  EXPECT_EQ(format_seconds(22e-3), "22 ms");
+  EXPECT_EQ(format_seconds(5.6e-6), "5.6 us");
+  EXPECT_EQ(format_seconds(1.5), "1.5 s");
+  EXPECT_EQ(format_seconds(412), "412 s");
+  EXPECT_EQ(format_seconds(3e-9), "3.0 ns");
+  EXPECT_EQ(format_seconds(0.9996e-3), "1.0 ms");
+  EXPECT_EQ(format_seconds(-2e-3), "-2.0 ms");
+}
+
+TEST(Format, ShortenedKeepsWholeCharacters) {
+  EXPECT_EQ(shortened("abc", 3), "abc");
+  EXPECT_EQ(shortened("abcdef", 5), "ab...");
+  EXPECT_EQ(shortened("ééééé", 5), "ééééé");
+  EXPECT_EQ(shortened("éééééé", 5), "éé...");
+  EXPECT_EQ(shortened("abcdef", 2), "..");
+  EXPECT_EQ(shortened("", 0), "");
+}
+
+TEST(Style, PlainAddsNothing) {
+  const Style plain = Style::plain();
+  EXPECT_EQ(plain.bold("x") + plain.on_colour(3, "y"), "xy");
+  EXPECT_EQ(plain.either("→", "->"), "->");
+}
+
+TEST(Style, ColourIsClosedAgain) {
+  const Style style(true, true, 80);
+  EXPECT_EQ(style.green("x"), "\x1b[32mx\x1b[0m");
+  EXPECT_EQ(style.either("→", "->"), "→");
+}
+
+}  // namespace
+}  // namespace heddle::cli

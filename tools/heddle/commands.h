@@ -1,0 +1,31 @@
+// The commands of the tool. A command is one function that adds itself to the command line.
+#pragma once
+
+#include <array>
+
+namespace CLI {
+class App;
+}
+
+namespace heddle::cli {
+
+void add_doctor(CLI::App& app);
+
+using AddCommand = void (*)(CLI::App&);
+
+// One row per command, in the order of `heddle --help`.
+inline constexpr std::array kCommands = {
+    AddCommand{add_doctor},
+};
+
+// Ends the command with this exit status, without a message: throw it.
+struct Exit {
+  int status;
+};
+
+// What a command may end with.
+inline constexpr int kExitFailed = 1;     // the user's request could not be done
+inline constexpr int kExitUsage = 2;      // the command line itself was wrong
+inline constexpr int kExitInternal = 70;  // a defect of Heddle
+
+}  // namespace heddle::cli

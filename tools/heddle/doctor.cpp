@@ -1,0 +1,106 @@
+// heddle doctor: what the machine has, and what Heddle can do with it.
+#include "doctor.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <memory>
+
+#include "commands.h"
+#include "heddle/version.h"
+#include "terminal.h"
+
+namespace heddle::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Capability {
+  bool works;
+  std::string what;
+  std::string note;
+};
+
+// Kept true by hand: what this version does, and what a part still to be built will need.
+std::vector<Capability> capabilities(bool llvm, bool cuda, bool mpi) {
+  const auto needs = [](const char* what, bool found) {
+    return fmt::format("not built yet; will need {}: {}", what, found ? "found" : "not found");
+  };
+  return {
+      {true, "layouts and plans for moving data", "heddle layout --help"},
+      {false, "reading programs (StableHLO, JAX)", "not built yet"},
+      {false, "choosing how to distribute them", "not built yet"},
+      {false, "running on CPU cores", needs("LLVM 19", llvm)},
+      {false, "running on GPUs", needs("a GPU and NVRTC", cuda)},
+      {false, "running on several machines", needs("MPI", mpi)},
+  };
+}
+
+void write_text(const std::vector<Finding>& findings, const std::vector<Capability>& can,
+                const Style& style) {
+  const auto columns = static_cast<std::size_t>(style.columns());
+  std::string text = version_line() + "\n";
+  text += style.bold("layouts and plans work on this machine; programs cannot be run yet") + "\n\n";
+  text += "this machine has\n";
+  for (const Finding& finding : findings) {
+    const std::string value = shortened(finding.text, columns - 12);
+    text += fmt::format("  {:<8}  {}\n", finding.name, finding.found ? value : style.dim(value));
+  }
+  text += "\nso Heddle can do here\n";
+  for (const Capability& capability : can) {
+    const std::string mark = fmt::format("{:<8}", capability.works ? "yes" : "not yet");
+    text +=
+        fmt::format("  {}  {:<33}  {}\n", capability.works ? style.green(mark) : style.yellow(mark),
+                    capability.what, style.dim(shortened(capability.note, columns - 47)));
+  }
+  write_stdout(text);
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+void write_report(const std::vector<Finding>& findings, const std::vector<Capability>& can) {
+  Json report = {
+      {"heddle", {{"version", version()}, {"compiler", compiler()}, {"build", build_kind()}}}};
+  for (const Finding& finding : findings) {
+    report["machine"][lower_case(finding.name)] = {{"found", finding.found},
+                                                   {"details", finding.data}};
+  }
+  for (const Capability& capability : can) {
+    report["capabilities"].push_back(
+        {{"what", capability.what}, {"works", capability.works}, {"note", capability.note}});
+  }
+  write_json(report);
+}
+
+void doctor(const ReportOptions& options) {
+  const Finding gpus = probe_gpus();
+  const Finding cuda = probe_cuda_tools();
+  const Finding llvm = probe_llvm();
+  const Finding mpi = probe_mpi();
+  const std::vector<Finding> findings = {
+      probe_cores(), probe_vectors(), probe_memory(), gpus, cuda, llvm, mpi, probe_python()};
+  const auto can = capabilities(llvm.found, gpus.found && cuda.found, mpi.found);
+  if (options.json) {
+    write_report(findings, can);
+  } else {
+    write_text(findings, can, Style::of_stdout(options.plain));
+  }
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app) {
+  auto* const command =
+      app.add_subcommand("doctor", "What this machine has and what Heddle can do with it");
+  const auto options = std::make_shared<ReportOptions>();
+  add_report_options(*command, *options);
+  command->callback([options] { doctor(*options); });
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,38 @@
+// What `heddle doctor` looks for. Every probe gives an answer, whatever state the machine is in.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+// One thing that the machine has, or has not.
+struct Finding {
+  std::string name;             // "cores"
+  bool found = false;           //
+  std::string text;             // what there is, or why there is none
+  nlohmann::ordered_json data;  // the same for --json
+};
+
+// The machine (doctor_machine.cpp).
+Finding probe_cores();
+Finding probe_vectors();
+Finding probe_memory();
+
+// Graphics cards and what drives them (doctor_cuda.cpp).
+Finding probe_gpus();
+Finding probe_cuda_tools();
+
+// Libraries and languages (doctor_software.cpp).
+Finding probe_llvm();
+Finding probe_mpi();
+Finding probe_python();
+
+// The parts that read text, for tests.
+// A limit of cgroup version 2 such as cpu.max "150000 100000"; 0 where there is none.
+double parse_cpu_max(const std::string& text);
+// The first number in a text such as "Cuda compilation tools, release 13.0, V13.0.88" after `word`.
+std::string version_after(const std::string& text, const std::string& word);
+
+}  // namespace heddle::cli

@@ -1,0 +1,79 @@
+// heddle: the command line.
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <sstream>
+#include <string>
+
+#include "commands.h"
+#include "heddle/error.h"
+#include "heddle/log.h"
+#include "heddle/version.h"
+#include "terminal.h"
+#include "usage.h"
+
+namespace heddle::cli {
+namespace {
+
+// A closed stream must not be taken by the next file that is opened: writes to it then fail.
+void keep_standard_streams() {
+  for (const int stream : {0, 1, 2}) {
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == 2 ? O_WRONLY : O_RDONLY);
+  }
+}
+
+int complain(const std::string& message, int status) {
+  fmt::print(stderr, "heddle: {}\n", message);
+  return status;
+}
+
+int parse_and_run(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    if (app.get_subcommands().empty()) write_stdout(app.help());
+    return 0;
+  } catch (const CLI::Success& request) {  // --help and --version
+    std::ostringstream text;
+    app.exit(request, text, text);
+    write_stdout(text.str());
+    return 0;
+  } catch (const CLI::ParseError& mistake) {
+    return complain(usage_message(app, mistake, argc, argv), kExitUsage);
+  }
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Heddle: runs a tensor program, fused and distributed, on the devices you have.",
+               "heddle");
+  app.set_version_flag("--version", version_line(), "Show the version and exit");
+  prepare_help(app);
+  for (const AddCommand add : kCommands) add(app);
+  return parse_and_run(app, argc, argv);
+}
+
+}  // namespace
+}  // namespace heddle::cli
+
+int main(int argc, char** argv) {
+  using namespace heddle::cli;
+  keep_standard_streams();
+  std::signal(SIGPIPE, SIG_IGN);
+  heddle::log_level();  // reads HEDDLE_LOG now, so that a wrong value is told whatever is run
+  try {
+    return run(argc, argv);
+  } catch (const Exit& exit) {
+    return exit.status;
+  } catch (const heddle::Error& error) {
+    return complain(error.what(), kExitFailed);
+  } catch (const heddle::InternalError& error) {
+    return complain(error.what(), kExitInternal);
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory", kExitFailed);
+  } catch (const std::exception& error) {
+    return complain(heddle::InternalError("no stray exception", error.what()).what(),
+                    kExitInternal);
+  }
+}
