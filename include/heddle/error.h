@@ -16,8 +16,7 @@ namespace heddle {
 // A user's mistake: says where, what came in, what was expected and what to do.
 class Error : public std::exception {
  public:
-  explicit Error(std::string message,
-                 std::source_location raised = std::source_location::current())
+  explicit Error(std::string message, std::source_location raised = std::source_location::current())
       : message_(std::move(message)), raised_(raised) {}
   const char* what() const noexcept override { return message_.c_str(); }
   // The line of Heddle that raised it, for our own debugging.
@@ -91,18 +90,18 @@ inline Verdict yes() { return std::monostate{}; }
 }  // namespace heddle
 
 // An invariant of ours. Throws InternalError, never aborts.
-#define HEDDLE_CHECK(condition, ...)                                                     \
-  do {                                                                                   \
-    if (!(condition)) [[unlikely]]                                                       \
-      throw ::heddle::InternalError(#condition, ::fmt::format("" __VA_ARGS__));          \
+#define HEDDLE_CHECK(condition, ...)                                            \
+  do {                                                                          \
+    if (!(condition)) [[unlikely]]                                              \
+      throw ::heddle::InternalError(#condition, ::fmt::format("" __VA_ARGS__)); \
   } while (false)
 
 // Returns the reason from the enclosing function when `expression` says no.
 #define HEDDLE_CONCAT_(a, b) a##b
 #define HEDDLE_CONCAT(a, b) HEDDLE_CONCAT_(a, b)
-#define HEDDLE_TRY(declaration, expression)                                              \
-  auto HEDDLE_CONCAT(expected_, __LINE__) = (expression);                                \
+#define HEDDLE_TRY(declaration, expression)                                                 \
+  auto HEDDLE_CONCAT(expected_, __LINE__) = (expression);                                   \
   if (!HEDDLE_CONCAT(expected_, __LINE__)) return HEDDLE_CONCAT(expected_, __LINE__).why(); \
   declaration = *std::move(HEDDLE_CONCAT(expected_, __LINE__))
-#define HEDDLE_TRY_VOID(expression)                                                      \
+#define HEDDLE_TRY_VOID(expression) \
   if (auto verdict_ = (expression); !verdict_) return verdict_.why()

@@ -10,11 +10,13 @@ class App;
 namespace heddle::cli {
 
 void add_doctor(CLI::App& app);
+void add_layout(CLI::App& app);
 
 using AddCommand = void (*)(CLI::App&);
 
 // One row per command, in the order of `heddle --help`.
 inline constexpr std::array kCommands = {
+    AddCommand{add_layout},
     AddCommand{add_doctor},
 };
 

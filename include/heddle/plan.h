@@ -1,0 +1,109 @@
+// The redistribution planner: from "the data lies like this" to "it should lie like that" by the
+// cheapest sequence of moves. One planner for all levels: devices exchange over links, lanes by
+// shuffles, warps through shared memory. The search, the schedule and the executor use one Plan.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "heddle/layout.h"
+#include "heddle/mesh.h"
+
+namespace heddle {
+
+enum class MoveKind : std::uint8_t {
+  slice,           // every holder keeps a part of what it has; nothing is sent
+  mask,            // of several copies one stays, the others become the identity of the reduction
+  all_gather,      // a split axis becomes replicated
+  reduce_scatter,  // a pending reduction becomes a split
+  all_reduce,      // a pending reduction becomes replicated
+  all_to_all,      // splits move to other dimensions
+  permute,         // whole blocks change their holders
+  broadcast,       // the one holder that has data gives it to all
+  halo_exchange,   // copies of neighbours' edges are filled
+  local_copy,      // the same holder, another place in its memory
+  exchange,        // whatever the footprints share: always right, never special
+};
+std::string_view name(MoveKind kind);
+
+// A part of a mesh axis: positions (c / stride) % extent.
+struct SubAxis {
+  AxisId axis = kNoAxis;
+  std::int64_t extent = 1, stride = 1;
+  friend bool operator==(const SubAxis&, const SubAxis&) = default;
+};
+
+struct Move {
+  MoveKind kind = MoveKind::local_copy;
+  std::vector<SubAxis> over;  // holders that differ only here talk to each other
+  Layout from, to;
+  std::int64_t bytes = 0;  // received by one holder
+  std::int64_t live = 0;   // bytes on one holder while the move runs: source and result
+  double seconds = 0;
+  Medium medium = Medium::network;
+  std::string why;
+};
+
+// What was not done, and why.
+struct Alternative {
+  std::string what;
+  double seconds = 0;
+  std::int64_t peak_bytes = 0;
+  std::string why_not;
+};
+
+struct Plan {
+  Layout source, target;
+  std::int64_t element_bits = 32;
+  std::vector<Move> moves;
+  double seconds = 0;
+  std::int64_t bytes = 0;        // received by one holder, over all moves
+  std::int64_t peak_bytes = 0;   // on one holder
+  std::int64_t bound_bytes = 0;  // no plan can receive less: needed and not there
+  double bound_seconds = 0;
+  int states = 0;                     // looked at by the search
+  std::vector<Alternative> rejected;  // with PlanOptions::explain
+};
+
+struct PlanOptions {
+  std::int64_t element_bits = 32;
+  std::int64_t memory_cap = 0;  // bytes on one holder during any move; 0: no cap
+  bool explain = false;         // fill Plan::rejected, which costs more searches
+};
+
+// Plans without memory of earlier ones. Time does not grow with the sizes of axes or dimensions.
+Expected<Plan> plan_redistribution(const Layout& source, const Layout& target, const Mesh& mesh,
+                                   const AxisRegistry& axes, const PlanOptions& options = {});
+
+// Remembers plans; safe to share between threads. The registry must outlive it.
+class Planner {
+ public:
+  explicit Planner(const AxisRegistry& axes, std::size_t capacity = 4096)
+      : axes_(axes), capacity_(capacity) {}
+  Expected<std::shared_ptr<const Plan>> plan(const Layout& source, const Layout& target,
+                                             const Mesh& mesh, const PlanOptions& options = {});
+  std::size_t size() const;
+
+ private:
+  struct Entry {
+    Layout source, target;
+    Mesh mesh;
+    PlanOptions options;
+    std::shared_ptr<const Plan> plan;
+  };
+  std::shared_ptr<const Plan> find(std::uint64_t key, const Layout& source, const Layout& target,
+                                   const Mesh& mesh, const PlanOptions& options) const;
+  const AxisRegistry& axes_;
+  std::size_t capacity_;
+  mutable std::shared_mutex mutex_;
+  std::unordered_multimap<std::uint64_t, Entry> plans_;
+};
+
+// Executes the plan on tagged elements and says what is wrong with the result, if anything: every
+// cell of the target holds its element with each contribution exactly once, no move reaches past
+// its group, and none receives more than its model says.
+Verdict simulate(const Plan& plan, const Mesh& mesh, const AxisRegistry& axes);
+
+}  // namespace heddle

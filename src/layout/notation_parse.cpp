@@ -1,0 +1,440 @@
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "heddle/notation.h"
+#include "layout/digits.h"
+
+namespace heddle {
+
+using namespace detail;
+
+namespace {
+
+// A digit as written: the stride may be left to the rule "left to right, slowest to fastest".
+struct Written {
+  Iter iter;
+  bool has_stride = false;
+};
+
+struct WrittenDim {
+  DimInfo info;
+  std::vector<Written> digits;
+};
+
+class Parser {
+ public:
+  Parser(std::string_view text, AxisRegistry& axes) : text_(text), axes_(axes) {}
+
+  Expected<Layout> run() {
+    if (text_.size() > 1 << 16) return reason("the layout is longer than 65536 characters");
+    bool ok = peek('(') ? sharding_form() : full_form();
+    ok = ok && terms();
+    if (ok && !at_end()) ok = fail("expected '+' or the end");
+    if (!ok) return shown(error_, error_at_);
+    auto filled = fill_in();
+    if (!filled) return shown(filled.reason(), 0);
+    for (const Written& w : replicas_) parts_.replicas.push_back(w.iter);
+    for (const Written& w : partials_) parts_.partials.push_back(w.iter);
+    auto layout = Layout::make(std::move(parts_));
+    if (!layout) return shown(layout.reason(), 0);
+    return layout;
+  }
+
+ private:
+  // ---- characters
+
+  void skip() {
+    while (pos_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[pos_])) != 0)
+      ++pos_;
+  }
+  bool at_end() {
+    skip();
+    return pos_ == text_.size();
+  }
+  bool peek(char c) {
+    skip();
+    return pos_ < text_.size() && text_[pos_] == c;
+  }
+  bool take(char c) {
+    if (!peek(c)) return false;
+    ++pos_;
+    return true;
+  }
+  bool expect(char c, const char* where) {
+    return take(c) || fail(fmt::format("expected '{}' {}", c, where));
+  }
+  bool fail(std::string why) {
+    skip();
+    return fail_at(pos_, std::move(why));
+  }
+  bool fail_at(std::size_t at, std::string why) {
+    error_ = std::move(why);
+    error_at_ = at;
+    return false;
+  }
+  // The text with a mark below the place; control characters and long lines are kept off it.
+  Reason shown(const std::string& why, std::size_t at) const {
+    std::size_t from = at > 60 ? at - 60 : 0;
+    std::string line;
+    for (char c : text_.substr(from, 90))
+      line += std::isprint(static_cast<unsigned char>(c)) != 0 ? c : '?';
+    return reason("layout, column {}: {}\n  {}\n  {:>{}}", at + 1, why, line, "^", at - from + 1);
+  }
+
+  // ---- words
+
+  std::string_view word() {
+    skip();
+    std::size_t from = pos_;
+    while (pos_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[pos_])) != 0 || text_[pos_] == '_'))
+      ++pos_;
+    return text_.substr(from, pos_ - from);
+  }
+  bool peek_name() {
+    skip();
+    return pos_ < text_.size() &&
+           (std::isalpha(static_cast<unsigned char>(text_[pos_])) != 0 || text_[pos_] == '_');
+  }
+  bool axis(AxisId& out) {
+    skip();
+    std::size_t at = pos_;
+    std::string_view w = word();
+    if (!is_name(w)) return fail_at(at, "expected the name of an axis");
+    auto id = axes_.require(w);
+    if (!id) return fail_at(at, id.reason());
+    out = *id;
+    return true;
+  }
+  bool integer(std::int64_t& out) {
+    skip();
+    std::size_t from = pos_;
+    if (pos_ < text_.size() && text_[pos_] == '-') ++pos_;
+    while (pos_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[pos_])) != 0)
+      ++pos_;
+    auto [end, error] = std::from_chars(text_.data() + from, text_.data() + pos_, out);
+    if (error == std::errc::result_out_of_range || (error == std::errc() && out == INT64_MIN))
+      return fail_at(from, "the number is too large");
+    if (error != std::errc() || end != text_.data() + pos_) {
+      pos_ = from;
+      return fail_at(from, "expected a number");
+    }
+    return true;
+  }
+  // 64, n, 16*n, n*m
+  bool size(Dim& out) {
+    out = 1;
+    std::size_t from = (skip(), pos_);
+    do {
+      if (peek_name()) {
+        std::string_view w = word();
+        if (!is_name(w)) return fail_at(from, "a name has at most 64 characters");
+        if (axes_.find(w))
+          return fail_at(from, fmt::format("{} is an axis; a size is expected here", w));
+        out = out * Dim::symbol(axes_.symbol(w));
+      } else {
+        std::int64_t n = 0;
+        if (!integer(n)) return false;
+        out = out * Dim(n);
+      }
+      if (!out.valid()) return fail_at(from, "the size is too large or has more than four names");
+    } while (take('*'));
+    return true;
+  }
+
+  // ---- parts
+
+  bool attributes(DimInfo& info) {
+    if (!take('{')) return true;
+    do {
+      skip();
+      std::size_t at = pos_;
+      std::string_view key = word();
+      if (!expect('=', "after the name of a property")) return false;
+      if (key == "pad") {
+        if (!size(info.padded)) return false;
+      } else if (key == "origin") {
+        if (!integer(info.origin)) return false;
+      } else if (key == "halo") {
+        if (!integer(info.halo_lo)) return false;
+        info.halo_hi = info.halo_lo;
+        if (take(':') && !integer(info.halo_hi)) return false;
+      } else {
+        return fail_at(at,
+                       fmt::format("unknown property '{}'; there are pad, origin and halo", key));
+      }
+    } while (take(','));
+    return expect('}', "after the properties of a dimension");
+  }
+
+  bool dim_head(DimInfo& info) {
+    if (!size(info.size)) return false;
+    info.padded = info.size.is_zero() ? Dim(1) : info.size;
+    return attributes(info);
+  }
+
+  // Behind a ':' of a dimension: gpu, 8@gpu, 8, or (2:4@gpu) with its stride.
+  bool dim_digit(Written& out) {
+    if (take('(')) {
+      out.has_stride = true;
+      return size(out.iter.extent) && expect(':', "between extent and stride") &&
+             size(out.iter.stride) && expect('@', "before the axis") && axis(out.iter.axis) &&
+             expect(')', "after the digit");
+    }
+    return whole_axis_or_extent(out, true);
+  }
+
+  // gpu or 8@gpu, and a bare 8 where `memory` allows it.
+  bool whole_axis_or_extent(Written& out, bool memory) {
+    if (peek_name()) {
+      std::size_t from = (skip(), pos_);
+      std::string_view w = word();
+      if (auto id = axes_.find(w)) {
+        out.iter.axis = *id;
+        if (axes_[*id].size == 0)
+          return fail_at(
+              from, fmt::format("axis {} has no known size; write how many, as in 8@{}", w, w));
+        out.iter.extent = axes_[*id].size;
+        return true;
+      }
+      if (!peek('@') && !peek('*')) return fail_at(from, axes_.require(w).reason());
+      pos_ = from;
+    }
+    if (!size(out.iter.extent)) return false;
+    if (take('@')) return axis(out.iter.axis);
+    if (!memory) return fail("expected '@' and an axis");
+    out.iter.axis = axes_.mem();
+    return true;
+  }
+
+  bool sharding_form() {
+    short_form_ = true;
+    take('(');
+    if (take(')')) return true;
+    do {
+      WrittenDim d;
+      if (!dim_head(d.info)) return false;
+      while (take(':')) {
+        d.digits.emplace_back();
+        if (!dim_digit(d.digits.back())) return false;
+      }
+      dims_.push_back(std::move(d));
+    } while (take(','));
+    return expect(')', "or ',' after a dimension");
+  }
+
+  bool full_form() {
+    bool has_dims = take('[');
+    if (has_dims && !take(']')) {
+      do {
+        parts_.dims.emplace_back();
+        if (!dim_head(parts_.dims.back())) return false;
+      } while (take(','));
+      if (!expect(']', "after the dimensions")) return false;
+    }
+    skip();
+    if (text_.substr(pos_, 2) != "S[")
+      return fail(has_dims ? "expected S[(extents):(strides)]"
+                           : "expected (…) as in (64:8@gpu, 128), or S[(extents):(strides)]");
+    pos_ += 2;
+    if (!list([&] {
+          parts_.digits.emplace_back();
+          return size(parts_.digits.back().extent);
+        }))
+      return false;
+    if (!expect(':', "between extents and strides")) return false;
+    std::size_t n = 0;
+    if (!list([&] {
+          if (n == parts_.digits.size()) return fail("more strides than extents");
+          Iter& i = parts_.digits[n++];
+          i.axis = axes_.mem();
+          return size(i.stride) && (!take('@') || axis(i.axis));
+        }))
+      return false;
+    if (n < parts_.digits.size())
+      return fail(fmt::format("{} extents and {} strides", parts_.digits.size(), n));
+    if (!has_dims)
+      for (const Iter& i : parts_.digits) parts_.dims.push_back({i.extent, i.extent, 0, 0, 0});
+    return expect(']', "after the strides");
+  }
+
+  // (a, b, …) or one entry without parentheses.
+  template <typename Entry>
+  bool list(Entry entry) {
+    if (!take('(')) return entry();
+    if (take(')')) return true;
+    do {
+      if (!entry()) return false;
+    } while (take(','));
+    return expect(')', "or ','");
+  }
+
+  bool terms() {
+    for (;;) {
+      bool minus = false;
+      if (peek('-')) {
+        ++pos_;
+        minus = true;
+      } else if (!take('+')) {
+        return true;
+      }
+      skip();
+      std::string_view head = text_.substr(pos_, 2);
+      if (!minus && (head == "R[" || head == "P[" || head == "Z[")) {
+        pos_ += 2;
+        bool ok = head[0] == 'R' ? items(replicas_) : head[0] == 'P' ? partial() : swizzle();
+        if (!ok) return false;
+        continue;
+      }
+      AxisOffset o;
+      if (!size(o.value) ||
+          !expect('@', "before the axis of an offset (or write R[…], P[…], Z[…])") || !axis(o.axis))
+        return false;
+      if (minus) o.value = -o.value;
+      mentioned_.push_back(o.axis);
+      parts_.offset.push_back(o);
+    }
+  }
+
+  // gpu, 8@gpu or 8:1@gpu, with commas.
+  bool items(std::vector<Written>& out) {
+    do {
+      out.emplace_back();
+      Written& w = out.back();
+      std::size_t from = (skip(), pos_);
+      if (!peek_name() && size(w.iter.extent) && take(':')) {
+        w.has_stride = true;
+        if (!size(w.iter.stride) || !expect('@', "before the axis") || !axis(w.iter.axis))
+          return false;
+        continue;
+      }
+      pos_ = from;
+      if (!whole_axis_or_extent(w, false)) return false;
+    } while (take(','));
+    return expect(']', "or ','");
+  }
+
+  bool partial() {
+    std::size_t from = (skip(), pos_);
+    std::string_view w = word();
+    std::optional<ReduceOp> op;
+    for (int i = 0; i <= static_cast<int>(ReduceOp::logical_or); ++i)
+      if (w == name(static_cast<ReduceOp>(i))) op = static_cast<ReduceOp>(i);
+    if (!op || peek(']') || peek(',') || peek('@')) {
+      pos_ = from;
+      op = ReduceOp::sum;
+    }
+    if (!partials_.empty() && parts_.reduce != *op)
+      return fail_at(from, "one layout has one kind of pending reduction");
+    parts_.reduce = *op;
+    return items(partials_);
+  }
+
+  bool swizzle() {
+    if (parts_.swizzle) return fail("a layout has one swizzle");
+    std::int64_t v[3] = {0, 0, 0};
+    for (int i = 0; i < 3; ++i) {
+      if (i > 0 && !expect(',', "between bits, base and shift of a swizzle")) return false;
+      std::size_t at = (skip(), pos_);
+      if (!integer(v[i])) return false;
+      if (v[i] < 0 || v[i] > 40)
+        return fail_at(at, "bits, base and shift of a swizzle are between 0 and 40");
+    }
+    Swizzle z{axes_.mem(), static_cast<std::uint8_t>(v[0]), static_cast<std::uint8_t>(v[1]),
+              static_cast<std::uint8_t>(v[2])};
+    if (take('@') && !axis(z.axis)) return false;
+    parts_.swizzle = z;
+    return expect(']', "after a swizzle");
+  }
+
+  // ---- what was left out
+
+  bool is_mem(const Iter& i) const { return i.axis == axes_.mem(); }
+
+  Verdict fill_in() {
+    // What a dimension's digits leave over lies in memory, fastest.
+    for (std::size_t d = 0; d < dims_.size(); ++d) {
+      Dim named = 1;
+      for (const Written& w : dims_[d].digits) named = named * w.iter.extent;
+      const DimInfo& info = dims_[d].info;
+      if (!named.valid() || named.factor() < 1 || !Dim::divides(named, info.padded)) {
+        std::string hint;
+        if (named.is_const() && info.size.is_const() && named.valid() && named.factor() > 0 &&
+            info.padded.factor() < (std::int64_t{1} << 60) &&
+            named.factor() < (std::int64_t{1} << 60)) {
+          std::int64_t up = (info.padded.factor() + named.factor() - 1) / named.factor();
+          hint = fmt::format("; write {}{{pad={}}} for blocks of {}, the last ones short",
+                             print_dim(info.size, axes_), up * named.factor(), up);
+        }
+        return reason("dimension {} has {} elements, which do not split {} ways evenly{}", d,
+                      print_dim(info.padded, axes_), print_dim(named, axes_), hint);
+      }
+      Dim rest = Dim::quotient(info.padded, named);
+      if (!rest.is(1) || info.has_halo())
+        dims_[d].digits.push_back({{rest, 0, axes_.mem()}, false});
+      parts_.dims.push_back(info);
+    }
+    // Left to right, slowest to fastest, on every axis.
+    std::vector<Written*> order;
+    for (WrittenDim& d : dims_)
+      for (Written& w : d.digits) order.push_back(&w);
+    for (Written& w : replicas_) order.push_back(&w);
+    for (Written& w : partials_) order.push_back(&w);
+    std::vector<std::pair<AxisId, Dim>> fill;  // the next stride on each axis
+    for (std::size_t i = order.size(); i-- > 0;) {
+      Iter& it = order[i]->iter;
+      mentioned_.push_back(it.axis);
+      if (order[i]->has_stride) continue;
+      auto next =
+          std::find_if(fill.begin(), fill.end(), [&](const auto& f) { return f.first == it.axis; });
+      if (next == fill.end()) next = fill.insert(fill.end(), {it.axis, Dim(1)});
+      it.stride = next->second;
+      Dim room = it.extent;
+      if (const DimInfo* halo = halo_of(*order[i])) {
+        auto wide = Dim::sum(it.extent, halo->halo_lo + halo->halo_hi);
+        if (!wide) return reason("a halo needs a block of known size");
+        room = *wide;
+        parts_.offset.push_back({it.axis, Dim(halo->halo_lo) * it.stride});
+      }
+      next->second = next->second * room;
+      if (!next->second.valid()) return reason("the tensor is too large");
+    }
+    for (const WrittenDim& d : dims_)
+      for (const Written& w : d.digits) parts_.digits.push_back(w.iter);
+    if (!short_form_) return yes();
+    // Mesh axes that nothing mentions hold copies.
+    for (AxisId a = 0; a < axes_.size(); ++a)
+      if (axes_[a].kind == AxisKind::mesh && axes_[a].size > 1 &&
+          std::find(mentioned_.begin(), mentioned_.end(), a) == mentioned_.end())
+        parts_.replicas.push_back({axes_[a].size, 1, a});
+    return yes();
+  }
+
+  // The dimension whose halo widens this digit: its last one, in memory.
+  const DimInfo* halo_of(const Written& w) const {
+    for (const WrittenDim& d : dims_)
+      if (d.info.has_halo() && !d.digits.empty() && &d.digits.back() == &w && is_mem(w.iter))
+        return &d.info;
+    return nullptr;
+  }
+
+  std::string_view text_;
+  AxisRegistry& axes_;
+  std::size_t pos_ = 0;
+  std::string error_;
+  std::size_t error_at_ = 0;
+  bool short_form_ = false;
+  std::vector<WrittenDim> dims_;
+  std::vector<Written> replicas_, partials_;
+  std::vector<AxisId> mentioned_;
+  LayoutParts parts_;
+};
+
+}  // namespace
+
+Expected<Layout> parse_layout(std::string_view text, AxisRegistry& axes) {
+  return Parser(text, axes).run();
+}
+
+}  // namespace heddle

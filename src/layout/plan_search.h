@@ -1,0 +1,36 @@
+// Cheapest path through a PlanSpace.
+#pragma once
+
+#include "layout/plan_space.h"
+
+namespace heddle {
+
+// One step from a state to the next.
+struct Step {
+  MoveKind kind = MoveKind::slice;
+  State to{};
+  std::vector<std::size_t> subs;  // which sub-axes change
+  double seconds = 0;
+  std::int64_t bytes = 0, live = 0;
+};
+
+enum class SearchGoal : std::uint8_t { fastest, least_memory };
+
+struct SearchRules {
+  SearchGoal goal = SearchGoal::fastest;
+  std::int64_t memory_cap = 0;  // 0: none
+  bool groups = true;           // all-to-all over several sub-axes at once
+  bool gather_only = false;     // finish and gather everything, then cut: the naive way
+};
+
+struct SearchResult {
+  std::vector<Step> steps;
+  double seconds = 0;
+  std::int64_t peak = 0;
+  int states = 0;
+};
+
+// Nothing where no path keeps to the memory cap.
+std::optional<SearchResult> search(const PlanSpace& space, const SearchRules& rules);
+
+}  // namespace heddle

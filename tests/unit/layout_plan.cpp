@@ -1,0 +1,311 @@
+// The planner: every pair of layouts on a small mesh, executed on the simulator, and known cases.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "heddle/notation.h"
+#include "heddle/plan.h"
+
+namespace heddle {
+namespace {
+
+struct World {
+  AxisRegistry axes = AxisRegistry::standard();
+  Mesh mesh;
+  explicit World(const char* text) : mesh(Mesh::parse(text, axes).value()) {}
+  Layout layout(std::string_view text) { return parse_layout(text, axes).value(); }
+  Plan plan(std::string_view from, std::string_view to, PlanOptions options = {}) {
+    return plan_redistribution(layout(from), layout(to), mesh, axes, options).value();
+  }
+};
+
+std::vector<std::string> kinds(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const Move& m : plan.moves) out.emplace_back(name(m.kind));
+  return out;
+}
+
+// Every way to give each of three axes a role: split dimension 0 or 1 (in mesh order), replicate,
+// pend, or stay at one position.
+std::vector<std::string> all_layouts(const std::string& rows, const std::string& columns,
+                                     ReduceOp op) {
+  const char* axes[3] = {"x", "y", "z"};
+  std::vector<std::string> out;
+  // roles: 0 rows, 1 columns, 2 replicated, 3 pending, 4 pinned, 5/6 split, but before the others
+  for (int code = 0; code < 7 * 7 * 7; ++code) {
+    int role[3] = {code % 7, code / 7 % 7, code / 49};
+    std::string dims[2] = {rows, columns};
+    for (int d = 0; d < 2; ++d) {
+      std::string late;
+      for (int a = 0; a < 3; ++a) {
+        if (role[a] == 5 + d) dims[d] += std::string(":2@") + axes[a];
+        if (role[a] == d) late = std::string(":2@") + axes[a] + late;  // reversed order
+      }
+      dims[d] += late;
+    }
+    std::string text = "(" + dims[0] + ", " + dims[1] + ")";
+    std::string pending;
+    for (int a = 0; a < 3; ++a) {
+      if (role[a] == 3) pending += (pending.empty() ? "" : ",") + std::string(axes[a]);
+      if (role[a] == 4) text += std::string(" + 0@") + axes[a];
+    }
+    if (!pending.empty()) text += " + P[" + std::string(name(op)) + " " + pending + "]";
+    out.push_back(text);
+  }
+  return out;
+}
+
+void expect_all_pairs(World& world, const std::vector<std::string>& texts, std::size_t stride) {
+  std::vector<Layout> layouts;
+  for (const std::string& t : texts) {
+    Layout l = world.layout(t);
+    if (std::find(layouts.begin(), layouts.end(), l) == layouts.end()) layouts.push_back(l);
+  }
+  std::size_t pairs = 0;
+  for (std::size_t i = 0; i < layouts.size(); ++i)
+    for (std::size_t j = i % stride; j < layouts.size(); j += stride) {
+      auto plan = plan_redistribution(layouts[i], layouts[j], world.mesh, world.axes);
+      ASSERT_TRUE(plan) << plan.reason();
+      auto right = simulate(*plan, world.mesh, world.axes);
+      ASSERT_TRUE(right) << print_layout(layouts[i], world.axes) << "  ->  "
+                         << print_layout(layouts[j], world.axes) << ": " << right.reason();
+      ASSERT_LE(plan->bound_bytes, plan->bytes) << print_layout(layouts[i], world.axes) << "  ->  "
+                                                << print_layout(layouts[j], world.axes);
+      ++pairs;
+    }
+  EXPECT_GE(pairs, 2401U);
+}
+
+// Splits by each axis, replication and pending sums in all combinations, in both nesting orders.
+TEST(Plan, AllPairsOnTwoByTwoByTwo) {
+  World w("x=2,y=2,z=2");
+  std::vector<std::string> texts = all_layouts("8", "8", ReduceOp::sum);
+  expect_all_pairs(w, texts, 7);
+}
+
+TEST(Plan, AllPairsOfOrdinaryShardings) {
+  World w("x=2,y=2,z=2");
+  std::vector<std::string> texts;
+  for (const std::string& t : all_layouts("8", "8", ReduceOp::max))
+    if (t.find("0@") == std::string::npos && texts.size() < 400) texts.push_back(t);
+  expect_all_pairs(w, texts, 3);
+}
+
+// Blocks of 5 and 6 elements over 8: padding on both dimensions.
+TEST(Plan, AllPairsUneven) {
+  World w("x=2,y=2,z=2");
+  std::vector<std::string> texts = all_layouts("5{pad=8}", "6{pad=8}", ReduceOp::sum);
+  for (const std::string& t : all_layouts("5", "6", ReduceOp::sum))
+    if (parse_layout(t, w.axes)) texts.push_back(t);
+  expect_all_pairs(w, texts, 11);
+}
+
+// Block-cyclic splits beside ordinary ones.
+TEST(Plan, AllPairsStrided) {
+  World w("x=2,y=2,z=2");
+  std::vector<std::string> texts;
+  for (const char* rows :
+       {"8", "8:2@x", "8:2:2@x", "8:4:2@x", "8:2@y:2:2@x", "8:2:2@y:2@x", "8:2@x:2@y:2@z", "8:2:4"})
+    for (const char* columns :
+         {"8", "8:2@y", "8:2:2@y", "8:4:2@z", "8:2@z:2:2@y", "8:2@z", "8:2:2@z:2@x"})
+      for (const char* rest : {"", " + P[z]", " + P[max x]", " + 1@z", " + 0@y"}) {
+        std::string text = std::string("(") + rows + ", " + columns + ")" + rest;
+        auto layout = parse_layout(text, w.axes);
+        if (layout && validate(*layout, w.axes)) texts.push_back(text);
+      }
+  expect_all_pairs(w, texts, 2);
+}
+
+TEST(Plan, SameLayoutNeedsNoMove) {
+  World w("gpu=8");
+  EXPECT_TRUE(w.plan("(64:8@gpu, 128)", "(64:8@gpu, 128)").moves.empty());
+}
+
+TEST(Plan, XlaIssue15207TakesAtMostTwoAllToAlls) {
+  World w("x=4,y=2");
+  Plan p = w.plan("(16:y, 16, 16:x)", "(16, 16:x:y, 16)");
+  ASSERT_LE(p.moves.size(), 2U);
+  for (const Move& m : p.moves) EXPECT_EQ(m.kind, MoveKind::all_to_all);
+  EXPECT_LT(p.bytes, 16 * 16 * 16 * 4);  // less than a full copy
+  EXPECT_TRUE(simulate(p, w.mesh, w.axes));
+}
+
+TEST(Plan, PendingSumOverNodesBecomesHierarchical) {
+  World w("node=4,gpu=8");
+  Plan p = w.plan("(4096, 1024) + P[sum node,gpu]", "(4096, 1024)");
+  ASSERT_EQ(kinds(p), (std::vector<std::string>{"reduce-scatter", "all-reduce", "all-gather"}));
+  EXPECT_EQ(w.axes[p.moves[0].over[0].axis].name, "gpu");
+  EXPECT_EQ(w.axes[p.moves[1].over[0].axis].name, "node");
+  EXPECT_EQ(w.axes[p.moves[2].over[0].axis].name, "gpu");
+}
+
+TEST(Plan, ReplicatedTensorIsCutWithoutTraffic) {
+  World w("gpu=8");
+  Plan p = w.plan("(64, 128)", "(64:8@gpu, 128)");
+  EXPECT_EQ(kinds(p), std::vector<std::string>{"slice"});
+  EXPECT_EQ(p.bytes, 0);
+}
+
+TEST(Plan, CopiesInsideANodeShareTheTrafficBetweenNodes) {
+  World w("node=2,gpu=8");
+  Plan p = w.plan("(4096:2@node, 4096)", "(4096, 4096)");
+  // Each gpu fetches an eighth of the other node's part, then they exchange inside the node.
+  std::int64_t between = 0;
+  for (const Move& m : p.moves)
+    for (const SubAxis& s : m.over)
+      if (w.axes[s.axis].name == "node") between += m.bytes;
+  EXPECT_EQ(between, 4096LL * 4096 * 4 / 2 / 8);
+}
+
+TEST(Plan, OuterSplitCostsTwiceTheInnerOne) {
+  World w("x=2,y=2");
+  double inner = w.plan("(64:2@x:2@y)", "(64:2@x)").seconds;
+  double outer = w.plan("(64:2@x:2@y)", "(64:2@y)").seconds;
+  EXPECT_GT(outer, inner);
+}
+
+TEST(Plan, UnevenSplitIsGatheredByBlocks) {
+  World w("gpu=4");
+  Plan p = w.plan("(10{pad=12}:4@gpu)", "(10)");
+  EXPECT_EQ(kinds(p), (std::vector<std::string>{"all-gather", "local-copy"}));
+  EXPECT_TRUE(simulate(p, w.mesh, w.axes));
+}
+
+TEST(Plan, DifferentPaddingFallsBackToAnExchange) {
+  World w("x=2,y=3");
+  Plan p = w.plan("(10:2@x)", "(10{pad=12}:3@y)");
+  EXPECT_TRUE(simulate(p, w.mesh, w.axes));
+  World v("gpu=4");
+  Plan q = v.plan("(10{pad=12}:4@gpu)", "(10{pad=16,origin=-3}:4@gpu)");
+  EXPECT_EQ(kinds(q), std::vector<std::string>{"exchange"});
+  EXPECT_TRUE(simulate(q, v.mesh, v.axes));
+}
+
+TEST(Plan, ExchangeFinishesPendingSums) {
+  World w("x=4,y=2");
+  Plan p = w.plan("(12{pad=12}:4@x) + P[y]", "(12{pad=16,origin=-2}:4@x)");
+  ASSERT_EQ(kinds(p), std::vector<std::string>{"exchange"});
+  auto right = simulate(p, w.mesh, w.axes);
+  EXPECT_TRUE(right) << right.reason();
+}
+
+TEST(Plan, StencilExchangesOnlyItsHalo) {
+  World w("gpu=4");
+  Plan p = w.plan("(64:4@gpu, 32)", "(64{halo=1}:4@gpu, 32)");
+  ASSERT_FALSE(p.moves.empty());
+  EXPECT_EQ(p.moves.back().kind, MoveKind::halo_exchange);
+  EXPECT_EQ(p.moves.back().bytes, 2 * 32 * 4);
+  EXPECT_EQ(p.bytes, 2 * 32 * 4);
+  auto right = simulate(p, w.mesh, w.axes);
+  EXPECT_TRUE(right) << right.reason();
+}
+
+TEST(Plan, HaloCornersArrive) {
+  World w("x=2,y=3");
+  for (const char* target : {"(8{halo=1}:2@x, 9{halo=2:1}:3@y)", "(8{halo=1}:2@x, 9{halo=5:4}:3@y)",
+                             "(7{pad=8,halo=0:2}:2@x, 9{halo=1})"}) {
+    std::string source = target[1] == '7' ? "(7, 9)" : "(8:2@x, 9)";
+    Plan p = w.plan(source, target);
+    auto right = simulate(p, w.mesh, w.axes);
+    EXPECT_TRUE(right) << target << ": " << right.reason();
+  }
+}
+
+TEST(Plan, HaloThatIsThereIsNotSentAgain) {
+  World w("gpu=4");
+  Layout wide = w.layout("(64{halo=2}:4@gpu)");
+  LayoutParts parts = wide.parts();
+  parts.dims[0].halo_lo = 1;
+  parts.dims[0].halo_hi = 0;
+  Plan p = plan_redistribution(wide, Layout::make(parts).value(), w.mesh, w.axes).value();
+  EXPECT_TRUE(p.moves.empty());
+}
+
+TEST(Plan, MemoryOrderAloneIsALocalCopy) {
+  World w("gpu=4");
+  Plan p = w.plan("(8:4@gpu, 6)", "[8, 6] S[(4,2,6):(1@gpu,1@mem,2@mem)]");
+  EXPECT_EQ(kinds(p), std::vector<std::string>{"local-copy"});
+  EXPECT_EQ(p.bytes, 0);
+  EXPECT_TRUE(simulate(p, w.mesh, w.axes));
+}
+
+TEST(Plan, MemoryCapIsKeptOrExplained) {
+  World w("x=4,y=2");
+  PlanOptions free;
+  Plan unlimited = w.plan("(16:x:y, 16, 16)", "(16, 16:y:x, 16)", free);
+  PlanOptions capped;
+  capped.memory_cap = unlimited.peak_bytes;
+  EXPECT_LE(w.plan("(16:x:y, 16, 16)", "(16, 16:y:x, 16)", capped).peak_bytes, capped.memory_cap);
+  capped.memory_cap = 100;
+  auto no = plan_redistribution(w.layout("(16:x:y, 16, 16)"), w.layout("(16, 16:y:x, 16)"), w.mesh,
+                                w.axes, capped);
+  ASSERT_FALSE(no);
+  EXPECT_NE(no.reason().find("the least that works needs"), std::string::npos);
+}
+
+TEST(Plan, KernelAxesUseTheirOwnMedia) {
+  World w("cluster=2,warp=4,lane=32");
+  auto medium = [&](const char* from, const char* to) {
+    Plan p = w.plan(from, to);
+    EXPECT_FALSE(p.moves.empty());
+    EXPECT_TRUE(simulate(p, w.mesh, w.axes));
+    return p.moves.empty() ? std::string() : std::string(name(p.moves[0].medium));
+  };
+  EXPECT_EQ(medium("(64:32@lane) + 0@warp + 0@cluster + P[sum 1@warp]",
+                   "(64) + R[lane] + 0@warp + 0@cluster"),
+            "shuffle");
+  EXPECT_EQ(medium("(64:4@warp) + 0@lane + 0@cluster", "(64) + R[warp] + 0@lane + 0@cluster"),
+            "shared memory");
+  EXPECT_EQ(
+      medium("(64) + P[sum cluster] + 0@lane + 0@warp", "(64) + R[cluster] + 0@lane + 0@warp"),
+      "distributed shared memory");
+}
+
+TEST(Plan, TheSearchDoesNotGrowWithTheAxes) {
+  World small("x=2,y=2,z=2");
+  World large("x=65536,y=65536,z=65536");
+  auto states = [](World& w) {
+    return w.plan("(1048576:x, 65536:y, 65536) + P[z]", "(1048576, 65536:x, 65536:y)").states;
+  };
+  EXPECT_LE(states(small), 100);
+  EXPECT_LE(states(large), 100);
+}
+
+TEST(Plan, PlannerRemembers) {
+  World w("x=2,y=2");
+  Planner planner(w.axes, 2);
+  Layout a = w.layout("(8:x, 8:y)");
+  Layout b = w.layout("(8, 8:y)");
+  Layout c = w.layout("(8:y, 8:x)");
+  auto first = planner.plan(a, b, w.mesh).value();
+  EXPECT_EQ(planner.plan(a, b, w.mesh).value(), first);
+  PlanOptions other;
+  other.element_bits = 64;
+  EXPECT_NE(planner.plan(a, b, w.mesh, other).value(), first);
+  (void)planner.plan(a, c, w.mesh).value();
+  EXPECT_LE(planner.size(), 2U);
+}
+
+TEST(Plan, ExplainsWhatWasRejected) {
+  World w("x=4,y=2");
+  PlanOptions explain;
+  explain.explain = true;
+  Plan p = w.plan("(16:y, 16, 16:x)", "(16, 16:x:y, 16)", explain);
+  ASSERT_FALSE(p.rejected.empty());
+  for (const Alternative& a : p.rejected) EXPECT_FALSE(a.why_not.empty());
+}
+
+TEST(Plan, SimulatorCatchesAWrongPlan) {
+  World w("gpu=4");
+  Plan p = w.plan("(8) + P[gpu]", "(8)");
+  ASSERT_TRUE(simulate(p, w.mesh, w.axes));
+  Plan wrong = p;
+  wrong.moves.clear();
+  EXPECT_FALSE(simulate(wrong, w.mesh, w.axes));
+  wrong = p;
+  wrong.moves.back().kind = MoveKind::local_copy;
+  EXPECT_FALSE(simulate(wrong, w.mesh, w.axes));
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,160 @@
+// heddle layout plan: the cheapest moves from one layout to another.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "heddle/dtype.h"
+#include "heddle/notation.h"
+#include "heddle/plan.h"
+#include "layout_commands.h"
+#include "terminal.h"
+
+namespace heddle::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct PlanRequest {
+  std::string source, target;
+  std::string dtype = "f32";
+  std::string memory;
+  bool check = false;
+  LayoutOptions layout;
+};
+
+// "16GB", "512 MB", "4096"
+std::int64_t parse_bytes(const std::string& text) {
+  double value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string unit(end, text.data() + text.size());
+  std::erase(unit, ' ');
+  constexpr std::pair<std::string_view, double> units[] = {{"", 1},     {"B", 1},    {"kB", 1e3},
+                                                           {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}};
+  if (error == std::errc() && value >= 1 && value < 1e18)
+    for (auto [spelling, factor] : units)
+      if (unit == spelling && value * factor < 9e18)
+        return static_cast<std::int64_t>(value * factor);
+  throw Error(
+      fmt::format("--memory '{}' is no size: write a number and B, kB, MB, GB or TB", text));
+}
+
+std::string over(const Move& move, const AxisRegistry& axes) {
+  std::string text;
+  for (const SubAxis& s : move.over) {
+    const AxisInfo& axis = axes[s.axis];
+    text += text.empty() ? "" : ",";
+    text +=
+        s.extent == axis.size ? axis.name : fmt::format("{}:{}@{}", s.extent, s.stride, axis.name);
+  }
+  return text.empty() ? "-" : text;
+}
+
+void write_text(const Plan& plan, const LayoutWorld& world, bool checked, const Style& style) {
+  const auto columns = static_cast<std::size_t>(style.columns());
+  const std::string_view arrow = style.either("→", "->");
+  const std::string mesh =
+      world.mesh.str() + (world.inferred ? " (from the layouts; --mesh sets it)" : "");
+  std::string text;
+  if (plan.moves.empty()) {
+    text += style.bold("nothing to move: the data already lies so") + "\n";
+  } else {
+    text +=
+        style.bold(fmt::format("{} move{}, {} predicted", plan.moves.size(),
+                               plan.moves.size() == 1 ? "" : "s", format_seconds(plan.seconds))) +
+        "\n";
+  }
+  text += fmt::format("  mesh    {}\n", mesh);
+  text += fmt::format("  from    {}\n", print_layout(plan.source, world.axes));
+  text += fmt::format("  to      {}\n", print_layout(plan.target, world.axes));
+  if (!plan.moves.empty()) {
+    text += fmt::format("  bytes   {} received by a device; no plan can do with less than {}\n",
+                        format_bytes(static_cast<double>(plan.bytes)),
+                        format_bytes(static_cast<double>(plan.bound_bytes)));
+    text += fmt::format("  memory  {} on a device at the peak\n\n",
+                        format_bytes(static_cast<double>(plan.peak_bytes)));
+  }
+  for (std::size_t i = 0; i < plan.moves.size(); ++i) {
+    const Move& m = plan.moves[i];
+    text += fmt::format("{:>3}  {:<14}  over {:<12} {:>9}  {:>8}  {}\n", i + 1, name(m.kind),
+                        over(m, world.axes), format_bytes(static_cast<double>(m.bytes)),
+                        format_seconds(m.seconds),
+                        m.bytes == 0 ? "inside each device" : fmt::format("by {}", name(m.medium)));
+    text += style.dim(fmt::format("       {} {}", arrow, print_layout(m.to, world.axes))) + "\n";
+    text += style.dim(shortened(fmt::format("       {}", m.why), columns)) + "\n";
+  }
+  if (!plan.rejected.empty()) text += "\nrejected\n";
+  for (const Alternative& a : plan.rejected)
+    text += fmt::format("     {:<42} {:>8}  {}\n", a.what, format_seconds(a.seconds), a.why_not);
+  if (checked)
+    text +=
+        "\n" + style.green("checked") + ": every element arrives, each contribution exactly once\n";
+  write_stdout(text);
+}
+
+void write_report(const Plan& plan, const LayoutWorld& world, bool checked) {
+  Json report = {{"mesh", world.mesh.str()},
+                 {"source", print_layout(plan.source, world.axes)},
+                 {"target", print_layout(plan.target, world.axes)},
+                 {"seconds", plan.seconds},
+                 {"bytes", plan.bytes},
+                 {"peak_bytes", plan.peak_bytes},
+                 {"bound", {{"bytes", plan.bound_bytes}, {"seconds", plan.bound_seconds}}},
+                 {"states", plan.states},
+                 {"moves", Json::array()},
+                 {"rejected", Json::array()}};
+  for (const Move& m : plan.moves)
+    report["moves"].push_back({{"kind", name(m.kind)},
+                               {"over", over(m, world.axes)},
+                               {"medium", name(m.medium)},
+                               {"bytes", m.bytes},
+                               {"seconds", m.seconds},
+                               {"live_bytes", m.live},
+                               {"to", print_layout(m.to, world.axes)},
+                               {"why", m.why}});
+  for (const Alternative& a : plan.rejected)
+    report["rejected"].push_back({{"what", a.what},
+                                  {"seconds", a.seconds},
+                                  {"peak_bytes", a.peak_bytes},
+                                  {"why_not", a.why_not}});
+  if (checked) report["checked"] = true;
+  write_json(report);
+}
+
+void run(const PlanRequest& request) {
+  LayoutWorld world = make_world(request.layout, {request.source, request.target});
+  const Layout source = world.read(request.source);
+  const Layout target = world.read(request.target);
+  PlanOptions options;
+  options.explain = true;
+  options.element_bits = bits(parse_dtype(request.dtype).value());
+  if (!request.memory.empty()) options.memory_cap = parse_bytes(request.memory);
+  const Plan plan = plan_redistribution(source, target, world.mesh, world.axes, options).value();
+  if (request.check) (void)simulate(plan, world.mesh, world.axes).value();
+  if (request.layout.report.json)
+    write_report(plan, world, request.check);
+  else
+    write_text(plan, world, request.check, Style::of_stdout(request.layout.report.plain));
+}
+
+}  // namespace
+
+void add_layout_plan(CLI::App& layout) {
+  auto request = std::make_shared<PlanRequest>();
+  CLI::App* command =
+      layout.add_subcommand("plan", "Find the cheapest moves from one layout to another");
+  command->add_option("SOURCE", request->source, "How the data lies, as in \"(64:8@gpu, 128)\"")
+      ->required();
+  command->add_option("TARGET", request->target, "How it should lie")->required();
+  command->add_option("--dtype", request->dtype, "Type of the elements")->capture_default_str();
+  command->add_option("--memory", request->memory,
+                      "Most bytes on a device during a move, as in 16GB");
+  command->add_flag("--check", request->check,
+                    "Execute the plan on tagged elements and compare (small tensors)");
+  add_layout_options(*command, request->layout);
+  command->callback([request] { run(*request); });
+}
+
+}  // namespace heddle::cli
