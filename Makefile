@@ -19,7 +19,7 @@ build/%/build.ninja:
 run: packages-build python-env build  ## install what is missing, build, and show what Heddle does
 	scripts/run_demo.sh build/release/heddle
 
-test: packages-test python-env build  ## install what is missing, build, and run all tests
+test: packages-test python-env build fuzz  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
 test-gpu: build  ## the tests that need a CUDA device

@@ -7,7 +7,7 @@ function(heddle_library)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "PUBLIC_HEADERS;DEPENDS;LINKS;DEFINES")
   list(FIND HEDDLE_FOLDERS ${arg_NAME} place)
   if(place LESS 0)
-    message(FATAL_ERROR "src/${arg_NAME} is not in HEDDLE_FOLDERS: add it at its place in the order")
+    message(FATAL_ERROR "src/${arg_NAME} is not in HEDDLE_FOLDERS: add it at its place")
   endif()
   foreach(dependency IN LISTS arg_DEPENDS)
     list(FIND HEDDLE_FOLDERS ${dependency} above)
@@ -64,7 +64,7 @@ function(heddle_check_layering FOLDER)
   add_dependencies(heddle_${FOLDER} heddle_layering_${FOLDER})
 endfunction()
 
-# Called once after the last library: writes who owns which public header, and sets HEDDLE_LIBRARIES.
+# Called once after the last library: writes who owns which public header; sets HEDDLE_LIBRARIES.
 function(heddle_finish_libraries)
   get_property(OWNERS GLOBAL PROPERTY HEDDLE_OWNERS)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/layering/table.cmake @ONLY

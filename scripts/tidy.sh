@@ -25,8 +25,13 @@ done < <(find src tools -name '*.cpp' | sort)
 check() {
   local stamp=$1/${2//\//_}.clean
   touch "$stamp.new"  # of the time before the check: a change during it counts
-  clang-tidy-19 --quiet -p "$1" "$2" 2>/dev/null || { rm "$stamp.new"; return 1; }
-  mv "$stamp.new" "$stamp"
+  # The extra argument: clang finds deprecated things inside std::stable_sort of libstdc++ 12.
+  if clang-tidy-19 --quiet --extra-arg=-Wno-deprecated-declarations -p "$1" "$2" 2>/dev/null; then
+    mv "$stamp.new" "$stamp"
+  else
+    rm "$stamp.new"
+    return 1
+  fi
 }
 export -f check
 printf '%s\n' "${due[@]}" | xargs -P "$(nproc)" -I '{}' bash -c "check '$stamps' '{}'"

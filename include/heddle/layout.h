@@ -124,7 +124,7 @@ std::int64_t coord_on(const Coord& coord, AxisId axis);
 using Index = std::vector<std::int64_t>;
 
 // Where x lies: the cell with r = 0 and p = 0.
-Expected<Coord> apply(const Layout& layout, std::span<const std::int64_t> x);
+Expected<Coord> position_of(const Layout& layout, std::span<const std::int64_t> x);
 // Every cell of x: all replicas and partials.
 Expected<std::vector<Coord>> cells(const Layout& layout, std::span<const std::int64_t> x);
 // Whether a tensor of this shape can be laid out so: the flat sizes agree.
@@ -197,7 +197,7 @@ struct AxisRole {
   struct Split {
     std::size_t dim;
     Iter digit;
-    std::int64_t place;  // elements of the dimension that one step of the digit moves
+    Dim place;  // elements of the dimension that one step of the digit moves
   };
   std::vector<Split> splits;
   Dim copies = 1;

@@ -90,13 +90,15 @@ std::optional<AxisId> AxisRegistry::find(std::string_view name) const {
 Expected<AxisId> AxisRegistry::require(std::string_view wanted) const {
   if (auto id = find(wanted)) return *id;
   std::string mesh;
-  std::string others;
+  std::string kernel;
   for (const AxisInfo& a : axes_) {
-    std::string& list = a.kind == AxisKind::mesh ? mesh : others;
+    if (a.kind == AxisKind::memory) continue;
+    std::string& list = a.kind == AxisKind::mesh ? mesh : kernel;
     list += (list.empty() ? "" : ", ") + a.name;
   }
-  return reason("unknown axis '{}'. The mesh has {}; kernel and memory axes are {}", wanted,
-                mesh.empty() ? "no axes (give --mesh NAME=SIZE,…)" : mesh, others);
+  return reason(
+      "unknown axis '{}'. The mesh has {};\n  inside a device there are {}, and mem, reg, vec",
+      wanted, mesh.empty() ? "no axes (give --mesh NAME=SIZE,...)" : mesh, kernel);
 }
 
 const AxisInfo& AxisRegistry::operator[](AxisId id) const {

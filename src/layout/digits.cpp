@@ -135,6 +135,7 @@ Expected<std::vector<Digits>> group_digits(const Digits& digits, std::span<const
   Iter left;  // what remains of the digit being cut; extent 1 when none
   for (std::size_t d = 0; d < shape.size(); ++d) {
     Dim need = shape[d];
+    if (need.factor() < 1) return reason("dimension {} would have {} elements", d, show(need));
     while (!need.is(1)) {
       if (left.extent.is(1)) {
         if (next == digits.size())

@@ -43,7 +43,7 @@ Verdict check_dims(const LayoutParts& parts) {
   return yes();
 }
 
-Verdict check_iters(const LayoutParts& parts, bool& concrete) {
+Verdict check_iters(const LayoutParts& parts) {
   std::vector<std::pair<AxisId, __int128>> reach;
   auto widen = [&](AxisId axis, __int128 by) {
     for (auto& [a, r] : reach)
@@ -60,21 +60,30 @@ Verdict check_iters(const LayoutParts& parts, bool& concrete) {
         return reason("a digit has extent {}; an extent is at least 1", show(i.extent));
       if (!i.stride.is_zero() && i.axis == kNoAxis)
         return reason("digit {} has a stride but no axis", show(i));
-      if (!i.extent.is_const() || !i.stride.is_const()) concrete = false;
       __int128 far = static_cast<__int128>(i.stride.factor()) * (i.extent.factor() - 1);
       widen(i.axis, far < 0 ? -far : far);
     }
   for (const AxisOffset& o : parts.offset) {
     if (!o.value.valid()) return reason("an offset is too large");
-    if (!o.value.is_const()) concrete = false;
+    if (o.axis == kNoAxis && !o.value.is_zero())
+      return reason("the offset {} has no axis", show(o.value));
     __int128 far = o.value.factor();
     widen(o.axis, far < 0 ? -far : far);
   }
-  for (const DimInfo& d : parts.dims)
-    if (!d.size.is_const() || !d.padded.is_const()) concrete = false;
   for (auto& [axis, r] : reach)
     if (r > kLargest) return reason("positions on one axis reach past 2^61");
   return yes();
+}
+
+bool is_concrete(const LayoutParts& parts) {
+  for (const auto* list : {&parts.digits, &parts.replicas, &parts.partials})
+    for (const Iter& i : *list)
+      if (!i.extent.is_const() || !i.stride.is_const()) return false;
+  for (const AxisOffset& o : parts.offset)
+    if (!o.value.is_const()) return false;
+  for (const DimInfo& d : parts.dims)
+    if (!d.size.is_const() || !d.padded.is_const()) return false;
+  return true;
 }
 
 // Drops swizzle bits that no address can set.
@@ -126,7 +135,7 @@ Layout::Layout() : data_(std::make_shared<const Data>()) {}
 
 Expected<Layout> Layout::make(LayoutParts parts) {
   auto data = std::make_shared<Data>();
-  HEDDLE_TRY_VOID(check_iters(parts, data->concrete));
+  HEDDLE_TRY_VOID(check_iters(parts));
   HEDDLE_TRY_VOID(check_dims(parts));
   canonical_digits(parts.digits);
   std::vector<AxisOffset> offset;
@@ -138,6 +147,7 @@ Expected<Layout> Layout::make(LayoutParts parts) {
             [](const AxisOffset& a, const AxisOffset& b) { return a.axis < b.axis; });
   parts.offset = std::move(offset);
   if (parts.partials.empty()) parts.reduce = ReduceOp::sum;
+  data->concrete = is_concrete(parts);
   if (parts.swizzle) HEDDLE_TRY_VOID(canonical_swizzle(parts, data->concrete));
   data->hash = hash_of(parts);
   data->parts = std::move(parts);
@@ -167,7 +177,8 @@ std::vector<Dim> Layout::padded_shape() const {
 }
 
 bool admits(const Layout& layout, std::span<const Dim> shape) {
-  return product(shape) == extent_of(layout.digits());
+  return std::all_of(shape.begin(), shape.end(), [](const Dim& d) { return d.factor() > 0; }) &&
+         product(shape) == extent_of(layout.digits());
 }
 
 Expected<Dim> span(const Layout& layout, AxisId axis) {
@@ -201,8 +212,10 @@ Expected<Dim> span(const Layout& layout, AxisId axis) {
 }
 
 bool covers(const Layout& layout) {
-  return std::all_of(layout.dims().begin(), layout.dims().end(), [](const DimInfo& d) {
+  // An empty tensor has nothing to cover.
+  for (const DimInfo& d : layout.dims())
     if (d.size.is_zero()) return true;
+  return std::all_of(layout.dims().begin(), layout.dims().end(), [](const DimInfo& d) {
     if (d.origin > 0) return false;
     if (d.size == d.padded) return d.origin == 0;
     return d.size.is_const() && d.padded.is_const() &&

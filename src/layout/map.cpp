@@ -183,7 +183,7 @@ Verdict check_index(const Layout& layout, std::span<const std::int64_t> x) {
 
 }  // namespace
 
-Expected<Coord> apply(const Layout& layout, std::span<const std::int64_t> x) {
+Expected<Coord> position_of(const Layout& layout, std::span<const std::int64_t> x) {
   HEDDLE_TRY_VOID(check_index(layout, x));
   LayoutMap map(layout, false);
   return map.coord(map.at(x));

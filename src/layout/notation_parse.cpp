@@ -165,6 +165,9 @@ class Parser {
                        fmt::format("unknown property '{}'; there are pad, origin and halo", key));
       }
     } while (take(','));
+    constexpr std::int64_t kMost = std::int64_t{1} << 60;
+    for (std::int64_t v : {info.origin, info.halo_lo, info.halo_hi})
+      if (v > kMost || v < -kMost) return fail("a halo or origin is at most 2^60");
     return expect('}', "after the properties of a dimension");
   }
 
@@ -236,7 +239,7 @@ class Parser {
     skip();
     if (text_.substr(pos_, 2) != "S[")
       return fail(has_dims ? "expected S[(extents):(strides)]"
-                           : "expected (…) as in (64:8@gpu, 128), or S[(extents):(strides)]");
+                           : "expected (...) as in (64:8@gpu, 128), or S[(extents):(strides)]");
     pos_ += 2;
     if (!list([&] {
           parts_.digits.emplace_back();
@@ -289,7 +292,8 @@ class Parser {
       }
       AxisOffset o;
       if (!size(o.value) ||
-          !expect('@', "before the axis of an offset (or write R[…], P[…], Z[…])") || !axis(o.axis))
+          !expect('@', "before the axis of an offset (or write R[...], P[...], Z[...])") ||
+          !axis(o.axis))
         return false;
       if (minus) o.value = -o.value;
       mentioned_.push_back(o.axis);
@@ -297,19 +301,28 @@ class Parser {
     }
   }
 
+  // Whether a size and then a ':' comes next.
+  bool has_stride() const {
+    std::size_t at = pos_;
+    auto part_of_size = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '*' || c == ' ';
+    };
+    while (at < text_.size() && part_of_size(text_[at])) ++at;
+    return at < text_.size() && text_[at] == ':';
+  }
+
   // gpu, 8@gpu or 8:1@gpu, with commas.
   bool items(std::vector<Written>& out) {
     do {
       out.emplace_back();
       Written& w = out.back();
-      std::size_t from = (skip(), pos_);
-      if (!peek_name() && size(w.iter.extent) && take(':')) {
+      if (has_stride()) {
         w.has_stride = true;
-        if (!size(w.iter.stride) || !expect('@', "before the axis") || !axis(w.iter.axis))
+        if (!size(w.iter.extent) || !expect(':', "between extent and stride") ||
+            !size(w.iter.stride) || !expect('@', "before the axis") || !axis(w.iter.axis))
           return false;
         continue;
       }
-      pos_ = from;
       if (!whole_axis_or_extent(w, false)) return false;
     } while (take(','));
     return expect(']', "or ','");
@@ -338,8 +351,8 @@ class Parser {
       if (i > 0 && !expect(',', "between bits, base and shift of a swizzle")) return false;
       std::size_t at = (skip(), pos_);
       if (!integer(v[i])) return false;
-      if (v[i] < 0 || v[i] > 40)
-        return fail_at(at, "bits, base and shift of a swizzle are between 0 and 40");
+      if (v[i] < 0 || v[i] > 60)
+        return fail_at(at, "bits, base and shift of a swizzle are between 0 and 60");
     }
     Swizzle z{axes_.mem(), static_cast<std::uint8_t>(v[0]), static_cast<std::uint8_t>(v[1]),
               static_cast<std::uint8_t>(v[2])};
@@ -361,7 +374,7 @@ class Parser {
       if (!named.valid() || named.factor() < 1 || !Dim::divides(named, info.padded)) {
         std::string hint;
         if (named.is_const() && info.size.is_const() && named.valid() && named.factor() > 0 &&
-            info.padded.factor() < (std::int64_t{1} << 60) &&
+            info.size.factor() > 0 && info.padded.factor() < (std::int64_t{1} << 60) &&
             named.factor() < (std::int64_t{1} << 60)) {
           std::int64_t up = (info.padded.factor() + named.factor() - 1) / named.factor();
           hint = fmt::format("; write {}{{pad={}}} for blocks of {}, the last ones short",

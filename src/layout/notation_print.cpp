@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "heddle/notation.h"
 #include "layout/digits.h"
 
@@ -69,13 +71,20 @@ class Printer {
   std::string items(const Digits& iters, bool strides) const {
     std::string list;
     for (const Iter& i : iters) {
+      // The axis alone stands for all of it, where no other copy or partial shares it.
       bool whole = i.stride.is(1) && axes_.knows(i.axis) && axes_[i.axis].size > 0 &&
-                   i.extent.is(axes_[i.axis].size);
+                   i.extent.is(axes_[i.axis].size) && spreads_on(i.axis) == 1;
       comma(list) += whole     ? axis(i.axis)
                      : strides ? fmt::format("{}:{}@{}", dim(i.extent), dim(i.stride), axis(i.axis))
                                : dim(i.extent) + "@" + axis(i.axis);
     }
     return list;
+  }
+
+  std::ptrdiff_t spreads_on(AxisId a) const {
+    auto here = [&](const Iter& i) { return i.axis == a; };
+    return std::count_if(layout_.replicas().begin(), layout_.replicas().end(), here) +
+           std::count_if(layout_.partials().begin(), layout_.partials().end(), here);
   }
 
   bool mentions(AxisId a) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <tuple>
 
 #include "layout/digits.h"
 #include "layout/map.h"
@@ -49,12 +50,14 @@ std::string unknown_sizes(const Layout& layout, const AxisRegistry& axes) {
 std::vector<AxisId> holder_axes(const Layout& layout, const AxisRegistry& axes) {
   std::vector<AxisId> chosen = axes_of(layout);
   std::erase_if(chosen, [&](AxisId a) { return axes[a].kind == AxisKind::memory; });
-  std::stable_sort(chosen.begin(), chosen.end(), [&](AxisId a, AxisId b) {
-    const AxisInfo& x = axes[a];
-    const AxisInfo& y = axes[b];
-    if (x.kind == AxisKind::mesh || y.kind == AxisKind::mesh) return x.kind < y.kind;
-    return std::tie(x.outer, x.inner) < std::tie(y.outer, y.inner);
-  });
+  // The registry has mesh axes in the order of the mesh.
+  const auto place = [&](AxisId a) {
+    const AxisInfo& axis = axes[a];
+    const bool mesh = axis.kind == AxisKind::mesh;
+    return std::tuple(axis.kind, mesh ? Scope::world : axis.outer, mesh ? Scope::world : axis.inner,
+                      a);
+  };
+  std::sort(chosen.begin(), chosen.end(), [&](AxisId a, AxisId b) { return place(a) < place(b); });
   return chosen;
 }
 
@@ -188,8 +191,10 @@ bool Picture::names(AxisId axis) const {
 
 std::int64_t Picture::inner_run(const Digits& digits) const {
   std::int64_t run = 1;
-  for (std::size_t i = digits.size(); i-- > 0 && !names(digits[i].axis);)
+  for (std::size_t i = digits.size(); i-- > 0;) {
+    if (names(digits[i].axis)) break;
     run *= digits[i].extent.factor();
+  }
   return run;
 }
 

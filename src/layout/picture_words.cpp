@@ -131,10 +131,12 @@ void describe_places(const Layout& layout, const AxisRegistry& axes, bool halo,
                     axis.name));
   }
   const std::vector<AxisId> used = axes_of(layout);
-  for (AxisId a = 0; a < axes.size(); ++a)
-    if (axes[a].kind == AxisKind::mesh && axes[a].size > 1 &&
-        !std::binary_search(used.begin(), used.end(), a))
-      add(fmt::format("only at position 0 of {}", axes[a].name));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto id = static_cast<AxisId>(i);
+    if (axes[id].kind == AxisKind::mesh && axes[id].size > 1 &&
+        !std::binary_search(used.begin(), used.end(), id))
+      add(fmt::format("only at position 0 of {}", axes[id].name));
+  }
   if (!text.empty()) out.push_back({"place", text});
 }
 

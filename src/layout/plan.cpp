@@ -4,6 +4,8 @@
 #include <array>
 
 #include "heddle/hash.h"
+#include "heddle/log.h"
+#include "heddle/notation.h"
 #include "layout/digits.h"
 #include "layout/plan_moves.h"
 
@@ -208,6 +210,16 @@ class Assembler {
   Plan plan_;
 };
 
+void log_plan(const Plan& plan, const AxisRegistry& axes) {
+  if (log_level() < kLogPlans) return;
+  std::string text =
+      fmt::format("plan {} -> {}: {:.3g} s, {} bytes", print_layout(plan.source, axes),
+                  print_layout(plan.target, axes), plan.seconds, plan.bytes);
+  for (const Move& m : plan.moves)
+    text += fmt::format("; {} {} bytes ({})", name(m.kind), m.bytes, m.why);
+  log(kLogPlans, "{}", text);
+}
+
 }  // namespace
 
 Expected<Plan> plan_redistribution(const Layout& source, const Layout& target, const Mesh& mesh,
@@ -226,7 +238,9 @@ Expected<Plan> plan_redistribution(const Layout& source, const Layout& target, c
         3e19)
       return reason("[plan] the tensor has more bytes than 2^61");
   const PlanContext in{source, target, without_halo(target), mesh, axes, options};
-  return Assembler(in).run();
+  auto plan = Assembler(in).run();
+  if (plan) log_plan(*plan, axes);
+  return plan;
 }
 
 // ---- memory of plans

@@ -69,7 +69,7 @@ Expected<AxisRole> axis_role(const Layout& layout, AxisId axis) {
     Dim place = 1;
     for (std::size_t i = groups[d].size(); i-- > 0;) {
       const Iter& digit = groups[d][i];
-      if (digit.axis == axis) role.splits.insert(role.splits.begin(), {d, digit, place.factor()});
+      if (digit.axis == axis) role.splits.insert(role.splits.begin(), {d, digit, place});
       place = place * digit.extent;
     }
   }
@@ -85,7 +85,11 @@ Expected<AxisRole> axis_role(const Layout& layout, AxisId axis) {
 
 std::int64_t vector_width(const Layout& layout, AxisId axis, std::int64_t limit) {
   if (layout.rank() == 0 || limit < 2) return 1;
-  auto groups = group(layout, layout.padded_shape());
+  // Only the boundary before the last dimension matters.
+  std::vector<Dim> shape = layout.padded_shape();
+  const Dim last_size = shape.back();
+  shape.pop_back();
+  auto groups = group(layout, std::vector<Dim>{product(shape), last_size});
   if (!groups || groups->back().empty()) return 1;
   const Iter& last = groups->back().back();
   if (last.axis != axis || !last.stride.is(1)) return 1;

@@ -53,10 +53,8 @@ Expected<AddressExpr> lower_address(const Layout& layout, AxisId axis) {
 }
 
 Expected<std::uintptr_t> Tensor::address(std::span<const std::int64_t> x, AxisId axis) const {
-  if (bits(dtype) % 8 != 0)
-    return reason("[address] elements of {} bits have no byte address", bits(dtype));
-  HEDDLE_TRY(Coord cell, apply(layout, x));
-  return base + static_cast<std::uintptr_t>(coord_on(cell, axis) * (bits(dtype) / 8));
+  HEDDLE_TRY(Coord cell, position_of(layout, x));
+  return base + static_cast<std::uintptr_t>(coord_on(cell, axis) * byte_size(dtype));
 }
 
 }  // namespace heddle

@@ -92,11 +92,6 @@ Expected<std::vector<DimInfo>> divided_dims(const std::vector<DimInfo>& dims,
   return out;
 }
 
-bool below(const LayoutParts& parts, AxisId axis, std::int64_t limit) {
-  Range r = range_on(parts, axis);
-  return r.lo >= 0 && r.hi < limit;
-}
-
 // Whether every step of `parts` on `axis`, its offset too, is a multiple of n.
 bool steps_by(const LayoutParts& parts, AxisId axis, std::int64_t n) {
   for (const auto* list : {&parts.digits, &parts.replicas, &parts.partials})
@@ -133,10 +128,15 @@ Expected<std::optional<Swizzle>> whole_swizzle(const Layout& outer, const Layout
     return reason("[{}] the outer swizzle needs an inner span that is a power of two, not {}", op,
                   w);
   z.base = static_cast<std::uint8_t>(z.base + std::countr_zero(w));
-  if (!below(inner.parts(), z.axis, std::int64_t{1} << z.base))
+  // The inner layout must stay below the bits that move, and the outer one must step over it.
+  const Range r = range_on(inner.parts(), z.axis);
+  const auto room = static_cast<std::int64_t>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(r.hi, 0)) + 1));
+  if (r.lo < 0 || room > std::int64_t{1} << z.base)
     return reason("[{}] the inner layout reaches into the bits that the outer swizzle moves", op);
-  if (!steps_by(outer.parts(), z.axis, (std::int64_t{1} << z.base) / static_cast<std::int64_t>(w)))
-    return reason("[{}] the outer layout steps below the bits that its swizzle keeps", op);
+  if (!steps_by(outer.parts(), z.axis,
+                std::max<std::int64_t>(1, room / static_cast<std::int64_t>(w))))
+    return reason("[{}] the outer layout steps inside the inner one, below its swizzle", op);
   return std::optional(z);
 }
 

@@ -13,6 +13,19 @@ std::string spell(const Iter& i, const AxisRegistry& axes) {
   return fmt::format("{}:{}@{}", show(i.extent), show(i.stride), axes[i.axis].name);
 }
 
+// All sums of the iters' digits.
+std::vector<std::int64_t> positions_of(const std::vector<Iter>& iters) {
+  std::vector<std::int64_t> positions = {0};
+  for (const Iter& i : iters) {
+    std::vector<std::int64_t> next;
+    for (std::int64_t p : positions)
+      for (std::int64_t d = 0; d < i.extent.factor(); ++d)
+        next.push_back(p + d * i.stride.factor());
+    positions = std::move(next);
+  }
+  return positions;
+}
+
 Verdict check_bounds(const Layout& layout, const AxisRegistry& axes, AxisId axis, std::int64_t lo,
                      std::int64_t hi) {
   const AxisInfo& info = axes[axis];
@@ -22,6 +35,25 @@ Verdict check_bounds(const Layout& layout, const AxisRegistry& axes, AxisId axis
     return reason("the layout reaches position {} on axis {}, which has only {}{}", hi, info.name,
                   info.size, layout.offset_on(axis).is_zero() ? "" : "; mind the offset");
   return yes();
+}
+
+// Where a swizzle may carry addresses. It stays inside aligned blocks, and only on an axis of
+// limited size does it matter where exactly.
+Expected<Range> swizzled_range(Range r, const std::vector<Iter>& iters, const Layout& layout,
+                               const AxisRegistry& axes) {
+  const Swizzle& z = *layout.swizzle();
+  const std::int64_t size = axes[z.axis].size;
+  const std::int64_t block = (std::int64_t{1} << (z.base + z.bits)) - 1;
+  if (r.lo < 0 || size == 0 || (r.hi | block) < size) return r;
+  std::int64_t choices = 1;
+  for (const Iter& i : iters)
+    if (choices <= 1 << 20) choices *= std::min<std::int64_t>(i.extent.factor(), 1 << 21);
+  if (choices > 1 << 20)
+    return reason("the swizzle cannot be shown to stay inside axis {}", axes[z.axis].name);
+  std::vector<std::int64_t> positions = positions_of(iters);
+  const std::int64_t lowest = *std::min_element(positions.begin(), positions.end());
+  for (std::int64_t p : positions) r.hi = std::max(r.hi, z.apply(p - lowest + r.lo));
+  return r;
 }
 
 // Whether no two choices of digits meet on one position of the axis.
@@ -54,14 +86,7 @@ Verdict check_injective(std::vector<Iter> iters, const AxisRegistry& axes, AxisI
     if (reach + 1 < kMost) return overlap;
     return reason("{} (or cannot be shown not to: there are too many to try)", overlap.text);
   }
-  std::vector<std::int64_t> positions = {0};
-  for (const Iter& i : iters) {
-    std::vector<std::int64_t> next;
-    for (std::int64_t p : positions)
-      for (std::int64_t d = 0; d < i.extent.factor(); ++d)
-        next.push_back(p + d * i.stride.factor());
-    positions = std::move(next);
-  }
+  std::vector<std::int64_t> positions = positions_of(iters);
   std::sort(positions.begin(), positions.end());
   if (std::adjacent_find(positions.begin(), positions.end()) != positions.end()) return overlap;
   return yes();
@@ -79,7 +104,7 @@ Verdict validate(const Layout& layout, const AxisRegistry& axes) {
     if (i.stride.is_zero())
       return reason(
           "{} elements share one cell (a broadcast view); give each its own place or replicate "
-          "with R[…]",
+          "with R[...]",
           show(i.extent));
   if (!layout.concrete()) return yes();  // the rest is checked once sizes are bound
 
@@ -113,12 +138,15 @@ Verdict validate(const Layout& layout, const AxisRegistry& axes) {
     Range r = range_on(layout.parts(), axis);
     for (const auto& [a, extra] : halo_room)
       if (a == axis) r = {r.lo + extra.lo, r.hi + extra.hi};
-    HEDDLE_TRY_VOID(check_bounds(layout, axes, axis, r.lo, r.hi));
     std::vector<Iter> here;
     for (const auto* list :
          {static_cast<const Digits*>(&digits), &layout.replicas(), &layout.partials()})
       for (const Iter& i : *list)
         if (i.axis == axis) here.push_back(i);
+    if (layout.swizzle() && layout.swizzle()->axis == axis) {
+      HEDDLE_TRY(r, swizzled_range(r, here, layout, axes));
+    }
+    HEDDLE_TRY_VOID(check_bounds(layout, axes, axis, r.lo, r.hi));
     HEDDLE_TRY_VOID(check_injective(std::move(here), axes, axis));
   }
   return yes();

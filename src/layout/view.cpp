@@ -18,6 +18,11 @@ Expected<std::vector<DimInfo>> reshaped(const std::vector<DimInfo>& old,
   std::size_t n = 0;
   while (o < old.size() || n < shape.size()) {
     if (o < old.size() && !old[o].plain()) {
+      if (n < shape.size() && shape[n].is(1) && !old[o].size.is(1)) {
+        dims.emplace_back();
+        ++n;
+        continue;
+      }
       if (n >= shape.size() || !(shape[n] == old[o].size))
         return reason(
             "[reshape] dimension {} (size {}, padded to {}) is uneven, shifted or has a halo: it "
@@ -126,14 +131,28 @@ Expected<Layout> apply_step(const Layout& layout, const View::Slice& v) {
     auto tight = slice(layout, v.start, v.size);
     return tight ? tight : window(layout, v.start, v.size);
   }
-  // Every step-th element: cut whole steps, then keep the first of each. Where the last step is cut
-  // short by the end, the padding may still hold it.
+  // Every step-th element: cut whole steps, then keep the first of each. Only those count, so where
+  // the last step is cut short, the slowest digit may be thought longer.
+  HEDDLE_TRY(auto digits, group(layout, layout.padded_shape()));
   LayoutParts room = layout.parts();
+  room.digits.clear();
   Index whole = v.size;
   std::vector<Dim> interleaved;
   for (std::size_t d = 0; d < step.size(); ++d) {
     whole[d] = v.size[d] * step[d];
-    room.dims[d].size = std::max(room.dims[d].size.factor(), v.start[d] + whole[d]);
+    DimInfo& dim = room.dims[d];
+    const std::int64_t first = v.start[d] - dim.origin;
+    const std::int64_t need = first + whole[d];
+    if (first < 0 || need - step[d] >= dim.padded.factor())
+      return reason("[slice] the layout holds only part of the slice in dimension {}", d);
+    if (need > dim.padded.factor()) {
+      if (digits[d].empty()) digits[d].push_back({1, 0, kNoAxis});
+      const std::int64_t place = dim.padded.factor() / digits[d].front().extent.factor();
+      digits[d].front().extent = (need + place - 1) / place;
+      dim.padded = digits[d].front().extent * place;
+    }
+    dim.size = std::max(dim.size.factor(), v.start[d] + whole[d]);
+    room.digits.insert(room.digits.end(), digits[d].begin(), digits[d].end());
     interleaved.push_back(v.size[d]);
     interleaved.push_back(step[d]);
   }

@@ -42,7 +42,7 @@ HEDDLE_LAW_REFUSING(Meaning, ApplyAndCellsFollowTheDefinition, 0.1) {
     for (std::int64_t& v : x) v -= 2;
     const auto say = [&] { return show(x) + show(layout); };
     const auto flat = oracle.flat(x);
-    const auto one = heddle::apply(layout, x);
+    const auto one = position_of(layout, x);
     const auto all = cells(layout, x);
     require(one.ok() == flat.has_value() && all.ok() == flat.has_value(), say);
     if (!flat) return;
@@ -53,7 +53,7 @@ HEDDLE_LAW_REFUSING(Meaning, ApplyAndCellsFollowTheDefinition, 0.1) {
     std::sort(places.begin(), places.end());
     require(places == oracle.all_cells(*flat), say);
   });
-  require(!heddle::apply(layout, Index(layout.rank() + 1, 0)), [&] { return show(layout); });
+  require(!position_of(layout, Index(layout.rank() + 1, 0)), [&] { return show(layout); });
 }
 
 HEDDLE_LAW_REFUSING(Meaning, SpanReachesFromTheFirstToTheLastPosition, 0.1) {
@@ -86,10 +86,7 @@ HEDDLE_LAW_REFUSING(Meaning, CoversWhereEveryIndexHasACell, 0.1) {
   const Layout layout = random_layout(choices, {});
   const Oracle oracle(layout);
   bool all = true;
-  // Dimensions are independent: an empty one does not excuse another.
-  for (std::size_t d = 0; d < layout.rank(); ++d)
-    for (std::int64_t x = 0; x < oracle.size[d]; ++x)
-      all = all && x >= oracle.origin[d] && x < oracle.origin[d] + oracle.padded[d];
+  each_index(oracle.size, [&](const Index& x) { all = all && oracle.flat(x); });
   require(covers(layout) == all, [&] { return show(layout); });
 }
 

@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
+#include "heddle/log.h"
 #include "heddle/notation.h"
 #include "heddle/plan.h"
 
@@ -284,6 +287,39 @@ TEST(Plan, PlannerRemembers) {
   EXPECT_NE(planner.plan(a, b, w.mesh, other).value(), first);
   (void)planner.plan(a, c, w.mesh).value();
   EXPECT_LE(planner.size(), 2U);
+}
+
+TEST(Plan, PlannerIsSharedBetweenThreads) {
+  World w("x=2,y=2,z=2");
+  Planner planner(w.axes, 8);
+  std::vector<Layout> layouts;
+  for (const char* text : {"(8:x, 8:y)", "(8, 8:y)", "(8:y, 8:x)", "(8, 8) + P[z]", "(8:z, 8)"})
+    layouts.push_back(w.layout(text));
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const Layout& from = layouts[static_cast<std::size_t>(i + t) % layouts.size()];
+        const Layout& to = layouts[static_cast<std::size_t>(i * 3 + t) % layouts.size()];
+        auto plan = planner.plan(from, to, w.mesh);
+        if (!plan || !((*plan)->source == from) || !((*plan)->target == to)) ++wrong;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_LE(planner.size(), 8U);
+}
+
+TEST(Plan, LogsPlansAtTwo) {
+  World w("gpu=4");
+  std::string logged;
+  LogSink before = set_log_sink([&](std::string_view text) { logged += text; });
+  set_log_level(kLogPlans);
+  (void)w.plan("(8:gpu)", "(8)");
+  set_log_level(0);
+  set_log_sink(before);
+  EXPECT_NE(logged.find("all-gather"), std::string::npos);
 }
 
 TEST(Plan, ExplainsWhatWasRejected) {

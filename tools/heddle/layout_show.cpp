@@ -175,19 +175,26 @@ Json cells_json(const Picture& picture) {
       const Picture::Cell& cell = picture.cell(row, column);
       Json json = {{"row", row}, {"column", column}, {"held", cell.held}};
       if (cell.held) {
+        Index first, last;
         std::vector<CellRange> ranges = row_ranges(picture, row);
         if (!picture.sides.empty()) ranges.push_back(column_range(picture, column));
-        json["first"] = json["last"] = Json::array();
-        for (const CellRange& range : ranges) {
-          json["first"].push_back(range.lo);
-          json["last"].push_back(range.hi - 1);
-        }
+        for (const CellRange& range : ranges) first.push_back(range.lo);
+        for (const CellRange& range : ranges) last.push_back(range.hi - 1);
+        json["first"] = first;
+        json["last"] = last;
         json["holders"] = holders_of(picture, cell, kHoldersListed);
         json["holder_count"] = holder_count(picture);
       }
       cells.push_back(std::move(json));
     }
   return cells;
+}
+
+// Whole, unless there are too many to count.
+Json bytes_json(std::int64_t elements, DType type) {
+  constexpr std::int64_t kCounted = std::int64_t{1} << 57;
+  if (elements < kCounted) return elements * byte_size(type);
+  return static_cast<double>(elements) * byte_size(type);
 }
 
 void write_report(const Shown& shown, const ShowOptions& options) {
@@ -208,7 +215,7 @@ void write_report(const Shown& shown, const ShowOptions& options) {
                  {"reduce", name(picture.reduce)},
                  {"elements", picture.elements},
                  {"elements_per_holder", picture.per_holder},
-                 {"bytes_per_holder", static_cast<double>(picture.stored) * byte_size(shown.type)},
+                 {"bytes_per_holder", bytes_json(picture.stored, shown.type)},
                  {"holders", picture.holders},
                  {"all_holders", picture.all_holders},
                  {"words", words},
