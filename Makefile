@@ -1,7 +1,7 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
 .PHONY: help build run test test-gpu bench lint format docs asan tsan fuzz clean \
-        packages-build packages-test packages-lint packages-fuzz python-env
+        packages-test packages-lint packages-fuzz python-env
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 20
@@ -16,7 +16,8 @@ build: build/release/build.ninja  ## the release build: build/release/heddle
 build/%/build.ninja:
 	cmake --preset $*
 
-run: packages-build python-env build  ## install what is missing, build, and show what Heddle does
+run: packages-test python-env build/release/build.ninja  ## install what is missing, build, show it
+	cmake --build --preset release --parallel $(JOBS) --target heddle
 	scripts/run_demo.sh build/release/heddle
 
 test: packages-test python-env build fuzz  ## install what is missing, build, fuzz briefly, run all tests
@@ -58,8 +59,6 @@ fuzz: packages-fuzz  ## each fuzzer for FUZZ_SECONDS=20
 clean:  ## remove all that was built
 	rm -rf build
 
-packages-build:
-	@scripts/install_packages.sh build
 packages-test:
 	@scripts/install_packages.sh build test
 packages-lint:

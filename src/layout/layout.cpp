@@ -19,8 +19,13 @@ namespace {
 // Positions stay below this, so that sums of them never leave 64 bits.
 constexpr std::int64_t kLargest = std::int64_t{1} << 61;
 
-Verdict check_dims(const LayoutParts& parts) {
+Dim extent_of_dims(const std::vector<DimInfo>& dims) {
   Dim padded = 1;
+  for (const DimInfo& d : dims) padded = padded * d.padded;
+  return padded;
+}
+
+Verdict check_dims(const LayoutParts& parts) {
   for (std::size_t d = 0; d < parts.dims.size(); ++d) {
     const DimInfo& dim = parts.dims[d];
     if (!dim.size.valid() || !dim.padded.valid()) return reason("dimension {} is too large", d);
@@ -33,13 +38,10 @@ Verdict check_dims(const LayoutParts& parts) {
       return reason("dimension {} has a negative halo ({}:{})", d, dim.halo_lo, dim.halo_hi);
     for (std::int64_t v : {dim.origin, dim.halo_lo, dim.halo_hi})
       if (v > kLargest || v < -kLargest) return reason("dimension {} is too large", d);
-    padded = padded * dim.padded;
   }
+  const Dim padded = extent_of_dims(parts.dims);
   if (!padded.valid() || (padded.is_const() && padded.factor() > kLargest))
     return reason("the tensor is too large: its sizes multiply past 2^61 elements");
-  Dim extent = extent_of(parts.digits);
-  if (!(extent == padded))
-    return reason("the digits cover {} elements and the dimensions {}", show(extent), show(padded));
   return yes();
 }
 
@@ -135,8 +137,13 @@ Layout::Layout() : data_(std::make_shared<const Data>()) {}
 
 Expected<Layout> Layout::make(LayoutParts parts) {
   auto data = std::make_shared<Data>();
-  HEDDLE_TRY_VOID(check_iters(parts));
   HEDDLE_TRY_VOID(check_dims(parts));
+  HEDDLE_TRY_VOID(check_iters(parts));
+  Dim covered = extent_of(parts.digits);
+  Dim padded = extent_of_dims(parts.dims);
+  if (!(covered == padded))
+    return reason("the digits cover {} elements and the dimensions {}", show(covered),
+                  show(padded));
   canonical_digits(parts.digits);
   std::vector<AxisOffset> offset;
   for (const AxisOffset& o : parts.offset) HEDDLE_TRY_VOID(add_offset(offset, o.axis, o.value));

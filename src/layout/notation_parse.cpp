@@ -118,7 +118,7 @@ class Parser {
       return fail_at(from, "the number is too large");
     if (error != std::errc() || end != text_.data() + pos_) {
       pos_ = from;
-      return fail_at(from, "expected a number");
+      return fail_at(from, "expected a number or the name of a size");
     }
     return true;
   }
@@ -314,6 +314,7 @@ class Parser {
   // gpu, 8@gpu or 8:1@gpu, with commas.
   bool items(std::vector<Written>& out) {
     do {
+      if (peek(']')) return fail("expected an axis, as in gpu or 2@gpu");
       out.emplace_back();
       Written& w = out.back();
       if (has_stride()) {
@@ -334,6 +335,9 @@ class Parser {
     std::optional<ReduceOp> op;
     for (int i = 0; i <= static_cast<int>(ReduceOp::logical_or); ++i)
       if (w == name(static_cast<ReduceOp>(i))) op = static_cast<ReduceOp>(i);
+    if (!op && is_name(w) && !axes_.find(w) && peek_name())
+      return fail_at(
+          from, fmt::format("'{}' is no reduction; there are sum, product, min, max, and, or", w));
     if (!op || peek(']') || peek(',') || peek('@')) {
       pos_ = from;
       op = ReduceOp::sum;
@@ -365,24 +369,40 @@ class Parser {
 
   bool is_mem(const Iter& i) const { return i.axis == axes_.mem(); }
 
+  // Why a dimension does not split so, and what to write instead.
+  std::string uneven(std::size_t d, const DimInfo& info, const Dim& ways) const {
+    const std::string size = print_dim(info.padded, axes_);
+    const std::string count = print_dim(ways, axes_);
+    if (!info.padded.is_const() || !ways.is_const())
+      return fmt::format(
+          "dimension {} has {} elements, which are not known to split {} ways; write {}*{} if they "
+          "do",
+          d, size, count, count, size);
+    std::string text = fmt::format(
+        "dimension {} has {} elements, which do not split {} ways evenly", d, size, count);
+    constexpr std::int64_t kMost = std::int64_t{1} << 60;
+    if (!ways.valid() || info.size.factor() < 1 || info.padded.factor() > kMost ||
+        ways.factor() > kMost)
+      return text;
+    const std::int64_t block = (info.padded.factor() + ways.factor() - 1) / ways.factor();
+    return text + fmt::format("; write {}{{pad={}}} for blocks of {}, the last ones short",
+                              print_dim(info.size, axes_), block * ways.factor(), block);
+  }
+
   Verdict fill_in() {
     // What a dimension's digits leave over lies in memory, fastest.
     for (std::size_t d = 0; d < dims_.size(); ++d) {
       Dim named = 1;
-      for (const Written& w : dims_[d].digits) named = named * w.iter.extent;
-      const DimInfo& info = dims_[d].info;
-      if (!named.valid() || named.factor() < 1 || !Dim::divides(named, info.padded)) {
-        std::string hint;
-        if (named.is_const() && info.size.is_const() && named.valid() && named.factor() > 0 &&
-            info.size.factor() > 0 && info.padded.factor() < (std::int64_t{1} << 60) &&
-            named.factor() < (std::int64_t{1} << 60)) {
-          std::int64_t up = (info.padded.factor() + named.factor() - 1) / named.factor();
-          hint = fmt::format("; write {}{{pad={}}} for blocks of {}, the last ones short",
-                             print_dim(info.size, axes_), up * named.factor(), up);
-        }
-        return reason("dimension {} has {} elements, which do not split {} ways evenly{}", d,
-                      print_dim(info.padded, axes_), print_dim(named, axes_), hint);
+      for (const Written& w : dims_[d].digits) {
+        if (w.iter.extent.factor() < 1)
+          return reason("dimension {} is split {} ways; at least 1 is possible", d,
+                        print_dim(w.iter.extent, axes_));
+        named = named * w.iter.extent;
       }
+      DimInfo& info = dims_[d].info;
+      if (info.size.is_zero() && info.padded.is(1) && named.valid()) info.padded = named;
+      if (!named.valid() || !Dim::divides(named, info.padded))
+        return reason("{}", uneven(d, info, named));
       Dim rest = Dim::quotient(info.padded, named);
       if (!rest.is(1) || info.has_halo())
         dims_[d].digits.push_back({{rest, 0, axes_.mem()}, false});
