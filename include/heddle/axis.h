@@ -68,6 +68,7 @@ class AxisRegistry {
   AxisId mem() const { return mem_; }
 
   SymbolId symbol(std::string_view name);
+  std::size_t symbols() const { return symbols_.size(); }
   std::string_view symbol_name(SymbolId id) const;
   std::optional<SymbolId> find_symbol(std::string_view name) const;
 

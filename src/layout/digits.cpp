@@ -75,6 +75,7 @@ Verdict canonical_set(Digits& iters, bool overlap_is_one, std::vector<AxisOffset
     return i.extent.is(1) || (overlap_is_one && i.stride.is_zero());
   });
   if (iters.empty()) return yes();
+  if (iters.size() > 64) return reason("more than 64 lists of copies or partials");
   for (Iter& i : iters) {
     if (i.stride.is_zero())
       return reason("{} partial results would share one cell: a partial needs a stride",

@@ -41,7 +41,9 @@ Verdict check_dims(const LayoutParts& parts) {
   }
   const Dim padded = extent_of_dims(parts.dims);
   if (!padded.valid() || (padded.is_const() && padded.factor() > kLargest))
-    return reason("the tensor is too large: its sizes multiply past 2^61 elements");
+    return reason(
+        "the tensor is too large: its sizes multiply past 2^61 elements, or name more than four "
+        "sizes");
   return yes();
 }
 
@@ -133,7 +135,10 @@ std::uint64_t hash_of(const LayoutParts& p) {
 
 }  // namespace
 
-Layout::Layout() : data_(std::make_shared<const Data>()) {}
+Layout::Layout() {
+  static const Layout scalar = make({}).value();
+  data_ = scalar.data_;
+}
 
 Expected<Layout> Layout::make(LayoutParts parts) {
   auto data = std::make_shared<Data>();
@@ -193,6 +198,7 @@ Expected<Dim> span(const Layout& layout, AxisId axis) {
   std::vector<Dim> terms = {Dim(1)};
   bool overflow = false;
   auto add = [&](const Dim& term) {
+    overflow = overflow || !term.valid();
     for (Dim& t : terms)
       if (t.symbols() == term.symbols()) {
         auto s = t.is_zero() ? std::optional(term) : Dim::sum(t, term);

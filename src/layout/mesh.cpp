@@ -147,16 +147,20 @@ Expected<Mesh> Mesh::parse(std::string_view text, AxisRegistry& axes) {
   std::vector<MeshAxis> list;
   if (trim(text).empty()) return Mesh();
   if (text.size() > 4096) return reason("the mesh description is longer than 4096 characters");
+  // A mesh that is refused leaves no trace in the registry.
+  AxisRegistry more = axes;
   std::vector<std::string_view> seen;
   for (std::string_view item : cut(text, ',')) {
     const std::string_view axis = trim(item.substr(0, item.find('=')));
     if (std::find(seen.begin(), seen.end(), axis) != seen.end())
       return reason("mesh axis {} is given twice", axis);
     seen.push_back(axis);
-    HEDDLE_TRY(MeshAxis a, parse_axis(item, axes));
+    HEDDLE_TRY(MeshAxis a, parse_axis(item, more));
     list.push_back(std::move(a));
   }
-  return make(std::move(list));
+  HEDDLE_TRY(Mesh mesh, make(std::move(list)));
+  axes = std::move(more);
+  return mesh;
 }
 
 const MeshAxis* Mesh::find(AxisId axis) const {

@@ -132,6 +132,8 @@ class Parser {
         if (!is_name(w)) return fail_at(from, "a name has at most 64 characters");
         if (axes_.find(w))
           return fail_at(from, fmt::format("{} is an axis; a size is expected here", w));
+        if (!axes_.find_symbol(w) && axes_.symbols() >= 1000)
+          return fail_at(from, "more than 1000 names of sizes");
         out = out * Dim::symbol(axes_.symbol(w));
       } else {
         std::int64_t n = 0;
@@ -431,7 +433,8 @@ class Parser {
         parts_.offset.push_back({it.axis, Dim(halo->halo_lo) * it.stride});
       }
       next->second = next->second * room;
-      if (!next->second.valid()) return reason("the tensor is too large");
+      if (!next->second.valid())
+        return reason("the tensor is too large, or names more than four sizes");
     }
     for (const WrittenDim& d : dims_)
       for (const Written& w : d.digits) parts_.digits.push_back(w.iter);

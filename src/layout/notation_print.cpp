@@ -136,7 +136,8 @@ std::string print_layout(const Layout& layout, const AxisRegistry& axes) {
       std::string text = printer.sharding(*groups, strides);
       AxisRegistry scratch = axes;
       auto again = parse_layout(text, scratch);
-      if (again && *again == layout) return text;
+      if (!again || !(*again == layout)) continue;
+      return strides && printer.full().size() < text.size() ? printer.full() : text;
     }
   }
   return printer.full();

@@ -183,8 +183,10 @@ class Builder {
     // Fast axes first, so that they get the outermost slots: contiguous blocks.
     std::vector<std::size_t> order(cuts_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return mesh_.axes()[a].link.bandwidth > mesh_.axes()[b].link.bandwidth;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const double x = mesh_.axes()[a].link.bandwidth;
+      const double y = mesh_.axes()[b].link.bandwidth;
+      return x != y ? x > y : a < b;
     });
     for (std::size_t a : order)
       for (auto lo = cuts_[a].begin(); std::next(lo) != cuts_[a].end(); ++lo) {

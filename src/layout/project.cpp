@@ -66,15 +66,12 @@ Expected<AxisRole> axis_role(const Layout& layout, AxisId axis) {
   AxisRole role;
   HEDDLE_TRY(auto groups, group(layout, layout.padded_shape()));
   for (std::size_t d = 0; d < groups.size(); ++d) {
-    Dim place = 1;
-    for (std::size_t i = groups[d].size(); i-- > 0;) {
-      const Iter& digit = groups[d][i];
-      if (digit.axis == axis) role.splits.insert(role.splits.begin(), {d, digit, place});
-      place = place * digit.extent;
+    Dim place = layout.dims()[d].padded;
+    for (const Iter& digit : groups[d]) {
+      place = Dim::quotient(place, digit.extent);
+      if (digit.axis == axis) role.splits.push_back({d, digit, place});
     }
   }
-  std::stable_sort(role.splits.begin(), role.splits.end(),
-                   [](const auto& a, const auto& b) { return a.dim < b.dim; });
   for (const Iter& i : layout.replicas())
     if (i.axis == axis) role.copies = role.copies * i.extent;
   for (const Iter& i : layout.partials())
@@ -118,8 +115,16 @@ Expected<Layout> fuse_axes(const Layout& layout, AxisId outer, AxisId inner,
                            std::int64_t inner_size, AxisId fused) {
   if (inner_size < 1) return reason("[fuse] the inner axis has size {}", inner_size);
   if (layout.swizzle()) return reason("[fuse] the layout is swizzled");
-  if (layout.concrete()) {
-    Range r = range_on(layout.parts(), inner);
+  {
+    // What the inner axis holds must be known to stay below its size.
+    const LayoutParts& p = layout.parts();
+    for (const auto* list : {&p.digits, &p.replicas, &p.partials})
+      for (const Iter& i : *list)
+        if (i.axis == inner && (!i.extent.is_const() || !i.stride.is_const()))
+          return reason("[fuse] the inner axis is used by digits of unknown size; bind them first");
+    if (!layout.offset_on(inner).is_const())
+      return reason("[fuse] the offset on the inner axis is unknown; bind it first");
+    Range r = range_on(p, inner);
     if (r.lo < 0 || r.hi >= inner_size)
       return reason("[fuse] positions on the inner axis reach {}; it has size {}",
                     r.lo < 0 ? r.lo : r.hi, inner_size);

@@ -24,7 +24,6 @@ struct Tag {
   std::int64_t element = -1;
   std::int64_t count = 0;
   std::uint64_t marks = 0;
-  friend bool operator==(const Tag&, const Tag&) = default;
 };
 
 std::uint64_t mark(std::size_t contribution) { return hash_mix(contribution + 1); }

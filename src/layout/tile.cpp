@@ -32,11 +32,12 @@ Digits scaled(Digits iters, const Scale& scale) {
   return iters;
 }
 
-Expected<Digits> unscaled(Digits iters, const Scale& scale) {
+Expected<Digits> unscaled(Digits iters, const Scale& scale, const char* op) {
   for (Iter& i : iters) {
     Dim w = scale_on(scale, i.axis);
     if (!Dim::divides(w, i.stride))
-      return reason("the stride {} is no multiple of the inner span {}", show(i.stride), show(w));
+      return reason("[{}] the stride {} is no multiple of the inner span {}", op, show(i.stride),
+                    show(w));
     i.stride = Dim::quotient(i.stride, w);
   }
   return iters;
@@ -195,13 +196,13 @@ Expected<Layout> outer_of(const Layout& whole, const Layout& inner, const Scale&
       return reason(
           "[{}] the fastest {} elements of dimension {} do not lie as the inner layout says", op,
           show(inner_shape[d]), d);
-    HEDDLE_TRY(Digits head, unscaled(groups[2 * d], scale));
+    HEDDLE_TRY(Digits head, unscaled(groups[2 * d], scale, op));
     outer.digits.insert(outer.digits.end(), head.begin(), head.end());
   }
   HEDDLE_TRY(Digits replicas, set_quotient(whole.replicas(), inner.replicas()));
-  HEDDLE_TRY(outer.replicas, unscaled(std::move(replicas), scale));
+  HEDDLE_TRY(outer.replicas, unscaled(std::move(replicas), scale, op));
   HEDDLE_TRY(Digits partials, set_quotient(whole.partials(), inner.partials()));
-  HEDDLE_TRY(outer.partials, unscaled(std::move(partials), scale));
+  HEDDLE_TRY(outer.partials, unscaled(std::move(partials), scale, op));
   outer.reduce = whole.reduce();
   std::vector<AxisOffset> offset = whole.offset();
   for (const AxisOffset& o : inner.offset()) HEDDLE_TRY_VOID(add_offset(offset, o.axis, -o.value));

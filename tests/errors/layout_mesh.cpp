@@ -34,16 +34,20 @@ WRONG_USE(MeshError, LatencyThatIsNoNumber, mesh("gpu=8:25GB/s:slow"), "'slow'",
 WRONG_USE(MeshError, AFourthPart, mesh("gpu=8:25GB/s:5us:x"), "NAME=SIZE:BANDWIDTH:LATENCY")
 WRONG_USE(MeshError, LongerThanAnyMesh, mesh(std::string(5000, 'x')), "4096")
 
-WRONG_USE(MeshError, LinkWithoutBandwidth, Mesh::make({{15, "gpu", 8, Link{0, 0}, Medium::network}}), "gpu",
-          "bandwidth above 0")
-WRONG_USE(MeshError, NegativeLatency, Mesh::make({{15, "gpu", 8, Link{-1, 1e9}, Medium::network}}), "gpu", "latency")
+WRONG_USE(MeshError, LinkWithoutBandwidth,
+          Mesh::make({{15, "gpu", 8, Link{0, 0}, Medium::network}}), "gpu", "bandwidth above 0")
+WRONG_USE(MeshError, NegativeLatency, Mesh::make({{15, "gpu", 8, Link{-1, 1e9}, Medium::network}}),
+          "gpu", "latency")
 WRONG_USE(MeshError, NoLocalBandwidth, Mesh::make({}, 0), "local bandwidth")
 
-WRONG_USE(AxisError, NameThatIsTaken, Machine().axes.add({"gpu", AxisKind::mesh, Scope::world, Scope::device, 4}),
-          "gpu", "mesh axis of size 8")
-WRONG_USE(AxisError, NegativeSize, Machine().axes.add({"x", AxisKind::mesh, Scope::world, Scope::device, -1}), "x",
-          "-1", "at least 1")
-WRONG_USE(AxisError, BadName, Machine().axes.add({"a-b", AxisKind::mesh, Scope::world, Scope::device, 2}), "'a-b'",
+WRONG_USE(AxisError, NameThatIsTaken,
+          Machine().axes.add({"gpu", AxisKind::mesh, Scope::world, Scope::device, 4}), "gpu",
+          "mesh axis of size 8")
+WRONG_USE(AxisError, NegativeSize,
+          Machine().axes.add({"x", AxisKind::mesh, Scope::world, Scope::device, -1}), "x", "-1",
+          "at least 1")
+WRONG_USE(AxisError, BadName,
+          Machine().axes.add({"a-b", AxisKind::mesh, Scope::world, Scope::device, 2}), "'a-b'",
           "letters, digits or _")
 WRONG_USE(AxisError, SizeSetToZero, Machine().axes.set_size(0, 0), "mem", "at least 1")
 WRONG_USE(AxisError, UnknownName, Machine().axes.require("gpi"), "'gpi'", "node, gpu, tp")
@@ -105,7 +109,8 @@ TEST(ValidateError, CopiesOnTheSamePlacesAsElements) {
   expect_words(why_not_valid("[4] S[(4):(1@gpu)] + R[2:1@gpu]"), {"overlap", "gpu"});
 }
 TEST(ValidateError, BroadcastDimension) {
-  expect_words(why_not_valid("[2,2] S[(2,2):(0,1)]"), {"2 elements share one cell", "broadcast", "R["});
+  expect_words(why_not_valid("[2,2] S[(2,2):(0,1)]"),
+               {"2 elements share one cell", "broadcast", "R["});
 }
 TEST(ValidateError, SwizzleOnAKernelAxis) {
   expect_words(why_not_valid("(64:32@lane) + Z[1,0,2@lane]"), {"memory axis", "lane", "kernel"});
@@ -124,7 +129,8 @@ TEST(ValidateError, AxisOfAnotherRegistry) {
 TEST(ScopeError, BlockAndLaneWithoutWarp) {
   Machine machine;
   const Layout layout = parse_layout("(64:2@block:32@lane)", machine.axes).value();
-  expect_words(why_not(check_scopes(layout, machine.axes)), {"block", "lane", "nothing counts warps inside a block"});
+  expect_words(why_not(check_scopes(layout, machine.axes)),
+               {"block", "lane", "nothing counts warps inside a block"});
 }
 TEST(ScopeError, WarpAndThreadCountTheSameTwice) {
   Machine machine;

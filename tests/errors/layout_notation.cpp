@@ -25,17 +25,21 @@ WRONG_USE(NotationError, LongerThanAnyLayout, parsed(std::string(70'000, '(')), 
 
 // ---- digits and axes
 
-WRONG_USE(NotationError, UnknownAxis, parsed("(64:8@gpi)"), "column 7", "unknown axis 'gpi'", "gpu", "warp")
-WRONG_USE(NotationError, UnknownAxisInFull, parsed("S[(8):(1@gpuu)]"), "column 10", "unknown axis 'gpuu'")
+WRONG_USE(NotationError, UnknownAxis, parsed("(64:8@gpi)"), "column 7", "unknown axis 'gpi'", "gpu",
+          "warp")
+WRONG_USE(NotationError, UnknownAxisInFull, parsed("S[(8):(1@gpuu)]"), "column 10",
+          "unknown axis 'gpuu'")
 WRONG_USE(NotationError, NoDigitBehindAColon, parsed("(64:)"), "column 5", "expected")
 WRONG_USE(NotationError, NoAxisBehindAt, parsed("(64:8@)"), "column 7", "axis")
 WRONG_USE(NotationError, NoExtentBeforeAt, parsed("(64:@gpu)"), "column 5", "expected")
 WRONG_USE(NotationError, TwoAxesForOneDigit, parsed("(64:8@gpu@tp)"), "column 10", "expected")
-WRONG_USE(NotationError, AxisWithoutAKnownSize, parsed("(64:warp)"), "warp", "no known size", "8@warp")
+WRONG_USE(NotationError, AxisWithoutAKnownSize, parsed("(64:warp)"), "warp", "no known size",
+          "8@warp")
 WRONG_USE(NotationError, StrideWithoutAxis, parsed("(64:(8:1gpu))"), "column 9", "'@'")
 WRONG_USE(NotationError, AnAxisAsASize, parsed("(8*gpu)"), "gpu is an axis", "size")
 WRONG_USE(NotationError, AnUnknownSizeAsADigit, parsed("(64:n)"), "unknown axis 'n'")
-WRONG_USE(NotationError, ANameThatIsTooLong, parsed("(" + std::string(65, 'n') + ")"), "64 characters")
+WRONG_USE(NotationError, ANameThatIsTooLong, parsed("(" + std::string(65, 'n') + ")"),
+          "64 characters")
 
 // ---- sizes that do not fit
 
@@ -55,25 +59,30 @@ WRONG_USE(NotationError, PaddedToLessThanNothing, parsed("(64{pad=-1})"), "dimen
 
 // ---- properties of a dimension
 
-WRONG_USE(NotationError, UnknownProperty, parsed("(64{foo=3})"), "unknown property 'foo'", "pad", "origin", "halo")
+WRONG_USE(NotationError, UnknownProperty, parsed("(64{foo=3})"), "unknown property 'foo'", "pad",
+          "origin", "halo")
 WRONG_USE(NotationError, PropertyWithoutValue, parsed("(64{pad})"), "column 8", "'='")
 WRONG_USE(NotationError, PropertyWithEmptyValue, parsed("(64{pad=})"), "column 9", "expected")
 WRONG_USE(NotationError, NoClosingBrace, parsed("(64{pad=72)"), "column 11", "'}'")
 WRONG_USE(NotationError, NegativeHalo, parsed("(64{halo=-1}:8@gpu)"), "negative halo")
 WRONG_USE(NotationError, NegativeHaloAfter, parsed("(64{halo=1:-2}:8@gpu)"), "negative halo", "-2")
-WRONG_USE(NotationError, HaloThatIsNoNumber, parsed("(64{halo=x})"), "column 10", "expected a number")
+WRONG_USE(NotationError, HaloThatIsNoNumber, parsed("(64{halo=x})"), "column 10",
+          "expected a number")
 WRONG_USE(NotationError, OriginThatIsAFraction, parsed("(64{origin=1.5})"), "column 13")
 
 // ---- numbers past the end
 
 WRONG_USE(NotationError, NumberPast64Bits, parsed("(9223372036854775808)"), "column 2", "too large")
 WRONG_USE(NotationError, LargestNumber, parsed("(9223372036854775807)"), "2^61")
-WRONG_USE(NotationError, SizesThatMultiplyPast64Bits, parsed("(4611686018427387904, 4611686018427387904)"), "too large")
+WRONG_USE(NotationError, SizesThatMultiplyPast64Bits,
+          parsed("(4611686018427387904, 4611686018427387904)"), "too large")
 WRONG_USE(NotationError, StrideThatReachesTooFar, parsed("S[(4):(4611686018427387904)]"), "2^61")
 WRONG_USE(NotationError, HugeHalo, parsed("(64{halo=9223372036854775807}:8@gpu)"), "halo", "2^60")
 WRONG_USE(NotationError, HugeNegativeHalo, parsed("(64{halo=-9223372036854775807}:8@gpu)"), "halo")
-WRONG_USE(NotationError, HugeOrigin, parsed("(64{origin=-9223372036854775807}:8@gpu)"), "origin", "2^60")
-WRONG_USE(NotationError, HugeFactorOfAnUnknownSize, parsed("(4611686018427387904*n*4)"), "too large")
+WRONG_USE(NotationError, HugeOrigin, parsed("(64{origin=-9223372036854775807}:8@gpu)"), "origin",
+          "2^60")
+WRONG_USE(NotationError, HugeFactorOfAnUnknownSize, parsed("(4611686018427387904*n*4)"),
+          "too large")
 WRONG_USE(NotationError, FiveNamesInOneSize, parsed("(a*b*c*d*e)"), "four names")
 WRONG_USE(NotationError, FiveNamesInOneTensor, parsed("(a*b, c*d, e)"), "four")
 
@@ -87,23 +96,33 @@ WRONG_USE(NotationError, ReplicasNotClosed, parsed("(64) + R[gpu"), "column 13",
 WRONG_USE(NotationError, UnknownReduction, parsed("(64) + P[avg tp]"), "avg", "sum", "max")
 WRONG_USE(NotationError, TwoKindsOfReduction, parsed("(64) + P[sum tp] + P[max gpu]"), "one kind")
 WRONG_USE(NotationError, PartialsOnOneCell, parsed("(64) + P[2:0@gpu]"), "share one cell", "stride")
-WRONG_USE(NotationError, InterleavedReplicas, parsed("(64) + R[2:2@gpu, 2:3@gpu]"), "2:2", "2:3", "interleave", "at least 4")
-WRONG_USE(NotationError, OverlappingPartials, parsed("(64) + P[2:1@gpu, 2:1@gpu]"), "overlap", "at least 2")
-WRONG_USE(NotationError, SwizzleWithTwoNumbers, parsed("(64) + Z[3,3]"), "column 13", "bits, base and shift")
-WRONG_USE(NotationError, SwizzleWithASmallShift, parsed("(64) + Z[3,3,2]"), "3 bits", "shift of at least 3")
+WRONG_USE(NotationError, InterleavedReplicas, parsed("(64) + R[2:2@gpu, 2:3@gpu]"), "2:2", "2:3",
+          "interleave", "at least 4")
+WRONG_USE(NotationError, OverlappingPartials, parsed("(64) + P[2:1@gpu, 2:1@gpu]"), "overlap",
+          "at least 2")
+WRONG_USE(NotationError, SwizzleWithTwoNumbers, parsed("(64) + Z[3,3]"), "column 13",
+          "bits, base and shift")
+WRONG_USE(NotationError, SwizzleWithASmallShift, parsed("(64) + Z[3,3,2]"), "3 bits",
+          "shift of at least 3")
 WRONG_USE(NotationError, SwizzleOfTooManyBits, parsed("(64) + Z[50,3,50]"), "60")
-WRONG_USE(NotationError, NegativeSwizzle, parsed("(64) + Z[-1,0,1]"), "bits, base and shift", "between")
+WRONG_USE(NotationError, NegativeSwizzle, parsed("(64) + Z[-1,0,1]"), "bits, base and shift",
+          "between")
 WRONG_USE(NotationError, TwoSwizzles, parsed("(64) + Z[3,3,3] + Z[3,3,3]"), "one swizzle")
 
 // ---- every digit in full
 
 WRONG_USE(NotationError, FullFormNotClosed, parsed("[8] S[(8):(1)"), "column 14", "']'")
 WRONG_USE(NotationError, DimensionsNotClosed, parsed("[8"), "column 3", "']'")
-WRONG_USE(NotationError, DimensionsWithoutDigits, parsed("[8] R[2@gpu]"), "column 5", "S[(extents):(strides)]")
-WRONG_USE(NotationError, FewerStridesThanExtents, parsed("[16] S[(8,2):(1)]"), "2 extents", "1 stride")
-WRONG_USE(NotationError, MoreStridesThanExtents, parsed("[8] S[(8):(1,2)]"), "more strides than extents")
-WRONG_USE(NotationError, DigitsThatCoverTooLittle, parsed("[8] S[(4):(1)]"), "digits cover 4", "dimensions 8")
-WRONG_USE(NotationError, DigitsThatCoverTooMuch, parsed("[8] S[(9):(1)]"), "digits cover 9", "dimensions 8")
+WRONG_USE(NotationError, DimensionsWithoutDigits, parsed("[8] R[2@gpu]"), "column 5",
+          "S[(extents):(strides)]")
+WRONG_USE(NotationError, FewerStridesThanExtents, parsed("[16] S[(8,2):(1)]"), "2 extents",
+          "1 stride")
+WRONG_USE(NotationError, MoreStridesThanExtents, parsed("[8] S[(8):(1,2)]"),
+          "more strides than extents")
+WRONG_USE(NotationError, DigitsThatCoverTooLittle, parsed("[8] S[(4):(1)]"), "digits cover 4",
+          "dimensions 8")
+WRONG_USE(NotationError, DigitsThatCoverTooMuch, parsed("[8] S[(9):(1)]"), "digits cover 9",
+          "dimensions 8")
 WRONG_USE(NotationError, ExtentZero, parsed("[0] S[(0):(1)]"), "extent 0", "at least 1")
 
 // The mark stands below the place, also in a long line.

@@ -20,7 +20,9 @@ namespace heddle {
 // A registry with a mesh, fresh for each use.
 struct Machine {
   AxisRegistry axes = AxisRegistry::standard();
-  explicit Machine(std::string_view mesh = "node=2,gpu=8,tp=4") { (void)Mesh::parse(mesh, axes).value(); }
+  explicit Machine(std::string_view mesh = "node=2,gpu=8,tp=4") {
+    (void)Mesh::parse(mesh, axes).value();
+  }
   AxisId operator[](std::string_view name) const { return axes.require(name).value(); }
 };
 
@@ -38,13 +40,15 @@ inline Expected<Layout> parsed(std::string_view text) {
 inline std::string why_not_valid(std::string_view text) {
   Machine machine;
   const auto layout = parse_layout(text, machine.axes);
-  return layout ? why_not(validate(*layout, machine.axes)) : "it does not parse: " + layout.reason();
+  return layout ? why_not(validate(*layout, machine.axes))
+                : "it does not parse: " + layout.reason();
 }
 
 inline Layout layout_of(std::string_view text) { return parsed(text).value(); }
 
 // Fails unless the message has all the words.
-inline void expect_words(const std::string& message, std::initializer_list<std::string_view> words) {
+inline void expect_words(const std::string& message,
+                         std::initializer_list<std::string_view> words) {
   EXPECT_NE(message, "it says yes");
   for (const std::string_view word : words)
     EXPECT_THAT(message, ::testing::HasSubstr(std::string(word)));
@@ -52,7 +56,5 @@ inline void expect_words(const std::string& message, std::initializer_list<std::
 
 }  // namespace heddle
 
-#define WRONG_USE(suite, name, expression, ...)                       \
-  TEST(suite, name) {                                                 \
-    ::heddle::expect_words(::heddle::why_not(expression), {__VA_ARGS__}); \
-  }
+#define WRONG_USE(suite, name, expression, ...) \
+  TEST(suite, name) { ::heddle::expect_words(::heddle::why_not(expression), {__VA_ARGS__}); }

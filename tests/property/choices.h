@@ -75,7 +75,8 @@ inline std::vector<std::vector<std::uint32_t>> simpler(const std::vector<std::ui
   const std::vector<std::uint32_t> tight(numbers.begin(),
                                          numbers.begin() + static_cast<std::ptrdiff_t>(used));
   for (std::size_t keep : {used / 2, used * 3 / 4, used * 7 / 8})
-    if (keep < used) all.emplace_back(tight.begin(), tight.begin() + static_cast<std::ptrdiff_t>(keep));
+    if (keep < used)
+      all.emplace_back(tight.begin(), tight.begin() + static_cast<std::ptrdiff_t>(keep));
   for (std::size_t run : {16, 8, 4, 3, 2, 1})
     for (std::size_t at = 0; at + run <= used; at += run > 4 ? run / 2 : 1) {
       auto zeroed = tight;

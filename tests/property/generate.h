@@ -76,8 +76,8 @@ struct Recipe {
   bool partials = true;
   bool offset = true;
   bool swizzle = true;
-  bool packed = false;  // no two elements on one place
-  bool large = true;    // now and then up to 4,096 elements
+  bool packed = false;    // no two elements on one place
+  bool large = true;      // now and then up to 4,096 elements
   std::int64_t most = 0;  // elements; 0: vary
 };
 
@@ -205,7 +205,8 @@ inline void split_one(Choices& choices, std::vector<Iter>& list) {
   for (std::int64_t inner = choices.between(2, 6); inner > 1; --inner) {
     if (number(whole.extent) % inner != 0) continue;
     list[at] = {number(whole.extent) / inner, number(whole.stride) * inner, whole.axis};
-    list.insert(list.begin() + static_cast<std::ptrdiff_t>(at) + 1, {inner, whole.stride, whole.axis});
+    list.insert(list.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                {inner, whole.stride, whole.axis});
     return;
   }
 }
@@ -240,10 +241,18 @@ inline void overlap_one(Choices& choices, std::vector<Iter>& list) {
 inline LayoutParts rewritten(Choices& choices, LayoutParts parts) {
   for (std::int64_t n = choices.between(1, 6); n > 0; --n) {
     switch (choices.below(10)) {
-      case 0: split_one(choices, parts.digits); break;
-      case 1: insert_unit(choices, parts.digits); break;
-      case 2: split_one(choices, parts.replicas); break;
-      case 3: turn_round(choices, parts.replicas, parts.offset); break;
+      case 0:
+        split_one(choices, parts.digits);
+        break;
+      case 1:
+        insert_unit(choices, parts.digits);
+        break;
+      case 2:
+        split_one(choices, parts.replicas);
+        break;
+      case 3:
+        turn_round(choices, parts.replicas, parts.offset);
+        break;
       case 4:
         choices.shuffle(parts.replicas);
         choices.shuffle(parts.partials);
@@ -257,7 +266,9 @@ inline LayoutParts rewritten(Choices& choices, LayoutParts parts) {
         split_one(choices, parts.partials);
         turn_round(choices, parts.partials, parts.offset);
         break;
-      case 7: overlap_one(choices, parts.replicas); break;
+      case 7:
+        overlap_one(choices, parts.replicas);
+        break;
       case 8:
         parts.replicas.push_back({choices.between(1, 5), 0, choices.pick(all_axes())});
         for (Iter& i : parts.digits)

@@ -56,7 +56,8 @@ HEDDLE_LAW_REFUSING(Canonical, HasNothingRedundant, 0.1) {
     require(number(digit.extent) > 1 && digit.stride.is_zero() == (digit.axis == kNoAxis), say);
     if (i == 0) continue;
     const Iter& left = layout.digits()[i - 1];
-    require(left.axis != digit.axis || number(left.stride) != number(digit.extent) * number(digit.stride),
+    require(left.axis != digit.axis ||
+                number(left.stride) != number(digit.extent) * number(digit.stride),
             say);
   }
   for (const auto* list : {&layout.replicas(), &layout.partials()})
@@ -112,7 +113,7 @@ HEDDLE_LAW_REFUSING(Canonical, EqualExactlyWhereTheMapsAre, 0.25) {
 // for each table of positions, and one table for each canonical form.
 TEST(Canonical, OneFormForEachMapOfSmallDigits) {
   const std::vector<std::pair<std::int64_t, AxisId>> steps = {
-      {0, kNoAxis}, {1, world().mem}, {2, world().mem},  {3, world().mem},  {4, world().mem},
+      {0, kNoAxis},     {1, world().mem},  {2, world().mem},  {3, world().mem},  {4, world().mem},
       {6, world().mem}, {-1, world().mem}, {-2, world().mem}, {1, world().lane}, {2, world().lane}};
   std::size_t lists = 0;
   for (const std::int64_t total : {1, 2, 4, 6, 8, 12, 16}) {

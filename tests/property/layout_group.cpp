@@ -70,7 +70,8 @@ HEDDLE_LAW_REFUSING(Meaning, SpanReachesFromTheFirstToTheLastPosition, 0.1) {
         high[a] = std::max(high[a], cell[a]);
       }
   for (const AxisId axis : all_axes())
-    require(span(layout, axis).value().is(1 + high[axis] - low[axis]), [&] { return show(layout); });
+    require(span(layout, axis).value().is(1 + high[axis] - low[axis]),
+            [&] { return show(layout); });
 }
 
 HEDDLE_LAW_REFUSING(Meaning, AdmitsShapesOfTheSameTotal, 0.1) {
@@ -79,7 +80,8 @@ HEDDLE_LAW_REFUSING(Meaning, AdmitsShapesOfTheSameTotal, 0.1) {
   const Index shape = random_shape(choices, choices.one_in(3) ? choices.between(1, 60) : elements);
   std::int64_t total = 1;
   for (const std::int64_t s : shape) total *= s;
-  require(admits(layout, as_dims(shape)) == (total == elements), [&] { return show(shape) + show(layout); });
+  require(admits(layout, as_dims(shape)) == (total == elements),
+          [&] { return show(shape) + show(layout); });
 }
 
 HEDDLE_LAW_REFUSING(Meaning, CoversWhereEveryIndexHasACell, 0.1) {
@@ -100,7 +102,8 @@ HEDDLE_LAW_REFUSING(Meaning, BindReplacesUnknownsByValues, 0.2) {
     return value;
   };
   LayoutParts parts = layout.parts();
-  for (DimInfo& d : parts.dims) d = {known(d.size), known(d.padded), d.origin, d.halo_lo, d.halo_hi};
+  for (DimInfo& d : parts.dims)
+    d = {known(d.size), known(d.padded), d.origin, d.halo_lo, d.halo_hi};
   for (auto* list : {&parts.digits, &parts.replicas, &parts.partials})
     for (Iter& i : *list) i = {known(i.extent), known(i.stride), i.axis};
   for (AxisOffset& o : parts.offset) o.value = known(o.value);
@@ -179,7 +182,8 @@ HEDDLE_LAW(Group, CommonRefinementHasExactlyTheBoundariesOfAll) {
     text += show(shape);
   }
   bool chain = same_total;
-  for (auto it = cuts.begin(); std::next(it) != cuts.end(); ++it) chain = chain && *std::next(it) % *it == 0;
+  for (auto it = cuts.begin(); std::next(it) != cuts.end(); ++it)
+    chain = chain && *std::next(it) % *it == 0;
   const auto refined = common_refinement(shapes);
   require(refined.ok() == chain, [&] { return text; });
   if (!refined) return;
@@ -199,7 +203,8 @@ HEDDLE_LAW_REFUSING(Group, GroupManyCutsAtEveryBoundary, 0.3) {
     shapes.push_back(as_dims(random_shape(choices, total)));
   const auto many = group_many(layout, shapes);
   const auto refined = common_refinement(shapes);
-  require(many.ok() == (refined.ok() && group(layout, *refined).ok()), [&] { return show(layout); });
+  require(many.ok() == (refined.ok() && group(layout, *refined).ok()),
+          [&] { return show(layout); });
   if (!many) return;
   require(many->shape == *refined && many->groups == group(layout, *refined).value() &&
               many->pieces.size() == shapes.size(),

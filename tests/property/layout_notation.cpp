@@ -56,7 +56,8 @@ HEDDLE_LAW_REFUSING(Notation, ReadsBackShardings, 0.05) {
     std::int64_t extent = 1;
     DimInfo dim;
     for (std::int64_t n = choices.below(3); n > 0 && !left.empty(); --n) {
-      const std::int64_t size = choices.one_in(2) ? 2 : std::max<std::int64_t>(w.axes[left.back()].size, 2);
+      const std::int64_t size =
+          choices.one_in(2) ? 2 : std::max<std::int64_t>(w.axes[left.back()].size, 2);
       parts.digits.push_back({size, 1, left.back()});
       if (!choices.one_in(4)) left.pop_back();
       extent *= size;
@@ -71,9 +72,12 @@ HEDDLE_LAW_REFUSING(Notation, ReadsBackShardings, 0.05) {
   }
   for (const AxisId axis : left) {
     const std::int64_t size = std::max<std::int64_t>(w.axes[axis].size, 1);
-    if (choices.one_in(3)) parts.replicas.push_back({size, 1, axis});
-    else if (choices.one_in(3)) parts.partials.push_back({size, 1, axis});
-    else if (choices.one_in(3)) parts.offset.push_back({axis, choices.below(size)});
+    if (choices.one_in(3))
+      parts.replicas.push_back({size, 1, axis});
+    else if (choices.one_in(3))
+      parts.partials.push_back({size, 1, axis});
+    else if (choices.one_in(3))
+      parts.offset.push_back({axis, choices.below(size)});
   }
   // Left to right, slowest to fastest; a halo makes its run wider and starts after it.
   std::map<AxisId, std::int64_t> room;
@@ -115,11 +119,48 @@ HEDDLE_LAW_REFUSING(Notation, NewNamesOfSizesAreLearnt, 0.2) {
 
 // Any text at all: an answer, never an exception, and a reason that shows a place.
 HEDDLE_LAW(Notation, AnswersAnyText) {
-  static const std::vector<std::string> pieces = {
-      "(",   ")",    "[",     "]",    "{",      "}",     ",",     ":",    "@",     "+",   "-",
-      "S[",  "R[",   "P[",    "Z[",   "gpu",    "mem",   "tp",    "lane", "n",     "8",   "2",
-      "0",   "-1",   "pad=",  "halo=", "origin=", "sum ", "max ",  "*",    " ",     "4@gpu", "64:8@gpu",
-      "3,3,3", "(2:1@gpu)", "9223372036854775807", "4611686018427387904", "é", "warp", "16*n", ".", "="};
+  static const std::vector<std::string> pieces = {"(",
+                                                  ")",
+                                                  "[",
+                                                  "]",
+                                                  "{",
+                                                  "}",
+                                                  ",",
+                                                  ":",
+                                                  "@",
+                                                  "+",
+                                                  "-",
+                                                  "S[",
+                                                  "R[",
+                                                  "P[",
+                                                  "Z[",
+                                                  "gpu",
+                                                  "mem",
+                                                  "tp",
+                                                  "lane",
+                                                  "n",
+                                                  "8",
+                                                  "2",
+                                                  "0",
+                                                  "-1",
+                                                  "pad=",
+                                                  "halo=",
+                                                  "origin=",
+                                                  "sum ",
+                                                  "max ",
+                                                  "*",
+                                                  " ",
+                                                  "4@gpu",
+                                                  "64:8@gpu",
+                                                  "3,3,3",
+                                                  "(2:1@gpu)",
+                                                  "9223372036854775807",
+                                                  "4611686018427387904",
+                                                  "é",
+                                                  "warp",
+                                                  "16*n",
+                                                  ".",
+                                                  "="};
   std::string text = choices.one_in(2) ? "(" : choices.one_in(2) ? "[8] S[(8):(1)]" : "";
   for (std::int64_t n = choices.below(14); n > 0; --n) text += choices.pick(pieces);
   AxisRegistry scratch = world().axes;
@@ -128,7 +169,8 @@ HEDDLE_LAW(Notation, AnswersAnyText) {
     require_reads_back(*layout, scratch);
     (void)validate(*layout, scratch);
   } else {
-    require(layout.reason().find("column") != std::string::npos && layout.reason().find('^') != std::string::npos,
+    require(layout.reason().find("column") != std::string::npos &&
+                layout.reason().find('^') != std::string::npos,
             [&] { return text + "\n" + layout.reason(); });
   }
 }

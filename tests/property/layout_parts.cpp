@@ -46,8 +46,8 @@ Recipe small() {
 HEDDLE_LAW_REFUSING(Parts, ScopesAddUpToTheWhole, 0.1) {
   const Layout layout = random_layout(choices, small());
   const AxisRegistry& axes = world().axes;
-  require_recombined(layout, {mesh_part(layout, axes), block_part(layout, axes), thread_part(layout, axes),
-                              storage_part(layout, axes)});
+  require_recombined(layout, {mesh_part(layout, axes), block_part(layout, axes),
+                              thread_part(layout, axes), storage_part(layout, axes)});
 }
 
 HEDDLE_LAW_REFUSING(Parts, ComplementsAddUpToTheWhole, 0.1) {
@@ -66,7 +66,8 @@ HEDDLE_LAW_REFUSING(Parts, EachScopeUsesOnlyItsAxes, 0.1) {
     require(part.ok(), [&] { return show(layout) + show(part); });
     for (const auto* list : {&part->digits(), &part->replicas(), &part->partials()})
       for (const Iter& i : *list)
-        require(i.axis == kNoAxis || allowed.count(i.axis) > 0, [&] { return show(layout) + show(part); });
+        require(i.axis == kNoAxis || allowed.count(i.axis) > 0,
+                [&] { return show(layout) + show(part); });
     for (const AxisOffset& o : part->offset())
       require(allowed.count(o.axis) > 0, [&] { return show(layout) + show(part); });
   };
@@ -76,12 +77,15 @@ HEDDLE_LAW_REFUSING(Parts, EachScopeUsesOnlyItsAxes, 0.1) {
   require_only(storage_part(layout, w.axes), {w.mem, w.reg});
 }
 
-bool in_memory(AxisId axis) { return axis == kNoAxis || world().axes[axis].kind == AxisKind::memory; }
+bool in_memory(AxisId axis) {
+  return axis == kNoAxis || world().axes[axis].kind == AxisKind::memory;
+}
 
 // Only what lies in memory of a cell.
 Place storage_of(Place cell) {
   for (std::size_t a = 0; a < kAxes; ++a)
-    if (world().axes.knows(static_cast<AxisId>(a)) && !in_memory(static_cast<AxisId>(a))) cell[a] = 0;
+    if (world().axes.knows(static_cast<AxisId>(a)) && !in_memory(static_cast<AxisId>(a)))
+      cell[a] = 0;
   return cell;
 }
 
@@ -116,7 +120,8 @@ HEDDLE_LAW_REFUSING(Parts, LocalPartIsWhatEachHolderStores, 0.1) {
       }
     }
     std::vector<Place> want;
-    for (const Place& cell : whole.all_cells(flatten(whole.padded, u))) want.push_back(storage_of(cell));
+    for (const Place& cell : whole.all_cells(flatten(whole.padded, u)))
+      want.push_back(storage_of(cell));
     require(distinct(want) == distinct(part.all_cells(flatten(part.padded, at))),
             [&] { return show(u) + say(); });
   });
@@ -126,16 +131,20 @@ HEDDLE_LAW_REFUSING(Parts, LocalPartIsWhatEachHolderStores, 0.1) {
 Layout random_warps(Choices& choices, bool fused) {
   LayoutParts parts;
   std::int64_t extent = 1;
-  const std::vector<AxisId> axes = fused ? std::vector<AxisId>{world().thread, world().thread, world().mem}
-                                         : std::vector<AxisId>{world().warp, world().lane, world().mem};
+  const std::vector<AxisId> axes =
+      fused ? std::vector<AxisId>{world().thread, world().thread, world().mem}
+            : std::vector<AxisId>{world().warp, world().lane, world().mem};
   for (std::int64_t n = choices.below(4); n > 0; --n) {
     const std::int64_t e = choices.between(1, 4);
     parts.digits.push_back({e, choices.pick({1, 2, 4, 8, 3, -1, 16}), choices.pick(axes)});
     extent *= e;
   }
   parts.dims = {{extent, extent, 0, 0, 0}};
-  if (choices.one_in(2)) parts.replicas.push_back({choices.between(2, 3), choices.pick({1, 2, 4, 8}), choices.pick(axes)});
-  if (choices.one_in(3)) parts.partials.push_back({2, choices.pick({1, 2, 4, 8}), choices.pick(axes)});
+  if (choices.one_in(2))
+    parts.replicas.push_back(
+        {choices.between(2, 3), choices.pick({1, 2, 4, 8}), choices.pick(axes)});
+  if (choices.one_in(3))
+    parts.partials.push_back({2, choices.pick({1, 2, 4, 8}), choices.pick(axes)});
   if (choices.one_in(3)) parts.offset.push_back({choices.pick(axes), choices.between(-2, 9)});
   return Layout::make(parts).value();
 }
@@ -148,11 +157,13 @@ HEDDLE_LAW(Axes, FuseIsOuterTimesSizePlusInner) {
   const Oracle from(layout);
   bool fits = true;
   for (std::int64_t u = 0; u < from.elements; ++u)
-    for (const Place& cell : from.all_cells(u)) fits = fits && cell[w.lane] >= 0 && cell[w.lane] < size;
+    for (const Place& cell : from.all_cells(u))
+      fits = fits && cell[w.lane] >= 0 && cell[w.lane] < size;
   if (!fused) {
     // Copies and contributions on both axes may interleave on one.
     bool both = false;
-    for (const auto* list : {&layout.replicas(), &layout.partials()}) both = both || list->size() > 1;
+    for (const auto* list : {&layout.replicas(), &layout.partials()})
+      both = both || list->size() > 1;
     require(!fits || both, [&] { return show(layout) + show(fused); });
     return;
   }

@@ -50,14 +50,16 @@ Layout random_rows(Choices& choices, bool plain) {
     if (!choices.one_in(6)) o.value = number(o.value) * times;
   std::int64_t extent = last;
   if (choices.one_in(3)) {
-    parts.digits.push_back({2, choices.pick({16, 8, 32, 5}), choices.pick({world().mem, world().lane})});
+    parts.digits.push_back(
+        {2, choices.pick({16, 8, 32, 5}), choices.pick({world().mem, world().lane})});
     extent *= 2;
   }
   parts.digits.push_back({last, 1, world().mem});
   parts.dims.push_back({extent, extent, 0, 0, 0});
   if (!plain) {
     make_uneven(choices, parts.dims.back());
-    if (choices.one_in(3)) parts.swizzle = Swizzle{world().mem, 2, static_cast<std::uint8_t>(choices.below(4)), 2};
+    if (choices.one_in(3))
+      parts.swizzle = Swizzle{world().mem, 2, static_cast<std::uint8_t>(choices.below(4)), 2};
   }
   auto layout = Layout::make(parts);
   if (!layout) leave_out();
@@ -109,7 +111,9 @@ HEDDLE_LAW_REFUSING(AxisRole, SplitsTellThePositionOnTheAxis, 0.1) {
     moves = moves || oracle.affine(u)[axis] != oracle.affine(0)[axis];
   require(role->unused() == !moves, say);
   for (std::size_t i = 0; i < role->splits.size(); ++i)
-    require(role->splits[i].digit.axis == axis && (i == 0 || role->splits[i - 1].dim <= role->splits[i].dim), say);
+    require(role->splits[i].digit.axis == axis &&
+                (i == 0 || role->splits[i - 1].dim <= role->splits[i].dim),
+            say);
 }
 
 HEDDLE_LAW_REFUSING(Address, ExpressionIsTheCell, 0.1) {
@@ -117,7 +121,8 @@ HEDDLE_LAW_REFUSING(Address, ExpressionIsTheCell, 0.1) {
   const Oracle oracle(layout);
   const AxisId axis = choices.one_in(4) ? choices.pick(all_axes()) : world().mem;
   const auto expression = lower_address(layout, axis);
-  require(expression.ok() == cut_digits(layout.digits(), oracle.padded).has_value(), [&] { return show(layout); });
+  require(expression.ok() == cut_digits(layout.digits(), oracle.padded).has_value(),
+          [&] { return show(layout); });
   if (!expression) return;
   std::vector<std::string> names;
   for (std::size_t d = 0; d < layout.rank(); ++d) names.push_back("i" + std::to_string(d));
@@ -150,18 +155,25 @@ class Calculator {
   std::int64_t sum() {
     std::int64_t value = product();
     for (;;) {
-      if (take('+')) value += product();
-      else if (take('-')) value -= product();
-      else return value;
+      if (take('+'))
+        value += product();
+      else if (take('-'))
+        value -= product();
+      else
+        return value;
     }
   }
   std::int64_t product() {
     std::int64_t value = atom();
     for (;;) {
-      if (take('*')) value *= atom();
-      else if (take('/')) value /= atom();
-      else if (take('%')) value %= atom();
-      else return value;
+      if (take('*'))
+        value *= atom();
+      else if (take('/'))
+        value /= atom();
+      else if (take('%'))
+        value %= atom();
+      else
+        return value;
     }
   }
   std::int64_t atom() {
@@ -174,7 +186,8 @@ class Calculator {
     const bool index = take('i');
     std::int64_t value = 0;
     const std::size_t from = at_;
-    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') value = value * 10 + (text_[at_++] - '0');
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9')
+      value = value * 10 + (text_[at_++] - '0');
     if (from == at_) throw std::runtime_error("no number");
     return index ? x_[static_cast<std::size_t>(value)] : value;
   }
@@ -205,8 +218,8 @@ HEDDLE_LAW_REFUSING(Address, TextIsTheCellToo, 0.1) {
 HEDDLE_LAW_REFUSING(Address, OfATensorCountsBytes, 0.1) {
   Recipe recipe;
   recipe.large = false;
-  const Tensor tensor{random_layout(choices, recipe), choices.pick({DType::f32, DType::f16, DType::i8}),
-                      Scope::device, 4096};
+  const Tensor tensor{random_layout(choices, recipe),
+                      choices.pick({DType::f32, DType::f16, DType::i8}), Scope::device, 4096};
   const std::int64_t bytes = tensor.dtype == DType::f32 ? 4 : tensor.dtype == DType::f16 ? 2 : 1;
   const Oracle oracle(tensor.layout);
   each_index(oracle.size, [&](const Index& x) {
@@ -215,7 +228,8 @@ HEDDLE_LAW_REFUSING(Address, OfATensorCountsBytes, 0.1) {
     require(address.ok() == flat.has_value(), [&] { return show(x) + show(tensor.layout); });
     if (!flat) return;
     const std::int64_t at = oracle.swizzle(oracle.affine(*flat))[world().mem];
-    require(*address == static_cast<std::uintptr_t>(4096 + at * bytes), [&] { return show(x) + show(tensor.layout); });
+    require(*address == static_cast<std::uintptr_t>(4096 + at * bytes),
+            [&] { return show(x) + show(tensor.layout); });
   });
 }
 

@@ -30,7 +30,8 @@ std::string complaint(const Layout& layout, const Index& start, const Index& siz
   for (std::size_t d = 0; d < size.size(); ++d)
     if (got->dims()[d] != DimInfo{size[d], size[d], 0, 0, 0})
       return "wrong dimensions:" + show_slice(layout, start, size, got);
-  if (got->rank() != size.size() || (!layout.partials().empty() && got->reduce() != layout.reduce()))
+  if (got->rank() != size.size() ||
+      (!layout.partials().empty() && got->reduce() != layout.reduce()))
     return "wrong rank or reduction:" + show_slice(layout, start, size, got);
   const Oracle part(*got);
   for (std::size_t i = 0; i < flats.size(); ++i)
@@ -74,8 +75,8 @@ HEDDLE_LAW(Slice, OfOneDimensionIsRightAndExact) {
   std::int64_t total = 1;
   for (std::int64_t n = choices.between(1, 4); n > 0; --n) {
     const std::int64_t extent = choices.between(2, n > 2 ? 3 : 6);
-    parts.digits.push_back({extent, choices.between(-3, 12),
-                            choices.one_in(4) ? world().lane : world().mem});
+    parts.digits.push_back(
+        {extent, choices.between(-3, 12), choices.one_in(4) ? world().lane : world().mem});
     total *= extent;
   }
   parts.dims = {{total, total, 0, 0, 0}};
@@ -91,7 +92,8 @@ HEDDLE_LAW(Slice, OfTwoDimensionsIsRightAndExact) {
   for (int d = 0; d < 2; ++d) {
     const std::int64_t extent = choices.pick({2, 3, 4, 6, 8});
     for (const std::int64_t e : choices.pick(factorizations(extent)))
-      parts.digits.push_back({e, choices.between(-2, 6), choices.one_in(5) ? world().lane : world().mem});
+      parts.digits.push_back(
+          {e, choices.between(-2, 6), choices.one_in(5) ? world().lane : world().mem});
     parts.dims.push_back({extent, extent, 0, 0, 0});
   }
   const Layout layout = Layout::make(parts).value();
@@ -144,43 +146,54 @@ HEDDLE_LAW_REFUSING(Slice, OutsideIsRefused, 0.4) {
   const auto d = static_cast<std::size_t>(choices.below(static_cast<std::int64_t>(layout.rank())));
   const std::int64_t end = number(layout.dims()[d].size);
   switch (choices.below(4)) {
-    case 0: size[d] = end - start[d] + choices.between(1, 5); break;
-    case 1: start[d] = -choices.between(1, 5); break;
-    case 2: size[d] = choices.between(-3, 0); break;
-    default: start[d] = end; break;
+    case 0:
+      size[d] = end - start[d] + choices.between(1, 5);
+      break;
+    case 1:
+      start[d] = -choices.between(1, 5);
+      break;
+    case 2:
+      size[d] = choices.between(-3, 0);
+      break;
+    default:
+      start[d] = end;
+      break;
   }
   require(!slice(layout, start, size), [&] { return show(layout) + show(start) + show(size); });
 }
 
 // Every cut of every list of digits with these sizes and a few strides.
 TEST(Slice, EveryCutOfSmallDigitsIsRightAndExact) {
-  const std::vector<std::pair<std::int64_t, AxisId>> steps = {
-      {1, world().mem}, {2, world().mem}, {3, world().mem}, {-1, world().mem}, {1, world().lane}, {0, kNoAxis}};
+  const std::vector<std::pair<std::int64_t, AxisId>> steps = {{1, world().mem},  {2, world().mem},
+                                                              {3, world().mem},  {-1, world().mem},
+                                                              {1, world().lane}, {0, kNoAxis}};
   int cuts = 0;
   for (const std::int64_t total : {4, 6, 8, 12})
     for (const Index& extents : factorizations(total))
-      each_index(Index(extents.size(), static_cast<std::int64_t>(steps.size())), [&](const Index& way) {
-        LayoutParts parts;
-        parts.dims = {{total, total, 0, 0, 0}};
-        for (std::size_t i = 0; i < extents.size(); ++i) {
-          const auto& [stride, axis] = steps[static_cast<std::size_t>(way[i])];
-          parts.digits.push_back({extents[i], stride, axis});
-        }
-        const Layout layout = Layout::make(parts).value();
-        for (std::int64_t start = 0; start < total; ++start)
-          for (std::int64_t size = 1; start + size <= total; ++size) {
-            const std::string wrong = complaint(layout, {start}, {size});
-            ASSERT_EQ(wrong, "");
-            ++cuts;
-          }
-      });
+      each_index(Index(extents.size(), static_cast<std::int64_t>(steps.size())),
+                 [&](const Index& way) {
+                   LayoutParts parts;
+                   parts.dims = {{total, total, 0, 0, 0}};
+                   for (std::size_t i = 0; i < extents.size(); ++i) {
+                     const auto& [stride, axis] = steps[static_cast<std::size_t>(way[i])];
+                     parts.digits.push_back({extents[i], stride, axis});
+                   }
+                   const Layout layout = Layout::make(parts).value();
+                   for (std::int64_t start = 0; start < total; ++start)
+                     for (std::int64_t size = 1; start + size <= total; ++size) {
+                       const std::string wrong = complaint(layout, {start}, {size});
+                       ASSERT_EQ(wrong, "");
+                       ++cuts;
+                     }
+                 });
   EXPECT_GT(cuts, 50'000);
 }
 
 // Every box of small two-dimensional layouts; the dimensions need not separate.
 TEST(Slice, EveryBoxOfSmallPlanesIsRightAndExact) {
   int boxes = 0;
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{2, 4}, {3, 4}, {4, 3}, {2, 6}})
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{2, 4}, {3, 4}, {4, 3}, {2, 6}})
     for (const Index& extents : factorizations(rows * columns))
       each_index(Index(extents.size(), 4), [&](const Index& way) {
         LayoutParts parts;
@@ -191,7 +204,8 @@ TEST(Slice, EveryBoxOfSmallPlanesIsRightAndExact) {
         for (std::int64_t r = 0; r < rows; ++r)
           for (std::int64_t c = 0; c < columns; ++c)
             each_index(Index{rows - r, columns - c}, [&](const Index& less) {
-              const std::string wrong = complaint(layout, {r, c}, {rows - r - less[0], columns - c - less[1]});
+              const std::string wrong =
+                  complaint(layout, {r, c}, {rows - r - less[0], columns - c - less[1]});
               ASSERT_EQ(wrong, "");
               ++boxes;
             });

@@ -8,7 +8,8 @@ namespace {
 
 Swizzle random_swizzle(Choices& choices, AxisId axis) {
   const auto bits = static_cast<std::uint8_t>(choices.between(1, 3));
-  return {axis, bits, static_cast<std::uint8_t>(choices.below(5)), static_cast<std::uint8_t>(bits + choices.below(3))};
+  return {axis, bits, static_cast<std::uint8_t>(choices.below(5)),
+          static_cast<std::uint8_t>(bits + choices.below(3))};
 }
 
 // Powers of two in memory, packed so that addresses fill a range: what swizzles are made for.
@@ -44,7 +45,8 @@ HEDDLE_LAW(Swizzle, IsABijectionThatIsItsOwnInverse) {
   for (std::int64_t x = start; x < start + period; ++x) {
     const std::int64_t y = z.apply(x);
     require(y == swizzled(z, x) && z.apply(y) == x, [&] { return std::to_string(x); });
-    require(y >= start && y < start + period && seen.insert(y).second, [&] { return std::to_string(x); });
+    require(y >= start && y < start + period && seen.insert(y).second,
+            [&] { return std::to_string(x); });
     require(z.apply(x + 5 * period) == y + 5 * period, [&] { return std::to_string(x); });
   }
 }
@@ -82,7 +84,8 @@ bool combines(const Layout& outer, std::int64_t scale, const Layout& inner, cons
       for (std::size_t d = 0; d < x.size(); ++d) z[d] = x[d] * b.padded[d] + y[d];
       Place want = a.cells(flatten(a.padded, x))[0][0];
       for (std::int32_t& v : want) v = static_cast<std::int32_t>(v * scale);
-      same = same && w.cells(flatten(w.padded, z))[0][0] == plus(want, b.cells(flatten(b.padded, y))[0][0]);
+      same = same &&
+             w.cells(flatten(w.padded, z))[0][0] == plus(want, b.cells(flatten(b.padded, y))[0][0]);
     });
   });
   return same;
@@ -97,9 +100,11 @@ HEDDLE_LAW(Swizzle, OfTheInnerLayoutGoesThroughTileAndSum) {
   const std::int64_t scale = span(inner, world().mem).value().factor();
   const auto whole = tile(outer, inner);
   if (whole) {
-    require(combines(outer, scale, inner, *whole), [&] { return show(outer) + show(inner) + show(whole); });
+    require(combines(outer, scale, inner, *whole),
+            [&] { return show(outer) + show(inner) + show(whole); });
     const auto back = untile(*whole, inner);
-    require(back && *back == outer, [&] { return show(outer) + show(inner) + show(whole) + show(back); });
+    require(back && *back == outer,
+            [&] { return show(outer) + show(inner) + show(whole) + show(back); });
   }
   const bool whole_periods = !inner.swizzle() || scale % inner.swizzle()->period() == 0;
   require(whole || !whole_periods, [&] { return show(outer) + show(inner) + show(whole); });
@@ -119,9 +124,11 @@ HEDDLE_LAW(Swizzle, OfTheOuterLayoutGoesThroughTileAndSum) {
   const std::int64_t scale = span(inner, world().mem).value().factor();
   const auto whole = tile(outer, inner);
   if (whole) {
-    require(combines(outer, scale, inner, *whole), [&] { return show(outer) + show(inner) + show(whole); });
+    require(combines(outer, scale, inner, *whole),
+            [&] { return show(outer) + show(inner) + show(whole); });
     const auto back = untile(*whole, inner);
-    require(back && *back == outer, [&] { return show(outer) + show(inner) + show(whole) + show(back); });
+    require(back && *back == outer,
+            [&] { return show(outer) + show(inner) + show(whole) + show(back); });
   }
   // The inner part fills exactly the bits below, so nothing can carry into what the swizzle moves.
   require(whole.ok(), [&] { return show(outer) + show(inner) + show(whole); });
@@ -147,7 +154,8 @@ HEDDLE_LAW(Swizzle, GoesThroughSlices) {
   each_index(size, [&](const Index& x) {
     Index y = x;
     for (std::size_t d = 0; d < y.size(); ++d) y[d] += start[d];
-    require(part.cells(flatten(size, x)) == whole.cells(*whole.flat(y)), [&] { return show(layout) + show(got); });
+    require(part.cells(flatten(size, x)) == whole.cells(*whole.flat(y)),
+            [&] { return show(layout) + show(got); });
   });
 }
 
@@ -157,13 +165,15 @@ struct Count {
   int worst = 1;
   std::set<std::int64_t> steps;
 };
-Count replays(const Layout& memory, const Layout& access, int bytes, int vector, const BankModel& model) {
+Count replays(const Layout& memory, const Layout& access, int bytes, int vector,
+              const BankModel& model) {
   const Oracle where(memory);
   const Oracle who(access);
   Count count;
   std::map<std::pair<std::int64_t, std::int64_t>, std::set<std::int64_t>> words;  // step, group
-  const std::int64_t group = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(model.banks) * model.bank_bytes / std::max(vector * bytes, model.bank_bytes));
+  const std::int64_t group =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(model.banks) * model.bank_bytes /
+                                    std::max(vector * bytes, model.bank_bytes));
   each_index(where.size, [&](const Index& x) {
     const Place reader = who.affine(*who.flat(x));
     const std::int64_t at = where.cells(*where.flat(x))[0][0][world().mem];
@@ -174,7 +184,8 @@ Count replays(const Layout& memory, const Layout& access, int bytes, int vector,
   });
   for (const auto& [key, set] : words) {
     std::map<std::int64_t, int> per_bank;
-    for (const std::int64_t word : set) count.worst = std::max(count.worst, ++per_bank[word % model.banks]);
+    for (const std::int64_t word : set)
+      count.worst = std::max(count.worst, ++per_bank[word % model.banks]);
   }
   return count;
 }
@@ -200,7 +211,8 @@ HEDDLE_LAW(Swizzle, BankConflictsAreTheReplaysCountedByHand) {
   const int bytes = choices.pick({2, 4, 1, 8});
   const int vector = choices.pick({1, 2, 4, 8});
   const BankModel model = choices.one_in(4) ? BankModel{16, 8} : BankModel{};
-  const auto report = bank_conflicts(where, world().mem, who, world().lane, world().reg, bytes, vector, model);
+  const auto report =
+      bank_conflicts(where, world().mem, who, world().lane, world().reg, bytes, vector, model);
   const Count want = replays(where, who, bytes, vector, model);
   require(report && report->worst_ways == want.worst &&
               report->steps == static_cast<std::int64_t>(want.steps.size()),

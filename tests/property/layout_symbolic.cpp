@@ -1,6 +1,7 @@
 // Laws of unknown sizes: an operation and then the values give the same as the values and then it.
 #include <gtest/gtest.h>
 
+#include "heddle/view.h"
 #include "symbolic.h"
 
 namespace heddle::property {
@@ -34,7 +35,8 @@ void require_same(const Bound& b, const Expected<Layout>& unknown, const Expecte
   if (!unknown) return;
   const auto bound = bind_sizes(*unknown, b.values);
   require(bound.ok() == known.ok() && (!bound || *bound == *known), [&] {
-    return show(b.outer) + show(b.inner) + show(unknown) + "\n bound" + show(bound) + "\n directly" + show(known);
+    return show(b.outer) + show(b.inner) + show(unknown) + "\n bound" + show(bound) +
+           "\n directly" + show(known);
   });
 }
 
@@ -92,7 +94,8 @@ HEDDLE_LAW_REFUSING(Symbolic, GroupCommutesWithBinding, 0.35) {
     parts.digits.clear();
     for (const Digits& digits : list)
       for (const Iter& i : digits)
-        parts.digits.push_back(bind ? Iter{i.extent.bind(b.values), i.stride.bind(b.values), i.axis} : i);
+        parts.digits.push_back(bind ? Iter{i.extent.bind(b.values), i.stride.bind(b.values), i.axis}
+                                    : i);
     return parts;
   };
   require(same_map(joined(*groups, true), joined(*known, false)), [&] { return show(b.outer); });
@@ -102,9 +105,71 @@ HEDDLE_LAW_REFUSING(Symbolic, SpanAndAdmitsHoldForEveryValue, 0.35) {
   const Bound b = random_bound(choices);
   for (const AxisId axis : all_axes())
     if (auto s = span(b.outer, axis))
-      require(s->bind(b.values) == span(b.outer_known, axis).value(), [&] { return show(b.outer); });
+      require(s->bind(b.values) == span(b.outer_known, axis).value(),
+              [&] { return show(b.outer); });
   if (admits(b.outer, b.inner.padded_shape()))
-    require(admits(b.outer_known, b.inner_known.padded_shape()), [&] { return show(b.outer) + show(b.inner); });
+    require(admits(b.outer_known, b.inner_known.padded_shape()),
+            [&] { return show(b.outer) + show(b.inner); });
+}
+
+HEDDLE_LAW_REFUSING(Symbolic, FuseCommutesWithBinding, 0.35) {
+  const Bound b = random_bound(choices);
+  const World& w = world();
+  const std::int64_t size = choices.pick({32, 8, 4});
+  require_same(b, fuse_axes(b.outer, w.gpu, w.lane, size, w.thread),
+               fuse_axes(b.outer_known, w.gpu, w.lane, size, w.thread));
+}
+
+HEDDLE_LAW_REFUSING(Symbolic, PackingCommutesWithBinding, 0.35) {
+  const Bound b = random_bound(choices);
+  const std::int64_t n = choices.between(2, 4);
+  const auto wide = unpack(b.outer, world().mem, n);
+  require_same(b, wide, unpack(b.outer_known, world().mem, n));
+  const auto known = wide ? bind_sizes(*wide, b.values) : wide;
+  if (known) require_same(b, pack(*wide, world().mem, n), pack(*known, world().mem, n));
+  require_same(b, pack(b.inner, world().mem, n), pack(b.inner_known, world().mem, n));
+}
+
+HEDDLE_LAW_REFUSING(Symbolic, PartsCommuteWithBinding, 0.35) {
+  const Bound b = random_bound(choices);
+  const AxisRegistry& axes = world().axes;
+  require_same(b, mesh_part(b.outer, axes), mesh_part(b.outer_known, axes));
+  require_same(b, storage_part(b.outer, axes), storage_part(b.outer_known, axes));
+  require_same(b, local_part(b.outer, axes), local_part(b.outer_known, axes));
+}
+
+HEDDLE_LAW_REFUSING(Symbolic, ViewsCommuteWithBinding, 0.35) {
+  const Bound b = random_bound(choices);
+  auto known = [&](std::vector<Dim> shape) {
+    for (Dim& d : shape) d = d.bind(b.values);
+    return shape;
+  };
+  std::vector<Dim> shape = b.outer.padded_shape();
+  if (shape.size() == 2 && choices.one_in(2)) shape = {shape[0] * shape[1]};
+  const Dim part = random_size(choices, 3);
+  if (!shape.empty() && Dim::divides(part, shape.back())) {
+    shape.back() = Dim::quotient(shape.back(), part);
+    shape.push_back(part);
+  }
+  require_same(b, compose(b.outer, View::reshape(shape)),
+               compose(b.outer_known, View::reshape(known(shape))));
+  std::vector<Dim> stretched;
+  std::vector<std::size_t> dims;
+  for (const DimInfo& d : b.outer.dims()) {
+    stretched.push_back(random_size(choices, 3));
+    dims.push_back(stretched.size());
+    stretched.push_back(d.size.is(1) ? random_size(choices, 3) : d.size);
+  }
+  require_same(b, compose(b.outer, View::broadcast(stretched, dims)),
+               compose(b.outer_known, View::broadcast(known(stretched), dims)));
+}
+
+// A width that is promised for unknown sizes holds for every value.
+HEDDLE_LAW_REFUSING(Symbolic, VectorWidthIsSafeForEveryValue, 0.35) {
+  const Bound b = random_bound(choices);
+  const std::int64_t width = vector_width(b.outer, world().mem, 16);
+  require(width == vector_width(b.outer_known, world().mem, width),
+          [&] { return std::to_string(width) + show(b.outer) + show(b.outer_known); });
 }
 
 // What people write: packed layouts take apart again with unknown sizes too.
@@ -113,9 +178,11 @@ HEDDLE_LAW_REFUSING(Symbolic, TileRoundTrips, 0.35) {
   const auto whole = tile(b.outer, b.inner);
   if (!whole) return;
   if (auto outer = untile(*whole, b.inner))
-    require(tile(*outer, b.inner).value() == *whole, [&] { return show(b.outer) + show(b.inner) + show(outer); });
+    require(tile(*outer, b.inner).value() == *whole,
+            [&] { return show(b.outer) + show(b.inner) + show(outer); });
   if (auto inner = untile_outer(*whole, b.outer))
-    require(tile(b.outer, *inner).value() == *whole, [&] { return show(b.outer) + show(b.inner) + show(inner); });
+    require(tile(b.outer, *inner).value() == *whole,
+            [&] { return show(b.outer) + show(b.inner) + show(inner); });
 }
 
 // The arithmetic of sizes against plain numbers.
@@ -124,7 +191,9 @@ HEDDLE_LAW(Symbolic, ArithmeticOfSizesHoldsForEveryValue) {
   const Dim b = random_size(choices, 12);
   const Values values = random_values(choices);
   const auto value = [&](const Dim& d) { return number(d.bind(values)); };
-  const auto say = [&] { return print_dim(a, world().axes) + " and " + print_dim(b, world().axes); };
+  const auto say = [&] {
+    return print_dim(a, world().axes) + " and " + print_dim(b, world().axes);
+  };
   if ((a * b).valid()) require(value(a * b) == value(a) * value(b), say);
   require(value(-a) == -value(a), say);
   if (Dim::divides(a, b)) {

@@ -125,7 +125,8 @@ Pair random_pair(Choices& choices, bool swizzle = false) {
 // A no needs a reason that counting confirms.
 void require_reason(const Pair& p, const Place& scale, const std::string& why) {
   require(reductions_clash(p.outer, p.inner) || !separates(p.outer) || !separates(p.inner) ||
-              !fibres_count_up(p.outer, scale, p.inner) || contributions_meet(p.outer, scale, p.inner),
+              !fibres_count_up(p.outer, scale, p.inner) ||
+              contributions_meet(p.outer, scale, p.inner),
           [&] { return why + show(p.outer) + show(p.inner); });
 }
 
@@ -169,11 +170,13 @@ HEDDLE_LAW_REFUSING(Tile, UntileOfAnythingIsRightOrNo, 0.25) {
   const Pair p = random_pair(choices);
   if (auto outer = untile(p.outer, p.inner)) {
     const auto again = tile(*outer, p.inner);
-    require(again && *again == p.outer, [&] { return show(p.outer) + show(p.inner) + show(outer); });
+    require(again && *again == p.outer,
+            [&] { return show(p.outer) + show(p.inner) + show(outer); });
   }
   if (auto inner = untile_outer(p.outer, p.inner)) {
     const auto again = tile(p.inner, *inner);
-    require(again && *again == p.outer, [&] { return show(p.outer) + show(p.inner) + show(inner); });
+    require(again && *again == p.outer,
+            [&] { return show(p.outer) + show(p.inner) + show(inner); });
   }
 }
 
@@ -260,7 +263,8 @@ HEDDLE_LAW_REFUSING(Tile, OfSwizzledLayoutsIsPointwise, 0.45) {
     require(again && *again == *whole,
             [&] { return show(p.outer) + show(p.inner) + show(whole) + show(outer); });
   }
-  if (auto whole = direct_sum(p.outer, p.inner)) require_combination(p.outer, ones(), p.inner, *whole);
+  if (auto whole = direct_sum(p.outer, p.inner))
+    require_combination(p.outer, ones(), p.inner, *whole);
 }
 
 }  // namespace

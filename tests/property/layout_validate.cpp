@@ -25,7 +25,8 @@ bool is_valid(LayoutParts parts) {
   }
   if (pieces) {
     parts.digits.clear();
-    for (const Digits& piece : *pieces) parts.digits.insert(parts.digits.end(), piece.begin(), piece.end());
+    for (const Digits& piece : *pieces)
+      parts.digits.insert(parts.digits.end(), piece.begin(), piece.end());
   }
   const Oracle oracle(parts);
   std::vector<Place> all;
@@ -88,7 +89,8 @@ HEDDLE_LAW_REFUSING(Validate, LooksAtSwizzledAddresses, 0.1) {
   LayoutParts parts = tight_parts(choices);
   const auto bits = static_cast<std::uint8_t>(choices.between(1, 2));
   parts.swizzle = Swizzle{choices.one_in(2) ? world().mem : world().tray, bits,
-                          static_cast<std::uint8_t>(choices.below(3)), static_cast<std::uint8_t>(bits + choices.below(2))};
+                          static_cast<std::uint8_t>(choices.below(3)),
+                          static_cast<std::uint8_t>(bits + choices.below(2))};
   const auto layout = Layout::make(parts);
   if (!layout) leave_out();
   require_verdict(*layout);
@@ -102,7 +104,8 @@ HEDDLE_LAW_REFUSING(Validate, GivesAHaloItsRoom, 0.1) {
   }
   for (Iter& i : parts.digits)
     if (choices.one_in(2)) i.stride = number(i.stride) * choices.between(1, 4);
-  if (choices.one_in(2)) parts.offset.push_back({choices.pick({world().mem, world().tray}), choices.between(0, 4)});
+  if (choices.one_in(2))
+    parts.offset.push_back({choices.pick({world().mem, world().tray}), choices.between(0, 4)});
   const auto layout = Layout::make(parts);
   if (!layout) leave_out();
   require_verdict(*layout);

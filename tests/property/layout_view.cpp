@@ -11,7 +11,7 @@ namespace {
 struct Step {
   View view;
   std::string text;
-  Index size;                                   // of the result
+  Index size;                                  // of the result
   std::function<Index(const Index&)> operand;  // the operand's index for an index of the result
 };
 
@@ -94,7 +94,8 @@ Step broadcast_of(Choices& choices, const Index& size) {
     shape.push_back(s == 1 ? choices.between(1, 3) : s);
   }
   if (choices.one_in(3)) shape.push_back(choices.between(1, 3));
-  Step step{View::broadcast({shape.begin(), shape.end()}, dims), "broadcast " + show(shape), shape, {}};
+  Step step{
+      View::broadcast({shape.begin(), shape.end()}, dims), "broadcast " + show(shape), shape, {}};
   step.operand = [size, dims](const Index& y) {
     Index x(size.size());
     for (std::size_t d = 0; d < size.size(); ++d) x[d] = size[d] == 1 ? 0 : y[dims[d]];
@@ -111,7 +112,8 @@ Step slice_of(Choices& choices, const Index& size, bool with_steps) {
     const std::int64_t most = (s - 1 - start.back()) / by.back() + 1;
     count.push_back(choices.one_in(3) ? choices.between(1, std::max<std::int64_t>(most, 1)) : most);
   }
-  Step step{View::slice(start, count, by), "slice " + show(start) + show(count) + show(by), count, {}};
+  Step step{
+      View::slice(start, count, by), "slice " + show(start) + show(count) + show(by), count, {}};
   step.operand = [start, by](const Index& y) {
     Index x(y.size());
     for (std::size_t d = 0; d < y.size(); ++d) x[d] = start[d] + y[d] * by[d];
@@ -224,10 +226,18 @@ HEDDLE_LAW_REFUSING(View, ChainsAreStepsOneAfterTheOther, 0.15) {
   for (std::int64_t n = 0; n < 3; ++n) {
     Step step;
     switch (choices.below(4)) {
-      case 0: step = transpose_of(choices, sizes(at)); break;
-      case 1: step = reshape_of(choices, at); break;
-      case 2: step = broadcast_of(choices, sizes(at)); break;
-      default: step = slice_of(choices, sizes(at), choices.one_in(2)); break;
+      case 0:
+        step = transpose_of(choices, sizes(at));
+        break;
+      case 1:
+        step = reshape_of(choices, at);
+        break;
+      case 2:
+        step = broadcast_of(choices, sizes(at));
+        break;
+      default:
+        step = slice_of(choices, sizes(at), choices.one_in(2));
+        break;
     }
     const auto next = compose(at, step.view);
     if (!next) break;

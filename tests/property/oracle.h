@@ -101,8 +101,7 @@ class Oracle {
   }
   Place swizzle(Place place) const {
     if (swizzle_ && swizzle_->axis < kAxes)
-      place[swizzle_->axis] =
-          static_cast<std::int32_t>(swizzled(*swizzle_, place[swizzle_->axis]));
+      place[swizzle_->axis] = static_cast<std::int32_t>(swizzled(*swizzle_, place[swizzle_->axis]));
     return place;
   }
   Cells cells(std::int64_t flat) const {
@@ -204,7 +203,8 @@ inline const std::vector<Index>& factorizations(std::int64_t n) {
 
 // The digits with these extents that give table[u] - table[0] for all u, if there are any. One step
 // of a digit fixes its stride, so each list of extents has at most one list of strides.
-inline std::optional<Digits> digits_of_table(const std::vector<Place>& table, const Index& extents) {
+inline std::optional<Digits> digits_of_table(const std::vector<Place>& table,
+                                             const Index& extents) {
   Digits digits;
   std::int64_t place = static_cast<std::int64_t>(table.size());
   for (const std::int64_t extent : extents) {
@@ -223,7 +223,8 @@ inline std::optional<Digits> digits_of_table(const std::vector<Place>& table, co
   parts.digits = digits;
   const Oracle oracle(parts);
   for (std::size_t u = 0; u < table.size(); ++u)
-    if (plus(oracle.affine(static_cast<std::int64_t>(u)), table[0]) != table[u]) return std::nullopt;
+    if (plus(oracle.affine(static_cast<std::int64_t>(u)), table[0]) != table[u])
+      return std::nullopt;
   return digits;
 }
 
@@ -234,8 +235,8 @@ inline bool some_digits_give(const std::vector<Place>& table) {
   return false;
 }
 
-// The pieces of `digits` inside each entry of `shape`, by place values; none where a boundary of the
-// shape falls into a digit that does not divide there.
+// The pieces of `digits` inside each entry of `shape`, by place values; none where a boundary of
+// the shape falls into a digit that does not divide there.
 inline std::optional<std::vector<Digits>> cut_digits(const Digits& digits, const Index& shape) {
   std::vector<Digits> pieces(shape.size());
   std::int64_t total = 1;

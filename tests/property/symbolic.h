@@ -31,7 +31,8 @@ inline Dim random_size(Choices& choices, std::int64_t most) {
 // Dimensions with their own digits. Mostly packed in some order, as people write them.
 inline LayoutParts random_symbolic_parts(Choices& choices, int rank, std::int64_t most) {
   LayoutParts parts;
-  const std::vector<AxisId> axes = {world().mem, world().mem, world().gpu, world().tp, world().lane};
+  const std::vector<AxisId> axes = {world().mem, world().mem, world().gpu, world().tp,
+                                    world().lane};
   for (int d = 0; d < rank; ++d) {
     Dim extent = 1;
     for (std::int64_t n = choices.between(0, 2); n > 0; --n) {
@@ -39,7 +40,8 @@ inline LayoutParts random_symbolic_parts(Choices& choices, int rank, std::int64_
       extent = extent * parts.digits.back().extent;
     }
     parts.dims.push_back({extent, extent, 0, 0, 0});
-    if (extent.is_const() && choices.one_in(5)) parts.dims.back().size = choices.between(1, number(extent));
+    if (extent.is_const() && choices.one_in(5))
+      parts.dims.back().size = choices.between(1, number(extent));
   }
   if (choices.one_in(3)) parts.replicas.push_back({random_size(choices, 3), 0, choices.pick(axes)});
   if (choices.one_in(3)) parts.partials.push_back({random_size(choices, 3), 0, choices.pick(axes)});
