@@ -1,6 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-gpu bench lint format docs asan tsan fuzz clean \
+.PHONY: help build run test test-gpu conformance bench lint format docs asan tsan fuzz clean \
         packages-test packages-lint packages-fuzz python-env
 
 JOBS ?= $(shell nproc)
@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 20
 SOURCES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.h'))
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: build/release/build.ninja  ## the release build: build/release/heddle
 	cmake --build --preset release --parallel $(JOBS)
@@ -31,6 +31,9 @@ test-gpu: build  ## the tests that need a CUDA device
 	else \
 	  ctest --preset release -L cuda; \
 	fi
+
+conformance: build  ## StableHLO's own tests by op family; fails on a regression
+	tests/conformance/table
 
 bench: packages-test build  ## all benchmarks
 	scripts/bench.sh build/release

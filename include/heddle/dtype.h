@@ -11,16 +11,29 @@ namespace heddle {
 
 enum class DType : std::uint8_t {
   i1,  // a truth value
+  i2,
+  i4,
   i8,
   i16,
   i32,
   i64,
+  ui2,
+  ui4,
   ui8,
   ui16,
   ui32,
   ui64,
+  f4e2m1fn,
+  f6e2m3fn,
+  f6e3m2fn,
+  f8e3m4,
+  f8e4m3,
+  f8e4m3b11fnuz,
   f8e4m3fn,
+  f8e4m3fnuz,
   f8e5m2,
+  f8e5m2fnuz,
+  f8e8m0fnu,
   f16,
   bf16,
   f32,
@@ -32,10 +45,10 @@ enum class DType : std::uint8_t {
 // All of them, in the order above.
 std::span<const DType> all_dtypes();
 
-// Bits of information: 1 for i1, 32 for f32, 64 for complex<f32>.
+// Bits of information: 1 for i1, 4 for ui4, 32 for f32, 64 for complex<f32>.
 int bits(DType type);
 
-// Bytes that one element takes in memory: at least 1, so 1 for i1.
+// Bytes that one element takes in memory: at least 1, so 1 for i1 and i4.
 int byte_size(DType type);
 
 // MLIR's spelling: i1, ui8, bf16, f8E4M3FN, complex<f32>.

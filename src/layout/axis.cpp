@@ -62,11 +62,14 @@ Expected<AxisId> AxisRegistry::add(AxisInfo info) {
     return reason("axis {} has size {}; a size is at least 1", info.name, info.size);
   if (auto it = by_name_.find(info.name); it != by_name_.end()) {
     const AxisInfo& old = axes_[it->second];
-    if (old.kind != info.kind || old.size != info.size)
+    if (old.kind != info.kind || old.size != info.size || old.outer != info.outer ||
+        old.inner != info.inner)
       return reason("axis {} is there already as a {} axis of size {}", old.name, name(old.kind),
                     old.size);
     return it->second;
   }
+  if (find_symbol(info.name))
+    return reason("{} is the name of a size and cannot name an axis too", info.name);
   if (axes_.size() >= kNoAxis) return reason("too many axes: {} at most", kNoAxis);
   auto id = static_cast<AxisId>(axes_.size());
   by_name_.emplace(info.name, id);

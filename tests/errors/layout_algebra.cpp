@@ -69,6 +69,16 @@ WRONG_USE(BindError, ASizeOfZero, bind_sizes(layout_of("(8*n:8@gpu)"), {{1, 0}})
 WRONG_USE(SpanError, SpanThatIsNoSize, span(layout_of("[n] S[(n):(2)]"), 0), "unknown sizes",
           "bind")
 
+TEST(SpanError, FiveNamesInOneSpan) {
+  Machine machine;
+  const Layout layout =
+      parse_layout("[a*b*c*d] S[(a*b,c*d):(1,a*b)] + R[e:a*b*c*d@mem]", machine.axes).value();
+  EXPECT_FALSE(span(layout, machine["mem"]).ok());
+  const Layout square =
+      parse_layout("[n*n*m*m] S[(n*m,n*m):(1,n*m)] + R[n:n*n*m*m@mem]", machine.axes).value();
+  EXPECT_FALSE(span(square, machine["mem"]).ok());
+}
+
 // ---- group
 
 WRONG_USE(GroupError, BoundaryInsideADigit, group(layout_of("[4,6] S[(6,4):(1,6)]"), Sizes{4, 6}),

@@ -52,6 +52,17 @@ WRONG_USE(AxisError, BadName,
 WRONG_USE(AxisError, SizeSetToZero, Machine().axes.set_size(0, 0), "mem", "at least 1")
 WRONG_USE(AxisError, UnknownName, Machine().axes.require("gpi"), "'gpi'", "node, gpu, tp")
 
+TEST(AxisError, NameTakenWithOtherScopes) {
+  AxisRegistry axes = AxisRegistry::standard();
+  const auto lane = axes.add({"lane", AxisKind::kernel, Scope::block, Scope::thread, 32});
+  expect_words(why_not(lane), {"lane", "already"});
+}
+TEST(AxisError, NameOfASize) {
+  AxisRegistry axes = AxisRegistry::standard();
+  (void)parse_layout("(8*k)", axes).value();
+  expect_words(why_not(Mesh::parse("k=4", axes)), {"k", "size"});
+}
+
 TEST(MeshError, ARefusedMeshAddsNoAxis) {
   AxisRegistry axes = AxisRegistry::standard();
   const std::size_t before = axes.size();

@@ -103,8 +103,12 @@ HEDDLE_LAW(Swizzle, OfTheInnerLayoutGoesThroughTileAndSum) {
     require(combines(outer, scale, inner, *whole),
             [&] { return show(outer) + show(inner) + show(whole); });
     const auto back = untile(*whole, inner);
-    require(back && *back == outer,
-            [&] { return show(outer) + show(inner) + show(whole) + show(back); });
+    require(back && *back == outer, [&] {
+      return show(outer) + show(inner) + show(whole) + show(back);
+      const auto atom = untile_outer(*whole, outer);
+      require(atom && *atom == inner,
+              [&] { return show(outer) + show(inner) + show(whole) + show(atom); });
+    });
   }
   const bool whole_periods = !inner.swizzle() || scale % inner.swizzle()->period() == 0;
   require(whole || !whole_periods, [&] { return show(outer) + show(inner) + show(whole); });

@@ -262,9 +262,18 @@ HEDDLE_LAW_REFUSING(Tile, OfSwizzledLayoutsIsPointwise, 0.45) {
     const auto again = outer ? tile(*outer, p.inner) : outer;
     require(again && *again == *whole,
             [&] { return show(p.outer) + show(p.inner) + show(whole) + show(outer); });
+    const auto inner = untile_outer(*whole, p.outer);
+    const auto back = inner ? tile(p.outer, *inner) : inner;
+    require(!inner || (back && *back == *whole),
+            [&] { return show(p.outer) + show(p.inner) + show(whole) + show(inner); });
   }
-  if (auto whole = direct_sum(p.outer, p.inner))
+  if (auto whole = direct_sum(p.outer, p.inner)) {
     require_combination(p.outer, ones(), p.inner, *whole);
+    const auto outer = unsum(*whole, p.inner);
+    const auto again = outer ? direct_sum(*outer, p.inner) : outer;
+    require(!outer || (again && *again == *whole),
+            [&] { return show(p.outer) + show(p.inner) + show(whole) + show(outer); });
+  }
 }
 
 }  // namespace

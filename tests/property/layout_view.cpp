@@ -94,6 +94,15 @@ Step broadcast_of(Choices& choices, const Index& size) {
     shape.push_back(s == 1 ? choices.between(1, 3) : s);
   }
   if (choices.one_in(3)) shape.push_back(choices.between(1, 3));
+  if (choices.one_in(2)) {  // the dimensions of the operand in another order
+    std::vector<std::size_t> to(shape.size());
+    for (std::size_t r = 0; r < to.size(); ++r) to[r] = r;
+    choices.shuffle(to);
+    Index moved(shape.size());
+    for (std::size_t r = 0; r < to.size(); ++r) moved[to[r]] = shape[r];
+    shape = moved;
+    for (std::size_t& d : dims) d = to[d];
+  }
   Step step{
       View::broadcast({shape.begin(), shape.end()}, dims), "broadcast " + show(shape), shape, {}};
   step.operand = [size, dims](const Index& y) {

@@ -17,19 +17,28 @@ TEST(DType, EveryNameReadsBack) {
     EXPECT_EQ(parse_dtype(name(type)).value(), type);
     names.insert(name(type));
   }
-  EXPECT_EQ(names.size(), 17U);
+  EXPECT_EQ(names.size(), 30U);
 }
 
 TEST(DType, IsSpelledAsInMlir) {
   EXPECT_EQ(name(DType::i1), "i1");
   EXPECT_EQ(name(DType::ui64), "ui64");
   EXPECT_EQ(name(DType::f8e4m3fn), "f8E4M3FN");
+  EXPECT_EQ(name(DType::ui4), "ui4");
+  EXPECT_EQ(name(DType::f4e2m1fn), "f4E2M1FN");
+  EXPECT_EQ(name(DType::f8e4m3b11fnuz), "f8E4M3B11FNUZ");
+  EXPECT_EQ(name(DType::f8e8m0fnu), "f8E8M0FNU");
   EXPECT_EQ(name(DType::c64), "complex<f32>");
 }
 
 TEST(DType, Sizes) {
   EXPECT_EQ(bits(DType::i1), 1);
   EXPECT_EQ(byte_size(DType::i1), 1);
+  EXPECT_EQ(bits(DType::i2), 2);
+  EXPECT_EQ(bits(DType::ui4), 4);
+  EXPECT_EQ(bits(DType::f6e3m2fn), 6);
+  EXPECT_EQ(byte_size(DType::i4), 1);
+  EXPECT_EQ(byte_size(DType::f4e2m1fn), 1);
   EXPECT_EQ(byte_size(DType::f8e5m2), 1);
   EXPECT_EQ(byte_size(DType::bf16), 2);
   EXPECT_EQ(byte_size(DType::f32), 4);

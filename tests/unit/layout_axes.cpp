@@ -86,6 +86,32 @@ TEST(AxisRegistry, ScopesChain) {
   EXPECT_EQ(name(AxisKind::memory), "memory");
 }
 
+// Kernel axes of a layout must count without a gap and nothing twice.
+TEST(AxisRegistry, ChainsOfScopes) {
+  AxisRegistry axes = AxisRegistry::standard();
+  const auto chains = [&](std::initializer_list<const char*> names) {
+    LayoutParts parts;
+    for (const char* name : names) {
+      parts.dims.push_back({2, 2, 0, 0, 0});
+      parts.digits.push_back({2, 1, axes.require(name).value()});
+    }
+    return check_scopes(Layout::make(parts).value(), axes).ok();
+  };
+  EXPECT_TRUE(chains({}));
+  EXPECT_TRUE(chains({"mem"}));
+  EXPECT_TRUE(chains({"lane"}));
+  EXPECT_TRUE(chains({"block", "warp", "lane", "mem"}));
+  EXPECT_TRUE(chains({"lane", "warp", "block"}));
+  EXPECT_TRUE(chains({"block", "warpgroup", "warp_in_group", "lane"}));
+  EXPECT_TRUE(chains({"cluster", "warp", "lane"}));
+  EXPECT_TRUE(chains({"block", "thread"}));
+  EXPECT_FALSE(chains({"block", "lane"}));
+  EXPECT_FALSE(chains({"warpgroup", "lane"}));
+  EXPECT_FALSE(chains({"warpgroup", "warp", "lane"}));
+  EXPECT_FALSE(chains({"block", "cluster"}));
+  EXPECT_FALSE(chains({"thread", "lane"}));
+}
+
 TEST(AxisRegistry, TheSameAxisTwiceIsOneAxis) {
   AxisRegistry axes = AxisRegistry::standard();
   const AxisInfo rack{"rack", AxisKind::mesh, Scope::world, Scope::device, 3};

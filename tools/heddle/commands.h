@@ -11,13 +11,17 @@ namespace heddle::cli {
 
 void add_doctor(CLI::App& app);
 void add_layout(CLI::App& app);
+void add_ops(CLI::App& app);
+void add_opt(CLI::App& app);
+void add_run(CLI::App& app);
+void add_verify(CLI::App& app);
 
 using AddCommand = void (*)(CLI::App&);
 
 // One row per command, in the order of `heddle --help`.
 inline constexpr std::array kCommands = {
-    AddCommand{add_layout},
-    AddCommand{add_doctor},
+    AddCommand{add_run}, AddCommand{add_verify}, AddCommand{add_opt},
+    AddCommand{add_ops}, AddCommand{add_layout}, AddCommand{add_doctor},
 };
 
 // Ends the command with this exit status, without a message: throw it.

@@ -1,0 +1,93 @@
+// The one op table. Everything that other code asks about an op comes from its row.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "heddle/program.h"
+
+namespace heddle {
+
+enum class OpClass : std::uint8_t {
+  light,        // a few instructions per element
+  heavy,        // a function call per element: exp, tanh, …
+  reduce,       // many elements to one
+  contract,     // matrix products and convolutions
+  move,         // elements change places
+  communicate,  // between devices
+  control,      // regions, calls, tokens
+  opaque,       // nothing is known of it
+};
+std::string_view name(OpClass cls);
+
+// How StableHLO's pretty text spells an op. Every op can also be written in the generic form.
+enum class Form : std::uint8_t {
+  generic,    // "op"(%a) <{…}> ({…}) {…} : (t) -> t only
+  operands,   // op %a, %b {…} : t   or   : (t, t) -> t
+  words,      // op %a, %b, dims = [0], k = 5 {…} : types; the words are in the row
+  call_like,  // op(%a, k = 5) : t -> t, as chlo.top_k writes it
+  constant,
+  compare,
+  select,
+  slice,
+  reduce,
+  while_loop,
+  dot_general,
+  convolution,
+  custom_call,
+  composite,
+  reduce_precision,
+  get_tuple_element,
+  call,
+  terminator,
+  check_const,
+  scan,
+  manual_computation,
+};
+
+// How many operands, results or regions an op takes; most < 0 means any number.
+struct Count {
+  int least = 0, most = 0;
+  constexpr Count(int exactly) : least(exactly), most(exactly) {}  // NOLINT: a number is a count
+  constexpr Count(int from, int to) : least(from), most(to) {}
+  constexpr bool allows(std::size_t n) const {
+    return n >= static_cast<std::size_t>(least) &&
+           (most < 0 || n <= static_cast<std::size_t>(most));
+  }
+};
+inline constexpr Count kAny{0, -1};
+
+// A word of the pretty form and the attribute that it sets: dims = [0, 1].
+struct FormWord {
+  enum class Kind : std::uint8_t { integer, integers, boolean, word, text, real };
+  std::string_view word, attribute;
+  Kind kind = Kind::integers;
+  std::string_view enum_kind = {};  // for words: what the generic form calls it
+};
+
+struct EvalContext;
+using Evaluate = Expected<std::vector<Array>> (*)(EvalContext&);
+
+// What the types of an op must satisfy; a reason names the broken constraint by its label.
+using TypeRule = Verdict (*)(const Program&, const Op&);
+
+struct OpDef {
+  std::string_view name;  // stablehlo.add
+  OpClass cls = OpClass::light;
+  Count operands = 1, results = 1, regions = 0;
+  Form form = Form::operands;
+  std::span<const FormWord> words = {};
+  TypeRule type_rule = nullptr;  // none: anything goes
+  Evaluate evaluate = nullptr;   // none: the interpreter says that it cannot run it
+
+  // The name without its dialect: add.
+  std::string_view short_name() const { return name.substr(name.find('.') + 1); }
+};
+
+// All rows, sorted by name.
+std::span<const OpDef> op_table();
+// The row of "stablehlo.add", or null.
+const OpDef* find_op(std::string_view name);
+
+}  // namespace heddle

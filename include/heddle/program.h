@@ -1,0 +1,140 @@
+// Program: functions of ops over values in SSA form. Flat and index-based: everything is a number
+// into one of the program's tables, so that building, hashing and copying are cheap.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "heddle/attr.h"
+#include "heddle/error.h"
+#include "heddle/type.h"
+
+namespace heddle {
+
+struct OpDef;
+
+using ValueId = std::uint32_t;
+using OpId = std::uint32_t;
+using RegionId = std::uint32_t;
+using TypeId = std::uint32_t;
+using LocId = std::uint32_t;  // 0: unknown
+inline constexpr std::uint32_t kNone = UINT32_MAX;
+
+// Where something stands in the text, and what the text says it came from.
+struct Location {
+  std::uint32_t line = 0, column = 0;
+  std::string user;  // "model.py:57", from loc(...)
+  friend bool operator==(const Location&, const Location&) = default;
+};
+
+struct Value {
+  TypeId type = 0;
+  OpId op = kNone;          // that gives it, or kNone for an argument of a region
+  RegionId region = kNone;  // whose argument it is
+  std::uint32_t index = 0;  // which result or argument
+};
+
+struct Op {
+  const OpDef* def = nullptr;
+  std::uint32_t operands = 0, operand_count = 0;  // into the program's operand table
+  ValueId results = 0;
+  std::uint32_t result_count = 0;
+  std::uint32_t regions = 0, region_count = 0;  // into the region table
+  std::uint32_t attrs = kNone;                  // into the attribute table
+  LocId loc = 0;
+};
+
+// One block: arguments, then ops in order.
+struct Region {
+  std::vector<ValueId> args;
+  std::vector<OpId> ops;
+};
+
+struct Function {
+  std::string name;
+  bool is_private = false;
+  std::vector<TypeId> results;
+  RegionId body = kNone;
+  std::vector<AttrDict> arg_attrs, result_attrs;  // one per argument and result
+  AttrDict attrs;
+  LocId loc = 0;
+};
+
+// sdy.mesh: named axes; devices in another order than 0, 1, … are listed.
+struct MeshDecl {
+  std::string name;
+  std::vector<std::pair<std::string, std::int64_t>> axes;
+  std::vector<std::int64_t> device_ids;
+  AttrDict attrs;
+};
+
+class Program {
+ public:
+  Program();
+
+  // ---- reading
+  std::string name;  // of the module; may be empty
+  std::string file;  // it was read from; for messages
+  AttrDict attrs;
+  std::vector<MeshDecl> meshes;
+  std::vector<Function> functions;
+
+  const Function* find_function(std::string_view wanted) const;
+  const Op& op(OpId id) const { return ops_[id]; }
+  const Value& value(ValueId id) const { return values_[id]; }
+  const Region& region(RegionId id) const { return regions_[id]; }
+  const Type& type(TypeId id) const { return types_[id]; }
+  const Type& type_of(ValueId id) const { return types_[values_[id].type]; }
+  const Location& location(LocId id) const { return locations_[id]; }
+  std::span<const ValueId> operands(const Op& op) const {
+    return {operand_table_.data() + op.operands, op.operand_count};
+  }
+  std::span<const RegionId> regions(const Op& op) const {
+    return {region_table_.data() + op.regions, op.region_count};
+  }
+  ValueId result(const Op& op, std::size_t i) const { return op.results + static_cast<ValueId>(i); }
+  const AttrDict& attrs_of(const Op& op) const;
+  const Attr* attr(const Op& op, std::string_view wanted) const {
+    return find_attr(attrs_of(op), wanted);
+  }
+  std::size_t op_count() const { return ops_.size(); }
+  std::size_t value_count() const { return values_.size(); }
+
+  // "train.mlir:212:10"
+  std::string where(LocId loc) const;
+
+  // ---- building
+  TypeId intern(const Type& type);
+  LocId add_location(Location location);
+  RegionId add_region() {
+    regions_.emplace_back();
+    return static_cast<RegionId>(regions_.size() - 1);
+  }
+  ValueId add_arg(RegionId region, TypeId type);
+  // Appends an op to a region; its results get the given types.
+  OpId add_op(RegionId region, const OpDef& def, std::span<const ValueId> operands,
+              std::span<const TypeId> results, AttrDict attrs = {},
+              std::span<const RegionId> regions = {}, LocId loc = 0);
+
+ private:
+  std::vector<Op> ops_;
+  std::vector<Value> values_;
+  std::vector<Region> regions_;
+  std::vector<ValueId> operand_table_;
+  std::vector<RegionId> region_table_;
+  std::vector<AttrDict> attr_table_;
+  std::vector<Type> types_;
+  std::unordered_multimap<std::uint64_t, TypeId> type_ids_;
+  std::vector<Location> locations_;
+};
+
+// Same functions, ops, attributes and types in the same order; names of values and locations apart.
+// Says what differs first.
+Verdict same_program(const Program& a, const Program& b);
+
+}  // namespace heddle

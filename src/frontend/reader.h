@@ -1,0 +1,147 @@
+// The reader of StableHLO text. One class, its methods in files by what they read.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "frontend/cursor.h"
+#include "heddle/op.h"
+
+namespace heddle::frontend {
+
+class Reader {
+ public:
+  // `first_line` is the number of the text's first line in the file.
+  Reader(std::string_view text, std::string file, std::uint32_t first_line = 1);
+  // A module, or functions without one; up to the end of the text.
+  Program read();
+
+ private:
+  // ---- read_module.cpp: modules, functions, regions
+  void collect_aliases();
+  void module_body(bool in_braces);
+  void generic_module();
+  void function();
+  void generic_function();
+  void mesh();
+  AttrDict mesh_axes(MeshDecl& decl);
+  void function_args(Function& f);
+  void function_results(Function& f);
+  // Ops up to the closing brace, which it takes.
+  void region_body(RegionId region);
+  RegionId braced_region();  // { ^bb0(%a: t): ops }
+  void block_args(RegionId region);
+  // Names that `body` defines end with it.
+  void scoped(const std::function<void()>& body);
+
+  // ---- read_op.cpp: results, generic ops
+  struct Results {
+    struct Name {
+      std::string_view name;
+      std::uint32_t count;
+      std::size_t at;
+    };
+    std::vector<Name> names;
+    std::uint32_t total = 0;
+  };
+  // An op under construction.
+  struct Draft {
+    const OpDef* def = nullptr;
+    std::size_t at = 0;
+    std::vector<ValueId> operands;
+    std::vector<TypeId> results;
+    std::vector<RegionId> regions;
+    AttrDict attrs;
+  };
+  void op(RegionId region);
+  Results result_names();
+  void generic_op(Draft& op);
+  void finish(RegionId region, Draft& op, const Results& results);
+  const OpDef& lookup(std::string_view name, std::size_t at);
+  ValueId operand();
+  void operand_list(Draft& op);  // %a, %b, …; stops at what is no value
+  void define(std::string_view name, ValueId first, std::uint32_t count, std::size_t at);
+  // (t, t) -> t: checks operand types, sets result types.
+  void function_type(Draft& op);
+  void check_operand_types(const Draft& op, const std::vector<TypeId>& types, std::size_t at);
+  std::vector<TypeId> result_types();  // t or (t, t)
+  std::vector<TypeId> type_list();     // t, t, …
+
+  // ---- read_pretty.cpp: the forms of the op table
+  void pretty_op(Draft& op);
+  void trailing_types(Draft& op);
+  void words_form(Draft& op);
+  void word_value(Draft& op, const FormWord& word);
+  void constant_form(Draft& op);
+  void compare_form(Draft& op);
+  void slice_form(Draft& op);
+  void reduce_form(Draft& op);
+  void reducer_body(Draft& op, std::size_t inputs);
+  void applied_op(Draft& op, std::size_t inputs);
+  void while_form(Draft& op);
+  void dot_general_form(Draft& op);
+  void convolution_form(Draft& op);
+  void window_words(Draft& op);
+  void custom_call_form(Draft& op);
+  void composite_form(Draft& op);
+  void manual_computation_form(Draft& op);
+  void check_const_form(Draft& op);
+  void scan_form(Draft& op);
+  Attr conv_dimensions();
+  void conv_side(AttrDict& fields, std::string_view side, std::string_view batch,
+                 std::string_view feature);
+
+  // ---- read_attr.cpp: types, attributes, constants, locations
+  TypeId type();
+  Type type_value();
+  Type tensor_body(std::string_view body, std::size_t at);
+  bool peek_type();
+  Attr attribute();
+  Attr hash_attribute();
+  Attr number_attribute();
+  Attr list_attribute();
+  Attr array_attribute();
+  Attr struct_attribute(std::string kind);
+  Attr field_value();
+  AttrDict dict();  // after {, up to and with }
+  void optional_dict(AttrDict& into);
+  Attr::Integers integer_list();  // [1, 2]
+  Sharding sharding();            // <@mesh, […]>
+  std::vector<ShardingAxis> sharding_axes();
+  Attr sharding_list();  // [<…>, <…>]
+  Array dense();         // dense<…> : type
+  void optional_location(std::string* user);
+  std::string location_body();
+
+  LocId location_at(std::size_t at, std::string user);
+
+  struct Depth {
+    Reader& reader;
+    explicit Depth(Reader& r);
+    ~Depth() { --reader.depth_; }
+  };
+
+  struct Definition {
+    ValueId first;
+    std::uint32_t count;
+  };
+
+  Cursor in_;
+  Program program_;
+  std::unordered_map<std::string_view, Definition> values_;
+  std::vector<std::pair<std::string_view, std::optional<Definition>>> undo_;
+  std::unordered_map<std::string_view, TypeId> type_cache_;
+  std::unordered_map<std::string_view, std::size_t>
+      aliases_;  // #x and !x to where they are defined
+  std::unordered_map<std::string_view, std::string> location_cache_;
+  int depth_ = 0;
+  std::size_t line_at_ = 0;  // how far lines are counted
+  std::uint32_t first_line_ = 1;
+  std::uint32_t line_ = 1;
+  std::size_t line_start_ = 0;
+};
+
+// Numbers of a dense<…> as the type's bytes. Throws ParseFailure.
+Array read_dense(Cursor& in, const Type& type);
+
+}  // namespace heddle::frontend

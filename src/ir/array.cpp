@@ -1,0 +1,80 @@
+#include "heddle/array.h"
+
+#include <new>
+
+namespace heddle {
+
+namespace {
+
+std::shared_ptr<std::vector<std::byte>> allocate(const Type& type, std::int64_t bytes) {
+  try {
+    return std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(bytes));
+  } catch (const std::exception&) {  // bad_alloc or length_error
+    throw Error(fmt::format("there is no memory for {} ({} bytes)", type.str(), bytes));
+  }
+}
+
+}  // namespace
+
+Array::Array(Type type) : type_(std::move(type)) { data_ = allocate(type_, type_.bytes()); }
+
+Array::Array(Type type, std::vector<std::byte> bytes) : type_(std::move(type)) {
+  HEDDLE_CHECK(static_cast<std::int64_t>(bytes.size()) == type_.bytes(), "{} bytes for {}",
+               bytes.size(), type_.str());
+  data_ = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+}
+
+Array Array::splat(Type type, std::span<const std::byte> element) {
+  HEDDLE_CHECK(static_cast<int>(element.size()) == byte_size(type.dtype),
+               "a splat of {} bytes for {}", element.size(), type.str());
+  Array a;
+  a.type_ = std::move(type);
+  a.data_ = std::make_shared<std::vector<std::byte>>(element.begin(), element.end());
+  a.splat_ = a.type_.elements() != 1;
+  return a;
+}
+
+std::span<const std::byte> Array::bytes() const {
+  if (!data_) return {};
+  if (splat_) {
+    auto whole = allocate(type_, type_.bytes());
+    const std::size_t step = data_->size();
+    for (std::size_t at = 0; at < whole->size(); at += step)
+      std::memcpy(whole->data() + at, data_->data(), step);
+    data_ = std::move(whole);
+    splat_ = false;
+  }
+  return *data_;
+}
+
+std::span<std::byte> Array::mutable_bytes() {
+  (void)bytes();
+  if (!data_) return {};
+  if (data_.use_count() > 1) data_ = std::make_shared<std::vector<std::byte>>(*data_);
+  return *data_;
+}
+
+std::span<const std::byte> Array::element(std::int64_t flat) const {
+  const auto size = static_cast<std::size_t>(byte_size(type_.dtype));
+  if (splat_) return {data_->data(), size};
+  return {data_->data() + static_cast<std::size_t>(flat) * size, size};
+}
+
+Array Array::reinterpreted(Type type) const {
+  (void)bytes();
+  HEDDLE_CHECK(type.bytes() == type_.bytes(), "{} as {}", type_.str(), type.str());
+  Array a = *this;
+  a.type_ = std::move(type);
+  return a;
+}
+
+bool operator==(const Array& a, const Array& b) {
+  if (!(a.type_ == b.type_)) return false;
+  if (a.data_ == b.data_ && a.splat_ == b.splat_) return true;
+  if (a.splat_ && b.splat_) return *a.data_ == *b.data_;
+  auto x = a.bytes();
+  auto y = b.bytes();
+  return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.size()) == 0);
+}
+
+}  // namespace heddle

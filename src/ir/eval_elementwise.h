@@ -1,0 +1,123 @@
+// Elementwise evaluation: applies a function object to every element, whatever the element type.
+// A function object has one operator() per kind of scalar that its op is defined on.
+#pragma once
+
+#include "ir/eval.h"
+#include "ir/scalar.h"
+
+namespace heddle {
+
+// What real functions are computed in before they are rounded once to T.
+template <typename T>
+using Wide = std::conditional_t<std::is_same_v<T, double>, long double, double>;
+
+// Rounds through double where T is narrow; T(long double) would be ambiguous otherwise.
+template <FloatScalar T>
+T narrow(Wide<T> x) {
+  return static_cast<T>(x);
+}
+template <FloatScalar T>
+Wide<T> widen(T x) {
+  return static_cast<Wide<T>>(static_cast<double>(x));
+}
+
+using Evaluated = Expected<std::vector<Array>>;
+
+// The reason for an element type that an op has no meaning for.
+Evaluated undefined_for(const EvalContext& ctx, DType dtype);
+
+template <typename F>
+Evaluated map_unary(EvalContext& ctx, F f) {
+  const Array& x = ctx.operands[0];
+  return dispatch(x.dtype(), [&](auto tag) -> Evaluated {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::invocable<F, T>) {
+      using R = std::invoke_result_t<F, T>;
+      if (x.is_splat())
+        return std::vector{filled_array<R>(ctx.result_type(), f(read_element<T>(x, 0)))};
+      Array out(ctx.result_type());
+      auto from = x.as<T>();
+      auto to = out.as_mutable<R>();
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] = f(from[i]);
+      return std::vector{std::move(out)};
+    } else {
+      return undefined_for(ctx, x.dtype());
+    }
+  });
+}
+
+// Both operands have the result's shape and one element type.
+template <typename F>
+Evaluated map_binary(EvalContext& ctx, const Array& x, const Array& y, F f) {
+  return dispatch(x.dtype(), [&](auto tag) -> Evaluated {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::invocable<F, T, T>) {
+      using R = std::invoke_result_t<F, T, T>;
+      if (x.is_splat() && y.is_splat())
+        return std::vector{
+            filled_array<R>(ctx.result_type(), f(read_element<T>(x, 0), read_element<T>(y, 0)))};
+      Array out(ctx.result_type());
+      auto left = x.as<T>();
+      auto right = y.as<T>();
+      auto to = out.as_mutable<R>();
+      for (std::size_t i = 0; i < left.size(); ++i) to[i] = f(left[i], right[i]);
+      return std::vector{std::move(out)};
+    } else {
+      return undefined_for(ctx, x.dtype());
+    }
+  });
+}
+
+// Rows of the op table take these.
+template <typename F>
+Evaluated unary(EvalContext& ctx) {
+  return map_unary(ctx, F{});
+}
+template <typename F>
+Evaluated binary(EvalContext& ctx) {
+  return map_binary(ctx, ctx.operands[0], ctx.operands[1], F{});
+}
+
+// The larger (or smaller) of two: NaN wins, and -0 is below +0.
+template <bool kMaximum>
+struct Extremum {
+  Bool operator()(Bool x, Bool y) const {
+    return kMaximum ? Bool(bool(x) || bool(y)) : Bool(bool(x) && bool(y));
+  }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return (kMaximum ? x > y : x < y) ? x : y;
+  }
+  template <FloatScalar T>
+  T operator()(T x, T y) const {
+    const auto a = static_cast<double>(x), b = static_cast<double>(y);
+    if (std::isnan(a)) return x;
+    if (std::isnan(b)) return y;
+    if (a == b) return std::signbit(a) == kMaximum ? y : x;
+    return (kMaximum ? a > b : a < b) ? x : y;
+  }
+  // In the order of (real, imaginary) pairs.
+  template <ComplexScalar T>
+  T operator()(T x, T y) const {
+    const bool tie = x.real() == y.real();
+    const auto a = tie ? x.imag() : x.real(), b = tie ? y.imag() : y.real();
+    return (kMaximum ? a > b : a < b) ? x : y;
+  }
+};
+
+// The evaluations by op name without dialect; null where there is none. chlo has some names of its
+// own (sinh, lgamma, …) and broadcast_* variants of the binary ones.
+Evaluate light_unary_evaluation(std::string_view short_name);    // abs, ceil, not, …
+Evaluate math_evaluation(std::string_view short_name);           // cosine, exponential, …
+Evaluate binary_evaluation(std::string_view short_name);         // add, and, power, …
+Evaluate conversion_evaluation(std::string_view short_name);     // convert, bitcast_convert, …
+Evaluate choice_evaluation(std::string_view short_name);         // compare, select, clamp
+Evaluate chlo_function_evaluation(std::string_view short_name);  // acos, erf, zeta, …
+
+Evaluated evaluate_top_k(EvalContext& ctx);
+Evaluated evaluate_ragged_dot(EvalContext& ctx);
+Evaluated evaluate_scan(EvalContext& ctx);
+// chlo.broadcast_*: both operands are broadcast to the result's shape first.
+Evaluated broadcast_operand(EvalContext& ctx, std::size_t operand);
+
+}  // namespace heddle

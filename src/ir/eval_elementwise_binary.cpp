@@ -1,0 +1,238 @@
+// Elementwise ops of two operands.
+#include "ir/eval_elementwise.h"
+#include "ir/eval_elementwise_complex.h"
+
+namespace heddle {
+
+namespace {
+
+// Integer arithmetic wraps: it is done on the unsigned type, widened so that it is not promoted to
+// a signed int that could overflow.
+template <IntScalar T, typename F>
+T wrap(T x, T y, F f) {
+  using U = std::uint64_t;
+  return static_cast<T>(f(static_cast<U>(x), static_cast<U>(y)));
+}
+
+struct Add {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) || bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return wrap(x, y, [](auto a, auto b) { return a + b; });
+  }
+  template <typename T>
+    requires FloatScalar<T> || ComplexScalar<T>
+  T operator()(T x, T y) const {
+    return x + y;
+  }
+};
+
+struct Subtract {
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return wrap(x, y, [](auto a, auto b) { return a - b; });
+  }
+  template <typename T>
+    requires FloatScalar<T> || ComplexScalar<T>
+  T operator()(T x, T y) const {
+    return x - y;
+  }
+};
+
+struct Multiply {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) && bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return wrap(x, y, [](auto a, auto b) { return a * b; });
+  }
+  template <FloatScalar T>
+  T operator()(T x, T y) const {
+    return x * y;
+  }
+  // By the schoolbook formula, each step rounded to the element type.
+  template <ComplexScalar T>
+  T operator()(T x, T y) const {
+    using R = typename T::value_type;
+    const R rr = x.real() * y.real(), ii = x.imag() * y.imag();
+    const R ri = x.real() * y.imag(), ir = x.imag() * y.real();
+    return {rr - ii, ri + ir};
+  }
+};
+
+// Division by zero gives all ones and its remainder the dividend; the smallest integer over -1
+// wraps to itself. The specification leaves these open; this is what XLA does.
+template <IntScalar T>
+bool quotient_overflows(T x, T y) {
+  if constexpr (std::numeric_limits<T>::is_signed)
+    return y == -1 && x == std::numeric_limits<T>::min();
+  else
+    return false;
+}
+
+struct Divide {
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    if (y == 0) return static_cast<T>(-1);
+    if (quotient_overflows(x, y)) return x;
+    return static_cast<T>(x / y);
+  }
+  template <FloatScalar T>
+  T operator()(T x, T y) const {
+    return x / y;
+  }
+  template <ComplexScalar T>
+  T operator()(T x, T y) const {
+    return narrow_complex<T>(complex_divide(widen_complex(x), widen_complex(y)));
+  }
+};
+
+struct Remainder {
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    if (y == 0) return x;
+    if (quotient_overflows(x, y)) return 0;
+    return static_cast<T>(x % y);
+  }
+  template <FloatScalar T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(std::fmod(static_cast<double>(x), static_cast<double>(y)));
+  }
+};
+
+struct And {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) && bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x & y);
+  }
+};
+
+struct Or {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) || bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x | y);
+  }
+};
+
+struct Xor {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) != bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x ^ y);
+  }
+};
+
+// Shift amounts count as unsigned; from the width on, every bit has been shifted out.
+template <IntScalar T>
+bool shifts_all_out(T amount) {
+  using U = Unsigned<T>;
+  return static_cast<U>(amount) >= std::numeric_limits<U>::digits;
+}
+
+struct ShiftLeft {
+  template <IntScalar T>
+  T operator()(T x, T amount) const {
+    if (shifts_all_out(amount)) return 0;
+    return static_cast<T>(static_cast<std::uint64_t>(x) << amount);
+  }
+};
+
+struct ShiftRightLogical {
+  template <IntScalar T>
+  T operator()(T x, T amount) const {
+    if (shifts_all_out(amount)) return 0;
+    return static_cast<T>(static_cast<Unsigned<T>>(x) >> amount);
+  }
+};
+
+// The top bit is repeated, for unsigned types too.
+struct ShiftRightArithmetic {
+  template <IntScalar T>
+  T operator()(T x, T amount) const {
+    using S = Signed<T>;
+    const auto value = static_cast<S>(x);
+    if (shifts_all_out(amount)) return static_cast<T>(value < 0 ? -1 : 0);
+    return static_cast<T>(value >> amount);
+  }
+};
+
+struct Complex {
+  C64 operator()(float re, float im) const { return {re, im}; }
+  C128 operator()(double re, double im) const { return {re, im}; }
+};
+
+struct Atan2 {
+  template <FloatScalar T>
+  T operator()(T y, T x) const {
+    return narrow<T>(std::atan2(widen(y), widen(x)));
+  }
+  template <ComplexScalar T>
+  T operator()(T y, T x) const {
+    return narrow_complex<T>(complex_atan2(widen_complex(y), widen_complex(x)));
+  }
+};
+
+struct Power {
+  // A negative exponent gives 1 / base^n, which is 0 unless the base is 1 or -1.
+  template <IntScalar T>
+  T operator()(T base, T exponent) const {
+    auto left = static_cast<std::uint64_t>(exponent);
+    if (exponent < 0) {
+      if (base != 1 && base != static_cast<T>(-1)) return 0;
+      left = 0 - left;
+    }
+    auto square = static_cast<std::uint64_t>(base);
+    std::uint64_t result = 1;
+    for (; left != 0; left >>= 1, square *= square)
+      if (left & 1) result *= square;
+    return static_cast<T>(result);
+  }
+  template <FloatScalar T>
+  T operator()(T x, T y) const {
+    return narrow<T>(std::pow(widen(x), widen(y)));
+  }
+  template <ComplexScalar T>
+  T operator()(T x, T y) const {
+    return narrow_complex<T>(complex_power(widen_complex(x), widen_complex(y)));
+  }
+};
+
+// chlo.broadcast_* first repeats the smaller operand.
+template <typename F>
+Evaluated broadcast_binary(EvalContext& ctx) {
+  HEDDLE_TRY(auto left, broadcast_operand(ctx, 0));
+  HEDDLE_TRY(auto right, broadcast_operand(ctx, 1));
+  return map_binary(ctx, left[0], right[0], F{});
+}
+
+}  // namespace
+
+Evaluate binary_evaluation(std::string_view op) {
+  if (op == "add") return binary<Add>;
+  if (op == "and") return binary<And>;
+  if (op == "atan2") return binary<Atan2>;
+  if (op == "complex") return binary<Complex>;
+  if (op == "divide") return binary<Divide>;
+  if (op == "maximum") return binary<Extremum<true>>;
+  if (op == "minimum") return binary<Extremum<false>>;
+  if (op == "multiply") return binary<Multiply>;
+  if (op == "or") return binary<Or>;
+  if (op == "power") return binary<Power>;
+  if (op == "remainder") return binary<Remainder>;
+  if (op == "shift_left") return binary<ShiftLeft>;
+  if (op == "shift_right_arithmetic") return binary<ShiftRightArithmetic>;
+  if (op == "shift_right_logical") return binary<ShiftRightLogical>;
+  if (op == "subtract") return binary<Subtract>;
+  if (op == "xor") return binary<Xor>;
+  if (op == "broadcast_add") return broadcast_binary<Add>;
+  if (op == "broadcast_divide") return broadcast_binary<Divide>;
+  if (op == "broadcast_maximum") return broadcast_binary<Extremum<true>>;
+  if (op == "broadcast_minimum") return broadcast_binary<Extremum<false>>;
+  if (op == "broadcast_multiply") return broadcast_binary<Multiply>;
+  if (op == "broadcast_power") return broadcast_binary<Power>;
+  if (op == "broadcast_subtract") return broadcast_binary<Subtract>;
+  return nullptr;
+}
+
+}  // namespace heddle

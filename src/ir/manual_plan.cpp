@@ -1,0 +1,126 @@
+#include "ir/manual_plan.h"
+
+#include <algorithm>
+
+#include "ir/attr_access.h"
+#include "ir/run_parallel.h"
+
+namespace heddle {
+
+namespace {
+
+Expected<std::vector<const Sharding*>> shardings(const Program& program, const Op& op,
+                                                 std::string_view name, std::size_t count) {
+  std::vector<const Sharding*> found;
+  const Attr* attr = program.attr(op, name);
+  if (attr)
+    if (const auto* list = attr->get<Attr::List>())
+      for (const Attr& item : *list) {
+        found.push_back(item.get<Sharding>());
+        if (!found.back()) return reason("{} holds {}", name, describe(&item));
+      }
+  if (found.size() != count)
+    return reason("{} must hold {} shardings, got {}", name, count, found.size());
+  return found;
+}
+
+Expected<std::vector<std::string>> axis_names(const Attr* attr) {
+  std::vector<std::string> names;
+  const auto* list = attr ? attr->get<Attr::List>() : nullptr;
+  if (!list) return names;  // none, in whichever form
+  for (const Attr& item : *list) {
+    const auto* name = item.get<std::string>();
+    if (!name) return reason("manual_axes holds {}", describe(&item));
+    if (std::find(names.begin(), names.end(), *name) != names.end())
+      return reason("manual_axes has \"{}\" twice", *name);
+    names.push_back(*name);
+  }
+  return names;
+}
+
+bool is_manual(const ManualPlan& plan, const ShardingAxis& axis) {
+  return std::find(plan.axes.begin(), plan.axes.end(), axis.name) != plan.axes.end();
+}
+
+Expected<AxisSpan> span_of(const ManualPlan& plan, const ShardingAxis& axis) {
+  return axis_span(*plan.mesh, {axis.name, axis.pre_size, axis.size});
+}
+
+}  // namespace
+
+Expected<ManualPlan> manual_plan(const Program& program, const Op& op) {
+  ManualPlan plan;
+  HEDDLE_TRY(plan.in, shardings(program, op, "in_shardings", op.operand_count));
+  HEDDLE_TRY(plan.out, shardings(program, op, "out_shardings", op.result_count));
+  HEDDLE_TRY(plan.axes, axis_names(program.attr(op, "manual_axes")));
+  if (plan.axes.empty()) return plan;
+  for (const auto* list : {&plan.in, &plan.out})
+    for (const Sharding* sharding : *list) {
+      const MeshDecl* mesh = find_mesh(program, sharding->mesh);
+      if (!mesh) return reason("there is no mesh @{}", sharding->mesh);
+      if (!plan.mesh) plan.mesh = mesh;
+      if (mesh->axes != plan.mesh->axes || mesh->device_ids != plan.mesh->device_ids)
+        return reason("shardings are over meshes @{} and @{}, which differ", plan.mesh->name,
+                      mesh->name);
+    }
+  if (!plan.mesh) return reason("there are manual axes, but no sharding names their mesh");
+  HEDDLE_TRY(plan.devices, mesh_size(*plan.mesh));
+  if (plan.devices > static_cast<std::int64_t>(kMostProcesses))
+    return reason("{} devices are more than the interpreter runs, which is {}", plan.devices,
+                  kMostProcesses);
+  for (const std::string& axis : plan.axes) {
+    auto span = axis_span(*plan.mesh, {axis});
+    if (!span) return span.why();
+  }
+  return plan;
+}
+
+Expected<Type> local_type(const ManualPlan& plan, const Sharding& sharding, const Type& global) {
+  if (!global.is_tensor() || !plan.mesh) return global;
+  if (sharding.dims.size() != global.rank())
+    return reason("a sharding of {} dimensions is given for {}", sharding.dims.size(),
+                  global.str());
+  Type local = global;
+  for (const ShardingAxis& axis : sharding.unreduced)
+    if (auto span = span_of(plan, axis); !span) return span.why();
+  for (std::size_t d = 0; d < global.rank(); ++d)
+    for (const ShardingAxis& axis : sharding.dims[d].axes) {
+      if (!is_manual(plan, axis)) continue;
+      HEDDLE_TRY(AxisSpan span, span_of(plan, axis));
+      if (local.shape[d] % span.size != 0)
+        return reason("dimension {} of {} cannot be split along axis \"{}\" of size {}", d,
+                      global.str(), axis.name, span.size);
+      local.shape[d] /= span.size;
+    }
+  return local;
+}
+
+Placement local_place(const ManualPlan& plan, const Sharding& sharding, const Type& global,
+                      std::int64_t position) {
+  Placement place{0, row_major_strides(global.shape)};
+  for (std::size_t d = 0; d < global.rank(); ++d) {
+    // Each axis splits what the one before it left.
+    std::int64_t size = global.shape[d];
+    for (const ShardingAxis& axis : sharding.dims[d].axes) {
+      if (!is_manual(plan, axis)) continue;
+      const AxisSpan span = *span_of(plan, axis);
+      size /= span.size;
+      place.base += span.coordinate(position) * size * place.steps[d];
+    }
+  }
+  return place;
+}
+
+bool holds_zeros(const ManualPlan& plan, const Sharding& sharding, std::int64_t position) {
+  return std::any_of(
+      sharding.unreduced.begin(), sharding.unreduced.end(), [&](const ShardingAxis& axis) {
+        return is_manual(plan, axis) && span_of(plan, axis)->coordinate(position) != 0;
+      });
+}
+
+bool has_manual_unreduced(const ManualPlan& plan, const Sharding& sharding) {
+  return std::any_of(sharding.unreduced.begin(), sharding.unreduced.end(),
+                     [&](const ShardingAxis& axis) { return is_manual(plan, axis); });
+}
+
+}  // namespace heddle

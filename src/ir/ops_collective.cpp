@@ -1,0 +1,221 @@
+// Between devices.
+#include <limits>
+
+#include "ir/eval_collective.h"
+#include "ir/eval_reduce_common.h"
+#include "ir/op_families.h"
+#include "ir/replica_groups.h"
+#include "ir/shape_rules.h"
+
+namespace heddle {
+
+namespace {
+
+Verdict groups_rule(const Program& program, const Op& op, std::string_view label) {
+  if (auto groups = replica_groups(program, op); !groups)
+    return broken(op, label, "{}", groups.reason());
+  return yes();
+}
+
+Verdict as_many(const Op& op, std::string_view label) {
+  if (op.operand_count == op.result_count) return yes();
+  return broken(op, label, "there are {} operands and {} results", op.operand_count,
+                op.result_count);
+}
+
+Verdict same_types(const Program& program, const Op& op, std::string_view label,
+                   std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (!(operand_type(program, op, i) == result_type(program, op, i)))
+      return broken(op, label, "operand {} is {} and result {} is {}", i,
+                    operand_type(program, op, i).str(), i, result_type(program, op, i).str());
+  return yes();
+}
+
+Expected<std::size_t> dimension_of(const Program& program, const Op& op, std::string_view label,
+                                   std::string_view name, const Type& type) {
+  HEDDLE_TRY(std::int64_t dim, (OpAttrs{program, op}.integer(name)));
+  if (dim < 0 || dim >= static_cast<std::int64_t>(type.rank()))
+    return broken(op, label, "{} = {} is not a dimension of {}", name, dim, type.str());
+  return static_cast<std::size_t>(dim);
+}
+
+// Equal but for one dimension, where `large` is a multiple of `small`.
+Verdict multiple_along(const Op& op, std::string_view label, const Type& small, const Type& large,
+                       std::size_t dim) {
+  bool good = small.rank() == large.rank();
+  for (std::size_t d = 0; good && d < small.rank(); ++d)
+    good = d == dim || small.shape[d] == large.shape[d];
+  if (good) {
+    const std::int64_t a = small.shape[dim], b = large.shape[dim];
+    good = a == 0 ? b == 0 : b % a == 0;
+  }
+  if (good) return yes();
+  return broken(op, label, "{} and {} must be equal but for dimension {}, a multiple there",
+                small.str(), large.str(), dim);
+}
+
+Verdict all_gather_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  HEDDLE_TRY_VOID(as_many(op, "C6"));
+  HEDDLE_TRY_VOID(groups_rule(program, op, "C2"));
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    const Type& operand = operand_type(program, op, i);
+    const Type& result = result_type(program, op, i);
+    HEDDLE_TRY(std::size_t dim, dimension_of(program, op, "C1", "all_gather_dim", operand));
+    HEDDLE_TRY_VOID(check_same_dtype(op, "C6", operand, result));
+    HEDDLE_TRY_VOID(multiple_along(op, "C6", operand, result, dim));
+  }
+  return yes();
+}
+
+// The computation takes and gives two scalars of the results' element type.
+Verdict reducer(const Program& program, const Op& op, std::string_view label) {
+  const DType dtype = result_type(program, op).dtype;
+  const Type scalar = Type::tensor(dtype, {});
+  const Type two[] = {scalar, scalar};
+  HEDDLE_TRY_VOID(check_region(program, op, 0, label, two, {&scalar, 1}));
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    if (result_type(program, op, i).dtype != dtype ||
+        !reduction::promotable(operand_type(program, op, i).dtype, dtype))
+      return broken(op, label, "the computation is over {}, operand {} is {} and result {} is {}",
+                    name(dtype), i, operand_type(program, op, i).str(), i,
+                    result_type(program, op, i).str());
+  }
+  return yes();
+}
+
+Verdict all_reduce_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  HEDDLE_TRY_VOID(as_many(op, "C6"));
+  HEDDLE_TRY_VOID(groups_rule(program, op, "C1"));
+  HEDDLE_TRY_VOID(reducer(program, op, "C5"));
+  for (std::size_t i = 0; i < op.operand_count; ++i)
+    HEDDLE_TRY_VOID(
+        check_shape(op, "C6", operand_type(program, op, i).shape, result_type(program, op, i)));
+  return yes();
+}
+
+Verdict reduce_scatter_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  HEDDLE_TRY_VOID(groups_rule(program, op, "C3"));
+  HEDDLE_TRY_VOID(reducer(program, op, "C7"));
+  const Type& operand = operand_type(program, op, 0);
+  HEDDLE_TRY(std::size_t dim, dimension_of(program, op, "C2", "scatter_dimension", operand));
+  return multiple_along(op, "C8", result_type(program, op), operand, dim);
+}
+
+Verdict all_to_all_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  HEDDLE_TRY_VOID(as_many(op, "C9"));
+  HEDDLE_TRY_VOID(groups_rule(program, op, "C5"));
+  HEDDLE_TRY(std::int64_t count, (OpAttrs{program, op}.integer("split_count")));
+  if (count < 1) return broken(op, "C4", "split_count must be positive, got {}", count);
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    const Type& operand = operand_type(program, op, i);
+    HEDDLE_TRY(std::size_t split, dimension_of(program, op, "C1", "split_dimension", operand));
+    HEDDLE_TRY(std::size_t concat, dimension_of(program, op, "C3", "concat_dimension", operand));
+    if (operand.shape[split] % count != 0)
+      return broken(op, "C2", "dimension {} of {} is no multiple of split_count {}", split,
+                    operand.str(), count);
+    const Type& result = result_type(program, op, i);
+    Shape wanted = operand.shape;
+    wanted[split] /= count;
+    if (wanted[concat] > std::numeric_limits<std::int64_t>::max() / count)
+      return broken(op, "C9", "{} times dimension {} of {} is too large", count, concat,
+                    operand.str());
+    wanted[concat] *= count;
+    HEDDLE_TRY_VOID(check_same_dtype(op, "C9", operand, result));
+    HEDDLE_TRY_VOID(check_shape(op, "C9", wanted, result));
+  }
+  return yes();
+}
+
+Verdict collective_permute_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  HEDDLE_TRY_VOID(as_many(op, "C5"));
+  if (!program.attr(op, "source_target_pairs"))
+    return broken(op, "C1", "attribute source_target_pairs is missing");
+  if (auto pairs = source_target_pairs(program, op); !pairs)
+    return broken(op, "C1", "{}", pairs.reason());
+  return same_types(program, op, "C5", op.operand_count);
+}
+
+Verdict collective_broadcast_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  HEDDLE_TRY_VOID(groups_rule(program, op, "C1"));
+  const bool dynamic = flag_or(program.attr(op, "has_dynamic_root"), false);
+  HEDDLE_TRY_VOID(
+      check_count(op, "C3", "operands", op.operand_count, op.result_count + (dynamic ? 1 : 0)));
+  if (dynamic)
+    HEDDLE_TRY_VOID(check_integer_vector(
+        op, "", "the root", operand_type(program, op, op.operand_count - 1), op.result_count));
+  return same_types(program, op, "C3", op.result_count);
+}
+
+Verdict id_rule(const Program& program, const Op& op) {
+  const Type wanted = Type::tensor(DType::ui32, {});
+  if (result_type(program, op) == wanted) return yes();
+  return broken(op, "", "the result must be {}, got {}", wanted.str(),
+                result_type(program, op).str());
+}
+
+Verdict transfer_rule(const Program& program, const Op& op, const Type& token,
+                      const Type& other_token) {
+  if (token.kind != Type::Kind::token || other_token.kind != Type::Kind::token)
+    return broken(op, "", "the last operand and the last result must be tokens, got {} and {}",
+                  token.str(), other_token.str());
+  if (auto pairs = source_target_pairs(program, op); !pairs)
+    return broken(op, "", "{}", pairs.reason());
+  return yes();
+}
+
+Verdict send_rule(const Program& program, const Op& op) {
+  return transfer_rule(program, op, operand_type(program, op, op.operand_count - 1),
+                       result_type(program, op));
+}
+
+Verdict recv_rule(const Program& program, const Op& op) {
+  for (std::size_t i = 0; i + 1 < op.result_count; ++i)
+    if (!result_type(program, op, i).is_tensor())
+      return broken(op, "", "result {} must be a tensor, got {}", i,
+                    result_type(program, op, i).str());
+  return transfer_rule(program, op, operand_type(program, op, 0),
+                       result_type(program, op, op.result_count - 1));
+}
+
+}  // namespace
+
+std::vector<OpDef> collective_ops() {
+  std::vector<OpDef> rows;
+  auto row = [&](std::string_view name, Count operands, Count results, int regions, TypeRule rule,
+                 Evaluate evaluate, Form form = Form::generic) {
+    OpDef def;
+    def.name = name;
+    def.cls = OpClass::communicate;
+    def.operands = operands;
+    def.results = results;
+    def.regions = regions;
+    def.form = form;
+    def.type_rule = rule;
+    def.evaluate = evaluate;
+    rows.push_back(def);
+  };
+  row("stablehlo.all_gather", {1, -1}, {1, -1}, 0, all_gather_rule, eval_all_gather);
+  row("stablehlo.all_reduce", {1, -1}, {1, -1}, 1, all_reduce_rule, eval_all_reduce);
+  row("stablehlo.reduce_scatter", 1, 1, 1, reduce_scatter_rule, eval_reduce_scatter);
+  row("stablehlo.all_to_all", {1, -1}, {1, -1}, 0, all_to_all_rule, eval_all_to_all);
+  row("stablehlo.collective_permute", {1, -1}, {1, -1}, 0, collective_permute_rule,
+      eval_collective_permute);
+  row("stablehlo.collective_broadcast", {1, -1}, {1, -1}, 0, collective_broadcast_rule,
+      eval_collective_broadcast);
+  row("stablehlo.collective_reduce", {1, -1}, {1, -1}, 1, all_reduce_rule, eval_collective_reduce);
+  row("stablehlo.cross-replica-sum", 1, 1, 0, nullptr, nullptr);  // obsolete
+  row("stablehlo.partition_id", 0, 1, 0, id_rule, eval_partition_id, Form::operands);
+  row("stablehlo.replica_id", 0, 1, 0, id_rule, eval_replica_id, Form::operands);
+  row("stablehlo.send", {1, -1}, 1, 0, send_rule, eval_send);
+  row("stablehlo.recv", 1, {1, -1}, 0, recv_rule, eval_recv);
+  return rows;
+}
+
+}  // namespace heddle

@@ -1,0 +1,64 @@
+// Shardings in the text: constraints, regions that are written per device, collectives of sdy's
+// own.
+#include "ir/eval_control.h"
+#include "ir/manual_plan.h"
+#include "ir/op_families.h"
+#include "ir/shape_rules.h"
+
+namespace heddle {
+
+namespace {
+
+Verdict constraint_rule(const Program& program, const Op& op) {
+  const Type& operand = operand_type(program, op, 0);
+  const Type& result = result_type(program, op);
+  if (operand == result) return yes();
+  return broken(op, "", "the operand is {} and the result {}", operand.str(), result.str());
+}
+
+// The body takes and returns the parts that one device has.
+Verdict manual_computation_rule(const Program& program, const Op& op) {
+  auto plan = manual_plan(program, op);
+  if (!plan) return broken(op, "", "{}", plan.reason());
+  std::vector<Type> takes, returns;
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    auto local = local_type(*plan, *plan->in[i], operand_type(program, op, i));
+    if (!local) return broken(op, "", "operand {}: {}", i, local.reason());
+    takes.push_back(*local);
+  }
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    auto local = local_type(*plan, *plan->out[i], result_type(program, op, i));
+    if (!local) return broken(op, "", "result {}: {}", i, local.reason());
+    returns.push_back(*local);
+  }
+  for (const std::vector<Type>* types : {&takes, &returns})
+    for (const Type& type : *types)
+      if (type.kind == Type::Kind::tuple) return broken(op, "", "tuples cannot be split");
+  return check_region(program, op, 0, "", takes, returns);
+}
+
+}  // namespace
+
+std::vector<OpDef> sharding_ops() {
+  std::vector<OpDef> rows;
+  auto row = [&](std::string_view name, Count operands, Count results, int regions, Form form,
+                 TypeRule rule, Evaluate evaluate) {
+    OpDef def;
+    def.name = name;
+    def.cls = OpClass::control;
+    def.operands = operands;
+    def.results = results;
+    def.regions = regions;
+    def.form = form;
+    def.type_rule = rule;
+    def.evaluate = evaluate;
+    rows.push_back(def);
+  };
+  row("sdy.sharding_constraint", 1, 1, 0, Form::operands, constraint_rule, eval_same);
+  row("sdy.manual_computation", kAny, kAny, 1, Form::manual_computation, manual_computation_rule,
+      eval_manual_computation);
+  row("sdy.return", kAny, 0, 0, Form::terminator, nullptr, nullptr);
+  return rows;
+}
+
+}  // namespace heddle

@@ -1,0 +1,160 @@
+#include "heddle/program.h"
+
+#include "heddle/op.h"
+
+namespace heddle {
+
+Program::Program() : locations_(1) {}
+
+const Function* Program::find_function(std::string_view wanted) const {
+  for (const Function& f : functions)
+    if (f.name == wanted) return &f;
+  return nullptr;
+}
+
+const AttrDict& Program::attrs_of(const Op& op) const {
+  static const AttrDict none;
+  return op.attrs == kNone ? none : attr_table_[op.attrs];
+}
+
+std::string Program::where(LocId loc) const {
+  const Location& l = locations_[loc];
+  const std::string name = file.empty() ? "program" : file;
+  return l.line == 0 ? name : fmt::format("{}:{}:{}", name, l.line, l.column);
+}
+
+TypeId Program::intern(const Type& type) {
+  const std::uint64_t h = type.hash();
+  auto [first, last] = type_ids_.equal_range(h);
+  for (; first != last; ++first)
+    if (types_[first->second] == type) return first->second;
+  types_.push_back(type);
+  const auto id = static_cast<TypeId>(types_.size() - 1);
+  type_ids_.emplace(h, id);
+  return id;
+}
+
+LocId Program::add_location(Location location) {
+  locations_.push_back(std::move(location));
+  return static_cast<LocId>(locations_.size() - 1);
+}
+
+ValueId Program::add_arg(RegionId region, TypeId type) {
+  const auto id = static_cast<ValueId>(values_.size());
+  values_.push_back(
+      {type, kNone, region, static_cast<std::uint32_t>(regions_[region].args.size())});
+  regions_[region].args.push_back(id);
+  return id;
+}
+
+OpId Program::add_op(RegionId region, const OpDef& def, std::span<const ValueId> operands,
+                     std::span<const TypeId> results, AttrDict attrs,
+                     std::span<const RegionId> regions, LocId loc) {
+  Op op;
+  op.def = &def;
+  op.operands = static_cast<std::uint32_t>(operand_table_.size());
+  op.operand_count = static_cast<std::uint32_t>(operands.size());
+  operand_table_.insert(operand_table_.end(), operands.begin(), operands.end());
+  op.regions = static_cast<std::uint32_t>(region_table_.size());
+  op.region_count = static_cast<std::uint32_t>(regions.size());
+  region_table_.insert(region_table_.end(), regions.begin(), regions.end());
+  op.results = static_cast<ValueId>(values_.size());
+  op.result_count = static_cast<std::uint32_t>(results.size());
+  op.loc = loc;
+  const auto id = static_cast<OpId>(ops_.size());
+  for (std::size_t i = 0; i < results.size(); ++i)
+    values_.push_back({results[i], id, kNone, static_cast<std::uint32_t>(i)});
+  if (!attrs.empty()) {
+    op.attrs = static_cast<std::uint32_t>(attr_table_.size());
+    attr_table_.push_back(std::move(attrs));
+  }
+  ops_.push_back(op);
+  regions_[region].ops.push_back(id);
+  return id;
+}
+
+namespace {
+
+// Walks two programs side by side; values correspond by the order in which they are defined.
+class Comparison {
+ public:
+  Comparison(const Program& a, const Program& b) : a_(a), b_(b) {}
+
+  Verdict run() {
+    if (a_.name != b_.name) return reason("the modules are named {} and {}", a_.name, b_.name);
+    if (a_.attrs != b_.attrs) return reason("the modules have different attributes");
+    if (a_.functions.size() != b_.functions.size())
+      return reason("there are {} and {} functions", a_.functions.size(), b_.functions.size());
+    for (std::size_t i = 0; i < a_.functions.size(); ++i) {
+      const Function& f = a_.functions[i];
+      const Function& g = b_.functions[i];
+      if (f.name != g.name || f.is_private != g.is_private || f.arg_attrs != g.arg_attrs ||
+          f.result_attrs != g.result_attrs || f.attrs != g.attrs ||
+          f.results.size() != g.results.size())
+        return reason("function {} differs from {} in its head", f.name, g.name);
+      for (std::size_t r = 0; r < f.results.size(); ++r)
+        if (!(a_.type(f.results[r]) == b_.type(g.results[r])))
+          return reason("result {} of {} has another type", r, f.name);
+      HEDDLE_TRY_VOID(regions(f.body, g.body));
+    }
+    return yes();
+  }
+
+ private:
+  Verdict regions(RegionId ra, RegionId rb) {
+    const Region& x = a_.region(ra);
+    const Region& y = b_.region(rb);
+    if (x.args.size() != y.args.size())
+      return reason("a region has {} and {} arguments", x.args.size(), y.args.size());
+    for (std::size_t i = 0; i < x.args.size(); ++i) HEDDLE_TRY_VOID(define(x.args[i], y.args[i]));
+    if (x.ops.size() != y.ops.size())
+      return reason("a region has {} and {} ops", x.ops.size(), y.ops.size());
+    for (std::size_t i = 0; i < x.ops.size(); ++i)
+      HEDDLE_TRY_VOID(ops(a_.op(x.ops[i]), b_.op(y.ops[i])));
+    return yes();
+  }
+
+  Verdict define(ValueId va, ValueId vb) {
+    if (!(a_.type_of(va) == b_.type_of(vb)))
+      return reason("a value is {} and {}", a_.type_of(va).str(), b_.type_of(vb).str());
+    map_[va] = vb;
+    return yes();
+  }
+
+  Verdict ops(const Op& x, const Op& y) {
+    const std::string at = a_.where(x.loc);
+    if (x.def != y.def) return reason("{}: {} became {}", at, x.def->name, y.def->name);
+    if (x.operand_count != y.operand_count || x.result_count != y.result_count ||
+        x.region_count != y.region_count)
+      return reason("{}: {} has other numbers of operands, results or regions", at, x.def->name);
+    for (std::size_t i = 0; i < x.operand_count; ++i) {
+      auto it = map_.find(a_.operands(x)[i]);
+      if (it == map_.end() || it->second != b_.operands(y)[i])
+        return reason("{}: operand {} of {} is another value", at, i, x.def->name);
+    }
+    const AttrDict& p = a_.attrs_of(x);
+    const AttrDict& q = b_.attrs_of(y);
+    if (p.size() != q.size())
+      return reason("{}: {} has {} and {} attributes", at, x.def->name, p.size(), q.size());
+    for (const NamedAttr& n : p) {
+      const Attr* other = find_attr(q, n.name);
+      if (other == nullptr || !(*other == n.value))
+        return reason("{}: attribute {} of {} differs", at, n.name, x.def->name);
+    }
+    for (std::size_t i = 0; i < x.region_count; ++i)
+      HEDDLE_TRY_VOID(regions(a_.regions(x)[i], b_.regions(y)[i]));
+    for (std::size_t i = 0; i < x.result_count; ++i)
+      HEDDLE_TRY_VOID(define(a_.result(x, i), b_.result(y, i)));
+    return yes();
+  }
+
+  const Program& a_;
+  const Program& b_;
+  std::unordered_map<ValueId, ValueId> map_;
+};
+
+}  // namespace
+
+Verdict same_program(const Program& a, const Program& b) { return Comparison(a, b).run(); }
+
+}  // namespace heddle

@@ -1,0 +1,241 @@
+#include "ir/replica_groups.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_set>
+
+#include "ir/attr_access.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
+
+// sub_axis_info = (1)2, in whichever form it came: fields, a pair, or text.
+Verdict read_sub_axis(const Attr& info, MeshAxis& axis) {
+  if (const auto* pair = info.get<Attr::Integers>(); pair && pair->size() == 2) {
+    axis.pre_size = (*pair)[0];
+    axis.size = (*pair)[1];
+  } else if (struct_of(&info)) {
+    axis.pre_size = integer_or(field(&info, "pre_size"), 1);
+    axis.size = integer_or(field(&info, "size"), 0);
+  } else if (const auto* text = info.get<std::string>()) {
+    const std::size_t close = text->find(')');
+    if (text->empty() || text->front() != '(' || close == std::string::npos)
+      return reason("sub_axis_info must be (before)size, got \"{}\"", *text);
+    const char* end = text->data() + text->size();
+    std::from_chars(text->data() + 1, end, axis.pre_size);
+    std::from_chars(text->data() + close + 1, end, axis.size);
+  } else {
+    return reason("sub_axis_info must be (before)size, got {}", describe(&info));
+  }
+  if (axis.pre_size < 1 || axis.size < 1)
+    return reason("sub_axis_info has sizes {} and {}", axis.pre_size, axis.size);
+  return yes();
+}
+
+Expected<MeshAxis> axis_ref(const Attr& attr) {
+  MeshAxis axis;
+  axis.name = text_or(field(&attr, "name"), text_or(&attr, ""));
+  if (axis.name.empty()) return reason("an axis of replica_groups has no name");
+  if (const Attr* info = field(&attr, "sub_axis_info")) HEDDLE_TRY_VOID(read_sub_axis(*info, axis));
+  return axis;
+}
+
+// A mesh that is written out in the attribute.
+Expected<MeshDecl> inline_mesh(const Attr& attr) {
+  MeshDecl mesh;
+  mesh.name = "(inline)";
+  const Attr* axes = field(&attr, "axes");
+  const auto* list = axes ? axes->get<Attr::List>() : nullptr;
+  if (!list) return reason("mesh must name a mesh or list its axes");
+  for (const Attr& a : *list)
+    mesh.axes.emplace_back(text_or(field(&a, "name"), ""), integer_or(field(&a, "size"), 0));
+  HEDDLE_TRY(mesh.device_ids, integers(field(&attr, "device_ids")));
+  return mesh;
+}
+
+Expected<MeshDecl> mesh_of(const Program& program, const Attr& groups) {
+  const Attr* attr = field(&groups, "mesh");
+  if (!attr) attr = field(&groups, "mesh_name");
+  if (!attr) return reason("replica_groups names no mesh");
+  if (struct_of(attr)) return inline_mesh(*attr);
+  const std::string_view name = text_or(attr, "");
+  if (const MeshDecl* mesh = find_mesh(program, name)) return *mesh;
+  return reason("there is no mesh @{}", name);
+}
+
+// One group per setting of the other axes; members go along the given axes, the last one fastest.
+Expected<std::vector<Ids>> mesh_groups(const Program& program, const Attr& attr) {
+  HEDDLE_TRY(MeshDecl mesh, mesh_of(program, attr));
+  HEDDLE_TRY(std::int64_t devices, mesh_size(mesh));
+  const Attr* list_attr = field(&attr, "axes");
+  const auto* list = list_attr ? list_attr->get<Attr::List>() : nullptr;
+  std::vector<AxisSpan> spans;
+  std::int64_t size = 1;
+  if (list)
+    for (const Attr& item : *list) {
+      HEDDLE_TRY(MeshAxis axis, axis_ref(item));
+      HEDDLE_TRY(AxisSpan span, axis_span(mesh, axis));
+      spans.push_back(span);
+      size *= span.size;
+      if (size > devices) return reason("replica_groups uses an axis twice");
+    }
+  // A position's group starts where all of its coordinates along the axes are zero.
+  std::vector<Ids> groups;
+  for (std::int64_t start = 0; start < devices; ++start) {
+    const bool first = std::all_of(spans.begin(), spans.end(),
+                                   [&](const AxisSpan& s) { return s.coordinate(start) == 0; });
+    if (!first) continue;
+    Ids group;
+    for (std::int64_t i = 0; i < size; ++i) {
+      std::int64_t position = start, rest = i;
+      for (std::size_t s = spans.size(); s-- > 0; rest /= spans[s].size)
+        position += rest % spans[s].size * spans[s].stride;
+      if (position >= devices) return reason("replica_groups uses an axis twice");
+      group.push_back(device_at(mesh, position));
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+Verdict no_id_twice(const std::vector<Ids>& groups) {
+  std::unordered_set<std::int64_t> seen;
+  for (const Ids& group : groups)
+    for (std::int64_t id : group) {
+      if (id < 0) return reason("replica_groups has the id {}", id);
+      if (!seen.insert(id).second) return reason("replica_groups has the id {} twice", id);
+    }
+  return yes();
+}
+
+}  // namespace
+
+std::int64_t channel_of(const Program& program, const Op& op) {
+  return integer_or(field(program.attr(op, "channel_handle"), "handle"), 0);
+}
+
+GroupBy reduction_grouping(const Program& program, const Op& op) {
+  if (flag_or(program.attr(op, "use_global_device_ids"), false)) return GroupBy::process;
+  return channel_of(program, op) > 0 ? GroupBy::replica_and_partition : GroupBy::replica;
+}
+
+GroupBy exchange_grouping(const Program& program, const Op& op) {
+  return channel_of(program, op) > 0 ? GroupBy::partition : GroupBy::replica;
+}
+
+Expected<std::vector<Ids>> replica_groups(const Program& program, const Op& op) {
+  const Attr* attr = program.attr(op, "replica_groups");
+  std::vector<Ids> groups;
+  if (struct_of(attr)) {
+    HEDDLE_TRY(groups, mesh_groups(program, *attr));
+  } else if (attr) {
+    HEDDLE_TRY(groups, integer_rows(attr));
+    for (Ids& group : groups) std::erase(group, -1);  // padding of shorter groups
+    std::erase_if(groups, [](const Ids& group) { return group.empty(); });
+  }
+  HEDDLE_TRY_VOID(no_id_twice(groups));
+  return groups;
+}
+
+Expected<std::vector<Ids>> source_target_pairs(const Program& program, const Op& op) {
+  const Attr* attr = program.attr(op, "source_target_pairs");
+  if (!attr) return std::vector<Ids>{};
+  HEDDLE_TRY(std::vector<Ids> pairs, integer_rows(attr));
+  std::unordered_set<std::int64_t> sources, targets;
+  for (const Ids& pair : pairs) {
+    if (pair.size() != 2 || pair[0] < 0 || pair[1] < 0)
+      return reason("source_target_pairs has {}, which is no pair of ids", list_text(pair));
+    if (!sources.insert(pair[0]).second)
+      return reason("{} is the source of two source_target_pairs", pair[0]);
+    if (!targets.insert(pair[1]).second)
+      return reason("{} is the target of two source_target_pairs", pair[1]);
+  }
+  return pairs;
+}
+
+Expected<Ids> group_of(const std::vector<Ids>& groups, GroupBy by, std::int64_t replicas,
+                       std::int64_t partitions, const Process& process) {
+  const std::int64_t process_id = process.replica * partitions + process.partition;
+  std::int64_t range = replicas, mine = process.replica;
+  if (by == GroupBy::partition) range = partitions, mine = process.partition;
+  if (by == GroupBy::process) range = replicas * partitions, mine = process_id;
+
+  Ids chosen;
+  for (const Ids& group : groups)
+    for (std::int64_t id : group) {
+      if (id >= range)
+        return reason(
+            "the groups have the id {}, but this run has {} of them ({} replicas of "
+            "{} partitions)",
+            id, range, replicas, partitions);
+      if (id == mine) chosen = group;
+    }
+  if (groups.empty())  // none given: all of them in one
+    for (std::int64_t id = 0; id < range; ++id) chosen.push_back(id);
+
+  Ids members;
+  switch (by) {
+    case GroupBy::process:
+      return chosen;
+    case GroupBy::replica:
+      for (std::int64_t id : chosen) members.push_back(id * partitions + process.partition);
+      break;
+    case GroupBy::partition:
+      for (std::int64_t id : chosen) members.push_back(process.replica * partitions + id);
+      break;
+    case GroupBy::replica_and_partition:
+      for (std::int64_t p = 0; p < partitions; ++p)
+        for (std::int64_t id : chosen) members.push_back(id * partitions + p);
+      break;
+  }
+  return members;
+}
+
+Expected<std::int64_t> mesh_size(const MeshDecl& mesh) {
+  std::int64_t size = 1;
+  for (const auto& [name, n] : mesh.axes) {
+    if (n < 1 || n > kMostDevices / size)
+      return reason("mesh @{} has an axis \"{}\" of size {}", mesh.name, name, n);
+    size *= n;
+  }
+  Ids ids = mesh.device_ids;
+  if (mesh.axes.empty()) return size;  // one device, whichever it is
+  std::sort(ids.begin(), ids.end());
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] != static_cast<std::int64_t>(i) || ids.size() != static_cast<std::size_t>(size))
+      return reason("the device ids of mesh @{} must be 0 to {} in some order", mesh.name,
+                    size - 1);
+  return size;
+}
+
+const MeshDecl* find_mesh(const Program& program, std::string_view name) {
+  for (const MeshDecl& mesh : program.meshes)
+    if (mesh.name == name) return &mesh;
+  return nullptr;
+}
+
+std::int64_t device_at(const MeshDecl& mesh, std::int64_t position) {
+  if (mesh.device_ids.empty() || mesh.axes.empty()) return position;
+  return mesh.device_ids[static_cast<std::size_t>(position)];
+}
+
+Expected<AxisSpan> axis_span(const MeshDecl& mesh, const MeshAxis& axis) {
+  std::int64_t stride = 1;
+  for (std::size_t i = mesh.axes.size(); i-- > 0; stride *= mesh.axes[i].second) {
+    const std::int64_t n = mesh.axes[i].second;
+    if (mesh.axes[i].first != axis.name) continue;
+    if (axis.size == 0) return AxisSpan{n, stride};
+    // "y":(2)4 leaves n / 2 / 4 positions to its right.
+    if (axis.pre_size < 1 || axis.size < 1 || axis.pre_size > n || axis.size > n ||
+        n % (axis.pre_size * axis.size) != 0)
+      return reason("axis \"{}\" of size {} has no part ({}){}", axis.name, n, axis.pre_size,
+                    axis.size);
+    return AxisSpan{axis.size, stride * (n / (axis.pre_size * axis.size))};
+  }
+  return reason("mesh @{} has no axis \"{}\"", mesh.name, axis.name);
+}
+
+}  // namespace heddle

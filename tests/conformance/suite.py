@@ -1,0 +1,79 @@
+"""What the conformance scripts share: finding test programs and running them side by side."""
+
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT = 60  # seconds per file
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def heddle():
+    tool = Path(os.environ.get("HEDDLE", ROOT / "build/release/heddle"))
+    if not os.access(tool, os.X_OK):
+        sys.exit(f"{tool} is not there: build it with `make`, or set HEDDLE")
+    return str(tool)
+
+
+def find_files(paths):
+    """The (name, file) of every program, sorted; a name is relative to the folder that was given."""
+    files = {}
+    for path in paths:
+        if path.is_dir():
+            for file in path.rglob("*.mlir"):
+                files[file] = str(file.relative_to(path))
+        elif path.is_file():
+            files[path] = path.name
+        else:
+            sys.exit(f"{path} is not there")
+    return sorted((name, file) for file, name in files.items())
+
+
+def first_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[0].removeprefix("heddle: ") if lines else ""
+
+
+def call(command, timeout=TIMEOUT):
+    """(status, standard output, reason); the reason is None where the command went well."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return None, "", f"still running after {timeout} s"
+    if done.returncode == 0:
+        return 0, done.stdout, None
+    if done.returncode < 0:
+        return done.returncode, done.stdout, f"ended by signal {-done.returncode}"
+    reason = first_line(done.stderr) or f"status {done.returncode}"
+    return done.returncode, done.stdout, reason
+
+
+def run_file(tool, file):
+    """None where the program passes, else why not."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    return call([tool, "run", "--plain", str(file), *arguments_of(text)])[2]
+
+
+def arguments_of(text):
+    """Inputs for main that the file's own command line names."""
+    found = re.search(r'^// RUN: .*--args="\[(dense.*)\]"', text, re.MULTILINE)
+    if not found:
+        return []
+    inputs = re.split(r",\s*(?=dense)", found.group(1))
+    return [word for value in inputs for word in ("--input", value)]
+
+
+def run_all(files, jobs=None):
+    """Yields (name, reason or None) in order."""
+    tool = heddle()
+    with ThreadPoolExecutor(jobs or cores()) as pool:
+        yield from zip((name for name, _ in files),
+                       pool.map(lambda entry: run_file(tool, entry[1]), files))

@@ -1,0 +1,161 @@
+// The reader of StableHLO text: forms, locations, constants, and what it says of mistakes.
+#include <gtest/gtest.h>
+
+#include "heddle/op.h"
+#include "heddle/stablehlo.h"
+
+namespace heddle {
+namespace {
+
+std::string body(const std::string& ops,
+                 const std::string& args = "%a: tensor<4xf32>, %b: tensor<4xf32>") {
+  return "func.func @main(" + args + ") {\n" + ops + "\n  func.return\n}\n";
+}
+
+// The one op before the return of main.
+struct OneOp {
+  Program program;
+  const Op& op() const { return program.op(program.region(program.functions[0].body).ops[0]); }
+};
+OneOp one(const std::string& ops) { return {read_stablehlo(body(ops), "t.mlir").value()}; }
+
+std::string refusal(const std::string& text) {
+  auto p = read_stablehlo(text, "t.mlir");
+  return p ? "it was read" : p.reason();
+}
+
+TEST(Reader, PrettyAndGenericAreTheSameProgram) {
+  const std::pair<const char*, const char*> pairs[] = {
+      {"%0 = stablehlo.add %a, %b : tensor<4xf32>",
+       "%0 = \"stablehlo.add\"(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"},
+      {"%0 = stablehlo.slice %a [0:4:2] : (tensor<4xf32>) -> tensor<2xf32>",
+       "%0 = \"stablehlo.slice\"(%a) <{start_indices = array<i64: 0>, limit_indices = array<i64: "
+       "4>, strides = array<i64: 2>}> : "
+       "(tensor<4xf32>) -> tensor<2xf32>"},
+      {"%0 = stablehlo.compare LT, %a, %b, FLOAT : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
+       "%0 = \"stablehlo.compare\"(%a, %b) <{compare_type = #stablehlo<comparison_type FLOAT>, "
+       "comparison_direction = "
+       "#stablehlo<comparison_direction LT>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"},
+      {"%0 = stablehlo.reduce(%a init: %s) applies stablehlo.add across dimensions = [0] : "
+       "(tensor<4xf32>, tensor<f32>) -> tensor<f32>",
+       "%0 = \"stablehlo.reduce\"(%a, %s) <{dimensions = array<i64: 0>}> ({\n^bb0(%x: tensor<f32>, "
+       "%y: tensor<f32>):\n  %1 = stablehlo.add "
+       "%x, %y : tensor<f32>\n  stablehlo.return %1 : tensor<f32>\n}) : (tensor<4xf32>, "
+       "tensor<f32>) -> tensor<f32>"},
+  };
+  const std::string args = "%a: tensor<4xf32>, %b: tensor<4xf32>, %s: tensor<f32>";
+  for (const auto& [pretty, generic] : pairs) {
+    const Program p = read_stablehlo(body(pretty, args)).value();
+    const Program g = read_stablehlo(body(generic, args)).value();
+    auto same = same_program(p, g);
+    EXPECT_TRUE(same) << pretty << ": " << same.reason();
+  }
+}
+
+TEST(Reader, ConstantsAreExact) {
+  auto floats =
+      one("%0 = stablehlo.constant dense<[0x7F800000, -0.0, 1.0e-45, 3.5]> : tensor<4xf32>");
+  const auto values = floats.program.attr(floats.op(), "value")->get<Array>()->as<float>();
+  EXPECT_TRUE(std::isinf(values[0]));
+  EXPECT_TRUE(std::signbit(values[1]));
+  EXPECT_EQ(values[2], 1.0e-45F);
+  EXPECT_EQ(values[3], 3.5F);
+  auto hex = one("%0 = stablehlo.constant dense<\"0x01000000FFFFFFFF\"> : tensor<2xi32>");
+  EXPECT_EQ(hex.program.attr(hex.op(), "value")->get<Array>()->as<std::int32_t>()[1], -1);
+  auto bits = one("%0 = stablehlo.constant dense<\"0x05\"> : tensor<3xi1>");
+  EXPECT_EQ(bits.program.attr(bits.op(), "value")->get<Array>()->as<std::uint8_t>()[2], 1);
+  auto huge = one("%0 = stablehlo.constant dense<0.0> : tensor<1000000x1000000xf32>");
+  EXPECT_TRUE(huge.program.attr(huge.op(), "value")->get<Array>()->is_splat());
+}
+
+TEST(Reader, LocationsLeadBackToTheUser) {
+  const Program p =
+      read_stablehlo(body("  %0 = stablehlo.add %a, %b : tensor<4xf32> loc(#loc1)") +
+                         "#loc1 = loc(\"add\"(#loc2))\n#loc2 = loc(\"model.py\":57:3)\n",
+                     "t.mlir")
+          .value();
+  const Op& op = p.op(p.region(p.functions[0].body).ops[0]);
+  EXPECT_EQ(p.location(op.loc).user, "model.py:57");
+  EXPECT_EQ(p.where(op.loc), "t.mlir:2:8");
+}
+
+TEST(Reader, PartsKeepTheLinesOfTheFile) {
+  auto parts =
+      read_stablehlo_all(
+          body("") + "\n// -----\n" + body("%0 = stablehlo.add %a, %b : tensor<4xf32>"), "t.mlir")
+          .value();
+  ASSERT_EQ(parts.size(), 2U);
+  const Program& p = parts[1];
+  EXPECT_EQ(p.location(p.op(p.region(p.functions[0].body).ops[0]).loc).line, 8U);
+}
+
+TEST(Reader, ShardingsAreKept) {
+  const Program p = read_stablehlo(
+                        "module { sdy.mesh @m = <[\"x\"=2, \"y\"=4]>\n func.func @f(%a: "
+                        "tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"y\":(1)2, ?}p3], "
+                        "replicated={\"x\"}>}) { return } }")
+                        .value();
+  ASSERT_EQ(p.meshes.size(), 1U);
+  const auto* s = find_attr(p.functions[0].arg_attrs[0], "sdy.sharding")->get<Sharding>();
+  ASSERT_NE(s, nullptr);
+  EXPECT_EQ(s->dims[0].axes[0].size, 2);
+  EXPECT_TRUE(s->dims[0].open);
+  EXPECT_EQ(s->dims[0].priority, 3);
+  EXPECT_EQ(s->replicated[0].name, "x");
+}
+
+// ---- one mistake each: where, the line, a caret, and what was expected
+
+TEST(ReaderError, ShowsThePlace) {
+  const std::string why = refusal(body("  %0 = stablehlo.add %a, %c : tensor<4xf32>"));
+  EXPECT_NE(why.find("t.mlir:2:26: %c is not defined here"), std::string::npos) << why;
+  EXPECT_NE(why.find("\n  2 |   %0 = stablehlo.add"), std::string::npos) << why;
+  EXPECT_NE(why.find("^"), std::string::npos) << why;
+}
+
+struct Mistake {
+  const char* text;
+  const char* says;
+};
+
+TEST(ReaderError, EachMistakeIsNamed) {
+  const Mistake mistakes[] = {
+      {"%0 = stablehlo.frobnicate %a : tensor<4xf32>", "unknown operation 'stablehlo.frobnicate'"},
+      {"%0 = stablehlo.add %a, %b : tensor<5xf32>", "is used as tensor<5xf32>"},
+      {"%0 = stablehlo.add %a : tensor<4xf32>", "takes 2 operands and has 1"},
+      {"%0, %1 = stablehlo.add %a, %b : tensor<4xf32>", "gives 1 results and 2 are named"},
+      {"%a = stablehlo.add %a, %b : tensor<4xf32>", "%a is defined twice"},
+      {"%0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<3xf32>", "elements"},
+      {"%0 = stablehlo.constant dense<\"0x0\"> : tensor<3xf32>", "odd number of digits"},
+      {"%0 = stablehlo.constant dense<\"0x00\"> : tensor<3xf32>", "needs 12"},
+      {"%0 = stablehlo.constant dense<300> : tensor<i8>", "does not fit i8"},
+      {"%0 = stablehlo.constant dense<1> : tensor<4xfoo>", "unknown element type 'foo'"},
+      {"%0 = stablehlo.constant dense<1> : tensor<?xi32>", "shapes must be static"},
+      {"%0 = stablehlo.constant dense<1> : tensor<99999999999x99999999999xi8>", "too large"},
+      {"%0 = stablehlo.gather %a, %b : tensor<4xf32>", "only written in quotes"},
+      {"%0 = stablehlo.add %a#1, %b : tensor<4xf32>", "#1 is not one of them"},
+      {"%0 = stablehlo.add %a, %b", "expected ':'"},
+      {"%0 = stablehlo.transpose %a : (tensor<4xf32>) -> tensor<4xf32>", "dims"},
+      {"\"stablehlo.return\"(%a", "expected"},
+  };
+  for (const Mistake& m : mistakes) {
+    const std::string why = refusal(body(m.text));
+    EXPECT_NE(why.find(m.says), std::string::npos) << m.text << "\n" << why;
+  }
+}
+
+TEST(ReaderError, DeepNestingIsRefused) {
+  std::string attrs;
+  for (int i = 0; i < 5000; ++i) attrs += "[";
+  EXPECT_NE(refusal("module attributes {x = " + attrs).find("nested too deeply"),
+            std::string::npos);
+}
+
+TEST(ReaderError, TruncatedTextIsRefused) {
+  const std::string whole = body("  %0 = stablehlo.add %a, %b : tensor<4xf32>");
+  for (std::size_t n = 1; n + 2 < whole.size(); ++n)
+    EXPECT_FALSE(read_stablehlo(whole.substr(0, n)).ok()) << whole.substr(0, n);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,42 @@
+// heddle opt: the program after a stage, as text.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "commands.h"
+#include "heddle/stablehlo.h"
+#include "program_commands.h"
+#include "terminal.h"
+
+namespace heddle::cli {
+namespace {
+
+struct OptRequest {
+  std::string file;
+  std::string until = "read";
+  bool generic = false;
+};
+
+void run(const OptRequest& request) {
+  const TextForm form = request.generic ? TextForm::generic : TextForm::pretty;
+  std::string text;
+  for (const Program& program : load_programs(request.file)) {
+    if (!text.empty()) text += "\n// -----\n\n";
+    text += print_stablehlo(program, form);
+  }
+  write_stdout(text);
+}
+
+}  // namespace
+
+void add_opt(CLI::App& app) {
+  const auto request = std::make_shared<OptRequest>();
+  CLI::App* command = app.add_subcommand("opt", "Show a program after a stage");
+  command->add_option("FILE", request->file, "StableHLO text; - is standard input")->required();
+  command->add_option("--until", request->until, "The last stage: read")
+      ->check(CLI::IsMember({"read"}))
+      ->capture_default_str();
+  command->add_flag("--generic", request->generic, "MLIR's generic form");
+  command->callback([request] { run(*request); });
+}
+
+}  // namespace heddle::cli

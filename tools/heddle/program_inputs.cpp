@@ -1,0 +1,185 @@
+// Arrays for the arguments of a function: from files, or random.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "heddle/hash.h"
+#include "heddle/npy.h"
+#include "heddle/stablehlo.h"
+#include "ir/scalar.h"
+#include "program_commands.h"
+
+namespace heddle::cli {
+namespace {
+
+// More than this is no use to the reference interpreter.
+constexpr std::int64_t kMostInputBytes = std::int64_t{8} << 30;
+
+void add_leaves(const Type& type, std::vector<Type>& leaves) {
+  if (type.kind != Type::Kind::tuple) leaves.push_back(type);
+  for (const Type& part : type.parts) add_leaves(part, leaves);
+}
+
+// Hashes numbers that count up: the same stream on every machine.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : seed_(hash_mix(seed)) {}
+  std::uint64_t bits() { return hash_combine(seed_, count_++); }
+  double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  // Nearly: the sum of twelve uniforms, because libraries differ in how they round log and cos.
+  double normal() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += uniform();
+    return sum;
+  }
+
+ private:
+  std::uint64_t seed_, count_ = 0;
+};
+
+template <typename T>
+T random_scalar(Random& random) {
+  if constexpr (BoolScalar<T>)
+    return T((random.bits() >> 63) != 0);
+  else if constexpr (IntScalar<T>)
+    return static_cast<T>(random.bits() >> 61);
+  else if constexpr (ComplexScalar<T>) {
+    const double real = random.normal();
+    return convert_scalar<T>(C128(real, random.normal()));
+  } else
+    return convert_scalar<T>(random.normal());
+}
+
+// What has come in for each argument so far.
+struct Slots {
+  const Function& function;
+  const std::vector<Type>& types;
+  std::vector<std::optional<Array>> arrays;
+
+  void put(std::size_t i, const Array& array, const std::string& source) {
+    if (i >= types.size())
+      throw Error(fmt::format("{} is one input too many: {} takes {}", source, function.name,
+                              counted(types.size(), "argument")));
+    if (array.type() != types[i])
+      throw Error(fmt::format("{} is {}, but argument {} of {} is {}", source, array.type().str(),
+                              i, function.name, types[i].str()));
+    if (arrays[i])
+      throw Error(fmt::format("{}: argument {} of {} is given twice", source, i, function.name));
+    arrays[i] = array;
+  }
+
+  void put_all(const NamedArrays& named, const std::string& file) {
+    bool any = false;
+    for (std::size_t i = 0; i < types.size(); ++i)
+      if (const Array* array = find_array(named, fmt::format("in.{}", i))) {
+        put(i, *array, fmt::format("in.{} of {}", i, file));
+        any = true;
+      }
+    if (find_array(named, fmt::format("in.{}", types.size())) != nullptr)
+      throw Error(fmt::format("{} has in.{}, but {} takes only {}", file, types.size(),
+                              function.name, counted(types.size(), "argument")));
+    if (!any && !types.empty())
+      throw Error(
+          fmt::format("{} has no in.0, in.1, ...: arrays for arguments are named so", file));
+  }
+};
+
+std::uint64_t parse_seed(const std::string& source) {
+  const std::string text = source.substr(source.find(':') + 1);
+  std::uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, seed);
+  if (problem != std::errc() || stop != end || text.empty())
+    throw Error(
+        fmt::format("--input {}: write random:SEED with an integer, as in random:1", source));
+  return seed;
+}
+
+// A constant as StableHLO writes it: dense<[1, 2]> : tensor<2xi32>.
+Array parse_constant(const std::string& source) {
+  const std::string text =
+      fmt::format("func.func @main() {{\n  %0 = stablehlo.constant {}\n  return\n}}\n", source);
+  const Program program = read_stablehlo(text, "--input").value();
+  const Attr* value = program.op_count() == 0 ? nullptr : program.attr(program.op(0), "value");
+  const Array* array = value == nullptr ? nullptr : value->get<Array>();
+  if (array == nullptr) throw Error(fmt::format("--input {} is no constant", source));
+  return *array;
+}
+
+void fill_randomly(Slots& slots, std::uint64_t seed) {
+  std::int64_t bytes = 0;
+  for (const Type& type : slots.types) bytes += type.bytes();
+  if (bytes > kMostInputBytes)
+    throw Error(fmt::format("the arguments of {} take {:.1f} GB; at most {:.1f} can be run here",
+                            slots.function.name, static_cast<double>(bytes) / 1e9,
+                            static_cast<double>(kMostInputBytes) / 1e9));
+  for (std::size_t i = 0; i < slots.types.size(); ++i)
+    if (!slots.arrays[i]) slots.arrays[i] = random_array(slots.types[i], hash_combine(seed, i));
+}
+
+}  // namespace
+
+std::vector<Type> argument_types(const Program& program, const Function& function) {
+  std::vector<Type> leaves;
+  if (function.body != kNone)
+    for (const ValueId arg : program.region(function.body).args)
+      add_leaves(program.type_of(arg), leaves);
+  return leaves;
+}
+
+std::vector<Type> result_types(const Program& program, const Function& function) {
+  std::vector<Type> leaves;
+  for (const TypeId type : function.results) add_leaves(program.type(type), leaves);
+  return leaves;
+}
+
+const Array* find_array(const NamedArrays& arrays, std::string_view name) {
+  for (const auto& [n, array] : arrays)
+    if (n == name) return &array;
+  return nullptr;
+}
+
+Array random_array(const Type& type, std::uint64_t seed) {
+  Array array(type);
+  Random random(seed);
+  dispatch(type.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (T& element : array.as_mutable<T>()) element = random_scalar<T>(random);
+  });
+  return array;
+}
+
+std::vector<Array> gather_inputs(const Program& program, const Function& function,
+                                 const std::vector<std::string>& sources) {
+  const std::vector<Type> types = argument_types(program, function);
+  Slots slots{function, types, std::vector<std::optional<Array>>(types.size())};
+  std::optional<std::uint64_t> seed;
+  std::size_t next = 0;
+  for (const std::string& source : sources) {
+    if (source.starts_with("random:"))
+      seed = parse_seed(source);
+    else if (source.starts_with("dense<"))
+      slots.put(next++, parse_constant(source), source);
+    else if (source.ends_with(".npy"))
+      slots.put(next++, read_npy(source).value(), source);
+    else if (source.ends_with(".safetensors"))
+      slots.put_all(read_safetensors(source).value(), source);
+    else
+      throw Error(fmt::format("--input {}: write x.npy, x.safetensors or random:SEED", source));
+  }
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (!types[i].is_tensor()) slots.arrays[i] = Array();  // a token carries nothing
+  if (seed) fill_randomly(slots, *seed);
+  std::vector<Array> inputs;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (!slots.arrays[i])
+      throw Error(
+          fmt::format("argument {} of {} is missing: {}\n  give it with --input x.npy, "
+                      "or fill what is missing with --input random:1",
+                      i, function.name, types[i].str()));
+    inputs.push_back(*std::move(slots.arrays[i]));
+  }
+  return inputs;
+}
+
+}  // namespace heddle::cli
