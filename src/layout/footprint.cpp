@@ -78,8 +78,9 @@ struct Placed {
 
 // All ways to write `rest` with the iters on one axis; values of dimension digits are kept.
 void solve(const std::vector<std::pair<Iter, Placed*>>& on_axis, std::size_t k, std::int64_t rest,
-           std::vector<std::int64_t>& values, std::vector<std::vector<std::int64_t>>& found) {
-  if (found.size() > 4096) return;
+           std::vector<std::int64_t>& values, std::vector<std::vector<std::int64_t>>& found,
+           int& budget) {
+  if (found.size() > 4096 || --budget < 0) return;
   if (k == on_axis.size()) {
     if (rest == 0) found.push_back(values);
     return;
@@ -100,7 +101,7 @@ void solve(const std::vector<std::pair<Iter, Placed*>>& on_axis, std::size_t k, 
   std::int64_t to = s > 0 ? floor_div(rest - lo, s) : floor_div(hi - rest, -s);
   for (std::int64_t v = std::max<std::int64_t>(from, 0); v <= std::min(to, e - 1); ++v) {
     values[k] = v;
-    solve(on_axis, k + 1, rest - v * s, values, found);
+    solve(on_axis, k + 1, rest - v * s, values, found, budget);
   }
 }
 
@@ -150,7 +151,11 @@ Box make_box(const Layout& layout, const std::vector<Placed>& digits, bool with_
 Expected<std::vector<Box>> footprint_flat(const Layout& layout, const Coord& coord,
                                           const AxisRegistry& axes) {
   constexpr std::int64_t kMost = 1 << 20;
-  if (extent_of(layout.digits()).factor() > kMost)
+  if ((extent_of(layout.digits()) * extent_of(layout.replicas()) * extent_of(layout.partials()))
+              .valid() == false ||
+      extent_of(layout.digits()).factor() * extent_of(layout.replicas()).factor() *
+              extent_of(layout.partials()).factor() >
+          kMost)
     return reason("[footprint] the dimensions do not separate and there are more than {} elements",
                   kMost);
   std::vector<Box> boxes;
@@ -225,7 +230,10 @@ Expected<std::vector<Box>> footprint(const Layout& layout, const Coord& coord,
     });
     std::vector<std::int64_t> values(on_axis.size(), 0);
     std::vector<std::vector<std::int64_t>> found;
-    solve(on_axis, 0, coord_on(coord, axis) - layout.offset_on(axis).factor(), values, found);
+    int budget = 1 << 20;  // overlapping digits have too many ways to try them all
+    solve(on_axis, 0, coord_on(coord, axis) - layout.offset_on(axis).factor(), values, found,
+          budget);
+    if (budget < 0) return reason("[footprint] the digits on one axis overlap in too many ways");
     std::vector<std::vector<Placed>> next;
     for (const auto& choice : choices)
       for (const auto& solution : found) {

@@ -123,7 +123,7 @@ void LayoutMap::for_each_cell(const Visit& visit, bool with_halo) const {
   const std::size_t rank = size_.size();
   std::vector<std::int64_t> run(rank, 1);
   std::vector<std::int64_t> walk;
-  std::vector<Digit> inner(rank);
+  std::vector<Digit> inner(rank, Digit{1, 0, -1});
   for (std::size_t d = 0; d < rank; ++d) {
     const DimInfo& info = layout_.dims()[d];
     if (info.has_halo() && !(*groups)[d].empty()) {

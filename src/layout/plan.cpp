@@ -88,7 +88,11 @@ class Assembler {
     if (has_halo(in_.target)) {
       if (bytes_so_far() == 0)
         plan_.bound_bytes = std::max(plan_.bound_bytes, least_halo_bytes(in_));
-      plan_.moves.push_back(halo_move(in_));
+      Move halo = halo_move(in_);
+      // The room for the halo is there from the move on that fills the rest.
+      if (!plan_.moves.empty())
+        plan_.moves.back().live += halo.live - in_.bytes_of(in_.core_target);
+      plan_.moves.push_back(std::move(halo));
     }
     for (const Move& m : plan_.moves) {
       plan_.seconds += m.seconds;
@@ -211,6 +215,9 @@ class Assembler {
 };
 
 void log_plan(const Plan& plan, const AxisRegistry& axes) {
+  if (log_level() == kLogSteps)
+    log(kLogSteps, "plan: {} moves, {} bytes, {:.3g} s", plan.moves.size(), plan.bytes,
+        plan.seconds);
   if (log_level() < kLogPlans) return;
   std::string text =
       fmt::format("plan {} -> {}: {:.3g} s, {} bytes", print_layout(plan.source, axes),

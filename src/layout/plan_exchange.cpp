@@ -54,6 +54,15 @@ State all_local(const PlanSpace& space) {
   return s;
 }
 
+// How many holders have data.
+double holders(const PlanContext& in, const Layout& layout) {
+  double n = 1;
+  for (const auto* list : {&layout.digits(), &layout.replicas(), &layout.partials()})
+    for (const Iter& i : *list)
+      if (in.mesh.find(i.axis) != nullptr) n *= static_cast<double>(i.extent.factor());
+  return n;
+}
+
 }  // namespace
 
 bool PlanContext::uneven() const {
@@ -103,9 +112,12 @@ Move exchange_move(const PlanContext& in, const PlanSpace* space) {
   if (slowest.bandwidth > 1e299) slowest = {0, in.mesh.local_bandwidth()};
   messages = std::min(messages, static_cast<double>(in.mesh.devices()));
   for (const MeshAxis& a : in.mesh.axes()) m.over.push_back({a.axis, a.size, 1});
-  // Irregular messages are packed and unpacked; what stays is copied.
-  m.seconds = messages * slowest.latency + static_cast<double>(m.bytes) / slowest.bandwidth +
-              static_cast<double>(2 * m.bytes + need) / in.mesh.local_bandwidth();
+  // Few holders that serve many send more than anyone receives. Irregular messages are packed and
+  // unpacked; what stays is copied.
+  const double served = std::max(1.0, holders(in, in.core_target) / holders(in, in.source));
+  const double sent = static_cast<double>(m.bytes) * served;
+  m.seconds = messages * served * slowest.latency + sent / slowest.bandwidth +
+              (2 * sent + static_cast<double>(need)) / in.mesh.local_bandwidth();
   return m;
 }
 
@@ -120,7 +132,9 @@ std::int64_t least_bytes(const PlanContext& in, const PlanSpace& space) {
     const std::int64_t whole = space.local_bytes(all_local(space));
     __int128 valid = space.element_bits;
     for (const DimInfo& d : space.dims) valid *= d.size.factor();
-    bound = std::max<std::int64_t>(0, bound - (whole - static_cast<std::int64_t>(valid / 8)));
+    const std::int64_t padding =
+        std::max<std::int64_t>(0, whole - static_cast<std::int64_t>(valid / 8));
+    bound = std::max<std::int64_t>(0, bound - padding);
   }
   return bound;
 }

@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-constexpr int kMostStates = 50'000;
+constexpr int kMostStates = 2'000;
 // Of equally fast plans the one with fewer moves is taken.
 constexpr double kPerMove = 1e-12;
 
@@ -24,12 +24,17 @@ struct StateHash {
   }
 };
 
+struct SearchOutcome {
+  std::optional<SearchResult> found;
+  bool gave_up = false;  // there were too many states
+};
+
 class Search {
  public:
   Search(const PlanSpace& space, const SearchRules& rules)
       : space_(space), rules_(rules), n_(space.subs.size()) {}
 
-  std::optional<SearchResult> run() {
+  SearchOutcome run() {
     ids_.reserve(256);
     nodes_.reserve(256);
     add(space_.source, 0, -1, {});
@@ -38,11 +43,11 @@ class Search {
       open_.pop();
       if (nodes_[id].closed) continue;
       nodes_[id].closed = true;
-      if (++closed_ > kMostStates) return std::nullopt;
-      if (nodes_[id].state == space_.target) return path(id);
+      if (++closed_ > kMostStates) return {std::nullopt, true};
+      if (nodes_[id].state == space_.target) return {path(id), false};
       expand(id);
     }
-    return std::nullopt;
+    return {std::nullopt, false};
   }
 
  private:
@@ -77,6 +82,7 @@ class Search {
 
   void step(int from, MoveKind kind, const State& to, std::uint16_t subs, double seconds,
             std::int64_t bytes) {
+    if (rules_.direct_only && !is_direct(nodes_[from].state, to)) return;
     Move move{kind, subs, seconds, bytes, 0};
     move.live = nodes_[from].local + space_.local_bytes(to);
     if (rules_.memory_cap > 0 && move.live > rules_.memory_cap) return;
@@ -86,6 +92,21 @@ class Search {
     else
       cost += seconds;
     add(to, cost, from, move);
+  }
+
+  // The first sub-axis that is not yet right becomes right, or replicated on the way there.
+  bool is_direct(const State& from, const State& to) const {
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (from[i] == space_.target[i]) {
+        if (to[i] != from[i]) return false;
+        continue;
+      }
+      if (to[i] != from[i]) return to[i] == space_.target[i] || to[i] == kReplicated;
+      // A sub-axis may have to wait for its slot.
+      if (space_.in_slot(space_.target[i]) && from[i] == kReplicated) continue;
+      return false;
+    }
+    return false;
   }
 
   void expand(int id) {
@@ -215,7 +236,12 @@ class Search {
 }  // namespace
 
 std::optional<SearchResult> search(const PlanSpace& space, const SearchRules& rules) {
-  return Search(space, rules).run();
+  SearchOutcome all = Search(space, rules).run();
+  if (!all.gave_up || rules.direct_only) return all.found;
+  // Too many ways: look only at steps that bring a sub-axis where it is to be.
+  SearchRules direct = rules;
+  direct.direct_only = true;
+  return Search(space, direct).run().found;
 }
 
 }  // namespace heddle

@@ -21,6 +21,7 @@ struct SearchRules {
   std::int64_t memory_cap = 0;  // 0: none
   bool groups = true;           // all-to-all over several sub-axes at once
   bool gather_only = false;     // finish and gather everything, then cut: the naive way
+  bool direct_only = false;     // sub-axes in order, each straight to its role: never many states
 };
 
 struct SearchResult {

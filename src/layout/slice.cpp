@@ -17,6 +17,7 @@ namespace {
 
 using Wide = __int128;
 using Vec = std::vector<std::int64_t>;  // one entry per axis of the dimension
+using Steps = std::vector<Wide>;        // wide: a candidate may reach further than the whole
 
 std::int64_t inverse_mod(std::int64_t a, std::int64_t m) {
   std::int64_t r0 = m, r1 = a % m, t0 = 0, t1 = 1;
@@ -50,19 +51,19 @@ Progression meet(std::int64_t a, std::int64_t b, std::int64_t start) {
 // Digits of one dimension as place values and steps.
 struct Ruler {
   std::vector<std::int64_t> place;  // outermost first
-  std::vector<Vec> step;            // what a carry into this digit moves
+  std::vector<Steps> step;          // what a carry into this digit moves
 };
 
 Ruler ruler(const Digits& digits, const std::vector<AxisId>& axes) {
   Ruler r;
   std::int64_t place = 1;
-  Vec wrapped(axes.size(), 0);  // what the inner digits give back when they wrap
+  Steps wrapped(axes.size(), 0);  // what the inner digits give back when they wrap
   for (std::size_t i = digits.size(); i-- > 0;) {
     const Iter& d = digits[i];
-    Vec v(axes.size(), 0);
+    Steps v(axes.size(), 0);
     for (std::size_t a = 0; a < axes.size(); ++a)
       if (axes[a] == d.axis) v[a] = d.stride.factor();
-    Vec step = v;
+    Steps step = v;
     for (std::size_t a = 0; a < v.size(); ++a) {
       step[a] -= wrapped[a];
       wrapped[a] += v[a] * (d.extent.factor() - 1);
@@ -85,7 +86,7 @@ Vec position(const Digits& digits, const std::vector<AxisId>& axes, std::int64_t
   return p;
 }
 
-const Vec& step_at(const Ruler& r, std::int64_t z) {
+const Steps& step_at(const Ruler& r, std::int64_t z) {
   std::size_t i = 0;
   while (z % r.place[i] != 0) ++i;
   return r.step[i];
@@ -93,7 +94,7 @@ const Vec& step_at(const Ruler& r, std::int64_t z) {
 
 // The smallest x in (0, count), a multiple of p, where the step differs from `same`.
 std::int64_t next_change(const Ruler& r, std::int64_t start, std::int64_t count, std::int64_t p,
-                         const Vec& same) {
+                         const Steps& same) {
   std::int64_t best = count;
   for (std::size_t j = 0; j < r.place.size(); ++j) {
     if (r.step[j] == same) continue;
@@ -136,7 +137,7 @@ Expected<Digits> slice_digits(const Digits& digits, std::int64_t start, std::int
   const Vec base = position(digits, axes, start);
   std::int64_t p = 1;
   while (p < count) {
-    const Vec same = step_at(whole, start + p);
+    const Steps same = step_at(whole, start + p);
     std::int64_t next = next_change(whole, start, count, p, same);
     if (count % next != 0)
       return reason(

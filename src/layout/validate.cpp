@@ -31,6 +31,15 @@ Verdict check_bounds(const Layout& layout, const AxisRegistry& axes, AxisId axis
   const AxisInfo& info = axes[axis];
   if (lo < 0)
     return reason("the layout reaches position {} on axis {}; positions start at 0", lo, info.name);
+  std::int64_t uses = 0;
+  for (const auto* list : {&layout.digits(), &layout.replicas(), &layout.partials()})
+    for (const Iter& i : *list) uses += i.axis == axis ? 1 : 0;
+  if (info.size > 0 && hi >= info.size && uses > 1)
+    return reason(
+        "the layout reaches position {} on axis {}, which has only {}: it is used {} times, and "
+        "the "
+        "uses multiply; use it once, or parts of it",
+        hi, info.name, info.size, uses);
   if (info.size > 0 && hi >= info.size)
     return reason("the layout reaches position {} on axis {}, which has only {}{}", hi, info.name,
                   info.size, layout.offset_on(axis).is_zero() ? "" : "; mind the offset");
@@ -52,7 +61,9 @@ Expected<Range> swizzled_range(Range r, const std::vector<Iter>& iters, const La
     return reason("the swizzle cannot be shown to stay inside axis {}", axes[z.axis].name);
   std::vector<std::int64_t> positions = positions_of(iters);
   const std::int64_t lowest = *std::min_element(positions.begin(), positions.end());
-  for (std::int64_t p : positions) r.hi = std::max(r.hi, z.apply(p - lowest + r.lo));
+  const std::int64_t base = r.lo - lowest;
+  r.hi = z.apply(positions.front() + base);
+  for (std::int64_t p : positions) r.hi = std::max(r.hi, z.apply(p + base));
   return r;
 }
 

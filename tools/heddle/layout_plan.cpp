@@ -129,7 +129,7 @@ void run(const PlanRequest& request) {
   const Layout target = world.read(request.target);
   PlanOptions options;
   options.explain = true;
-  options.element_bits = bits(parse_dtype(request.dtype).value());
+  options.element_bits = 8 * byte_size(parse_dtype(request.dtype).value());
   if (!request.memory.empty()) options.memory_cap = parse_bytes(request.memory);
   const Plan plan = plan_redistribution(source, target, world.mesh, world.axes, options).value();
   if (request.check) (void)simulate(plan, world.mesh, world.axes).value();
