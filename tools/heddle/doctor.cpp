@@ -30,7 +30,8 @@ std::vector<Capability> capabilities(bool llvm, bool cuda, bool mpi) {
   };
   return {
       {true, "layouts and plans for moving data", "heddle layout --help"},
-      {false, "reading programs (StableHLO, JAX)", "not built yet"},
+      {true, "reading StableHLO, interpreting it", "heddle run --help"},
+      {false, "reading JAX functions directly", "not built yet"},
       {false, "choosing how to distribute them", "not built yet"},
       {false, "running on CPU cores", needs("LLVM 19", llvm)},
       {false, "running on GPUs", needs("a GPU and NVRTC", cuda)},
@@ -42,7 +43,9 @@ void write_text(const std::vector<Finding>& findings, const std::vector<Capabili
                 const Style& style) {
   const auto columns = static_cast<std::size_t>(style.columns());
   std::string text = version_line() + "\n";
-  text += style.bold("layouts and plans work on this machine; programs cannot be run yet") + "\n\n";
+  text += style.bold(
+              "layouts, plans and the reference interpreter work here; nothing is compiled yet") +
+          "\n\n";
   text += "this machine has\n";
   for (const Finding& finding : findings) {
     const std::string value = shortened(finding.text, columns - 12);
