@@ -290,18 +290,21 @@ void Reader::region_body(RegionId region) {
 void Reader::block_args(RegionId region) {
   if (!in_.take('^')) return;
   (void)in_.expect_name("the name of a block");
-  if (in_.take('(') && !in_.take(')')) {
-    do {
-      in_.skip();
-      const std::size_t at = in_.at();
-      std::string_view name = in_.value_name();
-      in_.expect(':', "after an argument");
-      define(name, program_.add_arg(region, type()), 1, at);
-      optional_location(nullptr);
-    } while (in_.take(','));
-    in_.expect(')', "after the arguments of a block");
-  }
+  if (in_.take('(')) region_args(region);
   in_.expect(':', "after the name of a block");
+}
+
+void Reader::region_args(RegionId region) {
+  if (in_.take(')')) return;
+  do {
+    in_.skip();
+    const std::size_t at = in_.at();
+    std::string_view name = in_.value_name();
+    in_.expect(':', "after an argument");
+    define(name, program_.add_arg(region, type()), 1, at);
+    optional_location(nullptr);
+  } while (in_.take(','));
+  in_.expect(')', "after the arguments of a region");
 }
 
 void Reader::scoped(const std::function<void()>& body) {

@@ -636,17 +636,7 @@ void Reader::manual_computation_form(Draft& op) {
   const RegionId region = program_.add_region();
   in_.expect('(', "before the arguments of the body");
   scoped([&] {
-    if (!in_.take(')')) {
-      do {
-        in_.skip();
-        const std::size_t at = in_.at();
-        std::string_view name = in_.value_name();
-        in_.expect(':', "after an argument");
-        define(name, program_.add_arg(region, type()), 1, at);
-        optional_location(nullptr);
-      } while (in_.take(','));
-      in_.expect(')', "after the arguments of the body");
-    }
+    region_args(region);
     in_.expect('{', "before the body");
     region_body(region);
   });

@@ -31,6 +31,7 @@ class Reader {
   void region_body(RegionId region);
   RegionId braced_region();  // { ^bb0(%a: t): ops }
   void block_args(RegionId region);
+  void region_args(RegionId region);  // %a: t, %b: t), after the (
   // Names that `body` defines end with it.
   void scoped(const std::function<void()>& body);
 
