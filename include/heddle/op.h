@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "heddle/index_rule.h"
 #include "heddle/program.h"
 
 namespace heddle {
@@ -72,14 +73,23 @@ using Evaluate = Expected<std::vector<Array>> (*)(EvalContext&);
 // What the types of an op must satisfy; a reason names the broken constraint by its label.
 using TypeRule = Verdict (*)(const Program&, const Op&);
 
+// The op's index rule; called only for ops that the type rule passed.
+using IndexRuleOf = IndexRule (*)(const Program&, const Op&);
+
+// Makes a piece of the op right where its attributes speak of sizes or places; see op_piece.h.
+struct PieceEdit;
+using EditPiece = void (*)(PieceEdit&);
+
 struct OpDef {
   std::string_view name;  // stablehlo.add
   OpClass cls = OpClass::light;
   Count operands = 1, results = 1, regions = 0;
   Form form = Form::operands;
   std::span<const FormWord> words = {};
-  TypeRule type_rule = nullptr;  // none: anything goes
-  Evaluate evaluate = nullptr;   // none: the interpreter says that it cannot run it
+  TypeRule type_rule = nullptr;      // none: anything goes
+  Evaluate evaluate = nullptr;       // none: the interpreter says that it cannot run it
+  IndexRuleOf index_rule = nullptr;  // none: every dimension is whole
+  EditPiece edit_piece = nullptr;    // none: a piece has the attributes of the op
 
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }

@@ -1,5 +1,6 @@
 // Calls, loops, branches, tuples, tokens, and what only others understand.
 #include "ir/eval_control.h"
+#include "ir/index_rules.h"
 #include "ir/op_families.h"
 #include "ir/shape_rules.h"
 
@@ -126,7 +127,8 @@ Verdict custom_call_rule(const Program& program, const Op& op) {
 std::vector<OpDef> control_ops() {
   std::vector<OpDef> rows;
   auto row = [&](std::string_view name, Count operands, Count results, Count regions, Form form,
-                 TypeRule rule, Evaluate evaluate, OpClass cls = OpClass::control) {
+                 TypeRule rule, Evaluate evaluate, OpClass cls = OpClass::control,
+                 IndexRuleOf index_rule = nullptr) {
     OpDef def;
     def.name = name;
     def.cls = cls;
@@ -136,19 +138,24 @@ std::vector<OpDef> control_ops() {
     def.form = form;
     def.type_rule = rule;
     def.evaluate = evaluate;
+    def.index_rule = index_rule;
     rows.push_back(def);
   };
   // verify() itself checks calls and returns: it knows the functions.
   row("func.call", kAny, kAny, 0, Form::call, nullptr, eval_call);
   row("func.return", kAny, 0, 0, Form::terminator, nullptr, nullptr);
   row("stablehlo.return", kAny, 0, 0, Form::terminator, nullptr, nullptr);
-  row("stablehlo.while", kAny, kAny, 2, Form::while_loop, while_rule, eval_while);
-  row("stablehlo.if", 1, kAny, 2, Form::generic, if_rule, eval_if);
-  row("stablehlo.case", 1, kAny, {1, -1}, Form::generic, case_rule, eval_case);
+  row("stablehlo.while", kAny, kAny, 2, Form::while_loop, while_rule, eval_while, OpClass::control,
+      control_index_rule);
+  row("stablehlo.if", 1, kAny, 2, Form::generic, if_rule, eval_if, OpClass::control,
+      control_index_rule);
+  row("stablehlo.case", 1, kAny, {1, -1}, Form::generic, case_rule, eval_case, OpClass::control,
+      control_index_rule);
   row("stablehlo.tuple", kAny, 1, 0, Form::operands, tuple_rule, eval_same);
   row("stablehlo.get_tuple_element", 1, 1, 0, Form::get_tuple_element, get_tuple_element_rule,
       eval_get_tuple_element);
-  row("stablehlo.optimization_barrier", kAny, kAny, 0, Form::operands, barrier_rule, eval_same);
+  row("stablehlo.optimization_barrier", kAny, kAny, 0, Form::operands, barrier_rule, eval_same,
+      OpClass::control, pairwise_index_rule);
   row("stablehlo.custom_call", kAny, kAny, 0, Form::custom_call, custom_call_rule, eval_custom_call,
       OpClass::opaque);
   row("stablehlo.composite", kAny, kAny, 0, Form::composite, nullptr, eval_composite);

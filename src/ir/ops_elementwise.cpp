@@ -1,6 +1,7 @@
 // One element in, one element out.
 #include "ir/eval_elementwise.h"
 #include "ir/eval_elementwise_rules.h"
+#include "ir/index_rules.h"
 #include "ir/op_families.h"
 
 namespace heddle {
@@ -14,6 +15,8 @@ std::vector<OpDef> elementwise_ops() {
     def.operands = operands;
     def.form = form;
     def.type_rule = elementwise_rule(def.short_name());
+    def.index_rule =
+        name == "stablehlo.bitcast_convert" ? bitcast_index_rule : elementwise_index_rule;
     for (auto family : {light_unary_evaluation, math_evaluation, binary_evaluation,
                         conversion_evaluation, choice_evaluation})
       if (!def.evaluate) def.evaluate = family(def.short_name());

@@ -1,5 +1,6 @@
 // Many elements to one: reductions, windows, matrix products, convolutions.
 #include "ir/eval_reduce.h"
+#include "ir/index_rules.h"
 #include "ir/op_families.h"
 
 namespace heddle {
@@ -13,8 +14,8 @@ constexpr FormWord kEinsumWords[] = {{"config", "einsum_config", FormWord::Kind:
 std::vector<OpDef> reduce_ops() {
   std::vector<OpDef> rows;
   auto row = [&](std::string_view name, OpClass cls, Count operands, Count results, int regions,
-                 Form form, TypeRule rule, Evaluate evaluate,
-                 std::span<const FormWord> words = {}) {
+                 Form form, TypeRule rule, Evaluate evaluate, std::span<const FormWord> words = {},
+                 IndexRuleOf index_rule = nullptr, EditPiece edit_piece = nullptr) {
     OpDef def;
     def.name = name;
     def.cls = cls;
@@ -25,16 +26,18 @@ std::vector<OpDef> reduce_ops() {
     def.words = words;
     def.type_rule = rule;
     def.evaluate = evaluate;
+    def.index_rule = index_rule;
+    def.edit_piece = edit_piece;
     rows.push_back(def);
   };
   row("stablehlo.reduce", OpClass::reduce, {2, -1}, {1, -1}, 1, Form::reduce, reduce_rule,
-      evaluate_reduce);
+      evaluate_reduce, {}, reduce_index_rule);
   row("stablehlo.reduce_window", OpClass::reduce, {2, -1}, {1, -1}, 1, Form::generic,
       reduce_window_rule, evaluate_reduce_window);
   row("stablehlo.select_and_scatter", OpClass::reduce, 3, 1, 2, Form::generic,
       select_and_scatter_rule, evaluate_select_and_scatter);
   row("stablehlo.dot_general", OpClass::contract, 2, 1, 0, Form::dot_general, dot_general_rule,
-      evaluate_dot_general);
+      evaluate_dot_general, {}, dot_general_index_rule);
   row("stablehlo.dot", OpClass::contract, 2, 1, 0, Form::dot_general, dot_rule, evaluate_dot);
   row("stablehlo.einsum", OpClass::contract, 2, 1, 0, Form::words, einsum_rule, evaluate_einsum,
       kEinsumWords);
@@ -44,7 +47,8 @@ std::vector<OpDef> reduce_ops() {
       evaluate_convolution);
   row("stablehlo.dynamic_conv", OpClass::contract, 3, 1, 0, Form::convolution, dynamic_conv_rule,
       evaluate_convolution);
-  row("stablehlo.map", OpClass::heavy, {1, -1}, 1, 1, Form::generic, map_rule, evaluate_map);
+  row("stablehlo.map", OpClass::heavy, {1, -1}, 1, 1, Form::generic, map_rule, evaluate_map, {},
+      elementwise_index_rule);
   return rows;
 }
 

@@ -1,5 +1,6 @@
 // Elements change places by a fixed rule; nothing is computed.
 #include "ir/eval_shape.h"
+#include "ir/index_rules.h"
 #include "ir/op_families.h"
 #include "ir/shape_rules.h"
 
@@ -237,7 +238,8 @@ Verdict set_dimension_size_rule(const Program& program, const Op& op) {
 std::vector<OpDef> shape_ops() {
   std::vector<OpDef> rows;
   auto row = [&](std::string_view name, Count operands, Form form, std::span<const FormWord> words,
-                 TypeRule rule, Evaluate evaluate) {
+                 TypeRule rule, Evaluate evaluate, IndexRuleOf index_rule = nullptr,
+                 EditPiece edit_piece = nullptr) {
     OpDef def;
     def.name = name;
     def.cls = OpClass::move;
@@ -246,30 +248,40 @@ std::vector<OpDef> shape_ops() {
     def.words = words;
     def.type_rule = rule;
     def.evaluate = evaluate;
+    def.index_rule = index_rule;
+    def.edit_piece = edit_piece;
     rows.push_back(def);
   };
-  row("stablehlo.constant", 0, Form::constant, {}, constant_rule, eval_constant);
-  row("stablehlo.iota", 0, Form::words, kIotaWords, iota_rule, eval_iota);
-  row("stablehlo.dynamic_iota", 1, Form::words, kIotaWords, dynamic_iota_rule, eval_dynamic_iota);
-  row("stablehlo.reshape", 1, Form::operands, {}, reshape_rule, eval_reshape);
+  row("stablehlo.constant", 0, Form::constant, {}, constant_rule, eval_constant,
+      constant_index_rule, edit_constant_piece);
+  row("stablehlo.iota", 0, Form::words, kIotaWords, iota_rule, eval_iota, constant_index_rule,
+      edit_iota_piece);
+  row("stablehlo.dynamic_iota", 1, Form::words, kIotaWords, dynamic_iota_rule, eval_dynamic_iota,
+      dynamic_iota_index_rule);
+  row("stablehlo.reshape", 1, Form::operands, {}, reshape_rule, eval_reshape, reshape_index_rule);
   row("stablehlo.dynamic_reshape", 2, Form::operands, {}, dynamic_reshape_rule,
-      eval_dynamic_reshape);
-  row("stablehlo.broadcast", 1, Form::words, kBroadcastWords, broadcast_rule, eval_broadcast);
+      eval_dynamic_reshape, dynamic_reshape_index_rule);
+  row("stablehlo.broadcast", 1, Form::words, kBroadcastWords, broadcast_rule, eval_broadcast,
+      broadcast_index_rule, edit_broadcast_piece);
   row("stablehlo.broadcast_in_dim", 1, Form::words, kBroadcastInDimWords, broadcast_in_dim_rule,
-      eval_broadcast_in_dim);
+      eval_broadcast_in_dim, broadcast_in_dim_index_rule);
   row("stablehlo.dynamic_broadcast_in_dim", 2, Form::words, kBroadcastInDimWords,
-      dynamic_broadcast_in_dim_rule, eval_dynamic_broadcast_in_dim);
-  row("stablehlo.transpose", 1, Form::words, kTransposeWords, transpose_rule, eval_transpose);
-  row("stablehlo.reverse", 1, Form::words, kReverseWords, reverse_rule, eval_reverse);
+      dynamic_broadcast_in_dim_rule, eval_dynamic_broadcast_in_dim, dynamic_broadcast_index_rule);
+  row("stablehlo.transpose", 1, Form::words, kTransposeWords, transpose_rule, eval_transpose,
+      transpose_index_rule);
+  row("stablehlo.reverse", 1, Form::words, kReverseWords, reverse_rule, eval_reverse,
+      reverse_index_rule);
   row("stablehlo.concatenate", {1, -1}, Form::words, kConcatenateWords, concatenate_rule,
-      eval_concatenate);
-  row("stablehlo.pad", 2, Form::words, kPadWords, pad_rule, eval_pad);
+      eval_concatenate, concatenate_index_rule);
+  row("stablehlo.pad", 2, Form::words, kPadWords, pad_rule, eval_pad, pad_index_rule,
+      edit_pad_piece);
   row("stablehlo.dynamic_pad", 5, Form::operands, {}, dynamic_pad_rule, eval_dynamic_pad);
-  row("stablehlo.slice", 1, Form::slice, {}, slice_rule, eval_slice);
+  row("stablehlo.slice", 1, Form::slice, {}, slice_rule, eval_slice, slice_index_rule,
+      edit_slice_piece);
   row("stablehlo.real_dynamic_slice", 4, Form::operands, {}, real_dynamic_slice_rule,
-      eval_real_dynamic_slice);
+      eval_real_dynamic_slice, real_dynamic_slice_index_rule);
   row("stablehlo.get_dimension_size", 1, Form::words, kDimensionWords, get_dimension_size_rule,
-      eval_get_dimension_size);
+      eval_get_dimension_size, dimension_size_index_rule);
   row("stablehlo.set_dimension_size", 2, Form::words, kDimensionWords, set_dimension_size_rule,
       eval_set_dimension_size);
   return rows;

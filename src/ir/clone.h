@@ -1,0 +1,18 @@
+// Copies ops and regions from one program into another, or within one.
+#pragma once
+
+#include <unordered_map>
+
+#include "heddle/program.h"
+
+namespace heddle {
+
+// Which value of the new program stands for a value of the old one.
+using ValueMap = std::unordered_map<ValueId, ValueId>;
+
+// A copy of a region. Values from around it must be in `values`; those that it defines are added.
+RegionId clone_region(Program& out, const Program& from, RegionId region, ValueMap& values);
+// Appends a copy of an op, its regions included.
+OpId clone_op(Program& out, RegionId at, const Program& from, const Op& op, ValueMap& values);
+
+}  // namespace heddle

@@ -1,0 +1,326 @@
+// Index rules of loops and branches: a dimension can be split where every op of the regions leaves
+// its elements apart; all others are whole.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "ir/clone.h"
+#include "ir/index_rules.h"
+#include "ir/piece_emit.h"
+#include "ir/shape_rules.h"
+
+namespace heddle {
+
+namespace {
+
+const Op& terminator(const Program& program, RegionId region) {
+  return program.op(program.region(region).ops.back());
+}
+
+// All that an op reads: its operands and what its regions capture.
+std::vector<ValueId> inputs_of(const Program& program, const Op& op) {
+  std::vector<ValueId> values(program.operands(op).begin(), program.operands(op).end());
+  for (ValueId v : captured_values(program, op)) values.push_back(v);
+  return values;
+}
+
+bool is_loop(const Op& op) { return op.def->name == "stablehlo.while"; }
+
+// Which dimensions of the values in the regions go together.
+class DimClasses {
+ public:
+  DimClasses(const Program& program, const Op& op) : program_(program) {
+    for (ValueId v : inputs_of(program, op)) nodes(v);
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      const ValueId result = program.result(op, i);
+      if (is_loop(op)) join(program.operands(op)[i], result);
+      for (std::size_t r = 0; r < op.region_count; ++r) {
+        const RegionId region = program.regions(op)[r];
+        if (is_loop(op)) join(program.region(region).args[i], result);
+        if (!is_loop(op) || r == 1) join(program.operands(terminator(program, region))[i], result);
+      }
+    }
+    for (RegionId region : program.regions(op))
+      for (OpId id : program.region(region).ops)
+        if (id != program.region(region).ops.back()) learn(program.op(id));
+  }
+
+  // The class of a dimension, or nothing where its elements do not stay apart.
+  std::optional<int> find(ValueId value, std::size_t dim) {
+    const int node = root(nodes(value) + static_cast<int>(dim));
+    if (whole_[static_cast<std::size_t>(node)]) return std::nullopt;
+    return node;
+  }
+
+ private:
+  int nodes(ValueId value) {
+    auto [it, is_new] = first_.try_emplace(value, static_cast<int>(parent_.size()));
+    const Type& type = program_.type_of(value);
+    if (is_new && type.is_tensor())
+      for (std::size_t d = 0; d < type.rank(); ++d) {
+        parent_.push_back(static_cast<int>(parent_.size()));
+        whole_.push_back(false);
+      }
+    return it->second;
+  }
+  int root(int node) {
+    while (parent_[static_cast<std::size_t>(node)] != node)
+      node = parent_[static_cast<std::size_t>(node)];
+    return node;
+  }
+  void join(int a, int b) {
+    a = root(a);
+    b = root(b);
+    parent_[static_cast<std::size_t>(b)] = a;
+    whole_[static_cast<std::size_t>(a)] =
+        whole_[static_cast<std::size_t>(a)] || whole_[static_cast<std::size_t>(b)];
+  }
+  void join(ValueId a, ValueId b) {
+    const Type& type = program_.type_of(a);
+    const int x = nodes(a), y = nodes(b);
+    for (int d = 0; type.is_tensor() && d < static_cast<int>(type.rank()); ++d) join(x + d, y + d);
+  }
+
+  void learn(const Op& op) {
+    const IndexRule rule = index_rule(program_, op);
+    const std::vector<ValueId> inputs = inputs_of(program_, op);
+    std::vector<int> seen(rule.factors.size(), -1);
+    std::vector<bool> apart;
+    for (const Factor& factor : rule.factors) apart.push_back(factor.kind == FactorKind::parallel);
+    auto each = [&](auto&& visit) {
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        for (std::size_t d = 0; d < rule.operands[i].dims.size(); ++d)
+          visit(rule.operands[i].dims[d], nodes(inputs[i]) + static_cast<int>(d));
+      for (std::size_t i = 0; i < op.result_count; ++i)
+        for (std::size_t d = 0; d < rule.results[i].dims.size(); ++d)
+          visit(rule.results[i].dims[d], nodes(program_.result(op, i)) + static_cast<int>(d));
+    };
+    // A factor that is anywhere part of something more than itself cannot be split here.
+    each([&](const DimRule& dim, int) {
+      const bool plain = dim.terms.size() == 1 && dim.terms[0].stride == 1 && dim.offset == 0 &&
+                         dim.dilation == 1 && dim.terms[0].divide == 1 && dim.terms[0].modulo == 0;
+      for (const IndexTerm& term : dim.terms)
+        if (!plain) apart[static_cast<std::size_t>(term.factor)] = false;
+    });
+    each([&](const DimRule& dim, int node) {
+      if (dim.terms.size() != 1 || !apart[static_cast<std::size_t>(dim.terms[0].factor)]) {
+        whole_[static_cast<std::size_t>(root(node))] = true;
+        return;
+      }
+      int& first = seen[static_cast<std::size_t>(dim.terms[0].factor)];
+      if (first < 0)
+        first = node;
+      else
+        join(first, node);
+    });
+  }
+
+  const Program& program_;
+  std::map<ValueId, int> first_;  // the node of dimension 0
+  std::vector<int> parent_;
+  std::vector<bool> whole_;
+};
+
+using Sources = std::set<int>;  // inputs of the op with regions
+
+// What the values of a region come from, given what its arguments come from.
+class Provenance {
+ public:
+  Provenance(const Program& program, const Op& op) : program_(program) {
+    const std::vector<ValueId> inputs = inputs_of(program, op);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      known_.try_emplace(inputs[i]).first->second.insert(static_cast<int>(i));
+  }
+
+  // One set for each value that the region returns.
+  std::vector<Sources> returned(RegionId region, const std::vector<Sources>& args = {}) {
+    for (std::size_t i = 0; i < args.size(); ++i) known_[program_.region(region).args[i]] = args[i];
+    for (OpId id : program_.region(region).ops) step(program_.op(id));
+    std::vector<Sources> sources;
+    for (ValueId v : program_.operands(terminator(program_, region))) sources.push_back(known_[v]);
+    return sources;
+  }
+
+ private:
+  void step(const Op& op) {
+    if (op.result_count == 0) return;
+    const IndexRule rule = index_rule(program_, op);
+    const std::vector<ValueId> inputs = inputs_of(program_, op);
+    for (std::size_t r = 0; r < op.result_count; ++r) {
+      Sources sources;
+      const std::vector<int>& free = rule.results[r].independent_of;
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (std::count(free.begin(), free.end(), static_cast<int>(i)) == 0)
+          sources.insert(known_[inputs[i]].begin(), known_[inputs[i]].end());
+      known_[program_.result(op, r)] = std::move(sources);
+    }
+  }
+
+  const Program& program_;
+  std::map<ValueId, Sources> known_;
+};
+
+std::vector<Sources> branch_sources(const Program& program, const Op& op) {
+  std::vector<Sources> sources(op.result_count, Sources{0});  // the choice
+  Provenance provenance(program, op);
+  for (RegionId region : program.regions(op)) {
+    const std::vector<Sources> returned = provenance.returned(region);
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      sources[i].insert(returned[i].begin(), returned[i].end());
+  }
+  return sources;
+}
+
+// Goes round until nothing is added. A value that the body passes on does not depend on how often.
+std::vector<Sources> loop_sources(const Program& program, const Op& op) {
+  const RegionId condition = program.regions(op)[0], body = program.regions(op)[1];
+  std::vector<Sources> state;
+  for (std::size_t i = 0; i < op.result_count; ++i) state.push_back({static_cast<int>(i)});
+  Provenance provenance(program, op);
+  while (true) {
+    std::vector<Sources> next = state;
+    const Sources rounds = provenance.returned(condition, state)[0];
+    const std::vector<Sources> returned = provenance.returned(body, state);
+    for (std::size_t i = 0; i < state.size(); ++i) {
+      if (program.operands(terminator(program, body))[i] == program.region(body).args[i]) continue;
+      next[i].insert(rounds.begin(), rounds.end());
+      next[i].insert(returned[i].begin(), returned[i].end());
+    }
+    if (next == state) return state;
+    state = std::move(next);
+  }
+}
+
+// The dimensions of the op itself by class, each with the factor that the rule gives it.
+std::map<int, int> factors_of(const Program& program, const Op& op, DimClasses& classes,
+                              RuleBuilder* rule) {
+  std::map<int, int> factors;
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const Type& type = result_type(program, op, i);
+    for (std::size_t d = 0; type.is_tensor() && d < type.rank(); ++d)
+      if (auto found = classes.find(program.result(op, i), d))
+        if (auto [it, is_new] = factors.try_emplace(*found, static_cast<int>(factors.size()));
+            is_new && rule != nullptr)
+          rule->parallel(type.shape[d]);
+  }
+  return factors;
+}
+
+}  // namespace
+
+IndexRule control_index_rule(const Program& program, const Op& op) {
+  RuleBuilder rule(program, op);
+  DimClasses classes(program, op);
+  const std::map<int, int> factors = factors_of(program, op, classes, &rule);
+  auto factor = [&](ValueId value, std::size_t d) -> std::optional<int> {
+    auto found = classes.find(value, d);
+    auto it = found ? factors.find(*found) : factors.end();
+    return it == factors.end() ? std::nullopt : std::optional(it->second);
+  };
+  const std::vector<ValueId> inputs = inputs_of(program, op);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t d = 0; d < rule.operand(i).dims.size(); ++d)
+      if (auto f = factor(inputs[i], d)) rule.operand(i, d, *f);
+  const auto sources = is_loop(op) ? loop_sources(program, op) : branch_sources(program, op);
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    for (std::size_t d = 0; d < rule.result(i).dims.size(); ++d)
+      if (auto f = factor(program.result(op, i), d)) rule.result(i, d, *f);
+    for (std::size_t input = 0; input < inputs.size(); ++input)
+      if (sources[i].count(static_cast<int>(input)) == 0) rule.independent(i, input);
+  }
+  return rule.done();
+}
+
+namespace {
+
+// Writes the regions of a loop or branch for a piece: every op of them for its own piece.
+class RegionPiece {
+ public:
+  RegionPiece(Program& out, const Program& program, const Op& op, const OpPiece& piece)
+      : out_(out),
+        program_(program),
+        ranges_(piece.ranges),
+        classes_(program, op),
+        factors_(factors_of(program, op, classes_, nullptr)) {}
+
+  Expected<RegionId> write(RegionId region, ValueMap& values) {
+    const RegionId copy = out_.add_region();
+    for (ValueId arg : program_.region(region).args)
+      values[arg] = out_.add_arg(copy, out_.intern(local_type(arg)));
+    for (OpId id : program_.region(region).ops)
+      HEDDLE_TRY_VOID(write(copy, program_.op(id), values));
+    return copy;
+  }
+
+ private:
+  // The range of a dimension's class; nothing where the dimension is not split.
+  std::optional<FactorRange> range(ValueId value, std::size_t d) {
+    auto found = classes_.find(value, d);
+    auto it = found ? factors_.find(*found) : factors_.end();
+    if (it == factors_.end()) return std::nullopt;
+    return ranges_[static_cast<std::size_t>(it->second)];
+  }
+
+  Type local_type(ValueId value) {
+    Type type = program_.type_of(value);
+    for (std::size_t d = 0; type.is_tensor() && d < type.rank(); ++d)
+      if (auto r = range(value, d)) type.shape[d] = r->size;
+    return type;
+  }
+
+  Verdict write(RegionId at, const Op& op, ValueMap& values) {
+    const IndexRule rule = index_rule(program_, op);
+    const std::vector<ValueId> inputs = inputs_of(program_, op);
+    std::vector<FactorRange> ranges = all_ranges(rule);
+    auto take = [&](const DimRule& dim, ValueId value, std::size_t d) {
+      if (dim.terms.size() != 1) return;
+      if (auto r = range(value, d)) ranges[static_cast<std::size_t>(dim.terms[0].factor)] = *r;
+    };
+    std::vector<ValueId> operands;
+    const bool ends = op.def->form == Form::terminator;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      operands.push_back(values.at(inputs[i]));
+      for (std::size_t d = 0; !ends && d < rule.operands[i].dims.size(); ++d)
+        take(rule.operands[i].dims[d], inputs[i], d);
+    }
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      for (std::size_t d = 0; d < rule.results[i].dims.size(); ++d)
+        take(rule.results[i].dims[d], program_.result(op, i), d);
+    HEDDLE_TRY(OpPiece piece, piece_of(program_, op, rule, ranges));
+    HEDDLE_TRY(std::vector<ValueId> results,
+               emit_piece(out_, at, program_, op, rule, piece, operands));
+    for (std::size_t i = 0; i < results.size(); ++i) values[program_.result(op, i)] = results[i];
+    return yes();
+  }
+
+  Program& out_;
+  const Program& program_;
+  std::span<const FactorRange> ranges_;
+  DimClasses classes_;
+  std::map<int, int> factors_;
+};
+
+}  // namespace
+
+Expected<std::vector<RegionId>> piece_regions(Program& out, const Program& program, const Op& op,
+                                              const IndexRule& rule, const OpPiece& piece,
+                                              std::span<const ValueId> operands) {
+  const std::vector<ValueId> inputs = inputs_of(program, op);
+  const bool splits = op.def->index_rule == control_index_rule && piece.ranges != all_ranges(rule);
+  std::vector<RegionId> regions;
+  for (RegionId region : program.regions(op)) {
+    ValueMap values;
+    for (std::size_t i = op.operand_count; i < inputs.size(); ++i) values[inputs[i]] = operands[i];
+    if (!splits) {
+      regions.push_back(clone_region(out, program, region, values));
+      continue;
+    }
+    RegionPiece local(out, program, op, piece);
+    HEDDLE_TRY(RegionId copy, local.write(region, values));
+    regions.push_back(copy);
+  }
+  return regions;
+}
+
+}  // namespace heddle
