@@ -50,6 +50,7 @@ struct DimRule {
   std::vector<IndexTerm> terms;  // major before minor
   std::int64_t offset = 0;
   std::int64_t dilation = 1;
+  bool slides = false;  // a window: pieces take all from the first element to the last
 };
 
 // What an operand reads as where its index lies outside, or beyond the end of a factor.

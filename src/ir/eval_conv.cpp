@@ -1,26 +1,12 @@
 // convolution and dynamic_conv.
+#include "ir/conv.h"
 #include "ir/eval_reduce.h"
-#include "ir/eval_reduce_window.h"
 
 namespace heddle {
 
 using namespace reduction;
 
 namespace {
-
-// Which dimension is what, for the input, the kernel and the output.
-struct ConvDims {
-  std::int64_t input_batch, input_feature, kernel_input, kernel_output, output_batch,
-      output_feature;
-  Integers input_spatial, kernel_spatial, output_spatial;
-};
-
-struct Conv {
-  ConvDims dims;
-  std::vector<WindowAxis> axes;
-  std::vector<bool> reversed;
-  std::int64_t feature_groups = 1, batch_groups = 1;
-};
 
 std::int64_t at(const Shape& shape, std::int64_t d) { return shape[static_cast<std::size_t>(d)]; }
 
@@ -221,6 +207,15 @@ class Convolver {
 };
 
 }  // namespace
+
+Conv reduction::conv_of(const Program& program, const Op& op) {
+  Conv conv = read_conv(program, op).value();
+  if (op.operand_count == 2) {
+    const auto padding = OpAttrs({program, op}).padding("padding", conv.axes.size()).value();
+    set_padding(op, conv, padding).value();
+  }
+  return conv;
+}
 
 Verdict convolution_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));

@@ -1,6 +1,7 @@
 // dot_general, dot and einsum: sums of products over pairs of strided axes.
 #include <map>
 
+#include "ir/einsum.h"
 #include "ir/eval_reduce.h"
 #include "ir/eval_reduce_common.h"
 
@@ -205,14 +206,6 @@ Expected<std::vector<Array>> evaluate_dot(EvalContext& ctx) {
                               lhs, rhs);
 }
 
-namespace {
-
-// "ab,bc->ac"; without a comma for one operand.
-struct Equation {
-  std::vector<std::string> operands;
-  std::string result;
-};
-
 Expected<Equation> read_equation(const Program& program, const Op& op) {
   const std::string_view all = text_or(program.attr(op, "einsum_config"), "");
   std::string text;
@@ -239,6 +232,8 @@ Expected<Equation> read_equation(const Program& program, const Op& op) {
                     c);
   return equation;
 }
+
+namespace {
 
 // A letter's stride is the sum over the dimensions that it names, so that "aa" is a diagonal.
 using LetterStrides = std::map<char, std::int64_t>;

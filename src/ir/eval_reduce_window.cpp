@@ -138,6 +138,10 @@ Verdict few_enough_steps(const Op& op, const Shape& places, const Shape& window)
 
 }  // namespace
 
+std::vector<WindowAxis> reduction::window_of(const Program& program, const Op& op) {
+  return read_window(program, op, operand_type(program, op, 0).shape, kReduceLabels).value();
+}
+
 Verdict reduce_window_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   const std::size_t n = op.result_count;

@@ -27,6 +27,8 @@ struct WindowLabels {
 // Reads window_dimensions, window_strides, base_dilations, window_dilations and padding.
 Expected<std::vector<WindowAxis>> read_window(const Program& program, const Op& op,
                                               const Shape& input, const WindowLabels& labels);
+// The windows of a reduce_window or select_and_scatter that the type rule passed.
+std::vector<WindowAxis> window_of(const Program& program, const Op& op);
 // How many places there are along each dimension.
 Expected<Shape> window_places(const Op& op, std::string_view label,
                               const std::vector<WindowAxis>& axes);

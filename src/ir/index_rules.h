@@ -32,6 +32,31 @@ void edit_slice_piece(PieceEdit& edit);
 // Reductions and products.
 IndexRule reduce_index_rule(const Program& program, const Op& op);
 IndexRule dot_general_index_rule(const Program& program, const Op& op);
+IndexRule dot_index_rule(const Program& program, const Op& op);
+IndexRule einsum_index_rule(const Program& program, const Op& op);  // unary_einsum too
+
+// What slides over its operand.
+IndexRule reduce_window_index_rule(const Program& program, const Op& op);
+IndexRule select_and_scatter_index_rule(const Program& program, const Op& op);
+IndexRule convolution_index_rule(const Program& program, const Op& op);
+IndexRule dynamic_conv_index_rule(const Program& program, const Op& op);
+void edit_reduce_window_piece(PieceEdit& edit);
+void edit_select_and_scatter_piece(PieceEdit& edit);
+void edit_convolution_piece(PieceEdit& edit);  // dynamic_conv too
+
+// Places that are data.
+IndexRule dynamic_slice_index_rule(const Program& program, const Op& op);
+IndexRule dynamic_update_slice_index_rule(const Program& program, const Op& op);
+IndexRule gather_index_rule(const Program& program, const Op& op);
+IndexRule dynamic_gather_index_rule(const Program& program, const Op& op);
+IndexRule scatter_index_rule(const Program& program, const Op& op);
+IndexRule sort_index_rule(const Program& program, const Op& op);
+IndexRule torch_index_select_index_rule(const Program& program, const Op& op);
+void edit_dynamic_slice_piece(PieceEdit& edit);
+void edit_dynamic_update_slice_piece(PieceEdit& edit);
+void edit_gather_piece(PieceEdit& edit);
+void edit_scatter_piece(PieceEdit& edit);
+void edit_torch_index_select_piece(PieceEdit& edit);
 
 // Loops and branches: what every op of their regions leaves apart can be split.
 IndexRule control_index_rule(const Program& program, const Op& op);

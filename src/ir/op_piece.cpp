@@ -83,7 +83,12 @@ DimPiece picked(const DimRule& dim, const std::vector<Factor>& factors,
 DimPiece dim_piece(const DimRule& dim, const std::vector<Factor>& factors,
                    std::span<const FactorRange> ranges, std::int64_t extent) {
   if (std::any_of(dim.terms.begin(), dim.terms.end(), is_divided)) return contiguous(0, extent);
-  if (dim.dilation == 1 && !overlaps(dim, factors)) return picked(dim, factors, ranges);
+  const bool whole = std::all_of(dim.terms.begin(), dim.terms.end(), [&](const IndexTerm& term) {
+    return factors[static_cast<std::size_t>(term.factor)].kind == FactorKind::whole;
+  });
+  if (whole && !dim.terms.empty()) return contiguous(0, extent);
+  if (dim.dilation == 1 && !dim.slides && !overlaps(dim, factors))
+    return picked(dim, factors, ranges);
   const Span span = touched_span(dim, ranges);
   return contiguous(span.first, std::max<std::int64_t>(span.last - span.first + 1, 0));
 }

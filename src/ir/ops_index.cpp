@@ -1,5 +1,6 @@
 // Elements change places by indices that are themselves data.
 #include "ir/eval_index.h"
+#include "ir/index_rules.h"
 #include "ir/op_families.h"
 #include "ir/shape_rules.h"
 
@@ -84,7 +85,8 @@ Verdict torch_index_select_rule(const Program& program, const Op& op) {
 std::vector<OpDef> index_ops() {
   std::vector<OpDef> rows;
   auto row = [&](std::string_view name, Count operands, Count results, int regions, Form form,
-                 std::span<const FormWord> words, TypeRule rule, Evaluate evaluate) {
+                 std::span<const FormWord> words, TypeRule rule, Evaluate evaluate,
+                 IndexRuleOf index_rule, EditPiece edit_piece = nullptr) {
     OpDef def;
     def.name = name;
     def.cls = OpClass::move;
@@ -95,19 +97,25 @@ std::vector<OpDef> index_ops() {
     def.words = words;
     def.type_rule = rule;
     def.evaluate = evaluate;
+    def.index_rule = index_rule;
+    def.edit_piece = edit_piece;
     rows.push_back(def);
   };
   row("stablehlo.dynamic_slice", {1, -1}, 1, 0, Form::words, kSizesWords, dynamic_slice_rule,
-      eval_dynamic_slice);
+      eval_dynamic_slice, dynamic_slice_index_rule, edit_dynamic_slice_piece);
   row("stablehlo.dynamic_update_slice", {2, -1}, 1, 0, Form::operands, {},
-      dynamic_update_slice_rule, eval_dynamic_update_slice);
-  row("stablehlo.gather", 2, 1, 0, Form::generic, {}, gather_rule, eval_gather);
+      dynamic_update_slice_rule, eval_dynamic_update_slice, dynamic_update_slice_index_rule,
+      edit_dynamic_update_slice_piece);
+  row("stablehlo.gather", 2, 1, 0, Form::generic, {}, gather_rule, eval_gather, gather_index_rule,
+      edit_gather_piece);
   row("stablehlo.dynamic_gather", 3, 1, 0, Form::generic, {}, dynamic_gather_rule,
-      eval_dynamic_gather);
-  row("stablehlo.scatter", {3, -1}, {1, -1}, 1, Form::generic, {}, scatter_rule, eval_scatter);
-  row("stablehlo.sort", {1, -1}, {1, -1}, 1, Form::generic, {}, sort_rule, eval_sort);
+      eval_dynamic_gather, dynamic_gather_index_rule);
+  row("stablehlo.scatter", {3, -1}, {1, -1}, 1, Form::generic, {}, scatter_rule, eval_scatter,
+      scatter_index_rule, edit_scatter_piece);
+  row("stablehlo.sort", {1, -1}, {1, -1}, 1, Form::generic, {}, sort_rule, eval_sort,
+      sort_index_rule);
   row("stablehlo.torch_index_select", 2, 1, 0, Form::words, kTorchWords, torch_index_select_rule,
-      eval_torch_index_select);
+      eval_torch_index_select, torch_index_select_index_rule, edit_torch_index_select_piece);
   return rows;
 }
 

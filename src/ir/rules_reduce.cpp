@@ -1,5 +1,8 @@
 // Index rules of reductions and products.
+#include <map>
+
 #include "ir/attr_access.h"
+#include "ir/einsum.h"
 #include "ir/index_rules.h"
 #include "ir/index_space.h"
 #include "ir/shape_rules.h"
@@ -60,6 +63,48 @@ IndexRule dot_general_index_rule(const Program& program, const Op& op) {
       rule.operand(s, static_cast<std::size_t>(summed[s][i]), factor);
   }
   for (std::size_t s = 0; s < 2; ++s) rule.operand(s).outside = Outside::zero;
+  rule.combine(ReduceOp::sum);
+  return rule.done();
+}
+
+IndexRule dot_index_rule(const Program& program, const Op& op) {
+  RuleBuilder rule(program, op);
+  const Shape &lhs = operand_type(program, op, 0).shape, &rhs = operand_type(program, op, 1).shape;
+  std::size_t out = 0;
+  const int summed = rule.reduce(rhs[0]);
+  for (std::size_t d = 0; d + 1 < lhs.size(); ++d) {
+    const int factor = rule.parallel(lhs[d]);
+    rule.operand(0, d, factor);
+    rule.result(0, out++, factor);
+  }
+  rule.operand(0, lhs.size() - 1, summed);
+  rule.operand(1, 0, summed);
+  for (std::size_t d = 1; d < rhs.size(); ++d) {
+    const int factor = rule.parallel(rhs[d]);
+    rule.operand(1, d, factor);
+    rule.result(0, out++, factor);
+  }
+  for (std::size_t i = 0; i < 2; ++i) rule.operand(i).outside = Outside::zero;
+  rule.combine(ReduceOp::sum);
+  return rule.done();
+}
+
+IndexRule einsum_index_rule(const Program& program, const Op& op) {
+  RuleBuilder rule(program, op);
+  const Equation equation = read_equation(program, op).value();
+  std::map<char, int> factors;
+  for (std::size_t i = 0; i < op.operand_count; ++i)
+    for (std::size_t d = 0; d < equation.operands[i].size(); ++d) {
+      const char letter = equation.operands[i][d];
+      const std::int64_t size = operand_type(program, op, i).shape[d];
+      if (factors.count(letter) == 0)
+        factors[letter] = equation.result.find(letter) == std::string::npos ? rule.reduce(size)
+                                                                            : rule.parallel(size);
+      rule.operand(i, d, factors[letter]);
+      rule.operand(i).outside = Outside::zero;
+    }
+  for (std::size_t d = 0; d < equation.result.size(); ++d)
+    rule.result(0, d, factors[equation.result[d]]);
   rule.combine(ReduceOp::sum);
   return rule.done();
 }
