@@ -1,122 +1,19 @@
-// The planner: every pair of layouts on a small mesh, executed on the simulator, and known cases.
+// The planner on known cases; layout_plan_pairs.cpp has every pair of layouts on a small mesh.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <thread>
 
 #include "heddle/log.h"
-#include "heddle/notation.h"
-#include "heddle/plan.h"
+#include "plan_world.h"
 
 namespace heddle {
 namespace {
-
-struct World {
-  AxisRegistry axes = AxisRegistry::standard();
-  Mesh mesh;
-  explicit World(const char* text) : mesh(Mesh::parse(text, axes).value()) {}
-  Layout layout(std::string_view text) { return parse_layout(text, axes).value(); }
-  Plan plan(std::string_view from, std::string_view to, PlanOptions options = {}) {
-    return plan_redistribution(layout(from), layout(to), mesh, axes, options).value();
-  }
-};
 
 std::vector<std::string> kinds(const Plan& plan) {
   std::vector<std::string> out;
   for (const Move& m : plan.moves) out.emplace_back(name(m.kind));
   return out;
-}
-
-// Every way to give each of three axes a role: split dimension 0 or 1 (in mesh order), replicate,
-// pend, or stay at one position.
-std::vector<std::string> all_layouts(const std::string& rows, const std::string& columns,
-                                     ReduceOp op) {
-  const char* axes[3] = {"x", "y", "z"};
-  std::vector<std::string> out;
-  // roles: 0 rows, 1 columns, 2 replicated, 3 pending, 4 pinned, 5/6 split, but before the others
-  for (int code = 0; code < 7 * 7 * 7; ++code) {
-    int role[3] = {code % 7, code / 7 % 7, code / 49};
-    std::string dims[2] = {rows, columns};
-    for (int d = 0; d < 2; ++d) {
-      std::string late;
-      for (int a = 0; a < 3; ++a) {
-        if (role[a] == 5 + d) dims[d] += std::string(":2@") + axes[a];
-        if (role[a] == d) late = std::string(":2@") + axes[a] + late;  // reversed order
-      }
-      dims[d] += late;
-    }
-    std::string text = "(" + dims[0] + ", " + dims[1] + ")";
-    std::string pending;
-    for (int a = 0; a < 3; ++a) {
-      if (role[a] == 3) pending += (pending.empty() ? "" : ",") + std::string(axes[a]);
-      if (role[a] == 4) text += std::string(" + 0@") + axes[a];
-    }
-    if (!pending.empty()) text += " + P[" + std::string(name(op)) + " " + pending + "]";
-    out.push_back(text);
-  }
-  return out;
-}
-
-void expect_all_pairs(World& world, const std::vector<std::string>& texts, std::size_t stride) {
-  std::vector<Layout> layouts;
-  for (const std::string& t : texts) {
-    Layout l = world.layout(t);
-    if (std::find(layouts.begin(), layouts.end(), l) == layouts.end()) layouts.push_back(l);
-  }
-  std::size_t pairs = 0;
-  for (std::size_t i = 0; i < layouts.size(); ++i)
-    for (std::size_t j = i % stride; j < layouts.size(); j += stride) {
-      auto plan = plan_redistribution(layouts[i], layouts[j], world.mesh, world.axes);
-      ASSERT_TRUE(plan) << plan.reason();
-      auto right = simulate(*plan, world.mesh, world.axes);
-      ASSERT_TRUE(right) << print_layout(layouts[i], world.axes) << "  ->  "
-                         << print_layout(layouts[j], world.axes) << ": " << right.reason();
-      ASSERT_LE(plan->bound_bytes, plan->bytes) << print_layout(layouts[i], world.axes) << "  ->  "
-                                                << print_layout(layouts[j], world.axes);
-      ++pairs;
-    }
-  EXPECT_GE(pairs, 2401U);
-}
-
-// Splits by each axis, replication and pending sums in all combinations, in both nesting orders.
-TEST(Plan, AllPairsOnTwoByTwoByTwo) {
-  World w("x=2,y=2,z=2");
-  std::vector<std::string> texts = all_layouts("8", "8", ReduceOp::sum);
-  expect_all_pairs(w, texts, 1);
-}
-
-TEST(Plan, AllPairsOfOrdinaryShardings) {
-  World w("x=2,y=2,z=2");
-  std::vector<std::string> texts;
-  for (const std::string& t : all_layouts("8", "8", ReduceOp::max))
-    if (t.find("0@") == std::string::npos && texts.size() < 400) texts.push_back(t);
-  expect_all_pairs(w, texts, 1);
-}
-
-// Blocks of 5 and 6 elements over 8: padding on both dimensions.
-TEST(Plan, AllPairsUneven) {
-  World w("x=2,y=2,z=2");
-  std::vector<std::string> texts = all_layouts("5{pad=8}", "6{pad=8}", ReduceOp::sum);
-  for (const std::string& t : all_layouts("5", "6", ReduceOp::sum))
-    if (parse_layout(t, w.axes)) texts.push_back(t);
-  expect_all_pairs(w, texts, 5);
-}
-
-// Block-cyclic splits beside ordinary ones.
-TEST(Plan, AllPairsStrided) {
-  World w("x=2,y=2,z=2");
-  std::vector<std::string> texts;
-  for (const char* rows :
-       {"8", "8:2@x", "8:2:2@x", "8:4:2@x", "8:2@y:2:2@x", "8:2:2@y:2@x", "8:2@x:2@y:2@z", "8:2:4"})
-    for (const char* columns :
-         {"8", "8:2@y", "8:2:2@y", "8:4:2@z", "8:2@z:2:2@y", "8:2@z", "8:2:2@z:2@x"})
-      for (const char* rest : {"", " + P[z]", " + P[max x]", " + 1@z", " + 0@y"}) {
-        std::string text = std::string("(") + rows + ", " + columns + ")" + rest;
-        auto layout = parse_layout(text, w.axes);
-        if (layout && validate(*layout, w.axes)) texts.push_back(text);
-      }
-  expect_all_pairs(w, texts, 2);
 }
 
 TEST(Plan, SameLayoutNeedsNoMove) {
