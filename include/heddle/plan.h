@@ -61,9 +61,10 @@ struct Plan {
   double seconds = 0;
   std::int64_t bytes = 0;        // received by one holder, over all moves
   std::int64_t peak_bytes = 0;   // on one holder
-  std::int64_t bound_bytes = 0;  // no plan can receive less: needed and not there
+  std::int64_t bound_bytes = 0;  // some holder receives this under any plan; 0: nothing proved
   double bound_seconds = 0;
-  int states = 0;                     // looked at by the search
+  int states = 0;          // looked at by the search
+  bool exhaustive = true;  // false: too many ways to look at all, so perhaps not the cheapest
   std::vector<Alternative> rejected;  // with PlanOptions::explain
 };
 
@@ -101,9 +102,14 @@ class Planner {
   std::unordered_multimap<std::uint64_t, Entry> plans_;
 };
 
+// What a simulated plan has moved.
+struct Traffic {
+  std::int64_t bytes = 0;  // received by the busiest holder, over all moves
+};
+
 // Executes the plan on tagged elements and says what is wrong with the result, if anything: every
 // cell of the target holds its element with each contribution exactly once, no move reaches past
 // its group, and none receives more than its model says.
-Verdict simulate(const Plan& plan, const Mesh& mesh, const AxisRegistry& axes);
+Expected<Traffic> simulate(const Plan& plan, const Mesh& mesh, const AxisRegistry& axes);
 
 }  // namespace heddle

@@ -67,9 +67,10 @@ Verdict check_same_tensor(const Layout& source, const Layout& target) {
   return yes();
 }
 
-bool has_halo(const Layout& layout) {
+// No element at all.
+bool empty(const Layout& layout) {
   return std::any_of(layout.dims().begin(), layout.dims().end(),
-                     [](const DimInfo& d) { return d.has_halo(); });
+                     [](const DimInfo& d) { return d.size.is_zero(); });
 }
 
 // ---- the plan
@@ -82,24 +83,14 @@ class Assembler {
     plan_.source = in_.source;
     plan_.target = in_.target;
     plan_.element_bits = in_.options.element_bits;
-    if (in_.source == in_.target || halo_is_there()) return std::move(plan_);
+    if (in_.source == in_.target || empty(in_.source) || halo_is_there()) return std::move(plan_);
     auto space = make_plan_space(in_.source, in_.core_target, in_.mesh, in_.axes, in_.options);
-    HEDDLE_TRY_VOID(space ? by_search(*space) : by_exchange(space.reason()));
-    if (has_halo(in_.target)) {
-      if (bytes_so_far() == 0)
-        plan_.bound_bytes = std::max(plan_.bound_bytes, least_halo_bytes(in_));
-      Move halo = halo_move(in_);
-      // The room for the halo is there from the move on that fills the rest.
-      if (!plan_.moves.empty())
-        plan_.moves.back().live += halo.live - in_.bytes_of(in_.core_target);
-      plan_.moves.push_back(std::move(halo));
-    }
-    for (const Move& m : plan_.moves) {
-      plan_.seconds += m.seconds;
-      plan_.peak_bytes = std::max(plan_.peak_bytes, m.live);
-    }
-    plan_.bytes = bytes_so_far();
-    if (!fits(plan_.peak_bytes)) return over_cap(plan_.peak_bytes);
+    HEDDLE_TRY(Way way, space ? by_search(*space) : by_exchange(space.reason()));
+    plan_.moves = std::move(way.moves);
+    plan_.seconds = way.seconds;
+    plan_.peak_bytes = way.peak;
+    for (const Move& m : plan_.moves) plan_.bytes += m.bytes;
+    plan_.bound_bytes = least_bytes(in_, space ? &*space : nullptr);
     double fastest = 0;
     for (const MeshAxis& a : in_.mesh.axes())
       if (a.size > 1) fastest = std::max(fastest, a.link.bandwidth);
@@ -108,6 +99,31 @@ class Assembler {
   }
 
  private:
+  // All moves from the source to the target.
+  struct Way {
+    std::vector<Move> moves;
+    double seconds = 0;
+    std::int64_t peak = 0;
+    bool grouped = false;  // a collective over several sub-axes at once
+  };
+
+  // Adds what fills the halo, and adds up.
+  Way complete(std::vector<Move> moves) const {
+    if (has_halo(in_.target)) {
+      Move halo = halo_move(in_);
+      // The room for the halo is there from the move on that fills the rest.
+      if (!moves.empty()) moves.back().live += halo.live - in_.bytes_of(in_.core_target);
+      moves.push_back(std::move(halo));
+    }
+    Way way;
+    for (const Move& m : moves) {
+      way.seconds += m.seconds;
+      way.peak = std::max(way.peak, m.live);
+    }
+    way.moves = std::move(moves);
+    return way;
+  }
+
   // The source already has the target's halo and everything else.
   bool halo_is_there() const {
     for (std::size_t d = 0; d < in_.source.rank(); ++d)
@@ -115,12 +131,6 @@ class Assembler {
           in_.source.dims()[d].halo_hi < in_.target.dims()[d].halo_hi)
         return false;
     return without_halo(in_.source) == in_.core_target;
-  }
-
-  std::int64_t bytes_so_far() const {
-    std::int64_t bytes = 0;
-    for (const Move& m : plan_.moves) bytes += m.bytes;
-    return bytes;
   }
 
   bool fits(std::int64_t live) const {
@@ -134,50 +144,46 @@ class Assembler {
         in_.options.memory_cap, least, in_.bytes_of(in_.source), in_.bytes_of(in_.target));
   }
 
-  Verdict by_exchange(const std::string& cause) {
+  Expected<Way> by_exchange(const std::string& cause) {
     Move general = exchange_move(in_, nullptr);
     general.why = "nothing finer applies: " + cause;
-    if (!fits(general.live)) return over_cap(general.live);
-    // At best everything that fits was already there.
-    if (!in_.uneven())
-      plan_.bound_bytes =
-          std::max<std::int64_t>(0, in_.bytes_of(in_.core_target) - in_.bytes_of(in_.source));
-    plan_.moves.push_back(std::move(general));
-    return yes();
+    Way way = complete({std::move(general)});
+    if (!fits(way.peak)) return over_cap(way.peak);
+    return way;
   }
 
-  Verdict by_search(const PlanSpace& space) {
-    plan_.bound_bytes = least_bytes(in_, space);
-    Move general = exchange_move(in_, &space);
-    const bool general_fits = fits(general.live);
-    auto best = search(space, {SearchGoal::fastest, in_.options.memory_cap, true, false});
-    std::vector<Move> path;
-    if (best) {
-      plan_.states = best->states;
-      path = moves_along(in_, space, *best);
-      best->seconds = 0;
-      for (const Move& m : path) {
-        best->seconds += m.seconds;
-        best->peak = std::max(best->peak, m.live);
-      }
-      if (!fits(best->peak)) best.reset();
+  std::optional<Way> by_collectives(const PlanSpace& space, SearchRules rules) {
+    auto found = search(space, rules);
+    if (!found) return std::nullopt;
+    plan_.states += found->states;
+    plan_.exhaustive = plan_.exhaustive && found->exhaustive;
+    Way way = complete(moves_along(in_, space, *found));
+    way.grouped = std::any_of(found->steps.begin(), found->steps.end(),
+                              [](const Step& s) { return s.subs.size() > 1; });
+    return way;
+  }
+
+  Expected<Way> by_search(const PlanSpace& space) {
+    const std::int64_t cap = in_.options.memory_cap;
+    Way general = complete({exchange_move(in_, &space)});
+    auto best = by_collectives(space, {SearchGoal::fastest, cap, true, false});
+    std::int64_t least = general.peak;
+    // Copies before and after the collectives may need more than the search knows of.
+    if (cap > 0 && (!best || !fits(best->peak))) {
+      best = by_collectives(space, {SearchGoal::least_memory, 0, true, false});
+      if (best) least = std::min(least, best->peak);
+      if (best && !fits(best->peak)) best.reset();
     }
-    if (!best && !general_fits) {
-      auto least = search(space, {SearchGoal::least_memory, 0, true, false});
-      return over_cap(std::min(least ? least->peak : general.live, general.live));
-    }
-    const bool take_general = !best || (general_fits && general.seconds < best->seconds);
+    if (!best && !fits(general.peak)) return over_cap(least);
+    const bool take_general = !best || (fits(general.peak) && general.seconds < best->seconds);
     if (in_.options.explain) explain(space, best, general, take_general);
-    if (take_general) {
-      general.why = best ? "cheaper than any sequence of collectives"
-                         : "no sequence of collectives keeps to the memory cap";
-      path = {std::move(general)};
-    }
-    plan_.moves = std::move(path);
-    return yes();
+    if (!take_general) return *std::move(best);
+    general.moves.front().why = best ? "cheaper than any sequence of collectives"
+                                     : "no sequence of collectives keeps to the memory cap";
+    return general;
   }
 
-  void explain(const PlanSpace& space, const std::optional<SearchResult>& best, const Move& general,
+  void explain(const PlanSpace& space, const std::optional<Way>& best, const Way& general,
                bool took_general) {
     auto say = [&](std::string what, double seconds, std::int64_t peak, std::string why_not) {
       plan_.rejected.push_back({std::move(what), seconds, peak, std::move(why_not)});
@@ -190,7 +196,7 @@ class Assembler {
     };
     if (in_.options.memory_cap > 0)
       if (auto free = search(space, {SearchGoal::fastest, 0, true, false});
-          free && free->seconds < taken)
+          free && free->seconds < taken && free->peak > in_.options.memory_cap)
         say("the fastest plan without the memory cap", free->seconds, free->peak,
             fmt::format("needs {} bytes on a holder; the cap is {}", free->peak,
                         in_.options.memory_cap));
@@ -198,13 +204,11 @@ class Assembler {
         naive && naive->seconds > taken * 1.0001)
       say("gather everything everywhere, then cut", naive->seconds, naive->peak,
           slower(naive->seconds));
-    const bool grouped = best && std::any_of(best->steps.begin(), best->steps.end(),
-                                             [](const Step& s) { return s.subs.size() > 1; });
-    if (grouped && !took_general)
+    if (best && best->grouped && !took_general)
       if (auto single = search(space, {SearchGoal::fastest, 0, false, false}); single)
         say("one axis at a time", single->seconds, single->peak, slower(single->seconds));
-    if (!took_general && !best->steps.empty())
-      say("one general exchange of footprints", general.seconds, general.live,
+    if (!took_general && best->seconds > 0)
+      say("one general exchange of footprints", general.seconds, general.peak,
           general.seconds >= best->seconds ? slower(general.seconds) : "over the memory cap");
     if (took_general && best)
       say("the best sequence of collectives", best->seconds, best->peak, slower(best->seconds));
@@ -241,9 +245,11 @@ Expected<Plan> plan_redistribution(const Layout& source, const Layout& target, c
   HEDDLE_TRY_VOID(check_same_tensor(source, target));
   for (const Layout* l : {&source, &target})
     if (static_cast<double>(extent_of(l->digits()).factor()) *
-            static_cast<double>(options.element_bits) >
-        3e19)
-      return reason("[plan] the tensor has more bytes than 2^61");
+                static_cast<double>(options.element_bits) >
+            8.0 * kMostBytes ||
+        holder_bytes(*l, axes, options.element_bits) >= kMostBytes)
+      return reason(
+          "[plan] the tensor, or a holder's part with its halo, has more than 2^61 bytes");
   const PlanContext in{source, target, without_halo(target), mesh, axes, options};
   auto plan = Assembler(in).run();
   if (plan) log_plan(*plan, axes);

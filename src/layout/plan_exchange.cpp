@@ -1,6 +1,5 @@
-// The general exchange, and how little any plan can get by with.
+// The general exchange.
 #include <algorithm>
-#include <array>
 
 #include "layout/plan_moves.h"
 
@@ -24,34 +23,11 @@ double sources_of_a_block(const PlanContext& in) {
   for (std::size_t d = 0; d < in.source.rank(); ++d) {
     const std::int64_t have = run_of(in.source, d);
     const std::int64_t want = run_of(in.core_target, d);
-    if (have < in.source.dims()[d].padded.factor())
-      sources *= static_cast<double>((want + have - 1) / have + 1);
+    if (have >= in.source.dims()[d].padded.factor()) continue;
+    const std::int64_t touched = (want + have - 1) / have + 1;
+    sources *= static_cast<double>(touched);
   }
   return sources;
-}
-
-// Bytes that the worst holder needs and has, by digits.
-std::int64_t overlap(const PlanSpace& space) {
-  std::array<int, kMaxSlots> from{};
-  std::array<int, kMaxSlots> to{};
-  for (std::size_t i = 0; i < space.subs.size(); ++i) {
-    if (space.in_slot(space.source[i])) from[space.source[i]] = static_cast<int>(i) + 1;
-    if (space.in_slot(space.target[i])) to[space.target[i]] = static_cast<int>(i) + 1;
-    if (space.source[i] == kPinnedSource && space.target[i] != kPinnedSource) return 0;
-  }
-  __int128 elements = 1;
-  for (std::size_t k = 0; k < space.slots.size(); ++k) {
-    if (from[k] != 0 && to[k] != 0 && from[k] != to[k])
-      return 0;  // other positions, other elements
-    if (from[k] == 0 && to[k] == 0) elements *= space.slots[k].extent;
-  }
-  return static_cast<std::int64_t>(elements * space.element_bits / 8);
-}
-
-State all_local(const PlanSpace& space) {
-  State s{};
-  for (std::size_t i = 0; i < space.subs.size(); ++i) s[i] = kReplicated;
-  return s;
 }
 
 // How many holders have data.
@@ -63,12 +39,17 @@ double holders(const PlanContext& in, const Layout& layout) {
   return n;
 }
 
+// Whole bytes of so many elements.
+std::int64_t bytes_held(std::int64_t elements, const PlanContext& in) {
+  return static_cast<std::int64_t>(static_cast<__int128>(elements) * in.options.element_bits / 8);
+}
+
 }  // namespace
 
 bool PlanContext::uneven() const {
   for (const Layout* l : {&source, &core_target})
     for (const DimInfo& d : l->dims())
-      if (!(d.size == d.padded)) return true;
+      if (!(d.size == d.padded) || d.origin != 0) return true;
   return false;
 }
 
@@ -86,10 +67,13 @@ Move exchange_move(const PlanContext& in, const PlanSpace* space) {
   for (const Iter& i : keeps ? Digits{} : in.source.partials())
     contributions *= static_cast<double>(i.extent.factor());
   double messages = contributions;
+  // A message may cross any of these links: it waits for the longest and is as fast as the slowest.
   Link slowest{0, 1e300};
   auto cross = [&](const Hop& hop) {
+    if (hop.extent < 2) return;
+    slowest.latency = std::max(slowest.latency, hop.link.latency);
     if (hop.link.bandwidth >= slowest.bandwidth) return;
-    slowest = hop.link;
+    slowest.bandwidth = hop.link.bandwidth;
     m.medium = hop.medium;
   };
   if (space != nullptr) {
@@ -101,9 +85,9 @@ Move exchange_move(const PlanContext& in, const PlanSpace* space) {
       if (space->in_slot(space->source[i]) && (kept >> space->source[i] & 1) == 0)
         messages *= static_cast<double>(space->hops[i].extent);
     }
+    const std::int64_t stays = in.uneven() ? 0 : bytes_held(least_overlap(*space, false), in);
     m.bytes = static_cast<std::int64_t>(
-        std::min(9e18, static_cast<double>(need) * contributions -
-                           (in.uneven() ? 0 : static_cast<double>(overlap(*space)))));
+        std::min(9e18, static_cast<double>(need) * contributions - static_cast<double>(stays)));
   } else {
     messages *= sources_of_a_block(in);
     for (const MeshAxis& a : in.mesh.axes()) cross({a.size, a.link, a.medium});
@@ -119,24 +103,6 @@ Move exchange_move(const PlanContext& in, const PlanSpace* space) {
   m.seconds = messages * served * slowest.latency + sent / slowest.bandwidth +
               (2 * sent + static_cast<double>(need)) / in.mesh.local_bandwidth();
   return m;
-}
-
-std::int64_t least_bytes(const PlanContext& in, const PlanSpace& space) {
-  const std::int64_t need = space.local_bytes(space.target);
-  bool finishes = false;
-  for (std::size_t i = 0; i < space.subs.size(); ++i)
-    finishes = finishes || (space.source[i] == kPending && space.target[i] != kPending);
-  std::int64_t bound = finishes ? need : need - overlap(space);
-  // Padding need not move: at most this much of a block is padding.
-  if (in.uneven()) {
-    const std::int64_t whole = space.local_bytes(all_local(space));
-    __int128 valid = space.element_bits;
-    for (const DimInfo& d : space.dims) valid *= d.size.factor();
-    const std::int64_t padding =
-        std::max<std::int64_t>(0, whole - static_cast<std::int64_t>(valid / 8));
-    bound = std::max<std::int64_t>(0, bound - padding);
-  }
-  return bound;
 }
 
 }  // namespace heddle

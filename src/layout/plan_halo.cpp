@@ -1,6 +1,5 @@
 // Halo exchange: copies of the neighbours' edges, dimension after dimension, so that an edge
 // carries the corners of those before it along.
-#include <algorithm>
 #include <cmath>
 
 #include "layout/plan_moves.h"
@@ -72,27 +71,8 @@ Move halo_move(const PlanContext& in) {
     // Later dimensions send their edges with what this one has added.
     e.extent = e.extent / e.run * (e.run + lo + hi);
   }
-  double bytes = static_cast<double>(in.options.element_bits) / 8;
-  for (const Edge& e : edges) bytes *= e.extent;
-  m.live = static_cast<std::int64_t>(bytes);
+  m.live = in.bytes_of(in.target);
   return m;
-}
-
-std::int64_t least_halo_bytes(const PlanContext& in) {
-  if (in.uneven()) return 0;
-  const std::vector<Edge> edges = edges_of(in);
-  double least = 0;
-  for (std::size_t d = 0; d < edges.size(); ++d) {
-    const DimInfo& dim = in.target.dims()[d];
-    const Edge& e = edges[d];
-    const auto wider = static_cast<double>(std::max(dim.halo_lo, dim.halo_hi));
-    if (e.axis == nullptr || e.extent != e.run || wider > e.run) continue;
-    // With three blocks or more there is an inner one, which needs both edges.
-    const bool inner = static_cast<double>(dim.padded.factor()) >= 3 * e.run;
-    const double rows = inner ? static_cast<double>(dim.halo_lo + dim.halo_hi) : wider;
-    least = std::max(least, rows * slice_bytes(in, edges, d));
-  }
-  return static_cast<std::int64_t>(least);
 }
 
 }  // namespace heddle

@@ -39,12 +39,6 @@ std::string why(const PlanContext& in, const PlanSpace& space, const Step& s, co
 
 }  // namespace
 
-Layout without_halo(const Layout& layout) {
-  LayoutParts parts = layout.parts();
-  for (DimInfo& d : parts.dims) d.halo_lo = d.halo_hi = 0;
-  return Layout::make(std::move(parts)).value();
-}
-
 std::vector<Move> moves_along(const PlanContext& in, const PlanSpace& space,
                               const SearchResult& found) {
   std::vector<Move> moves;

@@ -17,11 +17,9 @@ struct PlanContext {
   std::int64_t bytes_of(const Layout& layout) const {
     return holder_bytes(layout, axes, options.element_bits);
   }
-  // Whether any block has padding.
+  // Whether any block has padding, or the blocks begin elsewhere than the tensor.
   bool uneven() const;
 };
-
-Layout without_halo(const Layout& layout);
 
 // The moves along a path of the search, with the local copies before and after it.
 std::vector<Move> moves_along(const PlanContext& in, const PlanSpace& space,
@@ -30,12 +28,13 @@ std::vector<Move> moves_along(const PlanContext& in, const PlanSpace& space,
 // One exchange of whatever the footprints share; `space` sharpens its cost where there is one.
 Move exchange_move(const PlanContext& in, const PlanSpace* space);
 
-// Bytes that the worst holder must receive under any plan.
-std::int64_t least_bytes(const PlanContext& in, const PlanSpace& space);
+// Bytes that some holder must receive under any plan; 0 where nothing is proved.
+std::int64_t least_bytes(const PlanContext& in, const PlanSpace* space);
+// Elements of the target that every holder has, and the holder with the fewest no more. `jointly`:
+// holders that differ only in what the target has pending count as one.
+std::int64_t least_overlap(const PlanSpace& space, bool jointly);
 
 // Fills the target's halo once everything else is in place.
 Move halo_move(const PlanContext& in);
-// Bytes that it must bring to the worst holder where nothing was sent before.
-std::int64_t least_halo_bytes(const PlanContext& in);
 
 }  // namespace heddle

@@ -12,6 +12,7 @@ namespace heddle {
 namespace {
 
 constexpr int kMostStates = 2'000;
+constexpr int kMostSteps = 150'000;  // with many sub-axes each state has many ways on
 // Of equally fast plans the one with fewer moves is taken.
 constexpr double kPerMove = 1e-12;
 
@@ -43,7 +44,7 @@ class Search {
       open_.pop();
       if (nodes_[id].closed) continue;
       nodes_[id].closed = true;
-      if (++closed_ > kMostStates) return {std::nullopt, true};
+      if (++closed_ > kMostStates || steps_ > kMostSteps) return {std::nullopt, true};
       if (nodes_[id].state == space_.target) return {path(id), false};
       expand(id);
     }
@@ -77,18 +78,46 @@ class Search {
       old.parent = parent;
       old.move = move;
     }
-    open_.emplace(cost, it->second);
+    const double ahead = rules_.guided ? estimate(state, nodes_[it->second].local) : 0;
+    open_.emplace(cost + ahead, it->second);
+  }
+
+  // About what is left to do: each sub-axis for itself, with the bytes that there are now. Too much
+  // where some can go together, so it guides and proves nothing.
+  double estimate(const State& state, std::int64_t local) const {
+    double seconds = 0;
+    const auto bytes = static_cast<double>(local);
+    for (std::size_t i = 0; i < n_; ++i) {
+      const Role goal = space_.target[i];
+      if (state[i] == goal || state[i] == kReplicated) continue;
+      MoveKind kind = MoveKind::all_gather;
+      if (state[i] == kPinnedSource)
+        kind = goal == kPinnedTarget ? MoveKind::permute : MoveKind::broadcast;
+      else if (state[i] == kPending)
+        kind = space_.in_slot(goal) ? MoveKind::reduce_scatter : MoveKind::all_reduce;
+      else if (space_.in_slot(goal))
+        kind = MoveKind::all_to_all;
+      seconds += collective_seconds(kind, space_.hops[i], bytes);
+    }
+    return seconds;
   }
 
   void step(int from, MoveKind kind, const State& to, std::uint16_t subs, double seconds,
             std::int64_t bytes) {
+    ++steps_;
     if (rules_.direct_only && !is_direct(nodes_[from].state, to)) return;
     Move move{kind, subs, seconds, bytes, 0};
     move.live = nodes_[from].local + space_.local_bytes(to);
-    if (rules_.memory_cap > 0 && move.live > rules_.memory_cap) return;
+    if (from == 0) move.live += space_.source_halo;  // node 0 is the source
+    std::int64_t peak = move.live;
+    if (kind != MoveKind::slice && to == space_.target) {
+      peak = std::max(peak, space_.last_copy_live);
+      seconds += space_.last_copy;
+    }
+    if (rules_.memory_cap > 0 && peak > rules_.memory_cap) return;
     double cost = nodes_[from].cost + kPerMove;
     if (rules_.goal == SearchGoal::least_memory)
-      cost = std::max(nodes_[from].cost, static_cast<double>(move.live));
+      cost = std::max(nodes_[from].cost, static_cast<double>(peak));
     else
       cost += seconds;
     add(to, cost, from, move);
@@ -231,6 +260,7 @@ class Search {
   using Open = std::pair<double, int>;
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open_;
   int closed_ = 0;
+  int steps_ = 0;
 };
 
 }  // namespace
@@ -238,10 +268,19 @@ class Search {
 std::optional<SearchResult> search(const PlanSpace& space, const SearchRules& rules) {
   SearchOutcome all = Search(space, rules).run();
   if (!all.gave_up || rules.direct_only) return all.found;
-  // Too many ways: look only at steps that bring a sub-axis where it is to be.
-  SearchRules direct = rules;
-  direct.direct_only = true;
-  return Search(space, direct).run().found;
+  // Too many ways: take the better of a search that heads for the target and one that looks only at
+  // steps which bring a sub-axis where it is to be. The latter always ends.
+  SearchRules less = rules;
+  less.direct_only = true;
+  std::optional<SearchResult> best = Search(space, less).run().found;
+  if (rules.goal == SearchGoal::fastest) {
+    less.direct_only = false;
+    less.guided = true;
+    const auto guided = Search(space, less).run().found;
+    if (guided && (!best || guided->seconds < best->seconds)) best = guided;
+  }
+  if (best) best->exhaustive = false;
+  return best;
 }
 
 }  // namespace heddle

@@ -22,6 +22,7 @@ struct SearchRules {
   bool groups = true;           // all-to-all over several sub-axes at once
   bool gather_only = false;     // finish and gather everything, then cut: the naive way
   bool direct_only = false;     // sub-axes in order, each straight to its role: never many states
+  bool guided = false;  // states that seem near the target first: quick, not always cheapest
 };
 
 struct SearchResult {
@@ -29,6 +30,7 @@ struct SearchResult {
   double seconds = 0;
   std::int64_t peak = 0;
   int states = 0;
+  bool exhaustive = true;  // false: there were too many ways to look at all of them
 };
 
 // Nothing where no path keeps to the memory cap.

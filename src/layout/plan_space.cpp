@@ -54,6 +54,15 @@ class Builder {
       if (space_.source[i] == kPinnedSource && space_.target[i] == kPinnedTarget &&
           space_.source_pin[i] == space_.target_pin[i])
         space_.target[i] = kPinnedSource;
+    // A copy with other padding leaves the halo behind.
+    if (!space_.repad_source)
+      space_.source_halo = holder_bytes(source_, axes_, space_.element_bits) -
+                           holder_bytes(without_halo(source_), axes_, space_.element_bits);
+    if (!(space_.layout_of(space_.target) == target_)) {
+      const std::int64_t bytes = holder_bytes(target_, axes_, space_.element_bits);
+      space_.last_copy = static_cast<double>(bytes) / mesh_.local_bandwidth();
+      space_.last_copy_live = space_.local_bytes(space_.target) + bytes;
+    }
     return std::move(space_);
   }
 
@@ -286,14 +295,19 @@ class Builder {
 
 }  // namespace
 
-std::int64_t PlanSpace::local_bytes(const State& state) const {
+std::int64_t PlanSpace::local_elements(const State& state) const {
   std::array<bool, kMaxSlots> taken{};
   for (std::size_t i = 0; i < subs.size(); ++i)
     if (in_slot(state[i])) taken[state[i]] = true;
   std::int64_t elements = 1;
   for (std::size_t k = 0; k < slots.size(); ++k)
     if (!taken[k]) elements *= slots[k].extent;
-  return static_cast<std::int64_t>((static_cast<__int128>(elements) * element_bits + 7) / 8);
+  return elements;
+}
+
+std::int64_t PlanSpace::local_bytes(const State& state) const {
+  return static_cast<std::int64_t>(
+      (static_cast<__int128>(local_elements(state)) * element_bits + 7) / 8);
 }
 
 Layout PlanSpace::layout_of(const State& state) const {
@@ -341,12 +355,51 @@ Expected<PlanSpace> make_plan_space(const Layout& source, const Layout& target, 
   return Builder(source, target, mesh, axes).run(options);
 }
 
+Layout without_halo(const Layout& layout) {
+  if (!has_halo(layout)) return layout;
+  LayoutParts parts = layout.parts();
+  for (DimInfo& d : parts.dims) d.halo_lo = d.halo_hi = 0;
+  return Layout::make(std::move(parts)).value();
+}
+
+bool has_halo(const Layout& layout) {
+  return std::any_of(layout.dims().begin(), layout.dims().end(),
+                     [](const DimInfo& d) { return d.has_halo(); });
+}
+
+namespace {
+
+// Elements that halos add to each run in memory: its length with them, and without.
+struct Widened {
+  std::int64_t with, without;
+};
+
+std::vector<Widened> widened_runs(const Layout& layout) {
+  std::vector<Widened> runs;
+  if (!has_halo(layout)) return runs;
+  auto groups = group(layout, layout.padded_shape());
+  HEDDLE_CHECK(groups.ok(), "a halo was validated on digits that do not group");
+  for (std::size_t d = 0; d < layout.rank(); ++d) {
+    const DimInfo& dim = layout.dims()[d];
+    if (!dim.has_halo()) continue;
+    const std::int64_t run = (*groups)[d].back().extent.factor();
+    runs.push_back({run + dim.halo_lo + dim.halo_hi, run});
+  }
+  return runs;
+}
+
+}  // namespace
+
 std::int64_t holder_bytes(const Layout& layout, const AxisRegistry& axes,
                           std::int64_t element_bits) {
-  __int128 elements = 1;
+  __int128 bits = element_bits;
   for (const Iter& i : layout.digits())
-    if (i.axis != kNoAxis && axes[i.axis].kind == AxisKind::memory) elements *= i.extent.factor();
-  return static_cast<std::int64_t>((elements * element_bits + 7) / 8);
+    if (i.axis != kNoAxis && axes[i.axis].kind == AxisKind::memory) bits *= i.extent.factor();
+  for (const Widened& w : widened_runs(layout)) {
+    bits = bits / w.without * w.with;
+    if (bits / 8 > kMostBytes) return kMostBytes;
+  }
+  return static_cast<std::int64_t>((bits + 7) / 8);
 }
 
 }  // namespace heddle

@@ -33,12 +33,18 @@ struct PlanSpace {
   State source{}, target{};
   std::vector<std::int64_t> source_pin, target_pin;  // positions of pinned sub-axes
   ReduceOp source_reduce = ReduceOp::sum, target_reduce = ReduceOp::sum;
-  bool one_reduction = true;  // kPendingTarget is not used
-  bool repad_source = false;  // the source must be copied locally before the first move
+  bool one_reduction = true;     // kPendingTarget is not used
+  bool repad_source = false;     // the source must be copied locally before the first move
+  std::int64_t source_halo = 0;  // bytes that the source has beside its state's
+  // The target arranges its memory otherwise: what the copy at the end takes, if not part of a
+  // slice.
+  double last_copy = 0;
+  std::int64_t last_copy_live = 0;
   std::int64_t element_bits = 32;
   AxisId memory = 0;
 
   bool in_slot(Role role) const { return role < kMaxSlots; }
+  std::int64_t local_elements(const State& state) const;
   std::int64_t local_bytes(const State& state) const;
   Layout layout_of(const State& state) const;
 };
@@ -47,7 +53,11 @@ struct PlanSpace {
 Expected<PlanSpace> make_plan_space(const Layout& source, const Layout& target, const Mesh& mesh,
                                     const AxisRegistry& axes, const PlanOptions& options);
 
-// Bytes of the block that one holder has, padding included.
+bool has_halo(const Layout& layout);
+Layout without_halo(const Layout& layout);
+
+// Bytes of the block that one holder has, padding and halo included; kMostBytes and no more.
+inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 61;
 std::int64_t holder_bytes(const Layout& layout, const AxisRegistry& axes,
                           std::int64_t element_bits);
 

@@ -39,14 +39,15 @@ class Simulator {
   Simulator(const Plan& plan, const Mesh& mesh, const AxisRegistry& axes)
       : plan_(plan), mesh_(mesh), axes_(axes) {}
 
-  Verdict run() {
+  Expected<Traffic> run() {
     for (const Layout* l : {&plan_.source, &plan_.target}) {
       if (!l->concrete()) return reason("[simulate] bind unknown sizes first");
       double cells = 1;
       for (const auto* list : {&l->digits(), &l->replicas(), &l->partials()})
         for (const Iter& i : *list) cells *= static_cast<double>(i.extent.factor());
       if (cells > kMostCells || mesh_.devices() > kMostCells)
-        return reason("[simulate] more than {} cells", kMostCells);
+        return reason("[simulate] more than {} cells: take smaller sizes and a smaller mesh",
+                      kMostCells);
     }
     for (AxisId a = 0; a < axes_.size(); ++a)
       if (axes_[a].kind == AxisKind::memory) memory_axes_.push_back(a);
@@ -60,7 +61,9 @@ class Simulator {
       if (!ok) return reason("move {} ({}): {}", i, name(m.kind), ok.reason());
       at = m.to;
     }
-    return check();
+    HEDDLE_TRY_VOID(check());
+    const std::int64_t most = *std::max_element(received_.begin(), received_.end());
+    return Traffic{(most * plan_.element_bits + 7) / 8};
   }
 
  private:
@@ -107,6 +110,7 @@ class Simulator {
 
   void fill() {
     holders_.assign(static_cast<std::size_t>(mesh_.devices()), {});
+    received_.assign(holders_.size(), 0);
     LayoutMap map(plan_.source);
     contributions_ = map.partials();
     all_marks_ = 0;
@@ -208,6 +212,7 @@ class Simulator {
         true);
     if (!wrong.empty()) return reason("{}", wrong);
     holders_ = std::move(after);
+    for (std::size_t h = 0; h < received.size(); ++h) received_[h] += received[h];
     return check_traffic(m, received, only_source);
   }
 
@@ -290,13 +295,14 @@ class Simulator {
   const AxisRegistry& axes_;
   std::vector<AxisId> memory_axes_;
   std::vector<Holder> holders_;
+  std::vector<std::int64_t> received_;  // elements, by each holder
   std::size_t contributions_ = 1;
   std::uint64_t all_marks_ = 0;
 };
 
 }  // namespace
 
-Verdict simulate(const Plan& plan, const Mesh& mesh, const AxisRegistry& axes) {
+Expected<Traffic> simulate(const Plan& plan, const Mesh& mesh, const AxisRegistry& axes) {
   return Simulator(plan, mesh, axes).run();
 }
 

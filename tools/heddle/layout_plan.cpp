@@ -103,6 +103,7 @@ void write_report(const Plan& plan, const LayoutWorld& world, bool checked) {
                  {"peak_bytes", plan.peak_bytes},
                  {"bound", {{"bytes", plan.bound_bytes}, {"seconds", plan.bound_seconds}}},
                  {"states", plan.states},
+                 {"exhaustive", plan.exhaustive},
                  {"moves", Json::array()},
                  {"rejected", Json::array()}};
   for (const Move& m : plan.moves)
