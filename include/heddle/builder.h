@@ -116,7 +116,7 @@ class Builder {
   Var select(Var condition, Var yes, Var no) { return op("select", {condition, yes, no}); }
   // combiner: add, multiply, maximum, minimum, and, or; begins with what changes nothing.
   Var reduce(Var x, Dims dims, std::string_view combiner);
-  Var dot(Var x, Var y, const DotDims& dims, std::optional<DType> result = {});
+  Var dot(Var x, Var y, const DotDims& dims, std::optional<DType> result = {}, AttrDict more = {});
   // The last dimension of x with the first of y.
   Var dot(Var x, Var y);
   Vars while_loop(const Vars& start, const std::function<Var(const Vars&)>& go_on,

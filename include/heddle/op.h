@@ -72,6 +72,10 @@ using Evaluate = Expected<std::vector<Array>> (*)(EvalContext&);
 // What the types of an op must satisfy; a reason names the broken constraint by its label.
 using TypeRule = Verdict (*)(const Program&, const Op&);
 
+// Writes other ops in the place of one; false: this one stays.
+class Rewriter;
+using Lower = Expected<bool> (*)(Rewriter&, const Op&);
+
 struct OpDef {
   std::string_view name;  // stablehlo.add
   OpClass cls = OpClass::light;
@@ -80,6 +84,7 @@ struct OpDef {
   std::span<const FormWord> words = {};
   TypeRule type_rule = nullptr;  // none: anything goes
   Evaluate evaluate = nullptr;   // none: the interpreter says that it cannot run it
+  Lower lower = nullptr;         // none: it belongs to the core
 
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }

@@ -146,7 +146,7 @@ Var Builder::reduce(Var x, Dims dims, std::string_view combiner) {
              {body})[0];
 }
 
-Var Builder::dot(Var x, Var y, const DotDims& dims, std::optional<DType> result) {
+Var Builder::dot(Var x, Var y, const DotDims& dims, std::optional<DType> result, AttrDict more) {
   const Type lhs = x.type(), rhs = y.type();
   Type type = Type::tensor(result.value_or(lhs.dtype), {});
   if (within(dims.lhs_batch, lhs.rank())) type.shape = picked(lhs.shape, dims.lhs_batch);
@@ -164,7 +164,8 @@ Var Builder::dot(Var x, Var y, const DotDims& dims, std::optional<DType> result)
   }
   numbers.fields.push_back(integers("lhs_contracting_dimensions", dims.lhs_sum));
   numbers.fields.push_back(integers("rhs_contracting_dimensions", dims.rhs_sum));
-  return op("dot_general", {x, y}, type, {{"dot_dimension_numbers", {std::move(numbers)}}});
+  more.push_back({"dot_dimension_numbers", {std::move(numbers)}});
+  return op("dot_general", {x, y}, type, std::move(more));
 }
 
 Var Builder::dot(Var x, Var y) {

@@ -84,6 +84,7 @@ Verdict Rewriter::copy_ops(RegionId source, bool open) {
                                  most_ops_));
     HEDDLE_TRY(const bool replaced, replace_(*this, op));
     if (!replaced) HEDDLE_TRY_VOID(copy_op(op));
+    if (to.failed()) return to.finish().why();
   }
   --depth_;
   return yes();
