@@ -80,6 +80,10 @@ using IndexRuleOf = IndexRule (*)(const Program&, const Op&);
 struct PieceEdit;
 using EditPiece = void (*)(PieceEdit&);
 
+// Writes other ops in the place of one; false: this one stays.
+class Rewriter;
+using Lower = Expected<bool> (*)(Rewriter&, const Op&);
+
 struct OpDef {
   std::string_view name;  // stablehlo.add
   OpClass cls = OpClass::light;
@@ -90,6 +94,7 @@ struct OpDef {
   Evaluate evaluate = nullptr;       // none: the interpreter says that it cannot run it
   IndexRuleOf index_rule = nullptr;  // none: every dimension is whole
   EditPiece edit_piece = nullptr;    // none: a piece has the attributes of the op
+  Lower lower = nullptr;             // none: it belongs to the core
 
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }

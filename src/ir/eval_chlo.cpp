@@ -60,8 +60,6 @@ struct RealFunction2 {
         static_cast<Wide<T>>(kFunction(static_cast<double>(x), static_cast<double>(y))));
   }
 };
-long double erf(long double x) { return std::erf(x); }
-long double erfc(long double x) { return std::erfc(x); }
 
 struct Conjugate {
   template <typename T>
@@ -156,14 +154,13 @@ Evaluate chlo_function_evaluation(std::string_view op) {
   if (op == "asinh") return unary<RoundedOnce<Asinh>>;
   if (op == "atan") return unary<RoundedOnce<Atan>>;
   if (op == "atanh") return unary<RoundedOnce<Atanh>>;
-  if (op == "bessel_i0e") return unary<RealFunction<bessel_i0e>>;
   if (op == "bessel_i1e") return unary<RealFunction<bessel_i1e>>;
   if (op == "conj") return unary<Conjugate>;
   if (op == "cosh") return unary<RoundedOnce<Cosh>>;
   if (op == "digamma") return unary<RealFunction<digamma>>;
-  if (op == "erf") return unary<RealFunction<erf>>;
+  if (op == "erf") return unary<RealFunction<error_function>>;
   if (op == "erf_inv") return unary<RealFunction<inverse_erf>>;
-  if (op == "erfc") return unary<RealFunction<erfc>>;
+  if (op == "erfc") return unary<RealFunction<error_function_complement>>;
   if (op == "is_inf") return unary<IsInfinite<true, true>>;
   if (op == "is_neg_inf") return unary<IsInfinite<false, true>>;
   if (op == "is_pos_inf") return unary<IsInfinite<true, false>>;

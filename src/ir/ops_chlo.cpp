@@ -2,6 +2,7 @@
 #include "ir/eval_chlo.h"
 #include "ir/eval_elementwise.h"
 #include "ir/eval_elementwise_rules.h"
+#include "ir/lower_chlo.h"
 #include "ir/op_families.h"
 
 namespace heddle {
@@ -59,6 +60,7 @@ std::vector<OpDef> chlo_ops() {
   row("chlo.top_k", 1, 2, 0, Form::call_like, chlo::top_k_rule, evaluate_top_k, kTopKWords);
   row("chlo.ragged_dot", 3, 1, 0, Form::generic, chlo::ragged_dot_rule, evaluate_ragged_dot);
   row("chlo.scan", {1, -1}, {1, -1}, 1, Form::scan, chlo::scan_rule, evaluate_scan);
+  for (OpDef& def : rows) def.lower = chlo::lowering(def.short_name());
   return rows;
 }
 

@@ -4,6 +4,10 @@
 
 namespace heddle {
 
+long double error_function(long double x);
+long double error_function_complement(long double x);
+// The inverse of erf on [-1, 1].
+long double inverse_erf(long double x);
 // log |gamma(x)|; infinite at 0, -1, -2, …
 long double log_gamma(long double x);
 // The derivative of log_gamma; NaN at 0, -1, -2, …
@@ -12,10 +16,7 @@ long double digamma(long double x);
 long double hurwitz_zeta(long double s, long double q);
 // The n-th derivative of digamma, n = 0, 1, 2, …
 long double polygamma(long double n, long double x);
-// The inverse of erf on [-1, 1].
-long double inverse_erf(long double x);
-// exp(-|x|) times the modified Bessel functions of the first kind of order 0 and 1.
-long double bessel_i0e(long double x);
+// exp(-|x|) times the modified Bessel function of the first kind of order 1.
 long double bessel_i1e(long double x);
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "ir/call_graph.h"
 #include "ir/eval.h"
 
 namespace heddle {
@@ -62,6 +63,7 @@ class Verifier {
     if (seen_ops_ != program_.op_count())
       return reason("{}: {} of {} ops are in no function", program_.where(0),
                     program_.op_count() - seen_ops_, program_.op_count());
+    HEDDLE_TRY_VOID(CallGraph(program_).without_circles());
     for (OpId id = 0; id < program_.op_count(); ++id) {
       const Op& op = program_.op(id);
       if (!op.def->type_rule) continue;
@@ -176,9 +178,8 @@ class Verifier {
 
   // func.call and stablehlo.composite name a function.
   Verdict callee(const Op& op) const {
-    const bool composite = op.def->name == "stablehlo.composite";
-    if (!composite && op.def->name != "func.call") return yes();
-    const std::string_view key = composite ? "decomposition" : "callee";
+    const std::string_view key = callee_key(op);
+    if (key.empty()) return yes();
     const Attr* attr = program_.attr(op, key);
     const auto* symbol = attr ? attr->get<Attr::Symbol>() : nullptr;
     if (!symbol) return reason("attribute {} must name a function", key);

@@ -22,7 +22,7 @@ NamedAttr whole(std::string name, std::int64_t value) {
 }
 
 // @main runs functions in a grid, all on its own arguments.
-void add_main(Builder& b, const std::vector<std::vector<std::string>>& grid,
+void add_main(TestProgram& b, const std::vector<std::vector<std::string>>& grid,
               const std::vector<Type>& arguments, const std::vector<Type>& results) {
   Attr::List rows;
   for (const auto& row : grid) {
@@ -54,8 +54,8 @@ struct OneCollective {
       }
     return inputs;
   }
-  Builder built() const {
-    Builder b;
+  TestProgram built() const {
+    TestProgram b;
     const RegionId f = b.begin("f", {i32(argument)});
     std::vector<RegionId> regions;
     if (reduces) regions.push_back(b.adder(i32()));
@@ -193,7 +193,7 @@ TEST(Collective, IdsComeOnce) {
 
 // One process waits for another that has ended.
 TEST(Collective, ADeadlockNamesWhoWaitsForWhom) {
-  Builder b;
+  TestProgram b;
   const RegionId f = b.begin("f", {i32({1})});
   b.end(f, b.add(f, "stablehlo.all_reduce", {b.arg(f, 0)}, {i32({1})},
                  {{"replica_groups", groups({1, 2}, {0, 1})}}, {b.adder(i32())}));
@@ -206,7 +206,7 @@ TEST(Collective, ADeadlockNamesWhoWaitsForWhom) {
 }
 
 TEST(Collective, AFailureEndsTheOthers) {
-  Builder b;
+  TestProgram b;
   const RegionId f = b.begin("f", {i32({1})});
   b.end(f, b.add(f, "stablehlo.all_reduce", {b.arg(f, 0)}, {i32({1})},
                  {{"replica_groups", groups({1, 2}, {0, 1})}}, {b.adder(i32())}));
@@ -219,7 +219,7 @@ TEST(Collective, AFailureEndsTheOthers) {
 }
 
 TEST(Collective, SendAndReceiveInOrder) {
-  Builder b;
+  TestProgram b;
   const Type token = Type::token();
   const RegionId f = b.begin("f", {i32()});
   const ValueId start = b.add(f, "stablehlo.create_token", {}, {token})[0];
@@ -236,7 +236,7 @@ TEST(Collective, SendAndReceiveInOrder) {
 }
 
 TEST(Collective, AloneIsAGroupOfOne) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {i32({2})});
   b.end(main, b.add(main, "stablehlo.all_reduce", {b.arg(main, 0)}, {i32({2})},
                     {{"replica_groups", groups({1, 1}, {0})}}, {b.adder(i32())}));
@@ -272,7 +272,7 @@ Attr mesh_axes(const std::vector<std::string>& axes) {
 
 // 4x2 over x=2, y=2: each device has 2x1, gathers along y, and x stays split.
 TEST(Manual, SlicesRunsAndAssembles) {
-  Builder b;
+  TestProgram b;
   b.program.meshes.push_back({"mesh", {{"x", 2}, {"y", 2}}, {}, {}});
   const RegionId main = b.begin("main", {i32({4, 2})});
   const RegionId body = b.region({i32({2, 1})});
@@ -292,7 +292,7 @@ TEST(Manual, SlicesRunsAndAssembles) {
 
 // The outer one splits rows along x, the inner one columns along y; partition ids tell the devices.
 TEST(Manual, Nests) {
-  Builder b;
+  TestProgram b;
   b.program.meshes.push_back({"mesh", {{"x", 2}, {"y", 2}}, {}, {}});
   const Type ui = Type::tensor(DType::ui32, {});
   const RegionId main = b.begin("main", {i32({2, 2})});
@@ -313,7 +313,7 @@ TEST(Manual, Nests) {
 }
 
 TEST(Manual, PartsMustFit) {
-  Builder b;
+  TestProgram b;
   b.program.meshes.push_back({"mesh", {{"x", 3}}, {}, {}});
   const RegionId main = b.begin("main", {i32({4})});
   const RegionId body = b.region({i32({4})});

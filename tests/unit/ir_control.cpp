@@ -13,7 +13,7 @@ std::string text(const Verdict& v) { return v ? "" : v.reason(); }
 
 // while (i < 10) { i += 1; sum += i; }
 TEST(Control, WhileRunsUntilItsConditionFails) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main");
   const ValueId zero = b.constant(main, ints32({}, {0}));
   const ValueId one = b.constant(main, ints32({}, {1}));
@@ -33,7 +33,7 @@ TEST(Control, WhileRunsUntilItsConditionFails) {
 }
 
 TEST(Control, WhileChecksItsRegions) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {i32()});
   const RegionId cond = b.region({i32()}), body = b.region({i32()});
   b.add(cond, "stablehlo.return", {b.arg(cond, 0)});
@@ -43,8 +43,8 @@ TEST(Control, WhileChecksItsRegions) {
   EXPECT_THAT(b.why("main", {ints32({}, {0})}), HasSubstr("[while] C1:"));
 }
 
-Builder branching(std::string_view name, const Type& index, int branches) {
-  Builder b;
+TestProgram branching(std::string_view name, const Type& index, int branches) {
+  TestProgram b;
   const RegionId main = b.begin("main", {index});
   std::vector<RegionId> regions;
   for (int i = 0; i < branches; ++i) {
@@ -56,13 +56,13 @@ Builder branching(std::string_view name, const Type& index, int branches) {
 }
 
 TEST(Control, CaseTakesTheLastBranchOutOfRange) {
-  const Builder b = branching("stablehlo.case", i32(), 3);
+  const TestProgram b = branching("stablehlo.case", i32(), 3);
   for (auto [index, branch] : {std::pair{0, 0}, {1, 1}, {2, 2}, {3, 2}, {-1, 2}})
     EXPECT_EQ((*b.run("main", {ints32({}, {index})}))[0], ints32({}, {branch})) << index;
 }
 
 TEST(Control, IfTakesTheFirstBranchWhenTrue) {
-  const Builder b = branching("stablehlo.if", i1(), 2);
+  const TestProgram b = branching("stablehlo.if", i1(), 2);
   EXPECT_EQ((*b.run("main", {scalar_array(Bool(true))}))[0], ints32({}, {0}));
   EXPECT_EQ((*b.run("main", {scalar_array(Bool(false))}))[0], ints32({}, {1}));
   EXPECT_THAT(branching("stablehlo.if", i32(), 2).why("main", {ints32({}, {1})}),
@@ -70,7 +70,7 @@ TEST(Control, IfTakesTheFirstBranchWhenTrue) {
 }
 
 TEST(Control, CallsAndComposites) {
-  Builder b;
+  TestProgram b;
   const RegionId twice = b.begin("twice", {i32()});
   b.end(twice, b.add(twice, "stablehlo.add", {b.arg(twice, 0), b.arg(twice, 0)}, {i32()}));
   const RegionId main = b.begin("main", {i32()});
@@ -82,7 +82,7 @@ TEST(Control, CallsAndComposites) {
 }
 
 TEST(Control, TuplesNest) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32({2}), i32()});
   const Type inner = Type::tuple({i32(), f32({2})});
   const Type outer = Type::tuple({f32({2}), inner, i32()});
@@ -105,7 +105,7 @@ TEST(Control, TuplesNest) {
 }
 
 TEST(Control, TupleElementsAreInRange) {
-  Builder b;
+  TestProgram b;
   const Type pair = Type::tuple({i32(), i32()});
   const RegionId main = b.begin("main", {pair});
   b.add(main, "stablehlo.get_tuple_element", {b.arg(main, 0)}, {i32()},
@@ -115,7 +115,7 @@ TEST(Control, TupleElementsAreInRange) {
 }
 
 TEST(Control, TokensAndInfeed) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main");
   const ValueId token = b.add(main, "stablehlo.create_token", {}, {Type::token()})[0];
   b.add(main, "stablehlo.after_all", {token, token}, {Type::token()});
@@ -124,9 +124,9 @@ TEST(Control, TokensAndInfeed) {
   EXPECT_THAT(b.why("main"), HasSubstr("[infeed] the infeed queue is empty"));
 }
 
-Builder custom_call(std::string target, const std::vector<Type>& operands,
-                    const std::vector<Type>& results) {
-  Builder b;
+TestProgram custom_call(std::string target, const std::vector<Type>& operands,
+                        const std::vector<Type>& results) {
+  TestProgram b;
   const RegionId main = b.begin("main", operands);
   std::vector<ValueId> args = b.program.region(main).args;
   b.end(main, b.add(main, "stablehlo.custom_call", args, results,
@@ -139,7 +139,7 @@ TEST(Control, CustomCalls) {
               AllOf(HasSubstr("@mystery"), HasSubstr("check.expect_eq")));
   EXPECT_EQ((*custom_call("Sharding", {i32()}, {i32()}).run("main", {ints32({}, {5})}))[0],
             ints32({}, {5}));
-  const Builder check = custom_call("check.expect_eq", {i32({2}), i32({2})}, {});
+  const TestProgram check = custom_call("check.expect_eq", {i32({2}), i32({2})}, {});
   EXPECT_EQ(check.why("main", {ints32({2}, {1, 2}), ints32({2}, {1, 2})}), "");
   EXPECT_THAT(check.why("main", {ints32({2}, {1, 2}), ints32({2}, {1, 3})}),
               HasSubstr("1 of 2 elements are not equal; the furthest is at [1]: 2 came out, 3"));
@@ -175,7 +175,7 @@ TEST(Check, AlmostEqualIsRelativeAboveOne) {
 }
 
 TEST(Check, ProbesAreKeptInOrder) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main");
   const NamedAttr id{"probe_id", Attr{std::string("p")}};
   const ValueId one = b.constant(main, ints32({}, {1})), two = b.constant(main, ints32({}, {2}));
@@ -193,7 +193,7 @@ TEST(Check, ProbesAreKeptInOrder) {
 }
 
 TEST(Check, PrintGoesToTheCaller) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {i32({2, 1})});
   b.add(main, "interpreter.print", {b.arg(main, 0)});
   b.end(main);

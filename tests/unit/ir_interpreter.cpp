@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(Interpreter, RunsOpsInOrder) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32({2})});
   const ValueId x = b.arg(main, 0);
   const ValueId y = b.add(main, "stablehlo.add", {x, x}, {f32({2})})[0];
@@ -22,7 +22,7 @@ TEST(Interpreter, RunsOpsInOrder) {
 }
 
 TEST(Interpreter, RefusesWrongArguments) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32({2})});
   b.end(main, {b.arg(main, 0)});
   EXPECT_THAT(b.why("main"), HasSubstr("takes 1 arguments, 0 came in"));
@@ -30,7 +30,7 @@ TEST(Interpreter, RefusesWrongArguments) {
 }
 
 TEST(Interpreter, NamesTheFunctionsOfACircle) {
-  Builder b;
+  TestProgram b;
   for (auto [from, to] : {std::pair{"f", "g"}, {"g", "f"}}) {
     const RegionId body = b.begin(from);
     b.add(body, "func.call", {}, {}, {{"callee", symbol(to)}});
@@ -40,7 +40,7 @@ TEST(Interpreter, NamesTheFunctionsOfACircle) {
 }
 
 TEST(Interpreter, StopsAtTheMemoryLimit) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32({100})});
   b.add(main, "stablehlo.add", {b.arg(main, 0), b.arg(main, 0)}, {f32({100})});
   b.end(main);
@@ -51,7 +51,7 @@ TEST(Interpreter, StopsAtTheMemoryLimit) {
 }
 
 TEST(Interpreter, FreesValuesAfterTheirLastUse) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32({100})});
   ValueId x = b.arg(main, 0);
   for (int i = 0; i < 50; ++i) x = b.add(main, "stablehlo.negate", {x}, {f32({100})})[0];
@@ -60,7 +60,7 @@ TEST(Interpreter, FreesValuesAfterTheirLastUse) {
 }
 
 TEST(Interpreter, HugeSplatsTakeNoMemoryUntilTheyAreUsed) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main");
   const Type huge = f32({1 << 20, 1 << 20});
   const float one = 1;
@@ -71,7 +71,7 @@ TEST(Interpreter, HugeSplatsTakeNoMemoryUntilTheyAreUsed) {
 }
 
 TEST(Interpreter, SaysWhichOpItCannotRun) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32()});
   b.add(main, "stablehlo.cross-replica-sum", {b.arg(main, 0)}, {f32()});
   b.end(main);
@@ -80,7 +80,7 @@ TEST(Interpreter, SaysWhichOpItCannotRun) {
 
 // Every level calls the next one.
 TEST(Interpreter, DeepCallsAreAReason) {
-  Builder b;
+  TestProgram b;
   for (int i = 0; i < 1000; ++i) {
     const RegionId body = b.begin("f" + std::to_string(i));
     if (i < 999)

@@ -11,19 +11,19 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string defect(const Builder& b) {
+std::string defect(const TestProgram& b) {
   Verdict v = verify(b.program);
   return v ? "" : v.reason();
 }
 
 TEST(Verify, AcceptsAnEmptyFunction) {
-  Builder b;
+  TestProgram b;
   b.end(b.begin("main"));
   EXPECT_EQ(defect(b), "");
 }
 
 TEST(Verify, CountsOperands) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32()});
   b.add(main, "stablehlo.add", {b.arg(main, 0)}, {f32()});
   b.end(main);
@@ -31,7 +31,7 @@ TEST(Verify, CountsOperands) {
 }
 
 TEST(Verify, UsesComeAfterDefinitions) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32()});
   const ValueId later = b.arg(main, 0) + 2;
   b.add(main, "stablehlo.negate", {later}, {f32()});
@@ -41,7 +41,7 @@ TEST(Verify, UsesComeAfterDefinitions) {
 }
 
 TEST(Verify, ValuesOfARegionEndWithIt) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {i1()});
   const RegionId yes_branch = b.region(), no_branch = b.region();
   const ValueId inner = b.constant(yes_branch, floats32({}, {1}));
@@ -53,7 +53,7 @@ TEST(Verify, ValuesOfARegionEndWithIt) {
 }
 
 TEST(Verify, OtherFunctionsValuesAreOutOfReach) {
-  Builder b;
+  TestProgram b;
   const RegionId f = b.begin("f", {f32()});
   b.end(f);
   const RegionId g = b.begin("g");
@@ -62,17 +62,17 @@ TEST(Verify, OtherFunctionsValuesAreOutOfReach) {
 }
 
 TEST(Verify, RegionsEndWithTheirReturn) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32()});
   b.add(main, "stablehlo.return", {});
   EXPECT_THAT(defect(b), HasSubstr("func.return was expected"));
-  Builder c;
+  TestProgram c;
   c.begin("main");
   EXPECT_THAT(defect(c), HasSubstr("a region is empty"));
 }
 
 TEST(Verify, NothingFollowsAReturn) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main");
   b.end(main);
   b.end(main);
@@ -80,7 +80,7 @@ TEST(Verify, NothingFollowsAReturn) {
 }
 
 TEST(Verify, ReturnsWhatTheFunctionPromises) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32()});
   b.end(main, {b.arg(main, 0)});
   b.program.functions[0].results[0] = b.program.intern(i32());
@@ -89,14 +89,14 @@ TEST(Verify, ReturnsWhatTheFunctionPromises) {
 }
 
 TEST(Verify, CallsAgreeWithTheirFunction) {
-  Builder b;
+  TestProgram b;
   const RegionId f = b.begin("f", {f32()});
   b.end(f);
   const RegionId main = b.begin("main", {i32()});
   b.add(main, "func.call", {b.arg(main, 0)}, {}, {{"callee", symbol("f")}});
   b.end(main);
   EXPECT_THAT(defect(b), HasSubstr("passes tensor<i32> at place 0, function @f has tensor<f32>"));
-  Builder c;
+  TestProgram c;
   const RegionId body = c.begin("main");
   c.add(body, "func.call", {}, {}, {{"callee", symbol("nobody")}});
   c.end(body);
@@ -104,7 +104,7 @@ TEST(Verify, CallsAgreeWithTheirFunction) {
 }
 
 TEST(Verify, FunctionsHaveOneName) {
-  Builder b;
+  TestProgram b;
   b.end(b.begin("f"));
   const RegionId second = b.begin("f");
   b.add(second, "func.return", {});
@@ -112,21 +112,21 @@ TEST(Verify, FunctionsHaveOneName) {
 }
 
 TEST(Verify, OpsBelongToAFunction) {
-  Builder b;
+  TestProgram b;
   b.end(b.begin("main"));
   b.add(b.region(), "stablehlo.return", {});
   EXPECT_THAT(defect(b), HasSubstr("1 of 2 ops are in no function"));
 }
 
 TEST(Verify, SizesDoNotOverflow) {
-  Builder b;
+  TestProgram b;
   const std::int64_t big = std::int64_t{1} << 40;
   b.end(b.begin("main", {f32({big, 0, big})}));
   EXPECT_THAT(defect(b), HasSubstr("more elements than can be counted"));
 }
 
 TEST(Verify, SaysWhereTheUsersLineIs) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32()});
   const LocId loc = b.program.add_location({7, 5, "model.py:57"});
   b.program.add_op(main, *find_op("stablehlo.add"), std::vector{b.arg(main, 0)}, {}, {}, {}, loc);
@@ -135,7 +135,7 @@ TEST(Verify, SaysWhereTheUsersLineIs) {
 }
 
 TEST(Verify, IsLinear) {
-  Builder b;
+  TestProgram b;
   const RegionId main = b.begin("main", {f32({4})});
   ValueId x = b.arg(main, 0);
   for (int i = 0; i < 80000; ++i) x = b.add(main, "stablehlo.add", {x, x}, {f32({4})})[0];

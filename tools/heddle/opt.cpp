@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "heddle/stablehlo.h"
 #include "program_commands.h"
+#include "stages.h"
 #include "terminal.h"
 
 namespace heddle::cli {
@@ -19,9 +20,9 @@ struct OptRequest {
 void run(const OptRequest& request) {
   const TextForm form = request.generic ? TextForm::generic : TextForm::pretty;
   std::string text;
-  for (const Program& program : load_programs(request.file)) {
+  for (Program& program : load_programs(request.file)) {
     if (!text.empty()) text += "\n// -----\n\n";
-    text += print_stablehlo(program, form);
+    text += print_stablehlo(after_stage(std::move(program), request.until), form);
   }
   write_stdout(text);
 }
@@ -32,8 +33,8 @@ void add_opt(CLI::App& app) {
   const auto request = std::make_shared<OptRequest>();
   CLI::App* command = app.add_subcommand("opt", "Show a program after a stage");
   command->add_option("FILE", request->file, "StableHLO text; - is standard input")->required();
-  command->add_option("--until", request->until, "The last stage: read")
-      ->check(CLI::IsMember({"read"}))
+  command->add_option("--until", request->until, "The last stage")
+      ->check(CLI::IsMember(stage_names()))
       ->capture_default_str();
   command->add_flag("--generic", request->generic, "MLIR's generic form");
   command->callback([request] { run(*request); });

@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "heddle/interpreter.h"
 #include "program_commands.h"
+#include "stages.h"
 #include "terminal.h"
 
 namespace heddle::cli {
@@ -20,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct RunRequest {
-  std::string file, entry, io, output;
+  std::string file, entry, io, output, until = "read";
   std::vector<std::string> inputs;
   bool check = false;
   Tolerance tolerance;
@@ -259,7 +260,8 @@ struct Failures {
 void run(const RunRequest& request) {
   if (request.check && request.io.empty())
     throw Error("--check compares with out.0, out.1, ... of a file: name it with --io");
-  const std::vector<Program> programs = load_programs(request.file);
+  std::vector<Program> programs = load_programs(request.file);
+  for (Program& program : programs) program = after_stage(std::move(program), request.until);
   std::vector<std::pair<const Program*, const Function*>> chosen;
   for (const Program& program : programs)
     for (const Function* f : choose(program, request.entry)) chosen.emplace_back(&program, f);
@@ -306,6 +308,9 @@ void add_run(CLI::App& app) {
   command->add_flag("--check", request->check, "Compare the results with out.* of --io");
   command->add_option("--rtol", request->tolerance.rtol, "Relative tolerance of --check");
   command->add_option("--atol", request->tolerance.atol, "Absolute tolerance of --check");
+  command->add_option("--until", request->until, "Run the program as it is after this stage")
+      ->check(CLI::IsMember(stage_names()))
+      ->capture_default_str();
   add_report_options(*command, request->report);
   command->callback([request] { run(*request); });
 }

@@ -1,0 +1,107 @@
+#include "ir/rewrite.h"
+
+#include "heddle/op.h"
+#include "ir/eval.h"
+
+namespace heddle {
+
+namespace {
+
+// As deep as the verifier and the interpreter go.
+constexpr int kMostDepth = 400;
+
+}  // namespace
+
+Rewriter::Rewriter(const Program& source, Replace replace, std::size_t most_ops)
+    : from(source),
+      to(source.name),
+      replace_(std::move(replace)),
+      most_ops_(most_ops),
+      values_(source.value_count(), kNone) {
+  to.program.file = source.file;
+  to.program.attrs = source.attrs;
+  to.program.meshes = source.meshes;
+}
+
+LocId Rewriter::location(LocId loc) {
+  if (loc == 0) return 0;
+  if (loc >= locations_.size()) locations_.resize(loc + 1, 0);
+  if (locations_[loc] == 0) locations_[loc] = to.program.add_location(from.location(loc));
+  return locations_[loc];
+}
+
+Var Rewriter::value(ValueId v) {
+  HEDDLE_CHECK(values_[v] != kNone, "value {} is used before it is defined", v);
+  return {to, values_[v]};
+}
+
+Vars Rewriter::operands(const Op& op) {
+  Vars now;
+  for (ValueId v : from.operands(op)) now.push_back(value(v));
+  return now;
+}
+
+void Rewriter::define(ValueId v, Var now) { values_[v] = now.id(); }
+
+void Rewriter::define_results(const Op& op, const Vars& now) {
+  HEDDLE_CHECK(now.size() == op.result_count, "{} results for {}", now.size(), op.def->name);
+  for (std::size_t i = 0; i < now.size(); ++i) define(from.result(op, i), now[i]);
+}
+
+Verdict Rewriter::copy(const Function& function) {
+  Function head = function;
+  for (TypeId& t : head.results) t = to.program.intern(from.type(t));
+  head.loc = location(function.loc);
+  if (function.body != kNone) {
+    HEDDLE_TRY(head.body, copy_region(function.body));
+  }
+  to.program.functions.push_back(std::move(head));
+  return yes();
+}
+
+Expected<RegionId> Rewriter::copy_region(RegionId source) {
+  const RegionId made = to.program.add_region();
+  for (ValueId v : from.region(source).args)
+    define(v, {to, to.program.add_arg(made, to.program.intern(from.type_of(v)))});
+  Verdict copied = yes();
+  to.inside(made, [&] { copied = copy_ops(source); });
+  if (!copied) return copied.why();
+  return made;
+}
+
+Verdict Rewriter::copy_ops(RegionId source, bool open) {
+  if (depth_ >= kMostDepth)
+    return reason("{}: calls and regions are nested more than {} deep", from.where(0), kMostDepth);
+  ++depth_;
+  const std::vector<OpId>& ops = from.region(source).ops;
+  for (std::size_t i = 0; i + (open ? 1 : 0) < ops.size(); ++i) {
+    const Op& op = from.op(ops[i]);
+    to.at(location(op.loc));
+    if (++steps_ > most_ops_)
+      return located(from, op,
+                     fmt::format("the program grows beyond {} ops: functions that call others "
+                                 "several times multiply",
+                                 most_ops_));
+    HEDDLE_TRY(const bool replaced, replace_(*this, op));
+    if (!replaced) HEDDLE_TRY_VOID(copy_op(op));
+    if (to.failed()) return to.finish().why();
+  }
+  --depth_;
+  return yes();
+}
+
+Verdict Rewriter::copy_op(const Op& op) {
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    types.push_back(from.type_of(from.result(op, i)));
+  std::vector<RegionId> regions;
+  for (RegionId r : from.regions(op)) {
+    HEDDLE_TRY(const RegionId made, copy_region(r));
+    regions.push_back(made);
+  }
+  to.at(location(op.loc));  // the regions have moved it
+  define_results(op, to.ops(op.def->name, operands(op), types, from.attrs_of(op), regions));
+  return yes();
+}
+
+}  // namespace heddle

@@ -1,0 +1,49 @@
+// Copies a program op by op; a pass says what becomes of the ops that it changes.
+#pragma once
+
+#include <functional>
+
+#include "heddle/builder.h"
+
+namespace heddle {
+
+class Rewriter {
+ public:
+  // Deals with one op: writes others in its place, defines its results, and says true; or says
+  // false, and the op is copied.
+  using Replace = std::function<Expected<bool>(Rewriter&, const Op&)>;
+
+  // More than `most_ops` ops looked at are a reason.
+  Rewriter(const Program& from, Replace replace, std::size_t most_ops = SIZE_MAX);
+
+  // A function with its head and body.
+  Verdict copy(const Function& function);
+  // Ops to the end of the region that the builder is in; without the return where `open`.
+  Verdict copy_ops(RegionId from, bool open = false);
+  // A region of the source with its arguments and ops.
+  Expected<RegionId> copy_region(RegionId from);
+  Verdict copy_op(const Op& op);
+
+  // What became of a value.
+  Var value(ValueId v);
+  Vars operands(const Op& op);
+  void define(ValueId v, Var now);
+  void define_results(const Op& op, const Vars& now);
+
+  // The verified result.
+  Expected<Program> finish() { return to.finish(); }
+
+  const Program& from;
+  Builder to;
+
+ private:
+  LocId location(LocId loc);
+
+  Replace replace_;
+  std::size_t most_ops_, steps_ = 0;
+  std::vector<ValueId> values_;
+  std::vector<LocId> locations_;
+  int depth_ = 0;
+};
+
+}  // namespace heddle

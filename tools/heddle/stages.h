@@ -1,0 +1,17 @@
+// The stages that a program passes, in order: `--until` names the last one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/program.h"
+
+namespace heddle::cli {
+
+// read, inline, lower
+const std::vector<std::string>& stage_names();
+
+// The program after a stage; throws what is wrong.
+Program after_stage(Program program, const std::string& last);
+
+}  // namespace heddle::cli
