@@ -5,6 +5,7 @@
 
 #include "heddle/inline.h"
 #include "heddle/lower.h"
+#include "heddle/simplify.h"
 
 namespace heddle::cli {
 namespace {
@@ -18,6 +19,7 @@ constexpr std::array kStages = {
     Stage{"read", nullptr},
     Stage{"inline", [](const Program& p) { return inline_calls(p); }},
     Stage{"lower", lower_chlo},
+    Stage{"simplify", simplify},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace heddle::cli {
 
-// read, inline, lower
+// read, inline, lower, simplify
 const std::vector<std::string>& stage_names();
 
 // The program after a stage; throws what is wrong.
