@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,6 +47,7 @@ struct AxisInfo {
   Scope outer = Scope::world;  // the axis counts `inner`s inside one `outer`
   Scope inner = Scope::device;
   std::int64_t size = 0;  // 0: not known, not bounded
+  bool on_mesh = false;   // a kernel axis that a mesh has too
 };
 
 // Names of axes and of symbolic sizes. Ids are positions and stay valid as more are added.
@@ -58,6 +60,8 @@ class AxisRegistry {
   Expected<AxisId> add(AxisInfo info);
   // The standard axes leave some sizes open; a mesh or a target fills them in.
   Verdict set_size(AxisId id, std::int64_t size);
+  // The same for an axis of a mesh, which `require` then lists there.
+  Verdict put_on_mesh(AxisId id, std::int64_t size);
 
   std::optional<AxisId> find(std::string_view name) const;
   // Like find, with a reason that lists the names there are.
@@ -65,6 +69,8 @@ class AxisRegistry {
   const AxisInfo& operator[](AxisId id) const;
   bool knows(AxisId id) const { return id < axes_.size(); }
   std::size_t size() const { return axes_.size(); }
+  // Every axis, for a loop.
+  auto ids() const { return std::views::iota(AxisId{0}, static_cast<AxisId>(axes_.size())); }
   AxisId mem() const { return mem_; }
 
   SymbolId symbol(std::string_view name);

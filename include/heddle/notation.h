@@ -21,5 +21,7 @@ std::string print_layout(const Layout& layout, const AxisRegistry& axes);
 // The form with every digit in full.
 std::string print_layout_full(const Layout& layout, const AxisRegistry& axes);
 std::string print_dim(const Dim& dim, const AxisRegistry& axes);
+// The algebra knows no registry: its reasons call unknown sizes $1 and axes @#3. With their names.
+std::string with_names(std::string_view reason, const AxisRegistry& axes);
 
 }  // namespace heddle

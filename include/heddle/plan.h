@@ -107,6 +107,9 @@ struct Traffic {
   std::int64_t bytes = 0;  // received by the busiest holder, over all moves
 };
 
+// Whether a plan is small enough to be executed element by element.
+Verdict can_simulate(const Plan& plan, const Mesh& mesh);
+
 // Executes the plan on tagged elements and says what is wrong with the result, if anything: every
 // cell of the target holds its element with each contribution exactly once, no move reaches past
 // its group, and none receives more than its model says.

@@ -84,6 +84,12 @@ Verdict AxisRegistry::set_size(AxisId id, std::int64_t size) {
   return yes();
 }
 
+Verdict AxisRegistry::put_on_mesh(AxisId id, std::int64_t size) {
+  HEDDLE_TRY_VOID(set_size(id, size));
+  axes_[id].on_mesh = true;
+  return yes();
+}
+
 std::optional<AxisId> AxisRegistry::find(std::string_view name) const {
   auto it = by_name_.find(std::string(name));
   if (it == by_name_.end()) return std::nullopt;
@@ -96,7 +102,7 @@ Expected<AxisId> AxisRegistry::require(std::string_view wanted) const {
   std::string kernel;
   for (const AxisInfo& a : axes_) {
     if (a.kind == AxisKind::memory) continue;
-    std::string& list = a.kind == AxisKind::mesh ? mesh : kernel;
+    std::string& list = a.kind == AxisKind::mesh || a.on_mesh ? mesh : kernel;
     list += (list.empty() ? "" : ", ") + a.name;
   }
   return reason(

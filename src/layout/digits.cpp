@@ -9,7 +9,7 @@ std::string show(const Dim& dim) {
   if (dim.is_const()) return std::to_string(dim.factor());
   std::string text = dim.factor() == 1 ? "" : std::to_string(dim.factor()) + "*";
   for (int i = 0; i < Dim::kMaxSymbols && dim.symbols()[i] != 0; ++i)
-    text += fmt::format("{}s{}", i == 0 ? "" : "*", dim.symbols()[i]);
+    text += fmt::format("{}${}", i == 0 ? "" : "*", dim.symbols()[i]);
   return text;
 }
 

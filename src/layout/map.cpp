@@ -191,6 +191,13 @@ Expected<Coord> position_of(const Layout& layout, std::span<const std::int64_t> 
 
 Expected<std::vector<Coord>> cells(const Layout& layout, std::span<const std::int64_t> x) {
   HEDDLE_TRY_VOID(check_index(layout, x));
+  constexpr std::int64_t kMost = 1 << 20;
+  std::int64_t count = 1;
+  for (const auto* list : {&layout.replicas(), &layout.partials()})
+    for (const Iter& i : *list)
+      if (__builtin_mul_overflow(count, i.extent.factor(), &count) || count > kMost)
+        return reason("[cells] every element has more than {} cells; ask position_of for one",
+                      kMost);
   LayoutMap map(layout);
   std::vector<Coord> all;
   for (std::size_t r = 0; r < map.replicas(); ++r)

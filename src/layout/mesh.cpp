@@ -121,7 +121,7 @@ Expected<MeshAxis> parse_axis(std::string_view item, AxisRegistry& axes) {
       return reason("{} is a memory axis and cannot be part of a mesh", a.name);
     if (info.size != 0 && info.size < a.size)
       return reason("axis {} has at most {} positions, not {}", a.name, info.size, a.size);
-    HEDDLE_TRY_VOID(axes.set_size(*known, a.size));
+    HEDDLE_TRY_VOID(axes.put_on_mesh(*known, a.size));
     a.axis = *known;
   } else {
     HEDDLE_TRY(a.axis, axes.add({a.name, AxisKind::mesh, Scope::world, Scope::device, a.size}));

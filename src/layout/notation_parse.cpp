@@ -15,11 +15,13 @@ namespace {
 struct Written {
   Iter iter;
   bool has_stride = false;
+  std::size_t at = 0;  // where in the text
 };
 
 struct WrittenDim {
   DimInfo info;
   std::vector<Written> digits;
+  std::size_t at = 0;
 };
 
 class Parser {
@@ -31,17 +33,26 @@ class Parser {
     bool ok = peek('(') ? sharding_form() : full_form();
     ok = ok && terms();
     if (ok && !at_end()) ok = fail("expected '+' or the end");
-    if (!ok) return shown(error_, error_at_);
-    auto filled = fill_in();
-    if (!filled) return shown(filled.reason(), 0);
+    if (!ok || !fill_in()) return shown(error_, error_at_);
     for (const Written& w : replicas_) parts_.replicas.push_back(w.iter);
     for (const Written& w : partials_) parts_.partials.push_back(w.iter);
-    auto layout = Layout::make(std::move(parts_));
-    if (!layout) return shown(layout.reason(), 0);
+    auto layout = Layout::make(parts_);
+    if (!layout) return shown(with_names(layout.reason(), axes_), blamed());
     return layout;
   }
 
  private:
+  // What to point at where the whole makes no layout: the term without which it would.
+  std::size_t blamed() {
+    LayoutParts fewer = parts_;
+    fewer.replicas.clear();
+    if (Layout::make(fewer)) return replicas_.empty() ? 0 : replicas_.front().at;
+    fewer.partials.clear();
+    if (Layout::make(fewer)) return partials_.empty() ? 0 : partials_.front().at;
+    fewer.swizzle.reset();
+    return Layout::make(fewer) ? swizzle_at_ : digits_at_;
+  }
+
   // ---- characters
 
   void skip() {
@@ -147,43 +158,78 @@ class Parser {
 
   // ---- parts
 
-  bool attributes(DimInfo& info) {
-    if (!take('{')) return true;
-    do {
-      skip();
-      std::size_t at = pos_;
-      std::string_view key = word();
-      if (!expect('=', "after the name of a property")) return false;
-      if (key == "pad") {
-        if (!size(info.padded)) return false;
-      } else if (key == "origin") {
-        if (!integer(info.origin)) return false;
-      } else if (key == "halo") {
-        if (!integer(info.halo_lo)) return false;
-        info.halo_hi = info.halo_lo;
-        if (take(':') && !integer(info.halo_hi)) return false;
-      } else {
-        return fail_at(at,
-                       fmt::format("unknown property '{}'; there are pad, origin and halo", key));
-      }
-    } while (take(','));
+  // A halo or origin; these stay small enough to add.
+  bool small_integer(std::int64_t& out) {
     constexpr std::int64_t kMost = std::int64_t{1} << 60;
-    for (std::int64_t v : {info.origin, info.halo_lo, info.halo_hi})
-      if (v > kMost || v < -kMost) return fail("a halo or origin is at most 2^60");
+    const std::size_t at = (skip(), pos_);
+    if (!integer(out)) return false;
+    return (out <= kMost && out >= -kMost) || fail_at(at, "a halo or origin is at most 2^60");
+  }
+
+  bool halo(std::int64_t& out, std::size_t d) {
+    const std::size_t at = (skip(), pos_);
+    if (!small_integer(out)) return false;
+    return out >= 0 || fail_at(at, fmt::format("dimension {} has a negative halo ({})", d, out));
+  }
+
+  bool padding(Dim& out, std::size_t d) {
+    const std::size_t at = (skip(), pos_);
+    if (!size(out)) return false;
+    return out.factor() >= 1 ||
+           fail_at(at, fmt::format("dimension {} is padded to {}; a padded size is at least 1", d,
+                                   print_dim(out, axes_)));
+  }
+
+  bool attribute(std::string_view key, std::size_t at, DimInfo& info, std::size_t d) {
+    if (key == "pad") return padding(info.padded, d);
+    if (key == "origin") return small_integer(info.origin);
+    if (key != "halo")
+      return fail_at(at, fmt::format("unknown property '{}'; there are pad, origin and halo", key));
+    if (!halo(info.halo_lo, d)) return false;
+    info.halo_hi = info.halo_lo;
+    return !take(':') || halo(info.halo_hi, d);
+  }
+
+  bool attributes(DimInfo& info, std::size_t d) {
+    if (!take('{')) return true;
+    std::vector<std::string_view> seen;
+    do {
+      const std::size_t at = (skip(), pos_);
+      const std::string_view key = word();
+      if (!expect('=', "after the name of a property")) return false;
+      if (std::find(seen.begin(), seen.end(), key) != seen.end())
+        return fail_at(at, fmt::format("{} of dimension {} is given twice", key, d));
+      seen.push_back(key);
+      if (!attribute(key, at, info, d)) return false;
+    } while (take(','));
     return expect('}', "after the properties of a dimension");
   }
 
-  bool dim_head(DimInfo& info) {
+  // Dimension d: its size and properties.
+  bool dim_head(DimInfo& info, std::size_t d) {
+    const std::size_t at = (skip(), pos_);
     if (!size(info.size)) return false;
+    if (info.size.factor() < 0)
+      return fail_at(
+          at, fmt::format("dimension {} has the negative size {}", d, print_dim(info.size, axes_)));
     info.padded = info.size.is_zero() ? Dim(1) : info.size;
-    return attributes(info);
+    return attributes(info, d);
+  }
+
+  bool extent(Dim& out) {
+    const std::size_t at = (skip(), pos_);
+    if (!size(out)) return false;
+    return out.factor() >= 1 ||
+           fail_at(at, fmt::format("a digit has extent {}; an extent is at least 1",
+                                   print_dim(out, axes_)));
   }
 
   // Behind a ':' of a dimension: gpu, 8@gpu, 8, or (2:4@gpu) with its stride.
   bool dim_digit(Written& out) {
+    out.at = (skip(), pos_);
     if (take('(')) {
       out.has_stride = true;
-      return size(out.iter.extent) && expect(':', "between extent and stride") &&
+      return extent(out.iter.extent) && expect(':', "between extent and stride") &&
              size(out.iter.stride) && expect('@', "before the axis") && axis(out.iter.axis) &&
              expect(')', "after the digit");
     }
@@ -206,7 +252,7 @@ class Parser {
       if (!peek('@') && !peek('*')) return fail_at(from, axes_.require(w).reason());
       pos_ = from;
     }
-    if (!size(out.iter.extent)) return false;
+    if (!extent(out.iter.extent)) return false;
     if (take('@')) return axis(out.iter.axis);
     if (!memory) return fail("expected '@' and an axis");
     out.iter.axis = axes_.mem();
@@ -219,7 +265,8 @@ class Parser {
     if (take(')')) return true;
     do {
       WrittenDim d;
-      if (!dim_head(d.info)) return false;
+      d.at = (skip(), pos_);
+      if (!dim_head(d.info, dims_.size())) return false;
       while (take(':')) {
         d.digits.emplace_back();
         if (!dim_digit(d.digits.back())) return false;
@@ -234,7 +281,7 @@ class Parser {
     if (has_dims && !take(']')) {
       do {
         parts_.dims.emplace_back();
-        if (!dim_head(parts_.dims.back())) return false;
+        if (!dim_head(parts_.dims.back(), parts_.dims.size() - 1)) return false;
       } while (take(','));
       if (!expect(']', "after the dimensions")) return false;
     }
@@ -242,10 +289,11 @@ class Parser {
     if (text_.substr(pos_, 2) != "S[")
       return fail(has_dims ? "expected S[(extents):(strides)]"
                            : "expected (...) as in (64:8@gpu, 128), or S[(extents):(strides)]");
+    digits_at_ = pos_;
     pos_ += 2;
     if (!list([&] {
           parts_.digits.emplace_back();
-          return size(parts_.digits.back().extent);
+          return extent(parts_.digits.back().extent);
         }))
       return false;
     if (!expect(':', "between extents and strides")) return false;
@@ -319,9 +367,10 @@ class Parser {
       if (peek(']')) return fail("expected an axis, as in gpu or 2@gpu");
       out.emplace_back();
       Written& w = out.back();
+      w.at = (skip(), pos_);
       if (has_stride()) {
         w.has_stride = true;
-        if (!size(w.iter.extent) || !expect(':', "between extent and stride") ||
+        if (!extent(w.iter.extent) || !expect(':', "between extent and stride") ||
             !size(w.iter.stride) || !expect('@', "before the axis") || !axis(w.iter.axis))
           return false;
         continue;
@@ -352,6 +401,7 @@ class Parser {
 
   bool swizzle() {
     if (parts_.swizzle) return fail("a layout has one swizzle");
+    swizzle_at_ = pos_;
     std::int64_t v[3] = {0, 0, 0};
     for (int i = 0; i < 3; ++i) {
       if (i > 0 && !expect(',', "between bits, base and shift of a swizzle")) return false;
@@ -391,26 +441,38 @@ class Parser {
                               print_dim(info.size, axes_), block * ways.factor(), block);
   }
 
-  Verdict fill_in() {
-    // What a dimension's digits leave over lies in memory, fastest.
+  bool fill_in() {
+    if (!fill_dims() || !fill_strides()) return false;
+    for (const WrittenDim& d : dims_)
+      for (const Written& w : d.digits) parts_.digits.push_back(w.iter);
+    if (!short_form_) return true;
+    // Mesh axes that nothing mentions hold copies.
+    for (const AxisId a : axes_.ids())
+      if (axes_[a].kind == AxisKind::mesh && axes_[a].size > 1 &&
+          std::find(mentioned_.begin(), mentioned_.end(), a) == mentioned_.end())
+        parts_.replicas.push_back({axes_[a].size, 1, a});
+    return true;
+  }
+
+  // What a dimension's digits leave over lies in memory, fastest.
+  bool fill_dims() {
     for (std::size_t d = 0; d < dims_.size(); ++d) {
       Dim named = 1;
-      for (const Written& w : dims_[d].digits) {
-        if (w.iter.extent.factor() < 1)
-          return reason("dimension {} is split {} ways; at least 1 is possible", d,
-                        print_dim(w.iter.extent, axes_));
-        named = named * w.iter.extent;
-      }
+      for (const Written& w : dims_[d].digits) named = named * w.iter.extent;
       DimInfo& info = dims_[d].info;
       if (info.size.is_zero() && info.padded.is(1) && named.valid()) info.padded = named;
       if (!named.valid() || !Dim::divides(named, info.padded))
-        return reason("{}", uneven(d, info, named));
+        return fail_at(dims_[d].at, uneven(d, info, named));
       Dim rest = Dim::quotient(info.padded, named);
       if (!rest.is(1) || info.has_halo())
-        dims_[d].digits.push_back({{rest, 0, axes_.mem()}, false});
+        dims_[d].digits.push_back({{rest, 0, axes_.mem()}, false, dims_[d].at});
       parts_.dims.push_back(info);
     }
-    // Left to right, slowest to fastest, on every axis.
+    return true;
+  }
+
+  // Left to right, slowest to fastest, on every axis.
+  bool fill_strides() {
     std::vector<Written*> order;
     for (WrittenDim& d : dims_)
       for (Written& w : d.digits) order.push_back(&w);
@@ -428,23 +490,15 @@ class Parser {
       Dim room = it.extent;
       if (const DimInfo* halo = halo_of(*order[i])) {
         auto wide = Dim::sum(it.extent, halo->halo_lo + halo->halo_hi);
-        if (!wide) return reason("a halo needs a block of known size");
+        if (!wide) return fail_at(order[i]->at, "a halo needs a block of known size");
         room = *wide;
         parts_.offset.push_back({it.axis, Dim(halo->halo_lo) * it.stride});
       }
       next->second = next->second * room;
       if (!next->second.valid())
-        return reason("the tensor is too large, or names more than four sizes");
+        return fail_at(order[i]->at, "the tensor is too large, or names more than four sizes");
     }
-    for (const WrittenDim& d : dims_)
-      for (const Written& w : d.digits) parts_.digits.push_back(w.iter);
-    if (!short_form_) return yes();
-    // Mesh axes that nothing mentions hold copies.
-    for (AxisId a = 0; a < axes_.size(); ++a)
-      if (axes_[a].kind == AxisKind::mesh && axes_[a].size > 1 &&
-          std::find(mentioned_.begin(), mentioned_.end(), a) == mentioned_.end())
-        parts_.replicas.push_back({axes_[a].size, 1, a});
-    return yes();
+    return true;
   }
 
   // The dimension whose halo widens this digit: its last one, in memory.
@@ -460,6 +514,7 @@ class Parser {
   std::size_t pos_ = 0;
   std::string error_;
   std::size_t error_at_ = 0;
+  std::size_t digits_at_ = 0, swizzle_at_ = 0;
   bool short_form_ = false;
   std::vector<WrittenDim> dims_;
   std::vector<Written> replicas_, partials_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 
 #include "heddle/notation.h"
 #include "layout/digits.h"
@@ -13,6 +14,27 @@ std::string print_dim(const Dim& dim, const AxisRegistry& axes) {
   std::string text = dim.factor() == 1 ? "" : std::to_string(dim.factor()) + "*";
   for (int i = 0; i < Dim::kMaxSymbols && dim.symbols()[i] != 0; ++i)
     text += (i == 0 ? "" : "*") + std::string(axes.symbol_name(dim.symbols()[i]));
+  return text;
+}
+
+std::string with_names(std::string_view reason, const AxisRegistry& axes) {
+  std::string text;
+  while (!reason.empty()) {
+    const std::size_t mark = reason.starts_with("@#") ? 2 : reason.starts_with("$") ? 1 : 0;
+    unsigned number = 0;
+    const char* const end = reason.data() + reason.size();
+    const char* const stop = std::from_chars(reason.data() + mark, end, number).ptr;
+    if (mark == 2 && stop != reason.data() + mark && number < axes.size()) {
+      text += "@" + axes[static_cast<AxisId>(number)].name;
+    } else if (mark == 1 && number >= 1 && number <= axes.symbols()) {
+      text += axes.symbol_name(static_cast<SymbolId>(number));
+    } else {
+      text += reason.front();
+      reason.remove_prefix(1);
+      continue;
+    }
+    reason.remove_prefix(static_cast<std::size_t>(stop - reason.data()));
+  }
   return text;
 }
 
@@ -110,7 +132,7 @@ class Printer {
                           axis(o.axis));
     }
     if (sharding_form)
-      for (AxisId a = 0; a < axes_.size(); ++a)
+      for (const AxisId a : axes_.ids())
         if (axes_[a].kind == AxisKind::mesh && axes_[a].size > 1 && !mentions(a))
           text += " + 0@" + axis(a);
     if (const auto& z = layout_.swizzle())

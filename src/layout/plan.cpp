@@ -24,9 +24,35 @@ namespace {
 
 // ---- may these two be planned at all
 
+// "n, m"
+std::string open_sizes(const Layout& layout, const AxisRegistry& axes) {
+  std::vector<std::string_view> names;
+  const auto note = [&](const Dim& dim) {
+    for (const SymbolId symbol : dim.symbols())
+      if (symbol != 0 &&
+          std::find(names.begin(), names.end(), axes.symbol_name(symbol)) == names.end())
+        names.push_back(axes.symbol_name(symbol));
+  };
+  for (const DimInfo& d : layout.dims()) {
+    note(d.size);
+    note(d.padded);
+  }
+  for (const auto* list : {&layout.digits(), &layout.replicas(), &layout.partials()})
+    for (const Iter& i : *list) {
+      note(i.extent);
+      note(i.stride);
+    }
+  for (const AxisOffset& o : layout.offset()) note(o.value);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 Verdict check_side(const Layout& layout, const char* which, const Mesh& mesh,
                    const AxisRegistry& axes) {
-  if (!layout.concrete()) return reason("[plan] the {} has unknown sizes; bind them first", which);
+  if (!layout.concrete()) {
+    const std::string open = open_sizes(layout, axes);
+    return reason("[plan] the {} has no number for {}: bind sizes first, as in --bind {}=16", which,
+                  open, open.substr(0, open.find(',')));
+  }
   if (auto ok = validate(layout, axes); !ok)
     return reason("[plan] the {} is not well formed: {}", which, ok.reason());
   for (AxisId axis : axes_of(layout)) {

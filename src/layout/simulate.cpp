@@ -40,16 +40,8 @@ class Simulator {
       : plan_(plan), mesh_(mesh), axes_(axes) {}
 
   Expected<Traffic> run() {
-    for (const Layout* l : {&plan_.source, &plan_.target}) {
-      if (!l->concrete()) return reason("[simulate] bind unknown sizes first");
-      double cells = 1;
-      for (const auto* list : {&l->digits(), &l->replicas(), &l->partials()})
-        for (const Iter& i : *list) cells *= static_cast<double>(i.extent.factor());
-      if (cells > kMostCells || mesh_.devices() > kMostCells)
-        return reason("[simulate] more than {} cells: take smaller sizes and a smaller mesh",
-                      kMostCells);
-    }
-    for (AxisId a = 0; a < axes_.size(); ++a)
+    HEDDLE_TRY_VOID(can_simulate(plan_, mesh_));
+    for (const AxisId a : axes_.ids())
       if (axes_[a].kind == AxisKind::memory) memory_axes_.push_back(a);
     fill();
     Layout at = plan_.source;
@@ -301,6 +293,21 @@ class Simulator {
 };
 
 }  // namespace
+
+Verdict can_simulate(const Plan& plan, const Mesh& mesh) {
+  for (const Layout* l : {&plan.source, &plan.target}) {
+    if (!l->concrete()) return reason("[simulate] bind unknown sizes first");
+    double cells = 1;
+    for (const auto* list : {&l->digits(), &l->replicas(), &l->partials()})
+      for (const Iter& i : *list) cells *= static_cast<double>(i.extent.factor());
+    if (cells > kMostCells || mesh.devices() > kMostCells)
+      return reason(
+          "[simulate] the copies of all elements on {} devices are {:.3g}, and at most {} are "
+          "looked at one by one: take smaller sizes or a smaller mesh",
+          mesh.devices(), cells, kMostCells);
+  }
+  return yes();
+}
 
 Expected<Traffic> simulate(const Plan& plan, const Mesh& mesh, const AxisRegistry& axes) {
   return Simulator(plan, mesh, axes).run();

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "heddle/notation.h"
 #include "layout/digits.h"
 
 namespace heddle {
@@ -116,7 +117,7 @@ Verdict validate(const Layout& layout, const AxisRegistry& axes) {
       return reason(
           "{} elements share one cell (a broadcast view); give each its own place or replicate "
           "with R[...]",
-          show(i.extent));
+          print_dim(i.extent, axes));
   if (!layout.concrete()) return yes();  // the rest is checked once sizes are bound
 
   // A halo widens the innermost digit of its dimension.

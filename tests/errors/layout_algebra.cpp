@@ -64,6 +64,9 @@ WRONG_USE(ApplyError, IndexWithoutACell,
           position_of(layout_of("(64{origin=8, pad=56}:8@gpu)"), Index{3}), "no cell", "8 to 63")
 WRONG_USE(ApplyError, UnknownSizes, position_of(layout_of("(8*n:8@gpu)"), Index{0}),
           "unknown sizes", "bind")
+WRONG_USE(ApplyError, MoreCellsThanAnyoneLists,
+          cells(layout_of("(8) + R[1048576@mem, 1048576:1048576@mem]"), Index{0}), "1048576",
+          "position_of")
 WRONG_USE(ApplyError, CellsOfUnknownSizes, cells(layout_of("(8*n:8@gpu)"), Index{0}), "bind")
 WRONG_USE(BindError, ASizeOfZero, bind_sizes(layout_of("(8*n:8@gpu)"), {{1, 0}}), "at least 1")
 WRONG_USE(SpanError, SpanThatIsNoSize, span(layout_of("[n] S[(n):(2)]"), 0), "unknown sizes",

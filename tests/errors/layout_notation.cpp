@@ -47,15 +47,19 @@ WRONG_USE(NotationError, SizeThatDoesNotDivide, parsed("(64:3@gpu)"), "dimension
           "64{pad=66}", "blocks of 22")
 WRONG_USE(NotationError, TenOverFour, parsed("(10:4@gpu)"), "10{pad=12}", "blocks of 3")
 WRONG_USE(NotationError, MemoryThatDoesNotDivide, parsed("(12:8)"), "12{pad=16}")
-WRONG_USE(NotationError, SecondDimensionThatDoesNotDivide, parsed("(64, 10:4@tp)"), "dimension 1")
+WRONG_USE(NotationError, SecondDimensionThatDoesNotDivide, parsed("(64, 10:4@tp)"), "column 6",
+          "dimension 1")
 WRONG_USE(NotationError, UnknownSizeNotKnownToDivide, parsed("(n:8@gpu)"), "8*n")
 WRONG_USE(NotationError, KnownSizeOverAnUnknownNumber, parsed("(64:n@gpu)"), "dimension 0", "n")
 WRONG_USE(NotationError, NoWays, parsed("(64:0@gpu)"), "at least 1")
-WRONG_USE(NotationError, NegativeWays, parsed("(64:-8@gpu)"), "-8", "at least 1")
-WRONG_USE(NotationError, NegativeSize, parsed("(-4)"), "dimension 0", "-4")
+WRONG_USE(NotationError, NegativeWays, parsed("(64:-8@gpu)"), "column 5", "-8", "at least 1")
+WRONG_USE(NotationError, NegativeSize, parsed("(2, -4)"), "column 5", "dimension 1", "-4")
 WRONG_USE(NotationError, NegativeSizeOfASplitDimension, parsed("(-5:4@gpu)"), "dimension 0", "-5")
 WRONG_USE(NotationError, PaddedToNothing, parsed("(64{pad=0})"), "dimension 0", "at least 1")
-WRONG_USE(NotationError, PaddedToLessThanNothing, parsed("(64{pad=-1})"), "dimension 0", "-1")
+WRONG_USE(NotationError, PaddedToLessThanNothing, parsed("(64{pad=-1})"), "column 9", "dimension 0",
+          "-1")
+WRONG_USE(NotationError, APropertyTwice, parsed("(64{pad=72,pad=80}:8@gpu)"), "column 12",
+          "pad of dimension 0", "twice")
 
 // ---- properties of a dimension
 
@@ -65,7 +69,8 @@ WRONG_USE(NotationError, PropertyWithoutValue, parsed("(64{pad})"), "column 8", 
 WRONG_USE(NotationError, PropertyWithEmptyValue, parsed("(64{pad=})"), "column 9", "expected")
 WRONG_USE(NotationError, NoClosingBrace, parsed("(64{pad=72)"), "column 11", "'}'")
 WRONG_USE(NotationError, NegativeHalo, parsed("(64{halo=-1}:8@gpu)"), "negative halo")
-WRONG_USE(NotationError, NegativeHaloAfter, parsed("(64{halo=1:-2}:8@gpu)"), "negative halo", "-2")
+WRONG_USE(NotationError, NegativeHaloAfter, parsed("(64{halo=1:-2}:8@gpu)"), "column 12",
+          "negative halo", "-2")
 WRONG_USE(NotationError, HaloThatIsNoNumber, parsed("(64{halo=x})"), "column 10",
           "expected a number")
 WRONG_USE(NotationError, OriginThatIsAFraction, parsed("(64{origin=1.5})"), "column 13")
@@ -77,7 +82,8 @@ WRONG_USE(NotationError, LargestNumber, parsed("(9223372036854775807)"), "2^61")
 WRONG_USE(NotationError, SizesThatMultiplyPast64Bits,
           parsed("(4611686018427387904, 4611686018427387904)"), "too large")
 WRONG_USE(NotationError, StrideThatReachesTooFar, parsed("S[(4):(4611686018427387904)]"), "2^61")
-WRONG_USE(NotationError, HugeHalo, parsed("(64{halo=9223372036854775807}:8@gpu)"), "halo", "2^60")
+WRONG_USE(NotationError, HugeHalo, parsed("(64{halo=9223372036854775807}:8@gpu)"), "column 10",
+          "halo", "2^60")
 WRONG_USE(NotationError, HugeNegativeHalo, parsed("(64{halo=-9223372036854775807}:8@gpu)"), "halo")
 WRONG_USE(NotationError, HugeOrigin, parsed("(64{origin=-9223372036854775807}:8@gpu)"), "origin",
           "2^60")
@@ -96,13 +102,13 @@ WRONG_USE(NotationError, ReplicasNotClosed, parsed("(64) + R[gpu"), "column 13",
 WRONG_USE(NotationError, UnknownReduction, parsed("(64) + P[avg tp]"), "avg", "sum", "max")
 WRONG_USE(NotationError, TwoKindsOfReduction, parsed("(64) + P[sum tp] + P[max gpu]"), "one kind")
 WRONG_USE(NotationError, PartialsOnOneCell, parsed("(64) + P[2:0@gpu]"), "share one cell", "stride")
-WRONG_USE(NotationError, InterleavedReplicas, parsed("(64) + R[2:2@gpu, 2:3@gpu]"), "2:2", "2:3",
-          "interleave", "at least 4")
+WRONG_USE(NotationError, InterleavedReplicas, parsed("(64) + R[2:2@gpu, 2:3@gpu]"), "column 10",
+          "2:2", "2:3", "interleave", "at least 4")
 WRONG_USE(NotationError, OverlappingPartials, parsed("(64) + P[2:1@gpu, 2:1@gpu]"), "overlap",
           "at least 2")
 WRONG_USE(NotationError, SwizzleWithTwoNumbers, parsed("(64) + Z[3,3]"), "column 13",
           "bits, base and shift")
-WRONG_USE(NotationError, SwizzleWithASmallShift, parsed("(64) + Z[3,3,2]"), "3 bits",
+WRONG_USE(NotationError, SwizzleWithASmallShift, parsed("(64) + Z[3,3,2]"), "column 10", "3 bits",
           "shift of at least 3")
 WRONG_USE(NotationError, SwizzleOfTooManyBits, parsed("(64) + Z[50,3,50]"), "60")
 WRONG_USE(NotationError, NegativeSwizzle, parsed("(64) + Z[-1,0,1]"), "bits, base and shift",
@@ -123,6 +129,8 @@ WRONG_USE(NotationError, DigitsThatCoverTooLittle, parsed("[8] S[(4):(1)]"), "di
           "dimensions 8")
 WRONG_USE(NotationError, DigitsThatCoverTooMuch, parsed("[8] S[(9):(1)]"), "digits cover 9",
           "dimensions 8")
+WRONG_USE(NotationError, DigitsThatCoverOtherUnknownSizes, parsed("[8*n] S[(4*n):(1)]"), "column 7",
+          "digits cover 4*n", "dimensions 8*n")
 WRONG_USE(NotationError, ExtentZero, parsed("[0] S[(0):(1)]"), "extent 0", "at least 1")
 
 // The mark stands below the place, also in a long line.
@@ -140,6 +148,23 @@ TEST(NotationError, MarkStandsBelowThePlace) {
 TEST(NotationError, WithoutAMeshSaysHowToGiveOne) {
   AxisRegistry axes = AxisRegistry::standard();
   expect_words(why_not(parse_layout("(64:8@gpu)", axes)), {"unknown axis 'gpu'", "--mesh"});
+}
+
+TEST(NotationError, AMeshOfKernelAxesIsListed) {
+  Machine machine("lane=4");
+  expect_words(why_not(parse_layout("(64:8@gpu)", machine.axes)),
+               {"unknown axis 'gpu'", "The mesh has lane"});
+}
+
+// The algebra knows numbers only; names come from the registry.
+TEST(NotationError, ReasonsOfTheAlgebraGetNames) {
+  Machine machine;
+  const Layout a = parse_layout("(8*rows:4@tp)", machine.axes).value();
+  const std::vector<Dim> shape = {Dim(4)};
+  const std::string why = with_names(why_not(group(a, shape)), machine.axes);
+  EXPECT_THAT(why, ::testing::HasSubstr("8*rows"));
+  EXPECT_EQ(with_names("$1 of @#0, $7, @#999 and $", machine.axes),
+            "rows of @mem, $7, @#999 and $");
 }
 
 }  // namespace

@@ -24,9 +24,12 @@ struct Capability {
 };
 
 // Kept true by hand: what this version does, and what a part still to be built will need.
-std::vector<Capability> capabilities(bool llvm, bool cuda, bool mpi) {
-  const auto needs = [](const char* what, bool found) {
-    return fmt::format("not built yet; will need {}: {}", what, found ? "found" : "not found");
+std::vector<Capability> capabilities(bool llvm, bool gpu, bool nvrtc, bool mpi) {
+  const auto there = [](const char* what, bool found) {
+    return fmt::format("{} ({})", what, found ? "found" : "none");
+  };
+  const auto needs = [&](const char* what, bool found) {
+    return "not built yet; needs " + there(what, found);
   };
   return {
       {true, "layouts and plans for moving data", "heddle layout --help"},
@@ -34,7 +37,7 @@ std::vector<Capability> capabilities(bool llvm, bool cuda, bool mpi) {
       {false, "reading JAX functions directly", "not built yet"},
       {false, "choosing how to distribute them", "not built yet"},
       {false, "running on CPU cores", needs("LLVM 19", llvm)},
-      {false, "running on GPUs", needs("a GPU and NVRTC", cuda)},
+      {false, "running on GPUs", needs("a GPU", gpu) + ", " + there("NVRTC", nvrtc)},
       {false, "running on several machines", needs("MPI", mpi)},
   };
 }
@@ -55,8 +58,8 @@ void write_text(const std::vector<Finding>& findings, const std::vector<Capabili
   for (const Capability& capability : can) {
     const std::string mark = fmt::format("{:<8}", capability.works ? "yes" : "not yet");
     text +=
-        fmt::format("  {}  {:<33}  {}\n", capability.works ? style.green(mark) : style.yellow(mark),
-                    capability.what, style.dim(shortened(capability.note, columns - 47)));
+        fmt::format("  {}  {:<34}  {}\n", capability.works ? style.green(mark) : style.yellow(mark),
+                    capability.what, style.dim(shortened(capability.note, columns - 48)));
   }
   write_stdout(text);
 }
@@ -88,7 +91,7 @@ void doctor(const ReportOptions& options) {
   const Finding mpi = probe_mpi();
   const std::vector<Finding> findings = {
       probe_cores(), probe_vectors(), probe_memory(), gpus, cuda, llvm, mpi, probe_python()};
-  const auto can = capabilities(llvm.found, gpus.found && cuda.found, mpi.found);
+  const auto can = capabilities(llvm.found, gpus.found, cuda.found, mpi.found);
   if (options.json) {
     write_report(findings, can);
   } else {

@@ -73,11 +73,35 @@ void add_layout_options(CLI::App& command, LayoutOptions& options) {
 }
 
 Layout LayoutWorld::read(const std::string& text) {
-  return bind_sizes(parse_layout(text, axes).value(), sizes).value();
+  const auto bound = bind_sizes(parse_layout(text, axes).value(), sizes);
+  if (!bound)
+    throw Error(fmt::format("{}: {}", shortened(text, 60), with_names(bound.reason(), axes)));
+  return *bound;
+}
+
+void add_kernel_axes(LayoutWorld& world, const LayoutOptions& options,
+                     const std::vector<Layout>& layouts) {
+  for (const Layout& layout : layouts)
+    if (!layout.concrete()) return;  // how far it reaches is open
+  std::string mesh = options.mesh;
+  if (mesh.empty() && !world.mesh.axes().empty()) mesh = world.mesh.str();
+  std::string added;
+  for (const AxisId axis : world.axes.ids()) {
+    const std::int64_t size = reach(layouts, axis);
+    if (world.axes[axis].kind != AxisKind::kernel || size == 1 || world.mesh.find(axis) != nullptr)
+      continue;
+    const std::string& name = world.axes[axis].name;
+    mesh += fmt::format("{}{}={}", mesh.empty() ? "" : ",", name, size);
+    added += (added.empty() ? "" : ",") + name;
+  }
+  if (added.empty()) return;
+  world.mesh = Mesh::parse(mesh, world.axes).value();
+  if (!options.mesh.empty()) world.inferred_axes = added;
+  world.inferred = true;
 }
 
 LayoutWorld make_world(const LayoutOptions& options, const std::vector<std::string>& texts) {
-  LayoutWorld world{AxisRegistry::standard(), {}, false, {}};
+  LayoutWorld world{AxisRegistry::standard(), {}, false, {}, {}};
   world.mesh = Mesh::parse(options.mesh, world.axes).value();
   std::vector<AxisId> added;
   if (options.mesh.empty())

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/file.h"
 #include "heddle/dtype.h"
@@ -22,7 +23,7 @@ constexpr std::size_t kHoldersListed = 16;  // of one cell, in JSON
 struct ShowOptions {
   LayoutOptions common;
   std::string layout;
-  std::string svg;
+  std::optional<std::string> svg;  // a file, or - for standard output
   std::vector<std::string> axes;
   std::string dtype = "f32";
   int width = 0;
@@ -136,7 +137,7 @@ void write_text(const Shown& shown, const ShowOptions& options) {
     text += "\n" + picture_text(picture, {style.colour(), style.unicode(), columns});
   if (picture.elements > 1 && picture.axes.empty())
     text += "\n  --axes mem draws where in memory each element lies\n";
-  if (!options.svg.empty()) text += fmt::format("\ndrawn in {}\n", options.svg);
+  if (options.svg) text += fmt::format("\ndrawn in {}\n", *options.svg);
   write_stdout(text);
 }
 
@@ -225,16 +226,25 @@ void write_report(const Shown& shown, const ShowOptions& options) {
                  {"all_columns", picture.all_columns},
                  {"cells", cells_json(picture)}};
   if (picture.contributions == 1) report["reduce"] = nullptr;
-  if (!options.svg.empty()) report["svg"] = options.svg;
+  if (options.svg) report["svg"] = *options.svg;
   write_json(report);
 }
 
+void check_svg(const ShowOptions& options) {
+  if (options.svg == "")
+    throw CLI::ValidationError("--svg", "write the name of a file, or - for standard output");
+  if (options.svg == "-" && options.common.report.json)
+    throw CLI::ValidationError("--svg -", "standard output takes either --json or the picture");
+}
+
 void show(const ShowOptions& options) {
+  check_svg(options);
   const Shown shown = read(options);
-  if (!options.svg.empty()) {
+  if (options.svg) {
     const Picture picture = shown.picture(kSvgRows, kSvgColumns);
     const std::string svg = picture_svg(picture, shown.text, remarks_of(shown, picture));
-    if (const Verdict written = write_file(options.svg, svg); !written)
+    if (options.svg == "-") return write_stdout(svg);
+    if (const Verdict written = write_file(*options.svg, svg); !written)
       throw Error(written.reason());
   }
   if (options.common.report.json) {
@@ -254,7 +264,8 @@ void add_layout_show(CLI::App& layout) {
   command->add_option("--axes", options->axes, "Axes whose positions are drawn: warp,lane")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--svg", options->svg, "Also draw the picture into this file");
+  command->add_option("--svg", options->svg,
+                      "Draw the picture into this file too; - for standard output alone");
   command->add_option("--dtype", options->dtype, "Element type that bytes are counted for")
       ->capture_default_str();
   command->add_option("--width", options->width, "Columns of text")->check(CLI::Range(40, 1000));

@@ -78,6 +78,9 @@ void prepare_help(CLI::App& app) {
   app.get_formatter()->label("OPTIONS", "options");
   app.get_formatter()->label("SUBCOMMAND", "command");
   app.group("Commands");
+  app.footer(
+      "HEDDLE_LOG=1, 2 or 3 in the environment lets Heddle say on standard error what it does:\n"
+      "1 a line for each plan or kernel, 2 whole plans, 3 generated sources.");
   app.set_help_flag("-h,--help", "Show this help and exit");
 }
 
