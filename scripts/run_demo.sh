@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Shows what Heddle does today: a layout, and the moves from one layout to another.
+# Shows what Heddle does today: a program that learns, a layout, and the moves from one layout to
+# another.
 #   scripts/run_demo.sh build/release/heddle
 set -euo pipefail
-heddle=$1
+heddle=$(realpath "$1")
+cd "$(dirname "$0")/.."
 
 show() {
   printf '\n$ heddle'
@@ -11,8 +13,21 @@ show() {
   "$heddle" "$@"
 }
 
-mesh=node=2,gpu=4
+# The value of the result called $1 in a report.
+loss() { awk -v name="'$1'" 'index($1, name) { print $3; exit }'; }
+
 show doctor
+
+# A small GPT as JAX exports it (examples/gpt/gpt.py): its loss, then eight training steps in a
+# loop. Both are compared with what JAX gave.
+gpt=examples/gpt
+before=$(show run $gpt/forward.mlir --io $gpt/forward.safetensors --check)
+after=$(show run $gpt/train.mlir --io $gpt/train.safetensors --check)
+printf '%s\n%s\n' "$before" "$after"
+printf '\nthe loss of the GPT is %s before training and %s after\n' \
+  "$(loss loss <<< "$before")" "$(loss loss_after <<< "$after")"
+
+mesh=node=2,gpu=4
 # Gradients: every device has its own contribution to the sum.
 show layout show '(1024, 4096) + P[sum node,gpu]' --mesh $mesh
 # An optimizer that splits its state over all devices wants them so:

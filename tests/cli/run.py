@@ -4,7 +4,7 @@
 A test file is a list of commands with the output that each must give:
 
     # a comment
-    $ heddle doctor --plain        runs in a shell, in an empty folder
+    $ heddle doctor --plain        runs in a shell, in an empty folder; $EXAMPLES is examples/
     cores    {{[0-9]+}} usable     {{...}} is a regular expression inside a line
     ...                            any lines, up to the first that matches the next one
     ? 1                            the exit status, where it is not 0
@@ -22,6 +22,7 @@ import tempfile
 from pathlib import Path
 
 TIMEOUT = 60  # seconds per command
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def read_cases(path):
@@ -74,7 +75,7 @@ def run(command, tool, folder):
     # `heddle` is a shell function, so that it can stand anywhere in a command.
     script = f'heddle() {{ {shlex.quote(tool)} "$@"; }}\n{command}'
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HEDDLE_")}
-    environment.update(LC_ALL="C.UTF-8", NO_COLOR="1")
+    environment.update(LC_ALL="C.UTF-8", NO_COLOR="1", EXAMPLES=str(EXAMPLES))
     done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, timeout=TIMEOUT,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
