@@ -67,9 +67,12 @@ void Reader::finish(RegionId region, Draft& draft, const Results& results) {
     Cursor::fail_at(draft.at,
                     fmt::format("[{}] gives {} results and {} are named", draft.def->short_name(),
                                 draft.results.size(), results.total));
+  settle(draft.attrs, draft.at);
+  OpShardings shardings = take_shardings(draft);
   const OpId id =
       program_.add_op(region, *draft.def, draft.operands, draft.results, std::move(draft.attrs),
                       draft.regions, location_at(draft.at, std::move(user)));
+  keep_shardings(id, std::move(shardings), draft.at);
   ValueId next = program_.op(id).results;
   for (const Results::Name& n : results.names) {
     define(n.name, next, n.count, n.at);

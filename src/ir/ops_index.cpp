@@ -99,7 +99,7 @@ std::vector<OpDef> index_ops() {
   };
   row("stablehlo.dynamic_slice", {1, -1}, 1, 0, Form::words, kSizesWords, dynamic_slice_rule,
       eval_dynamic_slice);
-  row("stablehlo.dynamic_update_slice", {2, -1}, 1, 0, Form::operands, {},
+  row("stablehlo.dynamic_update_slice", {2, -1}, 1, 0, Form::functional, {},
       dynamic_update_slice_rule, eval_dynamic_update_slice);
   row("stablehlo.gather", 2, 1, 0, Form::generic, {}, gather_rule, eval_gather);
   row("stablehlo.dynamic_gather", 3, 1, 0, Form::generic, {}, dynamic_gather_rule,

@@ -251,8 +251,8 @@ std::vector<OpDef> shape_ops() {
   row("stablehlo.constant", 0, Form::constant, {}, constant_rule, eval_constant);
   row("stablehlo.iota", 0, Form::words, kIotaWords, iota_rule, eval_iota);
   row("stablehlo.dynamic_iota", 1, Form::words, kIotaWords, dynamic_iota_rule, eval_dynamic_iota);
-  row("stablehlo.reshape", 1, Form::operands, {}, reshape_rule, eval_reshape);
-  row("stablehlo.dynamic_reshape", 2, Form::operands, {}, dynamic_reshape_rule,
+  row("stablehlo.reshape", 1, Form::functional, {}, reshape_rule, eval_reshape);
+  row("stablehlo.dynamic_reshape", 2, Form::functional, {}, dynamic_reshape_rule,
       eval_dynamic_reshape);
   row("stablehlo.broadcast", 1, Form::words, kBroadcastWords, broadcast_rule, eval_broadcast);
   row("stablehlo.broadcast_in_dim", 1, Form::words, kBroadcastInDimWords, broadcast_in_dim_rule,
@@ -260,13 +260,13 @@ std::vector<OpDef> shape_ops() {
   row("stablehlo.dynamic_broadcast_in_dim", 2, Form::words, kBroadcastInDimWords,
       dynamic_broadcast_in_dim_rule, eval_dynamic_broadcast_in_dim);
   row("stablehlo.transpose", 1, Form::words, kTransposeWords, transpose_rule, eval_transpose);
-  row("stablehlo.reverse", 1, Form::words, kReverseWords, reverse_rule, eval_reverse);
+  row("stablehlo.reverse", 1, Form::words_same, kReverseWords, reverse_rule, eval_reverse);
   row("stablehlo.concatenate", {1, -1}, Form::words, kConcatenateWords, concatenate_rule,
       eval_concatenate);
   row("stablehlo.pad", 2, Form::words, kPadWords, pad_rule, eval_pad);
-  row("stablehlo.dynamic_pad", 5, Form::operands, {}, dynamic_pad_rule, eval_dynamic_pad);
+  row("stablehlo.dynamic_pad", 5, Form::functional, {}, dynamic_pad_rule, eval_dynamic_pad);
   row("stablehlo.slice", 1, Form::slice, {}, slice_rule, eval_slice);
-  row("stablehlo.real_dynamic_slice", 4, Form::operands, {}, real_dynamic_slice_rule,
+  row("stablehlo.real_dynamic_slice", 4, Form::functional, {}, real_dynamic_slice_rule,
       eval_real_dynamic_slice);
   row("stablehlo.get_dimension_size", 1, Form::words, kDimensionWords, get_dimension_size_rule,
       eval_get_dimension_size);

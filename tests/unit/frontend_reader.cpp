@@ -89,21 +89,6 @@ TEST(Reader, PartsKeepTheLinesOfTheFile) {
   EXPECT_EQ(p.location(p.op(p.region(p.functions[0].body).ops[0]).loc).line, 8U);
 }
 
-TEST(Reader, ShardingsAreKept) {
-  const Program p = read_stablehlo(
-                        "module { sdy.mesh @m = <[\"x\"=2, \"y\"=4]>\n func.func @f(%a: "
-                        "tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"y\":(1)2, ?}p3], "
-                        "replicated={\"x\"}>}) { return } }")
-                        .value();
-  ASSERT_EQ(p.meshes.size(), 1U);
-  const auto* s = find_attr(p.functions[0].arg_attrs[0], "sdy.sharding")->get<Sharding>();
-  ASSERT_NE(s, nullptr);
-  EXPECT_EQ(s->dims[0].axes[0].size, 2);
-  EXPECT_TRUE(s->dims[0].open);
-  EXPECT_EQ(s->dims[0].priority, 3);
-  EXPECT_EQ(s->replicated[0].name, "x");
-}
-
 // ---- one mistake each: where, the line, a caret, and what was expected
 
 TEST(ReaderError, ShowsThePlace) {
