@@ -6,10 +6,10 @@
 
 namespace heddle::frontend {
 
-Reader::Depth::Depth(Reader& r) : reader(r) {
-  if (++reader.depth_ > 200) {
+Reader::Depth::Depth(Reader& r, int most) : reader(r) {
+  if (++reader.depth_ > most) {
     --reader.depth_;
-    reader.in_.fail("nested too deeply: 200 levels at most");
+    reader.in_.fail(fmt::format("nested too deeply: {} levels at most", most));
   }
 }
 
@@ -57,13 +57,8 @@ Type Reader::type_value() {
   if (in_.take('!')) {
     std::string_view n = in_.expect_name("the name of a type");
     if (n == "stablehlo.token") return Type::token();
-    if (auto it = aliases_.find(in_.text().substr(at, in_.at() - at)); it != aliases_.end()) {
-      const std::size_t back = in_.at();
-      in_.go(it->second);
-      Type t = type_value();
-      in_.go(back);
-      return t;
-    }
+    Type t;
+    if (through_alias(in_.text().substr(at, in_.at() - at), [&] { t = type_value(); })) return t;
     Cursor::fail_at(at, fmt::format("unknown type '!{}'", n));
   }
   std::string_view n = in_.expect_name("a type");
@@ -314,13 +309,9 @@ Attr Reader::hash_attribute() {
   in_.expect('#', "before an attribute");
   std::string_view n = in_.expect_name("the name of an attribute");
   if (in_.raw() != '<') {
-    auto it = aliases_.find(in_.text().substr(at, in_.at() - at));
-    if (it == aliases_.end()) Cursor::fail_at(at, fmt::format("unknown attribute '#{}'", n));
-    const std::size_t back = in_.at();
-    in_.go(it->second);
-    Attr a = attribute();
-    in_.go(back);
-    return a;
+    Attr a;
+    if (through_alias(in_.text().substr(at, in_.at() - at), [&] { a = attribute(); })) return a;
+    Cursor::fail_at(at, fmt::format("unknown attribute '#{}'", n));
   }
   const std::size_t dot = n.find('.');
   if (dot == std::string_view::npos) {  // #stablehlo<comparison_direction LT>
@@ -427,7 +418,7 @@ void Reader::optional_location(std::string* user) {
 
 // The first file:line in it, in the order in which they are written.
 std::string Reader::location_body() {
-  Depth guard(*this);
+  Depth guard(*this, 1000);  // a level per frame of the user's call stack
   if (in_.take_word("unknown")) return "";
   if (in_.take_word("callsite")) {
     in_.expect('(', "after callsite");
@@ -458,14 +449,12 @@ std::string Reader::location_body() {
     std::string_view alias = in_.text().substr(at, in_.at() - at);
     if (auto known = location_cache_.find(alias); known != location_cache_.end())
       return known->second;
-    auto it = aliases_.find(alias);
-    if (it == aliases_.end()) Cursor::fail_at(at, fmt::format("unknown location '{}'", alias));
-    const std::size_t back = in_.at();
-    in_.go(it->second);
     std::string found;
-    in_.expect_text("loc(", "in the alias of a location");
-    found = location_body();
-    in_.go(back);
+    const bool known = through_alias(alias, [&] {
+      in_.expect_text("loc(", "in the alias of a location");
+      found = location_body();
+    });
+    if (!known) Cursor::fail_at(at, fmt::format("unknown location '{}'", alias));
     location_cache_.emplace(alias, found);
     return found;
   }

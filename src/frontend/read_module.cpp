@@ -5,7 +5,7 @@
 namespace heddle::frontend {
 
 Reader::Reader(std::string_view text, std::string file, std::uint32_t first_line)
-    : in_(text), first_line_(first_line), line_(first_line) {
+    : in_(text), line_(first_line) {
   program_.file = std::move(file);
 }
 
@@ -166,9 +166,17 @@ void Reader::mesh() {
     optional_dict(decl.attrs);
   }
   optional_location(nullptr);
+  constexpr std::size_t kMostMeshes = 1000;
+  if (program_.meshes.size() >= kMostMeshes)
+    Cursor::fail_at(at, fmt::format("more than {} meshes", kMostMeshes));
   const Verdict added = program_.add_mesh(std::move(decl.name), decl.axes,
                                           std::move(decl.device_ids), std::move(decl.attrs));
   if (!added) Cursor::fail_at(at, added.reason());
+}
+
+void Reader::claim_name(const std::string& name, std::size_t at) {
+  if (!function_names_.insert(name).second)
+    Cursor::fail_at(at, fmt::format("function @{} is defined twice", name));
 }
 
 void Reader::function_args(Function& f) {
@@ -218,8 +226,7 @@ void Reader::function() {
     (void)in_.take_word("public");
   const std::size_t at = in_.at();
   f.name = std::string(in_.symbol());
-  if (program_.find_function(f.name) != nullptr)
-    Cursor::fail_at(at, fmt::format("function @{} is defined twice", f.name));
+  claim_name(f.name, at);
   f.body = program_.add_region();
   scoped([&] {
     function_args(f);
@@ -266,8 +273,7 @@ void Reader::generic_function() {
   in_.expect('>', "after the properties of a function");
   if (f.name.empty() || type.size() != 2)
     Cursor::fail_at(at, "a function needs sym_name and function_type");
-  if (program_.find_function(f.name) != nullptr)
-    Cursor::fail_at(at, fmt::format("function @{} is defined twice", f.name));
+  claim_name(f.name, at);
   if (const auto* results = type[1].get<Attr::List>())
     for (const Attr& t : *results)
       if (const Type* one = t.get<Type>()) f.results.push_back(program_.intern(*one));
@@ -320,18 +326,17 @@ void Reader::region_args(RegionId region) {
 
 void Reader::scoped(const std::function<void()>& body) {
   const std::size_t mark = undo_.size();
-  undo_.emplace_back(std::string_view(), std::nullopt);
+  const std::size_t outside = scope_;
+  scope_ = ++scopes_;
   body();
+  scope_ = outside;
   // Names of the region end with it.
-  while (undo_.size() > mark) {
+  for (; undo_.size() > mark; undo_.pop_back()) {
     auto& [name, before] = undo_.back();
-    if (name.data() != nullptr) {
-      if (before)
-        values_[name] = *before;
-      else
-        values_.erase(name);
-    }
-    undo_.pop_back();
+    if (before)
+      values_[name] = *before;
+    else
+      values_.erase(name);
   }
 }
 
