@@ -1,6 +1,8 @@
 // Attributes of ops, functions and modules. Pretty and generic text give the same attributes.
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,7 +50,11 @@ struct Attr {
   struct Float {
     double value = 0;
     std::string type = "f64";
-    friend bool operator==(const Float&, const Float&) = default;
+    // Equal bits: NaN is itself, and -0 is not 0.
+    friend bool operator==(const Float& a, const Float& b) {
+      return std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value) &&
+             a.type == b.type;
+    }
   };
   struct Symbol {
     std::string name;  // without @

@@ -24,10 +24,12 @@ std::string_view name(OpClass cls);
 
 // How StableHLO's pretty text spells an op. Every op can also be written in the generic form.
 enum class Form : std::uint8_t {
-  generic,    // "op"(%a) <{…}> ({…}) {…} : (t) -> t only
-  operands,   // op %a, %b {…} : t   or   : (t, t) -> t
-  words,      // op %a, %b, dims = [0], k = 5 {…} : types; the words are in the row
-  call_like,  // op(%a, k = 5) : t -> t, as chlo.top_k writes it
+  generic,     // "op"(%a) <{…}> ({…}) {…} : (t) -> t only
+  operands,    // op %a, %b {…} : t where all types are alike, else : (t, t) -> t
+  functional,  // op %a, %b {…} : (t, t) -> t always
+  words,       // op %a, %b, dims = [0], k = 5 {…} : (t, t) -> t; the words are in the row
+  words_same,  // the same, but : t where all types are alike
+  call_like,   // op(%a, k = 5) : t -> t, as chlo.top_k writes it
   constant,
   compare,
   select,
@@ -44,6 +46,7 @@ enum class Form : std::uint8_t {
   terminator,
   check_const,
   scan,
+  sharding_constraint,
   manual_computation,
 };
 

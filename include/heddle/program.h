@@ -12,6 +12,7 @@
 
 #include "heddle/attr.h"
 #include "heddle/error.h"
+#include "heddle/sharding.h"
 #include "heddle/type.h"
 
 namespace heddle {
@@ -23,6 +24,7 @@ using OpId = std::uint32_t;
 using RegionId = std::uint32_t;
 using TypeId = std::uint32_t;
 using LocId = std::uint32_t;  // 0: unknown
+using LayoutId = std::uint32_t;
 inline constexpr std::uint32_t kNone = UINT32_MAX;
 
 // Where something stands in the text, and what the text says it came from.
@@ -37,6 +39,7 @@ struct Value {
   OpId op = kNone;          // that gives it, or kNone for an argument of a region
   RegionId region = kNone;  // whose argument it is
   std::uint32_t index = 0;  // which result or argument
+  LayoutId layout = kNone;  // where the program says that it lies
 };
 
 struct Op {
@@ -46,6 +49,7 @@ struct Op {
   std::uint32_t result_count = 0;
   std::uint32_t regions = 0, region_count = 0;  // into the region table
   std::uint32_t attrs = kNone;                  // into the attribute table
+  std::uint32_t layouts = kNone;  // into the table of operand layouts; none: takes what comes
   LocId loc = 0;
 };
 
@@ -61,16 +65,9 @@ struct Function {
   std::vector<TypeId> results;
   RegionId body = kNone;
   std::vector<AttrDict> arg_attrs, result_attrs;  // one per argument and result
+  std::vector<LayoutId> result_layouts;           // one per result, or none at all
   AttrDict attrs;
   LocId loc = 0;
-};
-
-// sdy.mesh: named axes; devices in another order than 0, 1, … are listed.
-struct MeshDecl {
-  std::string name;
-  std::vector<std::pair<std::string, std::int64_t>> axes;
-  std::vector<std::int64_t> device_ids;
-  AttrDict attrs;
 };
 
 class Program {
@@ -82,6 +79,7 @@ class Program {
   std::string file;  // it was read from; for messages
   AttrDict attrs;
   std::vector<MeshDecl> meshes;
+  AxisRegistry axes = AxisRegistry::standard();  // of all meshes, and mem
   std::vector<Function> functions;
 
   const Function* find_function(std::string_view wanted) const;
@@ -105,12 +103,31 @@ class Program {
   std::size_t op_count() const { return ops_.size(); }
   std::size_t value_count() const { return values_.size(); }
 
+  // Layouts ride on values; null where the program says nothing.
+  const ValueLayout* layout_of(ValueId id) const { return layout(values_[id].layout); }
+  const ValueLayout* layout(LayoutId id) const { return id == kNone ? nullptr : &layouts_[id]; }
+  // How an op takes its operands, one each; empty for ops that take what comes.
+  std::span<const LayoutId> operand_layouts(const Op& op) const;
+  // The sharding that a layout was read from.
+  Expected<Sharding> sharding(const ValueLayout& layout, const Type& type) const {
+    return to_sharding(layout, meshes[layout.mesh], type, axes.mem());
+  }
+  const MeshDecl* find_mesh(std::string_view wanted) const;
+
   // "train.mlir:212:10"
   std::string where(LocId loc) const;
 
   // ---- building
   TypeId intern(const Type& type);
   LocId add_location(Location location);
+  // Its axes enter the registry; a name that is taken is refused.
+  Verdict add_mesh(std::string mesh_name, const AxisSizes& mesh_axes,
+                   std::vector<std::int64_t> device_ids = {}, AttrDict mesh_attrs = {});
+  // The layout of a value of this type; refused where the sharding does not fit mesh or type.
+  Expected<LayoutId> add_layout(const Sharding& sharding, const Type& type);
+  LayoutId intern(const ValueLayout& layout);
+  void set_layout(ValueId value, LayoutId layout) { values_[value].layout = layout; }
+  void set_operand_layouts(OpId op, std::span<const LayoutId> layouts);  // one per operand
   RegionId add_region() {
     regions_.emplace_back();
     return static_cast<RegionId>(regions_.size() - 1);
@@ -131,6 +148,9 @@ class Program {
   std::vector<Type> types_;
   std::unordered_multimap<std::uint64_t, TypeId> type_ids_;
   std::vector<Location> locations_;
+  std::vector<ValueLayout> layouts_;
+  std::unordered_multimap<std::uint64_t, LayoutId> layout_ids_;
+  std::vector<LayoutId> operand_layout_table_;
 };
 
 // Same functions, ops, attributes and types in the same order; names of values and locations apart.

@@ -104,8 +104,10 @@ std::string Cursor::symbol() {
 std::string_view Cursor::raw_quoted() {
   if (peek() != '"') fail(fmt::format("expected a quoted text but found {}", shown(text_, at_)));
   const std::size_t from = at_ + 1;
-  std::size_t end = from;
-  while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+  std::size_t end = text_.find('"', from);
+  // Constants are long and have no escapes: only where there is one, each character is looked at.
+  if (text_.substr(from, end - from).find('\\') != std::string_view::npos)
+    for (end = from; end < text_.size() && text_[end] != '"';) end += text_[end] == '\\' ? 2 : 1;
   if (end >= text_.size()) fail("the quoted text that starts here does not end");
   at_ = end + 1;
   return text_.substr(from, end - from);

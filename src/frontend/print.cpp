@@ -2,8 +2,10 @@
 // is used where the op's row has one.
 #include "frontend/print.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "heddle/stablehlo.h"
 #include "ir/scalar.h"
@@ -16,10 +18,9 @@ std::string quote(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     const auto u = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (u < 32 || u > 126) {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (u < 32 || u > 126 || c == '"') {
       out += fmt::format("\\{:02X}", u);
     } else {
       out += c;
@@ -52,25 +53,126 @@ std::string hex_of(std::span<const std::byte> bytes) {
   return out;
 }
 
+// ---- numbers
+
+// Decimal digits without zeros at the end; the value is 0.d1d2d3… * 10^point.
+struct Decimal {
+  std::string digits;
+  int point = 0;
+};
+
+// How many of the exact digits of the value MLIR looks at when it wants `precision` of them: it
+// drops digits without rounding while the number has many more bits than it needs.
+int digits_kept(double value, int point, int precision) {
+  int exponent = 0;
+  double odd = std::frexp(value, &exponent);  // value = odd * 2^exponent, with a whole odd number
+  while (odd != std::floor(odd)) {
+    odd *= 2;
+    --exponent;
+  }
+  const int five = std::max(-exponent, 0);  // value = (odd * 5^five) / 10^five
+  const auto bits = static_cast<int>(std::floor(std::log2(static_cast<long double>(odd)) +
+                                                five * std::log2(5.0L))) +
+                    1 + std::max(exponent, 0);
+  const int wanted = (precision * 196 + 58) / 59;
+  const int dropped = bits > wanted ? (bits - wanted) * 59 / 196 : 0;
+  return point + five - dropped;
+}
+
+// At most `precision` digits, a half rounded up, exactly as MLIR does it.
+Decimal decimal(double value, int precision) {
+  char buffer[1100];  // no double has more exact digits
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, 1080).ptr;
+  const std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
+  const std::size_t e = text.find('e');
+  Decimal d{std::string(1, text[0]), 0};
+  d.digits += text.substr(2, e - 2);
+  d.point = std::stoi(std::string(text.substr(e + 1))) + 1;
+  const int kept = digits_kept(value, d.point, precision);
+  const auto keep = static_cast<std::size_t>(std::min(kept, precision));
+  const bool up = kept > precision && d.digits[keep] >= '5';
+  d.digits.resize(keep);
+  if (up) {
+    std::size_t i = keep;
+    while (i > 0 && d.digits[i - 1] == '9') --i;
+    d.digits.resize(std::max<std::size_t>(i, 1));
+    if (i > 0) {
+      ++d.digits[i - 1];
+    } else {
+      d.digits[0] = '1';
+      ++d.point;
+    }
+  }
+  d.digits.erase(d.digits.find_last_not_of('0') + 1);
+  return d;
+}
+
+// 1.500000e+00: six digits, which is what most constants need.
+std::string six_digits(double value) {
+  if (value == 0) return "0.000000e+00";
+
+  Decimal d = decimal(value, 6);
+  d.digits.resize(7, '0');
+  const int exponent = d.point - 1;
+  return fmt::format("{}.{}e{}{:02}", d.digits[0], d.digits.substr(1), exponent < 0 ? '-' : '+',
+                     std::abs(exponent));
+}
+
+// As many digits as the type needs, without an exponent where few zeros do.
+std::string all_digits(double value, int precision) {
+  const Decimal d = decimal(value, precision);
+  const auto n = static_cast<int>(d.digits.size());
+  const int tail = d.point - n;  // the number is digits * 10^tail
+  const bool scientific = tail >= 0 ? tail > 3 || n + tail > precision : d.point < -2;
+  if (scientific)
+    return fmt::format("{}.{}E{}{}", d.digits[0], n == 1 ? "0" : d.digits.substr(1),
+                       d.point > 0 ? '+' : '-', std::abs(d.point - 1));
+  if (tail >= 0) return d.digits + std::string(static_cast<std::size_t>(tail), '0');
+  if (d.point > 0)
+    return d.digits.substr(0, static_cast<std::size_t>(d.point)) + "." +
+           d.digits.substr(static_cast<std::size_t>(d.point));
+  return "0." + std::string(static_cast<std::size_t>(-d.point), '0') + d.digits;
+}
+
+template <typename T>
+constexpr int significand_bits() {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::numeric_limits<T>::digits;
+  else
+    return T::format.mantissa_bits + 1;
+}
+
+template <typename T>
+T parsed(const std::string& text) {
+  if constexpr (std::is_same_v<T, float>)
+    return std::strtof(text.c_str(), nullptr);
+  else if constexpr (std::is_same_v<T, double>)
+    return std::strtod(text.c_str(), nullptr);
+  else
+    return T(std::strtod(text.c_str(), nullptr));
+}
+
 // A float that reads back as the same bits.
 template <typename T>
 std::string floating(T value) {
-  const double wide = static_cast<double>(value);
-  if (!std::isfinite(wide)) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, static_cast<const void*>(&value), sizeof(T));
-    return fmt::format("0x{:0{}X}", bits, 2 * sizeof(T));
+  const auto wide = static_cast<double>(value);
+  auto same = [&](const std::string& text) {
+    const T again = parsed<T>(text);
+    return std::memcmp(static_cast<const void*>(&again), static_cast<const void*>(&value),
+                       sizeof(T)) == 0;
+  };
+  if (std::isfinite(wide)) {
+    const std::string sign = std::signbit(wide) ? "-" : "";
+    if (std::string text = sign + six_digits(std::fabs(wide)); same(text)) return text;
+    constexpr int precision = 2 + significand_bits<T>() * 59 / 196;
+    if (std::string text = sign + all_digits(std::fabs(wide), precision);
+        text.find('.') != std::string::npos && same(text))
+      return text;
   }
-  char buffer[64];
-  if constexpr (std::is_same_v<T, float>) {
-    auto [end, error] =
-        std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
-    return std::string(buffer, end);
-  } else {
-    auto [end, error] =
-        std::to_chars(buffer, buffer + sizeof buffer, wide, std::chars_format::scientific);
-    return std::string(buffer, end);
-  }
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, static_cast<const void*>(&value), sizeof(T));
+  return fmt::format("0x{:0{}X}", bits, 2 * sizeof(T));
 }
 
 std::string element_text(DType dtype, std::span<const std::byte> bytes) {
@@ -84,7 +186,7 @@ std::string element_text(DType dtype, std::span<const std::byte> bytes) {
     else if constexpr (IntScalar<T>)
       out = std::to_string(value);
     else if constexpr (ComplexScalar<T>)
-      out = fmt::format("({}, {})", floating(value.real()), floating(value.imag()));
+      out = fmt::format("({},{})", floating(value.real()), floating(value.imag()));
     else
       out = floating(value);
   });
@@ -108,7 +210,7 @@ void nested(const Array& a, std::size_t dim, std::int64_t& flat, std::string& ou
 
 std::string print_dense(const Array& a) {
   std::string body;
-  constexpr std::int64_t kMostListed = 64;
+  constexpr std::int64_t kMostListed = 100;
   if (a.elements() == 0) {
     body = "";
   } else if (a.is_splat() || a.elements() == 1) {
@@ -120,6 +222,16 @@ std::string print_dense(const Array& a) {
     body = "\"0x" + hex_of(a.bytes()) + "\"";
   }
   return fmt::format("dense<{}> : {}", body, a.type().str());
+}
+
+std::string print_float(double value, std::string_view type) {
+  std::string out;
+  dispatch(parse_dtype(type).value(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (!BoolScalar<T> && !IntScalar<T> && !ComplexScalar<T>)
+      out = floating(static_cast<T>(value));
+  });
+  return out;
 }
 
 std::string print_axes(const std::vector<ShardingAxis>& axes, bool open) {
@@ -172,6 +284,25 @@ std::string print_conv(const Attr::Struct& s) {
   return conv_side(s, "input") + "x" + conv_side(s, "kernel") + "->" + conv_side(s, "output");
 }
 
+void put_attr(AttrDict& attrs, std::string_view name, Attr value) {
+  const auto at = std::ranges::find_if(attrs, [&](const NamedAttr& a) { return a.name > name; });
+  attrs.insert(at, {std::string(name), std::move(value)});
+}
+
+std::string print_fields(const Attr::Struct& s) {
+  std::string text;
+  for (const NamedAttr& f : s.fields) {
+    text += (text.empty() ? "" : ", ") + (f.name == "value" ? "" : f.name + " = ");
+    if (const auto* list = f.value.get<Attr::Integers>())
+      text += list_of(*list);
+    else if (const auto* i = f.value.get<Attr::Integer>(); i != nullptr && i->type == "i64")
+      text += std::to_string(i->value);
+    else
+      text += print_attr(f.value);
+  }
+  return text;
+}
+
 std::string print_dict(const AttrDict& dict) {
   std::string text;
   for (const NamedAttr& a : dict) {
@@ -189,7 +320,8 @@ std::string print_attr(const Attr& attr) {
       return fmt::format("{} : {}", i.value, i.type);
     }
     std::string operator()(const Attr::Float& f) const {
-      return fmt::format("{} : {}", floating(f.value), f.type);
+      const std::string number = print_float(f.value, f.type);
+      return f.type == "f64" ? number : fmt::format("{} : {}", number, f.type);
     }
     std::string operator()(const std::string& s) const { return quote(s); }
     std::string operator()(const Type& t) const { return t.str(); }
@@ -212,22 +344,17 @@ std::string print_attr(const Attr& attr) {
     std::string operator()(const Attr::Struct& s) const {
       if (s.kind.empty()) return "{" + print_dict(s.fields) + "}";
       if (s.kind == "conv") return "#stablehlo.conv<" + print_conv(s) + ">";
-      std::string text;
-      for (const NamedAttr& f : s.fields) {
-        text += (text.empty() ? "" : ", ") + (f.name == "value" ? "" : f.name + " = ");
-        if (const auto* list = f.value.get<Attr::Integers>())
-          text += list_of(*list);
-        else if (const auto* i = f.value.get<Attr::Integer>(); i != nullptr && i->type == "i64")
-          text += std::to_string(i->value);
-        else
-          text += print_attr(f.value);
-      }
-      return fmt::format("#stablehlo.{}<{}>", s.kind, text);
+      return fmt::format("#stablehlo.{}<{}>", s.kind, print_fields(s));
     }
     std::string operator()(const Attr::List& v) const {
       std::string text;
-      for (const Attr& a : v) text += (text.empty() ? "" : ", ") + print_attr(a);
-      return "[" + text + "]";
+      const bool shardings = !v.empty() && std::ranges::all_of(v, [](const Attr& a) {
+        return a.get<Sharding>() != nullptr;
+      });
+      for (const Attr& a : v)
+        text += (text.empty() ? "" : ", ") +
+                (shardings ? print_sharding(*a.get<Sharding>()) : print_attr(a));
+      return (shardings ? "#sdy.sharding_per_value<[" : "[") + text + (shardings ? "]>" : "]");
     }
     std::string operator()(const Sharding& s) const { return "#sdy.sharding" + print_sharding(s); }
   };

@@ -13,6 +13,11 @@ std::string print_dict(const AttrDict& dict);  // without braces
 std::string print_dense(const Array& array);   // dense<…> : type
 std::string print_sharding(const Sharding& sharding);
 std::string print_axes(const std::vector<ShardingAxis>& axes, bool open);
+std::string print_fields(const Attr::Struct& fields);  // a = 1, b = [2]
+// A number as MLIR writes it, so that it reads back as the same bits of its type: f32, bf16, …
+std::string print_float(double value, std::string_view type);
+// Puts an attribute where its name belongs: dictionaries are sorted.
+void put_attr(AttrDict& attrs, std::string_view name, Attr value);
 std::string print_conv(const Attr::Struct& dims);
 
 }  // namespace heddle::frontend

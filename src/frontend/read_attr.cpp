@@ -6,10 +6,10 @@
 
 namespace heddle::frontend {
 
-Reader::Depth::Depth(Reader& r) : reader(r) {
-  if (++reader.depth_ > 200) {
+Reader::Depth::Depth(Reader& r, int most) : reader(r) {
+  if (++reader.depth_ > most) {
     --reader.depth_;
-    reader.in_.fail("nested too deeply: 200 levels at most");
+    reader.in_.fail(fmt::format("nested too deeply: {} levels at most", most));
   }
 }
 
@@ -57,13 +57,8 @@ Type Reader::type_value() {
   if (in_.take('!')) {
     std::string_view n = in_.expect_name("the name of a type");
     if (n == "stablehlo.token") return Type::token();
-    if (auto it = aliases_.find(in_.text().substr(at, in_.at() - at)); it != aliases_.end()) {
-      const std::size_t back = in_.at();
-      in_.go(it->second);
-      Type t = type_value();
-      in_.go(back);
-      return t;
-    }
+    Type t;
+    if (through_alias(in_.text().substr(at, in_.at() - at), [&] { t = type_value(); })) return t;
     Cursor::fail_at(at, fmt::format("unknown type '!{}'", n));
   }
   std::string_view n = in_.expect_name("a type");
@@ -128,19 +123,28 @@ Type Reader::tensor_body(std::string_view body, std::size_t at) {
 
 // ---- attributes
 
+// Dictionaries are sorted by name, as MLIR has them.
+void Reader::settle(AttrDict& attrs, std::size_t at) {
+  std::ranges::stable_sort(attrs, {}, &NamedAttr::name);
+  const auto twice = std::ranges::adjacent_find(attrs, {}, &NamedAttr::name);
+  if (twice != attrs.end())
+    Cursor::fail_at(at, fmt::format("attribute {} is given twice", twice->name));
+}
+
 AttrDict Reader::dict() {
   Depth guard(*this);
+  const std::size_t at = in_.at();
   AttrDict out;
   if (in_.take('}')) return out;
   do {
     const std::string name =
         in_.peek() == '"' ? in_.quoted() : std::string(in_.expect_name("the name of an attribute"));
-    if (find_attr(out, name) != nullptr) in_.fail(fmt::format("attribute {} is given twice", name));
     Attr value{Attr::Unit{}};
     if (in_.take('=')) value = attribute();
     out.push_back({name, std::move(value)});
   } while (in_.take(','));
   in_.expect('}', "or ',' after an attribute");
+  settle(out, at);
   return out;
 }
 
@@ -253,6 +257,7 @@ Attr Reader::list_attribute() {
     while (in_.take(','));
     in_.expect(']', "or ',' in a list");
   }
+  if (items.empty()) return Attr{std::move(items)};
   // A list of whole numbers is what array<i64: …> is.
   Attr::Integers numbers;
   for (const Attr& a : items) {
@@ -304,18 +309,19 @@ Attr Reader::hash_attribute() {
   in_.expect('#', "before an attribute");
   std::string_view n = in_.expect_name("the name of an attribute");
   if (in_.raw() != '<') {
-    auto it = aliases_.find(in_.text().substr(at, in_.at() - at));
-    if (it == aliases_.end()) Cursor::fail_at(at, fmt::format("unknown attribute '#{}'", n));
-    const std::size_t back = in_.at();
-    in_.go(it->second);
-    Attr a = attribute();
-    in_.go(back);
-    return a;
+    Attr a;
+    if (through_alias(in_.text().substr(at, in_.at() - at), [&] { a = attribute(); })) return a;
+    Cursor::fail_at(at, fmt::format("unknown attribute '#{}'", n));
   }
   const std::size_t dot = n.find('.');
   if (dot == std::string_view::npos) {  // #stablehlo<comparison_direction LT>
     in_.advance();
     std::string kind(in_.expect_name("a kind of attribute"));
+    if (kind == "manual_axes") {
+      Attr axes = axis_names();
+      in_.expect('>', "after axes");
+      return axes;
+    }
     if (in_.peek() == '<') {
       Attr inner = struct_attribute(std::move(kind));
       in_.expect('>', "after an attribute");
@@ -373,76 +379,7 @@ Attr Reader::field_value() {
   return attribute();
 }
 
-// ---- shardings
-
-std::vector<ShardingAxis> Reader::sharding_axes() {
-  std::vector<ShardingAxis> axes;
-  in_.expect('{', "before axes");
-  if (in_.take('}')) return axes;
-  do {
-    if (in_.take('?')) {
-      axes.push_back({"?", 1, 0});
-      continue;
-    }
-    ShardingAxis a{in_.quoted(), 1, 0};
-    if (in_.take(':')) {
-      in_.expect('(', "before the size in front of a part of an axis");
-      a.pre_size = in_.integer();
-      in_.expect(')', "after it");
-      a.size = in_.integer();
-      if (a.pre_size < 1 || a.size < 1) in_.fail("sizes of parts of an axis are at least 1");
-    }
-    axes.push_back(std::move(a));
-  } while (in_.take(','));
-  in_.expect('}', "or ',' after an axis");
-  return axes;
-}
-
-Sharding Reader::sharding() {
-  Sharding s;
-  in_.expect('<', "before a sharding");
-  s.mesh = std::string(in_.symbol());
-  while (in_.take(',')) {
-    if (in_.take('[')) {
-      if (in_.take(']')) continue;
-      do {
-        ShardingDim d;
-        d.axes = sharding_axes();
-        d.open = !d.axes.empty() && d.axes.back().name == "?";
-        if (d.open) d.axes.pop_back();
-        if (in_.raw() == 'p') {
-          in_.advance();
-          d.priority = in_.integer();
-        }
-        s.dims.push_back(std::move(d));
-      } while (in_.take(','));
-      in_.expect(']', "or ',' after a dimension's axes");
-    } else if (in_.take_word("replicated")) {
-      in_.expect('=', "after replicated");
-      s.replicated = sharding_axes();
-    } else if (in_.take_word("unreduced")) {
-      in_.expect('=', "after unreduced");
-      s.unreduced = sharding_axes();
-    } else {
-      in_.fail("expected […], replicated={…} or unreduced={…} in a sharding");
-    }
-  }
-  in_.expect('>', "after a sharding");
-  return s;
-}
-
-Attr Reader::sharding_list() {
-  Attr::List list;
-  in_.expect('[', "before shardings");
-  if (!in_.take(']')) {
-    do {
-      (void)in_.take_text("#sdy.sharding");
-      list.push_back({sharding()});
-    } while (in_.take(','));
-    in_.expect(']', "or ',' after a sharding");
-  }
-  return Attr{std::move(list)};
-}
+// ---- constants
 
 Array Reader::dense() {
   in_.expect_text("dense<", "before elements");
@@ -481,7 +418,7 @@ void Reader::optional_location(std::string* user) {
 
 // The first file:line in it, in the order in which they are written.
 std::string Reader::location_body() {
-  Depth guard(*this);
+  Depth guard(*this, 1000);  // a level per frame of the user's call stack
   if (in_.take_word("unknown")) return "";
   if (in_.take_word("callsite")) {
     in_.expect('(', "after callsite");
@@ -512,14 +449,12 @@ std::string Reader::location_body() {
     std::string_view alias = in_.text().substr(at, in_.at() - at);
     if (auto known = location_cache_.find(alias); known != location_cache_.end())
       return known->second;
-    auto it = aliases_.find(alias);
-    if (it == aliases_.end()) Cursor::fail_at(at, fmt::format("unknown location '{}'", alias));
-    const std::size_t back = in_.at();
-    in_.go(it->second);
     std::string found;
-    in_.expect_text("loc(", "in the alias of a location");
-    found = location_body();
-    in_.go(back);
+    const bool known = through_alias(alias, [&] {
+      in_.expect_text("loc(", "in the alias of a location");
+      found = location_body();
+    });
+    if (!known) Cursor::fail_at(at, fmt::format("unknown location '{}'", alias));
     location_cache_.emplace(alias, found);
     return found;
   }

@@ -1,5 +1,6 @@
 // dense<…>: nested lists, splats, complex pairs, and raw bytes in hex.
 #include <array>
+#include <bit>
 #include <charconv>
 
 #include "frontend/reader.h"
@@ -23,17 +24,42 @@ constexpr std::array<std::int8_t, 256> hex_table() {
 }
 constexpr auto kHex = hex_table();
 
+constexpr std::uint64_t each_byte(std::uint64_t byte) { return byte * 0x0101010101010101; }
+
+// Eight hex digits at once, the first in the lowest byte: four bytes, and marks what is no digit.
+std::uint32_t eight_digits(std::uint64_t text, std::uint64_t& bad) {
+  const std::uint64_t lower = text | each_byte(0x20);
+  const std::uint64_t letters = lower >> 6 & each_byte(1);
+  const std::uint64_t values = (lower & each_byte(0x0F)) + letters * 9;
+  // A digit is below 16 and is what its value is written as; and | 0x20 has not made it one.
+  bad |= values & each_byte(0xF0);
+  const std::uint64_t ten_or_more = (values + each_byte(6)) >> 4 & each_byte(1);
+  bad |= (each_byte('0') + values + ten_or_more * ('a' - '0' - 10)) ^ lower;
+  bad |= ~(text | text >> 1) & each_byte(0x20);
+  std::uint64_t packed = (values << 4 | values >> 8) & 0x00FF00FF00FF00FF;
+  packed = (packed | packed >> 8) & 0x0000FFFF0000FFFF;
+  return static_cast<std::uint32_t>(packed | packed >> 16);
+}
+
 std::vector<std::byte> hex_bytes(std::string_view digits, std::size_t at) {
+  static_assert(std::endian::native == std::endian::little);
   if (digits.size() % 2 != 0) Cursor::fail_at(at, "the hex text has an odd number of digits");
   std::vector<std::byte> bytes(digits.size() / 2);
-  int bad = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
+  std::uint64_t bad = 0;
+  std::size_t i = 0;
+  for (; i + 4 <= bytes.size(); i += 4) {
+    std::uint64_t text = 0;
+    std::memcpy(&text, digits.data() + 2 * i, 8);
+    const std::uint32_t four = eight_digits(text, bad);
+    std::memcpy(bytes.data() + i, &four, 4);
+  }
+  for (; i < bytes.size(); ++i) {
     const int high = kHex[static_cast<unsigned char>(digits[2 * i])];
     const int low = kHex[static_cast<unsigned char>(digits[2 * i + 1])];
-    bad |= high | low;
+    if ((high | low) < 0) bad = 1;
     bytes[i] = static_cast<std::byte>((high << 4) | (low & 15));
   }
-  if (bad < 0) Cursor::fail_at(at, "the hex text has a character that is no hex digit");
+  if (bad != 0) Cursor::fail_at(at, "the hex text has a character that is no hex digit");
   return bytes;
 }
 

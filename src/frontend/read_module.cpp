@@ -5,7 +5,7 @@
 namespace heddle::frontend {
 
 Reader::Reader(std::string_view text, std::string file, std::uint32_t first_line)
-    : in_(text), first_line_(first_line), line_(first_line) {
+    : in_(text), line_(first_line) {
   program_.file = std::move(file);
 }
 
@@ -28,6 +28,7 @@ void Reader::collect_aliases() {
 Program Reader::read() {
   collect_aliases();
   module_body(false);
+  settle_shardings();
   return std::move(program_);
 }
 
@@ -110,7 +111,7 @@ void Reader::generic_module() {
   optional_location(nullptr);
 }
 
-AttrDict Reader::mesh_axes(MeshDecl& decl) {
+void Reader::mesh_axes(MeshText& decl) {
   in_.expect('<', "before the axes of a mesh");
   in_.expect('[', "before the axes of a mesh");
   if (!in_.take(']')) {
@@ -129,12 +130,13 @@ AttrDict Reader::mesh_axes(MeshDecl& decl) {
     decl.device_ids = integer_list();
   }
   in_.expect('>', "after a mesh");
-  return {};
 }
 
 // sdy.mesh @mesh = <["x"=2, "y"=4]> {…}, or the same in the generic form
 void Reader::mesh() {
-  MeshDecl decl;
+  MeshText decl;
+  in_.skip();
+  const std::size_t at = in_.at();
   if (in_.peek() == '"') {
     (void)in_.raw_quoted();
     in_.expect_text("()", "after sdy.mesh");
@@ -146,7 +148,7 @@ void Reader::mesh() {
         decl.name = in_.quoted();
       } else if (key == "mesh") {
         in_.expect_text("#sdy.mesh", "as a mesh");
-        (void)mesh_axes(decl);
+        mesh_axes(decl);
       } else {
         decl.attrs.push_back({std::string(key), attribute()});
       }
@@ -160,11 +162,21 @@ void Reader::mesh() {
   } else {
     decl.name = std::string(in_.symbol());
     in_.expect('=', "after the name of a mesh");
-    (void)mesh_axes(decl);
+    mesh_axes(decl);
     optional_dict(decl.attrs);
   }
   optional_location(nullptr);
-  program_.meshes.push_back(std::move(decl));
+  constexpr std::size_t kMostMeshes = 1000;
+  if (program_.meshes.size() >= kMostMeshes)
+    Cursor::fail_at(at, fmt::format("more than {} meshes", kMostMeshes));
+  const Verdict added = program_.add_mesh(std::move(decl.name), decl.axes,
+                                          std::move(decl.device_ids), std::move(decl.attrs));
+  if (!added) Cursor::fail_at(at, added.reason());
+}
+
+void Reader::claim_name(const std::string& name, std::size_t at) {
+  if (!function_names_.insert(name).second)
+    Cursor::fail_at(at, fmt::format("function @{} is defined twice", name));
 }
 
 void Reader::function_args(Function& f) {
@@ -179,6 +191,7 @@ void Reader::function_args(Function& f) {
     define(name, id, 1, at);
     f.arg_attrs.emplace_back();
     optional_dict(f.arg_attrs.back());
+    argument_sharding(id, f.arg_attrs.back(), at);
     optional_location(nullptr);
   } while (in_.take(','));
   in_.expect(')', "after the arguments of a function");
@@ -186,6 +199,8 @@ void Reader::function_args(Function& f) {
 
 void Reader::function_results(Function& f) {
   if (!in_.take_text("->")) return;
+  in_.skip();
+  const std::size_t at = in_.at();
   if (!in_.take('(')) {  // one result, without attributes
     f.results.push_back(type());
     f.result_attrs.emplace_back();
@@ -197,6 +212,7 @@ void Reader::function_results(Function& f) {
     f.result_attrs.emplace_back();
     optional_dict(f.result_attrs.back());
   } while (in_.take(','));
+  result_shardings(static_cast<std::uint32_t>(program_.functions.size()), f.result_attrs, at);
   in_.expect(')', "after the results of a function");
 }
 
@@ -210,8 +226,7 @@ void Reader::function() {
     (void)in_.take_word("public");
   const std::size_t at = in_.at();
   f.name = std::string(in_.symbol());
-  if (program_.find_function(f.name) != nullptr)
-    Cursor::fail_at(at, fmt::format("function @{} is defined twice", f.name));
+  claim_name(f.name, at);
   f.body = program_.add_region();
   scoped([&] {
     function_args(f);
@@ -258,8 +273,7 @@ void Reader::generic_function() {
   in_.expect('>', "after the properties of a function");
   if (f.name.empty() || type.size() != 2)
     Cursor::fail_at(at, "a function needs sym_name and function_type");
-  if (program_.find_function(f.name) != nullptr)
-    Cursor::fail_at(at, fmt::format("function @{} is defined twice", f.name));
+  claim_name(f.name, at);
   if (const auto* results = type[1].get<Attr::List>())
     for (const Attr& t : *results)
       if (const Type* one = t.get<Type>()) f.results.push_back(program_.intern(*one));
@@ -274,6 +288,9 @@ void Reader::generic_function() {
   optional_location(nullptr);
   f.arg_attrs.resize(program_.region(f.body).args.size());
   f.result_attrs.resize(f.results.size());
+  for (std::size_t i = 0; i < f.arg_attrs.size(); ++i)
+    argument_sharding(program_.region(f.body).args[i], f.arg_attrs[i], at);
+  result_shardings(static_cast<std::uint32_t>(program_.functions.size()), f.result_attrs, at);
   program_.functions.push_back(std::move(f));
 }
 
@@ -309,18 +326,17 @@ void Reader::region_args(RegionId region) {
 
 void Reader::scoped(const std::function<void()>& body) {
   const std::size_t mark = undo_.size();
-  undo_.emplace_back(std::string_view(), std::nullopt);
+  const std::size_t outside = scope_;
+  scope_ = ++scopes_;
   body();
+  scope_ = outside;
   // Names of the region end with it.
-  while (undo_.size() > mark) {
+  for (; undo_.size() > mark; undo_.pop_back()) {
     auto& [name, before] = undo_.back();
-    if (name.data() != nullptr) {
-      if (before)
-        values_[name] = *before;
-      else
-        values_.erase(name);
-    }
-    undo_.pop_back();
+    if (before)
+      values_[name] = *before;
+    else
+      values_.erase(name);
   }
 }
 

@@ -67,9 +67,12 @@ void Reader::finish(RegionId region, Draft& draft, const Results& results) {
     Cursor::fail_at(draft.at,
                     fmt::format("[{}] gives {} results and {} are named", draft.def->short_name(),
                                 draft.results.size(), results.total));
+  settle(draft.attrs, draft.at);
+  OpShardings shardings = take_shardings(draft);
   const OpId id =
       program_.add_op(region, *draft.def, draft.operands, draft.results, std::move(draft.attrs),
                       draft.regions, location_at(draft.at, std::move(user)));
+  keep_shardings(id, std::move(shardings), draft.at);
   ValueId next = program_.op(id).results;
   for (const Results::Name& n : results.names) {
     define(n.name, next, n.count, n.at);
@@ -78,17 +81,18 @@ void Reader::finish(RegionId region, Draft& draft, const Results& results) {
 }
 
 LocId Reader::location_at(std::size_t at, std::string user) {
-  // Lines are counted forwards; ops come nearly in order.
-  if (at < line_start_) {
-    line_at_ = 0;
-    line_ = first_line_;
-    line_start_ = 0;
+  // From the line that was asked for last: ops come nearly in order.
+  const std::string_view text = in_.text();
+  while (at < line_start_) {
+    const std::size_t before =
+        line_start_ < 2 ? std::string_view::npos : text.rfind('\n', line_start_ - 2);
+    line_start_ = before == std::string_view::npos ? 0 : before + 1;
+    --line_;
   }
-  while (line_at_ < at) {
-    const std::size_t next = in_.text().find('\n', line_at_);
-    if (next == std::string_view::npos || next >= at) break;
-    line_at_ = next + 1;
-    line_start_ = line_at_;
+  for (;;) {
+    const std::size_t end = text.substr(0, at).find('\n', line_start_);
+    if (end == std::string_view::npos) break;
+    line_start_ = end + 1;
     ++line_;
   }
   return program_.add_location(
@@ -96,16 +100,16 @@ LocId Reader::location_at(std::size_t at, std::string user) {
 }
 
 void Reader::define(std::string_view name, ValueId first, std::uint32_t count, std::size_t at) {
-  auto [it, fresh] = values_.try_emplace(name, Definition{first, count});
+  const Definition definition{first, count, scope_};
+  auto [it, fresh] = values_.try_emplace(name, definition);
   if (fresh) {
     undo_.emplace_back(name, std::nullopt);
     return;
   }
   // A name may hide one from outside, but stands once in a region.
-  for (std::size_t i = undo_.size(); i-- > 0 && undo_[i].first.data() != nullptr;)
-    if (undo_[i].first == name) Cursor::fail_at(at, fmt::format("%{} is defined twice", name));
+  if (it->second.scope == scope_) Cursor::fail_at(at, fmt::format("%{} is defined twice", name));
   undo_.emplace_back(name, it->second);
-  it->second = {first, count};
+  it->second = definition;
 }
 
 ValueId Reader::operand() {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "frontend/cursor.h"
 #include "heddle/op.h"
@@ -24,7 +25,14 @@ class Reader {
   void function();
   void generic_function();
   void mesh();
-  AttrDict mesh_axes(MeshDecl& decl);
+  struct MeshText {
+    std::string name;
+    AxisSizes axes;
+    std::vector<std::int64_t> device_ids;
+    AttrDict attrs;
+  };
+  void mesh_axes(MeshText& mesh);
+  void claim_name(const std::string& name, std::size_t at);  // of a function
   void function_args(Function& f);
   void function_results(Function& f);
   // Ops up to the closing brace, which it takes.
@@ -104,27 +112,70 @@ class Reader {
   Attr array_attribute();
   Attr struct_attribute(std::string kind);
   Attr field_value();
-  AttrDict dict();  // after {, up to and with }
+  AttrDict dict();                                      // after {, up to and with }
+  static void settle(AttrDict& attrs, std::size_t at);  // sorts; refuses a name that comes twice
   void optional_dict(AttrDict& into);
   Attr::Integers integer_list();  // [1, 2]
-  Sharding sharding();            // <@mesh, […]>
-  std::vector<ShardingAxis> sharding_axes();
-  Attr sharding_list();  // [<…>, <…>]
-  Array dense();         // dense<…> : type
+  Array dense();                  // dense<…> : type
   void optional_location(std::string* user);
   std::string location_body();
+
+  // ---- read_sharding.cpp
+  Sharding sharding();  // <@mesh, […]>
+  std::vector<ShardingAxis> sharding_axes();
+  Attr sharding_list();  // [<…>, <…>]
+  Attr axis_names();     // {"x", "y"}
+  // A sharding whose mesh may stand further down.
+  struct Pending {
+    enum class Owner : std::uint8_t { value, function, op };
+    Sharding sharding;
+    std::size_t at;
+    Owner owner;
+    std::uint32_t of, index;  // which value, result of a function, operand of an op
+  };
+  struct OpShardings {
+    std::vector<Attr> operands, results;
+  };
+  static std::optional<Attr> take_attr(AttrDict& attrs, std::string_view name);
+  static std::vector<Attr> sharding_per_value(Attr attr, std::size_t count, std::string_view what,
+                                              std::size_t at);
+  void argument_sharding(ValueId value, AttrDict& attrs, std::size_t at);
+  void result_shardings(std::uint32_t function, std::vector<AttrDict>& attrs, std::size_t at);
+  static OpShardings take_shardings(Draft& op);
+  void keep_shardings(OpId id, OpShardings taken, std::size_t at);
+  void later(Pending::Owner owner, std::uint32_t of, std::uint32_t index, Attr sharding,
+             std::size_t at);
+  LayoutId layout_for(const Pending& pending);
+  void settle_shardings();
 
   LocId location_at(std::size_t at, std::string user);
 
   struct Depth {
     Reader& reader;
-    explicit Depth(Reader& r);
+    explicit Depth(Reader& r, int most = 200);
     ~Depth() { --reader.depth_; }
   };
+
+  // Reads what an alias such as #x or !x stands for, and comes back; says no where there is none.
+  // Aliases of aliases can grow without bound, so that what they stand for is counted.
+  template <typename Read>
+  bool through_alias(std::string_view alias, Read read) {
+    const auto it = aliases_.find(alias);
+    if (it == aliases_.end()) return false;
+    const std::size_t back = in_.at();
+    in_.go(it->second);
+    read();
+    alias_characters_ += in_.at() - it->second;
+    if (alias_characters_ > kMostAliasCharacters + 4 * in_.text().size())
+      Cursor::fail_at(back, "aliases stand for too much: write out what is used this often");
+    in_.go(back);
+    return true;
+  }
 
   struct Definition {
     ValueId first;
     std::uint32_t count;
+    std::size_t scope;  // in which region; names of regions around it may be hidden
   };
 
   Cursor in_;
@@ -134,10 +185,14 @@ class Reader {
   std::unordered_map<std::string_view, TypeId> type_cache_;
   std::unordered_map<std::string_view, std::size_t>
       aliases_;  // #x and !x to where they are defined
+  static constexpr std::size_t kMostAliasCharacters = std::size_t{1} << 23;
+  std::size_t alias_characters_ = 0;
   std::unordered_map<std::string_view, std::string> location_cache_;
+  std::unordered_set<std::string> function_names_;
+  std::vector<Pending> pending_;
   int depth_ = 0;
-  std::size_t line_at_ = 0;  // how far lines are counted
-  std::uint32_t first_line_ = 1;
+  std::size_t scope_ = 0, scopes_ = 0;
+  // The line that was asked for last, and where it begins.
   std::uint32_t line_ = 1;
   std::size_t line_start_ = 0;
 };

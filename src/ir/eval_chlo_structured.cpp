@@ -168,8 +168,9 @@ std::vector<Wide> contract_ragged(const RaggedProduct& p, const Integers& group_
       if (p.group_per_result &&
           group_of[static_cast<std::size_t>(along(p.sum.lhs, k, p.sum.ragged))] != group)
         continue;
-      result[o] += reduction::product(lhs[static_cast<std::size_t>(left + p.sum.lhs.offset(k))],
-                                      rhs[static_cast<std::size_t>(right + p.sum.rhs.offset(k))]);
+      result[o] = reduction::add_product(
+          result[o], lhs[static_cast<std::size_t>(left + p.sum.lhs.offset(k))],
+          rhs[static_cast<std::size_t>(right + p.sum.rhs.offset(k))]);
     }
   }
   return result;

@@ -13,14 +13,14 @@ Expected<Arrays> parts_for(EvalContext& ctx, const ManualPlan& plan, std::int64_
   Arrays parts;
   for (std::size_t i = 0; i < ctx.operands.size(); ++i) {
     const Array& whole = ctx.operands[i];
-    HEDDLE_TRY(Type type, local_type(plan, *plan.in[i], whole.type()));
+    HEDDLE_TRY(Type type, local_type(plan, plan.in[i], whole.type()));
     if (!type.is_tensor())
       parts.push_back(whole);
-    else if (holds_zeros(plan, *plan.in[i], position))
+    else if (holds_zeros(plan, plan.in[i], position))
       parts.push_back(Array(type));
     else
       parts.push_back(
-          pick_elements(whole, type, local_place(plan, *plan.in[i], whole.type(), position)));
+          pick_elements(whole, type, local_place(plan, plan.in[i], whole.type(), position)));
   }
   return parts;
 }
@@ -32,12 +32,12 @@ Expected<Arrays> assembled(EvalContext& ctx, const ManualPlan& plan,
   Arrays results;
   for (std::size_t i = 0; i < plan.out.size(); ++i) {
     const Type& type = ctx.result_type(i);
-    if (has_manual_unreduced(plan, *plan.out[i]))
+    if (has_manual_unreduced(plan, plan.out[i]))
       return reason("result {} is unreduced over a manual axis, which the interpreter cannot run",
                     i);
     Array whole(type);
     for (std::size_t p = positions.size(); p-- > 0 && type.is_tensor();)
-      put_elements(whole, parts[p][i], local_place(plan, *plan.out[i], type, positions[p]));
+      put_elements(whole, parts[p][i], local_place(plan, plan.out[i], type, positions[p]));
     results.push_back(std::move(whole));
   }
   return results;
@@ -67,7 +67,7 @@ Results run_outermost(EvalContext& ctx, const ManualPlan& plan) {
 // axes make up one value together.
 Results run_inner(EvalContext& ctx, const ManualPlan& plan) {
   const Process& self = ctx.process;
-  if (!self.mesh || self.mesh->axes != plan.mesh->axes)
+  if (!self.mesh || !(self.mesh->mesh == plan.mesh->mesh))
     return reason("it runs inside other processes, which are not the devices of mesh @{}",
                   plan.mesh->name);
   std::vector<AxisSpan> outer;

@@ -193,7 +193,7 @@ class Convolver {
     Wide sum{};
     for (std::int64_t i = 0; i < inputs_; ++i) {
       const Wide value = lhs < 0 ? Wide{} : lhs_[static_cast<std::size_t>(lhs + i * lhs_step)];
-      sum += product(value, rhs_[static_cast<std::size_t>(rhs + i * rhs_step)]);
+      sum = add_product(sum, value, rhs_[static_cast<std::size_t>(rhs + i * rhs_step)]);
     }
     return sum;
   }

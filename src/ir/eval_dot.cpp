@@ -52,7 +52,7 @@ std::vector<Wide> contract(const Contraction& c, const Array& lhs, const Array& 
     const Wide* a = left.values.data() + left.out.offset(o);
     const Wide* b = right.values.data() + right.out.offset(o);
     Wide sum{};
-    for (std::int64_t k = 0; k < length; ++k) sum += product(a[k], b[k]);
+    for (std::int64_t k = 0; k < length; ++k) sum = add_product(sum, a[k], b[k]);
     result.push_back(sum);
   }
   return result;

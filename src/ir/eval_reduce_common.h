@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 
 #include "ir/attr_access.h"
@@ -94,6 +95,14 @@ inline std::uint64_t product(std::uint64_t a, std::uint64_t b) { return a * b; }
 template <typename Real>
 std::complex<Real> product(std::complex<Real> a, std::complex<Real> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// a * b + sum with one rounding, as processors add up products; complex numbers round each part.
+inline float add_product(float sum, float a, float b) { return std::fma(a, b, sum); }
+inline double add_product(double sum, double a, double b) { return std::fma(a, b, sum); }
+template <typename Wide>
+Wide add_product(Wide sum, Wide a, Wide b) {
+  return sum + product(a, b);
 }
 
 // Calls visit(Tag<Wide>{}) with the widest type for these: complex, double or uint64_t.

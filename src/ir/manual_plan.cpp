@@ -9,19 +9,26 @@ namespace heddle {
 
 namespace {
 
-Expected<std::vector<const Sharding*>> shardings(const Program& program, const Op& op,
-                                                 std::string_view name, std::size_t count) {
-  std::vector<const Sharding*> found;
-  const Attr* attr = program.attr(op, name);
-  if (attr)
-    if (const auto* list = attr->get<Attr::List>())
-      for (const Attr& item : *list) {
-        found.push_back(item.get<Sharding>());
-        if (!found.back()) return reason("{} holds {}", name, describe(&item));
-      }
-  if (found.size() != count)
-    return reason("{} must hold {} shardings, got {}", name, count, found.size());
-  return found;
+Expected<Sharding> sharding_of(const Program& program, LayoutId id, const Type& type) {
+  const ValueLayout* layout = program.layout(id);
+  if (layout == nullptr) return reason("there is no sharding for {}", type.str());
+  return program.sharding(*layout, type);
+}
+
+Verdict read_shardings(const Program& program, const Op& op, ManualPlan& plan) {
+  const auto wanted = program.operand_layouts(op);
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    HEDDLE_TRY(Sharding in, sharding_of(program, i < wanted.size() ? wanted[i] : kNone,
+                                        program.type_of(program.operands(op)[i])));
+    plan.in.push_back(std::move(in));
+  }
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId result = program.result(op, i);
+    HEDDLE_TRY(Sharding out,
+               sharding_of(program, program.value(result).layout, program.type_of(result)));
+    plan.out.push_back(std::move(out));
+  }
+  return yes();
 }
 
 Expected<std::vector<std::string>> axis_names(const Attr* attr) {
@@ -50,16 +57,14 @@ Expected<AxisSpan> span_of(const ManualPlan& plan, const ShardingAxis& axis) {
 
 Expected<ManualPlan> manual_plan(const Program& program, const Op& op) {
   ManualPlan plan;
-  HEDDLE_TRY(plan.in, shardings(program, op, "in_shardings", op.operand_count));
-  HEDDLE_TRY(plan.out, shardings(program, op, "out_shardings", op.result_count));
+  HEDDLE_TRY_VOID(read_shardings(program, op, plan));
   HEDDLE_TRY(plan.axes, axis_names(program.attr(op, "manual_axes")));
   if (plan.axes.empty()) return plan;
   for (const auto* list : {&plan.in, &plan.out})
-    for (const Sharding* sharding : *list) {
-      const MeshDecl* mesh = find_mesh(program, sharding->mesh);
-      if (!mesh) return reason("there is no mesh @{}", sharding->mesh);
+    for (const Sharding& sharding : *list) {
+      const MeshDecl* mesh = program.find_mesh(sharding.mesh);
       if (!plan.mesh) plan.mesh = mesh;
-      if (mesh->axes != plan.mesh->axes || mesh->device_ids != plan.mesh->device_ids)
+      if (!(mesh->mesh == plan.mesh->mesh) || mesh->device_ids != plan.mesh->device_ids)
         return reason("shardings are over meshes @{} and @{}, which differ", plan.mesh->name,
                       mesh->name);
     }

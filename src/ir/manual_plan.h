@@ -9,7 +9,7 @@ namespace heddle {
 struct ManualPlan {
   const MeshDecl* mesh = nullptr;  // none where there are no manual axes
   std::vector<std::string> axes;
-  std::vector<const Sharding*> in, out;
+  std::vector<Sharding> in, out;  // of operands and results
   std::int64_t devices = 1;
 };
 Expected<ManualPlan> manual_plan(const Program& program, const Op& op);

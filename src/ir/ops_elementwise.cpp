@@ -26,8 +26,9 @@ std::vector<OpDef> elementwise_ops() {
        {"stablehlo.abs", "stablehlo.ceil", "stablehlo.floor", "stablehlo.negate", "stablehlo.not",
         "stablehlo.sign", "stablehlo.is_finite", "stablehlo.round_nearest_afz",
         "stablehlo.round_nearest_even", "stablehlo.popcnt", "stablehlo.count_leading_zeros",
-        "stablehlo.convert", "stablehlo.real", "stablehlo.imag", "stablehlo.bitcast_convert"})
+        "stablehlo.convert", "stablehlo.real", "stablehlo.imag"})
     row(name, OpClass::light, 1);
+  row("stablehlo.bitcast_convert", OpClass::light, 1, Form::functional);
   for (std::string_view name :
        {"stablehlo.cbrt", "stablehlo.cosine", "stablehlo.exponential",
         "stablehlo.exponential_minus_one", "stablehlo.log", "stablehlo.log_plus_one",

@@ -103,7 +103,7 @@ std::vector<OpDef> index_ops() {
   };
   row("stablehlo.dynamic_slice", {1, -1}, 1, 0, Form::words, kSizesWords, dynamic_slice_rule,
       eval_dynamic_slice, dynamic_slice_index_rule, edit_dynamic_slice_piece);
-  row("stablehlo.dynamic_update_slice", {2, -1}, 1, 0, Form::operands, {},
+  row("stablehlo.dynamic_update_slice", {2, -1}, 1, 0, Form::functional, {},
       dynamic_update_slice_rule, eval_dynamic_update_slice, dynamic_update_slice_index_rule,
       edit_dynamic_update_slice_piece);
   row("stablehlo.gather", 2, 1, 0, Form::generic, {}, gather_rule, eval_gather, gather_index_rule,

@@ -258,8 +258,8 @@ std::vector<OpDef> shape_ops() {
       edit_iota_piece);
   row("stablehlo.dynamic_iota", 1, Form::words, kIotaWords, dynamic_iota_rule, eval_dynamic_iota,
       dynamic_iota_index_rule);
-  row("stablehlo.reshape", 1, Form::operands, {}, reshape_rule, eval_reshape, reshape_index_rule);
-  row("stablehlo.dynamic_reshape", 2, Form::operands, {}, dynamic_reshape_rule,
+  row("stablehlo.reshape", 1, Form::functional, {}, reshape_rule, eval_reshape, reshape_index_rule);
+  row("stablehlo.dynamic_reshape", 2, Form::functional, {}, dynamic_reshape_rule,
       eval_dynamic_reshape, dynamic_reshape_index_rule);
   row("stablehlo.broadcast", 1, Form::words, kBroadcastWords, broadcast_rule, eval_broadcast,
       broadcast_index_rule, edit_broadcast_piece);
@@ -269,16 +269,16 @@ std::vector<OpDef> shape_ops() {
       dynamic_broadcast_in_dim_rule, eval_dynamic_broadcast_in_dim, dynamic_broadcast_index_rule);
   row("stablehlo.transpose", 1, Form::words, kTransposeWords, transpose_rule, eval_transpose,
       transpose_index_rule);
-  row("stablehlo.reverse", 1, Form::words, kReverseWords, reverse_rule, eval_reverse,
+  row("stablehlo.reverse", 1, Form::words_same, kReverseWords, reverse_rule, eval_reverse,
       reverse_index_rule);
   row("stablehlo.concatenate", {1, -1}, Form::words, kConcatenateWords, concatenate_rule,
       eval_concatenate, concatenate_index_rule);
   row("stablehlo.pad", 2, Form::words, kPadWords, pad_rule, eval_pad, pad_index_rule,
       edit_pad_piece);
-  row("stablehlo.dynamic_pad", 5, Form::operands, {}, dynamic_pad_rule, eval_dynamic_pad);
+  row("stablehlo.dynamic_pad", 5, Form::functional, {}, dynamic_pad_rule, eval_dynamic_pad);
   row("stablehlo.slice", 1, Form::slice, {}, slice_rule, eval_slice, slice_index_rule,
       edit_slice_piece);
-  row("stablehlo.real_dynamic_slice", 4, Form::operands, {}, real_dynamic_slice_rule,
+  row("stablehlo.real_dynamic_slice", 4, Form::functional, {}, real_dynamic_slice_rule,
       eval_real_dynamic_slice, real_dynamic_slice_index_rule);
   row("stablehlo.get_dimension_size", 1, Form::words, kDimensionWords, get_dimension_size_rule,
       eval_get_dimension_size, dimension_size_index_rule);

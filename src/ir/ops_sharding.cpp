@@ -22,12 +22,12 @@ Verdict manual_computation_rule(const Program& program, const Op& op) {
   if (!plan) return broken(op, "", "{}", plan.reason());
   std::vector<Type> takes, returns;
   for (std::size_t i = 0; i < op.operand_count; ++i) {
-    auto local = local_type(*plan, *plan->in[i], operand_type(program, op, i));
+    auto local = local_type(*plan, plan->in[i], operand_type(program, op, i));
     if (!local) return broken(op, "", "operand {}: {}", i, local.reason());
     takes.push_back(*local);
   }
   for (std::size_t i = 0; i < op.result_count; ++i) {
-    auto local = local_type(*plan, *plan->out[i], result_type(program, op, i));
+    auto local = local_type(*plan, plan->out[i], result_type(program, op, i));
     if (!local) return broken(op, "", "result {}: {}", i, local.reason());
     returns.push_back(*local);
   }
@@ -54,7 +54,7 @@ std::vector<OpDef> sharding_ops() {
     def.evaluate = evaluate;
     rows.push_back(def);
   };
-  row("sdy.sharding_constraint", 1, 1, 0, Form::operands, constraint_rule, eval_same);
+  row("sdy.sharding_constraint", 1, 1, 0, Form::sharding_constraint, constraint_rule, eval_same);
   row("sdy.manual_computation", kAny, kAny, 1, Form::manual_computation, manual_computation_rule,
       eval_manual_computation);
   row("sdy.return", kAny, 0, 0, Form::terminator, nullptr, nullptr);

@@ -1,5 +1,8 @@
 #include "heddle/program.h"
 
+#include <algorithm>
+
+#include "heddle/hash.h"
 #include "heddle/op.h"
 
 namespace heddle {
@@ -32,6 +35,51 @@ TypeId Program::intern(const Type& type) {
   const auto id = static_cast<TypeId>(types_.size() - 1);
   type_ids_.emplace(h, id);
   return id;
+}
+
+std::span<const LayoutId> Program::operand_layouts(const Op& op) const {
+  if (op.layouts == kNone) return {};
+  return {operand_layout_table_.data() + op.layouts, op.operand_count};
+}
+
+const MeshDecl* Program::find_mesh(std::string_view wanted) const {
+  for (const MeshDecl& mesh : meshes)
+    if (mesh.name == wanted) return &mesh;
+  return nullptr;
+}
+
+Verdict Program::add_mesh(std::string mesh_name, const AxisSizes& mesh_axes,
+                          std::vector<std::int64_t> device_ids, AttrDict mesh_attrs) {
+  if (find_mesh(mesh_name) != nullptr) return reason("mesh @{} is defined twice", mesh_name);
+  auto mesh = make_mesh(mesh_axes, axes);
+  if (!mesh) return reason("mesh @{}: {}", mesh_name, mesh.reason());
+  meshes.push_back({std::move(mesh_name), *mesh, std::move(device_ids), std::move(mesh_attrs)});
+  return yes();
+}
+
+LayoutId Program::intern(const ValueLayout& layout) {
+  const std::uint64_t h = hash_combine(layout.layout.hash(), layout.mesh);
+  auto [first, last] = layout_ids_.equal_range(h);
+  for (; first != last; ++first)
+    if (layouts_[first->second] == layout) return first->second;
+  layouts_.push_back(layout);
+  const auto id = static_cast<LayoutId>(layouts_.size() - 1);
+  layout_ids_.emplace(h, id);
+  return id;
+}
+
+Expected<LayoutId> Program::add_layout(const Sharding& sharding, const Type& type) {
+  const MeshDecl* mesh = find_mesh(sharding.mesh);
+  if (mesh == nullptr) return reason("there is no mesh @{}", sharding.mesh);
+  HEDDLE_TRY(ValueLayout layout, to_layout(sharding, *mesh, type, axes.mem()));
+  layout.mesh = static_cast<std::uint32_t>(mesh - meshes.data());
+  return intern(layout);
+}
+
+void Program::set_operand_layouts(OpId op, std::span<const LayoutId> layouts) {
+  HEDDLE_CHECK(layouts.size() == ops_[op].operand_count);
+  ops_[op].layouts = static_cast<std::uint32_t>(operand_layout_table_.size());
+  operand_layout_table_.insert(operand_layout_table_.end(), layouts.begin(), layouts.end());
 }
 
 LocId Program::add_location(Location location) {
@@ -83,6 +131,7 @@ class Comparison {
   Verdict run() {
     if (a_.name != b_.name) return reason("the modules are named {} and {}", a_.name, b_.name);
     if (a_.attrs != b_.attrs) return reason("the modules have different attributes");
+    if (a_.meshes != b_.meshes) return reason("the modules have different meshes");
     if (a_.functions.size() != b_.functions.size())
       return reason("there are {} and {} functions", a_.functions.size(), b_.functions.size());
     for (std::size_t i = 0; i < a_.functions.size(); ++i) {
@@ -95,6 +144,9 @@ class Comparison {
       for (std::size_t r = 0; r < f.results.size(); ++r)
         if (!(a_.type(f.results[r]) == b_.type(g.results[r])))
           return reason("result {} of {} has another type", r, f.name);
+      for (std::size_t r = 0; r < f.results.size(); ++r)
+        if (!same_layout(result_layout(f, r), result_layout(g, r)))
+          return reason("result {} of {} has another layout", r, f.name);
       HEDDLE_TRY_VOID(regions(f.body, g.body));
     }
     return yes();
@@ -117,8 +169,19 @@ class Comparison {
   Verdict define(ValueId va, ValueId vb) {
     if (!(a_.type_of(va) == b_.type_of(vb)))
       return reason("a value is {} and {}", a_.type_of(va).str(), b_.type_of(vb).str());
+    if (!same_layout(a_.value(va).layout, b_.value(vb).layout))
+      return reason("a value of type {} has another layout", a_.type_of(va).str());
     map_[va] = vb;
     return yes();
+  }
+
+  static LayoutId result_layout(const Function& f, std::size_t i) {
+    return i < f.result_layouts.size() ? f.result_layouts[i] : kNone;
+  }
+  bool same_layout(LayoutId x, LayoutId y) const {
+    const ValueLayout* p = a_.layout(x);
+    const ValueLayout* q = b_.layout(y);
+    return p == nullptr || q == nullptr ? p == q : *p == *q;
   }
 
   Verdict ops(const Op& x, const Op& y) {
@@ -132,6 +195,9 @@ class Comparison {
       if (it == map_.end() || it->second != b_.operands(y)[i])
         return reason("{}: operand {} of {} is another value", at, i, x.def->name);
     }
+    if (!std::ranges::equal(a_.operand_layouts(x), b_.operand_layouts(y),
+                            [&](LayoutId l, LayoutId m) { return same_layout(l, m); }))
+      return reason("{}: {} takes operands in other layouts", at, x.def->name);
     const AttrDict& p = a_.attrs_of(x);
     const AttrDict& q = b_.attrs_of(y);
     if (p.size() != q.size())

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
 
 // sub_axis_info = (1)2, in whichever form it came: fields, a pair, or text.
-Verdict read_sub_axis(const Attr& info, MeshAxis& axis) {
+Verdict read_sub_axis(const Attr& info, ShardingAxis& axis) {
   if (const auto* pair = info.get<Attr::Integers>(); pair && pair->size() == 2) {
     axis.pre_size = (*pair)[0];
     axis.size = (*pair)[1];
@@ -35,8 +35,8 @@ Verdict read_sub_axis(const Attr& info, MeshAxis& axis) {
   return yes();
 }
 
-Expected<MeshAxis> axis_ref(const Attr& attr) {
-  MeshAxis axis;
+Expected<ShardingAxis> axis_ref(const Attr& attr) {
+  ShardingAxis axis;
   axis.name = text_or(field(&attr, "name"), text_or(&attr, ""));
   if (axis.name.empty()) return reason("an axis of replica_groups has no name");
   if (const Attr* info = field(&attr, "sub_axis_info")) HEDDLE_TRY_VOID(read_sub_axis(*info, axis));
@@ -50,8 +50,11 @@ Expected<MeshDecl> inline_mesh(const Attr& attr) {
   const Attr* axes = field(&attr, "axes");
   const auto* list = axes ? axes->get<Attr::List>() : nullptr;
   if (!list) return reason("mesh must name a mesh or list its axes");
+  AxisSizes sizes;
   for (const Attr& a : *list)
-    mesh.axes.emplace_back(text_or(field(&a, "name"), ""), integer_or(field(&a, "size"), 0));
+    sizes.emplace_back(text_or(field(&a, "name"), ""), integer_or(field(&a, "size"), 0));
+  AxisRegistry scratch;
+  HEDDLE_TRY(mesh.mesh, make_mesh(sizes, scratch));
   HEDDLE_TRY(mesh.device_ids, integers(field(&attr, "device_ids")));
   return mesh;
 }
@@ -62,7 +65,7 @@ Expected<MeshDecl> mesh_of(const Program& program, const Attr& groups) {
   if (!attr) return reason("replica_groups names no mesh");
   if (struct_of(attr)) return inline_mesh(*attr);
   const std::string_view name = text_or(attr, "");
-  if (const MeshDecl* mesh = find_mesh(program, name)) return *mesh;
+  if (const MeshDecl* mesh = program.find_mesh(name)) return *mesh;
   return reason("there is no mesh @{}", name);
 }
 
@@ -76,7 +79,7 @@ Expected<std::vector<Ids>> mesh_groups(const Program& program, const Attr& attr)
   std::int64_t size = 1;
   if (list)
     for (const Attr& item : *list) {
-      HEDDLE_TRY(MeshAxis axis, axis_ref(item));
+      HEDDLE_TRY(ShardingAxis axis, axis_ref(item));
       HEDDLE_TRY(AxisSpan span, axis_span(mesh, axis));
       spans.push_back(span);
       size *= span.size;
@@ -196,13 +199,14 @@ Expected<Ids> group_of(const std::vector<Ids>& groups, GroupBy by, std::int64_t 
 
 Expected<std::int64_t> mesh_size(const MeshDecl& mesh) {
   std::int64_t size = 1;
-  for (const auto& [name, n] : mesh.axes) {
-    if (n < 1 || n > kMostDevices / size)
-      return reason("mesh @{} has an axis \"{}\" of size {}", mesh.name, name, n);
-    size *= n;
+  for (const MeshAxis& axis : mesh.mesh.axes()) {
+    if (axis.size > kMostDevices / size)
+      return reason("mesh @{} has more than {} devices: its axis \"{}\" has size {}", mesh.name,
+                    kMostDevices, axis.name, axis.size);
+    size *= axis.size;
   }
   Ids ids = mesh.device_ids;
-  if (mesh.axes.empty()) return size;  // one device, whichever it is
+  if (mesh.mesh.axes().empty()) return size;  // one device, whichever it is
   std::sort(ids.begin(), ids.end());
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (ids[i] != static_cast<std::int64_t>(i) || ids.size() != static_cast<std::size_t>(size))
@@ -211,29 +215,18 @@ Expected<std::int64_t> mesh_size(const MeshDecl& mesh) {
   return size;
 }
 
-const MeshDecl* find_mesh(const Program& program, std::string_view name) {
-  for (const MeshDecl& mesh : program.meshes)
-    if (mesh.name == name) return &mesh;
-  return nullptr;
-}
-
 std::int64_t device_at(const MeshDecl& mesh, std::int64_t position) {
-  if (mesh.device_ids.empty() || mesh.axes.empty()) return position;
+  if (mesh.device_ids.empty() || mesh.mesh.axes().empty()) return position;
   return mesh.device_ids[static_cast<std::size_t>(position)];
 }
 
-Expected<AxisSpan> axis_span(const MeshDecl& mesh, const MeshAxis& axis) {
+Expected<AxisSpan> axis_span(const MeshDecl& mesh, const ShardingAxis& axis) {
   std::int64_t stride = 1;
-  for (std::size_t i = mesh.axes.size(); i-- > 0; stride *= mesh.axes[i].second) {
-    const std::int64_t n = mesh.axes[i].second;
-    if (mesh.axes[i].first != axis.name) continue;
-    if (axis.size == 0) return AxisSpan{n, stride};
-    // "y":(2)4 leaves n / 2 / 4 positions to its right.
-    if (axis.pre_size < 1 || axis.size < 1 || axis.pre_size > n || axis.size > n ||
-        n % (axis.pre_size * axis.size) != 0)
-      return reason("axis \"{}\" of size {} has no part ({}){}", axis.name, n, axis.pre_size,
-                    axis.size);
-    return AxisSpan{axis.size, stride * (n / (axis.pre_size * axis.size))};
+  const auto& axes = mesh.mesh.axes();
+  for (std::size_t i = axes.size(); i-- > 0; stride *= axes[i].size) {
+    if (axes[i].name != axis.name) continue;
+    HEDDLE_TRY(AxisPart part, axis_part(axes[i].size, axis));
+    return AxisSpan{part.size, stride * part.stride};
   }
   return reason("mesh @{} has no axis \"{}\"", mesh.name, axis.name);
 }

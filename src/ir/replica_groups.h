@@ -34,13 +34,8 @@ Expected<Ids> group_of(const std::vector<Ids>& groups, GroupBy by, std::int64_t 
 
 // ---- meshes
 
-struct MeshAxis {
-  std::string name;
-  std::int64_t pre_size = 1, size = 0;  // size 0: the whole axis
-};
 // How many devices a mesh has; a reason for sizes that make no sense.
 Expected<std::int64_t> mesh_size(const MeshDecl& mesh);
-const MeshDecl* find_mesh(const Program& program, std::string_view name);
 // The device at a position of the mesh, row-major over its axes.
 std::int64_t device_at(const MeshDecl& mesh, std::int64_t position);
 // How far a step along the axis, or the part of it, goes in positions, and how many there are.
@@ -48,6 +43,6 @@ struct AxisSpan {
   std::int64_t size = 1, stride = 1;
   std::int64_t coordinate(std::int64_t position) const { return position / stride % size; }
 };
-Expected<AxisSpan> axis_span(const MeshDecl& mesh, const MeshAxis& axis);
+Expected<AxisSpan> axis_span(const MeshDecl& mesh, const ShardingAxis& axis);
 
 }  // namespace heddle

@@ -21,6 +21,7 @@ Rewriter::Rewriter(const Program& source, Replace replace, std::size_t most_ops)
   to.program.file = source.file;
   to.program.attrs = source.attrs;
   to.program.meshes = source.meshes;
+  to.program.axes = source.axes;
 }
 
 LocId Rewriter::location(LocId loc) {
@@ -28,6 +29,10 @@ LocId Rewriter::location(LocId loc) {
   if (loc >= locations_.size()) locations_.resize(loc + 1, 0);
   if (locations_[loc] == 0) locations_[loc] = to.program.add_location(from.location(loc));
   return locations_[loc];
+}
+
+LayoutId Rewriter::layout(LayoutId id) {
+  return id == kNone ? kNone : to.program.intern(*from.layout(id));
 }
 
 Var Rewriter::value(ValueId v) {
@@ -51,6 +56,7 @@ void Rewriter::define_results(const Op& op, const Vars& now) {
 Verdict Rewriter::copy(const Function& function) {
   Function head = function;
   for (TypeId& t : head.results) t = to.program.intern(from.type(t));
+  for (LayoutId& l : head.result_layouts) l = layout(l);
   head.loc = location(function.loc);
   if (function.body != kNone) {
     HEDDLE_TRY(head.body, copy_region(function.body));
@@ -61,8 +67,11 @@ Verdict Rewriter::copy(const Function& function) {
 
 Expected<RegionId> Rewriter::copy_region(RegionId source) {
   const RegionId made = to.program.add_region();
-  for (ValueId v : from.region(source).args)
-    define(v, {to, to.program.add_arg(made, to.program.intern(from.type_of(v)))});
+  for (ValueId v : from.region(source).args) {
+    const ValueId arg = to.program.add_arg(made, to.program.intern(from.type_of(v)));
+    to.program.set_layout(arg, layout(from.value(v).layout));
+    define(v, {to, arg});
+  }
   Verdict copied = yes();
   to.inside(made, [&] { copied = copy_ops(source); });
   if (!copied) return copied.why();
@@ -100,7 +109,15 @@ Verdict Rewriter::copy_op(const Op& op) {
     regions.push_back(made);
   }
   to.at(location(op.loc));  // the regions have moved it
-  define_results(op, to.ops(op.def->name, operands(op), types, from.attrs_of(op), regions));
+  const Vars results = to.ops(op.def->name, operands(op), types, from.attrs_of(op), regions);
+  if (to.failed()) return to.finish().why();
+  define_results(op, results);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    to.program.set_layout(results[i].id(), layout(from.value(from.result(op, i)).layout));
+  std::vector<LayoutId> taken;
+  for (LayoutId id : from.operand_layouts(op)) taken.push_back(layout(id));
+  const OpId made = to.program.region(to.here()).ops.back();
+  if (!taken.empty()) to.program.set_operand_layouts(made, taken);
   return yes();
 }
 

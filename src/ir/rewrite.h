@@ -38,6 +38,7 @@ class Rewriter {
 
  private:
   LocId location(LocId loc);
+  LayoutId layout(LayoutId id);
 
   Replace replace_;
   std::size_t most_ops_, steps_ = 0;

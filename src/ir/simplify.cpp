@@ -145,6 +145,8 @@ class Simplifier {
     written_.enter(rewriter.to.here());
     if (!live_.needs(op)) return changed_ = true;  // its results are never asked for
     if (op.def->form == Form::terminator || !is_pure(rewriter.from, op)) return false;
+    for (std::size_t i = 0; i < op.result_count; ++i)  // a value that must lie somewhere stays
+      if (rewriter.from.layout_of(rewriter.from.result(op, i)) != nullptr) return false;
     if (auto values = by_algebra(rewriter, op)) {
       rewriter.define_results(op, *values);
       return changed_ = true;

@@ -68,6 +68,31 @@ TEST(Reader, ConstantsAreExact) {
   EXPECT_TRUE(huge.program.attr(huge.op(), "value")->get<Array>()->is_splat());
 }
 
+// All bytes, in both spellings; and each character that is no digit, at each of eight places.
+TEST(Reader, HexIsExact) {
+  std::string upper, lower;
+  for (int b = 0; b < 259; ++b) {
+    upper += fmt::format("{:02X}", b % 256);
+    lower += fmt::format("{:02x}", b % 256);
+  }
+  for (const std::string& digits : {upper, lower}) {
+    auto c = one("%0 = stablehlo.constant dense<\"0x" + digits + "\"> : tensor<259xui8>");
+    const auto values = c.program.attr(c.op(), "value")->get<Array>()->as<std::uint8_t>();
+    for (std::size_t b = 0; b < 259; ++b) EXPECT_EQ(values[b], b % 256);
+  }
+  for (int c = 1; c < 256; ++c) {
+    if (std::isxdigit(c) != 0 || c == '"' || c == '\\') continue;
+    for (std::size_t at : {0U, 1U, 5U, 7U, 8U}) {
+      std::string digits = "0123456789";
+      digits[at] = static_cast<char>(c);
+      EXPECT_NE(refusal(body("%0 = stablehlo.constant dense<\"0x" + digits + "\"> : tensor<5xui8>"))
+                    .find("no hex digit"),
+                std::string::npos)
+          << c << " at " << at;
+    }
+  }
+}
+
 TEST(Reader, LocationsLeadBackToTheUser) {
   const Program p =
       read_stablehlo(body("  %0 = stablehlo.add %a, %b : tensor<4xf32> loc(#loc1)") +
@@ -79,6 +104,25 @@ TEST(Reader, LocationsLeadBackToTheUser) {
   EXPECT_EQ(p.where(op.loc), "t.mlir:2:8");
 }
 
+// An op is placed where it begins, also behind its regions and over several lines.
+TEST(Reader, PlacesAreWhereOpsBegin) {
+  const Program p =
+      read_stablehlo(
+          "func.func @main(%p: tensor<i1>,\n  %a: tensor<4xf32>, %s: tensor<f32>) {\n"
+          "  \"stablehlo.if\"(%p) ({\n\n    \"stablehlo.return\"() : () -> ()\n  }, "
+          "{\n    \"stablehlo.return\"() : () -> ()\n  }) : (tensor<i1>) -> ()\n"
+          "  %0 = stablehlo.reduce(%a init: %s)\n    applies stablehlo.add\n    across "
+          "dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>\n  return\n}")
+          .value();
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
+  for (OpId id : p.region(p.functions[0].body).ops) {
+    const Location& l = p.location(p.op(id).loc);
+    places.emplace_back(l.line, l.column);
+  }
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> expected = {{3, 3}, {9, 8}, {12, 3}};
+  EXPECT_EQ(places, expected);
+}
+
 TEST(Reader, PartsKeepTheLinesOfTheFile) {
   auto parts =
       read_stablehlo_all(
@@ -87,21 +131,6 @@ TEST(Reader, PartsKeepTheLinesOfTheFile) {
   ASSERT_EQ(parts.size(), 2U);
   const Program& p = parts[1];
   EXPECT_EQ(p.location(p.op(p.region(p.functions[0].body).ops[0]).loc).line, 8U);
-}
-
-TEST(Reader, ShardingsAreKept) {
-  const Program p = read_stablehlo(
-                        "module { sdy.mesh @m = <[\"x\"=2, \"y\"=4]>\n func.func @f(%a: "
-                        "tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"y\":(1)2, ?}p3], "
-                        "replicated={\"x\"}>}) { return } }")
-                        .value();
-  ASSERT_EQ(p.meshes.size(), 1U);
-  const auto* s = find_attr(p.functions[0].arg_attrs[0], "sdy.sharding")->get<Sharding>();
-  ASSERT_NE(s, nullptr);
-  EXPECT_EQ(s->dims[0].axes[0].size, 2);
-  EXPECT_TRUE(s->dims[0].open);
-  EXPECT_EQ(s->dims[0].priority, 3);
-  EXPECT_EQ(s->replicated[0].name, "x");
 }
 
 // ---- one mistake each: where, the line, a caret, and what was expected

@@ -254,12 +254,18 @@ Sharding sharding(std::vector<std::vector<std::string>> dims) {
   return s;
 }
 
-AttrDict manual(const Sharding& in, const Sharding& out, const std::vector<std::string>& axes) {
+// An op of one operand and one result over manual axes.
+std::vector<ValueId> manual(Builder& b, RegionId at, ValueId operand, const Type& type,
+                            const Sharding& in, const Sharding& out,
+                            const std::vector<std::string>& axes, RegionId body) {
   Attr::List names;
   for (const std::string& axis : axes) names.push_back(Attr{axis});
-  return {{"in_shardings", Attr{Attr::List{Attr{in}}}},
-          {"out_shardings", Attr{Attr::List{Attr{out}}}},
-          {"manual_axes", Attr{names}}};
+  const std::vector<ValueId> results = b.add(at, "sdy.manual_computation", {operand}, {type},
+                                             {{"manual_axes", Attr{names}}}, {body});
+  const LayoutId takes[] = {b.program.add_layout(in, type).value()};
+  b.program.set_operand_layouts(b.program.value(results[0]).op, takes);
+  b.program.set_layout(results[0], b.program.add_layout(out, type).value());
+  return results;
 }
 
 Attr mesh_axes(const std::vector<std::string>& axes) {
@@ -273,7 +279,7 @@ Attr mesh_axes(const std::vector<std::string>& axes) {
 // 4x2 over x=2, y=2: each device has 2x1, gathers along y, and x stays split.
 TEST(Manual, SlicesRunsAndAssembles) {
   TestProgram b;
-  b.program.meshes.push_back({"mesh", {{"x", 2}, {"y", 2}}, {}, {}});
+  b.program.add_mesh("mesh", {{"x", 2}, {"y", 2}}).value();
   const RegionId main = b.begin("main", {i32({4, 2})});
   const RegionId body = b.region({i32({2, 1})});
   const ValueId all = b.add(body, "stablehlo.all_gather", {b.arg(body, 0)}, {i32({2, 2})},
@@ -282,8 +288,8 @@ TEST(Manual, SlicesRunsAndAssembles) {
                              {"use_global_device_ids", Attr{Attr::Unit{}}},
                              whole("all_gather_dim", 1)})[0];
   b.add(body, "sdy.return", {all});
-  b.end(main, b.add(main, "sdy.manual_computation", {b.arg(main, 0)}, {i32({4, 2})},
-                    manual(sharding({{"x"}, {"y"}}), sharding({{"x"}, {}}), {"x", "y"}), {body}));
+  b.end(main, manual(b, main, b.arg(main, 0), i32({4, 2}), sharding({{"x"}, {"y"}}),
+                     sharding({{"x"}, {}}), {"x", "y"}, body));
   const Array input = ints32({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   auto got = b.run("main", {input});
   ASSERT_TRUE(got.ok()) << got.reason();
@@ -293,7 +299,7 @@ TEST(Manual, SlicesRunsAndAssembles) {
 // The outer one splits rows along x, the inner one columns along y; partition ids tell the devices.
 TEST(Manual, Nests) {
   TestProgram b;
-  b.program.meshes.push_back({"mesh", {{"x", 2}, {"y", 2}}, {}, {}});
+  b.program.add_mesh("mesh", {{"x", 2}, {"y", 2}}).value();
   const Type ui = Type::tensor(DType::ui32, {});
   const RegionId main = b.begin("main", {i32({2, 2})});
   const RegionId outer = b.region({i32({1, 2})}), inner = b.region({i32({1, 1})});
@@ -303,10 +309,10 @@ TEST(Manual, Nests) {
   b.add(inner, "sdy.return",
         b.add(inner, "stablehlo.add", {b.arg(inner, 0), square}, {i32({1, 1})}));
   b.add(outer, "sdy.return",
-        b.add(outer, "sdy.manual_computation", {b.arg(outer, 0)}, {i32({1, 2})},
-              manual(sharding({{}, {"y"}}), sharding({{}, {"y"}}), {"y"}), {inner}));
-  b.end(main, b.add(main, "sdy.manual_computation", {b.arg(main, 0)}, {i32({2, 2})},
-                    manual(sharding({{"x"}, {}}), sharding({{"x"}, {}}), {"x"}), {outer}));
+        manual(b, outer, b.arg(outer, 0), i32({1, 2}), sharding({{}, {"y"}}), sharding({{}, {"y"}}),
+               {"y"}, inner));
+  b.end(main, manual(b, main, b.arg(main, 0), i32({2, 2}), sharding({{"x"}, {}}),
+                     sharding({{"x"}, {}}), {"x"}, outer));
   auto got = b.run("main", {ints32({2, 2}, {10, 20, 30, 40})});
   ASSERT_TRUE(got.ok()) << got.reason();
   EXPECT_EQ((*got)[0], ints32({2, 2}, {10, 21, 32, 43}));
@@ -314,18 +320,18 @@ TEST(Manual, Nests) {
 
 TEST(Manual, PartsMustFit) {
   TestProgram b;
-  b.program.meshes.push_back({"mesh", {{"x", 3}}, {}, {}});
+  b.program.add_mesh("mesh", {{"x", 3}}).value();
   const RegionId main = b.begin("main", {i32({4})});
   const RegionId body = b.region({i32({4})});
   b.add(body, "sdy.return", {b.arg(body, 0)});
-  b.add(main, "sdy.manual_computation", {b.arg(main, 0)}, {i32({4})},
-        manual(sharding({{"x"}}), sharding({{"x"}}), {"x"}), {body});
+  manual(b, main, b.arg(main, 0), i32({4}), sharding({{"x"}}), sharding({{"x"}}), {"x"}, body);
   b.end(main);
   EXPECT_THAT(b.why("main", {ints32({4}, {1, 2, 3, 4})}), HasSubstr("cannot be split along axis"));
 }
 
 TEST(Mesh, GroupsAlongAxes) {
-  MeshDecl mesh{"mesh", {{"x", 2}, {"y", 4}}, {}, {}};
+  AxisRegistry registry;
+  const MeshDecl mesh{"mesh", make_mesh({{"x", 2}, {"y", 4}}, registry).value(), {}, {}};
   EXPECT_EQ(axis_span(mesh, {"x"})->stride, 4);
   auto part = axis_span(mesh, {"y", 1, 2});
   ASSERT_TRUE(part.ok());

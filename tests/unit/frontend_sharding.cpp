@@ -1,0 +1,189 @@
+// Shardings of the text as layouts on values, and the text that comes back.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heddle/notation.h"
+#include "heddle/op.h"
+#include "heddle/stablehlo.h"
+
+namespace heddle {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A function of one argument on a mesh x=2, y=4, z=8, one=1.
+Program argument(const std::string& sharding, const std::string& type) {
+  return read_stablehlo(
+             "sdy.mesh @m = <[\"x\"=2, \"y\"=4, \"z\"=8, \"one\"=1]>\n"
+             "func.func @main(%a: " +
+                 type + " {sdy.sharding = #sdy.sharding<@m, " + sharding + ">}) { return }",
+             "t.mlir")
+      .value();
+}
+
+const ValueLayout& layout_of_argument(const Program& p) {
+  return *p.layout_of(p.region(p.functions[0].body).args[0]);
+}
+
+struct Case {
+  const char *sharding, *type, *layout;
+};
+
+// What the notation of layouts calls each; axes that nothing mentions hold copies in both.
+TEST(Sharding, IsALayout) {
+  const Case cases[] = {
+      {"[{}, {}]", "tensor<8x6xf32>", "(8, 6)"},
+      {"[{\"x\"}, {\"y\"}]", "tensor<8x8xf32>", "(8:2@x, 8:4@y)"},
+      {"[{\"y\", \"x\"}]", "tensor<16xf32>", "(16:4@y:2@x)"},
+      {"[{\"z\":(1)2}]", "tensor<16xf32>", "(16:2@z) + R[4@z]"},
+      {"[{\"z\":(2)4}]", "tensor<16xf32>", "(16:(4:1@z)) + R[2:4@z]"},
+      {"[{\"z\":(4)2}, {\"z\":(1)2}]", "tensor<4x4xf32>", "(4:(2:1@z), 4:(2:4@z)) + R[2:2@z]"},
+      {"[{\"y\"}]", "tensor<10xf32>", "(10{pad=12}:4@y)"},
+      {"[{\"y\", \"x\"}]", "tensor<10xf32>", "(10{pad=16}:4@y:2@x)"},
+      {"[{\"z\"}]", "tensor<3xf32>", "(3{pad=8}:8@z)"},
+      {"[{\"x\"}], unreduced={\"y\"}", "tensor<4xf32>", "(4:2@x) + P[sum 4@y]"},
+      {"[{}], unreduced={\"z\":(2)2}", "tensor<4xf32>", "(4) + R[2:4@z, 2:1@z] + P[sum 2:2@z]"},
+      {"[{\"x\"}], replicated={\"y\"}", "tensor<4xf32>", "(4:2@x)"},
+      {"[{\"one\", \"x\"}]", "tensor<4xf32>", "(4:2@x)"},
+      {"[]", "tensor<f32>", "()"},
+  };
+  for (const Case& c : cases) {
+    const Program p = argument(c.sharding, c.type);
+    AxisRegistry axes = p.axes;
+    const auto expected = parse_layout(c.layout, axes);
+    ASSERT_TRUE(expected.ok()) << c.layout << ": " << expected.reason();
+    EXPECT_EQ(layout_of_argument(p).layout, *expected)
+        << c.sharding << " is " << print_layout(layout_of_argument(p).layout, p.axes);
+    EXPECT_TRUE(validate(layout_of_argument(p).layout, p.axes)) << c.sharding;
+  }
+}
+
+TEST(Sharding, OfNoElementsHasAPlace) {
+  const Program p = argument("[{\"x\"}, {}]", "tensor<0x4xf32>");
+  EXPECT_EQ(layout_of_argument(p).layout.dims()[0].size, Dim(0));
+}
+
+// Open dimensions, priorities, explicit replication and axes of one position are no part of the
+// layout; the text has them again.
+TEST(Sharding, ComesBackAsItsText) {
+  const Case cases[] = {
+      {"[{\"x\", ?}p3, {?}]", "tensor<8x6xf32>", ""},
+      {"[{\"x\", \"one\"}, {}]", "tensor<8x6xf32>", ""},
+      {"[{\"one\", \"x\"}p0, {\"z\":(2)2, \"y\"}]", "tensor<8x6xf32>", ""},
+      {"[{\"z\":(1)2}, {}], replicated={\"y\", \"z\":(4)2}, unreduced={\"x\"}", "tensor<8x6xf32>",
+       ""},
+      {"[{}], unreduced={\"x\", \"z\":(1)2, \"z\":(4)2}", "tensor<8xf32>", ""},
+  };
+  for (const Case& c : cases) {
+    const Program p = argument(c.sharding, c.type);
+    for (TextForm form : {TextForm::pretty, TextForm::generic}) {
+      const std::string text = print_stablehlo(p, form);
+      EXPECT_THAT(text,
+                  HasSubstr("{sdy.sharding = #sdy.sharding<@m, " + std::string(c.sharding) + ">}"));
+      EXPECT_TRUE(same_program(p, read_stablehlo(text).value()));
+    }
+  }
+}
+
+TEST(Sharding, RidesOnResultsOfOpsAndFunctions) {
+  const char* text =
+      "sdy.mesh @m = <[\"x\"=2]>\n"
+      "func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32> {jax.result_info = \"r\", sdy.sharding "
+      "= #sdy.sharding<@m, [{\"x\"}]>}) {\n"
+      "  %0 = stablehlo.add %a, %a {sdy.sharding = #sdy.sharding_per_value<[<@m, [{\"x\"}]>]>} : "
+      "tensor<4xf32>\n"
+      "  %1 = sdy.sharding_constraint %0 <@m, [{?}]> : tensor<4xf32>\n"
+      "  return %1 : tensor<4xf32>\n}";
+  const Program p = read_stablehlo(text).value();
+  const Region& body = p.region(p.functions[0].body);
+  const ValueLayout* sum = p.layout_of(p.op(body.ops[0]).results);
+  const ValueLayout* constrained = p.layout_of(p.op(body.ops[1]).results);
+  ASSERT_NE(sum, nullptr);
+  ASSERT_NE(constrained, nullptr);
+  EXPECT_EQ(print_layout(sum->layout, p.axes), "(4:2@x)");
+  EXPECT_TRUE(constrained->hints.dims[0].open);
+  EXPECT_EQ(p.layout(p.functions[0].result_layouts[0])->layout, sum->layout);
+  EXPECT_EQ(p.layout_of(body.args[0]), nullptr);
+  EXPECT_TRUE(p.attrs_of(p.op(body.ops[0])).empty());
+  const std::string printed = print_stablehlo(p);
+  EXPECT_THAT(printed, HasSubstr("{jax.result_info = \"r\", sdy.sharding = "
+                                 "#sdy.sharding<@m, [{\"x\"}]>}"));
+  EXPECT_THAT(printed,
+              HasSubstr("{sdy.sharding = #sdy.sharding_per_value<[<@m, [{\"x\"}]>]>} : tensor"));
+  EXPECT_THAT(printed, HasSubstr("sdy.sharding_constraint %0 <@m, [{?}]> : tensor<4xf32>"));
+}
+
+// Meshes may stand behind the functions that use them, and share or repeat names of axes.
+TEST(Sharding, MeshesAreMeshes) {
+  const Program p = read_stablehlo(
+                        "func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@b, "
+                        "[{\"x\"}]>}) { return }\n"
+                        "sdy.mesh @a = <[\"x\"=2, \"lane\"=4]>\n"
+                        "sdy.mesh @b = <[\"x\"=4, \"my axis\"=2], device_ids=[0, 2, 4, 6, 1, 3, 5, "
+                        "7]>\nsdy.mesh @c = <[\"x\"=2]>")
+                        .value();
+  ASSERT_EQ(p.meshes.size(), 3U);
+  EXPECT_EQ(p.meshes[1].mesh.devices(), 8);
+  EXPECT_EQ(p.meshes[0].mesh.axes()[0].axis, p.meshes[2].mesh.axes()[0].axis);
+  EXPECT_NE(p.meshes[0].mesh.axes()[0].axis, p.meshes[1].mesh.axes()[0].axis);
+  EXPECT_EQ(layout_of_argument(p).mesh, 1U);
+  EXPECT_EQ(print_layout(layout_of_argument(p).layout, p.axes),
+            "(4:4@x_4) + R[my_axis] + 0@x + 0@lane_4");
+  EXPECT_TRUE(same_program(p, read_stablehlo(print_stablehlo(p)).value()));
+}
+
+TEST(Sharding, OnOneDeviceNamesNoDimensions) {
+  const Program p = read_stablehlo(
+                        "sdy.mesh @one = <[], device_ids=[3]>\nfunc.func @main(%a: tensor<4x4xf32> "
+                        "{sdy.sharding = #sdy.sharding<@one, []>}) { return }")
+                        .value();
+  EXPECT_EQ(layout_of_argument(p).layout.rank(), 2U);
+  EXPECT_THAT(print_stablehlo(p), HasSubstr("#sdy.sharding<@one, []>"));
+}
+
+TEST(Sharding, OfManualComputations) {
+  const char* text =
+      "sdy.mesh @m = <[\"x\"=2, \"y\"=2]>\n"
+      "func.func @main(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
+      "  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{\"x\"}, {?}]>] "
+      "out_shardings=[<@m, [{}, {\"x\"}]>] manual_axes={\"x\"} (%b: tensor<2x4xf32>) {\n"
+      "    %1 = stablehlo.reshape %b : (tensor<2x4xf32>) -> tensor<4x2xf32>\n"
+      "    sdy.return %1 : tensor<4x2xf32>\n"
+      "  } : (tensor<4x4xf32>) -> tensor<4x4xf32>\n"
+      "  return %0 : tensor<4x4xf32>\n}";
+  const Program p = read_stablehlo(text).value();
+  const Op& op = p.op(p.value(p.operands(p.op(p.region(p.functions[0].body).ops[1]))[0]).op);
+  ASSERT_EQ(p.operand_layouts(op).size(), 1U);
+  EXPECT_EQ(print_layout(p.layout(p.operand_layouts(op)[0])->layout, p.axes), "(4:2@x, 4) + R[y]");
+  EXPECT_EQ(print_layout(p.layout_of(op.results)->layout, p.axes), "(4, 4:2@x) + R[y]");
+  for (TextForm form : {TextForm::pretty, TextForm::generic}) {
+    auto again = read_stablehlo(print_stablehlo(p, form));
+    ASSERT_TRUE(again) << again.reason();
+    EXPECT_TRUE(same_program(p, *again));
+  }
+  EXPECT_THAT(print_stablehlo(p),
+              HasSubstr("(%arg0) in_shardings=[<@m, [{\"x\"}, {?}]>] out_shardings=[<@m, [{}, "
+                        "{\"x\"}]>] manual_axes={\"x\"} (%arg1: tensor<2x4xf32>) {"));
+}
+
+// Layouts that are no shardings: cyclic, at one position, in another memory order.
+TEST(Sharding, OnlyOfLayoutsThatHaveOne) {
+  Program p = argument("[{\"x\"}, {}]", "tensor<8x6xf32>");
+  const Type type = Type::tensor(DType::f32, {8, 6});
+  const ValueLayout at = layout_of_argument(p);
+  EXPECT_TRUE(p.sharding(at, type).ok());
+  for (const char* text : {"(8:2:2@x, 6)", "(8, 6) + 0@x",
+                           "[8,6] S[(8,6):(1@mem,8@mem)] + R[2@x, "
+                           "4@y, 8@z]"}) {
+    ValueLayout other = at;
+    other.layout = parse_layout(text, p.axes).value();
+    auto sharding = p.sharding(other, type);
+    ASSERT_FALSE(sharding.ok()) << text;
+    EXPECT_THAT(sharding.reason(), HasSubstr("no sharding has this layout"));
+    p.set_layout(p.region(p.functions[0].body).args[0], p.intern(other));
+    EXPECT_THAT(print_stablehlo(p), HasSubstr("{heddle.layout = \"")) << text;
+  }
+}
+
+}  // namespace
+}  // namespace heddle
