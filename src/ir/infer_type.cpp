@@ -21,17 +21,27 @@ DType part_or_whole(DType dtype) {
   }
 }
 
-// The op alone in a program, with one result of the given type.
-Verdict accepts(const OpDef& def, const std::vector<Type>& operands, const AttrDict& attrs,
-                const Type& result) {
-  Program alone;
-  const RegionId body = alone.add_region();
-  std::vector<ValueId> values;
-  for (const Type& type : operands) values.push_back(alone.add_arg(body, alone.intern(type)));
-  const TypeId type = alone.intern(result);
-  const OpId id = alone.add_op(body, def, values, {&type, 1}, attrs);
-  return def.type_rule(alone, alone.op(id));
-}
+// The op alone in a program, tried with one result type after the other.
+class Trial {
+ public:
+  Trial(const OpDef& def, const std::vector<Type>& operands, const AttrDict& attrs)
+      : def_(def), attrs_(attrs), body_(alone_.add_region()) {
+    for (const Type& type : operands) values_.push_back(alone_.add_arg(body_, alone_.intern(type)));
+  }
+
+  Verdict accepts(const Type& result) {
+    const TypeId type = alone_.intern(result);
+    const OpId id = alone_.add_op(body_, def_, values_, {&type, 1}, attrs_);
+    return def_.type_rule(alone_, alone_.op(id));
+  }
+
+ private:
+  const OpDef& def_;
+  const AttrDict& attrs_;
+  Program alone_;
+  RegionId body_;
+  std::vector<ValueId> values_;
+};
 
 std::vector<Type> plain_types(const std::vector<Type>& operands) {
   std::vector<Type> types;
@@ -47,15 +57,22 @@ std::vector<Type> plain_types(const std::vector<Type>& operands) {
   return types;
 }
 
-// Other types that a rule accepts too where the result is for the author to choose.
+// Another element type of the same width; itself where there is none.
+DType as_wide(DType dtype) {
+  for (DType other : all_dtypes())
+    if (other != dtype && bits(other) == bits(dtype)) return other;
+  return dtype;
+}
+
+// Other types, which a rule accepts too where the result is for the author to choose.
 std::vector<Type> variations(const Type& type) {
-  std::vector<Type> types;
-  if (!type.is_tensor()) return types;
+  if (!type.is_tensor()) return {};
   Type longer = type;
   longer.shape.push_back(1);
-  types.push_back(longer);
-  for (DType dtype : all_dtypes())
-    if (dtype != type.dtype) types.push_back(Type::tensor(dtype, type.shape));
+  const DType other = bits(type.dtype) == 16 ? DType::f64 : DType::f16;
+  std::vector<Type> types{longer, Type::tensor(other, type.shape)};
+  if (as_wide(type.dtype) != type.dtype)
+    types.push_back(Type::tensor(as_wide(type.dtype), type.shape));
   return types;
 }
 
@@ -71,13 +88,14 @@ Expected<Type> infer_type(const OpDef& def, const std::vector<Type>& operands,
   if (!def.type_rule || operands.empty() || !def.results.allows(1) || !def.regions.allows(0))
     return unknown;
   std::optional<std::string> first_reason;
+  Trial trial(def, operands, attrs);
   for (const Type& type : plain_types(operands)) {
-    if (Verdict v = accepts(def, operands, attrs, type); !v) {
+    if (Verdict v = trial.accepts(type); !v) {
       if (!first_reason) first_reason = v.reason();
       continue;
     }
     for (const Type& other : variations(type))
-      if (accepts(def, operands, attrs, other)) return unknown;
+      if (trial.accepts(other)) return unknown;
     return type;
   }
   return Reason{*first_reason};

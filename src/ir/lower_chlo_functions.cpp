@@ -50,7 +50,8 @@ Traced asinh(Traced x) {
 Traced acosh(Traced x) {
   const Traced above = x - 1;
   const Traced near = log1p(above + sqrt(above * (above + 2)));
-  return select(less(kLarge, x), log(x) + kLog2, near);
+  const Traced value = select(less(kLarge, x), log(x) + kLog2, near);
+  return select(less(x, 1), like(x, special::kNan), value);
 }
 Traced atanh(Traced x) {
   const Traced size = abs(x);

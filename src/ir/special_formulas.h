@@ -234,8 +234,10 @@ template <typename N>
 N zeta_factor(N s, N q) {
   constexpr int terms = 10;
   N sum = like(q, 1);
-  for (int n = 1; n < terms; ++n) sum = sum + power((q + n) / q, -s);
-  const N far = q + terms, edge = power(far / q, -s), inverse = 1 / far;
+  // (1 + n/q)^-s, without rounding 1 + n/q where q is large.
+  auto term = [&](int n) { return exp(-(s * log1p(n / q))); };
+  for (int n = 1; n < terms; ++n) sum = sum + term(n);
+  const N far = q + terms, edge = term(terms), inverse = 1 / far;
   N rest = like(q, 0.5L);
   N factor = s * inverse / 2;  // s (s+1) … / ((2k)! far^(2k-1))
   for (int k = 1; k <= 13; ++k) {
@@ -260,21 +262,31 @@ auto is_odd(N whole) {
   return equal(fraction(whole / 2), 0.5L);
 }
 
-template <typename N>
-N hurwitz_zeta(N s, N q) {
+// `odd`: whether s is, which s itself cannot say any more where it is large.
+template <typename N, typename Truth>
+N zeta_anywhere(N s, Truth odd, N q) {
   // Below 0, for whole s: over all whole n the sum depends on the fraction of q only; take off the
   // n below 0.
-  const N part = fraction(q);
-  const N of_part = zeta_positive(s, part), across = zeta_positive(s, 1 - part);
+  const N part = fraction(q), other = fraction(-q);  // 1 - part, without rounding where it is tiny
+  const N of_part = zeta_positive(s, part), across = zeta_positive(s, other);
   const N left_out = zeta_positive(s, 1 - q);
+  // Where both are infinite, the one from the nearer pole has the say.
+  const auto overflow = both(equal(of_part, kInfinity), equal(across, kInfinity));
+  const N nearer = select(less(part, 0.5L), of_part, -across);
+  const N difference = select(overflow, nearer, of_part - across);
   // In this order, because for odd s the first two cancel around the middle.
-  const N below = select(is_odd(s), of_part - across + left_out, of_part + across - left_out);
+  const N below = select(odd, difference + left_out, of_part + across - left_out);
   const N broken = select(equal(fraction(s), 0), below, like(q, kNan));
   const N pole = select(equal(part, 0), like(q, kInfinity), broken);
   N value = select(less(0, q), zeta_positive(s, q), pole);
   value = select(equal(s, 1), like(q, kInfinity), value);
   const auto defined = both(either(less(1, s), equal(s, 1)), equal(q, q));
   return select(defined, value, like(q, kNan));
+}
+
+template <typename N>
+N hurwitz_zeta(N s, N q) {
+  return zeta_anywhere(s, is_odd(s), q);
 }
 
 // 0!, 1!, …, 170!
@@ -287,14 +299,15 @@ inline constexpr auto kFactorials = [] {
 // The n-th derivative of digamma: (-1)^(n+1) n! zeta(n + 1, x).
 template <typename N>
 N polygamma(N n, N x) {
-  const N s = n + 1, zeta = hurwitz_zeta(s, x);
+  const N s = n + 1, zeta = zeta_anywhere(s, equal(fraction(n / 2), 0), x);
   const N last = like(n, static_cast<long double>(kFactorials.size() - 1));
   const auto tabled = either(less(n, last), equal(n, last));
   const auto valid = both(equal(fraction(n), 0), either(less(0, n), equal(n, 0)));
   const N index = select(both(tabled, valid), n, like(n, 0));
   const N direct = lookup(Coefficients(kFactorials), index) * zeta;
   // Beyond, by logarithms: the factors lie outside the range of numbers long before the product.
-  const N size = select(less(0, x), (1 - s) * log(x) + log(zeta_factor(s, x)), log(abs(zeta)));
+  const auto inside = both(less(0, x), less(x, kInfinity));
+  const N size = select(inside, (1 - s) * log(x) + log(zeta_factor(s, x)), log(abs(zeta)));
   const N far = with_sign_of(zeta, exp(log_gamma(s) + size));
   const N value = select(tabled, direct, far);
   const N derivative = select(is_odd(n), value, -value);

@@ -8,11 +8,12 @@ namespace heddle::special {
 
 namespace {
 
+// The type is known: no need to have it inferred.
 Traced apply(std::string_view name, const Traced& x) {
-  return {x.in, x.in->to.op(name, {x.value})};
+  return {x.in, x.in->to.op(name, {x.value}, x.value.type())};
 }
 Traced apply(std::string_view name, const Traced& x, const Traced& y) {
-  return {x.in, x.in->to.op(name, {x.value, y.value})};
+  return {x.in, x.in->to.op(name, {x.value, y.value}, x.value.type())};
 }
 
 }  // namespace

@@ -44,6 +44,20 @@ TEST(Builder, WritesALayer) {
   EXPECT_EQ(got[1], floats32({}, {-16}));
 }
 
+// As docs/programs.md has it.
+TEST(Builder, ExampleOfTheDocumentation) {
+  Builder b("mlp");
+  const Type x = Type::tensor(DType::f32, {8, 4}), w = Type::tensor(DType::f32, {4, 2});
+  b.function("main", {x, w}, [&](const Vars& in) -> Vars {
+    const Var y = b.dot(in[0], in[1]) * 0.5;
+    return {b.op("maximum", {y, b.full_like(y, 0)}), b.reduce(y, {0, 1}, "add")};
+  });
+  Expected<Program> program = b.finish();
+  ASSERT_TRUE(program.ok()) << program.reason();
+  EXPECT_EQ(program->name, "mlp");
+  EXPECT_EQ(program->type(program->functions[0].results[0]), f32({8, 2}));
+}
+
 TEST(Builder, InfersTypesFromTheRules) {
   Builder b;
   b.function("main", {f32({4}), f32({4})}, [&](const Vars& in) -> Vars {

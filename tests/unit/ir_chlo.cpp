@@ -46,6 +46,7 @@ TEST(SpecialFunctions, KnownValues) {
   EXPECT_DOUBLE_EQ(at("chlo.bessel_i1e", -100), -0.039744153025130253);
   EXPECT_DOUBLE_EQ(at("chlo.zeta", 2, 1), M_PI * M_PI / 6);
   EXPECT_DOUBLE_EQ(at("chlo.zeta", 2, -0.5), M_PI * M_PI / 2 + 4);
+  EXPECT_DOUBLE_EQ(at("chlo.zeta", 2, -1e-20), 1e40);
   EXPECT_DOUBLE_EQ(at("chlo.polygamma", 1, 1), M_PI * M_PI / 6);
   EXPECT_DOUBLE_EQ(at("chlo.polygamma", 2, 1), -2.4041138063191885708);
 }
