@@ -90,6 +90,7 @@ struct OpDef {
   Evaluate evaluate = nullptr;       // none: the interpreter says that it cannot run it
   IndexRuleOf index_rule = nullptr;  // none: every dimension is whole
   EditPiece edit_piece = nullptr;    // none: a piece has the attributes of the op
+  bool draws = false;                // random numbers, the same ones in every copy of the op
 
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }

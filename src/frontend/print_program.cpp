@@ -11,8 +11,8 @@ namespace {
 
 class ProgramPrinter {
  public:
-  ProgramPrinter(const Program& program, TextForm form)
-      : p_(program), form_(form), names_(program.value_count()) {}
+  ProgramPrinter(const Program& program, TextForm form, const OpComment& comment)
+      : p_(program), form_(form), comment_(comment), names_(program.value_count()) {}
 
   std::string run() {
     out_ += "module";
@@ -102,6 +102,14 @@ class ProgramPrinter {
   }
 
   void op(const Op& op) {
+    statement(op);
+    const std::string remark = comment_ ? comment_(op) : "";
+    if (remark.empty()) return;
+    indent();
+    out_ += "// " + remark + "\n";
+  }
+
+  void statement(const Op& op) {
     indent();
     if (op.result_count > 0) {
       const std::string name = fmt::format("%{}", next_++);
@@ -341,6 +349,7 @@ class ProgramPrinter {
 
   const Program& p_;
   TextForm form_;
+  const OpComment& comment_;
   std::vector<std::string> names_;
   std::string out_;
   int depth_ = 0;
@@ -353,8 +362,8 @@ class ProgramPrinter {
 
 namespace heddle {
 
-std::string print_stablehlo(const Program& program, TextForm form) {
-  return frontend::ProgramPrinter(program, form).run();
+std::string print_stablehlo(const Program& program, TextForm form, const OpComment& comment) {
+  return frontend::ProgramPrinter(program, form, comment).run();
 }
 
 }  // namespace heddle

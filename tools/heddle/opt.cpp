@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "heddle/index_rule.h"
 #include "heddle/stablehlo.h"
 #include "program_commands.h"
 #include "terminal.h"
@@ -13,15 +14,22 @@ namespace {
 struct OptRequest {
   std::string file;
   std::string until = "read";
-  bool generic = false;
+  bool generic = false, rules = false;
 };
+
+// Ops without results have nothing that depends on anything.
+std::string rule_text(const Program& program, const Op& op) {
+  return op.result_count == 0 ? "" : index_rule(program, op).str();
+}
 
 void run(const OptRequest& request) {
   const TextForm form = request.generic ? TextForm::generic : TextForm::pretty;
   std::string text;
   for (const Program& program : load_programs(request.file)) {
     if (!text.empty()) text += "\n// -----\n\n";
-    text += print_stablehlo(program, form);
+    OpComment comment;
+    if (request.rules) comment = [&program](const Op& op) { return rule_text(program, op); };
+    text += print_stablehlo(program, form, comment);
   }
   write_stdout(text);
 }
@@ -36,6 +44,8 @@ void add_opt(CLI::App& app) {
       ->check(CLI::IsMember({"read"}))
       ->capture_default_str();
   command->add_flag("--generic", request->generic, "MLIR's generic form");
+  command->add_flag("--rules", request->rules,
+                    "Under each op its index rule: what its results depend on");
   command->callback([request] { run(*request); });
 }
 
