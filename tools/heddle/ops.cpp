@@ -67,12 +67,12 @@ void write_text(const Style& style) {
                          "{} ops, {} with a type rule, {} that can be run, {} with an index rule",
                          op_table().size(), rules, evaluations, indexed)) +
                      "\n\n";
-  text += style.dim(fmt::format("{:<{}}  {:<11}  {:>8}  {:>7}  {:>7}  {:<9}  {:<5}  {:<3}  index",
-                                "op", width, "class", "operands", "results", "regions", "form",
-                                "types", "run")) +
-          "\n";
+  text +=
+      style.dim(fmt::format("{:<{}}  {:<11}  {:>3}  {:>3}  {:>7}  {:<9}  {:<5}  {:<3}  index", "op",
+                            width, "class", "in", "out", "regions", "form", "types", "run")) +
+      "\n";
   for (const OpDef& op : op_table())
-    text += fmt::format("{:<{}}  {:<11}  {:>8}  {:>7}  {:>7}  {:<9}  {:<5}  {:<3}  {}\n", op.name,
+    text += fmt::format("{:<{}}  {:<11}  {:>3}  {:>3}  {:>7}  {:<9}  {:<5}  {:<3}  {}\n", op.name,
                         width, name(op.cls), count_text(op.operands), count_text(op.results),
                         count_text(op.regions), form_name(op.form),
                         op.type_rule != nullptr ? "yes" : "no",
