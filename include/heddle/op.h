@@ -98,6 +98,7 @@ struct OpDef {
   IndexRuleOf index_rule = nullptr;  // none: every dimension is whole
   EditPiece edit_piece = nullptr;    // none: a piece has the attributes of the op
   Lower lower = nullptr;             // none: it belongs to the core
+  bool draws = false;                // random numbers, the same ones in every copy of the op
 
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }

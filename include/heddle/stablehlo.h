@@ -1,6 +1,7 @@
 // StableHLO text, pretty and generic: in and out.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ Expected<Program> read_stablehlo(std::string_view text, std::string file = "");
 Expected<std::vector<Program>> read_stablehlo_all(std::string_view text, std::string file = "");
 
 enum class TextForm : std::uint8_t { pretty, generic };
-std::string print_stablehlo(const Program& program, TextForm form = TextForm::pretty);
+// What stands under an op, as a comment of one line; nothing where it is empty.
+using OpComment = std::function<std::string(const Op&)>;
+std::string print_stablehlo(const Program& program, TextForm form = TextForm::pretty,
+                            const OpComment& comment = {});
 
 }  // namespace heddle

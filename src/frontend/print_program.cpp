@@ -185,6 +185,10 @@ void ProgramPrinter::op(const Op& op) {
   }
   if (form_ == TextForm::generic || !pretty(op)) generic(op);
   out_ += "\n";
+  const std::string remark = comment_ ? comment_(op) : "";
+  if (remark.empty()) return;
+  indent();
+  out_ += "// " + remark + "\n";
 }
 
 void ProgramPrinter::generic(const Op& op) {
@@ -230,8 +234,8 @@ void ProgramPrinter::block(const Region& r) {
 
 namespace heddle {
 
-std::string print_stablehlo(const Program& program, TextForm form) {
-  return frontend::ProgramPrinter(program, form).run();
+std::string print_stablehlo(const Program& program, TextForm form, const OpComment& comment) {
+  return frontend::ProgramPrinter(program, form, comment).run();
 }
 
 }  // namespace heddle

@@ -14,8 +14,8 @@ namespace heddle::frontend {
 
 class ProgramPrinter {
  public:
-  ProgramPrinter(const Program& program, TextForm form)
-      : p_(program), form_(form), names_(program.value_count()) {}
+  ProgramPrinter(const Program& program, TextForm form, const OpComment& comment)
+      : p_(program), form_(form), comment_(comment), names_(program.value_count()) {}
   std::string run();
 
  private:
@@ -73,6 +73,7 @@ class ProgramPrinter {
 
   const Program& p_;
   TextForm form_;
+  const OpComment& comment_;
   std::vector<std::string> names_;
   std::string out_;
   int depth_ = 0;

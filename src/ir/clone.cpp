@@ -4,10 +4,17 @@
 
 namespace heddle {
 
+AttrDict copied_attrs(const Program& from, const Op& op) {
+  AttrDict attrs = from.attrs_of(op);
+  if (op.def->draws && find_attr(attrs, kStreamAttr) == nullptr)
+    attrs.push_back({std::string(kStreamAttr), Attr{Attr::Integer{op.results, "i64"}}});
+  return attrs;
+}
+
 OpId clone_op(Program& out, RegionId at, const Program& from, const Op& op, ValueMap& values) {
   // Everything is copied first: `out` and `from` may be one program, whose tables move.
   const Op source = op;
-  const AttrDict attrs = from.attrs_of(source);
+  const AttrDict attrs = copied_attrs(from, source);
   std::vector<ValueId> operands;
   for (ValueId v : from.operands(source)) operands.push_back(values.at(v));
   const std::vector<RegionId> old_regions(from.regions(source).begin(), from.regions(source).end());

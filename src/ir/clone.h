@@ -15,4 +15,9 @@ RegionId clone_region(Program& out, const Program& from, RegionId region, ValueM
 // Appends a copy of an op, its regions included.
 OpId clone_op(Program& out, RegionId at, const Program& from, const Op& op, ValueMap& values);
 
+// The attributes that a copy has: those of the op, and for one that draws random numbers the stream
+// that it draws them from, kStreamAttr.
+AttrDict copied_attrs(const Program& from, const Op& op);
+inline constexpr std::string_view kStreamAttr = "heddle.stream";
+
 }  // namespace heddle

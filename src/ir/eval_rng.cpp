@@ -2,6 +2,7 @@
 // states and bits agree with programs that were run there.
 #include <numbers>
 
+#include "ir/clone.h"
 #include "ir/eval_linalg.h"
 #include "ir/eval_reduce_common.h"
 
@@ -176,11 +177,11 @@ Verdict rng_rule(const Program& program, const Op& op) {
 
 namespace {
 
-// The stream of one op on one device: the same at every run and at every visit.
+// The stream of one op on one device: the same at every run and at every visit, and for copies.
 class Stream {
  public:
   explicit Stream(const EvalContext& ctx)
-      : key_(joined(ctx.op.results,
+      : key_(joined(static_cast<Word>(integer_or(ctx.attr(kStreamAttr), ctx.op.results)),
                     static_cast<Word>(ctx.process.replica * 65537 + ctx.process.partition))) {}
   std::uint64_t next() {
     const Words2 words = threefry(counter_++, key_);

@@ -54,6 +54,19 @@ std::string dims_text(const std::vector<DimRule>& dims) {
   return "[" + text + "]";
 }
 
+// "; parallel a=3 c=5"
+std::string factors_text(const IndexRule& rule, FactorKind kind) {
+  std::string text;
+  for (std::size_t i = 0; i < rule.factors.size(); ++i)
+    if (rule.factors[i].kind == kind)
+      text += fmt::format(" {}={}", factor_name(static_cast<int>(i)), rule.factors[i].size);
+  if (text.empty()) return "";
+  std::string_view how;
+  if (kind == FactorKind::reduce || kind == FactorKind::window)
+    how = rule.combine.op ? name(*rule.combine.op) : "the op's body";
+  return fmt::format("; {}{}{}", name(kind), how.empty() ? "" : fmt::format(" by {}:", how), text);
+}
+
 }  // namespace
 
 std::string IndexRule::str() const {
@@ -61,13 +74,12 @@ std::string IndexRule::str() const {
   for (const OperandRule& operand : operands) text += dims_text(operand.dims) + " ";
   text += "->";
   for (const ResultRule& result : results) text += " " + dims_text(result.dims);
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    const Factor& factor = factors[i];
-    text += fmt::format("{} {}: {} {}", i == 0 ? ";" : ",", factor_name(static_cast<int>(i)),
-                        factor.size, name(factor.kind));
-    if (factor.kind == FactorKind::reduce || factor.kind == FactorKind::window)
-      text += combine.op ? fmt::format(" {}", name(*combine.op)) : " by the body";
-  }
+  for (FactorKind kind :
+       {FactorKind::parallel, FactorKind::reduce, FactorKind::window, FactorKind::whole})
+    text += factors_text(*this, kind);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (const std::vector<int>& free = results[i].independent_of; !free.empty())
+      text += fmt::format("; result {} not from operand {}", i, fmt::join(free, ", "));
   return text;
 }
 
@@ -136,7 +148,7 @@ IndexRule pairwise_index_rule(const Program& program, const Op& op) {
       rule.operand(i, d, factor);
       rule.result(i, d, factor);
     }
-    for (std::size_t other = 0; other < op.operand_count; ++other)
+    for (std::size_t other = 0; other < op.result_count; ++other)
       if (other != i) rule.independent(i, other);
   }
   return rule.done();

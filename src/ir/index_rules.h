@@ -7,6 +7,7 @@
 namespace heddle {
 
 // Elementwise, and elements that change places.
+IndexRule imag_index_rule(const Program& program, const Op& op);
 IndexRule bitcast_index_rule(const Program& program, const Op& op);
 IndexRule constant_index_rule(const Program& program, const Op& op);  // iota too
 IndexRule reshape_index_rule(const Program& program, const Op& op);
@@ -22,7 +23,9 @@ IndexRule dynamic_iota_index_rule(const Program& program, const Op& op);
 IndexRule dynamic_reshape_index_rule(const Program& program, const Op& op);
 IndexRule dynamic_broadcast_index_rule(const Program& program, const Op& op);
 IndexRule real_dynamic_slice_index_rule(const Program& program, const Op& op);
+IndexRule dynamic_pad_index_rule(const Program& program, const Op& op);
 IndexRule dimension_size_index_rule(const Program& program, const Op& op);
+IndexRule set_dimension_size_index_rule(const Program& program, const Op& op);
 void edit_constant_piece(PieceEdit& edit);
 void edit_iota_piece(PieceEdit& edit);
 void edit_broadcast_piece(PieceEdit& edit);
@@ -57,6 +60,27 @@ void edit_dynamic_update_slice_piece(PieceEdit& edit);
 void edit_gather_piece(PieceEdit& edit);
 void edit_scatter_piece(PieceEdit& edit);
 void edit_torch_index_select_piece(PieceEdit& edit);
+
+// Transforms, solvers, normalisation, random numbers.
+IndexRule fft_index_rule(const Program& program, const Op& op);
+IndexRule cholesky_index_rule(const Program& program, const Op& op);
+IndexRule triangular_solve_index_rule(const Program& program, const Op& op);
+IndexRule batch_norm_inference_index_rule(const Program& program, const Op& op);
+IndexRule batch_norm_training_index_rule(const Program& program, const Op& op);
+IndexRule batch_norm_grad_index_rule(const Program& program, const Op& op);
+IndexRule rng_index_rule(const Program& program, const Op& op);
+IndexRule rng_bit_generator_index_rule(const Program& program, const Op& op);
+void edit_random_piece(PieceEdit& edit);
+
+// Between devices.
+IndexRule all_gather_index_rule(const Program& program, const Op& op);
+IndexRule reduce_scatter_index_rule(const Program& program, const Op& op);
+IndexRule all_to_all_index_rule(const Program& program, const Op& op);
+
+// The client dialect.
+IndexRule chlo_broadcast_index_rule(const Program& program, const Op& op);
+IndexRule top_k_index_rule(const Program& program, const Op& op);
+IndexRule ragged_dot_index_rule(const Program& program, const Op& op);
 
 // Loops and branches: what every op of their regions leaves apart can be split.
 IndexRule control_index_rule(const Program& program, const Op& op);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/clone.h"
 #include "ir/index_space.h"
 #include "ir/piece_edit.h"
 #include "ir/scalar.h"
@@ -82,11 +83,13 @@ DimPiece picked(const DimRule& dim, const std::vector<Factor>& factors,
 
 DimPiece dim_piece(const DimRule& dim, const std::vector<Factor>& factors,
                    std::span<const FactorRange> ranges, std::int64_t extent) {
-  if (std::any_of(dim.terms.begin(), dim.terms.end(), is_divided)) return contiguous(0, extent);
-  const bool whole = std::all_of(dim.terms.begin(), dim.terms.end(), [&](const IndexTerm& term) {
+  auto stays_whole = [&](const IndexTerm& term) {
     return factors[static_cast<std::size_t>(term.factor)].kind == FactorKind::whole;
-  });
-  if (whole && !dim.terms.empty()) return contiguous(0, extent);
+  };
+  const bool whole =
+      !dim.terms.empty() && std::all_of(dim.terms.begin(), dim.terms.end(), stays_whole);
+  if (whole || std::any_of(dim.terms.begin(), dim.terms.end(), is_divided))
+    return contiguous(0, extent);
   if (dim.dilation == 1 && !dim.slides && !overlaps(dim, factors))
     return picked(dim, factors, ranges);
   const Span span = touched_span(dim, ranges);
@@ -195,7 +198,7 @@ Expected<OpPiece> piece_of(const Program& program, const Op& op, const IndexRule
   };
   OpPiece piece;
   piece.ranges = kept;
-  piece.attrs = program.attrs_of(op);
+  piece.attrs = copied_attrs(program, op);
   std::vector<ValueId> values(program.operands(op).begin(), program.operands(op).end());
   for (ValueId v : captured_values(program, op)) values.push_back(v);
   for (std::size_t i = 0; i < rule.operands.size(); ++i) {

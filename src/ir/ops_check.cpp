@@ -1,5 +1,6 @@
 // What test programs check, and how they run on several devices.
 #include "ir/eval_check.h"
+#include "ir/index_rules.h"
 #include "ir/op_families.h"
 #include "ir/run_parallel.h"
 #include "ir/shape_rules.h"
@@ -69,32 +70,68 @@ Verdict run_parallel_rule(const Program& program, const Op& op) {
 }  // namespace
 
 std::vector<OpDef> check_ops() {
-  std::vector<OpDef> rows;
-  auto row = [&](std::string_view name, Count operands, Count results, Form form, TypeRule rule,
-                 Evaluate evaluate, std::span<const FormWord> words = {}) {
-    OpDef def;
-    def.name = name;
-    def.cls = OpClass::control;
-    def.operands = operands;
-    def.results = results;
-    def.form = form;
-    def.words = words;
-    def.type_rule = rule;
-    def.evaluate = evaluate;
-    rows.push_back(def);
+  return {
+      {.name = "check.expect_eq_const",
+       .cls = OpClass::control,
+       .results = 0,
+       .form = Form::check_const,
+       .type_rule = expect_const_rule,
+       .evaluate = eval_expect_const},
+      {.name = "check.expect_almost_eq_const",
+       .cls = OpClass::control,
+       .results = 0,
+       .form = Form::check_const,
+       .type_rule = expect_const_rule,
+       .evaluate = eval_expect_const},
+      {.name = "check.expect_eq",
+       .cls = OpClass::control,
+       .operands = 2,
+       .results = 0,
+       .type_rule = expect_rule,
+       .evaluate = eval_expect},
+      {.name = "check.expect_almost_eq",
+       .cls = OpClass::control,
+       .operands = 2,
+       .results = 0,
+       .form = Form::words,
+       .words = kToleranceWords,
+       .type_rule = expect_rule,
+       .evaluate = eval_expect},
+      {.name = "check.expect_close",
+       .cls = OpClass::control,
+       .operands = 2,
+       .results = 0,
+       .form = Form::words,
+       .words = kCloseWords,
+       .type_rule = expect_rule,
+       .evaluate = eval_expect},
+      {.name = "check.expect_serialized_eq",
+       .cls = OpClass::control,
+       .results = 0,
+       .form = Form::words,
+       .words = kSerializedWords,
+       .type_rule = probe_rule,
+       .evaluate = eval_expect_serialized},
+      {.name = "interpreter.run_parallel",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .form = Form::generic,
+       .type_rule = run_parallel_rule,
+       .evaluate = eval_run_parallel},
+      {.name = "interpreter.probe",
+       .cls = OpClass::control,
+       .form = Form::words,
+       .words = kProbeWords,
+       .type_rule = probe_rule,
+       .evaluate = eval_probe,
+       .index_rule = elementwise_index_rule},
+      {.name = "interpreter.print",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = 0,
+       .evaluate = eval_print},
   };
-  row("check.expect_eq_const", 1, 0, Form::check_const, expect_const_rule, eval_expect_const);
-  row("check.expect_almost_eq_const", 1, 0, Form::check_const, expect_const_rule,
-      eval_expect_const);
-  row("check.expect_eq", 2, 0, Form::operands, expect_rule, eval_expect);
-  row("check.expect_almost_eq", 2, 0, Form::words, expect_rule, eval_expect, kToleranceWords);
-  row("check.expect_close", 2, 0, Form::words, expect_rule, eval_expect, kCloseWords);
-  row("check.expect_serialized_eq", 1, 0, Form::words, probe_rule, eval_expect_serialized,
-      kSerializedWords);
-  row("interpreter.run_parallel", kAny, kAny, Form::generic, run_parallel_rule, eval_run_parallel);
-  row("interpreter.probe", 1, 1, Form::words, probe_rule, eval_probe, kProbeWords);
-  row("interpreter.print", kAny, 0, Form::operands, nullptr, eval_print);
-  return rows;
 }
 
 }  // namespace heddle

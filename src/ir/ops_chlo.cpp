@@ -2,6 +2,7 @@
 #include "ir/eval_chlo.h"
 #include "ir/eval_elementwise.h"
 #include "ir/eval_elementwise_rules.h"
+#include "ir/index_rules.h"
 #include "ir/lower_chlo.h"
 #include "ir/op_families.h"
 
@@ -24,24 +25,40 @@ TypeRule function_rule(std::string_view op) {
 }  // namespace
 
 std::vector<OpDef> chlo_ops() {
-  std::vector<OpDef> rows;
-  auto row = [&](std::string_view name, Count operands, Count results, int regions, Form form,
-                 TypeRule rule, Evaluate evaluate, std::span<const FormWord> words = {}) {
-    OpDef def;
-    def.name = name;
-    def.cls = OpClass::heavy;
-    def.operands = operands;
-    def.results = results;
-    def.regions = regions;
-    def.form = form;
-    def.words = words;
-    def.type_rule = rule;
-    def.evaluate = evaluate;
-    rows.push_back(def);
+  std::vector<OpDef> rows = {
+      {.name = "chlo.top_k",
+       .cls = OpClass::heavy,
+       .results = 2,
+       .form = Form::call_like,
+       .words = kTopKWords,
+       .type_rule = chlo::top_k_rule,
+       .evaluate = evaluate_top_k,
+       .index_rule = top_k_index_rule},
+      {.name = "chlo.ragged_dot",
+       .cls = OpClass::contract,
+       .operands = 3,
+       .form = Form::generic,
+       .type_rule = chlo::ragged_dot_rule,
+       .evaluate = evaluate_ragged_dot,
+       .index_rule = ragged_dot_index_rule},
+      {.name = "chlo.scan",
+       .cls = OpClass::control,
+       .operands = {1, -1},
+       .results = {1, -1},
+       .regions = 1,
+       .form = Form::scan,
+       .type_rule = chlo::scan_rule,
+       .evaluate = evaluate_scan,
+       .index_rule = control_index_rule},
   };
   auto function = [&](std::string_view name, int operands) {
     const std::string_view op = name.substr(name.find('.') + 1);
-    row(name, operands, 1, 0, Form::operands, function_rule(op), chlo_function_evaluation(op));
+    rows.push_back({.name = name,
+                    .cls = OpClass::heavy,
+                    .operands = operands,
+                    .type_rule = function_rule(op),
+                    .evaluate = chlo_function_evaluation(op),
+                    .index_rule = elementwise_index_rule});
   };
   for (std::string_view name :
        {"chlo.acos",       "chlo.acosh",      "chlo.asin", "chlo.asinh",  "chlo.atan",
@@ -55,11 +72,12 @@ std::vector<OpDef> chlo_ops() {
        {"chlo.broadcast_add", "chlo.broadcast_subtract", "chlo.broadcast_multiply",
         "chlo.broadcast_divide", "chlo.broadcast_maximum", "chlo.broadcast_minimum",
         "chlo.broadcast_power"})
-    row(name, 2, 1, 0, Form::operands, chlo::broadcast_rule,
-        binary_evaluation(name.substr(name.find('.') + 1)));
-  row("chlo.top_k", 1, 2, 0, Form::call_like, chlo::top_k_rule, evaluate_top_k, kTopKWords);
-  row("chlo.ragged_dot", 3, 1, 0, Form::generic, chlo::ragged_dot_rule, evaluate_ragged_dot);
-  row("chlo.scan", {1, -1}, {1, -1}, 1, Form::scan, chlo::scan_rule, evaluate_scan);
+    rows.push_back({.name = name,
+                    .cls = name == "chlo.broadcast_power" ? OpClass::heavy : OpClass::light,
+                    .operands = 2,
+                    .type_rule = chlo::broadcast_rule,
+                    .evaluate = binary_evaluation(name.substr(name.find('.') + 1)),
+                    .index_rule = chlo_broadcast_index_rule});
   for (OpDef& def : rows) def.lower = chlo::lowering(def.short_name());
   return rows;
 }

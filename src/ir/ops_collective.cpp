@@ -3,6 +3,7 @@
 
 #include "ir/eval_collective.h"
 #include "ir/eval_reduce_common.h"
+#include "ir/index_rules.h"
 #include "ir/op_families.h"
 #include "ir/replica_groups.h"
 #include "ir/shape_rules.h"
@@ -187,35 +188,91 @@ Verdict recv_rule(const Program& program, const Op& op) {
 }  // namespace
 
 std::vector<OpDef> collective_ops() {
-  std::vector<OpDef> rows;
-  auto row = [&](std::string_view name, Count operands, Count results, int regions, TypeRule rule,
-                 Evaluate evaluate, Form form = Form::generic) {
-    OpDef def;
-    def.name = name;
-    def.cls = OpClass::communicate;
-    def.operands = operands;
-    def.results = results;
-    def.regions = regions;
-    def.form = form;
-    def.type_rule = rule;
-    def.evaluate = evaluate;
-    rows.push_back(def);
+  return {
+      {.name = "stablehlo.all_gather",
+       .cls = OpClass::communicate,
+       .operands = {1, -1},
+       .results = {1, -1},
+       .form = Form::generic,
+       .type_rule = all_gather_rule,
+       .evaluate = eval_all_gather,
+       .index_rule = all_gather_index_rule},
+      {.name = "stablehlo.all_reduce",
+       .cls = OpClass::communicate,
+       .operands = {1, -1},
+       .results = {1, -1},
+       .regions = 1,
+       .form = Form::generic,
+       .type_rule = all_reduce_rule,
+       .evaluate = eval_all_reduce,
+       .index_rule = pairwise_index_rule},
+      {.name = "stablehlo.reduce_scatter",
+       .cls = OpClass::communicate,
+       .regions = 1,
+       .form = Form::generic,
+       .type_rule = reduce_scatter_rule,
+       .evaluate = eval_reduce_scatter,
+       .index_rule = reduce_scatter_index_rule},
+      {.name = "stablehlo.all_to_all",
+       .cls = OpClass::communicate,
+       .operands = {1, -1},
+       .results = {1, -1},
+       .form = Form::generic,
+       .type_rule = all_to_all_rule,
+       .evaluate = eval_all_to_all,
+       .index_rule = all_to_all_index_rule},
+      {.name = "stablehlo.collective_permute",
+       .cls = OpClass::communicate,
+       .operands = {1, -1},
+       .results = {1, -1},
+       .form = Form::generic,
+       .type_rule = collective_permute_rule,
+       .evaluate = eval_collective_permute,
+       .index_rule = pairwise_index_rule},
+      {.name = "stablehlo.collective_broadcast",
+       .cls = OpClass::communicate,
+       .operands = {1, -1},
+       .results = {1, -1},
+       .form = Form::generic,
+       .type_rule = collective_broadcast_rule,
+       .evaluate = eval_collective_broadcast,
+       .index_rule = pairwise_index_rule},
+      {.name = "stablehlo.collective_reduce",
+       .cls = OpClass::communicate,
+       .operands = {1, -1},
+       .results = {1, -1},
+       .regions = 1,
+       .form = Form::generic,
+       .type_rule = all_reduce_rule,
+       .evaluate = eval_collective_reduce,
+       .index_rule = pairwise_index_rule},
+      // Obsolete: nothing says what it means.
+      {.name = "stablehlo.cross-replica-sum", .cls = OpClass::communicate, .form = Form::generic},
+      {.name = "stablehlo.partition_id",
+       .cls = OpClass::communicate,
+       .operands = 0,
+       .type_rule = id_rule,
+       .evaluate = eval_partition_id,
+       .index_rule = constant_index_rule},
+      {.name = "stablehlo.replica_id",
+       .cls = OpClass::communicate,
+       .operands = 0,
+       .type_rule = id_rule,
+       .evaluate = eval_replica_id,
+       .index_rule = constant_index_rule},
+      {.name = "stablehlo.send",
+       .cls = OpClass::communicate,
+       .operands = {1, -1},
+       .form = Form::generic,
+       .type_rule = send_rule,
+       .evaluate = eval_send},
+      {.name = "stablehlo.recv",
+       .cls = OpClass::communicate,
+       .results = {1, -1},
+       .form = Form::generic,
+       .type_rule = recv_rule,
+       .evaluate = eval_recv},
   };
-  row("stablehlo.all_gather", {1, -1}, {1, -1}, 0, all_gather_rule, eval_all_gather);
-  row("stablehlo.all_reduce", {1, -1}, {1, -1}, 1, all_reduce_rule, eval_all_reduce);
-  row("stablehlo.reduce_scatter", 1, 1, 1, reduce_scatter_rule, eval_reduce_scatter);
-  row("stablehlo.all_to_all", {1, -1}, {1, -1}, 0, all_to_all_rule, eval_all_to_all);
-  row("stablehlo.collective_permute", {1, -1}, {1, -1}, 0, collective_permute_rule,
-      eval_collective_permute);
-  row("stablehlo.collective_broadcast", {1, -1}, {1, -1}, 0, collective_broadcast_rule,
-      eval_collective_broadcast);
-  row("stablehlo.collective_reduce", {1, -1}, {1, -1}, 1, all_reduce_rule, eval_collective_reduce);
-  row("stablehlo.cross-replica-sum", 1, 1, 0, nullptr, nullptr);  // obsolete
-  row("stablehlo.partition_id", 0, 1, 0, id_rule, eval_partition_id, Form::operands);
-  row("stablehlo.replica_id", 0, 1, 0, id_rule, eval_replica_id, Form::operands);
-  row("stablehlo.send", {1, -1}, 1, 0, send_rule, eval_send);
-  row("stablehlo.recv", 1, {1, -1}, 0, recv_rule, eval_recv);
-  return rows;
 }
 
 }  // namespace heddle

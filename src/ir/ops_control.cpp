@@ -125,45 +125,102 @@ Verdict custom_call_rule(const Program& program, const Op& op) {
 }  // namespace
 
 std::vector<OpDef> control_ops() {
-  std::vector<OpDef> rows;
-  auto row = [&](std::string_view name, Count operands, Count results, Count regions, Form form,
-                 TypeRule rule, Evaluate evaluate, OpClass cls = OpClass::control,
-                 IndexRuleOf index_rule = nullptr) {
-    OpDef def;
-    def.name = name;
-    def.cls = cls;
-    def.operands = operands;
-    def.results = results;
-    def.regions = regions;
-    def.form = form;
-    def.type_rule = rule;
-    def.evaluate = evaluate;
-    def.index_rule = index_rule;
-    rows.push_back(def);
+  return {
+      // verify() itself checks calls and returns: it knows the functions.
+      {.name = "func.call",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .form = Form::call,
+       .evaluate = eval_call},
+      {.name = "func.return",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = 0,
+       .form = Form::terminator},
+      {.name = "stablehlo.return",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = 0,
+       .form = Form::terminator},
+      {.name = "stablehlo.while",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .regions = 2,
+       .form = Form::while_loop,
+       .type_rule = while_rule,
+       .evaluate = eval_while,
+       .index_rule = control_index_rule},
+      {.name = "stablehlo.if",
+       .cls = OpClass::control,
+       .results = kAny,
+       .regions = 2,
+       .form = Form::generic,
+       .type_rule = if_rule,
+       .evaluate = eval_if,
+       .index_rule = control_index_rule},
+      {.name = "stablehlo.case",
+       .cls = OpClass::control,
+       .results = kAny,
+       .regions = {1, -1},
+       .form = Form::generic,
+       .type_rule = case_rule,
+       .evaluate = eval_case,
+       .index_rule = control_index_rule},
+      {.name = "stablehlo.tuple",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .type_rule = tuple_rule,
+       .evaluate = eval_same},
+      {.name = "stablehlo.get_tuple_element",
+       .cls = OpClass::control,
+       .form = Form::get_tuple_element,
+       .type_rule = get_tuple_element_rule,
+       .evaluate = eval_get_tuple_element},
+      {.name = "stablehlo.optimization_barrier",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .type_rule = barrier_rule,
+       .evaluate = eval_same,
+       .index_rule = pairwise_index_rule},
+      {.name = "stablehlo.custom_call",
+       .cls = OpClass::opaque,
+       .operands = kAny,
+       .results = kAny,
+       .form = Form::custom_call,
+       .type_rule = custom_call_rule,
+       .evaluate = eval_custom_call},
+      {.name = "stablehlo.composite",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .form = Form::composite,
+       .evaluate = eval_composite},
+      {.name = "stablehlo.create_token",
+       .cls = OpClass::control,
+       .operands = 0,
+       .type_rule = after_all_rule,
+       .evaluate = eval_token},
+      {.name = "stablehlo.after_all",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .type_rule = after_all_rule,
+       .evaluate = eval_token},
+      {.name = "stablehlo.infeed",
+       .cls = OpClass::opaque,
+       .results = {1, -1},
+       .form = Form::generic,
+       .type_rule = infeed_rule,
+       .evaluate = eval_infeed},
+      {.name = "stablehlo.outfeed",
+       .cls = OpClass::opaque,
+       .operands = {1, -1},
+       .form = Form::generic,
+       .type_rule = outfeed_rule,
+       .evaluate = eval_token},
   };
-  // verify() itself checks calls and returns: it knows the functions.
-  row("func.call", kAny, kAny, 0, Form::call, nullptr, eval_call);
-  row("func.return", kAny, 0, 0, Form::terminator, nullptr, nullptr);
-  row("stablehlo.return", kAny, 0, 0, Form::terminator, nullptr, nullptr);
-  row("stablehlo.while", kAny, kAny, 2, Form::while_loop, while_rule, eval_while, OpClass::control,
-      control_index_rule);
-  row("stablehlo.if", 1, kAny, 2, Form::generic, if_rule, eval_if, OpClass::control,
-      control_index_rule);
-  row("stablehlo.case", 1, kAny, {1, -1}, Form::generic, case_rule, eval_case, OpClass::control,
-      control_index_rule);
-  row("stablehlo.tuple", kAny, 1, 0, Form::operands, tuple_rule, eval_same);
-  row("stablehlo.get_tuple_element", 1, 1, 0, Form::get_tuple_element, get_tuple_element_rule,
-      eval_get_tuple_element);
-  row("stablehlo.optimization_barrier", kAny, kAny, 0, Form::operands, barrier_rule, eval_same,
-      OpClass::control, pairwise_index_rule);
-  row("stablehlo.custom_call", kAny, kAny, 0, Form::custom_call, custom_call_rule, eval_custom_call,
-      OpClass::opaque);
-  row("stablehlo.composite", kAny, kAny, 0, Form::composite, nullptr, eval_composite);
-  row("stablehlo.create_token", 0, 1, 0, Form::operands, after_all_rule, eval_token);
-  row("stablehlo.after_all", kAny, 1, 0, Form::operands, after_all_rule, eval_token);
-  row("stablehlo.infeed", 1, {1, -1}, 0, Form::generic, infeed_rule, eval_infeed, OpClass::opaque);
-  row("stablehlo.outfeed", {1, -1}, 1, 0, Form::generic, outfeed_rule, eval_token, OpClass::opaque);
-  return rows;
 }
 
 }  // namespace heddle

@@ -9,17 +9,17 @@ namespace heddle {
 std::vector<OpDef> elementwise_ops() {
   std::vector<OpDef> rows;
   auto row = [&](std::string_view name, OpClass cls, int operands, Form form = Form::operands) {
-    OpDef def;
-    def.name = name;
-    def.cls = cls;
-    def.operands = operands;
-    def.form = form;
+    OpDef def{.name = name,
+              .cls = cls,
+              .operands = operands,
+              .form = form,
+              .index_rule = elementwise_index_rule};
     def.type_rule = elementwise_rule(def.short_name());
-    def.index_rule =
-        name == "stablehlo.bitcast_convert" ? bitcast_index_rule : elementwise_index_rule;
     for (auto family : {light_unary_evaluation, math_evaluation, binary_evaluation,
                         conversion_evaluation, choice_evaluation})
       if (!def.evaluate) def.evaluate = family(def.short_name());
+    if (name == "stablehlo.bitcast_convert") def.index_rule = bitcast_index_rule;
+    if (name == "stablehlo.imag") def.index_rule = imag_index_rule;
     rows.push_back(def);
   };
   for (std::string_view name :

@@ -1,5 +1,6 @@
 // Transforms, solvers, normalisation and random numbers.
 #include "ir/eval_linalg.h"
+#include "ir/index_rules.h"
 #include "ir/op_families.h"
 
 namespace heddle {
@@ -17,34 +18,71 @@ constexpr FormWord kRngBitWords[] = {{"algorithm", "rng_algorithm", Kind::word, 
 }  // namespace
 
 std::vector<OpDef> linalg_ops() {
-  std::vector<OpDef> rows;
-  auto row = [&](std::string_view name, int operands, int results, Form form, TypeRule rule,
-                 Evaluate evaluate, std::span<const FormWord> words = {}) {
-    OpDef def;
-    def.name = name;
-    def.cls = OpClass::heavy;
-    def.operands = operands;
-    def.results = results;
-    def.form = form;
-    def.words = words;
-    def.type_rule = rule;
-    def.evaluate = evaluate;
-    rows.push_back(def);
+  return {
+      {.name = "stablehlo.fft",
+       .cls = OpClass::heavy,
+       .form = Form::words,
+       .words = kFftWords,
+       .type_rule = fft_rule,
+       .evaluate = evaluate_fft,
+       .index_rule = fft_index_rule},
+      {.name = "stablehlo.triangular_solve",
+       .cls = OpClass::heavy,
+       .operands = 2,
+       .form = Form::generic,
+       .type_rule = triangular_solve_rule,
+       .evaluate = evaluate_triangular_solve,
+       .index_rule = triangular_solve_index_rule},
+      {.name = "stablehlo.cholesky",
+       .cls = OpClass::heavy,
+       .form = Form::words_same,
+       .words = kCholeskyWords,
+       .type_rule = cholesky_rule,
+       .evaluate = evaluate_cholesky,
+       .index_rule = cholesky_index_rule},
+      {.name = "stablehlo.batch_norm_inference",
+       .cls = OpClass::heavy,
+       .operands = 5,
+       .form = Form::generic,
+       .type_rule = batch_norm_inference_rule,
+       .evaluate = evaluate_batch_norm_inference,
+       .index_rule = batch_norm_inference_index_rule},
+      {.name = "stablehlo.batch_norm_training",
+       .cls = OpClass::heavy,
+       .operands = 3,
+       .results = 3,
+       .form = Form::generic,
+       .type_rule = batch_norm_training_rule,
+       .evaluate = evaluate_batch_norm_training,
+       .index_rule = batch_norm_training_index_rule},
+      {.name = "stablehlo.batch_norm_grad",
+       .cls = OpClass::heavy,
+       .operands = 5,
+       .results = 3,
+       .form = Form::generic,
+       .type_rule = batch_norm_grad_rule,
+       .evaluate = evaluate_batch_norm_grad,
+       .index_rule = batch_norm_grad_index_rule},
+      {.name = "stablehlo.rng",
+       .cls = OpClass::heavy,
+       .operands = 3,
+       .form = Form::words,
+       .words = kRngWords,
+       .type_rule = rng_rule,
+       .evaluate = evaluate_rng,
+       .index_rule = rng_index_rule,
+       .edit_piece = edit_random_piece,
+       .draws = true},
+      {.name = "stablehlo.rng_bit_generator",
+       .cls = OpClass::heavy,
+       .results = 2,
+       .form = Form::words,
+       .words = kRngBitWords,
+       .type_rule = rng_bit_generator_rule,
+       .evaluate = evaluate_rng_bit_generator,
+       .index_rule = rng_bit_generator_index_rule,
+       .edit_piece = edit_random_piece},
   };
-  row("stablehlo.fft", 1, 1, Form::words, fft_rule, evaluate_fft, kFftWords);
-  row("stablehlo.triangular_solve", 2, 1, Form::generic, triangular_solve_rule,
-      evaluate_triangular_solve);
-  row("stablehlo.cholesky", 1, 1, Form::words_same, cholesky_rule, evaluate_cholesky, kCholeskyWords);
-  row("stablehlo.batch_norm_inference", 5, 1, Form::generic, batch_norm_inference_rule,
-      evaluate_batch_norm_inference);
-  row("stablehlo.batch_norm_training", 3, 3, Form::generic, batch_norm_training_rule,
-      evaluate_batch_norm_training);
-  row("stablehlo.batch_norm_grad", 5, 3, Form::generic, batch_norm_grad_rule,
-      evaluate_batch_norm_grad);
-  row("stablehlo.rng", 3, 1, Form::words, rng_rule, evaluate_rng, kRngWords);
-  row("stablehlo.rng_bit_generator", 1, 2, Form::words, rng_bit_generator_rule,
-      evaluate_rng_bit_generator, kRngBitWords);
-  return rows;
 }
 
 }  // namespace heddle

@@ -236,55 +236,135 @@ Verdict set_dimension_size_rule(const Program& program, const Op& op) {
 }  // namespace
 
 std::vector<OpDef> shape_ops() {
-  std::vector<OpDef> rows;
-  auto row = [&](std::string_view name, Count operands, Form form, std::span<const FormWord> words,
-                 TypeRule rule, Evaluate evaluate, IndexRuleOf index_rule = nullptr,
-                 EditPiece edit_piece = nullptr) {
-    OpDef def;
-    def.name = name;
-    def.cls = OpClass::move;
-    def.operands = operands;
-    def.form = form;
-    def.words = words;
-    def.type_rule = rule;
-    def.evaluate = evaluate;
-    def.index_rule = index_rule;
-    def.edit_piece = edit_piece;
-    rows.push_back(def);
+  return {
+      {.name = "stablehlo.constant",
+       .cls = OpClass::move,
+       .operands = 0,
+       .form = Form::constant,
+       .type_rule = constant_rule,
+       .evaluate = eval_constant,
+       .index_rule = constant_index_rule,
+       .edit_piece = edit_constant_piece},
+      {.name = "stablehlo.iota",
+       .cls = OpClass::move,
+       .operands = 0,
+       .form = Form::words,
+       .words = kIotaWords,
+       .type_rule = iota_rule,
+       .evaluate = eval_iota,
+       .index_rule = constant_index_rule,
+       .edit_piece = edit_iota_piece},
+      {.name = "stablehlo.dynamic_iota",
+       .cls = OpClass::move,
+       .form = Form::words,
+       .words = kIotaWords,
+       .type_rule = dynamic_iota_rule,
+       .evaluate = eval_dynamic_iota,
+       .index_rule = dynamic_iota_index_rule},
+      {.name = "stablehlo.reshape",
+       .cls = OpClass::move,
+       .form = Form::functional,
+       .type_rule = reshape_rule,
+       .evaluate = eval_reshape,
+       .index_rule = reshape_index_rule},
+      {.name = "stablehlo.dynamic_reshape",
+       .cls = OpClass::move,
+       .operands = 2,
+       .form = Form::functional,
+       .type_rule = dynamic_reshape_rule,
+       .evaluate = eval_dynamic_reshape,
+       .index_rule = dynamic_reshape_index_rule},
+      {.name = "stablehlo.broadcast",
+       .cls = OpClass::move,
+       .form = Form::words,
+       .words = kBroadcastWords,
+       .type_rule = broadcast_rule,
+       .evaluate = eval_broadcast,
+       .index_rule = broadcast_index_rule,
+       .edit_piece = edit_broadcast_piece},
+      {.name = "stablehlo.broadcast_in_dim",
+       .cls = OpClass::move,
+       .form = Form::words,
+       .words = kBroadcastInDimWords,
+       .type_rule = broadcast_in_dim_rule,
+       .evaluate = eval_broadcast_in_dim,
+       .index_rule = broadcast_in_dim_index_rule},
+      {.name = "stablehlo.dynamic_broadcast_in_dim",
+       .cls = OpClass::move,
+       .operands = 2,
+       .form = Form::words,
+       .words = kBroadcastInDimWords,
+       .type_rule = dynamic_broadcast_in_dim_rule,
+       .evaluate = eval_dynamic_broadcast_in_dim,
+       .index_rule = dynamic_broadcast_index_rule},
+      {.name = "stablehlo.transpose",
+       .cls = OpClass::move,
+       .form = Form::words,
+       .words = kTransposeWords,
+       .type_rule = transpose_rule,
+       .evaluate = eval_transpose,
+       .index_rule = transpose_index_rule},
+      {.name = "stablehlo.reverse",
+       .cls = OpClass::move,
+       .form = Form::words_same,
+       .words = kReverseWords,
+       .type_rule = reverse_rule,
+       .evaluate = eval_reverse,
+       .index_rule = reverse_index_rule},
+      {.name = "stablehlo.concatenate",
+       .cls = OpClass::move,
+       .operands = {1, -1},
+       .form = Form::words,
+       .words = kConcatenateWords,
+       .type_rule = concatenate_rule,
+       .evaluate = eval_concatenate,
+       .index_rule = concatenate_index_rule},
+      {.name = "stablehlo.pad",
+       .cls = OpClass::move,
+       .operands = 2,
+       .form = Form::words,
+       .words = kPadWords,
+       .type_rule = pad_rule,
+       .evaluate = eval_pad,
+       .index_rule = pad_index_rule,
+       .edit_piece = edit_pad_piece},
+      {.name = "stablehlo.dynamic_pad",
+       .cls = OpClass::move,
+       .operands = 5,
+       .form = Form::functional,
+       .type_rule = dynamic_pad_rule,
+       .evaluate = eval_dynamic_pad,
+       .index_rule = dynamic_pad_index_rule},
+      {.name = "stablehlo.slice",
+       .cls = OpClass::move,
+       .form = Form::slice,
+       .type_rule = slice_rule,
+       .evaluate = eval_slice,
+       .index_rule = slice_index_rule,
+       .edit_piece = edit_slice_piece},
+      {.name = "stablehlo.real_dynamic_slice",
+       .cls = OpClass::move,
+       .operands = 4,
+       .form = Form::functional,
+       .type_rule = real_dynamic_slice_rule,
+       .evaluate = eval_real_dynamic_slice,
+       .index_rule = real_dynamic_slice_index_rule},
+      {.name = "stablehlo.get_dimension_size",
+       .cls = OpClass::move,
+       .form = Form::words,
+       .words = kDimensionWords,
+       .type_rule = get_dimension_size_rule,
+       .evaluate = eval_get_dimension_size,
+       .index_rule = dimension_size_index_rule},
+      {.name = "stablehlo.set_dimension_size",
+       .cls = OpClass::move,
+       .operands = 2,
+       .form = Form::words,
+       .words = kDimensionWords,
+       .type_rule = set_dimension_size_rule,
+       .evaluate = eval_set_dimension_size,
+       .index_rule = set_dimension_size_index_rule},
   };
-  row("stablehlo.constant", 0, Form::constant, {}, constant_rule, eval_constant,
-      constant_index_rule, edit_constant_piece);
-  row("stablehlo.iota", 0, Form::words, kIotaWords, iota_rule, eval_iota, constant_index_rule,
-      edit_iota_piece);
-  row("stablehlo.dynamic_iota", 1, Form::words, kIotaWords, dynamic_iota_rule, eval_dynamic_iota,
-      dynamic_iota_index_rule);
-  row("stablehlo.reshape", 1, Form::functional, {}, reshape_rule, eval_reshape, reshape_index_rule);
-  row("stablehlo.dynamic_reshape", 2, Form::functional, {}, dynamic_reshape_rule,
-      eval_dynamic_reshape, dynamic_reshape_index_rule);
-  row("stablehlo.broadcast", 1, Form::words, kBroadcastWords, broadcast_rule, eval_broadcast,
-      broadcast_index_rule, edit_broadcast_piece);
-  row("stablehlo.broadcast_in_dim", 1, Form::words, kBroadcastInDimWords, broadcast_in_dim_rule,
-      eval_broadcast_in_dim, broadcast_in_dim_index_rule);
-  row("stablehlo.dynamic_broadcast_in_dim", 2, Form::words, kBroadcastInDimWords,
-      dynamic_broadcast_in_dim_rule, eval_dynamic_broadcast_in_dim, dynamic_broadcast_index_rule);
-  row("stablehlo.transpose", 1, Form::words, kTransposeWords, transpose_rule, eval_transpose,
-      transpose_index_rule);
-  row("stablehlo.reverse", 1, Form::words_same, kReverseWords, reverse_rule, eval_reverse,
-      reverse_index_rule);
-  row("stablehlo.concatenate", {1, -1}, Form::words, kConcatenateWords, concatenate_rule,
-      eval_concatenate, concatenate_index_rule);
-  row("stablehlo.pad", 2, Form::words, kPadWords, pad_rule, eval_pad, pad_index_rule,
-      edit_pad_piece);
-  row("stablehlo.dynamic_pad", 5, Form::functional, {}, dynamic_pad_rule, eval_dynamic_pad);
-  row("stablehlo.slice", 1, Form::slice, {}, slice_rule, eval_slice, slice_index_rule,
-      edit_slice_piece);
-  row("stablehlo.real_dynamic_slice", 4, Form::functional, {}, real_dynamic_slice_rule,
-      eval_real_dynamic_slice, real_dynamic_slice_index_rule);
-  row("stablehlo.get_dimension_size", 1, Form::words, kDimensionWords, get_dimension_size_rule,
-      eval_get_dimension_size, dimension_size_index_rule);
-  row("stablehlo.set_dimension_size", 2, Form::words, kDimensionWords, set_dimension_size_rule,
-      eval_set_dimension_size);
-  return rows;
 }
 
 }  // namespace heddle

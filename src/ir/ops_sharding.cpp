@@ -1,6 +1,7 @@
 // Shardings in the text: constraints, regions that are written per device, collectives of sdy's
 // own.
 #include "ir/eval_control.h"
+#include "ir/index_rules.h"
 #include "ir/manual_plan.h"
 #include "ir/op_families.h"
 #include "ir/shape_rules.h"
@@ -40,25 +41,27 @@ Verdict manual_computation_rule(const Program& program, const Op& op) {
 }  // namespace
 
 std::vector<OpDef> sharding_ops() {
-  std::vector<OpDef> rows;
-  auto row = [&](std::string_view name, Count operands, Count results, int regions, Form form,
-                 TypeRule rule, Evaluate evaluate) {
-    OpDef def;
-    def.name = name;
-    def.cls = OpClass::control;
-    def.operands = operands;
-    def.results = results;
-    def.regions = regions;
-    def.form = form;
-    def.type_rule = rule;
-    def.evaluate = evaluate;
-    rows.push_back(def);
+  return {
+      {.name = "sdy.sharding_constraint",
+       .cls = OpClass::control,
+       .form = Form::sharding_constraint,
+       .type_rule = constraint_rule,
+       .evaluate = eval_same,
+       .index_rule = elementwise_index_rule},
+      {.name = "sdy.manual_computation",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .regions = 1,
+       .form = Form::manual_computation,
+       .type_rule = manual_computation_rule,
+       .evaluate = eval_manual_computation},
+      {.name = "sdy.return",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = 0,
+       .form = Form::terminator},
   };
-  row("sdy.sharding_constraint", 1, 1, 0, Form::sharding_constraint, constraint_rule, eval_same);
-  row("sdy.manual_computation", kAny, kAny, 1, Form::manual_computation, manual_computation_rule,
-      eval_manual_computation);
-  row("sdy.return", kAny, 0, 0, Form::terminator, nullptr, nullptr);
-  return rows;
 }
 
 }  // namespace heddle

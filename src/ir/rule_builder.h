@@ -49,7 +49,7 @@ class RuleBuilder {
 
 // Every result has the shape of the operands; operands of rank 0 are for all elements.
 IndexRule elementwise_index_rule(const Program& program, const Op& op);
-// Operand i goes with result i alone, element by element.
+// Operand i goes with result i alone, element by element; operands without a result go with all.
 IndexRule pairwise_index_rule(const Program& program, const Op& op);
 
 // The operation that a region of two scalars does, where it is one that we know: sum for

@@ -1,11 +1,12 @@
-// Index rules of loops and branches: a dimension can be split where every op of the regions leaves
-// its elements apart; all others are whole.
+// Index rules of loops, scans and branches: a dimension can be split where every op of the regions
+// leaves its elements apart; all others are whole.
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
 
 #include "ir/clone.h"
+#include "ir/eval_chlo.h"
 #include "ir/index_rules.h"
 #include "ir/piece_emit.h"
 #include "ir/shape_rules.h"
@@ -26,24 +27,77 @@ std::vector<ValueId> inputs_of(const Program& program, const Op& op) {
 }
 
 bool is_loop(const Op& op) { return op.def->name == "stablehlo.while"; }
+bool is_scan(const Op& op) { return op.def->name == "chlo.scan"; }
+
+// The rules of the ops in regions, each made once however often it is asked for.
+class InnerRules {
+ public:
+  explicit InnerRules(const Program& program) : program_(program) {}
+  const IndexRule& of(const Op& op) {
+    auto it = rules_.find(&op);
+    return it != rules_.end() ? it->second
+                              : rules_.emplace(&op, index_rule(program_, op)).first->second;
+  }
+
+ private:
+  const Program& program_;
+  std::map<const Op*, IndexRule> rules_;
+};
+
+// A value around the op and one in its regions that hold the same elements; the inner one may be a
+// slice, without one dimension of the outer one.
+struct Tie {
+  ValueId outer, inner;
+  std::optional<std::size_t> sliced = {};
+};
+
+std::vector<Tie> scan_ties(const Program& program, const Op& op) {
+  const chlo::ScanParts parts = *chlo::scan_parts(program, op);
+  const RegionId body = program.regions(op)[0];
+  const auto dim = static_cast<std::size_t>(parts.dimension);
+  const std::vector<ValueId>& args = program.region(body).args;
+  const std::span<const ValueId> given = program.operands(op);
+  const std::span<const ValueId> returned = program.operands(terminator(program, body));
+  std::vector<Tie> ties;
+  for (std::size_t i = 0; i < parts.inputs; ++i) ties.push_back({given[i], args[i], dim});
+  for (std::size_t i = 0; i < parts.outputs; ++i)
+    ties.push_back({program.result(op, i), returned[i], dim});
+  for (std::size_t i = 0; i < parts.carries; ++i) {
+    const ValueId result = program.result(op, parts.outputs + i);
+    ties.push_back({result, given[parts.inputs + i]});
+    ties.push_back({result, args[parts.inputs + i]});
+    ties.push_back({result, returned[parts.outputs + i]});
+  }
+  return ties;
+}
+
+std::vector<Tie> ties_of(const Program& program, const Op& op) {
+  if (is_scan(op)) return scan_ties(program, op);
+  std::vector<Tie> ties;
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId result = program.result(op, i);
+    if (is_loop(op)) ties.push_back({result, program.operands(op)[i]});
+    for (std::size_t r = 0; r < op.region_count; ++r) {
+      const RegionId region = program.regions(op)[r];
+      if (is_loop(op)) ties.push_back({result, program.region(region).args[i]});
+      if (!is_loop(op) || r == 1)
+        ties.push_back({result, program.operands(terminator(program, region))[i]});
+    }
+  }
+  return ties;
+}
 
 // Which dimensions of the values in the regions go together.
 class DimClasses {
  public:
-  DimClasses(const Program& program, const Op& op) : program_(program) {
+  DimClasses(const Program& program, const Op& op, InnerRules& rules)
+      : program_(program), rules_(rules) {
     for (ValueId v : inputs_of(program, op)) nodes(v);
-    for (std::size_t i = 0; i < op.result_count; ++i) {
-      const ValueId result = program.result(op, i);
-      if (is_loop(op)) join(program.operands(op)[i], result);
-      for (std::size_t r = 0; r < op.region_count; ++r) {
-        const RegionId region = program.regions(op)[r];
-        if (is_loop(op)) join(program.region(region).args[i], result);
-        if (!is_loop(op) || r == 1) join(program.operands(terminator(program, region))[i], result);
-      }
-    }
+    for (const Tie& tie : ties_of(program, op)) join(tie);
     for (RegionId region : program.regions(op))
       for (OpId id : program.region(region).ops)
         if (id != program.region(region).ops.back()) learn(program.op(id));
+    keep_diagonals_whole();
   }
 
   // The class of a dimension, or nothing where its elements do not stay apart.
@@ -76,34 +130,60 @@ class DimClasses {
     whole_[static_cast<std::size_t>(a)] =
         whole_[static_cast<std::size_t>(a)] || whole_[static_cast<std::size_t>(b)];
   }
-  void join(ValueId a, ValueId b) {
-    const Type& type = program_.type_of(a);
-    const int x = nodes(a), y = nodes(b);
-    for (int d = 0; type.is_tensor() && d < static_cast<int>(type.rank()); ++d) join(x + d, y + d);
+  void join(const Tie& tie) {
+    const Type& type = program_.type_of(tie.outer);
+    const int outer = nodes(tie.outer);
+    int inner = nodes(tie.inner);
+    for (std::size_t d = 0; type.is_tensor() && d < type.rank(); ++d) {
+      const int node = outer + static_cast<int>(d);
+      if (tie.sliced == d)
+        whole_[static_cast<std::size_t>(root(node))] = true;
+      else
+        join(node, inner++);
+    }
+  }
+
+  static bool is_just_a_factor(const DimRule& dim) {
+    return dim.terms.size() == 1 && dim.terms[0].stride == 1 && dim.terms[0].divide == 1 &&
+           dim.terms[0].modulo == 0 && dim.offset == 0 && dim.dilation == 1;
+  }
+
+  // Two dimensions of one value in one class, as in x + transpose(x): a piece of the class would
+  // have nothing off the diagonal.
+  void keep_diagonals_whole() {
+    for (const auto& [value, first] : first_) {
+      const Type& type = program_.type_of(value);
+      const int rank = type.is_tensor() ? static_cast<int>(type.rank()) : 0;
+      for (int d = 0; d < rank; ++d)
+        for (int e = d + 1; e < rank; ++e)
+          if (root(first + d) == root(first + e))
+            whole_[static_cast<std::size_t>(root(first + d))] = true;
+    }
   }
 
   void learn(const Op& op) {
-    const IndexRule rule = index_rule(program_, op);
+    const IndexRule& rule = rules_.of(op);
     const std::vector<ValueId> inputs = inputs_of(program_, op);
     std::vector<int> seen(rule.factors.size(), -1);
     std::vector<bool> apart;
     for (const Factor& factor : rule.factors) apart.push_back(factor.kind == FactorKind::parallel);
     auto each = [&](auto&& visit) {
-      for (std::size_t i = 0; i < inputs.size(); ++i)
-        for (std::size_t d = 0; d < rule.operands[i].dims.size(); ++d)
-          visit(rule.operands[i].dims[d], nodes(inputs[i]) + static_cast<int>(d));
+      auto all = [&](const std::vector<DimRule>& dims, ValueId value) {
+        for (std::size_t d = 0; d < dims.size(); ++d)
+          visit(dims[d], nodes(value) + static_cast<int>(d), program_.type_of(value).shape[d]);
+      };
+      for (std::size_t i = 0; i < inputs.size(); ++i) all(rule.operands[i].dims, inputs[i]);
       for (std::size_t i = 0; i < op.result_count; ++i)
-        for (std::size_t d = 0; d < rule.results[i].dims.size(); ++d)
-          visit(rule.results[i].dims[d], nodes(program_.result(op, i)) + static_cast<int>(d));
+        all(rule.results[i].dims, program_.result(op, i));
     };
-    // A factor that is anywhere part of something more than itself cannot be split here.
-    each([&](const DimRule& dim, int) {
-      const bool plain = dim.terms.size() == 1 && dim.terms[0].stride == 1 && dim.offset == 0 &&
-                         dim.dilation == 1 && dim.terms[0].divide == 1 && dim.terms[0].modulo == 0;
-      for (const IndexTerm& term : dim.terms)
-        if (!plain) apart[static_cast<std::size_t>(term.factor)] = false;
+    // A factor that is anywhere more or less than a dimension cannot be split here.
+    each([&](const DimRule& dim, int, std::int64_t extent) {
+      for (const IndexTerm& term : dim.terms) {
+        const auto factor = static_cast<std::size_t>(term.factor);
+        if (!is_just_a_factor(dim) || rule.factors[factor].size != extent) apart[factor] = false;
+      }
     });
-    each([&](const DimRule& dim, int node) {
+    each([&](const DimRule& dim, int node, std::int64_t) {
       if (dim.terms.size() != 1 || !apart[static_cast<std::size_t>(dim.terms[0].factor)]) {
         whole_[static_cast<std::size_t>(root(node))] = true;
         return;
@@ -117,6 +197,7 @@ class DimClasses {
   }
 
   const Program& program_;
+  InnerRules& rules_;
   std::map<ValueId, int> first_;  // the node of dimension 0
   std::vector<int> parent_;
   std::vector<bool> whole_;
@@ -127,7 +208,8 @@ using Sources = std::set<int>;  // inputs of the op with regions
 // What the values of a region come from, given what its arguments come from.
 class Provenance {
  public:
-  Provenance(const Program& program, const Op& op) : program_(program) {
+  Provenance(const Program& program, const Op& op, InnerRules& rules)
+      : program_(program), rules_(rules) {
     const std::vector<ValueId> inputs = inputs_of(program, op);
     for (std::size_t i = 0; i < inputs.size(); ++i)
       known_.try_emplace(inputs[i]).first->second.insert(static_cast<int>(i));
@@ -145,7 +227,7 @@ class Provenance {
  private:
   void step(const Op& op) {
     if (op.result_count == 0) return;
-    const IndexRule rule = index_rule(program_, op);
+    const IndexRule& rule = rules_.of(op);
     const std::vector<ValueId> inputs = inputs_of(program_, op);
     for (std::size_t r = 0; r < op.result_count; ++r) {
       Sources sources;
@@ -158,12 +240,13 @@ class Provenance {
   }
 
   const Program& program_;
+  InnerRules& rules_;
   std::map<ValueId, Sources> known_;
 };
 
-std::vector<Sources> branch_sources(const Program& program, const Op& op) {
+std::vector<Sources> branch_sources(const Program& program, const Op& op, InnerRules& rules) {
   std::vector<Sources> sources(op.result_count, Sources{0});  // the choice
-  Provenance provenance(program, op);
+  Provenance provenance(program, op, rules);
   for (RegionId region : program.regions(op)) {
     const std::vector<Sources> returned = provenance.returned(region);
     for (std::size_t i = 0; i < sources.size(); ++i)
@@ -173,11 +256,11 @@ std::vector<Sources> branch_sources(const Program& program, const Op& op) {
 }
 
 // Goes round until nothing is added. A value that the body passes on does not depend on how often.
-std::vector<Sources> loop_sources(const Program& program, const Op& op) {
+std::vector<Sources> loop_sources(const Program& program, const Op& op, InnerRules& rules) {
   const RegionId condition = program.regions(op)[0], body = program.regions(op)[1];
   std::vector<Sources> state;
   for (std::size_t i = 0; i < op.result_count; ++i) state.push_back({static_cast<int>(i)});
-  Provenance provenance(program, op);
+  Provenance provenance(program, op, rules);
   while (true) {
     std::vector<Sources> next = state;
     const Sources rounds = provenance.returned(condition, state)[0];
@@ -190,6 +273,46 @@ std::vector<Sources> loop_sources(const Program& program, const Op& op) {
     if (next == state) return state;
     state = std::move(next);
   }
+}
+
+// As a loop, but how often the body runs is known.
+std::vector<Sources> scan_sources(const Program& program, const Op& op, InnerRules& rules) {
+  const chlo::ScanParts parts = *chlo::scan_parts(program, op);
+  const RegionId body = program.regions(op)[0];
+  std::vector<Sources> args;
+  for (std::size_t i = 0; i < op.operand_count; ++i) args.push_back({static_cast<int>(i)});
+  Provenance provenance(program, op, rules);
+  while (true) {
+    std::vector<Sources> returned = provenance.returned(body, args);
+    std::vector<Sources> next = args;
+    for (std::size_t i = 0; i < parts.carries; ++i)
+      next[parts.inputs + i].insert(returned[parts.outputs + i].begin(),
+                                    returned[parts.outputs + i].end());
+    if (next != args) {
+      args = std::move(next);
+      continue;
+    }
+    // A carry that no step has changed is the one that was given.
+    for (std::size_t i = 0; i < parts.carries; ++i)
+      returned[parts.outputs + i] = args[parts.inputs + i];
+    return returned;
+  }
+}
+
+std::vector<Sources> sources_of(const Program& program, const Op& op, InnerRules& rules) {
+  if (is_scan(op)) return scan_sources(program, op, rules);
+  return is_loop(op) ? loop_sources(program, op, rules) : branch_sources(program, op, rules);
+}
+
+// What comes out of a scan at a step depends on what went in up to this step.
+void scanned_dims(const Program& program, const Op& op, RuleBuilder& rule) {
+  const chlo::ScanParts parts = *chlo::scan_parts(program, op);
+  const auto dim = static_cast<std::size_t>(parts.dimension);
+  const std::int64_t steps = operand_type(program, op, 0).shape[dim];
+  const int step = rule.whole(steps), later = rule.whole(steps);
+  for (std::size_t i = 0; i < parts.inputs; ++i) rule.operand(i, dim, step);
+  for (std::size_t i = 0; i < parts.outputs; ++i)
+    rule.result(i, dim, DimRule{{{step}, {later, parts.reverse ? -1 : 1}}, 0, 1});
 }
 
 // The dimensions of the op itself by class, each with the factor that the rule gives it.
@@ -211,7 +334,8 @@ std::map<int, int> factors_of(const Program& program, const Op& op, DimClasses& 
 
 IndexRule control_index_rule(const Program& program, const Op& op) {
   RuleBuilder rule(program, op);
-  DimClasses classes(program, op);
+  InnerRules rules(program);
+  DimClasses classes(program, op, rules);
   const std::map<int, int> factors = factors_of(program, op, classes, &rule);
   auto factor = [&](ValueId value, std::size_t d) -> std::optional<int> {
     auto found = classes.find(value, d);
@@ -222,13 +346,14 @@ IndexRule control_index_rule(const Program& program, const Op& op) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     for (std::size_t d = 0; d < rule.operand(i).dims.size(); ++d)
       if (auto f = factor(inputs[i], d)) rule.operand(i, d, *f);
-  const auto sources = is_loop(op) ? loop_sources(program, op) : branch_sources(program, op);
+  const std::vector<Sources> sources = sources_of(program, op, rules);
   for (std::size_t i = 0; i < op.result_count; ++i) {
     for (std::size_t d = 0; d < rule.result(i).dims.size(); ++d)
       if (auto f = factor(program.result(op, i), d)) rule.result(i, d, *f);
     for (std::size_t input = 0; input < inputs.size(); ++input)
       if (sources[i].count(static_cast<int>(input)) == 0) rule.independent(i, input);
   }
+  if (is_scan(op)) scanned_dims(program, op, rule);
   return rule.done();
 }
 
@@ -241,7 +366,8 @@ class RegionPiece {
       : out_(out),
         program_(program),
         ranges_(piece.ranges),
-        classes_(program, op),
+        rules_(program),
+        classes_(program, op, rules_),
         factors_(factors_of(program, op, classes_, nullptr)) {}
 
   Expected<RegionId> write(RegionId region, ValueMap& values) {
@@ -270,7 +396,7 @@ class RegionPiece {
   }
 
   Verdict write(RegionId at, const Op& op, ValueMap& values) {
-    const IndexRule rule = index_rule(program_, op);
+    const IndexRule& rule = rules_.of(op);
     const std::vector<ValueId> inputs = inputs_of(program_, op);
     std::vector<FactorRange> ranges = all_ranges(rule);
     auto take = [&](const DimRule& dim, ValueId value, std::size_t d) {
@@ -297,6 +423,7 @@ class RegionPiece {
   Program& out_;
   const Program& program_;
   std::span<const FactorRange> ranges_;
+  InnerRules rules_;
   DimClasses classes_;
   std::map<int, int> factors_;
 };

@@ -149,6 +149,13 @@ IndexRule broadcast_rule(const Program& program, const Op& op, const Index& dims
 
 }  // namespace
 
+IndexRule imag_index_rule(const Program& program, const Op& op) {
+  IndexRule rule = elementwise_index_rule(program, op);
+  // The imaginary part of what is real is zero.
+  if (!is_complex(operand_type(program, op, 0).dtype)) rule.results[0].independent_of = {0};
+  return rule;
+}
+
 // The narrower side has one dimension more, with the parts of an element.
 IndexRule bitcast_index_rule(const Program& program, const Op& op) {
   RuleBuilder rule(program, op);
@@ -313,6 +320,27 @@ void edit_slice_piece(PieceEdit& edit) {
   edit.set("start_indices", Attr{Attr::Integers(sizes.size(), 0)});
   edit.set("limit_indices", Attr{sizes});
   edit.set("strides", Attr{Attr::Integers(sizes.size(), 1)});
+}
+
+// Any element can come anywhere: what is padded above it makes up for what is padded below.
+IndexRule dynamic_pad_index_rule(const Program& program, const Op& op) {
+  RuleBuilder rule(program, op);
+  rule.independent(0, 3);  // edge_padding_high follows from the others and the result's size
+  return rule.done();
+}
+
+// The size can only be what it is.
+IndexRule set_dimension_size_index_rule(const Program& program, const Op& op) {
+  RuleBuilder rule(program, op);
+  const Shape& shape = result_type(program, op).shape;
+  const std::size_t fixed = at(integer_or(program.attr(op, "dimension"), 0));
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const int factor = d == fixed ? rule.whole(shape[d]) : rule.parallel(shape[d]);
+    rule.operand(0, d, factor);
+    rule.result(0, d, factor);
+  }
+  rule.independent(0, 1);
+  return rule.done();
 }
 
 // Whatever the start and the stride are, element i lies at least i from either end.

@@ -1,21 +1,8 @@
-// Index rules of elementwise ops, of ops that put elements elsewhere, and of the plain reductions.
+// Index rules of ops that put elements elsewhere, and of the plain reductions.
 #include "index_check.h"
 
 namespace heddle::index_check {
 namespace {
-
-Instance elementwise(std::string_view op, std::string_view in, std::string_view out, int operands,
-                     Random& random, std::string_view words = "") {
-  const Shape shape = random_shape(random, static_cast<std::size_t>(pick(random, 0, 2)), 3);
-  std::vector<std::string> args(static_cast<std::size_t>(operands), type_text(shape, in));
-  std::string text = "\"" + std::string(op) + "\"(", types;
-  for (int i = 0; i < operands; ++i) {
-    text += (i == 0 ? "%a" : ", %a") + std::to_string(i);
-    types += (i == 0 ? "" : ", ") + args[0];
-  }
-  text += ")" + std::string(words) + " : (" + types + ") -> " + type_text(shape, out);
-  return {std::string(op), module_text(args, text, {type_text(shape, out)})};
-}
 
 TEST(IndexRuleOf, Reshape) {
   const std::pair<Shape, Shape> shapes[] = {{{6, 4}, {4, 6}},
@@ -36,10 +23,6 @@ TEST(IndexRuleOf, Reshape) {
       return Instance{"stablehlo.reshape",
                       module_text({a}, "stablehlo.reshape %a0 : (" + a + ") -> " + b, {b})};
     });
-}
-
-TEST(IndexRuleOf, Add) {
-  check_rule(5, [](Random& r) { return elementwise("stablehlo.add", "f32", "f32", 2, r); });
 }
 
 TEST(IndexRuleOf, Transpose) {
@@ -129,6 +112,173 @@ TEST(IndexRuleOf, WhileOverRows) {
                         a + ", " + type_text({s[1], s[1]}, "f32") + ") -> " + a +
                         "\n    stablehlo.return %y, %j : " + a + ", tensor<i32>\n  }",
                     {a, "tensor<i32>"})};
+  });
+}
+
+TEST(IndexRuleOf, Constant) {
+  for (const char* value : {"7.0", "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]"})
+    check_rule(1, [&](Random&) {
+      return generic_instance("stablehlo.constant", {},
+                              " {value = dense<" + std::string(value) + "> : tensor<2x3xf32>}",
+                              {"tensor<2x3xf32>"});
+    });
+}
+
+TEST(IndexRuleOf, Iota) {
+  for (const char* dtype : {"i32", "f32", "complex<f32>", "ui8"})
+    check_rule(3, [&](Random& random) {
+      return generic_instance(
+          "stablehlo.iota", {},
+          " {iota_dimension = " + std::to_string(pick(random, 0, 1)) + " : i64}",
+          {type_text(random_shape(random, 2, 5), dtype)});
+    });
+}
+
+TEST(IndexRuleOf, DynamicIota) {
+  check_rule(2, [](Random& random) {
+    const Shape shape = random_shape(random, 2, 3);
+    Instance instance = generic_instance("stablehlo.dynamic_iota", {"tensor<2xi64>"},
+                                         " {iota_dimension = 1 : i64}", {type_text(shape, "i32")});
+    instance.given[0] = {shape};
+    return instance;
+  });
+}
+
+TEST(IndexRuleOf, DynamicReshape) {
+  const std::pair<Shape, Shape> shapes[] = {
+      {{6, 4}, {4, 6}}, {{2, 3, 4}, {6, 4}}, {{3, 2}, {2, 3}}};
+  for (const auto& [from, to] : shapes)
+    check_rule(1, [&, from = from, to = to](Random&) {
+      Instance instance = generic_instance(
+          "stablehlo.dynamic_reshape", {type_text(from, "f32"), type_text({std::ssize(to)}, "i64")},
+          "", {type_text(to, "f32")});
+      instance.given[1] = {to};
+      return instance;
+    });
+}
+
+TEST(IndexRuleOf, Broadcast) {
+  check_rule(4, [](Random& random) {
+    const Shape s = random_shape(random, 3, 3);
+    return generic_instance("stablehlo.broadcast", {type_text({s[2]}, "f32")},
+                            " {broadcast_sizes = array<i64: " + list_text({s[0], s[1]}) + ">}",
+                            {type_text(s, "f32")});
+  });
+}
+
+// Dimensions of size 1 are repeated or not.
+TEST(IndexRuleOf, BroadcastInDim) {
+  check_rule(8, [](Random& random) {
+    const Shape to = random_shape(random, 3, 3);
+    std::vector<std::int64_t> dims = {0, 1, 2};
+    std::shuffle(dims.begin(), dims.end(), random);
+    dims.pop_back();
+    Shape from;
+    for (std::int64_t d : dims)
+      from.push_back(pick(random, 0, 1) == 0 ? 1 : to[static_cast<std::size_t>(d)]);
+    const std::string words = " {broadcast_dimensions = array<i64: " + list_text(dims) + ">}";
+    return generic_instance("stablehlo.broadcast_in_dim", {type_text(from, "f32")}, words,
+                            {type_text(to, "f32")});
+  });
+}
+
+TEST(IndexRuleOf, DynamicBroadcastInDim) {
+  check_rule(3, [](Random& random) {
+    const Shape to = random_shape(random, 2, 3);
+    Instance instance = generic_instance(
+        "stablehlo.dynamic_broadcast_in_dim", {type_text({1, to[0]}, "f32"), "tensor<2xi64>"},
+        " {broadcast_dimensions = array<i64: 1, 0>}", {type_text(to, "f32")});
+    instance.given[1] = {to};
+    return instance;
+  });
+}
+
+TEST(IndexRuleOf, Reverse) {
+  for (const char* dims : {"0", "1", "0, 1"})
+    check_rule(2, [&](Random& random) {
+      const std::string a = type_text(random_shape(random, 2, 4), "f32");
+      return generic_instance("stablehlo.reverse", {a},
+                              " {dimensions = array<i64: " + std::string(dims) + ">}", {a});
+    });
+}
+
+TEST(IndexRuleOf, Concatenate) {
+  check_rule(8, [](Random& random) {
+    const auto dim = static_cast<std::size_t>(pick(random, 0, 1));
+    Shape shape = random_shape(random, 2, 3);
+    std::vector<std::string> parts;
+    std::int64_t total = 0;
+    for (std::int64_t i = pick(random, 1, 4); i > 0; --i) {
+      shape[dim] = pick(random, 0, 3);
+      total += shape[dim];
+      parts.push_back(type_text(shape, "f32"));
+    }
+    shape[dim] = total;
+    return generic_instance("stablehlo.concatenate", parts,
+                            " {dimension = " + std::to_string(dim) + " : i64}",
+                            {type_text(shape, "f32")});
+  });
+}
+
+TEST(IndexRuleOf, Slice) {
+  check_rule(8, [](Random& random) {
+    const Shape from = random_shape(random, 2, 6);
+    std::vector<std::int64_t> starts, limits, strides;
+    Shape to;
+    for (std::int64_t size : from) {
+      starts.push_back(pick(random, 0, size));
+      limits.push_back(pick(random, starts.back(), size));
+      strides.push_back(pick(random, 1, 3));
+      to.push_back((limits.back() - starts.back() + strides.back() - 1) / strides.back());
+    }
+    return generic_instance("stablehlo.slice", {type_text(from, "f32")},
+                            " {start_indices = array<i64: " + list_text(starts) +
+                                ">, limit_indices = array<i64: " + list_text(limits) +
+                                ">, strides = array<i64: " + list_text(strides) + ">}",
+                            {type_text(to, "f32")});
+  });
+}
+
+TEST(IndexRuleOf, RealDynamicSlice) {
+  check_rule(1, [](Random&) {
+    Instance instance =
+        generic_instance("stablehlo.real_dynamic_slice",
+                         {"tensor<4xf32>", "tensor<1xi64>", "tensor<1xi64>", "tensor<1xi64>"}, "",
+                         {"tensor<2xf32>"});
+    // Of four elements: neighbours, every second one, and the ends.
+    instance.given[1] = {{0}, {1}, {2}, {0}, {1}, {0}};
+    instance.given[2] = {{2}, {3}, {4}, {3}, {4}, {4}};
+    instance.given[3] = {{1}, {1}, {1}, {2}, {2}, {3}};
+    return instance;
+  });
+}
+
+TEST(IndexRuleOf, DynamicPad) {
+  check_rule(1, [](Random&) {
+    Instance instance = generic_instance(
+        "stablehlo.dynamic_pad",
+        {"tensor<2xf32>", "tensor<f32>", "tensor<1xi64>", "tensor<1xi64>", "tensor<1xi64>"}, "",
+        {"tensor<3xf32>"});
+    instance.given[2] = {{0}, {1}, {2}, {-1}, {0}, {-1}};
+    instance.given[3] = {{1}, {0}, {-1}, {2}, {0}, {1}};
+    instance.given[4] = {{0}, {0}, {0}, {0}, {1}, {1}};
+    return instance;
+  });
+}
+
+TEST(IndexRuleOf, SizesOfDimensions) {
+  check_rule(2, [](Random& random) {
+    return generic_instance("stablehlo.get_dimension_size",
+                            {type_text(random_shape(random, 2, 3), "f32")},
+                            " {dimension = 1 : i64}", {"tensor<i32>"});
+  });
+  check_rule(2, [](Random& random) {
+    const Shape shape = random_shape(random, 2, 3);
+    const std::string a = type_text(shape, "f32");
+    Instance instance = generic_instance("stablehlo.set_dimension_size", {a, "tensor<i32>"},
+                                         " {dimension = 1 : i64}", {a});
+    instance.given[1] = {{shape[1]}};
+    return instance;
   });
 }
 

@@ -86,7 +86,7 @@ TEST(IndexRuleOf, ReduceWindowMaximum) {
 TEST(IndexRuleOf, ReduceWindowDilated) {
   check_rule(30, [](Random& random) {
     Instance instance = reduce_window(random, "stablehlo.add", true);
-    instance.fixed[1] = 0;
+    instance.given[1] = {{0}};
     return instance;
   });
 }
@@ -94,7 +94,7 @@ TEST(IndexRuleOf, ReduceWindowDilated) {
 TEST(IndexRuleOf, ReduceWindowByItsBody) {
   check_rule(10, [](Random& random) {
     Instance instance = reduce_window(random, "stablehlo.xor", true);
-    instance.fixed[1] = 0;
+    instance.given[1] = {{0}};
     return instance;
   });
 }
@@ -187,7 +187,7 @@ TEST(IndexRuleOf, Convolution) {
 TEST(IndexRuleOf, DynamicConv) {
   check_rule(6, [](Random& random) {
     Instance instance = convolution(random, true);
-    instance.fixed[2] = 0;
+    instance.given[2] = {{0, 0, 0, 0}};
     instance.exact = false;
     return instance;
   });
@@ -267,7 +267,7 @@ TEST(IndexRuleOf, ReduceByItsBody) {
                                 "({0}, {0}, tensor<i32>, tensor<i32>) -> ({1}, {1})",
                                 a, b),
                     {b, b})};
-    instance.fixed = {{2, -1000.0}, {3, 0.0}};
+    instance.given = {{2, {{-1000}}}, {3, {{0}}}};
     instance.exact = false;  // the largest value does not depend on any index
     return instance;
   });

@@ -1,5 +1,6 @@
 // Index rules against brute force. An instance is a small program with one op in its main function;
-// all that the op reads are arguments of main.
+// all that the op reads are arguments of main. For an op between processes it is a function @f,
+// which main runs on all of them; its rule is about any process's results and operands.
 //
 // Dependences: every element of every argument is changed in turn, and the elements of the results
 // that change are exactly those that the rule says depend on it.
@@ -54,8 +55,12 @@ struct Instance {
   bool wild = true;
   // Nothing but dependences that are there is checked where exactness needs rare values.
   bool exact = true;
-  // Arguments that are not to be changed, with the value of all their elements.
-  std::map<std::size_t, double> fixed = {};
+  // Arguments that take one of these values, and are never changed by themselves: sizes as data.
+  // Where there are several such arguments, all take values at one place of their lists.
+  std::map<std::size_t, std::vector<std::vector<std::int64_t>>> given = {};
+  std::int64_t replicas = 1, partitions = 1;
+
+  std::size_t processes() const { return static_cast<std::size_t>(replicas * partitions); }
 };
 
 class Checker {
@@ -71,15 +76,19 @@ class Checker {
       ADD_FAILURE() << verdict.reason() << "\n" << instance.text;
       return;
     }
-    const Function& main = *program_.find_function("main");
-    for (OpId id : program_.region(main.body).ops)
+    const Function* holder = program_.find_function(instance.processes() == 1 ? "main" : "f");
+    if (holder == nullptr) {
+      ADD_FAILURE() << "no function with the op in\n" << instance.text;
+      return;
+    }
+    for (OpId id : program_.region(holder->body).ops)
       if (program_.op(id).def->name == instance.op) op_ = &program_.op(id);
     if (op_ == nullptr) {
       ADD_FAILURE() << "no " << instance.op << " in\n" << instance.text;
       return;
     }
     rule_ = index_rule(program_, *op_);
-    const std::vector<ValueId>& args = program_.region(main.body).args;
+    const std::vector<ValueId>& args = program_.region(holder->body).args;
     for (ValueId v : program_.operands(*op_)) inputs_.push_back(argument(args, v));
     for (ValueId v : captured_values(program_, *op_)) inputs_.push_back(argument(args, v));
     for (ValueId v : args) types_.push_back(program_.type_of(v));
@@ -129,14 +138,29 @@ class Checker {
     });
     return array;
   }
+  static Array whole_numbers(const Type& type, const std::vector<std::int64_t>& numbers) {
+    Array array(type);
+    dispatch(type.dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      auto to = array.as_mutable<T>();
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] = convert_scalar<T>(numbers[i]);
+    });
+    return array;
+  }
+  bool is_given(std::size_t argument) const { return instance_.given.count(argument) != 0; }
+  // Of all processes, one after the other.
   std::vector<Array> random_arguments(bool wild = false) {
+    const auto place = static_cast<std::size_t>(pick(random_, 0, 1 << 20));
     std::vector<Array> arguments;
-    for (const Type& type : types_) arguments.push_back(values(type, wild));
-    for (const auto& [i, number] : instance_.fixed)
-      dispatch(types_[i].dtype, [&, a = i, x = number](auto tag) {
-        using T = typename decltype(tag)::type;
-        for (T& element : arguments[a].as_mutable<T>()) element = convert_scalar<T>(x);
-      });
+    for (std::size_t p = 0; p < instance_.processes(); ++p)
+      for (std::size_t a = 0; a < types_.size(); ++a) {
+        if (!is_given(a)) {
+          arguments.push_back(values(types_[a], wild));
+          continue;
+        }
+        const auto& choices = instance_.given.at(a);
+        arguments.push_back(whole_numbers(types_[a], choices[place % choices.size()]));
+      }
     return arguments;
   }
   std::optional<std::vector<Array>> evaluate(const std::vector<Array>& arguments) {
@@ -171,6 +195,7 @@ class Checker {
     return flat;
   }
 
+  using PerProcess = std::vector<std::vector<Array>>;
   using Relation = std::vector<std::vector<bool>>;  // by result element and input element
 
   Relation predicted(std::size_t result, std::size_t input) {
@@ -208,11 +233,11 @@ class Checker {
     return relation;
   }
 
-  // Adds what changes when one element of one argument changes.
+  // Adds what changes when one element of one argument of one process changes.
   void observe(const std::vector<Array>& arguments, const std::vector<Array>& results,
                std::size_t argument, std::int64_t element, std::vector<Relation>& seen) {
     std::vector<Array> changed = arguments;
-    const Array other = values(Type::tensor(types_[argument].dtype, {}), instance_.wild);
+    const Array other = values(Type::tensor(arguments[argument].dtype(), {}), instance_.wild);
     const auto size = static_cast<std::size_t>(byte_size(other.dtype()));
     std::memcpy(changed[argument].mutable_bytes().data() + static_cast<std::size_t>(element) * size,
                 other.bytes().data(), size);
@@ -222,12 +247,13 @@ class Checker {
       for (std::int64_t i = 0; i < results[r].elements(); ++i)
         if (std::memcmp(results[r].element(i).data(), (*got)[r].element(i).data(),
                         results[r].element(i).size()) != 0)
-          seen[r][static_cast<std::size_t>(i)][static_cast<std::size_t>(element)] = true;
+          seen[r % op_->result_count][static_cast<std::size_t>(i)]
+              [static_cast<std::size_t>(element)] = true;
   }
 
   void check_dependences() {
     for (std::size_t a = 0; a < types_.size(); ++a) {
-      if (instance_.fixed.count(a) != 0) continue;
+      if (is_given(a)) continue;
       const auto elements = static_cast<std::size_t>(types_[a].elements());
       std::vector<Relation> wanted, seen;
       for (std::size_t r = 0; r < op_->result_count; ++r) {
@@ -243,8 +269,9 @@ class Checker {
         const std::vector<Array> arguments = random_arguments(instance_.wild && round % 4 == 3);
         auto results = evaluate(arguments);
         if (!results) return;
-        for (std::size_t e = 0; e < elements; ++e)
-          observe(arguments, *results, a, static_cast<std::int64_t>(e), seen);
+        for (std::size_t p = 0; p < instance_.processes(); ++p)
+          for (std::size_t e = 0; e < elements; ++e)
+            observe(arguments, *results, p * types_.size() + a, static_cast<std::int64_t>(e), seen);
       }
       compare(a, wanted, seen);
       if (testing::Test::HasFailure()) return;
@@ -310,8 +337,10 @@ class Checker {
     const std::vector<Array> arguments = random_arguments();
     auto wanted = evaluate(arguments);
     if (!wanted) return;
-    std::vector<Array> operands, results;
-    for (std::size_t i : inputs_) operands.push_back(arguments[i]);
+    PerProcess operands(instance_.processes());
+    for (std::size_t p = 0; p < operands.size(); ++p)
+      for (std::size_t i : inputs_) operands[p].push_back(arguments[p * types_.size() + i]);
+    std::vector<Array> results;
     for (const Array& result : *wanted) {
       results.emplace_back(result.type());
       std::memset(results.back().mutable_bytes().data(), 0x77, results.back().bytes().size());
@@ -319,8 +348,8 @@ class Checker {
     Shape outer = counts, inner = counts;
     for (std::size_t f = 0; f < counts.size(); ++f) (is_partial(f) ? outer : inner)[f] = 1;
     for (IndexWalk cell(outer); cell; ++cell) {
-      std::vector<std::vector<Array>> partials;
-      std::vector<Array> taken;
+      std::vector<PerProcess> partials;
+      std::vector<Array> taken;  // by the first process, for the first piece
       std::optional<OpPiece> first;
       for (IndexWalk part(inner); part; ++part) {
         Index at = *cell;
@@ -329,21 +358,24 @@ class Checker {
         if (!ranges) continue;
         auto piece = piece_of(program_, *op_, rule_, *ranges);
         ASSERT_TRUE(piece) << piece.reason();
-        std::vector<Array> mine;
-        for (std::size_t i = 0; i < operands.size(); ++i)
-          mine.push_back(take_piece(*piece, i, operands, rule_));
+        PerProcess mine(operands.size());
+        for (std::size_t p = 0; p < operands.size(); ++p)
+          for (std::size_t i = 0; i < operands[p].size(); ++i)
+            mine[p].push_back(take_piece(*piece, i, operands[p], rule_));
         auto got = run_piece(*piece, mine);
         if (!got) return;
         partials.push_back(*got);
         if (!first) {
           first = *piece;
-          taken = mine;
+          taken = mine[0];
         }
       }
       auto whole = partials.size() == 1 ? std::optional(partials[0]) : combined(partials, taken);
       if (!whole) return;
-      for (std::size_t i = 0; i < results.size(); ++i)
-        put_piece(first->results[i], (*whole)[i], results[i]);
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        const std::size_t r = i % op_->result_count;
+        put_piece(first->results[r], (*whole)[i / op_->result_count][r], results[i]);
+      }
     }
     for (std::size_t i = 0; i < results.size(); ++i)
       if (!same(results[i], (*wanted)[i])) {
@@ -368,55 +400,92 @@ class Checker {
     });
   }
 
-  // A program of one function from arrays; `fill` gives the values that it returns.
+  // A function from the arrays of each process; `fill` gives the values that it returns.
   template <typename Fill>
-  std::optional<std::vector<Array>> run_program(const std::vector<Array>& arguments, Fill fill) {
+  std::optional<PerProcess> run_program(const PerProcess& arguments, Fill fill) {
     Program local;
-    Function main;
-    main.name = "main";
-    main.body = local.add_region();
-    std::vector<ValueId> args;
-    for (const Array& a : arguments)
-      args.push_back(local.add_arg(main.body, local.intern(a.type())));
-    Expected<std::vector<ValueId>> returned = fill(local, main.body, args);
+    Function f = function_from(local, "f", arguments[0]);
+    const std::vector<ValueId> args = local.region(f.body).args;
+    Expected<std::vector<ValueId>> returned = fill(local, f.body, args);
     if (!returned) {
       ADD_FAILURE() << returned.reason();
       return std::nullopt;
     }
-    local.add_op(main.body, *find_op("func.return"), *returned, {});
-    for (ValueId v : *returned) main.results.push_back(local.value(v).type);
-    main.arg_attrs.resize(args.size());
-    main.result_attrs.resize(returned->size());
-    local.functions.push_back(main);
+    finish(local, f, *returned);
+    if (arguments.size() > 1) add_main(local, arguments);
     if (Verdict verdict = verify(local); !verdict) {
       ADD_FAILURE() << verdict.reason() << "\n" << print_stablehlo(local);
       return std::nullopt;
     }
-    auto got = interpret(local, local.functions[0], arguments);
-    if (got) return *got;
-    ADD_FAILURE() << got.reason() << "\n" << print_stablehlo(local);
-    return std::nullopt;
+    std::vector<Array> all;
+    for (const auto& mine : arguments) all.insert(all.end(), mine.begin(), mine.end());
+    auto got = interpret(local, local.functions.back(), all);
+    if (!got) {
+      ADD_FAILURE() << got.reason() << "\n" << print_stablehlo(local);
+      return std::nullopt;
+    }
+    PerProcess results(arguments.size());
+    for (std::size_t i = 0; i < got->size(); ++i)
+      results[i / returned->size()].push_back((*got)[i]);
+    return results;
   }
 
-  std::optional<std::vector<Array>> run_piece(const OpPiece& piece,
-                                              const std::vector<Array>& operands) {
+  static Function function_from(Program& local, std::string name, const std::vector<Array>& args) {
+    Function function;
+    function.name = std::move(name);
+    function.body = local.add_region();
+    for (const Array& a : args) local.add_arg(function.body, local.intern(a.type()));
+    function.arg_attrs.resize(args.size());
+    return function;
+  }
+
+  static void finish(Program& local, Function& function, const std::vector<ValueId>& returned) {
+    local.add_op(function.body, *find_op("func.return"), returned, {});
+    for (ValueId v : returned) function.results.push_back(local.value(v).type);
+    function.result_attrs.resize(returned.size());
+    local.functions.push_back(function);
+  }
+
+  // Runs the only function so far on all processes.
+  void add_main(Program& local, const PerProcess& arguments) const {
+    std::vector<Array> all;
+    std::vector<TypeId> types;
+    for (const auto& mine : arguments) {
+      all.insert(all.end(), mine.begin(), mine.end());
+      const std::vector<TypeId>& results = local.functions[0].results;
+      types.insert(types.end(), results.begin(), results.end());
+    }
+    const Attr::List row(static_cast<std::size_t>(instance_.partitions), Attr{Attr::Symbol{"f"}});
+    const Attr::List grid(static_cast<std::size_t>(instance_.replicas), Attr{row});
+    Function main = function_from(local, "main", all);
+    const std::vector<ValueId> args = local.region(main.body).args;
+    const OpId id = local.add_op(main.body, *find_op("interpreter.run_parallel"), args, types,
+                                 {{"programs", Attr{grid}}});
+    std::vector<ValueId> returned;
+    for (std::size_t i = 0; i < types.size(); ++i)
+      returned.push_back(local.result(local.op(id), i));
+    finish(local, main, returned);
+  }
+
+  std::optional<PerProcess> run_piece(const OpPiece& piece, const PerProcess& operands) {
     return run_program(operands, [&](Program& local, RegionId at, std::span<const ValueId> args) {
       return emit_piece(local, at, program_, *op_, rule_, piece, args);
     });
   }
 
-  std::optional<std::vector<Array>> combined(const std::vector<std::vector<Array>>& partials,
-                                             const std::vector<Array>& operands) {
+  std::optional<PerProcess> combined(const std::vector<PerProcess>& partials,
+                                     const std::vector<Array>& operands) {
     std::vector<Array> arguments = operands;
-    for (const std::vector<Array>& partial : partials)
-      arguments.insert(arguments.end(), partial.begin(), partial.end());
-    return run_program(arguments, [&](Program& local, RegionId at, std::span<const ValueId> args) {
+    for (const PerProcess& partial : partials)
+      arguments.insert(arguments.end(), partial[0].begin(), partial[0].end());
+    return run_program({arguments}, [&](Program& local, RegionId at,
+                                        std::span<const ValueId> args) {
       std::vector<std::vector<ValueId>> values;
       std::size_t next = operands.size();
-      for (const std::vector<Array>& partial : partials) {
+      for (const PerProcess& partial : partials) {
         values.emplace_back(args.begin() + static_cast<std::ptrdiff_t>(next),
-                            args.begin() + static_cast<std::ptrdiff_t>(next + partial.size()));
-        next += partial.size();
+                            args.begin() + static_cast<std::ptrdiff_t>(next + partial[0].size()));
+        next += partial[0].size();
       }
       return Expected(emit_combined(local, at, program_, *op_, rule_, values, args));
     });
@@ -427,8 +496,8 @@ class Checker {
   Program program_;
   const Op* op_ = nullptr;
   IndexRule rule_;
-  std::vector<std::size_t> inputs_;  // which argument of main each input of the op is
-  std::vector<Type> types_;          // of main's arguments
+  std::vector<std::size_t> inputs_;  // which argument each input of the op is
+  std::vector<Type> types_;          // of the arguments of the function with the op
   bool ready_ = false;
 };
 
@@ -441,10 +510,10 @@ void check_rule(int count, Make make) {
   }
 }
 
-// A module whose main takes the given types and returns what one op gives.
-// `op` is the text of the op after "%r = " or "%r:2 = ", with arguments %a0, %a1, …
-inline std::string module_text(const std::vector<std::string>& arguments, std::string_view op,
-                               const std::vector<std::string>& results) {
+// A function that takes the given types and returns what one op gives. `op` is the text of the op
+// after "%r = " or "%r:2 = ", with arguments %a0, %a1, …
+inline std::string function_text(std::string_view name, const std::vector<std::string>& arguments,
+                                 std::string_view op, const std::vector<std::string>& results) {
   std::string head, types, values;
   for (std::size_t i = 0; i < arguments.size(); ++i)
     head += (i == 0 ? "%a" : ", %a") + std::to_string(i) + ": " + arguments[i];
@@ -453,8 +522,34 @@ inline std::string module_text(const std::vector<std::string>& arguments, std::s
     values += (i == 0 ? "%r" : ", %r") + (results.size() == 1 ? "" : "#" + std::to_string(i));
   }
   const std::string left = results.size() == 1 ? "%r" : "%r:" + std::to_string(results.size());
-  return "func.func @main(" + head + ") -> (" + types + ") {\n  " + left + " = " + std::string(op) +
-         "\n  return " + values + " : " + types + "\n}\n";
+  return "func.func @" + std::string(name) + "(" + head + ") -> (" + types + ") {\n  " + left +
+         " = " + std::string(op) + "\n  return " + values + " : " + types + "\n}\n";
+}
+inline std::string module_text(const std::vector<std::string>& arguments, std::string_view op,
+                               const std::vector<std::string>& results) {
+  return function_text("main", arguments, op, results);
+}
+
+// "%a0, %a1" and "tensor<…>, tensor<…>"
+inline std::string operand_text(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "%a" : ", %a") + std::to_string(i);
+  return text;
+}
+inline std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+// An op in the generic form that takes all arguments; `rest` is what stands before its types.
+inline Instance generic_instance(const std::string& op, const std::vector<std::string>& arguments,
+                                 std::string_view rest, const std::vector<std::string>& results) {
+  return {op,
+          module_text(arguments,
+                      "\"" + op + "\"(" + operand_text(arguments.size()) + ")" + std::string(rest) +
+                          " : (" + joined(arguments) + ") -> (" + joined(results) + ")",
+                      results)};
 }
 
 }  // namespace heddle::index_check

@@ -37,6 +37,9 @@ std::string count_text(const Count& count) {
   return fmt::format("{}-{}", count.least, count.most);
 }
 
+// Whether the op has an index rule; one without is whole.
+std::string_view index_text(const OpDef& op) { return op.index_rule != nullptr ? "yes" : "whole"; }
+
 void write_report() {
   Json report = Json::array();
   for (const OpDef& op : op_table())
@@ -47,29 +50,33 @@ void write_report() {
                       {"regions", count_text(op.regions)},
                       {"form", form_name(op.form)},
                       {"type_rule", op.type_rule != nullptr},
-                      {"evaluation", op.evaluate != nullptr}});
+                      {"evaluation", op.evaluate != nullptr},
+                      {"index", index_text(op)}});
   write_json(report);
 }
 
 void write_text(const Style& style) {
-  std::size_t width = 0, rules = 0, evaluations = 0;
+  std::size_t width = 0, rules = 0, evaluations = 0, indexed = 0;
   for (const OpDef& op : op_table()) {
     width = std::max(width, op.name.size());
     rules += op.type_rule != nullptr ? 1 : 0;
     evaluations += op.evaluate != nullptr ? 1 : 0;
+    indexed += op.index_rule != nullptr ? 1 : 0;
   }
-  std::string text = style.bold(fmt::format("{} ops, {} with a type rule, {} that can be run",
-                                            op_table().size(), rules, evaluations)) +
+  std::string text = style.bold(fmt::format(
+                         "{} ops, {} with a type rule, {} that can be run, {} with an index rule",
+                         op_table().size(), rules, evaluations, indexed)) +
                      "\n\n";
   text +=
-      style.dim(fmt::format("{:<{}}  {:<11}  {:>8}  {:>7}  {:>7}  {:<9}  {:<5}  run", "op", width,
-                            "class", "operands", "results", "regions", "form", "types")) +
+      style.dim(fmt::format("{:<{}}  {:<11}  {:>3}  {:>3}  {:>7}  {:<9}  {:<5}  {:<3}  index", "op",
+                            width, "class", "in", "out", "regions", "form", "types", "run")) +
       "\n";
   for (const OpDef& op : op_table())
-    text += fmt::format(
-        "{:<{}}  {:<11}  {:>8}  {:>7}  {:>7}  {:<9}  {:<5}  {}\n", op.name, width, name(op.cls),
-        count_text(op.operands), count_text(op.results), count_text(op.regions), form_name(op.form),
-        op.type_rule != nullptr ? "yes" : "no", op.evaluate != nullptr ? "yes" : "no");
+    text += fmt::format("{:<{}}  {:<11}  {:>3}  {:>3}  {:>7}  {:<9}  {:<5}  {:<3}  {}\n", op.name,
+                        width, name(op.cls), count_text(op.operands), count_text(op.results),
+                        count_text(op.regions), form_name(op.form),
+                        op.type_rule != nullptr ? "yes" : "no",
+                        op.evaluate != nullptr ? "yes" : "no", index_text(op));
   write_stdout(text);
 }
 

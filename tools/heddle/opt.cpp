@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "heddle/index_rule.h"
 #include "heddle/stablehlo.h"
 #include "program_commands.h"
 #include "stages.h"
@@ -14,15 +15,23 @@ namespace {
 struct OptRequest {
   std::string file;
   std::string until = "read";
-  bool generic = false;
+  bool generic = false, rules = false;
 };
+
+// Ops without results have nothing that depends on anything.
+std::string rule_text(const Program& program, const Op& op) {
+  return op.result_count == 0 ? "" : index_rule(program, op).str();
+}
 
 void run(const OptRequest& request) {
   const TextForm form = request.generic ? TextForm::generic : TextForm::pretty;
   std::string text;
   for (Program& program : load_programs(request.file)) {
     if (!text.empty()) text += "\n// -----\n\n";
-    text += print_stablehlo(after_stage(std::move(program), request.until), form);
+    const Program now = after_stage(std::move(program), request.until);
+    OpComment comment;
+    if (request.rules) comment = [&now](const Op& op) { return rule_text(now, op); };
+    text += print_stablehlo(now, form, comment);
   }
   write_stdout(text);
 }
@@ -37,6 +46,8 @@ void add_opt(CLI::App& app) {
       ->check(CLI::IsMember(stage_names()))
       ->capture_default_str();
   command->add_flag("--generic", request->generic, "MLIR's generic form");
+  command->add_flag("--rules", request->rules,
+                    "Under each op its index rule: what its results depend on");
   command->callback([request] { run(*request); });
 }
 
