@@ -164,6 +164,7 @@ Span touched_span(const DimRule& dim, std::span<const FactorRange> ranges) {
   std::int64_t low = dim.offset, high = dim.offset;
   for (const IndexTerm& term : dim.terms) {
     const FactorRange& range = ranges[static_cast<std::size_t>(term.factor)];
+    if (range.size == 0) return {};
     const std::int64_t a = term.stride * range.begin;
     const std::int64_t b = term.stride * (range.begin + range.size - 1);
     low += std::min(a, b);
