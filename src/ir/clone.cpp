@@ -32,7 +32,7 @@ OpId clone_op(Program& out, RegionId at, const Program& from, const Op& op, Valu
 }
 
 RegionId clone_region(Program& out, const Program& from, RegionId region, ValueMap& values) {
-  const Region source = from.region(region);
+  const auto source = Region(from.region(region));
   const RegionId copy = out.add_region();
   for (ValueId arg : source.args)
     values[arg] = out.add_arg(copy, out.intern(Type(from.type_of(arg))));

@@ -181,7 +181,7 @@ std::vector<Wide> contract_ragged(const RaggedProduct& p, const Integers& group_
 Evaluated evaluate_ragged_dot(EvalContext& ctx) {
   const Array &lhs = ctx.operands[0], &rhs = ctx.operands[1], &sizes = ctx.operands[2];
   if (sizes.shape().size() != 1)
-    return reason("[ragged_dot] group sizes that differ by batch, {}, cannot be run: give one list",
+    return reason("[ragged_dot] the group sizes are {}, expected one list that all batches share",
                   sizes.type().str());
   HEDDLE_TRY(auto dims, chlo::ragged_dims(ctx.program, ctx.op));
   const std::int64_t length = lhs.shape()[static_cast<std::size_t>(dims.lhs_ragged[0])];

@@ -133,7 +133,8 @@ Verdict can_split(const Op& op, const IndexRule& rule, std::span<const FactorRan
   for (std::size_t f = 0; f < ranges.size(); ++f) {
     const Factor& factor = rule.factors[f];
     if (ranges[f].begin < 0 || ranges[f].size < 0)
-      return reason("{}: [{}, +{}) is no range", op.def->name, ranges[f].begin, ranges[f].size);
+      return reason("{}: factor {} got {} values from {} on; neither may be negative", op.def->name,
+                    f, ranges[f].size, ranges[f].begin);
     const bool all = ranges[f].begin == 0 && ranges[f].size == factor.size;
     if (factor.kind == FactorKind::whole && !all)
       return reason("{}: factor {} of {} must be whole, got [{}, {})", op.def->name, f, rule.str(),
@@ -165,6 +166,7 @@ Span touched_span(const DimRule& dim, std::span<const FactorRange> ranges) {
   std::int64_t low = dim.offset, high = dim.offset;
   for (const IndexTerm& term : dim.terms) {
     const FactorRange& range = ranges[static_cast<std::size_t>(term.factor)];
+    if (range.size == 0) return {};
     const std::int64_t a = term.stride * range.begin;
     const std::int64_t b = term.stride * (range.begin + range.size - 1);
     low += std::min(a, b);

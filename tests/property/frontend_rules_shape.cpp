@@ -62,6 +62,15 @@ TEST(IndexRuleOf, Pad) {
   });
 }
 
+TEST(IndexRuleOf, PadToNothing) {
+  check_rule(1, [](Random&) {
+    return generic_instance("stablehlo.pad", {"tensor<1x3xf32>", "tensor<f32>"},
+                            " {edge_padding_low = array<i64: 0, 0>, edge_padding_high = array<i64: "
+                            "-1, 2>, interior_padding = array<i64: 2, 0>}",
+                            {"tensor<0x5xf32>"});
+  });
+}
+
 TEST(IndexRuleOf, DotGeneral) {
   check_rule(6, [](Random& random) {
     const Shape s = random_shape(random, 4);
