@@ -13,7 +13,6 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -138,7 +137,6 @@ class Builder {
   ValueId constant(RegionId at, Array value);
 
  private:
-  friend class Var;
   void mistake(std::string_view op, std::string_view text);
   bool usable(std::string_view op, const Vars& operands);
   Vars args_of(RegionId region);

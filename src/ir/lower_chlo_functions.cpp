@@ -1,9 +1,8 @@
 // Functions of the client dialect as formulas in f64. The elementary ones are here, for real and
 // for complex numbers; the special ones are those of special_formulas.h.
-#include "ir/traced.h"
-//
 #include "ir/lower_chlo.h"
 #include "ir/special_formulas.h"
+#include "ir/traced.h"
 
 namespace heddle::chlo {
 
