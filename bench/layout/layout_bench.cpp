@@ -57,6 +57,8 @@ constexpr Pair kPairs[] = {
     {"replicated_to_split", "(N, N, N)", "(N:x, N:y, N:z)"},
     {"gather_all", "(N:x, N:y, N:z)", "(N, N, N)"},
     {"mixed", "(N:x, N, N) + P[y]", "(N, N:z, N:x)"},
+    {"other_blocks", "(N:x, N:y, N:z)", "(N{pad=N0, origin=-1}:x, N:y, N:z)"},
+    {"halo", "(N0:x, N, N)", "(N0{halo=1}:x, N, N)"},
     {"one_to_pending", "(N, N, N) + 0@x + 0@y", "(N:y, N, N) + P[max z]"},
 };
 

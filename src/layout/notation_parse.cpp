@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "heddle/notation.h"
 #include "layout/digits.h"
+#include "layout/notation_reader.h"
 
 namespace heddle {
 
@@ -24,16 +24,16 @@ struct WrittenDim {
   std::size_t at = 0;
 };
 
-class Parser {
+class Parser : private NotationReader {
  public:
-  Parser(std::string_view text, AxisRegistry& axes) : text_(text), axes_(axes) {}
+  Parser(std::string_view text, AxisRegistry& axes) : NotationReader(text), axes_(axes) {}
 
   Expected<Layout> run() {
     if (text_.size() > 1 << 16) return reason("the layout is longer than 65536 characters");
     bool ok = peek('(') ? sharding_form() : full_form();
     ok = ok && terms();
     if (ok && !at_end()) ok = fail("expected '+' or the end");
-    if (!ok || !fill_in()) return shown(error_, error_at_);
+    if (!ok || !fill_in()) return shown_error();
     for (const Written& w : replicas_) parts_.replicas.push_back(w.iter);
     for (const Written& w : partials_) parts_.partials.push_back(w.iter);
     auto layout = Layout::make(parts_);
@@ -53,61 +53,8 @@ class Parser {
     return Layout::make(fewer) ? swizzle_at_ : digits_at_;
   }
 
-  // ---- characters
-
-  void skip() {
-    while (pos_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[pos_])) != 0)
-      ++pos_;
-  }
-  bool at_end() {
-    skip();
-    return pos_ == text_.size();
-  }
-  bool peek(char c) {
-    skip();
-    return pos_ < text_.size() && text_[pos_] == c;
-  }
-  bool take(char c) {
-    if (!peek(c)) return false;
-    ++pos_;
-    return true;
-  }
-  bool expect(char c, const char* where) {
-    return take(c) || fail(fmt::format("expected '{}' {}", c, where));
-  }
-  bool fail(std::string why) {
-    skip();
-    return fail_at(pos_, std::move(why));
-  }
-  bool fail_at(std::size_t at, std::string why) {
-    error_ = std::move(why);
-    error_at_ = at;
-    return false;
-  }
-  // The text with a mark below the place; control characters and long lines are kept off it.
-  Reason shown(const std::string& why, std::size_t at) const {
-    std::size_t from = at > 60 ? at - 60 : 0;
-    std::string line;
-    for (char c : text_.substr(from, 90))
-      line += std::isprint(static_cast<unsigned char>(c)) != 0 ? c : '?';
-    return reason("layout, column {}: {}\n  {}\n  {:>{}}", at + 1, why, line, "^", at - from + 1);
-  }
-
   // ---- words
 
-  std::string_view word() {
-    skip();
-    std::size_t from = pos_;
-    while (pos_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[pos_])) != 0 || text_[pos_] == '_'))
-      ++pos_;
-    return text_.substr(from, pos_ - from);
-  }
-  bool peek_name() {
-    skip();
-    return pos_ < text_.size() &&
-           (std::isalpha(static_cast<unsigned char>(text_[pos_])) != 0 || text_[pos_] == '_');
-  }
   bool axis(AxisId& out) {
     skip();
     std::size_t at = pos_;
@@ -116,21 +63,6 @@ class Parser {
     auto id = axes_.require(w);
     if (!id) return fail_at(at, id.reason());
     out = *id;
-    return true;
-  }
-  bool integer(std::int64_t& out) {
-    skip();
-    std::size_t from = pos_;
-    if (pos_ < text_.size() && text_[pos_] == '-') ++pos_;
-    while (pos_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[pos_])) != 0)
-      ++pos_;
-    auto [end, error] = std::from_chars(text_.data() + from, text_.data() + pos_, out);
-    if (error == std::errc::result_out_of_range || (error == std::errc() && out == INT64_MIN))
-      return fail_at(from, "the number is too large");
-    if (error != std::errc() || end != text_.data() + pos_) {
-      pos_ = from;
-      return fail_at(from, "expected a number or the name of a size");
-    }
     return true;
   }
   // 64, n, 16*n, n*m
@@ -509,11 +441,7 @@ class Parser {
     return nullptr;
   }
 
-  std::string_view text_;
   AxisRegistry& axes_;
-  std::size_t pos_ = 0;
-  std::string error_;
-  std::size_t error_at_ = 0;
   std::size_t digits_at_ = 0, swizzle_at_ = 0;
   bool short_form_ = false;
   std::vector<WrittenDim> dims_;

@@ -272,7 +272,7 @@ Expected<Plan> plan_redistribution(const Layout& source, const Layout& target, c
   for (const Layout* l : {&source, &target})
     if (static_cast<double>(extent_of(l->digits()).factor()) *
                 static_cast<double>(options.element_bits) >
-            8.0 * kMostBytes ||
+            8 * static_cast<double>(kMostBytes) ||
         holder_bytes(*l, axes, options.element_bits) >= kMostBytes)
       return reason(
           "[plan] the tensor, or a holder's part with its halo, has more than 2^61 bytes");

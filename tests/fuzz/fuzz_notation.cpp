@@ -94,7 +94,7 @@ void looks_at(const Layout& layout, const AxisRegistry& axes) {
   (void)local_part(layout, axes);
   (void)lower_address(layout, axes.mem());
   (void)vector_width(layout, axes.mem(), 16);
-  for (AxisId axis = 0; axis < axes.size(); ++axis) {
+  for (const AxisId axis : axes.ids()) {
     (void)span(layout, axis);
     (void)axis_role(layout, axis);
   }
