@@ -34,7 +34,8 @@ std::vector<OpDef> linalg_ops() {
   row("stablehlo.fft", 1, 1, Form::words, fft_rule, evaluate_fft, kFftWords);
   row("stablehlo.triangular_solve", 2, 1, Form::generic, triangular_solve_rule,
       evaluate_triangular_solve);
-  row("stablehlo.cholesky", 1, 1, Form::words_same, cholesky_rule, evaluate_cholesky, kCholeskyWords);
+  row("stablehlo.cholesky", 1, 1, Form::words_same, cholesky_rule, evaluate_cholesky,
+      kCholeskyWords);
   row("stablehlo.batch_norm_inference", 5, 1, Form::generic, batch_norm_inference_rule,
       evaluate_batch_norm_inference);
   row("stablehlo.batch_norm_training", 3, 3, Form::generic, batch_norm_training_rule,
