@@ -11,9 +11,10 @@ namespace heddle {
 
 // Reads one module, or functions without a module around them. Reasons give file:line:column, the
 // line, a caret and what was expected.
-Expected<Program> read_stablehlo(std::string_view text, std::string file = "");
+Expected<Program> read_stablehlo(std::string_view text, const std::string& file = "");
 // Programs separated by lines "// -----".
-Expected<std::vector<Program>> read_stablehlo_all(std::string_view text, std::string file = "");
+Expected<std::vector<Program>> read_stablehlo_all(std::string_view text,
+                                                  const std::string& file = "");
 
 enum class TextForm : std::uint8_t { pretty, generic };
 // What stands under an op, as a comment of one line; nothing where it is empty.

@@ -189,7 +189,7 @@ const Code* code_of(DType dtype) {
 Expected<Array> parse_npy(std::string_view content) {
   if (!content.starts_with(kMagic)) return reason("this is no .npy file: it does not begin so");
   if (content.size() < 10) return reason("the file ends inside its header");
-  const int version = content[6];
+  const int version = static_cast<unsigned char>(content[6]);
   if (version < 1 || version > 3) return reason("version {} of .npy cannot be read", version);
   const std::size_t width = version == 1 ? 2 : 4;
   const std::size_t start = 8 + width;

@@ -58,7 +58,7 @@ AttrDict ProgramPrinter::with_layout(AttrDict attrs, LayoutId layout, const Type
 }
 
 // One per result; where only some have a layout the others are open.
-Attr ProgramPrinter::result_layouts(const Op& op) const {
+Attr::List ProgramPrinter::result_layouts(const Op& op) const {
   Attr::List list;
   std::string mesh;
   for (std::size_t i = 0; i < op.result_count && mesh.empty(); ++i)
@@ -73,7 +73,7 @@ Attr ProgramPrinter::result_layouts(const Op& op) const {
     for (ShardingDim& d : open.dims) d.open = true;
     list.push_back({std::move(open)});
   }
-  return Attr{std::move(list)};
+  return list;
 }
 
 AttrDict ProgramPrinter::attrs_of(const Op& op) const {
@@ -91,13 +91,14 @@ AttrDict ProgramPrinter::attrs_of(const Op& op) const {
   }
   if (!any && (!manual || op.result_count > 0)) return attrs;
   const bool constraint = op.def->form == Form::sharding_constraint;
-  Attr results = result_layouts(op);
-  if (constraint) results = Attr(results.get<Attr::List>()->front());
-  put_attr(attrs,
-           manual       ? "out_shardings"
-           : constraint ? "sharding"
-                        : "sdy.sharding",
-           std::move(results));
+  const Attr::List list = result_layouts(op);
+  const bool shardings =
+      std::ranges::all_of(list, [](const Attr& a) { return a.get<Sharding>() != nullptr; });
+  const std::string_view name = !shardings   ? "heddle.layout"
+                                : manual     ? "out_shardings"
+                                : constraint ? "sharding"
+                                             : "sdy.sharding";
+  put_attr(attrs, name, shardings && constraint ? list.front() : Attr{list});
   return attrs;
 }
 

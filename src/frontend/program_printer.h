@@ -36,7 +36,7 @@ class ProgramPrinter {
   // A layout as an attribute; one that no sharding has is written in Heddle's own notation.
   Attr layout_attr(const ValueLayout& layout, const Type& type) const;
   AttrDict with_layout(AttrDict attrs, LayoutId layout, const Type& type) const;
-  Attr result_layouts(const Op& op) const;
+  Attr::List result_layouts(const Op& op) const;
 
   std::string types(std::span<const ValueId> values) const;  // t, t
   std::string result_types(const Op& op) const;              // t, t

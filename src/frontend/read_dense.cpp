@@ -1,5 +1,4 @@
 // dense<…>: nested lists, splats, complex pairs, and raw bytes in hex.
-#include <array>
 #include <bit>
 #include <charconv>
 
@@ -11,18 +10,6 @@ namespace heddle::frontend {
 namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 34;
-
-constexpr std::array<std::int8_t, 256> hex_table() {
-  std::array<std::int8_t, 256> t{};
-  for (auto& x : t) x = -1;
-  for (int i = 0; i < 10; ++i) t[static_cast<std::size_t>('0' + i)] = static_cast<std::int8_t>(i);
-  for (int i = 0; i < 6; ++i) {
-    t[static_cast<std::size_t>('a' + i)] = static_cast<std::int8_t>(10 + i);
-    t[static_cast<std::size_t>('A' + i)] = static_cast<std::int8_t>(10 + i);
-  }
-  return t;
-}
-constexpr auto kHex = hex_table();
 
 constexpr std::uint64_t each_byte(std::uint64_t byte) { return byte * 0x0101010101010101; }
 
@@ -46,19 +33,15 @@ std::vector<std::byte> hex_bytes(std::string_view digits, std::size_t at) {
   if (digits.size() % 2 != 0) Cursor::fail_at(at, "the hex text has an odd number of digits");
   std::vector<std::byte> bytes(digits.size() / 2);
   std::uint64_t bad = 0;
-  std::size_t i = 0;
-  for (; i + 4 <= bytes.size(); i += 4) {
-    std::uint64_t text = 0;
-    std::memcpy(&text, digits.data() + 2 * i, 8);
-    const std::uint32_t four = eight_digits(text, bad);
-    std::memcpy(bytes.data() + i, &four, 4);
-  }
-  for (; i < bytes.size(); ++i) {
-    const int high = kHex[static_cast<unsigned char>(digits[2 * i])];
-    const int low = kHex[static_cast<unsigned char>(digits[2 * i + 1])];
-    if ((high | low) < 0) bad = 1;
-    bytes[i] = static_cast<std::byte>((high << 4) | (low & 15));
-  }
+  auto four = [&](std::size_t at_byte, std::size_t count) {
+    std::uint64_t text = each_byte('0');
+    std::memcpy(&text, digits.data() + 2 * at_byte, 2 * count);
+    const std::uint32_t value = eight_digits(text, bad);
+    std::memcpy(bytes.data() + at_byte, &value, count);
+  };
+  const std::size_t whole = bytes.size() / 4 * 4;
+  for (std::size_t i = 0; i < whole; i += 4) four(i, 4);
+  if (whole < bytes.size()) four(whole, bytes.size() - whole);
   if (bad != 0) Cursor::fail_at(at, "the hex text has a character that is no hex digit");
   return bytes;
 }

@@ -394,11 +394,11 @@ Expected<Program> read_from_line(std::string_view text, const std::string& file,
 
 }  // namespace
 
-Expected<Program> read_stablehlo(std::string_view text, std::string file) {
+Expected<Program> read_stablehlo(std::string_view text, const std::string& file) {
   return read_from_line(text, file, 1);
 }
 
-Expected<std::vector<Program>> read_stablehlo_all(std::string_view text, std::string file) {
+Expected<std::vector<Program>> read_stablehlo_all(std::string_view text, const std::string& file) {
   std::vector<Program> programs;
   std::size_t line = 1;
   for (;;) {

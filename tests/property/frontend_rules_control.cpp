@@ -215,25 +215,9 @@ const std::map<std::string_view, std::string_view> kWholeByNature = {
     {"stablehlo.send", "the other side receives all of it"},
     {"stablehlo.tuple", "tuples are taken apart before anything is split"}};
 
-// Data decides where elements go; their rules follow.
-const std::set<std::string_view> kPending = {"stablehlo.gather",
-                                             "stablehlo.dynamic_gather",
-                                             "stablehlo.scatter",
-                                             "stablehlo.dynamic_slice",
-                                             "stablehlo.dynamic_update_slice",
-                                             "stablehlo.sort",
-                                             "stablehlo.torch_index_select",
-                                             "stablehlo.reduce_window",
-                                             "stablehlo.select_and_scatter",
-                                             "stablehlo.convolution",
-                                             "stablehlo.dynamic_conv",
-                                             "stablehlo.dot",
-                                             "stablehlo.einsum",
-                                             "stablehlo.unary_einsum"};
-
 TEST(IndexRules, EveryRowHasOneOrIsWholeByNature) {
   for (const OpDef& row : op_table()) {
-    if (row.results.most == 0 || kPending.count(row.name) != 0) continue;
+    if (row.results.most == 0) continue;
     const bool listed = kWholeByNature.count(row.name) != 0;
     EXPECT_NE(row.index_rule != nullptr, listed)
         << row.name

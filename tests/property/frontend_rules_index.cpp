@@ -103,6 +103,26 @@ TEST(IndexRuleOf, GatherBatches) {
   check_rule(15, [](Random& random) { return gather_instance(batches(random), "i64"); });
 }
 
+// The slice sizes are data, and not to be changed.
+TEST(IndexRuleOf, DynamicGather) {
+  check_rule(8, [](Random& random) {
+    const Gather g = rows(random);
+    const std::string a = type_text(g.table, "f32"), i = type_text(g.indices, "i32"),
+                      b = type_text(g.result, "f32");
+    Instance instance{
+        "stablehlo.dynamic_gather",
+        module_text({a, i, "tensor<2xi64>"},
+                    fmt::format("\"stablehlo.dynamic_gather\"(%a0, %a1, %a2) "
+                                "<{{dimension_numbers = #stablehlo.gather<{}>}}> : ({}, {}, "
+                                "tensor<2xi64>) -> {}",
+                                g.numbers, a, i, b),
+                    {b}),
+        -2, 6};
+    instance.given[2] = {g.sizes};
+    return instance;
+  });
+}
+
 Instance scatter(Random& random, std::string_view op) {
   const std::int64_t kind = pick(random, 0, 2);
   Shape input, indices, updates;

@@ -185,5 +185,18 @@ TEST(Sharding, OnlyOfLayoutsThatHaveOne) {
   }
 }
 
+TEST(Sharding, LayoutsOfOpsWithoutAShardingAreShown) {
+  Program p = read_stablehlo(
+                  "sdy.mesh @m = <[\"x\"=2]>\nfunc.func @main(%a: tensor<8xf32>) {\n  %0 = "
+                  "sdy.sharding_constraint %a <@m, [{\"x\"}]> : tensor<8xf32>\n  return\n}")
+                  .value();
+  const ValueId v = p.op(p.region(p.functions[0].body).ops[0]).results;
+  ValueLayout cyclic = *p.layout_of(v);
+  cyclic.layout = parse_layout("(8:2:2@x)", p.axes).value();
+  p.set_layout(v, p.intern(cyclic));
+  EXPECT_THAT(print_stablehlo(p), HasSubstr("heddle.layout = [\"(8:2:2@x)\"]"));
+  EXPECT_TRUE(read_stablehlo(print_stablehlo(p)).ok());
+}
+
 }  // namespace
 }  // namespace heddle

@@ -262,6 +262,17 @@ TEST(DotGeneral, RoundsOnlyTheSum) {
   EXPECT_EQ(run.value(), scalar_array(BF16(258)));
 }
 
+// The square of 1 + 2^-12 has a bit that no f32 keeps; what is left of it without rounding is
+// 2^-24.
+TEST(DotGeneral, RoundsOncePerStep) {
+  const float a = 1 + 0x1p-12F;
+  OneOp run{"stablehlo.dot_general",
+            {of<float>({2}, {-1 - 0x1p-11F, a}), of<float>({2}, {1, a})},
+            {tensor<float>({})},
+            {dot_dims({}, {}, {0}, {0})}};
+  EXPECT_EQ(run.value(), scalar_array<float>(0x1p-24F));
+}
+
 TEST(DotGeneral, MixesWidthsAndSpecialValues) {
   const Array a = of<F8E4M3FN>({2}, {F8E4M3FN(1.5), F8E4M3FN(2)});
   OneOp mixed{"stablehlo.dot_general",
