@@ -102,6 +102,7 @@ class Program {
   }
   std::size_t op_count() const { return ops_.size(); }
   std::size_t value_count() const { return values_.size(); }
+  std::size_t region_count() const { return regions_.size(); }
 
   // Layouts ride on values; null where the program says nothing.
   const ValueLayout* layout_of(ValueId id) const { return layout(values_[id].layout); }

@@ -73,41 +73,56 @@ class Liveness {
   std::vector<bool> live_;
 };
 
-// Ops that are written already, where they can be seen from the region at hand.
+// Ops that are written already, where they can be seen: from their own region of the source and
+// from regions inside it.
 class Written {
  public:
-  // Follows the builder into regions and out of them.
-  void enter(RegionId here) {
-    while (!path_.empty() && path_.back() != here) {
-      if (std::find(path_.begin(), path_.end(), here) == path_.end()) break;
-      path_.pop_back();
-    }
-    if (path_.empty() || path_.back() != here) path_.push_back(here);
+  explicit Written(const Program& from)
+      : home_(from.op_count(), kNone), parent_(from.region_count(), kNone) {
+    for (const Function& f : from.functions)
+      if (f.body != kNone) walk(from, f.body);
   }
+
+  // The region of the source that an op stands in.
+  RegionId home(OpId source) const { return home_[source]; }
 
   // The same op on the same values, where there is one.
   const Op* find(const Program& program, const OpDef* def, const std::vector<ValueId>& operands,
-                 const AttrDict& attrs, const std::vector<Type>& results) const {
+                 const AttrDict& attrs, const std::vector<Type>& results, RegionId here) const {
     auto [first, last] = ops_.equal_range(key(def, operands, attrs, results));
     for (; first != last; ++first) {
       const auto& [region, id] = first->second;
-      if (std::find(path_.begin(), path_.end(), region) == path_.end()) continue;
+      if (!is_inside(here, region)) continue;
       const Op& op = program.op(id);
       if (op.def == def && same(program, op, operands, attrs, results)) return &op;
     }
     return nullptr;
   }
 
-  void add(const Program& program, OpId id) {
+  void add(const Program& program, OpId id, RegionId here) {
     const Op& op = program.op(id);
     const std::vector<ValueId> operands(program.operands(op).begin(), program.operands(op).end());
     std::vector<Type> results;
     for (std::size_t i = 0; i < op.result_count; ++i)
       results.push_back(program.type_of(program.result(op, i)));
-    ops_.emplace(key(op.def, operands, program.attrs_of(op), results), std::pair(path_.back(), id));
+    ops_.emplace(key(op.def, operands, program.attrs_of(op), results), std::pair(here, id));
   }
 
  private:
+  void walk(const Program& from, RegionId region) {
+    for (OpId id : from.region(region).ops) {
+      home_[id] = region;
+      for (RegionId inner : from.regions(from.op(id))) {
+        parent_[inner] = region;
+        walk(from, inner);
+      }
+    }
+  }
+  bool is_inside(RegionId inner, RegionId outer) const {
+    while (inner != kNone && inner != outer) inner = parent_[inner];
+    return inner == outer;
+  }
+
   static bool same(const Program& program, const Op& op, const std::vector<ValueId>& operands,
                    const AttrDict& attrs, const std::vector<Type>& results) {
     if (!std::equal(operands.begin(), operands.end(), program.operands(op).begin(),
@@ -132,7 +147,7 @@ class Written {
     return hash;
   }
 
-  std::vector<RegionId> path_;
+  std::vector<RegionId> home_, parent_;
   std::unordered_multimap<std::uint64_t, std::pair<RegionId, OpId>> ops_;
 };
 
@@ -142,7 +157,6 @@ class Simplifier {
       : live_(program), written_(written), changed_(changed) {}
 
   Expected<bool> operator()(Rewriter& rewriter, const Op& op) {
-    written_.enter(rewriter.to.here());
     if (!live_.needs(op)) return changed_ = true;  // its results are never asked for
     if (op.def->form == Form::terminator || !is_pure(rewriter.from, op)) return false;
     for (std::size_t i = 0; i < op.result_count; ++i)  // a value that must lie somewhere stays
@@ -152,7 +166,7 @@ class Simplifier {
       return changed_ = true;
     }
     if (fold(rewriter, op)) return changed_ = true;
-    if (op.region_count != 0) return false;
+    if (op.region_count != 0 || op.result_count == 0) return false;
     return share(rewriter, op);
   }
 
@@ -175,13 +189,14 @@ class Simplifier {
   // Uses the same op where it is there already, and writes it down otherwise.
   Expected<bool> share(Rewriter& rewriter, const Op& op) {
     Program& out = rewriter.to.program;
+    const RegionId here = written_.home(rewriter.from.value(op.results).op);
     std::vector<ValueId> operands;
     for (const Var& v : rewriter.operands(op)) operands.push_back(v.id());
     std::vector<Type> results;
     for (std::size_t i = 0; i < op.result_count; ++i)
       results.push_back(rewriter.from.type_of(rewriter.from.result(op, i)));
     if (const Op* other =
-            written_.find(out, op.def, operands, rewriter.from.attrs_of(op), results)) {
+            written_.find(out, op.def, operands, rewriter.from.attrs_of(op), results, here)) {
       Vars values;
       for (std::size_t i = 0; i < op.result_count; ++i)
         values.emplace_back(rewriter.to, out.result(*other, i));
@@ -189,10 +204,7 @@ class Simplifier {
       return changed_ = true;
     }
     HEDDLE_TRY_VOID(rewriter.copy_op(op));
-    if (op.result_count > 0) {
-      const OpId id = out.value(rewriter.value(rewriter.from.result(op, 0)).id()).op;
-      written_.add(out, id);
-    }
+    written_.add(out, out.value(rewriter.value(op.results).id()).op, here);
     return true;
   }
 
@@ -210,7 +222,7 @@ Expected<Program> simplify(const Program& program) {
   Program now = program;
   for (int round = 0; round < kMostRounds; ++round) {
     bool changed = false;
-    Written written;
+    Written written(now);
     Rewriter rewriter(now, Simplifier(now, written, changed));
     for (const Function& f : now.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
     HEDDLE_TRY(Program next, rewriter.finish());

@@ -7,6 +7,8 @@ namespace heddle {
 
 namespace {
 
+bool is_one_value(const Array& a) { return a.is_splat() || a.elements() == 1; }
+
 // Larger constants cost more to keep than to compute.
 constexpr std::int64_t kMostElements = 4096;
 
@@ -35,7 +37,8 @@ std::optional<std::vector<Array>> of_splats(const Program& program, const Op& op
   const Type& type = program.type_of(program.result(op, 0));
   std::vector<Array> scalars;
   for (const Array* a : operands) {
-    if (!a->is_splat() || (a->shape() != type.shape && a->type().rank() != 0)) return std::nullopt;
+    if (!is_one_value(*a) || (a->shape() != type.shape && a->type().rank() != 0))
+      return std::nullopt;
     scalars.push_back(Array::splat(Type::tensor(a->dtype(), {}), a->element(0)));
   }
   auto got = run_alone(program, op, scalars, {Type::tensor(type.dtype, {})});
@@ -64,7 +67,7 @@ bool is_cheap(const Op& op) {
 std::optional<std::vector<Array>> folded(const Program& program, const Op& op,
                                          const std::vector<const Array*>& operands) {
   if (!is_cheap(op)) return std::nullopt;
-  if (only_moves(op) && operands[0]->is_splat())
+  if (only_moves(op) && is_one_value(*operands[0]))
     return std::vector<Array>{
         Array::splat(program.type_of(program.result(op, 0)), operands[0]->element(0))};
   std::int64_t elements = 0;
