@@ -7,34 +7,11 @@ namespace heddle {
 
 using namespace reduction;
 
-namespace {
-
-// Inputs come first, then as many initial values; results are as many as inputs.
-Verdict paired_operands(const Op& op, std::string_view label) {
-  if (op.operand_count % 2 != 0 || op.result_count * 2 != op.operand_count)
-    return broken(op, label,
-                  "{} operands and {} results, expected one initial value and one result per input",
-                  op.operand_count, op.result_count);
-  return yes();
-}
-
-}  // namespace
-
 Verdict reduce_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
-  HEDDLE_TRY_VOID(paired_operands(op, "C3"));
+  HEDDLE_TRY_VOID(inputs_and_inits(program, op, {"C3", "C1", "C2"}));
   const std::size_t n = op.result_count;
   const Type& first = operand_type(program, op, 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    const Type& input = operand_type(program, op, i);
-    const Type& init = operand_type(program, op, n + i);
-    if (input.shape != first.shape)
-      return broken(op, "C1", "input {} is {}, but input 0 is {}: their shapes differ", i,
-                    input.str(), first.str());
-    if (init != Type::tensor(input.dtype, {}))
-      return broken(op, "C2", "initial value {} is {}, expected {}", i, init.str(),
-                    Type::tensor(input.dtype, {}).str());
-  }
   HEDDLE_TRY(auto dims, OpAttrs({program, op}).integers("dimensions"));
   HEDDLE_TRY_VOID(dimensions_in_range(op, "C4", "dimensions", dims, first.rank()));
   HEDDLE_TRY_VOID(dimensions_unique(op, "C5", "dimensions", dims));
@@ -57,13 +34,7 @@ Expected<std::vector<Array>> evaluate_reduce(EvalContext& ctx) {
   if (kept.steps() * reduced.steps() > kMostRegionRuns)
     return reason("{} {} runs of the body are too much for the reference interpreter",
                   bracketed(ctx.op), kept.steps() * reduced.steps());
-  std::vector<Array> inputs, inits, results;
-  for (std::size_t i = 0; i < n; ++i) {
-    const DType dtype = ctx.result_type(i).dtype;
-    inputs.push_back(converted(ctx.operands[i], dtype));
-    inits.push_back(converted(ctx.operands[n + i], dtype));
-    results.emplace_back(ctx.result_type(i));
-  }
+  auto [inputs, inits, results] = reduce_values(ctx);
   for (std::int64_t at = 0; at < results[0].elements(); ++at) {
     std::vector<Array> accumulators = inits;
     for (std::int64_t r = 0; r < reduced.count(); ++r) {

@@ -84,6 +84,38 @@ bool promotable(DType from, DType to) {
          (is_complex(from) && is_complex(to));
 }
 
+Verdict inputs_and_inits(const Program& program, const Op& op, const InputLabels& labels) {
+  const std::size_t n = op.result_count;
+  if (op.operand_count != 2 * n)
+    return broken(op, labels.count,
+                  "{} operands and {} results, expected one initial value and one result per input",
+                  op.operand_count, n);
+  const Type& first = operand_type(program, op, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Type& input = operand_type(program, op, i);
+    const Type& init = operand_type(program, op, n + i);
+    if (input.shape != first.shape)
+      return broken(op, labels.shapes, "input {} is {}, but input 0 is {}: their shapes differ", i,
+                    input.str(), first.str());
+    if (init != Type::tensor(input.dtype, {}))
+      return broken(op, labels.inits, "initial value {} is {}, expected {}", i, init.str(),
+                    Type::tensor(input.dtype, {}).str());
+  }
+  return yes();
+}
+
+ReduceValues reduce_values(const EvalContext& ctx) {
+  const std::size_t n = ctx.op.result_count;
+  ReduceValues values;
+  for (std::size_t i = 0; i < n; ++i) {
+    const DType dtype = ctx.result_type(i).dtype;
+    values.inputs.push_back(converted(ctx.operands[i], dtype));
+    values.inits.push_back(converted(ctx.operands[n + i], dtype));
+    values.results.emplace_back(ctx.result_type(i));
+  }
+  return values;
+}
+
 Verdict reducer_types(const Program& program, const Op& op, std::size_t inputs,
                       std::string_view body_label, std::string_view result_label) {
   HEDDLE_TRY(auto dtypes, region_dtypes(program, op, 0, body_label));

@@ -41,6 +41,18 @@ Expected<std::vector<DType>> region_dtypes(const Program& program, const Op& op,
                                            std::string_view label);
 // Whether accumulating in `to` loses nothing of `from`.
 bool promotable(DType from, DType to);
+// Inputs come first, then as many initial values; results are as many as inputs. All inputs have
+// one shape, and each initial value is a scalar of its input's type.
+struct InputLabels {
+  std::string_view count, shapes, inits;
+};
+Verdict inputs_and_inits(const Program& program, const Op& op, const InputLabels& labels);
+// What such an op works on, in the element types of its results.
+struct ReduceValues {
+  std::vector<Array> inputs, inits, results;
+};
+ReduceValues reduce_values(const EvalContext& ctx);
+
 // A body of reduce or a window: takes and returns one scalar per input, of the type that the
 // result has, to which the input can be promoted.
 Verdict reducer_types(const Program& program, const Op& op, std::size_t inputs,

@@ -145,21 +145,8 @@ std::vector<WindowAxis> reduction::window_of(const Program& program, const Op& o
 Verdict reduce_window_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   const std::size_t n = op.result_count;
-  if (op.operand_count != 2 * n)
-    return broken(op, "C1",
-                  "{} operands and {} results, expected one initial value and one result per input",
-                  op.operand_count, n);
+  HEDDLE_TRY_VOID(inputs_and_inits(program, op, {"C1", "C2", "C3"}));
   const Type& first = operand_type(program, op, 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    const Type& input = operand_type(program, op, i);
-    const Type& init = operand_type(program, op, n + i);
-    if (input.shape != first.shape)
-      return broken(op, "C2", "input {} is {}, but input 0 is {}: their shapes differ", i,
-                    input.str(), first.str());
-    if (init != Type::tensor(input.dtype, {}))
-      return broken(op, "C3", "initial value {} is {}, expected {}", i, init.str(),
-                    Type::tensor(input.dtype, {}).str());
-  }
   HEDDLE_TRY(auto axes, read_window(program, op, first.shape, kReduceLabels));
   HEDDLE_TRY_VOID(reducer_types(program, op, n, "C13", "C16"));
   HEDDLE_TRY(auto places, window_places(op, "C15", axes));
@@ -179,13 +166,7 @@ Expected<std::vector<Array>> evaluate_reduce_window(EvalContext& ctx) {
   HEDDLE_TRY_VOID(few_enough_steps(ctx.op, places, window));
   const Integers strides = strides_of(shape);
   const std::int64_t inside = Type::tensor(DType::i1, window).elements();
-  std::vector<Array> inputs, inits, results;
-  for (std::size_t i = 0; i < n; ++i) {
-    const DType dtype = ctx.result_type(i).dtype;
-    inputs.push_back(converted(ctx.operands[i], dtype));
-    inits.push_back(converted(ctx.operands[n + i], dtype));
-    results.emplace_back(ctx.result_type(i));
-  }
+  auto [inputs, inits, results] = reduce_values(ctx);
   for (std::int64_t at = 0; at < results[0].elements(); ++at) {
     const Integers place = position(places, at);
     std::vector<Array> accumulators = inits;

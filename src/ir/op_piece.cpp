@@ -41,9 +41,6 @@ void PieceEdit::set(std::string_view name, Attr value) {
 
 namespace {
 
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return -floor_divide(-a, b); }
-
 // Whether different values of the factors can give one index: windows, and what slides.
 bool overlaps(const DimRule& dim, const std::vector<Factor>& factors) {
   std::int64_t reach = 0;  // of the terms so far, the smallest stride first

@@ -83,40 +83,68 @@ Verdict torch_index_select_rule(const Program& program, const Op& op) {
 }  // namespace
 
 std::vector<OpDef> index_ops() {
-  std::vector<OpDef> rows;
-  auto row = [&](std::string_view name, Count operands, Count results, int regions, Form form,
-                 std::span<const FormWord> words, TypeRule rule, Evaluate evaluate,
-                 IndexRuleOf index_rule, EditPiece edit_piece = nullptr) {
-    OpDef def;
-    def.name = name;
-    def.cls = OpClass::move;
-    def.operands = operands;
-    def.results = results;
-    def.regions = regions;
-    def.form = form;
-    def.words = words;
-    def.type_rule = rule;
-    def.evaluate = evaluate;
-    def.index_rule = index_rule;
-    def.edit_piece = edit_piece;
-    rows.push_back(def);
+  return {
+      {.name = "stablehlo.dynamic_slice",
+       .cls = OpClass::move,
+       .operands = {1, -1},
+       .form = Form::words,
+       .words = kSizesWords,
+       .type_rule = dynamic_slice_rule,
+       .evaluate = eval_dynamic_slice,
+       .index_rule = dynamic_slice_index_rule,
+       .edit_piece = edit_dynamic_slice_piece},
+      {.name = "stablehlo.dynamic_update_slice",
+       .cls = OpClass::move,
+       .operands = {2, -1},
+       .form = Form::functional,
+       .type_rule = dynamic_update_slice_rule,
+       .evaluate = eval_dynamic_update_slice,
+       .index_rule = dynamic_update_slice_index_rule,
+       .edit_piece = edit_dynamic_update_slice_piece},
+      {.name = "stablehlo.gather",
+       .cls = OpClass::move,
+       .operands = 2,
+       .form = Form::generic,
+       .type_rule = gather_rule,
+       .evaluate = eval_gather,
+       .index_rule = gather_index_rule,
+       .edit_piece = edit_gather_piece},
+      {.name = "stablehlo.dynamic_gather",
+       .cls = OpClass::move,
+       .operands = 3,
+       .form = Form::generic,
+       .type_rule = dynamic_gather_rule,
+       .evaluate = eval_dynamic_gather,
+       .index_rule = dynamic_gather_index_rule},
+      {.name = "stablehlo.scatter",
+       .cls = OpClass::move,
+       .operands = {3, -1},
+       .results = {1, -1},
+       .regions = 1,
+       .form = Form::generic,
+       .type_rule = scatter_rule,
+       .evaluate = eval_scatter,
+       .index_rule = scatter_index_rule,
+       .edit_piece = edit_scatter_piece},
+      {.name = "stablehlo.sort",
+       .cls = OpClass::move,
+       .operands = {1, -1},
+       .results = {1, -1},
+       .regions = 1,
+       .form = Form::generic,
+       .type_rule = sort_rule,
+       .evaluate = eval_sort,
+       .index_rule = sort_index_rule},
+      {.name = "stablehlo.torch_index_select",
+       .cls = OpClass::move,
+       .operands = 2,
+       .form = Form::words,
+       .words = kTorchWords,
+       .type_rule = torch_index_select_rule,
+       .evaluate = eval_torch_index_select,
+       .index_rule = torch_index_select_index_rule,
+       .edit_piece = edit_torch_index_select_piece},
   };
-  row("stablehlo.dynamic_slice", {1, -1}, 1, 0, Form::words, kSizesWords, dynamic_slice_rule,
-      eval_dynamic_slice, dynamic_slice_index_rule, edit_dynamic_slice_piece);
-  row("stablehlo.dynamic_update_slice", {2, -1}, 1, 0, Form::functional, {},
-      dynamic_update_slice_rule, eval_dynamic_update_slice, dynamic_update_slice_index_rule,
-      edit_dynamic_update_slice_piece);
-  row("stablehlo.gather", 2, 1, 0, Form::generic, {}, gather_rule, eval_gather, gather_index_rule,
-      edit_gather_piece);
-  row("stablehlo.dynamic_gather", 3, 1, 0, Form::generic, {}, dynamic_gather_rule,
-      eval_dynamic_gather, dynamic_gather_index_rule);
-  row("stablehlo.scatter", {3, -1}, {1, -1}, 1, Form::generic, {}, scatter_rule, eval_scatter,
-      scatter_index_rule, edit_scatter_piece);
-  row("stablehlo.sort", {1, -1}, {1, -1}, 1, Form::generic, {}, sort_rule, eval_sort,
-      sort_index_rule);
-  row("stablehlo.torch_index_select", 2, 1, 0, Form::words, kTorchWords, torch_index_select_rule,
-      eval_torch_index_select, torch_index_select_index_rule, edit_torch_index_select_piece);
-  return rows;
 }
 
 }  // namespace heddle

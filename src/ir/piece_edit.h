@@ -19,6 +19,12 @@ struct PieceEdit {
   void set(std::string_view name, Attr value);
 };
 
+// Divisions that round down and up also below 0.
+inline std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return -floor_divide(-a, b); }
+
 // The part of a dimension that a piece touches, counted before the division by its dilation: the
 // first and last element, and what lies before and after them.
 struct Span {

@@ -6,6 +6,9 @@
 
 namespace heddle {
 
+// A dimension's number as an index into a list.
+inline std::size_t at(std::int64_t dim) { return static_cast<std::size_t>(dim); }
+
 // The index is just this factor.
 inline DimRule just(int factor) { return {{{factor}}, 0, 1}; }
 // The index is always 0: a dimension of size 1 that is broadcast.

@@ -10,8 +10,6 @@ namespace heddle {
 
 namespace {
 
-std::size_t at(std::int64_t dim) { return static_cast<std::size_t>(dim); }
-
 // A slice of `size` elements that starts anywhere in a dimension: the element within the slice,
 // where the result has it, and the start. Starts are split as a table is: each piece has those
 // slices that start in it.

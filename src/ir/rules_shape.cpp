@@ -10,8 +10,6 @@ namespace heddle {
 
 namespace {
 
-std::size_t at(std::int64_t dim) { return static_cast<std::size_t>(dim); }
-
 // A part of a dimension: all values of a factor, or some digits of one.
 struct Part {
   std::int64_t size = 1;

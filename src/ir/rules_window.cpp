@@ -12,8 +12,6 @@ using reduction::WindowAxis;
 
 namespace {
 
-std::size_t at(std::int64_t dim) { return static_cast<std::size_t>(dim); }
-
 // The operand's index under element `inside` of the window at `place`.
 DimRule under_window(const WindowAxis& axis, int place, int inside) {
   return {{{place, axis.stride}, {inside, axis.window_dilation}},
@@ -93,10 +91,6 @@ namespace {
 
 DimPiece run_of(std::int64_t start, std::int64_t size) { return {start, {{size, 1, size}}, 0, 0}; }
 
-// Rounds down and up also below 0.
-std::int64_t floor_of(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return -floor_of(-a, b); }
-
 }  // namespace
 
 // A piece has all windows that reach into it, as a whole, and drops what they give to others.
@@ -109,9 +103,9 @@ void edit_select_and_scatter_piece(PieceEdit& edit) {
     const FactorRange& range = edit.range(static_cast<int>(3 * d));
     const std::int64_t low = range.begin, high = range.begin + range.size;
     const std::int64_t first =
-        std::max<std::int64_t>(ceil_of(low + axis.pad_low - axis.window + 1, axis.stride), 0);
+        std::max<std::int64_t>(ceil_divide(low + axis.pad_low - axis.window + 1, axis.stride), 0);
     const std::int64_t last =
-        std::min(floor_of(high - 1 + axis.pad_low, axis.stride), source[d] - 1);
+        std::min(floor_divide(high - 1 + axis.pad_low, axis.stride), source[d] - 1);
     const bool any = first <= last && range.size > 0;
     std::int64_t begin = low, end = high;  // of the operand
     Span pads{0, 0, 0, low - high};        // room for no window at all

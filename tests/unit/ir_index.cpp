@@ -13,11 +13,6 @@ using I = std::int32_t;
 using L = std::int64_t;
 using testing::HasSubstr;
 
-Array vec(std::vector<I> v) {
-  Shape shape{static_cast<L>(v.size())};
-  return make_array<I>(shape, v);
-}
-Array grid(L rows, L columns, std::vector<I> v) { return make_array<I>(Shape{rows, columns}, v); }
 Array scalar(I v) { return make_array<I>(Shape{}, {v}); }
 
 TEST(DynamicSlice, MovesBackInside) {

@@ -7,19 +7,10 @@
 #include "heddle/notation.h"
 #include "heddle/tensor.h"
 #include "heddle/view.h"
+#include "layout_machine.h"
 
 namespace heddle {
 namespace {
-
-struct Machine {
-  AxisRegistry axes = AxisRegistry::standard();
-  explicit Machine(std::string_view mesh = "") { (void)Mesh::parse(mesh, axes).value(); }
-  AxisId operator[](std::string_view name) const { return axes.require(name).value(); }
-  Layout layout(std::string_view text) { return parse_layout(text, axes).value(); }
-  std::int64_t at(const Layout& layout, const Index& x, std::string_view axis) const {
-    return coord_on(position_of(layout, x).value(), (*this)[axis]);
-  }
-};
 
 std::int64_t count(const std::vector<Box>& boxes) {
   std::int64_t total = 0;

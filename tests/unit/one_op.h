@@ -64,6 +64,15 @@ Type tensor(Shape shape) {
   return Type::tensor(dtype_of<T>(), std::move(shape));
 }
 
+// Arrays of i32 in short.
+inline Array vec(std::vector<std::int32_t> v) {
+  Shape shape{static_cast<std::int64_t>(v.size())};
+  return make_array<std::int32_t>(shape, v);
+}
+inline Array grid(std::int64_t rows, std::int64_t columns, std::vector<std::int32_t> v) {
+  return make_array<std::int32_t>(Shape{rows, columns}, v);
+}
+
 inline NamedAttr ints(std::string name, Attr::Integers values) {
   return {std::move(name), Attr{std::move(values)}};
 }
