@@ -338,13 +338,16 @@ std::string print_attr(const Attr& attr) {
       return "@" + (is_plain_name(s.name) ? s.name : quote(s.name));
     }
     std::string operator()(const Attr::Enum& e) const {
-      return e.kind.empty() || e.kind == "type" ? e.word
-                                                : fmt::format("#stablehlo<{} {}>", e.kind, e.word);
+      if (e.kind.empty() || e.kind == "type") return e.word;
+      const std::size_t dot = e.kind.find('.');
+      if (dot == std::string::npos) return fmt::format("#stablehlo<{} {}>", e.kind, e.word);
+      return fmt::format("#{}<{} {}>", e.kind.substr(0, dot), e.kind.substr(dot + 1), e.word);
     }
     std::string operator()(const Attr::Struct& s) const {
       if (s.kind.empty()) return "{" + print_dict(s.fields) + "}";
       if (s.kind == "conv") return "#stablehlo.conv<" + print_conv(s) + ">";
-      return fmt::format("#stablehlo.{}<{}>", s.kind, print_fields(s));
+      return fmt::format("#{}{}<{}>", s.kind.find('.') == std::string::npos ? "stablehlo." : "",
+                         s.kind, print_fields(s));
     }
     std::string operator()(const Attr::List& v) const {
       std::string text;

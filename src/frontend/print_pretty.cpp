@@ -234,6 +234,7 @@ bool ProgramPrinter::dot_form(const Op& op, const AttrDict& attrs) {
       (op.def->name != "stablehlo.dot" || find_attr(attrs, "dot_dimension_numbers") != nullptr))
     return false;
   if (dims != nullptr) {
+    if (dims->kind != "dot") return false;
     static constexpr std::string_view names[] = {
         "lhs_batching_dimensions", "rhs_batching_dimensions", "lhs_contracting_dimensions",
         "rhs_contracting_dimensions"};

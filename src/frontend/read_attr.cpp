@@ -314,10 +314,15 @@ Attr Reader::hash_attribute() {
     Cursor::fail_at(at, fmt::format("unknown attribute '#{}'", n));
   }
   const std::size_t dot = n.find('.');
+  // Kinds of other dialects than StableHLO keep their name: "chlo.ragged_dot".
+  const std::string_view dialect = n.substr(0, dot);
+  auto full = [&](std::string_view kind) {
+    return dialect == "stablehlo" ? std::string(kind) : fmt::format("{}.{}", dialect, kind);
+  };
   if (dot == std::string_view::npos) {  // #stablehlo<comparison_direction LT>
     in_.advance();
-    std::string kind(in_.expect_name("a kind of attribute"));
-    if (kind == "manual_axes") {
+    std::string kind = full(in_.expect_name("a kind of attribute"));
+    if (kind == "sdy.manual_axes") {
       Attr axes = axis_names();
       in_.expect('>', "after axes");
       return axes;
@@ -331,7 +336,8 @@ Attr Reader::hash_attribute() {
     in_.expect('>', "after an attribute");
     return Attr{Attr::Enum{std::move(kind), std::move(word)}};
   }
-  std::string_view kind = n.substr(dot + 1);
+  const std::string_view kind = n.substr(dot + 1);
+  if (kind.empty()) Cursor::fail_at(at, fmt::format("'#{}' names no kind of attribute", n));
   if (n == "sdy.sharding") return Attr{sharding()};
   if (n == "sdy.sharding_per_value") {
     in_.advance();
@@ -339,18 +345,19 @@ Attr Reader::hash_attribute() {
     in_.expect('>', "after shardings");
     return list;
   }
-  if (kind == "conv") {
+  if (n == "stablehlo.conv") {
     in_.advance();
     Attr a = conv_dimensions();
     in_.expect('>', "after the dimension numbers");
     return a;
   }
-  return struct_attribute(std::string(kind));
+  return struct_attribute(full(kind));
 }
 
 // <name = value, …>; a value without a name is kept under "value".
 Attr Reader::struct_attribute(std::string kind) {
   Depth guard(*this);
+  const std::size_t from = in_.at();
   Attr::Struct out{std::move(kind), {}};
   in_.expect('<', "after the name of an attribute");
   if (in_.take('>')) return Attr{std::move(out)};
@@ -365,6 +372,7 @@ Attr Reader::struct_attribute(std::string kind) {
     out.fields.push_back({"value", field_value()});
   } while (in_.take(','));
   in_.expect('>', "or ',' in an attribute");
+  if (out.kind.empty()) settle(out.fields, from);  // what has no name is a dictionary
   return Attr{std::move(out)};
 }
 

@@ -110,6 +110,11 @@ WRONG_USE(LimitError, LocationOfItself,
 
 // ---- other
 
+WRONG_USE(LimitError, AttributeWithoutAKind, text("module attributes {x = #foo.<a = 1>} {}"),
+          "t.mlir:1:24", "'#foo.' names no kind")
+WRONG_USE(LimitError, FieldTwiceInADictionary,
+          text("module attributes {x = #foo.bar<s = <a = 1, a = 2>>} {}"), "a is given twice")
+
 WRONG_USE(
     LimitError, MeshesWithoutEnd,
     [] {

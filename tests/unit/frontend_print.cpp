@@ -159,6 +159,17 @@ TEST(Printer, OddOpsAreGeneric) {
   }
 }
 
+// Attributes of any dialect keep its name; those without a name are dictionaries.
+TEST(Printer, AttributesOfOtherDialects) {
+  expect_kept(
+      "%arg0: tensor<4xf32>",
+      "    %0 = stablehlo.abs %arg0 {a = #foo.bar<z = 1, y = [2, 3]>, b = #foo<kind WORD>, c "
+      "= #stablehlo.baz<x = {p = 1 : i64, q = 2 : i64}>} : tensor<4xf32>\n");
+  const Program p = read_stablehlo("module attributes {a = #x.y<s = <q = 2, p = 1>>} {}").value();
+  EXPECT_THAT(print_stablehlo(p), HasSubstr("#x.y<s = {p = 1 : i64, q = 2 : i64}>"));
+  EXPECT_TRUE(same_program(p, read_stablehlo(print_stablehlo(p)).value()));
+}
+
 // Properties stand in <{}>, what other dialects hang on an op in {} behind its regions.
 TEST(Printer, GenericFormKeepsPropertiesApart) {
   const Program p = read_stablehlo(
