@@ -343,7 +343,7 @@ class Checker {
     std::vector<Array> results;
     for (const Array& result : *wanted) {
       results.emplace_back(result.type());
-      std::memset(results.back().mutable_bytes().data(), 0x77, results.back().bytes().size());
+      std::ranges::fill(results.back().mutable_bytes(), std::byte{0x77});
     }
     Shape outer = counts, inner = counts;
     for (std::size_t f = 0; f < counts.size(); ++f) (is_partial(f) ? outer : inner)[f] = 1;
