@@ -93,6 +93,7 @@ struct OpDef {
   Count operands = 1, results = 1, regions = 0;
   Form form = Form::operands;
   std::span<const FormWord> words = {};
+  std::string_view attributes = {};  // beside those of the words, apart by spaces
   TypeRule type_rule = nullptr;      // none: anything goes
   Evaluate evaluate = nullptr;       // none: the interpreter says that it cannot run it
   IndexRuleOf index_rule = nullptr;  // none: every dimension is whole
@@ -103,6 +104,10 @@ struct OpDef {
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }
 };
+
+// The attributes that an op of this row may have, those of the words first.
+std::vector<std::string_view> attribute_names(const OpDef& def);
+bool takes_attribute(const OpDef& def, std::string_view name);
 
 // All rows, sorted by name.
 std::span<const OpDef> op_table();

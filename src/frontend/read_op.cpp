@@ -145,13 +145,33 @@ void Reader::operand_list(Draft& draft) {
   }
 }
 
+namespace {
+
+// Properties are the op's own; a name that the row does not have is a slip of the pen. Names with a
+// dialect, and the sizes of operand groups, are for others.
+void check_property(const OpDef& def, std::string_view name, std::size_t at) {
+  if (takes_attribute(def, name) || name.find('.') != std::string_view::npos ||
+      name == "operandSegmentSizes" || name == "resultSegmentSizes")
+    return;
+  const std::vector<std::string_view> known = attribute_names(def);
+  Cursor::fail_at(at, known.empty() ? fmt::format("{} has no properties, got {}", def.name, name)
+                                    : fmt::format("{} has no property {}; it has {}", def.name,
+                                                  name, fmt::join(known, ", ")));
+}
+
+}  // namespace
+
 void Reader::generic_op(Draft& draft) {
   in_.expect('(', "after the name of an operation");
   operand_list(draft);
   in_.expect(')', "after operands");
   if (in_.take('<')) {
     in_.expect('{', "after '<'");
-    for (NamedAttr& a : dict()) draft.attrs.push_back(std::move(a));
+    const std::size_t start = in_.at();
+    for (NamedAttr& a : dict()) {
+      check_property(*draft.def, a.name, start);
+      draft.attrs.push_back(std::move(a));
+    }
     in_.expect('>', "after properties");
   }
   if (in_.take('(')) {

@@ -1,6 +1,8 @@
 #include "ir/eval_check.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <limits>
 
 #include "ir/attr_access.h"
@@ -52,13 +54,18 @@ bool not_a_number(T x) {
 }
 
 template <typename T>
+auto bytes_of(T x) {
+  return std::bit_cast<std::array<std::byte, sizeof(T)>>(x);
+}
+
+template <typename T>
 bool same_scalar(T a, T b) {
   if constexpr (ComplexScalar<T>)
     return same_scalar(a.real(), b.real()) && same_scalar(a.imag(), b.imag());
   else if constexpr (BoolScalar<T>)
     return a == b;
   else
-    return std::memcmp(&a, &b, sizeof(T)) == 0 || (not_a_number(a) && not_a_number(b));
+    return bytes_of(a) == bytes_of(b) || (not_a_number(a) && not_a_number(b));
 }
 
 // For ranking only. What is no number, or infinite on one side, is as far as can be.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/attr_access.h"
+#include "ir/eval_elementwise.h"
 #include "ir/eval_reduce_common.h"
 #include "ir/index_space.h"
 #include "ir/process_group.h"
@@ -109,13 +110,19 @@ Expected<Array> split_off(const Array& whole, std::size_t dim, std::size_t count
 }
 
 // Element by element over all members, in the order of their ids.
-Expected<Array> reduced(EvalContext& ctx, const Gathered& gathered, std::size_t operand,
-                        DType dtype) {
+// What the members brought, in the order of their numbers.
+std::vector<std::size_t> in_order(const Gathered& gathered) {
   std::vector<std::size_t> order(gathered.all.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return gathered.members[a] < gathered.members[b];
   });
+  return order;
+}
+
+Expected<Array> reduced(EvalContext& ctx, const Gathered& gathered, std::size_t operand,
+                        DType dtype) {
+  const std::vector<std::size_t> order = in_order(gathered);
   Array sum = reduction::converted(gathered.all[order[0]][operand], dtype);
   for (std::size_t m = 1; m < order.size(); ++m) {
     const Array next = reduction::converted(gathered.all[order[m]][operand], dtype);
@@ -163,6 +170,21 @@ Results eval_all_reduce(EvalContext& ctx) {
     results.push_back(std::move(sum));
   }
   return results;
+}
+
+// An all_reduce that always adds.
+Results eval_cross_replica_sum(EvalContext& ctx) {
+  HEDDLE_TRY(Gathered gathered, gather(ctx, reduction_grouping(ctx.program, ctx.op)));
+  if (gathered.all.empty()) return in_no_group();
+  const std::vector<std::size_t> order = in_order(gathered);
+  Array sum = gathered.all[order[0]][0];
+  for (std::size_t m = 1; m < order.size(); ++m) {
+    const Arrays both{sum, gathered.all[order[m]][0]};
+    EvalContext add{ctx.program, ctx.op, both, ctx.run_region, ctx.call, ctx.process, ctx.machine};
+    HEDDLE_TRY(Arrays added, binary_evaluation("add")(add));
+    sum = added[0];
+  }
+  return Arrays{sum};
 }
 
 Results eval_reduce_scatter(EvalContext& ctx) {

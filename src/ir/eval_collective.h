@@ -9,6 +9,7 @@ namespace heddle {
 using Results = Expected<std::vector<Array>>;
 Results eval_all_gather(EvalContext& ctx);
 Results eval_all_reduce(EvalContext& ctx);
+Results eval_cross_replica_sum(EvalContext& ctx);
 Results eval_reduce_scatter(EvalContext& ctx);
 Results eval_all_to_all(EvalContext& ctx);
 Results eval_collective_permute(EvalContext& ctx);

@@ -36,6 +36,23 @@ const Table& table() {
 
 }  // namespace
 
+std::vector<std::string_view> attribute_names(const OpDef& def) {
+  std::vector<std::string_view> names;
+  for (const FormWord& word : def.words) names.push_back(word.attribute);
+  std::string_view left = def.attributes;
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find(' '), left.size());
+    names.push_back(left.substr(0, end));
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return names;
+}
+
+bool takes_attribute(const OpDef& def, std::string_view name) {
+  const std::vector<std::string_view> names = attribute_names(def);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 std::span<const OpDef> op_table() { return table().rows; }
 
 const OpDef* find_op(std::string_view name) {

@@ -38,6 +38,7 @@ std::vector<OpDef> chlo_ops() {
        .cls = OpClass::contract,
        .operands = 3,
        .form = Form::generic,
+       .attributes = "ragged_dot_dimension_numbers precision_config",
        .type_rule = chlo::ragged_dot_rule,
        .evaluate = evaluate_ragged_dot,
        .index_rule = ragged_dot_index_rule},
@@ -47,6 +48,7 @@ std::vector<OpDef> chlo_ops() {
        .results = {1, -1},
        .regions = 1,
        .form = Form::scan,
+       .attributes = "dimension is_reverse is_associative",
        .type_rule = chlo::scan_rule,
        .evaluate = evaluate_scan,
        .index_rule = control_index_rule},
@@ -75,6 +77,7 @@ std::vector<OpDef> chlo_ops() {
     rows.push_back({.name = name,
                     .cls = name == "chlo.broadcast_power" ? OpClass::heavy : OpClass::light,
                     .operands = 2,
+                    .attributes = "broadcast_dimensions",
                     .type_rule = chlo::broadcast_rule,
                     .evaluate = binary_evaluation(name.substr(name.find('.') + 1)),
                     .index_rule = chlo_broadcast_index_rule});

@@ -132,6 +132,12 @@ Verdict all_to_all_rule(const Program& program, const Op& op) {
   return yes();
 }
 
+Verdict cross_replica_sum_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  HEDDLE_TRY_VOID(groups_rule(program, op, ""));
+  return same_types(program, op, "", 1);
+}
+
 Verdict collective_permute_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   HEDDLE_TRY_VOID(as_many(op, "C5"));
@@ -194,6 +200,7 @@ std::vector<OpDef> collective_ops() {
        .operands = {1, -1},
        .results = {1, -1},
        .form = Form::generic,
+       .attributes = "all_gather_dim replica_groups channel_handle use_global_device_ids",
        .type_rule = all_gather_rule,
        .evaluate = eval_all_gather,
        .index_rule = all_gather_index_rule},
@@ -203,6 +210,7 @@ std::vector<OpDef> collective_ops() {
        .results = {1, -1},
        .regions = 1,
        .form = Form::generic,
+       .attributes = "replica_groups channel_handle use_global_device_ids",
        .type_rule = all_reduce_rule,
        .evaluate = eval_all_reduce,
        .index_rule = pairwise_index_rule},
@@ -210,6 +218,7 @@ std::vector<OpDef> collective_ops() {
        .cls = OpClass::communicate,
        .regions = 1,
        .form = Form::generic,
+       .attributes = "scatter_dimension replica_groups channel_handle use_global_device_ids",
        .type_rule = reduce_scatter_rule,
        .evaluate = eval_reduce_scatter,
        .index_rule = reduce_scatter_index_rule},
@@ -218,6 +227,7 @@ std::vector<OpDef> collective_ops() {
        .operands = {1, -1},
        .results = {1, -1},
        .form = Form::generic,
+       .attributes = "split_dimension concat_dimension split_count replica_groups channel_handle",
        .type_rule = all_to_all_rule,
        .evaluate = eval_all_to_all,
        .index_rule = all_to_all_index_rule},
@@ -226,6 +236,7 @@ std::vector<OpDef> collective_ops() {
        .operands = {1, -1},
        .results = {1, -1},
        .form = Form::generic,
+       .attributes = "source_target_pairs channel_handle",
        .type_rule = collective_permute_rule,
        .evaluate = eval_collective_permute,
        .index_rule = pairwise_index_rule},
@@ -234,6 +245,7 @@ std::vector<OpDef> collective_ops() {
        .operands = {1, -1},
        .results = {1, -1},
        .form = Form::generic,
+       .attributes = "replica_groups channel_handle has_dynamic_root",
        .type_rule = collective_broadcast_rule,
        .evaluate = eval_collective_broadcast,
        .index_rule = pairwise_index_rule},
@@ -243,11 +255,17 @@ std::vector<OpDef> collective_ops() {
        .results = {1, -1},
        .regions = 1,
        .form = Form::generic,
+       .attributes = "replica_groups channel_handle use_global_device_ids",
        .type_rule = all_reduce_rule,
        .evaluate = eval_collective_reduce,
        .index_rule = pairwise_index_rule},
-      // Obsolete: nothing says what it means.
-      {.name = "stablehlo.cross-replica-sum", .cls = OpClass::communicate, .form = Form::generic},
+      {.name = "stablehlo.cross-replica-sum",
+       .cls = OpClass::communicate,
+       .form = Form::generic,
+       .attributes = "replica_groups",
+       .type_rule = cross_replica_sum_rule,
+       .evaluate = eval_cross_replica_sum,
+       .index_rule = pairwise_index_rule},
       {.name = "stablehlo.partition_id",
        .cls = OpClass::communicate,
        .operands = 0,
@@ -264,12 +282,14 @@ std::vector<OpDef> collective_ops() {
        .cls = OpClass::communicate,
        .operands = {1, -1},
        .form = Form::generic,
+       .attributes = "channel_handle is_host_transfer source_target_pairs",
        .type_rule = send_rule,
        .evaluate = eval_send},
       {.name = "stablehlo.recv",
        .cls = OpClass::communicate,
        .results = {1, -1},
        .form = Form::generic,
+       .attributes = "channel_handle is_host_transfer source_target_pairs",
        .type_rule = recv_rule,
        .evaluate = eval_recv},
   };

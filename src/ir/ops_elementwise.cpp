@@ -8,11 +8,13 @@ namespace heddle {
 
 std::vector<OpDef> elementwise_ops() {
   std::vector<OpDef> rows;
-  auto row = [&](std::string_view name, OpClass cls, int operands, Form form = Form::operands) {
+  auto row = [&](std::string_view name, OpClass cls, int operands, Form form = Form::operands,
+                 std::string_view attributes = "") {
     OpDef def{.name = name,
               .cls = cls,
               .operands = operands,
               .form = form,
+              .attributes = attributes,
               .index_rule = elementwise_index_rule};
     def.type_rule = elementwise_rule(def.short_name());
     for (auto family : {light_unary_evaluation, math_evaluation, binary_evaluation,
@@ -34,7 +36,7 @@ std::vector<OpDef> elementwise_ops() {
         "stablehlo.exponential_minus_one", "stablehlo.log", "stablehlo.log_plus_one",
         "stablehlo.logistic", "stablehlo.rsqrt", "stablehlo.sine", "stablehlo.sqrt",
         "stablehlo.tan", "stablehlo.tanh"})
-    row(name, OpClass::heavy, 1);
+    row(name, OpClass::heavy, 1, Form::operands, "result_accuracy");
   for (std::string_view name :
        {"stablehlo.add", "stablehlo.subtract", "stablehlo.multiply", "stablehlo.divide",
         "stablehlo.maximum", "stablehlo.minimum", "stablehlo.and", "stablehlo.or", "stablehlo.xor",
@@ -43,10 +45,11 @@ std::vector<OpDef> elementwise_ops() {
     row(name, OpClass::light, 2);
   for (std::string_view name : {"stablehlo.atan2", "stablehlo.power", "stablehlo.remainder"})
     row(name, OpClass::heavy, 2);
-  row("stablehlo.compare", OpClass::light, 2, Form::compare);
+  row("stablehlo.compare", OpClass::light, 2, Form::compare, "comparison_direction compare_type");
   row("stablehlo.select", OpClass::light, 3, Form::select);
   row("stablehlo.clamp", OpClass::light, 3);
-  row("stablehlo.reduce_precision", OpClass::light, 1, Form::reduce_precision);
+  row("stablehlo.reduce_precision", OpClass::light, 1, Form::reduce_precision,
+      "exponent_bits mantissa_bits");
   return rows;
 }
 

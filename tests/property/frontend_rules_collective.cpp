@@ -70,6 +70,15 @@ TEST(IndexRuleOf, AllReduceInGroupsOfPartitions) {
   });
 }
 
+TEST(IndexRuleOf, CrossReplicaSum) {
+  check_rule(3, [](Random& random) {
+    const std::int64_t n = pick(random, 2, 3);
+    const std::string a = type_text(random_shape(random, 2, 3), "f32");
+    return parallel_instance("stablehlo.cross-replica-sum", {a},
+                             " <{" + one_group(n, random) + "}>", {a}, n);
+  });
+}
+
 TEST(IndexRuleOf, AllGather) {
   check_rule(4, [](Random& random) {
     const std::int64_t n = pick(random, 2, 3), dim = pick(random, 0, 1);

@@ -206,7 +206,6 @@ const std::map<std::string_view, std::string_view> kWholeByNature = {
     {"stablehlo.after_all", "tokens have no elements"},
     {"stablehlo.composite", "a call with a name; its decomposition is inlined"},
     {"stablehlo.create_token", "tokens have no elements"},
-    {"stablehlo.cross-replica-sum", "obsolete: nothing says what it means"},
     {"stablehlo.custom_call", "nobody told us what it does"},
     {"stablehlo.get_tuple_element", "tuples are taken apart before anything is split"},
     {"stablehlo.infeed", "what comes from outside comes as it is"},

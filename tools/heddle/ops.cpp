@@ -49,6 +49,7 @@ void write_report() {
                       {"results", count_text(op.results)},
                       {"regions", count_text(op.regions)},
                       {"form", form_name(op.form)},
+                      {"attributes", attribute_names(op)},
                       {"type_rule", op.type_rule != nullptr},
                       {"evaluation", op.evaluate != nullptr},
                       {"index", index_text(op)}});

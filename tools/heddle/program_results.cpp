@@ -20,7 +20,7 @@ double default_tolerance(DType dtype) {
       return 1e-9;
     case DType::f32:
     case DType::c64:
-      return 1e-5;
+      return 1e-4;
     case DType::f16:
     case DType::bf16:
       return 1e-2;
