@@ -197,7 +197,7 @@ void ProgramPrinter::generic(const Op& op) {
   // What belongs to the op are properties; what others hang on it has their name before a dot.
   AttrDict properties, others;
   for (NamedAttr& a : attrs_of(op))
-    (a.name.find('.') == std::string::npos ? properties : others).push_back(std::move(a));
+    (takes_attribute(*op.def, a.name) ? properties : others).push_back(std::move(a));
   if (!properties.empty()) out_ += " <{" + print_dict(properties) + "}>";
   if (op.region_count > 0) {
     out_ += " (";
