@@ -63,7 +63,8 @@ struct Function {
   std::string name;
   bool is_private = false;
   std::vector<TypeId> results;
-  RegionId body = kNone;
+  RegionId body = kNone;       // none: a declaration
+  std::vector<TypeId> inputs;  // arguments of a declaration; those of a body are the region's
   std::vector<AttrDict> arg_attrs, result_attrs;  // one per argument and result
   std::vector<LayoutId> result_layouts;           // one per result, or none at all
   AttrDict attrs;

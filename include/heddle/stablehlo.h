@@ -19,7 +19,12 @@ Expected<std::vector<Program>> read_stablehlo_all(std::string_view text,
 enum class TextForm : std::uint8_t { pretty, generic };
 // What stands under an op, as a comment of one line; nothing where it is empty.
 using OpComment = std::function<std::string(const Op&)>;
-std::string print_stablehlo(const Program& program, TextForm form = TextForm::pretty,
-                            const OpComment& comment = {});
+struct PrintOptions {
+  TextForm form = TextForm::pretty;
+  OpComment comment = {};
+  bool locations = false;  // behind each op and function, what it came from: loc("model.py":57:0)
+};
+std::string print_stablehlo(const Program& program, const PrintOptions& options);
+std::string print_stablehlo(const Program& program, TextForm form = TextForm::pretty);
 
 }  // namespace heddle

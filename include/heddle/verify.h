@@ -5,6 +5,10 @@
 
 namespace heddle {
 
+// Levels of regions, and of calls where they are run or inlined: deeper than any real program, and
+// recursion stays within the stack. The body of a function is the first level.
+inline constexpr int kMostNesting = 400;
+
 // The first defect: "f.mlir:3:5: [add] C1: … (from model.py:57)". Linear in the program's size.
 // Type rules may rely on what is checked before any of them runs: numbers of operands, results and
 // regions fit the row, operands are defined where they are used, every region ends with the one

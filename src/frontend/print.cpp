@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "frontend/float_bits.h"
 #include "heddle/stablehlo.h"
 #include "ir/scalar.h"
 
@@ -229,7 +230,7 @@ std::string print_float(double value, std::string_view type) {
   dispatch(parse_dtype(type).value(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (!BoolScalar<T> && !IntScalar<T> && !ComplexScalar<T>)
-      out = floating(static_cast<T>(value));
+      out = floating(narrowed<T>(value));
   });
   return out;
 }
@@ -312,6 +313,42 @@ std::string print_dict(const AttrDict& dict) {
   return text;
 }
 
+namespace {
+
+// (i32, i32) -> i32
+std::string print_function_type(const Attr::Struct& s) {
+  auto types = [](const Attr& list) {
+    std::string text;
+    for (const Attr& t : *list.get<Attr::List>())
+      text += (text.empty() ? "" : ", ") + print_attr(t);
+    return text;
+  };
+  const Attr::List& results = *s.fields[1].value.get<Attr::List>();
+  // A function as the only result stands in parentheses, as several results do.
+  const bool bare = results.size() == 1 && results[0].get<Attr::Struct>() == nullptr;
+  const std::string given = types(s.fields[1].value);
+  return fmt::format("({}) -> {}", types(s.fields[0].value), bare ? given : "(" + given + ")");
+}
+
+std::string print_float_array(const Attr::Struct& s) {
+  std::string text = print_attr(s.fields[0].value);
+  std::string_view comma = ": ";
+  for (const Attr& a : *s.fields[1].value.get<Attr::List>()) {
+    const auto* number = a.get<Attr::Float>();
+    text += fmt::format("{}{}", comma, print_float(number->value, number->type));
+    comma = ", ";
+  }
+  return "array<" + text + ">";
+}
+
+std::string print_index_elements(const Attr::Struct& s) {
+  std::string text = print_dense(*s.fields[0].value.get<Array>());
+  constexpr std::string_view kElement = "i64>";
+  return text.substr(0, text.size() - kElement.size()) + "index>";
+}
+
+}  // namespace
+
 std::string print_attr(const Attr& attr) {
   struct Writer {
     std::string operator()(const Attr::Unit&) const { return "unit"; }
@@ -321,7 +358,8 @@ std::string print_attr(const Attr& attr) {
     }
     std::string operator()(const Attr::Float& f) const {
       const std::string number = print_float(f.value, f.type);
-      return f.type == "f64" ? number : fmt::format("{} : {}", number, f.type);
+      const bool bits = number.starts_with("0x");  // alone they would be a whole number
+      return f.type == "f64" && !bits ? number : fmt::format("{} : {}", number, f.type);
     }
     std::string operator()(const std::string& s) const { return quote(s); }
     std::string operator()(const Type& t) const { return t.str(); }
@@ -345,6 +383,9 @@ std::string print_attr(const Attr& attr) {
     }
     std::string operator()(const Attr::Struct& s) const {
       if (s.kind.empty()) return "{" + print_dict(s.fields) + "}";
+      if (s.kind == kFunctionType) return print_function_type(s);
+      if (s.kind == kFloatArray) return print_float_array(s);
+      if (s.kind == kIndexElements) return print_index_elements(s);
       if (s.kind == "conv") return "#stablehlo.conv<" + print_conv(s) + ">";
       return fmt::format("#{}{}<{}>", s.kind.find('.') == std::string::npos ? "stablehlo." : "",
                          s.kind, print_fields(s));

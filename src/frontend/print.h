@@ -7,6 +7,11 @@
 
 namespace heddle::frontend {
 
+// Attributes that have no kind of their own are structures of these kinds; no text can spell them.
+inline constexpr std::string_view kFunctionType = "function type";    // inputs, results
+inline constexpr std::string_view kFloatArray = "float array";        // element, values
+inline constexpr std::string_view kIndexElements = "index elements";  // value, as i64
+
 std::string quote(std::string_view text);
 std::string print_attr(const Attr& attr);
 std::string print_dict(const AttrDict& dict);  // without braces

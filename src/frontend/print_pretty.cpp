@@ -312,10 +312,15 @@ bool ProgramPrinter::convolution_form(const Op& op, const AttrDict& attrs) {
   return true;
 }
 
+std::string_view ProgramPrinter::func_name(const Op& op) const {
+  return depth_ == kBodyDepth && op.def->name.starts_with("func.") ? op.def->short_name()
+                                                                   : op.def->name;
+}
+
 bool ProgramPrinter::call_form(const Op& op, const AttrDict& attrs) {
   const auto* callee = get<Attr::Symbol>(attrs, "callee");
   if (callee == nullptr) return false;
-  out_ += fmt::format("call {}({}){} : {}", symbol(callee->name), operands(op),
+  out_ += fmt::format("{} {}({}){} : {}", func_name(op), symbol(callee->name), operands(op),
                       rest(attrs, {"callee"}), functional(op));
   return true;
 }
@@ -366,7 +371,7 @@ bool ProgramPrinter::check_const_form(const Op& op, const AttrDict& attrs) {
 }
 
 void ProgramPrinter::terminator(const Op& op, const AttrDict& attrs) {
-  out_ += op.def->name == "func.return" ? "return" : op.def->name;
+  out_ += func_name(op);
   if (op.operand_count > 0) out_ += " " + operands(op);
   out_ += dict_after(attrs);
   if (op.operand_count > 0) out_ += " : " + types(p_.operands(op));

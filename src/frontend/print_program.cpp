@@ -104,18 +104,28 @@ AttrDict ProgramPrinter::attrs_of(const Op& op) const {
 
 // ---- functions
 
-void ProgramPrinter::function(const Function& f) {
-  out_ += fmt::format("  func.func {} {}(", f.is_private ? "private" : "public", symbol(f.name));
-  const Region& body = p_.region(f.body);
-  name_block(body, 0, 0);
-  for (std::size_t i = 0; i < body.args.size(); ++i) {
-    const ValueId arg = body.args[i];
-    const AttrDict attrs = i < f.arg_attrs.size() ? f.arg_attrs[i] : AttrDict{};
-    out_ += fmt::format("{}%arg{}: {}{}", i == 0 ? "" : ", ", i, p_.type_of(arg).str(),
-                        dict_after(with_layout(attrs, p_.value(arg).layout, p_.type_of(arg))));
+std::string ProgramPrinter::arguments(const Function& f) const {
+  const std::size_t count = f.body == kNone ? f.inputs.size() : p_.region(f.body).args.size();
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    AttrDict attrs = i < f.arg_attrs.size() ? f.arg_attrs[i] : AttrDict{};
+    if (i > 0) text += ", ";
+    if (f.body == kNone) {
+      text += p_.type(f.inputs[i]).str() + dict_after(attrs);
+      continue;
+    }
+    const ValueId arg = p_.region(f.body).args[i];
+    text += fmt::format(
+        "{}: {}{}", names_[arg], p_.type_of(arg).str(),
+        dict_after(with_layout(std::move(attrs), p_.value(arg).layout, p_.type_of(arg))));
   }
-  out_ += ")";
-  std::string results;
+  return text;
+}
+
+// " -> (t {…}, t)"
+std::string ProgramPrinter::results(const Function& f) const {
+  if (f.results.empty()) return "";
+  std::string text;
   bool bare = f.results.size() == 1 && p_.type(f.results[0]).kind != Type::Kind::tuple;
   for (std::size_t i = 0; i < f.results.size(); ++i) {
     const Type& type = p_.type(f.results[i]);
@@ -123,14 +133,36 @@ void ProgramPrinter::function(const Function& f) {
         with_layout(i < f.result_attrs.size() ? f.result_attrs[i] : AttrDict{},
                     i < f.result_layouts.size() ? f.result_layouts[i] : kNone, type);
     bare = bare && attrs.empty();
-    results += (i == 0 ? "" : ", ") + type.str() + dict_after(attrs);
+    text += (i == 0 ? "" : ", ") + type.str() + dict_after(attrs);
   }
-  if (!f.results.empty()) out_ += bare ? " -> " + results : " -> (" + results + ")";
+  return bare ? " -> " + text : " -> (" + text + ")";
+}
+
+void ProgramPrinter::function(const Function& f) {
+  const bool declared = f.body == kNone;
+  if (!declared) name_block(p_.region(f.body), 0, 0);
+  out_ += fmt::format("  func.func {} {}({}){}", f.is_private || declared ? "private" : "public",
+                      symbol(f.name), arguments(f), results(f));
   if (!f.attrs.empty()) out_ += " attributes {" + print_dict(f.attrs) + "}";
-  out_ += " {\n";
-  depth_ = 2;
-  for (OpId id : body.ops) op(p_.op(id));
-  out_ += "  }\n";
+  if (!declared) {
+    out_ += " {\n";
+    depth_ = kBodyDepth;
+    for (OpId id : p_.region(f.body).ops) op(p_.op(id));
+    out_ += "  }";
+  }
+  out_ += location(f.loc) + "\n";
+}
+
+// A place in a file reads back as one; anything else is a name.
+std::string ProgramPrinter::location(LocId id) const {
+  const std::string& user = p_.location(id).user;
+  if (!options_.locations || user.empty()) return "";
+  const std::size_t colon = user.rfind(':');
+  const std::string line = colon == std::string::npos ? "" : user.substr(colon + 1);
+  const bool number = !line.empty() && line.size() < 10 && (line[0] != '0' || line.size() == 1) &&
+                      line.find_first_not_of("0123456789") == std::string::npos;
+  if (!number) return fmt::format(" loc({})", quote(user));
+  return fmt::format(" loc({}:{}:0)", quote(std::string_view(user).substr(0, colon)), line);
 }
 
 // ---- ops
@@ -184,9 +216,9 @@ void ProgramPrinter::op(const Op& op) {
                 ? first + " = "
                 : fmt::format("{}:{} = ", first.substr(0, first.find('#')), op.result_count);
   }
-  if (form_ == TextForm::generic || !pretty(op)) generic(op);
-  out_ += "\n";
-  const std::string remark = comment_ ? comment_(op) : "";
+  if (options_.form == TextForm::generic || !pretty(op)) generic(op);
+  out_ += location(op.loc) + "\n";
+  const std::string remark = options_.comment ? options_.comment(op) : "";
   if (remark.empty()) return;
   indent();
   out_ += "// " + remark + "\n";
@@ -235,8 +267,12 @@ void ProgramPrinter::block(const Region& r) {
 
 namespace heddle {
 
-std::string print_stablehlo(const Program& program, TextForm form, const OpComment& comment) {
-  return frontend::ProgramPrinter(program, form, comment).run();
+std::string print_stablehlo(const Program& program, const PrintOptions& options) {
+  return frontend::ProgramPrinter(program, options).run();
+}
+
+std::string print_stablehlo(const Program& program, TextForm form) {
+  return print_stablehlo(program, PrintOptions{.form = form});
 }
 
 }  // namespace heddle

@@ -46,7 +46,8 @@ const OpDef* ProgramPrinter::applied(const Op& op) const {
                       first.result_count == 1 && last.def->name == "stablehlo.return" &&
                       last.operand_count == 1 && p_.operands(last)[0] == first.results &&
                       p_.attrs_of(first).empty() && p_.attrs_of(last).empty() &&
-                      p_.layout_of(first.results) == nullptr;
+                      p_.layout_of(first.results) == nullptr && location(first.loc).empty() &&
+                      location(last.loc).empty();
   if (!direct || p_.value(first.results).type != type ||
       std::ranges::any_of(body.args, [&](ValueId v) { return p_.value(v).type != type; }))
     return nullptr;

@@ -14,14 +14,17 @@ namespace heddle::frontend {
 
 class ProgramPrinter {
  public:
-  ProgramPrinter(const Program& program, TextForm form, const OpComment& comment)
-      : p_(program), form_(form), comment_(comment), names_(program.value_count()) {}
+  ProgramPrinter(const Program& program, const PrintOptions& options)
+      : p_(program), options_(options), names_(program.value_count()) {}
   std::string run();
 
  private:
   // ---- print_program.cpp
   void mesh(const MeshDecl& mesh);
   void function(const Function& f);
+  std::string arguments(const Function& f) const;
+  std::string results(const Function& f) const;
+  std::string location(LocId id) const;  // " loc(…)", where it is wanted and known
   void op(const Op& op);
   // Numbers continue into regions behind all of a block; regions beside each other share them.
   void name_block(const Region& region, std::size_t next_value, std::size_t next_arg);
@@ -69,14 +72,16 @@ class ProgramPrinter {
   bool constraint_form(const Op& op, const AttrDict& attrs);
   bool manual_form(const Op& op, const AttrDict& attrs);
   void terminator(const Op& op, const AttrDict& attrs);
+  // "call" for "func.call", which MLIR takes directly in the body of a function.
+  std::string_view func_name(const Op& op) const;
   std::string short_types(const Op& op) const;  // t where all are alike
 
   const Program& p_;
-  TextForm form_;
-  const OpComment& comment_;
+  const PrintOptions& options_;
   std::vector<std::string> names_;
   std::string out_;
-  int depth_ = 0;
+  int depth_ = 0;  // kBodyDepth in the body of a function
+  static constexpr int kBodyDepth = 2;
 };
 
 // " {a = 1}", or nothing.

@@ -1,5 +1,8 @@
-// Modules, functions and regions.
+// Modules, meshes and regions; texts of one or several programs.
+#include <algorithm>
+
 #include "frontend/reader.h"
+#include "frontend/source_line.h"
 #include "heddle/stablehlo.h"
 
 namespace heddle::frontend {
@@ -33,7 +36,7 @@ Program Reader::read() {
 }
 
 void Reader::module_body(bool in_braces) {
-  Depth guard(*this);
+  Depth guard(*this, syntax_);
   for (;;) {
     if (in_.done()) {
       if (in_braces) in_.fail("the module does not end: expected '}'");
@@ -45,6 +48,13 @@ void Reader::module_body(bool in_braces) {
     if (c == '#' || c == '!') {  // an alias: read where it is used
       const std::size_t end = in_.text().find('\n', at);
       in_.go(end == std::string_view::npos ? in_.text().size() : end);
+      continue;
+    }
+    if (c == '{' && in_.take_text("{-#")) {  // resources: refused where one is used
+      const std::size_t end = in_.text().find("#-}", at);
+      if (end == std::string_view::npos)
+        Cursor::fail_at(at, "the resources do not end: expected '#-}'");
+      in_.go(end + 3);
       continue;
     }
     if (in_.take_word("module")) {
@@ -174,128 +184,8 @@ void Reader::mesh() {
   if (!added) Cursor::fail_at(at, added.reason());
 }
 
-void Reader::claim_name(const std::string& name, std::size_t at) {
-  if (!function_names_.insert(name).second)
-    Cursor::fail_at(at, fmt::format("function @{} is defined twice", name));
-}
-
-void Reader::function_args(Function& f) {
-  in_.expect('(', "before the arguments of a function");
-  if (in_.take(')')) return;
-  do {
-    in_.skip();
-    const std::size_t at = in_.at();
-    std::string_view name = in_.value_name();
-    in_.expect(':', "after an argument");
-    const ValueId id = program_.add_arg(f.body, type());
-    define(name, id, 1, at);
-    f.arg_attrs.emplace_back();
-    optional_dict(f.arg_attrs.back());
-    argument_sharding(id, f.arg_attrs.back(), at);
-    optional_location(nullptr);
-  } while (in_.take(','));
-  in_.expect(')', "after the arguments of a function");
-}
-
-void Reader::function_results(Function& f) {
-  if (!in_.take_text("->")) return;
-  in_.skip();
-  const std::size_t at = in_.at();
-  if (!in_.take('(')) {  // one result, without attributes
-    f.results.push_back(type());
-    f.result_attrs.emplace_back();
-    return;
-  }
-  if (in_.take(')')) return;
-  do {
-    f.results.push_back(type());
-    f.result_attrs.emplace_back();
-    optional_dict(f.result_attrs.back());
-  } while (in_.take(','));
-  result_shardings(static_cast<std::uint32_t>(program_.functions.size()), f.result_attrs, at);
-  in_.expect(')', "after the results of a function");
-}
-
-void Reader::function() {
-  in_.skip();
-  Function f;
-  f.loc = location_at(in_.at(), "");
-  if (in_.take_word("private"))
-    f.is_private = true;
-  else
-    (void)in_.take_word("public");
-  const std::size_t at = in_.at();
-  f.name = std::string(in_.symbol());
-  claim_name(f.name, at);
-  f.body = program_.add_region();
-  scoped([&] {
-    function_args(f);
-    function_results(f);
-    if (in_.take_word("attributes")) {
-      in_.expect('{', "after attributes");
-      f.attrs = dict();
-    }
-    in_.expect('{', "before the body of a function");
-    const RegionId body = f.body;
-    program_.functions.push_back(std::move(f));
-    region_body(body);
-  });
-  optional_location(nullptr);
-}
-
-// "func.func"() <{function_type = (…) -> …, sym_name = "main"}> ({ ^bb0(…): … }) : () -> ()
-void Reader::generic_function() {
-  Function f;
-  const std::size_t at = in_.at();
-  f.loc = location_at(at, "");
-  in_.expect_text("()", "after func.func");
-  in_.expect_text("<{", "before the properties of a function");
-  Attr::List type;
-  auto per_value = [](const Attr& a, std::vector<AttrDict>& out) {
-    if (const auto* list = a.get<Attr::List>())
-      for (const Attr& one : *list)
-        if (const auto* s = one.get<Attr::Struct>()) out.push_back(s->fields);
-  };
-  for (NamedAttr& a : dict()) {
-    if (a.name == "sym_name" && a.value.get<std::string>() != nullptr)
-      f.name = *a.value.get<std::string>();
-    else if (a.name == "sym_visibility" && a.value.get<std::string>() != nullptr)
-      f.is_private = *a.value.get<std::string>() == "private";
-    else if (a.name == "function_type" && a.value.get<Attr::List>() != nullptr)
-      type = *a.value.get<Attr::List>();
-    else if (a.name == "arg_attrs")
-      per_value(a.value, f.arg_attrs);
-    else if (a.name == "res_attrs")
-      per_value(a.value, f.result_attrs);
-    else
-      f.attrs.push_back(std::move(a));
-  }
-  in_.expect('>', "after the properties of a function");
-  if (f.name.empty() || type.size() != 2)
-    Cursor::fail_at(at, "a function needs sym_name and function_type");
-  claim_name(f.name, at);
-  if (const auto* results = type[1].get<Attr::List>())
-    for (const Attr& t : *results)
-      if (const Type* one = t.get<Type>()) f.results.push_back(program_.intern(*one));
-  in_.expect('(', "before the body of a function");
-  f.body = braced_region();
-  in_.expect(')', "after the body of a function");
-  optional_dict(f.attrs);
-  in_.expect_text(":", "after a function");
-  in_.expect_text("()", "as the type of a function");
-  in_.expect_text("->", "as the type of a function");
-  in_.expect_text("()", "as the type of a function");
-  optional_location(nullptr);
-  f.arg_attrs.resize(program_.region(f.body).args.size());
-  f.result_attrs.resize(f.results.size());
-  for (std::size_t i = 0; i < f.arg_attrs.size(); ++i)
-    argument_sharding(program_.region(f.body).args[i], f.arg_attrs[i], at);
-  result_shardings(static_cast<std::uint32_t>(program_.functions.size()), f.result_attrs, at);
-  program_.functions.push_back(std::move(f));
-}
-
 void Reader::region_body(RegionId region) {
-  Depth guard(*this);
+  Depth guard(*this, regions_);
   while (!in_.take('}')) {
     if (in_.done()) in_.fail("a region does not end: expected '}'");
     if (in_.peek() == '^')
@@ -341,7 +231,6 @@ void Reader::scoped(const std::function<void()>& body) {
 }
 
 RegionId Reader::braced_region() {
-  Depth guard(*this);
   in_.expect('{', "before a region");
   const RegionId region = program_.add_region();
   scoped([&] {
@@ -351,64 +240,57 @@ RegionId Reader::braced_region() {
   return region;
 }
 
-namespace {
-
-// file:line:column: what, then the line and a caret below the place.
-Reason shown(std::string_view text, const std::string& file, std::size_t offset_line,
-             const ParseFailure& failure) {
-  const std::size_t at = std::min(failure.at, text.size());
-  std::size_t line = offset_line;
-  for (char c : text.substr(0, at)) line += c == '\n' ? 1 : 0;
-  const std::size_t before = text.substr(0, at).rfind('\n');
-  const std::size_t start = before == std::string_view::npos ? 0 : before + 1;
-  const std::size_t column = at - start;
-  const std::size_t from = start + (column > 60 ? column - 60 : 0);
-  std::string shown_line;
-  for (char c : text.substr(from, 96)) {
-    if (c == '\n') break;
-    shown_line += c >= ' ' && c < 127 ? c : c == '\t' ? ' ' : '?';
-  }
-  const std::string number = std::to_string(line);
-  return reason("{}:{}:{}: {}\n  {} | {}\n  {} | {:>{}}", file.empty() ? "text" : file, line,
-                column + 1, failure.what, number, shown_line, std::string(number.size(), ' '), "^",
-                at - from + 1);
-}
-
-}  // namespace
 }  // namespace heddle::frontend
 
 namespace heddle {
 
 namespace {
 
+constexpr std::size_t kMostPrograms = 100'000;
+
 Expected<Program> read_from_line(std::string_view text, const std::string& file, std::size_t line) {
   if (text.size() > std::size_t{1} << 32) return reason("{}: the text is larger than 4 GB", file);
   try {
     return frontend::Reader(text, file, static_cast<std::uint32_t>(line)).read();
   } catch (const frontend::ParseFailure& failure) {
-    return frontend::shown(text, file, line, failure);
+    return frontend::located(text, file, line, failure);
   } catch (const Error& error) {  // no memory for a constant
     return reason("{}: {}", file, error.what());
   }
 }
 
+// Some editors put the mark of UTF-8 before the text.
+std::string_view without_mark(std::string_view text) {
+  return text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
+}
+
 }  // namespace
 
 Expected<Program> read_stablehlo(std::string_view text, const std::string& file) {
-  return read_from_line(text, file, 1);
+  return read_from_line(without_mark(text), file, 1);
 }
 
 Expected<std::vector<Program>> read_stablehlo_all(std::string_view text, const std::string& file) {
+  text = without_mark(text);
   std::vector<Program> programs;
   std::size_t line = 1;
   for (;;) {
     const std::size_t cut = text.find("\n// -----");
-    std::string_view part = text.substr(0, cut);
-    HEDDLE_TRY(Program p, read_from_line(part, file, line));
-    programs.push_back(std::move(p));
-    if (cut == std::string_view::npos) return programs;
-    for (char c : part) line += c == '\n' ? 1 : 0;
-    ++line;
+    const bool last = cut == std::string_view::npos;
+    const std::string_view part = text.substr(0, cut);
+    // Parts with nothing in them are no programs; but a text without any is one, and empty.
+    frontend::Cursor first(part);
+    if (!first.done() || (last && programs.empty())) {
+      if (programs.size() >= kMostPrograms)
+        return frontend::located(
+            part, file, line,
+            {first.at(),
+             fmt::format("more than {} programs in one text: split it", kMostPrograms)});
+      HEDDLE_TRY(Program p, read_from_line(part, file, line));
+      programs.push_back(std::move(p));
+    }
+    if (last) return programs;
+    line += static_cast<std::size_t>(std::ranges::count(part, '\n')) + 1;
     text.remove_prefix(cut + 1);
     const std::size_t end = text.find('\n');
     text = end == std::string_view::npos ? std::string_view() : text.substr(end);

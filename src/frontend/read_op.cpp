@@ -1,4 +1,6 @@
 // Ops: their results, operands and types, and the generic form.
+#include <algorithm>
+
 #include "frontend/reader.h"
 
 namespace heddle::frontend {
@@ -32,11 +34,11 @@ const OpDef& Reader::lookup(std::string_view name, std::size_t at) {
 }
 
 void Reader::op(RegionId region) {
-  Depth guard(*this);
   const Results results = result_names();
   in_.skip();
   Draft draft;
   draft.at = in_.at();
+  draft.place = place_of(draft.at);
   if (in_.peek() == '"') {
     draft.def = &lookup(in_.raw_quoted(), draft.at);
     generic_op(draft);
@@ -48,8 +50,7 @@ void Reader::op(RegionId region) {
 }
 
 void Reader::finish(RegionId region, Draft& draft, const Results& results) {
-  std::string user;
-  optional_location(&user);
+  optional_location(&draft.place.user);
   if (!draft.def->operands.allows(draft.operands.size()))
     Cursor::fail_at(draft.at,
                     fmt::format("[{}] takes {} operands and has {}", draft.def->short_name(),
@@ -71,7 +72,7 @@ void Reader::finish(RegionId region, Draft& draft, const Results& results) {
   OpShardings shardings = take_shardings(draft);
   const OpId id =
       program_.add_op(region, *draft.def, draft.operands, draft.results, std::move(draft.attrs),
-                      draft.regions, location_at(draft.at, std::move(user)));
+                      draft.regions, program_.add_location(std::move(draft.place)));
   keep_shardings(id, std::move(shardings), draft.at);
   ValueId next = program_.op(id).results;
   for (const Results::Name& n : results.names) {
@@ -80,23 +81,24 @@ void Reader::finish(RegionId region, Draft& draft, const Results& results) {
   }
 }
 
-LocId Reader::location_at(std::size_t at, std::string user) {
-  // From the line that was asked for last: ops come nearly in order.
+// From the place that was asked for last: ops come nearly in order.
+Location Reader::place_of(std::size_t at) {
   const std::string_view text = in_.text();
   while (at < line_start_) {
+    line_known_ = line_start_ - 1;
     const std::size_t before =
         line_start_ < 2 ? std::string_view::npos : text.rfind('\n', line_start_ - 2);
     line_start_ = before == std::string_view::npos ? 0 : before + 1;
     --line_;
   }
-  for (;;) {
-    const std::size_t end = text.substr(0, at).find('\n', line_start_);
+  while (line_known_ < at) {
+    const std::size_t end = text.substr(0, at).find('\n', line_known_);
+    line_known_ = std::min(end, at);
     if (end == std::string_view::npos) break;
-    line_start_ = end + 1;
+    line_start_ = line_known_ = end + 1;
     ++line_;
   }
-  return program_.add_location(
-      {line_, static_cast<std::uint32_t>(at - line_start_ + 1), std::move(user)});
+  return {line_, static_cast<std::uint32_t>(at - line_start_ + 1), ""};
 }
 
 void Reader::define(std::string_view name, ValueId first, std::uint32_t count, std::size_t at) {

@@ -51,7 +51,7 @@ void Reader::applied_op(Draft& op, std::size_t inputs) {
   const TypeId type = program_.intern(element);
   const RegionId region = program_.add_region();
   const ValueId operands[2] = {program_.add_arg(region, type), program_.add_arg(region, type)};
-  const LocId loc = location_at(at, "");
+  const LocId loc = program_.add_location(place_of(at));
   const OpId id = program_.add_op(region, def, operands, std::vector<TypeId>{type}, {}, {}, loc);
   const ValueId result[1] = {program_.op(id).results};
   program_.add_op(region, *find_op("stablehlo.return"), result, {}, {}, {}, loc);

@@ -6,7 +6,9 @@
 #include <unordered_set>
 
 #include "frontend/cursor.h"
+#include "frontend/print.h"
 #include "heddle/op.h"
+#include "heddle/verify.h"
 
 namespace heddle::frontend {
 
@@ -18,12 +20,10 @@ class Reader {
   Program read();
 
  private:
-  // ---- read_module.cpp: modules, functions, regions
+  // ---- read_module.cpp: modules, meshes, regions
   void collect_aliases();
   void module_body(bool in_braces);
   void generic_module();
-  void function();
-  void generic_function();
   void mesh();
   struct MeshText {
     std::string name;
@@ -32,9 +32,6 @@ class Reader {
     AttrDict attrs;
   };
   void mesh_axes(MeshText& mesh);
-  void claim_name(const std::string& name, std::size_t at);  // of a function
-  void function_args(Function& f);
-  void function_results(Function& f);
   // Ops up to the closing brace, which it takes.
   void region_body(RegionId region);
   RegionId braced_region();  // { ^bb0(%a: t): ops }
@@ -42,6 +39,15 @@ class Reader {
   void region_args(RegionId region);  // %a: t, %b: t), after the (
   // Names that `body` defines end with it.
   void scoped(const std::function<void()>& body);
+
+  // ---- read_function.cpp
+  void function();
+  void generic_function();
+  void function_properties(Function& f, std::size_t at);
+  bool is_declaration(const Function& f);  // takes the { where it is none
+  void claim_name(const std::string& name, std::size_t at);
+  void function_args(Function& f);
+  void function_results(Function& f);
 
   // ---- read_op.cpp: results, generic ops
   struct Results {
@@ -57,6 +63,7 @@ class Reader {
   struct Draft {
     const OpDef* def = nullptr;
     std::size_t at = 0;
+    Location place;
     std::vector<ValueId> operands;
     std::vector<TypeId> results;
     std::vector<RegionId> regions;
@@ -100,14 +107,25 @@ class Reader {
   void conv_side(AttrDict& fields, std::string_view side, std::string_view batch,
                  std::string_view feature);
 
-  // ---- read_attr.cpp: types, attributes, constants, locations
+  // ---- read_type.cpp
   TypeId type();
   Type type_value();
   Type tensor_body(std::string_view body, std::size_t at);
   bool peek_type();
+  bool take_index_tensor(Type& as);
+  // What nobody here understands, from `from` up to the bracket that closes the one that stands
+  // next, if one does.
+  std::string verbatim(std::size_t from);
+  Attr type_attribute();
+  Attr type_attributes();
+  Attr function_type_attribute();
+
+  // ---- read_attr.cpp: attributes, constants
   Attr attribute();
   Attr hash_attribute();
   Attr number_attribute();
+  Attr float_attribute(DType dtype);
+  bool truth_value();
   Attr list_attribute();
   Attr array_attribute();
   Attr struct_attribute(std::string kind);
@@ -117,6 +135,10 @@ class Reader {
   void optional_dict(AttrDict& into);
   Attr::Integers integer_list();  // [1, 2]
   Array dense();                  // dense<…> : type
+  Attr dense_attribute();         // the same, also of indices
+  static void refuse_resource(std::string_view word, std::size_t at);
+
+  // ---- read_location.cpp
   void optional_location(std::string* user);
   std::string location_body();
 
@@ -148,12 +170,20 @@ class Reader {
   LayoutId layout_for(const Pending& pending);
   void settle_shardings();
 
-  LocId location_at(std::size_t at, std::string user);
+  Location place_of(std::size_t at);
 
+  // Recursion is bounded, by what is nested.
+  struct Nesting {
+    int most;
+    std::string_view what;
+    int depth = 0;
+  };
   struct Depth {
-    Reader& reader;
-    explicit Depth(Reader& r, int most = 200);
-    ~Depth() { --reader.depth_; }
+    Nesting& of;
+    Depth(Reader& reader, Nesting& nesting);
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+    ~Depth() { --of.depth; }
   };
 
   // Reads what an alias such as #x or !x stands for, and comes back; says no where there is none.
@@ -190,11 +220,11 @@ class Reader {
   std::unordered_map<std::string_view, std::string> location_cache_;
   std::unordered_set<std::string> function_names_;
   std::vector<Pending> pending_;
-  int depth_ = 0;
+  Nesting regions_{kMostNesting, " of regions"}, syntax_{200, ""}, locations_{1000, ""};
   std::size_t scope_ = 0, scopes_ = 0;
-  // The line that was asked for last, and where it begins.
+  // The line that was asked for last, where it begins, and up to where it is known not to end.
   std::uint32_t line_ = 1;
-  std::size_t line_start_ = 0;
+  std::size_t line_start_ = 0, line_known_ = 0;
 };
 
 // Numbers of a dense<…> as the type's bytes. Throws ParseFailure.

@@ -13,9 +13,6 @@ namespace {
 
 using Arrays = std::vector<Array>;
 
-// Functions and regions inside one another; each takes a few stack frames.
-constexpr int kMostDepth = 400;
-
 // After which op each value is used for the last time, as a list of values per op.
 class LastUses {
  public:
@@ -123,8 +120,8 @@ class Interpreter final : public Machine {
   }
 
   Expected<Arrays> run_region(RegionId id, Arrays arguments) {
-    if (depth_ >= kMostDepth)
-      return reason("functions and regions are more than {} deep: {}", kMostDepth, chain());
+    if (depth_ >= kMostNesting)
+      return reason("functions and regions are more than {} deep: {}", kMostNesting, chain());
     ++depth_;
     const Region& region = program_.region(id);
     define_arguments(region, std::move(arguments));

@@ -147,12 +147,21 @@ class Comparison {
       for (std::size_t r = 0; r < f.results.size(); ++r)
         if (!same_layout(result_layout(f, r), result_layout(g, r)))
           return reason("result {} of {} has another layout", r, f.name);
-      HEDDLE_TRY_VOID(regions(f.body, g.body));
+      const bool declared = f.body == kNone || g.body == kNone;
+      HEDDLE_TRY_VOID(declared ? declarations(f, g) : regions(f.body, g.body));
     }
     return yes();
   }
 
  private:
+  Verdict declarations(const Function& f, const Function& g) const {
+    if (f.body != g.body) return reason("only one of the functions {} has a body", f.name);
+    const bool alike = std::ranges::equal(
+        f.inputs, g.inputs, [&](TypeId x, TypeId y) { return a_.type(x) == b_.type(y); });
+    if (!alike) return reason("the declarations of {} take other arguments", f.name);
+    return yes();
+  }
+
   Verdict regions(RegionId ra, RegionId rb) {
     const Region& x = a_.region(ra);
     const Region& y = b_.region(rb);

@@ -3,6 +3,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/printable.h"
 #include "ir/call_graph.h"
 #include "ir/eval.h"
 
@@ -18,16 +19,13 @@ std::size_t leaf_count(const Type& type) {
 Reason located(const Program& program, const Op& op, std::string_view text) {
   std::string full = program.where(op.loc) + ": ";
   if (!text.starts_with('[')) full += fmt::format("[{}] ", op.def->short_name());
-  full += text;
+  full += printable(text, true);
   const std::string& user = program.location(op.loc).user;
-  if (!user.empty()) full += fmt::format(" (from {})", user);
+  if (!user.empty()) full += fmt::format(" (from {})", printable(user));
   return Reason{std::move(full)};
 }
 
 namespace {
-
-// Deeper nesting than any real program has; keeps recursion within the stack.
-constexpr int kMostNesting = 400;
 
 std::string count_text(Count count) {
   if (count.most == count.least) return fmt::format("{}", count.least);
@@ -76,6 +74,7 @@ class Verifier {
   Verdict function(const Function& f) {
     function_ = &f;
     for (TypeId t : f.results) HEDDLE_TRY_VOID(of_function(known(t)));
+    for (TypeId t : f.inputs) HEDDLE_TRY_VOID(of_function(known(t)));
     if (f.body == kNone) return yes();  // a declaration
     HEDDLE_TRY_VOID(of_function(enter(f.body)));
     return region(f.body, nullptr, 0);
@@ -186,9 +185,9 @@ class Verifier {
     auto it = functions_.find(symbol->name);
     if (it == functions_.end()) return reason("there is no function @{}", symbol->name);
     const Function& f = *it->second;
-    std::vector<TypeId> wanted;
-    if (f.body == kNone) return yes();  // a declaration does not keep its arguments
-    for (ValueId v : program_.region(f.body).args) wanted.push_back(program_.value(v).type);
+    std::vector<TypeId> wanted = f.inputs;
+    if (f.body != kNone)
+      for (ValueId v : program_.region(f.body).args) wanted.push_back(program_.value(v).type);
     HEDDLE_TRY_VOID(same_types("it passes", program_.operands(op), wanted, f));
     std::vector<ValueId> results(op.result_count);
     for (std::size_t i = 0; i < results.size(); ++i) results[i] = program_.result(op, i);

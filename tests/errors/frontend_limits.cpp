@@ -79,7 +79,7 @@ WRONG_USE(LimitError, DeepTuples, text("func.func @f(%a: " + repeat("tuple<", 10
           "nested too deeply")
 WRONG_USE(LimitError, DeepRegions,
           text("func.func @f(%a: tensor<i1>) {\n" + repeat("\"stablehlo.if\"(%a) ({\n", 10000)),
-          "nested too deeply")
+          "t.mlir:402:1", "nested too deeply: 400 levels of regions")
 WRONG_USE(LimitError, DeepModules, text(repeat("module {\n", 10000)), "nested too deeply")
 WRONG_USE(LimitError, DeepLocations,
           text("func.func @f() { return loc(" + repeat("callsite(", 100000)),
@@ -113,7 +113,48 @@ WRONG_USE(LimitError, LocationOfItself,
 WRONG_USE(LimitError, AttributeWithoutAKind, text("module attributes {x = #foo.<a = 1>} {}"),
           "t.mlir:1:24", "'#foo.' names no kind")
 WRONG_USE(LimitError, FieldTwiceInADictionary,
-          text("module attributes {x = #foo.bar<s = <a = 1, a = 2>>} {}"), "a is given twice")
+          text("module attributes {x = #chlo.bar<s = <a = 1, a = 2>>} {}"), "a is given twice")
+WRONG_USE(LimitError, AttributeThatDoesNotEnd, text("module attributes {x = #foo.bar<(a} {}"),
+          "t.mlir:1:35", "expected ')' here")
+WRONG_USE(LimitError, AttributeWithoutAnEnd, text("module attributes {x = #foo.bar<(a"),
+          "t.mlir:1:24", "does not end")
+WRONG_USE(LimitError, ElementsElsewhere, constant("dense_resource<w> : tensor<4xf32>"),
+          "t.mlir:2:27", "outside the program", "write the program with dense<")
+WRONG_USE(LimitError, ElementsElsewhereInAnAttribute,
+          text("module attributes {x = dense_resource<w> : tensor<4xf32>} {}"), "t.mlir:1:24",
+          "outside the program")
+WRONG_USE(LimitError, IndicesAsValues, constant("dense<1> : tensor<2xindex>"), "t.mlir:2:27",
+          "index stands only in attributes")
+WRONG_USE(LimitError, ArgumentOfIndices, text("func.func @f(%a: tensor<2xindex>) { return }"),
+          "index stands only in attributes")
+WRONG_USE(LimitError, ArrayOfUnknownElements, text("module attributes {x = array<foo: 1>} {}"),
+          "t.mlir:1:30", "'foo' is no type of them")
+
+// ---- functions without a body
+
+WRONG_USE(LimitError, PublicDeclaration, text("func.func @f()\n"), "expected '{'", "private")
+WRONG_USE(LimitError, DeclarationWithNames, text("func.func private @f(%a: tensor<f32>)\n"),
+          "expected '{'", "its arguments types")
+WRONG_USE(LimitError, BodyWithoutNames, text("func.func private @f(tensor<f32>) {\n  return\n}"),
+          "t.mlir:1:35", "need names")
+WRONG_USE(LimitError, GenericFunctionOfAnotherType,
+          text("\"func.func\"() <{function_type = (tensor<f32>) -> (), sym_name = \"f\"}> ({\n"
+               "^bb0(%a: tensor<i32>):\n  \"func.return\"() : () -> ()\n}) : () -> ()"),
+          "function_type of @f is not that of its body")
+const std::string kDeclared = "func.func private @g(tensor<f32>)\nfunc.func @main() {\n";
+WRONG_USE(LimitError, CallOfADeclaration,
+          run(kDeclared +
+              "  %0 = stablehlo.constant dense<1.0> : tensor<f32>\n  func.call @g(%0) : "
+              "(tensor<f32>) -> ()\n  return\n}"),
+          "t.mlir:4:3", "@g is only declared")
+WRONG_USE(LimitError, CallThatDoesNotFitADeclaration,
+          verify(text(kDeclared + "  func.call @g() : () -> ()\n  return\n}").value()),
+          "t.mlir:3:3", "it passes 0 values, function @g has 1")
+
+// ---- text that a terminal would obey
+
+WRONG_USE(LimitError, EscapesInAName, text("func.func @f() { \"\x1b[31m\"() : () -> () }"),
+          "unknown operation '\\x1b[31m'")
 
 WRONG_USE(
     LimitError, MeshesWithoutEnd,
@@ -134,6 +175,31 @@ std::string npy_of_shape(std::string_view shape) {
 }
 WRONG_USE(LimitError, NpyOfAHugeShape, parse_npy(npy_of_shape("(99999999999, 99999999999)")),
           "2^63 bytes")
+
+// As deep as regions may be, a program is read, verified and printed.
+TEST(Limit, DeepRegionsThatAreAllowed) {
+  const std::string end = "\"stablehlo.return\"() : () -> ()\n";
+  const Program p =
+      text("func.func @f(%a: tensor<i1>) {\n" + repeat("\"stablehlo.if\"(%a) ({\n", 399) +
+           repeat(end + "}, {\n" + end + "}) : (tensor<i1>) -> ()\n", 399) + "return }")
+          .value();
+  EXPECT_TRUE(verify(p));
+  EXPECT_TRUE(same_program(p, text(print_stablehlo(p)).value()));
+}
+
+WRONG_USE(LimitError, ProgramsWithoutEnd,
+          read_stablehlo_all(repeat("module {}\n// -----\n", 100'001), "t.mlir"), "t.mlir:200001:1",
+          "more than 100000 programs")
+TEST(Limit, PartsWithoutAProgramAreSkipped) {
+  const auto none = read_stablehlo_all(repeat("\n// -----", 200'000)).value();
+  EXPECT_EQ(none.size(), 1U);
+  const auto two = read_stablehlo_all(
+                       "// -----\nmodule @a {}\n// -----\n\n// -----\n// text\n"
+                       "// -----\nmodule @b {}\n// -----\n")
+                       .value();
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_EQ(two[1].name, "b");
+}
 
 // Each name of an inner region hides one from outside; the time stays linear.
 TEST(Limit, ManyHiddenNames) {

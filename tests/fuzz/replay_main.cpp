@@ -1,6 +1,7 @@
 // Stands in for libFuzzer where it is missing: runs a fuzz target over files, and over a fixed
 // number of random changes to them.
-//   fuzz_notation [--mutations=N] file-or-folder...      (or HEDDLE_FUZZ_MUTATIONS=N)
+//   fuzz_notation [--mutations=N] [--also=FOLDER] file-or-folder...   (or HEDDLE_FUZZ_MUTATIONS=N)
+// --also takes the small files of a folder, where there is one.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,8 @@ namespace fs = std::filesystem;
 using Random = std::mt19937_64;
 
 constexpr long kMutations = 20'000;
+constexpr std::uintmax_t kSmall = 8192, kAny = UINTMAX_MAX;  // bytes of a file
+constexpr std::string_view kAlso = "--also=";
 
 void run(const std::string& input) {
   // A copy of the exact size, so that a sanitizer sees every read past the end.
@@ -34,11 +37,11 @@ std::string read(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::vector<std::string> read_all(const fs::path& path) {
+std::vector<std::string> read_all(const fs::path& path, std::uintmax_t most_bytes) {
   if (!fs::is_directory(path)) return {read(path)};
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(path)) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
+    if (entry.is_regular_file() && entry.file_size() < most_bytes) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());  // the same order on every machine
   std::vector<std::string> inputs;
@@ -98,11 +101,15 @@ int main(int argc, char** argv) {
   const long mutations = wanted_mutations(arguments);
   std::vector<std::string> corpus = {""};
   for (const std::string_view argument : arguments) {
-    if (!fs::exists(argument)) {
+    const bool also = argument.starts_with(kAlso);
+    const fs::path path = argument.substr(also ? kAlso.size() : 0);
+    if (also && !fs::is_directory(path)) continue;
+    if (!fs::exists(path)) {
       std::fprintf(stderr, "there is no %s\n", std::string(argument).c_str());
       return 1;
     }
-    for (std::string& input : read_all(argument)) corpus.push_back(std::move(input));
+    for (std::string& input : read_all(path, also ? kSmall : kAny))
+      corpus.push_back(std::move(input));
   }
   for (const std::string& input : corpus) run(input);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "heddle/stablehlo.h"
+#include "heddle/verify.h"
 
 namespace heddle {
 namespace {
@@ -101,7 +102,7 @@ TEST(Printer, Regions) {
       "      %3 = stablehlo.compare LT, %arg5, %arg3 : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
       "      stablehlo.return %3 : tensor<i1>\n"
       "    } do {\n"
-      "      %3 = call @f(%arg4) : (tensor<4xf32>) -> tensor<4xf32>\n"
+      "      %3 = func.call @f(%arg4) : (tensor<4xf32>) -> tensor<4xf32>\n"
       "      stablehlo.return %3, %arg5 : tensor<4xf32>, tensor<i32>\n"
       "    }\n");
 }
@@ -159,15 +160,71 @@ TEST(Printer, OddOpsAreGeneric) {
   }
 }
 
-// Attributes of any dialect keep its name; those without a name are dictionaries.
+// Attributes of any dialect keep its name; nameless ones of known dialects are dictionaries.
 TEST(Printer, AttributesOfOtherDialects) {
   expect_kept(
       "%arg0: tensor<4xf32>",
       "    %0 = stablehlo.abs %arg0 {a = #foo.bar<z = 1, y = [2, 3]>, b = #foo<kind WORD>, c "
       "= #stablehlo.baz<x = {p = 1 : i64, q = 2 : i64}>} : tensor<4xf32>\n");
-  const Program p = read_stablehlo("module attributes {a = #x.y<s = <q = 2, p = 1>>} {}").value();
-  EXPECT_THAT(print_stablehlo(p), HasSubstr("#x.y<s = {p = 1 : i64, q = 2 : i64}>"));
+  const Program p =
+      read_stablehlo("module attributes {a = #chlo.y<s = <q = 2, p = 1>>} {}").value();
+  EXPECT_THAT(print_stablehlo(p), HasSubstr("#chlo.y<s = {p = 1 : i64, q = 2 : i64}>"));
   EXPECT_TRUE(same_program(p, read_stablehlo(print_stablehlo(p)).value()));
+}
+
+TEST(Printer, Declarations) {
+  const std::string text =
+      "module {\n"
+      "  func.func private @f(tensor<4xf32> {t.x = 1 : i64}, tensor<i32>) -> tensor<4xf32>\n"
+      "  func.func private @g() attributes {t.y}\n"
+      "  func.func public @main(%arg0: tensor<4xf32>, %arg1: tensor<i32>) -> tensor<4xf32> {\n"
+      "    %0 = call @f(%arg0, %arg1) : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>\n"
+      "    return %0 : tensor<4xf32>\n"
+      "  }\n"
+      "}\n";
+  const Program p = read_stablehlo(text, "t.mlir").value();
+  EXPECT_EQ(print_stablehlo(p), text);
+  EXPECT_TRUE(verify(p));
+  const Program generic =
+      read_stablehlo(
+          "\"func.func\"() <{function_type = (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>, "
+          "sym_name = \"f\", sym_visibility = \"private\", arg_attrs = [{t.x = 1 : i64}, {}]}> "
+          "({\n}) : () -> ()\n")
+          .value();
+  EXPECT_THAT(print_stablehlo(generic),
+              HasSubstr("@f(tensor<4xf32> {t.x = 1 : i64}, tensor<i32>) -> tensor<4xf32>\n"));
+  EXPECT_FALSE(same_program(
+      p, read_stablehlo(std::string(text).replace(text.find("i32"), 3, "i64")).value()));
+}
+
+// What an op came from stands behind it where that is wanted, and reads back as the same.
+TEST(Printer, Locations) {
+  const std::string text =
+      "module {\n"
+      "  func.func public @main(%arg0: tensor<4xf32>, %arg1: tensor<f32>) -> tensor<f32> {\n"
+      "    %0 = stablehlo.add %arg0, %arg0 : tensor<4xf32> loc(\"model.py\":57:0)\n"
+      "    %1 = stablehlo.abs %0 : tensor<4xf32>\n"
+      "    %2 = stablehlo.reduce(%1 init: %arg1) across dimensions = [0] : (tensor<4xf32>, "
+      "tensor<f32>) -> tensor<f32>\n"
+      "      reducer(%arg2: tensor<f32>, %arg3: tensor<f32>) {\n"
+      "      %3 = stablehlo.add %arg2, %arg3 : tensor<f32> loc(\"sum\")\n"
+      "      stablehlo.return %3 : tensor<f32>\n"
+      "    } loc(\"a\\22b:007\")\n"
+      "    return %2 : tensor<f32> loc(\"c:d\":0:0)\n"
+      "  } loc(\"model.py\":3:0)\n"
+      "}\n";
+  const Program p = read_stablehlo(text).value();
+  EXPECT_EQ(print_stablehlo(p, {.locations = true}), text);
+  EXPECT_EQ(p.location(p.functions[0].loc).user, "model.py:3");
+  for (TextForm form : {TextForm::pretty, TextForm::generic}) {
+    const Program again =
+        read_stablehlo(print_stablehlo(p, {.form = form, .locations = true})).value();
+    ASSERT_EQ(again.op_count(), p.op_count());
+    for (OpId id = 0; id < p.op_count(); ++id)
+      EXPECT_EQ(again.location(again.op(id).loc).user, p.location(p.op(id).loc).user);
+  }
+  EXPECT_EQ(print_stablehlo(p).find("loc("), std::string::npos);
+  EXPECT_THAT(print_stablehlo(p), HasSubstr("applies stablehlo.add"));
 }
 
 // Properties stand in <{}>, what other dialects hang on an op in {} behind its regions.

@@ -133,6 +133,27 @@ TEST(Reader, PartsKeepTheLinesOfTheFile) {
   EXPECT_EQ(p.location(p.op(p.region(p.functions[0].body).ops[0]).loc).line, 8U);
 }
 
+// Columns count from the line's start, however many ops stand on it and between them.
+TEST(Reader, PlacesOnOneLine) {
+  const std::string region =
+      "\"stablehlo.if\"(%p) ({ stablehlo.return\n }, { stablehlo.return }) : "
+      "(tensor<i1>) -> () ";
+  const Program p =
+      read_stablehlo("func.func @main(%p: tensor<i1>) { " + region + region + "\nreturn }").value();
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
+  for (OpId id : p.region(p.functions[0].body).ops)
+    places.emplace_back(p.location(p.op(id).loc).line, p.location(p.op(id).loc).column);
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> expected = {{1, 35}, {2, 48}, {4, 1}};
+  EXPECT_EQ(places, expected);
+}
+
+// Editors may put a byte order mark first, and MLIR a section of resources last.
+TEST(Reader, WhatStandsAroundAModule) {
+  EXPECT_EQ(read_stablehlo("\xEF\xBB\xBFmodule @a {}").value().name, "a");
+  EXPECT_EQ(read_stablehlo_all("\xEF\xBB\xBFmodule @a {}\n// -----\n").value().size(), 1U);
+  EXPECT_EQ(read_stablehlo("module @a {}\n{-# dialect_resources: {} #-}\n").value().name, "a");
+}
+
 // ---- one mistake each: where, the line, a caret, and what was expected
 
 TEST(ReaderError, ShowsThePlace) {

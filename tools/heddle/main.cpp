@@ -8,10 +8,12 @@
 #include <sstream>
 #include <string>
 
+#include "base/printable.h"
 #include "commands.h"
 #include "heddle/error.h"
 #include "heddle/log.h"
 #include "heddle/version.h"
+#include "source_line.h"
 #include "terminal.h"
 #include "usage.h"
 
@@ -26,7 +28,7 @@ void keep_standard_streams() {
 }
 
 int complain(const std::string& message, int status) {
-  fmt::print(stderr, "heddle: {}\n", message);
+  fmt::print(stderr, "heddle: {}\n", printable(message, true));
   return status;
 }
 
@@ -67,7 +69,7 @@ int main(int argc, char** argv) {
   } catch (const Exit& exit) {
     return exit.status;
   } catch (const heddle::Error& error) {
-    return complain(error.what(), kExitFailed);
+    return complain(with_source_line(error.what()), kExitFailed);
   } catch (const heddle::InternalError& error) {
     return complain(error.what(), kExitInternal);
   } catch (const std::bad_alloc&) {

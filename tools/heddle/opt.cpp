@@ -15,7 +15,7 @@ namespace {
 struct OptRequest {
   std::string file;
   std::string until = "read";
-  bool generic = false, rules = false;
+  bool generic = false, rules = false, locations = false;
 };
 
 // Ops without results have nothing that depends on anything.
@@ -24,14 +24,14 @@ std::string rule_text(const Program& program, const Op& op) {
 }
 
 void run(const OptRequest& request) {
-  const TextForm form = request.generic ? TextForm::generic : TextForm::pretty;
+  PrintOptions options{.form = request.generic ? TextForm::generic : TextForm::pretty,
+                       .locations = request.locations};
   std::string text;
   for (Program& program : load_programs(request.file)) {
     if (!text.empty()) text += "\n// -----\n\n";
     const Program now = after_stage(std::move(program), request.until);
-    OpComment comment;
-    if (request.rules) comment = [&now](const Op& op) { return rule_text(now, op); };
-    text += print_stablehlo(now, form, comment);
+    if (request.rules) options.comment = [&now](const Op& op) { return rule_text(now, op); };
+    text += print_stablehlo(now, options);
   }
   write_stdout(text);
 }
@@ -46,6 +46,8 @@ void add_opt(CLI::App& app) {
       ->check(CLI::IsMember(stage_names()))
       ->capture_default_str();
   command->add_flag("--generic", request->generic, "MLIR's generic form");
+  command->add_flag("--locations", request->locations,
+                    "Behind each op the user's line that it came from, as loc(...)");
   command->add_flag("--rules", request->rules,
                     "Under each op its index rule: what its results depend on");
   command->callback([request] { run(*request); });
