@@ -1,6 +1,7 @@
 // Modules, functions and regions.
 #include "frontend/reader.h"
 #include "heddle/stablehlo.h"
+#include "heddle/verify.h"
 
 namespace heddle::frontend {
 
@@ -295,13 +296,15 @@ void Reader::generic_function() {
 }
 
 void Reader::region_body(RegionId region) {
-  Depth guard(*this);
+  if (++region_depth_ > kMostNesting)
+    in_.fail(fmt::format("nested too deeply: {} regions inside one another at most", kMostNesting));
   while (!in_.take('}')) {
     if (in_.done()) in_.fail("a region does not end: expected '}'");
     if (in_.peek() == '^')
       in_.fail("a region has one block; branches between blocks are not supported");
     op(region);
   }
+  --region_depth_;
 }
 
 void Reader::block_args(RegionId region) {
@@ -341,7 +344,6 @@ void Reader::scoped(const std::function<void()>& body) {
 }
 
 RegionId Reader::braced_region() {
-  Depth guard(*this);
   in_.expect('{', "before a region");
   const RegionId region = program_.add_region();
   scoped([&] {
@@ -392,15 +394,21 @@ Expected<Program> read_from_line(std::string_view text, const std::string& file,
   }
 }
 
+// Some editors begin UTF-8 files with a mark, which says nothing.
+std::string_view without_byte_order_mark(std::string_view text) {
+  return text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
+}
+
 }  // namespace
 
 Expected<Program> read_stablehlo(std::string_view text, const std::string& file) {
-  return read_from_line(text, file, 1);
+  return read_from_line(without_byte_order_mark(text), file, 1);
 }
 
 Expected<std::vector<Program>> read_stablehlo_all(std::string_view text, const std::string& file) {
   std::vector<Program> programs;
   std::size_t line = 1;
+  text = without_byte_order_mark(text);
   for (;;) {
     const std::size_t cut = text.find("\n// -----");
     std::string_view part = text.substr(0, cut);

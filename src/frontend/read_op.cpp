@@ -32,7 +32,6 @@ const OpDef& Reader::lookup(std::string_view name, std::size_t at) {
 }
 
 void Reader::op(RegionId region) {
-  Depth guard(*this);
   const Results results = result_names();
   in_.skip();
   Draft draft;

@@ -150,6 +150,7 @@ class Reader {
 
   LocId location_at(std::size_t at, std::string user);
 
+  // Attributes, types, modules and locations inside one another; regions are counted on their own.
   struct Depth {
     Reader& reader;
     explicit Depth(Reader& r, int most = 200);
@@ -190,7 +191,7 @@ class Reader {
   std::unordered_map<std::string_view, std::string> location_cache_;
   std::unordered_set<std::string> function_names_;
   std::vector<Pending> pending_;
-  int depth_ = 0;
+  int depth_ = 0, region_depth_ = 0;
   std::size_t scope_ = 0, scopes_ = 0;
   // The line that was asked for last, and where it begins.
   std::uint32_t line_ = 1;

@@ -1,16 +1,10 @@
 #include "ir/rewrite.h"
 
 #include "heddle/op.h"
+#include "heddle/verify.h"
 #include "ir/eval.h"
 
 namespace heddle {
-
-namespace {
-
-// As deep as the verifier and the interpreter go.
-constexpr int kMostDepth = 400;
-
-}  // namespace
 
 Rewriter::Rewriter(const Program& source, Replace replace, std::size_t most_ops)
     : from(source),
@@ -79,8 +73,9 @@ Expected<RegionId> Rewriter::copy_region(RegionId source) {
 }
 
 Verdict Rewriter::copy_ops(RegionId source, bool open) {
-  if (depth_ >= kMostDepth)
-    return reason("{}: calls and regions are nested more than {} deep", from.where(0), kMostDepth);
+  if (depth_ >= kMostNesting)
+    return reason("{}: calls and regions are nested more than {} deep", from.where(0),
+                  kMostNesting);
   ++depth_;
   const std::vector<OpId>& ops = from.region(source).ops;
   for (std::size_t i = 0; i + (open ? 1 : 0) < ops.size(); ++i) {

@@ -26,9 +26,6 @@ Reason located(const Program& program, const Op& op, std::string_view text) {
 
 namespace {
 
-// Deeper nesting than any real program has; keeps recursion within the stack.
-constexpr int kMostNesting = 400;
-
 std::string count_text(Count count) {
   if (count.most == count.least) return fmt::format("{}", count.least);
   if (count.most < 0) return fmt::format("at least {}", count.least);
