@@ -1,7 +1,7 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
 .PHONY: help build run test test-gpu conformance bench lint format docs asan tsan fuzz clean \
-        packages-test packages-lint packages-fuzz python-env
+        packages-test packages-docs packages-lint packages-fuzz python-env
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 20
@@ -46,7 +46,7 @@ lint: packages-lint  ## formatting and clang-tidy; fails on any finding
 format: packages-lint  ## bring all sources into shape
 	clang-format-19 -i $(SOURCES)
 
-docs:  ## check the documentation
+docs: packages-docs  ## check the documentation
 	python3 scripts/check_docs.py
 
 asan tsan: packages-test  ## all tests under a sanitizer
@@ -64,6 +64,8 @@ clean:  ## remove all that was built
 
 packages-test:
 	@scripts/install_packages.sh build test
+packages-docs:
+	@scripts/install_packages.sh docs
 packages-lint:
 	@scripts/install_packages.sh build test lint
 packages-fuzz:

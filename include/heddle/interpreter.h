@@ -7,6 +7,8 @@
 
 namespace heddle {
 
+class TraceRecorder;
+
 struct InterpretOptions {
   // The most bytes that values may take together; more is an error, not a crash.
   std::int64_t memory_limit = std::int64_t{8} << 30;
@@ -14,6 +16,9 @@ struct InterpretOptions {
   bool verified = false;
   // Where interpreter.print writes; stdout where there is none.
   std::function<void(std::string_view)> print = {};
+  // Gets a span per function and op that runs; not for ops that run once per element, as in the
+  // body of a reduction.
+  TraceRecorder* trace = nullptr;
 };
 
 // Runs a function on arrays, one per argument; a tuple is given as its parts, flat. A failed

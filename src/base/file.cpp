@@ -18,6 +18,12 @@ Reason cannot_write(const fs::path& file, int error) {
   return reason("cannot write {}: {}", file.string(), std::generic_category().message(error));
 }
 
+// Replacing a file needs only a writable folder, so that its own mode must be asked for. Without
+// any write bit it is protected from everybody, root included.
+bool is_read_only(const fs::path& file, const struct stat& about) {
+  return (about.st_mode & 0222U) == 0 || (::access(file.c_str(), W_OK) != 0 && errno == EACCES);
+}
+
 // 0, or the error number. Closes `descriptor`.
 int write_and_close(int descriptor, std::string_view content) {
   int error = 0;
@@ -56,6 +62,10 @@ Verdict write_file(const fs::path& file, std::string_view content) {
     const int error = write_and_close(descriptor, content);
     return error == 0 ? yes() : Verdict(cannot_write(file, error));
   }
+
+  if (exists && is_read_only(file, before))
+    return reason("cannot write {}: it is read-only; name another file, or make it writable",
+                  file.string());
 
   // Through links, so that a link stays a link.
   std::error_code failure;

@@ -8,7 +8,8 @@
 
 namespace heddle {
 
-// Replaces `file` by `content`: whole, or not at all. Pipes and devices are written in place.
+// Replaces `file` by `content`: whole, or not at all. Pipes and devices are written in place; a
+// read-only file is refused.
 Verdict write_file(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace heddle

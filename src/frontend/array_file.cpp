@@ -40,9 +40,9 @@ int append_all(int descriptor, std::string& content, std::size_t most) {
 
 }  // namespace
 
-Expected<std::string> read_bytes(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return cannot_read(file, errno);
+namespace {
+
+Expected<std::string> read_descriptor(int descriptor, const std::filesystem::path& file) {
   struct stat about{};
   std::string content;
   int error = ::fstat(descriptor, &about) == 0 ? 0 : errno;
@@ -53,9 +53,22 @@ Expected<std::string> read_bytes(const std::filesystem::path& file) {
   } catch (const std::exception&) {  // no memory, or no string is so long
     error = ENOMEM;
   }
-  ::close(descriptor);
   if (error != 0) return cannot_read(file, error);
   return content;
+}
+
+}  // namespace
+
+Expected<std::string> read_bytes(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return cannot_read(file, errno);
+  auto content = read_descriptor(descriptor, file);
+  ::close(descriptor);
+  return content;
+}
+
+Expected<std::string> read_standard_input() {
+  return read_descriptor(STDIN_FILENO, "standard input");
 }
 
 Expected<Type> sized_type(DType dtype, Shape shape, std::size_t bytes) {

@@ -11,6 +11,7 @@ namespace heddle::frontend {
 
 // All bytes of a file.
 Expected<std::string> read_bytes(const std::filesystem::path& file);
+Expected<std::string> read_standard_input();
 
 // The type, where its sizes are sensible and it takes exactly `bytes` bytes.
 Expected<Type> sized_type(DType dtype, Shape shape, std::size_t bytes);

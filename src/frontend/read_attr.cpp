@@ -210,6 +210,8 @@ Attr Reader::hash_attribute() {
     return Attr{Attr::Enum{"", verbatim(at)}};
   // Kinds of other dialects than StableHLO keep their name: "chlo.ragged_dot".
   auto full = [&](std::string_view kind) {
+    if (kind.find('.') != std::string_view::npos)
+      Cursor::fail_at(at, fmt::format("'{}' is no kind of attribute of {}", kind, dialect));
     return dialect == "stablehlo" ? std::string(kind) : fmt::format("{}.{}", dialect, kind);
   };
   if (dot == std::string_view::npos) {  // #stablehlo<comparison_direction LT>

@@ -4,6 +4,7 @@
 #include "frontend/reader.h"
 #include "frontend/source_line.h"
 #include "heddle/stablehlo.h"
+#include "heddle/verify.h"
 
 namespace heddle::frontend {
 

@@ -11,6 +11,21 @@ std::string_view callee_key(const Op& op) {
   return op.def->form == Form::composite ? "decomposition" : "";
 }
 
+std::string chain_text(const std::vector<const Function*>& chain) {
+  constexpr std::size_t kEnds = 3;
+  const bool is_long = chain.size() > 2 * kEnds + 1;
+  std::string text;
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    if (i > 0) text += " -> ";
+    if (is_long && i == kEnds) {
+      text += fmt::format("({} more) -> ", chain.size() - 2 * kEnds);
+      i = chain.size() - kEnds;
+    }
+    text += "@" + chain[i]->name;
+  }
+  return text;
+}
+
 CallGraph::CallGraph(const Program& program) : program_(program) {
   for (const Function& f : program.functions) by_name_.emplace(f.name, &f);
   for (const Function& f : program.functions)
@@ -41,14 +56,14 @@ Verdict CallGraph::without_circles() const {
     std::size_t next = 0;  // which of its calls comes next
   };
   auto circle = [&](const std::vector<Step>& path, const Call& closing) {
-    std::string names;
+    std::vector<const Function*> chain;
     for (const Step& step : path)
-      if (!names.empty() || step.function == closing.to)
-        names += "@" + step.function->name + " -> ";
+      if (!chain.empty() || step.function == closing.to) chain.push_back(step.function);
+    chain.push_back(closing.to);
     return located(program_, program_.op(closing.op),
-                   fmt::format("functions call one another in a circle: {}@{}; a program cannot "
+                   fmt::format("functions call one another in a circle: {}; a program cannot "
                                "recurse, stablehlo.while repeats",
-                               names, closing.to->name));
+                               chain_text(chain)));
   };
   for (const Function& start : program_.functions) {
     if (states[&start] != State::fresh) continue;

@@ -1,6 +1,7 @@
 // Which function calls which.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,9 @@ namespace heddle {
 
 // The attribute that names the function of a func.call or stablehlo.composite; empty for other ops.
 std::string_view callee_key(const Op& op);
+
+// "@f -> @g -> @h"; of a long chain only the ends, and how many lie between.
+std::string chain_text(const std::vector<const Function*>& chain);
 
 class CallGraph {
  public:

@@ -4,7 +4,9 @@
 #include <new>
 #include <optional>
 
+#include "heddle/trace.h"
 #include "heddle/verify.h"
+#include "ir/call_graph.h"
 #include "ir/eval.h"
 
 namespace heddle {
@@ -12,6 +14,9 @@ namespace heddle {
 namespace {
 
 using Arrays = std::vector<Array>;
+
+// Spans of ops in one trace. The recorder takes more: what ends last, the functions, must fit too.
+constexpr std::int64_t kMostOpSpans = 500'000;
 
 // After which op each value is used for the last time, as a list of values per op.
 class LastUses {
@@ -74,7 +79,7 @@ struct Shared {
   const Program& program;
   const InterpretOptions& options;
   LastUses uses;
-  std::int64_t live_bytes = 0;
+  std::int64_t live_bytes = 0, op_spans = 0;
   std::map<std::string, Arrays, std::less<>> probes = {};
 };
 
@@ -102,7 +107,9 @@ class Interpreter final : public Machine {
     if (outer) {
       active_ = outer->active_;
       depth_ = outer->depth_;
+      per_element_ = outer->per_element_;
     }
+    if (shared.options.trace != nullptr) lane_ = shared.options.trace->lane("heddle", lane_name());
   }
 
   ~Interpreter() override {
@@ -114,14 +121,15 @@ class Interpreter final : public Machine {
     if (std::find(active_.begin(), active_.end(), &f) != active_.end())
       return reason("functions call one another in a circle: {}", circle(f));
     active_.push_back(&f);
-    auto results = run_region(f.body, std::move(arguments));
+    auto results = traced_call(f, std::move(arguments));
     active_.pop_back();
     return results;
   }
 
   Expected<Arrays> run_region(RegionId id, Arrays arguments) {
     if (depth_ >= kMostNesting)
-      return reason("functions and regions are more than {} deep: {}", kMostNesting, chain());
+      return reason("functions and regions run more than {} deep inside one another: {}",
+                    kMostNesting, chain_text(active_));
     ++depth_;
     const Region& region = program_.region(id);
     define_arguments(region, std::move(arguments));
@@ -162,20 +170,43 @@ class Interpreter final : public Machine {
     bool defined = false;
   };
 
-  std::string chain() const {
-    std::string text;
-    for (const Function* f : active_) text += (text.empty() ? "@" : " -> @") + f->name;
-    return text;
+  // Processes take turns, so that each has a row of its own.
+  std::string lane_name() const {
+    if (outer_ == nullptr) return "interpreter";
+    return fmt::format("process {},{}", process_.replica, process_.partition);
   }
 
   std::string circle(const Function& f) const {
-    std::string text;
-    bool inside = false;
-    for (const Function* g : active_) {
-      inside |= g == &f;
-      if (inside) text += "@" + g->name + " -> ";
-    }
-    return text + "@" + f.name;
+    std::vector<const Function*> chain(std::find(active_.begin(), active_.end(), &f),
+                                       active_.end());
+    chain.push_back(&f);
+    return chain_text(chain);
+  }
+
+  // Bodies that run once per element, as a reduction's do, would drown all else.
+  bool is_traced() const { return shared_.options.trace != nullptr && !per_element_; }
+
+  Expected<Arrays> traced_call(const Function& f, Arrays arguments) {
+    if (!is_traced()) return run_region(f.body, std::move(arguments));
+    TraceSpan span(*shared_.options.trace, lane_, "@" + f.name, "function");
+    auto results = run_region(f.body, std::move(arguments));
+    if (active_.size() == 1 && shared_.op_spans > kMostOpSpans)
+      span.arg("ops without a span", shared_.op_spans - kMostOpSpans);
+    return results;
+  }
+
+  Expected<Arrays> traced_evaluate(const Op& op) {
+    if (!is_traced()) return evaluate(op);
+    const bool fits = ++shared_.op_spans <= kMostOpSpans;
+    per_element_ = op.region_count > 0 && op.def->cls != OpClass::control;
+    const auto start = TraceClock::now();
+    auto results = evaluate(op);
+    per_element_ = false;
+    if (fits)
+      shared_.options.trace->complete(lane_, std::string(op.def->name), "op", start,
+                                      TraceClock::now() - start,
+                                      {{"where", program_.where(op.loc)}});
+    return results;
   }
 
   void define(ValueId v, Arrays arrays) {
@@ -244,7 +275,7 @@ class Interpreter final : public Machine {
 
   Verdict execute(OpId id) {
     const Op& op = program_.op(id);
-    auto results = evaluate(op);
+    auto results = traced_evaluate(op);
     if (!results) {
       if (located_) return results.why();  // an op inside this one has said where
       located_ = true;
@@ -284,8 +315,10 @@ class Interpreter final : public Machine {
     }
     const std::int64_t limit = shared_.options.memory_limit;
     if (shared_.live_bytes > limit || more > limit - shared_.live_bytes)
-      return reason("memory: it needs {} bytes, {} are in use and the limit is {}", more,
-                    shared_.live_bytes, limit);
+      return reason(
+          "memory: it needs {} bytes, {} are in use and the limit is {}; memory_limit sets it, "
+          "`heddle run --memory 64GB` on the command line",
+          more, shared_.live_bytes, limit);
     return yes();
   }
 
@@ -297,6 +330,8 @@ class Interpreter final : public Machine {
   std::vector<const Function*> active_;
   int depth_ = 0;
   bool located_ = false;
+  bool per_element_ = false;  // inside an op that runs its body once per element
+  TraceLane lane_ = {};
   const std::function<Expected<Arrays>(RegionId, Arrays)> run_region_ =
       [this](RegionId id, Arrays a) { return run_region(id, std::move(a)); };
   const std::function<Expected<Arrays>(const Function&, Arrays)> call_ =

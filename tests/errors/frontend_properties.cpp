@@ -17,6 +17,13 @@ WRONG_USE(PropertyError, MisspeltName,
 WRONG_USE(PropertyError, OpWithoutAny, with("\"stablehlo.abs\"(%a) <{fast = true}>"), "t.mlir:2:",
           "stablehlo.abs has no properties, got fast")
 
+WRONG_USE(PropertyError, KindWithADot,
+          with("\"stablehlo.abs\"(%a) {x = #stablehlo..gather<offset_dims = [0]>}"), "t.mlir:2:",
+          "'.gather' is no kind of attribute of stablehlo")
+WRONG_USE(PropertyError, WordOfAKindWithADot,
+          with("\"stablehlo.abs\"(%a) {x = #stablehlo<a.b LT>}"), "t.mlir:2:",
+          "'a.b' is no kind of attribute of stablehlo")
+
 TEST(Property, OfAnotherDialectStays) {
   EXPECT_TRUE(with("\"stablehlo.abs\"(%a) <{mhlo.note = true}>"));
 }

@@ -46,6 +46,16 @@ TEST(WriteFile, AFolderIsRefused) {
   EXPECT_THAT(verdict.reason(), HasSubstr("Is a directory"));
 }
 
+TEST(WriteFile, AReadOnlyFileIsRefused) {
+  const TestFolder folder;
+  ASSERT_TRUE(write_file(folder / "a", "one").ok());
+  fs::permissions(folder / "a", fs::perms::owner_read | fs::perms::group_read);
+  const Verdict verdict = write_file(folder / "a", "two");
+  ASSERT_FALSE(verdict.ok());
+  EXPECT_THAT(verdict.reason(), HasSubstr("it is read-only"));
+  EXPECT_EQ(folder.read("a"), "one");
+}
+
 TEST(WriteFile, LeavesNothingBehindWhenItFails) {
   const TestFolder folder;
   EXPECT_FALSE(write_file(folder / "missing" / "a", "x").ok());

@@ -17,6 +17,18 @@ TEST(Format, Bytes) {
   EXPECT_EQ(format_bytes(std::numeric_limits<double>::infinity()), "inf B");
 }
 
+TEST(Parse, Bytes) {
+  EXPECT_EQ(parse_bytes("512").value(), 512);
+  EXPECT_EQ(parse_bytes("0b").value(), 0);
+  EXPECT_EQ(parse_bytes("16GB").value(), 16'000'000'000);
+  EXPECT_EQ(parse_bytes("1.5 kB").value(), 1500);
+  EXPECT_EQ(parse_bytes("2gib").value(), std::int64_t{2} << 30);
+  EXPECT_EQ(parse_bytes("3M").value(), 3'000'000);
+  for (const char* wrong : {"", "GB", "-1GB", "5XB", "5GBs", "nan", "inf", "8EiB", "1 G B"})
+    EXPECT_FALSE(parse_bytes(wrong).ok()) << wrong;
+  EXPECT_EQ(parse_bytes("5XB").reason(), "`5XB` is no size: write it as 512MB, 1.5GB or 16GiB");
+}
+
 TEST(Format, Seconds) {
   EXPECT_EQ(format_seconds(0), "0 s");
   EXPECT_EQ(format_seconds(22e-3), "22 ms");

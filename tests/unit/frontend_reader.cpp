@@ -52,6 +52,15 @@ TEST(Reader, PrettyAndGenericAreTheSameProgram) {
   }
 }
 
+TEST(Reader, AByteOrderMarkIsSkipped) {
+  const auto program = read_stablehlo(
+      "\xEF\xBB\xBF"
+      "func.func @main() { return }");
+  ASSERT_TRUE(program.ok()) << program.reason();
+  EXPECT_EQ(program->functions.size(), 1U);
+  EXPECT_FALSE(read_stablehlo("func.func @main() {\xEF\xBB\xBF return }").ok());
+}
+
 TEST(Reader, ConstantsAreExact) {
   auto floats =
       one("%0 = stablehlo.constant dense<[0x7F800000, -0.0, 1.0e-45, 3.5]> : tensor<4xf32>");

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "heddle/builder.h"
+#include "heddle/trace.h"
 #include "ir_build.h"
 
 namespace heddle {
@@ -76,6 +78,23 @@ TEST(Interpreter, CanRunEveryOp) {
     EXPECT_EQ(def.evaluate == nullptr, def.form == Form::terminator) << def.name;
 }
 
+// A call, the function in it, and a reduction whose body runs four times: none of those is a span.
+TEST(Interpreter, TracesFunctionsAndOpsButNotEveryElement) {
+  Builder b;
+  b.function("sum", {f32({4})},
+             [&](const Vars& in) -> Vars { return {b.reduce(in[0], {0}, "add")}; });
+  b.function("main", {f32({4})}, [&](const Vars& in) { return b.call("sum", in); });
+  const Program program = b.finish().value();
+  TraceRecorder trace;
+  ASSERT_TRUE(interpret(program, *program.find_function("main"), {floats32({4}, {1, 2, 3, 4})},
+                        {.trace = &trace})
+                  .ok());
+  const std::string json = trace.json();
+  for (const char* name : {"@main", "@sum", "func.call", "stablehlo.constant", "stablehlo.reduce"})
+    EXPECT_THAT(json, HasSubstr(fmt::format("\"name\":\"{}\"", name)));
+  EXPECT_EQ(trace.size(), 5U) << json;
+}
+
 // Every level calls the next one.
 TEST(Interpreter, DeepCallsAreAReason) {
   TestProgram b;
@@ -85,7 +104,8 @@ TEST(Interpreter, DeepCallsAreAReason) {
       b.add(body, "func.call", {}, {}, {{"callee", symbol("f" + std::to_string(i + 1))}});
     b.end(body);
   }
-  EXPECT_THAT(b.why("f0"), HasSubstr("deep"));
+  EXPECT_THAT(b.why("f0"), HasSubstr("run more than 400 deep inside one another: @f0 -> @f1 -> @f2 "
+                                     "-> (395 more) -> @f398 -> @f399 -> @f400"));
   EXPECT_EQ(b.why("f700"), "");
 }
 

@@ -1,6 +1,7 @@
 // What `heddle doctor` looks for. Every probe gives an answer, whatever state the machine is in.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct Finding {
 Finding probe_cores();
 Finding probe_vectors();
 Finding probe_memory();
+// Bytes that this process may use, by the machine and its control groups; 0 where it is unknown.
+std::int64_t usable_memory();
 
 // Graphics cards and what drives them (doctor_cuda.cpp).
 Finding probe_gpus();

@@ -167,6 +167,11 @@ Finding probe_vectors() {
   return finding;
 }
 
+std::int64_t usable_memory() {
+  const double total = kilobytes(read_text("/proc/meminfo"), "MemTotal");
+  return static_cast<std::int64_t>(lowest(total, memory_limit(total)));
+}
+
 Finding probe_memory() {
   const std::string meminfo = read_text("/proc/meminfo");
   const double total = kilobytes(meminfo, "MemTotal");

@@ -20,15 +20,16 @@
 namespace heddle::cli {
 namespace {
 
-// A closed stream must not be taken by the next file that is opened: writes to it then fail.
+// A closed stream must not be taken by the next file that is opened. Reading a closed input and
+// writing to a closed output then fail.
 void keep_standard_streams() {
   for (const int stream : {0, 1, 2}) {
-    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == 2 ? O_WRONLY : O_RDONLY);
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == 1 ? O_RDONLY : O_WRONLY);
   }
 }
 
 int complain(const std::string& message, int status) {
-  fmt::print(stderr, "heddle: {}\n", printable(message, true));
+  write_stderr(fmt::format("heddle: {}\n", printable(message, true)));
   return status;
 }
 
@@ -48,8 +49,10 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Heddle: runs a tensor program, fused and distributed, on the devices you have.",
-               "heddle");
+  CLI::App app(
+      "Heddle: reads tensor programs (StableHLO), checks, rewrites and runs them; plans moves\n"
+      "of data between layouts on many devices.",
+      "heddle");
   app.set_version_flag("--version", version_line(), "Show the version and exit");
   prepare_help(app);
   for (const AddCommand add : kCommands) add(app);

@@ -12,7 +12,8 @@
 
 namespace heddle::cli {
 
-// Reads all programs of a file ("-" is standard input) and verifies them; throws what is wrong.
+// Reads all programs of a file ("-" is standard input), which has at least one function;
+// load_programs verifies them too. Throws what is wrong.
 std::vector<Program> read_programs(const std::string& file);
 std::vector<Program> load_programs(const std::string& file);
 
@@ -25,10 +26,13 @@ std::string counted(std::size_t n, std::string_view what);
 std::vector<Type> argument_types(const Program& program, const Function& function);
 std::vector<Type> result_types(const Program& program, const Function& function);
 
-// Arrays for all arguments from files (x.npy in order, in.0, in.1, … of x.safetensors) and
-// random:SEED, which fills what the files leave open.
+// Arrays for all arguments: x.npy and dense<…> in order, in.0, in.1, … of x.safetensors, and
+// random:SEED, which fills what these leave open. More than `most_bytes` are not made up.
 std::vector<Array> gather_inputs(const Program& program, const Function& function,
-                                 const std::vector<std::string>& sources);
+                                 const std::vector<std::string>& sources, std::int64_t most_bytes);
+// What --input may be, for messages.
+inline constexpr std::string_view kInputForms =
+    "x.npy, x.safetensors with in.0, in.1, ..., dense<[1, 2]> : tensor<2xi32> or random:SEED";
 // Floats are normal, integers 0 to 7, truth values even; the same on every machine.
 Array random_array(const Type& type, std::uint64_t seed);
 // The array called `name`, or null.
@@ -59,7 +63,10 @@ struct Summary {
 Summary summarize(const Array& array);
 nlohmann::ordered_json summary_json(const Array& array);
 
-// out.0.npy, … in a folder, or all in one file where `target` ends in .safetensors.
-void write_results(const std::string& target, const std::vector<Array>& results);
+// out.0.npy, … in a folder, or all in one file where `target` ends in .safetensors. A folder that
+// is missing is made, where the folder around it is there. Says what was written.
+std::string write_results(const std::string& target, const std::vector<Array>& results);
+// Throws what would keep write_results from writing, so that no long run is lost.
+void check_output(const std::string& target);
 
 }  // namespace heddle::cli

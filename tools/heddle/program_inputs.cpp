@@ -1,6 +1,7 @@
 // Arrays for the arguments of a function: from files, or random.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "heddle/hash.h"
@@ -8,12 +9,10 @@
 #include "heddle/stablehlo.h"
 #include "ir/scalar.h"
 #include "program_commands.h"
+#include "terminal.h"
 
 namespace heddle::cli {
 namespace {
-
-// More than this is no use to the reference interpreter.
-constexpr std::int64_t kMostInputBytes = std::int64_t{8} << 30;
 
 void add_leaves(const Type& type, std::vector<Type>& leaves) {
   if (type.kind != Type::Kind::tuple) leaves.push_back(type);
@@ -56,10 +55,23 @@ struct Slots {
   const std::vector<Type>& types;
   std::vector<std::optional<Array>> arrays;
 
-  void put(std::size_t i, const Array& array, const std::string& source) {
+  // The type of argument i, which `source` is for.
+  const Type& expected(std::size_t i, const std::string& source) const {
     if (i >= types.size())
       throw Error(fmt::format("{} is one input too many: {} takes {}", source, function.name,
                               counted(types.size(), "argument")));
+    return types[i];
+  }
+
+  // Numbers that would not be used are a mistake; a function without arguments needs none.
+  void want_open(std::uint64_t seed) const {
+    if (!types.empty() && std::ranges::all_of(arrays, [](const auto& a) { return a.has_value(); }))
+      throw Error(fmt::format("--input random:{} has nothing to fill: all {} of {} are given", seed,
+                              counted(types.size(), "argument"), function.name));
+  }
+
+  void put(std::size_t i, const Array& array, const std::string& source) {
+    (void)expected(i, source);
     if (array.type() != types[i])
       throw Error(fmt::format("{} is {}, but argument {} of {} is {}", source, array.type().str(),
                               i, function.name, types[i].str()));
@@ -95,24 +107,39 @@ std::uint64_t parse_seed(const std::string& source) {
   return seed;
 }
 
-// A constant as StableHLO writes it: dense<[1, 2]> : tensor<2xi32>.
-Array parse_constant(const std::string& source) {
-  const std::string text =
-      fmt::format("func.func @main() {{\n  %0 = stablehlo.constant {}\n  return\n}}\n", source);
-  const Program program = read_stablehlo(text, "--input").value();
-  const Attr* value = program.op_count() == 0 ? nullptr : program.attr(program.op(0), "value");
+// "expected ':'" of "--input:2:3: expected ':'\n 2 | …": the text around the constant is not the
+// user's, and so is no place in it.
+std::string without_place(const std::string& reason) {
+  const std::size_t start = reason.find(": ");
+  const std::string first = reason.substr(0, reason.find('\n'));
+  return start < first.size() ? first.substr(start + 2) : first;
+}
+
+Error no_input(const std::string& source, const std::string& why) {
+  return Error(fmt::format("--input {}: {}\n  write {}", shortened(source, 80), why, kInputForms));
+}
+
+// A constant as StableHLO writes it: dense<[1, 2]> : tensor<2xi32>. Without a type it is of `type`.
+Array parse_constant(const std::string& source, const Type& type) {
+  const std::string typed =
+      source.find(':') == source.npos ? fmt::format("{} : {}", source, type.str()) : source;
+  const std::string open = "func.func @main() {\n  %0 = stablehlo.constant " + typed;
+  const Expected<Program> program = read_stablehlo(open + "\n  return\n}\n", "--input");
+  // What follows is not the user's either: a reason is looked for without it.
+  if (!program) throw no_input(source, without_place(read_stablehlo(open, "--input").reason()));
+  const Attr* value = program->op_count() == 2 ? program->attr(program->op(0), "value") : nullptr;
   const Array* array = value == nullptr ? nullptr : value->get<Array>();
-  if (array == nullptr) throw Error(fmt::format("--input {} is no constant", source));
+  if (array == nullptr) throw no_input(source, "this is no constant");
   return *array;
 }
 
-void fill_randomly(Slots& slots, std::uint64_t seed) {
+void fill_randomly(Slots& slots, std::uint64_t seed, std::int64_t most_bytes) {
   std::int64_t bytes = 0;
   for (const Type& type : slots.types) bytes += type.bytes();
-  if (bytes > kMostInputBytes)
-    throw Error(fmt::format("the arguments of {} take {:.1f} GB; at most {:.1f} can be run here",
-                            slots.function.name, static_cast<double>(bytes) / 1e9,
-                            static_cast<double>(kMostInputBytes) / 1e9));
+  if (bytes > most_bytes)
+    throw Error(fmt::format("the arguments of {} take {}, and the limit is {}: --memory sets it",
+                            slots.function.name, format_bytes(static_cast<double>(bytes)),
+                            format_bytes(static_cast<double>(most_bytes))));
   for (std::size_t i = 0; i < slots.types.size(); ++i)
     if (!slots.arrays[i]) slots.arrays[i] = random_array(slots.types[i], hash_combine(seed, i));
 }
@@ -150,7 +177,7 @@ Array random_array(const Type& type, std::uint64_t seed) {
 }
 
 std::vector<Array> gather_inputs(const Program& program, const Function& function,
-                                 const std::vector<std::string>& sources) {
+                                 const std::vector<std::string>& sources, std::int64_t most_bytes) {
   const std::vector<Type> types = argument_types(program, function);
   Slots slots{function, types, std::vector<std::optional<Array>>(types.size())};
   std::optional<std::uint64_t> seed;
@@ -159,17 +186,20 @@ std::vector<Array> gather_inputs(const Program& program, const Function& functio
     if (source.starts_with("random:"))
       seed = parse_seed(source);
     else if (source.starts_with("dense<"))
-      slots.put(next++, parse_constant(source), source);
+      slots.put(next, parse_constant(source, slots.expected(next, source)), source), ++next;
     else if (source.ends_with(".npy"))
       slots.put(next++, read_npy(source).value(), source);
     else if (source.ends_with(".safetensors"))
       slots.put_all(read_safetensors(source).value(), source);
     else
-      throw Error(fmt::format("--input {}: write x.npy, x.safetensors or random:SEED", source));
+      throw no_input(source, "this is no input");
   }
   for (std::size_t i = 0; i < types.size(); ++i)
     if (!types[i].is_tensor()) slots.arrays[i] = Array();  // a token carries nothing
-  if (seed) fill_randomly(slots, *seed);
+  if (seed) {
+    slots.want_open(*seed);
+    fill_randomly(slots, *seed, most_bytes);
+  }
   std::vector<Array> inputs;
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (!slots.arrays[i])

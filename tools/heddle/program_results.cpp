@@ -13,6 +13,8 @@
 namespace heddle::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 double default_tolerance(DType dtype) {
   switch (dtype) {
     case DType::f64:
@@ -104,6 +106,20 @@ nlohmann::ordered_json json_number(double value) {
 
 std::string file_name(std::size_t index) { return fmt::format("out.{}", index); }
 
+bool is_one_file(const std::string& target) { return target.ends_with(".safetensors"); }
+
+fs::path parent_of(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  return parent.empty() ? "." : parent;
+}
+
+// The folder that files are written to; "a/" is "a".
+fs::path output_folder(const std::string& target) {
+  if (is_one_file(target)) return parent_of(target);
+  const fs::path folder = target;
+  return folder.has_filename() || !folder.has_parent_path() ? folder : folder.parent_path();
+}
+
 }  // namespace
 
 Comparison compare_arrays(const Array& actual, const Array& expected, const Tolerance& tolerance) {
@@ -167,18 +183,41 @@ nlohmann::ordered_json summary_json(const Array& array) {
   return json;
 }
 
-void write_results(const std::string& target, const std::vector<Array>& results) {
-  if (target.ends_with(".safetensors")) {
+void check_output(const std::string& target) {
+  if (target.ends_with(".npy"))
+    throw Error(
+        fmt::format("--output {}: give a folder, which gets out.0.npy, out.1.npy, ..., or a "
+                    "file x.safetensors",
+                    target));
+  const fs::path folder = output_folder(target);
+  const fs::path around = parent_of(folder);
+  std::error_code ignored;
+  if (fs::is_directory(folder, ignored)) return;
+  if (fs::exists(folder, ignored))
+    throw Error(fmt::format("--output {}: {} is no folder", target, folder.string()));
+  if (!fs::is_directory(around, ignored))
+    throw Error(
+        fmt::format("--output {}: there is no folder {}: make it first", target, around.string()));
+}
+
+std::string write_results(const std::string& target, const std::vector<Array>& results) {
+  check_output(target);
+  const fs::path folder = output_folder(target);
+  std::error_code problem;
+  fs::create_directory(folder, problem);
+  if (problem)
+    throw Error(fmt::format("cannot make folder {}: {}", folder.string(), problem.message()));
+  const std::string count = counted(results.size(), "result");
+  if (is_one_file(target)) {
     NamedArrays named;
     for (std::size_t i = 0; i < results.size(); ++i) named.emplace_back(file_name(i), results[i]);
     (void)write_safetensors(target, named).value();
-    return;
+    return fmt::format("wrote {} to {}", count, target);
   }
-  std::error_code problem;
-  std::filesystem::create_directories(target, problem);
-  if (problem) throw Error(fmt::format("cannot make folder {}: {}", target, problem.message()));
   for (std::size_t i = 0; i < results.size(); ++i)
-    (void)write_npy(std::filesystem::path(target) / (file_name(i) + ".npy"), results[i]).value();
+    (void)write_npy(folder / (file_name(i) + ".npy"), results[i]).value();
+  return fmt::format("wrote {} to {}", count,
+                     (folder / (results.size() == 1 ? "out.0.npy" : "out.*.npy")).string());
 }
 
 }  // namespace heddle::cli

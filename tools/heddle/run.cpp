@@ -5,40 +5,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "doctor.h"
 #include "heddle/interpreter.h"
-#include "program_commands.h"
+#include "heddle/trace.h"
+#include "heddle/verify.h"
+#include "run_report.h"
 #include "stages.h"
-#include "terminal.h"
 
 namespace heddle::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-struct RunRequest {
-  std::string file, entry, io, output, until = "read";
-  std::vector<std::string> inputs;
-  bool check = false;
-  Tolerance tolerance;
-  ReportOptions report;
-};
-
-// One function that ran.
-struct Outcome {
-  const Function* function = nullptr;
-  double seconds = 0;
-  std::vector<Array> results;
-  std::vector<Type> types;
-  std::vector<Comparison> comparisons;  // one per result under --check
-};
-
-// Rows of a table that people still read.
-constexpr std::size_t kMostRows = 24;
 
 bool runs_alone(const Program& program, const Function& f) {
   return !f.is_private && f.body != kNone && program.region(f.body).args.empty();
@@ -88,153 +66,60 @@ void compare(Outcome& outcome, const NamedArrays& recorded, const RunRequest& re
                             counted(outcome.results.size(), "result")));
 }
 
-Outcome run_function(const Program& program, const Function& function, const RunRequest& request) {
+// What all functions of one command share.
+struct Session {
+  const RunRequest& request;
+  TraceRecorder trace = TraceRecorder();
+  TraceLane lane = trace.lane("heddle", "main");
+
+  template <typename Work>
+  auto timed(std::string what, Work work) {
+    const TraceSpan span(trace, lane, std::move(what), "step");
+    return work();
+  }
+};
+
+// Half of what the machine has; 8 GB where that cannot be told.
+std::int64_t memory_limit(const RunRequest& request) {
+  if (!request.memory.empty()) return parse_bytes(request.memory).value();
+  const std::int64_t usable = usable_memory();
+  return usable > 0 ? usable / 2 : std::int64_t{8'000'000'000};
+}
+
+InterpretOptions interpret_options(Session& session) {
+  InterpretOptions options;
+  options.verified = true;
+  options.memory_limit = memory_limit(session.request);
+  // A report in JSON has standard output to itself.
+  options.print = session.request.report.json ? std::function<void(std::string_view)>(write_stderr)
+                                              : write_stdout;
+  if (!session.request.trace.empty()) options.trace = &session.trace;
+  return options;
+}
+
+Outcome run_function(const Program& program, const Function& function, Session& session) {
+  const RunRequest& request = session.request;
   Outcome outcome;
   outcome.function = &function;
   std::vector<std::string> sources = request.inputs;
   if (!request.io.empty()) sources.push_back(request.io);
-  std::vector<Array> inputs = gather_inputs(program, function, sources);
-  InterpretOptions options;
-  options.verified = true;
-  if (request.report.json)
-    options.print = [](std::string_view text) { fmt::print(stderr, "{}", text); };
+  const InterpretOptions options = interpret_options(session);
+  std::vector<Array> inputs = session.timed(
+      "inputs", [&] { return gather_inputs(program, function, sources, options.memory_limit); });
   const auto start = std::chrono::steady_clock::now();
-  outcome.results = interpret(program, function, std::move(inputs), options).value();
+  outcome.results = session.timed("run @" + function.name, [&] {
+    return interpret(program, function, std::move(inputs), options).value();
+  });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   outcome.seconds = took.count();
   outcome.types = result_types(program, function);
-  if (request.check) compare(outcome, read_safetensors(request.io).value(), request);
-  if (!request.output.empty()) write_results(request.output, outcome.results);
-  return outcome;
-}
-
-// The result that lies furthest outside, or -1.
-std::ptrdiff_t worst_result(const Outcome& outcome) {
-  std::ptrdiff_t worst = -1;
-  for (std::size_t i = 0; i < outcome.comparisons.size(); ++i) {
-    const Comparison& c = outcome.comparisons[i];
-    if (c.complaint.empty()) continue;
-    if (worst < 0 || c.largest > outcome.comparisons[static_cast<std::size_t>(worst)].largest)
-      worst = static_cast<std::ptrdiff_t>(i);
-  }
-  return worst;
-}
-
-std::string disagreement(const Outcome& outcome, std::size_t worst) {
-  const auto outside = std::ranges::count_if(
-      outcome.comparisons, [](const Comparison& c) { return !c.complaint.empty(); });
-  const std::string name = result_name(*outcome.function, worst);
-  const std::string number = fmt::format("result {}", worst);
-  const std::string more = outcome.comparisons.size() == 1
-                               ? ""
-                               : fmt::format("\n  {} of {} results differ, this one most", outside,
-                                             outcome.comparisons.size());
-  return fmt::format("{}{} {}: {}{}", number, name == number ? "" : fmt::format(" ({})", name),
-                     outcome.types[worst].str(), outcome.comparisons[worst].complaint, more);
-}
-
-// The last column: how far the result is from the recorded one, or a checksum.
-std::string last_column(const Outcome& outcome, std::size_t i) {
-  if (!outcome.comparisons.empty()) return fmt::format("{:.2g}", outcome.comparisons[i].largest);
-  return fmt::format("{:08x}", summarize(outcome.results[i]).checksum >> 32);
-}
-
-std::string row_text(const Outcome& outcome, std::size_t i) {
-  const Array& array = outcome.results[i];
-  if (!outcome.types[i].is_tensor()) return "a token";
-  if (array.elements() == 0) return "empty";
-  const Summary s = summarize(array);
-  const std::string last = last_column(outcome, i);
-  if (!s.value.empty())
-    return fmt::format("{:<34}  {}", shortened(s.value, 34),
-                       outcome.comparisons.empty() ? "" : last);
-  return fmt::format("{:>10.4g}  {:>10.4g}  {:>10.4g}  {}", s.least, s.most, s.mean, last);
-}
-
-// The end of a name says more than its beginning: ...[0]['qkv_b'].
-std::string end_of(const std::string& name, std::size_t columns) {
-  if (name.size() <= columns) return name;
-  std::size_t from = name.size() - columns + 3;
-  while (from < name.size() && (static_cast<unsigned char>(name[from]) & 0xc0) == 0x80) ++from;
-  return "..." + name.substr(from);
-}
-
-std::string table(const Outcome& outcome, const Style& style) {
-  const std::size_t rows = std::min(outcome.results.size(), kMostRows);
-  std::size_t names = 6, types = 4;
-  for (std::size_t i = 0; i < rows; ++i) {
-    names = std::max(names, result_name(*outcome.function, i).size());
-    types = std::max(types, outcome.types[i].str().size());
-  }
-  names = std::min<std::size_t>(names, 22);
-  types = std::min<std::size_t>(types, 26);
-  const std::string_view last = outcome.comparisons.empty() ? "checksum" : "difference";
-  std::string text = style.dim(fmt::format("  {:<{}}  {:<{}}  {:>10}  {:>10}  {:>10}  {}", "result",
-                                           names, "type", types, "min", "max", "mean", last)) +
-                     "\n";
-  for (std::size_t i = 0; i < rows; ++i) {
-    std::string row =
-        fmt::format("  {:<{}}  {:<{}}  {}", end_of(result_name(*outcome.function, i), names), names,
-                    shortened(outcome.types[i].str(), types), types, row_text(outcome, i));
-    row.resize(row.find_last_not_of(' ') + 1);
-    text += row + "\n";
-  }
-  if (rows < outcome.results.size())
-    text +=
-        style.dim(fmt::format("  {} more; --json lists all", outcome.results.size() - rows)) + "\n";
-  return text;
-}
-
-std::string verdict(const std::vector<Outcome>& outcomes, const RunRequest& request) {
-  double seconds = 0, largest = 0;
-  std::size_t results = 0;
-  for (const Outcome& o : outcomes) {
-    seconds += o.seconds;
-    results += o.results.size();
-    for (const Comparison& c : o.comparisons) largest = std::max(largest, c.largest);
-  }
-  const std::string time = format_seconds(seconds);
   if (request.check)
-    return fmt::format(
-        "{} with {}, largest difference {:.2g}; ran in {}",
-        results == 1 ? "the result agrees" : fmt::format("all {} results agree", results),
-        std::filesystem::path(request.io).filename().string(), largest, time);
-  if (outcomes.size() == 1) return fmt::format("{} ran in {}", outcomes[0].function->name, time);
-  return fmt::format("all {} functions ran in {}", outcomes.size(), time);
-}
-
-void write_text(const std::vector<Outcome>& outcomes, const RunRequest& request) {
-  const Style style = Style::of_stdout(request.report.plain);
-  std::string text;
-  for (const Outcome& outcome : outcomes) {
-    if (outcome.results.empty()) continue;
-    if (outcomes.size() > 1) text += style.bold(outcome.function->name) + "\n";
-    text += table(outcome, style);
-  }
-  write_stdout(text);
-}
-
-void write_report(const std::vector<Outcome>& outcomes, const RunRequest& request,
-                  const std::string& failure) {
-  Json report = {{"file", request.file}, {"ok", failure.empty()}};
-  if (!failure.empty()) report["failure"] = failure;
-  report["functions"] = Json::array();
-  for (const Outcome& o : outcomes) {
-    Json function = {{"name", o.function->name}, {"seconds", o.seconds}};
-    function["results"] = Json::array();
-    for (std::size_t i = 0; i < o.results.size(); ++i) {
-      Json result = {{"name", result_name(*o.function, i)}};
-      if (o.types[i].is_tensor()) result.update(summary_json(o.results[i]));
-      if (!o.comparisons.empty()) {
-        const Comparison& c = o.comparisons[i];
-        result["outside"] = c.outside;
-        result["largest_difference"] = std::isfinite(c.largest) ? Json(c.largest) : Json("inf");
-      }
-      function["results"].push_back(std::move(result));
-    }
-    report["functions"].push_back(std::move(function));
-  }
-  write_json(report);
+    session.timed("compare",
+                  [&] { compare(outcome, read_safetensors(request.io).value(), request); });
+  if (!request.output.empty())
+    outcome.written =
+        session.timed("write", [&] { return write_results(request.output, outcome.results); });
+  return outcome;
 }
 
 // What went wrong, in the order of the functions.
@@ -257,11 +142,55 @@ struct Failures {
   }
 };
 
-void run(const RunRequest& request) {
+// Options that contradict one another, or would be without effect.
+void check_request(const RunRequest& request) {
   if (request.check && request.io.empty())
-    throw Error("--check compares with out.0, out.1, ... of a file: name it with --io");
-  std::vector<Program> programs = load_programs(request.file);
-  for (Program& program : programs) program = after_stage(std::move(program), request.until);
+    throw CLI::ValidationError("--check",
+                               "it compares with out.0, out.1, ... of a file: name it with --io");
+  if ((request.tolerance.rtol || request.tolerance.atol) && !request.check)
+    throw CLI::ValidationError(request.tolerance.rtol ? "--rtol" : "--atol",
+                               "without --check nothing is compared: add it, with --io");
+  std::vector<std::string> seeds;
+  for (const std::string& input : request.inputs)
+    if (input.starts_with("random:")) seeds.push_back(input);
+  if (seeds.size() > 1)
+    throw CLI::ValidationError(
+        "--input", fmt::format("{} and {}: one seed fills all that is missing, so give one",
+                               seeds[0], seeds[1]));
+  if (!seeds.empty() && !request.io.empty())
+    throw CLI::ValidationError(
+        "--input", fmt::format("{} and --io {} both give the inputs: leave one of them out",
+                               seeds[0], request.io));
+}
+
+std::vector<Program> prepare(Session& session) {
+  const std::string& last = session.request.until;
+  std::vector<Program> programs =
+      session.timed("read", [&] { return read_programs(session.request.file); });
+  session.timed("verify", [&] {
+    for (const Program& program : programs) (void)verify(program).value();
+  });
+  if (last == stage_names().front()) return programs;
+  session.timed("stages until " + last, [&] {
+    for (Program& program : programs) program = after_stage(std::move(program), last);
+  });
+  return programs;
+}
+
+void write_trace(const Session& session) {
+  const std::string& file = session.request.trace;
+  if (file.empty()) return;
+  (void)session.trace.write(file).value();
+  if (session.request.report.json) return;
+  write_stdout(fmt::format("wrote a trace of {} to {}; ui.perfetto.dev shows it\n",
+                           counted(session.trace.size(), "event"), file));
+}
+
+void run(const RunRequest& request) {
+  check_request(request);
+  if (!request.output.empty()) check_output(request.output);
+  Session session{request};
+  const std::vector<Program> programs = prepare(session);
   std::vector<std::pair<const Program*, const Function*>> chosen;
   for (const Program& program : programs)
     for (const Function* f : choose(program, request.entry)) chosen.emplace_back(&program, f);
@@ -273,7 +202,7 @@ void run(const RunRequest& request) {
   Failures failures;
   for (const auto& [program, function] : chosen) {
     try {
-      outcomes.push_back(run_function(*program, *function, request));
+      outcomes.push_back(run_function(*program, *function, session));
       if (const auto worst = worst_result(outcomes.back()); worst >= 0)
         failures.add(*function, disagreement(outcomes.back(), static_cast<std::size_t>(worst)));
     } catch (const Error& error) {
@@ -284,10 +213,43 @@ void run(const RunRequest& request) {
   if (request.report.json)
     write_report(outcomes, request, failure);
   else
-    write_text(outcomes, request);
+    write_tables(outcomes, request);
+  write_trace(session);
   if (!failure.empty()) throw Error(failure);
   const Style style = Style::of_stdout(request.report.plain);
   if (!request.report.json) write_stdout(style.bold(verdict(outcomes, request)) + "\n");
+}
+
+// For CLI11: empty where the text is a tolerance, else what is wrong.
+std::string wrong_tolerance(const std::string& text) {
+  double value = 0;
+  if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0) return "";
+  return fmt::format("{} is no tolerance: write a number of at least 0, as in 1e-4", text);
+}
+
+std::string wrong_size(const std::string& text) {
+  const auto bytes = parse_bytes(text);
+  return bytes ? "" : bytes.reason();
+}
+
+std::string wrong_name(const std::string& text) { return text.empty() ? "the name is empty" : ""; }
+
+void add_inputs(CLI::App& command, RunRequest& request) {
+  command
+      .add_option("--input", request.inputs,
+                  "x.npy, x.safetensors with in.0, in.1, ..., dense<[1, 2]> : tensor<2xi32>\n"
+                  "(the type may be left out), or random:SEED for all that is missing")
+      ->allow_extra_args(false);
+  command.add_option("--io", request.io, "Safetensors file with inputs in.* and results out.*")
+      ->check(wrong_name);
+}
+
+void add_check(CLI::App& command, RunRequest& request) {
+  command.add_flag("--check", request.check, "Compare the results with out.* of --io");
+  command.add_option("--rtol", request.tolerance.rtol, "Relative tolerance of --check")
+      ->check(wrong_tolerance);
+  command.add_option("--atol", request.tolerance.atol, "Absolute tolerance of --check")
+      ->check(wrong_tolerance);
 }
 
 }  // namespace
@@ -296,18 +258,24 @@ void add_run(CLI::App& app) {
   const auto request = std::make_shared<RunRequest>();
   CLI::App* command = app.add_subcommand("run", "Run a program and show its results");
   command->add_option("FILE", request->file, "StableHLO text; - is standard input")->required();
-  command->add_option("--entry", request->entry,
-                      "Function to run; otherwise main, or all that take no arguments");
   command
-      ->add_option("--input", request->inputs,
-                   "x.npy, x.safetensors with in.0, in.1, ..., dense<...> or random:SEED")
-      ->allow_extra_args(false);
-  command->add_option("--io", request->io, "Safetensors file with inputs in.* and results out.*");
-  command->add_option("--output", request->output,
-                      "Folder for one .npy per result, or a file x.safetensors");
-  command->add_flag("--check", request->check, "Compare the results with out.* of --io");
-  command->add_option("--rtol", request->tolerance.rtol, "Relative tolerance of --check");
-  command->add_option("--atol", request->tolerance.atol, "Absolute tolerance of --check");
+      ->add_option("--entry", request->entry,
+                   "Function to run; otherwise main, or all that take no arguments")
+      ->check(wrong_name);
+  add_inputs(*command, *request);
+  command
+      ->add_option("--output", request->output,
+                   "Folder for one .npy per result, or a file x.safetensors")
+      ->check(wrong_name);
+  add_check(*command, *request);
+  command
+      ->add_option("--memory", request->memory,
+                   "The most memory for values, as 16GB; otherwise half of the machine's")
+      ->check(wrong_size);
+  command
+      ->add_option("--trace", request->trace,
+                   "File for what ran when, for Perfetto: a span per step, function and op")
+      ->check(wrong_name);
   command->add_option("--until", request->until, "Run the program as it is after this stage")
       ->check(CLI::IsMember(stage_names()))
       ->capture_default_str();

@@ -9,6 +9,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -46,6 +47,18 @@ int terminal_columns() {
 // Three digits of precision: "5.6", "22", "412".
 std::string short_number(double value) {
   return value < 9.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
+}
+
+// 0, or the error number.
+int write_all(int stream, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(stream, text.data(), text.size());
+    if (written >= 0)
+      text.remove_prefix(static_cast<std::size_t>(written));
+    else if (errno != EINTR)
+      return errno;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -93,6 +106,28 @@ std::string format_bytes(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
+Expected<std::int64_t> parse_bytes(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  std::string unit(stop, end);
+  unit.erase(0, std::min(unit.find_first_not_of(' '), unit.size()));
+  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
+  double factor = 1;
+  constexpr std::string_view kPrefixes = "kmgtpe";
+  if (const std::size_t power = unit.empty() ? kPrefixes.npos : kPrefixes.find(unit[0]);
+      power != kPrefixes.npos) {
+    unit.erase(0, 1);
+    const bool is_binary = unit.starts_with('i');
+    if (is_binary) unit.erase(0, 1);
+    factor = std::pow(is_binary ? 1024 : 1000, static_cast<double>(power + 1));
+  }
+  const double bytes = number * factor;
+  if (problem != std::errc() || !(unit.empty() || unit == "b") || !(bytes >= 0 && bytes < 0x1p63))
+    return reason("`{}` is no size: write it as 512MB, 1.5GB or 16GiB", text);
+  return static_cast<std::int64_t>(bytes);
+}
+
 std::string format_seconds(double seconds) {
   if (seconds < 0) return "-" + format_seconds(-seconds);
   if (!std::isfinite(seconds)) return fmt::format("{} s", seconds);
@@ -118,18 +153,14 @@ std::string shortened(std::string_view text, std::size_t columns) {
 }
 
 void write_stdout(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EPIPE) {
-      throw Exit{kExitFailed};  // the reader has gone and needs no telling
-    } else if (errno != EINTR) {
-      throw Error(fmt::format("cannot write to standard output: {}",
-                              std::generic_category().message(errno)));
-    }
-  }
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error == EPIPE) throw Exit{kExitFailed};  // the reader has gone and needs no telling
+  if (error != 0)
+    throw Error(
+        fmt::format("cannot write to standard output: {}", std::generic_category().message(error)));
 }
+
+void write_stderr(std::string_view text) noexcept { (void)write_all(STDERR_FILENO, text); }
 
 void write_json(const nlohmann::ordered_json& report) {
   using Json = nlohmann::ordered_json;

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+
+#include "heddle/error.h"
 
 namespace CLI {
 class App;
@@ -54,6 +57,9 @@ class Style {
 // "64.0 MB" (powers of 1000), "512 B"
 std::string format_bytes(double bytes);
 
+// The other way round: "64 MB", "1.5GB", "16GiB", "512"; without regard to capital letters.
+Expected<std::int64_t> parse_bytes(std::string_view text);
+
 // "22 ms", "5.6 us", "1.5 s"
 std::string format_seconds(double seconds);
 
@@ -62,6 +68,9 @@ std::string shortened(std::string_view text, std::size_t columns);
 
 // Writes all of it; throws Error where standard output is full, closed or gone.
 void write_stdout(std::string_view text);
+
+// Writes what it can: where standard error cannot be written, there is nobody to tell.
+void write_stderr(std::string_view text) noexcept;
 
 // Writes a report as JSON, indented, ending in a newline.
 void write_json(const nlohmann::ordered_json& report);
