@@ -68,6 +68,14 @@ TEST(Attribute, OtherDialects) {
   expect_printed("#foo.bar<a =\n    1 >", "#foo.bar<a = 1 >");
 }
 
+TEST(Attribute, AliasesInOtherDialectsAreWrittenOut) {
+  const Program p = read_stablehlo(
+                        "#one = #foo.one<\"#two\">\n!t = tensor<4xf32>\nmodule attributes {a = "
+                        "#foo.bar<#one, !t, #none>} {}\n")
+                        .value();
+  EXPECT_THAT(print_stablehlo(p), HasSubstr("#foo.bar<#foo.one<\"#two\">, tensor<4xf32>, #none>"));
+}
+
 TEST(Attribute, WholeNumbers) {
   expect_printed("0xFF : i32", "255 : i32");
   expect_printed("-0x10", "-16 : i64");
