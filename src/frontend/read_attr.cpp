@@ -289,7 +289,9 @@ Attr Reader::field_value() {
     in_.go(at);
     return mesh ? Attr{sharding()} : struct_attribute("");
   }
-  return attribute();
+  Attr value = attribute();
+  const auto* numbers = value.get<Attr::Integers>();
+  return numbers != nullptr && numbers->empty() ? Attr{Attr::List{}} : value;  // both print as []
 }
 
 // ---- constants

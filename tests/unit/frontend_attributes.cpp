@@ -68,6 +68,11 @@ TEST(Attribute, OtherDialects) {
   expect_printed("#foo.bar<a =\n    1 >", "#foo.bar<a = 1 >");
 }
 
+TEST(Attribute, EmptyListsInStructures) {
+  expect_kept("#stablehlo.a<x = [], y = [1]>");
+  expect_printed("#stablehlo.a<x = array<i64>>", "#stablehlo.a<x = []>");
+}
+
 TEST(Attribute, KindsWithADot) {
   expect_kept("#stablehlo.a.b<x = 1>");
   expect_kept("#stablehlo<a.b WORD>");
