@@ -354,7 +354,8 @@ std::string print_attr(const Attr& attr) {
     std::string operator()(const Attr::Unit&) const { return "unit"; }
     std::string operator()(bool b) const { return b ? "true" : "false"; }
     std::string operator()(const Attr::Integer& i) const {
-      return fmt::format("{} : {}", i.value, i.type);
+      return i.type == "ui64" ? fmt::format("{} : ui64", static_cast<std::uint64_t>(i.value))
+                              : fmt::format("{} : {}", i.value, i.type);
     }
     std::string operator()(const Attr::Float& f) const {
       const std::string number = print_float(f.value, f.type);

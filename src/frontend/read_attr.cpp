@@ -77,18 +77,30 @@ Attr Reader::attribute() {
 
 namespace {
 
-// The bits of a whole number; negative ones and those above 2^63 are taken as they are.
-std::int64_t whole_number(std::string_view text, std::size_t at) {
-  const bool minus = text[0] == '-';
-  if (minus || text[0] == '+') text.remove_prefix(1);
-  const bool hex = text.starts_with("0x");
-  if (hex) text.remove_prefix(2);
-  std::uint64_t bits = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, hex ? 16 : 10);
-  const bool fits = !minus || bits <= std::uint64_t{1} << 63;
-  if (error != std::errc() || end != text.data() + text.size() || !fits)
-    Cursor::fail_at(at, "the number does not fit 64 bits");
-  return static_cast<std::int64_t>(minus ? ~bits + 1 : bits);
+// A whole number of up to 64 bits. As in MLIR a number without a minus is the bits of its type, so
+// that 255 : i8 is -1.
+std::int64_t whole_number(std::string_view text, std::string_view type, std::size_t at) {
+  const auto dtype = parse_dtype(type);
+  const int width = dtype && is_integer(*dtype) ? bits(*dtype) : 64;
+  const bool minus = text[0] == '-', is_unsigned = type.starts_with("ui");
+  std::string_view digits = text.substr(minus || text[0] == '+' ? 1 : 0);
+  const bool hex = digits.starts_with("0x");
+  if (hex) digits.remove_prefix(2);
+  std::uint64_t value = 0;
+  auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
+  const std::uint64_t most =
+      minus ? std::uint64_t{!is_unsigned} << (width - 1) : ~std::uint64_t{0} >> (64 - width);
+  if (error != std::errc() || end != digits.data() + digits.size() || value > most)
+    Cursor::fail_at(at, fmt::format("{} does not fit {}", text.substr(0, 40), type));
+  if (minus) return static_cast<std::int64_t>(~value + 1);
+  const int unused = is_unsigned ? 0 : 64 - width;
+  return static_cast<std::int64_t>(value << unused) >> unused;
+}
+
+Attr integer_attribute(std::string_view text, std::string type, std::size_t at) {
+  const std::int64_t value = whole_number(text, type, at);
+  return Attr{Attr::Integer{value, std::move(type)}};
 }
 
 }  // namespace
@@ -101,7 +113,7 @@ Attr Reader::number_attribute() {
   std::string suffix;
   if (in_.take(':')) suffix = std::string(in_.expect_name("a type"));
   if (integral && (suffix.empty() || suffix[0] == 'i' || suffix[0] == 'u' || suffix[0] == 's'))
-    return Attr{Attr::Integer{whole_number(text, at), suffix.empty() ? "i64" : suffix}};
+    return integer_attribute(text, suffix.empty() ? "i64" : suffix, at);
   auto dtype = suffix.empty() ? Expected<DType>(DType::f64) : parse_dtype(suffix);
   if (!dtype || !is_float(*dtype))
     Cursor::fail_at(at, fmt::format("'{}' is no type of a number", suffix));
@@ -278,7 +290,9 @@ Attr Reader::field_value() {
     in_.go(at);
     return mesh ? Attr{sharding()} : struct_attribute("");
   }
-  return attribute();
+  Attr value = attribute();
+  const auto* numbers = value.get<Attr::Integers>();
+  return numbers != nullptr && numbers->empty() ? Attr{Attr::List{}} : value;  // both print as []
 }
 
 // ---- constants

@@ -1,5 +1,6 @@
 // Types, also where they are attributes.
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "frontend/reader.h"
@@ -163,25 +164,51 @@ char closing(char open) {
 }  // namespace
 
 std::string Reader::verbatim(std::size_t from) {
-  const std::string_view text = in_.text();
-  std::string open;  // what closes the brackets
-  if (in_.raw() == '<') do {
-      const char c = in_.raw();
-      if (c == '"') {
-        (void)in_.raw_quoted();
-        continue;
-      }
-      const bool arrow = c == '-' && in_.raw(1) == '>';
-      if (closing(c) != '\0') {
-        open += closing(c);
-      } else if (c == '>' || c == ')' || c == ']' || c == '}') {
-        if (c != open.back()) in_.fail(fmt::format("expected '{}' here", open.back()));
-        open.pop_back();
-      }
-      in_.advance(arrow ? 2 : 1);
-    } while (!open.empty() && in_.at() < text.size());
-  if (!open.empty()) Cursor::fail_at(from, "what starts here does not end");
-  return on_one_line(text.substr(from, in_.at() - from));
+  std::string open, out;  // what closes the brackets; the text so far, with aliases written out
+  const auto copy_up_to_here = [&] {
+    out += in_.text().substr(from, in_.at() - from);
+    from = in_.at();
+  };
+  const std::size_t start = from;
+  bool inside = in_.raw() == '<';
+  while (inside && in_.at() < in_.text().size()) {
+    const char c = in_.raw();
+    if (c == '"') {
+      (void)in_.raw_quoted();
+      continue;
+    }
+    if (c == '#' || c == '!') {
+      copy_up_to_here();
+      if (take_alias(out)) from = in_.at();
+      continue;
+    }
+    if (closing(c) != '\0') {
+      open += closing(c);
+    } else if (c == '>' || c == ')' || c == ']' || c == '}') {
+      if (c != open.back()) in_.fail(fmt::format("expected '{}' here", open.back()));
+      open.pop_back();
+      inside = !open.empty();
+    }
+    in_.advance(c == '-' && in_.raw(1) == '>' ? 2 : 1);
+  }
+  if (inside) Cursor::fail_at(start, "what starts here does not end");
+  copy_up_to_here();
+  return on_one_line(out);
+}
+
+// #x or !x; says no, and goes on behind it, where it is no alias.
+bool Reader::take_alias(std::string& out) {
+  const std::size_t at = in_.at();
+  const bool is_type = in_.raw() == '!';
+  in_.advance();
+  if (std::isalpha(static_cast<unsigned char>(in_.raw())) == 0) return false;
+  (void)in_.name();
+  Attr value;
+  if (!through_alias(in_.text().substr(at, in_.at() - at),
+                     [&] { value = is_type ? type_attribute() : attribute(); }))
+    return false;
+  out += print_attr(value);
+  return true;
 }
 
 Attr Reader::type_attribute() {

@@ -116,6 +116,7 @@ class Reader {
   // What nobody here understands, from `from` up to the bracket that closes the one that stands
   // next, if one does.
   std::string verbatim(std::size_t from);
+  bool take_alias(std::string& out);
   Attr type_attribute();
   Attr type_attributes();
   Attr function_type_attribute();

@@ -130,6 +130,13 @@ WRONG_USE(LimitError, ArgumentOfIndices, text("func.func @f(%a: tensor<2xindex>)
 WRONG_USE(LimitError, ArrayOfUnknownElements, text("module attributes {x = array<foo: 1>} {}"),
           "t.mlir:1:30", "'foo' is no type of them")
 
+WRONG_USE(LimitError, NumberThatDoesNotFit, text("module attributes {x = 300 : i8} {}"),
+          "t.mlir:1:24", "300 does not fit i8")
+WRONG_USE(LimitError, NegativeNumberThatDoesNotFit, text("module attributes {x = -129 : i8} {}"),
+          "-129 does not fit i8")
+WRONG_USE(LimitError, NegativeUnsignedNumber, text("module attributes {x = -1 : ui8} {}"),
+          "-1 does not fit ui8")
+
 // ---- functions without a body
 
 WRONG_USE(LimitError, PublicDeclaration, text("func.func @f()\n"), "expected '{'", "private")

@@ -68,10 +68,31 @@ TEST(Attribute, OtherDialects) {
   expect_printed("#foo.bar<a =\n    1 >", "#foo.bar<a = 1 >");
 }
 
+TEST(Attribute, EmptyListsInStructures) {
+  expect_kept("#stablehlo.a<x = [], y = [1]>");
+  expect_printed("#stablehlo.a<x = array<i64>>", "#stablehlo.a<x = []>");
+}
+
+TEST(Attribute, KindsWithADot) {
+  expect_kept("#stablehlo.a.b<x = 1>");
+  expect_kept("#stablehlo<a.b WORD>");
+}
+
+TEST(Attribute, AliasesInOtherDialectsAreWrittenOut) {
+  const Program p = read_stablehlo(
+                        "#one = #foo.one<\"#two\">\n!t = tensor<4xf32>\nmodule attributes {a = "
+                        "#foo.bar<#one, !t, #none>} {}\n")
+                        .value();
+  EXPECT_THAT(print_stablehlo(p), HasSubstr("#foo.bar<#foo.one<\"#two\">, tensor<4xf32>, #none>"));
+}
+
 TEST(Attribute, WholeNumbers) {
   expect_printed("0xFF : i32", "255 : i32");
   expect_printed("-0x10", "-16 : i64");
-  expect_printed("18446744073709551615 : ui64", "-1 : ui64");
+  expect_printed("0xFFFFFFFF : i32", "-1 : i32");
+  expect_printed("255 : i8", "-1 : i8");
+  expect_kept("255 : ui8");
+  expect_kept("18446744073709551615 : ui64");
   expect_kept("-9223372036854775808 : i64");
 }
 
