@@ -79,7 +79,7 @@ WRONG_USE(LimitError, DeepTuples, text("func.func @f(%a: " + repeat("tuple<", 10
           "nested too deeply")
 WRONG_USE(LimitError, DeepRegions,
           text("func.func @f(%a: tensor<i1>) {\n" + repeat("\"stablehlo.if\"(%a) ({\n", 10000)),
-          "t.mlir:401:", "nested too deeply: 400 regions")
+          "t.mlir:402:", "nested too deeply: 400 regions")
 WRONG_USE(LimitError, DeepModules, text(repeat("module {\n", 10000)), "nested too deeply")
 WRONG_USE(LimitError, DeepLocations,
           text("func.func @f() { return loc(" + repeat("callsite(", 100000)),
