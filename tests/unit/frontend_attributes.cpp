@@ -73,11 +73,6 @@ TEST(Attribute, EmptyListsInStructures) {
   expect_printed("#stablehlo.a<x = array<i64>>", "#stablehlo.a<x = []>");
 }
 
-TEST(Attribute, KindsWithADot) {
-  expect_kept("#stablehlo.a.b<x = 1>");
-  expect_kept("#stablehlo<a.b WORD>");
-}
-
 TEST(Attribute, AliasesInOtherDialectsAreWrittenOut) {
   const Program p = read_stablehlo(
                         "#one = #foo.one<\"#two\">\n!t = tensor<4xf32>\nmodule attributes {a = "

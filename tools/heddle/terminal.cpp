@@ -108,8 +108,9 @@ std::string format_bytes(double bytes) {
 
 Expected<std::int64_t> parse_bytes(std::string_view text) {
   double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, problem] = std::from_chars(begin, end, number);
   std::string unit(stop, end);
   unit.erase(0, std::min(unit.find_first_not_of(' '), unit.size()));
   std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
