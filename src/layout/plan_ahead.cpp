@@ -127,8 +127,7 @@ double Ahead::about(const State& state, double local) const {
   for (std::size_t i = 0; i < space_.subs.size(); ++i) {
     if (state[i] == kPinnedSource && space_.target[i] != kPinnedSource)
       seconds += least_move(i, state[i], local);
-    if (state[i] == kReplicated && splits(space_.target[i]))
-      local /= extent_[i];
+    if (state[i] == kReplicated && splits(space_.target[i])) local /= extent_[i];
   }
   for (std::size_t k = slowest_first_.size(); k-- > 0;) {
     const std::size_t i = slowest_first_[k];

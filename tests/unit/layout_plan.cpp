@@ -317,6 +317,29 @@ TEST(Plan, ManyAxesStillGetCollectives) {
   EXPECT_TRUE(right) << right.reason();
 }
 
+TEST(Plan, RefusesWhatHasNoPlace) {
+  World w("gpu=8");
+  const auto short_padding =
+      plan_redistribution(w.layout("(64)"), w.layout("(64{pad=8}:8@gpu)"), w.mesh, w.axes);
+  ASSERT_FALSE(short_padding);
+  EXPECT_NE(short_padding.reason().find("pad=64"), std::string::npos) << short_padding.reason();
+  PlanOptions tight;
+  tight.memory_cap = 31;
+  const Layout split = w.layout("(64:8@gpu)");
+  EXPECT_FALSE(plan_redistribution(split, split, w.mesh, w.axes, tight));
+  tight.memory_cap = 32;
+  EXPECT_TRUE(plan_redistribution(split, split, w.mesh, w.axes, tight));
+}
+
+// Only two of the four edges of two blocks have a neighbour, and a wide halo ends with the tensor.
+TEST(Plan, AHaloEndsWithTheTensor) {
+  World two("gpu=2");
+  EXPECT_EQ(two.plan("(64:2@gpu)", "(64{halo=10}:2@gpu)").bytes, 10 * 4);
+  World eight("gpu=8");
+  EXPECT_EQ(eight.plan("(64:8@gpu)", "(64{halo=100}:8@gpu)").bytes, 56 * 4);
+  EXPECT_EQ(eight.plan("(64:8@gpu)", "(64{halo=30:9}:8@gpu)").bytes, (30 + 9) * 4);
+}
+
 TEST(Plan, OneHolderThatServesManyIsNotFree) {
   World w("gpu=1024");
   Plan p = w.plan("(1048576) + 0@gpu", "(1048576)");
