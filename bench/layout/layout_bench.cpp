@@ -87,6 +87,39 @@ BENCHMARK(ColdPlan)
     ->ArgsProduct({benchmark::CreateDenseRange(0, std::size(kPairs) - 1, 1), {2, 65536}})
     ->Unit(benchmark::kMicrosecond);
 
+// Axes of sizes that are cut, cross or do not nest: many states, or an exchange with collectives.
+struct HardPair {
+  const char *label, *mesh, *from, *to;
+};
+constexpr HardPair kHardPairs[] = {
+    {"cut_by_the_other", "x=4,y=8,z=2", "(4096:x:y, 4096) + P[z]", "(4096:y:z, 4096:x)"},
+    {"halves", "x=4,y=4,z=4", "(4096, 4096:(2:2@x):(2:2@y):(2:2@z)) + P[2:1@x,2:1@y,2:1@z]",
+     "(4096:(2:2@z):(2:1@x), 4096)"},
+    {"eighths", "x=8,y=8,z=8", "(512:8@x, 512:(2:1@z), 512:(4:2@z)) + P[y]",
+     "(512:(2:1@z), 512:(4:2@y), 512:(2:1@y)) + P[x]"},
+    {"many_halves", "x=8,y=8,z=8", "(512, 512:8@x, 512:8@y)",
+     "(512:(2:1@x), 512:(2:1@z):(4:2@z), 512:(4:2@x)) + P[y]"},
+    {"no_nesting", "x=6,y=4,z=9", "(5184:z, 5184) + P[x,y]", "(5184:x:y, 5184)"},
+    {"no_nesting_two", "x=2,y=4,z=3", "(4608:x, 27648) + P[y]", "(4608:z, 27648)"},
+};
+
+void HardPlan(benchmark::State& state) {
+  const HardPair& pair = kHardPairs[state.range(0)];
+  AxisRegistry axes = AxisRegistry::standard();
+  const Mesh mesh = Mesh::parse(pair.mesh, axes).value();
+  const Layout from = parse_layout(pair.from, axes).value();
+  const Layout to = parse_layout(pair.to, axes).value();
+  Plan plan;
+  for (auto _ : state) {
+    plan = plan_redistribution(from, to, mesh, axes).value();
+    benchmark::DoNotOptimize(plan);
+  }
+  state.SetLabel(pair.label);
+  state.counters["states"] = plan.states;
+  state.counters["predicted_us"] = plan.seconds * 1e6;
+}
+BENCHMARK(HardPlan)->DenseRange(0, std::size(kHardPairs) - 1)->Unit(benchmark::kMicrosecond);
+
 void WarmPlan(benchmark::State& state) {
   World w(state.range(0));
   Planner planner(w.axes);

@@ -85,6 +85,9 @@ class AxisRegistry {
   AxisId mem_ = 0;
 };
 
+// Says no to kernel axes that count the same thing twice, as thread and lane do.
+Verdict check_counted_once(const AxisInfo& a, const AxisInfo& b);
+
 // Whether `text` can name an axis or a symbol: a letter or _, then letters, digits and _.
 bool is_name(std::string_view text);
 

@@ -133,6 +133,8 @@ bool admits(const Layout& layout, std::span<const Dim> shape);
 Expected<Dim> span(const Layout& layout, AxisId axis);
 // Whether every valid index has a cell.
 bool covers(const Layout& layout);
+// The same with a reason, for a layout without symbolic sizes.
+Verdict check_covers(const Layout& layout);
 // Replaces symbols by values.
 Expected<Layout> bind_sizes(const Layout& layout, const std::map<SymbolId, std::int64_t>& values);
 

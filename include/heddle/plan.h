@@ -1,6 +1,7 @@
-// The redistribution planner: from "the data lies like this" to "it should lie like that" by the
-// cheapest sequence of moves. One planner for all levels: devices exchange over links, lanes by
-// shuffles, warps through shared memory. The search, the schedule and the executor use one Plan.
+// The redistribution planner: from "the data lies like this" to "it should lie like that" by a cheap
+// sequence of moves, the cheapest where all could be looked at. One planner for all levels: devices
+// exchange over links, lanes by shuffles, warps through shared memory. The search, the schedule and
+// the executor use one Plan.
 #pragma once
 
 #include <memory>
@@ -63,8 +64,10 @@ struct Plan {
   std::int64_t peak_bytes = 0;   // on one holder
   std::int64_t bound_bytes = 0;  // some holder receives this under any plan; 0: nothing proved
   double bound_seconds = 0;
-  int states = 0;          // looked at by the search
-  bool exhaustive = true;  // false: too many ways to look at all, so perhaps not the cheapest
+  int states = 0;  // looked at by the search
+  // The cheapest sequence of collectives over the pieces that both layouts are made of. False where
+  // there were too many to look at all, or where an exchange takes part: that is tried with a few.
+  bool exhaustive = true;
   std::vector<Alternative> rejected;  // with PlanOptions::explain
 };
 

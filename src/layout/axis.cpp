@@ -100,14 +100,25 @@ Expected<AxisId> AxisRegistry::require(std::string_view wanted) const {
   if (auto id = find(wanted)) return *id;
   std::string mesh;
   std::string kernel;
+  std::string memory;
   for (const AxisInfo& a : axes_) {
-    if (a.kind == AxisKind::memory) continue;
-    std::string& list = a.kind == AxisKind::mesh || a.on_mesh ? mesh : kernel;
+    std::string& list = a.kind == AxisKind::memory              ? memory
+                        : a.kind == AxisKind::mesh || a.on_mesh ? mesh
+                                                                : kernel;
     list += (list.empty() ? "" : ", ") + a.name;
   }
   return reason(
-      "unknown axis '{}'. The mesh has {};\n  inside a device there are {}, and mem, reg, vec",
-      wanted, mesh.empty() ? "no axes (give --mesh NAME=SIZE,...)" : mesh, kernel);
+      "unknown axis '{}'. The mesh has {};\n  inside a device there are {};\n  in memory {}",
+      wanted, mesh.empty() ? "no axes (give --mesh NAME=SIZE,...)" : mesh, kernel, memory);
+}
+
+Verdict check_counted_once(const AxisInfo& a, const AxisInfo& b) {
+  if (a.kind != AxisKind::kernel || b.kind != AxisKind::kernel || a.name == b.name) return yes();
+  if (a.outer >= b.inner || b.outer >= a.inner) return yes();
+  return reason(
+      "axis {} counts {}s inside a {} and axis {} counts {}s inside a {}: they count the same "
+      "thing twice; use one of them",
+      a.name, name(a.inner), name(a.outer), b.name, name(b.inner), name(b.outer));
 }
 
 const AxisInfo& AxisRegistry::operator[](AxisId id) const {

@@ -236,6 +236,20 @@ bool covers(const Layout& layout) {
   });
 }
 
+Verdict check_covers(const Layout& layout) {
+  if (!layout.concrete() || covers(layout)) return yes();
+  for (std::size_t d = 0; d < layout.rank(); ++d) {
+    const DimInfo& dim = layout.dims()[d];
+    const std::int64_t end = dim.origin + dim.padded.factor();
+    if (dim.origin <= 0 && end >= dim.size.factor()) continue;
+    return reason("dimension {} has {} elements, and places only for {} to {}; {} pad={}", d,
+                  dim.size.factor(), dim.origin, end - 1,
+                  dim.origin > 0 ? "leave out the origin and write" : "write at least",
+                  dim.size.factor() - std::min<std::int64_t>(dim.origin, 0));
+  }
+  return yes();
+}
+
 Expected<Layout> bind_sizes(const Layout& layout, const std::map<SymbolId, std::int64_t>& values) {
   for (const auto& [symbol, value] : values)
     if (value < 1) return reason("a symbolic size stands for {}; it must be at least 1", value);

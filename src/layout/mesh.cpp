@@ -141,6 +141,19 @@ Expected<MeshAxis> parse_axis(std::string_view item, AxisRegistry& axes) {
   return a;
 }
 
+// No two axes count the warps or threads of one block. Blocks are another matter: beside cluster,
+// block counts clusters, for which there is no other axis.
+Verdict check_threads_once(const std::vector<MeshAxis>& list, const AxisRegistry& axes) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const AxisInfo& a = axes[list[j].axis];
+      const AxisInfo& b = axes[list[i].axis];
+      if (a.outer >= Scope::block && b.outer >= Scope::block)
+        HEDDLE_TRY_VOID(check_counted_once(a, b));
+    }
+  return yes();
+}
+
 }  // namespace
 
 Expected<Mesh> Mesh::parse(std::string_view text, AxisRegistry& axes) {
@@ -158,6 +171,7 @@ Expected<Mesh> Mesh::parse(std::string_view text, AxisRegistry& axes) {
     HEDDLE_TRY(MeshAxis a, parse_axis(item, more));
     list.push_back(std::move(a));
   }
+  HEDDLE_TRY_VOID(check_threads_once(list, more));
   HEDDLE_TRY(Mesh mesh, make(std::move(list)));
   axes = std::move(more);
   return mesh;

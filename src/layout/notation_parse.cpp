@@ -368,7 +368,9 @@ class Parser : private NotationReader {
     if (!ways.valid() || info.size.factor() < 1 || info.padded.factor() > kMost ||
         ways.factor() > kMost)
       return text;
-    const std::int64_t block = (info.padded.factor() + ways.factor() - 1) / ways.factor();
+    // All of the tensor needs a place, also where less padding was written.
+    const std::int64_t room = std::max(info.padded.factor(), info.size.factor() - info.origin);
+    const std::int64_t block = (room + ways.factor() - 1) / ways.factor();
     return text + fmt::format("; write {}{{pad={}}} for blocks of {}, the last ones short",
                               print_dim(info.size, axes_), block * ways.factor(), block);
   }

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "heddle/hash.h"
 #include "heddle/log.h"
 #include "heddle/notation.h"
 #include "layout/digits.h"
-#include "layout/plan_moves.h"
+#include "layout/plan_route.h"
 
 namespace heddle {
 
@@ -55,6 +56,8 @@ Verdict check_side(const Layout& layout, const char* which, const Mesh& mesh,
   }
   if (auto ok = validate(layout, axes); !ok)
     return reason("[plan] the {} is not well formed: {}", which, ok.reason());
+  if (auto ok = check_covers(layout); !ok)
+    return reason("[plan] the {} leaves elements out: {}", which, ok.reason());
   for (AxisId axis : axes_of(layout)) {
     const AxisInfo& info = axes[axis];
     if (info.kind == AxisKind::memory) continue;
@@ -80,15 +83,6 @@ Verdict check_same_tensor(const Layout& source, const Layout& target) {
     if (!(a.size == b.size))
       return reason("[plan] dimension {} has {} elements in the source and {} in the target", d,
                     show(a.size), show(b.size));
-    // What the target holds, the source must hold.
-    auto held = [](const DimInfo& i) {
-      return std::pair(std::max<std::int64_t>(0, i.origin),
-                       std::min(i.size.factor(), i.origin + i.padded.factor()));
-    };
-    if (held(b).first < held(a).first || held(b).second > held(a).second)
-      return reason(
-          "[plan] the target holds elements {} to {} of dimension {} and the source only {} to {}",
-          held(b).first, held(b).second - 1, d, held(a).first, held(a).second - 1);
   }
   return yes();
 }
@@ -109,7 +103,12 @@ class Assembler {
     plan_.source = in_.source;
     plan_.target = in_.target;
     plan_.element_bits = in_.options.element_bits;
-    if (in_.source == in_.target || empty(in_.source) || halo_is_there()) return std::move(plan_);
+    if (in_.source == in_.target || empty(in_.source) || halo_is_there()) {
+      if (!empty(in_.source))
+        plan_.peak_bytes = std::max(in_.bytes_of(in_.source), in_.bytes_of(in_.target));
+      if (!fits(plan_.peak_bytes)) return over_cap(plan_.peak_bytes);
+      return std::move(plan_);
+    }
     auto space = make_plan_space(in_.source, in_.core_target, in_.mesh, in_.axes, in_.options);
     HEDDLE_TRY(Way way, space ? by_search(*space) : by_exchange(space.reason()));
     plan_.moves = std::move(way.moves);
@@ -125,14 +124,6 @@ class Assembler {
   }
 
  private:
-  // All moves from the source to the target.
-  struct Way {
-    std::vector<Move> moves;
-    double seconds = 0;
-    std::int64_t peak = 0;
-    bool grouped = false;  // a collective over several sub-axes at once
-  };
-
   // Adds what fills the halo, and adds up.
   Way complete(std::vector<Move> moves) const {
     if (has_halo(in_.target)) {
@@ -141,13 +132,7 @@ class Assembler {
       if (!moves.empty()) moves.back().live += halo.live - in_.bytes_of(in_.core_target);
       moves.push_back(std::move(halo));
     }
-    Way way;
-    for (const Move& m : moves) {
-      way.seconds += m.seconds;
-      way.peak = std::max(way.peak, m.live);
-    }
-    way.moves = std::move(moves);
-    return way;
+    return way_of(std::move(moves));
   }
 
   // The source already has the target's halo and everything else.
@@ -173,9 +158,42 @@ class Assembler {
   Expected<Way> by_exchange(const std::string& cause) {
     Move general = exchange_move(in_, nullptr);
     general.why = "nothing finer applies: " + cause;
-    Way way = complete({std::move(general)});
-    if (!fits(way.peak)) return over_cap(way.peak);
-    return way;
+    return or_in_legs(complete({std::move(general)}), std::numeric_limits<std::int64_t>::max());
+  }
+
+  // The exchange, or a faster way with collectives before or after one. There are more layouts to
+  // pass through than are tried.
+  Expected<Way> or_in_legs(Way general, std::int64_t least) {
+    plan_.exhaustive = false;
+    ++plan_.states;
+    double halo = general.seconds;  // the part that every way has at its end
+    halo -= general.moves.front().seconds;
+    const bool possible = fits(general.peak);
+    Routes routes = find_routes(in_, possible ? general.seconds - halo : 1e300, plan_.states);
+    plan_.states += routes.states;
+    std::optional<Way> legs;
+    if (routes.best) {
+      legs = complete(std::move(routes.best->moves));
+      if (!fits(legs->peak)) legs.reset();
+    }
+    if (!legs && !possible) return over_cap(std::min(least, general.peak));
+    const double taken = legs ? legs->seconds : general.seconds;
+    if (in_.options.explain) {
+      if (legs) reject("one general exchange of footprints", general, taken);
+      std::stable_sort(routes.others.begin(), routes.others.end(),
+                       [](const Way& a, const Way& b) { return a.seconds < b.seconds; });
+      for (std::size_t i = 0; i < std::min<std::size_t>(routes.others.size(), 2); ++i)
+        reject(through_words(routes.others[i]), routes.others[i], taken);
+    }
+    return legs ? *std::move(legs) : std::move(general);
+  }
+
+  std::string through_words(const Way& way) const {
+    std::string text = "through";
+    for (const Layout& stop : way.through)
+      text += fmt::format("{} {}", &stop == &way.through.front() ? "" : " and",
+                          print_layout(stop, in_.axes));
+    return text;
   }
 
   std::optional<Way> by_collectives(const PlanSpace& space, SearchRules rules) {
@@ -183,65 +201,71 @@ class Assembler {
     if (!found) return std::nullopt;
     plan_.states += found->states;
     plan_.exhaustive = plan_.exhaustive && found->exhaustive;
-    Way way = complete(moves_along(in_, space, *found));
-    way.grouped = std::any_of(found->steps.begin(), found->steps.end(),
-                              [](const Step& s) { return s.subs.size() > 1; });
-    return way;
+    grouped_ = std::any_of(found->steps.begin(), found->steps.end(),
+                           [](const Step& s) { return s.subs.size() > 1; });
+    return complete(moves_along(in_, space, *found));
   }
 
   Expected<Way> by_search(const PlanSpace& space) {
     const std::int64_t cap = in_.options.memory_cap;
     Way general = complete({exchange_move(in_, &space)});
-    auto best = by_collectives(space, {SearchGoal::fastest, cap, true, false});
+    auto best = by_collectives(space, {.memory_cap = cap});
     std::int64_t least = general.peak;
     // Copies before and after the collectives may need more than the search knows of.
     if (cap > 0 && (!best || !fits(best->peak))) {
-      best = by_collectives(space, {SearchGoal::least_memory, 0, true, false});
+      best = by_collectives(space, {.goal = SearchGoal::least_memory});
       if (best) least = std::min(least, best->peak);
       if (best && !fits(best->peak)) best.reset();
     }
-    if (!best && !fits(general.peak)) return over_cap(least);
     const bool take_general = !best || (fits(general.peak) && general.seconds < best->seconds);
-    if (in_.options.explain) explain(space, best, general, take_general);
-    if (!take_general) return *std::move(best);
-    general.moves.front().why = best ? "cheaper than any sequence of collectives"
-                                     : "no sequence of collectives keeps to the memory cap";
-    return general;
+    if (take_general) {
+      general.moves.front().why = best ? "cheaper than any sequence of collectives"
+                                       : "no sequence of collectives keeps to the memory cap";
+      HEDDLE_TRY(Way taken, or_in_legs(std::move(general), least));
+      if (in_.options.explain) explain(space, taken.seconds);
+      if (in_.options.explain && best)
+        reject("the best sequence of collectives", *best, taken.seconds);
+      return taken;
+    }
+    if (in_.options.explain) {
+      explain(space, best->seconds);
+      if (grouped_)
+        if (auto single = search(space, {.groups = false}); single)
+          reject("one axis at a time", {{}, single->seconds, single->peak, {}}, best->seconds);
+      if (best->seconds > 0) reject("one general exchange of footprints", general, best->seconds);
+    }
+    return *std::move(best);
   }
 
-  void explain(const PlanSpace& space, const std::optional<Way>& best, const Way& general,
-               bool took_general) {
-    auto say = [&](std::string what, double seconds, std::int64_t peak, std::string why_not) {
-      plan_.rejected.push_back({std::move(what), seconds, peak, std::move(why_not)});
-    };
-    const double taken = took_general ? general.seconds : best->seconds;
-    auto slower = [&](double seconds) -> std::string {
-      if (!(taken > 0)) return "the plan taken sends nothing";
-      if (seconds < 1.05 * taken) return "no faster, and more memory or messages";
-      return fmt::format("{:.1f} times as slow", seconds / taken);
-    };
+  void reject(std::string what, const Way& way, double taken) {
+    std::string why_not = "no faster, and more memory or messages";
+    if (!fits(way.peak))
+      why_not = fmt::format("needs {} bytes on a holder; the cap is {}", way.peak,
+                            in_.options.memory_cap);
+    else if (!(taken > 0))
+      why_not = "the plan taken sends nothing";
+    else if (way.seconds > 99.5 * taken)
+      why_not = "more than 100 times as slow";
+    else if (way.seconds >= 1.05 * taken)
+      why_not = fmt::format("{:.1f} times as slow", way.seconds / taken);
+    plan_.rejected.push_back({std::move(what), way.seconds, way.peak, std::move(why_not)});
+  }
+
+  // What was there to choose from beside the plan taken.
+  void explain(const PlanSpace& space, double taken) {
     if (in_.options.memory_cap > 0)
-      if (auto free = search(space, {SearchGoal::fastest, 0, true, false});
-          free && free->seconds < taken && free->peak > in_.options.memory_cap)
-        say("the fastest plan without the memory cap", free->seconds, free->peak,
-            fmt::format("needs {} bytes on a holder; the cap is {}", free->peak,
-                        in_.options.memory_cap));
-    if (auto naive = search(space, {SearchGoal::fastest, 0, false, true});
+      if (auto free = search(space, {}); free && free->seconds < taken && !fits(free->peak))
+        reject("the fastest plan without the memory cap", {{}, free->seconds, free->peak, {}},
+               taken);
+    if (auto naive = search(space, {.groups = false, .gather_only = true});
         naive && naive->seconds > taken * 1.0001)
-      say("gather everything everywhere, then cut", naive->seconds, naive->peak,
-          slower(naive->seconds));
-    if (best && best->grouped && !took_general)
-      if (auto single = search(space, {SearchGoal::fastest, 0, false, false}); single)
-        say("one axis at a time", single->seconds, single->peak, slower(single->seconds));
-    if (!took_general && best->seconds > 0)
-      say("one general exchange of footprints", general.seconds, general.peak,
-          general.seconds >= best->seconds ? slower(general.seconds) : "over the memory cap");
-    if (took_general && best)
-      say("the best sequence of collectives", best->seconds, best->peak, slower(best->seconds));
+      reject("gather everything everywhere, then cut", {{}, naive->seconds, naive->peak, {}},
+             taken);
   }
 
   const PlanContext& in_;
   Plan plan_;
+  bool grouped_ = false;  // a collective over several sub-axes at once
 };
 
 void log_plan(const Plan& plan, const AxisRegistry& axes) {

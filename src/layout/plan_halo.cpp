@@ -1,5 +1,6 @@
 // Halo exchange: copies of the neighbours' edges, dimension after dimension, so that an edge
 // carries the corners of those before it along.
+#include <algorithm>
 #include <cmath>
 
 #include "layout/plan_moves.h"
@@ -37,6 +38,32 @@ std::vector<Edge> edges_of(const PlanContext& in) {
   return edges;
 }
 
+// What the run receives that lacks most: cells outside the tensor hold nothing.
+struct Wanted {
+  double elements = 0, messages = 0;
+};
+
+Wanted most_wanted(const DimInfo& dim, double run) {
+  const auto size = static_cast<double>(dim.size.factor());
+  const auto lo = static_cast<double>(dim.halo_lo);
+  const auto hi = static_cast<double>(dim.halo_hi);
+  const auto origin = static_cast<double>(dim.origin);
+  const double last = static_cast<double>(dim.padded.factor()) / run - 1;
+  Wanted most;
+  // It grows up to the first run with a full halo before it, and shrinks after the last with a full
+  // one after it.
+  for (const double edge : {(lo - origin) / run, (size - hi - origin) / run - 1})
+    for (const double at : {std::floor(edge), std::ceil(edge)}) {
+      const double start = origin + std::clamp(at, 0.0, last) * run;
+      const double before = std::clamp(start, 0.0, lo);
+      const double after = std::clamp(size - start - run, 0.0, hi);
+      most.elements = std::max(most.elements, before + after);
+      // A halo wider than a block reaches further neighbours.
+      most.messages = std::max(most.messages, std::ceil(before / run) + std::ceil(after / run));
+    }
+  return most;
+}
+
 // Bytes of one slice across dimension d on one holder.
 double slice_bytes(const PlanContext& in, const std::vector<Edge>& edges, std::size_t d) {
   double bytes = static_cast<double>(in.options.element_bits) / 8;
@@ -60,16 +87,16 @@ Move halo_move(const PlanContext& in) {
     const auto lo = static_cast<double>(dim.halo_lo);
     const auto hi = static_cast<double>(dim.halo_hi);
     if (e.axis != nullptr && dim.has_halo()) {
-      const double bytes = (lo + hi) * (e.extent / e.run) * slice_bytes(in, edges, d);
-      // A halo wider than a block reaches further neighbours.
-      const double messages = std::ceil(lo / e.run) + std::ceil(hi / e.run);
+      const Wanted wanted = most_wanted(dim, e.run);
+      const double bytes = wanted.elements * (e.extent / e.run) * slice_bytes(in, edges, d);
       m.bytes += static_cast<std::int64_t>(bytes);
-      m.seconds += messages * e.axis->link.latency + bytes / e.axis->link.bandwidth;
+      m.seconds += wanted.messages * e.axis->link.latency + bytes / e.axis->link.bandwidth;
       m.medium = e.axis->medium;
       m.over.insert(m.over.end(), e.over.begin(), e.over.end());
     }
     // Later dimensions send their edges with what this one has added.
-    e.extent = e.extent / e.run * (e.run + lo + hi);
+    e.extent = e.extent / e.run *
+               std::min(e.run + lo + hi, std::max(e.run, static_cast<double>(dim.size.factor())));
   }
   m.live = in.bytes_of(in.target);
   return m;

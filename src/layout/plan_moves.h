@@ -34,6 +34,12 @@ std::int64_t least_bytes(const PlanContext& in, const PlanSpace* space);
 // holders that differ only in what the target has pending count as one.
 std::int64_t least_overlap(const PlanSpace& space, bool jointly);
 
+// Layouts that a plan with an exchange may pass through, near the source and near the target.
+struct PlanStops {
+  std::vector<Layout> first, last;
+};
+PlanStops plan_stops(const PlanContext& in);
+
 // Fills the target's halo once everything else is in place.
 Move halo_move(const PlanContext& in);
 

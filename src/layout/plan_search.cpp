@@ -6,49 +6,114 @@
 #include <queue>
 
 #include "heddle/hash.h"
+#include "layout/plan_ahead.h"
 
 namespace heddle {
 
 namespace {
 
-constexpr int kMostStates = 2'000;
-constexpr int kMostSteps = 150'000;  // with many sub-axes each state has many ways on
+// How much work a search may be, in steps from one state to another: of the one that looks at
+// everything, and of each that makes do with less when that was too much.
+constexpr int kMostSteps = 2'000;
+constexpr int kFewerSteps = 900;
+constexpr int kFewSteps = 200;
 // Of equally fast plans the one with fewer moves is taken.
 constexpr double kPerMove = 1e-12;
+constexpr double kTooSlow = 1e300;
+// So many sub-axes move together in every combination; of more, only some are tried.
+constexpr std::size_t kAllCombinations = 4;
 
-struct StateHash {
-  std::size_t operator()(const State& s) const {
-    std::uint64_t words[2];
-    static_assert(sizeof(State) == sizeof words);
-    std::memcpy(words, s.data(), sizeof words);
-    return hash_combine(hash_mix(words[0]), words[1]);
+std::uint64_t hash_of(const State& s) {
+  std::uint64_t words[2];
+  static_assert(sizeof(State) == sizeof words);
+  std::memcpy(words, s.data(), sizeof words);
+  return hash_combine(hash_mix(words[0]), words[1]);
+}
+
+bool same(const State& a, const State& b) {
+  return std::bit_cast<std::array<std::uint64_t, 2>>(a) ==
+         std::bit_cast<std::array<std::uint64_t, 2>>(b);
+}
+
+// Numbers of states, by open addressing: a search has hundreds of them and little time.
+class StateTable {
+ public:
+  StateTable() : cells_(512, -1) {}
+
+  // The cell of the state: its number, or -1 and free to be given one.
+  template <typename Nodes>
+  int& at(const State& state, const Nodes& nodes) {
+    if (2 * nodes.size() >= cells_.size()) grow(nodes);
+    return cells_[find(state, nodes)];
   }
+
+ private:
+  template <typename Nodes>
+  std::size_t find(const State& state, const Nodes& nodes) const {
+    std::size_t at = hash_of(state) & (cells_.size() - 1);
+    while (cells_[at] >= 0 && !same(nodes[static_cast<std::size_t>(cells_[at])].state, state))
+      at = (at + 1) & (cells_.size() - 1);
+    return at;
+  }
+  template <typename Nodes>
+  void grow(const Nodes& nodes) {
+    cells_.assign(cells_.size() * 2, -1);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      cells_[find(nodes[i].state, nodes)] = static_cast<int>(i);
+  }
+  std::vector<int> cells_;
+};
+
+// What a search takes for the rest of a way: with the first it finds the cheapest.
+enum class Guide : std::uint8_t { at_least, about, one_by_one };
+
+// What one pass over the space looks at.
+struct Pass {
+  int steps = kMostSteps;
+  double less_than = kTooSlow;  // a way that is no faster than this is of no use
+  double weight = 1;            // above 1: heads for the target, and may miss the cheapest
+  Guide guide = Guide::at_least;
+  bool direct = false;  // sub-axes in order, each straight to its role: never many states
+  bool exact() const { return guide == Guide::at_least; }
 };
 
 struct SearchOutcome {
   std::optional<SearchResult> found;
-  bool gave_up = false;  // there were too many states
+  int states = 0;
+  bool gave_up = false;  // there were too many ways
+  double cost = 0;       // of the found way, the last copy included
 };
 
 class Search {
  public:
-  Search(const PlanSpace& space, const SearchRules& rules)
-      : space_(space), rules_(rules), n_(space.subs.size()) {}
+  Search(const PlanSpace& space, const Ahead& ahead, const SearchRules& rules, const Pass& pass)
+      : space_(space), ahead_(ahead), rules_(rules), pass_(pass), n_(space.subs.size()) {
+    for (std::size_t i = 0; i < n_; ++i)
+      if (space.in_slot(space.target[i])) wanted_ |= std::uint64_t{1} << space.target[i];
+    for (std::size_t i = 0; i < n_; ++i)
+      for (std::size_t k = 0; k < space.slots.size(); ++k)
+        if (fits(i, k)) {
+          if (wanted(k))
+            wanted_by_size_[i].push_back(static_cast<Role>(k));
+          else
+            ++elsewhere_[i];
+        }
+  }
 
   SearchOutcome run() {
-    ids_.reserve(256);
     nodes_.reserve(256);
-    add(space_.source, 0, -1, {});
+    add(seen(space_.source), space_.local_elements(space_.source), 0, -1, {});
     while (!open_.empty()) {
-      auto [cost, id] = open_.top();
+      const auto [rank, id] = open_.top();
       open_.pop();
-      if (nodes_[id].closed) continue;
+      if (nodes_[id].closed || rank > nodes_[id].rank) continue;
       nodes_[id].closed = true;
-      if (++closed_ > kMostStates || steps_ > kMostSteps) return {std::nullopt, true};
-      if (nodes_[id].state == space_.target) return {path(id), false};
+      ++closed_;
+      if (steps_ > pass_.steps) return {std::nullopt, closed_, true, 0};
+      if (nodes_[id].state == space_.target) return {path(id), closed_, skipped_, nodes_[id].cost};
       expand(id);
     }
-    return {std::nullopt, false};
+    return {std::nullopt, closed_, skipped_, 0};
   }
 
  private:
@@ -60,54 +125,67 @@ class Search {
   };
   struct Node {
     State state;
-    double cost;
+    double cost, rank;
     int parent;
     Move move;
-    std::int64_t local;
+    std::int64_t elements;  // on one holder
     bool closed;
   };
 
-  void add(const State& state, double cost, int parent, const Move& move) {
-    auto [it, fresh] = ids_.try_emplace(state, static_cast<int>(nodes_.size()));
-    if (fresh) {
-      nodes_.push_back({state, cost, parent, move, space_.local_bytes(state), false});
+  bool fits(std::size_t sub, std::size_t slot) const {
+    return space_.slots[slot].extent == space_.hops[sub].extent;
+  }
+  bool wanted(std::size_t slot) const { return (wanted_ >> slot & 1) != 0; }
+
+  // The state with one role for all slots that the target does not split.
+  State seen(State state) const {
+    for (std::size_t i = 0; i < n_; ++i)
+      if (space_.in_slot(state[i]) && !wanted(state[i])) state[i] = kElsewhere;
+    return state;
+  }
+
+  std::int64_t bytes_of(std::int64_t elements) const {
+    return static_cast<std::int64_t>((static_cast<__int128>(elements) * space_.element_bits + 7) /
+                                     8);
+  }
+
+  double rank_of(const State& state, std::int64_t elements, double cost) const {
+    if (rules_.goal == SearchGoal::least_memory) return cost;
+    const auto bytes = static_cast<double>(bytes_of(elements));
+    const double least = ahead_.at_least(state, bytes);
+    if (cost + least >= pass_.less_than) return kTooSlow;
+    switch (pass_.guide) {
+      case Guide::at_least:
+        return cost + least;
+      case Guide::about:
+        return cost + pass_.weight * std::max(least, ahead_.about(state, bytes));
+      case Guide::one_by_one:
+        return cost + ahead_.one_by_one(state, bytes);
+    }
+    return cost;
+  }
+
+  void add(const State& state, std::int64_t elements, double cost, int parent, const Move& move) {
+    int& cell = ids_.at(state, nodes_);
+    if (cell >= 0 && nodes_[cell].cost <= cost) return;
+    const double rank = rank_of(state, elements, cost);
+    if (rank >= kTooSlow) return;
+    if (cell < 0) {
+      cell = static_cast<int>(nodes_.size());
+      nodes_.push_back({state, cost, rank, parent, move, elements, false});
     } else {
-      Node& old = nodes_[it->second];
-      if (old.closed || old.cost <= cost) return;
-      old.cost = cost;
-      old.parent = parent;
-      old.move = move;
+      Node& old = nodes_[cell];
+      old = {state, cost, rank, parent, move, elements, false};
     }
-    const double ahead = rules_.guided ? estimate(state, nodes_[it->second].local) : 0;
-    open_.emplace(cost + ahead, it->second);
+    open_.emplace(rank, cell);
   }
 
-  // About what is left to do: each sub-axis for itself, with the bytes that there are now. Too much
-  // where some can go together, so it guides and proves nothing.
-  double estimate(const State& state, std::int64_t local) const {
-    double seconds = 0;
-    const auto bytes = static_cast<double>(local);
-    for (std::size_t i = 0; i < n_; ++i) {
-      const Role goal = space_.target[i];
-      if (state[i] == goal || state[i] == kReplicated) continue;
-      MoveKind kind = MoveKind::all_gather;
-      if (state[i] == kPinnedSource)
-        kind = goal == kPinnedTarget ? MoveKind::permute : MoveKind::broadcast;
-      else if (state[i] == kPending)
-        kind = space_.in_slot(goal) ? MoveKind::reduce_scatter : MoveKind::all_reduce;
-      else if (space_.in_slot(goal))
-        kind = MoveKind::all_to_all;
-      seconds += collective_seconds(kind, space_.hops[i], bytes);
-    }
-    return seconds;
-  }
-
-  void step(int from, MoveKind kind, const State& to, std::uint16_t subs, double seconds,
-            std::int64_t bytes) {
+  void step(int from, MoveKind kind, const State& to, std::int64_t elements, std::uint16_t subs,
+            double seconds, std::int64_t bytes) {
     ++steps_;
-    if (rules_.direct_only && !is_direct(nodes_[from].state, to)) return;
+    if (pass_.direct && !is_direct(nodes_[from].state, to)) return;
     Move move{kind, subs, seconds, bytes, 0};
-    move.live = nodes_[from].local + space_.local_bytes(to);
+    move.live = bytes_of(nodes_[from].elements) + bytes_of(elements);
     if (from == 0) move.live += space_.source_halo;  // node 0 is the source
     std::int64_t peak = move.live;
     if (kind != MoveKind::slice && to == space_.target) {
@@ -120,7 +198,7 @@ class Search {
       cost = std::max(nodes_[from].cost, static_cast<double>(peak));
     else
       cost += seconds;
-    add(to, cost, from, move);
+    add(to, elements, cost, from, move);
   }
 
   // The first sub-axis that is not yet right becomes right, or replicated on the way there.
@@ -132,7 +210,7 @@ class Search {
       }
       if (to[i] != from[i]) return to[i] == space_.target[i] || to[i] == kReplicated;
       // A sub-axis may have to wait for its slot.
-      if (space_.in_slot(space_.target[i]) && from[i] == kReplicated) continue;
+      if (splits(space_.target[i]) && from[i] == kReplicated) continue;
       return false;
     }
     return false;
@@ -140,14 +218,17 @@ class Search {
 
   void expand(int id) {
     const State state = nodes_[id].state;
-    const std::int64_t local = nodes_[id].local;
+    const std::int64_t elements = nodes_[id].elements;
+    const std::int64_t local = bytes_of(elements);
     std::uint64_t taken = 0;
     bool pending = false;
     for (std::size_t i = 0; i < n_; ++i) {
       if (space_.in_slot(state[i])) taken |= std::uint64_t{1} << state[i];
       pending = pending || state[i] == kPending;
     }
+    const std::size_t first = !pass_.exact() ? cuttable(state, taken) : n_;
     for (std::size_t i = 0; i < n_; ++i) {
+      if (first < n_ && i != first) continue;
       const Role role = state[i];
       const Role goal = space_.target[i];
       const Hop& hop = space_.hops[i];
@@ -155,16 +236,20 @@ class Search {
       auto become = [&](MoveKind kind, Role to) {
         State next = state;
         next[i] = to;
-        step(id, kind, next, bit, collective_seconds(kind, hop, static_cast<double>(local)),
+        std::int64_t after = elements;
+        if (splits(role) && !splits(to)) after *= hop.extent;
+        if (!splits(role) && splits(to)) after /= hop.extent;
+        step(id, kind, next, after, bit, collective_seconds(kind, hop, static_cast<double>(local)),
              collective_received(kind, hop.extent, local));
       };
       auto into_free_slots = [&](MoveKind kind, bool only_goal) {
-        for (std::size_t k = 0; k < space_.slots.size(); ++k)
-          if (space_.slots[k].extent == hop.extent && (taken >> k & 1) == 0 &&
-              (!only_goal || k == goal))
-            become(kind, static_cast<Role>(k));
+        const bool room = role != kElsewhere && has_room(state, i);
+        if (room && !only_goal && first == n_) become(kind, kElsewhere);
+        for (const Role k : wanted_by_size_[i])
+          if ((taken >> k & 1) == 0 && (k == goal || (!only_goal && (pass_.exact() || !room))))
+            become(kind, k);
       };
-      if (space_.in_slot(role)) {
+      if (splits(role)) {
         become(MoveKind::all_gather, kReplicated);
         if (!rules_.gather_only) into_free_slots(MoveKind::all_to_all, false);
       } else if (role == kReplicated) {
@@ -179,108 +264,168 @@ class Search {
         if (goal == kPinnedTarget) become(MoveKind::permute, goal);
       }
     }
-    if (rules_.groups && !rules_.gather_only) expand_groups(id, state, local, taken);
+    if (rules_.groups && !rules_.gather_only && first == n_) expand_groups(id, state, taken);
+  }
+
+  // A copy that can be cut as the target has it: what is left to do only becomes cheaper.
+  std::size_t cuttable(const State& state, std::uint64_t taken) const {
+    for (std::size_t i = 0; i < n_; ++i)
+      if (state[i] == kReplicated && splits(space_.target[i]) &&
+          (taken >> space_.target[i] & 1) == 0)
+        return i;
+    return n_;
+  }
+
+  // A slot for the sub-axis that the target does not split.
+  bool has_room(const State& state, std::size_t sub) const {
+    int used = 0;
+    for (std::size_t j = 0; j < n_; ++j)
+      if (state[j] == kElsewhere && space_.hops[j].extent == space_.hops[sub].extent) ++used;
+    return used < elsewhere_[sub];
   }
 
   // Several splits move at once to where the target has them, through slots that they free.
-  void expand_groups(int id, const State& state, std::int64_t local, std::uint64_t taken) {
-    std::vector<std::size_t> movable;
+  void expand_groups(int id, const State& state, std::uint64_t taken) {
+    std::uint32_t movable = 0;
     for (std::size_t i = 0; i < n_; ++i)
-      if (space_.in_slot(state[i]) && space_.in_slot(space_.target[i]) &&
-          state[i] != space_.target[i])
-        movable.push_back(i);
-    if (movable.size() > 8) movable.resize(8);
-    for (unsigned pick = 1; pick < 1U << movable.size(); ++pick) {
-      if (std::has_single_bit(pick)) continue;
-      State next = state;
-      std::uint64_t left = 0;
-      std::uint64_t entered = 0;
-      std::uint16_t subs = 0;
-      for (std::size_t m = 0; m < movable.size(); ++m) {
-        if ((pick >> m & 1) == 0) continue;
-        const std::size_t i = movable[m];
-        left |= std::uint64_t{1} << state[i];
-        entered |= std::uint64_t{1} << space_.target[i];
-        next[i] = space_.target[i];
-        subs |= static_cast<std::uint16_t>(1U << i);
-      }
-      if ((taken & ~left & entered) != 0) continue;
-      group_step(id, next, subs, local, (left & entered) != 0);
-    }
-  }
-
-  void group_step(int id, const State& next, std::uint16_t subs, std::int64_t local,
-                  bool crossing) {
-    std::vector<Hop> hops;
-    std::vector<std::int64_t> fresh;  // extents of slots that the group did not hold before
-    const State& state = nodes_[id].state;
-    for (std::size_t i = 0; i < n_; ++i) {
-      if ((subs >> i & 1) == 0) continue;
-      hops.push_back(space_.hops[i]);
-      bool held = false;
-      for (std::size_t j = 0; j < n_; ++j)
-        held = held || ((subs >> j & 1) != 0 && state[j] == next[i]);
-      if (!held) fresh.push_back(space_.hops[i].extent);
-    }
-    double seconds = 0;
-    if (fresh.empty()) {
-      for (const Hop& h : hops)
-        seconds =
-            std::max(seconds, collective_seconds(MoveKind::permute, h, static_cast<double>(local)));
-      step(id, MoveKind::permute, next, subs, seconds, local);
+      if (splits(state[i]) && splits(space_.target[i]) && state[i] != space_.target[i])
+        movable |= 1U << i;
+    if (static_cast<std::size_t>(std::popcount(movable)) <= kAllCombinations) {
+      for (std::uint32_t pick = movable; pick != 0; pick = (pick - 1) & movable)
+        group_step(id, state, taken, static_cast<std::uint16_t>(pick));
       return;
     }
-    seconds = all_to_all_seconds(hops, static_cast<double>(local));
+    skipped_ = true;
+    group_step(id, state, taken, static_cast<std::uint16_t>(movable));
+    for (std::size_t i = 0; i < n_; ++i)
+      if ((movable >> i & 1) != 0)
+        group_step(id, state, taken, with_those_in_the_way(state, i, movable));
+  }
+
+  // The sub-axis, the one that splits where it is to go, the one where that is to go, and so on.
+  std::uint16_t with_those_in_the_way(const State& state, std::size_t sub,
+                                      std::uint32_t movable) const {
+    std::uint32_t group = 1U << sub;
+    for (std::uint32_t before = 0; before != group;) {
+      before = group;
+      for (std::size_t i = 0; i < n_; ++i)
+        for (std::size_t j = 0; j < n_; ++j)
+          if ((before >> i & 1) != 0 && state[j] == space_.target[i]) group |= 1U << j;
+    }
+    return static_cast<std::uint16_t>(group & movable);
+  }
+
+  void group_step(int id, const State& state, std::uint64_t taken, std::uint16_t subs) {
+    if (std::has_single_bit(subs)) return;
+    State next = state;
+    std::uint64_t left = 0;
+    std::uint64_t entered = 0;
+    std::array<Hop, kMaxSubAxes> hops;
+    std::size_t count = 0;
     std::int64_t all = 1;
-    for (const Hop& h : hops) all *= h.extent;
+    for (std::size_t i = 0; i < n_; ++i) {
+      if ((subs >> i & 1) == 0) continue;
+      if (state[i] != kElsewhere) left |= std::uint64_t{1} << state[i];
+      entered |= std::uint64_t{1} << space_.target[i];
+      next[i] = space_.target[i];
+      hops[count++] = space_.hops[i];
+      all *= space_.hops[i].extent;
+    }
+    if ((taken & ~left & entered) != 0) return;
+    const std::int64_t elements = nodes_[id].elements;
+    const std::int64_t local = bytes_of(elements);
+    const auto bytes = static_cast<double>(local);
+    if ((entered & ~left) == 0) {  // only slots that the group held before
+      double seconds = 0;
+      for (std::size_t h = 0; h < count; ++h)
+        seconds = std::max(seconds, collective_seconds(MoveKind::permute, hops[h], bytes));
+      step(id, MoveKind::permute, next, elements, subs, seconds, local);
+      return;
+    }
     // Blocks that also change holders leave nothing in place at the worst holder.
-    step(id, MoveKind::all_to_all, next, subs, seconds, crossing ? local : local - local / all);
+    step(id, MoveKind::all_to_all, next, elements, subs,
+         all_to_all_seconds({hops.data(), count}, bytes),
+         (left & entered) != 0 ? local : local - local / all);
   }
 
   SearchResult path(int id) const {
+    std::vector<int> way;
+    for (int at = id; nodes_[at].parent >= 0; at = nodes_[at].parent) way.push_back(at);
     SearchResult r;
-    r.states = closed_;
-    for (int at = id; nodes_[at].parent >= 0; at = nodes_[at].parent) {
-      const Node& node = nodes_[at];
-      Step s{node.move.kind, node.state, {}, node.move.seconds, node.move.bytes, node.move.live};
+    State state = space_.source;
+    for (std::size_t k = way.size(); k-- > 0;) {
+      const Node& node = nodes_[way[k]];
+      Step s{node.move.kind, {}, {}, node.move.seconds, node.move.bytes, node.move.live};
       for (std::size_t i = 0; i < n_; ++i)
         if ((node.move.subs >> i & 1) != 0) s.subs.push_back(i);
-      r.steps.insert(r.steps.begin(), std::move(s));
+      for (const std::size_t i : s.subs)
+        state[i] = node.state[i] == kElsewhere ? free_slot(state, i) : node.state[i];
+      s.to = state;
+      r.steps.push_back(std::move(s));
       r.seconds += node.move.seconds;
       r.peak = std::max(r.peak, node.move.live);
     }
     return r;
   }
 
+  // The first slot for the sub-axis that nothing splits, and the target neither.
+  Role free_slot(const State& state, std::size_t sub) const {
+    for (std::size_t k = 0; k < space_.slots.size(); ++k)
+      if (fits(sub, k) && !wanted(k) &&
+          std::find(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(n_), k) ==
+              state.begin() + static_cast<std::ptrdiff_t>(n_))
+        return static_cast<Role>(k);
+    HEDDLE_CHECK(false, "the search found room for sub-axis {} where there is none", sub);
+  }
+
   const PlanSpace& space_;
+  const Ahead& ahead_;
   const SearchRules& rules_;
+  const Pass pass_;
   std::size_t n_;
+  std::uint64_t wanted_ = 0;                                   // slots that the target splits
+  std::array<std::vector<Role>, kMaxSubAxes> wanted_by_size_;  // those that a sub-axis could split
+  std::array<int, kMaxSubAxes> elsewhere_{};                   // others that a sub-axis could split
   std::vector<Node> nodes_;
-  std::unordered_map<State, int, StateHash> ids_;
+  StateTable ids_;
   using Open = std::pair<double, int>;
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open_;
   int closed_ = 0;
   int steps_ = 0;
+  bool skipped_ = false;  // a state had more ways on than were tried
 };
 
 }  // namespace
 
 std::optional<SearchResult> search(const PlanSpace& space, const SearchRules& rules) {
-  SearchOutcome all = Search(space, rules).run();
-  if (!all.gave_up || rules.direct_only) return all.found;
-  // Too many ways: take the better of a search that heads for the target and one that looks only at
-  // steps which bring a sub-axis where it is to be. The latter always ends.
-  SearchRules less = rules;
-  less.direct_only = true;
-  std::optional<SearchResult> best = Search(space, less).run().found;
-  if (rules.goal == SearchGoal::fastest) {
-    less.direct_only = false;
-    less.guided = true;
-    const auto guided = Search(space, less).run().found;
-    if (guided && (!best || guided->seconds < best->seconds)) best = guided;
+  const Ahead ahead(space);
+  SearchOutcome best =
+      Search(space, ahead, rules, {.steps = rules.brief ? kFewSteps : kMostSteps}).run();
+  const bool exhaustive = !best.gave_up;
+  int states = best.states;
+  if (!best.found && !exhaustive && !rules.brief) {
+    // Too many ways. One that looks only at steps which bring a sub-axis where it is to be always
+    // ends; then searches that head for the target, each for something faster.
+    std::vector<Pass> passes = {{.steps = kMostSteps, .direct = true}};
+    if (rules.goal == SearchGoal::fastest)
+      passes.insert(passes.end(), {{.steps = kFewerSteps, .guide = Guide::one_by_one},
+                                   {.steps = kFewerSteps, .weight = 1.5, .guide = Guide::about},
+                                   {.steps = kFewerSteps, .weight = 4, .guide = Guide::about}});
+    int guided = 0;  // passes that found something
+    for (Pass& pass : passes) {
+      if (pass.weight > 2 && guided > 0) break;
+      if (best.found) pass.less_than = best.cost;
+      SearchOutcome more = Search(space, ahead, rules, pass).run();
+      states += more.states;
+      if (!more.found) continue;
+      guided += pass.direct ? 0 : 1;
+      best = std::move(more);
+    }
   }
-  if (best) best->exhaustive = false;
-  return best;
+  if (!best.found) return std::nullopt;
+  best.found->states = states;
+  best.found->exhaustive = exhaustive;
+  return std::move(best.found);
 }
 
 }  // namespace heddle

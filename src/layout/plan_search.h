@@ -20,9 +20,8 @@ struct SearchRules {
   SearchGoal goal = SearchGoal::fastest;
   std::int64_t memory_cap = 0;  // 0: none
   bool groups = true;           // all-to-all over several sub-axes at once
+  bool brief = false;           // gives up early
   bool gather_only = false;     // finish and gather everything, then cut: the naive way
-  bool direct_only = false;     // sub-axes in order, each straight to its role: never many states
-  bool guided = false;  // states that seem near the target first: quick, not always cheapest
 };
 
 struct SearchResult {
@@ -33,7 +32,7 @@ struct SearchResult {
   bool exhaustive = true;  // false: there were too many ways to look at all of them
 };
 
-// Nothing where no path keeps to the memory cap.
+// Nothing where no path keeps to the memory cap, or a brief search finds none.
 std::optional<SearchResult> search(const PlanSpace& space, const SearchRules& rules);
 
 }  // namespace heddle

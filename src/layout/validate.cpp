@@ -173,13 +173,12 @@ Verdict check_scopes(const Layout& layout, const AxisRegistry& axes) {
   });
   for (std::size_t i = 1; i < used.size(); ++i) {
     if (used[i]->outer == used[i - 1]->inner) continue;
-    bool gap = used[i]->outer > used[i - 1]->inner;
-    return reason("axis {} counts {}s inside a {} and axis {} counts {}s inside a {}: {}",
-                  used[i - 1]->name, name(used[i - 1]->inner), name(used[i - 1]->outer),
-                  used[i]->name, name(used[i]->inner), name(used[i]->outer),
-                  gap ? fmt::format("nothing counts {}s inside a {}", name(used[i]->outer),
-                                    name(used[i - 1]->inner))
-                      : "they count the same thing twice");
+    HEDDLE_TRY_VOID(check_counted_once(*used[i - 1], *used[i]));
+    return reason(
+        "axis {} counts {}s inside a {} and axis {} counts {}s inside a {}: nothing counts {}s "
+        "inside a {}",
+        used[i - 1]->name, name(used[i - 1]->inner), name(used[i - 1]->outer), used[i]->name,
+        name(used[i]->inner), name(used[i]->outer), name(used[i]->outer), name(used[i - 1]->inner));
   }
   return yes();
 }

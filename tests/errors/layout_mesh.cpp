@@ -34,6 +34,8 @@ WRONG_USE(MeshError, LatencyThatIsNoNumber, mesh("gpu=8:25GB/s:slow"), "'slow'",
 WRONG_USE(MeshError, AFourthPart, mesh("gpu=8:25GB/s:5us:x"), "NAME=SIZE:BANDWIDTH:LATENCY")
 WRONG_USE(MeshError, LongerThanAnyMesh, mesh(std::string(5000, 'x')), "4096")
 
+WRONG_USE(MeshError, ThreadsCountedTwice, mesh("thread=64,lane=32"), "thread", "lane", "twice")
+
 WRONG_USE(MeshError, LinkWithoutBandwidth,
           Mesh::make({{15, "gpu", 8, Link{0, 0}, Medium::network}}), "gpu", "bandwidth above 0")
 WRONG_USE(MeshError, NegativeLatency, Mesh::make({{15, "gpu", 8, Link{-1, 1e9}, Medium::network}}),
@@ -50,7 +52,8 @@ WRONG_USE(AxisError, BadName,
           Machine().axes.add({"a-b", AxisKind::mesh, Scope::world, Scope::device, 2}), "'a-b'",
           "letters, digits or _")
 WRONG_USE(AxisError, SizeSetToZero, Machine().axes.set_size(0, 0), "mem", "at least 1")
-WRONG_USE(AxisError, UnknownName, Machine().axes.require("gpi"), "'gpi'", "node, gpu, tp")
+WRONG_USE(AxisError, UnknownName, Machine().axes.require("gpi"), "'gpi'", "node, gpu, tp",
+          "warp_in_group", "tmem_lane")
 
 TEST(AxisError, NameTakenWithOtherScopes) {
   AxisRegistry axes = AxisRegistry::standard();

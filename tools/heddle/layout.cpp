@@ -62,6 +62,27 @@ std::int64_t reach(const std::vector<Layout>& layouts, AxisId axis) {
   return size;
 }
 
+// Elements without a place have a meaning and are surely a mistake.
+void check_covered(const Layout& layout, const std::string& text) {
+  if (const auto ok = check_covers(layout); !ok)
+    throw Error(fmt::format("{}: {}", shortened(text, 60), ok.reason()));
+}
+
+// An axis whose size nobody gave, cut twice the same way: as two parts of it, or by mistake?
+void check_used_once(const Layout& layout, AxisId axis, const AxisRegistry& axes) {
+  std::vector<Iter> uses;
+  for (const auto* list : {&layout.digits(), &layout.replicas(), &layout.partials()})
+    for (const Iter& i : *list)
+      if (i.axis == axis) uses.push_back(i);
+  for (std::size_t i = 0; i < uses.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (uses[i].extent == uses[j].extent)
+        throw Error(fmt::format(
+            "axis {0} is used twice with {1} positions: one axis does one thing at a time; use two "
+            "axes, or give --mesh {0}=SIZE if these are parts of it",
+            axes[axis].name, uses[i].extent.factor()));
+}
+
 }  // namespace
 
 void add_layout_options(CLI::App& command, LayoutOptions& options) {
@@ -76,6 +97,7 @@ Layout LayoutWorld::read(const std::string& text) {
   const auto bound = bind_sizes(parse_layout(text, axes).value(), sizes);
   if (!bound)
     throw Error(fmt::format("{}: {}", shortened(text, 60), with_names(bound.reason(), axes)));
+  check_covered(*bound, text);
   return *bound;
 }
 
@@ -115,6 +137,8 @@ LayoutWorld make_world(const LayoutOptions& options, const std::vector<std::stri
     if (!layout.concrete()) return world;  // how far it reaches is open
   }
   if (added.empty()) return world;
+  for (const AxisId axis : added)
+    for (const Layout& layout : layouts) check_used_once(layout, axis, world.axes);
   std::string mesh;
   for (const AxisId axis : added)
     mesh += fmt::format("{}{}={}", mesh.empty() ? "" : ",", world.axes[axis].name,

@@ -1,4 +1,4 @@
-// heddle layout plan: the cheapest moves from one layout to another.
+// heddle layout plan: cheap moves from one layout to another.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -71,6 +71,20 @@ std::string bound_words(const Plan& plan) {
                      format_bytes(static_cast<double>(plan.bound_bytes)));
 }
 
+std::string search_words(const Plan& plan) {
+  return fmt::format("not every way was looked at ({} states): a cheaper plan may exist",
+                     plan.states);
+}
+
+// What holds data: a device, or the smallest thing inside it that the mesh counts.
+std::string_view holder_word(const LayoutWorld& world) {
+  Scope smallest = Scope::device;
+  for (const MeshAxis& a : world.mesh.axes())
+    if (world.axes[a.axis].kind == AxisKind::kernel)
+      smallest = std::max(smallest, world.axes[a.axis].inner);
+  return name(smallest);
+}
+
 // How wide the list of axes is: as the longest, while that leaves room for the rest.
 std::size_t over_width(const Plan& plan, const AxisRegistry& axes) {
   std::size_t width = 12;
@@ -82,6 +96,7 @@ void write_text(const Plan& plan, const LayoutWorld& world, bool checked, const 
   const auto columns = static_cast<std::size_t>(style.columns());
   const std::string_view arrow = style.either("→", "->");
   const std::string mesh = world.mesh.str() + inferred_words(world);
+  const std::string_view holder = holder_word(world);
   std::string text;
   if (plan.moves.empty()) {
     text += style.bold(is_empty(plan.source) ? "nothing to move: there are no elements"
@@ -97,10 +112,12 @@ void write_text(const Plan& plan, const LayoutWorld& world, bool checked, const 
   text += fmt::format("  from    {}\n", print_layout(plan.source, world.axes));
   text += fmt::format("  to      {}\n", print_layout(plan.target, world.axes));
   if (!plan.moves.empty()) {
-    text += fmt::format("  bytes   {} received by a device; {}\n",
-                        format_bytes(static_cast<double>(plan.bytes)), bound_words(plan));
-    text += fmt::format("  memory  {} on a device at the peak\n\n",
-                        format_bytes(static_cast<double>(plan.peak_bytes)));
+    text += fmt::format("  bytes   {} received by a {}; {}\n",
+                        format_bytes(static_cast<double>(plan.bytes)), holder, bound_words(plan));
+    text += fmt::format("  memory  {} on a {} at the peak\n",
+                        format_bytes(static_cast<double>(plan.peak_bytes)), holder);
+    if (!plan.exhaustive) text += fmt::format("  search  {}\n", search_words(plan));
+    text += "\n";
   }
   const std::size_t wide = over_width(plan, world.axes);
   for (std::size_t i = 0; i < plan.moves.size(); ++i) {
@@ -108,7 +125,8 @@ void write_text(const Plan& plan, const LayoutWorld& world, bool checked, const 
     text += fmt::format("{:>3}  {:<14}  over {:<{}} {:>9}  {:>8}  {}\n", i + 1, name(m.kind),
                         shortened(over(m, world.axes), wide), wide,
                         format_bytes(static_cast<double>(m.bytes)), format_seconds(m.seconds),
-                        m.bytes == 0 ? "inside each device" : fmt::format("by {}", name(m.medium)));
+                        m.bytes == 0 ? fmt::format("inside each {}", holder)
+                                     : fmt::format("by {}", name(m.medium)));
     text += style.dim(fmt::format("       {} {}", arrow, print_layout(m.to, world.axes))) + "\n";
     text += style.dim(shortened(fmt::format("       {}", m.why), columns)) + "\n";
   }
@@ -151,6 +169,18 @@ void write_report(const Plan& plan, const LayoutWorld& world, bool checked) {
   write_json(report);
 }
 
+// Whether elements of the type can be reduced so.
+void check_reduction(const Layout& layout, const char* which, DType type) {
+  if (layout.partials().empty()) return;
+  const ReduceOp op = layout.reduce();
+  const bool logical = op == ReduceOp::logical_and || op == ReduceOp::logical_or;
+  const bool ordered = op == ReduceOp::min || op == ReduceOp::max;
+  if ((logical && (is_float(type) || is_complex(type))) || (ordered && is_complex(type)))
+    throw Error(fmt::format(
+        "[plan] the {} has a pending '{}', which elements of type {} do not have; give --dtype {}",
+        which, name(op), name(type), logical ? "i1 or an integer type" : "a real type"));
+}
+
 void run(const PlanRequest& request) {
   LayoutWorld world = make_world(request.layout, {request.source, request.target});
   const Layout source = world.read(request.source);
@@ -158,7 +188,10 @@ void run(const PlanRequest& request) {
   add_kernel_axes(world, request.layout, {source, target});
   PlanOptions options;
   options.explain = true;
-  options.element_bits = 8 * byte_size(parse_dtype(request.dtype).value());
+  const DType type = parse_dtype(request.dtype).value();
+  options.element_bits = 8 * byte_size(type);
+  check_reduction(source, "source", type);
+  check_reduction(target, "target", type);
   if (!request.memory.empty()) options.memory_cap = parse_bytes(request.memory);
   const Plan plan = plan_redistribution(source, target, world.mesh, world.axes, options).value();
   const Verdict small = can_simulate(plan, world.mesh);
@@ -179,7 +212,7 @@ void run(const PlanRequest& request) {
 void add_layout_plan(CLI::App& layout) {
   auto request = std::make_shared<PlanRequest>();
   CLI::App* command =
-      layout.add_subcommand("plan", "Find the cheapest moves from one layout to another");
+      layout.add_subcommand("plan", "Find cheap moves from one layout to another");
   command->add_option("SOURCE", request->source, "How the data lies, as in \"(64:8@gpu, 128)\"")
       ->required();
   command->add_option("TARGET", request->target, "How it should lie")->required();

@@ -1,5 +1,6 @@
 // heddle layout show: a layout in words and as a picture.
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -99,6 +100,9 @@ Shown read(const ShowOptions& options) {
   shown.layout = shown.world.read(options.layout);
   if (const Verdict valid = validate(shown.layout, shown.world.axes); !valid)
     throw Error(fmt::format("{}: {}", shortened(options.layout, 60), valid.reason()));
+  // No plan could move what counts one thing on two axes, so it is no layout to look at either.
+  LayoutWorld moved = shown.world;
+  add_kernel_axes(moved, options.common, {shown.layout});
   for (const std::string& name : options.axes) {
     const auto axis = shown.world.axes.require(name);
     if (!axis) throw Error(fmt::format("--axes {}: {}", shortened(name, 60), axis.reason()));
@@ -254,6 +258,15 @@ void show(const ShowOptions& options) {
   }
 }
 
+// Empty where --width is well; CLI::Range says of words that they are out of range.
+std::string columns_of_text(const std::string& text) {
+  int columns = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, columns);
+  if (problem == std::errc() && stop == end && columns >= 40 && columns <= 1000) return "";
+  return fmt::format("'{}' is no width: write a whole number from 40 to 1000", shortened(text, 40));
+}
+
 }  // namespace
 
 void add_layout_show(CLI::App& layout) {
@@ -268,7 +281,9 @@ void add_layout_show(CLI::App& layout) {
                       "Draw the picture into this file too; - for standard output alone");
   command->add_option("--dtype", options->dtype, "Element type that bytes are counted for")
       ->capture_default_str();
-  command->add_option("--width", options->width, "Columns of text")->check(CLI::Range(40, 1000));
+  command->add_option("--width", options->width, "Columns of text")
+      ->type_name("40..1000")
+      ->check(columns_of_text);
   command->callback([options] { show(*options); });
 }
 

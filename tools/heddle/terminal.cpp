@@ -133,9 +133,11 @@ std::string format_seconds(double seconds) {
   if (seconds < 0) return "-" + format_seconds(-seconds);
   if (!std::isfinite(seconds)) return fmt::format("{} s", seconds);
   if (seconds == 0) return "0 s";
+  if (seconds >= 9999.5) return fmt::format("{:.3g} s", seconds);
   if (seconds >= 0.9995) return short_number(seconds) + " s";
   if (seconds >= 0.9995e-3) return short_number(seconds * 1e3) + " ms";
   if (seconds >= 0.9995e-6) return short_number(seconds * 1e6) + " us";
+  if (seconds < 0.05e-9) return fmt::format("{:.1g} ns", seconds * 1e9);
   return short_number(seconds * 1e9) + " ns";
 }
 
