@@ -92,8 +92,8 @@ struct IndexRule {
   std::vector<ResultRule> results;
   Combine combine;
 
-  // One line: "[a b d] [a d c] -> [a b c]; parallel a=2 b=3 c=4; reduce by sum: d=5". Each bracket is
-  // an operand or result, with the index of each dimension in factors.
+  // One line: "[a b d] [a d c] -> [a b c]; parallel a=2 b=3 c=4; reduce by sum: d=5". Each bracket
+  // is an operand or result, with the index of each dimension in factors.
   std::string str() const;
 };
 

@@ -1,7 +1,7 @@
-// The redistribution planner: from "the data lies like this" to "it should lie like that" by a cheap
-// sequence of moves, the cheapest where all could be looked at. One planner for all levels: devices
-// exchange over links, lanes by shuffles, warps through shared memory. The search, the schedule and
-// the executor use one Plan.
+// The redistribution planner: from "the data lies like this" to "it should lie like that" by a
+// cheap sequence of moves, the cheapest where all could be looked at. One planner for all levels:
+// devices exchange over links, lanes by shuffles, warps through shared memory. The search, the
+// schedule and the executor use one Plan.
 #pragma once
 
 #include <memory>

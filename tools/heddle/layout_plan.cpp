@@ -211,8 +211,7 @@ void run(const PlanRequest& request) {
 
 void add_layout_plan(CLI::App& layout) {
   auto request = std::make_shared<PlanRequest>();
-  CLI::App* command =
-      layout.add_subcommand("plan", "Find cheap moves from one layout to another");
+  CLI::App* command = layout.add_subcommand("plan", "Find cheap moves from one layout to another");
   command->add_option("SOURCE", request->source, "How the data lies, as in \"(64:8@gpu, 128)\"")
       ->required();
   command->add_option("TARGET", request->target, "How it should lie")->required();
