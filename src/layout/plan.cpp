@@ -197,19 +197,22 @@ class Assembler {
   }
 
   std::optional<Way> by_collectives(const PlanSpace& space, SearchRules rules) {
-    auto found = search(space, rules);
-    if (!found) return std::nullopt;
-    plan_.states += found->states;
-    plan_.exhaustive = plan_.exhaustive && found->exhaustive;
-    grouped_ = std::any_of(found->steps.begin(), found->steps.end(),
+    const Searched found = search(space, rules);
+    plan_.states += found.states;
+    plan_.exhaustive = plan_.exhaustive && found.exhaustive;
+    if (!found.way) return std::nullopt;
+    grouped_ = std::any_of(found.way->steps.begin(), found.way->steps.end(),
                            [](const Step& s) { return s.subs.size() > 1; });
-    return complete(moves_along(in_, space, *found));
+    return complete(moves_along(in_, space, *found.way));
   }
 
   Expected<Way> by_search(const PlanSpace& space) {
     const std::int64_t cap = in_.options.memory_cap;
     Way general = complete({exchange_move(in_, &space)});
-    auto best = by_collectives(space, {.memory_cap = cap});
+    // Of a collective and an exchange that cost the same the collective is taken.
+    const double slowest = general.moves.front().seconds * (1 + 1e-6) + 1e-9;
+    auto best = by_collectives(
+        space, {.memory_cap = cap, .faster_than = fits(general.peak) ? slowest : 1e300});
     std::int64_t least = general.peak;
     // Copies before and after the collectives may need more than the search knows of.
     if (cap > 0 && (!best || !fits(best->peak))) {
@@ -219,18 +222,21 @@ class Assembler {
     }
     const bool take_general = !best || (fits(general.peak) && general.seconds < best->seconds);
     if (take_general) {
-      general.moves.front().why = best ? "cheaper than any sequence of collectives"
-                                       : "no sequence of collectives keeps to the memory cap";
+      general.moves.front().why = best || cap == 0
+                                      ? "cheaper than any sequence of collectives"
+                                      : "no sequence of collectives keeps to the memory cap";
       HEDDLE_TRY(Way taken, or_in_legs(std::move(general), least));
       if (in_.options.explain) explain(space, taken.seconds);
-      if (in_.options.explain && best)
-        reject("the best sequence of collectives", *best, taken.seconds);
+      if (in_.options.explain)
+        if (const auto slower = search(space, {.memory_cap = cap}).way)
+          reject("the best sequence of collectives", {{}, slower->seconds, slower->peak, {}},
+                 taken.seconds);
       return taken;
     }
     if (in_.options.explain) {
       explain(space, best->seconds);
       if (grouped_)
-        if (auto single = search(space, {.groups = false}); single)
+        if (const auto single = search(space, {.groups = false}).way)
           reject("one axis at a time", {{}, single->seconds, single->peak, {}}, best->seconds);
       if (best->seconds > 0) reject("one general exchange of footprints", general, best->seconds);
     }
@@ -254,10 +260,11 @@ class Assembler {
   // What was there to choose from beside the plan taken.
   void explain(const PlanSpace& space, double taken) {
     if (in_.options.memory_cap > 0)
-      if (auto free = search(space, {}); free && free->seconds < taken && !fits(free->peak))
+      if (const auto free = search(space, {}).way;
+          free && free->seconds < taken && !fits(free->peak))
         reject("the fastest plan without the memory cap", {{}, free->seconds, free->peak, {}},
                taken);
-    if (auto naive = search(space, {.groups = false, .gather_only = true});
+    if (const auto naive = search(space, {.groups = false, .gather_only = true}).way;
         naive && naive->seconds > taken * 1.0001)
       reject("gather everything everywhere, then cut", {{}, naive->seconds, naive->peak, {}},
              taken);

@@ -51,18 +51,18 @@ class Router {
     const PlanContext part{from, to, to, in_.mesh, in_.axes, in_.options};
     std::optional<Way> best;
     const auto space = make_plan_space(from, to, in_.mesh, in_.axes, in_.options);
+    Way general = way_of({exchange_move(part, space ? &*space : nullptr)});
+    general.moves.front().why = "the pieces on both sides do not nest, or collectives are slower";
     if (space) {
       SearchRules rules;
       rules.memory_cap = in_.options.memory_cap;
       rules.brief = true;
-      if (const auto found = search(*space, rules)) {
-        routes_.states += found->states;
-        best = way_of(moves_along(part, *space, *found));
-      }
+      rules.faster_than = fits(general.peak) ? std::min(limit_, general.seconds) : limit_;
+      const Searched found = search(*space, rules);
+      routes_.states += found.states;
+      if (found.way) best = way_of(moves_along(part, *space, *found.way));
     }
     ++routes_.states;
-    Way general = way_of({exchange_move(part, space ? &*space : nullptr)});
-    general.moves.front().why = "the pieces on both sides do not nest, or collectives are slower";
     if (!best || !fits(best->peak) || (fits(general.peak) && general.seconds < best->seconds))
       best = std::move(general);
     if (!fits(best->peak) || best->seconds >= limit_) return std::nullopt;

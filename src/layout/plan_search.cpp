@@ -14,8 +14,8 @@ namespace {
 
 // How much work a search may be, in steps from one state to another: of the one that looks at
 // everything, and of each that makes do with less when that was too much.
-constexpr int kMostSteps = 2'000;
-constexpr int kFewerSteps = 900;
+constexpr int kMostSteps = 2'200;
+constexpr int kFewerSteps = 1'200;
 constexpr int kFewSteps = 200;
 // Of equally fast plans the one with fewer moves is taken.
 constexpr double kPerMove = 1e-12;
@@ -110,7 +110,8 @@ class Search {
       nodes_[id].closed = true;
       ++closed_;
       if (steps_ > pass_.steps) return {std::nullopt, closed_, true, 0};
-      if (nodes_[id].state == space_.target) return {path(id), closed_, skipped_, nodes_[id].cost};
+      if (same(nodes_[id].state, space_.target))
+        return {path(id), closed_, skipped_, nodes_[id].cost};
       expand(id);
     }
     return {std::nullopt, closed_, skipped_, 0};
@@ -152,13 +153,14 @@ class Search {
   double rank_of(const State& state, std::int64_t elements, double cost) const {
     if (rules_.goal == SearchGoal::least_memory) return cost;
     const auto bytes = static_cast<double>(bytes_of(elements));
-    const double least = ahead_.at_least(state, bytes);
-    if (cost + least >= pass_.less_than) return kTooSlow;
+    if (cost >= pass_.less_than) return kTooSlow;
     switch (pass_.guide) {
-      case Guide::at_least:
-        return cost + least;
+      case Guide::at_least: {
+        const double whole = cost + ahead_.at_least(state, bytes);
+        return whole < pass_.less_than ? whole : kTooSlow;
+      }
       case Guide::about:
-        return cost + pass_.weight * std::max(least, ahead_.about(state, bytes));
+        return cost + pass_.weight * ahead_.about(state, bytes);
       case Guide::one_by_one:
         return cost + ahead_.one_by_one(state, bytes);
     }
@@ -188,7 +190,7 @@ class Search {
     move.live = bytes_of(nodes_[from].elements) + bytes_of(elements);
     if (from == 0) move.live += space_.source_halo;  // node 0 is the source
     std::int64_t peak = move.live;
-    if (kind != MoveKind::slice && to == space_.target) {
+    if (kind != MoveKind::slice && same(to, space_.target)) {
       peak = std::max(peak, space_.last_copy_live);
       seconds += space_.last_copy;
     }
@@ -397,13 +399,12 @@ class Search {
 
 }  // namespace
 
-std::optional<SearchResult> search(const PlanSpace& space, const SearchRules& rules) {
+Searched search(const PlanSpace& space, const SearchRules& rules) {
   const Ahead ahead(space);
-  SearchOutcome best =
-      Search(space, ahead, rules, {.steps = rules.brief ? kFewSteps : kMostSteps}).run();
-  const bool exhaustive = !best.gave_up;
-  int states = best.states;
-  if (!best.found && !exhaustive && !rules.brief) {
+  const Pass all{.steps = rules.brief ? kFewSteps : kMostSteps, .less_than = rules.faster_than};
+  SearchOutcome best = Search(space, ahead, rules, all).run();
+  Searched done{std::nullopt, best.states, !best.gave_up};
+  if (!best.found && best.gave_up && !rules.brief) {
     // Too many ways. One that looks only at steps which bring a sub-axis where it is to be always
     // ends; then searches that head for the target, each for something faster.
     std::vector<Pass> passes = {{.steps = kMostSteps, .direct = true}};
@@ -414,18 +415,16 @@ std::optional<SearchResult> search(const PlanSpace& space, const SearchRules& ru
     int guided = 0;  // passes that found something
     for (Pass& pass : passes) {
       if (pass.weight > 2 && guided > 0) break;
-      if (best.found) pass.less_than = best.cost;
+      pass.less_than = best.found ? best.cost : rules.faster_than;
       SearchOutcome more = Search(space, ahead, rules, pass).run();
-      states += more.states;
+      done.states += more.states;
       if (!more.found) continue;
       guided += pass.direct ? 0 : 1;
       best = std::move(more);
     }
   }
-  if (!best.found) return std::nullopt;
-  best.found->states = states;
-  best.found->exhaustive = exhaustive;
-  return std::move(best.found);
+  done.way = std::move(best.found);
+  return done;
 }
 
 }  // namespace heddle

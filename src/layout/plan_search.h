@@ -20,6 +20,7 @@ struct SearchRules {
   SearchGoal goal = SearchGoal::fastest;
   std::int64_t memory_cap = 0;  // 0: none
   bool groups = true;           // all-to-all over several sub-axes at once
+  double faster_than = 1e300;   // ways that are not are left out
   bool brief = false;           // gives up early
   bool gather_only = false;     // finish and gather everything, then cut: the naive way
 };
@@ -28,11 +29,14 @@ struct SearchResult {
   std::vector<Step> steps;
   double seconds = 0;
   std::int64_t peak = 0;
-  int states = 0;
-  bool exhaustive = true;  // false: there were too many ways to look at all of them
 };
 
-// Nothing where no path keeps to the memory cap, or a brief search finds none.
-std::optional<SearchResult> search(const PlanSpace& space, const SearchRules& rules);
+struct Searched {
+  std::optional<SearchResult> way;  // none: the rules allow none, or none was found in time
+  int states = 0;                   // looked at
+  bool exhaustive = true;           // false: there were too many ways to look at all of them
+};
+
+Searched search(const PlanSpace& space, const SearchRules& rules);
 
 }  // namespace heddle
