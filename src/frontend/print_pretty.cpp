@@ -8,6 +8,9 @@ namespace heddle::frontend {
 
 namespace {
 
+// What another dialect wrote is kept as it stands, and no word of a pretty form.
+bool is_word(const Attr::Enum& e) { return !e.word.starts_with('#'); }
+
 // Attributes that a form does not spell out.
 std::string rest(const AttrDict& attrs, std::initializer_list<std::string_view> spelled) {
   AttrDict left;
@@ -40,7 +43,7 @@ std::optional<std::string> word_text(const Attr& a, const FormWord& word) {
       if (const auto* b = a.get<bool>()) return *b ? "true" : "false";
       break;
     case FormWord::Kind::word:
-      if (const auto* e = a.get<Attr::Enum>()) return e->word;
+      if (const auto* e = a.get<Attr::Enum>(); e != nullptr && is_word(*e)) return e->word;
       break;
     case FormWord::Kind::text:
       if (const auto* s = a.get<std::string>()) return quote(*s);
@@ -203,6 +206,8 @@ bool ProgramPrinter::constant_form(const Op& op, const AttrDict& attrs) {
 bool ProgramPrinter::compare_form(const Op& op, const AttrDict& attrs) {
   const auto* direction = get<Attr::Enum>(attrs, "comparison_direction");
   const auto* type = get<Attr::Enum>(attrs, "compare_type");
+  for (const auto* word : {direction, type})
+    if (word != nullptr && !is_word(*word)) return false;
   if (direction == nullptr || (type == nullptr && find_attr(attrs, "compare_type") != nullptr))
     return false;
   out_ += fmt::format("{} {}, {}{}{} : {}", op.def->name, direction->word, operands(op),

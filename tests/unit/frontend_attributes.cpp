@@ -73,6 +73,17 @@ TEST(Attribute, EmptyListsInStructures) {
   expect_printed("#stablehlo.a<x = array<i64>>", "#stablehlo.a<x = []>");
 }
 
+// Found by fuzzing: such an attribute has no place in the pretty form.
+TEST(Attribute, OfAnotherDialectWhereAWordIsExpected) {
+  const Program p =
+      read_stablehlo(
+          "func.func @main(%a: tensor<f32>) {\n%0 = \"stablehlo.compare\"(%a, %a) "
+          "<{comparison_direction = #other<comparison_direction LT>}> : (tensor<f32>, tensor<f32>) "
+          "-> tensor<i1>\nreturn }")
+          .value();
+  EXPECT_TRUE(same_program(p, read_stablehlo(print_stablehlo(p)).value()));
+}
+
 TEST(Attribute, AliasesInOtherDialectsAreWrittenOut) {
   const Program p = read_stablehlo(
                         "#one = #foo.one<\"#two\">\n!t = tensor<4xf32>\nmodule attributes {a = "
