@@ -9,7 +9,11 @@ namespace heddle::frontend {
 namespace {
 
 // What another dialect wrote is kept as it stands, and no word of a pretty form.
-bool is_word(const Attr::Enum& e) { return !e.word.starts_with('#'); }
+bool is_word(const Attr::Enum& e) {
+  return !e.word.empty() && std::all_of(e.word.begin(), e.word.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
+}
 
 // Attributes that a form does not spell out.
 std::string rest(const AttrDict& attrs, std::initializer_list<std::string_view> spelled) {
@@ -63,7 +67,7 @@ std::optional<std::string> precision_text(const Attr& a) {
   std::string text;
   for (const Attr& w : *words) {
     const auto* e = w.get<Attr::Enum>();
-    if (e == nullptr || e->kind != "precision") return std::nullopt;
+    if (e == nullptr || e->kind != "precision" || !is_word(*e)) return std::nullopt;
     text += (text.empty() ? "" : ", ") + e->word;
   }
   return "[" + text + "]";
