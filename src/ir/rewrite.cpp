@@ -2,6 +2,7 @@
 
 #include "heddle/op.h"
 #include "heddle/verify.h"
+#include "ir/clone.h"
 #include "ir/eval.h"
 
 namespace heddle {
@@ -105,7 +106,7 @@ Verdict Rewriter::copy_op(const Op& op) {
     regions.push_back(made);
   }
   to.at(location(op.loc));  // the regions have moved it
-  const Vars results = to.ops(op.def->name, operands(op), types, from.attrs_of(op), regions);
+  const Vars results = to.ops(op.def->name, operands(op), types, copied_attrs(from, op), regions);
   if (to.failed()) return to.finish().why();
   define_results(op, results);
   for (std::size_t i = 0; i < results.size(); ++i)

@@ -1,6 +1,7 @@
 // What simplify() makes of small programs: text in, text out.
 #include <gtest/gtest.h>
 
+#include "heddle/interpreter.h"
 #include "heddle/simplify.h"
 #include "heddle/stablehlo.h"
 
@@ -177,6 +178,27 @@ INSTANTIATE_TEST_SUITE_P(
                          "%0 = stablehlo.reverse %a, dims = [0] : tensor<2x2xf32>\n"
                          "%r = stablehlo.reverse %0, dims = [1] : tensor<2x2xf32>"}),
     [](const auto& info) { return std::string(info.param.what); });
+
+// Two draws are two draws, and each stays what it was.
+TEST(Simplify, LeavesRandomNumbersAsTheyAre) {
+  const Program program =
+      read_stablehlo(
+          "func.func @main() -> (tensor<4xf32>, tensor<4xf32>) {\n"
+          "%unused = stablehlo.constant dense<3.0> : tensor<f32>\n"
+          "%a = stablehlo.constant dense<0.0> : tensor<f32>\n"
+          "%b = stablehlo.constant dense<1.0> : tensor<f32>\n"
+          "%s = stablehlo.constant dense<4> : tensor<1xi64>\n"
+          "%0 = stablehlo.rng %a, %b, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, "
+          "tensor<1xi64>) -> tensor<4xf32>\n"
+          "%1 = stablehlo.rng %a, %b, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, "
+          "tensor<1xi64>) -> tensor<4xf32>\n"
+          "return %0, %1 : tensor<4xf32>, tensor<4xf32>\n}")
+          .value();
+  const Program simple = simplify(program).value();
+  const auto before = interpret(program, program.functions[0], {}).value();
+  EXPECT_EQ(interpret(simple, simple.functions[0], {}).value(), before);
+  EXPECT_FALSE(before[0] == before[1]);
+}
 
 TEST(Simplify, SlicesAtKnownPlaces) {
   EXPECT_EQ(simplified("%a: tensor<5xf32>", "tensor<2xf32>",
