@@ -7,6 +7,7 @@
 
 #include "heddle/index_rule.h"
 #include "heddle/program.h"
+#include "heddle/scalar_op.h"
 
 namespace heddle {
 
@@ -100,6 +101,7 @@ struct OpDef {
   EditPiece edit_piece = nullptr;    // none: a piece has the attributes of the op
   Lower lower = nullptr;             // none: it belongs to the core
   bool draws = false;                // random numbers, the same ones in every copy of the op
+  ScalarOp scalar = ScalarOp::none;  // what an elementwise op computes; compare has its own by word
 
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }

@@ -60,7 +60,8 @@ std::vector<OpDef> chlo_ops() {
                     .operands = operands,
                     .type_rule = function_rule(op),
                     .evaluate = chlo_function_evaluation(op),
-                    .index_rule = elementwise_index_rule});
+                    .index_rule = elementwise_index_rule,
+                    .scalar = op == "erf" ? ScalarOp::erf : ScalarOp::none});
   };
   for (std::string_view name :
        {"chlo.acos",       "chlo.acosh",      "chlo.asin", "chlo.asinh",  "chlo.atan",

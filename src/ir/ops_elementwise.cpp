@@ -6,6 +6,64 @@
 
 namespace heddle {
 
+namespace {
+
+struct NamedScalar {
+  std::string_view name;
+  ScalarOp op;
+};
+constexpr NamedScalar kScalars[] = {
+    {"abs", ScalarOp::abs},
+    {"negate", ScalarOp::negate},
+    {"sign", ScalarOp::sign},
+    {"not", ScalarOp::logical_not},
+    {"is_finite", ScalarOp::is_finite},
+    {"popcnt", ScalarOp::popcnt},
+    {"count_leading_zeros", ScalarOp::count_leading_zeros},
+    {"floor", ScalarOp::floor},
+    {"ceil", ScalarOp::ceil},
+    {"round_nearest_even", ScalarOp::round_even},
+    {"round_nearest_afz", ScalarOp::round_away},
+    {"sqrt", ScalarOp::sqrt},
+    {"rsqrt", ScalarOp::rsqrt},
+    {"cbrt", ScalarOp::cbrt},
+    {"exponential", ScalarOp::exp},
+    {"exponential_minus_one", ScalarOp::expm1},
+    {"log", ScalarOp::log},
+    {"log_plus_one", ScalarOp::log1p},
+    {"sine", ScalarOp::sin},
+    {"cosine", ScalarOp::cos},
+    {"tan", ScalarOp::tan},
+    {"tanh", ScalarOp::tanh},
+    {"logistic", ScalarOp::logistic},
+    {"convert", ScalarOp::convert},
+    {"add", ScalarOp::add},
+    {"subtract", ScalarOp::subtract},
+    {"multiply", ScalarOp::multiply},
+    {"divide", ScalarOp::divide},
+    {"remainder", ScalarOp::remainder},
+    {"minimum", ScalarOp::minimum},
+    {"maximum", ScalarOp::maximum},
+    {"power", ScalarOp::power},
+    {"atan2", ScalarOp::atan2},
+    {"and", ScalarOp::bit_and},
+    {"or", ScalarOp::bit_or},
+    {"xor", ScalarOp::bit_xor},
+    {"shift_left", ScalarOp::shift_left},
+    {"shift_right_arithmetic", ScalarOp::shift_right_arithmetic},
+    {"shift_right_logical", ScalarOp::shift_right_logical},
+    {"select", ScalarOp::select},
+    {"clamp", ScalarOp::clamp},
+};
+
+ScalarOp scalar_of(std::string_view short_name) {
+  for (const NamedScalar& row : kScalars)
+    if (row.name == short_name) return row.op;
+  return ScalarOp::none;
+}
+
+}  // namespace
+
 std::vector<OpDef> elementwise_ops() {
   std::vector<OpDef> rows;
   auto row = [&](std::string_view name, OpClass cls, int operands, Form form = Form::operands,
@@ -17,6 +75,7 @@ std::vector<OpDef> elementwise_ops() {
               .attributes = attributes,
               .index_rule = elementwise_index_rule};
     def.type_rule = elementwise_rule(def.short_name());
+    def.scalar = scalar_of(def.short_name());
     for (auto family : {light_unary_evaluation, math_evaluation, binary_evaluation,
                         conversion_evaluation, choice_evaluation})
       if (!def.evaluate) def.evaluate = family(def.short_name());

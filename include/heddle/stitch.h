@@ -1,0 +1,40 @@
+// Stitching: which ops of a region become one kernel, and which kernels one launch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/program.h"
+
+namespace heddle {
+
+// Ops that one kernel computes.
+struct StitchGroup {
+  std::vector<OpId> ops;         // in the order of the region
+  std::vector<ValueId> inputs;   // from outside of the group, each once
+  std::vector<ValueId> outputs;  // that somebody outside of the group uses, each once
+};
+
+// One launch of kernels that do not depend on each other; or an op that stands alone, for a library
+// or the reference evaluation, or because it has regions to run (while, if, case).
+struct StitchUnit {
+  std::vector<StitchGroup> kernels;
+  OpId op = kNone;  // only where there are no kernels
+};
+
+struct StitchPlan {
+  std::vector<StitchUnit> units;  // in an order in which they can run
+};
+
+struct StitchOptions {
+  bool fuse = true;  // false: every op by itself
+};
+
+// Plans the ops of a region, constants and the terminator left out: they are nobody's work.
+Expected<StitchPlan> stitch(const Program& program, RegionId region,
+                            const StitchOptions& options = {});
+
+// Whether a kernel can compute it at all.
+bool is_stitchable(const Program& program, const Op& op);
+
+}  // namespace heddle
