@@ -91,8 +91,8 @@ void Assembler::while_loop(const Op& op, std::size_t number) {
     set_slot(program_.result(op, i), now[i]);
     if (slot(program_.operands(end)[i]) == now[i]) continue;
     loop.swaps.emplace_back(now[i], next[i]);
-    slots[next[i]].first = slots[now[i]].first;
-    slots.touch(next[i]);
+    slots[now[i]].partner = next[i];
+    slots.touch(now[i]);
   }
   slots.touch(loop.predicate);
   slots.end_loop();

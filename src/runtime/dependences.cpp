@@ -84,7 +84,11 @@ void add_dependences(StepList& list, const SlotTable& slots) {
   Touches touches;
   for (std::uint32_t i = 0; i < list.steps.size(); ++i) {
     Step& step = list.steps[i];
-    for (SlotId s : step.reads) touches.read(range_of(slots, s), i, step.after);
+    for (SlotId s : step.reads) {
+      touches.read(range_of(slots, s), i, step.after);
+      if (slots[s].partner != kNone)
+        touches.read(range_of(slots, slots[s].partner), i, step.after);
+    }
     for (SlotId s : step.writes) touches.write(range_of(slots, s), i, step.after);
     std::sort(step.after.begin(), step.after.end());
     step.after.erase(std::unique(step.after.begin(), step.after.end()), step.after.end());

@@ -53,7 +53,7 @@ Verdict interpret_kernel(const LaunchKernel& kernel) {
     buffers.emplace_back(static_cast<std::byte*>(kernel.pointers[b]),
                          given ? static_cast<std::size_t>(kernel.bytes[b]) : 0);
   }
-  return reason("kernel {} has no code", kernel.kernel.name);
+  return interpret(kernel.kernel, buffers);
 }
 
 }  // namespace

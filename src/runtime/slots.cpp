@@ -8,6 +8,11 @@ void SlotTable::touch(SlotId id) {
   Slot& slot = slots_[id];
   if (slot.first < 0) slot.first = now_;
   slot.last = std::max(slot.last, now_);
+  if (slot.partner != kNone) {
+    Slot& partner = slots_[slot.partner];
+    partner.first = slot.first;
+    partner.last = std::max(partner.last, now_);
+  }
   if (!loops_.empty()) loops_.back().touched.push_back(id);
 }
 
