@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <unordered_set>
 
 #include "heddle/op.h"
 #include "stitch/cost.h"
+#include "stitch/merge.h"
 #include "stitch/schedule.h"
 
 namespace heddle {
@@ -31,9 +31,7 @@ class Explorer {
     best_.resize(graph_.size());
     for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;)
       if (graph_.stitchable[v]) best_[v] = candidates(v);
-    std::vector<Pattern> plan = choose();
-    join_readers(plan);
-    return plan;
+    return merge(graph_, cost_, choose(), [this](const Pattern& p) { return is_legal(p); });
   }
 
  private:
@@ -42,7 +40,6 @@ class Explorer {
   std::vector<Candidate> top(std::vector<Pattern> patterns);
   bool is_legal(const Pattern& pattern);
   std::vector<Pattern> choose() const;
-  void join_readers(std::vector<Pattern>& plan);
 
   const Graph& graph_;
   const Readers& readers_;
@@ -167,48 +164,6 @@ std::vector<Pattern> Explorer::choose() const {
   for (const Link* l = plans[0].chosen.get(); l; l = l->before.get()) out.push_back(*l->pattern);
   std::reverse(out.begin(), out.end());
   return out;
-}
-
-// Remote fusion: kernels that read the same large value read it once, where that is legal.
-void Explorer::join_readers(std::vector<Pattern>& plan) {
-  std::vector<bool> covered(graph_.size(), false);
-  for (const Pattern& p : plan)
-    for (Vertex v : p) covered[v] = true;
-  for (Vertex v = 0; v < graph_.size(); ++v)
-    if (!covered[v] && graph_.stitchable[v]) plan.push_back({v});
-  std::map<ValueId, std::vector<std::size_t>> readers;
-  auto reads = [&](const Pattern& p) {
-    std::unordered_set<ValueId> all;
-    for (Vertex v : p)
-      for (ValueId value : graph_.reads[v]) all.insert(value);
-    return all;
-  };
-  constexpr std::int64_t kWorthIt = 1 << 10;
-  for (std::size_t i = 0; i < plan.size(); ++i)
-    for (ValueId v : reads(plan[i]))
-      if (graph_.program->type_of(v).is_tensor() && graph_.program->type_of(v).bytes() > kWorthIt)
-        readers[v].push_back(i);
-  std::vector<std::size_t> now(plan.size());
-  for (std::size_t i = 0; i < now.size(); ++i) now[i] = i;
-  auto find = [&](std::size_t i) {
-    while (now[i] != i) i = now[i];
-    return i;
-  };
-  constexpr std::size_t kFew = 16;
-  for (const auto& [value, who] : readers) {
-    if (who.size() < 2 || who.size() > kFew) continue;
-    for (std::size_t k = 1; k < who.size(); ++k) {
-      const std::size_t a = find(who[k - 1]), b = find(who[k]);
-      if (a == b) continue;
-      Pattern both = union_of(plan[a], plan[b]);
-      const double gain = cost_.kernel(plan[a]) + cost_.kernel(plan[b]) - cost_.kernel(both);
-      if (gain <= 0 || !is_legal(both)) continue;
-      plan[a] = std::move(both);
-      plan[b].clear();
-      now[b] = a;
-    }
-  }
-  std::erase_if(plan, [](const Pattern& p) { return p.size() < 2; });
 }
 
 }  // namespace
