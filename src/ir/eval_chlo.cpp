@@ -44,14 +44,6 @@ struct Tan {
   static auto complex(WideComplex z) { return std::tan(z); }
 };
 
-// A function of real numbers only, computed in long double.
-template <long double (*kFunction)(long double)>
-struct RealFunction {
-  template <FloatScalar T>
-  T operator()(T x) const {
-    return narrow<T>(static_cast<Wide<T>>(kFunction(static_cast<double>(x))));
-  }
-};
 template <long double (*kFunction)(long double, long double)>
 struct RealFunction2 {
   template <FloatScalar T>

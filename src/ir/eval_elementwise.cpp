@@ -140,23 +140,35 @@ struct Imag {
   }
 };
 
+// Calls visit(Tag<F>{}) with the function object of an op; null where there is none.
+template <typename Visit>
+auto with_light_unary(std::string_view op, Visit visit) -> decltype(visit(Tag<Abs>{})) {
+  if (op == "abs") return visit(Tag<Abs>{});
+  if (op == "ceil") return visit(Tag<Rounding<ceiling>>{});
+  if (op == "count_leading_zeros") return visit(Tag<CountLeadingZeros>{});
+  if (op == "floor") return visit(Tag<Rounding<flooring>>{});
+  if (op == "imag") return visit(Tag<Imag>{});
+  if (op == "is_finite") return visit(Tag<IsFinite>{});
+  if (op == "negate") return visit(Tag<Negate>{});
+  if (op == "not") return visit(Tag<Not>{});
+  if (op == "popcnt") return visit(Tag<PopulationCount>{});
+  if (op == "real") return visit(Tag<Real>{});
+  if (op == "round_nearest_afz") return visit(Tag<Rounding<away_from_zero>>{});
+  if (op == "round_nearest_even") return visit(Tag<Rounding<ties_to_even>>{});
+  if (op == "sign") return visit(Tag<Sign>{});
+  return nullptr;
+}
+
 }  // namespace
 
 Evaluate light_unary_evaluation(std::string_view op) {
-  if (op == "abs") return unary<Abs>;
-  if (op == "ceil") return unary<Rounding<ceiling>>;
-  if (op == "count_leading_zeros") return unary<CountLeadingZeros>;
-  if (op == "floor") return unary<Rounding<flooring>>;
-  if (op == "imag") return unary<Imag>;
-  if (op == "is_finite") return unary<IsFinite>;
-  if (op == "negate") return unary<Negate>;
-  if (op == "not") return unary<Not>;
-  if (op == "popcnt") return unary<PopulationCount>;
-  if (op == "real") return unary<Real>;
-  if (op == "round_nearest_afz") return unary<Rounding<away_from_zero>>;
-  if (op == "round_nearest_even") return unary<Rounding<ties_to_even>>;
-  if (op == "sign") return unary<Sign>;
-  return nullptr;
+  return with_light_unary(op,
+                          [](auto tag) -> Evaluate { return unary<typename decltype(tag)::type>; });
+}
+
+ScalarFunction light_unary_scalar(std::string_view op, DType dtype) {
+  return with_light_unary(
+      op, [&](auto tag) { return unary_scalar<typename decltype(tag)::type>(dtype); });
 }
 
 }  // namespace heddle

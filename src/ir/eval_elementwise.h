@@ -4,6 +4,7 @@
 
 #include "ir/eval.h"
 #include "ir/scalar.h"
+#include "ir/scalar_function.h"
 
 namespace heddle {
 
@@ -78,6 +79,59 @@ Evaluated binary(EvalContext& ctx) {
   return map_binary(ctx, ctx.operands[0], ctx.operands[1], F{});
 }
 
+// The same function objects, for one element that is passed as its bits: what kernels run.
+template <std::size_t kBytes>
+using UnsignedOf = std::conditional_t<
+    kBytes == 1, std::uint8_t,
+    std::conditional_t<kBytes == 2, std::uint16_t,
+                       std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
+template <typename T>
+T from_bits(std::uint64_t bits) {
+  return std::bit_cast<T>(static_cast<UnsignedOf<sizeof(T)>>(bits));
+}
+template <typename T>
+std::uint64_t to_bits(T value) {
+  return std::bit_cast<UnsignedOf<sizeof(T)>>(value);
+}
+template <typename F, typename... T>
+constexpr bool for_kernels() {
+  if constexpr (std::invocable<F, T...>)
+    return (is_kernel_type(dtype_of<T>()) && ...) &&
+           is_kernel_type(dtype_of<std::invoke_result_t<F, T...>>());
+  return false;
+}
+template <typename F>
+ScalarFunction unary_scalar(DType dtype) {
+  return dispatch(dtype, [](auto tag) -> ScalarFunction {
+    using T = typename decltype(tag)::type;
+    if constexpr (for_kernels<F, T>())
+      return [](std::uint64_t x, std::uint64_t, std::uint64_t) {
+        return to_bits(F{}(from_bits<T>(x)));
+      };
+    return nullptr;
+  });
+}
+template <typename F>
+ScalarFunction binary_scalar(DType dtype) {
+  return dispatch(dtype, [](auto tag) -> ScalarFunction {
+    using T = typename decltype(tag)::type;
+    if constexpr (for_kernels<F, T, T>())
+      return [](std::uint64_t x, std::uint64_t y, std::uint64_t) {
+        return to_bits(F{}(from_bits<T>(x), from_bits<T>(y)));
+      };
+    return nullptr;
+  });
+}
+
+// A function of real numbers only, computed in long double.
+template <long double (*kFunction)(long double)>
+struct RealFunction {
+  template <FloatScalar T>
+  T operator()(T x) const {
+    return narrow<T>(static_cast<Wide<T>>(kFunction(static_cast<double>(x))));
+  }
+};
+
 // The larger (or smaller) of two: NaN wins, and -0 is below +0.
 template <bool kMaximum>
 struct Extremum {
@@ -113,6 +167,14 @@ Evaluate binary_evaluation(std::string_view short_name);         // add, and, po
 Evaluate conversion_evaluation(std::string_view short_name);     // convert, bitcast_convert, …
 Evaluate choice_evaluation(std::string_view short_name);         // compare, select, clamp
 Evaluate chlo_function_evaluation(std::string_view short_name);  // acos, erf, zeta, …
+
+// The same for one element, null where the op has no meaning for the type.
+ScalarFunction light_unary_scalar(std::string_view short_name, DType dtype);
+ScalarFunction math_scalar(std::string_view short_name, DType dtype);
+ScalarFunction binary_op_scalar(std::string_view short_name, DType dtype);
+ScalarFunction comparison_scalar(ScalarOp op, DType dtype);
+ScalarFunction clamp_scalar(DType dtype);
+ScalarFunction conversion_scalar(DType from, DType to);
 
 Evaluated evaluate_top_k(EvalContext& ctx);
 Evaluated evaluate_ragged_dot(EvalContext& ctx);

@@ -206,25 +206,31 @@ Evaluated broadcast_binary(EvalContext& ctx) {
   return map_binary(ctx, left[0], right[0], F{});
 }
 
+// Calls visit(Tag<F>{}) with the function object of an op; null where there is none.
+template <typename Visit>
+auto with_binary(std::string_view op, Visit visit) -> decltype(visit(Tag<Add>{})) {
+  if (op == "add") return visit(Tag<Add>{});
+  if (op == "and") return visit(Tag<And>{});
+  if (op == "atan2") return visit(Tag<Atan2>{});
+  if (op == "complex") return visit(Tag<Complex>{});
+  if (op == "divide") return visit(Tag<Divide>{});
+  if (op == "maximum") return visit(Tag<Extremum<true>>{});
+  if (op == "minimum") return visit(Tag<Extremum<false>>{});
+  if (op == "multiply") return visit(Tag<Multiply>{});
+  if (op == "or") return visit(Tag<Or>{});
+  if (op == "power") return visit(Tag<Power>{});
+  if (op == "remainder") return visit(Tag<Remainder>{});
+  if (op == "shift_left") return visit(Tag<ShiftLeft>{});
+  if (op == "shift_right_arithmetic") return visit(Tag<ShiftRightArithmetic>{});
+  if (op == "shift_right_logical") return visit(Tag<ShiftRightLogical>{});
+  if (op == "subtract") return visit(Tag<Subtract>{});
+  if (op == "xor") return visit(Tag<Xor>{});
+  return nullptr;
+}
+
 }  // namespace
 
 Evaluate binary_evaluation(std::string_view op) {
-  if (op == "add") return binary<Add>;
-  if (op == "and") return binary<And>;
-  if (op == "atan2") return binary<Atan2>;
-  if (op == "complex") return binary<Complex>;
-  if (op == "divide") return binary<Divide>;
-  if (op == "maximum") return binary<Extremum<true>>;
-  if (op == "minimum") return binary<Extremum<false>>;
-  if (op == "multiply") return binary<Multiply>;
-  if (op == "or") return binary<Or>;
-  if (op == "power") return binary<Power>;
-  if (op == "remainder") return binary<Remainder>;
-  if (op == "shift_left") return binary<ShiftLeft>;
-  if (op == "shift_right_arithmetic") return binary<ShiftRightArithmetic>;
-  if (op == "shift_right_logical") return binary<ShiftRightLogical>;
-  if (op == "subtract") return binary<Subtract>;
-  if (op == "xor") return binary<Xor>;
   if (op == "broadcast_add") return broadcast_binary<Add>;
   if (op == "broadcast_divide") return broadcast_binary<Divide>;
   if (op == "broadcast_maximum") return broadcast_binary<Extremum<true>>;
@@ -232,7 +238,12 @@ Evaluate binary_evaluation(std::string_view op) {
   if (op == "broadcast_multiply") return broadcast_binary<Multiply>;
   if (op == "broadcast_power") return broadcast_binary<Power>;
   if (op == "broadcast_subtract") return broadcast_binary<Subtract>;
-  return nullptr;
+  return with_binary(op, [](auto tag) -> Evaluate { return binary<typename decltype(tag)::type>; });
+}
+
+ScalarFunction binary_op_scalar(std::string_view op, DType dtype) {
+  return with_binary(op,
+                     [&](auto tag) { return binary_scalar<typename decltype(tag)::type>(dtype); });
 }
 
 }  // namespace heddle

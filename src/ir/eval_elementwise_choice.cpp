@@ -63,7 +63,7 @@ std::int64_t total_order_key(T x) {
 
 struct Compare {
   Direction direction;
-  bool total_order;
+  bool total_order = false;
 
   Bool operator()(Bool x, Bool y) const {
     return Bool(compare_values(direction, bool(x), bool(y)));
@@ -108,7 +108,13 @@ Evaluated evaluate_select(EvalContext& ctx) {
   return std::vector{std::move(out)};
 }
 
-// min(max(operand, low), high); the bounds may be scalars.
+// min(max(operand, low), high)
+template <typename T>
+T clamped(T low, T x, T high) {
+  return Extremum<false>{}(Extremum<true>{}(x, low), high);
+}
+
+// The bounds may be scalars.
 Evaluated evaluate_clamp(EvalContext& ctx) {
   const Array &low = ctx.operands[0], &x = ctx.operands[1], &high = ctx.operands[2];
   return dispatch(x.dtype(), [&](auto tag) -> Evaluated {
@@ -119,14 +125,48 @@ Evaluated evaluate_clamp(EvalContext& ctx) {
     for (std::int64_t i = 0; i < x.elements(); ++i) {
       const T least = read_element<T>(low, one_low ? 0 : i);
       const T most = read_element<T>(high, one_high ? 0 : i);
-      const T raised = Extremum<true>{}(read_element<T>(x, i), least);
-      to[static_cast<std::size_t>(i)] = Extremum<false>{}(raised, most);
+      to[static_cast<std::size_t>(i)] = clamped<T>(least, read_element<T>(x, i), most);
     }
     return std::vector{std::move(out)};
   });
 }
 
+template <Direction kDirection>
+struct CompareIn : Compare {
+  CompareIn() : Compare{kDirection} {}
+};
+
 }  // namespace
+
+ScalarFunction comparison_scalar(ScalarOp op, DType dtype) {
+  switch (op) {
+    case ScalarOp::equal:
+      return binary_scalar<CompareIn<Direction::eq>>(dtype);
+    case ScalarOp::not_equal:
+      return binary_scalar<CompareIn<Direction::ne>>(dtype);
+    case ScalarOp::less:
+      return binary_scalar<CompareIn<Direction::lt>>(dtype);
+    case ScalarOp::less_equal:
+      return binary_scalar<CompareIn<Direction::le>>(dtype);
+    case ScalarOp::greater:
+      return binary_scalar<CompareIn<Direction::gt>>(dtype);
+    case ScalarOp::greater_equal:
+      return binary_scalar<CompareIn<Direction::ge>>(dtype);
+    default:
+      return nullptr;
+  }
+}
+
+ScalarFunction clamp_scalar(DType dtype) {
+  return dispatch(dtype, [](auto tag) -> ScalarFunction {
+    using T = typename decltype(tag)::type;
+    if constexpr (is_kernel_type(dtype_of<T>()))
+      return [](std::uint64_t low, std::uint64_t x, std::uint64_t high) {
+        return to_bits(clamped<T>(from_bits<T>(low), from_bits<T>(x), from_bits<T>(high)));
+      };
+    return nullptr;
+  });
+}
 
 Evaluate choice_evaluation(std::string_view op) {
   if (op == "compare") return evaluate_compare;

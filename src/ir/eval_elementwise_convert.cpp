@@ -129,6 +129,14 @@ Evaluated evaluate_reduce_precision(EvalContext& ctx) {
 
 }  // namespace
 
+ScalarFunction conversion_scalar(DType from, DType to) {
+  return dispatch(to, [&](auto tag) -> ScalarFunction {
+    using To = typename decltype(tag)::type;
+    if constexpr (is_kernel_type(dtype_of<To>())) return unary_scalar<Convert<To>>(from);
+    return nullptr;
+  });
+}
+
 Evaluate conversion_evaluation(std::string_view op) {
   if (op == "convert") return evaluate_convert;
   if (op == "bitcast_convert") return evaluate_bitcast_convert;

@@ -64,22 +64,32 @@ struct Sqrt {
   }
 };
 
+// Calls visit(Tag<F>{}) with the function object of an op; null where there is none.
+template <typename Visit>
+auto with_math(std::string_view op, Visit visit) -> decltype(visit(Tag<RoundedOnce<Cbrt>>{})) {
+  if (op == "cbrt") return visit(Tag<RoundedOnce<Cbrt>>{});
+  if (op == "cosine") return visit(Tag<RoundedOnce<Cosine>>{});
+  if (op == "exponential") return visit(Tag<RoundedOnce<Exponential>>{});
+  if (op == "exponential_minus_one") return visit(Tag<RoundedOnce<ExponentialMinusOne>>{});
+  if (op == "log") return visit(Tag<RoundedOnce<Log>>{});
+  if (op == "log_plus_one") return visit(Tag<RoundedOnce<LogPlusOne>>{});
+  if (op == "logistic") return visit(Tag<RoundedOnce<Logistic>>{});
+  if (op == "rsqrt") return visit(Tag<RoundedOnce<Rsqrt>>{});
+  if (op == "sine") return visit(Tag<RoundedOnce<Sine>>{});
+  if (op == "sqrt") return visit(Tag<Sqrt>{});
+  if (op == "tan") return visit(Tag<RoundedOnce<Tan>>{});
+  if (op == "tanh") return visit(Tag<RoundedOnce<Tanh>>{});
+  return nullptr;
+}
+
 }  // namespace
 
 Evaluate math_evaluation(std::string_view op) {
-  if (op == "cbrt") return unary<RoundedOnce<Cbrt>>;
-  if (op == "cosine") return unary<RoundedOnce<Cosine>>;
-  if (op == "exponential") return unary<RoundedOnce<Exponential>>;
-  if (op == "exponential_minus_one") return unary<RoundedOnce<ExponentialMinusOne>>;
-  if (op == "log") return unary<RoundedOnce<Log>>;
-  if (op == "log_plus_one") return unary<RoundedOnce<LogPlusOne>>;
-  if (op == "logistic") return unary<RoundedOnce<Logistic>>;
-  if (op == "rsqrt") return unary<RoundedOnce<Rsqrt>>;
-  if (op == "sine") return unary<RoundedOnce<Sine>>;
-  if (op == "sqrt") return unary<Sqrt>;
-  if (op == "tan") return unary<RoundedOnce<Tan>>;
-  if (op == "tanh") return unary<RoundedOnce<Tanh>>;
-  return nullptr;
+  return with_math(op, [](auto tag) -> Evaluate { return unary<typename decltype(tag)::type>; });
+}
+
+ScalarFunction math_scalar(std::string_view op, DType dtype) {
+  return with_math(op, [&](auto tag) { return unary_scalar<typename decltype(tag)::type>(dtype); });
 }
 
 }  // namespace heddle

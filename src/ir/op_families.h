@@ -8,6 +8,8 @@
 namespace heddle {
 
 std::vector<OpDef> elementwise_ops();
+// The short name of the op that computes it; empty where there is none.
+std::string_view elementwise_name(ScalarOp op);
 std::vector<OpDef> shape_ops();
 std::vector<OpDef> index_ops();    // gather, scatter, sort, dynamic slices
 std::vector<OpDef> reduce_ops();   // reductions, windows, matrix products, convolutions

@@ -64,6 +64,12 @@ ScalarOp scalar_of(std::string_view short_name) {
 
 }  // namespace
 
+std::string_view elementwise_name(ScalarOp op) {
+  for (const NamedScalar& row : kScalars)
+    if (row.op == op) return row.name;
+  return {};
+}
+
 std::vector<OpDef> elementwise_ops() {
   std::vector<OpDef> rows;
   auto row = [&](std::string_view name, OpClass cls, int operands, Form form = Form::operands,
