@@ -2,16 +2,12 @@
 
 #include <set>
 
+#include "ir/scalar_function.h"
 #include "kernel/emit_llvm_stage.h"
 
 namespace heddle {
 
 namespace {
-
-bool is_kernel_type(DType type) {
-  if (is_complex(type)) return false;
-  return type == DType::i1 || bits(type) >= 16 || type == DType::i8 || type == DType::ui8;
-}
 
 Verdict check_type(DType type) {
   if (is_kernel_type(type)) return yes();

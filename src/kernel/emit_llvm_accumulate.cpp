@@ -1,26 +1,9 @@
 // Updates whose index stays over some loops: they are kept in registers until those have run.
-#include <bit>
-#include <limits>
-
 #include "kernel/emit_llvm_stage.h"
 
 namespace heddle {
 
 namespace {
-
-std::uint64_t bits_of(DType type, double value) {
-  return type == DType::f64 ? std::bit_cast<std::uint64_t>(value)
-                            : std::bit_cast<std::uint32_t>(static_cast<float>(value));
-}
-
-LlvmValue float_neutral(ScalarOp op, DType type) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double value = op == ScalarOp::add        ? -0.0
-                       : op == ScalarOp::multiply ? 1.0
-                       : op == ScalarOp::minimum  ? infinity
-                                                  : -infinity;
-  return LlvmWriter::constant(type, bits_of(type, value));
-}
 
 // Sums of short floats are kept in f32 and rounded once.
 DType kept_type(DType type) {
@@ -30,22 +13,7 @@ DType kept_type(DType type) {
 }  // namespace
 
 LlvmValue neutral_value(ScalarOp op, DType type) {
-  if (is_float(type)) return float_neutral(op, type);
-  const int width = 8 * byte_size(type);
-  const std::uint64_t ones = ~std::uint64_t{0}, top = std::uint64_t{1} << (width - 1);
-  const bool has_sign = is_signed_integer(type);
-  switch (op) {
-    case ScalarOp::multiply:
-      return LlvmWriter::constant(type, 1);
-    case ScalarOp::minimum:
-      return LlvmWriter::constant(type, has_sign ? ~top : ones);
-    case ScalarOp::maximum:
-      return LlvmWriter::constant(type, has_sign ? top : 0);
-    case ScalarOp::bit_and:
-      return LlvmWriter::constant(type, ones);
-    default:
-      return LlvmWriter::constant(type, 0);
-  }
+  return LlvmWriter::constant(type, neutral_bits(op, type));
 }
 
 // Under a guard the index need not lie in the buffer at all.

@@ -137,6 +137,21 @@ LlvmValue with_text(const LlvmValue& model, std::string text) {
   return value;
 }
 
+// 1 / (1 + e^-x), or below 0 the same as e^x / (1 + e^x): no step overflows, so that even results
+// next to 0 are right.
+std::string logistic(LlvmWriter& w, const LlvmValue& x, std::string_view ones) {
+  const std::string type = LlvmWriter::type_of(x);
+  const std::string suffix = LlvmWriter::suffix(LlvmWriter::scalar_type(x.type), x.lanes);
+  const std::string size = w.call(type, "llvm.fabs." + suffix, type + " " + x.text);
+  const LlvmValue minus = with_text(x, w.set("fneg {} {}", type, size));
+  const std::string e = library_call(w, ScalarOp::exp, std::array{minus});
+  const std::string same = w.set("fcmp oeq {} {}, {}", type, size, x.text);
+  const std::string over = w.set("select {0} {1}, {2} {3}, {2} {4}",
+                                 LlvmWriter::vector_of("i1", x.lanes), same, type, ones, e);
+  const std::string under = w.set("fadd {}{} {}, {}", float_flags(w), type, ones, e);
+  return w.set("fdiv {}{} {}, {}", float_flags(w), type, over, under);
+}
+
 LlvmValue emit_unrounded(LlvmWriter& w, ScalarOp op, Values in) {
   const LlvmValue& x = in[0];
   const std::string type = LlvmWriter::type_of(x), one = "0x3FF0000000000000";
@@ -151,11 +166,8 @@ LlvmValue emit_unrounded(LlvmWriter& w, ScalarOp op, Values in) {
       return with_text(
           x, inverse(w.call(type, "llvm.sqrt." + suffix, type + " " + x.text, float_flags(w))));
     }
-    case ScalarOp::logistic: {
-      const LlvmValue minus = with_text(x, w.set("fneg {} {}", type, x.text));
-      const std::string e = library_call(w, ScalarOp::exp, std::array{minus});
-      return with_text(x, inverse(w.set("fadd {} {}, {}", type, ones, e)));
-    }
+    case ScalarOp::logistic:
+      return with_text(x, logistic(w, x, ones));
     case ScalarOp::remainder:  // exact, by the C library
       return with_text(x, w.set("frem {} {}, {}", type, x.text, in[1].text));
     default:

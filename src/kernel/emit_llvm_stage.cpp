@@ -121,8 +121,7 @@ void StageEmitter::masked_body(const std::string& base, const std::string& activ
   std::vector<std::string_view> words;
   std::string mask;
   if (active[0] != '%') {
-    for (int i = 0; i < lanes; ++i)
-      words.push_back(i < std::stoi(active) ? "i1 true" : "i1 false");
+    for (int i = 0; i < lanes; ++i) words.push_back(i < std::stoi(active) ? "i1 true" : "i1 false");
     mask = fmt::format("<{}>", fmt::join(words, ", "));
   } else {
     const std::string count = w_.set("trunc i64 {} to i32", active);
