@@ -18,8 +18,8 @@ class Array {
   Array() = default;
   // All zero bytes. Throws Error where there is not enough memory.
   explicit Array(Type type);
-  // Takes raw bytes in the machine's order; their number must fit the type.
-  Array(Type type, std::vector<std::byte> bytes);
+  // Copies raw bytes in the machine's order; their number must fit the type.
+  Array(Type type, std::span<const std::byte> bytes);
   // Takes a block of at least the bytes that the type has.
   Array(Type type, std::shared_ptr<Block> block);
   // Every element is `element` (byte_size(dtype) bytes); memory is taken only when written or read

@@ -5,18 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <span>
 
 namespace heddle {
 
 class Block {
  public:
-  // Every kind throws std::bad_alloc where there is no memory; all but `of` and `view` are aligned
-  // to kAlignment.
+  // Every kind throws std::bad_alloc where there is no memory; all but views are aligned to
+  // kAlignment.
   static std::shared_ptr<Block> zeroed(std::size_t size);
   // With whatever is in it.
   static std::shared_ptr<Block> raw(std::size_t size);
-  static std::shared_ptr<Block> of(std::vector<std::byte> bytes);
+  static std::shared_ptr<Block> copy_of(std::span<const std::byte> bytes);
   // Somebody else's bytes, which live longer than the block; nobody writes through it.
   static std::shared_ptr<Block> view(const std::byte* data, std::size_t size);
 
@@ -38,7 +38,6 @@ class Block {
   std::size_t size_ = 0;
   std::size_t room_ = 0;  // of memory of our own, to give back
   bool is_view_ = false;
-  std::vector<std::byte> bytes_;
 };
 
 // What the pool of big blocks holds back from the system.

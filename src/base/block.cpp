@@ -105,11 +105,9 @@ std::shared_ptr<Block> Block::zeroed(std::size_t size) {
   return block;
 }
 
-std::shared_ptr<Block> Block::of(std::vector<std::byte> bytes) {
-  auto block = std::shared_ptr<Block>(new Block);
-  block->bytes_ = std::move(bytes);
-  block->data_ = block->bytes_.data();
-  block->size_ = block->bytes_.size();
+std::shared_ptr<Block> Block::copy_of(std::span<const std::byte> bytes) {
+  auto block = raw(bytes.size());
+  if (!bytes.empty()) std::memcpy(block->data_, bytes.data(), bytes.size());
   return block;
 }
 

@@ -18,10 +18,10 @@ std::shared_ptr<Block> allocate(const Type& type, std::int64_t bytes) {
 
 Array::Array(Type type) : type_(std::move(type)) { data_ = allocate(type_, type_.bytes()); }
 
-Array::Array(Type type, std::vector<std::byte> bytes) : type_(std::move(type)) {
+Array::Array(Type type, std::span<const std::byte> bytes) : type_(std::move(type)) {
   HEDDLE_CHECK(static_cast<std::int64_t>(bytes.size()) == type_.bytes(), "{} bytes for {}",
                bytes.size(), type_.str());
-  data_ = Block::of(std::move(bytes));
+  data_ = Block::copy_of(bytes);
 }
 
 Array::Array(Type type, std::shared_ptr<Block> block) : type_(std::move(type)) {
@@ -35,7 +35,7 @@ Array Array::splat(Type type, std::span<const std::byte> element) {
                "a splat of {} bytes for {}", element.size(), type.str());
   Array a;
   a.type_ = std::move(type);
-  a.data_ = Block::of({element.begin(), element.end()});
+  a.data_ = Block::copy_of(element);
   a.splat_ = a.type_.elements() != 1;
   return a;
 }
@@ -64,9 +64,7 @@ std::span<std::byte> Array::mutable_bytes() {
   if (!data_) return {};
   const auto size = static_cast<std::size_t>(type_.bytes());
   if (data_.use_count() > 1 || data_->is_view()) {
-    auto copy = Block::raw(size);
-    std::memcpy(copy->data(), data_->data(), size);
-    data_ = std::move(copy);
+    data_ = Block::copy_of({data_->data(), size});
   }
   return {data_->data(), size};
 }

@@ -6,26 +6,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device/cpu/jit.h"
 #include "heddle/kernel.h"
 #include "heddle/program.h"
 #include "heddle/stitch.h"
 
 namespace heddle {
 
-// Runs blocks first … last - 1 of one phase. Buffers by number; scratch of one worker.
-using PhaseFunction = void (*)(void* const* buffers, std::int64_t first_block,
-                               std::int64_t last_block, void* scratch, std::int64_t chunk);
-
-// Without phases: the kernel is interpreted.
-struct KernelCode {
-  std::vector<PhaseFunction> phases;
-  std::shared_ptr<const void> owner;
-};
-
 struct CompiledKernel {
   Kernel kernel;
   StitchGroup group;
-  KernelCode code;
+  std::shared_ptr<const CpuKernel> code;  // none: it is interpreted
 };
 
 // One launch, or one op by a library, the reference evaluation or steps of its regions.

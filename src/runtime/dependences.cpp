@@ -86,8 +86,7 @@ void add_dependences(StepList& list, const SlotTable& slots) {
     Step& step = list.steps[i];
     for (SlotId s : step.reads) {
       touches.read(range_of(slots, s), i, step.after);
-      if (slots[s].partner != kNone)
-        touches.read(range_of(slots, slots[s].partner), i, step.after);
+      if (slots[s].partner != kNone) touches.read(range_of(slots, slots[s].partner), i, step.after);
     }
     for (SlotId s : step.writes) touches.write(range_of(slots, s), i, step.after);
     std::sort(step.after.begin(), step.after.end());

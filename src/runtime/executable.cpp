@@ -26,8 +26,12 @@ Verdict check_arguments(const ExecutableState& state, const std::vector<Array>& 
 // Blocks that were made for this run, by slot.
 using Blocks = std::vector<std::shared_ptr<Block>>;
 
-// The caller's memory, or a copy of it where somebody else would see it change.
+// The caller's memory, or a copy of it where somebody else would see it change, or where kernels
+// cannot read it as it lies.
 std::byte* argument_data(Array& argument, bool donated) {
+  const auto at = reinterpret_cast<std::uintptr_t>(argument.bytes().data());
+  if (at % Block::kAlignment != 0)
+    argument = Array(argument.type(), Block::copy_of(argument.bytes()));
   if (donated) return argument.mutable_bytes().data();
   return const_cast<std::byte*>(argument.bytes().data());  // nobody writes to it
 }

@@ -61,16 +61,16 @@ Verdict interpret_kernel(const LaunchKernel& kernel) {
 void plan_launch(LaunchStep& launch, int threads) {
   std::size_t levels = 0;
   for (const LaunchKernel& k : launch.kernels)
-    if (!k.code.phases.empty()) levels = std::max(levels, k.kernel.phases.size());
+    if (k.code) levels = std::max(levels, k.kernel.phases.size());
   for (std::uint32_t level = 0; level < levels; ++level) {
     double total = 0;
     for (const LaunchKernel& k : launch.kernels)
-      if (level < k.code.phases.size()) total += work_of(k.kernel.phases[level]);
+      if (k.code && level < k.kernel.phases.size()) total += work_of(k.kernel.phases[level]);
     LaunchPhase phase{.phase = level, .parts = {}, .alone = total < kWorthSharing};
     const double parts = phase.alone ? 1 : static_cast<double>(threads * kPartsPerWorker);
     for (std::uint32_t k = 0; k < launch.kernels.size(); ++k) {
       const LaunchKernel& kernel = launch.kernels[k];
-      if (level >= kernel.code.phases.size()) continue;
+      if (!kernel.code || level >= kernel.kernel.phases.size()) continue;
       const double share = work_of(kernel.kernel.phases[level]) / std::max(total, 1.0);
       add_parts(kernel.kernel.phases[level], k, static_cast<std::int64_t>(share * parts + 0.999),
                 phase.parts);
@@ -82,14 +82,14 @@ void plan_launch(LaunchStep& launch, int threads) {
 Verdict run_launch(const LaunchStep& launch, const LaunchMemory& memory, ThreadPool& pool) {
   for (const LaunchKernel& kernel : launch.kernels) {
     set_pointers(kernel, memory);
-    if (kernel.code.phases.empty()) HEDDLE_TRY_VOID(interpret_kernel(kernel));
+    if (!kernel.code) HEDDLE_TRY_VOID(interpret_kernel(kernel));
   }
   for (const LaunchPhase& phase : launch.phases) {
     const auto run_part = [&](std::int64_t i, int worker) {
       const LaunchPart& part = phase.parts[static_cast<std::size_t>(i)];
       const LaunchKernel& kernel = launch.kernels[part.kernel];
-      kernel.code.phases[phase.phase](kernel.pointers.data(), part.first, part.last,
-                                      memory.scratch + worker * memory.scratch_stride, part.chunk);
+      kernel.code->phases[phase.phase](kernel.pointers.data(), part.first, part.last,
+                                       memory.scratch + worker * memory.scratch_stride, part.chunk);
     };
     const auto count = static_cast<std::int64_t>(phase.parts.size());
     if (!phase.alone) {

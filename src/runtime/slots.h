@@ -24,7 +24,7 @@ struct Slot {
   ValueId value = kNone;               // the first that lies there
   std::uint32_t number = 0;            // of the argument or constant
   bool donated = false;
-  bool pinned = false;  // a loop exchanges it: nothing else may move in
+  bool pinned = false;     // a loop exchanges it: nothing else may move in
   SlotId partner = kNone;  // that a loop exchanges it with: what it holds may lie there
   std::int64_t offset = 0;
 };

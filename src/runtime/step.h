@@ -19,7 +19,7 @@ using SlotId = std::uint32_t;
 // One kernel of a launch, with the memory that it works on.
 struct LaunchKernel {
   Kernel kernel;
-  KernelCode code = {};
+  std::shared_ptr<const CpuKernel> code;     // none: it is interpreted
   std::vector<SlotId> slots = {};            // by buffer; kNone: of reach `block`
   std::vector<std::int64_t> shift = {};      // by buffer: bytes from the start of the slot
   std::vector<std::int64_t> bytes = {};      // by buffer

@@ -69,6 +69,9 @@ CompileOptions compile_options(const Function& function, const ExecuteRequest& r
   compile.on_program = [&dump](std::string_view stage, const Program& program) {
     dump.write(stage, "mlir", print_stablehlo(program));
   };
+  compile.on_kernel = [&dump](const Kernel& kernel) {
+    dump.write(kernel.name.empty() ? "kernel" : kernel.name, "kernel", print(kernel));
+  };
   return compile;
 }
 
