@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "heddle/op.h"
+#include "stitch/scan.h"
 
 namespace heddle {
 
@@ -31,6 +32,7 @@ Access access_of(const Op& consumer) {
 // A window computes its operand once per place of the window.
 double window_of(const Program& program, const Op& op) {
   if (op.def->emission != Emission::reduce || op.def->form == Form::reduce) return 1;
+  if (scan_of(program, op)) return 1;
   const double in = static_cast<double>(program.type_of(program.operands(op)[0]).elements());
   double all = 1;
   for (const Factor& f : index_rule(program, op).factors) all *= static_cast<double>(f.size);
@@ -113,7 +115,7 @@ double CostModel::kernel(const Pattern& pattern) const {
       const Op& user = graph_.op(c);
       const double theirs = static_cast<double>(p.type_of(p.result(user, 0)).elements());
       if (access_of(user) == Access::same) {
-        same = std::max(same, it->second * window_of(p, user));
+        same = std::max(same, it->second * windows_[c]);
       } else {
         // Broadcast behind its last dimension, a value is computed once and used along the loop.
         const bool behind = op.def->emission == Emission::reduce || theirs <= own ||
@@ -130,8 +132,8 @@ double CostModel::kernel(const Pattern& pattern) const {
     times[v] = count;
     double points = own;
     if (reduces)
-      points = std::max(
-          own, static_cast<double>(p.type_of(p.operands(op)[0]).elements()) * window_of(p, op));
+      points =
+          std::max(own, static_cast<double>(p.type_of(p.operands(op)[0]).elements()) * windows_[v]);
     const bool free_of_work = op.def->emission == Emission::copy;
     work += count * points * (op.def->cls == OpClass::heavy ? heavy : free_of_work ? 0.25 : 1.0);
   }
