@@ -43,7 +43,10 @@ double window_of(const Program& program, const Op& op) {
 
 CostModel::CostModel(const Graph& graph, const Readers& readers, const MachineFigures& machine)
     : graph_(graph), readers_(readers), machine_(machine) {
-  for (Vertex v = 0; v < graph.size(); ++v) alone_.push_back(graph.stitchable[v] ? kernel({v}) : 0);
+  for (Vertex v = 0; v < graph.size(); ++v) {
+    windows_.push_back(graph.stitchable[v] ? window_of(*graph.program, graph.op(v)) : 1);
+    alone_.push_back(graph.stitchable[v] ? kernel({v}) : 0);
+  }
 }
 
 std::int64_t CostModel::bytes(ValueId v) const {
