@@ -82,21 +82,21 @@ std::int64_t CostModel::bytes(ValueId v) const {
   return p.type_of(v).is_tensor() ? p.type_of(v).bytes() : 0;
 }
 
-double CostModel::seconds(std::int64_t bytes, double work) const {
-  const double workers = machine_.workers;
-  const double rate =
-      bytes > machine_.far_cache ? machine_.copy_rate : machine_.near_rate * workers / 2;
-  const double busy =
-      std::max(static_cast<double>(bytes) / rate, work / (machine_.light_rate * workers));
-  return machine_.launch_seconds + busy;
+// A small value is in some cache when it is read again; a large one comes from memory.
+void CostModel::count(std::int64_t bytes, Traffic& traffic) const {
+  const double near = machine_.near_rate * machine_.workers / 2;
+  const double share =
+      std::min(1.0, static_cast<double>(bytes) / (0.25 * static_cast<double>(machine_.far_cache)));
+  traffic.bytes += bytes;
+  traffic.seconds += static_cast<double>(bytes) * (share / machine_.copy_rate + (1 - share) / near);
 }
 
-std::int64_t CostModel::traffic(const Pattern& pattern) const {
+CostModel::Traffic CostModel::traffic(const Pattern& pattern) const {
   const Program& p = *graph_.program;
   std::unordered_set<ValueId> seen;
   std::unordered_set<OpId> members;
   for (Vertex v : pattern) members.insert(graph_.ops[v]);
-  std::int64_t total = 0;
+  Traffic total;
   for (Vertex v : pattern) {
     const Op& op = graph_.op(v);
     for (ValueId value : graph_.reads[v])
@@ -105,13 +105,13 @@ std::int64_t CostModel::traffic(const Pattern& pattern) const {
         std::int64_t n = bytes(value);
         if (access_of(op) == Access::elsewhere && op.def->emission != Emission::join)
           n = std::min(n, bytes(p.result(op, 0)));
-        total += n;
+        count(n, total);
       }
     for (std::size_t i = 0; i < op.result_count; ++i) {
       const ValueId r = p.result(op, i);
       for (OpId reader : readers_.of[r])
         if (!members.contains(reader)) {
-          total += bytes(r);
+          count(bytes(r), total);
           break;
         }
     }
@@ -160,7 +160,8 @@ double CostModel::kernel(const Pattern& pattern) const {
     const bool free_of_work = op.def->emission == Emission::copy;
     work += count * points * (op.def->cls == OpClass::heavy ? heavy : free_of_work ? 0.25 : 1.0);
   }
-  return seconds(traffic(pattern), work);
+  return machine_.launch_seconds +
+         std::max(traffic(pattern).seconds, work / (machine_.light_rate * machine_.workers));
 }
 
 double CostModel::apart(const Pattern& pattern) const {

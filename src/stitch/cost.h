@@ -20,11 +20,15 @@ class CostModel {
   // What stitching saves: memory, launches, less what is computed again.
   double gain(const Pattern& pattern) const { return apart(pattern) - kernel(pattern); }
 
-  // Bytes that the kernel of a pattern reads and writes.
-  std::int64_t traffic(const Pattern& pattern) const;
+  // What the kernel of a pattern reads and writes.
+  struct Traffic {
+    std::int64_t bytes = 0;
+    double seconds = 0;
+  };
+  Traffic traffic(const Pattern& pattern) const;
 
  private:
-  double seconds(std::int64_t bytes, double work) const;
+  void count(std::int64_t bytes, Traffic& traffic) const;
   std::int64_t bytes(ValueId v) const;
 
   const Graph& graph_;

@@ -41,6 +41,7 @@ class Explorer {
   void add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const;
   std::vector<Candidate> top(std::vector<Candidate> all);
   bool is_legal(const Pattern& pattern);
+  bool needs_schedule(const Pattern& pattern) const;
   std::vector<Pattern> choose() const;
 
   const Graph& graph_;
@@ -51,22 +52,36 @@ class Explorer {
   std::map<Pattern, bool> legal_;
 };
 
-// A kernel exists for it. Only reductions can stand in the way, or a path that comes back.
-bool Explorer::is_legal(const Pattern& pattern) {
-  if (pattern.size() > kMostOps) return false;
-  if (!is_convex(graph_, pattern)) return false;
-  bool reduces = false;
+// Ops that give their results element by element in one shape always share their loops.
+bool Explorer::needs_schedule(const Pattern& pattern) const {
+  const Shape* shape = nullptr;
   for (Vertex v : pattern) {
-    const Emission e = graph_.op(v).def->emission;
-    reduces |= e == Emission::reduce || e == Emission::contract;
+    const Op& op = graph_.op(v);
+    if (op.def->emission == Emission::reduce || op.def->emission == Emission::contract) return true;
+    const bool leaves =
+        graph_.escapes[v] ||
+        std::any_of(graph_.consumers[v].begin(), graph_.consumers[v].end(), [&](Vertex c) {
+          return !std::binary_search(pattern.begin(), pattern.end(), c);
+        });
+    if (!leaves) continue;
+    const Shape& own = graph_.program->type_of(graph_.program->result(op, 0)).shape;
+    if (shape && *shape != own) return true;
+    shape = &own;
   }
-  std::vector<OpId> ops;
-  for (Vertex v : pattern) ops.push_back(graph_.ops[v]);
-  if (!reduces) return true;
+  return false;
+}
+
+// A kernel exists for it: no path comes back, and its loops can be shared.
+bool Explorer::is_legal(const Pattern& pattern) {
+  if (pattern.size() > kMostOps || !is_convex(graph_, pattern)) return false;
+  if (!needs_schedule(pattern)) return true;
   auto [it, fresh] = legal_.try_emplace(pattern, false);
-  if (fresh)
-    it->second =
-        schedule_group(*graph_.program, make_group(*graph_.program, readers_, ops), machine_).ok();
+  if (fresh) {
+    std::vector<OpId> ops;
+    for (Vertex v : pattern) ops.push_back(graph_.ops[v]);
+    const StitchGroup group = make_group(*graph_.program, readers_, std::move(ops));
+    it->second = schedule_group(*graph_.program, group, machine_).ok();
+  }
   return it->second;
 }
 
