@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "heddle/op.h"
+#include "stitch/scan.h"
 
 namespace heddle {
 
@@ -31,6 +32,7 @@ class Scheduler {
     find_tail();
     HEDDLE_TRY_VOID(choose_outer());
     choose_blocks();
+    HEDDLE_TRY_VOID(check_repeats());
     keep_values();
     return std::move(plan_);
   }
@@ -42,6 +44,7 @@ class Scheduler {
   void find_tail();
   Verdict choose_outer();
   void choose_blocks();
+  Verdict check_repeats() const;
   void keep_values();
   void keep_tiles();
   std::vector<AxisList> sink_domains() const;
@@ -63,6 +66,7 @@ class Scheduler {
   std::unordered_set<OpId> members_;
   std::unordered_set<ValueId> outputs_;
   std::unordered_map<ValueId, std::vector<OpId>> users_;  // inside of the group
+  std::unordered_map<OpId, Scan> scans_;
   Schedule plan_;
 };
 
@@ -71,7 +75,9 @@ void Scheduler::relate_values() {
     if (program_.type_of(v).is_tensor()) plan_.space.add(v, program_.type_of(v).shape);
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
-    plan_.rules.emplace(id, index_rule(program_, op));
+    const std::optional<Scan> scan = scan_of(program_, op);
+    if (scan) scans_[id] = *scan;
+    plan_.rules.emplace(id, scan ? scan_rule(program_, op) : index_rule(program_, op));
     for (std::size_t i = 0; i < op.result_count; ++i)
       plan_.space.add(program_.result(op, i), program_.type_of(program_.result(op, i)).shape);
     for (ValueId v : program_.operands(op)) users_[v].push_back(id);
@@ -104,6 +110,11 @@ void Scheduler::join_axes() {
   }
   for (ValueId v : group_.inputs)
     if (plan_.space.contains(v)) visit(v);
+  // A scan starts anew along every other axis.
+  for (const auto& [id, scan] : scans_)
+    for (AtomId a : plan_.space.atoms(program_.result(program_.op(id), 0), scan.dim)) {
+      next[a] = previous[a] = kNone;
+    }
   auto follows = [&](AtomId a) {
     const AtomId b = next[a];
     return b != kNone && previous[b] == a ? b : kNone;
@@ -131,6 +142,15 @@ void Scheduler::find_reductions() {
                 .reduced = {},
                 .windows = {},
                 .crosses = false};
+    if (auto it = scans_.find(id); it != scans_.end()) {
+      r.scans = true;
+      r.backward = it->second.backward;
+      r.scan_dim = it->second.dim;
+      for (AtomId a : plan_.space.atoms(program_.result(op, 0), r.scan_dim))
+        r.reduced.push_back(plan_.axis_of.at(a));
+      plan_.reductions.push_back(std::move(r));
+      continue;
+    }
     const auto operands = program_.operands(op);
     std::vector<bool> placed(rule.factors.size(), false);
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -180,7 +200,7 @@ void Scheduler::find_tail() {
     const bool known = op.def->emission == Emission::contract ||
                        (plan_.rules.at(r.op).combine.op.has_value() && op.result_count == 1);
     // For now: whether it may cross. choose_outer decides.
-    r.crosses = known && r.windows.empty() && is_tailable(op);
+    r.crosses = known && r.windows.empty() && !r.scans && is_tailable(op);
   }
 }
 
@@ -245,7 +265,9 @@ Verdict Scheduler::choose_outer() {
     r.crosses = r.crosses && std::any_of(r.reduced.begin(), r.reduced.end(),
                                          [&](int a) { return axis(a).outer >= 0; });
   constexpr std::int64_t kAlone = 1 << 16;  // elements that one worker may do by itself
-  if (plan_.outer.empty() && product(*largest) > kAlone)
+  std::int64_t points = product(*largest);
+  for (const Reduction& r : plan_.reductions) points = std::max(points, product(domain(r)));
+  if (plan_.outer.empty() && points > kAlone)
     return Reason{"its reductions leave nothing that could run at the same time"};
   if (std::any_of(plan_.reductions.begin(), plan_.reductions.end(),
                   [](const Reduction& r) { return r.crosses; }))
@@ -316,6 +338,23 @@ void Scheduler::choose_blocks() {
   for (ValueId v : plan_.stores) widen(v);
 }
 
+// A reduction that knows nothing of an outer axis is done again by every block along it.
+Verdict Scheduler::check_repeats() const {
+  std::int64_t useful = 0;
+  for (ValueId v : group_.outputs) useful += elements(v);
+  for (const Reduction& r : plan_.reductions) {
+    const AxisList own = domain(r);
+    std::int64_t again = product(own);
+    for (int a : plan_.outer) {
+      const GroupAxis& x = plan_.axes[static_cast<std::size_t>(a)];
+      if (!has(own, a)) again *= (x.size + x.block - 1) / x.block;
+    }
+    if (again > 2 * (product(own) + useful))
+      return Reason{"every block would do the same reduction again"};
+  }
+  return yes();
+}
+
 int Scheduler::compute_level(ValueId value) {
   if (auto it = plan_.levels.find(value); it != plan_.levels.end()) return it->second;
   int level = 0;
@@ -335,6 +374,8 @@ void Scheduler::keep_values() {
     const Op& op = program_.op(r.op);
     for (std::size_t i = 0; i < op.result_count; ++i) {
       const ValueId v = program_.result(op, i);
+      // A scan that nobody in the group uses goes right to where its results belong.
+      if (r.scans && users_[v].empty()) continue;
       plan_.kept[v] = {.value = v, .axes = plan_.axes_of(v), .level = 0, .is_tile = false};
     }
   }

@@ -163,6 +163,55 @@ TEST(LowerGroup, ConcatenateAndReverse) {
   EXPECT_EQ(launches(b), 1u);
 }
 
+// A cumulative sum as JAX writes it: a window over everything so far.
+Var cumulative(Builder& b, Var x, std::size_t dim, bool backward) {
+  const Shape shape = x.type().shape;
+  Attr::Integers window(shape.size(), 1), padding(2 * shape.size(), 0);
+  window[dim] = shape[dim];
+  padding[2 * dim + (backward ? 1 : 0)] = shape[dim] - 1;
+  Array pairs(Type::tensor(DType::i64, {static_cast<std::int64_t>(shape.size()), 2}));
+  std::copy(padding.begin(), padding.end(), pairs.as_mutable<std::int64_t>().begin());
+  const Type scalar = Type::tensor(DType::f32, {});
+  const RegionId add =
+      b.region({scalar, scalar}, [&](const Vars& in) -> Vars { return {in[0] + in[1]}; });
+  return b.ops("reduce_window", {x, b.full(scalar, 0)}, {x.type()},
+               {{"window_dimensions", {window}}, {"padding", {pairs}}}, {add})[0];
+}
+
+TEST(LowerGroup, CumulativeSumsAreScans) {
+  for (std::size_t dim : {0, 1})
+    for (bool backward : {false, true}) {
+      Builder b;
+      b.function("main", {kRows}, [&](const Vars& in) -> Vars {
+        return {cumulative(b, in[0] * 2.0, dim, backward)};
+      });
+      EXPECT_EQ(launches(b), 1u) << dim << backward;
+    }
+}
+
+TEST(LowerGroup, ScanFeedsTheRowThatItCameFrom) {
+  Builder b;
+  b.function("main", {kRows}, [&](const Vars& in) -> Vars {
+    const Var c = cumulative(b, softmax(b, in[0]), 1, false);
+    return {c * in[0], c};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, WindowsOfAFewElements) {
+  Builder b;
+  const Type scalar = Type::tensor(DType::f32, {});
+  b.function("main", {kRows}, [&](const Vars& in) -> Vars {
+    const RegionId largest = b.region(
+        {scalar, scalar}, [&](const Vars& r) -> Vars { return {b.op("maximum", {r[0], r[1]})}; });
+    return b.ops(
+        "reduce_window", {in[0] * 2.0, b.full(scalar, -100)}, {Type::tensor(DType::f32, {12, 20})},
+        {{"window_dimensions", {Attr::Integers{2, 2}}}, {"window_strides", {Attr::Integers{2, 2}}}},
+        {largest});
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
 TEST(LowerGroup, IndependentUpdatesAreOneLaunch) {
   Builder b;
   std::vector<Type> types;
