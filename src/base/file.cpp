@@ -25,7 +25,7 @@ bool is_read_only(const fs::path& file, const struct stat& about) {
 }
 
 // 0, or the error number. Closes `descriptor`.
-int write_and_close(int descriptor, std::string_view content) {
+int write_and_close(int descriptor, std::string_view content, Durability durability) {
   int error = 0;
   while (error == 0 && !content.empty()) {
     const ssize_t written = ::write(descriptor, content.data(), content.size());
@@ -36,7 +36,7 @@ int write_and_close(int descriptor, std::string_view content) {
     }
   }
   // A full disk may show only here. Pipes and devices cannot be synced, which is no failure.
-  if (error == 0 && ::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS) error = errno;
+  if (error == 0 && durability == Durability::lasting && ::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS) error = errno;
   if (::close(descriptor) != 0 && error == 0) error = errno;
   return error;
 }
@@ -52,14 +52,14 @@ fs::path temporary_beside(const fs::path& file) {
 
 }  // namespace
 
-Verdict write_file(const fs::path& file, std::string_view content) {
+Verdict write_file(const fs::path& file, std::string_view content, Durability durability) {
   struct stat before{};
   const bool exists = ::stat(file.c_str(), &before) == 0;
   if (exists && S_ISDIR(before.st_mode)) return cannot_write(file, EISDIR);
   if (exists && !S_ISREG(before.st_mode)) {
     const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) return cannot_write(file, errno);
-    const int error = write_and_close(descriptor, content);
+    const int error = write_and_close(descriptor, content, durability);
     return error == 0 ? yes() : Verdict(cannot_write(file, error));
   }
 
@@ -77,7 +77,7 @@ Verdict write_file(const fs::path& file, std::string_view content) {
   if (descriptor < 0) return cannot_write(file, errno);
   int error = 0;
   if (exists && ::fchmod(descriptor, before.st_mode & 07777) != 0) error = errno;
-  const int write_error = write_and_close(descriptor, content);
+  const int write_error = write_and_close(descriptor, content, durability);
   if (error == 0) error = write_error;
   if (error == 0 && ::rename(temporary.c_str(), resolved.c_str()) != 0) error = errno;
   if (error == 0) return yes();

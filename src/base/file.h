@@ -1,6 +1,7 @@
 // Writing files so that nobody ever sees half of one.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 
@@ -8,8 +9,12 @@
 
 namespace heddle {
 
+// Whether a power cut may cost the file: what can be made again need not wait for the disk.
+enum class Durability : std::uint8_t { lasting, cache };
+
 // Replaces `file` by `content`: whole, or not at all. Pipes and devices are written in place; a
 // read-only file is refused.
-Verdict write_file(const std::filesystem::path& file, std::string_view content);
+Verdict write_file(const std::filesystem::path& file, std::string_view content,
+                   Durability durability = Durability::lasting);
 
 }  // namespace heddle

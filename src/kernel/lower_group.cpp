@@ -57,6 +57,7 @@ class GroupLowering {
   Verdict write_stage(const StageKey& key, const Work& work, Phase& phase);
   Verdict write_reduction(StageWriter& stage, const Reduction& r,
                           const std::vector<LeafId>& windows);
+  Verdict write_scan(StageWriter& stage, const Reduction& r);
   Verdict combine_phase(const Reduction& r);
   Verdict tail_phases();
   void mark_streamed();
@@ -74,6 +75,13 @@ class GroupLowering {
     for (int a : axes)
       if (schedule_.axes[static_cast<std::size_t>(a)].is_inner()) out.push_back(a);
     return out;
+  }
+  // Of what a scan carries from step to step.
+  AxisList carry_axes(const Reduction& r) const {
+    AxisList axes;
+    for (int a : r.kept)
+      if (std::find(r.reduced.begin(), r.reduced.end(), a) == r.reduced.end()) axes.push_back(a);
+    return axes;
   }
   AxisList domain(const Reduction& r) const {
     AxisList all = schedule_.axes_of(program_.operands(program_.op(r.op))[0]);
@@ -98,7 +106,7 @@ class GroupLowering {
   const Schedule& schedule_;
   const MachineFigures& machine_;
   KernelWriter writer_;
-  std::unordered_map<ValueId, std::uint32_t> partial_;
+  std::unordered_map<ValueId, std::uint32_t> partial_, carry_;
 };
 
 void GroupLowering::make_kept_buffers() {
@@ -112,6 +120,8 @@ void GroupLowering::make_kept_buffers() {
         writer_.kept[v] =
             writer_.add_buffer(Reach::block, type.dtype, inner_elements(it->second.axes));
       const Reduction* r = schedule_.reduction(id);
+      if (r && r->scans)
+        carry_[v] = writer_.add_buffer(Reach::block, type.dtype, inner_elements(carry_axes(*r)));
       if (!r || !r->crosses) continue;
       partial_[v] =
           writer_.add_buffer(Reach::phases, type.dtype, schedule_.chunks * type.elements());
@@ -150,6 +160,7 @@ Verdict GroupLowering::main_phase() {
   }
   for (ValueId v : schedule_.stores) {
     auto it = schedule_.kept.find(v);
+    if (carry_.contains(v) && it == schedule_.kept.end()) continue;  // the scan stores it
     // A result that the block keeps is there one level later; a tile is at hand at its own.
     const int level = schedule_.levels.at(v) + (it != schedule_.kept.end() && !it->second.is_tile);
     stages[key(level, schedule_.axes_of(v))].stores.push_back(v);
@@ -176,7 +187,7 @@ Verdict GroupLowering::begin_reductions(const Work& work, int level, Phase& phas
   std::map<AxisList, std::vector<const Reduction*>> by_axes;
   for (const Reduction* r : work.reductions) {
     if (!r->crosses) {
-      by_axes[sorted(inner_axes(r->kept))].push_back(r);
+      by_axes[sorted(inner_axes(r->scans ? carry_axes(*r) : r->kept))].push_back(r);
       continue;
     }
     const Op& op = program_.op(r->op);
@@ -194,9 +205,16 @@ Verdict GroupLowering::begin_reductions(const Work& work, int level, Phase& phas
   }
   for (const auto& [axes, reductions] : by_axes) {
     StageWriter stage(writer_, level, false);
-    stage.open(reductions[0]->kept);
+    stage.open(axes);
     for (const Reduction* r : reductions) {
       const Op& op = program_.op(r->op);
+      if (r->scans) {
+        const ValueId v = program_.result(op, 0);
+        HEDDLE_TRY(const IndexSum index, stage.local_index(carry_axes(*r)));
+        HEDDLE_TRY(const NodeId first, stage.value_at(program_.operands(op)[1], {}));
+        stage.store(carry_.at(v), index, first);
+        continue;
+      }
       for (std::size_t i = 0; i < op.result_count; ++i) {
         const ValueId v = program_.result(op, i);
         HEDDLE_TRY(const Indices at, stage.here(v));
@@ -242,8 +260,34 @@ Verdict GroupLowering::write_stage(const StageKey& key, const Work& work, Phase&
   return yes();
 }
 
+// Every step of a scan is a result: kept, or stored where it belongs.
+Verdict GroupLowering::write_scan(StageWriter& stage, const Reduction& r) {
+  const Op& op = program_.op(r.op);
+  const ValueId result = program_.result(op, 0);
+  const Shape& shape = program_.type_of(result).shape;
+  HEDDLE_TRY(Indices at, stage.here(result));
+  if (r.backward)
+    at[r.scan_dim] = stage.space.add(stage.space.scaled(at[r.scan_dim], -1),
+                                     IndexSpace::constant(shape[r.scan_dim] - 1));
+  HEDDLE_TRY(const NodeId value, stage.value_at(program_.operands(op)[0], at));
+  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, schedule_.rules.at(r.op)));
+  HEDDLE_TRY(const IndexSum carry, stage.local_index(carry_axes(r)));
+  const bool is_kept = schedule_.kept.contains(result);
+  IndexSum to;
+  if (is_kept) {
+    HEDDLE_TRY(to, stage.kept_index(result, at));
+  } else {
+    to = stage.flat(shape, at);
+  }
+  stage.scan(carry_.at(result), carry, value,
+             is_kept ? writer_.kept.at(result) : writer_.buffer_of(result), to,
+             std::move(combiner));
+  return yes();
+}
+
 Verdict GroupLowering::write_reduction(StageWriter& stage, const Reduction& r,
                                        const std::vector<LeafId>& windows) {
+  if (r.scans) return write_scan(stage, r);
   const Op& op = program_.op(r.op);
   const IndexRule& rule = schedule_.rules.at(r.op);
   HEDDLE_TRY(const std::vector<IndexSum> factors, stage.factors_here(r, windows));

@@ -162,12 +162,33 @@ Expected<IndexSum> StageWriter::kept_index(ValueId value, const Indices& at) {
       HEDDLE_TRY(const LeafId leaf, position(axes[i]));
       if (!along.is(leaf)) return Reason{"a block would need what another block computes"};
       if (axis.block == 1) continue;
-      for (std::size_t l = 0; l < loops_.size(); ++l)
-        if (loop_leaves_[l] == leaf)
-          along = IndexSpace::of(space.leaf(nodes.loop(static_cast<int>(l)), axis.block));
+      along = in_block(leaf, axis.block);
     }
     sum = space.add(sum, space.scaled(along, stride));
     stride *= axis.outer >= 0 ? axis.block : axis.size;
+  }
+  return sum;
+}
+
+// The position inside of the block, where the leaf is one along an outer axis.
+IndexSum StageWriter::in_block(LeafId leaf, std::int64_t block) {
+  for (std::size_t l = 0; l < loops_.size(); ++l)
+    if (loop_leaves_[l] == leaf)
+      return IndexSpace::of(space.leaf(nodes.loop(static_cast<int>(l)), block));
+  return IndexSpace::of(leaf);
+}
+
+Expected<IndexSum> StageWriter::local_index(const AxisList& axes) {
+  IndexSum sum = IndexSpace::constant(0);
+  std::int64_t stride = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const GroupAxis& axis = schedule_.axes[static_cast<std::size_t>(axes[i])];
+    if (!axis.is_inner()) continue;
+    HEDDLE_TRY(const LeafId leaf, position(axes[i]));
+    const bool outer = axis.outer >= 0;
+    const IndexSum along = outer ? in_block(leaf, axis.block) : IndexSpace::of(leaf);
+    sum = space.add(sum, space.scaled(along, stride));
+    stride *= outer ? axis.block : axis.size;
   }
   return sum;
 }
@@ -199,6 +220,16 @@ void StageWriter::update(const std::vector<std::uint32_t>& buffers, const IndexS
   s.any_order = combiner.op != ScalarOp::none;
   s.combiner = std::move(combiner);
   statements_.push_back(std::move(s));
+}
+
+void StageWriter::scan(std::uint32_t carry, const IndexSum& index, NodeId value, std::uint32_t to,
+                       const IndexSum& to_index, Combiner combiner) {
+  update({carry, to}, index, {value}, kNone, std::move(combiner));
+  Statement& s = statements_.back();
+  s.kind = Statement::Kind::scan;
+  s.scan_index = space.node(to_index);
+  s.any_order = false;
+  accesses_.push_back({to_index, to, true});
 }
 
 Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId guard) {

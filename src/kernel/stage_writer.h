@@ -48,11 +48,16 @@ class StageWriter {
   void update(const std::vector<std::uint32_t>& buffers, const IndexSum& index,
               const std::vector<NodeId>& values, NodeId guard, Combiner combiner);
 
+  void scan(std::uint32_t carry, const IndexSum& index, NodeId value, std::uint32_t to,
+            const IndexSum& to_index, Combiner combiner);
+
   // Row-major over all dimensions of a shape.
   IndexSum flat(const Shape& shape, const Indices& at);
   Indices unflat(const Shape& shape, const IndexSum& flat);
   // Where a kept value lies in its buffer.
   Expected<IndexSum> kept_index(ValueId value, const Indices& at);
+  // Row-major over axes, at the positions of this point inside of the block.
+  Expected<IndexSum> local_index(const AxisList& axes);
   // Values of the factors of a reduction at this point, and the operand that they lead to.
   Expected<std::vector<IndexSum>> factors_here(const Reduction& r,
                                                const std::vector<LeafId>& windows);
@@ -75,6 +80,7 @@ class StageWriter {
     std::uint32_t buffer = 0;
     bool is_store = false;
   };
+  IndexSum in_block(LeafId leaf, std::int64_t block);
   Expected<LeafId> position(int axis);
   Expected<IndexSum> dim_here(ValueId value, std::size_t dim);
   Expected<NodeId> compute(const Op& op, const Indices& at, NodeId guard);

@@ -5,6 +5,8 @@
 #include <unordered_set>
 
 #include "heddle/op.h"
+#include "ir/attr_access.h"
+#include "stitch/scan.h"
 
 namespace heddle {
 
@@ -28,9 +30,31 @@ Access access_of(const Op& consumer) {
   }
 }
 
+// Whether a broadcast repeats its operand along loops inside of those that the operand has, so that
+// one value serves the whole loop.
+bool is_behind(const Program& program, const Op& op) {
+  const ValueId from = program.operands(op)[0];
+  const Shape& shape = program.type_of(from).shape;
+  const Shape& result = program.type_of(program.result(op, 0)).shape;
+  if (op.def->form != Form::words || !program.attr(op, "broadcast_dimensions"))
+    return program.type_of(from).elements() == 1;
+  const std::vector<std::int64_t> dims = integers_or(program.attr(op, "broadcast_dimensions"));
+  std::int64_t last = -1;  // dimension of the operand in the result
+  std::vector<bool> has(result.size(), false);
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (shape[d] != 1) {
+      has[static_cast<std::size_t>(dims[d])] = true;
+      last = std::max(last, dims[d]);
+    }
+  for (std::int64_t d = 0; d < last; ++d)
+    if (!has[static_cast<std::size_t>(d)] && result[static_cast<std::size_t>(d)] != 1) return false;
+  return true;
+}
+
 // A window computes its operand once per place of the window.
 double window_of(const Program& program, const Op& op) {
   if (op.def->emission != Emission::reduce || op.def->form == Form::reduce) return 1;
+  if (scan_of(program, op)) return 1;
   const double in = static_cast<double>(program.type_of(program.operands(op)[0]).elements());
   double all = 1;
   for (const Factor& f : index_rule(program, op).factors) all *= static_cast<double>(f.size);
@@ -41,7 +65,10 @@ double window_of(const Program& program, const Op& op) {
 
 CostModel::CostModel(const Graph& graph, const Readers& readers, const MachineFigures& machine)
     : graph_(graph), readers_(readers), machine_(machine) {
-  for (Vertex v = 0; v < graph.size(); ++v) alone_.push_back(graph.stitchable[v] ? kernel({v}) : 0);
+  for (Vertex v = 0; v < graph.size(); ++v) {
+    windows_.push_back(graph.stitchable[v] ? window_of(*graph.program, graph.op(v)) : 1);
+    alone_.push_back(graph.stitchable[v] ? kernel({v}) : 0);
+  }
 }
 
 std::int64_t CostModel::bytes(ValueId v) const {
@@ -113,11 +140,9 @@ double CostModel::kernel(const Pattern& pattern) const {
       const Op& user = graph_.op(c);
       const double theirs = static_cast<double>(p.type_of(p.result(user, 0)).elements());
       if (access_of(user) == Access::same) {
-        same = std::max(same, it->second * window_of(p, user));
+        same = std::max(same, it->second * windows_[c]);
       } else {
-        // Broadcast behind its last dimension, a value is computed once and used along the loop.
-        const bool behind = op.def->emission == Emission::reduce || theirs <= own ||
-                            p.type_of(p.result(op, 0)).rank() == 0;
+        const bool behind = theirs <= own || is_behind(p, user);
         elsewhere += it->second * (behind ? 1.0 : theirs / own);
       }
     }
@@ -130,8 +155,8 @@ double CostModel::kernel(const Pattern& pattern) const {
     times[v] = count;
     double points = own;
     if (reduces)
-      points = std::max(
-          own, static_cast<double>(p.type_of(p.operands(op)[0]).elements()) * window_of(p, op));
+      points =
+          std::max(own, static_cast<double>(p.type_of(p.operands(op)[0]).elements()) * windows_[v]);
     const bool free_of_work = op.def->emission == Emission::copy;
     work += count * points * (op.def->cls == OpClass::heavy ? heavy : free_of_work ? 0.25 : 1.0);
   }

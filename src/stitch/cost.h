@@ -30,7 +30,7 @@ class CostModel {
   const Graph& graph_;
   const Readers& readers_;
   const MachineFigures& machine_;
-  std::vector<double> alone_;
+  std::vector<double> windows_, alone_;  // by vertex
 };
 
 }  // namespace heddle

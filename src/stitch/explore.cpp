@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <unordered_set>
 
 #include "heddle/op.h"
 #include "stitch/cost.h"
+#include "stitch/merge.h"
 #include "stitch/schedule.h"
 
 namespace heddle {
@@ -19,7 +19,8 @@ constexpr std::size_t kAtOnce = 2;      // consumers whose patterns are combined
 
 struct Candidate {
   Pattern pattern;
-  double gain = 0;
+  double seconds = 0;  // as one kernel
+  double gain = 0;     // against every vertex by itself
 };
 
 class Explorer {
@@ -31,18 +32,16 @@ class Explorer {
     best_.resize(graph_.size());
     for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;)
       if (graph_.stitchable[v]) best_[v] = candidates(v);
-    std::vector<Pattern> plan = choose();
-    join_readers(plan);
-    return plan;
+    return merge(graph_, cost_, choose(), [this](const Pattern& p) { return is_legal(p); });
   }
 
  private:
   std::vector<Candidate> candidates(Vertex v);
-  std::vector<Pattern> reduce(std::span<const Vertex> consumers, Vertex v);
-  std::vector<Candidate> top(std::vector<Pattern> patterns);
+  std::vector<Candidate> reduce(std::span<const Vertex> consumers, Vertex v);
+  void add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const;
+  std::vector<Candidate> top(std::vector<Candidate> all);
   bool is_legal(const Pattern& pattern);
   std::vector<Pattern> choose() const;
-  void join_readers(std::vector<Pattern>& plan);
 
   const Graph& graph_;
   const Readers& readers_;
@@ -72,42 +71,53 @@ bool Explorer::is_legal(const Pattern& pattern) {
 }
 
 // The best legal ones, each once.
-std::vector<Candidate> Explorer::top(std::vector<Pattern> patterns) {
-  std::sort(patterns.begin(), patterns.end());
-  patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
-  std::vector<Candidate> all;
-  for (Pattern& p : patterns) {
-    const double gain = p.size() > 1 ? cost_.gain(p) : 0;
-    all.push_back({std::move(p), gain});
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
+std::vector<Candidate> Explorer::top(std::vector<Candidate> all) {
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.gain != b.gain ? a.gain > b.gain : a.pattern < b.pattern;
+  });
   std::vector<Candidate> kept;
-  for (Candidate& c : all)
-    if (kept.size() < kKeep && c.gain >= 0 && is_legal(c.pattern)) kept.push_back(std::move(c));
+  for (Candidate& c : all) {
+    if (kept.size() == kKeep) break;
+    if (c.gain < 0 || (!kept.empty() && kept.back().pattern == c.pattern)) continue;
+    if (is_legal(c.pattern)) kept.push_back(std::move(c));
+  }
   return kept;
+}
+
+// Two patterns as one, where that beats the two.
+void Explorer::add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const {
+  Candidate both{union_of(a.pattern, b.pattern), 0, 0};
+  if (both.pattern.size() > kMostOps) return;
+  both.seconds = cost_.kernel(both.pattern);
+  if (both.seconds > a.seconds + b.seconds) return;
+  both.gain = cost_.apart(both.pattern) - both.seconds;
+  to.push_back(std::move(both));
 }
 
 // PatternReduction: patterns of a few consumers are combined with each other and with v; the best
 // of both halves once more.
-std::vector<Pattern> Explorer::reduce(std::span<const Vertex> consumers, Vertex v) {
-  std::vector<Pattern> out = {{v}};
+std::vector<Candidate> Explorer::reduce(std::span<const Vertex> consumers, Vertex v) {
+  std::vector<Candidate> out = {{{v}, cost_.kernel({v}), 0}};
   if (consumers.size() > kAtOnce) {
     const std::size_t half = consumers.size() / 2;
-    const std::vector<Pattern> a = reduce(consumers.subspan(0, half), v);
-    const std::vector<Pattern> b = reduce(consumers.subspan(half), v);
-    for (const Pattern& x : a)
-      for (const Pattern& y : b) out.push_back(union_of(x, y));
+    const std::vector<Candidate> a = reduce(consumers.subspan(0, half), v);
+    const std::vector<Candidate> b = reduce(consumers.subspan(half), v);
+    for (const Candidate& x : a)
+      for (const Candidate& y : b) add_union(x, y, out);
+    out.insert(out.end(), a.begin(), a.end());
+    out.insert(out.end(), b.begin(), b.end());
   } else {
     for (Vertex c : consumers) {
       const std::size_t before = out.size();
       for (const Candidate& candidate : best_[c])
-        for (std::size_t i = 0; i < before; ++i) out.push_back(union_of(out[i], candidate.pattern));
+        for (std::size_t i = 0; i < before; ++i) {
+          const Candidate from = out[i];
+          add_union(from, candidate, out);
+        }
     }
   }
-  std::vector<Pattern> kept;
-  for (Candidate& c : top(std::move(out))) kept.push_back(std::move(c.pattern));
-  if (kept.empty()) kept.push_back({v});
+  std::vector<Candidate> kept = top(std::move(out));
+  if (kept.empty()) kept.push_back({{v}, cost_.kernel({v}), 0});
   return kept;
 }
 
@@ -115,9 +125,7 @@ std::vector<Candidate> Explorer::candidates(Vertex v) {
   std::vector<Vertex> consumers;
   for (Vertex c : graph_.consumers[v])
     if (graph_.stitchable[c]) consumers.push_back(c);
-  std::vector<Pattern> all = reduce(consumers, v);
-  all.push_back({v});
-  return top(std::move(all));
+  return reduce(consumers, v);
 }
 
 // Producers first; a plan takes one of a vertex's patterns, or leaves it alone.
@@ -167,48 +175,6 @@ std::vector<Pattern> Explorer::choose() const {
   for (const Link* l = plans[0].chosen.get(); l; l = l->before.get()) out.push_back(*l->pattern);
   std::reverse(out.begin(), out.end());
   return out;
-}
-
-// Remote fusion: kernels that read the same large value read it once, where that is legal.
-void Explorer::join_readers(std::vector<Pattern>& plan) {
-  std::vector<bool> covered(graph_.size(), false);
-  for (const Pattern& p : plan)
-    for (Vertex v : p) covered[v] = true;
-  for (Vertex v = 0; v < graph_.size(); ++v)
-    if (!covered[v] && graph_.stitchable[v]) plan.push_back({v});
-  std::map<ValueId, std::vector<std::size_t>> readers;
-  auto reads = [&](const Pattern& p) {
-    std::unordered_set<ValueId> all;
-    for (Vertex v : p)
-      for (ValueId value : graph_.reads[v]) all.insert(value);
-    return all;
-  };
-  constexpr std::int64_t kWorthIt = 1 << 10;
-  for (std::size_t i = 0; i < plan.size(); ++i)
-    for (ValueId v : reads(plan[i]))
-      if (graph_.program->type_of(v).is_tensor() && graph_.program->type_of(v).bytes() > kWorthIt)
-        readers[v].push_back(i);
-  std::vector<std::size_t> now(plan.size());
-  for (std::size_t i = 0; i < now.size(); ++i) now[i] = i;
-  auto find = [&](std::size_t i) {
-    while (now[i] != i) i = now[i];
-    return i;
-  };
-  constexpr std::size_t kFew = 16;
-  for (const auto& [value, who] : readers) {
-    if (who.size() < 2 || who.size() > kFew) continue;
-    for (std::size_t k = 1; k < who.size(); ++k) {
-      const std::size_t a = find(who[k - 1]), b = find(who[k]);
-      if (a == b) continue;
-      Pattern both = union_of(plan[a], plan[b]);
-      const double gain = cost_.kernel(plan[a]) + cost_.kernel(plan[b]) - cost_.kernel(both);
-      if (gain <= 0 || !is_legal(both)) continue;
-      plan[a] = std::move(both);
-      plan[b].clear();
-      now[b] = a;
-    }
-  }
-  std::erase_if(plan, [](const Pattern& p) { return p.size() < 2; });
 }
 
 }  // namespace

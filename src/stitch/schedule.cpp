@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "heddle/op.h"
+#include "stitch/scan.h"
 
 namespace heddle {
 
@@ -63,6 +64,7 @@ class Scheduler {
   std::unordered_set<OpId> members_;
   std::unordered_set<ValueId> outputs_;
   std::unordered_map<ValueId, std::vector<OpId>> users_;  // inside of the group
+  std::unordered_map<OpId, Scan> scans_;
   Schedule plan_;
 };
 
@@ -71,7 +73,9 @@ void Scheduler::relate_values() {
     if (program_.type_of(v).is_tensor()) plan_.space.add(v, program_.type_of(v).shape);
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
-    plan_.rules.emplace(id, index_rule(program_, op));
+    const std::optional<Scan> scan = scan_of(program_, op);
+    if (scan) scans_[id] = *scan;
+    plan_.rules.emplace(id, scan ? scan_rule(program_, op) : index_rule(program_, op));
     for (std::size_t i = 0; i < op.result_count; ++i)
       plan_.space.add(program_.result(op, i), program_.type_of(program_.result(op, i)).shape);
     for (ValueId v : program_.operands(op)) users_[v].push_back(id);
@@ -104,6 +108,11 @@ void Scheduler::join_axes() {
   }
   for (ValueId v : group_.inputs)
     if (plan_.space.contains(v)) visit(v);
+  // A scan starts anew along every other axis.
+  for (const auto& [id, scan] : scans_)
+    for (AtomId a : plan_.space.atoms(program_.result(program_.op(id), 0), scan.dim)) {
+      next[a] = previous[a] = kNone;
+    }
   auto follows = [&](AtomId a) {
     const AtomId b = next[a];
     return b != kNone && previous[b] == a ? b : kNone;
@@ -131,6 +140,15 @@ void Scheduler::find_reductions() {
                 .reduced = {},
                 .windows = {},
                 .crosses = false};
+    if (auto it = scans_.find(id); it != scans_.end()) {
+      r.scans = true;
+      r.backward = it->second.backward;
+      r.scan_dim = it->second.dim;
+      for (AtomId a : plan_.space.atoms(program_.result(op, 0), r.scan_dim))
+        r.reduced.push_back(plan_.axis_of.at(a));
+      plan_.reductions.push_back(std::move(r));
+      continue;
+    }
     const auto operands = program_.operands(op);
     std::vector<bool> placed(rule.factors.size(), false);
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -180,7 +198,7 @@ void Scheduler::find_tail() {
     const bool known = op.def->emission == Emission::contract ||
                        (plan_.rules.at(r.op).combine.op.has_value() && op.result_count == 1);
     // For now: whether it may cross. choose_outer decides.
-    r.crosses = known && r.windows.empty() && is_tailable(op);
+    r.crosses = known && r.windows.empty() && !r.scans && is_tailable(op);
   }
 }
 
@@ -335,6 +353,8 @@ void Scheduler::keep_values() {
     const Op& op = program_.op(r.op);
     for (std::size_t i = 0; i < op.result_count; ++i) {
       const ValueId v = program_.result(op, i);
+      // A scan that nobody in the group uses goes right to where its results belong.
+      if (r.scans && users_[v].empty()) continue;
       plan_.kept[v] = {.value = v, .axes = plan_.axes_of(v), .level = 0, .is_tile = false};
     }
   }

@@ -34,6 +34,9 @@ struct Reduction {
   AxisList kept, reduced;    // axes
   std::vector<int> windows;  // factors of the rule that are loops of their own
   bool crosses = false;      // runs over an outer axis
+  // A window that holds all elements up to its place: every step of the reduction is a result.
+  bool scans = false, backward = false;
+  std::size_t scan_dim = 0;
 };
 
 // A value that a block keeps for later stages, or gives away.

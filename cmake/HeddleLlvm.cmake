@@ -1,0 +1,25 @@
+# LLVM, where there is one: HEDDLE_LLVM_LIBRARIES is what the device library links to. Without it a
+# stub takes the place of the compiler.
+set(HEDDLE_LLVM_LIBRARIES "")
+if(NOT HEDDLE_LLVM STREQUAL "OFF")
+  find_package(LLVM 19.1 CONFIG QUIET HINTS /usr/lib/llvm-19)
+  if(HEDDLE_LLVM STREQUAL "ON" AND NOT LLVM_FOUND)
+    message(FATAL_ERROR "HEDDLE_LLVM is ON, but LLVM 19 was not found: install llvm-19-dev, or name "
+      "its cmake folder with -DLLVM_DIR=...")
+  endif()
+endif()
+set(jit ${CMAKE_SOURCE_DIR}/src/device/cpu)
+if(LLVM_FOUND AND NOT HEDDLE_LLVM STREQUAL "OFF")
+  message(STATUS "Kernels are compiled with LLVM ${LLVM_PACKAGE_VERSION}")
+  add_library(heddle_llvm INTERFACE)
+  target_include_directories(heddle_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+  # Only the names: LLVM's own targets would drag in what it was built with.
+  find_library(HEDDLE_LLVM_LIBRARY NAMES LLVM-19 LLVM HINTS ${LLVM_LIBRARY_DIR} REQUIRED
+    NO_DEFAULT_PATH)
+  target_link_libraries(heddle_llvm INTERFACE ${HEDDLE_LLVM_LIBRARY})
+  set(HEDDLE_LLVM_LIBRARIES heddle_llvm)
+  set_source_files_properties(${jit}/jit_none.cpp PROPERTIES HEADER_FILE_ONLY ON)
+else()
+  message(STATUS "LLVM 19 was not found or is not wanted: kernels are not compiled")
+  set_source_files_properties(${jit}/jit_llvm.cpp PROPERTIES HEADER_FILE_ONLY ON)
+endif()

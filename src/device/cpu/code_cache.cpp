@@ -1,0 +1,80 @@
+#include "device/cpu/code_cache.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "base/file.h"
+#include "heddle/hash.h"
+#include "heddle/log.h"
+
+namespace heddle {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kMagic = "heddle object 1\n";
+
+std::string header_of(const std::string& key, std::string_view object) {
+  return fmt::format("{}{}\n{:016x} {:016x}\n", kMagic, key, object.size(),
+                     hash_combine(0, object));
+}
+
+}  // namespace
+
+std::optional<std::string> CodeCache::read(const std::string& key) const {
+  std::ifstream stream(file_of(key), std::ios::binary);
+  if (!stream) return std::nullopt;
+  const std::string content{std::istreambuf_iterator<char>(stream), {}};
+  const std::size_t length = header_of(key, "").size();
+  if (content.size() < length) return std::nullopt;
+  std::string object = content.substr(length);
+  if (std::string_view(content).substr(0, length) != header_of(key, object)) return std::nullopt;
+  std::error_code ignored;
+  fs::last_write_time(file_of(key), fs::file_time_type::clock::now(), ignored);
+  return object;
+}
+
+void CodeCache::write(const std::string& key, const std::string& object) const {
+  std::error_code failure;
+  fs::create_directories(directory_, failure);
+  const Verdict written =
+      write_file(file_of(key), header_of(key, object) + object, Durability::cache);
+  if (!written) {
+    log(kLogSteps, "[jit] compiled code is not kept: {}", written.reason());
+    return;
+  }
+  make_room();
+}
+
+void CodeCache::make_room() const {
+  struct Entry {
+    fs::path file;
+    fs::file_time_type used;
+    std::int64_t bytes;
+  };
+  std::vector<Entry> entries;
+  std::int64_t total = 0;
+  std::error_code failure;
+  for (const auto& found : fs::directory_iterator(directory_, failure)) {
+    // Another process may remove it while we look.
+    std::error_code gone;
+    const auto bytes = static_cast<std::int64_t>(found.file_size(gone));
+    const auto used = found.last_write_time(gone);
+    if (gone || found.path().extension() != ".o") continue;
+    entries.push_back({found.path(), used, bytes});
+    total += bytes;
+  }
+  if (total <= most_bytes_) return;
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& entry : entries) {
+    if (total <= most_bytes_ / 4 * 3) return;
+    fs::remove(entry.file, failure);
+    total -= entry.bytes;
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,30 @@
+// Object files on disk, by key. Several processes may use one folder: a file is whole or not there,
+// and says itself whether it is what was asked for.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace heddle {
+
+class CodeCache {
+ public:
+  CodeCache(std::filesystem::path directory, std::int64_t most_bytes)
+      : directory_(std::move(directory)), most_bytes_(most_bytes) {}
+
+  // Nothing where there is none, or where what is there is damaged.
+  std::optional<std::string> read(const std::string& key) const;
+  // A cache that cannot be written is slow, not wrong: failures are logged only.
+  void write(const std::string& key, const std::string& object) const;
+
+ private:
+  std::filesystem::path file_of(const std::string& key) const { return directory_ / (key + ".o"); }
+  // Removes what was not used for longest.
+  void make_room() const;
+
+  std::filesystem::path directory_;
+  std::int64_t most_bytes_;
+};
+
+}  // namespace heddle

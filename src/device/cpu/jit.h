@@ -1,0 +1,64 @@
+// CpuJit: kernels as machine code of this CPU, by way of LLVM. Code is kept in memory and on disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/kernel.h"
+#include "kernel/emit_llvm.h"
+
+namespace heddle {
+
+// Runs the blocks from first to last - 1 of a phase. `buffers` are addresses by KernelBuffer number
+// (those of reach `block` are not looked at), `scratch` the worker's own Kernel::scratch_bytes; all
+// of them 64-byte aligned. Stages of `begin` run first, for chunk `chunk`.
+using PhaseFunction = void (*)(void* const* buffers, std::int64_t first, std::int64_t last,
+                               void* scratch, std::int64_t chunk);
+
+struct CpuKernel {
+  std::vector<PhaseFunction> phases;
+  std::shared_ptr<const void> code;  // what the functions live in
+  std::int64_t code_bytes = 0;       // of the object file
+  bool from_disk = false;            // nothing had to be compiled
+};
+
+// What code is made for.
+struct CpuTarget {
+  VectorTarget vectors;
+  std::string cpu, features;  // as LLVM spells them
+  std::string compiler;       // "LLVM 19.1.7"
+};
+
+struct CpuJitOptions {
+  bool fast_math = false;
+  // Of object files; none: nothing is read from disk or written to it.
+  std::optional<std::filesystem::path> cache_directory;
+  std::int64_t disk_bytes = std::int64_t{512} << 20;
+  std::int64_t memory_bytes = std::int64_t{64} << 20;
+};
+
+// May be used from several threads at once.
+class CpuJit {
+ public:
+  explicit CpuJit(CpuJitOptions options = {});
+  ~CpuJit();
+
+  // Where there is no LLVM, a reason that says how to get it.
+  Expected<std::shared_ptr<const CpuKernel>> compile(const Kernel& kernel);
+  Expected<CpuTarget> target() const;
+
+  struct Counts {
+    std::int64_t compiled = 0, from_memory = 0, from_disk = 0;
+  };
+  Counts counts() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace heddle

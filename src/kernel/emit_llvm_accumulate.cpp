@@ -1,0 +1,107 @@
+// Updates whose index stays over some loops: they are kept in registers until those have run.
+#include "kernel/emit_llvm_stage.h"
+
+namespace heddle {
+
+namespace {
+
+// Sums of short floats are kept in f32 and rounded once.
+DType kept_type(DType type) {
+  return type == DType::f16 || type == DType::bf16 ? DType::f32 : type;
+}
+
+}  // namespace
+
+LlvmValue neutral_value(ScalarOp op, DType type) {
+  return LlvmWriter::constant(type, neutral_bits(op, type));
+}
+
+// Under a guard the index need not lie in the buffer at all.
+bool StageEmitter::may_lie_outside(const Statement& s) const {
+  if (s.guard == kNone) return false;
+  const auto& range = shape_of(s.index).range;
+  return !range || range->least < 0 || range->most >= scope_.kernel.buffers[s.buffers[0]].elements;
+}
+
+void StageEmitter::begin_accumulator(std::size_t i) {
+  const Statement& s = stage_.statements[i];
+  Accumulator& kept = accumulators_[i];
+  const bool vectors = shape_.statements[i].way == Way::vector_accumulator;
+  const bool first_time = kept.slots.empty();
+  if (first_time) kept.slots.resize(vectors ? static_cast<std::size_t>(unroll_) : 1);
+  for (auto& slots : kept.slots)
+    for (std::size_t k = 0; k < s.values.size(); ++k) {
+      const DType own = scope_.kernel.buffers[s.buffers[k]].dtype;
+      LlvmValue start;
+      if (vectors)
+        start = w_.widened(neutral_value(s.combiner.op, kept_type(own)), shape_.lanes);
+      else
+        start = get(s.buffers[k], scalar(s.index).text);
+      const std::string type = LlvmWriter::type_of(start);
+      if (slots.size() == k) slots.push_back(w_.stack(type));
+      w_.put("store {} {}, ptr {}", type, start.text, slots[k]);
+    }
+  if (!vectors || !may_lie_outside(s)) return;
+  if (kept.touched.empty()) kept.touched = w_.stack("i1");
+  w_.put("store i1 false, ptr {}", kept.touched);
+}
+
+void StageEmitter::add_to_accumulator(std::size_t i, const Points& points) {
+  const Statement& s = stage_.statements[i];
+  const Accumulator& kept = accumulators_[i];
+  const std::string mask = mask_of(points, s.guard);
+  LlvmValue value = w_.wide(vector(s.values[0]));
+  value.type = kept_type(value.type);
+  const std::string type = LlvmWriter::type_of(value);
+  if (!mask.empty())
+    value.text =
+        w_.set("select <{0} x i1> {1}, {2} {3}, {2} {4}", shape_.lanes, mask, type, value.text,
+               w_.widened(neutral_value(s.combiner.op, value.type), shape_.lanes).text);
+  if (!kept.touched.empty()) {
+    const std::string any = w_.call("i1", fmt::format("llvm.vector.reduce.or.v{}i1", shape_.lanes),
+                                    fmt::format("<{} x i1> {}", shape_.lanes, mask));
+    const std::string before = w_.set("load i1, ptr {}", kept.touched);
+    w_.put("store i1 {}, ptr {}", w_.set("or i1 {}, {}", before, any), kept.touched);
+  }
+  const std::string& slot = kept.slots[static_cast<std::size_t>(points.copy)][0];
+  LlvmValue there = value;
+  there.text = w_.set("load {}, ptr {}", type, slot);
+  const LlvmValue sum = emit_op(w_, s.combiner.op, value.type, std::array{there, value});
+  w_.put("store {} {}, ptr {}", type, sum.text, slot);
+}
+
+void StageEmitter::end_accumulator(std::size_t i) {
+  const Statement& s = stage_.statements[i];
+  const Accumulator& kept = accumulators_[i];
+  const std::string& index = scalar(s.index).text;
+  if (shape_.statements[i].way == Way::scalar_accumulator) {
+    for (std::size_t k = 0; k < s.values.size(); ++k) {
+      const DType type = scope_.kernel.buffers[s.buffers[k]].dtype;
+      const std::string text =
+          w_.set("load {}, ptr {}", LlvmWriter::scalar_type(type), kept.slots[0][k]);
+      put(s.buffers[k], index, {text, type, 0, false});
+    }
+    return;
+  }
+  const DType own = scope_.kernel.buffers[s.buffers[0]].dtype;
+  LlvmValue all{"", kept_type(own), shape_.lanes, false};
+  const std::string type = LlvmWriter::type_of(all);
+  for (const auto& slots : kept.slots) {
+    LlvmValue part = all;
+    part.text = w_.set("load {}, ptr {}", type, slots[0]);
+    all = all.text.empty() ? part : emit_op(w_, s.combiner.op, all.type, std::array{all, part});
+  }
+  LlvmValue one = emit_reduce(w_, s.combiner.op, all);
+  one.type = own;
+  one = rounded(w_, one);
+  auto act = [&] {
+    const LlvmValue there = get(s.buffers[0], index);
+    put(s.buffers[0], index, emit_op(w_, s.combiner.op, own, std::array{there, one}));
+  };
+  if (kept.touched.empty())
+    act();
+  else
+    w_.when(w_.set("load i1, ptr {}", kept.touched), act);
+}
+
+}  // namespace heddle

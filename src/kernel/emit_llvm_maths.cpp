@@ -1,0 +1,184 @@
+// Functions of mathematics: SLEEF's, at most 1 ulp off, as wide as the target has them.
+#include "kernel/emit_llvm_ops.h"
+
+namespace heddle {
+
+namespace {
+
+using Values = std::span<const LlvmValue>;
+
+// The function as SLEEF names it.
+std::string_view sleef_name(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::cbrt:
+      return "cbrt";
+    case ScalarOp::exp:
+      return "exp";
+    case ScalarOp::expm1:
+      return "expm1";
+    case ScalarOp::log:
+      return "log";
+    case ScalarOp::log1p:
+      return "log1p";
+    case ScalarOp::sin:
+      return "sin";
+    case ScalarOp::cos:
+      return "cos";
+    case ScalarOp::tan:
+      return "tan";
+    case ScalarOp::tanh:
+      return "tanh";
+    case ScalarOp::erf:
+      return "erf";
+    case ScalarOp::power:
+      return "pow";
+    case ScalarOp::atan2:
+      return "atan2";
+    default:
+      break;
+  }
+  throw InternalError("a function of mathematics", name(op));
+}
+
+std::string call(LlvmWriter& w, std::string_view function, std::string_view type,
+                 std::span<const std::string> in) {
+  std::string arguments;
+  for (const std::string& x : in)
+    arguments += fmt::format("{}{} {}", arguments.empty() ? "" : ", ", type, x);
+  return w.call(type, function, arguments);
+}
+
+// Lanes of one call, most first; the target's own vectors and shorter ones.
+int lanes_of_call(const VectorTarget& target, int lanes, int size) {
+  int most = std::max(16, target.vector_bytes) / size;
+  while (most * size > 16 && most / 2 >= lanes) most /= 2;
+  return most;
+}
+
+std::string vector_function(const VectorTarget& target, std::string_view function, bool wide,
+                            int lanes) {
+  const int bytes = lanes * (wide ? 8 : 4);
+  std::string_view unit = "advsimd";
+  if (target.family == VectorTarget::Family::x86)
+    unit = bytes == 64                ? "avx512f"
+           : bytes == 32              ? "avx2"
+           : target.vector_bytes > 16 ? "avx2128"
+                                      : "sse4";
+  return fmt::format("Sleef_{}{}{}_u10{}", function, wide ? "d" : "f", lanes, unit);
+}
+
+// Lanes from `first` on of a vector, as many as asked for; what lies beyond it is left open.
+std::string part(LlvmWriter& w, const LlvmValue& x, int first, int lanes) {
+  if (lanes == x.lanes) return x.text;
+  std::string order;
+  for (int i = first; i < first + lanes; ++i)
+    order += fmt::format("{}i32 {}", order.empty() ? "" : ", ", i < x.lanes ? i : 0);
+  const std::string type = LlvmWriter::type_of(x);
+  return w.set("shufflevector {0} {1}, {0} poison, <{2} x i32> <{3}>", type, x.text, lanes, order);
+}
+
+std::string joined(LlvmWriter& w, std::vector<std::string> parts, std::string_view scalar,
+                   int lanes_each, int lanes) {
+  auto order = [](int n) { return LlvmWriter::iota("i32", n); };
+  for (; parts.size() > 1; lanes_each *= 2) {
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+      parts[i / 2] =
+          w.set("shufflevector <{0} x {1}> {2}, <{0} x {1}> {3}, <{4} x i32> {5}", lanes_each,
+                scalar, parts[i], parts[i + 1], 2 * lanes_each, order(2 * lanes_each));
+    parts.resize(parts.size() / 2);
+  }
+  if (lanes_each == lanes) return parts[0];
+  return w.set("shufflevector <{0} x {1}> {2}, <{0} x {1}> poison, <{3} x i32> {4}", lanes_each,
+               scalar, parts[0], lanes, order(lanes));
+}
+
+// One call per lane of a function that takes scalars.
+std::string lane_by_lane(LlvmWriter& w, std::string_view function, Values in) {
+  const std::string_view scalar = LlvmWriter::scalar_type(in[0].type);
+  const std::string type = LlvmWriter::type_of(in[0]);
+  std::string result = "poison";
+  for (int lane = 0; lane < in[0].lanes; ++lane) {
+    std::vector<std::string> elements;
+    for (const LlvmValue& x : in)
+      elements.push_back(w.set("extractelement {} {}, i64 {}", type, x.text, lane));
+    result = w.set("insertelement {} {}, {} {}, i64 {}", type, result, scalar,
+                   call(w, function, scalar, elements), lane);
+  }
+  return result;
+}
+
+std::string library_call(LlvmWriter& w, ScalarOp op, Values in) {
+  const bool wide = in[0].type == DType::f64,
+             plain = w.target.family == VectorTarget::Family::generic;
+  const std::string_view scalar = LlvmWriter::scalar_type(in[0].type), name = sleef_name(op);
+  const std::string one = plain ? fmt::format("{}{}", name, wide ? "" : "f")
+                                : fmt::format("Sleef_{}{}_u10", name, wide ? "" : "f");
+  const int lanes = in[0].lanes;
+  std::vector<std::string> texts;
+  if (lanes == 0) {
+    for (const LlvmValue& x : in) texts.push_back(x.text);
+    return call(w, one, scalar, texts);
+  }
+  if (plain) return lane_by_lane(w, one, in);
+  const int each = lanes_of_call(w.target, lanes, wide ? 8 : 4);
+  const std::string function = vector_function(w.target, name, wide, each);
+  std::vector<std::string> parts;
+  for (int first = 0; first < lanes; first += each) {
+    texts.clear();
+    for (const LlvmValue& x : in) texts.push_back(part(w, x, first, each));
+    parts.push_back(call(w, function, LlvmWriter::vector_of(scalar, each), texts));
+  }
+  return joined(w, std::move(parts), scalar, each, lanes);
+}
+
+LlvmValue with_text(const LlvmValue& model, std::string text) {
+  LlvmValue value = model;
+  value.text = std::move(text);
+  return value;
+}
+
+// 1 / (1 + e^-x), or below 0 the same as e^x / (1 + e^x): no step overflows, so that even results
+// next to 0 are right.
+std::string logistic(LlvmWriter& w, const LlvmValue& x, std::string_view ones) {
+  const std::string type = LlvmWriter::type_of(x);
+  const std::string suffix = LlvmWriter::suffix(LlvmWriter::scalar_type(x.type), x.lanes);
+  const std::string size = w.call(type, "llvm.fabs." + suffix, type + " " + x.text);
+  const LlvmValue minus = with_text(x, w.set("fneg {} {}", type, size));
+  const std::string e = library_call(w, ScalarOp::exp, std::array{minus});
+  const std::string same = w.set("fcmp oeq {} {}, {}", type, size, x.text);
+  const std::string over = w.set("select {0} {1}, {2} {3}, {2} {4}",
+                                 LlvmWriter::vector_of("i1", x.lanes), same, type, ones, e);
+  const std::string under = w.set("fadd {}{} {}, {}", float_flags(w), type, ones, e);
+  return w.set("fdiv {}{} {}, {}", float_flags(w), type, over, under);
+}
+
+LlvmValue emit_unrounded(LlvmWriter& w, ScalarOp op, Values in) {
+  const LlvmValue& x = in[0];
+  const std::string type = LlvmWriter::type_of(x), one = "0x3FF0000000000000";
+  const std::string ones =
+      x.lanes == 0 ? one : w.splat(one, LlvmWriter::scalar_type(x.type), x.lanes);
+  auto inverse = [&](std::string_view of) {
+    return w.set("fdiv {}{} {}, {}", float_flags(w), type, ones, of);
+  };
+  switch (op) {
+    case ScalarOp::rsqrt: {
+      const std::string suffix = LlvmWriter::suffix(LlvmWriter::scalar_type(x.type), x.lanes);
+      return with_text(
+          x, inverse(w.call(type, "llvm.sqrt." + suffix, type + " " + x.text, float_flags(w))));
+    }
+    case ScalarOp::logistic:
+      return with_text(x, logistic(w, x, ones));
+    case ScalarOp::remainder:  // exact, by the C library
+      return with_text(x, w.set("frem {} {}, {}", type, x.text, in[1].text));
+    default:
+      return with_text(x, library_call(w, op, in));
+  }
+}
+
+}  // namespace
+
+LlvmValue emit_maths(LlvmWriter& w, ScalarOp op, Values in) {
+  return rounded(w, emit_unrounded(w, op, in));
+}
+
+}  // namespace heddle

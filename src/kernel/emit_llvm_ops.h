@@ -1,0 +1,34 @@
+// The scalar operations of kernels as LLVM instructions, on scalars and on vectors alike. Each
+// means exactly what the reference evaluation of ops says.
+#pragma once
+
+#include <span>
+
+#include "kernel/emit_llvm_writer.h"
+
+namespace heddle {
+
+// `op` of values of one element type and one number of lanes (conditions of select apart).
+LlvmValue emit_op(LlvmWriter& writer, ScalarOp op, DType result, std::span<const LlvmValue> in);
+
+// Parts of it, each in a file of its own.
+LlvmValue emit_convert(LlvmWriter& writer, DType result, const LlvmValue& x);
+LlvmValue emit_bitcast(LlvmWriter& writer, DType result, const LlvmValue& x);
+LlvmValue emit_integer_op(LlvmWriter& writer, ScalarOp op, std::span<const LlvmValue> in);
+LlvmValue emit_maths(LlvmWriter& writer, ScalarOp op, std::span<const LlvmValue> in);
+
+// A float that was computed in f32, rounded to f16 or bf16; others as they are.
+LlvmValue rounded(LlvmWriter& writer, LlvmValue x);
+
+// From and to the type that memory holds.
+LlvmValue from_memory(LlvmWriter& writer, std::string_view loaded, DType type, int lanes);
+std::string to_memory(LlvmWriter& writer, const LlvmValue& x);
+
+// Whether a known combiner's operation is a minimum, a sum, …: of all lanes of a vector.
+LlvmValue emit_reduce(LlvmWriter& writer, ScalarOp op, const LlvmValue& vector);
+
+bool is_signed_integer(DType type);
+// The word that float instructions carry.
+std::string_view float_flags(const LlvmWriter& writer);
+
+}  // namespace heddle

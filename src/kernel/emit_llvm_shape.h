@@ -1,0 +1,67 @@
+// What the emitter must know of a stage before it writes it: which loops there are, how deep each
+// node stands, and how its value changes from lane to lane of the vectorised loop.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "kernel/emit_llvm.h"
+
+namespace heddle {
+
+// A loop that is run; those of one position are dropped.
+struct KeptLoop {
+  std::uint32_t number = 0;  // among the loops of the stage
+  std::int64_t size = 1;     // the most positions
+  int block_of = -1;         // >= 0 only where the last block of that outer loop has fewer
+};
+
+struct Range {
+  std::int64_t least = 0, most = 0;
+};
+
+struct NodeShape {
+  enum class Lanes : std::uint8_t {
+    same,    // one value for all lanes
+    affine,  // an i64 that grows by `stride` from lane to lane
+    varying,
+  };
+  int depth = 0;  // how many kept loops must be entered before it can be computed
+  Lanes lanes = Lanes::same;
+  std::int64_t stride = 0;
+  std::int64_t multiple = 1;   // a power of two that divides the i64 in the first lane
+  std::optional<Range> range;  // of an i64
+  bool narrow = false;         // it and all it is made of fit in 32 bits
+  // What is asked for: the value of all lanes or of the first, the vector.
+  bool scalar_needed = false, vector_needed = false;
+};
+
+// How a statement is carried out.
+enum class Way : std::uint8_t {
+  scalar,              // at `depth`, with scalars
+  vector,              // a vector at neighbouring or distinct places
+  lane_by_lane,        // in order
+  vector_accumulator,  // in vectors over all loops from `depth` on, then combined
+  scalar_accumulator,  // in order, kept in registers over the loops from `depth` on
+};
+
+struct StatementPlan {
+  Way way = Way::scalar;
+  int depth = 0;
+};
+
+struct StageShape {
+  std::vector<KeptLoop> loops;
+  bool empty = false;       // a loop has no position
+  bool vectorised = false;  // the last kept loop runs by vectors
+  int lanes = 1;
+  std::vector<NodeShape> nodes;
+  std::vector<StatementPlan> statements;
+
+  int depth() const { return static_cast<int>(loops.size()); }
+};
+
+StageShape analyse(const Phase& phase, const Stage& stage, const Kernel& kernel,
+                   const VectorTarget& target);
+
+}  // namespace heddle

@@ -1,0 +1,145 @@
+#include "kernel/emit_llvm_stage.h"
+
+#include <algorithm>
+
+namespace heddle {
+
+StageEmitter::StageEmitter(PhaseScope& scope, const Stage& stage)
+    : scope_(scope),
+      stage_(stage),
+      w_(scope.writer),
+      shape_(analyse(scope.phase, stage, scope.kernel, scope.writer.target)),
+      unroll_(unroll()),
+      scalars_(stage.nodes.size()),
+      vectors_(stage.nodes.size()),
+      positions_(shape_.loops.size()),
+      accumulators_(stage.statements.size()) {}
+
+void StageEmitter::emit() {
+  if (!shape_.empty) enter(0);
+}
+
+// Vectors per turn: several where they are cheap, so that loads and sums overlap.
+int StageEmitter::unroll() const {
+  if (!shape_.vectorised) return 1;
+  int work = 0;
+  bool in_order = false;
+  for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
+    if (shape_.nodes[id].vector_needed) work += is_heavy(stage_.nodes[id].op) ? 12 : 1;
+  for (const StatementPlan& plan : shape_.statements)
+    in_order = in_order || plan.way == Way::lane_by_lane || plan.way == Way::scalar_accumulator;
+  if (in_order) return 1;
+  const auto statements = static_cast<int>(stage_.statements.size());
+  int copies = work <= 10 ? 4 : work <= 30 ? 2 : 1;
+  while (copies > 1 && copies * statements > 16) copies /= 2;
+  while (copies > 1 && shape_.loops.back().size < std::int64_t{copies} * shape_.lanes) copies /= 2;
+  return copies;
+}
+
+std::string StageEmitter::limit_of(const KeptLoop& loop) {
+  if (loop.block_of < 0) return std::to_string(loop.size);
+  const auto number = static_cast<std::size_t>(loop.block_of);
+  const OuterLoop& outer = scope_.phase.outer[number];
+  const std::string left = w_.set("sub nsw i64 {}, {}", outer.extent, scope_.outer[number]);
+  return w_.call("i64", "llvm.smin.i64", fmt::format("i64 {}, i64 {}", left, outer.block));
+}
+
+void StageEmitter::enter(int level) {
+  const bool innermost = level == shape_.depth();
+  for (NodeId id = 0; id < stage_.nodes.size(); ++id)
+    if (shape_of(id).depth == level && shape_of(id).scalar_needed) emit_scalar(id);
+  auto each = [&](auto&& apply) {
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i)
+      if (shape_.statements[i].depth == level) apply(i, shape_.statements[i].way);
+  };
+  auto accumulates = [](Way way) {
+    return way == Way::vector_accumulator || way == Way::scalar_accumulator;
+  };
+  each([&](std::size_t i, Way way) {
+    if (accumulates(way)) begin_accumulator(i);
+    if (way == Way::scalar) scalar_statement(stage_.statements[i]);
+  });
+  if (!innermost) {
+    if (shape_.vectorised && level + 1 == shape_.depth()) {
+      vector_loop();
+    } else {
+      const auto index = static_cast<std::size_t>(level);
+      w_.loop("0", limit_of(shape_.loops[index]), 1, [&](const std::string& at) {
+        positions_[index] = at;
+        enter(level + 1);
+      });
+    }
+  }
+  each([&](std::size_t i, Way way) {
+    if (accumulates(way)) end_accumulator(i);
+  });
+}
+
+void StageEmitter::vector_loop() {
+  const KeptLoop& loop = shape_.loops.back();
+  if (loop.block_of < 0)
+    constant_vector_loop(loop.size);
+  else
+    counted_vector_loop(limit_of(loop));
+}
+
+void StageEmitter::constant_vector_loop(std::int64_t size) {
+  const std::int64_t lanes = shape_.lanes, turn = lanes * unroll_;
+  std::int64_t done = size / turn * turn;
+  auto turn_at = [&](const std::string& at) {
+    for (int copy = 0; copy < unroll_; ++copy) {
+      const std::string base = copy == 0 ? at : w_.set("add nsw i64 {}, {}", at, copy * lanes);
+      body({base, "", "", copy});
+    }
+  };
+  if (done == turn)
+    turn_at("0");
+  else if (done > 0)
+    w_.loop("0", std::to_string(done), turn, turn_at);
+  for (; done + lanes <= size; done += lanes) body({std::to_string(done), "", "", 0});
+  if (done < size) masked_body(std::to_string(done), std::to_string(size - done));
+}
+
+void StageEmitter::counted_vector_loop(const std::string& limit) {
+  const std::int64_t lanes = shape_.lanes, turn = lanes * unroll_;
+  const std::string whole = w_.set("and i64 {}, {}", limit, -turn);
+  w_.loop("0", whole, turn, [&](const std::string& at) {
+    for (int copy = 0; copy < unroll_; ++copy) {
+      const std::string base = copy == 0 ? at : w_.set("add nsw i64 {}, {}", at, copy * lanes);
+      body({base, "", "", copy});
+    }
+  });
+  const std::string full = w_.set("and i64 {}, {}", limit, -lanes);
+  if (unroll_ > 1)
+    w_.loop(whole, full, lanes, [&](const std::string& at) { body({at, "", "", 0}); });
+  const std::string rest = w_.set("sub nsw i64 {}, {}", limit, full);
+  w_.when(w_.set("icmp ne i64 {}, 0", rest), [&] { masked_body(full, rest); });
+}
+
+void StageEmitter::masked_body(const std::string& base, const std::string& active) {
+  const int lanes = shape_.lanes;
+  std::vector<std::string_view> words;
+  std::string mask;
+  if (active[0] != '%') {
+    for (int i = 0; i < lanes; ++i) words.push_back(i < std::stoi(active) ? "i1 true" : "i1 false");
+    mask = fmt::format("<{}>", fmt::join(words, ", "));
+  } else {
+    const std::string count = w_.set("trunc i64 {} to i32", active);
+    mask = w_.set("icmp ult <{} x i32> {}, {}", lanes, LlvmWriter::iota("i32", lanes),
+                  w_.splat(count, "i32", lanes));
+  }
+  body({base, mask, active, 0});
+}
+
+void StageEmitter::body(const Points& points) {
+  positions_.back() = points.base;
+  for (NodeId id = 0; id < stage_.nodes.size(); ++id) {
+    const NodeShape& s = shape_of(id);
+    if (s.depth < shape_.depth()) continue;
+    if (s.scalar_needed) emit_scalar(id);
+    if (s.vector_needed) emit_vector(id, points);
+  }
+  for (std::size_t i = 0; i < stage_.statements.size(); ++i) emit_statement(i, points);
+}
+
+}  // namespace heddle

@@ -1,0 +1,106 @@
+// Writes one stage into a function: its loops, its nodes as deep as they must stand, its
+// statements.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "kernel/emit_llvm_ops.h"
+#include "kernel/emit_llvm_shape.h"
+
+namespace heddle {
+
+// What all stages of a function share.
+struct PhaseScope {
+  const Kernel& kernel;
+  const Phase& phase;
+  LlvmWriter& writer;
+  std::vector<std::string> buffers;  // addresses
+  std::vector<std::string> outer;    // positions; none in `begin` stages
+  bool streams = false;              // stores went past the caches
+};
+
+class StageEmitter {
+ public:
+  StageEmitter(PhaseScope& scope, const Stage& stage);
+  void emit();
+
+ private:
+  // The points that a copy of the innermost body works on.
+  struct Points {
+    std::string base;  // position along the vectorised loop of the first lane
+    std::string mask;  // empty: all lanes
+    std::string active;
+    int copy = 0;  // of the unrolled ones
+  };
+  // Room in which a statement's values are kept over loops.
+  struct Accumulator {
+    std::vector<std::vector<std::string>> slots;  // by copy, by value
+    std::string touched;  // whether any point came, where the index may lie outside otherwise
+  };
+
+  // ---- loops (emit_llvm_stage.cpp)
+  void enter(int level);
+  void vector_loop();
+  void constant_vector_loop(std::int64_t size);
+  void counted_vector_loop(const std::string& limit);
+  void body(const Points& points);
+  void masked_body(const std::string& base, const std::string& active);
+  std::string limit_of(const KeptLoop& loop);
+  int unroll() const;
+
+  // ---- nodes (emit_llvm_nodes.cpp)
+  void emit_scalar(NodeId id);
+  void emit_vector(NodeId id, const Points& points);
+  LlvmValue op_value(const Node& n, std::vector<LlvmValue> in, int lanes, bool narrow);
+  LlvmValue scalar_load(const Node& n);
+  LlvmValue vector_load(const Node& n, const Points& points);
+  LlvmValue spread_load(const Node& n, const std::string& mask);
+  LlvmValue index_vector(NodeId id);
+  const LlvmValue& scalar(NodeId id) const { return scalars_[id]; }
+  LlvmValue vector(NodeId id);  // splat where all lanes are the same
+  const NodeShape& shape_of(NodeId id) const { return shape_.nodes[id]; }
+  std::string address(std::uint32_t buffer, std::string_view index);
+  std::string addresses(std::uint32_t buffer, NodeId index);
+  // Lanes that are there and pass the guard; empty: all.
+  std::string mask_of(const Points& points, NodeId guard);
+
+  // ---- statements (emit_llvm_statements.cpp, emit_llvm_accumulate.cpp)
+  void emit_statement(std::size_t i, const Points& points);
+  void scalar_statement(const Statement& s);
+  void vector_store(const Statement& s, const Points& points);
+  void vector_update(const Statement& s, const Points& points);
+  void put_vector(std::uint32_t buffer, NodeId index, const LlvmValue& value,
+                  const std::string& mask);
+  LlvmValue get_vector(std::uint32_t buffer, NodeId index, const std::string& mask);
+  LlvmValue get(std::uint32_t buffer, std::string_view index);
+  void put(std::uint32_t buffer, std::string_view index, const LlvmValue& value);
+  std::vector<LlvmValue> combine(const Combiner& combiner, const std::vector<LlvmValue>& there,
+                                 const std::vector<LlvmValue>& comes, int lanes);
+  // One point: what is at `index`, changed; `there` holds it where it is kept in registers.
+  void update_point(const Statement& s, std::string_view index, std::string_view scan_index,
+                    const std::vector<LlvmValue>& values, const std::vector<std::string>* there);
+  void lane_by_lane(const Statement& s, const Points& points,
+                    const std::vector<std::string>* there);
+  // Gives the value of one lane.
+  std::function<LlvmValue(std::string_view lane)> by_lane(NodeId id);
+
+  void begin_accumulator(std::size_t i);
+  void add_to_accumulator(std::size_t i, const Points& points);
+  void end_accumulator(std::size_t i);
+  bool may_lie_outside(const Statement& s) const;
+
+  PhaseScope& scope_;
+  const Stage& stage_;
+  LlvmWriter& w_;
+  const StageShape shape_;
+  const int unroll_;
+  std::vector<LlvmValue> scalars_, vectors_;
+  std::vector<std::string> positions_;  // of the kept loops
+  std::vector<Accumulator> accumulators_;
+};
+
+// The start of an accumulator under a known combiner, as a scalar.
+LlvmValue neutral_value(ScalarOp op, DType type);
+
+}  // namespace heddle

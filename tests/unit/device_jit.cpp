@@ -1,0 +1,64 @@
+// Kernels as machine code against the kernel interpreter.
+#include "device_run.h"
+#include "kernel_examples.h"
+
+namespace heddle {
+namespace {
+
+void expect_alike(const Kernel& kernel, std::int64_t ulps = 0) {
+  expect_compiled_as_interpreted(kernel, random_data(kernel), ulps);
+}
+
+Kernel sum_of_two(std::int64_t n, DType type) {
+  Kernel kernel = named_kernel("sum_of_two");
+  const auto x = add_buffer(kernel, Reach::input, type, n);
+  const auto y = add_buffer(kernel, Reach::input, type, n);
+  const auto z = add_buffer(kernel, Reach::output, type, n);
+  StageWriter s(kernel, {{n, -1}});
+  const NodeId at = s.loop(0);
+  s.store(z, at, s.add(s.load(x, at), s.load(y, at)));
+  kernel.phases.emplace_back().stages.push_back(s.stage);
+  return kernel;
+}
+
+TEST(DeviceJit, ElementwiseOfAnyLength) {
+  for (std::int64_t n : {0, 1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, 1000})
+    for (DType type : {DType::f32, DType::f64, DType::i8, DType::bf16, DType::i1})
+      expect_alike(sum_of_two(n, type));
+}
+
+TEST(DeviceJit, Softmax) {
+  for (std::int64_t columns : {1, 5, 16, 64, 211, 2048})
+    for (std::int64_t block : {1, 4}) {
+      expect_alike(examples::softmax(37, columns, block), 100);  // sums in another order
+      expect_alike(examples::softmax(9, columns, block, DType::bf16), 1);
+    }
+}
+
+TEST(DeviceJit, ColumnSums) {
+  for (std::int64_t columns : {1, 3, 16, 33, 100})
+    expect_alike(examples::column_sum(41, columns, 3));
+}
+
+TEST(DeviceJit, RunningSums) {
+  for (std::int64_t columns : {1, 15, 16, 17, 40, 128})
+    expect_alike(examples::running_sum(5, columns));
+}
+
+TEST(DeviceJit, CombinersByGraph) {
+  for (std::int64_t columns : {1, 15, 16, 100}) expect_alike(examples::largest_place(7, columns));
+}
+
+TEST(DeviceJit, Scatters) {
+  for (bool any_order : {false, true}) expect_alike(examples::scatter_add(5, 100, any_order));
+}
+
+TEST(DeviceJit, GuardedLoadsInPlace) {
+  for (std::int64_t n : {1, 15, 16, 40, 64}) {
+    expect_alike(examples::padded(n, 3, 2));
+    expect_alike(examples::padded(n, 16, 32));
+  }
+}
+
+}  // namespace
+}  // namespace heddle
