@@ -217,9 +217,12 @@ std::vector<AxisList> Scheduler::sink_domains() const {
   std::unordered_set<OpId> waits;
   for (const Reduction& r : plan_.reductions)
     if (r.crosses) {
-      // In the order of the operand: that is how it lies in memory.
+      // In the order of the operand: that is how it lies in memory. It may have axes of its own,
+      // where the reduction reaches it by a window.
+      const AxisList own = domain(r);
       AxisList order = plan_.axes_of(program_.operands(program_.op(r.op))[0]);
-      for (int a : domain(r))
+      std::erase_if(order, [&](int a) { return !has(own, a); });
+      for (int a : own)
         if (!has(order, a)) order.push_back(a);
       all.push_back(order);
     }
