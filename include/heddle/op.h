@@ -88,6 +88,23 @@ using EditPiece = void (*)(PieceEdit&);
 class Rewriter;
 using Lower = Expected<bool> (*)(Rewriter&, const Op&);
 
+// How a kernel computes an op at one point of its result.
+enum class Emission : std::uint8_t {
+  none,  // no kernel does: a library, the reference evaluation, or control
+  scalar,
+  compare,
+  bitcast,  // of the same width
+  copy,     // an element of operand 0, where the index rule says; outside of it the rule's scalar
+  iota,
+  join,  // concatenate
+  dynamic_slice,
+  dynamic_update_slice,
+  gather,
+  scatter,
+  reduce,    // by region 0, over the rule's reduce and window factors
+  contract,  // a sum of products over the rule's reduce factors
+};
+
 struct OpDef {
   std::string_view name;  // stablehlo.add
   OpClass cls = OpClass::light;
@@ -101,7 +118,8 @@ struct OpDef {
   EditPiece edit_piece = nullptr;    // none: a piece has the attributes of the op
   Lower lower = nullptr;             // none: it belongs to the core
   bool draws = false;                // random numbers, the same ones in every copy of the op
-  ScalarOp scalar = ScalarOp::none;  // what an elementwise op computes; compare has its own by word
+  Emission emission = Emission::none;
+  ScalarOp scalar = ScalarOp::none;  // of Emission::scalar
 
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/machine.h"
 #include "heddle/program.h"
 
 namespace heddle {
@@ -28,6 +29,7 @@ struct StitchPlan {
 
 struct StitchOptions {
   bool fuse = true;  // false: every op by itself
+  MachineFigures machine;
 };
 
 // Plans the ops of a region, constants and the terminator left out: they are nobody's work.

@@ -61,6 +61,7 @@ std::vector<OpDef> chlo_ops() {
                     .type_rule = function_rule(op),
                     .evaluate = chlo_function_evaluation(op),
                     .index_rule = elementwise_index_rule,
+                    .emission = op == "erf" ? Emission::scalar : Emission::none,
                     .scalar = op == "erf" ? ScalarOp::erf : ScalarOp::none});
   };
   for (std::string_view name :

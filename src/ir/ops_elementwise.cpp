@@ -82,6 +82,9 @@ std::vector<OpDef> elementwise_ops() {
               .index_rule = elementwise_index_rule};
     def.type_rule = elementwise_rule(def.short_name());
     def.scalar = scalar_of(def.short_name());
+    if (def.scalar != ScalarOp::none) def.emission = Emission::scalar;
+    if (name == "stablehlo.compare") def.emission = Emission::compare;
+    if (name == "stablehlo.bitcast_convert") def.emission = Emission::bitcast;
     for (auto family : {light_unary_evaluation, math_evaluation, binary_evaluation,
                         conversion_evaluation, choice_evaluation})
       if (!def.evaluate) def.evaluate = family(def.short_name());

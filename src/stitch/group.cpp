@@ -8,10 +8,11 @@
 
 namespace heddle {
 
-namespace {
+bool is_work(const Op& op) {
+  return op.def->form != Form::constant && op.def->form != Form::terminator;
+}
 
-// Everything that an op reads: its operands, and what its regions take from around it.
-std::vector<ValueId> reads(const Program& program, const Op& op) {
+std::vector<ValueId> values_read(const Program& program, const Op& op) {
   const auto operands = program.operands(op);
   std::vector<ValueId> all(operands.begin(), operands.end());
   if (op.region_count > 0)
@@ -19,26 +20,28 @@ std::vector<ValueId> reads(const Program& program, const Op& op) {
   return all;
 }
 
-}  // namespace
+Readers::Readers(const Program& program, RegionId region) : of(program.value_count()) {
+  for (OpId id : program.region(region).ops)
+    for (ValueId v : values_read(program, program.op(id))) of[v].push_back(id);
+}
 
-StitchGroup make_group(const Program& program, RegionId region, std::vector<OpId> ops) {
+StitchGroup make_group(const Program& program, const Readers& readers, std::vector<OpId> ops) {
   std::sort(ops.begin(), ops.end());
   StitchGroup group{.ops = std::move(ops), .inputs = {}, .outputs = {}};
-  const std::unordered_set<OpId> members(group.ops.begin(), group.ops.end());
-  std::unordered_set<ValueId> seen, used_outside;
-  for (OpId id : group.ops)
-    for (ValueId v : reads(program, program.op(id)))
-      if (!members.contains(program.value(v).op) && seen.insert(v).second)
-        group.inputs.push_back(v);
-  for (OpId id : program.region(region).ops)
-    if (!members.contains(id))
-      for (ValueId v : reads(program, program.op(id)))
-        if (members.contains(program.value(v).op)) used_outside.insert(v);
+  auto is_member = [&](OpId id) {
+    return std::binary_search(group.ops.begin(), group.ops.end(), id);
+  };
+  std::unordered_set<ValueId> seen;
   for (OpId id : group.ops) {
     const Op& op = program.op(id);
-    for (std::size_t i = 0; i < op.result_count; ++i)
-      if (used_outside.contains(program.result(op, i)))
-        group.outputs.push_back(program.result(op, i));
+    for (ValueId v : values_read(program, op))
+      if (!is_member(program.value(v).op) && seen.insert(v).second) group.inputs.push_back(v);
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      const ValueId v = program.result(op, i);
+      if (std::any_of(readers.of[v].begin(), readers.of[v].end(),
+                      [&](OpId reader) { return !is_member(reader); }))
+        group.outputs.push_back(v);
+    }
   }
   return group;
 }

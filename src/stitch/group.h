@@ -5,7 +5,19 @@
 
 namespace heddle {
 
-// The group of these ops of a region, with what goes in and what comes out.
-StitchGroup make_group(const Program& program, RegionId region, std::vector<OpId> ops);
+// Whether there is anything to do: constants are data, and a terminator only names results.
+bool is_work(const Op& op);
+
+// Everything that an op reads: its operands, and what its regions take from around it.
+std::vector<ValueId> values_read(const Program& program, const Op& op);
+
+// Who reads a value, of all ops of a region. Made once for a region.
+struct Readers {
+  Readers(const Program& program, RegionId region);
+  std::vector<std::vector<OpId>> of;  // by value; the terminator among them
+};
+
+// The group of these ops, with what goes in and what comes out.
+StitchGroup make_group(const Program& program, const Readers& readers, std::vector<OpId> ops);
 
 }  // namespace heddle

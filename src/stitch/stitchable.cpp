@@ -1,6 +1,7 @@
 // Which ops a kernel can compute.
 #include "heddle/op.h"
 #include "heddle/stitch.h"
+#include "ir/attr_access.h"
 
 namespace heddle {
 
@@ -8,9 +9,8 @@ namespace {
 
 // Element types that kernels compute with. The narrow floats and complex numbers are left to the
 // reference evaluation.
-bool is_kernel_type(const Type& type) {
-  if (!type.is_tensor()) return false;
-  switch (type.dtype) {
+bool is_kernel_dtype(DType type) {
+  switch (type) {
     case DType::i1:
     case DType::i8:
     case DType::i16:
@@ -30,18 +30,68 @@ bool is_kernel_type(const Type& type) {
   }
 }
 
+// Values without elements are nobody's work.
 bool has_kernel_types(const Program& program, const Op& op) {
+  auto fits = [&](ValueId v) {
+    const Type& type = program.type_of(v);
+    return type.is_tensor() && is_kernel_dtype(type.dtype) && type.elements() > 0;
+  };
   for (ValueId v : program.operands(op))
-    if (!is_kernel_type(program.type_of(v))) return false;
+    if (!fits(v)) return false;
   for (std::size_t i = 0; i < op.result_count; ++i)
-    if (!is_kernel_type(program.type_of(program.result(op, i)))) return false;
+    if (!fits(program.result(op, i))) return false;
   return true;
+}
+
+bool is_total_order(const Program& program, const Op& op) {
+  return word_or(program.attr(op, "compare_type"), "") == "TOTALORDER";
+}
+
+// Scalars in, scalars out, nothing from around.
+bool is_combiner(const Program& program, const Op& op) {
+  if (!captured_values(program, op).empty()) return false;
+  for (OpId id : program.region(program.regions(op)[0]).ops) {
+    const Op& inner = program.op(id);
+    if (inner.def->form == Form::constant || inner.def->form == Form::terminator) continue;
+    if (inner.def->emission == Emission::compare && is_total_order(program, inner)) return false;
+    if (inner.def->emission != Emission::scalar && inner.def->emission != Emission::compare)
+      return false;
+    if (!has_kernel_types(program, inner)) return false;
+  }
+  return true;
+}
+
+// Products that are too small for a library call to pay.
+bool is_small_product(const Program& program, const Op& op) {
+  constexpr std::int64_t kFewProducts = 1 << 12;
+  const Type& type = program.type_of(program.result(op, 0));
+  if (type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::i1)
+    return false;
+  std::int64_t products = 1;
+  for (const Factor& f : index_rule(program, op).factors) products *= f.size;
+  return products <= kFewProducts;
 }
 
 }  // namespace
 
 bool is_stitchable(const Program& program, const Op& op) {
-  return has_kernel_types(program, op) && op.def->scalar != ScalarOp::none;
+  if (!has_kernel_types(program, op)) return false;
+  switch (op.def->emission) {
+    case Emission::none:
+    case Emission::scatter:
+      return false;
+    case Emission::compare:
+      return !is_total_order(program, op);
+    case Emission::bitcast:
+      return program.type_of(program.operands(op)[0]).shape ==
+             program.type_of(program.result(op, 0)).shape;
+    case Emission::reduce:
+      return is_combiner(program, op);
+    case Emission::contract:
+      return is_small_product(program, op);
+    default:
+      return true;
+  }
 }
 
 }  // namespace heddle

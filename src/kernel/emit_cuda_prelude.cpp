@@ -1,0 +1,304 @@
+// Types and operations of the CUDA text. Each means what the reference evaluation means: f16 and
+// bf16 go through double, and so do functions of f32, and are rounded once.
+#include "kernel/emit_cuda.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::string_view kTypes = R"cuda(
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+typedef unsigned char ui8;
+typedef unsigned short ui16;
+typedef unsigned int ui32;
+typedef unsigned long long ui64;
+typedef float f32;
+typedef double f64;
+struct f16 { ui16 bits; };
+struct bf16 { ui16 bits; };
+
+template <class T> struct Of { typedef T Unsigned; typedef T Signed; };
+template <> struct Of<i8> { typedef ui8 Unsigned; typedef i8 Signed; };
+template <> struct Of<i16> { typedef ui16 Unsigned; typedef i16 Signed; };
+template <> struct Of<i32> { typedef ui32 Unsigned; typedef i32 Signed; };
+template <> struct Of<i64> { typedef ui64 Unsigned; typedef i64 Signed; };
+template <> struct Of<ui8> { typedef ui8 Unsigned; typedef i8 Signed; };
+template <> struct Of<ui16> { typedef ui16 Unsigned; typedef i16 Signed; };
+template <> struct Of<ui32> { typedef ui32 Unsigned; typedef i32 Signed; };
+template <> struct Of<ui64> { typedef ui64 Unsigned; typedef i64 Signed; };
+template <class A, class B> struct Same { static const bool value = false; };
+template <class A> struct Same<A, A> { static const bool value = true; };
+template <class T> constexpr bool is_small = Same<T, f16>::value || Same<T, bf16>::value;
+template <class T> constexpr bool is_real = is_small<T> || Same<T, f32>::value || Same<T, f64>::value;
+template <class T> constexpr bool is_truth = Same<T, bool>::value;
+template <class T> constexpr bool is_signed_int = !is_real<T> && T(-1) < T(0);
+
+// The bits of a number in a format of `exponent` and `mantissa` bits, rounded to nearest even.
+__device__ ui16 encode(double x, int exponent_bits, int mantissa_bits) {
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const ui16 sign = signbit(x) ? 0x8000 : 0;
+  const ui16 infinity = (ui16)(((1 << exponent_bits) - 1) << mantissa_bits);
+  const double size = fabs(x);
+  if (isnan(x)) return sign | infinity | (ui16)(1 << (mantissa_bits - 1));
+  if (isinf(size)) return sign | infinity;
+  if (size == 0) return sign;
+  int exponent = ilogb(size);
+  if (exponent < 1 - bias) exponent = 1 - bias;
+  const double units = rint(scalbn(size, mantissa_bits - exponent));
+  const double field = scalbn((double)(exponent + bias - 1), mantissa_bits) + units;
+  if (field >= (double)infinity) return sign | infinity;
+  return sign | (ui16)field;
+}
+__device__ double decode(ui16 bits, int exponent_bits, int mantissa_bits) {
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const int mantissa = bits & ((1 << mantissa_bits) - 1);
+  const int field = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
+  double size;
+  if (field == (1 << exponent_bits) - 1)
+    size = mantissa ? __longlong_as_double(0x7ff8000000000000ll)
+                    : __longlong_as_double(0x7ff0000000000000ll);
+  else if (field == 0)
+    size = scalbn((double)mantissa, 1 - bias - mantissa_bits);
+  else
+    size = scalbn((double)(mantissa + (1 << mantissa_bits)), field - bias - mantissa_bits);
+  return bits & 0x8000 ? -size : size;
+}
+
+__device__ double wide(f32 x) { return (double)x; }
+__device__ double wide(f64 x) { return x; }
+__device__ double wide(f16 x) { return decode(x.bits, 5, 10); }
+__device__ double wide(bf16 x) { return decode(x.bits, 8, 7); }
+template <class T> __device__ T narrow(double x) {
+  if constexpr (Same<T, f16>::value) return f16{encode(x, 5, 10)};
+  else if constexpr (Same<T, bf16>::value) return bf16{encode(x, 8, 7)};
+  else return (T)x;
+}
+
+template <class T> __device__ T h_constant(ui64 bits) {
+  if constexpr (is_truth<T>) return (bits & 0xff) != 0;
+  else if constexpr (Same<T, f64>::value) return __longlong_as_double((i64)bits);
+  else if constexpr (Same<T, f32>::value) return __int_as_float((int)bits);
+  else if constexpr (is_small<T>) return T{(ui16)bits};
+  else return (T)bits;
+}
+)cuda";
+
+constexpr std::string_view kConversions = R"cuda(
+template <class T, class From> __device__ T int_from_real(From from) {
+  const double x = wide(from);
+  if (isnan(x)) return 0;
+  const double whole = trunc(x);
+  const int digits = (int)sizeof(T) * 8 - (is_signed_int<T> ? 1 : 0);
+  const T most = (T)(~(ui64)0 >> (64 - digits)), least = is_signed_int<T> ? (T)~most : (T)0;
+  if (whole >= scalbn(1.0, digits)) return most;
+  if (whole < (double)least) return least;
+  return (T)whole;
+}
+template <class T, class From> __device__ T real_from_int(From x) {
+  if constexpr (!is_small<T>) {
+    return (T)x;
+  } else {
+    // What does not fit into a double keeps a sticky bit, so that rounding twice does no harm.
+    const bool negative = x < 0;
+    ui64 size = negative ? 0 - (ui64)x : (ui64)x;
+    if (size >> 53) size = (size & ~(ui64)0x7ff) | (size & 0x7ff ? 0x800 : 0);
+    return narrow<T>(negative ? -(double)size : (double)size);
+  }
+}
+template <class T, class From> __device__ T h_convert(From x) {
+  if constexpr (Same<T, From>::value) return x;
+  else if constexpr (is_truth<From>) return h_convert<T>((ui8)(x ? 1 : 0));
+  else if constexpr (is_truth<T> && is_real<From>) return wide(x) != 0;
+  else if constexpr (is_truth<T>) return x != 0;
+  else if constexpr (is_real<T> && is_real<From>) return narrow<T>(wide(x));
+  else if constexpr (is_real<T>) return real_from_int<T>(x);
+  else if constexpr (is_real<From>) return int_from_real<T>(x);
+  else return (T)x;
+}
+template <class T, class From> __device__ T h_bitcast(From x) {
+  T to;
+  memcpy(&to, &x, sizeof(T));
+  return to;
+}
+)cuda";
+
+constexpr std::string_view kArithmetic = R"cuda(
+template <class T> __device__ T h_abs(T x) {
+  if constexpr (is_small<T>) return T{(ui16)(x.bits & 0x7fff)};
+  else if constexpr (is_real<T>) return fabs(x);
+  else return x < 0 ? (T)(0 - (ui64)x) : x;
+}
+template <class T> __device__ T h_negate(T x) {
+  if constexpr (is_small<T>) return T{(ui16)(x.bits ^ 0x8000)};
+  else if constexpr (is_real<T>) return -x;
+  else return (T)(0 - (ui64)x);
+}
+template <class T> __device__ T h_sign(T x) {
+  if constexpr (is_real<T>) {
+    const double w = wide(x);
+    return isnan(w) || w == 0 ? x : narrow<T>(w < 0 ? -1.0 : 1.0);
+  } else {
+    return (T)((x > 0) - (x < 0));
+  }
+}
+template <class T> __device__ T h_not(T x) {
+  if constexpr (is_truth<T>) return !x;
+  else return (T)~x;
+}
+template <class T> __device__ bool h_is_finite(T x) { return isfinite(wide(x)); }
+template <class T> __device__ T h_popcnt(T x) {
+  return (T)__popcll((i64)(ui64)(typename Of<T>::Unsigned)x);
+}
+template <class T> __device__ T h_clz(T x) {
+  return (T)(__clzll((i64)(ui64)(typename Of<T>::Unsigned)x) - 64 + 8 * (int)sizeof(T));
+}
+template <class T> __device__ T h_add(T x, T y) {
+  if constexpr (is_truth<T>) return x || y;
+  else if constexpr (is_small<T>) return narrow<T>(wide(x) + wide(y));
+  else if constexpr (is_real<T>) return x + y;
+  else return (T)((ui64)x + (ui64)y);
+}
+template <class T> __device__ T h_subtract(T x, T y) {
+  if constexpr (is_small<T>) return narrow<T>(wide(x) - wide(y));
+  else if constexpr (is_real<T>) return x - y;
+  else return (T)((ui64)x - (ui64)y);
+}
+template <class T> __device__ T h_multiply(T x, T y) {
+  if constexpr (is_truth<T>) return x && y;
+  else if constexpr (is_small<T>) return narrow<T>(wide(x) * wide(y));
+  else if constexpr (is_real<T>) return x * y;
+  else return (T)((ui64)x * (ui64)y);
+}
+// By zero: all ones, and the dividend remains; the smallest integer over -1 wraps.
+template <class T> __device__ bool quotient_overflows(T x, T y) {
+  return is_signed_int<T> && y == (T)-1 && x == (T)((ui64)1 << (8 * sizeof(T) - 1));
+}
+template <class T> __device__ T h_divide(T x, T y) {
+  if constexpr (is_small<T>) return narrow<T>(wide(x) / wide(y));
+  else if constexpr (is_real<T>) return x / y;
+  else return y == 0 ? (T)-1 : (quotient_overflows(x, y) ? x : (T)(x / y));
+}
+template <class T> __device__ T h_remainder(T x, T y) {
+  if constexpr (is_real<T>) return narrow<T>(fmod(wide(x), wide(y)));
+  else return y == 0 ? x : (quotient_overflows(x, y) ? (T)0 : (T)(x % y));
+}
+// NaN wins, and -0 is below +0.
+template <bool kMaximum, class T> __device__ T extremum(T x, T y) {
+  if constexpr (is_truth<T>) {
+    return kMaximum ? x || y : x && y;
+  } else if constexpr (is_real<T>) {
+    const double a = wide(x), b = wide(y);
+    if (isnan(a)) return x;
+    if (isnan(b)) return y;
+    if (a == b) return (signbit(a) != 0) == kMaximum ? y : x;
+    return (kMaximum ? a > b : a < b) ? x : y;
+  } else {
+    return (kMaximum ? x > y : x < y) ? x : y;
+  }
+}
+template <class T> __device__ T h_minimum(T x, T y) { return extremum<false>(x, y); }
+template <class T> __device__ T h_maximum(T x, T y) { return extremum<true>(x, y); }
+template <class T> __device__ T h_clamp(T low, T x, T high) {
+  return h_minimum(h_maximum(x, low), high);
+}
+template <class T> __device__ T h_select(bool c, T yes, T no) { return c ? yes : no; }
+)cuda";
+
+constexpr std::string_view kBitsAndOrder = R"cuda(
+template <class T> __device__ T h_and(T x, T y) {
+  if constexpr (is_truth<T>) return x && y;
+  else return (T)(x & y);
+}
+template <class T> __device__ T h_or(T x, T y) {
+  if constexpr (is_truth<T>) return x || y;
+  else return (T)(x | y);
+}
+template <class T> __device__ T h_xor(T x, T y) {
+  if constexpr (is_truth<T>) return x != y;
+  else return (T)(x ^ y);
+}
+// Amounts count as unsigned; from the width on, every bit is shifted out.
+template <class T> __device__ bool shifts_all_out(T n) {
+  return (typename Of<T>::Unsigned)n >= 8 * sizeof(T);
+}
+template <class T> __device__ T h_shift_left(T x, T n) {
+  return shifts_all_out(n) ? (T)0 : (T)((ui64)x << (int)n);
+}
+template <class T> __device__ T h_shift_right_logical(T x, T n) {
+  return shifts_all_out(n) ? (T)0 : (T)((typename Of<T>::Unsigned)x >> (int)n);
+}
+template <class T> __device__ T h_shift_right_arithmetic(T x, T n) {
+  const typename Of<T>::Signed value = (typename Of<T>::Signed)x;
+  if (shifts_all_out(n)) return (T)(value < 0 ? -1 : 0);
+  return (T)(value >> (int)n);
+}
+#define COMPARISON(name, sign)                             \
+  template <class T> __device__ bool name(T x, T y) {      \
+    if constexpr (is_real<T>) return wide(x) sign wide(y); \
+    else return x sign y;                                  \
+  }
+COMPARISON(h_equal, ==)
+COMPARISON(h_not_equal, !=)
+COMPARISON(h_less, <)
+COMPARISON(h_less_equal, <=)
+COMPARISON(h_greater, >)
+COMPARISON(h_greater_equal, >=)
+)cuda";
+
+constexpr std::string_view kFunctions = R"cuda(
+#define FUNCTION(name, formula)               \
+  template <class T> __device__ T name(T of) { \
+    const double x = wide(of);                \
+    return narrow<T>(formula);                \
+  }
+FUNCTION(h_floor, floor(x))
+FUNCTION(h_ceil, ceil(x))
+FUNCTION(h_round_even, rint(x))
+FUNCTION(h_round_away, round(x))
+FUNCTION(h_sqrt, sqrt(x))
+FUNCTION(h_rsqrt, 1 / sqrt(x))
+FUNCTION(h_cbrt, cbrt(x))
+FUNCTION(h_exp, exp(x))
+FUNCTION(h_expm1, expm1(x))
+FUNCTION(h_log, log(x))
+FUNCTION(h_log1p, log1p(x))
+FUNCTION(h_sin, sin(x))
+FUNCTION(h_cos, cos(x))
+FUNCTION(h_tan, tan(x))
+FUNCTION(h_tanh, tanh(x))
+FUNCTION(h_logistic, 1 / (1 + exp(-x)))
+FUNCTION(h_erf, erf(x))
+template <class T> __device__ T h_atan2(T y, T x) { return narrow<T>(atan2(wide(y), wide(x))); }
+// Of integers a negative exponent gives 1 / base^n: 0 unless the base is 1 or -1.
+template <class T> __device__ T h_power(T x, T y) {
+  if constexpr (is_real<T>) {
+    return narrow<T>(pow(wide(x), wide(y)));
+  } else {
+    ui64 left = (ui64)y;
+    if (y < 0) {
+      if (x != (T)1 && x != (T)-1) return 0;
+      left = 0 - left;
+    }
+    ui64 square = (ui64)x, result = 1;
+    for (; left != 0; left >>= 1, square *= square)
+      if (left & 1) result *= square;
+    return (T)result;
+  }
+}
+)cuda";
+
+}  // namespace
+
+std::string_view cuda_prelude() {
+  static const std::string text = std::string(kTypes) + std::string(kConversions) +
+                                  std::string(kArithmetic) + std::string(kBitsAndOrder) +
+                                  std::string(kFunctions);
+  return text;
+}
+
+std::string_view cuda_type(DType type) { return type == DType::i1 ? "bool" : name(type); }
+
+}  // namespace heddle

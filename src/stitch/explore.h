@@ -1,0 +1,21 @@
+// Fusion exploration after FusionStitching: for every vertex the best few patterns that begin with
+// it, made of those of its consumers; a beam over the vertices that picks patterns which do not
+// overlap; then patterns that share what they read.
+#pragma once
+
+#include "heddle/machine.h"
+#include "stitch/graph.h"
+#include "stitch/group.h"
+
+namespace heddle {
+
+// Disjoint patterns of at least two vertices, each a legal kernel, no cycle between them. What is
+// in none of them stands alone.
+std::vector<Pattern> explore(const Graph& graph, const Readers& readers,
+                             const MachineFigures& machine);
+
+// The plan of these patterns: an order in which they can run, and launches of several kernels.
+Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers,
+                             std::vector<Pattern> patterns);
+
+}  // namespace heddle

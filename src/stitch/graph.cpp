@@ -1,0 +1,91 @@
+#include "stitch/graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "heddle/op.h"
+#include "heddle/stitch.h"
+#include "stitch/group.h"
+
+namespace heddle {
+
+namespace {
+
+void make_unique(std::vector<Vertex>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+}  // namespace
+
+Graph make_graph(const Program& program, RegionId region) {
+  Graph graph;
+  graph.program = &program;
+  graph.region = region;
+  std::unordered_map<OpId, Vertex> vertex_of;
+  std::unordered_set<ValueId> returned;
+  for (OpId id : program.region(region).ops) {
+    const Op& op = program.op(id);
+    if (is_work(op)) {
+      vertex_of[id] = static_cast<Vertex>(graph.ops.size());
+      graph.ops.push_back(id);
+    } else if (op.def->form == Form::terminator) {
+      for (ValueId v : program.operands(op)) returned.insert(v);
+    }
+  }
+  const std::size_t n = graph.size();
+  graph.producers.resize(n);
+  graph.consumers.resize(n);
+  graph.reads.resize(n);
+  for (Vertex v = 0; v < n; ++v) {
+    const Op& op = graph.op(v);
+    graph.stitchable.push_back(is_stitchable(program, op));
+    bool escapes = false;
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      escapes |= returned.contains(program.result(op, i));
+    graph.escapes.push_back(escapes);
+    for (ValueId value : values_read(program, op)) {
+      const OpId from = program.value(value).op;
+      if (auto it = vertex_of.find(from); it != vertex_of.end()) {
+        graph.producers[v].push_back(it->second);
+        graph.consumers[it->second].push_back(v);
+      }
+      if (std::find(graph.reads[v].begin(), graph.reads[v].end(), value) == graph.reads[v].end())
+        graph.reads[v].push_back(value);
+    }
+    make_unique(graph.producers[v]);
+  }
+  for (auto& list : graph.consumers) make_unique(list);
+  return graph;
+}
+
+bool is_convex(const Graph& graph, const Pattern& pattern) {
+  if (pattern.size() < 2) return true;
+  const Vertex last = pattern.back();
+  auto inside = [&](Vertex v) { return std::binary_search(pattern.begin(), pattern.end(), v); };
+  std::vector<Vertex> open;
+  std::unordered_set<Vertex> seen;
+  auto follow = [&](Vertex v) {
+    for (Vertex c : graph.consumers[v])
+      if (c < last && !inside(c) && seen.insert(c).second) open.push_back(c);
+  };
+  for (Vertex v : pattern) follow(v);
+  while (!open.empty()) {
+    const Vertex v = open.back();
+    open.pop_back();
+    for (Vertex c : graph.consumers[v])
+      if (inside(c)) return false;
+    follow(v);
+  }
+  return true;
+}
+
+Pattern union_of(const Pattern& a, const Pattern& b) {
+  Pattern all;
+  all.reserve(a.size() + b.size());
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace heddle

@@ -1,0 +1,17 @@
+// Remote fusion: patterns and single vertices become one where they hand something on or read the
+// same, as long as that is legal and saves time.
+#pragma once
+
+#include <functional>
+
+#include "stitch/cost.h"
+
+namespace heddle {
+
+using IsLegal = std::function<bool(const Pattern&)>;
+
+// The patterns of at least two vertices that are left.
+std::vector<Pattern> merge(const Graph& graph, const CostModel& cost, std::vector<Pattern> plan,
+                           const IsLegal& is_legal);
+
+}  // namespace heddle

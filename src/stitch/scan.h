@@ -1,0 +1,22 @@
+// Cumulative sums and the like, which StableHLO writes as windows over everything so far.
+#pragma once
+
+#include <optional>
+
+#include "heddle/index_rule.h"
+#include "heddle/program.h"
+
+namespace heddle {
+
+struct Scan {
+  std::size_t dim = 0;
+  bool backward = false;  // from the last element to the first
+};
+
+// What a reduce_window scans, where its windows hold all elements up to their place.
+std::optional<Scan> scan_of(const Program& program, const Op& op);
+
+// The rule of such an op: element by element, but for the order.
+IndexRule scan_rule(const Program& program, const Op& op);
+
+}  // namespace heddle

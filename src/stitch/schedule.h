@@ -1,0 +1,72 @@
+// Schedule: how one kernel runs a group of ops.
+//
+// The axes of the group are its loops. Some of them are outer: a block is one position of each (or
+// a few, along a blocked axis), and blocks run at the same time. The other axes run inside of a
+// block. A reduction whose result is used again at every element stays inside a block; one that
+// runs over an outer axis leaves a part per chunk of blocks, which a second phase combines; ops
+// behind such a reduction come in a third phase, the tail.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "heddle/machine.h"
+#include "heddle/op.h"
+#include "heddle/stitch.h"
+#include "stitch/atoms.h"
+
+namespace heddle {
+
+struct GroupAxis {
+  std::int64_t size = 1;
+  AtomList atoms;          // major first
+  int outer = -1;          // number of the outer loop that it is
+  std::int64_t block = 0;  // positions of one block, of an outer axis
+  // Runs as a loop inside of a block.
+  bool is_inner() const { return outer < 0 || block > 1; }
+};
+
+using AxisList = std::vector<int>;
+
+// A loop that is no axis: a window's.
+struct Reduction {
+  OpId op = kNone;
+  AxisList kept, reduced;    // axes
+  std::vector<int> windows;  // factors of the rule that are loops of their own
+  bool crosses = false;      // runs over an outer axis
+  // A window that holds all elements up to its place: every step of the reduction is a result.
+  bool scans = false, backward = false;
+  std::size_t scan_dim = 0;
+};
+
+// A value that a block keeps for later stages, or gives away.
+struct Kept {
+  ValueId value = kNone;
+  AxisList axes;
+  int level = 0;         // stages of a lower level come first
+  bool is_tile = false;  // computed at every point and kept, so that nobody computes it again
+};
+
+struct Schedule {
+  AtomSpace space;
+  std::vector<GroupAxis> axes;
+  std::unordered_map<AtomId, int> axis_of;
+  std::vector<int> outer;  // axes, slowest first
+  std::int64_t chunks = 0;
+  std::unordered_map<OpId, IndexRule> rules;
+  std::vector<Reduction> reductions;       // in the order of the ops
+  std::unordered_map<ValueId, Kept> kept;  // inside of a block
+  std::unordered_set<OpId> tail;           // ops of the third phase
+  std::vector<ValueId> stores;             // outputs of the first phase that are not cross-block
+
+  const Reduction* reduction(OpId op) const;
+  AxisList axes_of(ValueId value) const;
+  int level_of(ValueId value) const;  // of the stage that can compute it
+  std::unordered_map<ValueId, int> levels;
+};
+
+// A reason where no such kernel can be right, or none would be of use.
+Expected<Schedule> schedule_group(const Program& program, const StitchGroup& group,
+                                  const MachineFigures& machine);
+
+}  // namespace heddle

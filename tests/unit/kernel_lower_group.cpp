@@ -1,0 +1,228 @@
+// Groups of ops as kernels: how many there are, and that they compute what the program means.
+#include <random>
+
+#include "heddle/simplify.h"
+#include "stitched.h"
+
+namespace heddle {
+namespace {
+
+const Type kRows = Type::tensor(DType::f32, {24, 40});
+
+Array random_array(const Type& type, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  Array a(type);
+  for (float& x : a.as_mutable<float>()) x = normal(random);
+  return a;
+}
+
+// Runs both ways on random inputs; the number of launches.
+std::size_t launches(Builder& b, double tolerance = 1e-5) {
+  Program program = b.finish().value();
+  program = simplify(program).value();
+  const Function& main = program.functions[0];
+  std::vector<Array> arguments;
+  unsigned seed = 1;
+  for (ValueId v : program.region(main.body).args)
+    arguments.push_back(random_array(program.type_of(v), seed++));
+  const std::vector<Array> expected = interpret(program, main, arguments).value();
+  const Stitched got = run_stitched(program, arguments);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto e = expected[i].as<float>(), g = got.results[i].as<float>();
+    for (std::size_t k = 0; k < e.size(); ++k)
+      if (!(std::abs(e[k] - g[k]) <= tolerance * (1 + std::abs(e[k])))) {
+        std::string text;
+        for (const Kernel& kernel : got.kernels) text += print(kernel) + "\n";
+        ADD_FAILURE() << "result " << i << " element " << k << ": " << g[k] << " instead of "
+                      << e[k] << "\n"
+                      << text;
+        return got.launches;
+      }
+  }
+  return got.launches;
+}
+
+Var rows_of(Builder& b, Var x, const Shape& shape) { return b.broadcast(x, shape, {0}); }
+Var columns_of(Builder& b, Var x, const Shape& shape) { return b.broadcast(x, shape, {1}); }
+
+Var softmax(Builder& b, Var x) {
+  const Shape shape = x.type().shape;
+  const Var m = b.reduce(x, {1}, "maximum");
+  const Var e = b.op("exponential", {x - rows_of(b, m, shape)});
+  return e / rows_of(b, b.reduce(e, {1}, "add"), shape);
+}
+
+TEST(LowerGroup, ElementwiseChainIsOneKernel) {
+  Builder b;
+  b.function("main", {kRows, kRows},
+             [&](const Vars& in) -> Vars { return {b.op("tanh", {in[0] * in[1] + 1.0}) - in[0]}; });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, SoftmaxIsOneKernel) {
+  Builder b;
+  b.function("main", {kRows}, [&](const Vars& in) -> Vars { return {softmax(b, in[0])}; });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, LayerNormIsOneKernel) {
+  Builder b;
+  const Type columns = Type::tensor(DType::f32, {40});
+  b.function("main", {kRows, columns, columns}, [&](const Vars& in) -> Vars {
+    const Shape shape = kRows.shape;
+    const Var mean = b.reduce(in[0], {1}, "add") / 40.0;
+    const Var centred = in[0] - rows_of(b, mean, shape);
+    const Var variance = b.reduce(centred * centred, {1}, "add") / 40.0;
+    const Var scale = b.op("rsqrt", {variance + 1e-5});
+    return {centred * rows_of(b, scale, shape) * columns_of(b, in[1], shape) +
+            columns_of(b, in[2], shape)};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, LayerNormBackwardIsOneKernel) {
+  Builder b;
+  const Type columns = Type::tensor(DType::f32, {40}), rows = Type::tensor(DType::f32, {24});
+  b.function("main", {kRows, kRows, columns, rows, rows}, [&](const Vars& in) -> Vars {
+    const Shape shape = kRows.shape;
+    const Var dy = in[0], x = in[1], mu = rows_of(b, in[3], shape), rs = rows_of(b, in[4], shape);
+    const Var xh = (x - mu) * rs, w = dy * columns_of(b, in[2], shape);
+    const Var c1 = b.reduce(xh * w, {1}, "add") / 40.0, c2 = b.reduce(w, {1}, "add") / 40.0;
+    const Var dx = (w - (xh * rows_of(b, c1, shape) + rows_of(b, c2, shape))) * rs;
+    return {dx, b.reduce(dy * xh, {0}, "add"), b.reduce(dy, {0}, "add")};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, MeanOfEverythingHasATail) {
+  Builder b;
+  b.function("main", {kRows, kRows}, [&](const Vars& in) -> Vars {
+    const Var d = in[0] - in[1];
+    return {b.op("sqrt", {b.reduce(d * d, {0, 1}, "add") / 960.0})};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, StencilReadsItsNeighbours) {
+  Builder b;
+  b.function("main", {kRows}, [&](const Vars& in) -> Vars {
+    const Var p = b.op("pad", {in[0], b.full(Type::tensor(DType::f32, {}), 0)},
+                       Type::tensor(DType::f32, {26, 42}),
+                       {{"edge_padding_low", {Attr::Integers{1, 1}}},
+                        {"edge_padding_high", {Attr::Integers{1, 1}}},
+                        {"interior_padding", {Attr::Integers{0, 0}}}});
+    return {0.25 * (b.slice(p, {0, 1}, {24, 41}) + b.slice(p, {2, 1}, {26, 41}) +
+                    b.slice(p, {1, 0}, {25, 40}) + b.slice(p, {1, 2}, {25, 42}))};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, TransposeAndNormaliseIsOneKernel) {
+  Builder b;
+  b.function("main", {Type::tensor(DType::f32, {3, 40, 4, 6})}, [&](const Vars& in) -> Vars {
+    const Var h = b.transpose(b.reshape(in[0], {3, 40, 24}), {0, 2, 1});
+    const Shape shape = {3, 24, 40};
+    const Var mean = b.reduce(h, {2}, "add") / 40.0;
+    const Var c = h - b.broadcast(mean, shape, {0, 1});
+    const Var v = b.reduce(c * c, {2}, "add") / 40.0;
+    return {c * b.broadcast(b.op("rsqrt", {v + 1e-5}), shape, {0, 1})};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, GroupNormSplitsADimension) {
+  Builder b;
+  const Type x = Type::tensor(DType::f32, {2, 4, 4, 20}), c = Type::tensor(DType::f32, {20});
+  b.function("main", {x, c}, [&](const Vars& in) -> Vars {
+    const Shape split = {2, 16, 4, 5};
+    const Var h = b.reshape(in[0], split);
+    const Var mean = b.reduce(h, {1, 3}, "add") / 80.0;
+    const Var d = h - b.broadcast(mean, split, {0, 2});
+    const Var v = b.reduce(d * d, {1, 3}, "add") / 80.0;
+    const Var n = d * b.broadcast(b.op("rsqrt", {v + 1e-5}), split, {0, 2});
+    const Var y = b.reshape(n, x.shape) * b.broadcast(in[1], x.shape, {3});
+    return {y * b.op("logistic", {y})};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, ValueAndItsTransposeAddUp) {
+  Builder b;
+  b.function("main", {Type::tensor(DType::f32, {12, 12})},
+             [&](const Vars& in) -> Vars { return {in[0] + b.transpose(in[0], {1, 0})}; });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, ConcatenateAndReverse) {
+  Builder b;
+  b.function("main", {kRows, kRows}, [&](const Vars& in) -> Vars {
+    const Var both = b.concatenate({in[0] * 2.0, b.slice(in[1], {0, 3}, {24, 10})}, 1);
+    return {b.op("reverse", {both}, both.type(), {{"dimensions", {Attr::Integers{1}}}})};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+// A cumulative sum as JAX writes it: a window over everything so far.
+Var cumulative(Builder& b, Var x, std::size_t dim, bool backward) {
+  const Shape shape = x.type().shape;
+  Attr::Integers window(shape.size(), 1), padding(2 * shape.size(), 0);
+  window[dim] = shape[dim];
+  padding[2 * dim + (backward ? 1 : 0)] = shape[dim] - 1;
+  Array pairs(Type::tensor(DType::i64, {static_cast<std::int64_t>(shape.size()), 2}));
+  std::copy(padding.begin(), padding.end(), pairs.as_mutable<std::int64_t>().begin());
+  const Type scalar = Type::tensor(DType::f32, {});
+  const RegionId add =
+      b.region({scalar, scalar}, [&](const Vars& in) -> Vars { return {in[0] + in[1]}; });
+  return b.ops("reduce_window", {x, b.full(scalar, 0)}, {x.type()},
+               {{"window_dimensions", {window}}, {"padding", {pairs}}}, {add})[0];
+}
+
+TEST(LowerGroup, CumulativeSumsAreScans) {
+  for (std::size_t dim : {0, 1})
+    for (bool backward : {false, true}) {
+      Builder b;
+      b.function("main", {kRows}, [&](const Vars& in) -> Vars {
+        return {cumulative(b, in[0] * 2.0, dim, backward)};
+      });
+      EXPECT_EQ(launches(b), 1u) << dim << backward;
+    }
+}
+
+TEST(LowerGroup, ScanFeedsTheRowThatItCameFrom) {
+  Builder b;
+  b.function("main", {kRows}, [&](const Vars& in) -> Vars {
+    const Var c = cumulative(b, softmax(b, in[0]), 1, false);
+    return {c * in[0], c};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, WindowsOfAFewElements) {
+  Builder b;
+  const Type scalar = Type::tensor(DType::f32, {});
+  b.function("main", {kRows}, [&](const Vars& in) -> Vars {
+    const RegionId largest = b.region(
+        {scalar, scalar}, [&](const Vars& r) -> Vars { return {b.op("maximum", {r[0], r[1]})}; });
+    return b.ops(
+        "reduce_window", {in[0] * 2.0, b.full(scalar, -100)}, {Type::tensor(DType::f32, {12, 20})},
+        {{"window_dimensions", {Attr::Integers{2, 2}}}, {"window_strides", {Attr::Integers{2, 2}}}},
+        {largest});
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+TEST(LowerGroup, IndependentUpdatesAreOneLaunch) {
+  Builder b;
+  std::vector<Type> types;
+  for (int i = 0; i < 40; ++i) types.push_back(Type::tensor(DType::f32, {i % 20 + 1, 3}));
+  b.function("main", types, [&](const Vars& in) -> Vars {
+    Vars out;
+    for (std::size_t i = 0; i < 20; ++i) out.push_back(in[i] - 0.1 * in[i + 20]);
+    return out;
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+}  // namespace
+}  // namespace heddle
