@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "heddle/op.h"
+#include "ir/attr_access.h"
 #include "stitch/scan.h"
 
 namespace heddle {
@@ -27,6 +28,27 @@ Access access_of(const Op& consumer) {
     default:
       return Access::same;
   }
+}
+
+// Whether a broadcast repeats its operand along loops inside of those that the operand has, so that
+// one value serves the whole loop.
+bool is_behind(const Program& program, const Op& op) {
+  const ValueId from = program.operands(op)[0];
+  const Shape& shape = program.type_of(from).shape;
+  const Shape& result = program.type_of(program.result(op, 0)).shape;
+  if (op.def->form != Form::words || !program.attr(op, "broadcast_dimensions"))
+    return program.type_of(from).elements() == 1;
+  const std::vector<std::int64_t> dims = integers_or(program.attr(op, "broadcast_dimensions"));
+  std::int64_t last = -1;  // dimension of the operand in the result
+  std::vector<bool> has(result.size(), false);
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (shape[d] != 1) {
+      has[static_cast<std::size_t>(dims[d])] = true;
+      last = std::max(last, dims[d]);
+    }
+  for (std::int64_t d = 0; d < last; ++d)
+    if (!has[static_cast<std::size_t>(d)] && result[static_cast<std::size_t>(d)] != 1) return false;
+  return true;
 }
 
 // A window computes its operand once per place of the window.
@@ -120,9 +142,7 @@ double CostModel::kernel(const Pattern& pattern) const {
       if (access_of(user) == Access::same) {
         same = std::max(same, it->second * windows_[c]);
       } else {
-        // Broadcast behind its last dimension, a value is computed once and used along the loop.
-        const bool behind = op.def->emission == Emission::reduce || theirs <= own ||
-                            p.type_of(p.result(op, 0)).rank() == 0;
+        const bool behind = theirs <= own || is_behind(p, user);
         elsewhere += it->second * (behind ? 1.0 : theirs / own);
       }
     }

@@ -19,7 +19,8 @@ constexpr std::size_t kAtOnce = 2;      // consumers whose patterns are combined
 
 struct Candidate {
   Pattern pattern;
-  double gain = 0;
+  double seconds = 0;  // as one kernel
+  double gain = 0;     // against every vertex by itself
 };
 
 class Explorer {
@@ -36,8 +37,9 @@ class Explorer {
 
  private:
   std::vector<Candidate> candidates(Vertex v);
-  std::vector<Pattern> reduce(std::span<const Vertex> consumers, Vertex v);
-  std::vector<Candidate> top(std::vector<Pattern> patterns);
+  std::vector<Candidate> reduce(std::span<const Vertex> consumers, Vertex v);
+  void add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const;
+  std::vector<Candidate> top(std::vector<Candidate> all);
   bool is_legal(const Pattern& pattern);
   std::vector<Pattern> choose() const;
 
@@ -69,42 +71,53 @@ bool Explorer::is_legal(const Pattern& pattern) {
 }
 
 // The best legal ones, each once.
-std::vector<Candidate> Explorer::top(std::vector<Pattern> patterns) {
-  std::sort(patterns.begin(), patterns.end());
-  patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
-  std::vector<Candidate> all;
-  for (Pattern& p : patterns) {
-    const double gain = p.size() > 1 ? cost_.gain(p) : 0;
-    all.push_back({std::move(p), gain});
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
+std::vector<Candidate> Explorer::top(std::vector<Candidate> all) {
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.gain != b.gain ? a.gain > b.gain : a.pattern < b.pattern;
+  });
   std::vector<Candidate> kept;
-  for (Candidate& c : all)
-    if (kept.size() < kKeep && c.gain >= 0 && is_legal(c.pattern)) kept.push_back(std::move(c));
+  for (Candidate& c : all) {
+    if (kept.size() == kKeep) break;
+    if (c.gain < 0 || (!kept.empty() && kept.back().pattern == c.pattern)) continue;
+    if (is_legal(c.pattern)) kept.push_back(std::move(c));
+  }
   return kept;
+}
+
+// Two patterns as one, where that beats the two.
+void Explorer::add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const {
+  Candidate both{union_of(a.pattern, b.pattern), 0, 0};
+  if (both.pattern.size() > kMostOps) return;
+  both.seconds = cost_.kernel(both.pattern);
+  if (both.seconds > a.seconds + b.seconds) return;
+  both.gain = cost_.apart(both.pattern) - both.seconds;
+  to.push_back(std::move(both));
 }
 
 // PatternReduction: patterns of a few consumers are combined with each other and with v; the best
 // of both halves once more.
-std::vector<Pattern> Explorer::reduce(std::span<const Vertex> consumers, Vertex v) {
-  std::vector<Pattern> out = {{v}};
+std::vector<Candidate> Explorer::reduce(std::span<const Vertex> consumers, Vertex v) {
+  std::vector<Candidate> out = {{{v}, cost_.kernel({v}), 0}};
   if (consumers.size() > kAtOnce) {
     const std::size_t half = consumers.size() / 2;
-    const std::vector<Pattern> a = reduce(consumers.subspan(0, half), v);
-    const std::vector<Pattern> b = reduce(consumers.subspan(half), v);
-    for (const Pattern& x : a)
-      for (const Pattern& y : b) out.push_back(union_of(x, y));
+    const std::vector<Candidate> a = reduce(consumers.subspan(0, half), v);
+    const std::vector<Candidate> b = reduce(consumers.subspan(half), v);
+    for (const Candidate& x : a)
+      for (const Candidate& y : b) add_union(x, y, out);
+    out.insert(out.end(), a.begin(), a.end());
+    out.insert(out.end(), b.begin(), b.end());
   } else {
     for (Vertex c : consumers) {
       const std::size_t before = out.size();
       for (const Candidate& candidate : best_[c])
-        for (std::size_t i = 0; i < before; ++i) out.push_back(union_of(out[i], candidate.pattern));
+        for (std::size_t i = 0; i < before; ++i) {
+          const Candidate from = out[i];
+          add_union(from, candidate, out);
+        }
     }
   }
-  std::vector<Pattern> kept;
-  for (Candidate& c : top(std::move(out))) kept.push_back(std::move(c.pattern));
-  if (kept.empty()) kept.push_back({v});
+  std::vector<Candidate> kept = top(std::move(out));
+  if (kept.empty()) kept.push_back({{v}, cost_.kernel({v}), 0});
   return kept;
 }
 
@@ -112,9 +125,7 @@ std::vector<Candidate> Explorer::candidates(Vertex v) {
   std::vector<Vertex> consumers;
   for (Vertex c : graph_.consumers[v])
     if (graph_.stitchable[c]) consumers.push_back(c);
-  std::vector<Pattern> all = reduce(consumers, v);
-  all.push_back({v});
-  return top(std::move(all));
+  return reduce(consumers, v);
 }
 
 // Producers first; a plan takes one of a vertex's patterns, or leaves it alone.
