@@ -2,7 +2,8 @@
 
 # heddle_library(NAME <folder> [PUBLIC_HEADERS a.h ...] [DEPENDS <folder> ...] [LINKS <target> ...]
 #                [DEFINES <macro=value> ...])
-# makes heddle::<folder> from src/<folder>. A folder without sources is skipped.
+# makes heddle::<folder> from src/<folder>, and from src/<folder>.cpp and .h where these are there. A
+# folder without sources is skipped.
 function(heddle_library)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "PUBLIC_HEADERS;DEPENDS;LINKS;DEFINES")
   list(FIND HEDDLE_FOLDERS ${arg_NAME} place)
@@ -21,6 +22,10 @@ function(heddle_library)
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${arg_NAME}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${arg_NAME}/*.h)
+  file(GLOB alone CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${arg_NAME}.cpp)
+  list(APPEND sources ${alone})
+  file(GLOB alone CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${arg_NAME}.h)
+  list(APPEND headers ${alone})
   file(GLOB public_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/heddle/*.h)
   list(TRANSFORM arg_PUBLIC_HEADERS PREPEND ${CMAKE_SOURCE_DIR}/include/heddle/)
   foreach(header IN LISTS public_headers)

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "heddle/block.h"
 #include "heddle/error.h"
 #include "heddle/type.h"
 
@@ -17,8 +18,10 @@ class Array {
   Array() = default;
   // All zero bytes. Throws Error where there is not enough memory.
   explicit Array(Type type);
-  // Takes raw bytes in the machine's order; their number must fit the type.
-  Array(Type type, std::vector<std::byte> bytes);
+  // Copies raw bytes in the machine's order; their number must fit the type.
+  Array(Type type, std::span<const std::byte> bytes);
+  // Takes a block of at least the bytes that the type has.
+  Array(Type type, std::shared_ptr<Block> block);
   // Every element is `element` (byte_size(dtype) bytes); memory is taken only when written or read
   // whole.
   static Array splat(Type type, std::span<const std::byte> element);
@@ -47,6 +50,9 @@ class Array {
     return {reinterpret_cast<T*>(b.data()), b.size() / sizeof(T)};
   }
 
+  // The block that holds the bytes, a splat written out first; null for an array without any.
+  const std::shared_ptr<Block>& block() const;
+
   // The same bytes under another type of the same size.
   Array reinterpreted(Type type) const;
 
@@ -55,7 +61,7 @@ class Array {
 
  private:
   Type type_ = Type::tensor(DType::i1, {0});
-  mutable std::shared_ptr<std::vector<std::byte>> data_;
+  mutable std::shared_ptr<Block> data_;
   mutable bool splat_ = false;
 };
 

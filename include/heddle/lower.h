@@ -9,6 +9,10 @@ namespace heddle {
 // of anything narrower are computed in f64 and rounded once. Two ops stay as they are: next_after
 // of formats without a -0 or with fewer than 8 bits, and ragged_dot with group sizes that differ by
 // batch.
-Expected<Program> lower_chlo(const Program& program);
+struct LowerOptions {
+  // Leaves ops that kernels compute as they are: those with a scalar op in their row.
+  bool keep_scalar_ops = false;
+};
+Expected<Program> lower_chlo(const Program& program, const LowerOptions& options = {});
 
 }  // namespace heddle

@@ -6,10 +6,10 @@ namespace heddle {
 
 namespace {
 
-std::shared_ptr<std::vector<std::byte>> allocate(const Type& type, std::int64_t bytes) {
+std::shared_ptr<Block> allocate(const Type& type, std::int64_t bytes) {
   try {
-    return std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(bytes));
-  } catch (const std::exception&) {  // bad_alloc or length_error
+    return Block::zeroed(static_cast<std::size_t>(bytes));
+  } catch (const std::bad_alloc&) {
     throw Error(fmt::format("there is no memory for {} ({} bytes)", type.str(), bytes));
   }
 }
@@ -18,10 +18,16 @@ std::shared_ptr<std::vector<std::byte>> allocate(const Type& type, std::int64_t 
 
 Array::Array(Type type) : type_(std::move(type)) { data_ = allocate(type_, type_.bytes()); }
 
-Array::Array(Type type, std::vector<std::byte> bytes) : type_(std::move(type)) {
+Array::Array(Type type, std::span<const std::byte> bytes) : type_(std::move(type)) {
   HEDDLE_CHECK(static_cast<std::int64_t>(bytes.size()) == type_.bytes(), "{} bytes for {}",
                bytes.size(), type_.str());
-  data_ = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+  data_ = Block::copy_of(bytes);
+}
+
+Array::Array(Type type, std::shared_ptr<Block> block) : type_(std::move(type)) {
+  HEDDLE_CHECK(block && block->size() >= static_cast<std::size_t>(type_.bytes()), "a block for {}",
+               type_.str());
+  data_ = std::move(block);
 }
 
 Array Array::splat(Type type, std::span<const std::byte> element) {
@@ -29,7 +35,7 @@ Array Array::splat(Type type, std::span<const std::byte> element) {
                "a splat of {} bytes for {}", element.size(), type.str());
   Array a;
   a.type_ = std::move(type);
-  a.data_ = std::make_shared<std::vector<std::byte>>(element.begin(), element.end());
+  a.data_ = Block::copy_of(element);
   a.splat_ = a.type_.elements() != 1;
   return a;
 }
@@ -39,19 +45,28 @@ std::span<const std::byte> Array::bytes() const {
   if (splat_) {
     auto whole = allocate(type_, type_.bytes());
     const std::size_t step = data_->size();
-    for (std::size_t at = 0; at < whole->size(); at += step)
+    if (step == 1) std::memset(whole->data(), static_cast<int>(data_->data()[0]), whole->size());
+    for (std::size_t at = 0; step > 1 && at < whole->size(); at += step)
       std::memcpy(whole->data() + at, data_->data(), step);
     data_ = std::move(whole);
     splat_ = false;
   }
-  return *data_;
+  return {data_->data(), static_cast<std::size_t>(type_.bytes())};
+}
+
+const std::shared_ptr<Block>& Array::block() const {
+  (void)bytes();
+  return data_;
 }
 
 std::span<std::byte> Array::mutable_bytes() {
   (void)bytes();
   if (!data_) return {};
-  if (data_.use_count() > 1) data_ = std::make_shared<std::vector<std::byte>>(*data_);
-  return *data_;
+  const auto size = static_cast<std::size_t>(type_.bytes());
+  if (data_.use_count() > 1 || data_->is_view()) {
+    data_ = Block::copy_of({data_->data(), size});
+  }
+  return {data_->data(), size};
 }
 
 std::span<const std::byte> Array::element(std::int64_t flat) const {
@@ -71,7 +86,8 @@ Array Array::reinterpreted(Type type) const {
 bool operator==(const Array& a, const Array& b) {
   if (!(a.type_ == b.type_)) return false;
   if (a.data_ == b.data_ && a.splat_ == b.splat_) return true;
-  if (a.splat_ && b.splat_) return *a.data_ == *b.data_;
+  if (a.splat_ && b.splat_)
+    return std::memcmp(a.data_->data(), b.data_->data(), a.data_->size()) == 0;
   auto x = a.bytes();
   auto y = b.bytes();
   return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.size()) == 0);

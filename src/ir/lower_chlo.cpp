@@ -130,9 +130,10 @@ Lower lowering(std::string_view op) {
 
 }  // namespace chlo
 
-Expected<Program> lower_chlo(const Program& program) {
-  Rewriter rewriter(program, [](Rewriter& r, const Op& op) -> Expected<bool> {
+Expected<Program> lower_chlo(const Program& program, const LowerOptions& options) {
+  Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
     if (!op.def->lower) return false;
+    if (options.keep_scalar_ops && op.def->scalar != ScalarOp::none) return false;
     return op.def->lower(r, op);
   });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));

@@ -1,8 +1,6 @@
 #include "stitch/cost.h"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
@@ -12,21 +10,18 @@ namespace heddle {
 
 namespace {
 
-// How often an op's function is called for one of its elements, given how often its result is.
-enum class Access { same, elsewhere };
-
 // Whether a consumer takes its operand at the index of its own result, or somewhere else, so that
 // two such consumers compute it twice.
-Access access_of(const Op& consumer) {
+bool takes_elsewhere(const Op& consumer) {
   switch (consumer.def->emission) {
     case Emission::copy:
     case Emission::join:
     case Emission::dynamic_slice:
     case Emission::dynamic_update_slice:
     case Emission::gather:
-      return Access::elsewhere;
+      return true;
     default:
-      return Access::same;
+      return false;
   }
 }
 
@@ -61,111 +56,123 @@ double window_of(const Program& program, const Op& op) {
   return std::max(1.0, all / in);
 }
 
-}  // namespace
-
-CostModel::CostModel(const Graph& graph, const Readers& readers, const MachineFigures& machine)
-    : graph_(graph), readers_(readers), machine_(machine) {
-  for (Vertex v = 0; v < graph.size(); ++v) {
-    windows_.push_back(graph.stitchable[v] ? window_of(*graph.program, graph.op(v)) : 1);
-    alone_.push_back(graph.stitchable[v] ? kernel({v}) : 0);
-  }
-}
-
-std::int64_t CostModel::bytes(ValueId v) const {
-  const Program& p = *graph_.program;
+// A constant of one value is no memory at all.
+std::int64_t bytes_of(const Program& p, ValueId v) {
+  const Type& type = p.type_of(v);
+  if (!type.is_tensor()) return 0;
   const OpId from = p.value(v).op;
   if (from != kNone && p.op(from).def->form == Form::constant) {
     const Attr* attr = p.attr(p.op(from), "value");
     const Array* array = attr ? attr->get<Array>() : nullptr;
     if (array && array->is_splat()) return 0;
   }
-  return p.type_of(v).is_tensor() ? p.type_of(v).bytes() : 0;
+  return type.bytes();
 }
 
-double CostModel::seconds(std::int64_t bytes, double work) const {
-  const double workers = machine_.workers;
-  const double rate =
-      bytes > machine_.far_cache ? machine_.copy_rate : machine_.near_rate * workers / 2;
-  const double busy =
-      std::max(static_cast<double>(bytes) / rate, work / (machine_.light_rate * workers));
-  return machine_.launch_seconds + busy;
+}  // namespace
+
+CostModel::CostModel(const Graph& graph, const Readers& readers, const MachineFigures& machine)
+    : graph_(graph), readers_(readers), machine_(machine) {
+  const Program& p = *graph.program;
+  bytes_.assign(p.value_count(), -1);
+  maker_.assign(p.value_count(), kNone);
+  seen_.assign(p.value_count(), 0);
+  member_.assign(graph.size(), 0);
+  times_.assign(graph.size(), 0);
+  facts_.resize(graph.size());
+  for (Vertex v = 0; v < graph.size(); ++v) {
+    const Op& op = graph.op(v);
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      bytes_[p.result(op, i)] = bytes_of(p, p.result(op, i));
+      maker_[p.result(op, i)] = v;
+    }
+    for (ValueId value : graph.reads[v])
+      if (bytes_[value] < 0) bytes_[value] = bytes_of(p, value);
+    if (!graph.stitchable[v]) continue;
+    Facts& f = facts_[v];
+    f.elements = f.points = static_cast<double>(p.type_of(p.result(op, 0)).elements());
+    f.window = window_of(p, op);
+    f.reduces = op.def->emission == Emission::reduce || op.def->emission == Emission::contract;
+    if (f.reduces)
+      f.points = std::max(f.points,
+                          f.window * static_cast<double>(p.type_of(p.operands(op)[0]).elements()));
+    f.weight = op.def->cls == OpClass::heavy        ? machine.light_rate / machine.heavy_rate
+               : op.def->emission == Emission::copy ? 0.25
+                                                    : 1.0;
+    f.elsewhere = takes_elsewhere(op);
+    f.behind = f.elsewhere && op.operand_count > 0 && is_behind(p, op);
+    f.partly = f.elsewhere && op.def->emission != Emission::join;
+  }
+  for (Vertex v = 0; v < graph.size(); ++v)
+    if (graph.stitchable[v]) facts_[v].alone = kernel({v});
 }
 
-std::int64_t CostModel::traffic(const Pattern& pattern) const {
+void CostModel::enter(const Pattern& pattern) const {
+  ++epoch_;
+  for (Vertex v : pattern) member_[v] = epoch_;
+}
+
+// A small value is in some cache when it is read again; a large one comes from memory.
+void CostModel::count(std::int64_t bytes, Traffic& traffic) const {
+  const double near = machine_.near_rate * machine_.workers / 2;
+  const double share =
+      std::min(1.0, static_cast<double>(bytes) / (0.25 * static_cast<double>(machine_.far_cache)));
+  traffic.bytes += bytes;
+  traffic.seconds += static_cast<double>(bytes) * (share / machine_.copy_rate + (1 - share) / near);
+}
+
+CostModel::Traffic CostModel::traffic(const Pattern& pattern) const {
   const Program& p = *graph_.program;
-  std::unordered_set<ValueId> seen;
-  std::unordered_set<OpId> members;
-  for (Vertex v : pattern) members.insert(graph_.ops[v]);
-  std::int64_t total = 0;
+  enter(pattern);
+  Traffic total;
   for (Vertex v : pattern) {
     const Op& op = graph_.op(v);
-    for (ValueId value : graph_.reads[v])
-      if (!members.contains(p.value(value).op) && seen.insert(value).second) {
-        // A slice or gather reads only what it gives.
-        std::int64_t n = bytes(value);
-        if (access_of(op) == Access::elsewhere && op.def->emission != Emission::join)
-          n = std::min(n, bytes(p.result(op, 0)));
-        total += n;
-      }
-    for (std::size_t i = 0; i < op.result_count; ++i) {
-      const ValueId r = p.result(op, i);
-      for (OpId reader : readers_.of[r])
-        if (!members.contains(reader)) {
-          total += bytes(r);
-          break;
-        }
+    for (ValueId value : graph_.reads[v]) {
+      if (seen_[value] == epoch_ || (maker_[value] != kNone && is_member(maker_[value]))) continue;
+      seen_[value] = epoch_;
+      count(facts_[v].partly ? std::min(bytes_[value], bytes_[p.result(op, 0)]) : bytes_[value],
+            total);
     }
+    const bool leaves =
+        graph_.escapes[v] || std::any_of(graph_.consumers[v].begin(), graph_.consumers[v].end(),
+                                         [&](Vertex c) { return !is_member(c); });
+    if (!leaves) continue;
+    for (std::size_t i = 0; i < op.result_count; ++i) count(bytes_[p.result(op, i)], total);
   }
   return total;
 }
 
 double CostModel::kernel(const Pattern& pattern) const {
-  const Program& p = *graph_.program;
-  const double heavy = machine_.light_rate / machine_.heavy_rate;
+  const Traffic memory = traffic(pattern);  // enters the pattern
   // From the last op to the first: how often each is computed.
-  std::unordered_map<Vertex, double> times;
   double work = 0;
   for (std::size_t n = pattern.size(); n-- > 0;) {
     const Vertex v = pattern[n];
-    const Op& op = graph_.op(v);
-    const double own = static_cast<double>(p.type_of(p.result(op, 0)).elements());
-    double same = 0, elsewhere = 0;
-    bool leaves = graph_.escapes[v];
+    const Facts& own = facts_[v];
+    double same = graph_.escapes[v] ? 1 : 0, elsewhere = 0;
     for (Vertex c : graph_.consumers[v]) {
-      auto it = times.find(c);
-      if (it == times.end()) {
-        leaves = true;
-        continue;
-      }
-      const Op& user = graph_.op(c);
-      const double theirs = static_cast<double>(p.type_of(p.result(user, 0)).elements());
-      if (access_of(user) == Access::same) {
-        same = std::max(same, it->second * windows_[c]);
-      } else {
-        const bool behind = theirs <= own || is_behind(p, user);
-        elsewhere += it->second * (behind ? 1.0 : theirs / own);
-      }
+      const Facts& user = facts_[c];
+      if (!is_member(c))
+        same = std::max(same, 1.0);
+      else if (!user.elsewhere)
+        same = std::max(same, times_[c] * user.window);
+      else
+        elsewhere +=
+            times_[c] *
+            (user.elements <= own.elements || user.behind ? 1.0 : user.elements / own.elements);
     }
-    double count = std::max({same + elsewhere, leaves ? 1.0 : 0.0, elsewhere});
-    // A reduction is computed once and kept.
-    const bool reduces =
-        op.def->emission == Emission::reduce || op.def->emission == Emission::contract;
-    if (reduces) count = std::min(count, 1.0);
-    if (count == 0) count = 1;
-    times[v] = count;
-    double points = own;
-    if (reduces)
-      points =
-          std::max(own, static_cast<double>(p.type_of(p.operands(op)[0]).elements()) * windows_[v]);
-    const bool free_of_work = op.def->emission == Emission::copy;
-    work += count * points * (op.def->cls == OpClass::heavy ? heavy : free_of_work ? 0.25 : 1.0);
+    double count = std::max(1.0, same + elsewhere);
+    if (own.reduces) count = 1;
+    times_[v] = count;
+    work += count * own.points * own.weight;
   }
-  return seconds(traffic(pattern), work);
+  return machine_.launch_seconds +
+         std::max(memory.seconds, work / (machine_.light_rate * machine_.workers));
 }
 
 double CostModel::apart(const Pattern& pattern) const {
   double sum = 0;
-  for (Vertex v : pattern) sum += alone_[v];
+  for (Vertex v : pattern) sum += facts_[v].alone;
   return sum;
 }
 

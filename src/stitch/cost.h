@@ -20,17 +20,40 @@ class CostModel {
   // What stitching saves: memory, launches, less what is computed again.
   double gain(const Pattern& pattern) const { return apart(pattern) - kernel(pattern); }
 
-  // Bytes that the kernel of a pattern reads and writes.
-  std::int64_t traffic(const Pattern& pattern) const;
+  // What the kernel of a pattern reads and writes.
+  struct Traffic {
+    std::int64_t bytes = 0;
+    double seconds = 0;
+  };
+  Traffic traffic(const Pattern& pattern) const;
 
  private:
-  double seconds(std::int64_t bytes, double work) const;
-  std::int64_t bytes(ValueId v) const;
+  // What is asked about a vertex again and again.
+  struct Facts {
+    double elements = 0;     // of result 0
+    double points = 0;       // at which it computes
+    double weight = 0;       // of one computation, in light ones
+    double window = 1;       // how often it computes its operand
+    double alone = 0;        // seconds as a kernel of its own
+    bool reduces = false;    // computed once and kept
+    bool elsewhere = false;  // takes its operand at another index than that of its result
+    bool behind = false;     // as a broadcast along inner loops only
+    bool partly = false;     // reads no more than it gives
+  };
+  void count(std::int64_t bytes, Traffic& traffic) const;
+  void enter(const Pattern& pattern) const;
+  bool is_member(Vertex v) const { return member_[v] == epoch_; }
 
   const Graph& graph_;
   const Readers& readers_;
   const MachineFigures& machine_;
-  std::vector<double> windows_, alone_;  // by vertex
+  std::vector<Facts> facts_;
+  std::vector<std::int64_t> bytes_;   // by value
+  std::vector<std::uint32_t> maker_;  // vertex by value, or kNone
+  // Marks of the pattern that is being looked at; old ones count for nothing.
+  mutable std::vector<std::uint32_t> member_, seen_;
+  mutable std::vector<double> times_;
+  mutable std::uint32_t epoch_ = 0;
 };
 
 }  // namespace heddle

@@ -13,14 +13,15 @@ namespace heddle {
 
 namespace {
 
-constexpr std::size_t kKeep = 3;        // patterns per vertex, and plans of the beam
-constexpr std::size_t kMostOps = 1500;  // of one pattern
-constexpr std::size_t kAtOnce = 2;      // consumers whose patterns are combined at once
+constexpr std::size_t kKeep = 3;       // patterns per vertex, and plans of the beam
+constexpr std::size_t kMostOps = 320;  // of one pattern
+constexpr std::size_t kAtOnce = 2;     // consumers whose patterns are combined at once
 
 struct Candidate {
   Pattern pattern;
   double seconds = 0;  // as one kernel
   double gain = 0;     // against every vertex by itself
+  bool legal = false;  // for sure
 };
 
 class Explorer {
@@ -41,6 +42,8 @@ class Explorer {
   void add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const;
   std::vector<Candidate> top(std::vector<Candidate> all);
   bool is_legal(const Pattern& pattern);
+  bool only_feeds(Vertex v, const Pattern& pattern) const;
+  bool needs_schedule(const Pattern& pattern) const;
   std::vector<Pattern> choose() const;
 
   const Graph& graph_;
@@ -51,22 +54,36 @@ class Explorer {
   std::map<Pattern, bool> legal_;
 };
 
-// A kernel exists for it. Only reductions can stand in the way, or a path that comes back.
-bool Explorer::is_legal(const Pattern& pattern) {
-  if (pattern.size() > kMostOps) return false;
-  if (!is_convex(graph_, pattern)) return false;
-  bool reduces = false;
+// Ops that give their results element by element in one shape always share their loops.
+bool Explorer::needs_schedule(const Pattern& pattern) const {
+  const Shape* shape = nullptr;
   for (Vertex v : pattern) {
-    const Emission e = graph_.op(v).def->emission;
-    reduces |= e == Emission::reduce || e == Emission::contract;
+    const Op& op = graph_.op(v);
+    if (op.def->emission == Emission::reduce || op.def->emission == Emission::contract) return true;
+    const bool leaves =
+        graph_.escapes[v] ||
+        std::any_of(graph_.consumers[v].begin(), graph_.consumers[v].end(), [&](Vertex c) {
+          return !std::binary_search(pattern.begin(), pattern.end(), c);
+        });
+    if (!leaves) continue;
+    const Shape& own = graph_.program->type_of(graph_.program->result(op, 0)).shape;
+    if (shape && *shape != own) return true;
+    shape = &own;
   }
-  std::vector<OpId> ops;
-  for (Vertex v : pattern) ops.push_back(graph_.ops[v]);
-  if (!reduces) return true;
+  return false;
+}
+
+// A kernel exists for it: no path comes back, and its loops can be shared.
+bool Explorer::is_legal(const Pattern& pattern) {
+  if (pattern.size() > kMostOps || !is_convex(graph_, pattern)) return false;
+  if (!needs_schedule(pattern)) return true;
   auto [it, fresh] = legal_.try_emplace(pattern, false);
-  if (fresh)
-    it->second =
-        schedule_group(*graph_.program, make_group(*graph_.program, readers_, ops), machine_).ok();
+  if (fresh) {
+    std::vector<OpId> ops;
+    for (Vertex v : pattern) ops.push_back(graph_.ops[v]);
+    const StitchGroup group = make_group(*graph_.program, readers_, std::move(ops));
+    it->second = schedule_group(*graph_.program, group, machine_).ok();
+  }
   return it->second;
 }
 
@@ -79,25 +96,38 @@ std::vector<Candidate> Explorer::top(std::vector<Candidate> all) {
   for (Candidate& c : all) {
     if (kept.size() == kKeep) break;
     if (c.gain < 0 || (!kept.empty() && kept.back().pattern == c.pattern)) continue;
-    if (is_legal(c.pattern)) kept.push_back(std::move(c));
+    if (!c.legal && !is_legal(c.pattern)) continue;
+    c.legal = true;
+    kept.push_back(std::move(c));
   }
   return kept;
 }
 
+// A vertex that nobody outside of the pattern uses, and that reduces nothing.
+bool Explorer::only_feeds(Vertex v, const Pattern& pattern) const {
+  const Emission e = graph_.op(v).def->emission;
+  if (e == Emission::reduce || e == Emission::contract || graph_.escapes[v]) return false;
+  return std::all_of(graph_.consumers[v].begin(), graph_.consumers[v].end(), [&](Vertex c) {
+    return std::binary_search(pattern.begin(), pattern.end(), c);
+  });
+}
+
 // Two patterns as one, where that beats the two.
 void Explorer::add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const {
-  Candidate both{union_of(a.pattern, b.pattern), 0, 0};
+  Candidate both{union_of(a.pattern, b.pattern), 0, 0, false};
   if (both.pattern.size() > kMostOps) return;
   both.seconds = cost_.kernel(both.pattern);
   if (both.seconds > a.seconds + b.seconds) return;
   both.gain = cost_.apart(both.pattern) - both.seconds;
+  // What b computes needs no other loops where a only feeds it.
+  both.legal = b.legal && a.pattern.size() == 1 && only_feeds(a.pattern[0], b.pattern);
   to.push_back(std::move(both));
 }
 
 // PatternReduction: patterns of a few consumers are combined with each other and with v; the best
 // of both halves once more.
 std::vector<Candidate> Explorer::reduce(std::span<const Vertex> consumers, Vertex v) {
-  std::vector<Candidate> out = {{{v}, cost_.kernel({v}), 0}};
+  std::vector<Candidate> out = {{{v}, cost_.kernel({v}), 0, true}};
   if (consumers.size() > kAtOnce) {
     const std::size_t half = consumers.size() / 2;
     const std::vector<Candidate> a = reduce(consumers.subspan(0, half), v);
@@ -117,7 +147,7 @@ std::vector<Candidate> Explorer::reduce(std::span<const Vertex> consumers, Verte
     }
   }
   std::vector<Candidate> kept = top(std::move(out));
-  if (kept.empty()) kept.push_back({{v}, cost_.kernel({v}), 0});
+  if (kept.empty()) kept.push_back({{v}, cost_.kernel({v}), 0, true});
   return kept;
 }
 

@@ -64,19 +64,19 @@ bool is_convex(const Graph& graph, const Pattern& pattern) {
   if (pattern.size() < 2) return true;
   const Vertex last = pattern.back();
   auto inside = [&](Vertex v) { return std::binary_search(pattern.begin(), pattern.end(), v); };
+  graph.begin_walk();
   std::vector<Vertex> open;
-  std::unordered_set<Vertex> seen;
-  auto follow = [&](Vertex v) {
+  for (Vertex v : pattern)
     for (Vertex c : graph.consumers[v])
-      if (c < last && !inside(c) && seen.insert(c).second) open.push_back(c);
-  };
-  for (Vertex v : pattern) follow(v);
+      if (c < last && !inside(c) && graph.mark(c)) open.push_back(c);
   while (!open.empty()) {
     const Vertex v = open.back();
     open.pop_back();
-    for (Vertex c : graph.consumers[v])
+    for (Vertex c : graph.consumers[v]) {
+      if (c > last) continue;
       if (inside(c)) return false;
-    follow(v);
+      if (graph.mark(c)) open.push_back(c);
+    }
   }
   return true;
 }

@@ -9,7 +9,8 @@ namespace heddle {
 
 using Vertex = std::uint32_t;  // its number is its place in the region's order of work
 
-struct Graph {
+class Graph {
+ public:
   const Program* program = nullptr;
   RegionId region = kNone;
   std::vector<OpId> ops;
@@ -19,7 +20,22 @@ struct Graph {
   std::vector<std::vector<ValueId>> reads;  // tensors from anywhere, each once
 
   std::size_t size() const { return ops.size(); }
+
+  // Marks for one walk at a time: a new walk makes all old marks void.
+  void begin_walk() const {
+    marks_.resize(ops.size(), 0);
+    ++walk_;
+  }
+  bool mark(Vertex v) const {  // false: it was marked already
+    if (marks_[v] == walk_) return false;
+    marks_[v] = walk_;
+    return true;
+  }
   const Op& op(Vertex v) const { return program->op(ops[v]); }
+
+ private:
+  mutable std::vector<std::uint32_t> marks_;
+  mutable std::uint32_t walk_ = 0;
 };
 
 Graph make_graph(const Program& program, RegionId region);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <queue>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace heddle {
 
@@ -55,6 +54,7 @@ class Merger {
         for (ValueId value : graph_.reads[v]) readers_[value].push_back(v);
       }
     version_.assign(units_.size(), 0);
+    walked_.assign(units_.size(), 0);
     seconds_.resize(units_.size());
     for (UnitId u = 0; u < units_.size(); ++u)
       seconds_[u] = mergeable(u) ? cost_.kernel(units_[u]) : 0;
@@ -96,15 +96,19 @@ class Merger {
   }
 
   // Whether a path leaves the two and comes back through other units.
-  bool comes_back(const Pattern& both, UnitId a, UnitId b) const {
+  bool comes_back(const Pattern& both, UnitId a, UnitId b) {
     const Vertex last = both.back();
+    ++walk_;
+    walked_[a] = walked_[b] = walk_;
     std::vector<UnitId> open;
-    std::unordered_set<UnitId> seen = {a, b};
     auto follow = [&](const Pattern& from) {
       for (Vertex v : from)
-        for (Vertex w : graph_.consumers[v])
-          if (units_[unit_of_[w]].front() < last && seen.insert(unit_of_[w]).second)
-            open.push_back(unit_of_[w]);
+        for (Vertex w : graph_.consumers[v]) {
+          const UnitId u = unit_of_[w];
+          if (walked_[u] == walk_ || units_[u].front() > last) continue;
+          walked_[u] = walk_;
+          open.push_back(u);
+        }
     };
     follow(both);
     while (!open.empty()) {
@@ -134,7 +138,8 @@ class Merger {
   std::vector<Pattern> units_;
   std::vector<UnitId> unit_of_;
   std::unordered_map<ValueId, std::vector<Vertex>> readers_;
-  std::vector<std::uint32_t> version_;
+  std::vector<std::uint32_t> version_, walked_;
+  std::uint32_t walk_ = 0;
   std::vector<double> seconds_;
   std::priority_queue<Offer> offers_;
 };

@@ -32,6 +32,7 @@ class Scheduler {
     find_tail();
     HEDDLE_TRY_VOID(choose_outer());
     choose_blocks();
+    HEDDLE_TRY_VOID(check_repeats());
     keep_values();
     return std::move(plan_);
   }
@@ -43,6 +44,7 @@ class Scheduler {
   void find_tail();
   Verdict choose_outer();
   void choose_blocks();
+  Verdict check_repeats() const;
   void keep_values();
   void keep_tiles();
   std::vector<AxisList> sink_domains() const;
@@ -263,7 +265,9 @@ Verdict Scheduler::choose_outer() {
     r.crosses = r.crosses && std::any_of(r.reduced.begin(), r.reduced.end(),
                                          [&](int a) { return axis(a).outer >= 0; });
   constexpr std::int64_t kAlone = 1 << 16;  // elements that one worker may do by itself
-  if (plan_.outer.empty() && product(*largest) > kAlone)
+  std::int64_t points = product(*largest);
+  for (const Reduction& r : plan_.reductions) points = std::max(points, product(domain(r)));
+  if (plan_.outer.empty() && points > kAlone)
     return Reason{"its reductions leave nothing that could run at the same time"};
   if (std::any_of(plan_.reductions.begin(), plan_.reductions.end(),
                   [](const Reduction& r) { return r.crosses; }))
@@ -332,6 +336,23 @@ void Scheduler::choose_blocks() {
   for (ValueId v : group_.inputs)
     if (plan_.space.contains(v)) widen(v);
   for (ValueId v : plan_.stores) widen(v);
+}
+
+// A reduction that knows nothing of an outer axis is done again by every block along it.
+Verdict Scheduler::check_repeats() const {
+  std::int64_t useful = 0;
+  for (ValueId v : group_.outputs) useful += elements(v);
+  for (const Reduction& r : plan_.reductions) {
+    const AxisList own = domain(r);
+    std::int64_t again = product(own);
+    for (int a : plan_.outer) {
+      const GroupAxis& x = plan_.axes[static_cast<std::size_t>(a)];
+      if (!has(own, a)) again *= (x.size + x.block - 1) / x.block;
+    }
+    if (again > 2 * (product(own) + useful))
+      return Reason{"every block would do the same reduction again"};
+  }
+  return yes();
 }
 
 int Scheduler::compute_level(ValueId value) {

@@ -1,15 +1,17 @@
-// heddle run: runs a program with the reference interpreter and says what came out.
+// heddle run: compiles a program, runs it and says what came out.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 
 #include "commands.h"
 #include "doctor.h"
+#include "execute.h"
+#include "explain.h"
 #include "heddle/interpreter.h"
+#include "heddle/log.h"
 #include "heddle/trace.h"
 #include "heddle/verify.h"
 #include "run_report.h"
@@ -106,12 +108,14 @@ Outcome run_function(const Program& program, const Function& function, Session& 
   const InterpretOptions options = interpret_options(session);
   std::vector<Array> inputs = session.timed(
       "inputs", [&] { return gather_inputs(program, function, sources, options.memory_limit); });
-  const auto start = std::chrono::steady_clock::now();
-  outcome.results = session.timed("run @" + function.name, [&] {
-    return interpret(program, function, std::move(inputs), options).value();
+  ExecuteRequest execution = request.execute;
+  execution.time_steps = request.explain || log_level() >= kLogSteps;
+  outcome.execution = session.timed("run @" + function.name, [&] {
+    return execute(program, function, std::move(inputs), execution, options);
   });
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  outcome.seconds = took.count();
+  outcome.results = std::move(outcome.execution.results);
+  outcome.seconds = outcome.execution.median();
+  log_steps(outcome.execution);
   outcome.types = result_types(program, function);
   if (request.check)
     session.timed("compare",
@@ -244,6 +248,24 @@ void add_inputs(CLI::App& command, RunRequest& request) {
       ->check(wrong_name);
 }
 
+void add_engine(CLI::App& command, RunRequest& request) {
+  ExecuteRequest& execute = request.execute;
+  command
+      .add_option("--engine", execute.engine,
+                  "compiled; interpreter, the reference; or kernels: compiled, with kernels\n"
+                  "interpreted")
+      ->check(CLI::IsMember(kEngines))
+      ->capture_default_str();
+  command.add_flag("--explain", request.explain,
+                   "Show every kernel and library call with its ops, bytes and time");
+  command.add_option("--repeat", execute.repeat, "Run so many times and give the median time")
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_flag("--donate", execute.donate, "Let the program overwrite its arguments");
+  command
+      .add_option("--dump", execute.dump, "Folder for the program after every stage, and kernels")
+      ->check(wrong_name);
+}
+
 void add_check(CLI::App& command, RunRequest& request) {
   command.add_flag("--check", request.check, "Compare the results with out.* of --io");
   command.add_option("--rtol", request.tolerance.rtol, "Relative tolerance of --check")
@@ -268,13 +290,14 @@ void add_run(CLI::App& app) {
                    "Folder for one .npy per result, or a file x.safetensors")
       ->check(wrong_name);
   add_check(*command, *request);
+  add_engine(*command, *request);
   command
       ->add_option("--memory", request->memory,
                    "The most memory for values, as 16GB; otherwise half of the machine's")
       ->check(wrong_size);
   command
       ->add_option("--trace", request->trace,
-                   "File for what ran when, for Perfetto: a span per step, function and op")
+                   "File for what ran when, for Perfetto: a span per step and kernel, or op")
       ->check(wrong_name);
   command->add_option("--until", request->until, "Run the program as it is after this stage")
       ->check(CLI::IsMember(stage_names()))

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "explain.h"
+
 namespace heddle::cli {
 namespace {
 
@@ -100,7 +102,9 @@ std::string verdict(const std::vector<Outcome>& outcomes, const RunRequest& requ
     results += o.results.size();
     for (const Comparison& c : o.comparisons) largest = std::max(largest, c.largest);
   }
-  const std::string time = format_seconds(seconds);
+  std::string time = format_seconds(seconds);
+  if (request.execute.repeat > 1)
+    time += fmt::format(", the median of {} runs", request.execute.repeat);
   if (request.check)
     return fmt::format(
         "{} with {}, largest difference {:.2g}; ran in {}",
@@ -118,6 +122,8 @@ void write_tables(const std::vector<Outcome>& outcomes, const RunRequest& reques
       if (outcomes.size() > 1) text += style.bold(outcome.function->name) + "\n";
       text += table(outcome, style);
     }
+    if (request.explain && request.execute.engine != "interpreter")
+      text += explain_text(outcome.execution, style);
     if (!outcome.written.empty()) text += outcome.written + "\n";
   }
   write_stdout(text);
@@ -131,6 +137,8 @@ void write_report(const std::vector<Outcome>& outcomes, const RunRequest& reques
   report["functions"] = Json::array();
   for (const Outcome& o : outcomes) {
     Json function = {{"name", o.function->name}, {"seconds", o.seconds}};
+    function["engine"] = request.execute.engine;
+    function.update(explain_json(o.execution));
     function["results"] = Json::array();
     for (std::size_t i = 0; i < o.results.size(); ++i) {
       Json result = {{"name", result_name(*o.function, i)}};

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "execute.h"
 #include "program_commands.h"
 #include "terminal.h"
 
@@ -15,13 +16,16 @@ struct RunRequest {
   bool check = false;
   Tolerance tolerance;
   std::string memory;  // the most for values, as 16GB; empty: half of the machine's
+  ExecuteRequest execute;
+  bool explain = false;
   ReportOptions report;
 };
 
 // One function that ran.
 struct Outcome {
   const Function* function = nullptr;
-  double seconds = 0;
+  double seconds = 0;   // the median, where it ran more than once
+  Execution execution;  // its results are in `results`
   std::vector<Array> results;
   std::vector<Type> types;
   std::vector<Comparison> comparisons;  // one per result under --check

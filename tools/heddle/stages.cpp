@@ -18,7 +18,7 @@ struct Stage {
 constexpr std::array kStages = {
     Stage{"read", nullptr},
     Stage{"inline", [](const Program& p) { return inline_calls(p); }},
-    Stage{"lower", lower_chlo},
+    Stage{"lower", [](const Program& p) { return lower_chlo(p); }},
     Stage{"simplify", simplify},
 };
 

@@ -1,0 +1,70 @@
+// Executable: what one device does for a program. Steps over buffers whose places are known before
+// anything runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/array.h"
+#include "heddle/error.h"
+
+namespace heddle {
+
+class TraceRecorder;
+
+// One step, for people and reports.
+struct StepInfo {
+  std::string kind = {};  // kernel, library, reference, copy, while, if, case
+  std::string name = {};
+  std::string ops = {};  // that it computes, in order: "exp, add"; shortened where they are many
+  std::size_t op_count = 0;
+  std::string where = {};  // the first of them stands
+  std::string note = {};   // why it stands alone
+  std::int64_t bytes_read = 0, bytes_written = 0;
+  std::int64_t bytes_apart = 0;  // that its ops would read and write one by one
+  std::size_t kernels = 0;       // in one launch
+  int depth = 0;                 // of loops and branches around it
+};
+
+// What steps have cost, one each, in the order of steps().
+struct StepTime {
+  std::int64_t calls = 0;
+  double seconds = 0;
+};
+
+struct RunOptions {
+  // A span per step.
+  TraceRecorder* trace = nullptr;
+  // Adds up what every step takes; grows to the number of steps.
+  std::vector<StepTime>* times = nullptr;
+  // Where interpreter.print writes; stdout where there is none.
+  std::function<void(std::string_view)> print = {};
+};
+
+class ExecutableState;
+
+class Executable {
+ public:
+  explicit Executable(std::shared_ptr<ExecutableState> state) : state_(std::move(state)) {}
+
+  // The results, in memory of their own. Arguments that were donated when the program was compiled,
+  // and that nobody else holds, may be overwritten. One run at a time: a second one waits.
+  Expected<std::vector<Array>> run(std::vector<Array> arguments,
+                                   const RunOptions& options = {}) const;
+
+  // In the order in which they run; those inside of a loop or branch after it.
+  const std::vector<StepInfo>& steps() const;
+  // The most memory that values take, results included and arguments not.
+  std::int64_t peak_bytes() const;
+  // Why the whole program is left to the interpreter; empty where it is compiled.
+  const std::string& interpreted_because() const;
+
+ private:
+  std::shared_ptr<ExecutableState> state_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,66 @@
+// The pipeline, from top to bottom.
+#include "heddle/compile.h"
+
+#include "compile.h"
+#include "heddle/inline.h"
+#include "heddle/lower.h"
+#include "heddle/simplify.h"
+#include "heddle/verify.h"
+#include "runtime/assemble.h"
+
+namespace heddle {
+
+namespace {
+
+// Only the entry is public, so that nothing else is compiled.
+Expected<Program> with_entry_only(const Program& program, const std::string& entry) {
+  const Function* wanted = program.find_function(entry);
+  if (wanted == nullptr) return reason("{} has no function @{}", program.file, entry);
+  if (wanted->body == kNone)
+    return reason("{}: function @{} is only declared: it has no body", program.where(wanted->loc),
+                  entry);
+  Program copy = program;
+  for (Function& f : copy.functions) f.is_private = f.name != entry;
+  return copy;
+}
+
+std::size_t number_of(const Program& program, const std::string& entry) {
+  return static_cast<std::size_t>(program.find_function(entry) - program.functions.data());
+}
+
+CompiledProgram interpreted(const Program& program, const std::string& entry, std::string why) {
+  CompiledProgram whole;
+  whole.program = program;
+  whole.function = number_of(program, entry);
+  whole.interpreted_because = std::move(why);
+  return whole;
+}
+
+}  // namespace
+
+Expected<Executable> compile(const Program& source, const CompileOptions& options) {
+  const AssembleOptions assembly{.donated = options.donated, .memory_limit = options.memory_limit};
+  const auto show = [&](std::string_view stage, const Program& program) {
+    if (options.on_program) options.on_program(stage, program);
+  };
+  HEDDLE_TRY(Program program, with_entry_only(source, options.entry));
+  HEDDLE_TRY_VOID(verify(program));
+  if (std::string why = why_interpreted(program, options.entry); !why.empty())
+    return assemble(interpreted(source, options.entry, std::move(why)), assembly);
+
+  HEDDLE_TRY(program, inline_calls(program));
+  show("inline", program);
+  HEDDLE_TRY(program, lower_chlo(program, {.keep_scalar_ops = true}));
+  show("lower", program);
+  HEDDLE_TRY(program, simplify(program));
+  show("simplify", program);
+
+  CompiledProgram compiled;
+  compiled.program = std::move(program);
+  compiled.function = number_of(compiled.program, options.entry);
+  HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, options.stitch));
+  HEDDLE_TRY_VOID(make_kernels(compiled, options));
+  return assemble(std::move(compiled), assembly);
+}
+
+}  // namespace heddle

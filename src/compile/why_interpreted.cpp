@@ -1,0 +1,59 @@
+#include <unordered_set>
+
+#include "compile.h"
+#include "heddle/op.h"
+#include "ir/call_graph.h"
+
+namespace heddle {
+
+namespace {
+
+class Search {
+ public:
+  explicit Search(const Program& program) : program_(program), calls_(program) {}
+
+  std::string function(const Function& f) {
+    if (f.body == kNone || !seen_.insert(&f).second) return "";
+    return region(f.body);
+  }
+
+ private:
+  std::string region(RegionId id) {
+    for (ValueId v : program_.region(id).args)
+      if (!program_.type_of(v).is_tensor())
+        return fmt::format("an argument is a {}", program_.type_of(v).str());
+    for (OpId op : program_.region(id).ops)
+      if (std::string why = of(program_.op(op)); !why.empty()) return why;
+    return "";
+  }
+
+  std::string of(const Op& op) {
+    const std::string_view name = op.def->name;
+    const auto at = [&](std::string_view what) {
+      return fmt::format("{} at {} {}", name, program_.where(op.loc), what);
+    };
+    if (op.def->cls == OpClass::communicate) return at("communicates");
+    if (name.starts_with("interpreter.run_parallel") || name == "sdy.manual_computation")
+      return at("runs several processes");
+    if (name == "interpreter.probe") return at("records what the interpreter sees");
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      if (const Type& type = program_.type_of(program_.result(op, i)); !type.is_tensor())
+        return at(fmt::format("gives a {}", type.str()));
+    for (RegionId inner : program_.regions(op))
+      if (std::string why = region(inner); !why.empty()) return why;
+    const Function* callee = calls_.callee(op);
+    return callee == nullptr ? "" : function(*callee);
+  }
+
+  const Program& program_;
+  CallGraph calls_;
+  std::unordered_set<const Function*> seen_;
+};
+
+}  // namespace
+
+std::string why_interpreted(const Program& program, const std::string& entry) {
+  return Search(program).function(*program.find_function(entry));
+}
+
+}  // namespace heddle

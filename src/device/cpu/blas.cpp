@@ -1,0 +1,218 @@
+#include "device/cpu/blas.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "heddle/log.h"
+
+namespace heddle::cpu {
+
+namespace {
+
+// The part of CBLAS that is used; its enums are ints.
+constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112;
+using Int = int;
+template <typename T>
+using RealGemm = void(int, int, int, Int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int);
+template <typename T>
+using RealGemv = void(int, int, Int, Int, T, const T*, Int, const T*, Int, T, T*, Int);
+using ComplexGemm = void(int, int, int, Int, Int, Int, const void*, const void*, Int, const void*,
+                         Int, const void*, void*, Int);
+
+// A variable for as long as a library is loaded.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    if (std::getenv(name) == nullptr) set_ = ::setenv(name, value, 0) == 0;
+  }
+  ~Environment() {
+    if (set_) ::unsetenv(name_);
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  bool set_ = false;
+};
+
+bool has_avx512() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+#else
+  return false;
+#endif
+}
+
+struct Blas {
+  RealGemm<float>* sgemm = nullptr;
+  RealGemm<double>* dgemm = nullptr;
+  RealGemv<float>* sgemv = nullptr;
+  RealGemv<double>* dgemv = nullptr;
+  ComplexGemm *cgemm = nullptr, *zgemm = nullptr;
+
+  Blas() {
+    void* library = open();
+    if (library == nullptr) {
+      log(kLogSteps, "libopenblas.so.0 was not found: matrix products are slow");
+      return;
+    }
+    find(library, "cblas_sgemm", sgemm);
+    find(library, "cblas_dgemm", dgemm);
+    find(library, "cblas_sgemv", sgemv);
+    find(library, "cblas_dgemv", dgemv);
+    find(library, "cblas_cgemm", cgemm);
+    find(library, "cblas_zgemm", zgemm);
+    void (*set_threads)(int) = nullptr;
+    find(library, "openblas_set_num_threads", set_threads);
+    if (set_threads != nullptr) set_threads(1);
+  }
+
+  static const Blas& get() {
+    static const Blas blas;
+    return blas;
+  }
+
+ private:
+  // Loops over its calls are ours, so that one thread inside is enough. Processors newer than the
+  // library get kernels of an older family; those for AVX-512 are about twice as fast.
+  static void* open() {
+    const Environment threads("OPENBLAS_NUM_THREADS", "1");
+    if (!has_avx512()) return ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    const Environment family("OPENBLAS_CORETYPE", "SkylakeX");
+    return ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  }
+
+  template <typename Function>
+  static void find(void* library, const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(::dlsym(library, name));
+  }
+};
+
+// Below this many products a call costs more than it does.
+constexpr std::int64_t kTiny = 512;
+constexpr std::int64_t kMostInt = INT32_MAX;
+
+bool fits_blas(const GemmShape& s) {
+  return s.m <= kMostInt && s.n <= kMostInt && s.k <= kMostInt && s.lda <= kMostInt &&
+         s.ldb <= kMostInt && s.ldc <= kMostInt;
+}
+
+template <typename T>
+T times(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  else
+    return a * b;
+}
+// Without the recovery of infinities that std::complex does.
+template <typename T>
+std::complex<T> times(std::complex<T> a, std::complex<T> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// Row by row; B's rows are added up, so that the inner loop runs along memory.
+template <typename T>
+void plain_gemm(const GemmShape& s, const T* a, const T* b, T* c) {
+  const std::int64_t a_row = s.transpose_a ? 1 : s.lda, a_step = s.transpose_a ? s.lda : 1;
+  const std::int64_t b_row = s.transpose_b ? 1 : s.ldb, b_step = s.transpose_b ? s.ldb : 1;
+  for (std::int64_t i = 0; i < s.m; ++i) {
+    T* out = c + i * s.ldc;
+    if (b_step == 1) {
+      if (!s.accumulate)
+        for (std::int64_t j = 0; j < s.n; ++j) out[j] = T{};
+      for (std::int64_t p = 0; p < s.k; ++p) {
+        const T left = a[i * a_row + p * a_step];
+        const T* right = b + p * b_row;
+        for (std::int64_t j = 0; j < s.n; ++j)
+          out[j] = static_cast<T>(out[j] + times(left, right[j]));
+      }
+      continue;
+    }
+    for (std::int64_t j = 0; j < s.n; ++j) {
+      T sum = s.accumulate ? out[j] : T{};
+      for (std::int64_t p = 0; p < s.k; ++p)
+        sum = static_cast<T>(sum + times(a[i * a_row + p * a_step], b[p * b_row + j * b_step]));
+      out[j] = sum;
+    }
+  }
+}
+
+// One row or one column: half of the traffic of a product.
+template <typename T>
+bool by_gemv(const GemmShape& s, const T* a, const T* b, T* c, RealGemv<T>* gemv) {
+  if (gemv == nullptr || (s.m != 1 && s.n != 1)) return false;
+  const T beta = s.accumulate ? 1 : 0;
+  if (s.n == 1) {
+    const bool t = s.transpose_a;
+    gemv(kRowMajor, t ? kTransposed : kPlain, static_cast<Int>(t ? s.k : s.m),
+         static_cast<Int>(t ? s.m : s.k), T{1}, a, static_cast<Int>(s.lda), b,
+         static_cast<Int>(s.transpose_b ? 1 : s.ldb), beta, c, static_cast<Int>(s.ldc));
+    return true;
+  }
+  const bool t = s.transpose_b;
+  gemv(kRowMajor, t ? kPlain : kTransposed, static_cast<Int>(t ? s.n : s.k),
+       static_cast<Int>(t ? s.k : s.n), T{1}, b, static_cast<Int>(s.ldb), a,
+       static_cast<Int>(s.transpose_a ? s.lda : 1), beta, c, 1);
+  return true;
+}
+
+template <typename T>
+void real_gemm(const GemmShape& s, const T* a, const T* b, T* c, RealGemm<T>* call,
+               RealGemv<T>* gemv) {
+  if (call == nullptr || !fits_blas(s) || s.m * s.n * s.k <= kTiny || s.k == 0)
+    return plain_gemm(s, a, b, c);
+  if (by_gemv(s, a, b, c, gemv)) return;
+  call(kRowMajor, s.transpose_a ? kTransposed : kPlain, s.transpose_b ? kTransposed : kPlain,
+       static_cast<Int>(s.m), static_cast<Int>(s.n), static_cast<Int>(s.k), T{1}, a,
+       static_cast<Int>(s.lda), b, static_cast<Int>(s.ldb), s.accumulate ? T{1} : T{0}, c,
+       static_cast<Int>(s.ldc));
+}
+
+template <typename T>
+void complex_gemm(const GemmShape& s, const std::complex<T>* a, const std::complex<T>* b,
+                  std::complex<T>* c, ComplexGemm* call) {
+  if (call == nullptr || !fits_blas(s) || s.m * s.n * s.k <= kTiny || s.k == 0)
+    return plain_gemm(s, a, b, c);
+  const std::complex<T> one = 1, beta = s.accumulate ? 1 : 0;
+  call(kRowMajor, s.transpose_a ? kTransposed : kPlain, s.transpose_b ? kTransposed : kPlain,
+       static_cast<Int>(s.m), static_cast<Int>(s.n), static_cast<Int>(s.k), &one, a,
+       static_cast<Int>(s.lda), b, static_cast<Int>(s.ldb), &beta, c, static_cast<Int>(s.ldc));
+}
+
+}  // namespace
+
+bool has_blas() { return Blas::get().sgemm != nullptr; }
+
+void gemm(const GemmShape& s, const float* a, const float* b, float* c) {
+  real_gemm(s, a, b, c, Blas::get().sgemm, Blas::get().sgemv);
+}
+void gemm(const GemmShape& s, const double* a, const double* b, double* c) {
+  real_gemm(s, a, b, c, Blas::get().dgemm, Blas::get().dgemv);
+}
+void gemm(const GemmShape& s, const std::complex<float>* a, const std::complex<float>* b,
+          std::complex<float>* c) {
+  complex_gemm(s, a, b, c, Blas::get().cgemm);
+}
+void gemm(const GemmShape& s, const std::complex<double>* a, const std::complex<double>* b,
+          std::complex<double>* c) {
+  complex_gemm(s, a, b, c, Blas::get().zgemm);
+}
+void gemm(const GemmShape& s, const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* c) {
+  plain_gemm(s, a, b, c);
+}
+void gemm(const GemmShape& s, const std::uint16_t* a, const std::uint16_t* b, std::uint16_t* c) {
+  plain_gemm(s, a, b, c);
+}
+void gemm(const GemmShape& s, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* c) {
+  plain_gemm(s, a, b, c);
+}
+void gemm(const GemmShape& s, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c) {
+  plain_gemm(s, a, b, c);
+}
+
+}  // namespace heddle::cpu

@@ -1,0 +1,180 @@
+#include "device/cpu/element.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ir/scalar.h"
+
+namespace heddle::cpu {
+
+namespace {
+
+// Elements that one worker converts before it looks for more.
+constexpr std::int64_t kPart = 1 << 15;
+
+bool is_usual_float(DType type) {
+  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
+}
+
+bool is_whole(DType type) { return is_integer(type) && bits(type) >= 8; }
+
+float from_bf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+// To the nearest, ties to even; NaN stays NaN.
+std::uint16_t to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (value != value) return static_cast<std::uint16_t>((bits >> 16) | 0x40U);
+  return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
+}
+
+// One run of elements.
+using Run = void (*)(const std::byte* from, std::int64_t step, std::byte* to, std::int64_t count);
+
+template <typename From, typename To, auto kConvert>
+void run_of(const std::byte* from, std::int64_t step, std::byte* to, std::int64_t count) {
+  const auto* in = reinterpret_cast<const From*>(from);
+  auto* out = reinterpret_cast<To*>(to);
+  if constexpr (std::is_same_v<From, To>)
+    if (step == 1) {
+      std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(To));
+      return;
+    }
+  for (std::int64_t i = 0; i < count; ++i) out[i] = kConvert(in[i * step]);
+}
+
+template <typename From, typename To>
+To cast(From value) {
+  return static_cast<To>(value);
+}
+float from_f16(F16 value) { return static_cast<float>(static_cast<double>(value)); }
+F16 to_f16(float value) { return static_cast<F16>(static_cast<double>(value)); }
+double wide_f16(F16 value) { return static_cast<double>(value); }
+double wide_bf16(std::uint16_t value) { return from_bf16(value); }
+
+template <typename From>
+Run to_integer(DType to) {
+  switch (byte_size(to)) {
+    case 1:
+      return run_of<From, std::uint8_t, cast<From, std::uint8_t>>;
+    case 2:
+      return run_of<From, std::uint16_t, cast<From, std::uint16_t>>;
+    case 4:
+      return run_of<From, std::uint32_t, cast<From, std::uint32_t>>;
+    default:
+      return run_of<From, std::uint64_t, cast<From, std::uint64_t>>;
+  }
+}
+
+Run of_integers(DType from, DType to) {
+  switch (from) {
+    case DType::i8:
+      return to_integer<std::int8_t>(to);
+    case DType::i16:
+      return to_integer<std::int16_t>(to);
+    case DType::i32:
+      return to_integer<std::int32_t>(to);
+    case DType::i64:
+      return to_integer<std::int64_t>(to);
+    case DType::ui8:
+      return to_integer<std::uint8_t>(to);
+    case DType::ui16:
+      return to_integer<std::uint16_t>(to);
+    case DType::ui32:
+      return to_integer<std::uint32_t>(to);
+    default:
+      return to_integer<std::uint64_t>(to);
+  }
+}
+
+Run of_same(DType type) {
+  switch (byte_size(type)) {
+    case 1:
+      return run_of<std::uint8_t, std::uint8_t, cast<std::uint8_t, std::uint8_t>>;
+    case 2:
+      return run_of<std::uint16_t, std::uint16_t, cast<std::uint16_t, std::uint16_t>>;
+    case 4:
+      return run_of<std::uint32_t, std::uint32_t, cast<std::uint32_t, std::uint32_t>>;
+    case 8:
+      return run_of<std::uint64_t, std::uint64_t, cast<std::uint64_t, std::uint64_t>>;
+    default:
+      return run_of<C128, C128, cast<C128, C128>>;
+  }
+}
+
+Run run_for(DType from, DType to) {
+  if (from == to) return of_same(to);
+  if (is_integer(from)) return of_integers(from, to);
+  if (from == DType::bf16)
+    return to == DType::f64 ? run_of<std::uint16_t, double, wide_bf16>
+                            : run_of<std::uint16_t, float, from_bf16>;
+  if (from == DType::f16)
+    return to == DType::f64 ? run_of<F16, double, wide_f16> : run_of<F16, float, from_f16>;
+  if (to == DType::bf16) return run_of<float, std::uint16_t, to_bf16>;
+  if (to == DType::f16) return run_of<float, F16, to_f16>;
+  if (to == DType::c128) return run_of<C64, C128, cast<C64, C128>>;
+  if (to == DType::c64) return run_of<C128, C64, cast<C128, C64>>;
+  if (to == DType::f64) return run_of<float, double, cast<float, double>>;
+  return run_of<double, float, cast<double, float>>;
+}
+
+// Dimensions of one element left out, and neighbours that continue one another made one.
+std::vector<Stride> merged(const std::vector<Stride>& dims) {
+  std::vector<Stride> out;
+  for (const Stride& d : dims) {
+    if (d.size == 1) continue;
+    if (!out.empty() && out.back().step == d.size * d.step)
+      out.back() = {out.back().size * d.size, d.step};
+    else
+      out.push_back(d);
+  }
+  if (out.empty()) out.push_back({1, 1});
+  return out;
+}
+
+}  // namespace
+
+std::optional<DType> product_dtype(DType lhs, DType rhs, DType result) {
+  const auto all = [&](auto test) { return test(lhs) && test(rhs) && test(result); };
+  if (all(is_usual_float)) {
+    const bool wide = lhs == DType::f64 || rhs == DType::f64 || result == DType::f64;
+    // Rounding twice, by way of f32, is left to the reference evaluation.
+    if (wide && byte_size(result) < 4) return {};
+    return wide ? DType::f64 : DType::f32;
+  }
+  if (all(is_whole)) return result;
+  if (all(is_complex)) return lhs == rhs && rhs == result ? std::optional(result) : std::nullopt;
+  return {};
+}
+
+void pack(const std::byte* from, DType from_type, const std::vector<Stride>& dims, std::byte* to,
+          DType to_type, ThreadPool& pool) {
+  const std::vector<Stride> walk = merged(dims);
+  const Run run = run_for(from_type, to_type);
+  const Stride line = walk.back();
+  std::int64_t lines = 1;
+  for (std::size_t d = 0; d + 1 < walk.size(); ++d) lines *= walk[d].size;
+  if (lines == 0 || line.size == 0) return;
+  // A long line is cut; short ones are taken together.
+  const std::int64_t cuts = std::max<std::int64_t>(1, line.size / kPart);
+  const std::int64_t group = std::max<std::int64_t>(1, kPart / line.size);
+  const std::int64_t groups = (lines + group - 1) / group;
+  const auto one = [&](std::int64_t part, int) {
+    const std::int64_t first = part / cuts * group, cut = part % cuts;
+    const std::int64_t begin = line.size * cut / cuts, end = line.size * (cut + 1) / cuts;
+    for (std::int64_t l = first; l < std::min(lines, first + group); ++l) {
+      std::int64_t rest = l, at = 0;
+      for (std::size_t d = walk.size() - 1; d-- > 0;) {
+        at += rest % walk[d].size * walk[d].step;
+        rest /= walk[d].size;
+      }
+      run(from + (at + begin * line.step) * byte_size(from_type), line.step,
+          to + (l * line.size + begin) * byte_size(to_type), end - begin);
+    }
+  };
+  if (groups * cuts <= 1)
+    one(0, 0);
+  else
+    pool.parallel_for(groups * cuts, one);
+}
+
+}  // namespace heddle::cpu

@@ -1,0 +1,105 @@
+#include "device/cpu/gemm.h"
+
+#include <algorithm>
+
+#include "device/cpu/element.h"
+
+namespace heddle::cpu {
+
+namespace {
+
+// Products that are worth waking another worker for, and a part that keeps BLAS efficient.
+constexpr double kWorthSharing = 1 << 16;
+constexpr std::int64_t kLeastRows = 32;
+
+// How a product is cut: into bands of rows, or of columns.
+struct Cut {
+  bool columns = false;
+  std::int64_t parts = 1;
+};
+
+Cut cut_for(const GemmShape& s, std::int64_t turns, int threads) {
+  const double work = static_cast<double>(s.m) * static_cast<double>(s.n) *
+                      static_cast<double>(std::max<std::int64_t>(s.k, 1));
+  if (work < 2 * kWorthSharing || turns >= 2 * threads || threads == 1) return {};
+  const bool columns = s.n > s.m;
+  const std::int64_t along = columns ? s.n : s.m;
+  const std::int64_t wanted = (2 * threads + turns - 1) / turns;
+  const auto by_work = static_cast<std::int64_t>(work / kWorthSharing);
+  const std::int64_t parts = std::min({wanted, by_work, along / kLeastRows});
+  return {columns, std::max<std::int64_t>(parts, 1)};
+}
+
+template <typename T>
+void run_band(const GemmShape& whole, const Cut& cut, std::int64_t part, const T* a, const T* b,
+              T* c) {
+  GemmShape s = whole;
+  std::int64_t& along = cut.columns ? s.n : s.m;
+  const std::int64_t total = along;
+  // Borders at multiples of the vector width, so that bands do not share lines.
+  const auto border = [&](std::int64_t p) {
+    return p == cut.parts ? total : total * p / cut.parts / 16 * 16;
+  };
+  const std::int64_t first = border(part);
+  along = border(part + 1) - first;
+  if (along == 0) return;
+  if (cut.columns) {
+    b += first * (s.transpose_b ? s.ldb : 1);
+    c += first;
+  } else {
+    a += first * (s.transpose_a ? 1 : s.lda);
+    c += first * s.ldc;
+  }
+  gemm(s, a, b, c);
+}
+
+template <typename T>
+void run_typed(const GemmBatch& batch, const T* a, const T* b, T* c, ThreadPool& pool) {
+  const GemmShape& s = batch.shape;
+  std::int64_t turns = 1;
+  for (const GemmLoop& loop : batch.loops) turns *= loop.count;
+  if (turns == 0 || s.m == 0 || s.n == 0) return;
+  const Cut cut = cut_for(s, turns, pool.threads());
+  const auto one = [&](std::int64_t turn, std::int64_t part) {
+    const T *at = a, *bt = b;
+    T* ct = c;
+    for (std::size_t l = batch.loops.size(); l-- > 0;) {
+      const GemmLoop& loop = batch.loops[l];
+      const std::int64_t i = turn % loop.count;
+      turn /= loop.count;
+      at += i * loop.a;
+      bt += i * loop.b;
+      ct += i * loop.c;
+    }
+    run_band(s, cut, part, at, bt, ct);
+  };
+  if (cut.parts > 1) {
+    pool.parallel_for(turns * cut.parts,
+                      [&](std::int64_t i, int) { one(i / cut.parts, i % cut.parts); });
+    return;
+  }
+  const double each = static_cast<double>(s.m) * static_cast<double>(s.n) *
+                      static_cast<double>(std::max<std::int64_t>(s.k, 1));
+  const auto together =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(kWorthSharing / std::max(each, 1.0)));
+  const std::int64_t groups =
+      std::min((turns + together - 1) / together, std::int64_t{8} * pool.threads());
+  const auto group = [&](std::int64_t g, int) {
+    for (std::int64_t t = turns * g / groups; t < turns * (g + 1) / groups; ++t) one(t, 0);
+  };
+  if (groups == 1) return group(0, 0);
+  pool.parallel_for(groups, group);
+}
+
+}  // namespace
+
+void run_gemm(const GemmBatch& batch, const std::byte* a, const std::byte* b, std::byte* c,
+              ThreadPool& pool) {
+  with_product_type(batch.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    run_typed(batch, reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b),
+              reinterpret_cast<T*>(c), pool);
+  });
+}
+
+}  // namespace heddle::cpu

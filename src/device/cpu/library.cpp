@@ -1,0 +1,30 @@
+#include "device/cpu/library.h"
+
+#include "device/cpu/calls.h"
+#include "heddle/op.h"
+
+namespace heddle::cpu {
+
+namespace {
+
+using Make = std::unique_ptr<LibraryCall> (*)(const Program&, const Op&);
+
+struct Row {
+  std::string_view op;
+  Make make;
+};
+
+constexpr Row kRows[] = {
+    {"stablehlo.dot_general", dot_call},
+    {"stablehlo.dot", dot_call},
+};
+
+}  // namespace
+
+std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op) {
+  for (const Row& row : kRows)
+    if (row.op == op.def->name) return row.make(program, op);
+  return nullptr;
+}
+
+}  // namespace heddle::cpu

@@ -1,0 +1,113 @@
+#include "runtime/assemble.h"
+
+#include <algorithm>
+
+#include "heddle/op.h"
+#include "heddle/thread_pool.h"
+#include "runtime/assembler.h"
+#include "runtime/dependences.h"
+#include "runtime/state.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::size_t kMostNamed = 5;
+
+std::string megabytes(std::int64_t bytes) {
+  return bytes < 1'000'000 ? fmt::format("{} bytes", bytes)
+                           : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+// One line of what fills the memory: "  64.0 MB  tensor<4096x4096xf32>  exp at f.mlir:3:5".
+std::string buffer_line(const Program& program, const Slot& slot) {
+  if (slot.value == kNone)
+    return fmt::format("\n  {}  room for a kernel or library", megabytes(slot.bytes));
+  const Value& value = program.value(slot.value);
+  const std::string type = program.type_of(slot.value).str();
+  if (value.op == kNone)
+    return fmt::format("\n  {}  {}  carried by a loop", megabytes(slot.bytes), type);
+  const Op& op = program.op(value.op);
+  return fmt::format("\n  {}  {}  {} at {}", megabytes(slot.bytes), type, op.def->short_name(),
+                     program.where(op.loc));
+}
+
+Reason over_limit(const Program& program, const SlotTable& slots, std::int64_t needed,
+                  std::int64_t limit) {
+  std::vector<SlotId> ids;
+  const MemoryPeak peak = memory_peak(slots.live_buffers(ids));
+  std::string text = fmt::format(
+      "{}: memory: values need {} at once and the limit is {}; memory_limit sets it, `heddle run "
+      "--memory 64GB` on the command line; the largest are",
+      program.file, megabytes(needed), megabytes(limit));
+  for (std::size_t i = 0; i < peak.buffers.size() && i < kMostNamed; ++i)
+    text += buffer_line(program, slots[ids[peak.buffers[i]]]);
+  return Reason{std::move(text)};
+}
+
+std::int64_t fresh_bytes(const SlotTable& slots) {
+  std::int64_t bytes = 0;
+  for (const Slot& slot : slots.all())
+    if (slot.kind == SlotKind::fresh && slot.first >= 0) bytes += slot.bytes;
+  return bytes;
+}
+
+// The places that never change: constants and the arena.
+void bind_fixed(ExecutableState& state) {
+  state.home.assign(state.slots.size(), nullptr);
+  state.now.assign(state.slots.size(), nullptr);
+  for (SlotId id = 0; id < state.slots.size(); ++id) {
+    const Slot& slot = state.slots[id];
+    if (slot.kind == SlotKind::constant)
+      state.home[id] = const_cast<std::byte*>(state.constants[slot.number].bytes().data());
+    if (slot.kind == SlotKind::arena && slot.first >= 0)
+      state.home[id] = state.arena->data() + slot.offset;
+  }
+}
+
+std::int64_t rounded(std::int64_t bytes) {
+  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
+
+void set_types(ExecutableState& state) {
+  const Program& program = state.compiled.program;
+  const Region& body = program.region(state.compiled.entry().body);
+  for (ValueId v : body.args) state.argument_types.push_back(program.type_of(v));
+  for (ValueId v : program.operands(program.op(body.ops.back())))
+    state.output_types.push_back(program.type_of(v));
+}
+
+}  // namespace
+
+Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& options) {
+  auto state = std::make_shared<ExecutableState>();
+  state->memory_limit = options.memory_limit;
+  state->compiled = std::move(compiled);
+  if (!state->compiled.interpreted_because.empty()) return Executable(std::move(state));
+  set_types(*state);
+  Assembler assembler(state->compiled, options);
+  state->steps = assembler.assemble_entry();
+  const std::int64_t arena = assembler.slots.plan();
+  state->peak_bytes = arena + fresh_bytes(assembler.slots);
+  if (state->peak_bytes > options.memory_limit)
+    return over_limit(state->compiled.program, assembler.slots, state->peak_bytes,
+                      options.memory_limit);
+  add_dependences(state->steps, assembler.slots);
+  state->slots = assembler.slots.all();
+  state->infos = std::move(assembler.infos);
+  state->outputs = std::move(assembler.outputs);
+  state->constants = std::move(assembler.constants);
+  state->scratch_stride = rounded(assembler.scratch_bytes) + 4 * kBufferAlignment;
+  try {
+    state->arena = Block::raw(static_cast<std::size_t>(arena));
+    state->scratch = Block::raw(
+        static_cast<std::size_t>(state->scratch_stride * ThreadPool::shared().threads()));
+  } catch (const std::bad_alloc&) {
+    return reason("{}: there is no memory for values of {}", state->compiled.program.file,
+                  megabytes(arena));
+  }
+  bind_fixed(*state);
+  return Executable(std::move(state));
+}
+
+}  // namespace heddle

@@ -1,0 +1,19 @@
+// From compiled units to steps: every value gets its memory.
+#pragma once
+
+#include "heddle/executable.h"
+#include "runtime/compiled.h"
+
+namespace heddle {
+
+struct AssembleOptions {
+  // Arguments that may be overwritten; more than there are arguments say nothing.
+  std::vector<bool> donated;
+  // The most bytes that values may take together.
+  std::int64_t memory_limit = INT64_MAX;
+};
+
+// A reason where more memory is needed than the limit allows.
+Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& options);
+
+}  // namespace heddle

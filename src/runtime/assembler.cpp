@@ -1,0 +1,299 @@
+#include "runtime/assembler.h"
+
+#include <algorithm>
+
+#include "heddle/index_rule.h"
+#include "heddle/op.h"
+#include "runtime/in_place.h"
+#include "runtime/launch.h"
+#include "runtime/reference.h"
+
+namespace heddle {
+
+namespace {
+
+// Names of ops in a line of a report.
+constexpr std::size_t kMostNames = 8;
+
+std::string op_names(const Program& program, const std::vector<OpId>& ops) {
+  std::string names;
+  for (std::size_t i = 0; i < ops.size() && i < kMostNames; ++i)
+    names += (i > 0 ? ", " : "") + std::string(program.op(ops[i]).def->short_name());
+  if (ops.size() > kMostNames) names += fmt::format(", … {} more", ops.size() - kMostNames);
+  return names;
+}
+
+}  // namespace
+
+Assembler::Assembler(const CompiledProgram& compiled, const AssembleOptions& options)
+    : compiled_(compiled),
+      program_(compiled.program),
+      lifetimes_(compiled),
+      slot_of_(program_.value_count(), kNone) {
+  const auto& args = program_.region(compiled.entry().body).args;
+  for (std::uint32_t i = 0; i < args.size(); ++i)
+    slot_of_[args[i]] = slots.add({.kind = SlotKind::argument,
+                                   .bytes = program_.type_of(args[i]).bytes(),
+                                   .value = args[i],
+                                   .number = i,
+                                   .donated = i < options.donated.size() && options.donated[i]});
+}
+
+// ---- places
+
+SlotId Assembler::new_arena(ValueId v, std::int64_t bytes) {
+  return slots.add({.kind = SlotKind::arena, .bytes = bytes, .value = v});
+}
+
+SlotId Assembler::slot(ValueId v) {
+  const ValueId root = lifetimes_.root(v);
+  if (slot_of_[root] != kNone) return slot_of_[root];
+  const Value& value = program_.value(root);
+  const Attr* attr = value.op == kNone ? nullptr : program_.attr(program_.op(value.op), "value");
+  const Array* array = attr == nullptr ? nullptr : attr->get<Array>();
+  HEDDLE_CHECK(array != nullptr, "value {} has no memory", v);
+  slot_of_[root] = slots.add({.kind = SlotKind::constant,
+                              .bytes = array->type().bytes(),
+                              .value = root,
+                              .number = static_cast<std::uint32_t>(constants.size())});
+  constants.push_back(*array);
+  return slot_of_[root];
+}
+
+bool Assembler::may_take(SlotId from, const Target* target) const {
+  const Slot& slot = slots[from];
+  if (target != nullptr && target->in_place == from) return true;
+  if (slot.pinned || scope_.written.contains(from)) return false;
+  if (target != nullptr && !target->any_place) return false;
+  return slot.kind == SlotKind::arena || slot.kind == SlotKind::fresh ||
+         (slot.kind == SlotKind::argument && slot.donated);
+}
+
+SlotId Assembler::place(ValueId v, std::size_t number, const std::vector<ValueId>& over) {
+  const std::int64_t bytes = program_.type_of(v).bytes();
+  const auto wanted = scope_.targets.find(lifetimes_.root(v));
+  const Target* target = wanted == scope_.targets.end() ? nullptr : &wanted->second;
+  SlotId chosen = kNone;
+  for (ValueId u : over) {
+    const SlotId from = slot(u);
+    if (slots[from].bytes != bytes || bytes == 0) continue;
+    if (!lifetimes_.dies_at(u, scope_.region, number) || !may_take(from, target)) continue;
+    chosen = from;
+    if (target != nullptr && target->any_place && slots[from].kind == SlotKind::arena)
+      slots[from].kind = SlotKind::fresh;
+    break;
+  }
+  if (chosen == kNone) chosen = target != nullptr ? target->slot : new_arena(v, bytes);
+  scope_.written.insert(chosen);
+  set_slot(v, chosen);
+  return chosen;
+}
+
+// A value that is wanted in two places gets the first; the other one is a copy.
+void Assembler::set_targets(const RegionTask& task) {
+  const Op& end = program_.op(program_.region(task.region).ops.back());
+  for (std::size_t i = 0; i < task.targets.size(); ++i) {
+    const ValueId root = lifetimes_.root(program_.operands(end)[i]);
+    const OpId maker = program_.value(root).op;
+    if (slot_of_[root] != kNone || maker == kNone || task.targets[i].slot == kNone) continue;
+    scope_.targets.emplace(root, task.targets[i]);
+  }
+}
+
+// ---- steps
+
+Step& Assembler::emit(Step step, StepInfo info) {
+  slots.next_step();
+  for (SlotId s : step.reads) slots.touch(s);
+  for (SlotId s : step.writes) slots.touch(s);
+  info.depth = scope_.depth;
+  step.info = static_cast<std::uint32_t>(infos.size());
+  infos.push_back(std::move(info));
+  scope_.list.steps.push_back(std::move(step));
+  return scope_.list.steps.back();
+}
+
+std::int64_t Assembler::bytes_of(const Op& op) const {
+  std::int64_t bytes = 0;
+  for (ValueId v : program_.operands(op)) bytes += program_.type_of(v).bytes();
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    bytes += program_.type_of(program_.result(op, i)).bytes();
+  return bytes;
+}
+
+StepInfo Assembler::info_of(const Op& op, std::string kind) const {
+  StepInfo info{.kind = std::move(kind),
+                .name = std::string(op.def->short_name()),
+                .ops = std::string(op.def->short_name()),
+                .op_count = 1,
+                .where = program_.where(op.loc),
+                .bytes_apart = bytes_of(op)};
+  for (ValueId v : program_.operands(op)) info.bytes_read += program_.type_of(v).bytes();
+  info.bytes_written = info.bytes_apart - info.bytes_read;
+  return info;
+}
+
+StepList Assembler::assemble_entry() {
+  const Function& f = compiled_.entry();
+  RegionTask task{.region = f.body, .targets = {}, .depth = 0};
+  const Op& end = program_.op(program_.region(f.body).ops.back());
+  for (ValueId v : program_.operands(end))
+    task.targets.push_back(
+        {.slot =
+             slots.add({.kind = SlotKind::fresh, .bytes = program_.type_of(v).bytes(), .value = v}),
+         .any_place = true});
+  return region(task, &outputs);
+}
+
+StepList Assembler::region(const RegionTask& task, const std::vector<SlotId>* function_results) {
+  Scope outer = std::exchange(scope_, Scope{.region = task.region, .depth = task.depth});
+  set_targets(task);
+  const auto& units = compiled_.regions.at(task.region);
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    scope_.written.clear();
+    unit(units[u], u);
+  }
+  const Op& end = program_.op(program_.region(task.region).ops.back());
+  for (std::size_t i = 0; i < task.targets.size(); ++i) {
+    const ValueId v = program_.operands(end)[i];
+    const SlotId is = slot(v);
+    const Target& target = task.targets[i];
+    const bool there = target.any_place ? slots[is].kind != SlotKind::arena
+                                        : is == target.slot || is == target.in_place;
+    if (!there && target.slot != kNone) copy(is, target.slot, program_.type_of(v));
+    if (function_results != nullptr) outputs.push_back(there ? is : target.slot);
+  }
+  Scope done = std::exchange(scope_, std::move(outer));
+  return std::move(done.list);
+}
+
+void Assembler::unit(const CompiledUnit& unit, std::size_t number) {
+  if (!unit.kernels.empty()) return launch(unit, number);
+  const Op& op = program_.op(unit.op);
+  if (is_view(program_, op)) return;
+  if (op.def->name == "stablehlo.while") return while_loop(op, number);
+  if (op.def->name == "stablehlo.if" || op.def->name == "stablehlo.case") return branches(op);
+  if (auto call = cpu::library_call(program_, op)) return library(op, std::move(call), number);
+  reference(unit);
+}
+
+LaunchKernel Assembler::launch_kernel(const CompiledUnit& unit, std::size_t k, std::size_t number) {
+  const CompiledKernel& compiled = unit.kernels[k];
+  LaunchKernel launch{.kernel = compiled.kernel, .code = compiled.code};
+  const auto& buffers = compiled.kernel.buffers;
+  launch.slots.assign(buffers.size(), kNone);
+  launch.shift.assign(buffers.size(), 0);
+  for (const KernelBuffer& b : buffers) launch.bytes.push_back(b.elements * byte_size(b.dtype));
+  for (std::size_t b = 0; b < buffers.size(); ++b)
+    if (buffers[b].reach == Reach::input) launch.slots[b] = slot(buffers[b].value);
+  // Another kernel of the launch may still read what this one would overwrite.
+  const auto read_elsewhere = [&](ValueId v) {
+    for (std::size_t other = 0; other < unit.kernels.size(); ++other)
+      if (other != k)
+        for (ValueId in : unit.kernels[other].group.inputs)
+          if (lifetimes_.root(in) == lifetimes_.root(v)) return true;
+    return false;
+  };
+  for (std::uint32_t b = 0; b < buffers.size(); ++b) {
+    if (buffers[b].reach != Reach::output) continue;
+    std::vector<ValueId> over;
+    for (std::uint32_t in = 0; in < buffers.size(); ++in)
+      if (buffers[in].reach == Reach::input && can_work_in_place(compiled.kernel, in, b) &&
+          std::ranges::count(launch.slots, launch.slots[in]) == 1 &&
+          !read_elsewhere(buffers[in].value))
+        over.push_back(buffers[in].value);
+    launch.slots[b] = place(buffers[b].value, number, over);
+  }
+  SlotId temporary = kNone;
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    if (buffers[b].reach != Reach::phases) continue;
+    if (temporary == kNone) temporary = new_arena(kNone, compiled.kernel.temporary_bytes);
+    launch.slots[b] = temporary;
+    launch.shift[b] = buffers[b].offset;
+  }
+  scratch_bytes = std::max(scratch_bytes, compiled.kernel.scratch_bytes);
+  return launch;
+}
+
+void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
+  LaunchStep launch;
+  Step step;
+  StepInfo info{.kind = "kernel",
+                .name = unit.kernels[0].kernel.name,
+                .note = unit.note,
+                .kernels = unit.kernels.size()};
+  std::vector<OpId> ops;
+  for (std::size_t k = 0; k < unit.kernels.size(); ++k) {
+    launch.kernels.push_back(launch_kernel(unit, k, number));
+    const LaunchKernel& made = launch.kernels.back();
+    for (std::size_t b = 0; b < made.slots.size(); ++b) {
+      if (made.slots[b] == kNone) continue;
+      const Reach reach = made.kernel.buffers[b].reach;
+      (reach == Reach::input ? step.reads : step.writes).push_back(made.slots[b]);
+      if (reach == Reach::input) info.bytes_read += made.bytes[b];
+      if (reach == Reach::output) info.bytes_written += made.bytes[b];
+    }
+    const auto& group = unit.kernels[k].group.ops;
+    ops.insert(ops.end(), group.begin(), group.end());
+  }
+  info.ops = op_names(program_, ops);
+  info.op_count = ops.size();
+  if (!ops.empty()) info.where = program_.where(program_.op(ops[0]).loc);
+  for (OpId id : ops) info.bytes_apart += bytes_of(program_.op(id));
+  plan_launch(launch);
+  step.work = std::move(launch);
+  emit(std::move(step), std::move(info));
+}
+
+void Assembler::library(const Op& op, std::unique_ptr<cpu::LibraryCall> call, std::size_t number) {
+  LibraryStep work;
+  for (ValueId v : program_.operands(op)) work.operands.push_back(slot(v));
+  std::vector<ValueId> over;
+  const int in_place = call->in_place_operand();
+  if (in_place >= 0) {
+    const auto i = static_cast<std::size_t>(in_place);
+    if (std::ranges::count(work.operands, work.operands[i]) == 1)
+      over.push_back(program_.operands(op)[i]);
+  }
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    work.results.push_back(
+        place(program_.result(op, i), number, i == 0 ? over : std::vector<ValueId>{}));
+  Step step{.work = {}, .reads = work.operands, .writes = work.results};
+  if (call->workspace_bytes() > 0) {
+    work.workspace = new_arena(kNone, call->workspace_bytes());
+    step.writes.push_back(work.workspace);
+  }
+  StepInfo info = info_of(op, "library");
+  info.name = call->text();
+  work.call = std::move(call);
+  step.work = std::move(work);
+  emit(std::move(step), std::move(info));
+}
+
+void Assembler::reference(const CompiledUnit& unit) {
+  const Op& op = program_.op(unit.op);
+  ReferenceStep work;
+  std::vector<ValueId> reads;
+  std::unordered_set<ValueId> seen;
+  for (ValueId v : lifetimes_.reads(unit))
+    if (seen.insert(v).second) reads.push_back(v);
+  for (ValueId v : reads) work.operands.push_back(slot(v));
+  work.program = program_of_op(program_, op, reads);
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    work.results.push_back(place(program_.result(op, i), 0, {}));
+  Step step{.work = {}, .reads = work.operands, .writes = work.results};
+  step.work = std::move(work);
+  StepInfo info = info_of(op, "reference");
+  info.note = unit.note;
+  emit(std::move(step), std::move(info));
+}
+
+void Assembler::copy(SlotId from, SlotId to, const Type& type) {
+  Step step{.work = CopyStep{from, to, type.bytes()}, .reads = {from}, .writes = {to}};
+  emit(std::move(step), {.kind = "copy",
+                         .name = "copy of " + type.str(),
+                         .bytes_read = type.bytes(),
+                         .bytes_written = type.bytes()});
+}
+
+}  // namespace heddle

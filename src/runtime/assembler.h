@@ -1,0 +1,87 @@
+// The work of assemble(), region by region.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "runtime/assemble.h"
+#include "runtime/lifetimes.h"
+#include "runtime/slots.h"
+#include "runtime/step.h"
+
+namespace heddle {
+
+// Where a value that a region gives back is wanted.
+struct Target {
+  SlotId slot = kNone;
+  SlotId in_place = kNone;  // the only other place that will do
+  bool any_place = false;   // every place that the caller can keep will do
+};
+
+// What a region is assembled with: targets by operand of its terminator.
+struct RegionTask {
+  RegionId region = kNone;
+  std::vector<Target> targets;
+  int depth = 0;
+};
+
+class Assembler {
+ public:
+  Assembler(const CompiledProgram& compiled, const AssembleOptions& options);
+
+  // The whole function; slots of the results in `outputs`.
+  StepList assemble_entry();
+
+  SlotTable slots;
+  std::vector<StepInfo> infos;
+  std::vector<SlotId> outputs;
+  std::vector<Array> constants;
+  std::int64_t scratch_bytes = 0;
+
+ private:
+  // ---- assemble.cpp
+  StepList region(const RegionTask& task, const std::vector<SlotId>* results_of_function = nullptr);
+  void unit(const CompiledUnit& unit, std::size_t number);
+  void launch(const CompiledUnit& unit, std::size_t number);
+  LaunchKernel launch_kernel(const CompiledUnit& unit, std::size_t k, std::size_t number);
+  void library(const Op& op, std::unique_ptr<cpu::LibraryCall> call, std::size_t number);
+  void reference(const CompiledUnit& unit);
+  void copy(SlotId from, SlotId to, const Type& type);
+
+  // ---- places
+  SlotId slot(ValueId v);
+  SlotId new_arena(ValueId v, std::int64_t bytes);
+  // Memory for a result of a unit; `over` are the inputs that it may be written over.
+  SlotId place(ValueId v, std::size_t number, const std::vector<ValueId>& over);
+  bool may_take(SlotId from, const Target* target) const;
+  void set_slot(ValueId v, SlotId s) { slot_of_[lifetimes_.root(v)] = s; }
+  void set_targets(const RegionTask& task);
+
+  // ---- assemble_control.cpp
+  void while_loop(const Op& op, std::size_t number);
+  void branches(const Op& op);
+  SlotId carried_slot(const Op& op, std::size_t i, std::size_t number,
+                      std::unordered_set<SlotId>& taken);
+
+  // ---- steps
+  Step& emit(Step step, StepInfo info);
+  StepInfo info_of(const Op& op, std::string kind) const;
+  std::int64_t bytes_of(const Op& op) const;
+
+  // What belongs to the region that is being assembled.
+  struct Scope {
+    RegionId region = kNone;
+    int depth = 0;
+    StepList list = {};
+    std::unordered_map<ValueId, Target> targets = {};  // by root
+    std::unordered_set<SlotId> written = {};           // by the unit at hand
+  };
+
+  const CompiledProgram& compiled_;
+  const Program& program_;
+  Lifetimes lifetimes_;
+  std::vector<SlotId> slot_of_;  // by root
+  Scope scope_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,39 @@
+// A program whose regions have been stitched and whose kernels have code, before memory is planned.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "device/cpu/jit.h"
+#include "heddle/kernel.h"
+#include "heddle/program.h"
+#include "heddle/stitch.h"
+
+namespace heddle {
+
+struct CompiledKernel {
+  Kernel kernel;
+  StitchGroup group;
+  std::shared_ptr<const CpuKernel> code;  // none: it is interpreted
+};
+
+// One launch, or one op by a library, the reference evaluation or steps of its regions.
+struct CompiledUnit {
+  std::vector<CompiledKernel> kernels;
+  OpId op = kNone;
+  std::string note;  // why it stands alone, where that is not plain
+};
+
+struct CompiledProgram {
+  Program program;
+  std::size_t function = 0;
+  std::unordered_map<RegionId, std::vector<CompiledUnit>> regions;
+  // Why the whole of it is left to the interpreter; empty where it is compiled.
+  std::string interpreted_because;
+
+  const Function& entry() const { return program.functions[function]; }
+};
+
+}  // namespace heddle

@@ -1,0 +1,13 @@
+// What a step has to wait for.
+#pragma once
+
+#include "runtime/slots.h"
+#include "runtime/step.h"
+
+namespace heddle {
+
+// Adds to each step, inside of loops and branches too, the earlier ones of its list that touch the
+// same bytes, at least one of the two writing. The places in the arena must be known.
+void add_dependences(StepList& list, const SlotTable& slots);
+
+}  // namespace heddle

@@ -1,0 +1,15 @@
+// One op as a program of its own, for the reference interpreter.
+#pragma once
+
+#include <memory>
+
+#include "heddle/program.h"
+
+namespace heddle {
+
+// Function 0 takes `reads` (operands, then what the regions take from around) and gives the
+// results.
+std::shared_ptr<const Program> program_of_op(const Program& from, const Op& op,
+                                             const std::vector<ValueId>& reads);
+
+}  // namespace heddle

@@ -1,0 +1,41 @@
+// Running a function by one of the engines, as often as asked, with what it cost.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/executable.h"
+#include "heddle/interpreter.h"
+#include "heddle/program.h"
+
+namespace heddle::cli {
+
+// interpreter: the reference. compiled: machine code. kernels: the compiled plan with its kernels
+// interpreted.
+inline const std::vector<std::string> kEngines = {"compiled", "kernels", "interpreter"};
+
+struct ExecuteRequest {
+  std::string engine = "compiled";
+  int repeat = 1;
+  bool donate = false;  // all arguments
+  bool time_steps = false;
+  std::string dump = {};  // folder for programs and kernels; empty: none
+};
+
+struct Execution {
+  std::vector<Array> results;
+  double compile_seconds = 0;
+  std::vector<double> seconds = {};  // of every run
+  std::vector<StepInfo> steps = {};
+  std::vector<StepTime> times = {};  // of one more run than `repeat`, with time_steps
+  std::int64_t peak_bytes = 0;
+  std::string interpreted_because = {};
+
+  double median() const;
+};
+
+// Throws what is wrong.
+Execution execute(const Program& program, const Function& function, std::vector<Array> arguments,
+                  const ExecuteRequest& request, const InterpretOptions& options);
+
+}  // namespace heddle::cli

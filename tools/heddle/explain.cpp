@@ -1,0 +1,174 @@
+#include "explain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "heddle/block.h"
+#include "heddle/log.h"
+#include "heddle/thread_pool.h"
+
+namespace heddle::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string plural(std::size_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+struct Counts {
+  std::size_t kernels = 0, launches = 0, library = 0, reference = 0, copies = 0;
+};
+
+Counts count(const Execution& execution) {
+  Counts n;
+  for (const StepInfo& step : execution.steps) {
+    n.kernels += step.kernels;
+    n.launches += step.kind == "kernel";
+    n.library += step.kind == "library";
+    n.reference += step.kind == "reference";
+    n.copies += step.kind == "copy";
+  }
+  return n;
+}
+
+// Seconds of one call; negative where it was not measured.
+double seconds_of(const Execution& execution, std::size_t i) {
+  if (i >= execution.times.size() || execution.times[i].calls == 0) return -1;
+  return execution.times[i].seconds / static_cast<double>(execution.times[i].calls);
+}
+
+// "5.6 ms   23.9 GB/s   0.57 of copy"
+std::string rate_text(const StepInfo& step, double seconds) {
+  if (seconds < 0) return "not run";
+  const double bytes = static_cast<double>(step.bytes_read + step.bytes_written);
+  std::string text = fmt::format("{:>8}", format_seconds(seconds));
+  if (seconds <= 0 || bytes < 1e5) return text;
+  return text + fmt::format("  {:>6.1f} GB/s  {:.2f} of copy", bytes / seconds / 1e9,
+                            bytes / seconds / copy_rate());
+}
+
+std::string line_of(const Execution& execution, std::size_t i) {
+  const StepInfo& step = execution.steps[i];
+  const std::string indent(static_cast<std::size_t>(2 * step.depth), ' ');
+  const std::string calls = i < execution.times.size() && execution.times[i].calls > 1
+                                ? fmt::format("  {} times", execution.times[i].calls)
+                                : "";
+  return fmt::format("{}{:<9} {:<26} {:>8}  reads {:>8}  writes {:>8}  {}{}", indent, step.kind,
+                     shortened(step.name, 26), plural(step.op_count, "op"),
+                     format_bytes(static_cast<double>(step.bytes_read)),
+                     format_bytes(static_cast<double>(step.bytes_written)),
+                     rate_text(step, seconds_of(execution, i)), calls);
+}
+
+std::string details_of(const StepInfo& step) {
+  const std::string indent(static_cast<std::size_t>(2 * step.depth + 3), ' ');
+  std::string text;
+  if (step.op_count > 1)
+    text += fmt::format("{}{}\n{}one by one these would move {}\n", indent, shortened(step.ops, 90),
+                        indent, format_bytes(static_cast<double>(step.bytes_apart)));
+  if (!step.note.empty()) text += indent + shortened(step.note, 90) + "\n";
+  return text;
+}
+
+}  // namespace
+
+double copy_rate() {
+  static const double rate = [] {
+    constexpr std::size_t kBytes = std::size_t{128} << 20, kPart = std::size_t{1} << 20;
+    const auto from = Block::zeroed(kBytes), to = Block::zeroed(kBytes);
+    double best = 1;
+    for (int turn = 0; turn < 4; ++turn) {
+      const auto start = std::chrono::steady_clock::now();
+      ThreadPool::shared().parallel_for(kBytes / kPart, [&](std::int64_t part, int) {
+        const auto at = static_cast<std::size_t>(part) * kPart;
+        std::memcpy(to->data() + at, from->data() + at, kPart);
+      });
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      best = std::max(best, 2.0 * static_cast<double>(kBytes) / took.count());
+    }
+    return best;
+  }();
+  return rate;
+}
+
+std::string step_counts(const Execution& execution) {
+  if (!execution.interpreted_because.empty()) return "interpreted";
+  const Counts n = count(execution);
+  std::string text = plural(n.kernels, "kernel");
+  if (n.launches != n.kernels) text += " in " + plural(n.launches, "launch") + "es";
+  if (n.library > 0) text += ", " + plural(n.library, "library call");
+  if (n.reference > 0) text += ", " + plural(n.reference, "op") + " by reference";
+  return text;
+}
+
+std::string explain_text(const Execution& execution, const Style& style) {
+  if (!execution.interpreted_because.empty())
+    return fmt::format("interpreted as a whole: {}\n", execution.interpreted_because);
+  std::int64_t apart = 0, together = 0;
+  std::string text;
+  for (std::size_t i = 0; i < execution.steps.size(); ++i) {
+    const StepInfo& step = execution.steps[i];
+    if (step.kind == "kernel") {
+      apart += step.bytes_apart;
+      together += step.bytes_read + step.bytes_written;
+    }
+    text += line_of(execution, i) + "\n" + style.dim(details_of(step));
+  }
+  const std::string counts =
+      fmt::format("{}; compiled in {}; {} of memory at the peak", step_counts(execution),
+                  format_seconds(execution.compile_seconds),
+                  format_bytes(static_cast<double>(execution.peak_bytes)));
+  text += counts + "\n";
+  if (apart > 0)
+    text += fmt::format("kernels move {}; their ops one by one would move {}\n",
+                        format_bytes(static_cast<double>(together)),
+                        format_bytes(static_cast<double>(apart)));
+  return text;
+}
+
+Json explain_json(const Execution& execution) {
+  const Counts n = count(execution);
+  Json report = {{"compile_ms", execution.compile_seconds * 1e3},
+                 {"median_ms", execution.median() * 1e3},
+                 {"runs_ms", Json::array()},
+                 {"kernels", n.kernels},
+                 {"launches", n.launches},
+                 {"library_calls", n.library},
+                 {"reference_ops", n.reference},
+                 {"copies", n.copies},
+                 {"peak_bytes", execution.peak_bytes}};
+  for (double s : execution.seconds) report["runs_ms"].push_back(s * 1e3);
+  if (!execution.interpreted_because.empty())
+    report["interpreted_because"] = execution.interpreted_because;
+  if (execution.times.empty()) return report;
+  report["steps"] = Json::array();
+  for (std::size_t i = 0; i < execution.steps.size(); ++i) {
+    const StepInfo& s = execution.steps[i];
+    report["steps"].push_back({{"kind", s.kind},
+                               {"name", s.name},
+                               {"ops", s.op_count},
+                               {"where", s.where},
+                               {"depth", s.depth},
+                               {"bytes_read", s.bytes_read},
+                               {"bytes_written", s.bytes_written},
+                               {"bytes_apart", s.bytes_apart},
+                               {"calls", execution.times[i].calls},
+                               {"ms", execution.times[i].seconds * 1e3}});
+  }
+  return report;
+}
+
+void log_steps(const Execution& execution) {
+  for (std::size_t i = 0; i < execution.steps.size(); ++i) {
+    const StepInfo& step = execution.steps[i];
+    if (step.kind != "kernel" && step.kind != "library" && step.kind != "reference") continue;
+    log(kLogSteps, "{} {}  {}  {}", step.kind, step.name,
+        format_bytes(static_cast<double>(step.bytes_read + step.bytes_written)),
+        rate_text(step, seconds_of(execution, i)));
+  }
+}
+
+}  // namespace heddle::cli
