@@ -209,7 +209,8 @@ RC_GTEST_PROP(DeviceJit, RandomKernelsRunAsInterpreted, ()) {
   const Verdict ran = want.run(kernel);
   if (!ran) RC_LOG() << ran.reason();
   RC_ASSERT(ran.ok());
-  const auto code = test_jit().compile(kernel);
+  const int vector_bytes = *rc::gen::element(64, 64, 32, 16);
+  const auto code = test_jit(vector_bytes).compile(kernel);
   if (!code) RC_LOG() << code.reason();
   RC_ASSERT(code.ok());
   run_compiled(**code, kernel, got);

@@ -6,7 +6,8 @@ namespace heddle {
 namespace {
 
 void expect_alike(const Kernel& kernel, std::int64_t ulps = 0) {
-  expect_compiled_as_interpreted(kernel, random_data(kernel), ulps);
+  for (int vector_bytes : {64, 32, 16})
+    expect_compiled_as_interpreted(kernel, random_data(kernel), ulps, vector_bytes);
 }
 
 Kernel sum_of_two(std::int64_t n, DType type) {
