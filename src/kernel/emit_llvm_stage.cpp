@@ -10,6 +10,7 @@ StageEmitter::StageEmitter(PhaseScope& scope, const Stage& stage)
       w_(scope.writer),
       shape_(analyse(scope.phase, stage, scope.kernel, scope.writer.target)),
       unroll_(unroll()),
+      tiles_(find_tiles()),
       scalars_(stage.nodes.size()),
       vectors_(stage.nodes.size()),
       positions_(shape_.loops.size()),
@@ -63,6 +64,8 @@ void StageEmitter::enter(int level) {
   if (!innermost) {
     if (shape_.vectorised && level + 1 == shape_.depth()) {
       vector_loop();
+    } else if (!tiles_.empty() && level + 2 == shape_.depth()) {
+      tiled_loops();
     } else {
       const auto index = static_cast<std::size_t>(level);
       w_.loop("0", limit_of(shape_.loops[index]), 1, [&](const std::string& at) {

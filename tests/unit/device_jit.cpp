@@ -6,7 +6,8 @@ namespace heddle {
 namespace {
 
 void expect_alike(const Kernel& kernel, std::int64_t ulps = 0) {
-  expect_compiled_as_interpreted(kernel, random_data(kernel), ulps);
+  for (int vector_bytes : {64, 32, 16})
+    expect_compiled_as_interpreted(kernel, random_data(kernel), ulps, vector_bytes);
 }
 
 Kernel sum_of_two(std::int64_t n, DType type) {
@@ -43,6 +44,34 @@ TEST(DeviceJit, ColumnSums) {
 TEST(DeviceJit, RunningSums) {
   for (std::int64_t columns : {1, 15, 16, 17, 40, 128})
     expect_alike(examples::running_sum(5, columns));
+}
+
+// y[i, j] = x[j, i] + row[i] * column[j]
+Kernel turned(std::int64_t rows, std::int64_t columns, std::int64_t block, DType type) {
+  Kernel kernel = named_kernel("turned");
+  const auto x = add_buffer(kernel, Reach::input, type, rows * columns);
+  const auto row = add_buffer(kernel, Reach::input, type, rows);
+  const auto column = add_buffer(kernel, Reach::input, type, columns);
+  const auto y = add_buffer(kernel, Reach::output, type, rows * columns);
+  StageWriter s(kernel, {{block, 0}, {columns, -1}});
+  const NodeId i = s.add(s.outer(0), s.loop(0)), j = s.loop(1);
+  const NodeId scaled =
+      s.op(ScalarOp::multiply, s.op(ScalarOp::sqrt, s.op(ScalarOp::abs, s.load(row, i))),
+           s.load(column, j));
+  s.store(y, s.add(s.scaled(i, columns), j), s.add(s.load(x, s.add(s.scaled(j, rows), i)), scaled));
+  Phase phase = phase_over({{rows, block}});
+  phase.stages.push_back(s.stage);
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+TEST(DeviceJit, TransposesByTiles) {
+  for (DType type : {DType::f32, DType::f64, DType::bf16})
+    for (std::int64_t rows : {16, 40, 100})
+      for (std::int64_t columns : {16, 33, 64}) {
+        expect_alike(turned(rows, columns, 16, type));
+        expect_alike(turned(rows, columns, 37, type));
+      }
 }
 
 TEST(DeviceJit, RunningSumsOfEveryType) {
