@@ -7,6 +7,8 @@
 
 namespace heddle {
 
+using namespace runtime;
+
 namespace {
 
 // One for all programs: it keeps what it has compiled.

@@ -8,7 +8,7 @@
 #include "runtime/launch.h"
 #include "runtime/reference.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 namespace {
 
@@ -296,4 +296,4 @@ void Assembler::copy(SlotId from, SlotId to, const Type& type) {
                          .bytes_written = type.bytes()});
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

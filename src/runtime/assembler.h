@@ -9,7 +9,7 @@
 #include "runtime/slots.h"
 #include "runtime/step.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 // Where a value that a region gives back is wanted.
 struct Target {
@@ -84,4 +84,4 @@ class Assembler {
   Scope scope_;
 };
 
-}  // namespace heddle
+}  // namespace heddle::runtime
