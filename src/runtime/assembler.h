@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "runtime/assemble.h"
+#include "runtime/boundary.h"
 #include "runtime/lifetimes.h"
 #include "runtime/slots.h"
 #include "runtime/step.h"
@@ -73,6 +74,7 @@ class Assembler {
     RegionId region = kNone;
     int depth = 0;
     StepList list = {};
+    Boundaries boundaries = {};
     std::unordered_map<ValueId, Target> targets = {};  // by root
     std::unordered_set<SlotId> written = {};           // by the unit at hand
   };
