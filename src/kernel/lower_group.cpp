@@ -83,11 +83,16 @@ class GroupLowering {
       if (std::find(r.reduced.begin(), r.reduced.end(), a) == r.reduced.end()) axes.push_back(a);
     return axes;
   }
+  // In the order of the operand, but without axes of its own that it is reached in by a window.
   AxisList domain(const Reduction& r) const {
+    auto has = [](const AxisList& list, int a) {
+      return std::find(list.begin(), list.end(), a) != list.end();
+    };
     AxisList all = schedule_.axes_of(program_.operands(program_.op(r.op))[0]);
+    std::erase_if(all, [&](int a) { return !has(r.kept, a) && !has(r.reduced, a); });
     for (const AxisList* list : {&r.kept, &r.reduced})
       for (int a : *list)
-        if (std::find(all.begin(), all.end(), a) == all.end()) all.push_back(a);
+        if (!has(all, a)) all.push_back(a);
     return all;
   }
   std::vector<std::int64_t> window_sizes(const Reduction& r) const {

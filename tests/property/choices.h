@@ -100,10 +100,10 @@ inline std::vector<std::vector<std::uint32_t>> simpler(const std::vector<std::ui
   return all;
 }
 
-inline rc::Gen<Choices> any_choices() {
-  return [](const rc::Random& random, int) {
+inline rc::Gen<Choices> any_choices(std::size_t most = Choices::kMost) {
+  return [most](const rc::Random& random, int) {
     rc::Random source(random);
-    std::vector<std::uint32_t> numbers(Choices::kMost);
+    std::vector<std::uint32_t> numbers(most);
     for (std::size_t i = 0; i < numbers.size(); i += 2) {
       const std::uint64_t bits = source.next();
       // 5040 * 32: remainders by small divisors stay even.
@@ -140,18 +140,26 @@ inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+// How many cases a law runs, from which seed, and how many decisions each may take.
+struct Effort {
+  int cases = kCases;
+  std::uint64_t seed = kSeed;
+  std::size_t decisions = Choices::kMost;
+};
+
 // Runs a law; at most `most_refused` of all cases may be left out.
-inline void run_law(void (*law)(Choices&), double most_refused) {
+inline void run_law(void (*law)(Choices&), double most_refused, const Effort& effort = {}) {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   rc::detail::TestMetadata metadata;
   metadata.id = std::string(test->test_suite_name()) + "." + test->name();
   metadata.description = metadata.id;
   rc::detail::TestParams params;
-  params.seed = from_environment("HEDDLE_PROPERTY_SEED", kSeed);
-  params.maxSuccess = static_cast<int>(from_environment("HEDDLE_PROPERTY_CASES", kCases));
+  params.seed = from_environment("HEDDLE_PROPERTY_SEED", effort.seed);
+  params.maxSuccess = static_cast<int>(
+      from_environment("HEDDLE_PROPERTY_CASES", static_cast<std::uint64_t>(effort.cases)));
   refused_cases() = 0;
-  const auto property = rc::detail::toProperty([law] {
-    Choices choices = *any_choices();
+  const auto property = rc::detail::toProperty([law, effort] {
+    Choices choices = *any_choices(effort.decisions);
     law(choices);
   });
   rc::detail::TestListenerAdapter quiet;

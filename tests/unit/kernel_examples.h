@@ -201,4 +201,22 @@ inline Kernel all_operations(DType from, DType to, std::int64_t n) {
   return kernel;
 }
 
+// From every type to every other.
+inline Kernel all_conversions(std::int64_t n) {
+  Kernel kernel = named_kernel("all_conversions");
+  std::vector<std::pair<DType, std::uint32_t>> inputs;
+  for (DType from : all_dtypes())
+    if (is_kernel_type(from)) inputs.emplace_back(from, add_buffer(kernel, Reach::input, from, n));
+  StageWriter convert(kernel, {{n, -1}});
+  const NodeId at = convert.loop(0);
+  for (const auto& [from, buffer] : inputs) {
+    const NodeId x = convert.load(buffer, at);
+    for (const auto& [to, other] : inputs)
+      if (to != from)
+        convert.store(add_buffer(kernel, Reach::output, to, n), at, convert.cast(x, to));
+  }
+  kernel.phases.emplace_back().stages.push_back(convert.stage);
+  return kernel;
+}
+
 }  // namespace heddle::examples

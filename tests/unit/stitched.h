@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "heddle/builder.h"
+#include "heddle/index_rule.h"
 #include "heddle/interpreter.h"
 #include "heddle/kernel.h"
 #include "heddle/op.h"
@@ -28,7 +29,9 @@ inline std::vector<Array> run_alone(const Program& program, const Op& op,
   const RegionId body = one.add_region();
   ValueMap map;
   std::vector<Array> arguments;
-  for (ValueId v : program.operands(op)) {
+  std::vector<ValueId> taken(program.operands(op).begin(), program.operands(op).end());
+  for (ValueId v : captured_values(program, op)) taken.push_back(v);
+  for (ValueId v : taken) {
     if (map.contains(v)) continue;
     map[v] = one.add_arg(body, one.intern(program.type_of(v)));
     arguments.push_back(values.at(v));

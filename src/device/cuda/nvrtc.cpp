@@ -1,0 +1,140 @@
+#include "device/cuda/nvrtc.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "device/cuda/shared_library.h"
+
+namespace heddle {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The few functions of NVRTC that are used; 0 is success.
+struct Nvrtc {
+  using Program = struct OpaqueProgram*;
+  int (*version)(int*, int*) = nullptr;
+  int (*create)(Program*, const char*, const char*, int, const char* const*,
+                const char* const*) = nullptr;
+  int (*compile)(Program, int, const char* const*) = nullptr;
+  int (*code_size)(Program, std::size_t*) = nullptr;
+  int (*code)(Program, char*) = nullptr;
+  int (*log_size)(Program, std::size_t*) = nullptr;
+  int (*log)(Program, char*) = nullptr;
+  int (*destroy)(Program*) = nullptr;
+  const char* (*error)(int) = nullptr;
+  std::string path;
+};
+
+// Libraries of a folder whose names begin so, the newest first.
+void add_matches(const fs::path& folder, std::vector<fs::path>& found) {
+  std::error_code failed;
+  std::vector<fs::path> here;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    const std::string file = entry.path().filename().string();
+    const bool is_library = file.starts_with("libnvrtc.so.") && file.find(".alt.") == file.npos;
+    if (is_library) here.push_back(entry.path());
+  }
+  std::ranges::sort(here, std::greater<>());
+  found.insert(found.end(), here.begin(), here.end());
+}
+
+// The Python packages of NVIDIA put their libraries into nvidia/<package>/lib.
+void add_python_packages(const fs::path& environment, std::vector<fs::path>& found) {
+  std::error_code failed;
+  for (const auto& python : fs::directory_iterator(environment / "lib", failed)) {
+    std::error_code none;
+    const fs::path packages = python.path() / "site-packages" / "nvidia";
+    for (const auto& package : fs::directory_iterator(packages, none))
+      add_matches(package.path() / "lib", found);
+  }
+}
+
+// What the environment names comes first, then what the system has.
+std::vector<fs::path> candidates() {
+  std::vector<fs::path> found;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* home = std::getenv(variable))
+      for (const char* sub : {"lib64", "lib"}) add_matches(fs::path(home) / sub, found);
+  if (const char* environment = std::getenv("VIRTUAL_ENV")) add_python_packages(environment, found);
+  found.insert(found.end(), {"libnvrtc.so.13", "libnvrtc.so.12"});
+  for (const char* sub : {"lib64", "lib"}) add_matches(fs::path("/usr/local/cuda") / sub, found);
+  return found;
+}
+
+Expected<Nvrtc> load() {
+  HEDDLE_TRY(const SharedLibrary library, SharedLibrary::open("NVRTC", candidates()));
+  Nvrtc nvrtc;
+  const bool whole = library.find(nvrtc.version, "nvrtcVersion") &&
+                     library.find(nvrtc.create, "nvrtcCreateProgram") &&
+                     library.find(nvrtc.compile, "nvrtcCompileProgram") &&
+                     library.find(nvrtc.code_size, "nvrtcGetCUBINSize") &&
+                     library.find(nvrtc.code, "nvrtcGetCUBIN") &&
+                     library.find(nvrtc.log_size, "nvrtcGetProgramLogSize") &&
+                     library.find(nvrtc.log, "nvrtcGetProgramLog") &&
+                     library.find(nvrtc.destroy, "nvrtcDestroyProgram") &&
+                     library.find(nvrtc.error, "nvrtcGetErrorString");
+  if (!whole)
+    return reason(
+        "{} is too old: install CUDA 12 or later, or the Python package "
+        "nvidia-cuda-nvrtc",
+        library.path());
+  nvrtc.path = library.path();
+  return nvrtc;
+}
+
+const Expected<Nvrtc>& nvrtc() {
+  static const Expected<Nvrtc> loaded = load();
+  return loaded;
+}
+
+std::string log_of(const Nvrtc& nvrtc, Nvrtc::Program program) {
+  std::size_t size = 0;
+  if (nvrtc.log_size(program, &size) != 0 || size == 0) return "";
+  std::string log(size, '\0');
+  if (nvrtc.log(program, log.data()) != 0) return "";
+  log.resize(size - 1);
+  return log;
+}
+
+Expected<std::vector<char>> compile(const Nvrtc& nvrtc, Nvrtc::Program program,
+                                    std::string_view arch) {
+  const std::string target = fmt::format("--gpu-architecture={}", arch);
+  const char* options[] = {target.c_str(), "--std=c++17", "--fmad=false", "--prec-div=true",
+                           "--prec-sqrt=true"};
+  if (const int failed = nvrtc.compile(program, std::size(options), options))
+    return reason("NVRTC cannot compile it for {}: {}\n{}", arch, nvrtc.error(failed),
+                  log_of(nvrtc, program));
+  std::size_t size = 0;
+  if (nvrtc.code_size(program, &size) != 0 || size == 0)
+    return reason("NVRTC gave no machine code for {}", arch);
+  std::vector<char> code(size);
+  if (nvrtc.code(program, code.data()) != 0)
+    return reason("NVRTC gave no machine code for {}", arch);
+  return code;
+}
+
+}  // namespace
+
+Expected<std::string> find_nvrtc() {
+  const Expected<Nvrtc>& loaded = nvrtc();
+  if (!loaded) return loaded.why();
+  int major = 0, minor = 0;
+  loaded->version(&major, &minor);
+  return fmt::format("{} (NVRTC {}.{})", loaded->path, major, minor);
+}
+
+Expected<std::vector<char>> compile_cuda(std::string_view source, std::string_view arch) {
+  const Expected<Nvrtc>& loaded = nvrtc();
+  if (!loaded) return loaded.why();
+  const std::string text(source);
+  Nvrtc::Program program = nullptr;
+  if (const int failed = loaded->create(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr))
+    return reason("NVRTC takes no program: {}", loaded->error(failed));
+  auto code = compile(*loaded, program, arch);
+  loaded->destroy(&program);
+  return code;
+}
+
+}  // namespace heddle

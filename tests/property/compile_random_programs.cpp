@@ -1,0 +1,67 @@
+// Random programs give compiled what the reference gives.
+#include "choices.h"
+#include "heddle/compile.h"
+#include "heddle/stablehlo.h"
+#include "random_program.h"
+
+namespace heddle::property {
+namespace {
+
+struct Kind {
+  bool machine_code = true, fuse = true;
+  std::int64_t most_ops = 40, most_elements = 120;
+};
+
+void require_agreement(Choices& choices, const Kind& kind) {
+  auto made = RandomProgram(Decisions(choices), {kind.most_ops, kind.most_elements}).make();
+  require(made.ok(), [&] { return made.reason(); });
+  auto shown = [&](const std::string& what) {
+    return what + "\n" + print_stablehlo(made->program);
+  };
+  const auto reference = interpret(made->program, made->program.functions[0], made->arguments);
+  require(reference.ok(), [&] { return shown(reference.reason()); });
+  CompileOptions options;
+  options.machine_code = kind.machine_code;
+  options.stitch.fuse = kind.fuse;
+  std::string failure;
+  try {
+    const auto executable = compile(made->program, options);
+    require(executable.ok(), [&] { return shown(executable.reason()); });
+    // Twice: what one run leaves behind must not show in the next.
+    for (int run = 0; run < 2 && failure.empty(); ++run) {
+      const auto got = executable->run(made->arguments);
+      require(got.ok(), [&] { return shown(got.reason()); });
+      if (Verdict same = agree(*reference, *got, made->errors); !same) failure = same.reason();
+    }
+  } catch (const Error& error) {
+    failure = error.what();
+  } catch (const InternalError& error) {
+    failure = error.what();
+  }
+  require(failure.empty(), [&] { return shown(failure); });
+}
+
+void planned(Choices& choices) { require_agreement(choices, {.machine_code = false}); }
+void unfused(Choices& choices) {
+  require_agreement(choices, {.machine_code = false, .fuse = false});
+}
+void compiled(Choices& choices) { require_agreement(choices, {}); }
+void larger(Choices& choices) {
+  require_agreement(choices, {.most_ops = 16, .most_elements = 6000});
+}
+
+// Shards of fixed seeds, each a test of its own.
+class RandomPrograms : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  static void run(void (*law)(Choices&), int cases) {
+    run_law(law, 0, {.cases = cases, .seed = kSeed + GetParam(), .decisions = 800});
+  }
+};
+TEST_P(RandomPrograms, AgreeWithKernelsInterpreted) { run(planned, 700); }
+TEST_P(RandomPrograms, AgreeUnfused) { run(unfused, 200); }
+TEST_P(RandomPrograms, AgreeCompiled) { run(compiled, 300); }
+TEST_P(RandomPrograms, AgreeWhereTheyAreLarge) { run(larger, 50); }
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, ::testing::Range<std::uint64_t>(0, 5));
+
+}  // namespace
+}  // namespace heddle::property

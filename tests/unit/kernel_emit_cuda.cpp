@@ -1,0 +1,65 @@
+// The CUDA text of kernels.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernel/emit_cuda.h"
+#include "kernel_examples.h"
+
+namespace heddle {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(EmitCuda, APhaseIsAFunctionThatIsLaunched) {
+  const Kernel kernel = examples::column_sum(9, 6, 3);
+  const CudaLaunch launch = cuda_launch(kernel);
+  ASSERT_EQ(launch.phases.size(), 2u);
+  EXPECT_EQ(launch.phases[0].grid, 3);  // the chunks
+  EXPECT_EQ(launch.phases[1].grid, 2);  // blocks of 4 of 6 columns
+  EXPECT_EQ(launch.temporary_bytes, kernel.temporary_bytes);
+  for (const CudaPhase& phase : launch.phases)
+    EXPECT_THAT(emit_cuda(kernel), HasSubstr("__global__ void " + phase.function + "("));
+}
+
+TEST(EmitCuda, EveryWorkerHasScratchOfItsOwn) {
+  const Kernel kernel = examples::softmax(8, 16, 2);
+  EXPECT_EQ(cuda_launch(kernel).phases[0].grid, 4);
+  EXPECT_GE(cuda_launch(kernel).scratch_bytes, 4 * kernel.scratch_bytes);
+}
+
+// ---- which loops threads share
+
+TEST(CudaLoops, StoresShareAllOfThem) {
+  const Kernel kernel = examples::softmax(8, 16, 2);
+  EXPECT_EQ(shared_loops(kernel.phases[0].stages[3]), (std::vector{true, true}));
+}
+
+TEST(CudaLoops, ReducedLoopsRunInOneThread) {
+  const Kernel kernel = examples::softmax(8, 16, 2);
+  EXPECT_EQ(shared_loops(kernel.phases[0].stages[1]), (std::vector{true, false}));
+  EXPECT_EQ(shared_loops(kernel.phases[0].stages[2]), (std::vector{true, false}));
+  const Kernel columns = examples::column_sum(9, 6, 3);
+  EXPECT_EQ(shared_loops(columns.phases[0].stages[0]), (std::vector{false, true}));
+}
+
+TEST(CudaLoops, PlacesFromDataAreOneThreads) {
+  const Kernel kernel = examples::scatter_add(4, 5, true);
+  EXPECT_EQ(shared_loops(kernel.phases[1].stages[0]), (std::vector{false}));
+}
+
+TEST(CudaLoops, PlacesThatMeetAreOneThreads) {
+  Kernel kernel = named_kernel("meeting");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, 12);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, 12);
+  for (std::int64_t factor : {2, 3}) {
+    // i * factor + j with j < 3: apart only where the factor is 3.
+    StageWriter writer(kernel, {{4, -1}, {3, -1}});
+    const NodeId at = writer.add(writer.scaled(writer.loop(0), factor), writer.loop(1));
+    writer.update(y, at, ScalarOp::add, writer.load(x, at));
+    EXPECT_EQ(shared_loops(writer.stage)[0], factor == 3);
+    EXPECT_EQ(shared_loops(writer.stage)[1], factor == 3);
+  }
+}
+
+}  // namespace
+}  // namespace heddle
