@@ -10,6 +10,8 @@
 
 namespace heddle {
 
+using namespace runtime;
+
 namespace {
 
 // Only the entry is public, so that nothing else is compiled.
@@ -48,7 +50,9 @@ Expected<Executable> compile(const Program& source, const CompileOptions& option
   if (std::string why = why_interpreted(program, options.entry); !why.empty())
     return assemble(interpreted(source, options.entry, std::move(why)), assembly);
 
-  HEDDLE_TRY(program, inline_calls(program));
+  auto flat = inline_calls(program);
+  if (!flat) return assemble(interpreted(source, options.entry, flat.reason()), assembly);
+  program = *std::move(flat);
   show("inline", program);
   HEDDLE_TRY(program, lower_chlo(program, {.keep_scalar_ops = true}));
   show("lower", program);
