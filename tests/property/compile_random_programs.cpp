@@ -47,7 +47,7 @@ void unfused(Choices& choices) {
 }
 void compiled(Choices& choices) { require_agreement(choices, {}); }
 void larger(Choices& choices) {
-  require_agreement(choices, {.most_ops = 16, .most_elements = 6000});
+  require_agreement(choices, {.most_ops = 16, .most_elements = 20'000});
 }
 
 // Shards of fixed seeds, each a test of its own.
