@@ -37,6 +37,7 @@ void StageEmitter::begin_accumulator(std::size_t i) {
         start = w_.widened(neutral_value(s.combiner.op, kept_type(own)), shape_.lanes);
       else
         start = get(s.buffers[k], scalar(s.index).text);
+      if (shape_.statements[i].way == Way::vector_scan) start = w_.widened(start, shape_.lanes);
       const std::string type = LlvmWriter::type_of(start);
       if (slots.size() == k) slots.push_back(w_.stack(type));
       w_.put("store {} {}, ptr {}", type, start.text, slots[k]);
@@ -70,10 +71,51 @@ void StageEmitter::add_to_accumulator(std::size_t i, const Points& points) {
   w_.put("store {} {}, ptr {}", type, sum.text, slot);
 }
 
+// Prefixes inside of a vector by doubling the distance, then what came before it in front.
+void StageEmitter::scan_vector(std::size_t i, const Points& points) {
+  const Statement& s = stage_.statements[i];
+  const int lanes = shape_.lanes;
+  const ScalarOp op = s.combiner.op;
+  LlvmValue sums = w_.wide(vector(s.values[0]));
+  const std::string type = LlvmWriter::type_of(sums);
+  const std::string neutral = w_.widened(neutral_value(op, sums.type), lanes).text;
+  if (!points.mask.empty())
+    sums.text = w_.set("select <{0} x i1> {1}, {2} {3}, {2} {4}", lanes, points.mask, type,
+                       sums.text, neutral);
+  auto shuffled = [&](const LlvmValue& x, auto&& from) {
+    std::vector<std::string> order;
+    for (int lane = 0; lane < lanes; ++lane) order.push_back(fmt::format("i32 {}", from(lane)));
+    LlvmValue result = x;
+    result.text = w_.set("shufflevector {0} {1}, {0} {2}, <{3} x i32> <{4}>", type, x.text, neutral,
+                         lanes, fmt::join(order, ", "));
+    return result;
+  };
+  for (int by = 1; by < lanes; by *= 2) {
+    const LlvmValue moved = shuffled(sums, [&](int lane) { return lane < by ? lanes : lane - by; });
+    sums = emit_op(w_, op, sums.type, std::array{moved, sums});
+  }
+  const std::string& slot = accumulators_[i].slots[0][0];
+  LlvmValue before = sums;
+  before.text = w_.set("load {}, ptr {}", type, slot);
+  const LlvmValue all = shuffled(sums, [&](int) { return lanes - 1; });
+  put_vector(s.buffers[1], s.scan_index, emit_op(w_, op, sums.type, std::array{before, sums}),
+             points.mask);
+  w_.put("store {} {}, ptr {}", type, emit_op(w_, op, sums.type, std::array{before, all}).text,
+         slot);
+}
+
 void StageEmitter::end_accumulator(std::size_t i) {
   const Statement& s = stage_.statements[i];
   const Accumulator& kept = accumulators_[i];
   const std::string& index = scalar(s.index).text;
+  if (shape_.statements[i].way == Way::vector_scan) {
+    const DType type = scope_.kernel.buffers[s.buffers[0]].dtype;
+    const std::string whole = LlvmWriter::vector_of(LlvmWriter::scalar_type(type), shape_.lanes);
+    const std::string kept_sum = w_.set("load {}, ptr {}", whole, kept.slots[0][0]);
+    put(s.buffers[0], index,
+        {w_.set("extractelement {} {}, i64 0", whole, kept_sum), type, 0, false});
+    return;
+  }
   if (shape_.statements[i].way == Way::scalar_accumulator) {
     for (std::size_t k = 0; k < s.values.size(); ++k) {
       const DType type = scope_.kernel.buffers[s.buffers[k]].dtype;

@@ -1,4 +1,7 @@
 // Conversions between element types, and between registers and memory.
+#include <bit>
+#include <cmath>
+
 #include "kernel/emit_llvm_ops.h"
 
 namespace heddle {
@@ -15,7 +18,7 @@ std::string cast(LlvmWriter& w, std::string_view word, const LlvmValue& x, std::
 }
 
 // Integer constants of some lanes.
-std::string number(LlvmWriter& w, std::string_view scalar, int lanes, std::int64_t n) {
+std::string number_of(LlvmWriter& w, std::string_view scalar, int lanes, std::int64_t n) {
   return lanes == 0 ? std::to_string(n) : w.splat(std::to_string(n), scalar, lanes);
 }
 
@@ -30,10 +33,10 @@ struct Bits {
     return w.set("{} {} {}, {}", word, type, a, b);
   }
   std::string op(std::string_view word, std::string_view a, std::int64_t b) const {
-    return op(word, a, number(w, scalar, lanes, b));
+    return op(word, a, number_of(w, scalar, lanes, b));
   }
   std::string is(std::string_view word, std::string_view a, std::int64_t b) const {
-    return w.set("icmp {} {} {}, {}", word, type, a, number(w, scalar, lanes, b));
+    return w.set("icmp {} {} {}, {}", word, type, a, number_of(w, scalar, lanes, b));
   }
   std::string choose(std::string_view condition, std::string_view yes, std::string_view no) const {
     return w.set("select {0} {1}, {2} {3}, {2} {4}", truth, condition, type, yes, no);
@@ -84,7 +87,7 @@ LlvmValue wide_integer_to_double(LlvmWriter& w, const LlvmValue& x) {
                   fmt::format("{} {}, i1 false", i.type, x.text));
   const std::string rest = i.is("ne", i.op("and", size, 0x7ff), 0);
   const std::string sticky =
-      i.choose(rest, number(w, "i64", x.lanes, 0x800), number(w, "i64", x.lanes, 0));
+      i.choose(rest, number_of(w, "i64", x.lanes, 0x800), number_of(w, "i64", x.lanes, 0));
   const std::string cut = i.op("or", i.op("and", size, ~std::int64_t{0x7ff}), sticky);
   const std::string large = i.is("ne", i.op("lshr", size, 53), 0);
   const std::string real = w.set("uitofp {} {} to {}", i.type, i.choose(large, cut, size),
@@ -119,16 +122,47 @@ LlvmValue integer_to_float(LlvmWriter& w, DType to, const LlvmValue& x) {
                                      : value(cast(w, word, x, "double"), DType::f64, x.lanes));
 }
 
-// Towards zero; what does not fit becomes the nearest that does, and NaN becomes 0.
+// Towards zero; what does not fit becomes the nearest that does, and NaN becomes 0. LLVM's own
+// instruction for it would go through the lanes one by one.
 LlvmValue float_to_integer(LlvmWriter& w, DType to, const LlvmValue& x) {
-  const std::string_view scalar = LlvmWriter::scalar_type(to);
-  const std::string name =
-      fmt::format("llvm.fpto{}i.sat.{}.{}", is_signed_integer(to) ? "s" : "u",
-                  LlvmWriter::suffix(scalar, x.lanes),
-                  LlvmWriter::suffix(LlvmWriter::scalar_type(x.type), x.lanes));
-  return value(
-      w.call(LlvmWriter::vector_of(scalar, x.lanes), name, LlvmWriter::type_of(x) + " " + x.text),
-      to, x.lanes);
+  const bool has_sign = is_signed_integer(to);
+  const int digits = 8 * byte_size(to) - (has_sign ? 1 : 0);
+  const int exact = x.type == DType::f64 ? 53 : 24;
+  const double above = std::ldexp(1.0, digits);
+  // The largest float below 2^digits, or the largest integer where that is a float.
+  const double most = above - std::ldexp(1.0, std::max(0, digits - exact));
+  const std::string_view float_type = LlvmWriter::scalar_type(x.type);
+  const std::string type = LlvmWriter::type_of(x), truth = LlvmWriter::vector_of("i1", x.lanes);
+  auto real = [&](double value) {
+    const std::string hex = fmt::format("0x{:016X}", std::bit_cast<std::uint64_t>(value));
+    return x.lanes == 0 ? hex : w.splat(hex, float_type, x.lanes);
+  };
+  auto choose = [&](std::string_view of, std::string_view condition, std::string_view yes,
+                    std::string_view no) {
+    return w.set("select {0} {1}, {2} {3}, {2} {4}", truth, condition, of, yes, no);
+  };
+  auto is = [&](std::string_view word, std::string_view a, std::string_view b) {
+    return w.set("fcmp {} {} {}, {}", word, type, a, b);
+  };
+  const std::string high = real(most), low = real(has_sign ? -above : 0.0);
+  const std::string number = choose(type, is("ord", x.text, x.text), x.text, real(0));
+  const std::string below = choose(type, is("olt", number, high), number, high);
+  const std::string inside = choose(type, is("ogt", below, low), below, low);
+  // Short integers by way of i32, as the machine has it.
+  const bool is_short = byte_size(to) < 4;
+  const std::string_view whole = is_short ? "i32" : LlvmWriter::scalar_type(to);
+  std::string result = w.set("{} {} {} to {}", has_sign || is_short ? "fptosi" : "fptoui", type,
+                             inside, LlvmWriter::vector_of(whole, x.lanes));
+  if (is_short)
+    result = w.set("trunc {} {} to {}", LlvmWriter::vector_of(whole, x.lanes), result,
+                   LlvmWriter::vector_of(LlvmWriter::scalar_type(to), x.lanes));
+  if (digits > exact) {
+    const std::int64_t largest =
+        has_sign ? static_cast<std::int64_t>(~std::uint64_t{0} >> (64 - digits)) : -1;
+    result = choose(LlvmWriter::vector_of(whole, x.lanes), is("oge", number, real(above)),
+                    number_of(w, whole, x.lanes, largest), result);
+  }
+  return value(result, to, x.lanes);
 }
 
 LlvmValue integer_to_integer(LlvmWriter& w, DType to, const LlvmValue& x) {
@@ -185,7 +219,7 @@ LlvmValue emit_bitcast(LlvmWriter& w, DType to, const LlvmValue& x) {
 LlvmValue from_memory(LlvmWriter& w, std::string_view loaded, DType type, int lanes) {
   if (type == DType::i1)
     return value(w.set("icmp ne {} {}, {}", LlvmWriter::vector_of("i8", lanes), loaded,
-                       number(w, "i8", lanes, 0)),
+                       number_of(w, "i8", lanes, 0)),
                  type, lanes);
   if (type == DType::f16)
     return value(w.set("fpext {} {} to {}", LlvmWriter::vector_of("half", lanes), loaded,

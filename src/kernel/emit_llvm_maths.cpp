@@ -1,4 +1,5 @@
 // Functions of mathematics: SLEEF's, at most 1 ulp off, as wide as the target has them.
+#include "kernel/emit_llvm_inline.h"
 #include "kernel/emit_llvm_ops.h"
 
 namespace heddle {
@@ -107,7 +108,8 @@ std::string lane_by_lane(LlvmWriter& w, std::string_view function, Values in) {
   return result;
 }
 
-std::string library_call(LlvmWriter& w, ScalarOp op, Values in) {
+std::string function_value(LlvmWriter& w, ScalarOp op, Values in) {
+  if (has_inline_form(w, op, in[0])) return emit_inline(w, op, in[0]);
   const bool wide = in[0].type == DType::f64,
              plain = w.target.family == VectorTarget::Family::generic;
   const std::string_view scalar = LlvmWriter::scalar_type(in[0].type), name = sleef_name(op);
@@ -144,7 +146,7 @@ std::string logistic(LlvmWriter& w, const LlvmValue& x, std::string_view ones) {
   const std::string suffix = LlvmWriter::suffix(LlvmWriter::scalar_type(x.type), x.lanes);
   const std::string size = w.call(type, "llvm.fabs." + suffix, type + " " + x.text);
   const LlvmValue minus = with_text(x, w.set("fneg {} {}", type, size));
-  const std::string e = library_call(w, ScalarOp::exp, std::array{minus});
+  const std::string e = function_value(w, ScalarOp::exp, std::array{minus});
   const std::string same = w.set("fcmp oeq {} {}, {}", type, size, x.text);
   const std::string over = w.set("select {0} {1}, {2} {3}, {2} {4}",
                                  LlvmWriter::vector_of("i1", x.lanes), same, type, ones, e);
@@ -171,7 +173,7 @@ LlvmValue emit_unrounded(LlvmWriter& w, ScalarOp op, Values in) {
     case ScalarOp::remainder:  // exact, by the C library
       return with_text(x, w.set("frem {} {}, {}", type, x.text, in[1].text));
     default:
-      return with_text(x, library_call(w, op, in));
+      return with_text(x, function_value(w, op, in));
   }
 }
 

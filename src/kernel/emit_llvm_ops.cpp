@@ -111,9 +111,8 @@ LlvmValue emit_float_op(LlvmWriter& w, ScalarOp op, Values in) {
     case ScalarOp::divide:
       return float_binary(w, "fdiv", in);
     case ScalarOp::minimum:
-      return intrinsic(w, "minimum", in);
     case ScalarOp::maximum:
-      return intrinsic(w, "maximum", in);
+      return emit_extremum(w, op, in);
     default:
       return emit_maths(w, op, in);
   }
@@ -180,6 +179,8 @@ LlvmValue emit_op(LlvmWriter& w, ScalarOp op, DType result, Values in) {
 LlvmValue emit_reduce(LlvmWriter& w, ScalarOp op, const LlvmValue& x) {
   const bool real = is_float(x.type), has_sign = is_signed_integer(x.type);
   const bool truth = x.type == DType::i1;
+  if (real && (op == ScalarOp::minimum || op == ScalarOp::maximum))
+    return emit_extremum_of_lanes(w, op, x);
   std::string_view word;
   std::string start;
   switch (op) {
@@ -192,10 +193,10 @@ LlvmValue emit_reduce(LlvmWriter& w, ScalarOp op, const LlvmValue& x) {
       start = kOne;
       break;
     case ScalarOp::minimum:
-      word = real ? "fminimum" : truth ? "and" : has_sign ? "smin" : "umin";
+      word = truth ? "and" : has_sign ? "smin" : "umin";
       break;
     case ScalarOp::maximum:
-      word = real ? "fmaximum" : truth ? "or" : has_sign ? "smax" : "umax";
+      word = truth ? "or" : has_sign ? "smax" : "umax";
       break;
     case ScalarOp::bit_and:
       word = "and";

@@ -15,6 +15,8 @@ LlvmValue emit_op(LlvmWriter& writer, ScalarOp op, DType result, std::span<const
 LlvmValue emit_convert(LlvmWriter& writer, DType result, const LlvmValue& x);
 LlvmValue emit_bitcast(LlvmWriter& writer, DType result, const LlvmValue& x);
 LlvmValue emit_integer_op(LlvmWriter& writer, ScalarOp op, std::span<const LlvmValue> in);
+LlvmValue emit_extremum(LlvmWriter& writer, ScalarOp op, std::span<const LlvmValue> in);
+LlvmValue emit_extremum_of_lanes(LlvmWriter& writer, ScalarOp op, LlvmValue x);
 LlvmValue emit_maths(LlvmWriter& writer, ScalarOp op, std::span<const LlvmValue> in);
 
 // A float that was computed in f32, rounded to f16 or bf16; others as they are.

@@ -375,8 +375,19 @@ class Analysis {
       if (invariant && known && s.any_order) return {Way::vector_accumulator, index_depth};
       if (at(s.index).lanes == Lanes::affine) return {Way::vector, last_depth()};
     }
-    if (invariant && s.guard == kNone && alone(s)) return {Way::scalar_accumulator, index_depth};
+    if (invariant && s.guard == kNone && alone(s))
+      return {known && scans_by_vectors(s) ? Way::vector_scan : Way::scalar_accumulator,
+              index_depth};
     return {Way::lane_by_lane, last_depth()};
+  }
+
+  // Positions keep their order, but sums are grouped; f16 and bf16 would be rounded elsewhere.
+  bool scans_by_vectors(const Statement& s) {
+    if (s.kind != Statement::Kind::scan) return false;
+    const NodeShape& to = at(s.scan_index);
+    const DType type = kernel_.buffers[s.buffers[0]].dtype;
+    return to.lanes == Lanes::affine && to.stride == 1 && type != DType::i1 && type != DType::f16 &&
+           type != DType::bf16;
   }
 
   // No other statement touches its buffers, and it none of them twice.
@@ -406,7 +417,7 @@ class Analysis {
     const bool vector = plan.way != Way::scalar;
     for (NodeId v : s.values) need(v, vector);
     need(s.guard, vector);
-    need(s.scan_index, vector);
+    need(s.scan_index, vector && plan.way != Way::vector_scan);
     const bool spread =
         vector && (plan.way == Way::lane_by_lane || !is_next_to_each_other(s.index));
     need(s.index, spread);

@@ -43,6 +43,7 @@ enum class Way : std::uint8_t {
   lane_by_lane,        // in order
   vector_accumulator,  // in vectors over all loops from `depth` on, then combined
   scalar_accumulator,  // in order, kept in registers over the loops from `depth` on
+  vector_scan,         // the same for a scan: prefixes inside of vectors, and what came before them
 };
 
 struct StatementPlan {

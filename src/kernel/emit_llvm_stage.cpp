@@ -53,7 +53,8 @@ void StageEmitter::enter(int level) {
       if (shape_.statements[i].depth == level) apply(i, shape_.statements[i].way);
   };
   auto accumulates = [](Way way) {
-    return way == Way::vector_accumulator || way == Way::scalar_accumulator;
+    return way == Way::vector_accumulator || way == Way::scalar_accumulator ||
+           way == Way::vector_scan;
   };
   each([&](std::size_t i, Way way) {
     if (accumulates(way)) begin_accumulator(i);

@@ -87,6 +87,7 @@ class StageEmitter {
 
   void begin_accumulator(std::size_t i);
   void add_to_accumulator(std::size_t i, const Points& points);
+  void scan_vector(std::size_t i, const Points& points);
   void end_accumulator(std::size_t i);
   bool may_lie_outside(const Statement& s) const;
 

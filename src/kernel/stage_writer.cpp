@@ -269,46 +269,4 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
   return node;
 }
 
-Stage StageWriter::finish() {
-  Stage stage;
-  stage.statements = std::move(statements_);
-  // The innermost loop should go through memory step by step, above all where something is stored.
-  std::size_t best = loops_.empty() ? 0 : loops_.size() - 1;
-  const bool ordered = std::any_of(stage.statements.begin(), stage.statements.end(),
-                                   [](const Statement& s) { return !s.any_order; });
-  if (!ordered && loops_.size() > 1) {
-    auto score = [&](std::size_t l) {
-      double sum = 0;
-      for (const Access& a : accesses_) {
-        const IndexSpace::Step step = space.step(a.index, loop_leaves_[l]);
-        const double weight = a.is_store ? 1.5 : 1;
-        if (!step.known || (step.size != 0 && step.size != 1)) sum -= 4 * weight;
-        if (step.known && step.size == 1) sum += weight;
-      }
-      if (loops_[l].size < 16) sum -= (16 - static_cast<double>(loops_[l].size)) / 8;
-      return sum;
-    };
-    double most = score(best);
-    for (std::size_t l = loops_.size() - 1; l-- > 0;)
-      if (const double s = score(l); s > most) {
-        most = s;
-        best = l;
-      }
-  }
-  std::vector<std::uint32_t> number(loops_.size());  // new one by old one
-  for (std::size_t l = 0, n = 0; l < loops_.size(); ++l) {
-    if (l == best) continue;
-    number[l] = static_cast<std::uint32_t>(n++);
-    stage.loops.push_back(loops_[l]);
-  }
-  if (!loops_.empty()) {
-    number[best] = static_cast<std::uint32_t>(loops_.size() - 1);
-    stage.loops.push_back(loops_[best]);
-  }
-  stage.nodes = nodes.take();
-  for (Node& n : stage.nodes)
-    if (n.kind == NodeKind::loop) n.number = number[n.number];
-  return stage;
-}
-
 }  // namespace heddle

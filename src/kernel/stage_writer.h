@@ -80,6 +80,8 @@ class StageWriter {
     std::uint32_t buffer = 0;
     bool is_store = false;
   };
+  std::size_t innermost() const;
+  std::size_t crossing(std::size_t inner) const;
   IndexSum in_block(LeafId leaf, std::int64_t block);
   Expected<LeafId> position(int axis);
   Expected<IndexSum> dim_here(ValueId value, std::size_t dim);

@@ -26,6 +26,7 @@ class Merger {
       if (comes_back(both, best.a, best.b) || !is_legal_(both)) continue;
       take(best.a, best.b, std::move(both));
     }
+    move_borders();
     std::erase_if(units_, [](const Pattern& p) { return p.size() < 2; });
     return std::move(units_);
   }
@@ -120,6 +121,30 @@ class Merger {
       follow(units_[u]);
     }
     return false;
+  }
+
+  // A vertex at the end of one kernel whose users are all in another may be better off there: what
+  // stands between the two is then its operand.
+  void move_borders() {
+    for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;) {
+      const UnitId from = unit_of_[v];
+      if (!mergeable(from) || graph_.escapes[v] || graph_.consumers[v].empty()) continue;
+      const UnitId to = unit_of_[graph_.consumers[v][0]];
+      if (to == from || !mergeable(to) || units_[from].size() < 2) continue;
+      if (!std::all_of(graph_.consumers[v].begin(), graph_.consumers[v].end(),
+                       [&](Vertex c) { return unit_of_[c] == to; }))
+        continue;
+      Pattern less = units_[from], more = union_of(units_[to], {v});
+      std::erase(less, v);
+      const double now = seconds_[from] + seconds_[to];
+      const double then = cost_.kernel(less) + cost_.kernel(more);
+      if (then >= now || comes_back(more, to, to) || !is_legal_(less) || !is_legal_(more)) continue;
+      unit_of_[v] = to;
+      units_[from] = std::move(less);
+      units_[to] = std::move(more);
+      seconds_[from] = cost_.kernel(units_[from]);
+      seconds_[to] = cost_.kernel(units_[to]);
+    }
   }
 
   void take(UnitId a, UnitId b, Pattern both) {

@@ -40,9 +40,11 @@ class Scheduler {
  private:
   void relate_values();
   void join_axes();
+  std::vector<std::size_t> dims_apart(const Op& op, OpId id) const;
   void find_reductions();
   void find_tail();
   Verdict choose_outer();
+  void drop_short_runs(const AxisList& order);
   void choose_blocks();
   Verdict check_repeats() const;
   void keep_values();
@@ -87,6 +89,31 @@ void Scheduler::relate_values() {
     plan_.space.relate(program_, program_.op(group_.ops[i]), plan_.rules.at(group_.ops[i]));
 }
 
+// Dimensions of its result whose index an op uses by itself: those that it shifts, cuts, counts or
+// scans along.
+std::vector<std::size_t> Scheduler::dims_apart(const Op& op, OpId id) const {
+  const std::size_t rank = program_.type_of(program_.result(op, 0)).rank();
+  std::vector<std::size_t> dims;
+  if (auto it = scans_.find(id); it != scans_.end()) return {it->second.dim};
+  const IndexRule& rule = plan_.rules.at(id);
+  const bool by_data = op.def->emission == Emission::dynamic_slice ||
+                       op.def->emission == Emission::dynamic_update_slice ||
+                       op.def->emission == Emission::gather;
+  std::unordered_set<int> used_alone;  // factors
+  for (std::size_t i = 0; i < op.operand_count && i < rule.operands.size(); ++i) {
+    const Shape& shape = program_.type_of(program_.operands(op)[i]).shape;
+    for (std::size_t k = 0; k < shape.size() && k < rule.operands[i].dims.size(); ++k)
+      if (!is_plain(rule.operands[i].dims[k], rule, shape[k]))
+        for (const IndexTerm& t : rule.operands[i].dims[k].terms) used_alone.insert(t.factor);
+  }
+  for (std::size_t d = 0; d < rank; ++d) {
+    bool apart = by_data || op.def->emission == Emission::iota;
+    for (const IndexTerm& t : rule.results[0].dims[d].terms) apart |= used_alone.contains(t.factor);
+    if (apart) dims.push_back(d);
+  }
+  return dims;
+}
+
 // Atoms that follow one another in every value that has one of them are one axis.
 void Scheduler::join_axes() {
   std::unordered_map<AtomId, AtomId> next, previous;
@@ -110,11 +137,15 @@ void Scheduler::join_axes() {
   }
   for (ValueId v : group_.inputs)
     if (plan_.space.contains(v)) visit(v);
-  // A scan starts anew along every other axis.
-  for (const auto& [id, scan] : scans_)
-    for (AtomId a : plan_.space.atoms(program_.result(program_.op(id), 0), scan.dim)) {
-      next[a] = previous[a] = kNone;
+  // Where an op looks at one dimension by itself, joining it with others would cost a division at
+  // every point.
+  for (OpId id : group_.ops) {
+    const ValueId v = program_.result(program_.op(id), 0);
+    for (std::size_t d : dims_apart(program_.op(id), id)) {
+      const AtomList atoms = plan_.space.atoms(v, d);
+      if (!atoms.empty()) previous[atoms.front()] = next[atoms.back()] = kNone;
     }
+  }
   auto follows = [&](AtomId a) {
     const AtomId b = next[a];
     return b != kNone && previous[b] == a ? b : kNone;
@@ -272,6 +303,7 @@ Verdict Scheduler::choose_outer() {
     axis(a).block = 1;
     plan_.outer.push_back(a);
   }
+  drop_short_runs(*largest);
   for (Reduction& r : plan_.reductions)
     r.crosses = r.crosses && std::any_of(r.reduced.begin(), r.reduced.end(),
                                          [&](int a) { return axis(a).outer >= 0; });
@@ -302,6 +334,28 @@ Verdict Scheduler::choose_outer() {
   return yes();
 }
 
+// An outer axis with little behind it, but a loop of the block in front of it, would make every
+// block read a few elements here and there: it runs inside where enough blocks are left.
+void Scheduler::drop_short_runs(const AxisList& order) {
+  constexpr std::int64_t kRun = 128;  // elements
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const int a = order[i];
+    if (axis(a).outer < 0) continue;
+    std::int64_t behind = 1, others = 1;
+    bool inner_before = false;
+    for (std::size_t j = i + 1; j < order.size(); ++j) behind *= axis(order[j]).size;
+    for (std::size_t j = 0; j < i; ++j) inner_before |= axis(order[j]).outer < 0;
+    for (int o : plan_.outer)
+      if (o != a) others *= axis(o).size;
+    if (behind == 1 || behind >= kRun || !inner_before || others < 2 * machine_.workers) continue;
+    std::erase(plan_.outer, a);
+    axis(a).outer = -1;
+    axis(a).block = 0;
+  }
+  for (std::size_t i = 0; i < plan_.outer.size(); ++i)
+    axis(plan_.outer[i]).outer = static_cast<int>(i);
+}
+
 std::int64_t Scheduler::inner_elements(const AxisList& axes) const {
   std::int64_t n = 1;
   for (int a : axes) {
@@ -309,6 +363,17 @@ std::int64_t Scheduler::inner_elements(const AxisList& axes) const {
     n *= x.outer < 0 ? x.size : x.block;
   }
   return n;
+}
+
+// Blocks of about the wanted size, all alike as far as possible, and whole vectors where they are
+// large.
+std::int64_t even_block(std::int64_t size, std::int64_t wanted) {
+  if (size <= 2 * wanted) return size;
+  const std::int64_t count = (size + wanted - 1) / wanted;
+  std::int64_t block = (size + count - 1) / count;
+  constexpr std::int64_t kLine = 64;
+  if (block > 4 * kLine) block = (block + kLine - 1) / kLine * kLine;
+  return block;
 }
 
 // Blocks large enough to pay for their own start, small enough to stay in cache, and wide enough
@@ -328,7 +393,7 @@ void Scheduler::choose_blocks() {
     GroupAxis& x = axis(plan_.outer[i]);
     std::int64_t others = 1;
     for (std::size_t j = 0; j < i; ++j) others *= axis(plan_.outer[j]).size;
-    std::int64_t block = std::min(x.size, std::max<std::int64_t>(1, kEnough / inner));
+    std::int64_t block = even_block(x.size, std::max<std::int64_t>(1, kEnough / inner));
     while (block > 1 && others * ((x.size + block - 1) / block) < least_blocks) block /= 2;
     // Work that is small as a whole is one worker's.
     if (product(widest) <= kEnough) block = x.size;

@@ -45,6 +45,23 @@ TEST(DeviceJit, RunningSums) {
     expect_alike(examples::running_sum(5, columns));
 }
 
+TEST(DeviceJit, RunningSumsOfEveryType) {
+  for (DType type : {DType::f32, DType::f64, DType::i8, DType::i64, DType::bf16, DType::f16})
+    for (ScalarOp op : {ScalarOp::add, ScalarOp::maximum})
+      for (std::int64_t columns : {7, 64, 130}) {
+        Kernel kernel = examples::running_sum(3, columns);
+        for (KernelBuffer& b : kernel.buffers) b.dtype = type;
+        kernel.scratch_bytes = 64;
+        for (Stage& stage : kernel.phases[0].stages) {
+          for (Node& n : stage.nodes)
+            if (n.type == DType::i32) n.type = type, n.bits = 0;
+          for (Statement& s : stage.statements)
+            if (s.kind == Statement::Kind::scan) s.combiner.op = op;
+        }
+        expect_alike(kernel);
+      }
+}
+
 TEST(DeviceJit, CombinersByGraph) {
   for (std::int64_t columns : {1, 15, 16, 100}) expect_alike(examples::largest_place(7, columns));
 }

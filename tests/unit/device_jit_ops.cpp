@@ -141,15 +141,51 @@ void expect_all_operations(DType from, DType to, bool uniform) {
 class DeviceJitOps : public testing::TestWithParam<DType> {};
 
 TEST_P(DeviceJitOps, VectorsGiveWhatTheReferenceGives) {
+  HEDDLE_NEEDS_LLVM();
   for (DType to : kTypes) expect_all_operations(GetParam(), to, false);
 }
 
 TEST_P(DeviceJitOps, ScalarsGiveWhatTheReferenceGives) {
+  HEDDLE_NEEDS_LLVM();
   for (DType to : kTypes) expect_all_operations(GetParam(), to, true);
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, DeviceJitOps, testing::ValuesIn(kTypes),
                          [](const auto& info) { return std::string(name(info.param)); });
+
+// Floats from one end of the range to the other.
+TEST(DeviceJitMaths, InLineFunctionsAreNextToTheTruth) {
+  HEDDLE_NEEDS_LLVM();
+  struct Row {
+    ScalarOp op;
+    double (*truth)(double);
+  };
+  const Row rows[] = {{ScalarOp::exp, [](double x) { return std::exp(x); }},
+                      {ScalarOp::tanh, [](double x) { return std::tanh(x); }},
+                      {ScalarOp::erf, [](double x) { return std::erf(x); }}};
+  constexpr std::int64_t n = 1 << 18;
+  std::vector<float> in;
+  for (std::int64_t i = 0; i < n; ++i)
+    in.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(i << 14 | (i * 97 & 0x3fff))));
+  for (const Row& row : rows) {
+    Kernel kernel = named_kernel("function");
+    const auto x = add_buffer(kernel, Reach::input, DType::f32, n);
+    const auto y = add_buffer(kernel, Reach::output, DType::f32, n);
+    StageWriter s(kernel, {{n, -1}});
+    const NodeId at = s.loop(0);
+    s.store(y, at, s.op(row.op, s.load(x, at)));
+    kernel.phases.emplace_back().stages.push_back(s.stage);
+    KernelData data(kernel);
+    data.set(x, in);
+    const auto code = test_jit().compile(kernel);
+    ASSERT_TRUE(code) << code.reason();
+    run_compiled(**code, kernel, data);
+    const std::vector<float> out = data.get<float>(y);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      ASSERT_LE(distance(out[i], static_cast<float>(row.truth(in[i]))), 1)
+          << name(row.op) << " of " << in[i] << " is " << out[i];
+  }
+}
 
 }  // namespace
 }  // namespace heddle

@@ -18,6 +18,10 @@ inline CpuJit& test_jit() {
   return jit;
 }
 
+// At the beginning of a test that runs machine code.
+#define HEDDLE_NEEDS_LLVM() \
+  if (const auto target = test_jit().target(); !target) GTEST_SKIP() << target.reason()
+
 // Memory as kernels want it, with guard bytes behind that nobody may touch.
 class AlignedBytes {
  public:
@@ -112,6 +116,7 @@ inline void expect_same_bytes(const KernelBuffer& buffer, const std::vector<std:
 
 inline void expect_compiled_as_interpreted(const Kernel& kernel, const KernelData& start,
                                            std::int64_t ulps = 0) {
+  HEDDLE_NEEDS_LLVM();
   const Verdict legal = verify(kernel);
   ASSERT_TRUE(legal) << legal.reason();
   KernelData want = start, got = start;

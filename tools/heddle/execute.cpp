@@ -62,6 +62,7 @@ CompileOptions compile_options(const Function& function, const ExecuteRequest& r
                                const InterpretOptions& options, std::size_t arguments, Dump& dump) {
   CompileOptions compile;
   compile.entry = function.name;
+  compile.stitch.fuse = request.fuse;
   compile.machine_code = request.engine != "kernels";
   compile.memory_limit = options.memory_limit;
   if (request.donate) compile.donated.assign(arguments, true);

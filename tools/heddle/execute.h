@@ -18,6 +18,7 @@ struct ExecuteRequest {
   std::string engine = "compiled";
   int repeat = 1;
   bool donate = false;  // all arguments
+  bool fuse = true;     // false: every op by itself
   bool time_steps = false;
   std::string dump = {};  // folder for programs and kernels; empty: none
 };

@@ -1,0 +1,248 @@
+// convolution by tiles: each worker lays out what the window sees, then multiplies.
+#include <algorithm>
+
+#include "device/cpu/calls.h"
+#include "device/cpu/conv_plan.h"
+#include "device/cpu/gemm.h"
+#include "heddle/op.h"
+
+namespace heddle::cpu {
+
+namespace {
+
+// Elements of a tile: rows by depth stay in a core's own cache.
+constexpr std::int64_t kTileElements = 1 << 16;
+constexpr std::int64_t kMostDepth = 1024, kLeastRows = 32, kMostRows = 512;
+
+std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// What of the sum a tile covers: whole windows with all inputs, or some inputs of one element.
+struct Depth {
+  std::int64_t window = 0, window_end = 0, input = 0, input_end = 0;
+  std::int64_t size() const { return (window_end - window) * (input_end - input); }
+};
+
+std::vector<Depth> cut_depth(const ConvPlan& plan) {
+  std::vector<Depth> cuts;
+  if (plan.inputs >= kMostDepth) {
+    for (std::int64_t w = 0; w < plan.window_count; ++w)
+      for (std::int64_t i = 0; i < plan.inputs; i += kMostDepth)
+        cuts.push_back({w, w + 1, i, std::min(plan.inputs, i + kMostDepth)});
+    return cuts;
+  }
+  const std::int64_t windows =
+      std::max<std::int64_t>(1, kMostDepth / std::max<std::int64_t>(plan.inputs, 1));
+  for (std::int64_t w = 0; w < plan.window_count; w += windows)
+    cuts.push_back({w, std::min(plan.window_count, w + windows), 0, plan.inputs});
+  return cuts;
+}
+
+template <typename T>
+class Tiles {
+ public:
+  Tiles(const ConvPlan& plan, const T* input, const T* weights, T* result)
+      : plan_(plan), input_(input), weights_(weights), result_(result) {}
+
+  // Rows first … last - 1 of a group. `seen` and `sums` are the worker's own.
+  void run(std::int64_t group, std::int64_t first, std::int64_t last,
+           const std::vector<Depth>& depths, T* seen, T* sums) const {
+    const T* input = input_ + group * plan_.in_group;
+    const T* weights = weights_ + group * plan_.depth() * plan_.outputs;
+    const bool in_result = plan_.out_feature == 1 && plan_.row_step >= plan_.outputs;
+    T* out = in_result ? result_ + group * plan_.out_group + first * plan_.row_step : sums;
+    GemmShape shape{.m = last - first,
+                    .n = plan_.outputs,
+                    .ldb = plan_.outputs,
+                    .ldc = in_result ? plan_.row_step : plan_.outputs};
+    for (const Depth& depth : depths) {
+      shape.k = depth.size();
+      const T* a = seen;
+      if (plan_.direct_step > 0) {
+        a = input + first * plan_.direct_step + depth.input;
+        shape.lda = plan_.direct_step;
+      } else if (plan_.in_feature == 1) {
+        fill_rows(input, first, last, depth, seen);
+        shape.lda = shape.k;
+      } else {
+        fill_columns(input, first, last, depth, seen);
+        shape.lda = shape.m;
+        shape.transpose_a = true;
+      }
+      gemm(shape, a, weights + (depth.window * plan_.inputs + depth.input) * plan_.outputs, out);
+      shape.accumulate = true;
+    }
+    if (!in_result) scatter(group, first, last, sums);
+  }
+
+ private:
+  // Image and flat place of a row.
+  std::pair<std::int64_t, std::int64_t> split(std::int64_t row) const {
+    if (plan_.batch_inside) return {row % plan_.batch, row / plan_.batch};
+    return {row / plan_.place_count, row % plan_.place_count};
+  }
+
+  // Where element w of the window reads at a flat place, or -1.
+  std::int64_t source(std::int64_t place, std::int64_t w) const {
+    std::int64_t offset = 0;
+    for (std::size_t s = plan_.places.size(); s-- > 0;) {
+      const std::int64_t p = place % plan_.places[s], k = w % plan_.window[s];
+      const std::int64_t i = plan_.source[s][static_cast<std::size_t>(p * plan_.window[s] + k)];
+      if (i < 0) return -1;
+      offset += i * plan_.in_spatial[s];
+      place /= plan_.places[s];
+      w /= plan_.window[s];
+    }
+    return offset;
+  }
+
+  // Input features lie side by side.
+  void fill_rows(const T* input, std::int64_t first, std::int64_t last, const Depth& depth,
+                 T* seen) const {
+    const std::int64_t count = depth.input_end - depth.input;
+    for (std::int64_t row = first; row < last; ++row) {
+      const auto [image, place] = split(row);
+      const T* base = input + image * plan_.in_batch + depth.input;
+      for (std::int64_t w = depth.window; w < depth.window_end; ++w, seen += count) {
+        const std::int64_t from = source(place, w);
+        if (from < 0)
+          std::fill_n(seen, count, T{});
+        else
+          std::copy_n(base + from, count, seen);
+      }
+    }
+  }
+
+  // Rows lie side by side: one line of all rows per window element and input.
+  void fill_columns(const T* input, std::int64_t first, std::int64_t last, const Depth& depth,
+                    T* seen) const {
+    const std::int64_t rows = last - first;
+    std::vector<std::int64_t> from(static_cast<std::size_t>(rows));
+    for (std::int64_t w = depth.window; w < depth.window_end; ++w) {
+      std::int64_t known_place = -1, offset = -1;
+      for (std::int64_t row = first; row < last; ++row) {
+        const auto [image, place] = split(row);
+        if (place != known_place) offset = source(place, w);
+        known_place = place;
+        from[static_cast<std::size_t>(row - first)] =
+            offset < 0 ? -1 : offset + image * plan_.in_batch;
+      }
+      for (std::int64_t i = depth.input; i < depth.input_end; ++i) {
+        const T* base = input + i * plan_.in_feature;
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const std::int64_t at = from[static_cast<std::size_t>(r)];
+          *seen++ = at < 0 ? T{} : base[at];
+        }
+      }
+    }
+  }
+
+  void scatter(std::int64_t group, std::int64_t first, std::int64_t last, const T* sums) const {
+    T* out = result_ + group * plan_.out_group;
+    for (std::int64_t row = first; row < last; ++row) {
+      auto [image, place] = split(row);
+      std::int64_t at = image * plan_.out_batch;
+      for (std::size_t s = plan_.places.size(); s-- > 0; place /= plan_.places[s])
+        at += place % plan_.places[s] * plan_.out_spatial[s];
+      for (std::int64_t o = 0; o < plan_.outputs; ++o) out[at + o * plan_.out_feature] = *sums++;
+    }
+  }
+
+  const ConvPlan& plan_;
+  const T* input_;
+  const T* weights_;
+  T* result_;
+};
+
+class ConvCall final : public LibraryCall {
+ public:
+  ConvCall(ConvPlan plan, const Type& input, const Type& kernel, const Type& result, DType dtype)
+      : plan_(std::move(plan)),
+        input_(input),
+        kernel_(kernel),
+        result_(result),
+        dtype_(dtype),
+        depths_(cut_depth(plan_)) {
+    std::int64_t deepest = 1;
+    for (const Depth& d : depths_) deepest = std::max(deepest, d.size());
+    const std::int64_t threads = ThreadPool::shared().threads();
+    const std::int64_t wanted = (plan_.rows() * plan_.groups + 4 * threads - 1) / (4 * threads);
+    tile_rows_ =
+        std::min({std::max(kLeastRows, wanted), std::max(kLeastRows, kTileElements / deepest),
+                  kMostRows, std::max<std::int64_t>(plan_.rows(), 1)});
+    const std::int64_t size = byte_size(dtype);
+    seen_bytes_ = rounded(tile_rows_ * deepest * size);
+    tile_bytes_ = seen_bytes_ + rounded(tile_rows_ * plan_.outputs * size);
+    weights_at_ = threads * tile_bytes_;
+    const bool pack_weights = !plan_.weights_dense || kernel.dtype != dtype;
+    input_at_ = weights_at_ + (pack_weights ? rounded(kernel.elements() * size) : 0);
+    result_at_ = input_at_ + (input.dtype == dtype ? 0 : rounded(input.elements() * size));
+    end_ = result_at_ + (result.dtype == dtype ? 0 : rounded(result.elements() * size));
+  }
+
+  std::string text() const override {
+    return fmt::format("conv {}x{}x{} {}{}", plan_.rows(), plan_.outputs, plan_.depth(),
+                       name(dtype_), plan_.groups > 1 ? fmt::format(" x{}", plan_.groups) : "");
+  }
+  std::int64_t workspace_bytes() const override { return end_; }
+
+  Verdict run(const CallFrame& frame) const override {
+    const std::byte* input = frame.operands[0];
+    const std::byte* weights = frame.operands[1];
+    if (input_.dtype != dtype_) {
+      pack(input, input_.dtype, {{input_.elements(), 1}}, frame.workspace + input_at_, dtype_,
+           frame.pool);
+      input = frame.workspace + input_at_;
+    }
+    if (input_at_ > weights_at_) {
+      pack(weights + plan_.weights_start * byte_size(kernel_.dtype), kernel_.dtype, plan_.weights,
+           frame.workspace + weights_at_, dtype_, frame.pool);
+      weights = frame.workspace + weights_at_;
+    }
+    std::byte* result = result_.dtype == dtype_ ? frame.results[0] : frame.workspace + result_at_;
+    with_product_type(dtype_, [&](auto tag) {
+      using T = decltype(tag);
+      run_tiles<T>(frame, input, weights, result);
+    });
+    if (result_.dtype != dtype_)
+      pack(result, dtype_, {{result_.elements(), 1}}, frame.results[0], result_.dtype, frame.pool);
+    return yes();
+  }
+
+ private:
+  template <typename T>
+  void run_tiles(const CallFrame& frame, const std::byte* input, const std::byte* weights,
+                 std::byte* result) const {
+    const Tiles<T> tiles(plan_, reinterpret_cast<const T*>(input),
+                         reinterpret_cast<const T*>(weights), reinterpret_cast<T*>(result));
+    const std::int64_t per_group = (plan_.rows() + tile_rows_ - 1) / tile_rows_;
+    frame.pool.parallel_for(plan_.groups * per_group, [&](std::int64_t i, int worker) {
+      const std::int64_t first = i % per_group * tile_rows_;
+      std::byte* own = frame.workspace + worker * tile_bytes_;
+      tiles.run(i / per_group, first, std::min(plan_.rows(), first + tile_rows_), depths_,
+                reinterpret_cast<T*>(own), reinterpret_cast<T*>(own + seen_bytes_));
+    });
+  }
+
+  ConvPlan plan_;
+  Type input_, kernel_, result_;
+  DType dtype_;
+  std::vector<Depth> depths_;
+  std::int64_t tile_rows_ = 1, seen_bytes_ = 0, tile_bytes_ = 0;
+  std::int64_t weights_at_ = 0, input_at_ = 0, result_at_ = 0, end_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<LibraryCall> conv_call(const Program& program, const Op& op) {
+  const Type& input = program.type_of(program.operands(op)[0]);
+  const Type& kernel = program.type_of(program.operands(op)[1]);
+  const Type& result = program.type_of(program.result(op, 0));
+  const auto dtype = product_dtype(input.dtype, kernel.dtype, result.dtype);
+  if (!dtype || op.operand_count != 2) return nullptr;
+  if (input.elements() == 0 || kernel.elements() == 0 || result.elements() == 0) return nullptr;
+  return std::make_unique<ConvCall>(
+      plan_conv(reduction::conv_of(program, op), input.shape, kernel.shape, result.shape), input,
+      kernel, result, *dtype);
+}
+
+}  // namespace heddle::cpu

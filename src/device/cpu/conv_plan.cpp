@@ -1,0 +1,106 @@
+#include "device/cpu/conv_plan.h"
+
+namespace heddle::cpu {
+
+namespace {
+
+std::vector<std::int64_t> steps_of(const Shape& shape) {
+  std::vector<std::int64_t> steps(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) steps[d - 1] = steps[d] * shape[d];
+  return steps;
+}
+
+std::int64_t at(const std::vector<std::int64_t>& list, std::int64_t i) {
+  return list[static_cast<std::size_t>(i)];
+}
+
+// The step from one flat place to the next; 0 where it is not the same for all.
+std::int64_t flat_step(const Shape& sizes, const std::vector<std::int64_t>& steps) {
+  std::int64_t step = 0, next = 0;
+  for (std::size_t s = sizes.size(); s-- > 0;) {
+    if (sizes[s] == 1) continue;
+    if (step == 0) step = next = steps[s];
+    if (steps[s] != next) return 0;
+    next *= sizes[s];
+  }
+  return step == 0 ? 1 : step;
+}
+
+void set_rows(ConvPlan& plan) {
+  Shape sizes = plan.places;
+  std::vector<std::int64_t> out = plan.out_spatial, in = plan.in_spatial;
+  const auto place = plan.batch_inside ? static_cast<std::ptrdiff_t>(sizes.size()) : 0;
+  sizes.insert(sizes.begin() + place, plan.batch);
+  out.insert(out.begin() + place, plan.out_batch);
+  in.insert(in.begin() + place, plan.in_batch);
+  plan.row_step = flat_step(sizes, out);
+  if (plan.rows() == 1) plan.row_step = std::max<std::int64_t>(plan.outputs, 1);
+  if (plan.window_count == 1 && plan.in_feature == 1) plan.direct_step = flat_step(sizes, in);
+  if (plan.direct_step < plan.inputs) plan.direct_step = 0;
+}
+
+bool same_places(const reduction::Conv& conv, const Shape& places) {
+  for (std::size_t s = 0; s < conv.axes.size(); ++s) {
+    const auto& axis = conv.axes[s];
+    if (axis.stride != 1 || axis.pad_low != 0 || axis.base_dilation != 1 || places[s] != axis.input)
+      return false;
+  }
+  return true;
+}
+
+void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kernel) {
+  const auto steps = steps_of(kernel);
+  const std::int64_t output = at(steps, conv.dims.kernel_output);
+  plan.weights.push_back({plan.groups, plan.outputs * output});
+  for (std::size_t s = 0; s < plan.window.size(); ++s) {
+    const std::int64_t step = at(steps, conv.dims.kernel_spatial[s]);
+    if (conv.reversed[s]) plan.weights_start += (plan.window[s] - 1) * step;
+    plan.weights.push_back({plan.window[s], conv.reversed[s] ? -step : step});
+  }
+  plan.weights.push_back({plan.inputs, at(steps, conv.dims.kernel_input)});
+  plan.weights.push_back({plan.outputs, output});
+  std::int64_t dense = 1;
+  plan.weights_dense = true;
+  for (std::size_t d = plan.weights.size(); d-- > 0;) {
+    if (plan.weights[d].size != 1 && plan.weights[d].step != dense) plan.weights_dense = false;
+    dense *= plan.weights[d].size;
+  }
+}
+
+}  // namespace
+
+ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape& kernel,
+                   const Shape& result) {
+  ConvPlan plan;
+  const auto in = steps_of(input), out = steps_of(result);
+  plan.groups = conv.feature_groups * conv.batch_groups;
+  plan.batch = at(input, conv.dims.input_batch) / conv.batch_groups;
+  plan.inputs = at(kernel, conv.dims.kernel_input);
+  plan.outputs = at(kernel, conv.dims.kernel_output) / plan.groups;
+  plan.in_batch = at(in, conv.dims.input_batch);
+  plan.in_feature = at(in, conv.dims.input_feature);
+  plan.out_batch = at(out, conv.dims.output_batch);
+  plan.out_feature = at(out, conv.dims.output_feature);
+  plan.in_group =
+      conv.batch_groups > 1 ? plan.batch * plan.in_batch : plan.inputs * plan.in_feature;
+  plan.out_group = plan.outputs * plan.out_feature;
+  for (std::size_t s = 0; s < conv.axes.size(); ++s) {
+    plan.in_spatial.push_back(at(in, conv.dims.input_spatial[s]));
+    plan.out_spatial.push_back(at(out, conv.dims.output_spatial[s]));
+    plan.places.push_back(at(result, conv.dims.output_spatial[s]));
+    plan.window.push_back(conv.axes[s].window);
+    plan.place_count *= plan.places.back();
+    plan.window_count *= plan.window.back();
+    auto& table = plan.source.emplace_back();
+    for (std::int64_t p = 0; p < plan.places.back(); ++p)
+      for (std::int64_t k = 0; k < plan.window.back(); ++k)
+        table.push_back(conv.axes[s].source(p, k));
+  }
+  plan.batch_inside = plan.in_feature != 1 && plan.in_batch == 1;
+  set_rows(plan);
+  if (!same_places(conv, plan.places)) plan.direct_step = 0;
+  set_weights(plan, conv, kernel);
+  return plan;
+}
+
+}  // namespace heddle::cpu

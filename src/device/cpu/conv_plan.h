@@ -1,0 +1,42 @@
+// A convolution as matrix products over tiles: rows are places of the window in an image, columns
+// are output features, and the sum runs over the window and the input features.
+#pragma once
+
+#include "device/cpu/element.h"
+#include "ir/conv.h"
+
+namespace heddle::cpu {
+
+struct ConvPlan {
+  std::int64_t groups = 1;   // that have nothing to do with each other
+  std::int64_t batch = 1;    // images of a group
+  std::int64_t inputs = 1;   // features that a group reads
+  std::int64_t outputs = 1;  // features that a group writes
+  Shape places, window;      // along the spatial dimensions
+  std::int64_t place_count = 1, window_count = 1;
+
+  // In elements.
+  std::int64_t in_batch = 0, in_feature = 0, out_batch = 0, out_feature = 0;
+  std::int64_t in_group = 0, out_group = 0;
+  std::vector<std::int64_t> in_spatial, out_spatial;
+  // The index under element k of the window at a place, or -1: [axis][place * window + k].
+  std::vector<std::vector<std::int64_t>> source;
+
+  // Rows: images outside and places inside, or the other way round.
+  bool batch_inside = false;
+  std::int64_t row_step = 0;  // of the result from row to row; 0: none fits all rows
+  // The input is the matrix already: rows of a window of one element. 0: it is not.
+  std::int64_t direct_step = 0;
+
+  std::vector<Stride> weights;  // the kernel walked as group, window, input, output
+  std::int64_t weights_start = 0;
+  bool weights_dense = false;
+
+  std::int64_t rows() const { return batch * place_count; }
+  std::int64_t depth() const { return window_count * inputs; }
+};
+
+ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape& kernel,
+                   const Shape& result);
+
+}  // namespace heddle::cpu

@@ -1,0 +1,227 @@
+// scatter: index vectors in order, so that results are the same every time; workers share out the
+// columns of the windows.
+#include <algorithm>
+#include <cstring>
+
+#include "device/cpu/calls.h"
+#include "device/cpu/scalar_region.h"
+#include "heddle/op.h"
+#include "ir/index_dims.h"
+
+namespace heddle::cpu {
+
+namespace {
+
+constexpr std::int64_t kWorthSharing = 1 << 15, kLeastColumns = 64;
+
+// How an update changes what is there.
+enum class Combine : std::uint8_t { replace, add_f32, add_f64, region };
+
+std::int64_t read_integer(const std::byte* data, DType dtype) {
+  std::uint64_t bits = 0;
+  const int size = byte_size(dtype), unused = 64 - 8 * size;
+  std::memcpy(&bits, data, static_cast<std::size_t>(size));
+  if (dtype == DType::i1 || dtype >= DType::ui2)
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(bits, INT64_MAX));
+  return static_cast<std::int64_t>(bits << unused) >> unused;
+}
+
+std::vector<std::int64_t> steps_of(const Shape& shape) {
+  std::vector<std::int64_t> steps(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) steps[d - 1] = steps[d] * shape[d];
+  return steps;
+}
+
+// A dimension of the updates: what it does to the place in the input and in the indices.
+struct UpdateAxis {
+  std::int64_t size = 1, step = 0;  // of the updates
+  int input = -1;                   // the dimension of the input that it runs along
+  std::int64_t indices_step = 0;    // 0 for a window dimension
+};
+
+class ScatterCall final : public LibraryCall {
+ public:
+  ScatterCall(const Program& program, const Op& op, const IndexDims& dims, ScalarRegion region)
+      : region_(std::move(region)) {
+    const auto operands = program.operands(op);
+    input_ = program.type_of(operands[0]);
+    indices_ = program.type_of(operands[1]);
+    updates_ = program.type_of(operands[2]);
+    set_axes(dims);
+    set_combine();
+  }
+
+  std::string text() const override { return "scatter into " + input_.str(); }
+  int in_place_operand() const override { return 0; }
+
+  Verdict run(const CallFrame& frame) const override {
+    if (frame.results[0] != frame.operands[0])
+      std::memcpy(frame.results[0], frame.operands[0], static_cast<std::size_t>(input_.bytes()));
+    std::int64_t bands = 1;
+    if (updates_.elements() > kWorthSharing && columns_stay_apart())
+      bands = std::min<std::int64_t>(frame.pool.threads(), columns() / kLeastColumns);
+    bands = std::max<std::int64_t>(bands, 1);
+    frame.pool.parallel_for(bands, [&](std::int64_t band, int) {
+      run_band(frame, columns() * band / bands, columns() * (band + 1) / bands);
+    });
+    return yes();
+  }
+
+ private:
+  std::int64_t columns() const {
+    return column_ < 0 ? 1 : axes_[static_cast<std::size_t>(column_)].size;
+  }
+
+  // Whether what one column changes, no other does.
+  bool columns_stay_apart() const {
+    return column_ >= 0 && std::ranges::find(map_, axes_.back().input) == map_.end();
+  }
+
+  void set_axes(const IndexDims& dims) {
+    const auto update_steps = steps_of(updates_.shape);
+    Shape index_shape = indices_.shape;
+    const auto index_steps = steps_of(index_shape);
+    const auto vector_at = static_cast<std::size_t>(dims.vector);
+    vector_step_ = vector_at < index_shape.size() ? index_steps[vector_at] : 0;
+    map_.assign(dims.map.begin(), dims.map.end());
+    std::vector<std::size_t> batch;  // dimensions of the indices without the vector
+    for (std::size_t d = 0; d < index_shape.size(); ++d)
+      if (d != vector_at) batch.push_back(d);
+    const auto windows = window_axes(dims, input_.rank());
+    std::size_t next_batch = 0, next_window = 0;
+    for (std::size_t d = 0; d < updates_.rank(); ++d) {
+      UpdateAxis axis{.size = updates_.shape[d], .step = update_steps[d]};
+      if (std::ranges::find(dims.window, static_cast<std::int64_t>(d)) != dims.window.end()) {
+        axis.input = static_cast<int>(windows[next_window++]);
+      } else {
+        const std::size_t at = batch[next_batch++];
+        axis.indices_step = index_steps[at];
+        for (std::size_t b = 0; b < dims.indices_batching.size(); ++b)
+          if (dims.indices_batching[b] == static_cast<std::int64_t>(at))
+            axis.input = static_cast<int>(dims.batching[b]);
+      }
+      axes_.push_back(axis);
+    }
+    input_steps_ = steps_of(input_.shape);
+    if (!axes_.empty() && axes_.back().indices_step == 0 && axes_.back().input >= 0)
+      column_ = static_cast<int>(axes_.size()) - 1;
+  }
+
+  void set_combine() {
+    const std::size_t result = region_.results()[0];
+    const ScalarRegion::Step* last = region_.maker(result);
+    if (result == 1) combine_ = Combine::replace;
+    if (last == nullptr || last->op != ScalarOp::add || region_.steps().size() != 1) return;
+    if (last->in[0] + last->in[1] != 1) return;
+    if (input_.dtype == DType::f32) combine_ = Combine::add_f32;
+    if (input_.dtype == DType::f64) combine_ = Combine::add_f64;
+  }
+
+  // Updates in row-major order, those columns only.
+  void run_band(const CallFrame& frame, std::int64_t first, std::int64_t last) const {
+    auto registers = region_.fresh_registers();
+    const std::int64_t size = byte_size(input_.dtype), width = last - first;
+    const std::int64_t runs = updates_.elements() / columns();
+    std::vector<std::int64_t> place(input_.rank());
+    for (std::int64_t run = 0; run < runs; ++run) {
+      std::int64_t update = 0, index = 0, rest = run;
+      std::ranges::fill(place, 0);
+      const std::size_t loops = axes_.size() - (column_ < 0 ? 0 : 1);
+      for (std::size_t d = loops; d-- > 0; rest /= axes_[d].size) {
+        const std::int64_t i = rest % axes_[d].size;
+        update += i * axes_[d].step;
+        index += i * axes_[d].indices_step;
+        if (axes_[d].input >= 0) place[static_cast<std::size_t>(axes_[d].input)] += i;
+      }
+      std::int64_t from = first, count = width;
+      if (!locate(frame, index, place, from, count)) continue;
+      std::int64_t at = 0;
+      for (std::size_t d = 0; d < place.size(); ++d) at += place[d] * input_steps_[d];
+      const std::int64_t step =
+          column_ < 0 ? 1 : input_steps_[static_cast<std::size_t>(axes_.back().input)];
+      combine(frame.results[0] + (at + from * step) * size, step,
+              frame.operands[2] + (update + from) * size, count, registers);
+    }
+  }
+
+  // Adds the index vector; keeps of the columns those that lie inside. False: none does.
+  bool locate(const CallFrame& frame, std::int64_t index, std::vector<std::int64_t>& place,
+              std::int64_t& from, std::int64_t& count) const {
+    for (std::size_t k = 0; k < map_.size(); ++k) {
+      const std::int64_t at = index + static_cast<std::int64_t>(k) * vector_step_;
+      const std::int64_t start =
+          read_integer(frame.operands[1] + at * byte_size(indices_.dtype), indices_.dtype);
+      auto& along = place[static_cast<std::size_t>(map_[k])];
+      if (__builtin_add_overflow(along, start, &along)) return false;
+    }
+    const int column = column_ < 0 ? -1 : axes_.back().input;
+    for (std::size_t d = 0; d < place.size(); ++d) {
+      const std::int64_t size = input_.shape[d];
+      if (static_cast<int>(d) != column) {
+        if (place[d] < 0 || place[d] >= size) return false;
+        continue;
+      }
+      if (place[d] >= size || place[d] <= -columns()) return false;
+      const std::int64_t low = std::max(from, -place[d]);
+      const std::int64_t high = std::min(from + count, size - place[d]);
+      if (low >= high) return false;
+      from = low;
+      count = high - low;
+    }
+    return true;
+  }
+
+  void combine(std::byte* to, std::int64_t step, const std::byte* from, std::int64_t count,
+               ScalarRegion::Registers& registers) const {
+    const std::int64_t size = byte_size(input_.dtype);
+    if (combine_ == Combine::replace && step == 1) {
+      std::memcpy(to, from, static_cast<std::size_t>(count * size));
+    } else if (combine_ == Combine::add_f32) {
+      add(reinterpret_cast<float*>(to), step, reinterpret_cast<const float*>(from), count);
+    } else if (combine_ == Combine::add_f64) {
+      add(reinterpret_cast<double*>(to), step, reinterpret_cast<const double*>(from), count);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) {
+        std::byte* there = to + i * step * size;
+        registers[0] = registers[1] = 0;
+        std::memcpy(&registers[0], there, static_cast<std::size_t>(size));
+        std::memcpy(&registers[1], from + i * size, static_cast<std::size_t>(size));
+        region_.run(registers);
+        std::memcpy(there, &registers[region_.results()[0]], static_cast<std::size_t>(size));
+      }
+    }
+  }
+
+  template <typename T>
+  static void add(T* to, std::int64_t step, const T* from, std::int64_t count) {
+    if (step == 1)
+      for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
+    else
+      for (std::int64_t i = 0; i < count; ++i) to[i * step] += from[i];
+  }
+
+  ScalarRegion region_;
+  Type input_, indices_, updates_;
+  std::vector<UpdateAxis> axes_;
+  std::vector<std::int64_t> input_steps_, map_;
+  std::int64_t vector_step_ = 0;
+  int column_ = -1;  // the last dimension of the updates, where it runs within a window
+  Combine combine_ = Combine::region;
+};
+
+}  // namespace
+
+std::unique_ptr<LibraryCall> scatter_call(const Program& program, const Op& op) {
+  if (op.operand_count != 3) return nullptr;
+  const Type& input = program.type_of(program.operands(op)[0]);
+  const Type& updates = program.type_of(program.operands(op)[2]);
+  if (input.elements() == 0 || updates.elements() == 0 || !is_kernel_type(input.dtype))
+    return nullptr;
+  if (program.type_of(program.result(op, 0)).dtype != input.dtype) return nullptr;
+  auto region = ScalarRegion::of(program, op);
+  const auto dims = scatter_dims(program, op);
+  if (!region || !dims) return nullptr;
+  return std::make_unique<ScatterCall>(program, op, *dims, *std::move(region));
+}
+
+}  // namespace heddle::cpu
