@@ -408,22 +408,11 @@ Expected<std::vector<IndexSum>> StageWriter::factors_here(const Reduction& r,
   const ValueId result = program_.result(op, 0);
   HEDDLE_TRY(const Indices at, here(result));
   std::vector<IndexSum> factors = result_factors(rule, at, program_.type_of(result).shape);
-  std::vector<bool> set(rule.factors.size(), false);
-  for (std::size_t w = 0; w < r.windows.size(); ++w) {
+  for (std::size_t w = 0; w < r.windows.size(); ++w)
     factors[static_cast<std::size_t>(r.windows[w])] = IndexSpace::of(windows[w]);
-    set[static_cast<std::size_t>(r.windows[w])] = true;
-  }
-  const auto operands = program_.operands(op);
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const Shape& shape = program_.type_of(operands[i]).shape;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      const DimRule& dim = rule.operands[i].dims[d];
-      if (dim.terms.size() != 1 || !is_plain(dim, rule, shape[d])) continue;
-      const auto f = static_cast<std::size_t>(dim.terms[0].factor);
-      if (rule.factors[f].kind != FactorKind::reduce || set[f]) continue;
-      HEDDLE_TRY(factors[f], dim_here(operands[i], d));
-      set[f] = true;
-    }
+  for (const Reduction::Place& place : r.places) {
+    HEDDLE_TRY(factors[static_cast<std::size_t>(place.factor)],
+               dim_here(program_.operands(op)[place.operand], place.dim));
   }
   return factors;
 }
