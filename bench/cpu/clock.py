@@ -1,0 +1,44 @@
+"""Medians of calls, and the rate at which all cores together copy memory."""
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+CORES = len(os.sched_getaffinity(0))
+FEWEST_CALLS, MOST_CALLS = 5, 5000
+
+
+def call_times(call, seconds):
+    """Seconds of each of some calls, which together take about `seconds`."""
+    times, start = [], time.perf_counter()
+    while True:
+        before = time.perf_counter()
+        call()
+        now = time.perf_counter()
+        times.append(now - before)
+        enough = len(times) >= FEWEST_CALLS and now - start > seconds
+        if enough or len(times) == MOST_CALLS:
+            return times
+
+
+class CopyRate:
+    """Bytes read and written per second by a copy that is larger than any cache."""
+
+    def __init__(self):
+        source = np.ones(1 << 26, np.float32)
+        target = np.zeros(1 << 26, np.float32)
+        self._parts = list(zip(np.array_split(target, CORES), np.array_split(source, CORES)))
+        self._bytes = source.nbytes + target.nbytes
+        self._threads = ThreadPoolExecutor(CORES)
+        self.rates = []
+
+    def _copy(self):
+        # NumPy lets other threads run while it copies.
+        list(self._threads.map(lambda part: np.copyto(*part), self._parts))
+
+    def measure(self, seconds=0.3):
+        self.rates.append(self._bytes / float(np.median(call_times(self._copy, seconds))))
+
+    def bytes_per_second(self):
+        return float(np.median(self.rates))

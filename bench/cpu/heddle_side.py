@@ -1,0 +1,79 @@
+"""Runs cases with the heddle tool, in a process of its own."""
+import json
+import os
+import shutil
+import subprocess
+
+import clock
+import tensors
+from peers import first_line
+
+TIMEOUT = 600  # seconds a run may take
+
+
+class Failed(Exception):
+    pass
+
+
+class Heddle:
+    def __init__(self, tool, scratch):
+        self.tool, self.scratch = tool, scratch
+        self.calibrated = scratch / "calibrated"  # a cache folder with nothing compiled in it
+        self.calibrated.mkdir()
+        self.version = self._text(["--version"], self.calibrated).strip()
+        self._text(["calibrate"], self.calibrated)
+
+    def fresh_cache(self, case):
+        """An empty cache folder, but for what the machine was measured at."""
+        cache = self.scratch / "cache"
+        shutil.rmtree(cache, ignore_errors=True)
+        shutil.copytree(self.calibrated, cache)
+        return cache
+
+    def _text(self, arguments, cache):
+        environment = dict(os.environ, HEDDLE_CACHE_DIR=str(cache))
+        try:
+            done = subprocess.run(
+                [str(self.tool), *map(str, arguments)],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise Failed(f"heddle {arguments[0]} takes longer than {TIMEOUT} s") from error
+        if done.returncode != 0:
+            problem = done.stderr.strip() or f"exit status {done.returncode}"
+            raise Failed(f"heddle {arguments[0]}: {first_line(problem)}")
+        return done.stdout
+
+    def run(self, case, cache, calls, donate=False, output=None):
+        """What `heddle run --json` says of the function."""
+        arguments = ["run", case.text, "--io", case.io, "--json", "--repeat", calls]
+        arguments += ["--donate"] if donate else []
+        arguments += ["--output", output] if output else []
+        return json.loads(self._text(arguments, cache))["functions"][0]
+
+    def prepare(self, case):
+        return PreparedRun(self, case)
+
+
+class PreparedRun:
+    """A case compiled from nothing; its results are at hand, and its calls can be measured."""
+
+    def __init__(self, heddle, case):
+        self.heddle, self.case, self.cache = heddle, case, heddle.fresh_cache(case)
+        output = heddle.scratch / "results.safetensors"
+        first = heddle.run(case, self.cache, clock.FEWEST_CALLS, output=output)
+        self.results = tensors.numbered(tensors.read(output), "out")
+        output.unlink()
+        self.compile_seconds, self.kernels = first["compile_seconds"], first["kernels"]
+        self._estimate = first["median_seconds"]
+        self.fresh, self.donated = [], []
+
+    def measure(self, seconds):
+        calls = int(seconds / max(self._estimate, 1e-9))
+        calls = min(max(calls, clock.FEWEST_CALLS), clock.MOST_CALLS)
+        for donate, medians in ((False, self.fresh), (True, self.donated)):
+            said = self.heddle.run(self.case, self.cache, calls, donate)
+            medians.append(said["median_seconds"])
