@@ -28,6 +28,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+try:
+    import numpy  # noqa: F401
+except ImportError:
+    sys.exit("bench_cpu: this Python has no NumPy: `make bench-cpu` makes one that has all it needs")
+
 import cases
 import report
 from clock import CORES, CopyRate
@@ -94,7 +99,8 @@ class Bench:
         if self.heddle:
             sides.insert(0, self.heddle.version)
         copy = self.rate.bytes_per_second() / 1e9
-        return f"{CORES} cores, copy {copy:.1f} GB/s, {', '.join(sides)}; times in ms"
+        text = f"{CORES} cores, copy {copy:.1f} GB/s, {', '.join(sides)}; times in ms"
+        return f"{text}\n{self.heddle.note}" if self.heddle and self.heddle.note else text
 
     def measure(self, case):
         row = {"name": case.name, "kind": case.kind, "bytes": case.bytes, "notes": []}
@@ -122,6 +128,7 @@ class Bench:
         if wrong:
             row["failure"] = f"wrong results: {wrong}"
         row["heddle_compile"], row["kernels"] = ours.compile_seconds, ours.kernels
+        row["notes"] += [ours.note] if ours.note else []
         return ours
 
     def prepare_peer(self, peer, case, expected, row):

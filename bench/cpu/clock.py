@@ -13,8 +13,9 @@ def call_times(call, seconds):
     """Seconds of each of some calls, which together take about `seconds`."""
     times, start = [], time.perf_counter()
     while True:
+        results = None  # freed outside of the measured time
         before = time.perf_counter()
-        call()
+        results = call()
         now = time.perf_counter()
         times.append(now - before)
         enough = len(times) >= FEWEST_CALLS and now - start > seconds

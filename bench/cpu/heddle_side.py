@@ -21,7 +21,14 @@ class Heddle:
         self.calibrated = scratch / "calibrated"  # a cache folder with nothing compiled in it
         self.calibrated.mkdir()
         self.version = self._text(["--version"], self.calibrated).strip()
-        self._text(["calibrate"], self.calibrated)
+        self.note = self._calibrate()
+
+    def _calibrate(self):
+        try:
+            self._text(["calibrate"], self.calibrated)
+        except Failed as failure:
+            return f"not calibrated: {failure}"
+        return ""
 
     def fresh_cache(self, case):
         """An empty cache folder, but for what the machine was measured at."""
@@ -59,21 +66,32 @@ class Heddle:
 
 
 class PreparedRun:
-    """A case compiled from nothing; its results are at hand, and its calls can be measured."""
+    """A case compiled from nothing; its results are at hand, and its calls can be measured. Times
+    are in seconds; the tool gives milliseconds."""
 
     def __init__(self, heddle, case):
         self.heddle, self.case, self.cache = heddle, case, heddle.fresh_cache(case)
         output = heddle.scratch / "results.safetensors"
-        first = heddle.run(case, self.cache, clock.FEWEST_CALLS, output=output)
+        first = heddle.run(case, self.cache, 2, output=output)
         self.results = tensors.numbered(tensors.read(output), "out")
         output.unlink()
-        self.compile_seconds, self.kernels = first["compile_seconds"], first["kernels"]
-        self._estimate = first["median_seconds"]
+        self.compile_seconds, self.kernels = first["compile_ms"] / 1e3, first["kernels"]
+        self.note = not_compiled(first)
+        self._estimate = min(first["runs_ms"]) / 1e3
         self.fresh, self.donated = [], []
 
     def measure(self, seconds):
+        fewest = clock.FEWEST_CALLS if self._estimate < 2 else 1
         calls = int(seconds / max(self._estimate, 1e-9))
-        calls = min(max(calls, clock.FEWEST_CALLS), clock.MOST_CALLS)
-        for donate, medians in ((False, self.fresh), (True, self.donated)):
-            said = self.heddle.run(self.case, self.cache, calls, donate)
-            medians.append(said["median_seconds"])
+        calls = min(max(calls, fewest), clock.MOST_CALLS)
+        for donate, times in ((False, self.fresh), (True, self.donated)):
+            said = self.heddle.run(self.case, self.cache, calls + 1, donate)
+            times += [ms / 1e3 for ms in said["runs_ms"][1:]]  # the first call warms up
+
+
+def not_compiled(function):
+    """What of a program the interpreter did; empty where it did nothing."""
+    if function.get("interpreted_because"):
+        return f"heddle: interpreted, {function['interpreted_because']}"
+    count = function["reference_ops"]
+    return f"heddle: {count} op{'s' if count > 1 else ''} by reference" if count else ""
