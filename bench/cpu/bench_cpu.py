@@ -13,9 +13,10 @@ value plus 1e-4 of the result's root mean square (recorded programs bring tolera
 integers exactly, those of a program that quantises within one in all but a thousandth.
 
 Times are medians of calls, in milliseconds; the libraries take turns, several rounds per program.
-floor: fewest bytes over the measured copy rate of all cores. share: floor over Heddle's time.
-donated: the same with inputs that the program may overwrite. x best: fastest peer over Heddle.
-compile: from StableHLO to something that runs, with empty caches; torch's is its first call.
+floor: fewest bytes over the rate at which all cores copy, which is measured in turn with them.
+share: floor over Heddle's time. donated: Heddle with inputs that the program may overwrite.
+x best: fastest peer over Heddle. compile: from StableHLO to something that runs, with empty caches;
+torch's is its first call.
 
 The last line is JSON: over memory-bound programs the geometric mean of `x best`, that of the share,
 and the least `x best`; over programs with matrix products the geometric mean of `x best`; over tiny
@@ -31,7 +32,7 @@ from pathlib import Path
 try:
     import numpy  # noqa: F401
 except ImportError:
-    sys.exit("bench_cpu: this Python has no NumPy: `make bench-cpu` makes one that has all it needs")
+    sys.exit("bench_cpu: this Python has no NumPy; `make bench-cpu` makes one with all it needs")
 
 import cases
 import report
@@ -98,7 +99,7 @@ class Bench:
         sides = [f"{peer.name} {peer.version}" for peer in self.peers]
         if self.heddle:
             sides.insert(0, self.heddle.version)
-        copy = self.rate.bytes_per_second() / 1e9
+        copy = self.rate.median() / 1e9
         text = f"{CORES} cores, copy {copy:.1f} GB/s, {', '.join(sides)}; times in ms"
         return f"{text}\n{self.heddle.note}" if self.heddle and self.heddle.note else text
 
@@ -110,7 +111,6 @@ class Bench:
         ready = {name: prepared for name, prepared in ready.items() if prepared}
         del expected
         self.take_turns(ours, ready, row)
-        self.rate.measure()
         self.fill(row, ready)
         self.rows.append(row)
         return row
@@ -145,6 +145,7 @@ class Bench:
 
     def take_turns(self, ours, ready, row):
         for _ in range(self.chosen.rounds):
+            self.rate.measure()
             if ours is not None:
                 try:
                     ours.measure(self.chosen.seconds)
@@ -161,10 +162,7 @@ class Bench:
         for key, value in self.before.get(row["name"], {}).items():
             if key.split("_")[0] in report.PEERS:
                 row[key] = value
-        self.set_floor(row)
-
-    def set_floor(self, row):
-        row["floor"] = row["bytes"] / self.rate.bytes_per_second()
+        row["floor"] = row["bytes"] / self.rate.median(last=self.chosen.rounds)
         if row["kind"] == MEMORY and row.get("heddle"):
             row["share"] = row["floor"] / row["heddle"]
 
@@ -180,9 +178,7 @@ def run(chosen, scratch):
             case.io.unlink()  # some hold hundreds of megabytes
     if not bench.rows:
         sys.exit(f"bench_cpu: no program has {' or '.join(chosen.names)} in its name")
-    for row in bench.rows:
-        bench.set_floor(row)  # with the rate of the whole run
-    rate = bench.rate.bytes_per_second()
+    rate = bench.rate.median()
     print(f"\ncopy {rate / 1e9:.1f} GB/s in the whole run", report.summary(bench.rows), sep="\n")
     if chosen.json:
         contents = {"copy_bytes_per_second": rate, "cores": CORES, "rows": bench.rows}
