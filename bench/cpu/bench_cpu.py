@@ -52,7 +52,7 @@ def arguments():
     parser.add_argument("names", nargs="*", help="words of the programs' names; without any, all")
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each library (3)")
-    parser.add_argument("--seconds", type=float, default=0.7, help="of one turn (0.7)")
+    parser.add_argument("--seconds", type=float, default=0.4, help="of one turn (0.4)")
     parser.add_argument("--json", metavar="FILE", help="write all rows there")
     parser.add_argument(
         "--heddle", type=Path, default=ROOT / "build/release/heddle", metavar="TOOL"
@@ -71,7 +71,7 @@ def arguments():
     )
     chosen = parser.parse_args()
     if chosen.quick:
-        chosen.rounds, chosen.seconds = 1, min(chosen.seconds, 0.3)
+        chosen.rounds, chosen.seconds = 1, min(chosen.seconds, 0.2)
     return chosen
 
 
