@@ -33,6 +33,7 @@ class Analysis {
     choose_lanes();
     for (NodeId id = 0; id < stage_.nodes.size(); ++id) find_lanes(id);
     for (const Statement& s : stage_.statements) shape_.statements.push_back(plan(s));
+    if (find_peeled()) try_peeling();
     for (std::size_t i = 0; i < stage_.statements.size(); ++i)
       ask(stage_.statements[i], shape_.statements[i]);
     for (std::size_t id = stage_.nodes.size(); id-- > 0;) ask_inputs(static_cast<NodeId>(id));
@@ -281,7 +282,9 @@ class Analysis {
         return power_of_two_in(phase_.outer[n.number].block);
       case NodeKind::loop:
         if (loop_depth_[n.number] == 0) return kMostMultiple;
-        return shape_.vectorised && loop_depth_[n.number] == last_depth() ? shape_.lanes : 1;
+        return shape_.vectorised && !shape_.peeled && loop_depth_[n.number] == last_depth()
+                   ? shape_.lanes
+                   : 1;
       case NodeKind::scalar:
         break;
       default:
@@ -343,6 +346,34 @@ class Analysis {
       for (std::uint32_t b : other.buffers)
         touching += static_cast<std::size_t>(std::count(s.buffers.begin(), s.buffers.end(), b));
     return touching == s.buffers.size();
+  }
+
+  // Rows that do not begin at a multiple of the vectors, but are long.
+  bool find_peeled() {
+    if (!shape_.vectorised || shape_.loops.back().size < 8 * shape_.lanes) return false;
+    for (std::size_t i = 0; i < stage_.statements.size() && !shape_.peeled; ++i) {
+      const Statement& s = stage_.statements[i];
+      const KernelBuffer& buffer = kernel_.buffers[s.buffers[0]];
+      const bool whole_lines = shape_.lanes * byte_size(buffer.dtype) == 64;
+      if (s.kind == Statement::Kind::store && buffer.streamed && whole_lines &&
+          shape_.statements[i].way == Way::vector && s.guard == kNone &&
+          at(s.index).lanes == Lanes::affine && at(s.index).stride == 1 &&
+          at(s.index).multiple % shape_.lanes != 0)
+        shape_.peeled = i;
+    }
+    return shape_.peeled.has_value();
+  }
+
+  // Vectors may begin anywhere then; where that spoils another index, nothing is peeled.
+  void try_peeling() {
+    const std::vector<NodeShape> before = shape_.nodes;
+    for (NodeId id = 0; id < stage_.nodes.size(); ++id) find_lanes(id);
+    for (NodeId id = 0; id < stage_.nodes.size(); ++id)
+      if (at(id).lanes != before[id].lanes) {
+        shape_.nodes = before;
+        shape_.peeled.reset();
+        return;
+      }
   }
 
   // ---- what is needed in which form

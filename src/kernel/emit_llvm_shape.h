@@ -53,6 +53,8 @@ struct StageShape {
   bool empty = false;       // a loop has no position
   bool vectorised = false;  // the last kept loop runs by vectors
   int lanes = 1;
+  // A streamed store whose vectors are aligned only where the loop begins with a shorter turn.
+  std::optional<std::size_t> peeled;
   std::vector<NodeShape> nodes;
   std::vector<StatementPlan> statements;
 

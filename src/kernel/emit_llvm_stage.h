@@ -44,7 +44,8 @@ class StageEmitter {
   void enter(int level);
   void vector_loop();
   void constant_vector_loop(std::int64_t size);
-  void counted_vector_loop(const std::string& limit);
+  void counted_vector_loop(const std::string& first, const std::string& limit);
+  std::string peeled_turn(const std::string& limit);
   void body(const Points& points);
   void masked_body(const std::string& base, const std::string& active);
   std::string limit_of(const KeptLoop& loop);

