@@ -72,6 +72,12 @@ bool is_small_product(const Program& program, const Op& op) {
   return products <= kFewProducts;
 }
 
+// A slice that is small beside what it goes into: a library call writes only the slice, in place.
+bool is_small_update(const Program& program, const Op& op) {
+  const auto operands = program.operands(op);
+  return program.type_of(operands[1]).elements() <= program.type_of(operands[0]).elements() / 4;
+}
+
 }  // namespace
 
 bool is_stitchable(const Program& program, const Op& op) {
@@ -87,6 +93,8 @@ bool is_stitchable(const Program& program, const Op& op) {
              program.type_of(program.result(op, 0)).shape;
     case Emission::reduce:
       return is_combiner(program, op);
+    case Emission::dynamic_update_slice:
+      return !is_small_update(program, op);
     case Emission::contract:
       return is_small_product(program, op);
     default:
