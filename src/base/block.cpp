@@ -81,8 +81,11 @@ std::byte* allocate(std::size_t room) {
   return static_cast<std::byte*>(data);
 }
 
+// More than any machine has; asking the system for it may end the process.
+constexpr std::size_t kMost = std::size_t{1} << 40;
+
 std::size_t room_for(std::size_t size) {
-  if (size > std::size_t{1} << 62) throw std::bad_alloc();
+  if (size >= kMost) throw std::bad_alloc();
   return size >= kHuge ? rounded(size, kHugePage)
                        : rounded(std::max(size, Block::kAlignment), Block::kAlignment);
 }
