@@ -178,10 +178,23 @@ class Analysis {
     return size;
   }
 
+  // Many operations at one point wait for one another; two vectors side by side overlap.
+  bool is_long() const {
+    constexpr std::size_t kManyOps = 64;
+    std::size_t count = 0;
+    for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
+      count += shape_.nodes[id].depth == last_depth() &&
+               stage_.nodes[id].kind == NodeKind::scalar && stage_.nodes[id].type != DType::i64;
+    return count >= kManyOps &&
+           std::all_of(stage_.statements.begin(), stage_.statements.end(),
+                       [](const Statement& s) { return s.kind == Statement::Kind::store; });
+  }
+
   void choose_lanes() {
     if (!shape_.vectorised) return;
     const auto size = static_cast<std::uint64_t>(shape_.loops.back().size);
-    const int most = std::max(2, target_.vector_bytes / widest());
+    int most = std::max(2, target_.vector_bytes / widest());
+    if (is_long() && size >= 4 * static_cast<std::uint64_t>(most)) most *= 2;
     shape_.lanes = static_cast<int>(
         std::min<std::uint64_t>(std::bit_ceil(size), static_cast<std::uint64_t>(most)));
   }
