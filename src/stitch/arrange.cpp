@@ -93,7 +93,8 @@ Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers,
       }
       std::vector<OpId> ops;
       for (Vertex v : c.units[u]) ops.push_back(graph.ops[v]);
-      launch.kernels.push_back(make_group(*graph.program, readers, std::move(ops)));
+      StitchGroup group = make_group(*graph.program, readers, std::move(ops));
+      if (!group.outputs.empty()) launch.kernels.push_back(std::move(group));
     }
     if (!launch.kernels.empty()) plan.units.push_back(std::move(launch));
   }
