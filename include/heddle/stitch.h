@@ -29,7 +29,7 @@ struct StitchPlan {
 
 struct StitchOptions {
   bool fuse = true;  // false: every op by itself
-  MachineFigures machine;
+  MachineFigures machine = {};
 };
 
 // Plans the ops of a region, constants and the terminator left out: they are nobody's work.

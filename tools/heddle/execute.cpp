@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "device/cpu/calibrate.h"
 #include "heddle/compile.h"
 #include "heddle/stablehlo.h"
 #include "heddle/trace.h"
@@ -63,6 +64,7 @@ CompileOptions compile_options(const Function& function, const ExecuteRequest& r
   CompileOptions compile;
   compile.entry = function.name;
   compile.stitch.fuse = request.fuse;
+  compile.stitch.machine = host_figures();
   compile.machine_code = request.engine != "kernels";
   compile.memory_limit = options.memory_limit;
   if (request.donate) compile.donated.assign(arguments, true);
