@@ -7,6 +7,7 @@
 
 #include "heddle/compile.h"
 #include "heddle/stablehlo.h"
+#include "heddle/thread_pool.h"
 #include "heddle/trace.h"
 
 namespace heddle::cli {
@@ -63,6 +64,7 @@ CompileOptions compile_options(const Function& function, const ExecuteRequest& r
   CompileOptions compile;
   compile.entry = function.name;
   compile.stitch.fuse = request.fuse;
+  compile.stitch.machine.workers = ThreadPool::shared().threads();
   compile.machine_code = request.engine != "kernels";
   compile.memory_limit = options.memory_limit;
   if (request.donate) compile.donated.assign(arguments, true);
