@@ -44,6 +44,7 @@ class GroupLowering {
     int level;
     AxisList axes;
     std::vector<std::int64_t> windows;
+    OpId scan = kNone;  // stands alone: its loops have to run in the order of what it scans
     friend auto operator<=>(const StageKey&, const StageKey&) = default;
   };
   struct Work {
@@ -147,7 +148,7 @@ Verdict GroupLowering::main_phase() {
   phase.chunks = schedule_.chunks;
   std::map<StageKey, Work> stages;
   auto key = [&](int level, const AxisList& axes) {
-    return StageKey{level, sorted(inner_axes(axes)), {}};
+    return StageKey{.level = level, .axes = sorted(inner_axes(axes)), .windows = {}};
   };
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
@@ -155,6 +156,7 @@ Verdict GroupLowering::main_phase() {
     if (const Reduction* r = schedule_.reduction(id)) {
       StageKey k = key(schedule_.levels.at(program_.result(op, 0)), domain(*r));
       k.windows = window_sizes(*r);
+      if (r->scans) k.scan = id;
       stages[k].reductions.push_back(r);
       continue;
     }
@@ -408,22 +410,11 @@ Expected<std::vector<IndexSum>> StageWriter::factors_here(const Reduction& r,
   const ValueId result = program_.result(op, 0);
   HEDDLE_TRY(const Indices at, here(result));
   std::vector<IndexSum> factors = result_factors(rule, at, program_.type_of(result).shape);
-  std::vector<bool> set(rule.factors.size(), false);
-  for (std::size_t w = 0; w < r.windows.size(); ++w) {
+  for (std::size_t w = 0; w < r.windows.size(); ++w)
     factors[static_cast<std::size_t>(r.windows[w])] = IndexSpace::of(windows[w]);
-    set[static_cast<std::size_t>(r.windows[w])] = true;
-  }
-  const auto operands = program_.operands(op);
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const Shape& shape = program_.type_of(operands[i]).shape;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      const DimRule& dim = rule.operands[i].dims[d];
-      if (dim.terms.size() != 1 || !is_plain(dim, rule, shape[d])) continue;
-      const auto f = static_cast<std::size_t>(dim.terms[0].factor);
-      if (rule.factors[f].kind != FactorKind::reduce || set[f]) continue;
-      HEDDLE_TRY(factors[f], dim_here(operands[i], d));
-      set[f] = true;
-    }
+  for (const Reduction::Place& place : r.places) {
+    HEDDLE_TRY(factors[static_cast<std::size_t>(place.factor)],
+               dim_here(program_.operands(op)[place.operand], place.dim));
   }
   return factors;
 }

@@ -184,6 +184,10 @@ void Scheduler::find_reductions() {
     }
     const auto operands = program_.operands(op);
     std::vector<bool> placed(rule.factors.size(), false);
+    // Where an operand meets itself (x · xᵀ), other ops may have made what is reduced one with what
+    // is kept, or two reduced dimensions one; then the factor gets a loop of its own.
+    AtomList taken = plan_.space.atoms(program_.result(op, 0));
+    auto is_taken = [&](AtomId a) { return std::ranges::find(taken, a) != taken.end(); };
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const Shape& shape = program_.type_of(operands[i]).shape;
       for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -191,8 +195,12 @@ void Scheduler::find_reductions() {
         if (!is_plain(dim, rule, shape[d]) || dim.terms.size() != 1) continue;
         const auto f = static_cast<std::size_t>(dim.terms[0].factor);
         if (rule.factors[f].kind != FactorKind::reduce || placed[f]) continue;
+        const AtomList atoms = plan_.space.atoms(operands[i], d);
+        if (std::ranges::any_of(atoms, is_taken)) continue;
+        taken.insert(taken.end(), atoms.begin(), atoms.end());
         placed[f] = true;
-        for (AtomId a : plan_.space.atoms(operands[i], d)) {
+        r.places.push_back({dim.terms[0].factor, i, d});
+        for (AtomId a : atoms) {
           const int x = plan_.axis_of.at(a);
           if (!has(r.reduced, x)) r.reduced.push_back(x);
         }

@@ -33,7 +33,13 @@ struct Reduction {
   OpId op = kNone;
   AxisList kept, reduced;    // axes
   std::vector<int> windows;  // factors of the rule that are loops of their own
-  bool crosses = false;      // runs over an outer axis
+  // The other factors that it reduces: a dimension of an operand has the index of each.
+  struct Place {
+    int factor = 0;
+    std::size_t operand = 0, dim = 0;
+  };
+  std::vector<Place> places = {};
+  bool crosses = false;  // runs over an outer axis
   // A window that holds all elements up to its place: every step of the reduction is a result.
   bool scans = false, backward = false;
   std::size_t scan_dim = 0;

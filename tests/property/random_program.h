@@ -100,7 +100,7 @@ class RandomProgram : public RandomStructure {
       case 13:
         return add_bitcast();
       case 14:
-        return add_complex();
+        return d_.one_in(3) ? add_complex() : add_binary();
       case 15:
         return add_broadcast();
       case 16:

@@ -90,7 +90,12 @@ class RandomValues {
   DType any_real() {
     return d_.pick({DType::f32, DType::f32, DType::f64, DType::bf16, DType::f16});
   }
-  std::int64_t any_size() { return d_.pick<std::int64_t>({3, 2, 1, 5, 4, 7, 8, 13, 1, 16, 0}); }
+  std::int64_t any_size() {
+    // Vectors, blocks and chunks are only seen where there are elements enough for several.
+    if (most_elements_ >= 1000 && !d_.one_in(3))
+      return d_.pick<std::int64_t>({64, 37, 130, 257, 16, 1031, 5003});
+    return d_.pick<std::int64_t>({3, 2, 1, 5, 4, 7, 8, 13, 1, 16, 0});
+  }
 
   Shape any_shape() {
     Shape shape(static_cast<std::size_t>(d_.pick({2, 1, 2, 3, 0, 4})));

@@ -2,8 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../property/random_kernel.h"
+#include "../property/random_program.h"
 #include "device/cuda/nvrtc.h"
+#include "heddle/simplify.h"
+#include "heddle/stitch.h"
 #include "kernel/emit_cuda.h"
+#include "kernel/lower_group.h"
 #include "kernel_examples.h"
 #include "nvrtc_environment.h"
 
@@ -51,6 +56,26 @@ TEST_F(DeviceNvrtc, CompilesEveryConversionAndComparison) {
   EXPECT_EQ(failure(examples::all_conversions(4)), "");
   for (DType type : {DType::i1, DType::ui16, DType::i64, DType::bf16, DType::f64})
     EXPECT_EQ(failure(examples::all_operations(type, DType::i1, 8)), "");
+}
+
+TEST_F(DeviceNvrtc, CompilesKernelsOfPrograms) {
+  int kernels = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    property::Dice dice(seed);
+    const auto made = property::RandomProgram(property::Decisions(dice), {.most_ops = 30}).make();
+    ASSERT_TRUE(made) << made.reason();
+    const Program program = simplify(made->program).value();
+    const auto plan = stitch(program, program.functions[0].body);
+    ASSERT_TRUE(plan) << plan.reason();
+    for (const StitchUnit& unit : plan->units)
+      for (const StitchGroup& group : unit.kernels) {
+        const auto kernel = lower_group(program, group, StitchOptions{}.machine);
+        if (!kernel) continue;
+        EXPECT_EQ(failure(*kernel), "");
+        ++kernels;
+      }
+  }
+  EXPECT_GT(kernels, 10);
 }
 
 TEST_F(DeviceNvrtc, AMistakeComesWithTheCompilersLog) {

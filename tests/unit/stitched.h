@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <unordered_map>
 
 #include "heddle/builder.h"
@@ -50,8 +51,11 @@ inline std::vector<Array> run_alone(const Program& program, const Op& op,
   return interpret(one, one.functions[0], std::move(arguments)).value();
 }
 
+// Another way to run a kernel; none: it is interpreted.
+using RunKernel = std::function<Verdict(const Kernel&, std::span<const std::span<std::byte>>)>;
+
 inline Stitched run_stitched(const Program& program, const std::vector<Array>& arguments,
-                             const StitchOptions& options = {}) {
+                             const StitchOptions& options = {}, const RunKernel& run_kernel = {}) {
   Stitched out;
   const Function& main = program.functions[0];
   const Region& region = program.region(main.body);
@@ -84,7 +88,7 @@ inline Stitched run_stitched(const Program& program, const std::vector<Array>& a
         }
         spans[b] = copies[b];
       }
-      if (Verdict v = interpret(kernel, spans); !v)
+      if (Verdict v = run_kernel ? run_kernel(kernel, spans) : interpret(kernel, spans); !v)
         ADD_FAILURE() << v.reason() << "\n" << print(kernel);
       for (std::size_t b = 0; b < kernel.buffers.size(); ++b)
         if (kernel.buffers[b].reach == Reach::output)
