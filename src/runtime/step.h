@@ -64,7 +64,7 @@ struct CopyStep {
 struct Step;
 
 struct StepList {
-  std::vector<Step> steps = {};
+  std::vector<Step> steps;
   // Slots that loops of the list exchange: they go back home before the list begins.
   std::vector<SlotId> moved = {};
 };

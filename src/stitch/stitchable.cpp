@@ -61,10 +61,8 @@ bool is_combiner(const Program& program, const Op& op) {
   return true;
 }
 
-// Products that are too small for a library call to pay. One value times itself is read along two
-// axes at once, which a schedule takes for one.
+// Products that are too small for a library call to pay.
 bool is_small_product(const Program& program, const Op& op) {
-  if (program.operands(op)[0] == program.operands(op)[1]) return false;
   constexpr std::int64_t kFewProducts = 1 << 12;
   const Type& type = program.type_of(program.result(op, 0));
   if (type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::i1)

@@ -141,7 +141,6 @@ void check(const Program& program, const CompileOptions& options) {
     RC_ASSERT(arguments[i] == arguments_for(program)[i]);
 }
 
-// Op by op: what is tested here is memory, control flow and library calls.
 CompileOptions op_by_op() {
   return {.machine_code = false, .stitch = {.fuse = false, .machine = {}}};
 }
@@ -150,10 +149,10 @@ RC_GTEST_PROP(CompiledPrograms, OpByOpWithKernelsInterpreted, ()) {
   check(any_program(), op_by_op());
 }
 
+RC_GTEST_PROP(CompiledPrograms, Stitched, ()) { check(any_program(), {.machine_code = false}); }
+
 RC_GTEST_PROP(CompiledPrograms, ArgumentsGivenAway, ()) {
-  CompileOptions options = op_by_op();
-  options.donated = {true, true, true};
-  check(any_program(), options);
+  check(any_program(), {.machine_code = false, .donated = {true, true, true}});
 }
 
 }  // namespace

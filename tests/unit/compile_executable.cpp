@@ -212,6 +212,46 @@ TEST(Executable, DonatedMemoryIsUsed) {
   EXPECT_EQ(held, kept);
 }
 
+std::int64_t peak_of(std::string_view second) {
+  const Program program = read(fmt::format(R"(func.func @main(%a: tensor<64x64xf32>) ->
+      tensor<64x64xf32> {{
+    %0 = stablehlo.negate %a : tensor<64x64xf32>
+    %1 = {} : tensor<64x64xf32>
+    %2 = stablehlo.abs %1 : tensor<64x64xf32>
+    return %2 : tensor<64x64xf32>
+  }})",
+                                           second));
+  const CompileOptions options{.stitch = {.fuse = false, .machine = {}}};
+  expect_same(program, arguments_for(program), options);
+  return compiled(program, options).peak_bytes();
+}
+
+// Where elements stay in their places one buffer serves all; where they move it takes two.
+TEST(Executable, KernelsWorkInPlaceWhereThatIsLegal) {
+  EXPECT_EQ(peak_of("stablehlo.multiply %0, %a"), 64 * 64 * 4);
+  EXPECT_EQ(peak_of("stablehlo.reverse %0, dims = [1]"), 2 * 64 * 64 * 4);
+}
+
+TEST(Executable, LoopsThatWorkInPlaceNeedOneBuffer) {
+  const Program program = read(R"(func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %n = stablehlo.constant dense<5> : tensor<i32>
+    %r:2 = stablehlo.while(%i = %zero, %p = %a) : tensor<i32>, tensor<64x64xf32>
+      cond {
+        %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %j = stablehlo.add %i, %one : tensor<i32>
+        %q = stablehlo.add %p, %a : tensor<64x64xf32>
+        stablehlo.return %j, %q : tensor<i32>, tensor<64x64xf32>
+      }
+    return %r#1 : tensor<64x64xf32>
+  })");
+  expect_same(program, arguments_for(program));
+  EXPECT_LT(compiled(program).peak_bytes(), 64 * 64 * 4 + 1000);
+}
+
 TEST(Executable, ResultsAreTheCallersToKeep) {
   const Program program = read(R"(func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
     %0 = stablehlo.add %a, %a : tensor<8xf32>
