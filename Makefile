@@ -1,7 +1,7 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-gpu conformance bench lint format docs asan tsan fuzz clean \
-        packages-test packages-docs packages-lint packages-fuzz python-env
+.PHONY: help build run test test-gpu conformance bench bench-cpu lint format docs asan tsan fuzz clean \
+        packages-test packages-docs packages-lint packages-fuzz packages-bench python-env
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 20
@@ -36,6 +36,12 @@ conformance: build  ## StableHLO's own tests by op family; fails on a regression
 bench: packages-test build  ## all benchmarks
 	scripts/bench.sh build/release
 
+# The libraries to compare with are large; only this target has them.
+bench-cpu: packages-bench build/release/build.ninja  ## beside JAX, torch, NumPy; ARGS="softmax --quick"
+	cmake --build --preset release --parallel $(JOBS) --target heddle
+	scripts/python_env.sh bench/cpu/requirements.txt build/bench-venv
+	build/bench-venv/bin/python bench/cpu/bench_cpu.py $(ARGS)
+
 lint: packages-lint  ## formatting and clang-tidy; fails on any finding
 	clang-format-19 --dry-run -Werror $(SOURCES)
 	cmake --preset release >/dev/null
@@ -66,6 +72,8 @@ packages-docs:
 	@scripts/install_packages.sh docs
 packages-lint:
 	@scripts/install_packages.sh build test lint
+packages-bench:
+	@scripts/install_packages.sh build test bench
 packages-fuzz:
 	@scripts/install_packages.sh build fuzz
 python-env:

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Makes build/venv from python/requirements.txt; does nothing while there is no such file.
+# Makes a Python environment with the packages of a requirements file; does nothing while there is
+# no such file, or where the environment has them.
+#   scripts/python_env.sh [python/requirements.txt [build/venv]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-wanted=python/requirements.txt
-done_for=build/venv/requirements.txt
+wanted=${1:-python/requirements.txt}
+folder=${2:-build/venv}
+done_for=$folder/requirements.txt
 [ -f "$wanted" ] || exit 0
 cmp -s "$wanted" "$done_for" && exit 0
 
-python3 -m venv build/venv
-build/venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$wanted"
+python3 -m venv "$folder"
+"$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted"
 cp "$wanted" "$done_for"

@@ -1,14 +1,19 @@
 // The pipeline, from top to bottom.
 #include "heddle/compile.h"
 
+#include <chrono>
+
 #include "compile.h"
 #include "heddle/inline.h"
+#include "heddle/log.h"
 #include "heddle/lower.h"
 #include "heddle/simplify.h"
 #include "heddle/verify.h"
 #include "runtime/assemble.h"
 
 namespace heddle {
+
+using namespace runtime;
 
 namespace {
 
@@ -36,11 +41,27 @@ CompiledProgram interpreted(const Program& program, const std::string& entry, st
   return whole;
 }
 
+// Logs what each stage took.
+class Stages {
+ public:
+  void done(std::string_view stage) {
+    const auto now = std::chrono::steady_clock::now();
+    log(kLogPlans, "compile: {} took {:.1f} ms", stage,
+        std::chrono::duration<double, std::milli>(now - start_).count());
+    start_ = now;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 Expected<Executable> compile(const Program& source, const CompileOptions& options) {
   const AssembleOptions assembly{.donated = options.donated, .memory_limit = options.memory_limit};
+  Stages stages;
   const auto show = [&](std::string_view stage, const Program& program) {
+    stages.done(stage);
     if (options.on_program) options.on_program(stage, program);
   };
   HEDDLE_TRY(Program program, with_entry_only(source, options.entry));
@@ -48,7 +69,9 @@ Expected<Executable> compile(const Program& source, const CompileOptions& option
   if (std::string why = why_interpreted(program, options.entry); !why.empty())
     return assemble(interpreted(source, options.entry, std::move(why)), assembly);
 
-  HEDDLE_TRY(program, inline_calls(program));
+  auto flat = inline_calls(program);
+  if (!flat) return assemble(interpreted(source, options.entry, flat.reason()), assembly);
+  program = *std::move(flat);
   show("inline", program);
   HEDDLE_TRY(program, lower_chlo(program, {.keep_scalar_ops = true}));
   show("lower", program);
@@ -59,8 +82,12 @@ Expected<Executable> compile(const Program& source, const CompileOptions& option
   compiled.program = std::move(program);
   compiled.function = number_of(compiled.program, options.entry);
   HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, options.stitch));
+  stages.done("stitch");
   HEDDLE_TRY_VOID(make_kernels(compiled, options));
-  return assemble(std::move(compiled), assembly);
+  stages.done("kernels");
+  auto executable = assemble(std::move(compiled), assembly);
+  stages.done("memory");
+  return executable;
 }
 
 }  // namespace heddle

@@ -10,10 +10,11 @@ namespace heddle {
 std::string why_interpreted(const Program& program, const std::string& entry);
 
 // Units for a region and for the bodies of loops and branches inside.
-Verdict stitch_regions(CompiledProgram& compiled, RegionId region, const StitchOptions& options);
+Verdict stitch_regions(runtime::CompiledProgram& compiled, RegionId region,
+                       const StitchOptions& options);
 
 // Kernels for the groups, and machine code for them; a group that cannot be lowered becomes its
 // ops.
-Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options);
+Verdict make_kernels(runtime::CompiledProgram& compiled, const CompileOptions& options);
 
 }  // namespace heddle

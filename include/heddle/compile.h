@@ -21,9 +21,9 @@ struct CompileOptions {
   std::vector<bool> donated = {};
   // The most bytes that values may take together.
   std::int64_t memory_limit = INT64_MAX;
-  // See the program after every stage, every kernel, and the code made of it.
+  // See the program after every stage, and every distinct kernel with its LLVM IR.
   std::function<void(std::string_view stage, const Program&)> on_program = {};
-  std::function<void(const Kernel&)> on_kernel = {};
+  std::function<void(const Kernel&, const std::string& llvm)> on_kernel = {};
 };
 
 // Compiles one function of a verified program. Where something of it can only be interpreted as a

@@ -1,6 +1,7 @@
 #include "heddle/block.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,6 +20,15 @@ constexpr std::size_t kHuge = std::size_t{4} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 std::size_t rounded(std::size_t size, std::size_t to) { return (size + to - 1) / to * to; }
+
+// An eighth of the machine's memory, and at least enough for programs that run again and again.
+std::size_t default_limit() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  const std::size_t eighth =
+      pages > 0 && page > 0 ? static_cast<std::size_t>(pages) / 8 * static_cast<std::size_t>(page)
+                            : 0;
+  return std::max(eighth, std::size_t{1} << 30);
+}
 
 // Big blocks that nobody uses, by size.
 class BlockPool {
@@ -69,7 +79,7 @@ class BlockPool {
   std::mutex mutex_;
   std::multimap<std::size_t, std::byte*> free_;
   std::size_t bytes_ = 0;
-  std::size_t limit_ = std::size_t{1} << 30;
+  std::size_t limit_ = default_limit();
 };
 
 std::byte* allocate(std::size_t room) {
@@ -81,8 +91,11 @@ std::byte* allocate(std::size_t room) {
   return static_cast<std::byte*>(data);
 }
 
+// More than any machine has; asking the system for it may end the process.
+constexpr std::size_t kMost = std::size_t{1} << 40;
+
 std::size_t room_for(std::size_t size) {
-  if (size > std::size_t{1} << 62) throw std::bad_alloc();
+  if (size >= kMost) throw std::bad_alloc();
   return size >= kHuge ? rounded(size, kHugePage)
                        : rounded(std::max(size, Block::kAlignment), Block::kAlignment);
 }

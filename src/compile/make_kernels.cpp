@@ -1,11 +1,15 @@
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/cache_directory.h"
 #include "compile.h"
+#include "heddle/op.h"
 #include "heddle/thread_pool.h"
 #include "kernel/lower_group.h"
 
 namespace heddle {
+
+using namespace runtime;
 
 namespace {
 
@@ -32,6 +36,24 @@ std::vector<Work> groups_of(CompiledProgram& compiled) {
   return work;
 }
 
+// After the first ops that compute something: "exponential_add".
+std::string name_of(const Program& program, const StitchGroup& group) {
+  constexpr std::size_t kMostNames = 3;
+  std::vector<std::string_view> names;
+  for (OpId id : group.ops) {
+    const OpDef& def = *program.op(id).def;
+    if (def.cls == OpClass::move && group.ops.size() > 1) continue;
+    if (std::ranges::find(names, def.short_name()) == names.end())
+      names.push_back(def.short_name());
+  }
+  if (names.empty() && !group.ops.empty())
+    names.push_back(program.op(group.ops[0]).def->short_name());
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kMostNames; ++i)
+    text += (i > 0 ? "_" : "") + std::string(names[i]);
+  return text;
+}
+
 void lower(const CompiledProgram& compiled, Work& work, const MachineFigures& machine) {
   auto kernel = lower_group(compiled.program, work.kernel->group, machine);
   if (!kernel) {
@@ -39,6 +61,8 @@ void lower(const CompiledProgram& compiled, Work& work, const MachineFigures& ma
     return;
   }
   work.kernel->kernel = *std::move(kernel);
+  if (work.kernel->kernel.name.empty())
+    work.kernel->kernel.name = name_of(compiled.program, work.kernel->group);
   work.text = print(work.kernel->kernel);
 }
 
@@ -66,6 +90,13 @@ void make_code(std::vector<Work>& all) {
       work.kernel->code = all[work.first].kernel->code;
       work.trouble = all[work.first].trouble;
     }
+}
+
+// For --dump; empty where there is no LLVM.
+std::string code_of(const Kernel& kernel) {
+  const auto target = shared_jit().target();
+  const auto text = target ? emit_llvm(kernel, target->vectors) : Expected<std::string>("");
+  return text ? *text : "";
 }
 
 // Groups without a kernel become their ops.
@@ -107,8 +138,8 @@ Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options) {
   for (const Work& w : work) {
     if (!w.trouble.empty())
       why.emplace(w.kernel, w.trouble);
-    else if (options.on_kernel)
-      options.on_kernel(w.kernel->kernel);
+    else if (options.on_kernel && (w.first == SIZE_MAX || w.kernel == work[w.first].kernel))
+      options.on_kernel(w.kernel->kernel, code_of(w.kernel->kernel));
   }
   if (!why.empty()) take_apart(compiled, why);
   return yes();

@@ -4,6 +4,8 @@
 
 namespace heddle {
 
+using namespace runtime;
+
 namespace {
 
 bool runs_regions(const Op& op) {

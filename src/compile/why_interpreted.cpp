@@ -13,7 +13,8 @@ class Search {
   explicit Search(const Program& program) : program_(program), calls_(program) {}
 
   std::string function(const Function& f) {
-    if (f.body == kNone || !seen_.insert(&f).second) return "";
+    if (f.body == kNone) return fmt::format("function @{} is only declared", f.name);
+    if (!seen_.insert(&f).second) return "";
     return region(f.body);
   }
 

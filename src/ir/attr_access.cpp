@@ -205,7 +205,7 @@ std::string_view text_or(const Attr* attr, std::string_view missing) {
 
 Integers integers_or(const Attr* attr, Integers missing) {
   auto values = integers(attr, missing);
-  return values ? *std::move(values) : missing;
+  return values ? *std::move(values) : std::move(missing);
 }
 
 const Attr::Struct* struct_of(const Attr* attr) {

@@ -114,7 +114,9 @@ struct CountLeadingZeros {
   T operator()(T x) const {
     // In 64 bits there are more of them.
     const auto wide = static_cast<std::uint64_t>(static_cast<Unsigned<T>>(x));
-    return static_cast<T>(std::countl_zero(wide) - 64 + std::numeric_limits<Unsigned<T>>::digits);
+    const int spare = 64 - std::numeric_limits<Unsigned<T>>::digits;
+    const int zeros = std::countl_zero(wide) - spare;
+    return static_cast<T>(zeros);
   }
 };
 

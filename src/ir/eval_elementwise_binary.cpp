@@ -177,12 +177,12 @@ struct Power {
   // A negative exponent gives 1 / base^n, which is 0 unless the base is 1 or -1.
   template <IntScalar T>
   T operator()(T base, T exponent) const {
-    auto left = static_cast<std::uint64_t>(exponent);
+    auto left = static_cast<std::uint64_t>(static_cast<std::int64_t>(exponent));
     if (exponent < 0) {
       if (base != 1 && base != static_cast<T>(-1)) return 0;
       left = 0 - left;
     }
-    auto square = static_cast<std::uint64_t>(base);
+    auto square = static_cast<std::uint64_t>(static_cast<std::int64_t>(base));
     std::uint64_t result = 1;
     for (; left != 0; left >>= 1, square *= square)
       if (left & 1) result *= square;

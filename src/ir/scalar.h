@@ -156,7 +156,7 @@ To float_from_int(From value) {
     return static_cast<To>(value);
   } else {
     const bool negative = value < 0;
-    auto magnitude = static_cast<std::uint64_t>(value);
+    auto magnitude = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
     if (negative) magnitude = 0 - magnitude;
     if (magnitude >> 53) {
       const bool sticky = (magnitude & 0x7ff) != 0;

@@ -166,6 +166,35 @@ std::optional<Var> after_another(const Site& site) {
   return std::nullopt;
 }
 
+// A sign moves outward, where it meets others of its kind: f(-x) is -f(x) for odd functions, and
+// every rounding is the same for both signs.
+std::optional<Var> sign_outward(const Site& site) {
+  if (!is_float(site.type.dtype)) return std::nullopt;
+  Builder& to = site.rewriter.to;
+  auto negated = [&](std::size_t i) -> std::optional<Var> {
+    const Op* sign = site.source(i, "stablehlo.negate");
+    if (sign == nullptr) return std::nullopt;
+    return site.input(*sign, 0);
+  };
+  for (std::string_view odd : {"chlo.erf", "stablehlo.tanh", "stablehlo.sine", "stablehlo.tan"})
+    if (site.op.def->name == odd)
+      if (const auto x = negated(0)) return -to.op(odd, {*x});
+  const Vars& in = site.operands;
+  if (site.is("multiply") || site.is("divide")) {
+    const auto a = negated(0), b = negated(1);
+    if (a && b) return to.op(site.op.def->name, {*a, *b});
+    if (a) return -to.op(site.op.def->name, {*a, in[1]});
+    if (b) return -to.op(site.op.def->name, {in[0], *b});
+  }
+  if (site.is("add")) {
+    if (const auto b = negated(1)) return in[0] - *b;
+    if (const auto a = negated(0)) return in[1] - *a;
+  }
+  if (site.is("subtract"))
+    if (const auto b = negated(1)) return in[0] + *b;
+  return std::nullopt;
+}
+
 // To a type that holds every value of the first one, and back.
 bool holds_all(DType wide, DType narrow) {
   if (narrow == DType::bf16 || narrow == DType::f16)
@@ -233,8 +262,8 @@ std::optional<Vars> by_algebra(Rewriter& rewriter, const Op& op) {
   if (auto branch = known_branch(site)) return branch;
   if (op.result_count != 1) return std::nullopt;
   if (stays(site)) return Vars{site.operands[0]};
-  for (auto rule :
-       {with_number, with_itself, after_another, there_and_back, known_place, tuple_part})
+  for (auto rule : {with_number, with_itself, after_another, sign_outward, there_and_back,
+                    known_place, tuple_part})
     if (auto value = rule(site); value && !value->none()) return Vars{*value};
   return std::nullopt;
 }

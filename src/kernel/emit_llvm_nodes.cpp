@@ -125,7 +125,8 @@ void StageEmitter::emit_vector(NodeId id, const Points& points) {
     return;
   }
   if (n.kind == NodeKind::load) {
-    vectors_[id] = vector_load(n, points);
+    const bool tiled = !tile_row_.empty() && tile_rooms_.contains(id);
+    vectors_[id] = tiled ? tile_row(id) : vector_load(n, points);
     return;
   }
   std::vector<LlvmValue> in;

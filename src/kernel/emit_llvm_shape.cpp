@@ -18,20 +18,6 @@ std::int64_t power_of_two_in(std::int64_t value) {
                   std::int64_t{1} << std::countr_zero(static_cast<std::uint64_t>(value)));
 }
 
-using Wide = __int128;
-
-std::optional<Range> range_of(Wide least, Wide most) {
-  if (least < std::numeric_limits<std::int64_t>::min() ||
-      most > std::numeric_limits<std::int64_t>::max())
-    return std::nullopt;
-  return Range{static_cast<std::int64_t>(least), static_cast<std::int64_t>(most)};
-}
-
-bool fits_narrow(const std::optional<Range>& range) {
-  return range && range->least >= std::numeric_limits<std::int32_t>::min() &&
-         range->most <= std::numeric_limits<std::int32_t>::max();
-}
-
 class Analysis {
  public:
   Analysis(const Phase& phase, const Stage& stage, const Kernel& kernel, const VectorTarget& target)
@@ -47,6 +33,7 @@ class Analysis {
     choose_lanes();
     for (NodeId id = 0; id < stage_.nodes.size(); ++id) find_lanes(id);
     for (const Statement& s : stage_.statements) shape_.statements.push_back(plan(s));
+    if (find_peeled()) try_peeling();
     for (std::size_t i = 0; i < stage_.statements.size(); ++i)
       ask(stage_.statements[i], shape_.statements[i]);
     for (std::size_t id = stage_.nodes.size(); id-- > 0;) ask_inputs(static_cast<NodeId>(id));
@@ -165,46 +152,6 @@ class Analysis {
     return range_of_pair(n.op, *a, **b);
   }
 
-  static std::optional<Range> clamp_range(const std::optional<Range>& low,
-                                          const std::optional<Range>& high) {
-    if (!low || !high) return std::nullopt;
-    return Range{std::min(low->least, high->least), std::max(low->most, high->most)};
-  }
-
-  static std::optional<Range> range_of_pair(ScalarOp op, const Range& a, const Range& b) {
-    switch (op) {
-      case ScalarOp::add:
-        return range_of(Wide{a.least} + b.least, Wide{a.most} + b.most);
-      case ScalarOp::subtract:
-        return range_of(Wide{a.least} - b.most, Wide{a.most} - b.least);
-      case ScalarOp::multiply: {
-        const Wide ends[] = {Wide{a.least} * b.least, Wide{a.least} * b.most,
-                             Wide{a.most} * b.least, Wide{a.most} * b.most};
-        return range_of(*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4));
-      }
-      case ScalarOp::divide:
-        if (b.least != b.most || b.least <= 0) return std::nullopt;
-        return Range{a.least / b.least, a.most / b.least};
-      case ScalarOp::minimum:
-        return Range{std::min(a.least, b.least), std::min(a.most, b.most)};
-      case ScalarOp::maximum:
-        return Range{std::max(a.least, b.least), std::max(a.most, b.most)};
-      case ScalarOp::select:
-        return Range{std::min(a.least, b.least), std::max(a.most, b.most)};
-      default:
-        return std::nullopt;
-    }
-  }
-
-  static std::optional<Range> range_of_type(DType type) {
-    if (type == DType::i1) return Range{0, 1};
-    if (is_float(type) || byte_size(type) > 4) return std::nullopt;
-    const int width = 8 * byte_size(type);
-    const bool has_sign = type == DType::i8 || type == DType::i16 || type == DType::i32;
-    if (!has_sign) return Range{0, (std::int64_t{1} << width) - 1};
-    return Range{-(std::int64_t{1} << (width - 1)), (std::int64_t{1} << (width - 1)) - 1};
-  }
-
   // ---- lanes
 
   // Bytes of the widest type that values are computed in. What only says where elements lie does
@@ -231,10 +178,23 @@ class Analysis {
     return size;
   }
 
+  // Many operations at one point wait for one another; two vectors side by side overlap.
+  bool is_long() const {
+    constexpr std::size_t kManyOps = 64;
+    std::size_t count = 0;
+    for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
+      count += shape_.nodes[id].depth == last_depth() &&
+               stage_.nodes[id].kind == NodeKind::scalar && stage_.nodes[id].type != DType::i64;
+    return count >= kManyOps &&
+           std::all_of(stage_.statements.begin(), stage_.statements.end(),
+                       [](const Statement& s) { return s.kind == Statement::Kind::store; });
+  }
+
   void choose_lanes() {
     if (!shape_.vectorised) return;
     const auto size = static_cast<std::uint64_t>(shape_.loops.back().size);
-    const int most = std::max(2, target_.vector_bytes / widest());
+    int most = std::max(2, target_.vector_bytes / widest());
+    if (is_long() && size >= 4 * static_cast<std::uint64_t>(most)) most *= 2;
     shape_.lanes = static_cast<int>(
         std::min<std::uint64_t>(std::bit_ceil(size), static_cast<std::uint64_t>(most)));
   }
@@ -335,7 +295,9 @@ class Analysis {
         return power_of_two_in(phase_.outer[n.number].block);
       case NodeKind::loop:
         if (loop_depth_[n.number] == 0) return kMostMultiple;
-        return shape_.vectorised && loop_depth_[n.number] == last_depth() ? shape_.lanes : 1;
+        return shape_.vectorised && !shape_.peeled && loop_depth_[n.number] == last_depth()
+                   ? shape_.lanes
+                   : 1;
       case NodeKind::scalar:
         break;
       default:
@@ -397,6 +359,34 @@ class Analysis {
       for (std::uint32_t b : other.buffers)
         touching += static_cast<std::size_t>(std::count(s.buffers.begin(), s.buffers.end(), b));
     return touching == s.buffers.size();
+  }
+
+  // Rows that do not begin at a multiple of the vectors, but are long.
+  bool find_peeled() {
+    if (!shape_.vectorised || shape_.loops.back().size < 8 * shape_.lanes) return false;
+    for (std::size_t i = 0; i < stage_.statements.size() && !shape_.peeled; ++i) {
+      const Statement& s = stage_.statements[i];
+      const KernelBuffer& buffer = kernel_.buffers[s.buffers[0]];
+      const bool whole_lines = shape_.lanes * byte_size(buffer.dtype) == 64;
+      if (s.kind == Statement::Kind::store && buffer.streamed && whole_lines &&
+          shape_.statements[i].way == Way::vector && s.guard == kNone &&
+          at(s.index).lanes == Lanes::affine && at(s.index).stride == 1 &&
+          at(s.index).multiple % shape_.lanes != 0)
+        shape_.peeled = i;
+    }
+    return shape_.peeled.has_value();
+  }
+
+  // Vectors may begin anywhere then; where that spoils another index, nothing is peeled.
+  void try_peeling() {
+    const std::vector<NodeShape> before = shape_.nodes;
+    for (NodeId id = 0; id < stage_.nodes.size(); ++id) find_lanes(id);
+    for (NodeId id = 0; id < stage_.nodes.size(); ++id)
+      if (at(id).lanes != before[id].lanes) {
+        shape_.nodes = before;
+        shape_.peeled.reset();
+        return;
+      }
   }
 
   // ---- what is needed in which form

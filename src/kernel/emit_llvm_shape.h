@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernel/emit_llvm.h"
+#include "kernel/emit_llvm_range.h"
 
 namespace heddle {
 
@@ -14,10 +15,6 @@ struct KeptLoop {
   std::uint32_t number = 0;  // among the loops of the stage
   std::int64_t size = 1;     // the most positions
   int block_of = -1;         // >= 0 only where the last block of that outer loop has fewer
-};
-
-struct Range {
-  std::int64_t least = 0, most = 0;
 };
 
 struct NodeShape {
@@ -56,6 +53,8 @@ struct StageShape {
   bool empty = false;       // a loop has no position
   bool vectorised = false;  // the last kept loop runs by vectors
   int lanes = 1;
+  // A streamed store whose vectors are aligned only where the loop begins with a shorter turn.
+  std::optional<std::size_t> peeled;
   std::vector<NodeShape> nodes;
   std::vector<StatementPlan> statements;
 

@@ -10,6 +10,7 @@ StageEmitter::StageEmitter(PhaseScope& scope, const Stage& stage)
       w_(scope.writer),
       shape_(analyse(scope.phase, stage, scope.kernel, scope.writer.target)),
       unroll_(unroll()),
+      tiles_(find_tiles()),
       scalars_(stage.nodes.size()),
       vectors_(stage.nodes.size()),
       positions_(shape_.loops.size()),
@@ -63,6 +64,8 @@ void StageEmitter::enter(int level) {
   if (!innermost) {
     if (shape_.vectorised && level + 1 == shape_.depth()) {
       vector_loop();
+    } else if (!tiles_.empty() && level + 2 == shape_.depth()) {
+      tiled_loops();
     } else {
       const auto index = static_cast<std::size_t>(level);
       w_.loop("0", limit_of(shape_.loops[index]), 1, [&](const std::string& at) {
@@ -78,10 +81,31 @@ void StageEmitter::enter(int level) {
 
 void StageEmitter::vector_loop() {
   const KeptLoop& loop = shape_.loops.back();
-  if (loop.block_of < 0)
+  if (shape_.peeled && tiles_.empty()) {
+    const std::string limit = limit_of(loop);
+    counted_vector_loop(peeled_turn(limit), limit);
+  } else if (loop.block_of < 0) {
     constant_vector_loop(loop.size);
-  else
-    counted_vector_loop(limit_of(loop));
+  } else {
+    counted_vector_loop("0", limit_of(loop));
+  }
+}
+
+// The points before the first aligned store; gives the position of that.
+std::string StageEmitter::peeled_turn(const std::string& limit) {
+  const Statement& s = stage_.statements[*shape_.peeled];
+  positions_.back() = std::to_string(0);
+  for (NodeId id = 0; id < stage_.nodes.size(); ++id)
+    if (shape_of(id).depth == shape_.depth() && shape_of(id).scalar_needed) emit_scalar(id);
+  const std::string to = address(s.buffers[0], scalar(s.index).text);
+  const std::string number = w_.set("ptrtoint ptr {} to i64", to);
+  const std::string missing = w_.set("and i64 {}, 63", w_.set("sub i64 0, {}", number));
+  const std::string points =
+      w_.set("udiv i64 {}, {}", missing, byte_size(scope_.kernel.buffers[s.buffers[0]].dtype));
+  const std::string first =
+      w_.call("i64", "llvm.umin.i64", fmt::format("i64 {}, i64 {}", points, limit));
+  w_.when(w_.set("icmp ne i64 {}, 0", first), [&] { masked_body(std::to_string(0), first); });
+  return first;
 }
 
 void StageEmitter::constant_vector_loop(std::int64_t size) {
@@ -101,16 +125,22 @@ void StageEmitter::constant_vector_loop(std::int64_t size) {
   if (done < size) masked_body(std::to_string(done), std::to_string(size - done));
 }
 
-void StageEmitter::counted_vector_loop(const std::string& limit) {
+void StageEmitter::counted_vector_loop(const std::string& first, const std::string& limit) {
   const std::int64_t lanes = shape_.lanes, turn = lanes * unroll_;
-  const std::string whole = w_.set("and i64 {}, {}", limit, -turn);
-  w_.loop("0", whole, turn, [&](const std::string& at) {
+  // The end of as many steps as fit.
+  auto end_of = [&](std::int64_t step) {
+    if (first[0] != '%') return w_.set("and i64 {}, {}", limit, -step);
+    const std::string count = w_.set("sub nsw i64 {}, {}", limit, first);
+    return w_.set("add nsw i64 {}, {}", first, w_.set("and i64 {}, {}", count, -step));
+  };
+  const std::string whole = end_of(turn);
+  w_.loop(first, whole, turn, [&](const std::string& at) {
     for (int copy = 0; copy < unroll_; ++copy) {
       const std::string base = copy == 0 ? at : w_.set("add nsw i64 {}, {}", at, copy * lanes);
       body({base, "", "", copy});
     }
   });
-  const std::string full = w_.set("and i64 {}, {}", limit, -lanes);
+  const std::string full = end_of(lanes);
   if (unroll_ > 1)
     w_.loop(whole, full, lanes, [&](const std::string& at) { body({at, "", "", 0}); });
   const std::string rest = w_.set("sub nsw i64 {}, {}", limit, full);

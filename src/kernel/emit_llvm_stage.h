@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "kernel/emit_llvm_ops.h"
@@ -43,11 +44,24 @@ class StageEmitter {
   void enter(int level);
   void vector_loop();
   void constant_vector_loop(std::int64_t size);
-  void counted_vector_loop(const std::string& limit);
+  void counted_vector_loop(const std::string& first, const std::string& limit);
+  std::string peeled_turn(const std::string& limit);
   void body(const Points& points);
   void masked_body(const std::string& base, const std::string& active);
   std::string limit_of(const KeptLoop& loop);
   int unroll() const;
+
+  // ---- tiles (emit_llvm_tiles.cpp)
+  std::vector<NodeId> find_tiles() const;
+  void tiled_loops();
+  void tile_body(const std::string& first_row, const std::string& base);
+  void fill_tile(NodeId id);
+  LlvmValue tile_row(NodeId id);
+  void keep_row_values(const std::string& first);
+  bool is_kept_per_row(NodeId id) const;
+  // Scalars of the loop around the vectorised one, computed or from where they are kept.
+  void enter_row(const std::string& position);
+  void enter_kept_row(const std::string& position);
 
   // ---- nodes (emit_llvm_nodes.cpp)
   void emit_scalar(NodeId id);
@@ -96,6 +110,9 @@ class StageEmitter {
   LlvmWriter& w_;
   const StageShape shape_;
   const int unroll_;
+  const std::vector<NodeId> tiles_;  // loads that go by tiles
+  std::map<NodeId, std::string> tile_rooms_, row_rooms_;
+  std::string tile_row_;  // while a row of a tile is worked on
   std::vector<LlvmValue> scalars_, vectors_;
   std::vector<std::string> positions_;  // of the kept loops
   std::vector<Accumulator> accumulators_;

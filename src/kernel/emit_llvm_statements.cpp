@@ -104,7 +104,10 @@ void StageEmitter::put_vector(std::uint32_t buffer, NodeId index, const LlvmValu
   const std::string text = element_text(w_, value);
   const bool next_to_each_other = at.lanes == Lanes::affine && at.stride == 1;
   if (next_to_each_other && mask.empty()) {
-    const auto align = static_cast<int>(std::min<std::int64_t>(64, at.multiple * size));
+    const bool peeled =
+        shape_.peeled && tiles_.empty() && stage_.statements[*shape_.peeled].buffers[0] == buffer;
+    const auto align =
+        peeled ? 64 : static_cast<int>(std::min<std::int64_t>(64, at.multiple * size));
     const bool stream =
         target.streamed && align >= std::min(64, lanes * size) && lanes * size >= 16;
     scope_.streams = scope_.streams || stream;

@@ -44,6 +44,7 @@ class GroupLowering {
     int level;
     AxisList axes;
     std::vector<std::int64_t> windows;
+    OpId scan = kNone;  // stands alone: its loops have to run in the order of what it scans
     friend auto operator<=>(const StageKey&, const StageKey&) = default;
   };
   struct Work {
@@ -147,7 +148,7 @@ Verdict GroupLowering::main_phase() {
   phase.chunks = schedule_.chunks;
   std::map<StageKey, Work> stages;
   auto key = [&](int level, const AxisList& axes) {
-    return StageKey{level, sorted(inner_axes(axes)), {}};
+    return StageKey{.level = level, .axes = sorted(inner_axes(axes)), .windows = {}};
   };
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
@@ -155,6 +156,7 @@ Verdict GroupLowering::main_phase() {
     if (const Reduction* r = schedule_.reduction(id)) {
       StageKey k = key(schedule_.levels.at(program_.result(op, 0)), domain(*r));
       k.windows = window_sizes(*r);
+      if (r->scans) k.scan = id;
       stages[k].reductions.push_back(r);
       continue;
     }

@@ -42,6 +42,8 @@ void split_loop(Stage& stage, std::uint32_t split, std::uint32_t tiles, std::uin
 // Where most accesses go on by one element; stores count for more.
 std::size_t StageWriter::innermost() const {
   auto score = [&](std::size_t l) {
+    // A window is short, and its sum should keep its order.
+    if (loop_axes_[l] < 0) return -1e9;
     double sum = 0;
     for (const Access& a : accesses_) {
       const IndexSpace::Step step = space.step(a.index, loop_leaves_[l]);

@@ -56,12 +56,14 @@ void StageWriter::open(const AxisList& axes) {
     }
     axis_leaves_[a] = space.leaf(node, axis.size);
     loop_leaves_.push_back(axis_leaves_[a]);
+    loop_axes_.push_back(a);
   }
 }
 
 LeafId StageWriter::open(std::int64_t size) {
   const int number = static_cast<int>(loops_.size());
   loops_.push_back({size, -1});
+  loop_axes_.push_back(-1);
   loop_leaves_.push_back(space.leaf(nodes.loop(number), size));
   return loop_leaves_.back();
 }
@@ -69,6 +71,7 @@ LeafId StageWriter::open(std::int64_t size) {
 LeafId StageWriter::open_flat(std::int64_t extent, std::int64_t block) {
   const int number = static_cast<int>(loops_.size());
   loops_.push_back({block, 0});
+  loop_axes_.push_back(0);
   loop_leaves_.push_back(space.leaf(
       nodes.scalar(ScalarOp::add, DType::i64, nodes.outer(0), nodes.loop(number)), extent));
   return loop_leaves_.back();

@@ -107,6 +107,7 @@ class StageWriter {
   std::unordered_map<int, LeafId> axis_leaves_;
   std::vector<StageLoop> loops_;
   std::vector<LeafId> loop_leaves_;  // one per loop: the position that it moves
+  std::vector<int> loop_axes_;       // one per loop: its axis, or -1 for a window
   std::vector<Access> accesses_;
   std::vector<Statement> statements_;
   std::map<std::tuple<ValueId, Indices, NodeId>, NodeId> known_;

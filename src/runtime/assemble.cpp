@@ -8,7 +8,7 @@
 #include "runtime/dependences.h"
 #include "runtime/state.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 namespace {
 
@@ -25,24 +25,41 @@ std::string buffer_line(const Program& program, const Slot& slot) {
     return fmt::format("\n  {}  room for a kernel or library", megabytes(slot.bytes));
   const Value& value = program.value(slot.value);
   const std::string type = program.type_of(slot.value).str();
-  if (value.op == kNone)
-    return fmt::format("\n  {}  {}  carried by a loop", megabytes(slot.bytes), type);
+  if (value.op == kNone) return fmt::format("\n  {}  {}  an argument", megabytes(slot.bytes), type);
   const Op& op = program.op(value.op);
   return fmt::format("\n  {}  {}  {} at {}", megabytes(slot.bytes), type, op.def->short_name(),
                      program.where(op.loc));
 }
 
+// Where the largest value that is computed comes from.
+std::string where_of(const Program& program, const SlotTable& slots,
+                     const std::vector<SlotId>& largest) {
+  for (SlotId id : largest) {
+    const ValueId v = slots[id].value;
+    if (v != kNone && program.value(v).op != kNone)
+      return program.where(program.op(program.value(v).op).loc);
+  }
+  return program.file;
+}
+
 Reason over_limit(const Program& program, const SlotTable& slots, std::int64_t needed,
                   std::int64_t limit) {
-  std::vector<SlotId> ids;
+  std::vector<SlotId> ids, largest;
   const MemoryPeak peak = memory_peak(slots.live_buffers(ids));
+  for (std::size_t i : peak.buffers) largest.push_back(ids[i]);
   std::string text = fmt::format(
-      "{}: memory: values need {} at once and the limit is {}; memory_limit sets it, `heddle run "
-      "--memory 64GB` on the command line; the largest are",
-      program.file, megabytes(needed), megabytes(limit));
-  for (std::size_t i = 0; i < peak.buffers.size() && i < kMostNamed; ++i)
-    text += buffer_line(program, slots[ids[peak.buffers[i]]]);
+      "{}: memory: values need {} at once, arguments included, and the limit is {}; memory_limit "
+      "sets it, `heddle run --memory 64GB` on the command line; the largest are",
+      where_of(program, slots, largest), megabytes(needed), megabytes(limit));
+  for (std::size_t i = 0; i < largest.size() && i < kMostNamed; ++i)
+    text += buffer_line(program, slots[largest[i]]);
   return Reason{std::move(text)};
+}
+
+std::int64_t argument_bytes(const ExecutableState& state) {
+  std::int64_t bytes = 0;
+  for (const Type& type : state.argument_types) bytes += type.bytes();
+  return bytes;
 }
 
 std::int64_t fresh_bytes(const SlotTable& slots) {
@@ -89,9 +106,9 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   state->steps = assembler.assemble_entry();
   const std::int64_t arena = assembler.slots.plan();
   state->peak_bytes = arena + fresh_bytes(assembler.slots);
-  if (state->peak_bytes > options.memory_limit)
-    return over_limit(state->compiled.program, assembler.slots, state->peak_bytes,
-                      options.memory_limit);
+  const std::int64_t needed = state->peak_bytes + argument_bytes(*state);
+  if (needed > options.memory_limit)
+    return over_limit(state->compiled.program, assembler.slots, needed, options.memory_limit);
   add_dependences(state->steps, assembler.slots);
   state->slots = assembler.slots.all();
   state->infos = std::move(assembler.infos);
@@ -110,4 +127,4 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   return Executable(std::move(state));
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

@@ -4,7 +4,7 @@
 #include "heddle/executable.h"
 #include "runtime/compiled.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 struct AssembleOptions {
   // Arguments that may be overwritten; more than there are arguments say nothing.
@@ -16,4 +16,4 @@ struct AssembleOptions {
 // A reason where more memory is needed than the limit allows.
 Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& options);
 
-}  // namespace heddle
+}  // namespace heddle::runtime

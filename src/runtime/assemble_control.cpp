@@ -3,7 +3,7 @@
 #include "heddle/op.h"
 #include "runtime/assembler.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 namespace {
 
@@ -147,4 +147,4 @@ void Assembler::branches(const Op& op) {
   scope_.list.steps.push_back(std::move(step));
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

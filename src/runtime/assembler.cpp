@@ -8,7 +8,7 @@
 #include "runtime/launch.h"
 #include "runtime/reference.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 namespace {
 
@@ -147,6 +147,7 @@ StepList Assembler::assemble_entry() {
 
 StepList Assembler::region(const RegionTask& task, const std::vector<SlotId>* function_results) {
   Scope outer = std::exchange(scope_, Scope{.region = task.region, .depth = task.depth});
+  scope_.boundaries = Boundaries(compiled_, lifetimes_, task.region);
   set_targets(task);
   const auto& units = compiled_.regions.at(task.region);
   for (std::size_t u = 0; u < units.size(); ++u) {
@@ -220,7 +221,7 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
   Step step;
   StepInfo info{.kind = "kernel",
                 .name = unit.kernels[0].kernel.name,
-                .note = unit.note,
+                .note = scope_.boundaries.note(unit),
                 .kernels = unit.kernels.size()};
   std::vector<OpId> ops;
   for (std::size_t k = 0; k < unit.kernels.size(); ++k) {
@@ -296,4 +297,4 @@ void Assembler::copy(SlotId from, SlotId to, const Type& type) {
                          .bytes_written = type.bytes()});
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

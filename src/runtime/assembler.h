@@ -5,11 +5,12 @@
 #include <unordered_set>
 
 #include "runtime/assemble.h"
+#include "runtime/boundary.h"
 #include "runtime/lifetimes.h"
 #include "runtime/slots.h"
 #include "runtime/step.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 // Where a value that a region gives back is wanted.
 struct Target {
@@ -73,6 +74,7 @@ class Assembler {
     RegionId region = kNone;
     int depth = 0;
     StepList list = {};
+    Boundaries boundaries = {};
     std::unordered_map<ValueId, Target> targets = {};  // by root
     std::unordered_set<SlotId> written = {};           // by the unit at hand
   };
@@ -84,4 +86,4 @@ class Assembler {
   Scope scope_;
 };
 
-}  // namespace heddle
+}  // namespace heddle::runtime

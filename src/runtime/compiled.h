@@ -11,7 +11,7 @@
 #include "heddle/program.h"
 #include "heddle/stitch.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 struct CompiledKernel {
   Kernel kernel;
@@ -36,4 +36,4 @@ struct CompiledProgram {
   const Function& entry() const { return program.functions[function]; }
 };
 
-}  // namespace heddle
+}  // namespace heddle::runtime

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace heddle {
+namespace heddle::runtime {
 
 namespace {
 
@@ -101,4 +101,4 @@ void add_dependences(StepList& list, const SlotTable& slots) {
   }
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

@@ -4,10 +4,10 @@
 #include "runtime/slots.h"
 #include "runtime/step.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 // Adds to each step, inside of loops and branches too, the earlier ones of its list that touch the
 // same bytes, at least one of the two writing. The places in the arena must be known.
 void add_dependences(StepList& list, const SlotTable& slots);
 
-}  // namespace heddle
+}  // namespace heddle::runtime

@@ -7,6 +7,8 @@
 
 namespace heddle {
 
+using namespace runtime;
+
 namespace {
 
 Verdict check_arguments(const ExecutableState& state, const std::vector<Array>& arguments) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace heddle {
+namespace heddle::runtime {
 
 namespace {
 
@@ -81,4 +81,4 @@ bool can_work_in_place(const Kernel& kernel, std::uint32_t input, std::uint32_t 
   return fits && touched == 1;
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

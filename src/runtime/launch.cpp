@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace heddle {
+namespace heddle::runtime {
 
 namespace {
 
@@ -101,4 +101,4 @@ Verdict run_launch(const LaunchStep& launch, const LaunchMemory& memory, ThreadP
   return yes();
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

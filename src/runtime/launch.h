@@ -4,7 +4,7 @@
 #include "heddle/thread_pool.h"
 #include "runtime/step.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 // Deals the blocks of all phases out; once, before any run.
 void plan_launch(LaunchStep& launch, int threads = ThreadPool::shared().threads());
@@ -17,4 +17,4 @@ struct LaunchMemory {
 };
 Verdict run_launch(const LaunchStep& launch, const LaunchMemory& memory, ThreadPool& pool);
 
-}  // namespace heddle
+}  // namespace heddle::runtime

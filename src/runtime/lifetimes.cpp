@@ -3,7 +3,7 @@
 #include "heddle/index_rule.h"
 #include "heddle/op.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 namespace {
 
@@ -99,4 +99,4 @@ void Lifetimes::walk_unit(const CompiledUnit& unit) {
     if (compiled_.regions.contains(r)) walk(r);
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

@@ -5,7 +5,7 @@
 
 #include "runtime/compiled.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 // Whether the op's results are its operands under other types: nothing has to run.
 bool is_view(const Program& program, const Op& op);
@@ -37,4 +37,4 @@ class Lifetimes {
   std::vector<std::size_t> last_;  // unit of its home that uses it last
 };
 
-}  // namespace heddle
+}  // namespace heddle::runtime

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-namespace heddle {
+namespace heddle::runtime {
 
 namespace {
 
@@ -163,4 +163,4 @@ std::int64_t least_memory(const std::vector<PlannedBuffer>& buffers) {
   return memory_peak(buffers).bytes;
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

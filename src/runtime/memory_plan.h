@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace heddle {
+namespace heddle::runtime {
 
 // A piece of memory that is in use from step `first` to step `last`, both included.
 struct PlannedBuffer {
@@ -27,4 +27,4 @@ struct MemoryPeak {
 };
 MemoryPeak memory_peak(const std::vector<PlannedBuffer>& buffers);
 
-}  // namespace heddle
+}  // namespace heddle::runtime

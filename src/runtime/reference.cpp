@@ -3,7 +3,7 @@
 #include "heddle/op.h"
 #include "ir/clone.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 std::shared_ptr<const Program> program_of_op(const Program& from, const Op& op,
                                              const std::vector<ValueId>& reads) {
@@ -34,4 +34,4 @@ std::shared_ptr<const Program> program_of_op(const Program& from, const Op& op,
   return program;
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

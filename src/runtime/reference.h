@@ -5,11 +5,11 @@
 
 #include "heddle/program.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 // Function 0 takes `reads` (operands, then what the regions take from around) and gives the
 // results.
 std::shared_ptr<const Program> program_of_op(const Program& from, const Op& op,
                                              const std::vector<ValueId>& reads);
 
-}  // namespace heddle
+}  // namespace heddle::runtime

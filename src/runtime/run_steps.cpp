@@ -6,7 +6,7 @@
 #include "runtime/launch.h"
 #include "runtime/state.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 namespace {
 
@@ -137,4 +137,4 @@ Verdict run_steps(ExecutableState& state, const StepList& list, const RunOptions
   return Runner(state, options).run(list);
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

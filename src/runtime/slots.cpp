@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace heddle {
+namespace heddle::runtime {
 
 void SlotTable::touch(SlotId id) {
   Slot& slot = slots_[id];
@@ -43,12 +43,13 @@ std::vector<PlannedBuffer> SlotTable::live_buffers(std::vector<SlotId>& slots) c
   std::vector<PlannedBuffer> buffers;
   for (SlotId id = 0; id < slots_.size(); ++id) {
     const Slot& slot = slots_[id];
-    if (slot.first < 0) continue;
+    const bool given = slot.kind == SlotKind::argument;
+    if (slot.kind == SlotKind::constant || (slot.first < 0 && !given)) continue;
+    slots.push_back(id);
     if (slot.kind == SlotKind::arena) buffers.push_back({slot.bytes, slot.first, slot.last});
-    if (slot.kind == SlotKind::fresh) buffers.push_back({slot.bytes, 0, now_});
-    if (slot.kind == SlotKind::arena || slot.kind == SlotKind::fresh) slots.push_back(id);
+    if (slot.kind != SlotKind::arena) buffers.push_back({slot.bytes, 0, now_});
   }
   return buffers;
 }
 
-}  // namespace heddle
+}  // namespace heddle::runtime

@@ -8,7 +8,7 @@
 #include "runtime/memory_plan.h"
 #include "runtime/step.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 enum class SlotKind : std::uint8_t {
   argument,  // the caller's; written to only where it was donated
@@ -49,7 +49,8 @@ class SlotTable {
 
   // Offsets of the arena's slots; gives its size.
   std::int64_t plan();
-  // The buffers that count against a limit: arena and fresh ones, the latter for the whole run.
+  // The buffers that count against a limit: arena ones, and fresh ones and arguments for the whole
+  // run.
   std::vector<PlannedBuffer> live_buffers(std::vector<SlotId>& slots) const;
 
  private:
@@ -62,4 +63,4 @@ class SlotTable {
   std::int64_t now_ = -1;
 };
 
-}  // namespace heddle
+}  // namespace heddle::runtime

@@ -12,9 +12,12 @@ namespace heddle {
 
 class ExecutableState {
  public:
-  CompiledProgram compiled;
+  using Slot = runtime::Slot;
+  using SlotId = runtime::SlotId;
+
+  runtime::CompiledProgram compiled;
   std::int64_t memory_limit = INT64_MAX;
-  StepList steps;
+  runtime::StepList steps;
   std::vector<StepInfo> infos;
   std::vector<Slot> slots;
   std::vector<SlotId> outputs;
@@ -31,7 +34,11 @@ class ExecutableState {
   std::vector<std::byte*> now;   // by slot: after what loops have exchanged
 };
 
+namespace runtime {
+
 // Runs a list of steps. The reason says which op failed.
 Verdict run_steps(ExecutableState& state, const StepList& list, const RunOptions& options);
+
+}  // namespace runtime
 
 }  // namespace heddle

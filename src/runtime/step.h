@@ -12,7 +12,7 @@
 #include "heddle/program.h"
 #include "runtime/compiled.h"
 
-namespace heddle {
+namespace heddle::runtime {
 
 using SlotId = std::uint32_t;
 
@@ -89,4 +89,4 @@ struct Step {
   std::vector<std::uint32_t> after = {};  // earlier steps of the same list that it waits for
 };
 
-}  // namespace heddle
+}  // namespace heddle::runtime

@@ -61,8 +61,10 @@ bool is_combiner(const Program& program, const Op& op) {
   return true;
 }
 
-// Products that are too small for a library call to pay.
+// Products that are too small for a library call to pay. One value times itself is read along two
+// axes at once, which a schedule takes for one.
 bool is_small_product(const Program& program, const Op& op) {
+  if (program.operands(op)[0] == program.operands(op)[1]) return false;
   constexpr std::int64_t kFewProducts = 1 << 12;
   const Type& type = program.type_of(program.result(op, 0));
   if (type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::i1)
@@ -70,6 +72,12 @@ bool is_small_product(const Program& program, const Op& op) {
   std::int64_t products = 1;
   for (const Factor& f : index_rule(program, op).factors) products *= f.size;
   return products <= kFewProducts;
+}
+
+// A slice that is small beside what it goes into: a library call writes only the slice, in place.
+bool is_small_update(const Program& program, const Op& op) {
+  const auto operands = program.operands(op);
+  return program.type_of(operands[1]).elements() <= program.type_of(operands[0]).elements() / 4;
 }
 
 }  // namespace
@@ -87,6 +95,8 @@ bool is_stitchable(const Program& program, const Op& op) {
              program.type_of(program.result(op, 0)).shape;
     case Emission::reduce:
       return is_combiner(program, op);
+    case Emission::dynamic_update_slice:
+      return !is_small_update(program, op);
     case Emission::contract:
       return is_small_product(program, op);
     default:

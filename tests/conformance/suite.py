@@ -56,10 +56,11 @@ def call(command, timeout=TIMEOUT):
     return done.returncode, done.stdout, reason
 
 
-def run_file(tool, file, until="read"):
+def run_file(tool, file, until="read", engine="compiled"):
     """None where the program passes, else why not."""
     text = file.read_text(encoding="utf-8", errors="replace")
-    return call([tool, "run", "--plain", "--until", until, str(file), *arguments_of(text)])[2]
+    command = [tool, "run", "--plain", "--engine", engine, "--until", until, str(file)]
+    return call(command + arguments_of(text))[2]
 
 
 def arguments_of(text):
@@ -71,9 +72,9 @@ def arguments_of(text):
     return [word for value in inputs for word in ("--input", value)]
 
 
-def run_all(files, jobs=None, until="read"):
+def run_all(files, jobs=None, until="read", engine="compiled"):
     """Yields (name, reason or None) in order."""
     tool = heddle()
     with ThreadPoolExecutor(jobs or cores()) as pool:
         yield from zip((name for name, _ in files),
-                       pool.map(lambda entry: run_file(tool, entry[1], until), files))
+                       pool.map(lambda entry: run_file(tool, entry[1], until, engine), files))

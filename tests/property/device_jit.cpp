@@ -98,6 +98,17 @@ class RandomKernel {
     return at;
   }
 
+  // The same points with the dimensions the other way round.
+  NodeId turned_point(StageWriter& s) {
+    NodeId at = s.index(0);
+    std::int64_t size = 1;
+    for (const auto& [position, extent] : positions(s)) {
+      at = s.add(at, s.scaled(position, size));
+      size *= extent;
+    }
+    return at;
+  }
+
   // An index that lies in [0, limit): a point divided, cut, turned round or scaled.
   NodeId random_index(StageWriter& s, NodeId point, std::int64_t limit) {
     NodeId at = point;
@@ -133,6 +144,7 @@ class RandomKernel {
         static_cast<std::uint32_t>(pick(0, static_cast<int>(kernel_.buffers.size()) - 1));
     const std::int64_t elements = kernel_.buffers[buffer].elements;
     if (points_ <= elements && pick(0, 1) == 0) return s.load(buffer, point);
+    if (points_ <= elements && pick(0, 1) == 0) return s.load(buffer, turned_point(s));
     if (pick(0, 1) == 0) return s.load(buffer, random_index(s, point, elements));
     // As a pad or a slice of a concatenation has it: outside wherever the guard is false.
     const NodeId from = s.op(ScalarOp::subtract, point, s.index(pick(0, 2) * 16 + pick(0, 1)));
@@ -209,7 +221,8 @@ RC_GTEST_PROP(DeviceJit, RandomKernelsRunAsInterpreted, ()) {
   const Verdict ran = want.run(kernel);
   if (!ran) RC_LOG() << ran.reason();
   RC_ASSERT(ran.ok());
-  const auto code = test_jit().compile(kernel);
+  const int vector_bytes = *rc::gen::element(64, 64, 32, 16);
+  const auto code = test_jit(vector_bytes).compile(kernel);
   if (!code) RC_LOG() << code.reason();
   RC_ASSERT(code.ok());
   run_compiled(**code, kernel, got);

@@ -4,7 +4,7 @@
 
 #include "runtime/memory_plan.h"
 
-namespace heddle {
+namespace heddle::runtime {
 namespace {
 
 std::vector<PlannedBuffer> any_buffers(int most) {
@@ -51,4 +51,4 @@ TEST(MemoryPlan, ManyBuffersAreApart) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::runtime

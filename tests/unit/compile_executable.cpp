@@ -259,9 +259,11 @@ TEST(Executable, OverTheLimitNamesTheLargest) {
   })");
   const auto got = compile(program, {.memory_limit = 6'000'000});
   ASSERT_FALSE(got);
-  EXPECT_THAT(got.reason(), HasSubstr("values need 8.0 MB at once and the limit is 6.0 MB"));
+  EXPECT_THAT(
+      got.reason(),
+      HasSubstr("memory: values need 8.0 MB at once, arguments included, and the limit is 6.0 MB"));
   EXPECT_THAT(got.reason(),
-              HasSubstr("4.0 MB  tensor<1000x1000xf32>  broadcast_in_dim at test.mlir:2:5"));
+              HasSubstr("4.0 MB  tensor<1000x1000xf32>  broadcast_in_dim at test.mlir:2:10"));
   EXPECT_EQ(compiled(program).peak_bytes(), 8'000'000);
 }
 
@@ -276,7 +278,7 @@ TEST(Executable, CollectivesAreInterpretedAsAWhole) {
     return %0 : tensor<ui32>
   })");
   const Executable executable = compiled(program);
-  EXPECT_THAT(executable.interpreted_because(), HasSubstr("partition_id at test.mlir:2:5"));
+  EXPECT_THAT(executable.interpreted_because(), HasSubstr("partition_id at test.mlir:2:10"));
   EXPECT_EQ(executable.run(arguments_for(program)).value()[0].as<std::uint32_t>()[0], 0U);
 }
 

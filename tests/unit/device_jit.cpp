@@ -6,7 +6,8 @@ namespace heddle {
 namespace {
 
 void expect_alike(const Kernel& kernel, std::int64_t ulps = 0) {
-  expect_compiled_as_interpreted(kernel, random_data(kernel), ulps);
+  for (int vector_bytes : {64, 32, 16})
+    expect_compiled_as_interpreted(kernel, random_data(kernel), ulps, vector_bytes);
 }
 
 Kernel sum_of_two(std::int64_t n, DType type) {
@@ -43,6 +44,62 @@ TEST(DeviceJit, ColumnSums) {
 TEST(DeviceJit, RunningSums) {
   for (std::int64_t columns : {1, 15, 16, 17, 40, 128})
     expect_alike(examples::running_sum(5, columns));
+}
+
+// y[i, j] = x[j, i] + row[i] * column[j]
+Kernel turned(std::int64_t rows, std::int64_t columns, std::int64_t block, DType type) {
+  Kernel kernel = named_kernel("turned");
+  const auto x = add_buffer(kernel, Reach::input, type, rows * columns);
+  const auto row = add_buffer(kernel, Reach::input, type, rows);
+  const auto column = add_buffer(kernel, Reach::input, type, columns);
+  const auto y = add_buffer(kernel, Reach::output, type, rows * columns);
+  StageWriter s(kernel, {{block, 0}, {columns, -1}});
+  const NodeId i = s.add(s.outer(0), s.loop(0)), j = s.loop(1);
+  const NodeId scaled =
+      s.op(ScalarOp::multiply, s.op(ScalarOp::sqrt, s.op(ScalarOp::abs, s.load(row, i))),
+           s.load(column, j));
+  s.store(y, s.add(s.scaled(i, columns), j), s.add(s.load(x, s.add(s.scaled(j, rows), i)), scaled));
+  Phase phase = phase_over({{rows, block}});
+  phase.stages.push_back(s.stage);
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+TEST(DeviceJit, TransposesByTiles) {
+  for (DType type : {DType::f32, DType::f64, DType::bf16})
+    for (std::int64_t rows : {16, 100})
+      for (std::int64_t columns : {33, 64}) {
+        expect_alike(turned(rows, columns, 16, type));
+        expect_alike(turned(rows, columns, 37, type));
+      }
+}
+
+// y[i, j] = x[i, j] + pattern[j % 64], past the caches.
+Kernel streamed_rows(std::int64_t rows, std::int64_t columns, bool repeats) {
+  Kernel kernel = named_kernel("streamed_rows");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, rows * columns);
+  const auto pattern = add_buffer(kernel, Reach::input, DType::f32, 64);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, rows * columns);
+  const auto sum = add_buffer(kernel, Reach::output, DType::f32, rows);
+  kernel.buffers[y].streamed = true;
+  Phase phase = phase_over({{rows, 1}});
+  StageWriter zero(kernel), s(kernel, {{columns, -1}});
+  const NodeId only = zero.outer(0);
+  zero.store(sum, only, zero.number(0, DType::f32));
+  const NodeId row = s.outer(0), j = s.loop(0);
+  const NodeId flat = s.add(s.scaled(row, columns), j);
+  NodeId value = s.load(x, flat);
+  if (repeats) value = s.add(value, s.load(pattern, s.op(ScalarOp::remainder, j, s.index(64))));
+  s.store(y, flat, value);
+  s.update(sum, row, ScalarOp::add, value);
+  phase.stages = {zero.stage, s.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+TEST(DeviceJit, StreamedRowsThatBeginAnywhere) {
+  for (std::int64_t columns : {127, 128, 200, 1001, 1024})
+    for (bool repeats : {false, true}) expect_alike(streamed_rows(7, columns, repeats));
 }
 
 TEST(DeviceJit, RunningSumsOfEveryType) {

@@ -110,7 +110,7 @@ ScalarOp operation_of(const Kernel& kernel, std::uint32_t buffer) {
   return ScalarOp::none;
 }
 
-void expect_all_operations(DType from, DType to, bool uniform) {
+void expect_all_operations(DType from, DType to, bool uniform, int vector_bytes = 64) {
   const auto n = static_cast<std::int64_t>(pair_count(from));
   Kernel kernel = examples::all_operations(from, to, n);
   if (kernel.buffers.size() == 3) return;
@@ -126,7 +126,7 @@ void expect_all_operations(DType from, DType to, bool uniform) {
   KernelData want = start, got = start;
   ASSERT_TRUE(verify(kernel)) << verify(kernel).reason();
   ASSERT_TRUE(want.run(kernel));
-  const auto code = test_jit().compile(kernel);
+  const auto code = test_jit(vector_bytes).compile(kernel);
   ASSERT_TRUE(code) << code.reason();
   run_compiled(**code, kernel, got);
   for (std::uint32_t b = 3; b < kernel.buffers.size(); ++b) {
@@ -143,6 +143,12 @@ class DeviceJitOps : public testing::TestWithParam<DType> {};
 TEST_P(DeviceJitOps, VectorsGiveWhatTheReferenceGives) {
   HEDDLE_NEEDS_LLVM();
   for (DType to : kTypes) expect_all_operations(GetParam(), to, false);
+}
+
+TEST_P(DeviceJitOps, ShortVectorsGiveWhatTheReferenceGives) {
+  HEDDLE_NEEDS_LLVM();
+  for (int vector_bytes : {32, 16})
+    for (DType to : kTypes) expect_all_operations(GetParam(), to, false, vector_bytes);
 }
 
 TEST_P(DeviceJitOps, ScalarsGiveWhatTheReferenceGives) {

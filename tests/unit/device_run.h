@@ -18,6 +18,13 @@ inline CpuJit& test_jit() {
   return jit;
 }
 
+// For machines with shorter vectors.
+inline CpuJit& test_jit(int vector_bytes) {
+  static CpuJitOptions short_options{.vector_bytes = 16}, medium_options{.vector_bytes = 32};
+  static CpuJit short_jit(short_options), medium_jit(medium_options);
+  return vector_bytes == 64 ? test_jit() : vector_bytes == 32 ? medium_jit : short_jit;
+}
+
 // At the beginning of a test that runs machine code.
 #define HEDDLE_NEEDS_LLVM() \
   if (const auto target = test_jit().target(); !target) GTEST_SKIP() << target.reason()
@@ -115,14 +122,14 @@ inline void expect_same_bytes(const KernelBuffer& buffer, const std::vector<std:
 }
 
 inline void expect_compiled_as_interpreted(const Kernel& kernel, const KernelData& start,
-                                           std::int64_t ulps = 0) {
+                                           std::int64_t ulps = 0, int vector_bytes = 64) {
   HEDDLE_NEEDS_LLVM();
   const Verdict legal = verify(kernel);
   ASSERT_TRUE(legal) << legal.reason();
   KernelData want = start, got = start;
   const Verdict ran = want.run(kernel);
   ASSERT_TRUE(ran) << ran.reason();
-  const auto code = test_jit().compile(kernel);
+  const auto code = test_jit(vector_bytes).compile(kernel);
   ASSERT_TRUE(code) << code.reason();
   run_compiled(**code, kernel, got);
   for (std::size_t b = 0; b < kernel.buffers.size(); ++b)

@@ -198,6 +198,16 @@ TEST(LowerGroup, ScanFeedsTheRowThatItCameFrom) {
   EXPECT_EQ(launches(b), 1u);
 }
 
+// Beside a result that lies the other way round a scan keeps its own order.
+TEST(LowerGroup, ScanOverWhatWasTransposed) {
+  Builder b;
+  b.function("main", {Type::tensor(DType::f32, {32, 2, 4})}, [&](const Vars& in) -> Vars {
+    const Var rows = b.reshape(b.transpose(in[0], {1, 0, 2}), {64, 4});
+    return {cumulative(b, rows, 0, false), in[0] * 2.0};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
 TEST(LowerGroup, WindowsOfAFewElements) {
   Builder b;
   const Type scalar = Type::tensor(DType::f32, {});

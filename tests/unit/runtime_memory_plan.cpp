@@ -2,7 +2,7 @@
 
 #include "runtime/memory_plan.h"
 
-namespace heddle {
+namespace heddle::runtime {
 namespace {
 
 TEST(MemoryPlan, NothingNeedsNothing) {
@@ -38,4 +38,4 @@ TEST(MemoryPlan, NoBytesStillHaveAPlace) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::runtime

@@ -70,8 +70,9 @@ CompileOptions compile_options(const Function& function, const ExecuteRequest& r
   compile.on_program = [&dump](std::string_view stage, const Program& program) {
     dump.write(stage, "mlir", print_stablehlo(program));
   };
-  compile.on_kernel = [&dump](const Kernel& kernel) {
-    dump.write(kernel.name.empty() ? "kernel" : kernel.name, "kernel", print(kernel));
+  compile.on_kernel = [&dump](const Kernel& kernel, const std::string& llvm) {
+    dump.write(kernel.name, "kernel", print(kernel));
+    if (!llvm.empty()) dump.write(kernel.name, "ll", llvm);
   };
   return compile;
 }

@@ -98,7 +98,8 @@ std::string step_counts(const Execution& execution) {
   if (!execution.interpreted_because.empty()) return "interpreted";
   const Counts n = count(execution);
   std::string text = plural(n.kernels, "kernel");
-  if (n.launches != n.kernels) text += " in " + plural(n.launches, "launch") + "es";
+  if (n.launches != n.kernels)
+    text += fmt::format(" in {} {}", n.launches, n.launches == 1 ? "launch" : "launches");
   if (n.library > 0) text += ", " + plural(n.library, "library call");
   if (n.reference > 0) text += ", " + plural(n.reference, "op") + " by reference";
   return text;

@@ -26,7 +26,7 @@ bool is_nan(std::uint64_t bits, DType dtype) {
 }  // namespace
 
 std::optional<Comparator> Comparator::of(const Program& program, const Op& sort) {
-  auto region = ScalarRegion::of(program, sort);
+  auto region = ScalarRegion::of(program, program.regions(sort)[0]);
   if (!region) return {};
   Comparator made;
   made.region_ = *std::move(region);

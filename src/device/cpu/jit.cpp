@@ -38,7 +38,7 @@ struct CpuJit::State {
   };
 
   explicit State(CpuJitOptions given)
-      : options(std::move(given)), backend(make_jit_backend(options.fast_math)) {}
+      : options(std::move(given)), backend(make_jit_backend(options)) {}
 
   const CpuJitOptions options;
   const Expected<std::shared_ptr<JitBackend>> backend;

@@ -35,8 +35,9 @@ struct CpuTarget {
 
 struct CpuJitOptions {
   bool fast_math = false;
+  int vector_bytes = 64;  // at most, and no instructions that only wider vectors need
   // Of object files; none: nothing is read from disk or written to it.
-  std::optional<std::filesystem::path> cache_directory;
+  std::optional<std::filesystem::path> cache_directory = std::nullopt;
   std::int64_t disk_bytes = std::int64_t{512} << 20;
   std::int64_t memory_bytes = std::int64_t{64} << 20;
 };

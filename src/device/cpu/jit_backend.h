@@ -16,6 +16,6 @@ class JitBackend {
   virtual Expected<CpuKernel> load(const std::string& object, std::size_t phases) = 0;
 };
 
-Expected<std::shared_ptr<JitBackend>> make_jit_backend(bool fast_math);
+Expected<std::shared_ptr<JitBackend>> make_jit_backend(const CpuJitOptions& options);
 
 }  // namespace heddle

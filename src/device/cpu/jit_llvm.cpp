@@ -53,12 +53,23 @@ VectorTarget vectors_of(const llvm::Triple& triple, const llvm::StringMap<bool>&
   return target;
 }
 
+void forbid_wide_vectors(const llvm::Triple& triple, int most, llvm::StringMap<bool>& features) {
+  if (!triple.isX86()) return;
+  for (auto& feature : features) {
+    const llvm::StringRef name = feature.first();
+    const bool wide = name.starts_with("avx512") || name == "evex512";
+    const bool medium = name.starts_with("avx") || name == "fma" || name == "f16c" ||
+                        name == "vaes" || name == "vpclmulqdq";
+    if ((most < 64 && wide) || (most < 32 && (wide || medium))) feature.second = false;
+  }
+}
+
 class LlvmBackend : public JitBackend {
  public:
-  static Expected<std::shared_ptr<JitBackend>> make(bool fast_math) {
+  static Expected<std::shared_ptr<JitBackend>> make(const CpuJitOptions& options) {
     initialise_llvm();
     auto result = std::make_shared<LlvmBackend>();
-    HEDDLE_TRY_VOID(result->find_host(fast_math));
+    HEDDLE_TRY_VOID(result->find_host(options));
     HEDDLE_TRY_VOID(result->start());
     return std::shared_ptr<JitBackend>(std::move(result));
   }
@@ -114,15 +125,16 @@ class LlvmBackend : public JitBackend {
   }
 
  private:
-  Verdict find_host(bool fast_math) {
+  Verdict find_host(const CpuJitOptions& options) {
     triple_ = llvm::Triple(llvm::sys::getProcessTriple());
-    const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    forbid_wide_vectors(triple_, options.vector_bytes, features);
     std::vector<std::string> names;
     for (const auto& feature : features)
       names.push_back((feature.second ? "+" : "-") + feature.first().str());
     std::sort(names.begin(), names.end());
     target_.vectors = vectors_of(triple_, features);
-    target_.vectors.fast_math = fast_math;
+    target_.vectors.fast_math = options.fast_math;
     target_.cpu = llvm::sys::getHostCPUName().str();
     target_.features = fmt::format("{}", fmt::join(names, ","));
     target_.compiler = "LLVM " LLVM_VERSION_STRING;
@@ -201,8 +213,8 @@ class LlvmBackend : public JitBackend {
 
 }  // namespace
 
-Expected<std::shared_ptr<JitBackend>> make_jit_backend(bool fast_math) {
-  return LlvmBackend::make(fast_math);
+Expected<std::shared_ptr<JitBackend>> make_jit_backend(const CpuJitOptions& options) {
+  return LlvmBackend::make(options);
 }
 
 }  // namespace heddle

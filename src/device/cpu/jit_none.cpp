@@ -3,7 +3,7 @@
 
 namespace heddle {
 
-Expected<std::shared_ptr<JitBackend>> make_jit_backend(bool) {
+Expected<std::shared_ptr<JitBackend>> make_jit_backend(const CpuJitOptions&) {
   return reason(
       "kernels cannot be compiled: this Heddle was built without LLVM. Install llvm-19-dev and "
       "configure again with -DHEDDLE_LLVM=ON, or run with --engine interpreter");

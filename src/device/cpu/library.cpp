@@ -15,9 +15,13 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"stablehlo.dot_general", dot_call},  {"stablehlo.dot", dot_call},
-    {"stablehlo.convolution", conv_call}, {"stablehlo.dynamic_update_slice", slice_update_call},
-    {"stablehlo.fft", fft_call},          {"stablehlo.scatter", scatter_call},
+    {"stablehlo.dot_general", dot_call},
+    {"stablehlo.dot", dot_call},
+    {"stablehlo.convolution", conv_call},
+    {"stablehlo.dynamic_update_slice", slice_update_call},
+    {"stablehlo.fft", fft_call},
+    {"stablehlo.scatter", scatter_call},
+    {"stablehlo.select_and_scatter", select_scatter_call},
     {"stablehlo.sort", sort_call},
 };
 

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "heddle/index_rule.h"
 #include "heddle/op.h"
 #include "ir/attr_access.h"
+#include "ir/simplify.h"
 
 namespace heddle::cpu {
 
@@ -67,47 +67,60 @@ std::size_t ScalarRegion::add_register(std::uint64_t bits, bool is_constant) {
   return registers_.size() - 1;
 }
 
-std::optional<ScalarRegion> ScalarRegion::of(const Program& program, const Op& owner) {
-  if (!captured_values(program, owner).empty()) return {};
-  const Region& region = program.region(program.regions(owner)[0]);
+std::optional<ScalarRegion> ScalarRegion::of(const Program& program, RegionId id) {
+  const Region& region = program.region(id);
   ScalarRegion made;
   std::unordered_map<ValueId, std::size_t> at;
   for (ValueId arg : region.args) {
     if (!is_kernel_scalar(program.type_of(arg))) return {};
     at[arg] = made.add_register(0, false);
   }
-  for (OpId id : region.ops) {
-    const Op& op = program.op(id);
-    const auto operands = program.operands(op);
-    if (op.def->form == Form::terminator) {
-      for (ValueId v : operands) made.results_.push_back(at.at(v));
-      break;
+  // The register of an operand; constants, of the region or from around, come in on the way.
+  const auto find = [&](ValueId v) -> std::optional<std::size_t> {
+    if (const auto known = at.find(v); known != at.end()) return known->second;
+    const Array* constant = constant_of(program, v);
+    if (constant == nullptr || !is_kernel_scalar(constant->type())) return {};
+    return at[v] = made.add_register(bits_of(*constant), true);
+  };
+  for (OpId op_id : region.ops) {
+    const Op& op = program.op(op_id);
+    if (op.def->form == Form::constant) continue;
+    std::vector<std::size_t> in;
+    for (ValueId v : program.operands(op)) {
+      const auto found = find(v);
+      if (!found) return {};
+      in.push_back(*found);
     }
-    if (op.result_count != 1 || op.region_count != 0) return {};
-    const ValueId result = program.result(op, 0);
-    if (!is_kernel_scalar(program.type_of(result))) return {};
-    if (op.def->form == Form::constant) {
-      const Attr* value = program.attr(op, "value");
-      if (value == nullptr || value->get<Array>() == nullptr) return {};
-      at[result] = made.add_register(bits_of(*value->get<Array>()), true);
-      continue;
-    }
-    if (operands.empty() || operands.size() > 3) return {};
-    Step step;
-    for (std::size_t i = 0; i < operands.size(); ++i) step.in[i] = at.at(operands[i]);
-    const bool is_compare = op.def->form == Form::compare;
-    step.op = is_compare ? comparison(word_or(program.attr(op, "comparison_direction"), ""))
-                         : op.def->scalar;
-    step.from = program.type_of(operands[op.def->form == Form::select ? 1 : 0]).dtype;
-    step.to = program.type_of(result).dtype;
-    const bool total = is_compare && is_float(step.from) &&
-                       word_or(program.attr(op, "compare_type"), "") == "TOTALORDER";
-    if (!total) step.function = scalar_function(step.op, step.from, step.to);
-    if (step.op == ScalarOp::none || (!total && step.function == nullptr)) return {};
-    step.out = at[result] = made.add_register(0, false);
-    made.steps_.push_back(step);
+    if (op.def->form == Form::terminator)
+      made.results_ = std::move(in);
+    else if (!made.add_step(program, op, in))
+      return {};
+    else
+      at[program.result(op, 0)] = made.steps_.back().out;
   }
   return made;
+}
+
+bool ScalarRegion::add_step(const Program& program, const Op& op,
+                            const std::vector<std::size_t>& in) {
+  const auto operands = program.operands(op);
+  if (op.result_count != 1 || op.region_count != 0 || in.empty() || in.size() > 3) return false;
+  const Type& result = program.type_of(program.result(op, 0));
+  if (!is_kernel_scalar(result)) return false;
+  Step step;
+  std::copy(in.begin(), in.end(), step.in);
+  const bool is_compare = op.def->form == Form::compare;
+  step.op = is_compare ? comparison(word_or(program.attr(op, "comparison_direction"), ""))
+                       : op.def->scalar;
+  step.from = program.type_of(operands[op.def->form == Form::select ? 1 : 0]).dtype;
+  step.to = result.dtype;
+  const bool total = is_compare && is_float(step.from) &&
+                     word_or(program.attr(op, "compare_type"), "") == "TOTALORDER";
+  if (!total) step.function = scalar_function(step.op, step.from, step.to);
+  if (step.op == ScalarOp::none || (!total && step.function == nullptr)) return false;
+  step.out = add_register(0, false);
+  steps_.push_back(step);
+  return true;
 }
 
 void ScalarRegion::run(const Step& step, Registers& r) {

@@ -14,8 +14,8 @@ class ScalarRegion {
  public:
   using Registers = std::vector<std::uint64_t>;
 
-  // Nothing where the region holds more than scalar ops, or takes values from around.
-  static std::optional<ScalarRegion> of(const Program& program, const Op& op);
+  // Nothing where the region holds more than scalar ops, or takes more than constants from around.
+  static std::optional<ScalarRegion> of(const Program& program, RegionId region);
 
   // Constants in their places; the arguments' registers are the caller's to fill.
   const Registers& fresh_registers() const { return registers_; }
@@ -40,6 +40,7 @@ class ScalarRegion {
 
  private:
   std::size_t add_register(std::uint64_t bits, bool is_constant);
+  bool add_step(const Program& program, const Op& op, const std::vector<std::size_t>& in);
 
   std::vector<Step> steps_;
   Registers registers_;

@@ -218,7 +218,7 @@ std::unique_ptr<LibraryCall> scatter_call(const Program& program, const Op& op) 
   if (input.elements() == 0 || updates.elements() == 0 || !is_kernel_type(input.dtype))
     return nullptr;
   if (program.type_of(program.result(op, 0)).dtype != input.dtype) return nullptr;
-  auto region = ScalarRegion::of(program, op);
+  auto region = ScalarRegion::of(program, program.regions(op)[0]);
   const auto dims = scatter_dims(program, op);
   if (!region || !dims) return nullptr;
   return std::make_unique<ScatterCall>(program, op, *dims, *std::move(region));
