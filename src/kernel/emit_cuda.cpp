@@ -34,7 +34,7 @@ class Emitter {
  private:
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_.append(static_cast<std::size_t>(2 * depth_), ' ');
+    text_.append(2 * depth_, ' ');
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
     text_ += '\n';
   }
@@ -171,7 +171,7 @@ class Emitter {
   }
 
   std::string load(const Node& node) const {
-    const std::string there = element(node.number, fmt::format("n{}", node.in[0]));
+    std::string there = element(node.number, fmt::format("n{}", node.in[0]));
     if (node.in[1] == kNone) return there;
     const std::string other = node.in[2] == kNone
                                   ? fmt::format("h_constant<{}>(0)", cuda_type(node.type))
@@ -218,7 +218,7 @@ class Emitter {
   const Kernel& kernel_;
   const Phase* phase_ = nullptr;
   std::string text_;
-  int depth_ = 0;
+  std::size_t depth_ = 0;
 };
 
 }  // namespace

@@ -137,7 +137,7 @@ bool collides(const Stage& stage, const Statement& a, const Statement& b) {
 }  // namespace
 
 std::vector<bool> shared_loops(const Stage& stage) {
-  const std::vector<bool> none(stage.loops.size(), false);
+  std::vector<bool> none(stage.loops.size(), false);
   std::vector<bool> shared(stage.loops.size(), true);
   const LoopStudy study(stage);
   for (const Statement& statement : stage.statements) {

@@ -29,7 +29,7 @@ class Printer {
  private:
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_.append(static_cast<std::size_t>(2 * depth_), ' ');
+    text_.append(2 * depth_, ' ');
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
     text_ += '\n';
   }
@@ -127,7 +127,7 @@ class Printer {
   }
 
   std::string text_;
-  int depth_ = 0;
+  std::size_t depth_ = 0;
 };
 
 }  // namespace
