@@ -24,6 +24,15 @@ gpt=examples/gpt
 before=$(show run $gpt/forward.mlir --io $gpt/forward.safetensors --check)
 after=$(show run $gpt/train.mlir --io $gpt/train.safetensors --check)
 printf '%s\n%s\n' "$before" "$after"
+# The same step compiled: kernels, then the time of both.
+show run $gpt/train.mlir --io $gpt/train.safetensors --check --repeat 5 --explain | tail -n 6
+seconds() {
+  "$heddle" run $gpt/train.mlir --io $gpt/train.safetensors --repeat 3 --engine "$1" --json |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["functions"][0]["median_ms"])'
+}
+compiled=$(seconds compiled) interpreted=$(seconds interpreter)
+awk -v c="$compiled" -v i="$interpreted" 'BEGIN {
+  printf "\neight training steps: %.1f ms compiled, %.0f ms interpreted: %.0f times as fast\n", c, i, i / c }'
 printf '\nthe loss of the GPT is %s before training and %s after\n' \
   "$(loss loss <<< "$before")" "$(loss loss_after <<< "$after")"
 

@@ -36,7 +36,9 @@ int write_and_close(int descriptor, std::string_view content, Durability durabil
     }
   }
   // A full disk may show only here. Pipes and devices cannot be synced, which is no failure.
-  if (error == 0 && durability == Durability::lasting && ::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS) error = errno;
+  if (error == 0 && durability == Durability::lasting && ::fsync(descriptor) != 0 &&
+      errno != EINVAL && errno != EROFS)
+    error = errno;
   if (::close(descriptor) != 0 && error == 0) error = errno;
   return error;
 }

@@ -14,7 +14,7 @@ namespace heddle {
 namespace {
 
 constexpr std::size_t kKeep = 3;       // patterns per vertex, and plans of the beam
-constexpr std::size_t kMostOps = 320;  // of one pattern
+constexpr std::size_t kMostOps = 160;  // of one pattern
 constexpr std::size_t kAtOnce = 2;     // consumers whose patterns are combined at once
 
 struct Candidate {

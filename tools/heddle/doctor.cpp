@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "device/cpu/jit.h"
 #include "heddle/version.h"
 #include "terminal.h"
 
@@ -25,6 +26,7 @@ struct Capability {
 
 // Kept true by hand: what this version does, and what a part still to be built will need.
 std::vector<Capability> capabilities(bool llvm, bool gpu, bool nvrtc, bool mpi) {
+  const bool built_with_llvm = CpuJit().target().ok();
   const auto there = [](const char* what, bool found) {
     return fmt::format("{} ({})", what, found ? "found" : "none");
   };
@@ -33,10 +35,12 @@ std::vector<Capability> capabilities(bool llvm, bool gpu, bool nvrtc, bool mpi) 
   };
   return {
       {true, "layouts and plans for moving data", "heddle layout --help"},
-      {true, "reading StableHLO, interpreting it", "heddle run --help"},
+      {true, "reading StableHLO, running it", "heddle run --help"},
       {false, "reading JAX functions directly", "not built yet"},
       {false, "choosing how to distribute them", "not built yet"},
-      {false, "running on CPU cores", needs("LLVM 19", llvm)},
+      {built_with_llvm, "compiling for CPU cores",
+       built_with_llvm ? "LLVM 19"
+                       : "built without LLVM; the system has " + there("LLVM 19", llvm)},
       {false, "running on GPUs", needs("a GPU", gpu) + ", " + there("NVRTC", nvrtc)},
       {false, "running on several machines", needs("MPI", mpi)},
   };
@@ -46,9 +50,9 @@ void write_text(const std::vector<Finding>& findings, const std::vector<Capabili
                 const Style& style) {
   const auto columns = static_cast<std::size_t>(style.columns());
   std::string text = version_line() + "\n";
-  text += style.bold(
-              "layouts, plans and the reference interpreter work here; nothing is compiled yet") +
-          "\n\n";
+  text +=
+      style.bold("programs run on the cores of this machine; GPUs and meshes are not there yet") +
+      "\n\n";
   text += "this machine has\n";
   for (const Finding& finding : findings) {
     const std::string value = shortened(finding.text, columns - 12);
