@@ -71,8 +71,8 @@ std::int64_t bytes_of(const Program& p, ValueId v) {
 
 }  // namespace
 
-CostModel::CostModel(const Graph& graph, const Readers& readers, const MachineFigures& machine)
-    : graph_(graph), readers_(readers), machine_(machine) {
+CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
+    : graph_(graph), machine_(machine) {
   const Program& p = *graph.program;
   bytes_.assign(p.value_count(), -1);
   maker_.assign(p.value_count(), kNone);

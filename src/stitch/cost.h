@@ -5,13 +5,12 @@
 
 #include "heddle/machine.h"
 #include "stitch/graph.h"
-#include "stitch/group.h"
 
 namespace heddle {
 
 class CostModel {
  public:
-  CostModel(const Graph& graph, const Readers& readers, const MachineFigures& machine);
+  CostModel(const Graph& graph, const MachineFigures& machine);
 
   // One kernel of these vertices: bytes once in, once out, and the work at every point.
   double kernel(const Pattern& pattern) const;
@@ -45,7 +44,6 @@ class CostModel {
   bool is_member(Vertex v) const { return member_[v] == epoch_; }
 
   const Graph& graph_;
-  const Readers& readers_;
   const MachineFigures& machine_;
   std::vector<Facts> facts_;
   std::vector<std::int64_t> bytes_;   // by value

@@ -27,7 +27,7 @@ struct Candidate {
 class Explorer {
  public:
   Explorer(const Graph& graph, const Readers& readers, const MachineFigures& machine)
-      : graph_(graph), readers_(readers), machine_(machine), cost_(graph, readers, machine) {}
+      : graph_(graph), readers_(readers), machine_(machine), cost_(graph, machine) {}
 
   std::vector<Pattern> run() {
     best_.resize(graph_.size());

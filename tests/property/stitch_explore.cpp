@@ -56,7 +56,7 @@ struct Setting {
       : body(program.functions[0].body),
         graph(make_graph(program, body)),
         readers(program, body),
-        cost(graph, readers, machine) {}
+        cost(graph, machine) {}
   RegionId body;
   MachineFigures machine;
   Graph graph;
