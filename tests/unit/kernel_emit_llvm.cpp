@@ -86,8 +86,8 @@ TEST(KernelEmitLlvm, SumsAreKeptInSeveralVectors) {
   EXPECT_THAT(text, HasSubstr("llvm.vector.reduce.fadd.v16f32"));
   EXPECT_THAT(text, HasSubstr("mask.range.ps.512"));
   std::size_t maxima = 0;
-  for (std::size_t at = 0; (at = text.find("@llvm.x86.avx512.mask.range.ps.512(<16", at)) != std::string::npos;
-       ++at)
+  for (std::size_t at = 0;
+       (at = text.find("@llvm.x86.avx512.mask.range.ps.512(<16", at)) != std::string::npos; ++at)
     ++maxima;
   EXPECT_GE(maxima, 4U);
 }
