@@ -35,7 +35,7 @@ LlvmValue StageEmitter::vector(NodeId id) {
 
 std::string StageEmitter::mask_of(const Points& points, NodeId guard) {
   if (guard == kNone) return points.mask;
-  const std::string passes = vector(guard).text;
+  std::string passes = vector(guard).text;
   if (points.mask.empty()) return passes;
   return w_.set("and <{} x i1> {}, {}", shape_.lanes, points.mask, passes);
 }
@@ -203,7 +203,7 @@ LlvmValue StageEmitter::spread_load(const Node& n, const std::string& mask) {
     from = w_.set("select i1 {}, ptr {}, ptr {}", any, from, kZeros);
   }
   const std::string_view element = LlvmWriter::memory_type(n.type);
-  const LlvmValue all =
+  LlvmValue all =
       w_.widened(from_memory(w_, w_.set("load {}, ptr {}", element, from), n.type, 0), lanes);
   if (n.in[1] == kNone) return all;
   const LlvmValue instead =

@@ -175,8 +175,7 @@ void StageEmitter::update_point(const Statement& s, std::string_view index,
 
 std::function<LlvmValue(std::string_view)> StageEmitter::by_lane(NodeId id) {
   if (shape_of(id).lanes == Lanes::same) {
-    const LlvmValue one = scalars_[id];
-    return [one](std::string_view) { return one; };
+    return [one = scalars_[id]](std::string_view) { return one; };
   }
   // Kept on the stack, where a lane can be looked up by a number.
   const LlvmValue all = w_.wide(vectors_[id]);

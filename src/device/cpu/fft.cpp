@@ -106,7 +106,8 @@ class FftCall final : public LibraryCall {
     const kissfft<double> plan(static_cast<std::size_t>(n), inverse);
     const double scale = inverse ? 1.0 / static_cast<double>(n) : 1.0;
     pool.parallel_for((lines + group - 1) / group, [&](std::int64_t part, int) {
-      const kissfft<double> own = plan;  // it has a scratch of its own
+      // It has a scratch of its own. NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+      const kissfft<double> own = plan;
       std::vector<Point> in(static_cast<std::size_t>(n)), out(in.size());
       for (std::int64_t l = part * group; l < std::min(lines, (part + 1) * group); ++l) {
         Point* line = grid + l / inner * n * inner + l % inner;
