@@ -87,8 +87,9 @@ double Execution::median() const {
   return sorted.empty() ? 0 : sorted[sorted.size() / 2];
 }
 
-Execution execute(const Program& program, const Function& function, std::vector<Array> arguments,
-                  const ExecuteRequest& request, const InterpretOptions& options) {
+Execution execute(const Program& program, const Function& function,
+                  const std::vector<Array>& arguments, const ExecuteRequest& request,
+                  const InterpretOptions& options) {
   if (request.engine == "interpreter")
     return interpreted(program, function, arguments, request, options);
   Dump dump(request.dump);

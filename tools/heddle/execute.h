@@ -36,7 +36,8 @@ struct Execution {
 };
 
 // Throws what is wrong.
-Execution execute(const Program& program, const Function& function, std::vector<Array> arguments,
-                  const ExecuteRequest& request, const InterpretOptions& options);
+Execution execute(const Program& program, const Function& function,
+                  const std::vector<Array>& arguments, const ExecuteRequest& request,
+                  const InterpretOptions& options);
 
 }  // namespace heddle::cli
