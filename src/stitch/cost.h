@@ -16,8 +16,6 @@ class CostModel {
   double kernel(const Pattern& pattern) const;
   // Every vertex by itself.
   double apart(const Pattern& pattern) const;
-  // What stitching saves: memory, launches, less what is computed again.
-  double gain(const Pattern& pattern) const { return apart(pattern) - kernel(pattern); }
 
   // What the kernel of a pattern reads and writes.
   struct Traffic {

@@ -28,7 +28,7 @@ struct GroupAxis {
 
 using AxisList = std::vector<int>;
 
-// A loop that is no axis: a window's.
+// A reduction or scan of the group, and the loops that it runs over.
 struct Reduction {
   OpId op = kNone;
   AxisList kept, reduced;    // axes
@@ -67,7 +67,6 @@ struct Schedule {
 
   const Reduction* reduction(OpId op) const;
   AxisList axes_of(ValueId value) const;
-  int level_of(ValueId value) const;  // of the stage that can compute it
   std::unordered_map<ValueId, int> levels;
 };
 

@@ -53,19 +53,6 @@ std::int64_t count(const std::vector<Stride>& dims) {
   return n;
 }
 
-// Leaves out dimensions of one element and joins those that continue one another.
-std::vector<Stride> joined(const std::vector<Stride>& dims) {
-  std::vector<Stride> out;
-  for (const Stride& d : dims) {
-    if (d.size == 1) continue;
-    if (!out.empty() && out.back().step == d.size * d.step)
-      out.back() = {out.back().size * d.size, d.step};
-    else
-      out.push_back(d);
-  }
-  return out;
-}
-
 // The same for pairs of dimensions that two operands walk together.
 void drop_ones(std::vector<Stride>& a, std::vector<Stride>& b) {
   for (std::size_t i = a.size(); i-- > 0;)

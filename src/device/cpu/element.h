@@ -46,6 +46,9 @@ struct Stride {
   std::int64_t size = 1, step = 0;
 };
 
+// Leaves out dimensions of one element and joins those that continue one another.
+std::vector<Stride> joined(const std::vector<Stride>& dims);
+
 // Writes the elements of a strided tensor, the last dimension fastest, densely and as another type.
 void pack(const std::byte* from, DType from_type, const std::vector<Stride>& dims, std::byte* to,
           DType to_type, ThreadPool& pool);
