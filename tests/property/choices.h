@@ -12,10 +12,11 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <initializer_list>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "draws.h"
 
 namespace heddle::property {
 
@@ -24,7 +25,7 @@ inline constexpr std::uint64_t kSeed = 20260822;
 
 // Numbers that a generator asks for one after the other; 0 when they run out. Fewer and smaller
 // numbers make a simpler case, so RapidCheck shrinks the numbers and needs to know nothing else.
-class Choices {
+class Choices : public Draws<Choices> {
  public:
   static constexpr std::size_t kMost = 300;
 
@@ -34,24 +35,6 @@ class Choices {
     const std::uint32_t number = next_ < numbers_.size() ? numbers_[next_] : 0;
     ++next_;
     return n <= 1 ? 0 : static_cast<std::int64_t>(number) % n;
-  }
-  std::int64_t between(std::int64_t lowest, std::int64_t highest) {
-    return lowest + below(highest - lowest + 1);
-  }
-  // Rarely true; false in simple cases.
-  bool one_in(std::int64_t n) { return below(n) == n - 1 && n > 0; }
-  template <typename T>
-  T pick(std::initializer_list<T> from) {
-    return from.begin()[below(static_cast<std::int64_t>(from.size()))];
-  }
-  template <typename T>
-  const T& pick(const std::vector<T>& from) {
-    return from[static_cast<std::size_t>(below(static_cast<std::int64_t>(from.size())))];
-  }
-  template <typename T>
-  void shuffle(std::vector<T>& list) {
-    for (std::size_t i = list.size(); i > 1; --i)
-      std::swap(list[i - 1], list[i - 1 - static_cast<std::size_t>(below(static_cast<int>(i)))]);
   }
   const std::vector<std::uint32_t>& numbers() const { return numbers_; }
 

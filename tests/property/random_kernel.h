@@ -3,29 +3,18 @@
 #pragma once
 
 #include "../unit/kernel_build.h"
+#include "draws.h"
 #include "ir/scalar_function.h"
 
 namespace heddle::property {
 
 // A stream of random numbers from a seed.
-class Dice {
+class Dice : public Draws<Dice> {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ULL + 1) {}
   std::int64_t below(std::int64_t n) {
     state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
     return n <= 1 ? 0 : static_cast<std::int64_t>((state_ >> 33) % static_cast<std::uint64_t>(n));
-  }
-  std::int64_t between(std::int64_t lowest, std::int64_t highest) {
-    return lowest + below(highest - lowest + 1);
-  }
-  bool one_in(std::int64_t n) { return below(n) == n - 1 && n > 0; }
-  template <typename T>
-  T pick(std::initializer_list<T> from) {
-    return from.begin()[below(static_cast<std::int64_t>(from.size()))];
-  }
-  template <typename T>
-  const T& pick(const std::vector<T>& from) {
-    return from[static_cast<std::size_t>(below(static_cast<std::int64_t>(from.size())))];
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "draws.h"
 #include "heddle/builder.h"
 #include "ir/scalar.h"
 #include "ir/scalar_function.h"
@@ -16,25 +17,13 @@
 namespace heddle::property {
 
 // The random decisions, whoever makes them.
-class Decisions {
+class Decisions : public Draws<Decisions> {
  public:
   template <typename Numbers>
   explicit Decisions(Numbers& numbers)
       : below([&numbers](std::int64_t n) { return numbers.below(n); }) {}
 
   std::function<std::int64_t(std::int64_t)> below;
-  std::int64_t between(std::int64_t lowest, std::int64_t highest) {
-    return lowest + below(highest - lowest + 1);
-  }
-  bool one_in(std::int64_t n) { return below(n) == n - 1 && n > 0; }
-  template <typename T>
-  T pick(std::initializer_list<T> from) {
-    return from.begin()[below(static_cast<std::int64_t>(from.size()))];
-  }
-  template <typename T>
-  const T& pick(const std::vector<T>& from) {
-    return from[static_cast<std::size_t>(below(static_cast<std::int64_t>(from.size())))];
-  }
 };
 
 struct Held {
