@@ -4,9 +4,11 @@
 #include <chrono>
 
 #include "compile.h"
+#include "device/cpu/library.h"
 #include "heddle/inline.h"
 #include "heddle/log.h"
 #include "heddle/lower.h"
+#include "heddle/op.h"
 #include "heddle/simplify.h"
 #include "heddle/verify.h"
 #include "runtime/assemble.h"
@@ -41,6 +43,10 @@ CompiledProgram interpreted(const Program& program, const std::string& entry, st
   return whole;
 }
 
+bool is_computed_as_it_is(const OpDef& def) {
+  return def.scalar != ScalarOp::none || cpu::has_library_call(def);
+}
+
 // Logs what each stage took.
 class Stages {
  public:
@@ -73,7 +79,7 @@ Expected<Executable> compile(const Program& source, const CompileOptions& option
   if (!flat) return assemble(interpreted(source, options.entry, flat.reason()), assembly);
   program = *std::move(flat);
   show("inline", program);
-  HEDDLE_TRY(program, lower_chlo(program, {.keep_scalar_ops = true}));
+  HEDDLE_TRY(program, lower_chlo(program, {.keep = is_computed_as_it_is}));
   show("lower", program);
   HEDDLE_TRY(program, simplify(program));
   show("simplify", program);

@@ -1,6 +1,8 @@
 // Client ops become core ops.
 #pragma once
 
+#include <functional>
+
 #include "heddle/program.h"
 
 namespace heddle {
@@ -10,8 +12,8 @@ namespace heddle {
 // of formats without a -0 or with fewer than 8 bits, and ragged_dot with group sizes that differ by
 // batch.
 struct LowerOptions {
-  // Leaves ops that kernels compute as they are: those with a scalar op in their row.
-  bool keep_scalar_ops = false;
+  // Ops that are left as they are, because something computes them better so.
+  std::function<bool(const OpDef&)> keep = {};
 };
 Expected<Program> lower_chlo(const Program& program, const LowerOptions& options = {});
 

@@ -133,7 +133,7 @@ Lower lowering(std::string_view op) {
 Expected<Program> lower_chlo(const Program& program, const LowerOptions& options) {
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
     if (!op.def->lower) return false;
-    if (options.keep_scalar_ops && op.def->scalar != ScalarOp::none) return false;
+    if (options.keep && options.keep(*op.def)) return false;
     return op.def->lower(r, op);
   });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));

@@ -187,6 +187,40 @@ TEST(Library, SortsWithNaNAndBothZeros) {
     }
 }
 
+std::string top_k(std::string_view rows, std::string_view element, int width, int kept) {
+  return fmt::format(R"(func.func @main(%x: tensor<{0}{2}x{1}>) ->
+      (tensor<{0}{3}x{1}>, tensor<{0}{3}xi32>) {{
+    %v, %i = chlo.top_k(%x, k = {3}) : tensor<{0}{2}x{1}> -> (tensor<{0}{3}x{1}>, tensor<{0}{3}xi32>)
+    return %v, %i : tensor<{0}{3}x{1}>, tensor<{0}{3}xi32>
+  }})",
+                     rows, element, width, kept);
+}
+
+TEST(Library, LargestElements) {
+  for (std::string_view element : {"f32", "f64", "bf16", "i8", "ui16", "i64", "i1"})
+    for (int kept : {1, 3, 20, 64}) {
+      const std::string text = top_k("5x2x", element, 64, kept);
+      SCOPED_TRACE(text);
+      expect_same(text);
+      expect_step(compiled(read(text)), "library", "top");
+    }
+  expect_same(top_k("", "f32", 1, 1));
+  expect_same(top_k("300x", "f32", 5, 0));
+}
+
+TEST(Library, LargestElementsWithNaNAndBothZeros) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values = {3, nan,   -0.0F, 0, -nan, 2,         -1,       nan,
+                                     0, -0.0F, 7,     7, -2,   -infinity, infinity, 1e-40F};
+  const Array array = make_array<float>(Shape{16}, values);
+  for (int kept : {2, 9, 16}) {
+    const Program program = read(top_k("", "f32", 16, kept));
+    const auto wanted = interpret(program, program.functions[0], {array}).value();
+    EXPECT_EQ(compiled(program).run({array}).value(), wanted) << kept;
+  }
+}
+
 std::string scatter(std::string_view body) {
   return fmt::format(R"(func.func @main(%a: tensor<6x70xf32>, %u: tensor<9x70xf32>) ->
       tensor<6x70xf32> {{

@@ -12,5 +12,6 @@ std::unique_ptr<LibraryCall> scatter_call(const Program& program, const Op& op);
 std::unique_ptr<LibraryCall> select_scatter_call(const Program& program, const Op& op);
 std::unique_ptr<LibraryCall> slice_update_call(const Program& program, const Op& op);
 std::unique_ptr<LibraryCall> sort_call(const Program& program, const Op& op);
+std::unique_ptr<LibraryCall> top_k_call(const Program& program, const Op& op);
 
 }  // namespace heddle::cpu

@@ -1,6 +1,7 @@
 #include "device/cpu/comparator.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "heddle/op.h"
 
@@ -8,19 +9,8 @@ namespace heddle::cpu {
 
 namespace {
 
-bool is_nan(std::uint64_t bits, DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return (bits & 0x7fff) > 0x7c00;
-    case DType::bf16:
-      return (bits & 0x7fff) > 0x7f80;
-    case DType::f32:
-      return (bits & 0x7fffffff) > 0x7f800000;
-    case DType::f64:
-      return (bits & 0x7fffffffffffffff) > 0x7ff0000000000000;
-    default:
-      return false;
-  }
+std::uint64_t low_bits(int count) {
+  return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
 }  // namespace
@@ -31,6 +21,7 @@ std::optional<Comparator> Comparator::of(const Program& program, const Op& sort)
   Comparator made;
   made.region_ = *std::move(region);
   made.find_key(sort.operand_count);
+  if (made.key_) made.element_ = program.type_of(program.operands(sort)[made.key_->operand]).dtype;
   return made;
 }
 
@@ -68,18 +59,27 @@ void Comparator::find_key(std::size_t operands) {
   }
 }
 
-std::optional<std::uint64_t> Comparator::key_of(std::uint64_t element,
-                                                ScalarRegion::Registers& registers) const {
-  registers[2 * key_->operand] = element;
-  for (std::size_t i : key_->steps) ScalarRegion::run(region_.steps()[i], registers);
-  std::uint64_t bits = registers[key_->at];
-  if (is_float(key_->dtype) && !key_->total) {
-    if (is_nan(bits, key_->dtype)) return {};
-    const std::uint64_t sign = std::uint64_t{1} << (8 * byte_size(key_->dtype) - 1);
-    if ((bits & (sign - 1)) == 0) bits = 0;  // -0 is no less than 0
+bool Comparator::keys_of(const std::byte* elements, std::int64_t step,
+                         std::span<std::uint64_t> keys) const {
+  auto registers = fresh_registers();
+  const auto size = static_cast<std::size_t>(byte_size(element_));
+  const bool has_nan = is_float(key_->dtype) && !key_->total;
+  const std::uint64_t mask = low_bits(8 * byte_size(key_->dtype));
+  for (std::uint64_t& key : keys) {
+    std::uint64_t& element = registers[2 * key_->operand];
+    element = 0;
+    std::memcpy(&element, elements, size);
+    elements += step;
+    for (std::size_t i : key_->steps) ScalarRegion::run(region_.steps()[i], registers);
+    std::uint64_t bits = registers[key_->at];
+    if (has_nan) {
+      if (is_nan(bits, key_->dtype)) return false;
+      if ((bits & (mask >> 1)) == 0) bits = 0;  // -0 is no less than 0
+    }
+    key = ordered_bits(bits, key_->dtype);
+    if (key_->descending) key = ~key & mask;
   }
-  const std::uint64_t value = ordered_bits(bits, key_->dtype);
-  return key_->descending ? ~value : value;
+  return true;
 }
 
 }  // namespace heddle::cpu

@@ -1,6 +1,8 @@
 // The order that a sort asks for.
 #pragma once
 
+#include <span>
+
 #include "device/cpu/scalar_region.h"
 
 namespace heddle::cpu {
@@ -27,10 +29,9 @@ class Comparator {
     std::size_t at = 0;              // register
   };
   const std::optional<Key>& key() const { return key_; }
-  // The key of one element, as a number that compares as the order says. Nothing for a NaN that has
-  // no place.
-  std::optional<std::uint64_t> key_of(std::uint64_t element,
-                                      ScalarRegion::Registers& registers) const;
+  // The keys of elements that are `step` bytes apart, as numbers that compare as the order says.
+  // False where one is a NaN that has no place.
+  bool keys_of(const std::byte* elements, std::int64_t step, std::span<std::uint64_t> keys) const;
 
  private:
   void find_key(std::size_t operands);
@@ -38,6 +39,7 @@ class Comparator {
 
   ScalarRegion region_;
   std::optional<Key> key_;
+  DType element_ = DType::f32;  // of the key's operand
 };
 
 }  // namespace heddle::cpu

@@ -15,6 +15,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
+    {"chlo.top_k", top_k_call},
     {"stablehlo.dot_general", dot_call},
     {"stablehlo.dot", dot_call},
     {"stablehlo.convolution", conv_call},
@@ -25,12 +26,19 @@ constexpr Row kRows[] = {
     {"stablehlo.sort", sort_call},
 };
 
+const Row* row_of(const OpDef& def) {
+  for (const Row& row : kRows)
+    if (row.op == def.name) return &row;
+  return nullptr;
+}
+
 }  // namespace
 
+bool has_library_call(const OpDef& def) { return row_of(def) != nullptr; }
+
 std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op) {
-  for (const Row& row : kRows)
-    if (row.op == op.def->name) return row.make(program, op);
-  return nullptr;
+  const Row* row = row_of(*op.def);
+  return row == nullptr ? nullptr : row->make(program, op);
 }
 
 }  // namespace heddle::cpu

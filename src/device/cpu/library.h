@@ -32,6 +32,8 @@ class LibraryCall {
   virtual Verdict run(const CallFrame& frame) const = 0;
 };
 
+// Whether there is a call for some ops of this row.
+bool has_library_call(const OpDef& def);
 // Null where none fits the op.
 std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op);
 

@@ -51,6 +51,24 @@ bool is_kernel_scalar(const Type& type) {
 
 }  // namespace
 
+std::uint64_t infinity_bits(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return 0x7c00;
+    case DType::bf16:
+      return 0x7f80;
+    case DType::f32:
+      return 0x7f800000;
+    default:
+      return 0x7ff0000000000000;
+  }
+}
+
+bool is_nan(std::uint64_t bits, DType dtype) {
+  const std::uint64_t sign = std::uint64_t{1} << (8 * byte_size(dtype) - 1);
+  return is_float(dtype) && (bits & (sign - 1)) > infinity_bits(dtype);
+}
+
 std::uint64_t ordered_bits(std::uint64_t bits, DType dtype) {
   const int width = 8 * byte_size(dtype);
   const std::uint64_t sign = std::uint64_t{1} << (width - 1);

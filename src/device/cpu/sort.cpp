@@ -5,6 +5,7 @@
 
 #include "device/cpu/calls.h"
 #include "device/cpu/comparator.h"
+#include "device/cpu/key_order.h"
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 
@@ -12,35 +13,12 @@ namespace heddle::cpu {
 
 namespace {
 
-using Order = std::vector<std::uint32_t>;
-
 constexpr std::int64_t kLongLine = 1 << 15;
 
 std::uint64_t load(const std::byte* data, std::int64_t i, std::int64_t size) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, data + i * size, static_cast<std::size_t>(size));
   return bits;
-}
-
-// Sorted runs that workers made, joined two by two.
-template <typename T, typename Before>
-void sort_parallel(std::vector<T>& items, Before before, ThreadPool& pool) {
-  const auto count = static_cast<std::int64_t>(items.size());
-  std::int64_t runs = 1;
-  if (count >= kLongLine)
-    while (runs < 2 * pool.threads()) runs *= 2;
-  const auto border = [&](std::int64_t r) { return items.begin() + count * r / runs; };
-  if (runs == 1) {
-    std::stable_sort(items.begin(), items.end(), before);
-    return;
-  }
-  pool.parallel_for(
-      runs, [&](std::int64_t r, int) { std::stable_sort(border(r), border(r + 1), before); });
-  for (std::int64_t width = 1; width < runs; width *= 2)
-    pool.parallel_for(runs / (2 * width), [&](std::int64_t pair, int) {
-      const std::int64_t first = pair * 2 * width;
-      std::inplace_merge(border(first), border(first + width), border(first + 2 * width), before);
-    });
 }
 
 class SortCall final : public LibraryCall {
@@ -63,27 +41,43 @@ class SortCall final : public LibraryCall {
   Verdict run(const CallFrame& frame) const override {
     const std::int64_t lines = outer_ * inner_;
     if (length_ >= kLongLine || lines == 1) {
-      for (std::int64_t l = 0; l < lines; ++l) sort_line(frame, l);
+      Work work(key_bits());
+      for (std::int64_t l = 0; l < lines; ++l) sort_line(frame, l, work);
       return yes();
     }
     const std::int64_t group = std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(length_, 1));
     frame.pool.parallel_for((lines + group - 1) / group, [&](std::int64_t g, int) {
+      Work work(key_bits());
       for (std::int64_t l = g * group; l < std::min(lines, (g + 1) * group); ++l)
-        sort_line(frame, l);
+        sort_line(frame, l, work);
     });
     return yes();
   }
 
  private:
+  // What a worker needs for one line after another.
+  struct Work {
+    explicit Work(int key_bits) : by_key(key_bits) {}
+    KeyOrder by_key;
+    std::vector<std::uint64_t> keys;
+    Order order;
+  };
+
+  int key_bits() const { return comparator_.key() ? 8 * byte_size(comparator_.key()->dtype) : 64; }
+
   std::int64_t base(std::int64_t line) const {
     return line / inner_ * length_ * inner_ + line % inner_;
   }
 
-  void sort_line(const CallFrame& frame, std::int64_t line) const {
-    Order order(static_cast<std::size_t>(length_));
-    std::iota(order.begin(), order.end(), 0U);
-    if (!by_key(frame, line, order)) by_comparator(frame, line, order);
-    for (std::size_t k = 0; k < sizes_.size(); ++k) gather(frame, line, k, order);
+  void sort_line(const CallFrame& frame, std::int64_t line, Work& work) const {
+    if (find_keys(frame, line, work.keys)) {
+      work.by_key.sort(work.keys, work.order, frame.pool);
+    } else {
+      work.order.resize(static_cast<std::size_t>(length_));
+      std::iota(work.order.begin(), work.order.end(), 0U);
+      by_comparator(frame, line, work.order);
+    }
+    for (std::size_t k = 0; k < sizes_.size(); ++k) gather(frame, line, k, work.order);
   }
 
   void gather(const CallFrame& frame, std::int64_t line, std::size_t k, const Order& order) const {
@@ -96,22 +90,13 @@ class SortCall final : public LibraryCall {
   }
 
   // False where there is no such key, or a NaN that has no place.
-  bool by_key(const CallFrame& frame, std::int64_t line, Order& order) const {
+  bool find_keys(const CallFrame& frame, std::int64_t line,
+                 std::vector<std::uint64_t>& keys) const {
     if (!comparator_.key()) return false;
     const std::size_t k = comparator_.key()->operand;
-    const std::int64_t size = sizes_[k];
-    auto registers = comparator_.fresh_registers();
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> items(order.size());
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const std::int64_t at = base(line) + static_cast<std::int64_t>(i) * inner_;
-      const auto key = comparator_.key_of(load(frame.operands[k], at, size), registers);
-      if (!key) return false;
-      items[i] = {*key, static_cast<std::uint32_t>(i)};
-    }
-    sort_parallel(
-        items, [](const auto& a, const auto& b) { return a.first < b.first; }, frame.pool);
-    for (std::size_t i = 0; i < items.size(); ++i) order[i] = items[i].second;
-    return true;
+    keys.resize(static_cast<std::size_t>(length_));
+    return comparator_.keys_of(frame.operands[k] + base(line) * sizes_[k], inner_ * sizes_[k],
+                               keys);
   }
 
   // A merge sort of our own: a comparator that contradicts itself must not lead out of the line.
