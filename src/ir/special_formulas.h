@@ -115,16 +115,26 @@ N erfc(N x) {
   return select(less(size, 0.5L), 1 - erf_near(x), select(less(x, 0), 2 - far, far));
 }
 
+// The inverse of erf as f32 and narrower types can tell it.
+template <typename N>
+N inverse_erf_short(N x) {
+  const N w = -log(1 - x * x);
+  const N near = powers(Coefficients(kInverseErfNear), w * 0.32L - 1, 1);
+  const N far = powers(Coefficients(kInverseErfFar), (sqrt(w) - 3.25L) * (4.0L / 3), 1);
+  // 1 becomes an infinity: its w is one.
+  return x * select(less(w, 6.25L), near, select(less(w, 17), far, w));
+}
+
 // The inverse of erf: a rough guess, then Halley's steps, each of which triples the right digits.
 template <typename N>
 N inverse_erf(N x) {
+  if (precision(x) > 1e-12L) return inverse_erf_short(x);
   const N size = abs(x), log_rest = log1p(-(size * size));
   const long double a = 0.147L;
   const N b = log_rest / 2 + 2 / (kPi * a);
   N y = sqrt(sqrt(b * b - log_rest / a) - b);
   const auto tail = less(0.5L, size);
-  const int steps = precision(x) > 1e-12L ? 2 : 3;
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < 3; ++step) {
     const N error = select(tail, 1 - size - erfc_far(y), erf_near(y) - size);
     const N newton = error * (kRootPi / 2) * exp(y * y);
     y = y - newton / (y * newton + 1);

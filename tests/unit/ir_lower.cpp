@@ -87,6 +87,9 @@ std::vector<double> arguments(std::string_view name) {
     values.push_back(v);
   for (double v : {0.0, 1.0, -1.0, 2.0, 0.5, -0.5, 1e-6, -1e-6, 30.0, 100.0, kInf, -kInf, kNan})
     values.push_back(v);
+  // Close to where atanh and erf_inv end, both formulas of the latter among it.
+  for (int k = 1; k <= 24; ++k)
+    for (double sign : {-1.0, 1.0}) values.push_back(sign * (1 - std::ldexp(1.0, -k)));
   return values;
 }
 
