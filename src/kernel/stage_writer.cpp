@@ -60,6 +60,34 @@ void StageWriter::open(const AxisList& axes) {
   }
 }
 
+void StageWriter::open_run(const AxisList& axes) {
+  std::int64_t size = 1;
+  for (int a : axes) size *= schedule_.axes[static_cast<std::size_t>(a)].size;
+  run_ = loops_.size();
+  IndexSum rest = IndexSpace::of(open(size));
+  loop_axes_.back() = axes[0];
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const std::int64_t own = schedule_.axes[static_cast<std::size_t>(axes[i])].size;
+    const IndexSum along = i == 0 ? rest : space.remainder(rest, own);
+    axis_leaves_[axes[i]] = along.terms[0].leaf;
+    rest = space.quotient(rest, own);
+  }
+}
+
+bool StageWriter::runs_evenly() const {
+  bool any = false;
+  for (const Access& a : accesses_) {
+    const IndexSpace::Step step = space.step(a.index, loop_leaves_[run_]);
+    any |= step.known && step.size == 1;
+    if (step.known && (step.size == 0 || step.size == 1)) continue;
+    for (std::size_t l = 0; l < loops_.size(); ++l) {
+      const IndexSpace::Step other = space.step(a.index, loop_leaves_[l]);
+      if (l != run_ && (!other.known || other.size != 0)) return false;
+    }
+  }
+  return any;
+}
+
 LeafId StageWriter::open(std::int64_t size) {
   const int number = static_cast<int>(loops_.size());
   loops_.push_back({size, -1});

@@ -27,7 +27,8 @@ bool takes_elsewhere(const Op& consumer) {
 }
 
 // Whether a broadcast repeats its operand along loops inside of those that the operand has, so that
-// one value serves the whole loop.
+// one value serves the whole loop; or along loops around a few elements only, which a block
+// computes once.
 bool is_behind(const Program& program, const Op& op) {
   const ValueId from = program.operands(op)[0];
   const Shape& shape = program.type_of(from).shape;
@@ -42,8 +43,13 @@ bool is_behind(const Program& program, const Op& op) {
       has[static_cast<std::size_t>(dims[d])] = true;
       last = std::max(last, dims[d]);
     }
-  for (std::int64_t d = 0; d < last; ++d)
-    if (!has[static_cast<std::size_t>(d)] && result[static_cast<std::size_t>(d)] != 1) return false;
+  constexpr std::int64_t kFew = 1024;
+  std::int64_t inside = 1;  // elements behind the last loop around
+  for (auto d = static_cast<std::int64_t>(result.size()); d-- > 0;) {
+    const auto at = static_cast<std::size_t>(d);
+    if (d < last && !has[at] && result[at] != 1) return inside <= kFew;
+    inside *= result[at];
+  }
   return true;
 }
 

@@ -226,6 +226,24 @@ void Scheduler::choose_blocks() {
   for (ValueId v : group_.inputs)
     if (plan_.space.contains(v)) widen(v);
   for (ValueId v : plan_.stores) widen(v);
+  drop_whole_axes();
+}
+
+// An outer axis that one block has all of is no outer axis, unless parts are combined along it.
+void Scheduler::drop_whole_axes() {
+  auto is_whole = [&](int a) {
+    return axis(a).block == axis(a).size &&
+           std::ranges::none_of(plan_.reductions,
+                                [&](const Reduction& r) { return r.crosses && has(r.reduced, a); });
+  };
+  for (int a : AxisList(plan_.outer))
+    if (is_whole(a)) {
+      std::erase(plan_.outer, a);
+      axis(a).outer = -1;
+      axis(a).block = 0;
+    }
+  for (std::size_t i = 0; i < plan_.outer.size(); ++i)
+    axis(plan_.outer[i]).outer = static_cast<int>(i);
 }
 
 const Reduction* Schedule::reduction(OpId op) const {
