@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/op.h"
+#include "stitch/group.h"
 
 namespace heddle {
 
@@ -274,13 +275,17 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
     const Attr* attr = id == kNone ? nullptr : program_.attr(program_.op(id), "value");
     const Array* array =
         attr && program_.op(id).def->form == Form::constant ? attr->get<Array>() : nullptr;
-    if (array && (array->is_splat() || array->elements() == 1)) {
+    const IndexSum place = flat(type.shape, at);
+    const bool one = array && (array->is_splat() || array->elements() == 1);
+    const bool known =
+        array && place.terms.empty() && place.offset >= 0 && place.offset < array->elements();
+    if (one || known) {
       std::uint64_t bits = 0;
-      const auto bytes = array->element(0);
+      const auto bytes = array->element(one ? 0 : place.offset);
       std::memcpy(&bits, bytes.data(), bytes.size());
       node = nodes.constant(type.dtype, bits);
     } else {
-      node = load(kernel_.buffer_of(value), type.dtype, flat(type.shape, at), guard);
+      node = load(kernel_.buffer_of(value), type.dtype, place, guard);
     }
   } else if (auto it = kernel_.whole.find(value); it != kernel_.whole.end()) {
     if (!tail_) return Reason{"a reduction over blocks is needed inside of a block"};
@@ -291,9 +296,7 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
     node = load(kernel_.kept.at(value), type.dtype, index, guard);
   } else {
     const Op& op = program_.op(id);
-    if (op.def->emission == Emission::reduce || op.def->emission == Emission::contract ||
-        op.def->emission == Emission::scatter)
-      return Reason{"a reduction is needed before it is there"};
+    if (is_reducer(program_, op)) return Reason{"a reduction is needed before it is there"};
     HEDDLE_TRY(node, compute(op, at, guard));
   }
   known_.emplace(key, node);

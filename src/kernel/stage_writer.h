@@ -109,6 +109,9 @@ class StageWriter {
   Expected<NodeId> dynamic_update_slice(const Op& op, const Indices& at, NodeId guard);
   Expected<NodeId> gather(const Op& op, const Indices& at, NodeId guard);
   Expected<NodeId> scatter_start(ValueId indices, const Indices& at);
+  Expected<NodeId> single_update(const Op& op, const Indices& at, NodeId guard);
+  Expected<NodeId> combined(const Op& op, NodeId there, NodeId comes);
+  std::optional<std::int64_t> known_integer(NodeId node) const;
   Expected<IndexSum> start(ValueId value, const Indices& at, std::int64_t most, NodeId guard);
   NodeId choose(NodeId condition, NodeId yes, NodeId no);
 

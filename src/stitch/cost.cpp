@@ -20,6 +20,7 @@ bool takes_elsewhere(const Op& consumer) {
     case Emission::dynamic_slice:
     case Emission::dynamic_update_slice:
     case Emission::gather:
+    case Emission::scatter:
       return true;
     default:
       return false;
@@ -99,7 +100,7 @@ CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
     Facts& f = facts_[v];
     f.elements = f.points = static_cast<double>(p.type_of(p.result(op, 0)).elements());
     f.window = window_of(p, op);
-    f.reduces = is_reducer(op);
+    f.reduces = is_reducer(p, op);
     const std::size_t reduced =  // the operand that it runs over
         op.def->emission == Emission::scatter ? op.result_count + 1 : 0;
     if (f.reduces)
@@ -108,7 +109,7 @@ CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
     f.weight = op.def->cls == OpClass::heavy        ? machine.light_rate / machine.heavy_rate
                : op.def->emission == Emission::copy ? 0.25
                                                     : 1.0;
-    f.elsewhere = takes_elsewhere(op);
+    f.elsewhere = !f.reduces && takes_elsewhere(op);
     f.behind = f.elsewhere && op.operand_count > 0 && is_behind(p, op);
     f.partly = f.elsewhere && op.def->emission != Emission::join;
   }
