@@ -4,8 +4,10 @@
 #include <map>
 
 #include "heddle/op.h"
+#include "kernel/group_lowering.h"
+#include "kernel/refine_stage.h"
 #include "kernel/scratch.h"
-#include "kernel/stage_writer.h"
+#include "stitch/scatter.h"
 
 namespace heddle {
 
@@ -14,106 +16,19 @@ namespace {
 // Elements that a block of the later phases has.
 constexpr std::int64_t kTailBlock = 1024;
 
-class GroupLowering {
- public:
-  GroupLowering(const Program& program, const StitchGroup& group, const Schedule& schedule,
-                const MachineFigures& machine)
-      : program_(program),
-        group_(group),
-        schedule_(schedule),
-        machine_(machine),
-        writer_{program, group, schedule, {}, {}, {}, {}, {}} {
-    writer_.members.insert(group.ops.begin(), group.ops.end());
-  }
+}  // namespace
 
-  Expected<Kernel> run() {
-    for (ValueId v : group_.outputs) writer_.buffer_of(v);
-    make_kept_buffers();
-    HEDDLE_TRY_VOID(main_phase());
-    for (const Reduction& r : schedule_.reductions)
-      if (r.crosses) HEDDLE_TRY_VOID(combine_phase(r));
-    HEDDLE_TRY_VOID(tail_phases());
-    mark_streamed();
-    place_scratch(writer_.kernel);
-    return std::move(writer_.kernel);
-  }
-
- private:
-  // Statements that run over the same loops at the same level are one stage.
-  struct StageKey {
-    int level;
-    AxisList axes;
-    std::vector<std::int64_t> windows;
-    OpId scan = kNone;  // stands alone: its loops have to run in the order of what it scans
-    friend auto operator<=>(const StageKey&, const StageKey&) = default;
-  };
-  struct Work {
-    std::vector<ValueId> tiles, stores;
-    std::vector<const Reduction*> reductions;
-  };
-
-  void make_kept_buffers();
-  Verdict main_phase();
-  Verdict begin_reductions(const Work& work, int level, Phase& phase);
-  Verdict write_stage(const StageKey& key, const Work& work, Phase& phase);
-  Verdict write_reduction(StageWriter& stage, const Reduction& r,
-                          const std::vector<LeafId>& windows);
-  Verdict write_scan(StageWriter& stage, const Reduction& r);
-  Verdict combine_phase(const Reduction& r);
-  Verdict tail_phases();
-  void mark_streamed();
-
-  std::int64_t inner_elements(const AxisList& axes) const {
-    std::int64_t n = 1;
-    for (int a : axes) {
-      const GroupAxis& axis = schedule_.axes[static_cast<std::size_t>(a)];
-      n *= axis.outer < 0 ? axis.size : axis.block;
-    }
-    return n;
-  }
-  AxisList inner_axes(const AxisList& axes) const {
-    AxisList out;
-    for (int a : axes)
-      if (schedule_.axes[static_cast<std::size_t>(a)].is_inner()) out.push_back(a);
-    return out;
-  }
-  // Of what a scan carries from step to step.
-  AxisList carry_axes(const Reduction& r) const {
-    AxisList axes;
-    for (int a : r.kept)
-      if (std::find(r.reduced.begin(), r.reduced.end(), a) == r.reduced.end()) axes.push_back(a);
-    return axes;
-  }
-  // In the order of the operand, but without axes of its own that it is reached in by a window.
-  AxisList domain(const Reduction& r) const {
-    auto has = [](const AxisList& list, int a) {
-      return std::find(list.begin(), list.end(), a) != list.end();
-    };
-    AxisList all = schedule_.axes_of(program_.operands(program_.op(r.op))[0]);
-    std::erase_if(all, [&](int a) { return !has(r.kept, a) && !has(r.reduced, a); });
-    for (const AxisList* list : {&r.kept, &r.reduced})
-      for (int a : *list)
-        if (!has(all, a)) all.push_back(a);
-    return all;
-  }
-  std::vector<std::int64_t> window_sizes(const Reduction& r) const {
-    std::vector<std::int64_t> sizes;
-    for (int f : r.windows)
-      sizes.push_back(schedule_.rules.at(r.op).factors[static_cast<std::size_t>(f)].size);
-    return sizes;
-  }
-  static AxisList sorted(AxisList axes) {
-    std::sort(axes.begin(), axes.end());
-    return axes;
-  }
-
-  const Program& program_;
-  const StitchGroup& group_;
-  const Schedule& schedule_;
-  const MachineFigures& machine_;
-  KernelWriter writer_;
-  std::unordered_map<ValueId, std::uint32_t> partial_, carry_;
-};
+Expected<Kernel> GroupLowering::run() {
+  for (ValueId v : group_.outputs) writer_.buffer_of(v);
+  make_kept_buffers();
+  HEDDLE_TRY_VOID(main_phase());
+  for (const Reduction& r : schedule_.reductions)
+    if (r.crosses) HEDDLE_TRY_VOID(combine_phase(r));
+  HEDDLE_TRY_VOID(tail_phases());
+  mark_streamed();
+  place_scratch(writer_.kernel);
+  return std::move(writer_.kernel);
+}
 
 void GroupLowering::make_kept_buffers() {
   // In the order of the ops, so that equal groups give equal kernels.
@@ -154,9 +69,9 @@ Verdict GroupLowering::main_phase() {
     const Op& op = program_.op(id);
     if (schedule_.tail.contains(id)) continue;
     if (const Reduction* r = schedule_.reduction(id)) {
-      StageKey k = key(schedule_.levels.at(program_.result(op, 0)), domain(*r));
+      StageKey k = key(schedule_.levels.at(program_.result(op, 0)), r->loops);
       k.windows = window_sizes(*r);
-      if (r->scans) k.scan = id;
+      if (r->scans || (r->scatters && !combines_in_any_order(program_, op))) k.alone = id;
       stages[k].reductions.push_back(r);
       continue;
     }
@@ -167,7 +82,7 @@ Verdict GroupLowering::main_phase() {
   }
   for (ValueId v : schedule_.stores) {
     auto it = schedule_.kept.find(v);
-    if (carry_.contains(v) && it == schedule_.kept.end()) continue;  // the scan stores it
+    if (stores_itself(v)) continue;
     // A result that the block keeps is there one level later; a tile is at hand at its own.
     const int level = schedule_.levels.at(v) + (it != schedule_.kept.end() && !it->second.is_tile);
     stages[key(level, schedule_.axes_of(v))].stores.push_back(v);
@@ -189,66 +104,52 @@ Verdict GroupLowering::main_phase() {
   return yes();
 }
 
-// Before a reduction its result holds the initial value; a part of one what changes nothing.
-Verdict GroupLowering::begin_reductions(const Work& work, int level, Phase& phase) {
-  std::map<AxisList, std::vector<const Reduction*>> by_axes;
-  for (const Reduction* r : work.reductions) {
-    if (!r->crosses) {
-      by_axes[sorted(inner_axes(r->scans ? carry_axes(*r) : r->kept))].push_back(r);
-      continue;
-    }
-    const Op& op = program_.op(r->op);
-    const ValueId v = program_.result(op, 0);
-    const Type& type = program_.type_of(v);
-    HEDDLE_TRY(const Combiner combiner, combiner_of(program_, op, schedule_.rules.at(r->op)));
-    StageWriter stage(writer_, level, true);
-    const LeafId i = stage.open(type.elements());
-    const LeafId c = stage.space.leaf(stage.nodes.chunk(), schedule_.chunks);
-    const IndexSum at =
-        stage.space.add(IndexSpace::of(i), stage.space.scaled(IndexSpace::of(c), type.elements()));
-    stage.store(partial_.at(v), at,
-                stage.nodes.constant(type.dtype, neutral_bits(combiner.op, type.dtype)));
-    phase.begin.push_back(stage.finish());
+// The last axes of a stage, as one loop, where the very last one is too short for vectors and other
+// loops run around them.
+AxisList GroupLowering::short_run(const StageKey& key, const AxisList& axes) const {
+  constexpr std::int64_t kShort = 64, kEnough = 256;
+  if (key.alone != kNone || !key.windows.empty()) return {};
+  AxisList run;
+  std::int64_t size = 1;
+  const AxisList inner = inner_axes(axes);
+  for (std::size_t i = inner.size(); i-- > 1 && size < kEnough;) {
+    const GroupAxis& axis = schedule_.axes[static_cast<std::size_t>(inner[i])];
+    if (axis.outer >= 0 || (run.empty() && axis.size >= kShort)) break;
+    run.insert(run.begin(), inner[i]);
+    size *= axis.size;
   }
-  for (const auto& [axes, reductions] : by_axes) {
-    StageWriter stage(writer_, level, false);
-    stage.open(axes);
-    for (const Reduction* r : reductions) {
-      const Op& op = program_.op(r->op);
-      if (r->scans) {
-        const ValueId v = program_.result(op, 0);
-        HEDDLE_TRY(const IndexSum index, stage.local_index(carry_axes(*r)));
-        HEDDLE_TRY(const NodeId first, stage.value_at(program_.operands(op)[1], {}));
-        stage.store(carry_.at(v), index, first);
-        continue;
-      }
-      for (std::size_t i = 0; i < op.result_count; ++i) {
-        const ValueId v = program_.result(op, i);
-        HEDDLE_TRY(const Indices at, stage.here(v));
-        HEDDLE_TRY(const IndexSum index, stage.kept_index(v, at));
-        NodeId first = kNone;
-        if (op.def->emission == Emission::contract) {
-          first = stage.nodes.constant(program_.type_of(v).dtype, 0);
-        } else {
-          HEDDLE_TRY(first, stage.value_at(program_.operands(op)[op.result_count + i], {}));
-        }
-        stage.store(writer_.kept.at(v), index, first);
-      }
-    }
-    phase.stages.push_back(stage.finish());
-  }
-  return yes();
+  return run.size() > 1 ? run : AxisList{};
 }
 
 Verdict GroupLowering::write_stage(const StageKey& key, const Work& work, Phase& phase) {
-  StageWriter stage(writer_, key.level, false);
   // Loops in the order in which the first of its values lies in memory.
-  if (!work.stores.empty())
-    stage.open(schedule_.axes_of(work.stores[0]));
-  else if (!work.tiles.empty())
-    stage.open(schedule_.axes_of(work.tiles[0]));
-  else
-    stage.open(domain(*work.reductions[0]));
+  const AxisList axes = !work.stores.empty()  ? schedule_.axes_of(work.stores[0])
+                        : !work.tiles.empty() ? schedule_.axes_of(work.tiles[0])
+                                              : work.reductions[0]->loops;
+  StageWriter plain(writer_, key.level, false);
+  HEDDLE_TRY_VOID(fill_stage(plain, key, work, axes, {}));
+  Stage stage = plain.finish();
+  if (const AxisList run = short_run(key, axes); !run.empty()) {
+    StageWriter even(writer_, key.level, false);
+    HEDDLE_TRY_VOID(fill_stage(even, key, work, axes, run));
+    if (even.runs_evenly()) stage = even.finish();
+  }
+  RefinedStages refined = refine(writer_.kernel, std::move(stage), machine_.near_cache / 8,
+                                 [&](DType dtype, std::int64_t elements) {
+                                   return writer_.add_buffer(Reach::block, dtype, elements);
+                                 });
+  for (Stage& s : refined.before) phase.stages.push_back(std::move(s));
+  phase.stages.push_back(std::move(refined.stage));
+  for (Stage& s : refined.behind) phase.stages.push_back(std::move(s));
+  return yes();
+}
+
+Verdict GroupLowering::fill_stage(StageWriter& stage, const StageKey& key, const Work& work,
+                                  const AxisList& axes, const AxisList& run) {
+  AxisList single = axes;
+  std::erase_if(single, [&](int a) { return std::ranges::find(run, a) != run.end(); });
+  stage.open(single);
+  if (!run.empty()) stage.open_run(run);
   std::vector<LeafId> windows;
   for (std::int64_t size : key.windows) windows.push_back(stage.open(size));
   for (ValueId v : work.tiles) {
@@ -263,74 +164,6 @@ Verdict GroupLowering::write_stage(const StageKey& key, const Work& work, Phase&
     stage.store(writer_.buffer_of(v), stage.flat(program_.type_of(v).shape, at), value);
   }
   for (const Reduction* r : work.reductions) HEDDLE_TRY_VOID(write_reduction(stage, *r, windows));
-  phase.stages.push_back(stage.finish());
-  return yes();
-}
-
-// Every step of a scan is a result: kept, or stored where it belongs.
-Verdict GroupLowering::write_scan(StageWriter& stage, const Reduction& r) {
-  const Op& op = program_.op(r.op);
-  const ValueId result = program_.result(op, 0);
-  const Shape& shape = program_.type_of(result).shape;
-  HEDDLE_TRY(Indices at, stage.here(result));
-  if (r.backward)
-    at[r.scan_dim] = stage.space.add(stage.space.scaled(at[r.scan_dim], -1),
-                                     IndexSpace::constant(shape[r.scan_dim] - 1));
-  HEDDLE_TRY(const NodeId value, stage.value_at(program_.operands(op)[0], at));
-  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, schedule_.rules.at(r.op)));
-  HEDDLE_TRY(const IndexSum carry, stage.local_index(carry_axes(r)));
-  const bool is_kept = schedule_.kept.contains(result);
-  IndexSum to;
-  if (is_kept) {
-    HEDDLE_TRY(to, stage.kept_index(result, at));
-  } else {
-    to = stage.flat(shape, at);
-  }
-  stage.scan(carry_.at(result), carry, value,
-             is_kept ? writer_.kept.at(result) : writer_.buffer_of(result), to,
-             std::move(combiner));
-  return yes();
-}
-
-Verdict GroupLowering::write_reduction(StageWriter& stage, const Reduction& r,
-                                       const std::vector<LeafId>& windows) {
-  if (r.scans) return write_scan(stage, r);
-  const Op& op = program_.op(r.op);
-  const IndexRule& rule = schedule_.rules.at(r.op);
-  HEDDLE_TRY(const std::vector<IndexSum> factors, stage.factors_here(r, windows));
-  const auto operands = program_.operands(op);
-  const ValueId result = program_.result(op, 0);
-  std::vector<NodeId> values;
-  NodeId guard = kNone;
-  const std::size_t inputs = op.def->emission == Emission::contract ? 2 : op.result_count;
-  for (std::size_t i = 0; i < inputs; ++i) {
-    const StageWriter::Place place = stage.operand_place(op, rule, i, factors);
-    guard = stage.nodes.both(guard, place.exists);
-    HEDDLE_TRY(const NodeId value, stage.value_at(operands[i], place.at, place.exists));
-    values.push_back(value);
-  }
-  if (op.def->emission == Emission::contract) {
-    const DType type = program_.type_of(result).dtype;
-    for (NodeId& v : values)
-      if (stage.nodes.type(v) != type) v = stage.nodes.scalar(ScalarOp::convert, type, v);
-    values = {stage.nodes.scalar(ScalarOp::multiply, type, values[0], values[1])};
-  }
-  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, rule));
-  HEDDLE_TRY(const Indices at, stage.here(result));
-  std::vector<std::uint32_t> buffers;
-  IndexSum index;
-  if (r.crosses) {
-    const Type& type = program_.type_of(result);
-    const LeafId c = stage.space.leaf(stage.nodes.chunk(), schedule_.chunks);
-    index = stage.space.add(stage.flat(type.shape, at),
-                            stage.space.scaled(IndexSpace::of(c), type.elements()));
-    buffers = {partial_.at(result)};
-  } else {
-    HEDDLE_TRY(index, stage.kept_index(result, at));
-    for (std::size_t i = 0; i < op.result_count; ++i)
-      buffers.push_back(writer_.kept.at(program_.result(op, i)));
-  }
-  stage.update(buffers, index, values, guard, std::move(combiner));
   return yes();
 }
 
@@ -345,12 +178,8 @@ Verdict GroupLowering::combine_phase(const Reduction& r) {
   phase.outer = {{n, block}};
   StageWriter first(writer_, 0, true);
   const LeafId i = first.open_flat(n, block);
-  NodeId start = kNone;
-  if (op.def->emission == Emission::contract) {
-    start = first.nodes.constant(type.dtype, 0);
-  } else {
-    HEDDLE_TRY(start, first.value_at(program_.operands(op)[1], {}));
-  }
+  HEDDLE_TRY(const NodeId start,
+             first_value(first, op, 0, first.unflat(type.shape, IndexSpace::of(i))));
   first.store(writer_.whole.at(v), IndexSpace::of(i), start);
   phase.stages.push_back(first.finish());
   StageWriter all(writer_, 0, true);
@@ -399,24 +228,6 @@ void GroupLowering::mark_streamed() {
         if (s.kind != Statement::Kind::store)
           for (std::uint32_t b : s.buffers) kernel.buffers[b].streamed = false;
     }
-}
-
-}  // namespace
-
-Expected<std::vector<IndexSum>> StageWriter::factors_here(const Reduction& r,
-                                                          const std::vector<LeafId>& windows) {
-  const Op& op = program_.op(r.op);
-  const IndexRule& rule = schedule_.rules.at(r.op);
-  const ValueId result = program_.result(op, 0);
-  HEDDLE_TRY(const Indices at, here(result));
-  std::vector<IndexSum> factors = result_factors(rule, at, program_.type_of(result).shape);
-  for (std::size_t w = 0; w < r.windows.size(); ++w)
-    factors[static_cast<std::size_t>(r.windows[w])] = IndexSpace::of(windows[w]);
-  for (const Reduction::Place& place : r.places) {
-    HEDDLE_TRY(factors[static_cast<std::size_t>(place.factor)],
-               dim_here(program_.operands(op)[place.operand], place.dim));
-  }
-  return factors;
 }
 
 Expected<Kernel> lower_group(const Program& program, const StitchGroup& group,
