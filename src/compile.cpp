@@ -80,6 +80,7 @@ Expected<Executable> compile(const Program& source, const CompileOptions& option
   program = *std::move(flat);
   show("inline", program);
   HEDDLE_TRY(program, lower_chlo(program, {.keep = is_computed_as_it_is}));
+  HEDDLE_TRY(program, lower_complex(program));
   show("lower", program);
   HEDDLE_TRY(program, simplify(program));
   show("simplify", program);

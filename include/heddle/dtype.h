@@ -45,6 +45,8 @@ enum class DType : std::uint8_t {
 // All of them, in the order above.
 std::span<const DType> all_dtypes();
 
+// The type of either part of a complex number.
+DType part_dtype(DType type);
 // Bits of information: 1 for i1, 4 for ui4, 32 for f32, 64 for complex<f32>.
 int bits(DType type);
 

@@ -17,4 +17,9 @@ struct LowerOptions {
 };
 Expected<Program> lower_chlo(const Program& program, const LowerOptions& options = {});
 
+// The program with complex arithmetic, comparisons and moves of tensors written for their real and
+// imaginary parts, which kernels can compute. What has no such form (fft, dot_general, log, …)
+// takes and gives complex numbers as before.
+Expected<Program> lower_complex(const Program& program);
+
 }  // namespace heddle

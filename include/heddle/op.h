@@ -95,6 +95,8 @@ enum class Emission : std::uint8_t {
   compare,
   bitcast,  // of the same width
   copy,     // an element of operand 0, where the index rule says; outside of it the rule's scalar
+  part,     // the real or imaginary part of an element
+  pair,     // an element of both parts
   iota,
   join,  // concatenate
   dynamic_slice,

@@ -77,6 +77,8 @@ std::span<const DType> all_dtypes() {
   return kAll;
 }
 
+DType part_dtype(DType type) { return type == DType::c64 ? DType::f32 : DType::f64; }
+
 int bits(DType type) { return row(type).bits; }
 int byte_size(DType type) { return (row(type).bits + 7) / 8; }
 std::string_view name(DType type) { return row(type).name; }

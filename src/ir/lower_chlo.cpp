@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "heddle/lower.h"
+#include "heddle/op.h"
+#include "ir/attr_access.h"
 
 namespace heddle {
 
@@ -96,6 +98,19 @@ std::optional<DType> bits_of(DType dtype) {
   }
 }
 
+DType signed_of(DType whole) {
+  switch (whole) {
+    case DType::ui8:
+      return DType::i8;
+    case DType::ui16:
+      return DType::i16;
+    case DType::ui32:
+      return DType::i32;
+    default:
+      return DType::i64;
+  }
+}
+
 // One step in the bits of the magnitude.
 Expected<bool> next_after(Rewriter& r, const Op& op) {
   Builder& b = r.to;
@@ -113,7 +128,30 @@ Expected<bool> next_after(Rewriter& r, const Op& op) {
   return done(r, op, b.select(b.compare("NE", x, x), x, b.select(there, y, next)));
 }
 
+// A float's bits as a signed number of the same order: negative ones have their magnitude turned.
+Var total_order_key(Builder& b, Var x, DType whole) {
+  const Var bits = b.bitcast(x, whole), ones = b.full_like(bits, -1);
+  const Var magnitude = b.op("shift_right_logical", {ones, b.full_like(bits, 1)});
+  const Var turned = b.op("xor", {bits, magnitude});
+  return b.select(b.compare("LT", bits, b.full_like(bits, 0)), turned, bits);
+}
+
 }  // namespace
+
+// Comparisons by total order, which kernels do not have. Those of scalars stay: the order that a
+// sort asks for is found by its form.
+Expected<bool> total_order(Rewriter& r, const Op& op) {
+  const Var x = r.operands(op)[0], y = r.operands(op)[1];
+  const auto whole = bits_of(x.type().dtype);
+  if (!whole || x.type().rank() == 0 ||
+      word_or(r.from.attr(op, "compare_type"), "") != "TOTALORDER")
+    return false;
+  const DType with_sign = signed_of(*whole);
+  return done(
+      r, op,
+      r.to.compare(word_or(r.from.attr(op, "comparison_direction"), "EQ"),
+                   total_order_key(r.to, x, with_sign), total_order_key(r.to, y, with_sign)));
+}
 
 Lower lowering(std::string_view op) {
   if (op == "square") return square;
@@ -132,6 +170,7 @@ Lower lowering(std::string_view op) {
 
 Expected<Program> lower_chlo(const Program& program, const LowerOptions& options) {
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
+    if (op.def->emission == Emission::compare) return chlo::total_order(r, op);
     if (!op.def->lower) return false;
     if (options.keep && options.keep(*op.def)) return false;
     return op.def->lower(r, op);

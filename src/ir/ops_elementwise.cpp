@@ -85,6 +85,8 @@ std::vector<OpDef> elementwise_ops() {
     if (def.scalar != ScalarOp::none) def.emission = Emission::scalar;
     if (name == "stablehlo.compare") def.emission = Emission::compare;
     if (name == "stablehlo.bitcast_convert") def.emission = Emission::bitcast;
+    if (name == "stablehlo.real" || name == "stablehlo.imag") def.emission = Emission::part;
+    if (name == "stablehlo.complex") def.emission = Emission::pair;
     for (auto family : {light_unary_evaluation, math_evaluation, binary_evaluation,
                         conversion_evaluation, choice_evaluation})
       if (!def.evaluate) def.evaluate = family(def.short_name());

@@ -236,6 +236,31 @@ std::optional<Var> tuple_part(const Site& site) {
       *tuple, static_cast<std::size_t>(integer_or(site.rewriter.from.attr(site.op, "index"), 0)));
 }
 
+// A part of what is made of parts, and what is made of the parts of one.
+std::optional<Var> complex_part(const Site& site) {
+  for (std::size_t i : {0, 1})
+    if (site.is(i == 0 ? "real" : "imag"))
+      if (const Op* both = site.source(0, "stablehlo.complex")) return site.input(*both, i);
+  if (!site.is("complex")) return std::nullopt;
+  const Op *re = site.source(0, "stablehlo.real"), *im = site.source(1, "stablehlo.imag");
+  if (re == nullptr || im == nullptr) return std::nullopt;
+  const Var whole = site.input(*re, 0);
+  if (whole.id() != site.input(*im, 0).id() || !(whole.type() == site.type)) return std::nullopt;
+  return whole;
+}
+
+// Parts without elements add nothing.
+std::optional<Var> without_empty_parts(const Site& site) {
+  if (!site.is("concatenate")) return std::nullopt;
+  Vars full;
+  for (const Var& v : site.operands)
+    if (v.type().elements() > 0) full.push_back(v);
+  if (full.empty() || full.size() == site.operands.size()) return std::nullopt;
+  if (full.size() == 1) return full[0];
+  return site.rewriter.to.concatenate(full,
+                                      integer_or(site.rewriter.from.attr(site.op, "dimension"), 0));
+}
+
 // A branch that is always taken takes the place of the choice.
 std::optional<Vars> known_branch(const Site& site) {
   if (!site.is("if") && !site.is("case")) return std::nullopt;
@@ -263,7 +288,7 @@ std::optional<Vars> by_algebra(Rewriter& rewriter, const Op& op) {
   if (op.result_count != 1) return std::nullopt;
   if (stays(site)) return Vars{site.operands[0]};
   for (auto rule : {with_number, with_itself, after_another, sign_outward, there_and_back,
-                    known_place, tuple_part})
+                    known_place, tuple_part, complex_part, without_empty_parts})
     if (auto value = rule(site); value && !value->none()) return Vars{*value};
   return std::nullopt;
 }

@@ -160,8 +160,7 @@ Verdict GroupLowering::fill_stage(StageWriter& stage, const StageKey& key, const
   }
   for (ValueId v : work.stores) {
     HEDDLE_TRY(const Indices at, stage.here(v));
-    HEDDLE_TRY(const NodeId value, stage.value_at(v, at));
-    stage.store(writer_.buffer_of(v), stage.flat(program_.type_of(v).shape, at), value);
+    HEDDLE_TRY_VOID(stage.store_output(v, at));
   }
   for (const Reduction* r : work.reductions) HEDDLE_TRY_VOID(write_reduction(stage, *r, windows));
   return yes();
@@ -206,8 +205,7 @@ Verdict GroupLowering::tail_phases() {
     const LeafId i = stage.open_flat(n, block);
     for (ValueId v : values) {
       const Shape& shape = program_.type_of(v).shape;
-      HEDDLE_TRY(const NodeId value, stage.value_at(v, stage.unflat(shape, IndexSpace::of(i))));
-      stage.store(writer_.buffer_of(v), IndexSpace::of(i), value);
+      HEDDLE_TRY_VOID(stage.store_output(v, stage.unflat(shape, IndexSpace::of(i))));
     }
     phase.stages.push_back(stage.finish());
     writer_.kernel.phases.push_back(std::move(phase));

@@ -39,6 +39,8 @@ Expected<NodeId> StageWriter::compute(const Op& op, const Indices& at, NodeId gu
     case Emission::compare:
     case Emission::bitcast:
       return elementwise(op, at, guard);
+    case Emission::part:
+      return part(op, at, guard);
     case Emission::copy:
       return copy(op, at, guard);
     case Emission::iota:
@@ -67,6 +69,21 @@ Expected<NodeId> StageWriter::elementwise(const Op& op, const Indices& at, NodeI
   }
   const ScalarOp which = scalar_op_of(program_, op);
   return nodes.scalar(which, program_.type_of(program_.result(op, 0)).dtype, in[0], in[1], in[2]);
+}
+
+Expected<NodeId> StageWriter::part(const Op& op, const Indices& at, NodeId guard) {
+  const ValueId whole = program_.operands(op)[0];
+  const std::size_t which = op.def->name == "stablehlo.imag" ? 1 : 0;
+  const OpId maker = program_.value(whole).op;
+  if (maker != kNone && kernel_.members.contains(maker))
+    return value_at(program_.operands(program_.op(maker))[which], at, guard);
+  const Type& type = program_.type_of(whole);
+  return load(kernel_.buffer_of(whole), part_dtype(type.dtype),
+              part_index(flat(type.shape, at), which), guard);
+}
+
+IndexSum StageWriter::part_index(const IndexSum& element, std::size_t part) {
+  return space.add(space.scaled(element, 2), IndexSpace::constant(static_cast<std::int64_t>(part)));
 }
 
 // The values of the parallel factors, from the index of result 0.

@@ -27,8 +27,10 @@ std::uint32_t KernelWriter::buffer_of(ValueId value) {
   if (auto it = buffers.find(value); it != buffers.end()) return it->second;
   const Type& type = program.type_of(value);
   const bool inside = members.contains(program.value(value).op);
-  const std::uint32_t b =
-      add_buffer(inside ? Reach::output : Reach::input, type.dtype, type.elements());
+  const Reach reach = inside ? Reach::output : Reach::input;
+  const std::uint32_t b = is_complex(type.dtype)
+                              ? add_buffer(reach, part_dtype(type.dtype), 2 * type.elements())
+                              : add_buffer(reach, type.dtype, type.elements());
   kernel.buffers[b].value = value;
   buffers.emplace(value, b);
   return b;
@@ -228,6 +230,23 @@ Expected<IndexSum> StageWriter::local_index(const AxisList& axes) {
 NodeId StageWriter::load(std::uint32_t buffer, DType dtype, const IndexSum& index, NodeId guard) {
   accesses_.push_back({index, buffer, false});
   return nodes.load(buffer, dtype, space.node(index), guard);
+}
+
+Verdict StageWriter::store_output(ValueId value, const Indices& at) {
+  const Type& type = program_.type_of(value);
+  const IndexSum place = flat(type.shape, at);
+  const std::uint32_t buffer = kernel_.buffer_of(value);
+  if (!is_complex(type.dtype)) {
+    HEDDLE_TRY(const NodeId node, value_at(value, at));
+    store(buffer, place, node);
+    return yes();
+  }
+  const auto parts = program_.operands(program_.op(program_.value(value).op));
+  for (std::size_t part = 0; part < 2; ++part) {
+    HEDDLE_TRY(const NodeId node, value_at(parts[part], at));
+    store(buffer, part_index(place, part), node);
+  }
+  return yes();
 }
 
 void StageWriter::store(std::uint32_t buffer, const IndexSum& index, NodeId value, NodeId guard) {

@@ -49,6 +49,8 @@ class StageWriter {
   Expected<Indices> here(ValueId value);
   Expected<NodeId> value_at(ValueId value, const Indices& at, NodeId guard = kNone);
 
+  // Writes an output of the group; a complex one as its two parts.
+  Verdict store_output(ValueId value, const Indices& at);
   void store(std::uint32_t buffer, const IndexSum& index, NodeId value, NodeId guard = kNone);
   void update(const std::vector<std::uint32_t>& buffers, const IndexSum& index,
               const std::vector<NodeId>& values, NodeId guard, Combiner combiner);
@@ -102,6 +104,9 @@ class StageWriter {
   std::vector<IndexSum> result_factors(const IndexRule& rule, const Indices& at,
                                        const Shape& shape);
   Expected<NodeId> copy(const Op& op, const Indices& at, NodeId guard);
+  Expected<NodeId> part(const Op& op, const Indices& at, NodeId guard);
+  // Where a part of a complex element lies among the parts of all.
+  IndexSum part_index(const IndexSum& element, std::size_t part);
   Expected<NodeId> elementwise(const Op& op, const Indices& at, NodeId guard);
   Expected<NodeId> join(const Op& op, const Indices& at, NodeId guard);
   Expected<NodeId> iota(const Op& op, const Indices& at);

@@ -10,8 +10,7 @@ namespace heddle {
 
 namespace {
 
-// Element types that kernels compute with. The narrow floats and complex numbers are left to the
-// reference evaluation.
+// Element types that kernels compute with. The narrow floats are left to the reference evaluation.
 bool is_kernel_dtype(DType type) {
   switch (type) {
     case DType::i1:
@@ -33,11 +32,17 @@ bool is_kernel_dtype(DType type) {
   }
 }
 
+// Complex numbers enter and leave a kernel as their parts.
+bool takes_complex(const Op& op) {
+  return op.def->emission == Emission::part || op.def->emission == Emission::pair;
+}
+
 // Values without elements are nobody's work.
 bool has_kernel_types(const Program& program, const Op& op) {
   auto fits = [&](ValueId v) {
     const Type& type = program.type_of(v);
-    return type.is_tensor() && is_kernel_dtype(type.dtype) && type.elements() > 0;
+    return type.is_tensor() && type.elements() > 0 &&
+           (is_kernel_dtype(type.dtype) || (takes_complex(op) && is_complex(type.dtype)));
   };
   for (ValueId v : program.operands(op))
     if (!fits(v)) return false;
@@ -114,6 +119,8 @@ bool is_stitchable(const Program& program, const Op& op) {
     case Emission::bitcast:
       return program.type_of(program.operands(op)[0]).shape ==
              program.type_of(program.result(op, 0)).shape;
+    case Emission::part:
+      return is_complex(program.type_of(program.operands(op)[0]).dtype);
     case Emission::reduce:
       return is_combiner(program, op);
     case Emission::dynamic_update_slice:

@@ -147,6 +147,29 @@ TEST(Lower, ComplexFunctions) {
   }
 }
 
+TEST(Lower, TotalOrderBecomesAnOrderOfIntegers) {
+  std::vector<double> x, y;
+  for (double a : {-kNan, -kInf, -2.0, -0.0, 0.0, 1e-3, 2.0, kInf, kNan})
+    for (double b : {-kNan, -kInf, -2.0, -0.0, 0.0, 1e-3, 2.0, kInf, kNan}) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  const auto check = [&](const Array& a, const Array& b) {
+    for (std::string_view direction : {"EQ", "NE", "LT", "LE", "GT", "GE"}) {
+      Builder to;
+      to.function("main", {a.type(), b.type()}, [&](const Vars& in) -> Vars {
+        return {to.compare(direction, in[0], in[1], "TOTALORDER")};
+      });
+      const Program before = to.finish().value(), after = lower_chlo(before).value();
+      EXPECT_GT(after.op_count(), before.op_count());
+      EXPECT_EQ(One::run(after, {a, b}), One::run(before, {a, b})) << direction;
+    }
+  };
+  check(of<float>(x), of<float>(y));
+  check(of<double>(x), of<double>(y));
+  check(of<BF16>(x), of<BF16>(y));
+}
+
 TEST(Lower, NextAfterAndInfinities) {
   const std::vector<double> x{1, 0, -0.0, 1, 448, kNan, -1, 3, kInf, -kInf, 0x1p-14, 0, 1},
       y{2, -1, 1, 1, kInf, 1, 2, -kInf, 0, 0, 0, -0.0, kNan};
