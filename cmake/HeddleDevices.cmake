@@ -29,6 +29,9 @@ find_path(HEDDLE_KISSFFT_INCLUDE kissfft/kissfft.hh)
 mark_as_advanced(HEDDLE_KISSFFT_INCLUDE)
 if(HEDDLE_KISSFFT_INCLUDE)
   set_source_files_properties(${jit}/fft_none.cpp PROPERTIES HEADER_FILE_ONLY ON)
+  # Products of twiddle factors are finite: no check for NaN and infinities in each of them.
+  set_source_files_properties(${jit}/fft.cpp PROPERTIES COMPILE_OPTIONS -fcx-limited-range
+                              SKIP_PRECOMPILE_HEADERS ON)
 else()
   set_source_files_properties(${jit}/fft.cpp PROPERTIES HEADER_FILE_ONLY ON)
 endif()

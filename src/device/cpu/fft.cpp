@@ -21,6 +21,9 @@ class FftCall final : public LibraryCall {
       : operand_(operand), result_(result), kind_(kind), axes_(axes) {
     grid_ = kind == "IRFFT" ? result.shape : operand.shape;
     for (std::int64_t n : grid_) elements_ *= n;
+    const bool inverse = kind_ == "IFFT" || kind_ == "IRFFT";
+    for (std::size_t d = grid_.size() - axes_; d < grid_.size(); ++d)
+      plans_.emplace_back(static_cast<std::size_t>(std::max<std::int64_t>(grid_[d], 1)), inverse);
   }
 
   std::string text() const override {
@@ -35,7 +38,7 @@ class FftCall final : public LibraryCall {
 
   Verdict run(const CallFrame& frame) const override {
     auto* grid = reinterpret_cast<Point*>(frame.workspace);
-    read(frame.operands[0], grid);
+    read(frame.operands[0], grid, frame.pool);
     const std::size_t last = grid_.size() - 1;
     const bool inverse = kind_ == "IFFT" || kind_ == "IRFFT";
     if (kind_ == "RFFT") transform(grid, last, false, frame.pool);
@@ -43,25 +46,28 @@ class FftCall final : public LibraryCall {
       transform(grid, axis, inverse, frame.pool);
     if (kind_ == "IRFFT") mirror(grid);
     if (kind_ != "RFFT") transform(grid, last, inverse, frame.pool);
-    write(grid, frame.results[0]);
+    write(grid, frame.results[0], frame.pool);
     return yes();
   }
 
  private:
   // Lines of the grid of length `inside`, with `held` elements in the tensor at hand.
   template <typename Move>
-  void each_line(std::int64_t held, Move move) const {
+  void each_line(std::int64_t held, ThreadPool& pool, Move move) const {
     const std::int64_t whole = grid_.back(), lines = elements_ / whole;
-    for (std::int64_t l = 0; l < lines; ++l)
-      for (std::int64_t i = 0; i < held; ++i) move(l * whole + i, l * held + i);
+    const std::int64_t group = std::max<std::int64_t>(1, kPart / whole);
+    pool.parallel_for((lines + group - 1) / group, [&](std::int64_t part, int) {
+      for (std::int64_t l = part * group; l < std::min(lines, (part + 1) * group); ++l)
+        for (std::int64_t i = 0; i < held; ++i) move(l * whole + i, l * held + i);
+    });
   }
 
-  void read(const std::byte* from, Point* grid) const {
+  void read(const std::byte* from, Point* grid, ThreadPool& pool) const {
     const std::int64_t held = operand_.shape.back();
     if (held < grid_.back()) std::fill_n(grid, elements_, Point{});
     const auto copy = [&](auto tag) {
       const auto* in = reinterpret_cast<const decltype(tag)*>(from);
-      each_line(held, [&](std::int64_t to, std::int64_t at) { grid[to] = Point(in[at]); });
+      each_line(held, pool, [&](std::int64_t to, std::int64_t at) { grid[to] = Point(in[at]); });
     };
     if (operand_.dtype == DType::f32) return copy(float{});
     if (operand_.dtype == DType::f64) return copy(double{});
@@ -69,12 +75,12 @@ class FftCall final : public LibraryCall {
     copy(Point{});
   }
 
-  void write(const Point* grid, std::byte* to) const {
+  void write(const Point* grid, std::byte* to, ThreadPool& pool) const {
     const std::int64_t held = result_.shape.back();
     const auto copy = [&](auto tag) {
       using T = decltype(tag);
       auto* out = reinterpret_cast<T*>(to);
-      each_line(held, [&](std::int64_t from, std::int64_t at) {
+      each_line(held, pool, [&](std::int64_t from, std::int64_t at) {
         if constexpr (std::is_floating_point_v<T>)
           out[at] = static_cast<T>(grid[from].real());
         else
@@ -103,7 +109,7 @@ class FftCall final : public LibraryCall {
     std::int64_t inner = 1;
     for (std::size_t d = axis + 1; d < grid_.size(); ++d) inner *= grid_[d];
     const std::int64_t lines = elements_ / n, group = std::max<std::int64_t>(1, kPart / n);
-    const kissfft<double> plan(static_cast<std::size_t>(n), inverse);
+    const kissfft<double>& plan = plans_[axis - (grid_.size() - axes_)];
     const double scale = inverse ? 1.0 / static_cast<double>(n) : 1.0;
     pool.parallel_for((lines + group - 1) / group, [&](std::int64_t part, int) {
       // It has a scratch of its own. NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
@@ -122,6 +128,7 @@ class FftCall final : public LibraryCall {
   Type operand_, result_;
   std::string kind_;
   std::size_t axes_;
+  std::vector<kissfft<double>> plans_;  // one per transformed axis
   Shape grid_;
   std::int64_t elements_ = 1;
 };
