@@ -109,6 +109,7 @@ Verdict Scheduler::choose_outer() {
       inside.insert(r.reduced.begin(), r.reduced.end());
       inside.insert(r.reaches.begin(), r.reaches.end());
     }
+  keep_shifted_inside(inside);
   const std::vector<AxisList> sinks = sink_domains();
   if (sinks.empty()) return Reason{"nobody uses what it computes"};
   const AxisList* largest = &sinks[0];

@@ -55,6 +55,9 @@ class Scheduler {
   Reduction scatter(OpId id) const;
   bool may_cross(const Reduction& r);
   bool needs_reduction(ValueId value) const;
+  bool has_reduction_before(ValueId value);
+  AxisList shifted_axes(const Op& op, OpId id) const;
+  void keep_shifted_inside(std::unordered_set<int>& inside);
   Verdict check_tail() const;
   void place_factors(Reduction& r) const;
   bool is_tailable(const Op& op);
@@ -73,6 +76,7 @@ class Scheduler {
   std::unordered_set<ValueId> outputs_;
   std::unordered_map<ValueId, std::vector<OpId>> users_;  // inside of the group
   std::unordered_map<OpId, Scan> scans_;
+  std::unordered_map<ValueId, bool> reduced_before_;
   Schedule plan_;
 };
 
