@@ -241,11 +241,27 @@ std::vector<AxisList> Scheduler::sink_domains() const {
       const ValueId v = program_.result(op, i);
       if (later)
         behind.insert(v);
-      else if (outputs_.contains(v))
+      else if (outputs_.contains(v) && !aside_.contains(v))
         all.push_back(plan_.axes_of(v));
     }
   }
   return all;
+}
+
+// Small results beside a large one whose loops they do not have would leave no loop that all of
+// them share. Where they need no reduction they wait until the blocks are done.
+void Scheduler::find_aside() {
+  constexpr std::int64_t kLarge = 1 << 16, kShare = 8;
+  AxisList largest;
+  for (const AxisList& s : sink_domains())
+    if (product(s) > product(largest)) largest = s;
+  if (product(largest) < kLarge) return;
+  for (ValueId v : group_.outputs) {
+    const AxisList own = plan_.axes_of(v);
+    const bool apart = std::ranges::any_of(largest, [&](int a) { return !has(own, a); });
+    if (apart && elements(v) * kShare <= product(largest) && !has_reduction_before(v))
+      aside_.insert(v);
+  }
 }
 
 }  // namespace heddle

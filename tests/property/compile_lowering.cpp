@@ -14,7 +14,8 @@ void is_lowered(Choices& choices) {
   const std::int64_t most = choices.pick<std::int64_t>({120, 20'000});
   auto made = RandomProgram(Decisions(choices), {24, most}).make();
   require(made.ok(), [&] { return made.reason(); });
-  const Program lowered = lower_chlo(made->program, {.keep_scalar_ops = true}).value();
+  const Program lowered =
+      lower_chlo(made->program, {.keep_scalar_ops = true, .expand_random_bits = true}).value();
   const Program program = simplify(lowered).value();
   const RegionId body = program.functions[0].body;
   for (const StitchUnit& unit : stitch(program, body).value().units)
