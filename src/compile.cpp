@@ -79,7 +79,8 @@ Expected<Executable> compile(const Program& source, const CompileOptions& option
   if (!flat) return assemble(interpreted(source, options.entry, flat.reason()), assembly);
   program = *std::move(flat);
   show("inline", program);
-  HEDDLE_TRY(program, lower_chlo(program, {.keep = is_computed_as_it_is}));
+  HEDDLE_TRY(program,
+             lower_chlo(program, {.keep = is_computed_as_it_is, .expand_random_bits = true}));
   HEDDLE_TRY(program, lower_complex(program));
   show("lower", program);
   HEDDLE_TRY(program, simplify(program));

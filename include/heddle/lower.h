@@ -14,6 +14,8 @@ namespace heddle {
 struct LowerOptions {
   // Ops that are left as they are, because something computes them better so.
   std::function<bool(const OpDef&)> keep = {};
+  // Writes random bits as arithmetic at every element, for kernels.
+  bool expand_random_bits = false;
 };
 Expected<Program> lower_chlo(const Program& program, const LowerOptions& options = {});
 

@@ -180,11 +180,12 @@ class Analysis {
 
   // Many operations at one point wait for one another; two vectors side by side overlap.
   bool is_long() const {
-    constexpr std::size_t kManyOps = 64;
+    constexpr std::size_t kManyOps = 64, kOfFunction = 16;
     std::size_t count = 0;
     for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
-      count += shape_.nodes[id].depth == last_depth() &&
-               stage_.nodes[id].kind == NodeKind::scalar && stage_.nodes[id].type != DType::i64;
+      if (shape_.nodes[id].depth == last_depth() && stage_.nodes[id].kind == NodeKind::scalar &&
+          stage_.nodes[id].type != DType::i64)
+        count += is_heavy(stage_.nodes[id].op) ? kOfFunction : 1;
     return count >= kManyOps &&
            std::all_of(stage_.statements.begin(), stage_.statements.end(),
                        [](const Statement& s) { return s.kind == Statement::Kind::store; });
