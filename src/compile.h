@@ -14,7 +14,8 @@ Verdict stitch_regions(runtime::CompiledProgram& compiled, RegionId region,
                        const StitchOptions& options);
 
 // Kernels for the groups, and machine code for them; a group that cannot be lowered becomes its
-// ops.
-Verdict make_kernels(runtime::CompiledProgram& compiled, const CompileOptions& options);
+// ops. `on_lowered` is called between the two.
+Verdict make_kernels(runtime::CompiledProgram& compiled, const CompileOptions& options,
+                     const std::function<void()>& on_lowered);
 
 }  // namespace heddle

@@ -66,8 +66,8 @@ void lower(const CompiledProgram& compiled, Work& work, const MachineFigures& ma
   work.text = print(work.kernel->kernel);
 }
 
-// Distinct kernels, each compiled once, several at a time.
-void make_code(std::vector<Work>& all) {
+// The first work of every text.
+std::vector<std::size_t> find_distinct(std::vector<Work>& all) {
   std::unordered_map<std::string_view, std::size_t> seen;
   std::vector<std::size_t> distinct;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -76,6 +76,11 @@ void make_code(std::vector<Work>& all) {
     all[i].first = at->second;
     if (is_new) distinct.push_back(i);
   }
+  return distinct;
+}
+
+// Distinct kernels, each compiled once, several at a time.
+void make_code(std::vector<Work>& all, const std::vector<std::size_t>& distinct) {
   ThreadPool::shared().parallel_for(static_cast<std::int64_t>(distinct.size()),
                                     [&](std::int64_t i, int) {
                                       Work& work = all[distinct[static_cast<std::size_t>(i)]];
@@ -127,13 +132,20 @@ void take_apart(CompiledProgram& compiled,
 
 }  // namespace
 
-Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options) {
+Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
+                     const std::function<void()>& on_lowered) {
   std::vector<Work> work = groups_of(compiled);
   ThreadPool::shared().parallel_for(
       static_cast<std::int64_t>(work.size()), [&](std::int64_t i, int) {
         lower(compiled, work[static_cast<std::size_t>(i)], options.stitch.machine);
       });
-  if (options.machine_code) make_code(work);
+  const std::vector<std::size_t> distinct = find_distinct(work);
+  on_lowered();
+  if (options.machine_code) make_code(work, distinct);
+  if (options.report) {
+    options.report->kernels = work.size();
+    options.report->distinct_kernels = distinct.size();
+  }
   std::unordered_map<const CompiledKernel*, std::string> why;
   for (const Work& w : work) {
     if (!w.trouble.empty())
