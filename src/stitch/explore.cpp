@@ -1,10 +1,11 @@
 #include "stitch/explore.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <unordered_map>
 
 #include "heddle/op.h"
+#include "stitch/alike.h"
 #include "stitch/cost.h"
 #include "stitch/merge.h"
 #include "stitch/schedule.h"
@@ -27,13 +28,13 @@ struct Candidate {
 class Explorer {
  public:
   Explorer(const Graph& graph, const Readers& readers, const MachineFigures& machine)
-      : graph_(graph), readers_(readers), machine_(machine), cost_(graph, machine) {}
+      : graph_(graph), readers_(readers), machine_(machine), cost_(graph, machine), alike_(graph) {}
 
   std::vector<Pattern> run() {
     best_.resize(graph_.size());
     for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;)
       if (graph_.stitchable[v]) best_[v] = candidates(v);
-    return merge(graph_, cost_, choose(), [this](const Pattern& p) { return is_legal(p); });
+    return merge(graph_, cost_, choose(), [this](const Pattern& p) { return has_kernel(p); });
   }
 
  private:
@@ -41,7 +42,7 @@ class Explorer {
   std::vector<Candidate> reduce(std::span<const Vertex> consumers, Vertex v);
   void add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const;
   std::vector<Candidate> top(std::vector<Candidate> all);
-  bool is_legal(const Pattern& pattern);
+  bool has_kernel(const Pattern& pattern);
   bool only_feeds(Vertex v, const Pattern& pattern) const;
   bool needs_schedule(const Pattern& pattern) const;
   std::vector<Pattern> choose() const;
@@ -51,7 +52,8 @@ class Explorer {
   const MachineFigures& machine_;
   CostModel cost_;
   std::vector<std::vector<Candidate>> best_;
-  std::map<Pattern, bool> legal_;
+  Alike alike_;
+  std::unordered_map<std::uint64_t, bool> legal_;  // by key of the pattern
 };
 
 // Ops that give their results element by element in one shape always share their loops.
@@ -73,11 +75,11 @@ bool Explorer::needs_schedule(const Pattern& pattern) const {
   return false;
 }
 
-// A kernel exists for it: no path comes back, and its loops can be shared.
-bool Explorer::is_legal(const Pattern& pattern) {
-  if (pattern.size() > kMostOps || !is_convex(graph_, pattern)) return false;
+// Its loops can be shared.
+bool Explorer::has_kernel(const Pattern& pattern) {
+  if (pattern.size() > kMostOps) return false;
   if (!needs_schedule(pattern)) return true;
-  auto [it, fresh] = legal_.try_emplace(pattern, false);
+  auto [it, fresh] = legal_.try_emplace(alike_.key(pattern), false);
   if (fresh) {
     std::vector<OpId> ops;
     for (Vertex v : pattern) ops.push_back(graph_.ops[v]);
@@ -96,7 +98,7 @@ std::vector<Candidate> Explorer::top(std::vector<Candidate> all) {
   for (Candidate& c : all) {
     if (kept.size() == kKeep) break;
     if (c.gain < 0 || (!kept.empty() && kept.back().pattern == c.pattern)) continue;
-    if (!c.legal && !is_legal(c.pattern)) continue;
+    if (!c.legal && !(is_convex(graph_, c.pattern) && has_kernel(c.pattern))) continue;
     c.legal = true;
     kept.push_back(std::move(c));
   }
@@ -165,11 +167,14 @@ std::vector<Pattern> Explorer::choose() const {
     std::shared_ptr<const Link> before;
   };
   struct Plan {
-    std::vector<bool> covered;
+    Pattern covered;  // of the vertices that are still to come
     double gain = 0;
     std::shared_ptr<const Link> chosen;
   };
-  std::vector<Plan> plans = {{std::vector<bool>(graph_.size(), false), 0, nullptr}};
+  std::vector<Plan> plans = {{{}, 0, nullptr}};
+  auto has = [](const Pattern& set, Vertex v) {
+    return std::binary_search(set.begin(), set.end(), v);
+  };
   for (Vertex v = 0; v < graph_.size(); ++v) {
     struct Step {
       std::size_t plan;
@@ -179,10 +184,11 @@ std::vector<Pattern> Explorer::choose() const {
     std::vector<Step> steps;
     for (std::size_t i = 0; i < plans.size(); ++i) {
       steps.push_back({i, nullptr, plans[i].gain});
-      if (plans[i].covered[v]) continue;
+      if (has(plans[i].covered, v)) continue;
       for (const Candidate& c : best_[v])
-        if (c.pattern.size() > 1 && std::none_of(c.pattern.begin(), c.pattern.end(),
-                                                 [&](Vertex w) { return plans[i].covered[w]; }))
+        if (c.pattern.size() > 1 && std::none_of(c.pattern.begin(), c.pattern.end(), [&](Vertex w) {
+              return has(plans[i].covered, w);
+            }))
           steps.push_back({i, &c, plans[i].gain + c.gain});
     }
     if (steps.size() == plans.size()) continue;
@@ -193,7 +199,8 @@ std::vector<Pattern> Explorer::choose() const {
       if (next.size() == kKeep) break;
       Plan plan = plans[s.plan];
       if (s.candidate) {
-        for (Vertex w : s.candidate->pattern) plan.covered[w] = true;
+        plan.covered = union_of(plan.covered, s.candidate->pattern);
+        std::erase_if(plan.covered, [v](Vertex w) { return w <= v; });
         plan.gain = s.gain;
         plan.chosen = std::make_shared<Link>(Link{&s.candidate->pattern, plan.chosen});
       }
