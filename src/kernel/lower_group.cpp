@@ -6,6 +6,7 @@
 #include "heddle/op.h"
 #include "kernel/scratch.h"
 #include "kernel/stage_writer.h"
+#include "stitch/scatter.h"
 
 namespace heddle {
 
@@ -44,7 +45,7 @@ class GroupLowering {
     int level;
     AxisList axes;
     std::vector<std::int64_t> windows;
-    OpId scan = kNone;  // stands alone: its loops have to run in the order of what it scans
+    OpId alone = kNone;  // whose loops have to run in their own order
     friend auto operator<=>(const StageKey&, const StageKey&) = default;
   };
   struct Work {
@@ -59,6 +60,15 @@ class GroupLowering {
   Verdict write_reduction(StageWriter& stage, const Reduction& r,
                           const std::vector<LeafId>& windows);
   Verdict write_scan(StageWriter& stage, const Reduction& r);
+  Verdict write_scatter(StageWriter& stage, const Reduction& r);
+  Verdict write_update(StageWriter& stage, const Reduction& r, const Indices& at,
+                       const std::vector<NodeId>& values, NodeId guard);
+  struct Room {
+    std::uint32_t buffer = 0;
+    IndexSum index;
+  };
+  Expected<Room> room_of(StageWriter& stage, ValueId v, const Indices& at);
+  Expected<NodeId> first_value(StageWriter& stage, const Op& op, std::size_t i, const Indices& at);
   Verdict combine_phase(const Reduction& r);
   Verdict tail_phases();
   void mark_streamed();
@@ -84,17 +94,10 @@ class GroupLowering {
       if (std::find(r.reduced.begin(), r.reduced.end(), a) == r.reduced.end()) axes.push_back(a);
     return axes;
   }
-  // In the order of the operand, but without axes of its own that it is reached in by a window.
-  AxisList domain(const Reduction& r) const {
-    auto has = [](const AxisList& list, int a) {
-      return std::find(list.begin(), list.end(), a) != list.end();
-    };
-    AxisList all = schedule_.axes_of(program_.operands(program_.op(r.op))[0]);
-    std::erase_if(all, [&](int a) { return !has(r.kept, a) && !has(r.reduced, a); });
-    for (const AxisList* list : {&r.kept, &r.reduced})
-      for (int a : *list)
-        if (!has(all, a)) all.push_back(a);
-    return all;
+  // Whether a scan or scatter leaves its results right where they belong.
+  bool stores_itself(ValueId v) const {
+    const Reduction* r = schedule_.reduction(program_.value(v).op);
+    return r && (r->scans || r->scatters) && !r->crosses && !schedule_.kept.contains(v);
   }
   std::vector<std::int64_t> window_sizes(const Reduction& r) const {
     std::vector<std::int64_t> sizes;
@@ -154,9 +157,9 @@ Verdict GroupLowering::main_phase() {
     const Op& op = program_.op(id);
     if (schedule_.tail.contains(id)) continue;
     if (const Reduction* r = schedule_.reduction(id)) {
-      StageKey k = key(schedule_.levels.at(program_.result(op, 0)), domain(*r));
+      StageKey k = key(schedule_.levels.at(program_.result(op, 0)), r->loops);
       k.windows = window_sizes(*r);
-      if (r->scans) k.scan = id;
+      if (r->scans || (r->scatters && !combines_in_any_order(program_, op))) k.alone = id;
       stages[k].reductions.push_back(r);
       continue;
     }
@@ -167,7 +170,7 @@ Verdict GroupLowering::main_phase() {
   }
   for (ValueId v : schedule_.stores) {
     auto it = schedule_.kept.find(v);
-    if (carry_.contains(v) && it == schedule_.kept.end()) continue;  // the scan stores it
+    if (stores_itself(v)) continue;
     // A result that the block keeps is there one level later; a tile is at hand at its own.
     const int level = schedule_.levels.at(v) + (it != schedule_.kept.end() && !it->second.is_tile);
     stages[key(level, schedule_.axes_of(v))].stores.push_back(v);
@@ -225,19 +228,37 @@ Verdict GroupLowering::begin_reductions(const Work& work, int level, Phase& phas
       for (std::size_t i = 0; i < op.result_count; ++i) {
         const ValueId v = program_.result(op, i);
         HEDDLE_TRY(const Indices at, stage.here(v));
-        HEDDLE_TRY(const IndexSum index, stage.kept_index(v, at));
-        NodeId first = kNone;
-        if (op.def->emission == Emission::contract) {
-          first = stage.nodes.constant(program_.type_of(v).dtype, 0);
-        } else {
-          HEDDLE_TRY(first, stage.value_at(program_.operands(op)[op.result_count + i], {}));
-        }
-        stage.store(writer_.kept.at(v), index, first);
+        HEDDLE_TRY(const Room room, room_of(stage, v, at));
+        HEDDLE_TRY(const NodeId first, first_value(stage, op, i, at));
+        stage.store(room.buffer, room.index, first);
       }
     }
     phase.stages.push_back(stage.finish());
   }
   return yes();
+}
+
+// Where the elements of a reduction's result are kept while it runs.
+Expected<GroupLowering::Room> GroupLowering::room_of(StageWriter& stage, ValueId v,
+                                                     const Indices& at) {
+  Room room;
+  if (stores_itself(v)) {
+    room = {writer_.buffer_of(v), stage.flat(program_.type_of(v).shape, at)};
+  } else {
+    HEDDLE_TRY(room.index, stage.kept_index(v, at));
+    room.buffer = writer_.kept.at(v);
+  }
+  return room;
+}
+
+// What result i of a reduction holds before anything was reduced.
+Expected<NodeId> GroupLowering::first_value(StageWriter& stage, const Op& op, std::size_t i,
+                                            const Indices& at) {
+  const auto operands = program_.operands(op);
+  if (op.def->emission == Emission::contract)
+    return stage.nodes.constant(program_.type_of(program_.result(op, i)).dtype, 0);
+  if (op.def->emission == Emission::scatter) return stage.value_at(operands[i], at);
+  return stage.value_at(operands[op.result_count + i], {});
 }
 
 Verdict GroupLowering::write_stage(const StageKey& key, const Work& work, Phase& phase) {
@@ -248,7 +269,7 @@ Verdict GroupLowering::write_stage(const StageKey& key, const Work& work, Phase&
   else if (!work.tiles.empty())
     stage.open(schedule_.axes_of(work.tiles[0]));
   else
-    stage.open(domain(*work.reductions[0]));
+    stage.open(work.reductions[0]->loops);
   std::vector<LeafId> windows;
   for (std::int64_t size : key.windows) windows.push_back(stage.open(size));
   for (ValueId v : work.tiles) {
@@ -295,6 +316,7 @@ Verdict GroupLowering::write_scan(StageWriter& stage, const Reduction& r) {
 Verdict GroupLowering::write_reduction(StageWriter& stage, const Reduction& r,
                                        const std::vector<LeafId>& windows) {
   if (r.scans) return write_scan(stage, r);
+  if (r.scatters) return write_scatter(stage, r);
   const Op& op = program_.op(r.op);
   const IndexRule& rule = schedule_.rules.at(r.op);
   HEDDLE_TRY(const std::vector<IndexSum> factors, stage.factors_here(r, windows));
@@ -315,8 +337,28 @@ Verdict GroupLowering::write_reduction(StageWriter& stage, const Reduction& r,
       if (stage.nodes.type(v) != type) v = stage.nodes.scalar(ScalarOp::convert, type, v);
     values = {stage.nodes.scalar(ScalarOp::multiply, type, values[0], values[1])};
   }
-  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, rule));
   HEDDLE_TRY(const Indices at, stage.here(result));
+  return write_update(stage, r, at, values, guard);
+}
+
+Verdict GroupLowering::write_scatter(StageWriter& stage, const Reduction& r) {
+  const Op& op = program_.op(r.op);
+  HEDDLE_TRY(const StageWriter::Target target, stage.scatter_target(op));
+  std::vector<NodeId> values;
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId updates = program_.operands(op)[op.result_count + 1 + i];
+    HEDDLE_TRY(const NodeId value, stage.value_at(updates, target.from));
+    values.push_back(value);
+  }
+  return write_update(stage, r, target.to, values, target.exists);
+}
+
+// Puts values to what the result holds at an index: of the block, or of the chunk.
+Verdict GroupLowering::write_update(StageWriter& stage, const Reduction& r, const Indices& at,
+                                    const std::vector<NodeId>& values, NodeId guard) {
+  const Op& op = program_.op(r.op);
+  const ValueId result = program_.result(op, 0);
+  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, schedule_.rules.at(r.op)));
   std::vector<std::uint32_t> buffers;
   IndexSum index;
   if (r.crosses) {
@@ -326,9 +368,11 @@ Verdict GroupLowering::write_reduction(StageWriter& stage, const Reduction& r,
                             stage.space.scaled(IndexSpace::of(c), type.elements()));
     buffers = {partial_.at(result)};
   } else {
-    HEDDLE_TRY(index, stage.kept_index(result, at));
-    for (std::size_t i = 0; i < op.result_count; ++i)
-      buffers.push_back(writer_.kept.at(program_.result(op, i)));
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      HEDDLE_TRY(Room room, room_of(stage, program_.result(op, i), at));
+      buffers.push_back(room.buffer);
+      index = std::move(room.index);
+    }
   }
   stage.update(buffers, index, values, guard, std::move(combiner));
   return yes();
@@ -345,12 +389,8 @@ Verdict GroupLowering::combine_phase(const Reduction& r) {
   phase.outer = {{n, block}};
   StageWriter first(writer_, 0, true);
   const LeafId i = first.open_flat(n, block);
-  NodeId start = kNone;
-  if (op.def->emission == Emission::contract) {
-    start = first.nodes.constant(type.dtype, 0);
-  } else {
-    HEDDLE_TRY(start, first.value_at(program_.operands(op)[1], {}));
-  }
+  HEDDLE_TRY(const NodeId start,
+             first_value(first, op, 0, first.unflat(type.shape, IndexSpace::of(i))));
   first.store(writer_.whole.at(v), IndexSpace::of(i), start);
   phase.stages.push_back(first.finish());
   StageWriter all(writer_, 0, true);

@@ -68,6 +68,13 @@ class StageWriter {
   Place operand_place(const Op& op, const IndexRule& rule, std::size_t operand,
                       const std::vector<IndexSum>& factors);
 
+  // Where an update at this point goes: the index of the result, and whether there is such a one.
+  struct Target {
+    Indices from, to;
+    NodeId exists = kNone;
+  };
+  Expected<Target> scatter_target(const Op& op);
+
   // The stage, with the loop innermost that suits its accesses best.
   Stage finish();
 
@@ -96,6 +103,7 @@ class StageWriter {
   Expected<NodeId> dynamic_slice(const Op& op, const Indices& at, NodeId guard);
   Expected<NodeId> dynamic_update_slice(const Op& op, const Indices& at, NodeId guard);
   Expected<NodeId> gather(const Op& op, const Indices& at, NodeId guard);
+  Expected<NodeId> scatter_start(ValueId indices, const Indices& at);
   Expected<IndexSum> start(ValueId value, const Indices& at, std::int64_t most, NodeId guard);
   NodeId choose(NodeId condition, NodeId yes, NodeId no);
 

@@ -4,6 +4,7 @@
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
+#include "stitch/group.h"
 #include "stitch/scan.h"
 
 namespace heddle {
@@ -92,10 +93,12 @@ CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
     Facts& f = facts_[v];
     f.elements = f.points = static_cast<double>(p.type_of(p.result(op, 0)).elements());
     f.window = window_of(p, op);
-    f.reduces = op.def->emission == Emission::reduce || op.def->emission == Emission::contract;
+    f.reduces = is_reducer(op);
+    const std::size_t reduced =  // the operand that it runs over
+        op.def->emission == Emission::scatter ? op.result_count + 1 : 0;
     if (f.reduces)
-      f.points = std::max(f.points,
-                          f.window * static_cast<double>(p.type_of(p.operands(op)[0]).elements()));
+      f.points = std::max(
+          f.points, f.window * static_cast<double>(p.type_of(p.operands(op)[reduced]).elements()));
     f.weight = op.def->cls == OpClass::heavy        ? machine.light_rate / machine.heavy_rate
                : op.def->emission == Emission::copy ? 0.25
                                                     : 1.0;

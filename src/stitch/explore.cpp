@@ -61,7 +61,7 @@ bool Explorer::needs_schedule(const Pattern& pattern) const {
   const Shape* shape = nullptr;
   for (Vertex v : pattern) {
     const Op& op = graph_.op(v);
-    if (op.def->emission == Emission::reduce || op.def->emission == Emission::contract) return true;
+    if (is_reducer(op)) return true;
     const bool leaves =
         graph_.escapes[v] ||
         std::any_of(graph_.consumers[v].begin(), graph_.consumers[v].end(), [&](Vertex c) {
@@ -107,8 +107,7 @@ std::vector<Candidate> Explorer::top(std::vector<Candidate> all) {
 
 // A vertex that nobody outside of the pattern uses, and that reduces nothing.
 bool Explorer::only_feeds(Vertex v, const Pattern& pattern) const {
-  const Emission e = graph_.op(v).def->emission;
-  if (e == Emission::reduce || e == Emission::contract || graph_.escapes[v]) return false;
+  if (is_reducer(graph_.op(v)) || graph_.escapes[v]) return false;
   return std::all_of(graph_.consumers[v].begin(), graph_.consumers[v].end(), [&](Vertex c) {
     return std::binary_search(pattern.begin(), pattern.end(), c);
   });

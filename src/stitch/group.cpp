@@ -12,6 +12,11 @@ bool is_work(const Op& op) {
   return op.def->form != Form::constant && op.def->form != Form::terminator;
 }
 
+bool is_reducer(const Op& op) {
+  return op.def->emission == Emission::reduce || op.def->emission == Emission::contract ||
+         op.def->emission == Emission::scatter;
+}
+
 std::vector<ValueId> values_read(const Program& program, const Op& op) {
   const auto operands = program.operands(op);
   std::vector<ValueId> all(operands.begin(), operands.end());

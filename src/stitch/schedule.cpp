@@ -1,76 +1,9 @@
 #include "stitch/schedule.h"
 
-#include <algorithm>
-#include <numeric>
-
-#include "heddle/op.h"
-#include "stitch/scan.h"
+#include "stitch/scatter.h"
+#include "stitch/scheduler.h"
 
 namespace heddle {
-
-namespace {
-
-bool has(const AxisList& list, int axis) {
-  return std::find(list.begin(), list.end(), axis) != list.end();
-}
-
-bool is_reducer(const Op& op) {
-  return op.def->emission == Emission::reduce || op.def->emission == Emission::contract;
-}
-
-class Scheduler {
- public:
-  Scheduler(const Program& program, const StitchGroup& group, const MachineFigures& machine)
-      : program_(program), group_(group), machine_(machine) {}
-
-  Expected<Schedule> run() {
-    members_.insert(group_.ops.begin(), group_.ops.end());
-    outputs_.insert(group_.outputs.begin(), group_.outputs.end());
-    relate_values();
-    join_axes();
-    find_reductions();
-    find_tail();
-    HEDDLE_TRY_VOID(choose_outer());
-    choose_blocks();
-    HEDDLE_TRY_VOID(check_repeats());
-    keep_values();
-    return std::move(plan_);
-  }
-
- private:
-  void relate_values();
-  void join_axes();
-  std::vector<std::size_t> dims_apart(const Op& op, OpId id) const;
-  void find_reductions();
-  void find_tail();
-  Verdict choose_outer();
-  void drop_short_runs(const AxisList& order);
-  void choose_blocks();
-  Verdict check_repeats() const;
-  void keep_values();
-  void keep_tiles();
-  std::vector<AxisList> sink_domains() const;
-  int compute_level(ValueId value);
-  std::int64_t inner_elements(const AxisList& axes) const;
-  AxisList domain(const Reduction& r) const;
-  bool is_tailable(const Op& op);
-  std::int64_t elements(ValueId v) const { return program_.type_of(v).elements(); }
-  std::int64_t product(const AxisList& axes) const {
-    std::int64_t n = 1;
-    for (int a : axes) n *= plan_.axes[static_cast<std::size_t>(a)].size;
-    return n;
-  }
-  GroupAxis& axis(int a) { return plan_.axes[static_cast<std::size_t>(a)]; }
-
-  const Program& program_;
-  const StitchGroup& group_;
-  const MachineFigures& machine_;
-  std::unordered_set<OpId> members_;
-  std::unordered_set<ValueId> outputs_;
-  std::unordered_map<ValueId, std::vector<OpId>> users_;  // inside of the group
-  std::unordered_map<OpId, Scan> scans_;
-  Schedule plan_;
-};
 
 void Scheduler::relate_values() {
   for (ValueId v : group_.inputs)
@@ -99,6 +32,12 @@ std::vector<std::size_t> Scheduler::dims_apart(const Op& op, OpId id) const {
   const bool by_data = op.def->emission == Emission::dynamic_slice ||
                        op.def->emission == Emission::dynamic_update_slice ||
                        op.def->emission == Emission::gather;
+  if (op.def->emission == Emission::scatter) {
+    const ScatterDims scatter = scatter_dimensions(program_, op);
+    for (std::size_t d = 0; d < rank; ++d)
+      if (scatter.by_data[d]) dims.push_back(d);
+    return dims;
+  }
   std::unordered_set<int> used_alone;  // factors
   for (std::size_t i = 0; i < op.operand_count && i < rule.operands.size(); ++i) {
     const Shape& shape = program_.type_of(program_.operands(op)[i]).shape;
@@ -163,129 +102,13 @@ void Scheduler::join_axes() {
   }
 }
 
-void Scheduler::find_reductions() {
-  for (OpId id : group_.ops) {
-    const Op& op = program_.op(id);
-    if (!is_reducer(op)) continue;
-    const IndexRule& rule = plan_.rules.at(id);
-    Reduction r{.op = id,
-                .kept = plan_.axes_of(program_.result(op, 0)),
-                .reduced = {},
-                .windows = {},
-                .crosses = false};
-    if (auto it = scans_.find(id); it != scans_.end()) {
-      r.scans = true;
-      r.backward = it->second.backward;
-      r.scan_dim = it->second.dim;
-      for (AtomId a : plan_.space.atoms(program_.result(op, 0), r.scan_dim))
-        r.reduced.push_back(plan_.axis_of.at(a));
-      plan_.reductions.push_back(std::move(r));
-      continue;
-    }
-    const auto operands = program_.operands(op);
-    std::vector<bool> placed(rule.factors.size(), false);
-    // Where an operand meets itself (x · xᵀ), other ops may have made what is reduced one with what
-    // is kept, or two reduced dimensions one; then the factor gets a loop of its own.
-    AtomList taken = plan_.space.atoms(program_.result(op, 0));
-    auto is_taken = [&](AtomId a) { return std::ranges::find(taken, a) != taken.end(); };
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      const Shape& shape = program_.type_of(operands[i]).shape;
-      for (std::size_t d = 0; d < shape.size(); ++d) {
-        const DimRule& dim = rule.operands[i].dims[d];
-        if (!is_plain(dim, rule, shape[d]) || dim.terms.size() != 1) continue;
-        const auto f = static_cast<std::size_t>(dim.terms[0].factor);
-        if (rule.factors[f].kind != FactorKind::reduce || placed[f]) continue;
-        const AtomList atoms = plan_.space.atoms(operands[i], d);
-        if (std::ranges::any_of(atoms, is_taken)) continue;
-        taken.insert(taken.end(), atoms.begin(), atoms.end());
-        placed[f] = true;
-        r.places.push_back({dim.terms[0].factor, i, d});
-        for (AtomId a : atoms) {
-          const int x = plan_.axis_of.at(a);
-          if (!has(r.reduced, x)) r.reduced.push_back(x);
-        }
-      }
-    }
-    for (std::size_t f = 0; f < rule.factors.size(); ++f)
-      if (rule.factors[f].kind != FactorKind::parallel && !placed[f] && rule.factors[f].size != 1)
-        r.windows.push_back(static_cast<int>(f));
-    plan_.reductions.push_back(std::move(r));
-  }
-}
-
-// Ops that only work on as many elements as the reduction gives, so that they can wait for it.
-bool Scheduler::is_tailable(const Op& op) {
-  const std::int64_t limit = elements(program_.result(op, 0));
-  std::vector<OpId> open;
-  std::unordered_set<OpId> seen;
-  auto follow = [&](const Op& from) {
-    for (std::size_t i = 0; i < from.result_count; ++i)
-      for (OpId user : users_[program_.result(from, i)])
-        if (seen.insert(user).second) open.push_back(user);
-  };
-  follow(op);
-  while (!open.empty()) {
-    const Op& user = program_.op(open.back());
-    open.pop_back();
-    if (is_reducer(user) || elements(program_.result(user, 0)) > limit) return false;
-    follow(user);
-  }
-  return true;
-}
-
-void Scheduler::find_tail() {
-  for (Reduction& r : plan_.reductions) {
-    const Op& op = program_.op(r.op);
-    const bool known = op.def->emission == Emission::contract ||
-                       (plan_.rules.at(r.op).combine.op.has_value() && op.result_count == 1);
-    // For now: whether it may cross. choose_outer decides.
-    r.crosses = known && r.windows.empty() && !r.scans && is_tailable(op);
-  }
-}
-
-AxisList Scheduler::domain(const Reduction& r) const {
-  AxisList all = r.kept;
-  for (int a : r.reduced)
-    if (!has(all, a)) all.push_back(a);
-  return all;
-}
-
-// Every place where a block leaves something: outputs, and reductions that may cross.
-std::vector<AxisList> Scheduler::sink_domains() const {
-  std::vector<AxisList> all;
-  std::unordered_set<OpId> waits;
-  for (const Reduction& r : plan_.reductions)
-    if (r.crosses) {
-      // In the order of the operand: that is how it lies in memory. It may have axes of its own,
-      // where the reduction reaches it by a window.
-      const AxisList own = domain(r);
-      AxisList order = plan_.axes_of(program_.operands(program_.op(r.op))[0]);
-      std::erase_if(order, [&](int a) { return !has(own, a); });
-      for (int a : own)
-        if (!has(order, a)) order.push_back(a);
-      all.push_back(order);
-    }
-  std::unordered_set<ValueId> behind;
-  for (OpId id : group_.ops) {
-    const Op& op = program_.op(id);
-    const Reduction* r = plan_.reduction(id);
-    bool later = r && r->crosses;
-    for (ValueId v : program_.operands(op)) later |= behind.contains(v);
-    for (std::size_t i = 0; i < op.result_count; ++i) {
-      const ValueId v = program_.result(op, i);
-      if (later)
-        behind.insert(v);
-      else if (outputs_.contains(v))
-        all.push_back(plan_.axes_of(v));
-    }
-  }
-  return all;
-}
-
 Verdict Scheduler::choose_outer() {
   std::unordered_set<int> inside;  // axes that a block must hold whole
   for (const Reduction& r : plan_.reductions)
-    if (!r.crosses) inside.insert(r.reduced.begin(), r.reduced.end());
+    if (!r.crosses) {
+      inside.insert(r.reduced.begin(), r.reduced.end());
+      inside.insert(r.reaches.begin(), r.reaches.end());
+    }
   const std::vector<AxisList> sinks = sink_domains();
   if (sinks.empty()) return Reason{"nobody uses what it computes"};
   const AxisList* largest = &sinks[0];
@@ -309,7 +132,7 @@ Verdict Scheduler::choose_outer() {
                                          [&](int a) { return axis(a).outer >= 0; });
   constexpr std::int64_t kAlone = 1 << 16;  // elements that one worker may do by itself
   std::int64_t points = product(*largest);
-  for (const Reduction& r : plan_.reductions) points = std::max(points, product(domain(r)));
+  for (const Reduction& r : plan_.reductions) points = std::max(points, product(r.loops));
   if (plan_.outer.empty() && points > kAlone)
     return Reason{"its reductions leave nothing that could run at the same time"};
   if (std::any_of(plan_.reductions.begin(), plan_.reductions.end(),
@@ -356,15 +179,6 @@ void Scheduler::drop_short_runs(const AxisList& order) {
     axis(plan_.outer[i]).outer = static_cast<int>(i);
 }
 
-std::int64_t Scheduler::inner_elements(const AxisList& axes) const {
-  std::int64_t n = 1;
-  for (int a : axes) {
-    const GroupAxis& x = plan_.axes[static_cast<std::size_t>(a)];
-    n *= x.outer < 0 ? x.size : x.block;
-  }
-  return n;
-}
-
 // Blocks of about the wanted size, all alike as far as possible, and whole vectors where they are
 // large.
 std::int64_t even_block(std::int64_t size, std::int64_t wanted) {
@@ -386,7 +200,7 @@ void Scheduler::choose_blocks() {
     if (product(s) > product(widest)) widest = s;
   };
   for (const AxisList& s : sink_domains()) look(s);
-  for (const Reduction& r : plan_.reductions) look(domain(r));
+  for (const Reduction& r : plan_.reductions) look(r.loops);
   std::int64_t inner = inner_elements(widest);
   const std::int64_t least_blocks = std::int64_t{4} * machine_.workers;
   for (std::size_t i = plan_.outer.size(); i-- > 0 && inner < kEnough;) {
@@ -413,101 +227,6 @@ void Scheduler::choose_blocks() {
     if (plan_.space.contains(v)) widen(v);
   for (ValueId v : plan_.stores) widen(v);
 }
-
-// A reduction that knows nothing of an outer axis is done again by every block along it.
-Verdict Scheduler::check_repeats() const {
-  std::int64_t useful = 0;
-  for (ValueId v : group_.outputs) useful += elements(v);
-  for (const Reduction& r : plan_.reductions) {
-    const AxisList own = domain(r);
-    std::int64_t again = product(own);
-    for (int a : plan_.outer) {
-      const GroupAxis& x = plan_.axes[static_cast<std::size_t>(a)];
-      if (!has(own, a)) again *= (x.size + x.block - 1) / x.block;
-    }
-    if (again > 2 * (product(own) + useful))
-      return Reason{"every block would do the same reduction again"};
-  }
-  return yes();
-}
-
-int Scheduler::compute_level(ValueId value) {
-  if (auto it = plan_.levels.find(value); it != plan_.levels.end()) return it->second;
-  int level = 0;
-  const OpId id = program_.value(value).op;
-  if (members_.contains(id))
-    for (ValueId v : program_.operands(program_.op(id))) {
-      const int below = compute_level(v);
-      level = std::max(level, plan_.kept.contains(v) ? below + 1 : below);
-    }
-  plan_.levels[value] = level;
-  return level;
-}
-
-void Scheduler::keep_values() {
-  for (const Reduction& r : plan_.reductions) {
-    if (r.crosses) continue;
-    const Op& op = program_.op(r.op);
-    for (std::size_t i = 0; i < op.result_count; ++i) {
-      const ValueId v = program_.result(op, i);
-      // A scan that nobody in the group uses goes right to where its results belong.
-      if (r.scans && users_[v].empty()) continue;
-      plan_.kept[v] = {.value = v, .axes = plan_.axes_of(v), .level = 0, .is_tile = false};
-    }
-  }
-  for (OpId id : group_.ops)
-    for (std::size_t i = 0; i < program_.op(id).result_count; ++i)
-      compute_level(program_.result(program_.op(id), i));
-  keep_tiles();
-  for (auto& [v, kept] : plan_.kept) kept.level = plan_.levels.at(v);
-}
-
-// Values with an expensive function in them that stages of several levels need are kept, not
-// computed again, where a block has the room.
-void Scheduler::keep_tiles() {
-  std::unordered_map<ValueId, std::unordered_set<int>> stages;  // levels at which it is computed
-  std::unordered_map<ValueId, bool> heavy;
-  for (OpId id : group_.ops) {
-    const Op& op = program_.op(id);
-    bool any = op.def->cls == OpClass::heavy;
-    for (ValueId v : program_.operands(op)) any |= heavy[v] && !plan_.kept.contains(v);
-    for (std::size_t i = 0; i < op.result_count; ++i) heavy[program_.result(op, i)] = any;
-  }
-  for (std::size_t n = group_.ops.size(); n-- > 0;) {
-    const OpId id = group_.ops[n];
-    if (plan_.tail.contains(id)) continue;
-    const Op& op = program_.op(id);
-    std::unordered_set<int> needed;
-    for (std::size_t i = 0; i < op.result_count; ++i) {
-      const ValueId v = program_.result(op, i);
-      if (outputs_.contains(v) || is_reducer(op)) stages[v].insert(plan_.levels.at(v));
-      needed.insert(stages[v].begin(), stages[v].end());
-    }
-    for (ValueId v : program_.operands(op)) {
-      if (!members_.contains(program_.value(v).op) || plan_.kept.contains(v)) continue;
-      stages[v].insert(needed.begin(), needed.end());
-    }
-  }
-  std::int64_t room = machine_.near_cache;
-  for (OpId id : group_.ops) {
-    const Op& op = program_.op(id);
-    if (is_reducer(op) || op.result_count != 1 || plan_.tail.contains(id)) continue;
-    const ValueId v = program_.result(op, 0);
-    if (!heavy[v] || stages[v].size() < 2) continue;
-    bool parts = false;  // some user needs it at fewer levels: behind it the ways part
-    for (OpId user : users_[v])
-      parts |= stages[program_.result(program_.op(user), 0)] != stages[v] ||
-               is_reducer(program_.op(user));
-    if (!parts && !outputs_.contains(v)) continue;
-    const AxisList axes = plan_.axes_of(v);
-    const std::int64_t bytes = inner_elements(axes) * byte_size(program_.type_of(v).dtype);
-    if (bytes > room) continue;
-    room -= bytes;
-    plan_.kept[v] = {.value = v, .axes = axes, .level = 0, .is_tile = true};
-  }
-}
-
-}  // namespace
 
 const Reduction* Schedule::reduction(OpId op) const {
   for (const Reduction& r : reductions)

@@ -28,11 +28,12 @@ struct GroupAxis {
 
 using AxisList = std::vector<int>;
 
-// A reduction or scan of the group, and the loops that it runs over.
+// A reduction, scan or scatter of the group, and the loops that it runs over.
 struct Reduction {
   OpId op = kNone;
-  AxisList kept, reduced;    // axes
-  std::vector<int> windows;  // factors of the rule that are loops of their own
+  AxisList kept = {}, reduced = {};  // axes of the result, and those that blocks must not part
+  AxisList loops = {};               // axes that it runs over, in the order of its operand
+  std::vector<int> windows = {};     // factors of the rule that are loops of their own
   // The other factors that it reduces: a dimension of an operand has the index of each.
   struct Place {
     int factor = 0;
@@ -43,6 +44,9 @@ struct Reduction {
   // A window that holds all elements up to its place: every step of the reduction is a result.
   bool scans = false, backward = false;
   std::size_t scan_dim = 0;
+  // Updates at places that are data; `reaches` are axes of the result that those places lie along.
+  bool scatters = false;
+  AxisList reaches = {};
 };
 
 // A value that a block keeps for later stages, or gives away.

@@ -1,7 +1,10 @@
 // Which ops a kernel can compute.
+#include <algorithm>
+
 #include "heddle/op.h"
 #include "heddle/stitch.h"
 #include "ir/attr_access.h"
+#include "stitch/scatter.h"
 
 namespace heddle {
 
@@ -78,14 +81,34 @@ bool is_small_update(const Program& program, const Op& op) {
   return program.type_of(operands[1]).elements() <= program.type_of(operands[0]).elements() / 4;
 }
 
+// Updates that are few beside a large input are a library call, which works in place; many that
+// one worker would have to do by itself as well.
+bool is_kernel_scatter(const Program& program, const Op& op) {
+  constexpr std::int64_t kLarge = 1 << 14, kAlone = 1 << 16;
+  const auto operands = program.operands(op);
+  const std::int64_t input = program.type_of(operands[0]).elements();
+  const std::int64_t updates = program.type_of(operands[op.result_count + 1]).elements();
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    if (program.type_of(operands[i]).dtype != program.type_of(program.result(op, i)).dtype)
+      return false;  // its region computes in a wider type
+  if (input > kLarge && updates <= input / 4) return false;
+  if (updates <= kAlone) return true;
+  if (combines_in_any_order(program, op) && input <= updates / 64) return true;
+  const ScatterDims dims = scatter_dimensions(program, op);
+  return std::ranges::any_of(dims.updates, [&](const ScatterDims::Update& u) {
+    return u.input >= 0 && !dims.by_data[static_cast<std::size_t>(u.input)];
+  });
+}
+
 }  // namespace
 
 bool is_stitchable(const Program& program, const Op& op) {
   if (!has_kernel_types(program, op)) return false;
   switch (op.def->emission) {
     case Emission::none:
-    case Emission::scatter:
       return false;
+    case Emission::scatter:
+      return is_combiner(program, op) && is_kernel_scatter(program, op);
     case Emission::compare:
       return !is_total_order(program, op);
     case Emission::bitcast:

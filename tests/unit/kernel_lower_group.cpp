@@ -234,5 +234,54 @@ TEST(LowerGroup, IndependentUpdatesAreOneLaunch) {
   EXPECT_EQ(launches(b), 1u);
 }
 
+// Updates of a vector at places that are made of data.
+Var added_at(Builder& b, Var to, Var places, Var updates) {
+  const Type scalar = Type::tensor(DType::f32, {});
+  const RegionId add =
+      b.region({scalar, scalar}, [&](const Vars& in) -> Vars { return {in[0] + in[1]}; });
+  const Attr numbers{Attr::Struct{"scatter",
+                                  {{"update_window_dims", {Attr::Integers{}}},
+                                   {"inserted_window_dims", {Attr::Integers{0}}},
+                                   {"input_batching_dims", {Attr::Integers{}}},
+                                   {"scatter_indices_batching_dims", {Attr::Integers{}}},
+                                   {"scatter_dims_to_operand_dims", {Attr::Integers{0}}},
+                                   {"index_vector_dim", {Attr::Integer{1}}}}}};
+  return b.ops("scatter", {to, places, updates}, {to.type()},
+               {{"scatter_dimension_numbers", numbers}}, {add})[0];
+}
+Var places_of(Builder& b, Var x, double scale) {
+  return b.op("convert", {x * scale}, Type::tensor(DType::i32, x.type().shape));
+}
+
+// Some updates share a place, some lie outside.
+TEST(LowerGroup, ScatterWithItsNeighboursIsOneKernel) {
+  Builder b;
+  const Type entries = Type::tensor(DType::f32, {200}), vector = Type::tensor(DType::f32, {30});
+  b.function("main", {entries, entries, vector}, [&](const Vars& in) -> Vars {
+    const Var zero = b.full(vector, 0);
+    const Var y = added_at(b, zero, places_of(b, in[0], 20), in[1] * 2.0);
+    const Var sum = b.reduce(y * in[2], {0}, "add");
+    return {in[2] - y * b.broadcast(sum, {30}, {}), sum};
+  });
+  EXPECT_EQ(launches(b), 1u);
+}
+
+// Many updates of a few elements: every chunk of blocks has sums of its own.
+TEST(LowerGroup, HistogramIsSharedOut) {
+  Builder b;
+  const Type entries = Type::tensor(DType::f32, {60'000});
+  b.function("main", {entries}, [&](const Vars& in) -> Vars {
+    const Var start = b.full(Type::tensor(DType::f32, {16}), 3);
+    return {added_at(b, start, places_of(b, in[0], 8), b.full(entries, 1)) * 0.5};
+  });
+  Program program = simplify(b.finish().value()).value();
+  const std::vector<Array> arguments = {random_array(entries, 1)};
+  const Stitched got = run_stitched(program, arguments);
+  ASSERT_EQ(got.kernels.size(), 1u);
+  EXPECT_GT(got.kernels[0].phases.size(), 1u);
+  EXPECT_GT(got.kernels[0].phases[0].chunks, 1);
+  EXPECT_EQ(got.results[0], interpret(program, program.functions[0], arguments).value()[0]);
+}
+
 }  // namespace
 }  // namespace heddle

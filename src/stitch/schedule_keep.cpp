@@ -1,0 +1,123 @@
+// What a block keeps for later stages, and in which order stages come.
+#include "stitch/group.h"
+#include "stitch/scheduler.h"
+
+namespace heddle {
+
+std::int64_t Scheduler::inner_elements(const AxisList& axes) const {
+  std::int64_t n = 1;
+  for (int a : axes) {
+    const GroupAxis& x = plan_.axes[static_cast<std::size_t>(a)];
+    n *= x.outer < 0 ? x.size : x.block;
+  }
+  return n;
+}
+
+// A reduction that knows nothing of an outer axis is done again by every block along it.
+Verdict Scheduler::check_repeats() const {
+  std::int64_t useful = 0;
+  for (ValueId v : group_.outputs) useful += elements(v);
+  for (const Reduction& r : plan_.reductions) {
+    const AxisList own = r.loops;
+    std::int64_t again = product(own);
+    for (int a : plan_.outer) {
+      const GroupAxis& x = plan_.axes[static_cast<std::size_t>(a)];
+      if (!has(own, a)) again *= (x.size + x.block - 1) / x.block;
+    }
+    if (again > 2 * (product(own) + useful))
+      return Reason{"every block would do the same reduction again"};
+  }
+  return yes();
+}
+
+int Scheduler::compute_level(ValueId value) {
+  if (auto it = plan_.levels.find(value); it != plan_.levels.end()) return it->second;
+  int level = 0;
+  const OpId id = program_.value(value).op;
+  if (members_.contains(id))
+    for (ValueId v : program_.operands(program_.op(id))) {
+      const int below = compute_level(v);
+      level = std::max(level, plan_.kept.contains(v) ? below + 1 : below);
+    }
+  plan_.levels[value] = level;
+  return level;
+}
+
+// Scans and scatters whose results nobody in the group uses leave them right where they belong.
+bool Scheduler::is_kept(const Reduction& r) const {
+  if (!r.scans && !r.scatters) return true;
+  const Op& op = program_.op(r.op);
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId v = program_.result(op, i);
+    if (!outputs_.contains(v) || users_.contains(v)) return true;
+  }
+  return false;
+}
+
+Verdict Scheduler::keep_values() {
+  for (const Reduction& r : plan_.reductions) {
+    if (r.crosses || !is_kept(r)) continue;
+    const Op& op = program_.op(r.op);
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      const ValueId v = program_.result(op, i);
+      const std::int64_t bytes =
+          inner_elements(plan_.axes_of(v)) * byte_size(program_.type_of(v).dtype);
+      if (r.scatters && bytes > machine_.near_cache)
+        return reason("a block would have to keep {} bytes of a scatter", bytes);
+      plan_.kept[v] = {.value = v, .axes = plan_.axes_of(v), .level = 0, .is_tile = false};
+    }
+  }
+  for (OpId id : group_.ops)
+    for (std::size_t i = 0; i < program_.op(id).result_count; ++i)
+      compute_level(program_.result(program_.op(id), i));
+  keep_tiles();
+  for (auto& [v, kept] : plan_.kept) kept.level = plan_.levels.at(v);
+  return yes();
+}
+
+// Values with an expensive function in them that stages of several levels need are kept, not
+// computed again, where a block has the room.
+void Scheduler::keep_tiles() {
+  std::unordered_map<ValueId, std::unordered_set<int>> stages;  // levels at which it is computed
+  std::unordered_map<ValueId, bool> heavy;
+  for (OpId id : group_.ops) {
+    const Op& op = program_.op(id);
+    bool any = op.def->cls == OpClass::heavy;
+    for (ValueId v : program_.operands(op)) any |= heavy[v] && !plan_.kept.contains(v);
+    for (std::size_t i = 0; i < op.result_count; ++i) heavy[program_.result(op, i)] = any;
+  }
+  for (std::size_t n = group_.ops.size(); n-- > 0;) {
+    const OpId id = group_.ops[n];
+    if (plan_.tail.contains(id)) continue;
+    const Op& op = program_.op(id);
+    std::unordered_set<int> needed;
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      const ValueId v = program_.result(op, i);
+      if (outputs_.contains(v) || is_reducer(op)) stages[v].insert(plan_.levels.at(v));
+      needed.insert(stages[v].begin(), stages[v].end());
+    }
+    for (ValueId v : program_.operands(op)) {
+      if (!members_.contains(program_.value(v).op) || plan_.kept.contains(v)) continue;
+      stages[v].insert(needed.begin(), needed.end());
+    }
+  }
+  std::int64_t room = machine_.near_cache;
+  for (OpId id : group_.ops) {
+    const Op& op = program_.op(id);
+    if (is_reducer(op) || op.result_count != 1 || plan_.tail.contains(id)) continue;
+    const ValueId v = program_.result(op, 0);
+    if (!heavy[v] || stages[v].size() < 2) continue;
+    bool parts = false;  // some user needs it at fewer levels: behind it the ways part
+    for (OpId user : users_[v])
+      parts |= stages[program_.result(program_.op(user), 0)] != stages[v] ||
+               is_reducer(program_.op(user));
+    if (!parts && !outputs_.contains(v)) continue;
+    const AxisList axes = plan_.axes_of(v);
+    const std::int64_t bytes = inner_elements(axes) * byte_size(program_.type_of(v).dtype);
+    if (bytes > room) continue;
+    room -= bytes;
+    plan_.kept[v] = {.value = v, .axes = axes, .level = 0, .is_tile = true};
+  }
+}
+
+}  // namespace heddle

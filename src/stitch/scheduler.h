@@ -1,0 +1,78 @@
+// How a schedule is made; used by schedule_group() only.
+#pragma once
+
+#include <algorithm>
+
+#include "heddle/op.h"
+#include "stitch/scan.h"
+#include "stitch/schedule.h"
+
+namespace heddle {
+
+inline bool has(const AxisList& list, int axis) {
+  return std::find(list.begin(), list.end(), axis) != list.end();
+}
+
+class Scheduler {
+ public:
+  Scheduler(const Program& program, const StitchGroup& group, const MachineFigures& machine)
+      : program_(program), group_(group), machine_(machine) {}
+
+  Expected<Schedule> run() {
+    members_.insert(group_.ops.begin(), group_.ops.end());
+    outputs_.insert(group_.outputs.begin(), group_.outputs.end());
+    relate_values();
+    join_axes();
+    find_reductions();
+    find_tail();
+    HEDDLE_TRY_VOID(choose_outer());
+    choose_blocks();
+    HEDDLE_TRY_VOID(check_repeats());
+    HEDDLE_TRY_VOID(check_tail());
+    HEDDLE_TRY_VOID(keep_values());
+    return std::move(plan_);
+  }
+
+ private:
+  void relate_values();
+  void join_axes();
+  std::vector<std::size_t> dims_apart(const Op& op, OpId id) const;
+  void find_reductions();
+  void find_tail();
+  Verdict choose_outer();
+  void drop_short_runs(const AxisList& order);
+  void choose_blocks();
+  Verdict check_repeats() const;
+  Verdict keep_values();
+  bool is_kept(const Reduction& r) const;
+  void keep_tiles();
+  std::vector<AxisList> sink_domains() const;
+  int compute_level(ValueId value);
+  std::int64_t inner_elements(const AxisList& axes) const;
+  AxisList loops_of(const Reduction& r) const;
+  Reduction scan(OpId id) const;
+  Reduction scatter(OpId id) const;
+  bool may_cross(const Reduction& r);
+  bool needs_reduction(ValueId value) const;
+  Verdict check_tail() const;
+  void place_factors(Reduction& r) const;
+  bool is_tailable(const Op& op);
+  std::int64_t elements(ValueId v) const { return program_.type_of(v).elements(); }
+  std::int64_t product(const AxisList& axes) const {
+    std::int64_t n = 1;
+    for (int a : axes) n *= plan_.axes[static_cast<std::size_t>(a)].size;
+    return n;
+  }
+  GroupAxis& axis(int a) { return plan_.axes[static_cast<std::size_t>(a)]; }
+
+  const Program& program_;
+  const StitchGroup& group_;
+  const MachineFigures& machine_;
+  std::unordered_set<OpId> members_;
+  std::unordered_set<ValueId> outputs_;
+  std::unordered_map<ValueId, std::vector<OpId>> users_;  // inside of the group
+  std::unordered_map<OpId, Scan> scans_;
+  Schedule plan_;
+};
+
+}  // namespace heddle
