@@ -28,6 +28,17 @@ class Merger {
 
   std::vector<Pattern> run() {
     for (UnitId u = 0; u < units_.size(); ++u) offer_neighbours(u);
+    join_best();
+    // Where a border has moved, others may want to be joined.
+    constexpr int kMostTurns = 3;
+    for (int turn = 0; turn < kMostTurns && move_borders(); ++turn) join_best();
+    std::vector<Pattern> plan = std::move(units_).take();
+    std::erase_if(plan, [](const Pattern& p) { return p.size() < 2; });
+    return plan;
+  }
+
+ private:
+  void join_best() {
     while (!offers_.empty()) {
       const Offer best = offers_.top();
       offers_.pop();
@@ -35,13 +46,8 @@ class Merger {
       if (!is_legal_(union_of(units_[best.a], units_[best.b]))) continue;
       if (units_.can_join(best.a, best.b)) take(best.a, best.b);
     }
-    move_borders();
-    std::vector<Pattern> plan = std::move(units_).take();
-    std::erase_if(plan, [](const Pattern& p) { return p.size() < 2; });
-    return plan;
   }
 
- private:
   struct Offer {
     double gain;
     UnitId a, b;
@@ -90,7 +96,8 @@ class Merger {
 
   // A vertex at the end of one kernel whose users are all in another may be better off there: what
   // stands between the two is then its operand.
-  void move_borders() {
+  bool move_borders() {
+    std::vector<UnitId> changed;
     for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;) {
       const UnitId from = units_.of(v);
       if (!mergeable(from) || graph_.escapes[v] || graph_.consumers[v].empty()) continue;
@@ -107,7 +114,13 @@ class Merger {
       units_.move(v, to);
       seconds_[from] = cost_.kernel(units_[from]);
       seconds_[to] = cost_.kernel(units_[to]);
+      changed.insert(changed.end(), {from, to});
     }
+    std::ranges::sort(changed);
+    changed.erase(std::ranges::unique(changed).begin(), changed.end());
+    for (UnitId u : changed) ++version_[u];
+    for (UnitId u : changed) offer_neighbours(u);
+    return !changed.empty();
   }
 
   void take(UnitId a, UnitId b) {
