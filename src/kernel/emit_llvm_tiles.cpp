@@ -3,43 +3,13 @@
 #include <algorithm>
 
 #include "kernel/emit_llvm_stage.h"
+#include "kernel/strides.h"
 
 namespace heddle {
 
 namespace {
 
 constexpr int kMostLanes = 16;
-
-using Strides = std::vector<std::optional<std::int64_t>>;
-
-std::optional<std::int64_t> stride_of(const Stage& stage, const Node& n, std::uint32_t loop,
-                                      const Strides& known) {
-  if (n.kind == NodeKind::loop) return n.number == loop ? 1 : 0;
-  auto of = [&](std::size_t i) { return known[n.in[i]]; };
-  bool still = true;
-  for (std::size_t i = 0; i < 3; ++i) still = still && (n.in[i] == kNone || of(i) == 0);
-  if (still) return 0;
-  if (n.kind == NodeKind::load || n.type != DType::i64 || n.in[1] == kNone || !of(0) || !of(1))
-    return std::nullopt;
-  if (n.op == ScalarOp::add) return *of(0) + *of(1);
-  if (n.op == ScalarOp::subtract) return *of(0) - *of(1);
-  if (n.op != ScalarOp::multiply) return std::nullopt;
-  for (const std::size_t i : {0U, 1U}) {
-    const Node& factor = stage.nodes[n.in[i]];
-    std::int64_t product = 0;
-    if (factor.kind == NodeKind::constant &&
-        !__builtin_mul_overflow(static_cast<std::int64_t>(factor.bits), *of(1 - i), &product))
-      return product;
-  }
-  return std::nullopt;
-}
-
-// How much each node grows with one step of a loop; none where that is not always the same.
-Strides strides_along(const Stage& stage, std::uint32_t loop) {
-  Strides strides;
-  for (const Node& n : stage.nodes) strides.push_back(stride_of(stage, n, loop, strides));
-  return strides;
-}
 
 }  // namespace
 

@@ -89,8 +89,9 @@ Stage StageWriter::finish() {
                                    [](const Statement& s) { return !s.any_order; });
   const bool free = !ordered && loops_.size() > 1;
   if (loops_.empty()) return stage;
-  const std::size_t inner = free ? innermost() : loops_.size() - 1;
-  const std::size_t across = free ? crossing(inner) : kNoLoop;
+  const bool has_run = run_ < loops_.size();
+  const std::size_t inner = has_run ? run_ : free ? innermost() : loops_.size() - 1;
+  const std::size_t across = free && !has_run ? crossing(inner) : kNoLoop;
   std::vector<std::uint32_t> number(loops_.size());  // new one by old one
   auto place = [&](std::size_t l, const StageLoop& loop) {
     number[l] = static_cast<std::uint32_t>(stage.loops.size());

@@ -51,6 +51,8 @@ Expected<NodeId> StageWriter::compute(const Op& op, const Indices& at, NodeId gu
       return dynamic_update_slice(op, at, guard);
     case Emission::gather:
       return gather(op, at, guard);
+    case Emission::scatter:
+      return single_update(op, at, guard);
     default:
       return Reason{fmt::format("no kernel computes {}", op.def->name)};
   }
@@ -125,8 +127,10 @@ Expected<NodeId> StageWriter::copy(const Op& op, const Indices& at, NodeId guard
     if (shape[d] != 1 && !is_plain(rule.results[0].dims[d], rule, shape[d]))
       return value_at(from, unflat(source, flat(shape, at)), guard);
   const Place place = operand_place(op, rule, 0, result_factors(rule, at, shape));
+  // All but a pad have an element of the operand for every one of the result.
+  if (rule.operands[0].outside != Outside::scalar) return value_at(from, place.at, guard);
   HEDDLE_TRY(const NodeId there, value_at(from, place.at, nodes.both(guard, place.exists)));
-  if (place.exists == kNone || rule.operands[0].outside != Outside::scalar) return there;
+  if (place.exists == kNone) return there;
   const ValueId outside = program_.operands(op)[static_cast<std::size_t>(rule.operands[0].scalar)];
   HEDDLE_TRY(const NodeId other, value_at(outside, {}, guard));
   return choose(place.exists, there, other);
@@ -165,11 +169,23 @@ Expected<NodeId> StageWriter::join(const Op& op, const Indices& at, NodeId guard
   return result;
 }
 
+// The value of an integer that is known here.
+std::optional<std::int64_t> StageWriter::known_integer(NodeId node) const {
+  const Node& n = nodes.nodes()[node];
+  if (n.kind != NodeKind::constant || !is_integer(n.type)) return {};
+  const int unused = 64 - 8 * byte_size(n.type);
+  if (n.type >= DType::ui2)
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(n.bits, INT64_MAX));
+  return static_cast<std::int64_t>(n.bits << unused) >> unused;
+}
+
 // A place that comes as data: kept in [0, most].
 Expected<IndexSum> StageWriter::start(ValueId value, const Indices& at, std::int64_t most,
                                       NodeId guard) {
   if (most <= 0) return IndexSpace::constant(0);
   HEDDLE_TRY(NodeId node, value_at(value, at, guard));
+  if (const auto known = known_integer(node))
+    return IndexSpace::constant(std::clamp<std::int64_t>(*known, 0, most));
   const DType type = nodes.type(node);
   if (type == DType::ui64) {
     // Large ones would turn negative.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/op.h"
+#include "stitch/group.h"
 
 namespace heddle {
 
@@ -58,6 +59,34 @@ void StageWriter::open(const AxisList& axes) {
     loop_leaves_.push_back(axis_leaves_[a]);
     loop_axes_.push_back(a);
   }
+}
+
+void StageWriter::open_run(const AxisList& axes) {
+  std::int64_t size = 1;
+  for (int a : axes) size *= schedule_.axes[static_cast<std::size_t>(a)].size;
+  run_ = loops_.size();
+  IndexSum rest = IndexSpace::of(open(size));
+  loop_axes_.back() = axes[0];
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const std::int64_t own = schedule_.axes[static_cast<std::size_t>(axes[i])].size;
+    const IndexSum along = i == 0 ? rest : space.remainder(rest, own);
+    axis_leaves_[axes[i]] = along.terms[0].leaf;
+    rest = space.quotient(rest, own);
+  }
+}
+
+bool StageWriter::runs_evenly() const {
+  bool any = false;
+  for (const Access& a : accesses_) {
+    const IndexSpace::Step step = space.step(a.index, loop_leaves_[run_]);
+    any |= step.known && step.size == 1;
+    if (step.known && (step.size == 0 || step.size == 1)) continue;
+    for (std::size_t l = 0; l < loops_.size(); ++l) {
+      const IndexSpace::Step other = space.step(a.index, loop_leaves_[l]);
+      if (l != run_ && (!other.known || other.size != 0)) return false;
+    }
+  }
+  return any;
 }
 
 LeafId StageWriter::open(std::int64_t size) {
@@ -246,13 +275,17 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
     const Attr* attr = id == kNone ? nullptr : program_.attr(program_.op(id), "value");
     const Array* array =
         attr && program_.op(id).def->form == Form::constant ? attr->get<Array>() : nullptr;
-    if (array && (array->is_splat() || array->elements() == 1)) {
+    const IndexSum place = flat(type.shape, at);
+    const bool one = array && (array->is_splat() || array->elements() == 1);
+    const bool known =
+        array && place.terms.empty() && place.offset >= 0 && place.offset < array->elements();
+    if (one || known) {
       std::uint64_t bits = 0;
-      const auto bytes = array->element(0);
+      const auto bytes = array->element(one ? 0 : place.offset);
       std::memcpy(&bits, bytes.data(), bytes.size());
       node = nodes.constant(type.dtype, bits);
     } else {
-      node = load(kernel_.buffer_of(value), type.dtype, flat(type.shape, at), guard);
+      node = load(kernel_.buffer_of(value), type.dtype, place, guard);
     }
   } else if (auto it = kernel_.whole.find(value); it != kernel_.whole.end()) {
     if (!tail_) return Reason{"a reduction over blocks is needed inside of a block"};
@@ -263,9 +296,7 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
     node = load(kernel_.kept.at(value), type.dtype, index, guard);
   } else {
     const Op& op = program_.op(id);
-    if (op.def->emission == Emission::reduce || op.def->emission == Emission::contract ||
-        op.def->emission == Emission::scatter)
-      return Reason{"a reduction is needed before it is there"};
+    if (is_reducer(program_, op)) return Reason{"a reduction is needed before it is there"};
     HEDDLE_TRY(node, compute(op, at, guard));
   }
   known_.emplace(key, node);

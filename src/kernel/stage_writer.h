@@ -35,6 +35,11 @@ class StageWriter {
 
   // Opens a loop for every axis that runs inside of a block.
   void open(const AxisList& axes);
+  // One loop over several axes that run inside of a block, the last one fastest; it will be the
+  // innermost.
+  void open_run(const AxisList& axes);
+  // Whether all that is touched follows that loop step by step, or not the others at all.
+  bool runs_evenly() const;
   // A loop that is no axis.
   LeafId open(std::int64_t size);
   // One loop over all elements of a flat range, as outer loop 0 in blocks.
@@ -104,6 +109,9 @@ class StageWriter {
   Expected<NodeId> dynamic_update_slice(const Op& op, const Indices& at, NodeId guard);
   Expected<NodeId> gather(const Op& op, const Indices& at, NodeId guard);
   Expected<NodeId> scatter_start(ValueId indices, const Indices& at);
+  Expected<NodeId> single_update(const Op& op, const Indices& at, NodeId guard);
+  Expected<NodeId> combined(const Op& op, NodeId there, NodeId comes);
+  std::optional<std::int64_t> known_integer(NodeId node) const;
   Expected<IndexSum> start(ValueId value, const Indices& at, std::int64_t most, NodeId guard);
   NodeId choose(NodeId condition, NodeId yes, NodeId no);
 
@@ -115,6 +123,7 @@ class StageWriter {
   std::unordered_map<int, LeafId> axis_leaves_;
   std::vector<StageLoop> loops_;
   std::vector<LeafId> loop_leaves_;  // one per loop: the position that it moves
+  std::size_t run_ = SIZE_MAX;       // the loop that open_run opened
   std::vector<int> loop_axes_;       // one per loop: its axis, or -1 for a window
   std::vector<Access> accesses_;
   std::vector<Statement> statements_;

@@ -22,6 +22,7 @@ bool takes_elsewhere(const Op& consumer) {
     case Emission::dynamic_slice:
     case Emission::dynamic_update_slice:
     case Emission::gather:
+    case Emission::scatter:
       return true;
     default:
       return false;
@@ -29,7 +30,8 @@ bool takes_elsewhere(const Op& consumer) {
 }
 
 // Whether a broadcast repeats its operand along loops inside of those that the operand has, so that
-// one value serves the whole loop.
+// one value serves the whole loop; or along loops around a few elements only, which a block
+// computes once.
 bool is_behind(const Program& program, const Op& op) {
   const ValueId from = program.operands(op)[0];
   const Shape& shape = program.type_of(from).shape;
@@ -44,8 +46,13 @@ bool is_behind(const Program& program, const Op& op) {
       has[static_cast<std::size_t>(dims[d])] = true;
       last = std::max(last, dims[d]);
     }
-  for (std::int64_t d = 0; d < last; ++d)
-    if (!has[static_cast<std::size_t>(d)] && result[static_cast<std::size_t>(d)] != 1) return false;
+  constexpr std::int64_t kFew = 1024;
+  std::int64_t inside = 1;  // elements behind the last loop around
+  for (auto d = static_cast<std::int64_t>(result.size()); d-- > 0;) {
+    const auto at = static_cast<std::size_t>(d);
+    if (d < last && !has[at] && result[at] != 1) return inside <= kFew;
+    inside *= result[at];
+  }
   return true;
 }
 
@@ -108,13 +115,13 @@ CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
     Facts& f = facts_[v];
     f.elements = f.points = static_cast<double>(p.type_of(p.result(op, 0)).elements());
     f.window = window_of(p, op);
-    f.reduces = is_reducer(op);
+    f.reduces = is_reducer(p, op);
     const std::size_t reduced =  // the operand that it runs over
         op.def->emission == Emission::scatter ? op.result_count + 1 : 0;
     if (f.reduces)
       f.points = std::max(
           f.points, f.window * static_cast<double>(p.type_of(p.operands(op)[reduced]).elements()));
-    f.elsewhere = takes_elsewhere(op);
+    f.elsewhere = !f.reduces && takes_elsewhere(op);
     f.behind = f.elsewhere && op.operand_count > 0 && is_behind(p, op);
     f.seconds = f.behind ? 0 : instructions_of(p, op).seconds(machine);
     f.pads = op.def->short_name() == "pad";

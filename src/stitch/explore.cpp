@@ -7,6 +7,7 @@
 #include "heddle/op.h"
 #include "stitch/alike.h"
 #include "stitch/cost.h"
+#include "stitch/latency.h"
 #include "stitch/merge.h"
 #include "stitch/schedule.h"
 
@@ -27,14 +28,24 @@ struct Candidate {
 
 class Explorer {
  public:
+  // Of patterns that are alike.
+  struct Found {
+    bool legal = false;
+    double seconds = 0;  // by the full evaluator
+  };
+
   Explorer(const Graph& graph, const Readers& readers, const MachineFigures& machine)
       : graph_(graph), readers_(readers), machine_(machine), cost_(graph, machine), alike_(graph) {}
 
-  std::vector<Pattern> run() {
+  Exploration run() {
     best_.resize(graph_.size());
     for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;)
       if (graph_.stitchable[v]) best_[v] = candidates(v);
-    return merge(graph_, cost_, choose(), [this](const Pattern& p) { return has_kernel(p); });
+    Exploration done;
+    done.patterns =
+        merge(graph_, cost_, choose(), [this](const Pattern& p) { return has_kernel(p); });
+    for (const Pattern& p : done.patterns) done.choices.push_back(launch(p));
+    return done;
   }
 
  private:
@@ -42,10 +53,14 @@ class Explorer {
   std::vector<Candidate> reduce(std::span<const Vertex> consumers, Vertex v);
   void add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const;
   std::vector<Candidate> top(std::vector<Candidate> all);
+  StitchGroup group_of(const Pattern& pattern) const;
+  const Found& look(const Pattern& pattern);
+  LaunchChoice launch(const Pattern& pattern);
   bool has_kernel(const Pattern& pattern);
+  double full_cost(const std::vector<const Pattern*>& plan);
   bool only_feeds(Vertex v, const Pattern& pattern) const;
   bool needs_schedule(const Pattern& pattern) const;
-  std::vector<Pattern> choose() const;
+  std::vector<Pattern> choose();
 
   const Graph& graph_;
   const Readers& readers_;
@@ -53,7 +68,8 @@ class Explorer {
   CostModel cost_;
   std::vector<std::vector<Candidate>> best_;
   Alike alike_;
-  std::unordered_map<std::uint64_t, bool> legal_;  // by key of the pattern
+  std::unordered_map<std::uint64_t, Found> found_;            // by key of the pattern
+  std::unordered_map<std::uint64_t, LaunchChoice> launches_;  // the same
 };
 
 // Ops that give their results element by element in one shape always share their loops.
@@ -61,7 +77,7 @@ bool Explorer::needs_schedule(const Pattern& pattern) const {
   const Shape* shape = nullptr;
   for (Vertex v : pattern) {
     const Op& op = graph_.op(v);
-    if (is_reducer(op)) return true;
+    if (is_reducer(*graph_.program, op)) return true;
     const bool leaves =
         graph_.escapes[v] ||
         std::any_of(graph_.consumers[v].begin(), graph_.consumers[v].end(), [&](Vertex c) {
@@ -75,18 +91,35 @@ bool Explorer::needs_schedule(const Pattern& pattern) const {
   return false;
 }
 
+// What one kernel of the pattern would be.
+const Explorer::Found& Explorer::look(const Pattern& pattern) {
+  auto [it, fresh] = found_.try_emplace(alike_.key(pattern));
+  if (!fresh) return it->second;
+  const StitchGroup group = group_of(pattern);
+  if (const auto schedule = schedule_group(*graph_.program, group, machine_))
+    it->second = {.legal = true,
+                  .seconds = estimate(*graph_.program, group, *schedule, machine_).seconds};
+  return it->second;
+}
+
+StitchGroup Explorer::group_of(const Pattern& pattern) const {
+  std::vector<OpId> ops;
+  for (Vertex v : pattern) ops.push_back(graph_.ops[v]);
+  return make_group(*graph_.program, readers_, std::move(ops));
+}
+
+// How to launch it; found once for all patterns that are alike.
+LaunchChoice Explorer::launch(const Pattern& pattern) {
+  auto [it, fresh] = launches_.try_emplace(alike_.key(pattern));
+  if (!fresh) return it->second;
+  if (auto launch = choose_launch(*graph_.program, group_of(pattern), machine_))
+    it->second = launch->choice;
+  return it->second;
+}
+
 // Its loops can be shared.
 bool Explorer::has_kernel(const Pattern& pattern) {
-  if (pattern.size() > kMostOps) return false;
-  if (!needs_schedule(pattern)) return true;
-  auto [it, fresh] = legal_.try_emplace(alike_.key(pattern), false);
-  if (fresh) {
-    std::vector<OpId> ops;
-    for (Vertex v : pattern) ops.push_back(graph_.ops[v]);
-    const StitchGroup group = make_group(*graph_.program, readers_, std::move(ops));
-    it->second = schedule_group(*graph_.program, group, machine_).ok();
-  }
-  return it->second;
+  return pattern.size() <= kMostOps && (!needs_schedule(pattern) || look(pattern).legal);
 }
 
 // The best legal ones, each once.
@@ -107,7 +140,7 @@ std::vector<Candidate> Explorer::top(std::vector<Candidate> all) {
 
 // A vertex that nobody outside of the pattern uses, and that reduces nothing.
 bool Explorer::only_feeds(Vertex v, const Pattern& pattern) const {
-  if (is_reducer(graph_.op(v)) || graph_.escapes[v]) return false;
+  if (is_reducer(*graph_.program, graph_.op(v)) || graph_.escapes[v]) return false;
   return std::all_of(graph_.consumers[v].begin(), graph_.consumers[v].end(), [&](Vertex c) {
     return std::binary_search(pattern.begin(), pattern.end(), c);
   });
@@ -160,7 +193,7 @@ std::vector<Candidate> Explorer::candidates(Vertex v) {
 }
 
 // Producers first; a plan takes one of a vertex's patterns, or leaves it alone.
-std::vector<Pattern> Explorer::choose() const {
+std::vector<Pattern> Explorer::choose() {
   struct Link {
     const Pattern* pattern;
     std::shared_ptr<const Link> before;
@@ -207,16 +240,38 @@ std::vector<Pattern> Explorer::choose() const {
     }
     plans = std::move(next);
   }
+  // The full evaluator has the last word.
+  std::vector<const Pattern*> best;
+  double least = 0;
+  for (const Plan& plan : plans) {
+    std::vector<const Pattern*> chosen;
+    for (const Link* l = plan.chosen.get(); l; l = l->before.get()) chosen.push_back(l->pattern);
+    const double seconds = plans.size() > 1 ? full_cost(chosen) : 0;
+    if (&plan != &plans[0] && seconds >= least) continue;
+    least = seconds;
+    best = std::move(chosen);
+  }
   std::vector<Pattern> out;
-  for (const Link* l = plans[0].chosen.get(); l; l = l->before.get()) out.push_back(*l->pattern);
-  std::reverse(out.begin(), out.end());
+  for (auto p = best.rbegin(); p != best.rend(); ++p) out.push_back(**p);
   return out;
+}
+
+// Seconds of the patterns and of all other vertices by themselves.
+double Explorer::full_cost(const std::vector<const Pattern*>& plan) {
+  std::vector<bool> covered(graph_.size(), false);
+  double seconds = 0;
+  for (const Pattern* p : plan) {
+    for (Vertex v : *p) covered[v] = true;
+    seconds += look(*p).seconds;
+  }
+  for (Vertex v = 0; v < graph_.size(); ++v)
+    if (!covered[v] && graph_.stitchable[v]) seconds += look({v}).seconds;
+  return seconds;
 }
 
 }  // namespace
 
-std::vector<Pattern> explore(const Graph& graph, const Readers& readers,
-                             const MachineFigures& machine) {
+Exploration explore(const Graph& graph, const Readers& readers, const MachineFigures& machine) {
   return Explorer(graph, readers, machine).run();
 }
 

@@ -5,6 +5,7 @@
 
 #include "heddle/index_rule.h"
 #include "heddle/op.h"
+#include "stitch/scatter.h"
 
 namespace heddle {
 
@@ -12,9 +13,9 @@ bool is_work(const Op& op) {
   return op.def->form != Form::constant && op.def->form != Form::terminator;
 }
 
-bool is_reducer(const Op& op) {
+bool is_reducer(const Program& program, const Op& op) {
   return op.def->emission == Emission::reduce || op.def->emission == Emission::contract ||
-         op.def->emission == Emission::scatter;
+         (op.def->emission == Emission::scatter && !is_single_update(program, op));
 }
 
 std::vector<ValueId> values_read(const Program& program, const Op& op) {

@@ -8,8 +8,8 @@ namespace heddle {
 // Whether there is anything to do: constants are data, and a terminator only names results.
 bool is_work(const Op& op);
 
-// Whether it needs loops of its own: reductions, scans, small products and scatters.
-bool is_reducer(const Op& op);
+// Whether it needs loops of its own: reductions, scans, small products, scatters of many windows.
+bool is_reducer(const Program& program, const Op& op);
 
 // Everything that an op reads: its operands, and what its regions take from around it.
 std::vector<ValueId> values_read(const Program& program, const Op& op);

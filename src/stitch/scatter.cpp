@@ -34,6 +34,12 @@ ScatterDims scatter_dimensions(const Program& program, const Op& op) {
   return dims;
 }
 
+bool is_single_update(const Program& program, const Op& op) {
+  const std::size_t n = op.result_count;
+  const auto windows = static_cast<std::int64_t>(scatter_dims(program, op).value().map.size());
+  return n == 1 && program.type_of(program.operands(op)[n]).elements() <= windows;
+}
+
 bool combines_in_any_order(const Program& program, const Op& op) {
   return op.result_count == 1 && index_rule(program, op).combine.op.has_value();
 }

@@ -23,4 +23,7 @@ ScatterDims scatter_dimensions(const Program& program, const Op& op);
 // A scatter whose updates may come in any order, and so in parts.
 bool combines_in_any_order(const Program& program, const Op& op);
 
+// One window goes to one place: every element of the result knows whether it is changed.
+bool is_single_update(const Program& program, const Op& op);
+
 }  // namespace heddle

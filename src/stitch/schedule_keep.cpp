@@ -49,7 +49,8 @@ bool Scheduler::is_kept(const Reduction& r) const {
   const Op& op = program_.op(r.op);
   for (std::size_t i = 0; i < op.result_count; ++i) {
     const ValueId v = program_.result(op, i);
-    if (!outputs_.contains(v) || users_.contains(v)) return true;
+    const auto users = users_.find(v);
+    if (!outputs_.contains(v) || (users != users_.end() && !users->second.empty())) return true;
   }
   return false;
 }
@@ -78,6 +79,7 @@ Verdict Scheduler::keep_values() {
 // Values with an expensive function in them that stages of several levels need are kept, not
 // computed again, where a block has the room.
 void Scheduler::keep_tiles() {
+  if (!group_.choice.keep_heavy) return;
   std::unordered_map<ValueId, std::unordered_set<int>> stages;  // levels at which it is computed
   std::unordered_map<ValueId, bool> heavy;
   for (OpId id : group_.ops) {
@@ -93,7 +95,7 @@ void Scheduler::keep_tiles() {
     std::unordered_set<int> needed;
     for (std::size_t i = 0; i < op.result_count; ++i) {
       const ValueId v = program_.result(op, i);
-      if (outputs_.contains(v) || is_reducer(op)) stages[v].insert(plan_.levels.at(v));
+      if (outputs_.contains(v) || is_reducer(program_, op)) stages[v].insert(plan_.levels.at(v));
       needed.insert(stages[v].begin(), stages[v].end());
     }
     for (ValueId v : program_.operands(op)) {
@@ -104,13 +106,13 @@ void Scheduler::keep_tiles() {
   std::int64_t room = machine_.near_cache;
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
-    if (is_reducer(op) || op.result_count != 1 || plan_.tail.contains(id)) continue;
+    if (is_reducer(program_, op) || op.result_count != 1 || plan_.tail.contains(id)) continue;
     const ValueId v = program_.result(op, 0);
     if (!heavy[v] || stages[v].size() < 2) continue;
     bool parts = false;  // some user needs it at fewer levels: behind it the ways part
     for (OpId user : users_[v])
       parts |= stages[program_.result(program_.op(user), 0)] != stages[v] ||
-               is_reducer(program_.op(user));
+               is_reducer(program_, program_.op(user));
     if (!parts && !outputs_.contains(v)) continue;
     const AxisList axes = plan_.axes_of(v);
     const std::int64_t bytes = inner_elements(axes) * byte_size(program_.type_of(v).dtype);

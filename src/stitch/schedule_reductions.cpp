@@ -82,7 +82,7 @@ void Scheduler::place_factors(Reduction& r) const {
 void Scheduler::find_reductions() {
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
-    if (!is_reducer(op)) continue;
+    if (!is_reducer(program_, op)) continue;
     Reduction r{.op = id};
     if (scans_.contains(id))
       r = scan(id);
@@ -110,7 +110,7 @@ bool Scheduler::is_tailable(const Op& op) {
   while (!open.empty()) {
     const Op& user = program_.op(open.back());
     open.pop_back();
-    if (is_reducer(user) || elements(program_.result(user, 0)) > limit) return false;
+    if (is_reducer(program_, user) || elements(program_.result(user, 0)) > limit) return false;
     follow(user);
   }
   return true;
@@ -146,7 +146,7 @@ bool Scheduler::needs_reduction(ValueId value) const {
     const OpId id = program_.value(v).op;
     if (!members_.contains(id) || !seen.insert(v).second) continue;
     const Op& op = program_.op(id);
-    if (is_reducer(op)) {
+    if (is_reducer(program_, op)) {
       const Reduction* r = plan_.reduction(id);
       if (!r || !r->crosses) return true;
       continue;

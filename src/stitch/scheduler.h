@@ -42,6 +42,7 @@ class Scheduler {
   Verdict choose_outer();
   void drop_short_runs(const AxisList& order);
   void choose_blocks();
+  void drop_whole_axes();
   Verdict check_repeats() const;
   Verdict keep_values();
   bool is_kept(const Reduction& r) const;

@@ -8,9 +8,9 @@ namespace heddle {
 Expected<StitchPlan> stitch(const Program& program, RegionId region, const StitchOptions& options) {
   const Graph graph = make_graph(program, region);
   const Readers readers(program, region);
-  std::vector<Pattern> patterns;
-  if (options.fuse) patterns = explore(graph, readers, options.machine);
-  return arrange(graph, readers, patterns);
+  Exploration found;
+  if (options.fuse) found = explore(graph, readers, options.machine);
+  return arrange(graph, readers, std::move(found));
 }
 
 }  // namespace heddle

@@ -9,6 +9,9 @@ namespace heddle {
 namespace {
 
 constexpr std::int64_t kGap = std::int64_t{1} << 32;  // between labels, at first
+// Units that are this far apart are left alone, so that a question costs about the same in programs
+// of all sizes.
+constexpr std::size_t kMostBetween = 400;
 
 }  // namespace
 
@@ -116,8 +119,10 @@ bool Units::can_join(UnitId a, UnitId b) {
   high_ = low_ == a ? b : a;
   ++question_;
   std::vector<UnitId> down = {low_}, up = {high_}, below, above;
-  while (!down.empty() && !up.empty())
+  while (!down.empty() && !up.empty()) {
     if (walk(down, below, true, high_) || walk(up, above, false, low_)) return false;
+    if (below.size() > kMostBetween && above.size() > kMostBetween) return false;
+  }
   went_down_ = down.empty();
   between_ = went_down_ ? std::move(below) : std::move(above);
   return true;

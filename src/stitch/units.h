@@ -21,7 +21,8 @@ class Units {
   const Pattern& operator[](UnitId u) const { return units_[u]; }  // empty: part of another now
   UnitId of(Vertex v) const { return unit_of_[v]; }
 
-  // Whether two units can be one: no path leads from one through others to the other.
+  // Whether two units can be one: no path leads from one through others to the other, as far as
+  // that is seen within a few hundred units.
   bool can_join(UnitId a, UnitId b);
   // b becomes part of a. The last thing that was asked has to be whether they can.
   void join(UnitId a, UnitId b);
