@@ -4,6 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "heddle/log.h"
 #include "heddle/op.h"
 #include "stitch/alike.h"
 #include "stitch/cost.h"
@@ -112,8 +113,12 @@ StitchGroup Explorer::group_of(const Pattern& pattern) const {
 LaunchChoice Explorer::launch(const Pattern& pattern) {
   auto [it, fresh] = launches_.try_emplace(alike_.key(pattern));
   if (!fresh) return it->second;
-  if (auto launch = choose_launch(*graph_.program, group_of(pattern), machine_))
-    it->second = launch->choice;
+  const auto launch = choose_launch(*graph_.program, group_of(pattern), machine_);
+  if (!launch) return it->second;
+  it->second = launch->choice;
+  log(kLogPlans, "stitch: {} ops in {} blocks of about {} elements, {:.3g} ms expected{}",
+      pattern.size(), launch->best.blocks, launch->choice.block_elements,
+      launch->best.seconds * 1e3, launch->choice.keep_heavy ? "" : ", expensive values not kept");
   return it->second;
 }
 
