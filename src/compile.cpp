@@ -61,6 +61,11 @@ class Stages {
 }  // namespace
 
 Expected<Executable> compile(const Program& source, const CompileOptions& options) {
+  return compile_with(source, options, {});
+}
+
+Expected<Executable> compile_with(const Program& source, const CompileOptions& options,
+                                  const MakeCode& make_code) {
   const AssembleOptions assembly{.donated = options.donated, .memory_limit = options.memory_limit};
   Stages stages(options);
   const auto show = [&](std::string_view stage, const Program& program) {
@@ -89,7 +94,7 @@ Expected<Executable> compile(const Program& source, const CompileOptions& option
     options.report->ops = compiled.program.region(compiled.entry().body).ops.size();
   HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, options.stitch));
   stages.done("stitch");
-  HEDDLE_TRY_VOID(make_kernels(compiled, options, [&] { stages.done("kernels"); }));
+  HEDDLE_TRY_VOID(make_kernels(compiled, options, make_code, [&] { stages.done("kernels"); }));
   stages.done("code");
   auto executable = assemble(std::move(compiled), assembly);
   stages.done("memory");

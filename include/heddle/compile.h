@@ -28,6 +28,9 @@ struct CompileOptions {
   std::string entry = "main";
   // False: the same plan, with kernels interpreted. For tests.
   bool machine_code = true;
+  // Machine code is made while the program runs already: until a kernel's is there, it is
+  // interpreted. One that would take longer to interpret than to compile is waited for.
+  bool async = false;
   StitchOptions stitch = {};
   // Arguments that a run may overwrite, by number.
   std::vector<bool> donated = {};

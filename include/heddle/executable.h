@@ -56,6 +56,10 @@ class Executable {
   Expected<std::vector<Array>> run(std::vector<Array> arguments,
                                    const RunOptions& options = {}) const;
 
+  // Waits until all machine code is there, where it is made in the background; a reason where some
+  // could not be made, so that its kernel stays interpreted.
+  Verdict finish_compiling() const;
+
   // In the order in which they run; those inside of a loop or branch after it.
   const std::vector<StepInfo>& steps() const;
   // The most memory that values take, results included and arguments not.

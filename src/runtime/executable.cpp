@@ -136,6 +136,11 @@ Expected<std::vector<Array>> Executable::run(std::vector<Array> arguments,
   }
 }
 
+Verdict Executable::finish_compiling() const {
+  const auto& background = state_->compiled.background;
+  return background ? background->wait() : yes();
+}
+
 const std::vector<StepInfo>& Executable::steps() const { return state_->infos; }
 std::int64_t Executable::peak_bytes() const { return state_->peak_bytes; }
 const std::string& Executable::interpreted_because() const {

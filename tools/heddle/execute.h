@@ -19,6 +19,7 @@ struct ExecuteRequest {
   int repeat = 1;
   bool donate = false;  // all arguments
   bool fuse = true;     // false: every op by itself
+  bool async = false;   // machine code is made while it runs
   bool time_steps = false;
   std::string dump = {};  // folder for programs and kernels; empty: none
 };

@@ -261,6 +261,8 @@ void add_engine(CLI::App& command, RunRequest& request) {
   command.add_option("--repeat", execute.repeat, "Run so many times and give the median time")
       ->check(CLI::Range(1, 1'000'000));
   command.add_flag("!--no-fuse", execute.fuse, "Every op by itself, to see what stitching gains");
+  command.add_flag("--async", execute.async,
+                   "Begin at once, with kernels interpreted until their machine code is there");
   command.add_flag("--donate", execute.donate, "Let the program overwrite its arguments");
   command
       .add_option("--dump", execute.dump, "Folder for the program after every stage, and kernels")
