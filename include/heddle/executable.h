@@ -22,8 +22,9 @@ struct StepInfo {
   std::string name = {};
   std::string ops = {};  // that it computes, in order: "exp, add"; shortened where they are many
   std::size_t op_count = 0;
-  std::string where = {};  // the first of them stands
-  std::string note = {};   // why it begins or ends here
+  std::string where = {};                 // the first of them stands
+  std::string note = {};                  // why it begins or ends here
+  std::vector<std::string> because = {};  // where that was asked for: why it is as it is
   std::int64_t bytes_read = 0, bytes_written = 0;
   std::int64_t bytes_apart = 0;  // that its ops would read and write one by one
   std::size_t kernels = 0;       // in one launch

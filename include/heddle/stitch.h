@@ -22,6 +22,7 @@ struct StitchGroup {
   std::vector<ValueId> inputs;   // from outside of the group, each once
   std::vector<ValueId> outputs;  // that somebody outside of the group uses, each once
   LaunchChoice choice = {};
+  std::vector<std::string> notes = {};  // where they were asked for: why it is as it is
 };
 
 // One launch of kernels that do not depend on each other; or an op that stands alone, for a library
@@ -38,6 +39,7 @@ struct StitchPlan {
 struct StitchOptions {
   bool fuse = true;  // false: every op by itself
   MachineFigures machine = {};
+  bool explain = false;  // fill in StitchGroup::notes
 };
 
 // Plans the ops of a region, constants and the terminator left out: they are nobody's work.

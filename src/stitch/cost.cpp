@@ -72,8 +72,9 @@ double window_of(const Program& program, const Op& op) {
   return std::max(1.0, all / in);
 }
 
-// A constant of one value is no memory at all.
-std::int64_t bytes_of(const Program& p, ValueId v) {
+}  // namespace
+
+std::int64_t memory_bytes(const Program& p, ValueId v) {
   const Type& type = p.type_of(v);
   if (!type.is_tensor()) return 0;
   const OpId from = p.value(v).op;
@@ -84,8 +85,6 @@ std::int64_t bytes_of(const Program& p, ValueId v) {
   }
   return type.bytes();
 }
-
-}  // namespace
 
 // Processors compute while they wait for memory, but not all of the time: what is less hides by
 // half, as measured.
@@ -106,11 +105,11 @@ CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
   for (Vertex v = 0; v < graph.size(); ++v) {
     const Op& op = graph.op(v);
     for (std::size_t i = 0; i < op.result_count; ++i) {
-      bytes_[p.result(op, i)] = bytes_of(p, p.result(op, i));
+      bytes_[p.result(op, i)] = memory_bytes(p, p.result(op, i));
       maker_[p.result(op, i)] = v;
     }
     for (ValueId value : graph.reads[v])
-      if (bytes_[value] < 0) bytes_[value] = bytes_of(p, value);
+      if (bytes_[value] < 0) bytes_[value] = memory_bytes(p, value);
     if (!graph.stitchable[v]) continue;
     Facts& f = facts_[v];
     f.elements = f.points = static_cast<double>(p.type_of(p.result(op, 0)).elements());
@@ -225,6 +224,17 @@ double CostModel::work(const Pattern& pattern) const {
 double CostModel::kernel(const Pattern& pattern) const {
   const Traffic memory = traffic(pattern);  // enters the pattern
   return machine_.launch_seconds + overlapped(memory.seconds, work(pattern));
+}
+
+CostModel::Repeated CostModel::most_repeated(const Pattern& pattern) const {
+  enter(pattern);
+  count_times(pattern);
+  Repeated most;
+  for (Vertex v : pattern)
+    if (facts_[v].seconds * times_[v] > 0 && graph_.op(v).def->cls != OpClass::move &&
+        times_[v] > most.times)
+      most = {v, times_[v]};
+  return most;
 }
 
 double CostModel::apart(const Pattern& pattern) const {

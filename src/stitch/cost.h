@@ -8,6 +8,9 @@
 
 namespace heddle {
 
+// Bytes that it takes to read or write a value; a constant of one number is no memory at all.
+std::int64_t memory_bytes(const Program& program, ValueId value);
+
 // Seconds of a kernel that moves memory and computes at the same time.
 double overlapped(double memory, double work);
 
@@ -26,6 +29,13 @@ class CostModel {
     double seconds = 0;
   };
   Traffic traffic(const Pattern& pattern) const;
+
+  // What one kernel of the pattern would compute most often at one place.
+  struct Repeated {
+    Vertex vertex = kNone;
+    double times = 0;
+  };
+  Repeated most_repeated(const Pattern& pattern) const;
 
  private:
   // What is asked about a vertex again and again.

@@ -16,9 +16,8 @@ namespace heddle {
 
 namespace {
 
-constexpr std::size_t kKeep = 3;       // patterns per vertex, and plans of the beam
-constexpr std::size_t kMostOps = 160;  // of one pattern
-constexpr std::size_t kAtOnce = 2;     // consumers whose patterns are combined at once
+constexpr std::size_t kKeep = 3;    // patterns per vertex, and plans of the beam
+constexpr std::size_t kAtOnce = 2;  // consumers whose patterns are combined at once
 
 struct Candidate {
   Pattern pattern;

@@ -42,6 +42,7 @@ Graph make_graph(const Program& program, RegionId region);
 
 // A set of vertices, ascending.
 using Pattern = std::vector<Vertex>;
+inline constexpr std::size_t kMostOps = 160;  // of one kernel
 
 // Whether no path leaves the pattern and comes back, so that it can run as one.
 bool is_convex(const Graph& graph, const Pattern& pattern);

@@ -123,6 +123,7 @@ class Evaluator {
       const Op& op = program_.op(id);
       for (ValueId v : program_.operands(op)) {
         if ((is_member(v) && !is_kept(v)) || elements(v) <= 1) continue;
+        if (memory_bytes(program_, v) == 0) continue;
         for (const auto& [level, count] : times_[id]) {
           double& at = loads[{v, level}];
           const double n = std::min(points(id), elements(v) * std::max(1.0, count)) * count;
@@ -139,7 +140,7 @@ class Evaluator {
     }
     for (ValueId v : group_.inputs) {
       if (!program_.type_of(v).is_tensor() || !schedule_.space.contains(v)) continue;
-      const double bytes = static_cast<double>(program_.type_of(v).bytes());
+      const auto bytes = static_cast<double>(memory_bytes(program_, v));
       add_memory(bytes, machine_.far_cache);
       if (levels[v].size() < 2) continue;
       result_.block_bytes += block_bytes(v, schedule_.axes_of(v));

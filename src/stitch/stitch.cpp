@@ -1,5 +1,6 @@
 #include "heddle/stitch.h"
 
+#include "stitch/explain.h"
 #include "stitch/explore.h"
 #include "stitch/group.h"
 
@@ -10,7 +11,9 @@ Expected<StitchPlan> stitch(const Program& program, RegionId region, const Stitc
   const Readers readers(program, region);
   Exploration found;
   if (options.fuse) found = explore(graph, readers, options.machine);
-  return arrange(graph, readers, std::move(found));
+  HEDDLE_TRY(StitchPlan plan, arrange(graph, readers, std::move(found)));
+  if (options.explain) explain(graph, readers, options.machine, plan);
+  return plan;
 }
 
 }  // namespace heddle

@@ -50,6 +50,7 @@ Compiled compile_file(const CompileRequest& request) {
   CompileOptions options;
   options.entry = request.entry;
   options.stitch.fuse = request.fuse;
+  options.stitch.explain = request.explain;
   options.stitch.machine = host_figures();
   options.machine_code = request.machine_code;
   options.report = &done.report;
@@ -57,6 +58,7 @@ Compiled compile_file(const CompileRequest& request) {
   const Executable executable = compile(*wanted, options).value();
   done.execution.compile_seconds = since(start);
   done.execution.steps = executable.steps();
+  done.execution.explained = request.explain;
   done.execution.peak_bytes = executable.peak_bytes();
   done.execution.interpreted_because = executable.interpreted_because();
   return done;
@@ -104,7 +106,7 @@ void add_compile(CLI::App& app) {
   command->add_option("FILE", request->file, "StableHLO text; - is standard input")->required();
   command->add_option("--entry", request->entry, "Function to compile")->capture_default_str();
   command->add_flag("--explain", request->explain,
-                    "Show every kernel and library call with its ops and bytes, and why it ends");
+                    "Show every kernel and library call: ops, bytes, why it ends");
   command->add_flag("!--no-fuse", request->fuse, "Every op by itself");
   command->add_flag("!--no-code", request->machine_code, "Stop before machine code is made");
   add_report_options(*command, request->report);

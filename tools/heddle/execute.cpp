@@ -68,6 +68,7 @@ CompileOptions compile_options(const Function& function, const ExecuteRequest& r
   compile.stitch.machine = host_figures();
   compile.machine_code = request.engine != "kernels";
   compile.async = request.async;
+  compile.stitch.explain = request.explain;
   compile.memory_limit = options.memory_limit;
   if (request.donate) compile.donated.assign(arguments, true);
   if (!dump) return compile;
@@ -117,6 +118,7 @@ Execution execute(const Program& program, const Function& function,
     (void)executable.run(request.donate ? owned(arguments) : arguments, run).value();
   }
   done.steps = executable.steps();
+  done.explained = request.explain;
   done.peak_bytes = executable.peak_bytes();
   done.interpreted_because = executable.interpreted_because();
   return done;
