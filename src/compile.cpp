@@ -47,25 +47,33 @@ bool is_computed_as_it_is(const OpDef& def) {
   return def.scalar != ScalarOp::none || cpu::has_library_call(def);
 }
 
-// Logs what each stage took.
+// Says what each stage took.
 class Stages {
  public:
+  explicit Stages(const CompileOptions& options) : options_(options) {}
   void done(std::string_view stage) {
     const auto now = std::chrono::steady_clock::now();
-    log(kLogPlans, "compile: {} took {:.1f} ms", stage,
-        std::chrono::duration<double, std::milli>(now - start_).count());
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    log(kLogPlans, "compile: {} took {:.1f} ms", stage, seconds * 1e3);
+    if (options_.report) options_.report->stages.push_back({std::string(stage), seconds});
     start_ = now;
   }
 
  private:
+  const CompileOptions& options_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
 
 Expected<Executable> compile(const Program& source, const CompileOptions& options) {
+  return compile_with(source, options, {});
+}
+
+Expected<Executable> compile_with(const Program& source, const CompileOptions& options,
+                                  const MakeCode& make_code) {
   const AssembleOptions assembly{.donated = options.donated, .memory_limit = options.memory_limit};
-  Stages stages;
+  Stages stages(options);
   const auto show = [&](std::string_view stage, const Program& program) {
     stages.done(stage);
     if (options.on_program) options.on_program(stage, program);
@@ -74,6 +82,7 @@ Expected<Executable> compile(const Program& source, const CompileOptions& option
   HEDDLE_TRY_VOID(verify(program));
   if (std::string why = why_interpreted(program, options.entry); !why.empty())
     return assemble(interpreted(source, options.entry, std::move(why)), assembly);
+  stages.done("verify");
 
   auto flat = inline_calls(program);
   if (!flat) return assemble(interpreted(source, options.entry, flat.reason()), assembly);
@@ -89,10 +98,12 @@ Expected<Executable> compile(const Program& source, const CompileOptions& option
   CompiledProgram compiled;
   compiled.program = std::move(program);
   compiled.function = number_of(compiled.program, options.entry);
+  if (options.report)
+    options.report->ops = compiled.program.region(compiled.entry().body).ops.size();
   HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, options.stitch));
   stages.done("stitch");
-  HEDDLE_TRY_VOID(make_kernels(compiled, options));
-  stages.done("kernels");
+  HEDDLE_TRY_VOID(make_kernels(compiled, options, make_code, [&] { stages.done("kernels"); }));
+  stages.done("code");
   auto executable = assemble(std::move(compiled), assembly);
   stages.done("memory");
   return executable;

@@ -14,7 +14,12 @@ Verdict stitch_regions(runtime::CompiledProgram& compiled, RegionId region,
                        const StitchOptions& options);
 
 // Kernels for the groups, and machine code for them; a group that cannot be lowered becomes its
-// ops.
-Verdict make_kernels(runtime::CompiledProgram& compiled, const CompileOptions& options);
+// ops. `on_lowered` is called between the two.
+Verdict make_kernels(runtime::CompiledProgram& compiled, const CompileOptions& options,
+                     const MakeCode& make_code, const std::function<void()>& on_lowered);
+
+// compile() with another way to make code; none: the compiler of this machine.
+Expected<Executable> compile_with(const Program& program, const CompileOptions& options,
+                                  const MakeCode& make_code);
 
 }  // namespace heddle

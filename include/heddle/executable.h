@@ -22,8 +22,9 @@ struct StepInfo {
   std::string name = {};
   std::string ops = {};  // that it computes, in order: "exp, add"; shortened where they are many
   std::size_t op_count = 0;
-  std::string where = {};  // the first of them stands
-  std::string note = {};   // why it begins or ends here
+  std::string where = {};                 // the first of them stands
+  std::string note = {};                  // why it begins or ends here
+  std::vector<std::string> because = {};  // where that was asked for: why it is as it is
   std::int64_t bytes_read = 0, bytes_written = 0;
   std::int64_t bytes_apart = 0;  // that its ops would read and write one by one
   std::size_t kernels = 0;       // in one launch
@@ -55,6 +56,10 @@ class Executable {
   // and that nobody else holds, may be overwritten. One run at a time: a second one waits.
   Expected<std::vector<Array>> run(std::vector<Array> arguments,
                                    const RunOptions& options = {}) const;
+
+  // Waits until all machine code is there, where it is made in the background; a reason where some
+  // could not be made, so that its kernel stays interpreted.
+  Verdict finish_compiling() const;
 
   // In the order in which they run; those inside of a loop or branch after it.
   const std::vector<StepInfo>& steps() const;

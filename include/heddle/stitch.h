@@ -9,11 +9,20 @@
 
 namespace heddle {
 
+// What a schedule leaves open; chosen by cost.
+struct LaunchChoice {
+  std::int64_t block_elements = 4096;  // that a block has at least, where there are enough
+  bool keep_heavy = true;  // expensive values that several stages need are kept, not computed again
+  friend bool operator==(const LaunchChoice&, const LaunchChoice&) = default;
+};
+
 // Ops that one kernel computes.
 struct StitchGroup {
   std::vector<OpId> ops;         // in the order of the region
   std::vector<ValueId> inputs;   // from outside of the group, each once
   std::vector<ValueId> outputs;  // that somebody outside of the group uses, each once
+  LaunchChoice choice = {};
+  std::vector<std::string> notes = {};  // where they were asked for: why it is as it is
 };
 
 // One launch of kernels that do not depend on each other; or an op that stands alone, for a library
@@ -30,6 +39,7 @@ struct StitchPlan {
 struct StitchOptions {
   bool fuse = true;  // false: every op by itself
   MachineFigures machine = {};
+  bool explain = false;  // fill in StitchGroup::notes
 };
 
 // Plans the ops of a region, constants and the terminator left out: they are nobody's work.

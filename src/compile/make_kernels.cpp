@@ -66,8 +66,8 @@ void lower(const CompiledProgram& compiled, Work& work, const MachineFigures& ma
   work.text = print(work.kernel->kernel);
 }
 
-// Distinct kernels, each compiled once, several at a time.
-void make_code(std::vector<Work>& all) {
+// The first work of every text.
+std::vector<std::size_t> find_distinct(std::vector<Work>& all) {
   std::unordered_map<std::string_view, std::size_t> seen;
   std::vector<std::size_t> distinct;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -76,21 +76,46 @@ void make_code(std::vector<Work>& all) {
     all[i].first = at->second;
     if (is_new) distinct.push_back(i);
   }
-  ThreadPool::shared().parallel_for(static_cast<std::int64_t>(distinct.size()),
-                                    [&](std::int64_t i, int) {
-                                      Work& work = all[distinct[static_cast<std::size_t>(i)]];
-                                      auto code = shared_jit().compile(work.kernel->kernel);
-                                      if (code)
-                                        work.kernel->code = *std::move(code);
-                                      else
-                                        work.trouble = code.reason();
-                                    });
+  return distinct;
+}
+
+// Distinct kernels, each compiled once, several at a time.
+void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct,
+              const MakeCode& make) {
+  ThreadPool::shared().parallel_for(
+      static_cast<std::int64_t>(distinct.size()), [&](std::int64_t i, int) {
+        Work& work = all[distinct[static_cast<std::size_t>(i)]];
+        auto code = make(work.kernel->kernel);
+        if (code)
+          work.kernel->code = std::make_shared<LazyCode>(*std::move(code));
+        else
+          work.trouble = code.reason();
+      });
+}
+
+// The same, later, on threads of their own.
+std::shared_ptr<BackgroundCode> begin_all(std::vector<Work>& all,
+                                          const std::vector<std::size_t>& distinct,
+                                          const MakeCode& make) {
+  std::vector<std::shared_ptr<LazyCode>> codes;
+  for (std::size_t i : distinct) {
+    all[i].kernel->code = std::make_shared<LazyCode>(all[i].kernel->kernel, make);
+    codes.push_back(all[i].kernel->code);
+  }
+  const int threads = std::max(1, ThreadPool::shared().threads() / 2);
+  return std::make_shared<BackgroundCode>(std::move(codes), threads);
+}
+
+void share_code(std::vector<Work>& all) {
   for (Work& work : all)
     if (work.first != SIZE_MAX) {
       work.kernel->code = all[work.first].kernel->code;
       work.trouble = all[work.first].trouble;
     }
 }
+
+// Where there is none, ops are better off by reference than kernels by interpreter.
+bool has_compiler(const MakeCode& given) { return given || shared_jit().target().ok(); }
 
 // For --dump; empty where there is no LLVM.
 std::string code_of(const Kernel& kernel) {
@@ -127,13 +152,26 @@ void take_apart(CompiledProgram& compiled,
 
 }  // namespace
 
-Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options) {
+Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
+                     const MakeCode& make_code, const std::function<void()>& on_lowered) {
   std::vector<Work> work = groups_of(compiled);
   ThreadPool::shared().parallel_for(
       static_cast<std::int64_t>(work.size()), [&](std::int64_t i, int) {
         lower(compiled, work[static_cast<std::size_t>(i)], options.stitch.machine);
       });
-  if (options.machine_code) make_code(work);
+  const std::vector<std::size_t> distinct = find_distinct(work);
+  on_lowered();
+  const MakeCode make =
+      make_code ? make_code : [](const Kernel& kernel) { return shared_jit().compile(kernel); };
+  if (options.machine_code && options.async && has_compiler(make_code))
+    compiled.background = begin_all(work, distinct, make);
+  else if (options.machine_code)
+    make_all(work, distinct, make);
+  share_code(work);
+  if (options.report) {
+    options.report->kernels = work.size();
+    options.report->distinct_kernels = distinct.size();
+  }
   std::unordered_map<const CompiledKernel*, std::string> why;
   for (const Work& w : work) {
     if (!w.trouble.empty())

@@ -23,6 +23,16 @@ std::string op_names(const Program& program, const std::vector<OpId>& ops) {
   return names;
 }
 
+// Those of the first kernels that differ; the others of a launch are much alike.
+std::vector<std::string> reasons_of(const CompiledUnit& unit) {
+  constexpr std::size_t kMostKernels = 3;
+  std::vector<std::string> lines;
+  for (std::size_t k = 0; k < unit.kernels.size() && k < kMostKernels; ++k)
+    for (const std::string& line : unit.kernels[k].group.notes)
+      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+  return lines;
+}
+
 }  // namespace
 
 Assembler::Assembler(const CompiledProgram& compiled, const AssembleOptions& options)
@@ -237,6 +247,7 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
     const auto& group = unit.kernels[k].group.ops;
     ops.insert(ops.end(), group.begin(), group.end());
   }
+  info.because = reasons_of(unit);
   info.ops = op_names(program_, ops);
   info.op_count = ops.size();
   if (!ops.empty()) info.where = program_.where(program_.op(ops[0]).loc);

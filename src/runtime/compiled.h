@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "device/cpu/jit.h"
+#include "device/cpu/lazy_code.h"
 #include "heddle/kernel.h"
 #include "heddle/program.h"
 #include "heddle/stitch.h"
@@ -16,7 +16,7 @@ namespace heddle::runtime {
 struct CompiledKernel {
   Kernel kernel;
   StitchGroup group;
-  std::shared_ptr<const CpuKernel> code;  // none: it is interpreted
+  std::shared_ptr<LazyCode> code = {};  // none: it is interpreted
 };
 
 // One launch, or one op by a library, the reference evaluation or steps of its regions.
@@ -32,6 +32,7 @@ struct CompiledProgram {
   std::unordered_map<RegionId, std::vector<CompiledUnit>> regions;
   // Why the whole of it is left to the interpreter; empty where it is compiled.
   std::string interpreted_because;
+  std::shared_ptr<BackgroundCode> background = {};  // where code is made while the program runs
 
   const Function& entry() const { return program.functions[function]; }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/interpreter.h"
+#include "heddle/thread_pool.h"
 #include "runtime/state.h"
 
 namespace heddle {
@@ -36,6 +37,24 @@ std::byte* argument_data(Array& argument, bool donated) {
     argument = Array(argument.type(), Block::copy_of(argument.bytes()));
   if (donated) return argument.mutable_bytes().data();
   return const_cast<std::byte*>(argument.bytes().data());  // nobody writes to it
+}
+
+// The places that never change: constants and the arena.
+void bind_fixed(ExecutableState& state) {
+  if (state.arena) return;
+  state.scratch =
+      Block::raw(static_cast<std::size_t>(state.scratch_stride * ThreadPool::shared().threads()));
+  auto arena = Block::raw(static_cast<std::size_t>(state.arena_bytes));
+  state.home.assign(state.slots.size(), nullptr);
+  state.now.assign(state.slots.size(), nullptr);
+  for (SlotId id = 0; id < state.slots.size(); ++id) {
+    const Slot& slot = state.slots[id];
+    if (slot.kind == SlotKind::constant)
+      state.home[id] = const_cast<std::byte*>(state.constants[slot.number].bytes().data());
+    if (slot.kind == SlotKind::arena && slot.first >= 0)
+      state.home[id] = arena->data() + slot.offset;
+  }
+  state.arena = std::move(arena);
 }
 
 Blocks bind_slots(ExecutableState& state, std::vector<Array>& arguments) {
@@ -103,14 +122,23 @@ Expected<std::vector<Array>> Executable::run(std::vector<Array> arguments,
   if (options.times != nullptr && options.times->size() < state.infos.size())
     options.times->resize(state.infos.size());
   try {
+    bind_fixed(state);
     const Blocks blocks = bind_slots(state, arguments);
     HEDDLE_TRY_VOID(run_steps(state, state.steps, options));
     return collect(state, arguments, blocks);
   } catch (const std::bad_alloc&) {
-    return reason("there is not enough memory");
+    return reason(
+        "{}: there is not enough memory: {:.1f} MB for values that are computed, beside the "
+        "arguments",
+        state.compiled.program.file, static_cast<double>(state.peak_bytes) / 1e6);
   } catch (const Error& error) {
     return Reason{error.what()};
   }
+}
+
+Verdict Executable::finish_compiling() const {
+  const auto& background = state_->compiled.background;
+  return background ? background->wait() : yes();
 }
 
 const std::vector<StepInfo>& Executable::steps() const { return state_->infos; }

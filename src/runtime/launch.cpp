@@ -9,6 +9,8 @@ namespace {
 // Below this many node evaluations a phase is over before a second worker would have begun: about
 // 5 µs of vectors.
 constexpr double kWorthSharing = 200'000;
+// Node evaluations that the interpreter does in about the time that a compiler needs for a kernel.
+constexpr double kQuickToInterpret = 1'000'000;
 // Parts per worker, so that one that is held up does not hold up all.
 constexpr std::int64_t kPartsPerWorker = 4;
 
@@ -59,6 +61,11 @@ Verdict interpret_kernel(const LaunchKernel& kernel) {
 }  // namespace
 
 void plan_launch(LaunchStep& launch, int threads) {
+  for (LaunchKernel& k : launch.kernels) {
+    double work = 0;
+    for (const Phase& phase : k.kernel.phases) work += work_of(phase);
+    k.large = work > kQuickToInterpret;
+  }
   std::size_t levels = 0;
   for (const LaunchKernel& k : launch.kernels)
     if (k.code) levels = std::max(levels, k.kernel.phases.size());
@@ -82,14 +89,17 @@ void plan_launch(LaunchStep& launch, int threads) {
 Verdict run_launch(const LaunchStep& launch, const LaunchMemory& memory, ThreadPool& pool) {
   for (const LaunchKernel& kernel : launch.kernels) {
     set_pointers(kernel, memory);
-    if (!kernel.code) HEDDLE_TRY_VOID(interpret_kernel(kernel));
+    if (kernel.code && kernel.large) kernel.code->wait();
+    kernel.now = kernel.code ? kernel.code->get() : nullptr;
+    if (kernel.now == nullptr) HEDDLE_TRY_VOID(interpret_kernel(kernel));
   }
   for (const LaunchPhase& phase : launch.phases) {
     const auto run_part = [&](std::int64_t i, int worker) {
       const LaunchPart& part = phase.parts[static_cast<std::size_t>(i)];
       const LaunchKernel& kernel = launch.kernels[part.kernel];
-      kernel.code->phases[phase.phase](kernel.pointers.data(), part.first, part.last,
-                                       memory.scratch + worker * memory.scratch_stride, part.chunk);
+      if (kernel.now == nullptr) return;
+      kernel.now->phases[phase.phase](kernel.pointers.data(), part.first, part.last,
+                                      memory.scratch + worker * memory.scratch_stride, part.chunk);
     };
     const auto count = static_cast<std::int64_t>(phase.parts.size());
     if (!phase.alone) {

@@ -25,8 +25,8 @@ class ExecutableState {
   std::vector<Array> constants;
   std::int64_t peak_bytes = 0;
 
-  std::shared_ptr<Block> arena, scratch;
-  std::int64_t scratch_stride = 0;
+  std::int64_t arena_bytes = 0, scratch_stride = 0;
+  std::shared_ptr<Block> arena, scratch;  // made by the first run
 
   // ---- of the run that is under way
   std::mutex turn;

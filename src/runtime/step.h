@@ -19,11 +19,13 @@ using SlotId = std::uint32_t;
 // One kernel of a launch, with the memory that it works on.
 struct LaunchKernel {
   Kernel kernel;
-  std::shared_ptr<const CpuKernel> code;     // none: it is interpreted
+  std::shared_ptr<LazyCode> code;            // none: it is interpreted
   std::vector<SlotId> slots = {};            // by buffer; kNone: of reach `block`
   std::vector<std::int64_t> shift = {};      // by buffer: bytes from the start of the slot
   std::vector<std::int64_t> bytes = {};      // by buffer
+  bool large = false;                        // to interpret it takes longer than to compile it
   mutable std::vector<void*> pointers = {};  // of the run that is under way
+  mutable const CpuKernel* now = nullptr;    // the code that the run takes; none: it is interpreted
 };
 
 // Consecutive blocks of one phase of one kernel, done by one worker.

@@ -61,22 +61,10 @@ std::vector<std::size_t> levels(const Graph& graph, const Contracted& c) {
 
 }  // namespace
 
-Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers,
-                             std::vector<Pattern> patterns) {
-  Contracted c = contract(graph, patterns);
-  std::vector<std::size_t> level = levels(graph, c);
-  // Two patterns may each be fine and yet wait for one another; the smaller one gives way.
-  while (true) {
-    const Pattern* worst = nullptr;
-    for (std::size_t u = 0; u < c.units.size(); ++u)
-      if (level[u] == SIZE_MAX && c.units[u].size() > 1 &&
-          (!worst || c.units[u].size() < worst->size()))
-        worst = &c.units[u];
-    if (!worst) break;
-    patterns.erase(std::find(patterns.begin(), patterns.end(), *worst));
-    c = contract(graph, patterns);
-    level = levels(graph, c);
-  }
+Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found) {
+  const Contracted c = contract(graph, found.patterns);
+  const std::vector<std::size_t> level = levels(graph, c);
+  HEDDLE_CHECK(std::ranges::find(level, SIZE_MAX) == level.end(), "kernels wait for one another");
   std::map<std::size_t, std::vector<std::size_t>> by_level;
   for (std::size_t u = 0; u < c.units.size(); ++u) by_level[level[u]].push_back(u);
   StitchPlan plan;
@@ -94,6 +82,7 @@ Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers,
       std::vector<OpId> ops;
       for (Vertex v : c.units[u]) ops.push_back(graph.ops[v]);
       StitchGroup group = make_group(*graph.program, readers, std::move(ops));
+      if (u < found.choices.size()) group.choice = found.choices[u];
       if (!group.outputs.empty()) launch.kernels.push_back(std::move(group));
     }
     if (!launch.kernels.empty()) plan.units.push_back(std::move(launch));

@@ -1,10 +1,12 @@
 #include "stitch/cost.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 #include "stitch/group.h"
+#include "stitch/instructions.h"
 #include "stitch/scan.h"
 
 namespace heddle {
@@ -54,6 +56,12 @@ bool is_behind(const Program& program, const Op& op) {
   return true;
 }
 
+// Rows that begin anywhere in a line of the cache.
+bool has_ragged_rows(const Type& type) {
+  constexpr std::int64_t kLine = 64;
+  return type.rank() > 1 && type.shape.back() * byte_size(type.dtype) % kLine != 0;
+}
+
 // A window computes its operand once per place of the window.
 double window_of(const Program& program, const Op& op) {
   if (op.def->emission != Emission::reduce || op.def->form == Form::reduce) return 1;
@@ -64,8 +72,9 @@ double window_of(const Program& program, const Op& op) {
   return std::max(1.0, all / in);
 }
 
-// A constant of one value is no memory at all.
-std::int64_t bytes_of(const Program& p, ValueId v) {
+}  // namespace
+
+std::int64_t memory_bytes(const Program& p, ValueId v) {
   const Type& type = p.type_of(v);
   if (!type.is_tensor()) return 0;
   const OpId from = p.value(v).op;
@@ -77,7 +86,11 @@ std::int64_t bytes_of(const Program& p, ValueId v) {
   return type.bytes();
 }
 
-}  // namespace
+// Processors compute while they wait for memory, but not all of the time: what is less hides by
+// half, as measured.
+double overlapped(double memory, double work) {
+  return std::max(memory, work) + 0.5 * std::min(memory, work);
+}
 
 CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
     : graph_(graph), machine_(machine) {
@@ -85,17 +98,18 @@ CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
   bytes_.assign(p.value_count(), -1);
   maker_.assign(p.value_count(), kNone);
   seen_.assign(p.value_count(), 0);
+  loaded_.assign(p.value_count(), 0);
   member_.assign(graph.size(), 0);
   times_.assign(graph.size(), 0);
   facts_.resize(graph.size());
   for (Vertex v = 0; v < graph.size(); ++v) {
     const Op& op = graph.op(v);
     for (std::size_t i = 0; i < op.result_count; ++i) {
-      bytes_[p.result(op, i)] = bytes_of(p, p.result(op, i));
+      bytes_[p.result(op, i)] = memory_bytes(p, p.result(op, i));
       maker_[p.result(op, i)] = v;
     }
     for (ValueId value : graph.reads[v])
-      if (bytes_[value] < 0) bytes_[value] = bytes_of(p, value);
+      if (bytes_[value] < 0) bytes_[value] = memory_bytes(p, value);
     if (!graph.stitchable[v]) continue;
     Facts& f = facts_[v];
     f.elements = f.points = static_cast<double>(p.type_of(p.result(op, 0)).elements());
@@ -106,11 +120,11 @@ CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
     if (f.reduces)
       f.points = std::max(
           f.points, f.window * static_cast<double>(p.type_of(p.operands(op)[reduced]).elements()));
-    f.weight = op.def->cls == OpClass::heavy        ? machine.light_rate / machine.heavy_rate
-               : op.def->emission == Emission::copy ? 0.25
-                                                    : 1.0;
     f.elsewhere = !f.reduces && takes_elsewhere(op);
     f.behind = f.elsewhere && op.operand_count > 0 && is_behind(p, op);
+    f.seconds = f.behind ? 0 : instructions_of(p, op).seconds(machine);
+    f.pads = op.def->short_name() == "pad";
+    f.ragged = f.elsewhere && has_ragged_rows(p.type_of(p.result(op, 0)));
     f.partly = f.elsewhere && op.def->emission != Emission::join;
   }
   for (Vertex v = 0; v < graph.size(); ++v)
@@ -143,19 +157,25 @@ CostModel::Traffic CostModel::traffic(const Pattern& pattern) const {
       count(facts_[v].partly ? std::min(bytes_[value], bytes_[p.result(op, 0)]) : bytes_[value],
             total);
     }
-    const bool leaves =
-        graph_.escapes[v] || std::any_of(graph_.consumers[v].begin(), graph_.consumers[v].end(),
-                                         [&](Vertex c) { return !is_member(c); });
-    if (!leaves) continue;
-    for (std::size_t i = 0; i < op.result_count; ++i) count(bytes_[p.result(op, i)], total);
+    if (is_passed_on(v)) continue;
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      count(bytes_[p.result(op, i)], total);
+      // What cannot go past the caches is read before it is written.
+      if (facts_[v].ragged) count(bytes_[p.result(op, i)], total);
+    }
   }
   return total;
 }
 
-double CostModel::kernel(const Pattern& pattern) const {
-  const Traffic memory = traffic(pattern);  // enters the pattern
-  // From the last op to the first: how often each is computed.
-  double work = 0;
+// Whether it goes to others of the pattern only.
+bool CostModel::is_passed_on(Vertex v) const {
+  return !graph_.escapes[v] &&
+         std::ranges::all_of(graph_.consumers[v], [&](Vertex c) { return is_member(c); });
+}
+
+// How often each vertex of the pattern is computed at every one of its points, from the last to the
+// first.
+void CostModel::count_times(const Pattern& pattern) const {
   for (std::size_t n = pattern.size(); n-- > 0;) {
     const Vertex v = pattern[n];
     const Facts& own = facts_[v];
@@ -167,17 +187,54 @@ double CostModel::kernel(const Pattern& pattern) const {
       else if (!user.elsewhere)
         same = std::max(same, times_[c] * user.window);
       else
-        elsewhere +=
-            times_[c] *
-            (user.elements <= own.elements || user.behind ? 1.0 : user.elements / own.elements);
+        elsewhere += times_[c] * (user.pads && !is_passed_on(c) ? 2.0
+                                  : user.elements <= own.elements || user.behind
+                                      ? 1.0
+                                      : user.elements / own.elements);
     }
-    double count = std::max(1.0, same + elsewhere);
-    if (own.reduces) count = 1;
-    times_[v] = count;
-    work += count * own.points * own.weight;
+    times_[v] = own.reduces ? 1 : std::max(1.0, same + elsewhere);
   }
-  return machine_.launch_seconds +
-         std::max(memory.seconds, work / (machine_.light_rate * machine_.workers));
+}
+
+// Loads of what comes from outside: once for all vertices that read it at their own place, and once
+// for every one that reads it elsewhere.
+double CostModel::loads(const Pattern& pattern) const {
+  constexpr std::int64_t kOneElement = 8;  // bytes at most: loaded once, before all loops
+  double count = 0;
+  for (Vertex v : pattern) {
+    const Facts& own = facts_[v];
+    if (own.behind) continue;
+    for (ValueId value : graph_.reads[v]) {
+      if (bytes_[value] <= kOneElement || (maker_[value] != kNone && is_member(maker_[value])))
+        continue;
+      if (!own.elsewhere && std::exchange(loaded_[value], epoch_) == epoch_) continue;
+      count += times_[v] * own.points;
+    }
+  }
+  return count;
+}
+
+double CostModel::work(const Pattern& pattern) const {
+  count_times(pattern);
+  double seconds = loads(pattern) / machine_.light_rate;
+  for (Vertex v : pattern) seconds += times_[v] * facts_[v].points * facts_[v].seconds;
+  return seconds / machine_.workers;
+}
+
+double CostModel::kernel(const Pattern& pattern) const {
+  const Traffic memory = traffic(pattern);  // enters the pattern
+  return machine_.launch_seconds + overlapped(memory.seconds, work(pattern));
+}
+
+CostModel::Repeated CostModel::most_repeated(const Pattern& pattern) const {
+  enter(pattern);
+  count_times(pattern);
+  Repeated most;
+  for (Vertex v : pattern)
+    if (facts_[v].seconds * times_[v] > 0 && graph_.op(v).def->cls != OpClass::move &&
+        times_[v] > most.times)
+      most = {v, times_[v]};
+  return most;
 }
 
 double CostModel::apart(const Pattern& pattern) const {

@@ -8,6 +8,12 @@
 
 namespace heddle {
 
+// Bytes that it takes to read or write a value; a constant of one number is no memory at all.
+std::int64_t memory_bytes(const Program& program, ValueId value);
+
+// Seconds of a kernel that moves memory and computes at the same time.
+double overlapped(double memory, double work);
+
 class CostModel {
  public:
   CostModel(const Graph& graph, const MachineFigures& machine);
@@ -24,21 +30,34 @@ class CostModel {
   };
   Traffic traffic(const Pattern& pattern) const;
 
+  // What one kernel of the pattern would compute most often at one place.
+  struct Repeated {
+    Vertex vertex = kNone;
+    double times = 0;
+  };
+  Repeated most_repeated(const Pattern& pattern) const;
+
  private:
   // What is asked about a vertex again and again.
   struct Facts {
     double elements = 0;     // of result 0
     double points = 0;       // at which it computes
-    double weight = 0;       // of one computation, in light ones
+    double seconds = 0;      // of one computation, by one worker
     double window = 1;       // how often it computes its operand
     double alone = 0;        // seconds as a kernel of its own
     bool reduces = false;    // computed once and kept
     bool elsewhere = false;  // takes its operand at another index than that of its result
     bool behind = false;     // as a broadcast along inner loops only
     bool partly = false;     // reads no more than it gives
+    bool pads = false;       // computes its operand under a guard where it is a result
+    bool ragged = false;     // its rows are no whole lines, and it goes row by row
   };
   void count(std::int64_t bytes, Traffic& traffic) const;
   void enter(const Pattern& pattern) const;
+  bool is_passed_on(Vertex v) const;
+  void count_times(const Pattern& pattern) const;
+  double loads(const Pattern& pattern) const;
+  double work(const Pattern& pattern) const;  // seconds; of the pattern that was entered
   bool is_member(Vertex v) const { return member_[v] == epoch_; }
 
   const Graph& graph_;
@@ -47,7 +66,7 @@ class CostModel {
   std::vector<std::int64_t> bytes_;   // by value
   std::vector<std::uint32_t> maker_;  // vertex by value, or kNone
   // Marks of the pattern that is being looked at; old ones count for nothing.
-  mutable std::vector<std::uint32_t> member_, seen_;
+  mutable std::vector<std::uint32_t> member_, seen_, loaded_;
   mutable std::vector<double> times_;
   mutable std::uint32_t epoch_ = 0;
 };

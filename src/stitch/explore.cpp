@@ -1,11 +1,14 @@
 #include "stitch/explore.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <unordered_map>
 
+#include "heddle/log.h"
 #include "heddle/op.h"
+#include "stitch/alike.h"
 #include "stitch/cost.h"
+#include "stitch/latency.h"
 #include "stitch/merge.h"
 #include "stitch/schedule.h"
 
@@ -13,9 +16,8 @@ namespace heddle {
 
 namespace {
 
-constexpr std::size_t kKeep = 3;       // patterns per vertex, and plans of the beam
-constexpr std::size_t kMostOps = 160;  // of one pattern
-constexpr std::size_t kAtOnce = 2;     // consumers whose patterns are combined at once
+constexpr std::size_t kKeep = 3;    // patterns per vertex, and plans of the beam
+constexpr std::size_t kAtOnce = 2;  // consumers whose patterns are combined at once
 
 struct Candidate {
   Pattern pattern;
@@ -26,14 +28,24 @@ struct Candidate {
 
 class Explorer {
  public:
-  Explorer(const Graph& graph, const Readers& readers, const MachineFigures& machine)
-      : graph_(graph), readers_(readers), machine_(machine), cost_(graph, machine) {}
+  // Of patterns that are alike.
+  struct Found {
+    bool legal = false;
+    double seconds = 0;  // by the full evaluator
+  };
 
-  std::vector<Pattern> run() {
+  Explorer(const Graph& graph, const Readers& readers, const MachineFigures& machine)
+      : graph_(graph), readers_(readers), machine_(machine), cost_(graph, machine), alike_(graph) {}
+
+  Exploration run() {
     best_.resize(graph_.size());
     for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;)
       if (graph_.stitchable[v]) best_[v] = candidates(v);
-    return merge(graph_, cost_, choose(), [this](const Pattern& p) { return is_legal(p); });
+    Exploration done;
+    done.patterns =
+        merge(graph_, cost_, choose(), [this](const Pattern& p) { return has_kernel(p); });
+    for (const Pattern& p : done.patterns) done.choices.push_back(launch(p));
+    return done;
   }
 
  private:
@@ -41,17 +53,23 @@ class Explorer {
   std::vector<Candidate> reduce(std::span<const Vertex> consumers, Vertex v);
   void add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const;
   std::vector<Candidate> top(std::vector<Candidate> all);
-  bool is_legal(const Pattern& pattern);
+  StitchGroup group_of(const Pattern& pattern) const;
+  const Found& look(const Pattern& pattern);
+  LaunchChoice launch(const Pattern& pattern);
+  bool has_kernel(const Pattern& pattern);
+  double full_cost(const std::vector<const Pattern*>& plan);
   bool only_feeds(Vertex v, const Pattern& pattern) const;
   bool needs_schedule(const Pattern& pattern) const;
-  std::vector<Pattern> choose() const;
+  std::vector<Pattern> choose();
 
   const Graph& graph_;
   const Readers& readers_;
   const MachineFigures& machine_;
   CostModel cost_;
   std::vector<std::vector<Candidate>> best_;
-  std::map<Pattern, bool> legal_;
+  Alike alike_;
+  std::unordered_map<std::uint64_t, Found> found_;            // by key of the pattern
+  std::unordered_map<std::uint64_t, LaunchChoice> launches_;  // the same
 };
 
 // Ops that give their results element by element in one shape always share their loops.
@@ -73,18 +91,39 @@ bool Explorer::needs_schedule(const Pattern& pattern) const {
   return false;
 }
 
-// A kernel exists for it: no path comes back, and its loops can be shared.
-bool Explorer::is_legal(const Pattern& pattern) {
-  if (pattern.size() > kMostOps || !is_convex(graph_, pattern)) return false;
-  if (!needs_schedule(pattern)) return true;
-  auto [it, fresh] = legal_.try_emplace(pattern, false);
-  if (fresh) {
-    std::vector<OpId> ops;
-    for (Vertex v : pattern) ops.push_back(graph_.ops[v]);
-    const StitchGroup group = make_group(*graph_.program, readers_, std::move(ops));
-    it->second = schedule_group(*graph_.program, group, machine_).ok();
-  }
+// What one kernel of the pattern would be.
+const Explorer::Found& Explorer::look(const Pattern& pattern) {
+  auto [it, fresh] = found_.try_emplace(alike_.key(pattern));
+  if (!fresh) return it->second;
+  const StitchGroup group = group_of(pattern);
+  if (const auto schedule = schedule_group(*graph_.program, group, machine_))
+    it->second = {.legal = true,
+                  .seconds = estimate(*graph_.program, group, *schedule, machine_).seconds};
   return it->second;
+}
+
+StitchGroup Explorer::group_of(const Pattern& pattern) const {
+  std::vector<OpId> ops;
+  for (Vertex v : pattern) ops.push_back(graph_.ops[v]);
+  return make_group(*graph_.program, readers_, std::move(ops));
+}
+
+// How to launch it; found once for all patterns that are alike.
+LaunchChoice Explorer::launch(const Pattern& pattern) {
+  auto [it, fresh] = launches_.try_emplace(alike_.key(pattern));
+  if (!fresh) return it->second;
+  const auto launch = choose_launch(*graph_.program, group_of(pattern), machine_);
+  if (!launch) return it->second;
+  it->second = launch->choice;
+  log(kLogPlans, "stitch: {} ops in {} blocks of about {} elements, {:.3g} ms expected{}",
+      pattern.size(), launch->best.blocks, launch->choice.block_elements,
+      launch->best.seconds * 1e3, launch->choice.keep_heavy ? "" : ", expensive values not kept");
+  return it->second;
+}
+
+// Its loops can be shared.
+bool Explorer::has_kernel(const Pattern& pattern) {
+  return pattern.size() <= kMostOps && (!needs_schedule(pattern) || look(pattern).legal);
 }
 
 // The best legal ones, each once.
@@ -96,7 +135,7 @@ std::vector<Candidate> Explorer::top(std::vector<Candidate> all) {
   for (Candidate& c : all) {
     if (kept.size() == kKeep) break;
     if (c.gain < 0 || (!kept.empty() && kept.back().pattern == c.pattern)) continue;
-    if (!c.legal && !is_legal(c.pattern)) continue;
+    if (!c.legal && !(is_convex(graph_, c.pattern) && has_kernel(c.pattern))) continue;
     c.legal = true;
     kept.push_back(std::move(c));
   }
@@ -158,17 +197,20 @@ std::vector<Candidate> Explorer::candidates(Vertex v) {
 }
 
 // Producers first; a plan takes one of a vertex's patterns, or leaves it alone.
-std::vector<Pattern> Explorer::choose() const {
+std::vector<Pattern> Explorer::choose() {
   struct Link {
     const Pattern* pattern;
     std::shared_ptr<const Link> before;
   };
   struct Plan {
-    std::vector<bool> covered;
+    Pattern covered;  // of the vertices that are still to come
     double gain = 0;
     std::shared_ptr<const Link> chosen;
   };
-  std::vector<Plan> plans = {{std::vector<bool>(graph_.size(), false), 0, nullptr}};
+  std::vector<Plan> plans = {{{}, 0, nullptr}};
+  auto has = [](const Pattern& set, Vertex v) {
+    return std::binary_search(set.begin(), set.end(), v);
+  };
   for (Vertex v = 0; v < graph_.size(); ++v) {
     struct Step {
       std::size_t plan;
@@ -178,10 +220,11 @@ std::vector<Pattern> Explorer::choose() const {
     std::vector<Step> steps;
     for (std::size_t i = 0; i < plans.size(); ++i) {
       steps.push_back({i, nullptr, plans[i].gain});
-      if (plans[i].covered[v]) continue;
+      if (has(plans[i].covered, v)) continue;
       for (const Candidate& c : best_[v])
-        if (c.pattern.size() > 1 && std::none_of(c.pattern.begin(), c.pattern.end(),
-                                                 [&](Vertex w) { return plans[i].covered[w]; }))
+        if (c.pattern.size() > 1 && std::none_of(c.pattern.begin(), c.pattern.end(), [&](Vertex w) {
+              return has(plans[i].covered, w);
+            }))
           steps.push_back({i, &c, plans[i].gain + c.gain});
     }
     if (steps.size() == plans.size()) continue;
@@ -192,7 +235,8 @@ std::vector<Pattern> Explorer::choose() const {
       if (next.size() == kKeep) break;
       Plan plan = plans[s.plan];
       if (s.candidate) {
-        for (Vertex w : s.candidate->pattern) plan.covered[w] = true;
+        plan.covered = union_of(plan.covered, s.candidate->pattern);
+        std::erase_if(plan.covered, [v](Vertex w) { return w <= v; });
         plan.gain = s.gain;
         plan.chosen = std::make_shared<Link>(Link{&s.candidate->pattern, plan.chosen});
       }
@@ -200,16 +244,38 @@ std::vector<Pattern> Explorer::choose() const {
     }
     plans = std::move(next);
   }
+  // The full evaluator has the last word.
+  std::vector<const Pattern*> best;
+  double least = 0;
+  for (const Plan& plan : plans) {
+    std::vector<const Pattern*> chosen;
+    for (const Link* l = plan.chosen.get(); l; l = l->before.get()) chosen.push_back(l->pattern);
+    const double seconds = plans.size() > 1 ? full_cost(chosen) : 0;
+    if (&plan != &plans[0] && seconds >= least) continue;
+    least = seconds;
+    best = std::move(chosen);
+  }
   std::vector<Pattern> out;
-  for (const Link* l = plans[0].chosen.get(); l; l = l->before.get()) out.push_back(*l->pattern);
-  std::reverse(out.begin(), out.end());
+  for (auto p = best.rbegin(); p != best.rend(); ++p) out.push_back(**p);
   return out;
+}
+
+// Seconds of the patterns and of all other vertices by themselves.
+double Explorer::full_cost(const std::vector<const Pattern*>& plan) {
+  std::vector<bool> covered(graph_.size(), false);
+  double seconds = 0;
+  for (const Pattern* p : plan) {
+    for (Vertex v : *p) covered[v] = true;
+    seconds += look(*p).seconds;
+  }
+  for (Vertex v = 0; v < graph_.size(); ++v)
+    if (!covered[v] && graph_.stitchable[v]) seconds += look({v}).seconds;
+  return seconds;
 }
 
 }  // namespace
 
-std::vector<Pattern> explore(const Graph& graph, const Readers& readers,
-                             const MachineFigures& machine) {
+Exploration explore(const Graph& graph, const Readers& readers, const MachineFigures& machine) {
   return Explorer(graph, readers, machine).run();
 }
 

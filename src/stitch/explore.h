@@ -11,11 +11,13 @@ namespace heddle {
 
 // Disjoint patterns of at least two vertices, each a legal kernel, no cycle between them. What is
 // in none of them stands alone.
-std::vector<Pattern> explore(const Graph& graph, const Readers& readers,
-                             const MachineFigures& machine);
+struct Exploration {
+  std::vector<Pattern> patterns = {};
+  std::vector<LaunchChoice> choices = {};  // one each
+};
+Exploration explore(const Graph& graph, const Readers& readers, const MachineFigures& machine);
 
 // The plan of these patterns: an order in which they can run, and launches of several kernels.
-Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers,
-                             std::vector<Pattern> patterns);
+Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found);
 
 }  // namespace heddle

@@ -55,30 +55,86 @@ Graph make_graph(const Program& program, RegionId region) {
         graph.reads[v].push_back(value);
     }
     make_unique(graph.producers[v]);
+    graph.depth.push_back(0);
+    for (Vertex p : graph.producers[v])
+      graph.depth[v] = std::max(graph.depth[v], graph.depth[p] + 1);
   }
   for (auto& list : graph.consumers) make_unique(list);
   return graph;
 }
 
-bool is_convex(const Graph& graph, const Pattern& pattern) {
-  if (pattern.size() < 2) return true;
-  const Vertex last = pattern.back();
-  auto inside = [&](Vertex v) { return std::binary_search(pattern.begin(), pattern.end(), v); };
-  graph.begin_walk();
-  std::vector<Vertex> open;
-  for (Vertex v : pattern)
-    for (Vertex c : graph.consumers[v])
-      if (c < last && !inside(c) && graph.mark(c)) open.push_back(c);
-  while (!open.empty()) {
-    const Vertex v = open.back();
-    open.pop_back();
-    for (Vertex c : graph.consumers[v]) {
-      if (c > last) continue;
-      if (inside(c)) return false;
-      if (graph.mark(c)) open.push_back(c);
+namespace {
+
+// Whether a path leads from the pattern through other vertices back to it. Two walks take turns:
+// down from what the pattern feeds, and up from what feeds it; the first that comes to its end
+// decides, so that the cost is that of the smaller one.
+class Detour {
+ public:
+  Detour(const Graph& graph, const Pattern& pattern) : graph_(graph) {
+    graph.inside.begin(graph.size());
+    graph.below.begin(graph.size());
+    graph.above.begin(graph.size());
+    for (Vertex v : pattern) graph.inside.set(v);
+    for (Vertex v : pattern) {
+      for (Vertex c : graph.consumers[v]) note(c, down_, first_, least_, false);
+      for (Vertex p : graph.producers[v]) note(p, up_, last_, most_, true);
     }
   }
-  return true;
+
+  bool exists() {
+    seed(down_, graph_.below);
+    seed(up_, graph_.above);
+    while (!down_.empty() && !up_.empty())
+      if (step_down() || step_up()) return true;
+    return false;
+  }
+
+ private:
+  // What lies on a detour is no earlier than the first vertex that the pattern feeds, and no later
+  // than the last one that feeds it.
+  void note(Vertex v, std::vector<Vertex>& list, Vertex& number, std::uint32_t& depth, bool most) {
+    if (graph_.inside.has(v)) return;
+    list.push_back(v);
+    number = most ? std::max(number, v) : std::min(number, v);
+    depth = most ? std::max(depth, graph_.depth[v]) : std::min(depth, graph_.depth[v]);
+  }
+  bool is_between(Vertex v) const {
+    return v >= first_ && v <= last_ && graph_.depth[v] >= least_ && graph_.depth[v] <= most_;
+  }
+  void seed(std::vector<Vertex>& list, Graph::Marks& marks) const {
+    std::erase_if(list, [&](Vertex v) { return !is_between(v) || !marks.set(v); });
+  }
+  bool step_down() {
+    const Vertex v = down_.back();
+    down_.pop_back();
+    if (graph_.above.has(v)) return true;
+    for (Vertex c : graph_.consumers[v]) {
+      if (graph_.inside.has(c)) return true;
+      if (is_between(c) && graph_.below.set(c)) down_.push_back(c);
+    }
+    return false;
+  }
+  bool step_up() {
+    const Vertex v = up_.back();
+    up_.pop_back();
+    if (graph_.below.has(v)) return true;
+    for (Vertex p : graph_.producers[v]) {
+      if (graph_.inside.has(p)) return true;
+      if (is_between(p) && graph_.above.set(p)) up_.push_back(p);
+    }
+    return false;
+  }
+
+  const Graph& graph_;
+  std::vector<Vertex> down_, up_;
+  Vertex first_ = kNone, last_ = 0;
+  std::uint32_t least_ = UINT32_MAX, most_ = 0;
+};
+
+}  // namespace
+
+bool is_convex(const Graph& graph, const Pattern& pattern) {
+  return pattern.size() < 2 || !Detour(graph, pattern).exists();
 }
 
 Pattern union_of(const Pattern& a, const Pattern& b) {

@@ -1,6 +1,7 @@
 // The ops of a region as a graph of vertices, for fusion.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "heddle/program.h"
@@ -18,30 +19,30 @@ class Graph {
   std::vector<bool> stitchable;
   std::vector<bool> escapes;                // a result is used by the terminator
   std::vector<std::vector<ValueId>> reads;  // tensors from anywhere, each once
+  std::vector<std::uint32_t> depth;         // ops on the longest way to it
 
   std::size_t size() const { return ops.size(); }
-
-  // Marks for one walk at a time: a new walk makes all old marks void.
-  void begin_walk() const {
-    marks_.resize(ops.size(), 0);
-    ++walk_;
-  }
-  bool mark(Vertex v) const {  // false: it was marked already
-    if (marks_[v] == walk_) return false;
-    marks_[v] = walk_;
-    return true;
-  }
   const Op& op(Vertex v) const { return program->op(ops[v]); }
 
- private:
-  mutable std::vector<std::uint32_t> marks_;
-  mutable std::uint32_t walk_ = 0;
+  // Marks for one walk at a time: a new walk makes all old marks void.
+  struct Marks {
+    std::vector<std::uint32_t> by_vertex;
+    std::uint32_t walk = 0;
+    void begin(std::size_t size) {
+      by_vertex.resize(size, 0);
+      ++walk;
+    }
+    bool has(Vertex v) const { return by_vertex[v] == walk; }
+    bool set(Vertex v) { return std::exchange(by_vertex[v], walk) != walk; }  // false: it was
+  };
+  mutable Marks inside, below, above;  // of is_convex
 };
 
 Graph make_graph(const Program& program, RegionId region);
 
 // A set of vertices, ascending.
 using Pattern = std::vector<Vertex>;
+inline constexpr std::size_t kMostOps = 160;  // of one kernel
 
 // Whether no path leaves the pattern and comes back, so that it can run as one.
 bool is_convex(const Graph& graph, const Pattern& pattern);

@@ -4,34 +4,50 @@
 #include <queue>
 #include <unordered_map>
 
+#include "stitch/units.h"
+
 namespace heddle {
 
 namespace {
 
-using UnitId = std::uint32_t;
-
 class Merger {
  public:
-  Merger(const Graph& graph, const CostModel& cost, const IsLegal& is_legal)
-      : graph_(graph), cost_(cost), is_legal_(is_legal) {}
+  Merger(const Graph& graph, const CostModel& cost, std::vector<Pattern> plan,
+         const IsLegal& is_legal)
+      : graph_(graph),
+        cost_(cost),
+        is_legal_(is_legal),
+        units_(graph, std::move(plan)),
+        version_(units_.size(), 0),
+        seconds_(units_.size(), 0) {
+    for (Vertex v = 0; v < graph.size(); ++v)
+      for (ValueId value : graph.reads[v]) readers_[value].push_back(v);
+    for (UnitId u = 0; u < units_.size(); ++u)
+      if (mergeable(u)) seconds_[u] = cost_.kernel(units_[u]);
+  }
 
-  std::vector<Pattern> run(std::vector<Pattern> plan) {
-    start(std::move(plan));
+  std::vector<Pattern> run() {
     for (UnitId u = 0; u < units_.size(); ++u) offer_neighbours(u);
+    join_best();
+    // Where a border has moved, others may want to be joined.
+    constexpr int kMostTurns = 3;
+    for (int turn = 0; turn < kMostTurns && move_borders(); ++turn) join_best();
+    std::vector<Pattern> plan = std::move(units_).take();
+    std::erase_if(plan, [](const Pattern& p) { return p.size() < 2; });
+    return plan;
+  }
+
+ private:
+  void join_best() {
     while (!offers_.empty()) {
       const Offer best = offers_.top();
       offers_.pop();
       if (version_[best.a] != best.version_a || version_[best.b] != best.version_b) continue;
-      Pattern both = union_of(units_[best.a], units_[best.b]);
-      if (comes_back(both, best.a, best.b) || !is_legal_(both)) continue;
-      take(best.a, best.b, std::move(both));
+      if (!is_legal_(union_of(units_[best.a], units_[best.b]))) continue;
+      if (units_.can_join(best.a, best.b)) take(best.a, best.b);
     }
-    move_borders();
-    std::erase_if(units_, [](const Pattern& p) { return p.size() < 2; });
-    return std::move(units_);
   }
 
- private:
   struct Offer {
     double gain;
     UnitId a, b;
@@ -41,27 +57,9 @@ class Merger {
     }
   };
 
-  void start(std::vector<Pattern> plan) {
-    unit_of_.assign(graph_.size(), 0);
-    std::vector<bool> covered(graph_.size(), false);
-    units_ = std::move(plan);
-    for (const Pattern& p : units_)
-      for (Vertex v : p) covered[v] = true;
-    for (Vertex v = 0; v < graph_.size(); ++v)
-      if (!covered[v]) units_.push_back({v});
-    for (UnitId u = 0; u < units_.size(); ++u)
-      for (Vertex v : units_[u]) {
-        unit_of_[v] = u;
-        for (ValueId value : graph_.reads[v]) readers_[value].push_back(v);
-      }
-    version_.assign(units_.size(), 0);
-    walked_.assign(units_.size(), 0);
-    seconds_.resize(units_.size());
-    for (UnitId u = 0; u < units_.size(); ++u)
-      seconds_[u] = mergeable(u) ? cost_.kernel(units_[u]) : 0;
+  bool mergeable(UnitId u) const {
+    return !units_[u].empty() && graph_.stitchable[units_[u].front()];
   }
-
-  bool mergeable(UnitId u) const { return graph_.stitchable[units_[u].front()]; }
 
   // Units that a unit feeds, is fed by, or reads the same large value with.
   std::vector<UnitId> neighbours(UnitId u) const {
@@ -69,15 +67,15 @@ class Merger {
     constexpr std::int64_t kLarge = 1 << 10;
     std::vector<UnitId> all;
     for (Vertex v : units_[u]) {
-      for (Vertex w : graph_.producers[v]) all.push_back(unit_of_[w]);
+      for (Vertex w : graph_.producers[v]) all.push_back(units_.of(w));
       if (graph_.consumers[v].size() <= 4 * kFewReaders)
-        for (Vertex w : graph_.consumers[v]) all.push_back(unit_of_[w]);
+        for (Vertex w : graph_.consumers[v]) all.push_back(units_.of(w));
       for (ValueId value : graph_.reads[v]) {
         const std::vector<Vertex>& others = readers_.at(value);
         if (others.size() > kFewReaders || !graph_.program->type_of(value).is_tensor() ||
             graph_.program->type_of(value).bytes() < kLarge)
           continue;
-        for (Vertex w : others) all.push_back(unit_of_[w]);
+        for (Vertex w : others) all.push_back(units_.of(w));
       }
     }
     std::sort(all.begin(), all.end());
@@ -96,61 +94,37 @@ class Merger {
     }
   }
 
-  // Whether a path leaves the two and comes back through other units.
-  bool comes_back(const Pattern& both, UnitId a, UnitId b) {
-    const Vertex last = both.back();
-    ++walk_;
-    walked_[a] = walked_[b] = walk_;
-    std::vector<UnitId> open;
-    auto follow = [&](const Pattern& from) {
-      for (Vertex v : from)
-        for (Vertex w : graph_.consumers[v]) {
-          const UnitId u = unit_of_[w];
-          if (walked_[u] == walk_ || units_[u].front() > last) continue;
-          walked_[u] = walk_;
-          open.push_back(u);
-        }
-    };
-    follow(both);
-    while (!open.empty()) {
-      const UnitId u = open.back();
-      open.pop_back();
-      for (Vertex v : units_[u])
-        for (Vertex w : graph_.consumers[v])
-          if (unit_of_[w] == a || unit_of_[w] == b) return true;
-      follow(units_[u]);
-    }
-    return false;
-  }
-
   // A vertex at the end of one kernel whose users are all in another may be better off there: what
   // stands between the two is then its operand.
-  void move_borders() {
+  bool move_borders() {
+    std::vector<UnitId> changed;
     for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;) {
-      const UnitId from = unit_of_[v];
+      const UnitId from = units_.of(v);
       if (!mergeable(from) || graph_.escapes[v] || graph_.consumers[v].empty()) continue;
-      const UnitId to = unit_of_[graph_.consumers[v][0]];
+      const UnitId to = units_.of(graph_.consumers[v][0]);
       if (to == from || !mergeable(to) || units_[from].size() < 2) continue;
       if (!std::all_of(graph_.consumers[v].begin(), graph_.consumers[v].end(),
-                       [&](Vertex c) { return unit_of_[c] == to; }))
+                       [&](Vertex c) { return units_.of(c) == to; }))
         continue;
       Pattern less = units_[from], more = union_of(units_[to], {v});
       std::erase(less, v);
       const double now = seconds_[from] + seconds_[to];
       const double then = cost_.kernel(less) + cost_.kernel(more);
-      if (then >= now || comes_back(more, to, to) || !is_legal_(less) || !is_legal_(more)) continue;
-      unit_of_[v] = to;
-      units_[from] = std::move(less);
-      units_[to] = std::move(more);
+      if (then >= now || !is_legal_(less) || !is_legal_(more)) continue;
+      units_.move(v, to);
       seconds_[from] = cost_.kernel(units_[from]);
       seconds_[to] = cost_.kernel(units_[to]);
+      changed.insert(changed.end(), {from, to});
     }
+    std::ranges::sort(changed);
+    changed.erase(std::ranges::unique(changed).begin(), changed.end());
+    for (UnitId u : changed) ++version_[u];
+    for (UnitId u : changed) offer_neighbours(u);
+    return !changed.empty();
   }
 
-  void take(UnitId a, UnitId b, Pattern both) {
-    for (Vertex v : units_[b]) unit_of_[v] = a;
-    units_[a] = std::move(both);
-    units_[b].clear();
+  void take(UnitId a, UnitId b) {
+    units_.join(a, b);
     seconds_[a] = cost_.kernel(units_[a]);
     ++version_[a];
     ++version_[b];
@@ -160,11 +134,9 @@ class Merger {
   const Graph& graph_;
   const CostModel& cost_;
   const IsLegal& is_legal_;
-  std::vector<Pattern> units_;
-  std::vector<UnitId> unit_of_;
+  Units units_;
   std::unordered_map<ValueId, std::vector<Vertex>> readers_;
-  std::vector<std::uint32_t> version_, walked_;
-  std::uint32_t walk_ = 0;
+  std::vector<std::uint32_t> version_;
   std::vector<double> seconds_;
   std::priority_queue<Offer> offers_;
 };
@@ -173,7 +145,7 @@ class Merger {
 
 std::vector<Pattern> merge(const Graph& graph, const CostModel& cost, std::vector<Pattern> plan,
                            const IsLegal& is_legal) {
-  return Merger(graph, cost, is_legal).run(std::move(plan));
+  return Merger(graph, cost, std::move(plan), is_legal).run();
 }
 
 }  // namespace heddle

@@ -203,7 +203,7 @@ std::int64_t even_block(std::int64_t size, std::int64_t wanted) {
 // Blocks large enough to pay for their own start, small enough to stay in cache, and wide enough
 // along axes that are contiguous in memory.
 void Scheduler::choose_blocks() {
-  constexpr std::int64_t kEnough = 4096;
+  const std::int64_t enough = group_.choice.block_elements;
   constexpr std::int64_t kLine = 64;
   AxisList widest;
   auto look = [&](const AxisList& s) {
@@ -213,14 +213,14 @@ void Scheduler::choose_blocks() {
   for (const Reduction& r : plan_.reductions) look(r.loops);
   std::int64_t inner = inner_elements(widest);
   const std::int64_t least_blocks = std::int64_t{4} * machine_.workers;
-  for (std::size_t i = plan_.outer.size(); i-- > 0 && inner < kEnough;) {
+  for (std::size_t i = plan_.outer.size(); i-- > 0 && inner < enough;) {
     GroupAxis& x = axis(plan_.outer[i]);
     std::int64_t others = 1;
     for (std::size_t j = 0; j < i; ++j) others *= axis(plan_.outer[j]).size;
-    std::int64_t block = even_block(x.size, std::max<std::int64_t>(1, kEnough / inner));
+    std::int64_t block = even_block(x.size, std::max<std::int64_t>(1, enough / inner));
     while (block > 1 && others * ((x.size + block - 1) / block) < least_blocks) block /= 2;
     // Work that is small as a whole is one worker's.
-    if (product(widest) <= kEnough) block = x.size;
+    if (product(widest) <= enough) block = x.size;
     x.block = block;
     inner *= block;
     if (block < x.size) break;

@@ -79,6 +79,7 @@ Verdict Scheduler::keep_values() {
 // Values with an expensive function in them that stages of several levels need are kept, not
 // computed again, where a block has the room.
 void Scheduler::keep_tiles() {
+  if (!group_.choice.keep_heavy) return;
   std::unordered_map<ValueId, std::unordered_set<int>> stages;  // levels at which it is computed
   std::unordered_map<ValueId, bool> heavy;
   for (OpId id : group_.ops) {

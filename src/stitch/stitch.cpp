@@ -1,5 +1,6 @@
 #include "heddle/stitch.h"
 
+#include "stitch/explain.h"
 #include "stitch/explore.h"
 #include "stitch/group.h"
 
@@ -8,9 +9,11 @@ namespace heddle {
 Expected<StitchPlan> stitch(const Program& program, RegionId region, const StitchOptions& options) {
   const Graph graph = make_graph(program, region);
   const Readers readers(program, region);
-  std::vector<Pattern> patterns;
-  if (options.fuse) patterns = explore(graph, readers, options.machine);
-  return arrange(graph, readers, patterns);
+  Exploration found;
+  if (options.fuse) found = explore(graph, readers, options.machine);
+  HEDDLE_TRY(StitchPlan plan, arrange(graph, readers, std::move(found)));
+  if (options.explain) explain(graph, readers, options.machine, plan);
+  return plan;
 }
 
 }  // namespace heddle

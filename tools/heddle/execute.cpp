@@ -7,6 +7,7 @@
 
 #include "device/cpu/calibrate.h"
 #include "heddle/compile.h"
+#include "heddle/log.h"
 #include "heddle/stablehlo.h"
 #include "heddle/trace.h"
 
@@ -66,6 +67,8 @@ CompileOptions compile_options(const Function& function, const ExecuteRequest& r
   compile.stitch.fuse = request.fuse;
   compile.stitch.machine = host_figures();
   compile.machine_code = request.engine != "kernels";
+  compile.async = request.async;
+  compile.stitch.explain = request.explain;
   compile.memory_limit = options.memory_limit;
   if (request.donate) compile.donated.assign(arguments, true);
   if (!dump) return compile;
@@ -108,11 +111,14 @@ Execution execute(const Program& program, const Function& function,
     run.trace = nullptr;  // the first run says it all
   }
   if (request.time_steps) {
+    if (Verdict code = executable.finish_compiling(); !code)
+      log(kLogSteps, "not all kernels have machine code: {}", code.reason());
     run.times = &done.times;
     run.print = [](std::string_view) {};
     (void)executable.run(request.donate ? owned(arguments) : arguments, run).value();
   }
   done.steps = executable.steps();
+  done.explained = request.explain;
   done.peak_bytes = executable.peak_bytes();
   done.interpreted_because = executable.interpreted_because();
   return done;

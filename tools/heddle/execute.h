@@ -19,7 +19,9 @@ struct ExecuteRequest {
   int repeat = 1;
   bool donate = false;  // all arguments
   bool fuse = true;     // false: every op by itself
+  bool async = false;   // machine code is made while it runs
   bool time_steps = false;
+  bool explain = false;   // why each kernel is as it is
   std::string dump = {};  // folder for programs and kernels; empty: none
 };
 
@@ -28,6 +30,7 @@ struct Execution {
   double compile_seconds = 0;
   std::vector<double> seconds = {};  // of every run
   std::vector<StepInfo> steps = {};
+  bool explained = false;            // steps say why they are as they are
   std::vector<StepTime> times = {};  // of one more run than `repeat`, with time_steps
   std::int64_t peak_bytes = 0;
   std::string interpreted_because = {};

@@ -70,6 +70,7 @@ std::string details_of(const StepInfo& step) {
     text += fmt::format("{}{}\n{}one by one these would move {}\n", indent, shortened(step.ops, 90),
                         indent, format_bytes(static_cast<double>(step.bytes_apart)));
   if (!step.note.empty()) text += indent + shortened(step.note, 90) + "\n";
+  for (const std::string& line : step.because) text += indent + shortened(line, 96) + "\n";
   return text;
 }
 
@@ -77,15 +78,20 @@ std::string details_of(const StepInfo& step) {
 
 double copy_rate() {
   static const double rate = [] {
-    constexpr std::size_t kBytes = std::size_t{128} << 20, kPart = std::size_t{1} << 20;
+    // Beyond every cache, and each worker a part in one piece.
+    constexpr std::size_t kBytes = std::size_t{256} << 20;
+    const auto workers = static_cast<std::size_t>(ThreadPool::shared().threads());
+    const std::size_t part = kBytes / workers;
     const auto from = Block::zeroed(kBytes), to = Block::zeroed(kBytes);
+    std::memset(from->data(), 1, kBytes);  // pages of their own, not the one of zeros
     double best = 1;
     for (int turn = 0; turn < 4; ++turn) {
       const auto start = std::chrono::steady_clock::now();
-      ThreadPool::shared().parallel_for(kBytes / kPart, [&](std::int64_t part, int) {
-        const auto at = static_cast<std::size_t>(part) * kPart;
-        std::memcpy(to->data() + at, from->data() + at, kPart);
-      });
+      ThreadPool::shared().parallel_for(static_cast<std::int64_t>(workers),
+                                        [&](std::int64_t worker, int) {
+                                          const auto at = static_cast<std::size_t>(worker) * part;
+                                          std::memcpy(to->data() + at, from->data() + at, part);
+                                        });
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       best = std::max(best, 2.0 * static_cast<double>(kBytes) / took.count());
     }
@@ -144,10 +150,11 @@ Json explain_json(const Execution& execution) {
   for (double s : execution.seconds) report["runs_ms"].push_back(s * 1e3);
   if (!execution.interpreted_because.empty())
     report["interpreted_because"] = execution.interpreted_because;
-  if (execution.times.empty()) return report;
+  if (execution.times.empty() && !execution.explained) return report;
   report["steps"] = Json::array();
   for (std::size_t i = 0; i < execution.steps.size(); ++i) {
     const StepInfo& s = execution.steps[i];
+    const StepTime time = i < execution.times.size() ? execution.times[i] : StepTime{};
     report["steps"].push_back({{"kind", s.kind},
                                {"name", s.name},
                                {"ops", s.op_count},
@@ -156,8 +163,9 @@ Json explain_json(const Execution& execution) {
                                {"bytes_read", s.bytes_read},
                                {"bytes_written", s.bytes_written},
                                {"bytes_apart", s.bytes_apart},
-                               {"calls", execution.times[i].calls},
-                               {"ms", execution.times[i].seconds * 1e3}});
+                               {"because", s.because},
+                               {"calls", time.calls},
+                               {"ms", time.seconds * 1e3}});
   }
   return report;
 }

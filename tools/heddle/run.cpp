@@ -109,6 +109,7 @@ Outcome run_function(const Program& program, const Function& function, Session& 
   std::vector<Array> inputs = session.timed(
       "inputs", [&] { return gather_inputs(program, function, sources, options.memory_limit); });
   ExecuteRequest execution = request.execute;
+  execution.explain = request.explain;
   execution.time_steps = request.explain || log_level() >= kLogSteps;
   outcome.execution = session.timed("run @" + function.name, [&] {
     return execute(program, function, std::move(inputs), execution, options);
@@ -257,10 +258,12 @@ void add_engine(CLI::App& command, RunRequest& request) {
       ->check(CLI::IsMember(kEngines))
       ->capture_default_str();
   command.add_flag("--explain", request.explain,
-                   "Show every kernel and library call with its ops, bytes and time");
+                   "Show every kernel and library call: ops, bytes, time, why it ends");
   command.add_option("--repeat", execute.repeat, "Run so many times and give the median time")
       ->check(CLI::Range(1, 1'000'000));
   command.add_flag("!--no-fuse", execute.fuse, "Every op by itself, to see what stitching gains");
+  command.add_flag("--async", execute.async,
+                   "Begin at once; kernels are interpreted until their code is there");
   command.add_flag("--donate", execute.donate, "Let the program overwrite its arguments");
   command
       .add_option("--dump", execute.dump, "Folder for the program after every stage, and kernels")

@@ -1,0 +1,58 @@
+#include "device/cpu/lazy_code.h"
+
+#include "heddle/log.h"
+
+namespace heddle {
+
+void LazyCode::make() {
+  State expected = State::open;
+  if (!state_.compare_exchange_strong(expected, State::under_way)) return;
+  State then = State::failed;
+  try {
+    if (auto code = make_(kernel_)) {
+      code_ = *std::move(code);
+      then = State::there;
+    } else {
+      why_ = code.reason();
+    }
+  } catch (const std::exception& error) {
+    why_ = error.what();
+  }
+  state_.store(then, std::memory_order_release);
+  state_.notify_all();
+}
+
+void LazyCode::wait() {
+  make();
+  state_.wait(State::under_way);
+}
+
+BackgroundCode::BackgroundCode(std::vector<std::shared_ptr<LazyCode>> codes, int threads)
+    : codes_(std::move(codes)) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+BackgroundCode::~BackgroundCode() {
+  stop_ = true;
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void BackgroundCode::work() {
+  while (!stop_) {
+    const std::size_t i = next_++;
+    if (i >= codes_.size()) return;
+    codes_[i]->wait();
+    if (const std::string why = codes_[i]->failure(); !why.empty() && !warned_.exchange(true))
+      warn("a kernel stays interpreted, and slow: {}", why);
+  }
+}
+
+Verdict BackgroundCode::wait() {
+  for (const auto& code : codes_) {
+    code->wait();
+    if (std::string why = code->failure(); !why.empty()) return Reason{std::move(why)};
+  }
+  return yes();
+}
+
+}  // namespace heddle

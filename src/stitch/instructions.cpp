@@ -1,0 +1,91 @@
+#include "stitch/instructions.h"
+
+#include <algorithm>
+
+#include "heddle/op.h"
+
+namespace heddle {
+
+namespace {
+
+// Measured with vectors of f32 beside additions and exponentials.
+Instructions of_scalar(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::divide:
+      return {.light = 8};
+    case ScalarOp::sqrt:
+      return {.light = 12};
+    case ScalarOp::rsqrt:
+      return {.light = 20};
+    case ScalarOp::minimum:
+    case ScalarOp::maximum:
+    case ScalarOp::sign:
+    case ScalarOp::round_away:
+      return {.light = 3};
+    case ScalarOp::clamp:
+      return {.light = 6};
+    case ScalarOp::popcnt:
+    case ScalarOp::count_leading_zeros:
+      return {.light = 4};
+    case ScalarOp::exp:
+      return {.heavy = 1};
+    case ScalarOp::logistic:
+      return {.heavy = 1.5};
+    case ScalarOp::log:
+    case ScalarOp::log1p:
+    case ScalarOp::expm1:
+    case ScalarOp::tanh:
+    case ScalarOp::erf:
+      return {.heavy = 2};
+    case ScalarOp::sin:
+    case ScalarOp::cos:
+    case ScalarOp::tan:
+      return {.heavy = 3};
+    case ScalarOp::atan2:
+      return {.heavy = 4};
+    case ScalarOp::cbrt:
+      return {.heavy = 5};
+    case ScalarOp::power:
+      return {.heavy = 7};
+    case ScalarOp::remainder:
+      return {.heavy = 25};  // lane by lane
+    default:
+      return {.light = 1};
+  }
+}
+
+Instructions of_move(const Op& op) {
+  constexpr double kGuard = 1, kIndex = 0.1, kLane = 16;
+  switch (op.def->emission) {
+    case Emission::copy:  // guards of a pad run over the edges only
+      return {.light = kIndex};
+    case Emission::join:
+      return {.light = (kGuard + 1) * static_cast<double>(op.operand_count)};
+    case Emission::dynamic_slice:
+      return {.light = 2 * kIndex};
+    case Emission::dynamic_update_slice:
+      return {.light = 2 * kGuard + 1};
+    case Emission::gather:
+    case Emission::scatter:
+      return {.light = kLane};  // an access per lane
+    default:
+      return {.light = 1};
+  }
+}
+
+}  // namespace
+
+Instructions instructions_of(const Program& program, const Op& op) {
+  Instructions cost =
+      op.def->emission == Emission::scalar ? of_scalar(op.def->scalar) : of_move(op);
+  if (op.result_count == 0) return cost;
+  const DType type = program.type_of(program.result(op, 0)).dtype;
+  const bool computes = op.def->emission == Emission::scalar && op.def->scalar != ScalarOp::select;
+  // Computed in f32 and rounded each time; wide types fill a vector with fewer elements.
+  constexpr double kRounding = 8;
+  if (computes && (type == DType::f16 || type == DType::bf16)) cost.light += kRounding;
+  const double width = std::max(1.0, static_cast<double>(byte_size(type)) / 4);
+  return {cost.light * width, cost.heavy * width};
+}
+
+}  // namespace heddle

@@ -1,0 +1,287 @@
+#include "stitch/latency.h"
+
+#include <algorithm>
+#include <map>
+
+#include "heddle/op.h"
+#include "stitch/cost.h"
+#include "stitch/group.h"
+#include "stitch/instructions.h"
+
+namespace heddle {
+
+namespace {
+
+// Work that is over before a second worker would have begun.
+constexpr double kWorthSharing = 5e-6;
+// Start of one stage of one block: loop bounds, addresses, an empty pipeline.
+constexpr double kStageSeconds = 2e-8;
+
+bool takes_elsewhere(const Op& op) {
+  return op.def->cls == OpClass::move && op.def->emission != Emission::iota;
+}
+
+class Evaluator {
+ public:
+  Evaluator(const Program& program, const StitchGroup& group, const Schedule& schedule,
+            const MachineFigures& machine)
+      : program_(program), group_(group), schedule_(schedule), machine_(machine) {
+    members_.insert(group.ops.begin(), group.ops.end());
+    outputs_.insert(group.outputs.begin(), group.outputs.end());
+    for (OpId id : group.ops)
+      for (ValueId v : program.operands(program.op(id))) users_[v].push_back(id);
+  }
+
+  KernelEstimate run() {
+    count_times();
+    count_instructions();
+    count_accesses();
+    count_registers();
+    count_blocks();
+    finish();
+    return result_;
+  }
+
+ private:
+  using ByLevel = std::map<int, double>;  // how often a value is computed, at its points
+
+  double elements(ValueId v) const { return static_cast<double>(program_.type_of(v).elements()); }
+  ValueId result_of(OpId id) const { return program_.result(program_.op(id), 0); }
+  bool is_kept(ValueId v) const { return schedule_.kept.contains(v); }
+  bool is_member(ValueId v) const {
+    const OpId from = program_.value(v).op;
+    return from != kNone && members_.contains(from);
+  }
+
+  // Points at which an op computes.
+  double points(OpId id) const {
+    double n = elements(result_of(id));
+    const Reduction* r = schedule_.reduction(id);
+    if (!r) return n;
+    double loops = 1;
+    for (int a : r->loops)
+      loops *= static_cast<double>(schedule_.axes[static_cast<std::size_t>(a)].size);
+    for (int f : r->windows)
+      loops *=
+          static_cast<double>(schedule_.rules.at(id).factors[static_cast<std::size_t>(f)].size);
+    return std::max(n, loops);
+  }
+
+  // From the last op to the first: at which levels it is needed, and how often.
+  void count_times() {
+    for (std::size_t n = group_.ops.size(); n-- > 0;) {
+      const OpId id = group_.ops[n];
+      const ValueId v = result_of(id);
+      ByLevel& times = times_[id];
+      const int own = level_of(id);
+      if (is_reducer(program_, program_.op(id)) || is_kept(v)) {
+        times[own] = 1;
+        continue;
+      }
+      if (outputs_.contains(v)) times[own] = 1;
+      for (OpId user : users_[v]) add_need(user, v, times);
+      if (times.empty()) times[own] = 1;
+    }
+  }
+
+  int level_of(OpId id) const {
+    const auto found = schedule_.levels.find(result_of(id));
+    return found == schedule_.levels.end() ? 0 : found->second;
+  }
+
+  void add_need(OpId user, ValueId v, ByLevel& times) const {
+    const Op& op = program_.op(user);
+    const bool elsewhere = takes_elsewhere(op);
+    const double again = elsewhere ? 1.0 : std::max(1.0, points(user) / elements(v));
+    for (const auto& [level, count] : times_.at(user)) {
+      double& at = times[level];
+      at = elsewhere ? at + count : std::max(at, is_reducer(program_, op) ? again : count);
+    }
+  }
+
+  static double sum(const ByLevel& times) {
+    double all = 0;
+    for (const auto& [level, count] : times) all += count;
+    return all;
+  }
+
+  void count_instructions() {
+    for (OpId id : group_.ops) {
+      const Instructions one = instructions_of(program_, program_.op(id));
+      const double n = sum(times_[id]) * points(id);
+      result_.light += one.light * n;
+      result_.heavy += one.heavy * n;
+    }
+  }
+
+  // Loads from memory and of what the block keeps; an input that several stages read comes from
+  // memory once, and then from the cache where the block's part of it fits.
+  void count_accesses() {
+    std::map<std::pair<ValueId, int>, double> loads;
+    std::unordered_map<ValueId, std::unordered_set<int>> levels;
+    for (OpId id : group_.ops) {
+      const Op& op = program_.op(id);
+      for (ValueId v : program_.operands(op)) {
+        if ((is_member(v) && !is_kept(v)) || elements(v) <= 1) continue;
+        if (memory_bytes(program_, v) == 0) continue;
+        for (const auto& [level, count] : times_[id]) {
+          double& at = loads[{v, level}];
+          const double n = std::min(points(id), elements(v) * std::max(1.0, count)) * count;
+          at = takes_elsewhere(op) ? at + n : std::max(at, n);
+          levels[v].insert(level);
+        }
+      }
+    }
+    for (const auto& [key, count] : loads) result_.loads += count;
+    for (ValueId v : group_.outputs) result_.stores += elements(v);
+    for (const auto& [v, kept] : schedule_.kept) {
+      result_.stores += elements(v);
+      result_.block_bytes += block_bytes(v, kept.axes);
+    }
+    for (ValueId v : group_.inputs) {
+      if (!program_.type_of(v).is_tensor() || !schedule_.space.contains(v)) continue;
+      const auto bytes = static_cast<double>(memory_bytes(program_, v));
+      add_memory(bytes, machine_.far_cache);
+      if (levels[v].size() < 2) continue;
+      result_.block_bytes += block_bytes(v, schedule_.axes_of(v));
+      again_ += bytes * static_cast<double>(levels[v].size() - 1);
+    }
+    for (ValueId v : group_.outputs)
+      add_memory(static_cast<double>(program_.type_of(v).bytes()), machine_.far_cache);
+    if (result_.block_bytes > machine_.near_cache)
+      add_memory(again_, result_.block_bytes * machine_.workers > machine_.far_cache
+                             ? 0
+                             : std::numeric_limits<std::int64_t>::max());
+  }
+
+  // Small values are in some cache; `cache` of what they share.
+  void add_memory(double bytes, std::int64_t cache) {
+    const double near = machine_.near_rate * machine_.workers / 2;
+    const double share =
+        cache <= 0 ? 1 : std::min(1.0, bytes / (0.25 * static_cast<double>(cache)));
+    result_.memory += bytes * (share / machine_.copy_rate + (1 - share) / near);
+  }
+
+  std::int64_t block_bytes(ValueId v, const AxisList& axes) const {
+    std::int64_t n = byte_size(program_.type_of(v).dtype);
+    for (int a : axes) {
+      const GroupAxis& x = schedule_.axes[static_cast<std::size_t>(a)];
+      n *= x.outer < 0 ? x.size : x.block;
+    }
+    return n;
+  }
+
+  // Values that are alive at once at one point of a stage, the ops taken in their order.
+  void count_registers() {
+    std::map<int, std::vector<OpId>> stages;
+    for (OpId id : group_.ops)
+      for (const auto& [level, count] : times_[id])
+        if (program_.op(id).def->cls != OpClass::move) stages[level].push_back(id);
+    for (const auto& [level, ops] : stages) {
+      std::unordered_map<ValueId, std::size_t> last;
+      for (std::size_t i = 0; i < ops.size(); ++i)
+        for (ValueId v : program_.operands(program_.op(ops[i]))) last[v] = i;
+      std::vector<int> ends(ops.size() + 1, 0);
+      int alive = 0;
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        const auto found = last.find(result_of(ops[i]));
+        if (found != last.end() && found->second > i) {
+          ++alive;
+          ++ends[found->second];
+        }
+        result_.registers = std::max(result_.registers, alive + 1);
+        alive -= ends[i];
+      }
+    }
+    const int there = machine_.vector_bytes >= 64 ? 32 : 16;
+    constexpr int kForAddresses = 4;
+    if (result_.registers <= there - kForAddresses) return;
+    // What does not fit goes to the stack and comes back.
+    double most = 0;
+    for (OpId id : group_.ops) most = std::max(most, points(id));
+    const double spilled = result_.registers - (there - kForAddresses);
+    result_.loads += spilled * most;
+    result_.stores += spilled * most;
+  }
+
+  void count_blocks() {
+    for (int a : schedule_.outer) {
+      const GroupAxis& x = schedule_.axes[static_cast<std::size_t>(a)];
+      result_.blocks *= (x.size + x.block - 1) / x.block;
+    }
+  }
+
+  void finish() {
+    const double instructions =
+        (result_.light + result_.loads + result_.stores) / machine_.light_rate +
+        result_.heavy / machine_.heavy_rate;
+    int stages = 1;
+    for (const auto& [v, level] : schedule_.levels) stages = std::max(stages, level + 1);
+    const double starts = static_cast<double>(result_.blocks) * stages * kStageSeconds;
+    const double alone = instructions + starts;
+    const double parts = static_cast<double>(
+        schedule_.chunks > 0 ? std::min(schedule_.chunks, result_.blocks) : result_.blocks);
+    // The last turn may leave workers without a block.
+    const double turns = std::ceil(parts / machine_.workers);
+    const double fill = alone < kWorthSharing ? 1 : parts / turns;
+    result_.work = alone / fill;
+    result_.memory *= machine_.workers / std::max(1.0, std::min<double>(machine_.workers, fill));
+    const int phases = 1 + (schedule_.chunks > 0) + !schedule_.tail.empty();
+    result_.seconds = phases * machine_.launch_seconds + overlapped(result_.memory, result_.work);
+  }
+
+  const Program& program_;
+  const StitchGroup& group_;
+  const Schedule& schedule_;
+  const MachineFigures& machine_;
+  std::unordered_set<OpId> members_;
+  std::unordered_set<ValueId> outputs_;
+  std::unordered_map<ValueId, std::vector<OpId>> users_;
+  std::unordered_map<OpId, ByLevel> times_;
+  double again_ = 0;  // bytes that stages read once more
+  KernelEstimate result_;
+};
+
+// Choices that would make another kernel of the one that the first gave.
+std::vector<LaunchChoice> other_choices(const Schedule& first) {
+  std::vector<LaunchChoice> all;
+  const bool has_tiles =
+      std::ranges::any_of(first.kept, [](const auto& k) { return k.second.is_tile; });
+  std::int64_t positions = 1;
+  for (int a : first.outer) positions *= first.axes[static_cast<std::size_t>(a)].size;
+  if (positions > 1)
+    for (std::int64_t elements : {1024, 16384}) all.push_back({.block_elements = elements});
+  if (has_tiles) all.push_back({.keep_heavy = false});
+  return all;
+}
+
+}  // namespace
+
+KernelEstimate estimate(const Program& program, const StitchGroup& group, const Schedule& schedule,
+                        const MachineFigures& machine) {
+  return Evaluator(program, group, schedule, machine).run();
+}
+
+Expected<ScheduledGroup> choose_launch(const Program& program, StitchGroup group,
+                                       const MachineFigures& machine) {
+  group.choice = {};
+  HEDDLE_TRY(const Schedule first, schedule_group(program, group, machine));
+  ScheduledGroup found{.choice = {}, .best = estimate(program, group, first, machine)};
+  for (const LaunchChoice& choice : other_choices(first)) {
+    group.choice = choice;
+    const auto schedule = schedule_group(program, group, machine);
+    if (!schedule) continue;
+    const KernelEstimate other = estimate(program, group, *schedule, machine);
+    // Small differences are not worth another kernel.
+    constexpr double kClearly = 0.98;
+    const bool better = other.seconds < kClearly * found.best.seconds;
+    found.others.push_back(better ? ScheduledGroup::Other{found.choice, found.best.seconds}
+                                  : ScheduledGroup::Other{choice, other.seconds});
+    if (!better) continue;
+    found.choice = choice;
+    found.best = other;
+  }
+  return found;
+}
+
+}  // namespace heddle

@@ -1,0 +1,42 @@
+// The full evaluator: what one kernel takes, by its schedule. It sees what the quick one of cost.h
+// does not: what every stage computes again, what a block keeps and whether that fits its cache,
+// values that do not fit the registers, and blocks that do not fill all workers.
+#pragma once
+
+#include "heddle/machine.h"
+#include "heddle/stitch.h"
+#include "stitch/schedule.h"
+
+namespace heddle {
+
+struct KernelEstimate {
+  double seconds = 0;
+  double memory = 0, work = 0;   // seconds of each, by all workers
+  double loads = 0, stores = 0;  // elements, at all points
+  double light = 0, heavy = 0;   // instructions, at all points
+  int registers = 0;             // values that are alive at once, at most
+  std::int64_t block_bytes = 0;  // that a block keeps or reads again
+  std::int64_t blocks = 1;       // that can run at the same time
+};
+
+KernelEstimate estimate(const Program& program, const StitchGroup& group, const Schedule& schedule,
+                        const MachineFigures& machine);
+
+// A way to run a group: what was found of it.
+struct ScheduledGroup {
+  LaunchChoice choice = {};
+  KernelEstimate best = {};
+  // The other ways, with what they would take.
+  struct Other {
+    LaunchChoice choice;
+    double seconds = 0;
+  };
+  std::vector<Other> others = {};
+};
+
+// Tries the launch choices that can make a difference and takes the fastest. A reason where no
+// kernel can be right.
+Expected<ScheduledGroup> choose_launch(const Program& program, StitchGroup group,
+                                       const MachineFigures& machine);
+
+}  // namespace heddle
