@@ -103,6 +103,9 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   state->constants = std::move(assembler.constants);
   state->scratch_stride = rounded(assembler.scratch_bytes) + 4 * kBufferAlignment;
   state->arena_bytes = arena;
+  state->pointers = assembler.pointers;
+  state->collectives = assembler.collectives;
+  for (const Array& constant : state->constants) (void)constant.bytes();  // not while ranks run
   return Executable(std::move(state));
 }
 

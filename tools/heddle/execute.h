@@ -21,8 +21,10 @@ struct ExecuteRequest {
   bool fuse = true;     // false: every op by itself
   bool async = false;   // machine code is made while it runs
   bool time_steps = false;
-  bool explain = false;   // why each kernel is as it is
-  std::string dump = {};  // folder for programs and kernels; empty: none
+  bool explain = false;          // why each kernel is as it is
+  Transport* ranks = nullptr;    // the other processes of the run
+  ParallelRunner parallel = {};  // of interpreter.run_parallel
+  std::string dump = {};         // folder for programs and kernels; empty: none
 };
 
 struct Execution {

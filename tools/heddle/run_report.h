@@ -6,6 +6,7 @@
 
 #include "execute.h"
 #include "program_commands.h"
+#include "ranks.h"
 #include "terminal.h"
 
 namespace heddle::cli {
@@ -17,6 +18,7 @@ struct RunRequest {
   Tolerance tolerance;
   std::string memory;  // the most for values, as 16GB; empty: half of the machine's
   ExecuteRequest execute;
+  RankRequest ranks;
   bool explain = false;
   ReportOptions report;
 };
