@@ -44,6 +44,7 @@ void limit_starts(PieceEdit& edit, const DimRule& table, DimPiece& piece, std::i
   shift.clamps = true;
   shift.high = starts - 1;
   shift.begin = range.begin;
+  shift.factor = factor;
   shift.size = range.size;
   shift.elsewhere = piece.size();
   piece.high_margin = size;
@@ -117,6 +118,7 @@ void edit_dynamic_update_slice_piece(PieceEdit& edit) {
       shift.clamps = true;
       shift.high = whole[d] - update[d];
       shift.begin = range.begin - update[d];
+      shift.factor = static_cast<int>(2 * d);
       shift.size = range.size + update[d] + 1;
     }
     edit.piece.shifts.push_back(shift);
@@ -335,6 +337,7 @@ void edit_scatter_piece(PieceEdit& edit) {
     IndexShift shift = shift_of(dims, static_cast<int>(n),
                                 operand_type(edit.program, edit.op, n).rank(), *component);
     shift.begin = edit.begin(static_cast<int>(d)) - room;
+    shift.factor = static_cast<int>(d);
     edit.piece.shifts.push_back(shift);
   }
 }
