@@ -25,7 +25,7 @@ struct SplitDigit {
 using AxisList = std::vector<SplitDigit>;  // of mesh axes only, major before minor
 
 std::int64_t total(const AxisList& axes);  // how many positions
-// Whether two digits count the same positions in part.
+// Whether two digits of one axis depend on each other: they share positions, or do not nest.
 bool overlap(const SplitDigit& a, const SplitDigit& b);
 bool overlap(const AxisList& a, const SplitDigit& b);
 

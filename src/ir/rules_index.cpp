@@ -112,7 +112,10 @@ void edit_dynamic_update_slice_piece(PieceEdit& edit) {
     edit.piece.operands[1].dims[d] = {0, {{update[d], 1, update[d]}}, 0, 0};
     IndexShift shift;
     shift.operand = static_cast<int>(d) + 2;
-    if (is_split(edit, static_cast<int>(2 * d))) {
+    if (update[d] == whole[d]) {  // it starts at 0 whatever the index says, so that parts meet
+      edit.piece.operands[1].dims[d] = edit.piece.operands[0].dims[d];
+      shift.clamps = true;
+    } else if (is_split(edit, static_cast<int>(2 * d))) {
       for (DimPiece* piece : {&edit.piece.operands[0].dims[d], &edit.piece.results[0].dims[d]})
         piece->low_margin = piece->high_margin = update[d];
       shift.clamps = true;

@@ -47,6 +47,7 @@ class Propagator {
   Expected<Propagation> run() {
     states_.resize(program_.value_count());
     users_.resize(program_.value_count());
+    for (ValueId v = 0; v < program_.value_count(); ++v) state(v);
     HEDDLE_TRY_VOID(seed_region(function_.body));
     HEDDLE_TRY_VOID(seed_boundary());
     collect(function_.body);

@@ -13,8 +13,10 @@ std::int64_t total(const AxisList& axes) {
 }
 
 bool overlap(const SplitDigit& a, const SplitDigit& b) {
-  return a.axis == b.axis && a.axis >= 0 && a.stride < b.stride * b.extent &&
-         b.stride < a.stride * a.extent;
+  if (a.axis != b.axis || a.axis < 0) return false;
+  // Apart are digits of which one begins at a multiple of where the other ends.
+  const std::int64_t a_end = a.stride * a.extent, b_end = b.stride * b.extent;
+  return b.stride % a_end != 0 && a.stride % b_end != 0;
 }
 
 bool overlap(const AxisList& a, const SplitDigit& b) {
@@ -104,6 +106,11 @@ bool Split::uses(const SplitDigit& digit) const {
 }
 
 void Split::settle() {
+  // What has no elements is whole everywhere.
+  if (std::ranges::any_of(dims, [](const DimSplit& d) { return d.size == 0; })) {
+    for (DimSplit& dim : dims) dim.digits.clear();
+    pending.clear();
+  }
   for (DimSplit& dim : dims) {
     settle_digits(dim.digits);
     if (dim.whole() && (dim.digits.empty() || dim.padded() == dim.size || dim.size == 0))

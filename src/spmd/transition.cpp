@@ -120,7 +120,7 @@ class Transition {
       for (const DimSplit& dim : s->dims) add_cuts(cuts, dim.digits);
     }
     for (int round = 0; round < 8; ++round) {
-      if (!pair_up(cuts)) return false;
+      if (!nest(cuts) || !pair_up(cuts)) return false;
       Cuts now = cuts;
       for (const Place& p : places_) {
         add_cuts(now, {p.a});
@@ -132,6 +132,18 @@ class Transition {
       cuts = std::move(now);
     }
     return false;
+  }
+
+  // Parts of 2 and of 3 of an axis of 6 have no parts in common.
+  static bool nest(const Cuts& cuts) {
+    for (const auto& axis : cuts) {
+      std::int64_t before = 1;
+      for (std::int64_t c : axis) {
+        if (c % before != 0) return false;
+        before = c;
+      }
+    }
+    return true;
   }
 
   bool pair_up(const Cuts& cuts) {
