@@ -201,6 +201,11 @@ void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& ax
             (result || left_out || placing_factor(dims[d], rule.factors) != static_cast<int>(f)))
           good = false;
         if (left_out && !even) good = false;
+        // Holes must lie alike in every piece.
+        for (const IndexTerm& t : dims[d].terms)
+          if (static_cast<std::size_t>(t.factor) == f &&
+              t.stride * ((factor.size + pieces - 1) / pieces) % dims[d].dilation != 0)
+            good = false;
         // An uneven factor must be the slowest of its dimension.
         if (plain && !even)
           for (const IndexTerm& t : dims[d].terms) {
