@@ -14,11 +14,13 @@
 
 namespace heddle {
 
+class ThreadPool;
 class TraceRecorder;
+class Transport;
 
 // One step, for people and reports.
 struct StepInfo {
-  std::string kind = {};  // kernel, library, reference, copy, while, if, case
+  std::string kind = {};  // kernel, library, reference, copy, collective, while, if, case
   std::string name = {};
   std::string ops = {};  // that it computes, in order: "exp, add"; shortened where they are many
   std::size_t op_count = 0;
@@ -43,6 +45,15 @@ struct RunOptions {
   std::vector<StepTime>* times = nullptr;
   // Where interpreter.print writes; stdout where there is none.
   std::function<void(std::string_view)> print = {};
+  // The ranks that run the same program, this one among them; none: this one is alone. Every rank
+  // runs with a transport of its own, as replicas of equally many partitions, partitions counting
+  // fastest.
+  Transport* transport = nullptr;
+  std::int64_t replicas = 1;
+  // Whether ranks compare their programs before the first run. Not so where they differ on purpose.
+  bool same_program = true;
+  // Workers of this rank; the shared ones where there are none.
+  ThreadPool* pool = nullptr;
 };
 
 class ExecutableState;
@@ -52,7 +63,8 @@ class Executable {
   explicit Executable(std::shared_ptr<ExecutableState> state) : state_(std::move(state)) {}
 
   // The results, in memory of their own. Arguments that were donated when the program was compiled,
-  // and that nobody else holds, may be overwritten. One run at a time: a second one waits.
+  // and that nobody else holds, may be overwritten. Ranks of a transport run side by side, each in
+  // memory of its own; one run of a rank at a time: a second one waits.
   Expected<std::vector<Array>> run(std::vector<Array> arguments,
                                    const RunOptions& options = {}) const;
 
@@ -60,6 +72,8 @@ class Executable {
   const std::vector<StepInfo>& steps() const;
   // The most memory that values take, results included and arguments not.
   std::int64_t peak_bytes() const;
+  // A number for what it does: equal programs have equal ones, on every machine.
+  std::uint64_t fingerprint() const;
   // Why the whole program is left to the interpreter; empty where it is compiled.
   const std::string& interpreted_because() const;
 

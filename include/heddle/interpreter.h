@@ -9,6 +9,19 @@ namespace heddle {
 
 class TraceRecorder;
 
+// What interpreter.run_parallel asks for: a function with its arguments for each process, where
+// partitions count fastest.
+struct ParallelRun {
+  const Program& program;
+  std::int64_t replicas = 1, partitions = 1;
+  std::vector<const Function*> functions;
+  std::vector<std::vector<Array>> arguments;
+  std::function<void(std::string_view)> print = {};
+};
+// Gives the results of each.
+using ParallelRunner =
+    std::function<Expected<std::vector<std::vector<Array>>>(const ParallelRun& run)>;
+
 struct InterpretOptions {
   // The most bytes that values may take together; more is an error, not a crash.
   std::int64_t memory_limit = std::int64_t{8} << 30;
@@ -19,6 +32,9 @@ struct InterpretOptions {
   // Gets a span per function and op that runs; not for ops that run once per element, as in the
   // body of a reduction.
   TraceRecorder* trace = nullptr;
+  // Runs the processes of interpreter.run_parallel; the interpreter does so where there is none,
+  // and where they are fed.
+  ParallelRunner run_parallel = {};
 };
 
 // Runs a function on arrays, one per argument; a tuple is given as its parts, flat. A failed

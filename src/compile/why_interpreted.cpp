@@ -3,6 +3,7 @@
 #include "compile.h"
 #include "heddle/op.h"
 #include "ir/call_graph.h"
+#include "runtime/collective.h"
 
 namespace heddle {
 
@@ -21,7 +22,7 @@ class Search {
  private:
   std::string region(RegionId id) {
     for (ValueId v : program_.region(id).args)
-      if (!program_.type_of(v).is_tensor())
+      if (program_.type_of(v).kind == Type::Kind::tuple)
         return fmt::format("an argument is a {}", program_.type_of(v).str());
     for (OpId op : program_.region(id).ops)
       if (std::string why = of(program_.op(op)); !why.empty()) return why;
@@ -33,12 +34,17 @@ class Search {
     const auto at = [&](std::string_view what) {
       return fmt::format("{} at {} {}", name, program_.where(op.loc), what);
     };
-    if (op.def->cls == OpClass::communicate) return at("communicates");
+    if (op.def->cls == OpClass::communicate) {
+      const auto known = runtime::collective_op(program_, op);
+      return known ? "" : at("communicates: " + known.reason());
+    }
     if (name.starts_with("interpreter.run_parallel") || name == "sdy.manual_computation")
       return at("runs several processes");
+    if (name == "stablehlo.infeed" || name == "stablehlo.outfeed") return at("feeds");
     if (name == "interpreter.probe") return at("records what the interpreter sees");
     for (std::size_t i = 0; i < op.result_count; ++i)
-      if (const Type& type = program_.type_of(program_.result(op, i)); !type.is_tensor())
+      if (const Type& type = program_.type_of(program_.result(op, i));
+          type.kind == Type::Kind::tuple)
         return at(fmt::format("gives a {}", type.str()));
     for (RegionId inner : program_.regions(op))
       if (std::string why = region(inner); !why.empty()) return why;

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "heddle/interpreter.h"
 #include "heddle/op.h"
 
 namespace heddle {
@@ -34,6 +35,8 @@ class Machine {
   // What interpreter.probe saw, by its id and in order.
   virtual std::map<std::string, std::vector<Array>, std::less<>>& probes() = 0;
   virtual void print(std::string_view text) = 0;
+  // Runs the processes of interpreter.run_parallel; null where the interpreter itself does.
+  virtual const ParallelRunner* parallel_runner() const { return nullptr; }
 };
 
 // A value of a tuple type comes and goes as the arrays of its parts, in order and flat.

@@ -32,6 +32,22 @@ Expected<std::vector<const Function*>> function_list(const Program& program, con
   return functions;
 }
 
+Arrays joined(std::vector<Arrays> results) {
+  Arrays all;
+  for (Arrays& r : results) std::move(r.begin(), r.end(), std::back_inserter(all));
+  return all;
+}
+
+// On devices of somebody else's.
+Results run_elsewhere(EvalContext& ctx, const ProgramGrid& grid, std::vector<Arrays> arguments,
+                      const ParallelRunner& runner) {
+  ParallelRun run{ctx.program,    grid.replicas,        grid.partitions,
+                  grid.functions, std::move(arguments), {}};
+  run.print = [machine = ctx.machine](std::string_view text) { machine->print(text); };
+  HEDDLE_TRY(auto results, runner(run));
+  return joined(std::move(results));
+}
+
 }  // namespace
 
 Expected<ProgramGrid> program_grid(const Program& program, const Op& op) {
@@ -71,15 +87,15 @@ Results eval_run_parallel(EvalContext& ctx) {
     for (ValueId v : ctx.program.region(grid.functions[id]->body).args)
       for (std::size_t n = leaf_count(ctx.program.type_of(v)); n-- > 0;)
         arguments[id].push_back(ctx.operands[next++]);
+  if (const ParallelRunner* runner = ctx.machine->parallel_runner(); runner && grid.infeed.empty())
+    return run_elsewhere(ctx, grid, std::move(arguments), *runner);
   HEDDLE_TRY_VOID(group.run([&](std::int64_t id) -> Verdict {
     const auto i = static_cast<std::size_t>(id);
     const Process process{&group, id / grid.partitions, id % grid.partitions};
     HEDDLE_TRY(results[i], ctx.machine->call_as(process, *grid.functions[i], arguments[i]));
     return yes();
   }));
-  Arrays all;
-  for (Arrays& r : results) std::move(r.begin(), r.end(), std::back_inserter(all));
-  return all;
+  return joined(std::move(results));
 }
 
 }  // namespace heddle

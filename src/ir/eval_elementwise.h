@@ -159,6 +159,63 @@ struct Extremum {
   }
 };
 
+// Integer arithmetic wraps: it is done on the unsigned type, widened so that it is not promoted to
+// a signed int that could overflow.
+template <IntScalar T, typename F>
+T wrap(T x, T y, F f) {
+  using U = std::uint64_t;
+  return static_cast<T>(f(static_cast<U>(x), static_cast<U>(y)));
+}
+
+struct Add {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) || bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return wrap(x, y, [](auto a, auto b) { return a + b; });
+  }
+  template <typename T>
+    requires FloatScalar<T> || ComplexScalar<T>
+  T operator()(T x, T y) const {
+    return x + y;
+  }
+};
+
+struct Multiply {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) && bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return wrap(x, y, [](auto a, auto b) { return a * b; });
+  }
+  template <FloatScalar T>
+  T operator()(T x, T y) const {
+    return x * y;
+  }
+  // By the schoolbook formula, each step rounded to the element type.
+  template <ComplexScalar T>
+  T operator()(T x, T y) const {
+    using R = typename T::value_type;
+    const R rr = x.real() * y.real(), ii = x.imag() * y.imag();
+    const R ri = x.real() * y.imag(), ir = x.imag() * y.real();
+    return {rr - ii, ri + ir};
+  }
+};
+
+struct And {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) && bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x & y);
+  }
+};
+
+struct Or {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) || bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x | y);
+  }
+};
+
 // The evaluations by op name without dialect; null where there is none. chlo has some names of its
 // own (sinh, lgamma, …) and broadcast_* variants of the binary ones.
 Evaluate light_unary_evaluation(std::string_view short_name);    // abs, ceil, not, …

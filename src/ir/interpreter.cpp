@@ -163,6 +163,10 @@ class Interpreter final : public Machine {
       fmt::print("{}", text);
   }
 
+  const ParallelRunner* parallel_runner() const override {
+    return shared_.options.run_parallel ? &shared_.options.run_parallel : nullptr;
+  }
+
  private:
   struct Slot {
     Arrays arrays;           // one, or the leaves of a tuple

@@ -69,19 +69,6 @@ std::int64_t fresh_bytes(const SlotTable& slots) {
   return bytes;
 }
 
-// The places that never change: constants and the arena.
-void bind_fixed(ExecutableState& state) {
-  state.home.assign(state.slots.size(), nullptr);
-  state.now.assign(state.slots.size(), nullptr);
-  for (SlotId id = 0; id < state.slots.size(); ++id) {
-    const Slot& slot = state.slots[id];
-    if (slot.kind == SlotKind::constant)
-      state.home[id] = const_cast<std::byte*>(state.constants[slot.number].bytes().data());
-    if (slot.kind == SlotKind::arena && slot.first >= 0)
-      state.home[id] = state.arena->data() + slot.offset;
-  }
-}
-
 std::int64_t rounded(std::int64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
 }
@@ -115,15 +102,16 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   state->outputs = std::move(assembler.outputs);
   state->constants = std::move(assembler.constants);
   state->scratch_stride = rounded(assembler.scratch_bytes) + 4 * kBufferAlignment;
+  state->arena_bytes = arena;
+  state->pointers = assembler.pointers;
+  state->collectives = assembler.collectives;
+  for (const Array& constant : state->constants) (void)constant.bytes();  // not while ranks run
   try {
-    state->arena = Block::raw(static_cast<std::size_t>(arena));
-    state->scratch = Block::raw(
-        static_cast<std::size_t>(state->scratch_stride * ThreadPool::shared().threads()));
+    (void)state->of_rank(0);
   } catch (const std::bad_alloc&) {
     return reason("{}: there is no memory for values of {}", state->compiled.program.file,
                   megabytes(arena));
   }
-  bind_fixed(*state);
   return Executable(std::move(state));
 }
 

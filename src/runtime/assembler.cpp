@@ -175,6 +175,7 @@ void Assembler::unit(const CompiledUnit& unit, std::size_t number) {
   if (op.def->name == "stablehlo.while") return while_loop(op, number);
   if (op.def->name == "stablehlo.if" || op.def->name == "stablehlo.case") return branches(op);
   if (auto call = cpu::library_call(program_, op)) return library(op, std::move(call), number);
+  if (op.def->cls == OpClass::communicate) return collective(op, number);
   reference(unit);
 }
 
@@ -213,6 +214,8 @@ LaunchKernel Assembler::launch_kernel(const CompiledUnit& unit, std::size_t k, s
     launch.shift[b] = buffers[b].offset;
   }
   scratch_bytes = std::max(scratch_bytes, compiled.kernel.scratch_bytes);
+  launch.first_pointer = pointers;
+  pointers += buffers.size();
   return launch;
 }
 
@@ -287,6 +290,26 @@ void Assembler::reference(const CompiledUnit& unit) {
   StepInfo info = info_of(op, "reference");
   info.note = unit.note;
   emit(std::move(step), std::move(info));
+}
+
+void Assembler::collective(const Op& op, std::size_t number) {
+  auto what = collective_op(program_, op);
+  HEDDLE_CHECK(what.ok(), "a collective that was to be compiled: {}",
+               what.ok() ? "" : what.reason());
+  CollectiveStep work{.op = nullptr, .number = collectives++};
+  for (ValueId v : program_.operands(op)) work.operands.push_back(slot(v));
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    std::vector<ValueId> over;
+    if (what->works_in_place() && std::ranges::count(work.operands, work.operands[i]) == 1)
+      over.push_back(program_.operands(op)[i]);
+    work.results.push_back(place(program_.result(op, i), number, over));
+  }
+  Step step{.work = {}, .reads = work.operands, .writes = work.results};
+  what->label =
+      fmt::format("{} at {} (step {})", op.def->short_name(), program_.where(op.loc), infos.size());
+  work.op = std::make_shared<const CollectiveOp>(*std::move(what));
+  step.work = std::move(work);
+  emit(std::move(step), info_of(op, "collective"));
 }
 
 void Assembler::copy(SlotId from, SlotId to, const Type& type) {

@@ -38,6 +38,7 @@ class Assembler {
   std::vector<SlotId> outputs;
   std::vector<Array> constants;
   std::int64_t scratch_bytes = 0;
+  std::size_t pointers = 0, collectives = 0;
 
  private:
   // ---- assemble.cpp
@@ -47,6 +48,7 @@ class Assembler {
   LaunchKernel launch_kernel(const CompiledUnit& unit, std::size_t k, std::size_t number);
   void library(const Op& op, std::unique_ptr<cpu::LibraryCall> call, std::size_t number);
   void reference(const CompiledUnit& unit);
+  void collective(const Op& op, std::size_t number);
   void copy(SlotId from, SlotId to, const Type& type);
 
   // ---- places

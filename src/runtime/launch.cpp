@@ -39,18 +39,18 @@ void add_parts(const Phase& phase, std::uint32_t kernel, std::int64_t wanted,
 }
 
 void set_pointers(const LaunchKernel& kernel, const LaunchMemory& memory) {
-  kernel.pointers.resize(kernel.slots.size());
+  void** pointers = memory.pointers + kernel.first_pointer;
   for (std::size_t b = 0; b < kernel.slots.size(); ++b)
-    kernel.pointers[b] =
+    pointers[b] =
         kernel.slots[b] == kNone ? nullptr : memory.slots[kernel.slots[b]] + kernel.shift[b];
 }
 
-Verdict interpret_kernel(const LaunchKernel& kernel) {
+Verdict interpret_kernel(const LaunchKernel& kernel, void* const* pointers) {
   std::vector<std::span<std::byte>> buffers;
-  for (std::size_t b = 0; b < kernel.pointers.size(); ++b) {
+  for (std::size_t b = 0; b < kernel.slots.size(); ++b) {
     const Reach reach = kernel.kernel.buffers[b].reach;
     const bool given = reach == Reach::input || reach == Reach::output;
-    buffers.emplace_back(static_cast<std::byte*>(kernel.pointers[b]),
+    buffers.emplace_back(static_cast<std::byte*>(pointers[b]),
                          given ? static_cast<std::size_t>(kernel.bytes[b]) : 0);
   }
   return interpret(kernel.kernel, buffers);
@@ -82,14 +82,16 @@ void plan_launch(LaunchStep& launch, int threads) {
 Verdict run_launch(const LaunchStep& launch, const LaunchMemory& memory, ThreadPool& pool) {
   for (const LaunchKernel& kernel : launch.kernels) {
     set_pointers(kernel, memory);
-    if (!kernel.code) HEDDLE_TRY_VOID(interpret_kernel(kernel));
+    if (!kernel.code)
+      HEDDLE_TRY_VOID(interpret_kernel(kernel, memory.pointers + kernel.first_pointer));
   }
   for (const LaunchPhase& phase : launch.phases) {
     const auto run_part = [&](std::int64_t i, int worker) {
       const LaunchPart& part = phase.parts[static_cast<std::size_t>(i)];
       const LaunchKernel& kernel = launch.kernels[part.kernel];
-      kernel.code->phases[phase.phase](kernel.pointers.data(), part.first, part.last,
-                                       memory.scratch + worker * memory.scratch_stride, part.chunk);
+      kernel.code->phases[phase.phase](memory.pointers + kernel.first_pointer, part.first,
+                                       part.last, memory.scratch + worker * memory.scratch_stride,
+                                       part.chunk);
     };
     const auto count = static_cast<std::int64_t>(phase.parts.size());
     if (!phase.alone) {

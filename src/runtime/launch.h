@@ -14,6 +14,7 @@ struct LaunchMemory {
   std::byte* const* slots = nullptr;
   std::byte* scratch = nullptr;  // of worker 0; the next one's lies scratch_stride further
   std::int64_t scratch_stride = 0;
+  void** pointers = nullptr;  // room for those of all kernels
 };
 Verdict run_launch(const LaunchStep& launch, const LaunchMemory& memory, ThreadPool& pool);
 

@@ -4,6 +4,7 @@
 #include "heddle/interpreter.h"
 #include "heddle/trace.h"
 #include "runtime/launch.h"
+#include "runtime/run_collective.h"
 #include "runtime/state.h"
 
 namespace heddle::runtime {
@@ -15,17 +16,29 @@ constexpr std::int64_t kCopyPart = std::int64_t{1} << 20;
 
 class Runner {
  public:
-  Runner(ExecutableState& state, const RunOptions& options)
-      : state_(state), options_(options), pool_(ThreadPool::shared()) {}
+  Runner(const ExecutableState& state, RankState& rank, const RunOptions& options,
+         Transport& transport, ThreadPool& pool)
+      : state_(state), rank_(rank), options_(options), transport_(transport), pool_(pool) {}
 
   Verdict run(const StepList& list) {
-    for (SlotId s : list.moved) state_.now[s] = state_.home[s];
+    for (SlotId s : list.moved) rank_.now[s] = rank_.home[s];
     const bool timed = options_.trace != nullptr || options_.times != nullptr;
-    for (const Step& step : list.steps) HEDDLE_TRY_VOID(timed ? run_timed(step) : run_step(step));
+    for (const Step& step : list.steps) {
+      transport_.at_step(step.info);
+      if (transport_.failed()) return stopped(step);
+      HEDDLE_TRY_VOID(timed ? run_timed(step) : run_step(step));
+    }
     return yes();
   }
 
  private:
+  // Another rank has failed, while this one had nothing to wait for.
+  Reason stopped(const Step& step) const {
+    const StepInfo& info = state_.infos[step.info];
+    return reason("{}\n  rank {} was before step {}, {}{}", transport_.failure(), transport_.rank(),
+                  step.info, info.name, info.where.empty() ? "" : " at " + info.where);
+  }
+
   Verdict run_step(const Step& step) {
     return std::visit([&](const auto& work) { return run_work(work); }, step.work);
   }
@@ -41,8 +54,11 @@ class Runner {
     }
     if (options_.trace != nullptr) {
       const StepInfo& info = state_.infos[step.info];
-      options_.trace->complete(options_.trace->lane("heddle", "steps"), info.name, info.kind, start,
-                               took,
+      const std::string process =
+          transport_.size() == 1 ? "heddle" : fmt::format("rank {}", transport_.rank());
+      const bool talks = info.kind == "collective";
+      options_.trace->complete(options_.trace->lane(process, talks ? "communication" : "steps"),
+                               info.name, info.kind, start, took,
                                {{"ops", info.ops},
                                 {"where", info.where},
                                 {"bytes", info.bytes_read + info.bytes_written}});
@@ -52,28 +68,29 @@ class Runner {
 
   Verdict run_work(const LaunchStep& launch) {
     return run_launch(launch,
-                      {state_.now.data(), state_.scratch ? state_.scratch->data() : nullptr,
-                       state_.scratch_stride},
+                      {rank_.now.data(), rank_.scratch ? rank_.scratch->data() : nullptr,
+                       state_.scratch_stride, rank_.pointers.data()},
                       pool_);
   }
 
   Verdict run_work(const LibraryStep& work) {
     pointers_.clear();
-    for (SlotId s : work.operands) pointers_.push_back(state_.now[s]);
-    for (SlotId s : work.results) pointers_.push_back(state_.now[s]);
+    for (SlotId s : work.operands) pointers_.push_back(rank_.now[s]);
+    for (SlotId s : work.results) pointers_.push_back(rank_.now[s]);
     const std::span<std::byte* const> all(pointers_);
     return work.call->run({all.first(work.operands.size()), all.subspan(work.operands.size()),
-                           work.workspace == kNone ? nullptr : state_.now[work.workspace], pool_});
+                           work.workspace == kNone ? nullptr : rank_.now[work.workspace], pool_});
   }
 
   Verdict run_work(const ReferenceStep& work) {
+    const std::lock_guard turn(*work.turn);
     const Function& f = work.program->functions[0];
     const auto& args = work.program->region(f.body).args;
     std::vector<Array> operands;
     for (std::size_t i = 0; i < args.size(); ++i) {
       const Type& type = work.program->type_of(args[i]);
       operands.emplace_back(
-          type, Block::view(state_.now[work.operands[i]], static_cast<std::size_t>(type.bytes())));
+          type, Block::view(rank_.now[work.operands[i]], static_cast<std::size_t>(type.bytes())));
     }
     InterpretOptions interpret_options;
     interpret_options.verified = true;
@@ -82,14 +99,14 @@ class Runner {
     HEDDLE_TRY(auto results, interpret(*work.program, f, std::move(operands), interpret_options));
     for (std::size_t i = 0; i < results.size(); ++i) {
       const auto bytes = results[i].bytes();
-      if (!bytes.empty()) std::memcpy(state_.now[work.results[i]], bytes.data(), bytes.size());
+      if (!bytes.empty()) std::memcpy(rank_.now[work.results[i]], bytes.data(), bytes.size());
     }
     return yes();
   }
 
   Verdict run_work(const CopyStep& work) {
-    const std::byte* from = state_.now[work.from];
-    std::byte* to = state_.now[work.to];
+    const std::byte* from = rank_.now[work.from];
+    std::byte* to = rank_.now[work.to];
     if (work.bytes <= kCopyAlone) {
       if (work.bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(work.bytes));
       return yes();
@@ -102,17 +119,21 @@ class Runner {
     return yes();
   }
 
+  Verdict run_work(const CollectiveStep& work) {
+    return run_collective_step(work, rank_, transport_, options_);
+  }
+
   Verdict run_work(const LoopStep& loop) {
     for (;;) {
       HEDDLE_TRY_VOID(run(loop.condition));
-      if (*state_.now[loop.predicate] == std::byte{0}) return yes();
+      if (*rank_.now[loop.predicate] == std::byte{0}) return yes();
       HEDDLE_TRY_VOID(run(loop.body));
-      for (const auto& [a, b] : loop.swaps) std::swap(state_.now[a], state_.now[b]);
+      for (const auto& [a, b] : loop.swaps) std::swap(rank_.now[a], rank_.now[b]);
     }
   }
 
   Verdict run_work(const BranchStep& branch) {
-    const std::byte* index = state_.now[branch.index];
+    const std::byte* index = rank_.now[branch.index];
     std::size_t chosen = 0;
     if (branch.is_case) {
       std::int32_t number = 0;
@@ -125,16 +146,19 @@ class Runner {
     return run(branch.branches[chosen]);
   }
 
-  ExecutableState& state_;
+  const ExecutableState& state_;
+  RankState& rank_;
   const RunOptions& options_;
+  Transport& transport_;
   ThreadPool& pool_;
   std::vector<std::byte*> pointers_;
 };
 
 }  // namespace
 
-Verdict run_steps(ExecutableState& state, const StepList& list, const RunOptions& options) {
-  return Runner(state, options).run(list);
+Verdict run_steps(const ExecutableState& state, RankState& rank, const RunOptions& options,
+                  Transport& transport, ThreadPool& pool) {
+  return Runner(state, rank, options, transport, pool).run(state.steps);
 }
 
 }  // namespace heddle::runtime

@@ -1,14 +1,21 @@
 // What an executable holds, and what a run of it changes.
 #pragma once
 
+#include <map>
 #include <mutex>
+#include <optional>
 
 #include "heddle/executable.h"
+#include "heddle/thread_pool.h"
 #include "runtime/compiled.h"
 #include "runtime/slots.h"
 #include "runtime/step.h"
 
 namespace heddle {
+
+namespace runtime {
+struct RankState;
+}
 
 class ExecutableState {
  public:
@@ -25,19 +32,38 @@ class ExecutableState {
   std::vector<Array> constants;
   std::int64_t peak_bytes = 0;
 
-  std::shared_ptr<Block> arena, scratch;
-  std::int64_t scratch_stride = 0;
+  std::int64_t arena_bytes = 0, scratch_stride = 0;
+  std::size_t pointers = 0, collectives = 0;  // that a run needs room for
 
-  // ---- of the run that is under way
-  std::mutex turn;
-  std::vector<std::byte*> home;  // by slot: where it begins
-  std::vector<std::byte*> now;   // by slot: after what loops have exchanged
+  // The memory of a rank, made on first use.
+  runtime::RankState& of_rank(int rank);
+  // The same for the same program on every machine.
+  std::uint64_t fingerprint();
+
+ private:
+  std::mutex mutex_;
+  std::map<int, std::unique_ptr<runtime::RankState>> ranks_;
+  std::optional<std::uint64_t> fingerprint_;
 };
 
 namespace runtime {
 
-// Runs a list of steps. The reason says which op failed.
-Verdict run_steps(ExecutableState& state, const StepList& list, const RunOptions& options);
+// What the runs of one rank change; ranks run side by side.
+struct RankState {
+  std::mutex turn;  // one run at a time
+  std::shared_ptr<Block> arena, scratch;
+  std::vector<std::byte*> home;  // by slot: where it begins
+  std::vector<std::byte*> now;   // by slot: after what loops have exchanged
+  std::vector<void*> pointers;   // of kernels
+  std::vector<ResolvedCollective> collectives;
+  std::uint64_t resolved_for = 0;  // transport
+  std::vector<PendingSend> sends;
+  std::unique_ptr<Transport> solo;  // of rank 0, for runs without others
+};
+
+// Runs the steps. The reason says which op failed.
+Verdict run_steps(const ExecutableState& state, RankState& rank, const RunOptions& options,
+                  Transport& transport, ThreadPool& pool);
 
 }  // namespace runtime
 

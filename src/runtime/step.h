@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <variant>
 #include <vector>
 
 #include "device/cpu/library.h"
 #include "heddle/kernel.h"
 #include "heddle/program.h"
+#include "runtime/collective.h"
 #include "runtime/compiled.h"
 
 namespace heddle::runtime {
@@ -19,11 +21,11 @@ using SlotId = std::uint32_t;
 // One kernel of a launch, with the memory that it works on.
 struct LaunchKernel {
   Kernel kernel;
-  std::shared_ptr<const CpuKernel> code;     // none: it is interpreted
-  std::vector<SlotId> slots = {};            // by buffer; kNone: of reach `block`
-  std::vector<std::int64_t> shift = {};      // by buffer: bytes from the start of the slot
-  std::vector<std::int64_t> bytes = {};      // by buffer
-  mutable std::vector<void*> pointers = {};  // of the run that is under way
+  std::shared_ptr<const CpuKernel> code;  // none: it is interpreted
+  std::vector<SlotId> slots = {};         // by buffer; kNone: of reach `block`
+  std::vector<std::int64_t> shift = {};   // by buffer: bytes from the start of the slot
+  std::vector<std::int64_t> bytes = {};   // by buffer
+  std::size_t first_pointer = 0;          // of its buffers, in the run's table
 };
 
 // Consecutive blocks of one phase of one kernel, done by one worker.
@@ -53,12 +55,21 @@ struct LibraryStep {
 // A program of one op, interpreted.
 struct ReferenceStep {
   std::shared_ptr<const Program> program;
+  // The interpreter writes constants out where it meets them: one device at a time.
+  std::shared_ptr<std::mutex> turn = std::make_shared<std::mutex>();
   std::vector<SlotId> operands = {}, results = {};
 };
 
 struct CopyStep {
   SlotId from = kNone, to = kNone;
   std::int64_t bytes = 0;
+};
+
+// An op between devices.
+struct CollectiveStep {
+  std::shared_ptr<const CollectiveOp> op;
+  std::size_t number = 0;  // among the collectives of the executable
+  std::vector<SlotId> operands = {}, results = {};
 };
 
 struct Step;
@@ -83,7 +94,9 @@ struct BranchStep {
 };
 
 struct Step {
-  std::variant<LaunchStep, LibraryStep, ReferenceStep, CopyStep, LoopStep, BranchStep> work;
+  std::variant<LaunchStep, LibraryStep, ReferenceStep, CopyStep, CollectiveStep, LoopStep,
+               BranchStep>
+      work;
   std::uint32_t info = 0;  // into the executable's list
   std::vector<SlotId> reads = {}, writes = {};
   std::vector<std::uint32_t> after = {};  // earlier steps of the same list that it waits for

@@ -1,0 +1,74 @@
+#include "heddle/transport.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "comm/combine.h"
+#include "comm/shared_transport.h"
+#include "heddle/log.h"
+
+namespace heddle {
+
+std::string_view name(CollectiveKind kind) {
+  constexpr std::string_view kNames[] = {"barrier",
+                                         "all_reduce",
+                                         "all_gather",
+                                         "reduce_scatter",
+                                         "all_to_all",
+                                         "collective_permute",
+                                         "collective_broadcast",
+                                         "exchange",
+                                         "send",
+                                         "recv"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+Transport::Transport() {
+  static std::atomic<std::uint64_t> last = 0;
+  id_ = ++last;
+}
+
+Verdict run_collective(Transport& transport, const Collective& collective) {
+  HEDDLE_TRY(const RequestId request, transport.start(collective));
+  return transport.wait(request);
+}
+
+bool can_reduce(ReduceOp op, DType dtype) { return comm::combine_function(op, dtype) != nullptr; }
+
+Expected<double> parse_watchdog(std::string_view text) {
+  double seconds = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+  if (error != std::errc{} || stop != end || !(seconds >= 0.1 && seconds <= 86400))
+    return reason("\"{}\" is no time for the watchdog: write seconds from 0.1 to 86400", text);
+  return seconds;
+}
+
+WatchdogOptions default_watchdog() {
+  WatchdogOptions options;
+  const char* wanted = std::getenv("HEDDLE_WATCHDOG");
+  if (wanted == nullptr || *wanted == '\0') return options;
+  const auto seconds = parse_watchdog(wanted);
+  if (seconds)
+    options.seconds = *seconds;
+  else
+    warn("HEDDLE_WATCHDOG: {}", seconds.reason());
+  return options;
+}
+
+std::vector<std::unique_ptr<Transport>> thread_transports(int devices,
+                                                          const WatchdogOptions& watchdog) {
+  HEDDLE_CHECK(devices > 0, "{} devices", devices);
+  const comm::SharedWorld world{
+      std::make_shared<comm::Board>(comm::private_board(devices), devices, true),
+      std::make_shared<comm::PeerMemory>(), watchdog, "threads"};
+  std::vector<std::unique_ptr<Transport>> transports;
+  for (int r = 0; r < devices; ++r)
+    transports.push_back(std::make_unique<comm::SharedTransport>(world, r));
+  return transports;
+}
+
+std::unique_ptr<Transport> solo_transport() { return std::move(thread_transports(1)[0]); }
+
+}  // namespace heddle

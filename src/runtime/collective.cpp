@@ -1,0 +1,269 @@
+#include "runtime/collective.h"
+
+#include <algorithm>
+
+#include "heddle/index_rule.h"
+#include "heddle/op.h"
+#include "ir/attr_access.h"
+#include "ir/clone.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+std::optional<MeshOp> mesh_op(std::string_view name) {
+  using enum MeshOp;
+  if (name == "all_reduce" || name == "cross-replica-sum") return all_reduce;
+  if (name == "collective_reduce") return collective_reduce;
+  if (name == "all_gather") return all_gather;
+  if (name == "reduce_scatter") return reduce_scatter;
+  if (name == "all_to_all") return all_to_all;
+  if (name == "collective_permute") return permute;
+  if (name == "collective_broadcast") return broadcast;
+  if (name == "partition_id") return partition_id;
+  if (name == "replica_id") return replica_id;
+  if (name == "send") return send;
+  if (name == "recv") return receive;
+  return std::nullopt;
+}
+
+bool reduces(MeshOp kind) {
+  return kind == MeshOp::all_reduce || kind == MeshOp::collective_reduce ||
+         kind == MeshOp::reduce_scatter;
+}
+
+// The reduction of a body that is one op on its two arguments.
+std::optional<ReduceOp> plain_reduction(const Program& program, RegionId region) {
+  const Region& body = program.region(region);
+  if (body.ops.size() != 2) return std::nullopt;
+  const Op& op = program.op(body.ops[0]);
+  const Op& end = program.op(body.ops[1]);
+  const auto operands = program.operands(op);
+  if (operands.size() != 2 || op.result_count != 1) return std::nullopt;
+  const bool in_order = operands[0] == body.args[0] && operands[1] == body.args[1];
+  const bool swapped = operands[0] == body.args[1] && operands[1] == body.args[0];
+  if ((!in_order && !swapped) || program.operands(end)[0] != program.result(op, 0))
+    return std::nullopt;
+  const std::string_view name = op.def->name;
+  if (name == "stablehlo.add") return ReduceOp::sum;
+  if (name == "stablehlo.multiply") return ReduceOp::product;
+  if (name == "stablehlo.minimum") return ReduceOp::min;
+  if (name == "stablehlo.maximum") return ReduceOp::max;
+  if (name == "stablehlo.and") return ReduceOp::logical_and;
+  if (name == "stablehlo.or") return ReduceOp::logical_or;
+  return std::nullopt;
+}
+
+// (accumulator, next) -> accumulator, element by element, as a program for the interpreter.
+std::shared_ptr<const Program> combiner_of(const Program& from, const Op& op, const Type& operand,
+                                           const Type& result) {
+  auto program = std::make_shared<Program>();
+  program->file = from.file;
+  const RegionId body = program->add_region();
+  // A reduce_scatter combines before it scatters.
+  const Type wide = Type::tensor(result.dtype, operand.shape);
+  const TypeId type = program->intern(Type(wide));
+  const ValueId sum = program->add_arg(body, type);
+  const ValueId next = program->add_arg(body, program->intern(Type(operand)));
+  const auto convert = [&](ValueId v) {
+    const ValueId in[] = {v};
+    const TypeId out[] = {type};
+    return program->result(
+        program->op(program->add_op(body, *find_op("stablehlo.convert"), in, out)), 0);
+  };
+  std::vector<std::int64_t> dims(operand.rank());
+  for (std::size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<std::int64_t>(d);
+  ValueMap values;
+  const RegionId inner = clone_region(*program, from, from.regions(op)[0], values);
+  const ValueId in[] = {sum, convert(next)};
+  const TypeId out[] = {type};
+  const RegionId inners[] = {inner};
+  const AttrDict attrs = {{"dimensions", Attr{Attr::Integers(dims)}}};
+  const OpId map = program->add_op(body, *find_op("stablehlo.map"), in, out, attrs, inners);
+  const ValueId results[] = {program->result(program->op(map), 0)};
+  program->add_op(body, *find_op("func.return"), results, {});
+  Function main;
+  main.name = "main";
+  main.body = body;
+  main.results = {type};
+  main.arg_attrs.resize(2);
+  main.result_attrs.resize(1);
+  program->functions.push_back(std::move(main));
+  return program;
+}
+
+Verdict set_reduction(const Program& program, const Op& op, CollectiveOp& made) {
+  if (op.region_count == 0) return yes();  // cross-replica-sum
+  if (!captured_values(program, op).empty())
+    return reason("its computation takes values from around it");
+  const auto plain = plain_reduction(program, program.regions(op)[0]);
+  bool same = true;
+  for (std::size_t i = 0; i < made.results.size(); ++i)
+    same = same && made.operands[i].dtype == made.results[i].dtype;
+  if (plain && same && can_reduce(*plain, made.results[0].dtype)) {
+    made.reduce = *plain;
+    return yes();
+  }
+  if (made.operands.size() > 1)
+    return reason("its computation is none that devices know, and it has several operands");
+  made.combiner = combiner_of(program, op, made.operands[0], made.results[0]);
+  return yes();
+}
+
+// The pairs of a permute or transfer as groups: everyone who takes part, for each who does.
+Ids everyone_in(const std::vector<Ids>& pairs) {
+  Ids ids;
+  for (const Ids& pair : pairs) ids.insert(ids.end(), pair.begin(), pair.end());
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+int place_of(std::span<const std::int64_t> ids, std::int64_t id) {
+  const auto at = std::ranges::find(ids, id);
+  return at == ids.end() ? -1 : static_cast<int>(at - ids.begin());
+}
+
+Verdict check_shapes(const CollectiveOp& op, std::int64_t members) {
+  const auto along = [&](const Type& small, const Type& large, std::size_t dim) -> Verdict {
+    if (small.shape[dim] * members == large.shape[dim]) return yes();
+    return reason("{}: dimension {} of {} is not {} times that of {}, for a group of {} ranks",
+                  op.label, dim, large.str(), members, small.str(), members);
+  };
+  for (std::size_t i = 0; i < op.results.size(); ++i) {
+    if (op.kind == MeshOp::all_gather)
+      HEDDLE_TRY_VOID(along(op.operands[i], op.results[i], op.dim));
+    if (op.kind == MeshOp::reduce_scatter)
+      HEDDLE_TRY_VOID(along(op.results[i], op.operands[i], op.dim));
+  }
+  if (op.kind == MeshOp::all_to_all && op.split_count != members)
+    return reason("{}: split_count is {}, but the group has {} ranks", op.label, op.split_count,
+                  members);
+  return yes();
+}
+
+struct Place {
+  Process process;
+  std::int64_t id = 0;  // what pairs count: the partition or the replica
+};
+
+Place place_in(const CollectiveOp& op, const Transport& transport, const RankGrid& grid) {
+  Place place;
+  place.process.replica = transport.rank() / grid.partitions;
+  place.process.partition = transport.rank() % grid.partitions;
+  const bool by_partition =
+      op.by == GroupBy::partition && (op.kind == MeshOp::permute || grid.partitions > 1);
+  place.id = by_partition ? place.process.partition : place.process.replica;
+  return place;
+}
+
+std::vector<int> as_ranks(const Ids& ids) {
+  std::vector<int> ranks;
+  for (std::int64_t id : ids) ranks.push_back(static_cast<int>(id));
+  return ranks;
+}
+
+// Of a send or recv: source and target make up a group of their own.
+Expected<ResolvedCollective> resolve_transfer(const CollectiveOp& op, Transport& transport,
+                                              const RankGrid& grid) {
+  ResolvedCollective made{.done = true};
+  const bool sends = op.kind == MeshOp::send;
+  const Place place = place_in(op, transport, grid);
+  int source = -1, target = -1;
+  for (const Ids& pair : op.groups) {
+    if (pair[sends ? 0 : 1] != place.id) continue;
+    const bool by_partition = op.by == GroupBy::partition && grid.partitions > 1;
+    const auto rank_of = [&](std::int64_t id) {
+      return static_cast<int>(by_partition ? place.process.replica * grid.partitions + id
+                                           : id * grid.partitions + place.process.partition);
+    };
+    source = rank_of(pair[0]);
+    target = rank_of(pair[1]);
+  }
+  if (op.groups.empty()) {
+    if (transport.size() != 2)
+      return reason(
+          "{}: it has no source_target_pairs, so that among {} ranks nobody knows who sends to "
+          "whom",
+          op.label, transport.size());
+    source = sends ? transport.rank() : 1 - transport.rank();
+    target = 1 - source;
+  }
+  if (source < 0) return made;
+  const int ranks[] = {source, target};
+  made.member = true;
+  made.from = 0;
+  made.to = 1;
+  made.me = sends ? 0 : 1;
+  made.size = 2;
+  // Apart from collectives of the same ranks.
+  HEDDLE_TRY(made.group, transport.group(ranks, op.channel * 2 + 1));
+  return made;
+}
+
+}  // namespace
+
+Expected<CollectiveOp> collective_op(const Program& program, const Op& op) {
+  CollectiveOp made;
+  const auto kind = mesh_op(op.def->short_name());
+  if (!kind) return reason("devices do not know it");
+  made.kind = *kind;
+  for (ValueId v : program.operands(op)) made.operands.push_back(program.type_of(v));
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    made.results.push_back(program.type_of(program.result(op, i)));
+  made.channel = channel_of(program, op);
+  const bool paired = *kind == MeshOp::permute || *kind == MeshOp::send || *kind == MeshOp::receive;
+  const bool exchanges = paired || *kind == MeshOp::broadcast || *kind == MeshOp::all_to_all;
+  made.by = exchanges ? exchange_grouping(program, op) : reduction_grouping(program, op);
+  if (*kind == MeshOp::partition_id || *kind == MeshOp::replica_id) return made;
+  HEDDLE_TRY(made.groups, paired ? source_target_pairs(program, op) : replica_groups(program, op));
+  const auto number = [&](std::string_view attr) { return integer_or(program.attr(op, attr), 0); };
+  if (*kind == MeshOp::all_gather) made.dim = static_cast<std::size_t>(number("all_gather_dim"));
+  if (*kind == MeshOp::reduce_scatter)
+    made.dim = static_cast<std::size_t>(number("scatter_dimension"));
+  if (*kind == MeshOp::all_to_all) {
+    made.dim = static_cast<std::size_t>(number("split_dimension"));
+    made.concat_dim = static_cast<std::size_t>(number("concat_dimension"));
+    made.split_count = number("split_count");
+  }
+  made.dynamic_root = flag_or(program.attr(op, "has_dynamic_root"), false);
+  if (reduces(*kind)) HEDDLE_TRY_VOID(set_reduction(program, op, made));
+  return made;
+}
+
+Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transport,
+                                     const RankGrid& grid) {
+  ResolvedCollective made{.done = true};
+  if (op.kind == MeshOp::partition_id || op.kind == MeshOp::replica_id) return made;
+  if (op.kind == MeshOp::send || op.kind == MeshOp::receive)
+    return resolve_transfer(op, transport, grid);
+  const Place place = place_in(op, transport, grid);
+  const bool permutes = op.kind == MeshOp::permute;
+  const Ids everyone = permutes ? everyone_in(op.groups) : Ids{};
+  if (permutes && everyone.empty()) return made;
+  Ids members;
+  if (auto found = group_of(permutes ? std::vector<Ids>{everyone} : op.groups, op.by, grid.replicas,
+                            grid.partitions, place.process))
+    members = *std::move(found);
+  else
+    return reason("{}: {}", op.label, found.reason());
+  made.me = place_of(members, transport.rank());
+  made.size = static_cast<std::int64_t>(members.size());
+  made.member = made.me >= 0;
+  const bool may_miss =
+      permutes || op.kind == MeshOp::broadcast || op.kind == MeshOp::collective_reduce;
+  if (!made.member) {
+    if (may_miss) return made;
+    return reason("{}: rank {} is in none of the replica_groups", op.label, transport.rank());
+  }
+  HEDDLE_TRY_VOID(check_shapes(op, made.size));
+  for (const Ids& pair : op.groups) {
+    if (!permutes) break;
+    if (pair[1] == place.id) made.from = place_of(everyone, pair[0]);
+    if (pair[0] == place.id) made.to = place_of(everyone, pair[1]);
+  }
+  HEDDLE_TRY(made.group, transport.group(as_ranks(members)));
+  return made;
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,70 @@
+// Ops between devices: what the program says, and what it means for one rank.
+#pragma once
+
+#include <optional>
+
+#include "heddle/program.h"
+#include "heddle/transport.h"
+#include "ir/replica_groups.h"
+
+namespace heddle::runtime {
+
+enum class MeshOp : std::uint8_t {
+  all_reduce,
+  collective_reduce,  // the first member gets the result, the others zeros
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  permute,
+  broadcast,
+  partition_id,
+  replica_id,
+  send,
+  receive,
+};
+
+// One op, with all that runs need of it.
+struct CollectiveOp {
+  MeshOp kind = MeshOp::all_reduce;
+  std::vector<Type> operands, results;
+  std::vector<Ids> groups;  // or pairs of source and target
+  GroupBy by = GroupBy::replica;
+  std::int64_t channel = 0;
+  std::size_t dim = 0, concat_dim = 0;
+  std::int64_t split_count = 0;
+  bool dynamic_root = false;
+  // A reduction that transports know, or (accumulator, next) -> accumulator for one that they do
+  // not.
+  ReduceOp reduce = ReduceOp::sum;
+  std::shared_ptr<const Program> combiner;
+  std::string label;  // for messages
+
+  // Whether results may be written over the operands.
+  bool works_in_place() const { return kind == MeshOp::all_reduce && !combiner; }
+};
+
+// A reason where it can only be interpreted.
+Expected<CollectiveOp> collective_op(const Program& program, const Op& op);
+
+// For one rank: who takes part.
+struct ResolvedCollective {
+  bool done = false;    // that it was resolved
+  bool member = false;  // of a group
+  GroupId group = 0;
+  std::int64_t size = 0;  // of the group
+  int me = 0, from = -1, to = -1;
+};
+
+struct RankGrid {
+  std::int64_t replicas = 1, partitions = 1;
+};
+Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transport,
+                                     const RankGrid& grid);
+
+// Bytes on their way, and who holds them until they have arrived.
+struct PendingSend {
+  RequestId request = 0;
+  std::vector<std::byte> bytes;
+};
+
+}  // namespace heddle::runtime

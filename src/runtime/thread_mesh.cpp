@@ -1,0 +1,154 @@
+#include "heddle/thread_mesh.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "heddle/thread_pool.h"
+
+namespace heddle {
+
+namespace {
+
+using Arrays = std::vector<Array>;
+
+// One run of all devices.
+struct MeshRun {
+  const std::vector<Executable>* executables = nullptr;  // one for all, or one each
+  std::vector<Arrays> arguments, results;
+  RunOptions options;
+};
+
+}  // namespace
+
+class ThreadMesh::Impl {
+ public:
+  Impl(int devices, const ThreadMeshOptions& options)
+      : devices_(devices), options_(options), errors_(static_cast<std::size_t>(devices)) {
+    const int cores = ThreadPool::shared().threads();
+    const int workers = options.workers > 0 ? options.workers : std::max(1, cores / devices);
+    for (int d = 0; d < devices; ++d) pools_.push_back(std::make_unique<ThreadPool>(workers));
+    for (int d = 0; d < devices; ++d) threads_.emplace_back([this, d] { live(d); });
+  }
+
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    change_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  int devices() const { return devices_; }
+
+  Expected<std::vector<Arrays>> run(MeshRun run) {
+    const std::lock_guard turn(callers_);
+    if (transports_.empty() || transports_[0]->failed())
+      transports_ = thread_transports(devices_, options_.watchdog);
+    run.results.resize(run.arguments.size());
+    std::unique_lock lock(mutex_);
+    run_ = &run;
+    left_ = devices_;
+    defect_ = nullptr;
+    ++round_;
+    change_.notify_all();
+    change_.wait(lock, [&] { return left_ == 0; });
+    run_ = nullptr;
+    if (defect_) std::rethrow_exception(defect_);
+    if (transports_[0]->failed()) return Reason{transports_[0]->failure()};
+    for (const std::string& error : errors_)
+      if (!error.empty()) return Reason{error};
+    return std::move(run.results);
+  }
+
+ private:
+  void live(int device) {
+    std::uint64_t seen = 0;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      change_.wait(lock, [&] { return stopping_ || round_ != seen; });
+      if (stopping_) return;
+      seen = round_;
+      MeshRun& run = *run_;
+      lock.unlock();
+      run_device(run, device);
+      lock.lock();
+      if (--left_ == 0) change_.notify_all();
+    }
+  }
+
+  void run_device(MeshRun& run, int device) {
+    const auto d = static_cast<std::size_t>(device);
+    RunOptions options = run.options;
+    options.transport = transports_[d].get();
+    options.pool = pools_[d].get();
+    if (device != 0) options.times = nullptr;
+    errors_[d].clear();
+    try {
+      const Executable& executable = (*run.executables)[run.executables->size() == 1 ? 0 : d];
+      auto results = executable.run(std::move(run.arguments[d]), options);
+      if (results)
+        run.results[d] = *std::move(results);
+      else
+        errors_[d] = results.reason();
+      if (!results) options.transport->abort(results.reason());
+    } catch (...) {
+      options.transport->abort("it met an internal error");
+      const std::lock_guard lock(mutex_);
+      if (!defect_) defect_ = std::current_exception();
+    }
+  }
+
+  const int devices_;
+  const ThreadMeshOptions options_;
+  std::vector<std::unique_ptr<ThreadPool>> pools_;
+  std::vector<std::unique_ptr<Transport>> transports_;
+  std::vector<std::string> errors_;
+  std::mutex callers_, mutex_;
+  std::condition_variable change_;
+  MeshRun* run_ = nullptr;
+  int left_ = 0;
+  std::uint64_t round_ = 0;
+  std::exception_ptr defect_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+ThreadMesh::ThreadMesh(int devices, const ThreadMeshOptions& options) {
+  if (devices < 1) throw Error(fmt::format("a mesh of {} devices: there has to be one", devices));
+  try {
+    impl_ = std::make_unique<Impl>(devices, options);
+  } catch (const std::system_error&) {
+    throw Error(fmt::format("there are not enough threads for {} devices", devices));
+  }
+}
+
+ThreadMesh::~ThreadMesh() = default;
+
+int ThreadMesh::devices() const { return impl_->devices(); }
+
+Expected<std::vector<ThreadMesh::Arrays>> ThreadMesh::run(const Executable& executable,
+                                                          std::vector<Arrays> arguments,
+                                                          const RunOptions& options) {
+  return run(std::vector<Executable>{executable}, std::move(arguments), options);
+}
+
+Expected<std::vector<ThreadMesh::Arrays>> ThreadMesh::run(
+    const std::vector<Executable>& executables, std::vector<Arrays> arguments,
+    const RunOptions& options) {
+  const auto n = static_cast<std::size_t>(devices());
+  if (arguments.size() != n || (executables.size() != n && executables.size() != 1))
+    return reason("a mesh of {} devices got {} programs and arguments for {}", n,
+                  executables.size(), arguments.size());
+  MeshRun run;
+  run.executables = &executables;
+  run.arguments = std::move(arguments);
+  run.options = options;
+  if (executables.size() > 1) run.options.same_program = false;
+  return impl_->run(std::move(run));
+}
+
+}  // namespace heddle
