@@ -182,8 +182,7 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
 void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes) {
   auto empty = [&](ValueId v) { return type_of(v).is_tensor() && type_of(v).elements() == 0; };
   bool nothing = std::ranges::any_of(from_.operands(op), empty);
-  for (std::size_t i = 0; i < op.result_count; ++i)
-    nothing = nothing || empty(from_.result(op, i));
+  for (std::size_t i = 0; i < op.result_count; ++i) nothing = nothing || empty(from_.result(op, i));
   if (nothing) axes.assign(axes.size(), {});
   for (std::size_t f = 0; f < axes.size(); ++f) {
     if (axes[f].empty()) continue;

@@ -152,23 +152,49 @@ ValueId Partitioner::get(ValueId v, int split) {
   ValueId local = best->local;
   const Route route = routes_.find(at, split, bits(type_of(v).dtype));
   for (const Route::Step& step : route.steps) {
+    const std::size_t before = out_.region(w_.at).ops.size();
     local = write_transition(w_, local, splits_[at], splits_[step.to]);
-    record(step, v, at);
+    record(step, v, at, before);
     at = step.to;
     define(v, at, local);
   }
   return local;
 }
 
-void Partitioner::record(const Route::Step& step, ValueId v, int from) {
-  if (step.kind == MoveKind::slice || step.kind == MoveKind::mask ||
-      step.kind == MoveKind::local_copy)
-    return;
-  result_.communications.push_back(
-      {step.kind, step.over, step.bytes, step.seconds, current_,
-       fmt::format("{} {} -> {}", type_of(v).str(), text_of(splits_[from], mesh_.mesh),
-                   text_of(splits_[step.to], mesh_.mesh)),
-       depth_});
+namespace {
+
+// What a collective op is, and what one device receives by it.
+std::optional<std::pair<MoveKind, double>> received(const Program& program, const Op& op) {
+  if (op.operand_count == 0) return std::nullopt;
+  const auto in = static_cast<double>(program.type_of(program.operands(op)[0]).bytes());
+  const auto out = static_cast<double>(program.type_of(program.result(op, 0)).bytes());
+  const std::string_view name = op.def->short_name();
+  if (name == "all_gather") return std::pair(MoveKind::all_gather, out - in);
+  if (name == "reduce_scatter") return std::pair(MoveKind::reduce_scatter, in - out);
+  if (name == "all_reduce") return std::pair(MoveKind::all_reduce, 2 * in);
+  if (name == "all_to_all") return std::pair(MoveKind::all_to_all, in);
+  if (name == "collective_permute") return std::pair(MoveKind::permute, in);
+  return std::nullopt;
+}
+
+}  // namespace
+
+// One entry per collective that stands for the step.
+void Partitioner::record(const Route::Step& step, ValueId v, int from, std::size_t first) {
+  std::vector<std::pair<MoveKind, double>> made;
+  const std::vector<OpId>& ops = out_.region(w_.at).ops;
+  for (std::size_t i = first; i < ops.size(); ++i)
+    if (const auto one = received(out_, out_.op(ops[i]))) made.push_back(*one);
+  for (const auto& [kind, bytes] : made) {
+    // The planner knows best what a move of its own costs.
+    const bool same = made.size() == 1 && step.bytes > 0;
+    result_.communications.push_back(
+        {kind, step.over, same ? step.bytes : static_cast<std::int64_t>(bytes),
+         step.seconds / static_cast<double>(made.size()), current_,
+         fmt::format("{} {} -> {}", type_of(v).str(), text_of(splits_[from], mesh_.mesh),
+                     text_of(splits_[step.to], mesh_.mesh)),
+         depth_});
+  }
 }
 
 LocId Partitioner::location(LocId loc) {
@@ -328,8 +354,8 @@ bool Partitioner::comes_from(ValueId v, const AxisList& axes) const {
   return false;
 }
 
-// The value as it is, lying elsewhere. A sum that sdy asks for of what was never split over its axes
-// is taken literally: each device's copy is a contribution.
+// The value as it is, lying elsewhere. A sum that sdy asks for of what was never split over its
+// axes is taken literally: each device's copy is a contribution.
 Verdict Partitioner::write_reshard(OpId id) {
   const Op& op = from_.op(id);
   const ValueId source = from_.operands(op)[0], result = from_.result(op, 0);

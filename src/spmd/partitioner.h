@@ -88,7 +88,7 @@ class Partitioner {
   const Form* cheapest(ValueId v, int split, double* seconds);
   double cost_to(ValueId v, int split);
   void forget_since(std::size_t mark);
-  void record(const Route::Step& step, ValueId v, int from);
+  void record(const Route::Step& step, ValueId v, int from, std::size_t first);
   LocId location(LocId loc);
 
   // ---- partitioner.cpp: ops

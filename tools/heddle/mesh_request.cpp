@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -85,6 +86,18 @@ bool matches(std::string_view pattern, std::string_view text) {
   return !text.empty() && pattern[0] == text[0] && matches(pattern.substr(1), text.substr(1));
 }
 
+// arg3-7: from 3 to 7.
+bool in_range(std::string_view pattern, std::string_view word, std::size_t index) {
+  const std::size_t dash = pattern.find('-');
+  if (!pattern.starts_with(word) || dash == std::string_view::npos) return false;
+  std::size_t first = 0, last = 0;
+  const char* end = pattern.data() + pattern.size();
+  const auto a = std::from_chars(pattern.data() + word.size(), end, first);
+  const auto b = std::from_chars(pattern.data() + dash + 1, end, last);
+  return a.ec == std::errc{} && b.ec == std::errc{} && b.ptr == end && first <= index &&
+         index <= last;
+}
+
 // What an argument or result may be called: arg3, its type, and the name that JAX gave it.
 std::vector<std::string> names_of(const AttrDict& attrs, std::string_view word, std::size_t index,
                                   const Type& type) {
@@ -107,14 +120,15 @@ void add_seeds(const Program& program, const std::string& mesh, const std::strin
   for (const Function& f : program.functions) {
     if (f.is_private || f.body == kNone) continue;
     auto look = [&](bool result, std::size_t i, const Type& type, const AttrDict& attrs) {
-      for (const std::string& known : names_of(attrs, result ? "result" : "arg", i, type))
-        if (matches(name, known)) {
-          any = true;
-          std::erase_if(seeds,
-                        [&](const Seed& s) { return s.is_result == result && s.index == i; });
-          seeds.push_back({result, i, sharding});
+      const std::string_view word = result ? "result" : "arg";
+      const std::vector<std::string> known = names_of(attrs, word, i, type);
+      for (const std::string& part : parts(name, '&'))
+        if (!in_range(part, word, i) &&
+            std::ranges::none_of(known, [&](const std::string& k) { return matches(part, k); }))
           return;
-        }
+      any = true;
+      std::erase_if(seeds, [&](const Seed& s) { return s.is_result == result && s.index == i; });
+      seeds.push_back({result, i, sharding});
     };
     const auto& args = program.region(f.body).args;
     static const AttrDict none;
@@ -178,7 +192,7 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
   command
       .add_option("--shard", request.shards,
                   "NAME=SHARDING of an argument or result: arg0=dp,_ or result1=[{\"dp\"}, {}]; a\n"
-                  "name may be a type, and * stands for anything")
+                  "name may be a range (arg2-5) or a type, * stands for anything, and & for both")
       ->allow_extra_args(false);
   command.add_option("--plan", request.plan,
                      "JSON file with \"mesh\" and \"shard\": {NAME: SHARDING}");
