@@ -164,6 +164,16 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
   for (std::size_t i = 0; i < op.operand_count; ++i)
     choice.operands.push_back(
         split_id(split_of_dims(rule.operands[i].dims, type_of(from_.operands(op)[i]))));
+  // Parts of which a device needs more than its neighbours have come as a whole.
+  if (const int joined = joined_factor(from_, op);
+      joined >= 0 && !choice.axes[static_cast<std::size_t>(joined)].empty())
+    for (std::size_t i = 0; i < op.operand_count; ++i) {
+      const auto d = static_cast<std::size_t>(joined);
+      if (reach_of(joined_window(op, choice.axes[d], i)).near) continue;
+      Split split = splits_[choice.operands[i]];
+      split.dims[d].digits.clear();
+      choice.operands[i] = split_id(std::move(split));
+    }
   AxisList pending;
   for (std::size_t f = 0; f < rule.factors.size(); ++f)
     if (rule.factors[f].kind == FactorKind::reduce)
@@ -178,6 +188,11 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
   return choice;
 }
 
+int joined_factor(const Program& program, const Op& op) {
+  if (op.def->name != "stablehlo.concatenate") return -1;
+  return static_cast<int>(program.attr(op, "dimension")->get<Attr::Integer>()->value);
+}
+
 // Leaves out splits that the op cannot be written for.
 void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes) {
   auto empty = [&](ValueId v) { return type_of(v).is_tensor() && type_of(v).elements() == 0; };
@@ -189,6 +204,7 @@ void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& ax
     const Factor& factor = rule.factors[f];
     const std::int64_t pieces = total(axes[f]);
     const bool even = factor.size % pieces == 0;
+    if (joined_factor(from_, op) == static_cast<int>(f)) continue;  // see write_concatenate
     bool good = factor.kind == FactorKind::parallel ||
                 (factor.kind == FactorKind::reduce && rule.combine.op.has_value());
     auto check = [&](const std::vector<DimRule>& dims, const Type& type, bool result,
@@ -199,7 +215,7 @@ void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& ax
         if (!plain &&
             (result || left_out || placing_factor(dims[d], rule.factors) != static_cast<int>(f)))
           good = false;
-        if (left_out && !even) good = false;
+        if (left_out && !even && factor.kind == FactorKind::reduce) good = false;
         // Holes must lie alike in every piece.
         for (const IndexTerm& t : dims[d].terms)
           if (static_cast<std::size_t>(t.factor) == f &&
@@ -258,8 +274,23 @@ bool Partitioner::uniform(const Op& op, const IndexRule& rule, std::size_t facto
   if (!first || !second || first->from_whole || second->from_whole) return false;
   if (!(first->attrs == second->attrs) || first->shifts.size() != second->shifts.size())
     return false;
-  for (std::size_t i = 0; i < first->operands.size(); ++i)
+  for (std::size_t i = 0; i < first->operands.size(); ++i) {
     if (!same_pieces(first->operands[i].dims, second->operands[i].dims)) return false;
+    if (i >= op.operand_count) continue;
+    for (std::size_t d = 0; d < first->operands[i].dims.size(); ++d) {
+      const DimRule& dim = rule.operands[i].dims[d];
+      const std::int64_t size = type_of(from_.operands(op)[i]).shape[d];
+      if (!touches(dim, factor) || is_plain(dim, rule.factors, size)) continue;
+      const DimPiece &one = first->operands[i].dims[d], &two = second->operands[i].dims[d];
+      if (one.digits.size() != 1) return false;
+      const Window window{
+          d,         axes[factor],          size,
+          one.start, two.start - one.start, (one.digits[0].size - 1) * one.digits[0].stride + 1,
+          kNone};
+      // What would have to come from everywhere is better brought as a whole, once for all.
+      if (!reach_of(window).near) return false;
+    }
+  }
   for (std::size_t i = 0; i < first->results.size(); ++i)
     if (!same_pieces(first->results[i].dims, second->results[i].dims)) return false;
   for (std::size_t i = 0; i < first->shifts.size(); ++i) {

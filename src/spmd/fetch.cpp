@@ -7,18 +7,25 @@
 
 namespace heddle {
 
-ValueId Partitioner::fetch(ValueId local, const Window& window) {
+// How far windows reach out of their blocks: most at the first or the last device.
+Partitioner::Reach Partitioner::reach_of(const Window& window) {
   const std::int64_t pieces = total(window.axes);
   const std::int64_t block = (window.size + pieces - 1) / pieces;
-  // How far windows reach out of their blocks: most at the first or the last device.
   const std::int64_t last = window.begin + (pieces - 1) * window.step;
-  const std::int64_t low = std::max<std::int64_t>({-window.begin, (pieces - 1) * block - last, 0});
-  const std::int64_t high = std::max<std::int64_t>(
+  Reach reach;
+  reach.low = std::max<std::int64_t>({-window.begin, (pieces - 1) * block - last, 0});
+  reach.high = std::max<std::int64_t>(
       {window.begin + window.count - block, last + window.count - pieces * block, 0});
-  const std::int64_t hops = (low + block - 1) / block + (high + block - 1) / block;
-  const bool near = hops <= 2 && (low + high < (pieces - 1) * block || pieces == 1);
-  if (!near) return fetch_whole(local, window);
-  const ValueId part = fetch_neighbours(local, window, low, high);
+  const std::int64_t hops = (reach.low + block - 1) / block + (reach.high + block - 1) / block;
+  reach.near = hops <= 2 && reach.low + reach.high < (pieces - 1) * block;
+  return reach;
+}
+
+ValueId Partitioner::fetch(ValueId local, const Window& window) {
+  const Reach reach = reach_of(window);
+  if (!reach.near) return fetch_whole(local, window);
+  const std::int64_t last = window.begin + (total(window.axes) - 1) * window.step;
+  const ValueId part = fetch_neighbours(local, window, reach.low, reach.high);
   const bool stays_inside = window.begin >= 0 && last + window.count <= window.size && last >= 0 &&
                             window.begin + window.count <= window.size;
   if (window.fill == kNone || stays_inside) return part;

@@ -54,6 +54,10 @@ class Routes {
   std::map<Key, Route> routes_;
 };
 
+// The factor along which concatenate joins its operands, whose dimension has the same number; -1
+// for all other ops.
+int joined_factor(const Program& program, const Op& op);
+
 // How an op is to be computed: which factors are split, and what follows for its values.
 struct Choice {
   FactorAxes axes;
@@ -71,6 +75,15 @@ class Partitioner {
   Expected<SpmdFunction> run();
 
  private:
+  struct Window {
+    std::size_t dim;
+    AxisList axes;         // that the dimension is dealt out over
+    std::int64_t size;     // of the whole dimension
+    std::int64_t begin;    // of device 0
+    std::int64_t step;     // from one device to the next
+    std::int64_t count;    // elements of one device's window
+    ValueId fill = kNone;  // outside of the dimension; none: anything
+  };
   // A value on the devices, lying as a split says.
   struct Form {
     int split;
@@ -116,21 +129,19 @@ class Partitioner {
                       std::vector<ValueId> operands);
   Verdict write_piece(const Op& op, const IndexRule& rule, const Choice& choice,
                       std::vector<ValueId> operands);
+  Window joined_window(const Op& op, const AxisList& axes, std::size_t operand) const;
+  Verdict write_concatenate(const Op& op, const Choice& choice, std::vector<ValueId> operands);
   ValueId fill_value(const Op& op, const IndexRule& rule, std::size_t operand,
                      const std::vector<ValueId>& operands);
   void neutralise(const Op& op, const IndexRule& rule, const Choice& choice,
                   std::vector<ValueId>& operands);
 
   // ---- fetch.cpp: windows of a dimension that is dealt out in blocks
-  struct Window {
-    std::size_t dim;
-    AxisList axes;         // that the dimension is dealt out over
-    std::int64_t size;     // of the whole dimension
-    std::int64_t begin;    // of device 0
-    std::int64_t step;     // from one device to the next
-    std::int64_t count;    // elements of one device's window
-    ValueId fill = kNone;  // outside of the dimension; none: anything
+  struct Reach {
+    std::int64_t low = 0, high = 0;
+    bool near = false;  // the neighbours have it, and it is less than the whole
   };
+  static Reach reach_of(const Window& window);
   ValueId fetch(ValueId local, const Window& window);
   ValueId fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
                            std::int64_t high);
