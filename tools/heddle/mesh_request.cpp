@@ -166,6 +166,10 @@ MeshRequest with_plan(MeshRequest request) {
 // The mesh of the command line under a name of its own, or the program's that is the same.
 std::string enter_mesh(Program& program, const std::string& text) {
   if (text.empty()) return "";
+  if (text[0] == '@') {
+    if (program.find_mesh(text.substr(1)) != nullptr) return text.substr(1);
+    throw Error(fmt::format("--mesh {}: the program has no such mesh", text));
+  }
   AxisRegistry scratch = AxisRegistry::standard();
   const Mesh mesh = Mesh::parse(text, scratch).value();
   AxisSizes sizes;
@@ -188,7 +192,7 @@ std::string enter_mesh(Program& program, const std::string& text) {
 
 void add_mesh_options(CLI::App& command, MeshRequest& request) {
   command.add_option("--mesh", request.mesh,
-                     "Devices to run on, as dp=2,tp=4; otherwise the mesh that the program names");
+                     "Devices to run on, as dp=2,tp=4, or @NAME for a mesh of the program");
   command
       .add_option("--shard", request.shards,
                   "NAME=SHARDING of an argument or result: arg0=dp,_ or result1=[{\"dp\"}, {}]; a\n"

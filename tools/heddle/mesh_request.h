@@ -13,10 +13,11 @@ class App;
 namespace heddle::cli {
 
 struct MeshRequest {
-  std::string mesh;                 // "dp=2,tp=2"; empty: the program's own
+  std::string mesh;                 // "dp=2,tp=2", or "@mesh" of the program; empty: as it says
   std::vector<std::string> shards;  // "arg0=dp,_", "tensor<8x4xf32>=[{\"x\"}, {}]"
   std::string plan;                 // a file with both
   bool closed = false;
+  bool given() const { return !mesh.empty() || !shards.empty() || !plan.empty(); }
 };
 
 void add_mesh_options(CLI::App& command, MeshRequest& request);
