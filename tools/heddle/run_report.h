@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "execute.h"
+#include "mesh_request.h"
 #include "program_commands.h"
 #include "ranks.h"
 #include "terminal.h"
@@ -19,6 +20,7 @@ struct RunRequest {
   std::string memory;  // the most for values, as 16GB; empty: half of the machine's
   ExecuteRequest execute;
   RankRequest ranks;
+  MeshRequest mesh;
   bool explain = false;
   ReportOptions report;
 };
