@@ -48,6 +48,7 @@ class Scheduler {
   Verdict keep_values();
   bool is_kept(const Reduction& r) const;
   void keep_tiles();
+  bool is_strided(ValueId v) const;
   std::vector<AxisList> sink_domains() const;
   void find_aside();
   int compute_level(ValueId value);
