@@ -44,6 +44,7 @@ class Explorer {
     Exploration done;
     done.patterns =
         merge(graph_, cost_, choose(), [this](const Pattern& p) { return has_kernel(p); });
+    std::erase_if(done.patterns, [this](const Pattern& p) { return !pays(p); });
     for (const Pattern& p : done.patterns) done.choices.push_back(launch(p));
     return done;
   }
@@ -57,6 +58,7 @@ class Explorer {
   const Found& look(const Pattern& pattern);
   LaunchChoice launch(const Pattern& pattern);
   bool has_kernel(const Pattern& pattern);
+  bool pays(const Pattern& pattern);
   double full_cost(const std::vector<const Pattern*>& plan);
   bool only_feeds(Vertex v, const Pattern& pattern) const;
   bool needs_schedule(const Pattern& pattern) const;
@@ -258,6 +260,13 @@ std::vector<Pattern> Explorer::choose() {
   std::vector<Pattern> out;
   for (auto p = best.rbegin(); p != best.rend(); ++p) out.push_back(**p);
   return out;
+}
+
+// By the full evaluator it takes no longer than its vertices one by one.
+bool Explorer::pays(const Pattern& pattern) {
+  double apart = 0;
+  for (Vertex v : pattern) apart += look({v}).seconds;
+  return look(pattern).seconds <= apart;
 }
 
 // Seconds of the patterns and of all other vertices by themselves.
