@@ -144,7 +144,8 @@ TEST(Explore, PlansAreNearTheBestOfAll) {
     const Program program = random_program(seed, 14);
     const Setting s(program);
     if (s.graph.size() < 4 || s.graph.size() > 12) continue;
-    const std::vector<Pattern> plan = explore(s.graph, s.readers, s.machine).patterns;
+    const std::vector<Pattern> plan =
+        explore(s.graph, s.readers, {.fuse = true, .machine = s.machine}).patterns;
     const double got = cost_of(s, plan), best = cheapest(s), apart = cost_of(s, {});
     ASSERT_GE(got, best * (1 - 1e-9)) << seed;
     ASSERT_LE(got, apart * (1 + 1e-9)) << seed << ": worse than every op by itself";
