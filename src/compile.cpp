@@ -11,6 +11,7 @@
 #include "heddle/op.h"
 #include "heddle/simplify.h"
 #include "heddle/verify.h"
+#include "kernel/lower_group.h"
 #include "runtime/assemble.h"
 
 namespace heddle {
@@ -100,7 +101,11 @@ Expected<Executable> compile_with(const Program& source, const CompileOptions& o
   compiled.function = number_of(compiled.program, options.entry);
   if (options.report)
     options.report->ops = compiled.program.region(compiled.entry().body).ops.size();
-  HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, options.stitch));
+  StitchOptions stitch = options.stitch;
+  stitch.can_lower = [&](const Program& p, const StitchGroup& group) {
+    return lower_group(p, group, stitch.machine).ok();
+  };
+  HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, stitch));
   stages.done("stitch");
   HEDDLE_TRY_VOID(make_kernels(compiled, options, make_code, [&] { stages.done("kernels"); }));
   stages.done("code");

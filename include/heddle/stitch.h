@@ -1,6 +1,7 @@
 // Stitching: which ops of a region become one kernel, and which kernels one launch.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct StitchOptions {
   bool fuse = true;  // false: every op by itself
   MachineFigures machine = {};
   bool explain = false;  // fill in StitchGroup::notes
+  // Whether a kernel can be written for a group that is planned; none: whatever has a schedule.
+  std::function<bool(const Program&, const StitchGroup&)> can_lower = {};
 };
 
 // Plans the ops of a region, constants and the terminator left out: they are nobody's work.

@@ -34,16 +34,29 @@ class Explorer {
     double seconds = 0;  // by the full evaluator
   };
 
-  Explorer(const Graph& graph, const Readers& readers, const MachineFigures& machine)
-      : graph_(graph), readers_(readers), machine_(machine), cost_(graph, machine), alike_(graph) {}
+  Explorer(const Graph& graph, const Readers& readers, const StitchOptions& options)
+      : graph_(graph),
+        readers_(readers),
+        options_(options),
+        machine_(options.machine),
+        cost_(graph, options.machine),
+        alike_(graph) {}
 
   Exploration run() {
     best_.resize(graph_.size());
     for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;)
       if (graph_.stitchable[v]) best_[v] = candidates(v);
     Exploration done;
-    done.patterns =
-        merge(graph_, cost_, choose(), [this](const Pattern& p) { return has_kernel(p); });
+    // Where a plan has a group that no kernel can be written for, its vertices are looked at more
+    // closely when they are joined again.
+    constexpr int kMostTurns = 3;
+    for (int turn = 0; turn < kMostTurns; ++turn) {
+      done.patterns =
+          merge(graph_, cost_, choose(), [this](const Pattern& p) { return has_kernel(p); });
+      if (!find_suspects(done.patterns)) break;
+    }
+    std::erase_if(done.patterns, [this](const Pattern& p) { return !lowers(p); });
+    std::erase_if(done.patterns, [this](const Pattern& p) { return !pays(p); });
     for (const Pattern& p : done.patterns) done.choices.push_back(launch(p));
     return done;
   }
@@ -57,6 +70,10 @@ class Explorer {
   const Found& look(const Pattern& pattern);
   LaunchChoice launch(const Pattern& pattern);
   bool has_kernel(const Pattern& pattern);
+  bool pays(const Pattern& pattern);
+  bool lowers(const Pattern& pattern);
+  bool is_known_to_fail(const Pattern& pattern) const;
+  bool find_suspects(const std::vector<Pattern>& patterns);
   double full_cost(const std::vector<const Pattern*>& plan);
   bool only_feeds(Vertex v, const Pattern& pattern) const;
   bool needs_schedule(const Pattern& pattern) const;
@@ -64,12 +81,16 @@ class Explorer {
 
   const Graph& graph_;
   const Readers& readers_;
+  const StitchOptions& options_;
   const MachineFigures& machine_;
   CostModel cost_;
   std::vector<std::vector<Candidate>> best_;
   Alike alike_;
   std::unordered_map<std::uint64_t, Found> found_;            // by key of the pattern
   std::unordered_map<std::uint64_t, LaunchChoice> launches_;  // the same
+  std::unordered_map<std::uint64_t, bool> lowers_;            // the same
+  int trials_ = 0;                                            // of suspects
+  std::vector<bool> suspect_;                                 // by vertex; empty: none is
 };
 
 // Ops that give their results element by element in one shape always share their loops.
@@ -123,7 +144,12 @@ LaunchChoice Explorer::launch(const Pattern& pattern) {
 
 // Its loops can be shared.
 bool Explorer::has_kernel(const Pattern& pattern) {
-  return pattern.size() <= kMostOps && (!needs_schedule(pattern) || look(pattern).legal);
+  if (pattern.size() > kMostOps || (needs_schedule(pattern) && !look(pattern).legal)) return false;
+  const bool suspect =
+      !suspect_.empty() && std::ranges::any_of(pattern, [&](Vertex v) { return suspect_[v]; });
+  // To write a kernel takes long beside all else that is asked here.
+  constexpr int kMostTrials = 200;
+  return !suspect || (trials_++ < kMostTrials && lowers(pattern));
 }
 
 // The best legal ones, each once.
@@ -222,9 +248,9 @@ std::vector<Pattern> Explorer::choose() {
       steps.push_back({i, nullptr, plans[i].gain});
       if (has(plans[i].covered, v)) continue;
       for (const Candidate& c : best_[v])
-        if (c.pattern.size() > 1 && std::none_of(c.pattern.begin(), c.pattern.end(), [&](Vertex w) {
-              return has(plans[i].covered, w);
-            }))
+        if (c.pattern.size() > 1 && !is_known_to_fail(c.pattern) &&
+            std::none_of(c.pattern.begin(), c.pattern.end(),
+                         [&](Vertex w) { return has(plans[i].covered, w); }))
           steps.push_back({i, &c, plans[i].gain + c.gain});
     }
     if (steps.size() == plans.size()) continue;
@@ -260,6 +286,39 @@ std::vector<Pattern> Explorer::choose() {
   return out;
 }
 
+// Whether a kernel can be written for it.
+bool Explorer::lowers(const Pattern& pattern) {
+  if (!options_.can_lower) return true;
+  auto [it, fresh] = lowers_.try_emplace(alike_.key(pattern), true);
+  if (fresh) it->second = options_.can_lower(*graph_.program, group_of(pattern));
+  return it->second;
+}
+
+bool Explorer::is_known_to_fail(const Pattern& pattern) const {
+  if (suspect_.empty()) return false;
+  const auto found = lowers_.find(alike_.key(pattern));
+  return found != lowers_.end() && !found->second;
+}
+
+// Marks the vertices of patterns that cannot be lowered; false: there are none.
+bool Explorer::find_suspects(const std::vector<Pattern>& patterns) {
+  bool any = false;
+  suspect_.resize(graph_.size(), false);
+  for (const Pattern& p : patterns) {
+    if (lowers(p)) continue;
+    for (Vertex v : p) suspect_[v] = true;
+    any = true;
+  }
+  return any;
+}
+
+// By the full evaluator it takes no longer than its vertices one by one.
+bool Explorer::pays(const Pattern& pattern) {
+  double apart = 0;
+  for (Vertex v : pattern) apart += look({v}).seconds;
+  return look(pattern).seconds <= apart;
+}
+
 // Seconds of the patterns and of all other vertices by themselves.
 double Explorer::full_cost(const std::vector<const Pattern*>& plan) {
   std::vector<bool> covered(graph_.size(), false);
@@ -275,8 +334,8 @@ double Explorer::full_cost(const std::vector<const Pattern*>& plan) {
 
 }  // namespace
 
-Exploration explore(const Graph& graph, const Readers& readers, const MachineFigures& machine) {
-  return Explorer(graph, readers, machine).run();
+Exploration explore(const Graph& graph, const Readers& readers, const StitchOptions& options) {
+  return Explorer(graph, readers, options).run();
 }
 
 }  // namespace heddle

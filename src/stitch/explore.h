@@ -15,7 +15,7 @@ struct Exploration {
   std::vector<Pattern> patterns = {};
   std::vector<LaunchChoice> choices = {};  // one each
 };
-Exploration explore(const Graph& graph, const Readers& readers, const MachineFigures& machine);
+Exploration explore(const Graph& graph, const Readers& readers, const StitchOptions& options);
 
 // The plan of these patterns: an order in which they can run, and launches of several kernels.
 Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "stitch/units.h"
 
@@ -43,9 +44,16 @@ class Merger {
       const Offer best = offers_.top();
       offers_.pop();
       if (version_[best.a] != best.version_a || version_[best.b] != best.version_b) continue;
-      if (!is_legal_(union_of(units_[best.a], units_[best.b]))) continue;
-      if (units_.can_join(best.a, best.b)) take(best.a, best.b);
+      if (!units_.can_join(best.a, best.b)) continue;
+      if (is_legal_(union_of(units_[best.a], units_[best.b])))
+        take(best.a, best.b);
+      else
+        refused_.insert(pair_key(best.a, best.b));
     }
+  }
+
+  static std::uint64_t pair_key(UnitId a, UnitId b) {
+    return std::uint64_t{std::min(a, b)} << 32 | std::max(a, b);
   }
 
   struct Offer {
@@ -87,7 +95,8 @@ class Merger {
   void offer_neighbours(UnitId u) {
     if (!mergeable(u)) return;
     for (UnitId w : neighbours(u)) {
-      if (!mergeable(w)) continue;
+      if (!mergeable(w) || refused_.contains(pair_key(u, w))) continue;
+      if (units_[u].size() + units_[w].size() > kMostOps) continue;
       const double gain = seconds_[u] + seconds_[w] - cost_.kernel(union_of(units_[u], units_[w]));
       const UnitId a = std::min(u, w), b = std::max(u, w);
       if (gain > 0) offers_.push({gain, a, b, version_[a], version_[b]});
@@ -139,6 +148,8 @@ class Merger {
   std::vector<std::uint32_t> version_;
   std::vector<double> seconds_;
   std::priority_queue<Offer> offers_;
+  // Pairs that no kernel could be made of; they are not asked about again when they have grown.
+  std::unordered_set<std::uint64_t> refused_;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ Expected<StitchPlan> stitch(const Program& program, RegionId region, const Stitc
   const Graph graph = make_graph(program, region);
   const Readers readers(program, region);
   Exploration found;
-  if (options.fuse) found = explore(graph, readers, options.machine);
+  if (options.fuse) found = explore(graph, readers, options);
   HEDDLE_TRY(StitchPlan plan, arrange(graph, readers, std::move(found)));
   if (options.explain) explain(graph, readers, options.machine, plan);
   return plan;

@@ -8,6 +8,7 @@
 #include "heddle/simplify.h"
 #include "stitch/cost.h"
 #include "stitch/explore.h"
+#include "stitch/latency.h"
 #include "stitch/schedule.h"
 
 namespace heddle {
@@ -63,6 +64,16 @@ struct Setting {
   Readers readers;
   CostModel cost;
 
+  StitchGroup group(const Pattern& p) const {
+    std::vector<OpId> ops;
+    for (Vertex v : p) ops.push_back(graph.ops[v]);
+    return make_group(*graph.program, readers, std::move(ops));
+  }
+  // By the full evaluator.
+  double full(const Pattern& p) const {
+    return choose_launch(*graph.program, group(p), machine).value().best.seconds;
+  }
+
   bool legal(const Pattern& p) const {
     if (!is_convex(graph, p)) return false;
     std::vector<OpId> ops;
@@ -81,6 +92,18 @@ double cost_of(const Setting& s, const std::vector<Pattern>& plan) {
   }
   for (Vertex v = 0; v < s.graph.size(); ++v)
     if (!covered[v]) sum += s.cost.kernel({v});
+  return sum;
+}
+
+double full_cost_of(const Setting& s, const std::vector<Pattern>& plan) {
+  std::vector<bool> covered(s.graph.size(), false);
+  double sum = 0;
+  for (const Pattern& p : plan) {
+    sum += s.full(p);
+    for (Vertex v : p) covered[v] = true;
+  }
+  for (Vertex v = 0; v < s.graph.size(); ++v)
+    if (!covered[v]) sum += s.full({v});
   return sum;
 }
 
@@ -121,11 +144,14 @@ TEST(Explore, PlansAreNearTheBestOfAll) {
     const Program program = random_program(seed, 14);
     const Setting s(program);
     if (s.graph.size() < 4 || s.graph.size() > 12) continue;
-    const std::vector<Pattern> plan = explore(s.graph, s.readers, s.machine).patterns;
+    const std::vector<Pattern> plan =
+        explore(s.graph, s.readers, {.fuse = true, .machine = s.machine}).patterns;
     const double got = cost_of(s, plan), best = cheapest(s), apart = cost_of(s, {});
     ASSERT_GE(got, best * (1 - 1e-9)) << seed;
     ASSERT_LE(got, apart * (1 + 1e-9)) << seed << ": worse than every op by itself";
     EXPECT_LE(got, 1.6 * best) << seed;
+    EXPECT_LE(full_cost_of(s, plan), full_cost_of(s, {}) * (1 + 1e-9))
+        << seed << ": worse than every op by itself, by the full evaluator";
     for (const Pattern& p : plan) EXPECT_TRUE(s.legal(p)) << seed;
     product *= got / best;
     ++count;

@@ -46,10 +46,19 @@ void CodeCache::write(const std::string& key, const std::string& object) const {
     log(kLogSteps, "[jit] compiled code is not kept: {}", written.reason());
     return;
   }
-  make_room();
+  make_room(static_cast<std::int64_t>(object.size()));
 }
 
-void CodeCache::make_room() const {
+void CodeCache::make_room(std::int64_t more) const {
+  constexpr int kLookAfter = 64;
+  const std::lock_guard lock(mutex_);
+  bytes_ += bytes_ < 0 ? 0 : more;
+  if (bytes_ >= 0 && bytes_ <= most_bytes_ && ++unseen_ < kLookAfter) return;
+  bytes_ = clear_out();
+  unseen_ = 0;
+}
+
+std::int64_t CodeCache::clear_out() const {
   struct Entry {
     fs::path file;
     fs::file_time_type used;
@@ -67,14 +76,15 @@ void CodeCache::make_room() const {
     entries.push_back({found.path(), used, bytes});
     total += bytes;
   }
-  if (total <= most_bytes_) return;
+  if (total <= most_bytes_) return total;
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return a.used < b.used; });
   for (const Entry& entry : entries) {
-    if (total <= most_bytes_ / 4 * 3) return;
+    if (total <= most_bytes_ / 4 * 3) break;
     fs::remove(entry.file, failure);
     total -= entry.bytes;
   }
+  return total;
 }
 
 }  // namespace heddle

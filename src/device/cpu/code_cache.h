@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -20,11 +21,16 @@ class CodeCache {
 
  private:
   std::filesystem::path file_of(const std::string& key) const { return directory_ / (key + ".o"); }
-  // Removes what was not used for longest.
-  void make_room() const;
+  // After so many bytes more: looks into the folder where that may be too much, or where others may
+  // have written a lot since the last look, and removes what was not used for longest.
+  void make_room(std::int64_t more) const;
+  std::int64_t clear_out() const;  // what is left, in bytes
 
   std::filesystem::path directory_;
   std::int64_t most_bytes_;
+  mutable std::mutex mutex_;
+  mutable std::int64_t bytes_ = -1;  // in the folder, as far as is known; -1: not at all
+  mutable int unseen_ = 0;           // files that were written since the last look
 };
 
 }  // namespace heddle

@@ -38,10 +38,14 @@ struct CpuJit::State {
   };
 
   explicit State(CpuJitOptions given)
-      : options(std::move(given)), backend(make_jit_backend(options)) {}
+      : options(std::move(given)), backend(make_jit_backend(options)) {
+    if (options.cache_directory) disk.emplace(*options.cache_directory, options.disk_bytes);
+  }
 
   const CpuJitOptions options;
   const Expected<std::shared_ptr<JitBackend>> backend;
+
+  std::optional<CodeCache> disk;
 
   std::mutex mutex;
   std::map<std::string, Entry> kernels;
@@ -73,8 +77,6 @@ struct CpuJit::State {
 
   // ---- without it
   Compiled make(const std::string& key, const std::string& ir, std::size_t phases) {
-    std::optional<CodeCache> disk;
-    if (options.cache_directory) disk.emplace(*options.cache_directory, options.disk_bytes);
     if (disk) {
       if (const auto object = disk->read(key)) {
         auto loaded = (*backend)->load(*object, phases);

@@ -41,17 +41,21 @@ void BackgroundCode::work() {
   while (!stop_) {
     const std::size_t i = next_++;
     if (i >= codes_.size()) return;
-    codes_[i]->wait();
-    if (const std::string why = codes_[i]->failure(); !why.empty() && !warned_.exchange(true))
-      warn("a kernel stays interpreted, and slow: {}", why);
+    (void)wait_for(*codes_[i]);
   }
 }
 
+// The first failure of all is said.
+Verdict BackgroundCode::wait_for(LazyCode& code) {
+  code.wait();
+  std::string why = code.failure();
+  if (why.empty()) return yes();
+  if (!warned_.exchange(true)) warn("a kernel stays interpreted, and slow: {}", why);
+  return Reason{std::move(why)};
+}
+
 Verdict BackgroundCode::wait() {
-  for (const auto& code : codes_) {
-    code->wait();
-    if (std::string why = code->failure(); !why.empty()) return Reason{std::move(why)};
-  }
+  for (const auto& code : codes_) HEDDLE_TRY_VOID(wait_for(*code));
   return yes();
 }
 

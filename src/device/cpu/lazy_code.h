@@ -58,6 +58,7 @@ class BackgroundCode {
 
  private:
   void work();
+  Verdict wait_for(LazyCode& code);
 
   const std::vector<std::shared_ptr<LazyCode>> codes_;
   std::atomic<std::size_t> next_ = 0;

@@ -1,0 +1,131 @@
+// The full evaluator sees what the schedule of a kernel makes of it.
+#include <gtest/gtest.h>
+
+#include "heddle/builder.h"
+#include "heddle/op.h"
+#include "stitch/group.h"
+#include "stitch/latency.h"
+
+namespace heddle {
+namespace {
+
+// A program whose ops are all one group.
+struct Whole {
+  explicit Whole(Builder& b) : program(b.finish().value()) {
+    const RegionId body = program.functions[0].body;
+    const Readers readers(program, body);
+    std::vector<OpId> ops;
+    for (OpId id : program.region(body).ops)
+      if (is_work(program.op(id))) ops.push_back(id);
+    group = make_group(program, readers, std::move(ops));
+  }
+  KernelEstimate with(LaunchChoice choice = {}) {
+    group.choice = choice;
+    return estimate(program, group, schedule_group(program, group, machine).value(), machine);
+  }
+  Program program;
+  StitchGroup group;
+  MachineFigures machine;
+};
+
+void softmax(Builder& b, std::int64_t rows, std::int64_t width) {
+  const Shape shape = {rows, width};
+  b.function("main", {Type::tensor(DType::f32, shape)}, [&](const Vars& in) -> Vars {
+    const Var top = b.broadcast(b.reduce(in[0], {1}, "maximum"), shape, {0});
+    const Var e = b.op("exponential", {in[0] - top});
+    return {e / b.broadcast(b.reduce(e, {1}, "add"), shape, {0})};
+  });
+}
+
+TEST(Latency, ExpensiveValuesAreKeptOrComputedAgain) {
+  Builder b;
+  softmax(b, 4096, 1024);
+  Whole w(b);
+  const KernelEstimate kept = w.with(), again = w.with({.keep_heavy = false});
+  const double n = 4096 * 1024;
+  EXPECT_DOUBLE_EQ(kept.heavy, n);
+  EXPECT_DOUBLE_EQ(again.heavy, 2 * n);
+  EXPECT_GT(kept.stores, again.stores);
+  EXPECT_LT(kept.seconds, again.seconds);
+  const ScheduledGroup chosen = choose_launch(w.program, w.group, w.machine).value();
+  EXPECT_TRUE(chosen.choice.keep_heavy);
+  EXPECT_TRUE(std::ranges::any_of(chosen.others, [&](const ScheduledGroup::Other& o) {
+    return !o.choice.keep_heavy && o.seconds > chosen.best.seconds;
+  }));
+}
+
+// Where functions cost next to nothing, a tile costs more than it saves.
+TEST(Latency, TilesAreDroppedWhereFunctionsAreCheap) {
+  Builder b;
+  softmax(b, 4096, 1024);
+  Whole w(b);
+  w.machine.heavy_rate = 1e15;
+  w.machine.copy_rate = 1e15;
+  EXPECT_FALSE(choose_launch(w.program, w.group, w.machine).value().choice.keep_heavy);
+}
+
+TEST(Latency, RowsThatDoNotFitTheCacheComeFromMemoryAgain) {
+  Builder small, large;
+  softmax(small, 4096, 1 << 10);
+  softmax(large, 4, 1 << 20);
+  Whole a(small), b(large);
+  EXPECT_LE(a.with().block_bytes, a.machine.near_cache);
+  EXPECT_GT(b.with().block_bytes, b.machine.near_cache);
+  EXPECT_GT(b.with().memory, 1.2 * a.with().memory);
+}
+
+TEST(Latency, FewBlocksLeaveWorkersIdle) {
+  Builder few, many;
+  softmax(few, 4, 1 << 14);
+  softmax(many, 64, 1 << 10);
+  Whole a(few), b(many);
+  a.machine.workers = b.machine.workers = 32;
+  EXPECT_EQ(a.with().blocks, 4);
+  EXPECT_GT(a.with().work, 4 * b.with().work);
+}
+
+// Sums of many values that are all needed until the end.
+TEST(Latency, ValuesThatDoNotFitTheRegistersAreCounted) {
+  auto build = [](Builder& b, int values) {
+    const Type type = Type::tensor(DType::f32, {1 << 20});
+    b.function("main", {type}, [&](const Vars& in) -> Vars {
+      Vars all;
+      for (int i = 0; i < values; ++i) all.push_back(in[0] * static_cast<double>(i + 2));
+      Var sum = all.back();
+      for (std::size_t i = all.size() - 1; i-- > 0;) sum = sum + all[i];
+      return {sum};
+    });
+  };
+  Builder few, many;
+  build(few, 8);
+  build(many, 60);
+  Whole a(few), b(many);
+  EXPECT_LE(a.with().registers, 10);
+  EXPECT_GE(b.with().registers, 50);
+  EXPECT_DOUBLE_EQ(a.with().loads, 1 << 20);
+  EXPECT_GT(b.with().loads, 20 * (1 << 20));
+}
+
+// A stencil of a stencil computes and loads the inner one five times.
+TEST(Latency, NeighboursAreComputedAgain) {
+  auto build = [](Builder& b, int sweeps) {
+    b.function("main", {Type::tensor(DType::f32, {1 << 20})}, [&](const Vars& in) -> Vars {
+      Var x = in[0];
+      for (int i = 0; i < sweeps; ++i) {
+        const std::int64_t n = x.type().shape[0];
+        x = b.slice(x, {0}, {n - 2}) + b.slice(x, {1}, {n - 1}) + b.slice(x, {2}, {n});
+      }
+      return {x};
+    });
+  };
+  Builder one, two;
+  build(one, 1);
+  build(two, 2);
+  Whole a(one), b(two);
+  EXPECT_NEAR(a.with().loads / (1 << 20), 3, 0.1);
+  EXPECT_NEAR(b.with().loads / (1 << 20), 9, 0.1);
+  EXPECT_NEAR(b.with().light / a.with().light, 4, 0.5);
+}
+
+}  // namespace
+}  // namespace heddle
