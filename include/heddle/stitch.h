@@ -1,11 +1,13 @@
 // Stitching: which ops of a region become one kernel, and which kernels one launch.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "heddle/machine.h"
 #include "heddle/program.h"
+#include "heddle/strided_view.h"
 
 namespace heddle {
 
@@ -21,6 +23,8 @@ struct StitchGroup {
 struct StitchUnit {
   std::vector<StitchGroup> kernels;
   OpId op = kNone;  // only where there are no kernels
+  // Of a product that reads what other ops would have moved, or writes it moved.
+  std::optional<ProductViews> views = {};
 };
 
 struct StitchPlan {

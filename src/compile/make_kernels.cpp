@@ -117,7 +117,7 @@ void take_apart(CompiledProgram& compiled,
           continue;
         }
         for (OpId op : kernel.group.ops)
-          made.push_back({.kernels = {}, .op = op, .note = found->second});
+          made.push_back({.kernels = {}, .op = op, .note = found->second, .views = {}});
       }
       if (!launch.kernels.empty()) made.push_back(std::move(launch));
     }

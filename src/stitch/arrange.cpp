@@ -62,7 +62,7 @@ std::vector<std::size_t> levels(const Graph& graph, const Contracted& c) {
 }  // namespace
 
 Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers,
-                             std::vector<Pattern> patterns) {
+                             std::vector<Pattern> patterns, const FoldedMoves& moves) {
   Contracted c = contract(graph, patterns);
   std::vector<std::size_t> level = levels(graph, c);
   // Two patterns may each be fine and yet wait for one another; the smaller one gives way.
@@ -88,7 +88,10 @@ Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers,
     for (std::size_t u : units) {
       const Vertex first = c.units[u].front();
       if (!graph.stitchable[first]) {
-        plan.units.push_back({.kernels = {}, .op = graph.ops[first]});
+        StitchUnit alone{.kernels = {}, .op = graph.ops[first]};
+        if (auto it = moves.products.find(alone.op); it != moves.products.end())
+          alone.views = it->second;
+        plan.units.push_back(std::move(alone));
         continue;
       }
       std::vector<OpId> ops;

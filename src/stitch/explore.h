@@ -16,6 +16,6 @@ std::vector<Pattern> explore(const Graph& graph, const Readers& readers,
 
 // The plan of these patterns: an order in which they can run, and launches of several kernels.
 Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers,
-                             std::vector<Pattern> patterns);
+                             std::vector<Pattern> patterns, const FoldedMoves& moves = {});
 
 }  // namespace heddle

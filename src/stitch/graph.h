@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "heddle/program.h"
+#include "stitch/fold_moves.h"
 
 namespace heddle {
 
@@ -38,7 +39,7 @@ class Graph {
   mutable std::uint32_t walk_ = 0;
 };
 
-Graph make_graph(const Program& program, RegionId region);
+Graph make_graph(const Program& program, RegionId region, const FoldedMoves& moves = {});
 
 // A set of vertices, ascending.
 using Pattern = std::vector<Vertex>;

@@ -6,11 +6,12 @@
 namespace heddle {
 
 Expected<StitchPlan> stitch(const Program& program, RegionId region, const StitchOptions& options) {
-  const Graph graph = make_graph(program, region);
-  const Readers readers(program, region);
+  const FoldedMoves moves = options.fuse ? fold_moves(program, region) : FoldedMoves{};
+  const Graph graph = make_graph(program, region, moves);
+  const Readers readers(program, region, moves);
   std::vector<Pattern> patterns;
   if (options.fuse) patterns = explore(graph, readers, options.machine);
-  return arrange(graph, readers, patterns);
+  return arrange(graph, readers, patterns, moves);
 }
 
 }  // namespace heddle

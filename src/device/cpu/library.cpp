@@ -15,8 +15,6 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"stablehlo.dot_general", dot_call},
-    {"stablehlo.dot", dot_call},
     {"stablehlo.convolution", conv_call},
     {"stablehlo.dynamic_update_slice", slice_update_call},
     {"stablehlo.fft", fft_call},
@@ -27,9 +25,13 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op) {
+std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
+                                          const ProductViews* views) {
+  const std::string_view name = op.def->name;
+  if (name == "stablehlo.dot_general" || name == "stablehlo.dot")
+    return dot_call(program, op, views);
   for (const Row& row : kRows)
-    if (row.op == op.def->name) return row.make(program, op);
+    if (row.op == name) return row.make(program, op);
   return nullptr;
 }
 
