@@ -40,7 +40,9 @@ enum class Way : std::uint8_t {
   lane_by_lane,        // in order
   vector_accumulator,  // in vectors over all loops from `depth` on, then combined
   scalar_accumulator,  // in order, kept in registers over the loops from `depth` on
-  vector_scan,         // the same for a scan: prefixes inside of vectors, and what came before them
+  row_accumulator,     // in vectors side by side over the loops from `depth` to the vectorised one
+  vector_scan,  // as scalar_accumulator, for a scan: prefixes inside of vectors, and what came
+                // before them
 };
 
 struct StatementPlan {
@@ -60,6 +62,10 @@ struct StageShape {
 
   int depth() const { return static_cast<int>(loops.size()); }
 };
+
+// The level at which an update can begin to keep its row in registers; nothing where it cannot.
+std::optional<int> row_depth(const Stage& stage, const StageShape& shape, const Statement& s,
+                             DType dtype);
 
 StageShape analyse(const Phase& phase, const Stage& stage, const Kernel& kernel,
                    const VectorTarget& target);

@@ -39,6 +39,8 @@ void StageEmitter::emit_statement(std::size_t i, const Points& points) {
       return lane_by_lane(s, points, &accumulators_[i].slots[0]);
     case Way::vector_scan:
       return scan_vector(i, points);
+    case Way::row_accumulator:
+      return add_to_row(i, points);
   }
 }
 

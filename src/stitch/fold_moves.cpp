@@ -117,6 +117,14 @@ class Folder {
     return name == "stablehlo.transpose" || name == "stablehlo.reshape" ? it->second[0] : kNone;
   }
 
+  // Kernels read a transpose by its index; anybody else needs it in memory.
+  bool is_wanted_in_memory(ValueId value) const {
+    const auto it = readers_.find(value);
+    return it != readers_.end() && std::ranges::any_of(it->second, [&](OpId reader) {
+             return !is_stitchable(program_, program_.op(reader));
+           });
+  }
+
   void fold_result(OpId id) {
     const Op& op = program_.op(id);
     const auto it = moves_.products.find(id);
@@ -138,7 +146,7 @@ class Folder {
       if (!view) continue;
       ProductViews moved = views;
       moved.result = *view;
-      if (!is_as_good(op, moved, *now)) continue;
+      if (!is_wanted_in_memory(view->value) || !is_as_good(op, moved, *now)) continue;
       moves_.products.insert_or_assign(id, std::move(moved));
       moves_.dropped.insert(chain.begin(), chain.end());
       return;
