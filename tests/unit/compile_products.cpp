@@ -130,6 +130,75 @@ TEST(Products, ViewsInsideOfALoop) {
   expect_same(program, arguments_for(program));
 }
 
+std::size_t library_calls(const Executable& executable) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      executable.steps(), [](const StepInfo& step) { return step.kind == "library"; }));
+}
+
+// Forces between all pairs of bodies: x, mass.
+Var forces(Builder& b, Var x, Var mass) {
+  const std::int64_t n = x.type().shape[0], dims = x.type().shape[1];
+  const Var apart = b.broadcast(x, {n, n, dims}, {1, 2}) - b.broadcast(x, {n, n, dims}, {0, 2});
+  const Var weight = b.op("exponential", {-(b.reduce(apart * apart, {2}, "add") + 1.0)});
+  const Var pull = b.dot(weight, mass, {{1}, {0}, {}, {}});
+  return b.dot(apart, pull, {{0}, {1}, {1}, {0}});
+}
+
+TEST(Products, SmallOnesAreInsideOfKernels) {
+  const Program program = program_of({{61, 3}, {61}}, [](Builder& b, const Vars& in) -> Vars {
+    const Var moved = in[0] + 0.125 * forces(b, in[0], in[1]);
+    return {moved, forces(b, moved, in[1])};
+  });
+  const Executable executable = compiled(program);
+  EXPECT_EQ(library_calls(executable), 0U);
+  // All positions have to be there before the second forces begin.
+  EXPECT_EQ(launches(executable), 2U);
+  expect_same(program, arguments_for(program), {}, 4096);
+}
+
+// Rows of sums of all lengths around a vector, and sums that run over two loops.
+TEST(Products, ShortRowsOfSums) {
+  for (std::int64_t width : {1, 3, 5, 16, 17, 33, 64, 65}) {
+    const Program program =
+        program_of({{7, 9, 4}, {9, 4, width}}, [](Builder& b, const Vars& in) -> Vars {
+          return {b.dot(in[0] * in[0], in[1], {{}, {}, {1, 2}, {0, 1}}) + 1.0};
+        });
+    expect_same(program, arguments_for(program));
+  }
+}
+
+TEST(Products, WithoutASum) {
+  for (DType dtype : {DType::f32, DType::f64, DType::i32, DType::ui8, DType::bf16, DType::c64}) {
+    const Program program = program_of(
+        {{5, 40}, {40, 6}, {1, 5}},
+        [](Builder& b, const Vars& in) -> Vars {
+          return {b.dot(in[0], in[1], {{1}, {0}, {}, {}}), b.dot(in[0], in[2], {{}, {}, {}, {}}),
+                  b.dot(b.reshape(in[0], {200, 1}), b.reshape(in[1], {1, 240}))};
+        },
+        dtype);
+    expect_same(program, arguments_for(program));
+  }
+}
+
+// The first of equal ones wins, whichever loop the vectors run along.
+TEST(Products, ArgumentsOfExtremes) {
+  expect_same(R"(func.func @main(%a: tensor<300x13xf32>) -> (tensor<300xf32>, tensor<300xi32>) {
+    %i = stablehlo.iota dim = 1 : tensor<300x13xi32>
+    %inf = stablehlo.constant dense<0x7F800000> : tensor<f32>
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %r:2 = stablehlo.reduce(%a init: %inf), (%i init: %zero) across dimensions = [1] :
+      (tensor<300x13xf32>, tensor<300x13xi32>, tensor<f32>, tensor<i32>)
+      -> (tensor<300xf32>, tensor<300xi32>)
+     reducer(%x: tensor<f32>, %y: tensor<f32>) (%j: tensor<i32>, %k: tensor<i32>) {
+      %less = stablehlo.compare LE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %v = stablehlo.select %less, %x, %y : tensor<i1>, tensor<f32>
+      %n = stablehlo.select %less, %j, %k : tensor<i1>, tensor<i32>
+      stablehlo.return %v, %n : tensor<f32>, tensor<i32>
+    }
+    return %r#0, %r#1 : tensor<300xf32>, tensor<300xi32>
+  })");
+}
+
 Var layer_norm(Builder& b, Var x, Var scale) {
   const Shape shape = x.type().shape;
   const auto mean = [&](Var of) {
