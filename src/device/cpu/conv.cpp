@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "device/cpu/calls.h"
-#include "device/cpu/conv_plan.h"
+#include "device/cpu/conv_fill.h"
 #include "device/cpu/gemm.h"
 #include "heddle/op.h"
 
@@ -14,13 +14,10 @@ namespace {
 constexpr std::int64_t kTileElements = 1 << 16;
 constexpr std::int64_t kMostDepth = 1024, kLeastRows = 32, kMostRows = 512;
 
-std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+// Products that one worker has done before another would have begun.
+constexpr double kAlone = 1 << 19;
 
-// What of the sum a tile covers: whole windows with all inputs, or some inputs of one element.
-struct Depth {
-  std::int64_t window = 0, window_end = 0, input = 0, input_end = 0;
-  std::int64_t size() const { return (window_end - window) * (input_end - input); }
-};
+std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 std::vector<Depth> cut_depth(const ConvPlan& plan) {
   std::vector<Depth> cuts;
@@ -30,8 +27,9 @@ std::vector<Depth> cut_depth(const ConvPlan& plan) {
         cuts.push_back({w, w + 1, i, std::min(plan.inputs, i + kMostDepth)});
     return cuts;
   }
-  const std::int64_t windows =
+  std::int64_t windows =
       std::max<std::int64_t>(1, kMostDepth / std::max<std::int64_t>(plan.inputs, 1));
+  if (windows > plan.last_window) windows = windows / plan.last_window * plan.last_window;
   for (std::int64_t w = 0; w < plan.window_count; w += windows)
     cuts.push_back({w, std::min(plan.window_count, w + windows), 0, plan.inputs});
   return cuts;
@@ -41,13 +39,13 @@ template <typename T>
 class Tiles {
  public:
   Tiles(const ConvPlan& plan, const T* input, const T* weights, T* result)
-      : plan_(plan), input_(input), weights_(weights), result_(result) {}
+      : plan_(plan), fill_(plan), input_(input), weights_(weights), result_(result) {}
 
   // Rows first … last - 1 of a group. `seen` and `sums` are the worker's own.
   void run(std::int64_t group, std::int64_t first, std::int64_t last,
            const std::vector<Depth>& depths, T* seen, T* sums) const {
+    if (plan_.by_features) return run_by_features(group, first, last, depths, seen);
     const T* input = input_ + group * plan_.in_group;
-    const T* weights = weights_ + group * plan_.depth() * plan_.outputs;
     const bool in_result = plan_.out_feature == 1 && plan_.row_step >= plan_.outputs;
     T* out = in_result ? result_ + group * plan_.out_group + first * plan_.row_step : sums;
     GemmShape shape{.m = last - first,
@@ -61,85 +59,59 @@ class Tiles {
         a = input + first * plan_.direct_step + depth.input;
         shape.lda = plan_.direct_step;
       } else if (plan_.in_feature == 1) {
-        fill_rows(input, first, last, depth, seen);
+        fill_.by_rows(input, first, last, depth, seen);
         shape.lda = shape.k;
       } else {
-        fill_columns(input, first, last, depth, seen);
+        fill_.by_columns(input, first, last, depth, seen);
         shape.lda = shape.m;
         shape.transpose_a = true;
       }
-      gemm(shape, a, weights + (depth.window * plan_.inputs + depth.input) * plan_.outputs, out);
+      gemm(shape, a, weights(group, depth), out);
       shape.accumulate = true;
     }
     if (!in_result) scatter(group, first, last, sums);
   }
 
  private:
-  // Image and flat place of a row.
-  std::pair<std::int64_t, std::int64_t> split(std::int64_t row) const {
-    if (plan_.batch_inside) return {row % plan_.batch, row / plan_.batch};
-    return {row / plan_.place_count, row % plan_.place_count};
+  const T* weights(std::int64_t group, const Depth& depth) const {
+    return weights_ +
+           (group * plan_.depth() + depth.window * plan_.inputs + depth.input) * plan_.outputs;
   }
 
-  // Where element w of the window reads at a flat place, or -1.
-  std::int64_t source(std::int64_t place, std::int64_t w) const {
-    std::int64_t offset = 0;
-    for (std::size_t s = plan_.places.size(); s-- > 0;) {
-      const std::int64_t p = place % plan_.places[s], k = w % plan_.window[s];
-      const std::int64_t i = plan_.source[s][static_cast<std::size_t>(p * plan_.window[s] + k)];
-      if (i < 0) return -1;
-      offset += i * plan_.in_spatial[s];
-      place /= plan_.places[s];
-      w /= plan_.window[s];
-    }
-    return offset;
-  }
-
-  // Input features lie side by side.
-  void fill_rows(const T* input, std::int64_t first, std::int64_t last, const Depth& depth,
-                 T* seen) const {
-    const std::int64_t count = depth.input_end - depth.input;
-    for (std::int64_t row = first; row < last; ++row) {
-      const auto [image, place] = split(row);
-      const T* base = input + image * plan_.in_batch + depth.input;
-      for (std::int64_t w = depth.window; w < depth.window_end; ++w, seen += count) {
-        const std::int64_t from = source(place, w);
-        if (from < 0)
-          std::fill_n(seen, count, T{});
-        else
-          std::copy_n(base + from, count, seen);
+  // Rows of one image; the product gives a line per feature, as the result has them.
+  void run_by_features(std::int64_t group, std::int64_t first, std::int64_t last,
+                       const std::vector<Depth>& depths, T* seen) const {
+    const auto [image, place] = plan_.split(first);
+    const T* input = input_ + group * plan_.in_group;
+    T* out = result_ + group * plan_.out_group + image * plan_.out_batch + place;
+    GemmShape shape{.m = plan_.outputs,
+                    .n = last - first,
+                    .lda = plan_.outputs,
+                    .ldc = plan_.out_feature,
+                    .transpose_a = true};
+    for (const Depth& depth : depths) {
+      shape.k = depth.size();
+      const T* b = seen;
+      if (plan_.direct_features) {
+        b = input + image * plan_.in_batch + place + depth.input * plan_.in_feature;
+        shape.ldb = plan_.in_feature;
+      } else if (plan_.in_feature == 1) {
+        fill_.by_rows(input, first, last, depth, seen);
+        shape.ldb = shape.k;
+        shape.transpose_b = true;
+      } else {
+        fill_.by_columns(input, first, last, depth, seen);
+        shape.ldb = shape.n;
       }
-    }
-  }
-
-  // Rows lie side by side: one line of all rows per window element and input.
-  void fill_columns(const T* input, std::int64_t first, std::int64_t last, const Depth& depth,
-                    T* seen) const {
-    const std::int64_t rows = last - first;
-    std::vector<std::int64_t> from(static_cast<std::size_t>(rows));
-    for (std::int64_t w = depth.window; w < depth.window_end; ++w) {
-      std::int64_t known_place = -1, offset = -1;
-      for (std::int64_t row = first; row < last; ++row) {
-        const auto [image, place] = split(row);
-        if (place != known_place) offset = source(place, w);
-        known_place = place;
-        from[static_cast<std::size_t>(row - first)] =
-            offset < 0 ? -1 : offset + image * plan_.in_batch;
-      }
-      for (std::int64_t i = depth.input; i < depth.input_end; ++i) {
-        const T* base = input + i * plan_.in_feature;
-        for (std::int64_t r = 0; r < rows; ++r) {
-          const std::int64_t at = from[static_cast<std::size_t>(r)];
-          *seen++ = at < 0 ? T{} : base[at];
-        }
-      }
+      gemm(shape, weights(group, depth), b, out);
+      shape.accumulate = true;
     }
   }
 
   void scatter(std::int64_t group, std::int64_t first, std::int64_t last, const T* sums) const {
     T* out = result_ + group * plan_.out_group;
     for (std::int64_t row = first; row < last; ++row) {
-      auto [image, place] = split(row);
+      auto [image, place] = plan_.split(row);
       std::int64_t at = image * plan_.out_batch;
       for (std::size_t s = plan_.places.size(); s-- > 0; place /= plan_.places[s])
         at += place % plan_.places[s] * plan_.out_spatial[s];
@@ -148,6 +120,7 @@ class Tiles {
   }
 
   const ConvPlan& plan_;
+  WindowFill<T> fill_;
   const T* input_;
   const T* weights_;
   T* result_;
@@ -165,10 +138,15 @@ class ConvCall final : public LibraryCall {
     std::int64_t deepest = 1;
     for (const Depth& d : depths_) deepest = std::max(deepest, d.size());
     const std::int64_t threads = ThreadPool::shared().threads();
-    const std::int64_t wanted = (plan_.rows() * plan_.groups + 4 * threads - 1) / (4 * threads);
+    const double work = static_cast<double>(plan_.rows()) * static_cast<double>(plan_.outputs) *
+                        static_cast<double>(plan_.depth()) * static_cast<double>(plan_.groups);
+    alone_ = work < kAlone || threads == 1;
+    span_ = plan_.by_features ? plan_.place_count : plan_.rows();
+    const std::int64_t parts = alone_ ? 1 : 4 * threads;
+    const std::int64_t wanted = (plan_.rows() * plan_.groups + parts - 1) / parts;
     tile_rows_ =
         std::min({std::max(kLeastRows, wanted), std::max(kLeastRows, kTileElements / deepest),
-                  kMostRows, std::max<std::int64_t>(plan_.rows(), 1)});
+                  kMostRows, std::max<std::int64_t>(span_, 1)});
     const std::int64_t size = byte_size(dtype);
     seen_bytes_ = rounded(tile_rows_ * deepest * size);
     tile_bytes_ = seen_bytes_ + rounded(tile_rows_ * plan_.outputs * size);
@@ -214,19 +192,26 @@ class ConvCall final : public LibraryCall {
                  std::byte* result) const {
     const Tiles<T> tiles(plan_, reinterpret_cast<const T*>(input),
                          reinterpret_cast<const T*>(weights), reinterpret_cast<T*>(result));
-    const std::int64_t per_group = (plan_.rows() + tile_rows_ - 1) / tile_rows_;
-    frame.pool.parallel_for(plan_.groups * per_group, [&](std::int64_t i, int worker) {
-      const std::int64_t first = i % per_group * tile_rows_;
+    const std::int64_t per_span = (span_ + tile_rows_ - 1) / tile_rows_;
+    const std::int64_t per_group = per_span * (plan_.rows() / span_);
+    const auto one = [&](std::int64_t i, int worker) {
+      const std::int64_t span = i % per_group / per_span * span_;
+      const std::int64_t first = i % per_span * tile_rows_;
       std::byte* own = frame.workspace + worker * tile_bytes_;
-      tiles.run(i / per_group, first, std::min(plan_.rows(), first + tile_rows_), depths_,
+      tiles.run(i / per_group, span + first, span + std::min(span_, first + tile_rows_), depths_,
                 reinterpret_cast<T*>(own), reinterpret_cast<T*>(own + seen_bytes_));
-    });
+    };
+    const std::int64_t count = plan_.groups * per_group;
+    if (!alone_) return frame.pool.parallel_for(count, one);
+    for (std::int64_t i = 0; i < count; ++i) one(i, 0);
   }
 
   ConvPlan plan_;
   Type input_, kernel_, result_;
   DType dtype_;
   std::vector<Depth> depths_;
+  bool alone_ = false;     // too little to wake others for
+  std::int64_t span_ = 1;  // rows that tiles do not cross
   std::int64_t tile_rows_ = 1, seen_bytes_ = 0, tile_bytes_ = 0;
   std::int64_t weights_at_ = 0, input_at_ = 0, result_at_ = 0, end_ = 0;
 };

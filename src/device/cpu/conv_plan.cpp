@@ -48,6 +48,54 @@ bool same_places(const reduction::Conv& conv, const Shape& places) {
   return true;
 }
 
+// Offsets along one dimension, by place * window + element.
+std::vector<std::int64_t> sources_along(const reduction::WindowAxis& axis, std::int64_t places,
+                                        std::int64_t step) {
+  std::vector<std::int64_t> table;
+  for (std::int64_t p = 0; p < places; ++p)
+    for (std::int64_t k = 0; k < axis.window; ++k) {
+      const std::int64_t at = axis.source(p, k);
+      table.push_back(at < 0 ? -1 : at * step);
+    }
+  return table;
+}
+
+// One table for what was there and one more dimension inside of it.
+void add_dimension(std::vector<std::int64_t>& table, std::int64_t& window,
+                   const std::vector<std::int64_t>& more, std::int64_t more_window) {
+  std::vector<std::int64_t> both;
+  const auto places = static_cast<std::int64_t>(table.size()) / window;
+  const auto more_places = static_cast<std::int64_t>(more.size()) / more_window;
+  for (std::int64_t p = 0; p < places * more_places; ++p)
+    for (std::int64_t k = 0; k < window * more_window; ++k) {
+      const std::int64_t a = at(table, p / more_places * window + k / more_window);
+      const std::int64_t b = at(more, p % more_places * more_window + k % more_window);
+      both.push_back(a < 0 || b < 0 ? -1 : a + b);
+    }
+  table = std::move(both);
+  window *= more_window;
+}
+
+void set_sources(ConvPlan& plan, const reduction::Conv& conv) {
+  plan.outer_source = plan.last_source = {0};
+  for (std::size_t s = 0; s < conv.axes.size(); ++s) {
+    if (s > 0)
+      add_dimension(plan.outer_source, plan.outer_window, plan.last_source, plan.last_window);
+    plan.last_source = sources_along(conv.axes[s], plan.places[s], plan.in_spatial[s]);
+    plan.last_window = plan.window[s];
+    plan.last_place = plan.places[s];
+  }
+}
+
+void set_features(ConvPlan& plan, const reduction::Conv& conv) {
+  plan.by_features = !plan.batch_inside && plan.out_feature >= plan.place_count &&
+                     plan.out_feature > 1 && plan.place_count > 1 &&
+                     flat_step(plan.places, plan.out_spatial) == 1;
+  plan.direct_features = plan.by_features && plan.window_count == 1 &&
+                         same_places(conv, plan.places) && plan.in_feature >= plan.place_count &&
+                         flat_step(plan.places, plan.in_spatial) == 1;
+}
+
 void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kernel) {
   const auto steps = steps_of(kernel);
   const std::int64_t output = at(steps, conv.dims.kernel_output);
@@ -91,14 +139,12 @@ ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape&
     plan.window.push_back(conv.axes[s].window);
     plan.place_count *= plan.places.back();
     plan.window_count *= plan.window.back();
-    auto& table = plan.source.emplace_back();
-    for (std::int64_t p = 0; p < plan.places.back(); ++p)
-      for (std::int64_t k = 0; k < plan.window.back(); ++k)
-        table.push_back(conv.axes[s].source(p, k));
   }
   plan.batch_inside = plan.in_feature != 1 && plan.in_batch == 1;
   set_rows(plan);
   if (!same_places(conv, plan.places)) plan.direct_step = 0;
+  set_sources(plan, conv);
+  set_features(plan, conv);
   set_weights(plan, conv, kernel);
   return plan;
 }

@@ -19,20 +19,36 @@ struct ConvPlan {
   std::int64_t in_batch = 0, in_feature = 0, out_batch = 0, out_feature = 0;
   std::int64_t in_group = 0, out_group = 0;
   std::vector<std::int64_t> in_spatial, out_spatial;
-  // The index under element k of the window at a place, or -1: [axis][place * window + k].
-  std::vector<std::vector<std::int64_t>> source;
+  // Where the window reads, or -1: the sum of what the last spatial dimension and the ones before
+  // it say, each by place * window + element.
+  std::vector<std::int64_t> outer_source, last_source;
+  std::int64_t last_place = 1, outer_window = 1, last_window = 1;
 
   // Rows: images outside and places inside, or the other way round.
   bool batch_inside = false;
   std::int64_t row_step = 0;  // of the result from row to row; 0: none fits all rows
   // The input is the matrix already: rows of a window of one element. 0: it is not.
   std::int64_t direct_step = 0;
+  // Places of an image lie side by side in the result, features apart: a line per feature.
+  bool by_features = false;
+  bool direct_features = false;  // and so they do in the input, whose window has one element
 
   std::vector<Stride> weights;  // the kernel walked as group, window, input, output
   std::int64_t weights_start = 0;
   bool weights_dense = false;
 
   std::int64_t rows() const { return batch * place_count; }
+  // Image and flat place of a row.
+  std::pair<std::int64_t, std::int64_t> split(std::int64_t row) const {
+    if (batch_inside) return {row % batch, row / batch};
+    return {row / place_count, row % place_count};
+  }
+  const std::int64_t* outer_sources(std::int64_t place) const {
+    return &outer_source[static_cast<std::size_t>(place / last_place * outer_window)];
+  }
+  const std::int64_t* last_sources(std::int64_t place) const {
+    return &last_source[static_cast<std::size_t>(place % last_place * last_window)];
+  }
   std::int64_t depth() const { return window_count * inputs; }
 };
 
