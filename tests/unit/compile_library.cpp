@@ -289,5 +289,46 @@ TEST(Library, Transforms) {
   }
 }
 
+// Windows that overlap, are padded or dilated; equal elements, of which one is chosen.
+std::string pool_gradient(std::string_view operand, std::string_view source,
+                          std::string_view element, std::string_view compare,
+                          std::string_view attributes) {
+  return fmt::format(
+      R"(func.func @main(%a: tensor<{0}x{2}>, %s: tensor<{1}x{2}>) -> tensor<{0}x{2}> {{
+    %zero = stablehlo.constant dense<1> : tensor<i32>
+    %init = stablehlo.convert %zero : (tensor<i32>) -> tensor<{2}>
+    %0 = "stablehlo.select_and_scatter"(%a, %s, %init) ({{
+      ^bb0(%x: tensor<{2}>, %y: tensor<{2}>):
+        %c = stablehlo.compare {3}, %x, %y : (tensor<{2}>, tensor<{2}>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+    }}, {{
+      ^bb0(%x: tensor<{2}>, %y: tensor<{2}>):
+        %t = stablehlo.add %x, %y : tensor<{2}>
+        stablehlo.return %t : tensor<{2}>
+    }}) {{{4}}} : (tensor<{0}x{2}>, tensor<{1}x{2}>, tensor<{2}>) -> tensor<{0}x{2}>
+    return %0 : tensor<{0}x{2}>
+  }})",
+      operand, source, element, compare, attributes);
+}
+
+TEST(Library, GradientsOfPooling) {
+  constexpr std::string_view kOverlap =
+      "window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>, "
+      "padding = dense<[[0, 0], [1, 1], [1, 1], [0, 0]]> : tensor<4x2xi64>";
+  constexpr std::string_view kHalf =
+      "window_dimensions = array<i64: 1, 1, 2, 2>, window_strides = array<i64: 1, 1, 2, 2>";
+  for (std::string_view element : {"f32", "f64", "i32"})
+    for (std::string_view compare : {"GE", "GT", "LE", "LT"}) {
+      expect_same(pool_gradient("2x9x9x70", "2x5x5x70", element, compare, kOverlap));
+      expect_same(pool_gradient("3x20x20x16", "3x10x10x16", element, compare, kOverlap));
+      expect_same(pool_gradient("2x3x8x8", "2x3x4x4", element, compare, kHalf));
+    }
+  // Windows of one element, and more places than elements.
+  expect_same(pool_gradient("2x5", "2x5", "f32", "GE", "window_dimensions = array<i64: 1, 1>"));
+  expect_same(pool_gradient("2x5", "4x5", "f32", "GE",
+                            "window_dimensions = array<i64: 1, 1>, "
+                            "padding = dense<[[1, 1], [0, 0]]> : tensor<2x2xi64>"));
+}
+
 }  // namespace
 }  // namespace heddle
