@@ -1,4 +1,6 @@
 // Matrix products that read their operands, and write their results, where they lie.
+#include <algorithm>
+
 #include "compiled.h"
 #include "heddle/builder.h"
 
