@@ -24,14 +24,18 @@ void StageEmitter::emit() {
 int StageEmitter::unroll() const {
   if (!shape_.vectorised) return 1;
   int work = 0;
-  bool in_order = false;
-  for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
-    if (shape_.nodes[id].vector_needed) work += is_heavy(stage_.nodes[id].op) ? 12 : 1;
+  bool in_order = false, heavy = false;
+  for (std::size_t id = 0; id < stage_.nodes.size(); ++id) {
+    if (!shape_.nodes[id].vector_needed) continue;
+    work += is_heavy(stage_.nodes[id].op) ? 12 : 1;
+    heavy = heavy || is_heavy(stage_.nodes[id].op);
+  }
   for (const StatementPlan& plan : shape_.statements)
     in_order = in_order || plan.way == Way::lane_by_lane || plan.way == Way::scalar_accumulator;
   if (in_order) return 1;
   const auto statements = static_cast<int>(stage_.statements.size());
-  int copies = work <= 10 ? 4 : 2;
+  // Chains of functions wait for themselves; one vector of many light ops fills a turn.
+  int copies = work <= 10 ? 4 : work <= 30 || heavy ? 2 : 1;
   while (copies > 1 && copies * statements > 16) copies /= 2;
   while (copies > 1 && shape_.loops.back().size < std::int64_t{copies} * shape_.lanes) copies /= 2;
   return copies;
