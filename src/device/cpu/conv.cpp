@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "device/cpu/calls.h"
+#include "device/cpu/conv_depthwise.h"
 #include "device/cpu/conv_fill.h"
 #include "device/cpu/gemm.h"
 #include "heddle/op.h"
@@ -11,8 +12,9 @@ namespace heddle::cpu {
 namespace {
 
 // Elements of a tile: rows by depth stay in a core's own cache.
-constexpr std::int64_t kTileElements = 1 << 16;
+constexpr std::int64_t kTileElements = 1 << 17;
 constexpr std::int64_t kMostDepth = 1024, kLeastRows = 32, kMostRows = 512;
+constexpr std::int64_t kWholeRows = 16;  // that BLAS takes at once
 
 // Products that one worker has done before another would have begun.
 constexpr double kAlone = 1 << 19;
@@ -147,6 +149,7 @@ class ConvCall final : public LibraryCall {
     tile_rows_ =
         std::min({std::max(kLeastRows, wanted), std::max(kLeastRows, kTileElements / deepest),
                   kMostRows, std::max<std::int64_t>(span_, 1)});
+    if (tile_rows_ > kWholeRows) tile_rows_ = tile_rows_ / kWholeRows * kWholeRows;
     const std::int64_t size = byte_size(dtype);
     seen_bytes_ = rounded(tile_rows_ * deepest * size);
     tile_bytes_ = seen_bytes_ + rounded(tile_rows_ * plan_.outputs * size);
@@ -177,16 +180,30 @@ class ConvCall final : public LibraryCall {
       weights = frame.workspace + weights_at_;
     }
     std::byte* result = result_.dtype == dtype_ ? frame.results[0] : frame.workspace + result_at_;
-    with_product_type(dtype_, [&](auto tag) {
-      using T = decltype(tag);
-      run_tiles<T>(frame, input, weights, result);
-    });
+    if (plan_.depthwise)
+      run_rows(frame, input, weights, result);
+    else
+      with_product_type(dtype_, [&](auto tag) {
+        using T = decltype(tag);
+        run_tiles<T>(frame, input, weights, result);
+      });
     if (result_.dtype != dtype_)
       pack(result, dtype_, {{result_.elements(), 1}}, frame.results[0], result_.dtype, frame.pool);
     return yes();
   }
 
  private:
+  void run_rows(const CallFrame& frame, const std::byte* input, const std::byte* weights,
+                std::byte* result) const {
+    const std::int64_t rows = plan_.rows();
+    const std::int64_t parts =
+        alone_ ? 1 : std::min<std::int64_t>(rows, std::int64_t{4} * frame.pool.threads());
+    frame.pool.parallel_for(parts, [&](std::int64_t part, int) {
+      run_depthwise(plan_, dtype_, input, weights, result, rows * part / parts,
+                    rows * (part + 1) / parts);
+    });
+  }
+
   template <typename T>
   void run_tiles(const CallFrame& frame, const std::byte* input, const std::byte* weights,
                  std::byte* result) const {
@@ -225,9 +242,10 @@ std::unique_ptr<LibraryCall> conv_call(const Program& program, const Op& op) {
   const auto dtype = product_dtype(input.dtype, kernel.dtype, result.dtype);
   if (!dtype || op.operand_count != 2) return nullptr;
   if (input.elements() == 0 || kernel.elements() == 0 || result.elements() == 0) return nullptr;
+  const bool is_float = *dtype == DType::f32 || *dtype == DType::f64;
   return std::make_unique<ConvCall>(
-      plan_conv(reduction::conv_of(program, op), input.shape, kernel.shape, result.shape), input,
-      kernel, result, *dtype);
+      plan_conv(reduction::conv_of(program, op), input.shape, kernel.shape, result.shape, is_float),
+      input, kernel, result, *dtype);
 }
 
 }  // namespace heddle::cpu

@@ -2,6 +2,7 @@
 // in the input is copied as one run.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "device/cpu/conv_plan.h"
@@ -22,22 +23,26 @@ class WindowFill {
   // One line per row, for input features that lie side by side.
   void by_rows(const T* input, std::int64_t first, std::int64_t last, const Depth& depth,
                T* seen) const {
-    const std::int64_t count = depth.input_end - depth.input;
+    const std::int64_t count = depth.input_end - depth.input, width = plan_.last_window;
+    const bool whole = depth.window % width == 0 && depth.window_end % width == 0;
+    const std::int64_t from_line = depth.window / width, to_line = depth.window_end / width;
     for (std::int64_t row = first; row < last; ++row) {
       const auto [image, place] = plan_.split(row);
       const std::int64_t* outer = plan_.outer_sources(place);
-      const std::int64_t* lines = plan_.last_sources(place);
+      const std::int64_t* inner = plan_.last_sources(place);
+      const auto& run = plan_.window_lines[static_cast<std::size_t>(place % plan_.last_place)];
       const T* base = input + image * plan_.in_batch + depth.input;
-      for (std::int64_t w = depth.window; w < depth.window_end;) {
-        const std::int64_t begin = w % plan_.last_window;
-        const std::int64_t end = std::min(plan_.last_window, begin + depth.window_end - w);
-        const std::int64_t from = outer[w / plan_.last_window];
-        if (from < 0)
-          std::fill_n(seen, (end - begin) * count, T{});
+      if (whole && run.even && (run.step == count || run.end - run.begin <= 1)) {
+        for (std::int64_t l = from_line; l < to_line; ++l, seen += width * count)
+          one_run(base, outer[l], run, count, seen);
+        continue;
+      }
+      for (std::int64_t w = depth.window; w < depth.window_end; ++w, seen += count) {
+        const std::int64_t a = outer[w / width], b = inner[w % width];
+        if (a < 0 || b < 0)
+          std::fill_n(seen, count, T{});
         else
-          line(base + from, lines, begin, end, count, seen);
-        seen += (end - begin) * count;
-        w += end - begin;
+          copy(base + a + b, count, seen);
       }
     }
   }
@@ -85,28 +90,30 @@ class WindowFill {
       std::memcpy(target, source, sizeof(T));
   }
 
-  // Elements begin … end - 1 of the window along the last dimension, `count` features each.
-  static void line(const T* base, const std::int64_t* sources, std::int64_t begin, std::int64_t end,
-                   std::int64_t count, T* seen) {
-    while (begin < end) {
-      std::int64_t next = begin + 1;
-      if (sources[begin] < 0) {
-        std::fill_n(seen, count, T{});
-      } else {
-        while (next < end && sources[next] == sources[next - 1] + count) ++next;
-        copy(base + sources[begin], (next - begin) * count, seen);
-      }
-      seen += (next - begin) * count;
-      begin = next;
+  // A line of the window of which one run is there.
+  void one_run(const T* base, std::int64_t outer, const ConvPlan::Line& run, std::int64_t count,
+               T* seen) const {
+    if (outer < 0 || run.begin == run.end) {
+      std::fill_n(seen, plan_.last_window * count, T{});
+      return;
     }
+    if (run.begin > 0) std::fill_n(seen, run.begin * count, T{});
+    copy(base + outer + run.from, (run.end - run.begin) * count, seen + run.begin * count);
+    if (run.end < plan_.last_window)
+      std::fill_n(seen + run.end * count, (plan_.last_window - run.end) * count, T{});
   }
 
   void find_runs(std::int64_t first, std::int64_t last, std::int64_t w,
                  std::vector<Run>& runs) const {
     runs.clear();
     const std::int64_t outer = w / plan_.last_window, inner = w % plan_.last_window;
+    const ConvPlan::Line& line = plan_.place_lines[static_cast<std::size_t>(inner)];
     for (std::int64_t row = first; row < last;) {
       const auto [image, place] = plan_.split(row);
+      if (line.even && !plan_.batch_inside) {
+        row += add_line(image, place, last - row, outer, line, runs);
+        continue;
+      }
       // With images inside, all of a place's images follow one another.
       const std::int64_t count = plan_.batch_inside ? std::min(plan_.batch - image, last - row) : 1;
       const std::int64_t a = plan_.outer_sources(place)[outer];
@@ -114,6 +121,23 @@ class WindowFill {
       add_run({a < 0 || b < 0 ? -1 : a + b + image * plan_.in_batch, count, 1}, runs);
       row += count;
     }
+  }
+
+  // The rest of a line of places; gives how many rows that were.
+  std::int64_t add_line(std::int64_t image, std::int64_t place, std::int64_t most,
+                        std::int64_t outer, const ConvPlan::Line& line,
+                        std::vector<Run>& runs) const {
+    const std::int64_t begin = place % plan_.last_place;
+    const std::int64_t end = std::min(plan_.last_place, begin + most);
+    const std::int64_t from = plan_.outer_sources(place)[outer];
+    const std::int64_t there = std::clamp(line.begin, begin, end);
+    const std::int64_t gone = from < 0 ? there : std::clamp(line.end, there, end);
+    const std::int64_t offset =
+        from + image * plan_.in_batch + line.from + (there - line.begin) * line.step;
+    if (there > begin) runs.push_back({-1, there - begin, 0});
+    if (gone > there) runs.push_back({offset, gone - there, line.step});
+    if (end > gone) runs.push_back({-1, end - gone, 0});
+    return end - begin;
   }
 
   static void add_run(const Run& next, std::vector<Run>& runs) {

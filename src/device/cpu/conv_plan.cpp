@@ -87,6 +87,35 @@ void set_sources(ConvPlan& plan, const reduction::Conv& conv) {
   }
 }
 
+// The positions of a row of offsets that are there, where they follow at even steps.
+ConvPlan::Line line_of(const std::vector<std::int64_t>& offsets) {
+  ConvPlan::Line line;
+  const auto size = static_cast<std::int64_t>(offsets.size());
+  while (line.begin < size && at(offsets, line.begin) < 0) ++line.begin;
+  line.end = size;
+  while (line.end > line.begin && at(offsets, line.end - 1) < 0) --line.end;
+  line.even = true;
+  if (line.begin == line.end) return line;
+  line.from = at(offsets, line.begin);
+  if (line.end - line.begin > 1) line.step = at(offsets, line.begin + 1) - line.from;
+  for (std::int64_t i = line.begin; i < line.end; ++i)
+    line.even = line.even && at(offsets, i) == line.from + (i - line.begin) * line.step;
+  return line;
+}
+
+void set_lines(ConvPlan& plan) {
+  for (std::int64_t p = 0; p < plan.last_place; ++p) {
+    const auto first = plan.last_source.begin() + p * plan.last_window;
+    plan.window_lines.push_back(line_of({first, first + plan.last_window}));
+  }
+  for (std::int64_t k = 0; k < plan.last_window; ++k) {
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t p = 0; p < plan.last_place; ++p)
+      offsets.push_back(at(plan.last_source, p * plan.last_window + k));
+    plan.place_lines.push_back(line_of(offsets));
+  }
+}
+
 void set_features(ConvPlan& plan, const reduction::Conv& conv) {
   plan.by_features = !plan.batch_inside && plan.out_feature >= plan.place_count &&
                      plan.out_feature > 1 && plan.place_count > 1 &&
@@ -99,14 +128,17 @@ void set_features(ConvPlan& plan, const reduction::Conv& conv) {
 void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kernel) {
   const auto steps = steps_of(kernel);
   const std::int64_t output = at(steps, conv.dims.kernel_output);
-  plan.weights.push_back({plan.groups, plan.outputs * output});
+  const Stride groups{plan.groups, plan.outputs * output};
+  plan.depthwise = plan.depthwise && plan.groups > 1 && plan.inputs == 1 && plan.outputs == 1 &&
+                   plan.in_feature == 1 && plan.out_feature == 1 && conv.batch_groups == 1;
+  if (!plan.depthwise) plan.weights.push_back(groups);
   for (std::size_t s = 0; s < plan.window.size(); ++s) {
     const std::int64_t step = at(steps, conv.dims.kernel_spatial[s]);
     if (conv.reversed[s]) plan.weights_start += (plan.window[s] - 1) * step;
     plan.weights.push_back({plan.window[s], conv.reversed[s] ? -step : step});
   }
   plan.weights.push_back({plan.inputs, at(steps, conv.dims.kernel_input)});
-  plan.weights.push_back({plan.outputs, output});
+  plan.weights.push_back(plan.depthwise ? groups : Stride{plan.outputs, output});
   std::int64_t dense = 1;
   plan.weights_dense = true;
   for (std::size_t d = plan.weights.size(); d-- > 0;) {
@@ -118,8 +150,9 @@ void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kerne
 }  // namespace
 
 ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape& kernel,
-                   const Shape& result) {
+                   const Shape& result, bool may_be_depthwise) {
   ConvPlan plan;
+  plan.depthwise = may_be_depthwise;
   const auto in = steps_of(input), out = steps_of(result);
   plan.groups = conv.feature_groups * conv.batch_groups;
   plan.batch = at(input, conv.dims.input_batch) / conv.batch_groups;
@@ -144,6 +177,7 @@ ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape&
   set_rows(plan);
   if (!same_places(conv, plan.places)) plan.direct_step = 0;
   set_sources(plan, conv);
+  set_lines(plan);
   set_features(plan, conv);
   set_weights(plan, conv, kernel);
   return plan;

@@ -23,6 +23,13 @@ struct ConvPlan {
   // it say, each by place * window + element.
   std::vector<std::int64_t> outer_source, last_source;
   std::int64_t last_place = 1, outer_window = 1, last_window = 1;
+  // Per place along the last dimension: the elements of its window that are there, where they are
+  // one run; per element: the places that see it, where they read at even steps.
+  struct Line {
+    std::int64_t begin = 0, end = 0, from = 0, step = 0;
+    bool even = false;
+  };
+  std::vector<Line> window_lines, place_lines;
 
   // Rows: images outside and places inside, or the other way round.
   bool batch_inside = false;
@@ -33,7 +40,9 @@ struct ConvPlan {
   bool by_features = false;
   bool direct_features = false;  // and so they do in the input, whose window has one element
 
-  std::vector<Stride> weights;  // the kernel walked as group, window, input, output
+  bool depthwise = false;  // every group is one feature in and out, side by side in both
+  // The kernel walked as group, window, input, output; depthwise as window, group.
+  std::vector<Stride> weights;
   std::int64_t weights_start = 0;
   bool weights_dense = false;
 
@@ -53,6 +62,6 @@ struct ConvPlan {
 };
 
 ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape& kernel,
-                   const Shape& result);
+                   const Shape& result, bool may_be_depthwise);
 
 }  // namespace heddle::cpu
