@@ -1,5 +1,6 @@
 // convolution by tiles: each worker lays out what the window sees, then multiplies.
 #include <algorithm>
+#include <cstring>
 
 #include "device/cpu/calls.h"
 #include "device/cpu/conv_depthwise.h"
@@ -174,18 +175,20 @@ class ConvCall final : public LibraryCall {
            frame.pool);
       input = frame.workspace + input_at_;
     }
+    weights += plan_.weights_start * byte_size(kernel_.dtype);
     if (input_at_ > weights_at_) {
-      pack(weights + plan_.weights_start * byte_size(kernel_.dtype), kernel_.dtype, plan_.weights,
-           frame.workspace + weights_at_, dtype_, frame.pool);
+      pack(weights, kernel_.dtype, plan_.weights, frame.workspace + weights_at_, dtype_,
+           frame.pool);
       weights = frame.workspace + weights_at_;
     }
     std::byte* result = result_.dtype == dtype_ ? frame.results[0] : frame.workspace + result_at_;
+    std::byte* start = result + plan_.out_start * byte_size(dtype_);
     if (plan_.depthwise)
-      run_rows(frame, input, weights, result);
+      run_rows(frame, input, weights, start);
     else
       with_product_type(dtype_, [&](auto tag) {
         using T = decltype(tag);
-        run_tiles<T>(frame, input, weights, result);
+        run_tiles<T>(frame, input, weights, start);
       });
     if (result_.dtype != dtype_)
       pack(result, dtype_, {{result_.elements(), 1}}, frame.results[0], result_.dtype, frame.pool);
@@ -233,6 +236,50 @@ class ConvCall final : public LibraryCall {
   std::int64_t weights_at_ = 0, input_at_ = 0, result_at_ = 0, end_ = 0;
 };
 
+// A convolution over an input with holes, as one for each class of places that meets the same
+// elements of the window.
+class SplitConvCall final : public LibraryCall {
+ public:
+  SplitConvCall(std::vector<ConvCall> parts, std::string text, std::int64_t zeros)
+      : parts_(std::move(parts)), text_(std::move(text)), zeros_(zeros) {}
+
+  std::string text() const override { return text_; }
+  std::int64_t workspace_bytes() const override {
+    std::int64_t most = 0;
+    for (const ConvCall& part : parts_) most = std::max(most, part.workspace_bytes());
+    return most;
+  }
+  Verdict run(const CallFrame& frame) const override {
+    if (zeros_ > 0) std::memset(frame.results[0], 0, static_cast<std::size_t>(zeros_));
+    for (const ConvCall& part : parts_) HEDDLE_TRY_VOID(part.run(frame));
+    return yes();
+  }
+
+ private:
+  std::vector<ConvCall> parts_;
+  std::string text_;
+  std::int64_t zeros_;  // bytes of the result, where some places meet holes only
+};
+
+// One class per dimension, in all ways.
+std::vector<std::vector<ConvClass>> all_classes(const reduction::Conv& conv, const Shape& result,
+                                                bool may_split) {
+  std::vector<std::vector<ConvClass>> all = {{}};
+  for (std::size_t s = 0; s < conv.axes.size(); ++s) {
+    const std::int64_t places = result[static_cast<std::size_t>(conv.dims.output_spatial[s])];
+    std::vector<ConvClass> along = {{.places = places, .taps = conv.axes[s].window}};
+    if (may_split && conv.axes[s].base_dilation > 1) along = classes_of(conv.axes[s], places);
+    std::vector<std::vector<ConvClass>> more;
+    for (const auto& before : all)
+      for (const ConvClass& own : along) {
+        more.push_back(before);
+        more.back().push_back(own);
+      }
+    all = std::move(more);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::unique_ptr<LibraryCall> conv_call(const Program& program, const Op& op) {
@@ -243,9 +290,25 @@ std::unique_ptr<LibraryCall> conv_call(const Program& program, const Op& op) {
   if (!dtype || op.operand_count != 2) return nullptr;
   if (input.elements() == 0 || kernel.elements() == 0 || result.elements() == 0) return nullptr;
   const bool is_float = *dtype == DType::f32 || *dtype == DType::f64;
-  return std::make_unique<ConvCall>(
-      plan_conv(reduction::conv_of(program, op), input.shape, kernel.shape, result.shape, is_float),
-      input, kernel, result, *dtype);
+  const bool same = input.dtype == *dtype && kernel.dtype == *dtype && result.dtype == *dtype;
+  const reduction::Conv conv = reduction::conv_of(program, op);
+  const auto call = [&](const std::vector<ConvClass>& classes) {
+    return ConvCall(plan_conv(conv, input.shape, kernel.shape, result.shape, is_float, classes),
+                    input, kernel, result, *dtype);
+  };
+  const auto whole = all_classes(conv, result.shape, false);
+  const auto split = all_classes(conv, result.shape, same && is_float);
+  if (split.size() == 1) return std::make_unique<ConvCall>(call(whole[0]));
+  std::vector<ConvCall> parts;
+  std::int64_t zeros = 0;
+  for (const auto& classes : split) {
+    if (std::ranges::any_of(classes, [](const ConvClass& c) { return c.taps == 0; }))
+      zeros = result.bytes();
+    else
+      parts.push_back(call(classes));
+  }
+  std::string text = call(whole[0]).text() + fmt::format(", {} parts", parts.size());
+  return std::make_unique<SplitConvCall>(std::move(parts), std::move(text), zeros);
 }
 
 }  // namespace heddle::cpu

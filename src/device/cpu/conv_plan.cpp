@@ -1,5 +1,7 @@
 #include "device/cpu/conv_plan.h"
 
+#include <numeric>
+
 namespace heddle::cpu {
 
 namespace {
@@ -49,12 +51,13 @@ bool same_places(const reduction::Conv& conv, const Shape& places) {
 }
 
 // Offsets along one dimension, by place * window + element.
-std::vector<std::int64_t> sources_along(const reduction::WindowAxis& axis, std::int64_t places,
+std::vector<std::int64_t> sources_along(const reduction::WindowAxis& axis, const ConvClass& own,
                                         std::int64_t step) {
   std::vector<std::int64_t> table;
-  for (std::int64_t p = 0; p < places; ++p)
-    for (std::int64_t k = 0; k < axis.window; ++k) {
-      const std::int64_t at = axis.source(p, k);
+  for (std::int64_t p = 0; p < own.places; ++p)
+    for (std::int64_t k = 0; k < own.taps; ++k) {
+      const std::int64_t at =
+          axis.source(own.first_place + p * own.place_step, own.first_tap + k * own.tap_step);
       table.push_back(at < 0 ? -1 : at * step);
     }
   return table;
@@ -76,12 +79,13 @@ void add_dimension(std::vector<std::int64_t>& table, std::int64_t& window,
   window *= more_window;
 }
 
-void set_sources(ConvPlan& plan, const reduction::Conv& conv) {
+void set_sources(ConvPlan& plan, const reduction::Conv& conv,
+                 const std::vector<ConvClass>& classes) {
   plan.outer_source = plan.last_source = {0};
   for (std::size_t s = 0; s < conv.axes.size(); ++s) {
     if (s > 0)
       add_dimension(plan.outer_source, plan.outer_window, plan.last_source, plan.last_window);
-    plan.last_source = sources_along(conv.axes[s], plan.places[s], plan.in_spatial[s]);
+    plan.last_source = sources_along(conv.axes[s], classes[s], plan.in_spatial[s]);
     plan.last_window = plan.window[s];
     plan.last_place = plan.places[s];
   }
@@ -125,7 +129,8 @@ void set_features(ConvPlan& plan, const reduction::Conv& conv) {
                          flat_step(plan.places, plan.in_spatial) == 1;
 }
 
-void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kernel) {
+void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kernel,
+                 const std::vector<ConvClass>& classes) {
   const auto steps = steps_of(kernel);
   const std::int64_t output = at(steps, conv.dims.kernel_output);
   const Stride groups{plan.groups, plan.outputs * output};
@@ -133,9 +138,11 @@ void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kerne
                    plan.in_feature == 1 && plan.out_feature == 1 && conv.batch_groups == 1;
   if (!plan.depthwise) plan.weights.push_back(groups);
   for (std::size_t s = 0; s < plan.window.size(); ++s) {
-    const std::int64_t step = at(steps, conv.dims.kernel_spatial[s]);
-    if (conv.reversed[s]) plan.weights_start += (plan.window[s] - 1) * step;
-    plan.weights.push_back({plan.window[s], conv.reversed[s] ? -step : step});
+    const std::int64_t plain = at(steps, conv.dims.kernel_spatial[s]);
+    const std::int64_t step = conv.reversed[s] ? -plain : plain;
+    if (conv.reversed[s]) plan.weights_start += (conv.axes[s].window - 1) * plain;
+    plan.weights_start += classes[s].first_tap * step;
+    plan.weights.push_back({plan.window[s], classes[s].tap_step * step});
   }
   plan.weights.push_back({plan.inputs, at(steps, conv.dims.kernel_input)});
   plan.weights.push_back(plan.depthwise ? groups : Stride{plan.outputs, output});
@@ -149,8 +156,27 @@ void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kerne
 
 }  // namespace
 
+std::vector<ConvClass> classes_of(const reduction::WindowAxis& axis, std::int64_t places) {
+  const std::int64_t holes = axis.base_dilation;
+  const std::int64_t place_step = holes / std::gcd(axis.stride, holes);
+  const std::int64_t tap_step = holes / std::gcd(axis.window_dilation, holes);
+  std::vector<ConvClass> classes;
+  for (std::int64_t p = 0; p < std::min(place_step, places); ++p) {
+    ConvClass own{p, place_step, (places - p + place_step - 1) / place_step, 0, tap_step, 0};
+    for (std::int64_t k = 0; k < std::min(tap_step, axis.window); ++k)
+      if ((p * axis.stride + k * axis.window_dilation - axis.pad_low) % holes == 0) {
+        own.first_tap = k;
+        own.taps = (axis.window - k + tap_step - 1) / tap_step;
+        break;
+      }
+    classes.push_back(own);
+  }
+  return classes;
+}
+
 ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape& kernel,
-                   const Shape& result, bool may_be_depthwise) {
+                   const Shape& result, bool may_be_depthwise,
+                   const std::vector<ConvClass>& classes) {
   ConvPlan plan;
   plan.depthwise = may_be_depthwise;
   const auto in = steps_of(input), out = steps_of(result);
@@ -167,19 +193,21 @@ ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape&
   plan.out_group = plan.outputs * plan.out_feature;
   for (std::size_t s = 0; s < conv.axes.size(); ++s) {
     plan.in_spatial.push_back(at(in, conv.dims.input_spatial[s]));
-    plan.out_spatial.push_back(at(out, conv.dims.output_spatial[s]));
-    plan.places.push_back(at(result, conv.dims.output_spatial[s]));
-    plan.window.push_back(conv.axes[s].window);
+    const std::int64_t step = at(out, conv.dims.output_spatial[s]);
+    plan.out_start += classes[s].first_place * step;
+    plan.out_spatial.push_back(classes[s].place_step * step);
+    plan.places.push_back(classes[s].places);
+    plan.window.push_back(classes[s].taps);
     plan.place_count *= plan.places.back();
     plan.window_count *= plan.window.back();
   }
   plan.batch_inside = plan.in_feature != 1 && plan.in_batch == 1;
   set_rows(plan);
   if (!same_places(conv, plan.places)) plan.direct_step = 0;
-  set_sources(plan, conv);
+  set_sources(plan, conv, classes);
   set_lines(plan);
   set_features(plan, conv);
-  set_weights(plan, conv, kernel);
+  set_weights(plan, conv, kernel, classes);
   return plan;
 }
 

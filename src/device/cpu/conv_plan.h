@@ -17,7 +17,7 @@ struct ConvPlan {
 
   // In elements.
   std::int64_t in_batch = 0, in_feature = 0, out_batch = 0, out_feature = 0;
-  std::int64_t in_group = 0, out_group = 0;
+  std::int64_t in_group = 0, out_group = 0, out_start = 0;
   std::vector<std::int64_t> in_spatial, out_spatial;
   // Where the window reads, or -1: the sum of what the last spatial dimension and the ones before
   // it say, each by place * window + element.
@@ -61,7 +61,20 @@ struct ConvPlan {
   std::int64_t depth() const { return window_count * inputs; }
 };
 
+// Places and elements of the window along one dimension that have to do with each other: every
+// place_step-th and every tap_step-th. With holes between the input's elements, others meet only
+// holes.
+struct ConvClass {
+  std::int64_t first_place = 0, place_step = 1, places = 0;
+  std::int64_t first_tap = 0, tap_step = 1, taps = 0;
+};
+
+// All of them along a dimension of so many places; one where the input has no holes.
+std::vector<ConvClass> classes_of(const reduction::WindowAxis& axis, std::int64_t places);
+
+// Of one class per spatial dimension.
 ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape& kernel,
-                   const Shape& result, bool may_be_depthwise);
+                   const Shape& result, bool may_be_depthwise,
+                   const std::vector<ConvClass>& classes);
 
 }  // namespace heddle::cpu
