@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "heddle/machine.h"
 #include "heddle/program.h"
+#include "heddle/strided_view.h"
 
 namespace heddle {
 
@@ -31,6 +33,8 @@ struct StitchGroup {
 struct StitchUnit {
   std::vector<StitchGroup> kernels;
   OpId op = kNone;  // only where there are no kernels
+  // Of a product that reads what other ops would have moved, or writes it moved.
+  std::optional<ProductViews> views = {};
 };
 
 struct StitchPlan {

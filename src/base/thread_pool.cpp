@@ -156,6 +156,8 @@ bool ThreadPool::await_change(std::uint64_t seen) {
       if (changed()) return !stopping_;
       pause_briefly();
     }
+    // On a busy machine the loop's caller may be waiting for this very core.
+    std::this_thread::yield();
   } while (std::chrono::steady_clock::now() < until);
   std::unique_lock lock(sleep_mutex_);
   ++sleepers_;

@@ -55,14 +55,15 @@ std::string name_of(const Program& program, const StitchGroup& group) {
 }
 
 void lower(const CompiledProgram& compiled, Work& work, const MachineFigures& machine) {
-  auto kernel = lower_group(compiled.program, work.kernel->group, machine);
-  if (!kernel) {
-    work.trouble = kernel.reason();
-    return;
-  }
-  work.kernel->kernel = *std::move(kernel);
-  if (work.kernel->kernel.name.empty())
+  if (work.kernel->kernel.phases.empty()) {
+    auto kernel = lower_group(compiled.program, work.kernel->group, machine);
+    if (!kernel) {
+      work.trouble = kernel.reason();
+      return;
+    }
+    work.kernel->kernel = *std::move(kernel);
     work.kernel->kernel.name = name_of(compiled.program, work.kernel->group);
+  }
   work.text = print(work.kernel->kernel);
 }
 
@@ -124,9 +125,19 @@ std::string code_of(const Kernel& kernel) {
   return text ? *text : "";
 }
 
-// Groups without a kernel become their ops.
-void take_apart(CompiledProgram& compiled,
-                const std::unordered_map<const CompiledKernel*, std::string>& why) {
+StitchGroup group_of_one(const Program& program, OpId id) {
+  const Op& op = program.op(id);
+  StitchGroup group{.ops = {id}, .inputs = {}, .outputs = {}};
+  for (ValueId v : program.operands(op))
+    if (std::ranges::find(group.inputs, v) == group.inputs.end()) group.inputs.push_back(v);
+  for (std::size_t i = 0; i < op.result_count; ++i) group.outputs.push_back(program.result(op, i));
+  return group;
+}
+
+using Troubles = std::unordered_map<const CompiledKernel*, std::string>;
+
+// Groups in trouble become groups of one op each, or ops where that is no way out.
+void take_apart(CompiledProgram& compiled, const Troubles& troubles, bool into_ops) {
   for (auto& [region, units] : compiled.regions) {
     std::vector<CompiledUnit> made;
     for (CompiledUnit& unit : units) {
@@ -136,13 +147,20 @@ void take_apart(CompiledProgram& compiled,
       }
       CompiledUnit launch;
       for (CompiledKernel& kernel : unit.kernels) {
-        const auto found = why.find(&kernel);
-        if (found == why.end()) {
+        const auto found = troubles.find(&kernel);
+        if (found == troubles.end()) {
           launch.kernels.push_back(std::move(kernel));
           continue;
         }
-        for (OpId op : kernel.group.ops)
-          made.push_back({.kernels = {}, .op = op, .note = found->second});
+        const bool stays_op = into_ops || kernel.group.ops.size() == 1;
+        for (OpId op : kernel.group.ops) {
+          CompiledUnit one{.kernels = {}, .op = op, .note = found->second, .views = {}};
+          if (!stays_op) {
+            one.op = kNone;
+            one.kernels.push_back({{}, group_of_one(compiled.program, op), {}});
+          }
+          made.push_back(std::move(one));
+        }
       }
       if (!launch.kernels.empty()) made.push_back(std::move(launch));
     }
@@ -150,15 +168,31 @@ void take_apart(CompiledProgram& compiled,
   }
 }
 
+Troubles troubles_of(const std::vector<Work>& all) {
+  Troubles troubles;
+  for (const Work& work : all)
+    if (!work.trouble.empty()) troubles.emplace(work.kernel, work.trouble);
+  return troubles;
+}
+
+// Kernels for all groups; those that have none are taken apart until all have.
+std::vector<Work> lower_all(CompiledProgram& compiled, const MachineFigures& machine) {
+  while (true) {
+    std::vector<Work> work = groups_of(compiled);
+    ThreadPool::shared().parallel_for(
+        static_cast<std::int64_t>(work.size()),
+        [&](std::int64_t i, int) { lower(compiled, work[static_cast<std::size_t>(i)], machine); });
+    const Troubles troubles = troubles_of(work);
+    if (troubles.empty()) return work;
+    take_apart(compiled, troubles, false);
+  }
+}
+
 }  // namespace
 
 Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
                      const MakeCode& make_code, const std::function<void()>& on_lowered) {
-  std::vector<Work> work = groups_of(compiled);
-  ThreadPool::shared().parallel_for(
-      static_cast<std::int64_t>(work.size()), [&](std::int64_t i, int) {
-        lower(compiled, work[static_cast<std::size_t>(i)], options.stitch.machine);
-      });
+  std::vector<Work> work = lower_all(compiled, options.stitch.machine);
   const std::vector<std::size_t> distinct = find_distinct(work);
   on_lowered();
   const MakeCode make =
@@ -172,14 +206,12 @@ Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
     options.report->kernels = work.size();
     options.report->distinct_kernels = distinct.size();
   }
-  std::unordered_map<const CompiledKernel*, std::string> why;
-  for (const Work& w : work) {
-    if (!w.trouble.empty())
-      why.emplace(w.kernel, w.trouble);
-    else if (options.on_kernel && (w.first == SIZE_MAX || w.kernel == work[w.first].kernel))
+  for (const Work& w : work)
+    if (w.trouble.empty() && options.on_kernel &&
+        (w.first == SIZE_MAX || w.kernel == work[w.first].kernel))
       options.on_kernel(w.kernel->kernel, code_of(w.kernel->kernel));
-  }
-  if (!why.empty()) take_apart(compiled, why);
+  if (const Troubles troubles = troubles_of(work); !troubles.empty())
+    take_apart(compiled, troubles, true);
   return yes();
 }
 

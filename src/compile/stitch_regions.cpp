@@ -28,6 +28,7 @@ Verdict stitch_regions(CompiledProgram& compiled, RegionId region, const StitchO
   for (StitchUnit& unit : plan.units) {
     CompiledUnit made;
     made.op = is_lone_view(program, unit) ? unit.kernels[0].ops[0] : unit.op;
+    made.views = std::move(unit.views);
     if (made.op == kNone)
       for (StitchGroup& group : unit.kernels) made.kernels.push_back({{}, std::move(group), {}});
     units.push_back(std::move(made));

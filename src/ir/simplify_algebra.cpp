@@ -278,6 +278,45 @@ std::optional<Vars> known_branch(const Site& site) {
       site.rewriter.from.op(site.rewriter.from.region(region).ops.back()));
 }
 
+// A matrix product that sums nothing is an elementwise one. Sums begin with 0, which makes a zero
+// positive.
+std::optional<Var> product_without_sum(const Site& site) {
+  if (!site.is("dot_general") || site.type.elements() == 0) return std::nullopt;
+  const bool is_float = site.type.dtype == DType::f32 || site.type.dtype == DType::f64;
+  if (!is_float && (!is_integer(site.type.dtype) || bits(site.type.dtype) < 8)) return std::nullopt;
+  const Attr* numbers = site.rewriter.from.attr(site.op, "dot_dimension_numbers");
+  const std::vector<std::int64_t> batch[] = {
+      integers_or(field(numbers, "lhs_batching_dimensions")),
+      integers_or(field(numbers, "rhs_batching_dimensions"))};
+  const std::vector<std::int64_t> sum[] = {
+      integers_or(field(numbers, "lhs_contracting_dimensions")),
+      integers_or(field(numbers, "rhs_contracting_dimensions"))};
+  Builder& to = site.rewriter.to;
+  Vars sides;
+  auto next = static_cast<std::int64_t>(batch[0].size());  // dimension of the result
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Type type = site.operands[i].type();
+    if (type.dtype != site.type.dtype) return std::nullopt;
+    Shape shape;
+    std::vector<std::int64_t> places;
+    for (std::int64_t d = 0; d < static_cast<std::int64_t>(type.rank()); ++d) {
+      const std::int64_t size = type.shape[static_cast<std::size_t>(d)];
+      if (std::ranges::find(sum[i], d) != sum[i].end()) {
+        if (size != 1) return std::nullopt;
+        continue;
+      }
+      const auto pair = std::ranges::find(batch[i], d);
+      shape.push_back(size);
+      places.push_back(pair != batch[i].end() ? pair - batch[i].begin() : next++);
+    }
+    Var side = site.operands[i];
+    if (!sum[i].empty()) side = to.reshape(side, shape);
+    sides.push_back(to.broadcast(side, site.type.shape, places));
+  }
+  const Var product = sides[0] * sides[1];
+  return is_float ? product + to.full_like(product, 0) : product;
+}
+
 }  // namespace
 
 std::optional<Vars> by_algebra(Rewriter& rewriter, const Op& op) {
@@ -287,8 +326,9 @@ std::optional<Vars> by_algebra(Rewriter& rewriter, const Op& op) {
   if (auto branch = known_branch(site)) return branch;
   if (op.result_count != 1) return std::nullopt;
   if (stays(site)) return Vars{site.operands[0]};
-  for (auto rule : {with_number, with_itself, after_another, sign_outward, there_and_back,
-                    known_place, tuple_part, complex_part, without_empty_parts})
+  for (auto rule :
+       {with_number, with_itself, after_another, sign_outward, there_and_back, known_place,
+        product_without_sum, tuple_part, complex_part, without_empty_parts})
     if (auto value = rule(site); value && !value->none()) return Vars{*value};
   return std::nullopt;
 }

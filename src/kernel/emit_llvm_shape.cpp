@@ -284,7 +284,6 @@ class Analysis {
   }
 
   // ---- statements
-
   int depth_of(NodeId id) { return id == kNone ? 0 : at(id).depth; }
 
   StatementPlan plan(const Statement& s) {
@@ -301,6 +300,8 @@ class Analysis {
     const bool known = s.combiner.op != ScalarOp::none;
     if (s.kind == Statement::Kind::update) {
       if (invariant && known && s.any_order) return {Way::vector_accumulator, index_depth};
+      const auto row = row_depth(stage_, shape_, s, kernel_.buffers[s.buffers[0]].dtype);
+      if (row && alone(s)) return {Way::row_accumulator, *row};
       if (at(s.index).lanes == Lanes::affine) return {Way::vector, last_depth()};
     }
     if (s.kind == Statement::Kind::update && index_depth == last_depth() - 1 && s.guard == kNone &&
@@ -374,7 +375,6 @@ class Analysis {
   }
 
   // ---- what is needed in which form
-
   void need(NodeId id, bool vector) {
     if (id == kNone) return;
     NodeShape& s = at(id);

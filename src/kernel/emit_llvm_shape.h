@@ -41,6 +41,7 @@ enum class Way : std::uint8_t {
   vector_accumulator,  // in vectors over all loops from `depth` on, then combined
   scalar_accumulator,  // in order, kept in registers over the loops from `depth` on
   vector_selection,    // as vector_accumulator, for a value and its place by a graph
+  row_accumulator,     // in vectors side by side over the loops from `depth` to the vectorised one
   vector_scan,         // the same for a scan: prefixes inside of vectors, and what came before them
 };
 
@@ -65,6 +66,9 @@ struct StageShape {
 // Of a shape whose depths and ranges are known.
 int widest_bytes(const Stage& stage, const StageShape& shape);
 bool is_long(const Stage& stage, const StageShape& shape);
+// The level at which an update can begin to keep its row in registers; nothing where it cannot.
+std::optional<int> row_depth(const Stage& stage, const StageShape& shape, const Statement& s,
+                             DType dtype);
 
 StageShape analyse(const Phase& phase, const Stage& stage, const Kernel& kernel,
                    const VectorTarget& target);

@@ -24,14 +24,18 @@ void StageEmitter::emit() {
 int StageEmitter::unroll() const {
   if (!shape_.vectorised) return 1;
   int work = 0;
-  bool in_order = false;
-  for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
-    if (shape_.nodes[id].vector_needed) work += is_heavy(stage_.nodes[id].op) ? 12 : 1;
+  bool in_order = false, heavy = false;
+  for (std::size_t id = 0; id < stage_.nodes.size(); ++id) {
+    if (!shape_.nodes[id].vector_needed) continue;
+    work += is_heavy(stage_.nodes[id].op) ? 12 : 1;
+    heavy = heavy || is_heavy(stage_.nodes[id].op);
+  }
   for (const StatementPlan& plan : shape_.statements)
     in_order = in_order || plan.way == Way::lane_by_lane || plan.way == Way::scalar_accumulator;
   if (in_order) return 1;
   const auto statements = static_cast<int>(stage_.statements.size());
-  int copies = work <= 10 ? 4 : work <= 30 ? 2 : 1;
+  // Chains of functions wait for themselves; one vector of many light ops fills a turn.
+  int copies = work <= 10 ? 4 : work <= 30 || heavy ? 2 : 1;
   while (copies > 1 && copies * statements > 16) copies /= 2;
   while (copies > 1 && shape_.loops.back().size < std::int64_t{copies} * shape_.lanes) copies /= 2;
   return copies;
@@ -59,6 +63,7 @@ void StageEmitter::enter(int level) {
   };
   each([&](std::size_t i, Way way) {
     if (accumulates(way)) begin_accumulator(i);
+    if (way == Way::row_accumulator) begin_row(i);
     if (way == Way::scalar) scalar_statement(stage_.statements[i]);
   });
   if (!innermost) {
@@ -76,11 +81,13 @@ void StageEmitter::enter(int level) {
   }
   each([&](std::size_t i, Way way) {
     if (accumulates(way)) end_accumulator(i);
+    if (way == Way::row_accumulator) end_row(i);
   });
 }
 
 void StageEmitter::vector_loop() {
   const KeptLoop& loop = shape_.loops.back();
+  if (has_rows()) return each_part([&](const Points& points) { body(points); });
   if (shape_.peeled && tiles_.empty()) {
     const std::string limit = limit_of(loop);
     counted_vector_loop(peeled_turn(limit), limit);
@@ -111,16 +118,10 @@ std::string StageEmitter::peeled_turn(const std::string& limit) {
 void StageEmitter::constant_vector_loop(std::int64_t size) {
   const std::int64_t lanes = shape_.lanes, turn = lanes * unroll_;
   std::int64_t done = size / turn * turn;
-  auto turn_at = [&](const std::string& at) {
-    for (int copy = 0; copy < unroll_; ++copy) {
-      const std::string base = copy == 0 ? at : w_.set("add nsw i64 {}, {}", at, copy * lanes);
-      body({base, "", "", copy});
-    }
-  };
   if (done == turn)
-    turn_at("0");
+    bodies("0");
   else if (done > 0)
-    w_.loop("0", std::to_string(done), turn, turn_at);
+    w_.loop("0", std::to_string(done), turn, [&](const std::string& at) { bodies(at); });
   for (; done + lanes <= size; done += lanes) body({std::to_string(done), "", "", 0});
   if (done < size) masked_body(std::to_string(done), std::to_string(size - done));
 }
@@ -134,12 +135,7 @@ void StageEmitter::counted_vector_loop(const std::string& first, const std::stri
     return w_.set("add nsw i64 {}, {}", first, w_.set("and i64 {}, {}", count, -step));
   };
   const std::string whole = end_of(turn);
-  w_.loop(first, whole, turn, [&](const std::string& at) {
-    for (int copy = 0; copy < unroll_; ++copy) {
-      const std::string base = copy == 0 ? at : w_.set("add nsw i64 {}, {}", at, copy * lanes);
-      body({base, "", "", copy});
-    }
-  });
+  w_.loop(first, whole, turn, [&](const std::string& at) { bodies(at); });
   const std::string full = end_of(lanes);
   if (unroll_ > 1)
     w_.loop(whole, full, lanes, [&](const std::string& at) { body({at, "", "", 0}); });
@@ -148,29 +144,62 @@ void StageEmitter::counted_vector_loop(const std::string& first, const std::stri
 }
 
 void StageEmitter::masked_body(const std::string& base, const std::string& active) {
+  body({base, first_lanes(active), active, 0});
+}
+
+// A mask for so many of the lanes.
+std::string StageEmitter::first_lanes(const std::string& active) {
   const int lanes = shape_.lanes;
-  std::vector<std::string_view> words;
-  std::string mask;
-  if (active[0] != '%') {
-    for (int i = 0; i < lanes; ++i) words.push_back(i < std::stoi(active) ? "i1 true" : "i1 false");
-    mask = fmt::format("<{}>", fmt::join(words, ", "));
-  } else {
+  if (active[0] == '%') {
     const std::string count = w_.set("trunc i64 {} to i32", active);
-    mask = w_.set("icmp ult <{} x i32> {}, {}", lanes, LlvmWriter::iota("i32", lanes),
+    return w_.set("icmp ult <{} x i32> {}, {}", lanes, LlvmWriter::iota("i32", lanes),
                   w_.splat(count, "i32", lanes));
   }
-  body({base, mask, active, 0});
+  std::vector<std::string_view> words;
+  for (int i = 0; i < lanes; ++i) words.push_back(i < std::stoi(active) ? "i1 true" : "i1 false");
+  return fmt::format("<{}>", fmt::join(words, ", "));
 }
 
 void StageEmitter::body(const Points& points) {
   positions_.back() = points.base;
-  for (NodeId id = 0; id < stage_.nodes.size(); ++id) {
-    const NodeShape& s = shape_of(id);
-    if (s.depth < shape_.depth()) continue;
-    if (s.scalar_needed) emit_scalar(id);
-    if (s.vector_needed) emit_vector(id, points);
-  }
+  for (NodeId id = 0; id < stage_.nodes.size(); ++id) emit_node(id, points);
   for (std::size_t i = 0; i < stage_.statements.size(); ++i) emit_statement(i, points);
+}
+
+void StageEmitter::emit_node(NodeId id, const Points& points) {
+  const NodeShape& s = shape_of(id);
+  if (s.depth < shape_.depth()) return;
+  if (s.scalar_needed) emit_scalar(id);
+  if (s.vector_needed) emit_vector(id, points);
+}
+
+// All copies of an unrolled turn, node by node: long chains wait for one another otherwise.
+void StageEmitter::bodies(const std::string& at) {
+  struct Copy {
+    Points points;
+    std::vector<LlvmValue> scalars, vectors;
+  };
+  std::vector<Copy> copies;
+  for (int copy = 0; copy < unroll_; ++copy) {
+    const std::string base = copy == 0 ? at : w_.set("add nsw i64 {}, {}", at, copy * shape_.lanes);
+    copies.push_back({{base, "", "", copy}, scalars_, vectors_});
+  }
+  auto each = [&](auto&& write) {
+    for (Copy& copy : copies) {
+      scalars_.swap(copy.scalars);
+      vectors_.swap(copy.vectors);
+      positions_.back() = copy.points.base;
+      write(copy.points);
+      scalars_.swap(copy.scalars);
+      vectors_.swap(copy.vectors);
+    }
+  };
+  for (NodeId id = 0; id < stage_.nodes.size(); ++id)
+    if (shape_of(id).depth == shape_.depth())
+      each([&](const Points& points) { emit_node(id, points); });
+  each([&](const Points& points) {
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) emit_statement(i, points);
+  });
 }
 
 }  // namespace heddle

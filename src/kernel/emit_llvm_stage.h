@@ -32,7 +32,8 @@ class StageEmitter {
     std::string base;  // position along the vectorised loop of the first lane
     std::string mask;  // empty: all lanes
     std::string active;
-    int copy = 0;  // of the unrolled ones
+    int copy = 0;          // of the unrolled ones
+    std::size_t part = 0;  // of a row that is kept in registers
   };
   // Room in which a statement's values are kept over loops.
   struct Accumulator {
@@ -47,7 +48,10 @@ class StageEmitter {
   void counted_vector_loop(const std::string& first, const std::string& limit);
   std::string peeled_turn(const std::string& limit);
   void body(const Points& points);
+  void bodies(const std::string& at);
+  void emit_node(NodeId id, const Points& points);
   void masked_body(const std::string& base, const std::string& active);
+  std::string first_lanes(const std::string& active);
   std::string limit_of(const KeptLoop& loop);
   int unroll() const;
 
@@ -110,6 +114,13 @@ class StageEmitter {
   void end_selection(std::size_t i);
   std::vector<LlvmValue> combine_in_order(const Combiner& combiner, const std::vector<LlvmValue>& a,
                                           const std::vector<LlvmValue>& b);
+  // ---- rows (emit_llvm_rows.cpp)
+  bool has_rows() const;
+  std::string index_at(NodeId index, const std::string& position);
+  void each_part(const std::function<void(const Points&)>& write);
+  void begin_row(std::size_t i);
+  void add_to_row(std::size_t i, const Points& points);
+  void end_row(std::size_t i);
 
   PhaseScope& scope_;
   const Stage& stage_;

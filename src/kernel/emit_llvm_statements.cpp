@@ -41,6 +41,8 @@ void StageEmitter::emit_statement(std::size_t i, const Points& points) {
       return select_vector(i, points);
     case Way::vector_scan:
       return scan_vector(i, points);
+    case Way::row_accumulator:
+      return add_to_row(i, points);
   }
 }
 

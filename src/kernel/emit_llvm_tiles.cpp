@@ -17,7 +17,7 @@ std::vector<NodeId> StageEmitter::find_tiles() const {
   const int depth = shape_.depth(), lanes = shape_.lanes;
   if (!shape_.vectorised || depth < 2 || lanes < 4 || lanes > kMostLanes) return {};
   const KeptLoop& around = shape_.loops[static_cast<std::size_t>(depth - 2)];
-  if (around.size < lanes || shape_.loops.back().size < lanes) return {};
+  if (around.size < lanes || shape_.loops.back().size < lanes || has_rows()) return {};
   // What is kept over the vectorised loop would have to be kept for every row of a tile.
   for (const StatementPlan& plan : shape_.statements)
     if (plan.depth == depth - 1 || (plan.depth == depth && plan.way != Way::vector)) return {};

@@ -1,5 +1,6 @@
 // The order of a stage's loops: the innermost goes through memory step by step.
 #include <algorithm>
+#include <cmath>
 
 #include "kernel/stage_writer.h"
 
@@ -7,6 +8,7 @@ namespace heddle {
 
 namespace {
 
+constexpr double kLanes = 16;  // of a vector, about
 constexpr std::size_t kNoLoop = SIZE_MAX;
 
 // Positions of a tile's innermost loop; 0 where the loop cannot be cut into such.
@@ -47,26 +49,52 @@ void split_loop(Stage& stage, std::uint32_t split, std::uint32_t tiles, std::uin
 
 }  // namespace
 
-// Where most accesses go on by one element; stores count for more.
+// How far an index goes with one step of a loop, whether it counts along the axis or in the block.
+IndexSpace::Step StageWriter::step_along(const IndexSum& index, std::size_t loop) const {
+  const IndexSpace::Step step = space.step(index, loop_leaves_[loop]);
+  const auto inside = block_leaves_.find(loop);
+  if (!step.known || step.size != 0 || inside == block_leaves_.end()) return step;
+  return space.step(index, inside->second);
+}
+
+// Whether every element that is updated in order sees its points in the same order with this loop
+// innermost: each position of the loop has elements of its own.
+bool StageWriter::keeps_order(std::size_t loop) const {
+  return std::all_of(accesses_.begin(), accesses_.end(), [&](const Access& a) {
+    const IndexSpace::Step step = step_along(a.index, loop);
+    return !a.in_order || (step.known && step.size != 0);
+  });
+}
+
+// Where vectors cost least: elements that lie side by side are one access, others one each, and a
+// short loop leaves lanes idle in everything that is computed.
 std::size_t StageWriter::innermost() const {
-  auto score = [&](std::size_t l) {
+  double work = 0;
+  for (const Node& node : nodes.nodes())
+    if (node.kind == NodeKind::scalar && node.type != DType::i64)
+      work += is_heavy(node.op) ? 16 : 1;
+  auto cost = [&](std::size_t l) {
     // A window is short, and its sum should keep its order.
-    if (loop_axes_[l] < 0) return -1e9;
-    double sum = 0;
+    if (loop_axes_[l] < 0) return 1e9;
+    const auto size = static_cast<double>(loops_[l].size);
+    // For one position; points that must come in order are done one by one.
+    const double vectors = keeps_order(l) ? std::ceil(size / kLanes) / size : 1;
+    double sum = work * vectors;
     for (const Access& a : accesses_) {
-      const IndexSpace::Step step = space.step(a.index, loop_leaves_[l]);
+      const IndexSpace::Step step = step_along(a.index, l);
       const double weight = a.is_store ? 1.5 : 1;
-      if (!step.known || (step.size != 0 && step.size != 1)) sum -= 4 * weight;
-      if (step.known && step.size == 1) sum += weight;
+      if (!step.known || (step.size != 0 && step.size != 1))
+        sum += weight * (1 + vectors);
+      else if (step.size == 1)
+        sum += weight * vectors;
     }
-    if (loops_[l].size < 16) sum -= (16 - static_cast<double>(loops_[l].size)) / 8;
     return sum;
   };
   std::size_t best = loops_.size() - 1;
-  double most = score(best);
+  double least = cost(best);
   for (std::size_t l = loops_.size() - 1; l-- > 0;)
-    if (const double s = score(l); s > most) {
-      most = s;
+    if (const double c = cost(l); c < least && keeps_order(l)) {
+      least = c;
       best = l;
     }
   return best;
@@ -77,34 +105,56 @@ std::size_t StageWriter::innermost() const {
 std::size_t StageWriter::crossing(std::size_t inner) const {
   if (tile_of(loops_[inner]) == 0) return kNoLoop;
   for (const Access& a : accesses_) {
-    const IndexSpace::Step jump = space.step(a.index, loop_leaves_[inner]);
+    const IndexSpace::Step jump = step_along(a.index, inner);
     if (!jump.known || jump.size < 16) continue;
     for (std::size_t l = 0; l < loops_.size(); ++l) {
-      const IndexSpace::Step step = space.step(a.index, loop_leaves_[l]);
+      const IndexSpace::Step step = step_along(a.index, l);
       if (l != inner && step.known && step.size == 1 && loops_[l].size > 1) return l;
     }
   }
   return kNoLoop;
 }
 
+// The loops around the innermost one. Where that is a short row of sums, those that the sums run
+// over come last, so that the row stays in registers.
+std::vector<std::size_t> StageWriter::outer_order(std::size_t inner, bool free) const {
+  constexpr std::int64_t kShortRow = 64, kFewPoints = 1 << 16;
+  std::vector<std::size_t> order;
+  std::int64_t points = 1;
+  for (std::size_t l = 0; l < loops_.size(); ++l) {
+    points *= loops_[l].size;
+    if (l != inner) order.push_back(l);
+  }
+  if (!free || loops_[inner].size > kShortRow || points > kFewPoints) return order;
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t l) {
+    return std::all_of(accesses_.begin(), accesses_.end(), [&](const Access& a) {
+      const IndexSpace::Step step = step_along(a.index, l);
+      return !a.is_update || !step.known || step.size != 0;
+    });
+  });
+  return order;
+}
+
 Stage StageWriter::finish() {
   Stage stage;
   stage.statements = std::move(statements_);
   stage.nodes = nodes.nodes();
+  const bool scans = std::any_of(stage.statements.begin(), stage.statements.end(),
+                                 [](const auto& s) { return s.kind == Statement::Kind::scan; });
   const bool ordered = std::any_of(stage.statements.begin(), stage.statements.end(),
                                    [](const Statement& s) { return !s.any_order; });
-  const bool free = !ordered && loops_.size() > 1;
+  const bool free = !scans && loops_.size() > 1;
   if (loops_.empty()) return stage;
   const bool has_run = run_ < loops_.size();
   const std::size_t inner = has_run ? run_ : free ? innermost() : loops_.size() - 1;
-  const std::size_t across = free && !has_run ? crossing(inner) : kNoLoop;
+  const std::size_t across = free && !ordered && !has_run ? crossing(inner) : kNoLoop;
   std::vector<std::uint32_t> number(loops_.size());  // new one by old one
   auto place = [&](std::size_t l, const StageLoop& loop) {
     number[l] = static_cast<std::uint32_t>(stage.loops.size());
     stage.loops.push_back(loop);
   };
-  for (std::size_t l = 0; l < loops_.size(); ++l)
-    if (l != inner && l != across) place(l, loops_[l]);
+  for (std::size_t l : outer_order(inner, free))
+    if (l != across) place(l, loops_[l]);
   std::uint32_t tiles = 0;
   if (across != kNoLoop) {
     tiles = static_cast<std::uint32_t>(stage.loops.size());

@@ -207,8 +207,11 @@ Expected<IndexSum> StageWriter::kept_index(ValueId value, const Indices& at) {
 // The position inside of the block, where the leaf is one along an outer axis.
 IndexSum StageWriter::in_block(LeafId leaf, std::int64_t block) {
   for (std::size_t l = 0; l < loops_.size(); ++l)
-    if (loop_leaves_[l] == leaf)
-      return IndexSpace::of(space.leaf(nodes.loop(static_cast<int>(l)), block));
+    if (loop_leaves_[l] == leaf) {
+      if (!block_leaves_.contains(l))
+        block_leaves_[l] = space.leaf(nodes.loop(static_cast<int>(l)), block);
+      return IndexSpace::of(block_leaves_.at(l));
+    }
   return IndexSpace::of(leaf);
 }
 
@@ -261,7 +264,7 @@ void StageWriter::store(std::uint32_t buffer, const IndexSum& index, NodeId valu
 
 void StageWriter::update(const std::vector<std::uint32_t>& buffers, const IndexSum& index,
                          const std::vector<NodeId>& values, NodeId guard, Combiner combiner) {
-  accesses_.push_back({index, buffers[0], false});
+  accesses_.push_back({index, buffers[0], false, true, combiner.op == ScalarOp::none});
   Statement s;
   s.kind = Statement::Kind::update;
   s.buffers = buffers;

@@ -93,8 +93,13 @@ class StageWriter {
     IndexSum index;
     std::uint32_t buffer = 0;
     bool is_store = false;
+    bool is_update = false;
+    bool in_order = false;  // of an update that has to keep the order of its points
   };
   std::size_t innermost() const;
+  bool keeps_order(std::size_t loop) const;
+  std::vector<std::size_t> outer_order(std::size_t inner, bool free) const;
+  IndexSpace::Step step_along(const IndexSum& index, std::size_t loop) const;
   std::size_t crossing(std::size_t inner) const;
   IndexSum in_block(LeafId leaf, std::int64_t block);
   Expected<LeafId> position(int axis);
@@ -129,7 +134,8 @@ class StageWriter {
   std::vector<StageLoop> loops_;
   std::vector<LeafId> loop_leaves_;  // one per loop: the position that it moves
   std::size_t run_ = SIZE_MAX;       // the loop that open_run opened
-  std::vector<int> loop_axes_;       // one per loop: its axis, or -1 for a window
+  std::unordered_map<std::size_t, LeafId> block_leaves_;  // by loop: its position in a block
+  std::vector<int> loop_axes_;  // one per loop: its axis, or -1 for a window
   std::vector<Access> accesses_;
   std::vector<Statement> statements_;
   std::map<std::tuple<ValueId, Indices, NodeId>, NodeId> known_;

@@ -184,7 +184,10 @@ void Assembler::unit(const CompiledUnit& unit, std::size_t number) {
   if (is_view(program_, op)) return;
   if (op.def->name == "stablehlo.while") return while_loop(op, number);
   if (op.def->name == "stablehlo.if" || op.def->name == "stablehlo.case") return branches(op);
-  if (auto call = cpu::library_call(program_, op)) return library(op, std::move(call), number);
+  const ProductViews* views = unit.views ? &*unit.views : nullptr;
+  if (auto call = cpu::library_call(program_, op, views))
+    return library(unit, std::move(call), number);
+  HEDDLE_CHECK(views == nullptr, "no library computes {} by strides", op.def->name);
   if (op.def->cls == OpClass::communicate) return collective(op, number);
   reference(unit);
 }
@@ -260,19 +263,22 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
   emit(std::move(step), std::move(info));
 }
 
-void Assembler::library(const Op& op, std::unique_ptr<cpu::LibraryCall> call, std::size_t number) {
+void Assembler::library(const CompiledUnit& unit, std::unique_ptr<cpu::LibraryCall> call,
+                        std::size_t number) {
+  const Op& op = program_.op(unit.op);
   LibraryStep work;
-  for (ValueId v : program_.operands(op)) work.operands.push_back(slot(v));
+  const std::vector<ValueId> operands = lifetimes_.reads(unit);
+  for (std::size_t i = 0; i < op.operand_count; ++i) work.operands.push_back(slot(operands[i]));
   std::vector<ValueId> over;
   const int in_place = call->in_place_operand();
   if (in_place >= 0) {
     const auto i = static_cast<std::size_t>(in_place);
-    if (std::ranges::count(work.operands, work.operands[i]) == 1)
-      over.push_back(program_.operands(op)[i]);
+    if (std::ranges::count(work.operands, work.operands[i]) == 1) over.push_back(operands[i]);
   }
-  for (std::size_t i = 0; i < op.result_count; ++i)
-    work.results.push_back(
-        place(program_.result(op, i), number, i == 0 ? over : std::vector<ValueId>{}));
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId result = unit.views ? unit.views->result.value : program_.result(op, i);
+    work.results.push_back(place(result, number, i == 0 ? over : std::vector<ValueId>{}));
+  }
   Step step{.work = {}, .reads = work.operands, .writes = work.results};
   if (call->workspace_bytes() > 0) {
     work.workspace = new_arena(kNone, call->workspace_bytes());

@@ -46,7 +46,8 @@ class Assembler {
   void unit(const CompiledUnit& unit, std::size_t number);
   void launch(const CompiledUnit& unit, std::size_t number);
   LaunchKernel launch_kernel(const CompiledUnit& unit, std::size_t k, std::size_t number);
-  void library(const Op& op, std::unique_ptr<cpu::LibraryCall> call, std::size_t number);
+  void library(const CompiledUnit& unit, std::unique_ptr<cpu::LibraryCall> call,
+               std::size_t number);
   void reference(const CompiledUnit& unit);
   void collective(const Op& op, std::size_t number);
   void copy(SlotId from, SlotId to, const Type& type);

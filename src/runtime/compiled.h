@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,6 +25,8 @@ struct CompiledUnit {
   std::vector<CompiledKernel> kernels;
   OpId op = kNone;
   std::string note;  // why it stands alone, where that is not plain
+  // Of a product that reads what other ops would have moved, or writes it moved.
+  std::optional<ProductViews> views = {};
 };
 
 struct CompiledProgram {

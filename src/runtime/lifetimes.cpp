@@ -56,6 +56,7 @@ std::vector<ValueId> Lifetimes::reads(const CompiledUnit& unit) const {
   for (const CompiledKernel& kernel : unit.kernels)
     all.insert(all.end(), kernel.group.inputs.begin(), kernel.group.inputs.end());
   if (unit.op == kNone) return all;
+  if (unit.views) return {unit.views->lhs.value, unit.views->rhs.value};
   const Op& op = program_.op(unit.op);
   const auto operands = program_.operands(op);
   all.insert(all.end(), operands.begin(), operands.end());

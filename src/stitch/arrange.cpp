@@ -1,7 +1,9 @@
 // From patterns to a plan: an order in which they can run, and launches.
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
+#include "heddle/op.h"
 #include "stitch/explore.h"
 
 namespace heddle {
@@ -59,14 +61,70 @@ std::vector<std::size_t> levels(const Graph& graph, const Contracted& c) {
   return level;
 }
 
+// Values that every kernel can make for itself from what is there before all work: repeated
+// arguments and constants, and numbers of positions.
+class Copies {
+ public:
+  explicit Copies(const Graph& graph) : graph_(graph), is_free_(graph.size(), false) {
+    for (Vertex v = 0; v < graph.size(); ++v) {
+      const Op& op = graph.op(v);
+      const bool repeats =
+          op.def->name == "stablehlo.broadcast_in_dim" || op.def->name == "stablehlo.iota";
+      is_free_[v] = repeats && graph.stitchable[v] && graph.producers[v].empty();
+    }
+  }
+
+  // Those that the pattern reads and others make.
+  Pattern needed_by(const Pattern& pattern) const {
+    Pattern more;
+    for (Vertex v : pattern)
+      for (Vertex from : graph_.producers[v])
+        if (is_free_[from] && !std::binary_search(pattern.begin(), pattern.end(), from))
+          more.push_back(from);
+    std::sort(more.begin(), more.end());
+    more.erase(std::unique(more.begin(), more.end()), more.end());
+    return more;
+  }
+
+  // Whether somebody needs it in memory.
+  bool must_be_kept(Vertex v) const {
+    return !is_free_[v] || graph_.escapes[v] ||
+           std::any_of(graph_.consumers[v].begin(), graph_.consumers[v].end(),
+                       [&](Vertex c) { return !graph_.stitchable[c]; });
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<bool> is_free_;
+};
+
+// The group of a pattern; it makes what is free by itself, and leaves only what others cannot make.
+StitchGroup group_of(const Graph& graph, const Readers& readers, const Copies& copies,
+                     const Pattern& pattern) {
+  std::vector<OpId> ops;
+  std::unordered_set<ValueId> own;  // that nobody needs from here
+  const Pattern more = copies.needed_by(pattern);
+  const auto add = [&](Vertex v, bool is_copy) {
+    ops.push_back(graph.ops[v]);
+    if (is_copy || !copies.must_be_kept(v)) own.insert(graph.program->result(graph.op(v), 0));
+  };
+  for (Vertex v : pattern) add(v, false);
+  for (Vertex v : more) add(v, true);
+  StitchGroup group = make_group(*graph.program, readers, std::move(ops));
+  std::erase_if(group.outputs, [&](ValueId v) { return own.contains(v); });
+  return group;
+}
+
 }  // namespace
 
-Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found) {
+Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found,
+                             const FoldedMoves& moves) {
   const Contracted c = contract(graph, found.patterns);
   const std::vector<std::size_t> level = levels(graph, c);
   HEDDLE_CHECK(std::ranges::find(level, SIZE_MAX) == level.end(), "kernels wait for one another");
   std::map<std::size_t, std::vector<std::size_t>> by_level;
   for (std::size_t u = 0; u < c.units.size(); ++u) by_level[level[u]].push_back(u);
+  const Copies copies(graph);
   StitchPlan plan;
   for (auto& [l, units] : by_level) {
     std::sort(units.begin(), units.end(), [&](std::size_t a, std::size_t b) {
@@ -76,12 +134,13 @@ Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Explora
     for (std::size_t u : units) {
       const Vertex first = c.units[u].front();
       if (!graph.stitchable[first]) {
-        plan.units.push_back({.kernels = {}, .op = graph.ops[first]});
+        StitchUnit alone{.kernels = {}, .op = graph.ops[first]};
+        if (auto it = moves.products.find(alone.op); it != moves.products.end())
+          alone.views = it->second;
+        plan.units.push_back(std::move(alone));
         continue;
       }
-      std::vector<OpId> ops;
-      for (Vertex v : c.units[u]) ops.push_back(graph.ops[v]);
-      StitchGroup group = make_group(*graph.program, readers, std::move(ops));
+      StitchGroup group = group_of(graph, readers, copies, c.units[u]);
       if (u < found.choices.size()) group.choice = found.choices[u];
       if (!group.outputs.empty()) launch.kernels.push_back(std::move(group));
     }

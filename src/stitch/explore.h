@@ -18,6 +18,7 @@ struct Exploration {
 Exploration explore(const Graph& graph, const Readers& readers, const StitchOptions& options);
 
 // The plan of these patterns: an order in which they can run, and launches of several kernels.
-Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found);
+Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found,
+                             const FoldedMoves& moves = {});
 
 }  // namespace heddle

@@ -19,7 +19,7 @@ void make_unique(std::vector<Vertex>& list) {
 
 }  // namespace
 
-Graph make_graph(const Program& program, RegionId region) {
+Graph make_graph(const Program& program, RegionId region, const FoldedMoves& moves) {
   Graph graph;
   graph.program = &program;
   graph.region = region;
@@ -27,8 +27,11 @@ Graph make_graph(const Program& program, RegionId region) {
   std::unordered_set<ValueId> returned;
   for (OpId id : program.region(region).ops) {
     const Op& op = program.op(id);
+    if (moves.dropped.contains(id)) continue;
     if (is_work(op)) {
       vertex_of[id] = static_cast<Vertex>(graph.ops.size());
+      if (auto it = moves.products.find(id); it != moves.products.end())
+        vertex_of[program.value(it->second.result.value).op] = vertex_of[id];
       graph.ops.push_back(id);
     } else if (op.def->form == Form::terminator) {
       for (ValueId v : program.operands(op)) returned.insert(v);
@@ -41,11 +44,13 @@ Graph make_graph(const Program& program, RegionId region) {
   for (Vertex v = 0; v < n; ++v) {
     const Op& op = graph.op(v);
     graph.stitchable.push_back(is_stitchable(program, op));
-    bool escapes = false;
+    const auto product = moves.products.find(graph.ops[v]);
+    bool escapes =
+        product != moves.products.end() && returned.contains(product->second.result.value);
     for (std::size_t i = 0; i < op.result_count; ++i)
       escapes |= returned.contains(program.result(op, i));
     graph.escapes.push_back(escapes);
-    for (ValueId value : values_read(program, op)) {
+    for (ValueId value : values_read(program, op, graph.ops[v], moves)) {
       const OpId from = program.value(value).op;
       if (auto it = vertex_of.find(from); it != vertex_of.end()) {
         graph.producers[v].push_back(it->second);

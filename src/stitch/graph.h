@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/program.h"
+#include "stitch/fold_moves.h"
 
 namespace heddle {
 
@@ -38,7 +39,7 @@ class Graph {
   mutable Marks inside, below, above;  // of is_convex
 };
 
-Graph make_graph(const Program& program, RegionId region);
+Graph make_graph(const Program& program, RegionId region, const FoldedMoves& moves = {});
 
 // A set of vertices, ascending.
 using Pattern = std::vector<Vertex>;

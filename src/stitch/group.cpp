@@ -26,9 +26,19 @@ std::vector<ValueId> values_read(const Program& program, const Op& op) {
   return all;
 }
 
-Readers::Readers(const Program& program, RegionId region) : of(program.value_count()) {
-  for (OpId id : program.region(region).ops)
-    for (ValueId v : values_read(program, program.op(id))) of[v].push_back(id);
+std::vector<ValueId> values_read(const Program& program, const Op& op, OpId id,
+                                 const FoldedMoves& moves) {
+  const auto it = moves.products.find(id);
+  if (it == moves.products.end()) return values_read(program, op);
+  return {it->second.lhs.value, it->second.rhs.value};
+}
+
+Readers::Readers(const Program& program, RegionId region, const FoldedMoves& moves)
+    : of(program.value_count()) {
+  for (OpId id : program.region(region).ops) {
+    if (moves.dropped.contains(id)) continue;
+    for (ValueId v : values_read(program, program.op(id), id, moves)) of[v].push_back(id);
+  }
 }
 
 StitchGroup make_group(const Program& program, const Readers& readers, std::vector<OpId> ops) {

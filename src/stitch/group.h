@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/stitch.h"
+#include "stitch/fold_moves.h"
 
 namespace heddle {
 
@@ -14,9 +15,13 @@ bool is_reducer(const Program& program, const Op& op);
 // Everything that an op reads: its operands, and what its regions take from around it.
 std::vector<ValueId> values_read(const Program& program, const Op& op);
 
+// The same, with moves that products do folded away.
+std::vector<ValueId> values_read(const Program& program, const Op& op, OpId id,
+                                 const FoldedMoves& moves);
+
 // Who reads a value, of all ops of a region. Made once for a region.
 struct Readers {
-  Readers(const Program& program, RegionId region);
+  Readers(const Program& program, RegionId region, const FoldedMoves& moves = {});
   std::vector<std::vector<OpId>> of;  // by value; the terminator among them
 };
 

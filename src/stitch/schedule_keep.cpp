@@ -1,5 +1,6 @@
 // What a block keeps for later stages, and in which order stages come.
 #include "stitch/group.h"
+#include "stitch/reach.h"
 #include "stitch/scheduler.h"
 
 namespace heddle {
@@ -68,12 +69,25 @@ Verdict Scheduler::keep_values() {
       plan_.kept[v] = {.value = v, .axes = plan_.axes_of(v), .level = 0, .is_tile = false};
     }
   }
+  for (ValueId v : repeated_values(program_, group_, plan_))
+    plan_.kept[v] = {.value = v, .axes = plan_.axes_of(v), .level = 0, .is_tile = true};
   for (OpId id : group_.ops)
     for (std::size_t i = 0; i < program_.op(id).result_count; ++i)
       compute_level(program_.result(program_.op(id), i));
   keep_tiles();
   for (auto& [v, kept] : plan_.kept) kept.level = plan_.levels.at(v);
   return yes();
+}
+
+// A block must have what it keeps where it needs it; a tile can be computed again instead.
+Verdict Scheduler::check_reach() {
+  while (true) {
+    const ValueId missing = out_of_reach(program_, group_, plan_);
+    if (missing == kNone) return yes();
+    if (!plan_.kept.at(missing).is_tile)
+      return Reason{"a block would need what another block computes"};
+    plan_.kept.erase(missing);
+  }
 }
 
 // Values with an expensive function in them that stages of several levels need are kept, not
@@ -95,7 +109,8 @@ void Scheduler::keep_tiles() {
     std::unordered_set<int> needed;
     for (std::size_t i = 0; i < op.result_count; ++i) {
       const ValueId v = program_.result(op, i);
-      if (outputs_.contains(v) || is_reducer(program_, op)) stages[v].insert(plan_.levels.at(v));
+      if (outputs_.contains(v) || plan_.kept.contains(v) || is_reducer(program_, op))
+        stages[v].insert(plan_.levels.at(v));
       needed.insert(stages[v].begin(), stages[v].end());
     }
     for (ValueId v : program_.operands(op)) {

@@ -31,6 +31,7 @@ class Scheduler {
     HEDDLE_TRY_VOID(check_repeats());
     HEDDLE_TRY_VOID(check_tail());
     HEDDLE_TRY_VOID(keep_values());
+    HEDDLE_TRY_VOID(check_reach());
     return std::move(plan_);
   }
 
@@ -46,6 +47,7 @@ class Scheduler {
   void drop_whole_axes();
   Verdict check_repeats() const;
   Verdict keep_values();
+  Verdict check_reach();
   bool is_kept(const Reduction& r) const;
   void keep_tiles();
   bool is_strided(ValueId v) const;

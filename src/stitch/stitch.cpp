@@ -7,11 +7,12 @@
 namespace heddle {
 
 Expected<StitchPlan> stitch(const Program& program, RegionId region, const StitchOptions& options) {
-  const Graph graph = make_graph(program, region);
-  const Readers readers(program, region);
+  const FoldedMoves moves = options.fuse ? fold_moves(program, region) : FoldedMoves{};
+  const Graph graph = make_graph(program, region, moves);
+  const Readers readers(program, region, moves);
   Exploration found;
   if (options.fuse) found = explore(graph, readers, options);
-  HEDDLE_TRY(StitchPlan plan, arrange(graph, readers, std::move(found)));
+  HEDDLE_TRY(StitchPlan plan, arrange(graph, readers, std::move(found), moves));
   if (options.explain) explain(graph, readers, options.machine, plan);
   return plan;
 }

@@ -69,15 +69,20 @@ bool is_combiner(const Program& program, const Op& op) {
   return true;
 }
 
-// Products that are too small for a library call to pay.
+// Products that are too small for a library call to pay; or small ones of a matrix and a vector,
+// which read every element once, so that there is nothing for a library to gain.
 bool is_small_product(const Program& program, const Op& op) {
-  constexpr std::int64_t kFewProducts = 1 << 12;
+  constexpr std::int64_t kFewProducts = 1 << 12, kFewOfVectors = 1 << 17;
   const Type& type = program.type_of(program.result(op, 0));
   if (type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::i1)
     return false;
   std::int64_t products = 1;
   for (const Factor& f : index_rule(program, op).factors) products *= f.size;
-  return products <= kFewProducts;
+  if (products <= kFewProducts) return true;
+  const auto operands = program.operands(op);
+  const bool has_vector = std::max(program.type_of(operands[0]).elements(),
+                                   program.type_of(operands[1]).elements()) == products;
+  return has_vector && products <= kFewOfVectors;
 }
 
 // A slice that is small beside what it goes into: a library call writes only the slice, in place.

@@ -96,11 +96,23 @@ TEST(Library, ConvolutionsOfAllForms) {
       conv("2x9x8x5xf32", "1x1x5x7xf32", "2x9x8x7xf32", kNhwc, ""),
       conv("2x9x8x5xf32", "3x2x5x7xf32", "2x4x4x7xf32", kNhwc, "stride = [2, 2]"),
       conv("2x9x8x5xf32", "3x3x5x7xf32", "2x15x13x7xf32", kNhwc, "lhs_dilate = [2, 2]"),
+      conv("2x9x8x5xf32", "1x1x5x7xf32", "2x17x15x7xf32", kNhwc, "lhs_dilate = [2, 2]"),
+      conv("2x9x8x5xf32", "3x4x5x7xf32", "2x17x16x7xf32", kNhwc,
+           "pad = [[1, 1], [2, 2]], lhs_dilate = [2, 2], reverse = [true, true]"),
+      conv("2x5x9x8xf32", "7x5x4x3xf32", "2x7x12x7xf32", kNchw,
+           "stride = [2, 2], pad = [[1, 0], [-1, 1]], lhs_dilate = [3, 2], rhs_dilate = [1, 1]"),
+      conv("2x9x8x6xf32", "3x3x1x6xf32", "2x18x13x6xf32", kNhwc,
+           "pad = [[2, 3], [0, 0]], lhs_dilate = [2, 2], rhs_dilate = [2, 1]", 6),
       conv("2x9x8x5xf32", "3x3x5x7xf32", "2x5x4x7xf32", kNhwc, "rhs_dilate = [2, 2]"),
       conv("2x9x8x5xf32", "3x3x5x7xf32", "2x7x6x7xf32", kNhwc, "reverse = [true, false]"),
       conv("2x9x8x5xf32", "3x3x5x7xf32", "2x6x6x7xf32", kNhwc, "pad = [[-1, 0], [0, 0]]"),
       conv("2x9x8x6xf32", "3x3x2x9xf32", "2x7x6x9xf32", kNhwc, "", 3),
       conv("2x9x8x6xf32", "3x3x1x6xf32", "2x7x6x6xf32", kNhwc, "", 6),
+      conv("2x9x8x70xf64", "3x2x1x70xf64", "2x9x4x70xf64", kNhwc,
+           "stride = [1, 2], pad = [[1, 1], [0, 0]], reverse = [true, false]", 70),
+      conv("2x9x8x6xi32", "3x3x1x6xi32", "2x7x6x6xi32", kNhwc, "", 6),
+      conv("2x9x8x6xf32", "6x1x3x3xf32", "2x7x6x6xf32", "[b, 0, 1, f]x[o, i, 0, 1]->[b, 0, 1, f]",
+           "", 6),
       conv("4x9x8x5xf32", "3x3x5x6xf32", "2x7x6x6xf32", kNhwc, "", 1, 2),
       conv("2x5x9x8xf32", "7x5x3x3xf32", "2x7x9x8xf32", kNchw, "pad = [[1, 1], [1, 1]]"),
       conv("2x5x9x8xf64", "7x5x3x3xf64", "2x7x4x3xf64", kNchw, "stride = [2, 2]"),
@@ -109,6 +121,20 @@ TEST(Library, ConvolutionsOfAllForms) {
       // The gradient of a kernel: images are features, and the window is an image.
       conv("4x9x8x5xf32", "4x7x6x3xf32", "3x3x5x3xf32", "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
            ""),
+      // The same with so many features that tiles end in the middle of a place, padded and strided.
+      conv("4x9x8x150xf32", "4x7x6x3xf32", "5x5x150x3xf32",
+           "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]", "pad = [[1, 1], [1, 1]]"),
+      conv("4x9x9x5xf32", "4x4x4x3xf32", "3x3x5x3xf32", "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
+           "rhs_dilate = [2, 2]"),
+      conv("2x5x9x8xf32", "7x5x1x1xf32", "2x7x9x8xf32", kNchw, ""),
+      conv("2x5x9x8xf32", "7x5x1x1xf32", "2x7x5x4xf32", kNchw, "stride = [2, 2]"),
+      conv("2x6x30x31xf32", "4x3x3x3xf32", "2x4x30x31xf32", kNchw, "pad = [[1, 1], [1, 1]]", 2),
+      conv("2x9x8x5xf32", "3x3x5x7xf32", "2x7x7x6xf32", "[b, 0, 1, f]x[0, 1, i, o]->[b, f, 0, 1]",
+           ""),
+      conv("2x5x9x8xf32", "3x3x5x7xf32", "2x7x6x7xf32", "[b, f, 0, 1]x[0, 1, i, o]->[b, 0, 1, f]",
+           ""),
+      conv("2x5x6x7x3xf32", "3x2x3x3x4xf32", "2x5x5x5x4xf32",
+           "[b, 0, 1, 2, f]x[0, 1, 2, i, o]->[b, 0, 1, 2, f]", "pad = [[1, 1], [0, 0], [0, 0]]"),
       conv("2x50x6xf32", "4x6x8xf32", "2x47x8xf32", "[b, 0, f]x[0, i, o]->[b, 0, f]", ""),
       conv("3x6xf32", "6x8xf32", "3x8xf32", "[b, f]x[i, o]->[b, f]", ""),
       conv("2x3x40x40xf32", "1100x3x5x5xf32", "2x1100x36x36xf32", kNchw, ""),
@@ -307,6 +333,47 @@ TEST(Library, Transforms) {
     expect_step(compiled(program), "library",
                 text.find("IRFFT") != std::string::npos ? "IRFFT" : "");
   }
+}
+
+// Windows that overlap, are padded or dilated; equal elements, of which one is chosen.
+std::string pool_gradient(std::string_view operand, std::string_view source,
+                          std::string_view element, std::string_view compare,
+                          std::string_view attributes) {
+  return fmt::format(
+      R"(func.func @main(%a: tensor<{0}x{2}>, %s: tensor<{1}x{2}>) -> tensor<{0}x{2}> {{
+    %zero = stablehlo.constant dense<1> : tensor<i32>
+    %init = stablehlo.convert %zero : (tensor<i32>) -> tensor<{2}>
+    %0 = "stablehlo.select_and_scatter"(%a, %s, %init) ({{
+      ^bb0(%x: tensor<{2}>, %y: tensor<{2}>):
+        %c = stablehlo.compare {3}, %x, %y : (tensor<{2}>, tensor<{2}>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+    }}, {{
+      ^bb0(%x: tensor<{2}>, %y: tensor<{2}>):
+        %t = stablehlo.add %x, %y : tensor<{2}>
+        stablehlo.return %t : tensor<{2}>
+    }}) {{{4}}} : (tensor<{0}x{2}>, tensor<{1}x{2}>, tensor<{2}>) -> tensor<{0}x{2}>
+    return %0 : tensor<{0}x{2}>
+  }})",
+      operand, source, element, compare, attributes);
+}
+
+TEST(Library, GradientsOfPooling) {
+  constexpr std::string_view kOverlap =
+      "window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>, "
+      "padding = dense<[[0, 0], [1, 1], [1, 1], [0, 0]]> : tensor<4x2xi64>";
+  constexpr std::string_view kHalf =
+      "window_dimensions = array<i64: 1, 1, 2, 2>, window_strides = array<i64: 1, 1, 2, 2>";
+  for (std::string_view element : {"f32", "f64", "i32"})
+    for (std::string_view compare : {"GE", "GT", "LE", "LT"}) {
+      expect_same(pool_gradient("2x9x9x70", "2x5x5x70", element, compare, kOverlap));
+      expect_same(pool_gradient("3x20x20x16", "3x10x10x16", element, compare, kOverlap));
+      expect_same(pool_gradient("2x3x8x8", "2x3x4x4", element, compare, kHalf));
+    }
+  // Windows of one element, and more places than elements.
+  expect_same(pool_gradient("2x5", "2x5", "f32", "GE", "window_dimensions = array<i64: 1, 1>"));
+  expect_same(pool_gradient("2x5", "4x5", "f32", "GE",
+                            "window_dimensions = array<i64: 1, 1>, "
+                            "padding = dense<[[1, 1], [0, 0]]> : tensor<2x2xi64>"));
 }
 
 }  // namespace

@@ -23,6 +23,19 @@ struct Stitched {
   std::size_t launches = 0;
 };
 
+inline std::vector<Array> run_alone(const Program& program, const Op& op,
+                                    std::unordered_map<ValueId, Array>& values);
+
+// A value, and the moves before it that a product would do by itself.
+inline Array value_of(const Program& program, ValueId v,
+                      std::unordered_map<ValueId, Array>& values) {
+  if (!values.contains(v)) {
+    const Array made = run_alone(program, program.op(program.value(v).op), values)[0];
+    values[v] = made;
+  }
+  return values.at(v);
+}
+
 // One op by the reference interpreter.
 inline std::vector<Array> run_alone(const Program& program, const Op& op,
                                     std::unordered_map<ValueId, Array>& values) {
@@ -35,7 +48,7 @@ inline std::vector<Array> run_alone(const Program& program, const Op& op,
   for (ValueId v : taken) {
     if (map.contains(v)) continue;
     map[v] = one.add_arg(body, one.intern(program.type_of(v)));
-    arguments.push_back(values.at(v));
+    arguments.push_back(value_of(program, v, values));
   }
   const OpId copy = clone_op(one, body, program, op, map);
   Function f;
@@ -80,8 +93,8 @@ inline Stitched run_stitched(const Program& program, const std::vector<Array>& a
       for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         const KernelBuffer& buffer = kernel.buffers[b];
         if (buffer.reach == Reach::input) {
-          const auto bytes = values.at(buffer.value).bytes();
-          copies[b].assign(bytes.begin(), bytes.end());
+          const Array array = value_of(program, buffer.value, values);
+          copies[b].assign(array.bytes().begin(), array.bytes().end());
         } else if (buffer.reach == Reach::output) {
           copies[b].assign(static_cast<std::size_t>(program.type_of(buffer.value).bytes()),
                            std::byte{0x5a});
@@ -98,7 +111,7 @@ inline Stitched run_stitched(const Program& program, const std::vector<Array>& a
     }
   }
   for (ValueId v : program.operands(program.op(region.ops.back())))
-    out.results.push_back(values.at(v));
+    out.results.push_back(value_of(program, v, values));
   return out;
 }
 

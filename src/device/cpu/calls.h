@@ -5,7 +5,8 @@
 
 namespace heddle::cpu {
 
-std::unique_ptr<LibraryCall> dot_call(const Program& program, const Op& op);
+std::unique_ptr<LibraryCall> dot_call(const Program& program, const Op& op,
+                                      const ProductViews* views);
 std::unique_ptr<LibraryCall> conv_call(const Program& program, const Op& op);
 std::unique_ptr<LibraryCall> fft_call(const Program& program, const Op& op);
 std::unique_ptr<LibraryCall> scatter_call(const Program& program, const Op& op);

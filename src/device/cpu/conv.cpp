@@ -1,8 +1,10 @@
 // convolution by tiles: each worker lays out what the window sees, then multiplies.
 #include <algorithm>
+#include <cstring>
 
 #include "device/cpu/calls.h"
-#include "device/cpu/conv_plan.h"
+#include "device/cpu/conv_depthwise.h"
+#include "device/cpu/conv_fill.h"
 #include "device/cpu/gemm.h"
 #include "heddle/op.h"
 
@@ -11,16 +13,14 @@ namespace heddle::cpu {
 namespace {
 
 // Elements of a tile: rows by depth stay in a core's own cache.
-constexpr std::int64_t kTileElements = 1 << 16;
+constexpr std::int64_t kTileElements = 1 << 17;
 constexpr std::int64_t kMostDepth = 1024, kLeastRows = 32, kMostRows = 512;
+constexpr std::int64_t kWholeRows = 16;  // that BLAS takes at once
+
+// Products that one worker has done before another would have begun.
+constexpr double kAlone = 1 << 19;
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// What of the sum a tile covers: whole windows with all inputs, or some inputs of one element.
-struct Depth {
-  std::int64_t window = 0, window_end = 0, input = 0, input_end = 0;
-  std::int64_t size() const { return (window_end - window) * (input_end - input); }
-};
 
 std::vector<Depth> cut_depth(const ConvPlan& plan) {
   std::vector<Depth> cuts;
@@ -30,8 +30,9 @@ std::vector<Depth> cut_depth(const ConvPlan& plan) {
         cuts.push_back({w, w + 1, i, std::min(plan.inputs, i + kMostDepth)});
     return cuts;
   }
-  const std::int64_t windows =
+  std::int64_t windows =
       std::max<std::int64_t>(1, kMostDepth / std::max<std::int64_t>(plan.inputs, 1));
+  if (windows > plan.last_window) windows = windows / plan.last_window * plan.last_window;
   for (std::int64_t w = 0; w < plan.window_count; w += windows)
     cuts.push_back({w, std::min(plan.window_count, w + windows), 0, plan.inputs});
   return cuts;
@@ -41,13 +42,13 @@ template <typename T>
 class Tiles {
  public:
   Tiles(const ConvPlan& plan, const T* input, const T* weights, T* result)
-      : plan_(plan), input_(input), weights_(weights), result_(result) {}
+      : plan_(plan), fill_(plan), input_(input), weights_(weights), result_(result) {}
 
   // Rows first … last - 1 of a group. `seen` and `sums` are the worker's own.
   void run(std::int64_t group, std::int64_t first, std::int64_t last,
            const std::vector<Depth>& depths, T* seen, T* sums) const {
+    if (plan_.by_features) return run_by_features(group, first, last, depths, seen);
     const T* input = input_ + group * plan_.in_group;
-    const T* weights = weights_ + group * plan_.depth() * plan_.outputs;
     const bool in_result = plan_.out_feature == 1 && plan_.row_step >= plan_.outputs;
     T* out = in_result ? result_ + group * plan_.out_group + first * plan_.row_step : sums;
     GemmShape shape{.m = last - first,
@@ -61,85 +62,59 @@ class Tiles {
         a = input + first * plan_.direct_step + depth.input;
         shape.lda = plan_.direct_step;
       } else if (plan_.in_feature == 1) {
-        fill_rows(input, first, last, depth, seen);
+        fill_.by_rows(input, first, last, depth, seen);
         shape.lda = shape.k;
       } else {
-        fill_columns(input, first, last, depth, seen);
+        fill_.by_columns(input, first, last, depth, seen);
         shape.lda = shape.m;
         shape.transpose_a = true;
       }
-      gemm(shape, a, weights + (depth.window * plan_.inputs + depth.input) * plan_.outputs, out);
+      gemm(shape, a, weights(group, depth), out);
       shape.accumulate = true;
     }
     if (!in_result) scatter(group, first, last, sums);
   }
 
  private:
-  // Image and flat place of a row.
-  std::pair<std::int64_t, std::int64_t> split(std::int64_t row) const {
-    if (plan_.batch_inside) return {row % plan_.batch, row / plan_.batch};
-    return {row / plan_.place_count, row % plan_.place_count};
+  const T* weights(std::int64_t group, const Depth& depth) const {
+    return weights_ +
+           (group * plan_.depth() + depth.window * plan_.inputs + depth.input) * plan_.outputs;
   }
 
-  // Where element w of the window reads at a flat place, or -1.
-  std::int64_t source(std::int64_t place, std::int64_t w) const {
-    std::int64_t offset = 0;
-    for (std::size_t s = plan_.places.size(); s-- > 0;) {
-      const std::int64_t p = place % plan_.places[s], k = w % plan_.window[s];
-      const std::int64_t i = plan_.source[s][static_cast<std::size_t>(p * plan_.window[s] + k)];
-      if (i < 0) return -1;
-      offset += i * plan_.in_spatial[s];
-      place /= plan_.places[s];
-      w /= plan_.window[s];
-    }
-    return offset;
-  }
-
-  // Input features lie side by side.
-  void fill_rows(const T* input, std::int64_t first, std::int64_t last, const Depth& depth,
-                 T* seen) const {
-    const std::int64_t count = depth.input_end - depth.input;
-    for (std::int64_t row = first; row < last; ++row) {
-      const auto [image, place] = split(row);
-      const T* base = input + image * plan_.in_batch + depth.input;
-      for (std::int64_t w = depth.window; w < depth.window_end; ++w, seen += count) {
-        const std::int64_t from = source(place, w);
-        if (from < 0)
-          std::fill_n(seen, count, T{});
-        else
-          std::copy_n(base + from, count, seen);
+  // Rows of one image; the product gives a line per feature, as the result has them.
+  void run_by_features(std::int64_t group, std::int64_t first, std::int64_t last,
+                       const std::vector<Depth>& depths, T* seen) const {
+    const auto [image, place] = plan_.split(first);
+    const T* input = input_ + group * plan_.in_group;
+    T* out = result_ + group * plan_.out_group + image * plan_.out_batch + place;
+    GemmShape shape{.m = plan_.outputs,
+                    .n = last - first,
+                    .lda = plan_.outputs,
+                    .ldc = plan_.out_feature,
+                    .transpose_a = true};
+    for (const Depth& depth : depths) {
+      shape.k = depth.size();
+      const T* b = seen;
+      if (plan_.direct_features) {
+        b = input + image * plan_.in_batch + place + depth.input * plan_.in_feature;
+        shape.ldb = plan_.in_feature;
+      } else if (plan_.in_feature == 1) {
+        fill_.by_rows(input, first, last, depth, seen);
+        shape.ldb = shape.k;
+        shape.transpose_b = true;
+      } else {
+        fill_.by_columns(input, first, last, depth, seen);
+        shape.ldb = shape.n;
       }
-    }
-  }
-
-  // Rows lie side by side: one line of all rows per window element and input.
-  void fill_columns(const T* input, std::int64_t first, std::int64_t last, const Depth& depth,
-                    T* seen) const {
-    const std::int64_t rows = last - first;
-    std::vector<std::int64_t> from(static_cast<std::size_t>(rows));
-    for (std::int64_t w = depth.window; w < depth.window_end; ++w) {
-      std::int64_t known_place = -1, offset = -1;
-      for (std::int64_t row = first; row < last; ++row) {
-        const auto [image, place] = split(row);
-        if (place != known_place) offset = source(place, w);
-        known_place = place;
-        from[static_cast<std::size_t>(row - first)] =
-            offset < 0 ? -1 : offset + image * plan_.in_batch;
-      }
-      for (std::int64_t i = depth.input; i < depth.input_end; ++i) {
-        const T* base = input + i * plan_.in_feature;
-        for (std::int64_t r = 0; r < rows; ++r) {
-          const std::int64_t at = from[static_cast<std::size_t>(r)];
-          *seen++ = at < 0 ? T{} : base[at];
-        }
-      }
+      gemm(shape, weights(group, depth), b, out);
+      shape.accumulate = true;
     }
   }
 
   void scatter(std::int64_t group, std::int64_t first, std::int64_t last, const T* sums) const {
     T* out = result_ + group * plan_.out_group;
     for (std::int64_t row = first; row < last; ++row) {
-      auto [image, place] = split(row);
+      auto [image, place] = plan_.split(row);
       std::int64_t at = image * plan_.out_batch;
       for (std::size_t s = plan_.places.size(); s-- > 0; place /= plan_.places[s])
         at += place % plan_.places[s] * plan_.out_spatial[s];
@@ -148,6 +123,7 @@ class Tiles {
   }
 
   const ConvPlan& plan_;
+  WindowFill<T> fill_;
   const T* input_;
   const T* weights_;
   T* result_;
@@ -165,10 +141,16 @@ class ConvCall final : public LibraryCall {
     std::int64_t deepest = 1;
     for (const Depth& d : depths_) deepest = std::max(deepest, d.size());
     const std::int64_t threads = ThreadPool::shared().threads();
-    const std::int64_t wanted = (plan_.rows() * plan_.groups + 4 * threads - 1) / (4 * threads);
+    const double work = static_cast<double>(plan_.rows()) * static_cast<double>(plan_.outputs) *
+                        static_cast<double>(plan_.depth()) * static_cast<double>(plan_.groups);
+    alone_ = work < kAlone || threads == 1;
+    span_ = plan_.by_features ? plan_.place_count : plan_.rows();
+    const std::int64_t parts = alone_ ? 1 : 4 * threads;
+    const std::int64_t wanted = (plan_.rows() * plan_.groups + parts - 1) / parts;
     tile_rows_ =
         std::min({std::max(kLeastRows, wanted), std::max(kLeastRows, kTileElements / deepest),
-                  kMostRows, std::max<std::int64_t>(plan_.rows(), 1)});
+                  kMostRows, std::max<std::int64_t>(span_, 1)});
+    if (tile_rows_ > kWholeRows) tile_rows_ = tile_rows_ / kWholeRows * kWholeRows;
     const std::int64_t size = byte_size(dtype);
     seen_bytes_ = rounded(tile_rows_ * deepest * size);
     tile_bytes_ = seen_bytes_ + rounded(tile_rows_ * plan_.outputs * size);
@@ -193,43 +175,110 @@ class ConvCall final : public LibraryCall {
            frame.pool);
       input = frame.workspace + input_at_;
     }
+    weights += plan_.weights_start * byte_size(kernel_.dtype);
     if (input_at_ > weights_at_) {
-      pack(weights + plan_.weights_start * byte_size(kernel_.dtype), kernel_.dtype, plan_.weights,
-           frame.workspace + weights_at_, dtype_, frame.pool);
+      pack(weights, kernel_.dtype, plan_.weights, frame.workspace + weights_at_, dtype_,
+           frame.pool);
       weights = frame.workspace + weights_at_;
     }
     std::byte* result = result_.dtype == dtype_ ? frame.results[0] : frame.workspace + result_at_;
-    with_product_type(dtype_, [&](auto tag) {
-      using T = decltype(tag);
-      run_tiles<T>(frame, input, weights, result);
-    });
+    std::byte* start = result + plan_.out_start * byte_size(dtype_);
+    if (plan_.depthwise)
+      run_rows(frame, input, weights, start);
+    else
+      with_product_type(dtype_, [&](auto tag) {
+        using T = decltype(tag);
+        run_tiles<T>(frame, input, weights, start);
+      });
     if (result_.dtype != dtype_)
       pack(result, dtype_, {{result_.elements(), 1}}, frame.results[0], result_.dtype, frame.pool);
     return yes();
   }
 
  private:
+  void run_rows(const CallFrame& frame, const std::byte* input, const std::byte* weights,
+                std::byte* result) const {
+    const std::int64_t rows = plan_.rows();
+    const std::int64_t parts =
+        alone_ ? 1 : std::min<std::int64_t>(rows, std::int64_t{4} * frame.pool.threads());
+    frame.pool.parallel_for(parts, [&](std::int64_t part, int) {
+      run_depthwise(plan_, dtype_, input, weights, result, rows * part / parts,
+                    rows * (part + 1) / parts);
+    });
+  }
+
   template <typename T>
   void run_tiles(const CallFrame& frame, const std::byte* input, const std::byte* weights,
                  std::byte* result) const {
     const Tiles<T> tiles(plan_, reinterpret_cast<const T*>(input),
                          reinterpret_cast<const T*>(weights), reinterpret_cast<T*>(result));
-    const std::int64_t per_group = (plan_.rows() + tile_rows_ - 1) / tile_rows_;
-    frame.pool.parallel_for(plan_.groups * per_group, [&](std::int64_t i, int worker) {
-      const std::int64_t first = i % per_group * tile_rows_;
+    const std::int64_t per_span = (span_ + tile_rows_ - 1) / tile_rows_;
+    const std::int64_t per_group = per_span * (plan_.rows() / span_);
+    const auto one = [&](std::int64_t i, int worker) {
+      const std::int64_t span = i % per_group / per_span * span_;
+      const std::int64_t first = i % per_span * tile_rows_;
       std::byte* own = frame.workspace + worker * tile_bytes_;
-      tiles.run(i / per_group, first, std::min(plan_.rows(), first + tile_rows_), depths_,
+      tiles.run(i / per_group, span + first, span + std::min(span_, first + tile_rows_), depths_,
                 reinterpret_cast<T*>(own), reinterpret_cast<T*>(own + seen_bytes_));
-    });
+    };
+    const std::int64_t count = plan_.groups * per_group;
+    if (!alone_) return frame.pool.parallel_for(count, one);
+    for (std::int64_t i = 0; i < count; ++i) one(i, 0);
   }
 
   ConvPlan plan_;
   Type input_, kernel_, result_;
   DType dtype_;
   std::vector<Depth> depths_;
+  bool alone_ = false;     // too little to wake others for
+  std::int64_t span_ = 1;  // rows that tiles do not cross
   std::int64_t tile_rows_ = 1, seen_bytes_ = 0, tile_bytes_ = 0;
   std::int64_t weights_at_ = 0, input_at_ = 0, result_at_ = 0, end_ = 0;
 };
+
+// A convolution over an input with holes, as one for each class of places that meets the same
+// elements of the window.
+class SplitConvCall final : public LibraryCall {
+ public:
+  SplitConvCall(std::vector<ConvCall> parts, std::string text, std::int64_t zeros)
+      : parts_(std::move(parts)), text_(std::move(text)), zeros_(zeros) {}
+
+  std::string text() const override { return text_; }
+  std::int64_t workspace_bytes() const override {
+    std::int64_t most = 0;
+    for (const ConvCall& part : parts_) most = std::max(most, part.workspace_bytes());
+    return most;
+  }
+  Verdict run(const CallFrame& frame) const override {
+    if (zeros_ > 0) std::memset(frame.results[0], 0, static_cast<std::size_t>(zeros_));
+    for (const ConvCall& part : parts_) HEDDLE_TRY_VOID(part.run(frame));
+    return yes();
+  }
+
+ private:
+  std::vector<ConvCall> parts_;
+  std::string text_;
+  std::int64_t zeros_;  // bytes of the result, where some places meet holes only
+};
+
+// One class per dimension, in all ways.
+std::vector<std::vector<ConvClass>> all_classes(const reduction::Conv& conv, const Shape& result,
+                                                bool may_split) {
+  std::vector<std::vector<ConvClass>> all = {{}};
+  for (std::size_t s = 0; s < conv.axes.size(); ++s) {
+    const std::int64_t places = result[static_cast<std::size_t>(conv.dims.output_spatial[s])];
+    std::vector<ConvClass> along = {{.places = places, .taps = conv.axes[s].window}};
+    if (may_split && conv.axes[s].base_dilation > 1) along = classes_of(conv.axes[s], places);
+    std::vector<std::vector<ConvClass>> more;
+    for (const auto& before : all)
+      for (const ConvClass& own : along) {
+        more.push_back(before);
+        more.back().push_back(own);
+      }
+    all = std::move(more);
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -240,9 +289,26 @@ std::unique_ptr<LibraryCall> conv_call(const Program& program, const Op& op) {
   const auto dtype = product_dtype(input.dtype, kernel.dtype, result.dtype);
   if (!dtype || op.operand_count != 2) return nullptr;
   if (input.elements() == 0 || kernel.elements() == 0 || result.elements() == 0) return nullptr;
-  return std::make_unique<ConvCall>(
-      plan_conv(reduction::conv_of(program, op), input.shape, kernel.shape, result.shape), input,
-      kernel, result, *dtype);
+  const bool is_float = *dtype == DType::f32 || *dtype == DType::f64;
+  const bool same = input.dtype == *dtype && kernel.dtype == *dtype && result.dtype == *dtype;
+  const reduction::Conv conv = reduction::conv_of(program, op);
+  const auto call = [&](const std::vector<ConvClass>& classes) {
+    return ConvCall(plan_conv(conv, input.shape, kernel.shape, result.shape, is_float, classes),
+                    input, kernel, result, *dtype);
+  };
+  const auto whole = all_classes(conv, result.shape, false);
+  const auto split = all_classes(conv, result.shape, same && is_float);
+  if (split.size() == 1) return std::make_unique<ConvCall>(call(whole[0]));
+  std::vector<ConvCall> parts;
+  std::int64_t zeros = 0;
+  for (const auto& classes : split) {
+    if (std::ranges::any_of(classes, [](const ConvClass& c) { return c.taps == 0; }))
+      zeros = result.bytes();
+    else
+      parts.push_back(call(classes));
+  }
+  std::string text = call(whole[0]).text() + fmt::format(", {} parts", parts.size());
+  return std::make_unique<SplitConvCall>(std::move(parts), std::move(text), zeros);
 }
 
 }  // namespace heddle::cpu

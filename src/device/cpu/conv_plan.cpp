@@ -1,5 +1,7 @@
 #include "device/cpu/conv_plan.h"
 
+#include <numeric>
+
 namespace heddle::cpu {
 
 namespace {
@@ -48,17 +50,102 @@ bool same_places(const reduction::Conv& conv, const Shape& places) {
   return true;
 }
 
-void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kernel) {
+// Offsets along one dimension, by place * window + element.
+std::vector<std::int64_t> sources_along(const reduction::WindowAxis& axis, const ConvClass& own,
+                                        std::int64_t step) {
+  std::vector<std::int64_t> table;
+  for (std::int64_t p = 0; p < own.places; ++p)
+    for (std::int64_t k = 0; k < own.taps; ++k) {
+      const std::int64_t at =
+          axis.source(own.first_place + p * own.place_step, own.first_tap + k * own.tap_step);
+      table.push_back(at < 0 ? -1 : at * step);
+    }
+  return table;
+}
+
+// One table for what was there and one more dimension inside of it.
+void add_dimension(std::vector<std::int64_t>& table, std::int64_t& window,
+                   const std::vector<std::int64_t>& more, std::int64_t more_window) {
+  std::vector<std::int64_t> both;
+  const auto places = static_cast<std::int64_t>(table.size()) / window;
+  const auto more_places = static_cast<std::int64_t>(more.size()) / more_window;
+  for (std::int64_t p = 0; p < places * more_places; ++p)
+    for (std::int64_t k = 0; k < window * more_window; ++k) {
+      const std::int64_t a = at(table, p / more_places * window + k / more_window);
+      const std::int64_t b = at(more, p % more_places * more_window + k % more_window);
+      both.push_back(a < 0 || b < 0 ? -1 : a + b);
+    }
+  table = std::move(both);
+  window *= more_window;
+}
+
+void set_sources(ConvPlan& plan, const reduction::Conv& conv,
+                 const std::vector<ConvClass>& classes) {
+  plan.outer_source = plan.last_source = {0};
+  for (std::size_t s = 0; s < conv.axes.size(); ++s) {
+    if (s > 0)
+      add_dimension(plan.outer_source, plan.outer_window, plan.last_source, plan.last_window);
+    plan.last_source = sources_along(conv.axes[s], classes[s], plan.in_spatial[s]);
+    plan.last_window = plan.window[s];
+    plan.last_place = plan.places[s];
+  }
+}
+
+// The positions of a row of offsets that are there, where they follow at even steps.
+ConvPlan::Line line_of(const std::vector<std::int64_t>& offsets) {
+  ConvPlan::Line line;
+  const auto size = static_cast<std::int64_t>(offsets.size());
+  while (line.begin < size && at(offsets, line.begin) < 0) ++line.begin;
+  line.end = size;
+  while (line.end > line.begin && at(offsets, line.end - 1) < 0) --line.end;
+  line.even = true;
+  if (line.begin == line.end) return line;
+  line.from = at(offsets, line.begin);
+  if (line.end - line.begin > 1) line.step = at(offsets, line.begin + 1) - line.from;
+  for (std::int64_t i = line.begin; i < line.end; ++i)
+    line.even = line.even && at(offsets, i) == line.from + (i - line.begin) * line.step;
+  return line;
+}
+
+void set_lines(ConvPlan& plan) {
+  for (std::int64_t p = 0; p < plan.last_place; ++p) {
+    const auto first = plan.last_source.begin() + p * plan.last_window;
+    plan.window_lines.push_back(line_of({first, first + plan.last_window}));
+  }
+  for (std::int64_t k = 0; k < plan.last_window; ++k) {
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t p = 0; p < plan.last_place; ++p)
+      offsets.push_back(at(plan.last_source, p * plan.last_window + k));
+    plan.place_lines.push_back(line_of(offsets));
+  }
+}
+
+void set_features(ConvPlan& plan, const reduction::Conv& conv) {
+  plan.by_features = !plan.batch_inside && plan.out_feature >= plan.place_count &&
+                     plan.out_feature > 1 && plan.place_count > 1 &&
+                     flat_step(plan.places, plan.out_spatial) == 1;
+  plan.direct_features = plan.by_features && plan.window_count == 1 &&
+                         same_places(conv, plan.places) && plan.in_feature >= plan.place_count &&
+                         flat_step(plan.places, plan.in_spatial) == 1;
+}
+
+void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kernel,
+                 const std::vector<ConvClass>& classes) {
   const auto steps = steps_of(kernel);
   const std::int64_t output = at(steps, conv.dims.kernel_output);
-  plan.weights.push_back({plan.groups, plan.outputs * output});
+  const Stride groups{plan.groups, plan.outputs * output};
+  plan.depthwise = plan.depthwise && plan.groups > 1 && plan.inputs == 1 && plan.outputs == 1 &&
+                   plan.in_feature == 1 && plan.out_feature == 1 && conv.batch_groups == 1;
+  if (!plan.depthwise) plan.weights.push_back(groups);
   for (std::size_t s = 0; s < plan.window.size(); ++s) {
-    const std::int64_t step = at(steps, conv.dims.kernel_spatial[s]);
-    if (conv.reversed[s]) plan.weights_start += (plan.window[s] - 1) * step;
-    plan.weights.push_back({plan.window[s], conv.reversed[s] ? -step : step});
+    const std::int64_t plain = at(steps, conv.dims.kernel_spatial[s]);
+    const std::int64_t step = conv.reversed[s] ? -plain : plain;
+    if (conv.reversed[s]) plan.weights_start += (conv.axes[s].window - 1) * plain;
+    plan.weights_start += classes[s].first_tap * step;
+    plan.weights.push_back({plan.window[s], classes[s].tap_step * step});
   }
   plan.weights.push_back({plan.inputs, at(steps, conv.dims.kernel_input)});
-  plan.weights.push_back({plan.outputs, output});
+  plan.weights.push_back(plan.depthwise ? groups : Stride{plan.outputs, output});
   std::int64_t dense = 1;
   plan.weights_dense = true;
   for (std::size_t d = plan.weights.size(); d-- > 0;) {
@@ -69,9 +156,29 @@ void set_weights(ConvPlan& plan, const reduction::Conv& conv, const Shape& kerne
 
 }  // namespace
 
+std::vector<ConvClass> classes_of(const reduction::WindowAxis& axis, std::int64_t places) {
+  const std::int64_t holes = axis.base_dilation;
+  const std::int64_t place_step = holes / std::gcd(axis.stride, holes);
+  const std::int64_t tap_step = holes / std::gcd(axis.window_dilation, holes);
+  std::vector<ConvClass> classes;
+  for (std::int64_t p = 0; p < std::min(place_step, places); ++p) {
+    ConvClass own{p, place_step, (places - p + place_step - 1) / place_step, 0, tap_step, 0};
+    for (std::int64_t k = 0; k < std::min(tap_step, axis.window); ++k)
+      if ((p * axis.stride + k * axis.window_dilation - axis.pad_low) % holes == 0) {
+        own.first_tap = k;
+        own.taps = (axis.window - k + tap_step - 1) / tap_step;
+        break;
+      }
+    classes.push_back(own);
+  }
+  return classes;
+}
+
 ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape& kernel,
-                   const Shape& result) {
+                   const Shape& result, bool may_be_depthwise,
+                   const std::vector<ConvClass>& classes) {
   ConvPlan plan;
+  plan.depthwise = may_be_depthwise;
   const auto in = steps_of(input), out = steps_of(result);
   plan.groups = conv.feature_groups * conv.batch_groups;
   plan.batch = at(input, conv.dims.input_batch) / conv.batch_groups;
@@ -86,20 +193,21 @@ ConvPlan plan_conv(const reduction::Conv& conv, const Shape& input, const Shape&
   plan.out_group = plan.outputs * plan.out_feature;
   for (std::size_t s = 0; s < conv.axes.size(); ++s) {
     plan.in_spatial.push_back(at(in, conv.dims.input_spatial[s]));
-    plan.out_spatial.push_back(at(out, conv.dims.output_spatial[s]));
-    plan.places.push_back(at(result, conv.dims.output_spatial[s]));
-    plan.window.push_back(conv.axes[s].window);
+    const std::int64_t step = at(out, conv.dims.output_spatial[s]);
+    plan.out_start += classes[s].first_place * step;
+    plan.out_spatial.push_back(classes[s].place_step * step);
+    plan.places.push_back(classes[s].places);
+    plan.window.push_back(classes[s].taps);
     plan.place_count *= plan.places.back();
     plan.window_count *= plan.window.back();
-    auto& table = plan.source.emplace_back();
-    for (std::int64_t p = 0; p < plan.places.back(); ++p)
-      for (std::int64_t k = 0; k < plan.window.back(); ++k)
-        table.push_back(conv.axes[s].source(p, k));
   }
   plan.batch_inside = plan.in_feature != 1 && plan.in_batch == 1;
   set_rows(plan);
   if (!same_places(conv, plan.places)) plan.direct_step = 0;
-  set_weights(plan, conv, kernel);
+  set_sources(plan, conv, classes);
+  set_lines(plan);
+  set_features(plan, conv);
+  set_weights(plan, conv, kernel, classes);
   return plan;
 }
 

@@ -132,21 +132,9 @@ std::optional<DType> product_dtype(DType lhs, DType rhs, DType result) {
   return {};
 }
 
-std::vector<Stride> joined(const std::vector<Stride>& dims) {
-  std::vector<Stride> out;
-  for (const Stride& d : dims) {
-    if (d.size == 1) continue;
-    if (!out.empty() && out.back().step == d.size * d.step)
-      out.back() = {out.back().size * d.size, d.step};
-    else
-      out.push_back(d);
-  }
-  return out;
-}
-
 void pack(const std::byte* from, DType from_type, const std::vector<Stride>& dims, std::byte* to,
           DType to_type, ThreadPool& pool) {
-  std::vector<Stride> walk = joined(dims);
+  std::vector<Stride> walk = join_strides(dims);
   if (walk.empty()) walk.push_back({1, 1});
   const Run run = run_for(from_type, to_type);
   const Stride line = walk.back();

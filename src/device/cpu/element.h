@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/dtype.h"
+#include "heddle/strided_view.h"
 #include "heddle/thread_pool.h"
 
 namespace heddle::cpu {
@@ -40,14 +41,6 @@ void with_product_type(DType dtype, Visit&& visit) {
       return visit(std::uint64_t{});
   }
 }
-
-// One dimension of a strided walk.
-struct Stride {
-  std::int64_t size = 1, step = 0;
-};
-
-// Leaves out dimensions of one element and joins those that continue one another.
-std::vector<Stride> joined(const std::vector<Stride>& dims);
 
 // Writes the elements of a strided tensor, the last dimension fastest, densely and as another type.
 void pack(const std::byte* from, DType from_type, const std::vector<Stride>& dims, std::byte* to,

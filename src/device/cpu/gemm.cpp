@@ -9,7 +9,7 @@ namespace heddle::cpu {
 namespace {
 
 // Products that are worth waking another worker for, and a part that keeps BLAS efficient.
-constexpr double kWorthSharing = 1 << 16;
+constexpr double kWorthSharing = 1 << 18;
 constexpr std::int64_t kLeastRows = 32;
 
 // How a product is cut: into bands of rows, or of columns.

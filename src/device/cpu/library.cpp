@@ -16,8 +16,6 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"chlo.top_k", top_k_call},
-    {"stablehlo.dot_general", dot_call},
-    {"stablehlo.dot", dot_call},
     {"stablehlo.convolution", conv_call},
     {"stablehlo.dynamic_update_slice", slice_update_call},
     {"stablehlo.fft", fft_call},
@@ -32,11 +30,17 @@ const Row* row_of(const OpDef& def) {
   return nullptr;
 }
 
+bool is_product(const OpDef& def) {
+  return def.name == "stablehlo.dot_general" || def.name == "stablehlo.dot";
+}
+
 }  // namespace
 
-bool has_library_call(const OpDef& def) { return row_of(def) != nullptr; }
+bool has_library_call(const OpDef& def) { return is_product(def) || row_of(def) != nullptr; }
 
-std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op) {
+std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
+                                          const ProductViews* views) {
+  if (is_product(*op.def)) return dot_call(program, op, views);
   const Row* row = row_of(*op.def);
   return row == nullptr ? nullptr : row->make(program, op);
 }

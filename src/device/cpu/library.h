@@ -9,6 +9,7 @@
 #include <string>
 
 #include "heddle/program.h"
+#include "heddle/strided_view.h"
 #include "heddle/thread_pool.h"
 
 namespace heddle::cpu {
@@ -34,7 +35,8 @@ class LibraryCall {
 
 // Whether there is a call for some ops of this row.
 bool has_library_call(const OpDef& def);
-// Null where none fits the op.
-std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op);
+// Null where none fits the op. A product may have its operands and its result by strides.
+std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
+                                          const ProductViews* views = nullptr);
 
 }  // namespace heddle::cpu

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "device/cpu/calls.h"
-#include "device/cpu/scalar_region.h"
+#include "device/cpu/select_lanes.h"
 #include "heddle/op.h"
 #include "ir/eval_reduce_window.h"
 
@@ -12,6 +12,9 @@ namespace heddle::cpu {
 namespace {
 
 using reduction::WindowAxis;
+
+// Elements that one worker does before another has begun.
+constexpr std::int64_t kAlone = 1 << 14;
 
 std::uint64_t load(const std::byte* data, std::int64_t i, std::int64_t size) {
   std::uint64_t bits = 0;
@@ -28,34 +31,48 @@ class SelectScatterCall final : public LibraryCall {
         axes_(std::move(axes)),
         select_(std::move(select)),
         scatter_(std::move(scatter)),
-        strides_(reduction::strides_of(operand.shape)) {
+        strides_(reduction::strides_of(operand.shape)),
+        lanes_(SelectLanes::of(operand, source, axes_, select_, scatter_)) {
     for (const WindowAxis& axis : axes_) window_.push_back(axis.window);
     // Windows of one element along a dimension leave its positions apart.
-    while (apart_ < axes_.size()) {
-      const WindowAxis& axis = axes_[apart_];
-      if (axis.window != 1 || axis.stride != 1 || axis.pad_low != 0) break;
-      pieces_ *= source.shape[apart_++];
-    }
+    const std::size_t most = lanes_ ? lanes_->outer() : axes_.size();
+    while (apart_ < most && is_apart(axes_[apart_])) pieces_ *= source.shape[apart_++];
   }
 
   std::string text() const override { return "select and scatter into " + operand_.str(); }
 
   Verdict run(const CallFrame& frame) const override {
-    const std::int64_t size = byte_size(operand_.dtype), elements = operand_.elements();
-    for (std::int64_t i = 0; i < elements; ++i)
-      std::memcpy(frame.results[0] + i * size, frame.operands[2], static_cast<std::size_t>(size));
     const std::int64_t each = source_.elements() / pieces_;
-    const std::int64_t parts = std::min(pieces_, std::int64_t{4} * frame.pool.threads());
+    const std::int64_t parts = operand_.elements() < kAlone
+                                   ? 1
+                                   : std::min(pieces_, std::int64_t{4} * frame.pool.threads());
     frame.pool.parallel_for(parts, [&](std::int64_t part, int) {
+      const std::int64_t piece = pieces_ * part / parts, end = pieces_ * (part + 1) / parts;
+      fill(frame, piece, end);
+      if (lanes_) {
+        const std::int64_t windows = each / lanes_->lanes();
+        return lanes_->run(frame.operands[0], frame.operands[1], frame.results[0], piece * windows,
+                           end * windows);
+      }
       auto select = select_.fresh_registers(), scatter = scatter_.fresh_registers();
-      for (std::int64_t at = pieces_ * part / parts * each;
-           at < pieces_ * (part + 1) / parts * each; ++at)
+      for (std::int64_t at = piece * each; at < end * each; ++at)
         run_place(frame, at, select, scatter);
     });
     return yes();
   }
 
  private:
+  // The initial value everywhere.
+  void fill(const CallFrame& frame, std::int64_t piece, std::int64_t end) const {
+    const std::int64_t size = byte_size(operand_.dtype), each = operand_.elements() / pieces_;
+    std::byte* to = frame.results[0] + piece * each * size;
+    const std::int64_t bytes = (end - piece) * each * size;
+    if (bytes == 0) return;
+    std::memcpy(to, frame.operands[2], static_cast<std::size_t>(size));
+    for (std::int64_t done = size; done < bytes; done *= 2)
+      std::memcpy(to + done, to, static_cast<std::size_t>(std::min(done, bytes - done)));
+  }
+
   void run_place(const CallFrame& frame, std::int64_t at, ScalarRegion::Registers& select,
                  ScalarRegion::Registers& scatter) const {
     const std::int64_t size = byte_size(operand_.dtype);
@@ -94,6 +111,7 @@ class SelectScatterCall final : public LibraryCall {
   std::vector<WindowAxis> axes_;
   ScalarRegion select_, scatter_;
   std::vector<std::int64_t> strides_;
+  std::optional<SelectLanes> lanes_;
   Shape window_;
   std::size_t apart_ = 0;    // leading dimensions whose positions have nothing in common
   std::int64_t pieces_ = 1;  // positions of these

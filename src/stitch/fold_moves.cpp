@@ -1,0 +1,169 @@
+#include "stitch/fold_moves.h"
+
+#include <algorithm>
+
+#include "heddle/op.h"
+#include "stitch/group.h"
+#include "stitch/product_plan.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::size_t kMostMoves = 8;  // one behind the other
+
+bool is_product(const Op& op) {
+  return op.def->name == "stablehlo.dot_general" || op.def->name == "stablehlo.dot";
+}
+
+bool is_move(const Op& op) {
+  const std::string_view name = op.def->name;
+  return name == "stablehlo.transpose" || name == "stablehlo.reshape" ||
+         name == "stablehlo.slice" || name == "stablehlo.broadcast_in_dim";
+}
+
+// A library computes it as it is, without another element type in between.
+bool is_library_product(const Program& program, const Op& op) {
+  if (!is_product(op) || is_stitchable(program, op)) return false;
+  const Type& result = program.type_of(program.result(op, 0));
+  if (result.dtype != DType::f32 && result.dtype != DType::f64) return false;
+  return result.elements() > 0 && std::ranges::all_of(program.operands(op), [&](ValueId v) {
+           const Type& type = program.type_of(v);
+           return type.dtype == result.dtype && type.elements() > 0;
+         });
+}
+
+class Folder {
+ public:
+  Folder(const Program& program, RegionId region) : program_(program), region_(region) {}
+
+  FoldedMoves run() {
+    const auto& ops = program_.region(region_).ops;
+    here_.insert(ops.begin(), ops.end());
+    for (OpId id : ops)
+      if (is_library_product(program_, program_.op(id))) fold_operands(id);
+    find_readers();
+    for (OpId id : ops)
+      if (is_library_product(program_, program_.op(id))) fold_result(id);
+    return std::move(moves_);
+  }
+
+ private:
+  // The value that a move takes; kNone where none of this region makes the value.
+  ValueId before(ValueId value) const {
+    const OpId id = program_.value(value).op;
+    if (id == kNone || !here_.contains(id) || !is_move(program_.op(id))) return kNone;
+    return program_.operands(program_.op(id))[0];
+  }
+
+  // The value, seen in what it was so many moves ago.
+  std::optional<StridedView> seen_from(ValueId value, std::size_t moves) const {
+    if (moves == 0) return dense_view(program_, value);
+    const auto operand = seen_from(before(value), moves - 1);
+    if (!operand) return {};
+    return view_through(program_, program_.op(program_.value(value).op), *operand);
+  }
+
+  // Whether the product can be done so, and no operand has to be copied that was not before.
+  bool is_as_good(const Op& op, const ProductViews& views, const ProductPlan& now) const {
+    const auto plan = plan_product(program_, op, views);
+    return plan && (now.sides[0].copied || !plan->sides[0].copied) &&
+           (now.sides[1].copied || !plan->sides[1].copied);
+  }
+
+  void fold_operands(OpId id) {
+    const Op& op = program_.op(id);
+    ProductViews views = dense_views(program_, op);
+    const bool left = fold_operand(op, views, views.lhs);
+    const bool right = fold_operand(op, views, views.rhs);
+    if (left || right) moves_.products.emplace(id, std::move(views));
+  }
+
+  // As many moves as can be.
+  bool fold_operand(const Op& op, ProductViews& views, StridedView& side) const {
+    const auto now = plan_product(program_, op, views);
+    if (!now) return false;
+    const StridedView dense = side;
+    std::size_t moves = 0;
+    for (ValueId v = before(dense.value); v != kNone && moves < kMostMoves; v = before(v)) ++moves;
+    for (; moves > 0; --moves) {
+      auto view = seen_from(dense.value, moves);
+      if (!view) continue;
+      side = *std::move(view);
+      if (is_as_good(op, views, *now)) return true;
+    }
+    side = dense;
+    return false;
+  }
+
+  // Who still reads what; moves that are left without a reader are dropped.
+  void find_readers() {
+    const auto& ops = program_.region(region_).ops;
+    for (std::size_t n = ops.size(); n-- > 0;) {
+      const Op& op = program_.op(ops[n]);
+      if (is_move(op) && readers_[program_.result(op, 0)].empty()) {
+        moves_.dropped.insert(ops[n]);
+        continue;
+      }
+      for (ValueId v : values_read(program_, op, ops[n], moves_)) readers_[v].push_back(ops[n]);
+    }
+  }
+
+  // The one move that alone reads the value and gives all of it; kNone where there is none.
+  OpId after(ValueId value) const {
+    const auto it = readers_.find(value);
+    if (it == readers_.end() || it->second.size() != 1) return kNone;
+    const std::string_view name = program_.op(it->second[0]).def->name;
+    return name == "stablehlo.transpose" || name == "stablehlo.reshape" ? it->second[0] : kNone;
+  }
+
+  // Kernels read a transpose by its index; anybody else needs it in memory.
+  bool is_wanted_in_memory(ValueId value) const {
+    const auto it = readers_.find(value);
+    return it != readers_.end() && std::ranges::any_of(it->second, [&](OpId reader) {
+             return !is_stitchable(program_, program_.op(reader));
+           });
+  }
+
+  void fold_result(OpId id) {
+    const Op& op = program_.op(id);
+    const auto it = moves_.products.find(id);
+    ProductViews views = it != moves_.products.end() ? it->second : dense_views(program_, op);
+    const auto now = plan_product(program_, op, views);
+    if (!now) return;
+    std::vector<OpId> chain;
+    for (OpId next = after(views.result.value); next != kNone && chain.size() < kMostMoves;
+         next = after(program_.result(program_.op(next), 0)))
+      chain.push_back(next);
+    for (; !chain.empty(); chain.pop_back()) {
+      const bool turns = std::ranges::any_of(
+          chain, [&](OpId move) { return program_.op(move).def->name == "stablehlo.transpose"; });
+      if (!turns) return;  // a reshape alone is no work
+      auto view =
+          std::optional(dense_view(program_, program_.result(program_.op(chain.back()), 0)));
+      for (std::size_t i = chain.size(); view && i-- > 0;)
+        view = view_back(program_, program_.op(chain[i]), *view);
+      if (!view) continue;
+      ProductViews moved = views;
+      moved.result = *view;
+      if (!is_wanted_in_memory(view->value) || !is_as_good(op, moved, *now)) continue;
+      moves_.products.insert_or_assign(id, std::move(moved));
+      moves_.dropped.insert(chain.begin(), chain.end());
+      return;
+    }
+  }
+
+  const Program& program_;
+  RegionId region_;
+  std::unordered_set<OpId> here_;
+  std::unordered_map<ValueId, std::vector<OpId>> readers_;
+  FoldedMoves moves_;
+};
+
+}  // namespace
+
+FoldedMoves fold_moves(const Program& program, RegionId region) {
+  return Folder(program, region).run();
+}
+
+}  // namespace heddle

@@ -1,0 +1,18 @@
+// What the blocks of a schedule need: whether they can compute it, and what they would compute
+// twice.
+#pragma once
+
+#include "stitch/schedule.h"
+
+namespace heddle {
+
+// A block keeps values for its own positions only. Where an op reads one at other positions along
+// an outer axis (x - xᵀ, a shift), another block has it. Gives such a value, or kNone.
+ValueId out_of_reach(const Program& program, const StitchGroup& group, const Schedule& schedule);
+
+// Values with an expensive function in them that a stage would compute again and again, because it
+// runs over short axes that they do not have and takes vectors along one that they have.
+std::vector<ValueId> repeated_values(const Program& program, const StitchGroup& group,
+                                     const Schedule& schedule);
+
+}  // namespace heddle
