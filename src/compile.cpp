@@ -83,7 +83,7 @@ Expected<Executable> compile_with(const Program& source, const CompileOptions& o
   if (!flat) return assemble(interpreted(source, options.entry, flat.reason()), assembly);
   program = *std::move(flat);
   show("inline", program);
-  HEDDLE_TRY(program, lower_chlo(program, {.keep_scalar_ops = true}));
+  HEDDLE_TRY(program, lower_chlo(program, {.keep_scalar_ops = true, .expand_random_bits = true}));
   show("lower", program);
   HEDDLE_TRY(program, simplify(program));
   show("simplify", program);

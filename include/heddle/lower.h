@@ -12,6 +12,8 @@ namespace heddle {
 struct LowerOptions {
   // Leaves ops that kernels compute as they are: those with a scalar op in their row.
   bool keep_scalar_ops = false;
+  // Writes random bits as arithmetic at every element, for kernels.
+  bool expand_random_bits = false;
 };
 Expected<Program> lower_chlo(const Program& program, const LowerOptions& options = {});
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "heddle/lower.h"
+#include "ir/lower_random.h"
 
 namespace heddle {
 
@@ -132,6 +133,8 @@ Lower lowering(std::string_view op) {
 
 Expected<Program> lower_chlo(const Program& program, const LowerOptions& options) {
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
+    if (options.expand_random_bits && op.def->name == "stablehlo.rng_bit_generator")
+      return lower_random_bits(r, op);
     if (!op.def->lower) return false;
     if (options.keep_scalar_ops && op.def->scalar != ScalarOp::none) return false;
     return op.def->lower(r, op);

@@ -26,9 +26,11 @@ bool StageEmitter::may_lie_outside(const Statement& s) const {
 void StageEmitter::begin_accumulator(std::size_t i) {
   const Statement& s = stage_.statements[i];
   Accumulator& kept = accumulators_[i];
-  const bool vectors = shape_.statements[i].way == Way::vector_accumulator;
+  const Way way = shape_.statements[i].way;
+  const bool vectors = way == Way::vector_accumulator;
+  const bool selects = way == Way::vector_selection;
   const bool first_time = kept.slots.empty();
-  if (first_time) kept.slots.resize(vectors ? static_cast<std::size_t>(unroll_) : 1);
+  if (first_time) kept.slots.resize(vectors || selects ? static_cast<std::size_t>(unroll_) : 1);
   for (auto& slots : kept.slots)
     for (std::size_t k = 0; k < s.values.size(); ++k) {
       const DType own = scope_.kernel.buffers[s.buffers[k]].dtype;
@@ -37,7 +39,7 @@ void StageEmitter::begin_accumulator(std::size_t i) {
         start = w_.widened(neutral_value(s.combiner.op, kept_type(own)), shape_.lanes);
       else
         start = get(s.buffers[k], scalar(s.index).text);
-      if (shape_.statements[i].way == Way::vector_scan) start = w_.widened(start, shape_.lanes);
+      if (selects || way == Way::vector_scan) start = w_.widened(start, shape_.lanes);
       const std::string type = LlvmWriter::type_of(start);
       if (slots.size() == k) slots.push_back(w_.stack(type));
       w_.put("store {} {}, ptr {}", type, start.text, slots[k]);
@@ -108,6 +110,7 @@ void StageEmitter::end_accumulator(std::size_t i) {
   const Statement& s = stage_.statements[i];
   const Accumulator& kept = accumulators_[i];
   const std::string& index = scalar(s.index).text;
+  if (shape_.statements[i].way == Way::vector_selection) return end_selection(i);
   if (shape_.statements[i].way == Way::vector_scan) {
     const DType type = scope_.kernel.buffers[s.buffers[0]].dtype;
     const std::string whole = LlvmWriter::vector_of(LlvmWriter::scalar_type(type), shape_.lanes);

@@ -1,4 +1,5 @@
-// exp, tanh and erf of f32 in line, at most 1 ulp off: a call would cost every vector register.
+// exp, log, tanh and erf of f32 in line, at most 1 ulp off: a call would cost every vector
+// register.
 #include "kernel/emit_llvm_inline.h"
 
 namespace heddle {
@@ -52,20 +53,52 @@ struct Floats {
   }
 };
 
+// Whether AVX-512 has instructions for such vectors; longer ones are taken in parts of 16.
+bool has_avx512(const Floats& f) {
+  return f.w.target.family == VectorTarget::Family::x86 && f.w.target.vector_bytes == 64 &&
+         (f.lanes == 4 || f.lanes == 8 || f.lanes % 16 == 0) && f.lanes > 0;
+}
+
+// An instruction of AVX-512 on one or two vectors, with what follows them in the call.
+std::string avx512(const Floats& f, std::string_view name, std::vector<std::string> in,
+                   std::string_view immediate = {}) {
+  LlvmWriter& w = f.w;
+  const int each = std::min(f.lanes, 16);
+  const std::string type = LlvmWriter::vector_of("float", each);
+  auto lanes_from = [&](int first, int count, int from) {
+    std::vector<std::string> order;
+    for (int i = 0; i < count; ++i) order.push_back(fmt::format("i32 {}", from + first + i));
+    return fmt::format("<{} x i32> <{}>", count, fmt::join(order, ", "));
+  };
+  std::string whole;
+  for (int first = 0; first < f.lanes; first += each) {
+    std::string arguments;
+    for (const std::string& x : in) {
+      const std::string part = f.lanes == each ? x
+                                               : w.set("shufflevector {0} {1}, {0} poison, {2}",
+                                                       f.type, x, lanes_from(first, each, 0));
+      arguments += fmt::format("{} {}, ", type, part);
+    }
+    arguments += fmt::format("{}{} zeroinitializer, {}", immediate, type,
+                             each == 16 ? "i16 -1, i32 4" : "i8 -1");
+    const std::string made =
+        w.call(type, fmt::format("llvm.x86.avx512.mask.{}.ps.{}", name, 32 * each), arguments);
+    if (first == 0)
+      whole = made;
+    else
+      whole = w.set("shufflevector {0} {1}, {2} {3}, {4}", LlvmWriter::vector_of("float", first),
+                    whole, type, made, lanes_from(0, first + each, 0));
+  }
+  return whole;
+}
+
 constexpr std::string_view kOne = "0x3FF0000000000000", kTwo = "0x4000000000000000";
 
 // x * 2^n for a whole n that may leave the range of floats: one instruction, or two steps.
 std::string scaled(const Floats& f, const std::string& x, const std::string& n,
                    const std::string& magic_sum) {
   LlvmWriter& w = f.w;
-  const bool has_instruction =
-      w.target.family == VectorTarget::Family::x86 && w.target.vector_bytes == 64;
-  if (has_instruction && (f.lanes == 16 || f.lanes == 8 || f.lanes == 4)) {
-    const bool whole = f.lanes == 16;
-    return w.call(f.type, fmt::format("llvm.x86.avx512.mask.scalef.ps.{}", 32 * f.lanes),
-                  fmt::format("{0} {1}, {0} {2}, {0} zeroinitializer, {3}", f.type, x, n,
-                              whole ? "i16 -1, i32 4" : "i8 -1"));
-  }
+  if (has_avx512(f)) return avx512(f, "scalef", {x, n});
   const std::string bits = w.set("bitcast {} {} to {}", f.type, magic_sum, f.integers);
   const std::string whole = f.bits("sub", bits, f.integer(0x4b400000));
   const std::string half = f.bits("ashr", whole, f.integer(1));
@@ -133,16 +166,65 @@ std::string erf_of(const Floats& f, const std::string& x) {
   return f.with_sign(f.where("olt", size, f.constant("0x3FF0000000000000"), near, far), x);
 }
 
+// log (1 + r) + e * log 2 for r from -1/4 to 1/2.
+std::string log_from(const Floats& f, const std::string& r, const std::string& e) {
+  constexpr std::string_view powers[] = {
+      "0x3FD5555A40000000", "0xBFD0000440000000", "0x3FC99696C0000000", "0xBFC54EEFE0000000",
+      "0x3FC2886C40000000", "0xBFC0D92420000000", "0x3FBAC8CC60000000", "0xBFA7110A40000000"};
+  const std::string square = f.op("fmul", r, r);
+  std::string small = f.op("fmul", f.op("fmul", square, r), f.polynomial(r, powers));
+  small = f.fma(e, f.constant("0xBE205C6100000000"), small);
+  small = f.fma(square, f.constant("-0.5"), small);
+  // What the large part loses when it is rounded goes to the small one.
+  const std::string high = f.constant("0x3FE62E4300000000");
+  const std::string large = f.fma(e, high, r);
+  const std::string minus = f.w.set("fneg {} {}", f.type, large);
+  const std::string lost = f.op("fadd", f.fma(e, high, minus), r);
+  return f.op("fadd", large, f.op("fadd", small, lost));
+}
+
+// x = m * 2^e with m from 3/4 to 3/2.
+std::string log_of(const Floats& f, const std::string& x) {
+  const std::string one = f.constant(kOne);
+  if (has_avx512(f)) {
+    // The mantissa in that range, NaN below 0; the exponent of it tells what x's own lacks.
+    const std::string m = avx512(f, "getmant", {x}, "i32 11, ");
+    const std::string e = f.op("fsub", avx512(f, "getexp", {x}), avx512(f, "getexp", {m}));
+    const std::string sum = log_from(f, f.op("fsub", m, one), e);
+    // Of 0 and infinity the exponent is the result.
+    return f.where("olt", f.abs(e), f.constant("0x7FF0000000000000"), sum, e);
+  }
+  LlvmWriter& w = f.w;
+  // Denormal numbers are brought up by 2^23.
+  const std::string least = f.constant("0x3810000000000000"), zero = f.constant("0.0");
+  const std::string up = f.op("fmul", x, f.constant("0x4160000000000000"));
+  const std::string normal = f.where("olt", x, least, up, x);
+  const std::string raised = f.where("olt", x, least, f.constant("-23.0"), zero);
+  const std::string bits = w.set("bitcast {} {} to {}", f.type, normal, f.integers);
+  const std::string whole =
+      f.bits("ashr", f.bits("sub", bits, f.integer(0x3f400000)), f.integer(23));
+  const std::string field = f.bits("sub", bits, f.bits("shl", whole, f.integer(23)));
+  const std::string m = w.set("bitcast {} {} to {}", f.integers, field, f.type);
+  const std::string steps = w.set("sitofp {} {} to {}", f.integers, whole, f.type);
+  const std::string sum = log_from(f, f.op("fsub", m, one), f.op("fadd", steps, raised));
+  const std::string infinite = f.constant("0x7FF0000000000000");
+  const std::string low =
+      f.where("oeq", x, zero, f.constant("0xFFF0000000000000"), f.constant("0x7FF8000000000000"));
+  return f.where("ogt", x, zero, f.where("olt", x, infinite, sum, x), low);
+}
+
 }  // namespace
 
 bool has_inline_form(const LlvmWriter& writer, ScalarOp op, const LlvmValue& x) {
   return writer.target.family != VectorTarget::Family::generic && x.type != DType::f64 &&
-         (op == ScalarOp::exp || op == ScalarOp::tanh || op == ScalarOp::erf);
+         (op == ScalarOp::exp || op == ScalarOp::tanh || op == ScalarOp::erf ||
+          op == ScalarOp::log);
 }
 
 std::string emit_inline(LlvmWriter& writer, ScalarOp op, const LlvmValue& x) {
   const Floats f{writer, x.lanes};
   if (op == ScalarOp::exp) return exp_of(f, x.text);
+  if (op == ScalarOp::log) return log_of(f, x.text);
   return op == ScalarOp::tanh ? tanh_of(f, x.text) : erf_of(f, x.text);
 }
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "kernel/selection.h"
+
 namespace heddle {
 
 namespace {
@@ -154,47 +156,11 @@ class Analysis {
 
   // ---- lanes
 
-  // Bytes of the widest type that values are computed in. What only says where elements lie does
-  // not count.
-  int widest() {
-    std::vector<bool> counts(stage_.nodes.size());
-    for (const Statement& s : stage_.statements)
-      for (NodeId v : s.values) counts[v] = true;
-    int size = 1;
-    for (std::size_t id = stage_.nodes.size(); id-- > 0;) {
-      if (!counts[id]) continue;
-      const Node& n = stage_.nodes[id];
-      if (at(static_cast<NodeId>(id)).depth == last_depth()) {
-        const bool half = n.type == DType::f16 || n.type == DType::bf16;
-        const bool narrow = at(static_cast<NodeId>(id)).narrow;
-        if (n.type != DType::i1) size = std::max(size, half || narrow ? 4 : byte_size(n.type));
-      }
-      const bool load = n.kind == NodeKind::load;
-      for (std::size_t i = load ? 2 : 0; i < 3; ++i)
-        if (n.in[i] != kNone) counts[n.in[i]] = true;
-    }
-    for (const Statement& s : stage_.statements)
-      for (const Node& n : s.combiner.nodes) size = std::max(size, byte_size(n.type));
-    return size;
-  }
-
-  // Many operations at one point wait for one another; two vectors side by side overlap.
-  bool is_long() const {
-    constexpr std::size_t kManyOps = 64;
-    std::size_t count = 0;
-    for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
-      count += shape_.nodes[id].depth == last_depth() &&
-               stage_.nodes[id].kind == NodeKind::scalar && stage_.nodes[id].type != DType::i64;
-    return count >= kManyOps &&
-           std::all_of(stage_.statements.begin(), stage_.statements.end(),
-                       [](const Statement& s) { return s.kind == Statement::Kind::store; });
-  }
-
   void choose_lanes() {
     if (!shape_.vectorised) return;
     const auto size = static_cast<std::uint64_t>(shape_.loops.back().size);
-    int most = std::max(2, target_.vector_bytes / widest());
-    if (is_long() && size >= 4 * static_cast<std::uint64_t>(most)) most *= 2;
+    int most = std::max(2, target_.vector_bytes / widest_bytes(stage_, shape_));
+    if (is_long(stage_, shape_) && size >= 4 * static_cast<std::uint64_t>(most)) most *= 2;
     shape_.lanes = static_cast<int>(
         std::min<std::uint64_t>(std::bit_ceil(size), static_cast<std::uint64_t>(most)));
   }
@@ -337,10 +303,28 @@ class Analysis {
       if (invariant && known && s.any_order) return {Way::vector_accumulator, index_depth};
       if (at(s.index).lanes == Lanes::affine) return {Way::vector, last_depth()};
     }
+    if (s.kind == Statement::Kind::update && index_depth == last_depth() - 1 && s.guard == kNone &&
+        alone(s) && is_selection(s))
+      return {Way::vector_selection, index_depth};
     if (invariant && s.guard == kNone && alone(s))
       return {known && scans_by_vectors(s) ? Way::vector_scan : Way::scalar_accumulator,
               index_depth};
     return {Way::lane_by_lane, last_depth()};
+  }
+
+  // A value and its place along the vectorised loop.
+  bool is_selection(const Statement& s) {
+    if (s.values.size() != 2) return false;
+    NodeId place = s.values[1];
+    const DType type = node(place).type;
+    const std::optional<Range> holds = range_of_type(type);
+    if (node(place).kind == NodeKind::scalar && node(place).op == ScalarOp::convert)
+      place = node(place).in[0];
+    const NodeShape& along = at(place);
+    return node(place).type == DType::i64 && along.lanes == Lanes::affine && along.stride > 0 &&
+           along.range && along.range->least >= 0 &&
+           (byte_size(type) == 8 || (holds && along.range->most <= holds->most)) &&
+           selects_in_any_order(s.combiner, node(s.values[0]).type, type);
   }
 
   // Positions keep their order, but sums are grouped; f16 and bf16 would be rounded elsewhere.

@@ -40,6 +40,7 @@ enum class Way : std::uint8_t {
   lane_by_lane,        // in order
   vector_accumulator,  // in vectors over all loops from `depth` on, then combined
   scalar_accumulator,  // in order, kept in registers over the loops from `depth` on
+  vector_selection,    // as vector_accumulator, for a value and its place by a graph
   vector_scan,         // the same for a scan: prefixes inside of vectors, and what came before them
 };
 
@@ -60,6 +61,10 @@ struct StageShape {
 
   int depth() const { return static_cast<int>(loops.size()); }
 };
+
+// Of a shape whose depths and ranges are known.
+int widest_bytes(const Stage& stage, const StageShape& shape);
+bool is_long(const Stage& stage, const StageShape& shape);
 
 StageShape analyse(const Phase& phase, const Stage& stage, const Kernel& kernel,
                    const VectorTarget& target);

@@ -55,7 +55,7 @@ void StageEmitter::enter(int level) {
   };
   auto accumulates = [](Way way) {
     return way == Way::vector_accumulator || way == Way::scalar_accumulator ||
-           way == Way::vector_scan;
+           way == Way::vector_selection || way == Way::vector_scan;
   };
   each([&](std::size_t i, Way way) {
     if (accumulates(way)) begin_accumulator(i);

@@ -105,6 +105,12 @@ class StageEmitter {
   void end_accumulator(std::size_t i);
   bool may_lie_outside(const Statement& s) const;
 
+  // ---- selections (emit_llvm_select.cpp)
+  void select_vector(std::size_t i, const Points& points);
+  void end_selection(std::size_t i);
+  std::vector<LlvmValue> combine_in_order(const Combiner& combiner, const std::vector<LlvmValue>& a,
+                                          const std::vector<LlvmValue>& b);
+
   PhaseScope& scope_;
   const Stage& stage_;
   LlvmWriter& w_;

@@ -37,6 +37,8 @@ void StageEmitter::emit_statement(std::size_t i, const Points& points) {
       return add_to_accumulator(i, points);
     case Way::scalar_accumulator:
       return lane_by_lane(s, points, &accumulators_[i].slots[0]);
+    case Way::vector_selection:
+      return select_vector(i, points);
     case Way::vector_scan:
       return scan_vector(i, points);
   }

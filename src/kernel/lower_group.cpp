@@ -31,6 +31,10 @@ Expected<Kernel> GroupLowering::run() {
 }
 
 void GroupLowering::make_kept_buffers() {
+  for (ValueId v : group_.inputs)
+    if (auto it = schedule_.kept.find(v); it != schedule_.kept.end())
+      writer_.kept[v] = writer_.add_buffer(Reach::block, program_.type_of(v).dtype,
+                                           inner_elements(it->second.axes));
   // In the order of the ops, so that equal groups give equal kernels.
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
@@ -65,6 +69,9 @@ Verdict GroupLowering::main_phase() {
   auto key = [&](int level, const AxisList& axes) {
     return StageKey{.level = level, .axes = sorted(inner_axes(axes)), .windows = {}};
   };
+  for (ValueId v : group_.inputs)
+    if (auto it = schedule_.kept.find(v); it != schedule_.kept.end())
+      stages[key(it->second.level, it->second.axes)].tiles.push_back(v);
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
     if (schedule_.tail.contains(id)) continue;

@@ -7,15 +7,23 @@ namespace heddle {
 
 namespace {
 
-constexpr std::int64_t kTile = 16;  // positions of a tile's innermost loop
 constexpr std::size_t kNoLoop = SIZE_MAX;
+
+// Positions of a tile's innermost loop; 0 where the loop cannot be cut into such.
+std::int64_t tile_of(const StageLoop& loop) {
+  if (loop.block_of < 0)
+    for (std::int64_t tile : {64, 32, 16})
+      if (loop.size % tile == 0 && loop.size >= 2 * tile) return tile;
+  return 0;
+}
 
 // Loop `split` becomes two: its tiles, as loop `tiles`, and the positions in a tile, as loop
 // `rest`.
-void split_loop(Stage& stage, std::uint32_t split, std::uint32_t tiles, std::uint32_t rest) {
+void split_loop(Stage& stage, std::uint32_t split, std::uint32_t tiles, std::uint32_t rest,
+                std::int64_t tile) {
   NodeTable fresh;
   const NodeId scaled = fresh.scalar(ScalarOp::multiply, DType::i64,
-                                     fresh.loop(static_cast<int>(tiles)), fresh.integer(kTile));
+                                     fresh.loop(static_cast<int>(tiles)), fresh.integer(tile));
   const NodeId inside = fresh.loop(static_cast<int>(rest));
   const auto shift = static_cast<NodeId>(fresh.size());
   std::vector<Node> nodes = fresh.take();
@@ -67,12 +75,10 @@ std::size_t StageWriter::innermost() const {
 // A loop along which something is contiguous that the innermost one jumps through: a transpose. The
 // two then run over tiles, so that lines that are read are used up before they leave the cache.
 std::size_t StageWriter::crossing(std::size_t inner) const {
-  if (loops_[inner].block_of >= 0 || loops_[inner].size % kTile != 0 ||
-      loops_[inner].size < 2 * kTile)
-    return kNoLoop;
+  if (tile_of(loops_[inner]) == 0) return kNoLoop;
   for (const Access& a : accesses_) {
     const IndexSpace::Step jump = space.step(a.index, loop_leaves_[inner]);
-    if (!jump.known || jump.size < kTile) continue;
+    if (!jump.known || jump.size < 16) continue;
     for (std::size_t l = 0; l < loops_.size(); ++l) {
       const IndexSpace::Step step = space.step(a.index, loop_leaves_[l]);
       if (l != inner && step.known && step.size == 1 && loops_[l].size > 1) return l;
@@ -102,15 +108,16 @@ Stage StageWriter::finish() {
   std::uint32_t tiles = 0;
   if (across != kNoLoop) {
     tiles = static_cast<std::uint32_t>(stage.loops.size());
-    stage.loops.push_back({loops_[inner].size / kTile, -1});
+    stage.loops.push_back({loops_[inner].size / tile_of(loops_[inner]), -1});
     place(across, loops_[across]);
-    place(inner, {kTile, -1});
+    place(inner, {tile_of(loops_[inner]), -1});
   } else {
     place(inner, loops_[inner]);
   }
   for (Node& n : stage.nodes)
     if (n.kind == NodeKind::loop) n.number = number[n.number];
-  if (across != kNoLoop) split_loop(stage, number[inner], tiles, number[inner]);
+  if (across != kNoLoop)
+    split_loop(stage, number[inner], tiles, number[inner], tile_of(loops_[inner]));
   return stage;
 }
 

@@ -165,7 +165,8 @@ Expected<NodeId> StageWriter::join(const Op& op, const Indices& at, NodeId guard
     HEDDLE_TRY(const NodeId part, value_at(operands[i], there, nodes.both(guard, inside)));
     result = result == kNone ? part : choose(inside, part, result);
   }
-  if (result == kNone) return Reason{"a concatenation without elements"};
+  // An index that lies nowhere: no guard holds here.
+  if (result == kNone) return nodes.constant(program_.type_of(program_.result(op, 0)).dtype, 0);
   return result;
 }
 

@@ -271,7 +271,15 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
   const Type& type = program_.type_of(value);
   const OpId id = program_.value(value).op;
   NodeId node = kNone;
-  if (!kernel_.members.contains(id)) {
+  const auto kept = schedule_.kept.find(value);
+  const bool is_kept = kept != schedule_.kept.end() && !tail_ && kept->second.level < level_;
+  // An input is there in memory as well, for places that the block does not keep.
+  const bool is_input = !kernel_.members.contains(id);
+  Expected<IndexSum> kept_place = Reason{"not kept"};
+  if (is_kept && is_input) kept_place = kept_index(value, at);
+  if (kept_place) {
+    node = load(kernel_.kept.at(value), type.dtype, *kept_place, guard);
+  } else if (is_input) {
     const Attr* attr = id == kNone ? nullptr : program_.attr(program_.op(id), "value");
     const Array* array =
         attr && program_.op(id).def->form == Form::constant ? attr->get<Array>() : nullptr;
@@ -290,8 +298,7 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
   } else if (auto it = kernel_.whole.find(value); it != kernel_.whole.end()) {
     if (!tail_) return Reason{"a reduction over blocks is needed inside of a block"};
     node = load(it->second, type.dtype, flat(type.shape, at), guard);
-  } else if (auto kept = schedule_.kept.find(value);
-             kept != schedule_.kept.end() && !tail_ && kept->second.level < level_) {
+  } else if (is_kept) {
     HEDDLE_TRY(const IndexSum index, kept_index(value, at));
     node = load(kernel_.kept.at(value), type.dtype, index, guard);
   } else {

@@ -112,6 +112,12 @@ void AtomSpace::relate_dim(ValueId value, std::size_t dim, const DimRule& rule,
   unify(std::span(values_.at(value)).subspan(dim, 1), of_rule);
 }
 
+void AtomSpace::align(ValueId a, ValueId b) {
+  const AtomList &x = values_.at(a), &y = values_.at(b);
+  for (std::size_t d = 0; d < x.size(); ++d)
+    unify(std::span(x).subspan(d, 1), std::span(y).subspan(d, 1));
+}
+
 void AtomSpace::relate(const Program& program, const Op& op, const IndexRule& rule) {
   AtomList factors;
   for (const Factor& factor : rule.factors) factors.push_back(make(factor.size));

@@ -28,6 +28,9 @@ class AtomSpace {
   // value one atom twice (x + transpose(x)), or where sizes do not nest, they stay apart.
   void relate(const Program& program, const Op& op, const IndexRule& rule);
 
+  // Makes the atoms of two values of one shape equal, where nothing stands against it.
+  void align(ValueId a, ValueId b);
+
   // Of one dimension, or of all of them in order; atoms of size 1 are left out.
   AtomList atoms(ValueId value, std::size_t dim) const;
   AtomList atoms(ValueId value) const;

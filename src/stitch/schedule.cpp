@@ -1,5 +1,7 @@
 #include "stitch/schedule.h"
 
+#include <map>
+
 #include "stitch/scatter.h"
 #include "stitch/scheduler.h"
 
@@ -20,6 +22,11 @@ void Scheduler::relate_values() {
   // From the results backward: where not all can be equal, what is near the results wins.
   for (std::size_t i = group_.ops.size(); i-- > 0;)
     plan_.space.relate(program_, program_.op(group_.ops[i]), plan_.rules.at(group_.ops[i]));
+  // Results that have nothing to do with each other share their loops where they are alike.
+  std::map<Shape, ValueId> first;
+  for (ValueId v : group_.outputs)
+    if (auto [it, fresh] = first.emplace(program_.type_of(v).shape, v); !fresh)
+      plan_.space.align(it->second, v);
 }
 
 // Dimensions of its result whose index an op uses by itself: those that it shifts, cuts, counts or
@@ -109,6 +116,7 @@ Verdict Scheduler::choose_outer() {
       inside.insert(r.reduced.begin(), r.reduced.end());
       inside.insert(r.reaches.begin(), r.reaches.end());
     }
+  keep_shifted_inside(inside);
   const std::vector<AxisList> sinks = sink_domains();
   if (sinks.empty()) return Reason{"nobody uses what it computes"};
   const AxisList* largest = &sinks[0];
@@ -150,6 +158,8 @@ Verdict Scheduler::choose_outer() {
       const ValueId v = program_.result(op, i);
       if (later || crosses)
         behind.insert(v);
+      else if (aside_.contains(v))
+        plan_.tail.insert(id);
       else if (outputs_.contains(v))
         plan_.stores.push_back(v);
     }

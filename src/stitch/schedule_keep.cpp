@@ -99,7 +99,7 @@ void Scheduler::keep_tiles() {
       needed.insert(stages[v].begin(), stages[v].end());
     }
     for (ValueId v : program_.operands(op)) {
-      if (!members_.contains(program_.value(v).op) || plan_.kept.contains(v)) continue;
+      if (plan_.kept.contains(v)) continue;
       stages[v].insert(needed.begin(), needed.end());
     }
   }
@@ -120,6 +120,26 @@ void Scheduler::keep_tiles() {
     room -= bytes;
     plan_.kept[v] = {.value = v, .axes = axes, .level = 0, .is_tile = true};
   }
+  for (ValueId v : group_.inputs)
+    if (plan_.space.contains(v) && stages[v].size() > 1 && is_strided(v)) {
+      const std::int64_t bytes =
+          inner_elements(plan_.axes_of(v)) * byte_size(program_.type_of(v).dtype);
+      if (bytes > room) continue;
+      room -= bytes;
+      plan_.kept[v] = {.value = v, .axes = plan_.axes_of(v), .level = 0, .is_tile = true};
+    }
+}
+
+// Of an input a block reads many short rows that lie apart by a multiple of a large power of two:
+// they fall on the same few places of a cache, and would be gone when they are read again.
+bool Scheduler::is_strided(ValueId v) const {
+  constexpr std::int64_t kShortRow = 512, kPower = 2048, kManyRows = 128;
+  const AxisList axes = plan_.axes_of(v);
+  if (axes.empty()) return false;
+  const GroupAxis& last = plan_.axes[static_cast<std::size_t>(axes.back())];
+  const std::int64_t size = byte_size(program_.type_of(v).dtype);
+  return last.outer >= 0 && last.block * size <= kShortRow && last.size * size % kPower == 0 &&
+         inner_elements(axes) / last.block >= kManyRows;
 }
 
 }  // namespace heddle

@@ -156,6 +156,57 @@ bool Scheduler::needs_reduction(ValueId value) const {
   return false;
 }
 
+// Whether some reduction of the group comes before it.
+bool Scheduler::has_reduction_before(ValueId value) {
+  const OpId id = program_.value(value).op;
+  if (!members_.contains(id)) return false;
+  if (auto it = reduced_before_.find(value); it != reduced_before_.end()) return it->second;
+  const Op& op = program_.op(id);
+  bool any = is_reducer(program_, op);
+  for (ValueId v : program_.operands(op)) any = any || has_reduction_before(v);
+  return reduced_before_[value] = any;
+}
+
+// Axes of its operands along which an op looks at another place than that of its result.
+AxisList Scheduler::shifted_axes(const Op& op, OpId id) const {
+  const IndexRule& rule = plan_.rules.at(id);
+  const ValueId result = program_.result(op, 0);
+  std::unordered_map<int, AtomList> of_factor;
+  for (std::size_t d = 0; d < rule.results[0].dims.size(); ++d)
+    if (const DimRule& dim = rule.results[0].dims[d]; dim.terms.size() == 1)
+      of_factor[dim.terms[0].factor] = plan_.space.atoms(result, d);
+  AxisList axes;
+  const auto operands = program_.operands(op);
+  for (std::size_t i = 0; i < operands.size() && i < rule.operands.size(); ++i) {
+    const Shape& shape = program_.type_of(operands[i]).shape;
+    for (std::size_t d = 0; d < shape.size() && d < rule.operands[i].dims.size(); ++d) {
+      const DimRule& dim = rule.operands[i].dims[d];
+      AtomList here;
+      bool known = is_plain(dim, rule, shape[d]);
+      for (const IndexTerm& t : dim.terms) {
+        const auto it = of_factor.find(t.factor);
+        known = known && it != of_factor.end();
+        if (known) here.insert(here.end(), it->second.begin(), it->second.end());
+      }
+      const AtomList own = plan_.space.atoms(operands[i], d);
+      if (known && here == own) continue;
+      for (AtomId a : own) axes.push_back(plan_.axis_of.at(a));
+    }
+  }
+  return axes;
+}
+
+// What a block has reduced must be there wherever it is looked at.
+void Scheduler::keep_shifted_inside(std::unordered_set<int>& inside) {
+  for (OpId id : group_.ops) {
+    const Op& op = program_.op(id);
+    const bool reads_reduced = std::ranges::any_of(
+        program_.operands(op), [&](ValueId v) { return has_reduction_before(v); });
+    if (is_reducer(program_, op) || !reads_reduced) continue;
+    for (int a : shifted_axes(op, id)) inside.insert(a);
+  }
+}
+
 // The later phases know only what went in and what was reduced over all blocks.
 Verdict Scheduler::check_tail() const {
   auto fine = [&](const Op& op) {
@@ -190,11 +241,27 @@ std::vector<AxisList> Scheduler::sink_domains() const {
       const ValueId v = program_.result(op, i);
       if (later)
         behind.insert(v);
-      else if (outputs_.contains(v))
+      else if (outputs_.contains(v) && !aside_.contains(v))
         all.push_back(plan_.axes_of(v));
     }
   }
   return all;
+}
+
+// Small results beside a large one whose loops they do not have would leave no loop that all of
+// them share. Where they need no reduction they wait until the blocks are done.
+void Scheduler::find_aside() {
+  constexpr std::int64_t kLarge = 1 << 16, kShare = 8;
+  AxisList largest;
+  for (const AxisList& s : sink_domains())
+    if (product(s) > product(largest)) largest = s;
+  if (product(largest) < kLarge) return;
+  for (ValueId v : group_.outputs) {
+    const AxisList own = plan_.axes_of(v);
+    const bool apart = std::ranges::any_of(largest, [&](int a) { return !has(own, a); });
+    if (apart && elements(v) * kShare <= product(largest) && !has_reduction_before(v))
+      aside_.insert(v);
+  }
 }
 
 }  // namespace heddle

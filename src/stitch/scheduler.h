@@ -25,6 +25,7 @@ class Scheduler {
     join_axes();
     find_reductions();
     find_tail();
+    find_aside();
     HEDDLE_TRY_VOID(choose_outer());
     choose_blocks();
     HEDDLE_TRY_VOID(check_repeats());
@@ -47,7 +48,9 @@ class Scheduler {
   Verdict keep_values();
   bool is_kept(const Reduction& r) const;
   void keep_tiles();
+  bool is_strided(ValueId v) const;
   std::vector<AxisList> sink_domains() const;
+  void find_aside();
   int compute_level(ValueId value);
   std::int64_t inner_elements(const AxisList& axes) const;
   AxisList loops_of(const Reduction& r) const;
@@ -55,6 +58,9 @@ class Scheduler {
   Reduction scatter(OpId id) const;
   bool may_cross(const Reduction& r);
   bool needs_reduction(ValueId value) const;
+  bool has_reduction_before(ValueId value);
+  AxisList shifted_axes(const Op& op, OpId id) const;
+  void keep_shifted_inside(std::unordered_set<int>& inside);
   Verdict check_tail() const;
   void place_factors(Reduction& r) const;
   bool is_tailable(const Op& op);
@@ -73,6 +79,8 @@ class Scheduler {
   std::unordered_set<ValueId> outputs_;
   std::unordered_map<ValueId, std::vector<OpId>> users_;  // inside of the group
   std::unordered_map<OpId, Scan> scans_;
+  std::unordered_map<ValueId, bool> reduced_before_;
+  std::unordered_set<ValueId> aside_;  // small results that a phase of their own computes
   Schedule plan_;
 };
 

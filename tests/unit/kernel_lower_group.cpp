@@ -234,6 +234,24 @@ TEST(LowerGroup, IndependentUpdatesAreOneLaunch) {
   EXPECT_EQ(launches(b), 1u);
 }
 
+// Rows apart by a power of two push each other out of a cache: a block keeps them side by side.
+TEST(LowerGroup, RowsThatCollideAreKept) {
+  Builder b;
+  const Type type = Type::tensor(DType::f32, {160, 1024});
+  b.function("main", {type},
+             [&](const Vars& in) -> Vars { return {softmax(b, b.transpose(in[0], {1, 0}))}; });
+  const Program program = simplify(b.finish().value()).value();
+  const std::vector<Array> arguments = {random_array(type, 1)};
+  const Stitched got = run_stitched(program, arguments);
+  ASSERT_EQ(got.kernels.size(), 1u);
+  EXPECT_TRUE(std::ranges::any_of(got.kernels[0].buffers, [](const KernelBuffer& buffer) {
+    return buffer.reach == Reach::block && buffer.elements >= 160 * 16;
+  }));
+  const Array expected = interpret(program, program.functions[0], arguments).value()[0];
+  const auto e = expected.as<float>(), g = got.results[0].as<float>();
+  for (std::size_t k = 0; k < e.size(); ++k) ASSERT_NEAR(e[k], g[k], 1e-6) << k;
+}
+
 // Updates of a vector at places that are made of data.
 Var added_at(Builder& b, Var to, Var places, Var updates) {
   const Type scalar = Type::tensor(DType::f32, {});

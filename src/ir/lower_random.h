@@ -1,0 +1,12 @@
+// Random bits as integer arithmetic at every element.
+#pragma once
+
+#include "heddle/op.h"
+#include "ir/rewrite.h"
+
+namespace heddle {
+
+// Writes a rng_bit_generator in core ops, with the same bits; false: it stays as it is.
+Expected<bool> lower_random_bits(Rewriter& r, const Op& op);
+
+}  // namespace heddle
