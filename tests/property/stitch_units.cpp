@@ -1,6 +1,7 @@
 // Which units can be joined, and which patterns are convex, against plain searches of the graph.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "heddle/builder.h"

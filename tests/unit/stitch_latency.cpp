@@ -1,6 +1,8 @@
 // The full evaluator sees what the schedule of a kernel makes of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "heddle/builder.h"
 #include "heddle/op.h"
 #include "stitch/group.h"
