@@ -7,6 +7,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+import ranks  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60  # seconds per file
 
@@ -45,7 +48,8 @@ def call(command, timeout=TIMEOUT):
     """(status, standard output, reason); the reason is None where the command went well."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, timeout=timeout, check=False)
+                              stdin=subprocess.DEVNULL, timeout=timeout, check=False,
+                              env={**ranks.MPI_ENVIRONMENT, **os.environ})
     except subprocess.TimeoutExpired:
         return None, "", f"still running after {timeout} s"
     if done.returncode == 0:
@@ -56,11 +60,11 @@ def call(command, timeout=TIMEOUT):
     return done.returncode, done.stdout, reason
 
 
-def run_file(tool, file, until="read", engine="compiled"):
+def run_file(tool, file, until="read", engine="compiled", transport="auto"):
     """None where the program passes, else why not."""
     text = file.read_text(encoding="utf-8", errors="replace")
-    command = [tool, "run", "--plain", "--engine", engine, "--until", until, str(file)]
-    return call(command + arguments_of(text))[2]
+    arguments = ["--engine", engine, "--until", until] + arguments_of(text)
+    return ranks.run_parts(call, tool, file, text, transport, arguments)
 
 
 def arguments_of(text):
@@ -72,9 +76,10 @@ def arguments_of(text):
     return [word for value in inputs for word in ("--input", value)]
 
 
-def run_all(files, jobs=None, until="read", engine="compiled"):
+def run_all(files, jobs=None, until="read", engine="compiled", transport="auto"):
     """Yields (name, reason or None) in order."""
     tool = heddle()
     with ThreadPoolExecutor(jobs or cores()) as pool:
         yield from zip((name for name, _ in files),
-                       pool.map(lambda entry: run_file(tool, entry[1], until, engine), files))
+                       pool.map(lambda entry: run_file(tool, entry[1], until, engine, transport),
+                                files))
