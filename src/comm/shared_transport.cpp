@@ -267,11 +267,17 @@ Verdict SharedTransport::check_peers(LocalGroup& group, const Pending& op, Until
 // Memory that cannot be read is most often that of a process which has just died.
 Reason SharedTransport::work_failed(const LocalGroup& group, const Pending& op,
                                     const std::string& why) {
-  for (int peer : group.ranks)
+  // It loses its memory first and is seen to be gone a moment later.
+  const int looks = world_.memory->direct() ? 0 : 50;
+  for (int i = 0; i < looks * static_cast<int>(group.ranks.size()) && !failed(); ++i) {
+    const int peer = group.ranks[static_cast<std::size_t>(i) % group.ranks.size()];
+    if (i % static_cast<int>(group.ranks.size()) == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (const std::string trouble = world_.board->trouble_of(peer); !trouble.empty())
       world_.board->fail(fmt::format("rank {} of {} is lost in step {}, after {} collectives: {}",
                                      peer, size(), world_.board->cell(peer).step.load(),
                                      world_.board->cell(peer).collectives.load(), trouble));
+  }
   if (failed()) return ended(op);
   return reason("{}\n  rank {} was in {} {}{}", why, rank_, heddle::name(op.collective.kind),
                 op.count, op.what.empty() ? "" : ", " + op.what);
