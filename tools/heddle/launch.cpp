@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMostRanks = 1024;
 // What ranks have to end by themselves after one has failed; then they are told to, then forced.
-constexpr std::chrono::milliseconds kGrace{4500}, kForce{500}, kLook{50};
+constexpr std::chrono::milliseconds kGrace{1500}, kForce{500}, kLook{50};
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -176,10 +176,12 @@ class Launch {
       if (rank.ended || ::waitpid(rank.pid, &rank.status, WNOHANG) != rank.pid) continue;
       rank.ended = true;
       board_->cell(r).exit_status = rank.status + 1;  // the others see it at once
-      if (rank.status != 0 && first_ < 0) {
+      if (rank.status == 0) continue;
+      // Who dies by a signal brings down the others, whatever is seen first.
+      const bool worse = WIFSIGNALED(rank.status) && !rank.by_us;
+      if (first_ < 0 || (worse && !WIFSIGNALED(ranks_[static_cast<std::size_t>(first_)].status)))
         first_ = r;
-        failed_at_ = Clock::now();
-      }
+      if (!failed_at_) failed_at_ = Clock::now();
     }
     if (all_ended() && !ended_at_) ended_at_ = Clock::now();
   }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -16,6 +17,7 @@ namespace heddle::comm {
 namespace {
 
 constexpr int kSpins = 5000, kYields = 2000;
+constexpr double kToArrive = 1;  // seconds
 constexpr std::uint64_t kMostAtOnce = 8;  // of one group, apart by their tags
 
 using Clock = std::chrono::steady_clock;
@@ -65,6 +67,18 @@ Expected<std::shared_ptr<Board>> shared_board(const HeddleMpi& mpi, int rank, in
   return board;
 }
 
+// Launchers end all ranks as soon as one exits with an error, and some wait for ever for one that is
+// stopped. So a rank that fails says so, leaves the others the time to do the same, and ends all.
+std::shared_ptr<Board> board_at_exit;
+const HeddleMpi* mpi_at_exit = nullptr;
+constexpr std::chrono::milliseconds kToSpeak{600};
+
+void end_all_at_exit() {
+  if (!board_at_exit || !board_at_exit->failed()) return;
+  std::this_thread::sleep_for(kToSpeak);
+  mpi_at_exit->abort(1);
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<Transport>> mpi_transport(const WatchdogOptions& watchdog) {
@@ -88,6 +102,9 @@ MpiTransport::MpiTransport(const HeddleMpi& mpi, std::shared_ptr<Board> board,
   moves_ = &cell_->moves;
   failed_ = &board_->header().failed;
   cell_->phase = Phase::resting;
+  if (!board_at_exit) std::atexit(end_all_at_exit);
+  board_at_exit = board_;
+  mpi_at_exit = &mpi_;
 }
 
 // After a failure MPI would wait for ranks that do not come any more.
@@ -247,7 +264,9 @@ Verdict MpiTransport::check(Operation& op, double waited, double idle) {
   for (const auto& [request, peer] : op.messages) {
     const Phase phase = board_->cell(peer).phase.load();
     std::string trouble = board_->trouble_of(peer);
-    if (trouble.empty() && phase == Phase::ended) trouble = "it has ended its part of the run";
+    // What it has sent before may still be on its way.
+    if (trouble.empty() && phase == Phase::ended && idle > kToArrive)
+      trouble = "it has ended its part of the run";
     remote = remote || phase == Phase::absent;
     missing += fmt::format("{}{}", missing.empty() ? "" : ", ", peer);
     if (trouble.empty() || board_->failed()) continue;
