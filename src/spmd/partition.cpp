@@ -111,7 +111,7 @@ Expected<Spmd> partition(const Program& program, const SpmdOptions& options) {
     info.conflicts = std::move(layouts.conflicts);
     spmd.functions.push_back(std::move(info));
   }
-  combine_collectives(spmd.program);
+  spmd.program = combine_collectives(spmd.program, options.combine_bytes);
   return spmd;
 }
 
