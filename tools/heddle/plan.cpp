@@ -114,6 +114,10 @@ void show(const Spmd& spmd, const Program& logical, const PlanRequest& request) 
 }
 
 void show_json(const Spmd& spmd, const Program& logical) {
+  nlohmann::ordered_json report;
+  report["propagate_seconds"] = spmd.propagate_seconds;
+  report["partition_seconds"] = spmd.partition_seconds;
+  report["ops"] = spmd.program.op_count();
   auto all = nlohmann::ordered_json::array();
   for (const SpmdFunction& f : spmd.functions) {
     nlohmann::ordered_json one;
@@ -150,7 +154,8 @@ void show_json(const Spmd& spmd, const Program& logical) {
       one["conflicts"].push_back({{"op", op_text(logical, c.op)}, {"what", c.what}});
     all.push_back(std::move(one));
   }
-  write_stdout(all.dump(2) + "\n");
+  report["functions"] = std::move(all);
+  write_stdout(report.dump(2) + "\n");
 }
 
 void run(const PlanRequest& request) {
