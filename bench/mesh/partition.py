@@ -65,11 +65,11 @@ def megatron(file):
             continue
         split = ["_"] * len(dims)
         wide = dims.index(max(dims)) if len(set(dims)) > 1 else 0
-        if len(dims) == 2 or dims[0] > 12288:
+        is_weight = len(dims) == 2 and min(dims) > 4096  # no table of positions
+        if is_weight or (len(dims) == 1 and dims[0] > 12288):
             split[wide] = "tp"
-        state = i >= weights
-        if state and len(dims) == 2:
-            split[1 - wide] = "dp+fs"
+        if i >= weights and (is_weight or dims == [12288]):
+            split[1 - wide if is_weight else 0] = "dp+fs"
         shard[f"arg{i}"] = shard[f"result{i + first}"] = ",".join(split)
     return {"mesh": "dp=8,fs=8,tp=8", "shard": shard}
 
