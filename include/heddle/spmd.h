@@ -39,6 +39,7 @@ struct SpmdFunction {
 
 struct Spmd {
   Program program;  // per device
+  Program logical;  // that it was made of: ops of communications and conflicts are its
   std::vector<SpmdFunction> functions;
   double propagate_seconds = 0, partition_seconds = 0;  // that it took to make
   const SpmdFunction* find(std::string_view name) const;

@@ -6,6 +6,7 @@
 #include "ir/clone.h"
 #include "spmd/combine.h"
 #include "spmd/partitioner.h"
+#include "spmd/prepare.h"
 
 namespace heddle {
 
@@ -89,7 +90,8 @@ SpmdFunction on_one_device(const Program& program, const Function& function) {
 
 }  // namespace
 
-Expected<Spmd> partition(const Program& program, const SpmdOptions& options) {
+Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
+  HEDDLE_TRY(Program program, with_known_places(given));
   Spmd spmd;
   spmd.program.name = program.name;
   spmd.program.file = program.file;
@@ -125,6 +127,7 @@ Expected<Spmd> partition(const Program& program, const SpmdOptions& options) {
   const auto written = Clock::now();
   spmd.program = combine_collectives(spmd.program, options.combine_bytes);
   spmd.partition_seconds += seconds_since(written);
+  spmd.logical = std::move(program);
   return spmd;
 }
 
