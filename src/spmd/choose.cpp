@@ -408,9 +408,17 @@ void Partitioner::price(const Op& op, const IndexRule& rule, Choice& choice) {
     const ValueId v = from_.result(op, i);
     if (!type_of(v).is_tensor()) continue;
     bytes += static_cast<double>(local_type(type_of(v), splits_[choice.results[i]]).bytes());
-    int rests = resting(v);
-    // A sum that may stay pending costs nothing yet, but it must come to its place one day.
-    seconds += routes_.find(choice.results[i], rests, bits(type_of(v).dtype)).seconds;
+    const Route& route = routes_.find(choice.results[i], resting(v), bits(type_of(v).dtype));
+    // Sums are made together with others, so that the latency of one does not count.
+    const AxisList& pending = splits_[choice.results[i]].pending;
+    double bandwidth = 0;
+    for (const SplitDigit& d : pending) {
+      const Link& link = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].link;
+      bandwidth = bandwidth == 0 ? link.bandwidth : std::min(bandwidth, link.bandwidth);
+    }
+    double received = 0;
+    for (const Route::Step& step : route.steps) received += static_cast<double>(step.bytes);
+    seconds += bandwidth > 0 ? std::min(route.seconds, received / bandwidth) : route.seconds;
   }
   double steps = 1;
   for (std::size_t f = 0; f < rule.factors.size(); ++f)

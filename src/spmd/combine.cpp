@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "heddle/op.h"
 #include "ir/clone.h"
@@ -85,11 +86,18 @@ class Combiner {
     const RegionId made = out_.add_region();
     std::map<std::string, Group> around;
     std::swap(around, waiting_);
-    for (ValueId v : from_.region(region).args)
+    // Sums may begin as soon as what they are made of is there, so that many can be made at once.
+    for (OpId id : from_.region(region).ops)
+      if (const Op& op = from_.op(id); op.def->name == "stablehlo.all_reduce" && !unused_[id] &&
+                                       op.operand_count == 1 && !key_of(op).empty())
+        sums_of_[from_.operands(op)[0]].push_back(id);
+    for (ValueId v : from_.region(region).args) {
       values_[v] = out_.add_arg(made, out_.intern(from_.type_of(v)));
+      begin_sums(made, v);
+    }
     for (OpId id : from_.region(region).ops) {
       const Op& op = from_.op(id);
-      if (unused_[id]) continue;
+      if (unused_[id] || begun_.contains(id)) continue;
       bring(made, op);
       if (const std::string key = key_of(op); !key.empty())
         wait(made, key, id);
@@ -121,11 +129,24 @@ class Combiner {
       types.push_back(out_.intern(from_.type_of(from_.result(op, i))));
     const OpId made = out_.add_op(at, *op.def, operands, types, copied_attrs(from_, op), regions,
                                   location(op.loc));
-    for (std::size_t i = 0; i < op.result_count; ++i)
+    for (std::size_t i = 0; i < op.result_count; ++i) {
       values_[from_.result(op, i)] = out_.result(out_.op(made), i);
+      begin_sums(at, from_.result(op, i));
+    }
   }
 
   // ---- collectives
+
+  void begin_sums(RegionId at, ValueId v) {
+    const auto it = sums_of_.find(v);
+    if (it == sums_of_.end()) return;
+    const std::vector<OpId> sums = std::move(it->second);
+    sums_of_.erase(it);
+    for (OpId id : sums) {
+      begun_.insert(id);
+      wait(at, key_of(from_.op(id)), id);
+    }
+  }
 
   // What must be equal; empty for ops that stay alone. Only those along axes of a mesh are ours.
   std::string key_of(const Op& op) const {
@@ -196,6 +217,8 @@ class Combiner {
   std::vector<LocId> locations_;
   std::map<std::string, Group> waiting_;
   std::unordered_map<ValueId, std::string> waits_in_;
+  std::unordered_map<ValueId, std::vector<OpId>> sums_of_;  // that wait for the value
+  std::unordered_set<OpId> begun_;
 };
 
 }  // namespace

@@ -34,6 +34,10 @@ Route Routes::planned(int from, int to, std::int64_t bits) {
   Route direct;
   direct.seconds = 1e-3;
   direct.steps.push_back({to, MoveKind::exchange, 0, 1e-3, ""});
+  // Parts become contributions with zeros around them; nothing is sent.
+  for (const DimSplit& dim : splits_[from].dims)
+    for (const SplitDigit& d : dim.digits)
+      if (overlap(splits_[to].pending, d)) return direct;
   const auto a = layout_of(splits_[from], mesh_, axes_.mem());
   const auto b = layout_of(splits_[to], mesh_, axes_.mem());
   if (!a || !b) return direct;
