@@ -12,6 +12,8 @@ struct SpmdOptions {
   std::string mesh;         // of the program; empty: the one that its shardings name, or the first
   std::vector<Seed> seeds;  // for the functions that are public
   bool closed_boundary = false;
+  // Collectives of equal kind become one up to so many bytes on a device.
+  std::int64_t combine_bytes = std::int64_t{32} << 20;
 };
 
 // One collective of the program, or what stands for one.
@@ -37,7 +39,9 @@ struct SpmdFunction {
 
 struct Spmd {
   Program program;  // per device
+  Program logical;  // that it was made of: ops of communications and conflicts are its
   std::vector<SpmdFunction> functions;
+  double propagate_seconds = 0, partition_seconds = 0;  // that it took to make
   const SpmdFunction* find(std::string_view name) const;
 };
 

@@ -123,7 +123,38 @@ Choice Partitioner::chosen(OpId id, const IndexRule& rule) {
     price(op, rule, other);
     if (other.cost < best.cost) best = std::move(other);
   }
+  if (auto other = rows_candidate(id, rule); other && other->cost < best.cost) best = *other;
   return best;
+}
+
+// A slice along a dimension that is dealt out: every device gives what it has of it, and the sum is
+// the slice. Less to send than the whole dimension where the slice is thin.
+std::optional<Choice> Partitioner::rows_candidate(OpId id, const IndexRule& rule) {
+  const Op& op = from_.op(id);
+  if (op.def->name != "stablehlo.slice") return std::nullopt;
+  const Split* split = split_for(op, 0);
+  const Type& whole = type_of(from_.operands(op)[0]);
+  if (split == nullptr || !split->pending.empty() || whole.elements() == 0) return std::nullopt;
+  const Shape& part = type_of(from_.result(op, 0)).shape;
+  Choice choice;
+  choice.axes.resize(rule.factors.size());
+  Split result = Split::whole(type_of(from_.result(op, 0)));
+  for (std::size_t d = 0; d < part.size(); ++d) {
+    if (split->dims[d].whole()) continue;
+    if (part[d] == whole.shape[d]) {
+      result.dims[d] = split->dims[d];
+    } else {
+      if (choice.rows >= 0 || !split->dims[d].is_block()) return std::nullopt;
+      choice.rows = static_cast<int>(d);
+      result.pending = split->dims[d].axes();
+    }
+  }
+  if (choice.rows < 0 || type_of(from_.result(op, 0)).elements() == 0) return std::nullopt;
+  choice.whole = false;
+  choice.operands.push_back(split_id(*split));
+  choice.results.push_back(split_id(std::move(result)));
+  price(op, rule, choice);
+  return choice;
 }
 
 Choice Partitioner::candidate(OpId id, const IndexRule& rule,
@@ -377,9 +408,17 @@ void Partitioner::price(const Op& op, const IndexRule& rule, Choice& choice) {
     const ValueId v = from_.result(op, i);
     if (!type_of(v).is_tensor()) continue;
     bytes += static_cast<double>(local_type(type_of(v), splits_[choice.results[i]]).bytes());
-    int rests = resting(v);
-    // A sum that may stay pending costs nothing yet, but it must come to its place one day.
-    seconds += routes_.find(choice.results[i], rests, bits(type_of(v).dtype)).seconds;
+    const Route& route = routes_.find(choice.results[i], resting(v), bits(type_of(v).dtype));
+    // Sums are made together with others, so that the latency of one does not count.
+    const AxisList& pending = splits_[choice.results[i]].pending;
+    double bandwidth = 0;
+    for (const SplitDigit& d : pending) {
+      const Link& link = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].link;
+      bandwidth = bandwidth == 0 ? link.bandwidth : std::min(bandwidth, link.bandwidth);
+    }
+    double received = 0;
+    for (const Route::Step& step : route.steps) received += static_cast<double>(step.bytes);
+    seconds += bandwidth > 0 ? std::min(route.seconds, received / bandwidth) : route.seconds;
   }
   double steps = 1;
   for (std::size_t f = 0; f < rule.factors.size(); ++f)

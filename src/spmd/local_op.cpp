@@ -40,6 +40,7 @@ Verdict Partitioner::write_local(OpId id, const IndexRule& rule, const Choice& c
   std::vector<ValueId> operands;
   for (std::size_t i = 0; i < op.operand_count; ++i)
     operands.push_back(get(from_.operands(op)[i], choice.operands[i]));
+  if (choice.rows >= 0) return write_rows(op, choice, operands[0]);
   neutralise(op, rule, choice, operands);
   if (const int f = joined_factor(from_, op);
       f >= 0 && !choice.axes[static_cast<std::size_t>(f)].empty())
@@ -184,6 +185,32 @@ Verdict Partitioner::write_piece(const Op& op, const IndexRule& rule, const Choi
                  op.def->name, out_.type_of(results[i]).str(), wanted.str());
     define(from_.result(op, i), choice.results[i], results[i]);
   }
+  return yes();
+}
+
+// What this device has of a slice, and zeros elsewhere.
+Verdict Partitioner::write_rows(const Op& op, const Choice& choice, ValueId operand) {
+  const auto cut = static_cast<std::size_t>(choice.rows);
+  const Type scalar = Type::tensor(DType::i64, {});
+  const auto& starts = *from_.attr(op, "start_indices")->get<Attr::Integers>();
+  const Attr* given = from_.attr(op, "strides");
+  const Shape& wanted = type_of(from_.result(op, 0)).shape;
+  const Attr::Integers strides = given != nullptr && given->get<Attr::Integers>() != nullptr
+                                     ? *given->get<Attr::Integers>()
+                                     : Attr::Integers(wanted.size(), 1);
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    if (d == cut || splits_[choice.operands[0]].dims[d].whole() == false) continue;
+    operand = w_.slice(operand, d, starts[d], wanted[d], strides[d]);
+  }
+  const AxisList axes = splits_[choice.operands[0]].dims[cut].axes();
+  const std::int64_t block = w_.type(operand).shape[cut];
+  const std::int64_t reach = (wanted[cut] - 1) * strides[cut] + 1;
+  const ValueId room = w_.pad(operand, cut, reach, reach, w_.zero(w_.type(operand).dtype));
+  ValueId begin = w_.add(w_.multiply(w_.position(axes), -block), w_.number(starts[cut] + reach));
+  begin = w_.op("stablehlo.clamp", {w_.number(0), begin, w_.number(block + reach)}, scalar);
+  const ValueId window = w_.dynamic_slice(room, cut, begin, reach);
+  define(from_.result(op, 0), choice.results[0],
+         w_.slice(window, cut, 0, wanted[cut], strides[cut]));
   return yes();
 }
 

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <chrono>
 
 #include "heddle/interpreter.h"
 #include "heddle/verify.h"
 #include "ir/clone.h"
 #include "spmd/combine.h"
 #include "spmd/partitioner.h"
+#include "spmd/prepare.h"
 
 namespace heddle {
 
@@ -15,6 +17,12 @@ const SpmdFunction* Spmd::find(std::string_view name) const {
 }
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // The mesh that a function's shardings name first.
 std::uint32_t mesh_in(const Program& program, RegionId region) {
@@ -82,7 +90,8 @@ SpmdFunction on_one_device(const Program& program, const Function& function) {
 
 }  // namespace
 
-Expected<Spmd> partition(const Program& program, const SpmdOptions& options) {
+Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
+  HEDDLE_TRY(Program program, with_known_places(given));
   Spmd spmd;
   spmd.program.name = program.name;
   spmd.program.file = program.file;
@@ -104,14 +113,21 @@ Expected<Spmd> partition(const Program& program, const SpmdOptions& options) {
     how.mesh = mesh;
     if (!function.is_private) how.seeds = options.seeds;
     how.closed_boundary = options.closed_boundary;
+    const auto begun = Clock::now();
     HEDDLE_TRY(Propagation layouts, propagate(program, function, rules, how));
+    spmd.propagate_seconds += seconds_since(begun);
+    const auto propagated = Clock::now();
     Partitioner one(program, spmd.program, function, rules, program.meshes[mesh], layouts);
     HEDDLE_TRY(SpmdFunction info, one.run());
     info.mesh = mesh;
     info.conflicts = std::move(layouts.conflicts);
     spmd.functions.push_back(std::move(info));
+    spmd.partition_seconds += seconds_since(propagated);
   }
-  combine_collectives(spmd.program);
+  const auto written = Clock::now();
+  spmd.program = combine_collectives(spmd.program, options.combine_bytes);
+  spmd.partition_seconds += seconds_since(written);
+  spmd.logical = std::move(program);
   return spmd;
 }
 

@@ -34,6 +34,10 @@ Route Routes::planned(int from, int to, std::int64_t bits) {
   Route direct;
   direct.seconds = 1e-3;
   direct.steps.push_back({to, MoveKind::exchange, 0, 1e-3, ""});
+  // Parts become contributions with zeros around them; nothing is sent.
+  for (const DimSplit& dim : splits_[from].dims)
+    for (const SplitDigit& d : dim.digits)
+      if (overlap(splits_[to].pending, d)) return direct;
   const auto a = layout_of(splits_[from], mesh_, axes_.mem());
   const auto b = layout_of(splits_[to], mesh_, axes_.mem());
   if (!a || !b) return direct;
@@ -177,19 +181,40 @@ std::optional<std::pair<MoveKind, double>> received(const Program& program, cons
   return std::nullopt;
 }
 
+// The axes along which its members lie: "dp, tp:(1)2".
+std::string group_axes(const Program& program, const Op& op) {
+  const Attr* groups = program.attr(op, "replica_groups");
+  const auto* along = groups == nullptr ? nullptr : groups->get<Attr::Struct>();
+  const Attr* axes = along == nullptr ? nullptr : find_attr(along->fields, "axes");
+  std::string text;
+  if (axes == nullptr) return text;
+  for (const Attr& axis : *axes->get<Attr::List>()) {
+    text += text.empty() ? "" : ", ";
+    for (const NamedAttr& field : axis.get<Attr::Struct>()->fields)
+      text += (field.name == "name" ? "" : ":") + *field.value.get<std::string>();
+  }
+  return text;
+}
+
 }  // namespace
 
 // One entry per collective that stands for the step.
 void Partitioner::record(const Route::Step& step, ValueId v, int from, std::size_t first) {
   std::vector<std::pair<MoveKind, double>> made;
+  std::vector<std::string> over;
   const std::vector<OpId>& ops = out_.region(w_.at).ops;
   for (std::size_t i = first; i < ops.size(); ++i)
-    if (const auto one = received(out_, out_.op(ops[i]))) made.push_back(*one);
-  for (const auto& [kind, bytes] : made) {
+    if (const auto one = received(out_, out_.op(ops[i]))) {
+      made.push_back(*one);
+      over.push_back(group_axes(out_, out_.op(ops[i])));
+      if (over.back().empty()) over.back() = step.over;
+    }
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const auto& [kind, bytes] = made[i];
     // The planner knows best what a move of its own costs.
     const bool same = made.size() == 1 && step.bytes > 0;
     result_.communications.push_back(
-        {kind, step.over, same ? step.bytes : static_cast<std::int64_t>(bytes),
+        {kind, over[i], same ? step.bytes : static_cast<std::int64_t>(bytes),
          step.seconds / static_cast<double>(made.size()), current_,
          fmt::format("{} {} -> {}", type_of(v).str(), text_of(splits_[from], mesh_.mesh),
                      text_of(splits_[step.to], mesh_.mesh)),

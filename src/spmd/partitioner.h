@@ -63,6 +63,7 @@ struct Choice {
   FactorAxes axes;
   std::vector<int> operands, results;  // splits
   bool whole = true;                   // on every device, from whole operands
+  int rows = -1;  // a slice along a split dimension: each device gives what it has of it
   double cost = 0;
 };
 
@@ -117,6 +118,7 @@ class Partitioner {
   const Choice& choose(OpId id, const IndexRule& rule);
   Choice chosen(OpId id, const IndexRule& rule);
   Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order);
+  std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
   void make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes);
   bool uniform(const Op& op, const IndexRule& rule, std::size_t factor, const FactorAxes& axes);
   void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
@@ -130,6 +132,7 @@ class Partitioner {
   Verdict write_piece(const Op& op, const IndexRule& rule, const Choice& choice,
                       std::vector<ValueId> operands);
   Window joined_window(const Op& op, const AxisList& axes, std::size_t operand) const;
+  Verdict write_rows(const Op& op, const Choice& choice, ValueId operand);
   Verdict write_concatenate(const Op& op, const Choice& choice, std::vector<ValueId> operands);
   ValueId fill_value(const Op& op, const IndexRule& rule, std::size_t operand,
                      const std::vector<ValueId>& operands);

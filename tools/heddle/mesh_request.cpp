@@ -195,8 +195,8 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
                      "Devices to run on, as dp=2,tp=4, or @NAME for a mesh of the program");
   command
       .add_option("--shard", request.shards,
-                  "NAME=SHARDING of an argument or result: arg0=dp,_ or result1=[{\"dp\"}, {}]; a\n"
-                  "name may be a range (arg2-5) or a type, * stands for anything, and & for both")
+                  "NAME=SHARDING of an argument or result: arg0=dp,_ or result1=[{\"dp\"}, {}];\n"
+                  "NAME may be a range (arg2-5) or a type; * is anything, & joins two")
       ->allow_extra_args(false);
   command.add_option("--plan", request.plan,
                      "JSON file with \"mesh\" and \"shard\": {NAME: SHARDING}");
@@ -204,7 +204,7 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
                    "Arguments and results of which nothing is said stay whole");
 }
 
-Spmd partition_for(Program program, const MeshRequest& asked, Program* logical) {
+Spmd partition_for(Program program, const MeshRequest& asked) {
   const MeshRequest request = with_plan(asked);
   program = inline_calls(program).value();
   program = lower_chlo(program).value();
@@ -218,9 +218,7 @@ Spmd partition_for(Program program, const MeshRequest& asked, Program* logical) 
     options.mesh = mesh;
     for (const std::string& shard : request.shards) add_seeds(program, mesh, shard, options.seeds);
   }
-  Spmd spmd = partition(program, options).value();
-  if (logical != nullptr) *logical = std::move(program);
-  return spmd;
+  return partition(program, options).value();
 }
 
 }  // namespace heddle::cli

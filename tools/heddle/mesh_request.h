@@ -23,7 +23,7 @@ struct MeshRequest {
 void add_mesh_options(CLI::App& command, MeshRequest& request);
 
 // The program for every device of the mesh. Calls are inlined and client ops lowered first.
-// Throws what is wrong. `logical` gets the program that was dealt out.
-Spmd partition_for(Program program, const MeshRequest& request, Program* logical);
+// Throws what is wrong.
+Spmd partition_for(Program program, const MeshRequest& request);
 
 }  // namespace heddle::cli

@@ -81,7 +81,7 @@ std::string boundary(const SpmdFunction& f, const Mesh& mesh, bool all) {
   return text;
 }
 
-void show(const Spmd& spmd, const Program& logical, const PlanRequest& request) {
+void show(const Spmd& spmd, const PlanRequest& request) {
   std::string text;
   for (const SpmdFunction& f : spmd.functions) {
     if (f.mesh == kNone) {
@@ -106,14 +106,18 @@ void show(const Spmd& spmd, const Program& logical, const PlanRequest& request) 
       text += fmt::format("{}{} over {}: {}, {}, for {}\n    {}\n",
                           std::string(static_cast<std::size_t>(2 * c.depth), ' '), name(c.kind),
                           c.over, bytes_text(static_cast<double>(c.bytes)), seconds_text(c.seconds),
-                          op_text(logical, c.needed_by), c.value);
+                          op_text(spmd.logical, c.needed_by), c.value);
     for (const Conflict& c : f.conflicts)
-      text += fmt::format("conflict at {}: {}\n", op_text(logical, c.op), c.what);
+      text += fmt::format("conflict at {}: {}\n", op_text(spmd.logical, c.op), c.what);
   }
   write_stdout(text);
 }
 
-void show_json(const Spmd& spmd, const Program& logical) {
+void show_json(const Spmd& spmd) {
+  nlohmann::ordered_json report;
+  report["propagate_seconds"] = spmd.propagate_seconds;
+  report["partition_seconds"] = spmd.partition_seconds;
+  report["ops"] = spmd.program.op_count();
   auto all = nlohmann::ordered_json::array();
   for (const SpmdFunction& f : spmd.functions) {
     nlohmann::ordered_json one;
@@ -142,28 +146,28 @@ void show_json(const Spmd& spmd, const Program& logical) {
                                        {"over", c.over},
                                        {"bytes", c.bytes},
                                        {"seconds", c.seconds},
-                                       {"for", op_text(logical, c.needed_by)},
+                                       {"for", op_text(spmd.logical, c.needed_by)},
                                        {"value", c.value},
                                        {"loops", c.depth}});
     one["conflicts"] = nlohmann::ordered_json::array();
     for (const Conflict& c : f.conflicts)
-      one["conflicts"].push_back({{"op", op_text(logical, c.op)}, {"what", c.what}});
+      one["conflicts"].push_back({{"op", op_text(spmd.logical, c.op)}, {"what", c.what}});
     all.push_back(std::move(one));
   }
-  write_stdout(all.dump(2) + "\n");
+  report["functions"] = std::move(all);
+  write_stdout(report.dump(2) + "\n");
 }
 
 void run(const PlanRequest& request) {
   for (Program& program : load_programs(request.file)) {
-    Program logical;
-    const Spmd spmd = partition_for(std::move(program), request.mesh, &logical);
+    const Spmd spmd = partition_for(std::move(program), request.mesh);
     (void)verify(spmd.program).value();
     if (request.program)
       write_stdout(print_stablehlo(spmd.program));
     else if (request.report.json)
-      show_json(spmd, logical);
+      show_json(spmd);
     else
-      show(spmd, logical, request);
+      show(spmd, request);
   }
 }
 

@@ -102,7 +102,7 @@ InterpretOptions interpret_options(Session& session) {
 Execution run_on_mesh(const Program& program, const Function& function,
                       const std::vector<Array>& inputs, const ExecuteRequest& execution,
                       const InterpretOptions& options, const RunRequest& request) {
-  const Spmd spmd = partition_for(program, request.mesh, nullptr);
+  const Spmd spmd = partition_for(program, request.mesh);
   (void)verify(spmd.program).value();
   const SpmdFunction* dealt_out = spmd.find(function.name);
   if (dealt_out == nullptr || dealt_out->mesh == kNone)
