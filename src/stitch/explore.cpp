@@ -49,11 +49,12 @@ class Explorer {
     Exploration done;
     // Where a plan has a group that no kernel can be written for, its vertices are looked at more
     // closely when they are joined again.
-    constexpr int kMostTurns = 3;
+    constexpr int kMostTurns = 4;
     for (int turn = 0; turn < kMostTurns; ++turn) {
       done.patterns =
           merge(graph_, cost_, choose(), [this](const Pattern& p) { return has_kernel(p); });
-      if (!find_suspects(done.patterns)) break;
+      const bool suspects = find_suspects(done.patterns);
+      if (!ban_what_does_not_pay(done.patterns) && !suspects) break;
     }
     std::erase_if(done.patterns, [this](const Pattern& p) { return !lowers(p); });
     std::erase_if(done.patterns, [this](const Pattern& p) { return !pays(p); });
@@ -72,7 +73,9 @@ class Explorer {
   bool has_kernel(const Pattern& pattern);
   bool pays(const Pattern& pattern);
   bool lowers(const Pattern& pattern);
-  bool is_known_to_fail(const Pattern& pattern) const;
+  bool is_known_to_fail(const Pattern& pattern);
+  bool is_suspect(const Pattern& pattern) const;
+  bool ban_what_does_not_pay(const std::vector<Pattern>& patterns);
   bool find_suspects(const std::vector<Pattern>& patterns);
   double full_cost(const std::vector<const Pattern*>& plan);
   bool only_feeds(Vertex v, const Pattern& pattern) const;
@@ -145,11 +148,9 @@ LaunchChoice Explorer::launch(const Pattern& pattern) {
 // Its loops can be shared.
 bool Explorer::has_kernel(const Pattern& pattern) {
   if (pattern.size() > kMostOps || (needs_schedule(pattern) && !look(pattern).legal)) return false;
-  const bool suspect =
-      !suspect_.empty() && std::ranges::any_of(pattern, [&](Vertex v) { return suspect_[v]; });
   // To write a kernel takes long beside all else that is asked here.
-  constexpr int kMostTrials = 200;
-  return !suspect || (trials_++ < kMostTrials && lowers(pattern));
+  constexpr int kMostTrials = 1000;
+  return !is_suspect(pattern) || (trials_++ < kMostTrials && lowers(pattern));
 }
 
 // The best legal ones, each once.
@@ -294,10 +295,28 @@ bool Explorer::lowers(const Pattern& pattern) {
   return it->second;
 }
 
-bool Explorer::is_known_to_fail(const Pattern& pattern) const {
-  if (suspect_.empty()) return false;
-  const auto found = lowers_.find(alike_.key(pattern));
-  return found != lowers_.end() && !found->second;
+// Where a plan has failed before, patterns are taken at their word no more.
+bool Explorer::is_known_to_fail(const Pattern& pattern) {
+  if (!is_suspect(pattern)) return false;
+  if (needs_schedule(pattern) && !look(pattern).legal) return true;
+  const auto lowers = lowers_.find(alike_.key(pattern));
+  return lowers != lowers_.end() && !lowers->second;
+}
+
+bool Explorer::is_suspect(const Pattern& pattern) const {
+  return !suspect_.empty() && std::ranges::any_of(pattern, [&](Vertex v) { return suspect_[v]; });
+}
+
+// What takes longer than its vertices one by one is to be put together in another way. False: there
+// is nothing of the kind.
+bool Explorer::ban_what_does_not_pay(const std::vector<Pattern>& patterns) {
+  bool any = false;
+  for (const Pattern& p : patterns) {
+    if (!needs_schedule(p) || pays(p)) continue;
+    found_[alike_.key(p)].legal = false;
+    any = true;
+  }
+  return any;
 }
 
 // Marks the vertices of patterns that cannot be lowered; false: there are none.
