@@ -41,6 +41,7 @@ struct IndexShift {
   bool clamps = false;
   std::int64_t low = 0, high = 0;
   std::int64_t begin = 0;
+  int factor = -1;                   // whose start `begin` moves along with; -1: none
   std::optional<std::int64_t> size;  // none: only shifted
   std::int64_t elsewhere = 0;
 };
@@ -64,6 +65,7 @@ struct OpPiece {
   AttrDict attrs;
   std::vector<IndexShift> shifts;
   std::int64_t add = 0;     // to every element of the result: iota
+  int add_factor = -1;      // whose start `add` is; -1: none
   bool from_whole = false;  // the whole result is computed, and the piece taken from it
   bool partial = false;     // results are to be combined with those of the other pieces
 };
@@ -84,10 +86,13 @@ Array take_piece(const OpPiece& piece, std::size_t operand, std::span<const Arra
 // Writes a piece of a result to where it belongs.
 void put_piece(const ResultPiece& piece, const Array& part, Array& whole);
 
-// Appends to a region of `out` what computes the piece from pieces of the operands.
+// Appends to a region of `out` what computes the piece from pieces of the operands. Where the piece
+// is known only when it runs, `begins` has for each factor how much further it begins than the
+// piece says: a scalar of i64, or kNone.
 Expected<std::vector<ValueId>> emit_piece(Program& out, RegionId at, const Program& program,
                                           const Op& op, const IndexRule& rule, const OpPiece& piece,
-                                          std::span<const ValueId> operands);
+                                          std::span<const ValueId> operands,
+                                          std::span<const ValueId> begins = {});
 // Appends what makes one result out of the partial ones of several pieces; `partials[p][i]` is
 // result i of piece p.
 std::vector<ValueId> emit_combined(Program& out, RegionId at, const Program& program, const Op& op,

@@ -175,8 +175,9 @@ bool ProgramPrinter::words_form(const Op& op, const AttrDict& attrs) {
     }
     const auto value = word_text(*a, w);
     if (!value) return false;
-    text += fmt::format("{}{} = {}", op.operand_count > 0 || !text.empty() ? ", " : " ", w.word,
-                        *value);
+    const bool bare = op.def->name.starts_with("sdy.");
+    const bool comma = !bare && (op.operand_count > 0 || !text.empty());
+    text += fmt::format("{}{} = {}", comma ? ", " : " ", w.word, *value);
     std::erase_if(left, [&](const NamedAttr& n) { return n.name == w.attribute; });
   }
   out_ += op.def->name;
@@ -386,11 +387,53 @@ void ProgramPrinter::terminator(const Op& op, const AttrDict& attrs) {
   if (op.operand_count > 0) out_ += " : " + types(p_.operands(op));
 }
 
+namespace {
+
+// [{"x"}, {}] or {"x"}, or [{"x"}: 0->1] for what goes from one dimension to another.
+std::optional<std::string> moved_axes_text(const Attr& a) {
+  auto axes = [](const Sharding& s) {
+    if (s.dims.empty()) return print_axes(s.unreduced, false);
+    std::string text;
+    for (const ShardingDim& d : s.dims)
+      text += (text.empty() ? "" : ", ") + print_axes(d.axes, d.open);
+    return "[" + text + "]";
+  };
+  if (const auto* s = a.get<Sharding>()) return axes(*s);
+  const auto* list = a.get<Attr::List>();
+  if (list == nullptr) return std::nullopt;
+  std::string text;
+  for (const Attr& item : *list) {
+    const auto* fields = item.get<Attr::Struct>();
+    if (fields == nullptr) return std::nullopt;
+    const auto* moved = get<Sharding>(fields->fields, "axes");
+    const auto* from = get<Attr::Integer>(fields->fields, "source");
+    const auto* to = get<Attr::Integer>(fields->fields, "target");
+    if (moved == nullptr || from == nullptr || to == nullptr) return std::nullopt;
+    text += fmt::format("{}{}: {}->{}", text.empty() ? "" : ", ", axes(*moved), from->value,
+                        to->value);
+  }
+  return "[" + text + "]";
+}
+
+}  // namespace
+
 bool ProgramPrinter::constraint_form(const Op& op, const AttrDict& attrs) {
+  std::string before;
+  bool moves = op.def->name == "sdy.collective_permute";
+  for (const NamedAttr& a : attrs)
+    if (takes_attribute(*op.def, a.name) && a.name != "sharding") {
+      const auto text = moved_axes_text(a.value);
+      if (!text) return false;
+      before += *text + " ";
+      moves = true;
+    }
   const auto* sharding = get<Sharding>(attrs, "sharding");
   if (sharding == nullptr) return false;
-  out_ += fmt::format("{} {} {}{} : {}", op.def->name, operands(op), print_sharding(*sharding),
-                      rest(attrs, {"sharding"}), short_types(op));
+  AttrDict left = attrs;
+  std::erase_if(left, [&](const NamedAttr& n) { return takes_attribute(*op.def, n.name); });
+  out_ += fmt::format("{} {}{} {}{}{} : {}", op.def->name, before, operands(op),
+                      moves ? "out_sharding=" : "", print_sharding(*sharding), dict_after(left),
+                      short_types(op));
   return true;
 }
 

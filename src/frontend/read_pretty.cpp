@@ -12,10 +12,7 @@ void Reader::pretty_op(Draft& op) {
       Cursor::fail_at(op.at, fmt::format("{} is only written in quotes: \"{}\"(…)", op.def->name,
                                          op.def->name));
     case Form::sharding_constraint:
-      operand_list(op);
-      op.attrs.push_back({"sharding", Attr{sharding()}});
-      optional_dict(op.attrs);
-      return trailing_types(op);
+      return sharding_form(op);
     case Form::operands:
     case Form::functional:
     case Form::select:
@@ -204,7 +201,9 @@ void Reader::words_form(Draft& op) {
   operand_list(op);
   const bool all = op.def->name.starts_with("stablehlo.");
   std::size_t seen = 0;
-  for (bool first = op.operands.empty(); first || in_.take(','); first = false) {
+  const bool bare = op.def->name.starts_with("sdy.");  // no commas there
+  for (bool first = op.operands.empty() || bare;
+       first || in_.take(',') || (bare && in_.peek() != '{' && in_.peek() != ':'); first = false) {
     const std::string_view key = in_.expect_name(
         fmt::format("{} = ", op.def->words[std::min(seen, op.def->words.size() - 1)].word));
     const auto word = std::find_if(op.def->words.begin(), op.def->words.end(),

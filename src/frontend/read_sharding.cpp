@@ -134,7 +134,9 @@ Reader::OpShardings Reader::take_shardings(Draft& op) {
   const bool manual = op.def->form == Form::manual_computation;
   const bool constraint = op.def->form == Form::sharding_constraint;
   const std::string_view name = manual ? "out_shardings" : constraint ? "sharding" : "sdy.sharding";
-  if (auto out = take_attr(op.attrs, name))
+  auto out = take_attr(op.attrs, name);
+  if (!out && constraint) out = take_attr(op.attrs, "out_sharding");
+  if (out)
     taken.results = sharding_per_value(std::move(*out), op.results.size(), "results", op.at);
   if (!manual) return taken;
   if (auto in = take_attr(op.attrs, "in_shardings"))

@@ -148,6 +148,9 @@ class Reader {
   std::vector<ShardingAxis> sharding_axes();
   Attr sharding_list();  // [<…>, <…>]
   Attr axis_names();     // {"x", "y"}
+  // sdy.all_gather [{"x"}, {}] %a out_sharding=<…> : t, and others that only move their operand
+  void sharding_form(Draft& op);
+  Attr moved_axes(std::string_view mesh);
   // A sharding whose mesh may stand further down.
   struct Pending {
     enum class Owner : std::uint8_t { value, function, op };

@@ -177,12 +177,11 @@ Verdict rng_rule(const Program& program, const Op& op) {
 
 namespace {
 
-// The stream of one op on one device: the same at every run and at every visit, and for copies.
+// The stream of one op: the same at every run and at every visit, for copies and on every device.
 class Stream {
  public:
   explicit Stream(const EvalContext& ctx)
-      : key_(joined(static_cast<Word>(integer_or(ctx.attr(kStreamAttr), ctx.op.results)),
-                    static_cast<Word>(ctx.process.replica * 65537 + ctx.process.partition))) {}
+      : key_(static_cast<Word>(integer_or(ctx.attr(kStreamAttr), ctx.op.results))) {}
   std::uint64_t next() {
     const Words2 words = threefry(counter_++, key_);
     return joined(words[0], words[1]);

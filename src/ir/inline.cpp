@@ -47,13 +47,28 @@ class Inliner {
     if (!f || f->body == kNone) return false;
     const Region& body = rewriter.from.region(f->body);
     const Vars arguments = rewriter.operands(op);
-    for (std::size_t i = 0; i < arguments.size(); ++i) rewriter.define(body.args[i], arguments[i]);
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      rewriter.define(body.args[i],
+                      constrained(rewriter, arguments[i], rewriter.from.value(body.args[i]).layout));
     HEDDLE_TRY_VOID(rewriter.copy_ops(f->body, true));
-    rewriter.define_results(op, rewriter.operands(rewriter.from.op(body.ops.back())));
+    Vars results = rewriter.operands(rewriter.from.op(body.ops.back()));
+    for (std::size_t i = 0; i < f->result_layouts.size(); ++i)
+      results[i] = constrained(rewriter, results[i], f->result_layouts[i]);
+    rewriter.define_results(op, results);
     return true;
   }
 
  private:
+  // What a function says of where its arguments and results lie stays as a constraint.
+  static Var constrained(Rewriter& rewriter, Var value, LayoutId layout) {
+    if (layout == kNone) return value;
+    const Var kept = rewriter.to.op("sdy.sharding_constraint", {value}, value.type());
+    if (kept.none()) return value;
+    rewriter.to.program.set_layout(kept.id(),
+                                   rewriter.to.program.intern(*rewriter.from.layout(layout)));
+    return kept;
+  }
+
   const CallGraph& graph_;
 };
 

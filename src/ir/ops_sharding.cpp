@@ -17,6 +17,12 @@ Verdict constraint_rule(const Program& program, const Op& op) {
   return broken(op, "", "the operand is {} and the result {}", operand.str(), result.str());
 }
 
+Expected<std::vector<Array>> eval_nothing(EvalContext&) { return std::vector<Array>{}; }
+
+constexpr FormWord kBarrierWords[] = {{"allowed_direction", "allowed_direction",
+                                       FormWord::Kind::word, "sdy.propagation_direction"}};
+constexpr FormWord kGroupWords[] = {{"group_id", "group_id", FormWord::Kind::integer}};
+
 // The body takes and returns the parts that one device has.
 Verdict manual_computation_rule(const Program& program, const Op& op) {
   auto plan = manual_plan(program, op);
@@ -41,14 +47,40 @@ Verdict manual_computation_rule(const Program& program, const Op& op) {
 }  // namespace
 
 std::vector<OpDef> sharding_ops() {
+  // What only says where its operand is to lie: of the whole value nothing changes.
+  auto moves = [](std::string_view name, std::string_view attributes) {
+    return OpDef{.name = name,
+                 .cls = OpClass::control,
+                 .form = Form::sharding_constraint,
+                 .attributes = attributes,
+                 .type_rule = constraint_rule,
+                 .evaluate = eval_same,
+                 .index_rule = elementwise_index_rule};
+  };
   return {
-      {.name = "sdy.sharding_constraint",
+      moves("sdy.sharding_constraint", "sharding"),
+      moves("sdy.reshard", "sharding"),
+      moves("sdy.collective_permute", "sharding"),
+      moves("sdy.all_gather", "gathering_axes sharding"),
+      moves("sdy.all_slice", "slicing_axes sharding"),
+      moves("sdy.all_to_all", "params sharding"),
+      moves("sdy.all_reduce", "reduction_axes sharding"),
+      moves("sdy.reduce_scatter", "reduce_scatter_axes sharding"),
+      moves("sdy.sharded_to_unreduced", "axes sharding"),
+      moves("sdy.replicated_to_unreduced", "axes sharding"),
+      {.name = "sdy.propagation_barrier",
        .cls = OpClass::control,
-       .form = Form::sharding_constraint,
-       .attributes = "sharding",
+       .form = Form::words_same,
+       .words = kBarrierWords,
        .type_rule = constraint_rule,
        .evaluate = eval_same,
        .index_rule = elementwise_index_rule},
+      {.name = "sdy.sharding_group",
+       .cls = OpClass::control,
+       .results = 0,
+       .form = Form::words_same,
+       .words = kGroupWords,
+       .evaluate = eval_nothing},
       {.name = "sdy.manual_computation",
        .cls = OpClass::control,
        .operands = kAny,

@@ -66,7 +66,34 @@ ValueId wide_indices(Emitter& emit, ValueId indices) {
   return emit.op("stablehlo.clamp", {low, indices, high}, type);
 }
 
-ValueId shifted(Emitter& emit, ValueId indices, std::span<const IndexShift> shifts) {
+// The start of a factor that is known only when it runs; kNone where the piece says it all.
+ValueId begin_of(std::span<const ValueId> begins, int factor) {
+  if (factor < 0 || static_cast<std::size_t>(factor) >= begins.size()) return kNone;
+  return begins[static_cast<std::size_t>(factor)];
+}
+
+ValueId over_shape(Emitter& emit, ValueId scalar, const Type& type) {
+  return emit.op("stablehlo.broadcast_in_dim", {scalar}, type, {{"broadcast_dimensions", list({})}});
+}
+
+// Adds to the first places of the shifts what is known only when they run.
+ValueId with_begins(Emitter& emit, ValueId begin, std::span<const IndexShift> shifts,
+                    std::span<const ValueId> begins) {
+  const Type type = emit.out.type_of(begin);
+  for (const IndexShift& shift : shifts) {
+    const ValueId more = begin_of(begins, shift.factor);
+    if (more == kNone) continue;
+    const ValueId there = emit.constant(
+        per_element(type.shape, {&shift, 1}, 0, [](const IndexShift&) { return std::int64_t{1}; }));
+    const ValueId amount =
+        emit.op("stablehlo.multiply", {there, over_shape(emit, more, type)}, type);
+    begin = emit.op("stablehlo.add", {begin, amount}, type);
+  }
+  return begin;
+}
+
+ValueId shifted(Emitter& emit, ValueId indices, std::span<const IndexShift> shifts,
+                std::span<const ValueId> begins) {
   indices = wide_indices(emit, indices);
   const Type type = emit.out.type_of(indices);
   const Type truth = Type::tensor(DType::i1, type.shape);
@@ -80,7 +107,8 @@ ValueId shifted(Emitter& emit, ValueId indices, std::span<const IndexShift> shif
   ValueId low = numbers(-kFar, [](const IndexShift& s) { return s.clamps ? s.low : -kFar; });
   ValueId high = numbers(kFar, [](const IndexShift& s) { return s.clamps ? s.high : kFar; });
   ValueId clamped = emit.op("stablehlo.clamp", {low, indices, high}, type);
-  ValueId begin = numbers(0, [](const IndexShift& s) { return s.begin; });
+  ValueId begin = with_begins(emit, numbers(0, [](const IndexShift& s) { return s.begin; }), shifts,
+                              begins);
   ValueId local = emit.op("stablehlo.subtract", {clamped, begin}, type);
   ValueId first = numbers(-2 * kFar, [](const IndexShift& s) { return s.size ? 0 : -2 * kFar; });
   ValueId end = numbers(std::numeric_limits<std::int64_t>::max(), [](const IndexShift& s) {
@@ -148,14 +176,15 @@ ValueId plus(Emitter& emit, ValueId value, std::int64_t number) {
 
 Expected<std::vector<ValueId>> emit_piece(Program& out, RegionId at, const Program& program,
                                           const Op& op, const IndexRule& rule, const OpPiece& piece,
-                                          std::span<const ValueId> operands) {
+                                          std::span<const ValueId> operands,
+                                          std::span<const ValueId> begins) {
   Emitter emit{out, at};
   std::vector<ValueId> inputs(operands.begin(), operands.begin() + op.operand_count);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     std::vector<IndexShift> mine;
     for (const IndexShift& shift : piece.shifts)
       if (shift.operand == static_cast<int>(i)) mine.push_back(shift);
-    if (!mine.empty()) inputs[i] = shifted(emit, inputs[i], mine);
+    if (!mine.empty()) inputs[i] = shifted(emit, inputs[i], mine, begins);
   }
   std::vector<TypeId> types;
   for (std::size_t i = 0; i < op.result_count; ++i) {
@@ -169,7 +198,14 @@ Expected<std::vector<ValueId>> emit_piece(Program& out, RegionId at, const Progr
     ValueId value = out.result(out.op(id), i);
     value = piece.from_whole ? cut_out(emit, value, piece.results[i].dims)
                              : cropped(emit, value, piece.results[i].dims);
-    results.push_back(plus(emit, value, piece.add));
+    value = plus(emit, value, piece.add);
+    if (const ValueId more = begin_of(begins, piece.add_factor); more != kNone) {
+      const Type type = out.type_of(value);
+      const Type scalar = Type::tensor(type.dtype, {});
+      const ValueId amount = emit.op("stablehlo.convert", {more}, scalar);
+      value = emit.op("stablehlo.add", {value, over_shape(emit, amount, type)}, type);
+    }
+    results.push_back(value);
   }
   return results;
 }

@@ -44,6 +44,7 @@ void limit_starts(PieceEdit& edit, const DimRule& table, DimPiece& piece, std::i
   shift.clamps = true;
   shift.high = starts - 1;
   shift.begin = range.begin;
+  shift.factor = factor;
   shift.size = range.size;
   shift.elsewhere = piece.size();
   piece.high_margin = size;
@@ -111,12 +112,16 @@ void edit_dynamic_update_slice_piece(PieceEdit& edit) {
     edit.piece.operands[1].dims[d] = {0, {{update[d], 1, update[d]}}, 0, 0};
     IndexShift shift;
     shift.operand = static_cast<int>(d) + 2;
-    if (is_split(edit, static_cast<int>(2 * d))) {
+    if (update[d] == whole[d]) {  // it starts at 0 whatever the index says, so that parts meet
+      edit.piece.operands[1].dims[d] = edit.piece.operands[0].dims[d];
+      shift.clamps = true;
+    } else if (is_split(edit, static_cast<int>(2 * d))) {
       for (DimPiece* piece : {&edit.piece.operands[0].dims[d], &edit.piece.results[0].dims[d]})
         piece->low_margin = piece->high_margin = update[d];
       shift.clamps = true;
       shift.high = whole[d] - update[d];
       shift.begin = range.begin - update[d];
+      shift.factor = static_cast<int>(2 * d);
       shift.size = range.size + update[d] + 1;
     }
     edit.piece.shifts.push_back(shift);
@@ -335,6 +340,7 @@ void edit_scatter_piece(PieceEdit& edit) {
     IndexShift shift = shift_of(dims, static_cast<int>(n),
                                 operand_type(edit.program, edit.op, n).rank(), *component);
     shift.begin = edit.begin(static_cast<int>(d)) - room;
+    shift.factor = static_cast<int>(d);
     edit.piece.shifts.push_back(shift);
   }
 }

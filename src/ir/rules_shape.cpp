@@ -188,6 +188,7 @@ void edit_constant_piece(PieceEdit& edit) {
 void edit_iota_piece(PieceEdit& edit) {
   const std::int64_t dim = integer_or(edit.program.attr(edit.op, "iota_dimension"), 0);
   edit.piece.add = edit.begin(static_cast<int>(dim));
+  edit.piece.add_factor = static_cast<int>(dim);
 }
 
 IndexRule dynamic_iota_index_rule(const Program& program, const Op& op) {

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -63,8 +64,63 @@ def call(command, timeout=TIMEOUT):
 def run_file(tool, file, until="read", engine="compiled", transport="auto"):
     """None where the program passes, else why not."""
     text = file.read_text(encoding="utf-8", errors="replace")
+    if PART.search(text):
+        return run_parts(tool, text, engine, transport)
     arguments = ["--engine", engine, "--until", until] + arguments_of(text)
     return ranks.run_parts(call, tool, file, text, transport, arguments)
+
+
+PART = re.compile(r"^//--- (\w+\.mlir)\n", re.MULTILINE)
+
+
+def run_parts(tool, text, engine, transport):
+    """part1 is dealt out over its mesh by us; part2 runs the functions of one device and checks."""
+    pieces = PART.split(text)
+    parts = dict(zip(pieces[1::2], pieces[2::2]))
+    # part1 once under its own names, and once per renaming that the file asks for.
+    renamings = re.findall(r"^// RUN:.*sed 's/(\w+)/(\w+)/g'", text, re.MULTILINE)
+    sources = [re.sub(old, new, parts["part1.mlir"]) for old, new in renamings]
+    with tempfile.TemporaryDirectory() as folder:
+        source, whole = Path(folder) / "part1.mlir", Path(folder) / "whole.mlir"
+        modules = []
+        for program in sources or [parts["part1.mlir"]]:
+            source.write_text(program, encoding="utf-8")
+            _, local, reason = call([tool, "plan", "--program", "--closed", str(source)])
+            if reason:
+                return f"part1: {reason}"
+            modules.append(body_of(local))
+        # What part2 calls sequential_x is parallel_x of part1 on one device.
+        source.write_text(parts["part1.mlir"], encoding="utf-8")
+        _, logical, reason = call([tool, "opt", str(source)])
+        if reason:
+            return f"part1: {reason}"
+        sequential = set(re.findall(r"@(sequential_\w+)", parts["part2.mlir"]))
+        if sequential - set(re.findall(r"func @(\w+)|public @(\w+)", logical)) and sequential:
+            known = set(re.findall(r"@(sequential_\w+)", parts["part1.mlir"]))
+            wanted = sequential - known
+            for function in functions_of(logical):
+                name = re.search(r"@(\w+)", function).group(1)
+                other = name.replace("parallel", "sequential")
+                if other in wanted and other != name:
+                    modules.append(function.replace(f"@{name}(", f"@{other}("))
+        meshes = {}
+        for line in re.findall(r"^ *sdy\.mesh @\w+.*$", "\n".join(modules) + logical, re.MULTILINE):
+            meshes[line.strip()] = None
+        text = re.sub(r"^ *sdy\.mesh @.*\n", "", "\n".join(modules), flags=re.MULTILINE)
+        whole.write_text("module {\n" + "\n".join(meshes) + "\n" + text + parts["part2.mlir"] + "\n}\n",
+                         encoding="utf-8")
+        return ranks.run_parts(call, tool, whole, whole.read_text(encoding="utf-8"), transport,
+                               ["--engine", engine])
+
+
+def body_of(module):
+    """The text of a printed module without its first and last line."""
+    return "\n".join(module.rstrip().splitlines()[1:-1]) + "\n"
+
+
+def functions_of(module):
+    """The text of each function of a printed module."""
+    return re.findall(r"^  func\.func .*?^  }$", module, re.MULTILINE | re.DOTALL)
 
 
 def arguments_of(text):

@@ -7,6 +7,7 @@
 #include "heddle/executable.h"
 #include "heddle/interpreter.h"
 #include "heddle/program.h"
+#include "heddle/spmd.h"
 
 namespace heddle::cli {
 
@@ -41,5 +42,10 @@ struct Execution {
 Execution execute(const Program& program, const Function& function,
                   const std::vector<Array>& arguments, const ExecuteRequest& request,
                   const InterpretOptions& options);
+
+// The same on every device of the function's mesh, from whole arrays to whole arrays.
+Execution execute_on_mesh(const Spmd& spmd, const SpmdFunction& function,
+                          const std::vector<Array>& arguments, const ExecuteRequest& request,
+                          const InterpretOptions& options);
 
 }  // namespace heddle::cli

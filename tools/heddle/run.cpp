@@ -99,6 +99,18 @@ InterpretOptions interpret_options(Session& session) {
   return options;
 }
 
+Execution run_on_mesh(const Program& program, const Function& function,
+                      const std::vector<Array>& inputs, const ExecuteRequest& execution,
+                      const InterpretOptions& options, const RunRequest& request) {
+  const Spmd spmd = partition_for(program, request.mesh);
+  (void)verify(spmd.program).value();
+  const SpmdFunction* dealt_out = spmd.find(function.name);
+  if (dealt_out == nullptr || dealt_out->mesh == kNone)
+    throw Error(fmt::format("nothing says on which mesh @{} runs: name one, as in --mesh dp=2,tp=2",
+                            function.name));
+  return execute_on_mesh(spmd, *dealt_out, inputs, execution, options);
+}
+
 Outcome run_function(const Program& program, const Function& function, Session& session) {
   const RunRequest& request = session.request;
   Outcome outcome;
@@ -111,7 +123,9 @@ Outcome run_function(const Program& program, const Function& function, Session& 
   ExecuteRequest execution = request.execute;
   execution.time_steps = request.explain || log_level() >= kLogSteps;
   outcome.execution = session.timed("run @" + function.name, [&] {
-    return execute(program, function, std::move(inputs), execution, options);
+    return request.mesh.given()
+               ? run_on_mesh(program, function, inputs, execution, options, request)
+               : execute(program, function, inputs, execution, options);
   });
   outcome.results = std::move(outcome.execution.results);
   outcome.seconds = outcome.execution.median();
@@ -310,6 +324,7 @@ void add_run(CLI::App& app) {
       ->check(wrong_name);
   add_check(*command, *request);
   add_engine(*command, *request);
+  add_mesh_options(*command, request->mesh);
   add_rank_options(*command, request->ranks);
   command
       ->add_option("--memory", request->memory,

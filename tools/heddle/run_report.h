@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "execute.h"
+#include "mesh_request.h"
 #include "program_commands.h"
 #include "ranks.h"
 #include "terminal.h"
@@ -18,6 +19,7 @@ struct RunRequest {
   Tolerance tolerance;
   std::string memory;  // the most for values, as 16GB; empty: half of the machine's
   ExecuteRequest execute;
+  MeshRequest mesh;
   RankRequest ranks;
   bool explain = false;
   ReportOptions report;

@@ -1,0 +1,77 @@
+// Layouts on a program: from what its author says of a few values to every value, by index rules.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "heddle/index_rule.h"
+#include "heddle/split.h"
+
+namespace heddle {
+
+// ---- between values and the factors of an op
+
+// Which axes split each factor, in blocks.
+using FactorAxes = std::vector<AxisList>;
+
+// A dimension that is made of whole factors, major before minor, and of nothing else: it is split
+// as they are. All others are windows: they slide, have strides, offsets or holes.
+bool is_plain(const DimRule& dim, const std::vector<Factor>& factors, std::int64_t size);
+// The factor by which a window is placed: its dimension is split in blocks along with it; -1: none.
+int placing_factor(const DimRule& dim, const std::vector<Factor>& factors);
+
+// What the split of a dimension says of the factors; lists of factors that it says nothing of stay.
+// Digits that do not fit blocks of factors are left out.
+void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const DimSplit& split,
+               FactorAxes& axes);
+// The split of a dimension that follows from its factors.
+DimSplit dim_split(const DimRule& dim, const std::vector<Factor>& factors, const FactorAxes& axes,
+                   std::int64_t size);
+
+// ---- rules of a program, each made once
+
+class RuleCache {
+ public:
+  explicit RuleCache(const Program& program) : program_(program) {}
+  const IndexRule& of(OpId op);
+
+ private:
+  const Program& program_;
+  std::vector<std::shared_ptr<const IndexRule>> rules_;
+  std::map<std::vector<std::uint32_t>, std::shared_ptr<const IndexRule>> elementwise_;
+};
+
+// ---- propagation
+
+// What is said of one argument or result of a function.
+struct Seed {
+  bool is_result = false;
+  std::size_t index = 0;
+  Sharding sharding;
+};
+
+struct PropagateOptions {
+  std::uint32_t mesh = 0;   // into Program::meshes
+  std::vector<Seed> seeds;  // instead of what the text says of these values
+  // Arguments and results of which nothing is said stay whole.
+  bool closed_boundary = false;
+};
+
+// Where two wishes for one value or factor could not both be met.
+struct Conflict {
+  OpId op = kNone;
+  std::string what;
+};
+
+struct Propagation {
+  std::vector<Split> splits;   // by ValueId; for values outside of the function whole
+  std::vector<Split> results;  // of the function
+  std::vector<Conflict> conflicts;
+  int sweeps = 0;
+};
+
+// To a fixed point, forward and backward; conflicts go to the larger tensors.
+Expected<Propagation> propagate(const Program& program, const Function& function, RuleCache& rules,
+                                const PropagateOptions& options);
+
+}  // namespace heddle

@@ -1,0 +1,131 @@
+// How the split of a dimension and the splits of an op's factors follow from each other.
+#include <algorithm>
+
+#include "heddle/op.h"
+#include "heddle/parallel.h"
+#include "ir/rule_builder.h"
+
+namespace heddle {
+
+namespace {
+
+const Factor& factor_of(const std::vector<Factor>& factors, const IndexTerm& term) {
+  return factors[static_cast<std::size_t>(term.factor)];
+}
+
+}  // namespace
+
+bool is_plain(const DimRule& dim, const std::vector<Factor>& factors, std::int64_t size) {
+  if (dim.offset != 0 || dim.dilation != 1) return false;
+  std::int64_t stride = 1;
+  int counted = 0;
+  for (std::size_t i = dim.terms.size(); i-- > 0;) {
+    const IndexTerm& term = dim.terms[i];
+    if (factor_of(factors, term).size == 1) continue;  // always 0
+    if (dim.slides && ++counted > 1) return false;
+    if (term.divide != 1 || term.modulo != 0 || term.stride != stride) return false;
+    stride *= factor_of(factors, term).size;
+  }
+  return stride == size;
+}
+
+int placing_factor(const DimRule& dim, const std::vector<Factor>& factors) {
+  int place = -1;
+  for (const IndexTerm& term : dim.terms) {
+    const FactorKind kind = factor_of(factors, term).kind;
+    if (term.divide != 1 || term.modulo != 0) return -1;
+    if (kind == FactorKind::whole || kind == FactorKind::window) continue;
+    if (factor_of(factors, term).size == 1) continue;
+    if (place >= 0) return -1;  // two of them: which one is split is not for the dimension to say
+    place = term.factor;
+  }
+  return place;
+}
+
+void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const DimSplit& split,
+               FactorAxes& axes) {
+  if (split.whole()) return;
+  if (!is_plain(dim, factors, split.size)) {
+    const int place = placing_factor(dim, factors);
+    if (place >= 0 && split.is_block()) axes[static_cast<std::size_t>(place)] = split.axes();
+    return;
+  }
+  const auto counted = std::ranges::count_if(
+      dim.terms, [&](const IndexTerm& t) { return factor_of(factors, t).size != 1; });
+  if (counted == 1) {
+    const auto term = std::ranges::find_if(
+        dim.terms, [&](const IndexTerm& t) { return factor_of(factors, t).size != 1; });
+    AxisList& list = axes[static_cast<std::size_t>(term->factor)];
+    list.clear();
+    for (const SplitDigit& d : split.digits) {
+      if (d.local()) break;
+      list.push_back(d);
+    }
+    return;
+  }
+  if (split.padded() != split.size) return;
+  // Digits are dealt out to the factors, and cut where a factor ends.
+  std::vector<SplitDigit> digits(split.digits.rbegin(), split.digits.rend());
+  for (const IndexTerm& term : dim.terms) {
+    std::int64_t left = factor_of(factors, term).size;
+    AxisList list;
+    bool inside = false;
+    while (left > 1 && !digits.empty()) {
+      SplitDigit digit = digits.back();
+      digits.pop_back();
+      if (left % digit.extent != 0) {
+        if (digit.extent % left != 0) return;
+        const std::int64_t rest = digit.extent / left;
+        digits.push_back({rest, digit.axis, digit.stride});
+        digit = {left, digit.axis, digit.local() ? 1 : digit.stride * rest};
+      }
+      left /= digit.extent;
+      if (digit.local())
+        inside = true;
+      else if (!inside)
+        list.push_back(digit);
+    }
+    if (!list.empty()) axes[static_cast<std::size_t>(term.factor)] = std::move(list);
+  }
+}
+
+DimSplit dim_split(const DimRule& dim, const std::vector<Factor>& factors, const FactorAxes& axes,
+                   std::int64_t size) {
+  if (!is_plain(dim, factors, size)) {
+    const int place = placing_factor(dim, factors);
+    if (place < 0) return {size, {}};
+    return DimSplit::blocks(size, axes[static_cast<std::size_t>(place)]);
+  }
+  DimSplit split{size, {}};
+  for (const IndexTerm& term : dim.terms) {
+    const AxisList& list = axes[static_cast<std::size_t>(term.factor)];
+    const std::int64_t n = total(list);
+    split.digits.insert(split.digits.end(), list.begin(), list.end());
+    split.digits.push_back({(factor_of(factors, term).size + n - 1) / n});
+  }
+  Split settled;
+  settled.dims.push_back(std::move(split));
+  settled.settle();
+  return settled.dims[0];
+}
+
+const IndexRule& RuleCache::of(OpId id) {
+  if (rules_.size() <= id) rules_.resize(program_.op_count());
+  std::shared_ptr<const IndexRule>& rule = rules_[id];
+  if (rule) return *rule;
+  const Op& op = program_.op(id);
+  if (op.def->index_rule != elementwise_index_rule || op.region_count > 0) {
+    rule = std::make_shared<const IndexRule>(index_rule(program_, op));
+    return *rule;
+  }
+  std::vector<std::uint32_t> key{op.operand_count};
+  for (ValueId v : program_.operands(op)) key.push_back(program_.value(v).type);
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    key.push_back(program_.value(program_.result(op, i)).type);
+  std::shared_ptr<const IndexRule>& shared = elementwise_[key];
+  if (!shared) shared = std::make_shared<const IndexRule>(index_rule(program_, op));
+  rule = shared;
+  return *rule;
+}
+
+}  // namespace heddle

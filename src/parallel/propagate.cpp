@@ -1,0 +1,458 @@
+// Propagation: every op is a site where the splits of its values meet in its factors.
+#include <algorithm>
+#include <set>
+
+#include "heddle/op.h"
+#include "heddle/parallel.h"
+
+namespace heddle {
+
+namespace {
+
+// Values that meet in the factors of a rule: those of an op, or what a loop carries.
+struct Site {
+  OpId op = kNone;
+  std::vector<ValueId> values;  // operands, then results
+  const IndexRule* rule = nullptr;
+  std::size_t operands = 0;
+  bool passes = false;  // nothing but parallel factors, so that it goes first
+
+  const std::vector<DimRule>& dims(std::size_t i) const {
+    return i < operands ? rule->operands[i].dims : rule->results[i - operands].dims;
+  }
+};
+
+struct State {
+  Split split;
+  std::vector<bool> closed;
+  std::vector<std::int64_t> priority;
+  AxisList kept_free;  // axes that the author wants without use
+  Split later;         // dimensions that wait for their priority
+};
+
+bool starts_with(const AxisList& list, const AxisList& prefix) {
+  return list.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), list.begin());
+}
+
+class Propagator {
+ public:
+  Propagator(const Program& program, const Function& function, RuleCache& rules,
+             const PropagateOptions& options)
+      : program_(program),
+        function_(function),
+        rules_(rules),
+        options_(options),
+        mesh_(program.meshes[options.mesh]) {}
+
+  Expected<Propagation> run() {
+    states_.resize(program_.value_count());
+    users_.resize(program_.value_count());
+    for (ValueId v = 0; v < program_.value_count(); ++v) state(v);
+    HEDDLE_TRY_VOID(seed_region(function_.body));
+    HEDDLE_TRY_VOID(seed_boundary());
+    collect(function_.body);
+    for (std::size_t s = 0; s < sites_.size(); ++s)
+      for (ValueId v : sites_[s].values) users_[v].push_back(static_cast<std::uint32_t>(s));
+    dirty_.assign(sites_.size(), false);
+    std::set<std::int64_t> priorities{0};
+    for (const State& s : states_)
+      for (std::int64_t p : s.priority) priorities.insert(std::max<std::int64_t>(p, 0));
+    for (std::int64_t p : priorities) {
+      activate(p);
+      for (bool only_passing : {true, false}) settle(only_passing);
+    }
+    report();
+    Propagation out;
+    out.sweeps = sweeps_;
+    out.conflicts = std::move(conflicts_);
+    for (State& s : states_) out.splits.push_back(std::move(s.split));
+    const auto returned = program_.operands(returning());
+    for (std::size_t i = 0; i < function_.results.size(); ++i)
+      out.results.push_back(result_seeds_[i] ? *result_seeds_[i] : out.splits[returned[i]]);
+    for (std::size_t i = 0; i < function_.results.size(); ++i) {
+      if (!result_seeds_[i] && options_.closed_boundary)
+        out.results[i] = Split::whole(program_.type_of(returned[i]));
+    }
+    return out;
+  }
+
+ private:
+  const Op& returning() const { return program_.op(program_.region(function_.body).ops.back()); }
+
+  // ---- what is said
+
+  State& state(ValueId v) {
+    State& s = states_[v];
+    const Type& type = program_.type_of(v);
+    if (type.is_tensor() && s.closed.empty() && s.split.dims.empty()) {
+      s.split = Split::whole(type);
+      s.later = s.split;
+      s.closed.assign(type.rank(), false);
+      s.priority.assign(type.rank(), 0);
+    }
+    return s;
+  }
+
+  Expected<Split> split_on_mesh(const ValueLayout& said) const {
+    const MeshDecl& decl = program_.meshes[said.mesh];
+    if (decl.mesh == mesh_.mesh) return split_of(said.layout, mesh_.mesh);
+    if (decl.mesh.devices() == 1) return split_of(said.layout, decl.mesh);
+    return reason("a value lies on mesh @{} ({}), but the program is for @{} ({})", decl.name,
+                  decl.mesh.str(), mesh_.name, mesh_.mesh.str());
+  }
+
+  Verdict seed(ValueId v, const ValueLayout& said) {
+    State& s = state(v);
+    HEDDLE_TRY(Split split, split_on_mesh(said));
+    s.later = split;
+    s.split.pending = split.pending;
+    s.split.reduce = split.reduce;
+    for (std::size_t d = 0; d < s.closed.size(); ++d) {
+      const bool hinted = d < said.hints.dims.size();
+      s.closed[d] = !hinted || !said.hints.dims[d].open;
+      s.priority[d] = hinted ? std::max<std::int64_t>(said.hints.dims[d].priority, 0) : 0;
+    }
+    for (const ShardingAxis& axis : said.hints.replicated)
+      for (std::size_t a = 0; a < mesh_.mesh.axes().size(); ++a)
+        if (mesh_.mesh.axes()[a].name == axis.name)
+          if (auto part = axis_part(mesh_.mesh.axes()[a].size, axis))
+            s.kept_free.push_back({part->size, static_cast<int>(a), part->stride});
+    return yes();
+  }
+
+  Verdict seed_region(RegionId region) {
+    for (ValueId v : program_.region(region).args)
+      if (const ValueLayout* l = program_.layout_of(v)) HEDDLE_TRY_VOID(seed(v, *l));
+    for (OpId id : program_.region(region).ops) {
+      const Op& op = program_.op(id);
+      for (std::size_t i = 0; i < op.result_count; ++i)
+        if (const ValueLayout* l = program_.layout_of(program_.result(op, i)))
+          HEDDLE_TRY_VOID(seed(program_.result(op, i), *l));
+      if (op.def->name == "sdy.manual_computation") continue;  // its body is per device
+      for (RegionId inner : program_.regions(op)) HEDDLE_TRY_VOID(seed_region(inner));
+    }
+    return yes();
+  }
+
+  Verdict seed_boundary() {
+    const std::vector<ValueId>& args = program_.region(function_.body).args;
+    result_seeds_.resize(function_.results.size());
+    for (std::size_t i = 0; i < function_.result_layouts.size(); ++i)
+      if (const ValueLayout* l = program_.layout(function_.result_layouts[i])) {
+        HEDDLE_TRY(result_seeds_[i], split_on_mesh(*l));
+      }
+    for (const Seed& s : options_.seeds) {
+      const std::size_t count = s.is_result ? function_.results.size() : args.size();
+      if (s.index >= count)
+        return reason("there is no {} {}; the function has {}", s.is_result ? "result" : "argument",
+                      s.index, count);
+      const Type& type =
+          s.is_result ? program_.type(function_.results[s.index]) : program_.type_of(args[s.index]);
+      auto layout = to_layout(s.sharding, mesh_, type, program_.axes.mem());
+      if (!layout)
+        return reason("{} {}: {}", s.is_result ? "result" : "argument", s.index, layout.reason());
+      layout->mesh = options_.mesh;
+      if (s.is_result) {
+        HEDDLE_TRY(result_seeds_[s.index], split_on_mesh(*layout));
+      } else {
+        HEDDLE_TRY_VOID(seed(args[s.index], *layout));
+      }
+    }
+    if (options_.closed_boundary)
+      for (ValueId v : args)
+        if (program_.layout_of(v) == nullptr) state(v).closed.assign(state(v).closed.size(), true);
+    // What is returned leans towards where the result is to lie.
+    const auto returned = program_.operands(returning());
+    for (std::size_t i = 0; i < result_seeds_.size(); ++i) {
+      if (!result_seeds_[i]) continue;
+      State& s = state(returned[i]);
+      if (program_.layout_of(returned[i]) == nullptr && s.later.is_whole())
+        s.later.dims = result_seeds_[i]->dims;
+    }
+    return yes();
+  }
+
+  void activate(std::int64_t priority) {
+    for (ValueId v = 0; v < states_.size(); ++v) {
+      State& s = states_[v];
+      for (std::size_t d = 0; d < s.closed.size(); ++d)
+        if (s.priority[d] == priority && !s.later.dims[d].whole() &&
+            free_in(s, s.later.dims[d].digits, d)) {
+          s.split.dims[d] = s.later.dims[d];
+          touch(v);
+        }
+    }
+  }
+
+  bool free_in(const State& s, const std::vector<SplitDigit>& digits, std::size_t dim) const {
+    for (const SplitDigit& digit : digits) {
+      if (digit.local()) continue;
+      if (overlap(s.split.pending, digit)) return false;
+      for (std::size_t d = 0; d < s.split.dims.size(); ++d)
+        if (d != dim && overlap(s.split.dims[d].digits, digit)) return false;
+    }
+    return true;
+  }
+
+  // ---- sites
+
+  const IndexRule* identity_rule(ValueId like, std::size_t count) {
+    const Type& type = program_.type_of(like);
+    IndexRule rule;
+    for (std::int64_t size : type.shape) rule.factors.push_back({size, FactorKind::parallel});
+    OperandRule operand;
+    for (std::size_t d = 0; d < type.rank(); ++d)
+      operand.dims.push_back({{{static_cast<int>(d)}}, 0, 1});
+    rule.operands.assign(count, operand);
+    ties_.push_back(std::make_unique<IndexRule>(std::move(rule)));
+    return ties_.back().get();
+  }
+
+  void tie(OpId op, const std::vector<ValueId>& values) {
+    if (!program_.type_of(values[0]).is_tensor()) return;
+    for (ValueId v : values) state(v);
+    sites_.push_back({op, values, identity_rule(values[0], values.size()), values.size(), true});
+  }
+
+  ValueId returned(RegionId region, std::size_t i) const {
+    return program_.operands(program_.op(program_.region(region).ops.back()))[i];
+  }
+
+  void collect(RegionId region) {
+    for (OpId id : program_.region(region).ops) {
+      const Op& op = program_.op(id);
+      const std::string_view name = op.def->name;
+      if (op.def->form == Form::terminator || name == "sdy.manual_computation") {
+        for (std::size_t i = 0; i < op.result_count; ++i) state(program_.result(op, i));
+        continue;
+      }
+      const bool loop = name == "stablehlo.while";
+      if (loop || name == "stablehlo.if" || name == "stablehlo.case") {
+        for (RegionId inner : program_.regions(op)) collect(inner);
+        for (std::size_t i = 0; i < op.result_count; ++i) {
+          std::vector<ValueId> values{program_.result(op, i)};
+          if (loop) {
+            values.push_back(program_.operands(op)[i]);
+            for (RegionId inner : program_.regions(op))
+              values.push_back(program_.region(inner).args[i]);
+            values.push_back(returned(program_.regions(op)[1], i));
+          } else {
+            for (RegionId inner : program_.regions(op)) values.push_back(returned(inner, i));
+          }
+          tie(id, values);
+        }
+        continue;
+      }
+      site_of(id, op);
+    }
+  }
+
+  void site_of(OpId id, const Op& op) {
+    Site site;
+    site.op = id;
+    for (ValueId v : program_.operands(op)) site.values.push_back(v);
+    site.operands = site.values.size();
+    for (std::size_t i = 0; i < op.result_count; ++i) site.values.push_back(program_.result(op, i));
+    for (ValueId v : site.values) state(v);
+    if (op.def->name == "sdy.propagation_barrier" || op.result_count == 0) return;
+    site.rule = &rules_.of(id);
+    site.passes = std::ranges::all_of(
+        site.rule->factors, [](const Factor& f) { return f.kind == FactorKind::parallel; });
+    sites_.push_back(std::move(site));
+  }
+
+  // ---- to a fixed point
+
+  void touch(ValueId v) {
+    for (std::uint32_t s : users_[v]) dirty_[s] = true;
+  }
+
+  void settle(bool only_passing) {
+    constexpr int kMostSweeps = 200;
+    if (!only_passing)
+      for (std::size_t s = 0; s < sites_.size(); ++s) dirty_[s] = true;
+    for (bool changed = true; changed && sweeps_ < kMostSweeps; ++sweeps_) {
+      changed = false;
+      auto look = [&](std::size_t s) {
+        if (!dirty_[s] || (only_passing && !sites_[s].passes)) return;
+        dirty_[s] = false;
+        if (visit(sites_[s], nullptr)) changed = true;
+      };
+      for (std::size_t s = 0; s < sites_.size(); ++s) look(s);
+      for (std::size_t s = sites_.size(); s-- > 0;) look(s);
+    }
+  }
+
+  struct Wish {
+    AxisList axes;
+    double weight = 0;
+    ValueId value = kNone;
+  };
+
+  bool can_pass(const Factor& factor) const {
+    return factor.kind == FactorKind::parallel || factor.kind == FactorKind::reduce;
+  }
+
+  // The wish that carries most, for every factor. Wishes that go on where others end are one.
+  std::vector<Wish> gather_wishes(const Site& site, std::string* conflict) {
+    const std::vector<Factor>& factors = site.rule->factors;
+    std::vector<std::vector<Wish>> wishes(factors.size());
+    for (std::size_t i = 0; i < site.values.size(); ++i) {
+      const State& s = states_[site.values[i]];
+      const std::vector<DimRule>& dims = site.dims(i);
+      bool any = false;
+      for (const DimSplit& d : s.split.dims) any = any || !d.digits.empty();
+      if (!any || dims.size() != s.split.dims.size()) continue;
+      const auto weight = static_cast<double>(program_.type_of(site.values[i]).bytes()) + 1;
+      FactorAxes axes(factors.size());
+      for (std::size_t d = 0; d < dims.size(); ++d)
+        take_axes(dims[d], factors, s.split.dims[d], axes);
+      for (std::size_t f = 0; f < factors.size(); ++f)
+        if (!axes[f].empty() && can_pass(factors[f]))
+          add_wish(wishes[f], {std::move(axes[f]), weight, site.values[i]});
+    }
+    std::vector<Wish> best(factors.size());
+    for (std::size_t f = 0; f < factors.size(); ++f) {
+      if (wishes[f].empty()) continue;
+      best[f] = *std::ranges::max_element(wishes[f], {}, &Wish::weight);
+      if (conflict != nullptr && wishes[f].size() > 1) *conflict = told(wishes[f], best[f]);
+    }
+    return best;
+  }
+
+  static void add_wish(std::vector<Wish>& wishes, Wish wish) {
+    for (Wish& other : wishes) {
+      if (!starts_with(other.axes, wish.axes) && !starts_with(wish.axes, other.axes)) continue;
+      if (wish.axes.size() > other.axes.size()) other.axes = wish.axes;
+      other.weight += wish.weight;
+      return;
+    }
+    wishes.push_back(std::move(wish));
+  }
+
+  std::string told(const std::vector<Wish>& wishes, const Wish& best) const {
+    std::string text;
+    for (const Wish& w : wishes) {
+      Split one;
+      one.dims.push_back(DimSplit::blocks(std::int64_t{1} << 40, w.axes));
+      text += fmt::format("{}{} ({:.0f} bytes{})", text.empty() ? "" : ", ",
+                          text_of(one, mesh_.mesh), w.weight, &w.axes == &best.axes ? "" : "");
+    }
+    Split one;
+    one.dims.push_back(DimSplit::blocks(std::int64_t{1} << 40, best.axes));
+    return fmt::format("one dimension is wanted over {}; {} stays since most bytes have it", text,
+                       text_of(one, mesh_.mesh));
+  }
+
+  // No axis splits two factors: the heavier one keeps it, from there on the other ends.
+  static void keep_apart(std::vector<Wish>& wishes) {
+    std::vector<std::size_t> order(wishes.size());
+    for (std::size_t f = 0; f < order.size(); ++f) order[f] = f;
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](std::size_t f) { return wishes[f].weight; });
+    AxisList used;
+    for (std::size_t f : order) {
+      AxisList kept;
+      for (const SplitDigit& d : wishes[f].axes) {
+        if (overlap(used, d)) break;
+        kept.push_back(d);
+      }
+      used.insert(used.end(), kept.begin(), kept.end());
+      wishes[f].axes = std::move(kept);
+    }
+  }
+
+  bool visit(const Site& site, std::string* conflict) {
+    std::vector<Wish> wishes = gather_wishes(site, conflict);
+    bool any = false;
+    for (const Wish& w : wishes) any = any || !w.axes.empty();
+    if (!any) return false;
+    keep_apart(wishes);
+    FactorAxes axes;
+    for (std::size_t f = 0; f < wishes.size(); ++f) {
+      AxisList list = std::move(wishes[f].axes);
+      // More pieces than elements would leave devices without any.
+      while (!list.empty() && total(list) > site.rule->factors[f].size) list.pop_back();
+      axes.push_back(std::move(list));
+    }
+    bool changed = false;
+    for (std::size_t i = 0; i < site.values.size(); ++i)
+      if (extend(site, i, axes)) {
+        touch(site.values[i]);
+        changed = true;
+      }
+    return changed;
+  }
+
+  bool extend(const Site& site, std::size_t i, const FactorAxes& axes) {
+    State& s = states_[site.values[i]];
+    const std::vector<DimRule>& dims = site.dims(i);
+    if (dims.size() != s.split.dims.size()) return false;
+    bool changed = false;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      if (s.closed[d]) continue;
+      DimSplit& now = s.split.dims[d];
+      const DimSplit wanted = dim_split(dims[d], site.rule->factors, axes, now.size);
+      if (wanted == now || wanted.whole()) continue;
+      const AxisList old = now.axes(), more = wanted.axes();
+      if (more.size() < old.size() || (!old.empty() && !extends(now, wanted))) continue;
+      if (old == more) continue;
+      if (!free_in(s, wanted.digits, d) || kept_free(s, more)) continue;
+      if (wanted.padded() != wanted.size && !wanted.is_block()) continue;
+      now = wanted;
+      changed = true;
+    }
+    return changed;
+  }
+
+  // Every piece of `more` lies in one of `now`: the same axes first, then others.
+  static bool extends(const DimSplit& now, const DimSplit& more) {
+    if (now.is_block() && more.is_block()) {
+      AxisList a = more.axes();
+      const AxisList b = now.axes();
+      // Parts of one axis may have grown together.
+      if (!starts_with(a, b)) return false;
+      return a.size() > b.size();
+    }
+    return false;
+  }
+
+  static bool kept_free(const State& s, const AxisList& axes) {
+    return std::ranges::any_of(axes, [&](const SplitDigit& d) { return overlap(s.kept_free, d); });
+  }
+
+  // Once nothing changes any more: where wishes still differ.
+  void report() {
+    constexpr std::size_t kMostTold = 1000;
+    for (const Site& site : sites_) {
+      std::string text;
+      gather_wishes(site, &text);
+      if (!text.empty() && conflicts_.size() < kMostTold) conflicts_.push_back({site.op, text});
+    }
+  }
+
+  const Program& program_;
+  const Function& function_;
+  RuleCache& rules_;
+  const PropagateOptions& options_;
+  const MeshDecl& mesh_;
+  std::vector<State> states_;
+  std::vector<Site> sites_;
+  std::vector<std::unique_ptr<IndexRule>> ties_;
+  std::vector<std::vector<std::uint32_t>> users_;
+  std::vector<std::optional<Split>> result_seeds_;
+  std::vector<Conflict> conflicts_;
+  std::vector<bool> dirty_ = {};
+  int sweeps_ = 0;
+};
+
+}  // namespace
+
+Expected<Propagation> propagate(const Program& program, const Function& function, RuleCache& rules,
+                                const PropagateOptions& options) {
+  if (function.body == kNone) return reason("function @{} has no body", function.name);
+  if (options.mesh >= program.meshes.size()) return reason("the program has no such mesh");
+  return Propagator(program, function, rules, options).run();
+}
+
+}  // namespace heddle

@@ -1,0 +1,436 @@
+// Which factors of an op are split: candidates from the splits of its values, the cheapest wins.
+#include <algorithm>
+
+#include "heddle/hash.h"
+#include "spmd/partitioner.h"
+
+namespace heddle {
+
+namespace {
+
+std::uint64_t attr_hash(const Attr& attr);
+
+std::uint64_t dict_hash(const AttrDict& dict) {
+  std::uint64_t h = dict.size();
+  for (const NamedAttr& a : dict) h = hash_combine(hash_combine(h, a.name), attr_hash(a.value));
+  return h;
+}
+
+// Equal attributes have equal hashes; the others mostly not.
+std::uint64_t attr_hash(const Attr& attr) {
+  std::uint64_t h = attr.value.index();
+  if (const auto* list = attr.get<Attr::Integers>())
+    for (std::int64_t n : *list) h = hash_combine(h, static_cast<std::uint64_t>(n));
+  if (const auto* n = attr.get<Attr::Integer>())
+    h = hash_combine(h, static_cast<std::uint64_t>(n->value));
+  if (const auto* word = attr.get<Attr::Enum>()) h = hash_combine(h, word->word);
+  if (const auto* fields = attr.get<Attr::Struct>()) h = hash_combine(h, dict_hash(fields->fields));
+  if (const auto* array = attr.get<Array>()) h = hash_combine(h, array->type().hash());
+  return h;
+}
+
+bool touches(const DimRule& dim, std::size_t factor) {
+  return std::ranges::any_of(
+      dim.terms, [&](const IndexTerm& t) { return static_cast<std::size_t>(t.factor) == factor; });
+}
+
+// Regions that only the reduction they stand for matters of.
+bool remembers(const Op& op, const IndexRule& rule) {
+  return op.region_count == 0 || rule.combine.op.has_value();
+}
+
+}  // namespace
+
+// The split that a value has: an operand as it lies first, a result as propagation wants it.
+const Split* Partitioner::split_for(const Op& op, std::size_t i) {
+  if (i >= op.operand_count) {
+    const ValueId v = from_.result(op, i - op.operand_count);
+    return type_of(v).is_tensor() ? &splits_[resting(v)] : nullptr;
+  }
+  const ValueId v = from_.operands(op)[i];
+  if (!type_of(v).is_tensor() || forms_[v].empty()) return nullptr;
+  return &splits_[forms_[v].front().split];
+}
+
+const Choice& Partitioner::choose(OpId id, const IndexRule& rule) {
+  const Op& op = from_.op(id);
+  std::uint64_t key = hash_combine(reinterpret_cast<std::uintptr_t>(op.def), op.operand_count);
+  std::vector<int> about;
+  for (ValueId v : from_.operands(op)) {
+    about.push_back(static_cast<int>(from_.value(v).type));
+    about.push_back(std::min(uses_[v], 2));
+    about.push_back(static_cast<int>(forms_[v].size()));
+    for (const Form& form : forms_[v]) about.push_back(form.split);
+  }
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    about.push_back(static_cast<int>(from_.value(from_.result(op, i)).type));
+    about.push_back(resting(from_.result(op, i)));
+  }
+  for (int n : about) key = hash_combine(key, static_cast<std::uint64_t>(n));
+  key = hash_combine(key, dict_hash(from_.attrs_of(op)));
+  if (rule.combine.op) key = hash_combine(key, static_cast<std::uint64_t>(*rule.combine.op));
+  const auto [first, last] = choices_.equal_range(key);
+  for (auto it = first; it != last; ++it) {
+    const Op& other = from_.op(it->second.first);
+    if (other.def == op.def && it->second.second.first == about && remembers(op, rule) &&
+        from_.attrs_of(other) == from_.attrs_of(op) &&
+        rules_.of(it->second.first).combine.op == rule.combine.op)
+      return it->second.second.second;
+  }
+  return choices_.emplace(key, std::pair(id, std::pair(about, chosen(id, rule))))
+      ->second.second.second;
+}
+
+Choice Partitioner::chosen(OpId id, const IndexRule& rule) {
+  const Op& op = from_.op(id);
+  Choice best;  // whole
+  best.axes.resize(rule.factors.size());
+  for (ValueId v : from_.operands(op)) best.operands.push_back(whole_id(v));
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    best.results.push_back(whole_id(from_.result(op, i)));
+  price(op, rule, best);
+  if (op.def->cls == OpClass::communicate || op.def->cls == OpClass::opaque ||
+      op.def->name.starts_with("stablehlo.rng"))
+    return best;
+  // In the order of the values that may say first what they want.
+  const std::size_t count = op.operand_count + op.result_count;
+  std::vector<std::vector<std::size_t>> orders;
+  std::vector<std::size_t> by_size(count);
+  for (std::size_t i = 0; i < count; ++i) by_size[i] = i;
+  auto bytes = [&](std::size_t i) {
+    const ValueId v =
+        i < op.operand_count ? from_.operands(op)[i] : from_.result(op, i - op.operand_count);
+    return type_of(v).is_tensor() ? type_of(v).bytes() : 0;
+  };
+  std::ranges::stable_sort(by_size,
+                           [&](std::size_t a, std::size_t b) { return bytes(a) > bytes(b); });
+  orders.push_back(by_size);
+  constexpr std::size_t kMostFirst = 4;
+  for (std::size_t lead = 0; lead < count && lead < kMostFirst; ++lead) {
+    const std::size_t first = count - 1 - lead;  // results before operands
+    const Split* split = split_for(op, first);
+    if (split == nullptr || split->is_whole()) continue;
+    std::vector<std::size_t> order{first};
+    for (std::size_t i : by_size)
+      if (i != first) order.push_back(i);
+    if (order != by_size) orders.push_back(std::move(order));
+  }
+  std::vector<FactorAxes> seen;
+  for (const auto& order : orders) {
+    Choice other = candidate(id, rule, order);
+    if (other.whole || std::ranges::find(seen, other.axes) != seen.end()) continue;
+    seen.push_back(other.axes);
+    price(op, rule, other);
+    if (other.cost < best.cost) best = std::move(other);
+  }
+  if (auto other = rows_candidate(id, rule); other && other->cost < best.cost) best = *other;
+  return best;
+}
+
+// A slice along a dimension that is dealt out: every device gives what it has of it, and the sum is
+// the slice. Less to send than the whole dimension where the slice is thin.
+std::optional<Choice> Partitioner::rows_candidate(OpId id, const IndexRule& rule) {
+  const Op& op = from_.op(id);
+  if (op.def->name != "stablehlo.slice") return std::nullopt;
+  const Split* split = split_for(op, 0);
+  const Type& whole = type_of(from_.operands(op)[0]);
+  if (split == nullptr || !split->pending.empty() || whole.elements() == 0) return std::nullopt;
+  const Shape& part = type_of(from_.result(op, 0)).shape;
+  Choice choice;
+  choice.axes.resize(rule.factors.size());
+  Split result = Split::whole(type_of(from_.result(op, 0)));
+  for (std::size_t d = 0; d < part.size(); ++d) {
+    if (split->dims[d].whole()) continue;
+    if (part[d] == whole.shape[d]) {
+      result.dims[d] = split->dims[d];
+    } else {
+      if (choice.rows >= 0 || !split->dims[d].is_block()) return std::nullopt;
+      choice.rows = static_cast<int>(d);
+      result.pending = split->dims[d].axes();
+    }
+  }
+  if (choice.rows < 0 || type_of(from_.result(op, 0)).elements() == 0) return std::nullopt;
+  choice.whole = false;
+  choice.operands.push_back(split_id(*split));
+  choice.results.push_back(split_id(std::move(result)));
+  price(op, rule, choice);
+  return choice;
+}
+
+Choice Partitioner::candidate(OpId id, const IndexRule& rule,
+                              const std::vector<std::size_t>& order) {
+  const Op& op = from_.op(id);
+  Choice choice;
+  choice.axes.resize(rule.factors.size());
+  AxisList used;
+  for (std::size_t i : order) {
+    const Split* split = split_for(op, i);
+    if (split == nullptr) continue;
+    const auto& dims =
+        i < op.operand_count ? rule.operands[i].dims : rule.results[i - op.operand_count].dims;
+    FactorAxes wishes(rule.factors.size());
+    for (std::size_t d = 0; d < dims.size() && d < split->dims.size(); ++d)
+      take_axes(dims[d], rule.factors, split->dims[d], wishes);
+    for (std::size_t f = 0; f < wishes.size(); ++f) {
+      AxisList& have = choice.axes[f];
+      if (wishes[f].size() <= have.size() ||
+          !std::equal(have.begin(), have.end(), wishes[f].begin()))
+        continue;
+      for (std::size_t k = have.size(); k < wishes[f].size(); ++k) {
+        if (overlap(used, wishes[f][k])) break;
+        have.push_back(wishes[f][k]);
+        used.push_back(wishes[f][k]);
+      }
+    }
+  }
+  make_legal(op, rule, choice.axes);
+  choice.whole =
+      std::ranges::all_of(choice.axes, [](const AxisList& list) { return list.empty(); });
+  auto split_of_dims = [&](const std::vector<DimRule>& dims, const Type& type) {
+    Split split;
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      split.dims.push_back(dim_split(dims[d], rule.factors, choice.axes, type.shape[d]));
+    return split;
+  };
+  for (std::size_t i = 0; i < op.operand_count; ++i)
+    choice.operands.push_back(
+        split_id(split_of_dims(rule.operands[i].dims, type_of(from_.operands(op)[i]))));
+  // Parts of which a device needs more than its neighbours have come as a whole.
+  if (const int joined = joined_factor(from_, op);
+      joined >= 0 && !choice.axes[static_cast<std::size_t>(joined)].empty())
+    for (std::size_t i = 0; i < op.operand_count; ++i) {
+      const auto d = static_cast<std::size_t>(joined);
+      if (reach_of(joined_window(op, choice.axes[d], i)).near) continue;
+      Split split = splits_[choice.operands[i]];
+      split.dims[d].digits.clear();
+      choice.operands[i] = split_id(std::move(split));
+    }
+  AxisList pending;
+  for (std::size_t f = 0; f < rule.factors.size(); ++f)
+    if (rule.factors[f].kind == FactorKind::reduce)
+      pending.insert(pending.end(), choice.axes[f].begin(), choice.axes[f].end());
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    Split split = split_of_dims(rule.results[i].dims, type_of(from_.result(op, i)));
+    split.pending = pending;
+    if (rule.combine.op) split.reduce = *rule.combine.op;
+    choice.results.push_back(split_id(std::move(split)));
+  }
+  pass_pending(op, rule, choice);
+  return choice;
+}
+
+int joined_factor(const Program& program, const Op& op) {
+  if (op.def->name != "stablehlo.concatenate") return -1;
+  return static_cast<int>(program.attr(op, "dimension")->get<Attr::Integer>()->value);
+}
+
+// Leaves out splits that the op cannot be written for.
+void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes) {
+  auto empty = [&](ValueId v) { return type_of(v).is_tensor() && type_of(v).elements() == 0; };
+  bool nothing = std::ranges::any_of(from_.operands(op), empty);
+  for (std::size_t i = 0; i < op.result_count; ++i) nothing = nothing || empty(from_.result(op, i));
+  if (nothing) axes.assign(axes.size(), {});
+  for (std::size_t f = 0; f < axes.size(); ++f) {
+    if (axes[f].empty()) continue;
+    const Factor& factor = rule.factors[f];
+    const std::int64_t pieces = total(axes[f]);
+    const bool even = factor.size % pieces == 0;
+    if (joined_factor(from_, op) == static_cast<int>(f)) continue;  // see write_concatenate
+    bool good = factor.kind == FactorKind::parallel ||
+                (factor.kind == FactorKind::reduce && rule.combine.op.has_value());
+    auto check = [&](const std::vector<DimRule>& dims, const Type& type, bool result,
+                     bool left_out) {
+      for (std::size_t d = 0; d < dims.size() && good; ++d) {
+        if (!touches(dims[d], f)) continue;
+        const bool plain = is_plain(dims[d], rule.factors, type.shape[d]);
+        if (!plain &&
+            (result || left_out || placing_factor(dims[d], rule.factors) != static_cast<int>(f)))
+          good = false;
+        if (left_out && !even && factor.kind == FactorKind::reduce) good = false;
+        // Holes must lie alike in every piece.
+        for (const IndexTerm& t : dims[d].terms)
+          if (static_cast<std::size_t>(t.factor) == f &&
+              t.stride * ((factor.size + pieces - 1) / pieces) % dims[d].dilation != 0)
+            good = false;
+        // An uneven factor must be the slowest of its dimension.
+        if (plain && !even)
+          for (const IndexTerm& t : dims[d].terms) {
+            if (rule.factors[static_cast<std::size_t>(t.factor)].size == 1) continue;
+            if (static_cast<std::size_t>(t.factor) != f) good = false;
+            break;
+          }
+      }
+    };
+    for (std::size_t i = 0; i < op.operand_count; ++i)
+      check(rule.operands[i].dims, type_of(from_.operands(op)[i]), false,
+            rule.operands[i].outside == Outside::left_out);
+    // What regions take from around the op is there as a whole.
+    for (std::size_t i = op.operand_count; i < rule.operands.size() && good; ++i)
+      for (const DimRule& dim : rule.operands[i].dims) good = good && !touches(dim, f);
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      check(rule.results[i].dims, type_of(from_.result(op, i)), true, false);
+    if (!good || !uniform(op, rule, f, axes)) axes[f].clear();
+  }
+}
+
+namespace {
+
+bool same_pieces(const std::vector<DimPiece>& a, const std::vector<DimPiece>& b) {
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    if (a[d].digits.size() != b[d].digits.size() || a[d].low_margin != b[d].low_margin ||
+        a[d].high_margin != b[d].high_margin)
+      return false;
+    for (std::size_t k = 0; k < a[d].digits.size(); ++k)
+      if (a[d].digits[k].size != b[d].digits[k].size ||
+          a[d].digits[k].stride != b[d].digits[k].stride)
+        return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// Whether all devices run the same op: the first and the second piece are alike.
+bool Partitioner::uniform(const Op& op, const IndexRule& rule, std::size_t factor,
+                          const FactorAxes& axes) {
+  if (op.def->edit_piece == nullptr) return true;
+  std::vector<FactorRange> ranges = all_ranges(rule);
+  for (std::size_t f = 0; f < ranges.size(); ++f) {
+    const std::int64_t n = total(axes[f]);
+    ranges[f].size = (rule.factors[f].size + n - 1) / n;
+  }
+  auto first = piece_of(from_, op, rule, ranges);
+  ranges[factor].begin = ranges[factor].size;
+  auto second = piece_of(from_, op, rule, ranges);
+  if (!first || !second || first->from_whole || second->from_whole) return false;
+  if (!(first->attrs == second->attrs) || first->shifts.size() != second->shifts.size())
+    return false;
+  for (std::size_t i = 0; i < first->operands.size(); ++i) {
+    if (!same_pieces(first->operands[i].dims, second->operands[i].dims)) return false;
+    if (i >= op.operand_count) continue;
+    for (std::size_t d = 0; d < first->operands[i].dims.size(); ++d) {
+      const DimRule& dim = rule.operands[i].dims[d];
+      const std::int64_t size = type_of(from_.operands(op)[i]).shape[d];
+      if (!touches(dim, factor) || is_plain(dim, rule.factors, size)) continue;
+      const DimPiece &one = first->operands[i].dims[d], &two = second->operands[i].dims[d];
+      if (one.digits.size() != 1) return false;
+      const Window window{
+          d,         axes[factor],          size,
+          one.start, two.start - one.start, (one.digits[0].size - 1) * one.digits[0].stride + 1,
+          kNone};
+      // What would have to come from everywhere is better brought as a whole, once for all.
+      if (!reach_of(window).near) return false;
+    }
+  }
+  for (std::size_t i = 0; i < first->results.size(); ++i)
+    if (!same_pieces(first->results[i].dims, second->results[i].dims)) return false;
+  for (std::size_t i = 0; i < first->shifts.size(); ++i) {
+    const IndexShift &a = first->shifts[i], &b = second->shifts[i];
+    if (a.clamps != b.clamps || a.low != b.low || a.high != b.high || a.size != b.size ||
+        a.elsewhere != b.elsewhere || (a.factor < 0 && a.begin != b.begin))
+      return false;
+  }
+  return true;
+}
+
+namespace {
+
+// Which operands may be sums that are still to be made, so that the result is one too: the op of
+// the sums is the sum of the op. Each entry is a set of operands that must pend together.
+std::vector<std::vector<std::size_t>> linear_operands(const Op& op, const IndexRule& rule) {
+  const std::string_view name = op.def->short_name();
+  if (name == "add" || name == "subtract") return {{0, 1}};
+  if (name == "negate" || name == "reshape" || name == "transpose" || name == "broadcast_in_dim" ||
+      name == "slice" || name == "reverse" || name == "optimization_barrier")
+    return {{0}};
+  if (name == "reduce" && op.operand_count == 2 && rule.combine.op == ReduceOp::sum) return {{0}};
+  if (name == "multiply" || name == "dot_general" || name == "convolution") return {{0}, {1}};
+  if (name == "divide") return {{0}};
+  if (name == "select") return {{1, 2}};
+  return {};
+}
+
+}  // namespace
+
+// A pending sum stays pending where the op lets it, nobody else needs it, and it does not grow.
+void Partitioner::pass_pending(const Op& op, const IndexRule& rule, Choice& choice) {
+  if (op.result_count != 1) return;
+  const Type& result = type_of(from_.result(op, 0));
+  const bool integer = !is_float(result.dtype) && !is_complex(result.dtype);
+  for (const auto& together : linear_operands(op, rule)) {
+    if (integer && op.def->short_name() == "divide") continue;
+    AxisList pending;
+    bool good = true;
+    for (std::size_t i : together) {
+      const ValueId v = from_.operands(op)[i];
+      const Split* split = split_for(op, i);
+      if (split == nullptr || split->pending.empty() || split->reduce != ReduceOp::sum ||
+          uses_[v] > 1 || forms_[v].size() > 1 || (i != together[0] && split->pending != pending)) {
+        good = false;
+        break;
+      }
+      pending = split->pending;
+    }
+    if (!good) continue;
+    for (const AxisList& list : choice.axes)
+      for (const SplitDigit& d : list) good = good && !overlap(pending, d);
+    const ValueId first = from_.operands(op)[together[0]];
+    auto local_bytes = [&](const Type& type, int split) {
+      return local_type(type, splits_[split]).bytes();
+    };
+    if (!good || local_bytes(result, choice.results[0]) >
+                     local_bytes(type_of(first), choice.operands[together[0]]))
+      continue;
+    for (std::size_t i : together) {
+      Split split = splits_[choice.operands[i]];
+      split.pending = pending;
+      choice.operands[i] = split_id(std::move(split));
+    }
+    Split split = splits_[choice.results[0]];
+    if (!split.pending.empty() && split.reduce != ReduceOp::sum) continue;
+    split.pending.insert(split.pending.end(), pending.begin(), pending.end());
+    choice.results[0] = split_id(std::move(split));
+    choice.whole = false;
+    return;
+  }
+}
+
+// Seconds to bring the operands there, to compute, and to bring the results to where they rest.
+void Partitioner::price(const Op& op, const IndexRule& rule, Choice& choice) {
+  double seconds = 0, bytes = 0;
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    const ValueId v = from_.operands(op)[i];
+    if (!type_of(v).is_tensor()) continue;
+    if (!forms_[v].empty()) seconds += cost_to(v, choice.operands[i]);
+    bytes += static_cast<double>(local_type(type_of(v), splits_[choice.operands[i]]).bytes());
+  }
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId v = from_.result(op, i);
+    if (!type_of(v).is_tensor()) continue;
+    bytes += static_cast<double>(local_type(type_of(v), splits_[choice.results[i]]).bytes());
+    const Route& route = routes_.find(choice.results[i], resting(v), bits(type_of(v).dtype));
+    // Sums are made together with others, so that the latency of one does not count.
+    const AxisList& pending = splits_[choice.results[i]].pending;
+    double bandwidth = 0;
+    for (const SplitDigit& d : pending) {
+      const Link& link = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].link;
+      bandwidth = bandwidth == 0 ? link.bandwidth : std::min(bandwidth, link.bandwidth);
+    }
+    double received = 0;
+    for (const Route::Step& step : route.steps) received += static_cast<double>(step.bytes);
+    seconds += bandwidth > 0 ? std::min(route.seconds, received / bandwidth) : route.seconds;
+  }
+  double steps = 1;
+  for (std::size_t f = 0; f < rule.factors.size(); ++f)
+    steps *= static_cast<double>(rule.factors[f].size) /
+             static_cast<double>(
+                 std::min(total(choice.axes[f]), std::max<std::int64_t>(rule.factors[f].size, 1)));
+  // A device multiplies about this many times faster than it reads.
+  constexpr double kStepsPerByte = 50;
+  const double bandwidth = mesh_.mesh.local_bandwidth();
+  const double work =
+      op.def->cls == OpClass::contract ? 2 * steps / (bandwidth * kStepsPerByte) : 0;
+  choice.cost = seconds + std::max(bytes / bandwidth, work);
+}
+
+}  // namespace heddle

@@ -1,0 +1,230 @@
+#include "spmd/combine.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "heddle/op.h"
+#include "ir/clone.h"
+#include "ir/rule_builder.h"
+
+namespace heddle {
+
+namespace {
+
+class Combiner {
+ public:
+  Combiner(const Program& from, std::int64_t most_bytes) : from_(from), most_bytes_(most_bytes) {
+    out_.name = from.name;
+    out_.file = from.file;
+    out_.attrs = from.attrs;
+    out_.meshes = from.meshes;
+    out_.axes = from.axes;
+    find_unused();
+  }
+
+  Program run() {
+    for (const Function& f : from_.functions) {
+      Function head = f;
+      for (std::vector<TypeId>* types : {&head.results, &head.inputs})
+        for (TypeId& t : *types) t = out_.intern(from_.type(t));
+      head.loc = location(f.loc);
+      if (f.body != kNone) head.body = copy_region(f.body);
+      out_.functions.push_back(std::move(head));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // Collectives that wait to be written together.
+  struct Group {
+    std::vector<OpId> ops;
+    std::int64_t bytes = 0;
+  };
+
+  // ---- what nobody uses
+
+  static bool has_effects(const Op& op) {
+    if (op.def->name == "stablehlo.partition_id") return false;
+    switch (op.def->cls) {
+      case OpClass::communicate:
+      case OpClass::control:
+      case OpClass::opaque:
+        return true;
+      default:
+        return op.result_count == 0 || op.region_count > 0;
+    }
+  }
+
+  // Users come after what they use.
+  void find_unused() {
+    uses_.assign(from_.value_count(), 0);
+    unused_.assign(from_.op_count(), false);
+    for (OpId id = 0; id < from_.op_count(); ++id)
+      for (ValueId v : from_.operands(from_.op(id))) ++uses_[v];
+    for (OpId id = static_cast<OpId>(from_.op_count()); id-- > 0;) {
+      const Op& op = from_.op(id);
+      bool used = has_effects(op);
+      for (std::size_t i = 0; i < op.result_count; ++i)
+        used = used || uses_[from_.result(op, i)] > 0;
+      if (used) continue;
+      unused_[id] = true;
+      for (ValueId v : from_.operands(op)) --uses_[v];
+    }
+  }
+
+  // ---- copying
+
+  LocId location(LocId loc) {
+    if (loc == 0) return 0;
+    if (loc >= locations_.size()) locations_.resize(loc + 1, 0);
+    if (locations_[loc] == 0) locations_[loc] = out_.add_location(Location(from_.location(loc)));
+    return locations_[loc];
+  }
+
+  RegionId copy_region(RegionId region) {
+    const RegionId made = out_.add_region();
+    std::map<std::string, Group> around;
+    std::swap(around, waiting_);
+    // Sums may begin as soon as what they are made of is there, so that many can be made at once.
+    for (OpId id : from_.region(region).ops)
+      if (const Op& op = from_.op(id); op.def->name == "stablehlo.all_reduce" && !unused_[id] &&
+                                       op.operand_count == 1 && !key_of(op).empty())
+        sums_of_[from_.operands(op)[0]].push_back(id);
+    for (ValueId v : from_.region(region).args) {
+      values_[v] = out_.add_arg(made, out_.intern(from_.type_of(v)));
+      begin_sums(made, v);
+    }
+    for (OpId id : from_.region(region).ops) {
+      const Op& op = from_.op(id);
+      if (unused_[id] || begun_.contains(id)) continue;
+      bring(made, op);
+      if (const std::string key = key_of(op); !key.empty())
+        wait(made, key, id);
+      else
+        copy_op(made, op);
+    }
+    std::swap(around, waiting_);
+    return made;
+  }
+
+  // Writes what an op and its regions need and is still waiting.
+  void bring(RegionId at, const Op& op) {
+    auto need = [&](ValueId v) {
+      const auto it = waits_in_.find(v);
+      if (it != waits_in_.end()) flush(at, std::string(it->second));
+    };
+    for (ValueId v : from_.operands(op)) need(v);
+    if (op.region_count > 0 && !waits_in_.empty())
+      for (ValueId v : captured_values(from_, op)) need(v);
+  }
+
+  void copy_op(RegionId at, const Op& op) {
+    std::vector<ValueId> operands;
+    for (ValueId v : from_.operands(op)) operands.push_back(values_.at(v));
+    std::vector<RegionId> regions;
+    for (RegionId r : from_.regions(op)) regions.push_back(copy_region(r));
+    std::vector<TypeId> types;
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      types.push_back(out_.intern(from_.type_of(from_.result(op, i))));
+    const OpId made = out_.add_op(at, *op.def, operands, types, copied_attrs(from_, op), regions,
+                                  location(op.loc));
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      values_[from_.result(op, i)] = out_.result(out_.op(made), i);
+      begin_sums(at, from_.result(op, i));
+    }
+  }
+
+  // ---- collectives
+
+  void begin_sums(RegionId at, ValueId v) {
+    const auto it = sums_of_.find(v);
+    if (it == sums_of_.end()) return;
+    const std::vector<OpId> sums = std::move(it->second);
+    sums_of_.erase(it);
+    for (OpId id : sums) {
+      begun_.insert(id);
+      wait(at, key_of(from_.op(id)), id);
+    }
+  }
+
+  // What must be equal; empty for ops that stay alone. Only those along axes of a mesh are ours.
+  std::string key_of(const Op& op) const {
+    const bool sums = op.def->name == "stablehlo.all_reduce";
+    if (!sums && op.def->name != "stablehlo.all_gather") return "";
+    const Attr* groups = from_.attr(op, "replica_groups");
+    const auto* along = groups == nullptr ? nullptr : groups->get<Attr::Struct>();
+    if (along == nullptr) return "";
+    std::string key(op.def->name);
+    const Attr* axes = find_attr(along->fields, "axes");
+    for (const Attr& axis : *axes->get<Attr::List>())
+      for (const NamedAttr& field : axis.get<Attr::Struct>()->fields)
+        key += " " + *field.value.get<std::string>();
+    if (sums) {
+      const auto kind = known_reduction(from_, from_.regions(op)[0]);
+      if (!kind) return "";
+      return fmt::format("{} {} {}", key, name(*kind), name(from_.type_of(op.results).dtype));
+    }
+    return fmt::format("{} {}", key, from_.attr(op, "all_gather_dim")->get<Attr::Integer>()->value);
+  }
+
+  void wait(RegionId at, const std::string& key, OpId id) {
+    const Op& op = from_.op(id);
+    std::int64_t bytes = 0;
+    for (ValueId v : from_.operands(op)) bytes += from_.type_of(v).bytes();
+    if (waiting_[key].bytes + bytes > most_bytes_) flush(at, key);
+    Group& group = waiting_[key];
+    group.ops.push_back(id);
+    group.bytes += bytes;
+    for (std::size_t i = 0; i < op.result_count; ++i) waits_in_[from_.result(op, i)] = key;
+  }
+
+  void flush(RegionId at, const std::string& key) {
+    const auto it = waiting_.find(key);
+    if (it == waiting_.end() || it->second.ops.empty()) return;
+    const Group group = std::move(it->second);
+    waiting_.erase(it);
+    const Op& first = from_.op(group.ops[0]);
+    std::vector<ValueId> operands;
+    std::vector<TypeId> types;
+    for (OpId id : group.ops) {
+      const Op& op = from_.op(id);
+      for (ValueId v : from_.operands(op)) operands.push_back(values_.at(v));
+      for (std::size_t i = 0; i < op.result_count; ++i)
+        types.push_back(out_.intern(from_.type_of(from_.result(op, i))));
+    }
+    std::vector<RegionId> regions;
+    for (RegionId r : from_.regions(first))
+      regions.push_back(clone_region(out_, from_, r, values_));
+    const OpId made = out_.add_op(at, *first.def, operands, types, from_.attrs_of(first), regions,
+                                  location(first.loc));
+    std::size_t next = 0;
+    for (OpId id : group.ops) {
+      const Op& op = from_.op(id);
+      for (std::size_t i = 0; i < op.result_count; ++i) {
+        values_[from_.result(op, i)] = out_.result(out_.op(made), next++);
+        waits_in_.erase(from_.result(op, i));
+      }
+    }
+  }
+
+  const Program& from_;
+  std::int64_t most_bytes_;
+  Program out_;
+  ValueMap values_;
+  std::vector<int> uses_;
+  std::vector<bool> unused_;
+  std::vector<LocId> locations_;
+  std::map<std::string, Group> waiting_;
+  std::unordered_map<ValueId, std::string> waits_in_;
+  std::unordered_map<ValueId, std::vector<OpId>> sums_of_;  // that wait for the value
+  std::unordered_set<OpId> begun_;
+};
+
+}  // namespace
+
+Program combine_collectives(const Program& program, std::int64_t most_bytes) {
+  return Combiner(program, most_bytes).run();
+}
+
+}  // namespace heddle

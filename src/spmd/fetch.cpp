@@ -1,0 +1,102 @@
+// Windows of a dimension that is dealt out in blocks: from the neighbours' edges where these reach,
+// from the whole dimension elsewhere.
+#include <algorithm>
+
+#include "spmd/partitioner.h"
+#include "spmd/transition.h"
+
+namespace heddle {
+
+// How far windows reach out of their blocks: most at the first or the last device.
+Partitioner::Reach Partitioner::reach_of(const Window& window) {
+  const std::int64_t pieces = total(window.axes);
+  const std::int64_t block = (window.size + pieces - 1) / pieces;
+  const std::int64_t last = window.begin + (pieces - 1) * window.step;
+  Reach reach;
+  reach.low = std::max<std::int64_t>({-window.begin, (pieces - 1) * block - last, 0});
+  reach.high = std::max<std::int64_t>(
+      {window.begin + window.count - block, last + window.count - pieces * block, 0});
+  const std::int64_t hops = (reach.low + block - 1) / block + (reach.high + block - 1) / block;
+  reach.near = hops <= 2 && reach.low + reach.high < (pieces - 1) * block;
+  return reach;
+}
+
+ValueId Partitioner::fetch(ValueId local, const Window& window) {
+  const Reach reach = reach_of(window);
+  if (!reach.near) return fetch_whole(local, window);
+  const std::int64_t last = window.begin + (total(window.axes) - 1) * window.step;
+  const ValueId part = fetch_neighbours(local, window, reach.low, reach.high);
+  const bool stays_inside = window.begin >= 0 && last + window.count <= window.size && last >= 0 &&
+                            window.begin + window.count <= window.size;
+  if (window.fill == kNone || stays_inside) return part;
+  const ValueId begin =
+      w_.add(w_.multiply(w_.position(window.axes), window.step), w_.number(window.begin));
+  return w_.masked(part, window.dim, begin, window.size, window.fill);
+}
+
+ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
+                                      std::int64_t high) {
+  const std::int64_t pieces = total(window.axes);
+  const std::int64_t block = (window.size + pieces - 1) / pieces;
+  const Type type = w_.type(local);
+  std::vector<ValueId> parts;
+  auto from = [&](std::int64_t hop, std::int64_t count, bool tail) {
+    const ValueId edge = w_.slice(local, window.dim, tail ? block - count : 0, count);
+    const Type edge_type = w_.type(edge);
+    Route::Step step{0, MoveKind::halo_exchange, edge_type.bytes(), 0, ""};
+    for (const SplitDigit& d : window.axes) {
+      const MeshAxis& axis = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)];
+      step.over += (step.over.empty() ? "" : ", ") + axis.name;
+      step.seconds =
+          axis.link.latency + static_cast<double>(step.bytes) / std::max(axis.link.bandwidth, 1.0);
+    }
+    result_.communications.push_back({step.kind, step.over, step.bytes, step.seconds, current_,
+                                      fmt::format("{} of {}", edge_type.str(), type.str()),
+                                      depth_});
+    return w_.permute(edge, w_.shift_pairs(window.axes, tail ? hop : -hop));
+  };
+  for (std::int64_t hop = (low + block - 1) / block; hop >= 1; --hop)
+    if (hop < pieces)
+      parts.push_back(from(hop, std::min(block, low - (hop - 1) * block), true));
+    else
+      parts.push_back(w_.slice(local, window.dim, 0, std::min(block, low - (hop - 1) * block)));
+  parts.push_back(local);
+  for (std::int64_t hop = 1; hop <= (high + block - 1) / block; ++hop)
+    if (hop < pieces)
+      parts.push_back(from(hop, std::min(block, high - (hop - 1) * block), false));
+    else
+      parts.push_back(w_.slice(local, window.dim, 0, std::min(block, high - (hop - 1) * block)));
+  const ValueId around = w_.concatenate(std::move(parts), window.dim);
+  if (window.step == block) return w_.slice(around, window.dim, window.begin + low, window.count);
+  const ValueId drift = w_.multiply(w_.position(window.axes), window.step - block);
+  return w_.dynamic_slice(around, window.dim, w_.add(drift, w_.number(window.begin + low)),
+                          window.count);
+}
+
+ValueId Partitioner::fetch_whole(ValueId local, const Window& window) {
+  const Type type = w_.type(local);
+  Split from, to;
+  for (std::size_t d = 0; d < type.rank(); ++d) {
+    from.dims.push_back({type.shape[d], {}});
+    to.dims.push_back({type.shape[d], {}});
+  }
+  from.dims[window.dim] = DimSplit::blocks(window.size, window.axes);
+  to.dims[window.dim] = {window.size, {}};
+  const Route& route = routes_.find(split_id(from), split_id(to), bits(type.dtype));
+  for (const Route::Step& step : route.steps)
+    result_.communications.push_back(
+        {step.kind, step.over, step.bytes, step.seconds, current_, type.str(), depth_});
+  const ValueId whole = write_transition(w_, local, from, to);
+  const std::int64_t pieces = total(window.axes);
+  const std::int64_t last = window.begin + (pieces - 1) * window.step;
+  const std::int64_t low = std::max<std::int64_t>({-window.begin, -last, 0});
+  const std::int64_t high = std::max<std::int64_t>(
+      {window.begin + window.count - window.size, last + window.count - window.size, 0});
+  const ValueId fill = window.fill == kNone ? w_.zero(type.dtype) : window.fill;
+  const ValueId room = w_.pad(whole, window.dim, low, high, fill);
+  const ValueId begin =
+      w_.add(w_.multiply(w_.position(window.axes), window.step), w_.number(window.begin + low));
+  return w_.dynamic_slice(room, window.dim, begin, window.count);
+}
+
+}  // namespace heddle

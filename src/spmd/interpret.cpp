@@ -1,0 +1,122 @@
+// Arrays on a mesh: what each device has of them, and runs of per-device programs.
+#include <algorithm>
+
+#include "heddle/interpreter.h"
+#include "heddle/op.h"
+#include "heddle/op_piece.h"
+#include "heddle/spmd.h"
+#include "ir/index_space.h"
+#include "ir/scalar.h"
+
+namespace heddle {
+
+Array part_of(const Array& whole, const Split& split, const MeshDecl& mesh, std::int64_t position) {
+  const Type type = local_type(whole.type(), split);
+  Array part(type);
+  for (const SplitDigit& d : split.pending)
+    if (coordinate(d, mesh.mesh, position) != 0) return neutral_array(split.reduce, type);
+  if (part.elements() == 0) return part;
+  std::vector<std::vector<std::int64_t>> places;
+  for (const DimSplit& dim : split.dims) places.push_back(elements_of(dim, mesh.mesh, position));
+  const Index strides = row_major_strides(whole.shape());
+  const auto size = static_cast<std::size_t>(byte_size(type.dtype));
+  std::byte* to = part.mutable_bytes().data();
+  for (IndexWalk at(type.shape); at; ++at, to += size) {
+    std::int64_t flat = 0;
+    for (std::size_t d = 0; d < places.size() && flat >= 0; ++d) {
+      const std::int64_t place = places[d][static_cast<std::size_t>(at[d])];
+      flat = place < 0 ? -1 : flat + place * strides[d];
+    }
+    if (flat >= 0) std::memcpy(to, whole.element(flat).data(), size);
+  }
+  return part;
+}
+
+namespace {
+
+void put_part(const Array& part, const Split& split, const MeshDecl& mesh, std::int64_t position,
+              Array& whole) {
+  std::vector<std::vector<std::int64_t>> places;
+  for (const DimSplit& dim : split.dims) places.push_back(elements_of(dim, mesh.mesh, position));
+  const Index strides = row_major_strides(whole.shape());
+  const auto size = static_cast<std::size_t>(byte_size(part.dtype()));
+  std::int64_t from = 0;
+  for (IndexWalk at(part.shape()); at; ++at, ++from) {
+    std::int64_t flat = 0;
+    for (std::size_t d = 0; d < places.size() && flat >= 0; ++d) {
+      const std::int64_t place = places[d][static_cast<std::size_t>(at[d])];
+      flat = place < 0 ? -1 : flat + place * strides[d];
+    }
+    if (flat >= 0)
+      std::memcpy(whole.mutable_bytes().data() + static_cast<std::size_t>(flat) * size,
+                  part.element(from).data(), size);
+  }
+}
+
+}  // namespace
+
+Array whole_of(const std::vector<Array>& parts, const Type& type, const Split& split,
+               const MeshDecl& mesh) {
+  Array whole(type);
+  // The first of several copies counts.
+  for (std::size_t p = parts.size(); p-- > 0;)
+    put_part(parts[p], split, mesh, static_cast<std::int64_t>(p), whole);
+  return whole;
+}
+
+Expected<std::vector<Array>> interpret_on_mesh(const Spmd& spmd, const SpmdFunction& function,
+                                               const std::vector<Array>& arguments) {
+  const Function* local = spmd.program.find_function(function.name);
+  if (local == nullptr) return reason("there is no function @{}", function.name);
+  if (function.mesh == kNone) return interpret(spmd.program, *local, arguments);
+  const MeshDecl& mesh = spmd.program.meshes[function.mesh];
+  const std::int64_t devices = mesh.mesh.devices();
+  if (arguments.size() != function.arguments.size())
+    return reason("{} arguments came in, {} expected", arguments.size(), function.arguments.size());
+  for (const Split& split : function.results)
+    if (!split.pending.empty()) return reason("a result is unreduced, which has no whole array");
+  // A program that runs the function once per device; devices are partitions.
+  Program grid = spmd.program;
+  Function main;
+  main.name = "heddle.on_mesh";
+  main.body = grid.add_region();
+  std::vector<ValueId> operands;
+  std::vector<TypeId> results;
+  std::vector<Array> inputs;
+  Attr::List row;
+  std::vector<std::int64_t> position_of(static_cast<std::size_t>(devices));
+  for (std::int64_t p = 0; p < devices; ++p)
+    position_of[static_cast<std::size_t>(
+        mesh.device_ids.empty() ? p : mesh.device_ids[static_cast<std::size_t>(p)])] = p;
+  for (std::int64_t device = 0; device < devices; ++device) {
+    const std::int64_t p = position_of[static_cast<std::size_t>(device)];
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      inputs.push_back(part_of(arguments[i], function.arguments[i], mesh, p));
+      operands.push_back(grid.add_arg(main.body, grid.intern(inputs.back().type())));
+    }
+    for (TypeId t : local->results) results.push_back(t);
+    row.push_back(Attr{Attr::Symbol{function.name}});
+  }
+  const OpId run = grid.add_op(main.body, *find_op("interpreter.run_parallel"), operands, results,
+                               {{"programs", Attr{Attr::List{Attr{std::move(row)}}}}});
+  std::vector<ValueId> returned;
+  for (std::size_t i = 0; i < results.size(); ++i) returned.push_back(grid.result(grid.op(run), i));
+  main.results = results;
+  grid.add_op(main.body, *find_op("func.return"), returned, {});
+  grid.functions.push_back(main);
+  HEDDLE_TRY(std::vector<Array> all, interpret(grid, main, std::move(inputs)));
+  std::vector<Array> whole;
+  const std::size_t count = function.results.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<Array> parts;  // by position
+    for (std::int64_t p = 0; p < devices; ++p) {
+      const std::int64_t device =
+          mesh.device_ids.empty() ? p : mesh.device_ids[static_cast<std::size_t>(p)];
+      parts.push_back(all[static_cast<std::size_t>(device) * count + i]);
+    }
+    whole.push_back(whole_of(parts, function.result_types[i], function.results[i], mesh));
+  }
+  return whole;
+}
+
+}  // namespace heddle

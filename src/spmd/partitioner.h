@@ -1,0 +1,181 @@
+// Writes the per-device program of one function.
+#pragma once
+
+#include <unordered_map>
+
+#include "heddle/op.h"
+#include "heddle/op_piece.h"
+#include "heddle/spmd.h"
+#include "spmd/writer.h"
+
+namespace heddle {
+
+// Splits by number, so that they are compared and remembered cheaply.
+class SplitTable {
+ public:
+  int id(Split split);
+  const Split& operator[](int id) const { return *splits_[static_cast<std::size_t>(id)]; }
+
+ private:
+  std::vector<std::shared_ptr<const Split>> splits_;
+  std::unordered_multimap<std::uint64_t, int> ids_;
+};
+
+// How a value gets from one split to another.
+struct Route {
+  struct Step {
+    int to;
+    MoveKind kind;
+    std::int64_t bytes;
+    double seconds;
+    std::string over;
+  };
+  double seconds = 0;
+  std::vector<Step> steps;
+};
+
+class Routes {
+ public:
+  Routes(SplitTable& splits, const Mesh& mesh, const AxisRegistry& axes)
+      : splits_(splits), mesh_(mesh), axes_(axes), planner_(axes, 1) {}
+  const Route& find(int from, int to, std::int64_t element_bits);
+
+ private:
+  Route planned(int from, int to, std::int64_t element_bits);
+  struct Key {
+    int from, to;
+    std::int64_t bits;
+    auto operator<=>(const Key&) const = default;
+  };
+  SplitTable& splits_;
+  const Mesh& mesh_;
+  const AxisRegistry& axes_;
+  Planner planner_;
+  std::map<Key, Route> routes_;
+};
+
+// The factor along which concatenate joins its operands, whose dimension has the same number; -1
+// for all other ops.
+int joined_factor(const Program& program, const Op& op);
+
+// How an op is to be computed: which factors are split, and what follows for its values.
+struct Choice {
+  FactorAxes axes;
+  std::vector<int> operands, results;  // splits
+  bool whole = true;                   // on every device, from whole operands
+  int rows = -1;  // a slice along a split dimension: each device gives what it has of it
+  double cost = 0;
+};
+
+class Partitioner {
+ public:
+  Partitioner(const Program& from, Program& to, const Function& function, RuleCache& rules,
+              const MeshDecl& mesh, const Propagation& layouts);
+
+  // Adds the function to the program.
+  Expected<SpmdFunction> run();
+
+ private:
+  struct Window {
+    std::size_t dim;
+    AxisList axes;         // that the dimension is dealt out over
+    std::int64_t size;     // of the whole dimension
+    std::int64_t begin;    // of device 0
+    std::int64_t step;     // from one device to the next
+    std::int64_t count;    // elements of one device's window
+    ValueId fill = kNone;  // outside of the dimension; none: anything
+  };
+  // A value on the devices, lying as a split says.
+  struct Form {
+    int split;
+    ValueId local;
+  };
+
+  // ---- partitioner.cpp: values
+  const Type& type_of(ValueId v) const { return from_.type_of(v); }
+  int split_id(Split split) { return splits_.id(std::move(split)); }
+  int whole_id(ValueId v);
+  int resting(ValueId v);  // where propagation wants it
+  void define(ValueId v, int split, ValueId local);
+  ValueId get(ValueId v, int split);
+  bool write_cheap(ValueId v, int split);
+  const Form* cheapest(ValueId v, int split, double* seconds);
+  double cost_to(ValueId v, int split);
+  void forget_since(std::size_t mark);
+  void record(const Route::Step& step, ValueId v, int from, std::size_t first);
+  LocId location(LocId loc);
+
+  // ---- partitioner.cpp: ops
+  Verdict write_ops(RegionId region);
+  Verdict write_op(OpId id);
+  Verdict write_whole(OpId id);
+  Verdict write_reshard(OpId id);
+  bool comes_from(ValueId v, const AxisList& axes) const;
+  Verdict write_return(const Op& op, const std::vector<int>& splits, std::string_view name);
+  std::vector<RegionId> cloned_regions(const Op& op);
+
+  // ---- choose.cpp
+  const Choice& choose(OpId id, const IndexRule& rule);
+  Choice chosen(OpId id, const IndexRule& rule);
+  Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order);
+  std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
+  void make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes);
+  bool uniform(const Op& op, const IndexRule& rule, std::size_t factor, const FactorAxes& axes);
+  void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
+  void price(const Op& op, const IndexRule& rule, Choice& choice);
+  const Split* split_for(const Op& op, std::size_t value);
+
+  // ---- local_op.cpp
+  Verdict write_local(OpId id, const IndexRule& rule, const Choice& choice);
+  Verdict write_plain(const Op& op, const IndexRule& rule, const Choice& choice,
+                      std::vector<ValueId> operands);
+  Verdict write_piece(const Op& op, const IndexRule& rule, const Choice& choice,
+                      std::vector<ValueId> operands);
+  Window joined_window(const Op& op, const AxisList& axes, std::size_t operand) const;
+  Verdict write_rows(const Op& op, const Choice& choice, ValueId operand);
+  Verdict write_concatenate(const Op& op, const Choice& choice, std::vector<ValueId> operands);
+  ValueId fill_value(const Op& op, const IndexRule& rule, std::size_t operand,
+                     const std::vector<ValueId>& operands);
+  void neutralise(const Op& op, const IndexRule& rule, const Choice& choice,
+                  std::vector<ValueId>& operands);
+
+  // ---- fetch.cpp: windows of a dimension that is dealt out in blocks
+  struct Reach {
+    std::int64_t low = 0, high = 0;
+    bool near = false;  // the neighbours have it, and it is less than the whole
+  };
+  static Reach reach_of(const Window& window);
+  ValueId fetch(ValueId local, const Window& window);
+  ValueId fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
+                           std::int64_t high);
+  ValueId fetch_whole(ValueId local, const Window& window);
+
+  // ---- control.cpp
+  Verdict write_loop(OpId id);
+  Verdict write_branch(OpId id);
+  Verdict write_manual(OpId id);
+  Expected<RegionId> write_region(RegionId region, const std::vector<int>& args,
+                                  const std::vector<int>& returned);
+
+  const Program& from_;
+  Program& out_;
+  const Function& function_;
+  RuleCache& rules_;
+  const MeshDecl& mesh_;
+  const Propagation& layouts_;
+  SplitTable splits_;
+  Routes routes_;
+  Writer w_;
+  std::vector<std::vector<Form>> forms_;  // by ValueId of the logical program
+  std::vector<ValueId> trail_;            // values that got forms, in order
+  std::vector<int> uses_;
+  std::vector<LocId> locations_;
+  std::unordered_multimap<std::uint64_t, std::pair<OpId, std::pair<std::vector<int>, Choice>>>
+      choices_;
+  SpmdFunction result_;
+  OpId current_ = kNone;
+  int depth_ = 0;
+  int manual_ = 0;  // inside bodies that are written per device
+};
+
+}  // namespace heddle

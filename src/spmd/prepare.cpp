@@ -1,0 +1,156 @@
+#include "spmd/prepare.h"
+
+#include <algorithm>
+#include <map>
+
+#include "heddle/interpreter.h"
+#include "heddle/op.h"
+#include "ir/attr_access.h"
+#include "ir/clone.h"
+#include "ir/rewrite.h"
+#include "ir/scalar.h"
+
+namespace heddle {
+
+namespace {
+
+// What a value is, where a few ops on constants give it.
+std::optional<Array> known_value(const Program& program, ValueId value) {
+  constexpr std::size_t kMostOps = 24;
+  constexpr std::int64_t kMostElements = 64;
+  std::map<OpId, bool> needed;  // in the order in which they stand
+  std::vector<ValueId> open{value};
+  while (!open.empty()) {
+    const ValueId v = open.back();
+    open.pop_back();
+    const OpId id = program.value(v).op;
+    if (id == kNone || !program.type_of(v).is_tensor()) return std::nullopt;
+    const Op& op = program.op(id);
+    const bool pure = op.def->cls == OpClass::light || op.def->cls == OpClass::move;
+    if (!pure || op.region_count > 0 || program.type_of(v).elements() > kMostElements)
+      return std::nullopt;
+    if (!needed.emplace(id, true).second) continue;
+    if (needed.size() > kMostOps) return std::nullopt;
+    for (ValueId operand : program.operands(op)) open.push_back(operand);
+  }
+  Program alone;
+  Function f;
+  f.name = "main";
+  f.body = alone.add_region();
+  ValueMap values;
+  for (const auto& [id, _] : needed) clone_op(alone, f.body, program, program.op(id), values);
+  const ValueId result = values.at(value);
+  f.results = {alone.value(result).type};
+  alone.add_op(f.body, *find_op("func.return"), {&result, 1}, {});
+  alone.functions.push_back(f);
+  auto arrays = interpret(alone, alone.functions[0], {});
+  if (!arrays) return std::nullopt;
+  return (*arrays)[0];
+}
+
+// An update of all elements from `start` on.
+struct Update {
+  ValueId operand = kNone, update = kNone;
+  std::vector<std::int64_t> start;
+};
+
+std::optional<Update> slice_update(const Program& program, const Op& op) {
+  Update found{program.operands(op)[0], program.operands(op)[1], {}};
+  const Shape &whole = program.type_of(found.operand).shape,
+              &part = program.type_of(found.update).shape;
+  for (std::size_t d = 0; d < whole.size(); ++d) {
+    if (part[d] == whole[d]) {
+      found.start.push_back(0);
+      continue;
+    }
+    const auto at = known_value(program, program.operands(op)[d + 2]);
+    if (!at) return std::nullopt;
+    found.start.push_back(std::clamp<std::int64_t>(to_int64(*at, 0), 0, whole[d] - part[d]));
+  }
+  return found;
+}
+
+// A scatter of one block that replaces what is there.
+std::optional<Update> block_scatter(const Program& program, const Op& op) {
+  if (op.operand_count != 3) return std::nullopt;
+  const Region& body = program.region(program.regions(op)[0]);
+  const Op& end = program.op(body.ops.back());
+  if (body.ops.size() != 1 || program.operands(end)[0] != body.args[1]) return std::nullopt;
+  Update found{program.operands(op)[0], program.operands(op)[2], {}};
+  const Type &whole = program.type_of(found.operand), &part = program.type_of(found.update);
+  const Attr* dims = program.attr(op, "scatter_dimension_numbers");
+  const auto windows = integers_or(field(dims, "update_window_dims"));
+  const auto map = integers_or(field(dims, "scatter_dims_to_operand_dims"));
+  if (windows.size() != whole.rank() || part.rank() != whole.rank()) return std::nullopt;
+  const auto indices = known_value(program, program.operands(op)[1]);
+  if (!indices || indices->elements() != static_cast<std::int64_t>(map.size())) return std::nullopt;
+  found.start.assign(whole.rank(), 0);
+  for (std::size_t i = 0; i < map.size(); ++i)
+    found.start[static_cast<std::size_t>(map[i])] =
+        to_int64(*indices, static_cast<std::int64_t>(i));
+  for (std::size_t d = 0; d < whole.rank(); ++d)
+    if (found.start[d] < 0 || found.start[d] + part.shape[d] > whole.shape[d]) return std::nullopt;
+  return found;
+}
+
+// Small updates stay: they are better done in place.
+std::optional<Update> known_update(const Program& program, const Op& op) {
+  const std::string_view name = op.def->name;
+  std::optional<Update> found;
+  if (name == "stablehlo.scatter") found = block_scatter(program, op);
+  if (name == "stablehlo.dynamic_update_slice") found = slice_update(program, op);
+  if (!found) return std::nullopt;
+  const std::int64_t part = program.type_of(found->update).elements();
+  if (part == 0 || 2 * part < program.type_of(found->operand).elements()) return std::nullopt;
+  return found;
+}
+
+Expected<bool> replaced(Rewriter& rewriter, const Op& op) {
+  const auto found = known_update(rewriter.from, op);
+  if (!found) return false;
+  Builder& b = rewriter.to;
+  const Var operand = rewriter.value(found->operand), update = rewriter.value(found->update);
+  const Type type = operand.type();
+  Attr::Integers low, high;
+  Var inside;
+  for (std::size_t d = 0; d < type.rank(); ++d) {
+    const std::int64_t begin = found->start[d], end = begin + update.type().shape[d];
+    low.push_back(begin);
+    high.push_back(type.shape[d] - end);
+    if (end - begin == type.shape[d]) continue;
+    const Var place = b.iota(Type::tensor(DType::i32, type.shape), static_cast<std::int64_t>(d));
+    const Var here =
+        b.op("and", {b.compare("GE", place, b.full_like(place, static_cast<double>(begin))),
+                     b.compare("LT", place, b.full_like(place, static_cast<double>(end)))});
+    inside = inside.none() ? here : b.op("and", {inside, here});
+  }
+  if (inside.none()) {
+    rewriter.define_results(op, {update});
+    return true;
+  }
+  const Var padded = b.op("pad", {update, b.constant(Array(Type::tensor(type.dtype, {})))}, type,
+                          {{"edge_padding_high", Attr{high}},
+                           {"edge_padding_low", Attr{low}},
+                           {"interior_padding", Attr{Attr::Integers(type.rank(), 0)}}});
+  const Var result = b.select(inside, padded, operand);
+  if (b.failed()) return b.finish().why();
+  const LayoutId layout = rewriter.from.value(rewriter.from.result(op, 0)).layout;
+  if (layout != kNone)
+    b.program.set_layout(result.id(), b.program.intern(*rewriter.from.layout(layout)));
+  rewriter.define_results(op, {result});
+  return true;
+}
+
+}  // namespace
+
+Expected<Program> with_known_places(const Program& program) {
+  bool any = false;
+  for (OpId id = 0; id < program.op_count() && !any; ++id)
+    any = known_update(program, program.op(id)).has_value();
+  if (!any) return program;
+  Rewriter rewriter(program, replaced);
+  for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
+  return rewriter.finish();
+}
+
+}  // namespace heddle

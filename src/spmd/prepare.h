@@ -1,0 +1,12 @@
+// Rewrites that make more of a program splittable.
+#pragma once
+
+#include "heddle/program.h"
+
+namespace heddle {
+
+// Updates of a part that lies at a place known beforehand, as x.at[1:-1].set(y) gives them, become
+// a pad and a choice by place: what is next to a part's edge then comes from neighbours.
+Expected<Program> with_known_places(const Program& program);
+
+}  // namespace heddle

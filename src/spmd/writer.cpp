@@ -1,0 +1,319 @@
+#include "spmd/writer.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "heddle/op.h"
+#include "ir/scalar.h"
+
+namespace heddle {
+
+std::string_view combining_op(ReduceOp op) {
+  static constexpr std::string_view names[] = {"stablehlo.add",     "stablehlo.multiply",
+                                               "stablehlo.minimum", "stablehlo.maximum",
+                                               "stablehlo.and",     "stablehlo.or"};
+  return names[static_cast<int>(op)];
+}
+
+Attr integer_list(std::vector<std::int64_t> values) {
+  return Attr{Attr::Integers(std::move(values))};
+}
+
+ValueId Writer::op(std::string_view name, std::vector<ValueId> operands, const Type& result,
+                   AttrDict attrs, std::vector<RegionId> regions) {
+  const TypeId type = out.intern(result);
+  const OpId id =
+      out.add_op(at, *find_op(name), operands, {&type, 1}, std::move(attrs), regions, loc);
+  return out.result(out.op(id), 0);
+}
+
+ValueId Writer::constant(Array value) {
+  const Type type = value.type();
+  return op("stablehlo.constant", {}, type, {{"value", Attr{std::move(value)}}});
+}
+
+ValueId Writer::number(std::int64_t value) {
+  return constant(Array(Type::tensor(DType::i64, {}), std::as_bytes(std::span(&value, 1))));
+}
+
+ValueId Writer::zero(DType dtype) { return constant(Array(Type::tensor(dtype, {}))); }
+
+ValueId Writer::convert(ValueId scalar, DType dtype) {
+  Type wanted = type(scalar);
+  if (wanted.dtype == dtype) return scalar;
+  wanted.dtype = dtype;
+  return op("stablehlo.convert", {scalar}, wanted);
+}
+
+ValueId Writer::over(ValueId scalar, const Type& wanted) {
+  if (wanted.rank() == 0) return scalar;
+  return op("stablehlo.broadcast_in_dim", {scalar}, wanted,
+            {{"broadcast_dimensions", integer_list({})}});
+}
+
+ValueId Writer::reshape(ValueId v, Shape shape) {
+  if (type(v).shape == shape) return v;
+  const Type wanted = Type::tensor(type(v).dtype, std::move(shape));
+  return op("stablehlo.reshape", {v}, wanted);
+}
+
+ValueId Writer::transpose(ValueId v, const std::vector<std::int64_t>& order) {
+  if (std::ranges::is_sorted(order)) return v;
+  Type wanted = type(v);
+  for (std::size_t d = 0; d < order.size(); ++d)
+    wanted.shape[d] = type(v).shape[static_cast<std::size_t>(order[d])];
+  return op("stablehlo.transpose", {v}, wanted, {{"permutation", integer_list(order)}});
+}
+
+ValueId Writer::slice(ValueId v, std::size_t dim, std::int64_t start, std::int64_t count,
+                      std::int64_t stride) {
+  Type wanted = type(v);
+  if (start == 0 && stride == 1 && count == wanted.shape[dim]) return v;
+  std::vector<std::int64_t> starts(wanted.rank(), 0), limits = wanted.shape,
+                                                      strides(wanted.rank(), 1);
+  starts[dim] = start;
+  limits[dim] = count == 0 ? start : start + (count - 1) * stride + 1;
+  strides[dim] = stride;
+  wanted.shape[dim] = count;
+  return op("stablehlo.slice", {v}, wanted,
+            {{"limit_indices", integer_list(limits)},
+             {"start_indices", integer_list(starts)},
+             {"strides", integer_list(strides)}});
+}
+
+ValueId Writer::pad(ValueId v, std::size_t dim, std::int64_t low, std::int64_t high, ValueId fill) {
+  if (low == 0 && high == 0) return v;
+  Type wanted = type(v);
+  const std::vector<std::int64_t> none(wanted.rank(), 0);
+  std::vector<std::int64_t> lows = none, highs = none;
+  lows[dim] = low;
+  highs[dim] = high;
+  wanted.shape[dim] += low + high;
+  return op("stablehlo.pad", {v, fill}, wanted,
+            {{"edge_padding_high", integer_list(highs)},
+             {"edge_padding_low", integer_list(lows)},
+             {"interior_padding", integer_list(none)}});
+}
+
+ValueId Writer::concatenate(std::vector<ValueId> parts, std::size_t dim) {
+  if (parts.size() == 1) return parts[0];
+  Type wanted = type(parts[0]);
+  wanted.shape[dim] = 0;
+  for (ValueId p : parts) wanted.shape[dim] += type(p).shape[dim];
+  return op("stablehlo.concatenate", std::move(parts), wanted,
+            {{"dimension", Attr{Attr::Integer{static_cast<std::int64_t>(dim), "i64"}}}});
+}
+
+ValueId Writer::dynamic_slice(ValueId v, std::size_t dim, ValueId start, std::int64_t count) {
+  Type wanted = type(v);
+  wanted.shape[dim] = count;
+  const ValueId origin = number(0);
+  std::vector<ValueId> operands{v};
+  for (std::size_t d = 0; d < wanted.rank(); ++d) operands.push_back(d == dim ? start : origin);
+  return op("stablehlo.dynamic_slice", std::move(operands), wanted,
+            {{"slice_sizes", integer_list(wanted.shape)}});
+}
+
+ValueId Writer::select(ValueId truth, ValueId yes, ValueId no) {
+  const Type wanted = type(yes);
+  return op("stablehlo.select", {truth, yes, no}, wanted);
+}
+
+ValueId Writer::compare(ValueId a, ValueId b, const char* direction) {
+  const Type wanted = Type::tensor(DType::i1, type(a).shape);
+  return op("stablehlo.compare", {a, b}, wanted,
+            {{"comparison_direction", Attr{Attr::Enum{"comparison_direction", direction}}}});
+}
+
+ValueId Writer::add(ValueId a, ValueId b) {
+  const Type wanted = type(a);
+  return op("stablehlo.add", {a, b}, wanted);
+}
+
+ValueId Writer::multiply(ValueId a, std::int64_t by) {
+  if (by == 1) return a;
+  const Type wanted = type(a);
+  return op("stablehlo.multiply", {a, over(number(by), wanted)}, wanted);
+}
+
+// ---- the device
+
+std::int64_t Writer::device_at(std::int64_t position) const {
+  return mesh.device_ids.empty() ? position : mesh.device_ids[static_cast<std::size_t>(position)];
+}
+
+void Writer::write_position() {
+  ValueId device = op("stablehlo.partition_id", {}, Type::tensor(DType::ui32, {}));
+  device = convert(device, DType::i64);
+  if (!mesh.device_ids.empty()) {
+    // Which position the device has: the numbers turned round.
+    const auto n = static_cast<std::int64_t>(mesh.device_ids.size());
+    Array positions(Type::tensor(DType::i64, {n}));
+    for (std::int64_t p = 0; p < n; ++p)
+      positions.as_mutable<std::int64_t>()[static_cast<std::size_t>(device_at(p))] = p;
+    device = reshape(dynamic_slice(constant(std::move(positions)), 0, device, 1), {});
+  }
+  along_.clear();
+  const Type scalar = Type::tensor(DType::i64, {});
+  std::int64_t inner = mesh.mesh.devices();
+  for (const MeshAxis& axis : mesh.mesh.axes()) {
+    inner /= axis.size;
+    ValueId c = device;
+    if (inner > 1) c = op("stablehlo.divide", {c, number(inner)}, scalar);
+    if (inner * axis.size < mesh.mesh.devices())
+      c = op("stablehlo.remainder", {c, number(axis.size)}, scalar);
+    along_.push_back(c);
+  }
+}
+
+ValueId Writer::position(const AxisList& axes) {
+  const Type scalar = Type::tensor(DType::i64, {});
+  ValueId sum = kNone;
+  std::int64_t step = 1;
+  for (std::size_t i = axes.size(); i-- > 0; step *= axes[i].extent) {
+    const SplitDigit& d = axes[i];
+    ValueId c = along_[static_cast<std::size_t>(d.axis)];
+    if (d.stride > 1) c = op("stablehlo.divide", {c, number(d.stride)}, scalar);
+    if (d.stride * d.extent < mesh.mesh.axes()[static_cast<std::size_t>(d.axis)].size)
+      c = op("stablehlo.remainder", {c, number(d.extent)}, scalar);
+    c = multiply(c, step);
+    sum = sum == kNone ? c : add(sum, c);
+  }
+  return sum == kNone ? number(0) : sum;
+}
+
+ValueId Writer::is_first(const AxisList& axes) { return compare(position(axes), number(0), "EQ"); }
+
+ValueId Writer::masked(ValueId v, std::size_t dim, ValueId begin, std::int64_t size, ValueId fill) {
+  const Type here = type(v);
+  const Type places = Type::tensor(DType::i64, {here.shape[dim]});
+  const ValueId counted =
+      op("stablehlo.iota", {}, places, {{"iota_dimension", Attr{Attr::Integer{0, "i64"}}}});
+  const ValueId place = add(counted, over(begin, places));
+  const ValueId low = compare(place, over(number(0), places), "GE");
+  const ValueId high = compare(place, over(number(size), places), "LT");
+  const ValueId inside = op("stablehlo.and", {low, high}, Type::tensor(DType::i1, places.shape));
+  const ValueId all =
+      op("stablehlo.broadcast_in_dim", {inside}, Type::tensor(DType::i1, here.shape),
+         {{"broadcast_dimensions", integer_list({static_cast<std::int64_t>(dim)})}});
+  return select(all, v, over(fill, here));
+}
+
+// ---- collectives
+
+AttrDict Writer::groups(const AxisList& axes, bool global_ids) {
+  Attr::List refs;
+  for (const SplitDigit& d : axes) {
+    const MeshAxis& axis = mesh.mesh.axes()[static_cast<std::size_t>(d.axis)];
+    AttrDict fields{{"name", Attr{axis.name}}};
+    if (d.extent != axis.size)
+      fields.push_back({"sub_axis_info",
+                        Attr{fmt::format("({}){}", axis.size / d.extent / d.stride, d.extent)}});
+    refs.push_back(Attr{Attr::Struct{"axis_ref", std::move(fields)}});
+  }
+  AttrDict attrs;
+  attrs.push_back(
+      {"channel_handle", Attr{Attr::Struct{"channel_handle",
+                                           {{"handle", Attr{Attr::Integer{++channel_, "i64"}}},
+                                            {"type", Attr{Attr::Integer{1, "i64"}}}}}}});
+  attrs.push_back({"replica_groups", Attr{Attr::Struct{"replica_group_mesh_axes",
+                                                       {{"mesh", Attr{Attr::Symbol{mesh.name}}},
+                                                        {"axes", Attr{std::move(refs)}}}}}});
+  if (global_ids) attrs.push_back({"use_global_device_ids", Attr{Attr::Unit{}}});
+  return attrs;
+}
+
+RegionId Writer::reducer(ReduceOp kind, DType dtype) {
+  const RegionId body = out.add_region();
+  const Type scalar = Type::tensor(dtype, {});
+  const TypeId id = out.intern(scalar);
+  const ValueId a = out.add_arg(body, id), b = out.add_arg(body, id);
+  const RegionId back = at;
+  at = body;
+  const ValueId both = op(combining_op(kind), {a, b}, scalar);
+  out.add_op(body, *find_op("stablehlo.return"), {&both, 1}, {}, {}, {}, loc);
+  at = back;
+  return body;
+}
+
+namespace {
+
+NamedAttr integer(std::string name, std::size_t value) {
+  return {std::move(name), Attr{Attr::Integer{static_cast<std::int64_t>(value), "i64"}}};
+}
+
+}  // namespace
+
+ValueId Writer::all_gather(ValueId v, std::size_t dim, const AxisList& axes) {
+  Type wanted = type(v);
+  wanted.shape[dim] *= total(axes);
+  AttrDict attrs = groups(axes, true);
+  attrs.insert(attrs.begin(), integer("all_gather_dim", dim));
+  return op("stablehlo.all_gather", {v}, wanted, std::move(attrs));
+}
+
+ValueId Writer::all_reduce(ValueId v, const AxisList& axes, ReduceOp kind) {
+  const Type wanted = type(v);
+  AttrDict attrs = groups(axes, true);
+  return op("stablehlo.all_reduce", {v}, wanted, std::move(attrs), {reducer(kind, wanted.dtype)});
+}
+
+ValueId Writer::reduce_scatter(ValueId v, std::size_t dim, const AxisList& axes, ReduceOp kind) {
+  Type wanted = type(v);
+  wanted.shape[dim] /= total(axes);
+  AttrDict attrs = groups(axes, true);
+  attrs.insert(attrs.begin() + 2, integer("scatter_dimension", dim));
+  return op("stablehlo.reduce_scatter", {v}, wanted, std::move(attrs),
+            {reducer(kind, wanted.dtype)});
+}
+
+ValueId Writer::all_to_all(ValueId v, std::size_t dim, const AxisList& axes) {
+  const Type wanted = type(v);
+  AttrDict attrs = groups(axes, false);
+  attrs.insert(attrs.begin() + 1, integer("concat_dimension", dim));
+  attrs.push_back(integer("split_count", static_cast<std::size_t>(total(axes))));
+  attrs.push_back(integer("split_dimension", dim));
+  return op("stablehlo.all_to_all", {v}, wanted, std::move(attrs));
+}
+
+ValueId Writer::permute(ValueId v, const Array& pairs) {
+  const Type wanted = type(v);
+  AttrDict attrs = groups({}, false);
+  attrs.pop_back();
+  attrs.push_back({"source_target_pairs", Attr{pairs}});
+  return op("stablehlo.collective_permute", {v}, wanted, std::move(attrs));
+}
+
+const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
+  std::vector<std::int64_t> key;
+  for (const SplitDigit& d : axes) key.insert(key.end(), {d.extent, d.axis, d.stride});
+  auto [it, is_new] = shifts_.try_emplace({key, by});
+  if (!is_new) return it->second;
+  std::vector<std::int64_t> steps;  // of a device's number along each of the axes
+  for (const SplitDigit& d : axes) {
+    std::int64_t inner = d.stride;
+    for (std::size_t a = static_cast<std::size_t>(d.axis) + 1; a < mesh.mesh.axes().size(); ++a)
+      inner *= mesh.mesh.axes()[a].size;
+    steps.push_back(inner);
+  }
+  std::vector<std::int64_t> pairs;
+  const std::int64_t count = total(axes);
+  for (std::int64_t p = 0; p < mesh.mesh.devices(); ++p) {
+    std::int64_t here = 0, base = p;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const std::int64_t c = coordinate(axes[i], mesh.mesh, p);
+      here = here * axes[i].extent + c;
+      base -= c * steps[i];
+    }
+    std::int64_t there = here + by;
+    if (there < 0 || there >= count) continue;
+    for (std::size_t i = axes.size(); i-- > 0; there /= axes[i].extent)
+      base += there % axes[i].extent * steps[i];
+    pairs.insert(pairs.end(), {device_at(p), device_at(base)});
+  }
+  const auto n = static_cast<std::int64_t>(pairs.size() / 2);
+  it->second = Array(Type::tensor(DType::i64, {n, 2}), std::as_bytes(std::span(pairs)));
+  return it->second;
+}
+
+}  // namespace heddle

@@ -1,0 +1,184 @@
+// What devices tell each other, counted: no more than the layouts ask for.
+#include "spmd_mesh.h"
+
+namespace heddle::test {
+namespace {
+
+Type f32(Shape shape) { return Type::tensor(DType::f32, std::move(shape)); }
+
+constexpr std::int64_t kBatch = 4, kTokens = 8, kWidth = 16, kHeads = 4, kInner = 32;
+
+Var layer_norm(Builder& b, Var x) {
+  const Var mean = b.reduce(x, {2}, "add") / static_cast<double>(kWidth);
+  const Var centred = x - b.broadcast(mean, x.type().shape, {0, 1});
+  const Var spread = b.reduce(centred * centred, {2}, "add") / static_cast<double>(kWidth) + 1e-5;
+  return centred * b.broadcast(b.op("rsqrt", {spread}), x.type().shape, {0, 1});
+}
+
+Var attention(Builder& b, Var x, Var wq, Var wk, Var wv, Var wo) {
+  auto heads = [&](Var w) {
+    return b.reshape(b.dot(x, w), {kBatch, kTokens, kHeads, kWidth / kHeads});
+  };
+  const DotDims scores{{0, 2}, {0, 2}, {3}, {3}};
+  const Var s = b.op("exponential", {b.dot(heads(wq), heads(wk), scores)});
+  const Var sum = b.reduce(s, {3}, "add");
+  const Var p = s / b.broadcast(sum, s.type().shape, {0, 1, 2});
+  const Var mixed = b.dot(p, heads(wv), DotDims{{0, 1}, {0, 2}, {3}, {1}});
+  return b.dot(b.reshape(b.transpose(mixed, {0, 2, 1, 3}), {kBatch, kTokens, kWidth}), wo);
+}
+
+Program transformer_layer() {
+  Builder b("layer");
+  const Type x = f32({kBatch, kTokens, kWidth}), w = f32({kWidth, kWidth});
+  b.function("main", {x, w, w, w, w, f32({kWidth, kInner}), f32({kInner, kWidth})},
+             [&](const Vars& in) -> Vars {
+               const Var h = in[0] + attention(b, layer_norm(b, in[0]), in[1], in[2], in[3], in[4]);
+               const Var inner = b.op("tanh", {b.dot(layer_norm(b, h), in[5])});
+               return {h + b.dot(inner, in[6])};
+             });
+  return b.finish().value();
+}
+
+std::vector<Seed> megatron() {
+  std::vector<Seed> seeds{argument(0, {{"dp"}, {}, {}})};
+  for (std::size_t i : {1, 2, 3}) seeds.push_back(argument(i, {{}, {"tp"}}));
+  seeds.push_back(argument(4, {{"tp"}, {}}));
+  seeds.push_back(argument(5, {{}, {"tp"}}));
+  seeds.push_back(argument(6, {{"tp"}, {}}));
+  return seeds;
+}
+
+TEST(Communication, AMegatronLayerHasTwoAllReducesForward) {
+  const Program program = transformer_layer();
+  const Spmd spmd = on_mesh(program, {{"dp", 2}, {"tp", 4}}, megatron());
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over tp", 2}}));
+  EXPECT_LT(difference(program, spmd), 1e-4);
+}
+
+// The gradient of a product of three: dx is summed over the split width, weights over the batch.
+TEST(Communication, TheBackwardPassOfAnMlpHasOneAllReducePerSplitWidth) {
+  Builder b("mlp");
+  const Type x = f32({8, 16}), w1 = f32({16, 32}), w2 = f32({32, 16});
+  b.function("main", {x, w1, w2, x}, [&](const Vars& in) -> Vars {
+    const Var h = b.op("tanh", {b.dot(in[0], in[1])});
+    const Var y = b.dot(h, in[2]);
+    const Var dh = b.dot(in[3], in[2], DotDims{{}, {}, {1}, {1}}) * (1.0 - h * h);
+    return {y, b.dot(dh, in[1], DotDims{{}, {}, {1}, {1}}),
+            b.dot(in[0], dh, DotDims{{}, {}, {0}, {0}}),
+            b.dot(h, in[3], DotDims{{}, {}, {0}, {0}})};
+  });
+  const Program program = b.finish().value();
+  const Spmd spmd =
+      on_mesh(program, {{"dp", 2}, {"tp", 4}},
+              {argument(0, {{"dp"}, {}}), argument(1, {{}, {"tp"}}), argument(2, {{"tp"}, {}}),
+               argument(3, {{"dp"}, {}}), result(1, {{"dp"}, {}}), result(2, {{}, {"tp"}}),
+               result(3, {{"tp"}, {}})});
+  EXPECT_EQ(counts(spmd),
+            (std::map<std::string, int>{{"all-reduce over tp", 2}, {"all-reduce over dp", 2}}));
+  EXPECT_LT(difference(program, spmd), 1e-3);
+}
+
+// States that are split over the replicas: gradients are scattered, parameters gathered.
+TEST(Communication, ASplitOptimiserScattersGradientsAndGathersParameters) {
+  Builder b("zero");
+  const Type x = f32({16, 256}), y = f32({16, 512}), w = f32({256, 512});
+  b.function("main", {x, y, w, w}, [&](const Vars& in) -> Vars {
+    const Var gradient = b.dot(in[0], in[1], DotDims{{}, {}, {0}, {0}});
+    const Var state = in[3] * 0.9 + gradient;
+    return {in[2] - state * 0.1, state};
+  });
+  const Program program = b.finish().value();
+  const Spmd spmd =
+      on_mesh(program, {{"dp", 4}},
+              {argument(0, {{"dp"}, {}}), argument(1, {{"dp"}, {}}), argument(2, {{}, {}}),
+               argument(3, {{"dp"}, {}}), result(0, {{}, {}}), result(1, {{"dp"}, {}})});
+  EXPECT_EQ(counts(spmd),
+            (std::map<std::string, int>{{"reduce-scatter over dp", 1}, {"all-gather over dp", 1}}));
+  const std::int64_t whole = 256 * 512 * 4;
+  EXPECT_EQ(bytes(spmd), 2 * whole / 4 * 3);
+  EXPECT_LT(difference(program, spmd), 1e-3);
+}
+
+TEST(Communication, AStencilExchangesItsHalo) {
+  Builder b("stencil");
+  const Type u = f32({16, 6});
+  b.function("main", {u}, [&](const Vars& in) -> Vars {
+    const Var above = b.slice(in[0], {0, 0}, {14, 6}), below = b.slice(in[0], {2, 0}, {16, 6});
+    const Var inner = (above + below) * 0.5;
+    return {b.op("pad", {inner, b.full(f32({}), 1)}, u,
+                 {{"edge_padding_high", Attr{Attr::Integers{1, 0}}},
+                  {"edge_padding_low", Attr{Attr::Integers{1, 0}}},
+                  {"interior_padding", Attr{Attr::Integers{0, 0}}}})};
+  });
+  const Program program = b.finish().value();
+  const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}})});
+  for (const Communication& c : spmd.functions[0].communications)
+    EXPECT_EQ(c.kind, MoveKind::halo_exchange);
+  EXPECT_LE(bytes(spmd), 6 * 6 * 4);  // six rows at most of 16
+  EXPECT_LT(difference(program, spmd), 1e-5);
+}
+
+// What is said of a matrix product alone reaches all of a chain of ops.
+TEST(Propagation, FollowsReshapesAndTransposes) {
+  Builder b("chain");
+  b.function("main", {f32({8, 12})}, [&](const Vars& in) -> Vars {
+    return {b.transpose(b.reshape(in[0], {8, 3, 4}), {1, 0, 2})};
+  });
+  Program program = b.finish().value();
+  (void)program.add_mesh("mesh", {{"x", 2}, {"y", 2}}).value();
+  RuleCache rules(program);
+  PropagateOptions options;
+  options.seeds = {argument(0, {{"x"}, {}})};
+  const Propagation out = propagate(program, program.functions[0], rules, options).value();
+  EXPECT_EQ(text_of(out.results[0], program.meshes[0].mesh), "[{}, {\"x\"}, {}]");
+}
+
+TEST(Propagation, TheLargerTensorWinsAConflict) {
+  Builder b("conflict");
+  b.function("main", {f32({8, 8}), f32({8})},
+             [&](const Vars& in) -> Vars { return {in[0] + b.broadcast(in[1], {8, 8}, {0})}; });
+  Program program = b.finish().value();
+  (void)program.add_mesh("mesh", {{"x", 2}, {"y", 2}}).value();
+  RuleCache rules(program);
+  PropagateOptions options;
+  options.seeds = {argument(0, {{"x"}, {}}), argument(1, {{"y"}})};
+  const Propagation out = propagate(program, program.functions[0], rules, options).value();
+  EXPECT_EQ(text_of(out.results[0], program.meshes[0].mesh), "[{\"x\"}, {}]");
+  EXPECT_FALSE(out.conflicts.empty());
+}
+
+// The program of one device says nothing about how many there are.
+TEST(Partition, TheProgramDoesNotGrowWithTheMesh) {
+  std::size_t ops = 0;
+  for (std::int64_t n : {2, 16, 65536}) {
+    Builder b("large");
+    const Type x = f32({65536 * 4, 64}), w = f32({64, 64});
+    b.function("main", {x, w}, [&](const Vars& in) -> Vars {
+      return {b.dot(in[0], b.dot(in[0], b.dot(in[0], in[1]), DotDims{{}, {}, {0}, {0}}))};
+    });
+    const Spmd spmd = on_mesh(b.finish().value(), {{"dp", n}}, {argument(0, {{"dp"}, {}})});
+    EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over dp", 1}}));
+    if (ops == 0) ops = spmd.program.op_count();
+    EXPECT_EQ(spmd.program.op_count(), ops);
+  }
+}
+
+TEST(Partition, ALayoutThatDoesNotFitIsRefused) {
+  Builder b("bad");
+  b.function("main", {f32({8})}, [&](const Vars& in) -> Vars { return {in[0]}; });
+  Program program = b.finish().value();
+  (void)program.add_mesh("mesh", {{"x", 2}}).value();
+  SpmdOptions options;
+  options.mesh = "mesh";
+  options.seeds = {argument(0, {{"z"}})};
+  const auto unknown = partition(program, options);
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.reason().find("argument 0: mesh @mesh has no axis \"z\""), std::string::npos);
+  options.seeds = {argument(3, {{"x"}})};
+  EXPECT_FALSE(partition(program, options).ok());
+  options.mesh = "other";
+  EXPECT_FALSE(partition(program, options).ok());
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,29 @@
+// What commands that work on a mesh take from the command line: the mesh and what lies where.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/spmd.h"
+
+namespace CLI {
+class App;
+}
+
+namespace heddle::cli {
+
+struct MeshRequest {
+  std::string mesh;                 // "dp=2,tp=2", or "@mesh" of the program; empty: as it says
+  std::vector<std::string> shards;  // "arg0=dp,_", "tensor<8x4xf32>=[{\"x\"}, {}]"
+  std::string plan;                 // a file with both
+  bool closed = false;
+  bool given() const { return !mesh.empty() || !shards.empty() || !plan.empty(); }
+};
+
+void add_mesh_options(CLI::App& command, MeshRequest& request);
+
+// The program for every device of the mesh. Calls are inlined and client ops lowered first.
+// Throws what is wrong.
+Spmd partition_for(Program program, const MeshRequest& request);
+
+}  // namespace heddle::cli

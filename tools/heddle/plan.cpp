@@ -1,0 +1,188 @@
+// heddle plan: how a program is dealt out over a mesh, and what its devices tell each other.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "heddle/op.h"
+#include "heddle/stablehlo.h"
+#include "heddle/verify.h"
+#include "mesh_request.h"
+#include "program_commands.h"
+#include "terminal.h"
+
+namespace heddle::cli {
+namespace {
+
+struct PlanRequest {
+  std::string file;
+  MeshRequest mesh;
+  bool explain = false, program = false;
+  ReportOptions report;
+};
+
+std::string bytes_text(double bytes) {
+  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  int unit = 0;
+  for (; bytes >= 1000 && unit < 4; ++unit) bytes /= 1000;
+  return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
+
+std::string op_text(const Program& logical, OpId id) {
+  if (id == kNone) return "the result";
+  const Op& op = logical.op(id);
+  std::string text = fmt::format("{} at {}", op.def->short_name(), logical.where(op.loc));
+  const std::string& user = logical.location(op.loc).user;
+  return user.empty() ? text : text + " (" + user + ")";
+}
+
+struct Totals {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> by_kind;  // count and bytes
+  std::int64_t bytes = 0;
+  double seconds = 0;
+};
+
+Totals totals_of(const SpmdFunction& f) {
+  Totals totals;
+  for (const Communication& c : f.communications) {
+    auto& [count, bytes] = totals.by_kind[std::string(name(c.kind))];
+    ++count;
+    bytes += c.bytes;
+    totals.bytes += c.bytes;
+    totals.seconds += c.seconds;
+  }
+  return totals;
+}
+
+std::string boundary(const SpmdFunction& f, const Mesh& mesh, bool all) {
+  constexpr std::size_t kMostShown = 40;
+  std::string text;
+  auto rows = [&](std::string_view word, const std::vector<Type>& types,
+                  const std::vector<Split>& splits) {
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      if (!all && i == kMostShown) {
+        text += fmt::format("  ... and {} more ({} shows all)\n", types.size() - i, "--explain");
+        break;
+      }
+      text += fmt::format("  {:<9} {:<28} {:<32} {} each\n", fmt::format("{}{}", word, i),
+                          types[i].str(), text_of(splits[i], mesh),
+                          types[i].is_tensor() ? local_type(types[i], splits[i]).str() : "");
+    }
+  };
+  rows("arg", f.argument_types, f.arguments);
+  rows("result", f.result_types, f.results);
+  return text;
+}
+
+void show(const Spmd& spmd, const PlanRequest& request) {
+  std::string text;
+  for (const SpmdFunction& f : spmd.functions) {
+    if (f.mesh == kNone) {
+      text += fmt::format("@{} on one device: nothing says where its values lie\n", f.name);
+      continue;
+    }
+    const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
+    text += fmt::format("@{} on {} devices ({})\n", f.name, mesh.devices(), mesh.str());
+    text += boundary(f, mesh, request.explain);
+    const Totals totals = totals_of(f);
+    text += fmt::format("{} communications, {} received per device, {} predicted\n",
+                        f.communications.size(), bytes_text(static_cast<double>(totals.bytes)),
+                        seconds_text(totals.seconds));
+    for (const auto& [kind, sum] : totals.by_kind)
+      text += fmt::format("  {:<15} {:>6}  {}\n", kind, sum.first,
+                          bytes_text(static_cast<double>(sum.second)));
+    text += fmt::format("arguments {} and results {} per device\n",
+                        bytes_text(static_cast<double>(f.argument_bytes)),
+                        bytes_text(static_cast<double>(f.result_bytes)));
+    if (!request.explain) continue;
+    for (const Communication& c : f.communications)
+      text += fmt::format("{}{} over {}: {}, {}, for {}\n    {}\n",
+                          std::string(static_cast<std::size_t>(2 * c.depth), ' '), name(c.kind),
+                          c.over, bytes_text(static_cast<double>(c.bytes)), seconds_text(c.seconds),
+                          op_text(spmd.logical, c.needed_by), c.value);
+    for (const Conflict& c : f.conflicts)
+      text += fmt::format("conflict at {}: {}\n", op_text(spmd.logical, c.op), c.what);
+  }
+  write_stdout(text);
+}
+
+void show_json(const Spmd& spmd) {
+  nlohmann::ordered_json report;
+  report["propagate_seconds"] = spmd.propagate_seconds;
+  report["partition_seconds"] = spmd.partition_seconds;
+  report["ops"] = spmd.program.op_count();
+  auto all = nlohmann::ordered_json::array();
+  for (const SpmdFunction& f : spmd.functions) {
+    nlohmann::ordered_json one;
+    one["function"] = f.name;
+    if (f.mesh == kNone) {
+      one["devices"] = 1;
+      all.push_back(std::move(one));
+      continue;
+    }
+    const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
+    one["mesh"] = mesh.str();
+    one["devices"] = mesh.devices();
+    auto rows = [&](const std::vector<Type>& types, const std::vector<Split>& splits) {
+      auto list = nlohmann::ordered_json::array();
+      for (std::size_t i = 0; i < types.size(); ++i)
+        list.push_back({{"type", types[i].str()}, {"sharding", text_of(splits[i], mesh)}});
+      return list;
+    };
+    one["arguments"] = rows(f.argument_types, f.arguments);
+    one["results"] = rows(f.result_types, f.results);
+    one["argument_bytes"] = f.argument_bytes;
+    one["result_bytes"] = f.result_bytes;
+    one["communications"] = nlohmann::ordered_json::array();
+    for (const Communication& c : f.communications)
+      one["communications"].push_back({{"kind", name(c.kind)},
+                                       {"over", c.over},
+                                       {"bytes", c.bytes},
+                                       {"seconds", c.seconds},
+                                       {"for", op_text(spmd.logical, c.needed_by)},
+                                       {"value", c.value},
+                                       {"loops", c.depth}});
+    one["conflicts"] = nlohmann::ordered_json::array();
+    for (const Conflict& c : f.conflicts)
+      one["conflicts"].push_back({{"op", op_text(spmd.logical, c.op)}, {"what", c.what}});
+    all.push_back(std::move(one));
+  }
+  report["functions"] = std::move(all);
+  write_stdout(report.dump(2) + "\n");
+}
+
+void run(const PlanRequest& request) {
+  for (Program& program : load_programs(request.file)) {
+    const Spmd spmd = partition_for(std::move(program), request.mesh);
+    (void)verify(spmd.program).value();
+    if (request.program)
+      write_stdout(print_stablehlo(spmd.program));
+    else if (request.report.json)
+      show_json(spmd);
+    else
+      show(spmd, request);
+  }
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app) {
+  const auto request = std::make_shared<PlanRequest>();
+  CLI::App* command = app.add_subcommand("plan", "Deal a program out over the devices of a mesh");
+  command->add_option("FILE", request->file, "StableHLO text; - is standard input")->required();
+  add_mesh_options(*command, request->mesh);
+  command->add_flag("--explain", request->explain,
+                    "List every communication with bytes, time and the op that needs it");
+  command->add_flag("--program", request->program, "Print the program of one device instead");
+  add_report_options(*command, request->report);
+  command->callback([request] { run(*request); });
+}
+
+}  // namespace heddle::cli
