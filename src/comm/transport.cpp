@@ -41,9 +41,8 @@ bool can_reduce(ReduceOp op, DType dtype) { return comm::combine_function(op, dt
 
 Expected<double> parse_watchdog(std::string_view text) {
   double seconds = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
-  if (error != std::errc{} || stop != end || !(seconds >= 0.1 && seconds <= 86400))
+  const auto [stop, error] = std::from_chars(text.begin(), text.end(), seconds);
+  if (error != std::errc{} || stop != text.end() || !(seconds >= 0.1 && seconds <= 86400))
     return reason("\"{}\" is no time for the watchdog: write seconds from 0.1 to 86400", text);
   return seconds;
 }

@@ -1,6 +1,7 @@
 // Every group that stitching makes of a random program is a kernel.
 #include "choices.h"
 #include "heddle/lower.h"
+#include "heddle/op.h"
 #include "heddle/simplify.h"
 #include "heddle/stablehlo.h"
 #include "heddle/stitch.h"
@@ -9,6 +10,8 @@
 
 namespace heddle::property {
 namespace {
+
+bool has_scalar_op(const OpDef& def) { return def.scalar != ScalarOp::none; }
 
 void is_lowered(Choices& choices) {
   const std::int64_t most = choices.pick<std::int64_t>({120, 20'000});

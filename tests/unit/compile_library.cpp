@@ -297,8 +297,25 @@ TEST(Library, Scatters) {
   for (const std::string& text : programs) {
     SCOPED_TRACE(text);
     expect_same(text);
-    expect_step(compiled(read(text)), "library", "scatter");
+    CompileOptions alone;
+    alone.stitch.fuse = false;
+    expect_same(text, alone);
   }
+  // Few updates of a large value are a call, which works in place.
+  const std::string few = R"(func.func @main(%a: tensor<40000xf32>, %u: tensor<11xf32>) ->
+      tensor<40000xf32> {
+    %i = stablehlo.constant dense<[0, 6, 3, 3, 90000, -2, 1, 1, 1, 5, 6]> : tensor<11xi32>
+    %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<
+        inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
+        index_vector_dim = 1>}> ({
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+        %z = stablehlo.add %x, %y : tensor<f32>
+        stablehlo.return %z : tensor<f32>
+    }) : (tensor<40000xf32>, tensor<11xi32>, tensor<11xf32>) -> tensor<40000xf32>
+    return %0 : tensor<40000xf32>
+  })";
+  expect_same(few);
+  expect_step(compiled(read(few)), "library", "scatter");
 }
 
 TEST(Library, Transforms) {

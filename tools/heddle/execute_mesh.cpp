@@ -1,11 +1,14 @@
-// Running a function on the devices of a mesh: threads of this process, or the interpreter's.
+// Running a function on the devices of a mesh: threads of this process, ranks, or the
+// interpreter's.
 #include <chrono>
+#include <numeric>
 
 #include "device/cpu/calibrate.h"
 #include "execute.h"
 #include "heddle/compile.h"
 #include "heddle/stablehlo.h"
 #include "heddle/thread_mesh.h"
+#include "heddle/transport.h"
 #include "mesh_request.h"
 
 namespace heddle::cli {
@@ -44,6 +47,58 @@ std::vector<Array> put_together(const SpmdFunction& function, const MeshDecl& me
   return whole;
 }
 
+// All devices of a run, or the one that this process is; either gives the parts of all.
+class Devices {
+ public:
+  Devices(const MeshDecl& mesh, Transport* ranks) : ranks_(ranks) {
+    if (ranks == nullptr) {
+      threads_ = std::make_unique<ThreadMesh>(static_cast<int>(mesh.mesh.devices()));
+      return;
+    }
+    if (ranks->size() != mesh.mesh.devices())
+      throw Error(fmt::format("mesh {} has {} devices, but {} ranks were started: start {}",
+                              mesh.mesh.str(), mesh.mesh.devices(), ranks->size(),
+                              mesh.mesh.devices()));
+  }
+
+  // One run; what comes back is this process's.
+  std::vector<std::vector<Array>> run(const Executable& executable,
+                                      const std::vector<std::vector<Array>>& parts,
+                                      RunOptions options) {
+    if (threads_) return threads_->run(executable, parts, options).value();
+    options.transport = ranks_;
+    return {executable.run(parts[static_cast<std::size_t>(ranks_->rank())], options).value()};
+  }
+
+  // The results of all devices.
+  std::vector<std::vector<Array>> gathered(std::vector<std::vector<Array>> mine) {
+    if (threads_) return mine;
+    const auto ranks = static_cast<std::size_t>(ranks_->size());
+    std::vector<int> everyone(ranks);
+    std::iota(everyone.begin(), everyone.end(), 0);
+    const GroupId group = ranks_->group(everyone).value();
+    std::vector<std::vector<Array>> all(ranks);
+    for (const Array& part : mine[0]) {
+      const auto bytes = part.bytes();
+      std::vector<std::byte> parts(bytes.size() * ranks);
+      Collective c{.kind = CollectiveKind::all_gather, .group = group};
+      c.in = bytes.data();
+      c.out = parts.data();
+      c.in_pieces = c.out_pieces = {1, static_cast<std::int64_t>(bytes.size())};
+      c.what = "sharing results";
+      if (!bytes.empty()) (void)run_collective(*ranks_, c).value();
+      for (std::size_t r = 0; r < ranks; ++r)
+        all[r].emplace_back(
+            part.type(), std::span<const std::byte>(parts).subspan(r * bytes.size(), bytes.size()));
+    }
+    return all;
+  }
+
+ private:
+  Transport* ranks_;
+  std::unique_ptr<ThreadMesh> threads_;
+};
+
 }  // namespace
 
 Execution execute_on_mesh(const Spmd& spmd, const SpmdFunction& function,
@@ -74,22 +129,24 @@ Execution execute_on_mesh(const Spmd& spmd, const SpmdFunction& function,
   const auto begun = std::chrono::steady_clock::now();
   const Executable executable = compile(spmd.program, compiling).value();
   done.compile_seconds = since(begun);
-  ThreadMesh devices(static_cast<int>(mesh.mesh.devices()));
-  RunOptions run{.trace = options.trace, .print = options.print};
+  Devices devices(mesh, request.ranks);
+  RunOptions run;
+  run.trace = options.trace;
+  run.print = options.print;
   const auto parts = dealt_out(function, mesh, arguments);
   std::vector<std::vector<Array>> results;
   for (int i = 0; i < request.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    results = devices.run(executable, parts, run).value();
+    results = devices.run(executable, parts, run);
     done.seconds.push_back(since(start));
     run.trace = nullptr;
   }
   if (request.time_steps) {
     run.times = &done.times;
     run.print = [](std::string_view) {};
-    (void)devices.run(executable, parts, run).value();
+    (void)devices.run(executable, parts, run);
   }
-  done.results = put_together(function, mesh, results);
+  done.results = put_together(function, mesh, devices.gathered(std::move(results)));
   done.steps = executable.steps();
   done.peak_bytes = executable.peak_bytes();
   done.interpreted_because = executable.interpreted_because();

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -225,7 +226,12 @@ class Launch {
 void launch(const LaunchRequest& request) {
   for (const int number : {SIGINT, SIGTERM})
     std::signal(number, [](int which) { interrupted = which; });
-  Launch(request).run();
+  LaunchRequest exact = request;
+  // This very program, wherever it lies.
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (exact.command[0] == "heddle" && !error) exact.command[0] = self.string();
+  Launch(exact).run();
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ WatchdogOptions RankRequest::watchdog_options() const {
 void add_rank_options(CLI::App& command, RankRequest& request) {
   command
       .add_option("--transport", request.transport,
-                  "How devices exchange data: threads of this process; processes, started by\n"
-                  "`heddle launch`; mpi, started by mpirun; auto: by who has started this")
+                  "How devices exchange data: threads of this process; processes, of\n"
+                  "`heddle launch`; mpi, of mpirun; auto: by who has started this one")
       ->check(CLI::IsMember(kTransports))
       ->capture_default_str();
   command

@@ -327,8 +327,8 @@ void add_run(CLI::App& app) {
       ->check(wrong_name);
   add_check(*command, *request);
   add_engine(*command, *request);
-  add_rank_options(*command, request->ranks);
   add_mesh_options(*command, request->mesh);
+  add_rank_options(*command, request->ranks);
   command
       ->add_option("--memory", request->memory,
                    "The most memory for values, as 16GB; otherwise half of the machine's")

@@ -19,8 +19,8 @@ struct RunRequest {
   Tolerance tolerance;
   std::string memory;  // the most for values, as 16GB; empty: half of the machine's
   ExecuteRequest execute;
-  RankRequest ranks;
   MeshRequest mesh;
+  RankRequest ranks;
   bool explain = false;
   ReportOptions report;
 };

@@ -75,11 +75,11 @@ Verdict MpiTransport::begin_all_reduce(Operation& op) {
   const std::int64_t bytes = c.in_pieces.bytes();
   const bool small = bytes <= kSmallReduction;
   const Share mine = small ? Share{0, bytes} : share_of(bytes, group.me, members);
-  op.receiving.resize(as_size(mine.bytes) * members);
+  op.receiving = Block::raw(as_size(mine.bytes) * members);
   for (std::size_t i = 0; i < members; ++i)
     if (i != group.me)
       HEDDLE_TRY_VOID(
-          receive_from(op, i, op.receiving.data() + as_size(mine.bytes) * i, mine.bytes));
+          receive_from(op, i, op.receiving->data() + as_size(mine.bytes) * i, mine.bytes));
   for (std::size_t k = 1; k < members; ++k) {
     const std::size_t i = (group.me + k) % members;
     const Share its = small ? mine : share_of(bytes, i, members);
@@ -100,7 +100,7 @@ void MpiTransport::reduce(const Operation& op, const std::byte* mine, std::int64
     const auto of = [&](std::size_t place) {
       return place == group.me
                  ? mine + at
-                 : op.receiving.data() + static_cast<std::int64_t>(place) * bytes + at;
+                 : op.receiving->data() + static_cast<std::int64_t>(place) * bytes + at;
     };
     const std::byte* sum = of(group.order[0]);
     for (std::size_t m = 1; m < group.order.size(); ++m) {
@@ -143,17 +143,14 @@ Verdict MpiTransport::begin_all_gather(Operation& op) {
   const bool direct = c.out_pieces.runs == 1;
   std::byte* to = c.out;
   if (!direct) {
-    op.receiving.resize(as_size(bytes) * members);
-    to = op.receiving.data();
+    op.receiving = Block::raw(as_size(bytes) * members);
+    to = op.receiving->data();
   }
   for (std::size_t i = 0; i < members; ++i)
     if (i != group.me)
       HEDDLE_TRY_VOID(receive_from(op, i, to + static_cast<std::int64_t>(i) * bytes, bytes));
   for (std::size_t k = 1; k < members; ++k)
     HEDDLE_TRY_VOID(send_to(op, (group.me + k) % members, c.in, bytes));
-  copy(c.in, dense(bytes), c.out,
-       piece_of(c.out_pieces, static_cast<std::int64_t>(group.me),
-                static_cast<std::int64_t>(members)));
   return yes();
 }
 
@@ -166,24 +163,22 @@ Verdict MpiTransport::begin_all_to_all(Operation& op) {
   const std::int64_t bytes = c.in_pieces.bytes();
   const bool reduces = c.kind == CollectiveKind::reduce_scatter;
   const bool direct = !reduces && c.out_pieces.runs == 1;
-  if (!direct) op.receiving.resize(as_size(bytes) * members);
-  std::byte* to = direct ? c.out : op.receiving.data();
+  if (!direct) op.receiving = Block::raw(as_size(bytes) * members);
+  std::byte* to = direct ? c.out : op.receiving->data();
   for (std::size_t i = 0; i < members; ++i)
     if (i != group.me)
       HEDDLE_TRY_VOID(receive_from(op, i, to + static_cast<std::int64_t>(i) * bytes, bytes));
   const std::byte* from = c.in;
   if (c.in_pieces.runs > 1) {
-    op.sending.resize(as_size(bytes) * members);
+    op.sending = Block::raw(as_size(bytes) * members);
     for (std::int64_t i = 0; i < n; ++i)
-      copy(c.in, piece_of(c.in_pieces, i, n), op.sending.data() + i * bytes, dense(bytes));
-    from = op.sending.data();
+      copy(c.in, piece_of(c.in_pieces, i, n), op.sending->data() + i * bytes, dense(bytes));
+    from = op.sending->data();
   }
   for (std::size_t k = 1; k < members; ++k) {
     const std::size_t i = (group.me + k) % members;
     HEDDLE_TRY_VOID(send_to(op, i, from + static_cast<std::int64_t>(i) * bytes, bytes));
   }
-  const auto me = static_cast<std::int64_t>(group.me);
-  if (!reduces) copy(from + me * bytes, dense(bytes), c.out, piece_of(c.out_pieces, me, n));
   return yes();
 }
 
@@ -203,16 +198,20 @@ Verdict MpiTransport::begin_exchange(Operation& op) {
   return yes();
 }
 
-// From dense pieces to where they belong.
+// The own piece, and those that came densely, to where they belong. Not before: messages go first.
 void MpiTransport::unpack(Operation& op) {
   const Collective& c = op.collective;
   const Group& group = group_of(op);
   const auto n = static_cast<std::int64_t>(group.ranks.size());
-  if (c.out_pieces.runs == 1) return;
+  const auto me = static_cast<std::int64_t>(group.me);
   const std::int64_t bytes = c.in_pieces.bytes();
+  const bool gathers = c.kind == CollectiveKind::all_gather;
+  copy(c.in, gathers ? dense(bytes) : piece_of(c.in_pieces, me, n), c.out,
+       piece_of(c.out_pieces, me, n));
+  if (c.out_pieces.runs == 1) return;
   for (std::int64_t i = 0; i < n; ++i)
-    if (i != static_cast<std::int64_t>(group.me))
-      copy(op.receiving.data() + i * bytes, dense(bytes), c.out, piece_of(c.out_pieces, i, n));
+    if (i != me)
+      copy(op.receiving->data() + i * bytes, dense(bytes), c.out, piece_of(c.out_pieces, i, n));
 }
 
 // All messages of a stage have arrived.
@@ -230,8 +229,8 @@ Verdict MpiTransport::finish(Operation& op, bool& more) {
         reduce(op, c.in + mine.first, bytes, c.out);
         return yes();
       }
-      copy(c.in, mine, op.receiving.data() + me * bytes, dense(bytes));
-      reduce(op, op.receiving.data() + me * bytes, bytes, c.out);
+      copy(c.in, mine, op.receiving->data() + me * bytes, dense(bytes));
+      reduce(op, op.receiving->data() + me * bytes, bytes, c.out);
       return yes();
     }
     case CollectiveKind::all_gather:

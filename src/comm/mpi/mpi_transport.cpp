@@ -17,7 +17,7 @@ namespace heddle::comm {
 namespace {
 
 constexpr int kSpins = 5000, kYields = 2000;
-constexpr double kToArrive = 1;  // seconds
+constexpr double kToArrive = 1;           // seconds
 constexpr std::uint64_t kMostAtOnce = 8;  // of one group, apart by their tags
 
 using Clock = std::chrono::steady_clock;
@@ -67,8 +67,9 @@ Expected<std::shared_ptr<Board>> shared_board(const HeddleMpi& mpi, int rank, in
   return board;
 }
 
-// Launchers end all ranks as soon as one exits with an error, and some wait for ever for one that is
-// stopped. So a rank that fails says so, leaves the others the time to do the same, and ends all.
+// Launchers end all ranks as soon as one exits with an error, and some wait for ever for one that
+// is stopped. So a rank that fails says so, leaves the others the time to do the same, and ends
+// all.
 std::shared_ptr<Board> board_at_exit;
 const HeddleMpi* mpi_at_exit = nullptr;
 constexpr std::chrono::milliseconds kToSpeak{600};

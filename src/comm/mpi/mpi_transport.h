@@ -7,6 +7,7 @@
 
 #include "comm/monitor.h"
 #include "comm/mpi/shim.h"
+#include "heddle/block.h"
 #include "heddle/transport.h"
 
 namespace heddle::comm {
@@ -47,8 +48,8 @@ class MpiTransport : public Transport {
     std::uint64_t id = 0, number = 0;  // of all, and of its group
     int stage = 0;
     bool over = false;
-    std::vector<std::pair<int, int>> messages = {};  // request, peer
-    std::vector<std::byte> sending = {}, receiving = {};
+    std::vector<std::pair<int, int>> messages = {};       // request, peer
+    std::shared_ptr<Block> sending = {}, receiving = {};  // of pages that are kept
   };
 
   // ---- mpi_transport.cpp
