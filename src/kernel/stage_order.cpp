@@ -66,6 +66,17 @@ bool StageWriter::keeps_order(std::size_t loop) const {
   });
 }
 
+// Updates at places that come as data may meet at any two points: only the order of all loops is
+// right.
+bool StageWriter::is_ordered_by_data() const {
+  return std::any_of(accesses_.begin(), accesses_.end(), [&](const Access& a) {
+    if (!a.in_order) return false;
+    for (std::size_t l = 0; l < loops_.size(); ++l)
+      if (!step_along(a.index, l).known) return true;
+    return false;
+  });
+}
+
 // Where vectors cost least: elements that lie side by side are one access, others one each, and a
 // short loop leaves lanes idle in everything that is computed.
 std::size_t StageWriter::innermost() const {
@@ -143,7 +154,7 @@ Stage StageWriter::finish() {
                                  [](const auto& s) { return s.kind == Statement::Kind::scan; });
   const bool ordered = std::any_of(stage.statements.begin(), stage.statements.end(),
                                    [](const Statement& s) { return !s.any_order; });
-  const bool free = !scans && loops_.size() > 1;
+  const bool free = !scans && !is_ordered_by_data() && loops_.size() > 1;
   if (loops_.empty()) return stage;
   const bool has_run = run_ < loops_.size();
   const std::size_t inner = has_run ? run_ : free ? innermost() : loops_.size() - 1;

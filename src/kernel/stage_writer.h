@@ -98,6 +98,7 @@ class StageWriter {
   };
   std::size_t innermost() const;
   bool keeps_order(std::size_t loop) const;
+  bool is_ordered_by_data() const;
   std::vector<std::size_t> outer_order(std::size_t inner, bool free) const;
   IndexSpace::Step step_along(const IndexSum& index, std::size_t loop) const;
   std::size_t crossing(std::size_t inner) const;

@@ -153,8 +153,8 @@ TEST(Products, SmallOnesAreInsideOfKernels) {
   });
   const Executable executable = compiled(program);
   EXPECT_EQ(library_calls(executable), 0U);
-  // All positions have to be there before the second forces begin.
-  EXPECT_EQ(launches(executable), 2U);
+  // All positions have to be there before the second forces begin: two launches, or one block.
+  EXPECT_LE(launches(executable), 2U);
   expect_same(program, arguments_for(program), {}, 4096);
 }
 
