@@ -195,7 +195,7 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
                      "Devices to run on, as dp=2,tp=4, or @NAME for a mesh of the program");
   command
       .add_option("--shard", request.shards,
-                  "NAME=SHARDING of an argument or result: arg0=dp,_ or result1=[{\"dp\"}, {}];\n"
+                  "NAME=SHARDING of arguments, results: arg0=dp,_ or result1=[{\"dp\"}, {}];\n"
                   "NAME may be a range (arg2-5) or a type; * is anything, & joins two")
       ->allow_extra_args(false);
   command.add_option("--plan", request.plan,
