@@ -1,7 +1,7 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-gpu conformance bench bench-cpu lint format docs asan tsan fuzz clean \
-        packages-test packages-docs packages-lint packages-fuzz packages-bench python-env
+.PHONY: help build run test test-gpu conformance bench bench-cpu bench-mesh lint format docs asan tsan fuzz clean \
+        packages-test packages-docs packages-lint packages-fuzz packages-bench packages-mpi python-env
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 20
@@ -42,6 +42,11 @@ bench-cpu: packages-bench build/release/build.ninja  ## beside JAX, torch, NumPy
 	scripts/python_env.sh bench/cpu/requirements.txt build/bench-venv
 	build/bench-venv/bin/python bench/cpu/bench_cpu.py $(ARGS)
 
+bench-mesh: packages-mpi  ## collectives against MPI's own; ARGS="--ranks 2 --most 1000000"
+	cmake --preset release >/dev/null
+	cmake --build --preset release --parallel $(JOBS) --target heddle_bench_mesh
+	scripts/bench_mesh.sh build/release $(ARGS)
+
 lint: packages-lint  ## formatting and clang-tidy; fails on any finding
 	clang-format-19 --dry-run -Werror $(SOURCES)
 	cmake --preset release >/dev/null
@@ -74,6 +79,8 @@ packages-lint:
 	@scripts/install_packages.sh build test lint
 packages-bench:
 	@scripts/install_packages.sh build test bench
+packages-mpi:
+	@scripts/install_packages.sh build test mpi
 packages-fuzz:
 	@scripts/install_packages.sh build fuzz
 python-env:

@@ -38,6 +38,12 @@ struct StepTime {
   double seconds = 0;
 };
 
+// Who sends on a channel, and who receives there.
+struct ChannelEnds {
+  std::int64_t channel = 0;
+  int from = 0, to = 0;
+};
+
 struct RunOptions {
   // A span per step.
   TraceRecorder* trace = nullptr;
@@ -52,6 +58,8 @@ struct RunOptions {
   std::int64_t replicas = 1;
   // Whether ranks compare their programs before the first run. Not so where they differ on purpose.
   bool same_program = true;
+  // For sends and receives that do not say who takes part.
+  std::vector<ChannelEnds> channels = {};
   // Workers of this rank; the shared ones where there are none.
   ThreadPool* pool = nullptr;
 };

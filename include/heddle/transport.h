@@ -146,6 +146,12 @@ Expected<double> parse_watchdog(std::string_view text);
 std::vector<std::unique_ptr<Transport>> thread_transports(
     int devices, const WatchdogOptions& watchdog = default_watchdog());
 
+// The transport of a process that is one of several ranks: `processes`, started by `heddle launch`;
+// `mpi`, started by mpirun or under Slurm. `auto` is whichever of them has started this process; a
+// null pointer where none has.
+Expected<std::unique_ptr<Transport>> connect_transport(
+    std::string_view kind, const WatchdogOptions& watchdog = default_watchdog());
+
 // A run of one rank: every collective is a copy.
 std::unique_ptr<Transport> solo_transport();
 

@@ -123,13 +123,19 @@ std::string Board::failure() const {
 std::string Board::trouble_of(int rank) const {
   const RankCell& its = cell(rank);
   const std::int64_t pid = its.pid.load(std::memory_order_relaxed);
-  if (its.phase.load() == Phase::ended || pid == 0) return "";
+  if (its.phase.load() == Phase::ended) return "";
   if (const int status = its.exit_status.load(); status != 0)
     return "its process is gone" + status_text(status - 1);
+  if (pid == 0) return "";
   if (pid == static_cast<std::int64_t>(::getpid())) return "";
   if (!process_exists(pid)) return "its process is gone";
   const char state = process_state(pid);
   return state == 'Z' || state == 'X' ? "its process is gone" : "";
+}
+
+bool Board::is_stopped(int rank) const {
+  const char state = process_state(cell(rank).pid.load(std::memory_order_relaxed));
+  return state == 'T' || state == 't';
 }
 
 bool Stillness::all_stuck(const Board& board, double seconds) {
@@ -142,7 +148,7 @@ bool Stillness::all_stuck(const Board& board, double seconds) {
     sum += cell.moves.load(std::memory_order_relaxed);
     if (phase == Phase::waiting || phase == Phase::ended) continue;
     if (is_process) sum += cell.cpu.load(std::memory_order_relaxed) / kComputing;
-    slow = slow || is_process;
+    slow = slow || is_process || phase == Phase::absent;
     busy = busy || (phase == Phase::running && !is_process);
   }
   const auto now = std::chrono::steady_clock::now();

@@ -75,6 +75,8 @@ class Board {
 
   // What of a rank's process can be seen: empty where it runs, else "its process is gone".
   std::string trouble_of(int rank) const;
+  // Whether its process has been stopped.
+  bool is_stopped(int rank) const;
 
  private:
   BoardMemory memory_;

@@ -53,7 +53,7 @@ Verdict PeerMemory::copy(int, const std::byte* from, const Runs& source, std::by
 
 Verdict ProcessMemory::copy(int rank, const std::byte* from, const Runs& source, std::byte* to,
                             const Runs& target) {
-  const std::int64_t pid = pids_[static_cast<std::size_t>(rank)];
+  const std::int64_t pid = board_->cell(rank).pid.load(std::memory_order_relaxed);
   if (pid == static_cast<std::int64_t>(::getpid()))
     return PeerMemory::copy(rank, from, source, to, target);
   std::vector<iovec> there, here;

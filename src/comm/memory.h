@@ -1,6 +1,7 @@
 // Reading the memory of other ranks, and copies between buffers that are cut into pieces.
 #pragma once
 
+#include "comm/board.h"
 #include "heddle/transport.h"
 
 namespace heddle::comm {
@@ -25,16 +26,16 @@ class PeerMemory {
                        const Runs& target);
 };
 
-// The memory of other processes of the same user, by their ids.
+// The memory of other processes of the same user, by the board's word.
 class ProcessMemory : public PeerMemory {
  public:
-  explicit ProcessMemory(std::vector<std::int64_t> pids) : pids_(std::move(pids)) {}
+  explicit ProcessMemory(std::shared_ptr<const Board> board) : board_(std::move(board)) {}
   bool direct() const override { return false; }
   Verdict copy(int rank, const std::byte* from, const Runs& source, std::byte* to,
                const Runs& target) override;
 
  private:
-  std::vector<std::int64_t> pids_;
+  std::shared_ptr<const Board> board_;
 };
 
 }  // namespace heddle::comm

@@ -3,28 +3,15 @@
 #include <cstring>
 
 #include "comm/combine.h"
+#include "comm/share.h"
 #include "comm/shared_transport.h"
 
 namespace heddle::comm {
 
 namespace {
 
-// Up to here every member reduces all of it: one meeting less is worth more than the work.
-constexpr std::int64_t kSmall = std::int64_t{1} << 15;
 // Bytes of all members that a reduction works on at a time: they stay in cache.
 constexpr std::int64_t kBlock = std::int64_t{1} << 15;
-constexpr std::int64_t kLine = 64;
-
-// The part of an all_reduce that a member takes: whole cache lines.
-struct Share {
-  std::int64_t first = 0, bytes = 0;
-};
-Share share_of(std::int64_t bytes, std::size_t member, std::size_t members) {
-  const auto n = static_cast<std::int64_t>(members), k = static_cast<std::int64_t>(member);
-  const std::int64_t lines = (bytes + kLine - 1) / kLine;
-  const std::int64_t first = std::min(bytes, lines * k / n * kLine);
-  return {first, std::min(bytes, lines * (k + 1) / n * kLine) - first};
-}
 
 }  // namespace
 
@@ -72,7 +59,7 @@ Verdict SharedTransport::reduce_range(LocalGroup& group, const Pending& op, cons
 
 bool SharedTransport::is_over_early(const Collective& c) {
   return c.kind == CollectiveKind::barrier ||
-         (c.kind == CollectiveKind::all_reduce && c.in_pieces.bytes() <= kSmall);
+         (c.kind == CollectiveKind::all_reduce && c.in_pieces.bytes() <= kSmallReduction);
 }
 
 // The result may lie where the input does, which others still read: it waits.
@@ -92,7 +79,7 @@ Verdict SharedTransport::begin_work(LocalGroup& group, Pending& op, bool& in_two
       return yes();
     case CollectiveKind::all_reduce: {
       in_two = true;
-      if (c.in_pieces.bytes() <= kSmall) return reduce_small(group, op);
+      if (c.in_pieces.bytes() <= kSmallReduction) return reduce_small(group, op);
       const Share mine = share_of(c.in_pieces.bytes(), group.me, group.ranks.size());
       // In place this is safe: nobody else reads or writes this share of these buffers.
       return reduce_range(group, op, {mine.first, mine.bytes, mine.bytes, 1}, c.out + mine.first);
@@ -149,7 +136,7 @@ Verdict SharedTransport::run_exchange(LocalGroup& group, const Pending& op) {
 Verdict SharedTransport::finish_work(LocalGroup& group, Pending& op) {
   const Collective& c = op.collective;
   const std::int64_t bytes = c.in_pieces.bytes();
-  if (bytes <= kSmall) {
+  if (bytes <= kSmallReduction) {
     if (bytes > 0) std::memcpy(c.out, op.small.data(), static_cast<std::size_t>(bytes));
     return yes();
   }

@@ -146,7 +146,8 @@ Expected<bool> SharedTransport::advance_front(LocalGroup& group, bool wait) {
     if (!there) return false;
     bool in_two = false;
     HEDDLE_TRY_VOID(check_posts(group, op));
-    HEDDLE_TRY_VOID(begin_work(group, op, in_two));
+    if (const Verdict done = begin_work(group, op, in_two); !done)
+      return work_failed(group, op, done.reason());
     op.stage = in_two ? 1 : 2;
     if (in_two) say(group, mine.halfway, op.number);
     if (!in_two && op.collective.kind != CollectiveKind::send) say(group, mine.done, op.number);
@@ -154,7 +155,8 @@ Expected<bool> SharedTransport::advance_front(LocalGroup& group, bool wait) {
   if (op.stage == 1) {
     HEDDLE_TRY(const bool there, all_have(group, op, Until::halfway, wait));
     if (!there) return false;
-    HEDDLE_TRY_VOID(finish_work(group, op));
+    if (const Verdict done = finish_work(group, op); !done)
+      return work_failed(group, op, done.reason());
     op.stage = 2;
     say(group, mine.done, op.number);
   }
@@ -260,6 +262,25 @@ Verdict SharedTransport::check_peers(LocalGroup& group, const Pending& op, Until
                     names, size(), where, waited));
   }
   return board.failed() ? Verdict(ended(op)) : yes();
+}
+
+// Memory that cannot be read is most often that of a process which has just died.
+Reason SharedTransport::work_failed(const LocalGroup& group, const Pending& op,
+                                    const std::string& why) {
+  // It loses its memory first and is seen to be gone a moment later.
+  const int looks = world_.memory->direct() ? 0 : 50;
+  for (int i = 0; i < looks * static_cast<int>(group.ranks.size()) && !failed(); ++i) {
+    const int peer = group.ranks[static_cast<std::size_t>(i) % group.ranks.size()];
+    if (i % static_cast<int>(group.ranks.size()) == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (const std::string trouble = world_.board->trouble_of(peer); !trouble.empty())
+      world_.board->fail(fmt::format("rank {} of {} is lost in step {}, after {} collectives: {}",
+                                     peer, size(), world_.board->cell(peer).step.load(),
+                                     world_.board->cell(peer).collectives.load(), trouble));
+  }
+  if (failed()) return ended(op);
+  return reason("{}\n  rank {} was in {} {}{}", why, rank_, heddle::name(op.collective.kind),
+                op.count, op.what.empty() ? "" : ", " + op.what);
 }
 
 Reason SharedTransport::ended(const Pending& op) const {

@@ -70,6 +70,7 @@ class SharedTransport : public Transport {
   Verdict await(LocalGroup& group, const Pending& op, Until until);
   Verdict check_peers(LocalGroup& group, const Pending& op, Until until, double waited);
   Reason ended(const Pending& op) const;
+  Reason work_failed(const LocalGroup& group, const Pending& op, const std::string& why);
   void say(LocalGroup& group, std::atomic<std::uint64_t>& counter, std::uint64_t number);
   Verdict check_posts(LocalGroup& group, const Pending& op);
 

@@ -5,6 +5,9 @@
 #include <cstdlib>
 
 #include "comm/combine.h"
+#include "comm/mpi/mpi_library.h"
+#include "comm/mpi/mpi_transport.h"
+#include "comm/process_transport.h"
 #include "comm/shared_transport.h"
 #include "heddle/log.h"
 
@@ -67,6 +70,17 @@ std::vector<std::unique_ptr<Transport>> thread_transports(int devices,
   for (int r = 0; r < devices; ++r)
     transports.push_back(std::make_unique<comm::SharedTransport>(world, r));
   return transports;
+}
+
+Expected<std::unique_ptr<Transport>> connect_transport(std::string_view kind,
+                                                       const WatchdogOptions& watchdog) {
+  const bool launched = std::getenv(comm::kRanksVariable) != nullptr;
+  if (kind == "processes" || (kind == "auto" && launched)) return comm::process_transport(watchdog);
+  if (kind == "mpi" || (kind == "auto" && !comm::mpi_launcher().empty()))
+    return comm::mpi_transport(watchdog);
+  if (kind == "auto") return std::unique_ptr<Transport>();
+  return reason("there is no transport \"{}\" between processes: it is processes, mpi or auto",
+                kind);
 }
 
 std::unique_ptr<Transport> solo_transport() { return std::move(thread_transports(1)[0]); }

@@ -1,10 +1,13 @@
 #include "heddle/run_parallel.h"
 
+#include <map>
 #include <unordered_map>
 
 #include "heddle/hash.h"
+#include "heddle/op.h"
 #include "heddle/stablehlo.h"
 #include "heddle/thread_mesh.h"
+#include "ir/replica_groups.h"
 
 namespace heddle {
 
@@ -19,6 +22,23 @@ Expected<Executable> compiled(const ParallelRun& run, std::size_t rank, CompileO
     return reason("function @{} cannot run on a device: {}", options.entry,
                   executable.interpreted_because());
   return executable;
+}
+
+// Sends and receives of test programs name only a channel: who uses it says the rest.
+std::vector<ChannelEnds> channels_of(const ParallelRun& run) {
+  std::map<std::int64_t, ChannelEnds> found;
+  for (std::size_t r = 0; r < run.functions.size(); ++r)
+    for (OpId id : run.program.region(run.functions[r]->body).ops) {
+      const Op& op = run.program.op(id);
+      const bool sends = op.def->name == "stablehlo.send";
+      if (!sends && op.def->name != "stablehlo.recv") continue;
+      ChannelEnds& ends = found[channel_of(run.program, op)];
+      ends.channel = channel_of(run.program, op);
+      (sends ? ends.from : ends.to) = static_cast<int>(r);
+    }
+  std::vector<ChannelEnds> all;
+  for (const auto& [channel, ends] : found) all.push_back(ends);
+  return all;
 }
 
 Expected<GroupId> everyone(Transport& transport) {
@@ -84,6 +104,7 @@ Expected<std::vector<Arrays>> run_as_rank(Transport& transport, const ParallelRu
   how.transport = &transport;
   how.replicas = run.replicas;
   how.same_program = false;
+  how.channels = channels_of(run);
   how.print = run.print;
   HEDDLE_TRY(Arrays mine, executable.run(run.arguments[me], how));
   return all_results(transport, group, run, std::move(mine));
@@ -107,6 +128,7 @@ ParallelRunner run_parallel_on_threads(const CompileOptions& options) {
     how.replicas = run.replicas;
     how.print = run.print;
     how.same_program = false;
+    how.channels = channels_of(run);
     ThreadMesh mesh(static_cast<int>(run.functions.size()));
     return mesh.run(executables, run.arguments, how);
   };

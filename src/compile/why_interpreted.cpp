@@ -40,7 +40,7 @@ class Search {
     }
     if (name.starts_with("interpreter.run_parallel") || name == "sdy.manual_computation")
       return at("runs several processes");
-    if (name == "stablehlo.infeed" || name == "stablehlo.outfeed") return at("feeds");
+    if (name == "stablehlo.infeed") return at("is fed");
     if (name == "interpreter.probe") return at("records what the interpreter sees");
     for (std::size_t i = 0; i < op.result_count; ++i)
       if (const Type& type = program_.type_of(program_.result(op, i));

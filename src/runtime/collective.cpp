@@ -181,13 +181,17 @@ Expected<ResolvedCollective> resolve_transfer(const CollectiveOp& op, Transport&
     target = rank_of(pair[1]);
   }
   if (op.groups.empty()) {
-    if (transport.size() != 2)
+    for (const ChannelEnds& ends : grid.channels)
+      if (ends.channel == op.channel) source = ends.from, target = ends.to;
+    if (transport.size() == 2 && source < 0) {
+      source = sends ? transport.rank() : 1 - transport.rank();
+      target = 1 - source;
+    }
+    if ((sends ? source : target) != transport.rank())
       return reason(
           "{}: it has no source_target_pairs, so that among {} ranks nobody knows who sends to "
           "whom",
           op.label, transport.size());
-    source = sends ? transport.rank() : 1 - transport.rank();
-    target = 1 - source;
   }
   if (source < 0) return made;
   const int ranks[] = {source, target};

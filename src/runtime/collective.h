@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "heddle/executable.h"
 #include "heddle/program.h"
 #include "heddle/transport.h"
 #include "ir/replica_groups.h"
@@ -57,6 +58,7 @@ struct ResolvedCollective {
 
 struct RankGrid {
   std::int64_t replicas = 1, partitions = 1;
+  std::vector<ChannelEnds> channels = {};
 };
 Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transport,
                                      const RankGrid& grid);

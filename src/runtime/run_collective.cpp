@@ -234,7 +234,8 @@ class CollectiveRun {
 
 Expected<RankGrid> rank_grid(const Transport& transport, const RunOptions& options) {
   const std::int64_t ranks = transport.size(), replicas = options.replicas;
-  if (replicas >= 1 && ranks % replicas == 0) return RankGrid{replicas, ranks / replicas};
+  if (replicas >= 1 && ranks % replicas == 0)
+    return RankGrid{replicas, ranks / replicas, options.channels};
   return reason("{} ranks cannot be {} replicas of equal size", ranks, replicas);
 }
 

@@ -8,6 +8,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+import ranks  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60  # seconds per file
 
@@ -46,7 +49,8 @@ def call(command, timeout=TIMEOUT):
     """(status, standard output, reason); the reason is None where the command went well."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, timeout=timeout, check=False)
+                              stdin=subprocess.DEVNULL, timeout=timeout, check=False,
+                              env={**ranks.MPI_ENVIRONMENT, **os.environ})
     except subprocess.TimeoutExpired:
         return None, "", f"still running after {timeout} s"
     if done.returncode == 0:
@@ -57,19 +61,19 @@ def call(command, timeout=TIMEOUT):
     return done.returncode, done.stdout, reason
 
 
-def run_file(tool, file, until="read", engine="compiled"):
+def run_file(tool, file, until="read", engine="compiled", transport="auto"):
     """None where the program passes, else why not."""
     text = file.read_text(encoding="utf-8", errors="replace")
+    arguments = ["--engine", engine, "--until", until] + arguments_of(text)
     if PART.search(text):
-        return run_parts(tool, text, engine)
-    command = [tool, "run", "--plain", "--engine", engine, "--until", until, str(file)]
-    return call(command + arguments_of(text))[2]
+        return run_sharded(tool, text, transport, arguments)
+    return ranks.run_parts(call, tool, file, text, transport, arguments)
 
 
 PART = re.compile(r"^//--- (\w+\.mlir)\n", re.MULTILINE)
 
 
-def run_parts(tool, text, engine):
+def run_sharded(tool, text, transport, arguments):
     """part1 is dealt out over its mesh by us; part2 runs the functions of one device and checks."""
     pieces = PART.split(text)
     parts = dict(zip(pieces[1::2], pieces[2::2]))
@@ -90,22 +94,19 @@ def run_parts(tool, text, engine):
         _, logical, reason = call([tool, "opt", str(source)])
         if reason:
             return f"part1: {reason}"
-        sequential = set(re.findall(r"@(sequential_\w+)", parts["part2.mlir"]))
-        if sequential - set(re.findall(r"func @(\w+)|public @(\w+)", logical)) and sequential:
-            known = set(re.findall(r"@(sequential_\w+)", parts["part1.mlir"]))
-            wanted = sequential - known
-            for function in functions_of(logical):
-                name = re.search(r"@(\w+)", function).group(1)
-                other = name.replace("parallel", "sequential")
-                if other in wanted and other != name:
-                    modules.append(function.replace(f"@{name}(", f"@{other}("))
-        meshes = {}
-        for line in re.findall(r"^ *sdy\.mesh @\w+.*$", "\n".join(modules) + logical, re.MULTILINE):
-            meshes[line.strip()] = None
-        text = re.sub(r"^ *sdy\.mesh @.*\n", "", "\n".join(modules), flags=re.MULTILINE)
-        whole.write_text("module {\n" + "\n".join(meshes) + "\n" + text + parts["part2.mlir"] + "\n}\n",
-                         encoding="utf-8")
-        return call([tool, "run", "--plain", "--engine", engine, str(whole)])[2]
+        wanted = (set(re.findall(r"@(sequential_\w+)", parts["part2.mlir"])) -
+                  set(re.findall(r"@(sequential_\w+)", parts["part1.mlir"])))
+        for function in functions_of(logical):
+            name = re.search(r"@(\w+)", function).group(1)
+            other = name.replace("parallel", "sequential")
+            if other in wanted and other != name:
+                modules.append(function.replace(f"@{name}(", f"@{other}("))
+        joined = "\n".join(modules)
+        mesh = re.compile(r"^ *sdy\.mesh @\w+.*\n", re.MULTILINE)
+        meshes = "".join(dict.fromkeys(mesh.findall(joined + "\n" + logical)))
+        program = f"module {{\n{meshes}{mesh.sub('', joined)}{parts['part2.mlir']}\n}}\n"
+        whole.write_text(program, encoding="utf-8")
+        return ranks.run_parts(call, tool, whole, program, transport, arguments)
 
 
 def body_of(module):
@@ -127,9 +128,10 @@ def arguments_of(text):
     return [word for value in inputs for word in ("--input", value)]
 
 
-def run_all(files, jobs=None, until="read", engine="compiled"):
+def run_all(files, jobs=None, until="read", engine="compiled", transport="auto"):
     """Yields (name, reason or None) in order."""
     tool = heddle()
     with ThreadPoolExecutor(jobs or cores()) as pool:
         yield from zip((name for name, _ in files),
-                       pool.map(lambda entry: run_file(tool, entry[1], until, engine), files))
+                       pool.map(lambda entry: run_file(tool, entry[1], until, engine, transport),
+                                files))

@@ -11,6 +11,7 @@ namespace heddle::cli {
 
 void add_calibrate(CLI::App& app);
 void add_doctor(CLI::App& app);
+void add_launch(CLI::App& app);
 void add_layout(CLI::App& app);
 void add_ops(CLI::App& app);
 void add_opt(CLI::App& app);
@@ -22,8 +23,9 @@ using AddCommand = void (*)(CLI::App&);
 
 // One row per command, in the order of `heddle --help`.
 inline constexpr std::array kCommands = {
-    AddCommand{add_run}, AddCommand{add_plan},   AddCommand{add_verify}, AddCommand{add_opt},
-    AddCommand{add_ops}, AddCommand{add_layout}, AddCommand{add_doctor}, AddCommand{add_calibrate},
+    AddCommand{add_run},    AddCommand{add_plan},   AddCommand{add_launch},
+    AddCommand{add_verify}, AddCommand{add_opt},    AddCommand{add_ops},
+    AddCommand{add_layout}, AddCommand{add_doctor}, AddCommand{add_calibrate},
 };
 
 // Ends the command with this exit status, without a message: throw it.

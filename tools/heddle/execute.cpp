@@ -98,7 +98,17 @@ Execution execute(const Program& program, const Function& function,
   const Executable executable =
       compile(program, compile_options(function, request, options, arguments.size(), dump)).value();
   done.compile_seconds = since(begun);
-  RunOptions run{.trace = options.trace, .print = options.print};
+  if (!executable.interpreted_because().empty() && request.parallel) {
+    InterpretOptions parallel = options;
+    parallel.run_parallel = request.parallel;
+    done = interpreted(program, function, arguments, request, parallel);
+    done.interpreted_because = executable.interpreted_because();
+    return done;
+  }
+  RunOptions run;
+  run.trace = options.trace;
+  run.print = options.print;
+  run.transport = request.ranks;
   for (int i = 0; i < request.repeat; ++i) {
     std::vector<Array> given = request.donate ? owned(arguments) : arguments;
     done.results.clear();

@@ -21,7 +21,9 @@ struct ExecuteRequest {
   bool donate = false;  // all arguments
   bool fuse = true;     // false: every op by itself
   bool time_steps = false;
-  std::string dump = {};  // folder for programs and kernels; empty: none
+  Transport* ranks = nullptr;    // the other processes of the run
+  ParallelRunner parallel = {};  // of interpreter.run_parallel
+  std::string dump = {};         // folder for programs and kernels; empty: none
 };
 
 struct Execution {

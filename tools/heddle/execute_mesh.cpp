@@ -44,6 +44,50 @@ std::vector<Array> put_together(const SpmdFunction& function, const MeshDecl& me
   return whole;
 }
 
+// What every rank has of a value, by rank.
+std::vector<Array> from_all(Transport& ranks, const Array& mine) {
+  const std::int64_t bytes = mine.type().bytes();
+  std::vector<std::byte> all(static_cast<std::size_t>(bytes * ranks.size()));
+  std::vector<int> everyone;
+  for (int r = 0; r < ranks.size(); ++r) everyone.push_back(r);
+  Collective gather;
+  gather.kind = CollectiveKind::all_gather;
+  gather.group = ranks.group(everyone).value();
+  gather.in = mine.bytes().data();
+  gather.out = all.data();
+  gather.in_pieces = gather.out_pieces = {1, bytes};
+  gather.what = "the results of all ranks";
+  if (bytes > 0) (void)run_collective(ranks, gather).value();
+  std::vector<Array> parts;
+  for (std::int64_t r = 0; r < ranks.size(); ++r)
+    parts.emplace_back(mine.type(),
+                       std::span<const std::byte>(all).subspan(static_cast<std::size_t>(r * bytes),
+                                                               static_cast<std::size_t>(bytes)));
+  return parts;
+}
+
+// This process is one of the devices; all get all results.
+std::vector<std::vector<Array>> run_as_rank(Transport& ranks, const Executable& executable,
+                                            const std::vector<std::vector<Array>>& parts,
+                                            RunOptions run, int repeat, Execution& done) {
+  if (ranks.size() != static_cast<int>(parts.size()))
+    throw Error(fmt::format("the mesh has {} devices, but {} ranks run: start as many",
+                            parts.size(), ranks.size()));
+  run.transport = &ranks;
+  std::vector<Array> mine;
+  for (int i = 0; i < repeat; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    mine = executable.run(parts[static_cast<std::size_t>(ranks.rank())], run).value();
+    done.seconds.push_back(since(start));
+  }
+  std::vector<std::vector<Array>> all(parts.size());
+  for (const Array& value : mine) {
+    const std::vector<Array> from = from_all(ranks, value);
+    for (std::size_t r = 0; r < all.size(); ++r) all[r].push_back(from[r]);
+  }
+  return all;
+}
+
 }  // namespace
 
 Execution execute_on_mesh(const Spmd& spmd, const SpmdFunction& function,
@@ -70,14 +114,25 @@ Execution execute_on_mesh(const Spmd& spmd, const SpmdFunction& function,
   compiling.stitch.fuse = request.fuse;
   compiling.stitch.machine = host_figures();
   compiling.machine_code = request.engine != "kernels";
-  compiling.memory_limit = options.memory_limit / mesh.mesh.devices();
+  compiling.memory_limit =
+      request.ranks != nullptr ? options.memory_limit : options.memory_limit / mesh.mesh.devices();
   const auto begun = std::chrono::steady_clock::now();
   const Executable executable = compile(spmd.program, compiling).value();
   done.compile_seconds = since(begun);
-  ThreadMesh devices(static_cast<int>(mesh.mesh.devices()));
-  RunOptions run{.trace = options.trace, .print = options.print};
+  RunOptions run;
+  run.trace = options.trace;
+  run.print = options.print;
   const auto parts = dealt_out(function, mesh, arguments);
   std::vector<std::vector<Array>> results;
+  done.steps = executable.steps();
+  done.peak_bytes = executable.peak_bytes();
+  done.interpreted_because = executable.interpreted_because();
+  if (request.ranks != nullptr) {
+    results = run_as_rank(*request.ranks, executable, parts, run, request.repeat, done);
+    done.results = put_together(function, mesh, results);
+    return done;
+  }
+  ThreadMesh devices(static_cast<int>(mesh.mesh.devices()));
   for (int i = 0; i < request.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
     results = devices.run(executable, parts, run).value();
@@ -90,9 +145,6 @@ Execution execute_on_mesh(const Spmd& spmd, const SpmdFunction& function,
     (void)devices.run(executable, parts, run).value();
   }
   done.results = put_together(function, mesh, results);
-  done.steps = executable.steps();
-  done.peak_bytes = executable.peak_bytes();
-  done.interpreted_because = executable.interpreted_because();
   return done;
 }
 

@@ -204,8 +204,26 @@ void write_trace(const Session& session) {
                            counted(session.trace.size(), "event"), file));
 }
 
-void run(const RunRequest& request) {
-  check_request(request);
+void run_alone(const RunRequest& request);
+
+// One of several processes: the first one speaks and writes for all.
+void run(const RunRequest& asked) {
+  check_request(asked);
+  const std::unique_ptr<Transport> ranks = connect_ranks(asked.ranks);
+  RunRequest request = asked;
+  request.execute.ranks = ranks.get();
+  request.execute.parallel = parallel_runner(asked.ranks, ranks.get());
+  if (ranks && ranks->rank() != 0) request.output.clear();
+  if (ranks && !request.trace.empty() && ranks->rank() != 0) request.trace.clear();
+  try {
+    run_alone(request);
+  } catch (const Error& error) {
+    if (ranks) ranks->abort(error.what());
+    throw;
+  }
+}
+
+void run_alone(const RunRequest& request) {
   if (!request.output.empty()) check_output(request.output);
   Session session{request};
   const std::vector<Program> programs = prepare(session);
@@ -307,6 +325,7 @@ void add_run(CLI::App& app) {
   add_check(*command, *request);
   add_engine(*command, *request);
   add_mesh_options(*command, request->mesh);
+  add_rank_options(*command, request->ranks);
   command
       ->add_option("--memory", request->memory,
                    "The most memory for values, as 16GB; otherwise half of the machine's")

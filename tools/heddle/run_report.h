@@ -7,6 +7,7 @@
 #include "execute.h"
 #include "mesh_request.h"
 #include "program_commands.h"
+#include "ranks.h"
 #include "terminal.h"
 
 namespace heddle::cli {
@@ -19,6 +20,7 @@ struct RunRequest {
   std::string memory;  // the most for values, as 16GB; empty: half of the machine's
   ExecuteRequest execute;
   MeshRequest mesh;
+  RankRequest ranks;
   bool explain = false;
   ReportOptions report;
 };

@@ -1,0 +1,190 @@
+#include <algorithm>
+
+#include "heddle/checkpoint.h"
+#include "heddle/log.h"
+#include "heddle/safetensors.h"
+#include "runtime/checkpoint_files.h"
+#include "runtime/checkpoint_places.h"
+
+namespace heddle {
+
+using namespace runtime;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMostFileRanks = 1 << 20;
+
+Expected<Json> parsed(const std::string& text, const fs::path& file) {
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return reason("{} is torn: it is no correct JSON", file.string());
+  return json;
+}
+
+// The content of a file of the checkpoint, as it was saved.
+Expected<std::string> checked_content(const fs::path& folder, const Json& note,
+                                      const std::string& name) {
+  const fs::path file = folder / name;
+  if (!note.is_object() || note.value("file", "") != name || !note["bytes"].is_number_unsigned() ||
+      !note["hash"].is_number_unsigned())
+    return reason("{} does not list {}", (folder / kIndexFile).string(), name);
+  HEDDLE_TRY(std::string content, read_all(file));
+  const auto bytes = note["bytes"].get<std::uint64_t>();
+  if (content.size() != bytes)
+    return reason("{} is torn: it has {} bytes, and {} were saved", file.string(), content.size(),
+                  bytes);
+  if (content_hash(content) != note["hash"].get<std::uint64_t>())
+    return reason("{} is damaged: its bytes are not those that were saved", file.string());
+  return content;
+}
+
+// By name, where numbers count as numbers: step-90 before step-100.
+bool is_before(const fs::path& a, const fs::path& b) {
+  const auto number = [](const fs::path& p) {
+    const std::string text = p.filename().string();
+    std::size_t at = text.size();
+    while (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9') --at;
+    const std::string digits = text.substr(at);
+    return std::pair(text.substr(0, at), digits.empty() || digits.size() > 18
+                                             ? std::int64_t{-1}
+                                             : std::int64_t{std::stoll(digits)});
+  };
+  return number(a) < number(b);
+}
+
+}  // namespace
+
+Expected<Checkpoint> Checkpoint::open(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return reason("there is no checkpoint {}", folder.string());
+  const fs::path index_file = folder / kIndexFile;
+  HEDDLE_TRY(const std::string text, read_all(index_file));
+  HEDDLE_TRY(const Json index, parsed(text, index_file));
+  if (index.value("format", 0) != kCheckpointFormat)
+    return reason("{} is of format {}, and this version reads {}", index_file.string(),
+                  index.value("format", 0), kCheckpointFormat);
+  const auto ranks = index.value("ranks", std::size_t{0});
+  if (ranks == 0 || ranks > kMostFileRanks || !index.contains("files") ||
+      index["files"].size() != 2 * ranks)
+    return reason("{} is torn: it does not list the files of {} ranks", index_file.string(), ranks);
+  Checkpoint made;
+  made.where_ = folder.string();
+  for (std::size_t r = 0; r < ranks; ++r) {
+    HEDDLE_TRY(const std::string data,
+               checked_content(folder, index["files"][2 * r], data_file(r)));
+    HEDDLE_TRY(const std::string pieces,
+               checked_content(folder, index["files"][2 * r + 1], piece_file(r)));
+    HEDDLE_TRY(NamedArrays arrays, parse_safetensors(data));
+    auto& file = made.files_.emplace_back();
+    for (auto& [name, array] : arrays) file.emplace(name, std::move(array));
+    HEDDLE_TRY_VOID(made.read_rank(folder, r, pieces));
+  }
+  return made;
+}
+
+Verdict Checkpoint::read_rank(const fs::path& folder, std::size_t rank, const std::string& text) {
+  const fs::path file = folder / piece_file(rank);
+  HEDDLE_TRY(const Json json, parsed(text, file));
+  for (const auto& [name, entry] : json.items()) {
+    HEDDLE_TRY(const Type type, type_from(entry));
+    auto [at, is_new] = values_.emplace(name, Value{type, {}});
+    if (!(at->second.type == type))
+      return reason("{}: value {} is {} here and {} elsewhere", file.string(), name, type.str(),
+                    at->second.type.str());
+    if (!entry.contains("pieces")) continue;
+    for (const Json& piece : entry["pieces"]) {
+      Piece made;
+      made.file = rank;
+      made.entry = piece.value("entry", "");
+      HEDDLE_TRY(made.box, box_from(piece.value("box", Json()), type));
+      const auto found = files_[rank].find(made.entry);
+      if (found == files_[rank].end() || static_cast<std::int64_t>(found->second.bytes().size()) !=
+                                             made.box.count() * byte_size(type.dtype))
+        return reason("{} has no piece {} of {} elements", (folder / data_file(rank)).string(),
+                      made.entry, made.box.count());
+      at->second.pieces.push_back(std::move(made));
+    }
+  }
+  return yes();
+}
+
+std::vector<std::string> Checkpoint::names() const {
+  std::vector<std::string> all;
+  for (const auto& [name, value] : values_) all.push_back(name);
+  return all;
+}
+
+const Type* Checkpoint::type(const std::string& name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second.type;
+}
+
+Expected<Array> Checkpoint::read(const std::string& name, const Layout& layout,
+                                 const CheckpointMesh& mesh, std::int64_t rank) const {
+  if (rank < 0 || rank >= mesh.mesh.devices())
+    return reason("there is no rank {} on a mesh of {} devices", rank, mesh.mesh.devices());
+  return gather(name, layout, coord_of(mesh.mesh, rank), mesh.axes);
+}
+
+Expected<Array> Checkpoint::read_whole(const std::string& name) const {
+  const Type* wanted = type(name);
+  if (wanted == nullptr) return reason("checkpoint {} has no value {}", where_, name);
+  const AxisRegistry axes = AxisRegistry::standard();
+  HEDDLE_TRY(const Layout layout, whole_layout(*wanted, axes));
+  HEDDLE_TRY(const Array flat, gather(name, layout, {}, axes));
+  return flat.reinterpreted(*wanted);
+}
+
+Expected<Array> Checkpoint::gather(const std::string& name, const Layout& layout,
+                                   const Coord& coord, const AxisRegistry& axes) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) return reason("checkpoint {} has no value {}", where_, name);
+  const Value& value = found->second;
+  if (!layout.partials().empty())
+    return reason("value {} is wanted with a sum pending, which no checkpoint holds", name);
+  bool fits = layout.rank() == value.type.rank() && layout.concrete();
+  for (std::size_t d = 0; fits && d < value.type.rank(); ++d)
+    fits = layout.dims()[d].size.is(value.type.shape[d]);
+  if (!fits) return reason("value {} is {}, for which the layout is not", name, value.type.str());
+  HEDDLE_TRY(const std::int64_t room, local_elements(layout, axes));
+  Array local(Type::tensor(value.type.dtype, {room}));
+  if (value.type.elements() == 0) return local;
+  HEDDLE_TRY(const auto boxes, footprint(layout, coord, axes));
+  const int size = byte_size(value.type.dtype);
+  std::int64_t wanted = 0, got = 0;
+  for (const Box& box : boxes) {
+    HEDDLE_TRY(const Places target, memory_places(layout, box, axes));
+    wanted += box.count();
+    for (const Piece& piece : value.pieces) {
+      const auto both = shared(piece.box, dense_places(piece.box), box, target);
+      if (!both) continue;
+      std::int64_t count = 1;
+      for (const auto& dim : both->a.dims) count *= static_cast<std::int64_t>(dim.size());
+      got += count;
+      HEDDLE_TRY_VOID(copy_places(files_[piece.file].at(piece.entry).bytes(), both->a,
+                                  local.mutable_bytes(), both->b, size));
+    }
+  }
+  if (got != wanted)
+    return reason("checkpoint {} has {} of the {} elements of value {} that are wanted", where_,
+                  got, wanted, name);
+  return local;
+}
+
+Expected<fs::path> last_good_checkpoint(const fs::path& folder, std::vector<std::string>* warn_of) {
+  std::error_code error;
+  std::vector<fs::path> all;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.is_directory() && entry.path().filename().string()[0] != '.')
+      all.push_back(entry.path());
+  if (error) return reason("{} cannot be read: {}", folder.string(), error.message());
+  std::ranges::sort(all, is_before);
+  for (std::size_t i = all.size(); i-- > 0;) {
+    const auto checkpoint = Checkpoint::open(all[i]);
+    if (checkpoint) return all[i];
+    if (warn_of != nullptr) warn_of->push_back(checkpoint.reason());
+  }
+  return reason("there is no whole checkpoint in {}", folder.string());
+}
+
+}  // namespace heddle

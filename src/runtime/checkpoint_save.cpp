@@ -1,0 +1,241 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/file.h"
+#include "heddle/checkpoint.h"
+#include "heddle/safetensors.h"
+#include "heddle/transport.h"
+#include "runtime/checkpoint_files.h"
+#include "runtime/checkpoint_places.h"
+
+namespace heddle {
+
+using namespace runtime;
+namespace fs = std::filesystem;
+
+Expected<Layout> whole_layout(const Type& type, const AxisRegistry& axes) {
+  LayoutParts parts;
+  std::int64_t stride = 1;
+  parts.digits.resize(type.rank());
+  for (std::size_t d = type.rank(); d-- > 0; stride *= type.shape[d]) {
+    parts.dims.insert(parts.dims.begin(), DimInfo{.size = type.shape[d], .padded = type.shape[d]});
+    parts.digits[d] = {type.shape[d], stride, axes.mem()};
+  }
+  return Layout::make(std::move(parts));
+}
+
+Expected<std::int64_t> local_elements(const Layout& layout, const AxisRegistry& axes) {
+  HEDDLE_TRY(const Dim room, span(layout, axes.mem()));
+  const Dim offset = layout.offset_on(axes.mem());
+  if (!layout.concrete()) return reason("the layout has sizes that are not known yet");
+  return room.factor() + offset.factor();
+}
+
+namespace {
+
+// What the ranks tell each other of the files that they have written.
+struct FileNote {
+  std::uint64_t ok = 0;
+  std::uint64_t data_bytes = 0, data_hash = 0, piece_bytes = 0, piece_hash = 0;
+};
+
+struct RankFiles {
+  std::string data;
+  Json pieces = Json::object();
+};
+
+Expected<Array> dense_piece(const CheckpointValue& value, const Array& part, const Box& box,
+                            const AxisRegistry& axes) {
+  HEDDLE_TRY(const Places source, memory_places(value.layout, box, axes));
+  Shape shape;
+  for (const StridedRun& run : box.dims) shape.push_back(run.count());
+  Array piece(Type::tensor(value.type.dtype, shape));
+  const auto copied = copy_places(part.bytes(), source, piece.mutable_bytes(), dense_places(box),
+                                  byte_size(value.type.dtype));
+  if (!copied)
+    return reason("value {}: its part is {}, but its layout needs more: {}", value.name,
+                  part.type().str(), copied.reason());
+  if (is_file_dtype(value.type.dtype)) return piece;
+  shape.push_back(byte_size(value.type.dtype));
+  return piece.reinterpreted(Type::tensor(DType::ui8, shape));
+}
+
+Verdict check_value(const CheckpointValue& value, const CheckpointMesh& mesh) {
+  if (!value.type.is_tensor()) return reason("value {} is no tensor", value.name);
+  if (!value.layout.partials().empty())
+    return reason("value {} has a sum pending over the mesh: reduce it before it is saved",
+                  value.name);
+  bool fits = value.layout.rank() == value.type.rank() && value.layout.concrete();
+  for (std::size_t d = 0; fits && d < value.type.rank(); ++d)
+    fits = value.layout.dims()[d].size.is(value.type.shape[d]);
+  if (!fits) return reason("value {}: its layout is not one of {}", value.name, value.type.str());
+  if (static_cast<std::int64_t>(value.parts.size()) != mesh.mesh.devices())
+    return reason("value {} comes in {} parts, but the mesh has {} devices", value.name,
+                  value.parts.size(), mesh.mesh.devices());
+  return yes();
+}
+
+Expected<RankFiles> files_of(const std::vector<CheckpointValue>& values, const CheckpointMesh& mesh,
+                             std::size_t rank) {
+  RankFiles files;
+  NamedArrays arrays;
+  const Coord coord = coord_of(mesh.mesh, static_cast<std::int64_t>(rank));
+  for (const CheckpointValue& value : values) {
+    HEDDLE_TRY_VOID(check_value(value, mesh));
+    Json entry = to_json(value.type);
+    entry["pieces"] = Json::array();
+    HEDDLE_TRY(const auto boxes, footprint(value.layout, coord, mesh.axes));
+    HEDDLE_TRY(const bool saves, is_first_holder(value.layout, coord, boxes, mesh.axes));
+    for (std::size_t b = 0; saves && b < boxes.size(); ++b) {
+      if (boxes[b].count() == 0) continue;
+      const Array& part = value.parts[rank];
+      if (part.dtype() != value.type.dtype)
+        return reason("value {} is {}, but part {} is {}", value.name, value.type.str(), rank,
+                      part.type().str());
+      HEDDLE_TRY(Array piece, dense_piece(value, part, boxes[b], mesh.axes));
+      const std::string name = boxes.size() == 1 ? value.name : fmt::format("{}#{}", value.name, b);
+      entry["pieces"].push_back({{"entry", name}, {"box", to_json(boxes[b])}});
+      arrays.emplace_back(name, std::move(piece));
+    }
+    if (files.pieces.contains(value.name)) return reason("value {} is given twice", value.name);
+    files.pieces[value.name] = std::move(entry);
+  }
+  HEDDLE_TRY(files.data, format_safetensors(arrays));
+  return files;
+}
+
+Expected<FileNote> write_rank(const fs::path& folder, const std::vector<CheckpointValue>& values,
+                              const CheckpointMesh& mesh, std::size_t rank) {
+  HEDDLE_TRY(const RankFiles files, files_of(values, mesh, rank));
+  const std::string pieces = files.pieces.dump(1);
+  HEDDLE_TRY_VOID(write_file(folder / data_file(rank), files.data));
+  HEDDLE_TRY_VOID(write_file(folder / piece_file(rank), pieces));
+  return FileNote{1, files.data.size(), content_hash(files.data), pieces.size(),
+                  content_hash(pieces)};
+}
+
+Verdict write_index(const fs::path& folder, const std::vector<FileNote>& notes) {
+  Json index = {{"format", kCheckpointFormat}, {"ranks", notes.size()}, {"files", Json::array()}};
+  for (std::size_t r = 0; r < notes.size(); ++r) {
+    const FileNote& n = notes[r];
+    index["files"].push_back(
+        {{"file", data_file(r)}, {"bytes", n.data_bytes}, {"hash", n.data_hash}});
+    index["files"].push_back(
+        {{"file", piece_file(r)}, {"bytes", n.piece_bytes}, {"hash", n.piece_hash}});
+  }
+  return write_file(folder / kIndexFile, index.dump(1));
+}
+
+// The new folder takes the name; what had it before goes.
+Verdict put_in_place(const fs::path& made, const fs::path& folder) {
+  sync_folder(made);
+  std::error_code error;
+  if (!fs::exists(folder)) {
+    if (::rename(made.c_str(), folder.c_str()) != 0)
+      return reason("{} cannot be made: {}", folder.string(), std::strerror(errno));
+  } else {
+    if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) != 0)
+      return reason("{} cannot be replaced: {}; name another folder", folder.string(),
+                    std::strerror(errno));
+    fs::remove_all(made, error);
+  }
+  sync_folder(folder.has_parent_path() ? folder.parent_path() : ".");
+  return yes();
+}
+
+fs::path temporary_beside(const fs::path& folder) {
+  fs::path made = folder;
+  made.replace_filename("." + folder.filename().string() + ".saving");
+  return made;
+}
+
+// ---- several ranks
+
+// Everyone's note, for all.
+Expected<std::vector<FileNote>> share_notes(Transport& transport, const FileNote& mine,
+                                            std::string_view what) {
+  std::vector<int> ranks(static_cast<std::size_t>(transport.size()));
+  for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<int>(r);
+  HEDDLE_TRY(const GroupId group, transport.group(ranks));
+  std::vector<FileNote> all(ranks.size());
+  Collective c{.kind = CollectiveKind::all_gather, .group = group};
+  c.in = reinterpret_cast<const std::byte*>(&mine);
+  c.out = reinterpret_cast<std::byte*>(all.data());
+  c.in_pieces = c.out_pieces = {1, sizeof mine};
+  c.what = what;
+  HEDDLE_TRY_VOID(run_collective(transport, c));
+  return all;
+}
+
+// What went wrong here, or else which rank says that it went wrong there.
+Verdict all_well(Transport& transport, const Verdict& mine, FileNote note, std::string_view what,
+                 std::vector<FileNote>* notes = nullptr) {
+  note.ok = mine.ok() ? 1 : 0;
+  HEDDLE_TRY(const auto all, share_notes(transport, note, what));
+  if (!mine) return mine.why();
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (all[r].ok == 0) return reason("rank {} failed in {}: its own message says why", r, what);
+  if (notes != nullptr) *notes = all;
+  return yes();
+}
+
+Verdict make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);  // what an earlier attempt has left
+  if (!fs::create_directory(folder, error))
+    return reason("{} cannot be made: {}", folder.string(),
+                  error ? error.message() : "it is there already");
+  return yes();
+}
+
+Verdict save_with_others(const fs::path& folder, const std::vector<CheckpointValue>& values,
+                         const CheckpointMesh& mesh, Transport& transport) {
+  if (transport.size() != mesh.mesh.devices())
+    return reason("the mesh has {} devices, but {} ranks save a checkpoint", mesh.mesh.devices(),
+                  transport.size());
+  const fs::path made = temporary_beside(folder);
+  const bool first = transport.rank() == 0;
+  HEDDLE_TRY_VOID(all_well(transport, first ? make_folder(made) : yes(), {}, "making a folder"));
+  const auto note = write_rank(made, values, mesh, static_cast<std::size_t>(transport.rank()));
+  std::vector<FileNote> notes;
+  Verdict saved = all_well(transport, note ? yes() : Verdict(note.why()), note ? *note : FileNote{},
+                           "writing its part of the checkpoint", &notes);
+  if (saved && first) {
+    saved = write_index(made, notes);
+    if (saved) saved = put_in_place(made, folder);
+  }
+  std::error_code error;
+  // Nobody writes any more when all have said so.
+  if (!saved && first) fs::remove_all(made, error);
+  const Verdict end = all_well(transport, saved, {}, "completing the checkpoint");
+  return saved ? end : saved;
+}
+
+}  // namespace
+
+Verdict save_checkpoint(const fs::path& folder, const std::vector<CheckpointValue>& values,
+                        const CheckpointMesh& mesh, Transport* transport) {
+  if (folder.filename().empty()) return reason("the checkpoint has no name");
+  if (transport != nullptr && transport->size() > 1)
+    return save_with_others(folder, values, mesh, *transport);
+  const fs::path made = temporary_beside(folder);
+  HEDDLE_TRY_VOID(make_folder(made));
+  const auto save = [&]() -> Verdict {
+    std::vector<FileNote> notes;
+    for (std::int64_t r = 0; r < mesh.mesh.devices(); ++r) {
+      HEDDLE_TRY(const FileNote note, write_rank(made, values, mesh, static_cast<std::size_t>(r)));
+      notes.push_back(note);
+    }
+    HEDDLE_TRY_VOID(write_index(made, notes));
+    return put_in_place(made, folder);
+  };
+  const Verdict saved = save();
+  std::error_code error;
+  if (!saved) fs::remove_all(made, error);
+  return saved;
+}
+
+}  // namespace heddle

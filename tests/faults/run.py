@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""What happens to the other ranks where one does not do its part; with real processes.
+
+    tests/faults/run.py HEDDLE LAUNCHER FAULT      launcher: launch, openmpi or mpich
+
+Every survivor has to end soon, with an error that names the lost rank, the step and the collective.
+Status 77 where the launcher is not installed.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "conformance"))
+import ranks  # noqa: E402
+
+RANKS = 4
+SOON = 5.0 + 3.0  # seconds; the rest is for a machine that does other things too
+RANK_VARIABLES = "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$HEDDLE_RANK}}"
+
+PROGRAM = """
+func.func @main() -> tensor<1024xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %a = stablehlo.constant dense<1.0> : tensor<1024xf32>
+  %r:2 = stablehlo.while(%i = %zero, %x = %a) : tensor<i32>, tensor<1024xf32>
+   cond {
+    %n = stablehlo.constant dense<TURNS> : tensor<i32>
+    %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+   } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %s = "stablehlo.all_reduce"(%x) ({
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %m = stablehlo.maximum %p, %q : tensor<f32>
+        stablehlo.return %m : tensor<f32>
+    }) {replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>,
+        channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}
+      : (tensor<1024xf32>) -> tensor<1024xf32>
+    stablehlo.return %j, %s : tensor<i32>, tensor<1024xf32>
+   }
+  return %r#1 : tensor<1024xf32>
+}
+"""
+
+
+class Run:
+    """A run of several ranks. `choose` is shell that sets FILE, knowing RANK."""
+
+    def __init__(self, heddle, launcher, folder, choose, count=RANKS):
+        self.folder = folder
+        # Each rank leaves its process id.
+        script = (f"RANK={RANK_VARIABLES}; FILE={folder}/a.mlir; {choose}; "
+                  f"echo $$ > {folder}/pid.$RANK; exec {heddle} run --plain $FILE")
+        start = {
+            "launch": [heddle, "launch", "-n", str(count), "--"],
+            "openmpi": ["mpirun.openmpi", "-n", str(count)],
+            "mpich": ["mpirun.mpich", "-disable-auto-cleanup", "-n", str(count)],
+        }[launcher]
+        self.process = subprocess.Popen(start + ["sh", "-c", script], text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        env={**os.environ, **ranks.MPI_ENVIRONMENT},
+                                        start_new_session=True)
+
+    def pid(self, rank):
+        return int((self.folder / f"pid.{rank}").read_text())
+
+    def await_start(self):
+        until = time.monotonic() + 60
+        files = [self.folder / f"pid.{r}" for r in range(RANKS)]
+        while not all(f.exists() and f.read_text().strip() for f in files):
+            if time.monotonic() > until or self.process.poll() is not None:
+                raise AssertionError("the ranks do not start")
+            time.sleep(0.05)
+        time.sleep(2)  # into the loop
+
+    def end(self, limit):
+        """(status, output, seconds) once all is over."""
+        begun = time.monotonic()
+        try:
+            output, _ = self.process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            for rank in range(RANKS):
+                try:
+                    os.kill(self.pid(rank), signal.SIGKILL)
+                except (OSError, ValueError):
+                    pass
+            output, _ = self.process.communicate()
+            raise AssertionError(f"still running after {limit} s\n{output}") from None
+        return self.process.returncode, output, time.monotonic() - begun
+
+
+def expect(condition, what, output):
+    if not condition:
+        raise AssertionError(f"{what}\n--- output\n{output}")
+
+
+def survivors_speak(output, lost, least):
+    """Every survivor names the lost rank, the step and the collective."""
+    told = set()
+    for match in re.finditer(r"rank (\d) was (in all_reduce \d+, |before step \d+, )", output):
+        told.add(int(match.group(1)))
+    expect(len(told - {lost}) >= least, f"only ranks {sorted(told)} said something", output)
+    expect(re.search(rf"rank {lost} of 4 (is lost in step \d+|has not reached all_reduce \d+)",
+                     output), f"nobody says that rank {lost} is lost", output)
+    expect("(step " in output, "no step is named", output)
+
+
+def lost(heddle, launcher, folder, number):
+    run = Run(heddle, launcher, folder, ":")
+    run.await_start()
+    os.kill(run.pid(2), number)
+    status, output, seconds = run.end(SOON + 10)
+    expect(status != 0, "the status is 0", output)
+    # mpirun of MPICH ends the others with force as soon as one has been killed.
+    forced = launcher == "mpich" and number == signal.SIGKILL
+    survivors_speak(output, 2, 1 if forced else 3)
+    expect(seconds < SOON, f"it took {seconds:.1f} s", output)
+    return output
+
+
+def killed(heddle, launcher, folder):
+    output = lost(heddle, launcher, folder, signal.SIGKILL)
+    expect("its process is gone" in output, "nobody says why", output)
+    if launcher == "launch":
+        expect("rank 2 of 4 was ended by signal 9" in output, "the launcher is silent", output)
+
+
+def stopped(heddle, launcher, folder):
+    output = lost(heddle, launcher, folder, signal.SIGSTOP)
+    expect("its process is stopped" in output, "nobody says why", output)
+
+
+def count(heddle, launcher, folder):
+    status, output, _ = Run(heddle, launcher, folder, ":", 3).end(60)
+    expect(status != 0, "the status is 0", output)
+    expect("the groups have the id 3, but this run has 3 of them" in output, "no reason", output)
+
+
+def files(heddle, launcher, folder):
+    (folder / "b.mlir").write_text(PROGRAM.replace("TURNS", "3"))
+    choose = f"if [ $RANK = 1 ]; then FILE={folder}/b.mlir; fi"
+    status, output, _ = Run(heddle, launcher, folder, choose).end(60)
+    expect(status != 0, "the status is 0", output)
+    expect("rank 1 of 4 runs another program than rank 0" in output, "no reason", output)
+
+
+def well(heddle, launcher, folder):
+    (folder / "a.mlir").write_text(PROGRAM.replace("TURNS", "50"))
+    status, output, _ = Run(heddle, launcher, folder, ":").end(60)
+    expect(status == 0, f"the status is {status}", output)
+    expect(output.count("main ran in") == 1, "only rank 0 reports", output)
+
+
+FAULTS = {"well": well, "killed": killed, "stopped": stopped, "count": count, "files": files}
+
+
+def main():
+    heddle, launcher, fault = sys.argv[1:]
+    if launcher != "launch" and shutil.which(f"mpirun.{launcher}") is None:
+        print(f"skipped: there is no mpirun.{launcher}: install openmpi-bin or mpich")
+        return 77
+    module = Path(heddle).parent / f"heddle_mpi_{launcher}.so"
+    if launcher != "launch" and not module.exists():
+        print(f"skipped: {module.name} was not built: install libopenmpi-dev or libmpich-dev first")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "a.mlir").write_text(PROGRAM.replace("TURNS", "2000000000"))
+        try:
+            FAULTS[fault](heddle, launcher, Path(folder))
+        except AssertionError as error:
+            print(f"{launcher}, {fault}: {error}")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
