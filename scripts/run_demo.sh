@@ -36,6 +36,13 @@ awk -v c="$compiled" -v i="$interpreted" 'BEGIN {
 printf '\nthe loss of the GPT is %s before training and %s after\n' \
   "$(loss loss <<< "$before")" "$(loss loss_after <<< "$after")"
 
+# The same steps on four devices, which are threads here: batches over dp, the inner width of the
+# layers over tp. Everything else follows.
+layouts=(--mesh dp=2,tp=2 --shard 'value:tensor<4x16xi32>=dp,_' --shard 'value:tensor<32x128xf32>=_,tp'
+  --shard 'value:tensor<128x32xf32>=tp,_')
+show plan $gpt/train.mlir "${layouts[@]}"
+show run $gpt/train.mlir "${layouts[@]}" --io $gpt/train.safetensors --check --repeat 5
+
 mesh=node=2,gpu=4
 # Gradients: every device has its own contribution to the sum.
 show layout show '(1024, 4096) + P[sum node,gpu]' --mesh $mesh

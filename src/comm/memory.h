@@ -35,7 +35,11 @@ class ProcessMemory : public PeerMemory {
                const Runs& target) override;
 
  private:
+  Verdict copy_short(int rank, const std::byte* from, const Runs& source, std::byte* to,
+                     const Runs& target);
+
   std::shared_ptr<const Board> board_;
+  std::unique_ptr<std::byte[]> window_;
 };
 
 }  // namespace heddle::comm

@@ -30,30 +30,43 @@ Verdict SharedTransport::reduce_range(LocalGroup& group, const Pending& op, cons
   // Written over its own input, a sum of three would lose what this rank brings.
   const bool apart = group.order.size() > 2 && op.collective.in == op.collective.out;
   if ((!direct || apart) && !scratch_) scratch_ = std::make_unique<std::byte[]>(3 * kBlock);
-  // The bytes of a member, read first where they are not at hand; `room` 0 or 1.
-  const auto bytes_of = [&](std::size_t place, std::int64_t at, std::int64_t bytes,
+  // The bytes of a member side by side, read first where they are not; `room` 0 or 1.
+  const auto bytes_of = [&](std::size_t place, const Runs& runs,
                             int room) -> Expected<const std::byte*> {
     const std::byte* its = group.post(place, op.number).in;
-    if (direct || place == group.me) return its + at;
+    if (runs.count == 1 && (direct || place == group.me)) return its + runs.first;
     std::byte* here = scratch_.get() + room * kBlock;
-    HEDDLE_TRY_VOID(
-        world_.memory->copy(group.ranks[place], its + at, dense(bytes), here, dense(bytes)));
+    HEDDLE_TRY_VOID(world_.memory->copy(group.ranks[place], its, runs, here, dense(runs.bytes())));
     return static_cast<const std::byte*>(here);
   };
-  for (std::int64_t r = 0; r < range.count; ++r)
+  const auto reduce = [&](const Runs& runs, std::byte* wanted) -> Verdict {
+    const std::int64_t bytes = runs.bytes();
+    std::byte* out = apart ? scratch_.get() + 2 * kBlock : wanted;
+    HEDDLE_TRY(const std::byte* sum, bytes_of(group.order[0], runs, 0));
+    for (std::size_t m = 1; m < group.order.size(); ++m) {
+      HEDDLE_TRY(const std::byte* next, bytes_of(group.order[m], runs, 1));
+      combine(out, sum, next, bytes / element);
+      sum = out;
+    }
+    if (sum != wanted) std::memcpy(wanted, sum, static_cast<std::size_t>(bytes));
+    return yes();
+  };
+  // Short runs of other processes come many at a time.
+  const std::int64_t at_once =
+      direct ? 1 : std::max<std::int64_t>(1, kBlock / std::max<std::int64_t>(1, range.run));
+  for (std::int64_t r = 0; r < range.count && range.run > 0; r += at_once) {
+    const std::int64_t first = range.first + r * range.stride;
+    std::byte* wanted = to + r * range.run;
+    const std::int64_t runs = std::min(at_once, range.count - r);
+    if (runs > 1) {
+      HEDDLE_TRY_VOID(reduce({first, range.run, range.stride, runs}, wanted));
+      continue;
+    }
     for (std::int64_t b = 0; b < range.run; b += kBlock) {
       const std::int64_t bytes = std::min(kBlock, range.run - b);
-      const std::int64_t at = range.first + r * range.stride + b;
-      std::byte* wanted = to + r * range.run + b;
-      std::byte* out = apart ? scratch_.get() + 2 * kBlock : wanted;
-      HEDDLE_TRY(const std::byte* sum, bytes_of(group.order[0], at, bytes, 0));
-      for (std::size_t m = 1; m < group.order.size(); ++m) {
-        HEDDLE_TRY(const std::byte* next, bytes_of(group.order[m], at, bytes, 1));
-        combine(out, sum, next, bytes / element);
-        sum = out;
-      }
-      if (sum != wanted) std::memcpy(wanted, sum, static_cast<std::size_t>(bytes));
+      HEDDLE_TRY_VOID(reduce({first + b, bytes, bytes, 1}, wanted + b));
     }
+  }
   return yes();
 }
 

@@ -75,6 +75,12 @@ Expected<std::unique_ptr<Transport>> connect_transport(std::string_view kind,
                                                        const WatchdogOptions& watchdog) {
   const bool launched = std::getenv(comm::kRanksVariable) != nullptr;
   if (kind == "processes" || (kind == "auto" && launched)) return comm::process_transport(watchdog);
+  // MPI itself would take a process without a launcher for a run of one rank.
+  const bool by_mpi = !comm::mpi_launcher().empty() || std::getenv("SLURM_PROCID") != nullptr;
+  if (kind == "mpi" && !by_mpi && comm::mpi_library())
+    return reason(
+        "no MPI has started this process: use `mpirun -n 4 heddle ...`, srun, or `heddle "
+        "launch`");
   if (kind == "mpi" || (kind == "auto" && !comm::mpi_launcher().empty()))
     return comm::mpi_transport(watchdog);
   if (kind == "auto") return std::unique_ptr<Transport>();

@@ -4,6 +4,7 @@
 
 #include "heddle/op.h"
 #include "heddle/parallel.h"
+#include "parallel/wishes.h"
 
 namespace heddle {
 
@@ -29,10 +30,6 @@ struct State {
   AxisList kept_free;  // axes that the author wants without use
   Split later;         // dimensions that wait for their priority
 };
-
-bool starts_with(const AxisList& list, const AxisList& prefix) {
-  return list.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), list.begin());
-}
 
 class Propagator {
  public:
@@ -68,11 +65,9 @@ class Propagator {
     for (State& s : states_) out.splits.push_back(std::move(s.split));
     const auto returned = program_.operands(returning());
     for (std::size_t i = 0; i < function_.results.size(); ++i)
-      out.results.push_back(result_seeds_[i] ? *result_seeds_[i] : out.splits[returned[i]]);
-    for (std::size_t i = 0; i < function_.results.size(); ++i) {
-      if (!result_seeds_[i] && options_.closed_boundary)
-        out.results[i] = Split::whole(program_.type_of(returned[i]));
-    }
+      out.results.push_back(result_seeds_[i]           ? *result_seeds_[i]
+                            : options_.closed_boundary ? Split::whole(program_.type_of(returned[i]))
+                                                       : out.splits[returned[i]]);
     return out;
   }
 
@@ -283,12 +278,6 @@ class Propagator {
     }
   }
 
-  struct Wish {
-    AxisList axes;
-    double weight = 0;
-    ValueId value = kNone;
-  };
-
   bool can_pass(const Factor& factor) const {
     return factor.kind == FactorKind::parallel || factor.kind == FactorKind::reduce;
   }
@@ -315,51 +304,10 @@ class Propagator {
     for (std::size_t f = 0; f < factors.size(); ++f) {
       if (wishes[f].empty()) continue;
       best[f] = *std::ranges::max_element(wishes[f], {}, &Wish::weight);
-      if (conflict != nullptr && wishes[f].size() > 1) *conflict = told(wishes[f], best[f]);
+      if (conflict != nullptr && wishes[f].size() > 1)
+        *conflict = told(wishes[f], best[f], mesh_.mesh);
     }
     return best;
-  }
-
-  static void add_wish(std::vector<Wish>& wishes, Wish wish) {
-    for (Wish& other : wishes) {
-      if (!starts_with(other.axes, wish.axes) && !starts_with(wish.axes, other.axes)) continue;
-      if (wish.axes.size() > other.axes.size()) other.axes = wish.axes;
-      other.weight += wish.weight;
-      return;
-    }
-    wishes.push_back(std::move(wish));
-  }
-
-  std::string told(const std::vector<Wish>& wishes, const Wish& best) const {
-    std::string text;
-    for (const Wish& w : wishes) {
-      Split one;
-      one.dims.push_back(DimSplit::blocks(std::int64_t{1} << 40, w.axes));
-      text += fmt::format("{}{} ({:.0f} bytes{})", text.empty() ? "" : ", ",
-                          text_of(one, mesh_.mesh), w.weight, &w.axes == &best.axes ? "" : "");
-    }
-    Split one;
-    one.dims.push_back(DimSplit::blocks(std::int64_t{1} << 40, best.axes));
-    return fmt::format("one dimension is wanted over {}; {} stays since most bytes have it", text,
-                       text_of(one, mesh_.mesh));
-  }
-
-  // No axis splits two factors: the heavier one keeps it, from there on the other ends.
-  static void keep_apart(std::vector<Wish>& wishes) {
-    std::vector<std::size_t> order(wishes.size());
-    for (std::size_t f = 0; f < order.size(); ++f) order[f] = f;
-    std::ranges::stable_sort(order, std::greater{},
-                             [&](std::size_t f) { return wishes[f].weight; });
-    AxisList used;
-    for (std::size_t f : order) {
-      AxisList kept;
-      for (const SplitDigit& d : wishes[f].axes) {
-        if (overlap(used, d)) break;
-        kept.push_back(d);
-      }
-      used.insert(used.end(), kept.begin(), kept.end());
-      wishes[f].axes = std::move(kept);
-    }
   }
 
   bool visit(const Site& site, std::string* conflict) {
@@ -407,14 +355,9 @@ class Propagator {
 
   // Every piece of `more` lies in one of `now`: the same axes first, then others.
   static bool extends(const DimSplit& now, const DimSplit& more) {
-    if (now.is_block() && more.is_block()) {
-      AxisList a = more.axes();
-      const AxisList b = now.axes();
-      // Parts of one axis may have grown together.
-      if (!starts_with(a, b)) return false;
-      return a.size() > b.size();
-    }
-    return false;
+    const AxisList before = now.axes(), after = more.axes();
+    return now.is_block() && more.is_block() && after.size() > before.size() &&
+           starts_with(after, before);
   }
 
   static bool kept_free(const State& s, const AxisList& axes) {

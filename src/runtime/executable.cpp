@@ -114,11 +114,12 @@ Verdict agree(ExecutableState& state, Transport& transport) {
 
 Verdict prepare(ExecutableState& state, RankState& rank, const RunOptions& options,
                 Transport& transport) {
+  const ResolvedFor now{transport.id(), options.replicas, options.partitions};
+  if (rank.resolved_for == now) return yes();
   HEDDLE_TRY_VOID(rank_grid(transport, options));
-  if (rank.resolved_for == transport.id()) return yes();
   rank.collectives.assign(state.collectives, {});
   if (transport.size() > 1 && options.same_program) HEDDLE_TRY_VOID(agree(state, transport));
-  rank.resolved_for = transport.id();
+  rank.resolved_for = now;
   return yes();
 }
 
@@ -163,6 +164,7 @@ Expected<std::vector<Array>> run_alone(ExecutableState& state, std::vector<Array
 }  // namespace
 
 RankState& ExecutableState::of_rank(int rank) {
+  if (rank == 0 && first_ != nullptr) return *first_;  // made before anybody else knew of this
   const std::lock_guard lock(mutex_);
   auto& place = ranks_[rank];
   if (place) return *place;
@@ -181,6 +183,7 @@ RankState& ExecutableState::of_rank(int rank) {
       made->home[id] = made->arena->data() + slot.offset;
   }
   place = std::move(made);
+  if (rank == 0) first_ = place.get();
   return *place;
 }
 

@@ -43,10 +43,18 @@ class ExecutableState {
  private:
   std::mutex mutex_;
   std::map<int, std::unique_ptr<runtime::RankState>> ranks_;
+  runtime::RankState* first_ = nullptr;  // rank 0, the only one of most runs
   std::optional<std::uint64_t> fingerprint_;
 };
 
 namespace runtime {
+
+// What collectives have been resolved for.
+struct ResolvedFor {
+  std::uint64_t transport = 0;
+  std::int64_t replicas = 0, partitions = 0;
+  friend bool operator==(const ResolvedFor&, const ResolvedFor&) = default;
+};
 
 // What the runs of one rank change; ranks run side by side.
 struct RankState {
@@ -56,7 +64,7 @@ struct RankState {
   std::vector<std::byte*> now;   // by slot: after what loops have exchanged
   std::vector<void*> pointers;   // of kernels
   std::vector<ResolvedCollective> collectives;
-  std::uint64_t resolved_for = 0;  // transport
+  ResolvedFor resolved_for;
   std::vector<PendingSend> sends;
   std::unique_ptr<Transport> solo;  // of rank 0, for runs without others
 };

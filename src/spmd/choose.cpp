@@ -48,7 +48,9 @@ const Split* Partitioner::split_for(const Op& op, std::size_t i) {
     return type_of(v).is_tensor() ? &splits_[resting(v)] : nullptr;
   }
   const ValueId v = from_.operands(op)[i];
-  if (!type_of(v).is_tensor() || forms_[v].empty()) return nullptr;
+  if (!type_of(v).is_tensor()) return nullptr;
+  // Constants are written where and as they are needed.
+  if (forms_[v].empty()) return from_.layout_of(v) == nullptr ? nullptr : &splits_[resting(v)];
   return &splits_[forms_[v].front().split];
 }
 

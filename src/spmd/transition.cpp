@@ -1,36 +1,12 @@
 #include "spmd/transition.h"
 
 #include <algorithm>
-#include <set>
+
+#include "spmd/refine.h"
 
 namespace heddle {
 
 namespace {
-
-// One digit of a dimension with what it is before and after.
-struct Place {
-  std::size_t dim;
-  SplitDigit a, b;
-  std::int64_t extent() const { return a.extent; }
-};
-
-using Cuts = std::vector<std::set<std::int64_t>>;  // per axis, where digits begin and end
-
-// A digit at the cuts of its axis, major first.
-std::vector<SplitDigit> cut(const SplitDigit& digit, const Cuts& cuts) {
-  if (digit.local()) return {digit};
-  std::vector<SplitDigit> parts;
-  std::int64_t begin = digit.stride;
-  const std::int64_t end = digit.stride * digit.extent;
-  for (std::int64_t c : cuts[static_cast<std::size_t>(digit.axis)]) {
-    if (c <= begin || c > end || c % begin != 0) continue;
-    parts.push_back({c / begin, digit.axis, begin});
-    begin = c;
-  }
-  if (begin < end) parts.push_back({end / begin, digit.axis, begin});
-  std::ranges::reverse(parts);
-  return parts;
-}
 
 class Transition {
  public:
@@ -44,7 +20,7 @@ class Transition {
   ValueId run() {
     for (int round = 0; round < 16; ++round) {
       if (!same_room()) return through_whole();
-      if (!refine()) return through_whole();
+      if (!refine(a_, b_, w_.mesh.mesh, refined_)) return through_whole();
       if (arrived()) break;
       if (!(slices() || reduce_scatters() || all_reduces() || all_to_alls() || permutes() ||
             gathers() || masks() || into_zeros()))
@@ -88,106 +64,23 @@ class Transition {
     whole.pending.clear();
     for (DimSplit& dim : whole.dims) dim.digits = {{dim.padded()}};
     Split here = a_, target = b_;
-    if (here == whole) {  // only pending sums on the other side are left
-      HEDDLE_CHECK(false, "no way from one split to another");
-    }
+    HEDDLE_CHECK(!(here == whole), "there is no way from one split to another");
     for (Split* s : {&here, &whole, &target}) s->settle();
     const ValueId all = write_transition(w_, value_, here, whole);
     return write_transition(w_, all, whole, target);
   }
 
-  // ---- digits that both sides have in common
-
-  void add_cuts(Cuts& cuts, const std::vector<SplitDigit>& digits) const {
-    for (const SplitDigit& d : digits)
-      if (!d.local()) {
-        cuts[static_cast<std::size_t>(d.axis)].insert(d.stride);
-        cuts[static_cast<std::size_t>(d.axis)].insert(d.stride * d.extent);
-      }
-  }
-
-  static std::vector<SplitDigit> cut_all(const std::vector<SplitDigit>& digits, const Cuts& cuts) {
-    std::vector<SplitDigit> all;
-    for (const SplitDigit& d : digits)
-      for (const SplitDigit& part : cut(d, cuts)) all.push_back(part);
-    return all;
-  }
-
-  bool refine() {
-    Cuts cuts(w_.mesh.mesh.axes().size());
-    for (const Split* s : {&a_, &b_}) {
-      add_cuts(cuts, s->pending);
-      for (const DimSplit& dim : s->dims) add_cuts(cuts, dim.digits);
-    }
-    for (int round = 0; round < 8; ++round) {
-      if (!nest(cuts) || !pair_up(cuts)) return false;
-      Cuts now = cuts;
-      for (const Place& p : places_) {
-        add_cuts(now, {p.a});
-        add_cuts(now, {p.b});
-      }
-      a_pending_ = cut_all(a_.pending, now);
-      b_pending_ = cut_all(b_.pending, now);
-      if (now == cuts) return true;
-      cuts = std::move(now);
-    }
-    return false;
-  }
-
-  // Parts of 2 and of 3 of an axis of 6 have no parts in common.
-  static bool nest(const Cuts& cuts) {
-    for (const auto& axis : cuts) {
-      std::int64_t before = 1;
-      for (std::int64_t c : axis) {
-        if (c % before != 0) return false;
-        before = c;
-      }
-    }
-    return true;
-  }
-
-  bool pair_up(const Cuts& cuts) {
-    places_.clear();
-    for (std::size_t d = 0; d < a_.dims.size(); ++d) {
-      std::vector<SplitDigit> a = cut_all(a_.dims[d].digits, cuts);
-      std::vector<SplitDigit> b = cut_all(b_.dims[d].digits, cuts);
-      std::ranges::reverse(a);
-      std::ranges::reverse(b);
-      while (!a.empty() && !b.empty()) {
-        SplitDigit x = a.back(), y = b.back();
-        a.pop_back();
-        b.pop_back();
-        if (x.extent > y.extent && !divide(x, y.extent, a)) return false;
-        if (y.extent > x.extent && !divide(y, x.extent, b)) return false;
-        places_.push_back({d, x, y});
-      }
-      for (const auto* rest : {&a, &b})
-        if (std::ranges::any_of(*rest, [](const SplitDigit& r) { return r.extent > 1; }))
-          return false;
-    }
-    return true;
-  }
-
-  // Keeps the major `extent` of the digit and gives back the rest.
-  static bool divide(SplitDigit& digit, std::int64_t extent, std::vector<SplitDigit>& rest) {
-    if (digit.extent % extent != 0) return false;
-    const std::int64_t left = digit.extent / extent;
-    rest.push_back({left, digit.axis, digit.stride});
-    if (!digit.local()) digit.stride *= left;
-    digit.extent = extent;
-    return true;
-  }
-
   bool arrived() const {
-    return a_pending_ == b_pending_ &&
-           std::ranges::all_of(places_, [](const Place& p) { return p.a == p.b || unit(p); });
+    return refined_.a_pending == refined_.b_pending &&
+           std::ranges::all_of(refined_.places,
+                               [](const Place& p) { return p.a == p.b || unit(p); });
   }
   static bool unit(const Place& p) { return p.extent() == 1; }
 
   void rebuild() {
     for (DimSplit& dim : a_.dims) dim.digits.clear();
-    for (const Place& p : places_) a_.dims[p.dim].digits.push_back(p.a);
-    a_.pending = a_pending_;
+    for (const Place& p : refined_.places) a_.dims[p.dim].digits.push_back(p.a);
+    a_.pending = refined_.a_pending;
     a_.settle();
     for (DimSplit& dim : a_.dims)
       if (dim.digits.empty()) dim.digits = {{dim.size}};
@@ -199,29 +92,29 @@ class Transition {
     return std::ranges::find(list, d) != list.end();
   }
   bool used_before(const SplitDigit& d) const {
-    return in(a_pending_, d) ||
-           std::ranges::any_of(places_, [&](const Place& p) { return p.a == d; });
+    return in(refined_.a_pending, d) ||
+           std::ranges::any_of(refined_.places, [&](const Place& p) { return p.a == d; });
   }
   bool used_after(const SplitDigit& d) const {
-    return std::ranges::any_of(places_, [&](const Place& p) { return p.b == d; });
+    return std::ranges::any_of(refined_.places, [&](const Place& p) { return p.b == d; });
   }
 
   // ---- views: a dimension for every digit that a device has
 
   std::vector<std::size_t> local_places() const {
     std::vector<std::size_t> list;
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      if (places_[i].a.local()) list.push_back(i);
+    for (std::size_t i = 0; i < refined_.places.size(); ++i)
+      if (refined_.places[i].a.local()) list.push_back(i);
     return list;
   }
   Shape view_shape(const std::vector<std::size_t>& order) const {
     Shape shape;
-    for (std::size_t i : order) shape.push_back(places_[i].extent());
+    for (std::size_t i : order) shape.push_back(refined_.places[i].extent());
     return shape;
   }
   Shape dims_shape() const {
     Shape shape(a_.dims.size(), 1);
-    for (const Place& p : places_)
+    for (const Place& p : refined_.places)
       if (p.a.local()) shape[p.dim] *= p.extent();
     return shape;
   }
@@ -248,20 +141,20 @@ class Transition {
   // Whether these places are in one dimension and come before all others that a device has there,
   // once those of them that it lacks are there.
   std::optional<std::size_t> leads(const std::vector<std::size_t>& chosen) const {
-    const std::size_t dim = places_[chosen[0]].dim;
+    const std::size_t dim = refined_.places[chosen[0]].dim;
     bool others = false;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
+    for (std::size_t i = 0; i < refined_.places.size(); ++i) {
       const bool mine = std::ranges::find(chosen, i) != chosen.end();
-      if (mine && places_[i].dim != dim) return std::nullopt;
-      if (places_[i].dim != dim) continue;
+      if (mine && refined_.places[i].dim != dim) return std::nullopt;
+      if (refined_.places[i].dim != dim) continue;
       if (mine && others) return std::nullopt;
-      others = others || (!mine && places_[i].a.local() && places_[i].extent() > 1);
+      others = others || (!mine && refined_.places[i].a.local() && refined_.places[i].extent() > 1);
     }
     return dim;
   }
   AxisList axes_after(const std::vector<std::size_t>& chosen) const {
     AxisList axes;
-    for (std::size_t i : chosen) axes.push_back(places_[i].b);
+    for (std::size_t i : chosen) axes.push_back(refined_.places[i].b);
     return axes;
   }
 
@@ -269,9 +162,9 @@ class Transition {
 
   bool slices() {
     std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      if (places_[i].a.local() && !places_[i].b.local() && !unit(places_[i]) &&
-          !used_before(places_[i].b))
+    for (std::size_t i = 0; i < refined_.places.size(); ++i)
+      if (refined_.places[i].a.local() && !refined_.places[i].b.local() &&
+          !unit(refined_.places[i]) && !used_before(refined_.places[i].b))
         chosen.push_back(i);
     if (chosen.empty()) return false;
     if (const auto dim = leads(chosen)) {
@@ -283,18 +176,19 @@ class Transition {
       value_ = w_.reshape(value_, view_shape(before));
       for (std::size_t i : chosen) {
         const auto d = static_cast<std::size_t>(std::ranges::find(before, i) - before.begin());
-        value_ = w_.dynamic_slice(value_, d, w_.position({places_[i].b}), 1);
+        value_ = w_.dynamic_slice(value_, d, w_.position({refined_.places[i].b}), 1);
       }
     }
-    for (std::size_t i : chosen) places_[i].a = places_[i].b;
+    for (std::size_t i : chosen) refined_.places[i].a = refined_.places[i].b;
     value_ = w_.reshape(value_, dims_shape());
     return true;
   }
 
   bool reduce_scatters() {
     std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      if (places_[i].a.local() && in(a_pending_, places_[i].b)) chosen.push_back(i);
+    for (std::size_t i = 0; i < refined_.places.size(); ++i)
+      if (refined_.places[i].a.local() && in(refined_.a_pending, refined_.places[i].b))
+        chosen.push_back(i);
     if (chosen.empty()) return false;
     const AxisList axes = axes_after(chosen);
     if (const auto dim = leads(chosen)) {
@@ -306,19 +200,19 @@ class Transition {
       for (std::int64_t n : w_.type(value_).shape) rest *= n;
       value_ = w_.reduce_scatter(w_.reshape(value_, {count, rest / count}), 0, axes, a_.reduce);
     }
-    for (std::size_t i : chosen) places_[i].a = places_[i].b;
-    std::erase_if(a_pending_, [&](const SplitDigit& d) { return in(axes, d); });
+    for (std::size_t i : chosen) refined_.places[i].a = refined_.places[i].b;
+    std::erase_if(refined_.a_pending, [&](const SplitDigit& d) { return in(axes, d); });
     value_ = w_.reshape(value_, dims_shape());
     return true;
   }
 
   bool all_reduces() {
     AxisList axes;
-    for (const SplitDigit& d : a_pending_)
-      if (!in(b_pending_, d)) axes.push_back(d);
+    for (const SplitDigit& d : refined_.a_pending)
+      if (!in(refined_.b_pending, d)) axes.push_back(d);
     if (axes.empty()) return false;
     value_ = w_.all_reduce(value_, axes, a_.reduce);
-    std::erase_if(a_pending_, [&](const SplitDigit& d) { return in(axes, d); });
+    std::erase_if(refined_.a_pending, [&](const SplitDigit& d) { return in(axes, d); });
     return true;
   }
 
@@ -327,11 +221,11 @@ class Transition {
   bool all_to_alls() {
     std::vector<std::size_t> gives, gets;
     AxisList axes;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (places_[i].a.local() || !places_[i].b.local()) continue;
-      for (std::size_t j = 0; j < places_.size(); ++j)
-        if (places_[j].a.local() && places_[j].b == places_[i].a) {
-          axes.push_back(places_[i].a);
+    for (std::size_t i = 0; i < refined_.places.size(); ++i) {
+      if (refined_.places[i].a.local() || !refined_.places[i].b.local()) continue;
+      for (std::size_t j = 0; j < refined_.places.size(); ++j)
+        if (refined_.places[j].a.local() && refined_.places[j].b == refined_.places[i].a) {
+          axes.push_back(refined_.places[i].a);
           gives.push_back(j);
           gets.push_back(i);
         }
@@ -342,8 +236,8 @@ class Transition {
     for (std::int64_t n : w_.type(value_).shape) rest *= n;
     const std::int64_t count = total(axes);
     value_ = w_.all_to_all(w_.reshape(value_, {count, rest / count}), 0, axes);
-    for (std::size_t i : gives) places_[i].a = places_[i].b;
-    for (std::size_t i : gets) places_[i].a = places_[i].b;
+    for (std::size_t i : gives) refined_.places[i].a = refined_.places[i].b;
+    for (std::size_t i : gets) refined_.places[i].a = refined_.places[i].b;
     std::copy(gets.begin(), gets.end(), order.begin());
     from_view(order);
     return true;
@@ -353,16 +247,16 @@ class Transition {
   bool permutes() {
     std::vector<std::pair<SplitDigit, SplitDigit>> changes;  // what was a becomes b
     AxisList after;
-    for (const Place& p : places_) {
+    for (const Place& p : refined_.places) {
       const SplitDigit now = !p.a.local() && !p.b.local() ? p.b : p.a;
       if (now.local() || unit(p)) continue;
-      if (overlap(after, now) || overlap(a_pending_, now)) return false;
+      if (overlap(after, now) || overlap(refined_.a_pending, now)) return false;
       after.push_back(now);
       if (!(now == p.a)) changes.emplace_back(p.a, now);
     }
     if (changes.empty()) return false;
     value_ = w_.permute(value_, pairs_of(changes));
-    for (Place& p : places_)
+    for (Place& p : refined_.places)
       if (!p.a.local() && !p.b.local()) p.a = p.b;
     return true;
   }
@@ -406,15 +300,16 @@ class Transition {
 
   bool gathers() {
     std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      if (!places_[i].a.local() && places_[i].b.local() && !in(b_pending_, places_[i].a))
+    for (std::size_t i = 0; i < refined_.places.size(); ++i)
+      if (!refined_.places[i].a.local() && refined_.places[i].b.local() &&
+          !in(refined_.b_pending, refined_.places[i].a))
         chosen.push_back(i);
     if (chosen.empty()) return false;
     AxisList axes;
-    for (std::size_t i : chosen) axes.push_back(places_[i].a);
+    for (std::size_t i : chosen) axes.push_back(refined_.places[i].a);
     if (const auto dim = leads(chosen)) {
       value_ = w_.all_gather(value_, *dim, axes);
-      for (std::size_t i : chosen) places_[i].a = places_[i].b;
+      for (std::size_t i : chosen) refined_.places[i].a = refined_.places[i].b;
       return true;
     }
     std::vector<std::size_t> order = chosen;
@@ -422,7 +317,7 @@ class Transition {
     std::int64_t rest = 1;
     for (std::int64_t n : w_.type(value_).shape) rest *= n;
     value_ = w_.all_gather(w_.reshape(value_, {1, rest}), 0, axes);
-    for (std::size_t i : chosen) places_[i].a = places_[i].b;
+    for (std::size_t i : chosen) refined_.places[i].a = refined_.places[i].b;
     from_view(order);
     return true;
   }
@@ -430,7 +325,7 @@ class Transition {
   // Of several copies one stays; the others become what changes nothing.
   bool masks() {
     AxisList axes;
-    for (const SplitDigit& d : b_pending_)
+    for (const SplitDigit& d : refined_.b_pending)
       if (!used_before(d)) axes.push_back(d);
     if (axes.empty()) return false;
     const Type type = w_.type(value_);
@@ -438,7 +333,7 @@ class Transition {
         w_.over(w_.constant(neutral_array(b_.reduce, Type::tensor(type.dtype, {}))), type);
     const ValueId first = w_.over(w_.is_first(axes), Type::tensor(DType::i1, type.shape));
     value_ = w_.select(first, value_, none);
-    a_pending_.insert(a_pending_.end(), axes.begin(), axes.end());
+    refined_.a_pending.insert(refined_.a_pending.end(), axes.begin(), axes.end());
     sort_pending();
     a_.reduce = b_.reduce;
     return true;
@@ -446,10 +341,10 @@ class Transition {
 
   // A part becomes the whole with nothing but this part in it.
   bool into_zeros() {
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (places_[i].a.local() || !in(b_pending_, places_[i].a)) continue;
-      const SplitDigit axis = places_[i].a;
-      places_[i].a = {axis.extent};
+    for (std::size_t i = 0; i < refined_.places.size(); ++i) {
+      if (refined_.places[i].a.local() || !in(refined_.b_pending, refined_.places[i].a)) continue;
+      const SplitDigit axis = refined_.places[i].a;
+      refined_.places[i].a = {axis.extent};
       const std::vector<std::size_t> order = local_places();
       Shape part = view_shape(order), all = part;
       const auto d = static_cast<std::size_t>(std::ranges::find(order, i) - order.begin());
@@ -462,7 +357,7 @@ class Transition {
       for (std::size_t k = 0; k < all.size(); ++k) operands.push_back(k == d ? here : origin);
       value_ = w_.op("stablehlo.dynamic_update_slice", operands, whole);
       value_ = w_.reshape(value_, dims_shape());
-      a_pending_.push_back(axis);
+      refined_.a_pending.push_back(axis);
       sort_pending();
       a_.reduce = b_.reduce;
       return true;
@@ -471,7 +366,7 @@ class Transition {
   }
 
   void sort_pending() {
-    std::ranges::sort(a_pending_, [](const SplitDigit& x, const SplitDigit& y) {
+    std::ranges::sort(refined_.a_pending, [](const SplitDigit& x, const SplitDigit& y) {
       return std::pair(x.axis, -x.stride) < std::pair(y.axis, -y.stride);
     });
   }
@@ -479,8 +374,7 @@ class Transition {
   Writer& w_;
   ValueId value_;
   Split a_, b_;
-  std::vector<Place> places_;
-  AxisList a_pending_, b_pending_;
+  Refined refined_;
   std::vector<std::pair<std::size_t, std::int64_t>> crop_;
 };
 

@@ -66,14 +66,14 @@ def run_file(tool, file, until="read", engine="compiled", transport="auto"):
     text = file.read_text(encoding="utf-8", errors="replace")
     arguments = ["--engine", engine, "--until", until] + arguments_of(text)
     if PART.search(text):
-        return run_dealt_out(tool, text, transport, arguments)
+        return run_sharded(tool, text, transport, arguments)
     return ranks.run_parts(call, tool, file, text, transport, arguments)
 
 
 PART = re.compile(r"^//--- (\w+\.mlir)\n", re.MULTILINE)
 
 
-def run_dealt_out(tool, text, transport, arguments):
+def run_sharded(tool, text, transport, arguments):
     """part1 is dealt out over its mesh by us; part2 runs the functions of one device and checks."""
     pieces = PART.split(text)
     parts = dict(zip(pieces[1::2], pieces[2::2]))
@@ -94,22 +94,54 @@ def run_dealt_out(tool, text, transport, arguments):
         _, logical, reason = call([tool, "opt", str(source)])
         if reason:
             return f"part1: {reason}"
-        sequential = set(re.findall(r"@(sequential_\w+)", parts["part2.mlir"]))
-        if sequential - set(re.findall(r"func @(\w+)|public @(\w+)", logical)) and sequential:
-            known = set(re.findall(r"@(sequential_\w+)", parts["part1.mlir"]))
-            wanted = sequential - known
-            for function in functions_of(logical):
-                name = re.search(r"@(\w+)", function).group(1)
-                other = name.replace("parallel", "sequential")
-                if other in wanted and other != name:
-                    modules.append(function.replace(f"@{name}(", f"@{other}("))
-        meshes = {}
-        for line in re.findall(r"^ *sdy\.mesh @\w+.*$", "\n".join(modules) + logical, re.MULTILINE):
-            meshes[line.strip()] = None
-        text = re.sub(r"^ *sdy\.mesh @.*\n", "", "\n".join(modules), flags=re.MULTILINE)
-        program = ("module {\n" + "\n".join(meshes) + "\n" + text + parts["part2.mlir"] + "\n}\n")
+        wanted = (set(re.findall(r"@(sequential_\w+)", parts["part2.mlir"])) -
+                  set(re.findall(r"@(sequential_\w+)", parts["part1.mlir"])))
+        for function in functions_of(logical):
+            name = re.search(r"@(\w+)", function).group(1)
+            other = name.replace("parallel", "sequential")
+            if other in wanted and other != name:
+                modules.append(function.replace(f"@{name}(", f"@{other}("))
+        joined = "\n".join(modules)
+        mesh = re.compile(r"^ *sdy\.mesh @\w+.*\n", re.MULTILINE)
+        meshes = "".join(dict.fromkeys(mesh.findall(joined + "\n" + logical)))
+        program = f"module {{\n{meshes}{mesh.sub('', joined)}{parts['part2.mlir']}\n}}\n"
         whole.write_text(program, encoding="utf-8")
-        return ranks.run_parts(call, tool, whole, program, transport, arguments)
+        sizes = grid_sizes(program)
+        if len(sizes) < 2 or transport not in ("processes", "mpi"):
+            return ranks.run_parts(call, tool, whole, program, transport, arguments)
+        # As many ranks as processes: what runs others is for another run.
+        _, printed, reason = call([tool, "opt", str(whole)])
+        for size in sizes:
+            if reason is None:
+                alone = of_size(printed, size)
+                whole.write_text(alone, encoding="utf-8")
+                reason = ranks.run_parts(call, tool, whole, alone, transport, arguments)
+        return reason
+
+
+GRID = re.compile(r"programs\s*=\s*(\[\[.*?\]\])", re.DOTALL)
+
+
+def grid_sizes(program):
+    """The numbers of processes that run_parallel starts in a program."""
+    return sorted({grid.count("@") for grid in GRID.findall(program)})
+
+
+def of_size(printed, size):
+    """A printed program without what runs other numbers of processes, and what depends on it."""
+    lines, gone = [], set()
+    for line in printed.splitlines():
+        grid = GRID.search(line)
+        used = set(re.findall(r"%\d+", line.partition(" = ")[2] or line))
+        defines = re.match(r" *(%\d+)(:\d+)? = ", line)
+        if "func.func" in line:
+            gone = set()
+        if (grid and grid.group(1).count("@") != size) or used & gone:
+            if defines:
+                gone.add(defines.group(1))
+            continue
+        lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 def body_of(module):

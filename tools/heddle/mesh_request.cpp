@@ -109,13 +109,30 @@ std::vector<std::string> names_of(const AttrDict& attrs, std::string_view word, 
   return names;
 }
 
-void add_seeds(const Program& program, const std::string& mesh, const std::string& shard,
+// value:TYPE, for all values of that type between arguments and results.
+void lay_out_values(Program& program, std::string_view pattern, const Sharding& sharding,
+                    const std::string& shard) {
+  bool any = false;
+  for (ValueId v = 0; v < program.value_count(); ++v) {
+    const Type type = program.type_of(v);
+    if (!type.is_tensor() || !matches(pattern, type.str())) continue;
+    auto layout = program.add_layout(sharding, type);
+    if (!layout) throw Error(fmt::format("--shard {}: {}", shard, layout.reason()));
+    program.set_layout(v, *layout);
+    any = true;
+  }
+  if (!any) throw Error(fmt::format("--shard {}: no value has the type {}", shard, pattern));
+}
+
+void add_seeds(Program& program, const std::string& mesh, const std::string& shard,
                std::vector<Seed>& seeds) {
   const std::size_t cut = shard.rfind('=');
   if (cut == std::string::npos || cut == 0)
     throw Error(fmt::format("--shard {}: write NAME=SHARDING, as in arg0=dp,_", shard));
   const std::string name = shard.substr(0, cut);
   const Sharding sharding = sharding_of(shard.substr(cut + 1), mesh, shard);
+  if (constexpr std::string_view kValue = "value:"; name.starts_with(kValue))
+    return lay_out_values(program, std::string_view(name).substr(kValue.size()), sharding, shard);
   bool any = false;
   for (const Function& f : program.functions) {
     if (f.is_private || f.body == kNone) continue;
@@ -195,7 +212,7 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
                      "Devices to run on, as dp=2,tp=4, or @NAME for a mesh of the program");
   command
       .add_option("--shard", request.shards,
-                  "NAME=SHARDING of arguments, results: arg0=dp,_ or result1=[{\"dp\"}, {}];\n"
+                  "NAME=SHARDING of arguments, results: arg0=dp,_ or arg1=[{}, {\"tp\"}];\n"
                   "NAME may be a range (arg2-5) or a type; * is anything, & joins two")
       ->allow_extra_args(false);
   command.add_option("--plan", request.plan,
