@@ -53,9 +53,9 @@ struct RunOptions {
   std::function<void(std::string_view)> print = {};
   // The ranks that run the same program, this one among them; none: this one is alone. Every rank
   // runs with a transport of its own, as replicas of equally many partitions, partitions counting
-  // fastest.
+  // fastest. With fewer partitions than there are ranks for, only the first ranks run.
   Transport* transport = nullptr;
-  std::int64_t replicas = 1;
+  std::int64_t replicas = 1, partitions = 0;  // 0: as many as there are ranks for
   // Whether ranks compare their programs before the first run. Not so where they differ on purpose.
   bool same_program = true;
   // For sends and receives that do not say who takes part.

@@ -27,7 +27,7 @@ Expected<int> number_in(const char* variable) {
 
 class ProcessTransport : public SharedTransport {
  public:
-  ProcessTransport(SharedWorld world, int rank, double seconds)
+  ProcessTransport(const SharedWorld& world, int rank, double seconds)
       : SharedTransport(world, rank), monitor_(world.board, rank, seconds) {}
 
  private:

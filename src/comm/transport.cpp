@@ -41,9 +41,8 @@ bool can_reduce(ReduceOp op, DType dtype) { return comm::combine_function(op, dt
 
 Expected<double> parse_watchdog(std::string_view text) {
   double seconds = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
-  if (error != std::errc{} || stop != end || !(seconds >= 0.1 && seconds <= 86400))
+  const auto [stop, error] = std::from_chars(text.begin(), text.end(), seconds);
+  if (error != std::errc{} || stop != text.end() || !(seconds >= 0.1 && seconds <= 86400))
     return reason("\"{}\" is no time for the watchdog: write seconds from 0.1 to 86400", text);
   return seconds;
 }
@@ -76,6 +75,12 @@ Expected<std::unique_ptr<Transport>> connect_transport(std::string_view kind,
                                                        const WatchdogOptions& watchdog) {
   const bool launched = std::getenv(comm::kRanksVariable) != nullptr;
   if (kind == "processes" || (kind == "auto" && launched)) return comm::process_transport(watchdog);
+  // MPI itself would take a process without a launcher for a run of one rank.
+  const bool by_mpi = !comm::mpi_launcher().empty() || std::getenv("SLURM_PROCID") != nullptr;
+  if (kind == "mpi" && !by_mpi && comm::mpi_library())
+    return reason(
+        "no MPI has started this process: use `mpirun -n 4 heddle ...`, srun, or `heddle "
+        "launch`");
   if (kind == "mpi" || (kind == "auto" && !comm::mpi_launcher().empty()))
     return comm::mpi_transport(watchdog);
   if (kind == "auto") return std::unique_ptr<Transport>();

@@ -8,6 +8,7 @@
 #include "heddle/stablehlo.h"
 #include "heddle/thread_mesh.h"
 #include "ir/replica_groups.h"
+#include "ir/run_parallel.h"
 
 namespace heddle {
 
@@ -61,11 +62,23 @@ Verdict broadcast(Transport& transport, GroupId group, int root, Array& array,
   return run_collective(transport, c);
 }
 
+// The most processes that any op of the program runs at a time.
+std::size_t most_processes(const Program& program) {
+  std::size_t most = 0;
+  for (OpId id = 0; id < program.op_count(); ++id) {
+    const Op& op = program.op(id);
+    if (op.def->name != "interpreter.run_parallel") continue;
+    if (const auto grid = program_grid(program, op)) most = std::max(most, grid->functions.size());
+  }
+  return most;
+}
+
 // All ranks have to mean the same program, and to be as many as it has processes.
 Verdict agree(Transport& transport, GroupId group, const ParallelRun& run) {
-  if (static_cast<std::size_t>(transport.size()) != run.functions.size())
+  const std::size_t most = std::max(most_processes(run.program), run.functions.size());
+  if (static_cast<std::size_t>(transport.size()) != most)
     return reason("{} runs {} processes, but {} ranks were started: start {}", run.program.file,
-                  run.functions.size(), transport.size(), run.functions.size());
+                  most, transport.size(), most);
   std::uint64_t mine = hash_combine(0, print_stablehlo(run.program, TextForm::generic));
   Array first(Type::tensor(DType::ui64, {}));
   first.as_mutable<std::uint64_t>()[0] = mine;
@@ -99,10 +112,12 @@ Expected<std::vector<Arrays>> run_as_rank(Transport& transport, const ParallelRu
   HEDDLE_TRY(const GroupId group, everyone(transport));
   HEDDLE_TRY_VOID(agree(transport, group, run));
   const auto me = static_cast<std::size_t>(transport.rank());
+  if (me >= run.functions.size()) return all_results(transport, group, run, {});
   HEDDLE_TRY(const Executable executable, compiled(run, me, options));
   RunOptions how;
   how.transport = &transport;
   how.replicas = run.replicas;
+  how.partitions = run.partitions;
   how.same_program = false;
   how.channels = channels_of(run);
   how.print = run.print;

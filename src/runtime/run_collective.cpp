@@ -234,9 +234,14 @@ class CollectiveRun {
 
 Expected<RankGrid> rank_grid(const Transport& transport, const RunOptions& options) {
   const std::int64_t ranks = transport.size(), replicas = options.replicas;
-  if (replicas >= 1 && ranks % replicas == 0)
+  const std::int64_t partitions = options.partitions;
+  if (replicas >= 1 && partitions == 0 && ranks % replicas == 0)
     return RankGrid{replicas, ranks / replicas, options.channels};
-  return reason("{} ranks cannot be {} replicas of equal size", ranks, replicas);
+  if (replicas >= 1 && partitions > 0 && replicas * partitions <= ranks &&
+      transport.rank() < replicas * partitions)
+    return RankGrid{replicas, partitions, options.channels};
+  return reason("rank {} of {} ranks is not one of {} replicas of {} partitions", transport.rank(),
+                ranks, replicas, partitions == 0 ? "equally many" : std::to_string(partitions));
 }
 
 Verdict run_collective_step(const CollectiveStep& step, RankState& rank, Transport& transport,

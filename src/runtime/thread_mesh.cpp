@@ -90,11 +90,12 @@ class ThreadMesh::Impl {
     try {
       const Executable& executable = (*run.executables)[run.executables->size() == 1 ? 0 : d];
       auto results = executable.run(std::move(run.arguments[d]), options);
-      if (results)
+      if (results) {
         run.results[d] = *std::move(results);
-      else
-        errors_[d] = results.reason();
-      if (!results) options.transport->abort(results.reason());
+        return;
+      }
+      errors_[d] = results.reason();
+      options.transport->abort(errors_[d]);
     } catch (...) {
       options.transport->abort("it met an internal error");
       const std::lock_guard lock(mutex_);
