@@ -14,6 +14,8 @@ struct SpmdOptions {
   bool closed_boundary = false;
   // Collectives of equal kind become one up to so many bytes on a device.
   std::int64_t combine_bytes = std::int64_t{32} << 20;
+  // The most that arguments and results may take together on one device; more is refused.
+  std::int64_t memory_limit = INT64_MAX;
 };
 
 // One collective of the program, or what stands for one.
@@ -35,6 +37,9 @@ struct SpmdFunction {
   std::vector<Communication> communications;
   std::vector<Conflict> conflicts;
   std::int64_t argument_bytes = 0, result_bytes = 0;  // on one device
+  // The most that all values take on one device at a time, arguments included, where no ops are
+  // fused and nothing is computed in place.
+  std::int64_t peak_bytes = 0;
 };
 
 struct Spmd {
@@ -47,6 +52,9 @@ struct Spmd {
 
 // `program` is verified, without calls of functions that have a body (inline_calls).
 Expected<Spmd> partition(const Program& program, const SpmdOptions& options = {});
+
+// The most bytes that values of a function take at a time, op by op.
+std::int64_t peak_bytes(const Program& program, const Function& function);
 
 // What one device has of a whole array, zeros beyond the end; and the whole from all parts.
 Array part_of(const Array& whole, const Split& split, const MeshDecl& mesh, std::int64_t position);

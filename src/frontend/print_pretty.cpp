@@ -409,8 +409,8 @@ std::optional<std::string> moved_axes_text(const Attr& a) {
     const auto* from = get<Attr::Integer>(fields->fields, "source");
     const auto* to = get<Attr::Integer>(fields->fields, "target");
     if (moved == nullptr || from == nullptr || to == nullptr) return std::nullopt;
-    text += fmt::format("{}{}: {}->{}", text.empty() ? "" : ", ", axes(*moved), from->value,
-                        to->value);
+    text +=
+        fmt::format("{}{}: {}->{}", text.empty() ? "" : ", ", axes(*moved), from->value, to->value);
   }
   return "[" + text + "]";
 }

@@ -136,8 +136,7 @@ Reader::OpShardings Reader::take_shardings(Draft& op) {
   const std::string_view name = manual ? "out_shardings" : constraint ? "sharding" : "sdy.sharding";
   auto out = take_attr(op.attrs, name);
   if (!out && constraint) out = take_attr(op.attrs, "out_sharding");
-  if (out)
-    taken.results = sharding_per_value(std::move(*out), op.results.size(), "results", op.at);
+  if (out) taken.results = sharding_per_value(std::move(*out), op.results.size(), "results", op.at);
   if (!manual) return taken;
   if (auto in = take_attr(op.attrs, "in_shardings"))
     taken.operands = sharding_per_value(std::move(*in), op.operands.size(), "operands", op.at);

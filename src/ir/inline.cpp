@@ -48,8 +48,8 @@ class Inliner {
     const Region& body = rewriter.from.region(f->body);
     const Vars arguments = rewriter.operands(op);
     for (std::size_t i = 0; i < arguments.size(); ++i)
-      rewriter.define(body.args[i],
-                      constrained(rewriter, arguments[i], rewriter.from.value(body.args[i]).layout));
+      rewriter.define(body.args[i], constrained(rewriter, arguments[i],
+                                                rewriter.from.value(body.args[i]).layout));
     HEDDLE_TRY_VOID(rewriter.copy_ops(f->body, true));
     Vars results = rewriter.operands(rewriter.from.op(body.ops.back()));
     for (std::size_t i = 0; i < f->result_layouts.size(); ++i)

@@ -19,8 +19,8 @@ Verdict constraint_rule(const Program& program, const Op& op) {
 
 Expected<std::vector<Array>> eval_nothing(EvalContext&) { return std::vector<Array>{}; }
 
-constexpr FormWord kBarrierWords[] = {{"allowed_direction", "allowed_direction",
-                                       FormWord::Kind::word, "sdy.propagation_direction"}};
+constexpr FormWord kBarrierWords[] = {
+    {"allowed_direction", "allowed_direction", FormWord::Kind::word, "sdy.propagation_direction"}};
 constexpr FormWord kGroupWords[] = {{"group_id", "group_id", FormWord::Kind::integer}};
 
 // The body takes and returns the parts that one device has.

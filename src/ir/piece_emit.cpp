@@ -73,7 +73,8 @@ ValueId begin_of(std::span<const ValueId> begins, int factor) {
 }
 
 ValueId over_shape(Emitter& emit, ValueId scalar, const Type& type) {
-  return emit.op("stablehlo.broadcast_in_dim", {scalar}, type, {{"broadcast_dimensions", list({})}});
+  return emit.op("stablehlo.broadcast_in_dim", {scalar}, type,
+                 {{"broadcast_dimensions", list({})}});
 }
 
 // Adds to the first places of the shifts what is known only when they run.
@@ -107,8 +108,8 @@ ValueId shifted(Emitter& emit, ValueId indices, std::span<const IndexShift> shif
   ValueId low = numbers(-kFar, [](const IndexShift& s) { return s.clamps ? s.low : -kFar; });
   ValueId high = numbers(kFar, [](const IndexShift& s) { return s.clamps ? s.high : kFar; });
   ValueId clamped = emit.op("stablehlo.clamp", {low, indices, high}, type);
-  ValueId begin = with_begins(emit, numbers(0, [](const IndexShift& s) { return s.begin; }), shifts,
-                              begins);
+  ValueId begin =
+      with_begins(emit, numbers(0, [](const IndexShift& s) { return s.begin; }), shifts, begins);
   ValueId local = emit.op("stablehlo.subtract", {clamped, begin}, type);
   ValueId first = numbers(-2 * kFar, [](const IndexShift& s) { return s.size ? 0 : -2 * kFar; });
   ValueId end = numbers(std::numeric_limits<std::int64_t>::max(), [](const IndexShift& s) {

@@ -126,6 +126,14 @@ Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
   }
   const auto written = Clock::now();
   spmd.program = combine_collectives(spmd.program, options.combine_bytes);
+  for (SpmdFunction& f : spmd.functions) {
+    f.peak_bytes = peak_bytes(spmd.program, *spmd.program.find_function(f.name));
+    if (f.argument_bytes + f.result_bytes > options.memory_limit)
+      return reason(
+          "@{} needs {} bytes on every device for its arguments and {} for its results; "
+          "there are {}: split them over more devices",
+          f.name, f.argument_bytes, f.result_bytes, options.memory_limit);
+  }
   spmd.partition_seconds += seconds_since(written);
   spmd.logical = std::move(program);
   return spmd;

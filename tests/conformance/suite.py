@@ -106,42 +106,7 @@ def run_sharded(tool, text, transport, arguments):
         meshes = "".join(dict.fromkeys(mesh.findall(joined + "\n" + logical)))
         program = f"module {{\n{meshes}{mesh.sub('', joined)}{parts['part2.mlir']}\n}}\n"
         whole.write_text(program, encoding="utf-8")
-        sizes = grid_sizes(program)
-        if len(sizes) < 2 or transport not in ("processes", "mpi"):
-            return ranks.run_parts(call, tool, whole, program, transport, arguments)
-        # As many ranks as processes: what runs others is for another run.
-        _, printed, reason = call([tool, "opt", str(whole)])
-        for size in sizes:
-            if reason is None:
-                alone = of_size(printed, size)
-                whole.write_text(alone, encoding="utf-8")
-                reason = ranks.run_parts(call, tool, whole, alone, transport, arguments)
-        return reason
-
-
-GRID = re.compile(r"programs\s*=\s*(\[\[.*?\]\])", re.DOTALL)
-
-
-def grid_sizes(program):
-    """The numbers of processes that run_parallel starts in a program."""
-    return sorted({grid.count("@") for grid in GRID.findall(program)})
-
-
-def of_size(printed, size):
-    """A printed program without what runs other numbers of processes, and what depends on it."""
-    lines, gone = [], set()
-    for line in printed.splitlines():
-        grid = GRID.search(line)
-        used = set(re.findall(r"%\d+", line.partition(" = ")[2] or line))
-        defines = re.match(r" *(%\d+)(:\d+)? = ", line)
-        if "func.func" in line:
-            gone = set()
-        if (grid and grid.group(1).count("@") != size) or used & gone:
-            if defines:
-                gone.add(defines.group(1))
-            continue
-        lines.append(line)
-    return "\n".join(lines) + "\n"
+        return ranks.run_parts(call, tool, whole, program, transport, arguments)
 
 
 def body_of(module):

@@ -198,5 +198,40 @@ TEST(Sharding, LayoutsOfOpsWithoutAShardingAreShown) {
   EXPECT_TRUE(read_stablehlo(print_stablehlo(p)).ok());
 }
 
+// Written as they were read, in both forms.
+TEST(Sharding, CollectivesOfSdyReadBack) {
+  const char* const kOps[] = {
+      R"(sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@m, [{}, {}]>)",
+      R"(sdy.all_slice [{}, {"y":(1)2}] %arg0 out_sharding=<@m, [{}, {"y":(1)2}]>)",
+      R"(sdy.all_to_all [{"x"}: 0->1] %arg0 out_sharding=<@m, [{}, {"x"}]>)",
+      R"(sdy.all_reduce {"x"} %arg0 out_sharding=<@m, [{}, {}]>)",
+      R"(sdy.reduce_scatter [{"x"}, {}] %arg0 out_sharding=<@m, [{"x"}, {}]>)",
+      R"(sdy.collective_permute %arg0 out_sharding=<@m, [{"y"}, {}]>)",
+      R"(sdy.reshard %arg0 <@m, [{"y"}, {}]>)",
+      R"(sdy.sharding_constraint %arg0 <@m, [{"x", ?}, {}p1]>)",
+      R"(sdy.sharded_to_unreduced [{"x"}, {}] %arg0 out_sharding=<@m, [{}, {}], unreduced={"x"}>)",
+      R"(sdy.replicated_to_unreduced {"x"} %arg0 out_sharding=<@m, [{}, {}], unreduced={"x"}>)",
+      R"(sdy.propagation_barrier %arg0 allowed_direction = FORWARD)",
+  };
+  for (const char* op : kOps) {
+    const std::string text =
+        "sdy.mesh @m = <[\"x\"=2, \"y\"=4]>\nfunc.func @main(%arg0: tensor<8x8xf32>) "
+        "-> tensor<8x8xf32> {\n %0 = " +
+        std::string(op) + " : tensor<8x8xf32>\n return %0 : tensor<8x8xf32>\n}";
+    const auto program = read_stablehlo(text, "t.mlir");
+    ASSERT_TRUE(program.ok()) << op << ": " << program.reason();
+    EXPECT_THAT(print_stablehlo(*program), HasSubstr(op));
+    const auto again = read_stablehlo(print_stablehlo(*program, TextForm::generic));
+    ASSERT_TRUE(again.ok()) << op << ": " << again.reason();
+    EXPECT_THAT(print_stablehlo(*again), HasSubstr(op));
+  }
+  const auto mixed = read_stablehlo(
+      "sdy.mesh @m = <[\"x\"=2, \"y\"=4]>\nfunc.func @main(%a: tensor<8x8xf32>) {\n %0 = "
+      "sdy.all_to_all "
+      "[{\"x\"}: 0->1, {\"y\"}] %a out_sharding=<@m, [{}, {\"x\"}]> : tensor<8x8xf32>\n return\n}");
+  ASSERT_FALSE(mixed.ok());
+  EXPECT_THAT(mixed.reason(), HasSubstr("either all axes say where they go"));
+}
+
 }  // namespace
 }  // namespace heddle

@@ -163,6 +163,29 @@ TEST(Partition, TheProgramDoesNotGrowWithTheMesh) {
   }
 }
 
+TEST(Partition, MemoryOfADeviceIsKnownAndChecked) {
+  Builder b("memory");
+  b.function("main", {f32({64, 16})},
+             [&](const Vars& in) -> Vars { return {b.op("tanh", {in[0]}) * 2.0}; });
+  Program program = b.finish().value();
+  const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}})});
+  const std::int64_t part = 64 * 16 * 4 / 4;
+  EXPECT_EQ(spmd.functions[0].argument_bytes, part);
+  EXPECT_EQ(spmd.functions[0].result_bytes, part);
+  EXPECT_GE(spmd.functions[0].peak_bytes, 3 * part);  // tanh, the factor and the result
+  EXPECT_LE(spmd.functions[0].peak_bytes, 4 * part + 64);
+  (void)program.add_mesh("mesh", {{"x", 4}}).value();
+  SpmdOptions options;
+  options.mesh = "mesh";
+  options.seeds = {argument(0, {{"x"}, {}})};
+  options.memory_limit = 2 * part - 1;
+  const auto refused = partition(program, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.reason().find("@main needs 1024 bytes on every device"), std::string::npos);
+  options.memory_limit = 2 * part;
+  EXPECT_TRUE(partition(program, options).ok());
+}
+
 TEST(Partition, ALayoutThatDoesNotFitIsRefused) {
   Builder b("bad");
   b.function("main", {f32({8})}, [&](const Vars& in) -> Vars { return {in[0]}; });

@@ -1,11 +1,14 @@
-// Running a function on the devices of a mesh: threads of this process, or the interpreter's.
+// Running a function on the devices of a mesh: threads of this process, ranks, or the
+// interpreter's.
 #include <chrono>
+#include <numeric>
 
 #include "device/cpu/calibrate.h"
 #include "execute.h"
 #include "heddle/compile.h"
 #include "heddle/stablehlo.h"
 #include "heddle/thread_mesh.h"
+#include "heddle/transport.h"
 #include "mesh_request.h"
 
 namespace heddle::cli {
@@ -44,49 +47,57 @@ std::vector<Array> put_together(const SpmdFunction& function, const MeshDecl& me
   return whole;
 }
 
-// What every rank has of a value, by rank.
-std::vector<Array> from_all(Transport& ranks, const Array& mine) {
-  const std::int64_t bytes = mine.type().bytes();
-  std::vector<std::byte> all(static_cast<std::size_t>(bytes * ranks.size()));
-  std::vector<int> everyone;
-  for (int r = 0; r < ranks.size(); ++r) everyone.push_back(r);
-  Collective gather;
-  gather.kind = CollectiveKind::all_gather;
-  gather.group = ranks.group(everyone).value();
-  gather.in = mine.bytes().data();
-  gather.out = all.data();
-  gather.in_pieces = gather.out_pieces = {1, bytes};
-  gather.what = "the results of all ranks";
-  if (bytes > 0) (void)run_collective(ranks, gather).value();
-  std::vector<Array> parts;
-  for (std::int64_t r = 0; r < ranks.size(); ++r)
-    parts.emplace_back(mine.type(),
-                       std::span<const std::byte>(all).subspan(static_cast<std::size_t>(r * bytes),
-                                                               static_cast<std::size_t>(bytes)));
-  return parts;
-}
+// All devices of a run, or the one that this process is; either gives the parts of all.
+class Devices {
+ public:
+  Devices(const MeshDecl& mesh, Transport* ranks) : ranks_(ranks) {
+    if (ranks == nullptr) {
+      threads_ = std::make_unique<ThreadMesh>(static_cast<int>(mesh.mesh.devices()));
+      return;
+    }
+    if (ranks->size() != mesh.mesh.devices())
+      throw Error(fmt::format("mesh {} has {} devices, but {} ranks were started: start {}",
+                              mesh.mesh.str(), mesh.mesh.devices(), ranks->size(),
+                              mesh.mesh.devices()));
+  }
 
-// This process is one of the devices; all get all results.
-std::vector<std::vector<Array>> run_as_rank(Transport& ranks, const Executable& executable,
-                                            const std::vector<std::vector<Array>>& parts,
-                                            RunOptions run, int repeat, Execution& done) {
-  if (ranks.size() != static_cast<int>(parts.size()))
-    throw Error(fmt::format("the mesh has {} devices, but {} ranks run: start as many",
-                            parts.size(), ranks.size()));
-  run.transport = &ranks;
-  std::vector<Array> mine;
-  for (int i = 0; i < repeat; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    mine = executable.run(parts[static_cast<std::size_t>(ranks.rank())], run).value();
-    done.seconds.push_back(since(start));
+  // One run; what comes back is this process's.
+  std::vector<std::vector<Array>> run(const Executable& executable,
+                                      const std::vector<std::vector<Array>>& parts,
+                                      RunOptions options) {
+    if (threads_) return threads_->run(executable, parts, options).value();
+    options.transport = ranks_;
+    return {executable.run(parts[static_cast<std::size_t>(ranks_->rank())], options).value()};
   }
-  std::vector<std::vector<Array>> all(parts.size());
-  for (const Array& value : mine) {
-    const std::vector<Array> from = from_all(ranks, value);
-    for (std::size_t r = 0; r < all.size(); ++r) all[r].push_back(from[r]);
+
+  // The results of all devices.
+  std::vector<std::vector<Array>> gathered(std::vector<std::vector<Array>> mine) {
+    if (threads_) return mine;
+    const auto ranks = static_cast<std::size_t>(ranks_->size());
+    std::vector<int> everyone(ranks);
+    std::iota(everyone.begin(), everyone.end(), 0);
+    const GroupId group = ranks_->group(everyone).value();
+    std::vector<std::vector<Array>> all(ranks);
+    for (const Array& part : mine[0]) {
+      const auto bytes = part.bytes();
+      std::vector<std::byte> parts(bytes.size() * ranks);
+      Collective c{.kind = CollectiveKind::all_gather, .group = group};
+      c.in = bytes.data();
+      c.out = parts.data();
+      c.in_pieces = c.out_pieces = {1, static_cast<std::int64_t>(bytes.size())};
+      c.what = "sharing results";
+      if (!bytes.empty()) (void)run_collective(*ranks_, c).value();
+      for (std::size_t r = 0; r < ranks; ++r)
+        all[r].emplace_back(
+            part.type(), std::span<const std::byte>(parts).subspan(r * bytes.size(), bytes.size()));
+    }
+    return all;
   }
-  return all;
-}
+
+ private:
+  Transport* ranks_;
+  std::unique_ptr<ThreadMesh> threads_;
+};
 
 }  // namespace
 
@@ -114,37 +125,31 @@ Execution execute_on_mesh(const Spmd& spmd, const SpmdFunction& function,
   compiling.stitch.fuse = request.fuse;
   compiling.stitch.machine = host_figures();
   compiling.machine_code = request.engine != "kernels";
-  compiling.memory_limit =
-      request.ranks != nullptr ? options.memory_limit : options.memory_limit / mesh.mesh.devices();
+  compiling.memory_limit = options.memory_limit / mesh.mesh.devices();
   const auto begun = std::chrono::steady_clock::now();
   const Executable executable = compile(spmd.program, compiling).value();
   done.compile_seconds = since(begun);
+  Devices devices(mesh, request.ranks);
   RunOptions run;
   run.trace = options.trace;
   run.print = options.print;
   const auto parts = dealt_out(function, mesh, arguments);
   std::vector<std::vector<Array>> results;
-  done.steps = executable.steps();
-  done.peak_bytes = executable.peak_bytes();
-  done.interpreted_because = executable.interpreted_because();
-  if (request.ranks != nullptr) {
-    results = run_as_rank(*request.ranks, executable, parts, run, request.repeat, done);
-    done.results = put_together(function, mesh, results);
-    return done;
-  }
-  ThreadMesh devices(static_cast<int>(mesh.mesh.devices()));
   for (int i = 0; i < request.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    results = devices.run(executable, parts, run).value();
+    results = devices.run(executable, parts, run);
     done.seconds.push_back(since(start));
     run.trace = nullptr;
   }
   if (request.time_steps) {
     run.times = &done.times;
     run.print = [](std::string_view) {};
-    (void)devices.run(executable, parts, run).value();
+    (void)devices.run(executable, parts, run);
   }
-  done.results = put_together(function, mesh, results);
+  done.results = put_together(function, mesh, devices.gathered(std::move(results)));
+  done.steps = executable.steps();
+  done.peak_bytes = executable.peak_bytes();
+  done.interpreted_because = executable.interpreted_because();
   return done;
 }
 

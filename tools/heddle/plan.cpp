@@ -98,9 +98,10 @@ void show(const Spmd& spmd, const PlanRequest& request) {
     for (const auto& [kind, sum] : totals.by_kind)
       text += fmt::format("  {:<15} {:>6}  {}\n", kind, sum.first,
                           bytes_text(static_cast<double>(sum.second)));
-    text += fmt::format("arguments {} and results {} per device\n",
+    text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
                         bytes_text(static_cast<double>(f.argument_bytes)),
-                        bytes_text(static_cast<double>(f.result_bytes)));
+                        bytes_text(static_cast<double>(f.result_bytes)),
+                        bytes_text(static_cast<double>(f.peak_bytes)));
     if (!request.explain) continue;
     for (const Communication& c : f.communications)
       text += fmt::format("{}{} over {}: {}, {}, for {}\n    {}\n",
@@ -140,6 +141,7 @@ void show_json(const Spmd& spmd) {
     one["results"] = rows(f.result_types, f.results);
     one["argument_bytes"] = f.argument_bytes;
     one["result_bytes"] = f.result_bytes;
+    one["peak_bytes"] = f.peak_bytes;
     one["communications"] = nlohmann::ordered_json::array();
     for (const Communication& c : f.communications)
       one["communications"].push_back({{"kind", name(c.kind)},

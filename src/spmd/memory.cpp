@@ -1,0 +1,65 @@
+// How much memory the values of a per-device program take.
+#include <algorithm>
+
+#include "heddle/op.h"
+#include "heddle/spmd.h"
+
+namespace heddle {
+
+namespace {
+
+class Memory {
+ public:
+  explicit Memory(const Program& program) : program_(program) {}
+
+  // The most that values of a region take at a time, those around it apart.
+  std::int64_t most(RegionId region) {
+    const std::vector<OpId>& ops = program_.region(region).ops;
+    std::vector<std::pair<ValueId, std::size_t>> last;  // use of each value of this region
+    std::unordered_map<ValueId, std::size_t> place;
+    auto enter = [&](ValueId v, std::size_t at) {
+      place.emplace(v, last.size());
+      last.emplace_back(v, at);
+    };
+    std::int64_t now = 0, peak = 0;
+    for (ValueId v : program_.region(region).args) enter(v, 0);
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      const Op& op = program_.op(ops[i]);
+      auto use = [&](ValueId v) {
+        if (const auto it = place.find(v); it != place.end()) last[it->second].second = i;
+      };
+      for (ValueId v : program_.operands(op)) use(v);
+      if (op.region_count > 0)
+        for (ValueId v : captured_values(program_, op)) use(v);
+      for (std::size_t r = 0; r < op.result_count; ++r) enter(program_.result(op, r), i);
+    }
+    std::vector<std::vector<ValueId>> ends(ops.size() + 1);
+    for (const auto& [v, at] : last) ends[at].push_back(v);
+    for (ValueId v : program_.region(region).args) now += bytes(v);
+    peak = now;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      const Op& op = program_.op(ops[i]);
+      std::int64_t inside = 0;  // of loops and branches; bodies on scalars take nothing
+      for (RegionId r : program_.regions(op)) inside = std::max(inside, most(r));
+      for (std::size_t r = 0; r < op.result_count; ++r) now += bytes(program_.result(op, r));
+      peak = std::max(peak, now + inside);
+      for (ValueId v : ends[i]) now -= bytes(v);
+    }
+    return peak;
+  }
+
+ private:
+  std::int64_t bytes(ValueId v) const {
+    const Type& type = program_.type_of(v);
+    return type.is_tensor() ? type.bytes() : 0;
+  }
+  const Program& program_;
+};
+
+}  // namespace
+
+std::int64_t peak_bytes(const Program& program, const Function& function) {
+  return function.body == kNone ? 0 : Memory(program).most(function.body);
+}
+
+}  // namespace heddle
