@@ -16,6 +16,7 @@ namespace heddle {
 struct LaunchChoice {
   std::int64_t block_elements = 4096;  // that a block has at least, where there are enough
   bool keep_heavy = true;  // expensive values that several stages need are kept, not computed again
+  bool streams = false;    // results of the launch are more than any cache keeps
   friend bool operator==(const LaunchChoice&, const LaunchChoice&) = default;
 };
 

@@ -224,7 +224,8 @@ Verdict GroupLowering::tail_phases() {
 void GroupLowering::mark_streamed() {
   Kernel& kernel = writer_.kernel;
   for (KernelBuffer& b : kernel.buffers)
-    b.streamed = b.reach == Reach::output && b.elements * byte_size(b.dtype) > machine_.far_cache;
+    b.streamed = b.reach == Reach::output &&
+                 (group_.choice.streams || b.elements * byte_size(b.dtype) > machine_.far_cache);
   for (const Phase& phase : kernel.phases)
     for (const Stage& stage : phase.stages) {
       for (const Node& n : stage.nodes)

@@ -6,6 +6,21 @@
 
 namespace heddle {
 
+namespace {
+
+// Many small results of one launch push each other out of the cache like one large one.
+void choose_streams(const Program& program, const MachineFigures& machine, StitchPlan& plan) {
+  for (StitchUnit& unit : plan.units) {
+    std::int64_t bytes = 0;
+    for (const StitchGroup& group : unit.kernels)
+      for (ValueId v : group.outputs) bytes += program.type_of(v).bytes();
+    if (unit.kernels.size() < 2 || bytes <= machine.far_cache) continue;
+    for (StitchGroup& group : unit.kernels) group.choice.streams = true;
+  }
+}
+
+}  // namespace
+
 Expected<StitchPlan> stitch(const Program& program, RegionId region, const StitchOptions& options) {
   const FoldedMoves moves = options.fuse ? fold_moves(program, region) : FoldedMoves{};
   const Graph graph = make_graph(program, region, moves);
@@ -13,6 +28,7 @@ Expected<StitchPlan> stitch(const Program& program, RegionId region, const Stitc
   Exploration found;
   if (options.fuse) found = explore(graph, readers, options);
   HEDDLE_TRY(StitchPlan plan, arrange(graph, readers, std::move(found), moves));
+  choose_streams(program, options.machine, plan);
   if (options.explain) explain(graph, readers, options.machine, plan);
   return plan;
 }
