@@ -161,7 +161,10 @@ Verdict GroupLowering::write_update(StageWriter& stage, const Reduction& r, cons
       index = std::move(room.index);
     }
   }
-  stage.update(buffers, index, values, guard, std::move(combiner));
+  // Updates that all meet at places known ahead are no sum to be taken in any order: the reference
+  // adds them one after the other.
+  const bool in_order = r.scatters && stage.is_known(index);
+  stage.update(buffers, index, values, guard, std::move(combiner), in_order);
   return yes();
 }
 

@@ -66,15 +66,17 @@ bool StageWriter::keeps_order(std::size_t loop) const {
   });
 }
 
+bool StageWriter::is_known(const IndexSum& index) const {
+  for (std::size_t l = 0; l < loops_.size(); ++l)
+    if (!step_along(index, l).known) return false;
+  return true;
+}
+
 // Updates at places that come as data may meet at any two points: only the order of all loops is
 // right.
 bool StageWriter::is_ordered_by_data() const {
-  return std::any_of(accesses_.begin(), accesses_.end(), [&](const Access& a) {
-    if (!a.in_order) return false;
-    for (std::size_t l = 0; l < loops_.size(); ++l)
-      if (!step_along(a.index, l).known) return true;
-    return false;
-  });
+  return std::any_of(accesses_.begin(), accesses_.end(),
+                     [&](const Access& a) { return a.in_order && !is_known(a.index); });
 }
 
 // Where vectors cost least: elements that lie side by side are one access, others one each, and a

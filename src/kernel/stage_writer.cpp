@@ -263,15 +263,17 @@ void StageWriter::store(std::uint32_t buffer, const IndexSum& index, NodeId valu
 }
 
 void StageWriter::update(const std::vector<std::uint32_t>& buffers, const IndexSum& index,
-                         const std::vector<NodeId>& values, NodeId guard, Combiner combiner) {
-  accesses_.push_back({index, buffers[0], false, true, combiner.op == ScalarOp::none});
+                         const std::vector<NodeId>& values, NodeId guard, Combiner combiner,
+                         bool in_order) {
+  in_order |= combiner.op == ScalarOp::none;
+  accesses_.push_back({index, buffers[0], false, true, in_order});
   Statement s;
   s.kind = Statement::Kind::update;
   s.buffers = buffers;
   s.index = space.node(index);
   s.values = values;
   s.guard = guard;
-  s.any_order = combiner.op != ScalarOp::none;
+  s.any_order = !in_order;
   s.combiner = std::move(combiner);
   statements_.push_back(std::move(s));
 }

@@ -53,7 +53,10 @@ class StageWriter {
   Verdict store_output(ValueId value, const Indices& at);
   void store(std::uint32_t buffer, const IndexSum& index, NodeId value, NodeId guard = kNone);
   void update(const std::vector<std::uint32_t>& buffers, const IndexSum& index,
-              const std::vector<NodeId>& values, NodeId guard, Combiner combiner);
+              const std::vector<NodeId>& values, NodeId guard, Combiner combiner,
+              bool in_order = false);
+  // Whether the index follows the loops alone, and no data.
+  bool is_known(const IndexSum& index) const;
 
   void scan(std::uint32_t carry, const IndexSum& index, NodeId value, std::uint32_t to,
             const IndexSum& to_index, Combiner combiner);
