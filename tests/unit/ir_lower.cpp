@@ -170,6 +170,29 @@ TEST(Lower, TotalOrderBecomesAnOrderOfIntegers) {
   check(of<BF16>(x), of<BF16>(y));
 }
 
+TEST(Lower, PowersOfSmallHalves) {
+  std::vector<double> values = normal_numbers(100, 3);
+  for (double v : {0.0, -0.0, 1.0, -1.0, kInf, -kInf, kNan, 1e-30, -1e-30, 1e30, 3e38, 1e-42})
+    values.push_back(v);
+  const auto check = [&](const Array& x, double exponent, std::uint64_t ulps, bool changes) {
+    Builder b;
+    b.function("main", {x.type()}, [&](const Vars& in) -> Vars {
+      return {b.op("power", {in[0], b.full_like(in[0], exponent)})};
+    });
+    const Program before = b.finish().value(), after = lower_chlo(before).value();
+    EXPECT_EQ(after.op_count() > before.op_count(), changes) << exponent;
+    const Verdict same = compare_close(One::run(after, {x})[0], One::run(before, {x})[0], 0, ulps);
+    EXPECT_TRUE(same) << exponent << ": " << (same ? "" : same.reason());
+  };
+  for (double twice = -9; twice <= 9; ++twice) {
+    const bool changes = twice != 0 && std::abs(twice) <= 8;
+    check(of<float>(values), twice / 2, 1, changes);
+    check(of<BF16>(values), twice / 2, 1, changes);
+    check(of<double>(values), twice / 2, 0, false);
+  }
+  check(of<float>(values), 1.25, 0, false);
+}
+
 TEST(Lower, NextAfterAndInfinities) {
   const std::vector<double> x{1, 0, -0.0, 1, 448, kNan, -1, 3, kInf, -kInf, 0x1p-14, 0, 1},
       y{2, -1, 1, 1, kInf, 1, 2, -kInf, 0, 0, 0, -0.0, kNan};
