@@ -67,7 +67,7 @@ asan tsan: packages-test  ## all tests under a sanitizer
 
 fuzz: packages-fuzz  ## each fuzzer for FUZZ_SECONDS=20
 	cmake --preset fuzz
-	cmake --build --preset fuzz --parallel $(JOBS)
+	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers
 	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
 clean:  ## remove all that was built
