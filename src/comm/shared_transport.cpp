@@ -251,7 +251,8 @@ Verdict SharedTransport::check_peers(LocalGroup& group, const Pending& op, Until
       board.fail(fmt::format("rank {} of {} has not reached {} for {:.1f} s; {}", peer, size(),
                              where, waited, trouble));
   }
-  if (!board.failed() && stillness_.all_stuck(board, world_.watchdog.seconds)) {
+  // Later than the monitor, which can say of a rank that it is stopped.
+  if (!board.failed() && stillness_.all_stuck(board, world_.watchdog.seconds * 4 / 3)) {
     std::string names;
     for (std::size_t i = 0; i < group.ranks.size(); ++i)
       if (is_missing(group, op, i, until))

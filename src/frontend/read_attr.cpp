@@ -218,7 +218,7 @@ Attr Reader::hash_attribute() {
     Cursor::fail_at(at, fmt::format("'#{}' names no kind of attribute", n));
   // What a dialect means that Heddle does not know is its own business: it is kept as it stands.
   constexpr std::string_view kKnown[] = {"stablehlo", "chlo", "sdy"};
-  if (std::ranges::find(kKnown, dialect) == std::end(kKnown))
+  if (std::ranges::find(kKnown, dialect) == std::end(kKnown) || n == "sdy.op_sharding_rule")
     return Attr{Attr::Enum{"", verbatim(at)}};
   // Kinds of other dialects than StableHLO keep their name: "chlo.ragged_dot".
   auto full = [&](std::string_view kind) {

@@ -141,7 +141,8 @@ Verdict Scheduler::choose_outer() {
   constexpr std::int64_t kAlone = 1 << 16;  // elements that one worker may do by itself
   std::int64_t points = product(*largest);
   for (const Reduction& r : plan_.reductions) points = std::max(points, product(r.loops));
-  if (plan_.outer.empty() && points > kAlone)
+  // A single op has no better place.
+  if (plan_.outer.empty() && points > kAlone && group_.ops.size() > 1)
     return Reason{"its reductions leave nothing that could run at the same time"};
   if (std::any_of(plan_.reductions.begin(), plan_.reductions.end(),
                   [](const Reduction& r) { return r.crosses; }))

@@ -337,5 +337,34 @@ TEST(Executable, OpsOneByOneGiveTheSame) {
               {.stitch = {.fuse = false, .machine = {}}});
 }
 
+// A scan of one long line has nothing beside it that could run, and is a kernel all the same: the
+// reference would take its square.
+TEST(Executable, ScansOfOneLongLineAreKernels) {
+  constexpr std::int64_t kLength = 200'003;
+  const Program program =
+      read(fmt::format(R"(func.func @main(%x: tensor<{0}xf32>) -> tensor<{0}xf32> {{
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %s = "stablehlo.reduce_window"(%x, %z) <{{padding = dense<[[{1}, 0]]> : tensor<1x2xi64>,
+        window_dimensions = array<i64: {0}>}}> ({{
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %c = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %c : tensor<f32>
+    }}) : (tensor<{0}xf32>, tensor<f32>) -> tensor<{0}xf32>
+    return %s : tensor<{0}xf32>
+  }})",
+                       kLength, kLength - 1));
+  const Executable executable = compiled(program);
+  for (const StepInfo& step : executable.steps()) EXPECT_EQ(step.kind, "kernel") << step.name;
+  const std::vector<Array> arguments = arguments_for(program);
+  const std::vector<Array> got = executable.run(arguments).value();
+  const auto x = arguments[0].as<float>();
+  const auto sums = got[0].as<float>();
+  float sum = 0;  // of small whole numbers, so that it is exact
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum += x[i];
+    ASSERT_EQ(sums[i], sum) << i;
+  }
+}
+
 }  // namespace
 }  // namespace heddle

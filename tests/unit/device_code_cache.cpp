@@ -70,6 +70,12 @@ TEST(DeviceCodeCache, DamagedEntriesAreMadeAgain) {
   CpuJit after(kept_in(folder));
   expect_right_sums(after);
   EXPECT_EQ(after.counts().from_disk, 1);
+  // What opens and cannot be read.
+  std::filesystem::remove(file);
+  std::filesystem::create_directory(file);
+  CpuJit unreadable(kept_in(folder));
+  expect_right_sums(unreadable);
+  EXPECT_EQ(unreadable.counts().compiled, 1);
 }
 
 TEST(DeviceCodeCache, FolderThatCannotBeWrittenCostsOnlyTime) {

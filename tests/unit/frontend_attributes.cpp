@@ -63,7 +63,8 @@ TEST(Attribute, TypesOfAllKinds) {
 TEST(Attribute, OtherDialects) {
   for (const char* text :
        {"#foo.bar", "#foo.bar<>", "#foo.bar<1 to 2, (a) -> b, [\"x>\\22\"], {c}>", "#foo<a b>",
-        "#foo.bar<\"a  b\">", "affine_map<(d0) -> (d0)>"})
+        "#foo.bar<\"a  b\">", "affine_map<(d0) -> (d0)>",
+        "#sdy.op_sharding_rule<([i, j])->([k, l], []) {i=256, j=256}, custom>"})
     expect_kept(text);
   expect_printed("#foo.bar<a =\n    1 >", "#foo.bar<a = 1 >");
 }

@@ -27,7 +27,12 @@ std::string header_of(const std::string& key, std::string_view object) {
 std::optional<std::string> CodeCache::read(const std::string& key) const {
   std::ifstream stream(file_of(key), std::ios::binary);
   if (!stream) return std::nullopt;
-  const std::string content{std::istreambuf_iterator<char>(stream), {}};
+  std::string content;
+  try {
+    content.assign(std::istreambuf_iterator<char>(stream), {});
+  } catch (const std::ios_base::failure&) {  // a folder, or a disk that cannot be read
+    return std::nullopt;
+  }
   const std::size_t length = header_of(key, "").size();
   if (content.size() < length) return std::nullopt;
   std::string object = content.substr(length);
