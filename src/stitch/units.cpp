@@ -35,7 +35,7 @@ void Units::finish(UnitId u, std::vector<UnitId>& ready) {
   for (Vertex v : units_[u])
     for (Vertex c : graph_.consumers[v]) {
       const UnitId next = unit_of_[c];
-      if (below_[next] > 0 && --below_[next] == 0) ready.push_back(next);
+      if (waits_[next] > 0 && --waits_[next] == 0) ready.push_back(next);
     }
 }
 
@@ -57,25 +57,25 @@ void Units::take_one_apart(std::vector<UnitId>& ready) {
     unit_of_[v] = static_cast<UnitId>(units_.size());
     units_.push_back({v});
     label_.push_back(0);
-    below_.push_back(0);
+    waits_.push_back(0);
   }
   for (Vertex v : parts) {
     const UnitId u = unit_of_[v];
-    for (Vertex p : graph_.producers[v]) below_[u] += label_[unit_of_[p]] == 0 ? 1 : 0;
-    if (below_[u] == 0) ready.push_back(u);
+    for (Vertex p : graph_.producers[v]) waits_[u] += label_[unit_of_[p]] == 0 ? 1 : 0;
+    if (waits_[u] == 0) ready.push_back(u);
   }
 }
 
 void Units::number_units() {
   label_.assign(units_.size(), 0);
-  below_.assign(units_.size(), 0);  // for now: edges that a unit waits for
+  waits_.assign(units_.size(), 0);
   for (Vertex v = 0; v < graph_.size(); ++v)
     for (Vertex p : graph_.producers[v])
-      if (unit_of_[p] != unit_of_[v]) ++below_[unit_of_[v]];
+      if (unit_of_[p] != unit_of_[v]) ++waits_[unit_of_[v]];
   std::vector<UnitId> ready;
   std::size_t empty = 0;
   for (UnitId u = static_cast<UnitId>(units_.size()); u-- > 0;)
-    if (below_[u] == 0) ready.push_back(u);
+    if (waits_[u] == 0) ready.push_back(u);
   while (order_.size() + empty < units_.size()) {
     if (ready.empty()) {
       take_one_apart(ready);

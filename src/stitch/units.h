@@ -48,6 +48,7 @@ class Units {
   std::map<Label, UnitId> order_;
 
   // ---- of the question at hand
+  std::vector<std::uint32_t> waits_;  // edges that a unit waits for, while they are numbered
   std::vector<std::uint32_t> below_, above_;
   std::uint32_t question_ = 0;
   UnitId low_ = kNone, high_ = kNone;

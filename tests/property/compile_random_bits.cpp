@@ -4,6 +4,7 @@
 #include "heddle/compile.h"
 #include "heddle/interpreter.h"
 #include "heddle/stablehlo.h"
+#include "same_bits.h"
 
 namespace heddle::property {
 namespace {
@@ -36,19 +37,8 @@ void agrees(Choices& choices, bool machine_code) {
     return {first[0], first[1], b.ops("rng_bit_generator", {first[0]}, {state, drawn}, attrs)[1]};
   });
   const Program program = b.finish().value();
-  auto shown = [&](const std::string& what) { return what + "\n" + print_stablehlo(program); };
   const std::vector<Array> arguments = {any_state(choices, words)};
-  const auto reference = interpret(program, program.functions[0], arguments);
-  require(reference.ok(), [&] { return shown(reference.reason()); });
-  CompileOptions options;
-  options.machine_code = machine_code;
-  const auto executable = compile(program, options);
-  require(executable.ok(), [&] { return shown(executable.reason()); });
-  const auto got = executable->run(arguments);
-  require(got.ok(), [&] { return shown(got.reason()); });
-  for (std::size_t i = 0; i < got->size(); ++i)
-    require(std::ranges::equal((*reference)[i].bytes(), (*got)[i].bytes()),
-            [&] { return shown(fmt::format("result {} is not the reference's", i)); });
+  require_same_bits(program, arguments, machine_code);
 }
 
 void planned(Choices& choices) { agrees(choices, false); }

@@ -7,6 +7,7 @@
 #include "heddle/compile.h"
 #include "heddle/interpreter.h"
 #include "heddle/stablehlo.h"
+#include "same_bits.h"
 
 namespace heddle::property {
 namespace {
@@ -72,21 +73,10 @@ void agrees(Choices& choices, bool machine_code) {
                  {{"dimensions", {Dims{dim}}}}, {body});
   });
   const Program program = b.finish().value();
-  auto shown = [&](const std::string& what) { return what + "\n" + print_stablehlo(program); };
   const bool with_nan = choices.one_in(2);
   const std::vector<Array> arguments = {
       filled(type, static_cast<std::uint64_t>(choices.below(999)), with_nan)};
-  const auto reference = interpret(program, program.functions[0], arguments);
-  require(reference.ok(), [&] { return shown(reference.reason()); });
-  CompileOptions options;
-  options.machine_code = machine_code;
-  const auto executable = compile(program, options);
-  require(executable.ok(), [&] { return shown(executable.reason()); });
-  const auto got = executable->run(arguments);
-  require(got.ok(), [&] { return shown(got.reason()); });
-  for (std::size_t k = 0; k < got->size(); ++k)
-    require(std::ranges::equal((*reference)[k].bytes(), (*got)[k].bytes()),
-            [&] { return shown(fmt::format("result {} is not the reference's", k)); });
+  require_same_bits(program, arguments, machine_code);
 }
 
 void planned(Choices& choices) { agrees(choices, false); }
