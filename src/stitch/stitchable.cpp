@@ -4,33 +4,12 @@
 #include "heddle/op.h"
 #include "heddle/stitch.h"
 #include "ir/attr_access.h"
+#include "ir/scalar_function.h"
 #include "stitch/scatter.h"
 
 namespace heddle {
 
 namespace {
-
-// Element types that kernels compute with. The narrow floats are left to the reference evaluation.
-bool is_kernel_dtype(DType type) {
-  switch (type) {
-    case DType::i1:
-    case DType::i8:
-    case DType::i16:
-    case DType::i32:
-    case DType::i64:
-    case DType::ui8:
-    case DType::ui16:
-    case DType::ui32:
-    case DType::ui64:
-    case DType::f16:
-    case DType::bf16:
-    case DType::f32:
-    case DType::f64:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // Complex numbers enter and leave a kernel as their parts.
 bool takes_complex(const Op& op) {
@@ -42,7 +21,7 @@ bool has_kernel_types(const Program& program, const Op& op) {
   auto fits = [&](ValueId v) {
     const Type& type = program.type_of(v);
     return type.is_tensor() && type.elements() > 0 &&
-           (is_kernel_dtype(type.dtype) || (takes_complex(op) && is_complex(type.dtype)));
+           (is_kernel_type(type.dtype) || (takes_complex(op) && is_complex(type.dtype)));
   };
   for (ValueId v : program.operands(op))
     if (!fits(v)) return false;

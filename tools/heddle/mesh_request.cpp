@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -165,8 +166,10 @@ void add_seeds(Program& program, const std::string& mesh, const std::string& sha
 MeshRequest with_plan(MeshRequest request) {
   if (request.plan.empty()) return request;
   std::ifstream file(request.plan);
+  if (!file.is_open())
+    throw Error(fmt::format("--plan {}: {}", request.plan, std::strerror(errno)));
   const auto plan = nlohmann::ordered_json::parse(file, nullptr, false);
-  if (!file.is_open() || !plan.is_object())
+  if (!plan.is_object())
     throw Error(
         fmt::format("{} is no plan: a JSON object with \"mesh\" and \"shard\"", request.plan));
   if (request.mesh.empty() && plan.contains("mesh") && plan["mesh"].is_string())
