@@ -84,7 +84,7 @@ int Partitioner::whole_id(ValueId v) { return split_id(Split::whole(type_of(v)))
 
 int Partitioner::resting(ValueId v) {
   const Split& split = layouts_.splits[v];
-  if (manual_ > 0 || split.dims.empty()) return whole_id(v);
+  if (split.dims.empty()) return whole_id(v);
   Split wanted = split;
   if (from_.layout_of(v) == nullptr) wanted.pending.clear();
   return split_id(std::move(wanted));
@@ -302,7 +302,7 @@ Verdict Partitioner::write_op(OpId id) {
   if (name == "stablehlo.while") return write_loop(id);
   if (name == "stablehlo.if" || name == "stablehlo.case") return write_branch(id);
   if (only_says_where(op)) return write_reshard(id);
-  if (manual_ > 0 || op.result_count == 0) return write_whole(id);
+  if (op.result_count == 0) return write_whole(id);
   for (std::size_t i = 0; i < op.result_count; ++i)
     if (!type_of(from_.result(op, i)).is_tensor()) return write_whole(id);
   const IndexRule& rule = rules_.of(id);
@@ -360,21 +360,37 @@ AxisList named_axes(const Program& program, const Op& op, const Mesh& mesh) {
 
 }  // namespace
 
-// Whether something that the value is made of is split over one of the axes: then a sum over them
-// completes the value, and adds nothing to one that is complete already.
+// Whether an op that the value is made of took something that is split over one of the axes, as the
+// text says, and gave something that is not: then a sum over them completes the value, and adds
+// nothing to one that is complete already. What sdy moves is complete.
 bool Partitioner::comes_from(ValueId v, const AxisList& axes) const {
   constexpr std::size_t kMostLookedAt = 1000;
+  auto lies_over = [&](ValueId one) {
+    const bool said = from_.layout_of(one) != nullptr || from_.value(one).op == kNone;
+    for (const DimSplit& dim : layouts_.splits[one].dims)
+      for (const SplitDigit& d : dim.digits)
+        if (said && overlap(axes, d)) return true;
+    return false;
+  };
   std::vector<ValueId> open{v};
   std::unordered_set<ValueId> seen{v};
   while (!open.empty() && seen.size() < kMostLookedAt) {
     const ValueId one = open.back();
     open.pop_back();
-    for (const DimSplit& dim : layouts_.splits[one].dims)
-      for (const SplitDigit& d : dim.digits)
-        if (overlap(axes, d)) return true;
     if (from_.value(one).op == kNone) continue;
-    for (ValueId operand : from_.operands(from_.op(from_.value(one).op)))
-      if (seen.insert(operand).second) open.push_back(operand);
+    const Op& op = from_.op(from_.value(one).op);
+    if (op.def->name == "sdy.manual_computation") continue;
+    bool complete = false;
+    for (const SplitDigit& d : named_axes(from_, op, mesh_.mesh))
+      complete = complete || overlap(axes, d);
+    for (ValueId operand : from_.operands(op)) {
+      if (complete) break;
+      if (lies_over(operand)) {
+        if (!only_says_where(op)) return true;
+      } else if (seen.insert(operand).second) {
+        open.push_back(operand);
+      }
+    }
   }
   return false;
 }
@@ -385,7 +401,7 @@ Verdict Partitioner::write_reshard(OpId id) {
   const Op& op = from_.op(id);
   const ValueId source = from_.operands(op)[0], result = from_.result(op, 0);
   const int wanted = resting(result);
-  const AxisList sums = manual_ > 0 ? AxisList{} : named_axes(from_, op, mesh_.mesh);
+  const AxisList sums = named_axes(from_, op, mesh_.mesh);
   bool pends = sums.empty() || comes_from(source, sums);
   for (const Form& form : forms_[source])
     for (const SplitDigit& d : splits_[form.split].pending) pends = pends || overlap(sums, d);

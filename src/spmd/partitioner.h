@@ -118,6 +118,7 @@ class Partitioner {
   const Choice& choose(OpId id, const IndexRule& rule);
   Choice chosen(OpId id, const IndexRule& rule);
   Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order);
+  bool stays_inside(const Op& op, const FactorAxes& axes) const;
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
   void make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes);
   bool uniform(const Op& op, const IndexRule& rule, std::size_t factor, const FactorAxes& axes);
