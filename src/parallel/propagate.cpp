@@ -67,10 +67,14 @@ class Propagator {
     out.conflicts = std::move(conflicts_);
     for (State& s : states_) out.splits.push_back(std::move(s.split));
     const auto returned = program_.operands(returning());
-    for (std::size_t i = 0; i < function_.results.size(); ++i)
-      out.results.push_back(result_seeds_[i]           ? *result_seeds_[i]
-                            : options_.closed_boundary ? Split::whole(program_.type_of(returned[i]))
-                                                       : out.splits[returned[i]]);
+    for (std::size_t i = 0; i < function_.results.size(); ++i) {
+      // A closed result lies as its value says, and is whole where that says nothing.
+      const bool follows =
+          !options_.closed_boundary || program_.layout_of(returned[i]) != nullptr;
+      out.results.push_back(result_seeds_[i] ? *result_seeds_[i]
+                            : follows        ? out.splits[returned[i]]
+                                             : Split::whole(program_.type_of(returned[i])));
+    }
     return out;
   }
 

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "ir/clone.h"
+#include "ir/replica_groups.h"
 #include "spmd/transition.h"
 
 namespace heddle {
@@ -245,10 +246,17 @@ Expected<SpmdFunction> Partitioner::run() {
   for (ValueId v : from_.region(function_.body).args) {
     const int split = resting(v);
     const Type local = local_type(type_of(v), splits_[split]);
+    const ValueLayout* said = from_.layout_of(v);
+    result_.argument_meshes.push_back(said == nullptr ? mesh_index() : mesh_like(said->mesh));
     define(v, split, out_.add_arg(head.body, out_.intern(local)));
     result_.argument_types.push_back(type_of(v));
     result_.arguments.push_back(splits_[split]);
     result_.argument_bytes += local.is_tensor() ? local.bytes() : 0;
+  }
+  // Arguments whose devices come in another order move to where this mesh has them.
+  for (std::size_t i = 0; i < result_.argument_meshes.size(); ++i) {
+    Form& form = forms_[from_.region(function_.body).args[i]].front();
+    form.local = reordered(form.local, from_.meshes[result_.argument_meshes[i]], mesh_);
   }
   w_.write_position();
   HEDDLE_TRY_VOID(write_ops(function_.body));
@@ -258,15 +266,44 @@ Expected<SpmdFunction> Partitioner::run() {
     returned.push_back(split_id(type.is_tensor() ? layouts_.results[i] : Split{}));
     const Type local = local_type(type, splits_[returned.back()]);
     head.results.push_back(out_.intern(local));
+    const ValueLayout* said =
+        i < function_.result_layouts.size() ? from_.layout(function_.result_layouts[i]) : nullptr;
+    result_.result_meshes.push_back(said == nullptr ? mesh_index() : mesh_like(said->mesh));
     result_.result_types.push_back(type);
     result_.results.push_back(splits_[returned.back()]);
     result_.result_bytes += local.is_tensor() ? local.bytes() : 0;
   }
   current_ = kNone;
   const Op& end = from_.op(from_.region(function_.body).ops.back());
-  HEDDLE_TRY_VOID(write_return(end, returned, "func.return"));
+  std::vector<ValueId> values;
+  for (std::size_t i = 0; i < returned.size(); ++i)
+    values.push_back(reordered(get(from_.operands(end)[i], returned[i]), mesh_,
+                               from_.meshes[result_.result_meshes[i]]));
+  out_.add_op(w_.at, *find_op("func.return"), values, {}, {}, {}, location(end.loc));
   out_.functions.push_back(std::move(head));
   return std::move(result_);
+}
+
+std::uint32_t Partitioner::mesh_index() const {
+  return static_cast<std::uint32_t>(&mesh_ - from_.meshes.data());
+}
+
+// A mesh that the text names, where its devices are those of this one.
+std::uint32_t Partitioner::mesh_like(std::uint32_t named) const {
+  return from_.meshes[named].mesh == mesh_.mesh ? named : mesh_index();
+}
+
+// What the devices of one mesh have, on the devices that have the same positions on another.
+ValueId Partitioner::reordered(ValueId local, const MeshDecl& from, const MeshDecl& to) {
+  if (from.device_ids == to.device_ids || !out_.type_of(local).is_tensor()) return local;
+  const std::int64_t devices = mesh_.mesh.devices();
+  Array pairs(Type::tensor(DType::i64, {devices, 2}));
+  for (std::int64_t p = 0; p < devices; ++p) {
+    const auto at = static_cast<std::size_t>(2 * p);
+    pairs.as_mutable<std::int64_t>()[at] = device_at(from, p);
+    pairs.as_mutable<std::int64_t>()[at + 1] = device_at(to, p);
+  }
+  return w_.permute(local, pairs);
 }
 
 // All but the return.

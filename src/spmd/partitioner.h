@@ -104,6 +104,9 @@ class Partitioner {
   void forget_since(std::size_t mark);
   void record(const Route::Step& step, ValueId v, int from, std::size_t first);
   LocId location(LocId loc);
+  std::uint32_t mesh_index() const;
+  std::uint32_t mesh_like(std::uint32_t named) const;
+  ValueId reordered(ValueId local, const MeshDecl& from, const MeshDecl& to);
 
   // ---- partitioner.cpp: ops
   Verdict write_ops(RegionId region);

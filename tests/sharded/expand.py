@@ -189,10 +189,9 @@ def checks(name, arguments, results, inputs, outputs, prefix):
     for value in arguments + results:
         value.mesh = value.mesh if value.mesh and value.mesh.axes else mesh
     lines, names, types, result_types, parts = [], [], [], [], []
-    position_of = {device: position for position, device in enumerate(mesh.ids)}
     for device in range(mesh.size):
-        position = position_of[device]
         for i, value in enumerate(arguments):
+            position = value.mesh.ids.index(device)
             shard = elements(value.shape, value.begin(position), value.local(), inputs[i],
                              False if value.dtype == "i1" else
                              inputs[i][0] * 0 if inputs[i] else 0)
@@ -202,7 +201,7 @@ def checks(name, arguments, results, inputs, outputs, prefix):
                          f"{dense(shard, value, value.local())}")
         for i, value in enumerate(results):
             result_types.append(value.type(value.local()))
-            parts.append((value, outputs[i], position))
+            parts.append((value, outputs[i], value.mesh.ids.index(device)))
     programs = ", ".join([name] * mesh.size)
     lines.append(f'%{prefix}r:{len(result_types)} = "interpreter.run_parallel"'
                  f'({", ".join(names)}) {{programs = [[{programs}]]}} : '

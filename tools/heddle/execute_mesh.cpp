@@ -23,22 +23,27 @@ std::int64_t device_of(const MeshDecl& mesh, std::int64_t position) {
   return mesh.device_ids.empty() ? position : mesh.device_ids[static_cast<std::size_t>(position)];
 }
 
-std::vector<std::vector<Array>> dealt_out(const SpmdFunction& function, const MeshDecl& mesh,
+std::vector<std::vector<Array>> dealt_out(const SpmdFunction& function,
+                                          const std::vector<MeshDecl>& meshes,
                                           const std::vector<Array>& arguments) {
-  std::vector<std::vector<Array>> parts(static_cast<std::size_t>(mesh.mesh.devices()));
-  for (std::int64_t p = 0; p < mesh.mesh.devices(); ++p)
-    for (std::size_t i = 0; i < arguments.size(); ++i)
+  const std::int64_t devices = meshes[function.mesh].mesh.devices();
+  std::vector<std::vector<Array>> parts(static_cast<std::size_t>(devices));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const MeshDecl& mesh = meshes[function.argument_meshes[i]];
+    for (std::int64_t p = 0; p < devices; ++p)
       parts[static_cast<std::size_t>(device_of(mesh, p))].push_back(
           part_of(arguments[i], function.arguments[i], mesh, p));
+  }
   return parts;
 }
 
-std::vector<Array> put_together(const SpmdFunction& function, const MeshDecl& mesh,
+std::vector<Array> put_together(const SpmdFunction& function, const std::vector<MeshDecl>& meshes,
                                 const std::vector<std::vector<Array>>& parts) {
   std::vector<Array> whole;
   for (std::size_t i = 0; i < function.results.size(); ++i) {
     if (!function.results[i].pending.empty())
       throw Error(fmt::format("result {} is unreduced, so that there is no whole of it", i));
+    const MeshDecl& mesh = meshes[function.result_meshes[i]];
     std::vector<Array> by_position;
     for (std::int64_t p = 0; p < mesh.mesh.devices(); ++p)
       by_position.push_back(parts[static_cast<std::size_t>(device_of(mesh, p))][i]);
@@ -133,7 +138,7 @@ Execution execute_on_mesh(const Spmd& spmd, const SpmdFunction& function,
   RunOptions run;
   run.trace = options.trace;
   run.print = options.print;
-  const auto parts = dealt_out(function, mesh, arguments);
+  const auto parts = dealt_out(function, spmd.program.meshes, arguments);
   std::vector<std::vector<Array>> results;
   for (int i = 0; i < request.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -146,7 +151,7 @@ Execution execute_on_mesh(const Spmd& spmd, const SpmdFunction& function,
     run.print = [](std::string_view) {};
     (void)devices.run(executable, parts, run);
   }
-  done.results = put_together(function, mesh, devices.gathered(std::move(results)));
+  done.results = put_together(function, spmd.program.meshes, devices.gathered(std::move(results)));
   done.steps = executable.steps();
   done.peak_bytes = executable.peak_bytes();
   done.interpreted_because = executable.interpreted_because();
