@@ -201,6 +201,7 @@ class Propagator {
     const auto returned = program_.operands(returning());
     for (std::size_t i = 0; i < result_seeds_.size(); ++i) {
       if (!result_seeds_[i]) continue;
+      if (options_.closed_boundary && program_.value(returned[i]).op == kNone) continue;
       State& s = state(returned[i]);
       if (program_.layout_of(returned[i]) == nullptr && s.later.is_whole())
         s.later.dims = result_seeds_[i]->dims;
@@ -332,9 +333,13 @@ class Propagator {
     if (op.def->name == "sdy.propagation_barrier") {
       const Attr* allowed = program_.attr(op, "allowed_direction");
       const auto* word = allowed == nullptr ? nullptr : allowed->get<Attr::Enum>();
-      const std::string_view direction = word == nullptr ? "NONE" : std::string_view(word->word);
-      site.forward = direction == "FORWARD" || direction == "BOTH";
-      site.backward = direction == "BACKWARD" || direction == "BOTH";
+      const auto* number = allowed == nullptr ? nullptr : allowed->get<Attr::Integer>();
+      auto allows = [&](std::string_view direction, std::int64_t bit) {
+        return word != nullptr ? word->word == direction || word->word == "BOTH"
+                               : number != nullptr && (number->value & bit) != 0;
+      };
+      site.forward = allows("FORWARD", 1);
+      site.backward = allows("BACKWARD", 2);
     }
     site.rule = &rules_.of(id);
     site.passes = std::ranges::all_of(
