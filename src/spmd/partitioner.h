@@ -112,8 +112,6 @@ class Partitioner {
   Verdict write_ops(RegionId region);
   Verdict write_op(OpId id);
   Verdict write_whole(OpId id);
-  Verdict write_reshard(OpId id);
-  bool comes_from(ValueId v, const AxisList& axes) const;
   Verdict write_return(const Op& op, const std::vector<int>& splits, std::string_view name);
   std::vector<RegionId> cloned_regions(const Op& op);
 
@@ -121,7 +119,6 @@ class Partitioner {
   const Choice& choose(OpId id, const IndexRule& rule);
   Choice chosen(OpId id, const IndexRule& rule);
   Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order);
-  bool stays_inside(const Op& op, const FactorAxes& axes) const;
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
   void make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes);
   bool uniform(const Op& op, const IndexRule& rule, std::size_t factor, const FactorAxes& axes);
@@ -154,10 +151,17 @@ class Partitioner {
                            std::int64_t high);
   ValueId fetch_whole(ValueId local, const Window& window);
 
+  // ---- reshard.cpp
+  Verdict write_reshard(OpId id);
+  bool comes_from(ValueId v, const AxisList& axes) const;
+
+  // ---- manual.cpp
+  Verdict write_manual(OpId id);
+  bool stays_inside(const Op& op, const FactorAxes& axes) const;
+
   // ---- control.cpp
   Verdict write_loop(OpId id);
   Verdict write_branch(OpId id);
-  Verdict write_manual(OpId id);
   Expected<RegionId> write_region(RegionId region, const std::vector<int>& args,
                                   const std::vector<int>& returned);
 
