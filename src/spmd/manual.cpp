@@ -68,26 +68,19 @@ bool Partitioner::stays_inside(const Op& op, const FactorAxes& axes) const {
           return false;
     return true;
   };
-  const bool pairs = op.def->short_name() == "collective_permute";
   const std::string_view name = op.def->short_name();
+  const bool pairs = name == "collective_permute";
   const bool reduces = name == "all_gather" || name == "all_reduce" || name == "reduce_scatter";
-  const auto groups = pairs ? source_target_pairs(from_, op) : replica_groups(from_, op);
-  if (!groups) return false;
   const GroupBy by = reduces ? reduction_grouping(from_, op) : exchange_grouping(from_, op);
-  if (pairs) {
-    return std::ranges::all_of(*groups, [&](const Ids& pair) {
-      return std::ranges::all_of(pair, [&](std::int64_t i) { return i >= 0 && i < devices; }) &&
-             alike(pair[0], pair[1]);
+  if (by == GroupBy::replica) return true;  // there is one replica: nobody meets
+  if (by == GroupBy::replica_and_partition) return false;
+  const auto groups = pairs ? source_target_pairs(from_, op) : replica_groups(from_, op);
+  if (!groups || (groups->empty() && !pairs)) return false;
+  return std::ranges::all_of(*groups, [&](const Ids& members) {
+    return std::ranges::all_of(members, [&](std::int64_t one) {
+      return one >= 0 && one < devices && alike(members[0], one);
     });
-  }
-  for (std::int64_t device = 0; device < devices; ++device) {
-    const auto members =
-        group_of(*groups, by, 1, devices, Process{nullptr, 0, device, nullptr, {}});
-    if (!members) return false;
-    for (std::int64_t other : *members)
-      if (!alike(device, other)) return false;
-  }
-  return true;
+  });
 }
 
 }  // namespace heddle
