@@ -64,6 +64,19 @@ TEST(Manual, CollectivesBetweenOtherPartsTakeTheWhole) {
   EXPECT_LT(difference(spmd.logical, spmd), 1e-6);
 }
 
+TEST(Partition, DeviceIdsAreAllDevicesOnce) {
+  for (const char* ids : {"[0]", "[0, 0]", "[0, 5]", "[-1, 0]"}) {
+    const auto program = read_stablehlo(
+        "sdy.mesh @m = <[\"x\"=2], device_ids=" + std::string(ids) +
+            ">\nfunc.func @main(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, "
+            "[{\"x\"}]>}) -> tensor<4xf32> {\n  return %arg0 : tensor<4xf32>\n}",
+        "t.mlir");
+    const auto spmd = partition(program.value());
+    ASSERT_FALSE(spmd.ok()) << ids;
+    EXPECT_THAT(spmd.reason(), ::testing::HasSubstr("must be 0 to 1 in some order"));
+  }
+}
+
 TEST(Manual, AnotherOrderOfDevicesIsRefused) {
   const auto program = read_stablehlo(
       "sdy.mesh @a = <[\"x\"=2]>\nsdy.mesh @b = <[\"x\"=2], device_ids=[1, 0]>\n"
