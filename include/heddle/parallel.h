@@ -18,7 +18,13 @@ using FactorAxes = std::vector<AxisList>;
 // as they are. All others are windows: they slide, have strides, offsets or holes.
 bool is_plain(const DimRule& dim, const std::vector<Factor>& factors, std::int64_t size);
 // The factor by which a window is placed: its dimension is split in blocks along with it; -1: none.
+// It is the window itself where that is wider than all of its places together.
 int placing_factor(const DimRule& dim, const std::vector<Factor>& factors);
+
+// Whether pieces of such a factor give partial results.
+inline bool gives_partial(FactorKind kind) {
+  return kind == FactorKind::reduce || kind == FactorKind::window;
+}
 
 // What the split of a dimension says of the factors; lists of factors that it says nothing of stay.
 // Digits that do not fit blocks of factors are left out.

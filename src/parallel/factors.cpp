@@ -1,5 +1,6 @@
 // How the split of a dimension and the splits of an op's factors follow from each other.
 #include <algorithm>
+#include <cstdlib>
 
 #include "heddle/op.h"
 #include "heddle/parallel.h"
@@ -30,16 +31,26 @@ bool is_plain(const DimRule& dim, const std::vector<Factor>& factors, std::int64
 }
 
 int placing_factor(const DimRule& dim, const std::vector<Factor>& factors) {
-  int place = -1;
+  int place = -1, window = -1;
+  auto span = [&](const IndexTerm& term) {
+    return std::abs(term.stride) * (factor_of(factors, term).size - 1);
+  };
+  std::int64_t reach = 0, widest = 0;
   for (const IndexTerm& term : dim.terms) {
     const FactorKind kind = factor_of(factors, term).kind;
     if (term.divide != 1 || term.modulo != 0) return -1;
-    if (kind == FactorKind::whole || kind == FactorKind::window) continue;
-    if (factor_of(factors, term).size == 1) continue;
+    if (kind == FactorKind::whole || factor_of(factors, term).size == 1) continue;
+    if (kind == FactorKind::window) {
+      if (span(term) > widest) window = term.factor;
+      widest = std::max(widest, span(term));
+      continue;
+    }
     if (place >= 0) return -1;  // two of them: which one is split is not for the dimension to say
     place = term.factor;
+    reach = span(term);
   }
-  return place;
+  // A few places of a window that is nearly all of the dimension: a gradient by the kernel.
+  return window >= 0 && widest > reach ? window : place;
 }
 
 void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const DimSplit& split,

@@ -279,7 +279,7 @@ class Propagator {
   }
 
   bool can_pass(const Factor& factor) const {
-    return factor.kind == FactorKind::parallel || factor.kind == FactorKind::reduce;
+    return factor.kind != FactorKind::whole;
   }
 
   // The wish that carries most, for every factor. Wishes that go on where others end are one.

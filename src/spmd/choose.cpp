@@ -34,6 +34,19 @@ bool touches(const DimRule& dim, std::size_t factor) {
       dim.terms, [&](const IndexTerm& t) { return static_cast<std::size_t>(t.factor) == factor; });
 }
 
+// Whether an operand that counts along the window says of every element of it whether it counts.
+bool masks_window(const Program& program, const Op& op, const IndexRule& rule, std::size_t factor) {
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    const Type& type = program.type_of(program.operands(op)[i]);
+    if (rule.operands[i].outside != Outside::zero) continue;
+    for (std::size_t d = 0; d < rule.operands[i].dims.size(); ++d)
+      if (touches(rule.operands[i].dims[d], factor) &&
+          is_plain(rule.operands[i].dims[d], rule.factors, type.shape[d]))
+        return true;
+  }
+  return false;
+}
+
 // Regions that only the reduction they stand for matters of.
 bool remembers(const Op& op, const IndexRule& rule) {
   return op.region_count == 0 || rule.combine.op.has_value();
@@ -209,7 +222,7 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
     }
   AxisList pending;
   for (std::size_t f = 0; f < rule.factors.size(); ++f)
-    if (rule.factors[f].kind == FactorKind::reduce)
+    if (gives_partial(rule.factors[f].kind))
       pending.insert(pending.end(), choice.axes[f].begin(), choice.axes[f].end());
   for (std::size_t i = 0; i < op.result_count; ++i) {
     Split split = split_of_dims(rule.results[i].dims, type_of(from_.result(op, i)));
@@ -219,6 +232,16 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
   }
   pass_pending(op, rule, choice);
   return choice;
+}
+
+IndexRule with_whole_windows(const IndexRule& rule, const FactorAxes& axes) {
+  IndexRule filled = rule;
+  for (std::size_t f = 0; f < axes.size(); ++f) {
+    const std::int64_t n = total(axes[f]);
+    if (rule.factors[f].kind == FactorKind::window)
+      filled.factors[f].size = (rule.factors[f].size + n - 1) / n * n;
+  }
+  return filled;
 }
 
 int joined_factor(const Program& program, const Op& op) {
@@ -239,7 +262,9 @@ void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& ax
     const bool even = factor.size % pieces == 0;
     if (joined_factor(from_, op) == static_cast<int>(f)) continue;  // see write_concatenate
     bool good = factor.kind == FactorKind::parallel ||
-                (factor.kind == FactorKind::reduce && rule.combine.op.has_value());
+                (gives_partial(factor.kind) && rule.combine.op.has_value());
+    // Beyond the end of a window there are other elements, which only a kernel can leave out.
+    if (factor.kind == FactorKind::window && !even) good = good && masks_window(from_, op, rule, f);
     auto check = [&](const std::vector<DimRule>& dims, const Type& type, bool result,
                      bool left_out) {
       for (std::size_t d = 0; d < dims.size() && good; ++d) {
@@ -248,7 +273,7 @@ void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& ax
         if (!plain &&
             (result || left_out || placing_factor(dims[d], rule.factors) != static_cast<int>(f)))
           good = false;
-        if (left_out && !even && factor.kind == FactorKind::reduce) good = false;
+        if (left_out && !even && gives_partial(factor.kind)) good = false;
         // Holes must lie alike in every piece.
         for (const IndexTerm& t : dims[d].terms)
           if (static_cast<std::size_t>(t.factor) == f &&
@@ -296,14 +321,15 @@ bool same_pieces(const std::vector<DimPiece>& a, const std::vector<DimPiece>& b)
 bool Partitioner::uniform(const Op& op, const IndexRule& rule, std::size_t factor,
                           const FactorAxes& axes) {
   if (op.def->edit_piece == nullptr) return true;
-  std::vector<FactorRange> ranges = all_ranges(rule);
+  const IndexRule padded = with_whole_windows(rule, axes);
+  std::vector<FactorRange> ranges = all_ranges(padded);
   for (std::size_t f = 0; f < ranges.size(); ++f) {
     const std::int64_t n = total(axes[f]);
     ranges[f].size = (rule.factors[f].size + n - 1) / n;
   }
-  auto first = piece_of(from_, op, rule, ranges);
+  auto first = piece_of(from_, op, padded, ranges);
   ranges[factor].begin = ranges[factor].size;
-  auto second = piece_of(from_, op, rule, ranges);
+  auto second = piece_of(from_, op, padded, ranges);
   if (!first || !second || first->from_whole || second->from_whole) return false;
   if (!(first->attrs == second->attrs) || first->shifts.size() != second->shifts.size())
     return false;

@@ -34,6 +34,19 @@ ValueId Partitioner::fetch(ValueId local, const Window& window) {
   return w_.masked(part, window.dim, begin, window.size, window.fill);
 }
 
+void Partitioner::record_edge(const Window& window, const Type& edge, const Type& of,
+                              MoveKind kind) {
+  Communication made{
+      kind, "", edge.bytes(), 0, current_, fmt::format("{} of {}", edge.str(), of.str()), depth_};
+  for (const SplitDigit& d : window.axes) {
+    const MeshAxis& axis = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)];
+    made.over += (made.over.empty() ? "" : ", ") + axis.name;
+    made.seconds =
+        axis.link.latency + static_cast<double>(made.bytes) / std::max(axis.link.bandwidth, 1.0);
+  }
+  result_.communications.push_back(std::move(made));
+}
+
 ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
                                       std::int64_t high) {
   const std::int64_t pieces = total(window.axes);
@@ -42,17 +55,7 @@ ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::
   std::vector<ValueId> parts;
   auto from = [&](std::int64_t hop, std::int64_t count, bool tail) {
     const ValueId edge = w_.slice(local, window.dim, tail ? block - count : 0, count);
-    const Type edge_type = w_.type(edge);
-    Route::Step step{0, MoveKind::halo_exchange, edge_type.bytes(), 0, ""};
-    for (const SplitDigit& d : window.axes) {
-      const MeshAxis& axis = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)];
-      step.over += (step.over.empty() ? "" : ", ") + axis.name;
-      step.seconds =
-          axis.link.latency + static_cast<double>(step.bytes) / std::max(axis.link.bandwidth, 1.0);
-    }
-    result_.communications.push_back({step.kind, step.over, step.bytes, step.seconds, current_,
-                                      fmt::format("{} of {}", edge_type.str(), type.str()),
-                                      depth_});
+    record_edge(window, w_.type(edge), type, MoveKind::halo_exchange);
     return w_.permute(edge, w_.shift_pairs(window.axes, tail ? hop : -hop));
   };
   for (std::int64_t hop = (low + block - 1) / block; hop >= 1; --hop)

@@ -17,8 +17,7 @@ bool is_split(const DimRule& dim, const FactorAxes& axes) {
 AxisList reduced_axes(const IndexRule& rule, const FactorAxes& axes) {
   AxisList all;
   for (std::size_t f = 0; f < axes.size(); ++f)
-    if (rule.factors[f].kind == FactorKind::reduce)
-      all.insert(all.end(), axes[f].begin(), axes[f].end());
+    if (gives_partial(rule.factors[f].kind)) all.insert(all.end(), axes[f].begin(), axes[f].end());
   return all;
 }
 
@@ -104,7 +103,7 @@ void Partitioner::neutralise(const Op& op, const IndexRule& rule, const Choice& 
       if (!is_plain(part.dims[d], rule.factors, size)) continue;
       for (const IndexTerm& term : part.dims[d].terms) {
         const auto f = static_cast<std::size_t>(term.factor);
-        if (rule.factors[f].kind != FactorKind::reduce || choice.axes[f].empty() ||
+        if (!gives_partial(rule.factors[f].kind) || choice.axes[f].empty() ||
             rule.factors[f].size % total(choice.axes[f]) == 0)
           continue;
         const ValueId begin = w_.multiply(w_.position(choice.axes[f]),
@@ -130,8 +129,9 @@ Verdict Partitioner::write_plain(const Op& op, const IndexRule&, const Choice& c
 }
 
 // By the piece of the first device: others take their operands from further on.
-Verdict Partitioner::write_piece(const Op& op, const IndexRule& rule, const Choice& choice,
+Verdict Partitioner::write_piece(const Op& op, const IndexRule& given_rule, const Choice& choice,
                                  std::vector<ValueId> operands) {
+  const IndexRule rule = with_whole_windows(given_rule, choice.axes);
   std::vector<FactorRange> ranges = all_ranges(rule);
   std::vector<ValueId> begins(ranges.size(), kNone);
   for (std::size_t f = 0; f < ranges.size(); ++f) {
@@ -211,58 +211,6 @@ Verdict Partitioner::write_rows(const Op& op, const Choice& choice, ValueId oper
   const ValueId window = w_.dynamic_slice(room, cut, begin, reach);
   define(from_.result(op, 0), choice.results[0],
          w_.slice(window, cut, 0, wanted[cut], strides[cut]));
-  return yes();
-}
-
-// Which elements of an operand a piece of the joined dimension may take.
-Partitioner::Window Partitioner::joined_window(const Op& op, const AxisList& axes,
-                                               std::size_t operand) const {
-  const auto dim = static_cast<std::size_t>(joined_factor(from_, op));
-  const std::int64_t size = type_of(from_.result(op, 0)).shape[dim];
-  const std::int64_t block = (size + total(axes) - 1) / total(axes);
-  std::int64_t before = 0;
-  for (std::size_t i = 0; i < operand; ++i) before += type_of(from_.operands(op)[i]).shape[dim];
-  return {dim, axes, type_of(from_.operands(op)[operand]).shape[dim], -before, block, block, kNone};
-}
-
-// Each device takes from every operand what would lie in its piece, and keeps what does.
-Verdict Partitioner::write_concatenate(const Op& op, const Choice& choice,
-                                       std::vector<ValueId> operands) {
-  const auto dim = static_cast<std::size_t>(joined_factor(from_, op));
-  const AxisList& axes = choice.axes[dim];
-  ValueId result = kNone;
-  for (std::size_t i = 0; i < op.operand_count; ++i) {
-    const Window window = joined_window(op, axes, i);
-    if (window.size == 0) continue;
-    const ValueId begin =
-        w_.add(w_.multiply(w_.position(axes), window.step), w_.number(window.begin));
-    ValueId part = operands[i];
-    if (splits_[choice.operands[i]].dims[dim].whole()) {
-      // Room for pieces that begin before the operand, reach beyond it, or miss it.
-      const ValueId room =
-          w_.pad(part, dim, window.count, window.count, w_.zero(w_.type(part).dtype));
-      const Type scalar = Type::tensor(DType::i64, {});
-      const ValueId held = w_.op("stablehlo.clamp",
-                                 {w_.number(-window.count), begin, w_.number(window.size)}, scalar);
-      part = w_.dynamic_slice(room, dim, w_.add(held, w_.number(window.count)), window.count);
-    } else {
-      part = fetch(part, window);
-    }
-    if (result == kNone) {
-      result = part;
-      continue;
-    }
-    const Type here = w_.type(part), places = Type::tensor(DType::i64, {here.shape[dim]});
-    const ValueId counted =
-        w_.op("stablehlo.iota", {}, places, {{"iota_dimension", Attr{Attr::Integer{0, "i64"}}}});
-    const ValueId inside =
-        w_.compare(w_.add(counted, w_.over(begin, places)), w_.over(w_.number(0), places), "GE");
-    const ValueId all =
-        w_.op("stablehlo.broadcast_in_dim", {inside}, Type::tensor(DType::i1, here.shape),
-              {{"broadcast_dimensions", integer_list({static_cast<std::int64_t>(dim)})}});
-    result = w_.select(all, part, result);
-  }
-  define(from_.result(op, 0), choice.results[0], result);
   return yes();
 }
 

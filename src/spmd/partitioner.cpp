@@ -5,6 +5,7 @@
 
 #include "ir/clone.h"
 #include "spmd/transition.h"
+#include "spmd/unused.h"
 
 namespace heddle {
 
@@ -78,7 +79,7 @@ Partitioner::Partitioner(const Program& from, Program& to, const Function& funct
       routes_(splits_, mesh.mesh, from.axes),
       w_(to, mesh),
       forms_(from.value_count()),
-      uses_(from.value_count(), 0) {}
+      uses_(use_counts(from)) {}
 
 int Partitioner::whole_id(ValueId v) { return split_id(Split::whole(type_of(v))); }
 
@@ -233,8 +234,7 @@ LocId Partitioner::location(LocId loc) {
 
 Expected<SpmdFunction> Partitioner::run() {
   result_.name = function_.name;
-  for (OpId id = 0; id < from_.op_count(); ++id)
-    for (ValueId v : from_.operands(from_.op(id))) ++uses_[v];
+  find_pieces();
   Function head = function_;
   head.result_layouts.clear();
   head.results.clear();
@@ -305,6 +305,15 @@ Verdict Partitioner::write_op(OpId id) {
   if (manual_ > 0 || op.result_count == 0) return write_whole(id);
   for (std::size_t i = 0; i < op.result_count; ++i)
     if (!type_of(from_.result(op, i)).is_tensor()) return write_whole(id);
+  if (is_piece(id)) return yes();  // written by what puts it together with others
+  if (joined_factor(from_, op) >= 0) {
+    HEDDLE_TRY(const bool done, write_joined(id));
+    if (done) return yes();
+  }
+  return write_chosen(id);
+}
+
+Verdict Partitioner::write_chosen(OpId id) {
   const IndexRule& rule = rules_.of(id);
   const Choice& choice = choose(id, rule);
   return choice.whole ? write_whole(id) : write_local(id, rule, choice);

@@ -58,6 +58,10 @@ class Routes {
 // for all other ops.
 int joined_factor(const Program& program, const Op& op);
 
+// The rule with windows that fill their pieces: the last piece is as large as the others, and what
+// it has beyond the end counts as zero.
+IndexRule with_whole_windows(const IndexRule& rule, const FactorAxes& axes);
+
 // How an op is to be computed: which factors are split, and what follows for its values.
 struct Choice {
   FactorAxes axes;
@@ -108,6 +112,7 @@ class Partitioner {
   // ---- partitioner.cpp: ops
   Verdict write_ops(RegionId region);
   Verdict write_op(OpId id);
+  Verdict write_chosen(OpId id);
   Verdict write_whole(OpId id);
   Verdict write_reshard(OpId id);
   bool comes_from(ValueId v, const AxisList& axes) const;
@@ -131,13 +136,35 @@ class Partitioner {
                       std::vector<ValueId> operands);
   Verdict write_piece(const Op& op, const IndexRule& rule, const Choice& choice,
                       std::vector<ValueId> operands);
-  Window joined_window(const Op& op, const AxisList& axes, std::size_t operand) const;
   Verdict write_rows(const Op& op, const Choice& choice, ValueId operand);
-  Verdict write_concatenate(const Op& op, const Choice& choice, std::vector<ValueId> operands);
   ValueId fill_value(const Op& op, const IndexRule& rule, std::size_t operand,
                      const std::vector<ValueId>& operands);
   void neutralise(const Op& op, const IndexRule& rule, const Choice& choice,
                   std::vector<ValueId>& operands);
+
+  // ---- joined.cpp: concatenate, and slices that are only put together again
+  struct Piece {
+    ValueId source = kNone;
+    std::int64_t size = 0;          // of the source
+    std::int64_t from = 0, to = 0;  // where it begins in the source and in the result
+    std::int64_t count = 0;
+  };
+  struct Delivery {
+    std::int64_t from, to;  // positions along the axes
+    std::int64_t first;     // of the piece's elements
+    std::int64_t count;
+  };
+  void find_pieces();
+  bool is_piece(OpId id) const { return id < pieces_.size() && pieces_[id]; }
+  std::vector<Piece> pieces_of(const Op& op, std::size_t dim) const;
+  static std::vector<Delivery> deliveries(const Piece& piece, const AxisList& axes,
+                                          std::int64_t block);
+  ValueId delivered(ValueId local, const Piece& piece, const Window& place,
+                    const std::vector<Delivery>& plan, ValueId result);
+  ValueId placed(ValueId part, const Window& place, std::int64_t begin, ValueId under);
+  Expected<bool> write_joined(OpId id);
+  Window joined_window(const Op& op, const AxisList& axes, std::size_t operand) const;
+  Verdict write_concatenate(const Op& op, const Choice& choice, std::vector<ValueId> operands);
 
   // ---- fetch.cpp: windows of a dimension that is dealt out in blocks
   struct Reach {
@@ -149,6 +176,8 @@ class Partitioner {
   ValueId fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
                            std::int64_t high);
   ValueId fetch_whole(ValueId local, const Window& window);
+  // Lists what one device gets from another.
+  void record_edge(const Window& window, const Type& edge, const Type& of, MoveKind kind);
 
   // ---- control.cpp
   Verdict write_loop(OpId id);
@@ -169,6 +198,7 @@ class Partitioner {
   std::vector<std::vector<Form>> forms_;  // by ValueId of the logical program
   std::vector<ValueId> trail_;            // values that got forms, in order
   std::vector<int> uses_;
+  std::vector<bool> pieces_;  // slices, by OpId
   std::vector<LocId> locations_;
   std::unordered_multimap<std::uint64_t, std::pair<OpId, std::pair<std::vector<int>, Choice>>>
       choices_;

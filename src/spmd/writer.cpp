@@ -284,11 +284,8 @@ ValueId Writer::permute(ValueId v, const Array& pairs) {
   return op("stablehlo.collective_permute", {v}, wanted, std::move(attrs));
 }
 
-const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
-  std::vector<std::int64_t> key;
-  for (const SplitDigit& d : axes) key.insert(key.end(), {d.extent, d.axis, d.stride});
-  auto [it, is_new] = shifts_.try_emplace({key, by});
-  if (!is_new) return it->second;
+Array Writer::pairs(const AxisList& axes,
+                    const std::function<std::int64_t(std::int64_t)>& to) const {
   std::vector<std::int64_t> steps;  // of a device's number along each of the axes
   for (const SplitDigit& d : axes) {
     std::int64_t inner = d.stride;
@@ -296,7 +293,7 @@ const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
       inner *= mesh.mesh.axes()[a].size;
     steps.push_back(inner);
   }
-  std::vector<std::int64_t> pairs;
+  std::vector<std::int64_t> listed;
   const std::int64_t count = total(axes);
   for (std::int64_t p = 0; p < mesh.mesh.devices(); ++p) {
     std::int64_t here = 0, base = p;
@@ -305,15 +302,26 @@ const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
       here = here * axes[i].extent + c;
       base -= c * steps[i];
     }
-    std::int64_t there = here + by;
+    std::int64_t there = to(here);
     if (there < 0 || there >= count) continue;
     for (std::size_t i = axes.size(); i-- > 0; there /= axes[i].extent)
       base += there % axes[i].extent * steps[i];
-    pairs.insert(pairs.end(), {device_at(p), device_at(base)});
+    listed.insert(listed.end(), {device_at(p), device_at(base)});
   }
-  const auto n = static_cast<std::int64_t>(pairs.size() / 2);
-  it->second = Array(Type::tensor(DType::i64, {n, 2}), std::as_bytes(std::span(pairs)));
+  const auto n = static_cast<std::int64_t>(listed.size() / 2);
+  return Array(Type::tensor(DType::i64, {n, 2}), std::as_bytes(std::span(listed)));
+}
+
+const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
+  std::vector<std::int64_t> key;
+  for (const SplitDigit& d : axes) key.insert(key.end(), {d.extent, d.axis, d.stride});
+  auto [it, is_new] = shifts_.try_emplace({key, by});
+  if (is_new) it->second = pairs(axes, [&](std::int64_t here) { return here + by; });
   return it->second;
+}
+
+Array Writer::pair(const AxisList& axes, std::int64_t from, std::int64_t to) const {
+  return pairs(axes, [&](std::int64_t here) { return here == from ? to : -1; });
 }
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 // depend on the device.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -64,9 +65,13 @@ class Writer {
   ValueId permute(ValueId v, const Array& pairs);
   // To the device `by` further along the axes; nobody at the ends.
   const Array& shift_pairs(const AxisList& axes, std::int64_t by);
+  // From one position along the axes to another.
+  Array pair(const AxisList& axes, std::int64_t from, std::int64_t to) const;
   std::int64_t device_at(std::int64_t position) const;
 
  private:
+  // `to` says for a position along the axes where it sends to, or -1.
+  Array pairs(const AxisList& axes, const std::function<std::int64_t(std::int64_t)>& to) const;
   AttrDict groups(const AxisList& axes, bool global_ids);
   RegionId reducer(ReduceOp op, DType dtype);
 

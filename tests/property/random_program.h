@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/interpreter.h"
-#include "random_structure.h"
+#include "random_stencil.h"
 
 namespace heddle::property {
 
@@ -17,10 +17,10 @@ struct RandomProgramOptions {
   std::int64_t most_elements = 120;
 };
 
-class RandomProgram : public RandomStructure {
+class RandomProgram : public RandomStencil {
  public:
   RandomProgram(Decisions decisions, const RandomProgramOptions& options)
-      : RandomStructure(std::move(decisions), options.most_elements), options_(options) {}
+      : RandomStencil(std::move(decisions), options.most_elements), options_(options) {}
 
   Expected<RandomProgramResult> make() {
     std::vector<Type> types;
@@ -77,7 +77,7 @@ class RandomProgram : public RandomStructure {
   }
 
   void add_step() {
-    switch (d_.below(34)) {
+    switch (d_.below(36)) {
       case 0:
       case 1:
       case 2:
@@ -136,8 +136,23 @@ class RandomProgram : public RandomStructure {
         return add_window();
       case 32:
         return add_dot();
+      case 33:
+        return add_convolution();
+      case 34:
+        return add_near();
       default:
         return d_.one_in(2) ? add_while() : add_if();
+    }
+  }
+
+  void add_near() {
+    switch (d_.below(3)) {
+      case 0:
+        return add_roll();
+      case 1:
+        return add_border();
+      default:
+        return add_stencil();
     }
   }
 
