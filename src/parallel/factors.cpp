@@ -35,10 +35,11 @@ int placing_factor(const DimRule& dim, const std::vector<Factor>& factors) {
   auto span = [&](const IndexTerm& term) {
     return std::abs(term.stride) * (factor_of(factors, term).size - 1);
   };
-  std::int64_t reach = 0, widest = 0;
+  std::int64_t reach = 0, widest = 0, unknown = 0;
   for (const IndexTerm& term : dim.terms) {
     const FactorKind kind = factor_of(factors, term).kind;
     if (term.divide != 1 || term.modulo != 0) return -1;
+    if (kind == FactorKind::whole) unknown = std::max(unknown, span(term));
     if (kind == FactorKind::whole || factor_of(factors, term).size == 1) continue;
     if (kind == FactorKind::window) {
       if (span(term) > widest) window = term.factor;
@@ -49,6 +50,8 @@ int placing_factor(const DimRule& dim, const std::vector<Factor>& factors) {
     place = term.factor;
     reach = span(term);
   }
+  // Data say where it lies, anywhere in most of the dimension: an update of a few rows.
+  if (2 * unknown > std::max(reach, widest)) return -1;
   // A few places of a window that is nearly all of the dimension: a gradient by the kernel.
   return window >= 0 && widest > reach ? window : place;
 }

@@ -278,9 +278,7 @@ class Propagator {
     }
   }
 
-  bool can_pass(const Factor& factor) const {
-    return factor.kind != FactorKind::whole;
-  }
+  bool can_pass(const Factor& factor) const { return factor.kind != FactorKind::whole; }
 
   // The wish that carries most, for every factor. Wishes that go on where others end are one.
   std::vector<Wish> gather_wishes(const Site& site, std::string* conflict) {

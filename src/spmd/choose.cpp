@@ -29,24 +29,6 @@ std::uint64_t attr_hash(const Attr& attr) {
   return h;
 }
 
-bool touches(const DimRule& dim, std::size_t factor) {
-  return std::ranges::any_of(
-      dim.terms, [&](const IndexTerm& t) { return static_cast<std::size_t>(t.factor) == factor; });
-}
-
-// Whether an operand that counts along the window says of every element of it whether it counts.
-bool masks_window(const Program& program, const Op& op, const IndexRule& rule, std::size_t factor) {
-  for (std::size_t i = 0; i < op.operand_count; ++i) {
-    const Type& type = program.type_of(program.operands(op)[i]);
-    if (rule.operands[i].outside != Outside::zero) continue;
-    for (std::size_t d = 0; d < rule.operands[i].dims.size(); ++d)
-      if (touches(rule.operands[i].dims[d], factor) &&
-          is_plain(rule.operands[i].dims[d], rule.factors, type.shape[d]))
-        return true;
-  }
-  return false;
-}
-
 // Regions that only the reduction they stand for matters of.
 bool remembers(const Op& op, const IndexRule& rule) {
   return op.region_count == 0 || rule.combine.op.has_value();
@@ -220,8 +202,9 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
       split.dims[d].digits.clear();
       choice.operands[i] = split_id(std::move(split));
     }
+  take_all_of(op, rule, choice);
   AxisList pending;
-  for (std::size_t f = 0; f < rule.factors.size(); ++f)
+  for (std::size_t f = 0; f < rule.factors.size() && rule.combine.op; ++f)
     if (gives_partial(rule.factors[f].kind))
       pending.insert(pending.end(), choice.axes[f].begin(), choice.axes[f].end());
   for (std::size_t i = 0; i < op.result_count; ++i) {
@@ -234,131 +217,9 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
   return choice;
 }
 
-IndexRule with_whole_windows(const IndexRule& rule, const FactorAxes& axes) {
-  IndexRule filled = rule;
-  for (std::size_t f = 0; f < axes.size(); ++f) {
-    const std::int64_t n = total(axes[f]);
-    if (rule.factors[f].kind == FactorKind::window)
-      filled.factors[f].size = (rule.factors[f].size + n - 1) / n * n;
-  }
-  return filled;
-}
-
 int joined_factor(const Program& program, const Op& op) {
   if (op.def->name != "stablehlo.concatenate") return -1;
   return static_cast<int>(program.attr(op, "dimension")->get<Attr::Integer>()->value);
-}
-
-// Leaves out splits that the op cannot be written for.
-void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes) {
-  auto empty = [&](ValueId v) { return type_of(v).is_tensor() && type_of(v).elements() == 0; };
-  bool nothing = std::ranges::any_of(from_.operands(op), empty);
-  for (std::size_t i = 0; i < op.result_count; ++i) nothing = nothing || empty(from_.result(op, i));
-  if (nothing) axes.assign(axes.size(), {});
-  for (std::size_t f = 0; f < axes.size(); ++f) {
-    if (axes[f].empty()) continue;
-    const Factor& factor = rule.factors[f];
-    const std::int64_t pieces = total(axes[f]);
-    const bool even = factor.size % pieces == 0;
-    if (joined_factor(from_, op) == static_cast<int>(f)) continue;  // see write_concatenate
-    bool good = factor.kind == FactorKind::parallel ||
-                (gives_partial(factor.kind) && rule.combine.op.has_value());
-    // Beyond the end of a window there are other elements, which only a kernel can leave out.
-    if (factor.kind == FactorKind::window && !even) good = good && masks_window(from_, op, rule, f);
-    auto check = [&](const std::vector<DimRule>& dims, const Type& type, bool result,
-                     bool left_out) {
-      for (std::size_t d = 0; d < dims.size() && good; ++d) {
-        if (!touches(dims[d], f)) continue;
-        const bool plain = is_plain(dims[d], rule.factors, type.shape[d]);
-        if (!plain &&
-            (result || left_out || placing_factor(dims[d], rule.factors) != static_cast<int>(f)))
-          good = false;
-        if (left_out && !even && gives_partial(factor.kind)) good = false;
-        // Holes must lie alike in every piece.
-        for (const IndexTerm& t : dims[d].terms)
-          if (static_cast<std::size_t>(t.factor) == f &&
-              t.stride * ((factor.size + pieces - 1) / pieces) % dims[d].dilation != 0)
-            good = false;
-        // An uneven factor must be the slowest of its dimension.
-        if (plain && !even)
-          for (const IndexTerm& t : dims[d].terms) {
-            if (rule.factors[static_cast<std::size_t>(t.factor)].size == 1) continue;
-            if (static_cast<std::size_t>(t.factor) != f) good = false;
-            break;
-          }
-      }
-    };
-    for (std::size_t i = 0; i < op.operand_count; ++i)
-      check(rule.operands[i].dims, type_of(from_.operands(op)[i]), false,
-            rule.operands[i].outside == Outside::left_out);
-    // What regions take from around the op is there as a whole.
-    for (std::size_t i = op.operand_count; i < rule.operands.size() && good; ++i)
-      for (const DimRule& dim : rule.operands[i].dims) good = good && !touches(dim, f);
-    for (std::size_t i = 0; i < op.result_count; ++i)
-      check(rule.results[i].dims, type_of(from_.result(op, i)), true, false);
-    if (!good || !uniform(op, rule, f, axes)) axes[f].clear();
-  }
-}
-
-namespace {
-
-bool same_pieces(const std::vector<DimPiece>& a, const std::vector<DimPiece>& b) {
-  for (std::size_t d = 0; d < a.size(); ++d) {
-    if (a[d].digits.size() != b[d].digits.size() || a[d].low_margin != b[d].low_margin ||
-        a[d].high_margin != b[d].high_margin)
-      return false;
-    for (std::size_t k = 0; k < a[d].digits.size(); ++k)
-      if (a[d].digits[k].size != b[d].digits[k].size ||
-          a[d].digits[k].stride != b[d].digits[k].stride)
-        return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-// Whether all devices run the same op: the first and the second piece are alike.
-bool Partitioner::uniform(const Op& op, const IndexRule& rule, std::size_t factor,
-                          const FactorAxes& axes) {
-  if (op.def->edit_piece == nullptr) return true;
-  const IndexRule padded = with_whole_windows(rule, axes);
-  std::vector<FactorRange> ranges = all_ranges(padded);
-  for (std::size_t f = 0; f < ranges.size(); ++f) {
-    const std::int64_t n = total(axes[f]);
-    ranges[f].size = (rule.factors[f].size + n - 1) / n;
-  }
-  auto first = piece_of(from_, op, padded, ranges);
-  ranges[factor].begin = ranges[factor].size;
-  auto second = piece_of(from_, op, padded, ranges);
-  if (!first || !second || first->from_whole || second->from_whole) return false;
-  if (!(first->attrs == second->attrs) || first->shifts.size() != second->shifts.size())
-    return false;
-  for (std::size_t i = 0; i < first->operands.size(); ++i) {
-    if (!same_pieces(first->operands[i].dims, second->operands[i].dims)) return false;
-    if (i >= op.operand_count) continue;
-    for (std::size_t d = 0; d < first->operands[i].dims.size(); ++d) {
-      const DimRule& dim = rule.operands[i].dims[d];
-      const std::int64_t size = type_of(from_.operands(op)[i]).shape[d];
-      if (!touches(dim, factor) || is_plain(dim, rule.factors, size)) continue;
-      const DimPiece &one = first->operands[i].dims[d], &two = second->operands[i].dims[d];
-      if (one.digits.size() != 1) return false;
-      const Window window{
-          d,         axes[factor],          size,
-          one.start, two.start - one.start, (one.digits[0].size - 1) * one.digits[0].stride + 1,
-          kNone};
-      // What would have to come from everywhere is better brought as a whole, once for all.
-      if (!reach_of(window).near) return false;
-    }
-  }
-  for (std::size_t i = 0; i < first->results.size(); ++i)
-    if (!same_pieces(first->results[i].dims, second->results[i].dims)) return false;
-  for (std::size_t i = 0; i < first->shifts.size(); ++i) {
-    const IndexShift &a = first->shifts[i], &b = second->shifts[i];
-    if (a.clamps != b.clamps || a.low != b.low || a.high != b.high || a.size != b.size ||
-        a.elsewhere != b.elsewhere || (a.factor < 0 && a.begin != b.begin))
-      return false;
-  }
-  return true;
 }
 
 namespace {
@@ -447,6 +308,15 @@ void Partitioner::price(const Op& op, const IndexRule& rule, Choice& choice) {
     double received = 0;
     for (const Route::Step& step : route.steps) received += static_cast<double>(step.bytes);
     seconds += bandwidth > 0 ? std::min(route.seconds, received / bandwidth) : route.seconds;
+  }
+  if (!rule.combine.op) {
+    // Partial results are gathered and combined once more.
+    const AxisList over = summed_axes(rule, choice.axes);
+    for (std::size_t i = 0; i < op.result_count && !over.empty(); ++i) {
+      const auto part = static_cast<double>(
+          local_type(type_of(from_.result(op, i)), splits_[choice.results[i]]).bytes());
+      seconds += gather_seconds(part, over);
+    }
   }
   double steps = 1;
   for (std::size_t f = 0; f < rule.factors.size(); ++f)

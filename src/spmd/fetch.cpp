@@ -22,6 +22,7 @@ Partitioner::Reach Partitioner::reach_of(const Window& window) {
 }
 
 ValueId Partitioner::fetch(ValueId local, const Window& window) {
+  if (const ValueId mirrored = fetch_mirrored(local, window); mirrored != kNone) return mirrored;
   const Reach reach = reach_of(window);
   if (!reach.near) return fetch_whole(local, window);
   const std::int64_t last = window.begin + (total(window.axes) - 1) * window.step;
@@ -34,17 +35,34 @@ ValueId Partitioner::fetch(ValueId local, const Window& window) {
   return w_.masked(part, window.dim, begin, window.size, window.fill);
 }
 
+std::string Partitioner::axis_names(const AxisList& axes) const {
+  std::string names;
+  for (const SplitDigit& d : axes)
+    names += (names.empty() ? "" : ", ") + mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].name;
+  return names;
+}
+
+// All parts of so many bytes on every device of the axes.
+double Partitioner::gather_seconds(double bytes, const AxisList& axes) const {
+  double seconds = 0;
+  for (const SplitDigit& d : axes) {
+    const Link& link = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].link;
+    seconds +=
+        link.latency + bytes * static_cast<double>(d.extent - 1) / std::max(link.bandwidth, 1.0);
+    bytes *= static_cast<double>(d.extent);
+  }
+  return seconds;
+}
+
 void Partitioner::record_edge(const Window& window, const Type& edge, const Type& of,
                               MoveKind kind) {
-  Communication made{
-      kind, "", edge.bytes(), 0, current_, fmt::format("{} of {}", edge.str(), of.str()), depth_};
+  double seconds = 0;
   for (const SplitDigit& d : window.axes) {
-    const MeshAxis& axis = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)];
-    made.over += (made.over.empty() ? "" : ", ") + axis.name;
-    made.seconds =
-        axis.link.latency + static_cast<double>(made.bytes) / std::max(axis.link.bandwidth, 1.0);
+    const Link& link = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].link;
+    seconds = link.latency + static_cast<double>(edge.bytes()) / std::max(link.bandwidth, 1.0);
   }
-  result_.communications.push_back(std::move(made));
+  result_.communications.push_back({kind, axis_names(window.axes), edge.bytes(), seconds, current_,
+                                    fmt::format("{} of {}", edge.str(), of.str()), depth_});
 }
 
 ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
@@ -74,6 +92,23 @@ ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::
   const ValueId drift = w_.multiply(w_.position(window.axes), window.step - block);
   return w_.dynamic_slice(around, window.dim, w_.add(drift, w_.number(window.begin + low)),
                           window.count);
+}
+
+// A reversed dimension: blocks change places. Where they are uneven, each is brought to its end
+// first. kNone: the window is another one.
+ValueId Partitioner::fetch_mirrored(ValueId local, const Window& window) {
+  const std::int64_t pieces = total(window.axes);
+  const std::int64_t block = (window.size + pieces - 1) / pieces;
+  if (window.step != -block || window.count != block || window.begin != window.size - block)
+    return kNone;
+  const std::int64_t room = pieces * block - window.size;
+  if (room > 0) {
+    const Window shifted{window.dim, window.axes, window.size, -room, block, block, kNone};
+    if (!reach_of(shifted).near) return kNone;
+    local = fetch_neighbours(local, shifted, room, 0);
+  }
+  record_edge(window, w_.type(local), w_.type(local), MoveKind::permute);
+  return w_.permute(local, w_.mirror_pairs(window.axes));
 }
 
 ValueId Partitioner::fetch_whole(ValueId local, const Window& window) {

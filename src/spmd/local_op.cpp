@@ -14,13 +14,6 @@ bool is_split(const DimRule& dim, const FactorAxes& axes) {
   });
 }
 
-AxisList reduced_axes(const IndexRule& rule, const FactorAxes& axes) {
-  AxisList all;
-  for (std::size_t f = 0; f < axes.size(); ++f)
-    if (gives_partial(rule.factors[f].kind)) all.insert(all.end(), axes[f].begin(), axes[f].end());
-  return all;
-}
-
 std::int64_t piece_size(const IndexRule& rule, const FactorAxes& axes, std::size_t f) {
   const std::int64_t n = total(axes[f]);
   return (rule.factors[f].size + n - 1) / n;
@@ -34,6 +27,15 @@ bool is_lookup(const Op& op) {
 
 }  // namespace
 
+AxisList summed_axes(const IndexRule& rule, const FactorAxes& axes) {
+  AxisList all;
+  for (std::size_t f = 0; f < axes.size(); ++f)
+    if (gives_partial(rule.factors[f].kind)) all.insert(all.end(), axes[f].begin(), axes[f].end());
+  return all;
+}
+
+bool reduces_again(const Op& op) { return op.def->name == "stablehlo.reduce"; }
+
 Verdict Partitioner::write_local(OpId id, const IndexRule& rule, const Choice& choice) {
   const Op& op = from_.op(id);
   std::vector<ValueId> operands;
@@ -44,6 +46,8 @@ Verdict Partitioner::write_local(OpId id, const IndexRule& rule, const Choice& c
   if (const int f = joined_factor(from_, op);
       f >= 0 && !choice.axes[static_cast<std::size_t>(f)].empty())
     return write_concatenate(op, choice, std::move(operands));
+  if (const AxisList axes = summed_axes(rule, choice.axes); !axes.empty() && !rule.combine.op)
+    return write_reduced_again(op, choice, axes, operands);
   bool plain = op.def->edit_piece == nullptr;
   for (std::size_t i = 0; i < op.operand_count && plain; ++i)
     for (std::size_t d = 0; d < rule.operands[i].dims.size(); ++d) {
@@ -52,7 +56,7 @@ Verdict Partitioner::write_local(OpId id, const IndexRule& rule, const Choice& c
           !is_plain(dim, rule.factors, type_of(from_.operands(op)[i]).shape[d]))
         plain = false;
     }
-  return plain ? write_plain(op, rule, choice, std::move(operands))
+  return plain ? write_plain(op, choice, operands)
                : write_piece(op, rule, choice, std::move(operands));
 }
 
@@ -76,7 +80,7 @@ ValueId Partitioner::fill_value(const Op& op, const IndexRule& rule, std::size_t
 // beyond the end of a summed dimension must not count.
 void Partitioner::neutralise(const Op& op, const IndexRule& rule, const Choice& choice,
                              std::vector<ValueId>& operands) {
-  const AxisList axes = reduced_axes(rule, choice.axes);
+  const AxisList axes = summed_axes(rule, choice.axes);
   if (axes.empty()) return;
   for (std::size_t i = 0; i < op.operand_count; ++i) {
     const OperandRule& part = rule.operands[i];
@@ -114,15 +118,45 @@ void Partitioner::neutralise(const Op& op, const IndexRule& rule, const Choice& 
   }
 }
 
-Verdict Partitioner::write_plain(const Op& op, const IndexRule&, const Choice& choice,
-                                 std::vector<ValueId> operands) {
+OpId Partitioner::local_op(const Op& op, const Choice& choice,
+                           const std::vector<ValueId>& operands) {
   std::vector<TypeId> types;
   for (std::size_t i = 0; i < op.result_count; ++i)
     types.push_back(
         out_.intern(local_type(type_of(from_.result(op, i)), splits_[choice.results[i]])));
   const std::vector<RegionId> regions = cloned_regions(op);
-  const OpId made =
-      out_.add_op(w_.at, *op.def, operands, types, copied_attrs(from_, op), regions, w_.loc);
+  return out_.add_op(w_.at, *op.def, operands, types, copied_attrs(from_, op), regions, w_.loc);
+}
+
+Verdict Partitioner::write_plain(const Op& op, const Choice& choice,
+                                 const std::vector<ValueId>& operands) {
+  const OpId made = local_op(op, choice, operands);
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    define(from_.result(op, i), choice.results[i], out_.result(out_.op(made), i));
+  return yes();
+}
+
+// argmax and its kind: every device reduces its part, and all reduce what the others have.
+Verdict Partitioner::write_reduced_again(const Op& op, const Choice& choice, const AxisList& axes,
+                                         const std::vector<ValueId>& operands) {
+  const OpId partial = local_op(op, choice, operands);
+  std::vector<ValueId> again;
+  std::vector<TypeId> types;
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId part = out_.result(out_.op(partial), i);
+    const Type type = w_.type(part);
+    types.push_back(out_.intern(type));
+    Shape row = type.shape;
+    row.insert(row.begin(), 1);
+    again.push_back(w_.all_gather(w_.reshape(part, row), 0, axes));
+    result_.communications.push_back({MoveKind::all_gather, axis_names(axes),
+                                      type.bytes() * (total(axes) - 1),
+                                      gather_seconds(static_cast<double>(type.bytes()), axes),
+                                      current_, fmt::format("partial {}", type.str()), depth_});
+  }
+  again.insert(again.end(), operands.begin() + op.result_count, operands.end());
+  const OpId made = out_.add_op(w_.at, *op.def, again, types, {{"dimensions", integer_list({0})}},
+                                cloned_regions(op), w_.loc);
   for (std::size_t i = 0; i < op.result_count; ++i)
     define(from_.result(op, i), choice.results[i], out_.result(out_.op(made), i));
   return yes();

@@ -1,6 +1,8 @@
 // Writes the per-device program of one function.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <unordered_map>
 
 #include "heddle/op.h"
@@ -57,6 +59,11 @@ class Routes {
 // The factor along which concatenate joins its operands, whose dimension has the same number; -1
 // for all other ops.
 int joined_factor(const Program& program, const Op& op);
+
+// Axes along which the pieces of an op have partial results.
+AxisList summed_axes(const IndexRule& rule, const FactorAxes& axes);
+// Reductions by a computation of which nothing is known: partial results are reduced once more.
+bool reduces_again(const Op& op);
 
 // The rule with windows that fill their pieces: the last piece is as large as the others, and what
 // it has beyond the end counts as zero.
@@ -119,11 +126,16 @@ class Partitioner {
   Verdict write_return(const Op& op, const std::vector<int>& splits, std::string_view name);
   std::vector<RegionId> cloned_regions(const Op& op);
 
-  // ---- choose.cpp
+  // ---- choose.cpp, legal.cpp
   const Choice& choose(OpId id, const IndexRule& rule);
   Choice chosen(OpId id, const IndexRule& rule);
   Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order);
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
+  std::optional<std::array<OpPiece, 2>> two_pieces(const Op& op, const IndexRule& rule,
+                                                   std::size_t factor,
+                                                   const FactorAxes& axes) const;
+  void take_all_of(const Op& op, const IndexRule& rule, Choice& choice);
+  double gather_seconds(double bytes, const AxisList& axes) const;
   void make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes);
   bool uniform(const Op& op, const IndexRule& rule, std::size_t factor, const FactorAxes& axes);
   void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
@@ -132,8 +144,10 @@ class Partitioner {
 
   // ---- local_op.cpp
   Verdict write_local(OpId id, const IndexRule& rule, const Choice& choice);
-  Verdict write_plain(const Op& op, const IndexRule& rule, const Choice& choice,
-                      std::vector<ValueId> operands);
+  Verdict write_plain(const Op& op, const Choice& choice, const std::vector<ValueId>& operands);
+  OpId local_op(const Op& op, const Choice& choice, const std::vector<ValueId>& operands);
+  Verdict write_reduced_again(const Op& op, const Choice& choice, const AxisList& axes,
+                              const std::vector<ValueId>& operands);
   Verdict write_piece(const Op& op, const IndexRule& rule, const Choice& choice,
                       std::vector<ValueId> operands);
   Verdict write_rows(const Op& op, const Choice& choice, ValueId operand);
@@ -175,7 +189,9 @@ class Partitioner {
   ValueId fetch(ValueId local, const Window& window);
   ValueId fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
                            std::int64_t high);
+  ValueId fetch_mirrored(ValueId local, const Window& window);
   ValueId fetch_whole(ValueId local, const Window& window);
+  std::string axis_names(const AxisList& axes) const;
   // Lists what one device gets from another.
   void record_edge(const Window& window, const Type& edge, const Type& of, MoveKind kind);
 

@@ -320,6 +320,10 @@ const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
   return it->second;
 }
 
+Array Writer::mirror_pairs(const AxisList& axes) const {
+  return pairs(axes, [&](std::int64_t here) { return total(axes) - 1 - here; });
+}
+
 Array Writer::pair(const AxisList& axes, std::int64_t from, std::int64_t to) const {
   return pairs(axes, [&](std::int64_t here) { return here == from ? to : -1; });
 }

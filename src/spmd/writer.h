@@ -65,6 +65,8 @@ class Writer {
   ValueId permute(ValueId v, const Array& pairs);
   // To the device `by` further along the axes; nobody at the ends.
   const Array& shift_pairs(const AxisList& axes, std::int64_t by);
+  // The first position with the last, and so on.
+  Array mirror_pairs(const AxisList& axes) const;
   // From one position along the axes to another.
   Array pair(const AxisList& axes, std::int64_t from, std::int64_t to) const;
   std::int64_t device_at(std::int64_t position) const;
