@@ -2,7 +2,7 @@
 """Runs of many steps that are cut short: what was saved is good, and going on from it ends as a run
 that nothing has disturbed.
 
-    tests/faults/steps.py HEDDLE LAUNCHER FAULT      fault: killed, or disk (full)
+    tests/faults/steps.py HEDDLE LAUNCHER FAULT      fault: killed, killed_first, stopped, disk
 
 Status 77 where the launcher is not installed, or a small disk cannot be mounted.
 """
@@ -84,17 +84,17 @@ def named_checkpoint(output):
     return Path(found.group(1))
 
 
-def killed(heddle, launcher, folder, lost):
+def cut_short(heddle, launcher, folder, lost, number):
     saved = folder / "run"
     run = Run(heddle, launcher, folder, ":",
               options=f"{INPUT} {MESH} --steps 1000000000 --save {saved}/step --every 20 --keep 3")
     await_checkpoint(run, saved, 60)
-    os.kill(run.pid(lost), signal.SIGKILL)
+    os.kill(run.pid(lost), number)
     status, output, seconds = run.end(faults.SOON + 10)
     expect(status != 0, "the status is 0", output)
     expect(seconds < faults.SOON, f"it took {seconds:.1f} s", output)
     last = max(saved.glob("step-*"), key=lambda p: int(p.name.split("-")[1]))
-    if launcher != "mpich":  # its mpirun kills those who would say so
+    if launcher != "mpich" or number != signal.SIGKILL:  # its mpirun kills those who would say so
         named = named_checkpoint(output)
         expect(named.exists(), f"{named} is named, but not there", output)
     end = int(last.name.split("-")[1]) + 7
@@ -149,7 +149,8 @@ def main():
             if fault == "disk":
                 return disk(heddle, launcher, Path(folder))
             # Once the one that speaks for all, once another.
-            killed(heddle, launcher, Path(folder), 2 if fault == "killed" else 0)
+            cut_short(heddle, launcher, Path(folder), 0 if fault == "killed_first" else 2,
+                      signal.SIGSTOP if fault == "stopped" else signal.SIGKILL)
         except AssertionError as error:
             print(f"{launcher}, {fault}: {error}")
             return 1

@@ -116,63 +116,66 @@ class Finder {
   // An argument params['w'] is result[1]['w'], where all of params is in result[1].
   CarryPlan by_names() const {
     CarryPlan plan;
+    plan.because = "names";
     const Groups arguments = groups_of(function_.arg_attrs, "jax.arg_info", 0);
     for (const auto& [name, members] : arguments) {
-      std::vector<const std::vector<Member>*> found;
+      int found = 0;
       for (const int accessors : {0, 1}) {
         const Groups results = groups_of(function_.result_attrs, "jax.result_info", accessors);
         for (const auto& [other, candidates] : results) {
           if (!alike(members, candidates)) continue;
+          // Names have to tell them apart.
+          if (++found > 1 || plan.gives(candidates[0].index)) return {};
           for (std::size_t i = 0; i < members.size(); ++i)
             plan.pairs.push_back({members[i].index, candidates[i].index});
-          found.push_back(&candidates);
         }
       }
-      if (found.size() > 1) return {};  // names do not tell them apart
     }
     std::ranges::sort(plan.pairs, {}, &Carried::argument);
-    plan.because = "names";
     for (std::size_t r = 0; r < results_.size(); ++r)
       if (!is_scalar(r) && !plan.gives(r)) return {};
     return plan;
+  }
+
+  // The first arguments from results of equal types, from this one on.
+  std::vector<Carried> run_from(std::size_t start) const {
+    std::vector<Carried> pairs;
+    for (std::size_t i = 0; i < arguments_.size() && start + i < results_.size(); ++i) {
+      if (!arguments_[i].is_tensor() || !(arguments_[i] == results_[start + i])) break;
+      pairs.push_back({i, start + i});
+    }
+    return pairs;
   }
 
   // Results are some scalars, then the first arguments by their types, then some scalars.
   CarryPlan by_order() const {
     std::vector<std::size_t> starts;
     std::size_t first_other = 0;  // result that no argument takes
-    CarryPlan plan;
+    CarryPlan likely;
     for (std::size_t start = 0; start < results_.size(); ++start) {
-      std::size_t n = 0;
-      while (n < arguments_.size() && start + n < results_.size() && arguments_[n].is_tensor() &&
-             arguments_[n] == results_[start + n])
-        ++n;
-      std::size_t other = start + n;
+      const std::vector<Carried> pairs = run_from(start);
+      if (pairs.size() > likely.pairs.size()) likely.pairs = pairs;
+      std::size_t other = start + pairs.size();
       while (other < results_.size() && is_scalar(other)) ++other;
       first_other = std::max(first_other, other);
-      if (n > 0 && other == results_.size()) {
-        starts.push_back(start);
-        plan.pairs.clear();
-        for (std::size_t i = 0; i < n; ++i) plan.pairs.push_back({i, start + i});
-      }
+      if (!pairs.empty() && other == results_.size()) starts.push_back(start);
       if (!is_scalar(start)) break;
     }
-    plan.because = "equal types in order";
-    if (starts.size() == 1) return plan;
-    plan.pairs.clear();
+    if (starts.size() == 1) return {run_from(starts[0]), "equal types in order", ""};
+    return {{}, not_evident(starts, first_other), likely.text()};
+  }
+
+  std::string not_evident(const std::vector<std::size_t>& starts, std::size_t other) const {
     if (results_.empty() || arguments_.empty())
-      plan.because =
-          fmt::format("{} has {} and {}", function_.name, counted(arguments_.size(), "argument"),
-                      counted(results_.size(), "result"));
-    else if (starts.size() > 1)
-      plan.because = fmt::format("argument 0 could be result {} or result {}, both {}", starts[0],
-                                 starts[1], arguments_[0].str());
-    else if (first_other < results_.size())
-      plan.because = fmt::format("result {}, {}, is not the type of an argument in its place",
-                                 first_other, results_[first_other].str());
-    else
-      plan.because = "no result has the type of argument 0";
-    return plan;
+      return fmt::format("{} has {} and {}", function_.name, counted(arguments_.size(), "argument"),
+                         counted(results_.size(), "result"));
+    if (starts.size() > 1)
+      return fmt::format("argument 0 could be result {} or result {}, both {}", starts[0],
+                         starts[1], arguments_[0].str());
+    if (other < results_.size())
+      return fmt::format("result {}, {}, is not the type of an argument in its place", other,
+                         results_[other].str());
+    return "no result has the type of argument 0";
   }
 
   const Function& function_;

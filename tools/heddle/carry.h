@@ -12,6 +12,7 @@ namespace heddle::cli {
 struct CarryPlan {
   std::vector<Carried> pairs;  // by argument
   std::string because;         // "--carry", "names", ...: how it was found
+  std::string suggestion;      // where it was not: what could be meant
   std::string text() const;    // "arg0-85 = result1-86"
   bool takes(std::size_t argument) const;
   bool gives(std::size_t result) const;

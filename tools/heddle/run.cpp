@@ -76,7 +76,11 @@ void compare(Outcome& outcome, const NamedArrays& recorded, const RunRequest& re
 struct Session {
   const RunRequest& request;
   TraceRecorder trace = TraceRecorder();
-  TraceLane lane = trace.lane("heddle", "main");
+  // With others each rank is a process of the picture.
+  const Transport* ranks = request.execute.ranks;
+  TraceLane lane = trace.lane(
+      ranks != nullptr && ranks->size() > 1 ? fmt::format("rank {}", ranks->rank()) : "heddle",
+      "main");
 
   template <typename Work>
   auto timed(std::string what, Work work) {
@@ -223,9 +227,16 @@ void check_trace(const std::string& file) {
     throw Error(fmt::format("--trace {}: {}: {}", file, target.string(), std::strerror(errno)));
 }
 
-void write_trace(const Session& session) {
+// The first rank writes what all have seen.
+void write_trace(Session& session, bool all_well) {
   const std::string& file = session.request.trace;
+  Transport* ranks = session.request.execute.ranks;
   if (file.empty()) return;
+  if (ranks != nullptr && ranks->size() > 1 && all_well) {
+    const std::vector<std::string> others = gather_texts(*ranks, session.trace.shared());
+    for (std::size_t r = 1; r < others.size(); ++r) session.trace.absorb(others[r]);
+  }
+  if (ranks != nullptr && ranks->rank() != 0) return;
   (void)session.trace.write(file).value();
   if (session.request.report.json) return;
   write_stdout(fmt::format("wrote a trace of {} to {}; ui.perfetto.dev shows it\n",
@@ -243,7 +254,6 @@ void run(const RunRequest& asked) {
   request.execute.watchdog = asked.ranks.watchdog_options();
   request.execute.parallel = parallel_runner(asked.ranks, ranks.get());
   if (ranks && ranks->rank() != 0) request.output.clear();
-  if (ranks && !request.trace.empty() && ranks->rank() != 0) request.trace.clear();
   try {
     run_alone(request);
   } catch (const Error& error) {
@@ -254,7 +264,8 @@ void run(const RunRequest& asked) {
 
 void run_alone(const RunRequest& request) {
   if (!request.output.empty()) check_output(request.output);
-  if (!request.trace.empty()) check_trace(request.trace);
+  const bool is_first = request.execute.ranks == nullptr || request.execute.ranks->rank() == 0;
+  if (!request.trace.empty() && is_first) check_trace(request.trace);
   Session session{request};
   const std::vector<Program> programs = prepare(session);
   std::vector<std::pair<const Program*, const Function*>> chosen;
@@ -283,7 +294,7 @@ void run_alone(const RunRequest& request) {
     write_report(outcomes, request, failure);
   else
     write_tables(outcomes, request);
-  write_trace(session);
+  write_trace(session, failure.empty());
   if (!failure.empty()) throw Error(failure);
   const Style style = Style::of_stdout(request.report.plain);
   if (!request.report.json) write_stdout(style.bold(verdict(outcomes, request)) + "\n");

@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <numeric>
 
-#include "heddle/transport.h"
 #include "program_commands.h"
+#include "ranks.h"
 #include "terminal.h"
 
 namespace heddle::cli {
@@ -38,24 +37,6 @@ std::vector<std::int64_t> steps_there(const std::string& prefix) {
   }
   std::ranges::sort(steps);
   return steps;
-}
-
-// Text of the first rank for all.
-std::string shared_text(std::string text, Transport* ranks) {
-  constexpr std::size_t kMostBytes = 4096;
-  if (ranks == nullptr || ranks->size() == 1) return text;
-  text.resize(kMostBytes);
-  std::string got(kMostBytes, '\0');
-  std::vector<int> everyone(static_cast<std::size_t>(ranks->size()));
-  std::iota(everyone.begin(), everyone.end(), 0);
-  Collective c{.kind = CollectiveKind::broadcast, .group = ranks->group(everyone).value()};
-  c.in = reinterpret_cast<const std::byte*>(text.data());
-  c.out = reinterpret_cast<std::byte*>(got.data());
-  c.in_pieces = {1, static_cast<std::int64_t>(kMostBytes)};
-  c.from = 0;
-  c.what = "choosing a checkpoint";
-  (void)run_collective(*ranks, c).value();
-  return got.substr(0, got.find('\0'));
 }
 
 std::string newest_of(const std::string& folder) {
@@ -104,7 +85,8 @@ std::string checkpoint_to_restore(const std::string& path, Transport* ranks) {
   if (!fs::is_directory(path, error))
     throw Error(
         fmt::format("--restore {}: there is no such checkpoint, nor a folder of them", path));
-  return shared_text(ranks == nullptr || ranks->rank() == 0 ? newest_of(path) : "", ranks);
+  const std::string found = ranks == nullptr || ranks->rank() == 0 ? newest_of(path) : "";
+  return ranks == nullptr ? found : gather_texts(*ranks, found)[0];
 }
 
 void check_saving(const SaveRequest& request, std::int64_t from, std::int64_t bytes,

@@ -63,10 +63,10 @@ class StepsRun {
       return parse_carry(program_, function_, request_.steps.carry);
     CarryPlan plan = evident_carry(program_, function_);
     if (plan.pairs.empty() && request_.steps.steps > 0)
-      throw Error(
-          fmt::format("which results are the next step's arguments is not evident: {}\n  say it "
-                      "with --carry, as in --carry arg0-85=result1-86",
-                      plan.because));
+      throw Error(fmt::format(
+          "which results are the next step's arguments is not evident: {}\n  say it "
+          "with --carry, as in --carry {}",
+          plan.because, plan.suggestion.empty() ? "arg0-85=result1-86" : plan.suggestion));
     return plan;
   }
 
@@ -214,7 +214,10 @@ class StepsRun {
 
   // Once for all ranks: by the first one, or the next where that one is lost.
   bool speaks() const {
-    return first_ || (ranks_->rank() == 1 && ranks_->failure().starts_with("rank 0 "));
+    if (first_ || ranks_->rank() != 1) return first_;
+    const std::string why = ranks_->failure();
+    const bool met_error = why.starts_with(fmt::format("rank 0 of {} failed", ranks_->size()));
+    return why.starts_with("rank 0 ") && !met_error;  // one that met an error speaks itself
   }
 
   std::string how_to_go_on() const {
