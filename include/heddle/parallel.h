@@ -56,11 +56,19 @@ struct Seed {
   Sharding sharding;
 };
 
+// A result that the next run of a function takes as an argument.
+struct Carried {
+  std::size_t argument = 0, result = 0;
+  friend bool operator==(const Carried&, const Carried&) = default;
+};
+
 struct PropagateOptions {
   std::uint32_t mesh = 0;   // into Program::meshes
   std::vector<Seed> seeds;  // instead of what the text says of these values
   // Arguments and results of which nothing is said stay whole.
   bool closed_boundary = false;
+  // These lie alike, as what a loop carries does. Where both are said, the argument's word counts.
+  std::vector<Carried> carried = {};
 };
 
 // Where two wishes for one value or factor could not both be met.

@@ -48,6 +48,8 @@ class Propagator {
     HEDDLE_TRY_VOID(seed_region(function_.body));
     HEDDLE_TRY_VOID(seed_boundary());
     collect(function_.body);
+    for (const Carried& c : options_.carried)
+      tie(kNone, {arguments()[c.argument], program_.operands(returning())[c.result]});
     for (std::size_t s = 0; s < sites_.size(); ++s)
       for (ValueId v : sites_[s].values) users_[v].push_back(static_cast<std::uint32_t>(s));
     dirty_.assign(sites_.size(), false);
@@ -65,13 +67,21 @@ class Propagator {
     for (State& s : states_) out.splits.push_back(std::move(s.split));
     const auto returned = program_.operands(returning());
     for (std::size_t i = 0; i < function_.results.size(); ++i)
-      out.results.push_back(result_seeds_[i]           ? *result_seeds_[i]
+      out.results.push_back(carried_to(i) != kNone     ? out.splits[carried_to(i)]
+                            : result_seeds_[i]         ? *result_seeds_[i]
                             : options_.closed_boundary ? Split::whole(program_.type_of(returned[i]))
                                                        : out.splits[returned[i]]);
     return out;
   }
 
  private:
+  const std::vector<ValueId>& arguments() const { return program_.region(function_.body).args; }
+  // The argument that a result is carried to.
+  ValueId carried_to(std::size_t result) const {
+    for (const Carried& c : options_.carried)
+      if (c.result == result) return arguments()[c.argument];
+    return kNone;
+  }
   const Op& returning() const { return program_.op(program_.region(function_.body).ops.back()); }
 
   // ---- what is said
@@ -130,7 +140,7 @@ class Propagator {
   }
 
   Verdict seed_boundary() {
-    const std::vector<ValueId>& args = program_.region(function_.body).args;
+    const std::vector<ValueId>& args = arguments();
     result_seeds_.resize(function_.results.size());
     for (std::size_t i = 0; i < function_.result_layouts.size(); ++i)
       if (const ValueLayout* l = program_.layout(function_.result_layouts[i])) {
@@ -153,6 +163,7 @@ class Propagator {
         HEDDLE_TRY_VOID(seed(args[s.index], *layout));
       }
     }
+    seed_carried();
     if (options_.closed_boundary)
       for (ValueId v : args)
         if (program_.layout_of(v) == nullptr) state(v).closed.assign(state(v).closed.size(), true);
@@ -165,6 +176,26 @@ class Propagator {
         s.later.dims = result_seeds_[i]->dims;
     }
     return yes();
+  }
+
+  bool is_seeded(std::size_t argument) const {
+    if (program_.layout_of(arguments()[argument]) != nullptr) return true;
+    return std::ranges::any_of(options_.seeds,
+                               [&](const Seed& s) { return !s.is_result && s.index == argument; });
+  }
+
+  // What is carried lies as the argument does; a word of the result is one of the argument.
+  void seed_carried() {
+    for (const Carried& c : options_.carried) {
+      State& s = state(arguments()[c.argument]);
+      std::optional<Split>& said = result_seeds_[c.result];
+      if (is_seeded(c.argument)) {
+        said = s.later;
+      } else if (said) {
+        s.later = *said;
+        s.closed.assign(s.closed.size(), true);
+      }
+    }
   }
 
   void activate(std::int64_t priority) {
@@ -393,6 +424,17 @@ Expected<Propagation> propagate(const Program& program, const Function& function
                                 const PropagateOptions& options) {
   if (function.body == kNone) return reason("function @{} has no body", function.name);
   if (options.mesh >= program.meshes.size()) return reason("the program has no such mesh");
+  const std::vector<ValueId>& arguments = program.region(function.body).args;
+  for (const Carried& c : options.carried) {
+    if (c.argument >= arguments.size() || c.result >= function.results.size())
+      return reason("result {} cannot be carried to argument {}: @{} has {} and {}", c.result,
+                    c.argument, function.name, function.results.size(), arguments.size());
+    const Type &from = program.type(function.results[c.result]),
+               &to = program.type_of(arguments[c.argument]);
+    if (!(from == to))
+      return reason("result {} of @{} is {}, and argument {}, to which it is carried, is {}",
+                    c.result, function.name, from.str(), c.argument, to.str());
+  }
   return Propagator(program, function, rules, options).run();
 }
 
