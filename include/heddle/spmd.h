@@ -37,6 +37,8 @@ struct SpmdFunction {
   std::uint32_t mesh = kNone;                      // into the program's meshes; kNone: one device
   std::vector<Type> argument_types, result_types;  // of the logical function
   std::vector<Split> arguments, results;
+  // The meshes that these lie on: of equal axes, whose devices may come in another order.
+  std::vector<std::uint32_t> argument_meshes, result_meshes;
   std::vector<Communication> communications;
   std::vector<Conflict> conflicts;
   std::int64_t argument_bytes = 0, result_bytes = 0;  // on one device

@@ -427,13 +427,15 @@ bool ProgramPrinter::constraint_form(const Op& op, const AttrDict& attrs) {
       before += *text + " ";
       moves = true;
     }
+  const bool edge = op.def->name == "sdy.data_flow_edge";
   const auto* sharding = get<Sharding>(attrs, "sharding");
-  if (sharding == nullptr) return false;
+  if (sharding == nullptr && (!edge || find_attr(attrs, "sharding") != nullptr)) return false;
   AttrDict left = attrs;
   std::erase_if(left, [&](const NamedAttr& n) { return takes_attribute(*op.def, n.name); });
-  out_ += fmt::format("{} {}{} {}{}{} : {}", op.def->name, before, operands(op),
-                      moves ? "out_sharding=" : "", print_sharding(*sharding), dict_after(left),
-                      short_types(op));
+  const std::string_view word = edge ? " sharding=" : moves ? " out_sharding=" : " ";
+  out_ += fmt::format("{} {}{}{}{} : {}", op.def->name, before, operands(op),
+                      sharding == nullptr ? "" : word.data() + print_sharding(*sharding),
+                      dict_after(left), short_types(op));
   return true;
 }
 

@@ -152,24 +152,36 @@ bool ProgramPrinter::scan_form(const Op& op, const AttrDict& attrs) {
 bool ProgramPrinter::manual_form(const Op& op, const AttrDict& attrs) {
   const auto in = sharding_list(attrs, "in_shardings", op.operand_count);
   const auto out = sharding_list(attrs, "out_shardings", op.result_count);
-  const Attr* manual = find_attr(attrs, "manual_axes");
-  const auto* axes = manual == nullptr ? nullptr : manual->get<Attr::List>();
-  if (!in || !out || axes == nullptr) return false;
-  std::string names;
-  for (const Attr& a : *axes) {
-    if (a.get<std::string>() == nullptr) return false;
-    names += (names.empty() ? "" : ", ") + quote(*a.get<std::string>());
+  const bool named = takes_attribute(*op.def, "name");
+  std::string name, words;
+  if (named) {
+    const Attr* given = find_attr(attrs, "name");
+    if (given == nullptr || given->get<std::string>() == nullptr) return false;
+    name = "<" + quote(*given->get<std::string>()) + ">";
+    if (find_attr(attrs, "in_shardings") != nullptr && !in) return false;
+    if (find_attr(attrs, "out_shardings") != nullptr && !out) return false;
+  } else {
+    const Attr* manual = find_attr(attrs, "manual_axes");
+    const auto* axes = manual == nullptr ? nullptr : manual->get<Attr::List>();
+    if (!in || !out || axes == nullptr) return false;
+    for (const Attr& a : *axes) {
+      if (a.get<std::string>() == nullptr) return false;
+      words += (words.empty() ? "" : ", ") + quote(*a.get<std::string>());
+    }
+    words = " manual_axes={" + words + "}";
   }
+  if (out) words = " out_shardings=" + *out + words;
+  if (in) words = " in_shardings=" + *in + words;
   const Region& body = p_.region(p_.regions(op)[0]);
   std::string args;
   for (ValueId v : body.args)
     args += fmt::format("{}{}: {}", args.empty() ? "" : ", ", names_[v], p_.type_of(v).str());
-  out_ += fmt::format("{}({}) in_shardings={} out_shardings={} manual_axes={{{}}} ({}) {{\n",
-                      op.def->name, operands(op), *in, *out, names, args);
+  out_ += fmt::format("{}{}({}){} ({}) {{\n", op.def->name, name, operands(op), words, args);
   block(body);
   indent();
   out_ += fmt::format("}}{} : {}",
-                      dict_after(without(attrs, {"in_shardings", "out_shardings", "manual_axes"})),
+                      dict_after(without(attrs, {"in_shardings", "out_shardings",
+                                                 named ? "name" : "manual_axes"})),
                       functional(op));
   return true;
 }

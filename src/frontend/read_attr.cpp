@@ -286,7 +286,7 @@ Attr Reader::field_value() {
   if (in_.peek() == '<') {
     const std::size_t at = in_.at();
     in_.advance();
-    const bool mesh = in_.peek() == '@';
+    const bool mesh = in_.peek() == '@' || in_.take_word("mesh");
     in_.go(at);
     return mesh ? Attr{sharding()} : struct_attribute("");
   }

@@ -177,6 +177,10 @@ void Reader::mesh() {
     optional_dict(decl.attrs);
   }
   optional_location(nullptr);
+  add_mesh(std::move(decl), at);
+}
+
+void Reader::add_mesh(MeshText decl, std::size_t at) {
   constexpr std::size_t kMostMeshes = 1000;
   if (program_.meshes.size() >= kMostMeshes)
     Cursor::fail_at(at, fmt::format("more than {} meshes", kMostMeshes));

@@ -159,19 +159,28 @@ void Reader::scan_form(Draft& op) {
 }
 
 // sdy.manual_computation(%a) in_shardings=[…] out_shardings=[…] manual_axes={…} (%b: t) { … } :
-// types
+// types; sdy.named_computation<"name">(%a), whose shardings may be left out, has no axes.
 void Reader::manual_computation_form(Draft& op) {
-  in_.expect('(', "after sdy.manual_computation");
+  const bool named = takes_attribute(*op.def, "name");
+  if (named) {
+    in_.expect('<', "before the name of a computation");
+    op.attrs.push_back({"name", Attr{in_.quoted()}});
+    in_.expect('>', "after the name of a computation");
+  }
+  in_.expect('(', fmt::format("after {}", op.def->name));
   operand_list(op);
   in_.expect(')', "after operands");
   for (const char* key : {"in_shardings", "out_shardings"}) {
-    in_.expect_text(key, "in a manual computation");
+    if (named && !in_.take_word(key)) continue;
+    if (!named) in_.expect_text(key, "in a manual computation");
     in_.expect('=', "after the word");
     op.attrs.push_back({key, sharding_list()});
   }
-  in_.expect_text("manual_axes", "in a manual computation");
-  in_.expect('=', "after manual_axes");
-  op.attrs.push_back({"manual_axes", axis_names()});
+  if (!named) {
+    in_.expect_text("manual_axes", "in a manual computation");
+    in_.expect('=', "after manual_axes");
+    op.attrs.push_back({"manual_axes", axis_names()});
+  }
   const RegionId region = program_.add_region();
   in_.expect('(', "before the arguments of the body");
   scoped([&] {
@@ -181,7 +190,7 @@ void Reader::manual_computation_form(Draft& op) {
   });
   op.regions.push_back(region);
   optional_dict(op.attrs);
-  in_.expect(':', "and a type after a manual computation");
+  in_.expect(':', "and a type after a computation");
   function_type(op);
 }
 

@@ -40,7 +40,12 @@ void Reader::sharding_form(Draft& op) {
     if (name != "sharding") axes_name = name;
   if (!axes_name.empty()) axes = moved_axes("");
   operand_list(op);
-  if (in_.take_word("out_sharding")) in_.expect('=', "after out_sharding");
+  const bool edge = op.def->name == "sdy.data_flow_edge";  // where nothing may be said
+  if (edge && !in_.take_word("sharding")) {
+    optional_dict(op.attrs);
+    return trailing_types(op);
+  }
+  if (edge || in_.take_word("out_sharding")) in_.expect('=', "before a sharding");
   (void)in_.take_text("#sdy.sharding");
   Sharding where = sharding();
   if (!axes_name.empty()) {

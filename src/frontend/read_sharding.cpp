@@ -27,10 +27,31 @@ std::vector<ShardingAxis> Reader::sharding_axes() {
   return axes;
 }
 
+// mesh<["x"=2]> in the place of a name: equal ones are one mesh of the program.
+std::string Reader::inlined_mesh() {
+  const std::size_t at = in_.at();
+  MeshText decl;
+  mesh_axes(decl);
+  std::size_t number = 0;
+  for (const MeshDecl& m : program_.meshes) {
+    const auto& axes = m.mesh.axes();
+    const bool same = std::ranges::equal(
+        axes, decl.axes, [](const MeshAxis& a, const auto& b) {
+          return a.name == b.first && a.size == b.second;
+        });
+    if (same && m.device_ids == decl.device_ids) return m.name;
+    number += m.name.starts_with("inlined_mesh_") ? 1 : 0;
+  }
+  decl.name = fmt::format("inlined_mesh_{}", number);
+  std::string name = decl.name;
+  add_mesh(std::move(decl), at);
+  return name;
+}
+
 Sharding Reader::sharding() {
   Sharding s;
   in_.expect('<', "before a sharding");
-  s.mesh = std::string(in_.symbol());
+  s.mesh = in_.take_word("mesh") ? inlined_mesh() : std::string(in_.symbol());
   while (in_.take(',')) {
     if (in_.take('[')) {
       if (in_.take(']')) continue;

@@ -32,6 +32,7 @@ class Reader {
     AttrDict attrs;
   };
   void mesh_axes(MeshText& mesh);
+  void add_mesh(MeshText mesh, std::size_t at);
   // Ops up to the closing brace, which it takes.
   void region_body(RegionId region);
   RegionId braced_region();  // { ^bb0(%a: t): ops }
@@ -145,6 +146,7 @@ class Reader {
 
   // ---- read_sharding.cpp
   Sharding sharding();  // <@mesh, […]>
+  std::string inlined_mesh();
   std::vector<ShardingAxis> sharding_axes();
   Attr sharding_list();  // [<…>, <…>]
   Attr axis_names();     // {"x", "y"}

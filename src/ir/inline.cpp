@@ -43,6 +43,7 @@ class Inliner {
   explicit Inliner(const CallGraph& graph) : graph_(graph) {}
 
   Expected<bool> operator()(Rewriter& rewriter, const Op& op) const {
+    if (op.def->name == "sdy.named_computation") return inline_named(rewriter, op);
     const Function* f = graph_.callee(op);
     if (!f || f->body == kNone) return false;
     const Region& body = rewriter.from.region(f->body);
@@ -59,6 +60,23 @@ class Inliner {
   }
 
  private:
+  static Expected<bool> inline_named(Rewriter& rewriter, const Op& op) {
+    const Program& from = rewriter.from;
+    const RegionId region = from.regions(op)[0];
+    const Region& body = from.region(region);
+    const auto wanted = from.operand_layouts(op);
+    const Vars arguments = rewriter.operands(op);
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      rewriter.define(body.args[i], constrained(rewriter, arguments[i],
+                                                i < wanted.size() ? wanted[i] : kNone));
+    HEDDLE_TRY_VOID(rewriter.copy_ops(region, true));
+    Vars results = rewriter.operands(from.op(body.ops.back()));
+    for (std::size_t i = 0; i < results.size(); ++i)
+      results[i] = constrained(rewriter, results[i], from.value(from.result(op, i)).layout);
+    rewriter.define_results(op, results);
+    return true;
+  }
+
   // What a function says of where its arguments and results lie stays as a constraint.
   static Var constrained(Rewriter& rewriter, Var value, LayoutId layout) {
     if (layout == kNone) return value;

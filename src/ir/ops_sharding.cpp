@@ -44,6 +44,18 @@ Verdict manual_computation_rule(const Program& program, const Op& op) {
   return check_region(program, op, 0, "", takes, returns);
 }
 
+// The body is of the whole value, under a name.
+Verdict named_computation_rule(const Program& program, const Op& op) {
+  std::vector<Type> takes, returns;
+  for (std::size_t i = 0; i < op.operand_count; ++i) takes.push_back(operand_type(program, op, i));
+  for (std::size_t i = 0; i < op.result_count; ++i) returns.push_back(result_type(program, op, i));
+  return check_region(program, op, 0, "", takes, returns);
+}
+
+Expected<std::vector<Array>> eval_named_computation(EvalContext& ctx) {
+  return ctx.run_region(ctx.region(0), {ctx.operands.begin(), ctx.operands.end()});
+}
+
 }  // namespace
 
 std::vector<OpDef> sharding_ops() {
@@ -68,6 +80,7 @@ std::vector<OpDef> sharding_ops() {
       moves("sdy.reduce_scatter", "reduce_scatter_axes sharding"),
       moves("sdy.sharded_to_unreduced", "axes sharding"),
       moves("sdy.replicated_to_unreduced", "axes sharding"),
+      moves("sdy.data_flow_edge", "sharding"),
       {.name = "sdy.propagation_barrier",
        .cls = OpClass::control,
        .form = Form::words_same,
@@ -90,6 +103,15 @@ std::vector<OpDef> sharding_ops() {
        .attributes = "in_shardings out_shardings manual_axes",
        .type_rule = manual_computation_rule,
        .evaluate = eval_manual_computation},
+      {.name = "sdy.named_computation",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .regions = 1,
+       .form = Form::manual_computation,
+       .attributes = "name in_shardings out_shardings",
+       .type_rule = named_computation_rule,
+       .evaluate = eval_named_computation},
       {.name = "sdy.return",
        .cls = OpClass::control,
        .operands = kAny,

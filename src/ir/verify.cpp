@@ -168,7 +168,7 @@ class Verifier {
     if (is_return && !last) return reason("ops follow it that nothing can reach");
     std::string_view wanted = "func.return";
     if (parent)
-      wanted = parent->def->name == "sdy.manual_computation" ? "sdy.return" : "stablehlo.return";
+      wanted = parent->def->form == Form::manual_computation ? "sdy.return" : "stablehlo.return";
     if (last && op.def->name != wanted)
       return reason("{} ends a region; {} was expected", op.def->name, wanted);
     if (!last || parent) return yes();

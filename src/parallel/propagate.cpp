@@ -4,6 +4,7 @@
 
 #include "heddle/op.h"
 #include "heddle/parallel.h"
+#include "parallel/manual_splits.h"
 #include "parallel/wishes.h"
 
 namespace heddle {
@@ -17,6 +18,8 @@ struct Site {
   const IndexRule* rule = nullptr;
   std::size_t operands = 0;
   bool passes = false;  // nothing but parallel factors, so that it goes first
+  bool backward = true,
+       forward = true;  // whether operands may follow results, and results operands
 
   const std::vector<DimRule>& dims(std::size_t i) const {
     return i < operands ? rule->operands[i].dims : rule->results[i - operands].dims;
@@ -50,6 +53,7 @@ class Propagator {
     collect(function_.body);
     for (const Carried& c : options_.carried)
       tie(kNone, {arguments()[c.argument], program_.operands(returning())[c.result]});
+    tie_groups();
     for (std::size_t s = 0; s < sites_.size(); ++s)
       for (ValueId v : sites_[s].values) users_[v].push_back(static_cast<std::uint32_t>(s));
     dirty_.assign(sites_.size(), false);
@@ -66,11 +70,14 @@ class Propagator {
     out.conflicts = std::move(conflicts_);
     for (State& s : states_) out.splits.push_back(std::move(s.split));
     const auto returned = program_.operands(returning());
-    for (std::size_t i = 0; i < function_.results.size(); ++i)
-      out.results.push_back(carried_to(i) != kNone     ? out.splits[carried_to(i)]
-                            : result_seeds_[i]         ? *result_seeds_[i]
-                            : options_.closed_boundary ? Split::whole(program_.type_of(returned[i]))
-                                                       : out.splits[returned[i]]);
+    for (std::size_t i = 0; i < function_.results.size(); ++i) {
+      // A closed result lies as its value says, and is whole where that says nothing.
+      const bool follows = !options_.closed_boundary || program_.layout_of(returned[i]) != nullptr;
+      out.results.push_back(carried_to(i) != kNone ? out.splits[carried_to(i)]
+                            : result_seeds_[i]     ? *result_seeds_[i]
+                            : follows              ? out.splits[returned[i]]
+                                                   : Split::whole(program_.type_of(returned[i])));
+    }
     return out;
   }
 
@@ -133,10 +140,45 @@ class Propagator {
       for (std::size_t i = 0; i < op.result_count; ++i)
         if (const ValueLayout* l = program_.layout_of(program_.result(op, i)))
           HEDDLE_TRY_VOID(seed(program_.result(op, i), *l));
-      if (op.def->name == "sdy.manual_computation") continue;  // its body is per device
+      if (op.def->name == "sdy.manual_computation") HEDDLE_TRY_VOID(seed_manual(op));
       for (RegionId inner : program_.regions(op)) HEDDLE_TRY_VOID(seed_region(inner));
     }
     return yes();
+  }
+
+  // The body's values are what one place along the manual axes has: only the others are for use.
+  Verdict seed_manual(const Op& op) {
+    HEDDLE_TRY(ManualPlan plan, manual_plan(program_, op));
+    const RegionId body = program_.regions(op)[0];
+    if (plan.mesh != nullptr && !(plan.mesh->mesh == mesh_.mesh)) return yes();  // told later
+    keep_free(body, manual_axes(plan, mesh_.mesh));
+    auto lean = [&](ValueId inside, const Sharding& said, bool argument) {
+      const MeshDecl* mesh = program_.find_mesh(said.mesh);
+      State& s = state(inside);
+      if (mesh == nullptr || !(mesh->mesh == mesh_.mesh) || !program_.type_of(inside).is_tensor() ||
+          (!argument && (program_.layout_of(inside) != nullptr || !s.later.is_whole())))
+        return;
+      s.later.dims = free_split(plan, said, program_.type_of(inside), mesh_.mesh).dims;
+      for (std::size_t d = 0; argument && d < s.closed.size() && d < said.dims.size(); ++d)
+        s.closed[d] = !said.dims[d].open;
+    };
+    for (std::size_t i = 0; i < op.operand_count; ++i)
+      lean(program_.region(body).args[i], plan.in[i], true);
+    for (std::size_t i = 0; i < op.result_count; ++i) lean(returned(body, i), plan.out[i], false);
+    return yes();
+  }
+
+  void keep_free(RegionId region, const AxisList& axes) {
+    auto keep = [&](ValueId v) {
+      AxisList& free = state(v).kept_free;
+      free.insert(free.end(), axes.begin(), axes.end());
+    };
+    for (ValueId v : program_.region(region).args) keep(v);
+    for (OpId id : program_.region(region).ops) {
+      const Op& op = program_.op(id);
+      for (std::size_t i = 0; i < op.result_count; ++i) keep(program_.result(op, i));
+      for (RegionId inner : program_.regions(op)) keep_free(inner, axes);
+    }
   }
 
   Verdict seed_boundary() {
@@ -165,8 +207,7 @@ class Propagator {
     }
     seed_carried();
     if (options_.closed_boundary)
-      for (ValueId v : args)
-        if (program_.layout_of(v) == nullptr) state(v).closed.assign(state(v).closed.size(), true);
+      for (ValueId v : args) state(v).closed.assign(state(v).closed.size(), true);
     // What is returned leans towards where the result is to lie.
     const auto returned = program_.operands(returning());
     for (std::size_t i = 0; i < result_seeds_.size(); ++i) {
@@ -237,7 +278,13 @@ class Propagator {
   void tie(OpId op, const std::vector<ValueId>& values) {
     if (!program_.type_of(values[0]).is_tensor()) return;
     for (ValueId v : values) state(v);
-    sites_.push_back({op, values, identity_rule(values[0], values.size()), values.size(), true});
+    Site site;
+    site.op = op;
+    site.values = values;
+    site.rule = identity_rule(values[0], values.size());
+    site.operands = values.size();
+    site.passes = true;
+    sites_.push_back(std::move(site));
   }
 
   ValueId returned(RegionId region, std::size_t i) const {
@@ -248,8 +295,15 @@ class Propagator {
     for (OpId id : program_.region(region).ops) {
       const Op& op = program_.op(id);
       const std::string_view name = op.def->name;
-      if (op.def->form == Form::terminator || name == "sdy.manual_computation") {
-        for (std::size_t i = 0; i < op.result_count; ++i) state(program_.result(op, i));
+      if (op.def->form == Form::terminator) continue;
+      if (name == "sdy.sharding_group") {
+        const Attr* group = program_.attr(op, "group_id");
+        if (group != nullptr && group->get<Attr::Integer>() != nullptr)
+          groups_[group->get<Attr::Integer>()->value].push_back(program_.operands(op)[0]);
+        continue;
+      }
+      if (name == "sdy.manual_computation") {
+        collect_manual(id, op);
         continue;
       }
       const bool loop = name == "stablehlo.while";
@@ -273,6 +327,31 @@ class Propagator {
     }
   }
 
+  // What lies outside says how the body's arguments lie, and its results and those outside agree.
+  void collect_manual(OpId id, const Op& op) {
+    const RegionId body = program_.regions(op)[0];
+    collect(body);
+    auto meet = [&](ValueId outside, ValueId inside, bool backward) {
+      const Type &whole = program_.type_of(outside), &local = program_.type_of(inside);
+      if (!whole.is_tensor() || whole.elements() == 0) return;
+      ties_.push_back(std::make_unique<IndexRule>(body_rule(whole, local)));
+      sites_.push_back({id, {outside, inside}, ties_.back().get(), 1, true, backward, true});
+    };
+    for (std::size_t i = 0; i < op.operand_count; ++i)
+      meet(program_.operands(op)[i], program_.region(body).args[i], false);
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      meet(program_.result(op, i), returned(body, i), true);
+  }
+
+  void tie_groups() {
+    for (const auto& [_, values] : groups_)
+      if (std::ranges::all_of(values, [&](ValueId v) {
+            return program_.type_of(v).is_tensor() &&
+                   program_.type_of(v).shape == program_.type_of(values[0]).shape;
+          }))
+        tie(kNone, values);
+  }
+
   void site_of(OpId id, const Op& op) {
     Site site;
     site.op = id;
@@ -280,7 +359,14 @@ class Propagator {
     site.operands = site.values.size();
     for (std::size_t i = 0; i < op.result_count; ++i) site.values.push_back(program_.result(op, i));
     for (ValueId v : site.values) state(v);
-    if (op.def->name == "sdy.propagation_barrier" || op.result_count == 0) return;
+    if (op.result_count == 0) return;
+    if (op.def->name == "sdy.propagation_barrier") {
+      const Attr* allowed = program_.attr(op, "allowed_direction");
+      const auto* word = allowed == nullptr ? nullptr : allowed->get<Attr::Enum>();
+      const std::string_view direction = word == nullptr ? "NONE" : std::string_view(word->word);
+      site.forward = direction == "FORWARD" || direction == "BOTH";
+      site.backward = direction == "BACKWARD" || direction == "BOTH";
+    }
     site.rule = &rules_.of(id);
     site.passes = std::ranges::all_of(
         site.rule->factors, [](const Factor& f) { return f.kind == FactorKind::parallel; });
@@ -354,7 +440,7 @@ class Propagator {
     }
     bool changed = false;
     for (std::size_t i = 0; i < site.values.size(); ++i)
-      if (extend(site, i, axes)) {
+      if ((i < site.operands ? site.backward : site.forward) && extend(site, i, axes)) {
         touch(site.values[i]);
         changed = true;
       }
@@ -411,6 +497,7 @@ class Propagator {
   std::vector<State> states_;
   std::vector<Site> sites_;
   std::vector<std::unique_ptr<IndexRule>> ties_;
+  std::map<std::int64_t, std::vector<ValueId>> groups_;  // of sdy.sharding_group
   std::vector<std::vector<std::uint32_t>> users_;
   std::vector<std::optional<Split>> result_seeds_;
   std::vector<Conflict> conflicts_;

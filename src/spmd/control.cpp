@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "ir/clone.h"
-#include "ir/manual_plan.h"
+#include "parallel/manual_splits.h"
 #include "spmd/partitioner.h"
 
 namespace heddle {
@@ -82,30 +82,7 @@ Verdict Partitioner::write_branch(OpId id) {
   return yes();
 }
 
-namespace {
-
-// A sharding along the manual axes alone.
-Split manual_split(const ManualPlan& plan, const Sharding& sharding, const Type& type,
-                   const Mesh& mesh) {
-  Split split = Split::whole(type);
-  auto digits = [&](const std::vector<ShardingAxis>& said) {
-    AxisList axes;
-    for (const ShardingAxis& one : said)
-      for (std::size_t a = 0; a < mesh.axes().size(); ++a)
-        if (mesh.axes()[a].name == one.name && std::ranges::count(plan.axes, one.name) != 0)
-          if (auto part = axis_part(mesh.axes()[a].size, one); part && part->size > 1)
-            axes.push_back({part->size, static_cast<int>(a), part->stride});
-    return axes;
-  };
-  for (std::size_t d = 0; d < split.dims.size(); ++d)
-    split.dims[d] = DimSplit::blocks(split.dims[d].size, digits(sharding.dims[d].axes));
-  split.pending = digits(sharding.unreduced);
-  return split;
-}
-
-}  // namespace
-
-// The body is per device already: its ops are taken as they are.
+// The body is per device along the manual axes; the others deal its values out like any.
 Verdict Partitioner::write_manual(OpId id) {
   const Op& op = from_.op(id);
   HEDDLE_TRY(ManualPlan plan, manual_plan(from_, op));
@@ -113,30 +90,41 @@ Verdict Partitioner::write_manual(OpId id) {
   if (plan.mesh != nullptr && !(plan.mesh->mesh == mesh_.mesh))
     return reason("a manual computation is over mesh @{} ({}), but the program is for @{} ({})",
                   plan.mesh->name, plan.mesh->mesh.str(), mesh_.name, mesh_.mesh.str());
+  if (plan.mesh != nullptr && plan.mesh->device_ids != mesh_.device_ids)
+    return reason("a manual computation is over mesh @{}, whose devices come in another order than "
+                  "those of @{}",
+                  plan.mesh->name, mesh_.name);
+  // How a value lies outside and inside of the body.
+  auto both = [&](ValueId outside, ValueId inside, const Sharding& said) {
+    if (!type_of(outside).is_tensor()) return std::pair(split_id(Split{}), split_id(Split{}));
+    const Split manual = manual_split(plan, said, type_of(outside), mesh_.mesh);
+    Split wanted = splits_[resting(inside)];
+    wanted.pending.clear();
+    if (auto joined = joined_split(manual, wanted))
+      return std::pair(split_id(*std::move(joined)), split_id(std::move(wanted)));
+    return std::pair(split_id(manual), whole_id(inside));
+  };
   const std::size_t mark = trail_.size();
   for (std::size_t i = 0; i < op.operand_count; ++i) {
     const ValueId v = from_.operands(op)[i], arg = from_.region(body).args[i];
-    const Split split =
-        type_of(v).is_tensor() ? manual_split(plan, plan.in[i], type_of(v), mesh_.mesh) : Split{};
-    const ValueId local = get(v, split_id(split));
-    define(arg, whole_id(arg), local);
+    const auto [outside, inside] = both(v, arg, plan.in[i]);
+    const ValueId local = get(v, outside);
+    define(arg, inside, local);
   }
   ++manual_;
   HEDDLE_TRY_VOID(write_ops(body));
   std::vector<ValueId> results;
+  std::vector<int> lie;
   const Op& end = from_.op(from_.region(body).ops.back());
   for (std::size_t i = 0; i < op.result_count; ++i) {
     const ValueId v = from_.operands(end)[i];
-    results.push_back(get(v, whole_id(v)));
+    const auto [outside, inside] = both(from_.result(op, i), v, plan.out[i]);
+    results.push_back(get(v, inside));
+    lie.push_back(outside);
   }
   --manual_;
   forget_since(mark);
-  for (std::size_t i = 0; i < op.result_count; ++i) {
-    const ValueId v = from_.result(op, i);
-    const Split split =
-        type_of(v).is_tensor() ? manual_split(plan, plan.out[i], type_of(v), mesh_.mesh) : Split{};
-    define(v, split_id(split), results[i]);
-  }
+  for (std::size_t i = 0; i < op.result_count; ++i) define(from_.result(op, i), lie[i], results[i]);
   return yes();
 }
 

@@ -6,6 +6,7 @@
 #include "heddle/op_piece.h"
 #include "heddle/spmd.h"
 #include "ir/index_space.h"
+#include "ir/replica_groups.h"
 #include "ir/scalar.h"
 
 namespace heddle {
@@ -84,14 +85,16 @@ Expected<std::vector<Array>> interpret_on_mesh(const Spmd& spmd, const SpmdFunct
   std::vector<TypeId> results;
   std::vector<Array> inputs;
   Attr::List row;
-  std::vector<std::int64_t> position_of(static_cast<std::size_t>(devices));
-  for (std::int64_t p = 0; p < devices; ++p)
-    position_of[static_cast<std::size_t>(
-        mesh.device_ids.empty() ? p : mesh.device_ids[static_cast<std::size_t>(p)])] = p;
+  auto position_of = [&](const MeshDecl& on, std::int64_t device) {
+    std::int64_t p = 0;
+    while (device_at(on, p) != device) ++p;
+    return p;
+  };
   for (std::int64_t device = 0; device < devices; ++device) {
-    const std::int64_t p = position_of[static_cast<std::size_t>(device)];
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      inputs.push_back(part_of(arguments[i], function.arguments[i], mesh, p));
+      const MeshDecl& on = spmd.program.meshes[function.argument_meshes[i]];
+      inputs.push_back(
+          part_of(arguments[i], function.arguments[i], on, position_of(on, device)));
       operands.push_back(grid.add_arg(main.body, grid.intern(inputs.back().type())));
     }
     for (TypeId t : local->results) results.push_back(t);
@@ -108,13 +111,11 @@ Expected<std::vector<Array>> interpret_on_mesh(const Spmd& spmd, const SpmdFunct
   std::vector<Array> whole;
   const std::size_t count = function.results.size();
   for (std::size_t i = 0; i < count; ++i) {
+    const MeshDecl& on = spmd.program.meshes[function.result_meshes[i]];
     std::vector<Array> parts;  // by position
-    for (std::int64_t p = 0; p < devices; ++p) {
-      const std::int64_t device =
-          mesh.device_ids.empty() ? p : mesh.device_ids[static_cast<std::size_t>(p)];
-      parts.push_back(all[static_cast<std::size_t>(device) * count + i]);
-    }
-    whole.push_back(whole_of(parts, function.result_types[i], function.results[i], mesh));
+    for (std::int64_t p = 0; p < devices; ++p)
+      parts.push_back(all[static_cast<std::size_t>(device_at(on, p)) * count + i]);
+    whole.push_back(whole_of(parts, function.result_types[i], function.results[i], on));
   }
   return whole;
 }

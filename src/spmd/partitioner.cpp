@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "ir/clone.h"
+#include "ir/replica_groups.h"
 #include "spmd/transition.h"
 #include "spmd/unused.h"
 
@@ -85,7 +86,7 @@ int Partitioner::whole_id(ValueId v) { return split_id(Split::whole(type_of(v)))
 
 int Partitioner::resting(ValueId v) {
   const Split& split = layouts_.splits[v];
-  if (manual_ > 0 || split.dims.empty()) return whole_id(v);
+  if (split.dims.empty()) return whole_id(v);
   Split wanted = split;
   if (from_.layout_of(v) == nullptr) wanted.pending.clear();
   return split_id(std::move(wanted));
@@ -245,10 +246,17 @@ Expected<SpmdFunction> Partitioner::run() {
   for (ValueId v : from_.region(function_.body).args) {
     const int split = resting(v);
     const Type local = local_type(type_of(v), splits_[split]);
+    const ValueLayout* said = from_.layout_of(v);
+    result_.argument_meshes.push_back(said == nullptr ? mesh_index() : mesh_like(said->mesh));
     define(v, split, out_.add_arg(head.body, out_.intern(local)));
     result_.argument_types.push_back(type_of(v));
     result_.arguments.push_back(splits_[split]);
     result_.argument_bytes += local.is_tensor() ? local.bytes() : 0;
+  }
+  // Arguments whose devices come in another order move to where this mesh has them.
+  for (std::size_t i = 0; i < result_.argument_meshes.size(); ++i) {
+    Form& form = forms_[from_.region(function_.body).args[i]].front();
+    form.local = reordered(form.local, from_.meshes[result_.argument_meshes[i]], mesh_);
   }
   w_.write_position();
   HEDDLE_TRY_VOID(write_ops(function_.body));
@@ -258,15 +266,44 @@ Expected<SpmdFunction> Partitioner::run() {
     returned.push_back(split_id(type.is_tensor() ? layouts_.results[i] : Split{}));
     const Type local = local_type(type, splits_[returned.back()]);
     head.results.push_back(out_.intern(local));
+    const ValueLayout* said =
+        i < function_.result_layouts.size() ? from_.layout(function_.result_layouts[i]) : nullptr;
+    result_.result_meshes.push_back(said == nullptr ? mesh_index() : mesh_like(said->mesh));
     result_.result_types.push_back(type);
     result_.results.push_back(splits_[returned.back()]);
     result_.result_bytes += local.is_tensor() ? local.bytes() : 0;
   }
   current_ = kNone;
   const Op& end = from_.op(from_.region(function_.body).ops.back());
-  HEDDLE_TRY_VOID(write_return(end, returned, "func.return"));
+  std::vector<ValueId> values;
+  for (std::size_t i = 0; i < returned.size(); ++i)
+    values.push_back(reordered(get(from_.operands(end)[i], returned[i]), mesh_,
+                               from_.meshes[result_.result_meshes[i]]));
+  out_.add_op(w_.at, *find_op("func.return"), values, {}, {}, {}, location(end.loc));
   out_.functions.push_back(std::move(head));
   return std::move(result_);
+}
+
+std::uint32_t Partitioner::mesh_index() const {
+  return static_cast<std::uint32_t>(&mesh_ - from_.meshes.data());
+}
+
+// A mesh that the text names, where its devices are those of this one.
+std::uint32_t Partitioner::mesh_like(std::uint32_t named) const {
+  return from_.meshes[named].mesh == mesh_.mesh ? named : mesh_index();
+}
+
+// What the devices of one mesh have, on the devices that have the same positions on another.
+ValueId Partitioner::reordered(ValueId local, const MeshDecl& from, const MeshDecl& to) {
+  if (from.device_ids == to.device_ids || !out_.type_of(local).is_tensor()) return local;
+  const std::int64_t devices = mesh_.mesh.devices();
+  Array pairs(Type::tensor(DType::i64, {devices, 2}));
+  for (std::int64_t p = 0; p < devices; ++p) {
+    const auto at = static_cast<std::size_t>(2 * p);
+    pairs.as_mutable<std::int64_t>()[at] = device_at(from, p);
+    pairs.as_mutable<std::int64_t>()[at + 1] = device_at(to, p);
+  }
+  return w_.permute(local, pairs);
 }
 
 // All but the return.
@@ -302,7 +339,7 @@ Verdict Partitioner::write_op(OpId id) {
   if (name == "stablehlo.while") return write_loop(id);
   if (name == "stablehlo.if" || name == "stablehlo.case") return write_branch(id);
   if (only_says_where(op)) return write_reshard(id);
-  if (manual_ > 0 || op.result_count == 0) return write_whole(id);
+  if (op.result_count == 0) return write_whole(id);
   for (std::size_t i = 0; i < op.result_count; ++i)
     if (!type_of(from_.result(op, i)).is_tensor()) return write_whole(id);
   if (is_piece(id)) return yes();  // written by what puts it together with others
@@ -369,21 +406,37 @@ AxisList named_axes(const Program& program, const Op& op, const Mesh& mesh) {
 
 }  // namespace
 
-// Whether something that the value is made of is split over one of the axes: then a sum over them
-// completes the value, and adds nothing to one that is complete already.
+// Whether an op that the value is made of took something that is split over one of the axes, as the
+// text says, and gave something that is not: then a sum over them completes the value, and adds
+// nothing to one that is complete already. What sdy moves is complete.
 bool Partitioner::comes_from(ValueId v, const AxisList& axes) const {
   constexpr std::size_t kMostLookedAt = 1000;
+  auto lies_over = [&](ValueId one) {
+    const bool said = from_.layout_of(one) != nullptr || from_.value(one).op == kNone;
+    for (const DimSplit& dim : layouts_.splits[one].dims)
+      for (const SplitDigit& d : dim.digits)
+        if (said && overlap(axes, d)) return true;
+    return false;
+  };
   std::vector<ValueId> open{v};
   std::unordered_set<ValueId> seen{v};
   while (!open.empty() && seen.size() < kMostLookedAt) {
     const ValueId one = open.back();
     open.pop_back();
-    for (const DimSplit& dim : layouts_.splits[one].dims)
-      for (const SplitDigit& d : dim.digits)
-        if (overlap(axes, d)) return true;
     if (from_.value(one).op == kNone) continue;
-    for (ValueId operand : from_.operands(from_.op(from_.value(one).op)))
-      if (seen.insert(operand).second) open.push_back(operand);
+    const Op& op = from_.op(from_.value(one).op);
+    if (op.def->name == "sdy.manual_computation") continue;
+    bool complete = false;
+    for (const SplitDigit& d : named_axes(from_, op, mesh_.mesh))
+      complete = complete || overlap(axes, d);
+    for (ValueId operand : from_.operands(op)) {
+      if (complete) break;
+      if (lies_over(operand)) {
+        if (!only_says_where(op)) return true;
+      } else if (seen.insert(operand).second) {
+        open.push_back(operand);
+      }
+    }
   }
   return false;
 }
@@ -394,7 +447,7 @@ Verdict Partitioner::write_reshard(OpId id) {
   const Op& op = from_.op(id);
   const ValueId source = from_.operands(op)[0], result = from_.result(op, 0);
   const int wanted = resting(result);
-  const AxisList sums = manual_ > 0 ? AxisList{} : named_axes(from_, op, mesh_.mesh);
+  const AxisList sums = named_axes(from_, op, mesh_.mesh);
   bool pends = sums.empty() || comes_from(source, sums);
   for (const Form& form : forms_[source])
     for (const SplitDigit& d : splits_[form.split].pending) pends = pends || overlap(sums, d);

@@ -115,6 +115,9 @@ class Partitioner {
   void forget_since(std::size_t mark);
   void record(const Route::Step& step, ValueId v, int from, std::size_t first);
   LocId location(LocId loc);
+  std::uint32_t mesh_index() const;
+  std::uint32_t mesh_like(std::uint32_t named) const;
+  ValueId reordered(ValueId local, const MeshDecl& from, const MeshDecl& to);
 
   // ---- partitioner.cpp: ops
   Verdict write_ops(RegionId region);
@@ -130,6 +133,7 @@ class Partitioner {
   const Choice& choose(OpId id, const IndexRule& rule);
   Choice chosen(OpId id, const IndexRule& rule);
   Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order);
+  bool stays_inside(const Op& op, const FactorAxes& axes) const;
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
   std::optional<std::array<OpPiece, 2>> two_pieces(const Op& op, const IndexRule& rule,
                                                    std::size_t factor,

@@ -107,6 +107,48 @@ std::optional<Update> known_update(const Program& program, const Op& op) {
   return found;
 }
 
+constexpr std::string_view kTuple = "stablehlo.tuple", kElement = "stablehlo.get_tuple_element";
+
+// What an element of a tuple is, where the tuple is put together here; the value itself elsewhere.
+ValueId element(const Program& program, ValueId v) {
+  const OpId id = program.value(v).op;
+  if (id == kNone || program.op(id).def->name != kElement) return v;
+  const Op& op = program.op(id);
+  const ValueId tuple = element(program, program.operands(op)[0]);
+  const OpId made = program.value(tuple).op;
+  if (made == kNone || program.op(made).def->name != kTuple) return v;
+  const std::int64_t index = integer_or(program.attr(op, "index"), 0);
+  return element(program, program.operands(program.op(made))[static_cast<std::size_t>(index)]);
+}
+
+// Tuples that are only taken apart again are gone once their elements are known.
+Expected<bool> without_tuple(Rewriter& rewriter, const Op& op) {
+  const Program& program = rewriter.from;
+  if (op.def->name == kElement) {
+    const ValueId v = program.result(op, 0), known = element(program, v);
+    if (known == v) return false;
+    if (program.type_of(v).is_tensor()) rewriter.define_results(op, {rewriter.value(known)});
+    return true;
+  }
+  return op.def->name == kTuple;
+}
+
+// Whether all that is done with tuples is to put them together and to take them apart.
+bool only_taken_apart(const Program& program) {
+  bool any = false;
+  for (OpId id = 0; id < program.op_count(); ++id) {
+    const Op& op = program.op(id);
+    const bool inside = op.def->name == kTuple || op.def->name == kElement;
+    any = any || inside;
+    for (ValueId v : program.operands(op))
+      if (program.type_of(v).kind == Type::Kind::tuple && !inside) return false;
+    if (op.def->name == kElement && program.type_of(program.result(op, 0)).is_tensor() &&
+        element(program, program.result(op, 0)) == program.result(op, 0))
+      return false;
+  }
+  return any;
+}
+
 // True where an update lies; none where that is everywhere.
 Var inside_of(Builder& b, const Update& update, const Shape& part, const Shape& shape) {
   Var inside;
@@ -233,6 +275,12 @@ bool can_be_prepared(const Program& program) {
 }  // namespace
 
 Expected<Program> with_known_places(const Program& program) {
+  if (only_taken_apart(program)) {
+    Rewriter rewriter(program, without_tuple);
+    for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
+    HEDDLE_TRY(const Program flat, rewriter.finish());
+    return with_known_places(flat);
+  }
   constexpr int kMostRounds = 6;  // one for each dimension that was padded by itself
   Program now = program;
   for (int round = 0; round < kMostRounds && can_be_prepared(now); ++round) {

@@ -7,6 +7,7 @@ namespace heddle {
 
 // Updates of a part that lies at a place known beforehand, as x.at[1:-1].set(y) gives them, become
 // a pad and a choice by place: what is next to a part's edge then comes from neighbours.
+// Tuples that are only put together and taken apart are gone.
 Expected<Program> with_known_places(const Program& program);
 
 }  // namespace heddle

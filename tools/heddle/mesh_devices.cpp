@@ -9,7 +9,8 @@ namespace heddle::cli {
 MeshDevices::MeshDevices(const Spmd& spmd, const SpmdFunction& function, Transport* ranks,
                          const WatchdogOptions& watchdog)
     : function_(function),
-      mesh_(spmd.program.meshes[function.mesh]),
+      meshes_(spmd.program.meshes),
+      mesh_(meshes_[function.mesh]),
       axes_(spmd.program.axes),
       ranks_(ranks) {
   constexpr std::int64_t kMostDevices = 1024;
@@ -34,14 +35,21 @@ MeshDevices::MeshDevices(const Spmd& spmd, const SpmdFunction& function, Transpo
 }
 
 CheckpointMesh MeshDevices::for_checkpoints() const {
+  for (const std::uint32_t m : function_.argument_meshes)
+    if (meshes_[m].device_ids != mesh_.device_ids)
+      throw Error(
+          fmt::format("checkpoints need all arguments on mesh @{}, but one lies on @{}, "
+                      "whose devices come in another order",
+                      mesh_.name, meshes_[m].name));
   return {mesh_.mesh, axes_, mesh_.device_ids};
 }
 
 std::vector<Array> MeshDevices::parts_of(const Array& whole, std::size_t argument) const {
   std::vector<Array> parts;
+  const MeshDecl& mesh = meshes_[function_.argument_meshes[argument]];
+  const CheckpointMesh order{mesh.mesh, axes_, mesh.device_ids};
   for (const std::int64_t device : device_)
-    parts.push_back(part_of(whole, function_.arguments[argument], mesh_,
-                            for_checkpoints().position_of(device)));
+    parts.push_back(part_of(whole, function_.arguments[argument], mesh, order.position_of(device)));
   return parts;
 }
 
@@ -74,13 +82,13 @@ std::vector<Array> MeshDevices::gathered(const Array& part) {
 Array MeshDevices::whole_result(const DeviceParts& results, std::size_t result) {
   const std::vector<Array> others = threads_ ? std::vector<Array>{} : gathered(results[0][result]);
   std::vector<Array> by_position;
-  for (std::int64_t p = 0; p < mesh_.mesh.devices(); ++p) {
+  const MeshDecl& mesh = meshes_[function_.result_meshes[result]];
+  for (std::int64_t p = 0; p < mesh.mesh.devices(); ++p) {
     const auto at = static_cast<std::size_t>(p);
-    const auto device =
-        static_cast<std::size_t>(mesh_.device_ids.empty() ? p : mesh_.device_ids[at]);
+    const auto device = static_cast<std::size_t>(mesh.device_ids.empty() ? p : mesh.device_ids[at]);
     by_position.push_back(threads_ ? results[device][result] : others[device]);
   }
-  return whole_of(by_position, function_.result_types[result], function_.results[result], mesh_);
+  return whole_of(by_position, function_.result_types[result], function_.results[result], mesh);
 }
 
 void want_whole_results(const SpmdFunction& function) {

@@ -23,6 +23,7 @@ class MeshDevices {
               const WatchdogOptions& watchdog);
 
   const MeshDecl& mesh() const { return mesh_; }
+  // Throws where an argument lies on devices in another order.
   CheckpointMesh for_checkpoints() const;
   bool is_first() const { return ranks_ == nullptr || ranks_->rank() == 0; }
   Transport* ranks() const { return ranks_; }
@@ -43,6 +44,7 @@ class MeshDevices {
   std::vector<Array> gathered(const Array& part);
 
   const SpmdFunction& function_;
+  const std::vector<MeshDecl>& meshes_;
   const MeshDecl& mesh_;
   const AxisRegistry& axes_;
   Transport* ranks_;
