@@ -38,21 +38,12 @@ ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::
                                       std::int64_t high) {
   const std::int64_t pieces = total(window.axes);
   const std::int64_t block = (window.size + pieces - 1) / pieces;
-  const Type type = w_.type(local);
   std::vector<ValueId> parts;
   auto from = [&](std::int64_t hop, std::int64_t count, bool tail) {
     const ValueId edge = w_.slice(local, window.dim, tail ? block - count : 0, count);
     const Type edge_type = w_.type(edge);
-    Route::Step step{0, MoveKind::halo_exchange, edge_type.bytes(), 0, ""};
-    for (const SplitDigit& d : window.axes) {
-      const MeshAxis& axis = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)];
-      step.over += (step.over.empty() ? "" : ", ") + axis.name;
-      step.seconds =
-          axis.link.latency + static_cast<double>(step.bytes) / std::max(axis.link.bandwidth, 1.0);
-    }
-    result_.communications.push_back({step.kind, step.over, step.bytes, step.seconds, current_,
-                                      fmt::format("{} of {}", edge_type.str(), type.str()),
-                                      depth_});
+    tell(MoveKind::halo_exchange, window.axes, edge_type, edge_type.bytes(),
+         link_seconds(window.axes, edge_type.bytes()));
     return w_.permute(edge, w_.shift_pairs(window.axes, tail ? hop : -hop));
   };
   for (std::int64_t hop = (low + block - 1) / block; hop >= 1; --hop)

@@ -64,6 +64,7 @@ struct Choice {
   std::vector<int> operands, results;  // splits
   bool whole = true;                   // on every device, from whole operands
   int rows = -1;  // a slice along a split dimension: each device gives what it has of it
+  std::optional<Line> line;
   double cost = 0;
 };
 
@@ -117,13 +118,20 @@ class Partitioner {
   // ---- choose.cpp
   const Choice& choose(OpId id, const IndexRule& rule);
   Choice chosen(OpId id, const IndexRule& rule);
-  Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order);
+  // What becomes of lines that are split.
+  enum class Lines : std::uint8_t { split, gathered, dealt_out };
+  std::vector<Lines> ways_along_lines(OpId id, const IndexRule& rule);
+  void free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes& axes);
+  Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,
+                   Lines lines);
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
-  void make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes);
-  bool uniform(const Op& op, const IndexRule& rule, std::size_t factor, const FactorAxes& axes);
   void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
   void price(const Op& op, const IndexRule& rule, Choice& choice);
   const Split* split_for(const Op& op, std::size_t value);
+
+  // ---- legal.cpp
+  void make_legal(OpId id, const IndexRule& rule, FactorAxes& axes);
+  bool uniform(const Op& op, const IndexRule& rule, std::size_t factor, const FactorAxes& axes);
 
   // ---- local_op.cpp
   Verdict write_local(OpId id, const IndexRule& rule, const Choice& choice);
@@ -138,6 +146,18 @@ class Partitioner {
                      const std::vector<ValueId>& operands);
   void neutralise(const Op& op, const IndexRule& rule, const Choice& choice,
                   std::vector<ValueId>& operands);
+
+  // ---- lines.cpp: ops along lines
+  double link_seconds(const AxisList& axes, std::int64_t bytes) const;
+  double line_seconds(const Op& op, const Choice& choice);
+  const Route& totals_route(const Type& totals, std::size_t dim, const AxisList& axes);
+  void tell(MoveKind kind, const AxisList& axes, const Type& sent, std::int64_t bytes,
+            double seconds);
+  Verdict write_line(const Op& op, const IndexRule& rule, const Choice& choice,
+                     std::vector<ValueId> operands);
+  ValueId local_scan(const Op& op, const Line& line, std::vector<ValueId> operands);
+  Verdict write_scan(const Op& op, ReduceOp combine, const Choice& choice,
+                     std::vector<ValueId> operands);
 
   // ---- fetch.cpp: windows of a dimension that is dealt out in blocks
   struct Reach {

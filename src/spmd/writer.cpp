@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "heddle/op.h"
+#include "heddle/op_piece.h"
 #include "ir/scalar.h"
 
 namespace heddle {
@@ -13,6 +14,17 @@ std::string_view combining_op(ReduceOp op) {
                                                "stablehlo.minimum", "stablehlo.maximum",
                                                "stablehlo.and",     "stablehlo.or"};
   return names[static_cast<int>(op)];
+}
+
+std::string axes_text(const AxisList& axes, const Mesh& mesh) {
+  std::string text;
+  for (const SplitDigit& d : axes) {
+    const MeshAxis& axis = mesh.axes()[static_cast<std::size_t>(d.axis)];
+    text += (text.empty() ? "" : ", ") + axis.name;
+    if (d.extent != axis.size)
+      text += fmt::format(":({}){}", axis.size / d.extent / d.stride, d.extent);
+  }
+  return text;
 }
 
 Attr integer_list(std::vector<std::int64_t> values) {
@@ -128,6 +140,23 @@ ValueId Writer::compare(ValueId a, ValueId b, const char* direction) {
 ValueId Writer::add(ValueId a, ValueId b) {
   const Type wanted = type(a);
   return op("stablehlo.add", {a, b}, wanted);
+}
+
+ValueId Writer::reduce(ValueId v, std::size_t dim, ReduceOp kind) {
+  Type wanted = type(v);
+  wanted.shape.erase(wanted.shape.begin() + static_cast<std::ptrdiff_t>(dim));
+  const ValueId start = constant(neutral_array(kind, Type::tensor(wanted.dtype, {})));
+  return op("stablehlo.reduce", {v, start}, wanted,
+            {{"dimensions", integer_list({static_cast<std::int64_t>(dim)})}},
+            {reducer(kind, wanted.dtype)});
+}
+
+ValueId Writer::spread(ValueId v, const Type& wanted, std::size_t dim) {
+  std::vector<std::int64_t> dims;
+  for (std::size_t d = 0; d < wanted.rank(); ++d)
+    if (d != dim) dims.push_back(static_cast<std::int64_t>(d));
+  return op("stablehlo.broadcast_in_dim", {v}, wanted,
+            {{"broadcast_dimensions", integer_list(dims)}});
 }
 
 ValueId Writer::multiply(ValueId a, std::int64_t by) {

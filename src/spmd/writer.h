@@ -39,6 +39,8 @@ class Writer {
   ValueId select(ValueId truth, ValueId yes, ValueId no);
   ValueId compare(ValueId a, ValueId b, const char* direction);
   ValueId add(ValueId a, ValueId b);
+  ValueId reduce(ValueId v, std::size_t dim, ReduceOp op);       // without that dimension
+  ValueId spread(ValueId v, const Type& type, std::size_t dim);  // along a dimension it has not
   ValueId multiply(ValueId a, std::int64_t by);
 
   // ---- the device
@@ -75,6 +77,8 @@ class Writer {
   std::int64_t channel_ = 0;
 };
 
+// "dp, tp:(1)2", as communications name axes.
+std::string axes_text(const AxisList& axes, const Mesh& mesh);
 // The op of two values that a reduction applies.
 std::string_view combining_op(ReduceOp op);
 Attr integer_list(std::vector<std::int64_t> values);
