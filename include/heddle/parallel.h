@@ -33,7 +33,7 @@ DimSplit dim_split(const DimRule& dim, const std::vector<Factor>& factors, const
 // An op whose results at one place of a dimension depend on all of that line, or on all before it,
 // and that devices can do on parts of lines all the same: they tell each other what came before.
 struct Line {
-  enum class Kind : std::uint8_t { scan } kind = Kind::scan;
+  enum class Kind : std::uint8_t { scan, sort } kind = Kind::scan;
   std::size_t dim = 0;    // of the operands and results; the factor of the rule has this number
   bool backward = false;  // a scan from the last element to the first
 };

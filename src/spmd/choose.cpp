@@ -362,6 +362,9 @@ void Partitioner::price(const Op& op, const IndexRule& rule, Choice& choice) {
       op.def->cls == OpClass::contract ? 2 * steps / (bandwidth * kStepsPerByte) : 0;
   choice.cost = seconds + std::max(bytes / bandwidth, work);
   if (choice.line) choice.cost += line_seconds(op, choice);
+  // What does not fit is the last resort.
+  constexpr double kTooLarge = 1e9;
+  if (bytes > static_cast<double>(memory_limit_)) choice.cost += kTooLarge;
 }
 
 }  // namespace heddle

@@ -27,10 +27,11 @@ const Route& Partitioner::totals_route(const Type& totals, std::size_t dim, cons
   return routes_.find(split_id(std::move(from)), split_id(std::move(to)), bits(totals.dtype));
 }
 
-// What is sent while the op runs, beside what its operands and results take.
+// What the op takes beside reading its operands and writing its results once.
 double Partitioner::line_seconds(const Op& op, const Choice& choice) {
   const std::size_t dim = choice.line->dim;
   const AxisList& axes = choice.axes[dim];
+  if (choice.line->kind == Line::Kind::sort) return split_sort(op, choice).seconds;
   if (axes.empty()) return 0;
   Type totals = local_type(type_of(from_.result(op, 0)), splits_[choice.results[0]]);
   totals.shape[dim] = 1;
@@ -47,6 +48,7 @@ Verdict Partitioner::write_line(const Op& op, const IndexRule& rule, const Choic
                                 std::vector<ValueId> operands) {
   if (choice.axes[choice.line->dim].empty())
     return write_plain(op, rule, choice, std::move(operands));
+  if (choice.line->kind == Line::Kind::sort) return write_sort(op, choice, std::move(operands));
   return write_scan(op, *rule.combine.op, choice, std::move(operands));
 }
 

@@ -71,7 +71,7 @@ struct Choice {
 class Partitioner {
  public:
   Partitioner(const Program& from, Program& to, const Function& function, RuleCache& rules,
-              const MeshDecl& mesh, const Propagation& layouts);
+              const MeshDecl& mesh, const Propagation& layouts, std::int64_t memory_limit);
 
   // Adds the function to the program.
   Expected<SpmdFunction> run();
@@ -159,6 +159,28 @@ class Partitioner {
   Verdict write_scan(const Op& op, ReduceOp combine, const Choice& choice,
                      std::vector<ValueId> operands);
 
+  // ---- sort_lines.cpp
+  struct SplitSort {
+    const Op& op;
+    std::size_t dim;
+    AxisList axes;           // over which lines are dealt out
+    std::int64_t size = 0;   // of a whole line
+    std::int64_t block = 0;  // of a part
+    Type lines = {};         // that one device has, as their places
+    bool by_bits = false;    // devices exchange whose positions differ in one bit
+    double seconds = 0;      // that it takes
+    bool uneven() const { return size != block * total(axes); }
+  };
+  SplitSort split_sort(const Op& op, const Choice& choice);
+  double sort_seconds(std::int64_t bytes, std::int64_t length) const;
+  Verdict write_sort(const Op& op, const Choice& choice, std::vector<ValueId> operands);
+  std::vector<ValueId> in_order(const SplitSort& sort, std::vector<ValueId> values,
+                                bool places_first);
+  RegionId order_of_places(const std::vector<ValueId>& values, std::int64_t least);
+  std::vector<ValueId> exchanged_with_neighbours(const SplitSort& sort,
+                                                 std::vector<ValueId> values);
+  std::vector<ValueId> exchanged_by_bits(const SplitSort& sort, std::vector<ValueId> values);
+
   // ---- fetch.cpp: windows of a dimension that is dealt out in blocks
   struct Reach {
     std::int64_t low = 0, high = 0;
@@ -183,6 +205,7 @@ class Partitioner {
   RuleCache& rules_;
   const MeshDecl& mesh_;
   const Propagation& layouts_;
+  std::int64_t memory_limit_;
   SplitTable splits_;
   Routes routes_;
   Writer w_;

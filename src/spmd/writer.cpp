@@ -151,6 +151,19 @@ ValueId Writer::reduce(ValueId v, std::size_t dim, ReduceOp kind) {
             {reducer(kind, wanted.dtype)});
 }
 
+std::vector<ValueId> Writer::sort(const std::vector<ValueId>& values, std::size_t dim,
+                                  RegionId order) {
+  std::vector<TypeId> types;
+  for (ValueId v : values) types.push_back(out.value(v).type);
+  const AttrDict attrs{{"dimension", Attr{Attr::Integer{static_cast<std::int64_t>(dim), "i64"}}},
+                       {"is_stable", Attr{true}}};
+  const OpId id =
+      out.add_op(at, *find_op("stablehlo.sort"), values, types, attrs, {&order, 1}, loc);
+  std::vector<ValueId> sorted;
+  for (std::size_t i = 0; i < values.size(); ++i) sorted.push_back(out.result(out.op(id), i));
+  return sorted;
+}
+
 ValueId Writer::spread(ValueId v, const Type& wanted, std::size_t dim) {
   std::vector<std::int64_t> dims;
   for (std::size_t d = 0; d < wanted.rank(); ++d)
@@ -212,6 +225,13 @@ ValueId Writer::position(const AxisList& axes) {
 }
 
 ValueId Writer::is_first(const AxisList& axes) { return compare(position(axes), number(0), "EQ"); }
+
+ValueId Writer::places(const Type& type, std::size_t dim, ValueId begin) {
+  const ValueId counted =
+      op("stablehlo.iota", {}, type,
+         {{"iota_dimension", Attr{Attr::Integer{static_cast<std::int64_t>(dim), "i64"}}}});
+  return add(counted, over(convert(begin, type.dtype), type));
+}
 
 ValueId Writer::masked(ValueId v, std::size_t dim, ValueId begin, std::int64_t size, ValueId fill) {
   const Type here = type(v);
@@ -313,11 +333,8 @@ ValueId Writer::permute(ValueId v, const Array& pairs) {
   return op("stablehlo.collective_permute", {v}, wanted, std::move(attrs));
 }
 
-const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
-  std::vector<std::int64_t> key;
-  for (const SplitDigit& d : axes) key.insert(key.end(), {d.extent, d.axis, d.stride});
-  auto [it, is_new] = shifts_.try_emplace({key, by});
-  if (!is_new) return it->second;
+template <typename Target>
+Array Writer::pairs_along(const AxisList& axes, Target&& target) const {
   std::vector<std::int64_t> steps;  // of a device's number along each of the axes
   for (const SplitDigit& d : axes) {
     std::int64_t inner = d.stride;
@@ -326,7 +343,6 @@ const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
     steps.push_back(inner);
   }
   std::vector<std::int64_t> pairs;
-  const std::int64_t count = total(axes);
   for (std::int64_t p = 0; p < mesh.mesh.devices(); ++p) {
     std::int64_t here = 0, base = p;
     for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -334,15 +350,27 @@ const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
       here = here * axes[i].extent + c;
       base -= c * steps[i];
     }
-    std::int64_t there = here + by;
-    if (there < 0 || there >= count) continue;
+    std::int64_t there = target(here);
+    if (there < 0 || there >= total(axes)) continue;
     for (std::size_t i = axes.size(); i-- > 0; there /= axes[i].extent)
       base += there % axes[i].extent * steps[i];
     pairs.insert(pairs.end(), {device_at(p), device_at(base)});
   }
   const auto n = static_cast<std::int64_t>(pairs.size() / 2);
-  it->second = Array(Type::tensor(DType::i64, {n, 2}), std::as_bytes(std::span(pairs)));
+  return Array(Type::tensor(DType::i64, {n, 2}), std::as_bytes(std::span(pairs)));
+}
+
+const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
+  std::vector<std::int64_t> key;
+  for (const SplitDigit& d : axes) key.insert(key.end(), {d.extent, d.axis, d.stride});
+  auto [it, is_new] = shifts_.try_emplace({key, by});
+  if (is_new) it->second = pairs_along(axes, [&](std::int64_t here) { return here + by; });
   return it->second;
+}
+
+Array Writer::neighbour_pairs(const AxisList& axes, std::int64_t parity) const {
+  return pairs_along(axes,
+                     [&](std::int64_t here) { return here % 2 == parity ? here + 1 : here - 1; });
 }
 
 }  // namespace heddle

@@ -39,7 +39,9 @@ class Writer {
   ValueId select(ValueId truth, ValueId yes, ValueId no);
   ValueId compare(ValueId a, ValueId b, const char* direction);
   ValueId add(ValueId a, ValueId b);
-  ValueId reduce(ValueId v, std::size_t dim, ReduceOp op);       // without that dimension
+  ValueId reduce(ValueId v, std::size_t dim, ReduceOp op);  // without that dimension
+  // Lines along the dimension, all values together, stably by a region of two elements of each.
+  std::vector<ValueId> sort(const std::vector<ValueId>& values, std::size_t dim, RegionId order);
   ValueId spread(ValueId v, const Type& type, std::size_t dim);  // along a dimension it has not
   ValueId multiply(ValueId a, std::int64_t by);
 
@@ -51,6 +53,8 @@ class Writer {
   ValueId position(const AxisList& axes);
   // Whether the position along all of these axes is 0.
   ValueId is_first(const AxisList& axes);
+  // Numbers of elements along a dimension, from `begin` on.
+  ValueId places(const Type& type, std::size_t dim, ValueId begin);
   // What is beyond the end of a dimension becomes `fill`: element i of this device's part lies at
   // begin + i of `size`.
   ValueId masked(ValueId v, std::size_t dim, ValueId begin, std::int64_t size, ValueId fill);
@@ -66,9 +70,14 @@ class Writer {
   ValueId permute(ValueId v, const Array& pairs);
   // To the device `by` further along the axes; nobody at the ends.
   const Array& shift_pairs(const AxisList& axes, std::int64_t by);
+  // Neighbours exchange: those at positions of this parity with the ones behind them.
+  Array neighbour_pairs(const AxisList& axes, std::int64_t parity) const;
   std::int64_t device_at(std::int64_t position) const;
 
  private:
+  // Each device along the axes to the position that `target` names, -1 for none.
+  template <typename Target>
+  Array pairs_along(const AxisList& axes, Target&& target) const;
   AttrDict groups(const AxisList& axes, bool global_ids);
   RegionId reducer(ReduceOp op, DType dtype);
 

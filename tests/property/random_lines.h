@@ -45,26 +45,73 @@ class RandomLines : public RandomStructure {
   }
 
   // ---- order
+  // Numbers of which many are equal, and in floats some that are no numbers.
+  Held key_like(const Held& x) {
+    if (is_integer(x.dtype())) return {b_.op("and", {x.var, b_.full_like(x.var, 3)}), 3, 0};
+    const Var few = b_.op("floor", {x.var * 0.5});
+    Array nan(Type::tensor(x.dtype(), {}));
+    dispatch(x.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if constexpr (FloatScalar<T>)
+        nan = make_array<T>(nan.type(), {convert_scalar<T>(std::nan(""))});
+      return 0;
+    });
+    const Var none = b_.broadcast(b_.constant(nan), x.shape(), {});
+    return {b_.select(b_.compare("EQ", few, b_.full_like(few, 1)), none, few), x.bound + 1, 0};
+  }
+  Held without_nan(const Held& x) {
+    const Var same = b_.compare("EQ", x.var, x.var);
+    return moved(x, b_.select(same, x.var, b_.full_like(x.var, 0)));
+  }
+
+  // Which element comes first, by the one or two first operands.
+  RegionId comparator(const std::vector<Type>& types, bool two_keys) {
+    const std::string_view word = d_.one_in(2) ? "GT" : "LT";
+    auto order = [&](Var a) { return is_float(a.type().dtype) ? "TOTALORDER" : ""; };
+    return b_.region(types, [&](const Vars& in) -> Vars {
+      const Var first = b_.compare(word, in[0], in[1], order(in[0]));
+      if (!two_keys) return {first};
+      const Var second = b_.compare("LT", in[2], in[3], order(in[2]));
+      const Var equal = b_.op("not", {b_.compare(word, in[1], in[0], order(in[0]))});
+      return {b_.op("or", {first, b_.op("and", {equal, second})})};
+    });
+  }
+
+  // A value by itself may be known roughly only.
+  void sort_alone(const Held& x, std::int64_t dim) {
+    const Type scalar = Type::tensor(x.dtype(), {});
+    const std::string_view word = d_.one_in(2) ? "GT" : "LT";
+    const RegionId order = b_.region(
+        {scalar, scalar}, [&](const Vars& in) -> Vars { return {b_.compare(word, in[0], in[1])}; });
+    const AttrDict attrs = {{"dimension", {Attr::Integer{dim}}}, {"is_stable", {d_.one_in(2)}}};
+    keep_if_tame(moved(x, b_.ops("sort", {x.var}, {x.type()}, attrs, {order})[0]));
+  }
+
+  // What goes along shows where equal elements went, so that the order must be sure.
   void add_sort() {
     const Held x = any_with_dims();
     if (!has_dims(x) || !(is_real(x.dtype()) || is_integer(x.dtype()))) return;
     const std::int64_t dim = any_dim(x);
-    const Type scalar = Type::tensor(x.dtype(), {});
-    const std::string_view word = d_.one_in(2) ? "GT" : "LT";
-    // What goes along shows where equal elements went, so the order must be sure.
-    const bool pairs = x.exact() && d_.one_in(2);
-    const Type places = Type::tensor(DType::i32, x.shape()), place = Type::tensor(DType::i32, {});
-    const std::vector<Type> types =
-        pairs ? std::vector{scalar, scalar, place, place} : std::vector{scalar, scalar};
-    const RegionId order =
-        b_.region(types, [&](const Vars& in) -> Vars { return {b_.compare(word, in[0], in[1])}; });
+    if (!x.exact() || d_.one_in(3)) return sort_alone(x, dim);
+    std::vector<Held> all{d_.one_in(2) ? key_like(x) : x};
+    if (d_.one_in(2)) all.push_back(fitted(any(), x.shape()));
+    all.push_back({b_.iota(Type::tensor(DType::i32, x.shape()), dim), most(DType::i32), 0});
+    const bool two_keys =
+        all[1].exact() && is_number(all[1].dtype()) && !is_complex(all[1].dtype()) && d_.one_in(2);
+    Vars operands;
+    std::vector<Type> results, scalars;
+    for (const Held& h : all) {
+      operands.push_back(h.var);
+      results.push_back(h.type());
+      for (int side = 0; side < 2; ++side) scalars.push_back(Type::tensor(h.dtype(), {}));
+    }
+    const RegionId order = comparator(scalars, two_keys);
     const AttrDict attrs = {{"dimension", {Attr::Integer{dim}}}, {"is_stable", {true}}};
-    if (!pairs)
-      return keep_if_tame(moved(x, b_.ops("sort", {x.var}, {x.type()}, attrs, {order})[0]));
-    const Vars sorted =
-        b_.ops("sort", {x.var, b_.iota(places, dim)}, {x.type(), places}, attrs, {order});
-    keep_if_tame(moved(x, sorted[0]));
-    keep_if_tame({sorted[1], most(DType::i32), 0});
+    const Vars sorted = b_.ops("sort", operands, results, attrs, {order});
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Held out = moved(all[i], sorted[i]);
+      keep_if_tame(i == 0 && is_real(x.dtype()) ? without_nan(out) : out);
+    }
   }
 
   // ---- windows

@@ -73,5 +73,75 @@ TEST(Lines, AScanOfWholeLinesTellsNothing) {
   EXPECT_LT(difference(program, spmd), 1e-4);
 }
 
+// Rows, sorted by the first value; the second goes along.
+Program sort_program(Shape shape, std::int64_t dim, bool pairs) {
+  Builder b("sort");
+  const Type type = f32(std::move(shape)), scalar = f32({});
+  const std::size_t count = pairs ? 2 : 1;
+  b.function("main", std::vector<Type>(count, type), [&](const Vars& in) -> Vars {
+    const RegionId order =
+        b.region(std::vector<Type>(2 * count, scalar),
+                 [&](const Vars& e) -> Vars { return {b.compare("LT", e[0], e[1])}; });
+    return b.ops("sort", in, std::vector<Type>(count, type),
+                 {{"dimension", Attr{Attr::Integer{dim}}}, {"is_stable", Attr{true}}}, {order});
+  });
+  return b.finish().value();
+}
+
+// Where whole lines can be dealt out instead, they go there and back.
+TEST(Lines, ASortOfManyLinesDealsThemOut) {
+  const Program program = sort_program({4096, 256}, 0, false);
+  const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-to-all over x", 2}}));
+}
+
+// As little as the arguments and results take: nothing that is larger can be there.
+Spmd sorted_in_place(const Program& program, std::int64_t devices, std::int64_t length,
+                     std::int64_t values) {
+  const std::int64_t block = (length + devices - 1) / devices;
+  std::vector<Seed> seeds{argument(0, {{"x"}})};
+  if (values > 1) seeds.push_back(argument(1, {{"x"}}));
+  return on_mesh(program, {{"x", devices}}, seeds, 2 * values * block * 4);
+}
+
+TEST(Lines, NeighboursMergeASplitLine) {
+  for (std::int64_t devices : {2, 3, 5})
+    for (std::int64_t length : {60, 59, 31}) {
+      const Program program = sort_program({length}, 0, true);
+      const Spmd spmd = sorted_in_place(program, devices, length, 2);
+      const int rounds = devices == 2 ? 1 : static_cast<int>(devices);
+      EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"permute over x", 2 * rounds}}));
+      EXPECT_EQ(bytes(spmd), 2 * rounds * ((length + devices - 1) / devices) * 4);
+      EXPECT_EQ(difference(program, spmd), 0);
+    }
+}
+
+// Six rounds of three bits; the places that elements came from travel along.
+TEST(Lines, DevicesThatDifferInABitMergeASplitLine) {
+  for (std::int64_t length : {64, 61, 41}) {
+    const Program program = sort_program({length}, 0, true);
+    const Spmd spmd = sorted_in_place(program, 8, length, 2);
+    EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over x:(4)2", 9},
+                                                        {"all-gather over x:(2)2", 6},
+                                                        {"all-gather over x:(1)2", 3}}));
+    EXPECT_EQ(bytes(spmd), 6 * 3 * ((length + 7) / 8) * 4);
+    EXPECT_EQ(difference(program, spmd), 0);
+  }
+}
+
+// Two parts at a time, and what goes along.
+TEST(Lines, NoDeviceHasAWholeLineToSort) {
+  const std::int64_t length = 1 << 12, devices = 64;
+  const Spmd spmd = sorted_in_place(sort_program({length}, 0, false), devices, length, 1);
+  EXPECT_LT(spmd.functions[0].peak_bytes, length * 4);
+}
+
+// Rounds grow with the number of bits only.
+TEST(Lines, ASortOnManyDevicesIsAShortProgram) {
+  const std::int64_t length = 1 << 18;
+  const Spmd spmd = sorted_in_place(sort_program({length}, 0, false), 1 << 16, length, 1);
+  EXPECT_EQ(spmd.functions[0].communications.size(), 2U * 16 * 17 / 2);
+}
+
 }  // namespace
 }  // namespace heddle::test
