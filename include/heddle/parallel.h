@@ -34,16 +34,36 @@ void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const Dim
 DimSplit dim_split(const DimRule& dim, const std::vector<Factor>& factors, const FactorAxes& axes,
                    std::int64_t size);
 
+// ---- ops along lines
+
+// An op whose results at one place of a dimension depend on all of that line, or on all before it,
+// and that devices can do on parts of lines all the same: they tell each other what came before.
+struct Line {
+  enum class Kind : std::uint8_t { scan, sort } kind = Kind::scan;
+  std::size_t dim = 0;    // of the operands and results; the factor of the rule has this number
+  bool backward = false;  // a scan from the last element to the first
+};
+std::optional<Line> line_of(const Program& program, const Op& op);
+
 // ---- rules of a program, each made once
 
+// As devices need them: ops along lines go element by element.
 class RuleCache {
  public:
   explicit RuleCache(const Program& program) : program_(program) {}
-  const IndexRule& of(OpId op);
+  const IndexRule& of(OpId op) { return *entry(op).rule; }
+  const std::optional<Line>& line(OpId op) { return entry(op).line; }
 
  private:
+  struct Entry {
+    std::shared_ptr<const IndexRule> rule;
+    std::optional<Line> line;
+  };
+  const Entry& entry(OpId op);
+  std::shared_ptr<const IndexRule> elementwise(const Op& op);
+
   const Program& program_;
-  std::vector<std::shared_ptr<const IndexRule>> rules_;
+  std::vector<Entry> rules_;
   std::map<std::vector<std::uint32_t>, std::shared_ptr<const IndexRule>> elementwise_;
 };
 

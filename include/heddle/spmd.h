@@ -17,7 +17,8 @@ struct SpmdOptions {
   std::vector<Carried> carried;
   // Collectives of equal kind become one up to so many bytes on a device.
   std::int64_t combine_bytes = std::int64_t{32} << 20;
-  // The most that arguments and results may take together on one device; more is refused.
+  // The most that arguments and results may take together on one device; more is refused. Ops are
+  // split further than it pays where their operands and results would take more.
   std::int64_t memory_limit = INT64_MAX;
 };
 

@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "heddle/op.h"
 #include "heddle/parallel.h"
-#include "ir/rule_builder.h"
 
 namespace heddle {
 
@@ -121,25 +119,6 @@ DimSplit dim_split(const DimRule& dim, const std::vector<Factor>& factors, const
   settled.dims.push_back(std::move(split));
   settled.settle();
   return settled.dims[0];
-}
-
-const IndexRule& RuleCache::of(OpId id) {
-  if (rules_.size() <= id) rules_.resize(program_.op_count());
-  std::shared_ptr<const IndexRule>& rule = rules_[id];
-  if (rule) return *rule;
-  const Op& op = program_.op(id);
-  if (op.def->index_rule != elementwise_index_rule || op.region_count > 0) {
-    rule = std::make_shared<const IndexRule>(index_rule(program_, op));
-    return *rule;
-  }
-  std::vector<std::uint32_t> key{op.operand_count};
-  for (ValueId v : program_.operands(op)) key.push_back(program_.value(v).type);
-  for (std::size_t i = 0; i < op.result_count; ++i)
-    key.push_back(program_.value(program_.result(op, i)).type);
-  std::shared_ptr<const IndexRule>& shared = elementwise_[key];
-  if (!shared) shared = std::make_shared<const IndexRule>(index_rule(program_, op));
-  rule = shared;
-  return *rule;
 }
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 // Which factors of an op are split: candidates from the splits of its values, the cheapest wins.
 #include <algorithm>
+#include <utility>
 
 #include "heddle/hash.h"
 #include "ir/replica_groups.h"
@@ -64,6 +65,7 @@ const Choice& Partitioner::choose(OpId id, const IndexRule& rule) {
     about.push_back(static_cast<int>(from_.value(from_.result(op, i)).type));
     about.push_back(resting(from_.result(op, i)));
   }
+  about.push_back(rules_.line(id) ? 1 : 0);
   for (int n : about) key = hash_combine(key, static_cast<std::uint64_t>(n));
   key = hash_combine(key, dict_hash(from_.attrs_of(op)));
   if (rule.combine.op) key = hash_combine(key, static_cast<std::uint64_t>(*rule.combine.op));
@@ -83,6 +85,7 @@ Choice Partitioner::chosen(OpId id, const IndexRule& rule) {
   const Op& op = from_.op(id);
   Choice best;  // whole
   best.axes.resize(rule.factors.size());
+  best.line = rules_.line(id);
   for (ValueId v : from_.operands(op)) best.operands.push_back(whole_id(v));
   for (std::size_t i = 0; i < op.result_count; ++i)
     best.results.push_back(whole_id(from_.result(op, i)));
@@ -115,14 +118,15 @@ Choice Partitioner::chosen(OpId id, const IndexRule& rule) {
     if (order != by_size) orders.push_back(std::move(order));
   }
   std::vector<FactorAxes> seen;
-  for (const auto& order : orders) {
-    Choice other = candidate(id, rule, order);
-    if (other.whole || std::ranges::find(seen, other.axes) != seen.end()) continue;
-    seen.push_back(other.axes);
-    if (meets && !stays_inside(op, other.axes)) continue;
-    price(op, rule, other);
-    if (other.cost < best.cost) best = std::move(other);
-  }
+  for (const auto& order : orders)
+    for (Lines lines : ways_along_lines(id, rule)) {
+      Choice other = candidate(id, rule, order, lines);
+      if (other.whole || std::ranges::find(seen, other.axes) != seen.end()) continue;
+      seen.push_back(other.axes);
+      if (meets && !stays_inside(op, other.axes)) continue;
+      price(op, rule, other);
+      if (other.cost < best.cost) best = std::move(other);
+    }
   if (auto other = rows_candidate(id, rule); other && other->cost < best.cost) best = *other;
   return best;
 }
@@ -154,7 +158,8 @@ bool Partitioner::stays_inside(const Op& op, const FactorAxes& axes) const {
     });
   }
   for (std::int64_t device = 0; device < devices; ++device) {
-    const auto members = group_of(*groups, by, 1, devices, Process{nullptr, 0, device, nullptr, {}});
+    const auto members =
+        group_of(*groups, by, 1, devices, Process{nullptr, 0, device, nullptr, {}});
     if (!members) return false;
     for (std::int64_t other : *members)
       if (!alike(device, other)) return false;
@@ -192,10 +197,47 @@ std::optional<Choice> Partitioner::rows_candidate(OpId id, const IndexRule& rule
   return choice;
 }
 
-Choice Partitioner::candidate(OpId id, const IndexRule& rule,
-                              const std::vector<std::size_t>& order) {
+// Lines that a device needs as a whole may be gathered, or dealt out among the devices as a whole.
+std::vector<Partitioner::Lines> Partitioner::ways_along_lines(OpId id, const IndexRule& rule) {
+  if (rules_.line(id)) return {Lines::split, Lines::gathered, Lines::dealt_out};
+  if (std::ranges::any_of(
+          rule.factors, [](const Factor& f) { return f.kind == FactorKind::whole && f.size > 1; }))
+    return {Lines::split, Lines::dealt_out};
+  return {Lines::split};
+}
+
+// Takes away the axes that split lines; where lines are dealt out, they split the longest other
+// factor that they divide.
+void Partitioner::free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes& axes) {
+  if (lines == Lines::split) return;
+  AxisList taken;
+  for (std::size_t f = 0; f < axes.size(); ++f)
+    if (rule.factors[f].kind == FactorKind::whole || (rules_.line(id) && rules_.line(id)->dim == f))
+      for (const SplitDigit& d : std::exchange(axes[f], {})) taken.push_back(d);
+  if (taken.empty() || lines == Lines::gathered) return;
+  const FactorAxes before = axes;
+  std::int64_t longest = 0;
+  for (std::size_t f = 0; f < axes.size(); ++f) {
+    const std::int64_t share = rule.factors[f].size / total(before[f]);
+    if (rule.factors[f].kind != FactorKind::parallel || share <= longest ||
+        (rules_.line(id) && rules_.line(id)->dim == f) ||
+        rule.factors[f].size % (total(before[f]) * total(taken)) != 0)
+      continue;
+    FactorAxes tried = before;
+    tried[f].insert(tried[f].end(), taken.begin(), taken.end());
+    const AxisList wanted = tried[f];
+    make_legal(id, rule, tried);
+    if (tried[f] != wanted) continue;
+    longest = share;
+    axes = std::move(tried);
+  }
+}
+
+Choice Partitioner::candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,
+                              Lines lines) {
   const Op& op = from_.op(id);
   Choice choice;
+  choice.line = rules_.line(id);
   choice.axes.resize(rule.factors.size());
   AxisList used;
   for (std::size_t i : order) {
@@ -218,7 +260,8 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
       }
     }
   }
-  make_legal(op, rule, choice.axes);
+  free_lines(id, rule, lines, choice.axes);
+  make_legal(id, rule, choice.axes);
   choice.whole =
       std::ranges::all_of(choice.axes, [](const AxisList& list) { return list.empty(); });
   auto split_of_dims = [&](const std::vector<DimRule>& dims, const Type& type) {
@@ -367,6 +410,10 @@ void Partitioner::price(const Op& op, const IndexRule& rule, Choice& choice) {
   const double work =
       op.def->cls == OpClass::contract ? 2 * steps / (bandwidth * kStepsPerByte) : 0;
   choice.cost = seconds + std::max(bytes / bandwidth, work);
+  if (choice.line) choice.cost += line_seconds(op, choice);
+  // What does not fit is the last resort.
+  constexpr double kTooLarge = 1e9;
+  if (bytes > static_cast<double>(memory_limit_)) choice.cost += kTooLarge;
 }
 
 }  // namespace heddle

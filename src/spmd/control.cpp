@@ -91,9 +91,10 @@ Verdict Partitioner::write_manual(OpId id) {
     return reason("a manual computation is over mesh @{} ({}), but the program is for @{} ({})",
                   plan.mesh->name, plan.mesh->mesh.str(), mesh_.name, mesh_.mesh.str());
   if (plan.mesh != nullptr && plan.mesh->device_ids != mesh_.device_ids)
-    return reason("a manual computation is over mesh @{}, whose devices come in another order than "
-                  "those of @{}",
-                  plan.mesh->name, mesh_.name);
+    return reason(
+        "a manual computation is over mesh @{}, whose devices come in another order than "
+        "those of @{}",
+        plan.mesh->name, mesh_.name);
   // How a value lies outside and inside of the body.
   auto both = [&](ValueId outside, ValueId inside, const Sharding& said) {
     if (!type_of(outside).is_tensor()) return std::pair(split_id(Split{}), split_id(Split{}));

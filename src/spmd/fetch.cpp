@@ -35,13 +35,6 @@ ValueId Partitioner::fetch(ValueId local, const Window& window) {
   return w_.masked(part, window.dim, begin, window.size, window.fill);
 }
 
-std::string Partitioner::axis_names(const AxisList& axes) const {
-  std::string names;
-  for (const SplitDigit& d : axes)
-    names += (names.empty() ? "" : ", ") + mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].name;
-  return names;
-}
-
 // All parts of so many bytes on every device of the axes.
 double Partitioner::gather_seconds(double bytes, const AxisList& axes) const {
   double seconds = 0;
@@ -54,26 +47,16 @@ double Partitioner::gather_seconds(double bytes, const AxisList& axes) const {
   return seconds;
 }
 
-void Partitioner::record_edge(const Window& window, const Type& edge, const Type& of,
-                              MoveKind kind) {
-  double seconds = 0;
-  for (const SplitDigit& d : window.axes) {
-    const Link& link = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].link;
-    seconds = link.latency + static_cast<double>(edge.bytes()) / std::max(link.bandwidth, 1.0);
-  }
-  result_.communications.push_back({kind, axis_names(window.axes), edge.bytes(), seconds, current_,
-                                    fmt::format("{} of {}", edge.str(), of.str()), depth_});
-}
-
 ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
                                       std::int64_t high) {
   const std::int64_t pieces = total(window.axes);
   const std::int64_t block = (window.size + pieces - 1) / pieces;
-  const Type type = w_.type(local);
   std::vector<ValueId> parts;
   auto from = [&](std::int64_t hop, std::int64_t count, bool tail) {
     const ValueId edge = w_.slice(local, window.dim, tail ? block - count : 0, count);
-    record_edge(window, w_.type(edge), type, MoveKind::halo_exchange);
+    const Type sent = w_.type(edge);
+    tell(MoveKind::halo_exchange, window.axes, sent, sent.bytes(),
+         link_seconds(window.axes, sent.bytes()));
     return w_.permute(edge, w_.shift_pairs(window.axes, tail ? hop : -hop));
   };
   for (std::int64_t hop = (low + block - 1) / block; hop >= 1; --hop)
@@ -107,7 +90,8 @@ ValueId Partitioner::fetch_mirrored(ValueId local, const Window& window) {
     if (!reach_of(shifted).near) return kNone;
     local = fetch_neighbours(local, shifted, room, 0);
   }
-  record_edge(window, w_.type(local), w_.type(local), MoveKind::permute);
+  const Type sent = w_.type(local);
+  tell(MoveKind::permute, window.axes, sent, sent.bytes(), link_seconds(window.axes, sent.bytes()));
   return w_.permute(local, w_.mirror_pairs(window.axes));
 }
 

@@ -93,8 +93,7 @@ Expected<std::vector<Array>> interpret_on_mesh(const Spmd& spmd, const SpmdFunct
   for (std::int64_t device = 0; device < devices; ++device) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const MeshDecl& on = spmd.program.meshes[function.argument_meshes[i]];
-      inputs.push_back(
-          part_of(arguments[i], function.arguments[i], on, position_of(on, device)));
+      inputs.push_back(part_of(arguments[i], function.arguments[i], on, position_of(on, device)));
       operands.push_back(grid.add_arg(main.body, grid.intern(inputs.back().type())));
     }
     for (TypeId t : local->results) results.push_back(t);

@@ -101,7 +101,9 @@ ValueId Partitioner::delivered(ValueId local, const Piece& piece, const Window& 
   for (const Delivery& run : plan) {
     ValueId sent = w_.slice(local, place.dim, (piece.from + run.first) % have, run.count);
     if (run.from != run.to) {
-      record_edge(place, w_.type(sent), w_.type(local), MoveKind::permute);
+      const Type run_type = w_.type(sent);
+      tell(MoveKind::permute, place.axes, run_type, run_type.bytes(),
+           link_seconds(place.axes, run_type.bytes()));
       sent = w_.permute(sent, w_.pair(place.axes, run.from, run.to));
     }
     const std::int64_t low = (piece.to + run.first) % place.count;

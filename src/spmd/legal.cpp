@@ -44,7 +44,8 @@ IndexRule with_whole_windows(const IndexRule& rule, const FactorAxes& axes) {
 }
 
 // Leaves out splits that the op cannot be written for.
-void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes) {
+void Partitioner::make_legal(OpId id, const IndexRule& rule, FactorAxes& axes) {
+  const Op& op = from_.op(id);
   auto empty = [&](ValueId v) { return type_of(v).is_tensor() && type_of(v).elements() == 0; };
   bool nothing = std::ranges::any_of(from_.operands(op), empty);
   for (std::size_t i = 0; i < op.result_count; ++i) nothing = nothing || empty(from_.result(op, i));
@@ -99,7 +100,7 @@ void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& ax
       for (const DimRule& dim : rule.operands[i].dims) good = good && !touches(dim, f);
     for (std::size_t i = 0; i < op.result_count; ++i)
       check(rule.results[i].dims, type_of(from_.result(op, i)), op.operand_count + i, false);
-    if (!good || !uniform(op, rule, f, axes)) axes[f].clear();
+    if (!good || (!rules_.line(id) && !uniform(op, rule, f, axes))) axes[f].clear();
   }
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/clone.h"
+#include "ir/scan.h"
 #include "spmd/partitioner.h"
 
 namespace heddle {
@@ -42,6 +43,7 @@ Verdict Partitioner::write_local(OpId id, const IndexRule& rule, const Choice& c
   for (std::size_t i = 0; i < op.operand_count; ++i)
     operands.push_back(get(from_.operands(op)[i], choice.operands[i]));
   if (choice.rows >= 0) return write_rows(op, choice, operands[0]);
+  if (choice.line) return write_line(op, rule, choice, std::move(operands));
   neutralise(op, rule, choice, operands);
   if (const int f = joined_factor(from_, op);
       f >= 0 && !choice.axes[static_cast<std::size_t>(f)].empty())
@@ -87,15 +89,7 @@ void Partitioner::neutralise(const Op& op, const IndexRule& rule, const Choice& 
     const Type type = w_.type(operands[i]);
     if (part.starts_results && rule.combine.op) {
       const Array neutral = neutral_array(*rule.combine.op, Type::tensor(type.dtype, {}));
-      const OpId source = from_.value(from_.operands(op)[i]).op;
-      const Attr* value = source == kNone || !from_.op(source).def->name.ends_with(".constant")
-                              ? nullptr
-                              : from_.attr(from_.op(source), "value");
-      const Array* known = value == nullptr ? nullptr : value->get<Array>();
-      const bool is_neutral = known != nullptr && known->elements() > 0 &&
-                              (known->is_splat() || known->elements() == 1) &&
-                              std::ranges::equal(known->element(0), neutral.element(0));
-      if (!is_neutral)
+      if (!is_neutral(from_, from_.operands(op)[i], *rule.combine.op))
         operands[i] = w_.select(w_.over(w_.is_first(axes), Type::tensor(DType::i1, type.shape)),
                                 operands[i], w_.over(w_.constant(neutral), type));
       continue;
@@ -149,10 +143,8 @@ Verdict Partitioner::write_reduced_again(const Op& op, const Choice& choice, con
     Shape row = type.shape;
     row.insert(row.begin(), 1);
     again.push_back(w_.all_gather(w_.reshape(part, row), 0, axes));
-    result_.communications.push_back({MoveKind::all_gather, axis_names(axes),
-                                      type.bytes() * (total(axes) - 1),
-                                      gather_seconds(static_cast<double>(type.bytes()), axes),
-                                      current_, fmt::format("partial {}", type.str()), depth_});
+    tell(MoveKind::all_gather, axes, type, type.bytes() * (total(axes) - 1),
+         gather_seconds(static_cast<double>(type.bytes()), axes));
   }
   again.insert(again.end(), operands.begin() + op.result_count, operands.end());
   const OpId made = out_.add_op(w_.at, *op.def, again, types, {{"dimensions", integer_list({0})}},

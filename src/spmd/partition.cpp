@@ -118,7 +118,8 @@ Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
     HEDDLE_TRY(Propagation layouts, propagate(program, function, rules, how));
     spmd.propagate_seconds += seconds_since(begun);
     const auto propagated = Clock::now();
-    Partitioner one(program, spmd.program, function, rules, program.meshes[mesh], layouts);
+    Partitioner one(program, spmd.program, function, rules, program.meshes[mesh], layouts,
+                    options.memory_limit);
     HEDDLE_TRY(SpmdFunction info, one.run());
     info.mesh = mesh;
     info.conflicts = std::move(layouts.conflicts);

@@ -70,13 +70,15 @@ Route Routes::planned(int from, int to, std::int64_t bits) {
 // ---- values
 
 Partitioner::Partitioner(const Program& from, Program& to, const Function& function,
-                         RuleCache& rules, const MeshDecl& mesh, const Propagation& layouts)
+                         RuleCache& rules, const MeshDecl& mesh, const Propagation& layouts,
+                         std::int64_t memory_limit)
     : from_(from),
       out_(to),
       function_(function),
       rules_(rules),
       mesh_(mesh),
       layouts_(layouts),
+      memory_limit_(memory_limit),
       routes_(splits_, mesh.mesh, from.axes),
       w_(to, mesh),
       forms_(from.value_count()),

@@ -75,13 +75,14 @@ struct Choice {
   std::vector<int> operands, results;  // splits
   bool whole = true;                   // on every device, from whole operands
   int rows = -1;  // a slice along a split dimension: each device gives what it has of it
+  std::optional<Line> line;
   double cost = 0;
 };
 
 class Partitioner {
  public:
   Partitioner(const Program& from, Program& to, const Function& function, RuleCache& rules,
-              const MeshDecl& mesh, const Propagation& layouts);
+              const MeshDecl& mesh, const Propagation& layouts, std::int64_t memory_limit);
 
   // Adds the function to the program.
   Expected<SpmdFunction> run();
@@ -129,22 +130,29 @@ class Partitioner {
   Verdict write_return(const Op& op, const std::vector<int>& splits, std::string_view name);
   std::vector<RegionId> cloned_regions(const Op& op);
 
-  // ---- choose.cpp, legal.cpp
+  // ---- choose.cpp
   const Choice& choose(OpId id, const IndexRule& rule);
   Choice chosen(OpId id, const IndexRule& rule);
-  Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order);
+  // What becomes of lines that are split.
+  enum class Lines : std::uint8_t { split, gathered, dealt_out };
+  std::vector<Lines> ways_along_lines(OpId id, const IndexRule& rule);
+  void free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes& axes);
+  Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,
+                   Lines lines);
   bool stays_inside(const Op& op, const FactorAxes& axes) const;
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
+  double gather_seconds(double bytes, const AxisList& axes) const;
+  void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
+  void price(const Op& op, const IndexRule& rule, Choice& choice);
+  const Split* split_for(const Op& op, std::size_t value);
+
+  // ---- legal.cpp
   std::optional<std::array<OpPiece, 2>> two_pieces(const Op& op, const IndexRule& rule,
                                                    std::size_t factor,
                                                    const FactorAxes& axes) const;
   void take_all_of(const Op& op, const IndexRule& rule, Choice& choice);
-  double gather_seconds(double bytes, const AxisList& axes) const;
-  void make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes);
+  void make_legal(OpId id, const IndexRule& rule, FactorAxes& axes);
   bool uniform(const Op& op, const IndexRule& rule, std::size_t factor, const FactorAxes& axes);
-  void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
-  void price(const Op& op, const IndexRule& rule, Choice& choice);
-  const Split* split_for(const Op& op, std::size_t value);
 
   // ---- local_op.cpp
   Verdict write_local(OpId id, const IndexRule& rule, const Choice& choice);
@@ -184,6 +192,40 @@ class Partitioner {
   Window joined_window(const Op& op, const AxisList& axes, std::size_t operand) const;
   Verdict write_concatenate(const Op& op, const Choice& choice, std::vector<ValueId> operands);
 
+  // ---- lines.cpp: ops along lines
+  double link_seconds(const AxisList& axes, std::int64_t bytes) const;
+  double line_seconds(const Op& op, const Choice& choice);
+  const Route& totals_route(const Type& totals, std::size_t dim, const AxisList& axes);
+  void tell(MoveKind kind, const AxisList& axes, const Type& sent, std::int64_t bytes,
+            double seconds);
+  Verdict write_line(const Op& op, const IndexRule& rule, const Choice& choice,
+                     std::vector<ValueId> operands);
+  ValueId local_scan(const Op& op, const Line& line, std::vector<ValueId> operands);
+  Verdict write_scan(const Op& op, ReduceOp combine, const Choice& choice,
+                     std::vector<ValueId> operands);
+
+  // ---- sort_lines.cpp
+  struct SplitSort {
+    const Op& op;
+    std::size_t dim;
+    AxisList axes;           // over which lines are dealt out
+    std::int64_t size = 0;   // of a whole line
+    std::int64_t block = 0;  // of a part
+    Type lines = {};         // that one device has, as their places
+    bool by_bits = false;    // devices exchange whose positions differ in one bit
+    double seconds = 0;      // that it takes
+    bool uneven() const { return size != block * total(axes); }
+  };
+  SplitSort split_sort(const Op& op, const Choice& choice);
+  double sort_seconds(std::int64_t bytes, std::int64_t length) const;
+  Verdict write_sort(const Op& op, const Choice& choice, std::vector<ValueId> operands);
+  std::vector<ValueId> in_order(const SplitSort& sort, std::vector<ValueId> values,
+                                bool places_first);
+  RegionId order_of_places(const std::vector<ValueId>& values, std::int64_t least);
+  std::vector<ValueId> exchanged_with_neighbours(const SplitSort& sort,
+                                                 std::vector<ValueId> values);
+  std::vector<ValueId> exchanged_by_bits(const SplitSort& sort, std::vector<ValueId> values);
+
   // ---- fetch.cpp: windows of a dimension that is dealt out in blocks
   struct Reach {
     std::int64_t low = 0, high = 0;
@@ -195,9 +237,6 @@ class Partitioner {
                            std::int64_t high);
   ValueId fetch_mirrored(ValueId local, const Window& window);
   ValueId fetch_whole(ValueId local, const Window& window);
-  std::string axis_names(const AxisList& axes) const;
-  // Lists what one device gets from another.
-  void record_edge(const Window& window, const Type& edge, const Type& of, MoveKind kind);
 
   // ---- control.cpp
   Verdict write_loop(OpId id);
@@ -212,6 +251,7 @@ class Partitioner {
   RuleCache& rules_;
   const MeshDecl& mesh_;
   const Propagation& layouts_;
+  std::int64_t memory_limit_;
   SplitTable splits_;
   Routes routes_;
   Writer w_;
