@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "ir/clone.h"
 #include "ir/replica_groups.h"
@@ -95,7 +96,7 @@ int Partitioner::resting(ValueId v) {
 }
 
 void Partitioner::define(ValueId v, int split, ValueId local) {
-  forms_[v].push_back({split, local});
+  forms_[v].push_back({split, local, scope_});
   trail_.push_back(v);
 }
 
@@ -158,6 +159,11 @@ ValueId Partitioner::get(ValueId v, int split) {
   HEDDLE_CHECK(best != nullptr, "value {} is used before it is there", v);
   int at = best->split;
   ValueId local = best->local;
+  // What does not change in a loop is brought there before it.
+  const std::size_t here = std::exchange(scope_, home_of(*best));
+  const int depth = depth_;
+  for (std::size_t s = scope_; s < here; ++s) --depth_;
+  w_.at = scopes_[scope_].at;
   const Route route = routes_.find(at, split, bits(type_of(v).dtype));
   for (const Route::Step& step : route.steps) {
     const std::size_t before = out_.region(w_.at).ops.size();
@@ -166,7 +172,17 @@ ValueId Partitioner::get(ValueId v, int split) {
     at = step.to;
     define(v, at, local);
   }
+  scope_ = here;
+  depth_ = depth;
+  w_.at = scopes_[scope_].at;
   return local;
+}
+
+// The outermost region from which only loops lead to the one that is being written.
+std::size_t Partitioner::home_of(const Form& form) const {
+  std::size_t scope = scope_;
+  while (scope > form.scope && scopes_[scope].loop) --scope;
+  return scope;
 }
 
 namespace {
@@ -245,6 +261,7 @@ Expected<SpmdFunction> Partitioner::run() {
   head.loc = location(function_.loc);
   head.body = out_.add_region();
   w_.at = head.body;
+  scopes_.push_back({head.body, false});
   for (ValueId v : from_.region(function_.body).args) {
     const int split = resting(v);
     const Type local = local_type(type_of(v), splits_[split]);

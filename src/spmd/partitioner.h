@@ -101,6 +101,12 @@ class Partitioner {
   struct Form {
     int split;
     ValueId local;
+    std::size_t scope;  // that it is written in
+  };
+  // A region that is being written.
+  struct Scope {
+    RegionId at;
+    bool loop;
   };
 
   // ---- partitioner.cpp: values
@@ -109,6 +115,7 @@ class Partitioner {
   int whole_id(ValueId v);
   int resting(ValueId v);  // where propagation wants it
   void define(ValueId v, int split, ValueId local);
+  std::size_t home_of(const Form& form) const;
   ValueId get(ValueId v, int split);
   bool write_cheap(ValueId v, int split);
   const Form* cheapest(ValueId v, int split, double* seconds);
@@ -242,8 +249,10 @@ class Partitioner {
   Verdict write_loop(OpId id);
   Verdict write_branch(OpId id);
   Verdict write_manual(OpId id);
+  // `kept` are the values from around a loop that its arguments stay equal to; kNone for others.
   Expected<RegionId> write_region(RegionId region, const std::vector<int>& args,
-                                  const std::vector<int>& returned);
+                                  const std::vector<int>& returned, bool loop,
+                                  const std::vector<ValueId>& kept = {});
 
   const Program& from_;
   Program& out_;
@@ -264,8 +273,10 @@ class Partitioner {
       choices_;
   SpmdFunction result_;
   OpId current_ = kNone;
-  int depth_ = 0;
-  int manual_ = 0;  // inside bodies that are written per device
+  std::vector<Scope> scopes_;  // the function's first
+  std::size_t scope_ = 0;      // that ops are written to
+  int depth_ = 0;              // loops around it
+  int manual_ = 0;             // inside bodies that are written per device
 };
 
 }  // namespace heddle

@@ -219,6 +219,34 @@ TEST(Communication, AKernelsGradientIsSummedOverThePartsOfAnImage) {
   }
 }
 
+// Weights that every round uses are gathered once, before the loop; they come in from around it or
+// are handed on by every round.
+TEST(Communication, WhatALoopDoesNotChangeIsGatheredBeforeIt) {
+  for (bool carried : {false, true}) {
+    Builder b("loop");
+    const Type x = f32({1024, 64}), w = f32({64, 64}), count = Type::tensor(DType::i32, {});
+    b.function("main", {x, w}, [&](const Vars& in) -> Vars {
+      Vars start = {b.full(count, 0), in[0]};
+      if (carried) start.push_back(in[1]);
+      const Vars out = b.while_loop(
+          start, [&](const Vars& v) { return b.compare("LT", v[0], b.full(count, 3)); },
+          [&](const Vars& v) -> Vars {
+            Vars next = {v[0] + 1.0, b.op("tanh", {b.dot(v[1], carried ? v[2] : in[1])})};
+            if (carried) next.push_back(v[2]);
+            return next;
+          });
+      return {out[1]};
+    });
+    const Program program = b.finish().value();
+    const Spmd spmd =
+        on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}}), argument(1, {{"x"}, {}})});
+    EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over x", 1}}));
+    ASSERT_EQ(spmd.functions[0].communications.size(), 1U);
+    EXPECT_EQ(spmd.functions[0].communications[0].depth, 0);
+    EXPECT_LT(difference(program, spmd), 1e-4);
+  }
+}
+
 // What is said of a matrix product alone reaches all of a chain of ops.
 TEST(Propagation, FollowsReshapesAndTransposes) {
   Builder b("chain");
