@@ -18,7 +18,7 @@ Var cumulative(Builder& b, Var x, std::size_t dim, bool backward, std::string_vi
   const Type scalar = Type::tensor(x.type().dtype, {});
   const RegionId body = b.region(
       {scalar, scalar}, [&](const Vars& in) -> Vars { return {b.op(combiner, {in[0], in[1]})}; });
-  return b.ops("reduce_window", {x, b.full(scalar, start)}, {x.type()},
+  return b.ops("reduce_window", {x, b.broadcast(b.full(scalar, start), {})}, {x.type()},
                {{"window_dimensions", Attr{window}}, {"padding", Attr{padding}}}, {body})[0];
 }
 
