@@ -65,6 +65,13 @@ struct RunOptions {
   ThreadPool* pool = nullptr;
 };
 
+// The most memory that values take at a time, results included and arguments not.
+struct PeakMemory {
+  std::int64_t bytes = 0;
+  std::string where;                 // the largest of them is computed
+  std::vector<std::string> largest;  // lines: "64.0 MB  tensor<4096x4096xf32>  exp at f.mlir:3:5"
+};
+
 class ExecutableState;
 
 class Executable {
@@ -83,8 +90,8 @@ class Executable {
 
   // In the order in which they run; those inside of a loop or branch after it.
   const std::vector<StepInfo>& steps() const;
-  // The most memory that values take, results included and arguments not.
-  std::int64_t peak_bytes() const;
+  std::int64_t peak_bytes() const { return peak().bytes; }
+  const PeakMemory& peak() const;
   // A number for what it does: equal programs have equal ones, on every machine.
   std::uint64_t fingerprint() const;
   // Why the whole program is left to the interpreter; empty where it is compiled.

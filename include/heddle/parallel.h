@@ -18,7 +18,13 @@ using FactorAxes = std::vector<AxisList>;
 // as they are. All others are windows: they slide, have strides, offsets or holes.
 bool is_plain(const DimRule& dim, const std::vector<Factor>& factors, std::int64_t size);
 // The factor by which a window is placed: its dimension is split in blocks along with it; -1: none.
+// It is the window itself where that is wider than all of its places together.
 int placing_factor(const DimRule& dim, const std::vector<Factor>& factors);
+
+// Whether pieces of such a factor give partial results.
+inline bool gives_partial(FactorKind kind) {
+  return kind == FactorKind::reduce || kind == FactorKind::window;
+}
 
 // What the split of a dimension says of the factors; lists of factors that it says nothing of stay.
 // Digits that do not fit blocks of factors are left out.
@@ -28,16 +34,36 @@ void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const Dim
 DimSplit dim_split(const DimRule& dim, const std::vector<Factor>& factors, const FactorAxes& axes,
                    std::int64_t size);
 
+// ---- ops along lines
+
+// An op whose results at one place of a dimension depend on all of that line, or on all before it,
+// and that devices can do on parts of lines all the same: they tell each other what came before.
+struct Line {
+  enum class Kind : std::uint8_t { scan, sort } kind = Kind::scan;
+  std::size_t dim = 0;    // of the operands and results; the factor of the rule has this number
+  bool backward = false;  // a scan from the last element to the first
+};
+std::optional<Line> line_of(const Program& program, const Op& op);
+
 // ---- rules of a program, each made once
 
+// As devices need them: ops along lines go element by element.
 class RuleCache {
  public:
   explicit RuleCache(const Program& program) : program_(program) {}
-  const IndexRule& of(OpId op);
+  const IndexRule& of(OpId op) { return *entry(op).rule; }
+  const std::optional<Line>& line(OpId op) { return entry(op).line; }
 
  private:
+  struct Entry {
+    std::shared_ptr<const IndexRule> rule;
+    std::optional<Line> line;
+  };
+  const Entry& entry(OpId op);
+  std::shared_ptr<const IndexRule> elementwise(const Op& op);
+
   const Program& program_;
-  std::vector<std::shared_ptr<const IndexRule>> rules_;
+  std::vector<Entry> rules_;
   std::map<std::vector<std::uint32_t>, std::shared_ptr<const IndexRule>> elementwise_;
 };
 
@@ -50,11 +76,19 @@ struct Seed {
   Sharding sharding;
 };
 
+// A result that the next run of a function takes as an argument.
+struct Carried {
+  std::size_t argument = 0, result = 0;
+  friend bool operator==(const Carried&, const Carried&) = default;
+};
+
 struct PropagateOptions {
   std::uint32_t mesh = 0;   // into Program::meshes
   std::vector<Seed> seeds;  // instead of what the text says of these values
   // Arguments and results of which nothing is said stay whole.
   bool closed_boundary = false;
+  // These lie alike, as what a loop carries does. Where both are said, the argument's word counts.
+  std::vector<Carried> carried = {};
 };
 
 // Where two wishes for one value or factor could not both be met.

@@ -12,9 +12,13 @@ struct SpmdOptions {
   std::string mesh;         // of the program; empty: the one that its shardings name, or the first
   std::vector<Seed> seeds;  // for the functions that are public
   bool closed_boundary = false;
+  // What the next run of one function takes from the last one, so that it stays where it lies.
+  std::string carrying;  // its name
+  std::vector<Carried> carried;
   // Collectives of equal kind become one up to so many bytes on a device.
   std::int64_t combine_bytes = std::int64_t{32} << 20;
-  // The most that arguments and results may take together on one device; more is refused.
+  // The most that arguments and results may take together on one device; more is refused. Ops are
+  // split further than it pays where their operands and results would take more.
   std::int64_t memory_limit = INT64_MAX;
 };
 

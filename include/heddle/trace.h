@@ -48,18 +48,22 @@ class TraceRecorder {
 
   // The whole trace as JSON. Bytes that are no UTF-8 are replaced.
   std::string json() const;
+  // The same for other processes of this machine, whose clock is the same: `absorb` takes what
+  // `shared` gave there, its lanes under their names here. Text that is none is left out.
+  std::string shared() const;
+  void absorb(std::string_view text);
 
   // Writes the trace; the file is either whole or as it was before.
   Verdict write(const std::filesystem::path& file) const;
 
  private:
   struct Event {
-    TraceLane lane;
-    std::string name, category;
-    TraceClock::time_point start;
-    TraceClock::duration duration;
-    TraceArgs args;
-    bool is_counter;
+    TraceLane lane = {};
+    std::string name = {}, category = {};
+    TraceClock::time_point start = {};
+    TraceClock::duration duration = {};
+    TraceArgs args = {};
+    bool is_counter = false;
   };
   struct Process {
     std::string name;

@@ -19,6 +19,12 @@ Json to_json(const TraceValue& value) {
   return std::visit([](const auto& v) { return Json(v); }, value);
 }
 
+TraceValue value_of(const Json& json) {
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number()) return json.get<double>();
+  return json.is_string() ? json.get<std::string>() : json.dump();
+}
+
 double microseconds(TraceClock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
@@ -107,6 +113,40 @@ std::string TraceRecorder::json() const {
                       {"otherData", {{"droppedEvents", dropped_}}},
                       {"traceEvents", std::move(list)}};
   return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string TraceRecorder::shared() const {
+  const std::scoped_lock lock(mutex_);
+  Json list = Json::array();
+  for (const Event& event : events_) {
+    const Process& process = processes_[static_cast<std::size_t>(event.lane.process)];
+    Json args = Json::array();
+    for (const auto& [name, value] : event.args)
+      args.push_back({name, std::visit([](const auto& v) { return Json(v); }, value)});
+    list.push_back({process.name, process.threads[static_cast<std::size_t>(event.lane.thread)],
+                    event.name, event.category, event.start.time_since_epoch().count(),
+                    event.duration.count(), event.is_counter, std::move(args)});
+  }
+  return list.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void TraceRecorder::absorb(std::string_view text) {
+  const Json list = Json::parse(text, nullptr, false);
+  if (!list.is_array()) return;
+  for (const Json& row : list) try {
+      Event event;
+      event.lane = lane(row.at(0).get<std::string>(), row.at(1).get<std::string>());
+      event.name = row.at(2).get<std::string>();
+      event.category = row.at(3).get<std::string>();
+      event.start = TraceClock::time_point(TraceClock::duration(row.at(4).get<std::int64_t>()));
+      event.duration = TraceClock::duration(row.at(5).get<std::int64_t>());
+      event.is_counter = row.at(6).get<bool>();
+      for (const Json& arg : row.at(7))
+        event.args.emplace_back(arg.at(0).get<std::string>(), value_of(arg.at(1)));
+      add(std::move(event));
+    } catch (const Json::exception&) {
+      // no event
+    }
 }
 
 Verdict TraceRecorder::write(const std::filesystem::path& file) const {

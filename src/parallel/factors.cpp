@@ -1,9 +1,8 @@
 // How the split of a dimension and the splits of an op's factors follow from each other.
 #include <algorithm>
+#include <cstdlib>
 
-#include "heddle/op.h"
 #include "heddle/parallel.h"
-#include "ir/rule_builder.h"
 
 namespace heddle {
 
@@ -30,16 +29,29 @@ bool is_plain(const DimRule& dim, const std::vector<Factor>& factors, std::int64
 }
 
 int placing_factor(const DimRule& dim, const std::vector<Factor>& factors) {
-  int place = -1;
+  int place = -1, window = -1;
+  auto span = [&](const IndexTerm& term) {
+    return std::abs(term.stride) * (factor_of(factors, term).size - 1);
+  };
+  std::int64_t reach = 0, widest = 0, unknown = 0;
   for (const IndexTerm& term : dim.terms) {
     const FactorKind kind = factor_of(factors, term).kind;
     if (term.divide != 1 || term.modulo != 0) return -1;
-    if (kind == FactorKind::whole || kind == FactorKind::window) continue;
-    if (factor_of(factors, term).size == 1) continue;
+    if (kind == FactorKind::whole) unknown = std::max(unknown, span(term));
+    if (kind == FactorKind::whole || factor_of(factors, term).size == 1) continue;
+    if (kind == FactorKind::window) {
+      if (span(term) > widest) window = term.factor;
+      widest = std::max(widest, span(term));
+      continue;
+    }
     if (place >= 0) return -1;  // two of them: which one is split is not for the dimension to say
     place = term.factor;
+    reach = span(term);
   }
-  return place;
+  // Data say where it lies, anywhere in most of the dimension: an update of a few rows.
+  if (2 * unknown > std::max(reach, widest)) return -1;
+  // A few places of a window that is nearly all of the dimension: a gradient by the kernel.
+  return window >= 0 && widest > reach ? window : place;
 }
 
 void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const DimSplit& split,
@@ -107,25 +119,6 @@ DimSplit dim_split(const DimRule& dim, const std::vector<Factor>& factors, const
   settled.dims.push_back(std::move(split));
   settled.settle();
   return settled.dims[0];
-}
-
-const IndexRule& RuleCache::of(OpId id) {
-  if (rules_.size() <= id) rules_.resize(program_.op_count());
-  std::shared_ptr<const IndexRule>& rule = rules_[id];
-  if (rule) return *rule;
-  const Op& op = program_.op(id);
-  if (op.def->index_rule != elementwise_index_rule || op.region_count > 0) {
-    rule = std::make_shared<const IndexRule>(index_rule(program_, op));
-    return *rule;
-  }
-  std::vector<std::uint32_t> key{op.operand_count};
-  for (ValueId v : program_.operands(op)) key.push_back(program_.value(v).type);
-  for (std::size_t i = 0; i < op.result_count; ++i)
-    key.push_back(program_.value(program_.result(op, i)).type);
-  std::shared_ptr<const IndexRule>& shared = elementwise_[key];
-  if (!shared) shared = std::make_shared<const IndexRule>(index_rule(program_, op));
-  rule = shared;
-  return *rule;
 }
 
 }  // namespace heddle

@@ -43,6 +43,8 @@ class Propagator {
     result_seeds_ = std::move(seeds.results);
     users_.resize(program_.value_count());
     collect(function_.body);
+    for (const Carried& c : options_.carried)
+      tie(kNone, {arguments()[c.argument], program_.operands(returning())[c.result]});
     tie_groups();
     for (std::size_t s = 0; s < sites_.size(); ++s)
       for (ValueId v : sites_[s].values) users_[v].push_back(static_cast<std::uint32_t>(s));
@@ -63,14 +65,22 @@ class Propagator {
     for (std::size_t i = 0; i < function_.results.size(); ++i) {
       // A closed result lies as its value says, and is whole where that says nothing.
       const bool follows = !options_.closed_boundary || program_.layout_of(returned[i]) != nullptr;
-      out.results.push_back(result_seeds_[i] ? *result_seeds_[i]
-                            : follows        ? out.splits[returned[i]]
-                                             : Split::whole(program_.type_of(returned[i])));
+      out.results.push_back(carried_to(i) != kNone ? out.splits[carried_to(i)]
+                            : result_seeds_[i]     ? *result_seeds_[i]
+                            : follows              ? out.splits[returned[i]]
+                                                   : Split::whole(program_.type_of(returned[i])));
     }
     return out;
   }
 
  private:
+  const std::vector<ValueId>& arguments() const { return program_.region(function_.body).args; }
+  // The argument that a result is carried to.
+  ValueId carried_to(std::size_t result) const {
+    for (const Carried& c : options_.carried)
+      if (c.result == result) return arguments()[c.argument];
+    return kNone;
+  }
   const Op& returning() const { return program_.op(program_.region(function_.body).ops.back()); }
 
   void activate(std::int64_t priority) {
@@ -231,9 +241,7 @@ class Propagator {
     }
   }
 
-  bool can_pass(const Factor& factor) const {
-    return factor.kind == FactorKind::parallel || factor.kind == FactorKind::reduce;
-  }
+  bool can_pass(const Factor& factor) const { return factor.kind != FactorKind::whole; }
 
   // The wish that carries most, for every factor. Wishes that go on where others end are one.
   std::vector<Wish> gather_wishes(const Site& site, std::string* conflict) {
@@ -349,6 +357,17 @@ Expected<Propagation> propagate(const Program& program, const Function& function
                                 const PropagateOptions& options) {
   if (function.body == kNone) return reason("function @{} has no body", function.name);
   if (options.mesh >= program.meshes.size()) return reason("the program has no such mesh");
+  const std::vector<ValueId>& arguments = program.region(function.body).args;
+  for (const Carried& c : options.carried) {
+    if (c.argument >= arguments.size() || c.result >= function.results.size())
+      return reason("result {} cannot be carried to argument {}: @{} has {} and {}", c.result,
+                    c.argument, function.name, function.results.size(), arguments.size());
+    const Type &from = program.type(function.results[c.result]),
+               &to = program.type_of(arguments[c.argument]);
+    if (!(from == to))
+      return reason("result {} of @{} is {}, and argument {}, to which it is carried, is {}",
+                    c.result, function.name, from.str(), c.argument, to.str());
+  }
   return Propagator(program, function, rules, options).run();
 }
 

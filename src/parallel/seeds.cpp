@@ -1,5 +1,7 @@
 #include "parallel/seeds.h"
 
+#include <algorithm>
+
 #include "heddle/op.h"
 #include "parallel/manual_splits.h"
 
@@ -24,6 +26,7 @@ class Seeder {
   }
 
  private:
+  const std::vector<ValueId>& arguments() const { return program_.region(function_.body).args; }
   const Op& returning() const { return program_.op(program_.region(function_.body).ops.back()); }
 
   ValueId returned(RegionId region, std::size_t i) const {
@@ -119,7 +122,7 @@ class Seeder {
   }
 
   Verdict seed_boundary() {
-    const std::vector<ValueId>& args = program_.region(function_.body).args;
+    const std::vector<ValueId>& args = arguments();
     out_.results.resize(function_.results.size());
     for (std::size_t i = 0; i < function_.result_layouts.size(); ++i)
       if (const ValueLayout* l = program_.layout(function_.result_layouts[i])) {
@@ -142,6 +145,7 @@ class Seeder {
         HEDDLE_TRY_VOID(seed(args[s.index], *layout));
       }
     }
+    seed_carried();
     if (options_.closed_boundary)
       for (ValueId v : args) state(v).closed.assign(state(v).closed.size(), true);
     // What is returned leans towards where the result is to lie.
@@ -154,6 +158,26 @@ class Seeder {
         s.later.dims = out_.results[i]->dims;
     }
     return yes();
+  }
+
+  bool is_seeded(std::size_t argument) const {
+    if (program_.layout_of(arguments()[argument]) != nullptr) return true;
+    return std::ranges::any_of(options_.seeds,
+                               [&](const Seed& s) { return !s.is_result && s.index == argument; });
+  }
+
+  // What is carried lies as the argument does; a word of the result is one of the argument.
+  void seed_carried() {
+    for (const Carried& c : options_.carried) {
+      State& s = state(arguments()[c.argument]);
+      std::optional<Split>& said = out_.results[c.result];
+      if (is_seeded(c.argument)) {
+        said = s.later;
+      } else if (said) {
+        s.later = *said;
+        s.closed.assign(s.closed.size(), true);
+      }
+    }
   }
 
   const Program& program_;

@@ -19,15 +19,15 @@ std::string megabytes(std::int64_t bytes) {
                            : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-// One line of what fills the memory: "  64.0 MB  tensor<4096x4096xf32>  exp at f.mlir:3:5".
+// One line of what fills the memory: "64.0 MB  tensor<4096x4096xf32>  exp at f.mlir:3:5".
 std::string buffer_line(const Program& program, const Slot& slot) {
   if (slot.value == kNone)
-    return fmt::format("\n  {}  room for a kernel or library", megabytes(slot.bytes));
+    return fmt::format("{}  room for a kernel or library", megabytes(slot.bytes));
   const Value& value = program.value(slot.value);
   const std::string type = program.type_of(slot.value).str();
-  if (value.op == kNone) return fmt::format("\n  {}  {}  an argument", megabytes(slot.bytes), type);
+  if (value.op == kNone) return fmt::format("{}  {}  an argument", megabytes(slot.bytes), type);
   const Op& op = program.op(value.op);
-  return fmt::format("\n  {}  {}  {} at {}", megabytes(slot.bytes), type, op.def->short_name(),
+  return fmt::format("{}  {}  {} at {}", megabytes(slot.bytes), type, op.def->short_name(),
                      program.where(op.loc));
 }
 
@@ -42,17 +42,22 @@ std::string where_of(const Program& program, const SlotTable& slots,
   return program.file;
 }
 
-Reason over_limit(const Program& program, const SlotTable& slots, std::int64_t needed,
-                  std::int64_t limit) {
+PeakMemory peak_of(const Program& program, const SlotTable& slots, std::int64_t bytes) {
   std::vector<SlotId> ids, largest;
   const MemoryPeak peak = memory_peak(slots.live_buffers(ids));
   for (std::size_t i : peak.buffers) largest.push_back(ids[i]);
+  PeakMemory memory{bytes, where_of(program, slots, largest), {}};
+  for (std::size_t i = 0; i < largest.size() && i < kMostNamed; ++i)
+    memory.largest.push_back(buffer_line(program, slots[largest[i]]));
+  return memory;
+}
+
+Reason over_limit(const PeakMemory& peak, std::int64_t needed, std::int64_t limit) {
   std::string text = fmt::format(
       "{}: memory: values need {} at once, arguments included, and the limit is {}; memory_limit "
       "sets it, `heddle run --memory 64GB` on the command line; the largest are",
-      where_of(program, slots, largest), megabytes(needed), megabytes(limit));
-  for (std::size_t i = 0; i < largest.size() && i < kMostNamed; ++i)
-    text += buffer_line(program, slots[largest[i]]);
+      peak.where, megabytes(needed), megabytes(limit));
+  for (const std::string& line : peak.largest) text += "\n  " + line;
   return Reason{std::move(text)};
 }
 
@@ -92,10 +97,10 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   Assembler assembler(state->compiled, options);
   state->steps = assembler.assemble_entry();
   const std::int64_t arena = assembler.slots.plan();
-  state->peak_bytes = arena + fresh_bytes(assembler.slots);
-  const std::int64_t needed = state->peak_bytes + argument_bytes(*state);
-  if (needed > options.memory_limit)
-    return over_limit(state->compiled.program, assembler.slots, needed, options.memory_limit);
+  state->peak =
+      peak_of(state->compiled.program, assembler.slots, arena + fresh_bytes(assembler.slots));
+  const std::int64_t needed = state->peak.bytes + argument_bytes(*state);
+  if (needed > options.memory_limit) return over_limit(state->peak, needed, options.memory_limit);
   add_dependences(state->steps, assembler.slots);
   state->slots = assembler.slots.all();
   state->infos = std::move(assembler.infos);

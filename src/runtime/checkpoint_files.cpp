@@ -37,6 +37,16 @@ bool is_file_dtype(DType dtype) {
   }
 }
 
+std::uint64_t number_in(const Json& json, const char* key) {
+  const auto found = json.is_object() ? json.find(key) : json.end();
+  return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+std::string text_in(const Json& json, const char* key) {
+  const auto found = json.is_object() ? json.find(key) : json.end();
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 // Four words at a time, so that the processor can work on all of them.
 std::uint64_t content_hash(std::string_view content) {
   std::uint64_t lanes[4] = {1, 2, 3, 4};

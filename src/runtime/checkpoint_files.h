@@ -11,13 +11,17 @@ namespace heddle::runtime {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr int kCheckpointFormat = 1;
+inline constexpr std::uint64_t kCheckpointFormat = 2;
 std::string data_file(std::size_t rank);   // rank-3.safetensors
 std::string piece_file(std::size_t rank);  // rank-3.json
 inline constexpr std::string_view kIndexFile = "index.json";
 
 // Files have no types of less than a byte, nor all of the others: those are kept as bytes.
 bool is_file_dtype(DType dtype);
+
+// Of files that may be anything: 0 or "" where there is no such entry.
+std::uint64_t number_in(const Json& json, const char* key);
+std::string text_in(const Json& json, const char* key);
 
 std::uint64_t content_hash(std::string_view content);
 

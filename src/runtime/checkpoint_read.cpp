@@ -1,8 +1,8 @@
 #include <algorithm>
+#include <fstream>
 
 #include "heddle/checkpoint.h"
 #include "heddle/log.h"
-#include "heddle/safetensors.h"
 #include "runtime/checkpoint_files.h"
 #include "runtime/checkpoint_places.h"
 
@@ -21,19 +21,30 @@ Expected<Json> parsed(const std::string& text, const fs::path& file) {
   return json;
 }
 
+Reason torn(const fs::path& file, std::uint64_t has, std::uint64_t saved) {
+  return reason("{} is torn: it has {} bytes, and {} were saved", file.string(), has, saved);
+}
+
+Expected<std::uint64_t> checked_size(const fs::path& folder, const Json& note,
+                                     const std::string& name) {
+  if (text_in(note, "file") != name)
+    return reason("{} does not list {}", (folder / kIndexFile).string(), name);
+  const std::uint64_t bytes = number_in(note, "bytes");
+  std::error_code error;
+  const auto has = fs::file_size(folder / name, error);
+  if (error) return reason("{} is missing or cannot be read", (folder / name).string());
+  if (has != bytes) return torn(folder / name, has, bytes);
+  return bytes;
+}
+
 // The content of a file of the checkpoint, as it was saved.
 Expected<std::string> checked_content(const fs::path& folder, const Json& note,
                                       const std::string& name) {
   const fs::path file = folder / name;
-  if (!note.is_object() || note.value("file", "") != name || !note["bytes"].is_number_unsigned() ||
-      !note["hash"].is_number_unsigned())
-    return reason("{} does not list {}", (folder / kIndexFile).string(), name);
+  HEDDLE_TRY(const std::uint64_t bytes, checked_size(folder, note, name));
   HEDDLE_TRY(std::string content, read_all(file));
-  const auto bytes = note["bytes"].get<std::uint64_t>();
-  if (content.size() != bytes)
-    return reason("{} is torn: it has {} bytes, and {} were saved", file.string(), content.size(),
-                  bytes);
-  if (content_hash(content) != note["hash"].get<std::uint64_t>())
+  if (content.size() != bytes) return torn(file, content.size(), bytes);
+  if (content_hash(content) != number_in(note, "hash"))
     return reason("{} is damaged: its bytes are not those that were saved", file.string());
   return content;
 }
@@ -54,36 +65,39 @@ bool is_before(const fs::path& a, const fs::path& b) {
 
 }  // namespace
 
-Expected<Checkpoint> Checkpoint::open(const fs::path& folder) {
+Expected<Checkpoint> Checkpoint::open(const fs::path& folder, CheckpointCheck check) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return reason("there is no checkpoint {}", folder.string());
   const fs::path index_file = folder / kIndexFile;
   HEDDLE_TRY(const std::string text, read_all(index_file));
   HEDDLE_TRY(const Json index, parsed(text, index_file));
-  if (index.value("format", 0) != kCheckpointFormat)
+  if (number_in(index, "format") != kCheckpointFormat)
     return reason("{} is of format {}, and this version reads {}", index_file.string(),
-                  index.value("format", 0), kCheckpointFormat);
-  const auto ranks = index.value("ranks", std::size_t{0});
+                  number_in(index, "format"), kCheckpointFormat);
+  const std::size_t ranks = number_in(index, "ranks");
   if (ranks == 0 || ranks > kMostFileRanks || !index.contains("files") ||
-      index["files"].size() != 2 * ranks)
+      !index["files"].is_array() || index["files"].size() != 2 * ranks)
     return reason("{} is torn: it does not list the files of {} ranks", index_file.string(), ranks);
   Checkpoint made;
-  made.where_ = folder.string();
+  made.folder_ = folder;
+  made.step_ = static_cast<std::int64_t>(number_in(index, "step"));
   for (std::size_t r = 0; r < ranks; ++r) {
-    HEDDLE_TRY(const std::string data,
-               checked_content(folder, index["files"][2 * r], data_file(r)));
-    HEDDLE_TRY(const std::string pieces,
-               checked_content(folder, index["files"][2 * r + 1], piece_file(r)));
-    HEDDLE_TRY(NamedArrays arrays, parse_safetensors(data));
-    auto& file = made.files_.emplace_back();
-    for (auto& [name, array] : arrays) file.emplace(name, std::move(array));
-    HEDDLE_TRY_VOID(made.read_rank(folder, r, pieces));
+    const Json &data = index["files"][2 * r], &pieces = index["files"][2 * r + 1];
+    HEDDLE_TRY(const std::uint64_t bytes, checked_size(folder, data, data_file(r)));
+    if (check == CheckpointCheck::all) HEDDLE_TRY_VOID(checked_content(folder, data, data_file(r)));
+    HEDDLE_TRY(const std::string text_of_pieces, checked_content(folder, pieces, piece_file(r)));
+    HEDDLE_TRY_VOID(made.read_rank(r, text_of_pieces, bytes));
   }
   return made;
 }
 
-Verdict Checkpoint::read_rank(const fs::path& folder, std::size_t rank, const std::string& text) {
-  const fs::path file = folder / piece_file(rank);
+bool Checkpoint::is_one(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / kIndexFile, error) || fs::exists(folder / data_file(0), error);
+}
+
+Verdict Checkpoint::read_rank(std::size_t rank, const std::string& text, std::uint64_t file_bytes) {
+  const fs::path file = folder_ / piece_file(rank);
   HEDDLE_TRY(const Json json, parsed(text, file));
   for (const auto& [name, entry] : json.items()) {
     HEDDLE_TRY(const Type type, type_from(entry));
@@ -91,21 +105,35 @@ Verdict Checkpoint::read_rank(const fs::path& folder, std::size_t rank, const st
     if (!(at->second.type == type))
       return reason("{}: value {} is {} here and {} elsewhere", file.string(), name, type.str(),
                     at->second.type.str());
-    if (!entry.contains("pieces")) continue;
+    if (!entry.contains("pieces") || !entry["pieces"].is_array()) continue;
     for (const Json& piece : entry["pieces"]) {
+      if (!piece.is_object()) return reason("{} lists no pieces of {}", file.string(), name);
       Piece made;
-      made.file = rank;
-      made.entry = piece.value("entry", "");
+      made.rank = rank;
+      made.at = number_in(piece, "at");
+      made.hash = number_in(piece, "hash");
       HEDDLE_TRY(made.box, box_from(piece.value("box", Json()), type));
-      const auto found = files_[rank].find(made.entry);
-      if (found == files_[rank].end() || static_cast<std::int64_t>(found->second.bytes().size()) !=
-                                             made.box.count() * byte_size(type.dtype))
-        return reason("{} has no piece {} of {} elements", (folder / data_file(rank)).string(),
-                      made.entry, made.box.count());
+      made.bytes = static_cast<std::uint64_t>(made.box.count() * byte_size(type.dtype));
+      if (made.at > file_bytes || made.bytes > file_bytes - made.at)
+        return reason("{} has no room for {} elements of value {}",
+                      (folder_ / data_file(rank)).string(), made.box.count(), name);
       at->second.pieces.push_back(std::move(made));
     }
   }
   return yes();
+}
+
+Expected<std::string> Checkpoint::read_piece(const Piece& piece, const std::string& name) const {
+  const fs::path file = folder_ / data_file(piece.rank);
+  std::ifstream stream(file, std::ios::binary);
+  std::string content(piece.bytes, '\0');
+  stream.seekg(static_cast<std::streamoff>(piece.at));
+  stream.read(content.data(), static_cast<std::streamsize>(piece.bytes));
+  if (!stream) return reason("{} is missing or cannot be read", file.string());
+  if (content_hash(content) != piece.hash)
+    return reason("{} is damaged: its bytes of value {} are not those that were saved",
+                  file.string(), name);
+  return content;
 }
 
 std::vector<std::string> Checkpoint::names() const {
@@ -123,12 +151,12 @@ Expected<Array> Checkpoint::read(const std::string& name, const Layout& layout,
                                  const CheckpointMesh& mesh, std::int64_t rank) const {
   if (rank < 0 || rank >= mesh.mesh.devices())
     return reason("there is no rank {} on a mesh of {} devices", rank, mesh.mesh.devices());
-  return gather(name, layout, coord_of(mesh.mesh, rank), mesh.axes);
+  return gather(name, layout, coord_of(mesh.mesh, mesh.position_of(rank)), mesh.axes);
 }
 
 Expected<Array> Checkpoint::read_whole(const std::string& name) const {
   const Type* wanted = type(name);
-  if (wanted == nullptr) return reason("checkpoint {} has no value {}", where_, name);
+  if (wanted == nullptr) return reason("checkpoint {} has no value {}", folder_.string(), name);
   const AxisRegistry axes = AxisRegistry::standard();
   HEDDLE_TRY(const Layout layout, whole_layout(*wanted, axes));
   HEDDLE_TRY(const Array flat, gather(name, layout, {}, axes));
@@ -138,7 +166,8 @@ Expected<Array> Checkpoint::read_whole(const std::string& name) const {
 Expected<Array> Checkpoint::gather(const std::string& name, const Layout& layout,
                                    const Coord& coord, const AxisRegistry& axes) const {
   const auto found = values_.find(name);
-  if (found == values_.end()) return reason("checkpoint {} has no value {}", where_, name);
+  if (found == values_.end())
+    return reason("checkpoint {} has no value {}", folder_.string(), name);
   const Value& value = found->second;
   if (!layout.partials().empty())
     return reason("value {} is wanted with a sum pending, which no checkpoint holds", name);
@@ -161,13 +190,14 @@ Expected<Array> Checkpoint::gather(const std::string& name, const Layout& layout
       std::int64_t count = 1;
       for (const auto& dim : both->a.dims) count *= static_cast<std::int64_t>(dim.size());
       got += count;
-      HEDDLE_TRY_VOID(copy_places(files_[piece.file].at(piece.entry).bytes(), both->a,
-                                  local.mutable_bytes(), both->b, size));
+      HEDDLE_TRY(const std::string content, read_piece(piece, name));
+      HEDDLE_TRY_VOID(copy_places(std::as_bytes(std::span(content)), both->a, local.mutable_bytes(),
+                                  both->b, size));
     }
   }
   if (got != wanted)
-    return reason("checkpoint {} has {} of the {} elements of value {} that are wanted", where_,
-                  got, wanted, name);
+    return reason("checkpoint {} has {} of the {} elements of value {} that are wanted",
+                  folder_.string(), got, wanted, name);
   return local;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/file.h"
@@ -15,6 +16,11 @@ namespace heddle {
 
 using namespace runtime;
 namespace fs = std::filesystem;
+
+std::int64_t CheckpointMesh::position_of(std::int64_t rank) const {
+  const auto found = std::ranges::find(device_ids, rank);
+  return found == device_ids.end() ? rank : found - device_ids.begin();
+}
 
 Expected<Layout> whole_layout(const Type& type, const AxisRegistry& axes) {
   LayoutParts parts;
@@ -82,7 +88,8 @@ Expected<RankFiles> files_of(const std::vector<CheckpointValue>& values, const C
                              std::size_t rank) {
   RankFiles files;
   NamedArrays arrays;
-  const Coord coord = coord_of(mesh.mesh, static_cast<std::int64_t>(rank));
+  const Coord coord = coord_of(mesh.mesh, mesh.position_of(static_cast<std::int64_t>(rank)));
+  std::uint64_t bytes = 0;  // of the pieces until here
   for (const CheckpointValue& value : values) {
     HEDDLE_TRY_VOID(check_value(value, mesh));
     Json entry = to_json(value.type);
@@ -97,13 +104,23 @@ Expected<RankFiles> files_of(const std::vector<CheckpointValue>& values, const C
                       part.type().str());
       HEDDLE_TRY(Array piece, dense_piece(value, part, boxes[b], mesh.axes));
       const std::string name = boxes.size() == 1 ? value.name : fmt::format("{}#{}", value.name, b);
-      entry["pieces"].push_back({{"entry", name}, {"box", to_json(boxes[b])}});
+      const auto raw = piece.bytes();
+      entry["pieces"].push_back(
+          {{"entry", name},
+           {"box", to_json(boxes[b])},
+           {"at", bytes},
+           {"hash", content_hash({reinterpret_cast<const char*>(raw.data()), raw.size()})}});
+      bytes += raw.size();
       arrays.emplace_back(name, std::move(piece));
     }
     if (files.pieces.contains(value.name)) return reason("value {} is given twice", value.name);
     files.pieces[value.name] = std::move(entry);
   }
   HEDDLE_TRY(files.data, format_safetensors(arrays));
+  // The pieces are the end of the file, in this order.
+  for (Json& entry : files.pieces)
+    for (Json& piece : entry["pieces"])
+      piece["at"] = piece["at"].get<std::uint64_t>() + files.data.size() - bytes;
   return files;
 }
 
@@ -117,8 +134,11 @@ Expected<FileNote> write_rank(const fs::path& folder, const std::vector<Checkpoi
                   content_hash(pieces)};
 }
 
-Verdict write_index(const fs::path& folder, const std::vector<FileNote>& notes) {
-  Json index = {{"format", kCheckpointFormat}, {"ranks", notes.size()}, {"files", Json::array()}};
+Verdict write_index(const fs::path& folder, const std::vector<FileNote>& notes, std::int64_t step) {
+  Json index = {{"format", kCheckpointFormat},
+                {"step", step},
+                {"ranks", notes.size()},
+                {"files", Json::array()}};
   for (std::size_t r = 0; r < notes.size(); ++r) {
     const FileNote& n = notes[r];
     index["files"].push_back(
@@ -192,7 +212,7 @@ Verdict make_folder(const fs::path& folder) {
 }
 
 Verdict save_with_others(const fs::path& folder, const std::vector<CheckpointValue>& values,
-                         const CheckpointMesh& mesh, Transport& transport) {
+                         const CheckpointMesh& mesh, Transport& transport, std::int64_t step) {
   if (transport.size() != mesh.mesh.devices())
     return reason("the mesh has {} devices, but {} ranks save a checkpoint", mesh.mesh.devices(),
                   transport.size());
@@ -204,7 +224,7 @@ Verdict save_with_others(const fs::path& folder, const std::vector<CheckpointVal
   Verdict saved = all_well(transport, note ? yes() : Verdict(note.why()), note ? *note : FileNote{},
                            "writing its part of the checkpoint", &notes);
   if (saved && first) {
-    saved = write_index(made, notes);
+    saved = write_index(made, notes, step);
     if (saved) saved = put_in_place(made, folder);
   }
   std::error_code error;
@@ -217,10 +237,10 @@ Verdict save_with_others(const fs::path& folder, const std::vector<CheckpointVal
 }  // namespace
 
 Verdict save_checkpoint(const fs::path& folder, const std::vector<CheckpointValue>& values,
-                        const CheckpointMesh& mesh, Transport* transport) {
+                        const CheckpointMesh& mesh, Transport* transport, std::int64_t step) {
   if (folder.filename().empty()) return reason("the checkpoint has no name");
   if (transport != nullptr && transport->size() > 1)
-    return save_with_others(folder, values, mesh, *transport);
+    return save_with_others(folder, values, mesh, *transport, step);
   const fs::path made = temporary_beside(folder);
   HEDDLE_TRY_VOID(make_folder(made));
   const auto save = [&]() -> Verdict {
@@ -229,7 +249,7 @@ Verdict save_checkpoint(const fs::path& folder, const std::vector<CheckpointValu
       HEDDLE_TRY(const FileNote note, write_rank(made, values, mesh, static_cast<std::size_t>(r)));
       notes.push_back(note);
     }
-    HEDDLE_TRY_VOID(write_index(made, notes));
+    HEDDLE_TRY_VOID(write_index(made, notes, step));
     return put_in_place(made, folder);
   };
   const Verdict saved = save();

@@ -216,7 +216,7 @@ Expected<std::vector<Array>> Executable::run(std::vector<Array> arguments,
     return reason(
         "{}: there is not enough memory: {:.1f} MB for values that are computed, beside the "
         "arguments",
-        state.compiled.program.file, static_cast<double>(state.peak_bytes) / 1e6);
+        state.compiled.program.file, static_cast<double>(state.peak.bytes) / 1e6);
   } catch (const Error& error) {
     return Reason{error.what()};
   }
@@ -229,7 +229,7 @@ Verdict Executable::finish_compiling() const {
 
 std::uint64_t Executable::fingerprint() const { return state_->fingerprint(); }
 const std::vector<StepInfo>& Executable::steps() const { return state_->infos; }
-std::int64_t Executable::peak_bytes() const { return state_->peak_bytes; }
+const PeakMemory& Executable::peak() const { return state_->peak; }
 const std::string& Executable::interpreted_because() const {
   return state_->compiled.interpreted_because;
 }

@@ -30,7 +30,7 @@ class ExecutableState {
   std::vector<SlotId> outputs;
   std::vector<Type> output_types, argument_types;
   std::vector<Array> constants;
-  std::int64_t peak_bytes = 0;
+  PeakMemory peak;
 
   std::int64_t arena_bytes = 0, scratch_stride = 0;
   std::size_t pointers = 0, collectives = 0;  // that a run needs room for

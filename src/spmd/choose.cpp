@@ -1,5 +1,6 @@
 // Which factors of an op are split: candidates from the splits of its values, the cheapest wins.
 #include <algorithm>
+#include <utility>
 
 #include "heddle/hash.h"
 #include "spmd/partitioner.h"
@@ -27,11 +28,6 @@ std::uint64_t attr_hash(const Attr& attr) {
   if (const auto* fields = attr.get<Attr::Struct>()) h = hash_combine(h, dict_hash(fields->fields));
   if (const auto* array = attr.get<Array>()) h = hash_combine(h, array->type().hash());
   return h;
-}
-
-bool touches(const DimRule& dim, std::size_t factor) {
-  return std::ranges::any_of(
-      dim.terms, [&](const IndexTerm& t) { return static_cast<std::size_t>(t.factor) == factor; });
 }
 
 // Regions that only the reduction they stand for matters of.
@@ -68,6 +64,7 @@ const Choice& Partitioner::choose(OpId id, const IndexRule& rule) {
     about.push_back(static_cast<int>(from_.value(from_.result(op, i)).type));
     about.push_back(resting(from_.result(op, i)));
   }
+  about.push_back(rules_.line(id) ? 1 : 0);
   for (int n : about) key = hash_combine(key, static_cast<std::uint64_t>(n));
   key = hash_combine(key, dict_hash(from_.attrs_of(op)));
   if (rule.combine.op) key = hash_combine(key, static_cast<std::uint64_t>(*rule.combine.op));
@@ -87,6 +84,7 @@ Choice Partitioner::chosen(OpId id, const IndexRule& rule) {
   const Op& op = from_.op(id);
   Choice best;  // whole
   best.axes.resize(rule.factors.size());
+  best.line = rules_.line(id);
   for (ValueId v : from_.operands(op)) best.operands.push_back(whole_id(v));
   for (std::size_t i = 0; i < op.result_count; ++i)
     best.results.push_back(whole_id(from_.result(op, i)));
@@ -119,14 +117,15 @@ Choice Partitioner::chosen(OpId id, const IndexRule& rule) {
     if (order != by_size) orders.push_back(std::move(order));
   }
   std::vector<FactorAxes> seen;
-  for (const auto& order : orders) {
-    Choice other = candidate(id, rule, order);
-    if (other.whole || std::ranges::find(seen, other.axes) != seen.end()) continue;
-    seen.push_back(other.axes);
-    if (meets && !stays_inside(op, other.axes)) continue;
-    price(op, rule, other);
-    if (other.cost < best.cost) best = std::move(other);
-  }
+  for (const auto& order : orders)
+    for (Lines lines : ways_along_lines(id, rule)) {
+      Choice other = candidate(id, rule, order, lines);
+      if (other.whole || std::ranges::find(seen, other.axes) != seen.end()) continue;
+      seen.push_back(other.axes);
+      if (meets && !stays_inside(op, other.axes)) continue;
+      price(op, rule, other);
+      if (other.cost < best.cost) best = std::move(other);
+    }
   if (auto other = rows_candidate(id, rule); other && other->cost < best.cost) best = *other;
   return best;
 }
@@ -161,10 +160,47 @@ std::optional<Choice> Partitioner::rows_candidate(OpId id, const IndexRule& rule
   return choice;
 }
 
-Choice Partitioner::candidate(OpId id, const IndexRule& rule,
-                              const std::vector<std::size_t>& order) {
+// Lines that a device needs as a whole may be gathered, or dealt out among the devices as a whole.
+std::vector<Partitioner::Lines> Partitioner::ways_along_lines(OpId id, const IndexRule& rule) {
+  if (rules_.line(id)) return {Lines::split, Lines::gathered, Lines::dealt_out};
+  if (std::ranges::any_of(
+          rule.factors, [](const Factor& f) { return f.kind == FactorKind::whole && f.size > 1; }))
+    return {Lines::split, Lines::dealt_out};
+  return {Lines::split};
+}
+
+// Takes away the axes that split lines; where lines are dealt out, they split the longest other
+// factor that they divide.
+void Partitioner::free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes& axes) {
+  if (lines == Lines::split) return;
+  AxisList taken;
+  for (std::size_t f = 0; f < axes.size(); ++f)
+    if (rule.factors[f].kind == FactorKind::whole || (rules_.line(id) && rules_.line(id)->dim == f))
+      for (const SplitDigit& d : std::exchange(axes[f], {})) taken.push_back(d);
+  if (taken.empty() || lines == Lines::gathered) return;
+  const FactorAxes before = axes;
+  std::int64_t longest = 0;
+  for (std::size_t f = 0; f < axes.size(); ++f) {
+    const std::int64_t share = rule.factors[f].size / total(before[f]);
+    if (rule.factors[f].kind != FactorKind::parallel || share <= longest ||
+        (rules_.line(id) && rules_.line(id)->dim == f) ||
+        rule.factors[f].size % (total(before[f]) * total(taken)) != 0)
+      continue;
+    FactorAxes tried = before;
+    tried[f].insert(tried[f].end(), taken.begin(), taken.end());
+    const AxisList wanted = tried[f];
+    make_legal(id, rule, tried);
+    if (tried[f] != wanted) continue;
+    longest = share;
+    axes = std::move(tried);
+  }
+}
+
+Choice Partitioner::candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,
+                              Lines lines) {
   const Op& op = from_.op(id);
   Choice choice;
+  choice.line = rules_.line(id);
   choice.axes.resize(rule.factors.size());
   AxisList used;
   for (std::size_t i : order) {
@@ -187,7 +223,8 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
       }
     }
   }
-  make_legal(op, rule, choice.axes);
+  free_lines(id, rule, lines, choice.axes);
+  make_legal(id, rule, choice.axes);
   choice.whole =
       std::ranges::all_of(choice.axes, [](const AxisList& list) { return list.empty(); });
   auto split_of_dims = [&](const std::vector<DimRule>& dims, const Type& type) {
@@ -209,9 +246,10 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
       split.dims[d].digits.clear();
       choice.operands[i] = split_id(std::move(split));
     }
+  take_all_of(op, rule, choice);
   AxisList pending;
-  for (std::size_t f = 0; f < rule.factors.size(); ++f)
-    if (rule.factors[f].kind == FactorKind::reduce)
+  for (std::size_t f = 0; f < rule.factors.size() && rule.combine.op; ++f)
+    if (gives_partial(rule.factors[f].kind))
       pending.insert(pending.end(), choice.axes[f].begin(), choice.axes[f].end());
   for (std::size_t i = 0; i < op.result_count; ++i) {
     Split split = split_of_dims(rule.results[i].dims, type_of(from_.result(op, i)));
@@ -226,115 +264,6 @@ Choice Partitioner::candidate(OpId id, const IndexRule& rule,
 int joined_factor(const Program& program, const Op& op) {
   if (op.def->name != "stablehlo.concatenate") return -1;
   return static_cast<int>(program.attr(op, "dimension")->get<Attr::Integer>()->value);
-}
-
-// Leaves out splits that the op cannot be written for.
-void Partitioner::make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes) {
-  auto empty = [&](ValueId v) { return type_of(v).is_tensor() && type_of(v).elements() == 0; };
-  bool nothing = std::ranges::any_of(from_.operands(op), empty);
-  for (std::size_t i = 0; i < op.result_count; ++i) nothing = nothing || empty(from_.result(op, i));
-  if (nothing) axes.assign(axes.size(), {});
-  for (std::size_t f = 0; f < axes.size(); ++f) {
-    if (axes[f].empty()) continue;
-    const Factor& factor = rule.factors[f];
-    const std::int64_t pieces = total(axes[f]);
-    const bool even = factor.size % pieces == 0;
-    if (joined_factor(from_, op) == static_cast<int>(f)) continue;  // see write_concatenate
-    bool good = factor.kind == FactorKind::parallel ||
-                (factor.kind == FactorKind::reduce && rule.combine.op.has_value());
-    auto check = [&](const std::vector<DimRule>& dims, const Type& type, bool result,
-                     bool left_out) {
-      for (std::size_t d = 0; d < dims.size() && good; ++d) {
-        if (!touches(dims[d], f)) continue;
-        const bool plain = is_plain(dims[d], rule.factors, type.shape[d]);
-        if (!plain &&
-            (result || left_out || placing_factor(dims[d], rule.factors) != static_cast<int>(f)))
-          good = false;
-        if (left_out && !even && factor.kind == FactorKind::reduce) good = false;
-        // Holes must lie alike in every piece.
-        for (const IndexTerm& t : dims[d].terms)
-          if (static_cast<std::size_t>(t.factor) == f &&
-              t.stride * ((factor.size + pieces - 1) / pieces) % dims[d].dilation != 0)
-            good = false;
-        // An uneven factor must be the slowest of its dimension.
-        if (plain && !even)
-          for (const IndexTerm& t : dims[d].terms) {
-            if (rule.factors[static_cast<std::size_t>(t.factor)].size == 1) continue;
-            if (static_cast<std::size_t>(t.factor) != f) good = false;
-            break;
-          }
-      }
-    };
-    for (std::size_t i = 0; i < op.operand_count; ++i)
-      check(rule.operands[i].dims, type_of(from_.operands(op)[i]), false,
-            rule.operands[i].outside == Outside::left_out);
-    // What regions take from around the op is there as a whole.
-    for (std::size_t i = op.operand_count; i < rule.operands.size() && good; ++i)
-      for (const DimRule& dim : rule.operands[i].dims) good = good && !touches(dim, f);
-    for (std::size_t i = 0; i < op.result_count; ++i)
-      check(rule.results[i].dims, type_of(from_.result(op, i)), true, false);
-    if (!good || !uniform(op, rule, f, axes)) axes[f].clear();
-  }
-}
-
-namespace {
-
-bool same_pieces(const std::vector<DimPiece>& a, const std::vector<DimPiece>& b) {
-  for (std::size_t d = 0; d < a.size(); ++d) {
-    if (a[d].digits.size() != b[d].digits.size() || a[d].low_margin != b[d].low_margin ||
-        a[d].high_margin != b[d].high_margin)
-      return false;
-    for (std::size_t k = 0; k < a[d].digits.size(); ++k)
-      if (a[d].digits[k].size != b[d].digits[k].size ||
-          a[d].digits[k].stride != b[d].digits[k].stride)
-        return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-// Whether all devices run the same op: the first and the second piece are alike.
-bool Partitioner::uniform(const Op& op, const IndexRule& rule, std::size_t factor,
-                          const FactorAxes& axes) {
-  if (op.def->edit_piece == nullptr) return true;
-  std::vector<FactorRange> ranges = all_ranges(rule);
-  for (std::size_t f = 0; f < ranges.size(); ++f) {
-    const std::int64_t n = total(axes[f]);
-    ranges[f].size = (rule.factors[f].size + n - 1) / n;
-  }
-  auto first = piece_of(from_, op, rule, ranges);
-  ranges[factor].begin = ranges[factor].size;
-  auto second = piece_of(from_, op, rule, ranges);
-  if (!first || !second || first->from_whole || second->from_whole) return false;
-  if (!(first->attrs == second->attrs) || first->shifts.size() != second->shifts.size())
-    return false;
-  for (std::size_t i = 0; i < first->operands.size(); ++i) {
-    if (!same_pieces(first->operands[i].dims, second->operands[i].dims)) return false;
-    if (i >= op.operand_count) continue;
-    for (std::size_t d = 0; d < first->operands[i].dims.size(); ++d) {
-      const DimRule& dim = rule.operands[i].dims[d];
-      const std::int64_t size = type_of(from_.operands(op)[i]).shape[d];
-      if (!touches(dim, factor) || is_plain(dim, rule.factors, size)) continue;
-      const DimPiece &one = first->operands[i].dims[d], &two = second->operands[i].dims[d];
-      if (one.digits.size() != 1) return false;
-      const Window window{
-          d,         axes[factor],          size,
-          one.start, two.start - one.start, (one.digits[0].size - 1) * one.digits[0].stride + 1,
-          kNone};
-      // What would have to come from everywhere is better brought as a whole, once for all.
-      if (!reach_of(window).near) return false;
-    }
-  }
-  for (std::size_t i = 0; i < first->results.size(); ++i)
-    if (!same_pieces(first->results[i].dims, second->results[i].dims)) return false;
-  for (std::size_t i = 0; i < first->shifts.size(); ++i) {
-    const IndexShift &a = first->shifts[i], &b = second->shifts[i];
-    if (a.clamps != b.clamps || a.low != b.low || a.high != b.high || a.size != b.size ||
-        a.elsewhere != b.elsewhere || (a.factor < 0 && a.begin != b.begin))
-      return false;
-  }
-  return true;
 }
 
 namespace {
@@ -424,6 +353,15 @@ void Partitioner::price(const Op& op, const IndexRule& rule, Choice& choice) {
     for (const Route::Step& step : route.steps) received += static_cast<double>(step.bytes);
     seconds += bandwidth > 0 ? std::min(route.seconds, received / bandwidth) : route.seconds;
   }
+  if (!rule.combine.op) {
+    // Partial results are gathered and combined once more.
+    const AxisList over = summed_axes(rule, choice.axes);
+    for (std::size_t i = 0; i < op.result_count && !over.empty(); ++i) {
+      const auto part = static_cast<double>(
+          local_type(type_of(from_.result(op, i)), splits_[choice.results[i]]).bytes());
+      seconds += gather_seconds(part, over);
+    }
+  }
   double steps = 1;
   for (std::size_t f = 0; f < rule.factors.size(); ++f)
     steps *= static_cast<double>(rule.factors[f].size) /
@@ -435,6 +373,10 @@ void Partitioner::price(const Op& op, const IndexRule& rule, Choice& choice) {
   const double work =
       op.def->cls == OpClass::contract ? 2 * steps / (bandwidth * kStepsPerByte) : 0;
   choice.cost = seconds + std::max(bytes / bandwidth, work);
+  if (choice.line) choice.cost += line_seconds(op, choice);
+  // What does not fit is the last resort.
+  constexpr double kTooLarge = 1e9;
+  if (bytes > static_cast<double>(memory_limit_)) choice.cost += kTooLarge;
 }
 
 }  // namespace heddle

@@ -7,6 +7,7 @@
 #include "heddle/op.h"
 #include "ir/clone.h"
 #include "ir/rule_builder.h"
+#include "spmd/unused.h"
 
 namespace heddle {
 
@@ -14,13 +15,13 @@ namespace {
 
 class Combiner {
  public:
-  Combiner(const Program& from, std::int64_t most_bytes) : from_(from), most_bytes_(most_bytes) {
+  Combiner(const Program& from, std::int64_t most_bytes)
+      : from_(from), most_bytes_(most_bytes), unused_(unused_ops(from)) {
     out_.name = from.name;
     out_.file = from.file;
     out_.attrs = from.attrs;
     out_.meshes = from.meshes;
     out_.axes = from.axes;
-    find_unused();
   }
 
   Program run() {
@@ -41,37 +42,6 @@ class Combiner {
     std::vector<OpId> ops;
     std::int64_t bytes = 0;
   };
-
-  // ---- what nobody uses
-
-  static bool has_effects(const Op& op) {
-    if (op.def->name == "stablehlo.partition_id") return false;
-    switch (op.def->cls) {
-      case OpClass::communicate:
-      case OpClass::control:
-      case OpClass::opaque:
-        return true;
-      default:
-        return op.result_count == 0 || op.region_count > 0;
-    }
-  }
-
-  // Users come after what they use.
-  void find_unused() {
-    uses_.assign(from_.value_count(), 0);
-    unused_.assign(from_.op_count(), false);
-    for (OpId id = 0; id < from_.op_count(); ++id)
-      for (ValueId v : from_.operands(from_.op(id))) ++uses_[v];
-    for (OpId id = static_cast<OpId>(from_.op_count()); id-- > 0;) {
-      const Op& op = from_.op(id);
-      bool used = has_effects(op);
-      for (std::size_t i = 0; i < op.result_count; ++i)
-        used = used || uses_[from_.result(op, i)] > 0;
-      if (used) continue;
-      unused_[id] = true;
-      for (ValueId v : from_.operands(op)) --uses_[v];
-    }
-  }
 
   // ---- copying
 
@@ -212,7 +182,6 @@ class Combiner {
   std::int64_t most_bytes_;
   Program out_;
   ValueMap values_;
-  std::vector<int> uses_;
   std::vector<bool> unused_;
   std::vector<LocId> locations_;
   std::map<std::string, Group> waiting_;

@@ -22,6 +22,7 @@ Partitioner::Reach Partitioner::reach_of(const Window& window) {
 }
 
 ValueId Partitioner::fetch(ValueId local, const Window& window) {
+  if (const ValueId mirrored = fetch_mirrored(local, window); mirrored != kNone) return mirrored;
   const Reach reach = reach_of(window);
   if (!reach.near) return fetch_whole(local, window);
   const std::int64_t last = window.begin + (total(window.axes) - 1) * window.step;
@@ -34,25 +35,28 @@ ValueId Partitioner::fetch(ValueId local, const Window& window) {
   return w_.masked(part, window.dim, begin, window.size, window.fill);
 }
 
+// All parts of so many bytes on every device of the axes.
+double Partitioner::gather_seconds(double bytes, const AxisList& axes) const {
+  double seconds = 0;
+  for (const SplitDigit& d : axes) {
+    const Link& link = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].link;
+    seconds +=
+        link.latency + bytes * static_cast<double>(d.extent - 1) / std::max(link.bandwidth, 1.0);
+    bytes *= static_cast<double>(d.extent);
+  }
+  return seconds;
+}
+
 ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
                                       std::int64_t high) {
   const std::int64_t pieces = total(window.axes);
   const std::int64_t block = (window.size + pieces - 1) / pieces;
-  const Type type = w_.type(local);
   std::vector<ValueId> parts;
   auto from = [&](std::int64_t hop, std::int64_t count, bool tail) {
     const ValueId edge = w_.slice(local, window.dim, tail ? block - count : 0, count);
-    const Type edge_type = w_.type(edge);
-    Route::Step step{0, MoveKind::halo_exchange, edge_type.bytes(), 0, ""};
-    for (const SplitDigit& d : window.axes) {
-      const MeshAxis& axis = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)];
-      step.over += (step.over.empty() ? "" : ", ") + axis.name;
-      step.seconds =
-          axis.link.latency + static_cast<double>(step.bytes) / std::max(axis.link.bandwidth, 1.0);
-    }
-    result_.communications.push_back({step.kind, step.over, step.bytes, step.seconds, current_,
-                                      fmt::format("{} of {}", edge_type.str(), type.str()),
-                                      depth_});
+    const Type sent = w_.type(edge);
+    tell(MoveKind::halo_exchange, window.axes, sent, sent.bytes(),
+         link_seconds(window.axes, sent.bytes()));
     return w_.permute(edge, w_.shift_pairs(window.axes, tail ? hop : -hop));
   };
   for (std::int64_t hop = (low + block - 1) / block; hop >= 1; --hop)
@@ -71,6 +75,24 @@ ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::
   const ValueId drift = w_.multiply(w_.position(window.axes), window.step - block);
   return w_.dynamic_slice(around, window.dim, w_.add(drift, w_.number(window.begin + low)),
                           window.count);
+}
+
+// A reversed dimension: blocks change places. Where they are uneven, each is brought to its end
+// first. kNone: the window is another one.
+ValueId Partitioner::fetch_mirrored(ValueId local, const Window& window) {
+  const std::int64_t pieces = total(window.axes);
+  const std::int64_t block = (window.size + pieces - 1) / pieces;
+  if (window.step != -block || window.count != block || window.begin != window.size - block)
+    return kNone;
+  const std::int64_t room = pieces * block - window.size;
+  if (room > 0) {
+    const Window shifted{window.dim, window.axes, window.size, -room, block, block, kNone};
+    if (!reach_of(shifted).near) return kNone;
+    local = fetch_neighbours(local, shifted, room, 0);
+  }
+  const Type sent = w_.type(local);
+  tell(MoveKind::permute, window.axes, sent, sent.bytes(), link_seconds(window.axes, sent.bytes()));
+  return w_.permute(local, w_.mirror_pairs(window.axes));
 }
 
 ValueId Partitioner::fetch_whole(ValueId local, const Window& window) {

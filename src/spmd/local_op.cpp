@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/clone.h"
+#include "ir/scan.h"
 #include "spmd/partitioner.h"
 
 namespace heddle {
@@ -12,14 +13,6 @@ bool is_split(const DimRule& dim, const FactorAxes& axes) {
   return std::ranges::any_of(dim.terms, [&](const IndexTerm& t) {
     return !axes[static_cast<std::size_t>(t.factor)].empty();
   });
-}
-
-AxisList reduced_axes(const IndexRule& rule, const FactorAxes& axes) {
-  AxisList all;
-  for (std::size_t f = 0; f < axes.size(); ++f)
-    if (rule.factors[f].kind == FactorKind::reduce)
-      all.insert(all.end(), axes[f].begin(), axes[f].end());
-  return all;
 }
 
 std::int64_t piece_size(const IndexRule& rule, const FactorAxes& axes, std::size_t f) {
@@ -35,16 +28,28 @@ bool is_lookup(const Op& op) {
 
 }  // namespace
 
+AxisList summed_axes(const IndexRule& rule, const FactorAxes& axes) {
+  AxisList all;
+  for (std::size_t f = 0; f < axes.size(); ++f)
+    if (gives_partial(rule.factors[f].kind)) all.insert(all.end(), axes[f].begin(), axes[f].end());
+  return all;
+}
+
+bool reduces_again(const Op& op) { return op.def->name == "stablehlo.reduce"; }
+
 Verdict Partitioner::write_local(OpId id, const IndexRule& rule, const Choice& choice) {
   const Op& op = from_.op(id);
   std::vector<ValueId> operands;
   for (std::size_t i = 0; i < op.operand_count; ++i)
     operands.push_back(get(from_.operands(op)[i], choice.operands[i]));
   if (choice.rows >= 0) return write_rows(op, choice, operands[0]);
+  if (choice.line) return write_line(op, rule, choice, std::move(operands));
   neutralise(op, rule, choice, operands);
   if (const int f = joined_factor(from_, op);
       f >= 0 && !choice.axes[static_cast<std::size_t>(f)].empty())
     return write_concatenate(op, choice, std::move(operands));
+  if (const AxisList axes = summed_axes(rule, choice.axes); !axes.empty() && !rule.combine.op)
+    return write_reduced_again(op, choice, axes, operands);
   bool plain = op.def->edit_piece == nullptr;
   for (std::size_t i = 0; i < op.operand_count && plain; ++i)
     for (std::size_t d = 0; d < rule.operands[i].dims.size(); ++d) {
@@ -53,7 +58,7 @@ Verdict Partitioner::write_local(OpId id, const IndexRule& rule, const Choice& c
           !is_plain(dim, rule.factors, type_of(from_.operands(op)[i]).shape[d]))
         plain = false;
     }
-  return plain ? write_plain(op, rule, choice, std::move(operands))
+  return plain ? write_plain(op, choice, operands)
                : write_piece(op, rule, choice, std::move(operands));
 }
 
@@ -77,22 +82,14 @@ ValueId Partitioner::fill_value(const Op& op, const IndexRule& rule, std::size_t
 // beyond the end of a summed dimension must not count.
 void Partitioner::neutralise(const Op& op, const IndexRule& rule, const Choice& choice,
                              std::vector<ValueId>& operands) {
-  const AxisList axes = reduced_axes(rule, choice.axes);
+  const AxisList axes = summed_axes(rule, choice.axes);
   if (axes.empty()) return;
   for (std::size_t i = 0; i < op.operand_count; ++i) {
     const OperandRule& part = rule.operands[i];
     const Type type = w_.type(operands[i]);
     if (part.starts_results && rule.combine.op) {
       const Array neutral = neutral_array(*rule.combine.op, Type::tensor(type.dtype, {}));
-      const OpId source = from_.value(from_.operands(op)[i]).op;
-      const Attr* value = source == kNone || !from_.op(source).def->name.ends_with(".constant")
-                              ? nullptr
-                              : from_.attr(from_.op(source), "value");
-      const Array* known = value == nullptr ? nullptr : value->get<Array>();
-      const bool is_neutral = known != nullptr && known->elements() > 0 &&
-                              (known->is_splat() || known->elements() == 1) &&
-                              std::ranges::equal(known->element(0), neutral.element(0));
-      if (!is_neutral)
+      if (!is_neutral(from_, from_.operands(op)[i], *rule.combine.op))
         operands[i] = w_.select(w_.over(w_.is_first(axes), Type::tensor(DType::i1, type.shape)),
                                 operands[i], w_.over(w_.constant(neutral), type));
       continue;
@@ -104,7 +101,7 @@ void Partitioner::neutralise(const Op& op, const IndexRule& rule, const Choice& 
       if (!is_plain(part.dims[d], rule.factors, size)) continue;
       for (const IndexTerm& term : part.dims[d].terms) {
         const auto f = static_cast<std::size_t>(term.factor);
-        if (rule.factors[f].kind != FactorKind::reduce || choice.axes[f].empty() ||
+        if (!gives_partial(rule.factors[f].kind) || choice.axes[f].empty() ||
             rule.factors[f].size % total(choice.axes[f]) == 0)
           continue;
         const ValueId begin = w_.multiply(w_.position(choice.axes[f]),
@@ -115,23 +112,52 @@ void Partitioner::neutralise(const Op& op, const IndexRule& rule, const Choice& 
   }
 }
 
-Verdict Partitioner::write_plain(const Op& op, const IndexRule&, const Choice& choice,
-                                 std::vector<ValueId> operands) {
+OpId Partitioner::local_op(const Op& op, const Choice& choice,
+                           const std::vector<ValueId>& operands) {
   std::vector<TypeId> types;
   for (std::size_t i = 0; i < op.result_count; ++i)
     types.push_back(
         out_.intern(local_type(type_of(from_.result(op, i)), splits_[choice.results[i]])));
   const std::vector<RegionId> regions = cloned_regions(op);
-  const OpId made =
-      out_.add_op(w_.at, *op.def, operands, types, copied_attrs(from_, op), regions, w_.loc);
+  return out_.add_op(w_.at, *op.def, operands, types, copied_attrs(from_, op), regions, w_.loc);
+}
+
+Verdict Partitioner::write_plain(const Op& op, const Choice& choice,
+                                 const std::vector<ValueId>& operands) {
+  const OpId made = local_op(op, choice, operands);
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    define(from_.result(op, i), choice.results[i], out_.result(out_.op(made), i));
+  return yes();
+}
+
+// argmax and its kind: every device reduces its part, and all reduce what the others have.
+Verdict Partitioner::write_reduced_again(const Op& op, const Choice& choice, const AxisList& axes,
+                                         const std::vector<ValueId>& operands) {
+  const OpId partial = local_op(op, choice, operands);
+  std::vector<ValueId> again;
+  std::vector<TypeId> types;
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId part = out_.result(out_.op(partial), i);
+    const Type type = w_.type(part);
+    types.push_back(out_.intern(type));
+    Shape row = type.shape;
+    row.insert(row.begin(), 1);
+    again.push_back(w_.all_gather(w_.reshape(part, row), 0, axes));
+    tell(MoveKind::all_gather, axes, type, type.bytes() * (total(axes) - 1),
+         gather_seconds(static_cast<double>(type.bytes()), axes));
+  }
+  again.insert(again.end(), operands.begin() + op.result_count, operands.end());
+  const OpId made = out_.add_op(w_.at, *op.def, again, types, {{"dimensions", integer_list({0})}},
+                                cloned_regions(op), w_.loc);
   for (std::size_t i = 0; i < op.result_count; ++i)
     define(from_.result(op, i), choice.results[i], out_.result(out_.op(made), i));
   return yes();
 }
 
 // By the piece of the first device: others take their operands from further on.
-Verdict Partitioner::write_piece(const Op& op, const IndexRule& rule, const Choice& choice,
+Verdict Partitioner::write_piece(const Op& op, const IndexRule& given_rule, const Choice& choice,
                                  std::vector<ValueId> operands) {
+  const IndexRule rule = with_whole_windows(given_rule, choice.axes);
   std::vector<FactorRange> ranges = all_ranges(rule);
   std::vector<ValueId> begins(ranges.size(), kNone);
   for (std::size_t f = 0; f < ranges.size(); ++f) {
@@ -211,58 +237,6 @@ Verdict Partitioner::write_rows(const Op& op, const Choice& choice, ValueId oper
   const ValueId window = w_.dynamic_slice(room, cut, begin, reach);
   define(from_.result(op, 0), choice.results[0],
          w_.slice(window, cut, 0, wanted[cut], strides[cut]));
-  return yes();
-}
-
-// Which elements of an operand a piece of the joined dimension may take.
-Partitioner::Window Partitioner::joined_window(const Op& op, const AxisList& axes,
-                                               std::size_t operand) const {
-  const auto dim = static_cast<std::size_t>(joined_factor(from_, op));
-  const std::int64_t size = type_of(from_.result(op, 0)).shape[dim];
-  const std::int64_t block = (size + total(axes) - 1) / total(axes);
-  std::int64_t before = 0;
-  for (std::size_t i = 0; i < operand; ++i) before += type_of(from_.operands(op)[i]).shape[dim];
-  return {dim, axes, type_of(from_.operands(op)[operand]).shape[dim], -before, block, block, kNone};
-}
-
-// Each device takes from every operand what would lie in its piece, and keeps what does.
-Verdict Partitioner::write_concatenate(const Op& op, const Choice& choice,
-                                       std::vector<ValueId> operands) {
-  const auto dim = static_cast<std::size_t>(joined_factor(from_, op));
-  const AxisList& axes = choice.axes[dim];
-  ValueId result = kNone;
-  for (std::size_t i = 0; i < op.operand_count; ++i) {
-    const Window window = joined_window(op, axes, i);
-    if (window.size == 0) continue;
-    const ValueId begin =
-        w_.add(w_.multiply(w_.position(axes), window.step), w_.number(window.begin));
-    ValueId part = operands[i];
-    if (splits_[choice.operands[i]].dims[dim].whole()) {
-      // Room for pieces that begin before the operand, reach beyond it, or miss it.
-      const ValueId room =
-          w_.pad(part, dim, window.count, window.count, w_.zero(w_.type(part).dtype));
-      const Type scalar = Type::tensor(DType::i64, {});
-      const ValueId held = w_.op("stablehlo.clamp",
-                                 {w_.number(-window.count), begin, w_.number(window.size)}, scalar);
-      part = w_.dynamic_slice(room, dim, w_.add(held, w_.number(window.count)), window.count);
-    } else {
-      part = fetch(part, window);
-    }
-    if (result == kNone) {
-      result = part;
-      continue;
-    }
-    const Type here = w_.type(part), places = Type::tensor(DType::i64, {here.shape[dim]});
-    const ValueId counted =
-        w_.op("stablehlo.iota", {}, places, {{"iota_dimension", Attr{Attr::Integer{0, "i64"}}}});
-    const ValueId inside =
-        w_.compare(w_.add(counted, w_.over(begin, places)), w_.over(w_.number(0), places), "GE");
-    const ValueId all =
-        w_.op("stablehlo.broadcast_in_dim", {inside}, Type::tensor(DType::i1, here.shape),
-              {{"broadcast_dimensions", integer_list({static_cast<std::int64_t>(dim)})}});
-    result = w_.select(all, part, result);
-  }
-  define(from_.result(op, 0), choice.results[0], result);
   return yes();
 }
 

@@ -13,7 +13,7 @@ class Memory {
   explicit Memory(const Program& program) : program_(program) {}
 
   // The most that values of a region take at a time, those around it apart.
-  std::int64_t most(RegionId region) {
+  std::int64_t most(RegionId region, bool keeps_arguments = false) {
     const std::vector<OpId>& ops = program_.region(region).ops;
     std::vector<std::pair<ValueId, std::size_t>> last;  // use of each value of this region
     std::unordered_map<ValueId, std::size_t> place;
@@ -33,6 +33,9 @@ class Memory {
         for (ValueId v : captured_values(program_, op)) use(v);
       for (std::size_t r = 0; r < op.result_count; ++r) enter(program_.result(op, r), i);
     }
+    // The caller of a function has its arguments until the end.
+    for (std::size_t i = 0; keeps_arguments && i < program_.region(region).args.size(); ++i)
+      last[i].second = ops.size();
     std::vector<std::vector<ValueId>> ends(ops.size() + 1);
     for (const auto& [v, at] : last) ends[at].push_back(v);
     for (ValueId v : program_.region(region).args) now += bytes(v);
@@ -59,7 +62,7 @@ class Memory {
 }  // namespace
 
 std::int64_t peak_bytes(const Program& program, const Function& function) {
-  return function.body == kNone ? 0 : Memory(program).most(function.body);
+  return function.body == kNone ? 0 : Memory(program).most(function.body, true);
 }
 
 }  // namespace heddle

@@ -116,11 +116,13 @@ Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
     how.mesh = mesh;
     if (!function.is_private) how.seeds = options.seeds;
     how.closed_boundary = options.closed_boundary;
+    if (function.name == options.carrying) how.carried = options.carried;
     const auto begun = Clock::now();
     HEDDLE_TRY(Propagation layouts, propagate(program, function, rules, how));
     spmd.propagate_seconds += seconds_since(begun);
     const auto propagated = Clock::now();
-    Partitioner one(program, spmd.program, function, rules, program.meshes[mesh], layouts);
+    Partitioner one(program, spmd.program, function, rules, program.meshes[mesh], layouts,
+                    options.memory_limit);
     HEDDLE_TRY(SpmdFunction info, one.run());
     info.mesh = mesh;
     info.conflicts = std::move(layouts.conflicts);

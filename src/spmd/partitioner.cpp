@@ -1,10 +1,12 @@
 #include "spmd/partitioner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/clone.h"
 #include "ir/replica_groups.h"
 #include "spmd/transition.h"
+#include "spmd/unused.h"
 
 namespace heddle {
 
@@ -68,17 +70,19 @@ Route Routes::planned(int from, int to, std::int64_t bits) {
 // ---- values
 
 Partitioner::Partitioner(const Program& from, Program& to, const Function& function,
-                         RuleCache& rules, const MeshDecl& mesh, const Propagation& layouts)
+                         RuleCache& rules, const MeshDecl& mesh, const Propagation& layouts,
+                         std::int64_t memory_limit)
     : from_(from),
       out_(to),
       function_(function),
       rules_(rules),
       mesh_(mesh),
       layouts_(layouts),
+      memory_limit_(memory_limit),
       routes_(splits_, mesh.mesh, from.axes),
       w_(to, mesh),
       forms_(from.value_count()),
-      uses_(from.value_count(), 0) {}
+      uses_(use_counts(from)) {}
 
 int Partitioner::whole_id(ValueId v) { return split_id(Split::whole(type_of(v))); }
 
@@ -91,7 +95,7 @@ int Partitioner::resting(ValueId v) {
 }
 
 void Partitioner::define(ValueId v, int split, ValueId local) {
-  forms_[v].push_back({split, local});
+  forms_[v].push_back({split, local, scope_});
   trail_.push_back(v);
 }
 
@@ -154,6 +158,11 @@ ValueId Partitioner::get(ValueId v, int split) {
   HEDDLE_CHECK(best != nullptr, "value {} is used before it is there", v);
   int at = best->split;
   ValueId local = best->local;
+  // What does not change in a loop is brought there before it.
+  const std::size_t here = std::exchange(scope_, home_of(*best));
+  const int depth = depth_;
+  for (std::size_t s = scope_; s < here; ++s) --depth_;
+  w_.at = scopes_[scope_].at;
   const Route route = routes_.find(at, split, bits(type_of(v).dtype));
   for (const Route::Step& step : route.steps) {
     const std::size_t before = out_.region(w_.at).ops.size();
@@ -162,7 +171,17 @@ ValueId Partitioner::get(ValueId v, int split) {
     at = step.to;
     define(v, at, local);
   }
+  scope_ = here;
+  depth_ = depth;
+  w_.at = scopes_[scope_].at;
   return local;
+}
+
+// The outermost region from which only loops lead to the one that is being written.
+std::size_t Partitioner::home_of(const Form& form) const {
+  std::size_t scope = scope_;
+  while (scope > form.scope && scopes_[scope].loop) --scope;
+  return scope;
 }
 
 namespace {
@@ -233,8 +252,7 @@ LocId Partitioner::location(LocId loc) {
 
 Expected<SpmdFunction> Partitioner::run() {
   result_.name = function_.name;
-  for (OpId id = 0; id < from_.op_count(); ++id)
-    for (ValueId v : from_.operands(from_.op(id))) ++uses_[v];
+  find_pieces();
   Function head = function_;
   head.result_layouts.clear();
   head.results.clear();
@@ -242,6 +260,7 @@ Expected<SpmdFunction> Partitioner::run() {
   head.loc = location(function_.loc);
   head.body = out_.add_region();
   w_.at = head.body;
+  scopes_.push_back({head.body, false});
   for (ValueId v : from_.region(function_.body).args) {
     const int split = resting(v);
     const Type local = local_type(type_of(v), splits_[split]);
@@ -335,6 +354,15 @@ Verdict Partitioner::write_op(OpId id) {
   if (op.result_count == 0) return write_whole(id);
   for (std::size_t i = 0; i < op.result_count; ++i)
     if (!type_of(from_.result(op, i)).is_tensor()) return write_whole(id);
+  if (is_piece(id)) return yes();  // written by what puts it together with others
+  if (joined_factor(from_, op) >= 0) {
+    HEDDLE_TRY(const bool done, write_joined(id));
+    if (done) return yes();
+  }
+  return write_chosen(id);
+}
+
+Verdict Partitioner::write_chosen(OpId id) {
   const IndexRule& rule = rules_.of(id);
   const Choice& choice = choose(id, rule);
   return choice.whole ? write_whole(id) : write_local(id, rule, choice);

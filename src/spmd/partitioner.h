@@ -1,6 +1,8 @@
 // Writes the per-device program of one function.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <unordered_map>
 
 #include "heddle/op.h"
@@ -58,19 +60,29 @@ class Routes {
 // for all other ops.
 int joined_factor(const Program& program, const Op& op);
 
+// Axes along which the pieces of an op have partial results.
+AxisList summed_axes(const IndexRule& rule, const FactorAxes& axes);
+// Reductions by a computation of which nothing is known: partial results are reduced once more.
+bool reduces_again(const Op& op);
+
+// The rule with windows that fill their pieces: the last piece is as large as the others, and what
+// it has beyond the end counts as zero.
+IndexRule with_whole_windows(const IndexRule& rule, const FactorAxes& axes);
+
 // How an op is to be computed: which factors are split, and what follows for its values.
 struct Choice {
   FactorAxes axes;
   std::vector<int> operands, results;  // splits
   bool whole = true;                   // on every device, from whole operands
   int rows = -1;  // a slice along a split dimension: each device gives what it has of it
+  std::optional<Line> line;
   double cost = 0;
 };
 
 class Partitioner {
  public:
   Partitioner(const Program& from, Program& to, const Function& function, RuleCache& rules,
-              const MeshDecl& mesh, const Propagation& layouts);
+              const MeshDecl& mesh, const Propagation& layouts, std::int64_t memory_limit);
 
   // Adds the function to the program.
   Expected<SpmdFunction> run();
@@ -89,6 +101,12 @@ class Partitioner {
   struct Form {
     int split;
     ValueId local;
+    std::size_t scope;  // that it is written in
+  };
+  // A region that is being written.
+  struct Scope {
+    RegionId at;
+    bool loop;
   };
 
   // ---- partitioner.cpp: values
@@ -97,6 +115,7 @@ class Partitioner {
   int whole_id(ValueId v);
   int resting(ValueId v);  // where propagation wants it
   void define(ValueId v, int split, ValueId local);
+  std::size_t home_of(const Form& form) const;
   ValueId get(ValueId v, int split);
   bool write_cheap(ValueId v, int split);
   const Form* cheapest(ValueId v, int split, double* seconds);
@@ -111,6 +130,7 @@ class Partitioner {
   // ---- partitioner.cpp: ops
   Verdict write_ops(RegionId region);
   Verdict write_op(OpId id);
+  Verdict write_chosen(OpId id);
   Verdict write_whole(OpId id);
   Verdict write_return(const Op& op, const std::vector<int>& splits, std::string_view name);
   std::vector<RegionId> cloned_regions(const Op& op);
@@ -118,27 +138,97 @@ class Partitioner {
   // ---- choose.cpp
   const Choice& choose(OpId id, const IndexRule& rule);
   Choice chosen(OpId id, const IndexRule& rule);
-  Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order);
+  // What becomes of lines that are split.
+  enum class Lines : std::uint8_t { split, gathered, dealt_out };
+  std::vector<Lines> ways_along_lines(OpId id, const IndexRule& rule);
+  void free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes& axes);
+  Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,
+                   Lines lines);
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
-  void make_legal(const Op& op, const IndexRule& rule, FactorAxes& axes);
-  bool uniform(const Op& op, const IndexRule& rule, std::size_t factor, const FactorAxes& axes);
+  double gather_seconds(double bytes, const AxisList& axes) const;
   void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
   void price(const Op& op, const IndexRule& rule, Choice& choice);
   const Split* split_for(const Op& op, std::size_t value);
 
+  // ---- legal.cpp
+  std::optional<std::array<OpPiece, 2>> two_pieces(const Op& op, const IndexRule& rule,
+                                                   std::size_t factor,
+                                                   const FactorAxes& axes) const;
+  void take_all_of(const Op& op, const IndexRule& rule, Choice& choice);
+  void make_legal(OpId id, const IndexRule& rule, FactorAxes& axes);
+  bool uniform(const Op& op, const IndexRule& rule, std::size_t factor, const FactorAxes& axes);
+
   // ---- local_op.cpp
   Verdict write_local(OpId id, const IndexRule& rule, const Choice& choice);
-  Verdict write_plain(const Op& op, const IndexRule& rule, const Choice& choice,
-                      std::vector<ValueId> operands);
+  Verdict write_plain(const Op& op, const Choice& choice, const std::vector<ValueId>& operands);
+  OpId local_op(const Op& op, const Choice& choice, const std::vector<ValueId>& operands);
+  Verdict write_reduced_again(const Op& op, const Choice& choice, const AxisList& axes,
+                              const std::vector<ValueId>& operands);
   Verdict write_piece(const Op& op, const IndexRule& rule, const Choice& choice,
                       std::vector<ValueId> operands);
-  Window joined_window(const Op& op, const AxisList& axes, std::size_t operand) const;
   Verdict write_rows(const Op& op, const Choice& choice, ValueId operand);
-  Verdict write_concatenate(const Op& op, const Choice& choice, std::vector<ValueId> operands);
   ValueId fill_value(const Op& op, const IndexRule& rule, std::size_t operand,
                      const std::vector<ValueId>& operands);
   void neutralise(const Op& op, const IndexRule& rule, const Choice& choice,
                   std::vector<ValueId>& operands);
+
+  // ---- joined.cpp: concatenate, and slices that are only put together again
+  struct Piece {
+    ValueId source = kNone;
+    std::int64_t size = 0;          // of the source
+    std::int64_t from = 0, to = 0;  // where it begins in the source and in the result
+    std::int64_t count = 0;
+  };
+  struct Delivery {
+    std::int64_t from, to;  // positions along the axes
+    std::int64_t first;     // of the piece's elements
+    std::int64_t count;
+  };
+  void find_pieces();
+  bool is_piece(OpId id) const { return id < pieces_.size() && pieces_[id]; }
+  std::vector<Piece> pieces_of(const Op& op, std::size_t dim) const;
+  static std::vector<Delivery> deliveries(const Piece& piece, const AxisList& axes,
+                                          std::int64_t block);
+  ValueId delivered(ValueId local, const Piece& piece, const Window& place,
+                    const std::vector<Delivery>& plan, ValueId result);
+  ValueId placed(ValueId part, const Window& place, std::int64_t begin, ValueId under);
+  Expected<bool> write_joined(OpId id);
+  Window joined_window(const Op& op, const AxisList& axes, std::size_t operand) const;
+  Verdict write_concatenate(const Op& op, const Choice& choice, std::vector<ValueId> operands);
+
+  // ---- lines.cpp: ops along lines
+  double link_seconds(const AxisList& axes, std::int64_t bytes) const;
+  double line_seconds(const Op& op, const Choice& choice);
+  const Route& totals_route(const Type& totals, std::size_t dim, const AxisList& axes);
+  void tell(MoveKind kind, const AxisList& axes, const Type& sent, std::int64_t bytes,
+            double seconds);
+  Verdict write_line(const Op& op, const IndexRule& rule, const Choice& choice,
+                     std::vector<ValueId> operands);
+  ValueId local_scan(const Op& op, const Line& line, std::vector<ValueId> operands);
+  Verdict write_scan(const Op& op, ReduceOp combine, const Choice& choice,
+                     std::vector<ValueId> operands);
+
+  // ---- sort_lines.cpp
+  struct SplitSort {
+    const Op& op;
+    std::size_t dim;
+    AxisList axes;           // over which lines are dealt out
+    std::int64_t size = 0;   // of a whole line
+    std::int64_t block = 0;  // of a part
+    Type lines = {};         // that one device has, as their places
+    bool by_bits = false;    // devices exchange whose positions differ in one bit
+    double seconds = 0;      // that it takes
+    bool uneven() const { return size != block * total(axes); }
+  };
+  SplitSort split_sort(const Op& op, const Choice& choice);
+  double sort_seconds(std::int64_t bytes, std::int64_t length) const;
+  Verdict write_sort(const Op& op, const Choice& choice, std::vector<ValueId> operands);
+  std::vector<ValueId> in_order(const SplitSort& sort, std::vector<ValueId> values,
+                                bool places_first);
+  RegionId order_of_places(const std::vector<ValueId>& values, std::int64_t least);
+  std::vector<ValueId> exchanged_with_neighbours(const SplitSort& sort,
+                                                 std::vector<ValueId> values);
+  std::vector<ValueId> exchanged_by_bits(const SplitSort& sort, std::vector<ValueId> values);
 
   // ---- fetch.cpp: windows of a dimension that is dealt out in blocks
   struct Reach {
@@ -149,6 +239,7 @@ class Partitioner {
   ValueId fetch(ValueId local, const Window& window);
   ValueId fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
                            std::int64_t high);
+  ValueId fetch_mirrored(ValueId local, const Window& window);
   ValueId fetch_whole(ValueId local, const Window& window);
 
   // ---- reshard.cpp
@@ -162,8 +253,10 @@ class Partitioner {
   // ---- control.cpp
   Verdict write_loop(OpId id);
   Verdict write_branch(OpId id);
+  // `kept` are the values from around a loop that its arguments stay equal to; kNone for others.
   Expected<RegionId> write_region(RegionId region, const std::vector<int>& args,
-                                  const std::vector<int>& returned);
+                                  const std::vector<int>& returned, bool loop,
+                                  const std::vector<ValueId>& kept = {});
 
   const Program& from_;
   Program& out_;
@@ -171,19 +264,23 @@ class Partitioner {
   RuleCache& rules_;
   const MeshDecl& mesh_;
   const Propagation& layouts_;
+  std::int64_t memory_limit_;
   SplitTable splits_;
   Routes routes_;
   Writer w_;
   std::vector<std::vector<Form>> forms_;  // by ValueId of the logical program
   std::vector<ValueId> trail_;            // values that got forms, in order
   std::vector<int> uses_;
+  std::vector<bool> pieces_;  // slices, by OpId
   std::vector<LocId> locations_;
   std::unordered_multimap<std::uint64_t, std::pair<OpId, std::pair<std::vector<int>, Choice>>>
       choices_;
   SpmdFunction result_;
   OpId current_ = kNone;
-  int depth_ = 0;
-  int manual_ = 0;  // inside bodies that are written per device
+  std::vector<Scope> scopes_;  // the function's first
+  std::size_t scope_ = 0;      // that ops are written to
+  int depth_ = 0;              // loops around it
+  int manual_ = 0;             // inside bodies that are written per device
 };
 
 }  // namespace heddle

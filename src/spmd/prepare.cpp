@@ -9,6 +9,8 @@
 #include "ir/clone.h"
 #include "ir/rewrite.h"
 #include "ir/scalar.h"
+#include "spmd/shifted.h"
+#include "spmd/unused.h"
 
 namespace heddle {
 
@@ -147,40 +149,127 @@ bool only_taken_apart(const Program& program) {
   return any;
 }
 
-Expected<bool> replaced(Rewriter& rewriter, const Op& op) {
-  const auto found = known_update(rewriter.from, op);
-  if (!found) return false;
-  Builder& b = rewriter.to;
-  const Var operand = rewriter.value(found->operand), update = rewriter.value(found->update);
-  const Type type = operand.type();
-  Attr::Integers low, high;
+// True where an update lies; none where that is everywhere.
+Var inside_of(Builder& b, const Update& update, const Shape& part, const Shape& shape) {
   Var inside;
-  for (std::size_t d = 0; d < type.rank(); ++d) {
-    const std::int64_t begin = found->start[d], end = begin + update.type().shape[d];
-    low.push_back(begin);
-    high.push_back(type.shape[d] - end);
-    if (end - begin == type.shape[d]) continue;
-    const Var place = b.iota(Type::tensor(DType::i32, type.shape), static_cast<std::int64_t>(d));
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::int64_t begin = update.start[d], end = begin + part[d];
+    if (end - begin == shape[d]) continue;
+    const Var place = b.iota(Type::tensor(DType::i32, shape), static_cast<std::int64_t>(d));
     const Var here =
         b.op("and", {b.compare("GE", place, b.full_like(place, static_cast<double>(begin))),
                      b.compare("LT", place, b.full_like(place, static_cast<double>(end)))});
     inside = inside.none() ? here : b.op("and", {inside, here});
   }
-  if (inside.none()) {
-    rewriter.define_results(op, {update});
-    return true;
+  return inside;
+}
+
+class Preparation {
+ public:
+  explicit Preparation(const Program& program)
+      : from_(program),
+        uses_(use_counts(program)),
+        rewriter_(program, [this](Rewriter&, const Op& op) { return replaced(op); }) {}
+
+  Expected<Program> run() {
+    for (const Function& f : from_.functions) HEDDLE_TRY_VOID(rewriter_.copy(f));
+    return rewriter_.finish();
   }
-  const Var padded = b.op("pad", {update, b.constant(Array(Type::tensor(type.dtype, {})))}, type,
-                          {{"edge_padding_high", Attr{high}},
-                           {"edge_padding_low", Attr{low}},
-                           {"interior_padding", Attr{Attr::Integers(type.rank(), 0)}}});
-  const Var result = b.select(inside, padded, operand);
-  if (b.failed()) return b.finish().why();
-  const LayoutId layout = rewriter.from.value(rewriter.from.result(op, 0)).layout;
-  if (layout != kNone)
-    b.program.set_layout(result.id(), b.program.intern(*rewriter.from.layout(layout)));
-  rewriter.define_results(op, {result});
-  return true;
+  bool changed() const { return changed_; }
+
+ private:
+  Expected<bool> replaced(const Op& op) {
+    if (op.result_count != 1) return false;
+    const LayoutId layout = from_.value(from_.result(op, 0)).layout;
+    Var now;
+    if (const auto update = known_update(from_, op))
+      now = written(*update, layout);
+    else if (op.def->name == "stablehlo.slice" && layout == kNone)
+      now = without_detour(op);
+    if (rewriter_.to.failed()) return rewriter_.to.finish().why();
+    if (now.none()) return false;
+    if (layout != kNone) {
+      Program& out = rewriter_.to.program;
+      out.set_layout(now.id(), out.intern(*from_.layout(layout)));
+    }
+    rewriter_.define_results(op, {now});
+    return changed_ = true;
+  }
+
+  Var written(const Update& update, LayoutId layout) {
+    Builder& b = rewriter_.to;
+    const Var operand = rewriter_.value(update.operand);
+    const Shape shape = operand.type().shape;
+    const Var inside = inside_of(b, update, from_.type_of(update.update).shape, shape);
+    if (inside.none()) return layout == kNone ? rewriter_.value(update.update) : Var{};
+    const Var spread = Spread(rewriter_, uses_, update.start, shape).of(update.update);
+    return b.select(inside, spread, operand);
+  }
+
+  // A slice of what was put together or padded, from the parts themselves.
+  Var without_detour(const Op& op) {
+    const ValueId v = from_.result(op, 0), whole = from_.operands(op)[0];
+    const auto slice = shifted_slice(from_, v);
+    if (!slice) return {};
+    if (slice->source != whole) return write_shifted(rewriter_, *slice, from_.type_of(v).shape);
+    const OpId joined = from_.value(whole).op;
+    if (joined == kNone || from_.op(joined).def->name != "stablehlo.concatenate" ||
+        from_.layout_of(whole) != nullptr || !only_sliced(whole))
+      return {};
+    return joined_slices(from_.op(joined), *slice, from_.type_of(v).shape);
+  }
+
+  bool only_sliced(ValueId v) {
+    if (slices_.empty()) {
+      slices_.assign(from_.value_count(), 0);
+      for (OpId id = 0; id < from_.op_count(); ++id)
+        if (from_.op(id).def->name == "stablehlo.slice") ++slices_[from_.operands(from_.op(id))[0]];
+    }
+    return slices_[v] == uses_[v];
+  }
+
+  Var joined_slices(const Op& joined, const Shifted& slice, const Shape& shape) {
+    const std::int64_t along = integer_or(from_.attr(joined, "dimension"), 0);
+    const auto dim = static_cast<std::size_t>(along);
+    Builder::Dims start, limit;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      start.push_back(-slice.low[d]);
+      limit.push_back(start.back() + shape[d]);
+    }
+    const std::int64_t first = start[dim], end = limit[dim];
+    if (first == end) return {};
+    Vars parts;
+    std::int64_t before = 0;
+    for (ValueId part : from_.operands(joined)) {
+      const Shape& size = from_.type_of(part).shape;
+      start[dim] = std::clamp<std::int64_t>(first - before, 0, size[dim]);
+      limit[dim] = std::clamp<std::int64_t>(end - before, 0, size[dim]);
+      before += size[dim];
+      if (limit[dim] <= start[dim]) continue;
+      const bool all = limit == size && std::ranges::count(start, 0) == std::ssize(start);
+      const Var now = rewriter_.value(part);
+      parts.push_back(all ? now : rewriter_.to.slice(now, start, limit));
+    }
+    return parts.size() == 1 ? parts[0] : rewriter_.to.concatenate(parts, along);
+  }
+
+  const Program& from_;
+  std::vector<int> uses_, slices_;
+  Rewriter rewriter_;
+  bool changed_ = false;
+};
+
+bool can_be_prepared(const Program& program) {
+  for (OpId id = 0; id < program.op_count(); ++id) {
+    const Op& op = program.op(id);
+    if (known_update(program, op)) return true;
+    if (op.def->name != "stablehlo.slice") continue;
+    const OpId source = program.value(program.operands(op)[0]).op;
+    if (source == kNone) continue;
+    const std::string_view name = program.op(source).def->name;
+    if (name == "stablehlo.pad" || name == "stablehlo.concatenate") return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -192,13 +281,15 @@ Expected<Program> with_known_places(const Program& program) {
     HEDDLE_TRY(const Program flat, rewriter.finish());
     return with_known_places(flat);
   }
-  bool any = false;
-  for (OpId id = 0; id < program.op_count() && !any; ++id)
-    any = known_update(program, program.op(id)).has_value();
-  if (!any) return program;
-  Rewriter rewriter(program, replaced);
-  for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
-  return rewriter.finish();
+  constexpr int kMostRounds = 6;  // one for each dimension that was padded by itself
+  Program now = program;
+  for (int round = 0; round < kMostRounds && can_be_prepared(now); ++round) {
+    Preparation preparation(now);
+    HEDDLE_TRY(Program next, preparation.run());
+    if (!preparation.changed()) break;
+    HEDDLE_TRY(now, without_unused(next));
+  }
+  return now;
 }
 
 }  // namespace heddle

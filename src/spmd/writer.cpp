@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "heddle/op.h"
+#include "heddle/op_piece.h"
 #include "ir/scalar.h"
 
 namespace heddle {
@@ -13,6 +14,17 @@ std::string_view combining_op(ReduceOp op) {
                                                "stablehlo.minimum", "stablehlo.maximum",
                                                "stablehlo.and",     "stablehlo.or"};
   return names[static_cast<int>(op)];
+}
+
+std::string axes_text(const AxisList& axes, const Mesh& mesh) {
+  std::string text;
+  for (const SplitDigit& d : axes) {
+    const MeshAxis& axis = mesh.axes()[static_cast<std::size_t>(d.axis)];
+    text += (text.empty() ? "" : ", ") + axis.name;
+    if (d.extent != axis.size)
+      text += fmt::format(":({}){}", axis.size / d.extent / d.stride, d.extent);
+  }
+  return text;
 }
 
 Attr integer_list(std::vector<std::int64_t> values) {
@@ -130,6 +142,36 @@ ValueId Writer::add(ValueId a, ValueId b) {
   return op("stablehlo.add", {a, b}, wanted);
 }
 
+ValueId Writer::reduce(ValueId v, std::size_t dim, ReduceOp kind) {
+  Type wanted = type(v);
+  wanted.shape.erase(wanted.shape.begin() + static_cast<std::ptrdiff_t>(dim));
+  const ValueId start = constant(neutral_array(kind, Type::tensor(wanted.dtype, {})));
+  return op("stablehlo.reduce", {v, start}, wanted,
+            {{"dimensions", integer_list({static_cast<std::int64_t>(dim)})}},
+            {reducer(kind, wanted.dtype)});
+}
+
+std::vector<ValueId> Writer::sort(const std::vector<ValueId>& values, std::size_t dim,
+                                  RegionId order) {
+  std::vector<TypeId> types;
+  for (ValueId v : values) types.push_back(out.value(v).type);
+  const AttrDict attrs{{"dimension", Attr{Attr::Integer{static_cast<std::int64_t>(dim), "i64"}}},
+                       {"is_stable", Attr{true}}};
+  const OpId id =
+      out.add_op(at, *find_op("stablehlo.sort"), values, types, attrs, {&order, 1}, loc);
+  std::vector<ValueId> sorted;
+  for (std::size_t i = 0; i < values.size(); ++i) sorted.push_back(out.result(out.op(id), i));
+  return sorted;
+}
+
+ValueId Writer::spread(ValueId v, const Type& wanted, std::size_t dim) {
+  std::vector<std::int64_t> dims;
+  for (std::size_t d = 0; d < wanted.rank(); ++d)
+    if (d != dim) dims.push_back(static_cast<std::int64_t>(d));
+  return op("stablehlo.broadcast_in_dim", {v}, wanted,
+            {{"broadcast_dimensions", integer_list(dims)}});
+}
+
 ValueId Writer::multiply(ValueId a, std::int64_t by) {
   if (by == 1) return a;
   const Type wanted = type(a);
@@ -183,6 +225,13 @@ ValueId Writer::position(const AxisList& axes) {
 }
 
 ValueId Writer::is_first(const AxisList& axes) { return compare(position(axes), number(0), "EQ"); }
+
+ValueId Writer::places(const Type& type, std::size_t dim, ValueId begin) {
+  const ValueId counted =
+      op("stablehlo.iota", {}, type,
+         {{"iota_dimension", Attr{Attr::Integer{static_cast<std::int64_t>(dim), "i64"}}}});
+  return add(counted, over(convert(begin, type.dtype), type));
+}
 
 ValueId Writer::masked(ValueId v, std::size_t dim, ValueId begin, std::int64_t size, ValueId fill) {
   const Type here = type(v);
@@ -284,11 +333,8 @@ ValueId Writer::permute(ValueId v, const Array& pairs) {
   return op("stablehlo.collective_permute", {v}, wanted, std::move(attrs));
 }
 
-const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
-  std::vector<std::int64_t> key;
-  for (const SplitDigit& d : axes) key.insert(key.end(), {d.extent, d.axis, d.stride});
-  auto [it, is_new] = shifts_.try_emplace({key, by});
-  if (!is_new) return it->second;
+Array Writer::pairs(const AxisList& axes,
+                    const std::function<std::int64_t(std::int64_t)>& to) const {
   std::vector<std::int64_t> steps;  // of a device's number along each of the axes
   for (const SplitDigit& d : axes) {
     std::int64_t inner = d.stride;
@@ -296,7 +342,7 @@ const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
       inner *= mesh.mesh.axes()[a].size;
     steps.push_back(inner);
   }
-  std::vector<std::int64_t> pairs;
+  std::vector<std::int64_t> listed;
   const std::int64_t count = total(axes);
   for (std::int64_t p = 0; p < mesh.mesh.devices(); ++p) {
     std::int64_t here = 0, base = p;
@@ -305,15 +351,34 @@ const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
       here = here * axes[i].extent + c;
       base -= c * steps[i];
     }
-    std::int64_t there = here + by;
+    std::int64_t there = to(here);
     if (there < 0 || there >= count) continue;
     for (std::size_t i = axes.size(); i-- > 0; there /= axes[i].extent)
       base += there % axes[i].extent * steps[i];
-    pairs.insert(pairs.end(), {device_at(p), device_at(base)});
+    listed.insert(listed.end(), {device_at(p), device_at(base)});
   }
-  const auto n = static_cast<std::int64_t>(pairs.size() / 2);
-  it->second = Array(Type::tensor(DType::i64, {n, 2}), std::as_bytes(std::span(pairs)));
+  const auto n = static_cast<std::int64_t>(listed.size() / 2);
+  return Array(Type::tensor(DType::i64, {n, 2}), std::as_bytes(std::span(listed)));
+}
+
+const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
+  std::vector<std::int64_t> key;
+  for (const SplitDigit& d : axes) key.insert(key.end(), {d.extent, d.axis, d.stride});
+  auto [it, is_new] = shifts_.try_emplace({key, by});
+  if (is_new) it->second = pairs(axes, [&](std::int64_t here) { return here + by; });
   return it->second;
+}
+
+Array Writer::mirror_pairs(const AxisList& axes) const {
+  return pairs(axes, [&](std::int64_t here) { return total(axes) - 1 - here; });
+}
+
+Array Writer::pair(const AxisList& axes, std::int64_t from, std::int64_t to) const {
+  return pairs(axes, [&](std::int64_t here) { return here == from ? to : -1; });
+}
+
+Array Writer::neighbour_pairs(const AxisList& axes, std::int64_t parity) const {
+  return pairs(axes, [&](std::int64_t here) { return here % 2 == parity ? here + 1 : here - 1; });
 }
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 // depend on the device.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -39,6 +40,10 @@ class Writer {
   ValueId select(ValueId truth, ValueId yes, ValueId no);
   ValueId compare(ValueId a, ValueId b, const char* direction);
   ValueId add(ValueId a, ValueId b);
+  ValueId reduce(ValueId v, std::size_t dim, ReduceOp op);  // without that dimension
+  // Lines along the dimension, all values together, stably by a region of two elements of each.
+  std::vector<ValueId> sort(const std::vector<ValueId>& values, std::size_t dim, RegionId order);
+  ValueId spread(ValueId v, const Type& type, std::size_t dim);  // along a dimension it has not
   ValueId multiply(ValueId a, std::int64_t by);
 
   // ---- the device
@@ -49,6 +54,8 @@ class Writer {
   ValueId position(const AxisList& axes);
   // Whether the position along all of these axes is 0.
   ValueId is_first(const AxisList& axes);
+  // Numbers of elements along a dimension, from `begin` on.
+  ValueId places(const Type& type, std::size_t dim, ValueId begin);
   // What is beyond the end of a dimension becomes `fill`: element i of this device's part lies at
   // begin + i of `size`.
   ValueId masked(ValueId v, std::size_t dim, ValueId begin, std::int64_t size, ValueId fill);
@@ -64,9 +71,17 @@ class Writer {
   ValueId permute(ValueId v, const Array& pairs);
   // To the device `by` further along the axes; nobody at the ends.
   const Array& shift_pairs(const AxisList& axes, std::int64_t by);
+  // The first position with the last, and so on.
+  Array mirror_pairs(const AxisList& axes) const;
+  // From one position along the axes to another.
+  Array pair(const AxisList& axes, std::int64_t from, std::int64_t to) const;
+  // Neighbours exchange: those at positions of this parity with the ones behind them.
+  Array neighbour_pairs(const AxisList& axes, std::int64_t parity) const;
   std::int64_t device_at(std::int64_t position) const;
 
  private:
+  // `to` says for a position along the axes where it sends to, or -1.
+  Array pairs(const AxisList& axes, const std::function<std::int64_t(std::int64_t)>& to) const;
   AttrDict groups(const AxisList& axes, bool global_ids);
   RegionId reducer(ReduceOp op, DType dtype);
 
@@ -75,6 +90,8 @@ class Writer {
   std::int64_t channel_ = 0;
 };
 
+// "dp, tp:(1)2", as communications name axes.
+std::string axes_text(const AxisList& axes, const Mesh& mesh);
 // The op of two values that a reduction applies.
 std::string_view combining_op(ReduceOp op);
 Attr integer_list(std::vector<std::int64_t> values);

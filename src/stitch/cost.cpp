@@ -5,9 +5,9 @@
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
+#include "ir/scan.h"
 #include "stitch/group.h"
 #include "stitch/instructions.h"
-#include "stitch/scan.h"
 
 namespace heddle {
 

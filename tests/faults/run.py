@@ -51,13 +51,14 @@ func.func @main() -> tensor<1024xf32> {
 
 
 class Run:
-    """A run of several ranks. `choose` is shell that sets FILE, knowing RANK."""
+    """A run of several ranks. `choose` is shell that sets FILE, knowing RANK; `options` are more
+    words of the command."""
 
-    def __init__(self, heddle, launcher, folder, choose, count=RANKS):
+    def __init__(self, heddle, launcher, folder, choose, count=RANKS, options=""):
         self.folder = folder
         # Each rank leaves its process id.
         script = (f"RANK={RANK_VARIABLES}; FILE={folder}/a.mlir; {choose}; "
-                  f"echo $$ > {folder}/pid.$RANK; exec {heddle} run --plain $FILE")
+                  f"echo $$ > {folder}/pid.$RANK; exec {heddle} run --plain $FILE {options}")
         start = {
             "launch": [heddle, "launch", "-n", str(count), "--"],
             "openmpi": ["mpirun.openmpi", "-n", str(count)],
@@ -164,14 +165,20 @@ def well(heddle, launcher, folder):
 FAULTS = {"well": well, "killed": killed, "stopped": stopped, "count": count, "files": files}
 
 
-def main():
-    heddle, launcher, fault = sys.argv[1:]
+def missing(heddle, launcher):
+    """What has to be installed for a launcher; empty where it is there."""
     if launcher != "launch" and shutil.which(f"mpirun.{launcher}") is None:
-        print(f"skipped: there is no mpirun.{launcher}: install openmpi-bin or mpich")
-        return 77
+        return f"there is no mpirun.{launcher}: install openmpi-bin or mpich"
     module = Path(heddle).parent / f"heddle_mpi_{launcher}.so"
     if launcher != "launch" and not module.exists():
-        print(f"skipped: {module.name} was not built: install libopenmpi-dev or libmpich-dev first")
+        return f"{module.name} was not built: install libopenmpi-dev or libmpich-dev first"
+    return ""
+
+
+def main():
+    heddle, launcher, fault = sys.argv[1:]
+    if missing(heddle, launcher):
+        print("skipped: " + missing(heddle, launcher))
         return 77
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "a.mlir").write_text(PROGRAM.replace("TURNS", "2000000000"))

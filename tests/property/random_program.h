@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/interpreter.h"
-#include "random_structure.h"
+#include "random_lines.h"
 
 namespace heddle::property {
 
@@ -15,12 +15,13 @@ struct RandomProgramResult {
 struct RandomProgramOptions {
   std::int64_t most_ops = 40;
   std::int64_t most_elements = 120;
+  bool lines = false;  // every other op sorts, scans or slides
 };
 
-class RandomProgram : public RandomStructure {
+class RandomProgram : public RandomLines {
  public:
   RandomProgram(Decisions decisions, const RandomProgramOptions& options)
-      : RandomStructure(std::move(decisions), options.most_elements), options_(options) {}
+      : RandomLines(std::move(decisions), options.most_elements), options_(options) {}
 
   Expected<RandomProgramResult> make() {
     std::vector<Type> types;
@@ -77,7 +78,8 @@ class RandomProgram : public RandomStructure {
   }
 
   void add_step() {
-    switch (d_.below(34)) {
+    if (options_.lines && d_.one_in(2)) return add_line_op();
+    switch (d_.below(36)) {
       case 0:
       case 1:
       case 2:
@@ -133,35 +135,30 @@ class RandomProgram : public RandomStructure {
       case 30:
         return d_.one_in(2) ? add_softmax() : add_normalized();
       case 31:
-        return add_window();
+        return d_.one_in(2) ? add_scan() : add_window();
       case 32:
         return add_dot();
+      case 33:
+        return add_convolution();
+      case 34:
+        return add_near();
       default:
         return d_.one_in(2) ? add_while() : add_if();
     }
   }
 
-  // ---- reductions
-  // What n combinations make of a bound and an error, by a combiner.
-  Held combined(const Held& x, Var var, std::string_view combiner, std::int64_t n) const {
-    Held out{var, x.bound, x.error};
-    if (!is_real(x.dtype())) {
-      out.bound = most(x.dtype());
-      return out;
+  void add_near() {
+    switch (d_.below(3)) {
+      case 0:
+        return add_roll();
+      case 1:
+        return add_border();
+      default:
+        return add_stencil();
     }
-    if (combiner != "add") return out;
-    const auto count = static_cast<double>(std::max<std::int64_t>(n, 1));
-    out.bound = count * x.bound;
-    out.error = count * x.error + (n > 2 ? count : 0) * epsilon(x.dtype()) * out.bound +
-                rounding(x, out.bound);
-    return out;
   }
-  std::string_view any_combiner(DType type) {
-    if (type == DType::i1) return d_.one_in(2) ? "and" : "or";
-    if (is_integer(type))
-      return d_.pick<std::string_view>({"add", "maximum", "minimum", "multiply", "and", "or"});
-    return d_.pick<std::string_view>({"add", "add", "maximum", "minimum"});
-  }
+
+  // ---- reductions
   Dims any_dims(const Held& x) {
     Dims dims;
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(x.shape().size()); ++i)
@@ -174,10 +171,6 @@ class RandomProgram : public RandomStructure {
     for (std::int64_t dim : dims) n *= x.shape()[at(dim)];
     return n;
   }
-  static bool computes(DType type) {
-    return is_real(type) || is_integer(type) || type == DType::i1;
-  }
-
   // Over nothing a maximum is infinite, and no value of a tame program.
   bool may_reduce(const Held& x, const Dims& dims, std::string_view combiner) const {
     return !is_real(x.dtype()) || combiner == "add" || count_of(x, dims) > 0;
@@ -268,42 +261,6 @@ class RandomProgram : public RandomStructure {
     // The slope of rsqrt from 1 on is at most a half.
     const double scale_error = 0.5 * (square_error + eps * (reach * reach + 1)) + 4 * eps;
     keep_if_tame({apart * scale, reach, apart_error + reach * scale_error + eps * reach});
-  }
-
-  // ---- windows
-  void add_window() {
-    const Held x = any_with_dims();
-    if (!has_dims(x) || !computes(x.dtype())) return;
-    const std::size_t rank = x.shape().size();
-    const std::string_view combiner = any_combiner(x.dtype());
-    if (combiner == "multiply") return;
-    Dims window(rank, 1), strides(rank, 1), padding(2 * rank, 0);
-    const std::size_t dim = at(any_dim(x));
-    if (x.shape()[dim] == 0) return;
-    if (d_.one_in(2)) {
-      // Everything so far: a cumulative sum.
-      window[dim] = x.shape()[dim];
-      padding[2 * dim + (d_.one_in(3) ? 1 : 0)] = x.shape()[dim] - 1;
-    } else {
-      window[dim] = std::min<std::int64_t>(d_.between(1, 3), x.shape()[dim]);
-      strides[dim] = d_.between(1, 2);
-      padding[2 * dim] = d_.below(window[dim]);
-    }
-    Shape shape = x.shape();
-    shape[dim] =
-        (shape[dim] + padding[2 * dim] + padding[2 * dim + 1] - window[dim]) / strides[dim] + 1;
-    const Type scalar = Type::tensor(x.dtype(), {});
-    // Begins with 0, which is only right for sums; others take it as one more element.
-    const RegionId body = b_.region({scalar, scalar}, [&](const Vars& in) -> Vars {
-      return {b_.op(combiner, {in[0], in[1]})};
-    });
-    const Array pairs =
-        make_array<std::int64_t>(Shape{static_cast<std::int64_t>(rank), 2}, padding);
-    const Var out = b_.ops(
-        "reduce_window", {x.var, b_.full(scalar, 0)}, {Type::tensor(x.dtype(), shape)},
-        {{"window_dimensions", {window}}, {"window_strides", {strides}}, {"padding", {pairs}}},
-        {body})[0];
-    keep_if_tame(combined(x, out, combiner, window[dim] + 1));
   }
 
   // ---- products

@@ -237,29 +237,6 @@ class RandomStructure : public RandomElementwise {
     keep_if_tame({b_.op("dynamic_update_slice", operands, x.type()), std::max(x.bound, y.bound),
                   std::max(x.error, y.error)});
   }
-
-  // ---- order
-  void add_sort() {
-    const Held x = any_with_dims();
-    if (!has_dims(x) || !(is_real(x.dtype()) || is_integer(x.dtype()))) return;
-    const std::int64_t dim = any_dim(x);
-    const Type scalar = Type::tensor(x.dtype(), {});
-    const std::string_view word = d_.one_in(2) ? "GT" : "LT";
-    // What goes along shows where equal elements went, so the order must be sure.
-    const bool pairs = x.exact() && d_.one_in(2);
-    const Type places = Type::tensor(DType::i32, x.shape()), place = Type::tensor(DType::i32, {});
-    const std::vector<Type> types =
-        pairs ? std::vector{scalar, scalar, place, place} : std::vector{scalar, scalar};
-    const RegionId order =
-        b_.region(types, [&](const Vars& in) -> Vars { return {b_.compare(word, in[0], in[1])}; });
-    const AttrDict attrs = {{"dimension", {Attr::Integer{dim}}}, {"is_stable", {true}}};
-    if (!pairs)
-      return keep_if_tame(moved(x, b_.ops("sort", {x.var}, {x.type()}, attrs, {order})[0]));
-    const Vars sorted =
-        b_.ops("sort", {x.var, b_.iota(places, dim)}, {x.type(), places}, attrs, {order});
-    keep_if_tame(moved(x, sorted[0]));
-    keep_if_tame({sorted[1], most(DType::i32), 0});
-  }
 };
 
 }  // namespace heddle::property

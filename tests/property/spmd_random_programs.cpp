@@ -11,6 +11,8 @@ namespace {
 struct Kind {
   std::int64_t most_devices = 16;
   std::int64_t most_ops = 24, most_elements = 120;
+  bool lines = false;  // many ops along lines
+  bool tight = false;  // little memory
 };
 
 AxisSizes random_axes(Choices& choices, std::int64_t most) {
@@ -74,7 +76,8 @@ void lay_out(Choices& choices, const AxisSizes& axes, Program& program) {
 
 void require_agreement(Choices& choices, const Kind& kind) {
   const AxisSizes axes = random_axes(choices, kind.most_devices);
-  auto made = RandomProgram(Decisions(choices), {kind.most_ops, kind.most_elements}).make();
+  auto made =
+      RandomProgram(Decisions(choices), {kind.most_ops, kind.most_elements, kind.lines}).make();
   require(made.ok(), [&] { return made.reason(); });
   const auto reference = interpret(made->program, made->program.functions[0], made->arguments);
   lay_out(choices, axes, made->program);
@@ -86,8 +89,14 @@ void require_agreement(Choices& choices, const Kind& kind) {
   try {
     SpmdOptions options;
     options.mesh = "mesh";
-    const auto spmd = partition(made->program, options);
+    auto spmd = partition(made->program, options);
     require(spmd.ok(), [&] { return shown(spmd.reason()); });
+    if (kind.tight) {
+      // No more room than the boundary takes: what is larger is to be split.
+      options.memory_limit = spmd->functions[0].argument_bytes + spmd->functions[0].result_bytes;
+      spmd = partition(made->program, options);
+      require(spmd.ok(), [&] { return shown(spmd.reason()); });
+    }
     local = print_stablehlo(spmd->program);
     if (Verdict sound = verify(spmd->program); !sound) failure = sound.reason();
     if (failure.empty()) {
@@ -107,6 +116,9 @@ void require_agreement(Choices& choices, const Kind& kind) {
 
 void small(Choices& choices) { require_agreement(choices, {.most_devices = 4}); }
 void many(Choices& choices) { require_agreement(choices, {}); }
+void lines(Choices& choices) {
+  require_agreement(choices, {.most_ops = 6, .lines = true, .tight = choices.below(2) == 1});
+}
 
 // Shards of fixed seeds, each a test of its own.
 class SpmdPrograms : public ::testing::TestWithParam<std::uint64_t> {
@@ -117,6 +129,7 @@ class SpmdPrograms : public ::testing::TestWithParam<std::uint64_t> {
 };
 TEST_P(SpmdPrograms, AgreeOnFewDevices) { run(small, 300); }
 TEST_P(SpmdPrograms, AgreeOnManyDevices) { run(many, 200); }
+TEST_P(SpmdPrograms, AgreeAlongLines) { run(lines, 200); }
 INSTANTIATE_TEST_SUITE_P(Seeds, SpmdPrograms, ::testing::Range<std::uint64_t>(0, 4));
 
 }  // namespace

@@ -112,5 +112,20 @@ TEST(Trace, WritesAFileOrSaysWhyNot) {
   EXPECT_THAT(verdict.reason(), HasSubstr("trace.json: No such file or directory"));
 }
 
+TEST(Trace, TakesWhatOthersHaveSeen) {
+  TraceRecorder here, there;
+  here.complete(here.lane("rank 0", "steps"), "a", "kernel", TraceClock::now(), {});
+  const auto start = TraceClock::now();
+  there.complete(there.lane("rank 1", "steps"), "b", "kernel", start, std::chrono::microseconds(7),
+                 {{"bytes", std::int64_t{3}}, {"where", std::string("f:1")}, {"x", 0.5}});
+  here.absorb(there.shared());
+  for (const char* none : {"", "{}", "[1, [2]]", "[[\"rank 1\", 3]]"}) here.absorb(none);
+  EXPECT_EQ(here.size(), 2U);
+  const std::string json = here.json();
+  for (const char* part : {"\"rank 1\"", "\"name\":\"b\"", "\"dur\":7.0", "\"bytes\":3",
+                           "\"where\":\"f:1\"", "\"x\":0.5"})
+    EXPECT_NE(json.find(part), std::string::npos) << part;
+}
+
 }  // namespace
 }  // namespace heddle

@@ -190,6 +190,60 @@ TEST(Checkpoint, DamageIsSeenAndTheOneBeforeStaysGood) {
   expect_bad("index.json is missing");
 }
 
+// A rank reads what it needs, and only that has to be good.
+TEST(Checkpoint, OnlyWhatIsNeededIsRead) {
+  const TestFolder folder;
+  const World world({{"x", 2}});
+  const auto path = folder / "c";
+  ASSERT_TRUE(save_checkpoint(path, some_values(world, 7), world.on(), nullptr, 300));
+  {
+    std::fstream file(path / "rank-1.safetensors", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-5, std::ios::end);  // in the last value
+    file.put('x');
+  }
+  EXPECT_FALSE(Checkpoint::open(path));
+  const auto checkpoint = Checkpoint::open(path, CheckpointCheck::sizes);
+  ASSERT_TRUE(checkpoint) << checkpoint.reason();
+  EXPECT_EQ(checkpoint->step(), 300);
+  const Layout layout = world.layout(Type::tensor(DType::f32, {64, 16}), {{"x"}, {}});
+  EXPECT_TRUE(checkpoint->read("v2", layout, world.on(), 0));
+  EXPECT_TRUE(checkpoint->read("v1", layout, world.on(), 1));
+  EXPECT_THAT(checkpoint->read("v2", layout, world.on(), 1).reason(),
+              HasSubstr("rank-1.safetensors is damaged: its bytes of value v2"));
+  fs::resize_file(path / "rank-0.safetensors", 1000);
+  EXPECT_THAT(Checkpoint::open(path, CheckpointCheck::sizes).reason(), HasSubstr("is torn"));
+}
+
+TEST(Checkpoint, AnIndexThatIsAnythingElse) {
+  const TestFolder folder;
+  fs::create_directory(folder / "c");
+  for (const char* text :
+       {"{}", "[]", R"({"format": "x"})", R"({"format": 2, "ranks": 1, "files": 7})",
+        R"({"format": 2, "ranks": 1, "files": [{}, {"file": 3}]})",
+        R"({"format": 2, "ranks": 1, "files": [{"file": "rank-0.safetensors"}, {}]})"}) {
+    std::ofstream(folder / "c" / "index.json") << text;
+    EXPECT_FALSE(Checkpoint::open(folder / "c")) << text;
+  }
+}
+
+// Ranks that the mesh numbers in another order.
+TEST(Checkpoint, DevicesInAnotherOrder) {
+  const TestFolder folder;
+  const World world({{"x", 3}});
+  const Type type = Type::tensor(DType::f32, {6});
+  const Layout layout = world.layout(type, {{"x"}});
+  const std::vector<std::int64_t> ids = {2, 0, 1};
+  const auto by_position = dealt(numbered(type), layout, world);
+  std::vector<Array> by_rank(3);
+  for (std::size_t p = 0; p < 3; ++p) by_rank[static_cast<std::size_t>(ids[p])] = by_position[p];
+  const CheckpointMesh mesh{world.mesh.mesh, world.axes, ids};
+  ASSERT_TRUE(save_checkpoint(folder / "c", {{"w", type, layout, by_rank}}, mesh));
+  const auto checkpoint = Checkpoint::open(folder / "c").value();
+  EXPECT_EQ(checkpoint.read_whole("w").value(), numbered(type));
+  for (std::int64_t r = 0; r < 3; ++r)
+    EXPECT_EQ(checkpoint.read("w", layout, mesh, r).value(), by_rank[static_cast<std::size_t>(r)]);
+}
+
 TEST(Checkpoint, IsReplacedAsAWhole) {
   const TestFolder folder;
   const World world({{"x", 2}});

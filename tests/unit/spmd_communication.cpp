@@ -1,4 +1,5 @@
 // What devices tell each other, counted: no more than the layouts ask for.
+#include "ir/scalar.h"
 #include "spmd_mesh.h"
 
 namespace heddle::test {
@@ -116,6 +117,134 @@ TEST(Communication, AStencilExchangesItsHalo) {
     EXPECT_EQ(c.kind, MoveKind::halo_exchange);
   EXPECT_LE(bytes(spmd), 6 * 6 * 4);  // six rows at most of 16
   EXPECT_LT(difference(program, spmd), 1e-5);
+}
+
+// x.at[1:-1, 1:-1].set(...) of neighbours in both dimensions, on both axes.
+TEST(Communication, AnUpdateByNeighboursExchangesOneRowEachWay) {
+  Builder b("jacobi");
+  const Type u = f32({16, 24});
+  b.function("main", {u}, [&](const Vars& in) -> Vars {
+    auto at = [&](std::int64_t row, std::int64_t column) {
+      return b.slice(in[0], {row, column}, {row + 14, column + 22});
+    };
+    const Var inner = (at(0, 1) + at(2, 1) + at(1, 0) + at(1, 2)) * 0.25;
+    const Var one = b.full(Type::tensor(DType::i32, {}), 1);
+    return {b.op("dynamic_update_slice", {in[0], inner, one, one}, u)};
+  });
+  const Program program = b.finish().value();
+  const Spmd spmd = on_mesh(program, {{"x", 4}, {"y", 2}}, {argument(0, {{"x"}, {"y"}})});
+  EXPECT_EQ(counts(spmd),
+            (std::map<std::string, int>{{"halo-exchange over x", 2}, {"halo-exchange over y", 2}}));
+  EXPECT_EQ(bytes(spmd), 2 * 12 * 4 + 2 * 4 * 4);  // of parts of 4x12
+  EXPECT_LT(difference(program, spmd), 1e-5);
+}
+
+// What a padded value is made of lies where the slices of it lie.
+TEST(Communication, SlicesOfAPaddedValueExchangeItsHalo) {
+  Builder b("padded");
+  const Type u = f32({16, 6});
+  b.function("main", {u}, [&](const Vars& in) -> Vars {
+    const Var padded = b.op("pad", {in[0], b.full(f32({}), 1)}, f32({18, 6}),
+                            {{"edge_padding_high", Attr{Attr::Integers{1, 0}}},
+                             {"edge_padding_low", Attr{Attr::Integers{1, 0}}},
+                             {"interior_padding", Attr{Attr::Integers{0, 0}}}});
+    return {b.slice(padded, {0, 0}, {16, 6}) + b.slice(padded, {2, 0}, {18, 6})};
+  });
+  const Program program = b.finish().value();
+  const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"halo-exchange over x", 2}}));
+  EXPECT_EQ(bytes(spmd), 2 * 6 * 4);
+  EXPECT_LT(difference(program, spmd), 1e-5);
+}
+
+// jnp.roll: neighbours, and from the last device to the first. 17 rows are 5, 5, 5 and 2.
+TEST(Communication, ARollSendsOneRowRound) {
+  for (std::int64_t rows : {16, 17}) {
+    Builder b("roll");
+    const Type u = f32({rows, 6});
+    b.function("main", {u}, [&](const Vars& in) -> Vars {
+      auto cut = [&](std::int64_t from, std::int64_t to) {
+        return b.slice(in[0], {from, 0}, {to, 6});
+      };
+      return {b.concatenate({cut(rows - 1, rows), cut(0, rows - 1)}, 0) +
+              b.concatenate({cut(1, rows), cut(0, 1)}, 0)};
+    });
+    const Program program = b.finish().value();
+    const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}})});
+    EXPECT_EQ(counts(spmd),
+              (std::map<std::string, int>{{"halo-exchange over x", 2}, {"permute over x", 2}}));
+    EXPECT_EQ(bytes(spmd), 4 * 6 * 4);
+    EXPECT_LT(difference(program, spmd), 1e-5);
+  }
+}
+
+Var convolution(Builder& b, Var x, Var kernel, const Type& result, std::int64_t pad,
+                const Attr::Struct& numbers) {
+  const Attr::Integers ones{1};
+  return b.op("convolution", {x, kernel}, result,
+              {{"dimension_numbers", Attr{numbers}},
+               {"window_strides", Attr{ones}},
+               {"padding", Attr{make_array<std::int64_t>(Shape{1, 2}, std::vector{pad, pad})}},
+               {"feature_group_count", Attr{Attr::Integer{1, "i64"}}},
+               {"batch_group_count", Attr{Attr::Integer{1, "i64"}}}});
+}
+
+// The gradient by the kernel: its window is the whole image, of which every device has a part.
+TEST(Communication, AKernelsGradientIsSummedOverThePartsOfAnImage) {
+  auto number = [](std::int64_t n) { return Attr{Attr::Integer{n, "i64"}}; };
+  auto list = [](std::int64_t n) { return Attr{Attr::Integers{n}}; };
+  // [features, places, batch] x [batch, places, outputs] -> [features, places, outputs]
+  const Attr::Struct numbers{"conv",
+                             {{"input_batch_dimension", number(0)},
+                              {"input_feature_dimension", number(2)},
+                              {"input_spatial_dimensions", list(1)},
+                              {"kernel_input_feature_dimension", number(0)},
+                              {"kernel_output_feature_dimension", number(2)},
+                              {"kernel_spatial_dimensions", list(1)},
+                              {"output_batch_dimension", number(0)},
+                              {"output_feature_dimension", number(2)},
+                              {"output_spatial_dimensions", list(1)}}};
+  for (std::int64_t places : {64, 63}) {
+    Builder b("gradient");
+    b.function("main", {f32({4, places, 2}), f32({2, places, 3})}, [&](const Vars& in) -> Vars {
+      return {convolution(b, in[0], in[1], f32({4, 3, 3}), 1, numbers)};
+    });
+    const Program program = b.finish().value();
+    const Spmd spmd =
+        on_mesh(program, {{"x", 4}}, {argument(0, {{}, {"x"}, {}}), argument(1, {{}, {"x"}, {}})});
+    EXPECT_EQ(counts(spmd),
+              (std::map<std::string, int>{{"halo-exchange over x", 2}, {"all-reduce over x", 1}}))
+        << places;
+    EXPECT_LT(difference(program, spmd), 1e-3);
+  }
+}
+
+// Weights that every round uses are gathered once, before the loop; they come in from around it or
+// are handed on by every round.
+TEST(Communication, WhatALoopDoesNotChangeIsGatheredBeforeIt) {
+  for (bool carried : {false, true}) {
+    Builder b("loop");
+    const Type x = f32({1024, 64}), w = f32({64, 64}), count = Type::tensor(DType::i32, {});
+    b.function("main", {x, w}, [&](const Vars& in) -> Vars {
+      Vars start = {b.full(count, 0), in[0]};
+      if (carried) start.push_back(in[1]);
+      const Vars out = b.while_loop(
+          start, [&](const Vars& v) { return b.compare("LT", v[0], b.full(count, 3)); },
+          [&](const Vars& v) -> Vars {
+            Vars next = {v[0] + 1.0, b.op("tanh", {b.dot(v[1], carried ? v[2] : in[1])})};
+            if (carried) next.push_back(v[2]);
+            return next;
+          });
+      return {out[1]};
+    });
+    const Program program = b.finish().value();
+    const Spmd spmd =
+        on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}}), argument(1, {{"x"}, {}})});
+    EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over x", 1}}));
+    ASSERT_EQ(spmd.functions[0].communications.size(), 1U);
+    EXPECT_EQ(spmd.functions[0].communications[0].depth, 0);
+    EXPECT_LT(difference(program, spmd), 1e-4);
+  }
 }
 
 // What is said of a matrix product alone reaches all of a chain of ops.

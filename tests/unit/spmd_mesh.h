@@ -30,11 +30,13 @@ inline Sharding sharding(const Axes& axes, bool open = false) {
 inline Seed argument(std::size_t i, const Axes& axes) { return {false, i, sharding(axes)}; }
 inline Seed result(std::size_t i, const Axes& axes) { return {true, i, sharding(axes)}; }
 
-inline Spmd on_mesh(Program program, const AxisSizes& mesh, std::vector<Seed> seeds) {
+inline Spmd on_mesh(Program program, const AxisSizes& mesh, std::vector<Seed> seeds,
+                    std::int64_t memory_limit = INT64_MAX) {
   (void)program.add_mesh("mesh", mesh).value();
   SpmdOptions options;
   options.mesh = "mesh";
   options.seeds = std::move(seeds);
+  options.memory_limit = memory_limit;
   Spmd spmd = partition(program, options).value();
   const Verdict sound = verify(spmd.program);
   EXPECT_TRUE(sound.ok()) << (sound ? "" : sound.reason());

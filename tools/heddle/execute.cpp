@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
+#include <map>
 
 #include "device/cpu/calibrate.h"
+#include "dump.h"
 #include "heddle/compile.h"
 #include "heddle/log.h"
-#include "heddle/stablehlo.h"
+#include "heddle/op.h"
 #include "heddle/trace.h"
 
 namespace heddle::cli {
@@ -17,29 +17,6 @@ namespace {
 double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-// Files of --dump, numbered in the order in which they come to be.
-class Dump {
- public:
-  explicit Dump(std::string folder) : folder_(std::move(folder)) {
-    std::error_code error;
-    if (!folder_.empty()) std::filesystem::create_directories(folder_, error);
-    if (error) throw Error(fmt::format("--dump {}: {}", folder_, error.message()));
-  }
-
-  void write(std::string_view name, std::string_view ending, const std::string& text) {
-    const std::string path = fmt::format("{}/{:03}-{}.{}", folder_, ++count_, name, ending);
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    if (!file.flush()) throw Error(fmt::format("--dump: {} cannot be written", path));
-  }
-
-  explicit operator bool() const { return !folder_.empty(); }
-
- private:
-  std::string folder_;
-  int count_ = 0;
-};
 
 // Bytes of their own, so that a run may overwrite them.
 std::vector<Array> owned(const std::vector<Array>& arrays) {
@@ -52,6 +29,7 @@ Execution interpreted(const Program& program, const Function& function,
                       const std::vector<Array>& arguments, const ExecuteRequest& request,
                       const InterpretOptions& options) {
   Execution done;
+  if (request.explain) done.interpreted_because = interpreter_text(program, function);
   for (int i = 0; i < request.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
     done.results = interpret(program, function, arguments, options).value();
@@ -60,29 +38,46 @@ Execution interpreted(const Program& program, const Function& function,
   return done;
 }
 
-CompileOptions compile_options(const Function& function, const ExecuteRequest& request,
-                               const InterpretOptions& options, std::size_t arguments, Dump& dump) {
-  CompileOptions compile;
-  compile.entry = function.name;
-  compile.stitch.fuse = request.fuse;
-  compile.stitch.machine = host_figures();
-  compile.machine_code = request.engine != "kernels";
-  compile.async = request.async;
-  compile.stitch.explain = request.explain;
-  compile.memory_limit = options.memory_limit;
-  if (request.donate) compile.donated.assign(arguments, true);
-  if (!dump) return compile;
-  compile.on_program = [&dump](std::string_view stage, const Program& program) {
-    dump.write(stage, "mlir", print_stablehlo(program));
-  };
-  compile.on_kernel = [&dump](const Kernel& kernel, const std::string& llvm) {
-    dump.write(kernel.name, "kernel", print(kernel));
-    if (!llvm.empty()) dump.write(kernel.name, "ll", llvm);
-  };
-  return compile;
+void count_ops(const Program& program, RegionId region, std::map<std::string, int>& counts) {
+  for (const OpId id : program.region(region).ops) {
+    const Op& op = program.op(id);
+    if (op.def->form != Form::terminator) ++counts[std::string(op.def->short_name())];
+    for (const RegionId inner : program.regions(op)) count_ops(program, inner, counts);
+  }
 }
 
 }  // namespace
+
+std::string interpreter_text(const Program& program, const Function& function) {
+  constexpr std::size_t kMostNamed = 8;
+  std::map<std::string, int> counts;
+  count_ops(program, function.body, counts);
+  std::vector<std::pair<int, std::string>> most;
+  int all = 0;
+  for (const auto& [name, n] : counts) {
+    most.emplace_back(-n, name);
+    all += n;
+  }
+  std::ranges::sort(most);
+  std::string text = fmt::format(
+      "the reference takes ops one by one as they stand, with nothing fused or planned; @{} has {}",
+      function.name, all);
+  for (std::size_t i = 0; i < std::min(most.size(), kMostNamed); ++i)
+    text += fmt::format("{} {} {}", i == 0 ? ":" : ",", -most[i].first, most[i].second);
+  return text + (most.size() > kMostNamed ? ", ..." : "");
+}
+
+CompileOptions compile_options(const std::string& entry, const ExecuteRequest& request) {
+  CompileOptions compile;
+  compile.entry = entry;
+  compile.stitch.fuse = request.fuse;
+  compile.stitch.machine = host_figures();
+  compile.stitch.explain = request.explain;
+  compile.machine_code = request.engine != "kernels";
+  compile.async = request.async;
+  compile.donated = request.donated;
+  return compile;
+}
 
 double Execution::median() const {
   std::vector<double> sorted = seconds;
@@ -96,10 +91,13 @@ Execution execute(const Program& program, const Function& function,
   if (request.engine == "interpreter")
     return interpreted(program, function, arguments, request, options);
   Dump dump(request.dump);
+  CompileOptions compiling = compile_options(function.name, request);
+  compiling.memory_limit = options.memory_limit;
+  if (request.donate) compiling.donated.assign(arguments.size(), true);
+  dump.watch(compiling);
   Execution done;
   const auto begun = std::chrono::steady_clock::now();
-  const Executable executable =
-      compile(program, compile_options(function, request, options, arguments.size(), dump)).value();
+  const Executable executable = compile(program, compiling).value();
   done.compile_seconds = since(begun);
   if (!executable.interpreted_because().empty() && request.parallel) {
     InterpretOptions parallel = options;

@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "heddle/compile.h"
 #include "heddle/executable.h"
 #include "heddle/interpreter.h"
 #include "heddle/program.h"
 #include "heddle/spmd.h"
+#include "heddle/transport.h"
 
 namespace heddle::cli {
 
@@ -22,10 +24,12 @@ struct ExecuteRequest {
   bool fuse = true;     // false: every op by itself
   bool async = false;   // machine code is made while it runs
   bool time_steps = false;
-  bool explain = false;          // why each kernel is as it is
-  Transport* ranks = nullptr;    // the other processes of the run
-  ParallelRunner parallel = {};  // of interpreter.run_parallel
-  std::string dump = {};         // folder for programs and kernels; empty: none
+  bool explain = false;                           // why each kernel is as it is
+  Transport* ranks = nullptr;                     // the other processes of the run
+  ParallelRunner parallel = {};                   // of interpreter.run_parallel
+  std::string dump = {};                          // folder for programs and kernels; empty: none
+  std::vector<bool> donated = {};                 // arguments that a step may overwrite, by number
+  WatchdogOptions watchdog = default_watchdog();  // of threads
 };
 
 struct Execution {
@@ -35,11 +39,18 @@ struct Execution {
   std::vector<StepInfo> steps = {};
   bool explained = false;            // steps say why they are as they are
   std::vector<StepTime> times = {};  // of one more run than `repeat`, with time_steps
-  std::int64_t peak_bytes = 0;
+  std::int64_t peak_bytes = 0, argument_bytes = 0;  // on one device
+  std::int64_t devices = 1, memory_limit = 0;       // of a mesh; what one device may have
   std::string interpreted_because = {};
 
   double median() const;
 };
+
+// What every way to compile a function takes from the request.
+CompileOptions compile_options(const std::string& entry, const ExecuteRequest& request);
+
+// What --explain can say where the interpreter runs: which ops, how many.
+std::string interpreter_text(const Program& program, const Function& function);
 
 // Throws what is wrong.
 Execution execute(const Program& program, const Function& function,

@@ -129,6 +129,11 @@ std::string explain_text(const Execution& execution, const Style& style) {
                   format_seconds(execution.compile_seconds),
                   format_bytes(static_cast<double>(execution.peak_bytes)));
   text += counts + "\n";
+  if (execution.devices > 1)
+    text +=
+        fmt::format("each of {} devices has {} of arguments beside that; it may have {} in all\n",
+                    execution.devices, format_bytes(static_cast<double>(execution.argument_bytes)),
+                    format_bytes(static_cast<double>(execution.memory_limit)));
   if (apart > 0)
     text += fmt::format("kernels move {}; their ops one by one would move {}\n",
                         format_bytes(static_cast<double>(together)),
@@ -147,6 +152,11 @@ Json explain_json(const Execution& execution) {
                  {"reference_ops", n.reference},
                  {"copies", n.copies},
                  {"peak_bytes", execution.peak_bytes}};
+  if (execution.devices > 1) {
+    report["devices"] = execution.devices;
+    report["argument_bytes"] = execution.argument_bytes;
+    report["memory_limit"] = execution.memory_limit;
+  }
   for (double s : execution.seconds) report["runs_ms"].push_back(s * 1e3);
   if (!execution.interpreted_because.empty())
     report["interpreted_because"] = execution.interpreted_because;

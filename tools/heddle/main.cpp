@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/printable.h"
+#include "command_line.h"
 #include "commands.h"
 #include "heddle/error.h"
 #include "heddle/log.h"
@@ -65,6 +66,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace heddle::cli;
   keep_standard_streams();
+  keep_command_line(argc, argv);
   std::signal(SIGPIPE, SIG_IGN);
   heddle::log_level();  // reads HEDDLE_LOG now, so that a wrong value is told whatever is run
   try {

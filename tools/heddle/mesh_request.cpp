@@ -224,13 +224,16 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
                    "Arguments and results of which nothing is said stay whole");
 }
 
-Spmd partition_for(Program program, const MeshRequest& asked) {
+Spmd partition_for(Program program, const MeshRequest& asked, const std::string& carrying,
+                   const std::vector<Carried>& carried) {
   const MeshRequest request = with_plan(asked);
   program = inline_calls(program).value();
   program = lower_chlo(program).value();
   SpmdOptions options;
   options.mesh = enter_mesh(program, request.mesh);
   options.closed_boundary = request.closed;
+  options.carrying = carrying;
+  options.carried = carried;
   if (!request.shards.empty()) {
     std::string mesh = options.mesh;
     if (mesh.empty() && !program.meshes.empty()) mesh = program.meshes[0].name;
@@ -239,6 +242,14 @@ Spmd partition_for(Program program, const MeshRequest& asked) {
     for (const std::string& shard : request.shards) add_seeds(program, mesh, shard, options.seeds);
   }
   return partition(program, options).value();
+}
+
+const SpmdFunction& function_on_mesh(const Spmd& spmd, const std::string& name) {
+  const SpmdFunction* found = spmd.find(name);
+  if (found == nullptr || found->mesh == kNone)
+    throw Error(
+        fmt::format("nothing says on which mesh @{} runs: name one, as in --mesh dp=2,tp=2", name));
+  return *found;
 }
 
 }  // namespace heddle::cli

@@ -24,6 +24,11 @@ void add_mesh_options(CLI::App& command, MeshRequest& request);
 
 // The program for every device of the mesh. Calls are inlined and client ops lowered first.
 // Throws what is wrong.
-Spmd partition_for(Program program, const MeshRequest& request);
+// What a function carries from run to run lies alike at both ends.
+Spmd partition_for(Program program, const MeshRequest& request, const std::string& carrying = {},
+                   const std::vector<Carried>& carried = {});
+
+// Throws where the function is on no mesh.
+const SpmdFunction& function_on_mesh(const Spmd& spmd, const std::string& name);
 
 }  // namespace heddle::cli

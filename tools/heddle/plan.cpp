@@ -2,10 +2,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "device/cpu/calibrate.h"
+#include "device_memory.h"
+#include "heddle/compile.h"
 #include "heddle/op.h"
 #include "heddle/stablehlo.h"
 #include "heddle/verify.h"
@@ -20,6 +24,7 @@ struct PlanRequest {
   std::string file;
   MeshRequest mesh;
   bool explain = false, program = false;
+  std::string memory;  // of one device
   ReportOptions report;
 };
 
@@ -41,6 +46,34 @@ std::string op_text(const Program& logical, OpId id) {
   std::string text = fmt::format("{} at {}", op.def->short_name(), logical.where(op.loc));
   const std::string& user = logical.location(op.loc).user;
   return user.empty() ? text : text + " (" + user + ")";
+}
+
+// What a device needs by the plan of its compiled program, for which no machine code is made.
+DeviceMemory memory_of(const Spmd& spmd, const SpmdFunction& f) {
+  CompileOptions options;
+  options.entry = f.name;
+  options.machine_code = false;
+  options.stitch.machine = host_figures();
+  return device_memory(f, compile(spmd.program, options).value());
+}
+
+// By function; empty where nobody asks.
+using Memories = std::map<std::string, DeviceMemory>;
+
+Memories memories(const Spmd& spmd, const PlanRequest& request) {
+  Memories all;
+  if (request.memory.empty()) return all;
+  for (const SpmdFunction& f : spmd.functions)
+    if (f.mesh != kNone) all.emplace(f.name, memory_of(spmd, f));
+  return all;
+}
+
+void want_memory(const Spmd& spmd, const PlanRequest& request, const Memories& all) {
+  for (const auto& [name, memory] : all) {
+    const std::int64_t limit = parse_bytes(request.memory).value();
+    want_memory(memory, limit, fmt::format("each has {}", format_bytes(static_cast<double>(limit))),
+                spmd, *spmd.find(name));
+  }
 }
 
 struct Totals {
@@ -81,7 +114,7 @@ std::string boundary(const SpmdFunction& f, const Mesh& mesh, bool all) {
   return text;
 }
 
-void show(const Spmd& spmd, const PlanRequest& request) {
+void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) {
   std::string text;
   for (const SpmdFunction& f : spmd.functions) {
     if (f.mesh == kNone) {
@@ -102,6 +135,10 @@ void show(const Spmd& spmd, const PlanRequest& request) {
                         bytes_text(static_cast<double>(f.argument_bytes)),
                         bytes_text(static_cast<double>(f.result_bytes)),
                         bytes_text(static_cast<double>(f.peak_bytes)));
+    if (const auto known = memory.find(f.name); known != memory.end())
+      text += fmt::format("needs {} on each device: {}\n",
+                          bytes_text(static_cast<double>(known->second.needed())),
+                          known->second.text());
     if (!request.explain) continue;
     for (const Communication& c : f.communications)
       text += fmt::format("{}{} over {}: {}, {}, for {}\n    {}\n",
@@ -114,7 +151,7 @@ void show(const Spmd& spmd, const PlanRequest& request) {
   write_stdout(text);
 }
 
-void show_json(const Spmd& spmd) {
+void show_json(const Spmd& spmd, const Memories& memory) {
   nlohmann::ordered_json report;
   report["propagate_seconds"] = spmd.propagate_seconds;
   report["partition_seconds"] = spmd.partition_seconds;
@@ -142,6 +179,12 @@ void show_json(const Spmd& spmd) {
     one["argument_bytes"] = f.argument_bytes;
     one["result_bytes"] = f.result_bytes;
     one["peak_bytes"] = f.peak_bytes;
+    if (const auto known = memory.find(f.name); known != memory.end())
+      one["memory"] = {{"bytes", known->second.needed()},
+                       {"values", known->second.values},
+                       {"from", known->second.planned ? "compiled" : "op by op"},
+                       {"where", known->second.peak.where},
+                       {"largest", known->second.peak.largest}};
     one["communications"] = nlohmann::ordered_json::array();
     for (const Communication& c : f.communications)
       one["communications"].push_back({{"kind", name(c.kind)},
@@ -164,12 +207,14 @@ void run(const PlanRequest& request) {
   for (Program& program : load_programs(request.file)) {
     const Spmd spmd = partition_for(std::move(program), request.mesh);
     (void)verify(spmd.program).value();
+    const Memories memory = memories(spmd, request);
     if (request.program)
       write_stdout(print_stablehlo(spmd.program));
     else if (request.report.json)
-      show_json(spmd);
+      show_json(spmd, memory);
     else
-      show(spmd, request);
+      show(spmd, request, memory);
+    want_memory(spmd, request, memory);
   }
 }
 
@@ -183,6 +228,11 @@ void add_plan(CLI::App& app) {
   command->add_flag("--explain", request->explain,
                     "List every communication with bytes, time and the op that needs it");
   command->add_flag("--program", request->program, "Print the program of one device instead");
+  command
+      ->add_option(
+          "--memory", request->memory,
+          "What one device has, as 16GB: compiles for it, and fails where it is too little")
+      ->check(wrong_size);
   add_report_options(*command, request->report);
   command->callback([request] { run(*request); });
 }

@@ -27,9 +27,11 @@ std::vector<Type> argument_types(const Program& program, const Function& functio
 std::vector<Type> result_types(const Program& program, const Function& function);
 
 // Arrays for all arguments: x.npy and dense<…> in order, in.0, in.1, … of x.safetensors, and
-// random:SEED, which fills what these leave open. More than `most_bytes` are not made up.
+// random:SEED, which fills what these leave open. More than `most_bytes` are not made up. What is
+// given `elsewhere` may be missing.
 std::vector<Array> gather_inputs(const Program& program, const Function& function,
-                                 const std::vector<std::string>& sources, std::int64_t most_bytes);
+                                 const std::vector<std::string>& sources, std::int64_t most_bytes,
+                                 const std::vector<bool>& elsewhere = {});
 // What --input may be, for messages.
 inline constexpr std::string_view kInputForms =
     "x.npy, x.safetensors with in.0, in.1, ..., dense<[1, 2]> : tensor<2xi32> or random:SEED";

@@ -177,7 +177,8 @@ Array random_array(const Type& type, std::uint64_t seed) {
 }
 
 std::vector<Array> gather_inputs(const Program& program, const Function& function,
-                                 const std::vector<std::string>& sources, std::int64_t most_bytes) {
+                                 const std::vector<std::string>& sources, std::int64_t most_bytes,
+                                 const std::vector<bool>& elsewhere) {
   const std::vector<Type> types = argument_types(program, function);
   Slots slots{function, types, std::vector<std::optional<Array>>(types.size())};
   std::optional<std::uint64_t> seed;
@@ -195,7 +196,8 @@ std::vector<Array> gather_inputs(const Program& program, const Function& functio
       throw no_input(source, "this is no input");
   }
   for (std::size_t i = 0; i < types.size(); ++i)
-    if (!types[i].is_tensor()) slots.arrays[i] = Array();  // a token carries nothing
+    if (!types[i].is_tensor() || (!elsewhere.empty() && elsewhere[i] && !slots.arrays[i]))
+      slots.arrays[i] = Array();  // a token carries nothing
   if (seed) {
     slots.want_open(*seed);
     fill_randomly(slots, *seed, most_bytes);

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <thread>
 
 #include "device/cpu/calibrate.h"
@@ -63,6 +65,31 @@ std::unique_ptr<Transport> connect_ranks(const RankRequest& request) {
   auto ranks = connect_transport(request.transport, request.watchdog_options()).value();
   if (ranks && ranks->rank() != 0) be_quiet();
   return ranks;
+}
+
+std::vector<std::string> gather_texts(Transport& ranks, const std::string& mine) {
+  const auto count = static_cast<std::size_t>(ranks.size());
+  std::vector<int> everyone(count);
+  std::iota(everyone.begin(), everyone.end(), 0);
+  Collective c{.kind = CollectiveKind::all_gather, .group = ranks.group(everyone).value()};
+  c.what = "sharing texts";
+  const std::uint64_t length = mine.size();
+  std::vector<std::uint64_t> lengths(count);
+  c.in = reinterpret_cast<const std::byte*>(&length);
+  c.out = reinterpret_cast<std::byte*>(lengths.data());
+  c.in_pieces = c.out_pieces = {1, sizeof length};
+  (void)run_collective(ranks, c).value();
+  const std::size_t most = std::ranges::max(lengths);
+  std::vector<std::string> texts(count);
+  if (most == 0) return texts;
+  std::string padded = mine, all(most * count, '\0');
+  padded.resize(most);
+  c.in = reinterpret_cast<const std::byte*>(padded.data());
+  c.out = reinterpret_cast<std::byte*>(all.data());
+  c.in_pieces = c.out_pieces = {1, static_cast<std::int64_t>(most)};
+  (void)run_collective(ranks, c).value();
+  for (std::size_t r = 0; r < count; ++r) texts[r] = all.substr(r * most, lengths[r]);
+  return texts;
 }
 
 ParallelRunner parallel_runner(const RankRequest& request, Transport* ranks) {

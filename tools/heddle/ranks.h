@@ -29,6 +29,9 @@ void add_rank_options(CLI::App& command, RankRequest& request);
 // quiet from then on: their standard output goes nowhere. Throws what is wrong.
 std::unique_ptr<Transport> connect_ranks(const RankRequest& request);
 
+// The text of every rank, for all of them; all call it together. Throws where a rank is lost.
+std::vector<std::string> gather_texts(Transport& ranks, const std::string& mine);
+
 // Who runs the processes of interpreter.run_parallel; nothing where the interpreter does.
 ParallelRunner parallel_runner(const RankRequest& request, Transport* ranks);
 

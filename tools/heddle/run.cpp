@@ -1,9 +1,12 @@
 // heddle run: compiles a program, runs it and says what came out.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "commands.h"
@@ -16,6 +19,7 @@
 #include "heddle/verify.h"
 #include "run_report.h"
 #include "stages.h"
+#include "steps.h"
 
 namespace heddle::cli {
 namespace {
@@ -72,7 +76,11 @@ void compare(Outcome& outcome, const NamedArrays& recorded, const RunRequest& re
 struct Session {
   const RunRequest& request;
   TraceRecorder trace = TraceRecorder();
-  TraceLane lane = trace.lane("heddle", "main");
+  // With others each rank is a process of the picture.
+  const Transport* ranks = request.execute.ranks;
+  TraceLane lane = trace.lane(
+      ranks != nullptr && ranks->size() > 1 ? fmt::format("rank {}", ranks->rank()) : "heddle",
+      "main");
 
   template <typename Work>
   auto timed(std::string what, Work work) {
@@ -104,20 +112,16 @@ Execution run_on_mesh(const Program& program, const Function& function,
                       const InterpretOptions& options, const RunRequest& request) {
   const Spmd spmd = partition_for(program, request.mesh);
   (void)verify(spmd.program).value();
-  const SpmdFunction* dealt_out = spmd.find(function.name);
-  if (dealt_out == nullptr || dealt_out->mesh == kNone)
-    throw Error(fmt::format("nothing says on which mesh @{} runs: name one, as in --mesh dp=2,tp=2",
-                            function.name));
-  return execute_on_mesh(spmd, *dealt_out, inputs, execution, options);
+  return execute_on_mesh(spmd, function_on_mesh(spmd, function.name), inputs, execution, options);
 }
 
-Outcome run_function(const Program& program, const Function& function, Session& session) {
+Outcome run_once(const Program& program, const Function& function, Session& session,
+                 const InterpretOptions& options) {
   const RunRequest& request = session.request;
   Outcome outcome;
   outcome.function = &function;
   std::vector<std::string> sources = request.inputs;
   if (!request.io.empty()) sources.push_back(request.io);
-  const InterpretOptions options = interpret_options(session);
   std::vector<Array> inputs = session.timed(
       "inputs", [&] { return gather_inputs(program, function, sources, options.memory_limit); });
   ExecuteRequest execution = request.execute;
@@ -129,9 +133,20 @@ Outcome run_function(const Program& program, const Function& function, Session& 
                : execute(program, function, inputs, execution, options);
   });
   outcome.results = std::move(outcome.execution.results);
+  outcome.types = result_types(program, function);
+  return outcome;
+}
+
+Outcome run_function(const Program& program, const Function& function, Session& session) {
+  const RunRequest& request = session.request;
+  const InterpretOptions options = interpret_options(session);
+  Outcome outcome =
+      request.steps.given()
+          ? session.timed("steps of @" + function.name,
+                          [&] { return run_steps(program, function, request, options); })
+          : run_once(program, function, session, options);
   outcome.seconds = outcome.execution.median();
   log_steps(outcome.execution);
-  outcome.types = result_types(program, function);
   if (request.check)
     session.timed("compare",
                   [&] { compare(outcome, read_safetensors(request.io).value(), request); });
@@ -163,6 +178,10 @@ struct Failures {
 
 // Options that contradict one another, or would be without effect.
 void check_request(const RunRequest& request) {
+  check_step_options(request);
+  if (!request.execute.dump.empty() && request.execute.engine == "interpreter")
+    throw CLI::ValidationError("--dump",
+                               "the interpreter compiles nothing: `heddle opt` prints programs");
   if (request.check && request.io.empty())
     throw CLI::ValidationError("--check",
                                "it compares with out.0, out.1, ... of a file: name it with --io");
@@ -196,9 +215,28 @@ std::vector<Program> prepare(Session& session) {
   return programs;
 }
 
-void write_trace(const Session& session) {
+// Found before the run, not after it.
+void check_trace(const std::string& file) {
+  namespace fs = std::filesystem;
+  const fs::path parent = fs::path(file).parent_path();
+  std::error_code error;
+  const fs::path target = fs::exists(file, error) ? fs::path(file) : parent.empty() ? "." : parent;
+  if (fs::is_directory(file, error))
+    throw Error(fmt::format("--trace {}: this is a folder; name a file", file));
+  if (::access(target.c_str(), W_OK) != 0)
+    throw Error(fmt::format("--trace {}: {}: {}", file, target.string(), std::strerror(errno)));
+}
+
+// The first rank writes what all have seen.
+void write_trace(Session& session, bool all_well) {
   const std::string& file = session.request.trace;
+  Transport* ranks = session.request.execute.ranks;
   if (file.empty()) return;
+  if (ranks != nullptr && ranks->size() > 1 && all_well) {
+    const std::vector<std::string> others = gather_texts(*ranks, session.trace.shared());
+    for (std::size_t r = 1; r < others.size(); ++r) session.trace.absorb(others[r]);
+  }
+  if (ranks != nullptr && ranks->rank() != 0) return;
   (void)session.trace.write(file).value();
   if (session.request.report.json) return;
   write_stdout(fmt::format("wrote a trace of {} to {}; ui.perfetto.dev shows it\n",
@@ -213,9 +251,9 @@ void run(const RunRequest& asked) {
   const std::unique_ptr<Transport> ranks = connect_ranks(asked.ranks);
   RunRequest request = asked;
   request.execute.ranks = ranks.get();
+  request.execute.watchdog = asked.ranks.watchdog_options();
   request.execute.parallel = parallel_runner(asked.ranks, ranks.get());
   if (ranks && ranks->rank() != 0) request.output.clear();
-  if (ranks && !request.trace.empty() && ranks->rank() != 0) request.trace.clear();
   try {
     run_alone(request);
   } catch (const Error& error) {
@@ -226,6 +264,8 @@ void run(const RunRequest& asked) {
 
 void run_alone(const RunRequest& request) {
   if (!request.output.empty()) check_output(request.output);
+  const bool is_first = request.execute.ranks == nullptr || request.execute.ranks->rank() == 0;
+  if (!request.trace.empty() && is_first) check_trace(request.trace);
   Session session{request};
   const std::vector<Program> programs = prepare(session);
   std::vector<std::pair<const Program*, const Function*>> chosen;
@@ -235,6 +275,9 @@ void run_alone(const RunRequest& request) {
   if (chosen.size() > 1 && !request.output.empty())
     throw Error(fmt::format("{} functions would write to {}: choose one with --entry",
                             chosen.size(), request.output));
+  if (chosen.size() > 1 && request.steps.given())
+    throw Error(fmt::format("{} functions cannot take steps at once: choose one with --entry",
+                            chosen.size()));
   std::vector<Outcome> outcomes;
   Failures failures;
   for (const auto& [program, function] : chosen) {
@@ -251,7 +294,7 @@ void run_alone(const RunRequest& request) {
     write_report(outcomes, request, failure);
   else
     write_tables(outcomes, request);
-  write_trace(session);
+  write_trace(session, failure.empty());
   if (!failure.empty()) throw Error(failure);
   const Style style = Style::of_stdout(request.report.plain);
   if (!request.report.json) write_stdout(style.bold(verdict(outcomes, request)) + "\n");
@@ -262,11 +305,6 @@ std::string wrong_tolerance(const std::string& text) {
   double value = 0;
   if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0) return "";
   return fmt::format("{} is no tolerance: write a number of at least 0, as in 1e-4", text);
-}
-
-std::string wrong_size(const std::string& text) {
-  const auto bytes = parse_bytes(text);
-  return bytes ? "" : bytes.reason();
 }
 
 std::string wrong_name(const std::string& text) { return text.empty() ? "the name is empty" : ""; }
@@ -327,6 +365,7 @@ void add_run(CLI::App& app) {
       ->check(wrong_name);
   add_check(*command, *request);
   add_engine(*command, *request);
+  add_step_options(*command, request->steps);
   add_mesh_options(*command, request->mesh);
   add_rank_options(*command, request->ranks);
   command

@@ -42,6 +42,22 @@ std::string end_of(const std::string& name, std::size_t columns) {
   return "..." + name.substr(from);
 }
 
+Json steps_json(const Outcome& outcome) {
+  const StepsDone& done = outcome.steps;
+  Json report = {{"first", done.first}, {"last", done.last}, {"carry", done.carry}};
+  if (!done.restored.empty()) report["restored"] = done.restored;
+  if (!done.saved.empty()) report["saved"] = done.saved;
+  report["history"] = Json::array();
+  for (const auto& [step, values] : done.history) {
+    Json one = {{"step", step}};
+    for (std::size_t i = 0; i < values.size(); ++i)
+      one[result_name(*outcome.function, done.scalars[i])] =
+          std::isfinite(values[i]) ? Json(values[i]) : Json(fmt::format("{}", values[i]));
+    report["history"].push_back(std::move(one));
+  }
+  return report;
+}
+
 std::string table(const Outcome& outcome, const Style& style) {
   const std::size_t rows = std::min(outcome.results.size(), kMostRows);
   std::size_t names = 6, types = 4;
@@ -105,6 +121,12 @@ std::string verdict(const std::vector<Outcome>& outcomes, const RunRequest& requ
   std::string time = format_seconds(seconds);
   if (request.execute.repeat > 1)
     time += fmt::format(", the median of {} runs", request.execute.repeat);
+  if (outcomes.size() == 1 && outcomes[0].steps.last > 0) {
+    const StepsDone& done = outcomes[0].steps;
+    if (done.last > done.first)
+      time += fmt::format(" a step, the median of {}", done.last - done.first + 1);
+    if (!done.saved.empty()) time += "; saved " + done.saved;
+  }
   if (request.check)
     return fmt::format(
         "{} with {}, largest difference {:.2g}; ran in {}",
@@ -122,8 +144,7 @@ void write_tables(const std::vector<Outcome>& outcomes, const RunRequest& reques
       if (outcomes.size() > 1) text += style.bold(outcome.function->name) + "\n";
       text += table(outcome, style);
     }
-    if (request.explain && request.execute.engine != "interpreter")
-      text += explain_text(outcome.execution, style);
+    if (request.explain) text += explain_text(outcome.execution, style);
     if (!outcome.written.empty()) text += outcome.written + "\n";
   }
   write_stdout(text);
@@ -139,6 +160,7 @@ void write_report(const std::vector<Outcome>& outcomes, const RunRequest& reques
     Json function = {{"name", o.function->name}, {"seconds", o.seconds}};
     function["engine"] = request.execute.engine;
     function.update(explain_json(o.execution));
+    if (o.steps.last > 0) function["steps_run"] = steps_json(o);
     function["results"] = Json::array();
     for (std::size_t i = 0; i < o.results.size(); ++i) {
       Json result = {{"name", result_name(*o.function, i)}};

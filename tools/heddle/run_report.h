@@ -8,9 +8,19 @@
 #include "mesh_request.h"
 #include "program_commands.h"
 #include "ranks.h"
+#include "saving.h"
 #include "terminal.h"
 
 namespace heddle::cli {
+
+// A run of many steps.
+struct StepsRequest {
+  std::int64_t steps = 0;          // to reach; 0: one, as without
+  std::vector<std::string> carry;  // "arg0-85=result1-86"; empty: what is evident
+  std::string restore;             // a checkpoint, or a folder of them
+  SaveRequest save;
+  bool given() const { return steps > 0 || !restore.empty(); }
+};
 
 struct RunRequest {
   std::string file, entry, io, output, trace, until = "read";
@@ -21,8 +31,19 @@ struct RunRequest {
   ExecuteRequest execute;
   MeshRequest mesh;
   RankRequest ranks;
+  StepsRequest steps;
   bool explain = false;
   ReportOptions report;
+};
+
+// What a run of many steps tells beside its results.
+struct StepsDone {
+  std::int64_t first = 0, last = 0;  // steps that ran; last 0: this was no such run
+  std::string restored, saved;       // the newest checkpoint
+  std::string carry;
+  // Results that are numbers and not carried, of some steps.
+  std::vector<std::size_t> scalars;
+  std::vector<std::pair<std::int64_t, std::vector<double>>> history;
 };
 
 // One function that ran.
@@ -34,6 +55,7 @@ struct Outcome {
   std::vector<Type> types;
   std::vector<Comparison> comparisons;  // one per result under --check
   std::string written;                  // what --output did
+  StepsDone steps;
 };
 
 // The result that lies furthest outside, or -1; and what to say of it.

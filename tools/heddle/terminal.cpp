@@ -129,6 +129,11 @@ Expected<std::int64_t> parse_bytes(std::string_view text) {
   return static_cast<std::int64_t>(bytes);
 }
 
+std::string wrong_size(const std::string& text) {
+  const auto bytes = parse_bytes(text);
+  return bytes ? "" : bytes.reason();
+}
+
 std::string format_seconds(double seconds) {
   if (seconds < 0) return "-" + format_seconds(-seconds);
   if (!std::isfinite(seconds)) return fmt::format("{} s", seconds);

@@ -60,6 +60,9 @@ std::string format_bytes(double bytes);
 // The other way round: "64 MB", "1.5GB", "16GiB", "512"; without regard to capital letters.
 Expected<std::int64_t> parse_bytes(std::string_view text);
 
+// For CLI11: empty where the text is a size, else what is wrong.
+std::string wrong_size(const std::string& text);
+
 // "22 ms", "5.6 us", "1.5 s"
 std::string format_seconds(double seconds);
 

@@ -1,11 +1,37 @@
-#include "stitch/scan.h"
+#include "ir/scan.h"
 
 #include <algorithm>
 
+#include "heddle/array.h"
 #include "heddle/op.h"
+#include "heddle/op_piece.h"
 #include "ir/attr_access.h"
 
 namespace heddle {
+
+namespace {
+
+// What makes a value that is one scalar everywhere: past broadcasts of it.
+OpId scalar_source(const Program& program, ValueId value) {
+  OpId source = program.value(value).op;
+  while (source != kNone && (program.op(source).def->name == "stablehlo.broadcast_in_dim" ||
+                             program.op(source).def->name == "stablehlo.reshape"))
+    source = program.value(program.operands(program.op(source))[0]).op;
+  return source;
+}
+
+}  // namespace
+
+bool is_neutral(const Program& program, ValueId value, ReduceOp op) {
+  const OpId source = scalar_source(program, value);
+  if (source == kNone || !program.op(source).def->name.ends_with(".constant")) return false;
+  const Attr* attr = program.attr(program.op(source), "value");
+  const Array* known = attr == nullptr ? nullptr : attr->get<Array>();
+  if (known == nullptr || known->elements() == 0) return false;
+  if (!known->is_splat() && known->elements() != 1) return false;
+  const Array neutral = neutral_array(op, Type::tensor(known->dtype(), {}));
+  return std::ranges::equal(known->element(0), neutral.element(0));
+}
 
 namespace {
 
@@ -13,11 +39,21 @@ bool all_ones(const std::vector<std::int64_t>& list) {
   return std::all_of(list.begin(), list.end(), [](std::int64_t n) { return n == 1; });
 }
 
+// Taking an element twice gives what taking it once does.
+bool is_idempotent(ReduceOp op) { return op != ReduceOp::sum && op != ReduceOp::product; }
+
+// Windows that are partly outside take what they begin with once more for every element there.
+bool begins_as_nothing(const Program& program, const Op& op) {
+  const auto combine = index_rule(program, op).combine.op;
+  return combine &&
+         (is_idempotent(*combine) || is_neutral(program, program.operands(op)[1], *combine));
+}
+
 }  // namespace
 
 std::optional<Scan> scan_of(const Program& program, const Op& op) {
   if (op.def->emission != Emission::reduce || op.def->form == Form::reduce ||
-      op.result_count != 1 || !index_rule(program, op).combine.op)
+      op.result_count != 1 || !begins_as_nothing(program, op))
     return {};
   const OpAttrs attrs{program, op};
   const Shape& shape = program.type_of(program.operands(op)[0]).shape;

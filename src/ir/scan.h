@@ -13,7 +13,11 @@ struct Scan {
   bool backward = false;  // from the last element to the first
 };
 
-// What a reduce_window scans, where its windows hold all elements up to their place.
+// Whether a value is known to leave others as they are in a reduction.
+bool is_neutral(const Program& program, ValueId value, ReduceOp op);
+
+// What a reduce_window scans, where its windows hold all elements up to their place, and elements
+// outside do not count.
 std::optional<Scan> scan_of(const Program& program, const Op& op);
 
 // The rule of such an op: element by element, but for the order.

@@ -1,0 +1,147 @@
+// Ops along lines that are dealt out: what devices tell each other, counted.
+#include "spmd_mesh.h"
+
+namespace heddle::test {
+namespace {
+
+Type f32(Shape shape) { return Type::tensor(DType::f32, std::move(shape)); }
+
+// A cumulative op along one dimension, as JAX writes it.
+Var cumulative(Builder& b, Var x, std::size_t dim, bool backward, std::string_view combiner,
+               double start) {
+  const std::size_t rank = x.type().rank();
+  const std::int64_t n = x.type().shape[dim];
+  Attr::Integers window(rank, 1);
+  window[dim] = n;
+  Array padding(Type::tensor(DType::i64, {static_cast<std::int64_t>(rank), 2}));
+  padding.as_mutable<std::int64_t>()[2 * dim + (backward ? 1 : 0)] = n - 1;
+  const Type scalar = Type::tensor(x.type().dtype, {});
+  const RegionId body = b.region(
+      {scalar, scalar}, [&](const Vars& in) -> Vars { return {b.op(combiner, {in[0], in[1]})}; });
+  return b.ops("reduce_window", {x, b.broadcast(b.full(scalar, start), {})}, {x.type()},
+               {{"window_dimensions", Attr{window}}, {"padding", Attr{padding}}}, {body})[0];
+}
+
+Program scan_program(Shape shape, std::size_t dim, bool backward, std::string_view combiner,
+                     double start) {
+  Builder b("scan");
+  b.function("main", {f32(std::move(shape))}, [&](const Vars& in) -> Vars {
+    return {cumulative(b, in[0], dim, backward, combiner, start)};
+  });
+  return b.finish().value();
+}
+
+TEST(Lines, OnlyTotalsOfAScanTravel) {
+  for (bool backward : {false, true})
+    for (std::int64_t rows : {16, 13, 9}) {
+      const Program program = scan_program({rows, 6}, 0, backward, "add", 0);
+      const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}})});
+      EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over x", 1}}));
+      EXPECT_EQ(bytes(spmd), 3 * 6 * 4);  // a row of three others
+      EXPECT_LT(difference(program, spmd), 1e-4);
+    }
+}
+
+TEST(Lines, AScanOverTwoAxesGathersTotalsOnce) {
+  const Program program = scan_program({24}, 0, false, "add", 0);
+  const Spmd spmd = on_mesh(program, {{"x", 2}, {"y", 3}}, {argument(0, {{"x", "y"}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over x, y", 1}}));
+  EXPECT_EQ(bytes(spmd), 5 * 4);
+  EXPECT_LT(difference(program, spmd), 1e-4);
+}
+
+TEST(Lines, MaximaMayBeginWithAnything) {
+  const Program program = scan_program({16}, 0, true, "maximum", 1);
+  const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}})});
+  EXPECT_EQ(bytes(spmd), 3 * 4);
+  EXPECT_EQ(difference(program, spmd), 0);
+}
+
+// Windows that are partly outside count what the sum begins with once for every element there.
+TEST(Lines, SumsThatBeginWithSomethingAreNoScans) {
+  const Program program = scan_program({16}, 0, false, "add", 1);
+  const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}})});
+  EXPECT_EQ(bytes(spmd), 12 * 4);
+  EXPECT_LT(difference(program, spmd), 1e-4);
+}
+
+// Lines that lie whole on a device need nobody else.
+TEST(Lines, AScanOfWholeLinesTellsNothing) {
+  const Program program = scan_program({16, 6}, 1, false, "add", 0);
+  const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}})});
+  EXPECT_TRUE(counts(spmd).empty());
+  EXPECT_LT(difference(program, spmd), 1e-4);
+}
+
+// Rows, sorted by the first value; the second goes along.
+Program sort_program(Shape shape, std::int64_t dim, bool pairs) {
+  Builder b("sort");
+  const Type type = f32(std::move(shape)), scalar = f32({});
+  const std::size_t count = pairs ? 2 : 1;
+  b.function("main", std::vector<Type>(count, type), [&](const Vars& in) -> Vars {
+    const RegionId order =
+        b.region(std::vector<Type>(2 * count, scalar),
+                 [&](const Vars& e) -> Vars { return {b.compare("LT", e[0], e[1])}; });
+    return b.ops("sort", in, std::vector<Type>(count, type),
+                 {{"dimension", Attr{Attr::Integer{dim}}}, {"is_stable", Attr{true}}}, {order});
+  });
+  return b.finish().value();
+}
+
+// Where whole lines can be dealt out instead, they go there and back.
+TEST(Lines, ASortOfManyLinesDealsThemOut) {
+  const Program program = sort_program({4096, 256}, 0, false);
+  const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-to-all over x", 2}}));
+}
+
+// As little as the arguments and results take: nothing that is larger can be there.
+Spmd sorted_in_place(const Program& program, std::int64_t devices, std::int64_t length,
+                     std::int64_t values) {
+  const std::int64_t block = (length + devices - 1) / devices;
+  std::vector<Seed> seeds{argument(0, {{"x"}})};
+  if (values > 1) seeds.push_back(argument(1, {{"x"}}));
+  return on_mesh(program, {{"x", devices}}, seeds, 2 * values * block * 4);
+}
+
+TEST(Lines, NeighboursMergeASplitLine) {
+  for (std::int64_t devices : {2, 3, 5})
+    for (std::int64_t length : {60, 59, 31}) {
+      const Program program = sort_program({length}, 0, true);
+      const Spmd spmd = sorted_in_place(program, devices, length, 2);
+      const int rounds = devices == 2 ? 1 : static_cast<int>(devices);
+      EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"permute over x", 2 * rounds}}));
+      EXPECT_EQ(bytes(spmd), 2 * rounds * ((length + devices - 1) / devices) * 4);
+      EXPECT_EQ(difference(program, spmd), 0);
+    }
+}
+
+// Six rounds of three bits; the places that elements came from travel along.
+TEST(Lines, DevicesThatDifferInABitMergeASplitLine) {
+  for (std::int64_t length : {64, 61, 41}) {
+    const Program program = sort_program({length}, 0, true);
+    const Spmd spmd = sorted_in_place(program, 8, length, 2);
+    EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over x:(4)2", 9},
+                                                        {"all-gather over x:(2)2", 6},
+                                                        {"all-gather over x:(1)2", 3}}));
+    EXPECT_EQ(bytes(spmd), 6 * 3 * ((length + 7) / 8) * 4);
+    EXPECT_EQ(difference(program, spmd), 0);
+  }
+}
+
+// Two parts at a time, and what goes along.
+TEST(Lines, NoDeviceHasAWholeLineToSort) {
+  const std::int64_t length = 1 << 12, devices = 64;
+  const Spmd spmd = sorted_in_place(sort_program({length}, 0, false), devices, length, 1);
+  EXPECT_LT(spmd.functions[0].peak_bytes, length * 4);
+}
+
+// Rounds grow with the number of bits only.
+TEST(Lines, ASortOnManyDevicesIsAShortProgram) {
+  const std::int64_t length = 1 << 18;
+  const Spmd spmd = sorted_in_place(sort_program({length}, 0, false), 1 << 16, length, 1);
+  EXPECT_EQ(spmd.functions[0].communications.size(), 2U * 16 * 17 / 2);
+}
+
+}  // namespace
+}  // namespace heddle::test

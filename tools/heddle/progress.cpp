@@ -1,0 +1,43 @@
+#include "progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heddle::cli {
+
+void Progress::keep(std::int64_t step, const std::vector<Array>& numbers) {
+  constexpr std::size_t kMostKept = 2000;
+  if (scalars_.empty() || (steps_ % stride_ != 0 && step != last_)) return;
+  std::vector<double> values;
+  for (const Array& a : numbers) values.push_back(summarize(a).mean);
+  done.history.emplace_back(step, std::move(values));
+  if (done.history.size() < kMostKept) return;
+  stride_ *= 2;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < done.history.size(); i += 2) done.history[kept++] = done.history[i];
+  done.history.resize(kept);
+}
+
+void Progress::step(std::int64_t step, const std::vector<Array>& numbers,
+                    const std::string& saved) {
+  constexpr std::size_t kMostShown = 4;
+  constexpr std::chrono::duration<double> kLeast{1}, kMost{10};
+  keep(step, numbers);
+  ++steps_;
+  if (!saved.empty()) done.saved = saved;
+  const auto now = Clock::now();
+  if (quiet_ || last_ == step || now - told_ < pause_) return;
+  std::string text = fmt::format("step {} of {}", step, last_);
+  for (std::size_t i = 0; i < std::min(numbers.size(), kMostShown); ++i)
+    text +=
+        fmt::format("   {} {}", result_name(function_, scalars_[i]), summarize(numbers[i]).value);
+  const std::chrono::duration<double> took = now - begun_;
+  text += fmt::format("   {} a step", format_seconds(took.count() / static_cast<double>(steps_)));
+  if (!done.saved.empty()) text += "   saved " + done.saved;
+  write_stderr(text + "\n");
+  told_ = now;
+  pause_ = std::clamp(pause_ * 1.5, kLeast, kMost);
+}
+
+}  // namespace heddle::cli

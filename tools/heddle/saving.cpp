@@ -1,0 +1,157 @@
+#include "saving.h"
+
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "program_commands.h"
+#include "ranks.h"
+#include "terminal.h"
+
+namespace heddle::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(const std::string& prefix) {
+  const fs::path parent = fs::path(prefix).parent_path();
+  return parent.empty() ? "." : parent;
+}
+
+// Steps of the checkpoints that are there, smallest first.
+std::vector<std::int64_t> steps_there(const std::string& prefix) {
+  std::vector<std::int64_t> steps;
+  const std::string start = fs::path(prefix).filename().string() + "-";
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_of(prefix), error)) {
+    const std::string name = entry.path().filename().string();
+    std::int64_t step = 0;
+    const char* const end = name.data() + name.size();
+    if (!name.starts_with(start) || !entry.is_directory(error)) continue;
+    const auto [at, problem] = std::from_chars(name.data() + start.size(), end, step);
+    if (problem == std::errc{} && at == end) steps.push_back(step);
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
+
+std::string newest_of(const std::string& folder) {
+  std::vector<std::string> skipped;
+  const auto found = last_good_checkpoint(folder, &skipped);
+  for (const std::string& why : skipped) write_stderr(fmt::format("passed over: {}\n", why));
+  if (!found)
+    throw Error(fmt::format("--restore {}: {}\n  leave --restore out to start from the beginning",
+                            folder, found.reason()));
+  return found->string();
+}
+
+void check_name(const std::string& prefix) {
+  const std::string name = fs::path(prefix).filename().string();
+  if (name.empty() || name[0] == '.')
+    throw Error(fmt::format(
+        "--save {}: give a folder and what checkpoints in it are called, as in run/step", prefix));
+}
+
+void make_folder(const std::string& prefix) {
+  const fs::path folder = folder_of(prefix);
+  std::error_code error;
+  if (!fs::exists(folder, error)) fs::create_directory(folder, error);
+  if (!fs::is_directory(folder, error))
+    throw Error(
+        fmt::format("--save {}: {} is no folder, and cannot be made one", prefix, folder.string()));
+  const fs::path probe = folder / fmt::format(".heddle-{}", ::getpid());
+  fs::create_directory(probe, error);
+  if (error)
+    throw Error(fmt::format("--save {}: nothing can be written into {}: {}", prefix,
+                            folder.string(), error.message()));
+  fs::remove(probe, error);
+}
+
+}  // namespace
+
+std::string checkpoint_name(const std::string& prefix, std::int64_t step) {
+  return fmt::format("{}-{}", prefix, step);
+}
+
+std::string value_name(std::size_t argument) { return fmt::format("arg{}", argument); }
+
+std::string checkpoint_to_restore(const std::string& path, Transport* ranks) {
+  std::error_code error;
+  if (Checkpoint::is_one(path)) return path;
+  if (!fs::is_directory(path, error))
+    throw Error(
+        fmt::format("--restore {}: there is no such checkpoint, nor a folder of them", path));
+  const std::string found = ranks == nullptr || ranks->rank() == 0 ? newest_of(path) : "";
+  return ranks == nullptr ? found : gather_texts(*ranks, found)[0];
+}
+
+void check_saving(const SaveRequest& request, std::int64_t from, std::int64_t bytes,
+                  bool restored_newest) {
+  check_name(request.prefix);
+  make_folder(request.prefix);
+  const std::vector<std::int64_t> there = steps_there(request.prefix);
+  // Later steps of another run would be taken for the newest of this one.
+  if (!restored_newest && !there.empty() && there.back() > from) {
+    const std::string newest = checkpoint_name(request.prefix, there.back());
+    throw Error(fmt::format(
+        "--save {}: there is {} already, which is later than step {}, where this run begins\n"
+        "  go on from it with --restore {}, save under another name, or remove it",
+        request.prefix, newest, from, newest));
+  }
+  struct statvfs disk = {};
+  if (::statvfs(folder_of(request.prefix).c_str(), &disk) != 0) return;
+  const double room = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+  if (room < static_cast<double>(bytes))
+    throw Error(fmt::format("--save {}: a checkpoint takes {}, and the disk has room for {}",
+                            request.prefix, format_bytes(static_cast<double>(bytes)),
+                            format_bytes(room)));
+}
+
+void remove_old(const SaveRequest& request, std::int64_t step) {
+  if (request.keep == 0) return;
+  std::vector<std::int64_t> there = steps_there(request.prefix);
+  std::erase_if(there, [&](std::int64_t s) { return s > step; });
+  for (std::size_t i = 0; i + static_cast<std::size_t>(request.keep) < there.size(); ++i) {
+    // Half of one that is being removed must not look like one.
+    const fs::path old = checkpoint_name(request.prefix, there[i]);
+    const fs::path gone = old.parent_path() / ("." + old.filename().string() + ".removed");
+    std::error_code error;
+    fs::rename(old, gone, error);
+    if (!error) fs::remove_all(gone, error);
+  }
+}
+
+std::vector<bool> restored_arguments(const Checkpoint& checkpoint, const std::string& name,
+                                     const std::vector<Type>& arguments, const CarryPlan& carry) {
+  std::vector<bool> given(arguments.size(), false);
+  const std::vector<std::string> names = checkpoint.names();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Type* type = checkpoint.type(value_name(i));
+    if (type == nullptr) {
+      if (carry.takes(i) && arguments[i].elements() > 0)
+        throw Error(
+            fmt::format("{} has no {}, {}, which this program carries: it is of another "
+                        "program",
+                        name, value_name(i), arguments[i].str()));
+      continue;
+    }
+    if (!(*type == arguments[i]))
+      throw Error(
+          fmt::format("{} has {} as {}, and this program takes {}: it is of another program", name,
+                      value_name(i), type->str(), arguments[i].str()));
+    given[i] = true;
+  }
+  const auto taken = std::ranges::count(given, true);
+  if (static_cast<std::size_t>(taken) < names.size())
+    throw Error(
+        fmt::format("{} has {}, but this program takes only {} of them: it is of another "
+                    "program",
+                    name, counted(names.size(), "value"), taken));
+  return given;
+}
+
+}  // namespace heddle::cli

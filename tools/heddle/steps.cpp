@@ -1,0 +1,298 @@
+#include "steps.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+
+#include "command_line.h"
+#include "heddle/verify.h"
+#include "place.h"
+#include "progress.h"
+
+namespace heddle::cli {
+namespace {
+
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+class StepsRun {
+ public:
+  StepsRun(const Program& program, const Function& function, const RunRequest& request,
+           const InterpretOptions& options)
+      : program_(program),
+        function_(function),
+        request_(request),
+        options_(options),
+        ranks_(request.execute.ranks),
+        first_(ranks_ == nullptr || ranks_->rank() == 0),
+        arguments_(argument_types(program, function)),
+        results_(result_types(program, function)) {}
+
+  Outcome run() {
+    carry_ = carry();
+    open_checkpoint();
+    check_before();
+    make_place();
+    deal_out();
+    Outcome outcome;
+    outcome.function = &function_;
+    outcome.types = results_;
+    Progress progress(function_, numbers(), last_, !first_);
+    const bool tells = first_ && request_.steps.carry.empty() && !carry_.pairs.empty();
+    if (tells) write_stderr(fmt::format("carries {} ({})\n", carry_.text(), carry_.because));
+    take_steps(progress, outcome.execution);
+    for (std::size_t i = 0; i < results_.size(); ++i)
+      outcome.results.push_back(place_->whole(state_, i));
+    place_->describe(outcome.execution);
+    outcome.execution.explained = request_.explain;
+    outcome.steps = std::move(progress.done);
+    outcome.steps.scalars = progress.scalars();
+    outcome.steps.first = from_ + 1;
+    outcome.steps.last = last_;
+    outcome.steps.restored = restored_;
+    outcome.steps.carry = carry_.text();
+    return outcome;
+  }
+
+ private:
+  CarryPlan carry() const {
+    if (!request_.steps.carry.empty())
+      return parse_carry(program_, function_, request_.steps.carry);
+    CarryPlan plan = evident_carry(program_, function_);
+    if (plan.pairs.empty() && request_.steps.steps > 0)
+      throw Error(fmt::format(
+          "which results are the next step's arguments is not evident: {}\n  say it "
+          "with --carry, as in --carry {}",
+          plan.because, plan.suggestion.empty() ? "arg0-85=result1-86" : plan.suggestion));
+    return plan;
+  }
+
+  void open_checkpoint() {
+    last_ = request_.steps.steps;
+    if (request_.steps.restore.empty()) return;
+    restored_ = checkpoint_to_restore(request_.steps.restore, ranks_);
+    checkpoint_ = Checkpoint::open(restored_, CheckpointCheck::sizes).value();
+    given_ = restored_arguments(*checkpoint_, restored_, arguments_, carry_);
+    from_ = checkpoint_->step();
+    if (last_ == 0) last_ = from_ + 1;
+    if (last_ <= from_)
+      throw Error(
+          fmt::format("{} is at step {} already: --steps counts from the very beginning, "
+                      "so give more than that",
+                      restored_, from_));
+    if (first_) write_stderr(fmt::format("goes on from {}, step {}\n", restored_, from_));
+  }
+
+  void check_before() const {
+    const SaveRequest& save = request_.steps.save;
+    if (ranks_ != nullptr && ranks_->size() > 1 && !request_.mesh.given() &&
+        (!save.prefix.empty() || checkpoint_))
+      throw Error("checkpoints of several ranks need --mesh, which says how their values lie");
+    if (save.prefix.empty() || !first_) return;
+    std::int64_t bytes = 0;
+    for (const Carried& c : carry_.pairs) bytes += arguments_[c.argument].bytes();
+    check_saving(save, from_, bytes, restored_ != request_.steps.restore);
+  }
+
+  void make_place() {
+    ExecuteRequest execution = request_.execute;
+    execution.explain = request_.explain;
+    execution.donated.assign(arguments_.size(), false);
+    for (const Carried& c : carry_.pairs) execution.donated[c.argument] = true;
+    if (!request_.mesh.given()) {
+      place_ = place_on_one_device(program_, function_, execution, options_);
+      return;
+    }
+    spmd_ = partition_for(program_, request_.mesh, function_.name, carry_.pairs);
+    (void)verify(spmd_.program).value();
+    place_ = place_on_mesh(spmd_, function_on_mesh(spmd_, function_.name), execution, options_);
+  }
+
+  // Arguments from files and the checkpoint, each device's part of them.
+  void deal_out() {
+    std::vector<std::string> sources = request_.inputs;
+    if (!request_.io.empty()) sources.push_back(request_.io);
+    const std::vector<Array> inputs =
+        gather_inputs(program_, function_, sources, options_.memory_limit, given_);
+    fixed_.resize(place_->devices_here());
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      const bool restored = !given_.empty() && given_[i];
+      std::vector<Array> parts = restored ? restored_parts(i) : place_->parts_of(inputs[i], i);
+      for (std::size_t d = 0; d < fixed_.size(); ++d) fixed_[d].push_back(std::move(parts[d]));
+    }
+  }
+
+  std::vector<Array> restored_parts(std::size_t argument) const {
+    std::vector<Array> parts;
+    const Type type = place_->part_type(argument);
+    for (std::size_t d = 0; d < place_->devices_here(); ++d)
+      parts.push_back(checkpoint_
+                          ->read(value_name(argument), place_->layout(argument), place_->mesh(),
+                                 place_->rank_of(d))
+                          .value()
+                          .reinterpreted(type));
+    return parts;
+  }
+
+  std::vector<std::size_t> numbers() const {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < results_.size(); ++i)
+      if (results_[i].is_tensor() && results_[i].rank() == 0 && !carry_.gives(i)) all.push_back(i);
+    return all;
+  }
+
+  // What the next step takes; nobody else holds what is carried, so that it may be overwritten.
+  DeviceParts next_arguments() {
+    DeviceParts next = fixed_;
+    for (const Carried& c : carry_.pairs)
+      for (std::size_t d = 0; d < next.size(); ++d) {
+        if (state_.empty())
+          fixed_[d][c.argument] = Array();
+        else
+          next[d][c.argument] = std::move(state_[d][c.result]);
+      }
+    return next;
+  }
+
+  void take_steps(Progress& progress, Execution& done) {
+    RunOptions run;
+    run.trace = options_.trace;
+    run.print = options_.print;
+    if (request_.explain) run.times = &done.times;
+    std::int64_t step = from_ + 1;
+    try {
+      for (; step <= last_; ++step) {
+        DeviceParts arguments = next_arguments();
+        const auto start = std::chrono::steady_clock::now();
+        state_ = place_->run(std::move(arguments), run);
+        done.seconds.push_back(since(start));
+        run.trace = nullptr;  // the first step says it all
+        std::vector<Array> numbers;
+        for (const std::size_t i : progress.scalars()) numbers.push_back(state_[0][i]);
+        progress.step(step, numbers, save(step));
+      }
+    } catch (const Error& error) {
+      if (ranks_ != nullptr) ranks_->abort(error.what());
+      throw Error(
+          fmt::format("{}\n  in step {} of {}{}", error.what(), step, last_, how_to_go_on()));
+    }
+  }
+
+  // The checkpoint's name; empty where it is not the time for one.
+  std::string save(std::int64_t step) {
+    const SaveRequest& request = request_.steps.save;
+    const bool due = step == last_ || (request.every > 0 && step % request.every == 0);
+    if (request.prefix.empty() || !due) return "";
+    // Interpreters of several ranks all have the whole of it.
+    if (place_->savers() == nullptr && !first_) return "";
+    const std::string name = checkpoint_name(request.prefix, step);
+    const Verdict saved =
+        save_checkpoint(name, values_to_save(), place_->mesh(), place_->savers(), step);
+    if (!saved)
+      throw Error(fmt::format("checkpoint {} could not be saved: {}", name, saved.reason()));
+    last_good_ = name;
+    if (first_) remove_old(request, step);
+    return name;
+  }
+
+  std::vector<CheckpointValue> values_to_save() const {
+    std::vector<CheckpointValue> values;
+    const auto devices = static_cast<std::size_t>(place_->mesh().mesh.devices());
+    for (const Carried& c : carry_.pairs) {
+      if (arguments_[c.argument].elements() == 0) continue;
+      CheckpointValue value{value_name(c.argument), arguments_[c.argument],
+                            place_->layout(c.argument), std::vector<Array>(devices)};
+      for (std::size_t d = 0; d < state_.size(); ++d)
+        value.parts[static_cast<std::size_t>(place_->rank_of(d))] = state_[d][c.result];
+      values.push_back(std::move(value));
+    }
+    return values;
+  }
+
+  // Once for all ranks: by the first one, or the next where that one is lost.
+  bool speaks() const {
+    if (first_ || ranks_->rank() != 1) return first_;
+    const std::string why = ranks_->failure();
+    const bool met_error = why.starts_with(fmt::format("rank 0 of {} failed", ranks_->size()));
+    return why.starts_with("rank 0 ") && !met_error;  // one that met an error speaks itself
+  }
+
+  std::string how_to_go_on() const {
+    if (!speaks()) return "";
+    const std::string& good = last_good_.empty() ? restored_ : last_good_;
+    if (!good.empty())
+      return fmt::format(
+          "\nthe last good checkpoint is {}: continue on any number of devices with\n  {}", good,
+          command_to_restore(good));
+    return request_.steps.save.prefix.empty() ? "" : "\nno checkpoint had been saved before";
+  }
+
+  const Program& program_;
+  const Function& function_;
+  const RunRequest& request_;
+  const InterpretOptions& options_;
+  Transport* const ranks_;
+  const bool first_;  // of all ranks, the one that speaks
+  const std::vector<Type> arguments_, results_;
+  CarryPlan carry_ = {};
+  std::optional<Checkpoint> checkpoint_ = {};
+  std::string restored_ = {}, last_good_ = {};
+  std::vector<bool> given_ = {};      // arguments that the checkpoint has
+  std::int64_t from_ = 0, last_ = 0;  // steps
+  Spmd spmd_ = {};
+  std::unique_ptr<Place> place_ = {};
+  DeviceParts fixed_ = {};  // arguments; those that are carried only until the first step
+  DeviceParts state_ = {};  // results of the last step
+};
+
+std::string wrong_name(const std::string& text) { return text.empty() ? "the name is empty" : ""; }
+
+}  // namespace
+
+Outcome run_steps(const Program& program, const Function& function, const RunRequest& request,
+                  const InterpretOptions& options) {
+  return StepsRun(program, function, request, options).run();
+}
+
+void add_step_options(CLI::App& command, StepsRequest& request) {
+  constexpr std::int64_t kMost = 1'000'000'000'000;
+  command
+      .add_option("--steps", request.steps,
+                  "Run until this step, the results of one being the arguments of the next")
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  command
+      .add_option("--carry", request.carry,
+                  "Which results are the next step's arguments, as arg0-85=result1-86;\n"
+                  "not needed where names or the order of types make it evident")
+      ->allow_extra_args(false);
+  command
+      .add_option("--save", request.save.prefix,
+                  "Checkpoints of what is carried: run/step for run/step-100, and so on")
+      ->check(wrong_name);
+  command.add_option("--every", request.save.every, "Steps from one --save to the next")
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  command.add_option("--keep", request.save.keep, "Remove all but the newest so many checkpoints")
+      ->check(CLI::Range(std::int64_t{1}, kMost));
+  command
+      .add_option("--restore", request.restore,
+                  "Go on from a checkpoint, run/step-300, or from the newest whole one of a\n"
+                  "folder, run; on any mesh, or on one device")
+      ->check(wrong_name);
+}
+
+void check_step_options(const RunRequest& request) {
+  const StepsRequest& steps = request.steps;
+  if (steps.steps == 0 && (!steps.carry.empty() || !steps.save.prefix.empty()))
+    throw CLI::ValidationError(steps.carry.empty() ? "--save" : "--carry",
+                               "it is for runs of many steps: add --steps");
+  if (steps.save.prefix.empty() && (steps.save.every > 0 || steps.save.keep > 0))
+    throw CLI::ValidationError(steps.save.every > 0 ? "--every" : "--keep",
+                               "nothing is saved: add --save, as in --save run/step");
+  if (steps.given() && request.execute.repeat > 1)
+    throw CLI::ValidationError("--repeat", "--steps repeats already: leave one of them out");
+}
+
+}  // namespace heddle::cli
