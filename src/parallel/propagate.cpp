@@ -358,6 +358,11 @@ Expected<Propagation> propagate(const Program& program, const Function& function
   if (function.body == kNone) return reason("function @{} has no body", function.name);
   if (options.mesh >= program.meshes.size()) return reason("the program has no such mesh");
   const std::vector<ValueId>& arguments = program.region(function.body).args;
+  const MeshDecl& mesh = program.meshes[options.mesh];
+  auto order = [&](const ValueLayout* said) {
+    const bool other = said != nullptr && program.meshes[said->mesh].mesh == mesh.mesh;
+    return (other ? program.meshes[said->mesh] : mesh).device_ids;
+  };
   for (const Carried& c : options.carried) {
     if (c.argument >= arguments.size() || c.result >= function.results.size())
       return reason("result {} cannot be carried to argument {}: @{} has {} and {}", c.result,
@@ -367,6 +372,13 @@ Expected<Propagation> propagate(const Program& program, const Function& function
     if (!(from == to))
       return reason("result {} of @{} is {}, and argument {}, to which it is carried, is {}",
                     c.result, function.name, from.str(), c.argument, to.str());
+    const LayoutId said =
+        c.result < function.result_layouts.size() ? function.result_layouts[c.result] : kNone;
+    if (order(program.layout(said)) != order(program.layout_of(arguments[c.argument])))
+      return reason(
+          "result {} of @{} and argument {}, to which it is carried, lie on meshes whose "
+          "devices come in another order",
+          c.result, function.name, c.argument);
   }
   return Propagator(program, function, rules, options).run();
 }
