@@ -230,7 +230,8 @@ def split_top(text):
     """Arguments or results of a signature, one text each."""
     parts, depth, last = [], 0, 0
     for i, c in enumerate(text):
-        depth += c in "<[{(" and 1 or (c in "]})" or (c == ">" and text[i - 1] != "-")) and -1 or 0
+        closes = c in "]})" or (c == ">" and text[i - 1] != "-")
+        depth += 1 if c in "<[{(" else -1 if closes else 0
         if c == "," and depth == 0:
             parts.append(text[last:i])
             last = i + 1
@@ -256,7 +257,8 @@ def signatures(source):
 def without(source, names):
     """The source less some of its functions."""
     for name in names:
-        source = re.sub(rf"^func\.func {name}\(.*?^}}\n", "", source, flags=re.MULTILINE | re.DOTALL)
+        function = re.compile(rf"^func\.func {name}\(.*?^}}\n", re.MULTILINE | re.DOTALL)
+        source = function.sub("", source)
     return source
 
 
@@ -278,4 +280,5 @@ def expand(tool, source, only=None):
         outputs = on_one_device(tool, source, name[1:], texts)
         lines += checks(name, takes, gives, inputs, outputs, f"f{number}_")
     body = "\n".join("  " + line for line in lines)
-    return f"//--- part1.mlir\n{source}\n//--- part2.mlir\nfunc.func @main() {{\n{body}\n  return\n}}\n"
+    return (f"//--- part1.mlir\n{source}\n"
+            f"//--- part2.mlir\nfunc.func @main() {{\n{body}\n  return\n}}\n")
