@@ -203,6 +203,7 @@ const std::map<std::string_view, std::string_view> kWholeByNature = {
     {"func.call", "calls are inlined before anything is split"},
     {"interpreter.run_parallel", "test programs only: it is several programs at once"},
     {"sdy.manual_computation", "its body is already what one device does"},
+    {"sdy.named_computation", "its body is inlined, and each op there has its own"},
     {"stablehlo.after_all", "tokens have no elements"},
     {"stablehlo.composite", "a call with a name; its decomposition is inlined"},
     {"stablehlo.create_token", "tokens have no elements"},
