@@ -55,6 +55,9 @@ class Inliner {
     Vars results = rewriter.operands(rewriter.from.op(body.ops.back()));
     for (std::size_t i = 0; i < f->result_layouts.size(); ++i)
       results[i] = constrained(rewriter, results[i], f->result_layouts[i]);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      results[i] = constrained(rewriter, results[i],
+                               rewriter.from.value(rewriter.from.result(op, i)).layout);
     rewriter.define_results(op, results);
     return true;
   }
