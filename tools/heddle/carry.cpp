@@ -213,7 +213,7 @@ CarryPlan parse_carry(const Program& program, const Function& function,
   const std::vector<Type> arguments = argument_types(program, function);
   const std::vector<Type> results = result_types(program, function);
   CarryPlan plan;
-  plan.because = "--carry";
+  plan.because = kCarrySaid;
   for (const std::string& word : words_of(said)) {
     const std::size_t cut = word.find('=');
     Range to, from;
@@ -243,6 +243,19 @@ CarryPlan parse_carry(const Program& program, const Function& function,
     }
   }
   std::ranges::sort(plan.pairs, {}, &Carried::argument);
+  return plan;
+}
+
+CarryPlan carry_of(const Program& program, const Function& function,
+                   const std::vector<std::string>& said, bool needed) {
+  const bool evident = said.empty() || (said.size() == 1 && said[0] == "evident");
+  if (!evident) return parse_carry(program, function, said);
+  CarryPlan plan = evident_carry(program, function);
+  if (plan.pairs.empty() && needed)
+    throw Error(fmt::format(
+        "which results are the next step's arguments is not evident: {}\n  say it with "
+        "--carry, as in --carry {}",
+        plan.because, plan.suggestion.empty() ? "arg0-85=result1-86" : plan.suggestion));
   return plan;
 }
 

@@ -32,16 +32,17 @@ class StepsRun {
         results_(result_types(program, function)) {}
 
   Outcome run() {
-    carry_ = carry();
+    carry_ = carry_of(program_, function_, request_.steps.carry, request_.steps.steps > 0);
     open_checkpoint();
     check_before();
     make_place();
+    check_layouts();
     deal_out();
     Outcome outcome;
     outcome.function = &function_;
     outcome.types = results_;
     Progress progress(function_, numbers(), last_, !first_);
-    const bool tells = first_ && request_.steps.carry.empty() && !carry_.pairs.empty();
+    const bool tells = first_ && carry_.because != kCarrySaid && !carry_.pairs.empty();
     if (tells) write_stderr(fmt::format("carries {} ({})\n", carry_.text(), carry_.because));
     take_steps(progress, outcome.execution);
     for (std::size_t i = 0; i < results_.size(); ++i)
@@ -58,18 +59,6 @@ class StepsRun {
   }
 
  private:
-  CarryPlan carry() const {
-    if (!request_.steps.carry.empty())
-      return parse_carry(program_, function_, request_.steps.carry);
-    CarryPlan plan = evident_carry(program_, function_);
-    if (plan.pairs.empty() && request_.steps.steps > 0)
-      throw Error(fmt::format(
-          "which results are the next step's arguments is not evident: {}\n  say it "
-          "with --carry, as in --carry {}",
-          plan.because, plan.suggestion.empty() ? "arg0-85=result1-86" : plan.suggestion));
-    return plan;
-  }
-
   void open_checkpoint() {
     last_ = request_.steps.steps;
     if (request_.steps.restore.empty()) return;
@@ -109,6 +98,17 @@ class StepsRun {
     spmd_ = partition_for(program_, request_.mesh, function_.name, carry_.pairs);
     (void)verify(spmd_.program).value();
     place_ = place_on_mesh(spmd_, function_on_mesh(spmd_, function_.name), execution, options_);
+  }
+
+  // A sum that is pending cannot be saved.
+  void check_layouts() const {
+    if (request_.steps.save.prefix.empty()) return;
+    for (const Carried& c : carry_.pairs)
+      if (arguments_[c.argument].elements() > 0 && !place_->layout(c.argument).partials().empty())
+        throw Error(fmt::format(
+            "argument {} has a sum pending over the mesh, which no checkpoint holds: lay it out "
+            "with --shard without that",
+            c.argument));
   }
 
   // Arguments from files and the checkpoint, each device's part of them.
