@@ -20,9 +20,9 @@ struct Range {
 bool parse_range(std::string_view text, std::string_view word, Range& range) {
   if (text.starts_with('%')) text.remove_prefix(1);
   if (!text.starts_with(word)) return false;
-  text.remove_prefix(word.size());
-  const char* const end = text.data() + text.size();
-  auto [at, problem] = std::from_chars(text.data(), end, range.first);
+  const std::string numbers(text.substr(word.size()));
+  const char* const end = numbers.data() + numbers.size();
+  auto [at, problem] = std::from_chars(numbers.data(), end, range.first);
   range.last = range.first;
   if (problem != std::errc{}) return false;
   if (at != end && *at == '-') {
