@@ -34,6 +34,7 @@ class StepsRun {
   Outcome run() {
     carry_ = carry_of(program_, function_, request_.steps.carry, request_.steps.steps > 0);
     open_checkpoint();
+    compare_ranks();
     check_before();
     make_place();
     check_layouts();
@@ -73,6 +74,21 @@ class StepsRun {
                       "so give more than that",
                       restored_, from_));
     if (first_) write_stderr(fmt::format("goes on from {}, step {}\n", restored_, from_));
+  }
+
+  // Ranks that count or save otherwise would wait for one another in different places.
+  void compare_ranks() const {
+    if (ranks_ == nullptr || ranks_->size() == 1) return;
+    const SaveRequest& save = request_.steps.save;
+    const std::vector<std::string> all =
+        gather_texts(*ranks_, fmt::format("{} {} {} {} {} {}", from_, last_, carry_.text(),
+                                          save.prefix, save.every, request_.steps.restore));
+    for (std::size_t r = 1; r < all.size(); ++r)
+      if (all[r] != all[0])
+        throw Error(
+            fmt::format("rank {} of {} takes other steps than rank 0, or saves or restores "
+                        "otherwise: start all ranks with the same options",
+                        r, all.size()));
   }
 
   void check_before() const {
