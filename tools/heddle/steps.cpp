@@ -307,6 +307,8 @@ void check_step_options(const RunRequest& request) {
   if (steps.save.prefix.empty() && (steps.save.every > 0 || steps.save.keep > 0))
     throw CLI::ValidationError(steps.save.every > 0 ? "--every" : "--keep",
                                "nothing is saved: add --save, as in --save run/step");
+  if (steps.given() && request.execute.donate)
+    throw CLI::ValidationError("--donate", "steps overwrite what they carry anyway: leave it out");
   if (steps.given() && request.execute.repeat > 1)
     throw CLI::ValidationError("--repeat", "--steps repeats already: leave one of them out");
 }
