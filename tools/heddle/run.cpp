@@ -369,10 +369,9 @@ void add_run(CLI::App& app) {
   add_mesh_options(*command, request->mesh);
   add_rank_options(*command, request->ranks);
   command
-      ->add_option(
-          "--memory", request->memory,
-          "The most memory for values, as 16GB, of all devices together; otherwise half of\n"
-          "the machine's")
+      ->add_option("--memory", request->memory,
+                   "The most memory for values, as 16GB, of all devices together;\n"
+                   "otherwise half of the machine's")
       ->check(wrong_size);
   command
       ->add_option("--trace", request->trace,
