@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "carry.h"
 #include "commands.h"
 #include "device/cpu/calibrate.h"
 #include "device_memory.h"
@@ -24,7 +25,8 @@ struct PlanRequest {
   std::string file;
   MeshRequest mesh;
   bool explain = false, program = false;
-  std::string memory;  // of one device
+  std::string memory;              // of one device
+  std::vector<std::string> carry;  // as a run of many steps has it
   ReportOptions report;
 };
 
@@ -203,9 +205,18 @@ void show_json(const Spmd& spmd, const Memories& memory) {
   write_stdout(report.dump(2) + "\n");
 }
 
+Spmd partitioned(Program program, const PlanRequest& request) {
+  if (request.carry.empty()) return partition_for(std::move(program), request.mesh);
+  const Function* function = program.find_function("main");
+  if (function == nullptr)
+    throw Error(fmt::format("--carry is for @main, which {} does not have", request.file));
+  const CarryPlan carry = carry_of(program, *function, request.carry, true);
+  return partition_for(std::move(program), request.mesh, "main", carry.pairs);
+}
+
 void run(const PlanRequest& request) {
   for (Program& program : load_programs(request.file)) {
-    const Spmd spmd = partition_for(std::move(program), request.mesh);
+    const Spmd spmd = partitioned(std::move(program), request);
     (void)verify(spmd.program).value();
     const Memories memory = memories(spmd, request);
     if (request.program)
@@ -228,6 +239,10 @@ void add_plan(CLI::App& app) {
   command->add_flag("--explain", request->explain,
                     "List every communication with bytes, time and the op that needs it");
   command->add_flag("--program", request->program, "Print the program of one device instead");
+  command
+      ->add_option("--carry", request->carry,
+                   "As `heddle run --steps` has it: arg0-85=result1-86, or evident")
+      ->allow_extra_args(false);
   command
       ->add_option(
           "--memory", request->memory,
