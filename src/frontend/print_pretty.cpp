@@ -434,7 +434,7 @@ bool ProgramPrinter::constraint_form(const Op& op, const AttrDict& attrs) {
   std::erase_if(left, [&](const NamedAttr& n) { return takes_attribute(*op.def, n.name); });
   const std::string_view word = edge ? " sharding=" : moves ? " out_sharding=" : " ";
   out_ += fmt::format("{} {}{}{}{} : {}", op.def->name, before, operands(op),
-                      sharding == nullptr ? "" : word.data() + print_sharding(*sharding),
+                      sharding == nullptr ? "" : std::string(word) + print_sharding(*sharding),
                       dict_after(left), short_types(op));
   return true;
 }

@@ -179,10 +179,10 @@ bool ProgramPrinter::manual_form(const Op& op, const AttrDict& attrs) {
   out_ += fmt::format("{}{}({}){} ({}) {{\n", op.def->name, name, operands(op), words, args);
   block(body);
   indent();
-  out_ += fmt::format("}}{} : {}",
-                      dict_after(without(attrs, {"in_shardings", "out_shardings",
-                                                 named ? "name" : "manual_axes"})),
-                      functional(op));
+  out_ += fmt::format(
+      "}}{} : {}",
+      dict_after(without(attrs, {"in_shardings", "out_shardings", named ? "name" : "manual_axes"})),
+      functional(op));
   return true;
 }
 

@@ -201,6 +201,16 @@ bool Reader::truth_value() {
   return false;
 }
 
+namespace {
+
+// How the generic form writes the axes of sdy's collectives.
+bool is_axis_lists(std::string_view kind) {
+  return kind == "sdy.axis_ref_list" || kind == "sdy.list_of_axis_ref_lists" ||
+         kind == "sdy.all_to_all_param_list";
+}
+
+}  // namespace
+
 Attr Reader::hash_attribute() {
   in_.skip();
   const std::size_t at = in_.at();
@@ -229,6 +239,11 @@ Attr Reader::hash_attribute() {
   if (dot == std::string_view::npos) {  // #stablehlo<comparison_direction LT>
     in_.advance();
     std::string kind = full(in_.expect_name("a kind of attribute"));
+    if (is_axis_lists(kind)) {
+      Attr axes = moved_axes("");
+      in_.expect('>', "after axes");
+      return axes;
+    }
     if (kind == "sdy.manual_axes") {
       Attr axes = axis_names();
       in_.expect('>', "after axes");
@@ -244,6 +259,12 @@ Attr Reader::hash_attribute() {
     return Attr{Attr::Enum{std::move(kind), std::move(word)}};
   }
   const std::string_view kind = n.substr(dot + 1);
+  if (is_axis_lists(n)) {
+    in_.advance();
+    Attr axes = moved_axes("");
+    in_.expect('>', "after axes");
+    return axes;
+  }
   if (n == "sdy.sharding") return Attr{sharding()};
   if (n == "sdy.sharding_per_value") {
     in_.advance();

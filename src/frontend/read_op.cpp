@@ -153,7 +153,8 @@ namespace {
 // dialect, and the sizes of operand groups, are for others.
 void check_property(const OpDef& def, std::string_view name, std::size_t at) {
   if (takes_attribute(def, name) || name.find('.') != std::string_view::npos ||
-      name == "operandSegmentSizes" || name == "resultSegmentSizes")
+      name == "operandSegmentSizes" || name == "resultSegmentSizes" ||
+      (def.form == Form::sharding_constraint && name == "out_sharding"))
     return;
   const std::vector<std::string_view> known = attribute_names(def);
   Cursor::fail_at(at, known.empty() ? fmt::format("{} has no properties, got {}", def.name, name)

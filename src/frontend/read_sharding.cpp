@@ -35,10 +35,9 @@ std::string Reader::inlined_mesh() {
   std::size_t number = 0;
   for (const MeshDecl& m : program_.meshes) {
     const auto& axes = m.mesh.axes();
-    const bool same = std::ranges::equal(
-        axes, decl.axes, [](const MeshAxis& a, const auto& b) {
-          return a.name == b.first && a.size == b.second;
-        });
+    const bool same = std::ranges::equal(axes, decl.axes, [](const MeshAxis& a, const auto& b) {
+      return a.name == b.first && a.size == b.second;
+    });
     if (same && m.device_ids == decl.device_ids) return m.name;
     number += m.name.starts_with("inlined_mesh_") ? 1 : 0;
   }

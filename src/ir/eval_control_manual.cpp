@@ -2,6 +2,7 @@
 #include "ir/eval_control.h"
 #include "ir/manual_plan.h"
 #include "ir/process_group.h"
+#include "ir/run_parallel.h"
 
 namespace heddle {
 
@@ -44,6 +45,9 @@ Expected<Arrays> assembled(EvalContext& ctx, const ManualPlan& plan,
 }
 
 Results run_outermost(EvalContext& ctx, const ManualPlan& plan) {
+  if (plan.devices > static_cast<std::int64_t>(kMostProcesses))
+    return reason("{} devices are more than the interpreter runs, which is {}", plan.devices,
+                  kMostProcesses);
   ProcessGroup group(1, plan.devices);
   const auto n = static_cast<std::size_t>(plan.devices);
   std::vector<std::int64_t> positions(n), position_of(n);

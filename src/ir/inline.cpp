@@ -67,8 +67,8 @@ class Inliner {
     const auto wanted = from.operand_layouts(op);
     const Vars arguments = rewriter.operands(op);
     for (std::size_t i = 0; i < arguments.size(); ++i)
-      rewriter.define(body.args[i], constrained(rewriter, arguments[i],
-                                                i < wanted.size() ? wanted[i] : kNone));
+      rewriter.define(body.args[i],
+                      constrained(rewriter, arguments[i], i < wanted.size() ? wanted[i] : kNone));
     HEDDLE_TRY_VOID(rewriter.copy_ops(region, true));
     Vars results = rewriter.operands(from.op(body.ops.back()));
     for (std::size_t i = 0; i < results.size(); ++i)

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/attr_access.h"
-#include "ir/run_parallel.h"
 
 namespace heddle {
 
@@ -70,9 +69,6 @@ Expected<ManualPlan> manual_plan(const Program& program, const Op& op) {
     }
   if (!plan.mesh) return reason("there are manual axes, but no sharding names their mesh");
   HEDDLE_TRY(plan.devices, mesh_size(*plan.mesh));
-  if (plan.devices > static_cast<std::int64_t>(kMostProcesses))
-    return reason("{} devices are more than the interpreter runs, which is {}", plan.devices,
-                  kMostProcesses);
   for (const std::string& axis : plan.axes) {
     auto span = axis_span(*plan.mesh, {axis});
     if (!span) return span.why();

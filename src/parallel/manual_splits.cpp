@@ -23,8 +23,8 @@ Split split_along(const ManualPlan& plan, const Sharding& sharding, const Type& 
                   const Mesh& mesh, bool manual) {
   Split split = Split::whole(type);
   for (std::size_t d = 0; d < split.dims.size() && d < sharding.dims.size(); ++d)
-    split.dims[d] = DimSplit::blocks(split.dims[d].size,
-                                     digits_of(sharding.dims[d].axes, plan, mesh, manual));
+    split.dims[d] =
+        DimSplit::blocks(split.dims[d].size, digits_of(sharding.dims[d].axes, plan, mesh, manual));
   split.pending = digits_of(sharding.unreduced, plan, mesh, manual);
   return split;
 }

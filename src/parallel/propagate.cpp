@@ -5,6 +5,7 @@
 #include "heddle/op.h"
 #include "heddle/parallel.h"
 #include "parallel/manual_splits.h"
+#include "parallel/seeds.h"
 #include "parallel/wishes.h"
 
 namespace heddle {
@@ -26,14 +27,6 @@ struct Site {
   }
 };
 
-struct State {
-  Split split;
-  std::vector<bool> closed;
-  std::vector<std::int64_t> priority;
-  AxisList kept_free;  // axes that the author wants without use
-  Split later;         // dimensions that wait for their priority
-};
-
 class Propagator {
  public:
   Propagator(const Program& program, const Function& function, RuleCache& rules,
@@ -45,11 +38,10 @@ class Propagator {
         mesh_(program.meshes[options.mesh]) {}
 
   Expected<Propagation> run() {
-    states_.resize(program_.value_count());
+    HEDDLE_TRY(Seeds seeds, seeds_of(program_, function_, options_));
+    states_ = std::move(seeds.states);
+    result_seeds_ = std::move(seeds.results);
     users_.resize(program_.value_count());
-    for (ValueId v = 0; v < program_.value_count(); ++v) state(v);
-    HEDDLE_TRY_VOID(seed_region(function_.body));
-    HEDDLE_TRY_VOID(seed_boundary());
     collect(function_.body);
     for (const Carried& c : options_.carried)
       tie(kNone, {arguments()[c.argument], program_.operands(returning())[c.result]});
@@ -91,154 +83,6 @@ class Propagator {
   }
   const Op& returning() const { return program_.op(program_.region(function_.body).ops.back()); }
 
-  // ---- what is said
-
-  State& state(ValueId v) {
-    State& s = states_[v];
-    const Type& type = program_.type_of(v);
-    if (type.is_tensor() && s.closed.empty() && s.split.dims.empty()) {
-      s.split = Split::whole(type);
-      s.later = s.split;
-      s.closed.assign(type.rank(), false);
-      s.priority.assign(type.rank(), 0);
-    }
-    return s;
-  }
-
-  Expected<Split> split_on_mesh(const ValueLayout& said) const {
-    const MeshDecl& decl = program_.meshes[said.mesh];
-    if (decl.mesh == mesh_.mesh) return split_of(said.layout, mesh_.mesh);
-    if (decl.mesh.devices() == 1) return split_of(said.layout, decl.mesh);
-    return reason("a value lies on mesh @{} ({}), but the program is for @{} ({})", decl.name,
-                  decl.mesh.str(), mesh_.name, mesh_.mesh.str());
-  }
-
-  Verdict seed(ValueId v, const ValueLayout& said) {
-    State& s = state(v);
-    HEDDLE_TRY(Split split, split_on_mesh(said));
-    s.later = split;
-    s.split.pending = split.pending;
-    s.split.reduce = split.reduce;
-    for (std::size_t d = 0; d < s.closed.size(); ++d) {
-      const bool hinted = d < said.hints.dims.size();
-      s.closed[d] = !hinted || !said.hints.dims[d].open;
-      s.priority[d] = hinted ? std::max<std::int64_t>(said.hints.dims[d].priority, 0) : 0;
-    }
-    for (const ShardingAxis& axis : said.hints.replicated)
-      for (std::size_t a = 0; a < mesh_.mesh.axes().size(); ++a)
-        if (mesh_.mesh.axes()[a].name == axis.name)
-          if (auto part = axis_part(mesh_.mesh.axes()[a].size, axis))
-            s.kept_free.push_back({part->size, static_cast<int>(a), part->stride});
-    return yes();
-  }
-
-  Verdict seed_region(RegionId region) {
-    for (ValueId v : program_.region(region).args)
-      if (const ValueLayout* l = program_.layout_of(v)) HEDDLE_TRY_VOID(seed(v, *l));
-    for (OpId id : program_.region(region).ops) {
-      const Op& op = program_.op(id);
-      for (std::size_t i = 0; i < op.result_count; ++i)
-        if (const ValueLayout* l = program_.layout_of(program_.result(op, i)))
-          HEDDLE_TRY_VOID(seed(program_.result(op, i), *l));
-      if (op.def->name == "sdy.manual_computation") HEDDLE_TRY_VOID(seed_manual(op));
-      for (RegionId inner : program_.regions(op)) HEDDLE_TRY_VOID(seed_region(inner));
-    }
-    return yes();
-  }
-
-  // The body's values are what one place along the manual axes has: only the others are for use.
-  Verdict seed_manual(const Op& op) {
-    HEDDLE_TRY(ManualPlan plan, manual_plan(program_, op));
-    const RegionId body = program_.regions(op)[0];
-    if (plan.mesh != nullptr && !(plan.mesh->mesh == mesh_.mesh)) return yes();  // told later
-    keep_free(body, manual_axes(plan, mesh_.mesh));
-    auto lean = [&](ValueId inside, const Sharding& said, bool argument) {
-      const MeshDecl* mesh = program_.find_mesh(said.mesh);
-      State& s = state(inside);
-      if (mesh == nullptr || !(mesh->mesh == mesh_.mesh) || !program_.type_of(inside).is_tensor() ||
-          (!argument && (program_.layout_of(inside) != nullptr || !s.later.is_whole())))
-        return;
-      s.later.dims = free_split(plan, said, program_.type_of(inside), mesh_.mesh).dims;
-      for (std::size_t d = 0; argument && d < s.closed.size() && d < said.dims.size(); ++d)
-        s.closed[d] = !said.dims[d].open;
-    };
-    for (std::size_t i = 0; i < op.operand_count; ++i)
-      lean(program_.region(body).args[i], plan.in[i], true);
-    for (std::size_t i = 0; i < op.result_count; ++i) lean(returned(body, i), plan.out[i], false);
-    return yes();
-  }
-
-  void keep_free(RegionId region, const AxisList& axes) {
-    auto keep = [&](ValueId v) {
-      AxisList& free = state(v).kept_free;
-      free.insert(free.end(), axes.begin(), axes.end());
-    };
-    for (ValueId v : program_.region(region).args) keep(v);
-    for (OpId id : program_.region(region).ops) {
-      const Op& op = program_.op(id);
-      for (std::size_t i = 0; i < op.result_count; ++i) keep(program_.result(op, i));
-      for (RegionId inner : program_.regions(op)) keep_free(inner, axes);
-    }
-  }
-
-  Verdict seed_boundary() {
-    const std::vector<ValueId>& args = arguments();
-    result_seeds_.resize(function_.results.size());
-    for (std::size_t i = 0; i < function_.result_layouts.size(); ++i)
-      if (const ValueLayout* l = program_.layout(function_.result_layouts[i])) {
-        HEDDLE_TRY(result_seeds_[i], split_on_mesh(*l));
-      }
-    for (const Seed& s : options_.seeds) {
-      const std::size_t count = s.is_result ? function_.results.size() : args.size();
-      if (s.index >= count)
-        return reason("there is no {} {}; the function has {}", s.is_result ? "result" : "argument",
-                      s.index, count);
-      const Type& type =
-          s.is_result ? program_.type(function_.results[s.index]) : program_.type_of(args[s.index]);
-      auto layout = to_layout(s.sharding, mesh_, type, program_.axes.mem());
-      if (!layout)
-        return reason("{} {}: {}", s.is_result ? "result" : "argument", s.index, layout.reason());
-      layout->mesh = options_.mesh;
-      if (s.is_result) {
-        HEDDLE_TRY(result_seeds_[s.index], split_on_mesh(*layout));
-      } else {
-        HEDDLE_TRY_VOID(seed(args[s.index], *layout));
-      }
-    }
-    seed_carried();
-    if (options_.closed_boundary)
-      for (ValueId v : args) state(v).closed.assign(state(v).closed.size(), true);
-    // What is returned leans towards where the result is to lie.
-    const auto returned = program_.operands(returning());
-    for (std::size_t i = 0; i < result_seeds_.size(); ++i) {
-      if (!result_seeds_[i]) continue;
-      State& s = state(returned[i]);
-      if (program_.layout_of(returned[i]) == nullptr && s.later.is_whole())
-        s.later.dims = result_seeds_[i]->dims;
-    }
-    return yes();
-  }
-
-  bool is_seeded(std::size_t argument) const {
-    if (program_.layout_of(arguments()[argument]) != nullptr) return true;
-    return std::ranges::any_of(options_.seeds,
-                               [&](const Seed& s) { return !s.is_result && s.index == argument; });
-  }
-
-  // What is carried lies as the argument does; a word of the result is one of the argument.
-  void seed_carried() {
-    for (const Carried& c : options_.carried) {
-      State& s = state(arguments()[c.argument]);
-      std::optional<Split>& said = result_seeds_[c.result];
-      if (is_seeded(c.argument)) {
-        said = s.later;
-      } else if (said) {
-        s.later = *said;
-        s.closed.assign(s.closed.size(), true);
-      }
-    }
-  }
-
   void activate(std::int64_t priority) {
     for (ValueId v = 0; v < states_.size(); ++v) {
       State& s = states_[v];
@@ -277,7 +121,6 @@ class Propagator {
 
   void tie(OpId op, const std::vector<ValueId>& values) {
     if (!program_.type_of(values[0]).is_tensor()) return;
-    for (ValueId v : values) state(v);
     Site site;
     site.op = op;
     site.values = values;
@@ -358,14 +201,17 @@ class Propagator {
     for (ValueId v : program_.operands(op)) site.values.push_back(v);
     site.operands = site.values.size();
     for (std::size_t i = 0; i < op.result_count; ++i) site.values.push_back(program_.result(op, i));
-    for (ValueId v : site.values) state(v);
     if (op.result_count == 0) return;
     if (op.def->name == "sdy.propagation_barrier") {
       const Attr* allowed = program_.attr(op, "allowed_direction");
       const auto* word = allowed == nullptr ? nullptr : allowed->get<Attr::Enum>();
-      const std::string_view direction = word == nullptr ? "NONE" : std::string_view(word->word);
-      site.forward = direction == "FORWARD" || direction == "BOTH";
-      site.backward = direction == "BACKWARD" || direction == "BOTH";
+      const auto* number = allowed == nullptr ? nullptr : allowed->get<Attr::Integer>();
+      auto allows = [&](std::string_view direction, std::int64_t bit) {
+        return word != nullptr ? word->word == direction || word->word == "BOTH"
+                               : number != nullptr && (number->value & bit) != 0;
+      };
+      site.forward = allows("FORWARD", 1);
+      site.backward = allows("BACKWARD", 2);
     }
     site.rule = &rules_.of(id);
     site.passes = std::ranges::all_of(

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "heddle/hash.h"
-#include "ir/replica_groups.h"
 #include "spmd/partitioner.h"
 
 namespace heddle {
@@ -129,42 +128,6 @@ Choice Partitioner::chosen(OpId id, const IndexRule& rule) {
     }
   if (auto other = rows_candidate(id, rule); other && other->cost < best.cost) best = *other;
   return best;
-}
-
-// Whether devices that an op of a manual computation brings together all have the same pieces.
-bool Partitioner::stays_inside(const Op& op, const FactorAxes& axes) const {
-  const std::int64_t devices = mesh_.mesh.devices();
-  std::vector<std::int64_t> position(static_cast<std::size_t>(devices));
-  for (std::int64_t p = 0; p < devices; ++p)
-    position[static_cast<std::size_t>(device_at(mesh_, p))] = p;
-  auto alike = [&](std::int64_t a, std::int64_t b) {
-    for (const AxisList& list : axes)
-      for (const SplitDigit& d : list)
-        if (coordinate(d, mesh_.mesh, position[static_cast<std::size_t>(a)]) !=
-            coordinate(d, mesh_.mesh, position[static_cast<std::size_t>(b)]))
-          return false;
-    return true;
-  };
-  const bool pairs = op.def->short_name() == "collective_permute";
-  const std::string_view name = op.def->short_name();
-  const bool reduces = name == "all_gather" || name == "all_reduce" || name == "reduce_scatter";
-  const auto groups = pairs ? source_target_pairs(from_, op) : replica_groups(from_, op);
-  if (!groups) return false;
-  const GroupBy by = reduces ? reduction_grouping(from_, op) : exchange_grouping(from_, op);
-  if (pairs) {
-    return std::ranges::all_of(*groups, [&](const Ids& pair) {
-      return std::ranges::all_of(pair, [&](std::int64_t i) { return i >= 0 && i < devices; }) &&
-             alike(pair[0], pair[1]);
-    });
-  }
-  for (std::int64_t device = 0; device < devices; ++device) {
-    const auto members =
-        group_of(*groups, by, 1, devices, Process{nullptr, 0, device, nullptr, {}});
-    if (!members) return false;
-    for (std::int64_t other : *members)
-      if (!alike(device, other)) return false;
-  }
-  return true;
 }
 
 // A slice along a dimension that is dealt out: every device gives what it has of it, and the sum is

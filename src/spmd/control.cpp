@@ -1,8 +1,7 @@
-// Loops, branches and bodies that are written per device.
+// Loops and branches.
 #include <algorithm>
 
 #include "ir/clone.h"
-#include "parallel/manual_splits.h"
 #include "spmd/partitioner.h"
 
 namespace heddle {
@@ -106,53 +105,6 @@ Verdict Partitioner::write_branch(OpId id) {
                                 regions, location(op.loc));
   for (std::size_t i = 0; i < op.result_count; ++i)
     define(from_.result(op, i), given[i], out_.result(out_.op(made), i));
-  return yes();
-}
-
-// The body is per device along the manual axes; the others deal its values out like any.
-Verdict Partitioner::write_manual(OpId id) {
-  const Op& op = from_.op(id);
-  HEDDLE_TRY(ManualPlan plan, manual_plan(from_, op));
-  const RegionId body = from_.regions(op)[0];
-  if (plan.mesh != nullptr && !(plan.mesh->mesh == mesh_.mesh))
-    return reason("a manual computation is over mesh @{} ({}), but the program is for @{} ({})",
-                  plan.mesh->name, plan.mesh->mesh.str(), mesh_.name, mesh_.mesh.str());
-  if (plan.mesh != nullptr && plan.mesh->device_ids != mesh_.device_ids)
-    return reason(
-        "a manual computation is over mesh @{}, whose devices come in another order than "
-        "those of @{}",
-        plan.mesh->name, mesh_.name);
-  // How a value lies outside and inside of the body.
-  auto both = [&](ValueId outside, ValueId inside, const Sharding& said) {
-    if (!type_of(outside).is_tensor()) return std::pair(split_id(Split{}), split_id(Split{}));
-    const Split manual = manual_split(plan, said, type_of(outside), mesh_.mesh);
-    Split wanted = splits_[resting(inside)];
-    wanted.pending.clear();
-    if (auto joined = joined_split(manual, wanted))
-      return std::pair(split_id(*std::move(joined)), split_id(std::move(wanted)));
-    return std::pair(split_id(manual), whole_id(inside));
-  };
-  const std::size_t mark = trail_.size();
-  for (std::size_t i = 0; i < op.operand_count; ++i) {
-    const ValueId v = from_.operands(op)[i], arg = from_.region(body).args[i];
-    const auto [outside, inside] = both(v, arg, plan.in[i]);
-    const ValueId local = get(v, outside);
-    define(arg, inside, local);
-  }
-  ++manual_;
-  HEDDLE_TRY_VOID(write_ops(body));
-  std::vector<ValueId> results;
-  std::vector<int> lie;
-  const Op& end = from_.op(from_.region(body).ops.back());
-  for (std::size_t i = 0; i < op.result_count; ++i) {
-    const ValueId v = from_.operands(end)[i];
-    const auto [outside, inside] = both(from_.result(op, i), v, plan.out[i]);
-    results.push_back(get(v, inside));
-    lie.push_back(outside);
-  }
-  --manual_;
-  forget_since(mark);
-  for (std::size_t i = 0; i < op.result_count; ++i) define(from_.result(op, i), lie[i], results[i]);
   return yes();
 }
 

@@ -4,6 +4,7 @@
 #include "heddle/interpreter.h"
 #include "heddle/verify.h"
 #include "ir/clone.h"
+#include "ir/replica_groups.h"
 #include "spmd/combine.h"
 #include "spmd/partitioner.h"
 #include "spmd/prepare.h"
@@ -91,6 +92,8 @@ SpmdFunction on_one_device(const Program& program, const Function& function) {
 }  // namespace
 
 Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
+  for (const MeshDecl& mesh : given.meshes)
+    if (auto size = mesh_size(mesh); !mesh.device_ids.empty() && !size) return size.why();
   HEDDLE_TRY(Program program, with_known_places(given));
   Spmd spmd;
   spmd.program.name = program.name;

@@ -132,8 +132,6 @@ class Partitioner {
   Verdict write_op(OpId id);
   Verdict write_chosen(OpId id);
   Verdict write_whole(OpId id);
-  Verdict write_reshard(OpId id);
-  bool comes_from(ValueId v, const AxisList& axes) const;
   Verdict write_return(const Op& op, const std::vector<int>& splits, std::string_view name);
   std::vector<RegionId> cloned_regions(const Op& op);
 
@@ -146,7 +144,6 @@ class Partitioner {
   void free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes& axes);
   Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,
                    Lines lines);
-  bool stays_inside(const Op& op, const FactorAxes& axes) const;
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
   double gather_seconds(double bytes, const AxisList& axes) const;
   void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
@@ -245,10 +242,17 @@ class Partitioner {
   ValueId fetch_mirrored(ValueId local, const Window& window);
   ValueId fetch_whole(ValueId local, const Window& window);
 
+  // ---- reshard.cpp
+  Verdict write_reshard(OpId id);
+  bool comes_from(ValueId v, const AxisList& axes) const;
+
+  // ---- manual.cpp
+  Verdict write_manual(OpId id);
+  bool stays_inside(const Op& op, const FactorAxes& axes) const;
+
   // ---- control.cpp
   Verdict write_loop(OpId id);
   Verdict write_branch(OpId id);
-  Verdict write_manual(OpId id);
   // `kept` are the values from around a loop that its arguments stay equal to; kNone for others.
   Expected<RegionId> write_region(RegionId region, const std::vector<int>& args,
                                   const std::vector<int>& returned, bool loop,

@@ -96,17 +96,25 @@ def run_sharded(tool, text, transport, arguments):
             return f"part1: {reason}"
         wanted = (set(re.findall(r"@(sequential_\w+)", parts["part2.mlir"])) -
                   set(re.findall(r"@(sequential_\w+)", parts["part1.mlir"])))
-        for function in functions_of(logical):
-            name = re.search(r"@(\w+)", function).group(1)
-            other = name.replace("parallel", "sequential")
-            if other in wanted and other != name:
-                modules.append(function.replace(f"@{name}(", f"@{other}("))
+        functions = {re.search(r"@(\w+)", f).group(1): f for f in functions_of(logical)}
+        for other in sorted(wanted):
+            name = whole_version(other, functions)
+            if name is not None:
+                modules.append(functions[name].replace(f"@{name}(", f"@{other}("))
         joined = "\n".join(modules)
         mesh = re.compile(r"^ *sdy\.mesh @\w+.*\n", re.MULTILINE)
         meshes = "".join(dict.fromkeys(mesh.findall(joined + "\n" + logical)))
         program = f"module {{\n{meshes}{mesh.sub('', joined)}{parts['part2.mlir']}\n}}\n"
         whole.write_text(program, encoding="utf-8")
         return ranks.run_parts(call, tool, whole, program, transport, arguments)
+
+
+def whole_version(sequential, names):
+    """Which function of part1 a sequential one stands for: parallel_x, any_x, or the only one."""
+    what = sequential.removeprefix("sequential_")
+    found = [n for n in names if n.replace("parallel", "sequential") == sequential != n]
+    found += [n for n in names if n == what or n.endswith(f"_{what}")]
+    return found[0] if found else next(iter(names)) if len(names) == 1 else None
 
 
 def body_of(module):

@@ -212,12 +212,15 @@ TEST(Sharding, CollectivesOfSdyReadBack) {
       R"(sdy.sharded_to_unreduced [{"x"}, {}] %arg0 out_sharding=<@m, [{}, {}], unreduced={"x"}>)",
       R"(sdy.replicated_to_unreduced {"x"} %arg0 out_sharding=<@m, [{}, {}], unreduced={"x"}>)",
       R"(sdy.propagation_barrier %arg0 allowed_direction = FORWARD)",
+      R"(sdy.data_flow_edge %arg0 sharding=<@m, [{"x"}, {}]>)",
+      R"(sdy.data_flow_edge %arg0 :)",
   };
   for (const char* op : kOps) {
     const std::string text =
         "sdy.mesh @m = <[\"x\"=2, \"y\"=4]>\nfunc.func @main(%arg0: tensor<8x8xf32>) "
         "-> tensor<8x8xf32> {\n %0 = " +
-        std::string(op) + " : tensor<8x8xf32>\n return %0 : tensor<8x8xf32>\n}";
+        std::string(op) + (std::string_view(op).ends_with(':') ? "" : " :") +
+        " tensor<8x8xf32>\n return %0 : tensor<8x8xf32>\n}";
     const auto program = read_stablehlo(text, "t.mlir");
     ASSERT_TRUE(program.ok()) << op << ": " << program.reason();
     EXPECT_THAT(print_stablehlo(*program), HasSubstr(op));
@@ -231,6 +234,48 @@ TEST(Sharding, CollectivesOfSdyReadBack) {
       "[{\"x\"}: 0->1, {\"y\"}] %a out_sharding=<@m, [{}, {\"x\"}]> : tensor<8x8xf32>\n return\n}");
   ASSERT_FALSE(mixed.ok());
   EXPECT_THAT(mixed.reason(), HasSubstr("either all axes say where they go"));
+}
+
+// Shardings of a named computation may be left out, one kind or both.
+TEST(Sharding, NamedComputationsReadBack) {
+  const std::string kBody =
+      " (%arg1: tensor<8x8xf32>) {\n      sdy.return %arg1 : tensor<8x8xf32>\n    } : "
+      "(tensor<8x8xf32>) -> tensor<8x8xf32>";
+  for (const char* said :
+       {"", R"( in_shardings=[<@m, [{"x"}, {}]>])", R"( out_shardings=[<@m, [{}, {"x"}]>])",
+        R"( in_shardings=[<@m, [{"x"}, {}]>] out_shardings=[<@m, [{}, {"x"}]>])"}) {
+    const std::string op = R"(sdy.named_computation<"a.b">(%arg0))" + std::string(said) + kBody;
+    const auto program = read_stablehlo(
+        "sdy.mesh @m = <[\"x\"=2]>\nfunc.func @main(%arg0: tensor<8x8xf32>) "
+        "-> tensor<8x8xf32> {\n %0 = " +
+            op + "\n return %0 : tensor<8x8xf32>\n}",
+        "t.mlir");
+    ASSERT_TRUE(program.ok()) << op << ": " << program.reason();
+    EXPECT_THAT(print_stablehlo(*program), HasSubstr(op));
+    const auto again = read_stablehlo(print_stablehlo(*program, TextForm::generic));
+    ASSERT_TRUE(again.ok()) << op << ": " << again.reason();
+    EXPECT_THAT(print_stablehlo(*again), HasSubstr(op));
+  }
+}
+
+TEST(Sharding, MeshesInPlaceAreMeshesOfTheProgram) {
+  const auto program = read_stablehlo(
+      "sdy.mesh @m = <[\"x\"=2]>\n"
+      "func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<[\"x\"=2]>, "
+      "[{\"x\"}]>},"
+      " %b: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<[\"y\"=4]>, [{\"y\"}]>},"
+      " %c: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<[\"y\"=4]>, [{}]>},"
+      " %d: tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<[\"x\"=2], device_ids=[1, 0]>, [{}]>})"
+      " { return }",
+      "t.mlir");
+  ASSERT_TRUE(program.ok()) << program.reason();
+  ASSERT_EQ(program->meshes.size(), 3U);  // equal ones are one
+  EXPECT_EQ(program->meshes[1].mesh.devices(), 4);
+  EXPECT_EQ(program->meshes[2].device_ids, (std::vector<std::int64_t>{1, 0}));
+  const auto& args = program->region(program->functions[0].body).args;
+  EXPECT_EQ(program->layout_of(args[0])->mesh, 0U);
+  EXPECT_EQ(program->layout_of(args[1])->mesh, program->layout_of(args[2])->mesh);
+  EXPECT_TRUE(read_stablehlo(print_stablehlo(*program)).ok());
 }
 
 }  // namespace
