@@ -87,7 +87,7 @@ struct Totals {
 Totals totals_of(const SpmdFunction& f) {
   Totals totals;
   for (const Communication& c : f.communications) {
-    auto& [count, bytes] = totals.by_kind[std::string(name(c.kind))];
+    auto& [count, bytes] = totals.by_kind[fmt::format("{} over {}", name(c.kind), c.over)];
     ++count;
     bytes += c.bytes;
     totals.bytes += c.bytes;
@@ -131,7 +131,7 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
                         f.communications.size(), bytes_text(static_cast<double>(totals.bytes)),
                         seconds_text(totals.seconds));
     for (const auto& [kind, sum] : totals.by_kind)
-      text += fmt::format("  {:<15} {:>6}  {}\n", kind, sum.first,
+      text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first,
                           bytes_text(static_cast<double>(sum.second)));
     text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
                         bytes_text(static_cast<double>(f.argument_bytes)),
@@ -141,6 +141,9 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
       text += fmt::format("needs {} on each device: {}\n",
                           bytes_text(static_cast<double>(known->second.needed())),
                           known->second.text());
+    if (!request.explain && !f.conflicts.empty())
+      text += fmt::format("{} conflict{} between layouts; --explain shows them\n",
+                          f.conflicts.size(), f.conflicts.size() == 1 ? "" : "s");
     if (!request.explain) continue;
     for (const Communication& c : f.communications)
       text += fmt::format("{}{} over {}: {}, {}, for {}\n    {}\n",
