@@ -43,6 +43,14 @@ layouts=(--mesh dp=2,tp=2 --shard 'value:tensor<4x16xi32>=dp,_' --shard 'value:t
 show plan $gpt/train.mlir "${layouts[@]}"
 show run $gpt/train.mlir "${layouts[@]}" --io $gpt/train.safetensors --check --repeat 5
 
+# Many steps: the data over four devices, checkpoints on the way; then from the middle of it on with
+# two of them.
+run=$(mktemp -d)
+trap 'rm -rf "$run"' EXIT
+fit=(examples/fit/step.mlir --input random:1 --shard arg1=dp,_ --steps 200)
+show run "${fit[@]}" --mesh dp=4 --save "$run/step" --every 50
+show run "${fit[@]}" --mesh dp=2 --restore "$run/step-100"
+
 mesh=node=2,gpu=4
 # Gradients: every device has its own contribution to the sum.
 show layout show '(1024, 4096) + P[sum node,gpu]' --mesh $mesh

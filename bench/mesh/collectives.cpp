@@ -157,8 +157,9 @@ void report(int ranks, const std::vector<Case>& all, const std::vector<Times>& t
                     {"mpi_us", t.mpi * 1e6},
                     {"threads_us", t.threads * 1e6}});
   }
-  fmt::print("from 64 kB on, at least {:.2f}x of MPI over mpi, {:.2f}x over threads (due 0.9)\n",
-             worst_mpi, worst_threads);
+  if (worst_mpi < 1e30)
+    fmt::print("from 64 kB on, at least {:.2f}x of MPI over mpi, {:.2f}x over threads (due 0.9)\n",
+               worst_mpi, worst_threads);
   if (json_file.empty()) return;
   std::ofstream(json_file) << nlohmann::ordered_json{{"ranks", ranks}, {"rows", rows}}.dump(1);
 }

@@ -25,16 +25,18 @@ bool is_read_only(const fs::path& file, const struct stat& about) {
 }
 
 // 0, or the error number. Closes `descriptor`.
-int write_and_close(int descriptor, std::string_view content, Durability durability) {
+int write_and_close(int descriptor, std::span<const std::string_view> parts,
+                    Durability durability) {
   int error = 0;
-  while (error == 0 && !content.empty()) {
-    const ssize_t written = ::write(descriptor, content.data(), content.size());
-    if (written >= 0) {
-      content.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR) {
-      error = errno;
+  for (std::string_view content : parts)
+    while (error == 0 && !content.empty()) {
+      const ssize_t written = ::write(descriptor, content.data(), content.size());
+      if (written >= 0) {
+        content.remove_prefix(static_cast<std::size_t>(written));
+      } else if (errno != EINTR) {
+        error = errno;
+      }
     }
-  }
   // A full disk may show only here. Pipes and devices cannot be synced, which is no failure.
   if (error == 0 && durability == Durability::lasting && ::fsync(descriptor) != 0 &&
       errno != EINVAL && errno != EROFS)
@@ -55,13 +57,18 @@ fs::path temporary_beside(const fs::path& file) {
 }  // namespace
 
 Verdict write_file(const fs::path& file, std::string_view content, Durability durability) {
+  return write_file_parts(file, {&content, 1}, durability);
+}
+
+Verdict write_file_parts(const fs::path& file, std::span<const std::string_view> parts,
+                         Durability durability) {
   struct stat before{};
   const bool exists = ::stat(file.c_str(), &before) == 0;
   if (exists && S_ISDIR(before.st_mode)) return cannot_write(file, EISDIR);
   if (exists && !S_ISREG(before.st_mode)) {
     const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) return cannot_write(file, errno);
-    const int error = write_and_close(descriptor, content, durability);
+    const int error = write_and_close(descriptor, parts, durability);
     return error == 0 ? yes() : Verdict(cannot_write(file, error));
   }
 
@@ -79,7 +86,7 @@ Verdict write_file(const fs::path& file, std::string_view content, Durability du
   if (descriptor < 0) return cannot_write(file, errno);
   int error = 0;
   if (exists && ::fchmod(descriptor, before.st_mode & 07777) != 0) error = errno;
-  const int write_error = write_and_close(descriptor, content, durability);
+  const int write_error = write_and_close(descriptor, parts, durability);
   if (error == 0) error = write_error;
   if (error == 0 && ::rename(temporary.c_str(), resolved.c_str()) != 0) error = errno;
   if (error == 0) return yes();

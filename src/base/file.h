@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string_view>
 
 #include "heddle/error.h"
@@ -16,5 +17,8 @@ enum class Durability : std::uint8_t { lasting, cache };
 // read-only file is refused.
 Verdict write_file(const std::filesystem::path& file, std::string_view content,
                    Durability durability = Durability::lasting);
+// The same for content that lies in several places, one after the other.
+Verdict write_file_parts(const std::filesystem::path& file, std::span<const std::string_view> parts,
+                         Durability durability = Durability::lasting);
 
 }  // namespace heddle

@@ -131,7 +131,7 @@ Expected<NamedArrays> parse_safetensors(std::string_view content) {
   return arrays;
 }
 
-Expected<std::string> format_safetensors(const NamedArrays& arrays) {
+Expected<std::string> safetensors_header(const NamedArrays& arrays) {
   Json header = Json::object();
   std::size_t at = 0;
   for (const auto& [name, array] : arrays) {
@@ -147,7 +147,11 @@ Expected<std::string> format_safetensors(const NamedArrays& arrays) {
   const std::uint64_t length = text.size();
   std::string content(8, '\0');
   std::memcpy(content.data(), &length, 8);
-  content += text;
+  return content + text;
+}
+
+Expected<std::string> format_safetensors(const NamedArrays& arrays) {
+  HEDDLE_TRY(std::string content, safetensors_header(arrays));
   for (const auto& [name, array] : arrays) {
     const auto bytes = array.bytes();
     content.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -26,7 +26,6 @@ class Seeder {
   }
 
  private:
-  const std::vector<ValueId>& arguments() const { return program_.region(function_.body).args; }
   const Op& returning() const { return program_.op(program_.region(function_.body).ops.back()); }
 
   ValueId returned(RegionId region, std::size_t i) const {
@@ -122,7 +121,7 @@ class Seeder {
   }
 
   Verdict seed_boundary() {
-    const std::vector<ValueId>& args = arguments();
+    const std::vector<ValueId>& args = program_.region(function_.body).args;
     out_.results.resize(function_.results.size());
     for (std::size_t i = 0; i < function_.result_layouts.size(); ++i)
       if (const ValueLayout* l = program_.layout(function_.result_layouts[i])) {
@@ -160,16 +159,18 @@ class Seeder {
     return yes();
   }
 
-  bool is_seeded(std::size_t argument) const {
-    if (program_.layout_of(arguments()[argument]) != nullptr) return true;
+  ValueId argument(std::size_t i) const { return program_.region(function_.body).args[i]; }
+
+  bool is_seeded(std::size_t i) const {
+    if (program_.layout_of(argument(i)) != nullptr) return true;
     return std::ranges::any_of(options_.seeds,
-                               [&](const Seed& s) { return !s.is_result && s.index == argument; });
+                               [&](const Seed& s) { return !s.is_result && s.index == i; });
   }
 
   // What is carried lies as the argument does; a word of the result is one of the argument.
   void seed_carried() {
     for (const Carried& c : options_.carried) {
-      State& s = state(arguments()[c.argument]);
+      State& s = state(argument(c.argument));
       std::optional<Split>& said = out_.results[c.result];
       if (is_seeded(c.argument)) {
         said = s.later;

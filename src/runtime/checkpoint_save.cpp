@@ -45,25 +45,39 @@ namespace {
 // What the ranks tell each other of the files that they have written.
 struct FileNote {
   std::uint64_t ok = 0;
-  std::uint64_t data_bytes = 0, data_hash = 0, piece_bytes = 0, piece_hash = 0;
+  std::uint64_t data_bytes = 0, header_bytes = 0, header_hash = 0, piece_bytes = 0, piece_hash = 0;
 };
 
 struct RankFiles {
-  std::string data;
+  std::string header;  // of the data file; then come the arrays
+  NamedArrays arrays;
+  std::uint64_t bytes = 0;  // of the arrays
   Json pieces = Json::object();
 };
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 Expected<Array> dense_piece(const CheckpointValue& value, const Array& part, const Box& box,
                             const AxisRegistry& axes) {
   HEDDLE_TRY(const Places source, memory_places(value.layout, box, axes));
   Shape shape;
   for (const StridedRun& run : box.dims) shape.push_back(run.count());
-  Array piece(Type::tensor(value.type.dtype, shape));
-  const auto copied = copy_places(part.bytes(), source, piece.mutable_bytes(), dense_places(box),
-                                  byte_size(value.type.dtype));
-  if (!copied)
-    return reason("value {}: its part is {}, but its layout needs more: {}", value.name,
-                  part.type().str(), copied.reason());
+  const Places target = dense_places(box);
+  const Type type = Type::tensor(value.type.dtype, shape);
+  Array piece;
+  if (source.base == 0 && !source.swizzle && source.dims == target.dims &&
+      part.type().bytes() == type.bytes()) {
+    piece = part.reinterpreted(type);  // it lies as it is saved
+  } else {
+    piece = Array(type);
+    const auto copied = copy_places(part.bytes(), source, piece.mutable_bytes(), target,
+                                    byte_size(value.type.dtype));
+    if (!copied)
+      return reason("value {}: its part is {}, but its layout needs more: {}", value.name,
+                    part.type().str(), copied.reason());
+  }
   if (is_file_dtype(value.type.dtype)) return piece;
   shape.push_back(byte_size(value.type.dtype));
   return piece.reinterpreted(Type::tensor(DType::ui8, shape));
@@ -87,9 +101,7 @@ Verdict check_value(const CheckpointValue& value, const CheckpointMesh& mesh) {
 Expected<RankFiles> files_of(const std::vector<CheckpointValue>& values, const CheckpointMesh& mesh,
                              std::size_t rank) {
   RankFiles files;
-  NamedArrays arrays;
   const Coord coord = coord_of(mesh.mesh, mesh.position_of(static_cast<std::int64_t>(rank)));
-  std::uint64_t bytes = 0;  // of the pieces until here
   for (const CheckpointValue& value : values) {
     HEDDLE_TRY_VOID(check_value(value, mesh));
     Json entry = to_json(value.type);
@@ -104,23 +116,20 @@ Expected<RankFiles> files_of(const std::vector<CheckpointValue>& values, const C
                       part.type().str());
       HEDDLE_TRY(Array piece, dense_piece(value, part, boxes[b], mesh.axes));
       const std::string name = boxes.size() == 1 ? value.name : fmt::format("{}#{}", value.name, b);
-      const auto raw = piece.bytes();
-      entry["pieces"].push_back(
-          {{"entry", name},
-           {"box", to_json(boxes[b])},
-           {"at", bytes},
-           {"hash", content_hash({reinterpret_cast<const char*>(raw.data()), raw.size()})}});
-      bytes += raw.size();
-      arrays.emplace_back(name, std::move(piece));
+      entry["pieces"].push_back({{"entry", name},
+                                 {"box", to_json(boxes[b])},
+                                 {"at", files.bytes},
+                                 {"hash", content_hash(text_of(piece.bytes()))}});
+      files.bytes += piece.bytes().size();
+      files.arrays.emplace_back(name, std::move(piece));
     }
     if (files.pieces.contains(value.name)) return reason("value {} is given twice", value.name);
     files.pieces[value.name] = std::move(entry);
   }
-  HEDDLE_TRY(files.data, format_safetensors(arrays));
-  // The pieces are the end of the file, in this order.
+  HEDDLE_TRY(files.header, safetensors_header(files.arrays));
   for (Json& entry : files.pieces)
     for (Json& piece : entry["pieces"])
-      piece["at"] = piece["at"].get<std::uint64_t>() + files.data.size() - bytes;
+      piece["at"] = piece["at"].get<std::uint64_t>() + files.header.size();
   return files;
 }
 
@@ -128,9 +137,16 @@ Expected<FileNote> write_rank(const fs::path& folder, const std::vector<Checkpoi
                               const CheckpointMesh& mesh, std::size_t rank) {
   HEDDLE_TRY(const RankFiles files, files_of(values, mesh, rank));
   const std::string pieces = files.pieces.dump(1);
-  HEDDLE_TRY_VOID(write_file(folder / data_file(rank), files.data));
+  // Straight from where the values lie: there may be no room for another copy of all.
+  std::vector<std::string_view> parts{files.header};
+  for (const auto& [name, array] : files.arrays) parts.push_back(text_of(array.bytes()));
+  HEDDLE_TRY_VOID(write_file_parts(folder / data_file(rank), parts));
   HEDDLE_TRY_VOID(write_file(folder / piece_file(rank), pieces));
-  return FileNote{1, files.data.size(), content_hash(files.data), pieces.size(),
+  return FileNote{1,
+                  files.header.size() + files.bytes,
+                  files.header.size(),
+                  content_hash(files.header),
+                  pieces.size(),
                   content_hash(pieces)};
 }
 
@@ -141,8 +157,10 @@ Verdict write_index(const fs::path& folder, const std::vector<FileNote>& notes, 
                 {"files", Json::array()}};
   for (std::size_t r = 0; r < notes.size(); ++r) {
     const FileNote& n = notes[r];
-    index["files"].push_back(
-        {{"file", data_file(r)}, {"bytes", n.data_bytes}, {"hash", n.data_hash}});
+    index["files"].push_back({{"file", data_file(r)},
+                              {"bytes", n.data_bytes},
+                              {"header", n.header_bytes},
+                              {"hash", n.header_hash}});
     index["files"].push_back(
         {{"file", piece_file(r)}, {"bytes", n.piece_bytes}, {"hash", n.piece_hash}});
   }

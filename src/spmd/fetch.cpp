@@ -21,7 +21,27 @@ Partitioner::Reach Partitioner::reach_of(const Window& window) {
   return reach;
 }
 
+namespace {
+
+std::vector<std::int64_t> numbers_of(const AxisList& axes) {
+  std::vector<std::int64_t> all;
+  for (const SplitDigit& d : axes) all.insert(all.end(), {d.extent, d.axis, d.stride});
+  return all;
+}
+
+}  // namespace
+
+// What has been fetched in this region is there for all that come after.
 ValueId Partitioner::fetch(ValueId local, const Window& window) {
+  std::vector<std::int64_t> key = numbers_of(window.axes);
+  key.insert(key.end(), {w_.at, local, static_cast<std::int64_t>(window.dim), window.size,
+                         window.begin, window.step, window.count, window.fill});
+  auto [known, is_new] = fetched_.try_emplace(std::move(key), kNone);
+  if (is_new) known->second = fetch_new(local, window);
+  return known->second;
+}
+
+ValueId Partitioner::fetch_new(ValueId local, const Window& window) {
   if (const ValueId mirrored = fetch_mirrored(local, window); mirrored != kNone) return mirrored;
   const Reach reach = reach_of(window);
   if (!reach.near) return fetch_whole(local, window);
@@ -53,11 +73,15 @@ ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::
   const std::int64_t block = (window.size + pieces - 1) / pieces;
   std::vector<ValueId> parts;
   auto from = [&](std::int64_t hop, std::int64_t count, bool tail) {
+    std::vector<std::int64_t> key = numbers_of(window.axes);
+    key.insert(key.end(), {w_.at, local, static_cast<std::int64_t>(window.dim), hop, count, tail});
+    auto [known, is_new] = edges_.try_emplace(std::move(key), kNone);
+    if (!is_new) return known->second;
     const ValueId edge = w_.slice(local, window.dim, tail ? block - count : 0, count);
     const Type sent = w_.type(edge);
     tell(MoveKind::halo_exchange, window.axes, sent, sent.bytes(),
          link_seconds(window.axes, sent.bytes()));
-    return w_.permute(edge, w_.shift_pairs(window.axes, tail ? hop : -hop));
+    return known->second = w_.permute(edge, w_.shift_pairs(window.axes, tail ? hop : -hop));
   };
   for (std::int64_t hop = (low + block - 1) / block; hop >= 1; --hop)
     if (hop < pieces)

@@ -237,6 +237,7 @@ class Partitioner {
   };
   static Reach reach_of(const Window& window);
   ValueId fetch(ValueId local, const Window& window);
+  ValueId fetch_new(ValueId local, const Window& window);
   ValueId fetch_neighbours(ValueId local, const Window& window, std::int64_t low,
                            std::int64_t high);
   ValueId fetch_mirrored(ValueId local, const Window& window);
@@ -275,6 +276,8 @@ class Partitioner {
   std::vector<LocId> locations_;
   std::unordered_multimap<std::uint64_t, std::pair<OpId, std::pair<std::vector<int>, Choice>>>
       choices_;
+  std::map<std::vector<std::int64_t>, ValueId> fetched_,
+      edges_;  // windows and what they are made of
   SpmdFunction result_;
   OpId current_ = kNone;
   std::vector<Scope> scopes_;  // the function's first

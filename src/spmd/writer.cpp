@@ -48,7 +48,11 @@ ValueId Writer::number(std::int64_t value) {
   return constant(Array(Type::tensor(DType::i64, {}), std::as_bytes(std::span(&value, 1))));
 }
 
-ValueId Writer::zero(DType dtype) { return constant(Array(Type::tensor(dtype, {}))); }
+ValueId Writer::zero(DType dtype) {
+  auto [known, is_new] = zeros_.try_emplace({at, dtype}, kNone);
+  if (is_new) known->second = constant(Array(Type::tensor(dtype, {})));
+  return known->second;
+}
 
 ValueId Writer::convert(ValueId scalar, DType dtype) {
   Type wanted = type(scalar);

@@ -88,6 +88,7 @@ class Writer {
   std::vector<ValueId> along_;  // position along each axis
   std::map<std::pair<std::vector<std::int64_t>, std::int64_t>, Array> shifts_;
   std::int64_t channel_ = 0;
+  std::map<std::pair<RegionId, DType>, ValueId> zeros_;  // each once in a region
 };
 
 // "dp, tp:(1)2", as communications name axes.

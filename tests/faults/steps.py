@@ -2,7 +2,8 @@
 """Runs of many steps that are cut short: what was saved is good, and going on from it ends as a run
 that nothing has disturbed.
 
-    tests/faults/steps.py HEDDLE LAUNCHER FAULT      fault: killed, killed_first, stopped, disk
+    tests/faults/steps.py HEDDLE LAUNCHER FAULT      fault: killed, killed_first, stopped, options,
+                                                     disk
 
 Status 77 where the launcher is not installed, or a small disk cannot be mounted.
 """
@@ -115,6 +116,14 @@ def cut_short(heddle, launcher, folder, lost, number):
         expect(worst < 1e-4, f"{mesh} differs by {worst}", output)
 
 
+def options(heddle, launcher, folder):
+    """Ranks that are told different things."""
+    status, output, _ = Run(heddle, launcher, folder, "N=$((5 + RANK / 3))",
+                            options=f"{INPUT} {MESH} --steps $N").end(60)
+    expect(status != 0, "the status is 0", output)
+    expect("rank 3 of 4 takes other steps than rank 0" in output, "no reason", output)
+
+
 def disk(heddle, launcher, folder):
     small = folder / "disk"
     small.mkdir()
@@ -148,6 +157,9 @@ def main():
         try:
             if fault == "disk":
                 return disk(heddle, launcher, Path(folder))
+            if fault == "options":
+                options(heddle, launcher, Path(folder))
+                return 0
             # Once the one that speaks for all, once another.
             cut_short(heddle, launcher, Path(folder), 0 if fault == "killed_first" else 2,
                       signal.SIGSTOP if fault == "stopped" else signal.SIGKILL)

@@ -74,6 +74,23 @@ void lay_out(Choices& choices, const AxisSizes& axes, Program& program) {
     if (choices.below(2) == 1) f.result_layouts[i] = layout(program.type(f.results[i]));
 }
 
+// Results that the next run could take as arguments.
+std::vector<Carried> random_carried(Choices& choices, const Program& program) {
+  std::vector<Carried> carried;
+  const Function& f = program.functions[0];
+  const auto& args = program.region(f.body).args;
+  std::vector<bool> used(args.size());
+  for (std::size_t r = 0; r < f.results.size(); ++r)
+    for (std::size_t a = 0; a < args.size(); ++a) {
+      if (used[a] || !(program.type_of(args[a]) == program.type(f.results[r]))) continue;
+      if (choices.one_in(3)) continue;
+      used[a] = true;
+      carried.push_back({a, r});
+      break;
+    }
+  return carried;
+}
+
 void require_agreement(Choices& choices, const Kind& kind) {
   const AxisSizes axes = random_axes(choices, kind.most_devices);
   auto made =
@@ -89,6 +106,8 @@ void require_agreement(Choices& choices, const Kind& kind) {
   try {
     SpmdOptions options;
     options.mesh = "mesh";
+    options.carrying = made->program.functions[0].name;
+    options.carried = random_carried(choices, made->program);
     auto spmd = partition(made->program, options);
     require(spmd.ok(), [&] { return shown(spmd.reason()); });
     if (kind.tight) {
@@ -99,6 +118,9 @@ void require_agreement(Choices& choices, const Kind& kind) {
     }
     local = print_stablehlo(spmd->program);
     if (Verdict sound = verify(spmd->program); !sound) failure = sound.reason();
+    for (const auto& [argument, result] : options.carried)
+      if (spmd->functions[0].arguments[argument] != spmd->functions[0].results[result])
+        failure = fmt::format("argument {} does not lie as result {}", argument, result);
     if (failure.empty()) {
       const auto got = interpret_on_mesh(*spmd, spmd->functions[0], made->arguments);
       if (!got)

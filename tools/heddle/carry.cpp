@@ -20,9 +20,9 @@ struct Range {
 bool parse_range(std::string_view text, std::string_view word, Range& range) {
   if (text.starts_with('%')) text.remove_prefix(1);
   if (!text.starts_with(word)) return false;
-  text.remove_prefix(word.size());
-  const char* const end = text.data() + text.size();
-  auto [at, problem] = std::from_chars(text.data(), end, range.first);
+  const std::string numbers(text.substr(word.size()));
+  const char* const end = numbers.data() + numbers.size();
+  auto [at, problem] = std::from_chars(numbers.data(), end, range.first);
   range.last = range.first;
   if (problem != std::errc{}) return false;
   if (at != end && *at == '-') {
@@ -213,7 +213,7 @@ CarryPlan parse_carry(const Program& program, const Function& function,
   const std::vector<Type> arguments = argument_types(program, function);
   const std::vector<Type> results = result_types(program, function);
   CarryPlan plan;
-  plan.because = "--carry";
+  plan.because = kCarrySaid;
   for (const std::string& word : words_of(said)) {
     const std::size_t cut = word.find('=');
     Range to, from;
@@ -243,6 +243,19 @@ CarryPlan parse_carry(const Program& program, const Function& function,
     }
   }
   std::ranges::sort(plan.pairs, {}, &Carried::argument);
+  return plan;
+}
+
+CarryPlan carry_of(const Program& program, const Function& function,
+                   const std::vector<std::string>& said, bool needed) {
+  const bool evident = said.empty() || (said.size() == 1 && said[0] == "evident");
+  if (!evident) return parse_carry(program, function, said);
+  CarryPlan plan = evident_carry(program, function);
+  if (plan.pairs.empty() && needed)
+    throw Error(fmt::format(
+        "which results are the next step's arguments is not evident: {}\n  say it with "
+        "--carry, as in --carry {}",
+        plan.because, plan.suggestion.empty() ? "arg0-85=result1-86" : plan.suggestion));
   return plan;
 }
 

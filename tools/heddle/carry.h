@@ -2,12 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heddle/parallel.h"
 #include "heddle/program.h"
 
 namespace heddle::cli {
+
+inline constexpr std::string_view kCarrySaid = "--carry";
 
 struct CarryPlan {
   std::vector<Carried> pairs;  // by argument
@@ -18,7 +21,12 @@ struct CarryPlan {
   bool gives(std::size_t result) const;
 };
 
-// As --carry says: "arg0-85=result1-86", "arg3=result0,arg4=result2". Throws what is wrong.
+// As --carry says: "arg0-85=result1-86", "arg3=result0,arg4=result2"; without a word, or with
+// "evident", what is. Throws what is wrong; where nothing is evident, only if it is `needed`.
+CarryPlan carry_of(const Program& program, const Function& function,
+                   const std::vector<std::string>& said, bool needed);
+
+// Throws what is wrong.
 CarryPlan parse_carry(const Program& program, const Function& function,
                       const std::vector<std::string>& said);
 

@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <memory>
 
+#include "comm/mpi/mpi_library.h"
 #include "commands.h"
 #include "device/cpu/jit.h"
 #include "heddle/version.h"
@@ -27,6 +29,7 @@ struct Capability {
 // Kept true by hand: what this version does, and what a part still to be built will need.
 std::vector<Capability> capabilities(bool llvm, bool gpu, bool nvrtc, bool mpi) {
   const bool built_with_llvm = CpuJit().target().ok();
+  const std::string module = std::filesystem::path(comm::mpi_module_path()).filename();
   const auto there = [](const char* what, bool found) {
     return fmt::format("{} ({})", what, found ? "found" : "none");
   };
@@ -37,12 +40,15 @@ std::vector<Capability> capabilities(bool llvm, bool gpu, bool nvrtc, bool mpi) 
       {true, "layouts and plans for moving data", "heddle layout --help"},
       {true, "reading StableHLO, running it", "heddle run --help"},
       {false, "reading JAX functions directly", "not built yet"},
-      {false, "choosing how to distribute them", "not built yet"},
+      {true, "many devices of this machine", "heddle run --mesh, heddle launch --help"},
+      {!module.empty(), "many devices by MPI",
+       module.empty() ? "built without MPI; the system has " + there("MPI", mpi)
+                      : "mpirun heddle run --mesh; " + module},
+      {false, "choosing layouts by itself", "not built yet; what is given is propagated"},
       {built_with_llvm, "compiling for CPU cores",
        built_with_llvm ? "LLVM 19"
                        : "built without LLVM; the system has " + there("LLVM 19", llvm)},
       {false, "running on GPUs", needs("a GPU", gpu) + ", " + there("NVRTC", nvrtc)},
-      {false, "running on several machines", needs("MPI", mpi)},
   };
 }
 
@@ -50,9 +56,10 @@ void write_text(const std::vector<Finding>& findings, const std::vector<Capabili
                 const Style& style) {
   const auto columns = static_cast<std::size_t>(style.columns());
   std::string text = version_line() + "\n";
-  text +=
-      style.bold("programs run on the cores of this machine; GPUs and meshes are not there yet") +
-      "\n\n";
+  text += style.bold(
+              "programs run on the cores of this machine, as one device or as many; GPUs are not "
+              "there yet") +
+          "\n\n";
   text += "this machine has\n";
   for (const Finding& finding : findings) {
     const std::string value = shortened(finding.text, columns - 12);

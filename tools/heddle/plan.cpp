@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "carry.h"
 #include "commands.h"
 #include "device/cpu/calibrate.h"
 #include "device_memory.h"
@@ -24,7 +25,8 @@ struct PlanRequest {
   std::string file;
   MeshRequest mesh;
   bool explain = false, program = false;
-  std::string memory;  // of one device
+  std::string memory;              // of one device
+  std::vector<std::string> carry;  // as a run of many steps has it
   ReportOptions report;
 };
 
@@ -85,7 +87,7 @@ struct Totals {
 Totals totals_of(const SpmdFunction& f) {
   Totals totals;
   for (const Communication& c : f.communications) {
-    auto& [count, bytes] = totals.by_kind[std::string(name(c.kind))];
+    auto& [count, bytes] = totals.by_kind[fmt::format("{} over {}", name(c.kind), c.over)];
     ++count;
     bytes += c.bytes;
     totals.bytes += c.bytes;
@@ -129,7 +131,7 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
                         f.communications.size(), bytes_text(static_cast<double>(totals.bytes)),
                         seconds_text(totals.seconds));
     for (const auto& [kind, sum] : totals.by_kind)
-      text += fmt::format("  {:<15} {:>6}  {}\n", kind, sum.first,
+      text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first,
                           bytes_text(static_cast<double>(sum.second)));
     text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
                         bytes_text(static_cast<double>(f.argument_bytes)),
@@ -139,6 +141,9 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
       text += fmt::format("needs {} on each device: {}\n",
                           bytes_text(static_cast<double>(known->second.needed())),
                           known->second.text());
+    if (!request.explain && !f.conflicts.empty())
+      text += fmt::format("{} conflict{} between layouts; --explain shows them\n",
+                          f.conflicts.size(), f.conflicts.size() == 1 ? "" : "s");
     if (!request.explain) continue;
     for (const Communication& c : f.communications)
       text += fmt::format("{}{} over {}: {}, {}, for {}\n    {}\n",
@@ -203,9 +208,18 @@ void show_json(const Spmd& spmd, const Memories& memory) {
   write_stdout(report.dump(2) + "\n");
 }
 
+Spmd partitioned(Program program, const PlanRequest& request) {
+  if (request.carry.empty()) return partition_for(std::move(program), request.mesh);
+  const Function* function = program.find_function("main");
+  if (function == nullptr)
+    throw Error(fmt::format("--carry is for @main, which {} does not have", request.file));
+  const CarryPlan carry = carry_of(program, *function, request.carry, true);
+  return partition_for(std::move(program), request.mesh, "main", carry.pairs);
+}
+
 void run(const PlanRequest& request) {
   for (Program& program : load_programs(request.file)) {
-    const Spmd spmd = partition_for(std::move(program), request.mesh);
+    const Spmd spmd = partitioned(std::move(program), request);
     (void)verify(spmd.program).value();
     const Memories memory = memories(spmd, request);
     if (request.program)
@@ -228,6 +242,10 @@ void add_plan(CLI::App& app) {
   command->add_flag("--explain", request->explain,
                     "List every communication with bytes, time and the op that needs it");
   command->add_flag("--program", request->program, "Print the program of one device instead");
+  command
+      ->add_option("--carry", request->carry,
+                   "As `heddle run --steps` has it: arg0-85=result1-86, or evident")
+      ->allow_extra_args(false);
   command
       ->add_option(
           "--memory", request->memory,

@@ -199,7 +199,7 @@ std::vector<Array> gather_inputs(const Program& program, const Function& functio
     if (!types[i].is_tensor() || (!elsewhere.empty() && elsewhere[i] && !slots.arrays[i]))
       slots.arrays[i] = Array();  // a token carries nothing
   if (seed) {
-    slots.want_open(*seed);
+    if (elsewhere.empty()) slots.want_open(*seed);
     fill_randomly(slots, *seed, most_bytes);
   }
   std::vector<Array> inputs;

@@ -370,7 +370,8 @@ void add_run(CLI::App& app) {
   add_rank_options(*command, request->ranks);
   command
       ->add_option("--memory", request->memory,
-                   "The most memory for values, as 16GB; otherwise half of the machine's")
+                   "The most memory for values, as 16GB, of all devices together;\n"
+                   "otherwise half of the machine's")
       ->check(wrong_size);
   command
       ->add_option("--trace", request->trace,

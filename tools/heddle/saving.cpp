@@ -71,6 +71,19 @@ void make_folder(const std::string& prefix) {
   fs::remove(probe, error);
 }
 
+// What runs that were killed have left of checkpoints they were writing or removing.
+void remove_halves(const std::string& prefix) {
+  const std::string start = "." + fs::path(prefix).filename().string() + "-";
+  std::error_code error;
+  std::vector<fs::path> halves;
+  for (const auto& entry : fs::directory_iterator(folder_of(prefix), error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(start) && (name.ends_with(".saving") || name.ends_with(".removed")))
+      halves.push_back(entry.path());
+  }
+  for (const fs::path& half : halves) fs::remove_all(half, error);
+}
+
 }  // namespace
 
 std::string checkpoint_name(const std::string& prefix, std::int64_t step) {
@@ -93,6 +106,7 @@ void check_saving(const SaveRequest& request, std::int64_t from, std::int64_t by
                   bool restored_newest) {
   check_name(request.prefix);
   make_folder(request.prefix);
+  remove_halves(request.prefix);
   const std::vector<std::int64_t> there = steps_there(request.prefix);
   // Later steps of another run would be taken for the newest of this one.
   if (!restored_newest && !there.empty() && there.back() > from) {

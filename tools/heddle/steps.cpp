@@ -32,16 +32,18 @@ class StepsRun {
         results_(result_types(program, function)) {}
 
   Outcome run() {
-    carry_ = carry();
+    carry_ = carry_of(program_, function_, request_.steps.carry, request_.steps.steps > 0);
     open_checkpoint();
+    compare_ranks();
     check_before();
     make_place();
+    check_layouts();
     deal_out();
     Outcome outcome;
     outcome.function = &function_;
     outcome.types = results_;
     Progress progress(function_, numbers(), last_, !first_);
-    const bool tells = first_ && request_.steps.carry.empty() && !carry_.pairs.empty();
+    const bool tells = first_ && carry_.because != kCarrySaid && !carry_.pairs.empty();
     if (tells) write_stderr(fmt::format("carries {} ({})\n", carry_.text(), carry_.because));
     take_steps(progress, outcome.execution);
     for (std::size_t i = 0; i < results_.size(); ++i)
@@ -58,18 +60,6 @@ class StepsRun {
   }
 
  private:
-  CarryPlan carry() const {
-    if (!request_.steps.carry.empty())
-      return parse_carry(program_, function_, request_.steps.carry);
-    CarryPlan plan = evident_carry(program_, function_);
-    if (plan.pairs.empty() && request_.steps.steps > 0)
-      throw Error(fmt::format(
-          "which results are the next step's arguments is not evident: {}\n  say it "
-          "with --carry, as in --carry {}",
-          plan.because, plan.suggestion.empty() ? "arg0-85=result1-86" : plan.suggestion));
-    return plan;
-  }
-
   void open_checkpoint() {
     last_ = request_.steps.steps;
     if (request_.steps.restore.empty()) return;
@@ -84,6 +74,21 @@ class StepsRun {
                       "so give more than that",
                       restored_, from_));
     if (first_) write_stderr(fmt::format("goes on from {}, step {}\n", restored_, from_));
+  }
+
+  // Ranks that count or save otherwise would wait for one another in different places.
+  void compare_ranks() const {
+    if (ranks_ == nullptr || ranks_->size() == 1) return;
+    const SaveRequest& save = request_.steps.save;
+    const std::vector<std::string> all =
+        gather_texts(*ranks_, fmt::format("{} {} {} {} {} {}", from_, last_, carry_.text(),
+                                          save.prefix, save.every, request_.steps.restore));
+    for (std::size_t r = 1; r < all.size(); ++r)
+      if (all[r] != all[0])
+        throw Error(
+            fmt::format("rank {} of {} takes other steps than rank 0, or saves or restores "
+                        "otherwise: start all ranks with the same options",
+                        r, all.size()));
   }
 
   void check_before() const {
@@ -109,6 +114,17 @@ class StepsRun {
     spmd_ = partition_for(program_, request_.mesh, function_.name, carry_.pairs);
     (void)verify(spmd_.program).value();
     place_ = place_on_mesh(spmd_, function_on_mesh(spmd_, function_.name), execution, options_);
+  }
+
+  // A sum that is pending cannot be saved.
+  void check_layouts() const {
+    if (request_.steps.save.prefix.empty()) return;
+    for (const Carried& c : carry_.pairs)
+      if (arguments_[c.argument].elements() > 0 && !place_->layout(c.argument).partials().empty())
+        throw Error(fmt::format(
+            "argument {} has a sum pending over the mesh, which no checkpoint holds: lay it out "
+            "with --shard without that",
+            c.argument));
   }
 
   // Arguments from files and the checkpoint, each device's part of them.
@@ -291,6 +307,8 @@ void check_step_options(const RunRequest& request) {
   if (steps.save.prefix.empty() && (steps.save.every > 0 || steps.save.keep > 0))
     throw CLI::ValidationError(steps.save.every > 0 ? "--every" : "--keep",
                                "nothing is saved: add --save, as in --save run/step");
+  if (steps.given() && request.execute.donate)
+    throw CLI::ValidationError("--donate", "steps overwrite what they carry anyway: leave it out");
   if (steps.given() && request.execute.repeat > 1)
     throw CLI::ValidationError("--repeat", "--steps repeats already: leave one of them out");
 }

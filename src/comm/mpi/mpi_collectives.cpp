@@ -16,6 +16,11 @@ void copy(const std::byte* from, const Runs& source, std::byte* to, const Runs& 
   (void)PeerMemory().copy(0, from, source, to, target);  // plain copies do not fail
 }
 
+// With many members a few rounds are better than a message to each. With few it is the rounds that
+// cost: on ranks that share cores every one of them waits for others to get theirs.
+constexpr std::size_t kLeastForRounds = 33;
+constexpr std::int64_t kMostForRounds = std::int64_t{1} << 12;  // bytes of a member
+
 std::size_t as_size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
 }  // namespace
@@ -25,6 +30,7 @@ Verdict MpiTransport::begin(Operation& op) {
   const Group& group = group_of(op);
   const std::int64_t bytes = c.in_pieces.bytes();
   op.stage = 1;
+  if (in_rounds(op)) return begin_rounds(op);
   switch (c.kind) {
     case CollectiveKind::barrier:
       for (std::size_t i = 0; i < group.ranks.size(); ++i) {
@@ -65,6 +71,58 @@ Verdict MpiTransport::begin(Operation& op) {
     }
   }
   return yes();
+}
+
+// ---- in rounds
+
+bool MpiTransport::in_rounds(const Operation& op) const {
+  if (group_of(op).ranks.size() < kLeastForRounds) return false;
+  const CollectiveKind kind = op.collective.kind;
+  if (kind == CollectiveKind::barrier) return true;
+  return (kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather) &&
+         op.collective.in_pieces.bytes() <= kMostForRounds;
+}
+
+// What members hold goes round in ever larger parts, each counted from its own: after the round
+// over a distance of d everyone has those of 2 d members. Sums are taken at the end, in order.
+Verdict MpiTransport::begin_rounds(Operation& op) {
+  const std::int64_t bytes = op.collective.in_pieces.bytes();
+  op.receiving = Block::raw(as_size(bytes) * group_of(op).ranks.size());
+  if (bytes > 0) std::memcpy(op.receiving->data(), op.collective.in, as_size(bytes));
+  return start_round(op);
+}
+
+Verdict MpiTransport::start_round(Operation& op) {
+  const Group& group = group_of(op);
+  const std::size_t members = group.ranks.size(), distance = std::size_t{1} << (op.stage - 1);
+  const std::int64_t bytes = op.collective.in_pieces.bytes();
+  const auto part = static_cast<std::int64_t>(std::min(distance, members - distance)) * bytes;
+  std::byte* const held = op.receiving->data();
+  HEDDLE_TRY_VOID(
+      receive_from(op, (group.me + distance) % members, held + as_size(bytes) * distance, part));
+  return send_to(op, (group.me + members - distance) % members, held, part);
+}
+
+void MpiTransport::end_rounds(Operation& op) {
+  const Collective& c = op.collective;
+  const Group& group = group_of(op);
+  const std::int64_t bytes = c.in_pieces.bytes();
+  if (c.kind == CollectiveKind::barrier || bytes == 0) return;
+  const std::size_t members = group.ranks.size();
+  const auto held = op.receiving;
+  const auto of = [&](std::size_t place) {
+    return held->data() + as_size(bytes) * ((place + members - group.me) % members);
+  };
+  if (c.kind == CollectiveKind::all_gather) {
+    const auto n = static_cast<std::int64_t>(members);
+    for (std::size_t i = 0; i < members; ++i)
+      copy(of(i), dense(bytes), c.out, piece_of(c.out_pieces, static_cast<std::int64_t>(i), n));
+    return;
+  }
+  op.receiving = Block::raw(as_size(bytes) * members);
+  for (std::size_t i = 0; i < members; ++i)
+    std::memcpy(op.receiving->data() + as_size(bytes) * i, of(i), as_size(bytes));
+  reduce(op, c.in, bytes, c.out);
 }
 
 // Small: everyone gets everything. Large: everyone gets a share of all, then gives its sum away.
@@ -217,6 +275,13 @@ void MpiTransport::unpack(Operation& op) {
 // All messages of a stage have arrived.
 Verdict MpiTransport::finish(Operation& op, bool& more) {
   const Collective& c = op.collective;
+  if (in_rounds(op)) {
+    more = std::size_t{1} << op.stage < group_of(op).ranks.size();
+    ++op.stage;
+    if (more) return start_round(op);
+    end_rounds(op);
+    return yes();
+  }
   switch (c.kind) {
     case CollectiveKind::all_reduce:
       return finish_all_reduce(op, more);

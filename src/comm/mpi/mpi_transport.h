@@ -65,6 +65,10 @@ class MpiTransport : public Transport {
   // ---- mpi_collectives.cpp
   Verdict begin(Operation& op);
   Verdict finish(Operation& op, bool& more);
+  bool in_rounds(const Operation& op) const;
+  Verdict begin_rounds(Operation& op);
+  Verdict start_round(Operation& op);
+  void end_rounds(Operation& op);
   Verdict begin_all_reduce(Operation& op);
   Verdict finish_all_reduce(Operation& op, bool& more);
   Verdict begin_all_gather(Operation& op);

@@ -10,6 +10,7 @@ extern "C" {
 
 enum { HEDDLE_MPI_ABI = 1 };
 
+/* NOLINTBEGIN(modernize-redundant-void-arg): this is C, too */
 /* Statuses are 0 or an error of MPI. Requests are small numbers. */
 struct HeddleMpi {
   int abi;
@@ -32,6 +33,7 @@ struct HeddleMpi {
 };
 
 typedef const struct HeddleMpi* (*HeddleMpiTable)(void);
+/* NOLINTEND(modernize-redundant-void-arg) */
 #define HEDDLE_MPI_ENTRY "heddle_mpi_table"
 
 #ifdef __cplusplus
