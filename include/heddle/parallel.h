@@ -36,10 +36,11 @@ DimSplit dim_split(const DimRule& dim, const std::vector<Factor>& factors, const
 
 // ---- ops along lines
 
-// An op whose results at one place of a dimension depend on all of that line, or on all before it,
-// and that devices can do on parts of lines all the same: they tell each other what came before.
+// An op whose results at one place of a dimension depend on all of that line, or on all before it.
+// Its results lie as its operands do. Scans and sorts can be done on parts of lines: devices tell
+// each other what came before, or merge. Transforms need whole lines while they run.
 struct Line {
-  enum class Kind : std::uint8_t { scan, sort } kind = Kind::scan;
+  enum class Kind : std::uint8_t { scan, sort, transform } kind = Kind::scan;
   std::size_t dim = 0;    // of the operands and results; the factor of the rule has this number
   bool backward = false;  // a scan from the last element to the first
 };

@@ -18,13 +18,20 @@ std::optional<Line> line_of(const Program& program, const Op& op) {
     if (dim < 0 || shape[at(dim)] <= 1) return {};
     return Line{Line::Kind::sort, at(dim), false};
   }
+  if (op.def->name == "stablehlo.fft") {
+    const Type &from = program.type_of(program.operands(op)[0]),
+               &to = program.type_of(program.result(op, 0));
+    const bool one = integers_or(program.attr(op, "fft_length")).size() == 1;
+    if (one && from.rank() > 0 && from.shape == to.shape)
+      return Line{Line::Kind::transform, from.rank() - 1, false};
+  }
   return {};
 }
 
 namespace {
 
-// Every operand and result element by element; what the comparison takes from around is whole.
-IndexRule sort_rule(const Program& program, const Op& op) {
+// Every operand and result element by element; what a comparison takes from around is whole.
+IndexRule line_rule(const Program& program, const Op& op) {
   IndexRule rule = index_rule(program, op);
   const Shape& shape = program.type_of(program.result(op, 0)).shape;
   std::vector<DimRule> dims;
@@ -45,7 +52,7 @@ IndexRule sort_rule(const Program& program, const Op& op) {
 
 IndexRule device_rule(const Program& program, const Op& op, const std::optional<Line>& line) {
   if (!line) return index_rule(program, op);
-  return line->kind == Line::Kind::scan ? scan_rule(program, op) : sort_rule(program, op);
+  return line->kind == Line::Kind::scan ? scan_rule(program, op) : line_rule(program, op);
 }
 
 }  // namespace

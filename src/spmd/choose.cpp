@@ -162,7 +162,10 @@ std::optional<Choice> Partitioner::rows_candidate(OpId id, const IndexRule& rule
 
 // Lines that a device needs as a whole may be gathered, or dealt out among the devices as a whole.
 std::vector<Partitioner::Lines> Partitioner::ways_along_lines(OpId id, const IndexRule& rule) {
-  if (rules_.line(id)) return {Lines::split, Lines::gathered, Lines::dealt_out};
+  if (const auto& line = rules_.line(id); line && line->kind == Line::Kind::transform)
+    return {Lines::gathered, Lines::dealt_out};
+  else if (line)
+    return {Lines::split, Lines::gathered, Lines::dealt_out};
   if (std::ranges::any_of(
           rule.factors, [](const Factor& f) { return f.kind == FactorKind::whole && f.size > 1; }))
     return {Lines::split, Lines::dealt_out};

@@ -7,15 +7,30 @@
 
 namespace heddle {
 
+std::int64_t Partitioner::start_of(const Window& window, std::int64_t position) {
+  return window.begin + position * window.step / window.every;
+}
+
+// The same for this device.
+ValueId Partitioner::start_here(const Window& window) {
+  ValueId start = w_.multiply(w_.position(window.axes), window.step);
+  if (window.every > 1)
+    start =
+        w_.op("stablehlo.divide", {start, w_.number(window.every)}, Type::tensor(DType::i64, {}));
+  return w_.add(start, w_.number(window.begin));
+}
+
 // How far windows reach out of their blocks: most at the first or the last device.
 Partitioner::Reach Partitioner::reach_of(const Window& window) {
   const std::int64_t pieces = total(window.axes);
   const std::int64_t block = (window.size + pieces - 1) / pieces;
-  const std::int64_t last = window.begin + (pieces - 1) * window.step;
+  const std::int64_t last = start_of(window, pieces - 1);
+  const std::int64_t rounded = window.every > 1 ? 1 : 0;  // between them, perhaps one further
   Reach reach;
-  reach.low = std::max<std::int64_t>({-window.begin, (pieces - 1) * block - last, 0});
+  reach.low = std::max<std::int64_t>({-window.begin, (pieces - 1) * block - last, 0}) + rounded;
   reach.high = std::max<std::int64_t>(
-      {window.begin + window.count - block, last + window.count - pieces * block, 0});
+                   {window.begin + window.count - block, last + window.count - pieces * block, 0}) +
+               rounded;
   const std::int64_t hops = (reach.low + block - 1) / block + (reach.high + block - 1) / block;
   reach.near = hops <= 2 && reach.low + reach.high < (pieces - 1) * block;
   return reach;
@@ -35,7 +50,7 @@ std::vector<std::int64_t> numbers_of(const AxisList& axes) {
 ValueId Partitioner::fetch(ValueId local, const Window& window) {
   std::vector<std::int64_t> key = numbers_of(window.axes);
   key.insert(key.end(), {w_.at, local, static_cast<std::int64_t>(window.dim), window.size,
-                         window.begin, window.step, window.count, window.fill});
+                         window.begin, window.step, window.every, window.count, window.fill});
   auto [known, is_new] = fetched_.try_emplace(std::move(key), kNone);
   if (is_new) known->second = fetch_new(local, window);
   return known->second;
@@ -45,14 +60,12 @@ ValueId Partitioner::fetch_new(ValueId local, const Window& window) {
   if (const ValueId mirrored = fetch_mirrored(local, window); mirrored != kNone) return mirrored;
   const Reach reach = reach_of(window);
   if (!reach.near) return fetch_whole(local, window);
-  const std::int64_t last = window.begin + (total(window.axes) - 1) * window.step;
+  const std::int64_t last = start_of(window, total(window.axes) - 1);
   const ValueId part = fetch_neighbours(local, window, reach.low, reach.high);
   const bool stays_inside = window.begin >= 0 && last + window.count <= window.size && last >= 0 &&
                             window.begin + window.count <= window.size;
   if (window.fill == kNone || stays_inside) return part;
-  const ValueId begin =
-      w_.add(w_.multiply(w_.position(window.axes), window.step), w_.number(window.begin));
-  return w_.masked(part, window.dim, begin, window.size, window.fill);
+  return w_.masked(part, window.dim, start_here(window), window.size, window.fill);
 }
 
 // All parts of so many bytes on every device of the axes.
@@ -95,10 +108,11 @@ ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::
     else
       parts.push_back(w_.slice(local, window.dim, 0, std::min(block, high - (hop - 1) * block)));
   const ValueId around = w_.concatenate(std::move(parts), window.dim);
-  if (window.step == block) return w_.slice(around, window.dim, window.begin + low, window.count);
-  const ValueId drift = w_.multiply(w_.position(window.axes), window.step - block);
-  return w_.dynamic_slice(around, window.dim, w_.add(drift, w_.number(window.begin + low)),
-                          window.count);
+  if (window.step == block && window.every == 1)
+    return w_.slice(around, window.dim, window.begin + low, window.count);
+  const ValueId first =
+      w_.add(w_.multiply(w_.position(window.axes), -block), w_.number(low));  // of what is around
+  return w_.dynamic_slice(around, window.dim, w_.add(start_here(window), first), window.count);
 }
 
 // A reversed dimension: blocks change places. Where they are uneven, each is brought to its end
@@ -134,15 +148,14 @@ ValueId Partitioner::fetch_whole(ValueId local, const Window& window) {
         {step.kind, step.over, step.bytes, step.seconds, current_, type.str(), depth_});
   const ValueId whole = write_transition(w_, local, from, to);
   const std::int64_t pieces = total(window.axes);
-  const std::int64_t last = window.begin + (pieces - 1) * window.step;
+  const std::int64_t last = start_of(window, pieces - 1);
   const std::int64_t low = std::max<std::int64_t>({-window.begin, -last, 0});
   const std::int64_t high = std::max<std::int64_t>(
       {window.begin + window.count - window.size, last + window.count - window.size, 0});
   const ValueId fill = window.fill == kNone ? w_.zero(type.dtype) : window.fill;
   const ValueId room = w_.pad(whole, window.dim, low, high, fill);
-  const ValueId begin =
-      w_.add(w_.multiply(w_.position(window.axes), window.step), w_.number(window.begin + low));
-  return w_.dynamic_slice(room, window.dim, begin, window.count);
+  return w_.dynamic_slice(room, window.dim, w_.add(start_here(window), w_.number(low)),
+                          window.count);
 }
 
 }  // namespace heddle

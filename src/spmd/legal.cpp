@@ -1,6 +1,7 @@
 // Which splits of its factors an op can be written for: all devices run the same op on their parts.
 #include <algorithm>
 
+#include "ir/scan.h"
 #include "spmd/partitioner.h"
 
 namespace heddle {
@@ -10,6 +11,30 @@ namespace {
 bool touches(const DimRule& dim, std::size_t factor) {
   return std::ranges::any_of(
       dim.terms, [&](const IndexTerm& t) { return static_cast<std::size_t>(t.factor) == factor; });
+}
+
+// Windows of a select_and_scatter slide along with this factor.
+bool slides(const Op& op, const IndexRule& rule, std::size_t factor) {
+  if (op.def->name != "stablehlo.select_and_scatter") return false;
+  for (std::size_t i = 0; i < 2; ++i)
+    for (const DimRule& dim : rule.operands[i].dims)
+      if (touches(dim, factor) && !is_plain(dim, rule.factors, rule.factors[factor].size))
+        return true;
+  return false;
+}
+
+// Whether operand and source are dealt out along with the factor.
+bool follows(const Program& program, const Op& op, const IndexRule& rule, std::size_t factor) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Shape& shape = program.type_of(program.operands(op)[i]).shape;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const DimRule& dim = rule.operands[i].dims[d];
+      if (touches(dim, factor) && !is_plain(dim, rule.factors, shape[d]) &&
+          placing_factor(dim, rule.factors) != static_cast<int>(factor))
+        return false;
+    }
+  }
+  return true;
 }
 
 // The whole dimension, wherever the piece lies: an update of a slice.
@@ -32,6 +57,16 @@ bool masks_window(const Program& program, const Op& op, const IndexRule& rule, s
 }
 
 }  // namespace
+
+// Whether parts of windows can be combined as they are: what windows begin with stands for elements
+// outside too, on every device.
+bool Partitioner::begins_neutral(const Op& op, const IndexRule& rule) const {
+  for (std::size_t i = 0; i < op.operand_count; ++i)
+    if (rule.operands[i].starts_results && rule.combine.op &&
+        !is_neutral(from_, from_.operands(op)[i], *rule.combine.op))
+      return false;
+  return true;
+}
 
 IndexRule with_whole_windows(const IndexRule& rule, const FactorAxes& axes) {
   IndexRule filled = rule;
@@ -56,10 +91,21 @@ void Partitioner::make_legal(OpId id, const IndexRule& rule, FactorAxes& axes) {
     const std::int64_t pieces = total(axes[f]);
     const bool even = factor.size % pieces == 0;
     if (joined_factor(from_, op) == static_cast<int>(f)) continue;  // see write_concatenate
+    if (const auto& line = rules_.line(id);
+        line && line->kind == Line::Kind::transform && line->dim == f) {
+      axes[f].clear();
+      continue;
+    }
+    if (slides(op, rule, f)) {
+      if (!follows(from_, op, rule, f) || !scatter_dim(op, rule, f / kScatterFactors, axes[f]))
+        axes[f].clear();
+      continue;
+    }
     bool good = factor.kind == FactorKind::parallel ||
                 (gives_partial(factor.kind) && (rule.combine.op || reduces_again(op)));
     // Beyond the end of a window there are other elements, which only a kernel can leave out.
     if (factor.kind == FactorKind::window && !even) good = good && masks_window(from_, op, rule, f);
+    if (factor.kind == FactorKind::window) good = good && begins_neutral(op, rule);
     std::optional<std::array<OpPiece, 2>> two;
     auto all_is_taken = [&](std::size_t operand, std::size_t d, std::int64_t size) {
       if (op.def->edit_piece == nullptr) return false;

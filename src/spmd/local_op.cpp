@@ -45,6 +45,9 @@ Verdict Partitioner::write_local(OpId id, const IndexRule& rule, const Choice& c
   if (choice.rows >= 0) return write_rows(op, choice, operands[0]);
   if (choice.line) return write_line(op, rule, choice, std::move(operands));
   neutralise(op, rule, choice, operands);
+  if (op.def->name == "stablehlo.select_and_scatter")
+    if (const std::vector<ScatterDim> dims = scatter_dims(op, rule, choice); !dims.empty())
+      return write_window_scatter(op, rule, choice, dims, std::move(operands));
   if (const int f = joined_factor(from_, op);
       f >= 0 && !choice.axes[static_cast<std::size_t>(f)].empty())
     return write_concatenate(op, choice, std::move(operands));

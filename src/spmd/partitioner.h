@@ -60,6 +60,9 @@ class Routes {
 // for all other ops.
 int joined_factor(const Program& program, const Op& op);
 
+// Factors of a select_and_scatter for each of its dimensions, of which the first is the place.
+inline constexpr std::size_t kScatterFactors = 3;
+
 // Axes along which the pieces of an op have partial results.
 AxisList summed_axes(const IndexRule& rule, const FactorAxes& axes);
 // Reductions by a computation of which nothing is known: partial results are reduced once more.
@@ -89,13 +92,14 @@ class Partitioner {
 
  private:
   struct Window {
-    std::size_t dim;
-    AxisList axes;         // that the dimension is dealt out over
-    std::int64_t size;     // of the whole dimension
-    std::int64_t begin;    // of device 0
-    std::int64_t step;     // from one device to the next
-    std::int64_t count;    // elements of one device's window
-    ValueId fill = kNone;  // outside of the dimension; none: anything
+    std::size_t dim = 0;
+    AxisList axes;           // that the dimension is dealt out over
+    std::int64_t size = 0;   // of the whole dimension
+    std::int64_t begin = 0;  // of device 0
+    std::int64_t step = 0;   // from one device to the next
+    std::int64_t count = 0;  // elements of one device's window
+    ValueId fill = kNone;    // outside of the dimension; none: anything
+    std::int64_t every = 1;  // a step for so many devices, rounded down between them
   };
   // A value on the devices, lying as a split says.
   struct Form {
@@ -151,6 +155,7 @@ class Partitioner {
   const Split* split_for(const Op& op, std::size_t value);
 
   // ---- legal.cpp
+  bool begins_neutral(const Op& op, const IndexRule& rule) const;
   std::optional<std::array<OpPiece, 2>> two_pieces(const Op& op, const IndexRule& rule,
                                                    std::size_t factor,
                                                    const FactorAxes& axes) const;
@@ -226,9 +231,40 @@ class Partitioner {
   std::vector<ValueId> in_order(const SplitSort& sort, std::vector<ValueId> values,
                                 bool places_first);
   RegionId order_of_places(const std::vector<ValueId>& values, std::int64_t least);
+  std::vector<ValueId> from_partners(const SplitSort& sort, const std::vector<ValueId>& values,
+                                     const Array& pairs);
   std::vector<ValueId> exchanged_with_neighbours(const SplitSort& sort,
                                                  std::vector<ValueId> values);
   std::vector<ValueId> exchanged_by_bits(const SplitSort& sort, std::vector<ValueId> values);
+
+  // ---- window_scatter.cpp: select_and_scatter along split dimensions
+  struct ScatterDim {
+    std::size_t dim = 0;
+    std::int64_t block = 0;   // of the result on one device
+    std::int64_t period = 1;  // pieces that are so many devices apart are alike, but at the ends
+    Window taken[2] = {};     // of the operand and of the source
+    std::vector<std::int64_t> looked_at;  // positions at the ends, and some between
+    std::vector<std::int64_t> kinds;      // a position of each kind
+    // From `begin` on, by the remainder of the position: which kind.
+    struct Run {
+      std::int64_t begin = 0;
+      std::vector<std::int64_t> kinds;
+    };
+    std::vector<Run> runs;
+  };
+  std::optional<ScatterDim> scatter_dim(const Op& op, const IndexRule& rule, std::size_t dim,
+                                        const AxisList& axes);
+  Expected<OpPiece> scatter_piece(const Op& op, const IndexRule& rule, const FactorAxes& axes,
+                                  const std::vector<ScatterDim>& dims,
+                                  const std::vector<std::int64_t>& at);
+  bool find_kinds(const Op& op, const IndexRule& rule, ScatterDim& dim);
+  std::vector<ScatterDim> scatter_dims(const Op& op, const IndexRule& rule, const Choice& choice);
+  ValueId kind_here(const ScatterDim& dim);
+  Expected<ValueId> scattered(const Op& op, const IndexRule& rule, const Choice& choice,
+                              const std::vector<ScatterDim>& dims,
+                              const std::vector<std::int64_t>& at, std::vector<ValueId> taken);
+  Verdict write_window_scatter(const Op& op, const IndexRule& rule, const Choice& choice,
+                               const std::vector<ScatterDim>& dims, std::vector<ValueId> operands);
 
   // ---- fetch.cpp: windows of a dimension that is dealt out in blocks
   struct Reach {
@@ -236,6 +272,8 @@ class Partitioner {
     bool near = false;  // the neighbours have it, and it is less than the whole
   };
   static Reach reach_of(const Window& window);
+  static std::int64_t start_of(const Window& window, std::int64_t position);
+  ValueId start_here(const Window& window);
   ValueId fetch(ValueId local, const Window& window);
   ValueId fetch_new(ValueId local, const Window& window);
   ValueId fetch_neighbours(ValueId local, const Window& window, std::int64_t low,

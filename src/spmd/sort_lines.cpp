@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "spmd/partitioner.h"
 
@@ -102,6 +103,62 @@ std::vector<ValueId> Partitioner::in_order(const SplitSort& sort, std::vector<Va
   return values;
 }
 
+namespace {
+
+// The integer that has as many bits, for values that can be sent as such.
+std::optional<DType> as_bits(DType dtype) {
+  if (is_complex(dtype) || dtype == DType::i1) return {};
+  switch (bits(dtype)) {
+    case 8:
+      return DType::ui8;
+    case 16:
+      return DType::ui16;
+    case 32:
+      return DType::ui32;
+    case 64:
+      return DType::ui64;
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+// What the partners have of all values: those of one width in one message.
+std::vector<ValueId> Partitioner::from_partners(const SplitSort& sort,
+                                                const std::vector<ValueId>& values,
+                                                const Array& pairs) {
+  std::map<DType, std::vector<std::size_t>> together;
+  std::vector<ValueId> theirs(values.size());
+  auto send = [&](ValueId v) {
+    const Type type = w_.type(v);
+    tell(MoveKind::permute, sort.axes, type, type.bytes(), link_seconds(sort.axes, type.bytes()));
+    return w_.permute(v, pairs);
+  };
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (const auto dtype = as_bits(w_.type(values[i]).dtype))
+      together[*dtype].push_back(i);
+    else
+      theirs[i] = send(values[i]);
+  auto recast = [&](ValueId v, DType dtype) {
+    Type type = w_.type(v);
+    if (type.dtype == dtype) return v;
+    type.dtype = dtype;
+    return w_.op("stablehlo.bitcast_convert", {v}, type);
+  };
+  for (const auto& [dtype, numbers] : together) {
+    std::vector<ValueId> packed;
+    for (std::size_t i : numbers)
+      packed.push_back(numbers.size() == 1 ? values[i] : recast(values[i], dtype));
+    const ValueId sent = send(w_.concatenate(packed, sort.dim));
+    for (std::size_t k = 0; k < numbers.size(); ++k)
+      theirs[numbers[k]] =
+          recast(w_.slice(sent, sort.dim, static_cast<std::int64_t>(k) * sort.block, sort.block),
+                 w_.type(values[numbers[k]]).dtype);
+  }
+  return theirs;
+}
+
 std::vector<ValueId> Partitioner::exchanged_with_neighbours(const SplitSort& sort,
                                                             std::vector<ValueId> values) {
   const std::int64_t parts = total(sort.axes);
@@ -117,14 +174,12 @@ std::vector<ValueId> Partitioner::exchanged_with_neighbours(const SplitSort& sor
     const ValueId meets =
         w_.op("stablehlo.and",
               {w_.compare(other, none, "GE"), w_.compare(other, w_.number(parts), "LT")}, truth);
+    const std::vector<ValueId> theirs = from_partners(sort, values, pairs);
     std::vector<ValueId> both;
-    for (ValueId v : values) {
-      const Type type = w_.type(v);
-      tell(MoveKind::permute, sort.axes, type, type.bytes(), link_seconds(sort.axes, type.bytes()));
-      const ValueId theirs = w_.permute(v, pairs);
-      both.push_back(
-          w_.concatenate({w_.select(last, theirs, v), w_.select(last, v, theirs)}, sort.dim));
-    }
+    for (std::size_t i = 0; i < values.size(); ++i)
+      both.push_back(w_.concatenate(
+          {w_.select(last, theirs[i], values[i]), w_.select(last, values[i], theirs[i])},
+          sort.dim));
     if (sort.uneven()) {
       Type type = sort.lines;
       type.shape[sort.dim] *= 2;

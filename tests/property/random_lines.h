@@ -10,9 +10,13 @@ class RandomLines : public RandomStencil {
   using RandomStencil::RandomStencil;
 
   void add_line_op() {
-    switch (d_.below(3)) {
+    switch (d_.below(5)) {
       case 0:
         return add_sort();
+      case 3:
+        return add_convolution();
+      case 2:
+        return add_window_scatter();
       case 1:
         return add_scan(true);
       default:
@@ -168,6 +172,107 @@ class RandomLines : public RandomStencil {
     Held begun = x;
     begun.bound = std::max(x.bound, start);
     keep_if_tame(combined(begun, out, combiner, n + (start == 0 ? 1 : n)));
+  }
+
+  // What the backward pass of pooling does: every window gives to the element that it selects.
+  void add_window_scatter() {
+    const Held x = any_with_dims();
+    if (!has_dims(x) || !x.exact() || !(is_real(x.dtype()) || is_integer(x.dtype()))) return;
+    const std::size_t rank = x.shape().size();
+    Dims window(rank, 1), strides(rank, 1), padding(2 * rank, 0);
+    Shape places = x.shape();
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (x.shape()[d] == 0) return;
+      if (d_.one_in(2)) continue;
+      window[d] = d_.between(1, 3);
+      strides[d] = d_.between(1, 3);
+      padding[2 * d] = d_.below(window[d]);
+      padding[2 * d + 1] = d_.below(window[d]);
+      const std::int64_t room = x.shape()[d] + padding[2 * d] + padding[2 * d + 1] - window[d];
+      if (room < 0) return;
+      places[d] = room / strides[d] + 1;
+    }
+    const Held source = cast(fitted(any(), places), x.dtype());
+    const Type scalar = Type::tensor(x.dtype(), {});
+    const std::string_view word = d_.pick<std::string_view>({"GE", "LE", "GT"});
+    const RegionId select = b_.region(
+        {scalar, scalar}, [&](const Vars& in) -> Vars { return {b_.compare(word, in[0], in[1])}; });
+    const bool sums = d_.one_in(2);
+    const RegionId combine = b_.region({scalar, scalar}, [&](const Vars& in) -> Vars {
+      return {b_.op(sums ? "add" : "maximum", {in[0], in[1]})};
+    });
+    const Array pairs =
+        make_array<std::int64_t>(Shape{static_cast<std::int64_t>(rank), 2}, padding);
+    const Var out = b_.ops(
+        "select_and_scatter", {x.var, source.var, b_.full(scalar, 1)}, {x.type()},
+        {{"window_dimensions", {window}}, {"window_strides", {strides}}, {"padding", {pairs}}},
+        {select, combine})[0];
+    Held from = source;
+    from.bound = std::max(source.bound, 1.0);
+    std::int64_t reached_by = 2;  // windows that may select one element
+    for (std::int64_t w : window) reached_by *= w;
+    keep_if_tame(combined(from, out, sums ? "add" : "maximum", reached_by));
+  }
+
+  // Batch, one or two places, features. Windows may be almost as long as what they slide over, as
+  // they are in the gradients of kernels.
+  void add_convolution() {
+    const auto spatial = static_cast<std::size_t>(d_.between(1, 2));
+    Shape lhs{d_.between(1, 2)}, rhs, out{lhs[0]};
+    Dims strides, base, inner, padding, places;
+    for (std::size_t s = 0; s < spatial; ++s) {
+      const std::int64_t size = d_.between(3, s == 0 ? 12 : 4);
+      const std::int64_t window = d_.one_in(3) ? d_.between(1, size) : d_.between(1, 3);
+      lhs.push_back(size);
+      rhs.push_back(window);
+      strides.push_back(d_.pick<std::int64_t>({1, 1, 2, 3}));
+      base.push_back(d_.one_in(4) ? 2 : 1);
+      inner.push_back(d_.one_in(4) ? 2 : 1);
+      for (int end = 0; end < 2; ++end) padding.push_back(d_.pick<std::int64_t>({0, 1, 2, -1}));
+      const std::int64_t room = (size - 1) * base[s] + 1 + padding[2 * s] + padding[2 * s + 1];
+      const std::int64_t reach = (window - 1) * inner[s] + 1;
+      if (room < reach) return;
+      out.push_back((room - reach) / strides[s] + 1);
+      places.push_back(static_cast<std::int64_t>(s) + 1);
+    }
+    const std::int64_t features = d_.between(1, 3);
+    lhs.push_back(features);
+    rhs.insert(rhs.end(), {features, d_.between(1, 3)});
+    out.push_back(rhs.back());
+    if (Type::tensor(DType::i1, lhs).elements() > most_elements_) return;
+    const Held x =
+        fitted(any_of([](const Held& h) { return is_real(h.dtype()); }, DType::f32), lhs);
+    if (!is_real(x.dtype())) return;
+    const Held y = cast(fitted(any(), rhs), x.dtype());
+    Dims windows = places;
+    for (std::int64_t& w : windows) --w;
+    const auto last = static_cast<std::int64_t>(spatial);
+    const Attr numbers{Attr::Struct{"conv",
+                                    {{"input_batch_dimension", {Attr::Integer{0}}},
+                                     {"input_feature_dimension", {Attr::Integer{last + 1}}},
+                                     {"input_spatial_dimensions", {places}},
+                                     {"kernel_input_feature_dimension", {Attr::Integer{last}}},
+                                     {"kernel_output_feature_dimension", {Attr::Integer{last + 1}}},
+                                     {"kernel_spatial_dimensions", {windows}},
+                                     {"output_batch_dimension", {Attr::Integer{0}}},
+                                     {"output_feature_dimension", {Attr::Integer{last + 1}}},
+                                     {"output_spatial_dimensions", {places}}}}};
+    const Array pairs =
+        make_array<std::int64_t>(Shape{static_cast<std::int64_t>(spatial), 2}, padding);
+    const Var made = b_.op("convolution", {x.var, y.var}, Type::tensor(x.dtype(), out),
+                           {{"window_strides", {strides}},
+                            {"padding", {pairs}},
+                            {"lhs_dilation", {base}},
+                            {"rhs_dilation", {inner}},
+                            {"dimension_numbers", numbers},
+                            {"feature_group_count", {Attr::Integer{1}}},
+                            {"batch_group_count", {Attr::Integer{1}}}});
+    auto n = static_cast<double>(features);
+    for (std::size_t s = 0; s < spatial; ++s) n *= static_cast<double>(rhs[s]);
+    const double bound = n * x.bound * y.bound;
+    keep_if_tame({made, bound,
+                  n * (x.error * y.bound + y.error * x.bound + x.error * y.error) +
+                      (n + 2) * epsilon(x.dtype()) * bound});
   }
 };
 

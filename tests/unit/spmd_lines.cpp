@@ -95,6 +95,32 @@ TEST(Lines, ASortOfManyLinesDealsThemOut) {
   EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-to-all over x", 2}}));
 }
 
+// The size of a transform's results.
+Program transform(std::int64_t rows, std::int64_t length) {
+  Builder b("fft");
+  const Type real = f32({rows, length}), type = Type::tensor(DType::c64, real.shape);
+  b.function("main", {real}, [&](const Vars& in) -> Vars {
+    const Var x = b.op("complex", {in[0], in[0] * 0.5}, type);
+    const Var y = b.op("fft", {x}, type,
+                       {{"fft_type", Attr{Attr::Enum{"fft_type", "FFT"}}},
+                        {"fft_length", Attr{Attr::Integers{length}}}});
+    return {b.op("abs", {y}, real)};
+  });
+  return b.finish().value();
+}
+
+// A transform needs whole lines; its result lies as its operand does.
+TEST(Lines, ATransformOfManyLinesDealsThemOut) {
+  const std::map<std::string, int> there_and_back{{"all-to-all over x", 2}};
+  const Spmd large = on_mesh(transform(1024, 1024), {{"x", 4}}, {argument(0, {{}, {"x"}})});
+  EXPECT_EQ(counts(large), there_and_back);
+  EXPECT_EQ(text_of(large.functions[0].results[0], large.program.meshes[0].mesh), "[{}, {\"x\"}]");
+  const Program program = transform(8, 16);
+  const Spmd small = on_mesh(program, {{"x", 4}}, {argument(0, {{}, {"x"}})}, 8 * 16 * 16 / 4);
+  EXPECT_EQ(counts(small), there_and_back);
+  EXPECT_LT(difference(program, small), 1e-4);
+}
+
 // As little as the arguments and results take: nothing that is larger can be there.
 Spmd sorted_in_place(const Program& program, std::int64_t devices, std::int64_t length,
                      std::int64_t values) {
@@ -110,7 +136,8 @@ TEST(Lines, NeighboursMergeASplitLine) {
       const Program program = sort_program({length}, 0, true);
       const Spmd spmd = sorted_in_place(program, devices, length, 2);
       const int rounds = devices == 2 ? 1 : static_cast<int>(devices);
-      EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"permute over x", 2 * rounds}}));
+      EXPECT_EQ(counts(spmd),
+                (std::map<std::string, int>{{"permute over x", rounds}}));  // both together
       EXPECT_EQ(bytes(spmd), 2 * rounds * ((length + devices - 1) / devices) * 4);
       EXPECT_EQ(difference(program, spmd), 0);
     }
@@ -141,6 +168,112 @@ TEST(Lines, ASortOnManyDevicesIsAShortProgram) {
   const std::int64_t length = 1 << 18;
   const Spmd spmd = sorted_in_place(sort_program({length}, 0, false), 1 << 16, length, 1);
   EXPECT_EQ(spmd.functions[0].communications.size(), 2U * 16 * 17 / 2);
+}
+
+// The forward and backward pass of pooling by maxima along the first dimension.
+Program pooling(std::int64_t rows, std::int64_t window, std::int64_t stride, std::int64_t pad) {
+  Builder b("pooling");
+  const Type x = f32({rows, 6}), scalar = f32({});
+  const Type y = f32({(rows + 2 * pad - window) / stride + 1, 6});
+  Array padding(Type::tensor(DType::i64, {2, 2}));
+  padding.as_mutable<std::int64_t>()[0] = padding.as_mutable<std::int64_t>()[1] = pad;
+  const AttrDict attrs{{"window_dimensions", Attr{Attr::Integers{window, 1}}},
+                       {"window_strides", Attr{Attr::Integers{stride, 1}}},
+                       {"padding", Attr{padding}}};
+  auto region = [&](auto body) { return b.region({scalar, scalar}, body); };
+  b.function("main", {x, y}, [&](const Vars& in) -> Vars {
+    const RegionId largest =
+        region([&](const Vars& e) -> Vars { return {b.op("maximum", {e[0], e[1]})}; });
+    const RegionId select =
+        region([&](const Vars& e) -> Vars { return {b.compare("GE", e[0], e[1])}; });
+    const RegionId add = region([&](const Vars& e) -> Vars { return {e[0] + e[1]}; });
+    const Var forward =
+        b.ops("reduce_window", {in[0], b.full(scalar, -1e30)}, {y}, attrs, {largest})[0];
+    const Var backward = b.ops("select_and_scatter", {in[0], in[1] * forward, b.full(scalar, 0)},
+                               {x}, attrs, {select, add})[0];
+    return {forward, backward};
+  });
+  return b.finish().value();
+}
+
+TEST(Windows, PoolingExchangesEdgesOnly) {
+  const std::int64_t row = 6 * 4;
+  for (std::int64_t rows : {32, 28, 26}) {
+    const Program program = pooling(rows, 3, 2, 1);
+    const Spmd spmd =
+        on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}}), argument(1, {{"x"}, {}})});
+    for (const Communication& c : spmd.functions[0].communications)
+      EXPECT_EQ(c.kind, MoveKind::halo_exchange) << rows;
+    // Forward the row before a part; backward one before and one behind, and a row of gradients.
+    // Parts of seven rows and of four results drift apart, by two rows on the last device.
+    EXPECT_LE(bytes(spmd), (rows == 32 ? 5 : 14) * row) << rows;
+    EXPECT_LT(difference(program, spmd), 1e-4);
+  }
+}
+
+TEST(Windows, PoolingWithoutOverlapTellsNothing) {
+  const Program program = pooling(32, 2, 2, 0);
+  const Spmd spmd =
+      on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}}), argument(1, {{"x"}, {}})});
+  EXPECT_TRUE(counts(spmd).empty());
+  EXPECT_LT(difference(program, spmd), 1e-4);
+}
+
+// The kinds of pieces are told by the ends alone.
+TEST(Windows, PoolingOnManyDevicesIsAShortProgram) {
+  std::size_t ops = 0;
+  for (std::int64_t n : {16, 4096}) {
+    const Spmd spmd = on_mesh(pooling(8 * n, 3, 2, 1), {{"x", n}}, {argument(0, {{"x"}, {}})});
+    if (ops == 0) ops = spmd.program.op_count();
+    EXPECT_EQ(spmd.program.op_count(), ops);
+  }
+}
+
+// A convolution along one dimension: batch, place, features.
+Program convolution(const Type& x, const Type& k, const Type& y, std::int64_t pad) {
+  Builder b("convolution");
+  auto number = [](std::int64_t n) { return Attr{Attr::Integer{n}}; };
+  auto list = [](std::int64_t n) { return Attr{Attr::Integers{n}}; };
+  const Attr numbers{Attr::Struct{"conv",
+                                  {{"input_batch_dimension", number(0)},
+                                   {"input_feature_dimension", number(2)},
+                                   {"input_spatial_dimensions", list(1)},
+                                   {"kernel_input_feature_dimension", number(1)},
+                                   {"kernel_output_feature_dimension", number(2)},
+                                   {"kernel_spatial_dimensions", list(0)},
+                                   {"output_batch_dimension", number(0)},
+                                   {"output_feature_dimension", number(2)},
+                                   {"output_spatial_dimensions", list(1)}}}};
+  Array padding(Type::tensor(DType::i64, {1, 2}));
+  padding.as_mutable<std::int64_t>()[0] = padding.as_mutable<std::int64_t>()[1] = pad;
+  b.function("main", {x, k}, [&](const Vars& in) -> Vars {
+    return {b.op("convolution", {in[0], in[1]}, y,
+                 {{"padding", Attr{padding}},
+                  {"dimension_numbers", numbers},
+                  {"feature_group_count", number(1)},
+                  {"batch_group_count", number(1)}})};
+  });
+  return b.finish().value();
+}
+
+TEST(Windows, AConvolutionExchangesEdges) {
+  const Program program = convolution(f32({2, 16, 3}), f32({3, 3, 5}), f32({2, 16, 5}), 1);
+  const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{}, {"x"}, {}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"halo-exchange over x", 2}}));
+  EXPECT_EQ(bytes(spmd), 2 * 2 * 3 * 4);
+  EXPECT_LT(difference(program, spmd), 1e-4);
+}
+
+// The window is what the forward pass gave, the few places are those of the kernel: devices sum
+// over their parts of the window, with the edges of what it slides over.
+TEST(Windows, TheGradientOfAKernelIsSummedOverParts) {
+  const Program program = convolution(f32({3, 16, 2}), f32({16, 2, 5}), f32({3, 3, 5}), 1);
+  const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{}, {"x"}, {}})});
+  EXPECT_EQ(text_of(spmd.functions[0].arguments[1], spmd.program.meshes[0].mesh),
+            "[{\"x\"}, {}, {}]");
+  EXPECT_EQ(counts(spmd),
+            (std::map<std::string, int>{{"halo-exchange over x", 2}, {"all-reduce over x", 1}}));
+  EXPECT_LT(difference(program, spmd), 1e-3);
 }
 
 }  // namespace
