@@ -7,6 +7,7 @@
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 #include "ir/lower_power.h"
+#include "ir/lower_window.h"
 #include "ir/lower_random.h"
 
 namespace heddle {
@@ -176,6 +177,7 @@ Expected<Program> lower_chlo(const Program& program, const LowerOptions& options
     if (options.expand_random_bits && op.def->name == "stablehlo.rng_bit_generator")
       return lower_random_bits(r, op);
     if (op.def->scalar == ScalarOp::power) return lower_power(r, op);
+    if (op.def->name == "stablehlo.reduce_window") return lower_window(r, op);
     if (!op.def->lower) return false;
     if (options.keep && options.keep(*op.def)) return false;
     return op.def->lower(r, op);

@@ -42,14 +42,13 @@ bool all_ones(const std::vector<std::int64_t>& list) {
 // Taking an element twice gives what taking it once does.
 bool is_idempotent(ReduceOp op) { return op != ReduceOp::sum && op != ReduceOp::product; }
 
-// Windows that are partly outside take what they begin with once more for every element there.
+}  // namespace
+
 bool begins_as_nothing(const Program& program, const Op& op) {
   const auto combine = index_rule(program, op).combine.op;
-  return combine &&
+  return op.operand_count == 2 && combine &&
          (is_idempotent(*combine) || is_neutral(program, program.operands(op)[1], *combine));
 }
-
-}  // namespace
 
 std::optional<Scan> scan_of(const Program& program, const Op& op) {
   if (op.def->emission != Emission::reduce || op.def->form == Form::reduce ||

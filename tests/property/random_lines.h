@@ -151,9 +151,12 @@ class RandomLines : public RandomStencil {
     if (x.shape()[dim] == 0) return;
     const std::int64_t window = std::min<std::int64_t>(d_.between(1, 3), x.shape()[dim]);
     const std::int64_t stride = d_.between(1, 2), low = d_.below(window);
-    // Begins with 0, which is only right for sums; others take it as one more element.
-    keep_if_tame(
-        combined(x, slide(x, combiner, dim, window, stride, low, 0, 0), combiner, window + 1));
+    // Begins with 0 or 1, which others than sums take as one more element; elements outside too.
+    const std::int64_t start = d_.one_in(4) && x.dtype() != DType::i1 ? 1 : 0;
+    Held with = x;
+    with.bound = std::max(x.bound, static_cast<double>(start));
+    keep_if_tame(combined(with, slide(x, combiner, dim, window, stride, low, 0, start), combiner,
+                          window + 1));
   }
 
   // Everything so far: a cumulative sum. `odd`: now and then it begins with what counts.
