@@ -7,8 +7,8 @@
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 #include "ir/lower_power.h"
-#include "ir/lower_window.h"
 #include "ir/lower_random.h"
+#include "ir/lower_window.h"
 
 namespace heddle {
 
