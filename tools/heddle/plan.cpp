@@ -15,6 +15,7 @@
 #include "heddle/stablehlo.h"
 #include "heddle/verify.h"
 #include "mesh_request.h"
+#include "plan_pictures.h"
 #include "program_commands.h"
 #include "terminal.h"
 
@@ -126,6 +127,8 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
     const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
     text += fmt::format("@{} on {} devices ({})\n", f.name, mesh.devices(), mesh.str());
     text += boundary(f, mesh, request.explain);
+    if (request.explain)
+      text += boundary_pictures(f, spmd.program, Style::of_stdout(request.report.plain));
     const Totals totals = totals_of(f);
     text += fmt::format("{} communications, {} received per device, {} predicted\n",
                         f.communications.size(), bytes_text(static_cast<double>(totals.bytes)),
