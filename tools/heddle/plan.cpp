@@ -242,10 +242,9 @@ void add_plan(CLI::App& app) {
   CLI::App* command = app.add_subcommand("plan", "Deal a program out over the devices of a mesh");
   command->add_option("FILE", request->file, "StableHLO text; - is standard input")->required();
   add_mesh_options(*command, request->mesh);
-  command->add_flag(
-      "--explain", request->explain,
-      "Draw how arguments and results lie; list every communication with bytes, time and "
-      "the op that needs it");
+  command->add_flag("--explain", request->explain,
+                    "Draw how arguments and results lie; list every communication with\n"
+                    "bytes, time and the op that needs it");
   command->add_flag("--program", request->program, "Print the program of one device instead");
   command
       ->add_option("--carry", request->carry,
