@@ -82,15 +82,8 @@ std::vector<Partitioner::Delivery> Partitioner::deliveries(const Piece& piece, c
 
 // The elements of `part` from place `begin` of the result on, and those of `under` before it.
 ValueId Partitioner::placed(ValueId part, const Window& place, std::int64_t begin, ValueId under) {
-  const Type here = w_.type(part), places = Type::tensor(DType::i64, {here.shape[place.dim]});
-  const ValueId counted =
-      w_.op("stablehlo.iota", {}, places, {{"iota_dimension", Attr{Attr::Integer{0, "i64"}}}});
-  const ValueId first = w_.add(w_.multiply(w_.position(place.axes), place.step), w_.number(-begin));
-  const ValueId inside =
-      w_.compare(w_.add(counted, w_.over(first, places)), w_.over(w_.number(0), places), "GE");
-  const ValueId all =
-      w_.op("stablehlo.broadcast_in_dim", {inside}, Type::tensor(DType::i1, here.shape),
-            {{"broadcast_dimensions", integer_list({static_cast<std::int64_t>(place.dim)})}});
+  const ValueId first = w_.add(w_.multiply(w_.position(place.axes), -place.step), w_.number(begin));
+  const ValueId all = w_.between(w_.type(part).shape, place.dim, first, kNone);
   return w_.select(all, part, under);
 }
 

@@ -237,19 +237,33 @@ ValueId Writer::places(const Type& type, std::size_t dim, ValueId begin) {
   return add(counted, over(convert(begin, type.dtype), type));
 }
 
+// The bounds are brought to the part's own places first, so that 32 bits do for these.
+ValueId Writer::between(Shape shape, std::size_t dim, ValueId first, ValueId end) {
+  const std::int64_t count = shape[dim];
+  const DType type = count < (std::int64_t{1} << 31) - 1 ? DType::i32 : DType::i64;
+  const Type places = Type::tensor(type, {count}), scalar = Type::tensor(DType::i64, {});
+  const ValueId place =
+      op("stablehlo.iota", {}, places, {{"iota_dimension", Attr{Attr::Integer{0, "i64"}}}});
+  auto bounded = [&](ValueId bound, const char* direction) {
+    const ValueId held = op("stablehlo.clamp", {number(0), bound, number(count)}, scalar);
+    return compare(place, over(convert(held, type), places), direction);
+  };
+  ValueId inside = kNone;
+  if (first != kNone) inside = bounded(first, "GE");
+  if (end != kNone) {
+    const ValueId before = bounded(end, "LT");
+    inside = inside == kNone
+                 ? before
+                 : op("stablehlo.and", {inside, before}, Type::tensor(DType::i1, places.shape));
+  }
+  return op("stablehlo.broadcast_in_dim", {inside}, Type::tensor(DType::i1, std::move(shape)),
+            {{"broadcast_dimensions", integer_list({static_cast<std::int64_t>(dim)})}});
+}
+
 ValueId Writer::masked(ValueId v, std::size_t dim, ValueId begin, std::int64_t size, ValueId fill) {
   const Type here = type(v);
-  const Type places = Type::tensor(DType::i64, {here.shape[dim]});
-  const ValueId counted =
-      op("stablehlo.iota", {}, places, {{"iota_dimension", Attr{Attr::Integer{0, "i64"}}}});
-  const ValueId place = add(counted, over(begin, places));
-  const ValueId low = compare(place, over(number(0), places), "GE");
-  const ValueId high = compare(place, over(number(size), places), "LT");
-  const ValueId inside = op("stablehlo.and", {low, high}, Type::tensor(DType::i1, places.shape));
-  const ValueId all =
-      op("stablehlo.broadcast_in_dim", {inside}, Type::tensor(DType::i1, here.shape),
-         {{"broadcast_dimensions", integer_list({static_cast<std::int64_t>(dim)})}});
-  return select(all, v, over(fill, here));
+  const ValueId first = multiply(begin, -1);
+  return select(between(here.shape, dim, first, add(first, number(size))), v, over(fill, here));
 }
 
 // ---- collectives

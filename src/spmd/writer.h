@@ -56,6 +56,9 @@ class Writer {
   ValueId is_first(const AxisList& axes);
   // Numbers of elements along a dimension, from `begin` on.
   ValueId places(const Type& type, std::size_t dim, ValueId begin);
+  // True for elements [first, end) of a dimension, both scalars of i64; kNone: from the first, to
+  // the last.
+  ValueId between(Shape shape, std::size_t dim, ValueId first, ValueId end);
   // What is beyond the end of a dimension becomes `fill`: element i of this device's part lies at
   // begin + i of `size`.
   ValueId masked(ValueId v, std::size_t dim, ValueId begin, std::int64_t size, ValueId fill);

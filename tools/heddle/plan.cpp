@@ -253,7 +253,7 @@ void add_plan(CLI::App& app) {
   command
       ->add_option(
           "--memory", request->memory,
-          "What one device has, as 16GB: compiles for it, and fails where it is too little")
+          "What one device has, as 16GB: compiles for it, and fails\nwhere it is too little")
       ->check(wrong_size);
   add_report_options(*command, request->report);
   command->callback([request] { run(*request); });
