@@ -10,8 +10,9 @@ namespace heddle::comm {
 namespace {
 
 // How often a rank looks before it sleeps. Where there are more ranks than cores, looking only
-// keeps others from coming.
-constexpr int kSpins = 20'000;
+// keeps others from coming; the one that is waited for may also be waiting for this very core, so
+// that it is given up every few microseconds.
+constexpr int kSpins = 20'000, kSpinsInARow = 256;
 constexpr int kYields = 50;
 constexpr int kGroupBits = 24;
 
@@ -199,7 +200,7 @@ Expected<bool> SharedTransport::all_have(LocalGroup& group, const Pending& op, U
       if (failed()) return ended(op);
       return false;
     }
-    if (i < spins_) {
+    if (i < spins_ && i % kSpinsInARow != kSpinsInARow - 1) {
       pause_briefly();
     } else if (i < spins_ + kYields) {
       std::this_thread::yield();
