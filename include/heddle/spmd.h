@@ -41,6 +41,7 @@ struct SpmdFunction {
   // The meshes that these lie on: of equal axes, whose devices may come in another order.
   std::vector<std::uint32_t> argument_meshes, result_meshes;
   std::vector<Communication> communications;
+  std::int64_t collectives = 0;  // ops that these are, once equal ones are combined
   std::vector<Conflict> conflicts;
   std::int64_t argument_bytes = 0, result_bytes = 0;  // on one device
   // The most that all values take on one device at a time, arguments included, where no ops are

@@ -234,7 +234,7 @@ class Propagator {
       auto look = [&](std::size_t s) {
         if (!dirty_[s] || (only_passing && !sites_[s].passes)) return;
         dirty_[s] = false;
-        if (visit(sites_[s], nullptr)) changed = true;
+        if (visit(sites_[s])) changed = true;
       };
       for (std::size_t s = 0; s < sites_.size(); ++s) look(s);
       for (std::size_t s = sites_.size(); s-- > 0;) look(s);
@@ -244,7 +244,7 @@ class Propagator {
   bool can_pass(const Factor& factor) const { return factor.kind != FactorKind::whole; }
 
   // The wish that carries most, for every factor. Wishes that go on where others end are one.
-  std::vector<Wish> gather_wishes(const Site& site, std::string* conflict) {
+  std::vector<Wish> gather_wishes(const Site& site, std::vector<std::string>* conflicts) {
     const std::vector<Factor>& factors = site.rule->factors;
     std::vector<std::vector<Wish>> wishes(factors.size());
     for (std::size_t i = 0; i < site.values.size(); ++i) {
@@ -259,20 +259,35 @@ class Propagator {
         take_axes(dims[d], factors, s.split.dims[d], axes);
       for (std::size_t f = 0; f < factors.size(); ++f)
         if (!axes[f].empty() && can_pass(factors[f]))
-          add_wish(wishes[f], {std::move(axes[f]), weight, site.values[i]});
+          add_wish(wishes[f], {std::move(axes[f]), weight});
     }
     std::vector<Wish> best(factors.size());
     for (std::size_t f = 0; f < factors.size(); ++f) {
       if (wishes[f].empty()) continue;
       best[f] = *std::ranges::max_element(wishes[f], {}, &Wish::weight);
-      if (conflict != nullptr && wishes[f].size() > 1)
-        *conflict = told(wishes[f], best[f], mesh_.mesh);
+      if (conflicts != nullptr && wishes[f].size() > 1)
+        conflicts->push_back(told(place_of(site, f), wishes[f], best[f], mesh_.mesh));
     }
     return best;
   }
 
-  bool visit(const Site& site, std::string* conflict) {
-    std::vector<Wish> wishes = gather_wishes(site, conflict);
+  // A dimension that a factor counts along: "dimension 1 of the result".
+  static std::string place_of(const Site& site, std::size_t factor) {
+    for (std::size_t k = 0; k < site.values.size(); ++k) {
+      const std::size_t i = (k + site.operands) % site.values.size();  // results first
+      const std::vector<DimRule>& dims = site.dims(i);
+      for (std::size_t d = 0; d < dims.size(); ++d)
+        for (const IndexTerm& t : dims[d].terms)
+          if (static_cast<std::size_t>(t.factor) == factor)
+            return i < site.operands
+                       ? fmt::format("dimension {} of operand {}", d, i)
+                       : fmt::format("dimension {} of result {}", d, i - site.operands);
+    }
+    return "a dimension";
+  }
+
+  bool visit(const Site& site) {
+    std::vector<Wish> wishes = gather_wishes(site, nullptr);
     bool any = false;
     for (const Wish& w : wishes) any = any || !w.axes.empty();
     if (!any) return false;
@@ -329,9 +344,15 @@ class Propagator {
   void report() {
     constexpr std::size_t kMostTold = 1000;
     for (const Site& site : sites_) {
-      std::string text;
-      gather_wishes(site, &text);
-      if (!text.empty() && conflicts_.size() < kMostTold) conflicts_.push_back({site.op, text});
+      std::vector<std::string> all;
+      const std::vector<Wish> wishes = gather_wishes(site, &all);
+      std::vector<Wish> kept = wishes;
+      keep_apart(kept);
+      for (std::size_t f = 0; f < wishes.size(); ++f)
+        if (kept[f].axes != wishes[f].axes)
+          all.push_back(told(place_of(site, f), wishes[f], kept[f], mesh_.mesh));
+      for (std::string& text : all)
+        if (conflicts_.size() < kMostTold) conflicts_.push_back({site.op, std::move(text)});
     }
   }
 

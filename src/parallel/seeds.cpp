@@ -104,6 +104,22 @@ class Seeder {
     for (std::size_t i = 0; i < op.operand_count; ++i)
       lean(program_.region(body).args[i], plan.in[i], true);
     for (std::size_t i = 0; i < op.result_count; ++i) lean(returned(body, i), plan.out[i], false);
+    return lean_operands(op);
+  }
+
+  // What a manual computation takes leans towards how it takes it.
+  Verdict lean_operands(const Op& op) {
+    const auto taken = program_.operand_layouts(op);
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      const ValueLayout* said = program_.layout(taken[i]);
+      const ValueId v = program_.operands(op)[i];
+      const bool closed = options_.closed_boundary && program_.value(v).op == kNone;
+      if (said == nullptr || closed || program_.layout_of(v) != nullptr ||
+          !program_.type_of(v).is_tensor() || !state(v).later.is_whole())
+        continue;
+      HEDDLE_TRY(Split split, split_on_mesh(*said));
+      state(v).later.dims = std::move(split.dims);
+    }
     return yes();
   }
 

@@ -14,15 +14,24 @@ std::string spelled(const AxisList& axes, const Mesh& mesh) {
   return text_of(one, mesh);
 }
 
+std::string weighed(const Wish& w, const Mesh& mesh) {
+  return fmt::format("{} ({:.0f} bytes)", spelled(w.axes, mesh), w.weight - w.values);
+}
+
 }  // namespace
 
-std::string told(const std::vector<Wish>& wishes, const Wish& best, const Mesh& mesh) {
+std::string told(const std::string& place, const std::vector<Wish>& wishes, const Wish& best,
+                 const Mesh& mesh) {
   std::string text;
   for (const Wish& w : wishes)
-    text += fmt::format("{}{} ({:.0f} bytes)", text.empty() ? "" : ", ", spelled(w.axes, mesh),
-                        w.weight);
-  return fmt::format("one dimension is wanted over {}; {} stays since most bytes have it", text,
+    text += fmt::format("{}{}", text.empty() ? "" : " and ", weighed(w, mesh));
+  return fmt::format("{} is wanted over {}; {} stays since most bytes have it", place, text,
                      spelled(best.axes, mesh));
+}
+
+std::string told(const std::string& place, const Wish& wish, const Wish& kept, const Mesh& mesh) {
+  return fmt::format("{} is wanted over {}, of which {} is left: another dimension has the rest",
+                     place, weighed(wish, mesh), spelled(kept.axes, mesh));
 }
 
 bool starts_with(const AxisList& list, const AxisList& prefix) {
@@ -34,6 +43,7 @@ void add_wish(std::vector<Wish>& wishes, Wish wish) {
     if (!starts_with(other.axes, wish.axes) && !starts_with(wish.axes, other.axes)) continue;
     if (wish.axes.size() > other.axes.size()) other.axes = wish.axes;
     other.weight += wish.weight;
+    other.values += wish.values;
     return;
   }
   wishes.push_back(std::move(wish));

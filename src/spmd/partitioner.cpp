@@ -215,6 +215,31 @@ std::string group_axes(const Program& program, const Op& op) {
   return text;
 }
 
+// The axes along which devices that a collective brings together differ, by its first group.
+AxisList axes_of_groups(const Program& program, const Op& op, const MeshDecl& mesh) {
+  const bool pairs = op.def->short_name() == "collective_permute";
+  const auto groups = pairs ? source_target_pairs(program, op) : replica_groups(program, op);
+  AxisList axes;
+  if (!groups || groups->empty()) return axes;
+  const std::int64_t devices = mesh.mesh.devices();
+  std::vector<std::int64_t> position(static_cast<std::size_t>(devices));
+  for (std::int64_t p = 0; p < devices; ++p)
+    position[static_cast<std::size_t>(device_at(mesh, p))] = p;
+  for (std::size_t a = 0; a < mesh.mesh.axes().size(); ++a) {
+    const SplitDigit digit{mesh.mesh.axes()[a].size, static_cast<int>(a), 1};
+    std::optional<std::int64_t> first;
+    bool differ = false;
+    for (std::int64_t id : groups->front()) {
+      if (id < 0 || id >= devices) return {};
+      const std::int64_t at = coordinate(digit, mesh.mesh, position[static_cast<std::size_t>(id)]);
+      differ = differ || (first && *first != at);
+      first = at;
+    }
+    if (differ) axes.push_back(digit);
+  }
+  return axes;
+}
+
 }  // namespace
 
 // One entry per collective that stands for the step.
@@ -239,6 +264,20 @@ void Partitioner::record(const Route::Step& step, ValueId v, int from, std::size
                      text_of(splits_[step.to], mesh_.mesh)),
          depth_});
   }
+}
+
+// A collective that the program's author wrote, as it has just become one of a device.
+void Partitioner::tell_of(const Op& op) {
+  const std::vector<OpId>& ops = out_.region(w_.at).ops;
+  const auto made =
+      std::find_if(ops.rbegin(), ops.rend(), [&](OpId id) { return out_.op(id).def == op.def; });
+  if (made == ops.rend()) return;
+  const Op& local = out_.op(*made);
+  const auto what = received(out_, local);
+  if (!what) return;
+  const auto bytes = static_cast<std::int64_t>(what->second);
+  const AxisList axes = axes_of_groups(out_, local, mesh_);
+  tell(what->first, axes, out_.type_of(out_.operands(local)[0]), bytes, link_seconds(axes, bytes));
 }
 
 LocId Partitioner::location(LocId loc) {
@@ -359,7 +398,9 @@ Verdict Partitioner::write_op(OpId id) {
     HEDDLE_TRY(const bool done, write_joined(id));
     if (done) return yes();
   }
-  return write_chosen(id);
+  HEDDLE_TRY_VOID(write_chosen(id));
+  if (op.def->cls == OpClass::communicate) tell_of(op);
+  return yes();
 }
 
 Verdict Partitioner::write_chosen(OpId id) {

@@ -126,6 +126,7 @@ class Partitioner {
   double cost_to(ValueId v, int split);
   void forget_since(std::size_t mark);
   void record(const Route::Step& step, ValueId v, int from, std::size_t first);
+  void tell_of(const Op& op);
   LocId location(LocId loc);
   std::uint32_t mesh_index() const;
   std::uint32_t mesh_like(std::uint32_t named) const;

@@ -53,15 +53,36 @@ TEST(Manual, ASumOverAFreeAxisIsOneAllReduce) {
 // Groups along x: members have the same columns, so that each sums its own.
 TEST(Manual, CollectivesOfTheBodyWorkOnParts) {
   const Spmd spmd = over_both(all_reduce("[[0, 2], [1, 3]]"));
-  EXPECT_TRUE(counts(spmd).empty());
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over x", 1}}));  // its own
   EXPECT_LT(difference(spmd.logical, spmd), 1e-6);
 }
 
 // Groups across both axes: members have other columns, so that these are brought together first.
 TEST(Manual, CollectivesBetweenOtherPartsTakeTheWhole) {
   const Spmd spmd = over_both(all_reduce("[[0, 3], [1, 2]]"));
-  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over y", 1}}));
+  EXPECT_EQ(counts(spmd),
+            (std::map<std::string, int>{{"all-gather over y", 1}, {"all-reduce over x, y", 1}}));
   EXPECT_LT(difference(spmd.logical, spmd), 1e-6);
+}
+
+// What a manual computation takes is computed as it takes it.
+TEST(Manual, OperandsLeanTowardsHowTheyAreTaken) {
+  const Program program =
+      read_stablehlo(
+          "sdy.mesh @mesh = <[\"x\"=4]>\n"
+          "func.func @main(%x: tensor<8x3xf32>) -> tensor<8x3xf32> {\n"
+          "  %b = stablehlo.add %x, %x : tensor<8x3xf32>\n"
+          "  %0 = sdy.manual_computation(%b) in_shardings=[<@mesh, [{\"x\"}, {}]>] "
+          "out_shardings=[<@mesh, [{\"x\"}, {}]>] manual_axes={\"x\"} (%a: "
+          "tensor<2x3xf32>) {\n"
+          "    %1 = stablehlo.tanh %a : tensor<2x3xf32>\n"
+          "    sdy.return %1 : tensor<2x3xf32>\n"
+          "  } : (tensor<8x3xf32>) -> tensor<8x3xf32>\n"
+          "  return %0 : tensor<8x3xf32>\n}\n")
+          .value();
+  const Spmd spmd = partition(program, {}).value();
+  EXPECT_EQ(text_of(spmd.functions[0].arguments[0], program.meshes[0].mesh), "[{\"x\"}, {}]");
+  EXPECT_TRUE(counts(spmd).empty());
 }
 
 TEST(Partition, DeviceIdsAreAllDevicesOnce) {

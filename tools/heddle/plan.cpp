@@ -130,9 +130,10 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
     if (request.explain)
       text += boundary_pictures(f, spmd.program, Style::of_stdout(request.report.plain));
     const Totals totals = totals_of(f);
-    text += fmt::format("{} communications, {} received per device, {} predicted\n",
-                        f.communications.size(), bytes_text(static_cast<double>(totals.bytes)),
-                        seconds_text(totals.seconds));
+    text +=
+        fmt::format("{} communications in {} collectives, {} received per device, {} predicted\n",
+                    f.communications.size(), f.collectives,
+                    bytes_text(static_cast<double>(totals.bytes)), seconds_text(totals.seconds));
     for (const auto& [kind, sum] : totals.by_kind)
       text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first,
                           bytes_text(static_cast<double>(sum.second)));
@@ -193,6 +194,7 @@ void show_json(const Spmd& spmd, const Memories& memory) {
                        {"from", known->second.planned ? "compiled" : "op by op"},
                        {"where", known->second.peak.where},
                        {"largest", known->second.peak.largest}};
+    one["collectives"] = f.collectives;
     one["communications"] = nlohmann::ordered_json::array();
     for (const Communication& c : f.communications)
       one["communications"].push_back({{"kind", name(c.kind)},
