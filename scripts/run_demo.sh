@@ -36,12 +36,13 @@ awk -v c="$compiled" -v i="$interpreted" 'BEGIN {
 printf '\nthe loss of the GPT is %s before training and %s after\n' \
   "$(loss loss <<< "$before")" "$(loss loss_after <<< "$after")"
 
-# The same steps on four devices, which are threads here: batches over dp, the inner width of the
-# layers over tp. Everything else follows.
-layouts=(--mesh dp=2,tp=2 --shard 'value:tensor<4x16xi32>=dp,_' --shard 'value:tensor<32x128xf32>=_,tp'
-  --shard 'value:tensor<128x32xf32>=tp,_')
-show plan $gpt/train.mlir "${layouts[@]}"
-show run $gpt/train.mlir "${layouts[@]}" --io $gpt/train.safetensors --check --repeat 5
+# A step on four devices, which are threads here: the batch over dp, the inner width of the layers over
+# tp. Everything else follows. Then the eight steps of the loop.
+step=(--mesh dp=2,tp=2 --shard 'tensor<4x16xi32>=dp,_' --shard 'tensor<32x128xf32>=_,tp'
+  --shard 'tensor<128x32xf32>=tp,_')
+show plan $gpt/step.mlir "${step[@]}"
+show run $gpt/step.mlir "${step[@]}" --io $gpt/step.safetensors --check --repeat 20
+show run $gpt/train.mlir "${step[@]/tensor/value:tensor}" --io $gpt/train.safetensors --check --repeat 5
 
 # Many steps: the data over four devices, checkpoints on the way; then from the middle of it on with
 # two of them.

@@ -2,10 +2,11 @@
 
     pip install jax==0.10.2 safetensors && python examples/gpt/gpt.py
 
-writes forward.mlir and train.mlir beside this file, and what JAX gives for them as .safetensors.
-Both programs take no arguments: weights come from a seed, and the batch is cut from the text below.
-forward.mlir gives the loss before training. train.mlir trains with Adam for STEPS steps, in a loop
-inside the program, and gives the loss after the last step and the loss of every step.
+writes forward.mlir, train.mlir and step.mlir beside this file, and what JAX gives for them as
+.safetensors. The first two take no arguments: weights come from a seed, and the batch is cut from the
+text below. forward.mlir gives the loss before training. train.mlir trains with Adam for STEPS steps,
+in a loop inside the program, and gives the loss after the last step and the loss of every step.
+step.mlir is one step of gradient descent from weights and a batch that it is given.
 """
 
 import pathlib
@@ -120,8 +121,20 @@ def train():
     return {"losses": losses, "loss_after": cross_entropy(weights, letters, targets)}
 
 
+def step(weights, letters, targets):
+    loss, gradients = jax.value_and_grad(cross_entropy)(weights, letters, targets)
+    return loss, jax.tree.map(lambda w, g: w - 0.1 * g, weights, gradients)
+
+
 def main():
     folder = pathlib.Path(__file__).parent
+    given = (initial_weights(0), *batch())
+    compiled = jax.jit(step).lower(*given)
+    (folder / "step.mlir").write_text(compiled.as_text(), encoding="utf-8")
+    tensors = {f"in.{i}": numpy.asarray(a) for i, a in enumerate(jax.tree.leaves(given))}
+    for i, result in enumerate(jax.tree.leaves(jax.jit(step)(*given))):
+        tensors[f"out.{i}"] = numpy.asarray(result)
+    save_file(tensors, folder / "step.safetensors")
     for program in (forward, train):
         stem = folder / program.__name__
         compiled = jax.jit(program).lower()
