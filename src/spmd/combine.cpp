@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_set>
+#include <utility>
 
 #include "heddle/op.h"
 #include "ir/clone.h"
@@ -65,17 +66,53 @@ class Combiner {
       values_[v] = out_.add_arg(made, out_.intern(from_.type_of(v)));
       begin_sums(made, v);
     }
+    std::vector<OpId> put_off_around;
+    std::swap(put_off_around, put_off_);
     for (OpId id : from_.region(region).ops) {
       const Op& op = from_.op(id);
       if (unused_[id] || begun_.contains(id)) continue;
-      bring(made, op);
-      if (const std::string key = key_of(op); !key.empty())
-        wait(made, key, id);
-      else
-        copy_op(made, op);
+      if (can_be_put_off(op)) {
+        put_off_.push_back(id);
+        held_.insert(from_.result(op, 0));
+        continue;
+      }
+      if (needs_any(op, held_) || id == from_.region(region).ops.back()) write_put_off(made);
+      write(made, id);
     }
+    std::swap(put_off_around, put_off_);
     std::swap(around, waiting_);
     return made;
+  }
+
+  void write(RegionId at, OpId id) {
+    const Op& op = from_.op(id);
+    bring(at, op);
+    if (const std::string key = key_of(op); !key.empty())
+      wait(at, key, id);
+    else
+      copy_op(at, op);
+  }
+
+  // ---- what only goes on from a sum, element by element: it comes after other sums have joined
+
+  template <typename Values>
+  bool needs_any(const Op& op, const Values& values) const {
+    auto is_in = [&](ValueId v) { return values.contains(v); };
+    if (std::ranges::any_of(from_.operands(op), is_in)) return true;
+    return op.region_count > 0 && !values.empty() &&
+           std::ranges::any_of(captured_values(from_, op), is_in);
+  }
+
+  bool can_be_put_off(const Op& op) const {
+    return op.def->cls == OpClass::light && op.region_count == 0 && op.result_count == 1 &&
+           (needs_any(op, waits_in_) || needs_any(op, held_));
+  }
+
+  void write_put_off(RegionId at) {
+    for (OpId id : std::exchange(put_off_, {})) {
+      write(at, id);
+      held_.erase(from_.result(from_.op(id), 0));
+    }
   }
 
   // Writes what an op and its regions need and is still waiting.
@@ -188,6 +225,8 @@ class Combiner {
   std::unordered_map<ValueId, std::string> waits_in_;
   std::unordered_map<ValueId, std::vector<OpId>> sums_of_;  // that wait for the value
   std::unordered_set<OpId> begun_;
+  std::vector<OpId> put_off_;         // in their order
+  std::unordered_set<ValueId> held_;  // their results
 };
 
 }  // namespace

@@ -247,6 +247,28 @@ TEST(Communication, WhatALoopDoesNotChangeIsGatheredBeforeIt) {
   }
 }
 
+// Updates of weights, each of which follows its gradient at once: all gradients travel together.
+TEST(Communication, GradientsOfManyWeightsAreOneAllReduce) {
+  Builder b("descent");
+  const Type x = f32({16, 8}), w = f32({8, 8});
+  b.function("main", {x, x, w, w, w}, [&](const Vars& in) -> Vars {
+    Vars moved;
+    for (std::size_t i = 2; i < 5; ++i) {
+      const Var y = in[1] * static_cast<double>(i);
+      const Var gradient = b.dot(in[0], y, DotDims{{}, {}, {0}, {0}});
+      moved.push_back(in[i] - gradient * 0.125);
+    }
+    return moved;
+  });
+  const Program program = b.finish().value();
+  const Spmd spmd = on_mesh(program, {{"dp", 4}},
+                            {argument(0, {{"dp"}, {}}), argument(1, {{"dp"}, {}}),
+                             result(0, {{}, {}}), result(1, {{}, {}}), result(2, {{}, {}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over dp", 3}}));
+  EXPECT_EQ(spmd.functions[0].collectives, 1);
+  EXPECT_LT(difference(program, spmd), 1e-3);
+}
+
 // What is said of a matrix product alone reaches all of a chain of ops.
 TEST(Propagation, FollowsReshapesAndTransposes) {
   Builder b("chain");
