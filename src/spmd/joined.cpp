@@ -32,6 +32,10 @@ void Partitioner::find_pieces() {
   for (RegionId region = 0; region < from_.region_count(); ++region)
     for (OpId id : from_.region(region).ops) {
       const Op& op = from_.op(id);
+      if (op.def->name == "stablehlo.slice")
+        if (const OpId maker = from_.value(from_.operands(op)[0]).op;
+            maker != kNone && from_.op(maker).def->name == "stablehlo.sort")
+          slices_of_[from_.operands(op)[0]].push_back(id);
       const int dim = joined_factor(from_, op);
       if (dim < 0) continue;
       for (ValueId v : from_.operands(op)) {

@@ -394,6 +394,11 @@ Verdict Partitioner::write_op(OpId id) {
   for (std::size_t i = 0; i < op.result_count; ++i)
     if (!type_of(from_.result(op, i)).is_tensor()) return write_whole(id);
   if (is_piece(id)) return yes();  // written by what puts it together with others
+  if (name == "stablehlo.slice" && !forms_[from_.result(op, 0)].empty()) return yes();
+  if (name == "stablehlo.sort") {
+    HEDDLE_TRY(const bool done, write_first_of_sort(id));
+    if (done) return yes();
+  }
   if (joined_factor(from_, op) >= 0) {
     HEDDLE_TRY(const bool done, write_joined(id));
     if (done) return yes();

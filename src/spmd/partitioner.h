@@ -68,6 +68,9 @@ AxisList summed_axes(const IndexRule& rule, const FactorAxes& axes);
 // Reductions by a computation of which nothing is known: partial results are reduced once more.
 bool reduces_again(const Op& op);
 
+// What counts the places of a line.
+DType place_type(std::int64_t size);
+
 // The rule with windows that fill their pieces: the last piece is as large as the others, and what
 // it has beyond the end counts as zero.
 IndexRule with_whole_windows(const IndexRule& rule, const FactorAxes& axes);
@@ -267,6 +270,10 @@ class Partitioner {
   Verdict write_window_scatter(const Op& op, const IndexRule& rule, const Choice& choice,
                                const std::vector<ScatterDim>& dims, std::vector<ValueId> operands);
 
+  // ---- first_of_sort.cpp
+  std::int64_t wanted_first(const Op& op, std::size_t dim) const;
+  Expected<bool> write_first_of_sort(OpId id);
+
   // ---- fetch.cpp: windows of a dimension that is dealt out in blocks
   struct Reach {
     std::int64_t low = 0, high = 0;
@@ -311,7 +318,8 @@ class Partitioner {
   std::vector<std::vector<Form>> forms_;  // by ValueId of the logical program
   std::vector<ValueId> trail_;            // values that got forms, in order
   std::vector<int> uses_;
-  std::vector<bool> pieces_;  // slices, by OpId
+  std::vector<bool> pieces_;                                  // slices, by OpId
+  std::unordered_map<ValueId, std::vector<OpId>> slices_of_;  // of what sorts give
   std::vector<LocId> locations_;
   std::unordered_multimap<std::uint64_t, std::pair<OpId, std::pair<std::vector<int>, Choice>>>
       choices_;

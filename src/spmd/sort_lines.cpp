@@ -32,6 +32,10 @@ AxisList bits_of(const AxisList& axes) {
 
 }  // namespace
 
+DType place_type(std::int64_t size) {
+  return size > std::numeric_limits<std::int32_t>::max() / 2 ? DType::i64 : DType::i32;
+}
+
 // Every element goes through the device's memory once for each time that runs are merged.
 double Partitioner::sort_seconds(std::int64_t bytes, std::int64_t length) const {
   const double merges = std::log2(static_cast<double>(std::max<std::int64_t>(length, 2)));
@@ -44,8 +48,7 @@ Partitioner::SplitSort Partitioner::split_sort(const Op& op, const Choice& choic
   SplitSort sort{.op = op, .dim = dim, .axes = choice.axes[dim]};
   sort.size = type_of(from_.result(op, 0)).shape[dim];
   sort.lines = local_type(type_of(from_.result(op, 0)), splits_[choice.results[0]]);
-  sort.lines.dtype =
-      sort.size > std::numeric_limits<std::int32_t>::max() / 2 ? DType::i64 : DType::i32;
+  sort.lines.dtype = place_type(sort.size);
   sort.block = sort.lines.shape[dim];
   std::int64_t bytes = 0;
   for (ValueId v : from_.operands(op))

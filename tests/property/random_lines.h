@@ -13,15 +13,31 @@ class RandomLines : public RandomStencil {
     switch (d_.below(5)) {
       case 0:
         return add_sort();
-      case 3:
+      case 1:
         return add_convolution();
       case 2:
         return add_window_scatter();
-      case 1:
+      case 3:
         return add_scan(true);
       default:
         return add_window();
     }
+  }
+
+  // The first elements of lines in order, as top_k takes them.
+  void add_first() {
+    const Held x = any_with_dims();
+    if (!has_dims(x) || !(is_real(x.dtype()) || is_integer(x.dtype()))) return;
+    const std::int64_t dim = any_dim(x), size = x.shape()[at(dim)];
+    if (size < 2) return;
+    const Type scalar = Type::tensor(x.dtype(), {});
+    const std::string_view word = d_.one_in(2) ? "GT" : "LT";
+    const RegionId order = b_.region(
+        {scalar, scalar}, [&](const Vars& in) -> Vars { return {b_.compare(word, in[0], in[1])}; });
+    const Var sorted =
+        b_.ops("sort", {x.var}, {x.type()},
+               {{"dimension", {Attr::Integer{dim}}}, {"is_stable", {true}}}, {order})[0];
+    keep_if_tame(moved(x, cut(sorted, dim, 0, d_.between(1, std::max<std::int64_t>(size / 4, 1)))));
   }
 
   // What n combinations make of a bound and an error, by a combiner.

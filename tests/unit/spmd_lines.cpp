@@ -89,6 +89,29 @@ Program sort_program(Shape shape, std::int64_t dim, bool pairs) {
 }
 
 // Where whole lines can be dealt out instead, they go there and back.
+// The three largest of a line: three candidates of each device travel. 42 places are 11, 11, 11, 9.
+TEST(Lines, TheFirstOfASortAreSortedCandidates) {
+  for (std::int64_t size : {40, 42}) {
+    Builder b("first");
+    const Type x = f32({2, size}), scalar = f32({});
+    b.function("main", {x}, [&](const Vars& in) -> Vars {
+      const RegionId order = b.region({scalar, scalar, scalar, scalar}, [&](const Vars& v) -> Vars {
+        return {b.compare("GT", v[0], v[1])};
+      });
+      const Vars sorted =
+          b.ops("sort", {in[0], b.iota(x, 1)}, {x, x},
+                {{"dimension", Attr{Attr::Integer{1, "i64"}}}, {"is_stable", Attr{true}}}, {order});
+      return {b.slice(sorted[0], {0, 0}, {2, 3}), b.slice(sorted[1], {0, 0}, {2, 2})};
+    });
+    const Program program = b.finish().value();
+    const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{}, {"x"}})});
+    const int values = size % 4 == 0 ? 2 : 3;  // uneven parts also send places
+    EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over x", values}}));
+    EXPECT_EQ(bytes(spmd), values * 3 * 2 * 3 * 4);
+    EXPECT_EQ(difference(program, spmd), 0);
+  }
+}
+
 TEST(Lines, ASortOfManyLinesDealsThemOut) {
   const Program program = sort_program({4096, 256}, 0, false);
   const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}})});
