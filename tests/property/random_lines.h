@@ -10,9 +10,11 @@ class RandomLines : public RandomStencil {
   using RandomStencil::RandomStencil;
 
   void add_line_op() {
-    switch (d_.below(5)) {
+    switch (d_.below(6)) {
       case 0:
         return add_sort();
+      case 4:
+        return add_first();
       case 1:
         return add_convolution();
       case 2:
