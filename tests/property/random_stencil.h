@@ -1,4 +1,4 @@
-// Random programs: neighbours of an element, and windows of several.
+// Random programs: neighbours of an element, round the ends and beyond.
 #pragma once
 
 #include "random_structure.h"
@@ -60,68 +60,6 @@ class RandomStencil : public RandomStructure {
     for (std::int64_t d = 0; d < std::ssize(x.shape()); ++d)
       operands.push_back(b_.full(Type::tensor(DType::i32, {}), d == dim ? 1 : 0));
     keep_if_tame(moved(x, b_.op("dynamic_update_slice", operands, x.type())));
-  }
-
-  // One window of a convolution that fits, and how often.
-  struct Places {
-    std::int64_t input, kernel, stride, low, high, base, dilation;
-    std::int64_t count() const {
-      const std::int64_t spread = input == 0 ? 0 : (input - 1) * base + 1;
-      return (spread + low + high - ((kernel - 1) * dilation + 1)) / stride + 1;
-    }
-  };
-  Places any_places(std::int64_t input) {
-    // Gradients by the kernel have windows that are nearly everything.
-    const std::int64_t kernel =
-        d_.one_in(3) ? d_.between(std::max<std::int64_t>(input - 2, 1), input) : d_.between(1, 3);
-    Places one{input, kernel, 1, 0, 0, 1, 1};
-    if (d_.one_in(3)) one.stride = 2;
-    if (d_.one_in(4)) one.base = 2;
-    if (d_.one_in(4)) one.dilation = 2;
-    one.low = d_.between(0, 2);
-    const std::int64_t reach = (kernel - 1) * one.dilation + 1;
-    const std::int64_t have = (input - 1) * one.base + 1 + one.low;
-    one.high = std::max<std::int64_t>(reach - have, 0) + d_.between(0, 1);
-    return one;
-  }
-
-  void add_convolution() {
-    const Held x = any_of([](const Held& h) { return h.shape().size() == 3 && is_real(h.dtype()); },
-                          DType::f32);
-    if (x.shape().size() != 3 || !is_real(x.dtype()) || x.type().elements() == 0) return;
-    const Places places = any_places(x.shape()[1]);
-    const std::int64_t outputs = d_.between(1, 3), inputs = x.shape()[2];
-    const Type result = Type::tensor(x.dtype(), {x.shape()[0], places.count(), outputs});
-    const Shape shape = {places.kernel, inputs, outputs};
-    if (result.elements() > most_elements_ ||
-        Type::tensor(x.dtype(), shape).elements() > most_elements_)
-      return;
-    const Held kernel = cast(fitted(any(), shape), x.dtype());
-    auto number = [](std::int64_t n) { return Attr{Attr::Integer{n}}; };
-    const Attr numbers{Attr::Struct{"conv",
-                                    {{"input_batch_dimension", number(0)},
-                                     {"input_feature_dimension", number(2)},
-                                     {"input_spatial_dimensions", {Dims{1}}},
-                                     {"kernel_input_feature_dimension", number(1)},
-                                     {"kernel_output_feature_dimension", number(2)},
-                                     {"kernel_spatial_dimensions", {Dims{0}}},
-                                     {"output_batch_dimension", number(0)},
-                                     {"output_feature_dimension", number(2)},
-                                     {"output_spatial_dimensions", {Dims{1}}}}}};
-    const Var out = b_.op(
-        "convolution", {x.var, kernel.var}, result,
-        {{"dimension_numbers", numbers},
-         {"window_strides", {Dims{places.stride}}},
-         {"padding", {make_array<std::int64_t>(Shape{1, 2}, std::vector{places.low, places.high})}},
-         {"lhs_dilation", {Dims{places.base}}},
-         {"rhs_dilation", {Dims{places.dilation}}},
-         {"feature_group_count", number(1)},
-         {"batch_group_count", number(1)}});
-    const auto n = static_cast<double>(places.kernel * inputs);
-    const double bound = n * x.bound * kernel.bound;
-    keep_if_tame({out, bound,
-                  n * (x.error * kernel.bound + kernel.error * x.bound + x.error * kernel.error) +
-                      (n + 1) * epsilon(x.dtype()) * bound});
   }
 };
 
