@@ -277,10 +277,7 @@ Verdict MpiTransport::check(Operation& op, double waited, double idle) {
   const bool stuck = !remote && stillness_.all_stuck(*board_, watchdog_.seconds);
   // Ranks of other machines cannot be seen: they have longer.
   if (!board_->failed() && (stuck || (remote && idle > 20 * watchdog_.seconds)))
-    board_->fail(
-        fmt::format("rank {} of {} has not reached {} for {:.1f} s, and no rank moves: the "
-                    "ranks wait for one another; do all run the same program?",
-                    missing, size_, where, waited));
+    board_->fail_still(missing, where, waited);
   return board_->failed() ? Verdict(ended(op)) : yes();
 }
 
