@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "comm/mpi/mpi_library.h"
+#include "comm/mpi/start_guard.h"
 #include "heddle/hash.h"
 
 namespace heddle::comm {
@@ -84,6 +85,7 @@ void end_all_at_exit() {
 
 Expected<std::unique_ptr<Transport>> mpi_transport(const WatchdogOptions& watchdog) {
   HEDDLE_TRY(const HeddleMpi* mpi, mpi_library());
+  const StartGuard guard(watchdog.seconds);
   HEDDLE_TRY_VOID(succeeded(*mpi, mpi->start(), "starting"));
   HEDDLE_TRY(auto board, shared_board(*mpi, mpi->rank(), mpi->size()));
   return std::unique_ptr<Transport>(std::make_unique<MpiTransport>(*mpi, board, watchdog));
