@@ -17,10 +17,12 @@ namespace heddle::comm {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x6865'6464'6c65'0031;
+constexpr std::uint64_t kMagic = 0x6865'6464'6c65'0032;
 constexpr std::size_t kAlign = 128;
 // Nanoseconds of computing that count as a sign of life.
 constexpr std::uint64_t kComputing = 20'000'000;
+// Between two looks: what is longer, this process has slept through.
+constexpr double kLongestGap = 1;
 // Taken only as far as it is used.
 constexpr std::size_t kLeastRoom = std::size_t{8} << 20;
 constexpr std::size_t kRoomPerRank = std::size_t{1} << 20;
@@ -55,6 +57,11 @@ std::string status_text(int status) {
 }
 
 }  // namespace
+
+bool process_is_stopped(std::int64_t pid) {
+  const char state = process_state(pid);
+  return state == 'T' || state == 't';
+}
 
 std::size_t board_bytes(int ranks) { return area_at(ranks) + room_for(ranks); }
 
@@ -134,8 +141,38 @@ std::string Board::trouble_of(int rank) const {
 }
 
 bool Board::is_stopped(int rank) const {
-  const char state = process_state(cell(rank).pid.load(std::memory_order_relaxed));
-  return state == 'T' || state == 't';
+  const RankCell& its = cell(rank);
+  const std::int64_t joined = its.pid.load(std::memory_order_relaxed);
+  const std::int64_t pid = joined != 0 ? joined : its.child.load(std::memory_order_relaxed);
+  return pid != 0 && process_is_stopped(pid);
+}
+
+bool Board::launcher_is_gone() const {
+  const std::int64_t pid = header_->launcher.load(std::memory_order_relaxed);
+  return pid != 0 && (!process_exists(pid) || process_state(pid) == 'Z');
+}
+
+void Board::lose(int rank, std::string_view why) {
+  const RankCell& its = cell(rank);
+  if (its.pid.load() == 0)
+    return fail(fmt::format("rank {} of {} has not joined the run: {}", rank, ranks_, why));
+  fail(fmt::format("rank {} of {} is lost in step {}, after {} collectives: {}", rank, ranks_,
+                   its.step.load(), its.collectives.load(), why));
+}
+
+void Board::fail_still(std::string_view missing, std::string_view where, double waited) {
+  for (int r = 0; r < ranks_; ++r)
+    if (cell(r).phase.load() != Phase::ended && is_stopped(r))
+      return lose(r, "its process is stopped");
+  for (int r = 0; r < ranks_; ++r)
+    if (cell(r).pid.load() == 0 && cell(r).child.load() != 0)
+      return lose(r, fmt::format("its process runs, but {} has waited for {:.1f} s; do all ranks "
+                                 "run heddle with the same --transport?",
+                                 where, waited));
+  fail(
+      fmt::format("rank {} of {} has not reached {} for {:.1f} s, and no rank moves: the ranks "
+                  "wait for one another; do all run the same program?",
+                  missing, ranks_, where, waited));
 }
 
 bool Stillness::all_stuck(const Board& board, double seconds) {
@@ -152,13 +189,15 @@ bool Stillness::all_stuck(const Board& board, double seconds) {
     busy = busy || (phase == Phase::running && !is_process);
   }
   const auto now = std::chrono::steady_clock::now();
+  const double gap = std::chrono::duration<double>(now - looked_).count();
+  looked_ = now;
+  still_ += std::min(gap, kLongestGap);
   if (busy || sum != sum_) {
     sum_ = sum;
-    since_ = now;
+    still_ = 0;
     return false;
   }
-  const double limit = slow ? 10 * seconds : seconds;
-  return std::chrono::duration<double>(now - since_).count() > limit;
+  return still_ > (slow ? 10 * seconds : seconds * 4 / 3);
 }
 
 }  // namespace heddle::comm

@@ -22,9 +22,10 @@ enum class Phase : std::uint32_t {
   ended,    // has gone in order
 };
 
-// One rank. Only its owner writes, but for `exit_status`, which a launcher fills.
+// One rank. Only its owner writes, but for `child` and `exit_status`, which a launcher fills.
 struct alignas(128) RankCell {
-  std::atomic<std::int64_t> pid;
+  std::atomic<std::int64_t> pid;    // once it has joined
+  std::atomic<std::int64_t> child;  // what a launcher has started for it; 0: not known
   std::atomic<std::uint64_t> beat;  // grows while the process runs
   std::atomic<std::uint64_t> cpu;   // nanoseconds that the process has computed
   std::atomic<Phase> phase;
@@ -37,12 +38,16 @@ struct alignas(128) RankCell {
 struct BoardHeader {
   std::uint64_t magic;
   std::int32_t ranks;
-  std::atomic<std::uint32_t> failed;  // 0: no, 1: being written, 2: `failure` says why
+  std::atomic<std::int64_t> launcher;  // its process; 0: none that looks after the ranks
+  std::atomic<std::uint32_t> failed;   // 0: no, 1: being written, 2: `failure` says why
   char failure[2000];
   std::atomic<std::uint32_t> lock;  // of the list of groups
   std::atomic<std::uint64_t> used;  // bytes of the area for groups
   std::uint64_t first_group, room;
 };
+
+// Whether a process of this machine has been stopped by a signal, or a debugger.
+bool process_is_stopped(std::int64_t pid);
 
 // Where the board lies, and how long.
 struct BoardMemory {
@@ -75,8 +80,15 @@ class Board {
 
   // What of a rank's process can be seen: empty where it runs, else "its process is gone".
   std::string trouble_of(int rank) const;
-  // Whether its process has been stopped.
+  // Whether its process has been stopped, be it before it has joined.
   bool is_stopped(int rank) const;
+  bool launcher_is_gone() const;
+
+  // The run is over because a rank is lost.
+  void lose(int rank, std::string_view why);
+  // The run is over because no rank moves: one that is stopped or has not joined is named, else
+  // those that `where` waits for.
+  void fail_still(std::string_view missing, std::string_view where, double waited);
 
  private:
   BoardMemory memory_;
@@ -89,13 +101,15 @@ class Board {
 // Whether ranks have stood still for the time allowed. One per rank that looks.
 class Stillness {
  public:
-  // True where no rank has moved for `seconds`, and none of them has computed: all wait, or are
-  // over. A rank between runs may take ten times as long, where it is a process: it may read files.
+  // True where no rank has moved for a third more than `seconds`, and none of them has computed:
+  // all wait, or are over. A rank that has not come, or is a process between runs, has ten times
+  // `seconds`: it may read files.
   bool all_stuck(const Board& board, double seconds);
 
  private:
   std::uint64_t sum_ = 0;
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  double still_ = 0;  // seconds
+  std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace heddle::comm

@@ -11,6 +11,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{50};
 constexpr double kTicksPerSecond = 20;
+// A process that is stopped says nothing any more; one that runs may be kept from doing so by
+// others.
+constexpr double kStoppedShare = 0.5, kRunningShare = 2;
+// Where all are stopped and go on, some do so a moment before others.
+constexpr int kLeastLooks = 5;
 // Launchers end ranks with a signal as soon as one has died, and with force a second later.
 constexpr std::chrono::milliseconds kToFindOut{250}, kToEnd{400};
 
@@ -70,6 +75,8 @@ void Monitor::live() {
     beat();
     for (int r = 0; r < board_->ranks() && !board_->failed(); ++r)
       if (r != rank_) look_at(r);
+    if (!board_->failed() && board_->launcher_is_gone())
+      board_->fail("heddle launch, which had started the ranks, is gone");
     if (told_to_end != 0 || (ending_ && board_->failed())) last_words();
     lock.lock();
     change_.wait_for(lock, kTick, [&] { return stopping_; });
@@ -84,24 +91,33 @@ void Monitor::beat() {
                  std::memory_order_relaxed);
 }
 
-// Time is counted in ticks of our own: after a pause of this process the others get theirs.
 void Monitor::look_at(int peer) {
-  const RankCell& its = board_->cell(peer);
   std::string trouble = board_->trouble_of(peer);
-  const Phase phase = its.phase.load();
-  if (its.pid.load() == 0 || phase == Phase::ended || phase == Phase::absent) {
-    if (trouble.empty()) return;
-  }
+  if (trouble.empty()) trouble = silence_of(peer);
+  if (!trouble.empty() && board_->cell(peer).phase.load() != Phase::ended)
+    board_->lose(peer, trouble);
+}
+
+// Time of a rank that runs is counted in ticks of our own: after a pause of this process, or on a
+// busy machine, the others get theirs.
+std::string Monitor::silence_of(int peer) {
+  const RankCell& its = board_->cell(peer);
+  const bool joined = its.pid.load() != 0;
+  if (its.phase.load() == Phase::ended || (!joined && its.child.load() == 0)) return "";
   Seen& seen = seen_[static_cast<std::size_t>(peer)];
-  const std::uint64_t beat = its.beat.load(std::memory_order_relaxed);
-  seen.ticks = beat == seen.beat ? seen.ticks + 1 : 0;
-  seen.beat = beat;
-  if (trouble.empty() && seen.ticks > seconds_ * kTicksPerSecond)
-    trouble = fmt::format("it has given no sign for {:.1f} s{}", seen.ticks / kTicksPerSecond,
-                          board_->is_stopped(peer) ? ": its process is stopped" : "");
-  if (!trouble.empty() && its.phase.load() != Phase::ended)
-    board_->fail(fmt::format("rank {} of {} is lost in step {}, after {} collectives: {}", peer,
-                             board_->ranks(), its.step.load(), its.collectives.load(), trouble));
+  const auto now = std::chrono::steady_clock::now();
+  if (const std::uint64_t beat = its.beat.load(std::memory_order_relaxed); beat != seen.beat) {
+    seen = {.beat = beat, .since = now};
+    return "";
+  }
+  ++seen.ticks;
+  seen.stopped = board_->is_stopped(peer) ? seen.stopped + 1 : 0;
+  const double silent = std::chrono::duration<double>(now - seen.since).count();
+  if (silent > kStoppedShare * seconds_ && seen.stopped >= kLeastLooks)
+    return fmt::format("it has given no sign for {:.1f} s: its process is stopped", silent);
+  if (joined && seen.ticks > kRunningShare * seconds_ * kTicksPerSecond)
+    return fmt::format("it has given no sign for {:.1f} s, though its process is there", silent);
+  return "";
 }
 
 // Somebody ends this process, most likely because another rank has died. The run is told why and

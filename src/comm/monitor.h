@@ -25,6 +25,7 @@ class Monitor {
   void live();
   void beat();
   void look_at(int peer);
+  std::string silence_of(int peer);
   void last_words();
 
   std::shared_ptr<Board> board_;
@@ -32,7 +33,9 @@ class Monitor {
   const double seconds_;
   struct Seen {
     std::uint64_t beat = 0;
-    int ticks = 0;  // of ours, since it changed
+    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+    int ticks = 0;    // of ours, since the beat changed
+    int stopped = 0;  // of them the last ones, which have found its process stopped
   };
   std::vector<Seen> seen_;
   std::mutex mutex_;

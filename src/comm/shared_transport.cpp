@@ -252,16 +252,12 @@ Verdict SharedTransport::check_peers(LocalGroup& group, const Pending& op, Until
       board.fail(fmt::format("rank {} of {} has not reached {} for {:.1f} s; {}", peer, size(),
                              where, waited, trouble));
   }
-  // Later than the monitor, which can say of a rank that it is stopped.
-  if (!board.failed() && stillness_.all_stuck(board, world_.watchdog.seconds * 4 / 3)) {
+  if (!board.failed() && stillness_.all_stuck(board, world_.watchdog.seconds)) {
     std::string names;
     for (std::size_t i = 0; i < group.ranks.size(); ++i)
       if (is_missing(group, op, i, until))
         names += fmt::format("{}{}", names.empty() ? "" : ", ", group.ranks[i]);
-    board.fail(
-        fmt::format("rank {} of {} has not reached {} for {:.1f} s, and no rank moves: the "
-                    "ranks wait for one another; do all run the same program?",
-                    names, size(), where, waited));
+    board.fail_still(names, where, waited);
   }
   return board.failed() ? Verdict(ended(op)) : yes();
 }
@@ -276,9 +272,7 @@ Reason SharedTransport::work_failed(const LocalGroup& group, const Pending& op,
     if (i % static_cast<int>(group.ranks.size()) == 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (const std::string trouble = world_.board->trouble_of(peer); !trouble.empty())
-      world_.board->fail(fmt::format("rank {} of {} is lost in step {}, after {} collectives: {}",
-                                     peer, size(), world_.board->cell(peer).step.load(),
-                                     world_.board->cell(peer).collectives.load(), trouble));
+      world_.board->lose(peer, trouble);
   }
   if (failed()) return ended(op);
   return reason("{}\n  rank {} was in {} {}{}", why, rank_, heddle::name(op.collective.kind),

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <mutex>
 
 #include "comm/combine.h"
 #include "comm/mpi/mpi_library.h"
@@ -47,6 +48,22 @@ Expected<double> parse_watchdog(std::string_view text) {
   return seconds;
 }
 
+namespace {
+
+// Of several ranks the first, by what launchers leave in the environment.
+bool speaks_for_all() {
+  for (const char* variable : {comm::kRankVariable, "OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (const char* rank = std::getenv(variable)) return std::string_view(rank) == "0";
+  return true;
+}
+
+void warn_once(const std::string& why) {
+  static std::once_flag told;
+  std::call_once(told, [&] { warn("HEDDLE_WATCHDOG: {}", why); });
+}
+
+}  // namespace
+
 WatchdogOptions default_watchdog() {
   WatchdogOptions options;
   const char* wanted = std::getenv("HEDDLE_WATCHDOG");
@@ -54,8 +71,8 @@ WatchdogOptions default_watchdog() {
   const auto seconds = parse_watchdog(wanted);
   if (seconds)
     options.seconds = *seconds;
-  else
-    warn("HEDDLE_WATCHDOG: {}", seconds.reason());
+  else if (speaks_for_all())
+    warn_once(seconds.reason());
   return options;
 }
 

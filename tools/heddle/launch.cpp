@@ -1,12 +1,14 @@
 // heddle launch: starts the ranks of a run on this machine and says which one failed.
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -16,6 +18,7 @@
 #include "comm/process_transport.h"
 #include "commands.h"
 #include "heddle/error.h"
+#include "heddle/transport.h"
 #include "terminal.h"
 
 namespace heddle::cli {
@@ -92,6 +95,7 @@ class Launch {
     file_ = comm::create_board_file(request.ranks).value();
     board_ = std::make_unique<comm::Board>(comm::map_board(file_, request.ranks).value(),
                                            request.ranks, true);
+    board_->header().launcher = ::getpid();
   }
   ~Launch() { ::close(file_); }
 
@@ -115,10 +119,11 @@ class Launch {
     for (const std::string& word : request_.command)
       words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
-    const pid_t pid = ::fork();
+    const pid_t launcher = ::getpid(), pid = ::fork();
     if (pid < 0)
       throw Error(fmt::format("rank {} cannot be started: {}", rank, std::strerror(errno)));
     if (pid == 0) {
+      end_with(launcher);
       ::dup2(out[1], STDOUT_FILENO);
       ::dup2(err[1], STDERR_FILENO);
       for (const int file : {out[0], out[1], err[0], err[1]}) ::close(file);
@@ -128,9 +133,16 @@ class Launch {
     ::close(out[1]);
     ::close(err[1]);
     ranks_.push_back({.pid = pid});
+    board_->cell(rank).child = pid;  // the others look after it until it has joined
     const std::string prefix = fmt::format("[{}] ", rank);
     streams_.emplace_back(out[0], STDOUT_FILENO, prefix);
     streams_.emplace_back(err[0], STDERR_FILENO, prefix);
+  }
+
+  // However the launcher ends, the rank ends with it.
+  static void end_with(pid_t launcher) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != launcher) ::_exit(128 + SIGKILL);  // it was quicker
   }
 
   [[noreturn]] void become(int rank, char** words) const {
@@ -142,6 +154,9 @@ class Launch {
     set(comm::kBoardVariable, file_);
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     ::setenv("HEDDLE_THREADS", std::to_string(std::max(1, cores / request_.ranks)).c_str(), 0);
+    // One that is wrong has been told of already.
+    const char* watchdog = std::getenv("HEDDLE_WATCHDOG");
+    if (watchdog != nullptr && !parse_watchdog(watchdog)) ::unsetenv("HEDDLE_WATCHDOG");
     ::signal(SIGPIPE, SIG_DFL);
     ::execvp(words[0], words);
     const std::string text = fmt::format("heddle: {}: {}\n", words[0], std::strerror(errno));
@@ -191,10 +206,11 @@ class Launch {
     if (interrupted != 0 && !failed_at_) failed_at_ = Clock::now() - kGrace;
     if (!failed_at_) return;
     const auto since = Clock::now() - *failed_at_;
-    if (since < kGrace) return;
     for (Rank& rank : ranks_) {
-      if (rank.ended) continue;
-      ::kill(rank.pid, since < kGrace + kForce ? SIGTERM : SIGKILL);
+      // One that is stopped cannot end by itself.
+      const bool stopped = !rank.ended && comm::process_is_stopped(rank.pid);
+      if (rank.ended || (since < kGrace && !stopped)) continue;
+      ::kill(rank.pid, since < kGrace + kForce && !stopped ? SIGTERM : SIGKILL);
       rank.by_us = true;
     }
   }
@@ -224,8 +240,10 @@ class Launch {
 };
 
 void launch(const LaunchRequest& request) {
-  for (const int number : {SIGINT, SIGTERM})
-    std::signal(number, [](int which) { interrupted = which; });
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const auto before = std::signal(number, [](int which) { interrupted = which; });
+    if (number == SIGHUP && before == SIG_IGN) std::signal(number, SIG_IGN);  // nohup
+  }
   LaunchRequest exact = request;
   // This very program, wherever it lies.
   std::error_code error;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,7 +115,9 @@ bool write_all(int descriptor, std::string_view text) {
 }
 
 // The child's side of run_isolated. Libraries that chatter must not disturb our output.
-[[noreturn]] void run_child(const std::function<std::string()>& work, int answer) {
+[[noreturn]] void run_child(const std::function<std::string()>& work, int answer, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it has its own group, but ends with its parent
+  if (::getppid() != parent) ::_exit(1);
   ::setpgid(0, 0);
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int stream : {0, 1, 2}) {
@@ -163,9 +166,9 @@ Outcome run_command(const std::vector<std::string>& command, std::chrono::millis
 Outcome run_isolated(const std::function<std::string()>& work, std::chrono::milliseconds limit) {
   Pipe pipe;
   if (!pipe.ok()) return failed(error_text(errno));
-  const pid_t child = ::fork();
+  const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0) return failed(error_text(errno));
-  if (child == 0) run_child(work, pipe.write_end);
+  if (child == 0) run_child(work, pipe.write_end, parent);
   return collect(child, pipe, limit);
 }
 

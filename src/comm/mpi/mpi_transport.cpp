@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "comm/mpi/mpi_library.h"
+#include "comm/mpi/start_guard.h"
 #include "heddle/hash.h"
 
 namespace heddle::comm {
@@ -84,6 +85,7 @@ void end_all_at_exit() {
 
 Expected<std::unique_ptr<Transport>> mpi_transport(const WatchdogOptions& watchdog) {
   HEDDLE_TRY(const HeddleMpi* mpi, mpi_library());
+  const StartGuard guard(watchdog.seconds);
   HEDDLE_TRY_VOID(succeeded(*mpi, mpi->start(), "starting"));
   HEDDLE_TRY(auto board, shared_board(*mpi, mpi->rank(), mpi->size()));
   return std::unique_ptr<Transport>(std::make_unique<MpiTransport>(*mpi, board, watchdog));
@@ -277,10 +279,7 @@ Verdict MpiTransport::check(Operation& op, double waited, double idle) {
   const bool stuck = !remote && stillness_.all_stuck(*board_, watchdog_.seconds);
   // Ranks of other machines cannot be seen: they have longer.
   if (!board_->failed() && (stuck || (remote && idle > 20 * watchdog_.seconds)))
-    board_->fail(
-        fmt::format("rank {} of {} has not reached {} for {:.1f} s, and no rank moves: the "
-                    "ranks wait for one another; do all run the same program?",
-                    missing, size_, where, waited));
+    board_->fail_still(missing, where, waited);
   return board_->failed() ? Verdict(ended(op)) : yes();
 }
 
