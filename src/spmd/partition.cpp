@@ -114,9 +114,10 @@ Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
     }
     PropagateOptions how;
     how.mesh = mesh;
-    if (!function.is_private) how.seeds = options.seeds;
     how.closed_boundary = options.closed_boundary;
-    if (function.name == options.carrying) how.carried = options.carried;
+    const bool is_meant = function.name == options.function;
+    if (is_meant || (options.function.empty() && !function.is_private)) how.seeds = options.seeds;
+    if (is_meant) how.carried = options.carried;
     const auto begun = Clock::now();
     HEDDLE_TRY(Propagation layouts, propagate(program, function, rules, how));
     spmd.propagate_seconds += seconds_since(begun);
