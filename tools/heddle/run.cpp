@@ -124,6 +124,8 @@ Outcome run_once(const Program& program, const Function& function, Session& sess
   if (!request.io.empty()) sources.push_back(request.io);
   std::vector<Array> inputs = session.timed(
       "inputs", [&] { return gather_inputs(program, function, sources, options.memory_limit); });
+  if (Transport* ranks = request.execute.ranks; ranks != nullptr && request.mesh.given())
+    compare_inputs(*ranks, inputs, sources);
   ExecuteRequest execution = request.execute;
   execution.explain = request.explain;
   execution.time_steps = request.explain || log_level() >= kLogSteps;
