@@ -15,13 +15,13 @@
 namespace heddle::cli {
 namespace {
 
-// At places outside of all brackets and quotes; blanks around the parts are dropped.
+// At places outside of all brackets; blanks around the parts are dropped.
 std::vector<std::string> parts(std::string_view text, char between) {
   std::vector<std::string> list(1);
   int depth = 0;
   for (char c : text) {
-    depth += c == '{' || c == '[' || c == '(' || c == '<';
-    depth -= c == '}' || c == ']' || c == ')' || c == '>';
+    depth += c == '{' || c == '[' || c == '(';
+    depth -= c == '}' || c == ']' || c == ')';
     if (c == between && depth == 0)
       list.emplace_back();
     else
@@ -72,7 +72,9 @@ std::string long_form(const std::string& text, const std::string& source) {
       std::erase(axis, '"');
       const std::string name = axis.substr(0, axis.find(':'));
       if (name.empty()) throw Error(fmt::format("{}: an axis has no name", source));
-      if (axes.size() > 0) axes += ", ";
+      if (name.find_first_of("{}[]()") != name.npos)
+        throw Error(fmt::format("{}: {} stands where an axis was expected", source, name));
+      if (!axes.empty()) axes += ", ";
       axes += axis == "?" ? axis : fmt::format("\"{}\"{}", name, axis.substr(name.size()));
     }
     out += fmt::format("{}{{{}}}", out.empty() ? "[" : ", ", axes);
