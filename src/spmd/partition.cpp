@@ -94,6 +94,9 @@ SpmdFunction on_one_device(const Program& program, const Function& function) {
 Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
   for (const MeshDecl& mesh : given.meshes)
     if (auto size = mesh_size(mesh); !mesh.device_ids.empty() && !size) return size.why();
+  const bool any_said = !options.seeds.empty() || !options.carried.empty();
+  if (any_said && !options.function.empty() && given.find_function(options.function) == nullptr)
+    return reason("there is no function @{}, of which layouts are said", options.function);
   HEDDLE_TRY(Program program, with_known_places(given));
   Spmd spmd;
   spmd.program.name = program.name;
