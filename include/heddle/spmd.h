@@ -9,11 +9,11 @@
 namespace heddle {
 
 struct SpmdOptions {
-  std::string mesh;         // of the program; empty: the one that its shardings name, or the first
-  std::vector<Seed> seeds;  // for the functions that are public
+  std::string mesh;      // of the program; empty: the one that its shardings name, or the first
+  std::string function;  // that seeds and what is carried are of; empty: seeds of all public ones
+  std::vector<Seed> seeds;
   bool closed_boundary = false;
-  // What the next run of one function takes from the last one, so that it stays where it lies.
-  std::string carrying;  // its name
+  // What the next run of the function takes from the last one, so that it stays where it lies.
   std::vector<Carried> carried;
   // Collectives of equal kind become one up to so many bytes on a device.
   std::int64_t combine_bytes = std::int64_t{32} << 20;

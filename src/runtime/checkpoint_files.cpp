@@ -63,6 +63,11 @@ std::uint64_t content_hash(std::string_view content) {
   return hash;
 }
 
+std::uint64_t index_hash(Json index) {
+  index.erase("hash");
+  return content_hash(index.dump(-1, ' ', true, Json::error_handler_t::replace));
+}
+
 // Per dimension [start, lo, hi, [count, step], …].
 Json to_json(const Box& box) {
   Json dims = Json::array();

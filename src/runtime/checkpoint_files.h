@@ -11,7 +11,7 @@ namespace heddle::runtime {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr std::uint64_t kCheckpointFormat = 2;
+inline constexpr std::uint64_t kCheckpointFormat = 3;
 std::string data_file(std::size_t rank);   // rank-3.safetensors
 std::string piece_file(std::size_t rank);  // rank-3.json
 inline constexpr std::string_view kIndexFile = "index.json";
@@ -24,6 +24,8 @@ std::uint64_t number_in(const Json& json, const char* key);
 std::string text_in(const Json& json, const char* key);
 
 std::uint64_t content_hash(std::string_view content);
+// Of all that an index says but its own hash.
+std::uint64_t index_hash(Json index);
 
 Json to_json(const Box& box);
 Expected<Box> box_from(const Json& json, const Type& type);

@@ -91,6 +91,11 @@ Expected<Checkpoint> Checkpoint::open(const fs::path& folder, CheckpointCheck ch
   if (number_in(index, "format") != kCheckpointFormat)
     return reason("{} is of format {}, and this version reads {}", index_file.string(),
                   number_in(index, "format"), kCheckpointFormat);
+  if (index_hash(index) != number_in(index, "hash"))
+    return reason("{} is damaged: it does not say what was saved", index_file.string());
+  if (number_in(index, "step") > INT64_MAX || !index.contains("step") ||
+      !index["step"].is_number_unsigned())
+    return reason("{} is damaged: it has no step of at least 0", index_file.string());
   const std::size_t ranks = number_in(index, "ranks");
   if (ranks == 0 || ranks > kMostFileRanks || !index.contains("files") ||
       !index["files"].is_array() || index["files"].size() != 2 * ranks)

@@ -164,6 +164,7 @@ Verdict write_index(const fs::path& folder, const std::vector<FileNote>& notes, 
     index["files"].push_back(
         {{"file", piece_file(r)}, {"bytes", n.piece_bytes}, {"hash", n.piece_hash}});
   }
+  index["hash"] = index_hash(index);
   return write_file(folder / kIndexFile, index.dump(1));
 }
 
@@ -257,6 +258,7 @@ Verdict save_with_others(const fs::path& folder, const std::vector<CheckpointVal
 Verdict save_checkpoint(const fs::path& folder, const std::vector<CheckpointValue>& values,
                         const CheckpointMesh& mesh, Transport* transport, std::int64_t step) {
   if (folder.filename().empty()) return reason("the checkpoint has no name");
+  if (step < 0) return reason("there is no step {} to save: steps are at least 0", step);
   if (transport != nullptr && transport->size() > 1)
     return save_with_others(folder, values, mesh, *transport, step);
   const fs::path made = temporary_beside(folder);

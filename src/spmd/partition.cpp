@@ -107,6 +107,9 @@ SpmdFunction on_one_device(const Program& program, const Function& function) {
 Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
   for (const MeshDecl& mesh : given.meshes)
     if (auto size = mesh_size(mesh); !mesh.device_ids.empty() && !size) return size.why();
+  const bool any_said = !options.seeds.empty() || !options.carried.empty();
+  if (any_said && !options.function.empty() && given.find_function(options.function) == nullptr)
+    return reason("there is no function @{}, of which layouts are said", options.function);
   HEDDLE_TRY(Program program, with_known_places(given));
   Spmd spmd;
   spmd.program.name = program.name;
@@ -127,9 +130,10 @@ Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
     }
     PropagateOptions how;
     how.mesh = mesh;
-    if (!function.is_private) how.seeds = options.seeds;
     how.closed_boundary = options.closed_boundary;
-    if (function.name == options.carrying) how.carried = options.carried;
+    const bool is_meant = function.name == options.function;
+    if (is_meant || (options.function.empty() && !function.is_private)) how.seeds = options.seeds;
+    if (is_meant) how.carried = options.carried;
     const auto begun = Clock::now();
     HEDDLE_TRY(Propagation layouts, propagate(program, function, rules, how));
     spmd.propagate_seconds += seconds_since(begun);

@@ -106,7 +106,7 @@ void require_agreement(Choices& choices, const Kind& kind) {
   try {
     SpmdOptions options;
     options.mesh = "mesh";
-    options.carrying = made->program.functions[0].name;
+    options.function = made->program.functions[0].name;
     options.carried = random_carried(choices, made->program);
     auto spmd = partition(made->program, options);
     require(spmd.ok(), [&] { return shown(spmd.reason()); });

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "heddle/sharding.h"
 #include "heddle/transport.h"
 #include "ir/index_space.h"
+#include "runtime/checkpoint_files.h"
 #include "test_folder.h"
 
 namespace heddle {
@@ -214,15 +216,53 @@ TEST(Checkpoint, OnlyWhatIsNeededIsRead) {
   EXPECT_THAT(Checkpoint::open(path, CheckpointCheck::sizes).reason(), HasSubstr("is torn"));
 }
 
+// With a hash that fits, so that what it says is looked at.
+std::string hashed(const char* text) {
+  auto index = runtime::Json::parse(text);
+  if (index.is_object()) index["hash"] = runtime::index_hash(index);
+  return index.dump();
+}
+
 TEST(Checkpoint, AnIndexThatIsAnythingElse) {
   const TestFolder folder;
   fs::create_directory(folder / "c");
-  for (const char* text :
-       {"{}", "[]", R"({"format": "x"})", R"({"format": 2, "ranks": 1, "files": 7})",
-        R"({"format": 2, "ranks": 1, "files": [{}, {"file": 3}]})",
-        R"({"format": 2, "ranks": 1, "files": [{"file": "rank-0.safetensors"}, {}]})"}) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"{}", "format 0"},
+      {"[]", "no correct JSON"},
+      {R"({"format": "x"})", "format 0"},
+      {R"({"format": 3, "step": 1, "ranks": 1, "files": 7})", "does not list the files"},
+      {R"({"format": 3, "step": 1, "ranks": 1, "files": [{}, {"file": 3}]})", "does not list"},
+      {R"({"format": 3, "step": 1, "ranks": 1, "files": [{"file": "rank-0.safetensors"}, {}]})",
+       "missing"},
+      {R"({"format": 3, "ranks": 1, "files": [{}, {}]})", "no step"},
+      {R"({"format": 3, "step": -3, "ranks": 1, "files": [{}, {}]})", "no step"},
+      {R"({"format": 3, "step": "2", "ranks": 1, "files": [{}, {}]})", "no step"},
+      {R"({"format": 3, "step": 18446744073709551615, "ranks": 1, "files": [{}, {}]})", "no step"},
+  };
+  for (const auto& [text, why] : cases) {
+    std::ofstream(folder / "c" / "index.json") << hashed(text);
+    EXPECT_THAT(Checkpoint::open(folder / "c").reason(), HasSubstr(why)) << text;
+  }
+}
+
+// Any number that was changed is noticed, also where the new one makes sense.
+TEST(Checkpoint, AnIndexThatWasChanged) {
+  const TestFolder folder;
+  const World world({{"x", 2}});
+  EXPECT_THAT(
+      save_checkpoint(folder / "c", some_values(world, 1), world.on(), nullptr, -1).reason(),
+      HasSubstr("no step -1"));
+  ASSERT_TRUE(save_checkpoint(folder / "c", some_values(world, 1), world.on(), nullptr, 300));
+  const std::string saved = runtime::read_all(folder / "c" / "index.json").value();
+  for (const auto& [before, after] : {std::pair{"300", "-3"},
+                                      {"300", "301"},
+                                      {"\"hash\"", "\"dash\""},
+                                      {"\"step\"", "\"stop\""}}) {
+    std::string text = saved;
+    text.replace(text.find(before), std::strlen(before), after);
     std::ofstream(folder / "c" / "index.json") << text;
-    EXPECT_FALSE(Checkpoint::open(folder / "c")) << text;
+    EXPECT_THAT(Checkpoint::open(folder / "c").reason(), HasSubstr("index.json is damaged"))
+        << text;
   }
 }
 

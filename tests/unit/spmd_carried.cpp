@@ -23,7 +23,7 @@ Spmd carried(Program program, std::vector<Seed> seeds, std::vector<Carried> pair
   SpmdOptions options;
   options.mesh = "mesh";
   options.seeds = std::move(seeds);
-  options.carrying = "main";
+  options.function = "main";
   options.carried = std::move(pairs);
   Spmd spmd = partition(program, options).value();
   EXPECT_TRUE(verify(spmd.program));
@@ -56,7 +56,7 @@ TEST(Carried, TypesHaveToBeEqual) {
   (void)program.add_mesh("mesh", {{"x", 2}}).value();
   SpmdOptions options;
   options.mesh = "mesh";
-  options.carrying = "main";
+  options.function = "main";
   options.carried = {{1, 1}};
   EXPECT_EQ(partition(program, options).reason(),
             "result 1 of @main is tensor<8x4xf32>, and argument 1, to which it is carried, is "

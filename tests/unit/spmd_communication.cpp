@@ -337,6 +337,25 @@ TEST(Partition, MemoryOfADeviceIsKnownAndChecked) {
   EXPECT_TRUE(partition(program, options).ok());
 }
 
+TEST(Partition, SeedsAreForTheFunctionThatIsNamed) {
+  Builder b("two");
+  b.function("main", {f32({8})}, [&](const Vars& in) -> Vars { return {in[0] + in[0]}; });
+  b.function("other", {f32({8}), f32({8})}, [&](const Vars& in) -> Vars { return {in[1]}; });
+  Program program = b.finish().value();
+  (void)program.add_mesh("mesh", {{"x", 2}}).value();
+  SpmdOptions options;
+  options.mesh = "mesh";
+  options.seeds = {argument(1, {{"x"}})};
+  EXPECT_FALSE(partition(program, options).ok());  // all functions, of which one has no argument 1
+  options.function = "other";
+  const Spmd spmd = partition(program, options).value();
+  EXPECT_TRUE(spmd.find("main")->arguments[0].is_whole());
+  EXPECT_FALSE(spmd.find("other")->arguments[1].is_whole());
+  options.function = "nobody";
+  EXPECT_EQ(partition(program, options).reason(),
+            "there is no function @nobody, of which layouts are said");
+}
+
 TEST(Partition, ALayoutThatDoesNotFitIsRefused) {
   Builder b("bad");
   b.function("main", {f32({8})}, [&](const Vars& in) -> Vars { return {in[0]}; });

@@ -1,7 +1,7 @@
 // heddle doctor: what the machine has, and what Heddle can do with it.
 #include "doctor.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -26,10 +26,24 @@ struct Capability {
   std::string note;
 };
 
+// "Open MPI, MPICH": those that this build has modules for.
+std::string mpi_modules() {
+  constexpr std::pair<std::string_view, std::string_view> kKnown[] = {
+      {"heddle_mpi_openmpi", "Open MPI"}, {"heddle_mpi_mpich", "MPICH"}};
+  std::vector<std::string> names;
+  for (const std::filesystem::path file : comm::mpi_module_paths()) {
+    std::string name = file.filename();
+    for (const auto& [stem, words] : kKnown)
+      if (file.stem() == stem) name = words;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // Kept true by hand: what this version does, and what a part still to be built will need.
 std::vector<Capability> capabilities(bool llvm, bool gpu, bool nvrtc, bool mpi) {
   const bool built_with_llvm = CpuJit().target().ok();
-  const std::string module = std::filesystem::path(comm::mpi_module_path()).filename();
+  const std::string modules = mpi_modules();
   const auto there = [](const char* what, bool found) {
     return fmt::format("{} ({})", what, found ? "found" : "none");
   };
@@ -41,9 +55,9 @@ std::vector<Capability> capabilities(bool llvm, bool gpu, bool nvrtc, bool mpi) 
       {true, "reading StableHLO, running it", "heddle run --help"},
       {false, "reading JAX functions directly", "not built yet"},
       {true, "many devices of this machine", "heddle run --mesh, heddle launch --help"},
-      {!module.empty(), "many devices by MPI",
-       module.empty() ? "built without MPI; the system has " + there("MPI", mpi)
-                      : "mpirun heddle run --mesh; " + module},
+      {!modules.empty(), "many devices by MPI",
+       modules.empty() ? "built without MPI; the system has " + there("MPI", mpi)
+                       : "mpirun heddle run --mesh; " + modules},
       {false, "choosing layouts by itself", "not built yet; what is given is propagated"},
       {built_with_llvm, "compiling for CPU cores",
        built_with_llvm ? "LLVM 19"

@@ -1,6 +1,7 @@
 // LLVM, MPI and Python.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <chrono>
@@ -31,16 +32,22 @@ std::string ask_llvm() {
 }
 
 // The version an MPI library gives itself; it may be asked before MPI_Init.
-std::string ask_mpi() {
-  const Library library = {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi.so"};
+std::string ask_mpi(const Library& library) {
   auto* const version = library.function<int(char*, int*)>("MPI_Get_library_version");
   if (version == nullptr) return "";
   std::array<char, 16384> text{};  // the longest that any MPI asks for is 8192
   int length = 0;
   if (version(text.data(), &length) != 0) return "";
   std::string line = first_line(text.data());
+  // MPICH writes "MPICH Version:      4.0.2".
+  constexpr std::string_view kWord = " Version:";
+  if (const std::size_t at = line.find(kWord); at != line.npos)
+    line = line.substr(0, at) + " " + version_after(line, std::string(kWord));
   return line.substr(0, line.find(','));
 }
+
+std::string ask_openmpi() { return ask_mpi({"libmpi.so.40", "libmpi.so"}); }
+std::string ask_mpich() { return ask_mpi({"libmpich.so.12", "libmpi.so.12"}); }
 
 // Prints its version and those of the packages Heddle knows of, as JSON, without importing them.
 constexpr const char* kAskPython = R"(
@@ -80,16 +87,21 @@ Finding probe_llvm() {
 }
 
 Finding probe_mpi() {
-  const Outcome library = run_isolated(ask_mpi, kLimit);
   const Outcome launcher = run_command({"mpirun", "--version"}, kLimit);
-  const std::string version = library.finished ? library.output : "";
-  Finding finding{"MPI", !version.empty(), "", nullptr};
+  std::vector<std::string> versions;  // one process must not load both
+  for (const auto& ask : {ask_openmpi, ask_mpich}) {
+    const Outcome library = run_isolated(ask, kLimit);
+    if (library.finished && !library.output.empty() &&
+        std::ranges::find(versions, library.output) == versions.end())
+      versions.push_back(library.output);
+  }
+  Finding finding{"MPI", !versions.empty(), "", nullptr};
   finding.data = {
-      {"library", version.empty() ? Json(nullptr) : Json(version)},
+      {"libraries", versions},
       {"mpirun", launcher.finished ? Json(first_line(launcher.output)) : Json(nullptr)}};
-  finding.text = version.empty() ? "none: no libmpi"
-                                 : fmt::format("{}, {} mpirun", version,
-                                               launcher.finished ? "with" : "without");
+  finding.text = versions.empty() ? "none: no libmpi"
+                                  : fmt::format("{}, {} mpirun", fmt::join(versions, ", "),
+                                                launcher.finished ? "with" : "without");
   return finding;
 }
 

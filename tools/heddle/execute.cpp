@@ -10,6 +10,7 @@
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "heddle/trace.h"
+#include "program_commands.h"
 
 namespace heddle::cli {
 namespace {
@@ -46,7 +47,28 @@ void count_ops(const Program& program, RegionId region, std::map<std::string, in
   }
 }
 
+// mhlo.num_replicas and mhlo.num_partitions of a module; 1 where it says nothing.
+std::int64_t number_of(const Program& program, std::string_view attr) {
+  const Attr* found = find_attr(program.attrs, attr);
+  const auto* number = found == nullptr ? nullptr : found->get<Attr::Integer>();
+  return number == nullptr ? 1 : number->value;
+}
+
 }  // namespace
+
+std::int64_t replicas_among(const Program& program, const Transport* ranks) {
+  const std::int64_t replicas = number_of(program, "mhlo.num_replicas");
+  const std::int64_t partitions = number_of(program, "mhlo.num_partitions");
+  if (ranks == nullptr || ranks->size() == 1 || replicas == 1) return 1;
+  if (replicas < 1 || partitions < 1 || ranks->size() % replicas != 0 ||
+      ranks->size() / replicas != partitions)
+    throw Error(fmt::format(
+        "the module is for {} of {} (mhlo.num_replicas, mhlo.num_partitions), and {} ranks were "
+        "started: start as many as it is for",
+        counted(static_cast<std::size_t>(replicas), "replica"),
+        counted(static_cast<std::size_t>(partitions), "partition"), ranks->size()));
+  return replicas;
+}
 
 std::string interpreter_text(const Program& program, const Function& function) {
   constexpr std::size_t kMostNamed = 8;
@@ -110,6 +132,7 @@ Execution execute(const Program& program, const Function& function,
   run.trace = options.trace;
   run.print = options.print;
   run.transport = request.ranks;
+  run.replicas = replicas_among(program, request.ranks);
   for (int i = 0; i < request.repeat; ++i) {
     std::vector<Array> given = request.donate ? owned(arguments) : arguments;
     done.results.clear();

@@ -49,6 +49,10 @@ struct Execution {
 // What every way to compile a function takes from the request.
 CompileOptions compile_options(const std::string& entry, const ExecuteRequest& request);
 
+// How many replicas of the program the ranks are where no mesh is given: as the module says. Throws
+// where that does not fit their number.
+std::int64_t replicas_among(const Program& program, const Transport* ranks);
+
 // What --explain can say where the interpreter runs: which ops, how many.
 std::string interpreter_text(const Program& program, const Function& function);
 

@@ -22,10 +22,13 @@ struct MeshRequest {
 
 void add_mesh_options(CLI::App& command, MeshRequest& request);
 
-// The program for every device of the mesh. Calls are inlined and client ops lowered first.
-// Throws what is wrong.
-// What a function carries from run to run lies alike at both ends.
-Spmd partition_for(Program program, const MeshRequest& request, const std::string& carrying = {},
+// The function that runs: as asked, main, or the only public one; empty where there are several.
+std::string entry_of(const Program& program, const std::string& asked);
+
+// The program for every device of the mesh. Calls are inlined and client ops lowered first. Shards
+// are those of `function`, and what it carries from run to run lies alike at both ends. Throws what
+// is wrong.
+Spmd partition_for(Program program, const MeshRequest& request, const std::string& function,
                    const std::vector<Carried>& carried = {});
 
 // Throws where the function is on no mesh.

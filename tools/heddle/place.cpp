@@ -45,7 +45,9 @@ class CompiledPlace final : public WholePlace {
  public:
   CompiledPlace(const Program& program, const Function& function, const ExecuteRequest& request,
                 const InterpretOptions& options)
-      : WholePlace(argument_types(program, function)), ranks_(request.ranks) {
+      : WholePlace(argument_types(program, function)),
+        ranks_(request.ranks),
+        replicas_(replicas_among(program, request.ranks)) {
     Dump dump(request.dump);
     CompileOptions compiling = compile_options(function.name, request);
     compiling.memory_limit = options.memory_limit;
@@ -58,6 +60,7 @@ class CompiledPlace final : public WholePlace {
   DeviceParts run(DeviceParts arguments, const RunOptions& options) override {
     RunOptions own = options;
     own.transport = ranks_;
+    own.replicas = replicas_;
     return {executable_->run(std::move(arguments[0]), own).value()};
   }
 
@@ -70,6 +73,7 @@ class CompiledPlace final : public WholePlace {
 
  private:
   Transport* ranks_;
+  std::int64_t replicas_;
   std::unique_ptr<Executable> executable_;
   double seconds_ = 0;
 };

@@ -23,7 +23,7 @@ namespace heddle::cli {
 namespace {
 
 struct PlanRequest {
-  std::string file;
+  std::string file, entry;
   MeshRequest mesh;
   bool explain = false, program = false;
   std::string memory;              // of one device
@@ -214,12 +214,18 @@ void show_json(const Spmd& spmd, const Memories& memory) {
 }
 
 Spmd partitioned(Program program, const PlanRequest& request) {
-  if (request.carry.empty()) return partition_for(std::move(program), request.mesh);
-  const Function* function = program.find_function("main");
+  const std::string entry = entry_of(program, request.entry);
+  const Function* function = program.find_function(entry);
+  if (function == nullptr && !request.entry.empty())
+    throw Error(fmt::format("{} has no function {}", request.file, request.entry));
+  if (request.carry.empty()) return partition_for(std::move(program), request.mesh, entry);
   if (function == nullptr)
-    throw Error(fmt::format("--carry is for @main, which {} does not have", request.file));
+    throw Error(
+        fmt::format("--carry is for @main, which {} does not have: choose another with "
+                    "--entry",
+                    request.file));
   const CarryPlan carry = carry_of(program, *function, request.carry, true);
-  return partition_for(std::move(program), request.mesh, "main", carry.pairs);
+  return partition_for(std::move(program), request.mesh, entry, carry.pairs);
 }
 
 void run(const PlanRequest& request) {
@@ -244,6 +250,7 @@ void add_plan(CLI::App& app) {
   CLI::App* command = app.add_subcommand("plan", "Deal a program out over the devices of a mesh");
   command->add_option("FILE", request->file, "StableHLO text; - is standard input")->required();
   add_mesh_options(*command, request->mesh);
+  command->add_option("--entry", request->entry, "The function that --shard and --carry are for");
   command->add_flag("--explain", request->explain,
                     "Draw how arguments and results lie; list every communication with\n"
                     "bytes, time and the op that needs it");

@@ -17,6 +17,10 @@ namespace heddle::cli {
 std::vector<Program> read_programs(const std::string& file);
 std::vector<Program> load_programs(const std::string& file);
 
+// "expected ':'" of "--input:2:3: expected ':'\n 2 | …": where the text around a word of the
+// command line is not the user's, and so is no place in it.
+std::string without_place(const std::string& reason);
+
 // "1 function", "3 functions"
 std::string counted(std::size_t n, std::string_view what);
 

@@ -107,14 +107,6 @@ std::uint64_t parse_seed(const std::string& source) {
   return seed;
 }
 
-// "expected ':'" of "--input:2:3: expected ':'\n 2 | …": the text around the constant is not the
-// user's, and so is no place in it.
-std::string without_place(const std::string& reason) {
-  const std::size_t start = reason.find(": ");
-  const std::string first = reason.substr(0, reason.find('\n'));
-  return start < first.size() ? first.substr(start + 2) : first;
-}
-
 Error no_input(const std::string& source, const std::string& why) {
   return Error(fmt::format("--input {}: {}\n  write {}", shortened(source, 80), why, kInputForms));
 }
@@ -145,6 +137,12 @@ void fill_randomly(Slots& slots, std::uint64_t seed, std::int64_t most_bytes) {
 }
 
 }  // namespace
+
+std::string without_place(const std::string& reason) {
+  const std::size_t start = reason.find(": ");
+  const std::string first = reason.substr(0, reason.find('\n'));
+  return start < first.size() ? first.substr(start + 2) : first;
+}
 
 std::vector<Type> argument_types(const Program& program, const Function& function) {
   std::vector<Type> leaves;

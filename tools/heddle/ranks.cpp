@@ -1,6 +1,7 @@
 #include "ranks.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 
 #include "device/cpu/calibrate.h"
 #include "heddle/run_parallel.h"
+#include "runtime/checkpoint_files.h"
 
 namespace heddle::cli {
 namespace {
@@ -36,6 +38,28 @@ void share_cores() {
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     ::setenv("HEDDLE_THREADS", std::to_string(std::max(1, cores / count)).c_str(), 0);
   }
+}
+
+// A line with the hash of each argument; then what they were read from.
+std::string inputs_text(const std::vector<Array>& inputs, const std::vector<std::string>& sources) {
+  std::string text;
+  for (const Array& array : inputs) {
+    const auto bytes = array.bytes();
+    const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    text += fmt::format("{:016x}\n", runtime::content_hash(content));
+  }
+  return text + fmt::format("{}", fmt::join(sources, ", "));
+}
+
+// "rank 1", "ranks 1, 3 and 4 more"
+std::string ranks_text(const std::vector<std::size_t>& ranks) {
+  constexpr std::size_t kMost = 8;
+  const std::size_t named = std::min(ranks.size(), kMost);
+  std::string text =
+      fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s",
+                  fmt::join(ranks.begin(), ranks.begin() + static_cast<int>(named), ", "));
+  if (ranks.size() > named) text += fmt::format(" and {} more", ranks.size() - named);
+  return text;
 }
 
 }  // namespace
@@ -90,6 +114,27 @@ std::vector<std::string> gather_texts(Transport& ranks, const std::string& mine)
   (void)run_collective(ranks, c).value();
   for (std::size_t r = 0; r < count; ++r) texts[r] = all.substr(r * most, lengths[r]);
   return texts;
+}
+
+void compare_inputs(Transport& ranks, const std::vector<Array>& inputs,
+                    const std::vector<std::string>& sources) {
+  constexpr std::size_t kLine = 17;
+  const std::vector<std::string> all = gather_texts(ranks, inputs_text(inputs, sources));
+  const std::size_t hashes = kLine * inputs.size();
+  std::vector<std::size_t> others;
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (all[r].compare(0, hashes, all[0], 0, hashes) != 0) others.push_back(r);
+  if (others.empty()) return;
+  const std::string& other = all[others[0]];
+  const auto differs = std::ranges::mismatch(all[0], other).in1 - all[0].begin();
+  const auto sources_of = [&](const std::string& text) {
+    return text.size() > hashes ? text.substr(hashes) : "nothing";
+  };
+  throw Error(fmt::format(
+      "{} of {} read other data for argument {} than rank 0: rank 0 was given {}, and rank {} {}\n"
+      "  every rank takes its part of the whole: start all of them with the same inputs",
+      ranks_text(others), all.size(), static_cast<std::size_t>(differs) / kLine, sources_of(all[0]),
+      others[0], sources_of(other)));
 }
 
 ParallelRunner parallel_runner(const RankRequest& request, Transport* ranks) {

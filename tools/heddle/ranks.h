@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/array.h"
 #include "heddle/interpreter.h"
 #include "heddle/transport.h"
 
@@ -31,6 +32,12 @@ std::unique_ptr<Transport> connect_ranks(const RankRequest& request);
 
 // The text of every rank, for all of them; all call it together. Throws where a rank is lost.
 std::vector<std::string> gather_texts(Transport& ranks, const std::string& mine);
+
+// Ranks that take parts of whole arguments must have read the same ones: throws where not, naming
+// the ranks and an argument that differs. All call it together. `sources` is what each was told to
+// read.
+void compare_inputs(Transport& ranks, const std::vector<Array>& inputs,
+                    const std::vector<std::string>& sources);
 
 // Who runs the processes of interpreter.run_parallel; nothing where the interpreter does.
 ParallelRunner parallel_runner(const RankRequest& request, Transport* ranks);

@@ -110,7 +110,7 @@ InterpretOptions interpret_options(Session& session) {
 Execution run_on_mesh(const Program& program, const Function& function,
                       const std::vector<Array>& inputs, const ExecuteRequest& execution,
                       const InterpretOptions& options, const RunRequest& request) {
-  const Spmd spmd = partition_for(program, request.mesh);
+  const Spmd spmd = partition_for(program, request.mesh, function.name);
   (void)verify(spmd.program).value();
   return execute_on_mesh(spmd, function_on_mesh(spmd, function.name), inputs, execution, options);
 }
@@ -124,6 +124,8 @@ Outcome run_once(const Program& program, const Function& function, Session& sess
   if (!request.io.empty()) sources.push_back(request.io);
   std::vector<Array> inputs = session.timed(
       "inputs", [&] { return gather_inputs(program, function, sources, options.memory_limit); });
+  if (Transport* ranks = request.execute.ranks; ranks != nullptr && request.mesh.given())
+    compare_inputs(*ranks, inputs, sources);
   ExecuteRequest execution = request.execute;
   execution.explain = request.explain;
   execution.time_steps = request.explain || log_level() >= kLogSteps;
@@ -179,6 +181,9 @@ struct Failures {
 // Options that contradict one another, or would be without effect.
 void check_request(const RunRequest& request) {
   check_step_options(request);
+  if (request.mesh.closed && !request.mesh.given())
+    throw CLI::ValidationError("--closed",
+                               "it says how values lie on a mesh: give one, as in --mesh dp=2");
   if (!request.execute.dump.empty() && request.execute.engine == "interpreter")
     throw CLI::ValidationError("--dump",
                                "the interpreter compiles nothing: `heddle opt` prints programs");

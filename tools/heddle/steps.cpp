@@ -133,6 +133,7 @@ class StepsRun {
     if (!request_.io.empty()) sources.push_back(request_.io);
     const std::vector<Array> inputs =
         gather_inputs(program_, function_, sources, options_.memory_limit, given_);
+    if (ranks_ != nullptr && request_.mesh.given()) compare_inputs(*ranks_, inputs, sources);
     fixed_.resize(place_->devices_here());
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const bool restored = !given_.empty() && given_[i];

@@ -49,12 +49,12 @@ Expected<const HeddleMpi*> load(const fs::path& file) {
 }
 
 Expected<const HeddleMpi*> find_library() {
-  const std::string path = mpi_module_path();
-  if (path.empty())
+  const std::vector<std::string> paths = mpi_module_paths();
+  if (paths.empty())
     return reason(
         "there is no MPI: Heddle was built where none was installed; install libopenmpi-dev and "
         "openmpi-bin, or mpich, and build again, or use `heddle launch` on one machine");
-  return load(path);
+  return load(paths[0]);
 }
 
 }  // namespace
@@ -67,11 +67,12 @@ std::string mpi_launcher() {
   return "";
 }
 
-std::string mpi_module_path() {
+std::vector<std::string> mpi_module_paths() {
   std::error_code error;
+  std::vector<std::string> found;
   for (const fs::path& file : candidates())
-    if (fs::exists(file, error)) return file.string();
-  return "";
+    if (fs::exists(file, error)) found.push_back(file.string());
+  return found;
 }
 
 Expected<const HeddleMpi*> mpi_library() {

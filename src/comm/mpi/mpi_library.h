@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "comm/mpi/shim.h"
 #include "heddle/error.h"
@@ -14,7 +15,7 @@ Expected<const HeddleMpi*> mpi_library();
 // Which launcher started this process, by its environment: openmpi, mpich, or nothing.
 std::string mpi_launcher();
 
-// The module to be loaded and where it was found, for `heddle doctor`; empty where there is none.
-std::string mpi_module_path();
+// The modules that were found, for `heddle doctor`; the first one is that to be loaded.
+std::vector<std::string> mpi_module_paths();
 
 }  // namespace heddle::comm
