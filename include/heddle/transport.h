@@ -135,8 +135,8 @@ Verdict run_collective(Transport& transport, const Collective& collective);
 bool can_reduce(ReduceOp op, DType dtype);
 
 struct WatchdogOptions {
-  // A rank that gives no sign for so long is taken for lost; also how long ranks that wait for one
-  // another in a circle may do so. HEDDLE_WATCHDOG=seconds sets it.
+  // How long a rank may give no sign, or ranks may wait for one another: half of it where a process
+  // is stopped, more where it runs (docs/mesh.md). HEDDLE_WATCHDOG=seconds sets it.
   double seconds = 3;
 };
 WatchdogOptions default_watchdog();

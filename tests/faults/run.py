@@ -59,7 +59,8 @@ class Run:
         # Each rank leaves its process id.
         command, note = f"{heddle} run --plain $FILE {options}", f"> {folder}/pid.$RANK"
         script = f"RANK={RANK_VARIABLES}; FILE={folder}/a.mlir; {choose}; "
-        script += f"{command} & echo $! {note}; wait $!" if child else f"echo $$ {note}; exec {command}"
+        script += (f"{command} & echo $! {note}; wait $!" if child
+                   else f"echo $$ {note}; exec {command}")
         start = {
             "launch": [heddle, "launch", "-n", str(count), "--"],
             "openmpi": ["mpirun.openmpi", "-n", str(count)],
