@@ -112,8 +112,8 @@ std::optional<Range> range_of(std::string_view name) {
   range.result = name.starts_with("result");
   if (!range.result && !name.starts_with("arg")) return std::nullopt;
   name.remove_prefix(range.result ? 6 : 3);
-  const char* const end = name.data() + name.size();
-  auto [at, problem] = std::from_chars(name.data(), end, range.first);
+  const char *const begin = name.data(), *const end = begin + name.size();
+  auto [at, problem] = std::from_chars(begin, end, range.first);
   if (problem != std::errc{}) return std::nullopt;
   range.last = range.first;
   if (at != end && *at == '-') {
