@@ -20,6 +20,8 @@ void copy(const std::byte* from, const Runs& source, std::byte* to, const Runs& 
 // cost: on ranks that share cores every one of them waits for others to get theirs.
 constexpr std::size_t kLeastForRounds = 33;
 constexpr std::int64_t kMostForRounds = std::int64_t{1} << 12;  // bytes of a member
+// From here on MPI brings pieces over in its own time.
+constexpr std::int64_t kLargePiece = std::int64_t{1} << 20;
 
 std::size_t as_size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
@@ -209,6 +211,10 @@ Verdict MpiTransport::begin_all_gather(Operation& op) {
       HEDDLE_TRY_VOID(receive_from(op, i, to + static_cast<std::int64_t>(i) * bytes, bytes));
   for (std::size_t k = 1; k < members; ++k)
     HEDDLE_TRY_VOID(send_to(op, (group.me + k) % members, c.in, bytes));
+  // Large messages move only while ranks wait: before that the own piece is copied, so that it is
+  // in the cache when it is sent.
+  op.has_own = direct && bytes >= kLargePiece;
+  if (op.has_own) copy_own(op);
   return yes();
 }
 
@@ -256,6 +262,16 @@ Verdict MpiTransport::begin_exchange(Operation& op) {
   return yes();
 }
 
+void MpiTransport::copy_own(const Operation& op) {
+  const Collective& c = op.collective;
+  const Group& group = group_of(op);
+  const auto n = static_cast<std::int64_t>(group.ranks.size());
+  const auto me = static_cast<std::int64_t>(group.me);
+  const bool gathers = c.kind == CollectiveKind::all_gather;
+  copy(c.in, gathers ? dense(c.in_pieces.bytes()) : piece_of(c.in_pieces, me, n), c.out,
+       piece_of(c.out_pieces, me, n));
+}
+
 // The own piece, and those that came densely, to where they belong. Not before: messages go first.
 void MpiTransport::unpack(Operation& op) {
   const Collective& c = op.collective;
@@ -263,9 +279,7 @@ void MpiTransport::unpack(Operation& op) {
   const auto n = static_cast<std::int64_t>(group.ranks.size());
   const auto me = static_cast<std::int64_t>(group.me);
   const std::int64_t bytes = c.in_pieces.bytes();
-  const bool gathers = c.kind == CollectiveKind::all_gather;
-  copy(c.in, gathers ? dense(bytes) : piece_of(c.in_pieces, me, n), c.out,
-       piece_of(c.out_pieces, me, n));
+  if (!op.has_own) copy_own(op);
   if (c.out_pieces.runs == 1) return;
   for (std::int64_t i = 0; i < n; ++i)
     if (i != me)

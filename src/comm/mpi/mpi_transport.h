@@ -48,6 +48,7 @@ class MpiTransport : public Transport {
     std::uint64_t id = 0, number = 0;  // of all, and of its group
     int stage = 0;
     bool over = false;
+    bool has_own = false;                                 // the piece of this rank is in its place
     std::vector<std::pair<int, int>> messages = {};       // request, peer
     std::shared_ptr<Block> sending = {}, receiving = {};  // of pages that are kept
   };
@@ -73,6 +74,7 @@ class MpiTransport : public Transport {
   Verdict finish_all_reduce(Operation& op, bool& more);
   Verdict begin_all_gather(Operation& op);
   Verdict begin_all_to_all(Operation& op);
+  void copy_own(const Operation& op);
   void unpack(Operation& op);
   Verdict begin_exchange(Operation& op);
   void reduce(const Operation& op, const std::byte* mine, std::int64_t bytes, std::byte* to) const;
