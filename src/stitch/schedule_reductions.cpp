@@ -131,7 +131,7 @@ bool Scheduler::may_cross(const Reduction& r) {
          (plan_.rules.at(r.op).combine.op.has_value() && op.result_count == 1);
 }
 
-// For now: whether it may cross. choose_outer decides.
+// Whether it may cross; choose_outer decides.
 void Scheduler::find_tail() {
   for (Reduction& r : plan_.reductions) r.crosses = may_cross(r);
 }
