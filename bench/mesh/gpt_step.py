@@ -11,21 +11,12 @@ The tool is $HEDDLE, or build/release/heddle.
 
 import argparse
 import json
-import os
 import re
 import statistics
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def tool():
-    path = Path(os.environ.get("HEDDLE", ROOT / "build/release/heddle"))
-    if not os.access(path, os.X_OK):
-        sys.exit(f"{path} is not there: build it with `make`, or set HEDDLE")
-    return str(path)
+from partition import ROOT, tool
 
 
 def program():

@@ -4,6 +4,15 @@
 
 namespace heddle {
 
+void set_attr(AttrDict& attrs, std::string_view name, Attr value) {
+  for (NamedAttr& attr : attrs)
+    if (attr.name == name) {
+      attr.value = std::move(value);
+      return;
+    }
+  attrs.push_back({std::string(name), std::move(value)});
+}
+
 AttrDict copied_attrs(const Program& from, const Op& op) {
   AttrDict attrs = from.attrs_of(op);
   if (op.def->draws && find_attr(attrs, kStreamAttr) == nullptr)

@@ -18,6 +18,8 @@ OpId clone_op(Program& out, RegionId at, const Program& from, const Op& op, Valu
 // The attributes that a copy has: those of the op, and for one that draws random numbers the stream
 // that it draws them from, kStreamAttr.
 AttrDict copied_attrs(const Program& from, const Op& op);
+// In place of what was there under that name.
+void set_attr(AttrDict& attrs, std::string_view name, Attr value);
 inline constexpr std::string_view kStreamAttr = "heddle.stream";
 
 }  // namespace heddle

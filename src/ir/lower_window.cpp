@@ -9,19 +9,6 @@
 
 namespace heddle {
 
-namespace {
-
-void set_attr(AttrDict& attrs, std::string_view name, Attr value) {
-  for (NamedAttr& a : attrs)
-    if (a.name == name) {
-      a.value = std::move(value);
-      return;
-    }
-  attrs.push_back({std::string(name), std::move(value)});
-}
-
-}  // namespace
-
 Expected<bool> lower_window(Rewriter& r, const Op& op) {
   const std::size_t count = op.operand_count / 2;
   const Shape& shape = r.from.type_of(r.from.operands(op)[0]).shape;

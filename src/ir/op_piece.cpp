@@ -31,12 +31,7 @@ std::int64_t DimPiece::at(std::int64_t i, std::int64_t extent) const {
 }
 
 void PieceEdit::set(std::string_view name, Attr value) {
-  for (NamedAttr& attr : piece.attrs)
-    if (attr.name == name) {
-      attr.value = std::move(value);
-      return;
-    }
-  piece.attrs.push_back({std::string(name), std::move(value)});
+  set_attr(piece.attrs, name, std::move(value));
 }
 
 namespace {

@@ -220,6 +220,13 @@ std::int64_t device_at(const MeshDecl& mesh, std::int64_t position) {
   return mesh.device_ids[static_cast<std::size_t>(position)];
 }
 
+std::vector<std::int64_t> positions_of_devices(const MeshDecl& mesh) {
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(mesh.mesh.devices()));
+  for (std::int64_t p = 0; p < mesh.mesh.devices(); ++p)
+    positions[static_cast<std::size_t>(device_at(mesh, p))] = p;
+  return positions;
+}
+
 Expected<AxisSpan> axis_span(const MeshDecl& mesh, const ShardingAxis& axis) {
   std::int64_t stride = 1;
   const auto& axes = mesh.mesh.axes();

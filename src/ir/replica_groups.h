@@ -38,6 +38,8 @@ Expected<Ids> group_of(const std::vector<Ids>& groups, GroupBy by, std::int64_t 
 Expected<std::int64_t> mesh_size(const MeshDecl& mesh);
 // The device at a position of the mesh, row-major over its axes.
 std::int64_t device_at(const MeshDecl& mesh, std::int64_t position);
+// The other way round: the position of every device.
+std::vector<std::int64_t> positions_of_devices(const MeshDecl& mesh);
 // How far a step along the axis, or the part of it, goes in positions, and how many there are.
 struct AxisSpan {
   std::int64_t size = 1, stride = 1;

@@ -12,17 +12,10 @@ namespace {
 // How many elements from the first on a slice takes of one dimension and all of the others; 0: it
 // is another slice.
 std::int64_t taken_first(const Program& program, const Op& slice, std::size_t dim) {
-  const Shape &whole = program.type_of(program.operands(slice)[0]).shape,
-              &part = program.type_of(program.result(slice, 0)).shape;
-  auto all = [](const std::vector<std::int64_t>& list, std::int64_t value) {
-    return std::ranges::all_of(list, [&](std::int64_t n) { return n == value; });
-  };
-  if (!all(integers_or(program.attr(slice, "start_indices")), 0) ||
-      !all(integers_or(program.attr(slice, "strides")), 1))
-    return 0;
-  for (std::size_t d = 0; d < whole.size(); ++d)
-    if (d != dim && whole[d] != part[d]) return 0;
-  return part[dim];
+  if (!cuts_only(program, slice, dim)) return 0;
+  return integers_or(program.attr(slice, "start_indices"))[dim] == 0
+             ? program.type_of(program.result(slice, 0)).shape[dim]
+             : 0;
 }
 
 }  // namespace

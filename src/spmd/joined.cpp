@@ -10,9 +10,6 @@
 
 namespace heddle {
 
-namespace {
-
-// A slice without steps, of one dimension alone.
 bool cuts_only(const Program& program, const Op& op, std::size_t dim) {
   if (op.def->name != "stablehlo.slice") return false;
   const Shape &whole = program.type_of(program.operands(op)[0]).shape,
@@ -22,8 +19,6 @@ bool cuts_only(const Program& program, const Op& op, std::size_t dim) {
   return std::ranges::all_of(integers_or(program.attr(op, "strides")),
                              [](std::int64_t n) { return n == 1; });
 }
-
-}  // namespace
 
 // Slices all of whose users are concatenates of the same region along the dimension that they cut.
 void Partitioner::find_pieces() {

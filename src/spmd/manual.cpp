@@ -57,9 +57,7 @@ Verdict Partitioner::write_manual(OpId id) {
 // Whether devices that an op of a manual computation brings together all have the same pieces.
 bool Partitioner::stays_inside(const Op& op, const FactorAxes& axes) const {
   const std::int64_t devices = mesh_.mesh.devices();
-  std::vector<std::int64_t> position(static_cast<std::size_t>(devices));
-  for (std::int64_t p = 0; p < devices; ++p)
-    position[static_cast<std::size_t>(device_at(mesh_, p))] = p;
+  const std::vector<std::int64_t> position = positions_of_devices(mesh_);
   auto alike = [&](std::int64_t a, std::int64_t b) {
     for (const AxisList& list : axes)
       for (const SplitDigit& d : list)

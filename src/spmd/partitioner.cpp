@@ -222,9 +222,7 @@ AxisList axes_of_groups(const Program& program, const Op& op, const MeshDecl& me
   AxisList axes;
   if (!groups || groups->empty()) return axes;
   const std::int64_t devices = mesh.mesh.devices();
-  std::vector<std::int64_t> position(static_cast<std::size_t>(devices));
-  for (std::int64_t p = 0; p < devices; ++p)
-    position[static_cast<std::size_t>(device_at(mesh, p))] = p;
+  const std::vector<std::int64_t> position = positions_of_devices(mesh);
   for (std::size_t a = 0; a < mesh.mesh.axes().size(); ++a) {
     const SplitDigit digit{mesh.mesh.axes()[a].size, static_cast<int>(a), 1};
     std::optional<std::int64_t> first;

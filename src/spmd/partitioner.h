@@ -68,6 +68,8 @@ AxisList summed_axes(const IndexRule& rule, const FactorAxes& axes);
 // Reductions by a computation of which nothing is known: partial results are reduced once more.
 bool reduces_again(const Op& op);
 
+// A slice without steps, of one dimension alone.
+bool cuts_only(const Program& program, const Op& op, std::size_t dim);
 // What counts the places of a line.
 DType place_type(std::int64_t size);
 
