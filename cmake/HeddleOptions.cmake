@@ -35,9 +35,11 @@ endif()
 find_program(HEDDLE_CCACHE ccache)
 mark_as_advanced(HEDDLE_CCACHE)
 if(HEDDLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without these, ccache gives up on every file that uses a precompiled header.
+  # Without the sloppiness, ccache gives up on every file that uses a precompiled header. With paths
+  # from the source tree on, what was built in one folder serves in every other.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
     ${HEDDLE_CCACHE})
   target_compile_options(heddle_options INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
@@ -58,7 +60,9 @@ function(heddle_pch TARGET KIND)
     if(KIND STREQUAL "lib")
       set_target_properties(heddle_pch_lib PROPERTIES POSITION_INDEPENDENT_CODE ON)
     endif()
-    target_precompile_headers(heddle_pch_${KIND} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+    # By name, not by path: the header that CMake writes is then the same in every folder.
+    target_include_directories(heddle_pch_${KIND} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch)
+    target_precompile_headers(heddle_pch_${KIND} PRIVATE <heddle_pch.h>)
   endif()
   target_precompile_headers(${TARGET} REUSE_FROM heddle_pch_${KIND})
 endfunction()

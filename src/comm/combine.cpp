@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "ir/eval_elementwise.h"
+#include "ir/eval/elementwise.h"
 
 namespace heddle::comm {
 

@@ -7,8 +7,8 @@
 #include "heddle/op.h"
 #include "heddle/stablehlo.h"
 #include "heddle/thread_mesh.h"
+#include "ir/eval/run_parallel.h"
 #include "ir/replica_groups.h"
-#include "ir/run_parallel.h"
 
 namespace heddle {
 

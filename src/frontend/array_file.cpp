@@ -10,7 +10,7 @@
 #include <new>
 #include <system_error>
 
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle::frontend {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle::frontend {
 

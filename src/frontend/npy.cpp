@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "frontend/array_file.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle {
 namespace {

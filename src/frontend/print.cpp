@@ -9,7 +9,7 @@
 
 #include "frontend/float_bits.h"
 #include "heddle/stablehlo.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle::frontend {
 

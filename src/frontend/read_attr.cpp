@@ -4,7 +4,7 @@
 
 #include "frontend/float_bits.h"
 #include "frontend/reader.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle::frontend {
 

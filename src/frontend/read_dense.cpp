@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "frontend/reader.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle::frontend {
 

@@ -2,7 +2,7 @@
 
 #include "heddle/op.h"
 #include "heddle/verify.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 #include "ir/infer_type.h"
 
 namespace heddle {

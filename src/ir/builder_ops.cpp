@@ -4,7 +4,7 @@
 
 #include "heddle/builder.h"
 #include "heddle/op.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle {
 

@@ -2,7 +2,7 @@
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 namespace heddle {
 

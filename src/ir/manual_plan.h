@@ -1,7 +1,7 @@
 // How sdy.manual_computation deals its operands out to the devices of a mesh.
 #pragma once
 
-#include "ir/index_space.h"
+#include "ir/eval/index_space.h"
 #include "ir/replica_groups.h"
 
 namespace heddle {

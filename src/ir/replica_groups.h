@@ -1,7 +1,7 @@
 // Which processes an op between devices brings together.
 #pragma once
 
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 namespace heddle {
 

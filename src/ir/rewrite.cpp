@@ -3,7 +3,7 @@
 #include "heddle/op.h"
 #include "heddle/verify.h"
 #include "ir/clone.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 namespace heddle {
 

@@ -5,7 +5,7 @@
 
 #include "base/printable.h"
 #include "ir/call_graph.h"
-#include "ir/eval.h"
+#include "ir/eval/eval.h"
 
 namespace heddle {
 

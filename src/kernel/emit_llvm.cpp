@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "ir/scalar_function.h"
+#include "ir/eval/scalar_function.h"
 #include "kernel/emit_llvm_stage.h"
 
 namespace heddle {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle {
 

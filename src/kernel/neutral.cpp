@@ -1,6 +1,6 @@
 // The value that changes nothing under a combiner.
 #include "heddle/kernel.h"
-#include "ir/eval_elementwise.h"
+#include "ir/eval/elementwise.h"
 
 namespace heddle {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "ir/scalar_function.h"
+#include "ir/eval/scalar_function.h"
 #include "kernel/interpret.h"
 
 namespace heddle {

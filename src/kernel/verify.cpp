@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "heddle/kernel.h"
-#include "ir/scalar_function.h"
+#include "ir/eval/scalar_function.h"
 
 namespace heddle {
 

@@ -2,8 +2,8 @@
 #include "heddle/op.h"
 #include "heddle/parallel.h"
 #include "ir/attr_access.h"
-#include "ir/rule_builder.h"
-#include "ir/scan.h"
+#include "ir/rules/rule_builder.h"
+#include "ir/rules/scan.h"
 
 namespace heddle {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "heddle/interpreter.h"
-#include "ir/eval_reduce_common.h"
+#include "ir/eval/reduce_common.h"
 
 namespace heddle::runtime {
 

@@ -7,7 +7,7 @@
 
 #include "heddle/op.h"
 #include "ir/clone.h"
-#include "ir/rule_builder.h"
+#include "ir/rules/rule_builder.h"
 #include "spmd/unused.h"
 
 namespace heddle {

@@ -5,9 +5,9 @@
 #include "heddle/op.h"
 #include "heddle/op_piece.h"
 #include "heddle/spmd.h"
-#include "ir/index_space.h"
+#include "ir/eval/index_space.h"
+#include "ir/eval/scalar.h"
 #include "ir/replica_groups.h"
-#include "ir/scalar.h"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
 // Which splits of its factors an op can be written for: all devices run the same op on their parts.
 #include <algorithm>
 
-#include "ir/scan.h"
+#include "ir/rules/scan.h"
 #include "spmd/partitioner.h"
 
 namespace heddle {

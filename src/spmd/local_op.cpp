@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "ir/clone.h"
-#include "ir/scan.h"
+#include "ir/rules/scan.h"
 #include "spmd/partitioner.h"
 
 namespace heddle {

@@ -7,8 +7,8 @@
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 #include "ir/clone.h"
+#include "ir/eval/scalar.h"
 #include "ir/rewrite.h"
-#include "ir/scalar.h"
 #include "spmd/shifted.h"
 #include "spmd/unused.h"
 

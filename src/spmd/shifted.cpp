@@ -5,7 +5,7 @@
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 #include "ir/clone.h"
-#include "ir/rule_builder.h"
+#include "ir/rules/rule_builder.h"
 
 namespace heddle {
 

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "ir/eval_reduce_window.h"
-#include "ir/piece_edit.h"
+#include "ir/eval/reduce_window.h"
+#include "ir/rules/piece_edit.h"
 #include "spmd/partitioner.h"
 
 namespace heddle {

@@ -5,7 +5,7 @@
 
 #include "heddle/op.h"
 #include "heddle/op_piece.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle {
 

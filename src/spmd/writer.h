@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "heddle/split.h"
-#include "ir/piece_emit.h"
+#include "ir/rules/piece_emit.h"
 
 namespace heddle {
 

@@ -5,7 +5,7 @@
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
-#include "ir/scan.h"
+#include "ir/rules/scan.h"
 #include "stitch/group.h"
 #include "stitch/instructions.h"
 

@@ -1,7 +1,7 @@
 // How the dimensions of a scatter go together.
 #pragma once
 
-#include "ir/index_dims.h"
+#include "ir/rules/index_dims.h"
 
 namespace heddle {
 

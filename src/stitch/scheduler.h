@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "heddle/op.h"
-#include "ir/scan.h"
+#include "ir/rules/scan.h"
 #include "stitch/schedule.h"
 
 namespace heddle {

@@ -4,7 +4,7 @@
 #include "heddle/op.h"
 #include "heddle/stitch.h"
 #include "ir/attr_access.h"
-#include "ir/scalar_function.h"
+#include "ir/eval/scalar_function.h"
 #include "stitch/scatter.h"
 
 namespace heddle {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "index_check.h"
-#include "ir/index_rules.h"
+#include "ir/rules/index_rules.h"
 
 namespace heddle::index_check {
 namespace {

@@ -18,8 +18,8 @@
 #include "heddle/op_piece.h"
 #include "heddle/stablehlo.h"
 #include "heddle/verify.h"
-#include "ir/index_space.h"
-#include "ir/scalar.h"
+#include "ir/eval/index_space.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle::index_check {
 

@@ -5,8 +5,8 @@
 #include "heddle/builder.h"
 #include "heddle/interpreter.h"
 #include "heddle/lower.h"
-#include "ir/eval_check.h"
-#include "ir/scalar.h"
+#include "ir/eval/check.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle {
 namespace {

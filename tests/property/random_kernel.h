@@ -4,7 +4,7 @@
 
 #include "../unit/kernel_build.h"
 #include "draws.h"
-#include "ir/scalar_function.h"
+#include "ir/eval/scalar_function.h"
 
 namespace heddle::property {
 

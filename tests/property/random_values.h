@@ -11,8 +11,8 @@
 
 #include "draws.h"
 #include "heddle/builder.h"
-#include "ir/scalar.h"
-#include "ir/scalar_function.h"
+#include "ir/eval/scalar.h"
+#include "ir/eval/scalar_function.h"
 
 namespace heddle::property {
 

@@ -6,8 +6,8 @@
 #include "heddle/compile.h"
 #include "heddle/interpreter.h"
 #include "heddle/stablehlo.h"
-#include "ir/eval_check.h"
-#include "ir/scalar.h"
+#include "ir/eval/check.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle {
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "heddle/npy.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 #include "test_folder.h"
 
 namespace heddle {

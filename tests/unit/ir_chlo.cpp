@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ir/special_functions.h"
+#include "ir/eval/special_functions.h"
 #include "one_op.h"
 
 namespace heddle {

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "ir/eval_check.h"
+#include "ir/eval/check.h"
 #include "ir_build.h"
 
 namespace heddle {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "heddle/lower.h"
-#include "ir/eval_check.h"
+#include "ir/eval/check.h"
 #include "ir_build.h"
 
 namespace heddle {

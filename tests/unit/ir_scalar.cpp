@@ -1,7 +1,7 @@
 // Scalars of every element type: rounding, special values and conversions.
 #include <gtest/gtest.h>
 
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle {
 namespace {

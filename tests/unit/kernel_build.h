@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "heddle/kernel.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
 // Kernels by hand, one for each thing that kernels can do.
 #pragma once
 
-#include "ir/scalar_function.h"
+#include "ir/eval/scalar_function.h"
 #include "kernel_build.h"
 
 namespace heddle::examples {

@@ -7,7 +7,7 @@
 #include "heddle/builder.h"
 #include "heddle/interpreter.h"
 #include "heddle/op.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 #include "kernel_examples.h"
 
 namespace heddle {

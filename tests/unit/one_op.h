@@ -7,7 +7,7 @@
 
 #include "heddle/interpreter.h"
 #include "heddle/op.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle {
 

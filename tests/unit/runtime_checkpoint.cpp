@@ -12,7 +12,7 @@
 #include "heddle/checkpoint.h"
 #include "heddle/sharding.h"
 #include "heddle/transport.h"
-#include "ir/index_space.h"
+#include "ir/eval/index_space.h"
 #include "runtime/checkpoint_files.h"
 #include "test_folder.h"
 

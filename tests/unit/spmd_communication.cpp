@@ -1,5 +1,5 @@
 // What devices tell each other, counted: no more than the layouts ask for.
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 #include "spmd_mesh.h"
 
 namespace heddle::test {

@@ -7,7 +7,7 @@
 #include "heddle/hash.h"
 #include "heddle/npy.h"
 #include "heddle/stablehlo.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 #include "program_commands.h"
 #include "terminal.h"
 

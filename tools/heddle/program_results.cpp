@@ -7,7 +7,7 @@
 
 #include "heddle/hash.h"
 #include "heddle/npy.h"
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 #include "program_commands.h"
 
 namespace heddle::cli {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/cpu/element.h"
-#include "ir/conv.h"
+#include "ir/eval/conv.h"
 
 namespace heddle::cpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ir/scalar.h"
+#include "ir/eval/scalar.h"
 
 namespace heddle::cpu {
 

@@ -6,7 +6,7 @@
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
-#include "ir/simplify.h"
+#include "ir/lower/simplify.h"
 
 namespace heddle::cpu {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heddle/program.h"
-#include "ir/scalar_function.h"
+#include "ir/eval/scalar_function.h"
 
 namespace heddle::cpu {
 

@@ -6,7 +6,7 @@
 #include "device/cpu/calls.h"
 #include "device/cpu/scalar_region.h"
 #include "heddle/op.h"
-#include "ir/index_dims.h"
+#include "ir/rules/index_dims.h"
 
 namespace heddle::cpu {
 

@@ -6,7 +6,7 @@
 
 #include "device/cpu/scalar_region.h"
 #include "heddle/type.h"
-#include "ir/eval_reduce_window.h"
+#include "ir/eval/reduce_window.h"
 
 namespace heddle::cpu {
 

@@ -5,7 +5,7 @@
 #include "device/cpu/calls.h"
 #include "device/cpu/select_lanes.h"
 #include "heddle/op.h"
-#include "ir/eval_reduce_window.h"
+#include "ir/eval/reduce_window.h"
 
 namespace heddle::cpu {
 

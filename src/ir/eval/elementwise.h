@@ -1,0 +1,242 @@
+// Elementwise evaluation: applies a function object to every element, whatever the element type.
+// A function object has one operator() per kind of scalar that its op is defined on.
+#pragma once
+
+#include "ir/eval/eval.h"
+#include "ir/eval/scalar.h"
+#include "ir/eval/scalar_function.h"
+
+namespace heddle {
+
+// What real functions are computed in before they are rounded once to T.
+template <typename T>
+using Wide = std::conditional_t<std::is_same_v<T, double>, long double, double>;
+
+// Rounds through double where T is narrow; T(long double) would be ambiguous otherwise.
+template <FloatScalar T>
+T narrow(Wide<T> x) {
+  return static_cast<T>(x);
+}
+template <FloatScalar T>
+Wide<T> widen(T x) {
+  return static_cast<Wide<T>>(static_cast<double>(x));
+}
+
+using Evaluated = Expected<std::vector<Array>>;
+
+// The reason for an element type that an op has no meaning for.
+Evaluated undefined_for(const EvalContext& ctx, DType dtype);
+
+template <typename F>
+Evaluated map_unary(EvalContext& ctx, F f) {
+  const Array& x = ctx.operands[0];
+  return dispatch(x.dtype(), [&](auto tag) -> Evaluated {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::invocable<F, T>) {
+      using R = std::invoke_result_t<F, T>;
+      if (x.is_splat())
+        return std::vector{filled_array<R>(ctx.result_type(), f(read_element<T>(x, 0)))};
+      Array out(ctx.result_type());
+      auto from = x.as<T>();
+      auto to = out.as_mutable<R>();
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] = f(from[i]);
+      return std::vector{std::move(out)};
+    } else {
+      return undefined_for(ctx, x.dtype());
+    }
+  });
+}
+
+// Both operands have the result's shape and one element type.
+template <typename F>
+Evaluated map_binary(EvalContext& ctx, const Array& x, const Array& y, F f) {
+  return dispatch(x.dtype(), [&](auto tag) -> Evaluated {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::invocable<F, T, T>) {
+      using R = std::invoke_result_t<F, T, T>;
+      if (x.is_splat() && y.is_splat())
+        return std::vector{
+            filled_array<R>(ctx.result_type(), f(read_element<T>(x, 0), read_element<T>(y, 0)))};
+      Array out(ctx.result_type());
+      auto left = x.as<T>();
+      auto right = y.as<T>();
+      auto to = out.as_mutable<R>();
+      for (std::size_t i = 0; i < left.size(); ++i) to[i] = f(left[i], right[i]);
+      return std::vector{std::move(out)};
+    } else {
+      return undefined_for(ctx, x.dtype());
+    }
+  });
+}
+
+// Rows of the op table take these.
+template <typename F>
+Evaluated unary(EvalContext& ctx) {
+  return map_unary(ctx, F{});
+}
+template <typename F>
+Evaluated binary(EvalContext& ctx) {
+  return map_binary(ctx, ctx.operands[0], ctx.operands[1], F{});
+}
+
+// The same function objects, for one element that is passed as its bits: what kernels run.
+template <std::size_t kBytes>
+using UnsignedOf = std::conditional_t<
+    kBytes == 1, std::uint8_t,
+    std::conditional_t<kBytes == 2, std::uint16_t,
+                       std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
+template <typename T>
+T from_bits(std::uint64_t bits) {
+  return std::bit_cast<T>(static_cast<UnsignedOf<sizeof(T)>>(bits));
+}
+template <typename T>
+std::uint64_t to_bits(T value) {
+  return std::bit_cast<UnsignedOf<sizeof(T)>>(value);
+}
+template <typename F, typename... T>
+constexpr bool for_kernels() {
+  if constexpr (std::invocable<F, T...>)
+    return (is_kernel_type(dtype_of<T>()) && ...) &&
+           is_kernel_type(dtype_of<std::invoke_result_t<F, T...>>());
+  return false;
+}
+template <typename F>
+ScalarFunction unary_scalar(DType dtype) {
+  return dispatch(dtype, [](auto tag) -> ScalarFunction {
+    using T = typename decltype(tag)::type;
+    if constexpr (for_kernels<F, T>())
+      return [](std::uint64_t x, std::uint64_t, std::uint64_t) {
+        return to_bits(F{}(from_bits<T>(x)));
+      };
+    return nullptr;
+  });
+}
+template <typename F>
+ScalarFunction binary_scalar(DType dtype) {
+  return dispatch(dtype, [](auto tag) -> ScalarFunction {
+    using T = typename decltype(tag)::type;
+    if constexpr (for_kernels<F, T, T>())
+      return [](std::uint64_t x, std::uint64_t y, std::uint64_t) {
+        return to_bits(F{}(from_bits<T>(x), from_bits<T>(y)));
+      };
+    return nullptr;
+  });
+}
+
+// A function of real numbers only, computed in long double.
+template <long double (*kFunction)(long double)>
+struct RealFunction {
+  template <FloatScalar T>
+  T operator()(T x) const {
+    return narrow<T>(static_cast<Wide<T>>(kFunction(static_cast<double>(x))));
+  }
+};
+
+// The larger (or smaller) of two: NaN wins, and -0 is below +0.
+template <bool kMaximum>
+struct Extremum {
+  Bool operator()(Bool x, Bool y) const {
+    return kMaximum ? Bool(bool(x) || bool(y)) : Bool(bool(x) && bool(y));
+  }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return (kMaximum ? x > y : x < y) ? x : y;
+  }
+  template <FloatScalar T>
+  T operator()(T x, T y) const {
+    const auto a = static_cast<double>(x), b = static_cast<double>(y);
+    if (std::isnan(a)) return x;
+    if (std::isnan(b)) return y;
+    if (a == b) return std::signbit(a) == kMaximum ? y : x;
+    return (kMaximum ? a > b : a < b) ? x : y;
+  }
+  // In the order of (real, imaginary) pairs.
+  template <ComplexScalar T>
+  T operator()(T x, T y) const {
+    const bool tie = x.real() == y.real();
+    const auto a = tie ? x.imag() : x.real(), b = tie ? y.imag() : y.real();
+    return (kMaximum ? a > b : a < b) ? x : y;
+  }
+};
+
+// Integer arithmetic wraps: it is done on the unsigned type, widened so that it is not promoted to
+// a signed int that could overflow.
+template <IntScalar T, typename F>
+T wrap(T x, T y, F f) {
+  using U = std::uint64_t;
+  return static_cast<T>(f(static_cast<U>(x), static_cast<U>(y)));
+}
+
+struct Add {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) || bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return wrap(x, y, [](auto a, auto b) { return a + b; });
+  }
+  template <typename T>
+    requires FloatScalar<T> || ComplexScalar<T>
+  T operator()(T x, T y) const {
+    return x + y;
+  }
+};
+
+struct Multiply {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) && bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return wrap(x, y, [](auto a, auto b) { return a * b; });
+  }
+  template <FloatScalar T>
+  T operator()(T x, T y) const {
+    return x * y;
+  }
+  // By the schoolbook formula, each step rounded to the element type.
+  template <ComplexScalar T>
+  T operator()(T x, T y) const {
+    using R = typename T::value_type;
+    const R rr = x.real() * y.real(), ii = x.imag() * y.imag();
+    const R ri = x.real() * y.imag(), ir = x.imag() * y.real();
+    return {rr - ii, ri + ir};
+  }
+};
+
+struct And {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) && bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x & y);
+  }
+};
+
+struct Or {
+  Bool operator()(Bool x, Bool y) const { return Bool(bool(x) || bool(y)); }
+  template <IntScalar T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x | y);
+  }
+};
+
+// The evaluations by op name without dialect; null where there is none. chlo has some names of its
+// own (sinh, lgamma, …) and broadcast_* variants of the binary ones.
+Evaluate light_unary_evaluation(std::string_view short_name);    // abs, ceil, not, …
+Evaluate math_evaluation(std::string_view short_name);           // cosine, exponential, …
+Evaluate binary_evaluation(std::string_view short_name);         // add, and, power, …
+Evaluate conversion_evaluation(std::string_view short_name);     // convert, bitcast_convert, …
+Evaluate choice_evaluation(std::string_view short_name);         // compare, select, clamp
+Evaluate chlo_function_evaluation(std::string_view short_name);  // acos, erf, zeta, …
+
+// The same for one element, null where the op has no meaning for the type.
+ScalarFunction light_unary_scalar(std::string_view short_name, DType dtype);
+ScalarFunction math_scalar(std::string_view short_name, DType dtype);
+ScalarFunction binary_op_scalar(std::string_view short_name, DType dtype);
+ScalarFunction comparison_scalar(ScalarOp op, DType dtype);
+ScalarFunction clamp_scalar(DType dtype);
+ScalarFunction conversion_scalar(DType from, DType to);
+
+Evaluated evaluate_top_k(EvalContext& ctx);
+Evaluated evaluate_ragged_dot(EvalContext& ctx);
+Evaluated evaluate_scan(EvalContext& ctx);
+// chlo.broadcast_*: both operands are broadcast to the result's shape first.
+Evaluated broadcast_operand(EvalContext& ctx, std::size_t operand);
+
+}  // namespace heddle

@@ -1,0 +1,45 @@
+// Evaluations of the ops that change shapes, and the checks that type rules share with them because
+// the dynamic ops get the same numbers only at run time.
+#pragma once
+
+#include "ir/eval/eval.h"
+#include "ir/eval/index_space.h"
+
+namespace heddle {
+
+using Arrays = Expected<std::vector<Array>>;
+
+Arrays eval_constant(EvalContext& ctx);
+Arrays eval_iota(EvalContext& ctx);
+Arrays eval_dynamic_iota(EvalContext& ctx);
+Arrays eval_reshape(EvalContext& ctx);
+Arrays eval_dynamic_reshape(EvalContext& ctx);
+Arrays eval_broadcast(EvalContext& ctx);
+Arrays eval_broadcast_in_dim(EvalContext& ctx);
+Arrays eval_dynamic_broadcast_in_dim(EvalContext& ctx);
+Arrays eval_transpose(EvalContext& ctx);
+Arrays eval_reverse(EvalContext& ctx);
+Arrays eval_concatenate(EvalContext& ctx);
+Arrays eval_pad(EvalContext& ctx);
+Arrays eval_dynamic_pad(EvalContext& ctx);
+Arrays eval_slice(EvalContext& ctx);
+Arrays eval_real_dynamic_slice(EvalContext& ctx);
+Arrays eval_get_dimension_size(EvalContext& ctx);
+Arrays eval_set_dimension_size(EvalContext& ctx);
+
+// One value per dimension each.
+struct Padding {
+  Index low, high, interior;
+};
+// C2 to C4 of pad.
+Verdict check_padding(const Op& op, const Shape& operand, const Padding& padding,
+                      const Type& result);
+
+struct SliceBounds {
+  Index start, limit, strides;
+};
+// C2 to C5 of slice.
+Verdict check_slice(const Op& op, const Shape& operand, const SliceBounds& bounds,
+                    const Type& result);
+
+}  // namespace heddle

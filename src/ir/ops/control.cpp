@@ -1,0 +1,234 @@
+// Calls, loops, branches, tuples, tokens, and what only others understand.
+#include "ir/eval/control.h"
+
+#include "ir/ops/op_families.h"
+#include "ir/rules/index_rules.h"
+#include "ir/shape_rules.h"
+
+namespace heddle {
+
+namespace {
+
+std::vector<Type> operand_types(const Program& program, const Op& op) {
+  std::vector<Type> types;
+  for (ValueId v : program.operands(op)) types.push_back(program.type_of(v));
+  return types;
+}
+
+std::vector<Type> result_types(const Program& program, const Op& op) {
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < op.result_count; ++i) types.push_back(result_type(program, op, i));
+  return types;
+}
+
+Verdict same_operands_and_results(const Program& program, const Op& op, std::string_view label) {
+  if (op.operand_count != op.result_count)
+    return broken(op, label, "there are {} operands and {} results", op.operand_count,
+                  op.result_count);
+  for (std::size_t i = 0; i < op.operand_count; ++i)
+    if (program.value(program.operands(op)[i]).type != program.value(program.result(op, i)).type)
+      return broken(op, label, "operand {} is {} and result {} is {}", i,
+                    operand_type(program, op, i).str(), i, result_type(program, op, i).str());
+  return yes();
+}
+
+Verdict scalar_operand(const Program& program, const Op& op, std::string_view label, DType dtype) {
+  const Type wanted = Type::tensor(dtype, {});
+  if (operand_type(program, op, 0) == wanted) return yes();
+  return broken(op, label, "the operand must be {}, got {}", wanted.str(),
+                operand_type(program, op, 0).str());
+}
+
+Verdict while_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(same_operands_and_results(program, op, "C3"));
+  const std::vector<Type> state = operand_types(program, op);
+  const Type truth = Type::tensor(DType::i1, {});
+  HEDDLE_TRY_VOID(check_region(program, op, 0, "C1", state, {&truth, 1}));
+  return check_region(program, op, 1, "C2", state, state);
+}
+
+Verdict branches(const Program& program, const Op& op, std::string_view label) {
+  const std::vector<Type> results = result_types(program, op);
+  for (std::size_t i = 0; i < op.region_count; ++i)
+    HEDDLE_TRY_VOID(check_region(program, op, i, label, {}, results));
+  return yes();
+}
+
+Verdict if_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(scalar_operand(program, op, "I1", DType::i1));
+  return branches(program, op, "C3");
+}
+
+Verdict case_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(scalar_operand(program, op, "I1", DType::i32));
+  return branches(program, op, "C4");
+}
+
+Verdict tuple_rule(const Program& program, const Op& op) {
+  const Type wanted = Type::tuple(operand_types(program, op));
+  const Type& got = result_type(program, op);
+  if (got == wanted) return yes();
+  return broken(op, "C1", "the result must be {}, got {}", wanted.str(), got.str());
+}
+
+Verdict get_tuple_element_rule(const Program& program, const Op& op) {
+  const Type& tuple = operand_type(program, op, 0);
+  if (tuple.kind != Type::Kind::tuple)
+    return broken(op, "I1", "the operand must be a tuple, got {}", tuple.str());
+  HEDDLE_TRY(std::int64_t index, (OpAttrs{program, op}.integer("index")));
+  if (index < 0 || index >= static_cast<std::int64_t>(tuple.parts.size()))
+    return broken(op, "C1", "index {} is not one of the {} elements", index, tuple.parts.size());
+  const Type& part = tuple.parts[static_cast<std::size_t>(index)];
+  if (part == result_type(program, op)) return yes();
+  return broken(op, "C2", "element {} is {}, but the result is {}", index, part.str(),
+                result_type(program, op).str());
+}
+
+Verdict barrier_rule(const Program& program, const Op& op) {
+  return same_operands_and_results(program, op, "C1");
+}
+
+Verdict is_token(const Op& op, const Type& type, std::string_view what) {
+  if (type.kind == Type::Kind::token) return yes();
+  return broken(op, "", "{} must be a token, got {}", what, type.str());
+}
+
+Verdict after_all_rule(const Program& program, const Op& op) {
+  for (std::size_t i = 0; i < op.operand_count; ++i)
+    HEDDLE_TRY_VOID(is_token(op, operand_type(program, op, i), "an operand"));
+  return is_token(op, result_type(program, op), "the result");
+}
+
+Verdict infeed_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(is_token(op, operand_type(program, op, 0), "the operand"));
+  return is_token(op, result_type(program, op, op.result_count - 1), "the last result");
+}
+
+Verdict outfeed_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(
+      is_token(op, operand_type(program, op, op.operand_count - 1), "the last operand"));
+  return is_token(op, result_type(program, op), "the result");
+}
+
+// Only what a known target needs; others have rules of their own that nobody told us.
+Verdict custom_call_rule(const Program& program, const Op& op) {
+  const std::string_view target = text_or(program.attr(op, "call_target_name"), "");
+  if (target.empty()) return broken(op, "I2", "attribute call_target_name must be a string");
+  if (!is_check(target)) return yes();
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  HEDDLE_TRY_VOID(check_count(op, "", "operands", op.operand_count, 2));
+  HEDDLE_TRY_VOID(check_count(op, "", "results", op.result_count, 0));
+  if (operand_type(program, op, 0) == operand_type(program, op, 1)) return yes();
+  return broken(op, "", "@{} compares {} with {}", target, operand_type(program, op, 0).str(),
+                operand_type(program, op, 1).str());
+}
+
+}  // namespace
+
+std::vector<OpDef> control_ops() {
+  return {
+      // verify() itself checks calls and returns: it knows the functions.
+      {.name = "func.call",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .form = Form::call,
+       .attributes = "callee arg_attrs res_attrs no_inline",
+       .evaluate = eval_call},
+      {.name = "func.return",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = 0,
+       .form = Form::terminator},
+      {.name = "stablehlo.return",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = 0,
+       .form = Form::terminator},
+      {.name = "stablehlo.while",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .regions = 2,
+       .form = Form::while_loop,
+       .type_rule = while_rule,
+       .evaluate = eval_while,
+       .index_rule = control_index_rule},
+      {.name = "stablehlo.if",
+       .cls = OpClass::control,
+       .results = kAny,
+       .regions = 2,
+       .form = Form::generic,
+       .type_rule = if_rule,
+       .evaluate = eval_if,
+       .index_rule = control_index_rule},
+      {.name = "stablehlo.case",
+       .cls = OpClass::control,
+       .results = kAny,
+       .regions = {1, -1},
+       .form = Form::generic,
+       .type_rule = case_rule,
+       .evaluate = eval_case,
+       .index_rule = control_index_rule},
+      {.name = "stablehlo.tuple",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .type_rule = tuple_rule,
+       .evaluate = eval_same},
+      {.name = "stablehlo.get_tuple_element",
+       .cls = OpClass::control,
+       .form = Form::get_tuple_element,
+       .attributes = "index",
+       .type_rule = get_tuple_element_rule,
+       .evaluate = eval_get_tuple_element},
+      {.name = "stablehlo.optimization_barrier",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .type_rule = barrier_rule,
+       .evaluate = eval_same,
+       .index_rule = pairwise_index_rule},
+      {.name = "stablehlo.custom_call",
+       .cls = OpClass::opaque,
+       .operands = kAny,
+       .results = kAny,
+       .form = Form::custom_call,
+       .attributes = "call_target_name has_side_effect backend_config api_version "
+                     "called_computations operand_layouts result_layouts output_operand_aliases",
+       .type_rule = custom_call_rule,
+       .evaluate = eval_custom_call},
+      {.name = "stablehlo.composite",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .results = kAny,
+       .form = Form::composite,
+       .attributes = "name composite_attributes decomposition version",
+       .evaluate = eval_composite},
+      {.name = "stablehlo.create_token",
+       .cls = OpClass::control,
+       .operands = 0,
+       .type_rule = after_all_rule,
+       .evaluate = eval_token},
+      {.name = "stablehlo.after_all",
+       .cls = OpClass::control,
+       .operands = kAny,
+       .type_rule = after_all_rule,
+       .evaluate = eval_token},
+      {.name = "stablehlo.infeed",
+       .cls = OpClass::opaque,
+       .results = {1, -1},
+       .form = Form::generic,
+       .attributes = "infeed_config layout",
+       .type_rule = infeed_rule,
+       .evaluate = eval_infeed},
+      {.name = "stablehlo.outfeed",
+       .cls = OpClass::opaque,
+       .operands = {1, -1},
+       .form = Form::generic,
+       .attributes = "outfeed_config",
+       .type_rule = outfeed_rule,
+       .evaluate = eval_token},
+  };
+}
+
+}  // namespace heddle
