@@ -1,6 +1,7 @@
 // Modules, meshes and regions; texts of one or several programs.
 #include <algorithm>
 
+#include "frontend/input_kind.h"
 #include "frontend/reader.h"
 #include "frontend/source_line.h"
 #include "heddle/stablehlo.h"
@@ -259,6 +260,8 @@ Expected<Program> read_from_line(std::string_view text, const std::string& file,
   try {
     return frontend::Reader(text, file, static_cast<std::uint32_t>(line)).read();
   } catch (const frontend::ParseFailure& failure) {
+    if (std::string kind = frontend::foreign_input(text); !kind.empty())
+      return reason("{}: {}", file, kind);
     return frontend::located(text, file, line, failure);
   } catch (const Error& error) {  // no memory for a constant
     return reason("{}: {}", file, error.what());
