@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "heddle/value_names.h"
+
 namespace heddle {
 
 namespace {
@@ -28,11 +30,8 @@ std::vector<Type> result_types(const Program& program, const Function& function)
 }
 
 std::string result_title(const Function& function, std::size_t index) {
-  if (index < function.result_attrs.size())
-    if (const Attr* info = find_attr(function.result_attrs[index], "jax.result_info"))
-      if (const auto* text = info->get<std::string>(); text != nullptr && !text->empty())
-        return *text;
-  return fmt::format("result {}", index);
+  const std::string_view name = result_name(function, index);
+  return name.empty() ? fmt::format("result {}", index) : std::string(name);
 }
 
 std::string entry_of(const Program& program, const std::string& asked) {
