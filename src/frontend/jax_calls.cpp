@@ -5,6 +5,7 @@
 
 #include "heddle/log.h"
 #include "heddle/op.h"
+#include "heddle/verify.h"
 #include "ir/attr_access.h"
 #include "ir/rewrite.h"
 
@@ -115,10 +116,14 @@ class Calls {
       return reason("{}: @ApproxTopK reduces dimension {} of {}", program_.where(op.loc), dim,
                     types[0].str());
     const Region& body = program_.region(comparator->body);
+    const bool fits = std::ranges::equal(
+        body.args, scalars, [&](ValueId v, const Type& t) { return program_.type_of(v) == t; });
+    if (!fits)
+      return reason("{}: @{} does not compare elements of {}", program_.where(op.loc),
+                    comparator->name, types[0].str());
     Verdict copied = yes();
     const RegionId order = r.to.region(scalars, [&](const Vars& args) -> Vars {
-      for (std::size_t i = 0; i < args.size() && i < body.args.size(); ++i)
-        r.define(body.args[i], args[i]);
+      for (std::size_t i = 0; i < args.size(); ++i) r.define(body.args[i], args[i]);
       copied = r.copy_ops(comparator->body, true);
       return copied ? r.operands(program_.op(body.ops.back())) : Vars{};
     });
@@ -184,7 +189,9 @@ class Calls {
 
 Expected<Program> without_jax_calls(Program program) {
   Calls calls(program);
-  return calls.any() ? calls.replace() : std::move(program);
+  if (!calls.any()) return program;
+  HEDDLE_TRY_VOID(verify(program));
+  return calls.replace();
 }
 
 }  // namespace heddle::frontend

@@ -79,6 +79,24 @@ TEST(JaxCalls, ApproximateTopKAlongNoDimension) {
               HasSubstr("f.mlir:10:12: @ApproxTopK reduces dimension -1 of tensor<2x5xf32>"));
 }
 
+// What is wrong with the program besides is said as ever.
+TEST(JaxCalls, MistakesAroundThem) {
+  const std::string text = approximate("GT", kConfig);
+  auto with = [&](std::string_view from, std::string_view to) {
+    std::string changed = text;
+    return changed.replace(changed.find(from), from.size(), to);
+  };
+  EXPECT_THAT(read_stablehlo(with(", %arg3: tensor<i32>)", ")"), "f.mlir").reason(),
+              HasSubstr("@comparator does not compare elements of tensor<2x5xf32>"));
+  EXPECT_THAT(read_stablehlo(with("[@comparator]", "[@other]"), "f.mlir").reason(),
+              HasSubstr("@ApproxTopK needs a comparator"));
+  EXPECT_THAT(read_stablehlo(with("return %1#0, %1#1 : tensor<2x3xf32>, tensor<2x3xi32>",
+                                  "return %1#0 : tensor<2x3xf32>"),
+                             "f.mlir")
+                  .reason(),
+              HasSubstr("f.mlir:11:5"));
+}
+
 TEST(JaxCalls, CallbacksWithoutResultsAreLeftOut) {
   const Read read(R"(module @jit_f {
   sdy.mesh @maximal_mesh_0 = <[], device_ids=[0]>
