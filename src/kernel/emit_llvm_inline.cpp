@@ -1,70 +1,28 @@
-// exp, log, tanh and erf of f32 in line, at most 1 ulp off: a call would cost every vector
-// register.
+// exp, and log, tanh and erf of f32, in line, at most 1 ulp off: a call would cost every vector
+// register. No step of them meets a subnormal number.
 #include "kernel/emit_llvm_inline.h"
+
+#include <cmath>
+
+#include "kernel/emit_llvm_floats.h"
 
 namespace heddle {
 
 namespace {
 
-// Arithmetic on one type of float, as it stands: nothing is regrouped or contracted here.
-struct Floats {
-  LlvmWriter& w;
-  int lanes;
-  std::string type = LlvmWriter::vector_of("float", lanes);
-  std::string truth = LlvmWriter::vector_of("i1", lanes);
-  std::string integers = LlvmWriter::vector_of("i32", lanes);
-  std::string suffix = LlvmWriter::suffix("float", lanes);
-
-  std::string constant(std::string_view hex) const {
-    return lanes == 0 ? std::string(hex) : w.splat(hex, "float", lanes);
-  }
-  std::string integer(std::int64_t value) const {
-    return lanes == 0 ? std::to_string(value) : w.splat(std::to_string(value), "i32", lanes);
-  }
-  std::string op(std::string_view word, std::string_view a, std::string_view b) const {
-    return w.set("{} {} {}, {}", word, type, a, b);
-  }
-  std::string bits(std::string_view word, std::string_view a, std::string_view b) const {
-    return w.set("{} {} {}, {}", word, integers, a, b);
-  }
-  std::string fma(std::string_view a, std::string_view b, std::string_view c) const {
-    return w.call(type, "llvm.fma." + suffix,
-                  fmt::format("{0} {1}, {0} {2}, {0} {3}", type, a, b, c));
-  }
-  std::string abs(std::string_view a) const {
-    return w.call(type, "llvm.fabs." + suffix, fmt::format("{} {}", type, a));
-  }
-  std::string with_sign(std::string_view size, std::string_view sign) const {
-    return w.call(type, "llvm.copysign." + suffix,
-                  fmt::format("{0} {1}, {0} {2}", type, size, sign));
-  }
-  // `yes` where a < or > b; NaN goes to `no`.
-  std::string where(std::string_view word, std::string_view a, std::string_view b,
-                    std::string_view yes, std::string_view no) const {
-    const std::string condition = w.set("fcmp {} {} {}, {}", word, type, a, b);
-    return w.set("select {0} {1}, {2} {3}, {2} {4}", truth, condition, type, yes, no);
-  }
-  // The last coefficient belongs to the highest power.
-  std::string polynomial(std::string_view x, std::span<const std::string_view> coefficients) const {
-    std::string sum = constant(coefficients.back());
-    for (std::size_t i = coefficients.size() - 1; i-- > 0;)
-      sum = fma(sum, x, constant(coefficients[i]));
-    return sum;
-  }
-};
-
-// Whether AVX-512 has instructions for such vectors; longer ones are taken in parts of 16.
+// Whether AVX-512 has instructions for such vectors; longer ones are taken in parts.
 bool has_avx512(const Floats& f) {
+  const int most = f.wide ? 8 : 16;
   return f.w.target.family == VectorTarget::Family::x86 && f.w.target.vector_bytes == 64 &&
-         (f.lanes == 4 || f.lanes == 8 || f.lanes % 16 == 0) && f.lanes > 0;
+         f.lanes > 0 && (f.lanes == most / 4 || f.lanes == most / 2 || f.lanes % most == 0);
 }
 
 // An instruction of AVX-512 on one or two vectors, with what follows them in the call.
 std::string avx512(const Floats& f, std::string_view name, std::vector<std::string> in,
                    std::string_view immediate = {}) {
   LlvmWriter& w = f.w;
-  const int each = std::min(f.lanes, 16);
-  const std::string type = LlvmWriter::vector_of("float", each);
+  const int most = f.wide ? 8 : 16, each = std::min(f.lanes, most);
+  const std::string type = LlvmWriter::vector_of(f.scalar, each);
   auto lanes_from = [&](int first, int count, int from) {
     std::vector<std::string> order;
     for (int i = 0; i < count; ++i) order.push_back(fmt::format("i32 {}", from + first + i));
@@ -79,73 +37,123 @@ std::string avx512(const Floats& f, std::string_view name, std::vector<std::stri
                                                        f.type, x, lanes_from(first, each, 0));
       arguments += fmt::format("{} {}, ", type, part);
     }
-    arguments += fmt::format("{}{} zeroinitializer, {}", immediate, type,
-                             each == 16 ? "i16 -1, i32 4" : "i8 -1");
-    const std::string made =
-        w.call(type, fmt::format("llvm.x86.avx512.mask.{}.ps.{}", name, 32 * each), arguments);
+    arguments += fmt::format("{}{} zeroinitializer, {} -1{}", immediate, type,
+                             each == 16 ? "i16" : "i8", each == most ? ", i32 4" : "");
+    const std::string made = w.call(type,
+                                    fmt::format("llvm.x86.avx512.mask.{}.p{}.{}", name,
+                                                f.wide ? "d" : "s", (f.wide ? 64 : 32) * each),
+                                    arguments);
     if (first == 0)
       whole = made;
     else
-      whole = w.set("shufflevector {0} {1}, {2} {3}, {4}", LlvmWriter::vector_of("float", first),
+      whole = w.set("shufflevector {0} {1}, {2} {3}, {4}", LlvmWriter::vector_of(f.scalar, first),
                     whole, type, made, lanes_from(0, first + each, 0));
   }
   return whole;
 }
 
-constexpr std::string_view kOne = "0x3FF0000000000000", kTwo = "0x4000000000000000";
+constexpr std::string_view kOne = "0x3FF0000000000000";
 
-// x * 2^n for a whole n that may leave the range of floats: one instruction, or two steps.
-std::string scaled(const Floats& f, const std::string& x, const std::string& n,
-                   const std::string& magic_sum) {
-  LlvmWriter& w = f.w;
-  if (has_avx512(f)) return avx512(f, "scalef", {x, n});
-  const std::string bits = w.set("bitcast {} {} to {}", f.type, magic_sum, f.integers);
-  const std::string whole = f.bits("sub", bits, f.integer(0x4b400000));
-  const std::string half = f.bits("ashr", whole, f.integer(1));
-  auto power = [&](const std::string& exponent) {
-    const std::string field = f.bits("shl", f.bits("add", exponent, f.integer(127)), f.integer(23));
-    return w.set("bitcast {} {} to {}", f.integers, field, f.type);
-  };
-  return f.op("fmul", f.op("fmul", x, power(half)), power(f.bits("sub", whole, half)));
+// A whole number n, and the sum that its bits stand at the end of.
+struct Whole {
+  std::string n, sum;
+};
+
+// Adding 1.5 * 2^23 or 2^52 rounds to a whole number.
+double rounding_base(const Floats& f) { return 1.5 * f.step_base(); }
+
+// x * 2^n for an x near 1, where that is neither subnormal nor infinite: by an instruction, or by
+// adding to the exponent, of which a NaN does not come out as one.
+std::string scaled(const Floats& f, const std::string& x, const Whole& by) {
+  if (has_avx512(f)) return avx512(f, "scalef", {x, by.n});
+  const std::string n = f.bits("shl", f.as_bits(by.sum), f.integer(f.wide ? 52 : 23));
+  return f.as_float(f.bits("add", f.as_bits(x), n));
 }
 
-// e^x for x between -105 and 90: 2^n * e^r with |r| <= ln 2 / 2.
-std::string exp_in_range(const Floats& f, const std::string& x) {
-  // Adding 1.5 * 2^23 rounds to a whole number.
-  const std::string magic = f.constant("0x4168000000000000");
-  const std::string sum = f.fma(x, f.constant("0x3FF7154760000000"), magic);
-  const std::string n = f.op("fsub", sum, magic);
-  const std::string rough = f.fma(n, f.constant("0xBFE62E4300000000"), x);
-  const std::string r = f.fma(n, f.constant("0x3E205C6100000000"), rough);
-  constexpr std::string_view powers[] = {kOne,
+struct ExpParts {
+  std::string of_rest;  // e^r with |r| <= ln 2 / 2
+  Whole power;
+};
+
+// e^x = e^r * 2^n.
+ExpParts exp_parts(const Floats& f, const std::string& x) {
+  const std::string base = f.number(rounding_base(f));
+  const std::string sum = f.fma(x, f.number(1.4426950408889634), base);
+  const std::string n = f.op("fsub", sum, base);
+  const std::string rough =
+      f.fma(n, f.constant(f.wide ? "0xBFE62E42FEFA3800" : "0xBFE62E4300000000"), x);
+  const std::string r =
+      f.fma(n, f.constant(f.wide ? "0xBD2EF35793C76730" : "0x3E205C6100000000"), rough);
+  constexpr std::string_view narrow[] = {kOne,
                                          kOne,
                                          "0x3FDFFFFFC0000000",
                                          "0x3FC5554900000000",
                                          "0x3FA5558A60000000",
                                          "0x3F8123AEA0000000",
                                          "0x3F56A59FA0000000"};
-  return scaled(f, f.polynomial(r, powers), n, sum);
+  constexpr std::string_view wide[] = {kOne,
+                                       kOne,
+                                       "0x3FE0000000000000",
+                                       "0x3FC5555555555555",
+                                       "0x3FA5555555555555",
+                                       "0x3F81111111111111",
+                                       "0x3F56C16C16C16C17",
+                                       "0x3F2A01A01A01A01A",
+                                       "0x3EFA01A01A01A01A",
+                                       "0x3EC71DE3A556C734",
+                                       "0x3E927E4FB7789F5C",
+                                       "0x3E5AE64567F544E4",
+                                       "0x3E21EED8EFF8D898",
+                                       "0x3DE6124613A86D09"};
+  return {f.wide ? f.polynomial(r, wide) : f.polynomial(r, narrow), {n, sum}};
 }
 
-std::string exp_of(const Floats& f, const std::string& x) {
+// e^x, where that is neither 0 nor subnormal.
+std::string exp_in_range(const Floats& f, const std::string& x) {
+  const ExpParts e = exp_parts(f, x);
+  return scaled(f, e.of_rest, e.power);
+}
+
+std::string exp_of(const Floats& f, const std::string& x, Sign sign) {
+  // A subnormal number counts as 0, and so do others next to it: the upper bits of the exponent.
+  const std::string upper =
+      f.bits("and", f.as_bits(x), f.integer(f.wide ? 0x6000000000000000 : 0x60000000));
+  const std::string seen = f.pick(f.compare("eq", upper, f.integer(0)), f.number(0), x);
   // Beyond these the result is infinite or 0; a NaN stays.
-  const std::string most = f.constant("0x4056800000000000"),
-                    least = f.constant("0xC05A400000000000");
-  const std::string below = f.where("ogt", x, most, most, x);
-  return exp_in_range(f, f.where("olt", below, least, least, below));
+  const std::string most = f.constant(f.wide ? "0x40862E42FEFA39EF" : "0x40562E42E0000000");
+  std::string held = seen;
+  if (sign == Sign::any)
+    held = has_avx512(f) ? f.at_most(seen, f.of_width(90, 711))
+                         : f.where("ogt", seen, most, most, seen);
+  held = f.at_least(held, f.of_width(-104, -746));
+  ExpParts e = exp_parts(f, held);
+  // What ends as 0 or as a subnormal number is counted in smallest steps.
+  const std::string low = f.w.set("fcmp olt {} {}, {}", f.type, held,
+                                  f.constant(f.wide ? "0xC086232BDD7ABCD2" : "0xC055D589E0000000"));
+  const std::string up = f.number(f.smallest());
+  for (std::string* part : {&e.power.n, &e.power.sum})
+    *part = f.pick(low, f.op("fadd", *part, up), *part);
+  const std::string y = scaled(f, e.of_rest, e.power);
+  const std::string finite = f.as_float(f.pick_bits(low, f.bits_from_steps(y), f.as_bits(y)));
+  if (has_avx512(f)) return finite;
+  return f.where("ole", seen, most, finite, f.op("fadd", seen, f.number(INFINITY)));
 }
 
-// Near 0 an odd polynomial, else 1 - 2 / (e^2x + 1).
+// Next to 0 it is x, near 0 an odd polynomial, else 1 - 2 / (e^2x + 1).
 std::string tanh_of(const Floats& f, const std::string& x) {
   constexpr std::string_view powers[] = {
       "0xBFD55554E0000000", "0x3FC110F380000000", "0xBFAB9CA4E0000000", "0x3F962F1CA0000000",
       "0xBF80ED7AA0000000", "0x3F6529D640000000", "0xBF3DDD8C40000000"};
-  const std::string size = f.abs(x), square = f.op("fmul", x, x), one = f.constant(kOne);
+  const std::string all = f.magnitude(x), next = f.below(all, 0x1p-13), one = f.number(1);
+  const std::string size = f.pick(next, f.number(0), f.as_float(all));
+  const std::string square = f.op("fmul", size, size);
   const std::string near = f.fma(f.op("fmul", size, square), f.polynomial(square, powers), size);
-  const std::string e = exp_of(f, f.op("fadd", size, size));
-  const std::string rest = f.op("fdiv", f.constant(kTwo), f.op("fadd", e, one));
+  const std::string held = f.where("ogt", size, f.number(10), f.number(10), size);
+  const std::string e = exp_in_range(f, f.op("fadd", held, held));
+  const std::string rest = f.op("fdiv", f.number(2), f.op("fadd", e, one));
   const std::string far = f.op("fsub", one, rest);
-  return f.with_sign(f.where("olt", size, f.constant("0x3FECCCCCC0000000"), near, far), x);
+  const std::string there = f.where("oge", size, f.constant("0x3FECCCCCC0000000"), far, near);
+  return f.pick(next, x, f.with_sign(there, x));
 }
 
 // Near 0 an odd polynomial, else 1 - e^q(x) with q = log(erfc) as a polynomial; from 3.95 on it is
@@ -157,13 +165,18 @@ std::string erf_of(const Floats& f, const std::string& x) {
   constexpr std::string_view exponent[] = {
       "0x3F26E6B440000000", "0xBFF2127E80000000", "0xBFE4445F60000000", "0xBFBBB84E40000000",
       "0x3F99B91DC0000000", "0xBF71161620000000", "0x3F3C7ACA80000000", "0xBEF6219F40000000"};
-  const std::string size = f.abs(x), square = f.op("fmul", x, x);
-  const std::string near = f.fma(size, f.polynomial(square, odd), size);
+  const std::string all = f.magnitude(x), subnormal = f.is_subnormal(all);
+  // Whose square is no subnormal number.
+  const std::string size = f.pick(f.below(all, 0x1p-20), f.number(0), f.as_float(all));
+  const std::string square = f.op("fmul", size, size);
+  const std::string base = f.pick(subnormal, f.steps(all), f.as_float(all));
+  const std::string sum = f.fma(base, f.polynomial(square, odd), base);
+  const std::string near = f.pick(subnormal, f.from_any_steps(sum), sum);
   const std::string most = f.constant("0x400F9999A0000000");
   const std::string held = f.where("ogt", size, most, most, size);
   const std::string rest = exp_in_range(f, f.polynomial(held, exponent));
-  const std::string far = f.op("fsub", f.constant(kOne), rest);
-  return f.with_sign(f.where("olt", size, f.constant("0x3FF0000000000000"), near, far), x);
+  const std::string far = f.op("fsub", f.number(1), rest);
+  return f.with_sign(f.where("oge", size, f.number(1), far, near), x);
 }
 
 // log (1 + r) + e * log 2 for r from -1/4 to 1/2.
@@ -184,46 +197,47 @@ std::string log_from(const Floats& f, const std::string& r, const std::string& e
 }
 
 // x = m * 2^e with m from 3/4 to 3/2.
-std::string log_of(const Floats& f, const std::string& x) {
-  const std::string one = f.constant(kOne);
+std::string log_of(const Floats& f, const std::string& given) {
+  const std::string one = f.number(1), zero = f.number(0), infinite = f.number(INFINITY);
+  const std::string all = f.magnitude(given), subnormal = f.is_subnormal(all);
+  // Those below 0 stay below it.
+  const std::string x = f.pick(subnormal, f.steps(f.as_bits(given)), given);
   if (has_avx512(f)) {
     // The mantissa in that range, NaN below 0; the exponent of it tells what x's own lacks.
     const std::string m = avx512(f, "getmant", {x}, "i32 11, ");
-    const std::string e = f.op("fsub", avx512(f, "getexp", {x}), avx512(f, "getexp", {m}));
+    const std::string part = f.op("fsub", avx512(f, "getexp", {x}), avx512(f, "getexp", {m}));
+    const std::string e = f.pick(subnormal, f.op("fadd", part, f.number(-f.smallest())), part);
     const std::string sum = log_from(f, f.op("fsub", m, one), e);
     // Of 0 and infinity the exponent is the result.
-    return f.where("olt", f.abs(e), f.constant("0x7FF0000000000000"), sum, e);
+    return f.where("olt", f.abs(e), infinite, sum, e);
   }
-  LlvmWriter& w = f.w;
-  // Denormal numbers are brought up by 2^23.
-  const std::string least = f.constant("0x3810000000000000"), zero = f.constant("0.0");
-  const std::string up = f.op("fmul", x, f.constant("0x4160000000000000"));
-  const std::string normal = f.where("olt", x, least, up, x);
-  const std::string raised = f.where("olt", x, least, f.constant("-23.0"), zero);
-  const std::string bits = w.set("bitcast {} {} to {}", f.type, normal, f.integers);
+  const std::string bits = f.as_bits(x);
   const std::string whole =
       f.bits("ashr", f.bits("sub", bits, f.integer(0x3f400000)), f.integer(23));
-  const std::string field = f.bits("sub", bits, f.bits("shl", whole, f.integer(23)));
-  const std::string m = w.set("bitcast {} {} to {}", f.integers, field, f.type);
-  const std::string steps = w.set("sitofp {} {} to {}", f.integers, whole, f.type);
+  const std::string m = f.as_float(f.bits("sub", bits, f.bits("shl", whole, f.integer(23))));
+  const std::string steps = f.w.set("sitofp {} {} to {}", f.integers, whole, f.type);
+  const std::string raised = f.pick(subnormal, f.number(-f.smallest()), zero);
   const std::string sum = log_from(f, f.op("fsub", m, one), f.op("fadd", steps, raised));
-  const std::string infinite = f.constant("0x7FF0000000000000");
-  const std::string low =
-      f.where("oeq", x, zero, f.constant("0xFFF0000000000000"), f.constant("0x7FF8000000000000"));
+  const std::string low = f.where("oeq", x, zero, f.number(-INFINITY), f.number(NAN));
   return f.where("ogt", x, zero, f.where("olt", x, infinite, sum, x), low);
 }
 
 }  // namespace
 
+std::string emit_exp(LlvmWriter& writer, const LlvmValue& x, Sign sign) {
+  return exp_of(Floats{writer, x.lanes, x.type == DType::f64}, x.text, sign);
+}
+
 bool has_inline_form(const LlvmWriter& writer, ScalarOp op, const LlvmValue& x) {
-  return writer.target.family != VectorTarget::Family::generic && x.type != DType::f64 &&
-         (op == ScalarOp::exp || op == ScalarOp::tanh || op == ScalarOp::erf ||
-          op == ScalarOp::log);
+  if (writer.target.family == VectorTarget::Family::generic) return false;
+  return op == ScalarOp::exp ||
+         (x.type != DType::f64 &&
+          (op == ScalarOp::tanh || op == ScalarOp::erf || op == ScalarOp::log));
 }
 
 std::string emit_inline(LlvmWriter& writer, ScalarOp op, const LlvmValue& x) {
-  const Floats f{writer, x.lanes};
-  if (op == ScalarOp::exp) return exp_of(f, x.text);
+  const Floats f{writer, x.lanes, x.type == DType::f64};
+  if (op == ScalarOp::exp) return exp_of(f, x.text, Sign::any);
   if (op == ScalarOp::log) return log_of(f, x.text);
   return op == ScalarOp::tanh ? tanh_of(f, x.text) : erf_of(f, x.text);
 }

@@ -5,7 +5,11 @@
 
 namespace heddle {
 
+// What is known of an argument.
+enum class Sign : std::uint8_t { any, not_positive };
+
 bool has_inline_form(const LlvmWriter& writer, ScalarOp op, const LlvmValue& x);
 std::string emit_inline(LlvmWriter& writer, ScalarOp op, const LlvmValue& x);
+std::string emit_exp(LlvmWriter& writer, const LlvmValue& x, Sign sign);
 
 }  // namespace heddle

@@ -1,4 +1,6 @@
 // Functions of mathematics: SLEEF's, at most 1 ulp off, as wide as the target has them.
+#include "kernel/emit_llvm_floats.h"
+#include "kernel/emit_llvm_guard.h"
 #include "kernel/emit_llvm_inline.h"
 #include "kernel/emit_llvm_ops.h"
 
@@ -108,8 +110,7 @@ std::string lane_by_lane(LlvmWriter& w, std::string_view function, Values in) {
   return result;
 }
 
-std::string function_value(LlvmWriter& w, ScalarOp op, Values in) {
-  if (has_inline_form(w, op, in[0])) return emit_inline(w, op, in[0]);
+std::string library_value(LlvmWriter& w, ScalarOp op, Values in) {
   const bool wide = in[0].type == DType::f64,
              plain = w.target.family == VectorTarget::Family::generic;
   const std::string_view scalar = LlvmWriter::scalar_type(in[0].type), name = sleef_name(op);
@@ -133,6 +134,11 @@ std::string function_value(LlvmWriter& w, ScalarOp op, Values in) {
   return joined(w, std::move(parts), scalar, each, lanes);
 }
 
+std::string function_value(LlvmWriter& w, ScalarOp op, Values in) {
+  if (has_inline_form(w, op, in[0])) return emit_inline(w, op, in[0]);
+  return guarded(w, op, in, [&](Values safe) { return library_value(w, op, safe); });
+}
+
 LlvmValue with_text(const LlvmValue& model, std::string text) {
   LlvmValue value = model;
   value.text = std::move(text);
@@ -140,18 +146,22 @@ LlvmValue with_text(const LlvmValue& model, std::string text) {
 }
 
 // 1 / (1 + e^-x), or below 0 the same as e^x / (1 + e^x): no step overflows, so that even results
-// next to 0 are right.
-std::string logistic(LlvmWriter& w, const LlvmValue& x, std::string_view ones) {
-  const std::string type = LlvmWriter::type_of(x);
-  const std::string suffix = LlvmWriter::suffix(LlvmWriter::scalar_type(x.type), x.lanes);
-  const std::string size = w.call(type, "llvm.fabs." + suffix, type + " " + x.text);
-  const LlvmValue minus = with_text(x, w.set("fneg {} {}", type, size));
-  const std::string e = function_value(w, ScalarOp::exp, std::array{minus});
-  const std::string same = w.set("fcmp oeq {} {}, {}", type, size, x.text);
-  const std::string over = w.set("select {0} {1}, {2} {3}, {2} {4}",
-                                 LlvmWriter::vector_of("i1", x.lanes), same, type, ones, e);
-  const std::string under = w.set("fadd {}{} {}, {}", float_flags(w), type, ones, e);
-  return w.set("fdiv {}{} {}, {}", float_flags(w), type, over, under);
+// next to 0 are right. Where 1 + e is 1 the result is e or 1, and e may be a subnormal number.
+std::string logistic(LlvmWriter& w, const LlvmValue& x) {
+  const Floats f{w, x.lanes, x.type == DType::f64};
+  const LlvmValue minus = with_text(x, w.set("fneg {} {}", f.type, f.abs(x.text)));
+  const std::string e = has_inline_form(w, ScalarOp::exp, x)
+                            ? emit_exp(w, minus, Sign::not_positive)
+                            : function_value(w, ScalarOp::exp, std::array{minus});
+  // Unsigned, so that a NaN is not below, whatever its sign.
+  const std::string tail =
+      f.compare("ult", f.as_bits(e), f.integer(f.bits_of_number(f.of_width(0x1p-25, 0x1p-54))));
+  const std::string held = f.pick(tail, f.number(0), e);
+  const std::string negative = f.compare("slt", f.as_bits(x.text), f.integer(0));
+  const std::string over = f.pick(negative, held, f.number(1));
+  const std::string under = w.set("fadd {}{} {}, {}", float_flags(w), f.type, f.number(1), held);
+  const std::string there = w.set("fdiv {}{} {}, {}", float_flags(w), f.type, over, under);
+  return f.pick(w.set("and {} {}, {}", f.truth, tail, negative), e, there);
 }
 
 LlvmValue emit_unrounded(LlvmWriter& w, ScalarOp op, Values in) {
@@ -162,14 +172,18 @@ LlvmValue emit_unrounded(LlvmWriter& w, ScalarOp op, Values in) {
   auto inverse = [&](std::string_view of) {
     return w.set("fdiv {}{} {}, {}", float_flags(w), type, ones, of);
   };
+  const auto root = [&](Values safe) {
+    const std::string suffix = LlvmWriter::suffix(LlvmWriter::scalar_type(x.type), x.lanes);
+    return w.call(type, "llvm.sqrt." + suffix, type + " " + safe[0].text,
+                  op == ScalarOp::rsqrt ? float_flags(w) : "");
+  };
   switch (op) {
-    case ScalarOp::rsqrt: {
-      const std::string suffix = LlvmWriter::suffix(LlvmWriter::scalar_type(x.type), x.lanes);
-      return with_text(
-          x, inverse(w.call(type, "llvm.sqrt." + suffix, type + " " + x.text, float_flags(w))));
-    }
+    case ScalarOp::sqrt:
+      return with_text(x, guarded(w, op, in, root));
+    case ScalarOp::rsqrt:
+      return with_text(x, guarded(w, op, in, [&](Values safe) { return inverse(root(safe)); }));
     case ScalarOp::logistic:
-      return with_text(x, logistic(w, x, ones));
+      return with_text(x, logistic(w, x));
     case ScalarOp::remainder:  // exact, by the C library
       return with_text(x, w.set("frem {} {}, {}", type, x.text, in[1].text));
     default:

@@ -100,8 +100,6 @@ LlvmValue emit_float_op(LlvmWriter& w, ScalarOp op, Values in) {
       return intrinsic(w, "roundeven", in);
     case ScalarOp::round_away:
       return round_away(w, in[0]);
-    case ScalarOp::sqrt:
-      return rounded(w, intrinsic(w, "sqrt", in));
     case ScalarOp::add:
       return float_binary(w, "fadd", in);
     case ScalarOp::subtract:

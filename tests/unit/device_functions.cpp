@@ -1,0 +1,201 @@
+// Functions of mathematics over all of their range: next to the truth, and without a step that
+// meets a subnormal number, which costs some processors a hundred times as much as any other.
+#include <cmath>
+
+#include "device_run.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace heddle {
+namespace {
+
+using Real = long double;
+
+struct Row {
+  ScalarOp op;
+  Real (*truth)(Real);
+  int ulps;  // at most
+};
+
+const Row kRows[] = {
+    {ScalarOp::exp, [](Real x) { return std::exp(x); }, 1},
+    {ScalarOp::expm1, [](Real x) { return std::expm1(x); }, 1},
+    {ScalarOp::log, [](Real x) { return std::log(x); }, 1},
+    {ScalarOp::log1p, [](Real x) { return std::log1p(x); }, 1},
+    {ScalarOp::logistic,
+     [](Real x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }, 3},
+    {ScalarOp::tanh, [](Real x) { return std::tanh(x); }, 1},
+    {ScalarOp::erf, [](Real x) { return std::erf(x); }, 1},
+    {ScalarOp::sin, [](Real x) { return std::sin(x); }, 1},
+    {ScalarOp::cos, [](Real x) { return std::cos(x); }, 1},
+    {ScalarOp::tan, [](Real x) { return std::tan(x); }, 1},
+    {ScalarOp::sqrt, [](Real x) { return std::sqrt(x); }, 1},  // the truth is rounded twice
+    {ScalarOp::rsqrt, [](Real x) { return 1 / std::sqrt(x); }, 1},
+    {ScalarOp::cbrt, [](Real x) { return std::cbrt(x); }, 1},
+};
+
+// A function of one or two arguments as machine code.
+template <typename T>
+struct Function {
+  Kernel kernel = named_kernel("function");
+  std::vector<std::uint32_t> in;
+  std::uint32_t out = 0;
+  std::shared_ptr<const CpuKernel> code;
+
+  Function(ScalarOp op, std::size_t n, int vector_bytes, int arguments = 1) {
+    const auto count = static_cast<std::int64_t>(n);
+    for (int i = 0; i < arguments; ++i)
+      in.push_back(add_buffer(kernel, Reach::input, dtype_of<T>(), count));
+    out = add_buffer(kernel, Reach::output, dtype_of<T>(), count);
+    StageWriter s(kernel, {{count, -1}});
+    const NodeId at = s.loop(0), first = s.load(in[0], at);
+    s.store(out, at, arguments == 1 ? s.op(op, first) : s.op(op, first, s.load(in[1], at)));
+    kernel.phases.emplace_back().stages.push_back(s.stage);
+    code = test_jit(vector_bytes).compile(kernel).value();
+  }
+
+  std::vector<T> operator()(const std::vector<std::vector<T>>& values) const {
+    KernelData data(kernel);
+    for (std::size_t i = 0; i < in.size(); ++i) data.set(in[i], values[i]);
+    run_compiled(*code, kernel, data);
+    return data.get<T>(out);
+  }
+};
+
+// Every binade of both signs several times, with zeros, infinities and NaN.
+template <typename T>
+std::vector<T> everywhere() {
+  using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  constexpr std::size_t n = 1 << 15;
+  constexpr Word step = static_cast<Word>(~Word{0}) / n;
+  std::vector<T> values;
+  for (std::size_t i = 0; i < n; ++i)
+    values.push_back(std::bit_cast<T>(static_cast<Word>(i * step + i * 97 % step)));
+  for (double v : {0.0, -0.0, double(INFINITY), -double(INFINITY), double(NAN)})
+    values.push_back(static_cast<T>(v));
+  // Where exponentials end, each way, and the last of the subnormal numbers.
+  for (int i = 0; i < 4000; ++i) values.push_back(static_cast<T>(-760 + 0.38 * i));
+  for (int i = 0; i < 4000; ++i) values.push_back(static_cast<T>(-106 + 0.01 * i));
+  for (int i = 0; i < 100; ++i)
+    values.push_back(std::numeric_limits<T>::denorm_min() * static_cast<T>(i - 50));
+  while (values.size() % 64 != 0) values.push_back(1);
+  return values;
+}
+
+// Bases that are not subnormal, with exponents of all sizes, and with those that lead to both sides
+// of the smallest numbers; not to the last normal one, where either way will do.
+template <typename T>
+struct Powers {
+  std::vector<T> x, y;
+  Powers() {
+    using Limits = std::numeric_limits<T>;
+    const double last = Limits::min_exponent - 1;  // 2^last is the smallest normal number
+    const std::vector<T> all = everywhere<T>();
+    for (std::size_t i = 0; i + 1 < all.size(); i += 3) {
+      add(all[i], all[(i * 7) % all.size()]);
+      const double slope = std::log2(std::abs(static_cast<double>(all[i])));
+      for (double wanted : {last * 0.9, last - 1.5, last - 12, last - Limits::digits, last * 3})
+        add(all[i], static_cast<T>(wanted / slope));
+      for (int whole : {-3, -2, -1, 0, 1, 2, 3, 8, 101}) add(all[i], static_cast<T>(whole));
+    }
+    while (x.size() % 256 != 0) add(1, 1);
+  }
+
+ private:
+  void add(T base, T exponent) {
+    const double size = std::abs(static_cast<double>(base));
+    const double end = static_cast<double>(exponent) * std::log2(size);
+    const double last = std::numeric_limits<T>::min_exponent - 1;
+    if (size != 0 && size < static_cast<double>(std::numeric_limits<T>::min())) return;
+    if (std::abs(end - last) < std::abs(last) * 5e-4) return;
+    x.push_back(base);
+    y.push_back(exponent);
+  }
+};
+
+template <typename T>
+void expect_next_to_the_truth(int vector_bytes) {
+  const std::vector<T> in = everywhere<T>();
+  for (const Row& row : kRows) {
+    const Function<T> function(row.op, in.size(), vector_bytes);
+    const std::vector<T> out = function({in});
+    for (std::size_t i = 0; i < out.size(); ++i)
+      ASSERT_LE(distance(out[i], static_cast<T>(row.truth(in[i]))), row.ulps)
+          << name(row.op) << " of " << in[i] << " is " << out[i] << ", by vectors of "
+          << vector_bytes;
+  }
+  const Powers<T> powers;
+  const Function<T> power(ScalarOp::power, powers.x.size(), vector_bytes, 2);
+  const std::vector<T> out = power({powers.x, powers.y});
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const T truth = static_cast<T>(std::pow(Real{powers.x[i]}, Real{powers.y[i]}));
+    // SLEEF takes the very largest for infinite.
+    if (std::isfinite(truth) && std::abs(truth) > std::numeric_limits<T>::max() / 2) continue;
+    ASSERT_LE(distance(out[i], truth), 1)
+        << powers.x[i] << " to the power of " << powers.y[i] << " is " << out[i] << " instead of "
+        << truth << ", by vectors of " << vector_bytes;
+    ASSERT_TRUE(std::isnan(truth) || std::signbit(out[i]) == std::signbit(truth))
+        << powers.x[i] << " to the power of " << powers.y[i];
+  }
+}
+
+TEST(DeviceFunctions, AreNextToTheTruthInF32) {
+  HEDDLE_NEEDS_LLVM();
+  for (int vector_bytes : {64, 32}) expect_next_to_the_truth<float>(vector_bytes);
+}
+
+TEST(DeviceFunctions, AreNextToTheTruthInF64) {
+  HEDDLE_NEEDS_LLVM();
+  for (int vector_bytes : {64, 32}) expect_next_to_the_truth<double>(vector_bytes);
+}
+
+#if defined(__x86_64__)
+
+// The processor notes whether an operand or a result was subnormal.
+constexpr unsigned kSubnormalOperand = 1U << 1, kUnderflow = 1U << 4;
+
+template <typename T>
+void expect_no_subnormal_step(ScalarOp op, const std::vector<std::vector<T>>& in,
+                              int vector_bytes) {
+  constexpr std::size_t n = 256;
+  const Function<T> function(op, n, vector_bytes, static_cast<int>(in.size()));
+  KernelData data(function.kernel);
+  for (std::size_t first = 0; first + n <= in[0].size(); first += n) {
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const auto begin = in[i].begin() + static_cast<std::ptrdiff_t>(first);
+      data.set(function.in[i], std::vector<T>(begin, begin + n));
+    }
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(before & ~(kSubnormalOperand | kUnderflow));
+    run_compiled(*function.code, function.kernel, data);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    ASSERT_EQ(after & (kSubnormalOperand | kUnderflow), 0U)
+        << name(op) << " of " << in[0][first] << " to " << in[0][first + n - 1]
+        << ", by vectors of " << vector_bytes;
+  }
+}
+
+template <typename T>
+void expect_no_subnormal_steps(int vector_bytes) {
+  for (const Row& row : kRows) expect_no_subnormal_step<T>(row.op, {everywhere<T>()}, vector_bytes);
+  Powers<T> powers;
+  expect_no_subnormal_step<T>(ScalarOp::power, {powers.x, powers.y}, vector_bytes);
+}
+
+TEST(DeviceFunctions, MeetNoSubnormalNumberInF32) {
+  HEDDLE_NEEDS_LLVM();
+  for (int vector_bytes : {64, 32}) expect_no_subnormal_steps<float>(vector_bytes);
+}
+
+TEST(DeviceFunctions, MeetNoSubnormalNumberInF64) {
+  HEDDLE_NEEDS_LLVM();
+  for (int vector_bytes : {64, 32}) expect_no_subnormal_steps<double>(vector_bytes);
+}
+
+#endif
+
+}  // namespace
+}  // namespace heddle
