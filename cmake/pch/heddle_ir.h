@@ -1,0 +1,6 @@
+// Headers that nearly every file about programs needs; precompiled.
+#pragma once
+
+#include "heddle/op.h"
+#include "heddle/plan.h"
+#include "heddle_base.h"
