@@ -52,7 +52,7 @@ endif()
 #   tool  the command line
 #   exe   programs without more; test  GoogleTest; property  RapidCheck as well
 function(heddle_pch TARGET KIND)
-  target_link_libraries(${TARGET} PRIVATE heddle_options)
+  target_link_libraries(${TARGET} PRIVATE $<BUILD_INTERFACE:heddle_options>)
   if(NOT HEDDLE_PCH)
     return()
   endif()
