@@ -2,5 +2,4 @@
 #pragma once
 
 #include "heddle/op.h"
-#include "heddle/plan.h"
 #include "heddle_base.h"
