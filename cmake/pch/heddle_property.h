@@ -1,6 +1,6 @@
 // Headers that nearly every property needs; precompiled.
 #pragma once
 
-#include <rapidcheck/gtest.h>
-
 #include "heddle_test.h"
+// After GoogleTest, which it needs.
+#include <rapidcheck/gtest.h>
