@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
@@ -17,6 +18,7 @@
 
 #include "commands.h"
 #include "heddle/error.h"
+#include "source_line.h"
 
 namespace heddle::cli {
 namespace {
@@ -48,6 +50,8 @@ int terminal_columns() {
 std::string short_number(double value) {
   return value < 9.95 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
 }
+
+std::atomic<bool> wrote_stdout = false;
 
 // 0, or the error number.
 int write_all(int stream, std::string_view text) noexcept {
@@ -160,7 +164,10 @@ std::string shortened(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, end)) + std::string(std::min<std::size_t>(columns, 3), '.');
 }
 
+bool has_written_stdout() { return wrote_stdout; }
+
 void write_stdout(std::string_view text) {
+  wrote_stdout = wrote_stdout || !text.empty();
   const int error = write_all(STDOUT_FILENO, text);
   if (error == EPIPE) throw Exit{kExitFailed};  // the reader has gone and needs no telling
   if (error != 0)
@@ -169,6 +176,13 @@ void write_stdout(std::string_view text) {
 }
 
 void write_stderr(std::string_view text) noexcept { (void)write_all(STDERR_FILENO, text); }
+
+nlohmann::ordered_json failure_json(const std::string& message, int status) {
+  nlohmann::ordered_json report = {{"error", message}};
+  if (std::string place = place_of(message); !place.empty()) report["where"] = std::move(place);
+  report["status"] = status;
+  return report;
+}
 
 void write_json(const nlohmann::ordered_json& report) {
   using Json = nlohmann::ordered_json;
