@@ -33,6 +33,9 @@ std::unique_ptr<Transport> connect_ranks(const RankRequest& request);
 // The text of every rank, for all of them; all call it together. Throws where a rank is lost.
 std::vector<std::string> gather_texts(Transport& ranks, const std::string& mine);
 
+// The largest number that a rank has, for all of them; all call it together.
+std::int32_t largest_of(Transport& ranks, std::int32_t mine);
+
 // Ranks that take parts of whole arguments must have read the same ones: throws where not, naming
 // the ranks and an argument that differs. All call it together. `sources` is what each was told to
 // read.
