@@ -44,8 +44,8 @@ Compiled compile_file(const CompileRequest& request) {
   const auto wanted = std::ranges::find_if(
       programs, [&](const Program& p) { return p.find_function(request.entry) != nullptr; });
   if (wanted == programs.end())
-    throw Error(fmt::format("{} has no function @{}: choose one with --entry", request.file,
-                            request.entry));
+    throw Error(fmt::format("{}: choose one with --entry",
+                            no_function(programs, request.file, request.entry).what()));
   done.read_seconds = since(start);
   CompileOptions options;
   options.entry = request.entry;

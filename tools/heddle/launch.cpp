@@ -30,7 +30,7 @@ constexpr int kMostRanks = 1024;
 // What ranks have to end by themselves after one has failed; then they are told to, then forced.
 constexpr std::chrono::milliseconds kGrace{1500}, kForce{500}, kLook{50};
 
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupted = 0, interrupts = 0;
 
 struct LaunchRequest {
   int ranks = 2;
@@ -202,7 +202,19 @@ class Launch {
     if (all_ended() && !ended_at_) ended_at_ = Clock::now();
   }
 
+  // A run that saves is told once, and has the time to finish a step and save it; being told again
+  // is for the impatient.
+  bool leaves_time_to_save() {
+    if (interrupts != 1 || !saves_ || failed_at_) return false;
+    if (!told_to_save_)
+      for (const Rank& rank : ranks_)
+        if (!rank.ended) ::kill(rank.pid, SIGTERM);
+    told_to_save_ = true;
+    return true;
+  }
+
   void end_the_rest() {
+    if (leaves_time_to_save()) return;
     if (interrupted != 0 && !failed_at_) failed_at_ = Clock::now() - kGrace;
     if (!failed_at_) return;
     const auto since = Clock::now() - *failed_at_;
@@ -235,13 +247,21 @@ class Launch {
   std::unique_ptr<comm::Board> board_;
   std::vector<Rank> ranks_;
   std::vector<Stream> streams_;
+  // Such a run ends in order where it is told to.
+  const bool saves_ = std::ranges::any_of(request_.command, [](const std::string& word) {
+    return word == "--save" || word.starts_with("--save=");
+  });
+  bool told_to_save_ = false;
   int first_ = -1;  // that failed
   std::optional<Clock::time_point> failed_at_, ended_at_;
 };
 
 void launch(const LaunchRequest& request) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    const auto before = std::signal(number, [](int which) { interrupted = which; });
+    const auto before = std::signal(number, [](int which) {
+      interrupted = which;
+      interrupts = interrupts + 1;
+    });
     if (number == SIGHUP && before == SIG_IGN) std::signal(number, SIG_IGN);  // nohup
   }
   LaunchRequest exact = request;
@@ -261,7 +281,14 @@ void add_launch(CLI::App& app) {
   command->add_option("-n,--ranks", request->ranks, "How many")
       ->check(CLI::Range(1, kMostRanks))
       ->capture_default_str();
-  command->add_option("COMMAND", request->command, "What each rank runs, behind --")->required();
+  command
+      ->add_option("COMMAND", request->command,
+                   "What each rank runs: run ..., heddle run ..., or any program")
+      ->required();
+  command->footer(
+      "What follows the options of launch is the command; -- may stand between them. A first word\n"
+      "that is a command of heddle stands for heddle and that command, unless -- is before it:\n"
+      "  heddle launch -n 4 run step.mlir --mesh dp=2,tp=2");
   command->callback([request] { launch(*request); });
 }
 

@@ -11,6 +11,7 @@
 #include "compile/device_memory.h"
 #include "heddle/op.h"
 #include "heddle/stablehlo.h"
+#include "heddle/value_names.h"
 #include "mesh_request.h"
 #include "plan_pictures.h"
 #include "program_commands.h"
@@ -94,23 +95,47 @@ Totals totals_of(const SpmdFunction& f) {
   return totals;
 }
 
-std::string boundary(const SpmdFunction& f, const Mesh& mesh, bool all) {
-  constexpr std::size_t kMostShown = 40;
-  std::string text;
-  auto rows = [&](std::string_view word, const std::vector<Type>& types,
-                  const std::vector<Split>& splits) {
+// One row of a table per argument or result.
+struct BoundaryRow {
+  std::string number, name, type, split, part;
+};
+
+std::string boundary(const SpmdFunction& f, const Function* logical, const Mesh& mesh, bool all) {
+  constexpr std::size_t kMostShown = 40, kMostName = 32;
+  std::vector<BoundaryRow> rows;
+  std::vector<std::pair<std::size_t, std::size_t>> left_out;  // before which row, and how many
+  const auto add = [&](bool is_result, const std::vector<Type>& types,
+                       const std::vector<Split>& splits) {
     for (std::size_t i = 0; i < types.size(); ++i) {
       if (!all && i == kMostShown) {
-        text += fmt::format("  ... and {} more ({} shows all)\n", types.size() - i, "--explain");
+        left_out.emplace_back(rows.size(), types.size() - i);
         break;
       }
-      text += fmt::format("  {:<9} {:<28} {:<32} {} each\n", fmt::format("{}{}", word, i),
-                          types[i].str(), text_of(splits[i], mesh),
-                          types[i].is_tensor() ? local_type(types[i], splits[i]).str() : "");
+      std::string name;
+      if (logical != nullptr)
+        name = is_result ? result_name(*logical, i) : argument_name(*logical, i);
+      rows.push_back({fmt::format("{}{}", is_result ? "result" : "arg", i), end_of(name, kMostName),
+                      types[i].str(), text_of(splits[i], mesh),
+                      types[i].is_tensor() ? local_type(types[i], splits[i]).str() + " each" : ""});
     }
   };
-  rows("arg", f.argument_types, f.arguments);
-  rows("result", f.result_types, f.results);
+  add(false, f.argument_types, f.arguments);
+  add(true, f.result_types, f.results);
+  std::size_t names = 0, types = 0, splits = 0;
+  for (const BoundaryRow& row : rows) {
+    names = std::max(names, row.name.size() + (row.name.empty() ? 0 : 2));
+    types = std::max(types, row.type.size());
+    splits = std::max(splits, row.split.size());
+  }
+  std::string text;
+  for (std::size_t r = 0; r <= rows.size(); ++r) {
+    for (const auto& [before, count] : left_out)
+      if (before == r) text += fmt::format("  ... and {} more (--explain shows all)\n", count);
+    if (r == rows.size()) break;
+    const BoundaryRow& row = rows[r];
+    text += fmt::format("  {:<9} {:<{}}{:<{}}  {:<{}}  {}\n", row.number, row.name, names, row.type,
+                        types, row.split, splits, row.part);
+  }
   return text;
 }
 
@@ -118,12 +143,14 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
   std::string text;
   for (const SpmdFunction& f : spmd.functions) {
     if (f.mesh == kNone) {
-      text += fmt::format("@{} on one device: nothing says where its values lie\n", f.name);
+      text += fmt::format(
+          "@{} on one device: nothing says where its values lie; --mesh dp=2 names devices\n",
+          f.name);
       continue;
     }
     const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
     text += fmt::format("@{} on {} devices ({})\n", f.name, mesh.devices(), mesh.str());
-    text += boundary(f, mesh, request.explain);
+    text += boundary(f, spmd.logical.find_function(f.name), mesh, request.explain);
     if (request.explain)
       text += boundary_pictures(f, spmd.program, Style::of_stdout(request.report.plain));
     const Totals totals = totals_of(f);
@@ -174,14 +201,24 @@ void show_json(const Spmd& spmd, const Memories& memory) {
     const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
     one["mesh"] = mesh.str();
     one["devices"] = mesh.devices();
-    auto rows = [&](const std::vector<Type>& types, const std::vector<Split>& splits) {
+    const Function* const logical = spmd.logical.find_function(f.name);
+    auto rows = [&](bool is_result, const std::vector<Type>& types,
+                    const std::vector<Split>& splits) {
       auto list = nlohmann::ordered_json::array();
-      for (std::size_t i = 0; i < types.size(); ++i)
-        list.push_back({{"type", types[i].str()}, {"sharding", text_of(splits[i], mesh)}});
+      for (std::size_t i = 0; i < types.size(); ++i) {
+        nlohmann::ordered_json row;
+        std::string name;
+        if (logical != nullptr)
+          name = is_result ? result_name(*logical, i) : argument_name(*logical, i);
+        if (!name.empty()) row["name"] = std::move(name);
+        row["type"] = types[i].str();
+        row["sharding"] = text_of(splits[i], mesh);
+        list.push_back(std::move(row));
+      }
       return list;
     };
-    one["arguments"] = rows(f.argument_types, f.arguments);
-    one["results"] = rows(f.result_types, f.results);
+    one["arguments"] = rows(false, f.argument_types, f.arguments);
+    one["results"] = rows(true, f.result_types, f.results);
     one["argument_bytes"] = f.argument_bytes;
     one["result_bytes"] = f.result_bytes;
     one["peak_bytes"] = f.peak_bytes;
@@ -214,7 +251,7 @@ Spmd distributed(const Program& program, const PlanRequest& request) {
   const std::string entry = entry_of(program, request.entry);
   const Function* function = program.find_function(entry);
   if (function == nullptr && !request.entry.empty())
-    throw Error(fmt::format("{} has no function {}", request.file, request.entry));
+    throw no_function({program}, request.file, request.entry);
   Target target = target_of(request.mesh, entry);
   if (request.carry.empty()) return of_option(distribute(program, target));
   if (function == nullptr)

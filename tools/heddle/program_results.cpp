@@ -5,10 +5,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "heddle/hash.h"
 #include "heddle/npy.h"
+#include "ir/eval/check.h"
 #include "ir/eval/scalar.h"
 #include "program_commands.h"
+#include "terminal.h"
 
 namespace heddle::cli {
 namespace {
@@ -30,6 +33,16 @@ double default_tolerance(DType dtype) {
       // Floats of a few bits; integers and truth values must be equal.
       return is_float(dtype) ? 1e-1 : 0;
   }
+}
+
+// What was allowed, and who said so.
+std::string tolerance_text(DType dtype, const Comparison& c, const Tolerance& asked) {
+  const std::string type(name(dtype));
+  if (!is_float(dtype) && !is_complex(dtype)) return type + " has to be equal";
+  const auto default_mark = [](bool given) { return given ? "" : " by default"; };
+  return fmt::format("{} may differ by atol + rtol * |expected|, with atol {:g}{} and rtol {:g}{}",
+                     type, c.atol, default_mark(asked.atol.has_value()), c.rtol,
+                     default_mark(asked.rtol.has_value()));
 }
 
 // How two elements differ: by how much, and whether it is too much.
@@ -104,6 +117,21 @@ nlohmann::ordered_json json_number(double value) {
   return fmt::format("{}", value);
 }
 
+// Lists in lists, as the shape is; complex numbers as text.
+nlohmann::ordered_json nested_json(const Array& array, std::size_t d, std::int64_t& flat) {
+  if (d == array.shape().size()) {
+    const std::int64_t at = flat++;
+    if (is_complex(array.dtype())) return element_text(array, at);
+    if (is_float(array.dtype())) return json_number(to_double(array, at));
+    if (is_integer(array.dtype())) return to_int64(array, at);
+    return to_bool(array, at);
+  }
+  auto list = nlohmann::ordered_json::array();
+  for (std::int64_t i = 0; i < array.shape()[d]; ++i)
+    list.push_back(nested_json(array, d + 1, flat));
+  return list;
+}
+
 std::string file_name(std::size_t index) { return fmt::format("out.{}", index); }
 
 bool is_one_file(const std::string& target) { return target.ends_with(".safetensors"); }
@@ -130,8 +158,8 @@ Comparison compare_arrays(const Array& actual, const Array& expected, const Tole
     c.complaint = fmt::format("{} instead of {}", actual.type().str(), expected.type().str());
     return c;
   }
-  const double rtol = tolerance.rtol.value_or(default_tolerance(actual.dtype()));
-  const double atol = tolerance.atol.value_or(default_tolerance(actual.dtype()));
+  const double rtol = c.rtol = tolerance.rtol.value_or(default_tolerance(actual.dtype()));
+  const double atol = c.atol = tolerance.atol.value_or(default_tolerance(actual.dtype()));
   std::int64_t worst = -1;
   double worst_size = -1;
   dispatch(actual.dtype(), [&](auto tag) {
@@ -151,7 +179,15 @@ Comparison compare_arrays(const Array& actual, const Array& expected, const Tole
                             element_text(expected, worst), place(actual.shape(), worst));
   if (!actual.shape().empty())
     c.complaint += fmt::format("; {} of {} elements are outside", c.outside, c.elements);
+  c.complaint += "\n  " + tolerance_text(actual.dtype(), c, tolerance);
   return c;
+}
+
+std::string end_of(const std::string& name, std::size_t columns) {
+  if (name.size() <= columns) return name;
+  std::size_t from = name.size() - columns + 3;
+  while (from < name.size() && (static_cast<unsigned char>(name[from]) & 0xc0) == 0x80) ++from;
+  return "..." + name.substr(from);
 }
 
 Summary summarize(const Array& array) {
@@ -160,7 +196,7 @@ Summary summarize(const Array& array) {
   const auto bytes = array.bytes();
   s.checksum =
       hash_combine(0, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  if (array.shape().empty()) s.value = element_text(array, 0);
+  if (array.elements() > 0 && array.elements() <= kFewElements) s.value = array_text(array);
   return s;
 }
 
@@ -171,7 +207,9 @@ nlohmann::ordered_json summary_json(const Array& array) {
                                  {"max", json_number(s.most)},
                                  {"mean", json_number(s.mean)},
                                  {"checksum", fmt::format("{:016x}", s.checksum)}};
-  if (!s.value.empty()) json["value"] = s.value;
+  if (array.shape().empty()) json["value"] = s.value;
+  std::int64_t flat = 0;
+  if (!array.shape().empty() && !s.value.empty()) json["values"] = nested_json(array, 0, flat);
   return json;
 }
 
@@ -184,12 +222,32 @@ void check_output(const std::string& target) {
   const fs::path folder = output_folder(target);
   const fs::path around = parent_of(folder);
   std::error_code ignored;
-  if (fs::is_directory(folder, ignored)) return;
-  if (fs::exists(folder, ignored))
+  const bool there = fs::is_directory(folder, ignored);
+  if (!there && fs::exists(folder, ignored))
     throw Error(fmt::format("--output {}: {} is no folder", target, folder.string()));
-  if (!fs::is_directory(around, ignored))
+  if (!there && !fs::is_directory(around, ignored))
     throw Error(
         fmt::format("--output {}: there is no folder {}: make it first", target, around.string()));
+  const Verdict can =
+      there && is_one_file(target) ? can_write(target) : can_write_into(there ? folder : around);
+  if (!can) throw Error(fmt::format("--output {}: {}", target, can.reason()));
+}
+
+void check_output(const std::string& target, const std::vector<Type>& types) {
+  check_output(target);
+  const fs::path folder = output_folder(target);
+  std::error_code ignored;
+  double bytes = 0;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i].is_tensor()) bytes += static_cast<double>(types[i].bytes());
+    if (is_one_file(target) || !fs::is_directory(folder, ignored)) continue;
+    const Verdict can = can_write(folder / (file_name(i) + ".npy"));
+    if (!can) throw Error(fmt::format("--output {}: {}", target, can.reason()));
+  }
+  const auto room = room_in(fs::is_directory(folder, ignored) ? folder : parent_of(folder));
+  if (room && *room < bytes)
+    throw Error(fmt::format("--output {}: the results take {}, and the disk has room for {}",
+                            target, format_bytes(bytes), format_bytes(*room)));
 }
 
 std::string write_results(const std::string& target, const std::vector<Array>& results) {

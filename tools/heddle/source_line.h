@@ -9,4 +9,7 @@ namespace heddle::cli {
 // yet and the file can be read.
 std::string with_source_line(const std::string& message);
 
+// "f.mlir:3:5", the first place that the message names; empty where it names none.
+std::string place_of(const std::string& message);
+
 }  // namespace heddle::cli
