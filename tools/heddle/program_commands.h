@@ -65,9 +65,6 @@ struct Comparison {
 };
 Comparison compare_arrays(const Array& actual, const Array& expected, const Tolerance& tolerance);
 
-// What the program calls an argument: "params['q']"; empty where it says nothing.
-std::string argument_name(const Function& function, std::size_t index);
-std::string given_result_name(const Function& function, std::size_t index);
 // "result 3", or what JAX calls it.
 std::string result_name(const Function& function, std::size_t index);
 

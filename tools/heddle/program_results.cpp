@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "heddle/hash.h"
 #include "heddle/npy.h"
+#include "heddle/value_names.h"
 #include "ir/eval/check.h"
 #include "ir/eval/scalar.h"
 #include "program_commands.h"
@@ -148,12 +149,6 @@ fs::path output_folder(const std::string& target) {
   return folder.has_filename() || !folder.has_parent_path() ? folder : folder.parent_path();
 }
 
-std::string text_in(const std::vector<AttrDict>& attrs, std::size_t index, std::string_view key) {
-  const Attr* attr = index < attrs.size() ? find_attr(attrs[index], key) : nullptr;
-  const auto* text = attr == nullptr ? nullptr : attr->get<std::string>();
-  return text == nullptr ? "" : *text;
-}
-
 }  // namespace
 
 Comparison compare_arrays(const Array& actual, const Array& expected, const Tolerance& tolerance) {
@@ -189,17 +184,9 @@ Comparison compare_arrays(const Array& actual, const Array& expected, const Tole
   return c;
 }
 
-std::string argument_name(const Function& function, std::size_t index) {
-  return text_in(function.arg_attrs, index, "jax.arg_info");
-}
-
-std::string given_result_name(const Function& function, std::size_t index) {
-  return text_in(function.result_attrs, index, "jax.result_info");
-}
-
 std::string result_name(const Function& function, std::size_t index) {
-  const std::string given = given_result_name(function, index);
-  return given.empty() ? fmt::format("result {}", index) : given;
+  const std::string_view given = heddle::result_name(function, index);
+  return given.empty() ? fmt::format("result {}", index) : std::string(given);
 }
 
 std::string end_of(const std::string& name, std::size_t columns) {
