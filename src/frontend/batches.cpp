@@ -134,9 +134,10 @@ Expected<std::vector<std::pair<std::size_t, ArrayPlace>>> meant(
 }
 
 Verdict right_type(const std::string& file, const Type& actual, std::size_t argument,
-                   const Type& expected) {
+                   const Type& expected, std::string_view stacked = "") {
   if (actual == expected) return yes();
-  return reason("{} is {}, and argument {} is {}", file, actual.str(), argument, expected.str());
+  return reason("{} is {}, and {}argument {} is {}", file, actual.str(), stacked, argument,
+                expected.str());
 }
 
 // "in.3 of x.safetensors"
@@ -183,7 +184,8 @@ Expected<Batches> Batches::open(const std::vector<BatchSource>& sources,
         const bool counts = place.type.rank() == stream.type.rank() + 1;
         stream.count = counts ? place.type.shape[0] : 0;
         HEDDLE_TRY_VOID(right_type(file, place.type, argument,
-                                   counts ? stack_of(stream.count, stream.type) : stream.type));
+                                   counts ? stack_of(stream.count, stream.type) : stream.type,
+                                   counts ? "a stack of " : ""));
         stream.stack = place;
       } else {
         HEDDLE_TRY_VOID(right_type(file, place.type, argument, stream.type));

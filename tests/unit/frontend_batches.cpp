@@ -97,7 +97,7 @@ TEST(Batches, WhatIsWrongIsSaid) {
   EXPECT_THAT(why(file("no.npy"), 0), HasSubstr("there is no such file or folder"));
   EXPECT_THAT(why(file("no*.npy"), 0), HasSubstr("no file has such a name"));
   EXPECT_THAT(why(file("same.npy"), 0), HasSubstr("as tensor<8x4xf32>"));
-  EXPECT_THAT(why(file("other.npy"), 0), HasSubstr("argument 0 is tensor<3x4xf32>"));
+  EXPECT_THAT(why(file("other.npy"), 0), HasSubstr("a stack of argument 0 is tensor<3x4xf32>"));
   EXPECT_THAT(why(file("deep.npy"), 0), HasSubstr("argument 0 is tensor<4xf32>"));
   EXPECT_THAT(why(file("same.npy"), {}), HasSubstr("name it, as in arg3="));
   EXPECT_THAT(why(file("other.npy"), 7), HasSubstr("there is no argument 7"));

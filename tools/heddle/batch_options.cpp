@@ -45,7 +45,7 @@ Batches open_batch_options(const Program& program, const Function& function,
                            const std::vector<std::string>& options, bool cycle) {
   const std::vector<Type> types = argument_types(program, function);
   std::vector<std::string> names(types.size());
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = argument_name(function, i);
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = std::string(argument_name(function, i));
   std::vector<BatchSource> sources;
   for (const std::string& option : options) sources.push_back(source_of(option, function, names));
   auto batches = Batches::open(sources, types, names, cycle);

@@ -95,6 +95,12 @@ Totals totals_of(const SpmdFunction& f) {
   return totals;
 }
 
+// As the program gives it; empty where it does not.
+std::string name_of(const Function* function, bool is_result, std::size_t i) {
+  if (function == nullptr) return "";
+  return std::string(is_result ? heddle::result_name(*function, i) : argument_name(*function, i));
+}
+
 // One row of a table per argument or result.
 struct BoundaryRow {
   std::string number, name, type, split, part;
@@ -111,9 +117,7 @@ std::string boundary(const SpmdFunction& f, const Function* logical, const Mesh&
         left_out.emplace_back(rows.size(), types.size() - i);
         break;
       }
-      std::string name;
-      if (logical != nullptr)
-        name = is_result ? result_name(*logical, i) : argument_name(*logical, i);
+      const std::string name = name_of(logical, is_result, i);
       rows.push_back({fmt::format("{}{}", is_result ? "result" : "arg", i), end_of(name, kMostName),
                       types[i].str(), text_of(splits[i], mesh),
                       types[i].is_tensor() ? local_type(types[i], splits[i]).str() + " each" : ""});
@@ -207,10 +211,8 @@ void show_json(const Spmd& spmd, const Memories& memory) {
       auto list = nlohmann::ordered_json::array();
       for (std::size_t i = 0; i < types.size(); ++i) {
         nlohmann::ordered_json row;
-        std::string name;
-        if (logical != nullptr)
-          name = is_result ? result_name(*logical, i) : argument_name(*logical, i);
-        if (!name.empty()) row["name"] = std::move(name);
+        const std::string name = name_of(logical, is_result, i);
+        if (!name.empty()) row["name"] = name;
         row["type"] = types[i].str();
         row["sharding"] = text_of(splits[i], mesh);
         list.push_back(std::move(row));
