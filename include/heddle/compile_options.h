@@ -30,6 +30,7 @@ struct CompileReport {
 
 struct CompileOptions {
   std::string entry = "main";
+  bool verified = false;  // by the caller: it is not done again
   // False: the same plan, with kernels interpreted. For tests.
   bool machine_code = true;
   // Machine code is made while the program runs already: until a kernel's is there, it is
