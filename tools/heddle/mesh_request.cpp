@@ -6,6 +6,7 @@
 
 #include "heddle/inline.h"
 #include "heddle/lower.h"
+#include "heddle/schedule.h"
 #include "plan_file.h"
 
 namespace heddle::cli {
@@ -112,7 +113,9 @@ Spmd partition_for(Program program, const MeshRequest& request, const std::strin
     const Function meant = function_to_shard(program, function);
     options.seeds = seeds_of(program, meant, options.mesh, shards);
   }
-  return partition(program, options).value();
+  Spmd spmd = partition(program, options).value();
+  spmd.program = schedule(spmd.program);
+  return spmd;
 }
 
 const SpmdFunction& function_on_mesh(const Spmd& spmd, const std::string& name) {

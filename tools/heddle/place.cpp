@@ -149,7 +149,7 @@ class MeshPlace final : public Place {
  private:
   // Before anything runs.
   void check_memory(std::int64_t together) const {
-    want_memory(device_memory(function_, *executable_), memory_limit_,
+    want_memory(device_memory(spmd_, function_, *executable_), memory_limit_,
                 fmt::format("each may have {}, an equal part of {}",
                             format_bytes(static_cast<double>(memory_limit_)),
                             format_bytes(static_cast<double>(together))),

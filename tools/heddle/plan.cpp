@@ -12,6 +12,7 @@
 #include "device_memory.h"
 #include "heddle/compile.h"
 #include "heddle/op.h"
+#include "heddle/schedule.h"
 #include "heddle/stablehlo.h"
 #include "heddle/verify.h"
 #include "mesh_request.h"
@@ -57,7 +58,7 @@ DeviceMemory memory_of(const Spmd& spmd, const SpmdFunction& f) {
   options.entry = f.name;
   options.machine_code = false;
   options.stitch.machine = host_figures();
-  return device_memory(f, compile(spmd.program, options).value());
+  return device_memory(spmd, f, compile(spmd.program, options).value());
 }
 
 // By function; empty where nobody asks.
@@ -125,6 +126,7 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
       continue;
     }
     const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
+    const Function& local = *spmd.program.find_function(f.name);
     text += fmt::format("@{} on {} devices ({})\n", f.name, mesh.devices(), mesh.str());
     text += boundary(f, mesh, request.explain);
     if (request.explain)
@@ -132,7 +134,7 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
     const Totals totals = totals_of(f);
     text +=
         fmt::format("{} communications in {} collectives, {} received per device, {} predicted\n",
-                    f.communications.size(), f.collectives,
+                    f.communications.size(), collectives_of(spmd.program, local),
                     bytes_text(static_cast<double>(totals.bytes)), seconds_text(totals.seconds));
     for (const auto& [kind, sum] : totals.by_kind)
       text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first,
@@ -140,7 +142,7 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
     text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
                         bytes_text(static_cast<double>(f.argument_bytes)),
                         bytes_text(static_cast<double>(f.result_bytes)),
-                        bytes_text(static_cast<double>(f.peak_bytes)));
+                        bytes_text(static_cast<double>(peak_bytes(spmd.program, local))));
     if (const auto known = memory.find(f.name); known != memory.end())
       text += fmt::format("needs {} on each device: {}\n",
                           bytes_text(static_cast<double>(known->second.needed())),
@@ -175,6 +177,7 @@ void show_json(const Spmd& spmd, const Memories& memory) {
       continue;
     }
     const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
+    const Function& local = *spmd.program.find_function(f.name);
     one["mesh"] = mesh.str();
     one["devices"] = mesh.devices();
     auto rows = [&](const std::vector<Type>& types, const std::vector<Split>& splits) {
@@ -187,14 +190,14 @@ void show_json(const Spmd& spmd, const Memories& memory) {
     one["results"] = rows(f.result_types, f.results);
     one["argument_bytes"] = f.argument_bytes;
     one["result_bytes"] = f.result_bytes;
-    one["peak_bytes"] = f.peak_bytes;
+    one["peak_bytes"] = peak_bytes(spmd.program, local);
     if (const auto known = memory.find(f.name); known != memory.end())
       one["memory"] = {{"bytes", known->second.needed()},
                        {"values", known->second.values},
                        {"from", known->second.planned ? "compiled" : "op by op"},
                        {"where", known->second.peak.where},
                        {"largest", known->second.peak.largest}};
-    one["collectives"] = f.collectives;
+    one["collectives"] = collectives_of(spmd.program, local);
     one["communications"] = nlohmann::ordered_json::array();
     for (const Communication& c : f.communications)
       one["communications"].push_back({{"kind", name(c.kind)},
