@@ -18,7 +18,8 @@ struct Spmd;
 // What compiling took.
 struct CompileReport {
   struct Stage {
-    // verify, inline, client, spmd (on a mesh), lower, simplify, stitch, kernels, code, memory
+    // verify, inline, client, spmd and schedule (on a mesh), lower, simplify, stitch, kernels,
+    // code, memory
     std::string name;
     double seconds = 0;
   };
