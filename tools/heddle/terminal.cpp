@@ -18,7 +18,7 @@
 
 #include "commands.h"
 #include "heddle/error.h"
-#include "source_line.h"
+#include "frontend/message_place.h"
 
 namespace heddle::cli {
 namespace {
