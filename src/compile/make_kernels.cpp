@@ -63,6 +63,8 @@ void lower(const CompiledProgram& compiled, Work& work, const MachineFigures& ma
     }
     work.kernel->kernel = *std::move(kernel);
     work.kernel->kernel.name = name_of(compiled.program, work.kernel->group);
+    const Verdict sound = verify(work.kernel->kernel);
+    HEDDLE_CHECK(sound, "kernel {}: {}", work.kernel->kernel.name, sound.reason());
   }
   work.text = print(work.kernel->kernel);
 }
@@ -82,7 +84,8 @@ std::vector<std::size_t> find_distinct(std::vector<Work>& all) {
 
 // Distinct kernels, each compiled once, several at a time.
 void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct,
-              const MakeCode& make) {
+              const MakeCode& make, CompileProgress* progress) {
+  if (progress) progress->kernels = distinct.size();
   ThreadPool::shared().parallel_for(
       static_cast<std::int64_t>(distinct.size()), [&](std::int64_t i, int) {
         Work& work = all[distinct[static_cast<std::size_t>(i)]];
@@ -91,6 +94,7 @@ void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct,
           work.kernel->code = std::make_shared<LazyCode>(*std::move(code));
         else
           work.trouble = code.reason();
+        if (progress) ++progress->coded;
       });
 }
 
@@ -191,8 +195,9 @@ std::vector<Work> lower_all(CompiledProgram& compiled, const MachineFigures& mac
 }  // namespace
 
 Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
-                     const MakeCode& make_code, const std::function<void()>& on_lowered) {
-  std::vector<Work> work = lower_all(compiled, options.stitch.machine);
+                     const MachineFigures& machine, const MakeCode& make_code,
+                     const std::function<void()>& on_lowered) {
+  std::vector<Work> work = lower_all(compiled, machine);
   const std::vector<std::size_t> distinct = find_distinct(work);
   on_lowered();
   const MakeCode make =
@@ -200,7 +205,7 @@ Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
   if (options.machine_code && options.async && has_compiler(make_code))
     compiled.background = begin_all(work, distinct, make);
   else if (options.machine_code)
-    make_all(work, distinct, make);
+    make_all(work, distinct, make, options.progress);
   share_code(work);
   if (options.report) {
     options.report->kernels = work.size();

@@ -8,13 +8,15 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.h"
-#include "device/cpu/calibrate.h"
+#include "execute.h"
 #include "explain.h"
 #include "heddle/verify.h"
 #include "program_commands.h"
 #include "terminal.h"
+#include "waiting.h"
 
 namespace heddle::cli {
 namespace {
@@ -51,11 +53,13 @@ Compiled compile_file(const CompileRequest& request) {
   options.entry = request.entry;
   options.stitch.fuse = request.fuse;
   options.stitch.explain = request.explain;
-  options.stitch.machine = host_figures();
   options.machine_code = request.machine_code;
   options.report = &done.report;
+  std::optional<Waiting> waiting(std::in_place);
+  options.progress = &waiting->progress;
   start = std::chrono::steady_clock::now();
   const Executable executable = compile(*wanted, options).value();
+  waiting.reset();
   done.execution.compile_seconds = since(start);
   done.execution.steps = executable.steps();
   done.execution.explained = request.explain;

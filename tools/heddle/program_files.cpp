@@ -51,8 +51,4 @@ Error no_function(const std::vector<Program>& programs, const std::string& file,
                            near.empty() ? "; it has " + function_names(programs) : near));
 }
 
-std::string counted(std::size_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 }  // namespace heddle::cli

@@ -184,11 +184,6 @@ Comparison compare_arrays(const Array& actual, const Array& expected, const Tole
   return c;
 }
 
-std::string result_name(const Function& function, std::size_t index) {
-  const std::string_view given = heddle::result_name(function, index);
-  return given.empty() ? fmt::format("result {}", index) : std::string(given);
-}
-
 std::string end_of(const std::string& name, std::size_t columns) {
   if (name.size() <= columns) return name;
   std::size_t from = name.size() - columns + 3;
