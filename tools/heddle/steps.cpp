@@ -312,8 +312,9 @@ void add_step_options(CLI::App& command, StepsRequest& request) {
       ->check(CLI::Range(std::int64_t{1}, kMost));
   command
       .add_option("--carry", request.carry,
-                  "Which results are the next step's arguments, as arg0-85=result1-86;\n"
-                  "not needed where names or the order of types make it evident")
+                  "Which results are the next step's arguments: arg0-85=result1-86, or names,\n"
+                  "params=result[1]; not needed where names or the order of types make it\n"
+                  "evident")
       ->allow_extra_args(false);
   command
       .add_option("--batch", request.batches,
