@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "heddle/hash.h"
 #include "heddle/npy.h"
-#include "heddle/value_names.h"
 #include "ir/eval/check.h"
 #include "ir/eval/scalar.h"
 #include "program_commands.h"
