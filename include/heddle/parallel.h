@@ -75,7 +75,6 @@ struct Seed {
   bool is_result = false;
   std::size_t index = 0;
   Sharding sharding;
-  std::string source = {};  // how errors call what has said it; may be empty
 };
 
 // A result that the next run of a function takes as an argument.

@@ -152,8 +152,7 @@ class Seeder {
           s.is_result ? program_.type(function_.results[s.index]) : program_.type_of(args[s.index]);
       auto layout = to_layout(s.sharding, mesh_, type, program_.axes.mem());
       if (!layout)
-        return reason("{}{}{} {}: {}", s.source, s.source.empty() ? "" : ": ",
-                      s.is_result ? "result" : "argument", s.index, layout.reason());
+        return reason("{} {}: {}", s.is_result ? "result" : "argument", s.index, layout.reason());
       layout->mesh = options_.mesh;
       if (s.is_result) {
         HEDDLE_TRY(out_.results[s.index], split_on_mesh(*layout));

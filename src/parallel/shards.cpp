@@ -247,7 +247,7 @@ class SeedList {
         said.seed = seeds.size();
         seeds.emplace_back();
       }
-      seeds[*said.seed] = {named.result, named.index, sharding, entry.source};
+      seeds[*said.seed] = {named.result, named.index, sharding};
     }
     return yes();
   }
