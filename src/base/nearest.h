@@ -9,7 +9,8 @@
 
 namespace heddle {
 
-// How many letters must be typed anew to turn one word into the other.
+// How many letters must be typed anew to turn one word into the other; two that have changed places
+// count as one.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The nearest of `known`, best first: a letter in three may be wrong, or the word be a part of it.

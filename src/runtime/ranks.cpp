@@ -66,7 +66,7 @@ Expected<std::int32_t> largest_of(Transport& ranks, std::int32_t mine) {
   std::iota(everyone.begin(), everyone.end(), 0);
   HEDDLE_TRY(const GroupId group, ranks.group(everyone));
   Collective c{.kind = CollectiveKind::all_reduce, .group = group};
-  c.what = "asking whether to stop";
+  c.what = "finding the largest number";
   c.dtype = DType::i32;
   c.reduce = ReduceOp::max;
   std::int32_t most = 0;

@@ -39,7 +39,8 @@ bool asks_for_json() {
 }
 
 std::vector<std::string> words_to_parse(const std::vector<std::string>& commands) {
-  std::vector<std::string> parsed(words().begin() + 1, words().end());
+  std::vector<std::string> parsed = words();
+  if (!parsed.empty()) parsed.erase(parsed.begin());
   if (parsed.empty() || parsed[0] != "launch") return parsed;
   auto at = parsed.begin() + 1;
   for (; at != parsed.end() && at->starts_with('-'); ++at) {

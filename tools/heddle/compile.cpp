@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.h"
 #include "execute.h"
@@ -15,6 +16,7 @@
 #include "heddle/verify.h"
 #include "program_commands.h"
 #include "terminal.h"
+#include "waiting.h"
 
 namespace heddle::cli {
 namespace {
@@ -53,8 +55,11 @@ Compiled compile_file(const CompileRequest& request) {
   options.stitch.explain = request.explain;
   options.machine_code = request.machine_code;
   options.report = &done.report;
+  std::optional<Waiting> waiting(std::in_place);
+  options.progress = &waiting->progress;
   start = std::chrono::steady_clock::now();
   const Executable executable = compile(*wanted, options).value();
+  waiting.reset();
   done.execution.compile_seconds = since(start);
   done.execution.steps = executable.steps();
   done.execution.explained = request.explain;

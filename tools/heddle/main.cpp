@@ -13,10 +13,10 @@
 #include "base/printable.h"
 #include "command_line.h"
 #include "commands.h"
+#include "frontend/message_place.h"
 #include "heddle/error.h"
 #include "heddle/log.h"
 #include "heddle/version.h"
-#include "frontend/message_place.h"
 #include "terminal.h"
 #include "usage.h"
 

@@ -17,6 +17,7 @@
 #include "plan_pictures.h"
 #include "program_commands.h"
 #include "terminal.h"
+#include "waiting.h"
 
 namespace heddle::cli {
 namespace {
@@ -70,12 +71,15 @@ Memories memories(const Spmd& spmd, const PlanRequest& request) {
   return all;
 }
 
-void want_memory(const Spmd& spmd, const PlanRequest& request, const Memories& all) {
+// What is too much for a device; empty where all fits.
+std::string too_little_memory(const Spmd& spmd, const PlanRequest& request, const Memories& all) {
   for (const auto& [name, memory] : all) {
     const std::int64_t limit = parse_bytes(request.memory).value();
     const std::string whose = fmt::format("each has {}", format_bytes(static_cast<double>(limit)));
-    (void)want_memory(memory, limit, whose, spmd, *spmd.find(name)).value();
+    const Verdict fits = want_memory(memory, limit, whose, spmd, *spmd.find(name));
+    if (!fits) return fits.reason();
   }
+  return "";
 }
 
 struct Totals {
@@ -190,8 +194,9 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
   write_stdout(text);
 }
 
-void show_json(const Spmd& spmd, const Memories& memory) {
-  nlohmann::ordered_json report;
+void show_json(const Spmd& spmd, const Memories& memory, const std::string& failure) {
+  nlohmann::ordered_json report = {{"ok", failure.empty()}};
+  if (!failure.empty()) report.update(failure_json(failure, kExitFailed));
   report["propagate_seconds"] = spmd.propagate_seconds;
   report["partition_seconds"] = spmd.partition_seconds;
   report["ops"] = spmd.program.op_count();
@@ -258,6 +263,8 @@ Spmd distributed(const Program& program, const PlanRequest& request) {
   if (function == nullptr && !request.entry.empty())
     throw no_function({program}, request.file, request.entry);
   Target target = target_of(request.mesh, entry);
+  Waiting waiting;
+  target.options.progress = &waiting.progress;
   if (request.carry.empty()) return of_option(distribute(program, target));
   if (function == nullptr)
     throw Error(
@@ -272,13 +279,14 @@ void run(const PlanRequest& request) {
   for (const Program& program : read_programs(request.file)) {
     const Spmd spmd = distributed(program, request);
     const Memories memory = memories(spmd, request);
+    const std::string failure = too_little_memory(spmd, request, memory);
     if (request.program)
       write_stdout(print_stablehlo(spmd.program));
     else if (request.report.json)
-      show_json(spmd, memory);
+      show_json(spmd, memory, failure);
     else
       show(spmd, request, memory);
-    want_memory(spmd, request, memory);
+    if (!failure.empty()) throw Error(failure);
   }
 }
 

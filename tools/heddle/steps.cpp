@@ -145,19 +145,23 @@ class StepsRun {
     if (saves) (void)steps_->can_be_saved().value();
   }
 
+  // What the command line names for arguments, in its order.
   std::vector<std::string> sources() const {
     std::vector<std::string> all = request_.inputs;
     if (!request_.io.empty()) all.push_back(request_.io);
+    all.insert(all.end(), request_.steps.batches.begin(), request_.steps.batches.end());
     return all;
   }
 
-  // Before anything is compiled for them.
+  // Before anything is compiled for them, with the batches of the first step.
   std::vector<Array> read_inputs() const {
+    std::vector<std::string> files = request_.inputs;
+    if (!request_.io.empty()) files.push_back(request_.io);
     std::vector<bool> elsewhere = given_;
     if (elsewhere.empty() && !batches_.arguments().empty()) elsewhere.resize(arguments_.size());
     for (const std::size_t i : batches_.arguments()) elsewhere[i] = true;
     std::vector<Array> inputs =
-        of_option(gather_inputs(program_, function_, sources(), options_.memory_limit, elsewhere));
+        of_option(gather_inputs(program_, function_, files, options_.memory_limit, elsewhere));
     for (const std::size_t i : batches_.arguments())
       inputs[i] = batches_.read(i, from_ + 1).value();
     return inputs;
@@ -165,11 +169,8 @@ class StepsRun {
 
   // From files and the checkpoint.
   void give_arguments(std::vector<Array> inputs) {
-    if (Transport* others = deployed_->deployment.ranks_with_parts()) {
-      std::vector<std::string> read = sources();
-      for (const std::string& batch : request_.steps.batches) read.push_back(batch);
-      (void)compare_inputs(*others, inputs, read).value();
-    }
+    if (Transport* others = deployed_->deployment.ranks_with_parts())
+      (void)compare_inputs(*others, inputs, sources()).value();
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const bool restored = !given_.empty() && given_[i];
       (void)(restored ? steps_->restore(i, *checkpoint_) : steps_->set(i, inputs[i])).value();
@@ -177,7 +178,7 @@ class StepsRun {
     }
   }
 
-  // The first one has been read with the other arguments.
+  // That of the first step has been given with the other arguments.
   void take_batch(std::int64_t step) {
     if (step == from_ + 1) return;
     for (const std::size_t i : batches_.arguments())
@@ -311,8 +312,9 @@ void add_step_options(CLI::App& command, StepsRequest& request) {
       ->check(CLI::Range(std::int64_t{1}, kMost));
   command
       .add_option("--carry", request.carry,
-                  "Which results are the next step's arguments, as arg0-85=result1-86;\n"
-                  "not needed where names or the order of types make it evident")
+                  "Which results are the next step's arguments: arg0-85=result1-86, or names,\n"
+                  "params=result[1]; not needed where names or the order of types make it\n"
+                  "evident")
       ->allow_extra_args(false);
   command
       .add_option("--batch", request.batches,

@@ -17,8 +17,8 @@
 #include <system_error>
 
 #include "commands.h"
-#include "heddle/error.h"
 #include "frontend/message_place.h"
+#include "heddle/error.h"
 
 namespace heddle::cli {
 namespace {
