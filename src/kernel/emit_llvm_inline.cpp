@@ -119,13 +119,17 @@ std::string exp_of(const Floats& f, const std::string& x, Sign sign) {
   const std::string upper =
       f.bits("and", f.as_bits(x), f.integer(f.wide ? 0x6000000000000000 : 0x60000000));
   const std::string seen = f.pick(f.compare("eq", upper, f.integer(0)), f.number(0), x);
-  // Beyond these the result is infinite or 0; a NaN stays.
+  // Beyond these the result is infinite or 0. A NaN stays where the instruction keeps it.
+  const std::string least = f.number(f.of_width(-104, -746));
   const std::string most = f.constant(f.wide ? "0x40862E42FEFA39EF" : "0x40562E42E0000000");
   std::string held = seen;
-  if (sign == Sign::any)
-    held = has_avx512(f) ? f.at_most(seen, f.of_width(90, 711))
-                         : f.where("ogt", seen, most, most, seen);
-  held = f.at_least(held, f.of_width(-104, -746));
+  if (has_avx512(f)) {
+    if (sign == Sign::any) held = f.at_most(held, f.of_width(90, 711));
+    held = f.where("olt", held, least, least, held);
+  } else {
+    if (sign == Sign::any) held = f.where("ogt", held, most, most, held);
+    held = f.where("ogt", held, least, held, least);
+  }
   ExpParts e = exp_parts(f, held);
   // What ends as 0 or as a subnormal number is counted in smallest steps.
   const std::string low = f.w.set("fcmp olt {} {}, {}", f.type, held,
@@ -148,7 +152,7 @@ std::string tanh_of(const Floats& f, const std::string& x) {
   const std::string size = f.pick(next, f.number(0), f.as_float(all));
   const std::string square = f.op("fmul", size, size);
   const std::string near = f.fma(f.op("fmul", size, square), f.polynomial(square, powers), size);
-  const std::string held = f.where("ogt", size, f.number(10), f.number(10), size);
+  const std::string held = f.where("olt", size, f.number(10), size, f.number(10));
   const std::string e = exp_in_range(f, f.op("fadd", held, held));
   const std::string rest = f.op("fdiv", f.number(2), f.op("fadd", e, one));
   const std::string far = f.op("fsub", one, rest);
@@ -173,7 +177,7 @@ std::string erf_of(const Floats& f, const std::string& x) {
   const std::string sum = f.fma(base, f.polynomial(square, odd), base);
   const std::string near = f.pick(subnormal, f.from_any_steps(sum), sum);
   const std::string most = f.constant("0x400F9999A0000000");
-  const std::string held = f.where("ogt", size, most, most, size);
+  const std::string held = f.where("olt", size, most, size, most);
   const std::string rest = exp_in_range(f, f.polynomial(held, exponent));
   const std::string far = f.op("fsub", f.number(1), rest);
   return f.with_sign(f.where("oge", size, f.number(1), far, near), x);
