@@ -20,7 +20,8 @@ struct Spmd;
 // What compiling took.
 struct CompileReport {
   struct Stage {
-    // verify, inline, client, spmd (on a mesh), lower, simplify, stitch, kernels, code, memory
+    // verify, inline, client, spmd and schedule (on a mesh), lower, simplify, stitch, kernels,
+    // code, memory
     std::string name;
     double seconds = 0;
   };
@@ -40,6 +41,7 @@ std::string next_stage(std::string_view done);
 
 struct CompileOptions {
   std::string entry = "main";
+  bool verified = false;  // by the caller: it is not done again
   // False: the same plan, with kernels interpreted. For tests.
   bool machine_code = true;
   // Machine code is made while the program runs already: until a kernel's is there, it is

@@ -13,10 +13,10 @@
 #include "base/printable.h"
 #include "command_line.h"
 #include "commands.h"
+#include "frontend/message_place.h"
 #include "heddle/error.h"
 #include "heddle/log.h"
 #include "heddle/version.h"
-#include "source_line.h"
 #include "terminal.h"
 #include "usage.h"
 
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
   } catch (const Exit& exit) {
     return exit.message.empty() ? exit.status : complain(exit.message, exit.status);
   } catch (const heddle::Error& error) {
-    return complain(with_source_line(error.what()), kExitFailed);
+    return complain(heddle::with_source_line(error.what()), kExitFailed);
   } catch (const heddle::InternalError& error) {
     return complain(error.what(), kExitInternal);
   } catch (const std::bad_alloc&) {

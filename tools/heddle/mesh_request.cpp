@@ -39,7 +39,8 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
 }
 
 std::string as_option(const std::string& reason) {
-  constexpr std::array kOptions = {"carry", "closed", "input", "plan", "restore", "save", "shard"};
+  constexpr std::array kOptions = {"carry", "closed",  "input", "output",
+                                   "plan",  "restore", "save",  "shard"};
   const std::string word = reason.substr(0, reason.find_first_of(" :"));
   return std::ranges::find(kOptions, word) == kOptions.end() ? reason : "--" + reason;
 }

@@ -10,6 +10,7 @@
 #include "compile.h"
 #include "compile/device_memory.h"
 #include "heddle/op.h"
+#include "heddle/schedule.h"
 #include "heddle/stablehlo.h"
 #include "heddle/value_names.h"
 #include "mesh_request.h"
@@ -56,7 +57,7 @@ DeviceMemory memory_of(const Spmd& spmd, const SpmdFunction& f) {
   target.options.entry = f.name;
   target.options.machine_code = false;
   target.ranks = true;  // a device is a machine of its own
-  return device_memory(f, compile_distributed(spmd, target).value());
+  return device_memory(spmd, f, compile_distributed(spmd, target).value());
 }
 
 // By function; empty where nobody asks.
@@ -157,6 +158,7 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
       continue;
     }
     const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
+    const Function& local = *spmd.program.find_function(f.name);
     text += fmt::format("@{} on {} devices ({})\n", f.name, mesh.devices(), mesh.str());
     text += boundary(f, spmd.logical.find_function(f.name), mesh, request.explain);
     if (request.explain)
@@ -164,7 +166,7 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
     const Totals totals = totals_of(f);
     text +=
         fmt::format("{} communications in {} collectives, {} received per device, {} predicted\n",
-                    f.communications.size(), f.collectives,
+                    f.communications.size(), collectives_of(spmd.program, local),
                     bytes_text(static_cast<double>(totals.bytes)), seconds_text(totals.seconds));
     for (const auto& [kind, sum] : totals.by_kind)
       text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first,
@@ -172,7 +174,7 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
     text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
                         bytes_text(static_cast<double>(f.argument_bytes)),
                         bytes_text(static_cast<double>(f.result_bytes)),
-                        bytes_text(static_cast<double>(f.peak_bytes)));
+                        bytes_text(static_cast<double>(peak_bytes(spmd.program, local))));
     if (const auto known = memory.find(f.name); known != memory.end())
       text += fmt::format("needs {} on each device: {}\n",
                           bytes_text(static_cast<double>(known->second.needed())),
@@ -208,6 +210,7 @@ void show_json(const Spmd& spmd, const Memories& memory, const std::string& fail
       continue;
     }
     const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
+    const Function& local = *spmd.program.find_function(f.name);
     one["mesh"] = mesh.str();
     one["devices"] = mesh.devices();
     const Function* const logical = spmd.logical.find_function(f.name);
@@ -228,14 +231,14 @@ void show_json(const Spmd& spmd, const Memories& memory, const std::string& fail
     one["results"] = rows(true, f.result_types, f.results);
     one["argument_bytes"] = f.argument_bytes;
     one["result_bytes"] = f.result_bytes;
-    one["peak_bytes"] = f.peak_bytes;
+    one["peak_bytes"] = peak_bytes(spmd.program, local);
     if (const auto known = memory.find(f.name); known != memory.end())
       one["memory"] = {{"bytes", known->second.needed()},
                        {"values", known->second.values},
                        {"from", known->second.planned ? "compiled" : "op by op"},
                        {"where", known->second.peak.where},
                        {"largest", known->second.peak.largest}};
-    one["collectives"] = f.collectives;
+    one["collectives"] = collectives_of(spmd.program, local);
     one["communications"] = nlohmann::ordered_json::array();
     for (const Communication& c : f.communications)
       one["communications"].push_back({{"kind", name(c.kind)},

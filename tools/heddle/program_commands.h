@@ -2,14 +2,14 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "heddle/compare.h"
 #include "heddle/inputs.h"
 #include "heddle/program.h"
+#include "heddle/results.h"
 #include "heddle/signature.h"
 
 namespace heddle::cli {
@@ -25,40 +25,10 @@ std::string function_names(const std::vector<Program>& programs);
 Error no_function(const std::vector<Program>& programs, const std::string& file,
                   const std::string& name);
 
-// ---- program_results.cpp
-
-struct Tolerance {
-  std::optional<double> rtol, atol;  // none: by the element type
-};
-
-// How far a result lies from what was recorded.
-struct Comparison {
-  std::int64_t outside = 0, elements = 0;
-  double largest = 0;  // difference
-  double rtol = 0, atol = 0;
-  std::string complaint;  // of the worst element; empty where all agree
-};
-Comparison compare_arrays(const Array& actual, const Array& expected, const Tolerance& tolerance);
-
 // At most `columns` of a name, whose end says more than its beginning: ...[0]['qkv_b'].
 std::string end_of(const std::string& name, std::size_t columns);
 
-struct Summary {
-  double least = 0, most = 0, mean = 0;
-  std::uint64_t checksum = 0;
-  std::string value;  // of a scalar, or the elements of a small array: "[[1, 2], [3, 4]]"
-};
-// So many elements are shown one by one.
-inline constexpr std::int64_t kFewElements = 8;
-Summary summarize(const Array& array);
+// As a report has it.
 nlohmann::ordered_json summary_json(const Array& array);
-
-// out.0.npy, … in a folder, or all in one file where `target` ends in .safetensors. A folder that
-// is missing is made, where the folder around it is there. Says what was written.
-std::string write_results(const std::string& target, const std::vector<Array>& results);
-// Throws what would keep write_results from writing, so that no long run is lost; the second one
-// where the types of the results are known.
-void check_output(const std::string& target);
-void check_output(const std::string& target, const std::vector<Type>& types);
 
 }  // namespace heddle::cli

@@ -147,7 +147,8 @@ Outcome run_function(const Program& program, const Function& function, Session& 
   const RunRequest& request = session.request;
   const InterpretOptions options = interpret_options(session);
   const std::vector<Array> expected = expected_results(program, function, request);
-  if (!request.output.empty()) check_output(request.output, result_types(program, function));
+  if (!request.output.empty())
+    (void)of_option(check_output(request.output, result_types(program, function)));
   Outcome outcome =
       request.steps.given()
           ? session.timed("steps of @" + function.name,
@@ -162,8 +163,8 @@ Outcome run_function(const Program& program, const Function& function, Session& 
             compare_arrays(outcome.results[i], expected[i], request.tolerance));
     });
   if (!request.output.empty())
-    outcome.written =
-        session.timed("write", [&] { return write_results(request.output, outcome.results); });
+    outcome.written = session.timed(
+        "write", [&] { return of_option(write_results(request.output, outcome.results)); });
   return outcome;
 }
 
@@ -235,7 +236,7 @@ std::vector<Program> prepare(Session& session) {
 
 // Found before the work, not after it.
 void check_files(const RunRequest& request) {
-  if (!request.output.empty()) check_output(request.output);
+  if (!request.output.empty()) (void)of_option(check_output(request.output));
   const auto want = [](std::string_view option, const std::string& name, const Verdict& can) {
     if (!can) throw Error(fmt::format("{} {}: {}", option, name, can.reason()));
   };

@@ -17,8 +17,8 @@
 #include <system_error>
 
 #include "commands.h"
+#include "frontend/message_place.h"
 #include "heddle/error.h"
-#include "source_line.h"
 
 namespace heddle::cli {
 namespace {

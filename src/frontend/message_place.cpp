@@ -1,4 +1,4 @@
-#include "source_line.h"
+#include "frontend/message_place.h"
 
 #include <charconv>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include "frontend/array_file.h"
 #include "frontend/source_line.h"
 
-namespace heddle::cli {
+namespace heddle {
 namespace {
 
 struct Place {
@@ -80,4 +80,4 @@ std::string with_source_line(const std::string& message) {
   return at ? message + frontend::quoted_line(content, *at, place->line) : message;
 }
 
-}  // namespace heddle::cli
+}  // namespace heddle
