@@ -16,7 +16,7 @@ std::vector<std::string>& words() {
 }
 
 // As a shell takes it for one word.
-std::string quoted(const std::string& word) {
+std::string shell_quoted(const std::string& word) {
   const auto plain = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
@@ -66,9 +66,9 @@ std::string command_to_restore(const std::string& checkpoint) {
       ++i;  // and what it names
       continue;
     }
-    if (!words()[i].starts_with("--restore=")) text += " " + quoted(words()[i]);
+    if (!words()[i].starts_with("--restore=")) text += " " + shell_quoted(words()[i]);
   }
-  return text + " --restore " + quoted(checkpoint);
+  return text + " --restore " + shell_quoted(checkpoint);
 }
 
 }  // namespace heddle::cli
