@@ -11,9 +11,6 @@ namespace heddle {
 // Bytes that it takes to read or write a value; a constant of one number is no memory at all.
 std::int64_t memory_bytes(const Program& program, ValueId value);
 
-// Seconds of a kernel that moves memory and computes at the same time.
-double overlapped(double memory, double work);
-
 class CostModel {
  public:
   CostModel(const Graph& graph, const MachineFigures& machine);

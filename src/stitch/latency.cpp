@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <map>
 
+#include "cost/fitted.h"
+#include "cost/rates.h"
 #include "heddle/op.h"
 #include "stitch/cost.h"
 #include "stitch/group.h"
-#include "stitch/instructions.h"
 
 namespace heddle {
 
 namespace {
-
-// Work that is over before a second worker would have begun.
-constexpr double kWorthSharing = 5e-6;
-// Start of one stage of one block: loop bounds, addresses, an empty pipeline.
-constexpr double kStageSeconds = 2e-8;
 
 bool takes_elsewhere(const Op& op) {
   return op.def->cls == OpClass::move && op.def->emission != Emission::iota;
@@ -141,25 +137,25 @@ class Evaluator {
     for (ValueId v : group_.inputs) {
       if (!program_.type_of(v).is_tensor() || !schedule_.space.contains(v)) continue;
       const auto bytes = static_cast<double>(memory_bytes(program_, v));
-      add_memory(bytes, machine_.far_cache);
+      traffic_.push_back(bytes);
       if (levels[v].size() < 2) continue;
       result_.block_bytes += block_bytes(v, schedule_.axes_of(v));
       again_ += bytes * static_cast<double>(levels[v].size() - 1);
     }
     for (ValueId v : group_.outputs)
-      add_memory(static_cast<double>(program_.type_of(v).bytes()), machine_.far_cache);
-    if (result_.block_bytes > machine_.near_cache)
-      add_memory(again_, result_.block_bytes * machine_.workers > machine_.far_cache
-                             ? 0
-                             : std::numeric_limits<std::int64_t>::max());
+      traffic_.push_back(static_cast<double>(program_.type_of(v).bytes()));
   }
 
-  // Small values are in some cache; `cache` of what they share.
-  void add_memory(double bytes, std::int64_t cache) {
-    const double near = machine_.near_rate * machine_.workers / 2;
-    const double share =
-        cache <= 0 ? 1 : std::min(1.0, bytes / (0.25 * static_cast<double>(cache)));
-    result_.memory += bytes * (share / machine_.copy_rate + (1 - share) / near);
+  // By as many workers as have blocks. What stages read once more comes from the cache of a block
+  // that fits it, which is no traffic; else from the cache of all, or from memory.
+  double memory_seconds(double workers) const {
+    double seconds = 0;
+    for (double bytes : traffic_)
+      seconds += cost::traffic_seconds(bytes, machine_.far_cache, workers, machine_);
+    if (result_.block_bytes <= machine_.near_cache) return seconds;
+    return seconds + (result_.block_bytes * machine_.workers > machine_.far_cache
+                          ? cost::memory_seconds(again_, workers, machine_)
+                          : cost::cached_seconds(again_, workers, machine_));
   }
 
   std::int64_t block_bytes(ValueId v, const AxisList& axes) const {
@@ -194,12 +190,11 @@ class Evaluator {
       }
     }
     const int there = machine_.vector_bytes >= 64 ? 32 : 16;
-    constexpr int kForAddresses = 4;
-    if (result_.registers <= there - kForAddresses) return;
+    if (result_.registers <= there - cost::kAddressRegisters) return;
     // What does not fit goes to the stack and comes back.
     double most = 0;
     for (OpId id : group_.ops) most = std::max(most, points(id));
-    const double spilled = result_.registers - (there - kForAddresses);
+    const double spilled = result_.registers - (there - cost::kAddressRegisters);
     result_.loads += spilled * most;
     result_.stores += spilled * most;
   }
@@ -212,22 +207,23 @@ class Evaluator {
   }
 
   void finish() {
-    const double instructions =
-        (result_.light + result_.loads + result_.stores) / machine_.light_rate +
-        result_.heavy / machine_.heavy_rate;
+    const double instructions = cost::work_seconds(
+        {.light = result_.light + result_.loads + result_.stores, .heavy = result_.heavy},
+        machine_);
     int stages = 1;
     for (const auto& [v, level] : schedule_.levels) stages = std::max(stages, level + 1);
-    const double starts = static_cast<double>(result_.blocks) * stages * kStageSeconds;
+    const double starts = static_cast<double>(result_.blocks) * stages * cost::kStageSeconds;
     const double alone = instructions + starts;
     const double parts = static_cast<double>(
         schedule_.chunks > 0 ? std::min(schedule_.chunks, result_.blocks) : result_.blocks);
     // The last turn may leave workers without a block.
     const double turns = std::ceil(parts / machine_.workers);
-    const double fill = alone < kWorthSharing ? 1 : parts / turns;
-    result_.work = alone / fill;
-    result_.memory *= machine_.workers / std::max(1.0, std::min<double>(machine_.workers, fill));
+    const double busy = alone < cost::kWorthSharing ? 1 : parts / turns;
+    result_.work = alone / busy;
+    result_.memory = memory_seconds(busy);
     const int phases = 1 + (schedule_.chunks > 0) + !schedule_.tail.empty();
-    result_.seconds = phases * machine_.launch_seconds + overlapped(result_.memory, result_.work);
+    result_.seconds =
+        phases * machine_.launch_seconds + cost::overlapped(result_.memory, result_.work);
   }
 
   const Program& program_;
@@ -238,7 +234,8 @@ class Evaluator {
   std::unordered_set<ValueId> outputs_;
   std::unordered_map<ValueId, std::vector<OpId>> users_;
   std::unordered_map<OpId, ByLevel> times_;
-  double again_ = 0;  // bytes that stages read once more
+  std::vector<double> traffic_;  // bytes, by value that comes in or goes out
+  double again_ = 0;             // bytes that stages read once more
   KernelEstimate result_;
 };
 
@@ -273,8 +270,7 @@ Expected<ScheduledGroup> choose_launch(const Program& program, StitchGroup group
     if (!schedule) continue;
     const KernelEstimate other = estimate(program, group, *schedule, machine);
     // Small differences are not worth another kernel.
-    constexpr double kClearly = 0.98;
-    const bool better = other.seconds < kClearly * found.best.seconds;
+    const bool better = cost::kClearly * other.seconds < found.best.seconds;
     found.others.push_back(better ? ScheduledGroup::Other{found.choice, found.best.seconds}
                                   : ScheduledGroup::Other{choice, other.seconds});
     if (!better) continue;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "cost/fitted.h"
 #include "stitch/units.h"
 
 namespace heddle {
@@ -72,7 +73,6 @@ class Merger {
   // Units that a unit feeds, is fed by, or reads the same large value with.
   std::vector<UnitId> neighbours(UnitId u) const {
     constexpr std::size_t kFewReaders = 12;
-    constexpr std::int64_t kLarge = 1 << 10;
     std::vector<UnitId> all;
     for (Vertex v : units_[u]) {
       for (Vertex w : graph_.producers[v]) all.push_back(units_.of(w));
@@ -81,7 +81,7 @@ class Merger {
       for (ValueId value : graph_.reads[v]) {
         const std::vector<Vertex>& others = readers_.at(value);
         if (others.size() > kFewReaders || !graph_.program->type_of(value).is_tensor() ||
-            graph_.program->type_of(value).bytes() < kLarge)
+            graph_.program->type_of(value).bytes() < cost::kLargeShared)
           continue;
         for (Vertex w : others) all.push_back(units_.of(w));
       }

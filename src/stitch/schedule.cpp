@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "cost/fitted.h"
 #include "stitch/scatter.h"
 #include "stitch/scheduler.h"
 
@@ -138,11 +139,10 @@ Verdict Scheduler::choose_outer() {
   for (Reduction& r : plan_.reductions)
     r.crosses = r.crosses && std::any_of(r.reduced.begin(), r.reduced.end(),
                                          [&](int a) { return axis(a).outer >= 0; });
-  constexpr std::int64_t kAlone = 1 << 16;  // elements that one worker may do by itself
   std::int64_t points = product(*largest);
   for (const Reduction& r : plan_.reductions) points = std::max(points, product(r.loops));
   // A single op has no better place.
-  if (plan_.outer.empty() && points > kAlone && group_.ops.size() > 1)
+  if (plan_.outer.empty() && points > cost::kAloneElements && group_.ops.size() > 1)
     return Reason{"its reductions leave nothing that could run at the same time"};
   if (std::any_of(plan_.reductions.begin(), plan_.reductions.end(),
                   [](const Reduction& r) { return r.crosses; }))
@@ -171,7 +171,6 @@ Verdict Scheduler::choose_outer() {
 // An outer axis with little behind it, but a loop of the block in front of it, would make every
 // block read a few elements here and there: it runs inside where enough blocks are left.
 void Scheduler::drop_short_runs(const AxisList& order) {
-  constexpr std::int64_t kRun = 128;  // elements
   for (std::size_t i = order.size(); i-- > 0;) {
     const int a = order[i];
     if (axis(a).outer < 0) continue;
@@ -181,7 +180,8 @@ void Scheduler::drop_short_runs(const AxisList& order) {
     for (std::size_t j = 0; j < i; ++j) inner_before |= axis(order[j]).outer < 0;
     for (int o : plan_.outer)
       if (o != a) others *= axis(o).size;
-    if (behind == 1 || behind >= kRun || !inner_before || others < 2 * machine_.workers) continue;
+    if (behind == 1 || behind >= cost::kShortRun || !inner_before || others < 2 * machine_.workers)
+      continue;
     std::erase(plan_.outer, a);
     axis(a).outer = -1;
     axis(a).block = 0;
@@ -196,8 +196,8 @@ std::int64_t even_block(std::int64_t size, std::int64_t wanted) {
   if (size <= 2 * wanted) return size;
   const std::int64_t count = (size + wanted - 1) / wanted;
   std::int64_t block = (size + count - 1) / count;
-  constexpr std::int64_t kLine = 64;
-  if (block > 4 * kLine) block = (block + kLine - 1) / kLine * kLine;
+  constexpr std::int64_t kLanes = cost::kLineBytes;  // elements: whole vectors of any type
+  if (block > 4 * kLanes) block = (block + kLanes - 1) / kLanes * kLanes;
   return block;
 }
 
@@ -205,7 +205,6 @@ std::int64_t even_block(std::int64_t size, std::int64_t wanted) {
 // along axes that are contiguous in memory.
 void Scheduler::choose_blocks() {
   const std::int64_t enough = group_.choice.block_elements;
-  constexpr std::int64_t kLine = 64;
   AxisList widest;
   auto look = [&](const AxisList& s) {
     if (product(s) > product(widest)) widest = s;
@@ -213,7 +212,7 @@ void Scheduler::choose_blocks() {
   for (const AxisList& s : sink_domains()) look(s);
   for (const Reduction& r : plan_.reductions) look(r.loops);
   std::int64_t inner = inner_elements(widest);
-  const std::int64_t least_blocks = std::int64_t{4} * machine_.workers;
+  const std::int64_t least_blocks = cost::kBlocksPerWorker * machine_.workers;
   for (std::size_t i = plan_.outer.size(); i-- > 0 && inner < enough;) {
     GroupAxis& x = axis(plan_.outer[i]);
     std::int64_t others = 1;
@@ -231,7 +230,7 @@ void Scheduler::choose_blocks() {
     const AxisList axes = plan_.axes_of(v);
     if (axes.empty() || elements(v) * 2 < product(widest)) return;
     GroupAxis& x = axis(axes.back());
-    const std::int64_t line = kLine / byte_size(program_.type_of(v).dtype);
+    const std::int64_t line = cost::kLineBytes / byte_size(program_.type_of(v).dtype);
     if (x.outer >= 0 && x.block < line) x.block = std::min(x.size, 2 * line);
   };
   for (ValueId v : group_.inputs)

@@ -1,4 +1,5 @@
 // Reductions, scans and scatters of a group: the loops they run over, and what may wait for them.
+#include "cost/fitted.h"
 #include "stitch/group.h"
 #include "stitch/scatter.h"
 #include "stitch/scheduler.h"
@@ -118,12 +119,11 @@ bool Scheduler::is_tailable(const Op& op) {
 
 // Whether parts of it can be combined later: it then waits for all blocks.
 bool Scheduler::may_cross(const Reduction& r) {
-  constexpr std::int64_t kManyUpdates = 1 << 14;
   const Op& op = program_.op(r.op);
   if (!r.windows.empty() || r.scans || !is_tailable(op)) return false;
   if (r.scatters) {
     const std::int64_t updates = elements(program_.operands(op)[op.result_count + 1]);
-    return combines_in_any_order(program_, op) && updates >= kManyUpdates &&
+    return combines_in_any_order(program_, op) && updates >= cost::kManyUpdates &&
            updates >= machine_.workers * elements(program_.result(op, 0)) &&
            !needs_reduction(program_.operands(op)[0]);
   }
@@ -251,15 +251,14 @@ std::vector<AxisList> Scheduler::sink_domains() const {
 // Small results beside a large one whose loops they do not have would leave no loop that all of
 // them share. Where they need no reduction they wait until the blocks are done.
 void Scheduler::find_aside() {
-  constexpr std::int64_t kLarge = 1 << 16, kShare = 8;
   AxisList largest;
   for (const AxisList& s : sink_domains())
     if (product(s) > product(largest)) largest = s;
-  if (product(largest) < kLarge) return;
+  if (product(largest) < cost::kLargeResult) return;
   for (ValueId v : group_.outputs) {
     const AxisList own = plan_.axes_of(v);
     const bool apart = std::ranges::any_of(largest, [&](int a) { return !has(own, a); });
-    if (apart && elements(v) * kShare <= product(largest) && !has_reduction_before(v))
+    if (apart && elements(v) * cost::kSmallShare <= product(largest) && !has_reduction_before(v))
       aside_.insert(v);
   }
 }

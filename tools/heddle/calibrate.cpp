@@ -9,6 +9,7 @@
 
 #include "base/cache_directory.h"
 #include "commands.h"
+#include "heddle/cost.h"
 #include "terminal.h"
 
 namespace heddle::cli {
@@ -17,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void write_report(const MachineFigures& m) {
-  write_json(Json{{"machine", host_name()},
+  write_json(Json{{"machine", machine_name()},
                   {"workers", m.workers},
                   {"near_cache_bytes", m.near_cache},
                   {"far_cache_bytes", m.far_cache},
@@ -30,7 +31,7 @@ void write_report(const MachineFigures& m) {
 }
 
 void write_text(const MachineFigures& m) {
-  std::string text = host_name() + "\n";
+  std::string text = machine_name() + "\n";
   auto row = [&](std::string_view what, double value, std::string_view unit) {
     text += fmt::format("  {:<34}{:>8.1f} {}\n", what, value, unit);
   };

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <map>
 
-#include "device/cpu/calibrate.h"
 #include "dump.h"
 #include "heddle/compile.h"
+#include "heddle/cost.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "heddle/trace.h"
@@ -93,7 +93,7 @@ CompileOptions compile_options(const std::string& entry, const ExecuteRequest& r
   CompileOptions compile;
   compile.entry = entry;
   compile.stitch.fuse = request.fuse;
-  compile.stitch.machine = host_figures();
+  compile.stitch.machine = figures_of_this_machine();
   compile.stitch.explain = request.explain;
   compile.machine_code = request.engine != "kernels";
   compile.async = request.async;

@@ -20,6 +20,7 @@ std::string plural(std::size_t n, std::string_view what) {
 
 struct Counts {
   std::size_t kernels = 0, launches = 0, library = 0, reference = 0, copies = 0;
+  std::int64_t kernel_bytes = 0;  // that kernels read and write
 };
 
 Counts count(const Execution& execution) {
@@ -27,6 +28,7 @@ Counts count(const Execution& execution) {
   for (const StepInfo& step : execution.steps) {
     n.kernels += step.kernels;
     n.launches += step.kind == "kernel";
+    if (step.kind == "kernel") n.kernel_bytes += step.bytes_read + step.bytes_written;
     n.library += step.kind == "library";
     n.reference += step.kind == "reference";
     n.copies += step.kind == "copy";
@@ -148,6 +150,7 @@ Json explain_json(const Execution& execution) {
                  {"runs_ms", Json::array()},
                  {"kernels", n.kernels},
                  {"launches", n.launches},
+                 {"kernel_bytes", n.kernel_bytes},
                  {"library_calls", n.library},
                  {"reference_ops", n.reference},
                  {"copies", n.copies},

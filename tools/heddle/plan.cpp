@@ -8,9 +8,9 @@
 
 #include "carry.h"
 #include "commands.h"
-#include "device/cpu/calibrate.h"
 #include "device_memory.h"
 #include "heddle/compile.h"
+#include "heddle/cost.h"
 #include "heddle/op.h"
 #include "heddle/stablehlo.h"
 #include "heddle/verify.h"
@@ -56,7 +56,7 @@ DeviceMemory memory_of(const Spmd& spmd, const SpmdFunction& f) {
   CompileOptions options;
   options.entry = f.name;
   options.machine_code = false;
-  options.stitch.machine = host_figures();
+  options.stitch.machine = figures_of_this_machine();
   return device_memory(f, compile(spmd.program, options).value());
 }
 

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <thread>
 
-#include "device/cpu/calibrate.h"
+#include "heddle/cost.h"
 #include "heddle/run_parallel.h"
 #include "runtime/checkpoint_files.h"
 
@@ -139,7 +139,7 @@ void compare_inputs(Transport& ranks, const std::vector<Array>& inputs,
 
 ParallelRunner parallel_runner(const RankRequest& request, Transport* ranks) {
   CompileOptions options;
-  options.stitch.machine = host_figures();
+  options.stitch.machine = figures_of_this_machine();
   if (ranks != nullptr) return run_parallel_on(*ranks, options);
   if (request.transport == "threads") return run_parallel_on_threads(options);
   return {};
