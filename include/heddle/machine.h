@@ -11,6 +11,7 @@ struct MachineFigures {
   std::int64_t near_cache = 512 << 10;           // bytes of a worker's own cache to count on
   std::int64_t far_cache = 16 << 20;             // bytes of the last cache, which workers share
   double copy_rate = 40e9;                       // bytes a second of memory, by all workers
+  double worker_copy_rate = 20e9;                // the most of it that one worker gets
   double near_rate = 100e9;                      // bytes a second of one worker, within its cache
   double launch_seconds = 2e-6;                  // of a kernel on all workers
   double light_rate = 50e9, heavy_rate = 2.5e9;  // f32 operations a second of one worker

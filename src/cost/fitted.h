@@ -29,6 +29,13 @@ inline constexpr std::int64_t kAloneElements = 1 << 16;
 inline constexpr std::int64_t kShortRun = 128;
 // Blocks that every worker should have, so that none waits long for the last.
 inline constexpr std::int64_t kBlocksPerWorker = 4;
+// Elements of a block, where nothing else decides; work of fewer is one worker's.
+inline constexpr std::int64_t kBlockElements = 4096;
+// Where there are not enough, blocks become smaller down to this part of what was wanted.
+inline constexpr std::int64_t kSmallestBlock = 8;
+// Chunks of a reduction over all blocks: as many as workers, but each element that they leave
+// stands for at least so many that were read, unless there are few chunks.
+inline constexpr std::int64_t kLeastChunks = 2, kReadPerLeft = 16;
 // Bytes of a line of the caches.
 inline constexpr std::int64_t kLineBytes = 64;
 // Elements that a block keeps for the sake of a loop that would repeat them.

@@ -16,23 +16,26 @@ constexpr double kSeen = 0.5;
 
 }  // namespace
 
-double memory_seconds(double bytes, double workers, const MachineFigures& machine) {
-  return bytes * machine.workers / (workers * machine.copy_rate);
+void Traffic::add_value(double bytes, const MachineFigures& machine) {
+  const double share =
+      std::min(1.0, bytes / (kShareOfCache * static_cast<double>(machine.far_cache)));
+  memory += bytes * share;
+  cached += bytes * (1 - share);
 }
 
-double cached_seconds(double bytes, double workers, const MachineFigures& machine) {
-  return bytes / (kShareOfNearRate * machine.near_rate * workers);
-}
-
-double traffic_seconds(double bytes, std::int64_t cache, double workers,
-                       const MachineFigures& machine) {
-  const double share = std::min(1.0, bytes / (kShareOfCache * static_cast<double>(cache)));
-  return memory_seconds(bytes * share, workers, machine) +
-         cached_seconds(bytes * (1 - share), workers, machine);
+// A few workers are enough to keep the memory busy; more only share it.
+double traffic_seconds(const Traffic& traffic, double workers, const MachineFigures& machine) {
+  return traffic.memory / std::min(machine.copy_rate, workers * machine.worker_copy_rate) +
+         traffic.cached / (kShareOfNearRate * machine.near_rate * workers);
 }
 
 double work_seconds(const Instructions& all, const MachineFigures& machine) {
   return all.light / machine.light_rate + all.heavy / machine.heavy_rate;
+}
+
+double busy_workers(double alone, double parts, const MachineFigures& machine) {
+  return std::clamp(alone / kWorthSharing, 1.0,
+                    std::max(1.0, std::min<double>(parts, machine.workers)));
 }
 
 double overlapped(double memory, double work) {

@@ -129,29 +129,25 @@ void CostModel::enter(const Pattern& pattern) const {
   for (Vertex v : pattern) member_[v] = epoch_;
 }
 
-void CostModel::count(std::int64_t bytes, Traffic& traffic) const {
-  traffic.bytes += bytes;
-  traffic.seconds += cost::traffic_seconds(static_cast<double>(bytes), machine_.far_cache,
-                                           machine_.workers, machine_);
-}
-
-CostModel::Traffic CostModel::traffic(const Pattern& pattern) const {
+cost::Traffic CostModel::traffic(const Pattern& pattern) const {
   const Program& p = *graph_.program;
   enter(pattern);
-  Traffic total;
+  cost::Traffic total;
+  const auto count = [&](std::int64_t bytes) {
+    total.add_value(static_cast<double>(bytes), machine_);
+  };
   for (Vertex v : pattern) {
     const Op& op = graph_.op(v);
     for (ValueId value : graph_.reads[v]) {
       if (seen_[value] == epoch_ || (maker_[value] != kNone && is_member(maker_[value]))) continue;
       seen_[value] = epoch_;
-      count(facts_[v].partly ? std::min(bytes_[value], bytes_[p.result(op, 0)]) : bytes_[value],
-            total);
+      count(facts_[v].partly ? std::min(bytes_[value], bytes_[p.result(op, 0)]) : bytes_[value]);
     }
     if (is_passed_on(v)) continue;
     for (std::size_t i = 0; i < op.result_count; ++i) {
-      count(bytes_[p.result(op, i)], total);
+      count(bytes_[p.result(op, i)]);
       // What cannot go past the caches is read before it is written.
-      if (facts_[v].ragged) count(bytes_[p.result(op, i)], total);
+      if (facts_[v].ragged) count(bytes_[p.result(op, i)]);
     }
   }
   return total;
@@ -208,12 +204,22 @@ double CostModel::work(const Pattern& pattern) const {
   count_times(pattern);
   double seconds = cost::work_seconds({.light = loads(pattern)}, machine_);
   for (Vertex v : pattern) seconds += times_[v] * facts_[v].points * facts_[v].seconds;
-  return seconds / machine_.workers;
+  return seconds;
+}
+
+// About as many as a schedule would make of its largest loops.
+double CostModel::blocks(const Pattern& pattern) const {
+  double most = 1;
+  for (Vertex v : pattern) most = std::max(most, facts_[v].points);
+  return most <= cost::kBlockElements ? 1 : most * cost::kSmallestBlock / cost::kBlockElements;
 }
 
 double CostModel::kernel(const Pattern& pattern) const {
-  const Traffic memory = traffic(pattern);  // enters the pattern
-  return machine_.launch_seconds + cost::overlapped(memory.seconds, work(pattern));
+  const cost::Traffic memory = traffic(pattern);  // enters the pattern
+  const double alone = work(pattern);
+  const double workers = cost::busy_workers(alone, blocks(pattern), machine_);
+  return cost::kStepSeconds + machine_.launch_seconds +
+         cost::overlapped(cost::traffic_seconds(memory, workers, machine_), alone / workers);
 }
 
 CostModel::Repeated CostModel::most_repeated(const Pattern& pattern) const {

@@ -93,7 +93,9 @@ class Explainer {
       if (other.seconds > cost::kClearly * best.seconds)
         lines.push_back(fmt::format(
             "rejected: {}   +{}",
-            other.choice.keep_heavy
+            other.choice.across
+                ? "reductions over all blocks, and what follows in a phase of its own"
+            : other.choice.keep_heavy
                 ? fmt::format("blocks of about {} elements", other.choice.block_elements)
                 : "computing expensive values again instead of keeping them",
             time_text(other.seconds - best.seconds)));

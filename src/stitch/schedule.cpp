@@ -144,9 +144,7 @@ Verdict Scheduler::choose_outer() {
   // A single op has no better place.
   if (plan_.outer.empty() && points > cost::kAloneElements && group_.ops.size() > 1)
     return Reason{"its reductions leave nothing that could run at the same time"};
-  if (std::any_of(plan_.reductions.begin(), plan_.reductions.end(),
-                  [](const Reduction& r) { return r.crosses; }))
-    plan_.chunks = machine_.workers;
+  choose_chunks();
   std::unordered_set<ValueId> behind;
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
@@ -166,6 +164,18 @@ Verdict Scheduler::choose_outer() {
     }
   }
   return yes();
+}
+
+// A chunk for every worker, as long as what the chunks leave is little beside what they read.
+void Scheduler::choose_chunks() {
+  for (const Reduction& r : plan_.reductions) {
+    if (!r.crosses) continue;
+    const std::int64_t left = elements(program_.result(program_.op(r.op), 0));
+    const std::int64_t most =
+        std::max(cost::kLeastChunks, product(r.loops) / (cost::kReadPerLeft * left));
+    plan_.chunks = std::min<std::int64_t>(
+        {plan_.chunks == 0 ? machine_.workers : plan_.chunks, machine_.workers, most});
+  }
 }
 
 // An outer axis with little behind it, but a loop of the block in front of it, would make every
@@ -213,25 +223,37 @@ void Scheduler::choose_blocks() {
   for (const Reduction& r : plan_.reductions) look(r.loops);
   std::int64_t inner = inner_elements(widest);
   const std::int64_t least_blocks = cost::kBlocksPerWorker * machine_.workers;
+  const std::int64_t least_elements = enough / cost::kSmallestBlock;
   for (std::size_t i = plan_.outer.size(); i-- > 0 && inner < enough;) {
     GroupAxis& x = axis(plan_.outer[i]);
     std::int64_t others = 1;
     for (std::size_t j = 0; j < i; ++j) others *= axis(plan_.outer[j]).size;
     std::int64_t block = even_block(x.size, std::max<std::int64_t>(1, enough / inner));
-    while (block > 1 && others * ((x.size + block - 1) / block) < least_blocks) block /= 2;
+    while (block > 1 && inner * block > least_elements &&
+           others * ((x.size + block - 1) / block) < least_blocks)
+      block /= 2;
     // Work that is small as a whole is one worker's.
     if (product(widest) <= enough) block = x.size;
     x.block = block;
     inner *= block;
     if (block < x.size) break;
   }
-  // What is contiguous along an outer axis is read in whole lines.
+  // What is contiguous along an outer axis is read in whole lines, of masks at least in parts of
+  // one where workers would have no block otherwise.
   auto widen = [&](ValueId v) {
     const AxisList axes = plan_.axes_of(v);
     if (axes.empty() || elements(v) * 2 < product(widest)) return;
     GroupAxis& x = axis(axes.back());
-    const std::int64_t line = cost::kLineBytes / byte_size(program_.type_of(v).dtype);
-    if (x.outer >= 0 && x.block < line) x.block = std::min(x.size, 2 * line);
+    const std::int64_t size = byte_size(program_.type_of(v).dtype);
+    std::int64_t others = 1, lines = 2;
+    for (int o : plan_.outer)
+      if (o != axes.back()) others *= (axis(o).size + axis(o).block - 1) / axis(o).block;
+    std::int64_t line = cost::kLineBytes / size;
+    if (others * x.size < 2 * line * machine_.workers) {
+      line = cost::kLineBytes / std::max<std::int64_t>(size, 4);
+      lines = others * x.size < 2 * line * machine_.workers ? 1 : 2;
+    }
+    if (x.outer >= 0 && x.block < line) x.block = std::min(x.size, lines * line);
   };
   for (ValueId v : group_.inputs)
     if (plan_.space.contains(v)) widen(v);

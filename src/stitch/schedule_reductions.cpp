@@ -97,9 +97,10 @@ void Scheduler::find_reductions() {
   }
 }
 
-// Ops that only work on as many elements as the reduction gives, so that they can wait for it.
+// Ops that only work on as many elements as the reduction gives, so that they can wait for it; or
+// all that follow, where that is the choice.
 bool Scheduler::is_tailable(const Op& op) {
-  const std::int64_t limit = elements(program_.result(op, 0));
+  const std::int64_t limit = group_.choice.across ? INT64_MAX : elements(program_.result(op, 0));
   std::vector<OpId> open;
   std::unordered_set<OpId> seen;
   auto follow = [&](const Op& from) {
@@ -124,7 +125,7 @@ bool Scheduler::may_cross(const Reduction& r) {
   if (r.scatters) {
     const std::int64_t updates = elements(program_.operands(op)[op.result_count + 1]);
     return combines_in_any_order(program_, op) && updates >= cost::kManyUpdates &&
-           updates >= machine_.workers * elements(program_.result(op, 0)) &&
+           updates >= cost::kLeastChunks * elements(program_.result(op, 0)) &&
            !needs_reduction(program_.operands(op)[0]);
   }
   return op.def->emission == Emission::contract ||

@@ -23,6 +23,7 @@ void write_report(const MachineFigures& m) {
                   {"near_cache_bytes", m.near_cache},
                   {"far_cache_bytes", m.far_cache},
                   {"copy_bytes_per_second", m.copy_rate},
+                  {"worker_copy_bytes_per_second", m.worker_copy_rate},
                   {"near_bytes_per_second", m.near_rate},
                   {"light_per_second", m.light_rate},
                   {"heavy_per_second", m.heavy_rate},
@@ -36,6 +37,7 @@ void write_text(const MachineFigures& m) {
     text += fmt::format("  {:<34}{:>8.1f} {}\n", what, value, unit);
   };
   row("memory, copied by all cores", m.copy_rate / 1e9, "GB/s");
+  row("memory, copied by one core", m.worker_copy_rate / 1e9, "GB/s");
   row("cache, copied by one core", m.near_rate / 1e9, "GB/s");
   row("additions and products, one core", m.light_rate / 1e9, "billion a second");
   row("exponentials, one core", m.heavy_rate / 1e9, "billion a second");

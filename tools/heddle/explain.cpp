@@ -117,12 +117,17 @@ std::string explain_text(const Execution& execution, const Style& style) {
   if (!execution.interpreted_because.empty())
     return fmt::format("interpreted as a whole: {}\n", execution.interpreted_because);
   std::int64_t apart = 0, together = 0;
+  double expected = 0, measured = 0;  // seconds of kernels that ran
   std::string text;
   for (std::size_t i = 0; i < execution.steps.size(); ++i) {
     const StepInfo& step = execution.steps[i];
     if (step.kind == "kernel") {
       apart += step.bytes_apart;
       together += step.bytes_read + step.bytes_written;
+      if (const double seconds = seconds_of(execution, i); seconds > 0) {
+        expected += step.expected_seconds;
+        measured += seconds;
+      }
     }
     text += line_of(execution, i) + "\n" + style.dim(details_of(step));
   }
@@ -136,6 +141,9 @@ std::string explain_text(const Execution& execution, const Style& style) {
         fmt::format("each of {} devices has {} of arguments beside that; it may have {} in all\n",
                     execution.devices, format_bytes(static_cast<double>(execution.argument_bytes)),
                     format_bytes(static_cast<double>(execution.memory_limit)));
+  if (expected > 0 && measured > 0)
+    text += fmt::format("kernels took {}; the cost model expected {}\n", format_seconds(measured),
+                        format_seconds(expected));
   if (apart > 0)
     text += fmt::format("kernels move {}; their ops one by one would move {}\n",
                         format_bytes(static_cast<double>(together)),
@@ -177,6 +185,7 @@ Json explain_json(const Execution& execution) {
                                {"bytes_written", s.bytes_written},
                                {"bytes_apart", s.bytes_apart},
                                {"because", s.because},
+                               {"expected_ms", s.expected_seconds * 1e3},
                                {"calls", time.calls},
                                {"ms", time.seconds * 1e3}});
   }

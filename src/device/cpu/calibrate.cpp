@@ -100,6 +100,7 @@ Expected<MachineFigures> calibrate() {
   const std::int64_t large = 4 * m.far_cache / 4, small = m.near_cache / 16;  // floats
   HEDDLE_TRY(Trial copy, Trial::make(jit, large, m, [](Builder&, Var x) { return -x; }));
   m.copy_rate = 8.0 * static_cast<double>(large) / copy.on_all();
+  m.worker_copy_rate = 8.0 * static_cast<double>(large) / copy.alone();
   HEDDLE_TRY(Trial near, Trial::make(jit, small, m, [](Builder&, Var x) { return -x; }));
   m.near_rate = 8.0 * static_cast<double>(small) / near.alone();
   constexpr int kChain = 32;
