@@ -110,7 +110,6 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   state->arena_bytes = arena;
   state->pointers = assembler.pointers;
   state->collectives = assembler.collectives;
-  for (const Array& constant : state->constants) (void)constant.bytes();  // not while ranks run
   return Executable(std::move(state));
 }
 
