@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "heddle/compile.h"
+#include "heddle/cost.h"
 #include "whole_graphs.h"
 
 namespace heddle {
@@ -18,6 +19,8 @@ struct Cost {
 Cost cost_of(const Program& program, bool fuse) {
   CompileOptions options;
   options.machine_code = false;
+  options.machine = MachineFigures{};
+  options.machine = default_figures(2);
   options.stitch.fuse = fuse;
   const Executable executable = compile(program, options).value();
   Cost cost;

@@ -25,7 +25,7 @@ struct Counts {
 Counts counts_for(const Program& program, int workers) {
   CompileOptions options;
   options.machine_code = false;
-  options.stitch.machine = default_figures(workers);
+  options.machine = default_figures(workers);
   const Executable executable = compile(program, options).value();
   Counts counts{.workers = workers};
   for (const StepInfo& step : executable.steps())

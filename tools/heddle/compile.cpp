@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "execute.h"
 #include "explain.h"
-#include "heddle/cost.h"
 #include "heddle/verify.h"
 #include "program_commands.h"
 #include "terminal.h"
@@ -51,7 +51,6 @@ Compiled compile_file(const CompileRequest& request) {
   options.entry = request.entry;
   options.stitch.fuse = request.fuse;
   options.stitch.explain = request.explain;
-  options.stitch.machine = figures_of_this_machine();
   options.machine_code = request.machine_code;
   options.report = &done.report;
   start = std::chrono::steady_clock::now();
