@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 
+#include "compiled.h"
 #include "heddle/compile.h"
 #include "heddle/cost.h"
-#include "heddle/stablehlo.h"
 #include "whole_graphs.h"
 
 namespace heddle {
@@ -71,6 +69,29 @@ INSTANTIATE_TEST_SUITE_P(
                     Graph{"LanguageBack", graphs::language_back_like},
                     Graph{"Experts", graphs::experts_like}, Graph{"Water", graphs::water_like}),
     [](const auto& info) { return info.param.name; });
+
+// Statistics of channels by chunks of rows, and all rows once more behind them.
+TEST(Across, GivesWhatTheInterpreterGives) {
+  const Shape shape = {32, 8, 16, 64};
+  Builder b;
+  const std::vector<Type> types = {graphs::f32(shape), graphs::f32(shape)};
+  b.function("main", types, [&](const Vars& in) -> Vars {
+    const Var sum = b.reduce(in[0] * in[1], {0, 1, 2}, "add");
+    const Var most = b.reduce(in[0], {0, 1, 2}, "maximum");
+    const Var y = in[1] - b.broadcast(sum, shape, {3});
+    return {y, sum, b.op("maximum", {in[0] + b.broadcast(most, shape, {3}), y})};
+  });
+  const Program program = b.finish().value();
+  for (int workers : {2, 16, 192}) {
+    CompileOptions options;
+    options.machine = default_figures(workers);
+    options.machine->light_rate = 1e9;  // so slow that everybody is worth waking
+    SCOPED_TRACE(workers);
+    expect_same(program, arguments_for(program), options);
+    options.machine_code = false;
+    expect_same(program, arguments_for(program), options);
+  }
+}
 
 }  // namespace
 }  // namespace heddle
