@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
 
 #include "compiled.h"
 #include "heddle/compile.h"
@@ -34,18 +37,26 @@ Counts counts_for(const Program& program, int workers) {
   return counts;
 }
 
-void expect_even(const Program& program) {
+// "12 launches 3.4 MB" for each number of workers.
+std::string text_of(const std::vector<Counts>& all) {
+  std::string text;
+  for (const Counts& c : all)
+    text += fmt::format("{}: {} launches {:.4f} MB; ", c.workers, c.launches, c.bytes / 1e6);
+  return text;
+}
+
+void expect_even(const std::string& name, const Program& program) {
   std::vector<Counts> all;
   for (int workers : kWorkers) all.push_back(counts_for(program, workers));
+  testing::Test::RecordProperty(name, text_of(all));
   double launches = all[0].launches, bytes = all[0].bytes;
   for (const Counts& c : all) {
     launches = std::min(launches, c.launches);
     bytes = std::min(bytes, c.bytes);
   }
   for (const Counts& c : all) {
-    EXPECT_LE(c.bytes, kMostBytes * bytes) << "with " << c.workers << " workers";
-    EXPECT_LE(c.launches, kMostLaunches * launches)
-        << "with " << c.workers << " workers; the fewest launches are " << launches;
+    EXPECT_LE(c.bytes, kMostBytes * bytes) << name << " with " << c.workers << " workers";
+    EXPECT_LE(c.launches, kMostLaunches * launches) << name << " with " << c.workers << " workers";
   }
 }
 
@@ -56,7 +67,7 @@ struct Graph {
 
 class Workers : public testing::TestWithParam<Graph> {};
 
-TEST_P(Workers, HardlyChangeThePlan) { expect_even(GetParam().build()); }
+TEST_P(Workers, HardlyChangeThePlan) { expect_even(GetParam().name, GetParam().build()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Whole, Workers,
@@ -69,6 +80,29 @@ INSTANTIATE_TEST_SUITE_P(
                     Graph{"LanguageBack", graphs::language_back_like},
                     Graph{"Experts", graphs::experts_like}, Graph{"Water", graphs::water_like}),
     [](const auto& info) { return info.param.name; });
+
+// Recorded programs beside the checkout, where they are there.
+std::filesystem::path recorded_programs() {
+  for (auto folder = std::filesystem::current_path(); folder.has_relative_path();
+       folder = folder.parent_path())
+    if (std::filesystem::exists(folder / "shared" / "programs"))
+      return folder / "shared" / "programs";
+  return {};
+}
+
+TEST(RecordedPrograms, HardlyChangeWithTheNumberOfWorkers) {
+  const std::filesystem::path folder = recorded_programs();
+  if (folder.empty()) GTEST_SKIP() << "there is no folder shared/programs above this one";
+  // Smallest first, as many as fit into a minute.
+  std::map<std::uintmax_t, std::filesystem::path> files;
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    if (file.path().extension() == ".mlir") files[file.file_size()] = file.path();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  for (const auto& [size, path] : files) {
+    if (std::chrono::steady_clock::now() > end) break;
+    expect_even(path.stem().string(), read_stablehlo_file(path.string()).value());
+  }
+}
 
 // Statistics of channels by chunks of rows, and all rows once more behind them.
 TEST(Across, GivesWhatTheInterpreterGives) {
