@@ -31,6 +31,7 @@ struct StepInfo {
   std::int64_t bytes_read = 0, bytes_written = 0;
   std::int64_t bytes_apart = 0;  // that its ops would read and write one by one
   std::size_t kernels = 0;       // in one launch
+  double expected_seconds = 0;   // of the launch by the cost model; 0 where that says nothing
   int depth = 0;                 // of loops and branches around it
 };
 

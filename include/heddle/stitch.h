@@ -16,7 +16,11 @@ namespace heddle {
 struct LaunchChoice {
   std::int64_t block_elements = 4096;  // that a block has at least, where there are enough
   bool keep_heavy = true;  // expensive values that several stages need are kept, not computed again
-  bool streams = false;    // results of the launch are more than any cache keeps
+  // Reductions that every element needs again run over all blocks, and what follows is a phase of
+  // its own: reads more than once, but keeps all workers busy where a block of whole reductions
+  // would not.
+  bool across = false;
+  bool streams = false;  // results of the launch are more than any cache keeps
   friend bool operator==(const LaunchChoice&, const LaunchChoice&) = default;
 };
 
@@ -26,6 +30,7 @@ struct StitchGroup {
   std::vector<ValueId> inputs;   // from outside of the group, each once
   std::vector<ValueId> outputs;  // that somebody outside of the group uses, each once
   LaunchChoice choice = {};
+  double seconds = 0;                   // that it should take, by the cost model
   std::vector<std::string> notes = {};  // where they were asked for: why it is as it is
 };
 

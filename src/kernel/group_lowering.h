@@ -54,6 +54,7 @@ class GroupLowering {
   Expected<NodeId> first_value(StageWriter& stage, const Op& op, std::size_t i, const Indices& at);
   Verdict combine_phase(const Reduction& r);
   Verdict tail_phases();
+  Verdict tail_of_rows(const Shape& shape, const std::vector<ValueId>& values);
   void mark_streamed();
 
   std::int64_t inner_elements(const AxisList& axes) const {

@@ -15,6 +15,8 @@ namespace {
 
 // Elements that a block of the later phases has.
 constexpr std::int64_t kTailBlock = 1024;
+// Elements of a row that is a loop by itself there.
+constexpr std::int64_t kTailRow = 64;
 
 }  // namespace
 
@@ -201,9 +203,16 @@ Verdict GroupLowering::combine_phase(const Reduction& r) {
 
 Verdict GroupLowering::tail_phases() {
   std::map<std::int64_t, std::vector<ValueId>> by_size;
-  for (ValueId v : group_.outputs)
-    if (schedule_.tail.contains(program_.value(v).op))
-      by_size[program_.type_of(v).elements()].push_back(v);
+  std::map<Shape, std::vector<ValueId>> by_shape;  // of those with rows that are worth a loop
+  for (ValueId v : group_.outputs) {
+    if (!schedule_.tail.contains(program_.value(v).op)) continue;
+    const Type& type = program_.type_of(v);
+    if (type.rank() > 1 && type.shape.back() >= kTailRow)
+      by_shape[type.shape].push_back(v);
+    else
+      by_size[type.elements()].push_back(v);
+  }
+  for (const auto& [shape, values] : by_shape) HEDDLE_TRY_VOID(tail_of_rows(shape, values));
   for (const auto& [n, values] : by_size) {
     Phase phase;
     const std::int64_t block = std::min(n, kTailBlock);
@@ -217,6 +226,25 @@ Verdict GroupLowering::tail_phases() {
     phase.stages.push_back(stage.finish());
     writer_.kernel.phases.push_back(std::move(phase));
   }
+  return yes();
+}
+
+// No index is taken apart at every element.
+Verdict GroupLowering::tail_of_rows(const Shape& shape, const std::vector<ValueId>& values) {
+  const Shape outside(shape.begin(), shape.end() - 1);
+  std::int64_t rows = 1;
+  for (std::int64_t n : outside) rows *= n;
+  const std::int64_t block =
+      std::min(rows, std::max<std::int64_t>(1, group_.choice.block_elements / shape.back()));
+  Phase phase;
+  phase.outer = {{rows, block}};
+  StageWriter stage(writer_, 0, true);
+  const LeafId row = stage.open_flat(rows, block), column = stage.open(shape.back());
+  Indices at = stage.unflat(outside, IndexSpace::of(row));
+  at.push_back(IndexSpace::of(column));
+  for (ValueId v : values) HEDDLE_TRY_VOID(stage.store_output(v, at));
+  phase.stages.push_back(stage.finish());
+  writer_.kernel.phases.push_back(std::move(phase));
   return yes();
 }
 

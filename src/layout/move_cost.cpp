@@ -101,6 +101,22 @@ double all_to_all_seconds(std::span<const Hop> hops, double bytes) {
   return seconds;
 }
 
+double gather_seconds(std::span<const Hop> hops, double bytes) {
+  double seconds = 0;
+  for (const Hop& h : hops) {
+    seconds += collective_seconds(MoveKind::all_gather, h, bytes);
+    bytes *= static_cast<double>(h.extent);
+  }
+  return seconds;
+}
+
+double message_seconds(std::span<const Hop> hops, double bytes) {
+  double seconds = 0;
+  for (const Hop& h : hops)
+    seconds = std::max(seconds, collective_seconds(MoveKind::permute, h, bytes));
+  return seconds;
+}
+
 std::int64_t collective_received(MoveKind kind, std::int64_t n, std::int64_t bytes) {
   switch (kind) {
     case MoveKind::all_gather:

@@ -259,8 +259,9 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
       if (reach == Reach::input) info.bytes_read += made.bytes[b];
       if (reach == Reach::output) info.bytes_written += made.bytes[b];
     }
-    const auto& group = unit.kernels[k].group.ops;
-    ops.insert(ops.end(), group.begin(), group.end());
+    const StitchGroup& group = unit.kernels[k].group;
+    ops.insert(ops.end(), group.ops.begin(), group.ops.end());
+    info.expected_seconds += group.seconds;
   }
   info.because = reasons_of(unit);
   info.ops = op_names(program_, ops);

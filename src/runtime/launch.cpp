@@ -2,17 +2,11 @@
 
 #include <algorithm>
 
+#include "cost/sharing.h"
+
 namespace heddle::runtime {
 
 namespace {
-
-// Below this many node evaluations a phase is over before a second worker would have begun: about
-// 5 µs of vectors.
-constexpr double kWorthSharing = 200'000;
-// Node evaluations that the interpreter does in about the time that a compiler needs for a kernel.
-constexpr double kQuickToInterpret = 1'000'000;
-// Parts per worker, so that one that is held up does not hold up all.
-constexpr std::int64_t kPartsPerWorker = 4;
 
 double work_of(const std::vector<Stage>& stages) {
   double work = 0;
@@ -64,7 +58,7 @@ void plan_launch(LaunchStep& launch, int threads) {
   for (LaunchKernel& k : launch.kernels) {
     double work = 0;
     for (const Phase& phase : k.kernel.phases) work += work_of(phase);
-    k.large = work > kQuickToInterpret;
+    k.large = work > cost::kQuickToInterpret;
   }
   std::size_t levels = 0;
   for (const LaunchKernel& k : launch.kernels)
@@ -73,8 +67,8 @@ void plan_launch(LaunchStep& launch, int threads) {
     double total = 0;
     for (const LaunchKernel& k : launch.kernels)
       if (k.code && level < k.kernel.phases.size()) total += work_of(k.kernel.phases[level]);
-    LaunchPhase phase{.phase = level, .parts = {}, .alone = total < kWorthSharing};
-    const double parts = phase.alone ? 1 : static_cast<double>(threads * kPartsPerWorker);
+    LaunchPhase phase{.phase = level, .parts = {}, .alone = total < cost::kSharedEvaluations};
+    const double parts = phase.alone ? 1 : static_cast<double>(threads * cost::kPartsPerWorker);
     for (std::uint32_t k = 0; k < launch.kernels.size(); ++k) {
       const LaunchKernel& kernel = launch.kernels[k];
       if (!kernel.code || level >= kernel.kernel.phases.size()) continue;

@@ -1,6 +1,7 @@
 // The executor: nothing is looked up or allocated here but by reference evaluations.
 #include <cstring>
 
+#include "cost/sharing.h"
 #include "heddle/interpreter.h"
 #include "heddle/trace.h"
 #include "runtime/launch.h"
@@ -10,9 +11,6 @@
 namespace heddle::runtime {
 
 namespace {
-
-constexpr std::int64_t kCopyAlone = std::int64_t{1} << 18;
-constexpr std::int64_t kCopyPart = std::int64_t{1} << 20;
 
 class Runner {
  public:
@@ -107,15 +105,16 @@ class Runner {
   Verdict run_work(const CopyStep& work) {
     const std::byte* from = rank_.now[work.from];
     std::byte* to = rank_.now[work.to];
-    if (work.bytes <= kCopyAlone) {
+    if (work.bytes <= cost::kSharedCopy) {
       if (work.bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(work.bytes));
       return yes();
     }
-    pool_.parallel_for((work.bytes + kCopyPart - 1) / kCopyPart, [&](std::int64_t part, int) {
-      const std::int64_t at = part * kCopyPart;
-      std::memcpy(to + at, from + at,
-                  static_cast<std::size_t>(std::min(kCopyPart, work.bytes - at)));
-    });
+    pool_.parallel_for(
+        (work.bytes + cost::kCopyPart - 1) / cost::kCopyPart, [&](std::int64_t part, int) {
+          const std::int64_t at = part * cost::kCopyPart;
+          std::memcpy(to + at, from + at,
+                      static_cast<std::size_t>(std::min(cost::kCopyPart, work.bytes - at)));
+        });
     return yes();
   }
 

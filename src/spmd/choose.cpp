@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cost/piece.h"
 #include "heddle/hash.h"
 #include "spmd/partitioner.h"
 
@@ -370,16 +371,10 @@ void Partitioner::price(const Op& op, const IndexRule& rule, Choice& choice) {
     steps *= static_cast<double>(rule.factors[f].size) /
              static_cast<double>(
                  std::min(total(choice.axes[f]), std::max<std::int64_t>(rule.factors[f].size, 1)));
-  // A device multiplies about this many times faster than it reads.
-  constexpr double kStepsPerByte = 50;
-  const double bandwidth = mesh_.mesh.local_bandwidth();
-  const double work =
-      op.def->cls == OpClass::contract ? 2 * steps / (bandwidth * kStepsPerByte) : 0;
-  choice.cost = seconds + std::max(bytes / bandwidth, work);
+  choice.cost =
+      seconds + cost::piece_seconds(op.def->cls, {.bytes = bytes, .steps = steps}, mesh_.mesh);
   if (choice.line) choice.cost += line_seconds(op, choice);
-  // What does not fit is the last resort.
-  constexpr double kTooLarge = 1e9;
-  if (bytes > static_cast<double>(memory_limit_)) choice.cost += kTooLarge;
+  if (bytes > static_cast<double>(memory_limit_)) choice.cost += cost::kDoesNotFit;
 }
 
 }  // namespace heddle

@@ -70,14 +70,16 @@ ValueId Partitioner::fetch_new(ValueId local, const Window& window) {
 
 // All parts of so many bytes on every device of the axes.
 double Partitioner::gather_seconds(double bytes, const AxisList& axes) const {
-  double seconds = 0;
+  return heddle::gather_seconds(hops_of(axes), bytes);
+}
+
+std::vector<Hop> Partitioner::hops_of(const AxisList& axes) const {
+  std::vector<Hop> hops;
   for (const SplitDigit& d : axes) {
-    const Link& link = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].link;
-    seconds +=
-        link.latency + bytes * static_cast<double>(d.extent - 1) / std::max(link.bandwidth, 1.0);
-    bytes *= static_cast<double>(d.extent);
+    const MeshAxis& axis = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)];
+    hops.push_back({d.extent, axis.link, axis.medium});
   }
-  return seconds;
+  return hops;
 }
 
 ValueId Partitioner::fetch_neighbours(ValueId local, const Window& window, std::int64_t low,

@@ -9,13 +9,7 @@ namespace heddle {
 
 // One message to a partner along the slowest of the axes.
 double Partitioner::link_seconds(const AxisList& axes, std::int64_t bytes) const {
-  double seconds = 0;
-  for (const SplitDigit& d : axes) {
-    const Link& link = mesh_.mesh.axes()[static_cast<std::size_t>(d.axis)].link;
-    seconds = std::max(seconds,
-                       link.latency + static_cast<double>(bytes) / std::max(link.bandwidth, 1.0));
-  }
-  return seconds;
+  return message_seconds(hops_of(axes), static_cast<double>(bytes));
 }
 
 // One element of every line from each device.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cost/piece.h"
 #include "ir/clone.h"
 #include "ir/replica_groups.h"
 #include "spmd/transition.h"
@@ -34,8 +35,8 @@ const Route& Routes::find(int from, int to, std::int64_t bits) {
 Route Routes::planned(int from, int to, std::int64_t bits) {
   if (from == to) return {};
   Route direct;
-  direct.seconds = 1e-3;
-  direct.steps.push_back({to, MoveKind::exchange, 0, 1e-3, ""});
+  direct.seconds = cost::kUnplanned;
+  direct.steps.push_back({to, MoveKind::exchange, 0, cost::kUnplanned, ""});
   // Parts become contributions with zeros around them; nothing is sent.
   for (const DimSplit& dim : splits_[from].dims)
     for (const SplitDigit& d : dim.digits)

@@ -8,6 +8,7 @@
 #include "heddle/op.h"
 #include "heddle/op_piece.h"
 #include "heddle/spmd.h"
+#include "layout/move_cost.h"
 #include "spmd/writer.h"
 
 namespace heddle {
@@ -156,6 +157,7 @@ class Partitioner {
                    Lines lines);
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
   double gather_seconds(double bytes, const AxisList& axes) const;
+  std::vector<Hop> hops_of(const AxisList& axes) const;
   void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
   void price(const Op& op, const IndexRule& rule, Choice& choice);
   const Split* split_for(const Op& op, std::size_t value);

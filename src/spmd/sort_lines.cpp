@@ -6,10 +6,10 @@
 // Partners whose positions differ in one bit need fewer where there are many parts; the places that
 // elements came from travel along then and decide between equal ones.
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <map>
 
+#include "cost/piece.h"
 #include "spmd/partitioner.h"
 
 namespace heddle {
@@ -36,10 +36,8 @@ DType place_type(std::int64_t size) {
   return size > std::numeric_limits<std::int32_t>::max() / 2 ? DType::i64 : DType::i32;
 }
 
-// Every element goes through the device's memory once for each time that runs are merged.
 double Partitioner::sort_seconds(std::int64_t bytes, std::int64_t length) const {
-  const double merges = std::log2(static_cast<double>(std::max<std::int64_t>(length, 2)));
-  return 2 * merges * static_cast<double>(bytes) / mesh_.mesh.local_bandwidth();
+  return cost::sort_seconds(static_cast<double>(bytes), length, mesh_.mesh);
 }
 
 // The cheaper way, and what it takes.

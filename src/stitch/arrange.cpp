@@ -141,7 +141,10 @@ Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Explora
         continue;
       }
       StitchGroup group = group_of(graph, readers, copies, c.units[u]);
-      if (u < found.choices.size()) group.choice = found.choices[u];
+      if (u < found.launches.size()) {
+        group.choice = found.launches[u].choice;
+        group.seconds = found.launches[u].seconds;
+      }
       if (!group.outputs.empty()) launch.kernels.push_back(std::move(group));
     }
     if (!launch.kernels.empty()) plan.units.push_back(std::move(launch));

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "cost/fitted.h"
+#include "cost/rates.h"
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 #include "ir/rules/scan.h"
 #include "stitch/group.h"
-#include "stitch/instructions.h"
 
 namespace heddle {
 
@@ -46,11 +47,10 @@ bool is_behind(const Program& program, const Op& op) {
       has[static_cast<std::size_t>(dims[d])] = true;
       last = std::max(last, dims[d]);
     }
-  constexpr std::int64_t kFew = 1024;
   std::int64_t inside = 1;  // elements behind the last loop around
   for (auto d = static_cast<std::int64_t>(result.size()); d-- > 0;) {
     const auto at = static_cast<std::size_t>(d);
-    if (d < last && !has[at] && result[at] != 1) return inside <= kFew;
+    if (d < last && !has[at] && result[at] != 1) return inside <= cost::kFewBehind;
     inside *= result[at];
   }
   return true;
@@ -58,8 +58,7 @@ bool is_behind(const Program& program, const Op& op) {
 
 // Rows that begin anywhere in a line of the cache.
 bool has_ragged_rows(const Type& type) {
-  constexpr std::int64_t kLine = 64;
-  return type.rank() > 1 && type.shape.back() * byte_size(type.dtype) % kLine != 0;
+  return type.rank() > 1 && type.shape.back() * byte_size(type.dtype) % cost::kLineBytes != 0;
 }
 
 // A window computes its operand once per place of the window.
@@ -84,12 +83,6 @@ std::int64_t memory_bytes(const Program& p, ValueId v) {
     if (array && array->is_splat()) return 0;
   }
   return type.bytes();
-}
-
-// Processors compute while they wait for memory, but not all of the time: what is less hides by
-// half, as measured.
-double overlapped(double memory, double work) {
-  return std::max(memory, work) + 0.5 * std::min(memory, work);
 }
 
 CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
@@ -122,7 +115,7 @@ CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
           f.points, f.window * static_cast<double>(p.type_of(p.operands(op)[reduced]).elements()));
     f.elsewhere = !f.reduces && takes_elsewhere(op);
     f.behind = f.elsewhere && op.operand_count > 0 && is_behind(p, op);
-    f.seconds = f.behind ? 0 : instructions_of(p, op).seconds(machine);
+    f.seconds = f.behind ? 0 : cost::work_seconds(instructions_of(p, op), machine);
     f.pads = op.def->short_name() == "pad";
     f.ragged = f.elsewhere && has_ragged_rows(p.type_of(p.result(op, 0)));
     f.partly = f.elsewhere && op.def->emission != Emission::join;
@@ -136,32 +129,25 @@ void CostModel::enter(const Pattern& pattern) const {
   for (Vertex v : pattern) member_[v] = epoch_;
 }
 
-// A small value is in some cache when it is read again; a large one comes from memory.
-void CostModel::count(std::int64_t bytes, Traffic& traffic) const {
-  const double near = machine_.near_rate * machine_.workers / 2;
-  const double share =
-      std::min(1.0, static_cast<double>(bytes) / (0.25 * static_cast<double>(machine_.far_cache)));
-  traffic.bytes += bytes;
-  traffic.seconds += static_cast<double>(bytes) * (share / machine_.copy_rate + (1 - share) / near);
-}
-
-CostModel::Traffic CostModel::traffic(const Pattern& pattern) const {
+cost::Traffic CostModel::traffic(const Pattern& pattern) const {
   const Program& p = *graph_.program;
   enter(pattern);
-  Traffic total;
+  cost::Traffic total;
+  const auto count = [&](std::int64_t bytes) {
+    total.add_value(static_cast<double>(bytes), machine_);
+  };
   for (Vertex v : pattern) {
     const Op& op = graph_.op(v);
     for (ValueId value : graph_.reads[v]) {
       if (seen_[value] == epoch_ || (maker_[value] != kNone && is_member(maker_[value]))) continue;
       seen_[value] = epoch_;
-      count(facts_[v].partly ? std::min(bytes_[value], bytes_[p.result(op, 0)]) : bytes_[value],
-            total);
+      count(facts_[v].partly ? std::min(bytes_[value], bytes_[p.result(op, 0)]) : bytes_[value]);
     }
     if (is_passed_on(v)) continue;
     for (std::size_t i = 0; i < op.result_count; ++i) {
-      count(bytes_[p.result(op, i)], total);
+      count(bytes_[p.result(op, i)]);
       // What cannot go past the caches is read before it is written.
-      if (facts_[v].ragged) count(bytes_[p.result(op, i)], total);
+      if (facts_[v].ragged) count(bytes_[p.result(op, i)]);
     }
   }
   return total;
@@ -199,13 +185,13 @@ void CostModel::count_times(const Pattern& pattern) const {
 // Loads of what comes from outside: once for all vertices that read it at their own place, and once
 // for every one that reads it elsewhere.
 double CostModel::loads(const Pattern& pattern) const {
-  constexpr std::int64_t kOneElement = 8;  // bytes at most: loaded once, before all loops
   double count = 0;
   for (Vertex v : pattern) {
     const Facts& own = facts_[v];
     if (own.behind) continue;
     for (ValueId value : graph_.reads[v]) {
-      if (bytes_[value] <= kOneElement || (maker_[value] != kNone && is_member(maker_[value])))
+      if (bytes_[value] <= cost::kOneElement ||
+          (maker_[value] != kNone && is_member(maker_[value])))
         continue;
       if (!own.elsewhere && std::exchange(loaded_[value], epoch_) == epoch_) continue;
       count += times_[v] * own.points;
@@ -216,14 +202,24 @@ double CostModel::loads(const Pattern& pattern) const {
 
 double CostModel::work(const Pattern& pattern) const {
   count_times(pattern);
-  double seconds = loads(pattern) / machine_.light_rate;
+  double seconds = cost::work_seconds({.light = loads(pattern)}, machine_);
   for (Vertex v : pattern) seconds += times_[v] * facts_[v].points * facts_[v].seconds;
-  return seconds / machine_.workers;
+  return seconds;
+}
+
+// About as many as a schedule would make of its largest loops.
+double CostModel::blocks(const Pattern& pattern) const {
+  double most = 1;
+  for (Vertex v : pattern) most = std::max(most, facts_[v].points);
+  return most <= cost::kBlockElements ? 1 : most * cost::kSmallestBlock / cost::kBlockElements;
 }
 
 double CostModel::kernel(const Pattern& pattern) const {
-  const Traffic memory = traffic(pattern);  // enters the pattern
-  return machine_.launch_seconds + overlapped(memory.seconds, work(pattern));
+  const cost::Traffic memory = traffic(pattern);  // enters the pattern
+  const double alone = work(pattern);
+  const double workers = cost::busy_workers(alone, blocks(pattern), machine_);
+  return cost::kStepSeconds + machine_.launch_seconds +
+         cost::overlapped(cost::traffic_seconds(memory, workers, machine_), alone / workers);
 }
 
 CostModel::Repeated CostModel::most_repeated(const Pattern& pattern) const {

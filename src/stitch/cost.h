@@ -3,16 +3,13 @@
 // schedule for the plans that are left.
 #pragma once
 
-#include "heddle/machine.h"
+#include "cost/rates.h"
 #include "stitch/graph.h"
 
 namespace heddle {
 
 // Bytes that it takes to read or write a value; a constant of one number is no memory at all.
 std::int64_t memory_bytes(const Program& program, ValueId value);
-
-// Seconds of a kernel that moves memory and computes at the same time.
-double overlapped(double memory, double work);
 
 class CostModel {
  public:
@@ -22,13 +19,6 @@ class CostModel {
   double kernel(const Pattern& pattern) const;
   // Every vertex by itself.
   double apart(const Pattern& pattern) const;
-
-  // What the kernel of a pattern reads and writes.
-  struct Traffic {
-    std::int64_t bytes = 0;
-    double seconds = 0;
-  };
-  Traffic traffic(const Pattern& pattern) const;
 
   // What one kernel of the pattern would compute most often at one place.
   struct Repeated {
@@ -52,12 +42,15 @@ class CostModel {
     bool pads = false;       // computes its operand under a guard where it is a result
     bool ragged = false;     // its rows are no whole lines, and it goes row by row
   };
-  void count(std::int64_t bytes, Traffic& traffic) const;
+  // What the kernel of a pattern reads and writes.
+  cost::Traffic traffic(const Pattern& pattern) const;
   void enter(const Pattern& pattern) const;
   bool is_passed_on(Vertex v) const;
   void count_times(const Pattern& pattern) const;
   double loads(const Pattern& pattern) const;
-  double work(const Pattern& pattern) const;  // seconds; of the pattern that was entered
+  // Seconds of one worker for the pattern that was entered.
+  double work(const Pattern& pattern) const;
+  double blocks(const Pattern& pattern) const;
   bool is_member(Vertex v) const { return member_[v] == epoch_; }
 
   const Graph& graph_;

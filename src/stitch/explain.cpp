@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cost/rates.h"
 #include "heddle/op.h"
 #include "stitch/cost.h"
 #include "stitch/latency.h"
@@ -88,12 +89,13 @@ class Explainer {
                           static_cast<double>(best.block_bytes) / 1e3,
                           best.block_bytes <= machine_.near_cache ? "cache" : "memory")
             : ""));
-    constexpr double kClearly = 1.02;  // below that it is a matter of taste
     for (const ScheduledGroup::Other& other : launch->others)
-      if (other.seconds > kClearly * best.seconds)
+      if (other.seconds > cost::kClearly * best.seconds)
         lines.push_back(fmt::format(
             "rejected: {}   +{}",
-            other.choice.keep_heavy
+            other.choice.across
+                ? "reductions over all blocks, and what follows in a phase of its own"
+            : other.choice.keep_heavy
                 ? fmt::format("blocks of about {} elements", other.choice.block_elements)
                 : "computing expensive values again instead of keeping them",
             time_text(other.seconds - best.seconds)));

@@ -47,18 +47,18 @@ class Explorer {
     for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;)
       if (graph_.stitchable[v]) best_[v] = candidates(v);
     Exploration done;
-    // Where a plan has a group that no kernel can be written for, its vertices are looked at more
-    // closely when they are joined again.
+    // Where a plan has a group that no kernel can be written for, or that takes longer than its
+    // vertices one by one, they are looked at more closely when they are joined again: into the
+    // next best groups.
     constexpr int kMostTurns = 4;
     for (int turn = 0; turn < kMostTurns; ++turn) {
       done.patterns =
           merge(graph_, cost_, choose(), [this](const Pattern& p) { return has_kernel(p); });
-      const bool suspects = find_suspects(done.patterns);
-      if (!ban_what_does_not_pay(done.patterns) && !suspects) break;
+      if (!find_suspects(done.patterns)) break;
     }
     std::erase_if(done.patterns, [this](const Pattern& p) { return !lowers(p); });
     std::erase_if(done.patterns, [this](const Pattern& p) { return !pays(p); });
-    for (const Pattern& p : done.patterns) done.choices.push_back(launch(p));
+    for (const Pattern& p : done.patterns) done.launches.push_back(launch(p));
     return done;
   }
 
@@ -69,13 +69,12 @@ class Explorer {
   std::vector<Candidate> top(std::vector<Candidate> all);
   StitchGroup group_of(const Pattern& pattern) const;
   const Found& look(const Pattern& pattern);
-  LaunchChoice launch(const Pattern& pattern);
+  Exploration::Launch launch(const Pattern& pattern);
   bool has_kernel(const Pattern& pattern);
   bool pays(const Pattern& pattern);
   bool lowers(const Pattern& pattern);
   bool is_known_to_fail(const Pattern& pattern);
   bool is_suspect(const Pattern& pattern) const;
-  bool ban_what_does_not_pay(const std::vector<Pattern>& patterns);
   bool find_suspects(const std::vector<Pattern>& patterns);
   double full_cost(const std::vector<const Pattern*>& plan);
   bool only_feeds(Vertex v, const Pattern& pattern) const;
@@ -89,11 +88,11 @@ class Explorer {
   CostModel cost_;
   std::vector<std::vector<Candidate>> best_;
   Alike alike_;
-  std::unordered_map<std::uint64_t, Found> found_;            // by key of the pattern
-  std::unordered_map<std::uint64_t, LaunchChoice> launches_;  // the same
-  std::unordered_map<std::uint64_t, bool> lowers_;            // the same
-  int trials_ = 0;                                            // of suspects
-  std::vector<bool> suspect_;                                 // by vertex; empty: none is
+  std::unordered_map<std::uint64_t, Found> found_;                   // by key of the pattern
+  std::unordered_map<std::uint64_t, Exploration::Launch> launches_;  // the same
+  std::unordered_map<std::uint64_t, bool> lowers_;                   // the same
+  int trials_ = 0;                                                   // of suspects
+  std::vector<bool> suspect_;                                        // by vertex; empty: none is
 };
 
 // Ops that give their results element by element in one shape always share their loops.
@@ -119,10 +118,8 @@ bool Explorer::needs_schedule(const Pattern& pattern) const {
 const Explorer::Found& Explorer::look(const Pattern& pattern) {
   auto [it, fresh] = found_.try_emplace(alike_.key(pattern));
   if (!fresh) return it->second;
-  const StitchGroup group = group_of(pattern);
-  if (const auto schedule = schedule_group(*graph_.program, group, machine_))
-    it->second = {.legal = true,
-                  .seconds = estimate(*graph_.program, group, *schedule, machine_).seconds};
+  if (const auto found = first_estimate(*graph_.program, group_of(pattern), machine_))
+    it->second = {.legal = true, .seconds = found->seconds};
   return it->second;
 }
 
@@ -133,15 +130,18 @@ StitchGroup Explorer::group_of(const Pattern& pattern) const {
 }
 
 // How to launch it; found once for all patterns that are alike.
-LaunchChoice Explorer::launch(const Pattern& pattern) {
+Exploration::Launch Explorer::launch(const Pattern& pattern) {
   auto [it, fresh] = launches_.try_emplace(alike_.key(pattern));
   if (!fresh) return it->second;
   const auto launch = choose_launch(*graph_.program, group_of(pattern), machine_);
   if (!launch) return it->second;
-  it->second = launch->choice;
+  it->second = {launch->choice, launch->best.seconds};
   log(kLogPlans, "stitch: {} ops in {} blocks of about {} elements, {:.3g} ms expected{}",
       pattern.size(), launch->best.blocks, launch->choice.block_elements,
-      launch->best.seconds * 1e3, launch->choice.keep_heavy ? "" : ", expensive values not kept");
+      launch->best.seconds * 1e3,
+      launch->choice.across       ? ", reductions over all"
+      : launch->choice.keep_heavy ? ""
+                                  : ", expensive values not kept");
   return it->second;
 }
 
@@ -150,7 +150,7 @@ bool Explorer::has_kernel(const Pattern& pattern) {
   if (pattern.size() > kMostOps || (needs_schedule(pattern) && !look(pattern).legal)) return false;
   // To write a kernel takes long beside all else that is asked here.
   constexpr int kMostTrials = 1000;
-  return !is_suspect(pattern) || (trials_++ < kMostTrials && lowers(pattern));
+  return !is_suspect(pattern) || (pays(pattern) && trials_++ < kMostTrials && lowers(pattern));
 }
 
 // The best legal ones, each once.
@@ -298,7 +298,7 @@ bool Explorer::lowers(const Pattern& pattern) {
 // Where a plan has failed before, patterns are taken at their word no more.
 bool Explorer::is_known_to_fail(const Pattern& pattern) {
   if (!is_suspect(pattern)) return false;
-  if (needs_schedule(pattern) && !look(pattern).legal) return true;
+  if ((needs_schedule(pattern) && !look(pattern).legal) || !pays(pattern)) return true;
   const auto lowers = lowers_.find(alike_.key(pattern));
   return lowers != lowers_.end() && !lowers->second;
 }
@@ -307,24 +307,12 @@ bool Explorer::is_suspect(const Pattern& pattern) const {
   return !suspect_.empty() && std::ranges::any_of(pattern, [&](Vertex v) { return suspect_[v]; });
 }
 
-// What takes longer than its vertices one by one is to be put together in another way. False: there
-// is nothing of the kind.
-bool Explorer::ban_what_does_not_pay(const std::vector<Pattern>& patterns) {
-  bool any = false;
-  for (const Pattern& p : patterns) {
-    if (!needs_schedule(p) || pays(p)) continue;
-    found_[alike_.key(p)].legal = false;
-    any = true;
-  }
-  return any;
-}
-
-// Marks the vertices of patterns that cannot be lowered; false: there are none.
+// Marks the vertices of patterns that cannot be lowered or do not pay; false: there are none.
 bool Explorer::find_suspects(const std::vector<Pattern>& patterns) {
   bool any = false;
   suspect_.resize(graph_.size(), false);
   for (const Pattern& p : patterns) {
-    if (lowers(p)) continue;
+    if (lowers(p) && pays(p)) continue;
     for (Vertex v : p) suspect_[v] = true;
     any = true;
   }

@@ -13,7 +13,11 @@ namespace heddle {
 // in none of them stands alone.
 struct Exploration {
   std::vector<Pattern> patterns = {};
-  std::vector<LaunchChoice> choices = {};  // one each
+  struct Launch {
+    LaunchChoice choice = {};
+    double seconds = 0;
+  };
+  std::vector<Launch> launches = {};  // one each
 };
 Exploration explore(const Graph& graph, const Readers& readers, const StitchOptions& options);
 

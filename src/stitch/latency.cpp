@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <map>
 
+#include "cost/fitted.h"
+#include "cost/rates.h"
 #include "heddle/op.h"
 #include "stitch/cost.h"
 #include "stitch/group.h"
-#include "stitch/instructions.h"
 
 namespace heddle {
 
 namespace {
-
-// Work that is over before a second worker would have begun.
-constexpr double kWorthSharing = 5e-6;
-// Start of one stage of one block: loop bounds, addresses, an empty pipeline.
-constexpr double kStageSeconds = 2e-8;
 
 bool takes_elsewhere(const Op& op) {
   return op.def->cls == OpClass::move && op.def->emission != Emission::iota;
@@ -44,6 +40,7 @@ class Evaluator {
 
  private:
   using ByLevel = std::map<int, double>;  // how often a value is computed, at its points
+  static constexpr int kTailLevel = std::numeric_limits<int>::max();  // behind all blocks
 
   double elements(ValueId v) const { return static_cast<double>(program_.type_of(v).elements()); }
   ValueId result_of(OpId id) const { return program_.result(program_.op(id), 0); }
@@ -85,6 +82,7 @@ class Evaluator {
   }
 
   int level_of(OpId id) const {
+    if (schedule_.tail.contains(id)) return kTailLevel;
     const auto found = schedule_.levels.find(result_of(id));
     return found == schedule_.levels.end() ? 0 : found->second;
   }
@@ -141,25 +139,28 @@ class Evaluator {
     for (ValueId v : group_.inputs) {
       if (!program_.type_of(v).is_tensor() || !schedule_.space.contains(v)) continue;
       const auto bytes = static_cast<double>(memory_bytes(program_, v));
-      add_memory(bytes, machine_.far_cache);
+      traffic_.add_value(bytes, machine_);
+      if (levels[v].contains(kTailLevel) && levels[v].size() > 1) {
+        traffic_.add_value(bytes, machine_);
+        levels[v].erase(kTailLevel);
+      }
       if (levels[v].size() < 2) continue;
       result_.block_bytes += block_bytes(v, schedule_.axes_of(v));
       again_ += bytes * static_cast<double>(levels[v].size() - 1);
     }
     for (ValueId v : group_.outputs)
-      add_memory(static_cast<double>(program_.type_of(v).bytes()), machine_.far_cache);
+      traffic_.add_value(static_cast<double>(program_.type_of(v).bytes()), machine_);
+    // What chunks leave is written and read once more.
+    for (const Reduction& r : schedule_.reductions)
+      if (r.crosses)
+        traffic_.add_value(2.0 * static_cast<double>(schedule_.chunks) *
+                               static_cast<double>(program_.type_of(result_of(r.op)).bytes()),
+                           machine_);
+    // What stages read once more comes from the cache of a block that fits it, which is no traffic;
+    // else from the cache of all, or from memory.
     if (result_.block_bytes > machine_.near_cache)
-      add_memory(again_, result_.block_bytes * machine_.workers > machine_.far_cache
-                             ? 0
-                             : std::numeric_limits<std::int64_t>::max());
-  }
-
-  // Small values are in some cache; `cache` of what they share.
-  void add_memory(double bytes, std::int64_t cache) {
-    const double near = machine_.near_rate * machine_.workers / 2;
-    const double share =
-        cache <= 0 ? 1 : std::min(1.0, bytes / (0.25 * static_cast<double>(cache)));
-    result_.memory += bytes * (share / machine_.copy_rate + (1 - share) / near);
+      (result_.block_bytes * machine_.workers > machine_.far_cache ? traffic_.memory
+                                                                   : traffic_.cached) += again_;
   }
 
   std::int64_t block_bytes(ValueId v, const AxisList& axes) const {
@@ -194,12 +195,11 @@ class Evaluator {
       }
     }
     const int there = machine_.vector_bytes >= 64 ? 32 : 16;
-    constexpr int kForAddresses = 4;
-    if (result_.registers <= there - kForAddresses) return;
+    if (result_.registers <= there - cost::kAddressRegisters) return;
     // What does not fit goes to the stack and comes back.
     double most = 0;
     for (OpId id : group_.ops) most = std::max(most, points(id));
-    const double spilled = result_.registers - (there - kForAddresses);
+    const double spilled = result_.registers - (there - cost::kAddressRegisters);
     result_.loads += spilled * most;
     result_.stores += spilled * most;
   }
@@ -212,22 +212,24 @@ class Evaluator {
   }
 
   void finish() {
-    const double instructions =
-        (result_.light + result_.loads + result_.stores) / machine_.light_rate +
-        result_.heavy / machine_.heavy_rate;
+    const double instructions = cost::work_seconds(
+        {.light = result_.light + result_.loads + result_.stores, .heavy = result_.heavy},
+        machine_);
     int stages = 1;
     for (const auto& [v, level] : schedule_.levels) stages = std::max(stages, level + 1);
-    const double starts = static_cast<double>(result_.blocks) * stages * kStageSeconds;
+    const double starts = static_cast<double>(result_.blocks) * stages * cost::kStageSeconds;
     const double alone = instructions + starts;
-    const double parts = static_cast<double>(
-        schedule_.chunks > 0 ? std::min(schedule_.chunks, result_.blocks) : result_.blocks);
-    // The last turn may leave workers without a block.
-    const double turns = std::ceil(parts / machine_.workers);
-    const double fill = alone < kWorthSharing ? 1 : parts / turns;
-    result_.work = alone / fill;
-    result_.memory *= machine_.workers / std::max(1.0, std::min<double>(machine_.workers, fill));
+    result_.parts =
+        schedule_.chunks > 0 ? std::min(schedule_.chunks, result_.blocks) : result_.blocks;
+    const auto parts = static_cast<double>(result_.parts);
+    const double workers = cost::busy_workers(alone, parts, machine_);
+    // The last turn may leave workers without a block; memory has then more for the others.
+    const double turns = std::ceil(parts / workers);
+    result_.work = alone * turns / parts;
+    result_.memory = cost::traffic_seconds(traffic_, workers, machine_);
     const int phases = 1 + (schedule_.chunks > 0) + !schedule_.tail.empty();
-    result_.seconds = phases * machine_.launch_seconds + overlapped(result_.memory, result_.work);
+    result_.seconds = cost::kStepSeconds + phases * machine_.launch_seconds +
+                      cost::overlapped(result_.memory, result_.work);
   }
 
   const Program& program_;
@@ -238,13 +240,15 @@ class Evaluator {
   std::unordered_set<ValueId> outputs_;
   std::unordered_map<ValueId, std::vector<OpId>> users_;
   std::unordered_map<OpId, ByLevel> times_;
+  cost::Traffic traffic_;
   double again_ = 0;  // bytes that stages read once more
   KernelEstimate result_;
 };
 
 // Choices that would make another kernel of the one that the first gave.
-std::vector<LaunchChoice> other_choices(const Schedule& first) {
+std::vector<LaunchChoice> other_choices(const Schedule& first, bool across) {
   std::vector<LaunchChoice> all;
+  if (across) all.push_back({.across = true});
   const bool has_tiles =
       std::ranges::any_of(first.kept, [](const auto& k) { return k.second.is_tile; });
   std::int64_t positions = 1;
@@ -255,6 +259,15 @@ std::vector<LaunchChoice> other_choices(const Schedule& first) {
   return all;
 }
 
+// Whether workers have nothing to do while large reductions stay inside of a few blocks.
+bool may_run_across(const Schedule& schedule, const KernelEstimate& estimate,
+                    const MachineFigures& machine) {
+  if (estimate.parts >= machine.workers || estimate.work < cost::kWorthSharing) return false;
+  return std::ranges::any_of(schedule.reductions, [](const Reduction& r) {
+    return !r.crosses && !r.scans && !r.scatters && r.windows.empty();
+  });
+}
+
 }  // namespace
 
 KernelEstimate estimate(const Program& program, const StitchGroup& group, const Schedule& schedule,
@@ -262,19 +275,33 @@ KernelEstimate estimate(const Program& program, const StitchGroup& group, const 
   return Evaluator(program, group, schedule, machine).run();
 }
 
+Expected<KernelEstimate> first_estimate(const Program& program, StitchGroup group,
+                                        const MachineFigures& machine) {
+  group.choice = {};
+  HEDDLE_TRY(const Schedule first, schedule_group(program, group, machine));
+  KernelEstimate best = estimate(program, group, first, machine);
+  if (!may_run_across(first, best, machine)) return best;
+  group.choice.across = true;
+  if (const auto schedule = schedule_group(program, group, machine))
+    if (const KernelEstimate other = estimate(program, group, *schedule, machine);
+        other.seconds < best.seconds)
+      best = other;
+  return best;
+}
+
 Expected<ScheduledGroup> choose_launch(const Program& program, StitchGroup group,
                                        const MachineFigures& machine) {
   group.choice = {};
   HEDDLE_TRY(const Schedule first, schedule_group(program, group, machine));
   ScheduledGroup found{.choice = {}, .best = estimate(program, group, first, machine)};
-  for (const LaunchChoice& choice : other_choices(first)) {
+  for (const LaunchChoice& choice :
+       other_choices(first, may_run_across(first, found.best, machine))) {
     group.choice = choice;
     const auto schedule = schedule_group(program, group, machine);
     if (!schedule) continue;
     const KernelEstimate other = estimate(program, group, *schedule, machine);
     // Small differences are not worth another kernel.
-    constexpr double kClearly = 0.98;
-    const bool better = other.seconds < kClearly * found.best.seconds;
+    const bool better = cost::kClearly * other.seconds < found.best.seconds;
     found.others.push_back(better ? ScheduledGroup::Other{found.choice, found.best.seconds}
                                   : ScheduledGroup::Other{choice, other.seconds});
     if (!better) continue;

@@ -17,10 +17,16 @@ struct KernelEstimate {
   int registers = 0;             // values that are alive at once, at most
   std::int64_t block_bytes = 0;  // that a block keeps or reads again
   std::int64_t blocks = 1;       // that can run at the same time
+  std::int64_t parts = 1;        // that workers take one at a time: blocks, or chunks of them
 };
 
 KernelEstimate estimate(const Program& program, const StitchGroup& group, const Schedule& schedule,
                         const MachineFigures& machine);
+
+// By the first choice; or, where that leaves workers without a block, by the better one of it and
+// of reductions over all blocks.
+Expected<KernelEstimate> first_estimate(const Program& program, StitchGroup group,
+                                        const MachineFigures& machine);
 
 // A way to run a group: what was found of it.
 struct ScheduledGroup {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "cost/fitted.h"
 #include "stitch/units.h"
 
 namespace heddle {
@@ -72,7 +73,6 @@ class Merger {
   // Units that a unit feeds, is fed by, or reads the same large value with.
   std::vector<UnitId> neighbours(UnitId u) const {
     constexpr std::size_t kFewReaders = 12;
-    constexpr std::int64_t kLarge = 1 << 10;
     std::vector<UnitId> all;
     for (Vertex v : units_[u]) {
       for (Vertex w : graph_.producers[v]) all.push_back(units_.of(w));
@@ -81,7 +81,7 @@ class Merger {
       for (ValueId value : graph_.reads[v]) {
         const std::vector<Vertex>& others = readers_.at(value);
         if (others.size() > kFewReaders || !graph_.program->type_of(value).is_tensor() ||
-            graph_.program->type_of(value).bytes() < kLarge)
+            graph_.program->type_of(value).bytes() < cost::kLargeShared)
           continue;
         for (Vertex w : others) all.push_back(units_.of(w));
       }
@@ -103,27 +103,39 @@ class Merger {
     }
   }
 
+  // The one unit that all of these are in; kNone where there are several, or none.
+  UnitId unit_of_all(const std::vector<Vertex>& vertices) const {
+    if (vertices.empty()) return kNone;
+    const UnitId first = units_.of(vertices[0]);
+    return std::ranges::all_of(vertices, [&](Vertex w) { return units_.of(w) == first; }) ? first
+                                                                                          : kNone;
+  }
+
+  bool move_where_better(Vertex v, UnitId to, std::vector<UnitId>& changed) {
+    const UnitId from = units_.of(v);
+    if (to == kNone || to == from || !mergeable(from) || !mergeable(to)) return false;
+    if (units_[from].size() < 2 || units_[to].size() >= kMostOps) return false;
+    Pattern less = units_[from], more = union_of(units_[to], {v});
+    std::erase(less, v);
+    const double now = seconds_[from] + seconds_[to];
+    const double then = cost_.kernel(less) + cost_.kernel(more);
+    if (then >= now || !is_legal_(less) || !is_legal_(more)) return false;
+    units_.move(v, to);
+    seconds_[from] = cost_.kernel(units_[from]);
+    seconds_[to] = cost_.kernel(units_[to]);
+    changed.insert(changed.end(), {from, to});
+    return true;
+  }
+
   // A vertex at the end of one kernel whose users are all in another may be better off there: what
-  // stands between the two is then its operand.
+  // stands between the two is then its operand. So may one at the begin that only reads what
+  // another has made: then its result stands between the two.
   bool move_borders() {
     std::vector<UnitId> changed;
     for (Vertex v = static_cast<Vertex>(graph_.size()); v-- > 0;) {
-      const UnitId from = units_.of(v);
-      if (!mergeable(from) || graph_.escapes[v] || graph_.consumers[v].empty()) continue;
-      const UnitId to = units_.of(graph_.consumers[v][0]);
-      if (to == from || !mergeable(to) || units_[from].size() < 2) continue;
-      if (!std::all_of(graph_.consumers[v].begin(), graph_.consumers[v].end(),
-                       [&](Vertex c) { return units_.of(c) == to; }))
+      if (!graph_.escapes[v] && move_where_better(v, unit_of_all(graph_.consumers[v]), changed))
         continue;
-      Pattern less = units_[from], more = union_of(units_[to], {v});
-      std::erase(less, v);
-      const double now = seconds_[from] + seconds_[to];
-      const double then = cost_.kernel(less) + cost_.kernel(more);
-      if (then >= now || !is_legal_(less) || !is_legal_(more)) continue;
-      units_.move(v, to);
-      seconds_[from] = cost_.kernel(units_[from]);
-      seconds_[to] = cost_.kernel(units_[to]);
-      changed.insert(changed.end(), {from, to});
+      move_where_better(v, unit_of_all(graph_.producers[v]), changed);
     }
     std::ranges::sort(changed);
     changed.erase(std::ranges::unique(changed).begin(), changed.end());

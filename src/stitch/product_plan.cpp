@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cost/fitted.h"
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 
@@ -12,9 +13,6 @@ namespace {
 using Dims = std::vector<std::int64_t>;
 using Loops = std::vector<ProductLoop>;
 using Step = std::int64_t ProductLoop::*;
-
-// Rows that are worth a product of their own inside of loops.
-constexpr std::int64_t kFewRows = 16;
 
 struct DotNumbers {
   Dims lhs_batch, rhs_batch, lhs_sum, rhs_sum;
@@ -182,7 +180,7 @@ class Planner {
     const Loops lines = joined(own, {step, &ProductLoop::c}), sum = joined(sum_, {step});
     if (sum.size() > 1 || !as_matrix(inner(lines, step), inner(sum, step))) return false;
     // Short rows inside of many loops are not worth it.
-    return lines.size() <= 1 || lines.back().size >= kFewRows;
+    return lines.size() <= 1 || lines.back().size >= cost::kFewRows;
   }
 
   ProductPlan::Side side(const StridedView& view, Step step, const Loops& own) const {

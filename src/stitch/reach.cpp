@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cost/fitted.h"
+
 namespace heddle {
 
 namespace {
@@ -108,7 +110,6 @@ ValueId out_of_reach(const Program& program, const StitchGroup& group, const Sch
 
 std::vector<ValueId> repeated_values(const Program& program, const StitchGroup& group,
                                      const Schedule& schedule) {
-  constexpr std::int64_t kMostElements = 1 << 14;  // of a block
   const auto positions = [&](int a) {
     const GroupAxis& axis = schedule.axes[static_cast<std::size_t>(a)];
     return axis.outer < 0 ? axis.size : axis.block;
@@ -132,7 +133,8 @@ std::vector<ValueId> repeated_values(const Program& program, const StitchGroup& 
       }
       for (int a : domain)
         if (std::ranges::find(own, a) == own.end()) again *= positions(a);
-      if (again > 1 && again < longest && elements <= kMostElements && repeated.insert(v).second)
+      if (again > 1 && again < longest && elements <= cost::kMostRepeated &&
+          repeated.insert(v).second)
         all.push_back(v);
       else
         is_expensive = true;

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "cost/fitted.h"
 #include "stitch/scatter.h"
 #include "stitch/scheduler.h"
 
@@ -138,15 +139,12 @@ Verdict Scheduler::choose_outer() {
   for (Reduction& r : plan_.reductions)
     r.crosses = r.crosses && std::any_of(r.reduced.begin(), r.reduced.end(),
                                          [&](int a) { return axis(a).outer >= 0; });
-  constexpr std::int64_t kAlone = 1 << 16;  // elements that one worker may do by itself
   std::int64_t points = product(*largest);
   for (const Reduction& r : plan_.reductions) points = std::max(points, product(r.loops));
   // A single op has no better place.
-  if (plan_.outer.empty() && points > kAlone && group_.ops.size() > 1)
+  if (plan_.outer.empty() && points > cost::kAloneElements && group_.ops.size() > 1)
     return Reason{"its reductions leave nothing that could run at the same time"};
-  if (std::any_of(plan_.reductions.begin(), plan_.reductions.end(),
-                  [](const Reduction& r) { return r.crosses; }))
-    plan_.chunks = machine_.workers;
+  choose_chunks();
   std::unordered_set<ValueId> behind;
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
@@ -168,10 +166,21 @@ Verdict Scheduler::choose_outer() {
   return yes();
 }
 
+// A chunk for every worker, as long as what the chunks leave is little beside what they read.
+void Scheduler::choose_chunks() {
+  for (const Reduction& r : plan_.reductions) {
+    if (!r.crosses) continue;
+    const std::int64_t left = elements(program_.result(program_.op(r.op), 0));
+    const std::int64_t most =
+        std::max(cost::kLeastChunks, product(r.loops) / (cost::kReadPerLeft * left));
+    plan_.chunks = std::min<std::int64_t>(
+        {plan_.chunks == 0 ? machine_.workers : plan_.chunks, machine_.workers, most});
+  }
+}
+
 // An outer axis with little behind it, but a loop of the block in front of it, would make every
 // block read a few elements here and there: it runs inside where enough blocks are left.
 void Scheduler::drop_short_runs(const AxisList& order) {
-  constexpr std::int64_t kRun = 128;  // elements
   for (std::size_t i = order.size(); i-- > 0;) {
     const int a = order[i];
     if (axis(a).outer < 0) continue;
@@ -181,7 +190,8 @@ void Scheduler::drop_short_runs(const AxisList& order) {
     for (std::size_t j = 0; j < i; ++j) inner_before |= axis(order[j]).outer < 0;
     for (int o : plan_.outer)
       if (o != a) others *= axis(o).size;
-    if (behind == 1 || behind >= kRun || !inner_before || others < 2 * machine_.workers) continue;
+    if (behind == 1 || behind >= cost::kShortRun || !inner_before || others < 2 * machine_.workers)
+      continue;
     std::erase(plan_.outer, a);
     axis(a).outer = -1;
     axis(a).block = 0;
@@ -196,8 +206,8 @@ std::int64_t even_block(std::int64_t size, std::int64_t wanted) {
   if (size <= 2 * wanted) return size;
   const std::int64_t count = (size + wanted - 1) / wanted;
   std::int64_t block = (size + count - 1) / count;
-  constexpr std::int64_t kLine = 64;
-  if (block > 4 * kLine) block = (block + kLine - 1) / kLine * kLine;
+  constexpr std::int64_t kLanes = cost::kLineBytes;  // elements: whole vectors of any type
+  if (block > 4 * kLanes) block = (block + kLanes - 1) / kLanes * kLanes;
   return block;
 }
 
@@ -205,7 +215,6 @@ std::int64_t even_block(std::int64_t size, std::int64_t wanted) {
 // along axes that are contiguous in memory.
 void Scheduler::choose_blocks() {
   const std::int64_t enough = group_.choice.block_elements;
-  constexpr std::int64_t kLine = 64;
   AxisList widest;
   auto look = [&](const AxisList& s) {
     if (product(s) > product(widest)) widest = s;
@@ -213,26 +222,38 @@ void Scheduler::choose_blocks() {
   for (const AxisList& s : sink_domains()) look(s);
   for (const Reduction& r : plan_.reductions) look(r.loops);
   std::int64_t inner = inner_elements(widest);
-  const std::int64_t least_blocks = std::int64_t{4} * machine_.workers;
+  const std::int64_t least_blocks = cost::kBlocksPerWorker * machine_.workers;
+  const std::int64_t least_elements = enough / cost::kSmallestBlock;
   for (std::size_t i = plan_.outer.size(); i-- > 0 && inner < enough;) {
     GroupAxis& x = axis(plan_.outer[i]);
     std::int64_t others = 1;
     for (std::size_t j = 0; j < i; ++j) others *= axis(plan_.outer[j]).size;
     std::int64_t block = even_block(x.size, std::max<std::int64_t>(1, enough / inner));
-    while (block > 1 && others * ((x.size + block - 1) / block) < least_blocks) block /= 2;
+    while (block > 1 && inner * block > least_elements &&
+           others * ((x.size + block - 1) / block) < least_blocks)
+      block /= 2;
     // Work that is small as a whole is one worker's.
     if (product(widest) <= enough) block = x.size;
     x.block = block;
     inner *= block;
     if (block < x.size) break;
   }
-  // What is contiguous along an outer axis is read in whole lines.
+  // What is contiguous along an outer axis is read in whole lines, of masks at least in parts of
+  // one where workers would have no block otherwise.
   auto widen = [&](ValueId v) {
     const AxisList axes = plan_.axes_of(v);
     if (axes.empty() || elements(v) * 2 < product(widest)) return;
     GroupAxis& x = axis(axes.back());
-    const std::int64_t line = kLine / byte_size(program_.type_of(v).dtype);
-    if (x.outer >= 0 && x.block < line) x.block = std::min(x.size, 2 * line);
+    const std::int64_t size = byte_size(program_.type_of(v).dtype);
+    std::int64_t others = 1, lines = 2;
+    for (int o : plan_.outer)
+      if (o != axes.back()) others *= (axis(o).size + axis(o).block - 1) / axis(o).block;
+    std::int64_t line = cost::kLineBytes / size;
+    if (others * x.size < 2 * line * machine_.workers) {
+      line = cost::kLineBytes / std::max<std::int64_t>(size, 4);
+      lines = others * x.size < 2 * line * machine_.workers ? 1 : 2;
+    }
+    if (x.outer >= 0 && x.block < line) x.block = std::min(x.size, lines * line);
   };
   for (ValueId v : group_.inputs)
     if (plan_.space.contains(v)) widen(v);

@@ -1,4 +1,5 @@
 // What a block keeps for later stages, and in which order stages come.
+#include "cost/fitted.h"
 #include "stitch/group.h"
 #include "stitch/reach.h"
 #include "stitch/scheduler.h"
@@ -148,13 +149,13 @@ void Scheduler::keep_tiles() {
 // Of an input a block reads many short rows that lie apart by a multiple of a large power of two:
 // they fall on the same few places of a cache, and would be gone when they are read again.
 bool Scheduler::is_strided(ValueId v) const {
-  constexpr std::int64_t kShortRow = 512, kPower = 2048, kManyRows = 128;
   const AxisList axes = plan_.axes_of(v);
   if (axes.empty()) return false;
   const GroupAxis& last = plan_.axes[static_cast<std::size_t>(axes.back())];
   const std::int64_t size = byte_size(program_.type_of(v).dtype);
-  return last.outer >= 0 && last.block * size <= kShortRow && last.size * size % kPower == 0 &&
-         inner_elements(axes) / last.block >= kManyRows;
+  return last.outer >= 0 && last.block * size <= cost::kShortRowBytes &&
+         last.size * size % cost::kPowerOfTwo == 0 &&
+         inner_elements(axes) / last.block >= cost::kManyRows;
 }
 
 }  // namespace heddle

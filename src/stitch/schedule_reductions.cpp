@@ -1,4 +1,5 @@
 // Reductions, scans and scatters of a group: the loops they run over, and what may wait for them.
+#include "cost/fitted.h"
 #include "stitch/group.h"
 #include "stitch/scatter.h"
 #include "stitch/scheduler.h"
@@ -96,9 +97,10 @@ void Scheduler::find_reductions() {
   }
 }
 
-// Ops that only work on as many elements as the reduction gives, so that they can wait for it.
+// Ops that only work on as many elements as the reduction gives, so that they can wait for it; or
+// all that follow, where that is the choice.
 bool Scheduler::is_tailable(const Op& op) {
-  const std::int64_t limit = elements(program_.result(op, 0));
+  const std::int64_t limit = group_.choice.across ? INT64_MAX : elements(program_.result(op, 0));
   std::vector<OpId> open;
   std::unordered_set<OpId> seen;
   auto follow = [&](const Op& from) {
@@ -118,13 +120,12 @@ bool Scheduler::is_tailable(const Op& op) {
 
 // Whether parts of it can be combined later: it then waits for all blocks.
 bool Scheduler::may_cross(const Reduction& r) {
-  constexpr std::int64_t kManyUpdates = 1 << 14;
   const Op& op = program_.op(r.op);
   if (!r.windows.empty() || r.scans || !is_tailable(op)) return false;
   if (r.scatters) {
     const std::int64_t updates = elements(program_.operands(op)[op.result_count + 1]);
-    return combines_in_any_order(program_, op) && updates >= kManyUpdates &&
-           updates >= machine_.workers * elements(program_.result(op, 0)) &&
+    return combines_in_any_order(program_, op) && updates >= cost::kManyUpdates &&
+           updates >= cost::kLeastChunks * elements(program_.result(op, 0)) &&
            !needs_reduction(program_.operands(op)[0]);
   }
   return op.def->emission == Emission::contract ||
@@ -251,15 +252,14 @@ std::vector<AxisList> Scheduler::sink_domains() const {
 // Small results beside a large one whose loops they do not have would leave no loop that all of
 // them share. Where they need no reduction they wait until the blocks are done.
 void Scheduler::find_aside() {
-  constexpr std::int64_t kLarge = 1 << 16, kShare = 8;
   AxisList largest;
   for (const AxisList& s : sink_domains())
     if (product(s) > product(largest)) largest = s;
-  if (product(largest) < kLarge) return;
+  if (product(largest) < cost::kLargeResult) return;
   for (ValueId v : group_.outputs) {
     const AxisList own = plan_.axes_of(v);
     const bool apart = std::ranges::any_of(largest, [&](int a) { return !has(own, a); });
-    if (apart && elements(v) * kShare <= product(largest) && !has_reduction_before(v))
+    if (apart && elements(v) * cost::kSmallShare <= product(largest) && !has_reduction_before(v))
       aside_.insert(v);
   }
 }

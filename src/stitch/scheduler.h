@@ -42,6 +42,7 @@ class Scheduler {
   void find_reductions();
   void find_tail();
   Verdict choose_outer();
+  void choose_chunks();
   void drop_short_runs(const AxisList& order);
   void choose_blocks();
   void drop_whole_axes();

@@ -1,8 +1,11 @@
 #include "heddle/stitch.h"
 
+#include <algorithm>
+
 #include "stitch/explain.h"
 #include "stitch/explore.h"
 #include "stitch/group.h"
+#include "stitch/latency.h"
 
 namespace heddle {
 
@@ -19,6 +22,18 @@ void choose_streams(const Program& program, const MachineFigures& machine, Stitc
   }
 }
 
+// What ops that stand alone should take; and kernels of one launch begin together.
+void estimate_others(const Program& program, const MachineFigures& machine, StitchPlan& plan) {
+  for (StitchUnit& unit : plan.units)
+    for (StitchGroup& group : unit.kernels) {
+      if (group.seconds == 0)
+        if (const auto found = first_estimate(program, group, machine))
+          group.seconds = found->seconds;
+      if (&group != unit.kernels.data())
+        group.seconds = std::max(0.0, group.seconds - machine.launch_seconds);
+    }
+}
+
 }  // namespace
 
 Expected<StitchPlan> stitch(const Program& program, RegionId region, const StitchOptions& options) {
@@ -29,6 +44,7 @@ Expected<StitchPlan> stitch(const Program& program, RegionId region, const Stitc
   if (options.fuse) found = explore(graph, readers, options);
   HEDDLE_TRY(StitchPlan plan, arrange(graph, readers, std::move(found), moves));
   choose_streams(program, options.machine, plan);
+  estimate_others(program, options.machine, plan);
   if (options.explain) explain(graph, readers, options.machine, plan);
   return plan;
 }

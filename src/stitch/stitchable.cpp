@@ -1,6 +1,7 @@
 // Which ops a kernel can compute.
 #include <algorithm>
 
+#include "cost/fitted.h"
 #include "heddle/op.h"
 #include "heddle/stitch.h"
 #include "ir/attr_access.h"
@@ -51,17 +52,16 @@ bool is_combiner(const Program& program, const Op& op) {
 // Products that are too small for a library call to pay; or small ones of a matrix and a vector,
 // which read every element once, so that there is nothing for a library to gain.
 bool is_small_product(const Program& program, const Op& op) {
-  constexpr std::int64_t kFewProducts = 1 << 12, kFewOfVectors = 1 << 17;
   const Type& type = program.type_of(program.result(op, 0));
   if (type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::i1)
     return false;
   std::int64_t products = 1;
   for (const Factor& f : index_rule(program, op).factors) products *= f.size;
-  if (products <= kFewProducts) return true;
+  if (products <= cost::kFewProducts) return true;
   const auto operands = program.operands(op);
   const bool has_vector = std::max(program.type_of(operands[0]).elements(),
                                    program.type_of(operands[1]).elements()) == products;
-  return has_vector && products <= kFewOfVectors;
+  return has_vector && products <= cost::kFewProductsOfVector;
 }
 
 // A slice that is small beside what it goes into: a library call writes only the slice, in place.
@@ -73,15 +73,14 @@ bool is_small_update(const Program& program, const Op& op) {
 // Updates that are few beside a large input are a library call, which works in place; many that
 // one worker would have to do by itself as well.
 bool is_kernel_scatter(const Program& program, const Op& op) {
-  constexpr std::int64_t kLarge = 1 << 14, kAlone = 1 << 16;
   const auto operands = program.operands(op);
   const std::int64_t input = program.type_of(operands[0]).elements();
   const std::int64_t updates = program.type_of(operands[op.result_count + 1]).elements();
   for (std::size_t i = 0; i < op.result_count; ++i)
     if (program.type_of(operands[i]).dtype != program.type_of(program.result(op, i)).dtype)
       return false;  // its region computes in a wider type
-  if (input > kLarge && updates <= input / 4) return false;
-  if (updates <= kAlone) return true;
+  if (input > cost::kLargeScatter && updates <= input / 4) return false;
+  if (updates <= cost::kScatterAlone) return true;
   if (combines_in_any_order(program, op) && input <= updates / 64) return true;
   const ScatterDims dims = scatter_dimensions(program, op);
   return std::ranges::any_of(dims.updates, [&](const ScatterDims::Update& u) {

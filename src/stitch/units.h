@@ -26,7 +26,7 @@ class Units {
   bool can_join(UnitId a, UnitId b);
   // b becomes part of a. The last thing that was asked has to be whether they can.
   void join(UnitId a, UnitId b);
-  // A vertex whose users are all in `to` becomes part of it.
+  // A vertex whose users, or whose producers, are all in `to` becomes part of it.
   void move(Vertex v, UnitId to);
 
   std::vector<Pattern> take() && { return std::move(units_); }

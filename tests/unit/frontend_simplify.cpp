@@ -200,6 +200,19 @@ TEST(Simplify, LeavesRandomNumbersAsTheyAre) {
   EXPECT_FALSE(before[0] == before[1]);
 }
 
+// The sum of one number begins with 0, which makes a zero positive: the addition stays.
+TEST(Simplify, AReductionAlongDimensionsOfOneElementIsOneStep) {
+  EXPECT_EQ(simplified("%a: tensor<1x1x4xf32>", "tensor<4xf32>",
+                       "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+                       "%0 = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions "
+                       "= [0, 1] : (tensor<1x1x4xf32>, tensor<f32>) -> tensor<4xf32>\n"
+                       "return %0 : tensor<4xf32>"),
+            "%cst = stablehlo.constant dense<0.000000e+00> : tensor<4xf32>\n"
+            "%0 = stablehlo.reshape %arg0 : (tensor<1x1x4xf32>) -> tensor<4xf32>\n"
+            "%1 = stablehlo.add %cst, %0 : tensor<4xf32>\n"
+            "return %1 : tensor<4xf32>\n");
+}
+
 TEST(Simplify, SlicesAtKnownPlaces) {
   EXPECT_EQ(simplified("%a: tensor<5xf32>", "tensor<2xf32>",
                        "%c = stablehlo.constant dense<9> : tensor<i32>\n"

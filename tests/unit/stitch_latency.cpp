@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "heddle/builder.h"
+#include "heddle/cost.h"
 #include "heddle/op.h"
 #include "stitch/group.h"
 #include "stitch/latency.h"
@@ -127,6 +128,36 @@ TEST(Latency, NeighboursAreComputedAgain) {
   EXPECT_NEAR(a.with().loads / (1 << 20), 3, 0.1);
   EXPECT_NEAR(b.with().loads / (1 << 20), 9, 0.1);
   EXPECT_NEAR(b.with().light / a.with().light, 4, 0.5);
+}
+
+// Channels over all pixels: a block of whole channels is enough for two workers, and not for many.
+TEST(Latency, ReductionsRunAcrossAllBlocksWhereWorkersWouldWait) {
+  Builder b;
+  const Shape shape = {32, 32, 32, 64};
+  b.function("main", {Type::tensor(DType::f32, shape)}, [&](const Vars& in) -> Vars {
+    const Var mean = b.reduce(in[0], {0, 1, 2}, "add") / 32768.0;
+    return {in[0] - b.broadcast(mean, shape, {3})};
+  });
+  Whole w(b);
+  for (int workers : {2, 4, 16, 64}) {
+    w.machine = default_figures(workers);
+    const ScheduledGroup chosen = choose_launch(w.program, w.group, w.machine).value();
+    EXPECT_EQ(chosen.choice.across, workers > 4) << workers;
+    EXPECT_GE(chosen.best.parts, std::min(workers, 16));
+  }
+}
+
+// A kernel of one block takes as long with many workers as with two.
+TEST(Latency, WorkersWithoutABlockDoNotHelp) {
+  Builder b;
+  b.function("main", {Type::tensor(DType::f32, {1 << 16})}, [&](const Vars& in) -> Vars {
+    return {b.op("exponential", {b.broadcast(b.reduce(in[0], {0}, "maximum"), {1 << 16})})};
+  });
+  Whole w(b);
+  const KernelEstimate two = w.with();
+  ASSERT_EQ(two.parts, 1);
+  w.machine = default_figures(64);
+  EXPECT_DOUBLE_EQ(w.with().work, two.work);
 }
 
 }  // namespace

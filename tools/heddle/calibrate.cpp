@@ -10,6 +10,7 @@
 #include "base/cache_directory.h"
 #include "base/file.h"
 #include "commands.h"
+#include "heddle/cost.h"
 #include "terminal.h"
 
 namespace heddle::cli {
@@ -18,11 +19,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void write_report(const MachineFigures& m) {
-  write_json(Json{{"machine", host_name()},
+  write_json(Json{{"machine", machine_name()},
                   {"workers", m.workers},
                   {"near_cache_bytes", m.near_cache},
                   {"far_cache_bytes", m.far_cache},
                   {"copy_bytes_per_second", m.copy_rate},
+                  {"worker_copy_bytes_per_second", m.worker_copy_rate},
                   {"near_bytes_per_second", m.near_rate},
                   {"light_per_second", m.light_rate},
                   {"heavy_per_second", m.heavy_rate},
@@ -31,11 +33,12 @@ void write_report(const MachineFigures& m) {
 }
 
 void write_text(const MachineFigures& m) {
-  std::string text = host_name() + "\n";
+  std::string text = machine_name() + "\n";
   auto row = [&](std::string_view what, double value, std::string_view unit) {
     text += fmt::format("  {:<34}{:>8.1f} {}\n", what, value, unit);
   };
   row("memory, copied by all cores", m.copy_rate / 1e9, "GB/s");
+  row("memory, copied by one core", m.worker_copy_rate / 1e9, "GB/s");
   row("cache, copied by one core", m.near_rate / 1e9, "GB/s");
   row("additions and products, one core", m.light_rate / 1e9, "billion a second");
   row("exponentials, one core", m.heavy_rate / 1e9, "billion a second");

@@ -20,6 +20,7 @@ std::string plural(std::size_t n, std::string_view what) {
 
 struct Counts {
   std::size_t kernels = 0, launches = 0, library = 0, reference = 0, copies = 0;
+  std::int64_t kernel_bytes = 0;  // that kernels read and write
 };
 
 Counts count(const Execution& execution) {
@@ -27,6 +28,7 @@ Counts count(const Execution& execution) {
   for (const StepInfo& step : execution.steps) {
     n.kernels += step.kernels;
     n.launches += step.kind == "kernel";
+    if (step.kind == "kernel") n.kernel_bytes += step.bytes_read + step.bytes_written;
     n.library += step.kind == "library";
     n.reference += step.kind == "reference";
     n.copies += step.kind == "copy";
@@ -174,10 +176,16 @@ std::string explain_text(const Execution& execution, const Style& style) {
   if (!execution.interpreted_because.empty())
     return fmt::format("interpreted as a whole: {}\n", execution.interpreted_because);
   std::int64_t apart = 0, together = 0;
-  for (const StepInfo& step : execution.steps) {
+  double expected = 0, measured = 0;  // seconds of kernels that ran
+  for (std::size_t i = 0; i < execution.steps.size(); ++i) {
+    const StepInfo& step = execution.steps[i];
     if (step.kind != "kernel") continue;
     apart += step.bytes_apart;
     together += step.bytes_read + step.bytes_written;
+    if (const double seconds = seconds_of(execution, i); seconds > 0) {
+      expected += step.expected_seconds;
+      measured += seconds;
+    }
   }
   const Tree tree = tree_of(execution);
   std::string text;
@@ -192,6 +200,9 @@ std::string explain_text(const Execution& execution, const Style& style) {
         fmt::format("each of {} devices has {} of arguments beside that; it may have {} in all\n",
                     execution.devices, format_bytes(static_cast<double>(execution.argument_bytes)),
                     format_bytes(static_cast<double>(execution.memory_limit)));
+  if (expected > 0 && measured > 0)
+    text += fmt::format("kernels took {}; the cost model expected {}\n", format_seconds(measured),
+                        format_seconds(expected));
   if (apart > 0)
     text += fmt::format("kernels move {}; their ops one by one would move {}\n",
                         format_bytes(static_cast<double>(together)),
@@ -206,6 +217,7 @@ Json explain_json(const Execution& execution) {
                  {"runs_ms", Json::array()},
                  {"kernels", n.kernels},
                  {"launches", n.launches},
+                 {"kernel_bytes", n.kernel_bytes},
                  {"library_calls", n.library},
                  {"reference_ops", n.reference},
                  {"copies", n.copies},
@@ -234,6 +246,7 @@ Json explain_json(const Execution& execution) {
                                {"bytes_written", s.bytes_written},
                                {"bytes_apart", s.bytes_apart},
                                {"because", s.because},
+                               {"expected_ms", s.expected_seconds * 1e3},
                                {"calls", time.calls},
                                {"ms", time.seconds * 1e3},
                                {"share", all > 0 ? time.seconds / all : 0}});

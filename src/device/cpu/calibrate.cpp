@@ -1,20 +1,14 @@
 #include "device/cpu/calibrate.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <thread>
 
-#include "base/cache_directory.h"
-#include "base/file.h"
 #include "device/cpu/jit.h"
 #include "heddle/builder.h"
+#include "heddle/cost.h"
 #include "heddle/stitch.h"
 #include "heddle/thread_pool.h"
 #include "kernel/lower_group.h"
@@ -96,64 +90,17 @@ class Trial {
   std::vector<void*> buffers_;
 };
 
-std::int64_t cache_bytes(int level, std::int64_t otherwise) {
-  const long size = sysconf(level);
-  return size > 0 ? size : otherwise;
-}
-
-std::filesystem::path figures_file(const std::filesystem::path& directory) {
-  return directory / "machine.json";
-}
-
-MachineFigures from_system() {
-  MachineFigures m;
-  m.workers = ThreadPool::shared().threads();
-  m.near_cache = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20) / 2;
-  m.far_cache = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 32 << 20) / 2;
-  return m;
-}
-
 }  // namespace
 
-std::string host_name() {
-  std::string model = "unknown processor";
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("model name")) {
-      model = line.substr(std::min(line.size(), line.find(':') + 2));
-      break;
-    }
-  return fmt::format("{}, {} threads", model, ThreadPool::shared().threads());
-}
-
-MachineFigures host_figures() {
-  MachineFigures m = from_system();
-  const auto directory = cache_directory();
-  if (!directory) return m;
-  std::ifstream file(figures_file(*directory));
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  // Figures of another machine, or a torn file, are as good as none.
-  if (!json.is_object() || json.value("machine", "") != host_name()) return m;
-  auto take = [&](const char* key, double& to) {
-    if (json.contains(key) && json[key].is_number() && json[key].get<double>() > 0)
-      to = json[key].get<double>();
-  };
-  take("copy_rate", m.copy_rate);
-  take("near_rate", m.near_rate);
-  take("launch_seconds", m.launch_seconds);
-  take("light_rate", m.light_rate);
-  take("heavy_rate", m.heavy_rate);
-  return m;
-}
-
 Expected<MachineFigures> calibrate() {
-  MachineFigures m = from_system();
+  MachineFigures m = figures_of_this_machine();
   CpuJit jit;
   HEDDLE_TRY(const CpuTarget target, jit.target());
   m.vector_bytes = target.vectors.vector_bytes;
   const std::int64_t large = 4 * m.far_cache / 4, small = m.near_cache / 16;  // floats
   HEDDLE_TRY(Trial copy, Trial::make(jit, large, m, [](Builder&, Var x) { return -x; }));
   m.copy_rate = 8.0 * static_cast<double>(large) / copy.on_all();
+  m.worker_copy_rate = 8.0 * static_cast<double>(large) / copy.alone();
   HEDDLE_TRY(Trial near, Trial::make(jit, small, m, [](Builder&, Var x) { return -x; }));
   m.near_rate = 8.0 * static_cast<double>(small) / near.alone();
   constexpr int kChain = 32;
@@ -176,18 +123,6 @@ Expected<MachineFigures> calibrate() {
   m.launch_seconds =
       std::max(kLeast, seconds_of([&] { pool.parallel_for(m.workers, [](std::int64_t, int) {}); }));
   return m;
-}
-
-Verdict keep_figures(const MachineFigures& m) {
-  const auto directory = cache_directory();
-  if (!directory)
-    return Reason{"there is no cache directory to keep the figures in: set HEDDLE_CACHE_DIR"};
-  std::error_code error;
-  std::filesystem::create_directories(*directory, error);
-  const nlohmann::json json = {{"machine", host_name()},     {"copy_rate", m.copy_rate},
-                               {"near_rate", m.near_rate},   {"launch_seconds", m.launch_seconds},
-                               {"light_rate", m.light_rate}, {"heavy_rate", m.heavy_rate}};
-  return write_file(figures_file(*directory), json.dump(1) + "\n");
 }
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cost/sharing.h"
 #include "device/cpu/calls.h"
 #include "device/cpu/conv_depthwise.h"
 #include "device/cpu/conv_fill.h"
@@ -16,9 +17,6 @@ namespace {
 constexpr std::int64_t kTileElements = 1 << 17;
 constexpr std::int64_t kMostDepth = 1024, kLeastRows = 32, kMostRows = 512;
 constexpr std::int64_t kWholeRows = 16;  // that BLAS takes at once
-
-// Products that one worker has done before another would have begun.
-constexpr double kAlone = 1 << 19;
 
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -143,7 +141,7 @@ class ConvCall final : public LibraryCall {
     const std::int64_t threads = ThreadPool::shared().threads();
     const double work = static_cast<double>(plan_.rows()) * static_cast<double>(plan_.outputs) *
                         static_cast<double>(plan_.depth()) * static_cast<double>(plan_.groups);
-    alone_ = work < kAlone || threads == 1;
+    alone_ = work < cost::kSharedConvolution || threads == 1;
     span_ = plan_.by_features ? plan_.place_count : plan_.rows();
     const std::int64_t parts = alone_ ? 1 : 4 * threads;
     const std::int64_t wanted = (plan_.rows() * plan_.groups + parts - 1) / parts;

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "cost/sharing.h"
 #include "device/cpu/element.h"
 
 namespace heddle::cpu {
 
 namespace {
 
-// Products that are worth waking another worker for, and a part that keeps BLAS efficient.
-constexpr double kWorthSharing = 1 << 18;
+// Of a part that keeps BLAS efficient.
 constexpr std::int64_t kLeastRows = 32;
 
 // How a product is cut: into bands of rows, or of columns.
@@ -21,11 +21,11 @@ struct Cut {
 Cut cut_for(const GemmShape& s, std::int64_t turns, int threads) {
   const double work = static_cast<double>(s.m) * static_cast<double>(s.n) *
                       static_cast<double>(std::max<std::int64_t>(s.k, 1));
-  if (work < 2 * kWorthSharing || turns >= 2 * threads || threads == 1) return {};
+  if (work < 2 * cost::kSharedProducts || turns >= 2 * threads || threads == 1) return {};
   const bool columns = s.n > s.m;
   const std::int64_t along = columns ? s.n : s.m;
   const std::int64_t wanted = (2 * threads + turns - 1) / turns;
-  const auto by_work = static_cast<std::int64_t>(work / kWorthSharing);
+  const auto by_work = static_cast<std::int64_t>(work / cost::kSharedProducts);
   const std::int64_t parts = std::min({wanted, by_work, along / kLeastRows});
   return {columns, std::max<std::int64_t>(parts, 1)};
 }
@@ -80,8 +80,8 @@ void run_typed(const GemmBatch& batch, const T* a, const T* b, T* c, ThreadPool&
   }
   const double each = static_cast<double>(s.m) * static_cast<double>(s.n) *
                       static_cast<double>(std::max<std::int64_t>(s.k, 1));
-  const auto together =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(kWorthSharing / std::max(each, 1.0)));
+  const auto together = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(cost::kSharedProducts / std::max(each, 1.0)));
   const std::int64_t groups =
       std::min((turns + together - 1) / together, std::int64_t{8} * pool.threads());
   const auto group = [&](std::int64_t g, int) {

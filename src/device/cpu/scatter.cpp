@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cost/sharing.h"
 #include "device/cpu/calls.h"
 #include "device/cpu/scalar_region.h"
 #include "heddle/op.h"
@@ -12,7 +13,7 @@ namespace heddle::cpu {
 
 namespace {
 
-constexpr std::int64_t kWorthSharing = 1 << 15, kLeastColumns = 64;
+constexpr std::int64_t kLeastColumns = 64;
 
 // How an update changes what is there.
 enum class Combine : std::uint8_t { replace, add_f32, add_f64, region };
@@ -58,7 +59,7 @@ class ScatterCall final : public LibraryCall {
     if (frame.results[0] != frame.operands[0])
       std::memcpy(frame.results[0], frame.operands[0], static_cast<std::size_t>(input_.bytes()));
     std::int64_t bands = 1;
-    if (updates_.elements() > kWorthSharing && columns_stay_apart())
+    if (updates_.elements() > cost::kSharedUpdates && columns_stay_apart())
       bands = std::min<std::int64_t>(frame.pool.threads(), columns() / kLeastColumns);
     bands = std::max<std::int64_t>(bands, 1);
     frame.pool.parallel_for(bands, [&](std::int64_t band, int) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cost/sharing.h"
 #include "device/cpu/calls.h"
 #include "device/cpu/select_lanes.h"
 #include "heddle/op.h"
@@ -12,9 +13,6 @@ namespace heddle::cpu {
 namespace {
 
 using reduction::WindowAxis;
-
-// Elements that one worker does before another has begun.
-constexpr std::int64_t kAlone = 1 << 14;
 
 std::uint64_t load(const std::byte* data, std::int64_t i, std::int64_t size) {
   std::uint64_t bits = 0;
@@ -43,7 +41,7 @@ class SelectScatterCall final : public LibraryCall {
 
   Verdict run(const CallFrame& frame) const override {
     const std::int64_t each = source_.elements() / pieces_;
-    const std::int64_t parts = operand_.elements() < kAlone
+    const std::int64_t parts = operand_.elements() < cost::kSharedWindows
                                    ? 1
                                    : std::min(pieces_, std::int64_t{4} * frame.pool.threads());
     frame.pool.parallel_for(parts, [&](std::int64_t part, int) {

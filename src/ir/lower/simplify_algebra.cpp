@@ -317,6 +317,28 @@ std::optional<Var> product_without_sum(const Site& site) {
   return is_float ? product + to.full_like(product, 0) : product;
 }
 
+// A reduction along dimensions of one element has one step: what it begins with, and the element.
+std::optional<Var> reduction_of_one(const Site& site) {
+  if (!site.is("reduce") || site.operands.size() != 2 ||
+      site.operands[0].type().elements() != site.type.elements() || site.type.elements() == 0)
+    return std::nullopt;
+  const Program& from = site.rewriter.from;
+  const Region& body = from.region(from.regions(site.op)[0]);
+  if (body.ops.size() != 2) return std::nullopt;
+  const Op &step = from.op(body.ops[0]), &end = from.op(body.ops[1]);
+  if (step.def->emission != Emission::scalar || step.operand_count != 2 ||
+      !from.attrs_of(step).empty() || from.operands(end)[0] != from.result(step, 0))
+    return std::nullopt;
+  Builder& to = site.rewriter.to;
+  Vars sides;
+  for (ValueId v : from.operands(step)) {
+    if (v != body.args[0] && v != body.args[1]) return std::nullopt;
+    sides.push_back(v == body.args[0] ? to.broadcast(site.operands[1], site.type.shape)
+                                      : to.reshape(site.operands[0], site.type.shape));
+  }
+  return to.op(step.def->name, sides);
+}
+
 }  // namespace
 
 std::optional<Vars> by_algebra(Rewriter& rewriter, const Op& op) {
@@ -328,7 +350,7 @@ std::optional<Vars> by_algebra(Rewriter& rewriter, const Op& op) {
   if (stays(site)) return Vars{site.operands[0]};
   for (auto rule :
        {with_number, with_itself, after_another, sign_outward, there_and_back, known_place,
-        product_without_sum, tuple_part, complex_part, without_empty_parts})
+        product_without_sum, reduction_of_one, tuple_part, complex_part, without_empty_parts})
     if (auto value = rule(site); value && !value->none()) return Vars{*value};
   return std::nullopt;
 }

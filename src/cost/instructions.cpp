@@ -1,4 +1,4 @@
-#include "stitch/instructions.h"
+#include "cost/instructions.h"
 
 #include <algorithm>
 

@@ -1,0 +1,29 @@
+// The figures that the one cost model works with: where they come from and how they are kept.
+#pragma once
+
+#include <string>
+
+#include "heddle/error.h"
+#include "heddle/machine.h"
+
+namespace heddle {
+
+// A common server of so many cores, of which nothing has been measured. Cores compute by
+// themselves and share memory, whose rate grows more slowly than their number.
+MachineFigures default_figures(int workers);
+
+// The machine that this runs on, with the workers that it has for us (HEDDLE_THREADS, else its
+// cores): measured figures where `heddle calibrate` kept some for this kind of machine, caches and
+// vectors as the system tells them, defaults for the rest.
+MachineFigures figures_of_this_machine();
+// The same for a part of its workers, as a thread device of a mesh has them.
+MachineFigures figures_of_this_machine(int workers);
+
+// Keeps measured figures for figures_of_this_machine(). A reason where there is no cache directory,
+// or no room in it.
+Verdict keep_figures(const MachineFigures& figures);
+
+// The processor that figures belong to: "AMD EPYC, 2 threads".
+std::string machine_name();
+
+}  // namespace heddle

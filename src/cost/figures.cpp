@@ -1,0 +1,136 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/cache_directory.h"
+#include "base/file.h"
+#include "heddle/cost.h"
+#include "heddle/thread_pool.h"
+
+namespace heddle {
+
+namespace {
+
+// The part of a cache that a plan may fill: code, stacks and other data are in it too.
+constexpr std::int64_t kCacheDivisor = 2;
+// Of machines that nobody has measured: the memory of 64 cores is about eight times as fast as that
+// of two; and the last cache has about this much for each core.
+constexpr double kMemoryGrowth = 0.6;
+constexpr std::int64_t kFarCachePerWorker = 1 << 20;
+
+std::int64_t cache_bytes(int level, std::int64_t otherwise) {
+  const long size = sysconf(level);
+  return size > 0 ? size : otherwise;
+}
+
+// How many caches of the last level there are: each belongs to a few cores.
+std::int64_t last_caches() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/shared_cpu_list");
+  std::int64_t first = 0, last = 0, sharing = 0;  // "0-7,64-71"
+  for (char comma = ','; comma == ',' && file >> first; file >> comma) {
+    last = first;
+    if (file.peek() == '-' && file.ignore()) file >> last;
+    sharing += last - first + 1;
+    comma = 0;
+  }
+  return sharing > 0 ? std::max(1L, sysconf(_SC_NPROCESSORS_CONF) / sharing) : 1;
+}
+
+int vector_bytes() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return 64;
+  return __builtin_cpu_supports("avx2") ? 32 : 16;
+#else
+  return 16;
+#endif
+}
+
+// What was measured, and under which name it is kept.
+struct Measured {
+  const char* key;
+  double MachineFigures::* figure;
+};
+constexpr Measured kMeasured[] = {{"copy_rate", &MachineFigures::copy_rate},
+                                  {"worker_copy_rate", &MachineFigures::worker_copy_rate},
+                                  {"near_rate", &MachineFigures::near_rate},
+                                  {"launch_seconds", &MachineFigures::launch_seconds},
+                                  {"light_rate", &MachineFigures::light_rate},
+                                  {"heavy_rate", &MachineFigures::heavy_rate}};
+
+std::filesystem::path figures_file(const std::filesystem::path& directory) {
+  return directory / "machine.json";
+}
+
+// Figures of another machine, or a torn file, are as good as none.
+void take_kept(MachineFigures& m) {
+  const auto directory = cache_directory();
+  if (!directory) return;
+  std::ifstream file(figures_file(*directory));
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object() || json.value("machine", "") != machine_name()) return;
+  for (const Measured& measured : kMeasured) {
+    const auto kept = json.find(measured.key);
+    if (kept != json.end() && kept->is_number() && kept->get<double>() > 0)
+      m.*measured.figure = kept->get<double>();
+  }
+}
+
+}  // namespace
+
+MachineFigures default_figures(int workers) {
+  MachineFigures m;
+  const double more = workers / static_cast<double>(m.workers);
+  // Memory has a channel or two for every few cores, and the last cache a part for each.
+  m.copy_rate = std::min(workers * m.worker_copy_rate, m.copy_rate * std::pow(more, kMemoryGrowth));
+  m.far_cache = std::max(m.far_cache, workers * kFarCachePerWorker);
+  m.workers = workers;
+  return m;
+}
+
+MachineFigures figures_of_this_machine() {
+  MachineFigures m = default_figures(ThreadPool::shared().threads());
+  m.near_cache = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 2 * m.near_cache) / kCacheDivisor;
+  if (const std::int64_t last = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0); last > 0)
+    m.far_cache = last * last_caches() / kCacheDivisor;
+  m.vector_bytes = vector_bytes();
+  take_kept(m);
+  return m;
+}
+
+// The others run at the same time, and have their part of what is shared.
+MachineFigures figures_of_this_machine(int workers) {
+  MachineFigures m = figures_of_this_machine();
+  if (workers >= m.workers) return m;
+  const double share = static_cast<double>(workers) / m.workers;
+  m.copy_rate *= share;
+  m.far_cache = static_cast<std::int64_t>(static_cast<double>(m.far_cache) * share);
+  m.workers = workers;
+  return m;
+}
+
+Verdict keep_figures(const MachineFigures& m) {
+  const auto directory = cache_directory();
+  if (!directory)
+    return Reason{"there is no cache directory to keep the figures in: set HEDDLE_CACHE_DIR"};
+  std::error_code error;
+  std::filesystem::create_directories(*directory, error);
+  nlohmann::json json = {{"machine", machine_name()}};
+  for (const Measured& measured : kMeasured) json[measured.key] = m.*measured.figure;
+  return write_file(figures_file(*directory), json.dump(1) + "\n");
+}
+
+std::string machine_name() {
+  std::string model = "unknown processor";
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) {
+      model = line.substr(std::min(line.size(), line.find(':') + 2));
+      break;
+    }
+  return fmt::format("{}, {} threads", model, ThreadPool::shared().threads());
+}
+
+}  // namespace heddle

@@ -1,0 +1,57 @@
+// Sizes that decide between two ways of computing the same, fitted by measuring both on server
+// CPUs. They are counts of elements, not rates: each says what changes at it.
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::cost {
+
+// ---- kernel or library call
+
+// Products and sums up to which a library call costs more to start than a kernel takes.
+inline constexpr std::int64_t kFewProducts = 1 << 12;
+// The same of a matrix and a vector: every element is read once, so a library has less to gain.
+inline constexpr std::int64_t kFewProductsOfVector = 1 << 17;
+// Inputs above this are not copied for a few updates: the library works in place.
+inline constexpr std::int64_t kLargeScatter = 1 << 14;
+// Updates that one worker may do in order.
+inline constexpr std::int64_t kScatterAlone = 1 << 16;
+// Updates from which on each chunk of blocks keeps a result of its own.
+inline constexpr std::int64_t kManyUpdates = 1 << 14;
+// Rows that are worth a matrix product of their own inside of loops.
+inline constexpr std::int64_t kFewRows = 16;
+
+// ---- blocks of a kernel
+
+// Elements that one worker may do while all others wait.
+inline constexpr std::int64_t kAloneElements = 1 << 16;
+// Elements in a row below which blocks would read here and there.
+inline constexpr std::int64_t kShortRun = 128;
+// Blocks that every worker should have, so that none waits long for the last.
+inline constexpr std::int64_t kBlocksPerWorker = 4;
+// Elements of a block, where nothing else decides; work of fewer is one worker's.
+inline constexpr std::int64_t kBlockElements = 4096;
+// Where there are not enough, blocks become smaller down to this part of what was wanted.
+inline constexpr std::int64_t kSmallestBlock = 8;
+// Chunks of a reduction over all blocks: as many as workers, but each element that they leave
+// stands for at least so many that were read, unless there are few chunks.
+inline constexpr std::int64_t kLeastChunks = 2, kReadPerLeft = 16;
+// Bytes of a line of the caches.
+inline constexpr std::int64_t kLineBytes = 64;
+// Elements that a block keeps for the sake of a loop that would repeat them.
+inline constexpr std::int64_t kMostRepeated = 1 << 14;
+// A result is large from here on, and one with a share of its elements waits until it is done.
+inline constexpr std::int64_t kLargeResult = 1 << 16, kSmallShare = 8;
+// Rows of at most so many bytes, apart by a multiple of a power of two, push each other out of a
+// cache where they are many.
+inline constexpr std::int64_t kShortRowBytes = 512, kPowerOfTwo = 2048, kManyRows = 128;
+// Bytes from which on kernels that read the same value are worth looking at together.
+inline constexpr std::int64_t kLargeShared = 1 << 10;
+// Elements behind a repeated loop that a block computes once.
+inline constexpr std::int64_t kFewBehind = 1024;
+// Bytes of one element: loaded once, before all loops.
+inline constexpr std::int64_t kOneElement = 8;
+// Registers that hold addresses, not values.
+inline constexpr int kAddressRegisters = 4;
+
+}  // namespace heddle::cost

@@ -1,0 +1,45 @@
+#include "cost/rates.h"
+
+#include <algorithm>
+
+namespace heddle::cost {
+
+namespace {
+
+// The part of the last cache that one value can count on: others are in it too.
+constexpr double kShareOfCache = 0.25;
+// What is in some cache is not always in the worker's own, which its rate is measured with.
+constexpr double kShareOfNearRate = 0.5;
+// Processors compute while they wait for memory, but not all of the time: what is less hides by
+// half, as measured.
+constexpr double kSeen = 0.5;
+
+}  // namespace
+
+void Traffic::add_value(double bytes, const MachineFigures& machine) {
+  const double share =
+      std::min(1.0, bytes / (kShareOfCache * static_cast<double>(machine.far_cache)));
+  memory += bytes * share;
+  cached += bytes * (1 - share);
+}
+
+// A few workers are enough to keep the memory busy; more only share it.
+double traffic_seconds(const Traffic& traffic, double workers, const MachineFigures& machine) {
+  return traffic.memory / std::min(machine.copy_rate, workers * machine.worker_copy_rate) +
+         traffic.cached / (kShareOfNearRate * machine.near_rate * workers);
+}
+
+double work_seconds(const Instructions& all, const MachineFigures& machine) {
+  return all.light / machine.light_rate + all.heavy / machine.heavy_rate;
+}
+
+double busy_workers(double alone, double parts, const MachineFigures& machine) {
+  return std::clamp(alone / kWorthSharing, 1.0,
+                    std::max(1.0, std::min<double>(parts, machine.workers)));
+}
+
+double overlapped(double memory, double work) {
+  return std::max(memory, work) + kSeen * std::min(memory, work);
+}
+
+}  // namespace heddle::cost

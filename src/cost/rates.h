@@ -1,0 +1,37 @@
+// Seconds of the parts that everything is made of: bytes, instructions, starts.
+#pragma once
+
+#include "cost/instructions.h"
+#include "heddle/machine.h"
+
+namespace heddle::cost {
+
+// What every step takes beside its work and the waking of workers: addresses, cold code and caches.
+inline constexpr double kStepSeconds = 2e-6;
+// What one stage of one block takes to start: loop bounds, addresses, an empty pipeline.
+inline constexpr double kStageSeconds = 2e-8;
+// Work that is over before a second worker would have begun.
+inline constexpr double kWorthSharing = 5e-6;
+// Ways whose estimates differ by less are equally good: a matter of taste.
+inline constexpr double kClearly = 1.02;
+
+// Bytes that are read or written, by what holds them.
+struct Traffic {
+  double memory = 0, cached = 0;
+  // A small value is in the last cache when it is read again, a large one comes from memory.
+  void add_value(double bytes, const MachineFigures& machine);
+};
+// By so many workers at the same time.
+double traffic_seconds(const Traffic& traffic, double workers, const MachineFigures& machine);
+
+// Seconds of one worker.
+double work_seconds(const Instructions& all, const MachineFigures& machine);
+
+// The workers, of those that have a part to do, that are worth waking for what takes one of them
+// `alone` seconds.
+double busy_workers(double alone, double parts, const MachineFigures& machine);
+
+// Seconds of a kernel that moves memory and computes at the same time.
+double overlapped(double memory, double work);
+
+}  // namespace heddle::cost
