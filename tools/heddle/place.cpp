@@ -104,7 +104,7 @@ class MeshPlace final : public Place {
         memory_limit_(options.memory_limit / devices_.mesh().mesh.devices()) {
     want_whole_results(function);
     Dump dump(devices_.is_first() ? request.dump : "");
-    dump.write("whole", "mlir", request.dump.empty() ? "" : print_stablehlo(spmd.logical));
+    dump.write("whole", "mlir", request.dump.empty() ? "" : print_stablehlo(spmd.logical()));
     CompileOptions compiling = compile_options(function.name, request);
     dump.watch(compiling);
     const auto begun = std::chrono::steady_clock::now();

@@ -16,6 +16,7 @@
 #include "heddle/stablehlo.h"
 #include "heddle/verify.h"
 #include "mesh_request.h"
+#include "plan_decisions.h"
 #include "plan_pictures.h"
 #include "program_commands.h"
 #include "terminal.h"
@@ -155,16 +156,18 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
       text += fmt::format("{}{} over {}: {}, {}, for {}\n    {}\n",
                           std::string(static_cast<std::size_t>(2 * c.depth), ' '), name(c.kind),
                           c.over, bytes_text(static_cast<double>(c.bytes)), seconds_text(c.seconds),
-                          op_text(spmd.logical, c.needed_by), c.value);
+                          op_text(spmd.logical(), c.needed_by), c.value);
+    text += decisions_text(spmd, f);
     for (const Conflict& c : f.conflicts)
-      text += fmt::format("conflict at {}: {}\n", op_text(spmd.logical, c.op), c.what);
+      text += fmt::format("conflict at {}: {}\n", op_text(spmd.logical(), c.op), c.what);
   }
   write_stdout(text);
 }
 
 void show_json(const Spmd& spmd, const Memories& memory) {
   nlohmann::ordered_json report;
-  report["propagate_seconds"] = spmd.propagate_seconds;
+  report["propagate_seconds"] = spmd.decided->propagate_seconds;
+  report["decide_seconds"] = spmd.decided->decide_seconds;
   report["partition_seconds"] = spmd.partition_seconds;
   report["ops"] = spmd.program.op_count();
   auto all = nlohmann::ordered_json::array();
@@ -197,6 +200,10 @@ void show_json(const Spmd& spmd, const Memories& memory) {
                        {"from", known->second.planned ? "compiled" : "op by op"},
                        {"where", known->second.peak.where},
                        {"largest", known->second.peak.largest}};
+    if (const Decisions* decisions = decisions_of(spmd, f)) {
+      one["compute_seconds"] = decisions->compute_seconds();
+      one["bring_seconds"] = decisions->bring_seconds();
+    }
     one["collectives"] = collectives_of(spmd.program, local);
     one["communications"] = nlohmann::ordered_json::array();
     for (const Communication& c : f.communications)
@@ -204,12 +211,12 @@ void show_json(const Spmd& spmd, const Memories& memory) {
                                        {"over", c.over},
                                        {"bytes", c.bytes},
                                        {"seconds", c.seconds},
-                                       {"for", op_text(spmd.logical, c.needed_by)},
+                                       {"for", op_text(spmd.logical(), c.needed_by)},
                                        {"value", c.value},
                                        {"loops", c.depth}});
     one["conflicts"] = nlohmann::ordered_json::array();
     for (const Conflict& c : f.conflicts)
-      one["conflicts"].push_back({{"op", op_text(spmd.logical, c.op)}, {"what", c.what}});
+      one["conflicts"].push_back({{"op", op_text(spmd.logical(), c.op)}, {"what", c.what}});
     all.push_back(std::move(one));
   }
   report["functions"] = std::move(all);
@@ -256,7 +263,8 @@ void add_plan(CLI::App& app) {
   command->add_option("--entry", request->entry, "The function that --shard and --carry are for");
   command->add_flag("--explain", request->explain,
                     "Draw how arguments and results lie; list every communication with\n"
-                    "bytes, time and the op that needs it");
+                    "bytes, time and the op that needs it, and every choice with what\n"
+                    "was rejected");
   command->add_flag("--program", request->program, "Print the program of one device instead");
   command
       ->add_option("--carry", request->carry,
