@@ -41,8 +41,11 @@ function(heddle_library)
   add_library(heddle_${arg_NAME} STATIC ${sources} ${headers})
   add_library(heddle::${arg_NAME} ALIAS heddle_${arg_NAME})
   set_target_properties(heddle_${arg_NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # Who uses an installed Heddle sees public headers only.
   target_include_directories(heddle_${arg_NAME} PUBLIC
-    ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(heddle_${arg_NAME} PUBLIC cxx_std_20)
   target_link_libraries(heddle_${arg_NAME} PUBLIC ${arg_LINKS})
   target_compile_definitions(heddle_${arg_NAME} PRIVATE ${arg_DEFINES})
   foreach(dependency IN LISTS arg_DEPENDS)

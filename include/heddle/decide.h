@@ -39,7 +39,8 @@ struct Decision {
   // outside of the body.
   std::shared_ptr<const Choice> choice;
   std::vector<Fetch> fetches;  // in the order in which they are made
-  std::vector<OpId> first;     // ops that are written before it, for it
+  std::vector<OpId> first;     // ops that are written right before it, for it
+  bool by_user = false;        // it is one of these, and not written where it stands
   std::vector<OpId> gives;     // ops whose results it gives too: slices of a sort
   std::vector<int> inside;     // splits of the arguments of a manual computation's body
   std::vector<JoinedPart> parts;

@@ -63,6 +63,8 @@ void lower(const CompiledProgram& compiled, Work& work, const MachineFigures& ma
     }
     work.kernel->kernel = *std::move(kernel);
     work.kernel->kernel.name = name_of(compiled.program, work.kernel->group);
+    const Verdict sound = verify(work.kernel->kernel);
+    HEDDLE_CHECK(sound, "kernel {}: {}", work.kernel->kernel.name, sound.reason());
   }
   work.text = print(work.kernel->kernel);
 }
@@ -191,8 +193,9 @@ std::vector<Work> lower_all(CompiledProgram& compiled, const MachineFigures& mac
 }  // namespace
 
 Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
-                     const MakeCode& make_code, const std::function<void()>& on_lowered) {
-  std::vector<Work> work = lower_all(compiled, options.stitch.machine);
+                     const MachineFigures& machine, const MakeCode& make_code,
+                     const std::function<void()>& on_lowered) {
+  std::vector<Work> work = lower_all(compiled, machine);
   const std::vector<std::size_t> distinct = find_distinct(work);
   on_lowered();
   const MakeCode make =

@@ -48,6 +48,7 @@ class Reader {
   bool is_declaration(const Function& f);  // takes the { where it is none
   void claim_name(const std::string& name, std::size_t at);
   void function_args(Function& f);
+  void name_arguments(Function& f, RegionId body);
   void function_results(Function& f);
 
   // ---- read_op.cpp: results, generic ops
@@ -142,7 +143,9 @@ class Reader {
 
   // ---- read_location.cpp
   void optional_location(std::string* user);
-  std::string location_body();
+  void argument_location(ValueId argument);  // keeps the name in it
+  // The first file:line in it; `name` is set to what loc("name") says.
+  std::string location_body(std::string* name = nullptr);
 
   // ---- read_sharding.cpp
   Sharding sharding();  // <@mesh, […]>
@@ -169,7 +172,7 @@ class Reader {
                                               std::size_t at);
   void argument_sharding(ValueId value, AttrDict& attrs, std::size_t at);
   void result_shardings(std::uint32_t function, std::vector<AttrDict>& attrs, std::size_t at);
-  static OpShardings take_shardings(Draft& op);
+  OpShardings take_shardings(Draft& op);
   void keep_shardings(OpId id, OpShardings taken, std::size_t at);
   void later(Pending::Owner owner, std::uint32_t of, std::uint32_t index, Attr sharding,
              std::size_t at);
@@ -224,8 +227,11 @@ class Reader {
   static constexpr std::size_t kMostAliasCharacters = std::size_t{1} << 23;
   std::size_t alias_characters_ = 0;
   std::unordered_map<std::string_view, std::string> location_cache_;
+  std::unordered_map<ValueId, std::string> argument_names_;  // of functions and regions
   std::unordered_set<std::string> function_names_;
+  RegionId function_body_ = kNone;  // of the function that is being read
   std::vector<Pending> pending_;
+  std::unordered_set<std::string> call_meshes_;  // of calls without results
   Nesting regions_{kMostNesting, " of regions"}, syntax_{200, ""}, locations_{1000, ""};
   std::size_t scope_ = 0, scopes_ = 0;
   // The line that was asked for last, where it begins, and up to where it is known not to end.

@@ -186,6 +186,7 @@ class Decider {
         if (const OpId maker = program_.value(operand).op;
             maker != kNone && slices_.is_piece(maker) && forms_.of(operand).empty()) {
           decide_chosen(maker);
+          out_.ops[maker].by_user = true;
           decision.first.push_back(maker);
         }
       return false;

@@ -91,6 +91,7 @@ void set_types(ExecutableState& state) {
 Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& options) {
   auto state = std::make_shared<ExecutableState>();
   state->memory_limit = options.memory_limit;
+  state->placement = options.placement;
   state->compiled = std::move(compiled);
   if (!state->compiled.interpreted_because.empty()) return Executable(std::move(state));
   set_types(*state);
@@ -110,7 +111,6 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   state->arena_bytes = arena;
   state->pointers = assembler.pointers;
   state->collectives = assembler.collectives;
-  for (const Array& constant : state->constants) (void)constant.bytes();  // not while ranks run
   return Executable(std::move(state));
 }
 

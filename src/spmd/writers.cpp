@@ -26,6 +26,7 @@ Verdict write_decided(Core& c, OpId id) {
 
 Verdict write_op(Core& c, OpId id) {
   const Op& op = c.from.op(id);
+  if (c.decision(id).by_user) return yes();
   c.current = id;
   c.w.loc = c.location(op.loc);
   for (OpId first : c.decision(id).first) HEDDLE_TRY_VOID(write_decided(c, first));

@@ -77,7 +77,7 @@ TEST(Async, EveryMixtureOfInterpretedAndCompiledKernelsGivesTheSame) {
     const auto delay = std::chrono::microseconds(random() % 1500);
     std::atomic<int> made = 0;
     const Executable executable =
-        compile_with(program, {.async = true}, [&, delay](const Kernel& kernel) {
+        compile_with(program, {.options = {.async = true}}, [&, delay](const Kernel& kernel) {
           std::this_thread::sleep_for(delay);
           ++made;
           return by_jit(kernel);
@@ -95,7 +95,7 @@ TEST(Async, RunsBeforeAnyCodeIsThere) {
   const auto wanted = interpret(program, *program.find_function("main"), arguments).value();
   std::atomic<bool> open = false;
   const Executable executable =
-      compile_with(program, {.async = true},
+      compile_with(program, {.options = {.async = true}},
                    [&](const Kernel& kernel) -> Expected<std::shared_ptr<const CpuKernel>> {
                      while (!open) std::this_thread::sleep_for(1ms);
                      return by_jit(kernel);
@@ -115,7 +115,7 @@ TEST(Async, FailureIsSaidOnceAndTheKernelsStayInterpreted) {
   const LogSink before = set_log_sink([](std::string_view) { ++warnings; });
   {
     const Executable executable =
-        compile_with(program, {.async = true},
+        compile_with(program, {.options = {.async = true}},
                      [](const Kernel&) -> Expected<std::shared_ptr<const CpuKernel>> {
                        return reason("no compiler today");
                      })
@@ -135,7 +135,7 @@ TEST(Async, DestroyedWhileCompilingLeavesTheRest) {
   made = 0;
   {
     const Executable executable =
-        compile_with(program, {.async = true},
+        compile_with(program, {.options = {.async = true}},
                      [](const Kernel&) -> Expected<std::shared_ptr<const CpuKernel>> {
                        ++made;
                        std::this_thread::sleep_for(20ms);
@@ -157,7 +157,7 @@ TEST(Async, LargeKernelsAreWaitedFor) {
     return %1 : tensor<4096x512xf32>
   })");
   std::atomic<int> made = 0;
-  const Executable executable = compile_with(program, {.async = true}, [&](const Kernel& kernel) {
+  const Executable executable = compile_with(program, {.options = {.async = true}}, [&](const Kernel& kernel) {
                                   std::this_thread::sleep_for(5ms);
                                   ++made;
                                   return by_jit(kernel);
