@@ -28,14 +28,14 @@ std::string choice_text(const Decisions& decisions, OpId first, std::size_t alik
   const Mesh& mesh = decisions.on.mesh.mesh;
   const Op& op = program.op(first);
   std::string text =
-      fmt::format("{} at {}{}: {} -> {}\n    {} is split, {}: {}\n", op.def->short_name(),
+      fmt::format("{} at {}{}: {} -> {}\n    split {} ({}): {}\n", op.def->short_name(),
                   program.where(op.loc), alike > 1 ? fmt::format(" and {} alike", alike - 1) : "",
                   splits_text(decisions, choice.operands), splits_text(decisions, choice.results),
                   text_of(choice.axes, mesh), name(choice.way), microseconds(choice.price.total()));
   std::vector<Choice::Rejected> others = choice.rejected;
   std::ranges::stable_sort(others, {}, &Choice::Rejected::seconds);
   for (const Choice::Rejected& other : others)
-    text += fmt::format("    rather than {}, {}: {}\n", text_of(other.axes, mesh), name(other.way),
+    text += fmt::format("    rather than {} ({}): {}\n", text_of(other.axes, mesh), name(other.way),
                         microseconds(other.seconds));
   return text;
 }
