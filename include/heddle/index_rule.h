@@ -36,6 +36,9 @@ struct Factor {
   FactorKind kind = FactorKind::parallel;
 };
 
+// By its number: a, b, …, z, a1, b1, …
+std::string factor_name(int factor);
+
 // stride * ((value of the factor / divide) % modulo); modulo 0 leaves the remainder out.
 // Only whole factors are divided: a reshape in which sizes do not nest.
 struct IndexTerm {

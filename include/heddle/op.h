@@ -107,6 +107,37 @@ enum class Emission : std::uint8_t {
   contract,  // a sum of products over the rule's reduce factors
 };
 
+// In which operands an op is linear, so that a sum that is still to be made may pass through it.
+enum class LinearIn : std::uint8_t {
+  none,
+  first,           // where there is a region: if that adds
+  first_of_reals,  // but not of integers, which are rounded
+  each,            // in each of two, the other one given
+  both,            // in two together
+  choices,         // in two of which a third one chooses
+};
+
+// How devices compute their parts of an op. Most follow from the index rule; these know more.
+enum class Parts : std::uint8_t {
+  by_rule,
+  on_every_device,  // as a whole: all draw the same random numbers
+  constant,         // written where and as it is needed
+  unseen,           // says something of values and is no part of any device's program
+  barrier,          // layouts pass in one direction
+  reshard,          // the operand as it is, lying elsewhere
+  manual,           // a body that is per device already
+  loop,
+  branch,
+  cut,              // a slice, of which neighbours may have parts
+  join,             // operands behind one another
+  lookup,           // by indices that never point beyond the end of a table
+  reduce_again,     // partial results of any computation can be reduced once more
+  windows,          // a scan, where windows hold all elements so far
+  sort,             // along lines
+  transform,        // of whole lines
+  scatter_windows,  // what windows select
+};
+
 struct OpDef {
   std::string_view name;  // stablehlo.add
   OpClass cls = OpClass::light;
@@ -122,6 +153,8 @@ struct OpDef {
   bool draws = false;                // random numbers, the same ones in every copy of the op
   Emission emission = Emission::none;
   ScalarOp scalar = ScalarOp::none;  // of Emission::scalar
+  LinearIn linear = LinearIn::none;
+  Parts parts = Parts::by_rule;
 
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }

@@ -12,7 +12,7 @@ namespace heddle {
 // ---- between values and the factors of an op
 
 // Which axes split each factor, in blocks.
-using FactorAxes = std::vector<AxisList>;
+using FactorAxes = std::vector<SplitAxes>;
 
 // A dimension that is made of whole factors, major before minor, and of nothing else: it is split
 // as they are. All others are windows: they slide, have strides, offsets or holes.

@@ -22,12 +22,12 @@ struct SplitDigit {
   bool local() const { return axis < 0; }
   friend bool operator==(const SplitDigit&, const SplitDigit&) = default;
 };
-using AxisList = std::vector<SplitDigit>;  // of mesh axes only, major before minor
+using SplitAxes = std::vector<SplitDigit>;  // of mesh axes only, major before minor
 
-std::int64_t total(const AxisList& axes);  // how many positions
+std::int64_t total(const SplitAxes& axes);  // how many positions
 // Whether two digits of one axis depend on each other: they share positions, or do not nest.
 bool overlap(const SplitDigit& a, const SplitDigit& b);
-bool overlap(const AxisList& a, const SplitDigit& b);
+bool overlap(const SplitAxes& a, const SplitDigit& b);
 
 struct DimSplit {
   std::int64_t size = 1;
@@ -37,16 +37,16 @@ struct DimSplit {
   std::int64_t local() const;   // elements that one device has
   bool whole() const;           // on every device
   // Blocks over these axes.
-  static DimSplit blocks(std::int64_t size, const AxisList& axes);
+  static DimSplit blocks(std::int64_t size, const SplitAxes& axes);
   // The axes, where the device's part is one block.
   bool is_block() const;
-  AxisList axes() const;
+  SplitAxes axes() const;
   friend bool operator==(const DimSplit&, const DimSplit&) = default;
 };
 
 struct Split {
   std::vector<DimSplit> dims;
-  AxisList pending;  // axes along which each device has a contribution
+  SplitAxes pending;  // axes along which each device has a contribution
   ReduceOp reduce = ReduceOp::sum;
 
   static Split whole(const Type& type);
@@ -67,6 +67,9 @@ Expected<Split> split_of(const Layout& layout, const Mesh& mesh);
 
 // [{"x"}, {}] as sdy writes it, with pending={"y"}; digits where the split is strided.
 std::string text_of(const Split& split, const Mesh& mesh);
+
+// "dp, tp:(1)2"
+std::string axes_text(const SplitAxes& axes, const Mesh& mesh);
 
 // Where the elements of one device's part lie: position `device` counts row-major over the mesh.
 // -1 where the part has room that no element fills.

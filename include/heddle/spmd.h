@@ -3,22 +3,11 @@
 // to make it do not grow with the mesh.
 #pragma once
 
-#include "heddle/parallel.h"
-#include "heddle/plan.h"
+#include "heddle/decide.h"
 
 namespace heddle {
 
-struct SpmdOptions {
-  std::string mesh;      // of the program; empty: the one that its shardings name, or the first
-  std::string function;  // that seeds and what is carried are of; empty: seeds of all public ones
-  std::vector<Seed> seeds;
-  bool closed_boundary = false;
-  // What the next run of the function takes from the last one, so that it stays where it lies.
-  std::vector<Carried> carried;
-  // The most that arguments and results may take together on one device; more is refused. Ops are
-  // split further than it pays where their operands and results would take more.
-  std::int64_t memory_limit = INT64_MAX;
-};
+using SpmdOptions = ParallelOptions;
 
 // One collective of the program, or what stands for one.
 struct Communication {
@@ -45,14 +34,18 @@ struct SpmdFunction {
 
 struct Spmd {
   Program program;  // per device
-  Program logical;  // that it was made of: ops of communications and conflicts are its
+  // What it was written from: ops of communications and conflicts are those of its program.
+  std::shared_ptr<const Parallel> decided;
+  const Program& logical() const { return decided->program; }
   std::vector<SpmdFunction> functions;
-  double propagate_seconds = 0, partition_seconds = 0;  // that it took to make
+  double partition_seconds = 0;  // that it took to write
   const SpmdFunction* find(std::string_view name) const;
 };
 
-// `program` is verified, without calls of functions that have a body (inline_calls). Collectives
-// stand where they are needed: `schedule` (schedule.h) brings them together.
+// Writes what is decided. Collectives stand where they are needed: `schedule` (schedule.h) brings
+// them together.
+Expected<Spmd> partition(std::shared_ptr<Parallel> decided);
+// Decides and writes.
 Expected<Spmd> partition(const Program& program, const SpmdOptions& options = {});
 
 // What one device has of a whole array, zeros beyond the end; and the whole from all parts.

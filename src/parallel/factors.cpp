@@ -67,7 +67,7 @@ void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const Dim
   if (counted == 1) {
     const auto term = std::ranges::find_if(
         dim.terms, [&](const IndexTerm& t) { return factor_of(factors, t).size != 1; });
-    AxisList& list = axes[static_cast<std::size_t>(term->factor)];
+    SplitAxes& list = axes[static_cast<std::size_t>(term->factor)];
     list.clear();
     for (const SplitDigit& d : split.digits) {
       if (d.local()) break;
@@ -80,7 +80,7 @@ void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const Dim
   std::vector<SplitDigit> digits(split.digits.rbegin(), split.digits.rend());
   for (const IndexTerm& term : dim.terms) {
     std::int64_t left = factor_of(factors, term).size;
-    AxisList list;
+    SplitAxes list;
     bool inside = false;
     while (left > 1 && !digits.empty()) {
       SplitDigit digit = digits.back();
@@ -110,7 +110,7 @@ DimSplit dim_split(const DimRule& dim, const std::vector<Factor>& factors, const
   }
   DimSplit split{size, {}};
   for (const IndexTerm& term : dim.terms) {
-    const AxisList& list = axes[static_cast<std::size_t>(term.factor)];
+    const SplitAxes& list = axes[static_cast<std::size_t>(term.factor)];
     const std::int64_t n = total(list);
     split.digits.insert(split.digits.end(), list.begin(), list.end());
     split.digits.push_back({(factor_of(factors, term).size + n - 1) / n});

@@ -8,17 +8,17 @@
 namespace heddle {
 
 std::optional<Line> line_of(const Program& program, const Op& op) {
-  if (op.def->name == "stablehlo.reduce_window")
+  if (op.def->parts == Parts::windows)
     if (const auto scan = scan_of(program, op))
       return Line{Line::Kind::scan, scan->dim, scan->backward};
-  if (op.def->name == "stablehlo.sort") {
+  if (op.def->parts == Parts::sort) {
     const Shape& shape = program.type_of(program.operands(op)[0]).shape;
     std::int64_t dim = integer_or(program.attr(op, "dimension"), -1);
     if (dim < 0) dim += static_cast<std::int64_t>(shape.size());
     if (dim < 0 || shape[at(dim)] <= 1) return {};
     return Line{Line::Kind::sort, at(dim), false};
   }
-  if (op.def->name == "stablehlo.fft") {
+  if (op.def->parts == Parts::transform) {
     const Type &from = program.type_of(program.operands(op)[0]),
                &to = program.type_of(program.result(op, 0));
     const bool one = integers_or(program.attr(op, "fft_length")).size() == 1;

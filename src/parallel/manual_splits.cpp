@@ -6,9 +6,9 @@ namespace heddle {
 
 namespace {
 
-AxisList digits_of(const std::vector<ShardingAxis>& said, const ManualPlan& plan, const Mesh& mesh,
-                   bool manual) {
-  AxisList axes;
+SplitAxes digits_of(const std::vector<ShardingAxis>& said, const ManualPlan& plan, const Mesh& mesh,
+                    bool manual) {
+  SplitAxes axes;
   for (const ShardingAxis& one : said) {
     if ((std::ranges::count(plan.axes, one.name) != 0) != manual) continue;
     for (std::size_t a = 0; a < mesh.axes().size(); ++a)
@@ -47,17 +47,17 @@ std::optional<Split> joined_split(const Split& manual, const Split& inside) {
   joined.pending.insert(joined.pending.end(), inside.pending.begin(), inside.pending.end());
   for (std::size_t d = 0; d < joined.dims.size(); ++d) {
     if (inside.dims[d].whole()) continue;
-    const AxisList more = inside.dims[d].axes();
+    const SplitAxes more = inside.dims[d].axes();
     if (!inside.dims[d].is_block() || inside.dims[d].size % total(more) != 0) return std::nullopt;
-    AxisList axes = joined.dims[d].axes();
+    SplitAxes axes = joined.dims[d].axes();
     axes.insert(axes.end(), more.begin(), more.end());
     joined.dims[d] = DimSplit::blocks(joined.dims[d].size, axes);
   }
   return joined;
 }
 
-AxisList manual_axes(const ManualPlan& plan, const Mesh& mesh) {
-  AxisList axes;
+SplitAxes manual_axes(const ManualPlan& plan, const Mesh& mesh) {
+  SplitAxes axes;
   for (std::size_t a = 0; a < mesh.axes().size(); ++a)
     if (std::ranges::count(plan.axes, mesh.axes()[a].name) != 0)
       axes.push_back({mesh.axes()[a].size, static_cast<int>(a), 1});

@@ -17,7 +17,7 @@ Split free_split(const ManualPlan& plan, const Sharding& sharding, const Type& l
 // Of the whole value where its parts lie as `inside` says; none where those are no equal blocks.
 std::optional<Split> joined_split(const Split& manual, const Split& inside);
 
-AxisList manual_axes(const ManualPlan& plan, const Mesh& mesh);
+SplitAxes manual_axes(const ManualPlan& plan, const Mesh& mesh);
 
 // How a whole value (the operand) and what the body has of it (the result) are split together.
 IndexRule body_rule(const Type& whole, const Type& local);

@@ -137,20 +137,20 @@ class Propagator {
   void collect(RegionId region) {
     for (OpId id : program_.region(region).ops) {
       const Op& op = program_.op(id);
-      const std::string_view name = op.def->name;
+      const Parts parts = op.def->parts;
       if (op.def->form == Form::terminator) continue;
-      if (name == "sdy.sharding_group") {
+      if (parts == Parts::unseen) {
         const Attr* group = program_.attr(op, "group_id");
         if (group != nullptr && group->get<Attr::Integer>() != nullptr)
           groups_[group->get<Attr::Integer>()->value].push_back(program_.operands(op)[0]);
         continue;
       }
-      if (name == "sdy.manual_computation") {
+      if (parts == Parts::manual) {
         collect_manual(id, op);
         continue;
       }
-      const bool loop = name == "stablehlo.while";
-      if (loop || name == "stablehlo.if" || name == "stablehlo.case") {
+      const bool loop = parts == Parts::loop;
+      if (loop || parts == Parts::branch) {
         for (RegionId inner : program_.regions(op)) collect(inner);
         for (std::size_t i = 0; i < op.result_count; ++i) {
           std::vector<ValueId> values{program_.result(op, i)};
@@ -202,7 +202,7 @@ class Propagator {
     site.operands = site.values.size();
     for (std::size_t i = 0; i < op.result_count; ++i) site.values.push_back(program_.result(op, i));
     if (op.result_count == 0) return;
-    if (op.def->name == "sdy.propagation_barrier") {
+    if (op.def->parts == Parts::barrier) {
       const Attr* allowed = program_.attr(op, "allowed_direction");
       const auto* word = allowed == nullptr ? nullptr : allowed->get<Attr::Enum>();
       const auto* number = allowed == nullptr ? nullptr : allowed->get<Attr::Integer>();
@@ -294,7 +294,7 @@ class Propagator {
     keep_apart(wishes);
     FactorAxes axes;
     for (std::size_t f = 0; f < wishes.size(); ++f) {
-      AxisList list = std::move(wishes[f].axes);
+      SplitAxes list = std::move(wishes[f].axes);
       // More pieces than elements would leave devices without any.
       while (!list.empty() && total(list) > site.rule->factors[f].size) list.pop_back();
       axes.push_back(std::move(list));
@@ -318,7 +318,7 @@ class Propagator {
       DimSplit& now = s.split.dims[d];
       const DimSplit wanted = dim_split(dims[d], site.rule->factors, axes, now.size);
       if (wanted == now || wanted.whole()) continue;
-      const AxisList old = now.axes(), more = wanted.axes();
+      const SplitAxes old = now.axes(), more = wanted.axes();
       if (more.size() < old.size() || (!old.empty() && !extends(now, wanted))) continue;
       if (old == more) continue;
       if (!free_in(s, wanted.digits, d) || kept_free(s, more)) continue;
@@ -331,12 +331,12 @@ class Propagator {
 
   // Every piece of `more` lies in one of `now`: the same axes first, then others.
   static bool extends(const DimSplit& now, const DimSplit& more) {
-    const AxisList before = now.axes(), after = more.axes();
+    const SplitAxes before = now.axes(), after = more.axes();
     return now.is_block() && more.is_block() && after.size() > before.size() &&
            starts_with(after, before);
   }
 
-  static bool kept_free(const State& s, const AxisList& axes) {
+  static bool kept_free(const State& s, const SplitAxes& axes) {
     return std::ranges::any_of(axes, [&](const SplitDigit& d) { return overlap(s.kept_free, d); });
   }
 

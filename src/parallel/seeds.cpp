@@ -79,7 +79,7 @@ class Seeder {
       for (std::size_t i = 0; i < op.result_count; ++i)
         if (const ValueLayout* l = program_.layout_of(program_.result(op, i)))
           HEDDLE_TRY_VOID(seed(program_.result(op, i), *l));
-      if (op.def->name == "sdy.manual_computation") HEDDLE_TRY_VOID(seed_manual(op));
+      if (op.def->parts == Parts::manual) HEDDLE_TRY_VOID(seed_manual(op));
       for (RegionId inner : program_.regions(op)) HEDDLE_TRY_VOID(seed_region(inner));
     }
     return yes();
@@ -123,9 +123,9 @@ class Seeder {
     return yes();
   }
 
-  void keep_free(RegionId region, const AxisList& axes) {
+  void keep_free(RegionId region, const SplitAxes& axes) {
     auto keep = [&](ValueId v) {
-      AxisList& free = state(v).kept_free;
+      SplitAxes& free = state(v).kept_free;
       free.insert(free.end(), axes.begin(), axes.end());
     };
     for (ValueId v : program_.region(region).args) keep(v);

@@ -9,8 +9,8 @@ struct State {
   Split split;
   std::vector<bool> closed;
   std::vector<std::int64_t> priority;
-  AxisList kept_free;  // axes that the author wants without use
-  Split later;         // dimensions that wait for their priority
+  SplitAxes kept_free;  // axes that the author wants without use
+  Split later;          // dimensions that wait for their priority
 };
 
 struct Seeds {

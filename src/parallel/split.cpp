@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-std::int64_t total(const AxisList& axes) {
+std::int64_t total(const SplitAxes& axes) {
   std::int64_t n = 1;
   for (const SplitDigit& d : axes) n *= d.extent;
   return n;
@@ -19,7 +19,7 @@ bool overlap(const SplitDigit& a, const SplitDigit& b) {
   return b.stride % a_end != 0 && a.stride % b_end != 0;
 }
 
-bool overlap(const AxisList& a, const SplitDigit& b) {
+bool overlap(const SplitAxes& a, const SplitDigit& b) {
   return std::ranges::any_of(a, [&](const SplitDigit& d) { return overlap(d, b); });
 }
 
@@ -43,7 +43,7 @@ bool DimSplit::whole() const {
   return std::ranges::all_of(digits, [](const SplitDigit& d) { return d.local(); });
 }
 
-DimSplit DimSplit::blocks(std::int64_t size, const AxisList& axes) {
+DimSplit DimSplit::blocks(std::int64_t size, const SplitAxes& axes) {
   DimSplit dim{size, axes};
   const std::int64_t n = total(axes);
   if (n == 1 || size == 0) return {size, {}};
@@ -57,8 +57,8 @@ bool DimSplit::is_block() const {
   return true;
 }
 
-AxisList DimSplit::axes() const {
-  AxisList list;
+SplitAxes DimSplit::axes() const {
+  SplitAxes list;
   for (const SplitDigit& d : digits)
     if (!d.local()) list.push_back(d);
   return list;
@@ -158,7 +158,7 @@ namespace {
 // Along every axis, what neither a dimension nor a pending sum uses holds copies.
 std::vector<Iter> copies(const Split& split, const Mesh& mesh) {
   std::vector<Iter> result;
-  AxisList used = split.pending;
+  SplitAxes used = split.pending;
   for (const DimSplit& dim : split.dims)
     for (const SplitDigit& d : dim.digits)
       if (!d.local()) used.push_back(d);
@@ -260,6 +260,17 @@ std::string list_of(const std::vector<SplitDigit>& digits, const Mesh& mesh, boo
 }
 
 }  // namespace
+
+std::string axes_text(const SplitAxes& axes, const Mesh& mesh) {
+  std::string text;
+  for (const SplitDigit& d : axes) {
+    const MeshAxis& axis = mesh.axes()[static_cast<std::size_t>(d.axis)];
+    text += (text.empty() ? "" : ", ") + axis.name;
+    if (d.extent != axis.size)
+      text += fmt::format(":({}){}", axis.size / d.extent / d.stride, d.extent);
+  }
+  return text;
+}
 
 std::string text_of(const Split& split, const Mesh& mesh) {
   std::string text;

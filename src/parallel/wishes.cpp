@@ -7,7 +7,7 @@ namespace heddle {
 namespace {
 
 // Axes that split one dimension, as text.
-std::string spelled(const AxisList& axes, const Mesh& mesh) {
+std::string spelled(const SplitAxes& axes, const Mesh& mesh) {
   constexpr std::int64_t kAny = std::int64_t{1} << 40;
   Split one;
   one.dims.push_back(DimSplit::blocks(kAny, axes));
@@ -34,7 +34,7 @@ std::string told(const std::string& place, const Wish& wish, const Wish& kept, c
                      place, weighed(wish, mesh), spelled(kept.axes, mesh));
 }
 
-bool starts_with(const AxisList& list, const AxisList& prefix) {
+bool starts_with(const SplitAxes& list, const SplitAxes& prefix) {
   return list.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), list.begin());
 }
 
@@ -53,9 +53,9 @@ void keep_apart(std::vector<Wish>& wishes) {
   std::vector<std::size_t> order(wishes.size());
   for (std::size_t f = 0; f < order.size(); ++f) order[f] = f;
   std::ranges::stable_sort(order, std::greater{}, [&](std::size_t f) { return wishes[f].weight; });
-  AxisList used;
+  SplitAxes used;
   for (std::size_t f : order) {
-    AxisList kept;
+    SplitAxes kept;
     for (const SplitDigit& d : wishes[f].axes) {
       if (overlap(used, d)) break;
       kept.push_back(d);

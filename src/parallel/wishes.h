@@ -6,12 +6,12 @@
 namespace heddle {
 
 struct Wish {
-  AxisList axes;
+  SplitAxes axes;
   double weight = 0;  // bytes of the values behind it, and one for each
   int values = 1;
 };
 
-bool starts_with(const AxisList& list, const AxisList& prefix);
+bool starts_with(const SplitAxes& list, const SplitAxes& prefix);
 
 // Wishes that go on where others end are one.
 void add_wish(std::vector<Wish>& wishes, Wish wish);

@@ -6,6 +6,7 @@
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 #include "ir/clone.h"
+#include "ir/rules/rule_builder.h"
 
 namespace heddle::runtime {
 
@@ -30,28 +31,6 @@ std::optional<MeshOp> mesh_op(std::string_view name) {
 bool reduces(MeshOp kind) {
   return kind == MeshOp::all_reduce || kind == MeshOp::collective_reduce ||
          kind == MeshOp::reduce_scatter;
-}
-
-// The reduction of a body that is one op on its two arguments.
-std::optional<ReduceOp> plain_reduction(const Program& program, RegionId region) {
-  const Region& body = program.region(region);
-  if (body.ops.size() != 2) return std::nullopt;
-  const Op& op = program.op(body.ops[0]);
-  const Op& end = program.op(body.ops[1]);
-  const auto operands = program.operands(op);
-  if (operands.size() != 2 || op.result_count != 1) return std::nullopt;
-  const bool in_order = operands[0] == body.args[0] && operands[1] == body.args[1];
-  const bool swapped = operands[0] == body.args[1] && operands[1] == body.args[0];
-  if ((!in_order && !swapped) || program.operands(end)[0] != program.result(op, 0))
-    return std::nullopt;
-  const std::string_view name = op.def->name;
-  if (name == "stablehlo.add") return ReduceOp::sum;
-  if (name == "stablehlo.multiply") return ReduceOp::product;
-  if (name == "stablehlo.minimum") return ReduceOp::min;
-  if (name == "stablehlo.maximum") return ReduceOp::max;
-  if (name == "stablehlo.and") return ReduceOp::logical_and;
-  if (name == "stablehlo.or") return ReduceOp::logical_or;
-  return std::nullopt;
 }
 
 // (accumulator, next) -> accumulator, element by element, as a program for the interpreter.
@@ -96,7 +75,7 @@ Verdict set_reduction(const Program& program, const Op& op, CollectiveOp& made) 
   if (op.region_count == 0) return yes();  // cross-replica-sum
   if (!captured_values(program, op).empty())
     return reason("its computation takes values from around it");
-  const auto plain = plain_reduction(program, program.regions(op)[0]);
+  const auto plain = known_reduction(program, program.regions(op)[0]);
   bool same = true;
   for (std::size_t i = 0; i < made.results.size(); ++i)
     same = same && made.operands[i].dtype == made.results[i].dtype;

@@ -1,110 +1,87 @@
 // Loops and branches.
-#include <algorithm>
-
+#include "heddle/op.h"
 #include "ir/clone.h"
-#include "spmd/partitioner.h"
+#include "spmd/writers.h"
 
 namespace heddle {
 
-Expected<RegionId> Partitioner::write_region(RegionId region, const std::vector<int>& args,
-                                             const std::vector<int>& returned, bool loop,
-                                             const std::vector<ValueId>& kept) {
-  const RegionId made = out_.add_region();
-  const std::size_t mark = trail_.size(), back = scope_;
-  const OpId around = current_;
-  scopes_.push_back({made, loop});
-  scope_ = scopes_.size() - 1;
+namespace {
+
+// `kept` are the values from around a loop that its arguments stay equal to; kNone for others.
+Expected<RegionId> write_region(Core& c, RegionId region, const std::vector<int>& args, bool loop,
+                                const std::vector<ValueId>& kept = {}) {
+  const RegionId made = c.out.add_region();
+  const std::size_t mark = c.mark();
+  const OpId around = c.current;
+  c.enter(made, loop);
   std::vector<ValueId> locals;
   for (std::size_t i = 0; i < args.size(); ++i) {
-    const ValueId v = from_.region(region).args[i];
-    const Type local = local_type(type_of(v), splits_[args[i]]);
-    locals.push_back(out_.add_arg(made, out_.intern(local)));
-    if (i >= kept.size() || kept[i] == kNone) {
-      define(v, args[i], locals[i]);
-      continue;
-    }
-    forms_[v] = forms_[kept[i]];
-    std::ranges::stable_partition(forms_[v], [&](const Form& f) { return f.split == args[i]; });
-    trail_.insert(trail_.end(), forms_[v].size(), v);
+    const ValueId v = c.from.region(region).args[i];
+    const Type local = local_type(c.type_of(v), c.split(args[i]));
+    locals.push_back(c.out.add_arg(made, c.out.intern(local)));
+    if (i >= kept.size() || kept[i] == kNone)
+      c.define(v, args[i], locals[i]);
+    else
+      c.same_as(v, kept[i], args[i]);
   }
-  w_.at = made;
-  HEDDLE_TRY_VOID(write_ops(region));
-  current_ = around;
-  const Op& end = from_.op(from_.region(region).ops.back());
+  HEDDLE_TRY_VOID(write_ops(c, region));
+  c.current = around;
+  const OpId end = c.from.region(region).ops.back();
+  c.carry_out(end);
+  const Op& op = c.from.op(end);
+  const std::vector<int>& returned = c.decision(end).choice->operands;
   std::vector<ValueId> values;
   for (std::size_t i = 0; i < returned.size(); ++i) {
-    const ValueId v = from_.operands(end)[i];
-    const bool same = i < kept.size() && kept[i] != kNone && v == from_.region(region).args[i];
-    values.push_back(same ? locals[i] : get(v, returned[i]));
+    const ValueId v = c.from.operands(op)[i];
+    const bool same = i < kept.size() && kept[i] != kNone && v == c.from.region(region).args[i];
+    values.push_back(same ? locals[i] : c.get(v, returned[i]));
   }
-  out_.add_op(made, *find_op("stablehlo.return"), values, {}, {}, {}, location(end.loc));
-  forget_since(mark);
-  scopes_.pop_back();
-  scope_ = back;
-  w_.at = scopes_[scope_].at;
+  c.out.add_op(made, *find_op("stablehlo.return"), values, {}, {}, {}, c.location(op.loc));
+  c.forget_since(mark);
+  c.leave();
   return made;
 }
 
-// What the loop carries lies as propagation says; nothing is pending.
-Verdict Partitioner::write_loop(OpId id) {
-  const Op& op = from_.op(id);
-  std::vector<int> carried;
-  std::vector<ValueId> operands;
+// The op itself around its regions.
+void write_around(Core& c, const Op& op, const Choice& choice, const std::vector<ValueId>& operands,
+                  const std::vector<RegionId>& regions) {
   std::vector<TypeId> types;
-  for (std::size_t i = 0; i < op.result_count; ++i) {
-    const ValueId v = from_.result(op, i);
-    Split split = splits_[resting(v)];
-    split.pending.clear();
-    carried.push_back(split_id(std::move(split)));
-    operands.push_back(get(from_.operands(op)[i], carried[i]));
-    types.push_back(out_.intern(local_type(type_of(v), splits_[carried[i]])));
-  }
-  // What every round hands on as it is stays what it was before the loop.
-  const Region& body_from = from_.region(from_.regions(op)[1]);
-  std::vector<ValueId> kept;
   for (std::size_t i = 0; i < op.result_count; ++i)
-    kept.push_back(from_.operands(from_.op(body_from.ops.back()))[i] == body_from.args[i] &&
-                           type_of(body_from.args[i]).is_tensor()
-                       ? from_.operands(op)[i]
-                       : kNone);
-  ++depth_;
+    types.push_back(c.out.intern(c.local_result(op, choice, i)));
+  const OpId made = c.out.add_op(c.w.at, *op.def, operands, types, copied_attrs(c.from, op),
+                                 regions, c.location(op.loc));
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    c.define(c.from.result(op, i), choice.results[i], c.out.result(c.out.op(made), i));
+}
+
+}  // namespace
+
+Verdict write_loop(Core& c, OpId id) {
+  const Op& op = c.from.op(id);
+  const Choice& choice = *c.decision(id).choice;
+  const std::vector<ValueId> operands = c.get_operands(id);
+  const std::vector<ValueId> kept = kept_in_loop(c.from, op);
+  ++c.depth;
   std::vector<RegionId> regions;
-  const ValueId goes_on =
-      from_.operands(from_.op(from_.region(from_.regions(op)[0]).ops.back()))[0];
-  HEDDLE_TRY(RegionId condition,
-             write_region(from_.regions(op)[0], carried, {whole_id(goes_on)}, true, kept));
-  HEDDLE_TRY(RegionId body, write_region(from_.regions(op)[1], carried, carried, true, kept));
-  --depth_;
-  regions = {condition, body};
-  const OpId made = out_.add_op(w_.at, *op.def, operands, types, copied_attrs(from_, op), regions,
-                                location(op.loc));
-  for (std::size_t i = 0; i < op.result_count; ++i)
-    define(from_.result(op, i), carried[i], out_.result(out_.op(made), i));
+  for (RegionId region : c.from.regions(op)) {
+    HEDDLE_TRY(RegionId made, write_region(c, region, choice.operands, true, kept));
+    regions.push_back(made);
+  }
+  --c.depth;
+  write_around(c, op, choice, operands, regions);
   return yes();
 }
 
-Verdict Partitioner::write_branch(OpId id) {
-  const Op& op = from_.op(id);
-  const ValueId choice = from_.operands(op)[0];
-  const ValueId operand = get(choice, whole_id(choice));
-  std::vector<int> given;
-  std::vector<TypeId> types;
-  for (std::size_t i = 0; i < op.result_count; ++i) {
-    const ValueId v = from_.result(op, i);
-    Split split = splits_[resting(v)];
-    split.pending.clear();
-    given.push_back(split_id(std::move(split)));
-    types.push_back(out_.intern(local_type(type_of(v), splits_[given[i]])));
-  }
+Verdict write_branch(Core& c, OpId id) {
+  const Op& op = c.from.op(id);
+  const Choice& choice = *c.decision(id).choice;
+  const std::vector<ValueId> operands{c.get(c.from.operands(op)[0], choice.operands[0])};
   std::vector<RegionId> regions;
-  for (RegionId region : from_.regions(op)) {
-    HEDDLE_TRY(RegionId made, write_region(region, {}, given, false));
+  for (RegionId region : c.from.regions(op)) {
+    HEDDLE_TRY(RegionId made, write_region(c, region, {}, false));
     regions.push_back(made);
   }
-  const OpId made = out_.add_op(w_.at, *op.def, {&operand, 1}, types, copied_attrs(from_, op),
-                                regions, location(op.loc));
-  for (std::size_t i = 0; i < op.result_count; ++i)
-    define(from_.result(op, i), given[i], out_.result(out_.op(made), i));
+  write_around(c, op, choice, operands, regions);
   return yes();
 }
 

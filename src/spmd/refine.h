@@ -14,7 +14,7 @@ struct Place {
 
 struct Refined {
   std::vector<Place> places;  // dimension by dimension, major before minor
-  AxisList a_pending, b_pending;
+  SplitAxes a_pending, b_pending;
 };
 
 // Says no where the digits of one do not nest in those of the other. No dimension is without

@@ -88,7 +88,7 @@ class Transition {
 
   // ---- where an axis stands
 
-  static bool in(const AxisList& list, const SplitDigit& d) {
+  static bool in(const SplitAxes& list, const SplitDigit& d) {
     return std::ranges::find(list, d) != list.end();
   }
   bool used_before(const SplitDigit& d) const {
@@ -152,8 +152,8 @@ class Transition {
     }
     return dim;
   }
-  AxisList axes_after(const std::vector<std::size_t>& chosen) const {
-    AxisList axes;
+  SplitAxes axes_after(const std::vector<std::size_t>& chosen) const {
+    SplitAxes axes;
     for (std::size_t i : chosen) axes.push_back(refined_.places[i].b);
     return axes;
   }
@@ -168,7 +168,7 @@ class Transition {
         chosen.push_back(i);
     if (chosen.empty()) return false;
     if (const auto dim = leads(chosen)) {
-      const AxisList axes = axes_after(chosen);
+      const SplitAxes axes = axes_after(chosen);
       const std::int64_t block = w_.type(value_).shape[*dim] / total(axes);
       value_ = w_.dynamic_slice(value_, *dim, w_.multiply(w_.position(axes), block), block);
     } else {
@@ -190,7 +190,7 @@ class Transition {
       if (refined_.places[i].a.local() && in(refined_.a_pending, refined_.places[i].b))
         chosen.push_back(i);
     if (chosen.empty()) return false;
-    const AxisList axes = axes_after(chosen);
+    const SplitAxes axes = axes_after(chosen);
     if (const auto dim = leads(chosen)) {
       value_ = w_.reduce_scatter(value_, *dim, axes, a_.reduce);
     } else {
@@ -207,7 +207,7 @@ class Transition {
   }
 
   bool all_reduces() {
-    AxisList axes;
+    SplitAxes axes;
     for (const SplitDigit& d : refined_.a_pending)
       if (!in(refined_.b_pending, d)) axes.push_back(d);
     if (axes.empty()) return false;
@@ -220,7 +220,7 @@ class Transition {
   // it gets the whole of the old one for its part.
   bool all_to_alls() {
     std::vector<std::size_t> gives, gets;
-    AxisList axes;
+    SplitAxes axes;
     for (std::size_t i = 0; i < refined_.places.size(); ++i) {
       if (refined_.places[i].a.local() || !refined_.places[i].b.local()) continue;
       for (std::size_t j = 0; j < refined_.places.size(); ++j)
@@ -246,7 +246,7 @@ class Transition {
   // Places that another axis counts afterwards: whole parts change their devices.
   bool permutes() {
     std::vector<std::pair<SplitDigit, SplitDigit>> changes;  // what was a becomes b
-    AxisList after;
+    SplitAxes after;
     for (const Place& p : refined_.places) {
       const SplitDigit now = !p.a.local() && !p.b.local() ? p.b : p.a;
       if (now.local() || unit(p)) continue;
@@ -305,7 +305,7 @@ class Transition {
           !in(refined_.b_pending, refined_.places[i].a))
         chosen.push_back(i);
     if (chosen.empty()) return false;
-    AxisList axes;
+    SplitAxes axes;
     for (std::size_t i : chosen) axes.push_back(refined_.places[i].a);
     if (const auto dim = leads(chosen)) {
       value_ = w_.all_gather(value_, *dim, axes);
@@ -324,7 +324,7 @@ class Transition {
 
   // Of several copies one stays; the others become what changes nothing.
   bool masks() {
-    AxisList axes;
+    SplitAxes axes;
     for (const SplitDigit& d : refined_.b_pending)
       if (!used_before(d)) axes.push_back(d);
     if (axes.empty()) return false;

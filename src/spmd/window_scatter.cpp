@@ -4,136 +4,23 @@
 // Windows select among elements that exist, so that devices at the ends of a dimension run another
 // op than those between: the program has one for each kind, and the device's position says which.
 #include <algorithm>
-#include <numeric>
-#include <set>
 
-#include "ir/eval/reduce_window.h"
-#include "ir/rules/piece_edit.h"
-#include "spmd/partitioner.h"
+#include "heddle/op.h"
+#include "parallel/scatter_kinds.h"
+#include "spmd/fetch.h"
+#include "spmd/part.h"
+#include "spmd/writers.h"
 
 namespace heddle {
 
 namespace {
 
-bool same(const DimPiece& a, std::int64_t a_shift, const DimPiece& b, std::int64_t b_shift) {
-  return a.start - a_shift == b.start - b_shift && a.size() == b.size() &&
-         a.low_margin == b.low_margin && a.high_margin == b.high_margin;
-}
-
-}  // namespace
-
-// Which elements of the operand and of the source a device takes, with all windows that could reach
-// its part. Nothing where they are not near, or of too many kinds.
-std::optional<Partitioner::ScatterDim> Partitioner::scatter_dim(const Op& op, const IndexRule& rule,
-                                                                std::size_t dim,
-                                                                const AxisList& axes) {
-  constexpr std::int64_t kMostPeriod = 4;
-  const reduction::WindowAxis axis = reduction::window_of(from_, op)[dim];
-  const std::int64_t stride = axis.stride, pieces = total(axes);
-  const std::int64_t places = type_of(from_.operands(op)[1]).shape[dim];
-  ScatterDim found;
-  found.dim = dim;
-  found.block = (axis.input + pieces - 1) / pieces;
-  found.period = stride / std::gcd(found.block, stride);
-  if (found.period > kMostPeriod) return {};
-  // Of all parts, the first and last window and what they cover, from the part's own begin on.
-  std::int64_t first = INT64_MAX, last = INT64_MIN, begin = 0, end = found.block;
-  for (std::int64_t i = 0; i < found.period; ++i) {
-    const std::int64_t low = i * found.block, at = low / stride;
-    const std::int64_t from = ceil_divide(low + axis.pad_low - axis.window + 1, stride);
-    const std::int64_t to = floor_divide(low + found.block - 1 + axis.pad_low, stride);
-    first = std::min(first, from - at);
-    last = std::max(last, to - at);
-    begin = std::min(begin, from * stride - axis.pad_low - low);
-    end = std::max(end, to * stride - axis.pad_low + axis.window - low);
-  }
-  found.taken[0] = {dim, axes, axis.input, begin, found.block, end - begin, kNone, 1};
-  const std::int64_t every = found.period == 1 ? 1 : stride;
-  found.taken[1] = {dim,
-                    axes,
-                    places,
-                    first,
-                    found.period == 1 ? found.block / stride : found.block,
-                    last - first + 1,
-                    kNone,
-                    every};
-  if (!reach_of(found.taken[0]).near || !reach_of(found.taken[1]).near) return {};
-  // Only near the ends of both are there other pieces than in the middle.
-  std::set<std::int64_t> looked_at;
-  for (std::int64_t centre : {std::int64_t{0}, axis.input / found.block,
-                              floor_divide((places - 1 - last) * stride, found.block), pieces - 1})
-    for (std::int64_t i = centre - 2 - found.period; i <= centre + 2 + found.period; ++i)
-      if (i >= 0 && i < pieces) looked_at.insert(i);
-  found.looked_at.assign(looked_at.begin(), looked_at.end());
-  if (!find_kinds(op, rule, found)) return {};
-  return found;
-}
-
-Expected<OpPiece> Partitioner::scatter_piece(const Op& op, const IndexRule& rule,
-                                             const FactorAxes& axes,
-                                             const std::vector<ScatterDim>& dims,
-                                             const std::vector<std::int64_t>& at) {
-  std::vector<FactorRange> ranges = all_ranges(rule);
-  for (std::size_t f = 0; f < ranges.size(); ++f)
-    ranges[f].size = (rule.factors[f].size + total(axes[f]) - 1) / total(axes[f]);
-  for (std::size_t k = 0; k < dims.size(); ++k)
-    ranges[kScatterFactors * dims[k].dim].begin = at[k] * dims[k].block;
-  return piece_of(from_, op, rule, ranges);
-}
-
-// Which devices have pieces of one kind, as told by those that are looked at: those between are
-// like the ones before and behind with the same remainder. False where these differ.
-bool Partitioner::find_kinds(const Op& op, const IndexRule& rule, ScatterDim& dim) {
-  FactorAxes alone(rule.factors.size());
-  alone[kScatterFactors * dim.dim] = dim.taken[0].axes;
-  std::vector<OpPiece> pieces;  // of each kind
-  auto alike = [&](const OpPiece& a, std::int64_t i, const OpPiece& b, std::int64_t j) {
-    for (std::size_t k = 0; k < 2; ++k)
-      if (!same(a.operands[k].dims[dim.dim], start_of(dim.taken[k], i), b.operands[k].dims[dim.dim],
-                start_of(dim.taken[k], j)))
-        return false;
-    return same(a.results[0].dims[dim.dim], i * dim.block, b.results[0].dims[dim.dim],
-                j * dim.block) &&
-           a.attrs == b.attrs;
-  };
-  std::int64_t before = -1, like_before = 0;
-  for (std::int64_t i : dim.looked_at) {
-    auto piece = scatter_piece(op, rule, alone, {dim}, {i});
-    if (!piece) return false;
-    std::size_t kind = 0;
-    while (kind < pieces.size() && !alike(pieces[kind], dim.kinds[kind], *piece, i)) ++kind;
-    if (kind == pieces.size()) {
-      pieces.push_back(*std::move(piece));
-      dim.kinds.push_back(i);
-    }
-    if (before >= 0 && i != before + 1) {
-      if (std::ranges::count(dim.runs.back().kinds, -1) != 0) return false;
-      like_before = dim.period;
-    }
-    const auto rest = static_cast<std::size_t>(i % dim.period);
-    const auto known = static_cast<std::int64_t>(kind);
-    auto fits = [&] {
-      const std::int64_t said = dim.runs.back().kinds[rest];
-      return said == -1 || said == known;
-    };
-    if (dim.runs.empty() || !fits()) {
-      if (like_before > 0) return false;
-      dim.runs.push_back({i, std::vector<std::int64_t>(static_cast<std::size_t>(dim.period), -1)});
-    }
-    dim.runs.back().kinds[rest] = known;
-    before = i;
-    --like_before;
-  }
-  return true;
-}
-
 // What devices at these positions compute: `taken` are the operands with what neighbours have.
-Expected<ValueId> Partitioner::scattered(const Op& op, const IndexRule& rule, const Choice& choice,
-                                         const std::vector<ScatterDim>& dims,
-                                         const std::vector<std::int64_t>& at,
-                                         std::vector<ValueId> taken) {
-  HEDDLE_TRY(OpPiece piece, scatter_piece(op, rule, choice.axes, dims, at));
-  const Type local = local_type(type_of(from_.result(op, 0)), splits_[choice.results[0]]);
+Expected<ValueId> scattered(Core& c, const Op& op, const IndexRule& rule, const Choice& choice,
+                            const std::vector<ScatterDim>& dims,
+                            const std::vector<std::int64_t>& at, std::vector<ValueId> taken) {
+  HEDDLE_TRY(OpPiece piece, scatter_piece(c.from, op, rule, choice.axes, dims, at));
+  const Type local = local_type(c.type_of(c.from.result(op, 0)), c.split(choice.results[0]));
   bool any = true;
   for (std::size_t k = 0; k < dims.size(); ++k)
     for (std::size_t i = 0; i < 2; ++i) {
@@ -141,60 +28,52 @@ Expected<ValueId> Partitioner::scattered(const Op& op, const IndexRule& rule, co
       const DimPiece& part = piece.operands[i].dims[window.dim];
       any = any && part.size() > 0;
       const std::int64_t begin = start_of(window, at[k]);
-      taken[i] = w_.slice(taken[i], window.dim, any ? part.start - begin : 0, part.size());
+      taken[i] = c.w.slice(taken[i], window.dim, any ? part.start - begin : 0, part.size());
     }
-  if (!any) return w_.over(taken[2], local);
+  if (!any) return c.w.over(taken[2], local);
   HEDDLE_TRY(std::vector<ValueId> results,
-             emit_piece(out_, w_.at, from_, op, rule, piece, taken, {}));
+             emit_piece(c.out, c.w.at, c.from, op, rule, piece, taken, {}));
   for (const ScatterDim& d : dims)
-    results[0] = w_.pad(results[0], d.dim, 0, d.block - w_.type(results[0]).shape[d.dim],
-                        w_.zero(local.dtype));
+    results[0] = c.w.pad(results[0], d.dim, 0, d.block - c.w.type(results[0]).shape[d.dim],
+                         c.w.zero(local.dtype));
   return results[0];
 }
 
-std::vector<Partitioner::ScatterDim> Partitioner::scatter_dims(const Op& op, const IndexRule& rule,
-                                                               const Choice& choice) {
-  std::vector<ScatterDim> dims;
-  for (std::size_t d = 0; d < rule.results[0].dims.size(); ++d) {
-    const AxisList& axes = choice.axes[kScatterFactors * d];
-    const std::int64_t size = type_of(from_.operands(op)[0]).shape[d];
-    if (axes.empty() || (is_plain(rule.operands[0].dims[d], rule.factors, size) &&
-                         is_plain(rule.operands[1].dims[d], rule.factors, size)))
-      continue;
-    dims.push_back(*scatter_dim(op, rule, d, axes));
-  }
-  return dims;
-}
-
-ValueId Partitioner::kind_here(const ScatterDim& dim) {
-  if (dim.kinds.size() == 1) return w_.number(0);
+ValueId kind_here(Core& c, const ScatterDim& dim) {
+  if (dim.kinds.size() == 1) return c.w.number(0);
   const Type scalar = Type::tensor(DType::i64, {});
-  const ValueId here = w_.position(dim.taken[0].axes);
-  ValueId run = w_.number(0);
+  const ValueId here = c.w.position(dim.taken[0].axes);
+  ValueId run = c.w.number(0);
   std::vector<std::int64_t> table;
   for (std::size_t k = 0; k < dim.runs.size(); ++k) {
     for (std::int64_t kind : dim.runs[k].kinds) table.push_back(std::max<std::int64_t>(kind, 0));
     if (k == 0) continue;
-    const ValueId reached = w_.compare(here, w_.number(dim.runs[k].begin), "GE");
-    run = w_.add(run, w_.op("stablehlo.convert", {reached}, scalar));
+    const ValueId reached = c.w.compare(here, c.w.number(dim.runs[k].begin), "GE");
+    run = c.w.add(run, c.w.op("stablehlo.convert", {reached}, scalar));
   }
-  const ValueId rest = w_.op("stablehlo.remainder", {here, w_.number(dim.period)}, scalar);
+  const ValueId rest = c.w.op("stablehlo.remainder", {here, c.w.number(dim.period)}, scalar);
   const Type numbers = Type::tensor(DType::i64, {static_cast<std::int64_t>(table.size())});
-  const ValueId all = w_.constant(Array(numbers, std::as_bytes(std::span(table))));
-  const ValueId at = w_.add(w_.multiply(run, dim.period), rest);
-  return w_.reshape(w_.dynamic_slice(all, 0, at, 1), {});
+  const ValueId all = c.w.constant(Array(numbers, std::as_bytes(std::span(table))));
+  const ValueId at = c.w.add(c.w.multiply(run, dim.period), rest);
+  return c.w.reshape(c.w.dynamic_slice(all, 0, at, 1), {});
 }
 
-Verdict Partitioner::write_window_scatter(const Op& op, const IndexRule& rule, const Choice& choice,
-                                          const std::vector<ScatterDim>& dims,
-                                          std::vector<ValueId> operands) {
+}  // namespace
+
+Verdict write_window_scatter(Core& c, OpId id) {
+  const Op& op = c.from.op(id);
+  const Choice& choice = *c.decision(id).choice;
+  const IndexRule& rule = c.on.rules.of(id);
+  std::vector<ValueId> operands = c.get_operands(id);
+  neutralise(c, op, rule, choice, operands);
+  const std::vector<ScatterDim> dims = scatter_dims(c.from, op, rule, choice);
   for (const ScatterDim& d : dims)
-    for (std::size_t i = 0; i < 2; ++i) operands[i] = fetch(operands[i], d.taken[i]);
-  for (ValueId v : captured_values(from_, op)) operands.push_back(get(v, whole_id(v)));
+    for (std::size_t i = 0; i < 2; ++i) operands[i] = fetch(c, operands[i], d.taken[i]);
+  for (ValueId v : captured_values(c.from, op)) operands.push_back(c.get(v, c.on.whole_id(v)));
   std::vector<std::vector<std::int64_t>> positions{{}};  // one of each kind
-  ValueId kind = w_.number(0);
+  ValueId kind = c.w.number(0);
   for (const ScatterDim& d : dims) {
-    kind = w_.add(w_.multiply(kind, static_cast<std::int64_t>(d.kinds.size())), kind_here(d));
+    kind = c.w.add(c.w.multiply(kind, static_cast<std::int64_t>(d.kinds.size())), kind_here(c, d));
     std::vector<std::vector<std::int64_t>> longer;
     for (const auto& before : positions)
       for (std::int64_t at : d.kinds) {
@@ -203,24 +82,25 @@ Verdict Partitioner::write_window_scatter(const Op& op, const IndexRule& rule, c
       }
     positions = std::move(longer);
   }
-  const ValueId result = from_.result(op, 0);
+  const ValueId result = c.from.result(op, 0);
   if (positions.size() == 1) {
-    HEDDLE_TRY(ValueId made, scattered(op, rule, choice, dims, positions[0], std::move(operands)));
-    define(result, choice.results[0], made);
+    HEDDLE_TRY(ValueId made,
+               scattered(c, op, rule, choice, dims, positions[0], std::move(operands)));
+    c.define(result, choice.results[0], made);
     return yes();
   }
   std::vector<RegionId> branches;
-  const RegionId around = w_.at;
+  const RegionId around = c.w.at;
   for (const auto& at : positions) {
-    w_.at = out_.add_region();
-    HEDDLE_TRY(ValueId made, scattered(op, rule, choice, dims, at, operands));
-    out_.add_op(w_.at, *find_op("stablehlo.return"), {&made, 1}, {}, {}, {}, w_.loc);
-    branches.push_back(w_.at);
+    c.w.at = c.out.add_region();
+    HEDDLE_TRY(ValueId made, scattered(c, op, rule, choice, dims, at, operands));
+    c.out.add_op(c.w.at, *find_op("stablehlo.return"), {&made, 1}, {}, {}, {}, c.w.loc);
+    branches.push_back(c.w.at);
   }
-  w_.at = around;
-  define(result, choice.results[0],
-         w_.op("stablehlo.case", {w_.convert(kind, DType::i32)},
-               local_type(type_of(result), splits_[choice.results[0]]), {}, branches));
+  c.w.at = around;
+  c.define(result, choice.results[0],
+           c.w.op("stablehlo.case", {c.w.convert(kind, DType::i32)},
+                  local_type(c.type_of(result), c.split(choice.results[0])), {}, branches));
   return yes();
 }
 

@@ -16,17 +16,6 @@ std::string_view combining_op(ReduceOp op) {
   return names[static_cast<int>(op)];
 }
 
-std::string axes_text(const AxisList& axes, const Mesh& mesh) {
-  std::string text;
-  for (const SplitDigit& d : axes) {
-    const MeshAxis& axis = mesh.axes()[static_cast<std::size_t>(d.axis)];
-    text += (text.empty() ? "" : ", ") + axis.name;
-    if (d.extent != axis.size)
-      text += fmt::format(":({}){}", axis.size / d.extent / d.stride, d.extent);
-  }
-  return text;
-}
-
 Attr integer_list(std::vector<std::int64_t> values) {
   return Attr{Attr::Integers(std::move(values))};
 }
@@ -212,7 +201,7 @@ void Writer::write_position() {
   }
 }
 
-ValueId Writer::position(const AxisList& axes) {
+ValueId Writer::position(const SplitAxes& axes) {
   const Type scalar = Type::tensor(DType::i64, {});
   ValueId sum = kNone;
   std::int64_t step = 1;
@@ -228,7 +217,7 @@ ValueId Writer::position(const AxisList& axes) {
   return sum == kNone ? number(0) : sum;
 }
 
-ValueId Writer::is_first(const AxisList& axes) { return compare(position(axes), number(0), "EQ"); }
+ValueId Writer::is_first(const SplitAxes& axes) { return compare(position(axes), number(0), "EQ"); }
 
 ValueId Writer::places(const Type& type, std::size_t dim, ValueId begin) {
   const ValueId counted =
@@ -268,7 +257,7 @@ ValueId Writer::masked(ValueId v, std::size_t dim, ValueId begin, std::int64_t s
 
 // ---- collectives
 
-AttrDict Writer::groups(const AxisList& axes, bool global_ids) {
+AttrDict Writer::groups(const SplitAxes& axes, bool global_ids) {
   Attr::List refs;
   for (const SplitDigit& d : axes) {
     const MeshAxis& axis = mesh.mesh.axes()[static_cast<std::size_t>(d.axis)];
@@ -311,7 +300,7 @@ NamedAttr integer(std::string name, std::size_t value) {
 
 }  // namespace
 
-ValueId Writer::all_gather(ValueId v, std::size_t dim, const AxisList& axes) {
+ValueId Writer::all_gather(ValueId v, std::size_t dim, const SplitAxes& axes) {
   Type wanted = type(v);
   wanted.shape[dim] *= total(axes);
   AttrDict attrs = groups(axes, true);
@@ -319,13 +308,13 @@ ValueId Writer::all_gather(ValueId v, std::size_t dim, const AxisList& axes) {
   return op("stablehlo.all_gather", {v}, wanted, std::move(attrs));
 }
 
-ValueId Writer::all_reduce(ValueId v, const AxisList& axes, ReduceOp kind) {
+ValueId Writer::all_reduce(ValueId v, const SplitAxes& axes, ReduceOp kind) {
   const Type wanted = type(v);
   AttrDict attrs = groups(axes, true);
   return op("stablehlo.all_reduce", {v}, wanted, std::move(attrs), {reducer(kind, wanted.dtype)});
 }
 
-ValueId Writer::reduce_scatter(ValueId v, std::size_t dim, const AxisList& axes, ReduceOp kind) {
+ValueId Writer::reduce_scatter(ValueId v, std::size_t dim, const SplitAxes& axes, ReduceOp kind) {
   Type wanted = type(v);
   wanted.shape[dim] /= total(axes);
   AttrDict attrs = groups(axes, true);
@@ -334,7 +323,7 @@ ValueId Writer::reduce_scatter(ValueId v, std::size_t dim, const AxisList& axes,
             {reducer(kind, wanted.dtype)});
 }
 
-ValueId Writer::all_to_all(ValueId v, std::size_t dim, const AxisList& axes) {
+ValueId Writer::all_to_all(ValueId v, std::size_t dim, const SplitAxes& axes) {
   const Type wanted = type(v);
   AttrDict attrs = groups(axes, false);
   attrs.insert(attrs.begin() + 1, integer("concat_dimension", dim));
@@ -351,7 +340,7 @@ ValueId Writer::permute(ValueId v, const Array& pairs) {
   return op("stablehlo.collective_permute", {v}, wanted, std::move(attrs));
 }
 
-Array Writer::pairs(const AxisList& axes,
+Array Writer::pairs(const SplitAxes& axes,
                     const std::function<std::int64_t(std::int64_t)>& to) const {
   std::vector<std::int64_t> steps;  // of a device's number along each of the axes
   for (const SplitDigit& d : axes) {
@@ -379,7 +368,7 @@ Array Writer::pairs(const AxisList& axes,
   return Array(Type::tensor(DType::i64, {n, 2}), std::as_bytes(std::span(listed)));
 }
 
-const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
+const Array& Writer::shift_pairs(const SplitAxes& axes, std::int64_t by) {
   std::vector<std::int64_t> key;
   for (const SplitDigit& d : axes) key.insert(key.end(), {d.extent, d.axis, d.stride});
   auto [it, is_new] = shifts_.try_emplace({key, by});
@@ -387,15 +376,15 @@ const Array& Writer::shift_pairs(const AxisList& axes, std::int64_t by) {
   return it->second;
 }
 
-Array Writer::mirror_pairs(const AxisList& axes) const {
+Array Writer::mirror_pairs(const SplitAxes& axes) const {
   return pairs(axes, [&](std::int64_t here) { return total(axes) - 1 - here; });
 }
 
-Array Writer::pair(const AxisList& axes, std::int64_t from, std::int64_t to) const {
+Array Writer::pair(const SplitAxes& axes, std::int64_t from, std::int64_t to) const {
   return pairs(axes, [&](std::int64_t here) { return here == from ? to : -1; });
 }
 
-Array Writer::neighbour_pairs(const AxisList& axes, std::int64_t parity) const {
+Array Writer::neighbour_pairs(const SplitAxes& axes, std::int64_t parity) const {
   return pairs(axes, [&](std::int64_t here) { return here % 2 == parity ? here + 1 : here - 1; });
 }
 

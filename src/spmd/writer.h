@@ -51,9 +51,9 @@ class Writer {
   // To be called at the head of a function: the position of this device along each axis.
   void write_position();
   // Position along a list of axes, the last one fastest; scalar of i64.
-  ValueId position(const AxisList& axes);
+  ValueId position(const SplitAxes& axes);
   // Whether the position along all of these axes is 0.
-  ValueId is_first(const AxisList& axes);
+  ValueId is_first(const SplitAxes& axes);
   // Numbers of elements along a dimension, from `begin` on.
   ValueId places(const Type& type, std::size_t dim, ValueId begin);
   // True for elements [first, end) of a dimension, both scalars of i64; kNone: from the first, to
@@ -65,27 +65,27 @@ class Writer {
 
   // ---- collectives among the devices that differ along these axes only
 
-  ValueId all_gather(ValueId v, std::size_t dim, const AxisList& axes);
-  ValueId all_reduce(ValueId v, const AxisList& axes, ReduceOp op);
-  ValueId reduce_scatter(ValueId v, std::size_t dim, const AxisList& axes, ReduceOp op);
+  ValueId all_gather(ValueId v, std::size_t dim, const SplitAxes& axes);
+  ValueId all_reduce(ValueId v, const SplitAxes& axes, ReduceOp op);
+  ValueId reduce_scatter(ValueId v, std::size_t dim, const SplitAxes& axes, ReduceOp op);
   // Part i of the dimension goes to member i; what comes is put in its place.
-  ValueId all_to_all(ValueId v, std::size_t dim, const AxisList& axes);
+  ValueId all_to_all(ValueId v, std::size_t dim, const SplitAxes& axes);
   // pairs of devices; who gets nothing has zeros.
   ValueId permute(ValueId v, const Array& pairs);
   // To the device `by` further along the axes; nobody at the ends.
-  const Array& shift_pairs(const AxisList& axes, std::int64_t by);
+  const Array& shift_pairs(const SplitAxes& axes, std::int64_t by);
   // The first position with the last, and so on.
-  Array mirror_pairs(const AxisList& axes) const;
+  Array mirror_pairs(const SplitAxes& axes) const;
   // From one position along the axes to another.
-  Array pair(const AxisList& axes, std::int64_t from, std::int64_t to) const;
+  Array pair(const SplitAxes& axes, std::int64_t from, std::int64_t to) const;
   // Neighbours exchange: those at positions of this parity with the ones behind them.
-  Array neighbour_pairs(const AxisList& axes, std::int64_t parity) const;
+  Array neighbour_pairs(const SplitAxes& axes, std::int64_t parity) const;
   std::int64_t device_at(std::int64_t position) const;
 
  private:
   // `to` says for a position along the axes where it sends to, or -1.
-  Array pairs(const AxisList& axes, const std::function<std::int64_t(std::int64_t)>& to) const;
-  AttrDict groups(const AxisList& axes, bool global_ids);
+  Array pairs(const SplitAxes& axes, const std::function<std::int64_t(std::int64_t)>& to) const;
+  AttrDict groups(const SplitAxes& axes, bool global_ids);
   RegionId reducer(ReduceOp op, DType dtype);
 
   std::vector<ValueId> along_;  // position along each axis
@@ -94,8 +94,6 @@ class Writer {
   std::map<std::pair<RegionId, DType>, ValueId> zeros_;  // each once in a region
 };
 
-// "dp, tp:(1)2", as communications name axes.
-std::string axes_text(const AxisList& axes, const Mesh& mesh);
 // The op of two values that a reduction applies.
 std::string_view combining_op(ReduceOp op);
 Attr integer_list(std::vector<std::int64_t> values);

@@ -1,4 +1,5 @@
 // What devices tell each other, counted: no more than the layouts ask for.
+#include "heddle/stablehlo.h"
 #include "ir/eval/scalar.h"
 #include "spmd_mesh.h"
 
@@ -247,26 +248,29 @@ TEST(Communication, WhatALoopDoesNotChangeIsGatheredBeforeIt) {
   }
 }
 
-// Updates of weights, each of which follows its gradient at once: all gradients travel together.
-TEST(Communication, GradientsOfManyWeightsAreOneAllReduce) {
-  Builder b("descent");
-  const Type x = f32({16, 8}), w = f32({8, 8});
-  b.function("main", {x, x, w, w, w}, [&](const Vars& in) -> Vars {
-    Vars moved;
-    for (std::size_t i = 2; i < 5; ++i) {
-      const Var y = in[1] * static_cast<double>(i);
-      const Var gradient = b.dot(in[0], y, DotDims{{}, {}, {0}, {0}});
-      moved.push_back(in[i] - gradient * 0.125);
-    }
-    return moved;
-  });
-  const Program program = b.finish().value();
-  const Spmd spmd = on_mesh(program, {{"dp", 4}},
-                            {argument(0, {{"dp"}, {}}), argument(1, {{"dp"}, {}}),
-                             result(0, {{}, {}}), result(1, {{}, {}}), result(2, {{}, {}})});
-  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over dp", 3}}));
-  EXPECT_EQ(collectives_of(spmd.program, local_function(spmd)), 1);
-  EXPECT_LT(difference(program, spmd), 1e-3);
+// What a reduction begins with counts once, however many devices have a part of the sum.
+TEST(Communication, AStartCountsOnceInASumThatIsStillToBeMade) {
+  std::int64_t sent[2] = {};
+  for (const int start : {0, 5}) {
+    const Program program = read_stablehlo(fmt::format(R"(
+      func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> tensor<8xf32> {{
+        %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+            : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+        %c = stablehlo.constant dense<{}.0> : tensor<f32>
+        %r = stablehlo.reduce(%p init: %c) applies stablehlo.add across dimensions = [1]
+            : (tensor<8x4xf32>, tensor<f32>) -> tensor<8xf32>
+        return %r : tensor<8xf32>
+      }})",
+                                                       start),
+                                           "t.mlir")
+                                .value();
+    const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{}, {"x"}}), result(0, {{}})});
+    EXPECT_LT(difference(program, spmd), 1e-3) << start;
+    EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over x", 1}}));
+    sent[start == 0 ? 0 : 1] = bytes(spmd);
+  }
+  // From zero on, the reduction comes before the sum, which is smaller then.
+  EXPECT_EQ(sent[0] * 4, sent[1]);
 }
 
 // What is said of a matrix product alone reaches all of a chain of ops.

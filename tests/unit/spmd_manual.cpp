@@ -36,7 +36,7 @@ std::string all_reduce(const std::string& groups) {
 TEST(Manual, FreeAxesSplitTheBody) {
   const Spmd spmd = over_both("    %r = stablehlo.add %a, %a : tensor<2x6xf32>\n");
   EXPECT_TRUE(counts(spmd).empty());
-  EXPECT_LT(difference(spmd.logical, spmd), 1e-6);
+  EXPECT_LT(difference(spmd.logical(), spmd), 1e-6);
 }
 
 TEST(Manual, ASumOverAFreeAxisIsOneAllReduce) {
@@ -47,14 +47,14 @@ TEST(Manual, ASumOverAFreeAxisIsOneAllReduce) {
       "    %t = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<2xf32>) -> tensor<2x6xf32>\n"
       "    %r = stablehlo.multiply %t, %a : tensor<2x6xf32>\n");
   EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over y", 1}}));
-  EXPECT_LT(difference(spmd.logical, spmd), 1e-5);
+  EXPECT_LT(difference(spmd.logical(), spmd), 1e-5);
 }
 
 // Groups along x: members have the same columns, so that each sums its own.
 TEST(Manual, CollectivesOfTheBodyWorkOnParts) {
   const Spmd spmd = over_both(all_reduce("[[0, 2], [1, 3]]"));
   EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over x", 1}}));  // its own
-  EXPECT_LT(difference(spmd.logical, spmd), 1e-6);
+  EXPECT_LT(difference(spmd.logical(), spmd), 1e-6);
 }
 
 // Groups across both axes: members have other columns, so that these are brought together first.
@@ -62,7 +62,7 @@ TEST(Manual, CollectivesBetweenOtherPartsTakeTheWhole) {
   const Spmd spmd = over_both(all_reduce("[[0, 3], [1, 2]]"));
   EXPECT_EQ(counts(spmd),
             (std::map<std::string, int>{{"all-gather over y", 1}, {"all-reduce over x, y", 1}}));
-  EXPECT_LT(difference(spmd.logical, spmd), 1e-6);
+  EXPECT_LT(difference(spmd.logical(), spmd), 1e-6);
 }
 
 // What a manual computation takes is computed as it takes it.

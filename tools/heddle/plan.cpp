@@ -14,6 +14,7 @@
 #include "heddle/stablehlo.h"
 #include "heddle/value_names.h"
 #include "mesh_request.h"
+#include "plan_decisions.h"
 #include "plan_pictures.h"
 #include "program_commands.h"
 #include "terminal.h"
@@ -160,7 +161,7 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
     const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
     const Function& local = *spmd.program.find_function(f.name);
     text += fmt::format("@{} on {} devices ({})\n", f.name, mesh.devices(), mesh.str());
-    text += boundary(f, spmd.logical.find_function(f.name), mesh, request.explain);
+    text += boundary(f, spmd.logical().find_function(f.name), mesh, request.explain);
     if (request.explain)
       text += boundary_pictures(f, spmd.program, Style::of_stdout(request.report.plain));
     const Totals totals = totals_of(f);
@@ -187,9 +188,10 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
       text += fmt::format("{}{} over {}: {}, {}, for {}\n    {}\n",
                           std::string(static_cast<std::size_t>(2 * c.depth), ' '), name(c.kind),
                           c.over, bytes_text(static_cast<double>(c.bytes)), seconds_text(c.seconds),
-                          op_text(spmd.logical, c.needed_by), c.value);
+                          op_text(spmd.logical(), c.needed_by), c.value);
+    text += decisions_text(spmd, f);
     for (const Conflict& c : f.conflicts)
-      text += fmt::format("conflict at {}: {}\n", op_text(spmd.logical, c.op), c.what);
+      text += fmt::format("conflict at {}: {}\n", op_text(spmd.logical(), c.op), c.what);
   }
   write_stdout(text);
 }
@@ -197,7 +199,8 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
 void show_json(const Spmd& spmd, const Memories& memory, const std::string& failure) {
   nlohmann::ordered_json report = {{"ok", failure.empty()}};
   if (!failure.empty()) report.update(failure_json(failure, kExitFailed));
-  report["propagate_seconds"] = spmd.propagate_seconds;
+  report["propagate_seconds"] = spmd.decided->propagate_seconds;
+  report["decide_seconds"] = spmd.decided->decide_seconds;
   report["partition_seconds"] = spmd.partition_seconds;
   report["ops"] = spmd.program.op_count();
   auto all = nlohmann::ordered_json::array();
@@ -213,7 +216,7 @@ void show_json(const Spmd& spmd, const Memories& memory, const std::string& fail
     const Function& local = *spmd.program.find_function(f.name);
     one["mesh"] = mesh.str();
     one["devices"] = mesh.devices();
-    const Function* const logical = spmd.logical.find_function(f.name);
+    const Function* const logical = spmd.logical().find_function(f.name);
     auto rows = [&](bool is_result, const std::vector<Type>& types,
                     const std::vector<Split>& splits) {
       auto list = nlohmann::ordered_json::array();
@@ -238,6 +241,10 @@ void show_json(const Spmd& spmd, const Memories& memory, const std::string& fail
                        {"from", known->second.planned ? "compiled" : "op by op"},
                        {"where", known->second.peak.where},
                        {"largest", known->second.peak.largest}};
+    if (const Decisions* decisions = decisions_of(spmd, f)) {
+      one["compute_seconds"] = decisions->compute_seconds();
+      one["bring_seconds"] = decisions->bring_seconds();
+    }
     one["collectives"] = collectives_of(spmd.program, local);
     one["communications"] = nlohmann::ordered_json::array();
     for (const Communication& c : f.communications)
@@ -245,12 +252,12 @@ void show_json(const Spmd& spmd, const Memories& memory, const std::string& fail
                                        {"over", c.over},
                                        {"bytes", c.bytes},
                                        {"seconds", c.seconds},
-                                       {"for", op_text(spmd.logical, c.needed_by)},
+                                       {"for", op_text(spmd.logical(), c.needed_by)},
                                        {"value", c.value},
                                        {"loops", c.depth}});
     one["conflicts"] = nlohmann::ordered_json::array();
     for (const Conflict& c : f.conflicts)
-      one["conflicts"].push_back({{"op", op_text(spmd.logical, c.op)}, {"what", c.what}});
+      one["conflicts"].push_back({{"op", op_text(spmd.logical(), c.op)}, {"what", c.what}});
     all.push_back(std::move(one));
   }
   report["functions"] = std::move(all);
@@ -300,7 +307,8 @@ void add_plan(CLI::App& app) {
   command->add_option("--entry", request->entry, "The function that --shard and --carry are for");
   command->add_flag("--explain", request->explain,
                     "Draw how arguments and results lie; list every communication with\n"
-                    "bytes, time and the op that needs it");
+                    "bytes, time and the op that needs it, and every choice with what\n"
+                    "was rejected");
   command->add_flag("--program", request->program, "Print the program of one device instead");
   command
       ->add_option("--carry", request->carry,

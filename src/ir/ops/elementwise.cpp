@@ -12,10 +12,11 @@ namespace {
 struct NamedScalar {
   std::string_view name;
   ScalarOp op;
+  LinearIn linear = LinearIn::none;
 };
 constexpr NamedScalar kScalars[] = {
     {"abs", ScalarOp::abs},
-    {"negate", ScalarOp::negate},
+    {"negate", ScalarOp::negate, LinearIn::first},
     {"sign", ScalarOp::sign},
     {"not", ScalarOp::logical_not},
     {"is_finite", ScalarOp::is_finite},
@@ -38,10 +39,10 @@ constexpr NamedScalar kScalars[] = {
     {"tanh", ScalarOp::tanh},
     {"logistic", ScalarOp::logistic},
     {"convert", ScalarOp::convert},
-    {"add", ScalarOp::add},
-    {"subtract", ScalarOp::subtract},
-    {"multiply", ScalarOp::multiply},
-    {"divide", ScalarOp::divide},
+    {"add", ScalarOp::add, LinearIn::both},
+    {"subtract", ScalarOp::subtract, LinearIn::both},
+    {"multiply", ScalarOp::multiply, LinearIn::each},
+    {"divide", ScalarOp::divide, LinearIn::first_of_reals},
     {"remainder", ScalarOp::remainder},
     {"minimum", ScalarOp::minimum},
     {"maximum", ScalarOp::maximum},
@@ -53,14 +54,14 @@ constexpr NamedScalar kScalars[] = {
     {"shift_left", ScalarOp::shift_left},
     {"shift_right_arithmetic", ScalarOp::shift_right_arithmetic},
     {"shift_right_logical", ScalarOp::shift_right_logical},
-    {"select", ScalarOp::select},
+    {"select", ScalarOp::select, LinearIn::choices},
     {"clamp", ScalarOp::clamp},
 };
 
-ScalarOp scalar_of(std::string_view short_name) {
+NamedScalar scalar_of(std::string_view short_name) {
   for (const NamedScalar& row : kScalars)
-    if (row.name == short_name) return row.op;
-  return ScalarOp::none;
+    if (row.name == short_name) return row;
+  return {{}, ScalarOp::none};
 }
 
 }  // namespace
@@ -82,7 +83,8 @@ std::vector<OpDef> elementwise_ops() {
               .attributes = attributes,
               .index_rule = elementwise_index_rule};
     def.type_rule = elementwise_rule(def.short_name());
-    def.scalar = scalar_of(def.short_name());
+    def.scalar = scalar_of(def.short_name()).op;
+    def.linear = scalar_of(def.short_name()).linear;
     if (def.scalar != ScalarOp::none) def.emission = Emission::scalar;
     if (name == "stablehlo.compare") def.emission = Emission::compare;
     if (name == "stablehlo.bitcast_convert") def.emission = Emission::bitcast;

@@ -26,7 +26,8 @@ std::vector<OpDef> linalg_ops() {
        .words = kFftWords,
        .type_rule = fft_rule,
        .evaluate = evaluate_fft,
-       .index_rule = fft_index_rule},
+       .index_rule = fft_index_rule,
+       .parts = Parts::transform},
       {.name = "stablehlo.triangular_solve",
        .cls = OpClass::heavy,
        .operands = 2,
@@ -77,7 +78,8 @@ std::vector<OpDef> linalg_ops() {
        .evaluate = evaluate_rng,
        .index_rule = rng_index_rule,
        .edit_piece = edit_random_piece,
-       .draws = true},
+       .draws = true,
+       .parts = Parts::on_every_device},
       {.name = "stablehlo.rng_bit_generator",
        .cls = OpClass::heavy,
        .results = 2,
@@ -86,7 +88,8 @@ std::vector<OpDef> linalg_ops() {
        .type_rule = rng_bit_generator_rule,
        .evaluate = evaluate_rng_bit_generator,
        .index_rule = rng_bit_generator_index_rule,
-       .edit_piece = edit_random_piece},
+       .edit_piece = edit_random_piece,
+       .parts = Parts::on_every_device},
   };
 }
 

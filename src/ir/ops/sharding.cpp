@@ -67,7 +67,8 @@ std::vector<OpDef> sharding_ops() {
                  .attributes = attributes,
                  .type_rule = constraint_rule,
                  .evaluate = eval_same,
-                 .index_rule = elementwise_index_rule};
+                 .index_rule = elementwise_index_rule,
+                 .parts = Parts::reshard};
   };
   return {
       moves("sdy.sharding_constraint", "sharding"),
@@ -87,13 +88,15 @@ std::vector<OpDef> sharding_ops() {
        .words = kBarrierWords,
        .type_rule = constraint_rule,
        .evaluate = eval_same,
-       .index_rule = elementwise_index_rule},
+       .index_rule = elementwise_index_rule,
+       .parts = Parts::barrier},
       {.name = "sdy.sharding_group",
        .cls = OpClass::control,
        .results = 0,
        .form = Form::words_same,
        .words = kGroupWords,
-       .evaluate = eval_nothing},
+       .evaluate = eval_nothing,
+       .parts = Parts::unseen},
       {.name = "sdy.manual_computation",
        .cls = OpClass::control,
        .operands = kAny,
@@ -102,7 +105,8 @@ std::vector<OpDef> sharding_ops() {
        .form = Form::manual_computation,
        .attributes = "in_shardings out_shardings manual_axes",
        .type_rule = manual_computation_rule,
-       .evaluate = eval_manual_computation},
+       .evaluate = eval_manual_computation,
+       .parts = Parts::manual},
       {.name = "sdy.named_computation",
        .cls = OpClass::control,
        .operands = kAny,

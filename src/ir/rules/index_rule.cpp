@@ -14,13 +14,12 @@ std::string_view name(FactorKind kind) {
   return names[static_cast<int>(kind)];
 }
 
-namespace {
-
-// a, b, …, z, a1, b1, …
 std::string factor_name(int factor) {
   std::string text(1, static_cast<char>('a' + factor % 26));
   return factor < 26 ? text : text + std::to_string(factor / 26);
 }
+
+namespace {
 
 std::string term_text(const IndexTerm& term) {
   std::string text = factor_name(term.factor);

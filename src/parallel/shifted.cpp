@@ -1,4 +1,4 @@
-#include "spmd/shifted.h"
+#include "parallel/shifted.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "spmd/prepare.h"
+#include "parallel/prepare.h"
 
 #include <algorithm>
 #include <map>
@@ -9,8 +9,8 @@
 #include "ir/clone.h"
 #include "ir/eval/scalar.h"
 #include "ir/rewrite.h"
-#include "spmd/shifted.h"
 #include "ir/unused.h"
+#include "parallel/shifted.h"
 
 namespace heddle {
 

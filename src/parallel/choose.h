@@ -1,0 +1,49 @@
+// Which factors of an op are split: candidates from the splits of its values, the cheapest wins.
+#pragma once
+
+#include "parallel/forms.h"
+
+namespace heddle {
+
+class Chooser {
+ public:
+  // `uses` says how often each value is an operand.
+  Chooser(OnMesh& on, const Propagation& layouts, const Forms& forms, const std::vector<int>& uses)
+      : on_(on), program_(on.program), layouts_(layouts), forms_(forms), uses_(uses) {}
+
+  // Equal ops with equal splits are decided once. Inside of a manual computation devices may meet
+  // in an op.
+  std::shared_ptr<const Choice> choose(OpId id, bool inside_manual);
+
+  int resting(ValueId v);  // where propagation wants it
+  // The split that a value has: an operand as it lies first, a result as propagation wants it.
+  const Split* split_for(const Op& op, std::size_t value);
+
+ private:
+  // What becomes of lines that are split.
+  enum class Lines : std::uint8_t { split, gathered, dealt_out };
+  struct Known {
+    OpId op;
+    std::vector<int> about;
+    std::shared_ptr<const Choice> choice;
+  };
+
+  Choice chosen(OpId id, const IndexRule& rule, bool inside_manual);
+  std::vector<std::vector<std::size_t>> orders(const Op& op);
+  std::vector<Lines> ways_along_lines(OpId id, const IndexRule& rule);
+  void free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes& axes);
+  Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,
+                   Lines lines);
+  std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
+  void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
+  void price(const Op& op, const IndexRule& rule, Choice& choice);
+
+  OnMesh& on_;
+  const Program& program_;
+  const Propagation& layouts_;
+  const Forms& forms_;
+  const std::vector<int>& uses_;
+  std::unordered_multimap<std::uint64_t, Known> choices_;
+};
+
+}  // namespace heddle

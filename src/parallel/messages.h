@@ -1,0 +1,15 @@
+// Seconds of messages that ops send beside the planner's moves, by the links of the mesh.
+#pragma once
+
+#include "heddle/split.h"
+
+namespace heddle {
+
+// One message to a partner along the slowest of the axes.
+double link_seconds(const Mesh& mesh, const SplitAxes& axes, std::int64_t bytes);
+// All parts of so many bytes on every device of the axes.
+double gather_seconds(const Mesh& mesh, const SplitAxes& axes, double bytes);
+// The least bandwidth along the axes; 0 where there are none.
+double least_bandwidth(const Mesh& mesh, const SplitAxes& axes);
+
+}  // namespace heddle

@@ -1,0 +1,106 @@
+// The price of a choice: seconds to bring operands, to compute, and to bring results to where they
+// are wanted.
+#include "parallel/price.h"
+
+#include <algorithm>
+
+#include "cost/piece.h"
+#include "heddle/op.h"
+#include "parallel/messages.h"
+#include "parallel/op_parts.h"
+#include "parallel/sort_pairs.h"
+
+namespace heddle {
+
+namespace {
+
+double bytes_on_device(const OnMesh& on, ValueId v, int split) {
+  return static_cast<double>(local_type(on.type_of(v), on.splits[split]).bytes());
+}
+
+// Sums are made together with others, so that the latency of one does not count.
+double seconds_to_give(OnMesh& on, ValueId v, int from, int to) {
+  const Route& route = on.routes.find(from, to, bits(on.type_of(v).dtype));
+  const double bandwidth = least_bandwidth(on.mesh.mesh, on.splits[from].pending);
+  double received = 0;
+  for (const Route::Step& step : route.steps) received += static_cast<double>(step.bytes);
+  return bandwidth > 0 ? std::min(route.seconds, received / bandwidth) : route.seconds;
+}
+
+// Points of the iteration space that one device has.
+double steps_of(const IndexRule& rule, const FactorAxes& axes) {
+  double steps = 1;
+  for (std::size_t f = 0; f < rule.factors.size(); ++f)
+    steps *= static_cast<double>(rule.factors[f].size) /
+             static_cast<double>(
+                 std::min(total(axes[f]), std::max<std::int64_t>(rule.factors[f].size, 1)));
+  return steps;
+}
+
+// What the op takes along lines beside reading its operands and writing its results once.
+double line_seconds(OnMesh& on, const Op& op, const Choice& choice) {
+  const std::size_t dim = choice.line->dim;
+  const SplitAxes& axes = choice.axes[dim];
+  if (choice.line->kind == Line::Kind::sort) return split_sort(on, op, choice).seconds;
+  if (axes.empty()) return 0;
+  Type totals = local_type(on.type_of(on.program.result(op, 0)), on.splits[choice.results[0]]);
+  totals.shape[dim] = 1;
+  return totals_route(on, totals, dim, axes).seconds;
+}
+
+}  // namespace
+
+const Route& totals_route(OnMesh& on, const Type& totals, std::size_t dim, const SplitAxes& axes) {
+  Split from = Split::whole(totals);
+  from.dims[dim] = DimSplit::blocks(total(axes), axes);
+  Split to = from;
+  to.dims[dim] = {total(axes), {}};
+  return on.routes.find(on.split_id(std::move(from)), on.split_id(std::move(to)),
+                        bits(totals.dtype));
+}
+
+Price price_of(OnMesh& on, const Op& op, const IndexRule& rule, const Choice& choice,
+               std::span<const int> wanted) {
+  Price price;
+  double bytes = 0;
+  for (std::size_t i = 0; i < op.operand_count; ++i)
+    if (const ValueId v = on.program.operands(op)[i]; on.type_of(v).is_tensor())
+      bytes += bytes_on_device(on, v, choice.operands[i]);
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId v = on.program.result(op, i);
+    if (!on.type_of(v).is_tensor()) continue;
+    bytes += bytes_on_device(on, v, choice.results[i]);
+    if (i < wanted.size()) price.give += seconds_to_give(on, v, choice.results[i], wanted[i]);
+  }
+  if (!rule.combine.op) {
+    // Partial results are gathered and combined once more.
+    const SplitAxes over = summed_axes(rule, choice.axes);
+    for (std::size_t i = 0; i < op.result_count && !over.empty(); ++i)
+      price.combine += gather_seconds(
+          on.mesh.mesh, over, bytes_on_device(on, on.program.result(op, i), choice.results[i]));
+  }
+  price.compute = cost::piece_seconds(
+      op.def->cls, {.bytes = bytes, .steps = steps_of(rule, choice.axes)}, on.mesh.mesh);
+  if (choice.line) price.line = line_seconds(on, op, choice);
+  if (bytes > static_cast<double>(on.memory_limit)) price.too_large = cost::kDoesNotFit;
+  return price;
+}
+
+Expected<Price> price(OnMesh& on, OpId id, const FactorAxes& factors,
+                      std::span<const Split> operands, std::span<const Split> wanted) {
+  const Op& op = on.program.op(id);
+  HEDDLE_TRY(const Choice choice, choice_for(on, id, factors));
+  if (operands.size() != op.operand_count)
+    return reason("{}: layouts of {} operands came in, {} expected", op.def->name, operands.size(),
+                  op.operand_count);
+  std::vector<int> to;
+  for (const Split& split : wanted) to.push_back(on.split_id(split));
+  Price price = price_of(on, op, on.rules.of(id), choice, to);
+  for (std::size_t i = 0; i < op.operand_count; ++i)
+    if (const Type& type = on.type_of(on.program.operands(op)[i]); type.is_tensor())
+      price.bring +=
+          on.routes.find(on.split_id(operands[i]), choice.operands[i], bits(type.dtype)).seconds;
+  return price;
+}
+
+}  // namespace heddle

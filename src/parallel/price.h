@@ -1,0 +1,15 @@
+// Parts of a price, for those who know where operands lie.
+#pragma once
+
+#include "heddle/price.h"
+
+namespace heddle {
+
+// All but bringing the operands; results are wanted as these splits say.
+Price price_of(OnMesh& on, const Op& op, const IndexRule& rule, const Choice& choice,
+               std::span<const int> wanted);
+
+// How one element of every line gets from each device to all of them.
+const Route& totals_route(OnMesh& on, const Type& totals, std::size_t dim, const SplitAxes& axes);
+
+}  // namespace heddle

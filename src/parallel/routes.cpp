@@ -1,0 +1,63 @@
+// Splits by number, and the planner's ways between them.
+#include "cost/piece.h"
+#include "heddle/price.h"
+
+namespace heddle {
+
+int SplitTable::id(Split split) {
+  split.settle();
+  const std::uint64_t hash = split.hash();
+  const auto [first, last] = ids_.equal_range(hash);
+  for (auto it = first; it != last; ++it)
+    if ((*this)[it->second] == split) return it->second;
+  const int id = static_cast<int>(splits_.size());
+  splits_.push_back(std::make_shared<const Split>(std::move(split)));
+  ids_.emplace(hash, id);
+  return id;
+}
+
+const Route& RouteTable::find(int from, int to, std::int64_t bits) {
+  const Key key{from, to, bits};
+  const auto it = routes_.find(key);
+  return it != routes_.end() ? it->second
+                             : routes_.emplace(key, planned(from, to, bits)).first->second;
+}
+
+Route RouteTable::planned(int from, int to, std::int64_t bits) {
+  if (from == to) return {};
+  Route direct;
+  direct.seconds = cost::kUnplanned;
+  direct.steps.push_back({to, MoveKind::exchange, 0, cost::kUnplanned, ""});
+  // Parts become contributions with zeros around them; nothing is sent.
+  for (const DimSplit& dim : splits_[from].dims)
+    for (const SplitDigit& d : dim.digits)
+      if (overlap(splits_[to].pending, d)) return direct;
+  const auto a = layout_of(splits_[from], mesh_, axes_.mem());
+  const auto b = layout_of(splits_[to], mesh_, axes_.mem());
+  if (!a || !b) return direct;
+  auto plan = plan_redistribution(*a, *b, mesh_, axes_, {.element_bits = bits});
+  if (!plan) return direct;
+  Route route;
+  route.seconds = plan->seconds;
+  int at = from;
+  for (const Move& move : plan->moves) {
+    auto split = split_of(move.to, mesh_);
+    if (!split) return direct;
+    std::string over;
+    for (const SubAxis& part : move.over)
+      if (const MeshAxis* axis = mesh_.find(part.axis))
+        over += (over.empty() ? "" : ", ") + axis->name +
+                (part.extent == axis->size
+                     ? ""
+                     : fmt::format(":({}){}", axis->size / part.extent / part.stride, part.extent));
+    const int next = splits_.id(*std::move(split));
+    if (next == at) continue;
+    route.steps.push_back({next, move.kind, move.bytes, move.seconds, over});
+    at = next;
+  }
+  if (at != to) return direct;
+  route.plan = std::make_shared<const Plan>(*std::move(plan));
+  return route;
+}
+
+}  // namespace heddle
