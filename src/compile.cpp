@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "compile.h"
-#include "device/cpu/library.h"
 #include "heddle/inline.h"
 #include "heddle/log.h"
 #include "heddle/lower.h"
@@ -44,10 +43,6 @@ CompiledProgram interpreted(const Program& program, const std::string& entry, st
   return whole;
 }
 
-bool is_computed_as_it_is(const OpDef& def) {
-  return def.scalar != ScalarOp::none || cpu::has_library_call(def);
-}
-
 // Says what each stage took.
 class Stages {
  public:
@@ -68,11 +63,7 @@ class Stages {
 }  // namespace
 
 Expected<Executable> compile(const Program& source, const CompileOptions& options) {
-  return compile_with(source, options, {});
-}
-
-Expected<Executable> compile_with(const Program& source, const CompileOptions& options,
-                                  const MakeCode& make_code) {
+  Device& device = options.device != nullptr ? *options.device : default_device();
   const AssembleOptions assembly{.donated = options.donated, .memory_limit = options.memory_limit};
   Stages stages(options);
   const auto show = [&](std::string_view stage, const Program& program) {
@@ -89,6 +80,9 @@ Expected<Executable> compile_with(const Program& source, const CompileOptions& o
   if (!flat) return assemble(interpreted(source, options.entry, flat.reason()), assembly);
   program = *std::move(flat);
   show("inline", program);
+  const auto is_computed_as_it_is = [&](const OpDef& def) {
+    return def.scalar != ScalarOp::none || device.has_call(def);
+  };
   HEDDLE_TRY(program,
              lower_chlo(program, {.keep = is_computed_as_it_is, .expand_random_bits = true}));
   HEDDLE_TRY(program, lower_complex(program));
@@ -98,16 +92,18 @@ Expected<Executable> compile_with(const Program& source, const CompileOptions& o
 
   CompiledProgram compiled;
   compiled.program = std::move(program);
+  compiled.device = &device;
   compiled.function = number_of(compiled.program, options.entry);
   if (options.report)
     options.report->ops = compiled.program.region(compiled.entry().body).ops.size();
   StitchOptions stitch = options.stitch;
+  stitch.calls = &device;
   stitch.can_lower = [&](const Program& p, const StitchGroup& group) {
     return lower_group(p, group, stitch.machine).ok();
   };
   HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, stitch));
   stages.done("stitch");
-  HEDDLE_TRY_VOID(make_kernels(compiled, options, make_code, [&] { stages.done("kernels"); }));
+  HEDDLE_TRY_VOID(make_kernels(compiled, options, [&] { stages.done("kernels"); }));
   stages.done("code");
   auto executable = assemble(std::move(compiled), assembly);
   stages.done("memory");

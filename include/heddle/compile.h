@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/device.h"
 #include "heddle/executable.h"
 #include "heddle/kernel.h"
 #include "heddle/program.h"
@@ -24,8 +25,13 @@ struct CompileReport {
   std::size_t distinct_kernels = 0;  // that need machine code of their own
 };
 
+// The device of programs that name none: this machine's CPU.
+Device& default_device();
+
 struct CompileOptions {
   std::string entry = "main";
+  // What it is compiled for, and runs on; it outlives the executable. None: default_device().
+  Device* device = nullptr;
   // False: the same plan, with kernels interpreted. For tests.
   bool machine_code = true;
   // Machine code is made while the program runs already: until a kernel's is there, it is
@@ -36,9 +42,10 @@ struct CompileOptions {
   std::vector<bool> donated = {};
   // The most bytes that values may take together.
   std::int64_t memory_limit = INT64_MAX;
-  // See the program after every stage, and every distinct kernel with its LLVM IR.
+  // See the program after every stage, and every distinct kernel with what the device's compiler
+  // gets of it.
   std::function<void(std::string_view stage, const Program&)> on_program = {};
-  std::function<void(const Kernel&, const std::string& llvm)> on_kernel = {};
+  std::function<void(const Kernel&, const std::string& source)> on_kernel = {};
   // Filled in where it is given.
   CompileReport* report = nullptr;
 };

@@ -79,8 +79,9 @@ class Executable {
   explicit Executable(std::shared_ptr<ExecutableState> state) : state_(std::move(state)) {}
 
   // The results, in memory of their own. Arguments that were donated when the program was compiled,
-  // and that nobody else holds, may be overwritten. Ranks of a transport run side by side, each in
-  // memory of its own; one run of a rank at a time: a second one waits.
+  // and that nobody else holds, may be overwritten. May be called from several threads at once:
+  // runs go on side by side, each in memory of its own, and none waits for another. Only runs over
+  // one and the same transport take turns.
   Expected<std::vector<Array>> run(std::vector<Array> arguments,
                                    const RunOptions& options = {}) const;
 

@@ -5,7 +5,6 @@
 #include "heddle/index_rule.h"
 #include "heddle/op.h"
 #include "runtime/in_place.h"
-#include "runtime/launch.h"
 #include "runtime/reference.h"
 
 namespace heddle::runtime {
@@ -185,7 +184,7 @@ void Assembler::unit(const CompiledUnit& unit, std::size_t number) {
   if (op.def->name == "stablehlo.while") return while_loop(op, number);
   if (op.def->name == "stablehlo.if" || op.def->name == "stablehlo.case") return branches(op);
   const ProductViews* views = unit.views ? &*unit.views : nullptr;
-  if (auto call = cpu::library_call(program_, op, views))
+  if (auto call = compiled_.device->library_call(program_, op, views))
     return library(unit, std::move(call), number);
   HEDDLE_CHECK(views == nullptr, "no library computes {} by strides", op.def->name);
   if (op.def->cls == OpClass::communicate) return collective(op, number);
@@ -198,7 +197,6 @@ LaunchKernel Assembler::launch_kernel(const CompiledUnit& unit, std::size_t k, s
   const auto& buffers = compiled.kernel.buffers;
   launch.slots.assign(buffers.size(), kNone);
   launch.shift.assign(buffers.size(), 0);
-  for (const KernelBuffer& b : buffers) launch.bytes.push_back(b.elements * byte_size(b.dtype));
   for (std::size_t b = 0; b < buffers.size(); ++b)
     if (buffers[b].reach == Reach::input) launch.slots[b] = slot(buffers[b].value);
   // Another kernel of the launch may still read what this one would overwrite.
@@ -226,14 +224,11 @@ LaunchKernel Assembler::launch_kernel(const CompiledUnit& unit, std::size_t k, s
     launch.slots[b] = temporary;
     launch.shift[b] = buffers[b].offset;
   }
-  scratch_bytes = std::max(scratch_bytes, compiled.kernel.scratch_bytes);
-  launch.first_pointer = pointers;
-  pointers += buffers.size() + 1;  // and the code
   return launch;
 }
 
 void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
-  LaunchStep launch;
+  std::vector<LaunchKernel> kernels;
   Step step;
   StepInfo info{.kind = "kernel",
                 .name = unit.kernels[0].kernel.name,
@@ -241,14 +236,15 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
                 .kernels = unit.kernels.size()};
   std::vector<OpId> ops;
   for (std::size_t k = 0; k < unit.kernels.size(); ++k) {
-    launch.kernels.push_back(launch_kernel(unit, k, number));
-    const LaunchKernel& made = launch.kernels.back();
+    kernels.push_back(launch_kernel(unit, k, number));
+    const LaunchKernel& made = kernels.back();
     for (std::size_t b = 0; b < made.slots.size(); ++b) {
       if (made.slots[b] == kNone) continue;
-      const Reach reach = made.kernel.buffers[b].reach;
-      (reach == Reach::input ? step.reads : step.writes).push_back(made.slots[b]);
-      if (reach == Reach::input) info.bytes_read += made.bytes[b];
-      if (reach == Reach::output) info.bytes_written += made.bytes[b];
+      const KernelBuffer& buffer = made.kernel.buffers[b];
+      const std::int64_t bytes = buffer.elements * byte_size(buffer.dtype);
+      (buffer.reach == Reach::input ? step.reads : step.writes).push_back(made.slots[b]);
+      if (buffer.reach == Reach::input) info.bytes_read += bytes;
+      if (buffer.reach == Reach::output) info.bytes_written += bytes;
     }
     const auto& group = unit.kernels[k].group.ops;
     ops.insert(ops.end(), group.begin(), group.end());
@@ -258,12 +254,13 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
   info.op_count = ops.size();
   if (!ops.empty()) info.where = program_.where(program_.op(ops[0]).loc);
   for (OpId id : ops) info.bytes_apart += bytes_of(program_.op(id));
-  plan_launch(launch);
-  step.work = std::move(launch);
+  auto prepared = compiled_.device->prepare(std::move(kernels));
+  if (!prepared && trouble) trouble = reason("{}: {}", info.where, prepared.reason());
+  step.work = LaunchStep{prepared ? *std::move(prepared) : nullptr};
   emit(std::move(step), std::move(info));
 }
 
-void Assembler::library(const CompiledUnit& unit, std::unique_ptr<cpu::LibraryCall> call,
+void Assembler::library(const CompiledUnit& unit, std::unique_ptr<LibraryCall> call,
                         std::size_t number) {
   const Op& op = program_.op(unit.op);
   LibraryStep work;

@@ -37,8 +37,8 @@ class Assembler {
   std::vector<StepInfo> infos;
   std::vector<SlotId> outputs;
   std::vector<Array> constants;
-  std::int64_t scratch_bytes = 0;
-  std::size_t pointers = 0, collectives = 0;
+  std::size_t collectives = 0;
+  Verdict trouble = yes();  // the first that the device has with a launch
 
  private:
   // ---- assemble.cpp
@@ -46,8 +46,7 @@ class Assembler {
   void unit(const CompiledUnit& unit, std::size_t number);
   void launch(const CompiledUnit& unit, std::size_t number);
   LaunchKernel launch_kernel(const CompiledUnit& unit, std::size_t k, std::size_t number);
-  void library(const CompiledUnit& unit, std::unique_ptr<cpu::LibraryCall> call,
-               std::size_t number);
+  void library(const CompiledUnit& unit, std::unique_ptr<LibraryCall> call, std::size_t number);
   void reference(const CompiledUnit& unit);
   void collective(const Op& op, std::size_t number);
   void copy(SlotId from, SlotId to, const Type& type);
