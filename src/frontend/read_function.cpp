@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "frontend/reader.h"
+#include "heddle/value_names.h"
+#include "ir/clone.h"
 
 namespace heddle::frontend {
 
@@ -29,9 +31,22 @@ void Reader::function_args(Function& f) {
     define(name, id, 1, at);
     optional_dict(f.arg_attrs.back());
     argument_sharding(id, f.arg_attrs.back(), at);
-    optional_location(nullptr);
+    argument_location(id);
   } while (in_.take(','));
   in_.expect(')', "after the arguments of a function");
+  name_arguments(f, f.body);
+}
+
+// What callers see has names; those of private functions say where they came from.
+void Reader::name_arguments(Function& f, RegionId body) {
+  if (f.is_private) return;
+  const std::vector<ValueId>& args = program_.region(body).args;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const auto name = argument_names_.find(args[i]);
+    if (name == argument_names_.end() || !argument_name(f, i).empty()) continue;
+    set_attr(f.arg_attrs[i], kArgumentName, Attr{name->second});
+    settle(f.arg_attrs[i], in_.at());
+  }
 }
 
 void Reader::function_results(Function& f) {
@@ -169,6 +184,7 @@ void Reader::generic_function() {
     f.inputs.clear();
     for (std::size_t i = 0; i < f.arg_attrs.size(); ++i)
       argument_sharding(body.args[i], f.arg_attrs[i], at);
+    name_arguments(f, f.body);
   }
   result_shardings(static_cast<std::uint32_t>(program_.functions.size()), f.result_attrs, at);
   program_.functions.push_back(std::move(f));

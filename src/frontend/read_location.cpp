@@ -10,8 +10,17 @@ void Reader::optional_location(std::string* user) {
   if (user != nullptr) *user = std::move(found);
 }
 
-// The first file:line in it, in the order in which they are written.
-std::string Reader::location_body() {
+// JAX names the arguments of main by their locations: loc("params['q']").
+void Reader::argument_location(ValueId argument) {
+  if (!in_.take_text("loc(")) return;
+  std::string name;
+  (void)location_body(&name);
+  in_.expect(')', "after a location");
+  if (!name.empty()) argument_names_.emplace(argument, std::move(name));
+}
+
+// The first file:line, in the order in which they are written.
+std::string Reader::location_body(std::string* name) {
   Depth guard(*this, locations_);  // a level per frame of the user's call stack
   if (in_.take_word("unknown")) return "";
   if (in_.take_word("callsite")) {
@@ -41,12 +50,12 @@ std::string Reader::location_body() {
     in_.advance();
     (void)in_.expect_name("the name of a location");
     std::string_view alias = in_.text().substr(at, in_.at() - at);
-    if (auto known = location_cache_.find(alias); known != location_cache_.end())
+    if (auto known = location_cache_.find(alias); known != location_cache_.end() && name == nullptr)
       return known->second;
     std::string found;
     const bool known = through_alias(alias, [&] {
       in_.expect_text("loc(", "in the alias of a location");
-      found = location_body();
+      found = location_body(name);
     });
     if (!known) Cursor::fail_at(at, fmt::format("unknown location '{}'", alias));
     location_cache_.emplace(alias, found);
@@ -61,6 +70,7 @@ std::string Reader::location_body() {
     }
     return out;
   }
+  if (name != nullptr) *name = text;
   if (in_.take('(')) {
     std::string inner = location_body();
     in_.expect(')', "after a location");

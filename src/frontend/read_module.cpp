@@ -213,8 +213,9 @@ void Reader::region_args(RegionId region) {
     const std::size_t at = in_.at();
     std::string_view name = in_.value_name();
     in_.expect(':', "after an argument");
-    define(name, program_.add_arg(region, type()), 1, at);
-    optional_location(nullptr);
+    const ValueId id = program_.add_arg(region, type());
+    define(name, id, 1, at);
+    argument_location(id);
   } while (in_.take(','));
   in_.expect(')', "after the arguments of a region");
 }

@@ -48,6 +48,7 @@ class Reader {
   bool is_declaration(const Function& f);  // takes the { where it is none
   void claim_name(const std::string& name, std::size_t at);
   void function_args(Function& f);
+  void name_arguments(Function& f, RegionId body);
   void function_results(Function& f);
 
   // ---- read_op.cpp: results, generic ops
@@ -142,7 +143,9 @@ class Reader {
 
   // ---- read_location.cpp
   void optional_location(std::string* user);
-  std::string location_body();
+  void argument_location(ValueId argument);  // keeps the name in it
+  // The first file:line in it; `name` is set to what loc("name") says.
+  std::string location_body(std::string* name = nullptr);
 
   // ---- read_sharding.cpp
   Sharding sharding();  // <@mesh, […]>
@@ -224,6 +227,7 @@ class Reader {
   static constexpr std::size_t kMostAliasCharacters = std::size_t{1} << 23;
   std::size_t alias_characters_ = 0;
   std::unordered_map<std::string_view, std::string> location_cache_;
+  std::unordered_map<ValueId, std::string> argument_names_;  // of functions and regions
   std::unordered_set<std::string> function_names_;
   std::vector<Pending> pending_;
   Nesting regions_{kMostNesting, " of regions"}, syntax_{200, ""}, locations_{1000, ""};

@@ -311,6 +311,38 @@ TEST(Executable, OverTheLimitNamesTheLargest) {
   EXPECT_EQ(compiled(program).peak_bytes(), 8'000'000);
 }
 
+// Constants larger than any memory, as the operand of a scatter, the start of a loop and a result.
+TEST(Executable, CompilingTakesNoMemoryForValues) {
+  const Program program = read(R"(
+  func.func @main(%u: tensor<8xf32>, %i: tensor<1xi32>) ->
+      (tensor<4194304x4194304x8xf32>, tensor<4194304x4194304x8xf32>, tensor<4194304x4194304x8xf32>) {
+    %z = stablehlo.constant dense<0.0> : tensor<4194304x4194304x8xf32>
+    %s = "stablehlo.scatter"(%z, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<
+        update_window_dims = [0], inserted_window_dims = [0, 1],
+        scatter_dims_to_operand_dims = [0], index_vector_dim = 0>}> ({
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+        %a = stablehlo.add %x, %y : tensor<f32>
+        stablehlo.return %a : tensor<f32>
+    }) : (tensor<4194304x4194304x8xf32>, tensor<1xi32>, tensor<8xf32>) -> tensor<4194304x4194304x8xf32>
+    %c = stablehlo.constant dense<5.0> : tensor<4194304x4194304x8xf32>
+    %n = stablehlo.constant dense<0> : tensor<i32>
+    %w:2 = stablehlo.while(%k = %n, %v = %c) : tensor<i32>, tensor<4194304x4194304x8xf32>
+      cond {
+        %m = stablehlo.constant dense<3> : tensor<i32>
+        %p = stablehlo.compare LT, %k, %m : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      } do {
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %next = stablehlo.add %k, %one : tensor<i32>
+        %t = stablehlo.tanh %v : tensor<4194304x4194304x8xf32>
+        stablehlo.return %next, %t : tensor<i32>, tensor<4194304x4194304x8xf32>
+      }
+    return %s, %w#1, %c : tensor<4194304x4194304x8xf32>, tensor<4194304x4194304x8xf32>, tensor<4194304x4194304x8xf32>
+  })");
+  const auto got = compile(program);
+  ASSERT_TRUE(got) << got.reason();
+}
+
 TEST(Executable, UnknownEntry) {
   const Program program = read("func.func @main() { return }");
   EXPECT_EQ(compile(program, {.entry = "other"}).reason(), "test.mlir has no function @other");

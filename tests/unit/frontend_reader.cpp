@@ -3,6 +3,7 @@
 
 #include "heddle/op.h"
 #include "heddle/stablehlo.h"
+#include "heddle/value_names.h"
 
 namespace heddle {
 namespace {
@@ -111,6 +112,42 @@ TEST(Reader, LocationsLeadBackToTheUser) {
   const Op& op = p.op(p.region(p.functions[0].body).ops[0]);
   EXPECT_EQ(p.location(op.loc).user, "model.py:57");
   EXPECT_EQ(p.where(op.loc), "t.mlir:2:8");
+}
+
+// Arguments are called what JAX calls them, in its older attributes and in its locations.
+TEST(Reader, ArgumentsAndResultsHaveNames) {
+  const Program p = read_stablehlo(R"(
+#loc1 = loc("params['q']")
+    func.func public @main(%a: tensor<f32> {z.last = 1 : i32} loc("params['b'][0]"), %b: tensor<f32> loc(#loc1),
+        %c: tensor<f32> {jax.arg_info = "old"} loc("new"), %d: tensor<f32> loc("x"(#loc2)),
+        %e: tensor<f32> loc("model.py":3:4), %f: tensor<f32> loc(unknown), %g: tensor<f32>)
+        -> (tensor<f32> {jax.result_info = "result['loss']"}, tensor<f32>) {
+      %0 = stablehlo.add %a, %b : tensor<f32> loc(#loc1)
+      return %0, %a : tensor<f32>, tensor<f32>
+    }
+    func.func private @inner(%a: tensor<f32> loc("jit(f)/add")) { return }
+    "func.func"() <{function_type = (tensor<f32>) -> (), sym_name = "generic"}> ({
+    ^bb0(%a: tensor<f32> loc(#loc1)):
+      "func.return"() : () -> ()
+    }) : () -> ()
+#loc2 = loc("model.py":1:2)
+  )")
+                        .value();
+  auto names = [](const Program& program, std::size_t count) {
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < count; ++i)
+      found.emplace_back(argument_name(program.functions[0], i));
+    return found;
+  };
+  const std::vector<std::string> expected = {
+      "params['b'][0]", "params['q']", "old", "x", "", "", "", ""};
+  EXPECT_EQ(names(p, 8), expected);
+  EXPECT_EQ(result_name(p.functions[0], 0), "result['loss']");
+  EXPECT_EQ(result_name(p.functions[0], 1), "");
+  EXPECT_EQ(argument_name(p.functions[1], 0), "");
+  EXPECT_EQ(argument_name(p.functions[2], 0), "params['q']");
+  for (TextForm form : {TextForm::pretty, TextForm::generic})
+    EXPECT_EQ(names(read_stablehlo(print_stablehlo(p, {.form = form})).value(), 8), expected);
 }
 
 // An op is placed where it begins, also behind its regions and over several lines.
