@@ -50,8 +50,11 @@ function(heddle_library)
   string(REPLACE "heddle_" "heddle::" alias ${target})
   add_library(${alias} ALIAS ${target})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # Who uses an installed Heddle sees public headers only.
   target_include_directories(${target} PUBLIC
-    ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC ${arg_LINKS})
   target_compile_definitions(${target} PRIVATE ${arg_DEFINES})
   foreach(dependency IN LISTS arg_DEPENDS)

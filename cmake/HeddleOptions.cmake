@@ -48,7 +48,7 @@ endif()
 
 # One precompiled header serves all targets of a kind: `KIND` is lib (position independent) or exe.
 function(heddle_pch TARGET KIND)
-  target_link_libraries(${TARGET} PRIVATE heddle_options)
+  target_link_libraries(${TARGET} PRIVATE $<BUILD_INTERFACE:heddle_options>)
   if(NOT HEDDLE_PCH)
     return()
   endif()

@@ -1,17 +1,21 @@
-// The pipeline, from top to bottom.
+// The pipeline, from top to bottom, for one device and for many:
+//
+//   verify, inline, client ops, [mesh: spmd], lower, simplify, stitch, kernels, code, memory
+//
+// What a stage leaves is verified before the next one sees it.
 #include "heddle/compile.h"
 
-#include <chrono>
-
+#include "base/text.h"
 #include "compile.h"
+#include "compile/device_memory.h"
+#include "compile/distribute.h"
+#include "compile/figures.h"
+#include "compile/stages.h"
 #include "heddle/inline.h"
-#include "heddle/log.h"
 #include "heddle/lower.h"
-#include "heddle/op.h"
 #include "heddle/simplify.h"
 #include "heddle/verify.h"
 #include "kernel/lower_group.h"
-#include "runtime/assemble.h"
 
 namespace heddle {
 
@@ -19,95 +23,141 @@ using namespace runtime;
 
 namespace {
 
-// Only the entry is public, so that nothing else is compiled.
-Expected<Program> with_entry_only(const Program& program, const std::string& entry) {
-  const Function* wanted = program.find_function(entry);
-  if (wanted == nullptr) return reason("{} has no function @{}", program.file, entry);
-  if (wanted->body == kNone)
-    return reason("{}: function @{} is only declared: it has no body", program.where(wanted->loc),
-                  entry);
-  Program copy = program;
-  for (Function& f : copy.functions) f.is_private = f.name != entry;
-  return copy;
+Expected<Executable> compile_local(const Local& local, const Target& target, Stages& stages);
+
+// ---- the whole program: what it means, and who does which part of it
+
+Expected<Program> core_program(const Program& flat, const Target& target, Stages& stages) {
+  const auto keep = [&](const OpDef& def) { return stays_whole(def, device_of(target)); };
+  HEDDLE_TRY(Program core, lower_chlo(flat, {.keep = keep}));
+  stages.done("client", core);
+  return core;
 }
 
-std::size_t number_of(const Program& program, const std::string& entry) {
-  return static_cast<std::size_t>(program.find_function(entry) - program.functions.data());
+Expected<Spmd> spmd_program(Program core, const Target& target, Stages& stages) {
+  HEDDLE_TRY(const std::string mesh, enter_mesh(core, target));
+  HEDDLE_TRY(Spmd spmd, distribute_on(core, mesh, target));
+  stages.done("spmd", spmd.program);
+  if (target.options.on_spmd) target.options.on_spmd(spmd);
+  return spmd;
 }
 
-CompiledProgram interpreted(const Program& program, const std::string& entry, std::string why) {
-  CompiledProgram whole;
-  whole.program = program;
-  whole.function = number_of(program, entry);
-  whole.interpreted_because = std::move(why);
-  return whole;
+Reason on_no_mesh(const std::string& function) {
+  return reason("nothing says on which mesh @{} runs: name one, as in dp=2,tp=2", function);
 }
 
-// Says what each stage took.
-class Stages {
- public:
-  explicit Stages(const CompileOptions& options) : options_(options) {}
-  void done(std::string_view stage) {
-    const auto now = std::chrono::steady_clock::now();
-    const double seconds = std::chrono::duration<double>(now - start_).count();
-    log(kLogPlans, "compile: {} took {:.1f} ms", stage, seconds * 1e3);
-    if (options_.report) options_.report->stages.push_back({std::string(stage), seconds});
-    start_ = now;
-  }
+// What all devices have together is an equal part for each, arguments included.
+Verdict fits(const Executable& executable, const Spmd& spmd, const SpmdFunction& function,
+             std::int64_t together) {
+  if (together == INT64_MAX) return yes();
+  const std::int64_t each = together / executable.placement().devices();
+  const std::string whose =
+      fmt::format("each may have {}, an equal part of {}", format_bytes(static_cast<double>(each)),
+                  format_bytes(static_cast<double>(together)));
+  return want_memory(device_memory(function, executable), each, whose, spmd, function);
+}
 
- private:
-  const CompileOptions& options_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
+Expected<Executable> compile_spmd(const Spmd& spmd, const SpmdFunction& function,
+                                  const Target& target, Stages& stages) {
+  HEDDLE_TRY(Executable executable, compile_local(on_mesh(spmd, function), target, stages));
+  HEDDLE_TRY_VOID(fits(executable, spmd, function, target.options.memory_limit));
+  return executable;
+}
 
 }  // namespace
 
-Expected<Executable> compile(const Program& source, const CompileOptions& options) {
-  Device& device = options.device != nullptr ? *options.device : default_device();
-  const AssembleOptions assembly{.donated = options.donated, .memory_limit = options.memory_limit};
-  Stages stages(options);
-  const auto show = [&](std::string_view stage, const Program& program) {
-    stages.done(stage);
-    if (options.on_program) options.on_program(stage, program);
-  };
-  HEDDLE_TRY(Program program, with_entry_only(source, options.entry));
+Expected<Executable> compile(const Program& source, const Target& target) {
+  const std::string& entry = target.options.entry;
+  Stages stages(target.options);
+  HEDDLE_TRY(const Program program, with_entry_only(source, entry));
   HEDDLE_TRY_VOID(verify(program));
-  if (std::string why = why_interpreted(program, options.entry); !why.empty())
-    return assemble(interpreted(source, options.entry, std::move(why)), assembly);
   stages.done("verify");
 
-  auto flat = inline_calls(program);
-  if (!flat) return assemble(interpreted(source, options.entry, flat.reason()), assembly);
-  program = *std::move(flat);
-  show("inline", program);
-  const auto is_computed_as_it_is = [&](const OpDef& def) {
-    return def.scalar != ScalarOp::none || device.has_call(def);
-  };
-  HEDDLE_TRY(program,
-             lower_chlo(program, {.keep = is_computed_as_it_is, .expand_random_bits = true}));
+  Local local = on_one_device(program, target);
+  const bool on_mesh = names_mesh(program, target);
+  if (!on_mesh && !local.interpreted_because.empty()) return interpreted(local, target);
+  const auto flat = inline_calls(program);
+  if (!flat && on_mesh) return flat.why();
+  if (!flat) {
+    local.interpreted_because = flat.reason();
+    return interpreted(local, target);
+  }
+  stages.done("inline", *flat);
+  HEDDLE_TRY(Program core, core_program(*flat, target, stages));
+  if (on_mesh) {
+    HEDDLE_TRY(const Spmd spmd, spmd_program(core, target, stages));
+    const SpmdFunction& function = *spmd.find(entry);
+    if (function.mesh != kNone) return compile_spmd(spmd, function, target, stages);
+    if (target.mesh != kOwnMesh) return on_no_mesh(entry);
+  }
+  if (local.interpreted_because.empty()) local.program = std::move(core);
+  return compile_local(local, target, stages);
+}
+
+namespace {
+
+// ---- the program of one device: kernels, library calls and memory
+
+Expected<Executable> compile_local(const Local& local, const Target& target, Stages& stages) {
+  if (!local.interpreted_because.empty()) return interpreted(local, target);
+  const CompileOptions& options = target.options;
+  const MachineFigures machine = figures_for(target, local.placement.devices());
+
+  HEDDLE_TRY(Program program, lower_for_kernels(local.program));
   HEDDLE_TRY(program, lower_complex(program));
-  show("lower", program);
+  stages.done("lower", program);
   HEDDLE_TRY(program, simplify(program));
-  show("simplify", program);
+  stages.done("simplify", program);
 
   CompiledProgram compiled;
   compiled.program = std::move(program);
-  compiled.device = &device;
-  compiled.function = number_of(compiled.program, options.entry);
+  compiled.device = &device_of(target);
+  const Function* entry = compiled.program.find_function(options.entry);
+  compiled.function = static_cast<std::size_t>(entry - compiled.program.functions.data());
   if (options.report)
     options.report->ops = compiled.program.region(compiled.entry().body).ops.size();
   StitchOptions stitch = options.stitch;
-  stitch.calls = &device;
+  stitch.machine = machine;
+  stitch.calls = compiled.device;
   stitch.can_lower = [&](const Program& p, const StitchGroup& group) {
-    return lower_group(p, group, stitch.machine).ok();
+    return lower_group(p, group, machine).ok();
   };
   HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, stitch));
   stages.done("stitch");
-  HEDDLE_TRY_VOID(make_kernels(compiled, options, [&] { stages.done("kernels"); }));
+  HEDDLE_TRY_VOID(make_kernels(compiled, options, machine, [&] { stages.done("kernels"); }));
   stages.done("code");
-  auto executable = assemble(std::move(compiled), assembly);
+  auto executable = assemble(std::move(compiled), assembly(local, target));
   stages.done("memory");
   return executable;
+}
+
+}  // namespace
+
+Expected<Executable> compile(const Program& program, const CompileOptions& options) {
+  Target one_device;
+  one_device.options = options;
+  return compile(program, one_device);
+}
+
+Expected<Spmd> distribute(const Program& source, const Target& target) {
+  Stages stages(target.options);
+  Program program = source;
+  // The function that is meant stays, also where only others call it.
+  for (Function& f : program.functions)
+    if (f.name == target.options.entry && f.body != kNone) f.is_private = false;
+  HEDDLE_TRY_VOID(verify(program));
+  stages.done("verify");
+  HEDDLE_TRY(const Program flat, inline_calls(program));
+  stages.done("inline", flat);
+  HEDDLE_TRY(Program core, core_program(flat, target, stages));
+  return spmd_program(std::move(core), target, stages);
+}
+
+Expected<Executable> compile_distributed(const Spmd& spmd, const Target& target) {
+  const SpmdFunction* function = spmd.find(target.options.entry);
+  if (function == nullptr || function->mesh == kNone) return on_no_mesh(target.options.entry);
+  Stages stages(target.options);
+  return compile_spmd(spmd, *function, target, stages);
 }
 
 }  // namespace heddle

@@ -2,9 +2,16 @@
 #pragma once
 
 #include "heddle/compile.h"
+#include "heddle/spmd.h"
 #include "runtime/compiled.h"
 
 namespace heddle {
+
+// The stages up to the program of each device, for all functions of a program: what compile() does
+// first. The target's entry is the function that its layouts are of; it may be empty.
+Expected<Spmd> distribute(const Program& program, const Target& target);
+// The stages after that, for the target's entry.
+Expected<Executable> compile_distributed(const Spmd& spmd, const Target& target);
 
 // What of the function, or of those that it calls, only the interpreter can run; empty: nothing.
 std::string why_interpreted(const Program& program, const std::string& entry);
@@ -16,6 +23,6 @@ Verdict stitch_regions(runtime::CompiledProgram& compiled, RegionId region,
 // Kernels for the groups, and machine code for them; a group that cannot be lowered becomes its
 // ops. `on_lowered` is called between the two.
 Verdict make_kernels(runtime::CompiledProgram& compiled, const CompileOptions& options,
-                     const std::function<void()>& on_lowered);
+                     const MachineFigures& machine, const std::function<void()>& on_lowered);
 
 }  // namespace heddle

@@ -1,57 +1,18 @@
-// The compiler: a program becomes an executable.
+// The compiler: a program becomes an executable, for one device or for those of a mesh.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "heddle/device.h"
+#include "heddle/compile_options.h"
 #include "heddle/executable.h"
-#include "heddle/kernel.h"
+#include "heddle/placement.h"
 #include "heddle/program.h"
-#include "heddle/stitch.h"
+#include "heddle/target.h"
 
 namespace heddle {
 
-// What compiling took.
-struct CompileReport {
-  struct Stage {
-    std::string name;  // verify, inline, lower, simplify, stitch, kernels, code, memory
-    double seconds = 0;
-  };
-  std::vector<Stage> stages = {};
-  std::size_t ops = 0;               // of the entry, after simplification
-  std::size_t kernels = 0;           // in all places
-  std::size_t distinct_kernels = 0;  // that need machine code of their own
-};
-
-// The device of programs that name none: this machine's CPU.
-Device& default_device();
-
-struct CompileOptions {
-  std::string entry = "main";
-  // What it is compiled for, and runs on; it outlives the executable. None: default_device().
-  Device* device = nullptr;
-  // False: the same plan, with kernels interpreted. For tests.
-  bool machine_code = true;
-  // Machine code is made while the program runs already: until a kernel's is there, it is
-  // interpreted. One that would take longer to interpret than to compile is waited for.
-  bool async = false;
-  StitchOptions stitch = {};
-  // Arguments that a run may overwrite, by number.
-  std::vector<bool> donated = {};
-  // The most bytes that values may take together.
-  std::int64_t memory_limit = INT64_MAX;
-  // See the program after every stage, and every distinct kernel with what the device's compiler
-  // gets of it.
-  std::function<void(std::string_view stage, const Program&)> on_program = {};
-  std::function<void(const Kernel&, const std::string& source)> on_kernel = {};
-  // Filled in where it is given.
-  CompileReport* report = nullptr;
-};
-
-// Compiles one function of a verified program. Where something of it can only be interpreted as a
-// whole, such as collectives, the executable does that and says why.
+// Compiles one function of a program. Where something of it can only be interpreted as a whole, the
+// executable does that and says why. It knows its placement: where arguments and results lie.
+Expected<Executable> compile(const Program& program, const Target& target);
+// For one device.
 Expected<Executable> compile(const Program& program, const CompileOptions& options = {});
 
 }  // namespace heddle

@@ -73,6 +73,7 @@ struct PeakMemory {
 };
 
 class ExecutableState;
+class Placement;
 
 class Executable {
  public:
@@ -93,6 +94,8 @@ class Executable {
   const std::vector<StepInfo>& steps() const;
   std::int64_t peak_bytes() const { return peak().bytes; }
   const PeakMemory& peak() const;
+  // Where arguments and results lie.
+  const Placement& placement() const;
   // A number for what it does: equal programs have equal ones, on every machine.
   std::uint64_t fingerprint() const;
   // Why the whole program is left to the interpreter; empty where it is compiled.

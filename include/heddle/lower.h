@@ -14,10 +14,12 @@ namespace heddle {
 struct LowerOptions {
   // Ops that are left as they are, because something computes them better so.
   std::function<bool(const OpDef&)> keep = {};
-  // Writes random bits as arithmetic at every element, for kernels.
-  bool expand_random_bits = false;
 };
 Expected<Program> lower_chlo(const Program& program, const LowerOptions& options = {});
+
+// The program as kernels can compute it, once it is clear what each device does: random bits as
+// arithmetic at every element, comparisons by total order as comparisons of bits.
+Expected<Program> lower_for_kernels(const Program& program);
 
 // The program with complex arithmetic, comparisons and moves of tensors written for their real and
 // imaginary parts, which kernels can compute. What has no such form (fft, dot_general, log, …)

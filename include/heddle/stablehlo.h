@@ -12,6 +12,7 @@ namespace heddle {
 // Reads one module, or functions without a module around them. Reasons give file:line:column, the
 // line, a caret and what was expected.
 Expected<Program> read_stablehlo(std::string_view text, const std::string& file = "");
+Expected<Program> read_stablehlo_file(const std::string& file);
 // Programs separated by lines "// -----".
 Expected<std::vector<Program>> read_stablehlo_all(std::string_view text,
                                                   const std::string& file = "");

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "base/cores.h"
 #include "heddle/log.h"
 
 namespace heddle {
@@ -44,7 +45,7 @@ int cores() {
     if (count) return *count;
     warn("{}", count.reason());
   }
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return usable_cores();
 }
 
 }  // namespace

@@ -56,6 +56,8 @@ void lower(const CompiledProgram& compiled, Work& work, const MachineFigures& ma
     }
     work.kernel->kernel = *std::move(kernel);
     work.kernel->kernel.name = name_of(compiled.program, work.kernel->group);
+    const Verdict sound = verify(work.kernel->kernel);
+    HEDDLE_CHECK(sound, "kernel {}: {}", work.kernel->kernel.name, sound.reason());
   }
   work.text = print(work.kernel->kernel);
 }
@@ -173,9 +175,9 @@ std::vector<Work> lower_all(CompiledProgram& compiled, const MachineFigures& mac
 }  // namespace
 
 Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
-                     const std::function<void()>& on_lowered) {
+                     const MachineFigures& machine, const std::function<void()>& on_lowered) {
   Device& device = *compiled.device;
-  std::vector<Work> work = lower_all(compiled, options.stitch.machine);
+  std::vector<Work> work = lower_all(compiled, machine);
   const std::vector<std::size_t> distinct = find_distinct(work);
   on_lowered();
   // Without a compiler, ops are better off by reference than kernels by interpreter.

@@ -95,6 +95,7 @@ void sort_slots(ExecutableState& state) {
 Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& options) {
   auto state = std::make_shared<ExecutableState>();
   state->memory_limit = options.memory_limit;
+  state->placement = options.placement;
   state->compiled = std::move(compiled);
   if (!state->compiled.interpreted_because.empty()) return Executable(std::move(state));
   set_types(*state);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/executable.h"
+#include "heddle/placement.h"
 #include "runtime/compiled.h"
 
 namespace heddle::runtime {
@@ -11,6 +12,8 @@ struct AssembleOptions {
   std::vector<bool> donated;
   // The most bytes that values may take together.
   std::int64_t memory_limit = INT64_MAX;
+  // Where arguments and results lie.
+  Placement placement = Placement::on_one_device({}, {});
 };
 
 // A reason where more memory is needed than the limit allows.

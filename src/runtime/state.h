@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "heddle/executable.h"
+#include "heddle/placement.h"
 #include "runtime/compiled.h"
 #include "runtime/run_state.h"
 #include "runtime/slots.h"
@@ -20,6 +21,7 @@ class ExecutableState {
 
   runtime::CompiledProgram compiled;
   std::int64_t memory_limit = INT64_MAX;
+  Placement placement = Placement::on_one_device({}, {});
   runtime::StepList steps;
   std::vector<StepInfo> infos;
   std::vector<Slot> slots;

@@ -86,7 +86,7 @@ void agrees(Choices& choices, bool machine_code) {
   require(reference.ok(), [&] { return shown(reference.reason()); });
   CompileOptions options;
   options.machine_code = machine_code;
-  options.stitch.machine.workers = static_cast<int>(choices.pick({2, 1, 5}));
+  options.machine = MachineFigures{.workers = static_cast<int>(choices.pick({2, 1, 5}))};
   const auto executable = compile(program, options);
   require(executable.ok(), [&] { return shown(executable.reason()); });
   const auto got = executable->run(arguments);

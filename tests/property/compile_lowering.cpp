@@ -18,7 +18,7 @@ void is_lowered(Choices& choices) {
   auto made = RandomProgram(Decisions(choices), {24, most}).make();
   require(made.ok(), [&] { return made.reason(); });
   const Program lowered =
-      lower_chlo(made->program, {.keep = has_scalar_op, .expand_random_bits = true}).value();
+      lower_for_kernels(lower_chlo(made->program, {.keep = has_scalar_op}).value()).value();
   const Program program = simplify(lowered).value();
   const RegionId body = program.functions[0].body;
   for (const StitchUnit& unit : stitch(program, body).value().units)

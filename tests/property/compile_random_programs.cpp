@@ -23,7 +23,7 @@ void require_agreement(Choices& choices, const Kind& kind) {
   CompileOptions options;
   options.machine_code = kind.machine_code;
   options.stitch.fuse = kind.fuse;
-  options.stitch.machine.workers = static_cast<int>(choices.pick({2, 1, 7}));
+  options.machine = MachineFigures{.workers = static_cast<int>(choices.pick({2, 1, 7}))};
   std::string failure;
   try {
     const auto executable = compile(made->program, options);

@@ -145,7 +145,7 @@ void agrees(Choices& choices, bool machine_code, bool large) {
   require(reference.ok(), [&] { return shown(reference.reason()); });
   CompileOptions options;
   options.machine_code = machine_code;
-  options.stitch.machine.workers = static_cast<int>(choices.pick({2, 1, 5}));
+  options.machine = MachineFigures{.workers = static_cast<int>(choices.pick({2, 1, 5}))};
   const auto executable = compile(program, options);
   require(executable.ok(), [&] { return shown(executable.reason()); });
   for (int run = 0; run < 2; ++run) {

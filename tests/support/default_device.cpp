@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "device/cpu/device.h"
-#include "heddle/compile.h"
+#include "heddle/compile_options.h"
 #include "test_device.h"
 
 namespace heddle {

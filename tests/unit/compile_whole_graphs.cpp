@@ -18,6 +18,7 @@ struct Cost {
 Cost cost_of(const Program& program, bool fuse) {
   CompileOptions options;
   options.machine_code = false;
+  options.machine = MachineFigures{};
   options.stitch.fuse = fuse;
   const Executable executable = compile(program, options).value();
   Cost cost;

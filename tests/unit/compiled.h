@@ -34,7 +34,9 @@ inline std::vector<Array> arguments_for(const Program& program) {
   return arguments;
 }
 
+// Plans for one kind of machine, so that they can be looked at on every other.
 inline Executable compiled(const Program& program, CompileOptions options = {}) {
+  if (!options.machine) options.machine = MachineFigures{};
   return compile(program, options).value();
 }
 

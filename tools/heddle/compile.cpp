@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "device/cpu/calibrate.h"
+#include "execute.h"
 #include "explain.h"
 #include "heddle/verify.h"
 #include "program_commands.h"
@@ -51,7 +51,6 @@ Compiled compile_file(const CompileRequest& request) {
   options.entry = request.entry;
   options.stitch.fuse = request.fuse;
   options.stitch.explain = request.explain;
-  options.stitch.machine = host_figures();
   options.machine_code = request.machine_code;
   options.report = &done.report;
   start = std::chrono::steady_clock::now();

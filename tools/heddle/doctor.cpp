@@ -1,6 +1,4 @@
 // heddle doctor: what the machine has, and what Heddle can do with it.
-#include "doctor.h"
-
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/probe/probe.h"
 #include "comm/mpi/mpi_library.h"
 #include "commands.h"
 #include "device/cpu/jit.h"

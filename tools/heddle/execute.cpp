@@ -4,13 +4,11 @@
 #include <chrono>
 #include <map>
 
-#include "device/cpu/calibrate.h"
-#include "dump.h"
-#include "heddle/compile.h"
+#include "deploy.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
+#include "heddle/ranks.h"
 #include "heddle/trace.h"
-#include "program_commands.h"
 
 namespace heddle::cli {
 namespace {
@@ -20,23 +18,10 @@ double since(std::chrono::steady_clock::time_point start) {
 }
 
 // Bytes of their own, so that a run may overwrite them.
-std::vector<Array> owned(const std::vector<Array>& arrays) {
-  std::vector<Array> copies = arrays;
-  for (Array& a : copies) (void)a.mutable_bytes();
-  return copies;
-}
-
-Execution interpreted(const Program& program, const Function& function,
-                      const std::vector<Array>& arguments, const ExecuteRequest& request,
-                      const InterpretOptions& options) {
-  Execution done;
-  if (request.explain) done.interpreted_because = interpreter_text(program, function);
-  for (int i = 0; i < request.repeat; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    done.results = interpret(program, function, arguments, options).value();
-    done.seconds.push_back(since(start));
-  }
-  return done;
+DeviceParts owned(DeviceParts parts) {
+  for (std::vector<Array>& of_device : parts)
+    for (Array& part : of_device) (void)part.mutable_bytes();
+  return parts;
 }
 
 void count_ops(const Program& program, RegionId region, std::map<std::string, int>& counts) {
@@ -47,28 +32,7 @@ void count_ops(const Program& program, RegionId region, std::map<std::string, in
   }
 }
 
-// mhlo.num_replicas and mhlo.num_partitions of a module; 1 where it says nothing.
-std::int64_t number_of(const Program& program, std::string_view attr) {
-  const Attr* found = find_attr(program.attrs, attr);
-  const auto* number = found == nullptr ? nullptr : found->get<Attr::Integer>();
-  return number == nullptr ? 1 : number->value;
-}
-
 }  // namespace
-
-std::int64_t replicas_among(const Program& program, const Transport* ranks) {
-  const std::int64_t replicas = number_of(program, "mhlo.num_replicas");
-  const std::int64_t partitions = number_of(program, "mhlo.num_partitions");
-  if (ranks == nullptr || ranks->size() == 1 || replicas == 1) return 1;
-  if (replicas < 1 || partitions < 1 || ranks->size() % replicas != 0 ||
-      ranks->size() / replicas != partitions)
-    throw Error(fmt::format(
-        "the module is for {} of {} (mhlo.num_replicas, mhlo.num_partitions), and {} ranks were "
-        "started: start as many as it is for",
-        counted(static_cast<std::size_t>(replicas), "replica"),
-        counted(static_cast<std::size_t>(partitions), "partition"), ranks->size()));
-  return replicas;
-}
 
 std::string interpreter_text(const Program& program, const Function& function) {
   constexpr std::size_t kMostNamed = 8;
@@ -89,16 +53,13 @@ std::string interpreter_text(const Program& program, const Function& function) {
   return text + (most.size() > kMostNamed ? ", ..." : "");
 }
 
-CompileOptions compile_options(const std::string& entry, const ExecuteRequest& request) {
-  CompileOptions compile;
-  compile.entry = entry;
+Target with_options(Target target, const ExecuteRequest& request) {
+  CompileOptions& compile = target.options;
   compile.stitch.fuse = request.fuse;
-  compile.stitch.machine = host_figures();
   compile.stitch.explain = request.explain;
   compile.machine_code = request.engine != "kernels";
   compile.async = request.async;
-  compile.donated = request.donated;
-  return compile;
+  return target;
 }
 
 double Execution::median() const {
@@ -108,50 +69,38 @@ double Execution::median() const {
 }
 
 Execution execute(const Program& program, const Function& function,
-                  const std::vector<Array>& arguments, const ExecuteRequest& request,
-                  const InterpretOptions& options) {
-  if (request.engine == "interpreter")
-    return interpreted(program, function, arguments, request, options);
-  Dump dump(request.dump);
-  CompileOptions compiling = compile_options(function.name, request);
-  compiling.memory_limit = options.memory_limit;
-  if (request.donate) compiling.donated.assign(arguments.size(), true);
-  dump.watch(compiling);
+                  const std::vector<Array>& arguments, const Target& asked,
+                  const ExecuteRequest& request, const InterpretOptions& options) {
+  Target target = with_options(asked, request);
+  if (request.donate) target.options.donated.assign(arguments.size(), true);
+  Deployed deployed = deploy(program, function, target, request, options);
+  Deployment& place = deployed.deployment;
+  if (place.ranks_with_parts())
+    (void)compare_inputs(*place.ranks_with_parts(), arguments, request.sources).value();
+  const DeviceParts parts = place.deal_out(arguments).value();
   Execution done;
-  const auto begun = std::chrono::steady_clock::now();
-  const Executable executable = compile(program, compiling).value();
-  done.compile_seconds = since(begun);
-  if (!executable.interpreted_because().empty() && request.parallel) {
-    InterpretOptions parallel = options;
-    parallel.run_parallel = request.parallel;
-    done = interpreted(program, function, arguments, request, parallel);
-    done.interpreted_because = executable.interpreted_because();
-    return done;
-  }
   RunOptions run;
   run.trace = options.trace;
   run.print = options.print;
-  run.transport = request.ranks;
-  run.replicas = replicas_among(program, request.ranks);
+  DeviceParts results;
   for (int i = 0; i < request.repeat; ++i) {
-    std::vector<Array> given = request.donate ? owned(arguments) : arguments;
-    done.results.clear();
+    DeviceParts given = request.donate ? owned(parts) : parts;
+    results.clear();
     const auto start = std::chrono::steady_clock::now();
-    done.results = executable.run(std::move(given), run).value();
+    results = place.run(std::move(given), run).value();
     done.seconds.push_back(since(start));
     run.trace = nullptr;  // the first run says it all
   }
-  if (request.time_steps) {
-    if (Verdict code = executable.finish_compiling(); !code)
+  if (request.time_steps && deployed.executable) {
+    if (Verdict code = deployed.executable->finish_compiling(); !code)
       log(kLogSteps, "not all kernels have machine code: {}", code.reason());
     run.times = &done.times;
     run.print = [](std::string_view) {};
-    (void)executable.run(request.donate ? owned(arguments) : arguments, run).value();
+    (void)place.run(request.donate ? owned(parts) : parts, run).value();
   }
-  done.steps = executable.steps();
-  done.explained = request.explain;
-  done.peak_bytes = executable.peak_bytes();
-  done.interpreted_because = executable.interpreted_because();
+  done.results = place.whole(results).value();
+  deployed.describe(done);
+  done.explained = request.explain && deployed.executable;
   return done;
 }
 

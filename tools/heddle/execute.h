@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/compile.h"
 #include "heddle/executable.h"
 #include "heddle/interpreter.h"
 #include "heddle/program.h"
-#include "heddle/spmd.h"
+#include "heddle/target.h"
 #include "heddle/transport.h"
 
 namespace heddle::cli {
@@ -28,7 +27,7 @@ struct ExecuteRequest {
   Transport* ranks = nullptr;                     // the other processes of the run
   ParallelRunner parallel = {};                   // of interpreter.run_parallel
   std::string dump = {};                          // folder for programs and kernels; empty: none
-  std::vector<bool> donated = {};                 // arguments that a step may overwrite, by number
+  std::vector<std::string> sources = {};          // of the arguments, for ranks to compare
   WatchdogOptions watchdog = default_watchdog();  // of threads
 };
 
@@ -46,24 +45,15 @@ struct Execution {
   double median() const;
 };
 
-// What every way to compile a function takes from the request.
-CompileOptions compile_options(const std::string& entry, const ExecuteRequest& request);
-
-// How many replicas of the program the ranks are where no mesh is given: as the module says. Throws
-// where that does not fit their number.
-std::int64_t replicas_among(const Program& program, const Transport* ranks);
+// Completes a target with what the request says of how to compile.
+Target with_options(Target target, const ExecuteRequest& request);
 
 // What --explain can say where the interpreter runs: which ops, how many.
 std::string interpreter_text(const Program& program, const Function& function);
 
-// Throws what is wrong.
+// On whole arrays, as often as asked. Throws what is wrong.
 Execution execute(const Program& program, const Function& function,
-                  const std::vector<Array>& arguments, const ExecuteRequest& request,
-                  const InterpretOptions& options);
-
-// The same on every device of the function's mesh, from whole arrays to whole arrays.
-Execution execute_on_mesh(const Spmd& spmd, const SpmdFunction& function,
-                          const std::vector<Array>& arguments, const ExecuteRequest& request,
-                          const InterpretOptions& options);
+                  const std::vector<Array>& arguments, const Target& target,
+                  const ExecuteRequest& request, const InterpretOptions& options);
 
 }  // namespace heddle::cli

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <thread>
 
+#include "base/cores.h"
 #include "comm/board.h"
 #include "comm/process_transport.h"
 #include "commands.h"
@@ -152,7 +152,7 @@ class Launch {
     set(comm::kRankVariable, rank);
     set(comm::kRanksVariable, request_.ranks);
     set(comm::kBoardVariable, file_);
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    const int cores = usable_cores();
     ::setenv("HEDDLE_THREADS", std::to_string(std::max(1, cores / request_.ranks)).c_str(), 0);
     // One that is wrong has been told of already.
     const char* watchdog = std::getenv("HEDDLE_WATCHDOG");

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "heddle/carry.h"
 #include "heddle/spmd.h"
+#include "heddle/target.h"
 
 namespace CLI {
 class App;
@@ -22,14 +24,23 @@ struct MeshRequest {
 
 void add_mesh_options(CLI::App& command, MeshRequest& request);
 
-// The function that runs: as asked, main, or the only public one; empty where there are several.
-std::string entry_of(const Program& program, const std::string& asked);
+// The value of an expected one. A reason that begins with the name of an option is thrown as one
+// that begins with the option: "shard arg0=x: ..." as "--shard arg0=x: ...".
+std::string as_option(const std::string& reason);
+template <typename T>
+T of_option(Expected<T> expected) {
+  if (!expected) throw Error(as_option(expected.reason()));
+  return *std::move(expected);
+}
 
-// The program for every device of the mesh. Calls are inlined and client ops lowered first. Shards
-// are those of `function`, and what it carries from run to run lies alike at both ends. Throws what
-// is wrong.
-Spmd partition_for(Program program, const MeshRequest& request, const std::string& function,
-                   const std::vector<Carried>& carried = {});
+// What the command line says of the target: the mesh that it names, or the program's own. Throws
+// what is wrong.
+Target target_of(const MeshRequest& request, const std::string& entry);
+
+// As --carry says; without a word, or with "evident", what is. Throws what is wrong; where nothing
+// is evident, only if it is `needed`.
+CarryPlan carry_of(const Program& program, const Function& function,
+                   const std::vector<std::string>& said, bool needed);
 
 // Throws where the function is on no mesh.
 const SpmdFunction& function_on_mesh(const Spmd& spmd, const std::string& name);

@@ -6,14 +6,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "carry.h"
 #include "commands.h"
-#include "device/cpu/calibrate.h"
-#include "device_memory.h"
-#include "heddle/compile.h"
+#include "compile.h"
+#include "compile/device_memory.h"
 #include "heddle/op.h"
 #include "heddle/stablehlo.h"
-#include "heddle/verify.h"
 #include "mesh_request.h"
 #include "plan_pictures.h"
 #include "program_commands.h"
@@ -53,11 +50,11 @@ std::string op_text(const Program& logical, OpId id) {
 
 // What a device needs by the plan of its compiled program, for which no machine code is made.
 DeviceMemory memory_of(const Spmd& spmd, const SpmdFunction& f) {
-  CompileOptions options;
-  options.entry = f.name;
-  options.machine_code = false;
-  options.stitch.machine = host_figures();
-  return device_memory(f, compile(spmd.program, options).value());
+  Target target;
+  target.options.entry = f.name;
+  target.options.machine_code = false;
+  target.ranks = true;  // a device is a machine of its own
+  return device_memory(f, compile_distributed(spmd, target).value());
 }
 
 // By function; empty where nobody asks.
@@ -74,8 +71,8 @@ Memories memories(const Spmd& spmd, const PlanRequest& request) {
 void want_memory(const Spmd& spmd, const PlanRequest& request, const Memories& all) {
   for (const auto& [name, memory] : all) {
     const std::int64_t limit = parse_bytes(request.memory).value();
-    want_memory(memory, limit, fmt::format("each has {}", format_bytes(static_cast<double>(limit))),
-                spmd, *spmd.find(name));
+    const std::string whose = fmt::format("each has {}", format_bytes(static_cast<double>(limit)));
+    (void)want_memory(memory, limit, whose, spmd, *spmd.find(name)).value();
   }
 }
 
@@ -213,25 +210,25 @@ void show_json(const Spmd& spmd, const Memories& memory) {
   write_stdout(report.dump(2) + "\n");
 }
 
-Spmd partitioned(Program program, const PlanRequest& request) {
+Spmd distributed(const Program& program, const PlanRequest& request) {
   const std::string entry = entry_of(program, request.entry);
   const Function* function = program.find_function(entry);
   if (function == nullptr && !request.entry.empty())
     throw Error(fmt::format("{} has no function {}", request.file, request.entry));
-  if (request.carry.empty()) return partition_for(std::move(program), request.mesh, entry);
+  Target target = target_of(request.mesh, entry);
+  if (request.carry.empty()) return of_option(distribute(program, target));
   if (function == nullptr)
     throw Error(
         fmt::format("--carry is for @main, which {} does not have: choose another with "
                     "--entry",
                     request.file));
-  const CarryPlan carry = carry_of(program, *function, request.carry, true);
-  return partition_for(std::move(program), request.mesh, entry, carry.pairs);
+  target.carried = carry_of(program, *function, request.carry, true).pairs;
+  return of_option(distribute(program, target));
 }
 
 void run(const PlanRequest& request) {
-  for (Program& program : load_programs(request.file)) {
-    const Spmd spmd = partitioned(std::move(program), request);
-    (void)verify(spmd.program).value();
+  for (const Program& program : read_programs(request.file)) {
+    const Spmd spmd = distributed(program, request);
     const Memories memory = memories(spmd, request);
     if (request.program)
       write_stdout(print_stablehlo(spmd.program));

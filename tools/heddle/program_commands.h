@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "heddle/inputs.h"
 #include "heddle/program.h"
-#include "heddle/safetensors.h"
+#include "heddle/signature.h"
 
 namespace heddle::cli {
 
@@ -16,33 +18,6 @@ namespace heddle::cli {
 // load_programs verifies them too. Throws what is wrong.
 std::vector<Program> read_programs(const std::string& file);
 std::vector<Program> load_programs(const std::string& file);
-
-// "expected ':'" of "--input:2:3: expected ':'\n 2 | …": where the text around a word of the
-// command line is not the user's, and so is no place in it.
-std::string without_place(const std::string& reason);
-
-// "1 function", "3 functions"
-std::string counted(std::size_t n, std::string_view what);
-
-// ---- program_inputs.cpp
-
-// The types of a function's arguments or results; a tuple counts as its parts.
-std::vector<Type> argument_types(const Program& program, const Function& function);
-std::vector<Type> result_types(const Program& program, const Function& function);
-
-// Arrays for all arguments: x.npy and dense<…> in order, in.0, in.1, … of x.safetensors, and
-// random:SEED, which fills what these leave open. More than `most_bytes` are not made up. What is
-// given `elsewhere` may be missing.
-std::vector<Array> gather_inputs(const Program& program, const Function& function,
-                                 const std::vector<std::string>& sources, std::int64_t most_bytes,
-                                 const std::vector<bool>& elsewhere = {});
-// What --input may be, for messages.
-inline constexpr std::string_view kInputForms =
-    "x.npy, x.safetensors with in.0, in.1, ..., dense<[1, 2]> : tensor<2xi32> or random:SEED";
-// Floats are normal, integers 0 to 7, truth values even; the same on every machine.
-Array random_array(const Type& type, std::uint64_t seed);
-// The array called `name`, or null.
-const Array* find_array(const NamedArrays& arrays, std::string_view name);
 
 // ---- program_results.cpp
 
@@ -57,9 +32,6 @@ struct Comparison {
   std::string complaint;  // of the worst element; empty where all agree
 };
 Comparison compare_arrays(const Array& actual, const Array& expected, const Tolerance& tolerance);
-
-// "result 3", or what JAX calls it.
-std::string result_name(const Function& function, std::size_t index);
 
 struct Summary {
   double least = 0, most = 0, mean = 0;

@@ -30,8 +30,4 @@ std::vector<Program> load_programs(const std::string& file) {
   return programs;
 }
 
-std::string counted(std::size_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 }  // namespace heddle::cli

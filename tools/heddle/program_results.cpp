@@ -154,14 +154,6 @@ Comparison compare_arrays(const Array& actual, const Array& expected, const Tole
   return c;
 }
 
-std::string result_name(const Function& function, std::size_t index) {
-  if (index < function.result_attrs.size())
-    if (const Attr* info = find_attr(function.result_attrs[index], "jax.result_info"))
-      if (const auto* text = info->get<std::string>(); text != nullptr && !text->empty())
-        return *text;
-  return fmt::format("result {}", index);
-}
-
 Summary summarize(const Array& array) {
   Summary s = dispatch(array.dtype(),
                        [&](auto tag) { return summary_of<typename decltype(tag)::type>(array); });

@@ -31,7 +31,7 @@ void Progress::step(std::int64_t step, const std::vector<Array>& numbers,
   std::string text = fmt::format("step {} of {}", step, last_);
   for (std::size_t i = 0; i < std::min(numbers.size(), kMostShown); ++i)
     text +=
-        fmt::format("   {} {}", result_name(function_, scalars_[i]), summarize(numbers[i]).value);
+        fmt::format("   {} {}", result_title(function_, scalars_[i]), summarize(numbers[i]).value);
   const std::chrono::duration<double> took = now - begun_;
   text += fmt::format("   {} a step", format_seconds(took.count() / static_cast<double>(steps_)));
   if (!done.saved.empty()) text += "   saved " + done.saved;

@@ -7,6 +7,7 @@
 
 #include "heddle/array.h"
 #include "heddle/interpreter.h"
+#include "heddle/ranks.h"
 #include "heddle/transport.h"
 
 namespace CLI {
@@ -29,15 +30,6 @@ void add_rank_options(CLI::App& command, RankRequest& request);
 // The transport to the other processes; null where this one is alone. All but the first rank are
 // quiet from then on: their standard output goes nowhere. Throws what is wrong.
 std::unique_ptr<Transport> connect_ranks(const RankRequest& request);
-
-// The text of every rank, for all of them; all call it together. Throws where a rank is lost.
-std::vector<std::string> gather_texts(Transport& ranks, const std::string& mine);
-
-// Ranks that take parts of whole arguments must have read the same ones: throws where not, naming
-// the ranks and an argument that differs. All call it together. `sources` is what each was told to
-// read.
-void compare_inputs(Transport& ranks, const std::vector<Array>& inputs,
-                    const std::vector<std::string>& sources);
 
 // Who runs the processes of interpreter.run_parallel; nothing where the interpreter does.
 ParallelRunner parallel_runner(const RankRequest& request, Transport* ranks);

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/probe/probe.h"
 #include "commands.h"
-#include "doctor.h"
 #include "execute.h"
 #include "explain.h"
 #include "heddle/interpreter.h"
@@ -107,12 +107,18 @@ InterpretOptions interpret_options(Session& session) {
   return options;
 }
 
-Execution run_on_mesh(const Program& program, const Function& function,
-                      const std::vector<Array>& inputs, const ExecuteRequest& execution,
-                      const InterpretOptions& options, const RunRequest& request) {
-  const Spmd spmd = partition_for(program, request.mesh, function.name);
-  (void)verify(spmd.program).value();
-  return execute_on_mesh(spmd, function_on_mesh(spmd, function.name), inputs, execution, options);
+// Without ranks devices are threads: more than this is for a cluster.
+constexpr std::int64_t kMostOwnDevices = 64;
+
+// The first of the program's meshes that nobody here can stand for, or null.
+const MeshDecl* too_large(const Program& program, const RunRequest& request) {
+  const Transport* ranks = request.execute.ranks;
+  for (const MeshDecl& mesh : program.meshes) {
+    const std::int64_t devices = mesh.mesh.devices();
+    const bool fits = ranks != nullptr ? devices == ranks->size() : devices <= kMostOwnDevices;
+    if (devices > 1 && !fits) return &mesh;
+  }
+  return nullptr;
 }
 
 Outcome run_once(const Program& program, const Function& function, Session& session,
@@ -122,17 +128,16 @@ Outcome run_once(const Program& program, const Function& function, Session& sess
   outcome.function = &function;
   std::vector<std::string> sources = request.inputs;
   if (!request.io.empty()) sources.push_back(request.io);
-  std::vector<Array> inputs = session.timed(
-      "inputs", [&] { return gather_inputs(program, function, sources, options.memory_limit); });
-  if (Transport* ranks = request.execute.ranks; ranks != nullptr && request.mesh.given())
-    compare_inputs(*ranks, inputs, sources);
+  const std::vector<Array> inputs = session.timed("inputs", [&] {
+    return of_option(gather_inputs(program, function, sources, options.memory_limit));
+  });
   ExecuteRequest execution = request.execute;
   execution.explain = request.explain;
   execution.time_steps = request.explain || log_level() >= kLogSteps;
+  execution.sources = sources;
   outcome.execution = session.timed("run @" + function.name, [&] {
-    return request.mesh.given()
-               ? run_on_mesh(program, function, inputs, execution, options, request)
-               : execute(program, function, inputs, execution, options);
+    const Target target = target_to_run(program, function, request);
+    return execute(program, function, inputs, target, execution, options);
   });
   outcome.results = std::move(outcome.execution.results);
   outcome.types = result_types(program, function);
@@ -238,7 +243,7 @@ void write_trace(Session& session, bool all_well) {
   Transport* ranks = session.request.execute.ranks;
   if (file.empty()) return;
   if (ranks != nullptr && ranks->size() > 1 && all_well) {
-    const std::vector<std::string> others = gather_texts(*ranks, session.trace.shared());
+    const std::vector<std::string> others = gather_texts(*ranks, session.trace.shared()).value();
     for (std::size_t r = 1; r < others.size(); ++r) session.trace.absorb(others[r]);
   }
   if (ranks != nullptr && ranks->rank() != 0) return;
@@ -354,6 +359,23 @@ void add_check(CLI::App& command, RunRequest& request) {
 }
 
 }  // namespace
+
+Target target_to_run(const Program& program, const Function& function, const RunRequest& request) {
+  if (request.mesh.given()) return target_of(request.mesh, function.name);
+  Target target;
+  target.options.entry = function.name;
+  // The interpreter is the reference: it takes the program as it stands.
+  if (request.execute.engine == "interpreter") return target;
+  const MeshDecl* large = too_large(program, request);
+  if (large == nullptr)
+    target.mesh = kOwnMesh;
+  else if (request.execute.ranks == nullptr)
+    write_stderr(fmt::format(
+        "runs on one device: mesh @{0} has {1} devices, and the program's own mesh is used "
+        "up to {2}; --mesh @{0} insists\n",
+        large->name, large->mesh.devices(), kMostOwnDevices));
+  return target;
+}
 
 void add_run(CLI::App& app) {
   const auto request = std::make_shared<RunRequest>();

@@ -51,7 +51,7 @@ Json steps_json(const Outcome& outcome) {
   for (const auto& [step, values] : done.history) {
     Json one = {{"step", step}};
     for (std::size_t i = 0; i < values.size(); ++i)
-      one[result_name(*outcome.function, done.scalars[i])] =
+      one[result_title(*outcome.function, done.scalars[i])] =
           std::isfinite(values[i]) ? Json(values[i]) : Json(fmt::format("{}", values[i]));
     report["history"].push_back(std::move(one));
   }
@@ -62,7 +62,7 @@ std::string table(const Outcome& outcome, const Style& style) {
   const std::size_t rows = std::min(outcome.results.size(), kMostRows);
   std::size_t names = 6, types = 4;
   for (std::size_t i = 0; i < rows; ++i) {
-    names = std::max(names, result_name(*outcome.function, i).size());
+    names = std::max(names, result_title(*outcome.function, i).size());
     types = std::max(types, outcome.types[i].str().size());
   }
   names = std::min<std::size_t>(names, 22);
@@ -73,7 +73,7 @@ std::string table(const Outcome& outcome, const Style& style) {
                      "\n";
   for (std::size_t i = 0; i < rows; ++i) {
     std::string row =
-        fmt::format("  {:<{}}  {:<{}}  {}", end_of(result_name(*outcome.function, i), names), names,
+        fmt::format("  {:<{}}  {:<{}}  {}", end_of(result_title(*outcome.function, i), names), names,
                     shortened(outcome.types[i].str(), types), types, row_text(outcome, i));
     row.resize(row.find_last_not_of(' ') + 1);
     text += row + "\n";
@@ -100,7 +100,7 @@ std::ptrdiff_t worst_result(const Outcome& outcome) {
 std::string disagreement(const Outcome& outcome, std::size_t worst) {
   const auto outside = std::ranges::count_if(
       outcome.comparisons, [](const Comparison& c) { return !c.complaint.empty(); });
-  const std::string name = result_name(*outcome.function, worst);
+  const std::string name = result_title(*outcome.function, worst);
   const std::string number = fmt::format("result {}", worst);
   const std::string more = outcome.comparisons.size() == 1
                                ? ""
@@ -163,7 +163,7 @@ void write_report(const std::vector<Outcome>& outcomes, const RunRequest& reques
     if (o.steps.last > 0) function["steps_run"] = steps_json(o);
     function["results"] = Json::array();
     for (std::size_t i = 0; i < o.results.size(); ++i) {
-      Json result = {{"name", result_name(*o.function, i)}};
+      Json result = {{"name", result_title(*o.function, i)}};
       if (o.types[i].is_tensor()) result.update(summary_json(o.results[i]));
       if (!o.comparisons.empty()) {
         const Comparison& c = o.comparisons[i];

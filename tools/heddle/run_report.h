@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "execute.h"
+#include "heddle/saving.h"
 #include "mesh_request.h"
 #include "program_commands.h"
 #include "ranks.h"
-#include "saving.h"
 #include "terminal.h"
 
 namespace heddle::cli {
@@ -35,6 +35,10 @@ struct RunRequest {
   bool explain = false;
   ReportOptions report;
 };
+
+// Where the function is to run: as the command line says, else on the program's own mesh where that
+// has a number of devices that threads, or the ranks at hand, can stand for.
+Target target_to_run(const Program& program, const Function& function, const RunRequest& request);
 
 // What a run of many steps tells beside its results.
 struct StepsDone {

@@ -7,8 +7,9 @@
 #include <chrono>
 
 #include "command_line.h"
-#include "heddle/verify.h"
-#include "place.h"
+#include "deploy.h"
+#include "heddle/ranks.h"
+#include "heddle/steps.h"
 #include "progress.h"
 
 namespace heddle::cli {
@@ -36,19 +37,17 @@ class StepsRun {
     open_checkpoint();
     compare_ranks();
     check_before();
-    make_place();
-    check_layouts();
-    deal_out();
+    deploy_steps();
+    give_arguments();
     Outcome outcome;
     outcome.function = &function_;
     outcome.types = results_;
     Progress progress(function_, numbers(), last_, !first_);
-    const bool tells = first_ && carry_.because != kCarrySaid && !carry_.pairs.empty();
+    const bool tells = first_ && !carry_.said && !carry_.pairs.empty();
     if (tells) write_stderr(fmt::format("carries {} ({})\n", carry_.text(), carry_.because));
     take_steps(progress, outcome.execution);
-    for (std::size_t i = 0; i < results_.size(); ++i)
-      outcome.results.push_back(place_->whole(state_, i));
-    place_->describe(outcome.execution);
+    outcome.results = steps_->wholes().value();
+    deployed_->describe(outcome.execution);
     outcome.execution.explained = request_.explain;
     outcome.steps = std::move(progress.done);
     outcome.steps.scalars = progress.scalars();
@@ -63,9 +62,12 @@ class StepsRun {
   void open_checkpoint() {
     last_ = request_.steps.steps;
     if (request_.steps.restore.empty()) return;
-    restored_ = checkpoint_to_restore(request_.steps.restore, ranks_);
+    std::vector<std::string> passed_over;
+    const auto found = checkpoint_to_restore(request_.steps.restore, ranks_, &passed_over);
+    for (const std::string& why : passed_over) write_stderr(fmt::format("passed over: {}\n", why));
+    restored_ = of_option(found);
     checkpoint_ = Checkpoint::open(restored_, CheckpointCheck::sizes).value();
-    given_ = restored_arguments(*checkpoint_, restored_, arguments_, carry_);
+    given_ = restored_arguments(*checkpoint_, restored_, arguments_, carry_.pairs).value();
     from_ = checkpoint_->step();
     if (last_ == 0) last_ = from_ + 1;
     if (last_ <= from_)
@@ -82,7 +84,8 @@ class StepsRun {
     const SaveRequest& save = request_.steps.save;
     const std::vector<std::string> all =
         gather_texts(*ranks_, fmt::format("{} {} {} {} {} {}", from_, last_, carry_.text(),
-                                          save.prefix, save.every, request_.steps.restore));
+                                          save.prefix, save.every, request_.steps.restore))
+            .value();
     for (std::size_t r = 1; r < all.size(); ++r)
       if (all[r] != all[0])
         throw Error(
@@ -93,65 +96,38 @@ class StepsRun {
 
   void check_before() const {
     const SaveRequest& save = request_.steps.save;
-    if (ranks_ != nullptr && ranks_->size() > 1 && !request_.mesh.given() &&
-        (!save.prefix.empty() || checkpoint_))
-      throw Error("checkpoints of several ranks need --mesh, which says how their values lie");
     if (save.prefix.empty() || !first_) return;
     std::int64_t bytes = 0;
     for (const Carried& c : carry_.pairs) bytes += arguments_[c.argument].bytes();
-    check_saving(save, from_, bytes, restored_ != request_.steps.restore);
+    (void)of_option(check_saving(save, from_, bytes, restored_ != request_.steps.restore));
   }
 
-  void make_place() {
+  void deploy_steps() {
     ExecuteRequest execution = request_.execute;
     execution.explain = request_.explain;
-    execution.donated.assign(arguments_.size(), false);
-    for (const Carried& c : carry_.pairs) execution.donated[c.argument] = true;
-    if (!request_.mesh.given()) {
-      place_ = place_on_one_device(program_, function_, execution, options_);
-      return;
-    }
-    spmd_ = partition_for(program_, request_.mesh, function_.name, carry_.pairs);
-    (void)verify(spmd_.program).value();
-    place_ = place_on_mesh(spmd_, function_on_mesh(spmd_, function_.name), execution, options_);
+    Target target = with_options(target_to_run(program_, function_, request_), execution);
+    target.carried = carry_.pairs;
+    deployed_ = deploy(program_, function_, target, execution, options_);
+    steps_.emplace(deployed_->deployment, carry_.pairs);
+    const bool saves = !request_.steps.save.prefix.empty();
+    const bool on_mesh = request_.mesh.given() || deployed_->deployment.placement().on_mesh();
+    if (ranks_ != nullptr && ranks_->size() > 1 && !on_mesh && (saves || checkpoint_))
+      throw Error("checkpoints of several ranks need --mesh, which says how their values lie");
+    if (saves) (void)steps_->can_be_saved().value();
   }
 
-  // A sum that is pending cannot be saved.
-  void check_layouts() const {
-    if (request_.steps.save.prefix.empty()) return;
-    for (const Carried& c : carry_.pairs)
-      if (arguments_[c.argument].elements() > 0 && !place_->layout(c.argument).partials().empty())
-        throw Error(fmt::format(
-            "argument {} has a sum pending over the mesh, which no checkpoint holds: lay it out "
-            "with --shard without that",
-            c.argument));
-  }
-
-  // Arguments from files and the checkpoint, each device's part of them.
-  void deal_out() {
+  // From files and the checkpoint.
+  void give_arguments() {
     std::vector<std::string> sources = request_.inputs;
     if (!request_.io.empty()) sources.push_back(request_.io);
     const std::vector<Array> inputs =
-        gather_inputs(program_, function_, sources, options_.memory_limit, given_);
-    if (ranks_ != nullptr && request_.mesh.given()) compare_inputs(*ranks_, inputs, sources);
-    fixed_.resize(place_->devices_here());
+        of_option(gather_inputs(program_, function_, sources, options_.memory_limit, given_));
+    if (Transport* others = deployed_->deployment.ranks_with_parts())
+      (void)compare_inputs(*others, inputs, sources).value();
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const bool restored = !given_.empty() && given_[i];
-      std::vector<Array> parts = restored ? restored_parts(i) : place_->parts_of(inputs[i], i);
-      for (std::size_t d = 0; d < fixed_.size(); ++d) fixed_[d].push_back(std::move(parts[d]));
+      (void)(restored ? steps_->restore(i, *checkpoint_) : steps_->set(i, inputs[i])).value();
     }
-  }
-
-  std::vector<Array> restored_parts(std::size_t argument) const {
-    std::vector<Array> parts;
-    const Type type = place_->part_type(argument);
-    for (std::size_t d = 0; d < place_->devices_here(); ++d)
-      parts.push_back(checkpoint_
-                          ->read(value_name(argument), place_->layout(argument), place_->mesh(),
-                                 place_->rank_of(d))
-                          .value()
-                          .reinterpreted(type));
-    return parts;
   }
 
   std::vector<std::size_t> numbers() const {
@@ -159,19 +135,6 @@ class StepsRun {
     for (std::size_t i = 0; i < results_.size(); ++i)
       if (results_[i].is_tensor() && results_[i].rank() == 0 && !carry_.gives(i)) all.push_back(i);
     return all;
-  }
-
-  // What the next step takes; nobody else holds what is carried, so that it may be overwritten.
-  DeviceParts next_arguments() {
-    DeviceParts next = fixed_;
-    for (const Carried& c : carry_.pairs)
-      for (std::size_t d = 0; d < next.size(); ++d) {
-        if (state_.empty())
-          fixed_[d][c.argument] = Array();
-        else
-          next[d][c.argument] = std::move(state_[d][c.result]);
-      }
-    return next;
   }
 
   void take_steps(Progress& progress, Execution& done) {
@@ -182,13 +145,12 @@ class StepsRun {
     std::int64_t step = from_ + 1;
     try {
       for (; step <= last_; ++step) {
-        DeviceParts arguments = next_arguments();
         const auto start = std::chrono::steady_clock::now();
-        state_ = place_->run(std::move(arguments), run);
+        (void)steps_->take(run).value();
         done.seconds.push_back(since(start));
         run.trace = nullptr;  // the first step says it all
         std::vector<Array> numbers;
-        for (const std::size_t i : progress.scalars()) numbers.push_back(state_[0][i]);
+        for (const std::size_t i : progress.scalars()) numbers.push_back(steps_->parts()[0][i]);
         progress.step(step, numbers, save(step));
       }
     } catch (const Error& error) {
@@ -204,29 +166,14 @@ class StepsRun {
     const bool due = step == last_ || (request.every > 0 && step % request.every == 0);
     if (request.prefix.empty() || !due) return "";
     // Interpreters of several ranks all have the whole of it.
-    if (place_->savers() == nullptr && !first_) return "";
+    if (deployed_->deployment.ranks_with_parts() == nullptr && !first_) return "";
     const std::string name = checkpoint_name(request.prefix, step);
-    const Verdict saved =
-        save_checkpoint(name, values_to_save(), place_->mesh(), place_->savers(), step);
+    const Verdict saved = steps_->save(name, step);
     if (!saved)
       throw Error(fmt::format("checkpoint {} could not be saved: {}", name, saved.reason()));
     last_good_ = name;
     if (first_) remove_old(request, step);
     return name;
-  }
-
-  std::vector<CheckpointValue> values_to_save() const {
-    std::vector<CheckpointValue> values;
-    const auto devices = static_cast<std::size_t>(place_->mesh().mesh.devices());
-    for (const Carried& c : carry_.pairs) {
-      if (arguments_[c.argument].elements() == 0) continue;
-      CheckpointValue value{value_name(c.argument), arguments_[c.argument],
-                            place_->layout(c.argument), std::vector<Array>(devices)};
-      for (std::size_t d = 0; d < state_.size(); ++d)
-        value.parts[static_cast<std::size_t>(place_->rank_of(d))] = state_[d][c.result];
-      values.push_back(std::move(value));
-    }
-    return values;
   }
 
   // Once for all ranks: by the first one, or the next where that one is lost.
@@ -259,10 +206,8 @@ class StepsRun {
   std::string restored_ = {}, last_good_ = {};
   std::vector<bool> given_ = {};      // arguments that the checkpoint has
   std::int64_t from_ = 0, last_ = 0;  // steps
-  Spmd spmd_ = {};
-  std::unique_ptr<Place> place_ = {};
-  DeviceParts fixed_ = {};  // arguments; those that are carried only until the first step
-  DeviceParts state_ = {};  // results of the last step
+  std::optional<Deployed> deployed_ = {};
+  std::optional<Steps> steps_ = {};
 };
 
 std::string wrong_name(const std::string& text) { return text.empty() ? "the name is empty" : ""; }

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/error.h"
+#include "base/text.h"
 
 namespace CLI {
 class App;
@@ -54,20 +54,8 @@ class Style {
   int columns_;
 };
 
-// "64.0 MB" (powers of 1000), "512 B"
-std::string format_bytes(double bytes);
-
-// The other way round: "64 MB", "1.5GB", "16GiB", "512"; without regard to capital letters.
-Expected<std::int64_t> parse_bytes(std::string_view text);
-
 // For CLI11: empty where the text is a size, else what is wrong.
 std::string wrong_size(const std::string& text);
-
-// "22 ms", "5.6 us", "1.5 s"
-std::string format_seconds(double seconds);
-
-// At most `columns` wide; what is cut off shows as "...". Never cuts inside a character.
-std::string shortened(std::string_view text, std::size_t columns);
 
 // Writes all of it; throws Error where standard output is full, closed or gone.
 void write_stdout(std::string_view text);

@@ -12,13 +12,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the program, or in the lib folder of where that was installed.
+// Beside the program, in the lib folder of where that was installed, or where Heddle was.
 std::vector<fs::path> folders() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) return {};
   const fs::path here = program.parent_path();
-  return {here, here.parent_path(), here.parent_path() / "lib" / "heddle"};
+  return {here, here.parent_path(), here.parent_path() / "lib" / "heddle",
+          HEDDLE_MODULES};
 }
 
 std::vector<std::string> kinds() {

@@ -1,0 +1,61 @@
+// How a program is compiled, whatever it is compiled for.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/device.h"
+#include "heddle/kernel.h"
+#include "heddle/machine.h"
+#include "heddle/program.h"
+#include "heddle/stitch.h"
+
+namespace heddle {
+
+struct Spmd;
+
+// What compiling took.
+struct CompileReport {
+  struct Stage {
+    // verify, inline, client, spmd (on a mesh), lower, simplify, stitch, kernels, code, memory
+    std::string name;
+    double seconds = 0;
+  };
+  std::vector<Stage> stages = {};
+  std::size_t ops = 0;               // of the entry, after simplification
+  std::size_t kernels = 0;           // in all places
+  std::size_t distinct_kernels = 0;  // that need machine code of their own
+};
+
+// The device of programs that name none: this machine's CPU.
+Device& default_device();
+
+struct CompileOptions {
+  std::string entry = "main";
+  // What it is compiled for, and runs on; it outlives the executable. None: default_device().
+  Device* device = nullptr;
+  // False: the same plan, with kernels interpreted. For tests.
+  bool machine_code = true;
+  // Machine code is made while the program runs already: until a kernel's is there, it is
+  // interpreted. One that would take longer to interpret than to compile is waited for.
+  bool async = false;
+  StitchOptions stitch = {};
+  // The figures that plans are made with; none: those of the machine that it compiles on, and of
+  // their share of it for devices that are threads.
+  std::optional<MachineFigures> machine = {};
+  // Arguments that a run may overwrite, by number.
+  std::vector<bool> donated = {};
+  // The most bytes that values may take, on all devices of a mesh together.
+  std::int64_t memory_limit = INT64_MAX;
+  // See the program after every stage, what became of it on a mesh, and every distinct kernel with
+  // what the device's compiler gets of it.
+  std::function<void(std::string_view stage, const Program&)> on_program = {};
+  std::function<void(const Spmd&)> on_spmd = {};
+  std::function<void(const Kernel&, const std::string& source)> on_kernel = {};
+  // Filled in where it is given.
+  CompileReport* report = nullptr;
+};
+
+}  // namespace heddle

@@ -1,0 +1,92 @@
+// Placement: where the arguments and results of an executable lie. It cuts whole arrays into the
+// parts that devices have, and puts such parts together again.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "heddle/array.h"
+#include "heddle/checkpoint.h"
+#include "heddle/split.h"
+
+namespace heddle {
+
+class Transport;
+
+// The meshes of a program, which its placements share.
+struct PlacedOn {
+  AxisRegistry axes = AxisRegistry::standard();
+  std::vector<MeshDecl> meshes;
+};
+
+// One argument or result: its type as a whole, and which device has what of it.
+class PlacedValue {
+ public:
+  PlacedValue(std::string name, Type type, Split split, std::shared_ptr<const PlacedOn> on,
+              std::uint32_t mesh)
+      : name_(std::move(name)),
+        type_(std::move(type)),
+        split_(std::move(split)),
+        on_(std::move(on)),
+        mesh_(mesh) {}
+
+  const std::string& name() const { return name_; }  // "argument 3"
+  const Type& type() const { return type_; }
+  const Split& split() const { return split_; }
+  const MeshDecl& mesh() const { return on_->meshes[mesh_]; }
+  std::int64_t devices() const { return mesh().mesh.devices(); }
+  // The layout on the mesh; where a part's elements lie in a device's memory, row-major.
+  Expected<Layout> layout() const;
+  // What one device has, places beyond the end included.
+  Type part_type() const;
+
+  // What a device has of a whole array, zeros beyond the end; and what all of them have, by their
+  // numbers.
+  Expected<Array> part_of(const Array& whole, std::int64_t device) const;
+  Expected<std::vector<Array>> parts_of(const Array& whole) const;
+
+  // The whole from what all devices have. There is none where a sum is pending.
+  Verdict has_whole() const;
+  Expected<Array> whole(const std::vector<Array>& parts) const;
+  // The same where each device is a rank: all of them call it together, each with its part.
+  Expected<Array> whole(const Array& part, Transport& ranks) const;
+
+ private:
+  std::string name_;
+  Type type_;
+  Split split_;
+  std::shared_ptr<const PlacedOn> on_;
+  std::uint32_t mesh_;
+};
+
+class Placement {
+ public:
+  // On one device, whole.
+  static Placement on_one_device(const std::vector<Type>& arguments,
+                                 const std::vector<Type>& results);
+  // On the devices of a mesh. Arguments and results may lie on meshes of equal axes, whose devices
+  // come in another order.
+  Placement(std::shared_ptr<const PlacedOn> on, std::uint32_t mesh)
+      : on_(std::move(on)), mesh_(mesh) {}
+
+  const MeshDecl& mesh() const { return on_->meshes[mesh_]; }
+  std::int64_t devices() const { return mesh().mesh.devices(); }
+  bool on_mesh() const { return !one_device_; }
+  std::int64_t argument_bytes() const;  // on one device
+
+  std::vector<PlacedValue> arguments, results;
+  // Without a mesh: how many copies of the program the module asks for, and of how many parts each.
+  std::int64_t replicas = 1, partitions = 1;
+
+  // A reason where a result has no whole.
+  Verdict has_wholes() const;
+  // The devices as checkpoints see them; a reason where an argument lies on them in another order.
+  Expected<CheckpointMesh> for_checkpoints() const;
+
+ private:
+  std::shared_ptr<const PlacedOn> on_;
+  std::uint32_t mesh_ = 0;
+  bool one_device_ = false;
+};
+
+}  // namespace heddle

@@ -1,0 +1,21 @@
+// What ranks of a run tell each other beside the program's own data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/array.h"
+#include "heddle/transport.h"
+
+namespace heddle {
+
+// The text of every rank, for all of them; all call it together. A reason where a rank is lost.
+Expected<std::vector<std::string>> gather_texts(Transport& ranks, const std::string& mine);
+
+// Ranks that take parts of whole arguments must have read the same ones: a reason where not, naming
+// the ranks and an argument that differs. All call it together. `sources` is what each was told to
+// read.
+Verdict compare_inputs(Transport& ranks, const std::vector<Array>& inputs,
+                       const std::vector<std::string>& sources);
+
+}  // namespace heddle

@@ -1,0 +1,39 @@
+// Target: what a program is compiled for. One device, or those of a mesh; how its values lie there;
+// and options.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/compile_options.h"
+#include "heddle/parallel.h"
+#include "heddle/shards.h"
+
+namespace heddle {
+
+// What the user says of where values lie; the rest follows from it, by propagation.
+struct GivenLayouts {
+  std::vector<ShardEntry> shards;  // in words: "arg0=dp,_"; a later one counts more
+  std::vector<Seed> seeds;         // by number; these count more than words
+  bool closed = false;             // arguments and results of which nothing is said stay whole
+};
+
+// The program's own mesh, whichever its shardings name; one device where they name none.
+inline constexpr const char* kOwnMesh = "@";
+
+struct Target {
+  // "dp=2,tp=4"; "@name" or "@" of the program; empty: one device, whatever the program says.
+  std::string mesh = {};
+  GivenLayouts layouts = {};
+  // Results that the next run takes as arguments: they lie alike.
+  std::vector<Carried> carried = {};
+  // Each device is a process of its own, a rank; else all of them are threads of this one, and
+  // share its cores.
+  bool ranks = false;
+  CompileOptions options = {};
+};
+
+// For a mesh in words: {"dp=2", {"arg1=dp,_"}}.
+Expected<Target> mesh_target(const std::string& mesh, const std::vector<std::string>& shards = {});
+
+}  // namespace heddle

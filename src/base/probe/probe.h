@@ -1,0 +1,42 @@
+// What the machine has, for `heddle doctor` and those who need a limit. Every probe gives an
+// answer, whatever state the machine is in.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+// One thing that the machine has, or has not.
+struct Finding {
+  std::string name;             // "cores"
+  bool found = false;           //
+  std::string text;             // what there is, or why there is none
+  nlohmann::ordered_json data;  // the same for --json
+};
+
+// The machine (machine.cpp).
+Finding probe_cores();
+Finding probe_vectors();
+Finding probe_memory();
+// Bytes that this process may use, by the machine and its control groups; 0 where it is unknown.
+std::int64_t usable_memory();
+
+// Graphics cards and what drives them (cuda.cpp).
+Finding probe_gpus();
+Finding probe_cuda_tools();
+
+// Libraries and languages (software.cpp).
+Finding probe_llvm();
+Finding probe_mpi();
+Finding probe_python();
+
+// The parts that read text, for tests.
+// A limit of cgroup version 2 such as cpu.max "150000 100000"; 0 where there is none.
+double parse_cpu_max(const std::string& text);
+// The first number in a text such as "Cuda compilation tools, release 13.0, V13.0.88" after `word`.
+std::string version_after(const std::string& text, const std::string& word);
+
+}  // namespace heddle

@@ -1,0 +1,108 @@
+#include "compile/distribute.h"
+
+#include "heddle/signature.h"
+
+namespace heddle {
+
+namespace {
+
+AxisSizes sizes_of(const Mesh& mesh) {
+  AxisSizes sizes;
+  for (const MeshAxis& axis : mesh.axes()) sizes.emplace_back(axis.name, axis.size);
+  return sizes;
+}
+
+// The program's mesh of these axes, or a new one under a name of its own.
+Expected<std::string> enter_axes(Program& program, const std::string& text) {
+  AxisRegistry scratch = AxisRegistry::standard();
+  HEDDLE_TRY(const Mesh mesh, Mesh::parse(text, scratch));
+  const AxisSizes sizes = sizes_of(mesh);
+  for (const MeshDecl& known : program.meshes)
+    if (sizes_of(known.mesh) == sizes) return known.name;
+  std::string name = "mesh";
+  while (program.find_mesh(name) != nullptr) name += "_";
+  HEDDLE_TRY_VOID(program.add_mesh(name, sizes));
+  std::vector<MeshAxis> axes = program.meshes.back().mesh.axes();
+  for (std::size_t a = 0; a < axes.size(); ++a) axes[a].link = mesh.axes()[a].link;
+  HEDDLE_TRY(program.meshes.back().mesh, Mesh::make(std::move(axes), mesh.local_bandwidth()));
+  return name;
+}
+
+Expected<Function> function_to_shard(const Program& program, const std::string& name) {
+  if (name.empty())
+    return reason("shard: there is no main, and several functions: choose one as the entry");
+  const Function* found = program.find_function(name);
+  if (found == nullptr || found->body == kNone)
+    return reason("shard: there is no function @{} with a body", name);
+  return *found;
+}
+
+// Words first, so that what is said by number counts more.
+Expected<std::vector<Seed>> all_seeds(Program& program, const std::string& mesh,
+                                      const Target& target) {
+  std::vector<Seed> seeds;
+  if (!target.layouts.shards.empty()) {
+    HEDDLE_TRY(const Function meant, function_to_shard(program, target.options.entry));
+    HEDDLE_TRY(seeds, seeds_of(program, meant, mesh, target.layouts.shards));
+  }
+  for (const Seed& given : target.layouts.seeds) {
+    std::erase_if(seeds, [&](const Seed& s) {
+      return s.is_result == given.is_result && s.index == given.index;
+    });
+    seeds.push_back(given);
+    if (seeds.back().sharding.mesh.empty()) seeds.back().sharding.mesh = mesh;
+  }
+  return seeds;
+}
+
+}  // namespace
+
+Expected<Target> mesh_target(const std::string& mesh, const std::vector<std::string>& shards) {
+  Target target{.mesh = mesh};
+  for (const std::string& text : shards) {
+    HEDDLE_TRY(ShardEntry entry, shard_entry(text));
+    target.layouts.shards.push_back(std::move(entry));
+  }
+  return target;
+}
+
+Expected<std::string> enter_mesh(Program& program, const Target& target) {
+  const std::string& text = target.mesh;
+  if (text.empty()) return reason("there is no mesh to lay values out on: give one, as in dp=2");
+  if (text[0] != '@') return enter_axes(program, text);
+  if (text != kOwnMesh) {
+    if (program.find_mesh(text.substr(1)) != nullptr) return text.substr(1);
+    return reason("the program has no mesh {}", text);
+  }
+  return std::string();
+}
+
+Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target) {
+  SpmdOptions options;
+  options.mesh = mesh;
+  options.closed_boundary = target.layouts.closed;
+  options.function = target.options.entry;
+  options.carried = target.carried;
+  const bool any_said = !target.layouts.shards.empty() || !target.layouts.seeds.empty();
+  if (any_said && mesh.empty() && !program.meshes.empty()) options.mesh = program.meshes[0].name;
+  if (any_said && options.mesh.empty())
+    return reason("shard needs a mesh: give one, as in dp=2,tp=4");
+  if (target.layouts.closed && options.mesh.empty() && program.meshes.empty())
+    return reason("closed needs a mesh: give one, as in dp=2,tp=4");
+  HEDDLE_TRY(options.seeds, all_seeds(program, options.mesh, target));
+  return partition(program, options);
+}
+
+Placement placement_of(const Spmd& spmd, const SpmdFunction& f) {
+  auto on = std::make_shared<const PlacedOn>(PlacedOn{spmd.program.axes, spmd.program.meshes});
+  Placement placement(on, f.mesh);
+  for (std::size_t i = 0; i < f.arguments.size(); ++i)
+    placement.arguments.emplace_back(fmt::format("argument {}", i), f.argument_types[i],
+                                     f.arguments[i], on, f.argument_meshes[i]);
+  for (std::size_t i = 0; i < f.results.size(); ++i)
+    placement.results.emplace_back(fmt::format("result {}", i), f.result_types[i], f.results[i], on,
+                                   f.result_meshes[i]);
+  return placement;
+}
+
+}  // namespace heddle

@@ -1,0 +1,21 @@
+// The stages of compile() that turn a program into that of each device of a mesh.
+#pragma once
+
+#include "heddle/placement.h"
+#include "heddle/spmd.h"
+#include "heddle/target.h"
+
+namespace heddle {
+
+// Which mesh of the program the target names, entered into it where it is new; empty: its
+// own.
+Expected<std::string> enter_mesh(Program& program, const Target& target);
+
+// The layouts of the target on that mesh, and the program of its devices. `program` is inlined and
+// has no client ops but those that devices compute.
+Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target);
+
+// Where arguments and results of the function lie.
+Placement placement_of(const Spmd& spmd, const SpmdFunction& function);
+
+}  // namespace heddle

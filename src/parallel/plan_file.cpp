@@ -1,0 +1,81 @@
+#include "heddle/plan_file.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+#include "frontend/array_file.h"
+
+namespace heddle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kForm =
+    "a plan is a JSON object, {\"mesh\": \"dp=2,tp=4\", \"shard\": {\"arg0\": \"dp,_\"}}";
+
+// What stands where something else was expected, on one short line.
+std::string shown(const Json& json) {
+  return shortened(json.dump(-1, ' ', true, Json::error_handler_t::replace), 60);
+}
+
+Reason wrong_type(const std::string& file, const std::string& key, const Json& value,
+                  const std::string& expected) {
+  return reason("plan {}: \"{}\" is {}, and should be {}", file, key, shown(value), expected);
+}
+
+// JSON lets a key come twice, of which one would count in silence.
+Expected<Json> parsed(const std::string& text, const std::string& file) {
+  std::set<std::pair<int, std::string>> keys;
+  std::string twice;
+  const auto look = [&](int depth, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::key && depth <= 2 &&
+        !keys.emplace(depth, value.get<std::string>()).second)
+      twice = value.get<std::string>();
+    return true;
+  };
+  Json plan = Json::parse(text, look, false);
+  if (!plan.is_object())
+    return reason("plan {}: {}; {}", file,
+                  plan.is_discarded() ? "this is no correct JSON" : "this is no object", kForm);
+  if (!twice.empty()) return reason("plan {}: \"{}\" is given twice", file, twice);
+  return plan;
+}
+
+Expected<std::vector<ShardEntry>> shards_of(const Json& shards, const std::string& file) {
+  constexpr const char* kSharding = "a sharding in quotes: \"dp,_\" or \"[{dp}, {}]\"";
+  if (!shards.is_object())
+    return wrong_type(file, "shard", shards, "an object, {\"arg0\": \"dp,_\"}");
+  std::vector<ShardEntry> all;
+  for (const auto& [name, where] : shards.items()) {
+    if (!where.is_string()) return wrong_type(file, name, where, kSharding);
+    const auto text = where.get<std::string>();
+    all.push_back({name, text, fmt::format("plan {}: {}={}", file, name, text), true});
+  }
+  return all;
+}
+
+}  // namespace
+
+Expected<PlanFile> read_plan_file(const std::string& file) {
+  const auto text = frontend::read_bytes(file);
+  if (!text) return reason("plan: {}", text.reason());
+  HEDDLE_TRY(const Json json, parsed(*text, file));
+  PlanFile plan;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "mesh") {
+      if (!value.is_string() || value.get<std::string>().empty())
+        return wrong_type(file, key, value, "axes in quotes, \"dp=2,tp=4\", or \"@NAME\"");
+      plan.mesh = value.get<std::string>();
+    } else if (key == "shard") {
+      HEDDLE_TRY(plan.shards, shards_of(value, file));
+    } else {
+      return reason("plan {}: \"{}\" is no key of a plan; {}", file, key, kForm);
+    }
+  }
+  return plan;
+}
+
+}  // namespace heddle

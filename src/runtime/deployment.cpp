@@ -1,0 +1,130 @@
+#include "heddle/deployment.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "base/text.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::int64_t kMostThreads = 1024;
+
+// Ranks without a mesh are replicas, as many as the module is for.
+Verdict check_replicas(const Placement& placement, const Transport& ranks) {
+  const std::int64_t replicas = placement.replicas, partitions = placement.partitions;
+  if (ranks.size() == 1 || replicas == 1) return yes();
+  if (replicas > 0 && partitions > 0 && ranks.size() == replicas * partitions) return yes();
+  return reason(
+      "the module is for {} of {} (mhlo.num_replicas, mhlo.num_partitions), and {} ranks were "
+      "started: start as many as it is for",
+      counted(static_cast<std::size_t>(replicas), "replica"),
+      counted(static_cast<std::size_t>(partitions), "partition"), ranks.size());
+}
+
+}  // namespace
+
+Expected<Deployment> Deployment::open(Executable executable, const DeployOptions& options) {
+  Deployment d(executable.placement(), options.ranks);
+  d.executable_ = std::make_shared<const Executable>(std::move(executable));
+  const std::int64_t devices = d.placement_.devices();
+  const std::string mesh = d.placement_.mesh().mesh.str();
+  if (!d.placement_.on_mesh()) {
+    if (options.ranks) HEDDLE_TRY_VOID(check_replicas(d.placement_, *options.ranks));
+    return d;
+  }
+  if (options.ranks != nullptr) {
+    if (options.ranks->size() != devices)
+      return reason("mesh {} has {} devices, but {} ranks were started: start {}", mesh, devices,
+                    options.ranks->size(), devices);
+    d.device_ = {options.ranks->rank()};
+    return d;
+  }
+  if (devices > kMostThreads)
+    return reason(
+        "{} devices are more than threads of one process can stand for, which is {}; heddle plan "
+        "shows the program without running it",
+        devices, kMostThreads);
+  d.device_.resize(static_cast<std::size_t>(devices));
+  std::iota(d.device_.begin(), d.device_.end(), 0);
+  ThreadMeshOptions threads;
+  threads.watchdog = options.watchdog;
+  try {
+    d.threads_ = std::make_unique<ThreadMesh>(static_cast<int>(devices), threads);
+  } catch (const Error& error) {
+    return Reason{error.what()};
+  }
+  return d;
+}
+
+Deployment Deployment::of(RunWhole run, Placement placement, Transport* ranks) {
+  HEDDLE_CHECK(!placement.on_mesh());
+  Deployment d(std::move(placement), ranks);
+  d.run_whole_ = std::move(run);
+  return d;
+}
+
+Expected<std::vector<Array>> Deployment::parts_of(const Array& whole, std::size_t argument) const {
+  std::vector<Array> parts;
+  for (const std::int64_t device : device_) {
+    HEDDLE_TRY(Array part, placement_.arguments[argument].part_of(whole, device));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Expected<DeviceParts> Deployment::deal_out(const std::vector<Array>& arguments) const {
+  if (arguments.size() != placement_.arguments.size())
+    return reason("the program takes {}, and {} were given",
+                  counted(placement_.arguments.size(), "argument"), arguments.size());
+  DeviceParts parts(here());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    HEDDLE_TRY(std::vector<Array> of_one, parts_of(arguments[i], i));
+    for (std::size_t d = 0; d < parts.size(); ++d) parts[d].push_back(std::move(of_one[d]));
+  }
+  return parts;
+}
+
+Expected<DeviceParts> Deployment::run(DeviceParts arguments, const RunOptions& options) {
+  if (threads_) return threads_->run(*executable_, std::move(arguments), options);
+  HEDDLE_CHECK(arguments.size() == 1);
+  if (run_whole_) {
+    HEDDLE_TRY(std::vector<Array> results, run_whole_(std::move(arguments[0])));
+    return DeviceParts{std::move(results)};
+  }
+  RunOptions own = options;
+  own.transport = ranks_;
+  if (!placement_.on_mesh() && ranks_ != nullptr && ranks_->size() > 1)
+    own.replicas = placement_.replicas;
+  HEDDLE_TRY(std::vector<Array> results, executable_->run(std::move(arguments[0]), own));
+  return DeviceParts{std::move(results)};
+}
+
+Expected<Array> Deployment::whole(const DeviceParts& results, std::size_t result) {
+  const PlacedValue& placed = placement_.results[result];
+  if (placement_.on_mesh() && ranks_ != nullptr) return placed.whole(results[0][result], *ranks_);
+  std::vector<Array> parts;
+  for (const std::vector<Array>& of_device : results) parts.push_back(of_device[result]);
+  return placed.whole(parts);
+}
+
+Expected<std::vector<Array>> Deployment::whole(const DeviceParts& results) {
+  std::vector<Array> wholes;
+  for (std::size_t i = 0; i < placement_.results.size(); ++i) {
+    HEDDLE_TRY(Array one, whole(results, i));
+    wholes.push_back(std::move(one));
+  }
+  return wholes;
+}
+
+Expected<std::vector<Array>> Deployment::run_whole(const std::vector<Array>& arguments,
+                                                   const RunOptions& options) {
+  HEDDLE_TRY_VOID(placement_.has_wholes());
+  HEDDLE_TRY(DeviceParts parts, deal_out(arguments));
+  HEDDLE_TRY(const DeviceParts results, run(std::move(parts), options));
+  return whole(results);
+}
+
+}  // namespace heddle

@@ -1,0 +1,81 @@
+#include "heddle/steps.h"
+
+#include "heddle/saving.h"
+
+namespace heddle {
+
+Steps::Steps(Deployment& deployment, std::vector<Carried> carried)
+    : deployment_(deployment),
+      carried_(std::move(carried)),
+      given_(deployment.here(), std::vector<Array>(deployment.placement().arguments.size())) {}
+
+Verdict Steps::set(std::size_t argument, const Array& whole) {
+  HEDDLE_TRY(std::vector<Array> parts, deployment_.parts_of(whole, argument));
+  for (std::size_t d = 0; d < given_.size(); ++d) given_[d][argument] = std::move(parts[d]);
+  return yes();
+}
+
+Verdict Steps::restore(std::size_t argument, const Checkpoint& checkpoint) {
+  const PlacedValue& placed = deployment_.placement().arguments[argument];
+  HEDDLE_TRY(const Layout layout, placed.layout());
+  HEDDLE_TRY(const CheckpointMesh mesh, deployment_.placement().for_checkpoints());
+  for (std::size_t d = 0; d < given_.size(); ++d) {
+    HEDDLE_TRY(const Array flat,
+               checkpoint.read(value_name(argument), layout, mesh, deployment_.device(d)));
+    given_[d][argument] = flat.reinterpreted(placed.part_type());
+  }
+  return yes();
+}
+
+Verdict Steps::begin(const std::vector<Array>& arguments) {
+  HEDDLE_TRY(given_, deployment_.deal_out(arguments));
+  results_.clear();
+  return yes();
+}
+
+// Nobody else holds what is carried, so that it may be overwritten.
+DeviceParts Steps::next_arguments() {
+  DeviceParts next = given_;
+  for (const Carried& c : carried_)
+    for (std::size_t d = 0; d < next.size(); ++d) {
+      if (results_.empty())
+        given_[d][c.argument] = Array();
+      else
+        next[d][c.argument] = std::move(results_[d][c.result]);
+    }
+  return next;
+}
+
+Verdict Steps::take(const RunOptions& options) {
+  HEDDLE_TRY(results_, deployment_.run(next_arguments(), options));
+  return yes();
+}
+
+Verdict Steps::can_be_saved() const {
+  for (const Carried& c : carried_) {
+    const PlacedValue& placed = deployment_.placement().arguments[c.argument];
+    if (placed.type().elements() == 0 || placed.split().pending.empty()) continue;
+    return reason(
+        "{} has a sum pending over the mesh, which no checkpoint holds: lay it out without that",
+        placed.name());
+  }
+  return yes();
+}
+
+Verdict Steps::save(const std::string& folder, std::int64_t step) const {
+  HEDDLE_TRY(const CheckpointMesh mesh, deployment_.placement().for_checkpoints());
+  std::vector<CheckpointValue> values;
+  for (const Carried& c : carried_) {
+    const PlacedValue& placed = deployment_.placement().arguments[c.argument];
+    if (placed.type().elements() == 0) continue;
+    HEDDLE_TRY(Layout layout, placed.layout());
+    CheckpointValue value{value_name(c.argument), placed.type(), std::move(layout),
+                          std::vector<Array>(static_cast<std::size_t>(mesh.mesh.devices()))};
+    for (std::size_t d = 0; d < results_.size(); ++d)
+      value.parts[static_cast<std::size_t>(deployment_.device(d))] = results_[d][c.result];
+    values.push_back(std::move(value));
+  }
+  return save_checkpoint(folder, values, mesh, deployment_.ranks_with_parts(), step);
+}
+
+}  // namespace heddle
