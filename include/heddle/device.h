@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heddle/array.h"
 #include "heddle/block.h"
 #include "heddle/device_calls.h"
 #include "heddle/kernel.h"
@@ -92,6 +93,12 @@ class Device : public DeviceCalls {
 
   virtual std::unique_ptr<Queue> queue() = 0;
 };
+
+// An array in the queue's device, ready when the queue has brought it there; the array's own block
+// where the device works in the host's memory.
+Expected<Buffer> to_device(Queue& queue, const Array& array);
+// Back again; waits until it is there.
+Expected<Array> to_host(Queue& queue, const Buffer& buffer, const Type& type);
 
 // ---- of devices in host memory
 

@@ -11,6 +11,7 @@
 
 #include "heddle/array.h"
 #include "heddle/error.h"
+#include "heddle/queue.h"
 
 namespace heddle {
 
@@ -85,6 +86,14 @@ class Executable {
   // one and the same transport take turns.
   Expected<std::vector<Array>> run(std::vector<Array> arguments,
                                    const RunOptions& options = {}) const;
+
+  // The same in memory of the program's device, without a wait where the device has queues of its
+  // own: results are there when their `ready` says so, and may be the arguments of the next run.
+  // Donated arguments are overwritten, whoever else holds them, and may come back as results.
+  Expected<std::vector<Buffer>> run_on_device(std::vector<Buffer> arguments,
+                                              const RunOptions& options = {}) const;
+  // What it was compiled for.
+  Device& device() const;
 
   // Waits until all machine code is there, where it is made in the background; a reason where some
   // could not be made, so that its kernel stays interpreted.

@@ -91,6 +91,7 @@ runtime::AssembleOptions assembly(const Local& local, const Target& target) {
 Expected<Executable> interpreted(const Local& local, const Target& target) {
   runtime::CompiledProgram whole;
   whole.program = local.program;
+  whole.device = &device_of(target);
   const Function* entry = whole.program.find_function(target.options.entry);
   whole.function = static_cast<std::size_t>(entry - whole.program.functions.data());
   whole.interpreted_because = local.interpreted_because;

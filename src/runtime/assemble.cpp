@@ -106,8 +106,14 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   state->peak =
       peak_of(state->compiled.program, assembler.slots, arena + fresh_bytes(assembler.slots));
   const std::int64_t needed = state->peak.bytes + argument_bytes(*state);
+  if (needed > options.memory_limit && options.overlap && assembler.collectives > 0) {
+    AssembleOptions in_turn = options;
+    in_turn.overlap = false;
+    return assemble(std::move(state->compiled), in_turn);
+  }
   if (needed > options.memory_limit) return over_limit(state->peak, needed, options.memory_limit);
   add_dependences(state->steps, assembler.slots);
+  verify_overlaps(state->steps);
   state->slots = assembler.slots.all();
   state->infos = std::move(assembler.infos);
   state->outputs = std::move(assembler.outputs);

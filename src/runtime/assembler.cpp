@@ -38,7 +38,8 @@ Assembler::Assembler(const CompiledProgram& compiled, const AssembleOptions& opt
     : compiled_(compiled),
       program_(compiled.program),
       lifetimes_(compiled),
-      slot_of_(program_.value_count(), kNone) {
+      slot_of_(program_.value_count(), kNone),
+      overlaps_(options.overlap) {
   const auto& args = program_.region(compiled.entry().body).args;
   for (std::uint32_t i = 0; i < args.size(); ++i)
     slot_of_[args[i]] = slots.add({.kind = SlotKind::argument,
@@ -112,14 +113,42 @@ void Assembler::set_targets(const RegionTask& task) {
 // ---- steps
 
 Step& Assembler::emit(Step step, StepInfo info) {
-  slots.next_step();
-  for (SlotId s : step.reads) slots.touch(s);
-  for (SlotId s : step.writes) slots.touch(s);
+  wait_before(step);
   info.depth = scope_.depth;
   step.info = static_cast<std::uint32_t>(infos.size());
   infos.push_back(std::move(info));
-  scope_.list.steps.push_back(std::move(step));
+  append(std::move(step));
   return scope_.list.steps.back();
+}
+
+void Assembler::append(Step step) {
+  slots.next_step();
+  for (SlotId s : step.reads) slots.touch(s);
+  for (SlotId s : step.writes) slots.touch(s);
+  scope_.list.steps.push_back(std::move(step));
+}
+
+// In the order in which they began, as on every rank.
+void Assembler::wait_before(const Step& step) {
+  const auto has = [](const std::vector<SlotId>& slots, SlotId s) {
+    return std::ranges::find(slots, s) != slots.end();
+  };
+  std::vector<Step> later;
+  for (Step& wait : std::exchange(scope_.under_way, {})) {
+    const bool needed =
+        std::ranges::any_of(step.reads, [&](SlotId s) { return has(wait.writes, s); }) ||
+        std::ranges::any_of(step.writes,
+                            [&](SlotId s) { return has(wait.writes, s) || has(wait.reads, s); });
+    if (needed)
+      append(std::move(wait));
+    else
+      later.push_back(std::move(wait));
+  }
+  scope_.under_way = std::move(later);
+}
+
+void Assembler::wait_for_all() {
+  for (Step& wait : std::exchange(scope_.under_way, {})) append(std::move(wait));
 }
 
 std::int64_t Assembler::bytes_of(const Op& op) const {
@@ -173,6 +202,7 @@ StepList Assembler::region(const RegionTask& task, const std::vector<SlotId>* fu
     if (!there && target.slot != kNone) copy(is, target.slot, program_.type_of(v));
     if (function_results != nullptr) outputs.push_back(there ? is : target.slot);
   }
+  wait_for_all();
   Scope done = std::exchange(scope_, std::move(outer));
   return std::move(done.list);
 }
@@ -181,6 +211,7 @@ void Assembler::unit(const CompiledUnit& unit, std::size_t number) {
   if (!unit.kernels.empty()) return launch(unit, number);
   const Op& op = program_.op(unit.op);
   if (is_view(program_, op)) return;
+  if (op.region_count > 0 && compiled_.regions.contains(program_.regions(op)[0])) wait_for_all();
   if (op.def->name == "stablehlo.while") return while_loop(op, number);
   if (op.def->name == "stablehlo.if" || op.def->name == "stablehlo.case") return branches(op);
   const ProductViews* views = unit.views ? &*unit.views : nullptr;
@@ -310,7 +341,7 @@ void Assembler::collective(const Op& op, std::size_t number) {
   auto what = collective_op(program_, op);
   HEDDLE_CHECK(what.ok(), "a collective that was to be compiled: {}",
                what.ok() ? "" : what.reason());
-  CollectiveStep work{.op = nullptr, .number = collectives++};
+  StartStep work{.op = nullptr, .number = collectives++};
   for (ValueId v : program_.operands(op)) work.operands.push_back(slot(v));
   for (std::size_t i = 0; i < op.result_count; ++i) {
     std::vector<ValueId> over;
@@ -322,8 +353,14 @@ void Assembler::collective(const Op& op, std::size_t number) {
   what->label =
       fmt::format("{} at {} (step {})", op.def->short_name(), program_.where(op.loc), infos.size());
   work.op = std::make_shared<const CollectiveOp>(*std::move(what));
+  Step wait{.work = WaitStep{work.op, work.number, work.results},
+            .reads = step.reads,
+            .writes = step.writes};
   step.work = std::move(work);
-  emit(std::move(step), info_of(op, "collective"));
+  wait.info = emit(std::move(step), info_of(op, "collective")).info;
+  if (!std::get<WaitStep>(wait.work).op->travels()) return;
+  scope_.under_way.push_back(std::move(wait));
+  if (!overlaps_) wait_for_all();
 }
 
 void Assembler::copy(SlotId from, SlotId to, const Type& type) {

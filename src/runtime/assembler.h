@@ -68,6 +68,11 @@ class Assembler {
 
   // ---- steps
   Step& emit(Step step, StepInfo info);
+  void append(Step step);
+  // Waits for the collectives that the step at hand needs done; for all of them before a loop or a
+  // branch, and at the end of a region.
+  void wait_before(const Step& step);
+  void wait_for_all();
   StepInfo info_of(const Op& op, std::string kind) const;
   std::int64_t bytes_of(const Op& op) const;
 
@@ -77,6 +82,7 @@ class Assembler {
     int depth = 0;
     StepList list = {};
     Boundaries boundaries = {};
+    std::vector<Step> under_way = {};  // collectives that have begun: the steps that wait for them
     std::unordered_map<ValueId, Target> targets = {};  // by root
     std::unordered_set<SlotId> written = {};           // by the unit at hand
   };
@@ -85,6 +91,7 @@ class Assembler {
   const Program& program_;
   Lifetimes lifetimes_;
   std::vector<SlotId> slot_of_;  // by root
+  bool overlaps_ = true;
   Scope scope_;
 };
 

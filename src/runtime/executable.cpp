@@ -28,6 +28,26 @@ Verdict check_arguments(const ExecutableState& state, const std::vector<Array>& 
   return yes();
 }
 
+Verdict check_buffers(const ExecutableState& state, const std::vector<Buffer>& arguments) {
+  const Function& f = state.compiled.entry();
+  const std::string& file = state.compiled.program.file;
+  if (arguments.size() != state.argument_types.size())
+    return reason("{}: function @{} takes {} arguments, {} buffers came in", file, f.name,
+                  state.argument_types.size(), arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Type& type = state.argument_types[i];
+    if (type.bytes() > 0 && arguments[i].device != &state.device())
+      return reason(
+          "{}: argument {} of function @{} does not lie on the device that it was "
+          "compiled for, {}: bring it there with to_device()",
+          file, i, f.name, state.device().name());
+    if (arguments[i].bytes < type.bytes())
+      return reason("{}: argument {} of function @{} is {}, a buffer of {} bytes came in", file, i,
+                    f.name, type.str(), arguments[i].bytes);
+  }
+  return yes();
+}
+
 // The first time that ranks meet over a program: it has to be the same.
 Verdict agree(ExecutableState& state, Transport& transport) {
   std::vector<int> everyone(static_cast<std::size_t>(transport.size()));
@@ -83,9 +103,10 @@ class Lease {
   std::unique_ptr<RunState> run_;
 };
 
-Expected<std::vector<Array>> run_rank(ExecutableState& state, std::vector<Array> arguments,
-                                      const RunOptions& options) {
-  HEDDLE_TRY_VOID(check_arguments(state, arguments));
+// One run of one rank. `enter` gives it its arguments, `leave` takes its results.
+template <typename Results, typename Enter, typename Leave>
+Expected<Results> run_rank(ExecutableState& state, const RunOptions& options, Enter enter,
+                           Leave leave) {
   if (options.times != nullptr && options.times->size() < state.infos.size())
     options.times->resize(state.infos.size());
   auto taken = state.runs.take(options.transport == nullptr ? 0 : options.transport->id());
@@ -98,24 +119,41 @@ Expected<std::vector<Array>> run_rank(ExecutableState& state, std::vector<Array>
   Transport& transport = options.transport == nullptr ? *run.solo : *options.transport;
   run.queue->set_workers(options.pool != nullptr ? *options.pool : ThreadPool::shared());
   HEDDLE_TRY_VOID(prepare(state, run, options, transport));
-  HEDDLE_TRY_VOID(bring_in(state, run, arguments));
+  HEDDLE_TRY_VOID(enter(run));
   HEDDLE_TRY_VOID(run_steps(state, run, options, transport));
   HEDDLE_TRY_VOID(finish_sends(run, transport));
-  auto results = bring_out(state, run, arguments);
+  Expected<Results> results = leave(run);
   if (results) lease.give_back();
   return results;
 }
 
 // A rank that fails ends the run of all; otherwise they would wait for it.
-Expected<std::vector<Array>> run_among_others(ExecutableState& state, std::vector<Array> arguments,
-                                              const RunOptions& options) {
+template <typename Results, typename Enter, typename Leave>
+Expected<Results> run_among_others(ExecutableState& state, const RunOptions& options, Enter enter,
+                                   Leave leave) {
+  if (options.transport == nullptr) return run_rank<Results>(state, options, enter, leave);
   Transport& transport = *options.transport;
   const std::lock_guard turn(transport.turn());
   transport.enter();
-  auto results = run_rank(state, std::move(arguments), options);
+  auto results = run_rank<Results>(state, options, enter, leave);
   if (!results) transport.abort(results.reason());
   transport.leave();
   return results;
+}
+
+template <typename Results, typename Enter, typename Leave>
+Expected<Results> run_safely(ExecutableState& state, const RunOptions& options, Enter enter,
+                             Leave leave) {
+  try {
+    return run_among_others<Results>(state, options, enter, leave);
+  } catch (const std::bad_alloc&) {
+    return reason(
+        "{}: there is not enough memory: {:.1f} MB for values that are computed, beside the "
+        "arguments",
+        state.compiled.program.file, static_cast<double>(state.peak.bytes) / 1e6);
+  } catch (const Error& error) {
+    return Reason{error.what()};
+  }
 }
 
 }  // namespace
@@ -161,18 +199,31 @@ Expected<std::vector<Array>> Executable::run(std::vector<Array> arguments,
     whole.trace = options.trace;
     return interpret(state.compiled.program, state.compiled.entry(), std::move(arguments), whole);
   }
-  try {
-    if (options.transport != nullptr) return run_among_others(state, std::move(arguments), options);
-    return run_rank(state, std::move(arguments), options);
-  } catch (const std::bad_alloc&) {
-    return reason(
-        "{}: there is not enough memory: {:.1f} MB for values that are computed, beside the "
-        "arguments",
-        state.compiled.program.file, static_cast<double>(state.peak.bytes) / 1e6);
-  } catch (const Error& error) {
-    return Reason{error.what()};
-  }
+  return run_safely<std::vector<Array>>(
+      state, options,
+      [&](RunState& run) -> Verdict {
+        HEDDLE_TRY_VOID(check_arguments(state, arguments));
+        return bring_in(state, run, arguments);
+      },
+      [&](RunState& run) { return bring_out(state, run, arguments); });
 }
+
+Expected<std::vector<Buffer>> Executable::run_on_device(std::vector<Buffer> arguments,
+                                                        const RunOptions& options) const {
+  ExecutableState& state = *state_;
+  if (!state.compiled.interpreted_because.empty())
+    return reason("{} runs on no device, since it can only be interpreted: {}",
+                  state.compiled.program.file, state.compiled.interpreted_because);
+  return run_safely<std::vector<Buffer>>(
+      state, options,
+      [&](RunState& run) -> Verdict {
+        HEDDLE_TRY_VOID(check_buffers(state, arguments));
+        return take_buffers(state, run, std::move(arguments));
+      },
+      [&](RunState& run) { return give_buffers(state, run); });
+}
+
+Device& Executable::device() const { return state_->device(); }
 
 Verdict Executable::finish_compiling() const {
   const auto& background = state_->compiled.background;

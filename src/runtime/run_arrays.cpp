@@ -35,20 +35,21 @@ std::shared_ptr<Block> block_at(const ExecutableState& state, const RunState& ru
   return nullptr;
 }
 
-Verdict copy_in(const ExecutableState& state, RunState& run, const std::vector<Array>& arguments) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const SlotId id = state.inputs[i];
-    HEDDLE_TRY(run.buffers[id], state.device().allocate(state.slots[id].bytes));
-    set_home(run, id, run.buffers[id].address);
-    const auto bytes = arguments[i].bytes();
-    if (!bytes.empty())
-      HEDDLE_TRY_VOID(run.queue->write(bytes, run.home[id], arguments[i].block()));
-  }
+Verdict make_fresh(const ExecutableState& state, RunState& run) {
   for (SlotId id : state.fresh) {
     HEDDLE_TRY(run.buffers[id], state.device().allocate(state.slots[id].bytes));
     set_home(run, id, run.buffers[id].address);
   }
   return yes();
+}
+
+Verdict copy_in(const ExecutableState& state, RunState& run, const std::vector<Array>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const SlotId id = state.inputs[i];
+    HEDDLE_TRY(run.buffers[id], to_device(*run.queue, arguments[i]));
+    set_home(run, id, run.buffers[id].address);
+  }
+  return make_fresh(state, run);
 }
 
 // On the CPU, where a run may take less than a microsecond.
@@ -101,6 +102,48 @@ Expected<std::vector<Array>> bring_out(const ExecutableState& state, RunState& r
   }
   HEDDLE_TRY_VOID(run.queue->finish());  // nobody writes to the blocks any more
   HEDDLE_TRY_VOID(read);
+  let_go(state, run);
+  return results;
+}
+
+Verdict take_buffers(const ExecutableState& state, RunState& run, std::vector<Buffer> arguments) {
+  while (!run.retired.empty() && run.retired.front().first.done()) run.retired.pop_front();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const SlotId id = state.inputs[i];
+    HEDDLE_TRY_VOID(run.queue->wait(arguments[i].ready));
+    run.buffers[id] = std::move(arguments[i]);
+    set_home(run, id, run.buffers[id].address);
+  }
+  return make_fresh(state, run);
+}
+
+Expected<std::vector<Buffer>> give_buffers(const ExecutableState& state, RunState& run) {
+  std::vector<Buffer> ours;  // that may be given out, each once
+  for (SlotId id : state.fresh) ours.push_back(run.buffers[id]);
+  for (SlotId id : state.inputs)
+    if (state.slots[id].donated) ours.push_back(run.buffers[id]);
+  std::vector<Buffer> results;
+  for (std::size_t i = 0; i < state.outputs.size(); ++i) {
+    const std::int64_t bytes = state.output_types[i].bytes();
+    const DeviceAddress at = run.now[state.outputs[i]];
+    const auto found = std::ranges::find(ours, at, &Buffer::address);
+    if (bytes > 0 && found != ours.end()) {
+      results.push_back(std::move(*found));
+      ours.erase(found);
+      continue;
+    }
+    HEDDLE_TRY(Buffer copy, state.device().allocate(bytes));
+    if (bytes > 0) HEDDLE_TRY_VOID(run.queue->copy(at, copy.address, bytes));
+    results.push_back(std::move(copy));
+  }
+  const Event over = run.queue->record();
+  for (Buffer& result : results) result.ready = over;
+  if (!over.done()) {
+    std::vector<Buffer> used = results;
+    for (const auto* slots : {&state.inputs, &state.fresh})
+      for (SlotId id : *slots) used.push_back(run.buffers[id]);
+    run.retired.emplace_back(over, std::move(used));
+  }
   let_go(state, run);
   return results;
 }

@@ -1,5 +1,5 @@
-// Arrays in and out of a run: used and given out as they lie where the device works in the host's
-// memory, and copied by its queue where it does not.
+// Arrays and buffers in and out of a run. Arrays are used and given out as they lie where the
+// device works in the host's memory, and copied by its queue where it does not.
 #pragma once
 
 #include "runtime/state.h"
@@ -12,5 +12,9 @@ Verdict bring_in(const ExecutableState& state, RunState& run, std::vector<Array>
 // The results, when all has been done. What the run had made is let go.
 Expected<std::vector<Array>> bring_out(const ExecutableState& state, RunState& run,
                                        const std::vector<Array>& arguments);
+
+// The same for buffers of the device; nobody waits, and what the run uses is kept until it is over.
+Verdict take_buffers(const ExecutableState& state, RunState& run, std::vector<Buffer> arguments);
+Expected<std::vector<Buffer>> give_buffers(const ExecutableState& state, RunState& run);
 
 }  // namespace heddle::runtime

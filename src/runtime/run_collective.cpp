@@ -22,7 +22,7 @@ Pieces whole(const Type& type) { return {1, type.bytes()}; }
 
 class CollectiveRun {
  public:
-  CollectiveRun(const CollectiveStep& step, const ResolvedCollective& resolved, RunState& run,
+  CollectiveRun(const StartStep& step, const ResolvedCollective& resolved, RunState& run,
                 Transport& transport, const RunOptions& options)
       : step_(step),
         op_(*step.op),
@@ -32,7 +32,7 @@ class CollectiveRun {
         transport_(transport),
         options_(options) {}
 
-  Verdict run() {
+  Verdict start() {
     switch (op_.kind) {
       case MeshOp::partition_id:
         return write_id(transport_.rank() % grid().partitions);
@@ -50,15 +50,14 @@ class CollectiveRun {
     for (std::size_t i = 0; i < step_.results.size(); ++i) {
       HEDDLE_TRY(const Collective c, collective(i));
       HEDDLE_TRY(const RequestId request, transport_.start_on(queue_, c, operand(i), result(i)));
-      requests_.push_back(request);
+      requests().push_back(request);
     }
-    for (RequestId request : requests_) HEDDLE_TRY_VOID(transport_.wait_on(queue_, request));
-    if (op_.kind == MeshOp::collective_reduce && resolved_.me != 0) return all_zero();
     return yes();
   }
 
  private:
   RankGrid grid() const { return rank_grid(transport_, options_).value(); }
+  std::vector<RequestId>& requests() { return run_.under_way[step_.number].requests; }
   DeviceAddress operand(std::size_t i) const { return run_.now[step_.operands[i]]; }
   DeviceAddress result(std::size_t i) const { return run_.now[step_.results[i]]; }
 
@@ -214,19 +213,18 @@ class CollectiveRun {
       c.from = resolved_.from;
       c.what = op_.label;
       HEDDLE_TRY(const RequestId request, transport_.start_on(queue_, c, {}, result(i)));
-      HEDDLE_TRY_VOID(transport_.wait_on(queue_, request));
+      requests().push_back(request);
     }
     return yes();
   }
 
-  const CollectiveStep& step_;
+  const StartStep& step_;
   const CollectiveOp& op_;
   const ResolvedCollective& resolved_;
   RunState& run_;
   Queue& queue_;
   Transport& transport_;
   const RunOptions& options_;
-  std::vector<RequestId> requests_;
 };
 
 }  // namespace
@@ -243,14 +241,26 @@ Expected<RankGrid> rank_grid(const Transport& transport, const RunOptions& optio
                 ranks, replicas, partitions == 0 ? "equally many" : std::to_string(partitions));
 }
 
-Verdict run_collective_step(const CollectiveStep& step, RunState& run, Transport& transport,
-                            const RunOptions& options) {
+Verdict start_collective(const StartStep& step, RunState& run, Transport& transport,
+                         const RunOptions& options) {
   ResolvedCollective& resolved = run.collectives[step.number];
   if (!resolved.done) {
     HEDDLE_TRY(const RankGrid grid, rank_grid(transport, options));
     HEDDLE_TRY(resolved, resolve(*step.op, transport, grid));
   }
-  return CollectiveRun(step, resolved, run, transport, options).run();
+  run.under_way[step.number].requests.clear();
+  return CollectiveRun(step, resolved, run, transport, options).start();
+}
+
+Verdict wait_for_collective(const WaitStep& step, RunState& run, Transport& transport) {
+  for (RequestId request : run.under_way[step.number].requests)
+    HEDDLE_TRY_VOID(transport.wait_on(*run.queue, request));
+  const ResolvedCollective& resolved = run.collectives[step.number];
+  // Only the first of the group keeps what everybody has reduced.
+  if (step.op->kind != MeshOp::collective_reduce || resolved.me == 0) return yes();
+  for (std::size_t i = 0; i < step.results.size(); ++i)
+    HEDDLE_TRY_VOID(run.queue->zero(run.now[step.results[i]], step.op->results[i].bytes()));
+  return yes();
 }
 
 Verdict finish_sends(RunState& run, Transport& transport) {

@@ -21,6 +21,7 @@ Expected<std::unique_ptr<RunState>> make_run_state(ExecutableState& state) {
   run->home.assign(state.slots.size(), {});
   run->buffers.resize(state.slots.size());
   run->collectives.resize(state.collectives);
+  run->under_way.resize(state.collectives);
   for (SlotId id = 0; id < state.slots.size(); ++id) {
     const Slot& slot = state.slots[id];
     if (slot.kind == SlotKind::constant) run->home[id] = (*constants)[slot.number].address;
@@ -36,7 +37,8 @@ std::unique_ptr<RunState> RunPool::take(std::uint64_t transport) {
   if (idle_.empty()) return nullptr;
   // The last one has been used last, and is most likely still in the caches.
   auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const auto& run) {
-    return run->solo ? transport == 0 : run->resolved_for.transport == transport;
+    const std::uint64_t wanted = transport == 0 && run->solo ? run->solo->id() : transport;
+    return run->resolved_for.transport == wanted;
   });
   if (found == idle_.rend()) found = idle_.rbegin();
   std::unique_ptr<RunState> run = std::move(*found);

@@ -2,6 +2,7 @@
 // which waits in a pool for the next.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -22,11 +23,14 @@ struct ResolvedFor {
 
 struct RunState {
   Buffer arena;
-  std::vector<DeviceAddress> home;     // by slot: where it begins
-  std::vector<DeviceAddress> now;      // by slot: after what loops have exchanged
-  std::vector<Buffer> buffers;         // by slot: memory that was made for this run
+  std::vector<DeviceAddress> home;  // by slot: where it begins
+  std::vector<DeviceAddress> now;   // by slot: after what loops have exchanged
+  std::vector<Buffer> buffers;      // by slot: memory that was made for this run
+  // What earlier runs on the device's own buffers may still work on, and until when.
+  std::deque<std::pair<Event, std::vector<Buffer>>> retired;
   std::vector<DeviceAddress> of_call;  // operands and results of the library call at hand
   std::vector<ResolvedCollective> collectives;
+  std::vector<CollectiveUnderWay> under_way;  // by number of the collective
   ResolvedFor resolved_for;
   std::vector<PendingSend> sends;
   std::unique_ptr<Transport> solo;  // for runs without others

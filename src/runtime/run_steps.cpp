@@ -45,18 +45,26 @@ class Runner {
     HEDDLE_TRY_VOID(run_step(step));
     HEDDLE_TRY_VOID(queue_.finish());  // the step's own time, not that of the call
     const auto took = TraceClock::now() - start;
+    const auto* waits = std::get_if<WaitStep>(&step.work);
     if (options_.times != nullptr) {
       StepTime& time = (*options_.times)[step.info];
-      ++time.calls;
+      time.calls += waits == nullptr ? 1 : 0;  // begun and waited for is once
       time.seconds += std::chrono::duration<double>(took).count();
     }
     if (options_.trace != nullptr) {
+      // A collective is one span, from where it began to where it had been waited for.
+      if (const auto* begins = std::get_if<StartStep>(&step.work);
+          begins && begins->op->travels()) {
+        run_.under_way[begins->number].since = start;
+        return yes();
+      }
+      const auto since = waits == nullptr ? start : run_.under_way[waits->number].since;
       const StepInfo& info = state_.infos[step.info];
       const std::string process =
           transport_.size() == 1 ? "heddle" : fmt::format("rank {}", transport_.rank());
       const bool talks = info.kind == "collective";
       options_.trace->complete(options_.trace->lane(process, talks ? "communication" : "steps"),
-                               info.name, info.kind, start, took,
+                               info.name, info.kind, since, start + took - since,
                                {{"ops", info.ops},
                                 {"where", info.where},
                                 {"bytes", info.bytes_read + info.bytes_written}});
@@ -112,9 +120,10 @@ class Runner {
     return queue_.copy(run_.now[work.from], run_.now[work.to], work.bytes);
   }
 
-  Verdict run_work(const CollectiveStep& work) {
-    return run_collective_step(work, run_, transport_, options_);
+  Verdict run_work(const StartStep& work) {
+    return start_collective(work, run_, transport_, options_);
   }
+  Verdict run_work(const WaitStep& work) { return wait_for_collective(work, run_, transport_); }
 
   Verdict run_work(const LoopStep& loop) {
     for (;;) {

@@ -33,8 +33,6 @@ class ExecutableState {
   std::int64_t arena_bytes = 0;
   std::size_t collectives = 0;  // that a run resolves
 
-  runtime::RunPool runs;
-
   Device& device() const { return *compiled.device; }
   // Where the constants lie on the device, by number; brought there by the first run.
   Expected<const std::vector<Buffer>*> constant_buffers(Queue& queue);
@@ -45,6 +43,9 @@ class ExecutableState {
   std::mutex mutex_;
   std::optional<std::vector<Buffer>> constant_buffers_;
   std::optional<std::uint64_t> fingerprint_;
+
+ public:
+  runtime::RunPool runs;  // last: its queues end before what they work with
 };
 
 }  // namespace heddle

@@ -40,11 +40,19 @@ struct CopyStep {
   std::int64_t bytes = 0;
 };
 
-// An op between devices.
-struct CollectiveStep {
+// An op between devices begins. Until the step that waits for it, nobody writes to its operands or
+// touches its results: what runs between the two runs while the data travel.
+struct StartStep {
   std::shared_ptr<const CollectiveOp> op;
   std::size_t number = 0;  // among the collectives of the executable
   std::vector<SlotId> operands = {}, results = {};
+};
+
+// Its results are there.
+struct WaitStep {
+  std::shared_ptr<const CollectiveOp> op;
+  std::size_t number = 0;
+  std::vector<SlotId> results = {};
 };
 
 struct Step;
@@ -69,7 +77,7 @@ struct BranchStep {
 };
 
 struct Step {
-  std::variant<LaunchStep, LibraryStep, ReferenceStep, CopyStep, CollectiveStep, LoopStep,
+  std::variant<LaunchStep, LibraryStep, ReferenceStep, CopyStep, StartStep, WaitStep, LoopStep,
                BranchStep>
       work;
   std::uint32_t info = 0;  // into the executable's list

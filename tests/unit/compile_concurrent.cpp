@@ -151,5 +151,58 @@ TEST(Concurrent, MeshesShareAnExecutable) {
   }
 }
 
+// Steps that hand their results on in the device's memory; nobody waits before the end.
+TEST(OnDevice, ResultsAreTheNextArguments) {
+  const Program program = read(R"(
+  func.func @main(%a: tensor<64xf32>, %b: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) {
+    %c = stablehlo.constant dense<3.0> : tensor<64xf32>
+    %0 = stablehlo.add %a, %b : tensor<64xf32>
+    return %0, %b, %c : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>
+  })");
+  CpuDevice cpu;
+  test::TestDevice late(cpu, {.one_in = 1});
+  const Type type = Type::tensor(DType::f32, {64});
+  for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&late)}) {
+    CompileOptions options;
+    options.device = device;
+    options.donated = {true, true};
+    const Executable executable = compiled(program, options);
+    const auto queue = device->queue();
+    const Array a = small_numbers(type, 1), b(type, small_numbers(type, 2).bytes());
+    std::vector<Buffer> values;
+    for (const Array& array : {a, b})
+      values.push_back(to_device(*queue, Array(type, array.bytes())).value());
+    for (int step = 0; step < 5; ++step) {
+      auto results = executable.run_on_device({values[0], values[1]}).value();
+      ASSERT_EQ(results.size(), 3U);
+      EXPECT_NE(results[1].address, results[2].address);
+      values = std::move(results);
+    }
+    const Array sum = to_host(*queue, values[0], type).value();
+    const Array same = to_host(*queue, values[1], type).value();
+    for (std::size_t i = 0; i < 64; ++i) {
+      EXPECT_EQ(sum.as<float>()[i], a.as<float>()[i] + 5 * b.as<float>()[i]);
+      EXPECT_EQ(to_host(*queue, values[2], type)->as<float>()[i], 3.0F);
+    }
+    EXPECT_EQ(same, b);
+  }
+}
+
+TEST(OnDevice, BuffersOfAnotherDeviceAreRefused) {
+  const Program program = read(R"(func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.negate %a : tensor<8xf32>
+    return %0 : tensor<8xf32>
+  })");
+  CpuDevice cpu;
+  test::TestDevice late(cpu);
+  CompileOptions options;
+  options.device = &cpu;
+  const Executable executable = compiled(program, options);
+  EXPECT_THAT(executable.run_on_device({late.allocate(32).value()}).reason(),
+              testing::HasSubstr("does not lie on the device that it was compiled for, cpu"));
+  EXPECT_THAT(executable.run_on_device({cpu.allocate(31).value()}).reason(),
+              testing::HasSubstr("is tensor<8xf32>, a buffer of 31 bytes came in"));
+}
+
 }  // namespace
 }  // namespace heddle
