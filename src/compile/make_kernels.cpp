@@ -76,7 +76,9 @@ std::vector<std::size_t> find_distinct(std::vector<Work>& all) {
 }
 
 // Distinct kernels, each compiled once, several at a time.
-void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct, Device& device) {
+void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct, Device& device,
+              CompileProgress* progress) {
+  if (progress) progress->kernels = distinct.size();
   ThreadPool::shared().parallel_for(
       static_cast<std::int64_t>(distinct.size()), [&](std::int64_t i, int) {
         Work& work = all[distinct[static_cast<std::size_t>(i)]];
@@ -85,6 +87,7 @@ void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct, 
           work.kernel->code = std::make_shared<LazyCode>(*std::move(code));
         else
           work.trouble = code.reason();
+        if (progress) ++progress->coded;
       });
 }
 
@@ -184,7 +187,7 @@ Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
   if (options.machine_code && options.async && device.can_compile())
     compiled.background = begin_all(work, distinct, device);
   else if (options.machine_code)
-    make_all(work, distinct, device);
+    make_all(work, distinct, device, options.progress);
   share_code(work);
   if (options.report) {
     options.report->kernels = work.size();
