@@ -3,9 +3,11 @@
 # heddle_library(NAME <folder> [PUBLIC_HEADERS a.h ...] [DEPENDS <folder> ...] [LINKS <target> ...]
 #                [DEFINES <macro=value> ...])
 # makes heddle::<folder> from src/<folder>, and from src/<folder>.cpp and .h where these are there. A
-# folder without sources is skipped.
+# folder without sources is skipped. A folder in another one is a library of its own where it is in
+# HEDDLE_FOLDERS: src/device/cpu is heddle::device_cpu.
 function(heddle_library)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "PUBLIC_HEADERS;DEPENDS;LINKS;DEFINES")
+  string(REPLACE "/" "_" target heddle_${arg_NAME})
   list(FIND HEDDLE_FOLDERS ${arg_NAME} place)
   if(place LESS 0)
     message(FATAL_ERROR "src/${arg_NAME} is not in HEDDLE_FOLDERS: add it at its place")
@@ -22,6 +24,12 @@ function(heddle_library)
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${arg_NAME}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${arg_NAME}/*.h)
+  foreach(inner IN LISTS HEDDLE_FOLDERS)
+    if(inner MATCHES "^${arg_NAME}/")
+      list(FILTER sources EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/src/${inner}/")
+      list(FILTER headers EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/src/${inner}/")
+    endif()
+  endforeach()
   file(GLOB alone CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${arg_NAME}.cpp)
   list(APPEND sources ${alone})
   file(GLOB alone CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${arg_NAME}.h)
@@ -38,42 +46,44 @@ function(heddle_library)
     return()
   endif()
 
-  add_library(heddle_${arg_NAME} STATIC ${sources} ${headers})
-  add_library(heddle::${arg_NAME} ALIAS heddle_${arg_NAME})
-  set_target_properties(heddle_${arg_NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  add_library(${target} STATIC ${sources} ${headers})
+  string(REPLACE "heddle_" "heddle::" alias ${target})
+  add_library(${alias} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   # Who uses an installed Heddle sees public headers only.
-  target_include_directories(heddle_${arg_NAME} PUBLIC
+  target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_compile_features(heddle_${arg_NAME} PUBLIC cxx_std_20)
-  target_link_libraries(heddle_${arg_NAME} PUBLIC ${arg_LINKS})
-  target_compile_definitions(heddle_${arg_NAME} PRIVATE ${arg_DEFINES})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_link_libraries(${target} PUBLIC ${arg_LINKS})
+  target_compile_definitions(${target} PRIVATE ${arg_DEFINES})
   foreach(dependency IN LISTS arg_DEPENDS)
-    target_link_libraries(heddle_${arg_NAME} PUBLIC heddle_${dependency})
+    string(REPLACE "/" "_" dependency ${dependency})
+    target_link_libraries(${target} PUBLIC heddle_${dependency})
   endforeach()
   if(arg_NAME MATCHES "^(base|layout)$")
-    heddle_pch(heddle_${arg_NAME} base)
+    heddle_pch(${target} base)
   else()
-    heddle_pch(heddle_${arg_NAME} ir)
+    heddle_pch(${target} ir)
   endif()
-  heddle_check_layering(${arg_NAME} ${sources} ${headers})
-  set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES heddle_${arg_NAME})
+  heddle_check_layering(${target} ${arg_NAME} ${sources} ${headers})
+  set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES ${target})
 endfunction()
 
 # Checks the includes of one folder before any of it is compiled.
-function(heddle_check_layering FOLDER)
+function(heddle_check_layering TARGET FOLDER)
   set(directory ${CMAKE_BINARY_DIR}/layering)
   set(script ${CMAKE_SOURCE_DIR}/cmake/check_layering.cmake)
   list(JOIN ARGN "\n" files)
-  file(CONFIGURE OUTPUT ${directory}/${FOLDER}.files CONTENT "@files@\n" @ONLY)
-  add_custom_command(OUTPUT ${directory}/${FOLDER}.stamp
+  file(CONFIGURE OUTPUT ${directory}/${TARGET}.files CONTENT "@files@\n" @ONLY)
+  add_custom_command(OUTPUT ${directory}/${TARGET}.stamp
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${FOLDER} -DROOT=${CMAKE_SOURCE_DIR}
-      -DTABLE=${directory}/table.cmake -DFILES=${directory}/${FOLDER}.files -P ${script}
-    COMMAND ${CMAKE_COMMAND} -E touch ${directory}/${FOLDER}.stamp
-    DEPENDS ${ARGN} ${script} ${directory}/table.cmake ${directory}/${FOLDER}.files
+      -DTABLE=${directory}/table.cmake -DFILES=${directory}/${TARGET}.files -P ${script}
+    COMMAND ${CMAKE_COMMAND} -E touch ${directory}/${TARGET}.stamp
+    DEPENDS ${ARGN} ${script} ${directory}/table.cmake ${directory}/${TARGET}.files
     COMMENT "Checking the includes of ${FOLDER}" VERBATIM)
-  add_custom_target(heddle_layering_${FOLDER} DEPENDS ${directory}/${FOLDER}.stamp)
-  add_dependencies(heddle_${FOLDER} heddle_layering_${FOLDER})
+  add_custom_target(${TARGET}_layering DEPENDS ${directory}/${TARGET}.stamp)
+  add_dependencies(${TARGET} ${TARGET}_layering)
 endfunction()
 
 # Called once after the last library: writes who owns which public header; sets HEDDLE_LIBRARIES.

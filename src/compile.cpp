@@ -25,13 +25,13 @@ using namespace runtime;
 
 namespace {
 
-Expected<Executable> compile_local(const Local& local, const Target& target,
-                                   const MakeCode& make_code, Stages& stages);
+Expected<Executable> compile_local(const Local& local, const Target& target, Stages& stages);
 
 // ---- the whole program: what it means, and who does which part of it
 
-Expected<Program> core_program(const Program& flat, Stages& stages) {
-  HEDDLE_TRY(Program core, lower_chlo(flat, {.keep = stays_whole}));
+Expected<Program> core_program(const Program& flat, const Target& target, Stages& stages) {
+  const auto keep = [&](const OpDef& def) { return stays_whole(def, device_of(target)); };
+  HEDDLE_TRY(Program core, lower_chlo(flat, {.keep = keep}));
   stages.done("client", core);
   return core;
 }
@@ -62,17 +62,15 @@ Verdict fits(const Executable& executable, const Spmd& spmd, const SpmdFunction&
 }
 
 Expected<Executable> compile_spmd(const Spmd& spmd, const SpmdFunction& function,
-                                  const Target& target, const MakeCode& make_code, Stages& stages) {
-  HEDDLE_TRY(Executable executable,
-             compile_local(on_mesh(spmd, function), target, make_code, stages));
+                                  const Target& target, Stages& stages) {
+  HEDDLE_TRY(Executable executable, compile_local(on_mesh(spmd, function), target, stages));
   HEDDLE_TRY_VOID(fits(executable, spmd, function, target.options.memory_limit));
   return executable;
 }
 
 }  // namespace
 
-Expected<Executable> compile_with(const Program& source, const Target& target,
-                                  const MakeCode& make_code) {
+Expected<Executable> compile(const Program& source, const Target& target) {
   const std::string& entry = target.options.entry;
   Stages stages(target.options);
   HEDDLE_TRY(const Program program, with_entry_only(source, entry));
@@ -89,23 +87,22 @@ Expected<Executable> compile_with(const Program& source, const Target& target,
     return interpreted(local, target);
   }
   stages.done("inline", *flat);
-  HEDDLE_TRY(Program core, core_program(*flat, stages));
+  HEDDLE_TRY(Program core, core_program(*flat, target, stages));
   if (on_mesh) {
     HEDDLE_TRY(const Spmd spmd, spmd_program(core, target, stages));
     const SpmdFunction& function = *spmd.find(entry);
-    if (function.mesh != kNone) return compile_spmd(spmd, function, target, make_code, stages);
+    if (function.mesh != kNone) return compile_spmd(spmd, function, target, stages);
     if (target.mesh != kOwnMesh) return on_no_mesh(entry);
   }
   if (local.interpreted_because.empty()) local.program = std::move(core);
-  return compile_local(local, target, make_code, stages);
+  return compile_local(local, target, stages);
 }
 
 namespace {
 
 // ---- the program of one device: kernels, library calls and memory
 
-Expected<Executable> compile_local(const Local& local, const Target& target,
-                                   const MakeCode& make_code, Stages& stages) {
+Expected<Executable> compile_local(const Local& local, const Target& target, Stages& stages) {
   if (!local.interpreted_because.empty()) return interpreted(local, target);
   const CompileOptions& options = target.options;
   const MachineFigures machine = figures_for(target, local.placement.devices());
@@ -118,19 +115,20 @@ Expected<Executable> compile_local(const Local& local, const Target& target,
 
   CompiledProgram compiled;
   compiled.program = std::move(program);
+  compiled.device = &device_of(target);
   const Function* entry = compiled.program.find_function(options.entry);
   compiled.function = static_cast<std::size_t>(entry - compiled.program.functions.data());
   if (options.report)
     options.report->ops = compiled.program.region(compiled.entry().body).ops.size();
   StitchOptions stitch = options.stitch;
   stitch.machine = machine;
+  stitch.calls = compiled.device;
   stitch.can_lower = [&](const Program& p, const StitchGroup& group) {
     return lower_group(p, group, machine).ok();
   };
   HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, stitch));
   stages.done("stitch");
-  HEDDLE_TRY_VOID(
-      make_kernels(compiled, options, machine, make_code, [&] { stages.done("kernels"); }));
+  HEDDLE_TRY_VOID(make_kernels(compiled, options, machine, [&] { stages.done("kernels"); }));
   stages.done("code");
   auto executable = assemble(std::move(compiled), assembly(local, target));
   stages.done("memory");
@@ -139,14 +137,10 @@ Expected<Executable> compile_local(const Local& local, const Target& target,
 
 }  // namespace
 
-Expected<Executable> compile(const Program& program, const Target& target) {
-  return compile_with(program, target, {});
-}
-
 Expected<Executable> compile(const Program& program, const CompileOptions& options) {
   Target one_device;
   one_device.options = options;
-  return compile_with(program, one_device, {});
+  return compile(program, one_device);
 }
 
 Expected<Spmd> distribute(const Program& source, const Target& target) {
@@ -159,7 +153,7 @@ Expected<Spmd> distribute(const Program& source, const Target& target) {
   stages.done("verify");
   HEDDLE_TRY(const Program flat, inline_calls(program));
   stages.done("inline", flat);
-  HEDDLE_TRY(Program core, core_program(flat, stages));
+  HEDDLE_TRY(Program core, core_program(flat, target, stages));
   return spmd_program(std::move(core), target, stages);
 }
 
@@ -167,7 +161,7 @@ Expected<Executable> compile_distributed(const Spmd& spmd, const Target& target)
   const SpmdFunction* function = spmd.find(target.options.entry);
   if (function == nullptr || function->mesh == kNone) return on_no_mesh(target.options.entry);
   Stages stages(target.options);
-  return compile_spmd(spmd, *function, target, {}, stages);
+  return compile_spmd(spmd, *function, target, stages);
 }
 
 }  // namespace heddle

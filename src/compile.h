@@ -23,11 +23,6 @@ Verdict stitch_regions(runtime::CompiledProgram& compiled, RegionId region,
 // Kernels for the groups, and machine code for them; a group that cannot be lowered becomes its
 // ops. `on_lowered` is called between the two.
 Verdict make_kernels(runtime::CompiledProgram& compiled, const CompileOptions& options,
-                     const MachineFigures& machine, const MakeCode& make_code,
-                     const std::function<void()>& on_lowered);
-
-// compile() with another way to make code; none: the compiler of this machine.
-Expected<Executable> compile_with(const Program& program, const Target& target,
-                                  const MakeCode& make_code);
+                     const MachineFigures& machine, const std::function<void()>& on_lowered);
 
 }  // namespace heddle

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heddle/device.h"
 #include "heddle/kernel.h"
 #include "heddle/machine.h"
 #include "heddle/program.h"
@@ -39,9 +40,14 @@ struct CompileProgress {
 // The stage that comes after one; the first after none.
 std::string next_stage(std::string_view done);
 
+// The device of programs that name none: this machine's CPU.
+Device& default_device();
+
 struct CompileOptions {
   std::string entry = "main";
   bool verified = false;  // by the caller: it is not done again
+  // What it is compiled for, and runs on; it outlives the executable. None: default_device().
+  Device* device = nullptr;
   // False: the same plan, with kernels interpreted. For tests.
   bool machine_code = true;
   // Machine code is made while the program runs already: until a kernel's is there, it is
@@ -56,10 +62,10 @@ struct CompileOptions {
   // The most bytes that values may take, on all devices of a mesh together.
   std::int64_t memory_limit = INT64_MAX;
   // See the program after every stage, what became of it on a mesh, and every distinct kernel with
-  // its LLVM IR.
+  // what the device's compiler gets of it.
   std::function<void(std::string_view stage, const Program&)> on_program = {};
   std::function<void(const Spmd&)> on_spmd = {};
-  std::function<void(const Kernel&, const std::string& llvm)> on_kernel = {};
+  std::function<void(const Kernel&, const std::string& source)> on_kernel = {};
   // Filled in where it is given.
   CompileReport* report = nullptr;
   CompileProgress* progress = nullptr;

@@ -11,6 +11,7 @@
 
 #include "heddle/array.h"
 #include "heddle/error.h"
+#include "heddle/queue.h"
 
 namespace heddle {
 
@@ -82,10 +83,19 @@ class Executable {
   explicit Executable(std::shared_ptr<ExecutableState> state) : state_(std::move(state)) {}
 
   // The results, in memory of their own. Arguments that were donated when the program was compiled,
-  // and that nobody else holds, may be overwritten. Ranks of a transport run side by side, each in
-  // memory of its own; one run of a rank at a time: a second one waits.
+  // and that nobody else holds, may be overwritten. May be called from several threads at once:
+  // runs go on side by side, each in memory of its own, and none waits for another. Only runs over
+  // one and the same transport take turns.
   Expected<std::vector<Array>> run(std::vector<Array> arguments,
                                    const RunOptions& options = {}) const;
+
+  // The same in memory of the program's device, without a wait where the device has queues of its
+  // own: results are there when their `ready` says so, and may be the arguments of the next run.
+  // Donated arguments are overwritten, whoever else holds them, and may come back as results.
+  Expected<std::vector<Buffer>> run_on_device(std::vector<Buffer> arguments,
+                                              const RunOptions& options = {}) const;
+  // What it was compiled for.
+  Device& device() const;
 
   // Waits until all machine code is there, where it is made in the background; a reason where some
   // could not be made, so that its kernel stays interpreted.

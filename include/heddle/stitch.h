@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/device_calls.h"
 #include "heddle/machine.h"
 #include "heddle/program.h"
 #include "heddle/strided_view.h"
@@ -50,6 +51,9 @@ struct StitchPlan {
 struct StitchOptions {
   bool fuse = true;  // false: every op by itself
   MachineFigures machine = {};
+  // Of the device: what it computes by calls, kernels do not; none: whatever a kernel can compute
+  // is stitched.
+  const DeviceCalls* calls = nullptr;
   bool explain = false;  // fill in StitchGroup::notes
   // Whether a kernel can be written for a group that is planned; none: whatever has a schedule.
   std::function<bool(const Program&, const StitchGroup&)> can_lower = {};
@@ -59,7 +63,8 @@ struct StitchOptions {
 Expected<StitchPlan> stitch(const Program& program, RegionId region,
                             const StitchOptions& options = {});
 
-// Whether a kernel can compute it at all.
-bool is_stitchable(const Program& program, const Op& op);
+// Whether a kernel can compute it, and the device has no call that it prefers; no calls: it has
+// none.
+bool is_stitchable(const Program& program, const Op& op, const DeviceCalls* calls);
 
 }  // namespace heddle

@@ -6,14 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "heddle/block.h"
 #include "heddle/dtype.h"
 #include "heddle/error.h"
 #include "heddle/layout.h"
+#include "heddle/queue.h"
 
 namespace heddle {
 
@@ -97,10 +102,23 @@ class Transport {
   virtual Expected<bool> test(RequestId request) = 0;
   virtual Verdict wait(RequestId request) = 0;
 
+  // The same in a device's memory, `in` and `out` in place of the collective's own. It begins when
+  // all that is on the queue by now has been done, and what comes to the queue after wait_on()
+  // finds the results. Where the host cannot reach that memory, it is staged through copies; a
+  // transport that the device itself drives has a way of its own.
+  virtual Expected<RequestId> start_on(Queue& queue, Collective collective, DeviceAddress in,
+                                       DeviceAddress out);
+  virtual Verdict wait_on(Queue& queue, RequestId request);
+
   // This rank has met an error: it ends the run of all others, which say so.
   virtual void abort(std::string_view why) = 0;
   // Why the run is over before its end; empty while all is well.
   virtual std::string failure() const = 0;
+
+  // Runs of one rank over one transport go one after the other, as those of all others do.
+  std::mutex& turn() { return turn_; }
+  // Whether nobody has asked for this number before: programs are compared once.
+  bool first_time(std::uint64_t number) { return seen_.insert(number).second; }
 
   // This rank begins or ends a run of a program, for the watchdog.
   virtual void enter() = 0;
@@ -124,7 +142,16 @@ class Transport {
   const std::atomic<std::uint32_t>* failed_ = nullptr;
 
  private:
+  // Host memory that stands for a device's while a collective is under way.
+  struct Staged {
+    std::shared_ptr<Block> in, out;
+    DeviceAddress to = {};
+  };
+
   std::uint64_t id_ = 0;
+  std::mutex turn_;
+  std::set<std::uint64_t> seen_;
+  std::unordered_map<RequestId, Staged> staged_;
 };
 
 // Starts and waits.

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/cache_directory.h"
 #include "compile.h"
 #include "heddle/op.h"
 #include "heddle/thread_pool.h"
@@ -12,12 +11,6 @@ namespace heddle {
 using namespace runtime;
 
 namespace {
-
-// One for all programs: it keeps what it has compiled.
-CpuJit& shared_jit() {
-  static CpuJit jit(CpuJitOptions{.cache_directory = cache_directory()});
-  return jit;
-}
 
 // A group on its way to code.
 struct Work {
@@ -83,13 +76,13 @@ std::vector<std::size_t> find_distinct(std::vector<Work>& all) {
 }
 
 // Distinct kernels, each compiled once, several at a time.
-void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct,
-              const MakeCode& make, CompileProgress* progress) {
+void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct, Device& device,
+              CompileProgress* progress) {
   if (progress) progress->kernels = distinct.size();
   ThreadPool::shared().parallel_for(
       static_cast<std::int64_t>(distinct.size()), [&](std::int64_t i, int) {
         Work& work = all[distinct[static_cast<std::size_t>(i)]];
-        auto code = make(work.kernel->kernel);
+        auto code = device.compile(work.kernel->kernel);
         if (code)
           work.kernel->code = std::make_shared<LazyCode>(*std::move(code));
         else
@@ -101,10 +94,10 @@ void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct,
 // The same, later, on threads of their own.
 std::shared_ptr<BackgroundCode> begin_all(std::vector<Work>& all,
                                           const std::vector<std::size_t>& distinct,
-                                          const MakeCode& make) {
+                                          Device& device) {
   std::vector<std::shared_ptr<LazyCode>> codes;
   for (std::size_t i : distinct) {
-    all[i].kernel->code = std::make_shared<LazyCode>(all[i].kernel->kernel, make);
+    all[i].kernel->code = std::make_shared<LazyCode>(all[i].kernel->kernel, device);
     codes.push_back(all[i].kernel->code);
   }
   const int threads = std::max(1, ThreadPool::shared().threads() / 2);
@@ -117,16 +110,6 @@ void share_code(std::vector<Work>& all) {
       work.kernel->code = all[work.first].kernel->code;
       work.trouble = all[work.first].trouble;
     }
-}
-
-// Where there is none, ops are better off by reference than kernels by interpreter.
-bool has_compiler(const MakeCode& given) { return given || shared_jit().target().ok(); }
-
-// For --dump; empty where there is no LLVM.
-std::string code_of(const Kernel& kernel) {
-  const auto target = shared_jit().target();
-  const auto text = target ? emit_llvm(kernel, target->vectors) : Expected<std::string>("");
-  return text ? *text : "";
 }
 
 StitchGroup group_of_one(const Program& program, OpId id) {
@@ -195,17 +178,16 @@ std::vector<Work> lower_all(CompiledProgram& compiled, const MachineFigures& mac
 }  // namespace
 
 Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
-                     const MachineFigures& machine, const MakeCode& make_code,
-                     const std::function<void()>& on_lowered) {
+                     const MachineFigures& machine, const std::function<void()>& on_lowered) {
+  Device& device = *compiled.device;
   std::vector<Work> work = lower_all(compiled, machine);
   const std::vector<std::size_t> distinct = find_distinct(work);
   on_lowered();
-  const MakeCode make =
-      make_code ? make_code : [](const Kernel& kernel) { return shared_jit().compile(kernel); };
-  if (options.machine_code && options.async && has_compiler(make_code))
-    compiled.background = begin_all(work, distinct, make);
+  // Without a compiler, ops are better off by reference than kernels by interpreter.
+  if (options.machine_code && options.async && device.can_compile())
+    compiled.background = begin_all(work, distinct, device);
   else if (options.machine_code)
-    make_all(work, distinct, make, options.progress);
+    make_all(work, distinct, device, options.progress);
   share_code(work);
   if (options.report) {
     options.report->kernels = work.size();
@@ -214,7 +196,7 @@ Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
   for (const Work& w : work)
     if (w.trouble.empty() && options.on_kernel &&
         (w.first == SIZE_MAX || w.kernel == work[w.first].kernel))
-      options.on_kernel(w.kernel->kernel, code_of(w.kernel->kernel));
+      options.on_kernel(w.kernel->kernel, device.source(w.kernel->kernel));
   if (const Troubles troubles = troubles_of(work); !troubles.empty())
     take_apart(compiled, troubles, true);
   return yes();

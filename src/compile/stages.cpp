@@ -5,7 +5,6 @@
 
 #include "compile.h"
 #include "compile/distribute.h"
-#include "device/cpu/library.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "heddle/signature.h"
@@ -92,8 +91,12 @@ bool names_mesh(const Program& program, const Target& target) {
   return says_layouts || has_own || (!target.mesh.empty() && target.mesh != kOwnMesh);
 }
 
-bool stays_whole(const OpDef& def) {
-  const bool computed = def.scalar != ScalarOp::none || cpu::has_library_call(def);
+Device& device_of(const Target& target) {
+  return target.options.device != nullptr ? *target.options.device : default_device();
+}
+
+bool stays_whole(const OpDef& def, const DeviceCalls& device) {
+  const bool computed = def.scalar != ScalarOp::none || device.has_call(def);
   return computed && def.index_rule != nullptr;
 }
 
@@ -109,6 +112,7 @@ runtime::AssembleOptions assembly(const Local& local, const Target& target) {
 Expected<Executable> interpreted(const Local& local, const Target& target) {
   runtime::CompiledProgram whole;
   whole.program = local.program;
+  whole.device = &device_of(target);
   const Function* entry = whole.program.find_function(target.options.entry);
   whole.function = static_cast<std::size_t>(entry - whole.program.functions.data());
   whole.interpreted_because = local.interpreted_because;

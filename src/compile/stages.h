@@ -42,9 +42,12 @@ Local on_mesh(const Spmd& spmd, const SpmdFunction& function);
 // Whether a mesh is asked for; the program's own may turn out to be none.
 bool names_mesh(const Program& program, const Target& target);
 
+// The device that is asked for, or the default one.
+Device& device_of(const Target& target);
+
 // The one rule of what stays whole on its way to a device: what the device computes as it is, and
 // what can be dealt out as it is.
-bool stays_whole(const OpDef& def);
+bool stays_whole(const OpDef& def, const DeviceCalls& device);
 
 // How the steps are put together. What is carried may be overwritten too: the result takes its
 // place.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "heddle/op.h"
-#include "heddle/thread_pool.h"
 #include "runtime/assembler.h"
 #include "runtime/dependences.h"
 #include "runtime/state.h"
@@ -74,16 +73,21 @@ std::int64_t fresh_bytes(const SlotTable& slots) {
   return bytes;
 }
 
-std::int64_t rounded(std::int64_t bytes) {
-  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-}
-
 void set_types(ExecutableState& state) {
   const Program& program = state.compiled.program;
   const Region& body = program.region(state.compiled.entry().body);
   for (ValueId v : body.args) state.argument_types.push_back(program.type_of(v));
   for (ValueId v : program.operands(program.op(body.ops.back())))
     state.output_types.push_back(program.type_of(v));
+}
+
+void sort_slots(ExecutableState& state) {
+  state.inputs.assign(state.argument_types.size(), kNone);
+  for (SlotId id = 0; id < state.slots.size(); ++id) {
+    const Slot& slot = state.slots[id];
+    if (slot.kind == SlotKind::argument) state.inputs[slot.number] = id;
+    if (slot.kind == SlotKind::fresh && slot.first >= 0) state.fresh.push_back(id);
+  }
 }
 
 }  // namespace
@@ -97,20 +101,26 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   set_types(*state);
   Assembler assembler(state->compiled, options);
   state->steps = assembler.assemble_entry();
+  HEDDLE_TRY_VOID(assembler.trouble);
   const std::int64_t arena = assembler.slots.plan();
   state->peak =
       peak_of(state->compiled.program, assembler.slots, arena + fresh_bytes(assembler.slots));
   const std::int64_t needed = state->peak.bytes + argument_bytes(*state);
+  if (needed > options.memory_limit && options.overlap && assembler.collectives > 0) {
+    AssembleOptions in_turn = options;
+    in_turn.overlap = false;
+    return assemble(std::move(state->compiled), in_turn);
+  }
   if (needed > options.memory_limit) return over_limit(state->peak, needed, options.memory_limit);
   add_dependences(state->steps, assembler.slots);
+  verify_overlaps(state->steps);
   state->slots = assembler.slots.all();
   state->infos = std::move(assembler.infos);
   state->outputs = std::move(assembler.outputs);
   state->constants = std::move(assembler.constants);
-  state->scratch_stride = rounded(assembler.scratch_bytes) + 4 * kBufferAlignment;
   state->arena_bytes = arena;
-  state->pointers = assembler.pointers;
   state->collectives = assembler.collectives;
+  sort_slots(*state);
   return Executable(std::move(state));
 }
 

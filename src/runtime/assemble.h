@@ -14,6 +14,9 @@ struct AssembleOptions {
   std::int64_t memory_limit = INT64_MAX;
   // Where arguments and results lie.
   Placement placement = Placement::on_one_device({}, {});
+  // Whether other steps may run while a collective is under way; its operands and results then take
+  // memory for longer. Given up where the limit does not allow it.
+  bool overlap = true;
 };
 
 // A reason where more memory is needed than the limit allows.

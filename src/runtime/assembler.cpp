@@ -5,7 +5,6 @@
 #include "heddle/index_rule.h"
 #include "heddle/op.h"
 #include "runtime/in_place.h"
-#include "runtime/launch.h"
 #include "runtime/reference.h"
 
 namespace heddle::runtime {
@@ -47,7 +46,8 @@ Assembler::Assembler(const CompiledProgram& compiled, const AssembleOptions& opt
     : compiled_(compiled),
       program_(compiled.program),
       lifetimes_(compiled),
-      slot_of_(program_.value_count(), kNone) {
+      slot_of_(program_.value_count(), kNone),
+      overlaps_(options.overlap) {
   const auto& args = program_.region(compiled.entry().body).args;
   for (std::uint32_t i = 0; i < args.size(); ++i)
     slot_of_[args[i]] = slots.add({.kind = SlotKind::argument,
@@ -121,14 +121,42 @@ void Assembler::set_targets(const RegionTask& task) {
 // ---- steps
 
 Step& Assembler::emit(Step step, StepInfo info) {
-  slots.next_step();
-  for (SlotId s : step.reads) slots.touch(s);
-  for (SlotId s : step.writes) slots.touch(s);
+  wait_before(step);
   info.depth = scope_.depth;
   step.info = static_cast<std::uint32_t>(infos.size());
   infos.push_back(std::move(info));
-  scope_.list.steps.push_back(std::move(step));
+  append(std::move(step));
   return scope_.list.steps.back();
+}
+
+void Assembler::append(Step step) {
+  slots.next_step();
+  for (SlotId s : step.reads) slots.touch(s);
+  for (SlotId s : step.writes) slots.touch(s);
+  scope_.list.steps.push_back(std::move(step));
+}
+
+// In the order in which they began, as on every rank.
+void Assembler::wait_before(const Step& step) {
+  const auto has = [](const std::vector<SlotId>& slots, SlotId s) {
+    return std::ranges::find(slots, s) != slots.end();
+  };
+  std::vector<Step> later;
+  for (Step& wait : std::exchange(scope_.under_way, {})) {
+    const bool needed =
+        std::ranges::any_of(step.reads, [&](SlotId s) { return has(wait.writes, s); }) ||
+        std::ranges::any_of(step.writes,
+                            [&](SlotId s) { return has(wait.writes, s) || has(wait.reads, s); });
+    if (needed)
+      append(std::move(wait));
+    else
+      later.push_back(std::move(wait));
+  }
+  scope_.under_way = std::move(later);
+}
+
+void Assembler::wait_for_all() {
+  for (Step& wait : std::exchange(scope_.under_way, {})) append(std::move(wait));
 }
 
 std::int64_t Assembler::bytes_of(const Op& op) const {
@@ -183,6 +211,7 @@ StepList Assembler::region(const RegionTask& task, const std::vector<SlotId>* fu
     if (!there && target.slot != kNone) copy(is, target.slot, program_.type_of(v));
     if (function_results != nullptr) outputs.push_back(there ? is : target.slot);
   }
+  wait_for_all();
   Scope done = std::exchange(scope_, std::move(outer));
   return std::move(done.list);
 }
@@ -191,10 +220,11 @@ void Assembler::unit(const CompiledUnit& unit, std::size_t number) {
   if (!unit.kernels.empty()) return launch(unit, number);
   const Op& op = program_.op(unit.op);
   if (is_view(program_, op)) return;
+  if (op.region_count > 0 && compiled_.regions.contains(program_.regions(op)[0])) wait_for_all();
   if (op.def->name == "stablehlo.while") return while_loop(op, number);
   if (op.def->name == "stablehlo.if" || op.def->name == "stablehlo.case") return branches(op);
   const ProductViews* views = unit.views ? &*unit.views : nullptr;
-  if (auto call = cpu::library_call(program_, op, views))
+  if (auto call = compiled_.device->library_call(program_, op, views))
     return library(unit, std::move(call), number);
   HEDDLE_CHECK(views == nullptr, "no library computes {} by strides", op.def->name);
   if (op.def->cls == OpClass::communicate) return collective(op, number);
@@ -207,7 +237,6 @@ LaunchKernel Assembler::launch_kernel(const CompiledUnit& unit, std::size_t k, s
   const auto& buffers = compiled.kernel.buffers;
   launch.slots.assign(buffers.size(), kNone);
   launch.shift.assign(buffers.size(), 0);
-  for (const KernelBuffer& b : buffers) launch.bytes.push_back(b.elements * byte_size(b.dtype));
   for (std::size_t b = 0; b < buffers.size(); ++b)
     if (buffers[b].reach == Reach::input) launch.slots[b] = slot(buffers[b].value);
   // Another kernel of the launch may still read what this one would overwrite.
@@ -235,14 +264,11 @@ LaunchKernel Assembler::launch_kernel(const CompiledUnit& unit, std::size_t k, s
     launch.slots[b] = temporary;
     launch.shift[b] = buffers[b].offset;
   }
-  scratch_bytes = std::max(scratch_bytes, compiled.kernel.scratch_bytes);
-  launch.first_pointer = pointers;
-  pointers += buffers.size() + 1;  // and the code
   return launch;
 }
 
 void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
-  LaunchStep launch;
+  std::vector<LaunchKernel> kernels;
   Step step;
   StepInfo info{.kind = "kernel",
                 .name = unit.kernels[0].kernel.name,
@@ -250,14 +276,15 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
                 .kernels = unit.kernels.size()};
   std::vector<OpId> ops;
   for (std::size_t k = 0; k < unit.kernels.size(); ++k) {
-    launch.kernels.push_back(launch_kernel(unit, k, number));
-    const LaunchKernel& made = launch.kernels.back();
+    kernels.push_back(launch_kernel(unit, k, number));
+    const LaunchKernel& made = kernels.back();
     for (std::size_t b = 0; b < made.slots.size(); ++b) {
       if (made.slots[b] == kNone) continue;
-      const Reach reach = made.kernel.buffers[b].reach;
-      (reach == Reach::input ? step.reads : step.writes).push_back(made.slots[b]);
-      if (reach == Reach::input) info.bytes_read += made.bytes[b];
-      if (reach == Reach::output) info.bytes_written += made.bytes[b];
+      const KernelBuffer& buffer = made.kernel.buffers[b];
+      const std::int64_t bytes = buffer.elements * byte_size(buffer.dtype);
+      (buffer.reach == Reach::input ? step.reads : step.writes).push_back(made.slots[b]);
+      if (buffer.reach == Reach::input) info.bytes_read += bytes;
+      if (buffer.reach == Reach::output) info.bytes_written += bytes;
     }
     const StitchGroup& group = unit.kernels[k].group;
     ops.insert(ops.end(), group.ops.begin(), group.ops.end());
@@ -269,12 +296,13 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
   if (!ops.empty()) info.where = program_.where(program_.op(ops[0]).loc);
   for (OpId id : ops) add_user_line(program_, program_.op(id), info.from);
   for (OpId id : ops) info.bytes_apart += bytes_of(program_.op(id));
-  plan_launch(launch);
-  step.work = std::move(launch);
+  auto prepared = compiled_.device->prepare(std::move(kernels));
+  if (!prepared && trouble) trouble = reason("{}: {}", info.where, prepared.reason());
+  step.work = LaunchStep{prepared ? *std::move(prepared) : nullptr};
   emit(std::move(step), std::move(info));
 }
 
-void Assembler::library(const CompiledUnit& unit, std::unique_ptr<cpu::LibraryCall> call,
+void Assembler::library(const CompiledUnit& unit, std::unique_ptr<LibraryCall> call,
                         std::size_t number) {
   const Op& op = program_.op(unit.op);
   LibraryStep work;
@@ -324,7 +352,7 @@ void Assembler::collective(const Op& op, std::size_t number) {
   auto what = collective_op(program_, op);
   HEDDLE_CHECK(what.ok(), "a collective that was to be compiled: {}",
                what.ok() ? "" : what.reason());
-  CollectiveStep work{.op = nullptr, .number = collectives++};
+  StartStep work{.op = nullptr, .number = collectives++};
   for (ValueId v : program_.operands(op)) work.operands.push_back(slot(v));
   for (std::size_t i = 0; i < op.result_count; ++i) {
     std::vector<ValueId> over;
@@ -336,8 +364,14 @@ void Assembler::collective(const Op& op, std::size_t number) {
   what->label =
       fmt::format("{} at {} (step {})", op.def->short_name(), program_.where(op.loc), infos.size());
   work.op = std::make_shared<const CollectiveOp>(*std::move(what));
+  Step wait{.work = WaitStep{work.op, work.number, work.results},
+            .reads = step.reads,
+            .writes = step.writes};
   step.work = std::move(work);
-  emit(std::move(step), info_of(op, "collective"));
+  wait.info = emit(std::move(step), info_of(op, "collective")).info;
+  if (!std::get<WaitStep>(wait.work).op->travels()) return;
+  scope_.under_way.push_back(std::move(wait));
+  if (!overlaps_) wait_for_all();
 }
 
 void Assembler::copy(SlotId from, SlotId to, const Type& type) {

@@ -37,8 +37,8 @@ class Assembler {
   std::vector<StepInfo> infos;
   std::vector<SlotId> outputs;
   std::vector<Array> constants;
-  std::int64_t scratch_bytes = 0;
-  std::size_t pointers = 0, collectives = 0;
+  std::size_t collectives = 0;
+  Verdict trouble = yes();  // the first that the device has with a launch
 
  private:
   // ---- assemble.cpp
@@ -46,8 +46,7 @@ class Assembler {
   void unit(const CompiledUnit& unit, std::size_t number);
   void launch(const CompiledUnit& unit, std::size_t number);
   LaunchKernel launch_kernel(const CompiledUnit& unit, std::size_t k, std::size_t number);
-  void library(const CompiledUnit& unit, std::unique_ptr<cpu::LibraryCall> call,
-               std::size_t number);
+  void library(const CompiledUnit& unit, std::unique_ptr<LibraryCall> call, std::size_t number);
   void reference(const CompiledUnit& unit);
   void collective(const Op& op, std::size_t number);
   void copy(SlotId from, SlotId to, const Type& type);
@@ -69,6 +68,11 @@ class Assembler {
 
   // ---- steps
   Step& emit(Step step, StepInfo info);
+  void append(Step step);
+  // Waits for the collectives that the step at hand needs done; for all of them before a loop or a
+  // branch, and at the end of a region.
+  void wait_before(const Step& step);
+  void wait_for_all();
   StepInfo info_of(const Op& op, std::string kind) const;
   std::int64_t bytes_of(const Op& op) const;
 
@@ -78,6 +82,7 @@ class Assembler {
     int depth = 0;
     StepList list = {};
     Boundaries boundaries = {};
+    std::vector<Step> under_way = {};  // collectives that have begun: the steps that wait for them
     std::unordered_map<ValueId, Target> targets = {};  // by root
     std::unordered_set<SlotId> written = {};           // by the unit at hand
   };
@@ -86,6 +91,7 @@ class Assembler {
   const Program& program_;
   Lifetimes lifetimes_;
   std::vector<SlotId> slot_of_;  // by root
+  bool overlaps_ = true;
   Scope scope_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "heddle/executable.h"
 #include "heddle/program.h"
+#include "heddle/trace.h"
 #include "heddle/transport.h"
 #include "ir/replica_groups.h"
 
@@ -40,6 +41,11 @@ struct CollectiveOp {
   std::shared_ptr<const Program> combiner;
   std::string label;  // for messages
 
+  // Whether it begins in one step and is waited for in another. The others are done at once.
+  bool travels() const {
+    return !combiner && kind != MeshOp::partition_id && kind != MeshOp::replica_id &&
+           kind != MeshOp::send;
+  }
   // Whether results may be written over the operands.
   bool works_in_place() const { return kind == MeshOp::all_reduce && !combiner; }
 };
@@ -62,6 +68,12 @@ struct RankGrid {
 };
 Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transport,
                                      const RankGrid& grid);
+
+// Between the two steps of a collective.
+struct CollectiveUnderWay {
+  std::vector<RequestId> requests;
+  TraceClock::time_point since;  // where it is traced
+};
 
 // Bytes on their way, and who holds them until they have arrived.
 struct PendingSend {

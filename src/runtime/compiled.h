@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "device/cpu/lazy_code.h"
+#include "device/lazy_code.h"
 #include "heddle/kernel.h"
 #include "heddle/program.h"
 #include "heddle/stitch.h"
@@ -31,6 +31,7 @@ struct CompiledUnit {
 
 struct CompiledProgram {
   Program program;
+  Device* device = nullptr;
   std::size_t function = 0;
   std::unordered_map<RegionId, std::vector<CompiledUnit>> regions;
   // Why the whole of it is left to the interpreter; empty where it is compiled.

@@ -101,4 +101,24 @@ void add_dependences(StepList& list, const SlotTable& slots) {
   }
 }
 
+void verify_overlaps(const StepList& list) {
+  std::map<std::size_t, std::uint32_t> under_way;  // collective, to the step that began it
+  for (std::uint32_t i = 0; i < list.steps.size(); ++i) {
+    const Step& step = list.steps[i];
+    if (const auto* wait = std::get_if<WaitStep>(&step.work)) under_way.erase(wait->number);
+    for (const auto& [number, began] : under_way)
+      HEDDLE_CHECK(!std::ranges::binary_search(step.after, began),
+                   "step {} touches what collective {} has under way", step.info, number);
+    if (const auto* start = std::get_if<StartStep>(&step.work); start && start->op->travels())
+      under_way.emplace(start->number, i);
+    if (const auto* loop = std::get_if<LoopStep>(&step.work)) {
+      verify_overlaps(loop->condition);
+      verify_overlaps(loop->body);
+    }
+    if (const auto* branch = std::get_if<BranchStep>(&step.work))
+      for (const StepList& inner : branch->branches) verify_overlaps(inner);
+  }
+  HEDDLE_CHECK(under_way.empty(), "a collective that nobody waits for");
+}
+
 }  // namespace heddle::runtime

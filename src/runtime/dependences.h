@@ -10,4 +10,8 @@ namespace heddle::runtime {
 // same bytes, at least one of the two writing. The places in the arena must be known.
 void add_dependences(StepList& list, const SlotTable& slots);
 
+// While a collective is under way, no step touches what it reads or writes. A step that does is a
+// defect of ours.
+void verify_overlaps(const StepList& list);
+
 }  // namespace heddle::runtime

@@ -1,12 +1,11 @@
 #include "heddle/executable.h"
 
-#include <algorithm>
-
 #include "heddle/hash.h"
 #include "heddle/interpreter.h"
 #include "heddle/stablehlo.h"
 #include "heddle/thread_pool.h"
 #include "heddle/transport.h"
+#include "runtime/run_arrays.h"
 #include "runtime/run_collective.h"
 
 namespace heddle {
@@ -29,64 +28,24 @@ Verdict check_arguments(const ExecutableState& state, const std::vector<Array>& 
   return yes();
 }
 
-// Blocks that were made for this run, by slot.
-using Blocks = std::vector<std::shared_ptr<Block>>;
-
-// The caller's memory, or a copy of it where somebody else would see it change, or where kernels
-// cannot read it as it lies.
-std::byte* argument_data(Array& argument, bool donated) {
-  const auto at = reinterpret_cast<std::uintptr_t>(argument.bytes().data());
-  if (at % Block::kAlignment != 0)
-    argument = Array(argument.type(), Block::copy_of(argument.bytes()));
-  if (donated) return argument.mutable_bytes().data();
-  return const_cast<std::byte*>(argument.bytes().data());  // nobody writes to it
-}
-
-Blocks bind_slots(const ExecutableState& state, RankState& rank, std::vector<Array>& arguments) {
-  Blocks blocks(state.slots.size());
-  for (SlotId id = 0; id < state.slots.size(); ++id) {
-    const Slot& slot = state.slots[id];
-    if (slot.kind == SlotKind::argument)
-      rank.home[id] = argument_data(arguments[slot.number], slot.donated);
-    if (slot.kind != SlotKind::fresh || slot.first < 0) continue;
-    blocks[id] = Block::raw(static_cast<std::size_t>(slot.bytes));
-    rank.home[id] = blocks[id]->data();
+Verdict check_buffers(const ExecutableState& state, const std::vector<Buffer>& arguments) {
+  const Function& f = state.compiled.entry();
+  const std::string& file = state.compiled.program.file;
+  if (arguments.size() != state.argument_types.size())
+    return reason("{}: function @{} takes {} arguments, {} buffers came in", file, f.name,
+                  state.argument_types.size(), arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Type& type = state.argument_types[i];
+    if (type.bytes() > 0 && arguments[i].device != &state.device())
+      return reason(
+          "{}: argument {} of function @{} does not lie on the device that it was "
+          "compiled for, {}: bring it there with to_device()",
+          file, i, f.name, state.device().name());
+    if (arguments[i].bytes < type.bytes())
+      return reason("{}: argument {} of function @{} is {}, a buffer of {} bytes came in", file, i,
+                    f.name, type.str(), arguments[i].bytes);
   }
-  std::copy(rank.home.begin(), rank.home.end(), rank.now.begin());
-  return blocks;
-}
-
-// The block that a slot has come to lie in; loops exchange those of two slots.
-std::shared_ptr<Block> block_of(const ExecutableState& state, const RankState& rank, SlotId id,
-                                const std::vector<Array>& arguments, const Blocks& blocks) {
-  const std::byte* data = rank.now[id];
-  const Slot& slot = state.slots[id];
-  if (slot.kind == SlotKind::constant) return state.constants[slot.number].block();
-  if (slot.kind == SlotKind::argument && arguments[slot.number].bytes().data() == data)
-    return arguments[slot.number].block();
-  if (blocks[id] && blocks[id]->data() == data) return blocks[id];
-  for (const auto& block : blocks)
-    if (block && block->data() == data) return block;
-  for (const Array& argument : arguments)
-    if (argument.bytes().data() == data) return argument.block();
-  return nullptr;
-}
-
-std::vector<Array> collect(const ExecutableState& state, const RankState& rank,
-                           const std::vector<Array>& arguments, const Blocks& blocks) {
-  std::vector<Array> results;
-  results.reserve(state.outputs.size());
-  for (std::size_t i = 0; i < state.outputs.size(); ++i) {
-    const Type& type = state.output_types[i];
-    if (type.bytes() == 0) {
-      results.emplace_back(type);
-      continue;
-    }
-    auto block = block_of(state, rank, state.outputs[i], arguments, blocks);
-    HEDDLE_CHECK(block != nullptr, "result {} lies in memory that is not to be kept", i);
-    results.emplace_back(type, std::move(block));
-  }
-  return results;
+  return yes();
 }
 
 // The first time that ranks meet over a program: it has to be the same.
@@ -112,79 +71,110 @@ Verdict agree(ExecutableState& state, Transport& transport) {
       state.compiled.program.file, others, transport.size(), transport.rank());
 }
 
-Verdict prepare(ExecutableState& state, RankState& rank, const RunOptions& options,
+Verdict prepare(ExecutableState& state, RunState& run, const RunOptions& options,
                 Transport& transport) {
   const ResolvedFor now{transport.id(), options.replicas, options.partitions};
-  if (rank.resolved_for == now) return yes();
+  if (run.resolved_for == now) return yes();
   HEDDLE_TRY_VOID(rank_grid(transport, options));
-  rank.collectives.assign(state.collectives, {});
-  if (transport.size() > 1 && options.same_program) HEDDLE_TRY_VOID(agree(state, transport));
-  rank.resolved_for = now;
+  run.collectives.assign(state.collectives, {});
+  if (transport.size() > 1 && options.same_program && transport.first_time(state.fingerprint()))
+    HEDDLE_TRY_VOID(agree(state, transport));
+  run.resolved_for = now;
   return yes();
 }
 
-void make_scratch(const ExecutableState& state, RankState& rank, int threads) {
-  const auto bytes = static_cast<std::size_t>(state.scratch_stride * threads);
-  if (!rank.scratch || rank.scratch->size() < bytes) rank.scratch = Block::raw(bytes);
-}
+// The state of a run, until it goes back to the pool or is given up.
+class Lease {
+ public:
+  Lease(ExecutableState& state, std::unique_ptr<RunState> run)
+      : state_(state), run_(std::move(run)) {}
+  // After a failure nobody knows what is still on the queue.
+  ~Lease() {
+    if (run_) (void)run_->queue->finish();
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
 
-Expected<std::vector<Array>> run_rank(ExecutableState& state, std::vector<Array> arguments,
-                                      const RunOptions& options, Transport& transport) {
-  RankState& rank = state.of_rank(transport.rank());
-  const std::lock_guard turn(rank.turn);
-  ThreadPool& pool = options.pool != nullptr ? *options.pool : ThreadPool::shared();
-  HEDDLE_TRY_VOID(check_arguments(state, arguments));
+  RunState& operator*() { return *run_; }
+  void give_back() { state_.runs.give_back(std::move(run_)); }
+
+ private:
+  ExecutableState& state_;
+  std::unique_ptr<RunState> run_;
+};
+
+// One run of one rank. `enter` gives it its arguments, `leave` takes its results.
+template <typename Results, typename Enter, typename Leave>
+Expected<Results> run_rank(ExecutableState& state, const RunOptions& options, Enter enter,
+                           Leave leave) {
   if (options.times != nullptr && options.times->size() < state.infos.size())
     options.times->resize(state.infos.size());
-  HEDDLE_TRY_VOID(prepare(state, rank, options, transport));
-  make_scratch(state, rank, pool.threads());
-  const Blocks blocks = bind_slots(state, rank, arguments);
-  HEDDLE_TRY_VOID(run_steps(state, rank, options, transport, pool));
-  HEDDLE_TRY_VOID(finish_sends(rank, transport));
-  return collect(state, rank, arguments, blocks);
+  auto taken = state.runs.take(options.transport == nullptr ? 0 : options.transport->id());
+  if (!taken) {
+    HEDDLE_TRY(taken, make_run_state(state));
+  }
+  Lease lease(state, std::move(taken));
+  RunState& run = *lease;
+  if (options.transport == nullptr && !run.solo) run.solo = solo_transport();
+  Transport& transport = options.transport == nullptr ? *run.solo : *options.transport;
+  run.queue->set_workers(options.pool != nullptr ? *options.pool : ThreadPool::shared());
+  HEDDLE_TRY_VOID(prepare(state, run, options, transport));
+  HEDDLE_TRY_VOID(enter(run));
+  HEDDLE_TRY_VOID(run_steps(state, run, options, transport));
+  HEDDLE_TRY_VOID(finish_sends(run, transport));
+  Expected<Results> results = leave(run);
+  if (results) lease.give_back();
+  return results;
 }
 
 // A rank that fails ends the run of all; otherwise they would wait for it.
-Expected<std::vector<Array>> run_among_others(ExecutableState& state, std::vector<Array> arguments,
-                                              const RunOptions& options) {
+template <typename Results, typename Enter, typename Leave>
+Expected<Results> run_among_others(ExecutableState& state, const RunOptions& options, Enter enter,
+                                   Leave leave) {
+  if (options.transport == nullptr) return run_rank<Results>(state, options, enter, leave);
   Transport& transport = *options.transport;
+  const std::lock_guard turn(transport.turn());
   transport.enter();
-  auto results = run_rank(state, std::move(arguments), options, transport);
+  auto results = run_rank<Results>(state, options, enter, leave);
   if (!results) transport.abort(results.reason());
   transport.leave();
   return results;
 }
 
-Expected<std::vector<Array>> run_alone(ExecutableState& state, std::vector<Array> arguments,
-                                       const RunOptions& options) {
-  const RankState& rank = state.of_rank(0);
-  return run_rank(state, std::move(arguments), options, *rank.solo);
+template <typename Results, typename Enter, typename Leave>
+Expected<Results> run_safely(ExecutableState& state, const RunOptions& options, Enter enter,
+                             Leave leave) {
+  try {
+    return run_among_others<Results>(state, options, enter, leave);
+  } catch (const std::bad_alloc&) {
+    return reason(
+        "{}: there is not enough memory: {:.1f} MB for values that are computed, beside the "
+        "arguments",
+        state.compiled.program.file, static_cast<double>(state.peak.bytes) / 1e6);
+  } catch (const Error& error) {
+    return Reason{error.what()};
+  }
 }
 
 }  // namespace
 
-RankState& ExecutableState::of_rank(int rank) {
-  if (rank == 0 && first_ != nullptr) return *first_;  // made before anybody else knew of this
+Expected<const std::vector<Buffer>*> ExecutableState::constant_buffers(Queue& queue) {
   const std::lock_guard lock(mutex_);
-  auto& place = ranks_[rank];
-  if (place) return *place;
-  auto made = std::make_unique<RankState>();
-  made->arena = Block::raw(static_cast<std::size_t>(arena_bytes));
-  made->home.assign(slots.size(), nullptr);
-  made->now.assign(slots.size(), nullptr);
-  made->pointers.resize(pointers);
-  made->collectives.resize(collectives);
-  if (rank == 0) made->solo = solo_transport();
-  for (SlotId id = 0; id < slots.size(); ++id) {
-    const Slot& slot = slots[id];
-    if (slot.kind == SlotKind::constant)
-      made->home[id] = const_cast<std::byte*>(constants[slot.number].bytes().data());
-    if (slot.kind == SlotKind::arena && slot.first >= 0)
-      made->home[id] = made->arena->data() + slot.offset;
+  if (constant_buffers_) return &*constant_buffers_;
+  std::vector<Buffer> buffers(constants.size());
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    const auto bytes = constants[i].bytes();
+    if (bytes.empty()) continue;
+    if (device().in_host_memory()) {
+      buffers[i] = buffer_of(device(), constants[i].block());
+      continue;
+    }
+    HEDDLE_TRY(buffers[i], device().allocate(static_cast<std::int64_t>(bytes.size())));
+    HEDDLE_TRY_VOID(queue.write(bytes, buffers[i].address, constants[i].block()));
   }
-  place = std::move(made);
-  if (rank == 0) first_ = place.get();
-  return *place;
+  HEDDLE_TRY_VOID(queue.finish());
+  constant_buffers_ = std::move(buffers);
+  return &*constant_buffers_;
 }
 
 std::uint64_t ExecutableState::fingerprint() {
@@ -209,18 +199,31 @@ Expected<std::vector<Array>> Executable::run(std::vector<Array> arguments,
     whole.trace = options.trace;
     return interpret(state.compiled.program, state.compiled.entry(), std::move(arguments), whole);
   }
-  try {
-    if (options.transport != nullptr) return run_among_others(state, std::move(arguments), options);
-    return run_alone(state, std::move(arguments), options);
-  } catch (const std::bad_alloc&) {
-    return reason(
-        "{}: there is not enough memory: {:.1f} MB for values that are computed, beside the "
-        "arguments",
-        state.compiled.program.file, static_cast<double>(state.peak.bytes) / 1e6);
-  } catch (const Error& error) {
-    return Reason{error.what()};
-  }
+  return run_safely<std::vector<Array>>(
+      state, options,
+      [&](RunState& run) -> Verdict {
+        HEDDLE_TRY_VOID(check_arguments(state, arguments));
+        return bring_in(state, run, arguments);
+      },
+      [&](RunState& run) { return bring_out(state, run, arguments); });
 }
+
+Expected<std::vector<Buffer>> Executable::run_on_device(std::vector<Buffer> arguments,
+                                                        const RunOptions& options) const {
+  ExecutableState& state = *state_;
+  if (!state.compiled.interpreted_because.empty())
+    return reason("{} runs on no device, since it can only be interpreted: {}",
+                  state.compiled.program.file, state.compiled.interpreted_because);
+  return run_safely<std::vector<Buffer>>(
+      state, options,
+      [&](RunState& run) -> Verdict {
+        HEDDLE_TRY_VOID(check_buffers(state, arguments));
+        return take_buffers(state, run, std::move(arguments));
+      },
+      [&](RunState& run) { return give_buffers(state, run); });
+}
+
+Device& Executable::device() const { return state_->device(); }
 
 Verdict Executable::finish_compiling() const {
   const auto& background = state_->compiled.background;

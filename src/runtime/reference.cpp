@@ -34,4 +34,10 @@ std::shared_ptr<const Program> program_of_op(const Program& from, const Op& op,
   return program;
 }
 
+void write_out_constants(const Program& program) {
+  for (OpId id = 0; id < program.op_count(); ++id)
+    for (const NamedAttr& attr : program.attrs_of(program.op(id)))
+      if (const Array* array = attr.value.get<Array>()) (void)array->bytes();
+}
+
 }  // namespace heddle::runtime

@@ -12,4 +12,7 @@ namespace heddle::runtime {
 std::shared_ptr<const Program> program_of_op(const Program& from, const Op& op,
                                              const std::vector<ValueId>& reads);
 
+// Arrays of one repeated element get their bytes, so that nothing of the program changes any more.
+void write_out_constants(const Program& program);
+
 }  // namespace heddle::runtime

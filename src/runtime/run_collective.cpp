@@ -22,16 +22,17 @@ Pieces whole(const Type& type) { return {1, type.bytes()}; }
 
 class CollectiveRun {
  public:
-  CollectiveRun(const CollectiveStep& step, const ResolvedCollective& resolved, RankState& rank,
+  CollectiveRun(const StartStep& step, const ResolvedCollective& resolved, RunState& run,
                 Transport& transport, const RunOptions& options)
       : step_(step),
         op_(*step.op),
         resolved_(resolved),
-        rank_(rank),
+        run_(run),
+        queue_(*run.queue),
         transport_(transport),
         options_(options) {}
 
-  Verdict run() {
+  Verdict start() {
     switch (op_.kind) {
       case MeshOp::partition_id:
         return write_id(transport_.rank() % grid().partitions);
@@ -48,38 +49,31 @@ class CollectiveRun {
     if (op_.combiner) return gather_and_combine();
     for (std::size_t i = 0; i < step_.results.size(); ++i) {
       HEDDLE_TRY(const Collective c, collective(i));
-      HEDDLE_TRY(const RequestId request, transport_.start(c));
-      requests_.push_back(request);
+      HEDDLE_TRY(const RequestId request, transport_.start_on(queue_, c, operand(i), result(i)));
+      requests().push_back(request);
     }
-    for (RequestId request : requests_) HEDDLE_TRY_VOID(transport_.wait(request));
-    if (op_.kind == MeshOp::collective_reduce && resolved_.me != 0) return all_zero();
     return yes();
   }
 
  private:
   RankGrid grid() const { return rank_grid(transport_, options_).value(); }
-  std::byte* operand(std::size_t i) const { return rank_.now[step_.operands[i]]; }
-  std::byte* result(std::size_t i) const { return rank_.now[step_.results[i]]; }
+  std::vector<RequestId>& requests() { return run_.under_way[step_.number].requests; }
+  DeviceAddress operand(std::size_t i) const { return run_.now[step_.operands[i]]; }
+  DeviceAddress result(std::size_t i) const { return run_.now[step_.results[i]]; }
 
   Verdict write_id(std::int64_t id) {
-    const auto value = static_cast<std::uint32_t>(id);
-    std::memcpy(result(0), &value, sizeof value);
-    return yes();
+    const auto value = std::make_shared<const std::uint32_t>(static_cast<std::uint32_t>(id));
+    return queue_.write(std::as_bytes(std::span(value.get(), 1)), result(0), value);
   }
 
   Verdict all_zero() {
-    for (std::size_t i = 0; i < step_.results.size(); ++i) zero(i);
+    for (std::size_t i = 0; i < step_.results.size(); ++i) HEDDLE_TRY_VOID(zero(i));
     return yes();
   }
-  void zero(std::size_t i) {
-    if (const auto bytes = static_cast<std::size_t>(op_.results[i].bytes()); bytes > 0)
-      std::memset(result(i), 0, bytes);
-  }
+  Verdict zero(std::size_t i) { return queue_.zero(result(i), op_.results[i].bytes()); }
 
   Collective basis(CollectiveKind kind, std::size_t i) const {
     Collective c{.kind = kind, .group = resolved_.group};
-    c.in = operand(i);
-    c.out = i < step_.results.size() ? result(i) : nullptr;
     c.in_pieces = whole(op_.operands[i]);
     c.dtype = op_.operands[i].dtype;
     c.reduce = op_.reduce;
@@ -128,8 +122,9 @@ class CollectiveRun {
     const std::size_t last = step_.operands.size() - 1;
     const DType dtype = op_.operands[last].dtype;
     const auto size = static_cast<std::size_t>(byte_size(dtype));
-    std::int64_t root = 0;
-    std::memcpy(&root, operand(last) + i * size, size);  // small enough to be positive, or refused
+    std::int64_t root = 0;  // what is read is small enough to be positive, or refused
+    HEDDLE_TRY_VOID(read_now(queue_, operand(last) + static_cast<std::int64_t>(i * size),
+                             std::as_writable_bytes(std::span(&root, 1)).first(size)));
     if (root < 0 || root >= resolved_.size)
       return reason("{}: root {} is none of the {} ranks of the group", op_.label, root,
                     resolved_.size);
@@ -141,14 +136,16 @@ class CollectiveRun {
     const Type& type = op_.operands[0];
     const auto bytes = static_cast<std::size_t>(type.bytes());
     const auto members = static_cast<std::size_t>(resolved_.size);
-    const auto all = Block::raw(bytes * members);
+    const auto mine = Block::raw(bytes), all = Block::raw(bytes * members);
+    HEDDLE_TRY_VOID(read_now(queue_, operand(0), {mine->data(), bytes}));
     Collective c = basis(CollectiveKind::all_gather, 0);
+    c.in = mine->data();
     c.out = all->data();
     c.out_pieces = whole(type);
     HEDDLE_TRY_VOID(run_collective(transport_, c));
     const Type wide = Type::tensor(op_.results[0].dtype, type.shape);
     HEDDLE_TRY(Array sum, combined(*all, wide));
-    return write_reduced(sum.bytes(), wide);
+    return write_reduced(sum);
   }
 
   Expected<Array> combined(const Block& all, const Type& wide) {
@@ -172,20 +169,19 @@ class CollectiveRun {
     return sum;
   }
 
-  Verdict write_reduced(std::span<const std::byte> sum, const Type& wide) {
+  Verdict write_reduced(const Array& sum) {
     if (op_.kind == MeshOp::collective_reduce && resolved_.me != 0) return all_zero();
-    if (sum.empty()) return yes();
-    if (op_.kind != MeshOp::reduce_scatter) {
-      std::memcpy(result(0), sum.data(), sum.size());
-      return yes();
-    }
-    HEDDLE_CHECK(wide.rank() > op_.dim, "a reduction that is scattered");
+    const auto bytes = sum.bytes();
+    if (bytes.empty()) return yes();
+    if (op_.kind != MeshOp::reduce_scatter) return queue_.write(bytes, result(0), sum.block());
+    HEDDLE_CHECK(sum.type().rank() > op_.dim, "a reduction that is scattered");
     const Pieces pieces = pieces_along(op_.results[0], op_.dim);
     const auto run = static_cast<std::size_t>(pieces.run_bytes);
+    const auto part = Block::raw(static_cast<std::size_t>(pieces.bytes()));
     for (std::int64_t r = 0; r < pieces.runs; ++r)
-      std::memcpy(result(0) + r * pieces.run_bytes,
-                  sum.data() + (r * resolved_.size + resolved_.me) * pieces.run_bytes, run);
-    return yes();
+      std::memcpy(part->data() + r * pieces.run_bytes,
+                  bytes.data() + (r * resolved_.size + resolved_.me) * pieces.run_bytes, run);
+    return queue_.write({part->data(), part->size()}, result(0), part);
   }
 
   // ---- transfers: the last operand or result is a token
@@ -196,11 +192,12 @@ class CollectiveRun {
     for (std::size_t i = 0; i + 1 < step_.operands.size(); ++i) {
       Collective c = basis(CollectiveKind::send, i);
       PendingSend pending;
-      pending.bytes.assign(c.in, c.in + c.in_pieces.bytes());
+      pending.bytes.resize(static_cast<std::size_t>(c.in_pieces.bytes()));
+      HEDDLE_TRY_VOID(read_now(queue_, operand(i), pending.bytes));
       c.in = pending.bytes.data();
       c.to = resolved_.to;
       HEDDLE_TRY(pending.request, transport_.start(c));
-      rank_.sends.push_back(std::move(pending));
+      run_.sends.push_back(std::move(pending));
     }
     return yes();
   }
@@ -208,26 +205,26 @@ class CollectiveRun {
   Verdict receive() {
     for (std::size_t i = 0; i + 1 < step_.results.size(); ++i) {
       if (!resolved_.member) {
-        zero(i);
+        HEDDLE_TRY_VOID(zero(i));
         continue;
       }
       Collective c{.kind = CollectiveKind::receive, .group = resolved_.group};
-      c.out = result(i);
       c.in_pieces = whole(op_.results[i]);
       c.from = resolved_.from;
       c.what = op_.label;
-      HEDDLE_TRY_VOID(run_collective(transport_, c));
+      HEDDLE_TRY(const RequestId request, transport_.start_on(queue_, c, {}, result(i)));
+      requests().push_back(request);
     }
     return yes();
   }
 
-  const CollectiveStep& step_;
+  const StartStep& step_;
   const CollectiveOp& op_;
   const ResolvedCollective& resolved_;
-  RankState& rank_;
+  RunState& run_;
+  Queue& queue_;
   Transport& transport_;
   const RunOptions& options_;
-  std::vector<RequestId> requests_;
 };
 
 }  // namespace
@@ -244,21 +241,33 @@ Expected<RankGrid> rank_grid(const Transport& transport, const RunOptions& optio
                 ranks, replicas, partitions == 0 ? "equally many" : std::to_string(partitions));
 }
 
-Verdict run_collective_step(const CollectiveStep& step, RankState& rank, Transport& transport,
-                            const RunOptions& options) {
-  ResolvedCollective& resolved = rank.collectives[step.number];
+Verdict start_collective(const StartStep& step, RunState& run, Transport& transport,
+                         const RunOptions& options) {
+  ResolvedCollective& resolved = run.collectives[step.number];
   if (!resolved.done) {
     HEDDLE_TRY(const RankGrid grid, rank_grid(transport, options));
     HEDDLE_TRY(resolved, resolve(*step.op, transport, grid));
   }
-  return CollectiveRun(step, resolved, rank, transport, options).run();
+  run.under_way[step.number].requests.clear();
+  return CollectiveRun(step, resolved, run, transport, options).start();
 }
 
-Verdict finish_sends(RankState& rank, Transport& transport) {
+Verdict wait_for_collective(const WaitStep& step, RunState& run, Transport& transport) {
+  for (RequestId request : run.under_way[step.number].requests)
+    HEDDLE_TRY_VOID(transport.wait_on(*run.queue, request));
+  const ResolvedCollective& resolved = run.collectives[step.number];
+  // Only the first of the group keeps what everybody has reduced.
+  if (step.op->kind != MeshOp::collective_reduce || resolved.me == 0) return yes();
+  for (std::size_t i = 0; i < step.results.size(); ++i)
+    HEDDLE_TRY_VOID(run.queue->zero(run.now[step.results[i]], step.op->results[i].bytes()));
+  return yes();
+}
+
+Verdict finish_sends(RunState& run, Transport& transport) {
   Verdict verdict = yes();
-  for (const PendingSend& pending : rank.sends)
+  for (const PendingSend& pending : run.sends)
     if (verdict) verdict = transport.wait(pending.request);
-  rank.sends.clear();
+  run.sends.clear();
   return verdict;
 }
 

@@ -1,17 +1,19 @@
-// One op between devices, done by one rank.
+// One op between devices, begun and waited for by one rank.
 #pragma once
 
-#include "runtime/state.h"
+#include "runtime/run_state.h"
+#include "runtime/step.h"
 
 namespace heddle::runtime {
 
 // How the ranks of a transport are numbered; a reason where they cannot be.
 Expected<RankGrid> rank_grid(const Transport& transport, const RunOptions& options);
 
-Verdict run_collective_step(const CollectiveStep& step, RankState& rank, Transport& transport,
-                            const RunOptions& options);
+Verdict start_collective(const StartStep& step, RunState& run, Transport& transport,
+                         const RunOptions& options);
+Verdict wait_for_collective(const WaitStep& step, RunState& run, Transport& transport);
 
 // What was sent has arrived.
-Verdict finish_sends(RankState& rank, Transport& transport);
+Verdict finish_sends(RunState& run, Transport& transport);
 
 }  // namespace heddle::runtime

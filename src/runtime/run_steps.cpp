@@ -1,10 +1,9 @@
 // The executor: nothing is looked up or allocated here but by reference evaluations.
 #include <cstring>
 
-#include "cost/sharing.h"
 #include "heddle/interpreter.h"
 #include "heddle/trace.h"
-#include "runtime/launch.h"
+#include "runtime/reference.h"
 #include "runtime/run_collective.h"
 #include "runtime/state.h"
 
@@ -14,12 +13,12 @@ namespace {
 
 class Runner {
  public:
-  Runner(const ExecutableState& state, RankState& rank, const RunOptions& options,
-         Transport& transport, ThreadPool& pool)
-      : state_(state), rank_(rank), options_(options), transport_(transport), pool_(pool) {}
+  Runner(const ExecutableState& state, RunState& run, const RunOptions& options,
+         Transport& transport)
+      : state_(state), run_(run), queue_(*run.queue), options_(options), transport_(transport) {}
 
   Verdict run(const StepList& list) {
-    for (SlotId s : list.moved) rank_.now[s] = rank_.home[s];
+    for (SlotId s : list.moved) run_.now[s] = run_.home[s];
     const bool timed = options_.trace != nullptr || options_.times != nullptr;
     for (const Step& step : list.steps) {
       transport_.at_step(step.info);
@@ -44,19 +43,28 @@ class Runner {
   Verdict run_timed(const Step& step) {
     const auto start = TraceClock::now();
     HEDDLE_TRY_VOID(run_step(step));
+    HEDDLE_TRY_VOID(queue_.finish());  // the step's own time, not that of the call
     const auto took = TraceClock::now() - start;
+    const auto* waits = std::get_if<WaitStep>(&step.work);
     if (options_.times != nullptr) {
       StepTime& time = (*options_.times)[step.info];
-      ++time.calls;
+      time.calls += waits == nullptr ? 1 : 0;  // begun and waited for is once
       time.seconds += std::chrono::duration<double>(took).count();
     }
     if (options_.trace != nullptr) {
+      // A collective is one span, from where it began to where it had been waited for.
+      if (const auto* begins = std::get_if<StartStep>(&step.work);
+          begins && begins->op->travels()) {
+        run_.under_way[begins->number].since = start;
+        return yes();
+      }
+      const auto since = waits == nullptr ? start : run_.under_way[waits->number].since;
       const StepInfo& info = state_.infos[step.info];
       const std::string process =
           transport_.size() == 1 ? "heddle" : fmt::format("rank {}", transport_.rank());
       const bool talks = info.kind == "collective";
       options_.trace->complete(options_.trace->lane(process, talks ? "communication" : "steps"),
-                               info.name, info.kind, start, took,
+                               info.name, info.kind, since, start + took - since,
                                {{"ops", info.ops},
                                 {"where", info.where},
                                 {"bytes", info.bytes_read + info.bytes_written}});
@@ -64,100 +72,102 @@ class Runner {
     return yes();
   }
 
-  Verdict run_work(const LaunchStep& launch) {
-    return run_launch(launch,
-                      {rank_.now.data(), rank_.scratch ? rank_.scratch->data() : nullptr,
-                       state_.scratch_stride, rank_.pointers.data()},
-                      pool_);
-  }
+  Verdict run_work(const LaunchStep& work) { return queue_.launch(*work.launch, run_.now.data()); }
 
   Verdict run_work(const LibraryStep& work) {
-    pointers_.clear();
-    for (SlotId s : work.operands) pointers_.push_back(rank_.now[s]);
-    for (SlotId s : work.results) pointers_.push_back(rank_.now[s]);
-    const std::span<std::byte* const> all(pointers_);
-    return work.call->run({all.first(work.operands.size()), all.subspan(work.operands.size()),
-                           work.workspace == kNone ? nullptr : rank_.now[work.workspace], pool_});
+    auto& addresses = run_.of_call;
+    addresses.clear();
+    for (SlotId s : work.operands) addresses.push_back(run_.now[s]);
+    for (SlotId s : work.results) addresses.push_back(run_.now[s]);
+    const std::span<const DeviceAddress> all(addresses);
+    return queue_.call(*work.call,
+                       {all.first(work.operands.size()), all.subspan(work.operands.size()),
+                        work.workspace == kNone ? DeviceAddress{} : run_.now[work.workspace]});
+  }
+
+  // What lies on the device, for the interpreter; as it lies where the host can see it.
+  Expected<Array> operand(SlotId slot, const Type& type) {
+    const auto size = static_cast<std::size_t>(type.bytes());
+    if (queue_.device().in_host_memory())
+      return Array(type, Block::view(host_pointer(run_.now[slot]), size));
+    auto block = Block::raw(size);
+    HEDDLE_TRY_VOID(queue_.read(run_.now[slot], {block->data(), size}));
+    return Array(type, std::move(block));
   }
 
   Verdict run_work(const ReferenceStep& work) {
-    const std::lock_guard turn(*work.turn);
+    std::call_once(*work.written_out, [&] { write_out_constants(*work.program); });
     const Function& f = work.program->functions[0];
     const auto& args = work.program->region(f.body).args;
     std::vector<Array> operands;
     for (std::size_t i = 0; i < args.size(); ++i) {
-      const Type& type = work.program->type_of(args[i]);
-      operands.emplace_back(
-          type, Block::view(rank_.now[work.operands[i]], static_cast<std::size_t>(type.bytes())));
+      HEDDLE_TRY(Array array, operand(work.operands[i], work.program->type_of(args[i])));
+      operands.push_back(std::move(array));
     }
+    HEDDLE_TRY_VOID(queue_.finish());
     InterpretOptions interpret_options;
     interpret_options.verified = true;
     interpret_options.memory_limit = state_.memory_limit;
     interpret_options.print = options_.print;
     HEDDLE_TRY(auto results, interpret(*work.program, f, std::move(operands), interpret_options));
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const auto bytes = results[i].bytes();
-      if (!bytes.empty()) std::memcpy(rank_.now[work.results[i]], bytes.data(), bytes.size());
-    }
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (const auto bytes = results[i].bytes(); !bytes.empty())
+        HEDDLE_TRY_VOID(queue_.write(bytes, run_.now[work.results[i]], results[i].block()));
     return yes();
   }
 
   Verdict run_work(const CopyStep& work) {
-    const std::byte* from = rank_.now[work.from];
-    std::byte* to = rank_.now[work.to];
-    if (work.bytes <= cost::kSharedCopy) {
-      if (work.bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(work.bytes));
-      return yes();
-    }
-    pool_.parallel_for(
-        (work.bytes + cost::kCopyPart - 1) / cost::kCopyPart, [&](std::int64_t part, int) {
-          const std::int64_t at = part * cost::kCopyPart;
-          std::memcpy(to + at, from + at,
-                      static_cast<std::size_t>(std::min(cost::kCopyPart, work.bytes - at)));
-        });
-    return yes();
+    return queue_.copy(run_.now[work.from], run_.now[work.to], work.bytes);
   }
 
-  Verdict run_work(const CollectiveStep& work) {
-    return run_collective_step(work, rank_, transport_, options_);
+  Verdict run_work(const StartStep& work) {
+    return start_collective(work, run_, transport_, options_);
   }
+  Verdict run_work(const WaitStep& work) { return wait_for_collective(work, run_, transport_); }
 
   Verdict run_work(const LoopStep& loop) {
     for (;;) {
       HEDDLE_TRY_VOID(run(loop.condition));
-      if (*rank_.now[loop.predicate] == std::byte{0}) return yes();
+      HEDDLE_TRY(const auto goes_on, scalar<std::uint8_t>(loop.predicate));
+      if (goes_on == 0) return yes();
       HEDDLE_TRY_VOID(run(loop.body));
-      for (const auto& [a, b] : loop.swaps) std::swap(rank_.now[a], rank_.now[b]);
+      for (const auto& [a, b] : loop.swaps) std::swap(run_.now[a], run_.now[b]);
     }
   }
 
   Verdict run_work(const BranchStep& branch) {
-    const std::byte* index = rank_.now[branch.index];
-    std::size_t chosen = 0;
-    if (branch.is_case) {
-      std::int32_t number = 0;
-      std::memcpy(&number, index, sizeof number);
-      const std::size_t last = branch.branches.size() - 1;
-      chosen = number < 0 ? last : std::min(static_cast<std::size_t>(number), last);
-    } else {
-      chosen = *index == std::byte{0} ? 1 : 0;
+    if (!branch.is_case) {
+      HEDDLE_TRY(const auto truth, scalar<std::uint8_t>(branch.index));
+      return run(branch.branches[truth != 0 ? 0 : 1]);
     }
-    return run(branch.branches[chosen]);
+    HEDDLE_TRY(const auto number, scalar<std::int32_t>(branch.index));
+    const std::size_t last = branch.branches.size() - 1;
+    return run(
+        branch.branches[number < 0 ? last : std::min(static_cast<std::size_t>(number), last)]);
+  }
+
+  // One number that the host has to know.
+  template <typename T>
+  Expected<T> scalar(SlotId slot) {
+    T value = {};
+    std::byte bytes[sizeof(T)];
+    HEDDLE_TRY_VOID(read_now(queue_, run_.now[slot], bytes));
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
   }
 
   const ExecutableState& state_;
-  RankState& rank_;
+  RunState& run_;
+  Queue& queue_;
   const RunOptions& options_;
   Transport& transport_;
-  ThreadPool& pool_;
-  std::vector<std::byte*> pointers_;
 };
 
 }  // namespace
 
-Verdict run_steps(const ExecutableState& state, RankState& rank, const RunOptions& options,
-                  Transport& transport, ThreadPool& pool) {
-  return Runner(state, rank, options, transport, pool).run(state.steps);
+Verdict run_steps(const ExecutableState& state, RunState& run, const RunOptions& options,
+                  Transport& transport) {
+  return Runner(state, run, options, transport).run(state.steps);
 }
 
 }  // namespace heddle::runtime

@@ -1,5 +1,5 @@
 // Steps: what an executable does, one after the other. Memory is named by slot: a place in a table
-// of pointers.
+// of addresses.
 #pragma once
 
 #include <cstdint>
@@ -8,49 +8,21 @@
 #include <variant>
 #include <vector>
 
-#include "device/cpu/library.h"
-#include "heddle/kernel.h"
+#include "heddle/device.h"
 #include "heddle/program.h"
 #include "runtime/collective.h"
-#include "runtime/compiled.h"
 
 namespace heddle::runtime {
 
 using SlotId = std::uint32_t;
 
-// One kernel of a launch, with the memory that it works on.
-struct LaunchKernel {
-  Kernel kernel;
-  std::shared_ptr<LazyCode> code;        // none: it is interpreted
-  std::vector<SlotId> slots = {};        // by buffer; kNone: of reach `block`
-  std::vector<std::int64_t> shift = {};  // by buffer: bytes from the start of the slot
-  std::vector<std::int64_t> bytes = {};  // by buffer
-  bool large = false;                    // to interpret it takes longer than to compile it
-  // Of its buffers, in the run's table; behind them the code that the run takes, none where the
-  // kernel is interpreted.
-  std::size_t first_pointer = 0;
-};
-
-// Consecutive blocks of one phase of one kernel, done by one worker.
-struct LaunchPart {
-  std::uint32_t kernel = 0;
-  std::int64_t first = 0, last = 0, chunk = 0;
-};
-
-// Parts that run at the same time; everybody waits before the next ones.
-struct LaunchPhase {
-  std::uint32_t phase = 0;
-  std::vector<LaunchPart> parts = {};
-  bool alone = false;  // too little to wake others for
-};
-
+// Kernels, as the device has prepared them.
 struct LaunchStep {
-  std::vector<LaunchKernel> kernels = {};
-  std::vector<LaunchPhase> phases = {};
+  std::unique_ptr<Launch> launch;
 };
 
 struct LibraryStep {
-  std::unique_ptr<cpu::LibraryCall> call;
+  std::unique_ptr<LibraryCall> call;
   std::vector<SlotId> operands = {}, results = {};
   SlotId workspace = kNone;
 };
@@ -58,8 +30,8 @@ struct LibraryStep {
 // A program of one op, interpreted.
 struct ReferenceStep {
   std::shared_ptr<const Program> program;
-  // The interpreter writes constants out where it meets them: one device at a time.
-  std::shared_ptr<std::mutex> turn = std::make_shared<std::mutex>();
+  // Constants are written out before the first run: the interpreter would do it in several at once.
+  std::shared_ptr<std::once_flag> written_out = std::make_shared<std::once_flag>();
   std::vector<SlotId> operands = {}, results = {};
 };
 
@@ -68,11 +40,19 @@ struct CopyStep {
   std::int64_t bytes = 0;
 };
 
-// An op between devices.
-struct CollectiveStep {
+// An op between devices begins. Until the step that waits for it, nobody writes to its operands or
+// touches its results: what runs between the two runs while the data travel.
+struct StartStep {
   std::shared_ptr<const CollectiveOp> op;
   std::size_t number = 0;  // among the collectives of the executable
   std::vector<SlotId> operands = {}, results = {};
+};
+
+// Its results are there.
+struct WaitStep {
+  std::shared_ptr<const CollectiveOp> op;
+  std::size_t number = 0;
+  std::vector<SlotId> results = {};
 };
 
 struct Step;
@@ -97,7 +77,7 @@ struct BranchStep {
 };
 
 struct Step {
-  std::variant<LaunchStep, LibraryStep, ReferenceStep, CopyStep, CollectiveStep, LoopStep,
+  std::variant<LaunchStep, LibraryStep, ReferenceStep, CopyStep, StartStep, WaitStep, LoopStep,
                BranchStep>
       work;
   std::uint32_t info = 0;  // into the executable's list

@@ -22,33 +22,28 @@ bool is_move(const Op& op) {
          name == "stablehlo.slice" || name == "stablehlo.broadcast_in_dim";
 }
 
-// A library computes it as it is, without another element type in between.
-bool is_library_product(const Program& program, const Op& op) {
-  if (!is_product(op) || is_stitchable(program, op)) return false;
-  const Type& result = program.type_of(program.result(op, 0));
-  if (result.dtype != DType::f32 && result.dtype != DType::f64) return false;
-  return result.elements() > 0 && std::ranges::all_of(program.operands(op), [&](ValueId v) {
-           const Type& type = program.type_of(v);
-           return type.dtype == result.dtype && type.elements() > 0;
-         });
-}
-
 class Folder {
  public:
-  Folder(const Program& program, RegionId region) : program_(program), region_(region) {}
+  Folder(const Program& program, RegionId region, const DeviceCalls& calls)
+      : program_(program), region_(region), calls_(calls) {}
 
   FoldedMoves run() {
     const auto& ops = program_.region(region_).ops;
     here_.insert(ops.begin(), ops.end());
     for (OpId id : ops)
-      if (is_library_product(program_, program_.op(id))) fold_operands(id);
+      if (is_call_by_strides(program_.op(id))) fold_operands(id);
     find_readers();
     for (OpId id : ops)
-      if (is_library_product(program_, program_.op(id))) fold_result(id);
+      if (is_call_by_strides(program_.op(id))) fold_result(id);
     return std::move(moves_);
   }
 
  private:
+  bool is_call_by_strides(const Op& op) const {
+    return is_product(op) && !is_stitchable(program_, op, &calls_) &&
+           calls_.takes_views(program_, op);
+  }
+
   // The value that a move takes; kNone where none of this region makes the value.
   ValueId before(ValueId value) const {
     const OpId id = program_.value(value).op;
@@ -121,7 +116,7 @@ class Folder {
   bool is_wanted_in_memory(ValueId value) const {
     const auto it = readers_.find(value);
     return it != readers_.end() && std::ranges::any_of(it->second, [&](OpId reader) {
-             return !is_stitchable(program_, program_.op(reader));
+             return !is_stitchable(program_, program_.op(reader), &calls_);
            });
   }
 
@@ -155,6 +150,7 @@ class Folder {
 
   const Program& program_;
   RegionId region_;
+  const DeviceCalls& calls_;
   std::unordered_set<OpId> here_;
   std::unordered_map<ValueId, std::vector<OpId>> readers_;
   FoldedMoves moves_;
@@ -162,8 +158,8 @@ class Folder {
 
 }  // namespace
 
-FoldedMoves fold_moves(const Program& program, RegionId region) {
-  return Folder(program, region).run();
+FoldedMoves fold_moves(const Program& program, RegionId region, const DeviceCalls& calls) {
+  return Folder(program, region, calls).run();
 }
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "heddle/device_calls.h"
 #include "heddle/strided_view.h"
 
 namespace heddle {
@@ -14,6 +15,6 @@ struct FoldedMoves {
   std::unordered_set<OpId> dropped;                 // moves that nobody needs any more
 };
 
-FoldedMoves fold_moves(const Program& program, RegionId region);
+FoldedMoves fold_moves(const Program& program, RegionId region, const DeviceCalls& calls);
 
 }  // namespace heddle

@@ -19,7 +19,8 @@ void make_unique(std::vector<Vertex>& list) {
 
 }  // namespace
 
-Graph make_graph(const Program& program, RegionId region, const FoldedMoves& moves) {
+Graph make_graph(const Program& program, RegionId region, const DeviceCalls* calls,
+                 const FoldedMoves& moves) {
   Graph graph;
   graph.program = &program;
   graph.region = region;
@@ -43,7 +44,7 @@ Graph make_graph(const Program& program, RegionId region, const FoldedMoves& mov
   graph.reads.resize(n);
   for (Vertex v = 0; v < n; ++v) {
     const Op& op = graph.op(v);
-    graph.stitchable.push_back(is_stitchable(program, op));
+    graph.stitchable.push_back(is_stitchable(program, op, calls));
     const auto product = moves.products.find(graph.ops[v]);
     bool escapes =
         product != moves.products.end() && returned.contains(product->second.result.value);

@@ -39,7 +39,8 @@ class Graph {
   mutable Marks inside, below, above;  // of is_convex
 };
 
-Graph make_graph(const Program& program, RegionId region, const FoldedMoves& moves = {});
+Graph make_graph(const Program& program, RegionId region, const DeviceCalls* calls,
+                 const FoldedMoves& moves = {});
 
 // A set of vertices, ascending.
 using Pattern = std::vector<Vertex>;

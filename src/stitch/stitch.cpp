@@ -37,8 +37,9 @@ void estimate_others(const Program& program, const MachineFigures& machine, Stit
 }  // namespace
 
 Expected<StitchPlan> stitch(const Program& program, RegionId region, const StitchOptions& options) {
-  const FoldedMoves moves = options.fuse ? fold_moves(program, region) : FoldedMoves{};
-  const Graph graph = make_graph(program, region, moves);
+  const bool folds = options.fuse && options.calls != nullptr;
+  const FoldedMoves moves = folds ? fold_moves(program, region, *options.calls) : FoldedMoves{};
+  const Graph graph = make_graph(program, region, options.calls, moves);
   const Readers readers(program, region, moves);
   Exploration found;
   if (options.fuse) found = explore(graph, readers, options);

@@ -1,12 +1,8 @@
-// Which ops a kernel can compute.
-#include <algorithm>
-
-#include "cost/fitted.h"
+// Which ops a kernel can compute, and the device leaves to kernels.
 #include "heddle/op.h"
 #include "heddle/stitch.h"
 #include "ir/attr_access.h"
 #include "ir/eval/scalar_function.h"
-#include "stitch/scatter.h"
 
 namespace heddle {
 
@@ -49,54 +45,28 @@ bool is_combiner(const Program& program, const Op& op) {
   return true;
 }
 
-// Products that are too small for a library call to pay; or small ones of a matrix and a vector,
-// which read every element once, so that there is nothing for a library to gain.
-bool is_small_product(const Program& program, const Op& op) {
-  const Type& type = program.type_of(program.result(op, 0));
-  if (type.dtype == DType::f16 || type.dtype == DType::bf16 || type.dtype == DType::i1)
-    return false;
-  std::int64_t products = 1;
-  for (const Factor& f : index_rule(program, op).factors) products *= f.size;
-  if (products <= cost::kFewProducts) return true;
-  const auto operands = program.operands(op);
-  const bool has_vector = std::max(program.type_of(operands[0]).elements(),
-                                   program.type_of(operands[1]).elements()) == products;
-  return has_vector && products <= cost::kFewProductsOfVector;
+// A narrow product rounds at every step, as no kernel does.
+bool is_kernel_product(const Program& program, const Op& op) {
+  const DType dtype = program.type_of(program.result(op, 0)).dtype;
+  return dtype != DType::f16 && dtype != DType::bf16 && dtype != DType::i1;
 }
 
-// A slice that is small beside what it goes into: a library call writes only the slice, in place.
-bool is_small_update(const Program& program, const Op& op) {
-  const auto operands = program.operands(op);
-  return program.type_of(operands[1]).elements() <= program.type_of(operands[0]).elements() / 4;
-}
-
-// Updates that are few beside a large input are a library call, which works in place; many that
-// one worker would have to do by itself as well.
+// Unless its region computes in a wider type.
 bool is_kernel_scatter(const Program& program, const Op& op) {
-  const auto operands = program.operands(op);
-  const std::int64_t input = program.type_of(operands[0]).elements();
-  const std::int64_t updates = program.type_of(operands[op.result_count + 1]).elements();
   for (std::size_t i = 0; i < op.result_count; ++i)
-    if (program.type_of(operands[i]).dtype != program.type_of(program.result(op, i)).dtype)
-      return false;  // its region computes in a wider type
-  if (input > cost::kLargeScatter && updates <= input / 4) return false;
-  if (updates <= cost::kScatterAlone) return true;
-  if (combines_in_any_order(program, op) && input <= updates / 64) return true;
-  const ScatterDims dims = scatter_dimensions(program, op);
-  return std::ranges::any_of(dims.updates, [&](const ScatterDims::Update& u) {
-    return u.input >= 0 && !dims.by_data[static_cast<std::size_t>(u.input)];
-  });
+    if (program.type_of(program.operands(op)[i]).dtype !=
+        program.type_of(program.result(op, i)).dtype)
+      return false;
+  return is_combiner(program, op);
 }
 
-}  // namespace
-
-bool is_stitchable(const Program& program, const Op& op) {
+bool can_be_kernel(const Program& program, const Op& op) {
   if (!has_kernel_types(program, op)) return false;
   switch (op.def->emission) {
     case Emission::none:
       return false;
     case Emission::scatter:
-      return is_combiner(program, op) && is_kernel_scatter(program, op);
+      return is_kernel_scatter(program, op);
     case Emission::compare:
       return !is_total_order(program, op);
     case Emission::bitcast:
@@ -106,13 +76,17 @@ bool is_stitchable(const Program& program, const Op& op) {
       return is_complex(program.type_of(program.operands(op)[0]).dtype);
     case Emission::reduce:
       return is_combiner(program, op);
-    case Emission::dynamic_update_slice:
-      return !is_small_update(program, op);
     case Emission::contract:
-      return is_small_product(program, op);
+      return is_kernel_product(program, op);
     default:
       return true;
   }
+}
+
+}  // namespace
+
+bool is_stitchable(const Program& program, const Op& op, const DeviceCalls* calls) {
+  return can_be_kernel(program, op) && (calls == nullptr || !calls->prefers_call(program, op));
 }
 
 }  // namespace heddle

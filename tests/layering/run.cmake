@@ -3,7 +3,7 @@ cmake_minimum_required(VERSION 3.25)
 set(root ${CMAKE_CURRENT_LIST_DIR}/fixture)
 file(WRITE ${SCRATCH}/files "${root}/${FILE}\n")
 file(WRITE ${SCRATCH}/table.cmake
-  "set(ORDER \"upper;lower\")\nset(OWNERS \"upper.h=upper;lower.h=lower\")\n")
+  "set(ORDER \"upper;lower;upper/deep;last\")\nset(OWNERS \"upper.h=upper;lower.h=lower\")\n")
 execute_process(
   COMMAND ${CMAKE_COMMAND} -DFOLDER=${FOLDER} -DROOT=${root} -DTABLE=${SCRATCH}/table.cmake
     -DFILES=${SCRATCH}/files -P ${SCRIPT}

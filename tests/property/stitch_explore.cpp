@@ -56,7 +56,7 @@ Program random_program(unsigned seed, int ops) {
 struct Setting {
   explicit Setting(const Program& program)
       : body(program.functions[0].body),
-        graph(make_graph(program, body)),
+        graph(make_graph(program, body, nullptr)),
         readers(program, body),
         cost(graph, machine) {}
   RegionId body;

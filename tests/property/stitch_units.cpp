@@ -86,7 +86,7 @@ TEST(Units, JoinWhereNoPathLeadsThroughOthers) {
   std::size_t joined = 0, refused = 0;
   for (int turn = 0; turn < 60; ++turn) {
     const Program program = random_sums(random, 40, turn % 2 == 0);
-    const Graph graph = make_graph(program, program.functions[0].body);
+    const Graph graph = make_graph(program, program.functions[0].body, nullptr);
     Units units(graph, {});
     for (int i = 0; i < 200; ++i) {
       const UnitId a = units.of(static_cast<Vertex>(pick(random, graph.size())));
@@ -107,7 +107,7 @@ TEST(Units, PatternsThatWaitForOneAnotherAreTakenApart) {
   std::size_t apart = 0;
   for (int turn = 0; turn < 300; ++turn) {
     const Program program = random_sums(random, 24, true);
-    const Graph graph = make_graph(program, program.functions[0].body);
+    const Graph graph = make_graph(program, program.functions[0].body, nullptr);
     std::vector<Pattern> patterns;
     std::vector<bool> covered(graph.size(), false);
     for (int i = 0; i < 6; ++i) {
@@ -135,7 +135,7 @@ TEST(Graph, ConvexityIsThatOfAPlainSearch) {
   std::size_t yes = 0, no = 0;
   for (int turn = 0; turn < 3000; ++turn) {
     const Program program = random_sums(random, 24, turn % 2 == 0);
-    const Graph graph = make_graph(program, program.functions[0].body);
+    const Graph graph = make_graph(program, program.functions[0].body, nullptr);
     const Pattern p = random_pattern(random, graph.size());
     const bool expected = plainly_convex(graph, p);
     ASSERT_EQ(is_convex(graph, p), expected) << turn;
@@ -161,7 +161,7 @@ TEST(Alike, PatternsOfEqualLayersHaveOneKey) {
     return {four, layer(four, 0, false)};
   });
   const Program program = b.finish().value();
-  const Graph graph = make_graph(program, program.functions[0].body);
+  const Graph graph = make_graph(program, program.functions[0].body, nullptr);
   ASSERT_EQ(graph.size(), 20U);
   const Alike alike(graph);
   auto key = [&](Vertex layer) {

@@ -4,12 +4,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <random>
 #include <thread>
 
-#include "compile.h"
 #include "compiled.h"
-#include "device/cpu/lazy_code.h"
+#include "device/cpu/device.h"
+#include "device/lazy_code.h"
 #include "heddle/log.h"
 
 namespace heddle {
@@ -52,12 +53,31 @@ Program layers(int count) {
   return read(text + "  return " + x + " : tensor<16x16xf32>\n}\n");
 }
 
-Expected<std::shared_ptr<const CpuKernel>> by_jit(const Kernel& kernel) {
-  static CpuJit jit;
-  return jit.compile(kernel);
+// The CPU with a compiler of the test's choice.
+class DeviceWithCompiler : public CpuDevice {
+ public:
+  using Code = Expected<std::shared_ptr<const DeviceCode>>;
+  using Make = std::function<Code(CpuDevice&, const Kernel&)>;
+  explicit DeviceWithCompiler(Make make) : make_(std::move(make)) {}
+
+  Verdict can_compile() const override { return yes(); }
+  Code compile(const Kernel& kernel) override { return make_(own_, kernel); }
+
+ private:
+  Make make_;
+  CpuDevice own_;
+};
+using Code = DeviceWithCompiler::Code;
+
+Executable compiled_later(const Program& program, Device& device) {
+  CompileOptions options;
+  options.async = true;
+  options.device = &device;
+  return compile(program, options).value();
 }
 
-bool has_compiler() { return CpuJit().target().ok(); }
+#define HEDDLE_NEEDS_COMPILER() \
+  if (const Verdict can = CpuDevice().can_compile(); !can) GTEST_SKIP() << can.reason()
 
 void expect_equal(const std::vector<Array>& got, const std::vector<Array>& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
@@ -68,7 +88,7 @@ void expect_equal(const std::vector<Array>& got, const std::vector<Array>& wante
 }
 
 TEST(Async, EveryMixtureOfInterpretedAndCompiledKernelsGivesTheSame) {
-  if (!has_compiler()) GTEST_SKIP() << CpuJit().target().reason();
+  HEDDLE_NEEDS_COMPILER();
   const Program program = layers(4);
   const std::vector<Array> arguments = arguments_for(program);
   const auto wanted = interpret(program, *program.find_function("main"), arguments).value();
@@ -76,12 +96,12 @@ TEST(Async, EveryMixtureOfInterpretedAndCompiledKernelsGivesTheSame) {
   for (int turn = 0; turn < 12; ++turn) {
     const auto delay = std::chrono::microseconds(random() % 1500);
     std::atomic<int> made = 0;
-    const Executable executable =
-        compile_with(program, {.options = {.async = true}}, [&, delay](const Kernel& kernel) {
-          std::this_thread::sleep_for(delay);
-          ++made;
-          return by_jit(kernel);
-        }).value();
+    DeviceWithCompiler device([&, delay](CpuDevice& own, const Kernel& kernel) {
+      std::this_thread::sleep_for(delay);
+      ++made;
+      return own.compile(kernel);
+    });
+    const Executable executable = compiled_later(program, device);
     for (int run = 0; run < 20; ++run) expect_equal(executable.run(arguments).value(), wanted);
     ASSERT_TRUE(executable.finish_compiling());
     EXPECT_GT(made, 1);
@@ -94,13 +114,11 @@ TEST(Async, RunsBeforeAnyCodeIsThere) {
   const std::vector<Array> arguments = arguments_for(program);
   const auto wanted = interpret(program, *program.find_function("main"), arguments).value();
   std::atomic<bool> open = false;
-  const Executable executable =
-      compile_with(program, {.options = {.async = true}},
-                   [&](const Kernel& kernel) -> Expected<std::shared_ptr<const CpuKernel>> {
-                     while (!open) std::this_thread::sleep_for(1ms);
-                     return by_jit(kernel);
-                   })
-          .value();
+  DeviceWithCompiler device([&](CpuDevice& own, const Kernel& kernel) {
+    while (!open) std::this_thread::sleep_for(1ms);
+    return own.compile(kernel);
+  });
+  const Executable executable = compiled_later(program, device);
   expect_equal(executable.run(arguments).value(), wanted);
   open = true;
   (void)executable.finish_compiling();
@@ -114,12 +132,9 @@ TEST(Async, FailureIsSaidOnceAndTheKernelsStayInterpreted) {
   warnings = 0;
   const LogSink before = set_log_sink([](std::string_view) { ++warnings; });
   {
-    const Executable executable =
-        compile_with(program, {.options = {.async = true}},
-                     [](const Kernel&) -> Expected<std::shared_ptr<const CpuKernel>> {
-                       return reason("no compiler today");
-                     })
-            .value();
+    DeviceWithCompiler device(
+        [](CpuDevice&, const Kernel&) -> Code { return reason("no compiler today"); });
+    const Executable executable = compiled_later(program, device);
     const Verdict finished = executable.finish_compiling();
     ASSERT_FALSE(finished);
     EXPECT_THAT(finished.reason(), HasSubstr("no compiler today"));
@@ -134,14 +149,12 @@ TEST(Async, DestroyedWhileCompilingLeavesTheRest) {
   static std::atomic<int> made;
   made = 0;
   {
-    const Executable executable =
-        compile_with(program, {.options = {.async = true}},
-                     [](const Kernel&) -> Expected<std::shared_ptr<const CpuKernel>> {
-                       ++made;
-                       std::this_thread::sleep_for(20ms);
-                       return reason("too late");
-                     })
-            .value();
+    DeviceWithCompiler device([](CpuDevice&, const Kernel&) -> Code {
+      ++made;
+      std::this_thread::sleep_for(20ms);
+      return reason("too late");
+    });
+    const Executable executable = compiled_later(program, device);
     while (made == 0) std::this_thread::sleep_for(1ms);
   }
   EXPECT_GE(made, 1);
@@ -149,7 +162,7 @@ TEST(Async, DestroyedWhileCompilingLeavesTheRest) {
 
 // What would take long to interpret is compiled first.
 TEST(Async, LargeKernelsAreWaitedFor) {
-  if (!has_compiler()) GTEST_SKIP() << CpuJit().target().reason();
+  HEDDLE_NEEDS_COMPILER();
   const Program program =
       read(R"(func.func @main(%a: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
     %0 = stablehlo.add %a, %a : tensor<4096x512xf32>
@@ -157,22 +170,24 @@ TEST(Async, LargeKernelsAreWaitedFor) {
     return %1 : tensor<4096x512xf32>
   })");
   std::atomic<int> made = 0;
-  const Executable executable = compile_with(program, {.options = {.async = true}}, [&](const Kernel& kernel) {
-                                  std::this_thread::sleep_for(5ms);
-                                  ++made;
-                                  return by_jit(kernel);
-                                }).value();
+  DeviceWithCompiler device([&](CpuDevice& own, const Kernel& kernel) {
+    std::this_thread::sleep_for(5ms);
+    ++made;
+    return own.compile(kernel);
+  });
+  const Executable executable = compiled_later(program, device);
   (void)executable.run(arguments_for(program)).value();
   EXPECT_EQ(made, 1);
 }
 
 TEST(LazyCode, MadeOnceByWhoeverComesFirst) {
   std::atomic<int> made = 0;
-  LazyCode code(Kernel{}, [&](const Kernel&) -> Expected<std::shared_ptr<const CpuKernel>> {
+  DeviceWithCompiler device([&](CpuDevice&, const Kernel&) -> Code {
     ++made;
     std::this_thread::sleep_for(2ms);
-    return std::make_shared<const CpuKernel>();
+    return std::shared_ptr<const DeviceCode>(std::make_shared<const CpuKernel>());
   });
+  LazyCode code(Kernel{}, device);
   EXPECT_EQ(code.get(), nullptr);
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i)

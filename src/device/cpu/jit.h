@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/device.h"
 #include "heddle/kernel.h"
 #include "kernel/emit_llvm.h"
 
@@ -19,7 +20,7 @@ namespace heddle {
 using PhaseFunction = void (*)(void* const* buffers, std::int64_t first, std::int64_t last,
                                void* scratch, std::int64_t chunk);
 
-struct CpuKernel {
+struct CpuKernel : DeviceCode {
   std::vector<PhaseFunction> phases;
   std::shared_ptr<const void> code;  // what the functions live in
   std::int64_t code_bytes = 0;       // of the object file

@@ -8,8 +8,7 @@
 #include <span>
 #include <string>
 
-#include "heddle/program.h"
-#include "heddle/strided_view.h"
+#include "heddle/device.h"
 #include "heddle/thread_pool.h"
 
 namespace heddle::cpu {
@@ -21,20 +20,16 @@ struct CallFrame {
   ThreadPool& pool;
 };
 
-// One op, prepared for its types and attributes.
-class LibraryCall {
+class LibraryCall : public heddle::LibraryCall {
  public:
-  virtual ~LibraryCall() = default;
-  // What it is, for people: "sgemm 512x64x128".
-  virtual std::string text() const = 0;
-  virtual std::int64_t workspace_bytes() const { return 0; }
-  // The operand whose memory result 0 may have, or -1.
-  virtual int in_place_operand() const { return -1; }
   virtual Verdict run(const CallFrame& frame) const = 0;
 };
 
-// Whether there is a call for some ops of this row.
+// Answers of DeviceCalls.
 bool has_library_call(const OpDef& def);
+bool prefers_library_call(const Program& program, const Op& op);
+bool library_takes_views(const Program& program, const Op& op);
+
 // Null where none fits the op. A product may have its operands and its result by strides.
 std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                           const ProductViews* views = nullptr);

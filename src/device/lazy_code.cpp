@@ -1,4 +1,4 @@
-#include "device/cpu/lazy_code.h"
+#include "device/lazy_code.h"
 
 #include "heddle/log.h"
 
@@ -9,7 +9,7 @@ void LazyCode::make() {
   if (!state_.compare_exchange_strong(expected, State::under_way)) return;
   State then = State::failed;
   try {
-    if (auto code = make_(kernel_)) {
+    if (auto code = device_->compile(kernel_)) {
       code_ = *std::move(code);
       then = State::there;
     } else {

@@ -1,29 +1,26 @@
-// Machine code that may still be on its way. Whoever runs a kernel takes its code where it is
-// there, and interprets the kernel where it is not.
+// Code that may still be on its way, of any device. A device that runs a kernel takes its code
+// where it is there; where it is not, it waits for it or interprets the kernel.
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "device/cpu/jit.h"
+#include "heddle/device.h"
 
 namespace heddle {
-
-using MakeCode = std::function<Expected<std::shared_ptr<const CpuKernel>>(const Kernel&)>;
 
 // The code of one kernel. All of it may be used from several threads at once.
 class LazyCode {
  public:
-  explicit LazyCode(std::shared_ptr<const CpuKernel> code)
+  explicit LazyCode(std::shared_ptr<const DeviceCode> code)
       : code_(std::move(code)), state_(State::there) {}
-  LazyCode(Kernel kernel, MakeCode make) : kernel_(std::move(kernel)), make_(std::move(make)) {}
+  LazyCode(Kernel kernel, Device& device) : kernel_(std::move(kernel)), device_(&device) {}
 
   // Null while it is not there, or where it cannot be made.
-  const CpuKernel* get() const {
+  const DeviceCode* get() const {
     return state_.load(std::memory_order_acquire) == State::there ? code_.get() : nullptr;
   }
   // Makes it, where nobody has begun to.
@@ -38,9 +35,9 @@ class LazyCode {
  private:
   enum class State : int { open, under_way, there, failed };
   Kernel kernel_;
-  MakeCode make_;
-  std::shared_ptr<const CpuKernel> code_;  // written before state_ says so, and never again
-  std::string why_;                        // the same
+  Device* device_ = nullptr;
+  std::shared_ptr<const DeviceCode> code_;  // written before state_ says so, and never again
+  std::string why_;                         // the same
   std::atomic<State> state_ = State::open;
 };
 

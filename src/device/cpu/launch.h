@@ -1,0 +1,58 @@
+// Launches of kernels on the thread pool.
+#pragma once
+
+#include "device/cpu/jit.h"
+#include "heddle/device.h"
+#include "heddle/thread_pool.h"
+
+namespace heddle::cpu {
+
+// Consecutive blocks of one phase of one kernel, done by one worker.
+struct LaunchPart {
+  std::uint32_t kernel = 0;
+  std::int64_t first = 0, last = 0, chunk = 0;
+};
+
+// Parts that run at the same time; everybody waits before the next ones.
+struct LaunchPhase {
+  std::uint32_t phase = 0;
+  std::vector<LaunchPart> parts = {};
+  bool alone = false;  // too little to wake others for
+};
+
+// A kernel with what a run needs of it.
+struct PlannedKernel : LaunchKernel {
+  bool large = false;  // to interpret it takes longer than to compile it
+  // Of its buffers, among those of the launch; behind them the code that the run takes, none where
+  // the kernel is interpreted.
+  std::size_t first_pointer = 0;
+};
+
+class CpuLaunch final : public Launch {
+ public:
+  // Deals the blocks of all phases out to so many workers; once, before any run.
+  CpuLaunch(std::vector<LaunchKernel> kernels, int threads);
+
+  // Room that a run needs: pointers, and bytes of every worker.
+  std::size_t pointers() const { return pointers_; }
+  std::int64_t scratch_bytes() const { return scratch_bytes_; }
+
+  // Memory of a run.
+  struct Memory {
+    const DeviceAddress* slots = nullptr;
+    void** pointers = nullptr;
+    std::byte* scratch = nullptr;  // of worker 0; the next one's lies scratch_stride further
+    std::int64_t scratch_stride = 0;
+  };
+  Verdict run(const Memory& memory, ThreadPool& pool) const;
+
+ private:
+  void deal_out(std::uint32_t level, int threads);
+
+  std::vector<PlannedKernel> kernels_;
+  std::vector<LaunchPhase> phases_;
+  std::size_t pointers_ = 0;
+  std::int64_t scratch_bytes_ = 0;
+};
+
+}  // namespace heddle::cpu
