@@ -38,6 +38,8 @@ inline constexpr std::int64_t kSmallestBlock = 8;
 inline constexpr std::int64_t kLeastChunks = 2, kReadPerLeft = 16;
 // Bytes of a line of the caches.
 inline constexpr std::int64_t kLineBytes = 64;
+// Elements of a reduction that all blocks together may do again without asking what they gain.
+inline constexpr std::int64_t kFewAgain = 1 << 14;
 // Elements that a block keeps for the sake of a loop that would repeat them.
 inline constexpr std::int64_t kMostRepeated = 1 << 14;
 // A result is large from here on, and one with a share of its elements waits until it is done.

@@ -7,11 +7,11 @@
 namespace heddle::cost {
 
 // What every step takes beside its work and the waking of workers: addresses, cold code and caches.
-inline constexpr double kStepSeconds = 2e-6;
+inline constexpr double kStepSeconds = 4e-6;
 // What one stage of one block takes to start: loop bounds, addresses, an empty pipeline.
 inline constexpr double kStageSeconds = 2e-8;
 // Work that is over before a second worker would have begun.
-inline constexpr double kWorthSharing = 5e-6;
+inline constexpr double kWorthSharing = 8e-6;
 // Ways whose estimates differ by less are equally good: a matter of taste.
 inline constexpr double kClearly = 1.02;
 

@@ -26,6 +26,15 @@ struct Candidate {
   bool legal = false;  // for sure
 };
 
+// One worker takes twice as long as two for all but launches: the groups that are best for two are
+// best for it as well, or next to it.
+MachineFigures for_search(MachineFigures machine) {
+  if (machine.workers > 1) return machine;
+  machine.workers = 2;
+  machine.copy_rate *= 2;
+  return machine;
+}
+
 class Explorer {
  public:
   // Of patterns that are alike.
@@ -38,8 +47,8 @@ class Explorer {
       : graph_(graph),
         readers_(readers),
         options_(options),
-        machine_(options.machine),
-        cost_(graph, options.machine),
+        machine_(for_search(options.machine)),
+        cost_(graph, machine_),
         alike_(graph) {}
 
   Exploration run() {
@@ -84,7 +93,7 @@ class Explorer {
   const Graph& graph_;
   const Readers& readers_;
   const StitchOptions& options_;
-  const MachineFigures& machine_;
+  const MachineFigures machine_;  // that groups are compared with
   CostModel cost_;
   std::vector<std::vector<Candidate>> best_;
   Alike alike_;
@@ -133,7 +142,7 @@ StitchGroup Explorer::group_of(const Pattern& pattern) const {
 Exploration::Launch Explorer::launch(const Pattern& pattern) {
   auto [it, fresh] = launches_.try_emplace(alike_.key(pattern));
   if (!fresh) return it->second;
-  const auto launch = choose_launch(*graph_.program, group_of(pattern), machine_);
+  const auto launch = choose_launch(*graph_.program, group_of(pattern), options_.machine);
   if (!launch) return it->second;
   it->second = {launch->choice, launch->best.seconds};
   log(kLogPlans, "stitch: {} ops in {} blocks of about {} elements, {:.3g} ms expected{}",

@@ -26,7 +26,7 @@ Verdict Scheduler::check_repeats() const {
       const GroupAxis& x = plan_.axes[static_cast<std::size_t>(a)];
       if (!has(own, a)) again *= (x.size + x.block - 1) / x.block;
     }
-    if (again > 2 * (product(own) + useful))
+    if (again > std::max(cost::kFewAgain, 2 * (product(own) + useful)))
       return Reason{"every block would do the same reduction again"};
   }
   return yes();

@@ -63,7 +63,7 @@ TEST(Latency, TilesAreDroppedWhereFunctionsAreCheap) {
   softmax(b, 4096, 1024);
   Whole w(b);
   w.machine.heavy_rate = 1e15;
-  w.machine.copy_rate = 1e15;
+  w.machine.copy_rate = w.machine.worker_copy_rate = 1e15;
   EXPECT_FALSE(choose_launch(w.program, w.group, w.machine).value().choice.keep_heavy);
 }
 
@@ -79,8 +79,8 @@ TEST(Latency, RowsThatDoNotFitTheCacheComeFromMemoryAgain) {
 
 TEST(Latency, FewBlocksLeaveWorkersIdle) {
   Builder few, many;
-  softmax(few, 4, 1 << 14);
-  softmax(many, 64, 1 << 10);
+  softmax(few, 4, 1 << 18);
+  softmax(many, 1024, 1 << 10);
   Whole a(few), b(many);
   a.machine.workers = b.machine.workers = 32;
   EXPECT_EQ(a.with().blocks, 4);
@@ -150,9 +150,7 @@ TEST(Latency, ReductionsRunAcrossAllBlocksWhereWorkersWouldWait) {
 // A kernel of one block takes as long with many workers as with two.
 TEST(Latency, WorkersWithoutABlockDoNotHelp) {
   Builder b;
-  b.function("main", {Type::tensor(DType::f32, {1 << 16})}, [&](const Vars& in) -> Vars {
-    return {b.op("exponential", {b.broadcast(b.reduce(in[0], {0}, "maximum"), {1 << 16})})};
-  });
+  softmax(b, 1, 1 << 15);
   Whole w(b);
   const KernelEstimate two = w.with();
   ASSERT_EQ(two.parts, 1);
