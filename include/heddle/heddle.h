@@ -4,6 +4,7 @@
 #include "heddle/carry.h"
 #include "heddle/compile.h"
 #include "heddle/deployment.h"
+#include "heddle/executable_cache.h"
 #include "heddle/inputs.h"
 #include "heddle/interpreter.h"
 #include "heddle/npy.h"

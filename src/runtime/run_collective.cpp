@@ -33,13 +33,13 @@ class CollectiveRun {
 
   Verdict run() {
     switch (op_.kind) {
-      case MeshOp::partition_id:
+      case CollectiveKind::partition_id:
         return write_id(transport_.rank() % grid().partitions);
-      case MeshOp::replica_id:
+      case CollectiveKind::replica_id:
         return write_id(transport_.rank() / grid().partitions);
-      case MeshOp::send:
+      case CollectiveKind::send:
         return send();
-      case MeshOp::receive:
+      case CollectiveKind::receive:
         return receive();
       default:
         break;
@@ -52,7 +52,7 @@ class CollectiveRun {
       requests_.push_back(request);
     }
     for (RequestId request : requests_) HEDDLE_TRY_VOID(transport_.wait(request));
-    if (op_.kind == MeshOp::collective_reduce && resolved_.me != 0) return all_zero();
+    if (op_.kind == CollectiveKind::reduce && resolved_.me != 0) return all_zero();
     return yes();
   }
 
@@ -89,17 +89,17 @@ class CollectiveRun {
 
   Expected<Collective> collective(std::size_t i) const {
     switch (op_.kind) {
-      case MeshOp::all_gather: {
+      case CollectiveKind::all_gather: {
         Collective c = basis(CollectiveKind::all_gather, i);
         c.out_pieces = pieces_along(op_.operands[i], op_.dim);
         return c;
       }
-      case MeshOp::reduce_scatter: {
+      case CollectiveKind::reduce_scatter: {
         Collective c = basis(CollectiveKind::reduce_scatter, i);
         c.in_pieces = pieces_along(op_.results[i], op_.dim);
         return c;
       }
-      case MeshOp::all_to_all: {
+      case CollectiveKind::all_to_all: {
         Collective c = basis(CollectiveKind::all_to_all, i);
         Type piece = op_.operands[i];
         piece.shape[op_.dim] /= op_.split_count;
@@ -107,13 +107,13 @@ class CollectiveRun {
         c.out_pieces = pieces_along(piece, op_.concat_dim);
         return c;
       }
-      case MeshOp::permute: {
+      case CollectiveKind::permute: {
         Collective c = basis(CollectiveKind::permute, i);
         c.from = resolved_.from;
         c.to = resolved_.to;
         return c;
       }
-      case MeshOp::broadcast: {
+      case CollectiveKind::broadcast: {
         Collective c = basis(CollectiveKind::broadcast, i);
         HEDDLE_TRY(c.from, root(i));
         return c;
@@ -173,9 +173,9 @@ class CollectiveRun {
   }
 
   Verdict write_reduced(std::span<const std::byte> sum, const Type& wide) {
-    if (op_.kind == MeshOp::collective_reduce && resolved_.me != 0) return all_zero();
+    if (op_.kind == CollectiveKind::reduce && resolved_.me != 0) return all_zero();
     if (sum.empty()) return yes();
-    if (op_.kind != MeshOp::reduce_scatter) {
+    if (op_.kind != CollectiveKind::reduce_scatter) {
       std::memcpy(result(0), sum.data(), sum.size());
       return yes();
     }

@@ -3,6 +3,7 @@
 
 #include "ir/ops/op_families.h"
 #include "ir/rules/index_rules.h"
+#include "ir/shape_rules.h"
 
 namespace heddle {
 
@@ -36,6 +37,7 @@ std::vector<OpDef> reduce_ops() {
        .evaluate = evaluate_reduce_window,
        .index_rule = reduce_window_index_rule,
        .edit_piece = edit_reduce_window_piece,
+       .slides = true,
        .emission = Emission::reduce},
       {.name = "stablehlo.select_and_scatter",
        .cls = OpClass::reduce,
@@ -46,7 +48,8 @@ std::vector<OpDef> reduce_ops() {
        .type_rule = select_and_scatter_rule,
        .evaluate = evaluate_select_and_scatter,
        .index_rule = select_and_scatter_index_rule,
-       .edit_piece = edit_select_and_scatter_piece},
+       .edit_piece = edit_select_and_scatter_piece,
+       .call = DeviceCall::select_and_scatter},
       {.name = "stablehlo.dot_general",
        .cls = OpClass::contract,
        .operands = 2,
@@ -55,7 +58,8 @@ std::vector<OpDef> reduce_ops() {
        .type_rule = dot_general_rule,
        .evaluate = evaluate_dot_general,
        .index_rule = dot_general_index_rule,
-       .emission = Emission::contract},
+       .emission = Emission::contract,
+       .call = DeviceCall::product},
       {.name = "stablehlo.dot",
        .cls = OpClass::contract,
        .operands = 2,
@@ -63,7 +67,8 @@ std::vector<OpDef> reduce_ops() {
        .attributes = "precision_config",
        .type_rule = dot_rule,
        .evaluate = evaluate_dot,
-       .index_rule = dot_index_rule},
+       .index_rule = dot_index_rule,
+       .call = DeviceCall::product},
       {.name = "stablehlo.einsum",
        .cls = OpClass::contract,
        .operands = 2,
@@ -88,14 +93,15 @@ std::vector<OpDef> reduce_ops() {
        .type_rule = convolution_rule,
        .evaluate = evaluate_convolution,
        .index_rule = convolution_index_rule,
-       .edit_piece = edit_convolution_piece},
+       .edit_piece = edit_convolution_piece,
+       .call = DeviceCall::convolution},
       {.name = "stablehlo.dynamic_conv",
        .cls = OpClass::contract,
        .operands = 3,
        .form = Form::convolution,
        .attributes = "window_strides padding lhs_dilation rhs_dilation window_reversal "
                      "dimension_numbers feature_group_count batch_group_count precision_config",
-       .type_rule = dynamic_conv_rule,
+       .type_rule = given<dynamic_conv_rule>,
        .evaluate = evaluate_convolution,
        .index_rule = dynamic_conv_index_rule,
        .edit_piece = edit_convolution_piece},
