@@ -46,7 +46,11 @@ if(HEDDLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 
-# One precompiled header serves all targets of a kind: `KIND` is lib (position independent) or exe.
+# One precompiled header serves all targets of a kind, cmake/pch/heddle_<KIND>.h:
+#   base  what needs no program; position independent, as are `ir` and `tool`
+#   ir    what knows programs
+#   tool  the command line
+#   exe   programs without more; test  GoogleTest; property  RapidCheck as well
 function(heddle_pch TARGET KIND)
   target_link_libraries(${TARGET} PRIVATE $<BUILD_INTERFACE:heddle_options>)
   if(NOT HEDDLE_PCH)
@@ -56,13 +60,14 @@ function(heddle_pch TARGET KIND)
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch/${KIND}.cpp
       CONTENT "// Carries the precompiled header.\n")
     add_library(heddle_pch_${KIND} OBJECT ${CMAKE_BINARY_DIR}/pch/${KIND}.cpp)
-    target_link_libraries(heddle_pch_${KIND} PRIVATE heddle_options fmt::fmt Threads::Threads)
-    if(KIND STREQUAL "lib")
-      set_target_properties(heddle_pch_lib PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_link_libraries(heddle_pch_${KIND} PRIVATE heddle_options fmt::fmt Threads::Threads ${ARGN})
+    if(KIND MATCHES "^(base|ir|tool)$")
+      set_target_properties(heddle_pch_${KIND} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     endif()
     # By name, not by path: the header that CMake writes is then the same in every folder.
-    target_include_directories(heddle_pch_${KIND} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch)
-    target_precompile_headers(heddle_pch_${KIND} PRIVATE <heddle_pch.h>)
+    target_include_directories(heddle_pch_${KIND} PRIVATE
+      ${CMAKE_SOURCE_DIR}/cmake/pch ${CMAKE_SOURCE_DIR}/include)
+    target_precompile_headers(heddle_pch_${KIND} PRIVATE <heddle_${KIND}.h>)
   endif()
   target_precompile_headers(${TARGET} REUSE_FROM heddle_pch_${KIND})
 endfunction()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that relative links in Markdown files lead to a file that is there."""
+"""Checks that relative links in Markdown files, and paths in them such as `src/base/file.h`, lead to a
+file that is there. `<family>` in a path stands for any word."""
 
 import re
 import subprocess
@@ -8,6 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+PATH = re.compile(r"`((?:bench|cmake|examples|include|scripts|src|tests|tools)/[^`\s]*)`")
+MISSING = re.compile(r"\| not yet \|")  # a table's row of a folder that is to come
 
 
 def links(text):
@@ -19,6 +22,19 @@ def links(text):
         elif not in_code:
             for match in LINK.finditer(re.sub(r"`[^`]*`", "", line)):
                 yield number, match.group(1)
+
+
+def paths(text):
+    """(line number, path) of every path of the tree."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not MISSING.search(line):
+            for match in PATH.finditer(line):
+                yield number, match.group(1)
+
+
+def is_there(path):
+    pattern = re.sub(r"<[^>]*>|…|N\b", "*", path)
+    return any(ROOT.glob(pattern)) or any(ROOT.glob(pattern + ".*"))
 
 
 def main():
@@ -33,7 +49,11 @@ def main():
             if not (page.parent / target.split("#")[0]).exists():
                 print(f"{page.relative_to(ROOT)}:{number}: no such file: {target}")
                 broken += 1
-    print(f"docs: {len(pages)} pages, {broken} broken links")
+        for number, path in paths(page.read_text(encoding="utf-8")):
+            if not is_there(path.rstrip("/")):
+                print(f"{page.relative_to(ROOT)}:{number}: no such file: {path}")
+                broken += 1
+    print(f"docs: {len(pages)} pages, {broken} broken links and paths")
     return 1 if broken else 0
 
 

@@ -37,7 +37,16 @@ else
   exit 1
 fi
 
-echo "installing: ${missing[*]}" >&2
-"${as_root[@]}" apt-get -qq update </dev/null
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-  apt-get -qq install --yes --no-install-recommends "${missing[@]}" </dev/null >&2
+# One line; what apt says is shown only where it fails.
+if [ "${#missing[@]}" -eq 1 ]; then count="1 package"; else count="${#missing[@]} packages"; fi
+echo "installing $count: ${missing[*]}" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+quietly() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "$@" </dev/null >"$log" 2>&1 && return
+  cat "$log" >&2
+  echo "error: \`$*\` failed" >&2
+  exit 1
+}
+quietly apt-get -qq update
+quietly apt-get -qq install --yes --no-install-recommends "${missing[@]}"

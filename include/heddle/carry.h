@@ -19,7 +19,8 @@ struct CarryPlan {
   bool gives(std::size_t result) const;
 };
 
-// "arg0-85=result1-86", "arg3=result0,arg4=result2".
+// "arg0-85=result1-86", "arg3=result0,arg4=result2"; or by names, params['w']=result[1]['w'], and
+// params=result[1] for all that is in it.
 Expected<CarryPlan> parse_carry(const Program& program, const Function& function,
                                 const std::vector<std::string>& said);
 

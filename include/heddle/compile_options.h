@@ -1,9 +1,11 @@
 // How a program is compiled, whatever it is compiled for.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heddle/kernel.h"
@@ -18,7 +20,8 @@ struct Spmd;
 // What compiling took.
 struct CompileReport {
   struct Stage {
-    // verify, inline, client, spmd (on a mesh), lower, simplify, stitch, kernels, code, memory
+    // verify, inline, client, spmd and schedule (on a mesh), lower, simplify, stitch, kernels,
+    // code, memory
     std::string name;
     double seconds = 0;
   };
@@ -28,8 +31,17 @@ struct CompileReport {
   std::size_t distinct_kernels = 0;  // that need machine code of their own
 };
 
+// Where compiling is, for another thread to look at while it goes.
+struct CompileProgress {
+  std::atomic<const char*> done = "";               // the last stage that is over
+  std::atomic<std::size_t> kernels = 0, coded = 0;  // distinct ones; those with machine code
+};
+// The stage that comes after one; the first after none.
+std::string next_stage(std::string_view done);
+
 struct CompileOptions {
   std::string entry = "main";
+  bool verified = false;  // by the caller: it is not done again
   // False: the same plan, with kernels interpreted. For tests.
   bool machine_code = true;
   // Machine code is made while the program runs already: until a kernel's is there, it is
@@ -50,6 +62,7 @@ struct CompileOptions {
   std::function<void(const Kernel&, const std::string& llvm)> on_kernel = {};
   // Filled in where it is given.
   CompileReport* report = nullptr;
+  CompileProgress* progress = nullptr;
 };
 
 }  // namespace heddle

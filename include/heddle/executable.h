@@ -25,6 +25,7 @@ struct StepInfo {
   std::string ops = {};  // that it computes, in order: "exp, add"; shortened where they are many
   std::size_t op_count = 0;
   std::string where = {};                 // the first of them stands
+  std::vector<std::string> from = {};     // the first lines of the user's: "model.py:57"
   std::string note = {};                  // why it begins or ends here
   std::vector<std::string> because = {};  // where that was asked for: why it is as it is
   std::int64_t bytes_read = 0, bytes_written = 0;

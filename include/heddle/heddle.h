@@ -1,7 +1,9 @@
 // All that a program that lives with Heddle needs: read, compile for a target, deploy, run.
 #pragma once
 
+#include "heddle/batches.h"
 #include "heddle/carry.h"
+#include "heddle/compare.h"
 #include "heddle/compile.h"
 #include "heddle/deployment.h"
 #include "heddle/executable_cache.h"
@@ -10,6 +12,7 @@
 #include "heddle/npy.h"
 #include "heddle/placement.h"
 #include "heddle/plan_file.h"
+#include "heddle/results.h"
 #include "heddle/safetensors.h"
 #include "heddle/saving.h"
 #include "heddle/signature.h"

@@ -12,6 +12,9 @@ namespace heddle {
 // The text of every rank, for all of them; all call it together. A reason where a rank is lost.
 Expected<std::vector<std::string>> gather_texts(Transport& ranks, const std::string& mine);
 
+// The largest number that a rank has, for all of them; all call it together.
+Expected<std::int32_t> largest_of(Transport& ranks, std::int32_t mine);
+
 // Ranks that take parts of whole arguments must have read the same ones: a reason where not, naming
 // the ranks and an argument that differs. All call it together. `sources` is what each was told to
 // read.

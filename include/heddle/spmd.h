@@ -15,8 +15,6 @@ struct SpmdOptions {
   bool closed_boundary = false;
   // What the next run of the function takes from the last one, so that it stays where it lies.
   std::vector<Carried> carried;
-  // Collectives of equal kind become one up to so many bytes on a device.
-  std::int64_t combine_bytes = std::int64_t{32} << 20;
   // The most that arguments and results may take together on one device; more is refused. Ops are
   // split further than it pays where their operands and results would take more.
   std::int64_t memory_limit = INT64_MAX;
@@ -41,12 +39,8 @@ struct SpmdFunction {
   // The meshes that these lie on: of equal axes, whose devices may come in another order.
   std::vector<std::uint32_t> argument_meshes, result_meshes;
   std::vector<Communication> communications;
-  std::int64_t collectives = 0;  // ops that these are, once equal ones are combined
   std::vector<Conflict> conflicts;
   std::int64_t argument_bytes = 0, result_bytes = 0;  // on one device
-  // The most that all values take on one device at a time, arguments included, where no ops are
-  // fused and nothing is computed in place.
-  std::int64_t peak_bytes = 0;
 };
 
 struct Spmd {
@@ -57,11 +51,9 @@ struct Spmd {
   const SpmdFunction* find(std::string_view name) const;
 };
 
-// `program` is verified, without calls of functions that have a body (inline_calls).
+// `program` is verified, without calls of functions that have a body (inline_calls). Collectives
+// stand where they are needed: `schedule` (schedule.h) brings them together.
 Expected<Spmd> partition(const Program& program, const SpmdOptions& options = {});
-
-// The most bytes that values of a function take at a time, op by op.
-std::int64_t peak_bytes(const Program& program, const Function& function);
 
 // What one device has of a whole array, zeros beyond the end; and the whole from all parts.
 Array part_of(const Array& whole, const Split& split, const MeshDecl& mesh, std::int64_t position);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "heddle/schedule.h"
 
 namespace heddle {
 namespace {
@@ -16,10 +17,14 @@ std::string DeviceMemory::text() const {
                      size(values), planned ? "as compiled" : "op by op");
 }
 
-DeviceMemory device_memory(const SpmdFunction& function, const Executable& executable) {
+DeviceMemory device_memory(const Spmd& spmd, const SpmdFunction& function,
+                           const Executable& executable) {
   DeviceMemory memory{.arguments = function.argument_bytes, .peak = executable.peak()};
   memory.planned = executable.interpreted_because().empty();
-  memory.values = memory.planned ? memory.peak.bytes : function.peak_bytes - memory.arguments;
+  memory.values =
+      memory.planned
+          ? memory.peak.bytes
+          : peak_bytes(spmd.program, *spmd.program.find_function(function.name)) - memory.arguments;
   return memory;
 }
 

@@ -19,7 +19,8 @@ struct DeviceMemory {
   std::string text() const;
 };
 
-DeviceMemory device_memory(const SpmdFunction& function, const Executable& executable);
+DeviceMemory device_memory(const Spmd& spmd, const SpmdFunction& function,
+                           const Executable& executable);
 
 // A reason where it is more than `limit`; `whose` says where that comes from: "each has 16 GB".
 Verdict want_memory(const DeviceMemory& memory, std::int64_t limit, const std::string& whose,

@@ -84,7 +84,8 @@ std::vector<std::size_t> find_distinct(std::vector<Work>& all) {
 
 // Distinct kernels, each compiled once, several at a time.
 void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct,
-              const MakeCode& make) {
+              const MakeCode& make, CompileProgress* progress) {
+  if (progress) progress->kernels = distinct.size();
   ThreadPool::shared().parallel_for(
       static_cast<std::int64_t>(distinct.size()), [&](std::int64_t i, int) {
         Work& work = all[distinct[static_cast<std::size_t>(i)]];
@@ -93,6 +94,7 @@ void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct,
           work.kernel->code = std::make_shared<LazyCode>(*std::move(code));
         else
           work.trouble = code.reason();
+        if (progress) ++progress->coded;
       });
 }
 
@@ -203,7 +205,7 @@ Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
   if (options.machine_code && options.async && has_compiler(make_code))
     compiled.background = begin_all(work, distinct, make);
   else if (options.machine_code)
-    make_all(work, distinct, make);
+    make_all(work, distinct, make, options.progress);
   share_code(work);
   if (options.report) {
     options.report->kernels = work.size();

@@ -1,5 +1,8 @@
 #include "compile/stages.h"
 
+#include <algorithm>
+#include <array>
+
 #include "compile.h"
 #include "compile/distribute.h"
 #include "device/cpu/library.h"
@@ -19,13 +22,31 @@ std::int64_t module_number(const Program& program, std::string_view attr) {
   return number == nullptr ? 1 : number->value;
 }
 
+// In their order; spmd is on a mesh only.
+constexpr std::array kStages = {"verify",   "inline", "client",  "spmd", "lower",
+                                "simplify", "stitch", "kernels", "code", "memory"};
+
+// The last place where there is no such stage.
+std::size_t place_of(std::string_view stage) {
+  std::size_t at = 0;
+  while (at + 1 < kStages.size() && stage != kStages[at]) ++at;
+  return at;
+}
+
 }  // namespace
+
+std::string next_stage(std::string_view done) {
+  if (done.empty()) return kStages[0];
+  const std::string next = kStages[std::min(place_of(done) + 1, kStages.size() - 1)];
+  return next == "spmd" ? "spmd, lower" : next;  // it takes no time on one device
+}
 
 void Stages::done(std::string_view stage) {
   const auto now = std::chrono::steady_clock::now();
   const double seconds = std::chrono::duration<double>(now - start_).count();
   log(kLogPlans, "compile: {} took {:.1f} ms", stage, seconds * 1e3);
   if (options_.report) options_.report->stages.push_back({std::string(stage), seconds});
+  if (options_.progress) options_.progress->done = kStages[place_of(stage)];
   start_ = now;
 }
 

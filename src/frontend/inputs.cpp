@@ -88,7 +88,8 @@ struct Slots {
     if (find_array(named, fmt::format("in.{}", types.size())) != nullptr)
       return reason("{} has in.{}, but {} takes only {}", file, types.size(), function.name,
                     counted(types.size(), "argument"));
-    if (!any && !types.empty())
+    // Results alone are for comparing with.
+    if (!any && !types.empty() && find_array(named, "out.0") == nullptr)
       return reason("{} has no in.0, in.1, ...: arrays for arguments are named so", file);
     return yes();
   }

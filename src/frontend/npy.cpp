@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "frontend/array_file.h"
+#include "frontend/array_places.h"
 #include "ir/eval/scalar.h"
 
 namespace heddle {
@@ -184,9 +185,8 @@ const Code* code_of(DType dtype) {
   return found == std::end(kCodes) ? nullptr : found;
 }
 
-}  // namespace
-
-Expected<Array> parse_npy(std::string_view content) {
+// The header, and how many bytes stand before the elements. `content` has at least those.
+Expected<std::pair<Header, std::size_t>> read_header(std::string_view content) {
   if (!content.starts_with(kMagic)) return reason("this is no .npy file: it does not begin so");
   if (content.size() < 10) return reason("the file ends inside its header");
   const int version = static_cast<unsigned char>(content[6]);
@@ -199,7 +199,23 @@ Expected<Array> parse_npy(std::string_view content) {
     return reason("the header should have {} bytes, but the file has only {} more", length,
                   content.size() - start);
   HEDDLE_TRY(Header header, HeaderParser(content.substr(start, length)).parse());
-  const std::string_view data = content.substr(start + length);
+  return std::pair(std::move(header), start + length);
+}
+
+}  // namespace
+
+Expected<frontend::ArrayPlace> frontend::place_in_npy(std::string_view start, std::size_t bytes) {
+  HEDDLE_TRY(const auto found, read_header(start));
+  const auto& [header, offset] = found;
+  HEDDLE_TRY(Type type, sized_type(header.dtype, header.shape, bytes - offset));
+  const bool plain = !header.swapped && (!header.fortran || type.rank() < 2);
+  return ArrayPlace{.name = "", .type = std::move(type), .offset = offset, .plain = plain};
+}
+
+Expected<Array> parse_npy(std::string_view content) {
+  HEDDLE_TRY(const auto found, read_header(content));
+  const auto& [header, offset] = found;
+  const std::string_view data = content.substr(offset);
   HEDDLE_TRY(Type type, frontend::sized_type(header.dtype, header.shape, data.size()));
   Array array = frontend::array_of(std::move(type), data);
   if (header.swapped) swap_bytes(array);

@@ -101,6 +101,7 @@ void Reader::function() {
     const RegionId body = f.body;
     if (declared) f.body = kNone;
     program_.functions.push_back(std::move(f));
+    function_body_ = body;
     if (!declared) region_body(body);
   });
   optional_location(&place.user);

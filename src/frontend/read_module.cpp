@@ -1,6 +1,8 @@
 // Modules, meshes and regions; texts of one or several programs.
 #include <algorithm>
 
+#include "frontend/input_kind.h"
+#include "frontend/jax_calls.h"
 #include "frontend/reader.h"
 #include "frontend/source_line.h"
 #include "heddle/stablehlo.h"
@@ -257,8 +259,11 @@ constexpr std::size_t kMostPrograms = 100'000;
 Expected<Program> read_from_line(std::string_view text, const std::string& file, std::size_t line) {
   if (text.size() > std::size_t{1} << 32) return reason("{}: the text is larger than 4 GB", file);
   try {
-    return frontend::Reader(text, file, static_cast<std::uint32_t>(line)).read();
+    return frontend::without_jax_calls(
+        frontend::Reader(text, file, static_cast<std::uint32_t>(line)).read());
   } catch (const frontend::ParseFailure& failure) {
+    if (std::string kind = frontend::foreign_input(text); !kind.empty())
+      return reason("{}: {}", file, kind);
     return frontend::located(text, file, line, failure);
   } catch (const Error& error) {  // no memory for a constant
     return reason("{}: {}", file, error.what());

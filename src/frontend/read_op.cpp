@@ -69,6 +69,9 @@ void Reader::finish(RegionId region, Draft& draft, const Results& results) {
                     fmt::format("[{}] gives {} results and {} are named", draft.def->short_name(),
                                 draft.results.size(), results.total));
   settle(draft.attrs, draft.at);
+  // JAX ends the comparator of approx_max_k with it.
+  if (region == function_body_ && draft.def->name == "stablehlo.return")
+    draft.def = &lookup("func.return", draft.at);
   OpShardings shardings = take_shardings(draft);
   const OpId id =
       program_.add_op(region, *draft.def, draft.operands, draft.results, std::move(draft.attrs),

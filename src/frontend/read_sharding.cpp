@@ -155,6 +155,12 @@ Reader::OpShardings Reader::take_shardings(Draft& op) {
   const bool constraint = op.def->form == Form::sharding_constraint;
   const std::string_view name = manual ? "out_shardings" : constraint ? "sharding" : "sdy.sharding";
   auto out = take_attr(op.attrs, name);
+  // Of a call without results, such as a callback of JAX, it says only where that runs.
+  if (out && op.results.empty() && op.def->name == "stablehlo.custom_call") {
+    for (const Attr& one : sharding_per_value(std::move(*out), 1, "calls", op.at))
+      if (const auto* s = one.get<Sharding>()) call_meshes_.insert(s->mesh);
+    return taken;
+  }
   if (!out && constraint) out = take_attr(op.attrs, "out_sharding");
   if (out) taken.results = sharding_per_value(std::move(*out), op.results.size(), "results", op.at);
   if (!manual) return taken;
@@ -192,6 +198,11 @@ LayoutId Reader::layout_for(const Pending& p) {
 }
 
 void Reader::settle_shardings() {
+  // A mesh of one device that only such a call names is nobody's.
+  for (const Pending& p : pending_) call_meshes_.erase(p.sharding.mesh);
+  std::erase_if(program_.meshes, [&](const MeshDecl& m) {
+    return m.mesh.axes().empty() && call_meshes_.contains(m.name);
+  });
   std::vector<LayoutId> operands;  // of one op; they come one after the other
   for (const Pending& p : pending_) {
     const LayoutId layout = layout_for(p);

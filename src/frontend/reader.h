@@ -172,7 +172,7 @@ class Reader {
                                               std::size_t at);
   void argument_sharding(ValueId value, AttrDict& attrs, std::size_t at);
   void result_shardings(std::uint32_t function, std::vector<AttrDict>& attrs, std::size_t at);
-  static OpShardings take_shardings(Draft& op);
+  OpShardings take_shardings(Draft& op);
   void keep_shardings(OpId id, OpShardings taken, std::size_t at);
   void later(Pending::Owner owner, std::uint32_t of, std::uint32_t index, Attr sharding,
              std::size_t at);
@@ -229,7 +229,9 @@ class Reader {
   std::unordered_map<std::string_view, std::string> location_cache_;
   std::unordered_map<ValueId, std::string> argument_names_;  // of functions and regions
   std::unordered_set<std::string> function_names_;
+  RegionId function_body_ = kNone;  // of the function that is being read
   std::vector<Pending> pending_;
+  std::unordered_set<std::string> call_meshes_;  // of calls without results
   Nesting regions_{kMostNesting, " of regions"}, syntax_{200, ""}, locations_{1000, ""};
   std::size_t scope_ = 0, scopes_ = 0;
   // The line that was asked for last, where it begins, and up to where it is known not to end.

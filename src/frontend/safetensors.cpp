@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "frontend/array_file.h"
+#include "frontend/array_places.h"
 
 namespace heddle {
 namespace {
@@ -106,28 +107,41 @@ std::string_view word_of(DType dtype) {
 
 }  // namespace
 
-Expected<NamedArrays> parse_safetensors(std::string_view content) {
-  if (content.size() < 8) return reason("the file is too short for safetensors");
+Expected<std::vector<frontend::ArrayPlace>> frontend::places_in_safetensors(std::string_view start,
+                                                                            std::size_t bytes) {
+  if (start.size() < 8) return reason("the file is too short for safetensors");
   std::uint64_t length = 0;
-  std::memcpy(&length, content.data(), 8);
-  if (length > content.size() - 8)
+  std::memcpy(&length, start.data(), 8);
+  if (length > start.size() - 8)
     return reason("the header should have {} bytes, but the file has only {} more", length,
-                  content.size() - 8);
-  HEDDLE_TRY(const Json header, parse_header(content.substr(8, length)));
-  const std::string_view data = content.substr(8 + length);
+                  bytes - 8);
+  HEDDLE_TRY(const Json header, parse_header(start.substr(8, length)));
+  const std::size_t data = bytes - 8 - length;
   std::vector<Entry> entries;
   for (const auto& [name, json] : header.items()) {
     if (name == "__metadata__") continue;
-    auto entry = read_entry(name, json, data.size());
+    auto entry = read_entry(name, json, data);
     if (!entry) return reason("'{}': {}", name, entry.reason());
     entries.push_back(*std::move(entry));
   }
   std::ranges::stable_sort(entries, {}, [](const Entry& e) { return std::pair(e.begin, e.end); });
-  HEDDLE_TRY_VOID(check_places(entries, data.size()));
-  NamedArrays arrays;
+  HEDDLE_TRY_VOID(check_places(entries, data));
+  std::vector<ArrayPlace> places;
   for (const Entry& e : entries)
-    arrays.emplace_back(e.name, frontend::array_of(Type::tensor(e.dtype, e.shape),
-                                                   data.substr(e.begin, e.end - e.begin)));
+    places.push_back({.name = e.name,
+                      .type = Type::tensor(e.dtype, e.shape),
+                      .offset = 8 + length + e.begin,
+                      .plain = true});
+  return places;
+}
+
+Expected<NamedArrays> parse_safetensors(std::string_view content) {
+  HEDDLE_TRY(const auto places, frontend::places_in_safetensors(content, content.size()));
+  NamedArrays arrays;
+  for (const frontend::ArrayPlace& p : places)
+    arrays.emplace_back(
+        p.name, frontend::array_of(
+                    p.type, content.substr(p.offset, static_cast<std::size_t>(p.type.bytes()))));
   return arrays;
 }
 

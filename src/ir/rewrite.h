@@ -30,6 +30,10 @@ class Rewriter {
   void define(ValueId v, Var now);
   void define_results(const Op& op, const Vars& now);
 
+  // The same place and layout in the new program.
+  LocId location(LocId loc);
+  LayoutId layout(LayoutId id);
+
   // The verified result.
   Expected<Program> finish() { return to.finish(); }
 
@@ -37,9 +41,6 @@ class Rewriter {
   Builder to;
 
  private:
-  LocId location(LocId loc);
-  LayoutId layout(LayoutId id);
-
   Replace replace_;
   std::size_t most_ops_, steps_ = 0;
   std::vector<ValueId> values_;

@@ -6,8 +6,11 @@
 #include <charconv>
 #include <map>
 
+#include "base/nearest.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "heddle/signature.h"
+#include "heddle/value_names.h"
 
 namespace heddle {
 namespace {
@@ -34,20 +37,6 @@ bool parse_range(std::string_view text, std::string_view word, Range& range) {
   return at == end && range.first <= range.last;
 }
 
-std::vector<std::string> words_of(const std::vector<std::string>& said) {
-  std::vector<std::string> words;
-  for (const std::string& text : said) {
-    words.emplace_back();
-    for (const char c : text) {
-      if (c == ',')
-        words.emplace_back();
-      else if (c != ' ')
-        words.back() += c;
-    }
-  }
-  return words;
-}
-
 Verdict want_index(const std::string& word, std::size_t index, std::size_t count,
                    std::string_view what, const Function& function) {
   if (index < count) return yes();
@@ -67,20 +56,18 @@ using Groups = std::map<std::string, std::vector<Member>>;
 std::size_t head_length(const std::string& name, int accessors) {
   std::size_t at = name.find_first_of("[.");
   for (; accessors > 0 && at < name.size(); --accessors)
-    at = name[at] == '[' ? name.find(']', at) + 1 : name.find_first_of("[.", at + 1);
+    at = name[at] == '[' ? find_outside(name, ']', at + 1) + 1 : name.find_first_of("[.", at + 1);
   return std::min(at, name.size());
 }
 
-std::string name_in(const AttrDict& attrs, const char* key) {
-  const Attr* attr = find_attr(attrs, key);
-  const auto* text = attr == nullptr ? nullptr : attr->get<std::string>();
-  return text == nullptr ? "" : *text;
+std::string name_of(const Function& function, bool is_result, std::size_t i) {
+  return std::string(is_result ? result_name(function, i) : argument_name(function, i));
 }
 
-Groups groups_of(const std::vector<AttrDict>& attrs, const char* key, int accessors) {
+Groups groups_of(const Function& function, bool is_result, std::size_t count, int accessors) {
   Groups groups;
-  for (std::size_t i = 0; i < attrs.size(); ++i) {
-    const std::string name = name_in(attrs[i], key);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name = name_of(function, is_result, i);
     if (name.empty()) continue;
     const std::size_t head = head_length(name, accessors);
     groups[name.substr(0, head)].push_back({name.substr(head), i});
@@ -118,11 +105,11 @@ class Finder {
   CarryPlan by_names() const {
     CarryPlan plan;
     plan.because = "names";
-    const Groups arguments = groups_of(function_.arg_attrs, "jax.arg_info", 0);
+    const Groups arguments = groups_of(function_, false, arguments_.size(), 0);
     for (const auto& [name, members] : arguments) {
       int found = 0;
       for (const int accessors : {0, 1}) {
-        const Groups results = groups_of(function_.result_attrs, "jax.result_info", accessors);
+        const Groups results = groups_of(function_, true, results_.size(), accessors);
         for (const auto& [other, candidates] : results) {
           if (!alike(members, candidates)) continue;
           // Names have to tell them apart.
@@ -183,6 +170,56 @@ class Finder {
   const std::vector<Type> arguments_, results_;
 };
 
+// ---- as somebody says it
+
+// What one side of a word means: arg0-85, a name, or the name of a group for all that is in it.
+Expected<std::vector<Member>> side_of(const std::string& word, const std::string& side,
+                                      bool is_result, std::size_t count, const Function& function) {
+  const std::string_view what = is_result ? "result" : "argument";
+  std::vector<Member> exact, inside;
+  if (Range range; parse_range(side, is_result ? "result" : "arg", range)) {
+    HEDDLE_TRY_VOID(want_index(word, range.last, count, what, function));
+    for (std::size_t i = range.first; i <= range.last; ++i) exact.push_back({"", i});
+    return exact;
+  }
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name = name_of(function, is_result, i);
+    if (name.empty()) continue;
+    known.push_back(name);
+    if (name == side)
+      exact.push_back({"", i});
+    else if (!side.empty() && name.starts_with(side) &&
+             (name[side.size()] == '[' || name[side.size()] == '.'))
+      inside.push_back({name.substr(side.size()), i});
+  }
+  if (!exact.empty()) return exact;
+  if (!inside.empty()) return inside;
+  return reason(
+      "carry {}: no {} of {} is called {}{}\n  write ARGUMENTS=RESULTS, as in arg0-85=result1-86 "
+      "or params=result[1]",
+      word, what, function.name, side, did_you_mean(side, known));
+}
+
+// Of two groups those that are called alike go together, else they are taken in order.
+Expected<std::vector<Carried>> pairs_of(const std::string& word, const std::vector<Member>& to,
+                                        const std::vector<Member>& from) {
+  if (to.size() != from.size())
+    return reason("carry {}: {} are to come from {}", word, counted(to.size(), "argument"),
+                  counted(from.size(), "result"));
+  std::vector<Carried> pairs;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const bool by_name = !to[i].inside.empty() && !from[i].inside.empty();
+    const auto found = by_name ? std::ranges::find(from, to[i].inside, &Member::inside)
+                               : from.begin() + static_cast<std::ptrdiff_t>(i);
+    if (found == from.end())
+      return reason("carry {}: no result ends in {}, as argument {} does", word, to[i].inside,
+                    to[i].index);
+    pairs.push_back({to[i].index, found->index});
+  }
+  return pairs;
+}
+
 }  // namespace
 
 bool CarryPlan::takes(std::size_t argument) const {
@@ -214,19 +251,17 @@ Expected<CarryPlan> parse_carry(const Program& program, const Function& function
   const std::vector<Type> arguments = argument_types(program, function);
   const std::vector<Type> results = result_types(program, function);
   CarryPlan plan{.pairs = {}, .said = true, .because = {}, .suggestion = {}};
-  for (const std::string& word : words_of(said)) {
-    const std::size_t cut = word.find('=');
-    Range to, from;
-    if (cut == std::string::npos || !parse_range(word.substr(0, cut), "arg", to) ||
-        !parse_range(word.substr(cut + 1), "result", from))
+  std::vector<std::string> words;
+  for (const std::string& text : said)
+    for (std::string& word : split_outside(text, ',')) words.push_back(std::move(word));
+  for (const std::string& word : words) {
+    const std::vector<std::string> sides = split_outside(word, '=');
+    if (sides.size() != 2)
       return reason("carry {}: write ARGUMENTS=RESULTS, as in arg0-85=result1-86", word);
-    if (to.count() != from.count())
-      return reason("carry {}: {} are to come from {}", word, counted(to.count(), "argument"),
-                    counted(from.count(), "result"));
-    HEDDLE_TRY_VOID(want_index(word, to.last, arguments.size(), "argument", function));
-    HEDDLE_TRY_VOID(want_index(word, from.last, results.size(), "result", function));
-    for (std::size_t i = 0; i < to.count(); ++i) {
-      const Carried c{to.first + i, from.first + i};
+    HEDDLE_TRY(const auto to, side_of(word, sides[0], false, arguments.size(), function));
+    HEDDLE_TRY(const auto from, side_of(word, sides[1], true, results.size(), function));
+    HEDDLE_TRY(const std::vector<Carried> pairs, pairs_of(word, to, from));
+    for (const Carried& c : pairs) {
       const Type &argument = arguments[c.argument], &result = results[c.result];
       if (!(argument == result) || !argument.is_tensor())
         return reason("carry {}: argument {} is {}, and result {} is {}", word, c.argument,

@@ -9,30 +9,14 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/nearest.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "heddle/stablehlo.h"
+#include "heddle/value_names.h"
 
 namespace heddle {
 namespace {
-
-// At places outside of all brackets; blanks around the parts are dropped.
-std::vector<std::string> parts(std::string_view text, char between) {
-  std::vector<std::string> list(1);
-  int depth = 0;
-  for (char c : text) {
-    depth += c == '{' || c == '[' || c == '(';
-    depth -= c == '}' || c == ']' || c == ')';
-    if (c == between && depth == 0)
-      list.emplace_back();
-    else
-      list.back() += c;
-  }
-  for (std::string& part : list) {
-    part.erase(0, std::min(part.find_first_not_of(' '), part.size()));
-    part.erase(part.find_last_not_of(' ') + 1);
-  }
-  return list;
-}
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -63,12 +47,12 @@ std::string with_quotes(std::string_view text) {
 Expected<std::string> long_form(const std::string& text, const std::string& source) {
   std::string out;
   if (text.find_first_not_of(' ') == text.npos) return std::string("[]");
-  for (const std::string& word : parts(text, ',')) {
+  for (const std::string& word : split_outside(text, ',')) {
     std::string axes;
     if (word.empty())
       return reason("{}: a dimension has no word; write _ where it stays whole", source);
     for (std::string axis :
-         word == "_" || word == "-" ? std::vector<std::string>{} : parts(word, '+')) {
+         word == "_" || word == "-" ? std::vector<std::string>{} : split_outside(word, '+')) {
       std::erase(axis, '"');
       const std::string name = axis.substr(0, axis.find(':'));
       if (name.empty()) return reason("{}: an axis has no name", source);
@@ -128,7 +112,7 @@ std::optional<Range> range_of(std::string_view name) {
 struct Named {
   bool result = false;
   std::size_t index = 0;
-  std::vector<std::string> names;  // arg3, %arg3, its type, and the name that JAX gave it
+  std::vector<std::string> names;  // arg3, %arg3, its type, and the name that the program gives it
 };
 
 class Boundary {
@@ -136,42 +120,50 @@ class Boundary {
   Boundary(const Program& program, const Function& function) : function_(function.name) {
     const auto& args = program.region(function.body).args;
     for (std::size_t i = 0; i < args.size(); ++i)
-      add(false, i, program.type_of(args[i]), function.arg_attrs);
+      add(false, i, program.type_of(args[i]), argument_name(function, i));
     arguments_ = args.size();
     for (std::size_t i = 0; i < function.results.size(); ++i)
-      add(true, i, program.type(function.results[i]), function.result_attrs);
+      add(true, i, program.type(function.results[i]), result_name(function, i));
   }
 
   const Named& operator[](std::size_t i) const { return all_[i]; }
 
   // Places of those that an entry is about, at least one.
   Expected<std::vector<std::size_t>> meant_by(const ShardEntry& entry) const {
-    const std::vector<std::string> words = parts(entry.name, '&');
+    const std::vector<std::string> words = split_outside(entry.name, '&');
     HEDDLE_TRY(std::vector<std::size_t> found, called(words[0], entry));
     for (std::size_t i = 1; i < words.size(); ++i) {
       HEDDLE_TRY(const std::vector<std::size_t> others, called(words[i], entry));
       std::erase_if(found, [&](std::size_t p) { return !std::ranges::binary_search(others, p); });
     }
-    if (found.empty())
-      return reason(
-          "{}: no argument or result of @{} is called {}; they are arg0, arg1, ..., result0, ..., "
-          "or named by their types, with * for anything",
-          entry.source, function_, entry.name);
-    return found;
+    if (!found.empty()) return found;
+    const std::string near = did_you_mean(entry.name, names());
+    return reason(
+        "{}: no argument or result of @{} is called {}{}", entry.source, function_, entry.name,
+        near.empty() ? "; they are arg0, arg1, ..., result0, ..., or named by their types, "
+                       "with * for anything"
+                     : near);
   }
 
  private:
-  void add(bool result, std::size_t i, const Type& type, const std::vector<AttrDict>& attrs) {
+  void add(bool result, std::size_t i, const Type& type, std::string_view given) {
     const std::string name = fmt::format("{}{}", result ? "result" : "arg", i);
     Named one{result, i, {name, "%" + name, type.str()}};
-    for (const char* key : {"jax.arg_info", "jax.result_info"})
-      if (const Attr* a = i < attrs.size() ? find_attr(attrs[i], key) : nullptr)
-        if (const auto* text = a->get<std::string>()) one.names.push_back(*text);
+    if (!given.empty()) one.names.emplace_back(given);
     for (const std::string& known : one.names) {
       std::vector<std::size_t>& places = by_name_[known];
       if (places.empty() || places.back() != all_.size()) places.push_back(all_.size());
     }
     all_.push_back(std::move(one));
+  }
+
+  // Those that a misspelt one may be near to: numbers, and what the program gives.
+  std::vector<std::string> names() const {
+    constexpr std::size_t kGiven = 3;
+    std::vector<std::string> all;
+    for (const Named& named : all_)
+      all.push_back(named.names.size() > kGiven ? named.names[kGiven] : named.names[0]);
+    return all;
   }
 
   // In ascending order.
@@ -276,17 +268,14 @@ class SeedList {
 }  // namespace
 
 Expected<ShardEntry> shard_entry(const std::string& option) {
-  // Sdy's notation has = inside: replicated={...}.
-  std::size_t cut = option.npos;
-  for (std::size_t at = option.find('='); at != option.npos && cut == option.npos;
-       at = option.find('=', at + 1))
-    if (const std::size_t next = option.find_first_not_of(' ', at + 1);
-        next != option.npos && option[next] == '[')
-      cut = at;
+  // Names may have = in them, and so has sdy's notation: replicated={...}.
+  std::size_t cut = find_outside(option, '=');
   if (cut == option.npos) cut = option.rfind('=');
   if (cut == option.npos || cut == 0)
     return reason("shard {}: write NAME=SHARDING, as in arg0=dp,_", option);
-  return ShardEntry{option.substr(0, cut), option.substr(cut + 1), "shard " + option};
+  std::string name = option.substr(0, cut);
+  name.erase(name.find_last_not_of(' ') + 1);
+  return ShardEntry{std::move(name), option.substr(cut + 1), "shard " + option};
 }
 
 Expected<Sharding> parse_sharding(const std::string& text, const std::string& mesh,

@@ -23,6 +23,14 @@ std::string op_names(const Program& program, const std::vector<OpId>& ops) {
   return names;
 }
 
+// Each once, and no more than a reader wants.
+void add_user_line(const Program& program, const Op& op, std::vector<std::string>& lines) {
+  constexpr std::size_t kMostLines = 4;
+  const std::string& user = program.location(op.loc).user;
+  if (user.empty() || lines.size() == kMostLines) return;
+  if (std::ranges::find(lines, user) == lines.end()) lines.push_back(user);
+}
+
 // Those of the first kernels that differ; the others of a launch are much alike.
 std::vector<std::string> reasons_of(const CompiledUnit& unit) {
   constexpr std::size_t kMostKernels = 3;
@@ -138,6 +146,7 @@ StepInfo Assembler::info_of(const Op& op, std::string kind) const {
                 .op_count = 1,
                 .where = program_.where(op.loc),
                 .bytes_apart = bytes_of(op)};
+  add_user_line(program_, op, info.from);
   for (ValueId v : program_.operands(op)) info.bytes_read += program_.type_of(v).bytes();
   info.bytes_written = info.bytes_apart - info.bytes_read;
   return info;
@@ -257,6 +266,7 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
   info.ops = op_names(program_, ops);
   info.op_count = ops.size();
   if (!ops.empty()) info.where = program_.where(program_.op(ops[0]).loc);
+  for (OpId id : ops) add_user_line(program_, program_.op(id), info.from);
   for (OpId id : ops) info.bytes_apart += bytes_of(program_.op(id));
   plan_launch(launch);
   step.work = std::move(launch);

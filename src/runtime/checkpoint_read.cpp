@@ -80,6 +80,13 @@ bool is_before(const fs::path& a, const fs::path& b) {
   return number(a) < number(b);
 }
 
+// step-100
+bool is_named_as_one(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return last != std::string::npos && last + 1 < name.size() && name[last] == '-';
+}
+
 }  // namespace
 
 Expected<Checkpoint> Checkpoint::open(const fs::path& folder, CheckpointCheck check) {
@@ -233,7 +240,9 @@ Expected<fs::path> last_good_checkpoint(const fs::path& folder, std::vector<std:
   for (std::size_t i = all.size(); i-- > 0;) {
     const auto checkpoint = Checkpoint::open(all[i]);
     if (checkpoint) return all[i];
-    if (warn_of != nullptr) warn_of->push_back(checkpoint.reason());
+    // Folders of other things need no word.
+    const bool was_one = fs::exists(all[i] / kIndexFile, error) || is_named_as_one(all[i]);
+    if (warn_of != nullptr && was_one) warn_of->push_back(checkpoint.reason());
   }
   return reason("there is no whole checkpoint in {}", folder.string());
 }

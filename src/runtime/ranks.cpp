@@ -61,6 +61,22 @@ Expected<std::vector<std::string>> gather_texts(Transport& ranks, const std::str
   return texts;
 }
 
+Expected<std::int32_t> largest_of(Transport& ranks, std::int32_t mine) {
+  std::vector<int> everyone(static_cast<std::size_t>(ranks.size()));
+  std::iota(everyone.begin(), everyone.end(), 0);
+  HEDDLE_TRY(const GroupId group, ranks.group(everyone));
+  Collective c{.kind = CollectiveKind::all_reduce, .group = group};
+  c.what = "finding the largest number";
+  c.dtype = DType::i32;
+  c.reduce = ReduceOp::max;
+  std::int32_t most = 0;
+  c.in = reinterpret_cast<const std::byte*>(&mine);
+  c.out = reinterpret_cast<std::byte*>(&most);
+  c.in_pieces = {1, sizeof mine};
+  HEDDLE_TRY_VOID(run_collective(ranks, c));
+  return most;
+}
+
 Verdict compare_inputs(Transport& ranks, const std::vector<Array>& inputs,
                        const std::vector<std::string>& sources) {
   constexpr std::size_t kLine = 17;

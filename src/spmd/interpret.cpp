@@ -1,69 +1,12 @@
-// Arrays on a mesh: what each device has of them, and runs of per-device programs.
+// Runs of per-device programs on all devices of a mesh.
 #include <algorithm>
 
 #include "heddle/interpreter.h"
 #include "heddle/op.h"
-#include "heddle/op_piece.h"
 #include "heddle/spmd.h"
-#include "ir/eval/index_space.h"
-#include "ir/eval/scalar.h"
 #include "ir/replica_groups.h"
 
 namespace heddle {
-
-Array part_of(const Array& whole, const Split& split, const MeshDecl& mesh, std::int64_t position) {
-  const Type type = local_type(whole.type(), split);
-  Array part(type);
-  for (const SplitDigit& d : split.pending)
-    if (coordinate(d, mesh.mesh, position) != 0) return neutral_array(split.reduce, type);
-  if (part.elements() == 0) return part;
-  std::vector<std::vector<std::int64_t>> places;
-  for (const DimSplit& dim : split.dims) places.push_back(elements_of(dim, mesh.mesh, position));
-  const Index strides = row_major_strides(whole.shape());
-  const auto size = static_cast<std::size_t>(byte_size(type.dtype));
-  std::byte* to = part.mutable_bytes().data();
-  for (IndexWalk at(type.shape); at; ++at, to += size) {
-    std::int64_t flat = 0;
-    for (std::size_t d = 0; d < places.size() && flat >= 0; ++d) {
-      const std::int64_t place = places[d][static_cast<std::size_t>(at[d])];
-      flat = place < 0 ? -1 : flat + place * strides[d];
-    }
-    if (flat >= 0) std::memcpy(to, whole.element(flat).data(), size);
-  }
-  return part;
-}
-
-namespace {
-
-void put_part(const Array& part, const Split& split, const MeshDecl& mesh, std::int64_t position,
-              Array& whole) {
-  std::vector<std::vector<std::int64_t>> places;
-  for (const DimSplit& dim : split.dims) places.push_back(elements_of(dim, mesh.mesh, position));
-  const Index strides = row_major_strides(whole.shape());
-  const auto size = static_cast<std::size_t>(byte_size(part.dtype()));
-  std::int64_t from = 0;
-  for (IndexWalk at(part.shape()); at; ++at, ++from) {
-    std::int64_t flat = 0;
-    for (std::size_t d = 0; d < places.size() && flat >= 0; ++d) {
-      const std::int64_t place = places[d][static_cast<std::size_t>(at[d])];
-      flat = place < 0 ? -1 : flat + place * strides[d];
-    }
-    if (flat >= 0)
-      std::memcpy(whole.mutable_bytes().data() + static_cast<std::size_t>(flat) * size,
-                  part.element(from).data(), size);
-  }
-}
-
-}  // namespace
-
-Array whole_of(const std::vector<Array>& parts, const Type& type, const Split& split,
-               const MeshDecl& mesh) {
-  Array whole(type);
-  // The first of several copies counts.
-  for (std::size_t p = parts.size(); p-- > 0;)
-    put_part(parts[p], split, mesh, static_cast<std::int64_t>(p), whole);
-  return whole;
-}
 
 Expected<std::vector<Array>> interpret_on_mesh(const Spmd& spmd, const SpmdFunction& function,
                                                const std::vector<Array>& arguments) {

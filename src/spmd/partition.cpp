@@ -6,7 +6,6 @@
 #include "heddle/verify.h"
 #include "ir/clone.h"
 #include "ir/replica_groups.h"
-#include "spmd/combine.h"
 #include "spmd/partitioner.h"
 #include "spmd/prepare.h"
 
@@ -75,18 +74,6 @@ void copy_function(const Program& from, Program& to, const Function& function) {
   to.functions.push_back(std::move(head));
 }
 
-// Ops of a region, and of those inside of them, that devices meet in.
-std::int64_t collectives_in(const Program& program, RegionId region) {
-  std::int64_t count = 0;
-  for (OpId id : program.region(region).ops) {
-    const Op& op = program.op(id);
-    if (op.def->cls == OpClass::communicate && op.operand_count > 0) ++count;
-    if (op.def->cls == OpClass::control)
-      for (RegionId inner : program.regions(op)) count += collectives_in(program, inner);
-  }
-  return count;
-}
-
 SpmdFunction on_one_device(const Program& program, const Function& function) {
   SpmdFunction info;
   info.name = function.name;
@@ -146,19 +133,12 @@ Expected<Spmd> partition(const Program& given, const SpmdOptions& options) {
     spmd.functions.push_back(std::move(info));
     spmd.partition_seconds += seconds_since(propagated);
   }
-  const auto written = Clock::now();
-  spmd.program = combine_collectives(spmd.program, options.combine_bytes);
-  for (SpmdFunction& f : spmd.functions) {
-    if (const RegionId body = spmd.program.find_function(f.name)->body; body != kNone)
-      f.collectives = collectives_in(spmd.program, body);
-    f.peak_bytes = peak_bytes(spmd.program, *spmd.program.find_function(f.name));
+  for (const SpmdFunction& f : spmd.functions)
     if (f.argument_bytes + f.result_bytes > options.memory_limit)
       return reason(
           "@{} needs {} bytes on every device for its arguments and {} for its results; "
           "there are {}: split them over more devices",
           f.name, f.argument_bytes, f.result_bytes, options.memory_limit);
-  }
-  spmd.partition_seconds += seconds_since(written);
   spmd.logical = std::move(program);
   return spmd;
 }

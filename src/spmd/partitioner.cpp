@@ -6,7 +6,7 @@
 #include "ir/clone.h"
 #include "ir/replica_groups.h"
 #include "spmd/transition.h"
-#include "spmd/unused.h"
+#include "ir/unused.h"
 
 namespace heddle {
 

@@ -10,7 +10,7 @@
 #include "ir/eval/scalar.h"
 #include "ir/rewrite.h"
 #include "spmd/shifted.h"
-#include "spmd/unused.h"
+#include "ir/unused.h"
 
 namespace heddle {
 

@@ -79,7 +79,7 @@ def await_checkpoint(run, folder, step):
 
 def named_checkpoint(output):
     found = re.search(r"the last good checkpoint is (\S+): continue on any number of devices with\n"
-                      r".*heddle run .* --restore (\S+)", output)
+                      r".*heddle (?:launch -n \d+ )?run .* --restore (\S+)", output)
     expect(found and found.group(1) == found.group(2), "nobody says how to go on", output)
     expect(len(re.findall("the last good checkpoint", output)) == 1, "it is said twice", output)
     return Path(found.group(1))

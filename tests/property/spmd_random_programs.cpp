@@ -1,5 +1,6 @@
 // Random programs dealt out over random meshes with random layouts give what one device gives.
 #include "choices.h"
+#include "heddle/schedule.h"
 #include "heddle/spmd.h"
 #include "heddle/stablehlo.h"
 #include "heddle/verify.h"
@@ -116,6 +117,7 @@ void require_agreement(Choices& choices, const Kind& kind) {
       spmd = partition(made->program, options);
       require(spmd.ok(), [&] { return shown(spmd.reason()); });
     }
+    spmd->program = schedule(spmd->program);
     local = print_stablehlo(spmd->program);
     if (Verdict sound = verify(spmd->program); !sound) failure = sound.reason();
     for (const auto& [argument, result] : options.carried)

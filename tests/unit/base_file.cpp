@@ -63,5 +63,29 @@ TEST(WriteFile, LeavesNothingBehindWhenItFails) {
   EXPECT_EQ(folder.count(), 0);
 }
 
+TEST(CanWrite, AsWriteFileWouldAndLeavesNothing) {
+  const TestFolder folder;
+  EXPECT_TRUE(can_write(folder / "a").ok());
+  EXPECT_EQ(folder.count(), 0);
+  ASSERT_TRUE(write_file(folder / "a", "one").ok());
+  EXPECT_TRUE(can_write(folder / "a").ok());
+  EXPECT_EQ(folder.read("a"), "one");
+  fs::permissions(folder / "a", fs::perms::owner_read);
+  EXPECT_EQ(can_write(folder / "a").reason(), write_file(folder / "a", "x").reason());
+  EXPECT_THAT(can_write(folder / "no" / "a").reason(), HasSubstr("No such file or directory"));
+  EXPECT_THAT(can_write(folder / "a" / "b").reason(), HasSubstr("Not a directory"));
+  fs::create_directory(folder / "d");
+  EXPECT_THAT(can_write(folder / "d").reason(), HasSubstr("Is a directory"));
+  EXPECT_TRUE(can_write("/dev/null").ok());
+}
+
+TEST(CanWrite, AMissingFolderIsAskedForAboveIt) {
+  const TestFolder folder;
+  EXPECT_TRUE(can_write_into(folder / "a" / "b" / "c").ok());
+  EXPECT_EQ(folder.count(), 0);
+  ASSERT_TRUE(write_file(folder / "file", "x").ok());
+  EXPECT_THAT(can_write_into(folder / "file" / "a").reason(), HasSubstr("Not a directory"));
+}
+
 }  // namespace
 }  // namespace heddle

@@ -149,8 +149,9 @@ TEST(Target, EveryStageIsSeenOnce) {
   target.options.report = &report;
   ASSERT_TRUE(compile(program, target));
   for (const auto& stage : report.stages) stages.push_back(stage.name);
-  EXPECT_EQ(stages, (std::vector<std::string>{"verify", "inline", "client", "spmd", "lower",
-                                              "simplify", "stitch", "kernels", "code", "memory"}));
+  EXPECT_EQ(stages,
+            (std::vector<std::string>{"verify", "inline", "client", "spmd", "schedule", "lower",
+                                      "simplify", "stitch", "kernels", "code", "memory"}));
 }
 
 TEST(Target, OwnMesh) {

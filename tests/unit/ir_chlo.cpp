@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -136,6 +137,16 @@ TEST(Broadcast, LinesUpFromTheRight) {
               HasSubstr("[broadcast_add]"));
   EXPECT_THAT((OneOp{"chlo.broadcast_add", {y, y}, {tensor<I>({1})}}.why()),
               HasSubstr("[broadcast_add]"));
+}
+
+// Negative NaN is below everything, as JAX has it, and NaN of one sign by their bits.
+TEST(TopK, IsInTotalOrder) {
+  const auto nan = [](std::uint32_t bits) { return std::bit_cast<float>(bits); };
+  const Array x =
+      make_array<float>(Shape{10}, {1, nan(0x7fc00000), -float(kInf), nan(0xffc00000), 0, -0.0F,
+                                    float(kInf), -3, nan(0xffc00001), nan(0x7fc00001)});
+  const OneOp op{"chlo.top_k", {x}, {tensor<float>({10}), tensor<I>({10})}, {whole("k", 10)}};
+  EXPECT_EQ(op.run().value()[1], of<I>({9, 1, 6, 0, 4, 5, 7, 2, 3, 8}));
 }
 
 TEST(TopK, IsStableAndPutsNanFirst) {

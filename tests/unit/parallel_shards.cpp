@@ -51,7 +51,8 @@ TEST(Shards, WhereTheNameEnds) {
   ends("p['a=b']=x", "p['a=b']", "x");
   ends("p['a']=[{}], replicated={x}", "p['a']", "[{}], replicated={x}");
   for (const char* text : {"", "arg0", "=x"})
-    EXPECT_THAT(why_not([&] { (void)shard_entry(text).value(); }), HasSubstr("NAME=SHARDING")) << text;
+    EXPECT_THAT(why_not([&] { (void)shard_entry(text).value(); }), HasSubstr("NAME=SHARDING"))
+        << text;
 }
 
 struct Chosen {
@@ -89,6 +90,36 @@ TEST(Shards, NamesOfArgumentsAndResults) {
   EXPECT_EQ(chosen({"*x4x*&arg*=x,_"}), "a0=x a1=x");
   EXPECT_EQ(chosen({"*4x4x*=x,_", "arg1=y,_"}), "a0=x a1=y r0=x");
   EXPECT_EQ(chosen({"@arg1=x,_", "arg1=y,_"}), "a1=y");
+}
+
+// As JAX gives them: quotes, brackets, dots, commas and = are letters of a name.
+TEST(Shards, NamesOfThePrograms) {
+  Program program = read_stablehlo(R"(
+    sdy.mesh @m = <["x"=2, "y"=2]>
+    func.func public @main(%a: tensor<4x4xf32> loc("params['q']"),
+        %b: tensor<4x4xf32> {jax.arg_info = "state.opt[0].mu['a=b, c']"}, %c: tensor<4x4xf32>)
+        -> (tensor<4x4xf32> {jax.result_info = "result[1]['q']"}) {
+      return %a : tensor<4x4xf32>
+    })",
+                                   "test")
+                        .value();
+  const auto seeds = [&](const std::string& option) {
+    return seeds_of(program, program.functions[0], "m", {shard_entry(option).value()});
+  };
+  const auto one = [&](const std::string& option) {
+    const std::vector<Seed> all = seeds(option).value();
+    EXPECT_EQ(all.size(), 1U);
+    return fmt::format("{}{} {}", all[0].is_result ? "r" : "a", all[0].index,
+                       all[0].sharding.dims.size());
+  };
+  EXPECT_EQ(one("params['q']=x,_"), "a0 2");
+  EXPECT_EQ(one("params['q'] = [{x}, {}], replicated={y}"), "a0 2");
+  EXPECT_EQ(one("state.opt[0].mu['a=b, c']=x,_"), "a1 2");
+  EXPECT_EQ(one("state.*=x,_"), "a1 2");
+  EXPECT_EQ(one("result[1]['q']=x,_"), "r0 2");
+  EXPECT_THAT(seeds("params[q]=x,_").reason(), HasSubstr("did you mean `params['q']`"));
+  EXPECT_THAT(seeds("parms['q']=x,_").reason(), HasSubstr("did you mean `params['q']`"));
+  EXPECT_THAT(seeds("agr2=x,_").reason(), HasSubstr("did you mean `arg2`"));
 }
 
 TEST(Shards, WrongNames) {

@@ -183,7 +183,7 @@ TEST(Lines, DevicesThatDifferInABitMergeASplitLine) {
 TEST(Lines, NoDeviceHasAWholeLineToSort) {
   const std::int64_t length = 1 << 12, devices = 64;
   const Spmd spmd = sorted_in_place(sort_program({length}, 0, false), devices, length, 1);
-  EXPECT_LT(spmd.functions[0].peak_bytes, length * 4);
+  EXPECT_LT(peak_bytes(spmd.program, local_function(spmd)), length * 4);
 }
 
 // Rounds grow with the number of bits only.

@@ -8,6 +8,7 @@
 #include "heddle/builder.h"
 #include "heddle/interpreter.h"
 #include "heddle/op.h"
+#include "heddle/schedule.h"
 #include "heddle/spmd.h"
 #include "heddle/verify.h"
 
@@ -38,10 +39,13 @@ inline Spmd on_mesh(Program program, const AxisSizes& mesh, std::vector<Seed> se
   options.seeds = std::move(seeds);
   options.memory_limit = memory_limit;
   Spmd spmd = partition(program, options).value();
+  spmd.program = schedule(spmd.program);
   const Verdict sound = verify(spmd.program);
   EXPECT_TRUE(sound.ok()) << (sound ? "" : sound.reason());
   return spmd;
 }
+
+inline const Function& local_function(const Spmd& spmd) { return spmd.program.functions[0]; }
 
 // "all-reduce over tp" -> how many.
 inline std::map<std::string, int> counts(const Spmd& spmd) {

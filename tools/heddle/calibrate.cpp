@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/cache_directory.h"
+#include "base/file.h"
 #include "commands.h"
 #include "terminal.h"
 
@@ -50,6 +51,8 @@ void add_calibrate(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print the figures as JSON");
   command->callback([json] {
+    // Found before a second of measuring.
+    if (const auto folder = cache_directory()) (void)can_write_into(*folder).value();
     const MachineFigures figures = calibrate().value();
     keep_figures(figures).value();
     if (*json) return write_report(figures);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 namespace CLI {
 class App;
@@ -30,9 +31,11 @@ inline constexpr std::array kCommands = {
     AddCommand{add_calibrate},
 };
 
-// Ends the command with this exit status, without a message: throw it.
+// Ends the command with this exit status, without a message of its own where that is empty: throw
+// it.
 struct Exit {
   int status;
+  std::string message = {};
 };
 
 // What a command may end with.

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.h"
 #include "execute.h"
@@ -15,6 +16,7 @@
 #include "heddle/verify.h"
 #include "program_commands.h"
 #include "terminal.h"
+#include "waiting.h"
 
 namespace heddle::cli {
 namespace {
@@ -44,8 +46,8 @@ Compiled compile_file(const CompileRequest& request) {
   const auto wanted = std::ranges::find_if(
       programs, [&](const Program& p) { return p.find_function(request.entry) != nullptr; });
   if (wanted == programs.end())
-    throw Error(fmt::format("{} has no function @{}: choose one with --entry", request.file,
-                            request.entry));
+    throw Error(fmt::format("{}: choose one with --entry",
+                            no_function(programs, request.file, request.entry).what()));
   done.read_seconds = since(start);
   CompileOptions options;
   options.entry = request.entry;
@@ -53,8 +55,11 @@ Compiled compile_file(const CompileRequest& request) {
   options.stitch.explain = request.explain;
   options.machine_code = request.machine_code;
   options.report = &done.report;
+  std::optional<Waiting> waiting(std::in_place);
+  options.progress = &waiting->progress;
   start = std::chrono::steady_clock::now();
   const Executable executable = compile(*wanted, options).value();
+  waiting.reset();
   done.execution.compile_seconds = since(start);
   done.execution.steps = executable.steps();
   done.execution.explained = request.explain;

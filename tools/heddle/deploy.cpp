@@ -10,6 +10,7 @@
 #include "heddle/stablehlo.h"
 #include "mesh_request.h"
 #include "terminal.h"
+#include "waiting.h"
 
 namespace heddle::cli {
 namespace {
@@ -55,6 +56,8 @@ Executable compiled(const Program& program, Target target, const ExecuteRequest&
   target.options.memory_limit = options.memory_limit;
   target.ranks = request.ranks != nullptr;
   dump.watch(target.options);
+  Waiting waiting;
+  target.options.progress = &waiting.progress;
   Executable executable = of_option(compile(program, target));
   (void)executable.placement().has_wholes().value();
   return executable;

@@ -55,6 +55,7 @@ std::string interpreter_text(const Program& program, const Function& function) {
 
 Target with_options(Target target, const ExecuteRequest& request) {
   CompileOptions& compile = target.options;
+  compile.verified = true;  // when it was read
   compile.stitch.fuse = request.fuse;
   compile.stitch.explain = request.explain;
   compile.machine_code = request.engine != "kernels";

@@ -40,38 +40,97 @@ double seconds_of(const Execution& execution, std::size_t i) {
   return execution.times[i].seconds / static_cast<double>(execution.times[i].calls);
 }
 
-// "5.6 ms   23.9 GB/s   0.57 of copy"
+// "23.9 GB/s  0.57 of copy"; nothing where too little moves to say so.
 std::string rate_text(const StepInfo& step, double seconds) {
-  if (seconds < 0) return "not run";
   const double bytes = static_cast<double>(step.bytes_read + step.bytes_written);
-  std::string text = fmt::format("{:>8}", format_seconds(seconds));
-  if (seconds <= 0 || bytes < 1e5) return text;
-  return text + fmt::format("  {:>6.1f} GB/s  {:.2f} of copy", bytes / seconds / 1e9,
-                            bytes / seconds / copy_rate());
+  if (seconds <= 0 || bytes < 1e5) return "";
+  return fmt::format("{:>6.1f} GB/s  {:.2f} of copy", bytes / seconds / 1e9,
+                     bytes / seconds / copy_rate());
 }
 
-std::string line_of(const Execution& execution, std::size_t i) {
+// Steps with those inside them, of loops and branches.
+struct Tree {
+  std::vector<std::size_t> roots;
+  std::vector<std::vector<std::size_t>> inside;  // by step
+};
+
+Tree tree_of(const Execution& execution) {
+  Tree tree;
+  tree.inside.resize(execution.steps.size());
+  std::vector<std::size_t> around;  // the steps that the next one may lie in
+  for (std::size_t i = 0; i < execution.steps.size(); ++i) {
+    around.resize(std::min(around.size(), static_cast<std::size_t>(execution.steps[i].depth)));
+    (around.empty() ? tree.roots : tree.inside[around.back()]).push_back(i);
+    around.push_back(i);
+  }
+  return tree;
+}
+
+// The longest first, in their order where nothing was measured.
+void by_time(const Execution& execution, std::vector<std::size_t>& steps) {
+  const auto time = [&](std::size_t i) {
+    return i < execution.times.size() ? execution.times[i].seconds : 0.0;
+  };
+  std::ranges::stable_sort(steps, [&](std::size_t a, std::size_t b) { return time(a) > time(b); });
+}
+
+double all_seconds(const Execution& execution, const Tree& tree) {
+  double sum = 0;
+  for (const std::size_t i : tree.roots)
+    if (i < execution.times.size()) sum += execution.times[i].seconds;
+  return sum;
+}
+
+// "43.1 %"; of what one run took in all.
+std::string share_text(const Execution& execution, std::size_t i, double all) {
+  if (all <= 0 || i >= execution.times.size()) return "";
+  return fmt::format("{:>5.1f} %  ", 100 * execution.times[i].seconds / all);
+}
+
+std::string line_of(const Execution& execution, std::size_t i, double all) {
   const StepInfo& step = execution.steps[i];
-  const std::string indent(static_cast<std::size_t>(2 * step.depth), ' ');
-  const std::string calls = i < execution.times.size() && execution.times[i].calls > 1
-                                ? fmt::format("  {} times", execution.times[i].calls)
-                                : "";
-  return fmt::format("{}{:<9} {:<26} {:>8}  reads {:>8}  writes {:>8}  {}{}", indent, step.kind,
-                     shortened(step.name, 26), plural(step.op_count, "op"),
-                     format_bytes(static_cast<double>(step.bytes_read)),
-                     format_bytes(static_cast<double>(step.bytes_written)),
-                     rate_text(step, seconds_of(execution, i)), calls);
+  const double seconds = seconds_of(execution, i);
+  const bool again = i < execution.times.size() && execution.times[i].calls > 1;
+  std::string line = fmt::format("{}{}{:>8}  {:<9} {:<24} {:>8}", share_text(execution, i, all),
+                                 std::string(static_cast<std::size_t>(2 * step.depth), ' '),
+                                 seconds < 0 ? "not run" : format_seconds(seconds), step.kind,
+                                 shortened(step.name, 24), plural(step.op_count, "op"));
+  if (again) line += fmt::format("  {} times", execution.times[i].calls);
+  const std::string rate = rate_text(step, seconds);
+  return rate.empty() ? line : line + "  " + rate;
+}
+
+// "model.py:57, model.py:60": the last part of a path is enough to find it.
+std::string lines_text(const std::vector<std::string>& from) {
+  std::string text;
+  for (const std::string& line : from)
+    text += (text.empty() ? "" : ", ") + line.substr(line.rfind('/') + 1);
+  return text;
 }
 
 std::string details_of(const StepInfo& step) {
   const std::string indent(static_cast<std::size_t>(2 * step.depth + 3), ' ');
+  const auto bytes = [](std::int64_t n) { return format_bytes(static_cast<double>(n)); };
   std::string text;
-  if (step.op_count > 1)
-    text += fmt::format("{}{}\n{}one by one these would move {}\n", indent, shortened(step.ops, 90),
-                        indent, format_bytes(static_cast<double>(step.bytes_apart)));
+  if (step.op_count > 1) text += fmt::format("{}{}\n", indent, shortened(step.ops, 90));
+  if (!step.from.empty())
+    text += fmt::format("{}from {}\n", indent, shortened(lines_text(step.from), 90));
+  if (step.bytes_read + step.bytes_written > 0)
+    text += fmt::format(
+        "{}reads {}, writes {}{}\n", indent, bytes(step.bytes_read), bytes(step.bytes_written),
+        step.op_count > 1 ? "; one by one its ops would move " + bytes(step.bytes_apart) : "");
   if (!step.note.empty()) text += indent + shortened(step.note, 90) + "\n";
   for (const std::string& line : step.because) text += indent + shortened(line, 96) + "\n";
   return text;
+}
+
+void add_steps(const Execution& execution, const Tree& tree, std::vector<std::size_t> steps,
+               double all, const Style& style, std::string& text) {
+  by_time(execution, steps);
+  for (const std::size_t i : steps) {
+    text += line_of(execution, i, all) + "\n" + style.dim(details_of(execution.steps[i]));
+    add_steps(execution, tree, tree.inside[i], all, style, text);
+  }
 }
 
 }  // namespace
@@ -115,15 +174,14 @@ std::string explain_text(const Execution& execution, const Style& style) {
   if (!execution.interpreted_because.empty())
     return fmt::format("interpreted as a whole: {}\n", execution.interpreted_because);
   std::int64_t apart = 0, together = 0;
-  std::string text;
-  for (std::size_t i = 0; i < execution.steps.size(); ++i) {
-    const StepInfo& step = execution.steps[i];
-    if (step.kind == "kernel") {
-      apart += step.bytes_apart;
-      together += step.bytes_read + step.bytes_written;
-    }
-    text += line_of(execution, i) + "\n" + style.dim(details_of(step));
+  for (const StepInfo& step : execution.steps) {
+    if (step.kind != "kernel") continue;
+    apart += step.bytes_apart;
+    together += step.bytes_read + step.bytes_written;
   }
+  const Tree tree = tree_of(execution);
+  std::string text;
+  add_steps(execution, tree, tree.roots, all_seconds(execution, tree), style, text);
   const std::string counts =
       fmt::format("{}; compiled in {}; {} of memory at the peak", step_counts(execution),
                   format_seconds(execution.compile_seconds),
@@ -161,6 +219,7 @@ Json explain_json(const Execution& execution) {
   if (!execution.interpreted_because.empty())
     report["interpreted_because"] = execution.interpreted_because;
   if (execution.times.empty() && !execution.explained) return report;
+  const double all = all_seconds(execution, tree_of(execution));
   report["steps"] = Json::array();
   for (std::size_t i = 0; i < execution.steps.size(); ++i) {
     const StepInfo& s = execution.steps[i];
@@ -169,13 +228,15 @@ Json explain_json(const Execution& execution) {
                                {"name", s.name},
                                {"ops", s.op_count},
                                {"where", s.where},
+                               {"from", s.from},
                                {"depth", s.depth},
                                {"bytes_read", s.bytes_read},
                                {"bytes_written", s.bytes_written},
                                {"bytes_apart", s.bytes_apart},
                                {"because", s.because},
                                {"calls", time.calls},
-                               {"ms", time.seconds * 1e3}});
+                               {"ms", time.seconds * 1e3},
+                               {"share", all > 0 ? time.seconds / all : 0}});
   }
   return report;
 }
@@ -184,9 +245,10 @@ void log_steps(const Execution& execution) {
   for (std::size_t i = 0; i < execution.steps.size(); ++i) {
     const StepInfo& step = execution.steps[i];
     if (step.kind != "kernel" && step.kind != "library" && step.kind != "reference") continue;
-    log(kLogSteps, "{} {}  {}  {}", step.kind, step.name,
+    const double seconds = seconds_of(execution, i);
+    log(kLogSteps, "{} {}  {}  {}  {}", step.kind, step.name,
         format_bytes(static_cast<double>(step.bytes_read + step.bytes_written)),
-        rate_text(step, seconds_of(execution, i)));
+        seconds < 0 ? "not run" : format_seconds(seconds), rate_text(step, seconds));
   }
 }
 

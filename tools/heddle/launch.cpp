@@ -1,255 +1,45 @@
 // heddle launch: starts the ranks of a run on this machine and says which one failed.
+#include "comm/launch.h"
+
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
-#include "base/cores.h"
-#include "comm/board.h"
-#include "comm/process_transport.h"
 #include "commands.h"
-#include "heddle/error.h"
-#include "heddle/transport.h"
 #include "terminal.h"
 
 namespace heddle::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using comm::LaunchRequest;
 
-constexpr int kMostRanks = 1024;
-// What ranks have to end by themselves after one has failed; then they are told to, then forced.
-constexpr std::chrono::milliseconds kGrace{1500}, kForce{500}, kLook{50};
+volatile std::sig_atomic_t interrupted = 0, interrupts = 0;
 
-volatile std::sig_atomic_t interrupted = 0;
-
-struct LaunchRequest {
-  int ranks = 2;
-  std::vector<std::string> command;
-};
-
-// One stream of a rank; whole lines go on, each with the rank in front.
-class Stream {
- public:
-  Stream(int from, int to, std::string prefix) : from_(from), to_(to), prefix_(std::move(prefix)) {}
-  int file() const { return from_; }
-  bool open() const { return from_ >= 0; }
-
-  void pump() {
-    char block[1 << 16];
-    const ssize_t got = ::read(from_, block, sizeof block);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (got <= 0) return close();
-    kept_.append(block, static_cast<std::size_t>(got));
-    std::string lines;
-    std::size_t start = 0;
-    for (std::size_t end; (end = kept_.find('\n', start)) != std::string::npos; start = end + 1)
-      lines += prefix_ + kept_.substr(start, end - start + 1);
-    kept_.erase(0, start);
-    write(lines);
-  }
-
-  void close() {
-    if (!open()) return;
-    if (!kept_.empty()) write(prefix_ + kept_ + "\n");
-    ::close(from_);
-    from_ = -1;
-  }
-
- private:
-  void write(const std::string& text) const {
-    if (text.empty()) return;
-    to_ == STDOUT_FILENO ? write_stdout(text) : write_stderr(text);
-  }
-
-  int from_, to_;
-  std::string prefix_, kept_;
-};
-
-struct Rank {
-  pid_t pid = -1;
-  int status = 0;
-  bool ended = false;
-  bool by_us = false;  // that it was told to end
-};
-
-std::string how(int status) {
-  if (WIFSIGNALED(status))
-    return fmt::format("was ended by signal {} ({})", WTERMSIG(status),
-                       ::strsignal(WTERMSIG(status)));
-  return fmt::format("ended with status {}", WEXITSTATUS(status));
-}
-
-class Launch {
- public:
-  explicit Launch(const LaunchRequest& request) : request_(request) {
-    file_ = comm::create_board_file(request.ranks).value();
-    board_ = std::make_unique<comm::Board>(comm::map_board(file_, request.ranks).value(),
-                                           request.ranks, true);
-    board_->header().launcher = ::getpid();
-  }
-  ~Launch() { ::close(file_); }
-
-  int run() {
-    for (int r = 0; r < request_.ranks; ++r) start(r);
-    while (!all_ended() || any_open()) {
-      pump();
-      reap();
-      end_the_rest();
-    }
-    for (Stream& stream : streams_) stream.close();
-    return report();
-  }
-
- private:
-  void start(int rank) {
-    int out[2], err[2];
-    if (::pipe(out) != 0 || ::pipe(err) != 0)
-      throw Error(fmt::format("rank {} cannot be started: {}", rank, std::strerror(errno)));
-    std::vector<char*> words;
-    for (const std::string& word : request_.command)
-      words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
-    const pid_t launcher = ::getpid(), pid = ::fork();
-    if (pid < 0)
-      throw Error(fmt::format("rank {} cannot be started: {}", rank, std::strerror(errno)));
-    if (pid == 0) {
-      end_with(launcher);
-      ::dup2(out[1], STDOUT_FILENO);
-      ::dup2(err[1], STDERR_FILENO);
-      for (const int file : {out[0], out[1], err[0], err[1]}) ::close(file);
-      for (const Stream& stream : streams_) ::close(stream.file());
-      become(rank, words.data());
-    }
-    ::close(out[1]);
-    ::close(err[1]);
-    ranks_.push_back({.pid = pid});
-    board_->cell(rank).child = pid;  // the others look after it until it has joined
-    const std::string prefix = fmt::format("[{}] ", rank);
-    streams_.emplace_back(out[0], STDOUT_FILENO, prefix);
-    streams_.emplace_back(err[0], STDERR_FILENO, prefix);
-  }
-
-  // However the launcher ends, the rank ends with it.
-  static void end_with(pid_t launcher) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != launcher) ::_exit(128 + SIGKILL);  // it was quicker
-  }
-
-  [[noreturn]] void become(int rank, char** words) const {
-    const auto set = [](const char* name, int value) {
-      ::setenv(name, std::to_string(value).c_str(), 1);
-    };
-    set(comm::kRankVariable, rank);
-    set(comm::kRanksVariable, request_.ranks);
-    set(comm::kBoardVariable, file_);
-    const int cores = usable_cores();
-    ::setenv("HEDDLE_THREADS", std::to_string(std::max(1, cores / request_.ranks)).c_str(), 0);
-    // One that is wrong has been told of already.
-    const char* watchdog = std::getenv("HEDDLE_WATCHDOG");
-    if (watchdog != nullptr && !parse_watchdog(watchdog)) ::unsetenv("HEDDLE_WATCHDOG");
-    ::signal(SIGPIPE, SIG_DFL);
-    ::execvp(words[0], words);
-    const std::string text = fmt::format("heddle: {}: {}\n", words[0], std::strerror(errno));
-    (void)!::write(STDERR_FILENO, text.data(), text.size());
-    ::_exit(127);
-  }
-
-  bool all_ended() const {
-    return std::ranges::all_of(ranks_, [](const Rank& r) { return r.ended; });
-  }
-  // Streams that a rank has left to others stay open for a moment only.
-  bool any_open() const {
-    const bool late = ended_at_ && Clock::now() - *ended_at_ > kForce;
-    return !late && std::ranges::any_of(streams_, [](const Stream& s) { return s.open(); });
-  }
-
-  void pump() {
-    std::vector<pollfd> waiting;
-    std::vector<Stream*> of;
-    for (Stream& stream : streams_)
-      if (stream.open()) {
-        waiting.push_back({stream.file(), POLLIN, 0});
-        of.push_back(&stream);
-      }
-    ::poll(waiting.data(), waiting.size(), static_cast<int>(kLook.count()));
-    for (std::size_t i = 0; i < of.size(); ++i)
-      if (waiting[i].revents != 0) of[i]->pump();
-  }
-
-  void reap() {
-    for (int r = 0; r < request_.ranks; ++r) {
-      Rank& rank = ranks_[static_cast<std::size_t>(r)];
-      if (rank.ended || ::waitpid(rank.pid, &rank.status, WNOHANG) != rank.pid) continue;
-      rank.ended = true;
-      board_->cell(r).exit_status = rank.status + 1;  // the others see it at once
-      if (rank.status == 0) continue;
-      // Who dies by a signal brings down the others, whatever is seen first.
-      const bool worse = WIFSIGNALED(rank.status) && !rank.by_us;
-      if (first_ < 0 || (worse && !WIFSIGNALED(ranks_[static_cast<std::size_t>(first_)].status)))
-        first_ = r;
-      if (!failed_at_) failed_at_ = Clock::now();
-    }
-    if (all_ended() && !ended_at_) ended_at_ = Clock::now();
-  }
-
-  void end_the_rest() {
-    if (interrupted != 0 && !failed_at_) failed_at_ = Clock::now() - kGrace;
-    if (!failed_at_) return;
-    const auto since = Clock::now() - *failed_at_;
-    for (Rank& rank : ranks_) {
-      // One that is stopped cannot end by itself.
-      const bool stopped = !rank.ended && comm::process_is_stopped(rank.pid);
-      if (rank.ended || (since < kGrace && !stopped)) continue;
-      ::kill(rank.pid, since < kGrace + kForce && !stopped ? SIGTERM : SIGKILL);
-      rank.by_us = true;
-    }
-  }
-
-  int report() const {
-    if (interrupted != 0) throw Exit{128 + static_cast<int>(interrupted)};
-    if (first_ < 0) return 0;
-    std::string text = fmt::format("rank {} of {} {}", first_, request_.ranks,
-                                   how(ranks_[static_cast<std::size_t>(first_)].status));
-    if (board_->failed()) text += "; " + board_->failure();
-    std::string silent;
-    for (int r = 0; r < request_.ranks; ++r)
-      if (ranks_[static_cast<std::size_t>(r)].by_us)
-        silent += fmt::format("{}{}", silent.empty() ? "" : ", ", r);
-    if (!silent.empty())
-      text += fmt::format("\n  rank {} did not end by itself and was ended", silent);
-    throw Error(text);
-  }
-
-  const LaunchRequest& request_;
-  int file_ = -1;
-  std::unique_ptr<comm::Board> board_;
-  std::vector<Rank> ranks_;
-  std::vector<Stream> streams_;
-  int first_ = -1;  // that failed
-  std::optional<Clock::time_point> failed_at_, ended_at_;
-};
+bool saves(const std::string& word) { return word == "--save" || word.starts_with("--save="); }
 
 void launch(const LaunchRequest& request) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    const auto before = std::signal(number, [](int which) { interrupted = which; });
+    const auto before = std::signal(number, [](int which) {
+      interrupted = which;
+      interrupts = interrupts + 1;
+    });
     if (number == SIGHUP && before == SIG_IGN) std::signal(number, SIG_IGN);  // nohup
   }
   LaunchRequest exact = request;
+  exact.saves = std::ranges::any_of(request.command, saves);
+  exact.signals = [] { return comm::Signals{interrupted, interrupts}; };
+  exact.write_output = write_stdout;
+  exact.write_error = write_stderr;
   // This very program, wherever it lies.
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (exact.command[0] == "heddle" && !error) exact.command[0] = self.string();
-  Launch(exact).run();
+  const comm::LaunchEnd end = comm::launch_ranks(exact).value();
+  if (end.signal != 0) throw Exit{128 + end.signal};
+  if (!end.failure.empty()) throw Error(end.failure);
 }
 
 }  // namespace
@@ -259,9 +49,16 @@ void add_launch(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("launch", "Start the ranks of a run on this machine, without MPI");
   command->add_option("-n,--ranks", request->ranks, "How many")
-      ->check(CLI::Range(1, kMostRanks))
+      ->check(CLI::Range(1, comm::kMostRanks))
       ->capture_default_str();
-  command->add_option("COMMAND", request->command, "What each rank runs, behind --")->required();
+  command
+      ->add_option("COMMAND", request->command,
+                   "What each rank runs: run ..., heddle run ..., or any program")
+      ->required();
+  command->footer(
+      "What follows the options of launch is the command; -- may stand between them. A first word\n"
+      "that is a command of heddle stands for heddle and that command, unless -- is before it:\n"
+      "  heddle launch -n 4 run step.mlir --mesh dp=2,tp=2");
   command->callback([request] { launch(*request); });
 }
 

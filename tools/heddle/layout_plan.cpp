@@ -182,10 +182,11 @@ void check_reduction(const Layout& layout, const char* which, DType type) {
 }
 
 void run(const PlanRequest& request) {
-  LayoutWorld world = make_world(request.layout, {request.source, request.target});
-  const Layout source = world.read(request.source);
-  const Layout target = world.read(request.target);
-  add_kernel_axes(world, request.layout, {source, target});
+  LayoutWorld world =
+      layout_value(make_world(request.layout.said, {request.source, request.target}));
+  const Layout source = layout_value(world.read(request.source));
+  const Layout target = layout_value(world.read(request.target));
+  (void)add_kernel_axes(world, request.layout.said, {source, target}).value();
   PlanOptions options;
   options.explain = true;
   const DType type = parse_dtype(request.dtype).value();

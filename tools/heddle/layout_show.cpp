@@ -95,14 +95,17 @@ struct Shown {
 };
 
 Shown read(const ShowOptions& options) {
-  Shown shown{
-      make_world(options.common, {options.layout}), {}, "", parse_dtype(options.dtype).value(), {}};
-  shown.layout = shown.world.read(options.layout);
+  Shown shown{layout_value(make_world(options.common.said, {options.layout})),
+              {},
+              "",
+              parse_dtype(options.dtype).value(),
+              {}};
+  shown.layout = layout_value(shown.world.read(options.layout));
   if (const Verdict valid = validate(shown.layout, shown.world.axes); !valid)
     throw Error(fmt::format("{}: {}", shortened(options.layout, 60), valid.reason()));
   // No plan could move what counts one thing on two axes, so it is no layout to look at either.
   LayoutWorld moved = shown.world;
-  add_kernel_axes(moved, options.common, {shown.layout});
+  (void)add_kernel_axes(moved, options.common.said, {shown.layout}).value();
   for (const std::string& name : options.axes) {
     const auto axis = shown.world.axes.require(name);
     if (!axis) throw Error(fmt::format("--axes {}: {}", shortened(name, 60), axis.reason()));

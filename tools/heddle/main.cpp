@@ -3,18 +3,20 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "base/printable.h"
 #include "command_line.h"
 #include "commands.h"
+#include "frontend/message_place.h"
 #include "heddle/error.h"
 #include "heddle/log.h"
 #include "heddle/version.h"
-#include "source_line.h"
 #include "terminal.h"
 #include "usage.h"
 
@@ -29,14 +31,31 @@ void keep_standard_streams() {
   }
 }
 
+// Who asked for JSON gets it, unless a report that says the same is there already.
 int complain(const std::string& message, int status) {
   write_stderr(fmt::format("heddle: {}\n", printable(message, true)));
+  if (!asks_for_json() || has_written_stdout()) return status;
+  nlohmann::ordered_json report = {{"ok", false}};
+  report.update(failure_json(message, status));
+  try {
+    write_json(report);
+  } catch (...) {  // there is nobody to tell
+  }
   return status;
+}
+
+std::vector<std::string> words_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  std::vector<std::string> words = words_to_parse(names);
+  std::ranges::reverse(words);  // as CLI11 wants them
+  return words;
 }
 
 int parse_and_run(CLI::App& app, int argc, char** argv) {
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(app));
     if (app.get_subcommands().empty()) write_stdout(app.help());
     return 0;
   } catch (const CLI::Success& request) {  // --help and --version
@@ -72,9 +91,9 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const Exit& exit) {
-    return exit.status;
+    return exit.message.empty() ? exit.status : complain(exit.message, exit.status);
   } catch (const heddle::Error& error) {
-    return complain(with_source_line(error.what()), kExitFailed);
+    return complain(heddle::with_source_line(error.what()), kExitFailed);
   } catch (const heddle::InternalError& error) {
     return complain(error.what(), kExitInternal);
   } catch (const std::bad_alloc&) {

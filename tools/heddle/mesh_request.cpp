@@ -28,7 +28,8 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
   command
       .add_option("--shard", request.shards,
                   "NAME=SHARDING of arguments, results: arg0=dp,_ or arg1=[{}, {\"tp\"}];\n"
-                  "NAME may be a range (arg2-5) or a type; * is anything, & joins two")
+                  "NAME may be a range (arg2-5), a name that `heddle plan` lists (params['q'])\n"
+                  "or a type; * is anything, & joins two")
       ->allow_extra_args(false);
   command
       .add_option("--plan", request.plan, "JSON file with \"mesh\" and \"shard\": {NAME: SHARDING}")
@@ -38,7 +39,8 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
 }
 
 std::string as_option(const std::string& reason) {
-  constexpr std::array kOptions = {"carry", "closed", "input", "plan", "restore", "save", "shard"};
+  constexpr std::array kOptions = {"carry", "closed",  "input", "output",
+                                   "plan",  "restore", "save",  "shard"};
   const std::string word = reason.substr(0, reason.find_first_of(" :"));
   return std::ranges::find(kOptions, word) == kOptions.end() ? reason : "--" + reason;
 }

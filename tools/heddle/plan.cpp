@@ -10,11 +10,14 @@
 #include "compile.h"
 #include "compile/device_memory.h"
 #include "heddle/op.h"
+#include "heddle/schedule.h"
 #include "heddle/stablehlo.h"
+#include "heddle/value_names.h"
 #include "mesh_request.h"
 #include "plan_pictures.h"
 #include "program_commands.h"
 #include "terminal.h"
+#include "waiting.h"
 
 namespace heddle::cli {
 namespace {
@@ -54,7 +57,7 @@ DeviceMemory memory_of(const Spmd& spmd, const SpmdFunction& f) {
   target.options.entry = f.name;
   target.options.machine_code = false;
   target.ranks = true;  // a device is a machine of its own
-  return device_memory(f, compile_distributed(spmd, target).value());
+  return device_memory(spmd, f, compile_distributed(spmd, target).value());
 }
 
 // By function; empty where nobody asks.
@@ -68,12 +71,15 @@ Memories memories(const Spmd& spmd, const PlanRequest& request) {
   return all;
 }
 
-void want_memory(const Spmd& spmd, const PlanRequest& request, const Memories& all) {
+// What is too much for a device; empty where all fits.
+std::string too_little_memory(const Spmd& spmd, const PlanRequest& request, const Memories& all) {
   for (const auto& [name, memory] : all) {
     const std::int64_t limit = parse_bytes(request.memory).value();
     const std::string whose = fmt::format("each has {}", format_bytes(static_cast<double>(limit)));
-    (void)want_memory(memory, limit, whose, spmd, *spmd.find(name)).value();
+    const Verdict fits = want_memory(memory, limit, whose, spmd, *spmd.find(name));
+    if (!fits) return fits.reason();
   }
+  return "";
 }
 
 struct Totals {
@@ -94,23 +100,51 @@ Totals totals_of(const SpmdFunction& f) {
   return totals;
 }
 
-std::string boundary(const SpmdFunction& f, const Mesh& mesh, bool all) {
-  constexpr std::size_t kMostShown = 40;
-  std::string text;
-  auto rows = [&](std::string_view word, const std::vector<Type>& types,
-                  const std::vector<Split>& splits) {
+// As the program gives it; empty where it does not.
+std::string name_of(const Function* function, bool is_result, std::size_t i) {
+  if (function == nullptr) return "";
+  return std::string(is_result ? heddle::result_name(*function, i) : argument_name(*function, i));
+}
+
+// One row of a table per argument or result.
+struct BoundaryRow {
+  std::string number, name, type, split, part;
+};
+
+std::string boundary(const SpmdFunction& f, const Function* logical, const Mesh& mesh, bool all) {
+  constexpr std::size_t kMostShown = 40, kMostName = 32;
+  std::vector<BoundaryRow> rows;
+  std::vector<std::pair<std::size_t, std::size_t>> left_out;  // before which row, and how many
+  const auto add = [&](bool is_result, const std::vector<Type>& types,
+                       const std::vector<Split>& splits) {
     for (std::size_t i = 0; i < types.size(); ++i) {
       if (!all && i == kMostShown) {
-        text += fmt::format("  ... and {} more ({} shows all)\n", types.size() - i, "--explain");
+        left_out.emplace_back(rows.size(), types.size() - i);
         break;
       }
-      text += fmt::format("  {:<9} {:<28} {:<32} {} each\n", fmt::format("{}{}", word, i),
-                          types[i].str(), text_of(splits[i], mesh),
-                          types[i].is_tensor() ? local_type(types[i], splits[i]).str() : "");
+      const std::string name = name_of(logical, is_result, i);
+      rows.push_back({fmt::format("{}{}", is_result ? "result" : "arg", i), end_of(name, kMostName),
+                      types[i].str(), text_of(splits[i], mesh),
+                      types[i].is_tensor() ? local_type(types[i], splits[i]).str() + " each" : ""});
     }
   };
-  rows("arg", f.argument_types, f.arguments);
-  rows("result", f.result_types, f.results);
+  add(false, f.argument_types, f.arguments);
+  add(true, f.result_types, f.results);
+  std::size_t names = 0, types = 0, splits = 0;
+  for (const BoundaryRow& row : rows) {
+    names = std::max(names, row.name.size() + (row.name.empty() ? 0 : 2));
+    types = std::max(types, row.type.size());
+    splits = std::max(splits, row.split.size());
+  }
+  std::string text;
+  for (std::size_t r = 0; r <= rows.size(); ++r) {
+    for (const auto& [before, count] : left_out)
+      if (before == r) text += fmt::format("  ... and {} more (--explain shows all)\n", count);
+    if (r == rows.size()) break;
+    const BoundaryRow& row = rows[r];
+    text += fmt::format("  {:<9} {:<{}}{:<{}}  {:<{}}  {}\n", row.number, row.name, names, row.type,
+                        types, row.split, splits, row.part);
+  }
   return text;
 }
 
@@ -118,18 +152,21 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
   std::string text;
   for (const SpmdFunction& f : spmd.functions) {
     if (f.mesh == kNone) {
-      text += fmt::format("@{} on one device: nothing says where its values lie\n", f.name);
+      text += fmt::format(
+          "@{} on one device: nothing says where its values lie; --mesh dp=2 names devices\n",
+          f.name);
       continue;
     }
     const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
+    const Function& local = *spmd.program.find_function(f.name);
     text += fmt::format("@{} on {} devices ({})\n", f.name, mesh.devices(), mesh.str());
-    text += boundary(f, mesh, request.explain);
+    text += boundary(f, spmd.logical.find_function(f.name), mesh, request.explain);
     if (request.explain)
       text += boundary_pictures(f, spmd.program, Style::of_stdout(request.report.plain));
     const Totals totals = totals_of(f);
     text +=
         fmt::format("{} communications in {} collectives, {} received per device, {} predicted\n",
-                    f.communications.size(), f.collectives,
+                    f.communications.size(), collectives_of(spmd.program, local),
                     bytes_text(static_cast<double>(totals.bytes)), seconds_text(totals.seconds));
     for (const auto& [kind, sum] : totals.by_kind)
       text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first,
@@ -137,7 +174,7 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
     text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
                         bytes_text(static_cast<double>(f.argument_bytes)),
                         bytes_text(static_cast<double>(f.result_bytes)),
-                        bytes_text(static_cast<double>(f.peak_bytes)));
+                        bytes_text(static_cast<double>(peak_bytes(spmd.program, local))));
     if (const auto known = memory.find(f.name); known != memory.end())
       text += fmt::format("needs {} on each device: {}\n",
                           bytes_text(static_cast<double>(known->second.needed())),
@@ -157,8 +194,9 @@ void show(const Spmd& spmd, const PlanRequest& request, const Memories& memory) 
   write_stdout(text);
 }
 
-void show_json(const Spmd& spmd, const Memories& memory) {
-  nlohmann::ordered_json report;
+void show_json(const Spmd& spmd, const Memories& memory, const std::string& failure) {
+  nlohmann::ordered_json report = {{"ok", failure.empty()}};
+  if (!failure.empty()) report.update(failure_json(failure, kExitFailed));
   report["propagate_seconds"] = spmd.propagate_seconds;
   report["partition_seconds"] = spmd.partition_seconds;
   report["ops"] = spmd.program.op_count();
@@ -172,26 +210,35 @@ void show_json(const Spmd& spmd, const Memories& memory) {
       continue;
     }
     const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
+    const Function& local = *spmd.program.find_function(f.name);
     one["mesh"] = mesh.str();
     one["devices"] = mesh.devices();
-    auto rows = [&](const std::vector<Type>& types, const std::vector<Split>& splits) {
+    const Function* const logical = spmd.logical.find_function(f.name);
+    auto rows = [&](bool is_result, const std::vector<Type>& types,
+                    const std::vector<Split>& splits) {
       auto list = nlohmann::ordered_json::array();
-      for (std::size_t i = 0; i < types.size(); ++i)
-        list.push_back({{"type", types[i].str()}, {"sharding", text_of(splits[i], mesh)}});
+      for (std::size_t i = 0; i < types.size(); ++i) {
+        nlohmann::ordered_json row;
+        const std::string name = name_of(logical, is_result, i);
+        if (!name.empty()) row["name"] = name;
+        row["type"] = types[i].str();
+        row["sharding"] = text_of(splits[i], mesh);
+        list.push_back(std::move(row));
+      }
       return list;
     };
-    one["arguments"] = rows(f.argument_types, f.arguments);
-    one["results"] = rows(f.result_types, f.results);
+    one["arguments"] = rows(false, f.argument_types, f.arguments);
+    one["results"] = rows(true, f.result_types, f.results);
     one["argument_bytes"] = f.argument_bytes;
     one["result_bytes"] = f.result_bytes;
-    one["peak_bytes"] = f.peak_bytes;
+    one["peak_bytes"] = peak_bytes(spmd.program, local);
     if (const auto known = memory.find(f.name); known != memory.end())
       one["memory"] = {{"bytes", known->second.needed()},
                        {"values", known->second.values},
                        {"from", known->second.planned ? "compiled" : "op by op"},
                        {"where", known->second.peak.where},
                        {"largest", known->second.peak.largest}};
-    one["collectives"] = f.collectives;
+    one["collectives"] = collectives_of(spmd.program, local);
     one["communications"] = nlohmann::ordered_json::array();
     for (const Communication& c : f.communications)
       one["communications"].push_back({{"kind", name(c.kind)},
@@ -214,8 +261,10 @@ Spmd distributed(const Program& program, const PlanRequest& request) {
   const std::string entry = entry_of(program, request.entry);
   const Function* function = program.find_function(entry);
   if (function == nullptr && !request.entry.empty())
-    throw Error(fmt::format("{} has no function {}", request.file, request.entry));
+    throw no_function({program}, request.file, request.entry);
   Target target = target_of(request.mesh, entry);
+  Waiting waiting;
+  target.options.progress = &waiting.progress;
   if (request.carry.empty()) return of_option(distribute(program, target));
   if (function == nullptr)
     throw Error(
@@ -230,13 +279,14 @@ void run(const PlanRequest& request) {
   for (const Program& program : read_programs(request.file)) {
     const Spmd spmd = distributed(program, request);
     const Memories memory = memories(spmd, request);
+    const std::string failure = too_little_memory(spmd, request, memory);
     if (request.program)
       write_stdout(print_stablehlo(spmd.program));
     else if (request.report.json)
-      show_json(spmd, memory);
+      show_json(spmd, memory, failure);
     else
       show(spmd, request, memory);
-    want_memory(spmd, request, memory);
+    if (!failure.empty()) throw Error(failure);
   }
 }
 

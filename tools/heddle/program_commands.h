@@ -2,14 +2,14 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "heddle/compare.h"
 #include "heddle/inputs.h"
 #include "heddle/program.h"
+#include "heddle/results.h"
 #include "heddle/signature.h"
 
 namespace heddle::cli {
@@ -19,32 +19,16 @@ namespace heddle::cli {
 std::vector<Program> read_programs(const std::string& file);
 std::vector<Program> load_programs(const std::string& file);
 
-// ---- program_results.cpp
+// "f, g, h": the names of functions, the first few.
+std::string function_names(const std::vector<Program>& programs);
+// That there is no such function, and which there are.
+Error no_function(const std::vector<Program>& programs, const std::string& file,
+                  const std::string& name);
 
-struct Tolerance {
-  std::optional<double> rtol, atol;  // none: by the element type
-};
+// At most `columns` of a name, whose end says more than its beginning: ...[0]['qkv_b'].
+std::string end_of(const std::string& name, std::size_t columns);
 
-// How far a result lies from what was recorded.
-struct Comparison {
-  std::int64_t outside = 0, elements = 0;
-  double largest = 0;     // difference
-  std::string complaint;  // of the worst element; empty where all agree
-};
-Comparison compare_arrays(const Array& actual, const Array& expected, const Tolerance& tolerance);
-
-struct Summary {
-  double least = 0, most = 0, mean = 0;
-  std::uint64_t checksum = 0;
-  std::string value;  // of a scalar
-};
-Summary summarize(const Array& array);
+// As a report has it.
 nlohmann::ordered_json summary_json(const Array& array);
-
-// out.0.npy, … in a folder, or all in one file where `target` ends in .safetensors. A folder that
-// is missing is made, where the folder around it is there. Says what was written.
-std::string write_results(const std::string& target, const std::vector<Array>& results);
-// Throws what would keep write_results from writing, so that no long run is lost.
-void check_output(const std::string& target);
 
 }  // namespace heddle::cli

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "frontend/array_file.h"
 #include "heddle/stablehlo.h"
 #include "heddle/verify.h"
@@ -28,6 +29,26 @@ std::vector<Program> load_programs(const std::string& file) {
   std::vector<Program> programs = read_programs(file);
   for (const Program& program : programs) (void)verify(program).value();
   return programs;
+}
+
+std::string function_names(const std::vector<Program>& programs) {
+  constexpr std::size_t kMost = 8;
+  std::string names;
+  std::size_t n = 0;
+  for (const Program& p : programs)
+    for (const Function& f : p.functions)
+      if (n++ < kMost) names += (names.empty() ? "" : ", ") + f.name;
+  return n > kMost ? names + ", ..." : names;
+}
+
+Error no_function(const std::vector<Program>& programs, const std::string& file,
+                  const std::string& name) {
+  std::vector<std::string> known;
+  for (const Program& p : programs)
+    for (const Function& f : p.functions) known.push_back(f.name);
+  const std::string near = did_you_mean(name, known);
+  return Error(fmt::format("{} has no function {}{}", file, name,
+                           near.empty() ? "; it has " + function_names(programs) : near));
 }
 
 }  // namespace heddle::cli

@@ -1,14 +1,12 @@
 // heddle run: compiles a program, runs it and says what came out.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 
+#include "base/file.h"
 #include "base/probe/probe.h"
 #include "commands.h"
 #include "execute.h"
@@ -44,32 +42,33 @@ std::vector<const Function*> choose(const Program& program, const std::string& e
 }
 
 Error nothing_to_run(const std::vector<Program>& programs, const RunRequest& request) {
-  std::string names;
-  std::size_t n = 0;
-  for (const Program& p : programs)
-    for (const Function& f : p.functions)
-      if (n++ < 8) names += (names.empty() ? "" : ", ") + f.name;
-  if (n == 0) return Error(fmt::format("{} has no functions", request.file));
-  if (!request.entry.empty())
-    return Error(fmt::format("{} has no function {}; it has {}{}", request.file, request.entry,
-                             names, n > 8 ? ", ..." : ""));
+  if (!request.entry.empty()) return no_function(programs, request.file, request.entry);
   return Error(
       fmt::format("{} has no main, and no function without arguments: choose one with "
-                  "--entry of {}{}",
-                  request.file, names, n > 8 ? ", ..." : ""));
+                  "--entry of {}",
+                  request.file, function_names(programs)));
 }
 
-void compare(Outcome& outcome, const NamedArrays& recorded, const RunRequest& request) {
-  for (std::size_t i = 0; i < outcome.results.size(); ++i) {
-    const Array* expected = find_array(recorded, fmt::format("out.{}", i));
-    if (expected == nullptr)
+// What --io says that the results are, one each: found missing or of another type before the run.
+std::vector<Array> expected_results(const Program& program, const Function& function,
+                                    const RunRequest& request) {
+  if (!request.check) return {};
+  const NamedArrays recorded = read_safetensors(request.io).value();
+  const std::vector<Type> types = result_types(program, function);
+  std::vector<Array> expected;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const Array* found = find_array(recorded, fmt::format("out.{}", i));
+    if (found == nullptr)
       throw Error(fmt::format("{} has no out.{} to compare result {} with", request.io, i, i));
-    outcome.comparisons.push_back(compare_arrays(outcome.results[i], *expected, request.tolerance));
+    if (types[i].is_tensor() && found->type() != types[i])
+      throw Error(fmt::format("{} has out.{} as {}, and result {} of {} is {}", request.io, i,
+                              found->type().str(), i, function.name, types[i].str()));
+    expected.push_back(*found);
   }
-  if (find_array(recorded, fmt::format("out.{}", outcome.results.size())) != nullptr)
-    throw Error(fmt::format("{} has out.{}, but {} gives only {}", request.io,
-                            outcome.results.size(), outcome.function->name,
-                            counted(outcome.results.size(), "result")));
+  if (find_array(recorded, fmt::format("out.{}", types.size())) != nullptr)
+    throw Error(fmt::format("{} has out.{}, but {} gives only {}", request.io, types.size(),
+                            function.name, counted(types.size(), "result")));
+  return expected;
 }
 
 // What all functions of one command share.
@@ -147,6 +146,9 @@ Outcome run_once(const Program& program, const Function& function, Session& sess
 Outcome run_function(const Program& program, const Function& function, Session& session) {
   const RunRequest& request = session.request;
   const InterpretOptions options = interpret_options(session);
+  const std::vector<Array> expected = expected_results(program, function, request);
+  if (!request.output.empty())
+    (void)of_option(check_output(request.output, result_types(program, function)));
   Outcome outcome =
       request.steps.given()
           ? session.timed("steps of @" + function.name,
@@ -155,11 +157,14 @@ Outcome run_function(const Program& program, const Function& function, Session& 
   outcome.seconds = outcome.execution.median();
   log_steps(outcome.execution);
   if (request.check)
-    session.timed("compare",
-                  [&] { compare(outcome, read_safetensors(request.io).value(), request); });
+    session.timed("compare", [&] {
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        outcome.comparisons.push_back(
+            compare_arrays(outcome.results[i], expected[i], request.tolerance));
+    });
   if (!request.output.empty())
-    outcome.written =
-        session.timed("write", [&] { return write_results(request.output, outcome.results); });
+    outcome.written = session.timed(
+        "write", [&] { return of_option(write_results(request.output, outcome.results)); });
   return outcome;
 }
 
@@ -192,6 +197,10 @@ void check_request(const RunRequest& request) {
   if (!request.execute.dump.empty() && request.execute.engine == "interpreter")
     throw CLI::ValidationError("--dump",
                                "the interpreter compiles nothing: `heddle opt` prints programs");
+  if (!request.io.empty() && !request.io.ends_with(".safetensors"))
+    throw CLI::ValidationError(
+        "--io",
+        fmt::format("{} does not end in .safetensors; --input takes other files", request.io));
   if (request.check && request.io.empty())
     throw CLI::ValidationError("--check",
                                "it compares with out.0, out.1, ... of a file: name it with --io");
@@ -225,16 +234,15 @@ std::vector<Program> prepare(Session& session) {
   return programs;
 }
 
-// Found before the run, not after it.
-void check_trace(const std::string& file) {
-  namespace fs = std::filesystem;
-  const fs::path parent = fs::path(file).parent_path();
-  std::error_code error;
-  const fs::path target = fs::exists(file, error) ? fs::path(file) : parent.empty() ? "." : parent;
-  if (fs::is_directory(file, error))
-    throw Error(fmt::format("--trace {}: this is a folder; name a file", file));
-  if (::access(target.c_str(), W_OK) != 0)
-    throw Error(fmt::format("--trace {}: {}: {}", file, target.string(), std::strerror(errno)));
+// Found before the work, not after it.
+void check_files(const RunRequest& request) {
+  if (!request.output.empty()) (void)of_option(check_output(request.output));
+  const auto want = [](std::string_view option, const std::string& name, const Verdict& can) {
+    if (!can) throw Error(fmt::format("{} {}: {}", option, name, can.reason()));
+  };
+  if (!request.trace.empty()) want("--trace", request.trace, can_write(request.trace));
+  const std::string& dump = request.execute.dump;
+  if (!dump.empty()) want("--dump", dump, can_write_into(dump));
 }
 
 // The first rank writes what all have seen.
@@ -273,9 +281,7 @@ void run(const RunRequest& asked) {
 }
 
 void run_alone(const RunRequest& request) {
-  if (!request.output.empty()) check_output(request.output);
-  const bool is_first = request.execute.ranks == nullptr || request.execute.ranks->rank() == 0;
-  if (!request.trace.empty() && is_first) check_trace(request.trace);
+  if (request.execute.ranks == nullptr || request.execute.ranks->rank() == 0) check_files(request);
   Session session{request};
   const std::vector<Program> programs = prepare(session);
   std::vector<std::pair<const Program*, const Function*>> chosen;

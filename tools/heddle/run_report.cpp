@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "commands.h"
 #include "explain.h"
 
 namespace heddle::cli {
@@ -17,6 +18,9 @@ using Json = nlohmann::ordered_json;
 
 // Rows of a table that people still read.
 constexpr std::size_t kMostRows = 24;
+
+// Of least, most and mean, or of the value itself.
+constexpr std::size_t kValueColumns = 34;
 
 // The last column: how far the result is from the recorded one, or a checksum.
 std::string last_column(const Outcome& outcome, std::size_t i) {
@@ -30,16 +34,19 @@ std::string row_text(const Outcome& outcome, std::size_t i) {
   if (array.elements() == 0) return "empty";
   const Summary s = summarize(array);
   const std::string last = last_column(outcome, i);
-  if (!s.value.empty()) return fmt::format("{:<34}  {}", shortened(s.value, 34), last);
+  const bool is_scalar = array.shape().empty();
+  if (is_scalar || (!s.value.empty() && s.value.size() <= kValueColumns))
+    return fmt::format("{:<{}}  {}", shortened(s.value, kValueColumns), kValueColumns, last);
   return fmt::format("{:>10.4g}  {:>10.4g}  {:>10.4g}  {}", s.least, s.most, s.mean, last);
 }
 
-// The end of a name says more than its beginning: ...[0]['qkv_b'].
-std::string end_of(const std::string& name, std::size_t columns) {
-  if (name.size() <= columns) return name;
-  std::size_t from = name.size() - columns + 3;
-  while (from < name.size() && (static_cast<unsigned char>(name[from]) & 0xc0) == 0x80) ++from;
-  return "..." + name.substr(from);
+// The elements of a small array on a line of their own, where the row has no room for them.
+std::string line_below(const Outcome& outcome, std::size_t i) {
+  const Array& array = outcome.results[i];
+  if (!outcome.types[i].is_tensor() || array.shape().empty()) return "";
+  if (array.elements() > kFewElements) return "";
+  const std::string value = summarize(array).value;
+  return value.size() <= kValueColumns ? "" : "    " + value + "\n";
 }
 
 Json steps_json(const Outcome& outcome) {
@@ -47,6 +54,7 @@ Json steps_json(const Outcome& outcome) {
   Json report = {{"first", done.first}, {"last", done.last}, {"carry", done.carry}};
   if (!done.restored.empty()) report["restored"] = done.restored;
   if (!done.saved.empty()) report["saved"] = done.saved;
+  if (done.batches > 0) report["batches"] = done.batches;
   report["history"] = Json::array();
   for (const auto& [step, values] : done.history) {
     Json one = {{"step", step}};
@@ -73,10 +81,10 @@ std::string table(const Outcome& outcome, const Style& style) {
                      "\n";
   for (std::size_t i = 0; i < rows; ++i) {
     std::string row =
-        fmt::format("  {:<{}}  {:<{}}  {}", end_of(result_title(*outcome.function, i), names), names,
-                    shortened(outcome.types[i].str(), types), types, row_text(outcome, i));
+        fmt::format("  {:<{}}  {:<{}}  {}", end_of(result_title(*outcome.function, i), names),
+                    names, shortened(outcome.types[i].str(), types), types, row_text(outcome, i));
     row.resize(row.find_last_not_of(' ') + 1);
-    text += row + "\n";
+    text += row + "\n" + line_below(outcome, i);
   }
   if (rows < outcome.results.size())
     text +=
@@ -153,7 +161,7 @@ void write_tables(const std::vector<Outcome>& outcomes, const RunRequest& reques
 void write_report(const std::vector<Outcome>& outcomes, const RunRequest& request,
                   const std::string& failure) {
   Json report = {{"file", request.file}, {"ok", failure.empty()}};
-  if (!failure.empty()) report["failure"] = failure;
+  if (!failure.empty()) report.update(failure_json(failure, kExitFailed));
   if (!request.output.empty()) report["output"] = request.output;
   report["functions"] = Json::array();
   for (const Outcome& o : outcomes) {

@@ -15,9 +15,11 @@ namespace heddle::cli {
 
 // A run of many steps.
 struct StepsRequest {
-  std::int64_t steps = 0;          // to reach; 0: one, as without
-  std::vector<std::string> carry;  // "arg0-85=result1-86"; empty: what is evident
-  std::string restore;             // a checkpoint, or a folder of them
+  std::int64_t steps = 0;            // to reach; 0: one, as without
+  std::vector<std::string> carry;    // "arg0-85=result1-86"; empty: what is evident
+  std::string restore;               // a checkpoint, or a folder of them
+  std::vector<std::string> batches;  // NAME=SOURCE, or SOURCE: an array for each step
+  bool cycle = false;                // the first batch follows the last
   SaveRequest save;
   bool given() const { return steps > 0 || !restore.empty(); }
 };
@@ -45,6 +47,7 @@ struct StepsDone {
   std::int64_t first = 0, last = 0;  // steps that ran; last 0: this was no such run
   std::string restored, saved;       // the newest checkpoint
   std::string carry;
+  std::int64_t batches = 0;
   // Results that are numbers and not carried, of some steps.
   std::vector<std::size_t> scalars;
   std::vector<std::pair<std::int64_t, std::vector<double>>> history;

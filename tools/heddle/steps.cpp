@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <chrono>
 
+#include "batch_options.h"
 #include "command_line.h"
+#include "commands.h"
 #include "deploy.h"
 #include "heddle/ranks.h"
 #include "heddle/steps.h"
 #include "progress.h"
+#include "stop_request.h"
 
 namespace heddle::cli {
 namespace {
@@ -35,15 +38,21 @@ class StepsRun {
   Outcome run() {
     carry_ = carry_of(program_, function_, request_.steps.carry, request_.steps.steps > 0);
     open_checkpoint();
+    open_batches();
     compare_ranks();
     check_before();
+    std::vector<Array> inputs = read_inputs();
     deploy_steps();
-    give_arguments();
+    give_arguments(std::move(inputs));
     Outcome outcome;
     outcome.function = &function_;
     outcome.types = results_;
     Progress progress(function_, numbers(), last_, !first_);
     const bool tells = first_ && !carry_.said && !carry_.pairs.empty();
+    if (first_ && batches_.count() > 0)
+      write_stderr(
+          fmt::format("takes a new batch every step, of {}{}\n", batches_.count(),
+                      request_.steps.cycle ? ", again from the first after the last" : ""));
     if (tells) write_stderr(fmt::format("carries {} ({})\n", carry_.text(), carry_.because));
     take_steps(progress, outcome.execution);
     outcome.results = steps_->wholes().value();
@@ -55,6 +64,7 @@ class StepsRun {
     outcome.steps.last = last_;
     outcome.steps.restored = restored_;
     outcome.steps.carry = carry_.text();
+    outcome.steps.batches = batches_.count();
     return outcome;
   }
 
@@ -76,6 +86,25 @@ class StepsRun {
                       "so give more than that",
                       restored_, from_));
     if (first_) write_stderr(fmt::format("goes on from {}, step {}\n", restored_, from_));
+  }
+
+  // All that could be wrong with them is found now.
+  void open_batches() {
+    const StepsRequest& steps = request_.steps;
+    if (steps.batches.empty()) return;
+    batches_ = open_batch_options(program_, function_, steps.batches, steps.cycle);
+    for (const std::size_t i : batches_.arguments())
+      if (carry_.takes(i))
+        throw Error(
+            fmt::format("--batch: argument {} is carried from step to step ({}), so that "
+                        "it cannot have batches",
+                        i, carry_.text()));
+    if (const Verdict enough = batches_.check(from_ + 1, last_); !enough)
+      throw Error(fmt::format("--batch: {}{}", enough.reason(),
+                              batches_.count() < last_ && !steps.cycle
+                                  ? "\n  give more, take fewer steps, or begin again after the "
+                                    "last with --cycle"
+                                  : ""));
   }
 
   // Ranks that count or save otherwise would wait for one another in different places.
@@ -116,18 +145,44 @@ class StepsRun {
     if (saves) (void)steps_->can_be_saved().value();
   }
 
+  // What the command line names for arguments, in its order.
+  std::vector<std::string> sources() const {
+    std::vector<std::string> all = request_.inputs;
+    if (!request_.io.empty()) all.push_back(request_.io);
+    all.insert(all.end(), request_.steps.batches.begin(), request_.steps.batches.end());
+    return all;
+  }
+
+  // Before anything is compiled for them, with the batches of the first step.
+  std::vector<Array> read_inputs() const {
+    std::vector<std::string> files = request_.inputs;
+    if (!request_.io.empty()) files.push_back(request_.io);
+    std::vector<bool> elsewhere = given_;
+    if (elsewhere.empty() && !batches_.arguments().empty()) elsewhere.resize(arguments_.size());
+    for (const std::size_t i : batches_.arguments()) elsewhere[i] = true;
+    std::vector<Array> inputs =
+        of_option(gather_inputs(program_, function_, files, options_.memory_limit, elsewhere));
+    for (const std::size_t i : batches_.arguments())
+      inputs[i] = batches_.read(i, from_ + 1).value();
+    return inputs;
+  }
+
   // From files and the checkpoint.
-  void give_arguments() {
-    std::vector<std::string> sources = request_.inputs;
-    if (!request_.io.empty()) sources.push_back(request_.io);
-    const std::vector<Array> inputs =
-        of_option(gather_inputs(program_, function_, sources, options_.memory_limit, given_));
+  void give_arguments(std::vector<Array> inputs) {
     if (Transport* others = deployed_->deployment.ranks_with_parts())
-      (void)compare_inputs(*others, inputs, sources).value();
+      (void)compare_inputs(*others, inputs, sources()).value();
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const bool restored = !given_.empty() && given_[i];
       (void)(restored ? steps_->restore(i, *checkpoint_) : steps_->set(i, inputs[i])).value();
+      inputs[i] = Array();
     }
+  }
+
+  // That of the first step has been given with the other arguments.
+  void take_batch(std::int64_t step) {
+    if (step == from_ + 1) return;
+    for (const std::size_t i : batches_.arguments())
+      (void)steps_->set(i, batches_.read(i, step).value()).value();
   }
 
   std::vector<std::size_t> numbers() const {
@@ -143,15 +198,20 @@ class StepsRun {
     run.print = options_.print;
     if (request_.explain) run.times = &done.times;
     std::int64_t step = from_ + 1;
+    std::optional<StopRequest> stop;
+    if (!request_.steps.save.prefix.empty()) stop.emplace(ranks_are_launched());
     try {
       for (; step <= last_; ++step) {
+        take_batch(step);
         const auto start = std::chrono::steady_clock::now();
         (void)steps_->take(run).value();
         done.seconds.push_back(since(start));
         run.trace = nullptr;  // the first step says it all
         std::vector<Array> numbers;
         for (const std::size_t i : progress.scalars()) numbers.push_back(steps_->parts()[0][i]);
-        progress.step(step, numbers, save(step));
+        progress.step(step, numbers, save_if_due(step));
+        if (const int signal = stop ? asked_to_stop(*stop) : 0; signal != 0)
+          stop_here(step, signal);
       }
     } catch (const Error& error) {
       if (ranks_ != nullptr) ranks_->abort(error.what());
@@ -160,11 +220,35 @@ class StepsRun {
     }
   }
 
+  bool ranks_are_launched() const { return ranks_ != nullptr && ranks_->name() == "processes"; }
+
+  // Ranks stop after the same step, or not at all.
+  int asked_to_stop(const StopRequest& stop) const {
+    const bool alone = ranks_ == nullptr || ranks_->size() == 1;
+    return alone ? stop.signal() : largest_of(*ranks_, stop.signal()).value();
+  }
+
+  void stop_here(std::int64_t step, int signal) {
+    const std::string name = checkpoint_name(request_.steps.save.prefix, step);
+    if (last_good_ != name) (void)save(step);
+    const int status = 128 + signal;
+    if (!first_) throw Exit{status};
+    if (step == last_)
+      throw Exit{status, fmt::format("stopped by a signal after the last step, which is {}", name)};
+    throw Exit{status, fmt::format("stopped by a signal after step {} of {}, which is saved as {}: "
+                                   "continue with\n  {}",
+                                   step, last_, name, command_to_restore(name))};
+  }
+
   // The checkpoint's name; empty where it is not the time for one.
-  std::string save(std::int64_t step) {
+  std::string save_if_due(std::int64_t step) {
     const SaveRequest& request = request_.steps.save;
     const bool due = step == last_ || (request.every > 0 && step % request.every == 0);
-    if (request.prefix.empty() || !due) return "";
+    return request.prefix.empty() || !due ? "" : save(step);
+  }
+
+  std::string save(std::int64_t step) {
+    const SaveRequest& request = request_.steps.save;
     // Interpreters of several ranks all have the whole of it.
     if (deployed_->deployment.ranks_with_parts() == nullptr && !first_) return "";
     const std::string name = checkpoint_name(request.prefix, step);
@@ -206,6 +290,7 @@ class StepsRun {
   std::string restored_ = {}, last_good_ = {};
   std::vector<bool> given_ = {};      // arguments that the checkpoint has
   std::int64_t from_ = 0, last_ = 0;  // steps
+  Batches batches_ = {};
   std::optional<Deployed> deployed_ = {};
   std::optional<Steps> steps_ = {};
 };
@@ -227,9 +312,18 @@ void add_step_options(CLI::App& command, StepsRequest& request) {
       ->check(CLI::Range(std::int64_t{1}, kMost));
   command
       .add_option("--carry", request.carry,
-                  "Which results are the next step's arguments, as arg0-85=result1-86;\n"
-                  "not needed where names or the order of types make it evident")
+                  "Which results are the next step's arguments: arg0-85=result1-86, or names,\n"
+                  "params=result[1]; not needed where names or the order of types make it\n"
+                  "evident")
       ->allow_extra_args(false);
+  command
+      .add_option("--batch", request.batches,
+                  "NAME=SOURCE, an array of every step for an argument: a folder or pattern of\n"
+                  ".npy or .safetensors files, or one file with one dimension more, the first;\n"
+                  "without NAME= as arrays of .safetensors are called: in.3, or the argument")
+      ->allow_extra_args(false)
+      ->check(wrong_name);
+  command.add_flag("--cycle", request.cycle, "Begin with the first batch again after the last");
   command
       .add_option("--save", request.save.prefix,
                   "Checkpoints of what is carried: run/step for run/step-100, and so on")
@@ -250,6 +344,11 @@ void check_step_options(const RunRequest& request) {
   if (steps.steps == 0 && (!steps.carry.empty() || !steps.save.prefix.empty()))
     throw CLI::ValidationError(steps.carry.empty() ? "--save" : "--carry",
                                "it is for runs of many steps: add --steps");
+  if (!steps.given() && !steps.batches.empty())
+    throw CLI::ValidationError("--batch", "it is for runs of many steps: add --steps");
+  if (steps.cycle && steps.batches.empty())
+    throw CLI::ValidationError("--cycle",
+                               "there are no batches: add --batch, as in arg3=data/*.npy");
   if (steps.save.prefix.empty() && (steps.save.every > 0 || steps.save.keep > 0))
     throw CLI::ValidationError(steps.save.every > 0 ? "--every" : "--keep",
                                "nothing is saved: add --save, as in --save run/step");

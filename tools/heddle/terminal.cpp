@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
@@ -16,6 +17,7 @@
 #include <system_error>
 
 #include "commands.h"
+#include "frontend/message_place.h"
 #include "heddle/error.h"
 
 namespace heddle::cli {
@@ -43,6 +45,8 @@ int terminal_columns() {
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return Style::kMaxColumns;
   return std::min<int>(size.ws_col, Style::kMaxColumns);
 }
+
+std::atomic<bool> wrote_stdout = false;
 
 // 0, or the error number.
 int write_all(int stream, std::string_view text) noexcept {
@@ -94,7 +98,10 @@ std::string wrong_size(const std::string& text) {
   return bytes ? "" : bytes.reason();
 }
 
+bool has_written_stdout() { return wrote_stdout; }
+
 void write_stdout(std::string_view text) {
+  wrote_stdout = wrote_stdout || !text.empty();
   const int error = write_all(STDOUT_FILENO, text);
   if (error == EPIPE) throw Exit{kExitFailed};  // the reader has gone and needs no telling
   if (error != 0)
@@ -103,6 +110,13 @@ void write_stdout(std::string_view text) {
 }
 
 void write_stderr(std::string_view text) noexcept { (void)write_all(STDERR_FILENO, text); }
+
+nlohmann::ordered_json failure_json(const std::string& message, int status) {
+  nlohmann::ordered_json report = {{"error", message}};
+  if (std::string place = place_of(message); !place.empty()) report["where"] = std::move(place);
+  report["status"] = status;
+  return report;
+}
 
 void write_json(const nlohmann::ordered_json& report) {
   using Json = nlohmann::ordered_json;

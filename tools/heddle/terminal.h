@@ -60,8 +60,15 @@ std::string wrong_size(const std::string& text);
 // Writes all of it; throws Error where standard output is full, closed or gone.
 void write_stdout(std::string_view text);
 
+// Whether anything has been written there so far.
+bool has_written_stdout();
+
 // Writes what it can: where standard error cannot be written, there is nobody to tell.
 void write_stderr(std::string_view text) noexcept;
+
+// What a report in JSON says of a failure: "error"; "where", the place in a file that the message
+// begins with, if it does; "status", with which the process ends.
+nlohmann::ordered_json failure_json(const std::string& message, int status);
 
 // Writes a report as JSON, indented, ending in a newline.
 void write_json(const nlohmann::ordered_json& report);

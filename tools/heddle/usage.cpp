@@ -2,47 +2,34 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <numeric>
+#include <regex>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "base/nearest.h"
 
 namespace heddle::cli {
 namespace {
-
-// How many letters must be typed anew to turn one word into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0U);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// "; did you mean `doctor`?" or nothing.
-std::string suggestion(const CLI::App& app, std::string_view word) {
-  std::string best;
-  std::size_t best_distance = 3;
-  for (const CLI::App* command : commands_of(app)) {
-    const std::size_t distance = edit_distance(word, command->get_name());
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = command->get_name();
-    }
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(app)) names.push_back(command->get_name());
+  return names;
+}
+
+// --entry, -n, ...
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
   }
-  return best.empty() ? "" : fmt::format("; did you mean `{}`?", best);
+  return names;
 }
 
 // The innermost command that was named: "heddle layout show".
@@ -64,10 +51,27 @@ std::string unexpected(const CLI::App& command, const std::string& text, int arg
     const std::string_view word = argv[i];
     if (list.find(fmt::format(" {} ", word)) == list.npos) continue;
     if (takes_commands && !word.starts_with('-')) {
-      return fmt::format("there is no command `{}`{}", word, suggestion(command, word));
+      return fmt::format("there is no command `{}`{}", word,
+                         did_you_mean(word, command_names(command), 1));
     }
-    return fmt::format("unexpected argument `{}`", word);
+    if (!word.starts_with('-')) return fmt::format("unexpected argument `{}`", word);
+    const std::string_view name = word.substr(0, word.find('='));
+    return fmt::format("there is no option `{}`{}", name,
+                       did_you_mean(name, option_names(command), 2));
   }
+  return text;
+}
+
+// CLI11's words for a value that does not fit, in ours.
+std::string plainer(std::string text) {
+  static const std::vector<std::pair<std::regex, std::string>> kWords = {
+      {std::regex(R"(^(.*): Value (.*) not in range (.*) to (.*)$)"),
+       "$1: $2 is not from $3 to $4"},
+      {std::regex(R"(^(.*): ([^ ]*) not in \{(.*)\}$)"), "$1: there is no `$2`; choose one of $3"},
+      {std::regex(R"(^(.*): \d+ required .* missing$)"), "$1: its value is missing"},
+      {std::regex(R"(^(.*) requires at least \d+ argument.*$)"), "$1: its value is missing"},
+  };
+  for (const auto& [from, to] : kWords) text = std::regex_replace(text, from, to);
   return text;
 }
 
@@ -93,6 +97,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& mistake, i
     text = unexpected(*command, text, argc, argv);
   }
   while (text.ends_with('\n')) text.pop_back();
+  text = plainer(std::move(text));
   return fmt::format("{}\n  see  {} --help", text, path);
 }
 

@@ -1,6 +1,7 @@
 #include "device/cpu/code_cache.h"
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -48,7 +49,10 @@ void CodeCache::write(const std::string& key, const std::string& object) const {
   const Verdict written =
       write_file(file_of(key), header_of(key, object) + object, Durability::cache);
   if (!written) {
-    log(kLogSteps, "[jit] compiled code is not kept: {}", written.reason());
+    static std::atomic<bool> told = false;
+    if (!told.exchange(true))
+      warn("compiled code is not kept: {}; HEDDLE_CACHE_DIR names another folder, or none",
+           written.reason());
     return;
   }
   make_room(static_cast<std::int64_t>(object.size()));

@@ -49,8 +49,7 @@ bool is_kernel_scalar(const Type& type) {
   return type.is_tensor() && type.rank() == 0 && is_kernel_type(type.dtype);
 }
 
-}  // namespace
-
+// Of one of the IEEE formats; a magnitude above it is a NaN.
 std::uint64_t infinity_bits(DType dtype) {
   switch (dtype) {
     case DType::f16:
@@ -63,6 +62,8 @@ std::uint64_t infinity_bits(DType dtype) {
       return 0x7ff0000000000000;
   }
 }
+
+}  // namespace
 
 bool is_nan(std::uint64_t bits, DType dtype) {
   const std::uint64_t sign = std::uint64_t{1} << (8 * byte_size(dtype) - 1);

@@ -48,8 +48,6 @@ class ScalarRegion {
   std::vector<std::size_t> results_;
 };
 
-// Of one of the IEEE formats; a magnitude above it is a NaN.
-std::uint64_t infinity_bits(DType dtype);
 bool is_nan(std::uint64_t bits, DType dtype);
 // A number that compares, unsigned, as the element does; floats in total order.
 std::uint64_t ordered_bits(std::uint64_t bits, DType dtype);

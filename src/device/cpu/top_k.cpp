@@ -58,7 +58,8 @@ class TopKCall final : public LibraryCall {
     visit(std::uint64_t{});
   }
 
-  // The largest comes first, every NaN before all numbers and +0 before -0.
+  // The largest comes first, floats by their total order: NaN first, negative NaN last, and +0
+  // before -0.
   template <typename Word>
   void find_keys(std::span<const Word> from, std::vector<std::uint64_t>& keys) const {
     if (!is_float(dtype_)) {
@@ -66,14 +67,10 @@ class TopKCall final : public LibraryCall {
       for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<Word>(from[i] ^ flip);
       return;
     }
+    // Descending: positive numbers by their inverse, negative ones as they are.
     constexpr Word kMagnitude = static_cast<Word>(~Word{0}) >> 1;
-    const auto infinity = static_cast<Word>(infinity_bits(dtype_));
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto magnitude = static_cast<Word>(from[i] & kMagnitude);
-      const Word bits = magnitude > infinity ? kMagnitude : from[i];
-      // Descending: positive numbers by their inverse, negative ones as they are.
-      keys[i] = bits > kMagnitude ? bits : static_cast<Word>(kMagnitude - bits);
-    }
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      keys[i] = from[i] > kMagnitude ? from[i] : static_cast<Word>(kMagnitude - from[i]);
   }
 
   void take_first(KeyOrder& by_key, const std::vector<std::uint64_t>& keys, Order& order,

@@ -7,6 +7,7 @@
 #include "ir/eval/elementwise.h"
 #include "ir/eval/index_space.h"
 #include "ir/eval/reduce_common.h"
+#include "ir/eval/total_order.h"
 
 namespace heddle {
 
@@ -29,13 +30,11 @@ Evaluated broadcast_operand(EvalContext& ctx, std::size_t operand) {
 
 namespace {
 
-// NaN is above everything and -0 below +0, as in IEEE-754's total order without negative NaN.
+// Floats by their total order: NaN above everything, negative NaN below, and -0 below +0.
 template <typename T>
 bool ranks_above(T x, T y) {
   if constexpr (FloatScalar<T>) {
-    const auto a = static_cast<double>(x), b = static_cast<double>(y);
-    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
-    return a > b || (a == b && std::signbit(b) && !std::signbit(a));
+    return total_order_key(x) > total_order_key(y);
   } else if constexpr (BoolScalar<T>) {
     return bool(x) && !bool(y);
   } else {

@@ -106,6 +106,11 @@ Results eval_custom_call(EvalContext& ctx) {
     if (same) return all(ctx);
     return reason("@{} changes types, which means something only between devices", target);
   }
+  if (target.find("python") != std::string_view::npos && target.ends_with("_callback"))
+    return reason(
+        "@{} calls back into Python (jax.pure_callback, io_callback), and the text does not hold "
+        "the Python function: compute what it gives outside, and pass that as an argument",
+        target);
   return reason(
       "the interpreter does not know the target @{}; it runs check.expect_eq, "
       "check.expect_almost_eq, check.expect_close and annotations such as Sharding",

@@ -16,10 +16,64 @@ struct Convert {
   }
 };
 
+// A type that holds every value of T and from which a conversion gives what T itself would: 4 of
+// them instead of 30 keep the number of loops down.
+template <typename T>
+struct WideOf {
+  using type = double;
+};
+template <typename T>
+  requires(BoolScalar<T> || IntScalar<T>)
+struct WideOf<T> {
+  using type = std::conditional_t<std::is_same_v<T, std::uint64_t>, std::uint64_t, std::int64_t>;
+};
+template <ComplexScalar T>
+struct WideOf<T> {
+  using type = C128;
+};
+
+template <typename Wide>
+using Narrow = void (*)(std::span<const Wide> from, std::byte* to);
+template <typename Wide>
+Narrow<Wide> narrow_to(DType dtype) {
+  return dispatch(dtype, [](auto tag) -> Narrow<Wide> {
+    using To = typename decltype(tag)::type;
+    return [](std::span<const Wide> from, std::byte* to) {
+      for (const Wide& x : from) {
+        const To narrow = convert_scalar<To>(x);
+        std::memcpy(to, &narrow, sizeof(To));
+        to += sizeof(To);
+      }
+    };
+  });
+}
+
 Evaluated evaluate_convert(EvalContext& ctx) {
-  if (ctx.operands[0].dtype() == ctx.result_type().dtype) return std::vector{ctx.operands[0]};
-  return dispatch(ctx.result_type().dtype, [&](auto tag) {
-    return map_unary(ctx, Convert<typename decltype(tag)::type>{});
+  const Array& x = ctx.operands[0];
+  const Type& type = ctx.result_type();
+  if (x.dtype() == type.dtype) return std::vector{x};
+  return dispatch(x.dtype(), [&](auto tag) -> Evaluated {
+    using From = typename decltype(tag)::type;
+    using Wide = typename WideOf<From>::type;
+    const Narrow<Wide> narrow = narrow_to<Wide>(type.dtype);
+    const auto width = static_cast<std::size_t>(byte_size(type.dtype));
+    if (x.is_splat()) {
+      const Wide wide = convert_scalar<Wide>(read_element<From>(x, 0));
+      std::array<std::byte, sizeof(C128)> element{};
+      narrow({&wide, 1}, element.data());
+      return std::vector{Array::splat(type, std::span(element).first(width))};
+    }
+    Array out(type);
+    const auto from = x.as<From>();
+    std::byte* to = out.mutable_bytes().data();
+    std::array<Wide, 256> wide;
+    for (std::size_t at = 0; at < from.size();) {
+      const std::size_t count = std::min(wide.size(), from.size() - at);
+      for (std::size_t i = 0; i < count; ++i) wide[i] = convert_scalar<Wide>(from[at + i]);
+      narrow({wide.data(), count}, to + at * width);
+      at += count;
+    }
+    return std::vector{std::move(out)};
   });
 }
 

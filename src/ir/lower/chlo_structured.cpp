@@ -38,16 +38,9 @@ Expected<bool> broadcast_binary(Rewriter& r, const Op& op) {
 
 // ---- top_k
 
-// NaN is above everything and -0 below +0.
+// Floats by their total order: NaN above everything, negative NaN below, and -0 below +0.
 Var ranks_above(Builder& b, Var x, Var y) {
-  if (!is_float(x.type().dtype)) return b.compare("GT", x, y);
-  const DType wide = x.type().dtype == DType::f64 ? DType::f64 : DType::f32;
-  auto key = [&](Var v) {
-    const Var w = b.convert(v, wide);
-    const Var nan = b.full_like(w, std::numeric_limits<double>::quiet_NaN());
-    return b.select(b.compare("NE", w, w), nan, w);
-  };
-  return b.compare("GT", key(x), key(y), "TOTALORDER");
+  return b.compare("GT", x, y, is_float(x.type().dtype) ? "TOTALORDER" : "");
 }
 
 Expected<bool> top_k(Rewriter& r, const Op& op) {

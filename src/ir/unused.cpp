@@ -1,4 +1,4 @@
-#include "spmd/unused.h"
+#include "ir/unused.h"
 
 #include "heddle/op.h"
 #include "ir/rewrite.h"

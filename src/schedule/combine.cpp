@@ -1,4 +1,4 @@
-#include "spmd/combine.h"
+#include "schedule/combine.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include "heddle/op.h"
 #include "ir/clone.h"
 #include "ir/rules/rule_builder.h"
-#include "spmd/unused.h"
+#include "ir/unused.h"
 
 namespace heddle {
 

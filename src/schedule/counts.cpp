@@ -1,8 +1,8 @@
-// How much memory the values of a per-device program take.
+// What a per-device program takes: memory for its values, and meetings of devices.
 #include <algorithm>
 
 #include "heddle/op.h"
-#include "heddle/spmd.h"
+#include "heddle/schedule.h"
 
 namespace heddle {
 
@@ -59,10 +59,26 @@ class Memory {
   const Program& program_;
 };
 
+// Ops of a region, and of those inside of them, that devices meet in.
+std::int64_t collectives_in(const Program& program, RegionId region) {
+  std::int64_t count = 0;
+  for (OpId id : program.region(region).ops) {
+    const Op& op = program.op(id);
+    if (op.def->cls == OpClass::communicate && op.operand_count > 0) ++count;
+    if (op.def->cls == OpClass::control)
+      for (RegionId inner : program.regions(op)) count += collectives_in(program, inner);
+  }
+  return count;
+}
+
 }  // namespace
 
 std::int64_t peak_bytes(const Program& program, const Function& function) {
   return function.body == kNone ? 0 : Memory(program).most(function.body, true);
+}
+
+std::int64_t collectives_of(const Program& program, const Function& function) {
+  return function.body == kNone ? 0 : collectives_in(program, function.body);
 }
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-#include "source_line.h"
+#include "frontend/message_place.h"
 
 #include <charconv>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include "frontend/array_file.h"
 #include "frontend/source_line.h"
 
-namespace heddle::cli {
+namespace heddle {
 namespace {
 
 struct Place {
@@ -50,6 +50,21 @@ std::optional<std::size_t> offset(std::string_view text, const Place& place) {
 
 }  // namespace
 
+std::string place_of(const std::string& message) {
+  for (std::size_t at = message.find(':'); at != std::string::npos;
+       at = message.find(':', at + 1)) {
+    std::size_t line = 0, column = 0;
+    std::string_view rest = std::string_view(message).substr(at + 1);
+    if (!take_number(rest, line, ":") || !take_number(rest, column, "")) continue;
+    std::string file = message.substr(0, at);
+    std::error_code problem;  // names may have blanks
+    const bool whole = file == "standard input" || std::filesystem::is_regular_file(file, problem);
+    if (!whole) file.erase(0, file.find_last_of(" \n(`") + 1);
+    if (!file.empty()) return file + ":" + std::to_string(line) + ":" + std::to_string(column);
+  }
+  return "";
+}
+
 std::string with_source_line(const std::string& message) {
   if (message.find('\n') != std::string::npos) return message;
   const auto place = place_in(message);
@@ -65,4 +80,4 @@ std::string with_source_line(const std::string& message) {
   return at ? message + frontend::quoted_line(content, *at, place->line) : message;
 }
 
-}  // namespace heddle::cli
+}  // namespace heddle

@@ -1,0 +1,66 @@
+#include "frontend/input_kind.h"
+
+#include <fmt/format.h>
+
+namespace heddle::frontend {
+
+namespace {
+
+constexpr std::string_view kBytecode = "ML\xefR";
+constexpr std::string_view kFromFunction = "write jax.jit(f).lower(x).as_text() to a file";
+
+std::string_view without_space(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos ? std::string_view() : text.substr(first);
+}
+
+// No text has zero bytes.
+bool is_binary(std::string_view text) {
+  return text.substr(0, 4096).find('\0') != std::string_view::npos;
+}
+
+// Field 1 is the module's name, field 2 that of its entry: 0a LENGTH NAME 12 LENGTH NAME.
+bool is_hlo_proto(std::string_view text) {
+  if (text.size() < 4 || text[0] != '\x0a') return false;
+  const std::size_t name = static_cast<unsigned char>(text[1]);
+  return name < 128 && text.size() > name + 2 && text[name + 2] == '\x12';
+}
+
+struct Kind {
+  std::string_view what;
+  std::string instead;
+};
+
+Kind binary_kind(std::string_view text) {
+  if (text.starts_with(kBytecode))
+    return {"MLIR bytecode",
+            fmt::format("{}, of an exported function exported.mlir_module(); without the Python, "
+                        "`stablehlo-translate --deserialize` makes text of the file",
+                        kFromFunction)};
+  if (text.find(kBytecode) != std::string_view::npos)
+    return {"a function serialized by jax.export",
+            "write jax.export.deserialize(blob).mlir_module() to a file"};
+  if (is_hlo_proto(text)) return {"an HLO proto of XLA", std::string(kFromFunction)};
+  return {"no text", std::string(kFromFunction)};
+}
+
+Kind kind_of(std::string_view text) {
+  const std::string_view begin = without_space(text);
+  if (is_binary(text) || is_hlo_proto(text)) return binary_kind(text);
+  if (begin.starts_with("HloModule")) return {"HLO text of XLA", std::string(kFromFunction)};
+  if (begin.starts_with("{ lambda")) return {"a jaxpr", std::string(kFromFunction)};
+  if (begin.starts_with("Exported("))
+    return {"a printed jax.export.Exported, without its program",
+            "write exported.mlir_module() to a file"};
+  return {};
+}
+
+}  // namespace
+
+std::string foreign_input(std::string_view text) {
+  const Kind kind = kind_of(text);
+  if (kind.what.empty()) return "";
+  return fmt::format("this is {}; Heddle reads StableHLO as text: {}", kind.what, kind.instead);
+}
+
+}  // namespace heddle::frontend
