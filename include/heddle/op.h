@@ -125,7 +125,7 @@ enum class Control : std::uint8_t {
 };
 
 // Whether the result may share the bytes of operand 0.
-enum class View : std::uint8_t {
+enum class ViewKind : std::uint8_t {
   none,
   always,
   as_large,     // where both have as many bytes
@@ -177,7 +177,7 @@ struct OpDef {
   ScalarOp scalar = ScalarOp::none;       // of Emission::scalar
   std::optional<ReduceOp> combines = {};  // the reduction whose step it is
   Rearrange rearranges = Rearrange::none;
-  View view = View::none;
+  ViewKind view = ViewKind::none;
   Control control = Control::none;
   DeviceCall call = DeviceCall::none;
   CollectiveKind collective = CollectiveKind::none;

@@ -10,10 +10,12 @@ namespace {
 template <typename Use>
 decltype(auto) of_target(const Target& target, Use use) {
   const auto& [mesh, layouts, carried, ranks, options] = target;
-  const auto& [entry, machine_code, async, stitch, machine, donated, memory_limit, on_program,
-               on_spmd, on_kernel, report] = options;
+  const auto& [entry, verified, machine_code, async, stitch, machine, donated, memory_limit,
+               on_program, on_spmd, on_kernel, report, progress] = options;
   const auto& [fuse, stitch_machine, explain, can_lower] = stitch;
-  const bool watched = on_program || on_spmd || on_kernel || report != nullptr || can_lower;
+  (void)verified;  // makes no difference to what comes out
+  const bool watched =
+      on_program || on_spmd || on_kernel || can_lower || report != nullptr || progress != nullptr;
   return use(std::tie(mesh, layouts, carried, ranks, entry, machine_code, async, machine, donated,
                       memory_limit, fuse, stitch_machine, explain),
              watched);

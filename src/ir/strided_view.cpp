@@ -114,12 +114,12 @@ std::optional<StridedView> view_through(const Program& program, const Op& op,
 }
 
 bool is_view(const Program& program, const Op& op) {
-  if (op.def->view == View::none) return false;
-  if (op.def->view == View::always) return true;
+  if (op.def->view == ViewKind::none) return false;
+  if (op.def->view == ViewKind::always) return true;
   const Type& from = program.type_of(program.operands(op)[0]);
   const Type& to = program.type_of(program.result(op, 0));
   // Narrower elements take a whole byte each, so that their bits lie elsewhere.
-  if (op.def->view == View::whole_bytes && (bits(from.dtype) < 8 || bits(to.dtype) < 8))
+  if (op.def->view == ViewKind::whole_bytes && (bits(from.dtype) < 8 || bits(to.dtype) < 8))
     return false;
   return from.bytes() == to.bytes();
 }

@@ -189,7 +189,7 @@ std::vector<OpDef> control_ops() {
        .type_rule = barrier_rule,
        .evaluate = eval_same,
        .index_rule = pairwise_index_rule,
-       .view = View::always},
+       .view = ViewKind::always},
       {.name = "stablehlo.custom_call",
        .cls = OpClass::opaque,
        .operands = kAny,

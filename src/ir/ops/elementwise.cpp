@@ -72,7 +72,7 @@ OpDef bitcast_row() {
   def.form = Form::functional;
   def.index_rule = bitcast_index_rule;
   def.emission = Emission::bitcast;
-  def.view = View::whole_bytes;
+  def.view = ViewKind::whole_bytes;
   return def;
 }
 

@@ -279,7 +279,7 @@ std::vector<OpDef> shape_ops() {
        .index_rule = reshape_index_rule,
        .emission = Emission::copy,
        .rearranges = Rearrange::reshape,
-       .view = View::as_large},
+       .view = ViewKind::as_large},
       {.name = "stablehlo.dynamic_reshape",
        .cls = OpClass::move,
        .operands = 2,

@@ -67,7 +67,7 @@ std::vector<OpDef> sharding_ops() {
                  .index_rule = elementwise_index_rule};
   };
   OpDef constraint = moves("sdy.sharding_constraint", "sharding");
-  constraint.view = View::always;
+  constraint.view = ViewKind::always;
   return {
       constraint,
       moves("sdy.reshard", "sharding"),
