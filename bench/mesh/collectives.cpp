@@ -145,13 +145,13 @@ void report(int ranks, const std::vector<Case>& all, const std::vector<Times>& t
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Times& t = times[i];
     const double mpi = t.raw / t.mpi, threads = t.raw / t.threads;
-    fmt::print("| {} | {} | {:.1f} | {:.1f} | {:.2f} | {:.1f} | {:.2f} |\n", name(all[i].kind),
+    fmt::print("| {} | {} | {:.1f} | {:.1f} | {:.2f} | {:.1f} | {:.2f} |\n", op_name(all[i].kind),
                size_text(all[i].bytes), t.raw * 1e6, t.mpi * 1e6, mpi, t.threads * 1e6, threads);
     if (all[i].bytes >= kLarge) {
       worst_mpi = std::min(worst_mpi, mpi);
       worst_threads = std::min(worst_threads, threads);
     }
-    rows.push_back({{"collective", name(all[i].kind)},
+    rows.push_back({{"collective", op_name(all[i].kind)},
                     {"bytes", all[i].bytes},
                     {"raw_us", t.raw * 1e6},
                     {"mpi_us", t.mpi * 1e6},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heddle/array.h"
+#include "heddle/name.h"
 #include "heddle/type.h"
 
 namespace heddle {
@@ -44,12 +45,12 @@ struct Attr {
   };
   struct Integer {
     std::int64_t value = 0;
-    std::string type = "i64";  // i64, i32, ui8, …
+    Name type = i64();  // i64, i32, ui8, …
     friend bool operator==(const Integer&, const Integer&) = default;
   };
   struct Float {
     double value = 0;
-    std::string type = "f64";
+    Name type = f64();
     // Equal bits: NaN is itself, and -0 is not 0.
     friend bool operator==(const Float& a, const Float& b) {
       return std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value) &&
@@ -62,14 +63,14 @@ struct Attr {
   };
   // A word such as LT, DEFAULT or FFT; `kind` is what the generic form calls it.
   struct Enum {
-    std::string kind, word;
+    Name kind, word;
     friend bool operator==(const Enum& a, const Enum& b) { return a.word == b.word; }
   };
   using Integers = std::vector<std::int64_t>;  // array<i64: …> and lists in pretty forms
   using Booleans = std::vector<bool>;
   // #stablehlo.gather<offset_dims = […], …>; an empty kind is a plain {…}.
   struct Struct {
-    std::string kind;
+    Name kind;
     AttrDict fields;
     friend bool operator==(const Struct&, const Struct&);
   };
@@ -83,14 +84,23 @@ struct Attr {
   const T* get() const {
     return std::get_if<T>(&value);
   }
+  // Equal for equal attributes, the same in every process. Of a large array, a few elements count.
+  std::uint64_t hash() const;
   friend bool operator==(const Attr&, const Attr&);
+
+  // The common element types of numbers.
+  static const Name& i64();
+  static const Name& f64();
 };
 
 struct NamedAttr {
-  std::string name;
+  Name name;
   Attr value;
   friend bool operator==(const NamedAttr&, const NamedAttr&);
 };
+
+// Equal for equal attributes in any order.
+std::uint64_t hash_of(const AttrDict& dict);
 
 const Attr* find_attr(const AttrDict& dict, std::string_view name);
 

@@ -13,7 +13,9 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +41,17 @@ class Var {
   ValueId id_ = kNone;
 };
 using Vars = std::vector<Var>;
+
+// Operands: {a, b}, or values that a vector holds. Lives as long as the call that it is passed to.
+class Operands {
+ public:
+  Operands(std::initializer_list<Var> list) : values_(list.begin(), list.size()) {}
+  Operands(const Vars& list) : values_(list) {}
+  std::span<const Var> values() const { return values_; }
+
+ private:
+  std::span<const Var> values_;
+};
 
 Var operator+(Var a, Var b);
 Var operator-(Var a, Var b);
@@ -88,8 +101,13 @@ class Builder {
   // ---- any op, by its name; without a dialect it is stablehlo's
   // The op's only result, of a type that follows from the operands: the type rule of its row
   // decides. Where it does not follow (convert, reshape, …) the type must be given.
-  Var op(std::string_view name, const Vars& operands, AttrDict attrs = {});
-  Var op(std::string_view name, const Vars& operands, const Type& result, AttrDict attrs = {});
+  Var op(std::string_view name, Operands operands, AttrDict attrs = {});
+  Var op(std::string_view name, Operands operands, const Type& result, AttrDict attrs = {});
+  // The same for a row that is at hand: recording finds it once.
+  Var op(const OpDef& def, Operands operands, AttrDict attrs = {});
+  // All results, of types that follow.
+  Vars inferred(std::string_view name, const Vars& operands, AttrDict attrs = {},
+                const std::vector<RegionId>& regions = {});
   Vars ops(std::string_view name, const Vars& operands, const std::vector<Type>& results,
            AttrDict attrs = {}, const std::vector<RegionId>& regions = {});
   // A region for ops(): arguments, ops, and stablehlo.return of what `body` gives.
@@ -138,12 +156,17 @@ class Builder {
 
  private:
   void mistake(std::string_view op, std::string_view text);
-  bool usable(std::string_view op, const Vars& operands);
+  const OpDef* row(std::string_view name);
+  bool usable(std::string_view op, std::span<const Var> operands);
+  // The op with types that follow; none after a mistake.
+  std::optional<OpId> infer(const OpDef& def, std::span<const Var> operands, AttrDict attrs,
+                            std::span<const RegionId> regions);
   Vars args_of(RegionId region);
   static std::vector<ValueId> ids(const Vars& values);
 
   RegionId here_ = kNone;
   LocId loc_ = 0;
+  std::vector<ValueId> ids_;  // of the operands at hand
   std::optional<Reason> mistake_;
 };
 

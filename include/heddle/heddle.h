@@ -6,6 +6,7 @@
 #include "heddle/compare.h"
 #include "heddle/compile.h"
 #include "heddle/deployment.h"
+#include "heddle/executable_cache.h"
 #include "heddle/inputs.h"
 #include "heddle/interpreter.h"
 #include "heddle/npy.h"

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include "heddle/collective_kind.h"
 #include "heddle/index_rule.h"
 #include "heddle/program.h"
 #include "heddle/scalar_op.h"
+#include "heddle/type_rule.h"
 
 namespace heddle {
 
@@ -74,9 +77,6 @@ struct FormWord {
 struct EvalContext;
 using Evaluate = Expected<std::vector<Array>> (*)(EvalContext&);
 
-// What the types of an op must satisfy; a reason names the broken constraint by its label.
-using TypeRule = Verdict (*)(const Program&, const Op&);
-
 // The op's index rule; called only for ops that the type rule passed.
 using IndexRuleOf = IndexRule (*)(const Program&, const Op&);
 
@@ -93,10 +93,11 @@ enum class Emission : std::uint8_t {
   none,  // no kernel does: a library, the reference evaluation, or control
   scalar,
   compare,
-  bitcast,  // of the same width
-  copy,     // an element of operand 0, where the index rule says; outside of it the rule's scalar
-  part,     // the real or imaginary part of an element
-  pair,     // an element of both parts
+  bitcast,    // of the same width
+  copy,       // an element of operand 0, where the index rule says; outside of it the rule's scalar
+  real_part,  // of an element
+  imaginary_part,
+  pair,  // an element of both parts
   iota,
   join,  // concatenate
   dynamic_slice,
@@ -138,6 +139,56 @@ enum class Parts : std::uint8_t {
   scatter_windows,  // what windows select
 };
 
+// Which loop, branch or call an op is.
+enum class Control : std::uint8_t {
+  none,
+  loop,    // while: region 0 asks, region 1 goes on
+  branch,  // if: region 0 where it holds, else region 1
+  choice,  // case: the region of operand 0
+  scan,
+  call,       // of a function
+  composite,  // of a function that stands for an op of another set
+  named,      // a region under a name
+  manual,     // a region that is written per device
+  processes,  // functions, one process each
+  tuple,
+  tuple_part,
+};
+
+// Whether the result may share the bytes of operand 0.
+enum class ViewKind : std::uint8_t {
+  none,
+  always,
+  as_large,     // where both have as many bytes
+  whole_bytes,  // where both have as many bytes and elements of at least eight bits
+};
+
+// Which rearrangement of elements an op is, where others ask for a certain one.
+enum class Rearrange : std::uint8_t {
+  none,
+  constant,  // out of nothing
+  iota,
+  reshape,
+  broadcast,  // broadcast_in_dim
+  transpose,
+  slice,
+  pad,
+  join,  // concatenate
+};
+
+// What a device may have a library call for.
+enum class DeviceCall : std::uint8_t {
+  none,
+  product,  // of matrices
+  convolution,
+  fft,
+  scatter,
+  select_and_scatter,
+  slice_update,
+  sort,
+  top_k,
+};
+
 struct OpDef {
   std::string_view name;  // stablehlo.add
   OpClass cls = OpClass::light;
@@ -151,10 +202,19 @@ struct OpDef {
   EditPiece edit_piece = nullptr;    // none: a piece has the attributes of the op
   Lower lower = nullptr;             // none: it belongs to the core
   bool draws = false;                // random numbers, the same ones in every copy of the op
+  bool bits = false;                 // random bits of a state that comes in and goes out
+  bool slides = false;               // reduces under a window
   Emission emission = Emission::none;
-  ScalarOp scalar = ScalarOp::none;  // of Emission::scalar
+  ScalarOp scalar = ScalarOp::none;       // of Emission::scalar
+  std::optional<ReduceOp> combines = {};  // the reduction whose step it is
+  Rearrange rearranges = Rearrange::none;
+  ViewKind view = ViewKind::none;
+  Control control = Control::none;
+  DeviceCall call = DeviceCall::none;
+  CollectiveKind collective = CollectiveKind::none;
   LinearIn linear = LinearIn::none;
   Parts parts = Parts::by_rule;
+  std::uint64_t hash = 0;  // of the name; the table fills it in
 
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }
@@ -168,5 +228,7 @@ bool takes_attribute(const OpDef& def, std::string_view name);
 std::span<const OpDef> op_table();
 // The row of "stablehlo.add", or null.
 const OpDef* find_op(std::string_view name);
+// The row of "add" in StableHLO's dialect, or null.
+const OpDef* find_stablehlo_op(std::string_view short_name);
 
 }  // namespace heddle

@@ -75,6 +75,7 @@ struct Seed {
   bool is_result = false;
   std::size_t index = 0;
   Sharding sharding;
+  friend bool operator==(const Seed&, const Seed&) = default;
 };
 
 // A result that the next run of a function takes as an argument.

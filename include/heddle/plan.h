@@ -9,25 +9,14 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "heddle/collective_kind.h"
 #include "heddle/layout.h"
 #include "heddle/mesh.h"
 
 namespace heddle {
 
-enum class MoveKind : std::uint8_t {
-  slice,           // every holder keeps a part of what it has; nothing is sent
-  mask,            // of several copies one stays, the others become the identity of the reduction
-  all_gather,      // a split axis becomes replicated
-  reduce_scatter,  // a pending reduction becomes a split
-  all_reduce,      // a pending reduction becomes replicated
-  all_to_all,      // splits move to other dimensions
-  permute,         // whole blocks change their holders
-  broadcast,       // the one holder that has data gives it to all
-  halo_exchange,   // copies of neighbours' edges are filled
-  local_copy,      // the same holder, another place in its memory
-  exchange,        // whatever the footprints share: always right, never special
-};
-std::string_view name(MoveKind kind);
+// What carries out a move of a plan.
+using MoveKind = CollectiveKind;
 
 // A part of a mesh axis: positions (c / stride) % extent.
 struct SubAxis {

@@ -57,6 +57,8 @@ struct Op {
 struct Region {
   std::vector<ValueId> args;
   std::vector<OpId> ops;
+  std::vector<OpId> nested;  // those of the ops that have regions
+  std::uint64_t hash = 0;    // of the ops, their regions apart
 };
 
 struct Function {
@@ -104,6 +106,7 @@ class Program {
   std::size_t op_count() const { return ops_.size(); }
   std::size_t value_count() const { return values_.size(); }
   std::size_t region_count() const { return regions_.size(); }
+  std::size_t type_count() const { return types_.size(); }
 
   // Layouts ride on values; null where the program says nothing.
   const ValueLayout* layout_of(ValueId id) const { return layout(values_[id].layout); }
@@ -119,6 +122,10 @@ class Program {
   // "train.mlir:212:10"
   std::string where(LocId loc) const;
 
+  // Equal for programs that same_program() calls equal, and the same in every process. It grows
+  // with each op, so that asking takes time only for functions and regions.
+  std::uint64_t hash() const;
+
   // ---- building
   TypeId intern(const Type& type);
   LocId add_location(Location location);
@@ -128,7 +135,7 @@ class Program {
   // The layout of a value of this type; refused where the sharding does not fit mesh or type.
   Expected<LayoutId> add_layout(const Sharding& sharding, const Type& type);
   LayoutId intern(const ValueLayout& layout);
-  void set_layout(ValueId value, LayoutId layout) { values_[value].layout = layout; }
+  void set_layout(ValueId value, LayoutId layout);
   void set_operand_layouts(OpId op, std::span<const LayoutId> layouts);  // one per operand
   RegionId add_region() {
     regions_.emplace_back();
@@ -139,18 +146,32 @@ class Program {
   OpId add_op(RegionId region, const OpDef& def, std::span<const ValueId> operands,
               std::span<const TypeId> results, AttrDict attrs = {},
               std::span<const RegionId> regions = {}, LocId loc = 0);
+  // The same where the result types follow from the type rule; a reason, and no op, where not.
+  Expected<OpId> infer_op(RegionId region, const OpDef& def, std::span<const ValueId> operands,
+                          AttrDict attrs = {}, std::span<const RegionId> regions = {},
+                          LocId loc = 0);
 
  private:
+  Op write_op(const OpDef& def, std::span<const ValueId> operands, AttrDict attrs,
+              std::span<const RegionId> regions, LocId loc);
+  void erase_op(const Op& op);
+  OpId place_op(RegionId region, Op op, std::span<const TypeId> results);
+  std::uint64_t region_hash(RegionId id, int depth) const;
+
   std::vector<Op> ops_;
   std::vector<Value> values_;
   std::vector<Region> regions_;
   std::vector<ValueId> operand_table_;
   std::vector<RegionId> region_table_;
   std::vector<AttrDict> attr_table_;
+  std::vector<std::uint64_t> value_hashes_;  // of what stands before and gives the value
   std::vector<Type> types_;
+  std::vector<std::uint64_t> type_hashes_;
   std::unordered_multimap<std::uint64_t, TypeId> type_ids_;
   std::vector<Location> locations_;
   std::vector<ValueLayout> layouts_;
+  std::vector<std::uint64_t> layout_hashes_;
+  std::uint64_t placed_ = 0;  // sums up which values have which layouts
   std::unordered_multimap<std::uint64_t, LayoutId> layout_ids_;
   std::vector<LayoutId> operand_layout_table_;
 };

@@ -13,6 +13,7 @@ struct ShardEntry {
   std::string sharding;  // dp,_ or [{"dp"}, {}]
   std::string source;    // how errors call it: shard arg0=dp,_
   bool from_file = false;
+  friend bool operator==(const ShardEntry&, const ShardEntry&) = default;
 };
 
 // NAME=SHARDING.

@@ -42,4 +42,8 @@ std::optional<StridedView> view_through(const Program& program, const Op& op,
 std::optional<StridedView> view_back(const Program& program, const Op& op,
                                      const StridedView& result);
 
+// Whether an op's results may lie in the memory of its operands, by its row and types: nothing
+// moves.
+bool is_view(const Program& program, const Op& op);
+
 }  // namespace heddle

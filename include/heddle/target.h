@@ -16,6 +16,7 @@ struct GivenLayouts {
   std::vector<ShardEntry> shards;  // in words: "arg0=dp,_"; a later one counts more
   std::vector<Seed> seeds;         // by number; these count more than words
   bool closed = false;             // arguments and results of which nothing is said stay whole
+  friend bool operator==(const GivenLayouts&, const GivenLayouts&) = default;
 };
 
 // The program's own mesh, whichever its shardings name; one device where they name none.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "heddle/block.h"
+#include "heddle/collective_kind.h"
 #include "heddle/dtype.h"
 #include "heddle/error.h"
 #include "heddle/layout.h"
@@ -22,19 +23,8 @@
 
 namespace heddle {
 
-enum class CollectiveKind : std::uint8_t {
-  barrier,
-  all_reduce,
-  all_gather,
-  reduce_scatter,
-  all_to_all,
-  permute,    // whole buffers change their holders
-  broadcast,  // one member gives its buffer to all
-  exchange,   // of bytes by member, of any sizes
-  send,
-  receive,
-};
-std::string_view name(CollectiveKind kind);
+// What messages of a transport call it: as the op of a program is called.
+std::string_view op_name(CollectiveKind kind);
 
 // A buffer of equal pieces, one per member, as a tensor is cut along a dimension: piece k is `runs`
 // runs of `run_bytes`, the first one k * run_bytes in, each a whole row of pieces after the last.

@@ -126,8 +126,9 @@ Verdict SharedTransport::begin_work(LocalGroup& group, Pending& op, bool& in_two
     }
     case CollectiveKind::exchange:
       return run_exchange(group, op);
+    default:
+      return reason("{} is nothing that ranks do together", op_name(c.kind));
   }
-  return yes();
 }
 
 Verdict SharedTransport::run_exchange(LocalGroup& group, const Pending& op) {

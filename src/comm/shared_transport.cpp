@@ -42,7 +42,7 @@ std::uint32_t agreed_kind(const Collective& c) {
 }
 
 std::string kind_text(std::uint32_t kind, std::int64_t bytes) {
-  std::string text(name(static_cast<CollectiveKind>(kind & 0xff)));
+  std::string text(op_name(static_cast<CollectiveKind>(kind & 0xff)));
   if (bytes >= 0) text += fmt::format(" of {} bytes", bytes);
   if (kind >> 8 != 0)
     text += fmt::format(" ({} of {})", name(static_cast<ReduceOp>(kind >> 16)),
@@ -240,7 +240,7 @@ Verdict SharedTransport::await(LocalGroup& group, const Pending& op, Until until
 Verdict SharedTransport::check_peers(LocalGroup& group, const Pending& op, Until until,
                                      double waited) {
   Board& board = *world_.board;
-  const std::string where = fmt::format("{} {}{}", heddle::name(op.collective.kind), op.count,
+  const std::string where = fmt::format("{} {}{}", op_name(op.collective.kind), op.count,
                                         op.what.empty() ? "" : " (" + op.what + ")");
   for (std::size_t i = 0; i < group.ranks.size() && !board.failed(); ++i) {
     if (!is_missing(group, op, i, until)) continue;
@@ -275,13 +275,13 @@ Reason SharedTransport::work_failed(const LocalGroup& group, const Pending& op,
       world_.board->lose(peer, trouble);
   }
   if (failed()) return ended(op);
-  return reason("{}\n  rank {} was in {} {}{}", why, rank_, heddle::name(op.collective.kind),
-                op.count, op.what.empty() ? "" : ", " + op.what);
+  return reason("{}\n  rank {} was in {} {}{}", why, rank_, op_name(op.collective.kind), op.count,
+                op.what.empty() ? "" : ", " + op.what);
 }
 
 Reason SharedTransport::ended(const Pending& op) const {
   return reason("{}\n  rank {} was in {} {}{}", world_.board->failure(), rank_,
-                heddle::name(op.collective.kind), op.count, op.what.empty() ? "" : ", " + op.what);
+                op_name(op.collective.kind), op.count, op.what.empty() ? "" : ", " + op.what);
 }
 
 void SharedTransport::say(LocalGroup& group, std::atomic<std::uint64_t>& counter,

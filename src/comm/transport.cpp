@@ -14,18 +14,25 @@
 
 namespace heddle {
 
-std::string_view name(CollectiveKind kind) {
-  constexpr std::string_view kNames[] = {"barrier",
-                                         "all_reduce",
-                                         "all_gather",
-                                         "reduce_scatter",
-                                         "all_to_all",
-                                         "collective_permute",
-                                         "collective_broadcast",
-                                         "exchange",
-                                         "send",
-                                         "recv"};
-  return kNames[static_cast<std::size_t>(kind)];
+std::string_view op_name(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return "all_reduce";
+    case CollectiveKind::all_gather:
+      return "all_gather";
+    case CollectiveKind::reduce_scatter:
+      return "reduce_scatter";
+    case CollectiveKind::all_to_all:
+      return "all_to_all";
+    case CollectiveKind::permute:
+      return "collective_permute";
+    case CollectiveKind::broadcast:
+      return "collective_broadcast";
+    case CollectiveKind::receive:
+      return "recv";
+    default:
+      return name(kind);
+  }
 }
 
 Transport::Transport() {

@@ -31,8 +31,8 @@ std::vector<ChannelEnds> channels_of(const ParallelRun& run) {
   for (std::size_t r = 0; r < run.functions.size(); ++r)
     for (OpId id : run.program.region(run.functions[r]->body).ops) {
       const Op& op = run.program.op(id);
-      const bool sends = op.def->name == "stablehlo.send";
-      if (!sends && op.def->name != "stablehlo.recv") continue;
+      const bool sends = op.def->collective == CollectiveKind::send;
+      if (!sends && op.def->collective != CollectiveKind::receive) continue;
       ChannelEnds& ends = found[channel_of(run.program, op)];
       ends.channel = channel_of(run.program, op);
       (sends ? ends.from : ends.to) = static_cast<int>(r);
@@ -67,7 +67,7 @@ std::size_t most_processes(const Program& program) {
   std::size_t most = 0;
   for (OpId id = 0; id < program.op_count(); ++id) {
     const Op& op = program.op(id);
-    if (op.def->name != "interpreter.run_parallel") continue;
+    if (op.def->control != Control::processes) continue;
     if (const auto grid = program_grid(program, op)) most = std::max(most, grid->functions.size());
   }
   return most;

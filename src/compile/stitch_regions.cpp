@@ -9,8 +9,8 @@ using namespace runtime;
 namespace {
 
 bool runs_regions(const Op& op) {
-  const std::string_view name = op.def->name;
-  return name == "stablehlo.while" || name == "stablehlo.if" || name == "stablehlo.case";
+  return op.def->control == Control::loop || op.def->control == Control::branch ||
+         op.def->control == Control::choice;
 }
 
 // A kernel that would only copy is none.

@@ -38,7 +38,7 @@ class Search {
       const auto known = runtime::collective_op(program_, op);
       return known ? "" : at("communicates: " + known.reason());
     }
-    if (name.starts_with("interpreter.run_parallel") || name == "sdy.manual_computation")
+    if (op.def->control == Control::processes || op.def->control == Control::manual)
       return at("runs several processes");
     if (name == "stablehlo.infeed") return at("is fed");
     if (name == "interpreter.probe") return at("records what the interpreter sees");

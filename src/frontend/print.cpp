@@ -293,7 +293,7 @@ void put_attr(AttrDict& attrs, std::string_view name, Attr value) {
 std::string print_fields(const Attr::Struct& s) {
   std::string text;
   for (const NamedAttr& f : s.fields) {
-    text += (text.empty() ? "" : ", ") + (f.name == "value" ? "" : f.name + " = ");
+    text += (text.empty() ? "" : ", ") + (f.name == "value" ? "" : f.name.str() + " = ");
     if (const auto* list = f.value.get<Attr::Integers>())
       text += list_of(*list);
     else if (const auto* i = f.value.get<Attr::Integer>(); i != nullptr && i->type == "i64")
@@ -377,10 +377,11 @@ std::string print_attr(const Attr& attr) {
       return "@" + (is_plain_name(s.name) ? s.name : quote(s.name));
     }
     std::string operator()(const Attr::Enum& e) const {
-      if (e.kind.empty() || e.kind == "type") return e.word;
-      const std::size_t dot = e.kind.find('.');
-      if (dot == std::string::npos) return fmt::format("#stablehlo<{} {}>", e.kind, e.word);
-      return fmt::format("#{}<{} {}>", e.kind.substr(0, dot), e.kind.substr(dot + 1), e.word);
+      if (e.kind.empty() || e.kind == "type") return e.word.str();
+      const std::string_view kind = e.kind;
+      const std::size_t dot = kind.find('.');
+      if (dot == kind.npos) return fmt::format("#stablehlo<{} {}>", kind, e.word);
+      return fmt::format("#{}<{} {}>", kind.substr(0, dot), kind.substr(dot + 1), e.word);
     }
     std::string operator()(const Attr::Struct& s) const {
       if (s.kind.empty()) return "{" + print_dict(s.fields) + "}";
@@ -388,8 +389,9 @@ std::string print_attr(const Attr& attr) {
       if (s.kind == kFloatArray) return print_float_array(s);
       if (s.kind == kIndexElements) return print_index_elements(s);
       if (s.kind == "conv") return "#stablehlo.conv<" + print_conv(s) + ">";
-      return fmt::format("#{}{}<{}>", s.kind.find('.') == std::string::npos ? "stablehlo." : "",
-                         s.kind, print_fields(s));
+      return fmt::format("#{}{}<{}>",
+                         s.kind.view().find('.') == std::string::npos ? "stablehlo." : "", s.kind,
+                         print_fields(s));
     }
     std::string operator()(const Attr::List& v) const {
       std::string text;

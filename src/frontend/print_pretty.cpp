@@ -10,7 +10,7 @@ namespace {
 
 // What another dialect wrote is kept as it stands, and no word of a pretty form.
 bool is_word(const Attr::Enum& e) {
-  return !e.word.empty() && std::all_of(e.word.begin(), e.word.end(), [](char c) {
+  return !e.word.empty() && std::ranges::all_of(e.word.view(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
   });
 }
@@ -47,7 +47,7 @@ std::optional<std::string> word_text(const Attr& a, const FormWord& word) {
       if (const auto* b = a.get<bool>()) return *b ? "true" : "false";
       break;
     case FormWord::Kind::word:
-      if (const auto* e = a.get<Attr::Enum>(); e != nullptr && is_word(*e)) return e->word;
+      if (const auto* e = a.get<Attr::Enum>(); e != nullptr && is_word(*e)) return e->word.str();
       break;
     case FormWord::Kind::text:
       if (const auto* s = a.get<std::string>()) return quote(*s);

@@ -3,7 +3,6 @@
 #include "heddle/op.h"
 #include "heddle/verify.h"
 #include "ir/eval/eval.h"
-#include "ir/infer_type.h"
 
 namespace heddle {
 
@@ -15,25 +14,32 @@ Type Var::type() const {
 
 namespace {
 
-Var binary(std::string_view name, Var a, Var b) {
+Var binary(const OpDef& def, Var a, Var b) {
   Builder* builder = a.builder() ? a.builder() : b.builder();
-  return builder ? builder->op(name, {a, b}) : Var();
+  return builder ? builder->op(def, {a, b}) : Var();
 }
 Var number_like(Var model, double value) {
   return model.builder() ? model.builder()->full_like(model, value) : Var();
 }
 
-// stablehlo.add for add.
-std::string full_name(std::string_view name) {
-  return (name.find('.') == name.npos ? "stablehlo." : "") + std::string(name);
-}
-
 }  // namespace
 
-Var operator+(Var a, Var b) { return binary("add", a, b); }
-Var operator-(Var a, Var b) { return binary("subtract", a, b); }
-Var operator*(Var a, Var b) { return binary("multiply", a, b); }
-Var operator/(Var a, Var b) { return binary("divide", a, b); }
+Var operator+(Var a, Var b) {
+  static const OpDef& def = *find_op("stablehlo.add");
+  return binary(def, a, b);
+}
+Var operator-(Var a, Var b) {
+  static const OpDef& def = *find_op("stablehlo.subtract");
+  return binary(def, a, b);
+}
+Var operator*(Var a, Var b) {
+  static const OpDef& def = *find_op("stablehlo.multiply");
+  return binary(def, a, b);
+}
+Var operator/(Var a, Var b) {
+  static const OpDef& def = *find_op("stablehlo.divide");
+  return binary(def, a, b);
+}
 Var operator-(Var a) { return a.builder() ? a.builder()->op("negate", {a}) : Var(); }
 Var operator+(Var a, double b) { return a + number_like(a, b); }
 Var operator-(Var a, double b) { return a - number_like(a, b); }
@@ -57,7 +63,7 @@ void Builder::mistake(std::string_view op, std::string_view text) {
 }
 
 // Whether an op may be written at all: there is a place for it, and its operands exist.
-bool Builder::usable(std::string_view op, const Vars& operands) {
+bool Builder::usable(std::string_view op, std::span<const Var> operands) {
   if (here_ == kNone) {
     mistake(op, "it stands outside a function: write it inside function(…)");
     return false;
@@ -131,36 +137,64 @@ RegionId Builder::region(const std::vector<Type>& arguments, const Body& body) {
 
 // ---- any op
 
-Var Builder::op(std::string_view name, const Vars& operands, AttrDict attrs) {
-  if (!usable(name, operands)) return {};
-  const OpDef* def = find_op(full_name(name));
-  if (!def) {
-    mistake(name, "there is no such op; `heddle ops` lists all");
-    return {};
-  }
-  std::vector<Type> types;
-  for (const Var& v : operands) types.push_back(v.type());
-  auto result = infer_type(*def, types, attrs);
-  if (result) return op(name, operands, *result, std::move(attrs));
-  mistake(def->short_name(), result.reason());
+const OpDef* Builder::row(std::string_view name) {
+  const OpDef* def = name.find('.') == name.npos ? find_stablehlo_op(name) : find_op(name);
+  if (!def) mistake(name, "there is no such op; `heddle ops` lists all");
+  return def;
+}
+
+std::optional<OpId> Builder::infer(const OpDef& def, std::span<const Var> operands, AttrDict attrs,
+                                   std::span<const RegionId> regions) {
+  ids_.clear();
+  for (const Var& v : operands) ids_.push_back(v.id());
+  auto id = program.infer_op(here_, def, ids_, std::move(attrs), regions, loc_);
+  if (id) return *id;
+  mistake(def.short_name(), id.reason());
   return {};
 }
 
-Var Builder::op(std::string_view name, const Vars& operands, const Type& result, AttrDict attrs) {
-  const Vars results = ops(name, operands, {result}, std::move(attrs));
+Var Builder::op(const OpDef& def, Operands operands, AttrDict attrs) {
+  if (!usable(def.short_name(), operands.values())) return {};
+  const auto id = infer(def, operands.values(), std::move(attrs), {});
+  if (!id) return {};
+  const Op& op = program.op(*id);
+  if (op.result_count == 1) return {*this, op.results};
+  mistake(def.short_name(), "it has several results, or none: write it with ops(…)");
+  return {};
+}
+
+Var Builder::op(std::string_view name, Operands operands, AttrDict attrs) {
+  if (!usable(name, operands.values())) return {};
+  const OpDef* def = row(name);
+  return def ? op(*def, operands, std::move(attrs)) : Var();
+}
+
+Var Builder::op(std::string_view name, Operands operands, const Type& result, AttrDict attrs) {
+  const auto values = operands.values();
+  const Vars results = ops(name, Vars(values.begin(), values.end()), {result}, std::move(attrs));
   return results.empty() ? Var() : results[0];
+}
+
+Vars Builder::inferred(std::string_view name, const Vars& operands, AttrDict attrs,
+                       const std::vector<RegionId>& regions) {
+  if (!usable(name, operands)) return {};
+  const OpDef* def = row(name);
+  const auto id = def ? infer(*def, operands, std::move(attrs), regions) : std::nullopt;
+  if (!id) return {};
+  const Op& op = program.op(*id);
+  Vars results;
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    results.emplace_back(*this, program.result(op, i));
+  return results;
 }
 
 Vars Builder::ops(std::string_view name, const Vars& operands, const std::vector<Type>& results,
                   AttrDict attrs, const std::vector<RegionId>& regions) {
   Vars given(results.size());
   if (!usable(name, operands)) return given;
-  if (!find_op(full_name(name))) {
-    mistake(name, "there is no such op; `heddle ops` lists all");
-    return given;
-  }
-  const auto values =
-      add(here_, full_name(name), ids(operands), results, std::move(attrs), regions);
+  const OpDef* def = row(name);
+  if (!def) return given;
+  const auto values = add(here_, def->name, ids(operands), results, std::move(attrs), regions);
   for (std::size_t i = 0; i < values.size(); ++i) given[i] = Var(*this, values[i]);
   return given;
 }

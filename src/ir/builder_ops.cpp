@@ -1,5 +1,4 @@
-// The builder's own words for the common ops. Result types are worked out only as far as the
-// arguments make sense; where they do not, the verifier finds the words.
+// The builder's own words for the common ops.
 #include <algorithm>
 
 #include "heddle/builder.h"
@@ -12,9 +11,15 @@ namespace {
 
 using Dims = Builder::Dims;
 
-NamedAttr integers(std::string name, Dims values) { return {std::move(name), {std::move(values)}}; }
-NamedAttr integer(std::string name, std::int64_t value) {
+NamedAttr integers(Name name, Dims values) { return {std::move(name), {std::move(values)}}; }
+NamedAttr integer(Name name, std::int64_t value) {
   return {std::move(name), {Attr::Integer{value}}};
+}
+// {…} would copy what it lists.
+AttrDict only(NamedAttr attr) {
+  AttrDict attrs;
+  attrs.push_back(std::move(attr));
+  return attrs;
 }
 
 bool within(const Dims& dims, std::size_t rank) {
@@ -53,8 +58,7 @@ std::optional<double> neutral(std::string_view combiner, DType dtype) {
 }  // namespace
 
 Var Builder::constant(Array value) {
-  const Type type = value.type();
-  return op("constant", {}, type, {{"value", {std::move(value)}}});
+  return op("constant", {}, only({"value", {std::move(value)}}));
 }
 
 Var Builder::full(const Type& type, double value) {
@@ -91,45 +95,30 @@ Var Builder::broadcast(Var x, Shape shape, Dims dims) {
 }
 
 Var Builder::transpose(Var x, Dims permutation) {
-  Type type = x.type();
-  if (within(permutation, type.rank())) type.shape = picked(type.shape, permutation);
-  return op("transpose", {x}, type, {integers("permutation", std::move(permutation))});
+  return op("transpose", {x}, only(integers("permutation", std::move(permutation))));
 }
 
 Var Builder::slice(Var x, Dims start, Dims limit, Dims strides) {
-  Type type = x.type();
   if (strides.empty()) strides.assign(start.size(), 1);
-  const std::size_t rank = std::min({type.rank(), start.size(), limit.size(), strides.size()});
-  for (std::size_t d = 0; d < rank; ++d)
-    if (strides[d] > 0 && start[d] >= 0 && limit[d] >= start[d] && limit[d] <= type.shape[d])
-      type.shape[d] = (limit[d] - start[d] + strides[d] - 1) / strides[d];
-  return op("slice", {x}, type,
-            {integers("start_indices", std::move(start)),
-             integers("limit_indices", std::move(limit)), integers("strides", std::move(strides))});
+  AttrDict attrs = only(integers("start_indices", std::move(start)));
+  attrs.push_back(integers("limit_indices", std::move(limit)));
+  attrs.push_back(integers("strides", std::move(strides)));
+  return op("slice", {x}, std::move(attrs));
 }
 
 Var Builder::concatenate(const Vars& parts, std::int64_t dimension) {
-  Type type = parts.empty() ? Type::tensor(DType::f32, {}) : parts[0].type();
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const Type part = parts[i].type();
-    if (within({dimension}, std::min(type.rank(), part.rank())))
-      type.shape[static_cast<std::size_t>(dimension)] +=
-          part.shape[static_cast<std::size_t>(dimension)];
-  }
-  return op("concatenate", parts, type, {integer("dimension", dimension)});
+  return op("concatenate", parts, only(integer("dimension", dimension)));
 }
 
 Var Builder::compare(std::string_view direction, Var x, Var y, std::string_view order) {
-  AttrDict attrs{
-      {"comparison_direction", {Attr::Enum{"comparison_direction", std::string(direction)}}}};
-  if (!order.empty())
-    attrs.push_back({"compare_type", {Attr::Enum{"comparison_type", std::string(order)}}});
+  AttrDict attrs = only({"comparison_direction", {Attr::Enum{"comparison_direction", direction}}});
+  if (!order.empty()) attrs.push_back({"compare_type", {Attr::Enum{"comparison_type", order}}});
   return op("compare", {x, y}, std::move(attrs));
 }
 
 Var Builder::reduce(Var x, Dims dims, std::string_view combiner) {
-  if (!usable("reduce", {x})) return {};
-  Type type = x.type();
+  if (!usable("reduce", {&x, 1})) return {};
+  const Type type = x.type();
   const Type scalar = Type::tensor(type.dtype, {});
   const auto start = neutral(combiner, type.dtype);
   if (!type.is_tensor() || !start) {
@@ -139,11 +128,11 @@ Var Builder::reduce(Var x, Dims dims, std::string_view combiner) {
                         combiner, type.str()));
     return {};
   }
-  type.shape = without(type.shape, dims);
   const RegionId body = region(
       {scalar, scalar}, [&](const Vars& in) -> Vars { return {op(combiner, {in[0], in[1]})}; });
-  return ops("reduce", {x, full(scalar, *start)}, {type}, {integers("dimensions", std::move(dims))},
-             {body})[0];
+  const Vars results = inferred("reduce", {x, full(scalar, *start)},
+                                only(integers("dimensions", std::move(dims))), {body});
+  return results.empty() ? Var() : results[0];
 }
 
 Var Builder::dot(Var x, Var y, const DotDims& dims, std::optional<DType> result, AttrDict more) {

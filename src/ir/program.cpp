@@ -4,6 +4,8 @@
 
 #include "heddle/hash.h"
 #include "heddle/op.h"
+#include "heddle/verify.h"
+#include "ir/shape_rules.h"
 
 namespace heddle {
 
@@ -32,6 +34,7 @@ TypeId Program::intern(const Type& type) {
   for (; first != last; ++first)
     if (types_[first->second] == type) return first->second;
   types_.push_back(type);
+  type_hashes_.push_back(h);
   const auto id = static_cast<TypeId>(types_.size() - 1);
   type_ids_.emplace(h, id);
   return id;
@@ -63,6 +66,7 @@ LayoutId Program::intern(const ValueLayout& layout) {
   for (; first != last; ++first)
     if (layouts_[first->second] == layout) return first->second;
   layouts_.push_back(layout);
+  layout_hashes_.push_back(h);
   const auto id = static_cast<LayoutId>(layouts_.size() - 1);
   layout_ids_.emplace(h, id);
   return id;
@@ -74,6 +78,15 @@ Expected<LayoutId> Program::add_layout(const Sharding& sharding, const Type& typ
   HEDDLE_TRY(ValueLayout layout, to_layout(sharding, *mesh, type, axes.mem()));
   layout.mesh = static_cast<std::uint32_t>(mesh - meshes.data());
   return intern(layout);
+}
+
+void Program::set_layout(ValueId value, LayoutId layout) {
+  // A sum, because layouts come in any order and may be replaced.
+  auto part = [&](LayoutId id) {
+    return id == kNone ? 0 : hash_combine(value_hashes_[value], layout_hashes_[id]);
+  };
+  placed_ += part(layout) - part(values_[value].layout);
+  values_[value].layout = layout;
 }
 
 void Program::set_operand_layouts(OpId op, std::span<const LayoutId> layouts) {
@@ -89,14 +102,16 @@ LocId Program::add_location(Location location) {
 
 ValueId Program::add_arg(RegionId region, TypeId type) {
   const auto id = static_cast<ValueId>(values_.size());
-  values_.push_back(
-      {type, kNone, region, static_cast<std::uint32_t>(regions_[region].args.size())});
-  regions_[region].args.push_back(id);
+  Region& at = regions_[region];
+  const auto index = static_cast<std::uint32_t>(at.args.size());
+  values_.push_back({type, kNone, region, index});
+  value_hashes_.push_back(hash_combine(type_hashes_[type], index));
+  at.args.push_back(id);
   return id;
 }
 
-OpId Program::add_op(RegionId region, const OpDef& def, std::span<const ValueId> operands,
-                     std::span<const TypeId> results, AttrDict attrs,
+// Enters an op into the tables, yet without results.
+Op Program::write_op(const OpDef& def, std::span<const ValueId> operands, AttrDict attrs,
                      std::span<const RegionId> regions, LocId loc) {
   Op op;
   op.def = &def;
@@ -106,19 +121,93 @@ OpId Program::add_op(RegionId region, const OpDef& def, std::span<const ValueId>
   op.regions = static_cast<std::uint32_t>(region_table_.size());
   op.region_count = static_cast<std::uint32_t>(regions.size());
   region_table_.insert(region_table_.end(), regions.begin(), regions.end());
-  op.results = static_cast<ValueId>(values_.size());
-  op.result_count = static_cast<std::uint32_t>(results.size());
+  op.results = kNone;
   op.loc = loc;
-  const auto id = static_cast<OpId>(ops_.size());
-  for (std::size_t i = 0; i < results.size(); ++i)
-    values_.push_back({results[i], id, kNone, static_cast<std::uint32_t>(i)});
   if (!attrs.empty()) {
     op.attrs = static_cast<std::uint32_t>(attr_table_.size());
     attr_table_.push_back(std::move(attrs));
   }
+  return op;
+}
+
+void Program::erase_op(const Op& op) {
+  operand_table_.resize(op.operands);
+  region_table_.resize(op.regions);
+  if (op.attrs != kNone) attr_table_.pop_back();
+}
+
+OpId Program::place_op(RegionId region, Op op, std::span<const TypeId> results) {
+  const auto id = static_cast<OpId>(ops_.size());
+  Region& at = regions_[region];
+  // What an operand is called does not count, only what gave it.
+  std::uint64_t h = hash_combine(at.hash, op.def->hash + op.region_count);
+  for (ValueId v : operands(op))
+    if (v < value_hashes_.size())
+      h = hash_combine(h, value_hashes_[v]);  // else verify() refuses it
+  if (op.attrs != kNone) h = hash_combine(h, hash_of(attr_table_[op.attrs]));
+  for (TypeId type : results) h = hash_combine(h, type_hashes_[type]);
+  at.hash = h;
+  op.results = static_cast<ValueId>(values_.size());
+  op.result_count = static_cast<std::uint32_t>(results.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    values_.push_back({results[i], id, kNone, static_cast<std::uint32_t>(i)});
+    value_hashes_.push_back(h + i);
+  }
   ops_.push_back(op);
-  regions_[region].ops.push_back(id);
+  at.ops.push_back(id);
+  if (op.region_count > 0) at.nested.push_back(id);
   return id;
+}
+
+OpId Program::add_op(RegionId region, const OpDef& def, std::span<const ValueId> operands,
+                     std::span<const TypeId> results, AttrDict attrs,
+                     std::span<const RegionId> regions, LocId loc) {
+  return place_op(region, write_op(def, operands, std::move(attrs), regions, loc), results);
+}
+
+Expected<OpId> Program::infer_op(RegionId region, const OpDef& def,
+                                 std::span<const ValueId> operands, AttrDict attrs,
+                                 std::span<const RegionId> regions, LocId loc) {
+  const Op op = write_op(def, operands, std::move(attrs), regions, loc);
+  const Expected<ResultTypes> types = infer_types(*this, op);
+  if (!types) {
+    erase_op(op);
+    return types.why();
+  }
+  auto id_of = [&](const ResultType& result) {
+    return result.id == kNone ? intern(result.type) : result.id;
+  };
+  if (types->size() == 1) {
+    const TypeId only = id_of((*types)[0]);
+    return place_op(region, op, {&only, 1});
+  }
+  std::vector<TypeId> ids;
+  for (std::size_t i = 0; i < types->size(); ++i) ids.push_back(id_of((*types)[i]));
+  return place_op(region, op, ids);
+}
+
+std::uint64_t Program::region_hash(RegionId id, int depth) const {
+  const Region& region = regions_[id];
+  std::uint64_t h = region.hash;
+  for (ValueId arg : region.args) h = hash_combine(h, value_hashes_[arg]);
+  if (depth == kMostNesting) return h;  // verify() will refuse it
+  for (OpId op : region.nested)
+    for (RegionId inner : regions(ops_[op])) h = hash_combine(h, region_hash(inner, depth + 1));
+  return h;
+}
+
+std::uint64_t Program::hash() const {
+  std::uint64_t h = hash_combine(hash_of(attrs), name);
+  for (const MeshDecl& mesh : meshes) h = hash_combine(h, mesh.name);
+  for (const Function& f : functions) {
+    h = hash_combine(hash_combine(h, f.name), hash_of(f.attrs) + (f.is_private ? 1 : 0));
+    for (TypeId type : f.results) h = hash_combine(h, type_hashes_[type]);
+    for (const AttrDict& dict : f.arg_attrs) h = hash_combine(h, hash_of(dict));
+    for (const AttrDict& dict : f.result_attrs) h = hash_combine(h, hash_of(dict));
+    for (TypeId type : f.inputs) h = hash_combine(h, type_hashes_[type]);
+    if (f.body != kNone) h = hash_combine(h, region_hash(f.body, 0));
+  }
+  return hash_combine(h, placed_);
 }
 
 namespace {
@@ -126,7 +215,8 @@ namespace {
 // Walks two programs side by side; values correspond by the order in which they are defined.
 class Comparison {
  public:
-  Comparison(const Program& a, const Program& b) : a_(a), b_(b) {}
+  Comparison(const Program& a, const Program& b)
+      : a_(a), b_(b), map_(a.value_count(), kNone), types_(a.type_count(), kNone) {}
 
   Verdict run() {
     if (a_.name != b_.name) return reason("the modules are named {} and {}", a_.name, b_.name);
@@ -142,7 +232,7 @@ class Comparison {
           f.results.size() != g.results.size())
         return reason("function {} differs from {} in its head", f.name, g.name);
       for (std::size_t r = 0; r < f.results.size(); ++r)
-        if (!(a_.type(f.results[r]) == b_.type(g.results[r])))
+        if (!same_type(f.results[r], g.results[r]))
           return reason("result {} of {} has another type", r, f.name);
       for (std::size_t r = 0; r < f.results.size(); ++r)
         if (!same_layout(result_layout(f, r), result_layout(g, r)))
@@ -154,10 +244,10 @@ class Comparison {
   }
 
  private:
-  Verdict declarations(const Function& f, const Function& g) const {
+  Verdict declarations(const Function& f, const Function& g) {
     if (f.body != g.body) return reason("only one of the functions {} has a body", f.name);
-    const bool alike = std::ranges::equal(
-        f.inputs, g.inputs, [&](TypeId x, TypeId y) { return a_.type(x) == b_.type(y); });
+    const bool alike =
+        std::ranges::equal(f.inputs, g.inputs, [&](TypeId x, TypeId y) { return same_type(x, y); });
     if (!alike) return reason("the declarations of {} take other arguments", f.name);
     return yes();
   }
@@ -176,12 +266,20 @@ class Comparison {
   }
 
   Verdict define(ValueId va, ValueId vb) {
-    if (!(a_.type_of(va) == b_.type_of(vb)))
+    if (!same_type(a_.value(va).type, b_.value(vb).type))
       return reason("a value is {} and {}", a_.type_of(va).str(), b_.type_of(vb).str());
     if (!same_layout(a_.value(va).layout, b_.value(vb).layout))
       return reason("a value of type {} has another layout", a_.type_of(va).str());
     map_[va] = vb;
     return yes();
+  }
+
+  // Types are compared once: their numbers may differ from program to program.
+  bool same_type(TypeId x, TypeId y) {
+    if (types_[x] == y) return true;
+    if (!(a_.type(x) == b_.type(y))) return false;
+    types_[x] = y;
+    return true;
   }
 
   static LayoutId result_layout(const Function& f, std::size_t i) {
@@ -194,28 +292,19 @@ class Comparison {
   }
 
   Verdict ops(const Op& x, const Op& y) {
-    const std::string at = a_.where(x.loc);
-    if (x.def != y.def) return reason("{}: {} became {}", at, x.def->name, y.def->name);
+    auto at = [&] { return a_.where(x.loc); };
+    if (x.def != y.def) return reason("{}: {} became {}", at(), x.def->name, y.def->name);
     if (x.operand_count != y.operand_count || x.result_count != y.result_count ||
         x.region_count != y.region_count)
-      return reason("{}: {} has other numbers of operands, results or regions", at, x.def->name);
-    for (std::size_t i = 0; i < x.operand_count; ++i) {
-      auto it = map_.find(a_.operands(x)[i]);
-      if (it == map_.end() || it->second != b_.operands(y)[i])
-        return reason("{}: operand {} of {} is another value", at, i, x.def->name);
-    }
+      return reason("{}: {} has other numbers of operands, results or regions", at(), x.def->name);
+    const auto of_x = a_.operands(x), of_y = b_.operands(y);
+    for (std::size_t i = 0; i < of_x.size(); ++i)
+      if (of_x[i] >= map_.size() || map_[of_x[i]] != of_y[i])
+        return reason("{}: operand {} of {} is another value", at(), i, x.def->name);
     if (!std::ranges::equal(a_.operand_layouts(x), b_.operand_layouts(y),
                             [&](LayoutId l, LayoutId m) { return same_layout(l, m); }))
-      return reason("{}: {} takes operands in other layouts", at, x.def->name);
-    const AttrDict& p = a_.attrs_of(x);
-    const AttrDict& q = b_.attrs_of(y);
-    if (p.size() != q.size())
-      return reason("{}: {} has {} and {} attributes", at, x.def->name, p.size(), q.size());
-    for (const NamedAttr& n : p) {
-      const Attr* other = find_attr(q, n.name);
-      if (other == nullptr || !(*other == n.value))
-        return reason("{}: attribute {} of {} differs", at, n.name, x.def->name);
-    }
+      return reason("{}: {} takes operands in other layouts", at(), x.def->name);
+    if (x.attrs != kNone || y.attrs != kNone) HEDDLE_TRY_VOID(attributes(x, y));
     for (std::size_t i = 0; i < x.region_count; ++i)
       HEDDLE_TRY_VOID(regions(a_.regions(x)[i], b_.regions(y)[i]));
     for (std::size_t i = 0; i < x.result_count; ++i)
@@ -223,9 +312,24 @@ class Comparison {
     return yes();
   }
 
+  Verdict attributes(const Op& x, const Op& y) const {
+    const AttrDict& p = a_.attrs_of(x);
+    const AttrDict& q = b_.attrs_of(y);
+    if (p.size() != q.size())
+      return reason("{}: {} has {} and {} attributes", a_.where(x.loc), x.def->name, p.size(),
+                    q.size());
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      const Attr* other = p[i].name == q[i].name ? &q[i].value : find_attr(q, p[i].name);
+      if (other == nullptr || !(*other == p[i].value))
+        return reason("{}: attribute {} of {} differs", a_.where(x.loc), p[i].name, x.def->name);
+    }
+    return yes();
+  }
+
   const Program& a_;
   const Program& b_;
-  std::unordered_map<ValueId, ValueId> map_;
+  std::vector<ValueId> map_;   // from values of a to those of b
+  std::vector<TypeId> types_;  // from types of a to the equal ones of b
 };
 
 }  // namespace

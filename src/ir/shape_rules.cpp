@@ -94,6 +94,62 @@ Verdict check_region(const Program& program, const Op& op, std::size_t region,
                 types_text(returns), types_text(args), types_text(results));
 }
 
+Expected<ResultTypes> given_results(const Program& program, const Op& op) {
+  if (!results_given(op))
+    return reason(
+        "its result type does not follow from its operands: give it, as in op(\"{}\", {{…}}, type)",
+        op.def->short_name());
+  ResultTypes types;
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    types.add({.id = program.value(program.result(op, i)).type});
+  return types;
+}
+
+Expected<ResultTypes> like_operands(const Program& program, const Op& op, std::string_view label,
+                                    std::size_t count) {
+  ResultTypes types;
+  for (std::size_t i = 0; i < count; ++i) types.add(like_operand(program, op, i, label));
+  return types;
+}
+
+Verdict check_as_many(const Op& op, std::string_view label) {
+  if (!results_given(op) || op.operand_count == op.result_count) return yes();
+  return broken(op, label, "there are {} operands and {} results", op.operand_count,
+                op.result_count);
+}
+
+Verdict check_results(const Program& program, const Op& op, const ResultTypes& wanted) {
+  if (wanted.size() != op.result_count)
+    return broken(op, "", "there are {} results, but must be {}", op.result_count, wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const ResultType& want = wanted[i];
+    if (want.id == program.value(program.result(op, i)).type) continue;
+    const Type& type = want.id == kNone ? want.type : program.type(want.id);
+    const Type& got = result_type(program, op, i);
+    if (got == type) continue;
+    if (want.apart && got.is_tensor()) {
+      HEDDLE_TRY_VOID(check_same_dtype(op, want.label, type, got));
+      HEDDLE_TRY_VOID(check_shape(op, want.shape_label, type.shape, got));
+    }
+    const std::string which = wanted.size() == 1 ? "the result" : fmt::format("result {}", i);
+    return broken(op, want.label, "{} is {}, but must be {}", which, got.str(), type.str());
+  }
+  return yes();
+}
+
+Expected<ResultTypes> infer_types(const Program& program, const Op& op) {
+  const OpDef& def = *op.def;
+  if (!def.operands.allows(op.operand_count))
+    return reason("{} operands came in, which is not what it takes", op.operand_count);
+  if (!def.regions.allows(op.region_count))
+    return reason("{} regions came in, which is not what it takes", op.region_count);
+  for (RegionId region : program.regions(op))
+    if (program.region(region).ops.empty())
+      return reason("a region is empty; it must end with a return");
+  if (!def.type_rule) return def.results.most == 0 ? ResultTypes{} : given_results(program, op);
+  return def.type_rule(program, op);
+}
+
 std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, "x")); }
 
 }  // namespace heddle

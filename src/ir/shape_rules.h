@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/op.h"
+#include "heddle/type_rule.h"
 #include "ir/attr_access.h"
 
 namespace heddle {
@@ -50,5 +51,45 @@ Verdict check_region(const Program& program, const Op& op, std::size_t region,
 
 // "[8x4]", for messages.
 std::string shape_text(const Shape& shape);
+
+// ---- what a type rule gives back
+
+// Exactly the type of an operand.
+inline ResultTypes like_operand(const Program& program, const Op& op, std::size_t i,
+                                std::string_view label) {
+  return ResultType{.id = program.value(program.operands(op)[i]).type, .label = label};
+}
+// Exactly this type.
+inline ResultTypes typed(Type type, std::string_view label) {
+  return ResultType{.type = std::move(type), .label = label};
+}
+// The same where element type and shape have constraints of their own.
+inline ResultTypes typed(Type type, std::string_view label, std::string_view shape_label) {
+  return ResultType{
+      .type = std::move(type), .label = label, .shape_label = shape_label, .apart = true};
+}
+
+// Each result has the type of the operand of its number.
+Expected<ResultTypes> like_operands(const Program& program, const Op& op, std::string_view label,
+                                    std::size_t count);
+
+// The given results, for ops whose types do not follow from the rest; a reason where none are
+// given.
+Expected<ResultTypes> given_results(const Program& program, const Op& op);
+// The rule of such an op: the types are given, and only checked.
+template <Verdict (*check)(const Program&, const Op&)>
+Expected<ResultTypes> given(const Program& program, const Op& op) {
+  HEDDLE_TRY(ResultTypes types, given_results(program, op));
+  HEDDLE_TRY_VOID(check(program, op));
+  return types;
+}
+
+// As many results as operands, where results are given.
+Verdict check_as_many(const Op& op, std::string_view label);
+
+// Whether the op's results have the types that its rule gives.
+Verdict check_results(const Program& program, const Op& op, const ResultTypes& wanted);
+// The types of an op that comes without them.
+Expected<ResultTypes> infer_types(const Program& program, const Op& op);
 
 }  // namespace heddle

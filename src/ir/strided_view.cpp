@@ -99,22 +99,36 @@ StridedView dense_view(const Program& program, ValueId value) {
 
 std::optional<StridedView> view_through(const Program& program, const Op& op,
                                         const StridedView& operand) {
-  const std::string_view name = op.def->name;
-  if (name == "stablehlo.transpose")
-    return transposed(operand, integers_or(program.attr(op, "permutation")));
-  if (name == "stablehlo.reshape")
-    return reshaped(operand, program.type_of(program.result(op, 0)).shape);
-  if (name == "stablehlo.slice") return sliced(program, op, operand);
-  if (name == "stablehlo.broadcast_in_dim") return spread(program, op, operand);
-  return {};
+  switch (op.def->rearranges) {
+    case Rearrange::transpose:
+      return transposed(operand, integers_or(program.attr(op, "permutation")));
+    case Rearrange::reshape:
+      return reshaped(operand, program.type_of(program.result(op, 0)).shape);
+    case Rearrange::slice:
+      return sliced(program, op, operand);
+    case Rearrange::broadcast:
+      return spread(program, op, operand);
+    default:
+      return {};
+  }
+}
+
+bool is_view(const Program& program, const Op& op) {
+  if (op.def->view == ViewKind::none) return false;
+  if (op.def->view == ViewKind::always) return true;
+  const Type& from = program.type_of(program.operands(op)[0]);
+  const Type& to = program.type_of(program.result(op, 0));
+  // Narrower elements take a whole byte each, so that their bits lie elsewhere.
+  if (op.def->view == ViewKind::whole_bytes && (bits(from.dtype) < 8 || bits(to.dtype) < 8))
+    return false;
+  return from.bytes() == to.bytes();
 }
 
 std::optional<StridedView> view_back(const Program& program, const Op& op,
                                      const StridedView& result) {
-  const std::string_view name = op.def->name;
-  if (name == "stablehlo.reshape")
+  if (op.def->rearranges == Rearrange::reshape)
     return reshaped(result, program.type_of(program.operands(op)[0]).shape);
-  if (name != "stablehlo.transpose") return {};
+  if (op.def->rearranges != Rearrange::transpose) return {};
   const auto order = integers_or(program.attr(op, "permutation"));
   StridedView back{result.value, result.offset, std::vector<StrideList>(order.size())};
   for (std::size_t d = 0; d < order.size(); ++d)

@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "ir/call_graph.h"
 #include "ir/eval/eval.h"
+#include "ir/shape_rules.h"
 
 namespace heddle {
 
@@ -65,7 +66,10 @@ class Verifier {
     for (OpId id = 0; id < program_.op_count(); ++id) {
       const Op& op = program_.op(id);
       if (!op.def->type_rule) continue;
-      if (Verdict v = op.def->type_rule(program_, op); !v) return located(program_, op, v.reason());
+      auto types = op.def->type_rule(program_, op);
+      if (!types) return located(program_, op, types.reason());
+      if (Verdict v = check_results(program_, op, *types); !v)
+        return located(program_, op, v.reason());
     }
     return yes();
   }

@@ -39,7 +39,8 @@ Expected<NodeId> StageWriter::compute(const Op& op, const Indices& at, NodeId gu
     case Emission::compare:
     case Emission::bitcast:
       return elementwise(op, at, guard);
-    case Emission::part:
+    case Emission::real_part:
+    case Emission::imaginary_part:
       return part(op, at, guard);
     case Emission::copy:
       return copy(op, at, guard);
@@ -73,7 +74,7 @@ Expected<NodeId> StageWriter::elementwise(const Op& op, const Indices& at, NodeI
 
 Expected<NodeId> StageWriter::part(const Op& op, const Indices& at, NodeId guard) {
   const ValueId whole = program_.operands(op)[0];
-  const std::size_t which = op.def->name == "stablehlo.imag" ? 1 : 0;
+  const std::size_t which = op.def->emission == Emission::imaginary_part ? 1 : 0;
   const OpId maker = program_.value(whole).op;
   if (maker != kNone && kernel_.members.contains(maker))
     return value_at(program_.operands(program_.op(maker))[which], at, guard);

@@ -14,10 +14,11 @@ namespace heddle {
 
 using namespace detail;
 
-std::string_view name(MoveKind kind) {
-  static constexpr std::array<std::string_view, 11> names = {
-      "slice",   "mask",      "all-gather",    "reduce-scatter", "all-reduce", "all-to-all",
-      "permute", "broadcast", "halo-exchange", "local-copy",     "exchange"};
+std::string_view name(CollectiveKind kind) {
+  static constexpr std::array<std::string_view, 18> names = {
+      "none",       "slice",   "mask",       "local-copy", "all-gather",   "reduce-scatter",
+      "all-reduce", "reduce",  "all-to-all", "permute",    "broadcast",    "halo-exchange",
+      "exchange",   "barrier", "send",       "receive",    "partition-id", "replica-id"};
   return names[static_cast<std::size_t>(kind)];
 }
 

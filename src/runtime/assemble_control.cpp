@@ -113,7 +113,7 @@ void Assembler::while_loop(const Op& op, std::size_t number) {
 }
 
 void Assembler::branches(const Op& op) {
-  const bool is_case = op.def->name == "stablehlo.case";
+  const bool is_case = op.def->control == Control::choice;
   BranchStep branch{.index = slot(program_.operands(op)[0]), .is_case = is_case, .branches = {}};
   slots.next_step();
   slots.touch(branch.index);

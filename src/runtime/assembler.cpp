@@ -221,8 +221,8 @@ void Assembler::unit(const CompiledUnit& unit, std::size_t number) {
   const Op& op = program_.op(unit.op);
   if (is_view(program_, op)) return;
   if (op.region_count > 0 && compiled_.regions.contains(program_.regions(op)[0])) wait_for_all();
-  if (op.def->name == "stablehlo.while") return while_loop(op, number);
-  if (op.def->name == "stablehlo.if" || op.def->name == "stablehlo.case") return branches(op);
+  if (op.def->control == Control::loop) return while_loop(op, number);
+  if (op.def->control == Control::branch || op.def->control == Control::choice) return branches(op);
   const ProductViews* views = unit.views ? &*unit.views : nullptr;
   if (auto call = compiled_.device->library_call(program_, op, views))
     return library(unit, std::move(call), number);

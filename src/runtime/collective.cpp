@@ -12,25 +12,9 @@ namespace heddle::runtime {
 
 namespace {
 
-std::optional<MeshOp> mesh_op(std::string_view name) {
-  using enum MeshOp;
-  if (name == "all_reduce" || name == "cross-replica-sum") return all_reduce;
-  if (name == "collective_reduce") return collective_reduce;
-  if (name == "all_gather") return all_gather;
-  if (name == "reduce_scatter") return reduce_scatter;
-  if (name == "all_to_all") return all_to_all;
-  if (name == "collective_permute") return permute;
-  if (name == "collective_broadcast") return broadcast;
-  if (name == "partition_id") return partition_id;
-  if (name == "replica_id") return replica_id;
-  if (name == "send") return send;
-  if (name == "recv") return receive;
-  return std::nullopt;
-}
-
-bool reduces(MeshOp kind) {
-  return kind == MeshOp::all_reduce || kind == MeshOp::collective_reduce ||
-         kind == MeshOp::reduce_scatter;
+bool reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce ||
+         kind == CollectiveKind::reduce_scatter;
 }
 
 // (accumulator, next) -> accumulator, element by element, as a program for the interpreter.
@@ -110,12 +94,12 @@ Verdict check_shapes(const CollectiveOp& op, std::int64_t members) {
                   op.label, dim, large.str(), members, small.str(), members);
   };
   for (std::size_t i = 0; i < op.results.size(); ++i) {
-    if (op.kind == MeshOp::all_gather)
+    if (op.kind == CollectiveKind::all_gather)
       HEDDLE_TRY_VOID(along(op.operands[i], op.results[i], op.dim));
-    if (op.kind == MeshOp::reduce_scatter)
+    if (op.kind == CollectiveKind::reduce_scatter)
       HEDDLE_TRY_VOID(along(op.results[i], op.operands[i], op.dim));
   }
-  if (op.kind == MeshOp::all_to_all && op.split_count != members)
+  if (op.kind == CollectiveKind::all_to_all && op.split_count != members)
     return reason("{}: split_count is {}, but the group has {} ranks", op.label, op.split_count,
                   members);
   return yes();
@@ -131,7 +115,7 @@ Place place_in(const CollectiveOp& op, const Transport& transport, const RankGri
   place.process.replica = transport.rank() / grid.partitions;
   place.process.partition = transport.rank() % grid.partitions;
   const bool by_partition =
-      op.by == GroupBy::partition && (op.kind == MeshOp::permute || grid.partitions > 1);
+      op.by == GroupBy::partition && (op.kind == CollectiveKind::permute || grid.partitions > 1);
   place.id = by_partition ? place.process.partition : place.process.replica;
   return place;
 }
@@ -146,7 +130,7 @@ std::vector<int> as_ranks(const Ids& ids) {
 Expected<ResolvedCollective> resolve_transfer(const CollectiveOp& op, Transport& transport,
                                               const RankGrid& grid) {
   ResolvedCollective made{.done = true};
-  const bool sends = op.kind == MeshOp::send;
+  const bool sends = op.kind == CollectiveKind::send;
   const Place place = place_in(op, transport, grid);
   int source = -1, target = -1;
   for (const Ids& pair : op.groups) {
@@ -188,40 +172,43 @@ Expected<ResolvedCollective> resolve_transfer(const CollectiveOp& op, Transport&
 
 Expected<CollectiveOp> collective_op(const Program& program, const Op& op) {
   CollectiveOp made;
-  const auto kind = mesh_op(op.def->short_name());
-  if (!kind) return reason("devices do not know it");
-  made.kind = *kind;
+  const CollectiveKind kind = op.def->collective;
+  if (kind == CollectiveKind::none) return reason("devices do not know it");
+  made.kind = kind;
   for (ValueId v : program.operands(op)) made.operands.push_back(program.type_of(v));
   for (std::size_t i = 0; i < op.result_count; ++i)
     made.results.push_back(program.type_of(program.result(op, i)));
   made.channel = channel_of(program, op);
-  const bool paired = *kind == MeshOp::permute || *kind == MeshOp::send || *kind == MeshOp::receive;
-  const bool exchanges = paired || *kind == MeshOp::broadcast || *kind == MeshOp::all_to_all;
+  const bool paired = kind == CollectiveKind::permute || kind == CollectiveKind::send ||
+                      kind == CollectiveKind::receive;
+  const bool exchanges =
+      paired || kind == CollectiveKind::broadcast || kind == CollectiveKind::all_to_all;
   made.by = exchanges ? exchange_grouping(program, op) : reduction_grouping(program, op);
-  if (*kind == MeshOp::partition_id || *kind == MeshOp::replica_id) return made;
+  if (kind == CollectiveKind::partition_id || kind == CollectiveKind::replica_id) return made;
   HEDDLE_TRY(made.groups, paired ? source_target_pairs(program, op) : replica_groups(program, op));
   const auto number = [&](std::string_view attr) { return integer_or(program.attr(op, attr), 0); };
-  if (*kind == MeshOp::all_gather) made.dim = static_cast<std::size_t>(number("all_gather_dim"));
-  if (*kind == MeshOp::reduce_scatter)
+  if (kind == CollectiveKind::all_gather)
+    made.dim = static_cast<std::size_t>(number("all_gather_dim"));
+  if (kind == CollectiveKind::reduce_scatter)
     made.dim = static_cast<std::size_t>(number("scatter_dimension"));
-  if (*kind == MeshOp::all_to_all) {
+  if (kind == CollectiveKind::all_to_all) {
     made.dim = static_cast<std::size_t>(number("split_dimension"));
     made.concat_dim = static_cast<std::size_t>(number("concat_dimension"));
     made.split_count = number("split_count");
   }
   made.dynamic_root = flag_or(program.attr(op, "has_dynamic_root"), false);
-  if (reduces(*kind)) HEDDLE_TRY_VOID(set_reduction(program, op, made));
+  if (reduces(kind)) HEDDLE_TRY_VOID(set_reduction(program, op, made));
   return made;
 }
 
 Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transport,
                                      const RankGrid& grid) {
   ResolvedCollective made{.done = true};
-  if (op.kind == MeshOp::partition_id || op.kind == MeshOp::replica_id) return made;
-  if (op.kind == MeshOp::send || op.kind == MeshOp::receive)
+  if (op.kind == CollectiveKind::partition_id || op.kind == CollectiveKind::replica_id) return made;
+  if (op.kind == CollectiveKind::send || op.kind == CollectiveKind::receive)
     return resolve_transfer(op, transport, grid);
   const Place place = place_in(op, transport, grid);
-  const bool permutes = op.kind == MeshOp::permute;
+  const bool permutes = op.kind == CollectiveKind::permute;
   const Ids everyone = permutes ? everyone_in(op.groups) : Ids{};
   if (permutes && everyone.empty()) return made;
   Ids members;
@@ -234,7 +221,7 @@ Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transpor
   made.size = static_cast<std::int64_t>(members.size());
   made.member = made.me >= 0;
   const bool may_miss =
-      permutes || op.kind == MeshOp::broadcast || op.kind == MeshOp::collective_reduce;
+      permutes || op.kind == CollectiveKind::broadcast || op.kind == CollectiveKind::reduce;
   if (!made.member) {
     if (may_miss) return made;
     return reason("{}: rank {} is in none of the replica_groups", op.label, transport.rank());

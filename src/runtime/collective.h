@@ -11,23 +11,9 @@
 
 namespace heddle::runtime {
 
-enum class MeshOp : std::uint8_t {
-  all_reduce,
-  collective_reduce,  // the first member gets the result, the others zeros
-  all_gather,
-  reduce_scatter,
-  all_to_all,
-  permute,
-  broadcast,
-  partition_id,
-  replica_id,
-  send,
-  receive,
-};
-
 // One op, with all that runs need of it.
 struct CollectiveOp {
-  MeshOp kind = MeshOp::all_reduce;
+  CollectiveKind kind = CollectiveKind::all_reduce;
   std::vector<Type> operands, results;
   std::vector<Ids> groups;  // or pairs of source and target
   GroupBy by = GroupBy::replica;
@@ -47,7 +33,7 @@ struct CollectiveOp {
            kind != MeshOp::send;
   }
   // Whether results may be written over the operands.
-  bool works_in_place() const { return kind == MeshOp::all_reduce && !combiner; }
+  bool works_in_place() const { return kind == CollectiveKind::all_reduce && !combiner; }
 };
 
 // A reason where it can only be interpreted.

@@ -15,18 +15,6 @@ const Op& terminator(const Program& program, RegionId region) {
 
 }  // namespace
 
-bool is_view(const Program& program, const Op& op) {
-  const std::string_view name = op.def->name;
-  if (name == "stablehlo.optimization_barrier" || name == "sdy.sharding_constraint") return true;
-  if (name != "stablehlo.reshape" && name != "stablehlo.bitcast_convert") return false;
-  const Type& from = program.type_of(program.operands(op)[0]);
-  const Type& to = program.type_of(program.result(op, 0));
-  // Narrower elements take a whole byte each, so that their bits lie elsewhere.
-  if (name == "stablehlo.bitcast_convert" && (bits(from.dtype) < 8 || bits(to.dtype) < 8))
-    return false;
-  return from.bytes() == to.bytes();
-}
-
 bool is_invariant(const Program& program, const Op& loop, std::size_t i) {
   const RegionId body = program.regions(loop)[1];
   return program.operands(terminator(program, body))[i] == program.region(body).args[i];
@@ -90,7 +78,7 @@ void Lifetimes::walk_unit(const CompiledUnit& unit) {
   if (is_view(program_, op))
     for (std::size_t i = 0; i < op.result_count; ++i) alias_[program_.result(op, i)] = operands[i];
   const auto regions = program_.regions(op);
-  if (op.def->name == "stablehlo.while")
+  if (op.def->control == Control::loop)
     for (std::size_t i = 0; i < op.operand_count; ++i) {
       if (!is_invariant(program_, op, i)) continue;
       alias_[program_.result(op, i)] = operands[i];

@@ -3,12 +3,10 @@
 
 #include <vector>
 
+#include "heddle/strided_view.h"
 #include "runtime/compiled.h"
 
 namespace heddle::runtime {
-
-// Whether the op's results are its operands under other types: nothing has to run.
-bool is_view(const Program& program, const Op& op);
 
 // The operand and region argument that a `while` carries unchanged through its body.
 bool is_invariant(const Program& program, const Op& loop, std::size_t i);

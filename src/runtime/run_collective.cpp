@@ -34,13 +34,13 @@ class CollectiveRun {
 
   Verdict start() {
     switch (op_.kind) {
-      case MeshOp::partition_id:
+      case CollectiveKind::partition_id:
         return write_id(transport_.rank() % grid().partitions);
-      case MeshOp::replica_id:
+      case CollectiveKind::replica_id:
         return write_id(transport_.rank() / grid().partitions);
-      case MeshOp::send:
+      case CollectiveKind::send:
         return send();
-      case MeshOp::receive:
+      case CollectiveKind::receive:
         return receive();
       default:
         break;
@@ -83,17 +83,17 @@ class CollectiveRun {
 
   Expected<Collective> collective(std::size_t i) const {
     switch (op_.kind) {
-      case MeshOp::all_gather: {
+      case CollectiveKind::all_gather: {
         Collective c = basis(CollectiveKind::all_gather, i);
         c.out_pieces = pieces_along(op_.operands[i], op_.dim);
         return c;
       }
-      case MeshOp::reduce_scatter: {
+      case CollectiveKind::reduce_scatter: {
         Collective c = basis(CollectiveKind::reduce_scatter, i);
         c.in_pieces = pieces_along(op_.results[i], op_.dim);
         return c;
       }
-      case MeshOp::all_to_all: {
+      case CollectiveKind::all_to_all: {
         Collective c = basis(CollectiveKind::all_to_all, i);
         Type piece = op_.operands[i];
         piece.shape[op_.dim] /= op_.split_count;
@@ -101,13 +101,13 @@ class CollectiveRun {
         c.out_pieces = pieces_along(piece, op_.concat_dim);
         return c;
       }
-      case MeshOp::permute: {
+      case CollectiveKind::permute: {
         Collective c = basis(CollectiveKind::permute, i);
         c.from = resolved_.from;
         c.to = resolved_.to;
         return c;
       }
-      case MeshOp::broadcast: {
+      case CollectiveKind::broadcast: {
         Collective c = basis(CollectiveKind::broadcast, i);
         HEDDLE_TRY(c.from, root(i));
         return c;
@@ -170,10 +170,11 @@ class CollectiveRun {
   }
 
   Verdict write_reduced(const Array& sum) {
-    if (op_.kind == MeshOp::collective_reduce && resolved_.me != 0) return all_zero();
+    if (op_.kind == CollectiveKind::reduce && resolved_.me != 0) return all_zero();
     const auto bytes = sum.bytes();
     if (bytes.empty()) return yes();
-    if (op_.kind != MeshOp::reduce_scatter) return queue_.write(bytes, result(0), sum.block());
+    if (op_.kind != CollectiveKind::reduce_scatter)
+      return queue_.write(bytes, result(0), sum.block());
     HEDDLE_CHECK(sum.type().rank() > op_.dim, "a reduction that is scattered");
     const Pieces pieces = pieces_along(op_.results[0], op_.dim);
     const auto run = static_cast<std::size_t>(pieces.run_bytes);
@@ -257,7 +258,7 @@ Verdict wait_for_collective(const WaitStep& step, RunState& run, Transport& tran
     HEDDLE_TRY_VOID(transport.wait_on(*run.queue, request));
   const ResolvedCollective& resolved = run.collectives[step.number];
   // Only the first of the group keeps what everybody has reduced.
-  if (step.op->kind != MeshOp::collective_reduce || resolved.me == 0) return yes();
+  if (step.op->kind != CollectiveKind::reduce || resolved.me == 0) return yes();
   for (std::size_t i = 0; i < step.results.size(); ++i)
     HEDDLE_TRY_VOID(run.queue->zero(run.now[step.results[i]], step.op->results[i].bytes()));
   return yes();

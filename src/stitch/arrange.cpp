@@ -69,7 +69,7 @@ class Copies {
     for (Vertex v = 0; v < graph.size(); ++v) {
       const Op& op = graph.op(v);
       const bool repeats =
-          op.def->name == "stablehlo.broadcast_in_dim" || op.def->name == "stablehlo.iota";
+          op.def->rearranges == Rearrange::broadcast || op.def->rearranges == Rearrange::iota;
       is_free_[v] = repeats && graph.stitchable[v] && graph.producers[v].empty();
     }
   }

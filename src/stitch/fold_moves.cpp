@@ -12,14 +12,12 @@ namespace {
 
 constexpr std::size_t kMostMoves = 8;  // one behind the other
 
-bool is_product(const Op& op) {
-  return op.def->name == "stablehlo.dot_general" || op.def->name == "stablehlo.dot";
-}
+bool is_product(const Op& op) { return op.def->call == DeviceCall::product; }
 
 bool is_move(const Op& op) {
-  const std::string_view name = op.def->name;
-  return name == "stablehlo.transpose" || name == "stablehlo.reshape" ||
-         name == "stablehlo.slice" || name == "stablehlo.broadcast_in_dim";
+  const Rearrange move = op.def->rearranges;
+  return move == Rearrange::transpose || move == Rearrange::reshape || move == Rearrange::slice ||
+         move == Rearrange::broadcast;
 }
 
 class Folder {
@@ -108,8 +106,8 @@ class Folder {
   OpId after(ValueId value) const {
     const auto it = readers_.find(value);
     if (it == readers_.end() || it->second.size() != 1) return kNone;
-    const std::string_view name = program_.op(it->second[0]).def->name;
-    return name == "stablehlo.transpose" || name == "stablehlo.reshape" ? it->second[0] : kNone;
+    const Rearrange move = program_.op(it->second[0]).def->rearranges;
+    return move == Rearrange::transpose || move == Rearrange::reshape ? it->second[0] : kNone;
   }
 
   // Kernels read a transpose by its index; anybody else needs it in memory.
@@ -131,8 +129,9 @@ class Folder {
          next = after(program_.result(program_.op(next), 0)))
       chain.push_back(next);
     for (; !chain.empty(); chain.pop_back()) {
-      const bool turns = std::ranges::any_of(
-          chain, [&](OpId move) { return program_.op(move).def->name == "stablehlo.transpose"; });
+      const bool turns = std::ranges::any_of(chain, [&](OpId move) {
+        return program_.op(move).def->rearranges == Rearrange::transpose;
+      });
       if (!turns) return;  // a reshape alone is no work
       auto view =
           std::optional(dense_view(program_, program_.result(program_.op(chain.back()), 0)));

@@ -19,7 +19,7 @@ struct DotNumbers {
 };
 
 DotNumbers numbers_of(const Program& program, const Op& op) {
-  if (op.def->short_name() == "dot") {
+  if (op.def->emission != Emission::contract) {  // stablehlo.dot
     const std::size_t rank = program.type_of(program.operands(op)[0]).rank();
     return {{}, {}, {static_cast<std::int64_t>(rank) - 1}, {0}};
   }

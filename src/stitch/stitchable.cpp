@@ -10,7 +10,8 @@ namespace {
 
 // Complex numbers enter and leave a kernel as their parts.
 bool takes_complex(const Op& op) {
-  return op.def->emission == Emission::part || op.def->emission == Emission::pair;
+  return op.def->emission == Emission::real_part || op.def->emission == Emission::imaginary_part ||
+         op.def->emission == Emission::pair;
 }
 
 // Values without elements are nobody's work.
@@ -72,7 +73,8 @@ bool can_be_kernel(const Program& program, const Op& op) {
     case Emission::bitcast:
       return program.type_of(program.operands(op)[0]).shape ==
              program.type_of(program.result(op, 0)).shape;
-    case Emission::part:
+    case Emission::real_part:
+    case Emission::imaginary_part:
       return is_complex(program.type_of(program.operands(op)[0]).dtype);
     case Emission::reduce:
       return is_combiner(program, op);

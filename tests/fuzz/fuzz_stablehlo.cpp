@@ -37,6 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     demand(again.ok(), again ? "" : again.reason().c_str());
     auto same = heddle::same_program(*program, *again);
     demand(same.ok(), same ? "" : same.reason().c_str());
+    demand(again->hash() == program->hash(), "equal programs have different hashes");
   }
   return 0;
 }

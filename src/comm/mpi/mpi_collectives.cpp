@@ -71,8 +71,9 @@ Verdict MpiTransport::begin(Operation& op) {
         if (i != root) HEDDLE_TRY_VOID(send_to(op, i, c.in, bytes));
       return yes();
     }
+    default:
+      return reason("{} is nothing that ranks do together", op_name(c.kind));
   }
-  return yes();
 }
 
 // ---- in rounds

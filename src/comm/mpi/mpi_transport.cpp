@@ -212,7 +212,7 @@ Verdict MpiTransport::advance(Operation& op) {
       const int status = mpi_.test(op.messages[i].first, &done);
       if (status != 0) {
         if (failed()) return ended(op);
-        return reason("MPI: {} with rank {}: {}", heddle::name(op.collective.kind),
+        return reason("MPI: {} with rank {}: {}", op_name(op.collective.kind),
                       op.messages[i].second, mpi_.error_text(status));
       }
       if (done == 0) {
@@ -260,7 +260,7 @@ Verdict MpiTransport::await(Operation& op) {
 
 // Whether those whose messages are missing can still come.
 Verdict MpiTransport::check(Operation& op, double waited, double idle) {
-  const std::string where = fmt::format("{} {}{}", heddle::name(op.collective.kind), op.id,
+  const std::string where = fmt::format("{} {}{}", op_name(op.collective.kind), op.id,
                                         op.what.empty() ? "" : " (" + op.what + ")");
   std::string missing;
   bool remote = false;
@@ -285,7 +285,7 @@ Verdict MpiTransport::check(Operation& op, double waited, double idle) {
 
 Reason MpiTransport::ended(const Operation& op) const {
   return reason("{}\n  rank {} was in {} {}{}", board_->failure(), rank_,
-                heddle::name(op.collective.kind), op.id, op.what.empty() ? "" : ", " + op.what);
+                op_name(op.collective.kind), op.id, op.what.empty() ? "" : ", " + op.what);
 }
 
 Verdict MpiTransport::send_to(Operation& op, std::size_t place, const std::byte* data,

@@ -9,40 +9,38 @@ namespace {
 
 using Make = std::unique_ptr<LibraryCall> (*)(const Program&, const Op&);
 
-struct Row {
-  std::string_view op;
-  Make make;
-};
-
-constexpr Row kRows[] = {
-    {"chlo.top_k", top_k_call},
-    {"stablehlo.convolution", conv_call},
-    {"stablehlo.dynamic_update_slice", slice_update_call},
-    {"stablehlo.fft", fft_call},
-    {"stablehlo.scatter", scatter_call},
-    {"stablehlo.select_and_scatter", select_scatter_call},
-    {"stablehlo.sort", sort_call},
-};
-
-const Row* row_of(const OpDef& def) {
-  for (const Row& row : kRows)
-    if (row.op == def.name) return &row;
+Make maker_of(DeviceCall call) {
+  switch (call) {
+    case DeviceCall::top_k:
+      return top_k_call;
+    case DeviceCall::convolution:
+      return conv_call;
+    case DeviceCall::slice_update:
+      return slice_update_call;
+    case DeviceCall::fft:
+      return fft_call;
+    case DeviceCall::scatter:
+      return scatter_call;
+    case DeviceCall::select_and_scatter:
+      return select_scatter_call;
+    case DeviceCall::sort:
+      return sort_call;
+    case DeviceCall::product:  // made with its views
+    case DeviceCall::none:
+      break;
+  }
   return nullptr;
-}
-
-bool is_product(const OpDef& def) {
-  return def.name == "stablehlo.dot_general" || def.name == "stablehlo.dot";
 }
 
 }  // namespace
 
-bool has_library_call(const OpDef& def) { return is_product(def) || row_of(def) != nullptr; }
+bool has_library_call(const OpDef& def) { return def.call != DeviceCall::none; }
 
 std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                           const ProductViews* views) {
-  if (is_product(*op.def)) return dot_call(program, op, views);
-  const Row* row = row_of(*op.def);
-  return row == nullptr ? nullptr : row->make(program, op);
+  if (op.def->call == DeviceCall::product) return dot_call(program, op, views);
+  const Make make = maker_of(op.def->call);
+  return make == nullptr ? nullptr : make(program, op);
 }
 
 }  // namespace heddle::cpu

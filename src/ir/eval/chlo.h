@@ -22,10 +22,10 @@ struct ScanParts {
 };
 Expected<ScanParts> scan_parts(const Program& program, const Op& op);
 
-Verdict broadcast_rule(const Program& program, const Op& op);
-Verdict top_k_rule(const Program& program, const Op& op);
-Verdict ragged_dot_rule(const Program& program, const Op& op);
-Verdict scan_rule(const Program& program, const Op& op);
-Verdict infinity_rule(const Program& program, const Op& op);
+Expected<ResultTypes> broadcast_rule(const Program& program, const Op& op);
+Expected<ResultTypes> top_k_rule(const Program& program, const Op& op);
+Expected<ResultTypes> ragged_dot_rule(const Program& program, const Op& op);
+Expected<ResultTypes> scan_rule(const Program& program, const Op& op);
+Expected<ResultTypes> infinity_rule(const Program& program, const Op& op);
 
 }  // namespace heddle::chlo

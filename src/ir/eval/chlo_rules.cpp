@@ -38,21 +38,18 @@ void append(Shape& shape, const Shape& more) {
 
 }  // namespace
 
-Verdict infinity_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(require_tensors(program, op));
+Expected<ResultTypes> infinity_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
   HEDDLE_TRY_VOID(require_kind(program, op, 0, kFloat));
-  return require_result(program, op, 0, Type::tensor(DType::i1, operand_type(program, op, 0).shape),
-                        "");
+  return typed(Type::tensor(DType::i1, operand_type(program, op, 0).shape), "");
 }
 
 // ---- broadcast_*
 
 Expected<Integers> broadcast_dims(const Program& program, const Op& op, std::size_t operand) {
   const std::size_t rank = operand_type(program, op, operand).rank();
-  const std::size_t whole = result_type(program, op).rank();
-  if (rank > whole)
-    return reason("{} operand {} has rank {}, but the result has rank {}", bracketed(op), operand,
-                  rank, whole);
+  const std::size_t whole =
+      std::max(operand_type(program, op, 0).rank(), operand_type(program, op, 1).rank());
   Integers dims(rank);
   for (std::size_t d = 0; d < rank; ++d) dims[d] = static_cast<std::int64_t>(whole - rank + d);
   if (rank == whole || !program.attr(op, "broadcast_dimensions")) return dims;
@@ -64,30 +61,32 @@ Expected<Integers> broadcast_dims(const Program& program, const Op& op, std::siz
   return dims;
 }
 
-Verdict broadcast_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(require_tensors(program, op));
+// Sizes of one are repeated to those of the other operand.
+Expected<ResultTypes> broadcast_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
   HEDDLE_TRY_VOID(require_kind(program, op, 0, kAnything));
-  const Type& result = result_type(program, op);
-  Shape largest(result.rank(), 1);
+  const Type &lhs = operand_type(program, op, 0), &rhs = operand_type(program, op, 1);
+  HEDDLE_TRY_VOID(check_same_dtype(op, "", lhs, rhs));
+  Shape largest(std::max(lhs.rank(), rhs.rank()), 1);
   for (std::size_t i : {0, 1}) {
     const Type& type = operand_type(program, op, i);
-    HEDDLE_TRY_VOID(check_same_dtype(op, "", type, result));
     HEDDLE_TRY(auto dims, broadcast_dims(program, op, i));
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const auto to = static_cast<std::size_t>(dims[d]);
-      if (type.shape[d] != 1 && type.shape[d] != result.shape[to])
-        return reason("{} operand {} is {}: dimension {} cannot be repeated to the result's {}",
-                      bracketed(op), i, type.str(), d, result.str());
-      if (type.shape[d] != 1) largest[to] = type.shape[d];
+      if (type.shape[d] == 1 || type.shape[d] == largest[to]) continue;
+      if (largest[to] != 1)
+        return reason("{} operands are {} and {}: dimension {} cannot be repeated to {}",
+                      bracketed(op), lhs.str(), rhs.str(), d, largest[to]);
+      largest[to] = type.shape[d];
     }
   }
-  return check_shape(op, "", largest, result);
+  return typed(Type::tensor(lhs.dtype, std::move(largest)), "", "");
 }
 
 // ---- top_k
 
-Verdict top_k_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(require_tensors(program, op));
+Expected<ResultTypes> top_k_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
   HEDDLE_TRY_VOID(require_kind(program, op, 0, kTruth | kInteger | kFloat));
   const Type& operand = operand_type(program, op, 0);
   if (operand.rank() == 0) return reason("[top_k] the operand is a scalar: {}", operand.str());
@@ -97,12 +96,13 @@ Verdict top_k_rule(const Program& program, const Op& op) {
                   operand.shape.back());
   Shape kept = operand.shape;
   kept.back() = k;
-  HEDDLE_TRY_VOID(require_result(program, op, 0, Type::tensor(operand.dtype, kept), "values"));
-  const DType index = result_type(program, op, 1).dtype;
+  const DType index = results_given(op) ? result_type(program, op, 1).dtype : DType::i32;
   if (!is_integer(index))
     return reason("[top_k] the indices are {}, but must be integers",
                   result_type(program, op, 1).str());
-  return require_result(program, op, 1, Type::tensor(index, kept), "indices");
+  ResultTypes types = typed(Type::tensor(operand.dtype, kept), "values");
+  types.add(typed(Type::tensor(index, kept), "indices"));
+  return types;
 }
 
 // ---- ragged_dot
@@ -144,16 +144,17 @@ Verdict ragged_dims_rule(const Op& op, const Type& lhs, const Type& rhs, const R
 
 }  // namespace
 
-Verdict ragged_dot_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(require_tensors(program, op));
+Expected<ResultTypes> ragged_dot_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type &lhs = operand_type(program, op, 0), &rhs = operand_type(program, op, 1);
-  const Type &groups = operand_type(program, op, 2), &result = result_type(program, op);
+  const Type& groups = operand_type(program, op, 2);
+  const DType dtype = results_given(op) ? result_type(program, op).dtype : lhs.dtype;
   HEDDLE_TRY_VOID(require_kind(program, op, 0, kNumber));
   HEDDLE_TRY_VOID(check_same_dtype(op, "", lhs, rhs));
   HEDDLE_TRY_VOID(require_kind(program, op, 2, kInteger));
-  if (is_complex(lhs.dtype) != is_complex(result.dtype))
+  if (is_complex(lhs.dtype) != is_complex(dtype))
     return reason("[ragged_dot] the operands are {}, but the result is {}", lhs.str(),
-                  result.str());
+                  result_type(program, op).str());
   HEDDLE_TRY(auto dims, ragged_dims(program, op));
   HEDDLE_TRY_VOID(ragged_dims_rule(op, lhs, rhs, dims));
   const std::int64_t ragged = dims.lhs_ragged[0];
@@ -171,7 +172,7 @@ Verdict ragged_dot_rule(const Program& program, const Op& op) {
   append(expected, picked(lhs.shape, dims.lhs_batch));
   append(expected, others(lhs.shape, dims.lhs_batch, dims.lhs_sum));
   append(expected, others(rhs.shape, dims.rhs_batch, dims.rhs_sum, dims.rhs_group));
-  return check_shape(op, "", expected, result);
+  return typed(Type::tensor(dtype, std::move(expected)), "", "");
 }
 
 // ---- scan
@@ -207,10 +208,13 @@ Expected<ScanParts> scan_parts(const Program& program, const Op& op) {
   return parts;
 }
 
-Verdict scan_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(require_tensors(program, op));
+Expected<ResultTypes> scan_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  // How many outputs there are, and where the scanned dimension lies in them, only they say.
+  HEDDLE_TRY(ResultTypes given, given_results(program, op));
   HEDDLE_TRY(auto parts, scan_parts(program, op));
   std::vector<Type> takes, returns;
+  ResultTypes types;
   const auto dimension = static_cast<std::size_t>(parts.dimension);
   const Type& first = operand_type(program, op, 0);
   auto slice_of = [&](const Type& type, std::string_view what) -> Expected<Type> {
@@ -229,14 +233,16 @@ Verdict scan_rule(const Program& program, const Op& op) {
   for (std::size_t i = 0; i < parts.outputs; ++i) {
     HEDDLE_TRY(auto slice, slice_of(result_type(program, op, i), "result"));
     returns.push_back(slice);
+    types.add(given[i]);
   }
   for (std::size_t i = 0; i < parts.carries; ++i) {
     const Type& carry = operand_type(program, op, parts.inputs + i);
     takes.push_back(carry);
     returns.push_back(carry);
-    HEDDLE_TRY_VOID(require_result(program, op, parts.outputs + i, carry, "carry"));
+    types.add(like_operand(program, op, parts.inputs + i, "carry"));
   }
-  return check_region(program, op, 0, "", takes, returns);
+  HEDDLE_TRY_VOID(check_region(program, op, 0, "", takes, returns));
+  return types;
 }
 
 }  // namespace heddle::chlo

@@ -130,11 +130,7 @@ Expected<Shape> result_shape(const Op& op, const Conv& conv, const Shape& lhs, c
 
 Verdict common_rule(const Program& program, const Op& op, const Conv& conv) {
   HEDDLE_TRY_VOID(group_rule(program, op, conv));
-  const Type& lhs = operand_type(program, op, 0);
-  const Type& result = result_type(program, op, 0);
   HEDDLE_TRY_VOID(precision_size(program, op, "C24"));
-  if (result.rank() != lhs.rank())
-    return broken(op, "C26", "the result is {}, expected the rank {}", result.str(), lhs.rank());
   return product_types(program, op, "C27");
 }
 
@@ -218,7 +214,7 @@ Conv reduction::conv_of(const Program& program, const Op& op) {
   return conv;
 }
 
-Verdict convolution_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> convolution_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   HEDDLE_TRY(auto conv, read_conv(program, op));
   HEDDLE_TRY(auto padding, OpAttrs({program, op}).padding("padding", conv.axes.size()));
@@ -226,11 +222,8 @@ Verdict convolution_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(common_rule(program, op, conv));
   const Type& lhs = operand_type(program, op, 0);
   const Type& rhs = operand_type(program, op, 1);
-  HEDDLE_TRY(auto expected, result_shape(op, conv, lhs.shape, rhs.shape));
-  if (result_type(program, op, 0).shape != expected)
-    return broken(op, "C25", "the result is {}, expected the shape {} from {} and {}",
-                  result_type(program, op, 0).str(), list_text(expected), lhs.str(), rhs.str());
-  return yes();
+  HEDDLE_TRY(auto shape, result_shape(op, conv, lhs.shape, rhs.shape));
+  return typed(Type::tensor(product_dtype(program, op), std::move(shape)), "C27", "C25");
 }
 
 Verdict dynamic_conv_rule(const Program& program, const Op& op) {
@@ -241,6 +234,10 @@ Verdict dynamic_conv_rule(const Program& program, const Op& op) {
       padding.shape != Shape{static_cast<std::int64_t>(conv.axes.size()), 2})
     return broken(op, "C4", "the padding is {}, expected integers of the shape [{}, 2]",
                   padding.str(), conv.axes.size());
+  const Type& result = result_type(program, op, 0);
+  const std::size_t rank = operand_type(program, op, 0).rank();
+  if (result.rank() != rank)
+    return broken(op, "C26", "the result is {}, expected the rank {}", result.str(), rank);
   return common_rule(program, op, conv);
 }
 

@@ -152,21 +152,18 @@ Verdict dot_dims_rule(const Op& op, const Type& lhs, const Type& rhs, const DotD
 
 }  // namespace
 
-Verdict dot_general_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> dot_general_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   const Type& lhs = operand_type(program, op, 0);
   const Type& rhs = operand_type(program, op, 1);
-  const Type& result = result_type(program, op, 0);
   HEDDLE_TRY(auto dims, read_dot_dims(program, op));
   HEDDLE_TRY_VOID(dot_dims_rule(op, lhs, rhs, dims));
   HEDDLE_TRY_VOID(precision_size(program, op, "C11"));
-  const Shape expected = dot_contraction(lhs.shape, rhs.shape, dims.lhs_batch, dims.rhs_batch,
-                                         dims.lhs_sum, dims.rhs_sum)
-                             .out_lhs.sizes;
-  if (result.shape != expected)
-    return broken(op, "C12", "the result is {}, expected the shape {} from {} and {}", result.str(),
-                  list_text(expected), lhs.str(), rhs.str());
-  return product_types(program, op, "C13");
+  HEDDLE_TRY_VOID(product_types(program, op, "C13"));
+  Shape shape = dot_contraction(lhs.shape, rhs.shape, dims.lhs_batch, dims.rhs_batch, dims.lhs_sum,
+                                dims.rhs_sum)
+                    .out_lhs.sizes;
+  return typed(Type::tensor(product_dtype(program, op), std::move(shape)), "C13", "C12");
 }
 
 Expected<std::vector<Array>> evaluate_dot_general(EvalContext& ctx) {
@@ -179,11 +176,10 @@ Expected<std::vector<Array>> evaluate_dot_general(EvalContext& ctx) {
 }
 
 // dot: the last dimension of the left operand with the first one of the right operand.
-Verdict dot_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> dot_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   const Type& lhs = operand_type(program, op, 0);
   const Type& rhs = operand_type(program, op, 1);
-  const Type& result = result_type(program, op, 0);
   for (const Type* type : {&lhs, &rhs})
     if (type->rank() < 1 || type->rank() > 2)
       return reason("{} an operand is {}, expected a vector or a matrix", bracketed(op),
@@ -193,10 +189,8 @@ Verdict dot_rule(const Program& program, const Op& op) {
                   lhs.str(), lhs.shape.back(), rhs.str(), rhs.shape.front());
   Shape expected(lhs.shape.begin(), lhs.shape.end() - 1);
   expected.insert(expected.end(), rhs.shape.begin() + 1, rhs.shape.end());
-  if (result.shape != expected)
-    return reason("{} the result is {}, expected the shape {}", bracketed(op), result.str(),
-                  list_text(expected));
-  return product_types(program, op, "C13");
+  HEDDLE_TRY_VOID(product_types(program, op, "C13"));
+  return typed(Type::tensor(product_dtype(program, op), std::move(expected)), "", "");
 }
 
 Expected<std::vector<Array>> evaluate_dot(EvalContext& ctx) {
@@ -265,7 +259,7 @@ Expected<std::map<char, std::int64_t>> letter_sizes(const Op& op, const Equation
 
 }  // namespace
 
-Verdict einsum_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> einsum_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   HEDDLE_TRY(auto equation, read_equation(program, op));
   std::vector<const Type*> types;
@@ -279,11 +273,8 @@ Verdict einsum_rule(const Program& program, const Op& op) {
                     bracketed(op), equation.result);
     expected.push_back(size->second);
   }
-  const Type& result = result_type(program, op, 0);
-  if (result.shape != expected)
-    return reason("{} the result is {}, expected the shape {}", bracketed(op), result.str(),
-                  list_text(expected));
-  return op.operand_count == 2 ? product_types(program, op, "C13") : yes();
+  if (op.operand_count == 2) HEDDLE_TRY_VOID(product_types(program, op, "C13"));
+  return typed(Type::tensor(product_dtype(program, op), std::move(expected)), "", "");
 }
 
 Expected<std::vector<Array>> evaluate_einsum(EvalContext& ctx) {

@@ -15,22 +15,34 @@ inline constexpr Kinds kInteger = kSigned | kUnsigned, kNumber = kInteger | kFlo
 
 Kinds kind_of(DType dtype);
 
-// The rule of a core op by its name without dialect; null where there is none.
-TypeRule elementwise_rule(std::string_view short_name);
-
 // ---- building blocks, for chlo's rules too; every reason opens with the op in brackets
 
-// As many operands and results as the row says, and tensors all of them.
-Verdict require_tensors(const Program& program, const Op& op);
 Verdict require_kind(const Program& program, const Op& op, std::size_t operand, Kinds kinds);
-// Result `i` has exactly the given type; `label` is the constraint's.
-Verdict require_result(const Program& program, const Op& op, std::size_t i, const Type& expected,
-                       std::string_view label);
 // All operands have the type of the first.
 Verdict require_same_operands(const Program& program, const Op& op, std::string_view label);
 
+// ---- rules
+
+Expected<ResultTypes> same_types(const Program& program, const Op& op, Kinds allowed);
+Expected<ResultTypes> part_of(const Program& program, const Op& op, Kinds allowed);
 // Operands of one type, result of the same type.
 template <Kinds kAllowed>
-Verdict same_type_rule(const Program& program, const Op& op);
+Expected<ResultTypes> same_type_rule(const Program& program, const Op& op) {
+  return same_types(program, op, kAllowed);
+}
+// abs, real, imag: the result of a complex operand is of its parts' type.
+template <Kinds kAllowed>
+Expected<ResultTypes> part_rule(const Program& program, const Op& op) {
+  return part_of(program, op, kAllowed);
+}
+Expected<ResultTypes> is_finite_rule(const Program& program, const Op& op);
+Expected<ResultTypes> complex_rule(const Program& program, const Op& op);
+Expected<ResultTypes> compare_rule(const Program& program, const Op& op);
+Expected<ResultTypes> select_rule(const Program& program, const Op& op);
+Expected<ResultTypes> clamp_rule(const Program& program, const Op& op);
+Expected<ResultTypes> reduce_precision_rule(const Program& program, const Op& op);
+// The author's choice, which they check.
+Verdict convert_rule(const Program& program, const Op& op);
+Verdict bitcast_convert_rule(const Program& program, const Op& op);
 
 }  // namespace heddle

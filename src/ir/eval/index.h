@@ -13,9 +13,9 @@ Expected<std::vector<Array>> eval_scatter(EvalContext& ctx);
 Expected<std::vector<Array>> eval_sort(EvalContext& ctx);
 Expected<std::vector<Array>> eval_torch_index_select(EvalContext& ctx);
 
-Verdict gather_rule(const Program& program, const Op& op);
+Expected<ResultTypes> gather_rule(const Program& program, const Op& op);
 Verdict dynamic_gather_rule(const Program& program, const Op& op);
-Verdict scatter_rule(const Program& program, const Op& op);
-Verdict sort_rule(const Program& program, const Op& op);
+Expected<ResultTypes> scatter_rule(const Program& program, const Op& op);
+Expected<ResultTypes> sort_rule(const Program& program, const Op& op);
 
 }  // namespace heddle

@@ -8,8 +8,9 @@ namespace heddle {
 namespace {
 
 // C9, C12 and C20 to C22: what slice sizes must satisfy, at run time for dynamic_gather.
-Verdict check_slice_sizes(const Op& op, const IndexDims& dims, const Shape& operand,
-                          const Shape& indices, const Index& sizes, const Type& result) {
+// Gives the result's shape.
+Expected<Shape> sliced_shape(const Op& op, const IndexDims& dims, const Shape& operand,
+                             const Shape& indices, const Index& sizes) {
   HEDDLE_TRY_VOID(check_count(op, "C20", "slice_sizes", sizes.size(), operand.size()));
   for (std::size_t d = 0; d < sizes.size(); ++d)
     if (sizes[d] < 0 || sizes[d] > operand[d])
@@ -25,17 +26,14 @@ Verdict check_slice_sizes(const Op& op, const IndexDims& dims, const Shape& oper
                     sizes[static_cast<std::size_t>(d)], d);
   Index window;
   for (std::size_t d : window_axes(dims, operand.size())) window.push_back(sizes[d]);
-  HEDDLE_TRY(Shape expected, combined_shape(op, "C22", dims, indices, window));
-  return check_shape(op, "C22", expected, result);
+  return combined_shape(op, "C22", dims, indices, window);
 }
 
-Verdict check_types(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(check_tensors(program, op));
-  const Type& operand = operand_type(program, op, 0);
-  const Type& result = result_type(program, op);
-  HEDDLE_TRY_VOID(check_same_dtype(op, "C23", operand, result));
-  HEDDLE_TRY(IndexDims dims, gather_dims(program, op));
-  return check_gather_dims(op, dims, operand, operand_type(program, op, 1), result.rank());
+// The rank of the result: the dimensions of the indices beside their vectors, and of the windows.
+std::size_t gathered_rank(const IndexDims& dims, const Type& indices) {
+  const bool has_vector =
+      dims.vector >= 0 && dims.vector < static_cast<std::int64_t>(indices.rank());
+  return dims.window.size() + indices.rank() - (has_vector ? 1 : 0);
 }
 
 // Picks what belongs to some dimensions out of a list with one value per dimension.
@@ -83,16 +81,24 @@ Expected<std::vector<Array>> gathered(EvalContext& ctx, const IndexDims& dims, c
 
 }  // namespace
 
-Verdict gather_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(check_types(program, op));
+Expected<ResultTypes> gather_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  const Type &operand = operand_type(program, op, 0), &indices = operand_type(program, op, 1);
   HEDDLE_TRY(IndexDims dims, gather_dims(program, op));
+  HEDDLE_TRY_VOID(check_gather_dims(op, dims, operand, indices, gathered_rank(dims, indices)));
   HEDDLE_TRY(Index sizes, (OpAttrs{program, op}.integers("slice_sizes")));
-  return check_slice_sizes(op, dims, operand_type(program, op, 0).shape,
-                           operand_type(program, op, 1).shape, sizes, result_type(program, op));
+  HEDDLE_TRY(Shape shape, sliced_shape(op, dims, operand.shape, indices.shape, sizes));
+  return typed(Type::tensor(operand.dtype, std::move(shape)), "C23", "C22");
 }
 
 Verdict dynamic_gather_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(check_types(program, op));
+  HEDDLE_TRY_VOID(check_tensors(program, op));
+  const Type& operand = operand_type(program, op, 0);
+  const Type& result = result_type(program, op);
+  HEDDLE_TRY_VOID(check_same_dtype(op, "C23", operand, result));
+  HEDDLE_TRY(IndexDims dims, gather_dims(program, op));
+  HEDDLE_TRY_VOID(
+      check_gather_dims(op, dims, operand, operand_type(program, op, 1), result.rank()));
   return check_integer_vector(op, "C20", "slice_sizes", operand_type(program, op, 2),
                               operand_type(program, op, 0).rank());
 }
@@ -106,8 +112,9 @@ Expected<std::vector<Array>> eval_gather(EvalContext& ctx) {
 Expected<std::vector<Array>> eval_dynamic_gather(EvalContext& ctx) {
   HEDDLE_TRY(IndexDims dims, gather_dims(ctx.program, ctx.op));
   HEDDLE_TRY(Index sizes, integer_values(ctx.operands[2]));
-  HEDDLE_TRY_VOID(check_slice_sizes(ctx.op, dims, ctx.operands[0].shape(), ctx.operands[1].shape(),
-                                    sizes, ctx.result_type()));
+  HEDDLE_TRY(Shape shape,
+             sliced_shape(ctx.op, dims, ctx.operands[0].shape(), ctx.operands[1].shape(), sizes));
+  HEDDLE_TRY_VOID(check_shape(ctx.op, "C22", shape, ctx.result_type()));
   return gathered(ctx, dims, sizes);
 }
 

@@ -49,10 +49,6 @@ Verdict check_inputs_and_updates(const Program& program, const Op& op, std::size
     HEDDLE_TRY_VOID(check_shape(op, "C1", input.shape, other));
     HEDDLE_TRY_VOID(check_shape(op, "C3", update.shape, operand_type(program, op, n + 1 + i)));
     HEDDLE_TRY_VOID(check_same_dtype(op, "C6", other, operand_type(program, op, n + 1 + i)));
-    HEDDLE_TRY_VOID(check_shape(op, "C24", other.shape, result_type(program, op, i)));
-    if (!is_promotable(other.dtype, result_type(program, op, i).dtype))
-      return broken(op, "C23", "{} cannot become {}", other.str(),
-                    result_type(program, op, i).str());
   }
   return yes();
 }
@@ -72,13 +68,26 @@ Verdict check_update_shape(const Op& op, const IndexDims& dims, const Type& inpu
   return check_shape(op, "C4", expected, update);
 }
 
-Verdict check_update_region(const Program& program, const Op& op, std::size_t n) {
+// The results have the shapes of the inputs and the element types that the region works in.
+Expected<ResultTypes> updated_types(const Program& program, const Op& op, std::size_t n) {
+  const auto returned =
+      program.operands(program.op(program.region(program.regions(op)[0]).ops.back()));
   std::vector<Type> scalars;
-  for (std::size_t i = 0; i < n; ++i)
-    scalars.push_back(Type::tensor(result_type(program, op, i).dtype, {}));
+  ResultTypes types;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Type& input = operand_type(program, op, i);
+    const DType dtype = i < returned.size() ? program.type_of(returned[i]).dtype : input.dtype;
+    scalars.push_back(Type::tensor(dtype, {}));
+    types.add(typed(Type::tensor(dtype, input.shape), "C23", "C24"));
+  }
   std::vector<Type> takes = scalars;
   takes.insert(takes.end(), scalars.begin(), scalars.end());
-  return check_region(program, op, 0, "C23", takes, scalars);
+  HEDDLE_TRY_VOID(check_region(program, op, 0, "C23", takes, scalars));
+  for (std::size_t i = 0; i < n; ++i)
+    if (!is_promotable(operand_type(program, op, i).dtype, scalars[i].dtype))
+      return broken(op, "C23", "{} cannot become {}", operand_type(program, op, i).str(),
+                    name(scalars[i].dtype));
+  return types;
 }
 
 // Where an update goes; false where that is outside of the inputs.
@@ -126,10 +135,10 @@ void store(Array& array, std::int64_t flat, const Array& scalar) {
 
 }  // namespace
 
-Verdict scatter_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> scatter_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   std::size_t n = inputs_of(op);
-  if (op.operand_count != 2 * n + 1 || op.result_count != n)
+  if (op.operand_count != 2 * n + 1 || (results_given(op) && op.result_count != n))
     return broken(op, "C5", "{} operands and {} results are not as many inputs as updates",
                   op.operand_count, op.result_count);
   HEDDLE_TRY_VOID(check_inputs_and_updates(program, op, n));
@@ -139,7 +148,7 @@ Verdict scatter_rule(const Program& program, const Op& op) {
   HEDDLE_TRY(IndexDims dims, scatter_dims(program, op));
   HEDDLE_TRY_VOID(check_scatter_dims(op, dims, input, indices, update.rank()));
   HEDDLE_TRY_VOID(check_update_shape(op, dims, input, indices, update));
-  return check_update_region(program, op, n);
+  return updated_types(program, op, n);
 }
 
 // Updates are applied in row-major order of their own shape; those outside are left out.

@@ -77,16 +77,13 @@ Expected<std::size_t> sort_dimension(const Program& program, const Op& op) {
 
 }  // namespace
 
-Verdict sort_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> sort_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
-  if (op.operand_count != op.result_count)
-    return broken(op, "C2", "{} inputs, but {} results", op.operand_count, op.result_count);
+  HEDDLE_TRY_VOID(check_as_many(op, "C2"));
   const Type& first = operand_type(program, op, 0);
   std::vector<Type> takes;
   for (std::size_t i = 0; i < op.operand_count; ++i) {
     const Type& input = operand_type(program, op, i);
-    HEDDLE_TRY_VOID(check_same_dtype(op, "C2", input, result_type(program, op, i)));
-    HEDDLE_TRY_VOID(check_shape(op, "C2", input.shape, result_type(program, op, i)));
     HEDDLE_TRY_VOID(check_shape(op, "C3", first.shape, input));
     takes.insert(takes.end(), 2, Type::tensor(input.dtype, {}));
   }
@@ -94,7 +91,8 @@ Verdict sort_rule(const Program& program, const Op& op) {
   if (!dimension) return dimension.why();
   HEDDLE_TRY_VOID((OpAttrs{program, op}.flag_or("is_stable", false)));
   const Type truth = Type::tensor(DType::i1, {});
-  return check_region(program, op, 0, "C5", takes, {&truth, 1});
+  HEDDLE_TRY_VOID(check_region(program, op, 0, "C5", takes, {&truth, 1}));
+  return like_operands(program, op, "C2", op.operand_count);
 }
 
 Expected<std::vector<Array>> eval_sort(EvalContext& ctx) {

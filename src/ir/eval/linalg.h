@@ -5,12 +5,12 @@
 
 namespace heddle {
 
-Verdict fft_rule(const Program& program, const Op& op);
-Verdict triangular_solve_rule(const Program& program, const Op& op);
-Verdict cholesky_rule(const Program& program, const Op& op);
-Verdict batch_norm_inference_rule(const Program& program, const Op& op);
-Verdict batch_norm_training_rule(const Program& program, const Op& op);
-Verdict batch_norm_grad_rule(const Program& program, const Op& op);
+Expected<ResultTypes> fft_rule(const Program& program, const Op& op);
+Expected<ResultTypes> triangular_solve_rule(const Program& program, const Op& op);
+Expected<ResultTypes> cholesky_rule(const Program& program, const Op& op);
+Expected<ResultTypes> batch_norm_inference_rule(const Program& program, const Op& op);
+Expected<ResultTypes> batch_norm_training_rule(const Program& program, const Op& op);
+Expected<ResultTypes> batch_norm_grad_rule(const Program& program, const Op& op);
 Verdict rng_rule(const Program& program, const Op& op);
 Verdict rng_bit_generator_rule(const Program& program, const Op& op);
 

@@ -179,51 +179,47 @@ double line_cost(std::int64_t n) {
 
 DType complex_of(DType real) { return real == DType::f64 ? DType::c128 : DType::c64; }
 
-Verdict fft_dtypes(const Op& op, std::string_view kind, const Type& operand, const Type& result) {
-  const bool real_operand = kind == "RFFT", real_result = kind == "IRFFT";
-  const Type& real = real_operand ? operand : result;
-  const Type& complex = real_operand ? result : operand;
-  bool right = is_complex(operand.dtype) && operand.dtype == result.dtype;
-  if (real_operand || real_result)
-    right = (real.dtype == DType::f32 || real.dtype == DType::f64) &&
-            complex.dtype == complex_of(real.dtype);
-  if (right) return yes();
-  return broken(op, "C2", "{} from {} to {}: the element types do not go together", kind,
-                operand.str(), result.str());
+// The element type of the result.
+Expected<DType> fft_dtype(const Op& op, std::string_view kind, const Type& operand) {
+  const DType dtype = operand.dtype;
+  if (kind == "RFFT" && (dtype == DType::f32 || dtype == DType::f64)) return complex_of(dtype);
+  if (kind != "RFFT" && is_complex(dtype)) return kind == "IRFFT" ? part_dtype(dtype) : dtype;
+  return broken(op, "C2", "{} from {}: expected {}", kind, operand.str(),
+                kind == "RFFT" ? "f32 or f64" : "complex elements");
 }
 
 }  // namespace
 
-Verdict fft_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> fft_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   const OpAttrs attrs{program, op};
   const Type& operand = operand_type(program, op, 0);
-  const Type& result = result_type(program, op, 0);
   HEDDLE_TRY(auto kind, attrs.word("fft_type", {"FFT", "IFFT", "RFFT", "IRFFT"}));
   HEDDLE_TRY(auto lengths, attrs.integers("fft_length"));
   if (lengths.size() > operand.rank())
     return broken(op, "C1", "fft_length = {} is longer than the rank of {}", list_text(lengths),
                   operand.str());
-  HEDDLE_TRY_VOID(fft_dtypes(op, kind, operand, result));
+  HEDDLE_TRY(DType dtype, fft_dtype(op, kind, operand));
   if (lengths.empty() || lengths.size() > 3)
     return broken(op, "C3", "fft_length = {}, expected 1 to 3 lengths", list_text(lengths));
-  if (result.rank() != operand.rank())
-    return broken(op, "C5", "the result is {}, but the operand {}: their ranks differ",
-                  result.str(), operand.str());
   const bool to_real = kind == "IRFFT", from_real = kind == "RFFT";
-  const Type& real = to_real ? result : operand;
-  if (to_real || from_real)
-    for (std::size_t i = 0; i < lengths.size(); ++i)
-      if (real.shape[real.rank() - lengths.size() + i] != lengths[i])
-        return broken(op, "C4", "fft_length = {} does not match the last dimensions of {}",
-                      list_text(lengths), real.str());
-  Shape expected = real.shape;
-  if (to_real || from_real) expected.back() = expected.back() == 0 ? 0 : expected.back() / 2 + 1;
-  const Type& other = to_real ? operand : result;
-  if (other.shape != expected)
-    return broken(op, "C5", "{} from {} to {}: expected the shape {} for the complex side", kind,
-                  operand.str(), result.str(), list_text(expected));
-  return yes();
+  // The last dimensions of the real side are the lengths; of the complex side, half of the last.
+  auto complex_size = [](std::int64_t real) { return real == 0 ? 0 : real / 2 + 1; };
+  Shape shape = operand.shape;
+  if (to_real) std::copy(lengths.begin(), lengths.end(), shape.end() - std::ssize(lengths));
+  if (from_real) shape.back() = complex_size(shape.back());
+  const Shape& real = to_real ? shape : operand.shape;
+  if (from_real && !std::equal(lengths.begin(), lengths.end(), real.end() - std::ssize(lengths)))
+    return broken(op, "C4", "fft_length = {} does not match the last dimensions of {}",
+                  list_text(lengths), operand.str());
+  if (to_real) {
+    Shape halved = shape;
+    halved.back() = complex_size(halved.back());
+    if (halved != operand.shape)
+      return broken(op, "C5", "fft_length = {} does not go with the last dimensions of {}",
+                    list_text(lengths), operand.str());
+  }
+  return typed(Type::tensor(dtype, std::move(shape)), "C2", "C5");
 }
 
 Expected<std::vector<Array>> evaluate_fft(EvalContext& ctx) {

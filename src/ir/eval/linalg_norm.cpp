@@ -48,14 +48,16 @@ std::vector<double> normalised(const Norm& norm, const std::vector<double>& x,
   return result;
 }
 
-// The operand is any float tensor; `whole` has its type, `vectors` have one element per feature.
-struct NamedType {
+// An operand with one element per feature.
+struct FeatureOperand {
+  std::size_t operand;
   std::string_view name, label;
-  const Type& type;
 };
 
-Verdict norm_rule(const Program& program, const Op& op, std::string_view whole_label,
-                  const std::vector<NamedType>& whole, const std::vector<NamedType>& vectors) {
+// The operand is any float tensor; the others have one element per feature, and this type.
+Expected<Type> feature_type(const Program& program, const Op& op,
+                            const std::vector<FeatureOperand>& others) {
+  HEDDLE_TRY_VOID(tensors_only(program, op));
   const OpAttrs attrs{program, op};
   const Type& operand = operand_type(program, op, 0);
   if (!is_float(operand.dtype))
@@ -65,46 +67,41 @@ Verdict norm_rule(const Program& program, const Op& op, std::string_view whole_l
   if (auto epsilon = number(attrs.find("epsilon"), 0.0); !epsilon)
     return reason("{} attribute epsilon: {}", bracketed(op), epsilon.reason());
   const Type vector = Type::tensor(operand.dtype, {operand.shape[static_cast<std::size_t>(axis)]});
-  for (const NamedType& v : vectors)
-    if (v.type != vector)
-      return broken(op, v.type.dtype != vector.dtype ? "C2" : v.label, "{} is {}, expected {}",
-                    v.name, v.type.str(), vector.str());
-  for (const NamedType& w : whole)
-    if (w.type != operand)
-      return broken(op, whole_label, "{} is {}, expected {}", w.name, w.type.str(), operand.str());
-  return yes();
+  for (const FeatureOperand& other : others)
+    if (const Type& type = operand_type(program, op, other.operand); type != vector)
+      return broken(op, type.dtype != vector.dtype ? "C2" : other.label, "{} is {}, expected {}",
+                    other.name, type.str(), vector.str());
+  return vector;
 }
 
 }  // namespace
 
-Verdict batch_norm_inference_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(tensors_only(program, op));
-  return norm_rule(program, op, "C7", {{"the result", "", result_type(program, op, 0)}},
-                   {{"scale", "C3", operand_type(program, op, 1)},
-                    {"offset", "C4", operand_type(program, op, 2)},
-                    {"mean", "C5", operand_type(program, op, 3)},
-                    {"variance", "C6", operand_type(program, op, 4)}});
+Expected<ResultTypes> batch_norm_inference_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY_VOID(feature_type(
+      program, op,
+      {{1, "scale", "C3"}, {2, "offset", "C4"}, {3, "mean", "C5"}, {4, "variance", "C6"}}));
+  return like_operand(program, op, 0, "C7");
 }
 
-Verdict batch_norm_training_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(tensors_only(program, op));
-  return norm_rule(program, op, "C7", {{"the output", "", result_type(program, op, 0)}},
-                   {{"scale", "C3", operand_type(program, op, 1)},
-                    {"offset", "C4", operand_type(program, op, 2)},
-                    {"batch_mean", "C5", result_type(program, op, 1)},
-                    {"batch_var", "C6", result_type(program, op, 2)}});
+Expected<ResultTypes> batch_norm_training_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY(Type vector, feature_type(program, op, {{1, "scale", "C3"}, {2, "offset", "C4"}}));
+  ResultTypes types = like_operand(program, op, 0, "C7");
+  types.add(typed(vector, "C2", "C5"));
+  types.add(typed(vector, "C2", "C6"));
+  return types;
 }
 
-Verdict batch_norm_grad_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(tensors_only(program, op));
-  return norm_rule(program, op, "C3",
-                   {{"grad_output", "", operand_type(program, op, 4)},
-                    {"grad_operand", "", result_type(program, op, 0)}},
-                   {{"scale", "C5", operand_type(program, op, 1)},
-                    {"mean", "C5", operand_type(program, op, 2)},
-                    {"variance", "C5", operand_type(program, op, 3)},
-                    {"grad_scale", "C5", result_type(program, op, 1)},
-                    {"grad_offset", "C5", result_type(program, op, 2)}});
+Expected<ResultTypes> batch_norm_grad_rule(const Program& program, const Op& op) {
+  HEDDLE_TRY(
+      Type vector,
+      feature_type(program, op, {{1, "scale", "C5"}, {2, "mean", "C5"}, {3, "variance", "C5"}}));
+  const Type &operand = operand_type(program, op, 0), &grad = operand_type(program, op, 4);
+  if (grad != operand)
+    return broken(op, "C3", "grad_output is {}, expected {}", grad.str(), operand.str());
+  ResultTypes types = like_operand(program, op, 0, "C3");
+  types.add(typed(vector, "C2", "C5"));
+  types.add(typed(vector, "C2", "C5"));
+  return types;
 }
 
 Expected<std::vector<Array>> evaluate_batch_norm_inference(EvalContext& ctx) {

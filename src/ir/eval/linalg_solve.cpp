@@ -64,7 +64,7 @@ void substitute(const Triangle<Wide>& a, Wide* x, std::int64_t step) {
 
 }  // namespace
 
-Verdict triangular_solve_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> triangular_solve_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   const OpAttrs attrs{program, op};
   const Type& a = operand_type(program, op, 0);
@@ -87,10 +87,7 @@ Verdict triangular_solve_rule(const Program& program, const Op& op) {
   if (b.shape[shared] != a.shape.back())
     return broken(op, "C3", "a is {} and b is {}: dimension {} of b must be {}", a.str(), b.str(),
                   shared, a.shape.back());
-  if (result_type(program, op, 0) != b)
-    return broken(op, "C4", "the result is {}, but b is {}", result_type(program, op, 0).str(),
-                  b.str());
-  return yes();
+  return like_operand(program, op, 1, "C4");
 }
 
 Expected<std::vector<Array>> evaluate_triangular_solve(EvalContext& ctx) {
@@ -124,16 +121,13 @@ Expected<std::vector<Array>> evaluate_triangular_solve(EvalContext& ctx) {
   });
 }
 
-Verdict cholesky_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> cholesky_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   const Type& a = operand_type(program, op, 0);
   HEDDLE_TRY_VOID(float_or_complex(op, "I1", a));
-  if (result_type(program, op, 0) != a)
-    return broken(op, "C1", "the result is {}, but a is {}", result_type(program, op, 0).str(),
-                  a.str());
   HEDDLE_TRY_VOID(square(op, "C2", "C3", a));
   HEDDLE_TRY_VOID(OpAttrs({program, op}).flag_or("lower", false));
-  return yes();
+  return like_operand(program, op, 0, "C1");
 }
 
 namespace {

@@ -7,21 +7,18 @@ namespace heddle {
 
 using namespace reduction;
 
-Verdict reduce_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> reduce_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   HEDDLE_TRY_VOID(inputs_and_inits(program, op, {"C3", "C1", "C2"}));
-  const std::size_t n = op.result_count;
   const Type& first = operand_type(program, op, 0);
   HEDDLE_TRY(auto dims, OpAttrs({program, op}).integers("dimensions"));
   HEDDLE_TRY_VOID(dimensions_in_range(op, "C4", "dimensions", dims, first.rank()));
   HEDDLE_TRY_VOID(dimensions_unique(op, "C5", "dimensions", dims));
-  HEDDLE_TRY_VOID(reducer_types(program, op, n, "C6", "C8"));
+  HEDDLE_TRY(auto dtypes, reducer_types(program, op, op.operand_count / 2, "C6"));
   const Shape kept = axes_of(first.shape, other_dimensions(first.rank(), dims)).sizes;
-  for (std::size_t i = 0; i < n; ++i)
-    if (result_type(program, op, i).shape != kept)
-      return broken(op, "C7", "result {} is {}, expected the shape {}", i,
-                    result_type(program, op, i).str(), list_text(kept));
-  return yes();
+  ResultTypes types;
+  for (DType dtype : dtypes) types.add(typed(Type::tensor(dtype, kept), "C8", "C7"));
+  return types;
 }
 
 Expected<std::vector<Array>> evaluate_reduce(EvalContext& ctx) {
@@ -48,22 +45,26 @@ Expected<std::vector<Array>> evaluate_reduce(EvalContext& ctx) {
   return results;
 }
 
-Verdict map_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> map_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
-  const Type& result = result_type(program, op, 0);
+  const Type& first = operand_type(program, op, 0);
   std::vector<Type> scalars;
   for (std::size_t i = 0; i < op.operand_count; ++i) {
     const Type& input = operand_type(program, op, i);
-    if (input.shape != result.shape)
-      return broken(op, "C1", "input {} is {}, but the result is {}: their shapes differ", i,
-                    input.str(), result.str());
+    if (input.shape != first.shape)
+      return broken(op, "C1", "input {} is {}, but input 0 is {}: their shapes differ", i,
+                    input.str(), first.str());
     scalars.push_back(Type::tensor(input.dtype, {}));
   }
   HEDDLE_TRY(auto dims, OpAttrs({program, op}).integers("dimensions"));
-  if (dims != other_dimensions(result.rank(), {}))
+  if (dims != other_dimensions(first.rank(), {}))
     return broken(op, "C3", "dimensions = {}, expected all {} dimensions in order", list_text(dims),
-                  result.rank());
-  return region_types(program, op, 0, "C4", scalars, {Type::tensor(result.dtype, {})});
+                  first.rank());
+  HEDDLE_TRY(auto dtypes, region_dtypes(program, op, 0, "C4"));
+  if (dtypes.size() != 1)
+    return broken(op, "C4", "the body returns {} values, expected 1", dtypes.size());
+  HEDDLE_TRY_VOID(region_types(program, op, 0, "C4", scalars, {Type::tensor(dtypes[0], {})}));
+  return typed(Type::tensor(dtypes[0], first.shape), "C4", "C1");
 }
 
 Expected<std::vector<Array>> evaluate_map(EvalContext& ctx) {

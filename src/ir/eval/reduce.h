@@ -5,14 +5,14 @@
 
 namespace heddle {
 
-Verdict reduce_rule(const Program& program, const Op& op);
-Verdict reduce_window_rule(const Program& program, const Op& op);
-Verdict select_and_scatter_rule(const Program& program, const Op& op);
-Verdict map_rule(const Program& program, const Op& op);
-Verdict dot_general_rule(const Program& program, const Op& op);
-Verdict dot_rule(const Program& program, const Op& op);
-Verdict einsum_rule(const Program& program, const Op& op);  // unary_einsum too
-Verdict convolution_rule(const Program& program, const Op& op);
+Expected<ResultTypes> reduce_rule(const Program& program, const Op& op);
+Expected<ResultTypes> reduce_window_rule(const Program& program, const Op& op);
+Expected<ResultTypes> select_and_scatter_rule(const Program& program, const Op& op);
+Expected<ResultTypes> map_rule(const Program& program, const Op& op);
+Expected<ResultTypes> dot_general_rule(const Program& program, const Op& op);
+Expected<ResultTypes> dot_rule(const Program& program, const Op& op);
+Expected<ResultTypes> einsum_rule(const Program& program, const Op& op);  // unary_einsum too
+Expected<ResultTypes> convolution_rule(const Program& program, const Op& op);
 Verdict dynamic_conv_rule(const Program& program, const Op& op);
 
 Expected<std::vector<Array>> evaluate_reduce(EvalContext& ctx);

@@ -2,19 +2,7 @@
 
 namespace heddle::reduction {
 
-const Type& operand_type(const Program& program, const Op& op, std::size_t i) {
-  return program.type_of(program.operands(op)[i]);
-}
-
-const Type& result_type(const Program& program, const Op& op, std::size_t i) {
-  return program.type_of(program.result(op, i));
-}
-
 Verdict tensors_only(const Program& program, const Op& op) {
-  if (!op.def->operands.allows(op.operand_count) || !op.def->results.allows(op.result_count) ||
-      !op.def->regions.allows(op.region_count))
-    return reason("{} {} operands, {} results and {} regions do not fit this op", bracketed(op),
-                  op.operand_count, op.result_count, op.region_count);
   for (std::size_t i = 0; i < op.operand_count; ++i)
     if (!operand_type(program, op, i).is_tensor())
       return broken(op, fmt::format("I{}", i + 1), "operand {} is {}, expected a tensor", i,
@@ -85,7 +73,7 @@ bool promotable(DType from, DType to) {
 }
 
 Verdict inputs_and_inits(const Program& program, const Op& op, const InputLabels& labels) {
-  const std::size_t n = op.result_count;
+  const std::size_t n = results_given(op) ? op.result_count : op.operand_count / 2;
   if (op.operand_count != 2 * n)
     return broken(op, labels.count,
                   "{} operands and {} results, expected one initial value and one result per input",
@@ -116,8 +104,8 @@ ReduceValues reduce_values(const EvalContext& ctx) {
   return values;
 }
 
-Verdict reducer_types(const Program& program, const Op& op, std::size_t inputs,
-                      std::string_view body_label, std::string_view result_label) {
+Expected<std::vector<DType>> reducer_types(const Program& program, const Op& op, std::size_t inputs,
+                                           std::string_view body_label) {
   HEDDLE_TRY(auto dtypes, region_dtypes(program, op, 0, body_label));
   if (dtypes.size() != inputs)
     return broken(op, body_label, "the body returns {} values for {} inputs", dtypes.size(),
@@ -132,11 +120,12 @@ Verdict reducer_types(const Program& program, const Op& op, std::size_t inputs,
     if (!promotable(input.dtype, dtypes[i]))
       return broken(op, body_label, "input {} is {}, which cannot be promoted to the body's {}", i,
                     input.str(), name(dtypes[i]));
-    if (result_type(program, op, i).dtype != dtypes[i])
-      return broken(op, result_label, "result {} is {}, but the body returns {}", i,
-                    result_type(program, op, i).str(), name(dtypes[i]));
   }
-  return yes();
+  return dtypes;
+}
+
+DType product_dtype(const Program& program, const Op& op) {
+  return results_given(op) ? result_type(program, op, 0).dtype : operand_type(program, op, 0).dtype;
 }
 
 Verdict product_types(const Program& program, const Op& op, std::string_view label) {

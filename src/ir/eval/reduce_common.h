@@ -8,6 +8,7 @@
 #include "ir/attr_access.h"
 #include "ir/eval/eval.h"
 #include "ir/eval/scalar.h"
+#include "ir/shape_rules.h"
 
 namespace heddle::reduction {
 
@@ -17,19 +18,7 @@ using Integers = std::vector<std::int64_t>;
 inline constexpr double kMostSteps = 1e13;
 inline constexpr double kMostRegionRuns = 1e10;
 
-// "[reduce] C3: …"
-template <typename... Args>
-Reason broken(const Op& op, std::string_view label, fmt::format_string<Args...> format,
-              Args&&... args) {
-  return Reason{fmt::format("{} {}: {}", bracketed(op), label,
-                            fmt::format(format, std::forward<Args>(args)...))};
-}
-
-// "tensor<4x8xf32>": the type of an operand or a result.
-const Type& operand_type(const Program& program, const Op& op, std::size_t i);
-const Type& result_type(const Program& program, const Op& op, std::size_t i);
-
-// As many operands, results and regions as the row says, and only tensors.
+// Operands and results are tensors.
 Verdict tensors_only(const Program& program, const Op& op);
 
 // A region's only block must take and return exactly these types.
@@ -53,11 +42,13 @@ struct ReduceValues {
 };
 ReduceValues reduce_values(const EvalContext& ctx);
 
-// A body of reduce or a window: takes and returns one scalar per input, of the type that the
-// result has, to which the input can be promoted.
-Verdict reducer_types(const Program& program, const Op& op, std::size_t inputs,
-                      std::string_view body_label, std::string_view result_label);
+// A body of reduce or a window: takes and returns one scalar per input, to whose type the input can
+// be promoted; these are the element types of the results.
+Expected<std::vector<DType>> reducer_types(const Program& program, const Op& op, std::size_t inputs,
+                                           std::string_view body_label);
 
+// The element type of a product: the given result's, else that of the left operand.
+DType product_dtype(const Program& program, const Op& op);
 // The first two operands can be multiplied: numbers of one kind. Widths may differ, as frameworks
 // write f8E4M3FN x f8E5M2 and bf16 x f32.
 Verdict product_types(const Program& program, const Op& op, std::string_view label);

@@ -142,19 +142,17 @@ std::vector<WindowAxis> reduction::window_of(const Program& program, const Op& o
   return read_window(program, op, operand_type(program, op, 0).shape, kReduceLabels).value();
 }
 
-Verdict reduce_window_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> reduce_window_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
-  const std::size_t n = op.result_count;
   HEDDLE_TRY_VOID(inputs_and_inits(program, op, {"C1", "C2", "C3"}));
   const Type& first = operand_type(program, op, 0);
   HEDDLE_TRY(auto axes, read_window(program, op, first.shape, kReduceLabels));
-  HEDDLE_TRY_VOID(reducer_types(program, op, n, "C13", "C16"));
+  HEDDLE_TRY(auto dtypes, reducer_types(program, op, op.operand_count / 2, "C13"));
   HEDDLE_TRY(auto places, window_places(op, "C15", axes));
-  for (std::size_t i = 0; i < n; ++i)
-    if (result_type(program, op, i).shape != places)
-      return broken(op, i == 0 ? "C15" : "C14", "result {} is {}, expected the shape {}", i,
-                    result_type(program, op, i).str(), list_text(places));
-  return yes();
+  ResultTypes types;
+  for (DType dtype : dtypes)
+    types.add(typed(Type::tensor(dtype, places), "C16", types.size() == 0 ? "C15" : "C14"));
+  return types;
 }
 
 Expected<std::vector<Array>> evaluate_reduce_window(EvalContext& ctx) {
@@ -183,12 +181,11 @@ Expected<std::vector<Array>> evaluate_reduce_window(EvalContext& ctx) {
   return results;
 }
 
-Verdict select_and_scatter_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> select_and_scatter_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(tensors_only(program, op));
   const Type& operand = operand_type(program, op, 0);
   const Type& source = operand_type(program, op, 1);
   const Type& init = operand_type(program, op, 2);
-  const Type& result = result_type(program, op, 0);
   if (source.dtype != operand.dtype)
     return broken(op, "C1", "the source is {} and the operand {}: their element types differ",
                   source.str(), operand.str());
@@ -210,12 +207,7 @@ Verdict select_and_scatter_rule(const Program& program, const Op& op) {
                   name(wide));
   const Type scalar = Type::tensor(wide, {});
   HEDDLE_TRY_VOID(region_types(program, op, 1, "C10", {scalar, scalar}, {scalar}));
-  if (result.shape != operand.shape)
-    return broken(op, "C11", "the result is {}, but the operand {}: their shapes differ",
-                  result.str(), operand.str());
-  if (result.dtype != wide)
-    return broken(op, "C12", "the result is {}, but scatter returns {}", result.str(), name(wide));
-  return yes();
+  return typed(Type::tensor(wide, operand.shape), "C12", "C11");
 }
 
 namespace {

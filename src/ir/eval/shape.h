@@ -31,15 +31,13 @@ Arrays eval_set_dimension_size(EvalContext& ctx);
 struct Padding {
   Index low, high, interior;
 };
-// C2 to C4 of pad.
-Verdict check_padding(const Op& op, const Shape& operand, const Padding& padding,
-                      const Type& result);
+// The result's shape, by C2 to C4 of pad.
+Expected<Shape> padded_shape(const Op& op, const Shape& operand, const Padding& padding);
 
 struct SliceBounds {
   Index start, limit, strides;
 };
-// C2 to C5 of slice.
-Verdict check_slice(const Op& op, const Shape& operand, const SliceBounds& bounds,
-                    const Type& result);
+// The result's shape, by C2 to C5 of slice.
+Expected<Shape> sliced_shape(const Op& op, const Shape& operand, const SliceBounds& bounds);
 
 }  // namespace heddle

@@ -1,4 +1,6 @@
 // Padding and slicing: a box of elements at regular distances.
+#include <limits>
+
 #include "ir/eval/shape.h"
 #include "ir/shape_rules.h"
 
@@ -68,33 +70,33 @@ Array sliced(const Array& operand, const SliceBounds& bounds, const Type& type) 
 
 }  // namespace
 
-Verdict check_padding(const Op& op, const Shape& operand, const Padding& padding,
-                      const Type& result) {
+Expected<Shape> padded_shape(const Op& op, const Shape& operand, const Padding& padding) {
   HEDDLE_TRY_VOID(check_count(op, "C2", "edge_padding_low", padding.low.size(), operand.size()));
   HEDDLE_TRY_VOID(check_count(op, "C2", "edge_padding_high", padding.high.size(), operand.size()));
   HEDDLE_TRY_VOID(
       check_count(op, "C2", "interior_padding", padding.interior.size(), operand.size()));
-  HEDDLE_TRY_VOID(check_count(op, "C4", "the result's shape", result.rank(), operand.size()));
+  Shape shape;
   for (std::size_t d = 0; d < operand.size(); ++d) {
     if (padding.interior[d] < 0)
       return broken(op, "C3", "interior padding {} of dimension {} is negative",
                     padding.interior[d], d);
-    if (padded_size(operand[d], padding, d) != result.shape[d])
-      return broken(op, "C4",
-                    "dimension {} of size {}, padded by {} low, {} high and {} between, does not "
-                    "give {} of the result {}",
-                    d, operand[d], padding.low[d], padding.high[d], padding.interior[d],
-                    result.shape[d], result.str());
+    const Wide size = padded_size(operand[d], padding, d);
+    if (size < 0 || size > std::numeric_limits<std::int64_t>::max())
+      return broken(
+          op, "C4",
+          "dimension {} of size {}, padded by {} low, {} high and {} between, has no size "
+          "that can be counted",
+          d, operand[d], padding.low[d], padding.high[d], padding.interior[d]);
+    shape.push_back(static_cast<std::int64_t>(size));
   }
-  return yes();
+  return shape;
 }
 
-Verdict check_slice(const Op& op, const Shape& operand, const SliceBounds& bounds,
-                    const Type& result) {
+Expected<Shape> sliced_shape(const Op& op, const Shape& operand, const SliceBounds& bounds) {
   HEDDLE_TRY_VOID(check_count(op, "C2", "start_indices", bounds.start.size(), operand.size()));
   HEDDLE_TRY_VOID(check_count(op, "C2", "limit_indices", bounds.limit.size(), operand.size()));
   HEDDLE_TRY_VOID(check_count(op, "C2", "strides", bounds.strides.size(), operand.size()));
-  Shape expected;
+  Shape shape;
   for (std::size_t d = 0; d < operand.size(); ++d) {
     std::int64_t start = bounds.start[d], limit = bounds.limit[d], stride = bounds.strides[d];
     if (start < 0 || start > limit || limit > operand[d])
@@ -102,9 +104,9 @@ Verdict check_slice(const Op& op, const Shape& operand, const SliceBounds& bound
                     d, operand[d]);
     if (stride <= 0)
       return broken(op, "C4", "stride {} of dimension {} is not positive", stride, d);
-    expected.push_back(start == limit ? 0 : (limit - start - 1) / stride + 1);
+    shape.push_back(start == limit ? 0 : (limit - start - 1) / stride + 1);
   }
-  return check_shape(op, "C5", expected, result);
+  return shape;
 }
 
 Arrays eval_pad(EvalContext& ctx) {
@@ -120,7 +122,8 @@ Arrays eval_dynamic_pad(EvalContext& ctx) {
   HEDDLE_TRY(padding.low, integer_values(ctx.operands[2]));
   HEDDLE_TRY(padding.high, integer_values(ctx.operands[3]));
   HEDDLE_TRY(padding.interior, integer_values(ctx.operands[4]));
-  HEDDLE_TRY_VOID(check_padding(ctx.op, ctx.operands[0].shape(), padding, ctx.result_type()));
+  HEDDLE_TRY(Shape shape, padded_shape(ctx.op, ctx.operands[0].shape(), padding));
+  HEDDLE_TRY_VOID(check_shape(ctx.op, "C4", shape, ctx.result_type()));
   return std::vector<Array>{padded(ctx.operands[0], ctx.operands[1], padding, ctx.result_type())};
 }
 
@@ -137,7 +140,8 @@ Arrays eval_real_dynamic_slice(EvalContext& ctx) {
   HEDDLE_TRY(bounds.start, integer_values(ctx.operands[1]));
   HEDDLE_TRY(bounds.limit, integer_values(ctx.operands[2]));
   HEDDLE_TRY(bounds.strides, integer_values(ctx.operands[3]));
-  HEDDLE_TRY_VOID(check_slice(ctx.op, ctx.operands[0].shape(), bounds, ctx.result_type()));
+  HEDDLE_TRY(Shape shape, sliced_shape(ctx.op, ctx.operands[0].shape(), bounds));
+  HEDDLE_TRY_VOID(check_shape(ctx.op, "C5", shape, ctx.result_type()));
   return std::vector<Array>{sliced(ctx.operands[0], bounds, ctx.result_type())};
 }
 

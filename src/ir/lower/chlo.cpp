@@ -175,7 +175,7 @@ Expected<Program> lower_chlo(const Program& program, const LowerOptions& options
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
     if (op.def->emission == Emission::compare) return chlo::total_order(r, op);
     if (op.def->scalar == ScalarOp::power) return lower_power(r, op);
-    if (op.def->name == "stablehlo.reduce_window") return lower_window(r, op);
+    if (op.def->slides) return lower_window(r, op);
     if (!op.def->lower) return false;
     if (options.keep && options.keep(*op.def)) return false;
     return op.def->lower(r, op);
@@ -187,7 +187,7 @@ Expected<Program> lower_chlo(const Program& program, const LowerOptions& options
 Expected<Program> lower_for_kernels(const Program& program) {
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
     if (op.def->emission == Emission::compare) return chlo::total_order(r, op);
-    if (op.def->name == "stablehlo.rng_bit_generator") return lower_random_bits(r, op);
+    if (op.def->bits) return lower_random_bits(r, op);
     return false;
   });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));

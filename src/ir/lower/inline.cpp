@@ -43,7 +43,7 @@ class Inliner {
   explicit Inliner(const CallGraph& graph) : graph_(graph) {}
 
   Expected<bool> operator()(Rewriter& rewriter, const Op& op) const {
-    if (op.def->name == "sdy.named_computation") return inline_named(rewriter, op);
+    if (op.def->control == Control::named) return inline_named(rewriter, op);
     const Function* f = graph_.callee(op);
     if (!f || f->body == kNone) return false;
     const Region& body = rewriter.from.region(f->body);

@@ -15,7 +15,7 @@ namespace {
 // The number that a value is everywhere; repeated or not.
 std::optional<double> number_of(const Program& program, ValueId v) {
   const OpId maker = program.value(v).op;
-  if (maker != kNone && program.op(maker).def->name == "stablehlo.broadcast_in_dim")
+  if (maker != kNone && program.op(maker).def->rearranges == Rearrange::broadcast)
     return number_of(program, program.operands(program.op(maker))[0]);
   const Array* array = constant_of(program, v);
   if (array == nullptr || array->elements() == 0 || (!array->is_splat() && array->elements() != 1))

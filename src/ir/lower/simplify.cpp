@@ -22,21 +22,26 @@ bool is_pure(const Program& program, const Op& op) {
     case OpClass::control:
       break;
   }
-  for (std::string_view name : {"stablehlo.while", "stablehlo.if", "stablehlo.case",
-                                "stablehlo.tuple", "stablehlo.get_tuple_element"}) {
-    if (op.def->name != name) continue;
-    for (RegionId region : program.regions(op))
-      for (OpId inner : program.region(region).ops)
-        if (program.op(inner).def->form != Form::terminator && !is_pure(program, program.op(inner)))
-          return false;
-    return true;
+  switch (op.def->control) {
+    case Control::loop:
+    case Control::branch:
+    case Control::choice:
+    case Control::tuple:
+    case Control::tuple_part:
+      break;
+    default:
+      return false;
   }
-  return false;
+  for (RegionId region : program.regions(op))
+    for (OpId inner : program.region(region).ops)
+      if (program.op(inner).def->form != Form::terminator && !is_pure(program, program.op(inner)))
+        return false;
+  return true;
 }
 
 const Array* constant_of(const Program& program, ValueId value) {
   const OpId id = program.value(value).op;
-  if (id == kNone || program.op(id).def->name != "stablehlo.constant") return nullptr;
+  if (id == kNone || program.op(id).def->rearranges != Rearrange::constant) return nullptr;
   const Attr* attr = program.attr(program.op(id), "value");
   return attr ? attr->get<Array>() : nullptr;
 }

@@ -33,7 +33,7 @@ std::optional<std::vector<Array>> run_alone(const Program& program, const Op& op
 std::optional<std::vector<Array>> of_splats(const Program& program, const Op& op,
                                             const std::vector<const Array*>& operands) {
   if (op.def->cls != OpClass::light && op.def->cls != OpClass::heavy) return std::nullopt;
-  if (op.result_count != 1 || op.def->name == "stablehlo.bitcast_convert") return std::nullopt;
+  if (op.result_count != 1 || op.def->emission == Emission::bitcast) return std::nullopt;
   const Type& type = program.type_of(program.result(op, 0));
   std::vector<Array> scalars;
   for (const Array* a : operands) {
@@ -48,17 +48,12 @@ std::optional<std::vector<Array>> of_splats(const Program& program, const Op& op
 
 // Moves of one value stay that value.
 bool only_moves(const Op& op) {
-  for (std::string_view name :
-       {"stablehlo.reshape", "stablehlo.broadcast", "stablehlo.broadcast_in_dim",
-        "stablehlo.transpose", "stablehlo.reverse", "stablehlo.slice"})
-    if (op.def->name == name) return true;
-  return false;
+  return op.def->emission == Emission::copy && op.operand_count == 1;
 }
 
 // Random numbers and what takes long are left to the run.
 bool is_cheap(const Op& op) {
-  for (std::string_view name : {"stablehlo.rng", "stablehlo.rng_bit_generator"})
-    if (op.def->name == name) return false;
+  if (op.def->draws || op.def->bits) return false;
   return op.def->cls != OpClass::control && op.region_count == 0;
 }
 

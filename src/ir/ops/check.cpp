@@ -18,29 +18,27 @@ constexpr FormWord kProbeWords[] = {{"probe_id", "probe_id", Kind::text}};
 constexpr FormWord kSerializedWords[] = {{"probe_id", "probe_id", Kind::text},
                                          {"iter", "iter", Kind::integer}};
 
-Verdict expect_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> expect_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
-  if (operand_type(program, op, 0) == operand_type(program, op, 1)) return yes();
+  if (operand_type(program, op, 0) == operand_type(program, op, 1)) return ResultTypes{};
   return broken(op, "", "it compares {} with {}", operand_type(program, op, 0).str(),
                 operand_type(program, op, 1).str());
 }
 
-Verdict expect_const_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> expect_const_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Attr* value = program.attr(op, "value");
   const Array* array = value ? value->get<Array>() : nullptr;
   if (!array) return broken(op, "", "value: expected a dense array, got {}", describe(value));
-  if (array->type() == operand_type(program, op, 0)) return yes();
+  if (array->type() == operand_type(program, op, 0)) return ResultTypes{};
   return broken(op, "", "it compares {} with {}", operand_type(program, op, 0).str(),
                 array->type().str());
 }
 
-Verdict probe_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> probe_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
-  if (op.result_count == 0 || operand_type(program, op, 0) == result_type(program, op))
-    return yes();
-  return broken(op, "", "the operand is {} and the result {}", operand_type(program, op, 0).str(),
-                result_type(program, op).str());
+  if (op.def->results.allows(0)) return ResultTypes{};
+  return like_operand(program, op, 0, "");
 }
 
 // All arguments and results of the functions, one process after the other.
@@ -121,8 +119,9 @@ std::vector<OpDef> check_ops() {
        .results = kAny,
        .form = Form::generic,
        .attributes = "programs infeed",
-       .type_rule = run_parallel_rule,
-       .evaluate = eval_run_parallel},
+       .type_rule = given<run_parallel_rule>,
+       .evaluate = eval_run_parallel,
+       .control = Control::processes},
       {.name = "interpreter.probe",
        .cls = OpClass::control,
        .form = Form::words,

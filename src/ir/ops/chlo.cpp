@@ -34,7 +34,8 @@ std::vector<OpDef> chlo_ops() {
        .words = kTopKWords,
        .type_rule = chlo::top_k_rule,
        .evaluate = evaluate_top_k,
-       .index_rule = top_k_index_rule},
+       .index_rule = top_k_index_rule,
+       .call = DeviceCall::top_k},
       {.name = "chlo.ragged_dot",
        .cls = OpClass::contract,
        .operands = 3,
@@ -52,7 +53,8 @@ std::vector<OpDef> chlo_ops() {
        .attributes = "dimension is_reverse is_associative",
        .type_rule = chlo::scan_rule,
        .evaluate = evaluate_scan,
-       .index_rule = control_index_rule},
+       .index_rule = control_index_rule,
+       .control = Control::scan},
   };
   auto function = [&](std::string_view name, int operands) {
     const std::string_view op = name.substr(name.find('.') + 1);

@@ -19,21 +19,6 @@ Verdict groups_rule(const Program& program, const Op& op, std::string_view label
   return yes();
 }
 
-Verdict as_many(const Op& op, std::string_view label) {
-  if (op.operand_count == op.result_count) return yes();
-  return broken(op, label, "there are {} operands and {} results", op.operand_count,
-                op.result_count);
-}
-
-Verdict same_types(const Program& program, const Op& op, std::string_view label,
-                   std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i)
-    if (!(operand_type(program, op, i) == result_type(program, op, i)))
-      return broken(op, label, "operand {} is {} and result {} is {}", i,
-                    operand_type(program, op, i).str(), i, result_type(program, op, i).str());
-  return yes();
-}
-
 Expected<std::size_t> dimension_of(const Program& program, const Op& op, std::string_view label,
                                    std::string_view name, const Type& type) {
   HEDDLE_TRY(std::int64_t dim, (OpAttrs{program, op}.integer(name)));
@@ -59,7 +44,7 @@ Verdict multiple_along(const Op& op, std::string_view label, const Type& small, 
 
 Verdict all_gather_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
-  HEDDLE_TRY_VOID(as_many(op, "C6"));
+  HEDDLE_TRY_VOID(check_as_many(op, "C6"));
   HEDDLE_TRY_VOID(groups_rule(program, op, "C2"));
   for (std::size_t i = 0; i < op.operand_count; ++i) {
     const Type& operand = operand_type(program, op, i);
@@ -71,48 +56,52 @@ Verdict all_gather_rule(const Program& program, const Op& op) {
   return yes();
 }
 
-// The computation takes and gives two scalars of the results' element type.
-Verdict reducer(const Program& program, const Op& op, std::string_view label) {
-  const DType dtype = result_type(program, op).dtype;
+// The element type of the results: the computation takes two scalars of it and gives one.
+Expected<DType> reducer(const Program& program, const Op& op, std::string_view label) {
+  const auto returned =
+      program.operands(program.op(program.region(program.regions(op)[0]).ops.back()));
+  const DType dtype =
+      returned.empty() ? operand_type(program, op, 0).dtype : program.type_of(returned[0]).dtype;
   const Type scalar = Type::tensor(dtype, {});
   const Type two[] = {scalar, scalar};
   HEDDLE_TRY_VOID(check_region(program, op, 0, label, two, {&scalar, 1}));
-  for (std::size_t i = 0; i < op.operand_count; ++i) {
-    if (result_type(program, op, i).dtype != dtype ||
-        !reduction::promotable(operand_type(program, op, i).dtype, dtype))
-      return broken(op, label, "the computation is over {}, operand {} is {} and result {} is {}",
-                    name(dtype), i, operand_type(program, op, i).str(), i,
-                    result_type(program, op, i).str());
-  }
-  return yes();
+  for (std::size_t i = 0; i < op.operand_count; ++i)
+    if (!reduction::promotable(operand_type(program, op, i).dtype, dtype))
+      return broken(op, label, "the computation is over {}, but operand {} is {}", name(dtype), i,
+                    operand_type(program, op, i).str());
+  return dtype;
 }
 
-Verdict all_reduce_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> all_reduce_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
-  HEDDLE_TRY_VOID(as_many(op, "C6"));
+  HEDDLE_TRY_VOID(check_as_many(op, "C6"));
   HEDDLE_TRY_VOID(groups_rule(program, op, "C1"));
-  HEDDLE_TRY_VOID(reducer(program, op, "C5"));
+  HEDDLE_TRY(DType dtype, reducer(program, op, "C5"));
+  ResultTypes types;
   for (std::size_t i = 0; i < op.operand_count; ++i)
-    HEDDLE_TRY_VOID(
-        check_shape(op, "C6", operand_type(program, op, i).shape, result_type(program, op, i)));
-  return yes();
+    types.add(typed(Type::tensor(dtype, operand_type(program, op, i).shape), "C5", "C6"));
+  return types;
 }
 
 Verdict reduce_scatter_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   HEDDLE_TRY_VOID(groups_rule(program, op, "C3"));
-  HEDDLE_TRY_VOID(reducer(program, op, "C7"));
+  HEDDLE_TRY(DType dtype, reducer(program, op, "C7"));
+  if (dtype != result_type(program, op).dtype)
+    return broken(op, "C7", "the computation is over {}, but the result is {}", name(dtype),
+                  result_type(program, op).str());
   const Type& operand = operand_type(program, op, 0);
   HEDDLE_TRY(std::size_t dim, dimension_of(program, op, "C2", "scatter_dimension", operand));
   return multiple_along(op, "C8", result_type(program, op), operand, dim);
 }
 
-Verdict all_to_all_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> all_to_all_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
-  HEDDLE_TRY_VOID(as_many(op, "C9"));
+  HEDDLE_TRY_VOID(check_as_many(op, "C9"));
   HEDDLE_TRY_VOID(groups_rule(program, op, "C5"));
   HEDDLE_TRY(std::int64_t count, (OpAttrs{program, op}.integer("split_count")));
   if (count < 1) return broken(op, "C4", "split_count must be positive, got {}", count);
+  ResultTypes types;
   for (std::size_t i = 0; i < op.operand_count; ++i) {
     const Type& operand = operand_type(program, op, i);
     HEDDLE_TRY(std::size_t split, dimension_of(program, op, "C1", "split_dimension", operand));
@@ -120,52 +109,47 @@ Verdict all_to_all_rule(const Program& program, const Op& op) {
     if (operand.shape[split] % count != 0)
       return broken(op, "C2", "dimension {} of {} is no multiple of split_count {}", split,
                     operand.str(), count);
-    const Type& result = result_type(program, op, i);
     Shape wanted = operand.shape;
     wanted[split] /= count;
     if (wanted[concat] > std::numeric_limits<std::int64_t>::max() / count)
       return broken(op, "C9", "{} times dimension {} of {} is too large", count, concat,
                     operand.str());
     wanted[concat] *= count;
-    HEDDLE_TRY_VOID(check_same_dtype(op, "C9", operand, result));
-    HEDDLE_TRY_VOID(check_shape(op, "C9", wanted, result));
+    types.add(typed(Type::tensor(operand.dtype, std::move(wanted)), "C9", "C9"));
   }
-  return yes();
+  return types;
 }
 
-Verdict cross_replica_sum_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> cross_replica_sum_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   HEDDLE_TRY_VOID(groups_rule(program, op, ""));
-  return same_types(program, op, "", 1);
+  return like_operand(program, op, 0, "");
 }
 
-Verdict collective_permute_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> collective_permute_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
-  HEDDLE_TRY_VOID(as_many(op, "C5"));
+  HEDDLE_TRY_VOID(check_as_many(op, "C5"));
   if (!program.attr(op, "source_target_pairs"))
     return broken(op, "C1", "attribute source_target_pairs is missing");
   if (auto pairs = source_target_pairs(program, op); !pairs)
     return broken(op, "C1", "{}", pairs.reason());
-  return same_types(program, op, "C5", op.operand_count);
+  return like_operands(program, op, "C5", op.operand_count);
 }
 
-Verdict collective_broadcast_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> collective_broadcast_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   HEDDLE_TRY_VOID(groups_rule(program, op, "C1"));
   const bool dynamic = flag_or(program.attr(op, "has_dynamic_root"), false);
-  HEDDLE_TRY_VOID(
-      check_count(op, "C3", "operands", op.operand_count, op.result_count + (dynamic ? 1 : 0)));
+  const std::size_t count = op.operand_count - (dynamic ? 1 : 0);
+  if (results_given(op)) HEDDLE_TRY_VOID(check_count(op, "C3", "results", op.result_count, count));
   if (dynamic)
-    HEDDLE_TRY_VOID(check_integer_vector(
-        op, "", "the root", operand_type(program, op, op.operand_count - 1), op.result_count));
-  return same_types(program, op, "C3", op.result_count);
+    HEDDLE_TRY_VOID(
+        check_integer_vector(op, "", "the root", operand_type(program, op, count), count));
+  return like_operands(program, op, "C3", count);
 }
 
-Verdict id_rule(const Program& program, const Op& op) {
-  const Type wanted = Type::tensor(DType::ui32, {});
-  if (result_type(program, op) == wanted) return yes();
-  return broken(op, "", "the result must be {}, got {}", wanted.str(),
-                result_type(program, op).str());
+Expected<ResultTypes> id_rule(const Program&, const Op&) {
+  return typed(Type::tensor(DType::ui32, {}), "");
 }
 
 Verdict transfer_rule(const Program& program, const Op& op, const Type& token,
@@ -202,9 +186,10 @@ std::vector<OpDef> collective_ops() {
        .results = {1, -1},
        .form = Form::generic,
        .attributes = "all_gather_dim replica_groups channel_handle use_global_device_ids",
-       .type_rule = all_gather_rule,
+       .type_rule = given<all_gather_rule>,
        .evaluate = eval_all_gather,
-       .index_rule = all_gather_index_rule},
+       .index_rule = all_gather_index_rule,
+       .collective = CollectiveKind::all_gather},
       {.name = "stablehlo.all_reduce",
        .cls = OpClass::communicate,
        .operands = {1, -1},
@@ -214,15 +199,17 @@ std::vector<OpDef> collective_ops() {
        .attributes = "replica_groups channel_handle use_global_device_ids",
        .type_rule = all_reduce_rule,
        .evaluate = eval_all_reduce,
-       .index_rule = pairwise_index_rule},
+       .index_rule = pairwise_index_rule,
+       .collective = CollectiveKind::all_reduce},
       {.name = "stablehlo.reduce_scatter",
        .cls = OpClass::communicate,
        .regions = 1,
        .form = Form::generic,
        .attributes = "scatter_dimension replica_groups channel_handle use_global_device_ids",
-       .type_rule = reduce_scatter_rule,
+       .type_rule = given<reduce_scatter_rule>,
        .evaluate = eval_reduce_scatter,
-       .index_rule = reduce_scatter_index_rule},
+       .index_rule = reduce_scatter_index_rule,
+       .collective = CollectiveKind::reduce_scatter},
       {.name = "stablehlo.all_to_all",
        .cls = OpClass::communicate,
        .operands = {1, -1},
@@ -231,7 +218,8 @@ std::vector<OpDef> collective_ops() {
        .attributes = "split_dimension concat_dimension split_count replica_groups channel_handle",
        .type_rule = all_to_all_rule,
        .evaluate = eval_all_to_all,
-       .index_rule = all_to_all_index_rule},
+       .index_rule = all_to_all_index_rule,
+       .collective = CollectiveKind::all_to_all},
       {.name = "stablehlo.collective_permute",
        .cls = OpClass::communicate,
        .operands = {1, -1},
@@ -240,7 +228,8 @@ std::vector<OpDef> collective_ops() {
        .attributes = "source_target_pairs channel_handle",
        .type_rule = collective_permute_rule,
        .evaluate = eval_collective_permute,
-       .index_rule = pairwise_index_rule},
+       .index_rule = pairwise_index_rule,
+       .collective = CollectiveKind::permute},
       {.name = "stablehlo.collective_broadcast",
        .cls = OpClass::communicate,
        .operands = {1, -1},
@@ -249,7 +238,8 @@ std::vector<OpDef> collective_ops() {
        .attributes = "replica_groups channel_handle has_dynamic_root",
        .type_rule = collective_broadcast_rule,
        .evaluate = eval_collective_broadcast,
-       .index_rule = pairwise_index_rule},
+       .index_rule = pairwise_index_rule,
+       .collective = CollectiveKind::broadcast},
       {.name = "stablehlo.collective_reduce",
        .cls = OpClass::communicate,
        .operands = {1, -1},
@@ -259,40 +249,46 @@ std::vector<OpDef> collective_ops() {
        .attributes = "replica_groups channel_handle use_global_device_ids",
        .type_rule = all_reduce_rule,
        .evaluate = eval_collective_reduce,
-       .index_rule = pairwise_index_rule},
+       .index_rule = pairwise_index_rule,
+       .collective = CollectiveKind::reduce},
       {.name = "stablehlo.cross-replica-sum",
        .cls = OpClass::communicate,
        .form = Form::generic,
        .attributes = "replica_groups",
        .type_rule = cross_replica_sum_rule,
        .evaluate = eval_cross_replica_sum,
-       .index_rule = pairwise_index_rule},
+       .index_rule = pairwise_index_rule,
+       .collective = CollectiveKind::all_reduce},
       {.name = "stablehlo.partition_id",
        .cls = OpClass::communicate,
        .operands = 0,
        .type_rule = id_rule,
        .evaluate = eval_partition_id,
-       .index_rule = constant_index_rule},
+       .index_rule = constant_index_rule,
+       .collective = CollectiveKind::partition_id},
       {.name = "stablehlo.replica_id",
        .cls = OpClass::communicate,
        .operands = 0,
        .type_rule = id_rule,
        .evaluate = eval_replica_id,
-       .index_rule = constant_index_rule},
+       .index_rule = constant_index_rule,
+       .collective = CollectiveKind::replica_id},
       {.name = "stablehlo.send",
        .cls = OpClass::communicate,
        .operands = {1, -1},
        .form = Form::generic,
        .attributes = "channel_handle is_host_transfer source_target_pairs",
-       .type_rule = send_rule,
-       .evaluate = eval_send},
+       .type_rule = given<send_rule>,
+       .evaluate = eval_send,
+       .collective = CollectiveKind::send},
       {.name = "stablehlo.recv",
        .cls = OpClass::communicate,
        .results = {1, -1},
        .form = Form::generic,
        .attributes = "channel_handle is_host_transfer source_target_pairs",
-       .type_rule = recv_rule,
-       .evaluate = eval_recv},
+       .type_rule = given<recv_rule>,
+       .evaluate = eval_recv,
+       .collective = CollectiveKind::receive},
   };
 }
 

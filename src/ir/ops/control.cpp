@@ -15,21 +15,10 @@ std::vector<Type> operand_types(const Program& program, const Op& op) {
   return types;
 }
 
-std::vector<Type> result_types(const Program& program, const Op& op) {
-  std::vector<Type> types;
-  for (std::size_t i = 0; i < op.result_count; ++i) types.push_back(result_type(program, op, i));
-  return types;
-}
-
-Verdict same_operands_and_results(const Program& program, const Op& op, std::string_view label) {
-  if (op.operand_count != op.result_count)
-    return broken(op, label, "there are {} operands and {} results", op.operand_count,
-                  op.result_count);
-  for (std::size_t i = 0; i < op.operand_count; ++i)
-    if (program.value(program.operands(op)[i]).type != program.value(program.result(op, i)).type)
-      return broken(op, label, "operand {} is {} and result {} is {}", i,
-                    operand_type(program, op, i).str(), i, result_type(program, op, i).str());
-  return yes();
+Expected<ResultTypes> same_operands_and_results(const Program& program, const Op& op,
+                                                std::string_view label) {
+  HEDDLE_TRY_VOID(check_as_many(op, label));
+  return like_operands(program, op, label, op.operand_count);
 }
 
 Verdict scalar_operand(const Program& program, const Op& op, std::string_view label, DType dtype) {
@@ -39,52 +28,58 @@ Verdict scalar_operand(const Program& program, const Op& op, std::string_view la
                 operand_type(program, op, 0).str());
 }
 
-Verdict while_rule(const Program& program, const Op& op) {
-  HEDDLE_TRY_VOID(same_operands_and_results(program, op, "C3"));
+Expected<ResultTypes> while_rule(const Program& program, const Op& op) {
   const std::vector<Type> state = operand_types(program, op);
   const Type truth = Type::tensor(DType::i1, {});
   HEDDLE_TRY_VOID(check_region(program, op, 0, "C1", state, {&truth, 1}));
-  return check_region(program, op, 1, "C2", state, state);
+  HEDDLE_TRY_VOID(check_region(program, op, 1, "C2", state, state));
+  return same_operands_and_results(program, op, "C3");
 }
 
-Verdict branches(const Program& program, const Op& op, std::string_view label) {
-  const std::vector<Type> results = result_types(program, op);
+// All branches return what the first one does, or what is given.
+Expected<ResultTypes> branches(const Program& program, const Op& op, std::string_view label) {
+  std::vector<Type> results;
+  ResultTypes types;
+  auto add = [&](ValueId v) {
+    results.push_back(program.type_of(v));
+    types.add(ResultType{.id = program.value(v).type, .label = label});
+  };
+  if (results_given(op))
+    for (std::size_t i = 0; i < op.result_count; ++i) add(program.result(op, i));
+  else
+    for (ValueId v :
+         program.operands(program.op(program.region(program.regions(op)[0]).ops.back())))
+      add(v);
   for (std::size_t i = 0; i < op.region_count; ++i)
     HEDDLE_TRY_VOID(check_region(program, op, i, label, {}, results));
-  return yes();
+  return types;
 }
 
-Verdict if_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> if_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(scalar_operand(program, op, "I1", DType::i1));
   return branches(program, op, "C3");
 }
 
-Verdict case_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> case_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(scalar_operand(program, op, "I1", DType::i32));
   return branches(program, op, "C4");
 }
 
-Verdict tuple_rule(const Program& program, const Op& op) {
-  const Type wanted = Type::tuple(operand_types(program, op));
-  const Type& got = result_type(program, op);
-  if (got == wanted) return yes();
-  return broken(op, "C1", "the result must be {}, got {}", wanted.str(), got.str());
+Expected<ResultTypes> tuple_rule(const Program& program, const Op& op) {
+  return typed(Type::tuple(operand_types(program, op)), "C1");
 }
 
-Verdict get_tuple_element_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> get_tuple_element_rule(const Program& program, const Op& op) {
   const Type& tuple = operand_type(program, op, 0);
   if (tuple.kind != Type::Kind::tuple)
     return broken(op, "I1", "the operand must be a tuple, got {}", tuple.str());
   HEDDLE_TRY(std::int64_t index, (OpAttrs{program, op}.integer("index")));
   if (index < 0 || index >= static_cast<std::int64_t>(tuple.parts.size()))
     return broken(op, "C1", "index {} is not one of the {} elements", index, tuple.parts.size());
-  const Type& part = tuple.parts[static_cast<std::size_t>(index)];
-  if (part == result_type(program, op)) return yes();
-  return broken(op, "C2", "element {} is {}, but the result is {}", index, part.str(),
-                result_type(program, op).str());
+  return typed(tuple.parts[static_cast<std::size_t>(index)], "C2");
 }
 
-Verdict barrier_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> barrier_rule(const Program& program, const Op& op) {
   return same_operands_and_results(program, op, "C1");
 }
 
@@ -93,10 +88,10 @@ Verdict is_token(const Op& op, const Type& type, std::string_view what) {
   return broken(op, "", "{} must be a token, got {}", what, type.str());
 }
 
-Verdict after_all_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> after_all_rule(const Program& program, const Op& op) {
   for (std::size_t i = 0; i < op.operand_count; ++i)
     HEDDLE_TRY_VOID(is_token(op, operand_type(program, op, i), "an operand"));
-  return is_token(op, result_type(program, op), "the result");
+  return typed(Type::token(), "");
 }
 
 Verdict infeed_rule(const Program& program, const Op& op) {
@@ -134,7 +129,8 @@ std::vector<OpDef> control_ops() {
        .results = kAny,
        .form = Form::call,
        .attributes = "callee arg_attrs res_attrs no_inline",
-       .evaluate = eval_call},
+       .evaluate = eval_call,
+       .control = Control::call},
       {.name = "func.return",
        .cls = OpClass::control,
        .operands = kAny,
@@ -154,6 +150,7 @@ std::vector<OpDef> control_ops() {
        .type_rule = while_rule,
        .evaluate = eval_while,
        .index_rule = control_index_rule,
+       .control = Control::loop,
        .parts = Parts::loop},
       {.name = "stablehlo.if",
        .cls = OpClass::control,
@@ -163,6 +160,7 @@ std::vector<OpDef> control_ops() {
        .type_rule = if_rule,
        .evaluate = eval_if,
        .index_rule = control_index_rule,
+       .control = Control::branch,
        .parts = Parts::branch},
       {.name = "stablehlo.case",
        .cls = OpClass::control,
@@ -172,18 +170,21 @@ std::vector<OpDef> control_ops() {
        .type_rule = case_rule,
        .evaluate = eval_case,
        .index_rule = control_index_rule,
+       .control = Control::choice,
        .parts = Parts::branch},
       {.name = "stablehlo.tuple",
        .cls = OpClass::control,
        .operands = kAny,
        .type_rule = tuple_rule,
-       .evaluate = eval_same},
+       .evaluate = eval_same,
+       .control = Control::tuple},
       {.name = "stablehlo.get_tuple_element",
        .cls = OpClass::control,
        .form = Form::get_tuple_element,
        .attributes = "index",
        .type_rule = get_tuple_element_rule,
-       .evaluate = eval_get_tuple_element},
+       .evaluate = eval_get_tuple_element,
+       .control = Control::tuple_part},
       {.name = "stablehlo.optimization_barrier",
        .cls = OpClass::control,
        .operands = kAny,
@@ -191,6 +192,7 @@ std::vector<OpDef> control_ops() {
        .type_rule = barrier_rule,
        .evaluate = eval_same,
        .index_rule = pairwise_index_rule,
+       .view = ViewKind::always,
        .linear = LinearIn::first},
       {.name = "stablehlo.custom_call",
        .cls = OpClass::opaque,
@@ -199,7 +201,7 @@ std::vector<OpDef> control_ops() {
        .form = Form::custom_call,
        .attributes = "call_target_name has_side_effect backend_config api_version "
                      "called_computations operand_layouts result_layouts output_operand_aliases",
-       .type_rule = custom_call_rule,
+       .type_rule = given<custom_call_rule>,
        .evaluate = eval_custom_call},
       {.name = "stablehlo.composite",
        .cls = OpClass::control,
@@ -207,7 +209,8 @@ std::vector<OpDef> control_ops() {
        .results = kAny,
        .form = Form::composite,
        .attributes = "name composite_attributes decomposition version",
-       .evaluate = eval_composite},
+       .evaluate = eval_composite,
+       .control = Control::composite},
       {.name = "stablehlo.create_token",
        .cls = OpClass::control,
        .operands = 0,
@@ -223,14 +226,14 @@ std::vector<OpDef> control_ops() {
        .results = {1, -1},
        .form = Form::generic,
        .attributes = "infeed_config layout",
-       .type_rule = infeed_rule,
+       .type_rule = given<infeed_rule>,
        .evaluate = eval_infeed},
       {.name = "stablehlo.outfeed",
        .cls = OpClass::opaque,
        .operands = {1, -1},
        .form = Form::generic,
        .attributes = "outfeed_config",
-       .type_rule = outfeed_rule,
+       .type_rule = given<outfeed_rule>,
        .evaluate = eval_token},
   };
 }

@@ -35,34 +35,31 @@ Verdict check_within(const Op& op, std::string_view label, const Shape& part, co
   return yes();
 }
 
-Verdict dynamic_slice_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> dynamic_slice_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type& operand = operand_type(program, op, 0);
-  HEDDLE_TRY_VOID(check_same_dtype(op, "C1", operand, result_type(program, op)));
   HEDDLE_TRY_VOID(check_starts(program, op, 1, operand.rank(), "C2", "C3"));
   HEDDLE_TRY(Shape sizes, (OpAttrs{program, op}.integers("slice_sizes")));
   HEDDLE_TRY_VOID(check_count(op, "C2", "slice_sizes", sizes.size(), operand.rank()));
   HEDDLE_TRY_VOID(check_within(op, "C4", sizes, operand));
-  return check_shape(op, "C5", sizes, result_type(program, op));
+  return typed(Type::tensor(operand.dtype, std::move(sizes)), "C1", "C5");
 }
 
-Verdict dynamic_update_slice_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> dynamic_update_slice_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type& operand = operand_type(program, op, 0);
   const Type& update = operand_type(program, op, 1);
-  HEDDLE_TRY_VOID(check_same_dtype(op, "C1", operand, result_type(program, op)));
-  HEDDLE_TRY_VOID(check_shape(op, "C1", operand.shape, result_type(program, op)));
   HEDDLE_TRY_VOID(check_same_dtype(op, "C2", update, operand));
   HEDDLE_TRY_VOID(check_count(op, "C3", "the update's shape", update.rank(), operand.rank()));
   HEDDLE_TRY_VOID(check_starts(program, op, 2, operand.rank(), "C4", "C5"));
-  return check_within(op, "C6", update.shape, operand);
+  HEDDLE_TRY_VOID(check_within(op, "C6", update.shape, operand));
+  return like_operand(program, op, 0, "C1");
 }
 
-Verdict torch_index_select_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> torch_index_select_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type& operand = operand_type(program, op, 0);
   const Type& index = operand_type(program, op, 1);
-  HEDDLE_TRY_VOID(check_same_dtype(op, "", operand, result_type(program, op)));
   if (!is_integer(index.dtype))
     return broken(op, "", "the index must be of integers, got {}", index.str());
   OpAttrs attrs{program, op};
@@ -78,7 +75,7 @@ Verdict torch_index_select_rule(const Program& program, const Op& op) {
   Shape expected(operand.shape.begin(), operand.shape.begin() + dim);
   expected.insert(expected.end(), index.shape.begin() + batch, index.shape.end());
   expected.insert(expected.end(), operand.shape.begin() + dim + 1, operand.shape.end());
-  return check_shape(op, "", expected, result_type(program, op));
+  return typed(Type::tensor(operand.dtype, std::move(expected)), "", "");
 }
 
 }  // namespace
@@ -104,7 +101,8 @@ std::vector<OpDef> index_ops() {
        .evaluate = eval_dynamic_update_slice,
        .index_rule = dynamic_update_slice_index_rule,
        .edit_piece = edit_dynamic_update_slice_piece,
-       .emission = Emission::dynamic_update_slice},
+       .emission = Emission::dynamic_update_slice,
+       .call = DeviceCall::slice_update},
       {.name = "stablehlo.gather",
        .cls = OpClass::move,
        .operands = 2,
@@ -121,7 +119,7 @@ std::vector<OpDef> index_ops() {
        .operands = 3,
        .form = Form::generic,
        .attributes = "dimension_numbers indices_are_sorted",
-       .type_rule = dynamic_gather_rule,
+       .type_rule = given<dynamic_gather_rule>,
        .evaluate = eval_dynamic_gather,
        .index_rule = dynamic_gather_index_rule},
       {.name = "stablehlo.scatter",
@@ -135,7 +133,8 @@ std::vector<OpDef> index_ops() {
        .evaluate = eval_scatter,
        .index_rule = scatter_index_rule,
        .edit_piece = edit_scatter_piece,
-       .emission = Emission::scatter},
+       .emission = Emission::scatter,
+       .call = DeviceCall::scatter},
       {.name = "stablehlo.sort",
        .cls = OpClass::move,
        .operands = {1, -1},
@@ -146,6 +145,7 @@ std::vector<OpDef> index_ops() {
        .type_rule = sort_rule,
        .evaluate = eval_sort,
        .index_rule = sort_index_rule,
+       .call = DeviceCall::sort,
        .parts = Parts::sort},
       {.name = "stablehlo.torch_index_select",
        .cls = OpClass::move,

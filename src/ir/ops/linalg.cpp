@@ -3,6 +3,7 @@
 
 #include "ir/ops/op_families.h"
 #include "ir/rules/index_rules.h"
+#include "ir/shape_rules.h"
 
 namespace heddle {
 
@@ -27,6 +28,7 @@ std::vector<OpDef> linalg_ops() {
        .type_rule = fft_rule,
        .evaluate = evaluate_fft,
        .index_rule = fft_index_rule,
+       .call = DeviceCall::fft,
        .parts = Parts::transform},
       {.name = "stablehlo.triangular_solve",
        .cls = OpClass::heavy,
@@ -74,7 +76,7 @@ std::vector<OpDef> linalg_ops() {
        .operands = 3,
        .form = Form::words,
        .words = kRngWords,
-       .type_rule = rng_rule,
+       .type_rule = given<rng_rule>,
        .evaluate = evaluate_rng,
        .index_rule = rng_index_rule,
        .edit_piece = edit_random_piece,
@@ -85,10 +87,11 @@ std::vector<OpDef> linalg_ops() {
        .results = 2,
        .form = Form::words,
        .words = kRngBitWords,
-       .type_rule = rng_bit_generator_rule,
+       .type_rule = given<rng_bit_generator_rule>,
        .evaluate = evaluate_rng_bit_generator,
        .index_rule = rng_bit_generator_index_rule,
        .edit_piece = edit_random_piece,
+       .bits = true,
        .parts = Parts::on_every_device},
   };
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "heddle/hash.h"
 #include "ir/ops/op_families.h"
 
 namespace heddle {
@@ -15,7 +16,7 @@ namespace {
 
 struct Table {
   std::vector<OpDef> rows;
-  std::unordered_map<std::string_view, const OpDef*> by_name;
+  std::unordered_map<std::string_view, const OpDef*> by_name, of_stablehlo;
 
   Table() {
     for (auto family : {elementwise_ops, shape_ops, index_ops, reduce_ops, linalg_ops, control_ops,
@@ -25,7 +26,11 @@ struct Table {
     }
     std::sort(rows.begin(), rows.end(),
               [](const OpDef& a, const OpDef& b) { return a.name < b.name; });
-    for (const OpDef& row : rows) by_name.emplace(row.name, &row);
+    for (OpDef& row : rows) {
+      row.hash = hash_combine(0, row.name);
+      by_name.emplace(row.name, &row);
+      if (row.name.starts_with("stablehlo.")) of_stablehlo.emplace(row.short_name(), &row);
+    }
   }
 };
 
@@ -58,6 +63,11 @@ std::span<const OpDef> op_table() { return table().rows; }
 const OpDef* find_op(std::string_view name) {
   auto it = table().by_name.find(name);
   return it == table().by_name.end() ? nullptr : it->second;
+}
+
+const OpDef* find_stablehlo_op(std::string_view short_name) {
+  auto it = table().of_stablehlo.find(short_name);
+  return it == table().of_stablehlo.end() ? nullptr : it->second;
 }
 
 }  // namespace heddle

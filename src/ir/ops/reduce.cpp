@@ -3,6 +3,7 @@
 
 #include "ir/ops/op_families.h"
 #include "ir/rules/index_rules.h"
+#include "ir/shape_rules.h"
 
 namespace heddle {
 
@@ -38,6 +39,7 @@ std::vector<OpDef> reduce_ops() {
        .evaluate = evaluate_reduce_window,
        .index_rule = reduce_window_index_rule,
        .edit_piece = edit_reduce_window_piece,
+       .slides = true,
        .emission = Emission::reduce,
        .parts = Parts::windows},
       {.name = "stablehlo.select_and_scatter",
@@ -50,6 +52,7 @@ std::vector<OpDef> reduce_ops() {
        .evaluate = evaluate_select_and_scatter,
        .index_rule = select_and_scatter_index_rule,
        .edit_piece = edit_select_and_scatter_piece,
+       .call = DeviceCall::select_and_scatter,
        .parts = Parts::scatter_windows},
       {.name = "stablehlo.dot_general",
        .cls = OpClass::contract,
@@ -60,6 +63,7 @@ std::vector<OpDef> reduce_ops() {
        .evaluate = evaluate_dot_general,
        .index_rule = dot_general_index_rule,
        .emission = Emission::contract,
+       .call = DeviceCall::product,
        .linear = LinearIn::each},
       {.name = "stablehlo.dot",
        .cls = OpClass::contract,
@@ -68,7 +72,8 @@ std::vector<OpDef> reduce_ops() {
        .attributes = "precision_config",
        .type_rule = dot_rule,
        .evaluate = evaluate_dot,
-       .index_rule = dot_index_rule},
+       .index_rule = dot_index_rule,
+       .call = DeviceCall::product},
       {.name = "stablehlo.einsum",
        .cls = OpClass::contract,
        .operands = 2,
@@ -94,6 +99,7 @@ std::vector<OpDef> reduce_ops() {
        .evaluate = evaluate_convolution,
        .index_rule = convolution_index_rule,
        .edit_piece = edit_convolution_piece,
+       .call = DeviceCall::convolution,
        .linear = LinearIn::each},
       {.name = "stablehlo.dynamic_conv",
        .cls = OpClass::contract,
@@ -101,7 +107,7 @@ std::vector<OpDef> reduce_ops() {
        .form = Form::convolution,
        .attributes = "window_strides padding lhs_dilation rhs_dilation window_reversal "
                      "dimension_numbers feature_group_count batch_group_count precision_config",
-       .type_rule = dynamic_conv_rule,
+       .type_rule = given<dynamic_conv_rule>,
        .evaluate = evaluate_convolution,
        .index_rule = dynamic_conv_index_rule,
        .edit_piece = edit_convolution_piece},

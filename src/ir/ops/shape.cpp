@@ -30,14 +30,12 @@ Expected<std::size_t> dimension_attr(const Program& program, const Op& op, std::
   return static_cast<std::size_t>(dimension);
 }
 
-Verdict constant_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> constant_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Attr* value = program.attr(op, "value");
   const Array* array = value ? value->get<Array>() : nullptr;
   if (!array) return broken(op, "", "value: expected a dense array, got {}", describe(value));
-  if (array->type() == result_type(program, op)) return yes();
-  return broken(op, "C1", "the value is {}, but the result is {}", array->type().str(),
-                result_type(program, op).str());
+  return typed(array->type(), "C1");
 }
 
 Verdict iota_rule(const Program& program, const Op& op) {
@@ -72,13 +70,12 @@ Verdict dynamic_reshape_rule(const Program& program, const Op& op) {
                               result_type(program, op).rank());
 }
 
-Verdict broadcast_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> broadcast_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type& operand = operand_type(program, op, 0);
-  HEDDLE_TRY_VOID(check_same_dtype(op, "", operand, result_type(program, op)));
   HEDDLE_TRY(Shape expected, (OpAttrs{program, op}.integers("broadcast_sizes")));
   expected.insert(expected.end(), operand.shape.begin(), operand.shape.end());
-  return check_shape(op, "", expected, result_type(program, op));
+  return typed(Type::tensor(operand.dtype, std::move(expected)), "", "");
 }
 
 Verdict broadcast_in_dim_rule(const Program& program, const Op& op) {
@@ -115,30 +112,28 @@ Verdict dynamic_broadcast_in_dim_rule(const Program& program, const Op& op) {
   return check_axes(op, "C8", "known (non)expanding dimensions", known, operand.rank());
 }
 
-Verdict transpose_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> transpose_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type& operand = operand_type(program, op, 0);
-  HEDDLE_TRY_VOID(check_same_dtype(op, "C1", operand, result_type(program, op)));
   HEDDLE_TRY(Index permutation, (OpAttrs{program, op}.integers("permutation")));
   HEDDLE_TRY_VOID(check_count(op, "C2", "permutation", permutation.size(), operand.rank()));
   HEDDLE_TRY_VOID(check_axes(op, "C2", "permutation", permutation, operand.rank()));
   HEDDLE_TRY_VOID(check_unique(op, "C2", "permutation", permutation));
   Shape expected;
   for (std::int64_t d : permutation) expected.push_back(operand.shape[static_cast<std::size_t>(d)]);
-  return check_shape(op, "C3", expected, result_type(program, op));
+  return typed(Type::tensor(operand.dtype, std::move(expected)), "C1", "C3");
 }
 
-Verdict reverse_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> reverse_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type& operand = operand_type(program, op, 0);
-  HEDDLE_TRY_VOID(check_same_dtype(op, "C1", operand, result_type(program, op)));
-  HEDDLE_TRY_VOID(check_shape(op, "C1", operand.shape, result_type(program, op)));
   HEDDLE_TRY(Index dims, (OpAttrs{program, op}.integers("dimensions")));
   HEDDLE_TRY_VOID(check_unique(op, "C2", "dimensions", dims));
-  return check_axes(op, "C3", "dimensions", dims, operand.rank());
+  HEDDLE_TRY_VOID(check_axes(op, "C3", "dimensions", dims, operand.rank()));
+  return like_operand(program, op, 0, "C1");
 }
 
-Verdict concatenate_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> concatenate_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type& first = operand_type(program, op, 0);
   HEDDLE_TRY(std::size_t dim, dimension_attr(program, op, "C4", "dimension", first.rank()));
@@ -154,8 +149,7 @@ Verdict concatenate_rule(const Program& program, const Op& op) {
     if (__builtin_add_overflow(expected[dim], other.shape[dim], &expected[dim]))
       return broken(op, "C6", "dimension {} becomes too large", dim);
   }
-  HEDDLE_TRY_VOID(check_same_dtype(op, "C5", first, result_type(program, op)));
-  return check_shape(op, "C6", expected, result_type(program, op));
+  return typed(Type::tensor(first.dtype, std::move(expected)), "C5", "C6");
 }
 
 // What pad and dynamic_pad have in common.
@@ -163,23 +157,26 @@ Verdict padding_types(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type& value = operand_type(program, op, 1);
   HEDDLE_TRY_VOID(check_same_dtype(op, "C1", operand_type(program, op, 0), value));
-  HEDDLE_TRY_VOID(check_same_dtype(op, "C1", value, result_type(program, op)));
   if (value.rank() == 0) return yes();
   return broken(op, "I2", "the padding value must be a scalar, got {}", value.str());
 }
 
-Verdict pad_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> pad_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(padding_types(program, op));
   OpAttrs attrs{program, op};
   Padding padding;
   HEDDLE_TRY(padding.low, attrs.integers("edge_padding_low"));
   HEDDLE_TRY(padding.high, attrs.integers("edge_padding_high"));
   HEDDLE_TRY(padding.interior, attrs.integers("interior_padding"));
-  return check_padding(op, operand_type(program, op, 0).shape, padding, result_type(program, op));
+  const Type& operand = operand_type(program, op, 0);
+  HEDDLE_TRY(Shape shape, padded_shape(op, operand.shape, padding));
+  return typed(Type::tensor(operand.dtype, std::move(shape)), "C1", "C4");
 }
 
 Verdict dynamic_pad_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(padding_types(program, op));
+  HEDDLE_TRY_VOID(
+      check_same_dtype(op, "C1", operand_type(program, op, 0), result_type(program, op)));
   std::size_t rank = operand_type(program, op, 0).rank();
   static constexpr std::string_view names[] = {"edge_padding_low", "edge_padding_high",
                                                "interior_padding"};
@@ -189,16 +186,16 @@ Verdict dynamic_pad_rule(const Program& program, const Op& op) {
   return check_count(op, "C4", "the result's shape", result_type(program, op).rank(), rank);
 }
 
-Verdict slice_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> slice_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type& operand = operand_type(program, op, 0);
-  HEDDLE_TRY_VOID(check_same_dtype(op, "C1", operand, result_type(program, op)));
   OpAttrs attrs{program, op};
   SliceBounds bounds;
   HEDDLE_TRY(bounds.start, attrs.integers("start_indices"));
   HEDDLE_TRY(bounds.limit, attrs.integers("limit_indices"));
   HEDDLE_TRY(bounds.strides, attrs.integers_or("strides", Index(bounds.start.size(), 1)));
-  return check_slice(op, operand.shape, bounds, result_type(program, op));
+  HEDDLE_TRY(Shape shape, sliced_shape(op, operand.shape, bounds));
+  return typed(Type::tensor(operand.dtype, std::move(shape)), "C1", "C5");
 }
 
 Verdict real_dynamic_slice_rule(const Program& program, const Op& op) {
@@ -213,16 +210,15 @@ Verdict real_dynamic_slice_rule(const Program& program, const Op& op) {
                      operand.rank());
 }
 
-Verdict get_dimension_size_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> get_dimension_size_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   auto dimension =
       dimension_attr(program, op, "C1", "dimension", operand_type(program, op, 0).rank());
   if (!dimension) return dimension.why();
-  if (result_type(program, op) == Type::tensor(DType::i32, {})) return yes();
-  return broken(op, "", "the result must be tensor<i32>, got {}", result_type(program, op).str());
+  return typed(Type::tensor(DType::i32, {}), "");
 }
 
-Verdict set_dimension_size_rule(const Program& program, const Op& op) {
+Expected<ResultTypes> set_dimension_size_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
   const Type& operand = operand_type(program, op, 0);
   auto dimension = dimension_attr(program, op, "C1", "dimension", operand.rank());
@@ -230,8 +226,7 @@ Verdict set_dimension_size_rule(const Program& program, const Op& op) {
   const Type& size = operand_type(program, op, 1);
   if (!is_integer(size.dtype) || size.rank() != 0)
     return broken(op, "I2", "the size must be an integer scalar, got {}", size.str());
-  HEDDLE_TRY_VOID(check_same_dtype(op, "", operand, result_type(program, op)));
-  return check_shape(op, "", operand.shape, result_type(program, op));
+  return like_operand(program, op, 0, "");
 }
 
 }  // namespace
@@ -247,6 +242,7 @@ std::vector<OpDef> shape_ops() {
        .evaluate = eval_constant,
        .index_rule = constant_index_rule,
        .edit_piece = edit_constant_piece,
+       .rearranges = Rearrange::constant,
        .parts = Parts::constant},
       {.name = "sdy.constant",
        .cls = OpClass::move,
@@ -257,37 +253,41 @@ std::vector<OpDef> shape_ops() {
        .evaluate = eval_constant,
        .index_rule = constant_index_rule,
        .edit_piece = edit_constant_piece,
+       .rearranges = Rearrange::constant,
        .parts = Parts::constant},
       {.name = "stablehlo.iota",
        .cls = OpClass::move,
        .operands = 0,
        .form = Form::words,
        .words = kIotaWords,
-       .type_rule = iota_rule,
+       .type_rule = given<iota_rule>,
        .evaluate = eval_iota,
        .index_rule = constant_index_rule,
        .edit_piece = edit_iota_piece,
-       .emission = Emission::iota},
+       .emission = Emission::iota,
+       .rearranges = Rearrange::iota},
       {.name = "stablehlo.dynamic_iota",
        .cls = OpClass::move,
        .form = Form::words,
        .words = kIotaWords,
-       .type_rule = dynamic_iota_rule,
+       .type_rule = given<dynamic_iota_rule>,
        .evaluate = eval_dynamic_iota,
        .index_rule = dynamic_iota_index_rule},
       {.name = "stablehlo.reshape",
        .cls = OpClass::move,
        .form = Form::functional,
-       .type_rule = reshape_rule,
+       .type_rule = given<reshape_rule>,
        .evaluate = eval_reshape,
        .index_rule = reshape_index_rule,
        .emission = Emission::copy,
+       .rearranges = Rearrange::reshape,
+       .view = ViewKind::as_large,
        .linear = LinearIn::first},
       {.name = "stablehlo.dynamic_reshape",
        .cls = OpClass::move,
        .operands = 2,
        .form = Form::functional,
-       .type_rule = dynamic_reshape_rule,
+       .type_rule = given<dynamic_reshape_rule>,
        .evaluate = eval_dynamic_reshape,
        .index_rule = dynamic_reshape_index_rule},
       {.name = "stablehlo.broadcast",
@@ -303,10 +303,11 @@ std::vector<OpDef> shape_ops() {
        .cls = OpClass::move,
        .form = Form::words,
        .words = kBroadcastInDimWords,
-       .type_rule = broadcast_in_dim_rule,
+       .type_rule = given<broadcast_in_dim_rule>,
        .evaluate = eval_broadcast_in_dim,
        .index_rule = broadcast_in_dim_index_rule,
        .emission = Emission::copy,
+       .rearranges = Rearrange::broadcast,
        .linear = LinearIn::first},
       {.name = "stablehlo.dynamic_broadcast_in_dim",
        .cls = OpClass::move,
@@ -314,7 +315,7 @@ std::vector<OpDef> shape_ops() {
        .form = Form::words,
        .words = kBroadcastInDimWords,
        .attributes = "known_expanding_dimensions known_nonexpanding_dimensions",
-       .type_rule = dynamic_broadcast_in_dim_rule,
+       .type_rule = given<dynamic_broadcast_in_dim_rule>,
        .evaluate = eval_dynamic_broadcast_in_dim,
        .index_rule = dynamic_broadcast_index_rule},
       {.name = "stablehlo.transpose",
@@ -325,6 +326,7 @@ std::vector<OpDef> shape_ops() {
        .evaluate = eval_transpose,
        .index_rule = transpose_index_rule,
        .emission = Emission::copy,
+       .rearranges = Rearrange::transpose,
        .linear = LinearIn::first},
       {.name = "stablehlo.reverse",
        .cls = OpClass::move,
@@ -344,6 +346,7 @@ std::vector<OpDef> shape_ops() {
        .evaluate = eval_concatenate,
        .index_rule = concatenate_index_rule,
        .emission = Emission::join,
+       .rearranges = Rearrange::join,
        .parts = Parts::join},
       {.name = "stablehlo.pad",
        .cls = OpClass::move,
@@ -354,12 +357,13 @@ std::vector<OpDef> shape_ops() {
        .evaluate = eval_pad,
        .index_rule = pad_index_rule,
        .edit_piece = edit_pad_piece,
-       .emission = Emission::copy},
+       .emission = Emission::copy,
+       .rearranges = Rearrange::pad},
       {.name = "stablehlo.dynamic_pad",
        .cls = OpClass::move,
        .operands = 5,
        .form = Form::functional,
-       .type_rule = dynamic_pad_rule,
+       .type_rule = given<dynamic_pad_rule>,
        .evaluate = eval_dynamic_pad,
        .index_rule = dynamic_pad_index_rule},
       {.name = "stablehlo.slice",
@@ -371,13 +375,14 @@ std::vector<OpDef> shape_ops() {
        .index_rule = slice_index_rule,
        .edit_piece = edit_slice_piece,
        .emission = Emission::copy,
+       .rearranges = Rearrange::slice,
        .linear = LinearIn::first,
        .parts = Parts::cut},
       {.name = "stablehlo.real_dynamic_slice",
        .cls = OpClass::move,
        .operands = 4,
        .form = Form::functional,
-       .type_rule = real_dynamic_slice_rule,
+       .type_rule = given<real_dynamic_slice_rule>,
        .evaluate = eval_real_dynamic_slice,
        .index_rule = real_dynamic_slice_index_rule},
       {.name = "stablehlo.get_dimension_size",

@@ -10,11 +10,8 @@ namespace heddle {
 
 namespace {
 
-Verdict constraint_rule(const Program& program, const Op& op) {
-  const Type& operand = operand_type(program, op, 0);
-  const Type& result = result_type(program, op);
-  if (operand == result) return yes();
-  return broken(op, "", "the operand is {} and the result {}", operand.str(), result.str());
+Expected<ResultTypes> constraint_rule(const Program& program, const Op& op) {
+  return like_operand(program, op, 0, "");
 }
 
 Expected<std::vector<Array>> eval_nothing(EvalContext&) { return std::vector<Array>{}; }
@@ -70,8 +67,10 @@ std::vector<OpDef> sharding_ops() {
                  .index_rule = elementwise_index_rule,
                  .parts = Parts::reshard};
   };
+  OpDef constraint = moves("sdy.sharding_constraint", "sharding");
+  constraint.view = ViewKind::always;
   return {
-      moves("sdy.sharding_constraint", "sharding"),
+      constraint,
       moves("sdy.reshard", "sharding"),
       moves("sdy.collective_permute", "sharding"),
       moves("sdy.all_gather", "gathering_axes sharding"),
@@ -104,8 +103,9 @@ std::vector<OpDef> sharding_ops() {
        .regions = 1,
        .form = Form::manual_computation,
        .attributes = "in_shardings out_shardings manual_axes",
-       .type_rule = manual_computation_rule,
+       .type_rule = given<manual_computation_rule>,
        .evaluate = eval_manual_computation,
+       .control = Control::manual,
        .parts = Parts::manual},
       {.name = "sdy.named_computation",
        .cls = OpClass::control,
@@ -114,8 +114,9 @@ std::vector<OpDef> sharding_ops() {
        .regions = 1,
        .form = Form::manual_computation,
        .attributes = "name in_shardings out_shardings",
-       .type_rule = named_computation_rule,
-       .evaluate = eval_named_computation},
+       .type_rule = given<named_computation_rule>,
+       .evaluate = eval_named_computation,
+       .control = Control::named},
       {.name = "sdy.return",
        .cls = OpClass::control,
        .operands = kAny,

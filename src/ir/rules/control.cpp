@@ -26,8 +26,8 @@ std::vector<ValueId> inputs_of(const Program& program, const Op& op) {
   return values;
 }
 
-bool is_loop(const Op& op) { return op.def->name == "stablehlo.while"; }
-bool is_scan(const Op& op) { return op.def->name == "chlo.scan"; }
+bool is_loop(const Op& op) { return op.def->control == Control::loop; }
+bool is_scan(const Op& op) { return op.def->control == Control::scan; }
 
 // The rules of the ops in regions, each made once however often it is asked for.
 class InnerRules {

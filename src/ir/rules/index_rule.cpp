@@ -193,13 +193,7 @@ std::optional<ReduceOp> known_reduction(const Program& program, RegionId region)
   const bool both = (args[0] == body.args[0] && args[1] == body.args[1]) ||
                     (args[0] == body.args[1] && args[1] == body.args[0]);
   if (!both) return std::nullopt;
-  static constexpr std::pair<std::string_view, ReduceOp> known[] = {
-      {"stablehlo.add", ReduceOp::sum},         {"stablehlo.multiply", ReduceOp::product},
-      {"stablehlo.minimum", ReduceOp::min},     {"stablehlo.maximum", ReduceOp::max},
-      {"stablehlo.and", ReduceOp::logical_and}, {"stablehlo.or", ReduceOp::logical_or}};
-  for (const auto& [name, op] : known)
-    if (step.def->name == name) return op;
-  return std::nullopt;
+  return step.def->combines;
 }
 
 }  // namespace heddle

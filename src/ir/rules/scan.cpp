@@ -14,8 +14,10 @@ namespace {
 // What makes a value that is one scalar everywhere: past broadcasts of it.
 OpId scalar_source(const Program& program, ValueId value) {
   OpId source = program.value(value).op;
-  while (source != kNone && (program.op(source).def->name == "stablehlo.broadcast_in_dim" ||
-                             program.op(source).def->name == "stablehlo.reshape"))
+  auto repeats = [&](Rearrange move) {
+    return move == Rearrange::broadcast || move == Rearrange::reshape;
+  };
+  while (source != kNone && repeats(program.op(source).def->rearranges))
     source = program.value(program.operands(program.op(source))[0]).op;
   return source;
 }
@@ -24,7 +26,7 @@ OpId scalar_source(const Program& program, ValueId value) {
 
 bool is_neutral(const Program& program, ValueId value, ReduceOp op) {
   const OpId source = scalar_source(program, value);
-  if (source == kNone || !program.op(source).def->name.ends_with(".constant")) return false;
+  if (source == kNone || program.op(source).def->rearranges != Rearrange::constant) return false;
   const Attr* attr = program.attr(program.op(source), "value");
   const Array* known = attr == nullptr ? nullptr : attr->get<Array>();
   if (known == nullptr || known->elements() == 0) return false;

@@ -6,8 +6,6 @@
 namespace heddle {
 
 using reduction::Conv;
-using reduction::operand_type;
-using reduction::result_type;
 using reduction::WindowAxis;
 
 namespace {
