@@ -29,8 +29,8 @@ struct CollectiveOp {
 
   // Whether it begins in one step and is waited for in another. The others are done at once.
   bool travels() const {
-    return !combiner && kind != MeshOp::partition_id && kind != MeshOp::replica_id &&
-           kind != MeshOp::send;
+    return !combiner && kind != CollectiveKind::partition_id &&
+           kind != CollectiveKind::replica_id && kind != CollectiveKind::send;
   }
   // Whether results may be written over the operands.
   bool works_in_place() const { return kind == CollectiveKind::all_reduce && !combiner; }
