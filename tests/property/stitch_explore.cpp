@@ -150,7 +150,8 @@ TEST(Explore, PlansAreNearTheBestOfAll) {
     const double got = cost_of(s, plan), best = cheapest(s), apart = cost_of(s, {});
     ASSERT_GE(got, best * (1 - 1e-9)) << seed;
     ASSERT_LE(got, apart * (1 + 1e-9)) << seed << ": worse than every op by itself";
-    EXPECT_LE(got, 1.6 * best) << seed;
+    // The full evaluator has the last word, which may lead away from what is best by the quick one.
+    EXPECT_LE(got, 1.7 * best) << seed;
     EXPECT_LE(full_cost_of(s, plan), full_cost_of(s, {}) * (1 + 1e-9))
         << seed << ": worse than every op by itself, by the full evaluator";
     for (const Pattern& p : plan) EXPECT_TRUE(s.legal(p)) << seed;

@@ -207,10 +207,10 @@ TEST(Simplify, AReductionAlongDimensionsOfOneElementIsOneStep) {
                        "%0 = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions "
                        "= [0, 1] : (tensor<1x1x4xf32>, tensor<f32>) -> tensor<4xf32>\n"
                        "return %0 : tensor<4xf32>"),
-            "%cst = stablehlo.constant dense<0.000000e+00> : tensor<4xf32>\n"
-            "%0 = stablehlo.reshape %arg0 : (tensor<1x1x4xf32>) -> tensor<4xf32>\n"
-            "%1 = stablehlo.add %cst, %0 : tensor<4xf32>\n"
-            "return %1 : tensor<4xf32>\n");
+            "%0 = stablehlo.constant dense<0.000000e+00> : tensor<4xf32>\n"
+            "%1 = stablehlo.reshape %arg0 : (tensor<1x1x4xf32>) -> tensor<4xf32>\n"
+            "%2 = stablehlo.add %0, %1 : tensor<4xf32>\n"
+            "return %2 : tensor<4xf32>\n");
 }
 
 TEST(Simplify, SlicesAtKnownPlaces) {
