@@ -28,8 +28,8 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
   command
       .add_option("--shard", request.shards,
                   "NAME=SHARDING of arguments, results: arg0=dp,_ or arg1=[{}, {\"tp\"}];\n"
-                  "NAME may be a range (arg2-5), a name that `heddle plan` lists (params['q'])\n"
-                  "or a type; * is anything, & joins two")
+                  "NAME may be a range (arg2-5), a type, or a name that `heddle plan`\n"
+                  "lists (params['q']); * is anything, & joins two")
       ->allow_extra_args(false);
   command
       .add_option("--plan", request.plan, "JSON file with \"mesh\" and \"shard\": {NAME: SHARDING}")

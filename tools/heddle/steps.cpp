@@ -312,15 +312,15 @@ void add_step_options(CLI::App& command, StepsRequest& request) {
       ->check(CLI::Range(std::int64_t{1}, kMost));
   command
       .add_option("--carry", request.carry,
-                  "Which results are the next step's arguments: arg0-85=result1-86, or names,\n"
-                  "params=result[1]; not needed where names or the order of types make it\n"
-                  "evident")
+                  "Which results are the next step's arguments: arg0-85=result1-86, or\n"
+                  "by names params=result[1]; not needed where names or the order of types\n"
+                  "make it evident")
       ->allow_extra_args(false);
   command
       .add_option("--batch", request.batches,
-                  "NAME=SOURCE, an array of every step for an argument: a folder or pattern of\n"
-                  ".npy or .safetensors files, or one file with one dimension more, the first;\n"
-                  "without NAME= as arrays of .safetensors are called: in.3, or the argument")
+                  "NAME=SOURCE, an argument's array of each step: a folder or pattern of\n"
+                  ".npy or .safetensors files, or one file with a dimension more, the\n"
+                  "first; NAME= may be left out where arrays of a file are called in.3")
       ->allow_extra_args(false)
       ->check(wrong_name);
   command.add_flag("--cycle", request.cycle, "Begin with the first batch again after the last");
