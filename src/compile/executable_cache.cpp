@@ -10,14 +10,14 @@ namespace {
 template <typename Use>
 decltype(auto) of_target(const Target& target, Use use) {
   const auto& [mesh, layouts, carried, ranks, options] = target;
-  const auto& [entry, verified, machine_code, async, stitch, machine, donated, memory_limit,
+  const auto& [entry, verified, device, machine_code, async, stitch, machine, donated, memory_limit,
                on_program, on_spmd, on_kernel, report, progress] = options;
-  const auto& [fuse, stitch_machine, explain, can_lower] = stitch;
+  const auto& [fuse, stitch_machine, calls, explain, can_lower] = stitch;
   (void)verified;  // makes no difference to what comes out
   const bool watched =
       on_program || on_spmd || on_kernel || can_lower || report != nullptr || progress != nullptr;
-  return use(std::tie(mesh, layouts, carried, ranks, entry, machine_code, async, machine, donated,
-                      memory_limit, fuse, stitch_machine, explain),
+  return use(std::tie(mesh, layouts, carried, ranks, entry, device, machine_code, async, machine,
+                      donated, memory_limit, fuse, stitch_machine, calls, explain),
              watched);
 }
 
