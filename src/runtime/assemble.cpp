@@ -106,7 +106,7 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   state->peak =
       peak_of(state->compiled.program, assembler.slots, arena + fresh_bytes(assembler.slots));
   const std::int64_t needed = state->peak.bytes + argument_bytes(*state);
-  if (needed > options.memory_limit && options.overlap && assembler.collectives > 0) {
+  if (needed > options.memory_limit && options.overlap && !assembler.meetings.empty()) {
     AssembleOptions in_turn = options;
     in_turn.overlap = false;
     return assemble(std::move(state->compiled), in_turn);
@@ -119,7 +119,7 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   state->outputs = std::move(assembler.outputs);
   state->constants = std::move(assembler.constants);
   state->arena_bytes = arena;
-  state->collectives = assembler.collectives;
+  state->meetings = std::move(assembler.meetings);
   sort_slots(*state);
   return Executable(std::move(state));
 }

@@ -227,7 +227,7 @@ void Assembler::unit(const CompiledUnit& unit, std::size_t number) {
   if (auto call = compiled_.device->library_call(program_, op, views))
     return library(unit, std::move(call), number);
   HEDDLE_CHECK(views == nullptr, "no library computes {} by strides", op.def->name);
-  if (op.def->cls == OpClass::communicate) return collective(op, number);
+  if (op.def->cls == OpClass::communicate) return collective(unit.op, number);
   reference(unit);
 }
 
@@ -348,11 +348,13 @@ void Assembler::reference(const CompiledUnit& unit) {
   emit(std::move(step), std::move(info));
 }
 
-void Assembler::collective(const Op& op, std::size_t number) {
+void Assembler::collective(OpId id, std::size_t number) {
+  const Op& op = program_.op(id);
   auto what = collective_op(program_, op);
   HEDDLE_CHECK(what.ok(), "a collective that was to be compiled: {}",
                what.ok() ? "" : what.reason());
-  StartStep work{.op = nullptr, .number = collectives++};
+  StartStep work{.op = nullptr, .number = meetings.size()};
+  meetings.push_back(id);
   for (ValueId v : program_.operands(op)) work.operands.push_back(slot(v));
   for (std::size_t i = 0; i < op.result_count; ++i) {
     std::vector<ValueId> over;

@@ -37,8 +37,8 @@ class Assembler {
   std::vector<StepInfo> infos;
   std::vector<SlotId> outputs;
   std::vector<Array> constants;
-  std::size_t collectives = 0;
-  Verdict trouble = yes();  // the first that the device has with a launch
+  std::vector<OpId> meetings;  // ops between devices, in the order in which they begin
+  Verdict trouble = yes();     // the first that the device has with a launch
 
  private:
   // ---- assemble.cpp
@@ -48,7 +48,7 @@ class Assembler {
   LaunchKernel launch_kernel(const CompiledUnit& unit, std::size_t k, std::size_t number);
   void library(const CompiledUnit& unit, std::unique_ptr<LibraryCall> call, std::size_t number);
   void reference(const CompiledUnit& unit);
-  void collective(const Op& op, std::size_t number);
+  void collective(OpId id, std::size_t number);
   void copy(SlotId from, SlotId to, const Type& type);
 
   // ---- places

@@ -17,14 +17,14 @@ namespace {
 Verdict check_arguments(const ExecutableState& state, const std::vector<Array>& arguments) {
   const CompiledProgram& compiled = state.compiled;
   const Function& f = compiled.entry();
-  const std::string where = compiled.program.where(f.loc);
   if (arguments.size() != state.argument_types.size())
-    return reason("{}: function @{} takes {} arguments, {} came in", where, f.name,
-                  state.argument_types.size(), arguments.size());
+    return reason("{}: function @{} takes {} arguments, {} came in", compiled.program.where(f.loc),
+                  f.name, state.argument_types.size(), arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (!(arguments[i].type() == state.argument_types[i]))
-      return reason("{}: argument {} of function @{} is {}, {} came in", where, i, f.name,
-                    state.argument_types[i].str(), arguments[i].type().str());
+      return reason("{}: argument {} of function @{} is {}, {} came in",
+                    compiled.program.where(f.loc), i, f.name, state.argument_types[i].str(),
+                    arguments[i].type().str());
   return yes();
 }
 
@@ -66,8 +66,8 @@ Verdict agree(ExecutableState& state, Transport& transport) {
     if (all[r] != all[0]) others += fmt::format("{}{}", others.empty() ? "" : ", ", r);
   if (others.empty()) return yes();
   return reason(
-      "{}: rank {} of {} runs another program than rank 0 (this is rank {}): start all ranks with "
-      "the same file, options and version",
+      "{}: rank {} of {} runs another program than rank 0, or its collectives in another order "
+      "(this is rank {}): start all ranks with the same file, options and version",
       state.compiled.program.file, others, transport.size(), transport.rank());
 }
 
@@ -76,7 +76,7 @@ Verdict prepare(ExecutableState& state, RunState& run, const RunOptions& options
   const ResolvedFor now{transport.id(), options.replicas, options.partitions};
   if (run.resolved_for == now) return yes();
   HEDDLE_TRY_VOID(rank_grid(transport, options));
-  run.collectives.assign(state.collectives, {});
+  run.collectives.assign(state.meetings.size(), {});
   if (transport.size() > 1 && options.same_program && transport.first_time(state.fingerprint()))
     HEDDLE_TRY_VOID(agree(state, transport));
   run.resolved_for = now;
@@ -179,8 +179,11 @@ Expected<const std::vector<Buffer>*> ExecutableState::constant_buffers(Queue& qu
 
 std::uint64_t ExecutableState::fingerprint() {
   const std::lock_guard lock(mutex_);
-  if (!fingerprint_)
-    fingerprint_ = hash_combine(0, print_stablehlo(compiled.program, TextForm::generic));
+  if (!fingerprint_) {
+    std::uint64_t hash = hash_combine(0, print_stablehlo(compiled.program, TextForm::generic));
+    for (OpId meeting : meetings) hash = hash_combine(hash, std::uint64_t{meeting});
+    fingerprint_ = hash;
+  }
   return *fingerprint_;
 }
 

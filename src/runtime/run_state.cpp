@@ -20,8 +20,8 @@ Expected<std::unique_ptr<RunState>> make_run_state(ExecutableState& state) {
   HEDDLE_TRY(const std::vector<Buffer>* constants, state.constant_buffers(*run->queue));
   run->home.assign(state.slots.size(), {});
   run->buffers.resize(state.slots.size());
-  run->collectives.resize(state.collectives);
-  run->under_way.resize(state.collectives);
+  run->collectives.resize(state.meetings.size());
+  run->under_way.resize(state.meetings.size());
   for (SlotId id = 0; id < state.slots.size(); ++id) {
     const Slot& slot = state.slots[id];
     if (slot.kind == SlotKind::constant) run->home[id] = (*constants)[slot.number].address;

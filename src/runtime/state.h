@@ -31,12 +31,13 @@ class ExecutableState {
   std::vector<Array> constants;
   PeakMemory peak;
   std::int64_t arena_bytes = 0;
-  std::size_t collectives = 0;  // that a run resolves
+  std::vector<OpId> meetings;  // ops between devices, in the order in which they begin
 
   Device& device() const { return *compiled.device; }
   // Where the constants lie on the device, by number; brought there by the first run.
   Expected<const std::vector<Buffer>*> constant_buffers(Queue& queue);
-  // The same for the same program on every machine.
+  // The same on every machine for the same program whose ops between devices come in the same
+  // order: only then may ranks run it together.
   std::uint64_t fingerprint();
 
  private:

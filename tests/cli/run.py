@@ -75,7 +75,8 @@ def run(command, tool, folder):
     # `heddle` is a shell function, so that it can stand anywhere in a command.
     script = f'heddle() {{ {shlex.quote(tool)} "$@"; }}\n{command}'
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HEDDLE_")}
-    environment.update(LC_ALL="C.UTF-8", NO_COLOR="1", EXAMPLES=str(EXAMPLES))
+    # Plans depend on the workers: two, on every machine.
+    environment.update(LC_ALL="C.UTF-8", NO_COLOR="1", EXAMPLES=str(EXAMPLES), HEDDLE_THREADS="2")
     done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, timeout=TIMEOUT,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
