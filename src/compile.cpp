@@ -91,8 +91,12 @@ Expected<Executable> compile(const Program& source, const Target& target) {
   if (on_mesh) {
     HEDDLE_TRY(const Spmd spmd, spmd_program(core, target, stages));
     const SpmdFunction& function = *spmd.find(entry);
-    if (function.mesh != kNone) return compile_spmd(spmd, function, target, stages);
-    if (target.mesh != kOwnMesh) return on_no_mesh(entry);
+    // Only its own mesh is left aside for what has to be interpreted as a whole.
+    const bool asked = target.mesh != kOwnMesh;
+    if (function.mesh != kNone &&
+        (asked || heddle::on_mesh(spmd, function).interpreted_because.empty()))
+      return compile_spmd(spmd, function, target, stages);
+    if (asked) return on_no_mesh(entry);
   }
   if (local.interpreted_because.empty()) local.program = std::move(core);
   return compile_local(local, target, stages);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace heddle::runtime {
 
@@ -78,28 +79,35 @@ class Touches {
   std::map<Key, Segment> segments_;
 };
 
-}  // namespace
-
-void add_dependences(StepList& list, const SlotTable& slots) {
+// `exchanged` are slots that loops around the list exchange after its end: while it runs, the two
+// of a pair are two places.
+void add_dependences(StepList& list, const SlotTable& slots, const std::set<SlotId>& exchanged) {
   Touches touches;
   for (std::uint32_t i = 0; i < list.steps.size(); ++i) {
     Step& step = list.steps[i];
     for (SlotId s : step.reads) {
       touches.read(range_of(slots, s), i, step.after);
-      if (slots[s].partner != kNone) touches.read(range_of(slots, slots[s].partner), i, step.after);
+      if (slots[s].partner != kNone && !exchanged.contains(s))
+        touches.read(range_of(slots, slots[s].partner), i, step.after);
     }
     for (SlotId s : step.writes) touches.write(range_of(slots, s), i, step.after);
     std::sort(step.after.begin(), step.after.end());
     step.after.erase(std::unique(step.after.begin(), step.after.end()), step.after.end());
     std::erase(step.after, i);
     if (auto* loop = std::get_if<LoopStep>(&step.work)) {
-      add_dependences(loop->condition, slots);
-      add_dependences(loop->body, slots);
+      std::set<SlotId> inside = exchanged;
+      for (const auto& [a, b] : loop->swaps) inside.insert({a, b});
+      add_dependences(loop->condition, slots, inside);
+      add_dependences(loop->body, slots, inside);
     }
     if (auto* branch = std::get_if<BranchStep>(&step.work))
-      for (StepList& inner : branch->branches) add_dependences(inner, slots);
+      for (StepList& inner : branch->branches) add_dependences(inner, slots, exchanged);
   }
 }
+
+}  // namespace
+
+void add_dependences(StepList& list, const SlotTable& slots) { add_dependences(list, slots, {}); }
 
 void verify_overlaps(const StepList& list) {
   std::map<std::size_t, std::uint32_t> under_way;  // collective, to the step that began it
