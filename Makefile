@@ -1,7 +1,7 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
 .PHONY: help build run test test-gpu conformance bench bench-cpu bench-mesh lint format docs asan tsan fuzz clean \
-        packages-test packages-docs packages-lint packages-fuzz packages-bench packages-mpi python-env
+        packages-test packages-docs packages-lint packages-fuzz packages-bench python-env
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 20
@@ -16,8 +16,8 @@ build: build/release/build.ninja  ## the release build: build/release/heddle
 build/%/build.ninja:
 	cmake --preset $*
 
-run: packages-test python-env build/release/build.ninja  ## install what is missing, build, show it
-	cmake --build --preset release --parallel $(JOBS) --target heddle
+run: packages-test build/release/build.ninja  ## install what is missing, build, show it
+	cmake --build --preset release --parallel $(JOBS) --target heddle heddle_mpi_modules
 	scripts/run_demo.sh build/release/heddle
 
 test: packages-test python-env build fuzz  ## install what is missing, build, fuzz briefly, run all tests
@@ -42,7 +42,7 @@ bench-cpu: packages-bench build/release/build.ninja  ## beside JAX, torch, NumPy
 	scripts/python_env.sh bench/cpu/requirements.txt build/bench-venv
 	build/bench-venv/bin/python bench/cpu/bench_cpu.py $(ARGS)
 
-bench-mesh: packages-mpi  ## collectives against MPI's own, time to deal programs out, a GPT step on two devices; ARGS="--ranks 2 --most 1000000"
+bench-mesh: packages-test  ## collectives against MPI's own, time to deal programs out, a GPT step on two devices; ARGS="--ranks 2 --most 1000000"
 	cmake --preset release >/dev/null
 	cmake --build --preset release --parallel $(JOBS) --target heddle_bench_mesh
 	scripts/bench_mesh.sh build/release $(ARGS)
@@ -82,8 +82,6 @@ packages-lint:
 	@scripts/install_packages.sh build test lint
 packages-bench:
 	@scripts/install_packages.sh build test bench
-packages-mpi:
-	@scripts/install_packages.sh build test mpi
 packages-fuzz:
 	@scripts/install_packages.sh build fuzz
 python-env:
