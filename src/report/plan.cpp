@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "compile.h"
+#include "heddle/compile.h"
 #include "heddle/op.h"
 #include "heddle/plan_report.h"
 #include "heddle/schedule.h"
@@ -182,6 +182,12 @@ PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options) {
     report.functions.push_back(std::move(plan));
   }
   return report;
+}
+
+Expected<PlanReport> plan_report(const Program& program, const Target& target,
+                                 const PlanReportOptions& options) {
+  HEDDLE_TRY(const Spmd spmd, distribute(program, target));
+  return plan_report(spmd, options);
 }
 
 }  // namespace heddle

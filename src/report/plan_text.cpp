@@ -137,4 +137,10 @@ std::string PlanReport::text(const Style& style) const {
   return text;
 }
 
+std::string PlanReport::svg(const PlannedFunction::Drawn& drawn) const {
+  const Picture picture = draw(drawn.layout, axes).value();
+  return picture_svg(picture, drawn.names + "  " + drawn.type,
+                     describe_layout(drawn.layout, axes, picture));
+}
+
 }  // namespace heddle
