@@ -1,0 +1,108 @@
+#include "kernel/emit_llvm_avx512.h"
+
+namespace heddle {
+
+namespace {
+
+int most_lanes(const Floats& f) { return f.wide ? 8 : 16; }
+
+std::string lanes_from(int first, int count) {
+  std::vector<std::string> order;
+  for (int i = 0; i < count; ++i) order.push_back(fmt::format("i32 {}", first + i));
+  return fmt::format("<{} x i32> <{}>", count, fmt::join(order, ", "));
+}
+
+// Lanes of a vector of `scalar` that one instruction takes.
+std::string part_of(const Floats& f, std::string_view scalar, const std::string& x, int first,
+                    int each) {
+  if (f.lanes == each) return x;
+  return f.w.set("shufflevector {0} {1}, {0} poison, {2}", LlvmWriter::vector_of(scalar, f.lanes), x,
+                 lanes_from(first, each));
+}
+
+// What `make` gives for the lanes from `first` on, side by side.
+template <typename Make>
+std::string joined(const Floats& f, std::string_view scalar, int each, const Make& make) {
+  const std::string type = LlvmWriter::vector_of(scalar, each);
+  std::string whole;
+  for (int first = 0; first < f.lanes; first += each) {
+    const std::string made = make(first);
+    if (first == 0)
+      whole = made;
+    else
+      whole = f.w.set("shufflevector {0} {1}, {2} {3}, {4}", LlvmWriter::vector_of(scalar, first),
+                      whole, type, made, lanes_from(0, first + each));
+  }
+  return whole;
+}
+
+// Classes of numbers, as the instruction has them.
+constexpr int kSubnormal = 0x20, kInfiniteOrNan = 0x99;
+
+std::string of_class(const Floats& f, const std::string& x, int classes) {
+  const int each = std::min(f.lanes, most_lanes(f));
+  return joined(f, "i1", each, [&](int first) {
+    return f.w.call(LlvmWriter::vector_of("i1", each),
+                    fmt::format("llvm.x86.avx512.fpclass.p{}.{}", f.wide ? "d" : "s",
+                                (f.wide ? 64 : 32) * each),
+                    fmt::format("{} {}, i32 {}", LlvmWriter::vector_of(f.scalar, each),
+                                part_of(f, f.scalar, x, first, each), classes));
+  });
+}
+
+}  // namespace
+
+bool has_avx512(const Floats& f) {
+  const int most = most_lanes(f);
+  return f.w.target.family == VectorTarget::Family::x86 && f.w.target.vector_bytes == 64 &&
+         f.lanes > 0 && (f.lanes == most / 4 || f.lanes == most / 2 || f.lanes % most == 0);
+}
+
+bool has_whole_avx512(const Floats& f) { return has_avx512(f) && f.lanes % most_lanes(f) == 0; }
+
+std::string avx512(const Floats& f, std::string_view name, std::vector<std::string> in,
+                   std::string_view immediate) {
+  const int most = most_lanes(f), each = std::min(f.lanes, most);
+  const std::string type = LlvmWriter::vector_of(f.scalar, each);
+  return joined(f, f.scalar, each, [&](int first) {
+    std::string arguments;
+    for (const std::string& x : in)
+      arguments += fmt::format("{} {}, ", type, part_of(f, f.scalar, x, first, each));
+    arguments += fmt::format("{}{} zeroinitializer, {} -1{}", immediate, type,
+                             each == 16 ? "i16" : "i8", each == most ? ", i32 4" : "");
+    return f.w.call(type,
+                    fmt::format("llvm.x86.avx512.mask.{}.p{}.{}", name, f.wide ? "d" : "s",
+                                (f.wide ? 64 : 32) * each),
+                    arguments);
+  });
+}
+
+std::string avx512_whole_where(const Floats& f, const std::string& condition,
+                               const std::string& y) {
+  const int each = most_lanes(f);
+  const std::string floats = LlvmWriter::vector_of(f.scalar, each);
+  const std::string bits = LlvmWriter::vector_of(f.whole, each);
+  const std::string_view mask_type = f.wide ? "i8" : "i16";
+  return joined(f, f.scalar, each, [&](int first) {
+    const std::string part = part_of(f, f.scalar, y, first, each);
+    const std::string mask = f.w.set("bitcast <{} x i1> {} to {}", each,
+                                     part_of(f, "i1", condition, first, each), mask_type);
+    const std::string otherwise = f.w.set("bitcast {} {} to {}", floats, part, bits);
+    const std::string whole = f.w.call(
+        bits, fmt::format("llvm.x86.avx512.mask.cvt{}.512", f.wide ? "pd2qq" : "ps2dq"),
+        fmt::format("{} {}, {} {}, {} {}, i32 4", floats, part, bits, otherwise, mask_type, mask));
+    return f.w.set("bitcast {} {} to {}", bits, whole, floats);
+  });
+}
+
+std::string is_subnormal(const Floats& f, const std::string& x) {
+  if (has_avx512(f)) return of_class(f, x, kSubnormal);
+  const std::int64_t normal = f.bits_of_number(f.of_width(0x1p-126, 0x1p-1022));
+  return f.compare("ult", f.bits("sub", f.magnitude(x), f.integer(1)), f.integer(normal - 1));
+}
+
+std::string is_infinite_or_nan(const Floats& f, const std::string& x) {
+  return of_class(f, x, kInfiniteOrNan);
+}
+
+}  // namespace heddle
