@@ -16,8 +16,8 @@ std::string lanes_from(int first, int count) {
 std::string part_of(const Floats& f, std::string_view scalar, const std::string& x, int first,
                     int each) {
   if (f.lanes == each) return x;
-  return f.w.set("shufflevector {0} {1}, {0} poison, {2}", LlvmWriter::vector_of(scalar, f.lanes), x,
-                 lanes_from(first, each));
+  return f.w.set("shufflevector {0} {1}, {0} poison, {2}", LlvmWriter::vector_of(scalar, f.lanes),
+                 x, lanes_from(first, each));
 }
 
 // What `make` gives for the lanes from `first` on, side by side.

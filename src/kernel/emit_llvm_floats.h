@@ -143,8 +143,8 @@ struct Floats {
     const std::string sum = as_bits(op("fadd", count, number(step_base())));
     return bits("sub", sum, integer(bits_of_number(step_base())));
   }
-  // The same for twice as many. The bits count on into the first normal numbers; where a sum rounds,
-  // those get their smaller exponent instead.
+  // The same for twice as many. The bits count on into the first normal numbers; where a sum
+  // rounds, those get their smaller exponent instead.
   std::string from_any_steps(std::string_view count) const {
     if (converts()) return as_float(bits_from_steps(count));
     const std::string few = w.set("fcmp olt {} {}, {}", type, count, number(step_base()));

@@ -43,8 +43,10 @@ struct Guard {
     const std::string subnormal = is_subnormal(f, x.text);
     std::string up = raised(subnormal);
     if (!f.wide) up = f.pick(subnormal, f.op("fadd", up, up), up);
-    const std::string value = of(up);
-    return f.pick(subnormal, f.op("fmul", value, f.number(std::ldexp(1.0, by))), value);
+    const std::string value = of(up), down = f.number(std::ldexp(1.0, by));
+    // A multiplication under a mask, or one by 1: others than subnormal numbers are not scaled.
+    if (has_avx512(f)) return f.pick(subnormal, f.op("fmul", value, down), value);
+    return f.op("fmul", value, f.pick(subnormal, down, f.number(1)));
   }
 
   std::string log() const {

@@ -92,11 +92,13 @@ std::string exp_of(const Floats& f, const std::string& x, Sign sign) {
   if (!masks) held = f.pick(counts, held, f.number(0));
   const std::string seen = held;
   if (masks) {
+    // Above, the instruction gives infinity by itself: of f32 the polynomial is positive
+    // everywhere.
+    const bool above = sign == Sign::any && f.wide;
+    held = above ? f.at_most(held, 711) : f.where("olt", held, least, least, held);
     // The first instruction that takes x leaves those out that count as 0.
-    held = sign == Sign::any ? f.at_most(held, f.of_width(90, 711))
-                             : f.where("olt", held, least, least, held);
     held = f.pick(counts, held, f.number(0));
-    if (sign == Sign::any) held = f.where("olt", held, least, least, held);
+    if (above) held = f.where("olt", held, least, least, held);
   } else {
     if (sign == Sign::any) held = f.where("ogt", held, most, most, held);
     held = f.where("ogt", held, least, held, least);
@@ -146,7 +148,8 @@ std::string erf_of(const Floats& f, const std::string& x) {
   // Whose square is no subnormal number; and by bits, so that it does not matter what it was.
   const std::string clear = f.larger(all, f.integer(f.bits_of_number(0x1p-60)));
   const std::string size = f.as_float(clear), square = f.op("fmul", size, size);
-  const std::string near = whole_bits_where(f, subnormal, f.fma(base, f.polynomial(square, odd), base));
+  const std::string near =
+      whole_bits_where(f, subnormal, f.fma(base, f.polynomial(square, odd), base));
   const std::string held =
       f.as_float(f.smaller(clear, f.integer(f.bits_of_number(3.9500000476837158))));
   const std::string rest = exp_in_range(f, f.polynomial(held, exponent));

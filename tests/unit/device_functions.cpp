@@ -156,16 +156,18 @@ TEST(DeviceFunctions, AreNextToTheTruthInF64) {
 // The processor notes whether an operand or a result was subnormal.
 constexpr unsigned kSubnormalOperand = 1U << 1, kUnderflow = 1U << 4;
 
+// `n` at a time: whole vectors, a part of one, or a single number.
 template <typename T>
-void expect_no_subnormal_step(ScalarOp op, const std::vector<std::vector<T>>& in,
-                              int vector_bytes) {
-  constexpr std::size_t n = 256;
+void expect_no_subnormal_step(ScalarOp op, const std::vector<std::vector<T>>& in, int vector_bytes,
+                              std::size_t n) {
   const Function<T> function(op, n, vector_bytes, static_cast<int>(in.size()));
   KernelData data(function.kernel);
-  for (std::size_t first = 0; first + n <= in[0].size(); first += n) {
+  // Fewer of short ones, from all over the range.
+  const std::size_t step = n < 16 ? 13 * n : n;
+  for (std::size_t first = 0; first + n <= in[0].size(); first += step) {
     for (std::size_t i = 0; i < in.size(); ++i) {
       const auto begin = in[i].begin() + static_cast<std::ptrdiff_t>(first);
-      data.set(function.in[i], std::vector<T>(begin, begin + n));
+      data.set(function.in[i], std::vector<T>(begin, begin + static_cast<std::ptrdiff_t>(n)));
     }
     const unsigned before = _mm_getcsr();
     _mm_setcsr(before & ~(kSubnormalOperand | kUnderflow));
@@ -174,12 +176,12 @@ void expect_no_subnormal_step(ScalarOp op, const std::vector<std::vector<T>>& in
     _mm_setcsr(before);
     ASSERT_EQ(after & (kSubnormalOperand | kUnderflow), 0U)
         << name(op) << " of " << in[0][first] << " to " << in[0][first + n - 1]
-        << ", by vectors of " << vector_bytes;
+        << ", by vectors of " << vector_bytes << ", " << n << " at a time";
   }
 }
 
 template <typename T>
-void expect_no_subnormal_steps(int vector_bytes) {
+void expect_no_subnormal_steps(int vector_bytes, std::size_t n) {
   for (const Row& row : kRows) {
     std::vector<T> in = everywhere<T>();
     // SLEEF brings angles of that size into one turn through tiny numbers.
@@ -189,20 +191,22 @@ void expect_no_subnormal_steps(int vector_bytes) {
     if (is_angle)
       for (T& x : in)
         if (std::isfinite(x) && std::abs(x) > kHugeAngle) x = 1;
-    expect_no_subnormal_step<T>(row.op, {in}, vector_bytes);
+    expect_no_subnormal_step<T>(row.op, {in}, vector_bytes, n);
   }
   Powers<T> powers;
-  expect_no_subnormal_step<T>(ScalarOp::power, {powers.x, powers.y}, vector_bytes);
+  expect_no_subnormal_step<T>(ScalarOp::power, {powers.x, powers.y}, vector_bytes, n);
 }
 
 TEST(DeviceFunctions, MeetNoSubnormalNumberInF32) {
   HEDDLE_NEEDS_LLVM();
-  for (int vector_bytes : {64, 32}) expect_no_subnormal_steps<float>(vector_bytes);
+  for (int vector_bytes : {64, 32})
+    for (std::size_t n : {256, 8, 4, 2, 1}) expect_no_subnormal_steps<float>(vector_bytes, n);
 }
 
 TEST(DeviceFunctions, MeetNoSubnormalNumberInF64) {
   HEDDLE_NEEDS_LLVM();
-  for (int vector_bytes : {64, 32}) expect_no_subnormal_steps<double>(vector_bytes);
+  for (int vector_bytes : {64, 32})
+    for (std::size_t n : {256, 8, 4, 2, 1}) expect_no_subnormal_steps<double>(vector_bytes, n);
 }
 
 #endif
