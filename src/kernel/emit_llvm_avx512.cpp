@@ -95,6 +95,18 @@ std::string avx512_whole_where(const Floats& f, const std::string& condition,
   });
 }
 
+std::string avx512_lookup(const Floats& f, std::span<const double, 8> table,
+                          const std::string& index) {
+  std::vector<std::string> elements;
+  for (double x : table)
+    elements.push_back(fmt::format("double 0x{:016X}", std::bit_cast<std::uint64_t>(x)));
+  return joined(f, f.scalar, 8, [&](int first) {
+    return f.w.call("<8 x double>", "llvm.x86.avx512.permvar.df.512",
+                    fmt::format("<8 x double> <{}>, <8 x i64> {}", fmt::join(elements, ", "),
+                                part_of(f, f.whole, index, first, 8)));
+  });
+}
+
 std::string is_subnormal(const Floats& f, const std::string& x) {
   if (has_avx512(f)) return of_class(f, x, kSubnormal);
   const std::int64_t normal = f.bits_of_number(f.of_width(0x1p-126, 0x1p-1022));

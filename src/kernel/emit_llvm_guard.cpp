@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernel/emit_llvm_angles.h"
 #include "kernel/emit_llvm_avx512.h"
 
 namespace heddle {
@@ -185,9 +186,13 @@ struct PowerGuard {
 }  // namespace
 
 std::string guarded(LlvmWriter& w, ScalarOp op, std::span<const LlvmValue> in,
-                    const PlainFunction& function) {
-  if (w.target.family == VectorTarget::Family::generic) return function(in);
+                    const PlainFunction& library) {
+  if (w.target.family == VectorTarget::Family::generic) return library(in);
   const bool wide = in[0].type == DType::f64;
+  const bool angle = op == ScalarOp::sin || op == ScalarOp::cos || op == ScalarOp::tan;
+  const PlainFunction function = !angle || wide ? library : [&](std::span<const LlvmValue> safe) {
+    return of_angle(w, op, safe[0], library);
+  };
   const Floats f{w, in[0].lanes, wide};
   const Guard guard{f, in[0], function};
   switch (op) {

@@ -184,11 +184,13 @@ template <typename T>
 void expect_no_subnormal_steps(int vector_bytes, std::size_t n) {
   for (const Row& row : kRows) {
     std::vector<T> in = everywhere<T>();
-    // SLEEF brings angles of that size into one turn through tiny numbers.
+    // SLEEF, which others than wide vectors of f32 are left to, brings angles of that size into one
+    // turn through tiny numbers.
     const bool is_angle =
         row.op == ScalarOp::sin || row.op == ScalarOp::cos || row.op == ScalarOp::tan;
+    const bool is_ours = sizeof(T) == 4 && vector_bytes == 64 && n >= 8;
     constexpr T kHugeAngle = static_cast<T>(1e18);
-    if (is_angle)
+    if (is_angle && !is_ours)
       for (T& x : in)
         if (std::isfinite(x) && std::abs(x) > kHugeAngle) x = 1;
     expect_no_subnormal_step<T>(row.op, {in}, vector_bytes, n);
