@@ -67,12 +67,6 @@ struct Angles {
   std::string has_bit(int bit) const {
     return f.compare("ne", f.bits("and", quarters, f.integer(bit)), f.integer(0));
   }
-  // 1 where the quarter is one of the lower half.
-  std::string signed_by_half(const std::string& value, const std::string& numbers) const {
-    const std::string upper = f.bits("and", numbers, f.integer(2));
-    const std::string sign = f.bits("shl", upper, f.integer(62));
-    return f.as_float(f.bits("xor", f.as_bits(value), sign));
-  }
 
   std::string value(ScalarOp op) const {
     constexpr std::string_view of_sine[] = {"0xBFC5555555449DD6", "0x3F811110DBE76A77",
@@ -83,9 +77,10 @@ struct Angles {
     const std::string square = f.op("fmul", rest, rest);
     const std::string sine = f.fma(f.op("fmul", square, rest), f.polynomial(square, of_sine), rest);
     const std::string cosine = f.polynomial(square, of_cosine), odd = has_bit(1);
-    if (op == ScalarOp::sin) return signed_by_half(f.pick(odd, cosine, sine), quarters);
+    if (op == ScalarOp::sin) return negative_in_lower_half(f, f.pick(odd, cosine, sine), quarters);
     if (op == ScalarOp::cos)
-      return signed_by_half(f.pick(odd, sine, cosine), f.bits("add", quarters, f.integer(1)));
+      return negative_in_lower_half(f, f.pick(odd, sine, cosine),
+                                    f.bits("add", quarters, f.integer(1)));
     const std::string over = f.pick(odd, f.w.set("fneg {} {}", f.type, cosine), sine);
     return f.op("fdiv", over, f.pick(odd, sine, cosine));
   }
@@ -101,9 +96,16 @@ std::string any_of(const Floats& f, const std::string& condition) {
 
 }  // namespace
 
+std::string negative_in_lower_half(const Floats& f, const std::string& value,
+                                   const std::string& quarters) {
+  const std::string lower = f.bits("and", quarters, f.integer(2));
+  const std::string sign = f.bits("shl", lower, f.integer(62));
+  return f.as_float(f.bits("xor", f.as_bits(value), sign));
+}
+
 std::string of_angle(LlvmWriter& w, ScalarOp op, const LlvmValue& x,
                      const PlainFunction& function) {
-  const Floats f{w, x.lanes};
+  const Floats f{w, x.lanes, x.type == DType::f64};
   const std::string size = f.magnitude(x.text);
   const std::string huge = w.set("and {} {}, {}", f.truth,
                                  f.compare("sge", size, f.integer(f.bits_of_number(kMostTurns))),
@@ -119,12 +121,15 @@ std::string of_angle(LlvmWriter& w, ScalarOp op, const LlvmValue& x,
   };
   w.branch(any_of(f, huge), far, near);
   w.place(near);
-  Angles few(w, x.lanes);
-  few.reduce(few.widened(x), {});
-  ends_with(value_of(few));
+  if (f.wide) {
+    ends_with(of_wide_angle(f, op, x.text));
+  } else {
+    Angles few(w, x.lanes);
+    few.reduce(few.widened(x), {});
+    ends_with(value_of(few));
+  }
   w.place(far);
-  Angles any(w, x.lanes);
-  if (has_whole_avx512(any.f)) {
+  if (Angles any(w, x.lanes); !f.wide && has_whole_avx512(any.f)) {
     any.reduce_any(x, size);
     ends_with(value_of(any));
   } else {

@@ -80,6 +80,13 @@ std::vector<T> everywhere() {
   for (int i = 0; i < 4000; ++i) values.push_back(static_cast<T>(-106 + 0.01 * i));
   for (int i = 0; i < 100; ++i)
     values.push_back(std::numeric_limits<T>::denorm_min() * static_cast<T>(i - 50));
+  // Next to quarters of a turn, where little is left of an angle, and beside them.
+  constexpr Real kQuarter = 1.57079632679489661923L;
+  for (int i = 1; i < 2000; ++i)
+    for (int turns : {i, 32771 * i, 500009 * i}) {
+      values.push_back(static_cast<T>(kQuarter * turns));
+      values.push_back(static_cast<T>(kQuarter * (turns + 0.001L * i)));
+    }
   while (values.size() % 64 != 0) values.push_back(1);
   return values;
 }
