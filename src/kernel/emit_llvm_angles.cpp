@@ -86,14 +86,6 @@ struct Angles {
   }
 };
 
-std::string any_of(const Floats& f, const std::string& condition) {
-  const std::string any = f.lanes == 0
-                              ? condition
-                              : f.w.call("i1", fmt::format("llvm.vector.reduce.or.v{}i1", f.lanes),
-                                         fmt::format("{} {}", f.truth, condition));
-  return f.w.set("freeze i1 {}", any);  // lanes that nobody wants may hold anything
-}
-
 }  // namespace
 
 std::string negative_in_lower_half(const Floats& f, const std::string& value,

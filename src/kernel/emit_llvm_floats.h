@@ -154,4 +154,13 @@ struct Floats {
   }
 };
 
+// Whether a condition holds for some lane, to branch by: lanes that nobody wants may hold anything.
+inline std::string any_of(const Floats& f, const std::string& condition) {
+  const std::string any = f.lanes == 0
+                              ? condition
+                              : f.w.call("i1", fmt::format("llvm.vector.reduce.or.v{}i1", f.lanes),
+                                         fmt::format("{} {}", f.truth, condition));
+  return f.w.set("freeze i1 {}", any);
+}
+
 }  // namespace heddle

@@ -220,6 +220,8 @@ std::string guarded(LlvmWriter& w, ScalarOp op, std::span<const LlvmValue> in,
       return guard.erf();
     case ScalarOp::power:
       return PowerGuard{f, in[0], in[1], function}.value();
+    case ScalarOp::atan2:
+      return guarded_atan2(w, in, function);
     default:
       return function(in);
   }

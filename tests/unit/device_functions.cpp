@@ -122,8 +122,43 @@ struct Powers {
   }
 };
 
+// Numbers of all sizes above and beside each other; small ones of a few sizes apart as well.
+template <typename T>
+struct Directions {
+  std::vector<T> y, x;
+  Directions() {
+    const std::vector<T> all = everywhere<T>();
+    const T least = std::numeric_limits<T>::denorm_min();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      y.push_back(all[i]);
+      x.push_back(all[(i * 7) % all.size()]);
+      y.push_back(least * static_cast<T>(i + 1));
+      x.push_back(least * static_cast<T>((i * 977) % 100003 * (i % 3 + 1)) * (i % 2 == 0 ? 1 : -1));
+    }
+    while (x.size() % 256 != 0) add_one();
+  }
+
+ private:
+  void add_one() {
+    y.push_back(1);
+    x.push_back(1);
+  }
+};
+
+template <typename T>
+void expect_directions_next_to_the_truth(int vector_bytes) {
+  const Directions<T> all;
+  const Function<T> atan2(ScalarOp::atan2, all.x.size(), vector_bytes, 2);
+  const std::vector<T> out = atan2({all.y, all.x});
+  for (std::size_t i = 0; i < out.size(); ++i)
+    ASSERT_LE(distance(out[i], static_cast<T>(std::atan2(Real{all.y[i]}, Real{all.x[i]}))), 1)
+        << "atan2 of " << all.y[i] << " and " << all.x[i] << " is " << out[i] << ", by vectors of "
+        << vector_bytes;
+}
+
 template <typename T>
 void expect_next_to_the_truth(int vector_bytes) {
+  expect_directions_next_to_the_truth<T>(vector_bytes);
   const std::vector<T> in = everywhere<T>();
   for (const Row& row : kRows) {
     const Function<T> function(row.op, in.size(), vector_bytes);
