@@ -79,42 +79,48 @@ std::string exp_in_range(const Floats& f, const std::string& x) {
   return scaled(f, e.of_rest, e.power);
 }
 
-std::string exp_of(const Floats& f, const std::string& x, Sign sign) {
+// An argument of exp for which no step meets a subnormal number.
+struct ExpArgument {
+  std::string seen;  // 0 for those next to it
+  std::string held;  // the same between the ends of what is not 0 or infinite
+};
+
+constexpr std::string_view kMostNarrow = "0x40562E42E0000000", kMostWide = "0x40862E42FEFA39EF";
+
+ExpArgument exp_argument(const Floats& f, const std::string& x, Sign sign) {
   // A subnormal number counts as 0, and so do others next to it: the upper bits of the exponent.
   const std::string upper =
       f.bits("and", f.as_bits(x), f.integer(f.wide ? 0x6000000000000000 : 0x60000000));
-  const std::string counts = f.compare("ne", upper, f.integer(0));
-  // Beyond these the result is infinite or 0. A NaN stays where the instruction keeps it.
+  const std::string counts = f.compare("ne", upper, f.integer(0)), zero = f.number(0);
   const std::string least = f.number(f.of_width(-104, -746));
-  const std::string most = f.constant(f.wide ? "0x40862E42FEFA39EF" : "0x40562E42E0000000");
-  const bool masks = has_avx512(f);
-  std::string held = x;
-  if (!masks) held = f.pick(counts, held, f.number(0));
-  const std::string seen = held;
-  if (masks) {
-    // Above, the instruction gives infinity by itself: of f32 the polynomial is positive
-    // everywhere.
-    const bool above = sign == Sign::any && f.wide;
-    held = above ? f.at_most(held, 711) : f.where("olt", held, least, least, held);
-    // The first instruction that takes x leaves those out that count as 0.
-    held = f.pick(counts, held, f.number(0));
-    if (above) held = f.where("olt", held, least, least, held);
-  } else {
-    if (sign == Sign::any) held = f.where("ogt", held, most, most, held);
-    held = f.where("ogt", held, least, held, least);
+  if (!has_avx512(f)) {
+    const std::string most = f.constant(f.wide ? kMostWide : kMostNarrow);
+    const std::string seen = f.pick(counts, x, zero);
+    const std::string below = sign == Sign::any ? f.where("ogt", seen, most, most, seen) : seen;
+    return {seen, f.where("ogt", below, least, below, least)};
   }
-  ExpParts e = exp_parts(f, held);
+  // The first instruction that takes x leaves those out that count as 0. A NaN stays. Above, the
+  // scaling gives infinity by itself where the polynomial is positive everywhere, as that of f32.
+  const auto not_below = [&](const std::string& a) { return f.where("olt", a, least, least, a); };
+  if (sign == Sign::any && f.wide) return {{}, not_below(f.pick(counts, f.at_most(x, 711), zero))};
+  return {{}, f.pick(counts, not_below(x), zero)};
+}
+
+std::string exp_of(const Floats& f, const std::string& x, Sign sign) {
+  const ExpArgument argument = exp_argument(f, x, sign);
+  ExpParts e = exp_parts(f, argument.held);
   // What ends as 0 or as a subnormal number is counted in smallest steps.
-  const std::string low = f.w.set("fcmp olt {} {}, {}", f.type, held,
+  const std::string low = f.w.set("fcmp olt {} {}, {}", f.type, argument.held,
                                   f.constant(f.wide ? "0xC086232BDD7ABCD2" : "0xC055D589E0000000"));
   const std::string up = f.number(f.smallest());
+  const bool masks = has_avx512(f);
   for (std::string* part : {&e.power.n, &e.power.sum})
     *part = masks ? f.pick(low, f.op("fadd", *part, up), *part)
                   : f.op("fadd", *part, f.pick(low, up, f.number(0)));
-  const std::string y = scaled(f, e.of_rest, e.power);
-  const std::string finite = whole_bits_where(f, low, y);
+  const std::string finite = whole_bits_where(f, low, scaled(f, e.of_rest, e.power));
   if (masks) return finite;
-  return f.where("ole", seen, most, finite, f.op("fadd", seen, f.number(INFINITY)));
+  return f.where("ole", argument.seen, f.constant(f.wide ? kMostWide : kMostNarrow), finite,
+                 f.op("fadd", argument.seen, f.number(INFINITY)));
 }
 
 // Next to 0 it is x, near 0 an odd polynomial, else 1 - 2 / (e^2x + 1).
