@@ -6,34 +6,18 @@ namespace {
 
 int most_lanes(const Floats& f) { return f.wide ? 8 : 16; }
 
-std::string lanes_from(int first, int count) {
-  std::vector<std::string> order;
-  for (int i = 0; i < count; ++i) order.push_back(fmt::format("i32 {}", first + i));
-  return fmt::format("<{} x i32> <{}>", count, fmt::join(order, ", "));
-}
-
 // Lanes of a vector of `scalar` that one instruction takes.
 std::string part_of(const Floats& f, std::string_view scalar, const std::string& x, int first,
                     int each) {
-  if (f.lanes == each) return x;
-  return f.w.set("shufflevector {0} {1}, {0} poison, {2}", LlvmWriter::vector_of(scalar, f.lanes),
-                 x, lanes_from(first, each));
+  return f.w.part(scalar, f.lanes, x, first, each);
 }
 
 // What `make` gives for the lanes from `first` on, side by side.
 template <typename Make>
 std::string joined(const Floats& f, std::string_view scalar, int each, const Make& make) {
-  const std::string type = LlvmWriter::vector_of(scalar, each);
-  std::string whole;
-  for (int first = 0; first < f.lanes; first += each) {
-    const std::string made = make(first);
-    if (first == 0)
-      whole = made;
-    else
-      whole = f.w.set("shufflevector {0} {1}, {2} {3}, {4}", LlvmWriter::vector_of(scalar, first),
-                      whole, type, made, lanes_from(0, first + each));
-  }
-  return whole;
+  std::vector<std::string> parts;
+  for (int first = 0; first < f.lanes; first += each) parts.push_back(make(first));
+  return f.w.joined(std::move(parts), scalar, each, f.lanes);
 }
 
 // Classes of numbers, as the instruction has them.
