@@ -26,17 +26,33 @@ std::int64_t cache_bytes(int level, std::int64_t otherwise) {
   return size > 0 ? size : otherwise;
 }
 
-// How many caches of the last level there are: each belongs to a few cores.
-std::int64_t last_caches() {
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/shared_cpu_list");
-  std::int64_t first = 0, last = 0, sharing = 0;  // "0-7,64-71"
-  for (char comma = ','; comma == ',' && file >> first; file >> comma) {
-    last = first;
-    if (file.peek() == '-' && file.ignore()) file >> last;
-    sharing += last - first + 1;
-    comma = 0;
+// What the system says of the last cache of the first core; 0 where it says nothing. Of some
+// processors the C library knows only what the whole package has, cores of others included.
+struct LastCache {
+  std::int64_t bytes = 0, cores = 0;  // that share it
+
+  LastCache() {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index3/";
+    char unit = ' ';
+    std::ifstream(folder + "size") >> bytes >> unit;  // "32768K"
+    if (unit == 'K') bytes <<= 10;
+    if (unit == 'M') bytes <<= 20;
+    std::ifstream list(folder + "shared_cpu_list");
+    std::int64_t first = 0, last = 0;  // "0-7,64-71"
+    for (char comma = ','; comma == ',' && list >> first; list >> comma) {
+      last = first;
+      if (list.peek() == '-' && list.ignore()) list >> last;
+      cores += last - first + 1;
+      comma = 0;
+    }
   }
-  return sharing > 0 ? std::max(1L, sysconf(_SC_NPROCESSORS_CONF) / sharing) : 1;
+};
+
+// The last caches of all cores: each belongs to a few of them.
+std::int64_t last_caches_bytes() {
+  const LastCache one;
+  if (one.bytes <= 0 || one.cores <= 0) return cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0);
+  return one.bytes * std::max(1L, sysconf(_SC_NPROCESSORS_CONF) / one.cores);
 }
 
 int vector_bytes() {
@@ -94,8 +110,7 @@ MachineFigures default_figures(int workers) {
 MachineFigures figures_of_this_machine() {
   MachineFigures m = default_figures(ThreadPool::shared().threads());
   m.near_cache = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 2 * m.near_cache) / kCacheDivisor;
-  if (const std::int64_t last = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0); last > 0)
-    m.far_cache = last * last_caches() / kCacheDivisor;
+  if (const std::int64_t last = last_caches_bytes(); last > 0) m.far_cache = last / kCacheDivisor;
   m.vector_bytes = vector_bytes();
   take_kept(m);
   return m;

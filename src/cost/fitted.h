@@ -42,6 +42,9 @@ inline constexpr std::int64_t kLineBytes = 64;
 inline constexpr std::int64_t kFewAgain = 1 << 14;
 // Elements that a block keeps for the sake of a loop that would repeat them.
 inline constexpr std::int64_t kMostRepeated = 1 << 14;
+// How often a loop around vectors computes what is the same each time, so that a stage of its own
+// for it is worth while.
+inline constexpr std::int64_t kOftenAgain = 16;
 // A result is large from here on, and one with a share of its elements waits until it is done.
 inline constexpr std::int64_t kLargeResult = 1 << 16, kSmallShare = 8;
 // Rows of at most so many bytes, apart by a multiple of a power of two, push each other out of a
