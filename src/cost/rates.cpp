@@ -16,6 +16,15 @@ constexpr double kSeen = 0.5;
 
 }  // namespace
 
+MachineFigures of_two_workers(MachineFigures machine) {
+  constexpr int kTwo = 2;
+  const double drawn = kTwo * machine.worker_copy_rate;
+  machine.copy_rate = machine.workers < kTwo ? drawn : std::min(machine.copy_rate, drawn);
+  machine.far_cache = std::min(machine.far_cache, MachineFigures{}.far_cache);
+  machine.workers = kTwo;
+  return machine;
+}
+
 void Traffic::add_value(double bytes, const MachineFigures& machine) {
   const double share =
       std::min(1.0, bytes / (kShareOfCache * static_cast<double>(machine.far_cache)));

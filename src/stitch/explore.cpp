@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
+#include "cost/rates.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "stitch/alike.h"
@@ -26,28 +29,21 @@ struct Candidate {
   bool legal = false;  // for sure
 };
 
-// One worker takes twice as long as two for all but launches: the groups that are best for two are
-// best for it as well, or next to it.
-MachineFigures for_search(MachineFigures machine) {
-  if (machine.workers > 1) return machine;
-  machine.workers = 2;
-  machine.copy_rate *= 2;
-  return machine;
-}
-
 class Explorer {
  public:
   // Of patterns that are alike.
   struct Found {
     bool legal = false;
-    double seconds = 0;  // by the full evaluator
+    double seconds = 0;               // by the full evaluator
+    std::optional<double> here = {};  // the same by all of the machine; none where it cannot be
+    bool looked_here = false;
   };
 
   Explorer(const Graph& graph, const Readers& readers, const StitchOptions& options)
       : graph_(graph),
         readers_(readers),
         options_(options),
-        machine_(for_search(options.machine)),
+        machine_(cost::of_two_workers(options.machine)),
         cost_(graph, machine_),
         alike_(graph) {}
 
@@ -77,7 +73,8 @@ class Explorer {
   void add_union(const Candidate& a, const Candidate& b, std::vector<Candidate>& to) const;
   std::vector<Candidate> top(std::vector<Candidate> all);
   StitchGroup group_of(const Pattern& pattern) const;
-  const Found& look(const Pattern& pattern);
+  Found& look(const Pattern& pattern);
+  std::optional<double> seconds_here(const Pattern& pattern);
   Exploration::Launch launch(const Pattern& pattern);
   bool has_kernel(const Pattern& pattern);
   bool pays(const Pattern& pattern);
@@ -124,12 +121,20 @@ bool Explorer::needs_schedule(const Pattern& pattern) const {
 }
 
 // What one kernel of the pattern would be.
-const Explorer::Found& Explorer::look(const Pattern& pattern) {
+Explorer::Found& Explorer::look(const Pattern& pattern) {
   auto [it, fresh] = found_.try_emplace(alike_.key(pattern));
   if (!fresh) return it->second;
   if (const auto found = first_estimate(*graph_.program, group_of(pattern), machine_))
     it->second = {.legal = true, .seconds = found->seconds};
   return it->second;
+}
+
+std::optional<double> Explorer::seconds_here(const Pattern& pattern) {
+  Found& found = look(pattern);
+  if (std::exchange(found.looked_here, true)) return found.here;
+  if (const auto all = first_estimate(*graph_.program, group_of(pattern), options_.machine))
+    found.here = all->seconds;
+  return found.here;
 }
 
 StitchGroup Explorer::group_of(const Pattern& pattern) const {
@@ -144,7 +149,7 @@ Exploration::Launch Explorer::launch(const Pattern& pattern) {
   if (!fresh) return it->second;
   const auto launch = choose_launch(*graph_.program, group_of(pattern), options_.machine);
   if (!launch) return it->second;
-  it->second = {launch->choice, launch->best.seconds};
+  it->second = {launch->choice, launch->best.seconds, launch->best.bytes_again};
   log(kLogPlans, "stitch: {} ops in {} blocks of about {} elements, {:.3g} ms expected{}",
       pattern.size(), launch->best.blocks, launch->choice.block_elements,
       launch->best.seconds * 1e3,
@@ -328,11 +333,12 @@ bool Explorer::find_suspects(const std::vector<Pattern>& patterns) {
   return any;
 }
 
-// By the full evaluator it takes no longer than its vertices one by one.
+// By the full evaluator, and all of the machine, it takes no longer than its vertices one by one.
 bool Explorer::pays(const Pattern& pattern) {
   double apart = 0;
-  for (Vertex v : pattern) apart += look({v}).seconds;
-  return look(pattern).seconds <= apart;
+  for (Vertex v : pattern) apart += seconds_here({v}).value_or(0);
+  const std::optional<double> together = seconds_here(pattern);
+  return together && *together <= apart;
 }
 
 // Seconds of the patterns and of all other vertices by themselves.

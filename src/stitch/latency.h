@@ -12,6 +12,7 @@ namespace heddle {
 struct KernelEstimate {
   double seconds = 0;
   double memory = 0, work = 0;   // seconds of each, by all workers
+  double bytes_again = 0;        // moved beside every input and result once
   double loads = 0, stores = 0;  // elements, at all points
   double light = 0, heavy = 0;   // instructions, at all points
   int registers = 0;             // values that are alive at once, at most
