@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/cost.h"
+
 namespace heddle::cost {
 
 namespace {
@@ -22,6 +24,15 @@ MachineFigures of_two_workers(MachineFigures machine) {
   machine.copy_rate = machine.workers < kTwo ? drawn : std::min(machine.copy_rate, drawn);
   machine.far_cache = std::min(machine.far_cache, MachineFigures{}.far_cache);
   machine.workers = kTwo;
+  return machine;
+}
+
+MachineFigures of_many_workers(MachineFigures machine) {
+  constexpr int kMany = 192;
+  const MachineFigures many = default_figures(kMany);
+  machine.workers = many.workers;
+  machine.copy_rate = many.copy_rate;
+  machine.far_cache = many.far_cache;
   return machine;
 }
 

@@ -21,6 +21,10 @@ inline constexpr double kClearly = 1.02;
 // for every machine. How a group runs, and whether it pays, is priced by all of the machine.
 MachineFigures of_two_workers(MachineFigures machine);
 
+// As many workers as machines have today, with the memory and the cache that comes with so many:
+// what saves nothing with two workers and takes longer with these is made for no machine.
+MachineFigures of_many_workers(MachineFigures machine);
+
 // Bytes that are read or written, by what holds them.
 struct Traffic {
   double memory = 0, cached = 0;

@@ -163,6 +163,7 @@ class Evaluator {
     // else from the cache of all, or from memory.
     if (result_.block_bytes <= machine_.near_cache) return;
     result_.bytes_again += again_;
+    result_.bytes_by_stages = again_;
     (result_.block_bytes * machine_.workers > machine_.far_cache ? traffic_.memory
                                                                  : traffic_.cached) += again_;
   }

@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Graph{"LanguageBack", graphs::language_back_like},
                     Graph{"Experts", graphs::experts_like}, Graph{"Water", graphs::water_like},
                     Graph{"LambStep", graphs::lamb_step_like}, Graph{"Gas", graphs::gas_like},
-                    Graph{"Scan", graphs::scan_like}),
+                    Graph{"Scan", graphs::scan_like}, Graph{"Variance", graphs::variance_like}),
     [](const auto& info) { return info.param.name; });
 
 // Updates that nobody waits for join launches that are there anyway: as many as the longest chain

@@ -130,4 +130,29 @@ inline Program scan_like() {
   return b.finish().value();
 }
 
+// Channels, few of them, normalised by a variance around their mean: three passes over all pixels,
+// each of which waits for the one before.
+inline Program variance_like() {
+  constexpr std::int64_t kBatch = 64, kSide = 56;
+  const std::int64_t widths[] = {32, 32, 64, 96, 96};
+  Builder b;
+  std::vector<Type> types = {f32({kBatch, kSide, kSide, widths[0]})};
+  for (int layer = 0; layer < 4; ++layer) types.push_back(f32({widths[layer], widths[layer + 1]}));
+  b.function("main", types, [&](const Vars& in) -> Vars {
+    const Dims pixels = {0, 1, 2};
+    Var x = in[0];
+    for (std::size_t k = 1; k < in.size(); ++k) {
+      x = b.dot(x, in[k]);
+      const Shape shape = x.type().shape;
+      const auto count = static_cast<double>(shape[0] * shape[1] * shape[2]);
+      const Var centred = x - along_columns(b, b.reduce(x, pixels, "add") / count, shape);
+      const Var variance = b.reduce(centred * centred, pixels, "add") / count;
+      const Var scaled = centred * along_columns(b, b.op("rsqrt", {variance + 1e-5}), shape);
+      x = b.op("maximum", {scaled, b.full_like(scaled, 0)});
+    }
+    return {x};
+  });
+  return b.finish().value();
+}
+
 }  // namespace heddle::graphs
