@@ -289,6 +289,7 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
     const StitchGroup& group = unit.kernels[k].group;
     ops.insert(ops.end(), group.ops.begin(), group.ops.end());
     info.expected_seconds += group.seconds;
+    info.bytes_read += static_cast<std::int64_t>(group.bytes_again);
   }
   info.because = reasons_of(unit);
   info.ops = op_names(program_, ops);

@@ -30,37 +30,6 @@ Contracted contract(const Graph& graph, const std::vector<Pattern>& patterns) {
   return c;
 }
 
-// The longest way to each unit; SIZE_MAX for units that lie on a cycle or behind one.
-std::vector<std::size_t> levels(const Graph& graph, const Contracted& c) {
-  const std::size_t n = c.units.size();
-  std::vector<std::vector<std::size_t>> after(n);
-  std::vector<std::size_t> waits(n, 0), level(n, SIZE_MAX);
-  for (std::size_t u = 0; u < n; ++u) {
-    std::vector<std::size_t> next;
-    for (Vertex v : c.units[u])
-      for (Vertex w : graph.consumers[v])
-        if (c.unit_of[w] != u) next.push_back(c.unit_of[w]);
-    std::sort(next.begin(), next.end());
-    next.erase(std::unique(next.begin(), next.end()), next.end());
-    for (std::size_t w : next) ++waits[w];
-    after[u] = std::move(next);
-  }
-  std::vector<std::size_t> open;
-  std::vector<std::size_t> reached(n, 0);
-  for (std::size_t u = 0; u < n; ++u)
-    if (waits[u] == 0) open.push_back(u);
-  while (!open.empty()) {
-    const std::size_t u = open.back();
-    open.pop_back();
-    level[u] = reached[u];
-    for (std::size_t w : after[u]) {
-      reached[w] = std::max(reached[w], reached[u] + 1);
-      if (--waits[w] == 0) open.push_back(w);
-    }
-  }
-  return level;
-}
-
 // Values that every kernel can make for itself from what is there before all work: repeated
 // arguments and constants, and numbers of positions.
 class Copies {
@@ -98,6 +67,56 @@ class Copies {
   std::vector<bool> is_free_;
 };
 
+// Where each unit comes: behind how many launches and collectives at least, and the longest way to
+// it. Kernels with the same number of launches before them become one launch, behind the calls that
+// have as many: there is no plan with fewer launches.
+struct Places {
+  std::vector<std::size_t> turn;  // SIZE_MAX for units that lie on a cycle or behind one
+  std::vector<std::size_t> way;
+};
+
+// Others wait for the turn of a kernel that leaves something; and for a collective, so that kernels
+// of its turn run beside it.
+bool takes_a_turn(const Graph& graph, const Copies& copies, const Pattern& unit) {
+  if (!graph.stitchable[unit.front()])
+    return graph.op(unit.front()).def->cls == OpClass::communicate;
+  return std::ranges::any_of(unit, [&](Vertex v) { return copies.must_be_kept(v); });
+}
+
+Places find_places(const Graph& graph, const Copies& copies, const Contracted& c) {
+  const std::size_t n = c.units.size();
+  std::vector<std::vector<std::size_t>> after(n);
+  std::vector<std::size_t> waits(n, 0);
+  for (std::size_t u = 0; u < n; ++u) {
+    std::vector<std::size_t> next;
+    for (Vertex v : c.units[u])
+      for (Vertex w : graph.consumers[v])
+        if (c.unit_of[w] != u) next.push_back(c.unit_of[w]);
+    std::sort(next.begin(), next.end());
+    next.erase(std::unique(next.begin(), next.end()), next.end());
+    for (std::size_t w : next) ++waits[w];
+    after[u] = std::move(next);
+  }
+  Places places{.turn = std::vector<std::size_t>(n, SIZE_MAX),
+                .way = std::vector<std::size_t>(n, 0)};
+  std::vector<std::size_t> open;
+  std::vector<std::size_t> reached(n, 0);
+  for (std::size_t u = 0; u < n; ++u)
+    if (waits[u] == 0) open.push_back(u);
+  while (!open.empty()) {
+    const std::size_t u = open.back();
+    open.pop_back();
+    places.turn[u] = reached[u];
+    const std::size_t behind = reached[u] + (takes_a_turn(graph, copies, c.units[u]) ? 1 : 0);
+    for (std::size_t w : after[u]) {
+      reached[w] = std::max(reached[w], behind);
+      places.way[w] = std::max(places.way[w], places.way[u] + 1);
+      if (--waits[w] == 0) open.push_back(w);
+    }
+  }
+  return places;
+}
+
 // The group of a pattern; it makes what is free by itself, and leaves only what others cannot make.
 StitchGroup group_of(const Graph& graph, const Readers& readers, const Copies& copies,
                      const Pattern& pattern) {
@@ -120,15 +139,16 @@ StitchGroup group_of(const Graph& graph, const Readers& readers, const Copies& c
 Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found,
                              const FoldedMoves& moves) {
   const Contracted c = contract(graph, found.patterns);
-  const std::vector<std::size_t> level = levels(graph, c);
-  HEDDLE_CHECK(std::ranges::find(level, SIZE_MAX) == level.end(), "kernels wait for one another");
-  std::map<std::size_t, std::vector<std::size_t>> by_level;
-  for (std::size_t u = 0; u < c.units.size(); ++u) by_level[level[u]].push_back(u);
   const Copies copies(graph);
+  const auto [turn, way] = find_places(graph, copies, c);
+  HEDDLE_CHECK(std::ranges::find(turn, SIZE_MAX) == turn.end(), "kernels wait for one another");
+  std::map<std::size_t, std::vector<std::size_t>> by_turn;
+  for (std::size_t u = 0; u < c.units.size(); ++u) by_turn[turn[u]].push_back(u);
   StitchPlan plan;
-  for (auto& [l, units] : by_level) {
-    std::sort(units.begin(), units.end(), [&](std::size_t a, std::size_t b) {
-      return c.units[a].front() < c.units[b].front();
+  for (auto& [when, units] : by_turn) {
+    std::ranges::sort(units, {}, [&](std::size_t u) {
+      const Vertex first = c.units[u].front();
+      return std::pair(graph.stitchable[first] ? SIZE_MAX : way[u], first);
     });
     StitchUnit launch;
     for (std::size_t u : units) {
@@ -144,6 +164,7 @@ Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Explora
       if (u < found.launches.size()) {
         group.choice = found.launches[u].choice;
         group.seconds = found.launches[u].seconds;
+        group.bytes_again = found.launches[u].bytes_again;
       }
       if (!group.outputs.empty()) launch.kernels.push_back(std::move(group));
     }

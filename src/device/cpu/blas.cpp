@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "cost/fitted.h"
 #include "heddle/log.h"
 
 namespace heddle::cpu {
@@ -94,8 +95,6 @@ struct Blas {
   }
 };
 
-// Below this many products a call costs more than it does.
-constexpr std::int64_t kTiny = 512;
 constexpr std::int64_t kMostInt = INT32_MAX;
 
 bool fits_blas(const GemmShape& s) {
@@ -167,7 +166,7 @@ bool by_gemv(const GemmShape& s, const T* a, const T* b, T* c, RealGemv<T>* gemv
 template <typename T>
 void real_gemm(const GemmShape& s, const T* a, const T* b, T* c, RealGemm<T>* call,
                RealGemv<T>* gemv) {
-  if (call == nullptr || !fits_blas(s) || s.m * s.n * s.k <= kTiny || s.k == 0)
+  if (call == nullptr || !fits_blas(s) || s.m * s.n * s.k <= cost::kTinyProduct || s.k == 0)
     return plain_gemm(s, a, b, c);
   if (by_gemv(s, a, b, c, gemv)) return;
   call(kRowMajor, s.transpose_a ? kTransposed : kPlain, s.transpose_b ? kTransposed : kPlain,
@@ -179,7 +178,7 @@ void real_gemm(const GemmShape& s, const T* a, const T* b, T* c, RealGemm<T>* ca
 template <typename T>
 void complex_gemm(const GemmShape& s, const std::complex<T>* a, const std::complex<T>* b,
                   std::complex<T>* c, ComplexGemm* call) {
-  if (call == nullptr || !fits_blas(s) || s.m * s.n * s.k <= kTiny || s.k == 0)
+  if (call == nullptr || !fits_blas(s) || s.m * s.n * s.k <= cost::kTinyProduct || s.k == 0)
     return plain_gemm(s, a, b, c);
   const std::complex<T> one = 1, beta = s.accumulate ? 1 : 0;
   call(kRowMajor, s.transpose_a ? kTransposed : kPlain, s.transpose_b ? kTransposed : kPlain,
