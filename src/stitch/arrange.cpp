@@ -30,11 +30,16 @@ Contracted contract(const Graph& graph, const std::vector<Pattern>& patterns) {
   return c;
 }
 
-// The longest way to each unit; SIZE_MAX for units that lie on a cycle or behind one.
-std::vector<std::size_t> levels(const Graph& graph, const Contracted& c) {
+// When a unit runs: the stretch of the schedule, and the longest way to it from others of that.
+using Turn = std::pair<std::size_t, std::size_t>;
+constexpr Turn kNever = {SIZE_MAX, SIZE_MAX};
+
+// kNever for units that lie on a cycle or behind one.
+std::vector<Turn> turns(const Graph& graph, const Contracted& c) {
   const std::size_t n = c.units.size();
   std::vector<std::vector<std::size_t>> after(n);
-  std::vector<std::size_t> waits(n, 0), level(n, SIZE_MAX);
+  std::vector<std::size_t> waits(n, 0);
+  std::vector<Turn> turn(n, kNever);
   for (std::size_t u = 0; u < n; ++u) {
     std::vector<std::size_t> next;
     for (Vertex v : c.units[u])
@@ -46,19 +51,26 @@ std::vector<std::size_t> levels(const Graph& graph, const Contracted& c) {
     after[u] = std::move(next);
   }
   std::vector<std::size_t> open;
-  std::vector<std::size_t> reached(n, 0);
-  for (std::size_t u = 0; u < n; ++u)
+  std::vector<Turn> reached(n);
+  for (std::size_t u = 0; u < n; ++u) {
+    // Vertices ascend, and so do their stretches.
+    reached[u] = {graph.stretch[c.units[u].front()], 0};
     if (waits[u] == 0) open.push_back(u);
+  }
   while (!open.empty()) {
     const std::size_t u = open.back();
     open.pop_back();
-    level[u] = reached[u];
+    turn[u] = reached[u];
     for (std::size_t w : after[u]) {
-      reached[w] = std::max(reached[w], reached[u] + 1);
+      reached[w] = std::max(reached[w], Turn{turn[u].first, turn[u].second + 1});
       if (--waits[w] == 0) open.push_back(w);
     }
   }
-  return level;
+  return turn;
+}
+
+bool begins_collective(const Graph& graph, const Pattern& unit) {
+  return graph.op(unit.front()).def->cls == OpClass::communicate;
 }
 
 // Values that every kernel can make for itself from what is there before all work: repeated
@@ -120,15 +132,16 @@ StitchGroup group_of(const Graph& graph, const Readers& readers, const Copies& c
 Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found,
                              const FoldedMoves& moves) {
   const Contracted c = contract(graph, found.patterns);
-  const std::vector<std::size_t> level = levels(graph, c);
-  HEDDLE_CHECK(std::ranges::find(level, SIZE_MAX) == level.end(), "kernels wait for one another");
-  std::map<std::size_t, std::vector<std::size_t>> by_level;
-  for (std::size_t u = 0; u < c.units.size(); ++u) by_level[level[u]].push_back(u);
+  const std::vector<Turn> turn = turns(graph, c);
+  HEDDLE_CHECK(std::ranges::find(turn, kNever) == turn.end(), "kernels wait for one another");
+  std::map<Turn, std::vector<std::size_t>> by_turn;
+  for (std::size_t u = 0; u < c.units.size(); ++u) by_turn[turn[u]].push_back(u);
   const Copies copies(graph);
   StitchPlan plan;
-  for (auto& [l, units] : by_level) {
-    std::sort(units.begin(), units.end(), [&](std::size_t a, std::size_t b) {
-      return c.units[a].front() < c.units[b].front();
+  for (auto& [when, units] : by_turn) {
+    // What others may have to wait for begins first.
+    std::ranges::sort(units, {}, [&](std::size_t u) {
+      return std::pair(!begins_collective(graph, c.units[u]), c.units[u].front());
     });
     StitchUnit launch;
     for (std::size_t u : units) {

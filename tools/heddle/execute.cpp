@@ -57,6 +57,7 @@ Target with_options(Target target, const ExecuteRequest& request) {
   CompileOptions& compile = target.options;
   compile.verified = true;  // when it was read
   compile.stitch.fuse = request.fuse;
+  compile.overlap = request.overlap;
   compile.stitch.explain = request.explain;
   compile.machine_code = request.engine != "kernels";
   compile.async = request.async;

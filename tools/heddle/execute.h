@@ -21,6 +21,7 @@ struct ExecuteRequest {
   int repeat = 1;
   bool donate = false;  // all arguments
   bool fuse = true;     // false: every op by itself
+  bool overlap = true;  // false: collectives are waited for where they begin
   bool async = false;   // machine code is made while it runs
   bool time_steps = false;
   bool explain = false;                           // why each kernel is as it is

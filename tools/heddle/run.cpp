@@ -348,6 +348,8 @@ void add_engine(CLI::App& command, RunRequest& request) {
   command.add_option("--repeat", execute.repeat, "Run so many times and give the median time")
       ->check(CLI::Range(1, 1'000'000));
   command.add_flag("!--no-fuse", execute.fuse, "Every op by itself, to see what stitching gains");
+  command.add_flag("!--sequence", execute.overlap,
+                   "Nothing runs while a collective is under way, to see what overlapping gains");
   command.add_flag("--async", execute.async,
                    "Begin at once; kernels are interpreted until their code is there");
   command.add_flag("--donate", execute.donate, "Let the program overwrite its arguments");
