@@ -42,13 +42,14 @@ bench-cpu: packages-bench build/release/build.ninja  ## beside JAX, torch, NumPy
 	scripts/python_env.sh bench/cpu/requirements.txt build/bench-venv
 	build/bench-venv/bin/python bench/cpu/bench_cpu.py $(ARGS)
 
-bench-mesh: packages-test  ## collectives against MPI's own, time to deal programs out, a GPT step on two devices; ARGS="--ranks 2 --most 1000000"
+bench-mesh: packages-test  ## collectives against MPI's own, time to deal programs out, a GPT step on two devices, work beside a collective; ARGS="--ranks 2 --most 1000000"
 	cmake --preset release >/dev/null
 	cmake --build --preset release --parallel $(JOBS) --target heddle_bench_mesh
 	scripts/bench_mesh.sh build/release $(ARGS)
 	cmake --build --preset release --parallel $(JOBS) --target heddle
 	bench/mesh/partition.py
 	bench/mesh/gpt_step.py
+	bench/mesh/overlap.py
 
 lint: packages-lint  ## formatting and clang-tidy; fails on any finding
 	clang-format-19 --dry-run -Werror $(SOURCES)

@@ -54,6 +54,9 @@ struct CompileOptions {
   // interpreted. One that would take longer to interpret than to compile is waited for.
   bool async = false;
   StitchOptions stitch = {};
+  // Whether other work runs while a collective is under way; else all is done in sequence, each
+  // collective waited for where it begins. Given up where memory_limit does not allow it.
+  bool overlap = true;
   // The figures that plans are made with; none: those of the machine that it compiles on, and of
   // their share of it for devices that are threads.
   std::optional<MachineFigures> machine = {};

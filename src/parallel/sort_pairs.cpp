@@ -35,7 +35,7 @@ SplitAxes bits_of(const SplitAxes& axes) {
 
 SplitSort parts_to_sort(const Program& program, const Op& op, std::size_t dim, const Split& split) {
   SplitSort sort{.op = op, .dim = dim, .axes = split.dims[dim].axes()};
-  const Type& type = program.type_of(program.result(op, 0));
+  const Type& type = program.type_of(program.operands(op)[0]);
   sort.size = type.shape[dim];
   sort.lines = local_type(type, split);
   sort.lines.dtype = place_type(sort.size);

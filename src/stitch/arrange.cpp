@@ -1,6 +1,7 @@
 // From patterns to a plan: an order in which they can run, and launches.
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_set>
 
 #include "heddle/op.h"
@@ -67,19 +68,26 @@ class Copies {
   std::vector<bool> is_free_;
 };
 
-// Where each unit comes: behind how many launches and collectives at least, and the longest way to
-// it. Kernels with the same number of launches before them become one launch, behind the calls that
-// have as many: there is no plan with fewer launches.
+// When a unit runs: the stretch of the schedule, and behind how many launches and collectives of it
+// at least.
+using Turn = std::pair<std::size_t, std::size_t>;
+constexpr Turn kNever = {SIZE_MAX, SIZE_MAX};
+
+// Where each unit comes, and the longest way to it. Kernels of the same turn become one launch,
+// behind the calls of that turn: there is no plan with fewer launches.
 struct Places {
-  std::vector<std::size_t> turn;  // SIZE_MAX for units that lie on a cycle or behind one
+  std::vector<Turn> turn;  // kNever for units that lie on a cycle or behind one
   std::vector<std::size_t> way;
 };
+
+bool begins_collective(const Graph& graph, const Pattern& unit) {
+  return graph.op(unit.front()).def->cls == OpClass::communicate;
+}
 
 // Others wait for the turn of a kernel that leaves something; and for a collective, so that kernels
 // of its turn run beside it.
 bool takes_a_turn(const Graph& graph, const Copies& copies, const Pattern& unit) {
-  if (!graph.stitchable[unit.front()])
-    return graph.op(unit.front()).def->cls == OpClass::communicate;
+  if (!graph.stitchable[unit.front()]) return begins_collective(graph, unit);
   return std::ranges::any_of(unit, [&](Vertex v) { return copies.must_be_kept(v); });
 }
 
@@ -97,17 +105,20 @@ Places find_places(const Graph& graph, const Copies& copies, const Contracted& c
     for (std::size_t w : next) ++waits[w];
     after[u] = std::move(next);
   }
-  Places places{.turn = std::vector<std::size_t>(n, SIZE_MAX),
-                .way = std::vector<std::size_t>(n, 0)};
+  Places places{.turn = std::vector<Turn>(n, kNever), .way = std::vector<std::size_t>(n, 0)};
   std::vector<std::size_t> open;
-  std::vector<std::size_t> reached(n, 0);
-  for (std::size_t u = 0; u < n; ++u)
+  std::vector<Turn> reached(n);
+  for (std::size_t u = 0; u < n; ++u) {
+    // Vertices ascend, and so do their stretches.
+    reached[u] = {graph.stretch[c.units[u].front()], 0};
     if (waits[u] == 0) open.push_back(u);
+  }
   while (!open.empty()) {
     const std::size_t u = open.back();
     open.pop_back();
     places.turn[u] = reached[u];
-    const std::size_t behind = reached[u] + (takes_a_turn(graph, copies, c.units[u]) ? 1 : 0);
+    Turn behind = reached[u];
+    if (takes_a_turn(graph, copies, c.units[u])) ++behind.second;
     for (std::size_t w : after[u]) {
       reached[w] = std::max(reached[w], behind);
       places.way[w] = std::max(places.way[w], places.way[u] + 1);
@@ -141,14 +152,16 @@ Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Explora
   const Contracted c = contract(graph, found.patterns);
   const Copies copies(graph);
   const auto [turn, way] = find_places(graph, copies, c);
-  HEDDLE_CHECK(std::ranges::find(turn, SIZE_MAX) == turn.end(), "kernels wait for one another");
-  std::map<std::size_t, std::vector<std::size_t>> by_turn;
+  HEDDLE_CHECK(std::ranges::find(turn, kNever) == turn.end(), "kernels wait for one another");
+  std::map<Turn, std::vector<std::size_t>> by_turn;
   for (std::size_t u = 0; u < c.units.size(); ++u) by_turn[turn[u]].push_back(u);
   StitchPlan plan;
   for (auto& [when, units] : by_turn) {
     std::ranges::sort(units, {}, [&](std::size_t u) {
       const Vertex first = c.units[u].front();
-      return std::pair(graph.stitchable[first] ? SIZE_MAX : way[u], first);
+      // What others may have to wait for begins first.
+      return std::tuple(graph.stitchable[first] ? SIZE_MAX : way[u],
+                        !begins_collective(graph, c.units[u]), first);
     });
     StitchUnit launch;
     for (std::size_t u : units) {

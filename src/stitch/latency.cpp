@@ -13,10 +13,6 @@ namespace heddle {
 
 namespace {
 
-bool takes_elsewhere(const Op& op) {
-  return op.def->cls == OpClass::move && op.def->emission != Emission::iota;
-}
-
 class Evaluator {
  public:
   Evaluator(const Program& program, const StitchGroup& group, const Schedule& schedule,

@@ -40,6 +40,8 @@ void add_engine(Command& command, RunRequest& request) {
   command.option("--repeat", execute.repeat, "Run so many times and give the median time")
       .from_to(1, 1'000'000);
   command.flag("!--no-fuse", request.fuse, "Every op by itself, to see what stitching gains");
+  command.flag("!--sequence", request.overlap,
+               "Nothing runs while a collective is under way, to see what overlapping gains");
   command.flag("--async", request.async,
                "Begin at once; kernels are interpreted until their code is there");
   command.flag("--donate", execute.donate, "Let the program overwrite its arguments");

@@ -32,6 +32,7 @@ struct RunRequest {
   std::string memory;               // the most for values, as 16GB; empty: half of the machine's
   std::string engine = "compiled";  //
   bool fuse = true;                 // false: every op by itself
+  bool overlap = true;              // false: collectives are waited for where they begin
   bool async = false;               // machine code is made while it runs
   ExecuteOptions execute;
   MeshRequest mesh;
