@@ -66,7 +66,9 @@ function(heddle_python_module)
   # Only what Python and JAX look for is seen from outside: other users of LLVM in the process have
   # their own.
   set(exports ${CMAKE_SOURCE_DIR}/src/python/exports.map)
-  target_link_options(heddle_core PRIVATE -Wl,--version-script=${exports} -Wl,--gc-sections)
+  # Nothing of the module itself asks for the plugin.
+  target_link_options(heddle_core PRIVATE -Wl,--version-script=${exports} -Wl,--gc-sections
+    -Wl,-u,GetPjrtApi -Wl,-u,heddle_pjrt_set_hooks)
   set_target_properties(heddle_core PROPERTIES LINK_DEPENDS ${exports})
   heddle_check_layering(heddle_core python ${sources} ${headers})
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "heddle/host_call.h"
 #include "pjrt/c_api.h"
 
 namespace heddle::pjrt {
@@ -17,5 +19,10 @@ struct CallbackList {
 struct ExecuteContext {
   const CallbackList* callbacks = nullptr;
 };
+
+// The functions that come with a run.
+std::vector<void*> callbacks_of(const ExecuteContext* context);
+// Answers a program's custom calls by these functions.
+HostCaller caller_of(std::vector<void*> functions);
 
 }  // namespace heddle::pjrt

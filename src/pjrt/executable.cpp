@@ -5,6 +5,7 @@
 
 #include "heddle/compile.h"
 #include "heddle/hash.h"
+#include "heddle/op.h"
 #include "heddle/plan_file.h"
 #include "heddle/stablehlo.h"
 #include "ir/attr_access.h"
@@ -151,6 +152,12 @@ bool is_quick(const Executable& executable) {
   return seconds < kQuickSeconds;
 }
 
+bool calls_host(const Program& program) {
+  for (OpId id = 0; id < program.op_count(); ++id)
+    if (program.op(id).def->form == Form::custom_call) return true;
+  return false;
+}
+
 std::shared_ptr<ThreadMesh> threads_for(Client& client, const Compiled& compiled) {
   const Placement& placement = compiled.executable.placement();
   const std::int64_t count = placement.on_mesh() ? placement.devices() : compiled.request.count();
@@ -200,7 +207,8 @@ LoadedExecutable* compile_program(Client& client, std::string text, std::string 
   make_lists(*compiled);
   add_cost(program, compiled->executable, compiled->cost);
   compiled->threads = threads_for(client, *compiled);
-  compiled->quick = is_quick(compiled->executable);
+  compiled->calls_host = calls_host(program);
+  compiled->quick = !compiled->calls_host && is_quick(compiled->executable);
   return loaded(client, std::move(compiled)).release();
 }
 

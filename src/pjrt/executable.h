@@ -26,6 +26,7 @@ struct Compiled {
   std::vector<Boundary> arguments, results;
   std::string fingerprint;
   bool quick = false;  // runs in so little time that handing it to another thread would take longer
+  bool calls_host = false;  // Python functions that come with every run
   std::shared_ptr<ThreadMesh> threads = {};  // where there are several devices
 
   // As the entries hand them out.

@@ -3,6 +3,7 @@
 
 #include "heddle/deployment.h"
 #include "pjrt/buffer.h"
+#include "pjrt/callbacks.h"
 #include "pjrt/executable.h"
 #include "pjrt/python.h"
 
@@ -15,6 +16,7 @@ struct Run {
   CompiledRef compiled;
   std::vector<std::vector<ValueRef>> arguments, results;  // [device][number]
   std::vector<std::vector<bool>> taken;                   // arguments that the run may overwrite
+  std::vector<void*> callbacks;                           // Python functions that it may call
   EventRef over = new_event();
 };
 
@@ -122,16 +124,27 @@ Expected<DeviceParts> run_threads(const Compiled& compiled, DeviceParts argument
   return DeviceParts{std::move(wholes)};
 }
 
-Expected<DeviceParts> run_arrays(const Compiled& compiled, DeviceParts arguments) {
+Expected<DeviceParts> run_arrays(const Run& run, DeviceParts arguments) {
+  const Compiled& compiled = *run.compiled;
   RunOptions options;
+  if (compiled.calls_host) options.host_call = caller_of(run.callbacks);
   if (compiled.threads) return run_threads(compiled, std::move(arguments), options);
   HEDDLE_TRY(std::vector<Array> results, compiled.executable.run(std::move(arguments[0]), options));
   return DeviceParts{std::move(results)};
 }
 
-// Memory of the caller's that an argument only looks at must not live on in a result.
-Array own(Array array) {
-  if (array.type().bytes() == 0 || !array.block()->is_view()) return array;
+bool is_argument(const Array& array, const std::vector<ValueRef>& arguments) {
+  return std::ranges::any_of(arguments, [&](const ValueRef& value) {
+    return value->type().bytes() > 0 && value->array().type().bytes() > 0 &&
+           value->array().block() == array.block();
+  });
+}
+
+// A result has memory of its own: that of an argument may be the caller's, and JAX takes the two for
+// different arrays.
+Array own(Array array, const std::vector<ValueRef>& arguments) {
+  if (array.type().bytes() == 0 || array.block().use_count() == 1) return array;
+  if (!array.block()->is_view() && !is_argument(array, arguments)) return array;
   return Array(array.type(), Block::copy_of(array.bytes()));
 }
 
@@ -143,11 +156,11 @@ Status failure_of(const std::string& text) {
 Status run_now(Run& run) {
   try {
     if (Status status = wait_for(run); !status.ok()) return status;
-    Expected<DeviceParts> results = run_arrays(*run.compiled, arrays_of(run));
+    Expected<DeviceParts> results = run_arrays(run, arrays_of(run));
     if (!results) return failure_of(results.reason());
     for (std::size_t d = 0; d < run.results.size(); ++d)
       for (std::size_t i = 0; i < run.results[d].size(); ++i)
-        run.results[d][i]->fill(own(std::move((*results)[d][i])));
+        run.results[d][i]->fill(own(std::move((*results)[d][i]), run.arguments[d]));
     return {};
   } catch (...) {
     return current_failure();
@@ -175,6 +188,8 @@ void execute(ExecuteArgs& args) {
                               loaded.compiled->name, devices, args.device_count));
   auto run = std::make_shared<Run>();
   run->compiled = loaded.compiled;
+  if (loaded.compiled->calls_host && args.options != nullptr)
+    run->callbacks = callbacks_of(args.options->context);
   take_arguments(args, *loaded.compiled, *run);
   give_results(args, loaded, *run);
   Worker& worker = loaded.client->worker;
