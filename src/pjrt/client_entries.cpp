@@ -160,7 +160,7 @@ Error* device_memory_stats(MemoryStatsArgs* args) {
   args->peak_in_use = {device.use->peak(), true};
   args->allocations = {device.use->allocations(), true};
   args->largest_allocation = {device.use->largest(), true};
-  args->limit = {device.memory_limit, true};
+  args->limit = args->reservable = {device.memory_limit, true};
   return nullptr;
 }
 

@@ -49,7 +49,7 @@ Seed whole_result(std::size_t index, std::size_t rank) {
 }
 
 // Results that lie so that JAX has no word for it are asked for whole.
-Executable compile_sharded(const Program& program, Target target) {
+Executable compile_sharded(const Program& program, const Function& main, Target target) {
   for (;;) {
     Executable executable = want(compile(program, target));
     bool again = false;
@@ -57,12 +57,21 @@ Executable compile_sharded(const Program& program, Target target) {
     if (!placement.on_mesh()) return executable;
     for (std::size_t i = 0; i < placement.results.size(); ++i) {
       const PlacedValue& result = placement.results[i];
-      if (has_op_sharding(result.split())) continue;
+      const bool asked_for = !main.result_layouts.empty() && main.result_layouts[i] != kNone;
+      const bool open = !asked_for && !result.split().pending.empty();
+      if (!open && has_op_sharding(result.split())) continue;
       target.layouts.seeds.push_back(whole_result(i, result.type().rank()));
       again = true;
     }
     if (!again) return executable;
   }
+}
+
+// The mesh that the devices stand on; none where the program says nothing of any.
+std::string mesh_of(const Program& program, std::int64_t devices) {
+  for (const MeshDecl& mesh : program.meshes)
+    if (mesh.mesh.devices() == devices) return "@" + mesh.name;
+  return program.meshes.empty() ? "" : kOwnMesh;
 }
 
 std::vector<bool> donated_arguments(const Function& main) {
@@ -90,16 +99,16 @@ Executable compile_for(const Program& program, const Function& main,
     take_plan(target);
     return want(compile(program, target));
   }
-  target.mesh = program.meshes.empty() ? "" : kOwnMesh;
-  if (!program.meshes.empty()) keep_unsaid_arguments_whole(program, main, target);
-  return compile_sharded(program, std::move(target));
+  target.mesh = mesh_of(program, request.count());
+  if (!target.mesh.empty()) keep_unsaid_arguments_whole(program, main, target);
+  return compile_sharded(program, main, std::move(target));
 }
 
 // With a plan of ours JAX still sees whole arrays on one device.
 Boundary boundary(const PlacedValue& value, bool one_device) {
   Boundary b;
   b.type = one_device ? value.type() : value.part_type();
-  if (!one_device) b.sharding = op_sharding(value.split(), value.mesh().mesh);
+  if (!one_device) b.sharding = op_sharding(value.split(), value.mesh());
   return b;
 }
 

@@ -7,10 +7,10 @@
 
 namespace heddle::pjrt {
 
-// Whether JAX can have it: blocks of equal size, no sum pending.
+// Whether JAX can have it: blocks of equal size.
 bool has_op_sharding(const Split& split);
 // OpSharding in protobuf's coding, devices by their places in the assignment.
-std::string op_sharding(const Split& split, const Mesh& mesh);
+std::string op_sharding(const Split& split, const MeshDecl& on);
 std::string replicated_sharding();
 
 }  // namespace heddle::pjrt
