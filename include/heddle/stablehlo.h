@@ -9,9 +9,16 @@
 
 namespace heddle {
 
+struct ReadOptions {
+  // Custom calls into Python without results (jax.debug.print) and the tokens that order them stay;
+  // else they are left out, with a warning.
+  bool keep_callbacks = false;
+};
+
 // Reads one module, or functions without a module around them. Reasons give file:line:column, the
 // line, a caret and what was expected.
-Expected<Program> read_stablehlo(std::string_view text, const std::string& file = "");
+Expected<Program> read_stablehlo(std::string_view text, const std::string& file = "",
+                                 const ReadOptions& options = {});
 Expected<Program> read_stablehlo_file(const std::string& file);
 // Programs separated by lines "// -----".
 Expected<std::vector<Program>> read_stablehlo_all(std::string_view text,
