@@ -50,6 +50,18 @@ std::string_view comparator_of(const Program& program, const Op& op) {
 
 bool is_order_token(const AttrDict& attrs) { return find_attr(attrs, "jax.token") != nullptr; }
 
+bool is_ordered(const Function& f) {
+  return !f.is_private && f.body != kNone &&
+         (std::ranges::any_of(f.arg_attrs, is_order_token) ||
+          std::ranges::any_of(f.result_attrs, is_order_token));
+}
+
+std::vector<bool> order_tokens(const std::vector<AttrDict>& attrs) {
+  std::vector<bool> tokens;
+  for (const AttrDict& of_one : attrs) tokens.push_back(is_order_token(of_one));
+  return tokens;
+}
+
 class Calls {
  public:
   Calls(const Program& program, const ReadOptions& options)
@@ -64,7 +76,10 @@ class Calls {
     }
   }
 
-  bool any() const { return callbacks_ > 0 || !comparators_.empty() || others_; }
+  bool any() const {
+    return callbacks_ > 0 || !comparators_.empty() || others_ ||
+           std::ranges::any_of(program_.functions, is_ordered);
+  }
 
   Expected<Program> replace() {
     Rewriter rewriter(program_, [&](Rewriter& r, const Op& op) -> Expected<bool> {
@@ -78,9 +93,7 @@ class Calls {
     });
     for (const Function& f : program_.functions) {
       if (comparators_.contains(f.name)) continue;
-      const bool ordered = !keep_callbacks_ && !f.is_private && f.body != kNone &&
-                           std::ranges::any_of(f.arg_attrs, is_order_token);
-      HEDDLE_TRY_VOID(ordered ? copy_without_tokens(rewriter, f) : rewriter.copy(f));
+      HEDDLE_TRY_VOID(is_ordered(f) ? copy_without_tokens(rewriter, f) : rewriter.copy(f));
     }
     if (callbacks_ > 0)
       warn(
@@ -197,6 +210,8 @@ class Calls {
 }  // namespace
 
 Expected<Program> without_jax_calls(Program program, const ReadOptions& options) {
+  if (const Function* main = program.find_function("main"); main && options.tokens)
+    *options.tokens = {order_tokens(main->arg_attrs), order_tokens(main->result_attrs)};
   Calls calls(program, options);
   if (!calls.any()) return program;
   HEDDLE_TRY_VOID(verify(program));
