@@ -12,6 +12,7 @@
 #include "pjrt/cost_analysis.h"
 #include "pjrt/elements.h"
 #include "pjrt/op_sharding.h"
+#include "pjrt/whole_calls.h"
 #include "pjrt/wire.h"
 
 namespace heddle::pjrt {
@@ -220,8 +221,9 @@ std::unique_ptr<LoadedExecutable> loaded(Client& client, CompiledRef compiled) {
 LoadedExecutable* compile_program(Client& client, std::string text, std::string options) {
   const CompileRequest request = read_compile_options(options);
   OrderTokens tokens;
-  const Program program = want(
+  Program program = want(
       read_stablehlo(text, "program", {.keep_callbacks = true, .tokens = &tokens}));
+  if (request.count() > 1 && calls_host(program)) program = want(mark_whole_calls(program));
   const Function* main = program.find_function("main");
   if (main == nullptr || main->body == kNone)
     throw Failure(Code::invalid_argument, "the program has no function @main");
