@@ -1,6 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-gpu conformance bench bench-cpu bench-mesh lint format docs asan tsan fuzz clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh lint format docs asan tsan fuzz clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env
 
 JOBS ?= $(shell nproc)
@@ -16,14 +16,18 @@ build: build/release/build.ninja  ## the release build: build/release/heddle
 build/%/build.ninja:
 	cmake --preset $*
 
+# The Python package is built where the environment has what it needs.
+configure: python-env
+	@cmake --preset release >/dev/null
+
 run: packages-test build/release/build.ninja  ## install what is missing, build, show it
 	cmake --build --preset release --parallel $(JOBS) --target heddle heddle_mpi_modules
 	scripts/run_demo.sh build/release/heddle
 
-test: packages-test python-env build fuzz  ## install what is missing, build, fuzz briefly, run all tests
+test: packages-test configure build fuzz  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
-test-gpu: packages-test python-env build  ## the tests that need a CUDA device
+test-gpu: packages-test configure build  ## the tests that need a CUDA device
 	@if ! ls /dev/nvidia[0-9]* >/dev/null 2>&1; then \
 	  echo "test-gpu: skipped, this machine has no NVIDIA GPU"; \
 	else \

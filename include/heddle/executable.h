@@ -11,6 +11,7 @@
 
 #include "heddle/array.h"
 #include "heddle/error.h"
+#include "heddle/host_call.h"
 #include "heddle/queue.h"
 
 namespace heddle {
@@ -55,6 +56,8 @@ struct RunOptions {
   std::vector<StepTime>* times = nullptr;
   // Where interpreter.print writes; stdout where there is none.
   std::function<void(std::string_view)> print = {};
+  // Answers calls into Python and the like; such a call is an error where there is none.
+  HostCaller host_call = {};
   // The ranks that run the same program, this one among them; none: this one is alone. Every rank
   // runs with a transport of its own, as replicas of equally many partitions, partitions counting
   // fastest. With fewer partitions than there are ranks for, only the first ranks run.

@@ -109,6 +109,7 @@ class Runner {
     interpret_options.verified = true;
     interpret_options.memory_limit = state_.memory_limit;
     interpret_options.print = options_.print;
+    interpret_options.host_call = options_.host_call;
     HEDDLE_TRY(auto results, interpret(*work.program, f, std::move(operands), interpret_options));
     for (std::size_t i = 0; i < results.size(); ++i)
       if (const auto bytes = results[i].bytes(); !bytes.empty())
