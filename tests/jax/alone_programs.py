@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.experimental import sparse
 
 PROGRAMS = {}  # name -> (function, arguments)
 RANDOM = np.random.default_rng(0)
@@ -167,3 +168,22 @@ def random_numbers(threefry, rbg):
     return (jax.random.normal(one, (5,)), jax.random.gamma(one, 2.0, (4,)),
             jax.random.permutation(one, 7), jax.random.uniform(other, (5,)),
             jax.random.randint(other, (5,), 0, 9))
+
+
+@program(real(5), real(4), real(4, 3))
+def sparse_products(elements, x, y):
+    columns, rows = jnp.array([0, 2, 1, 3, 0]), jnp.array([0, 2, 2, 5])
+    matrix = sparse.CSR((elements, columns, rows), shape=(3, 4))
+    return matrix @ x, matrix @ y
+
+
+@program(real(6), real(5))
+def vectors_of_three_diagonals(d, e):
+    w, v = jax.scipy.linalg.eigh_tridiagonal(d, e)
+    return w, (v * w) @ v.T
+
+
+@program(real(4))
+def what_is_kept(x):
+    lax.dce_sink(x + 1)
+    return x * 2
