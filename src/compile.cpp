@@ -8,10 +8,10 @@
 
 #include "base/text.h"
 #include "compile.h"
-#include "compile/device_memory.h"
 #include "compile/distribute.h"
 #include "compile/figures.h"
 #include "compile/stages.h"
+#include "heddle/device_memory.h"
 #include "heddle/inline.h"
 #include "heddle/lower.h"
 #include "heddle/schedule.h"
