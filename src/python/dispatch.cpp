@@ -25,6 +25,14 @@ nb::handle shape_name() {
   return name;
 }
 
+// A number of JAX's that takes on the type of what it meets.
+bool is_weak(nb::handle leaf) {
+  static const nb::handle name = nb::str("weak_type").release();
+  const nb::object weak = nb::steal(PyObject_GetAttr(leaf.ptr(), name.ptr()));
+  if (!weak.is_valid()) PyErr_Clear();
+  return weak.is_valid() && weak.ptr() == Py_True;
+}
+
 class DispatchTable {
  public:
   // The results, or None for a call that was not seen before.
@@ -111,6 +119,7 @@ class DispatchTable {
     words_.push_back(address(dtype));
     const Py_ssize_t rank = PyTuple_Check(shape.ptr()) ? PyTuple_Size(shape.ptr()) : -1;
     words_.push_back(rank);
+    if (rank == 0) words_.push_back(is_weak(leaf) ? 1 : 0);
     for (Py_ssize_t i = 0; i < rank; ++i)
       words_.push_back(PyLong_AsLongLong(PyTuple_GetItem(shape.ptr(), i)));
     if (rank < 0 || PyErr_Occurred() != nullptr) {

@@ -33,14 +33,15 @@ std::tuple<std::string, std::string, Pictures> plan(const Program& program,
   const nb::gil_scoped_release free;
   const Spmd spmd = distribute(program, target_from(program, words)).value();
   PlanReport report = plan_report(spmd, {.explain = true});
-  report.explain = explain;  // what is drawn is wanted in any case
+  report.explain = explain;
   Pictures pictures;
-  for (const PlannedFunction& function : report.functions) {
+  for (PlannedFunction& function : report.functions) {
     const SpmdFunction* dealt = spmd.find(function.name);
     if (dealt == nullptr || dealt->mesh == kNone) continue;
     const Mesh& mesh = spmd.program.meshes[dealt->mesh].mesh;
     for (const PlannedFunction::Drawn& drawn : function.drawn)
       pictures.emplace_back(drawn.names, picture(drawn, report, mesh));
+    if (!explain) function.drawn.clear();  // in the text
   }
   return {report.text(), report.json(), std::move(pictures)};
 }

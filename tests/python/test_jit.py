@@ -77,6 +77,15 @@ def test_numbers_are_weak():
     assert out.dtype == ml_dtypes.bfloat16
 
 
+def test_weak_numbers_of_jax_are_another_program():
+    f = heddle.jit(lambda x, s: x * s)
+    x = X.astype(ml_dtypes.bfloat16)
+    weak, strong = jnp.add(1.0, 1.0), jnp.float32(2)
+    for _ in range(2):
+        assert f(x, weak).dtype == ml_dtypes.bfloat16
+        assert f(x, strong).dtype == np.float32
+
+
 @pytest.mark.parametrize(
     "dtype",
     ["bool", "int8", "uint16", "int32", "float16", "float32", "complex64", "bfloat16",
