@@ -41,6 +41,8 @@ def as_numpy(value: Any) -> np.ndarray[Any, Any]:
         return value
     if type(value).__module__.split(".")[0] == "torch":
         return _of_torch(value)
+    if type(value).__name__ == "PRNGKeyArray":
+        return np.asarray(importlib.import_module("jax").random.key_data(value))
     if hasattr(value, "__array__") or np.isscalar(value):
         return np.asarray(value)
     if hasattr(value, "__dlpack__"):

@@ -145,7 +145,7 @@ class Jitted:
         results = compiled.function(leaves)
         if self._out != "heddle":
             results = [_given_out(result, self._out) for result in results]
-        return tree_unflatten(compiled.out_tree, results)
+        return compiled.out_tree.unflatten(results)
 
     def _apart(self, args: Any, kwargs: Any) -> tuple[Any, list[Any], Any]:
         """What is static, and leaves and structure of the rest."""
@@ -200,7 +200,7 @@ class Jitted:
             donated=[info.donated for info in tree_leaves(lowered.args_info)],
             ranks=self._ranks,
         )
-        return Compiled(program, target, lowered.out_tree, types)
+        return Compiled(program, target, _outputs(lowered), types)
 
     def _lower(self, args: Any, kwargs: Any, types: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
         left = list(types)
@@ -262,6 +262,28 @@ class Jitted:
         if not leaves or any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in leaves):
             return [_made_up(i, t) for i, t in enumerate(compiled.types)]
         return leaves
+
+
+class _Keys:
+    """The structure of results, some of which are keys of jax.random."""
+
+    def __init__(self, tree: Any, kinds: dict[int, Any]) -> None:
+        self._tree, self._kinds = tree, kinds
+
+    def unflatten(self, results: list[Any]) -> Any:
+        for i, kind in self._kinds.items():
+            bits = jax.numpy.asarray(np.asarray(results[i]))
+            results[i] = jax.random.wrap_key_data(bits, impl=kind)
+        return self._tree.unflatten(results)
+
+
+def _outputs(lowered: Any) -> Any:
+    kinds = {
+        i: getattr(getattr(info.dtype, "_impl", None), "name", None)
+        for i, info in enumerate(tree_leaves(lowered.out_info))
+        if jax.numpy.issubdtype(info.dtype, jax.dtypes.prng_key)
+    }
+    return _Keys(lowered.out_tree, kinds) if kinds else lowered.out_tree
 
 
 def _static_places(

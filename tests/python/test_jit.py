@@ -114,6 +114,19 @@ def test_inside_other_transformations():
     np.testing.assert_allclose(jax.jit(f)(X), (X**3).sum(), rtol=1e-4)
 
 
+def test_keys_of_jax_random():
+    def draw(key):
+        key, own = jax.random.split(key)
+        return key, jax.random.uniform(own, (3,))
+
+    f, key = heddle.jit(draw), jax.random.key(7)
+    for _ in range(3):
+        wanted_key, wanted = draw(key)
+        key, got = f(key)
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+        assert key == wanted_key
+
+
 def test_arrays_that_do_not_lie_dense():
     np.testing.assert_array_equal(heddle.jit(lambda x: x + 1)(X.T[::2]), X.T[::2] + 1)
 
@@ -159,6 +172,28 @@ def test_an_argument_that_is_a_result_is_not_aliased():
     y = heddle.jit(lambda v: v)(x)
     x[:] = 0
     np.testing.assert_array_equal(y, X)
+
+
+class OnlyDlpack:
+    """An array of somebody who speaks nothing else."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __dlpack__(self, **wishes):
+        return self.array.__dlpack__(**wishes)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_dlpack_in_and_out_without_copies():
+    x = np.arange(16, dtype=np.float32)
+    assert pointer(np.asarray(heddle.array(OnlyDlpack(x)))) == pointer(x)
+    np.testing.assert_array_equal(heddle.jit(lambda v: v + 1)(OnlyDlpack(x)), x + 1)
+    y = heddle.array(x)
+    assert pointer(np.from_dlpack(y)) == pointer(x)
+    assert pointer(np.from_dlpack(y, copy=True)) != pointer(x)
 
 
 def test_torch_and_back():
