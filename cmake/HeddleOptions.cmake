@@ -49,7 +49,7 @@ endif()
 # One precompiled header serves all targets of a kind, cmake/pch/heddle_<KIND>.h:
 #   base  what needs no program; position independent, as are `ir` and `report`
 #   ir    what knows programs
-#   report  what writes JSON
+#   report  what makes reports, with JSON
 #   exe   programs without more; test  GoogleTest; property  RapidCheck as well
 function(heddle_pch TARGET KIND)
   target_link_libraries(${TARGET} PRIVATE $<BUILD_INTERFACE:heddle_options>)

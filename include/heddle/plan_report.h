@@ -11,6 +11,7 @@
 #include "heddle/layout.h"
 #include "heddle/spmd.h"
 #include "heddle/style.h"
+#include "heddle/target.h"
 
 namespace heddle {
 
@@ -78,8 +79,13 @@ struct PlanReport {
 
   std::string text(const Style& style = Style::plain()) const;
   std::string json() const;
+  // A picture of how values of a function lie, as a whole SVG file.
+  std::string svg(const PlannedFunction::Drawn& drawn) const;
 };
 
 PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options = {});
+// Of a program that has not been dealt out yet.
+Expected<PlanReport> plan_report(const Program& program, const Target& target,
+                                 const PlanReportOptions& options = {});
 
 }  // namespace heddle

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/cache_directory.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "heddle/cost.h"
 #include "heddle/thread_pool.h"
 
@@ -69,7 +69,8 @@ void take_kept(MachineFigures& m) {
   const auto directory = cache_directory();
   if (!directory) return;
   std::ifstream file(figures_file(*directory));
-  const auto json = nlohmann::json::parse(file, nullptr, false);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const Json json = parse_json(text);
   if (!json.is_object() || json.value("machine", "") != machine_name()) return;
   for (const Measured& measured : kMeasured) {
     const auto kept = json.find(measured.key);
@@ -117,9 +118,9 @@ Verdict keep_figures(const MachineFigures& m) {
     return Reason{"there is no cache directory to keep the figures in: set HEDDLE_CACHE_DIR"};
   std::error_code error;
   std::filesystem::create_directories(*directory, error);
-  nlohmann::json json = {{"machine", machine_name()}};
+  Json json = {{"machine", machine_name()}};
   for (const Measured& measured : kMeasured) json[measured.key] = m.*measured.figure;
-  return write_file(figures_file(*directory), json.dump(1) + "\n");
+  return write_file(figures_file(*directory), print_json(json, 1) + "\n");
 }
 
 std::string machine_name() {

@@ -72,7 +72,7 @@ DoctorReport doctor() {
   DoctorReport report;
   for (const Finding& f :
        {probe_cores(), probe_vectors(), probe_memory(), gpus, cuda, llvm, mpi, probe_python()})
-    report.machine.push_back({f.name, f.found, f.text, f.data.dump()});
+    report.machine.push_back({f.name, f.found, f.text, print_json(f.data)});
   report.capabilities = capabilities(llvm.found, gpus.found, cuda.found, mpi.found);
   return report;
 }
@@ -103,7 +103,7 @@ std::string DoctorReport::json() const {
       {"heddle", {{"version", version()}, {"compiler", compiler()}, {"build", build_kind()}}}};
   for (const Found& one : machine)
     report["machine"][lower_case(one.name)] = {{"found", one.found},
-                                               {"details", Json::parse(one.details)}};
+                                               {"details", parse_json(one.details)}};
   for (const Capability& one : capabilities)
     report["capabilities"].push_back(
         {{"what", one.what}, {"works", one.works}, {"note", one.note}});

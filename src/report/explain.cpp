@@ -4,14 +4,14 @@
 #include "heddle/explain_report.h"
 #include "heddle/log.h"
 #include "report/json.h"
+#include "report/words.h"
 
 namespace heddle {
 
+using report::bytes_text;
 using report::Json;
 
 namespace {
-
-std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 struct Counts {
   std::size_t kernels = 0, launches = 0, library = 0, reference = 0, copies = 0;

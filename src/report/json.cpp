@@ -10,9 +10,7 @@
 namespace heddle {
 namespace report {
 
-std::string json_text(const Json& report) {
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string json_text(const Json& report) { return print_json(report, 2) + "\n"; }
 
 Json json_number(double value) {
   if (std::isfinite(value)) return value;

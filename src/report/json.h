@@ -1,14 +1,14 @@
 // What reports in JSON share.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "heddle/execute.h"
 
 namespace heddle::report {
 
-using Json = nlohmann::ordered_json;
+using heddle::Json;
 
 // Indented, ending in a newline.
 std::string json_text(const Json& report);

@@ -5,14 +5,14 @@
 #include "heddle/layout_report.h"
 #include "heddle/notation.h"
 #include "report/json.h"
+#include "report/words.h"
 
 namespace heddle {
 
+using report::bytes_text;
 using report::Json;
 
 namespace {
-
-std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 std::string over(const Move& move, const AxisRegistry& axes) {
   std::string text;

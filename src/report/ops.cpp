@@ -42,7 +42,7 @@ std::string yes_or_no(bool is) { return is ? "yes" : "no"; }
 std::string OpsReport::text(const Style& style) const {
   report::Table table({{},
                        {.least = 11},
-                       {.right = true},
+                       {.right = true, .least = 3},
                        {.right = true},
                        {.right = true},
                        {.least = 9},

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/text.h"
-#include "compile.h"
+#include "heddle/compile.h"
 #include "heddle/op.h"
 #include "heddle/plan_report.h"
 #include "heddle/schedule.h"
 #include "heddle/value_names.h"
+#include "report/words.h"
 
 namespace heddle {
 namespace {
@@ -175,13 +175,19 @@ PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options) {
     PlannedFunction plan = on_mesh(spmd, f, options.explain);
     if (options.memory) {
       plan.memory = memory_of(spmd, f);
-      const std::string whose = "each has " + format_bytes(static_cast<double>(*options.memory));
+      const std::string whose = "each has " + report::bytes_text(*options.memory);
       const Verdict fits = want_memory(*plan.memory, *options.memory, whose, spmd, f);
       if (!fits && report.failure.empty()) report.failure = fits.reason();
     }
     report.functions.push_back(std::move(plan));
   }
   return report;
+}
+
+Expected<PlanReport> plan_report(const Program& program, const Target& target,
+                                 const PlanReportOptions& options) {
+  HEDDLE_TRY(const Spmd spmd, distribute(program, target));
+  return plan_report(spmd, options);
 }
 
 }  // namespace heddle

@@ -12,7 +12,7 @@ namespace {
 using report::Table;
 
 // Three digits, of which plans for many devices are compared.
-std::string bytes_text(std::int64_t count) {
+std::string exact_bytes(std::int64_t count) {
   static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
   auto bytes = static_cast<double>(count);
   int unit = 0;
@@ -22,7 +22,7 @@ std::string bytes_text(std::int64_t count) {
 
 std::string microseconds(double seconds) { return fmt::format("{:.3g} us", seconds * 1e6); }
 
-std::string seconds_text(double seconds) {
+std::string exact_seconds(double seconds) {
   if (seconds < 1e-3) return microseconds(seconds);
   return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
@@ -81,9 +81,9 @@ std::string totals_text(const PlannedFunction& plan) {
   }
   std::string text = fmt::format(
       "{} communications in {} collectives, {} received per device, {} predicted\n",
-      plan.moved.size(), plan.collectives, bytes_text(all_bytes), seconds_text(seconds));
+      plan.moved.size(), plan.collectives, exact_bytes(all_bytes), exact_seconds(seconds));
   for (const auto& [kind, sum] : by_kind)
-    text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first, bytes_text(sum.second));
+    text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first, exact_bytes(sum.second));
   return text;
 }
 
@@ -103,7 +103,7 @@ std::string reasons_text(const PlannedFunction& plan) {
   for (const PlannedFunction::Moved& m : plan.moved)
     text += fmt::format("{}{} over {}: {}, {}, for {}\n    {}\n",
                         std::string(static_cast<std::size_t>(2 * m.loops), ' '), m.kind, m.over,
-                        bytes_text(m.bytes), seconds_text(m.seconds), m.needed_by, m.value);
+                        exact_bytes(m.bytes), exact_seconds(m.seconds), m.needed_by, m.value);
   for (const PlannedFunction::Chosen& choice : plan.choices) text += choice_text(choice);
   for (const PlannedFunction::Disagreement& c : plan.conflicts)
     text += fmt::format("conflict at {}: {}\n", c.op, c.what);
@@ -124,10 +124,10 @@ std::string PlanReport::text(const Style& style) const {
     text += fmt::format("@{} on {} devices ({})\n", f.name, f.devices, f.mesh);
     text += boundary_text(f, explain) + pictures_text(f, axes, style) + totals_text(f);
     text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
-                        bytes_text(f.argument_bytes), bytes_text(f.result_bytes),
-                        bytes_text(f.peak_bytes));
+                        exact_bytes(f.argument_bytes), exact_bytes(f.result_bytes),
+                        exact_bytes(f.peak_bytes));
     if (f.memory)
-      text += fmt::format("needs {} on each device: {}\n", bytes_text(f.memory->needed()),
+      text += fmt::format("needs {} on each device: {}\n", exact_bytes(f.memory->needed()),
                           f.memory->text());
     if (explain)
       text += reasons_text(f);
@@ -135,6 +135,12 @@ std::string PlanReport::text(const Style& style) const {
       text += counted(f.conflicts.size(), "conflict") + " between layouts; --explain shows them\n";
   }
   return text;
+}
+
+std::string PlanReport::svg(const PlannedFunction::Drawn& drawn) const {
+  const Picture picture = draw(drawn.layout, axes).value();
+  return picture_svg(picture, drawn.names + "  " + drawn.type,
+                     describe_layout(drawn.layout, axes, picture));
 }
 
 }  // namespace heddle

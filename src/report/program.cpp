@@ -2,6 +2,7 @@
 #include "heddle/explain_report.h"
 #include "heddle/program_report.h"
 #include "report/json.h"
+#include "report/words.h"
 
 namespace heddle {
 
@@ -29,7 +30,7 @@ std::string CompiledReport::text(const Style& style) const {
   std::string text = explain ? steps.text(style) : "";
   text +=
       fmt::format("{} ops: {}, {} of them distinct; {} at the peak\n", stages.ops, steps.counts(),
-                  stages.distinct_kernels, format_bytes(static_cast<double>(execution.peak_bytes)));
+                  stages.distinct_kernels, report::bytes_text(execution.peak_bytes));
   std::string times = fmt::format("read {}", format_seconds(read_seconds));
   for (const CompileReport::Stage& stage : stages.stages)
     times += fmt::format(", {} {}", stage.name, format_seconds(stage.seconds));

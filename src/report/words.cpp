@@ -1,5 +1,7 @@
 #include "report/words.h"
 
+#include "base/text.h"
+
 namespace heddle::report {
 namespace {
 
@@ -14,6 +16,8 @@ std::size_t word_end(const std::string& text, std::size_t at) {
 }
 
 }  // namespace
+
+std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 std::string end_of(const std::string& name, std::size_t columns) {
   if (name.size() <= columns) return name;

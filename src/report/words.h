@@ -1,9 +1,12 @@
 // Words of reports.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace heddle::report {
+
+std::string bytes_text(std::int64_t bytes);  // "64.0 MB"
 
 // At most `columns` of a name, whose end says more than its beginning: ...[0]['qkv_b'].
 std::string end_of(const std::string& name, std::size_t columns);

@@ -18,6 +18,7 @@ bool StepLoop::take(const RunOptions& run) {
     if (ranks_ != nullptr) ranks_->abort(error.what());
     throw Error(fmt::format("{}\n  in step {} of {}{}", error.what(), now_, last_, how_to_go_on()));
   }
+  if (now_ == last_ || signal_ != 0) stop_.reset();  // from here on signals end it as usual
   return signal_ == 0;
 }
 

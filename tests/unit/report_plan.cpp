@@ -35,11 +35,12 @@ TEST(PlanReport, SaysWhatLiesWhereAndWhatIsMoved) {
 }
 
 TEST(PlanReport, ExplainsWithPicturesAndWhatWasRejected) {
-  const PlanReport report = plan_report(product_on_mesh(), {.explain = true});
+  const PlanReport report = plan_report(product_on_mesh(), {.memory = {}, .explain = true});
   EXPECT_EQ(report.functions[0].drawn[0].names, "arg0");
   EXPECT_FALSE(report.functions[0].choices.empty());
   EXPECT_THAT(report.text(), HasSubstr("rather than"));
   EXPECT_THAT(report.text(), HasSubstr("position on dp,tp"));
+  EXPECT_THAT(report.svg(report.functions[0].drawn[0]), HasSubstr("<svg"));
 }
 
 TEST(PlanReport, TooLittleMemoryIsAFailureOfTheReport) {
@@ -56,7 +57,7 @@ TEST(PlanReport, TooLittleMemoryIsAFailureOfTheReport) {
 TEST(PlanReport, AFunctionOnOneDeviceSaysSo) {
   const Program program =
       read("func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> { return %x : tensor<8xf32> }");
-  const PlanReport report = plan_report(distribute(program, {.mesh = kOwnMesh}).value());
+  const PlanReport report = plan_report(program, {.mesh = kOwnMesh}).value();
   EXPECT_THAT(report.text(), HasSubstr("@main on one device"));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kNoMesh = "none";
 
-std::string is_empty(const std::string& text) {
+std::string says_nothing(const std::string& text) {
   return text.empty() ? "it is empty: leave it out, or say which" : "";
 }
 
@@ -21,13 +21,13 @@ void add_mesh_options(Command& command, MeshRequest& request) {
       .option("--mesh", request.mesh,
               "Devices to run on, as dp=2,tp=4, or @NAME for a mesh of the program;\n"
               "otherwise the one that its shardings name; none: one device")
-      .check(is_empty);
+      .check(says_nothing);
   command.option("--shard", request.shards,
                  "NAME=SHARDING of arguments, results: arg0=dp,_ or arg1=[{}, {\"tp\"}];\n"
                  "NAME may be a range (arg2-5), a name that `heddle plan` lists\n"
                  "(params['q']) or a type; * is anything, & joins two");
   command.option("--plan", request.plan, "JSON file with \"mesh\" and \"shard\": {NAME: SHARDING}")
-      .check(is_empty);
+      .check(says_nothing);
   command.flag("--closed", request.closed,
                "Arguments and results of which nothing is said stay whole");
 }

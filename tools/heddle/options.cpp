@@ -12,7 +12,7 @@
 namespace heddle::cli {
 namespace {
 
-std::string is_empty(const std::string& text) { return text.empty() ? "the name is empty" : ""; }
+std::string wrong_name(const std::string& text) { return text.empty() ? "the name is empty" : ""; }
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
@@ -66,7 +66,7 @@ Option Option::shows_default() { return Option(option_->capture_default_str()); 
 Option Option::check(std::string (*wrong)(const std::string&)) {
   return Option(option_->check(wrong));
 }
-Option Option::not_empty() { return check(is_empty); }
+Option Option::not_empty() { return check(wrong_name); }
 Option Option::one_of(const std::vector<std::string>& words) {
   return Option(option_->check(CLI::IsMember(words)));
 }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/probe/probe.h"
+#include "base/probe/usable_memory.h"
 #include "base/text.h"
 #include "command_line.h"
 #include "commands.h"
