@@ -1,6 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh lint format docs asan tsan fuzz clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel lint format docs asan tsan fuzz clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env
 
 JOBS ?= $(shell nproc)
@@ -54,6 +54,12 @@ bench-mesh: packages-test  ## collectives against MPI's own, time to deal progra
 	bench/mesh/partition.py
 	bench/mesh/gpt_step.py
 	bench/mesh/overlap.py
+
+bench-python: packages-test configure build  ## from Python beside JAX's CPU backend; ARGS="dispatch"
+	PYTHONPATH=build/release/python build/venv/bin/python bench/python/bench_python.py $(ARGS)
+
+wheel: packages-test build  ## a wheel with all that it needs, in build/wheels; PYTHONS="python3.12"
+	scripts/make_wheel.sh build/release $(PYTHONS)
 
 lint: packages-lint  ## formatting and clang-tidy; fails on any finding
 	clang-format-19 --dry-run -Werror $(SOURCES)

@@ -69,6 +69,8 @@ struct CompileOptions {
   std::function<void(std::string_view stage, const Program&)> on_program = {};
   std::function<void(const Spmd&)> on_spmd = {};
   std::function<void(const Kernel&, const std::string& source)> on_kernel = {};
+  // Asked between stages and kernels, from any thread: yes ends it with an Error.
+  std::function<bool()> stop = {};
   // Filled in where it is given.
   CompileReport* report = nullptr;
   CompileProgress* progress = nullptr;

@@ -69,6 +69,8 @@ struct RunOptions {
   std::vector<ChannelEnds> channels = {};
   // Workers of this rank; the shared ones where there are none.
   ThreadPool* pool = nullptr;
+  // Asked between steps, by the thread that called: yes ends the run, of all ranks, with a reason.
+  std::function<bool()> stop = {};
 };
 
 // The most memory that values take at a time, results included and arguments not.

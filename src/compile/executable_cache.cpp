@@ -11,9 +11,10 @@ template <typename Use>
 decltype(auto) of_target(const Target& target, Use use) {
   const auto& [mesh, layouts, carried, ranks, options] = target;
   const auto& [entry, verified, device, machine_code, async, stitch, overlap, machine, donated,
-               memory_limit, on_program, on_spmd, on_kernel, report, progress] = options;
+               memory_limit, on_program, on_spmd, on_kernel, stop, report, progress] = options;
   const auto& [fuse, stitch_machine, calls, explain, can_lower] = stitch;
-  (void)verified;  // makes no difference to what comes out
+  (void)verified;  // these make no difference to what comes out
+  (void)stop;
   const bool watched =
       on_program || on_spmd || on_kernel || can_lower || report != nullptr || progress != nullptr;
   return use(std::tie(mesh, layouts, carried, ranks, entry, device, machine_code, async, machine,

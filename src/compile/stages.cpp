@@ -47,6 +47,8 @@ void Stages::done(std::string_view stage) {
   if (options_.report) options_.report->stages.push_back({std::string(stage), seconds});
   if (options_.progress) options_.progress->done = kStages[place_of(stage)];
   start_ = now;
+  if (options_.stop && options_.stop())
+    throw Error(fmt::format("compiling was stopped after the stage {}", stage));
 }
 
 void Stages::done(std::string_view stage, const Program& program) {

@@ -23,6 +23,7 @@ class Runner {
     for (const Step& step : list.steps) {
       transport_.at_step(step.info);
       if (transport_.failed()) return stopped(step);
+      if (options_.stop && options_.stop()) return asked_to_stop(step);
       HEDDLE_TRY_VOID(timed ? run_timed(step) : run_step(step));
     }
     return yes();
@@ -34,6 +35,10 @@ class Runner {
     const StepInfo& info = state_.infos[step.info];
     return reason("{}\n  rank {} was before step {}, {}{}", transport_.failure(), transport_.rank(),
                   step.info, info.name, info.where.empty() ? "" : " at " + info.where);
+  }
+
+  Reason asked_to_stop(const Step& step) const {
+    return reason("the run was stopped before step {}, {}", step.info, state_.infos[step.info].name);
   }
 
   Verdict run_step(const Step& step) {
