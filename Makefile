@@ -1,6 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel lint format docs asan tsan fuzz clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel jax-tests jax-env lint format docs asan tsan fuzz clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env
 
 JOBS ?= $(shell nproc)
@@ -24,7 +24,7 @@ run: packages-test build/release/build.ninja  ## install what is missing, build,
 	cmake --build --preset release --parallel $(JOBS) --target heddle heddle_mpi_modules
 	scripts/run_demo.sh build/release/heddle
 
-test: packages-test configure build fuzz  ## install what is missing, build, fuzz briefly, run all tests
+test: packages-test configure build jax-env fuzz  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
 test-gpu: packages-test configure build  ## the tests that need a CUDA device
@@ -36,6 +36,10 @@ test-gpu: packages-test configure build  ## the tests that need a CUDA device
 
 conformance: build  ## StableHLO's own tests by op family; fails on a regression
 	tests/conformance/table
+
+# What is expected to differ, with reasons: tests/jax_suite/known.txt.
+jax-tests: packages-test configure build jax-env  ## JAX's own tests on Heddle's backend and on JAX's; ARGS="lax_test.py --jobs 2"
+	build/jax-venv/bin/python -B tests/jax_suite/run.py $(ARGS)
 
 bench: packages-test build  ## all benchmarks
 	scripts/bench.sh build/release
@@ -97,3 +101,5 @@ packages-fuzz:
 	@scripts/install_packages.sh build fuzz
 python-env:
 	@scripts/python_env.sh
+jax-env:
+	@scripts/jax_env.sh $(JOBS)

@@ -67,6 +67,8 @@ enum class ElementType : int {
   f8e3m4,
   f8e8m0fnu,
   f4e2m1fn,
+  f6e2m3fn = 32,
+  f6e3m2fn = 33,
 };
 
 enum class ExtensionKind : int { layouts = 4, ffi = 5, shardings = 19 };

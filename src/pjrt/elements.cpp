@@ -44,14 +44,23 @@ constexpr std::array kRows = {
     Row{ElementType::c128, DType::c128},
 };
 
+// As JAX calls types that Heddle has not.
+std::string name_of_other(ElementType type) {
+  if (type == ElementType::f6e2m3fn) return "float6_e2m3fn";
+  if (type == ElementType::f6e3m2fn) return "float6_e3m2fn";
+  return fmt::format("this element type (number {} of PJRT's)", static_cast<int>(type));
+}
+
 }  // namespace
 
 DType dtype_of(ElementType type) {
   for (const Row& row : kRows)
     if (row.number == type) return row.type;
   throw Failure(Code::unimplemented,
-                fmt::format("Heddle has no element type for number {} of PJRT_Buffer_Type",
-                            static_cast<int>(type)));
+                fmt::format("Heddle has no arrays of {}; it has bool, int2 to int64, uint2 to "
+                            "uint64, float4_e2m1fn, float8_*, float16, bfloat16, float32, "
+                            "float64, complex64 and complex128",
+                            name_of_other(type)));
 }
 
 ElementType element_type_of(const Type& type) {
