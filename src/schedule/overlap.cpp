@@ -248,7 +248,10 @@ class Overlapper : public Copier {
     for (ValueId v : from_.region(region).args)
       values_[v] = out_.add_arg(made, out_.intern(from_.type_of(v)));
     std::unordered_map<OpId, std::vector<OpId>> waits;
-    for (OpId id : Order(from_, region, mesh_, most_bytes_).run(waits)) {
+    const bool any = std::ranges::any_of(from_.region(region).ops,
+                                         [&](OpId id) { return travels(from_, from_.op(id)); });
+    for (OpId id :
+         any ? Order(from_, region, mesh_, most_bytes_).run(waits) : from_.region(region).ops) {
       if (const auto found = waits.find(id); found != waits.end())
         for (OpId collective : found->second) write_wait(made, from_.op(collective));
       copy_op(made, from_.op(id));
