@@ -65,9 +65,8 @@ bench-python: packages-test configure build  ## from Python beside JAX's CPU bac
 wheel: packages-test build  ## a wheel with all that it needs, in build/wheels; PYTHONS="python3.12"
 	scripts/make_wheel.sh build/release $(PYTHONS)
 
-lint: packages-lint  ## formatting and clang-tidy; fails on any finding
+lint: packages-lint configure  ## formatting and clang-tidy; fails on any finding
 	clang-format-19 --dry-run -Werror $(SOURCES)
-	cmake --preset release >/dev/null
 	scripts/tidy.sh build/release
 
 format: packages-lint  ## bring all sources into shape
