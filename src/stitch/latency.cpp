@@ -13,7 +13,7 @@ namespace heddle {
 
 namespace {
 
-bool takes_elsewhere(const Op& op) {
+bool only_moves(const Op& op) {
   return op.def->cls == OpClass::move && op.def->emission != Emission::iota;
 }
 
@@ -89,7 +89,7 @@ class Evaluator {
 
   void add_need(OpId user, ValueId v, ByLevel& times) const {
     const Op& op = program_.op(user);
-    const bool elsewhere = takes_elsewhere(op);
+    const bool elsewhere = only_moves(op);
     const double again = elsewhere ? 1.0 : std::max(1.0, points(user) / elements(v));
     for (const auto& [level, count] : times_.at(user)) {
       double& at = times[level];
@@ -125,7 +125,7 @@ class Evaluator {
         for (const auto& [level, count] : times_[id]) {
           double& at = loads[{v, level}];
           const double n = std::min(points(id), elements(v) * std::max(1.0, count)) * count;
-          at = takes_elsewhere(op) ? at + n : std::max(at, n);
+          at = only_moves(op) ? at + n : std::max(at, n);
           levels[v].insert(level);
         }
       }

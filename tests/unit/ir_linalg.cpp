@@ -6,7 +6,7 @@
 
 #include "one_op.h"
 
-namespace heddle {
+namespace heddle::linalg_tests {
 namespace {
 
 using L = std::int64_t;
@@ -293,4 +293,4 @@ TEST(Rng, HasTheMeanAndDeviationThatWereAsked) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::linalg_tests

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "clock.h"
 #include "commands.h"
 #include "execute.h"
 #include "explain.h"
@@ -35,10 +36,6 @@ struct Compiled {
   Execution execution = {};  // without runs
 };
 
-double since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 Compiled compile_file(const CompileRequest& request) {
   Compiled done;
   auto start = std::chrono::steady_clock::now();
@@ -48,7 +45,7 @@ Compiled compile_file(const CompileRequest& request) {
   if (wanted == programs.end())
     throw Error(fmt::format("{}: choose one with --entry",
                             no_function(programs, request.file, request.entry).what()));
-  done.read_seconds = since(start);
+  done.read_seconds = seconds_since(start);
   CompileOptions options;
   options.entry = request.entry;
   options.stitch.fuse = request.fuse;
@@ -60,7 +57,7 @@ Compiled compile_file(const CompileRequest& request) {
   start = std::chrono::steady_clock::now();
   const Executable executable = compile(*wanted, options).value();
   waiting.reset();
-  done.execution.compile_seconds = since(start);
+  done.execution.compile_seconds = seconds_since(start);
   done.execution.steps = executable.steps();
   done.execution.explained = request.explain;
   done.execution.peak_bytes = executable.peak_bytes();

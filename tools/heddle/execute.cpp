@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include "clock.h"
 #include "deploy.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
@@ -12,10 +13,6 @@
 
 namespace heddle::cli {
 namespace {
-
-double since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Bytes of their own, so that a run may overwrite them.
 DeviceParts owned(DeviceParts parts) {
@@ -89,7 +86,7 @@ Execution execute(const Program& program, const Function& function,
     results.clear();
     const auto start = std::chrono::steady_clock::now();
     results = place.run(std::move(given), run).value();
-    done.seconds.push_back(since(start));
+    done.seconds.push_back(seconds_since(start));
     run.trace = nullptr;  // the first run says it all
   }
   if (request.time_steps && deployed.executable) {

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -18,29 +17,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct PlanRequest {
+struct LayoutPlanRequest {
   std::string source, target;
   std::string dtype = "f32";
   std::string memory;
   bool check = false;
   LayoutOptions layout;
 };
-
-// "16GB", "512 MB", "4096"
-std::int64_t parse_bytes(const std::string& text) {
-  double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  std::string unit(end, text.data() + text.size());
-  std::erase(unit, ' ');
-  constexpr std::pair<std::string_view, double> units[] = {{"", 1},     {"B", 1},    {"kB", 1e3},
-                                                           {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}};
-  if (error == std::errc() && value >= 1 && value < 1e18)
-    for (auto [spelling, factor] : units)
-      if (unit == spelling && value * factor < 9e18)
-        return static_cast<std::int64_t>(value * factor);
-  throw Error(
-      fmt::format("--memory '{}' is no size: write a number and B, kB, MB, GB or TB", text));
-}
 
 std::string over(const Move& move, const AxisRegistry& axes) {
   std::string text;
@@ -181,7 +164,7 @@ void check_reduction(const Layout& layout, const char* which, DType type) {
         which, name(op), name(type), logical ? "i1 or an integer type" : "a real type"));
 }
 
-void run(const PlanRequest& request) {
+void run(const LayoutPlanRequest& request) {
   LayoutWorld world =
       layout_value(make_world(request.layout.said, {request.source, request.target}));
   const Layout source = layout_value(world.read(request.source));
@@ -193,7 +176,9 @@ void run(const PlanRequest& request) {
   options.element_bits = 8 * byte_size(type);
   check_reduction(source, "source", type);
   check_reduction(target, "target", type);
-  if (!request.memory.empty()) options.memory_cap = parse_bytes(request.memory);
+  // To the planner 0 is no cap.
+  if (!request.memory.empty())
+    options.memory_cap = std::max<std::int64_t>(1, parse_bytes(request.memory).value());
   const Plan plan = plan_redistribution(source, target, world.mesh, world.axes, options).value();
   const Verdict small = can_simulate(plan, world.mesh);
   const bool check = request.check && small;
@@ -211,14 +196,15 @@ void run(const PlanRequest& request) {
 }  // namespace
 
 void add_layout_plan(CLI::App& layout) {
-  auto request = std::make_shared<PlanRequest>();
+  auto request = std::make_shared<LayoutPlanRequest>();
   CLI::App* command = layout.add_subcommand("plan", "Find cheap moves from one layout to another");
   command->add_option("SOURCE", request->source, "How the data lies, as in \"(64:8@gpu, 128)\"")
       ->required();
   command->add_option("TARGET", request->target, "How it should lie")->required();
   command->add_option("--dtype", request->dtype, "Type of the elements")->capture_default_str();
-  command->add_option("--memory", request->memory,
-                      "Most bytes on a device during a move, as in 16GB");
+  command
+      ->add_option("--memory", request->memory, "Most bytes on a device during a move, as in 16GB")
+      ->check(wrong_size);
   command->add_flag("--check", request->check,
                     "Execute the plan on tagged elements and compare (small tensors)");
   add_layout_options(*command, request->layout);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kNoMesh = "none";
 
-std::string wrong_name(const std::string& text) {
+std::string wrong_mesh_word(const std::string& text) {
   return text.empty() ? "it is empty: leave it out, or say which" : "";
 }
 
@@ -24,7 +24,7 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
       .add_option("--mesh", request.mesh,
                   "Devices to run on, as dp=2,tp=4, or @NAME for a mesh of the program;\n"
                   "otherwise the one that its shardings name; none: one device")
-      ->check(wrong_name);
+      ->check(wrong_mesh_word);
   command
       .add_option("--shard", request.shards,
                   "NAME=SHARDING of arguments, results: arg0=dp,_ or arg1=[{}, {\"tp\"}];\n"
@@ -33,7 +33,7 @@ void add_mesh_options(CLI::App& command, MeshRequest& request) {
       ->allow_extra_args(false);
   command
       .add_option("--plan", request.plan, "JSON file with \"mesh\" and \"shard\": {NAME: SHARDING}")
-      ->check(wrong_name);
+      ->check(wrong_mesh_word);
   command.add_flag("--closed", request.closed,
                    "Arguments and results of which nothing is said stay whole");
 }

@@ -18,6 +18,7 @@
 #include "run_report.h"
 #include "stages.h"
 #include "steps.h"
+#include "terminal.h"
 
 namespace heddle::cli {
 namespace {
@@ -322,8 +323,6 @@ std::string wrong_tolerance(const std::string& text) {
   if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0) return "";
   return fmt::format("{} is no tolerance: write a number of at least 0, as in 1e-4", text);
 }
-
-std::string wrong_name(const std::string& text) { return text.empty() ? "the name is empty" : ""; }
 
 void add_inputs(CLI::App& command, RunRequest& request) {
   command

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "batch_options.h"
+#include "clock.h"
 #include "command_line.h"
 #include "commands.h"
 #include "deploy.h"
@@ -14,13 +15,10 @@
 #include "heddle/steps.h"
 #include "progress.h"
 #include "stop_request.h"
+#include "terminal.h"
 
 namespace heddle::cli {
 namespace {
-
-double since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 class StepsRun {
  public:
@@ -205,7 +203,7 @@ class StepsRun {
         take_batch(step);
         const auto start = std::chrono::steady_clock::now();
         (void)steps_->take(run).value();
-        done.seconds.push_back(since(start));
+        done.seconds.push_back(seconds_since(start));
         run.trace = nullptr;  // the first step says it all
         std::vector<Array> numbers;
         for (const std::size_t i : progress.scalars()) numbers.push_back(steps_->parts()[0][i]);
@@ -294,8 +292,6 @@ class StepsRun {
   std::optional<Deployed> deployed_ = {};
   std::optional<Steps> steps_ = {};
 };
-
-std::string wrong_name(const std::string& text) { return text.empty() ? "the name is empty" : ""; }
 
 }  // namespace
 

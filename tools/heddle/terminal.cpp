@@ -98,6 +98,8 @@ std::string wrong_size(const std::string& text) {
   return bytes ? "" : bytes.reason();
 }
 
+std::string wrong_name(const std::string& text) { return text.empty() ? "the name is empty" : ""; }
+
 bool has_written_stdout() { return wrote_stdout; }
 
 void write_stdout(std::string_view text) {

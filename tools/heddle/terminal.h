@@ -56,6 +56,8 @@ class Style {
 
 // For CLI11: empty where the text is a size, else what is wrong.
 std::string wrong_size(const std::string& text);
+// The same for a name, which may not be empty.
+std::string wrong_name(const std::string& text);
 
 // Writes all of it; throws Error where standard output is full, closed or gone.
 void write_stdout(std::string_view text);

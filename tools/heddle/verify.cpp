@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "clock.h"
 #include "commands.h"
 #include "program_commands.h"
 #include "terminal.h"
@@ -20,14 +21,8 @@ struct VerifyRequest {
   ReportOptions report;
 };
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 void run(const VerifyRequest& request) {
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const std::vector<Program> programs = read_programs(request.file);
   const double reading = seconds_since(start);
   std::size_t functions = 0, ops = 0;

@@ -16,7 +16,7 @@ namespace heddle {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::chrono::seconds kLimit{10};  // a cold driver takes seconds to start
+constexpr std::chrono::seconds kDriverLimit{10};  // a cold driver takes seconds to start
 
 // Numbers of the driver's attributes.
 constexpr int kMultiprocessors = 16;
@@ -95,7 +95,8 @@ Json ask_nvrtc() {
 
 // Runs a question to a library apart from us; null where no answer came.
 Json isolated(Json (*question)(), std::string* problem = nullptr) {
-  const CommandOutcome outcome = run_isolated([question] { return question().dump(); }, kLimit);
+  const CommandOutcome outcome =
+      run_isolated([question] { return question().dump(); }, kDriverLimit);
   if (problem != nullptr) *problem = outcome.problem;
   Json answer = Json::parse(outcome.output, nullptr, false);
   return !outcome.finished || answer.is_discarded() ? Json(nullptr) : answer;
@@ -138,7 +139,7 @@ Finding probe_gpus() {
 Finding probe_cuda_tools() {
   Json nvcc = nullptr;
   for (const char* program : {"nvcc", "/usr/local/cuda/bin/nvcc"}) {
-    const CommandOutcome outcome = run_command({program, "--version"}, kLimit);
+    const CommandOutcome outcome = run_command({program, "--version"}, kDriverLimit);
     if (!outcome.finished) continue;
     nvcc = version_after(outcome.output, "release ");
     break;

@@ -18,8 +18,7 @@ std::vector<fs::path> folders() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) return {};
   const fs::path here = program.parent_path();
-  return {here, here.parent_path(), here.parent_path() / "lib" / "heddle",
-          HEDDLE_MODULES};
+  return {here, here.parent_path(), here.parent_path() / "lib" / "heddle", HEDDLE_MODULES};
 }
 
 std::vector<std::string> kinds() {
