@@ -1,6 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel jax-tests jax-env lint format docs asan tsan fuzz clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized fuzz clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env
 
 JOBS ?= $(shell nproc)
@@ -24,7 +24,7 @@ run: packages-test build/release/build.ninja  ## install what is missing, build,
 	cmake --build --preset release --parallel $(JOBS) --target heddle heddle_mpi_modules
 	scripts/run_demo.sh build/release/heddle
 
-test: packages-test configure build jax-env fuzz  ## install what is missing, build, fuzz briefly, run all tests
+test: packages-test configure build jax-env fuzz sanitized lint-part  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
 test-gpu: packages-test configure build  ## the tests that need a CUDA device
@@ -67,7 +67,14 @@ wheel: packages-test build  ## a wheel with all that it needs, in build/wheels; 
 
 lint: packages-lint configure  ## formatting and clang-tidy; fails on any finding
 	clang-format-19 --dry-run -Werror $(SOURCES)
-	scripts/tidy.sh build/release
+	cmake --preset lint >/dev/null
+	scripts/tidy.sh build/lint
+
+# `make test` looks at all formatting, and at what changed last.
+lint-part: packages-lint
+	clang-format-19 --dry-run -Werror $(SOURCES)
+	cmake --preset lint >/dev/null
+	scripts/tidy.sh build/lint 2
 
 format: packages-lint  ## bring all sources into shape
 	clang-format-19 -i $(SOURCES)
@@ -80,8 +87,15 @@ asan tsan: packages-test  ## all tests under a sanitizer
 	cmake --build --preset $@ --parallel $(JOBS)
 	ctest --preset $@ --no-label-summary
 
+# Its tests are those of the release build that are called asan.* and tsan.*.
+sanitized: packages-fuzz
+	cmake --preset fuzz >/dev/null
+	cmake --build --preset fuzz --parallel $(JOBS) --target sanitized_tests
+	cmake --preset tsan >/dev/null
+	cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
+
 fuzz: packages-fuzz  ## each fuzzer for FUZZ_SECONDS=20
-	cmake --preset fuzz
+	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers
 	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
@@ -97,7 +111,7 @@ packages-lint:
 packages-bench:
 	@scripts/install_packages.sh build test bench
 packages-fuzz:
-	@scripts/install_packages.sh build fuzz
+	@scripts/install_packages.sh build test fuzz
 python-env:
 	@scripts/python_env.sh
 jax-env:

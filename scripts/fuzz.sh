@@ -1,31 +1,47 @@
 #!/usr/bin/env bash
-# Runs every fuzzer of a build folder for some seconds. What it learns stays in the build folder.
-# Where the conformance set is at hand, its small programs are inputs too.
+# Runs every fuzzer of a build folder for some seconds, one per core. What it learns stays in the build
+# folder. Where the conformance set is at hand, its small programs are inputs too.
 #   scripts/fuzz.sh build/fuzz 20
 set -euo pipefail
 shopt -s nullglob
 cd "$(dirname "$0")/.."
-build=$1 seconds=$2
-found=0
+export build=$1 seconds=$2
 conformance=../shared/conformance
-for program in "$build"/tests/fuzz/fuzz_*; do
-  [ -x "$program" ] && [ -f "$program" ] || continue
-  found=1
-  name=$(basename "$program")
-  learned=$build/corpus/$name
+small=$build/corpus/conformance
+if [ -d "$conformance" ]; then
+  rm -rf "$small" && mkdir -p "$small"
+  find -L "$(realpath "$conformance")" -name '*.mlir' -size -8192c \
+    -exec ln -sf --backup=numbered -t "$small" {} +
+fi
+export small
+
+# What it says is shown at its end, so that fuzzers do not talk at once: all of it after a finding.
+fuzz() {
+  local name=${1##*/} dictionary inputs learned log
+  learned=$build/corpus/$name log=$build/corpus/$name.log
   mkdir -p "$learned"
   dictionary=tests/fuzz/${name#fuzz_}.dict
-  [ -f "$dictionary" ] && extra=(-dict="$dictionary") || extra=()
   inputs=("$learned" "tests/fuzz/corpus_${name#fuzz_}")
-  if [ "$name" = fuzz_stablehlo ] && [ -d "$conformance" ]; then
-    small=$build/corpus/conformance
-    rm -rf "$small" && mkdir -p "$small"
-    find -L "$(realpath "$conformance")" -name '*.mlir' -size -8192c \
-      -exec ln -sf --backup=numbered -t "$small" {} +
-    inputs+=("$small")
+  if [ "$name" = fuzz_stablehlo ] && [ -d "$small" ]; then inputs+=("$small"); fi
+  if [ -f "$dictionary" ]; then inputs=(-dict="$dictionary" "${inputs[@]}"); fi
+  if "$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+       -artifact_prefix="$build/" "${inputs[@]}" >"$log" 2>&1; then
+    echo "fuzz: $name for $seconds s:" \
+      "$(sed -n 's/^stat::number_of_executed_units: */inputs /p' "$log"), no finding"
+  else
+    cat "$log"
+    echo "fuzz: $name: a finding, see above; the input lies in $build/"
+    return 1
   fi
-  echo "fuzz: $name for $seconds s"
-  "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$build/" "${extra[@]}" "${inputs[@]}"
+}
+export -f fuzz
+
+programs=()
+for program in "$build"/tests/fuzz/fuzz_*; do
+  if [ -x "$program" ] && [ -f "$program" ]; then programs+=("$program"); fi
 done
-[ "$found" -eq 1 ] || echo "fuzz: there are no fuzzers in $build yet"
+if [ "${#programs[@]}" -eq 0 ]; then
+  echo "fuzz: there are no fuzzers in $build yet"
+  exit 0
+fi
+printf '%s\n' "${programs[@]}" | xargs -P "$(nproc)" -I '{}' bash -c "fuzz '{}'"

@@ -1,37 +1,62 @@
 #!/usr/bin/env bash
-# clang-tidy over src/ and tools/, one per core; fails on any finding. A file that was clean is
-# looked at again only when it, a header or .clang-tidy has changed.
-#   scripts/tidy.sh build/release
+# clang-tidy over src/ and tools/, one per core, in the batches that they are compiled in; fails on any
+# finding. A batch that was clean is looked at again only when a source of it, a header or .clang-tidy
+# has changed.
+#   scripts/tidy.sh build/lint      all
+#   scripts/tidy.sh build/lint 4    the four batches whose sources changed last
 set -euo pipefail
 cd "$(dirname "$0")/.."
-stamps=$1/tidy
+build=$1 most=${2:-}
+stamps=$build/tidy
 mkdir -p "$stamps"
 
-# clang cannot read g++'s precompiled headers, so it gets the compile commands without them.
-sed -E 's/ -fpch-preprocess| -Winvalid-pch| -include [^ ]*cmake_pch\.hxx//g' \
-  "$1/compile_commands.json" > "$stamps/compile_commands.json"
+# What clang-tidy reads, a source or a batch of them; not tests and benchmarks.
+mapfile -t units < <(sed -n 's/^ *"file": "\(.*\)".*/\1/p' "$build/compile_commands.json" |
+  grep -v "^$PWD/\(tests\|bench\|$build/tests\|$build/bench\)/" | sort -u)
+sources_of() {
+  case $1 in
+    *_cxx.cxx) sed -n 's/^#include "\(.*\)"/\1/p' "$1" ;;
+    *) echo "$1" ;;
+  esac
+}
+
+# Those with the sources that were changed last, latest first.
+if [ -n "$most" ]; then
+  declare -A unit_of
+  for unit in "${units[@]}"; do
+    while read -r file; do unit_of[$file]=$unit; done < <(sources_of "$unit")
+  done
+  mapfile -t units < <({ git diff --name-only HEAD; git log -n 100 --name-only --pretty=; } |
+    while read -r file; do
+      [ -z "$file" ] || echo "${unit_of[$PWD/$file]:-}"
+    done | awk -v most="$most" 'NF && !seen[$0]++ && count++ < most')
+fi
 
 mapfile -t headers < <(find include src tools -name '*.h')
 due=()
-while read -r file; do
-  stamp=$stamps/${file//\//_}.clean
+for unit in "${units[@]}"; do
+  stamp=${unit#"$PWD"/}
+  stamp=$stamps/${stamp//\//_}.clean
+  mapfile -t sources < <(sources_of "$unit")
   if [ ! -f "$stamp" ] ||
-     [ -n "$(find "$file" .clang-tidy "${headers[@]}" -newer "$stamp" -print -quit)" ]; then
-    due+=("$file")
+     [ -n "$(find "${sources[@]}" .clang-tidy "${headers[@]}" -newer "$stamp" -print -quit)" ]; then
+    due+=("$stamp" "$unit")
   fi
-done < <(find src tools -name '*.cpp' | sort)
+done
 [ "${#due[@]}" -gt 0 ] || exit 0
 
 check() {
-  local stamp=$1/${2//\//_}.clean
-  touch "$stamp.new"  # of the time before the check: a change during it counts
-  # The extra argument: clang finds deprecated things inside std::stable_sort of libstdc++ 12.
-  if clang-tidy-19 --quiet --extra-arg=-Wno-deprecated-declarations -p "$1" "$2" 2>/dev/null; then
-    mv "$stamp.new" "$stamp"
+  touch "$2.new"  # of the time before the check: a change during it counts
+  # Batches include sources, and have options of g++; clang finds deprecated things inside
+  # std::stable_sort of libstdc++ 12.
+  if clang-tidy-19 --quiet --checks=-bugprone-suspicious-include \
+       --extra-arg=-Wno-deprecated-declarations --extra-arg=-Wno-unused-command-line-argument \
+       -p "$1" "$3" 2>/dev/null; then
+    mv "$2.new" "$2"
   else
-    rm "$stamp.new"
+    rm "$2.new"
     return 1
   fi
 }
 export -f check
-printf '%s\n' "${due[@]}" | xargs -P "$(nproc)" -I '{}' bash -c "check '$stamps' '{}'"
+printf '%s\n' "${due[@]}" | xargs -P "$(nproc)" -n 2 bash -c 'check "$0" "$@"' "$build"

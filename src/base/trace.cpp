@@ -9,17 +9,17 @@
 namespace heddle {
 namespace {
 
-using Json = nlohmann::json;
+using TraceJson = nlohmann::json;
 
 // JSON has no infinity and no NaN; they are shown as words.
-Json to_json(const TraceValue& value) {
+TraceJson to_json(const TraceValue& value) {
   if (const auto* number = std::get_if<double>(&value)) {
     if (!std::isfinite(*number)) return fmt::format("{}", *number);
   }
-  return std::visit([](const auto& v) { return Json(v); }, value);
+  return std::visit([](const auto& v) { return TraceJson(v); }, value);
 }
 
-TraceValue value_of(const Json& json) {
+TraceValue value_of(const TraceJson& json) {
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
   return json.is_string() ? json.get<std::string>() : json.dump();
@@ -29,7 +29,7 @@ double microseconds(TraceClock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
-Json metadata(const char* what, int process, int thread, const std::string& name) {
+TraceJson metadata(const char* what, int process, int thread, const std::string& name) {
   return {
       {"ph", "M"}, {"name", what}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}};
 }
@@ -90,7 +90,7 @@ std::size_t TraceRecorder::dropped() const {
 
 std::string TraceRecorder::json() const {
   const std::scoped_lock lock(mutex_);
-  Json list = Json::array();
+  TraceJson list = TraceJson::array();
   for (std::size_t p = 0; p < processes_.size(); ++p) {
     const int pid = static_cast<int>(p);
     list.push_back(metadata("process_name", pid, 0, processes_[p].name));
@@ -99,41 +99,41 @@ std::string TraceRecorder::json() const {
     }
   }
   for (const Event& event : events_) {
-    Json row = {{"ph", event.is_counter ? "C" : "X"},
-                {"name", event.name},
-                {"cat", event.category},
-                {"pid", event.lane.process},
-                {"tid", event.lane.thread},
-                {"ts", microseconds(event.start - origin_)}};
+    TraceJson row = {{"ph", event.is_counter ? "C" : "X"},
+                     {"name", event.name},
+                     {"cat", event.category},
+                     {"pid", event.lane.process},
+                     {"tid", event.lane.thread},
+                     {"ts", microseconds(event.start - origin_)}};
     if (!event.is_counter) row["dur"] = microseconds(event.duration);
     for (const auto& [name, value] : event.args) row["args"][name] = to_json(value);
     list.push_back(std::move(row));
   }
-  const Json whole = {{"displayTimeUnit", "ms"},
-                      {"otherData", {{"droppedEvents", dropped_}}},
-                      {"traceEvents", std::move(list)}};
-  return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const TraceJson whole = {{"displayTimeUnit", "ms"},
+                           {"otherData", {{"droppedEvents", dropped_}}},
+                           {"traceEvents", std::move(list)}};
+  return whole.dump(-1, ' ', false, TraceJson::error_handler_t::replace);
 }
 
 std::string TraceRecorder::shared() const {
   const std::scoped_lock lock(mutex_);
-  Json list = Json::array();
+  TraceJson list = TraceJson::array();
   for (const Event& event : events_) {
     const Process& process = processes_[static_cast<std::size_t>(event.lane.process)];
-    Json args = Json::array();
+    TraceJson args = TraceJson::array();
     for (const auto& [name, value] : event.args)
-      args.push_back({name, std::visit([](const auto& v) { return Json(v); }, value)});
+      args.push_back({name, std::visit([](const auto& v) { return TraceJson(v); }, value)});
     list.push_back({process.name, process.threads[static_cast<std::size_t>(event.lane.thread)],
                     event.name, event.category, event.start.time_since_epoch().count(),
                     event.duration.count(), event.is_counter, std::move(args)});
   }
-  return list.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return list.dump(-1, ' ', false, TraceJson::error_handler_t::replace);
 }
 
 void TraceRecorder::absorb(std::string_view text) {
-  const Json list = Json::parse(text, nullptr, false);
+  const TraceJson list = TraceJson::parse(text, nullptr, false);
   if (!list.is_array()) return;
-  for (const Json& row : list) try {
+  for (const TraceJson& row : list) try {
       Event event;
       event.lane = lane(row.at(0).get<std::string>(), row.at(1).get<std::string>());
       event.name = row.at(2).get<std::string>();
@@ -141,10 +141,10 @@ void TraceRecorder::absorb(std::string_view text) {
       event.start = TraceClock::time_point(TraceClock::duration(row.at(4).get<std::int64_t>()));
       event.duration = TraceClock::duration(row.at(5).get<std::int64_t>());
       event.is_counter = row.at(6).get<bool>();
-      for (const Json& arg : row.at(7))
+      for (const TraceJson& arg : row.at(7))
         event.args.emplace_back(arg.at(0).get<std::string>(), value_of(arg.at(1)));
       add(std::move(event));
-    } catch (const Json::exception&) {
+    } catch (const TraceJson::exception&) {
       // no event
     }
 }

@@ -213,9 +213,9 @@ std::uint64_t Program::hash() const {
 namespace {
 
 // Walks two programs side by side; values correspond by the order in which they are defined.
-class Comparison {
+class ProgramComparison {
  public:
-  Comparison(const Program& a, const Program& b)
+  ProgramComparison(const Program& a, const Program& b)
       : a_(a), b_(b), map_(a.value_count(), kNone), types_(a.type_count(), kNone) {}
 
   Verdict run() {
@@ -334,6 +334,6 @@ class Comparison {
 
 }  // namespace
 
-Verdict same_program(const Program& a, const Program& b) { return Comparison(a, b).run(); }
+Verdict same_program(const Program& a, const Program& b) { return ProgramComparison(a, b).run(); }
 
 }  // namespace heddle

@@ -14,12 +14,6 @@ bool has_instruction(const LlvmWriter& w, const LlvmValue& x) {
          (bits == 128 || bits == 256 || bits == 512);
 }
 
-LlvmValue like(const LlvmValue& model, std::string text) {
-  LlvmValue value = model;
-  value.text = std::move(text);
-  return value;
-}
-
 LlvmValue by_instruction(LlvmWriter& w, ScalarOp op, const LlvmValue& a, const LlvmValue& b) {
   const bool wide = a.type == DType::f64;
   const int bits = a.lanes * (wide ? 64 : 32);
@@ -34,7 +28,8 @@ LlvmValue by_instruction(LlvmWriter& w, ScalarOp op, const LlvmValue& a, const L
   return like(a, w.set("select <{0} x i1> {1}, {2} {3}, {2} {4}", a.lanes, nan, type, sum, found));
 }
 
-// Lanes from `first` on.
+}  // namespace
+
 LlvmValue lanes_of(LlvmWriter& w, const LlvmValue& x, int first, int lanes) {
   LlvmValue part = x;
   part.lanes = lanes;
@@ -46,8 +41,6 @@ LlvmValue lanes_of(LlvmWriter& w, const LlvmValue& x, int first, int lanes) {
       w.set("shufflevector {0} {1}, {0} poison, <{2} x i32> <{3}>", type, x.text, lanes, order);
   return part;
 }
-
-}  // namespace
 
 LlvmValue emit_extremum(LlvmWriter& w, ScalarOp op, Values in) {
   const int shortest = in[0].type == DType::f64 ? 2 : 4;

@@ -10,7 +10,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::string_view kOne = "0x3FF0000000000000";
+constexpr std::string_view kOneBits = "0x3FF0000000000000";
 
 // A whole number n, and the sum that its bits stand at the end of.
 struct Whole {
@@ -42,15 +42,15 @@ ExpParts exp_parts(const Floats& f, const std::string& x) {
       f.fma(n, f.constant(f.wide ? "0xBFE62E42FEFA3800" : "0xBFE62E4300000000"), x);
   const std::string r =
       f.fma(n, f.constant(f.wide ? "0xBD2EF35793C76730" : "0x3E205C6100000000"), rough);
-  constexpr std::string_view narrow[] = {kOne,
-                                         kOne,
+  constexpr std::string_view narrow[] = {kOneBits,
+                                         kOneBits,
                                          "0x3FDFFFFFC0000000",
                                          "0x3FC5554900000000",
                                          "0x3FA5558A60000000",
                                          "0x3F8123AEA0000000",
                                          "0x3F56A59FA0000000"};
-  constexpr std::string_view wide[] = {kOne,
-                                       kOne,
+  constexpr std::string_view wide[] = {kOneBits,
+                                       kOneBits,
                                        "0x3FE0000000000000",
                                        "0x3FC5555555555555",
                                        "0x3FA5555555555555",

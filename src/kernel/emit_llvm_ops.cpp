@@ -14,12 +14,6 @@ namespace {
 
 using Values = std::span<const LlvmValue>;
 
-LlvmValue like(const LlvmValue& model, std::string text) {
-  LlvmValue value = model;
-  value.text = std::move(text);
-  return value;
-}
-
 std::string arguments(Values in) {
   std::string text;
   for (const LlvmValue& x : in)

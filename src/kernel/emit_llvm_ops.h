@@ -29,6 +29,15 @@ std::string to_memory(LlvmWriter& writer, const LlvmValue& x);
 // Whether a known combiner's operation is a minimum, a sum, …: of all lanes of a vector.
 LlvmValue emit_reduce(LlvmWriter& writer, ScalarOp op, const LlvmValue& vector);
 
+// A value of the type and number of lanes of `model`.
+inline LlvmValue like(LlvmValue model, std::string text) {
+  model.text = std::move(text);
+  return model;
+}
+
+// Lanes of a vector from `first` on; behind the last comes the first.
+LlvmValue lanes_of(LlvmWriter& writer, const LlvmValue& x, int first, int lanes);
+
 bool is_signed_integer(DType type);
 // The word that float instructions carry.
 std::string_view float_flags(const LlvmWriter& writer);

@@ -7,9 +7,9 @@ namespace heddle {
 
 namespace {
 
-using Wide = __int128;
+using Int128 = __int128;
 
-std::optional<Range> range_of(Wide least, Wide most) {
+std::optional<Range> range_of(Int128 least, Int128 most) {
   if (least < std::numeric_limits<std::int64_t>::min() ||
       most > std::numeric_limits<std::int64_t>::max())
     return std::nullopt;
@@ -32,12 +32,12 @@ std::optional<Range> clamp_range(const std::optional<Range>& low,
 std::optional<Range> range_of_pair(ScalarOp op, const Range& a, const Range& b) {
   switch (op) {
     case ScalarOp::add:
-      return range_of(Wide{a.least} + b.least, Wide{a.most} + b.most);
+      return range_of(Int128{a.least} + b.least, Int128{a.most} + b.most);
     case ScalarOp::subtract:
-      return range_of(Wide{a.least} - b.most, Wide{a.most} - b.least);
+      return range_of(Int128{a.least} - b.most, Int128{a.most} - b.least);
     case ScalarOp::multiply: {
-      const Wide ends[] = {Wide{a.least} * b.least, Wide{a.least} * b.most, Wide{a.most} * b.least,
-                           Wide{a.most} * b.most};
+      const Int128 ends[] = {Int128{a.least} * b.least, Int128{a.least} * b.most,
+                             Int128{a.most} * b.least, Int128{a.most} * b.most};
       return range_of(*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4));
     }
     case ScalarOp::divide:

@@ -13,17 +13,6 @@ LlvmValue chosen(LlvmWriter& w, const LlvmValue& condition, const LlvmValue& yes
   return emit_op(w, ScalarOp::select, yes.type, std::array{condition, yes, no});
 }
 
-// So many lanes from `first` on.
-LlvmValue lanes_of(LlvmWriter& w, const LlvmValue& x, int first, int lanes) {
-  LlvmValue part = x;
-  part.lanes = lanes;
-  std::vector<std::string> order;
-  for (int i = 0; i < lanes; ++i) order.push_back(fmt::format("i32 {}", first + i));
-  part.text = w.set("shufflevector {0} {1}, {0} poison, <{2} x i32> <{3}>", LlvmWriter::type_of(x),
-                    x.text, lanes, fmt::join(order, ", "));
-  return part;
-}
-
 }  // namespace
 
 std::vector<LlvmValue> StageEmitter::combine_in_order(const Combiner& combiner,

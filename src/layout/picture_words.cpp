@@ -11,7 +11,7 @@ using namespace detail;
 std::string spaced(std::int64_t number) {
   std::string text = std::to_string(number);
   const std::size_t first = text[0] == '-' ? 1 : 0;
-  for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, " ");
+  for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, 1, ' ');
   return text;
 }
 

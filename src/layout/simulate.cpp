@@ -16,7 +16,7 @@ using namespace detail;
 
 namespace {
 
-constexpr std::int64_t kMostCells = 1 << 22;
+constexpr std::int64_t kMostSimulated = 1 << 22;
 
 // What a cell holds: an element, and which of its contributions are in it. A contribution counted
 // twice or left out shows in the sum of random-looking marks.
@@ -300,11 +300,11 @@ Verdict can_simulate(const Plan& plan, const Mesh& mesh) {
     double cells = 1;
     for (const auto* list : {&l->digits(), &l->replicas(), &l->partials()})
       for (const Iter& i : *list) cells *= static_cast<double>(i.extent.factor());
-    if (cells > kMostCells || mesh.devices() > kMostCells)
+    if (cells > kMostSimulated || mesh.devices() > kMostSimulated)
       return reason(
           "[simulate] the copies of all elements on {} devices are {:.3g}, and at most {} are "
           "looked at one by one: take smaller sizes or a smaller mesh",
-          mesh.devices(), cells, kMostCells);
+          mesh.devices(), cells, kMostSimulated);
   }
   return yes();
 }

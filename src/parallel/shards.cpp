@@ -85,13 +85,13 @@ bool matches(std::string_view pattern, std::string_view text) {
 }
 
 // arg3, %arg3 or arg3-7
-struct Range {
+struct NamedRange {
   bool result = false;
   std::size_t first = 0, last = 0;
 };
 
-std::optional<Range> range_of(std::string_view name) {
-  Range range;
+std::optional<NamedRange> range_of(std::string_view name) {
+  NamedRange range;
   if (name.starts_with('%')) name.remove_prefix(1);
   range.result = name.starts_with("result");
   if (!range.result && !name.starts_with("arg")) return std::nullopt;
@@ -183,7 +183,8 @@ class Boundary {
     return found;
   }
 
-  Verdict want_inside(const Range& range, const std::string& word, const ShardEntry& entry) const {
+  Verdict want_inside(const NamedRange& range, const std::string& word,
+                      const ShardEntry& entry) const {
     const std::size_t count = range.result ? all_.size() - arguments_ : arguments_;
     if (range.first > range.last) return reason("{}: {} ends before it begins", entry.source, word);
     if (range.last >= count)

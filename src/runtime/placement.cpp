@@ -6,20 +6,16 @@
 #include "heddle/sharding.h"
 #include "heddle/spmd.h"
 #include "heddle/transport.h"
+#include "ir/replica_groups.h"
 
 namespace heddle {
 
 namespace {
 
-// Where on the mesh a device stands, and which device stands at a position.
+// Where on the mesh a device stands.
 std::int64_t position_of(const MeshDecl& mesh, std::int64_t device) {
   const auto at = std::ranges::find(mesh.device_ids, device);
   return mesh.device_ids.empty() ? device : at - mesh.device_ids.begin();
-}
-
-std::size_t device_at(const MeshDecl& mesh, std::int64_t position) {
-  const auto p = static_cast<std::size_t>(position);
-  return mesh.device_ids.empty() ? p : static_cast<std::size_t>(mesh.device_ids[p]);
 }
 
 }  // namespace
@@ -69,7 +65,7 @@ Expected<Array> PlacedValue::whole(const std::vector<Array>& parts) const {
   const Type part = part_type();
   std::vector<Array> by_position;
   for (std::int64_t p = 0; p < devices(); ++p) {
-    const std::size_t device = device_at(mesh(), p);
+    const auto device = static_cast<std::size_t>(device_at(mesh(), p));
     if (parts[device].type() != part)
       return reason("{} is {} on each device, and device {} has {}", name_, part.str(), device,
                     parts[device].type().str());

@@ -8,7 +8,7 @@
 #include "heddle/interpreter.h"
 #include "heddle/stablehlo.h"
 
-namespace heddle::property {
+namespace heddle::property::groups {
 namespace {
 
 using Dims = Builder::Dims;
@@ -109,4 +109,4 @@ TEST_F(Groups, AgreeWithKernelsInterpreted) { run_law(planned, 0, {.cases = 300}
 TEST_F(Groups, AgreeCompiled) { run_law(compiled, 0, {.cases = 300}); }
 
 }  // namespace
-}  // namespace heddle::property
+}  // namespace heddle::property::groups

@@ -6,7 +6,7 @@
 #include "heddle/stablehlo.h"
 #include "same_bits.h"
 
-namespace heddle::property {
+namespace heddle::property::random_bits {
 namespace {
 
 Array any_state(Choices& choices, std::int64_t words) {
@@ -52,4 +52,4 @@ TEST_F(RandomBits, AgreeWithKernelsInterpreted) { run_law(planned, 0, {.cases = 
 TEST_F(RandomBits, AgreeCompiled) { run_law(compiled, 0, {.cases = 60}); }
 
 }  // namespace
-}  // namespace heddle::property
+}  // namespace heddle::property::random_bits

@@ -4,7 +4,7 @@
 #include "heddle/stablehlo.h"
 #include "random_program.h"
 
-namespace heddle::property {
+namespace heddle::property::random_programs {
 namespace {
 
 struct Kind {
@@ -69,4 +69,4 @@ TEST_P(RandomPrograms, AgreeWhereTheyAreLarge) { run(larger, 50); }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, ::testing::Range<std::uint64_t>(0, 5));
 
 }  // namespace
-}  // namespace heddle::property
+}  // namespace heddle::property::random_programs

@@ -5,7 +5,7 @@
 #include "heddle/interpreter.h"
 #include "heddle/stablehlo.h"
 
-namespace heddle::property {
+namespace heddle::property::scatter {
 namespace {
 
 using Dims = Builder::Dims;
@@ -171,4 +171,4 @@ TEST_F(Scatters, AgreeCompiled) { run_law(compiled, 0, {.cases = 400}); }
 TEST_F(Scatters, AgreeWhereTheyAreLarge) { run_law(larger, 0, {.cases = 100}); }
 
 }  // namespace
-}  // namespace heddle::property
+}  // namespace heddle::property::scatter

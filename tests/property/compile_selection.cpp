@@ -9,7 +9,7 @@
 #include "heddle/stablehlo.h"
 #include "same_bits.h"
 
-namespace heddle::property {
+namespace heddle::property::selection {
 namespace {
 
 using Dims = Builder::Dims;
@@ -90,4 +90,4 @@ TEST_F(Selections, AgreeWithKernelsInterpreted) { run_law(planned, 0, {.cases = 
 TEST_F(Selections, AgreeCompiled) { run_law(compiled, 0, {.cases = 300}); }
 
 }  // namespace
-}  // namespace heddle::property
+}  // namespace heddle::property::selection

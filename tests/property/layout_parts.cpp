@@ -37,21 +37,21 @@ void require_recombined(const Layout& whole, const std::vector<Expected<Layout>>
   }
 }
 
-Recipe small() {
+Recipe small_parts() {
   Recipe recipe;
   recipe.large = false;
   return recipe;
 }
 
 HEDDLE_LAW_REFUSING(Parts, ScopesAddUpToTheWhole, 0.1) {
-  const Layout layout = random_layout(choices, small());
+  const Layout layout = random_layout(choices, small_parts());
   const AxisRegistry& axes = world().axes;
   require_recombined(layout, {mesh_part(layout, axes), block_part(layout, axes),
                               thread_part(layout, axes), storage_part(layout, axes)});
 }
 
 HEDDLE_LAW_REFUSING(Parts, ComplementsAddUpToTheWhole, 0.1) {
-  const Layout layout = random_layout(choices, small());
+  const Layout layout = random_layout(choices, small_parts());
   std::set<AxisId> kept;
   for (const AxisId axis : all_axes())
     if (choices.one_in(2)) kept.insert(axis);
@@ -60,7 +60,7 @@ HEDDLE_LAW_REFUSING(Parts, ComplementsAddUpToTheWhole, 0.1) {
 }
 
 HEDDLE_LAW_REFUSING(Parts, EachScopeUsesOnlyItsAxes, 0.1) {
-  const Layout layout = random_layout(choices, small());
+  const Layout layout = random_layout(choices, small_parts());
   const World& w = world();
   auto require_only = [&](const Expected<Layout>& part, std::set<AxisId> allowed) {
     require(part.ok(), [&] { return show(layout) + show(part); });
@@ -90,7 +90,7 @@ Place storage_of(Place cell) {
 }
 
 HEDDLE_LAW_REFUSING(Parts, LocalPartIsWhatEachHolderStores, 0.1) {
-  const Layout layout = random_layout(choices, small());
+  const Layout layout = random_layout(choices, small_parts());
   const auto local = local_part(layout, world().axes);
   const Oracle whole(layout);
   const auto pieces = cut_digits(layout.digits(), whole.padded);
@@ -231,7 +231,7 @@ void require_unpacked(const Layout& packed, const Layout& wide, AxisId axis, std
 }
 
 HEDDLE_LAW_REFUSING(Pack, UnpackPutsNeighboursSideBySide, 0.4) {
-  Recipe recipe = small();
+  Recipe recipe = small_parts();
   recipe.swizzle = choices.one_in(3);
   const Layout layout = random_layout(choices, recipe);
   if (layout.rank() == 0) leave_out();
@@ -248,7 +248,7 @@ HEDDLE_LAW_REFUSING(Pack, UnpackPutsNeighboursSideBySide, 0.4) {
 }
 
 HEDDLE_LAW_REFUSING(Pack, PackSaysYesExactlyWhereNeighboursLieSideBySide, 0.4) {
-  Recipe recipe = small();
+  Recipe recipe = small_parts();
   recipe.swizzle = false;
   recipe.separate = true;
   const Layout layout = random_layout(choices, recipe);

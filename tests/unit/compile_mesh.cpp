@@ -156,7 +156,8 @@ TEST(Mesh, PermuteBroadcastAndIds) {
 }
 
 // A loop with a collective inside, on 4 devices with one executable.
-constexpr const char* kLoop = R"(func.func @main(%a: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
+constexpr const char* kLoopOnMesh =
+    R"(func.func @main(%a: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %r:2 = stablehlo.while(%i = %zero, %x = %a) : tensor<i32>, tensor<64x1024xf32>
    cond {
@@ -181,7 +182,7 @@ constexpr const char* kLoop = R"(func.func @main(%a: tensor<64x1024xf32>) -> ten
 })";
 
 TEST(Mesh, OneExecutableOnManyDevices) {
-  const Program program = read(kLoop);
+  const Program program = read(kLoopOnMesh);
   const Executable executable = compiled(program);
   EXPECT_EQ(executable.interpreted_because(), "");
   std::size_t collectives = 0;
@@ -201,7 +202,7 @@ TEST(Mesh, OneExecutableOnManyDevices) {
 }
 
 TEST(Mesh, WrongNumbersOfDevicesAreSaid) {
-  const Executable executable = compiled(read(kLoop));
+  const Executable executable = compiled(read(kLoopOnMesh));
   ThreadMesh mesh(2);
   const std::vector<Array> one = {Array(Type::tensor(DType::f32, {64, 1024}))};
   const auto got = mesh.run(executable, {one, one});

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-namespace heddle {
+namespace heddle::functions_tests {
 namespace {
 
 using Real = long double;
@@ -256,4 +256,4 @@ TEST(DeviceFunctions, MeetNoSubnormalNumberInF64) {
 #endif
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::functions_tests

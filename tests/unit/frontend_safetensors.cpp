@@ -5,7 +5,7 @@
 #include "ir/eval/scalar.h"
 #include "test_folder.h"
 
-namespace heddle {
+namespace heddle::safetensors_tests {
 namespace {
 
 using ::testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST(Safetensors, FilesAreNamed) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::safetensors_tests

@@ -6,7 +6,7 @@
 #include "heddle/op.h"
 #include "heddle/stablehlo.h"
 
-namespace heddle {
+namespace heddle::sharding_tests {
 namespace {
 
 using ::testing::HasSubstr;
@@ -279,4 +279,4 @@ TEST(Sharding, MeshesInPlaceAreMeshesOfTheProgram) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::sharding_tests

@@ -9,7 +9,7 @@
 #include "ir/eval/special_functions.h"
 #include "one_op.h"
 
-namespace heddle {
+namespace heddle::chlo_tests {
 namespace {
 
 using I = std::int32_t;
@@ -218,4 +218,4 @@ TEST(Scan, RunsBothWays) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::chlo_tests

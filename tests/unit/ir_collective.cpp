@@ -3,7 +3,7 @@
 #include "ir/replica_groups.h"
 #include "ir_build.h"
 
-namespace heddle {
+namespace heddle::collective_tests {
 namespace {
 
 using ::testing::AllOf;
@@ -342,4 +342,4 @@ TEST(Mesh, GroupsAlongAxes) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::collective_tests

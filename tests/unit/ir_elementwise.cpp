@@ -7,7 +7,7 @@
 
 #include "one_op.h"
 
-namespace heddle {
+namespace heddle::elementwise_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -315,4 +315,4 @@ TEST(Splats, StaySplats) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::elementwise_tests

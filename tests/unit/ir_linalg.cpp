@@ -6,7 +6,7 @@
 
 #include "one_op.h"
 
-namespace heddle {
+namespace heddle::linalg_tests {
 namespace {
 
 using L = std::int64_t;
@@ -311,4 +311,4 @@ TEST(SparseProduct, AddsUpRows) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::linalg_tests

@@ -9,7 +9,7 @@
 #include "ir/eval/check.h"
 #include "ir_build.h"
 
-namespace heddle {
+namespace heddle::lower_tests {
 namespace {
 
 const double kInf = std::numeric_limits<double>::infinity();
@@ -336,4 +336,4 @@ TEST(Lower, KeepsPlaces) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::lower_tests

@@ -8,7 +8,7 @@
 
 #include "one_op.h"
 
-namespace heddle {
+namespace heddle::reduce_tests {
 namespace {
 
 using I = std::int32_t;
@@ -433,4 +433,4 @@ TEST(DynamicConv, TakesThePaddingAsAnOperand) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::reduce_tests

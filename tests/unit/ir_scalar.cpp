@@ -3,7 +3,7 @@
 
 #include "ir/eval/scalar.h"
 
-namespace heddle {
+namespace heddle::scalar_tests {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -212,4 +212,4 @@ TEST(Elements, FromOutsideAreSettled) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::scalar_tests

@@ -5,7 +5,7 @@
 #include "heddle/builder.h"
 #include "heddle/op.h"
 
-namespace heddle {
+namespace heddle::type_rules_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -129,4 +129,4 @@ TEST(TypeRules, AMistakeLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::type_rules_tests

@@ -6,8 +6,6 @@
 namespace heddle::test {
 namespace {
 
-Type f32(Shape shape) { return Type::tensor(DType::f32, std::move(shape)); }
-
 // (w, x) -> (loss, w - x w): nothing says where the new w lies.
 Program step() {
   Builder b("step");

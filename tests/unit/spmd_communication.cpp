@@ -6,8 +6,6 @@
 namespace heddle::test {
 namespace {
 
-Type f32(Shape shape) { return Type::tensor(DType::f32, std::move(shape)); }
-
 constexpr std::int64_t kBatch = 4, kTokens = 8, kWidth = 16, kHeads = 4, kInner = 32;
 
 Var layer_norm(Builder& b, Var x) {

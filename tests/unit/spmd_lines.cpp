@@ -4,8 +4,6 @@
 namespace heddle::test {
 namespace {
 
-Type f32(Shape shape) { return Type::tensor(DType::f32, std::move(shape)); }
-
 // A cumulative op along one dimension, as JAX writes it.
 Var cumulative(Builder& b, Var x, std::size_t dim, bool backward, std::string_view combiner,
                double start) {

@@ -16,6 +16,8 @@ namespace heddle::test {
 
 using Axes = std::vector<std::vector<std::string>>;  // per dimension
 
+inline Type f32(Shape shape) { return Type::tensor(DType::f32, std::move(shape)); }
+
 inline Sharding sharding(const Axes& axes, bool open = false) {
   Sharding s;
   s.mesh = "mesh";

@@ -6,8 +6,6 @@ namespace {
 
 using Counts = std::map<std::string, int>;
 
-Type f32(Shape shape) { return Type::tensor(DType::f32, std::move(shape)); }
-
 // A cache of keys that is split along its tokens: one of the devices writes.
 TEST(Places, AnUpdateOfASplitCacheSendsNothing) {
   for (std::int64_t tokens : {16, 15}) {

@@ -15,7 +15,7 @@
 namespace heddle {
 namespace {
 
-constexpr std::chrono::seconds kLimit{10};  // a cold driver takes seconds to start
+constexpr std::chrono::seconds kDriverLimit{10};  // a cold driver takes seconds to start
 
 // Numbers of the driver's attributes.
 constexpr int kMultiprocessors = 16;
@@ -95,7 +95,7 @@ Json ask_nvrtc() {
 // Runs a question to a library apart from us; null where no answer came.
 Json isolated(Json (*question)(), std::string* problem = nullptr) {
   const CommandOutcome outcome =
-      run_isolated([question] { return print_json(question()); }, kLimit);
+      run_isolated([question] { return print_json(question()); }, kDriverLimit);
   if (problem != nullptr) *problem = outcome.problem;
   Json answer = parse_json(outcome.output);
   return !outcome.finished || answer.is_discarded() ? Json(nullptr) : answer;
@@ -138,7 +138,7 @@ Finding probe_gpus() {
 Finding probe_cuda_tools() {
   Json nvcc = nullptr;
   for (const char* program : {"nvcc", "/usr/local/cuda/bin/nvcc"}) {
-    const CommandOutcome outcome = run_command({program, "--version"}, kLimit);
+    const CommandOutcome outcome = run_command({program, "--version"}, kDriverLimit);
     if (!outcome.finished) continue;
     nvcc = version_after(outcome.output, "release ");
     break;

@@ -14,7 +14,7 @@
 namespace heddle {
 namespace {
 
-constexpr std::chrono::seconds kLimit{5};
+constexpr std::chrono::seconds kToolLimit{5};
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -73,8 +73,8 @@ std::string version_after(const std::string& text, const std::string& word) {
 }
 
 Finding probe_llvm() {
-  const CommandOutcome library = run_isolated(ask_llvm, kLimit);
-  const CommandOutcome config = run_command({"llvm-config-19", "--version"}, kLimit);
+  const CommandOutcome library = run_isolated(ask_llvm, kToolLimit);
+  const CommandOutcome config = run_command({"llvm-config-19", "--version"}, kToolLimit);
   const std::string version = library.finished ? library.output : "";
   Finding finding{"LLVM", !version.empty(), "", nullptr};
   finding.data = {{"library", version.empty() ? Json(nullptr) : Json(version)},
@@ -86,10 +86,10 @@ Finding probe_llvm() {
 }
 
 Finding probe_mpi() {
-  const CommandOutcome launcher = run_command({"mpirun", "--version"}, kLimit);
+  const CommandOutcome launcher = run_command({"mpirun", "--version"}, kToolLimit);
   std::vector<std::string> versions;  // one process must not load both
   for (const auto& ask : {ask_openmpi, ask_mpich}) {
-    const CommandOutcome library = run_isolated(ask, kLimit);
+    const CommandOutcome library = run_isolated(ask, kToolLimit);
     if (library.finished && !library.output.empty() &&
         std::ranges::find(versions, library.output) == versions.end())
       versions.push_back(library.output);
@@ -105,7 +105,7 @@ Finding probe_mpi() {
 }
 
 Finding probe_python() {
-  const CommandOutcome outcome = run_command({"python3", "-c", kAskPython}, kLimit);
+  const CommandOutcome outcome = run_command({"python3", "-c", kAskPython}, kToolLimit);
   const Json answer = parse_json(outcome.output);
   if (!outcome.finished || !answer.is_object() || !answer.contains("version")) {
     const std::string why = outcome.finished ? "gave no sensible answer" : outcome.problem;

@@ -39,10 +39,6 @@ struct Sinh {
   static auto real(auto x) { return std::sinh(x); }
   static auto complex(WideComplex z) { return std::sinh(z); }
 };
-struct Tan {
-  static auto real(auto x) { return std::tan(x); }
-  static auto complex(WideComplex z) { return std::tan(z); }
-};
 
 template <long double (*kFunction)(long double, long double)>
 struct RealFunction2 {

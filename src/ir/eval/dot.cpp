@@ -96,14 +96,14 @@ Contraction dot_contraction(const Shape& lhs, const Shape& rhs, const Integers& 
   return c;
 }
 
-struct DotDims {
+struct DotNumbers {
   Integers lhs_batch, rhs_batch, lhs_sum, rhs_sum;
 };
 
-Expected<DotDims> read_dot_dims(const Program& program, const Op& op) {
+Expected<DotNumbers> read_dot_dims(const Program& program, const Op& op) {
   constexpr std::string_view kName = "dot_dimension_numbers";
   const OpAttrs attrs{program, op};
-  DotDims dims;
+  DotNumbers dims;
   HEDDLE_TRY(dims.lhs_batch, attrs.field_integers(kName, "lhs_batching_dimensions"));
   HEDDLE_TRY(dims.rhs_batch, attrs.field_integers(kName, "rhs_batching_dimensions"));
   HEDDLE_TRY(dims.lhs_sum, attrs.field_integers(kName, "lhs_contracting_dimensions"));
@@ -126,7 +126,7 @@ Verdict same_sizes(const Op& op, std::string_view label, std::string_view what, 
   return yes();
 }
 
-Verdict dot_dims_rule(const Op& op, const Type& lhs, const Type& rhs, const DotDims& dims) {
+Verdict dot_dims_rule(const Op& op, const Type& lhs, const Type& rhs, const DotNumbers& dims) {
   if (dims.lhs_batch.size() != dims.rhs_batch.size())
     return broken(op, "C1", "batching dimensions {} of the left operand and {} of the right one",
                   list_text(dims.lhs_batch), list_text(dims.rhs_batch));

@@ -120,7 +120,7 @@ struct CountLeadingZeros {
   }
 };
 
-struct Real {
+struct RealPart {
   template <FloatScalar T>
   T operator()(T x) const {
     return x;
@@ -154,7 +154,7 @@ auto with_light_unary(std::string_view op, Visit visit) -> decltype(visit(Tag<Ab
   if (op == "negate") return visit(Tag<Negate>{});
   if (op == "not") return visit(Tag<Not>{});
   if (op == "popcnt") return visit(Tag<PopulationCount>{});
-  if (op == "real") return visit(Tag<Real>{});
+  if (op == "real") return visit(Tag<RealPart>{});
   if (op == "round_nearest_afz") return visit(Tag<Rounding<away_from_zero>>{});
   if (op == "round_nearest_even") return visit(Tag<Rounding<ties_to_even>>{});
   if (op == "sign") return visit(Tag<Sign>{});

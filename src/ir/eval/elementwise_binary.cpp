@@ -100,7 +100,7 @@ struct ShiftRightArithmetic {
   }
 };
 
-struct Complex {
+struct MakeComplex {
   C64 operator()(float re, float im) const { return {re, im}; }
   C128 operator()(double re, double im) const { return {re, im}; }
 };
@@ -155,7 +155,7 @@ auto with_binary(std::string_view op, Visit visit) -> decltype(visit(Tag<Add>{})
   if (op == "add") return visit(Tag<Add>{});
   if (op == "and") return visit(Tag<And>{});
   if (op == "atan2") return visit(Tag<Atan2>{});
-  if (op == "complex") return visit(Tag<Complex>{});
+  if (op == "complex") return visit(Tag<MakeComplex>{});
   if (op == "divide") return visit(Tag<Divide>{});
   if (op == "maximum") return visit(Tag<Extremum<true>>{});
   if (op == "minimum") return visit(Tag<Extremum<false>>{});

@@ -30,6 +30,11 @@ WideComplex complex_cbrt(WideComplex z);
 WideComplex complex_power(WideComplex x, WideComplex y);
 WideComplex complex_atan2(WideComplex y, WideComplex x);
 
+struct Tan {
+  static auto real(auto x) { return std::tan(x); }
+  static auto complex(WideComplex z) { return std::tan(z); }
+};
+
 // Takes F::real on the wide type and F::complex on long double, and rounds once.
 template <typename F>
 struct RoundedOnce {

@@ -42,10 +42,6 @@ struct Sine {
   static auto real(auto x) { return std::sin(x); }
   static auto complex(WideComplex z) { return std::sin(z); }
 };
-struct Tan {
-  static auto real(auto x) { return std::tan(x); }
-  static auto complex(WideComplex z) { return std::tan(z); }
-};
 struct Tanh {
   static auto real(auto x) { return std::tanh(x); }
   static auto complex(WideComplex z) { return std::tanh(z); }

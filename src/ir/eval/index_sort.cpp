@@ -34,9 +34,10 @@ Verdict merge_sort(std::vector<std::size_t>& order, Less&& less) {
 }
 
 // One line of every input as scalars, so that a comparison copies only two elements of each.
-using Line = std::vector<std::vector<Array>>;
+using SortedLine = std::vector<std::vector<Array>>;
 
-Expected<bool> comes_before(EvalContext& ctx, const Line& line, std::size_t a, std::size_t b) {
+Expected<bool> comes_before(EvalContext& ctx, const SortedLine& line, std::size_t a,
+                            std::size_t b) {
   std::vector<Array> args;
   for (const std::vector<Array>& cells : line) {
     args.push_back(cells[a]);
@@ -48,7 +49,7 @@ Expected<bool> comes_before(EvalContext& ctx, const Line& line, std::size_t a, s
 
 Verdict sort_line(EvalContext& ctx, std::vector<Array>& results, std::int64_t base,
                   std::int64_t step, std::int64_t length) {
-  Line line(results.size());
+  SortedLine line(results.size());
   for (std::size_t k = 0; k < results.size(); ++k)
     for (std::int64_t i = 0; i < length; ++i)
       line[k].push_back(element_array(ctx.operands[k], base + i * step));

@@ -57,9 +57,9 @@ std::int64_t smallest_factor(std::int64_t n) {
 }
 
 // One line of a transform: what is read at `from` with a step is written to `to` in order.
-class Line {
+class FftLine {
  public:
-  Line(std::int64_t n, bool inverse) : n_(n), roots_(roots(n, inverse)) {}
+  FftLine(std::int64_t n, bool inverse) : n_(n), roots_(roots(n, inverse)) {}
 
   std::vector<Point> operator()(const std::vector<Point>& line) const {
     std::vector<Point> result(line.size());
@@ -126,7 +126,7 @@ Grid along(const Grid& grid, std::size_t axis, std::int64_t length, Make make) {
 
 Grid transform(const Grid& grid, std::size_t axis, bool inverse) {
   const std::int64_t n = grid.shape[axis];
-  const Line line(grid.values.empty() ? 0 : n, inverse);
+  const FftLine line(grid.values.empty() ? 0 : n, inverse);
   const Real scale = inverse && n > 0 ? static_cast<Real>(n) : 1;
   return along(grid, axis, n, [&](std::vector<Point> values) {
     values = line(values);

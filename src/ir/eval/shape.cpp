@@ -8,7 +8,7 @@ namespace heddle {
 
 namespace {
 
-Arrays one(Array array) {
+Evaluated one(Array array) {
   std::vector<Array> results;
   results.push_back(std::move(array));
   return results;
@@ -24,9 +24,9 @@ Verdict check_run_time_shape(const EvalContext& ctx, const Array& shape) {
 
 }  // namespace
 
-Arrays eval_constant(EvalContext& ctx) { return one(*ctx.attr("value")->get<Array>()); }
+Evaluated eval_constant(EvalContext& ctx) { return one(*ctx.attr("value")->get<Array>()); }
 
-Arrays eval_iota(EvalContext& ctx) {
+Evaluated eval_iota(EvalContext& ctx) {
   HEDDLE_TRY(std::int64_t dimension, integer(ctx.attr("iota_dimension")));
   Array result(ctx.result_type());
   dispatch(result.dtype(), [&](auto tag) {
@@ -39,23 +39,23 @@ Arrays eval_iota(EvalContext& ctx) {
   return one(std::move(result));
 }
 
-Arrays eval_dynamic_iota(EvalContext& ctx) {
+Evaluated eval_dynamic_iota(EvalContext& ctx) {
   HEDDLE_TRY_VOID(check_run_time_shape(ctx, ctx.operands[0]));
   return eval_iota(ctx);
 }
 
-Arrays eval_reshape(EvalContext& ctx) {
+Evaluated eval_reshape(EvalContext& ctx) {
   const Array& operand = ctx.operands[0];
   if (operand.is_splat()) return one(Array::splat(ctx.result_type(), operand.element(0)));
   return one(operand.reinterpreted(ctx.result_type()));
 }
 
-Arrays eval_dynamic_reshape(EvalContext& ctx) {
+Evaluated eval_dynamic_reshape(EvalContext& ctx) {
   HEDDLE_TRY_VOID(check_run_time_shape(ctx, ctx.operands[1]));
   return eval_reshape(ctx);
 }
 
-Arrays eval_broadcast(EvalContext& ctx) {
+Evaluated eval_broadcast(EvalContext& ctx) {
   // The new dimensions come first; along them the same elements come again.
   const Array& operand = ctx.operands[0];
   Index strides = row_major_strides(operand.shape());
@@ -64,7 +64,7 @@ Arrays eval_broadcast(EvalContext& ctx) {
   return one(pick_elements(operand, ctx.result_type(), {0, steps}));
 }
 
-Arrays eval_broadcast_in_dim(EvalContext& ctx) {
+Evaluated eval_broadcast_in_dim(EvalContext& ctx) {
   HEDDLE_TRY(Index dims, integers(ctx.attr("broadcast_dimensions")));
   const Array& operand = ctx.operands[0];
   Index strides = row_major_strides(operand.shape());
@@ -74,12 +74,12 @@ Arrays eval_broadcast_in_dim(EvalContext& ctx) {
   return one(pick_elements(operand, ctx.result_type(), {0, steps}));
 }
 
-Arrays eval_dynamic_broadcast_in_dim(EvalContext& ctx) {
+Evaluated eval_dynamic_broadcast_in_dim(EvalContext& ctx) {
   HEDDLE_TRY_VOID(check_run_time_shape(ctx, ctx.operands[1]));
   return eval_broadcast_in_dim(ctx);
 }
 
-Arrays eval_transpose(EvalContext& ctx) {
+Evaluated eval_transpose(EvalContext& ctx) {
   HEDDLE_TRY(Index permutation, integers(ctx.attr("permutation")));
   Index strides = row_major_strides(ctx.operands[0].shape());
   Index steps;
@@ -87,7 +87,7 @@ Arrays eval_transpose(EvalContext& ctx) {
   return one(pick_elements(ctx.operands[0], ctx.result_type(), {0, steps}));
 }
 
-Arrays eval_reverse(EvalContext& ctx) {
+Evaluated eval_reverse(EvalContext& ctx) {
   HEDDLE_TRY(Index dims, integers(ctx.attr("dimensions")));
   const Array& operand = ctx.operands[0];
   if (operand.elements() == 0) return one(operand);
@@ -100,7 +100,7 @@ Arrays eval_reverse(EvalContext& ctx) {
   return one(pick_elements(operand, ctx.result_type(), places));
 }
 
-Arrays eval_concatenate(EvalContext& ctx) {
+Evaluated eval_concatenate(EvalContext& ctx) {
   HEDDLE_TRY(std::int64_t dimension, integer(ctx.attr("dimension")));
   auto d = static_cast<std::size_t>(dimension);
   Array result(ctx.result_type());
@@ -113,13 +113,13 @@ Arrays eval_concatenate(EvalContext& ctx) {
   return one(std::move(result));
 }
 
-Arrays eval_get_dimension_size(EvalContext& ctx) {
+Evaluated eval_get_dimension_size(EvalContext& ctx) {
   HEDDLE_TRY(std::int64_t dimension, integer(ctx.attr("dimension")));
   std::int64_t size = ctx.operands[0].shape()[static_cast<std::size_t>(dimension)];
   return one(scalar_array(static_cast<std::int32_t>(size)));
 }
 
-Arrays eval_set_dimension_size(EvalContext& ctx) {
+Evaluated eval_set_dimension_size(EvalContext& ctx) {
   HEDDLE_TRY(std::int64_t dimension, integer(ctx.attr("dimension")));
   std::int64_t size = integer_at(ctx.operands[1], 0);
   std::int64_t has = ctx.operands[0].shape()[static_cast<std::size_t>(dimension)];

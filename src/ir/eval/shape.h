@@ -7,25 +7,25 @@
 
 namespace heddle {
 
-using Arrays = Expected<std::vector<Array>>;
+using Evaluated = Expected<std::vector<Array>>;
 
-Arrays eval_constant(EvalContext& ctx);
-Arrays eval_iota(EvalContext& ctx);
-Arrays eval_dynamic_iota(EvalContext& ctx);
-Arrays eval_reshape(EvalContext& ctx);
-Arrays eval_dynamic_reshape(EvalContext& ctx);
-Arrays eval_broadcast(EvalContext& ctx);
-Arrays eval_broadcast_in_dim(EvalContext& ctx);
-Arrays eval_dynamic_broadcast_in_dim(EvalContext& ctx);
-Arrays eval_transpose(EvalContext& ctx);
-Arrays eval_reverse(EvalContext& ctx);
-Arrays eval_concatenate(EvalContext& ctx);
-Arrays eval_pad(EvalContext& ctx);
-Arrays eval_dynamic_pad(EvalContext& ctx);
-Arrays eval_slice(EvalContext& ctx);
-Arrays eval_real_dynamic_slice(EvalContext& ctx);
-Arrays eval_get_dimension_size(EvalContext& ctx);
-Arrays eval_set_dimension_size(EvalContext& ctx);
+Evaluated eval_constant(EvalContext& ctx);
+Evaluated eval_iota(EvalContext& ctx);
+Evaluated eval_dynamic_iota(EvalContext& ctx);
+Evaluated eval_reshape(EvalContext& ctx);
+Evaluated eval_dynamic_reshape(EvalContext& ctx);
+Evaluated eval_broadcast(EvalContext& ctx);
+Evaluated eval_broadcast_in_dim(EvalContext& ctx);
+Evaluated eval_dynamic_broadcast_in_dim(EvalContext& ctx);
+Evaluated eval_transpose(EvalContext& ctx);
+Evaluated eval_reverse(EvalContext& ctx);
+Evaluated eval_concatenate(EvalContext& ctx);
+Evaluated eval_pad(EvalContext& ctx);
+Evaluated eval_dynamic_pad(EvalContext& ctx);
+Evaluated eval_slice(EvalContext& ctx);
+Evaluated eval_real_dynamic_slice(EvalContext& ctx);
+Evaluated eval_get_dimension_size(EvalContext& ctx);
+Evaluated eval_set_dimension_size(EvalContext& ctx);
 
 // One value per dimension each.
 struct Padding {

@@ -9,11 +9,11 @@ namespace heddle {
 namespace {
 
 // Wide enough that sums and products of the attributes cannot overflow.
-__extension__ using Wide = __int128;
+__extension__ using Int128 = __int128;
 
-Wide padded_size(std::int64_t size, const Padding& padding, std::size_t d) {
-  Wide inside = size > 1 ? Wide{size - 1} * padding.interior[d] : 0;
-  return Wide{size} + padding.low[d] + inside + padding.high[d];
+Int128 padded_size(std::int64_t size, const Padding& padding, std::size_t d) {
+  Int128 inside = size > 1 ? Int128{size - 1} * padding.interior[d] : 0;
+  return Int128{size} + padding.low[d] + inside + padding.high[d];
 }
 
 // Along one dimension: which of the operand's elements stay, and where they go.
@@ -25,10 +25,10 @@ struct Kept {
 Kept kept_elements(std::int64_t size, std::int64_t low, std::int64_t interior,
                    std::int64_t result_size) {
   // Interior padding lies between elements only, so one element alone has none.
-  Wide step = size > 1 ? Wide{interior} + 1 : 1;
-  Wide first = low >= 0 ? 0 : (-Wide{low} + step - 1) / step;
-  Wide room = Wide{result_size} - 1 - low;
-  Wide end = room < 0 ? 0 : std::min<Wide>(room / step + 1, size);
+  Int128 step = size > 1 ? Int128{interior} + 1 : 1;
+  Int128 first = low >= 0 ? 0 : (-Int128{low} + step - 1) / step;
+  Int128 room = Int128{result_size} - 1 - low;
+  Int128 end = room < 0 ? 0 : std::min<Int128>(room / step + 1, size);
   if (first >= end) return {};
   Kept kept;
   kept.first = static_cast<std::int64_t>(first);
@@ -80,7 +80,7 @@ Expected<Shape> padded_shape(const Op& op, const Shape& operand, const Padding& 
     if (padding.interior[d] < 0)
       return broken(op, "C3", "interior padding {} of dimension {} is negative",
                     padding.interior[d], d);
-    const Wide size = padded_size(operand[d], padding, d);
+    const Int128 size = padded_size(operand[d], padding, d);
     if (size < 0 || size > std::numeric_limits<std::int64_t>::max())
       return broken(
           op, "C4",
@@ -109,7 +109,7 @@ Expected<Shape> sliced_shape(const Op& op, const Shape& operand, const SliceBoun
   return shape;
 }
 
-Arrays eval_pad(EvalContext& ctx) {
+Evaluated eval_pad(EvalContext& ctx) {
   Padding padding;
   HEDDLE_TRY(padding.low, integers(ctx.attr("edge_padding_low")));
   HEDDLE_TRY(padding.high, integers(ctx.attr("edge_padding_high")));
@@ -117,7 +117,7 @@ Arrays eval_pad(EvalContext& ctx) {
   return std::vector<Array>{padded(ctx.operands[0], ctx.operands[1], padding, ctx.result_type())};
 }
 
-Arrays eval_dynamic_pad(EvalContext& ctx) {
+Evaluated eval_dynamic_pad(EvalContext& ctx) {
   Padding padding;
   HEDDLE_TRY(padding.low, integer_values(ctx.operands[2]));
   HEDDLE_TRY(padding.high, integer_values(ctx.operands[3]));
@@ -127,7 +127,7 @@ Arrays eval_dynamic_pad(EvalContext& ctx) {
   return std::vector<Array>{padded(ctx.operands[0], ctx.operands[1], padding, ctx.result_type())};
 }
 
-Arrays eval_slice(EvalContext& ctx) {
+Evaluated eval_slice(EvalContext& ctx) {
   SliceBounds bounds;
   HEDDLE_TRY(bounds.start, integers(ctx.attr("start_indices")));
   HEDDLE_TRY(bounds.limit, integers(ctx.attr("limit_indices")));
@@ -135,7 +135,7 @@ Arrays eval_slice(EvalContext& ctx) {
   return std::vector<Array>{sliced(ctx.operands[0], bounds, ctx.result_type())};
 }
 
-Arrays eval_real_dynamic_slice(EvalContext& ctx) {
+Evaluated eval_real_dynamic_slice(EvalContext& ctx) {
   SliceBounds bounds;
   HEDDLE_TRY(bounds.start, integer_values(ctx.operands[1]));
   HEDDLE_TRY(bounds.limit, integer_values(ctx.operands[2]));

@@ -12,7 +12,7 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-bool has(const Dims& dims, std::size_t d) {
+bool holds(const Dims& dims, std::size_t d) {
   return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) != dims.end();
 }
 
@@ -64,16 +64,16 @@ class RaggedRule {
         groups_(operand_type(program, op, 2).shape) {}
 
   IndexRule run() {
-    if (has(dims_.lhs_sum, ragged())) group_per_result();
+    if (holds(dims_.lhs_sum, ragged())) group_per_result();
     for (std::size_t i = 0; i < dims_.lhs_batch.size(); ++i) {
       const auto l = static_cast<std::size_t>(dims_.lhs_batch[i]);
       const int factor = kept(l);
       rule_.operand(1, static_cast<std::size_t>(dims_.rhs_batch[i]), factor);
     }
     for (std::size_t d = 0; d < lhs_.size(); ++d)
-      if (!has(dims_.lhs_batch, d) && !has(dims_.lhs_sum, d)) kept(d);
+      if (!holds(dims_.lhs_batch, d) && !holds(dims_.lhs_sum, d)) kept(d);
     for (std::size_t d = 0; d < rhs_.size(); ++d)
-      if (!has(dims_.rhs_batch, d) && !has(dims_.rhs_sum, d) && !has(dims_.rhs_group, d)) {
+      if (!holds(dims_.rhs_batch, d) && !holds(dims_.rhs_sum, d) && !holds(dims_.rhs_group, d)) {
         const int factor = rule_.parallel(rhs_[d]);
         rule_.operand(1, d, factor);
         rule_.result(0, out_++, factor);
