@@ -1,7 +1,15 @@
 #include "pjrt/callbacks.h"
 
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+
 #include "ir/attr_access.h"
 #include "pjrt/python.h"
+#include "pjrt/whole_calls.h"
 
 namespace heddle::pjrt {
 
@@ -46,8 +54,45 @@ std::vector<void*> callbacks_of(const ExecuteContext* context) {
   return functions;
 }
 
+namespace {
+
+// Calls that all devices of a run make together. Each device, a thread, comes to them in the same
+// order; the first one calls, and the others take what it got.
+class SharedCalls {
+ public:
+  using Results = Expected<std::vector<Array>>;
+
+  Results call(const std::vector<void*>& functions, const HostCall& host) {
+    std::unique_lock lock(mutex_);
+    const std::size_t number = next_[std::this_thread::get_id()]++;
+    if (number < calls_.size()) {
+      change_.wait(lock, [&] { return calls_[number].has_value(); });
+      return *calls_[number];
+    }
+    calls_.emplace_back();
+    lock.unlock();
+    Results results = pjrt::call(functions, host);
+    lock.lock();
+    calls_[number] = results;
+    change_.notify_all();
+    return results;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable change_;
+  std::map<std::thread::id, std::size_t> next_;
+  std::deque<std::optional<Results>> calls_;
+};
+
+}  // namespace
+
 HostCaller caller_of(std::vector<void*> functions) {
-  return [functions = std::move(functions)](const HostCall& host) { return call(functions, host); };
+  return [functions = std::move(functions),
+          shared = std::make_shared<SharedCalls>()](const HostCall& host) {
+    const bool once = host.program.attr(host.op, kOnce) != nullptr;
+    return once ? shared->call(functions, host) : call(functions, host);
+  };
 }
 
 }  // namespace heddle::pjrt

@@ -12,6 +12,7 @@
 #include "pjrt/cost_analysis.h"
 #include "pjrt/elements.h"
 #include "pjrt/op_sharding.h"
+#include "pjrt/whole_calls.h"
 #include "pjrt/wire.h"
 
 namespace heddle::pjrt {
@@ -112,7 +113,23 @@ Boundary boundary(const PlacedValue& value, bool one_device) {
   return b;
 }
 
-void take_boundaries(Compiled& compiled, const Function& main) {
+// Tokens at their places among the rest.
+std::vector<Boundary> with_tokens(std::vector<Boundary> rest, const std::vector<bool>& tokens) {
+  std::vector<Boundary> all;
+  auto next = std::make_move_iterator(rest.begin());
+  for (bool token : tokens) {
+    if (!token) {
+      all.push_back(*next++);
+      continue;
+    }
+    Boundary& b = all.emplace_back();
+    b.type = Type::token();
+    b.token = true;
+  }
+  return all;
+}
+
+void take_boundaries(Compiled& compiled, const Function& main, const OrderTokens& tokens) {
   const Placement& placement = compiled.executable.placement();
   const bool one_device = compiled.request.count() == 1 || !placement.on_mesh();
   const std::vector<bool> donated = donated_arguments(main);
@@ -127,6 +144,8 @@ void take_boundaries(Compiled& compiled, const Function& main) {
     b.memory_kind = memory_kind(main.result_attrs[i]);
     compiled.results.push_back(std::move(b));
   }
+  compiled.arguments = with_tokens(std::move(compiled.arguments), tokens.arguments);
+  compiled.results = with_tokens(std::move(compiled.results), tokens.results);
 }
 
 void list_texts(const std::vector<Boundary>& boundaries, Compiled::Texts& kinds,
@@ -201,7 +220,10 @@ std::unique_ptr<LoadedExecutable> loaded(Client& client, CompiledRef compiled) {
 
 LoadedExecutable* compile_program(Client& client, std::string text, std::string options) {
   const CompileRequest request = read_compile_options(options);
-  const Program program = want(read_stablehlo(text, "program"));
+  OrderTokens tokens;
+  Program program = want(
+      read_stablehlo(text, "program", {.keep_callbacks = true, .tokens = &tokens}));
+  if (request.count() > 1 && calls_host(program)) program = want(mark_whole_calls(program));
   const Function* main = program.find_function("main");
   if (main == nullptr || main->body == kNone)
     throw Failure(Code::invalid_argument, "the program has no function @main");
@@ -212,7 +234,7 @@ LoadedExecutable* compile_program(Client& client, std::string text, std::string 
                                       hash_combine(1, options));
   compiled->text = std::move(text);
   compiled->options = std::move(options);
-  take_boundaries(*compiled, *main);
+  take_boundaries(*compiled, *main, tokens);
   make_lists(*compiled);
   add_cost(program, compiled->executable, compiled->cost);
   compiled->threads = threads_for(client, *compiled);

@@ -14,6 +14,7 @@ struct Boundary {
   std::string sharding = {};            // OpSharding
   int memory_kind = 0;                  // into kMemoryKinds
   bool donated = false;                 // an argument that a run may take
+  bool token = false;                   // keeps runs in order, as ours are anyhow
 };
 
 // Does not change after it was made; shared by all handles.

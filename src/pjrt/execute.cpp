@@ -93,6 +93,7 @@ DeviceParts arrays_of(Run& run) {
   DeviceParts arrays(run.arguments.size());
   for (std::size_t d = 0; d < arrays.size(); ++d)
     for (std::size_t i = 0; i < run.arguments[d].size(); ++i) {
+      if (run.compiled->arguments[i].token) continue;
       ValueRef& value = run.arguments[d][i];
       const bool alone = run.taken[d][i] && value.use_count() == 1;
       arrays[d].push_back(alone ? value->take() : value->array());
@@ -158,9 +159,12 @@ Status run_now(Run& run) {
     if (Status status = wait_for(run); !status.ok()) return status;
     Expected<DeviceParts> results = run_arrays(run, arrays_of(run));
     if (!results) return failure_of(results.reason());
-    for (std::size_t d = 0; d < run.results.size(); ++d)
+    for (std::size_t d = 0; d < run.results.size(); ++d) {
+      auto next = (*results)[d].begin();
       for (std::size_t i = 0; i < run.results[d].size(); ++i)
-        run.results[d][i]->fill(own(std::move((*results)[d][i]), run.arguments[d]));
+        if (!run.compiled->results[i].token)
+          run.results[d][i]->fill(own(std::move(*next++), run.arguments[d]));
+    }
     return {};
   } catch (...) {
     return current_failure();

@@ -61,7 +61,7 @@ Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array
   std::vector<Array> results;
   for (const Type& type : result_types) {
     names.push_back(dtype_text(type));
-    results.push_back(type.is_tensor() ? Array(type) : Array());
+    results.emplace_back(type);
     void* data = type.is_tensor() && type.bytes() > 0 ? results.back().mutable_bytes().data()
                                                       : address_of(results.back());
     out.push_back(described(type, names.back(), data));
