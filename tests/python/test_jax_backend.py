@@ -325,7 +325,7 @@ PLANNED = """
     rng = np.random.default_rng(0)
     x, w = rng.normal(size=(8, 16)), rng.normal(size=(16, 4))
     f = lambda x, w: (jax.nn.relu(x @ w), jnp.sum(x))
-    x, w = x.astype(np.float32), w.astype(np.float32)
+    x, w = x.astype(np.float32), jnp.asarray(w.astype(np.float32)) + 0  # a program that the plan does not fit
     got = jax.jit(f)(x, w)
     cpu = jax.devices("cpu")[0]
     wanted = jax.jit(f)(jax.device_put(x, cpu), jax.device_put(w, cpu))
@@ -336,5 +336,8 @@ PLANNED = """
 
 def test_a_plan_deals_a_program_for_one_device_out(tmp_path):
     plan = tmp_path / "plan.json"
-    plan.write_text('{"mesh": "x=4", "shard": {"arg0": "x,_"}}')
-    assert jax_backend.said_by(PLANNED, HEDDLE_PLAN=str(plan)) == ["True"]
+    plan.write_text('{"mesh": "x=4", "shard": {"arg0": "x,_", "arg1": "_,_"}}')
+    done = jax_backend.child(PLANNED, HEDDLE_PLAN=str(plan), HEDDLE_LOG="1")
+    assert done.stdout.split() == ["True"], done.stderr
+    assert f"jit__lambda is dealt out by the plan {plan}" in done.stderr
+    assert f"the plan {plan} does not fit jit_add, which runs on one device" in done.stderr
