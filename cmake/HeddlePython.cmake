@@ -56,6 +56,7 @@ function(heddle_python_module)
     return()
   endif()
   message(STATUS "Python package for ${Python_EXECUTABLE} (${Python_VERSION})")
+  set(Python_EXECUTABLE ${Python_EXECUTABLE} PARENT_SCOPE)  # tests ask for it
 
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/python/*.cpp)
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/python/*.h)

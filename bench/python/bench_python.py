@@ -27,7 +27,11 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench/cpu"))
+sys.path[:0] = [str(ROOT / "bench/cpu"), str(ROOT / "scripts")]
+import jax_package  # noqa: E402
+
+if __name__ == "__main__" and "--package" not in sys.argv:
+    jax_package.enter_environment()
 os.environ["JAX_PLATFORMS"] = "cpu"  # of this process, which exports programs for the tool
 import cases  # noqa: E402
 from heddle_side import Failed, Heddle  # noqa: E402
@@ -53,13 +57,6 @@ def arguments():
     if chosen.quick:
         chosen.rounds, chosen.seconds = 1, 0.2
     return chosen
-
-
-def package_folder(given):
-    for folder in [given] if given else [ROOT / "build/jax-package/python", ROOT / "build/release/python"]:
-        if list((folder / "heddle").glob("_core*.so")):
-            return folder
-    sys.exit("bench_python: the Python package is not built: `make bench-python` builds it")
 
 
 class Side:
@@ -98,7 +95,7 @@ class Bench:
     def __init__(self, chosen, scratch):
         self.chosen, self.scratch = chosen, scratch
         self.tool = None if chosen.no_tool else Heddle(chosen.heddle.resolve(), scratch)
-        ours = {"JAX_PLATFORMS": "heddle,cpu", "PYTHONPATH": str(package_folder(chosen.package))}
+        ours = {"JAX_PLATFORMS": "heddle,cpu", "PYTHONPATH": str(chosen.package)}
         if self.tool is not None:  # what the tool measured of the machine holds for both
             ours["HEDDLE_CACHE_DIR"] = str(self.tool.calibrated)
         self.heddle, self.jax = Side(ours), Side({"JAX_PLATFORMS": "cpu"})
@@ -177,6 +174,9 @@ def main():
     chosen = arguments()
     if not chosen.no_tool and not chosen.heddle.exists():
         sys.exit(f"bench_python: there is no {chosen.heddle}: build it with `make`, or use --no-tool")
+    chosen.package = jax_package.folder(chosen.package)
+    if chosen.package is None:
+        sys.exit("bench_python: the Python package is not built for this Python; `make bench-python` builds it")
     with tempfile.TemporaryDirectory(prefix="heddle-bench-") as scratch:
         try:
             return run(chosen, Path(scratch))
