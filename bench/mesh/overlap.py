@@ -122,8 +122,9 @@ def share_beside(start, file, words, folder):
     """The part of the first rank's all-reduce in which it computed."""
     trace = Path(folder) / "trace.json"
     run(start, file, [*words, "--trace", str(trace)])
-    spans = [e for e in json.loads(trace.read_text())["traceEvents"] if e.get("ph") == "X"]
-    first = min(e["pid"] for e in spans)
+    events = json.loads(trace.read_text())["traceEvents"]
+    first = next(e["pid"] for e in events if e.get("args", {}).get("name") == "rank 0")
+    spans = [e for e in events if e.get("ph") == "X"]
     spans = [(e["cat"], e["ts"], e["ts"] + e["dur"], e["name"]) for e in spans if e["pid"] == first]
     _, begin, end, _ = next(s for s in spans if s[0] == "collective" and "all_reduce" in s[3])
     inside = sum(max(0, min(end, e) - max(begin, b)) for cat, b, e, _ in spans if cat == "library")
