@@ -65,7 +65,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = f"{folder}/bin/python"
-        subprocess.run([python, "-m", "pip", "install", "-q", str(wheel)], check=True)
+        subprocess.run([python, "-I", "-m", "pip", "install", "-q", str(wheel)], check=True)
         done = subprocess.run(
             [python, "-I", "-c", PROGRAM], capture_output=True, text=True, cwd=folder
         )
