@@ -46,8 +46,8 @@ function(heddle_link_package FOLDER)
     CONTENT "[jax_plugins]\nheddle = heddle.jax_plugin\n")
 endfunction()
 
-# Puts the libraries of this machine beside the module, for machines that do not have them. With an
-# old-style RPATH they also find each other, and those that are opened by name are found.
+# Puts the libraries of this machine beside the module, for machines that do not have them. An RPATH of
+# the module finds those that it opens by name, but not what these need in turn: so it needs that itself.
 function(heddle_bundle)
   set(libraries libopenblas.so.0 libgfortran.so.5 libquadmath.so.0 libsleef.so.3 libfmt.so.9)
   if(HEDDLE_LLVM_STATIC)
@@ -61,7 +61,12 @@ function(heddle_bundle)
     endif()
     file(REAL_PATH ${file} file)
     install(PROGRAMS ${file} DESTINATION heddle/libs RENAME ${library} COMPONENT python)
+    if(library MATCHES "gfortran|quadmath")
+      list(APPEND of_openblas ${file})
+    endif()
   endforeach()
+  target_link_libraries(heddle_core PRIVATE
+    -Wl,--push-state,--no-as-needed ${of_openblas} -Wl,--pop-state)
   target_link_options(heddle_core PRIVATE -Wl,--disable-new-dtags)
   set_target_properties(heddle_core PROPERTIES INSTALL_RPATH "$ORIGIN/libs")
 endfunction()

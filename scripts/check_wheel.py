@@ -21,6 +21,14 @@ ALLOWED = re.compile(
     r"(ld-linux[-\w]*|libc|libm|libdl|libpthread|librt|libutil|libmvec|libstdc\+\+|libgcc_s)\.so"
 )
 
+# What Python and its packages load by themselves.
+ALONE = """
+import numpy.fft, numpy.random, numpy.testing, ml_dtypes
+numpy.random.default_rng(0)
+for line in open('/proc/self/maps'):
+    print(line.split()[-1])
+"""
+
 PROGRAM = """
 import numpy as np, heddle
 from heddle import _core
@@ -44,13 +52,12 @@ for line in open('/proc/self/maps'):
 
 
 def complaints(loaded: set[str], folder: str) -> list[str]:
-    inside = [Path(folder).resolve(), Path(sys.base_prefix).resolve()]
     return sorted(
         path
         for path in loaded
         if ".so" in path
         and not ALLOWED.match(os.path.basename(path))
-        and not any(Path(path).resolve().is_relative_to(place) for place in inside)
+        and not Path(path).resolve().is_relative_to(Path(folder).resolve())
     )
 
 
@@ -65,7 +72,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = f"{folder}/bin/python"
-        subprocess.run([python, "-m", "pip", "install", "-q", str(wheel)], check=True)
+        subprocess.run([python, "-I", "-m", "pip", "install", "-q", str(wheel)], check=True)
         done = subprocess.run(
             [python, "-I", "-c", PROGRAM], capture_output=True, text=True, cwd=folder
         )
@@ -76,7 +83,9 @@ def main() -> int:
         module = next(Path(where).parent.glob("_core*.so"))
         names = {os.path.basename(path) for path in loaded}
         missing = [name for name in ("libopenblas.so.0", "libsleef.so.3") if name not in names]
-        foreign = complaints(set(loaded) | set(needed(module)), folder)
+        alone = subprocess.run([python, "-I", "-c", ALONE], capture_output=True, text=True)
+        ours = set(loaded) - set(alone.stdout.split("\n"))
+        foreign = complaints(ours | set(needed(module)), folder)
         for name in missing:
             print(f"{wheel.name}: {name} is not in the wheel, or was not opened")
         for path in foreign:

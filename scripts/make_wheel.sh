@@ -4,6 +4,7 @@
 #   scripts/make_wheel.sh [build/release [python3.12 ...]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
+unset PYTHONPATH  # what lies there is not the wheel
 
 built=$(realpath "${1:-build/release}")
 shift || true
@@ -18,9 +19,9 @@ for python in "${pythons[@]}"; do
     -C cmake.define.HEDDLE_BUILT="$built" -C cmake.define.HEDDLE_LLVM_STATIC=ON \
     -C cmake.define.HEDDLE_PYTHON_BUNDLE=ON -C build-dir="$work/cmake"
   wheel=$(ls "$work"/wheel/heddle-*.whl)
-  "$python" scripts/check_wheel.py "$wheel"
   mkdir -p build/wheels
   cp "$wheel" build/wheels/
+  "$python" scripts/check_wheel.py "$wheel"
   echo "build/wheels/$(basename "$wheel")  $(du -h "$wheel" | cut -f1)"
   rm -rf "$work"
 done

@@ -1,6 +1,6 @@
 """A small GPT learns to count, on a mesh of four devices.
 
-    python examples/jax/gpt.py [--steps 60]
+python examples/jax/gpt.py [--steps 60]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """A small convolutional network tells rings from crosses; its batch is split over two devices.
 
-    python examples/jax/image.py [--steps 40]
+python examples/jax/image.py [--steps 40]
 """
 
 import argparse
@@ -44,7 +44,9 @@ def batch_of(step, size=32):
     y, x = np.mgrid[:SIZE, :SIZE] - SIZE / 2 + 0.5
     ring = np.abs(np.hypot(x, y) - 5) < 1
     cross = (np.abs(x) < 1.5) | (np.abs(y) < 1.5)
-    images = np.where(labels[:, None, None], ring, cross) + 0.2 * rng.standard_normal((size, SIZE, SIZE))
+    images = np.where(labels[:, None, None], ring, cross) + 0.2 * rng.standard_normal(
+        (size, SIZE, SIZE)
+    )
     return images[:, None].astype(np.float32), labels
 
 

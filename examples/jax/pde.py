@@ -1,6 +1,6 @@
 """Heat spreads over a plate: rows lie on two devices, which exchange what lies at their borders.
 
-    python examples/jax/pde.py [--size 64]
+python examples/jax/pde.py [--size 64]
 """
 
 import argparse

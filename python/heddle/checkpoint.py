@@ -55,7 +55,8 @@ def restore(
     words = mesh_words(mesh)
     if like is None:
         return {
-            name: found.restore(name, words, _layout_for(name, layouts, None)) for name in found.names
+            name: found.restore(name, words, _layout_for(name, layouts, None))
+            for name in found.names
         }
     names, leaves, structure = _named(like)
     _want_all(names, found)
@@ -68,7 +69,9 @@ def restore(
             own.layout if own is not None else _layout_for(name, layouts, leaf),
         )
         if tuple(value.shape) != tuple(getattr(leaf, "shape", value.shape)):
-            raise Error(f"{name} was saved with the shape {value.shape}, and {leaf.shape} is expected")
+            raise Error(
+                f"{name} was saved with the shape {value.shape}, and {leaf.shape} is expected"
+            )
         values.append(value)
     return tree_unflatten(structure, values)
 

@@ -6,7 +6,6 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-
 Rows = list[dict[str, Any]]
 
 

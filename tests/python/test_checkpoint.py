@@ -18,9 +18,7 @@ def test_from_a_mesh_onto_any_other(tmp_path):
     heddle.save(tmp_path / "step-3", tree, step=3)
     same = heddle.restore(tmp_path / "step-3", tree)
     assert same["w"].layout == "dp,tp" and int(np.asarray(same["n"])) == 7
-    other = heddle.restore(
-        tmp_path / "step-3", tree, mesh={"x": 3}, layouts={"['w']": P("x")}
-    )
+    other = heddle.restore(tmp_path / "step-3", tree, mesh={"x": 3}, layouts={"['w']": P("x")})
     assert other["w"].mesh == {"x": 3} and [p.shape for p in other["w"].parts] == [(2, 8)] * 3
     one = heddle.restore(tmp_path / "step-3", {"w": W, "n": 0})
     for tree in (same, other, one):

@@ -2,7 +2,6 @@
 
 import heddle
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -44,14 +43,18 @@ def test_axis_of_no_size():
 
 
 def test_unknown_path_suggests():
-    f = heddle.jit(lambda params: params["w_in"] * 2, mesh={"tp": 2}, layouts={"params['w_im']": "_,tp"})
+    f = heddle.jit(
+        lambda params: params["w_in"] * 2, mesh={"tp": 2}, layouts={"params['w_im']": "_,tp"}
+    )
     with wrong(r"params\['w_im'\].*did you mean.*params\['w_in'\]"):
         f({"w_in": X})
 
 
 def test_unknown_path_with_a_spec_suggests():
     spec = jax.sharding.PartitionSpec("tp")
-    f = heddle.jit(lambda params: params["w_in"] * 2, mesh={"tp": 2}, layouts={"params['w_im']": spec})
+    f = heddle.jit(
+        lambda params: params["w_in"] * 2, mesh={"tp": 2}, layouts={"params['w_im']": spec}
+    )
     with wrong(r"did you mean.*params\['w_in'\]"):
         f({"w_in": X})
 

@@ -65,4 +65,6 @@ def test_notebook_runs():
         for output in cell.outputs
         if output.output_type == "execute_result"
     ]
-    assert any("<table>" in data.get("text/html", "") and "<svg" in data["text/html"] for data in shown)
+    assert any(
+        "<table>" in data.get("text/html", "") and "<svg" in data["text/html"] for data in shown
+    )

@@ -238,9 +238,7 @@ def test_arrays_describe_themselves():
 
 
 def test_layouts_by_path():
-    f = heddle.jit(
-        layer, mesh={"dp": 2, "tp": 2}, layouts={"x": "dp,_", "params['w']": "_,tp"}
-    )
+    f = heddle.jit(layer, mesh={"dp": 2, "tp": 2}, layouts={"x": "dp,_", "params['w']": "_,tp"})
     y = f(params_of(), X)
     np.testing.assert_allclose(y, jax.jit(layer)(params_of(), X), rtol=1e-5, atol=1e-6)
     assert y.mesh == {"dp": 2, "tp": 2} and y.layout == "dp,tp"
@@ -248,8 +246,12 @@ def test_layouts_by_path():
 
 
 def test_layouts_by_pattern_and_spec():
-    by_pattern = heddle.jit(layer, mesh={"tp": 2}, layouts={"params*b*": "tp", "params['w']": "_,tp"})
-    by_spec = heddle.jit(layer, mesh={"tp": 2}, layouts={"params['w']": P(None, "tp"), "*['b']": P("tp")})
+    by_pattern = heddle.jit(
+        layer, mesh={"tp": 2}, layouts={"params*b*": "tp", "params['w']": "_,tp"}
+    )
+    by_spec = heddle.jit(
+        layer, mesh={"tp": 2}, layouts={"params['w']": P(None, "tp"), "*['b']": P("tp")}
+    )
     assert by_pattern(params_of(), X).layout == by_spec(params_of(), X).layout == "_,tp"
     short = heddle.jit(layer, mesh={"dp": 2}, layouts={"x": P("dp")})
     assert short(params_of(), X).layout == "dp,_"

@@ -11,7 +11,14 @@ import pytest
 
 FOLDER = Path(heddle.__file__).parent
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ["heddle", "heddle.errors", "heddle.layouts", "heddle.jitted", "heddle.checkpoint", "heddle.reports"]
+MODULES = [
+    "heddle",
+    "heddle.errors",
+    "heddle.layouts",
+    "heddle.jitted",
+    "heddle.checkpoint",
+    "heddle.reports",
+]
 
 
 def test_import_loads_neither_jax_nor_numpy():

@@ -1,5 +1,6 @@
 """Threads, Ctrl-C, and memory over many calls."""
 
+import ctypes
 import gc
 import os
 import signal
@@ -16,6 +17,9 @@ import pytest
 
 
 def resident():
+    """Bytes in memory, but for what glibc keeps to give out again."""
+    gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -111,11 +115,9 @@ def test_calls_hold_memory_flat():
     x = np.ones((16, 16), np.float32)
     for _ in range(20_000):
         f(x, x)
-    gc.collect()
     before = resident()
     for _ in range(100_000):
         f(x, x)
-    gc.collect()
     assert resident() - before < 2_000_000
 
 
@@ -147,9 +149,7 @@ def test_compilations_hold_memory_flat():
     # As many as the cache of kernels keeps, and then a thousand.
     for i in range(600):
         compile_one(i)
-    gc.collect()
     before = resident()
     for i in range(600, 1600):
         compile_one(i)
-    gc.collect()
     assert resident() - before < 5_000_000
