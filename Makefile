@@ -1,7 +1,7 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build run test test-gpu conformance bench bench-cpu bench-mesh lint lint-part format docs \
-        asan tsan sanitized fuzz clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel jax-tests jax-env \
+        lint lint-part format docs asan tsan sanitized fuzz clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env
 
 JOBS ?= $(shell nproc)
@@ -17,14 +17,18 @@ build: build/release/build.ninja  ## the release build: build/release/heddle
 build/%/build.ninja:
 	cmake --preset $*
 
+# The Python package is built where the environment has what it needs.
+configure: python-env
+	@cmake --preset release >/dev/null
+
 run: packages-test build/release/build.ninja  ## install what is missing, build, show it
 	cmake --build --preset release --parallel $(JOBS) --target heddle heddle_mpi_modules
 	scripts/run_demo.sh build/release/heddle
 
-test: packages-test python-env build fuzz sanitized lint-part  ## install what is missing, build, fuzz briefly, run all tests
+test: packages-test configure build jax-env fuzz sanitized lint-part  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
-test-gpu: packages-test python-env build  ## the tests that need a CUDA device
+test-gpu: packages-test configure build  ## the tests that need a CUDA device
 	@if ! ls /dev/nvidia[0-9]* >/dev/null 2>&1; then \
 	  echo "test-gpu: skipped, this machine has no NVIDIA GPU"; \
 	else \
@@ -33,6 +37,10 @@ test-gpu: packages-test python-env build  ## the tests that need a CUDA device
 
 conformance: build  ## StableHLO's own tests by op family; fails on a regression
 	tests/conformance/table
+
+# What is expected to differ, with reasons: tests/jax_suite/known.txt.
+jax-tests: packages-test configure build jax-env  ## JAX's own tests on Heddle's backend and on JAX's; ARGS="lax_test.py --jobs 2"
+	build/jax-venv/bin/python -B tests/jax_suite/run.py $(ARGS)
 
 bench: packages-test build  ## all benchmarks
 	scripts/bench.sh build/release
@@ -43,13 +51,20 @@ bench-cpu: packages-bench build/release/build.ninja  ## beside JAX, torch, NumPy
 	scripts/python_env.sh bench/cpu/requirements.txt build/bench-venv
 	build/bench-venv/bin/python bench/cpu/bench_cpu.py $(ARGS)
 
-bench-mesh: packages-test  ## collectives against MPI's own, time to deal programs out, a GPT step on two devices; ARGS="--ranks 2 --most 1000000"
+bench-mesh: packages-test  ## collectives against MPI's own, time to deal programs out, a GPT step on two devices, work beside a collective; ARGS="--ranks 2 --most 1000000"
 	cmake --preset release >/dev/null
 	cmake --build --preset release --parallel $(JOBS) --target heddle_bench_mesh
 	scripts/bench_mesh.sh build/release $(ARGS)
 	cmake --build --preset release --parallel $(JOBS) --target heddle
 	bench/mesh/partition.py
 	bench/mesh/gpt_step.py
+	bench/mesh/overlap.py
+
+bench-python: packages-test configure build  ## from Python beside JAX's CPU backend; ARGS="dispatch"
+	PYTHONPATH=build/release/python build/venv/bin/python bench/python/bench_python.py $(ARGS)
+
+wheel: packages-test build  ## a wheel with all that it needs, in build/wheels; PYTHONS="python3.12"
+	scripts/make_wheel.sh build/release $(PYTHONS)
 
 lint: packages-lint  ## formatting and clang-tidy; fails on any finding
 	clang-format-19 --dry-run -Werror $(SOURCES)
@@ -100,3 +115,5 @@ packages-fuzz:
 	@scripts/install_packages.sh build test fuzz
 python-env:
 	@scripts/python_env.sh
+jax-env:
+	@scripts/jax_env.sh $(JOBS)

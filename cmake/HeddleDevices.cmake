@@ -13,10 +13,23 @@ if(LLVM_FOUND AND NOT HEDDLE_LLVM STREQUAL "OFF")
   message(STATUS "Kernels are compiled with LLVM ${LLVM_PACKAGE_VERSION}")
   add_library(heddle_llvm INTERFACE)
   target_include_directories(heddle_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
-  # Only the names: LLVM's own targets would drag in what it was built with.
-  find_library(HEDDLE_LLVM_LIBRARY NAMES LLVM-19 LLVM HINTS ${LLVM_LIBRARY_DIR} REQUIRED
-    NO_DEFAULT_PATH)
-  target_link_libraries(heddle_llvm INTERFACE ${HEDDLE_LLVM_LIBRARY})
+  if(HEDDLE_LLVM_STATIC)
+    # The archives alone: LLVM's own targets would drag in all that it was built with.
+    execute_process(
+      COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles
+              native orcjit asmparser passes
+      OUTPUT_VARIABLE archives OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(archives)
+    find_library(HEDDLE_ZLIB NAMES z REQUIRED)
+    find_library(HEDDLE_ZSTD NAMES zstd libzstd.so.1 REQUIRED)
+    target_link_libraries(heddle_llvm INTERFACE ${archives} ${HEDDLE_ZLIB} ${HEDDLE_ZSTD}
+      Threads::Threads ${CMAKE_DL_LIBS})
+  else()
+    # Only the name, for the same reason.
+    find_library(HEDDLE_LLVM_LIBRARY NAMES LLVM-19 LLVM HINTS ${LLVM_LIBRARY_DIR} REQUIRED
+      NO_DEFAULT_PATH)
+    target_link_libraries(heddle_llvm INTERFACE ${HEDDLE_LLVM_LIBRARY})
+  endif()
   set(HEDDLE_LLVM_LIBRARIES heddle_llvm)
   set_source_files_properties(${jit}/jit_none.cpp PROPERTIES HEADER_FILE_ONLY ON)
 else()

@@ -46,6 +46,10 @@ function(heddle_library)
     return()
   endif()
 
+  if(HEDDLE_BUILT)
+    heddle_built_library(${target} "${arg_LINKS}" "${arg_DEPENDS}")
+    return()
+  endif()
   add_library(${target} STATIC ${sources} ${headers})
   string(REPLACE "heddle_" "heddle::" alias ${target})
   add_library(${alias} ALIAS ${target})
@@ -63,15 +67,30 @@ function(heddle_library)
   endforeach()
   if(arg_NAME MATCHES "^(base|layout)$")
     heddle_pch(${target} base)
+  elseif(arg_NAME STREQUAL "report")
+    heddle_pch(${target} report nlohmann_json::nlohmann_json)
   else()
     heddle_pch(${target} ir)
   endif()
-  # Sources of devices and transports bring headers of other systems and options of their own.
-  if(NOT arg_NAME MATCHES "^(device|comm)")
+  # Sources of devices, transports and plugins bring headers of other systems and options of their own.
+  if(NOT arg_NAME MATCHES "^(device|comm|pjrt|python)")
     heddle_batches(${target} 8)
   endif()
   heddle_check_layering(${target} ${arg_NAME} ${sources} ${headers})
   set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES ${target})
+endfunction()
+
+# The same from another build folder, HEDDLE_BUILT, where it has been compiled: a wheel for one more
+# Python needs nothing but its module.
+function(heddle_built_library TARGET LINKS DEPENDS)
+  add_library(${TARGET} STATIC IMPORTED GLOBAL)
+  set_target_properties(${TARGET} PROPERTIES IMPORTED_LOCATION ${HEDDLE_BUILT}/lib${TARGET}.a)
+  target_include_directories(${TARGET} INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  target_compile_features(${TARGET} INTERFACE cxx_std_20)
+  list(TRANSFORM DEPENDS REPLACE "/" "_")
+  list(TRANSFORM DEPENDS PREPEND heddle_)
+  target_link_libraries(${TARGET} INTERFACE ${LINKS} ${DEPENDS})
+  set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES ${TARGET})
 endfunction()
 
 # Checks the includes of one folder before any of it is compiled.

@@ -74,9 +74,9 @@ function(heddle_batches TARGET SIZE)
 endfunction()
 
 # One precompiled header serves all targets of a kind, cmake/pch/heddle_<KIND>.h:
-#   base  what needs no program; position independent, as are `ir` and `tool`
+#   base  what needs no program; position independent, as are `ir` and `report`
 #   ir    what knows programs
-#   tool  the command line
+#   report  what makes reports, with JSON
 #   exe   programs without more; test  GoogleTest; property  RapidCheck as well
 function(heddle_pch TARGET KIND)
   target_link_libraries(${TARGET} PRIVATE $<BUILD_INTERFACE:heddle_options>)
@@ -88,7 +88,7 @@ function(heddle_pch TARGET KIND)
       CONTENT "// Carries the precompiled header.\n")
     add_library(heddle_pch_${KIND} OBJECT ${CMAKE_BINARY_DIR}/pch/${KIND}.cpp)
     target_link_libraries(heddle_pch_${KIND} PRIVATE heddle_options fmt::fmt Threads::Threads ${ARGN})
-    if(KIND MATCHES "^(base|ir|tool)$")
+    if(KIND MATCHES "^(base|ir|report)$")
       set_target_properties(heddle_pch_${KIND} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     endif()
     # By name, not by path: the header that CMake writes is then the same in every folder.

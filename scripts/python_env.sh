@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a Python environment with the packages of a requirements file; does nothing while there is
 # no such file, or where the environment has them.
-#   scripts/python_env.sh [python/requirements.txt [build/venv]]
+#   [PYTHON=python3] scripts/python_env.sh [python/requirements.txt [build/venv]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,6 +11,6 @@ done_for=$folder/requirements.txt
 [ -f "$wanted" ] || exit 0
 cmp -s "$wanted" "$done_for" && exit 0
 
-python3 -m venv "$folder"
+"${PYTHON:-python3}" -m venv "$folder"
 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted"
 cp "$wanted" "$done_for"

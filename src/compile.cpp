@@ -8,10 +8,10 @@
 
 #include "base/text.h"
 #include "compile.h"
-#include "compile/device_memory.h"
 #include "compile/distribute.h"
 #include "compile/figures.h"
 #include "compile/stages.h"
+#include "heddle/device_memory.h"
 #include "heddle/inline.h"
 #include "heddle/lower.h"
 #include "heddle/schedule.h"
@@ -25,6 +25,7 @@ using namespace runtime;
 
 namespace {
 
+Expected<Executable> compile_as_told(const Program& source, const Target& target);
 Expected<Executable> compile_local(const Local& local, const Target& target, Stages& stages);
 
 // ---- the whole program: what it means, and who does which part of it
@@ -40,7 +41,7 @@ Expected<Spmd> spmd_program(Program core, const Target& target, Stages& stages) 
   HEDDLE_TRY(const std::string mesh, enter_mesh(core, target));
   HEDDLE_TRY(Spmd spmd, distribute_on(core, mesh, target));
   stages.done("spmd", spmd.program);
-  spmd.program = schedule(spmd.program);
+  spmd.program = schedule(spmd.program, {.overlap = target.options.overlap});
   stages.done("schedule", spmd.program);
   if (target.options.on_spmd) target.options.on_spmd(spmd);
   return spmd;
@@ -61,6 +62,15 @@ Verdict fits(const Executable& executable, const Spmd& spmd, const SpmdFunction&
   return want_memory(device_memory(spmd, function, executable), each, whose, spmd, function);
 }
 
+// A program that was written per device has its order too.
+Program in_order(Program core, const Target& target, Stages& stages) {
+  const Function& f = *core.find_function(target.options.entry);
+  if (collectives_of(core, f) == 0) return core;
+  core = schedule(core, {.overlap = target.options.overlap});
+  stages.done("schedule", core);
+  return core;
+}
+
 Expected<Executable> compile_spmd(const Spmd& spmd, const SpmdFunction& function,
                                   const Target& target, Stages& stages) {
   HEDDLE_TRY(Executable executable, compile_local(on_mesh(spmd, function), target, stages));
@@ -70,7 +80,19 @@ Expected<Executable> compile_spmd(const Spmd& spmd, const SpmdFunction& function
 
 }  // namespace
 
+// Where the limit leaves no room for what is under way together, all is done in sequence.
 Expected<Executable> compile(const Program& source, const Target& target) {
+  Expected<Executable> executable = compile_as_told(source, target);
+  const bool is_limited = target.options.memory_limit != INT64_MAX;
+  if (executable || !target.options.overlap || !is_limited) return executable;
+  Target in_sequence = target;
+  in_sequence.options.overlap = false;
+  return compile_as_told(source, in_sequence);
+}
+
+namespace {
+
+Expected<Executable> compile_as_told(const Program& source, const Target& target) {
   const std::string& entry = target.options.entry;
   Stages stages(target.options);
   HEDDLE_TRY(const Program program, with_entry_only(source, entry));
@@ -98,11 +120,9 @@ Expected<Executable> compile(const Program& source, const Target& target) {
       return compile_spmd(spmd, function, target, stages);
     if (asked) return on_no_mesh(entry);
   }
-  if (local.interpreted_because.empty()) local.program = std::move(core);
+  if (local.interpreted_because.empty()) local.program = in_order(std::move(core), target, stages);
   return compile_local(local, target, stages);
 }
-
-namespace {
 
 // ---- the program of one device: kernels, library calls and memory
 

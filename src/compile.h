@@ -7,12 +7,6 @@
 
 namespace heddle {
 
-// The stages up to the program of each device, for all functions of a program: what compile() does
-// first. The target's entry is the function that its layouts are of; it may be empty.
-Expected<Spmd> distribute(const Program& program, const Target& target);
-// The stages after that, for the target's entry.
-Expected<Executable> compile_distributed(const Spmd& spmd, const Target& target);
-
 // What of the function, or of those that it calls, only the interpreter can run; empty: nothing.
 std::string why_interpreted(const Program& program, const std::string& entry);
 

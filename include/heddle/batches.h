@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/array.h"
+#include "heddle/program.h"
 
 namespace heddle {
 
@@ -29,6 +29,10 @@ class Batches {
   static Expected<Batches> open(const std::vector<BatchSource>& sources,
                                 const std::vector<Type>& types,
                                 const std::vector<std::string>& names, bool cycle = false);
+
+  // The same in words: NAME=SOURCE, or SOURCE alone. NAME is arg3, or what the program calls it.
+  static Expected<Batches> open(const std::vector<std::string>& words, const Program& program,
+                                const Function& function, bool cycle = false);
 
   // The arguments that have batches, in ascending order.
   std::vector<std::size_t> arguments() const;

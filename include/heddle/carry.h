@@ -28,4 +28,9 @@ Expected<CarryPlan> parse_carry(const Program& program, const Function& function
 // says what stands against it.
 CarryPlan evident_carry(const Program& program, const Function& function);
 
+// As said; without a word, or with "evident", what is. Where nothing is evident, that is a reason
+// only if it is `needed`.
+Expected<CarryPlan> find_carry(const Program& program, const Function& function,
+                               const std::vector<std::string>& said, bool needed = true);
+
 }  // namespace heddle

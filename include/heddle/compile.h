@@ -15,4 +15,11 @@ Expected<Executable> compile(const Program& program, const Target& target);
 // For one device.
 Expected<Executable> compile(const Program& program, const CompileOptions& options = {});
 
+// The stages up to the program of each device (spmd.h), for all functions of a program: what
+// compile() does first. The target's entry is the function that its layouts are of; it may be
+// empty.
+Expected<Spmd> distribute(const Program& program, const Target& target);
+// The stages after that, for the target's entry.
+Expected<Executable> compile_distributed(const Spmd& spmd, const Target& target);
+
 }  // namespace heddle

@@ -54,6 +54,9 @@ struct CompileOptions {
   // interpreted. One that would take longer to interpret than to compile is waited for.
   bool async = false;
   StitchOptions stitch = {};
+  // Whether other work runs while a collective is under way; else all is done in sequence, each
+  // collective waited for where it begins. Given up where memory_limit does not allow it.
+  bool overlap = true;
   // The figures that plans are made with; none: those of the machine that it compiles on, and of
   // their share of it for devices that are threads.
   std::optional<MachineFigures> machine = {};
@@ -66,6 +69,8 @@ struct CompileOptions {
   std::function<void(std::string_view stage, const Program&)> on_program = {};
   std::function<void(const Spmd&)> on_spmd = {};
   std::function<void(const Kernel&, const std::string& source)> on_kernel = {};
+  // Asked between stages and kernels, from any thread: yes ends it with an Error.
+  std::function<bool()> stop = {};
   // Filled in where it is given.
   CompileReport* report = nullptr;
   CompileProgress* progress = nullptr;

@@ -11,6 +11,7 @@
 
 #include "heddle/array.h"
 #include "heddle/error.h"
+#include "heddle/host_call.h"
 #include "heddle/queue.h"
 
 namespace heddle {
@@ -55,6 +56,8 @@ struct RunOptions {
   std::vector<StepTime>* times = nullptr;
   // Where interpreter.print writes; stdout where there is none.
   std::function<void(std::string_view)> print = {};
+  // Answers calls into Python and the like; such a call is an error where there is none.
+  HostCaller host_call = {};
   // The ranks that run the same program, this one among them; none: this one is alone. Every rank
   // runs with a transport of its own, as replicas of equally many partitions, partitions counting
   // fastest. With fewer partitions than there are ranks for, only the first ranks run.
@@ -66,6 +69,8 @@ struct RunOptions {
   std::vector<ChannelEnds> channels = {};
   // Workers of this rank; the shared ones where there are none.
   ThreadPool* pool = nullptr;
+  // Asked between steps, by the thread that called: yes ends the run, of all ranks, with a reason.
+  std::function<bool()> stop = {};
 };
 
 // The most memory that values take at a time, results included and arguments not.

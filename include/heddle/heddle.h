@@ -1,4 +1,4 @@
-// All that a program that lives with Heddle needs: read, compile for a target, deploy, run.
+// All that a program that lives with Heddle needs: read, compile for a target, deploy, run, report.
 #pragma once
 
 #include "heddle/batches.h"
@@ -7,16 +7,24 @@
 #include "heddle/compile.h"
 #include "heddle/deployment.h"
 #include "heddle/executable_cache.h"
+#include "heddle/execute.h"
+#include "heddle/explain_report.h"
 #include "heddle/inputs.h"
 #include "heddle/interpreter.h"
+#include "heddle/layout_report.h"
+#include "heddle/machine_report.h"
 #include "heddle/npy.h"
 #include "heddle/placement.h"
 #include "heddle/plan_file.h"
+#include "heddle/plan_report.h"
+#include "heddle/program_report.h"
 #include "heddle/results.h"
+#include "heddle/run_report.h"
 #include "heddle/safetensors.h"
 #include "heddle/saving.h"
 #include "heddle/signature.h"
 #include "heddle/stablehlo.h"
+#include "heddle/step_loop.h"
 #include "heddle/steps.h"
 #include "heddle/target.h"
 #include "heddle/version.h"

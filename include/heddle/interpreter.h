@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "heddle/host_call.h"
 #include "heddle/program.h"
 
 namespace heddle {
@@ -29,6 +30,8 @@ struct InterpretOptions {
   bool verified = false;
   // Where interpreter.print writes; stdout where there is none.
   std::function<void(std::string_view)> print = {};
+  // Answers calls into Python and the like; such a call is an error where there is none.
+  HostCaller host_call = {};
   // Gets a span per function and op that runs; not for ops that run once per element, as in the
   // body of a reduction.
   TraceRecorder* trace = nullptr;

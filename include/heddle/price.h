@@ -97,6 +97,7 @@ enum class PartWay : std::uint8_t {
   scan_line,       // each device scans its part of a line
   sort_line,       // devices merge their parts of lines
   first_of_sort,   // only the first elements of a sort are wanted
+  top_of_parts,    // the greatest elements of every part are gathered
   window_scatter,  // select_and_scatter with edges of neighbours
   reshard,         // the value itself, lying elsewhere
   manual,          // a body that is per device already

@@ -16,4 +16,10 @@ Expected<std::string> write_results(const std::string& target, const std::vector
 Verdict check_output(const std::string& target);
 Verdict check_output(const std::string& target, const std::vector<Type>& types);
 
+// out.0, out.1, ... of a .safetensors file: what results of these types are compared with. A reason
+// where one is missing, too many, or of another type.
+Expected<std::vector<Array>> recorded_results(const std::string& file,
+                                              const std::vector<Type>& types,
+                                              const std::string& function);
+
 }  // namespace heddle

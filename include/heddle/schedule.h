@@ -8,11 +8,28 @@ namespace heddle {
 struct ScheduleOptions {
   // Collectives of equal kind become one up to so many bytes on a device.
   std::int64_t combine_bytes = std::int64_t{32} << 20;
+  // Whether other work runs while a collective is under way; else each is waited for at once.
+  bool overlap = true;
 };
 
-// The same per-device program with all-reduces as early as they can begin, collectives that do not
-// wait for one another combined, and without ops that nobody needs.
+// The same per-device program in the order in which it is done: collectives that do not wait for
+// one another combined, each begun before work that it does not need and waited for behind work
+// that does not need it, and without ops that nobody needs. The order is by figures of the mesh
+// alone, so that it is the same on all ranks.
+//
+// A collective begins where its op stands. Where work is to run meanwhile, a
+// `stablehlo.optimization_barrier` of its results says where it is waited for; what stands between
+// the two and is worth it runs there (`is_worth_overlapping`).
 Program schedule(const Program& program, const ScheduleOptions& options = {});
+
+// Whether devices meet in it, or in an op of a loop or branch that it is.
+bool is_meeting(const Program& program, const Op& op);
+// Whether it begins in one step and is waited for in another.
+bool travels(const Program& program, const Op& op);
+// Whether an op takes long enough to have a place of its own in the order.
+bool is_worth_overlapping(const Program& program, const Op& op);
+// The collective whose results these are, all of them, where `op` waits for it; else kNone.
+OpId awaited_by(const Program& program, const Op& op);
 
 // Ops of a function that devices meet in, those inside of loops and branches counted once.
 std::int64_t collectives_of(const Program& program, const Function& function);

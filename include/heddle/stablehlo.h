@@ -4,14 +4,29 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "heddle/program.h"
 
 namespace heddle {
 
+// Tokens among the arguments and results of @main, which JAX passes to keep effects in order. They
+// are left out: what is read begins with tokens of its own.
+struct OrderTokens {
+  std::vector<bool> arguments, results;  // as the text has them
+};
+
+struct ReadOptions {
+  // Custom calls into Python without results (jax.debug.print) stay, for those who can call Python;
+  // else they are left out, with a warning.
+  bool keep_callbacks = false;
+  OrderTokens* tokens = nullptr;  // filled in where it is given
+};
+
 // Reads one module, or functions without a module around them. Reasons give file:line:column, the
 // line, a caret and what was expected.
-Expected<Program> read_stablehlo(std::string_view text, const std::string& file = "");
+Expected<Program> read_stablehlo(std::string_view text, const std::string& file = "",
+                                 const ReadOptions& options = {});
 Expected<Program> read_stablehlo_file(const std::string& file);
 // Programs separated by lines "// -----".
 Expected<std::vector<Program>> read_stablehlo_all(std::string_view text,

@@ -32,6 +32,7 @@ struct StitchGroup {
   std::vector<ValueId> outputs;  // that somebody outside of the group uses, each once
   LaunchChoice choice = {};
   double seconds = 0;                   // that it should take, by the cost model
+  double bytes_again = 0;               // that it moves beside every input and result once
   std::vector<std::string> notes = {};  // where they were asked for: why it is as it is
 };
 

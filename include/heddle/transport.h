@@ -91,6 +91,11 @@ class Transport {
   // Whether it is over; makes progress.
   virtual Expected<bool> test(RequestId request) = 0;
   virtual Verdict wait(RequestId request) = 0;
+  // Goes on with a request while this rank computes, until it is waited for; where that is not
+  // done, the wait does all.
+  virtual void go_on_meanwhile(RequestId) {}
+  // Nothing is done any more for requests that nobody has waited for: their buffers go.
+  virtual void forget_requests() {}
 
   // The same in a device's memory, `in` and `out` in place of the collective's own. It begins when
   // all that is on the queue by now has been done, and what comes to the queue after wait_on()

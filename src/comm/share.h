@@ -6,9 +6,6 @@
 
 namespace heddle::comm {
 
-// Up to here every member reduces all of it: one meeting less is worth more than the work.
-inline constexpr std::int64_t kSmallReduction = std::int64_t{1} << 15;
-
 // The part that a member takes: whole cache lines.
 struct Share {
   std::int64_t first = 0, bytes = 0;

@@ -5,6 +5,7 @@
 #include "comm/combine.h"
 #include "comm/share.h"
 #include "comm/shared_transport.h"
+#include "cost/fitted.h"
 
 namespace heddle::comm {
 
@@ -72,7 +73,7 @@ Verdict SharedTransport::reduce_range(LocalGroup& group, const Pending& op, cons
 
 bool SharedTransport::is_over_early(const Collective& c) {
   return c.kind == CollectiveKind::barrier ||
-         (c.kind == CollectiveKind::all_reduce && c.in_pieces.bytes() <= kSmallReduction);
+         (c.kind == CollectiveKind::all_reduce && c.in_pieces.bytes() <= cost::kSmallReduction);
 }
 
 // The result may lie where the input does, which others still read: it waits.
@@ -92,7 +93,7 @@ Verdict SharedTransport::begin_work(LocalGroup& group, Pending& op, bool& in_two
       return yes();
     case CollectiveKind::all_reduce: {
       in_two = true;
-      if (c.in_pieces.bytes() <= kSmallReduction) return reduce_small(group, op);
+      if (c.in_pieces.bytes() <= cost::kSmallReduction) return reduce_small(group, op);
       const Share mine = share_of(c.in_pieces.bytes(), group.me, group.ranks.size());
       // In place this is safe: nobody else reads or writes this share of these buffers.
       return reduce_range(group, op, {mine.first, mine.bytes, mine.bytes, 1}, c.out + mine.first);
@@ -150,7 +151,7 @@ Verdict SharedTransport::run_exchange(LocalGroup& group, const Pending& op) {
 Verdict SharedTransport::finish_work(LocalGroup& group, Pending& op) {
   const Collective& c = op.collective;
   const std::int64_t bytes = c.in_pieces.bytes();
-  if (bytes <= kSmallReduction) {
+  if (bytes <= cost::kSmallReduction) {
     if (bytes > 0) std::memcpy(c.out, op.small.data(), static_cast<std::size_t>(bytes));
     return yes();
   }

@@ -74,6 +74,7 @@ void SharedTransport::enter() {
 void SharedTransport::leave() { cell_->phase = Phase::resting; }
 
 Expected<GroupId> SharedTransport::group(std::span<const int> ranks, std::int64_t channel) {
+  const std::lock_guard lock(progress_.mutex());
   for (std::size_t g = 0; g < groups_.size(); ++g)
     if (groups_[g].record->channel == channel && std::ranges::equal(groups_[g].ranks, ranks))
       return static_cast<GroupId>(g);
@@ -94,6 +95,7 @@ Expected<GroupId> SharedTransport::group(std::span<const int> ranks, std::int64_
 }
 
 Expected<RequestId> SharedTransport::start(const Collective& collective) {
+  const std::lock_guard lock(progress_.mutex());
   LocalGroup& group = groups_.at(collective.group);
   const std::uint64_t number = group.started + 1;
   // The place of an earlier one is free when everybody has read it.
@@ -114,12 +116,13 @@ Expected<RequestId> SharedTransport::start(const Collective& collective) {
 }
 
 Expected<bool> SharedTransport::test(RequestId request) {
-  return advance(groups_.at(request & ((1u << kGroupBits) - 1)), request >> kGroupBits, false);
+  const std::lock_guard lock(progress_.mutex());
+  return advance(request, false);
 }
 
 Verdict SharedTransport::wait(RequestId request) {
-  HEDDLE_TRY_VOID(
-      advance(groups_.at(request & ((1u << kGroupBits) - 1)), request >> kGroupBits, true));
+  const std::lock_guard lock(progress_.mutex());
+  HEDDLE_TRY_VOID(advance(request, true));
   return yes();
 }
 
@@ -129,6 +132,10 @@ void SharedTransport::abort(std::string_view why) {
 }
 
 // ---- progress
+
+Expected<bool> SharedTransport::advance(RequestId request, bool wait) {
+  return advance(groups_.at(request & ((1u << kGroupBits) - 1)), request >> kGroupBits, wait);
+}
 
 Expected<bool> SharedTransport::advance(LocalGroup& group, std::uint64_t number, bool wait) {
   while (group.finished < number) {

@@ -7,6 +7,7 @@
 
 #include "comm/group.h"
 #include "comm/memory.h"
+#include "comm/progress.h"
 #include "heddle/transport.h"
 
 namespace heddle::comm {
@@ -33,6 +34,8 @@ class SharedTransport : public Transport {
   Verdict wait(RequestId request) override;
   void abort(std::string_view why) override;
   std::string failure() const override { return world_.board->failure(); }
+  void go_on_meanwhile(RequestId request) override { progress_.look_after(request); }
+  void forget_requests() override { progress_.forget(); }
   void enter() override;
   void leave() override;
 
@@ -62,6 +65,7 @@ class SharedTransport : public Transport {
   enum class Until { posted, halfway, done };
 
   // ---- shared_transport.cpp
+  Expected<bool> advance(RequestId request, bool wait);
   Expected<bool> advance(LocalGroup& group, std::uint64_t number, bool wait);
   Expected<bool> advance_front(LocalGroup& group, bool wait);
   Expected<bool> all_have(LocalGroup& group, const Pending& op, Until until, bool wait);
@@ -94,6 +98,7 @@ class SharedTransport : public Transport {
   int spins_ = 0;
   std::unique_ptr<std::byte[]> scratch_;  // for reductions of memory that is not direct
   Stillness stillness_;
+  Progress progress_{[this](RequestId request) { return advance(request, false); }};
 };
 
 }  // namespace heddle::comm

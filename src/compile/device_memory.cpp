@@ -1,4 +1,4 @@
-#include "compile/device_memory.h"
+#include "heddle/device_memory.h"
 
 #include <fmt/format.h>
 

@@ -10,14 +10,15 @@ namespace {
 template <typename Use>
 decltype(auto) of_target(const Target& target, Use use) {
   const auto& [mesh, layouts, carried, ranks, options] = target;
-  const auto& [entry, verified, device, machine_code, async, stitch, machine, donated, memory_limit,
-               on_program, on_spmd, on_kernel, report, progress] = options;
+  const auto& [entry, verified, device, machine_code, async, stitch, overlap, machine, donated,
+               memory_limit, on_program, on_spmd, on_kernel, stop, report, progress] = options;
   const auto& [fuse, stitch_machine, calls, explain, can_lower] = stitch;
-  (void)verified;  // makes no difference to what comes out
+  (void)verified;  // these make no difference to what comes out
+  (void)stop;
   const bool watched =
       on_program || on_spmd || on_kernel || can_lower || report != nullptr || progress != nullptr;
   return use(std::tie(mesh, layouts, carried, ranks, entry, device, machine_code, async, machine,
-                      donated, memory_limit, fuse, stitch_machine, calls, explain),
+                      donated, memory_limit, overlap, fuse, stitch_machine, calls, explain),
              watched);
 }
 
@@ -32,7 +33,8 @@ struct Asked {
   std::uint64_t hash() const {
     const CompileOptions& options = target.options;
     const std::uint64_t switches = (options.machine_code ? 1 : 0) + (options.async ? 2 : 0) +
-                                   (options.stitch.fuse ? 4 : 0) + (target.ranks ? 8 : 0);
+                                   (options.stitch.fuse ? 4 : 0) + (target.ranks ? 8 : 0) +
+                                   (options.overlap ? 16 : 0);
     return hash_combine(hash_combine(switches, options.entry), target.mesh);
   }
 };

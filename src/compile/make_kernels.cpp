@@ -77,10 +77,12 @@ std::vector<std::size_t> find_distinct(std::vector<Work>& all) {
 
 // Distinct kernels, each compiled once, several at a time.
 void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct, Device& device,
-              CompileProgress* progress) {
+              const CompileOptions& options) {
+  CompileProgress* progress = options.progress;
   if (progress) progress->kernels = distinct.size();
   ThreadPool::shared().parallel_for(
       static_cast<std::int64_t>(distinct.size()), [&](std::int64_t i, int) {
+        if (options.stop && options.stop()) return;  // the stage's end says so
         Work& work = all[distinct[static_cast<std::size_t>(i)]];
         auto code = device.compile(work.kernel->kernel);
         if (code)
@@ -187,7 +189,7 @@ Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
   if (options.machine_code && options.async && device.can_compile())
     compiled.background = begin_all(work, distinct, device);
   else if (options.machine_code)
-    make_all(work, distinct, device, options.progress);
+    make_all(work, distinct, device, options);
   share_code(work);
   if (options.report) {
     options.report->kernels = work.size();

@@ -22,7 +22,7 @@ std::int64_t module_number(const Program& program, std::string_view attr) {
 }
 
 // In their order; spmd is on a mesh only.
-constexpr std::array kStages = {"verify",   "inline", "client",  "spmd", "lower",
+constexpr std::array kStages = {"verify",   "inline", "client",  "spmd", "schedule", "lower",
                                 "simplify", "stitch", "kernels", "code", "memory"};
 
 // The last place where there is no such stage.
@@ -47,6 +47,8 @@ void Stages::done(std::string_view stage) {
   if (options_.report) options_.report->stages.push_back({std::string(stage), seconds});
   if (options_.progress) options_.progress->done = kStages[place_of(stage)];
   start_ = now;
+  if (options_.stop && options_.stop())
+    throw Error(fmt::format("compiling was stopped after the stage {}", stage));
 }
 
 void Stages::done(std::string_view stage, const Program& program) {
@@ -101,7 +103,8 @@ bool stays_whole(const OpDef& def, const DeviceCalls& device) {
 }
 
 runtime::AssembleOptions assembly(const Local& local, const Target& target) {
-  runtime::AssembleOptions options{target.options.donated, local.memory_limit, local.placement};
+  runtime::AssembleOptions options{target.options.donated, local.memory_limit, local.placement,
+                                   target.options.overlap};
   for (const Carried& c : target.carried) {
     if (c.argument >= options.donated.size()) options.donated.resize(c.argument + 1, false);
     options.donated[c.argument] = true;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/cache_directory.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "heddle/cost.h"
 #include "heddle/thread_pool.h"
 
@@ -26,17 +26,33 @@ std::int64_t cache_bytes(int level, std::int64_t otherwise) {
   return size > 0 ? size : otherwise;
 }
 
-// How many caches of the last level there are: each belongs to a few cores.
-std::int64_t last_caches() {
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/shared_cpu_list");
-  std::int64_t first = 0, last = 0, sharing = 0;  // "0-7,64-71"
-  for (char comma = ','; comma == ',' && file >> first; file >> comma) {
-    last = first;
-    if (file.peek() == '-' && file.ignore()) file >> last;
-    sharing += last - first + 1;
-    comma = 0;
+// What the system says of the last cache of the first core; 0 where it says nothing. Of some
+// processors the C library knows only what the whole package has, cores of others included.
+struct LastCache {
+  std::int64_t bytes = 0, cores = 0;  // that share it
+
+  LastCache() {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index3/";
+    char unit = ' ';
+    std::ifstream(folder + "size") >> bytes >> unit;  // "32768K"
+    if (unit == 'K') bytes <<= 10;
+    if (unit == 'M') bytes <<= 20;
+    std::ifstream list(folder + "shared_cpu_list");
+    std::int64_t first = 0, last = 0;  // "0-7,64-71"
+    for (char comma = ','; comma == ',' && list >> first; list >> comma) {
+      last = first;
+      if (list.peek() == '-' && list.ignore()) list >> last;
+      cores += last - first + 1;
+      comma = 0;
+    }
   }
-  return sharing > 0 ? std::max(1L, sysconf(_SC_NPROCESSORS_CONF) / sharing) : 1;
+};
+
+// The last caches of all cores: each belongs to a few of them.
+std::int64_t last_caches_bytes() {
+  const LastCache one;
+  if (one.bytes <= 0 || one.cores <= 0) return cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0);
+  return one.bytes * std::max(1L, sysconf(_SC_NPROCESSORS_CONF) / one.cores);
 }
 
 int vector_bytes() {
@@ -69,7 +85,8 @@ void take_kept(MachineFigures& m) {
   const auto directory = cache_directory();
   if (!directory) return;
   std::ifstream file(figures_file(*directory));
-  const auto json = nlohmann::json::parse(file, nullptr, false);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const Json json = parse_json(text);
   if (!json.is_object() || json.value("machine", "") != machine_name()) return;
   for (const Measured& measured : kMeasured) {
     const auto kept = json.find(measured.key);
@@ -93,8 +110,7 @@ MachineFigures default_figures(int workers) {
 MachineFigures figures_of_this_machine() {
   MachineFigures m = default_figures(ThreadPool::shared().threads());
   m.near_cache = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 2 * m.near_cache) / kCacheDivisor;
-  if (const std::int64_t last = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0); last > 0)
-    m.far_cache = last * last_caches() / kCacheDivisor;
+  if (const std::int64_t last = last_caches_bytes(); last > 0) m.far_cache = last / kCacheDivisor;
   m.vector_bytes = vector_bytes();
   take_kept(m);
   return m;
@@ -117,9 +133,9 @@ Verdict keep_figures(const MachineFigures& m) {
     return Reason{"there is no cache directory to keep the figures in: set HEDDLE_CACHE_DIR"};
   std::error_code error;
   std::filesystem::create_directories(*directory, error);
-  nlohmann::json json = {{"machine", machine_name()}};
+  Json json = {{"machine", machine_name()}};
   for (const Measured& measured : kMeasured) json[measured.key] = m.*measured.figure;
-  return write_file(figures_file(*directory), json.dump(1) + "\n");
+  return write_file(figures_file(*directory), print_json(json, 1) + "\n");
 }
 
 std::string machine_name() {

@@ -2,6 +2,7 @@
 // CPUs. They are counts of elements, not rates: each says what changes at it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::cost {
@@ -42,6 +43,9 @@ inline constexpr std::int64_t kLineBytes = 64;
 inline constexpr std::int64_t kFewAgain = 1 << 14;
 // Elements that a block keeps for the sake of a loop that would repeat them.
 inline constexpr std::int64_t kMostRepeated = 1 << 14;
+// How often a loop around vectors computes what is the same each time, so that a stage of its own
+// for it is worth while.
+inline constexpr std::int64_t kOftenAgain = 16;
 // A result is large from here on, and one with a share of its elements waits until it is done.
 inline constexpr std::int64_t kLargeResult = 1 << 16, kSmallShare = 8;
 // Rows of at most so many bytes, apart by a multiple of a power of two, push each other out of a
@@ -55,5 +59,48 @@ inline constexpr std::int64_t kFewBehind = 1024;
 inline constexpr std::int64_t kOneElement = 8;
 // Registers that hold addresses, not values.
 inline constexpr int kAddressRegisters = 4;
+
+// ---- loops of a kernel
+
+// Lanes of a vector, about.
+inline constexpr double kLanesOfVector = 16;
+// A store beside a load, and an expensive function beside a product, where loops are put in order.
+inline constexpr double kStoreWeight = 1.5, kHeavyWeight = 16;
+// A row of sums up to this long stays in registers, where a stage has no more than so many points.
+inline constexpr std::int64_t kShortRowOfSums = 64, kFewPoints = 1 << 16;
+// Turns of the loops around that are worth a stage of its own, and operations that are worth a
+// load.
+inline constexpr std::int64_t kFewTurns = 4;
+inline constexpr int kWorthALoad = 2;
+// The last axis of a stage is too short for vectors below this; with those before it, it is long
+// enough from there on.
+inline constexpr std::int64_t kShortAxis = 64, kLongEnough = 256;
+// Elements of a block of the later phases, and of a row that is a loop by itself there.
+inline constexpr std::int64_t kTailBlock = 1024, kTailRow = 64;
+
+// ---- inside of library calls
+
+// Products below which a call of BLAS costs more than it does.
+inline constexpr std::int64_t kTinyProduct = 512;
+// Keys below which comparing is faster than counting.
+inline constexpr std::size_t kFewKeys = 96;
+// A convolution gathers tiles of about so many elements, which stay in a core's own cache: at most
+// so deep, of so many rows, in multiples of what BLAS takes at once.
+inline constexpr std::int64_t kTileElements = 1 << 17, kTileDepth = 1024;
+inline constexpr std::int64_t kLeastTileRows = 32, kMostTileRows = 512, kRowsAtOnce = 16;
+
+// ---- between devices
+
+// Bytes up to which every member reduces all: one meeting less is worth more than the work.
+inline constexpr std::int64_t kSmallReduction = std::int64_t{1} << 15;
+// With so many members, and up to so many bytes of each, a few rounds are better than a message to
+// each. With few it is the rounds that cost: ranks that share cores wait for others to get theirs.
+inline constexpr std::size_t kLeastForRounds = 33;
+inline constexpr std::int64_t kMostForRounds = std::int64_t{1} << 12;
+// Bytes from which on MPI brings pieces over in its own time.
+inline constexpr std::int64_t kLargePiece = std::int64_t{1} << 20;
+// Rounds of a sort from neighbour to neighbour; more are a long program that spends its time
+// waiting.
+inline constexpr std::int64_t kMostNeighbours = 64;
 
 }  // namespace heddle::cost

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heddle/cost.h"
+
 namespace heddle::cost {
 
 namespace {
@@ -15,6 +17,24 @@ constexpr double kShareOfNearRate = 0.5;
 constexpr double kSeen = 0.5;
 
 }  // namespace
+
+MachineFigures of_two_workers(MachineFigures machine) {
+  constexpr int kTwo = 2;
+  const double drawn = kTwo * machine.worker_copy_rate;
+  machine.copy_rate = machine.workers < kTwo ? drawn : std::min(machine.copy_rate, drawn);
+  machine.far_cache = std::min(machine.far_cache, MachineFigures{}.far_cache);
+  machine.workers = kTwo;
+  return machine;
+}
+
+MachineFigures of_many_workers(MachineFigures machine) {
+  constexpr int kMany = 192;
+  const MachineFigures many = default_figures(kMany);
+  machine.workers = many.workers;
+  machine.copy_rate = many.copy_rate;
+  machine.far_cache = many.far_cache;
+  return machine;
+}
 
 void Traffic::add_value(double bytes, const MachineFigures& machine) {
   const double share =

@@ -15,6 +15,16 @@ inline constexpr double kWorthSharing = 8e-6;
 // Ways whose estimates differ by less are equally good: a matter of taste.
 inline constexpr double kClearly = 1.02;
 
+// Two workers of a machine, with the memory and the cache that they can draw on. Groups of ops are
+// compared by these, so that they are the same with any number of workers: more of them compute
+// more at a time, but all share one memory, and a plan that leans on either would be another one
+// for every machine. How a group runs, and whether it pays, is priced by all of the machine.
+MachineFigures of_two_workers(MachineFigures machine);
+
+// As many workers as machines have today, with the memory and the cache that comes with so many:
+// what saves nothing with two workers and takes longer with these is made for no machine.
+MachineFigures of_many_workers(MachineFigures machine);
+
 // Bytes that are read or written, by what holds them.
 struct Traffic {
   double memory = 0, cached = 0;

@@ -18,6 +18,15 @@ inline constexpr std::int64_t kSharedWindows = 1 << 14;
 inline constexpr std::int64_t kSharedCopy = std::int64_t{1} << 18;
 inline constexpr std::int64_t kCopyPart = std::int64_t{1} << 20;
 
+// Bytes of one part of a slice that is updated; elements of one part of a conversion and of a
+// transform.
+inline constexpr std::int64_t kUpdatePart = 1 << 18, kConvertPart = 1 << 15,
+                              kTransformPart = 1 << 13;
+// Rows of a part that keeps a matrix product efficient, and columns of one of a scatter.
+inline constexpr std::int64_t kLeastRows = 32, kLeastColumns = 64;
+// Elements of a line from which on all workers sort it together.
+inline constexpr std::int64_t kLongLine = 1 << 15;
+
 // Parts per worker, so that one that is held up does not hold up all.
 inline constexpr std::int64_t kPartsPerWorker = 4;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "frontend/jax_ops.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "heddle/verify.h"
@@ -21,11 +22,6 @@ bool is_token(const Program& program, ValueId v) {
 bool calls_python(std::string_view target) {
   return target.starts_with("xla_") && target.ends_with("_callback") &&
          target.find("python") != std::string_view::npos;
-}
-
-std::string_view target_of(const Program& program, const Op& op) {
-  if (op.def->name != "stablehlo.custom_call") return "";
-  return text_or(program.attr(op, "call_target_name"), "");
 }
 
 // A call whose only effect is in Python: it gives nothing but tokens.
@@ -49,30 +45,50 @@ std::string_view comparator_of(const Program& program, const Op& op) {
 
 bool is_order_token(const AttrDict& attrs) { return find_attr(attrs, "jax.token") != nullptr; }
 
+bool is_ordered(const Function& f) {
+  return !f.is_private && f.body != kNone &&
+         (std::ranges::any_of(f.arg_attrs, is_order_token) ||
+          std::ranges::any_of(f.result_attrs, is_order_token));
+}
+
+std::vector<bool> order_tokens(const std::vector<AttrDict>& attrs) {
+  std::vector<bool> tokens;
+  for (const AttrDict& of_one : attrs) tokens.push_back(is_order_token(of_one));
+  return tokens;
+}
+
 class Calls {
  public:
-  explicit Calls(const Program& program) : program_(program) {
+  Calls(const Program& program, const ReadOptions& options)
+      : program_(program), keep_callbacks_(options.keep_callbacks) {
     for (OpId id = 0; id < program.op_count(); ++id) {
       const Op& op = program.op(id);
       if (is_approximate(program, op)) comparators_.insert(comparator_of(program, op));
-      if (!only_prints(program, op)) continue;
+      others_ = others_ || is_lapack_call(program, op) || is_client_composite(program, op) ||
+                is_sparse_product(program, op) || is_sink(program, op);
+      if (options.keep_callbacks || !only_prints(program, op)) continue;
       if (callbacks_++ == 0) first_ = program.where(op.loc);
     }
   }
 
-  bool any() const { return callbacks_ > 0 || !comparators_.empty(); }
+  bool any() const {
+    return callbacks_ > 0 || !comparators_.empty() || others_ ||
+           std::ranges::any_of(program_.functions, is_ordered);
+  }
 
   Expected<Program> replace() {
     Rewriter rewriter(program_, [&](Rewriter& r, const Op& op) -> Expected<bool> {
-      if (only_prints(program_, op)) return leave_out(r, op);
+      if (!keep_callbacks_ && only_prints(program_, op)) return leave_out(r, op);
       if (is_approximate(program_, op)) return sort(r, op);
+      if (is_lapack_call(program_, op)) return lapack_routine(r, op);
+      if (is_client_composite(program_, op)) return client_op(r, op);
+      if (is_sparse_product(program_, op)) return sparse_product(r, op);
+      if (is_sink(program_, op)) return true;
       return false;
     });
     for (const Function& f : program_.functions) {
       if (comparators_.contains(f.name)) continue;
-      const bool ordered =
-          !f.is_private && f.body != kNone && std::ranges::any_of(f.arg_attrs, is_order_token);
-      HEDDLE_TRY_VOID(ordered ? copy_without_tokens(rewriter, f) : rewriter.copy(f));
+      HEDDLE_TRY_VOID(is_ordered(f) ? copy_without_tokens(rewriter, f) : rewriter.copy(f));
     }
     if (callbacks_ > 0)
       warn(
@@ -180,6 +196,7 @@ class Calls {
   }
 
   const Program& program_;
+  bool keep_callbacks_, others_ = false;
   std::unordered_set<std::string_view> comparators_;
   std::size_t callbacks_ = 0;
   std::string first_;  // where the first callback stands
@@ -187,8 +204,10 @@ class Calls {
 
 }  // namespace
 
-Expected<Program> without_jax_calls(Program program) {
-  Calls calls(program);
+Expected<Program> without_jax_calls(Program program, const ReadOptions& options) {
+  if (const Function* main = program.find_function("main"); main && options.tokens)
+    *options.tokens = {order_tokens(main->arg_attrs), order_tokens(main->result_attrs)};
+  Calls calls(program, options);
   if (!calls.any()) return program;
   HEDDLE_TRY_VOID(verify(program));
   return calls.replace();

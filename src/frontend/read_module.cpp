@@ -256,11 +256,12 @@ namespace {
 
 constexpr std::size_t kMostPrograms = 100'000;
 
-Expected<Program> read_from_line(std::string_view text, const std::string& file, std::size_t line) {
+Expected<Program> read_from_line(std::string_view text, const std::string& file, std::size_t line,
+                                 const ReadOptions& options = {}) {
   if (text.size() > std::size_t{1} << 32) return reason("{}: the text is larger than 4 GB", file);
   try {
     return frontend::without_jax_calls(
-        frontend::Reader(text, file, static_cast<std::uint32_t>(line)).read());
+        frontend::Reader(text, file, static_cast<std::uint32_t>(line)).read(), options);
   } catch (const frontend::ParseFailure& failure) {
     if (std::string kind = frontend::foreign_input(text); !kind.empty())
       return reason("{}: {}", file, kind);
@@ -277,8 +278,9 @@ std::string_view without_mark(std::string_view text) {
 
 }  // namespace
 
-Expected<Program> read_stablehlo(std::string_view text, const std::string& file) {
-  return read_from_line(without_mark(text), file, 1);
+Expected<Program> read_stablehlo(std::string_view text, const std::string& file,
+                                 const ReadOptions& options) {
+  return read_from_line(without_mark(text), file, 1, options);
 }
 
 Expected<std::vector<Program>> read_stablehlo_all(std::string_view text, const std::string& file) {

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "heddle/inputs.h"
 #include "heddle/npy.h"
 #include "heddle/safetensors.h"
 
@@ -88,6 +89,25 @@ Expected<std::string> write_results(const std::string& target, const std::vector
     HEDDLE_TRY_VOID(write_npy(folder / (file_name(i) + ".npy"), results[i]));
   return fmt::format("wrote {} to {}", count,
                      (folder / (results.size() == 1 ? "out.0.npy" : "out.*.npy")).string());
+}
+
+Expected<std::vector<Array>> recorded_results(const std::string& file,
+                                              const std::vector<Type>& types,
+                                              const std::string& function) {
+  HEDDLE_TRY(const NamedArrays recorded, read_safetensors(file));
+  std::vector<Array> results;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const Array* found = find_array(recorded, fmt::format("out.{}", i));
+    if (found == nullptr) return reason("{} has no out.{} to compare result {} with", file, i, i);
+    if (types[i].is_tensor() && found->type() != types[i])
+      return reason("{} has out.{} as {}, and result {} of {} is {}", file, i, found->type().str(),
+                    i, function, types[i].str());
+    results.push_back(*found);
+  }
+  if (find_array(recorded, fmt::format("out.{}", types.size())) != nullptr)
+    return reason("{} has out.{}, but {} gives only {}", file, types.size(), function,
+                  counted(types.size(), "result"));
+  return results;
 }
 
 }  // namespace heddle

@@ -1,17 +1,15 @@
 #include "heddle/safetensors.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "frontend/array_file.h"
 #include "frontend/array_places.h"
 
 namespace heddle {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Word {
   DType dtype;
@@ -46,13 +44,12 @@ Expected<Json> parse_header(std::string_view text) {
     return true;
   };
   try {
-    Json header = Json::parse(text.begin(), text.end(), watch);
+    Json header = parse_json(text, watch);
+    if (header.is_discarded()) return reason("the header is no correct JSON");
     if (!header.is_object()) return reason("the header is no JSON object");
     return header;
   } catch (const Error& error) {
     return reason("the header cannot be read: {}", error.what());
-  } catch (const Json::exception&) {
-    return reason("the header is no correct JSON");
   }
 }
 
@@ -156,7 +153,7 @@ Expected<std::string> safetensors_header(const NamedArrays& arrays) {
     header[name] = {{"dtype", word}, {"shape", array.shape()}, {"data_offsets", {at, at + bytes}}};
     at += bytes;
   }
-  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = print_json(header);
   text.append((8 - text.size() % 8) % 8, ' ');
   const std::uint64_t length = text.size();
   std::string content(8, '\0');

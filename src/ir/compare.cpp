@@ -55,8 +55,8 @@ Difference float_difference(double a, double b, double rtol, double atol) {
 template <typename T>
 Difference difference(T a, T b, double rtol, double atol) {
   if constexpr (ComplexScalar<T>) {
-    const Difference real = float_difference(a.real(), b.real(), INFINITY, INFINITY);
-    const Difference imag = float_difference(a.imag(), b.imag(), INFINITY, INFINITY);
+    const Difference real = float_difference(a.real(), b.real(), 0, INFINITY);
+    const Difference imag = float_difference(a.imag(), b.imag(), 0, INFINITY);
     if (real.outside || imag.outside) return {INFINITY, true};
     const double size = std::hypot(real.size, imag.size);
     return {size, !(size <= atol + rtol * std::abs(b)) && size != 0};

@@ -8,7 +8,7 @@ namespace heddle {
 namespace {
 
 bool has_effects(const Op& op) {
-  if (op.def->name == "stablehlo.partition_id") return false;
+  if (op.def->collective == CollectiveKind::partition_id) return false;
   switch (op.def->cls) {
     case OpClass::communicate:
     case OpClass::control:

@@ -170,11 +170,13 @@ class Verifier {
   Verdict terminator(const Op& op, const Op* parent, bool last) const {
     const bool is_return = op.def->form == Form::terminator;
     if (is_return && !last) return reason("ops follow it that nothing can reach");
-    std::string_view wanted = "func.return";
-    if (parent)
-      wanted = parent->def->form == Form::manual_computation ? "sdy.return" : "stablehlo.return";
-    if (last && op.def->name != wanted)
-      return reason("{} ends a region; {} was expected", op.def->name, wanted);
+    static const OpDef* const of_function = find_op("func.return");
+    static const OpDef* const of_manual = find_op("sdy.return");
+    static const OpDef* const of_region = find_op("stablehlo.return");
+    const OpDef* wanted = of_function;
+    if (parent) wanted = parent->def->form == Form::manual_computation ? of_manual : of_region;
+    if (last && op.def != wanted)
+      return reason("{} ends a region; {} was expected", op.def->name, wanted->name);
     if (!last || parent) return yes();
     return same_types("it returns", program_.operands(op), function_->results, *function_);
   }

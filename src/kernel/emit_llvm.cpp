@@ -125,7 +125,7 @@ Expected<std::string> emit_llvm(const Kernel& kernel, const VectorTarget& target
     text += emit_phase(kernel, p, target, declarations) + "\n";
   for (const std::string& d : declarations) text += d + "\n";
   text += fmt::format(
-      "\nattributes #0 = {{ nounwind \"prefer-vector-width\"=\"{0}\" "
+      "\nattributes #0 = {{ nounwind \"stackrealign\" \"prefer-vector-width\"=\"{0}\" "
       "\"min-legal-vector-width\"=\"{0}\" }}\n"
       "attributes #1 = {{ nounwind willreturn memory(none) }}\n"
       "!0 = !{{i32 1}}\n!1 = !{{i64 64}}\n",

@@ -102,13 +102,20 @@ struct Floats {
   std::string compare(std::string_view word, std::string_view a, std::string_view b) const {
     return w.set("icmp {} {} {}, {}", word, integers, a, b);
   }
+  // Of bits as signed integers, which those of positive numbers are in order by.
+  std::string larger(std::string_view a, std::string_view b) const {
+    return extremum("smax", a, b);
+  }
+  std::string smaller(std::string_view a, std::string_view b) const {
+    return extremum("smin", a, b);
+  }
+  std::string extremum(std::string_view word, std::string_view a, std::string_view b) const {
+    return w.call(integers, fmt::format("llvm.{}.{}", word, LlvmWriter::suffix(whole, lanes)),
+                  fmt::format("{0} {1}, {0} {2}", integers, a, b));
+  }
   // Whether |x| < limit; not for NaN.
   std::string below(std::string_view of_magnitude, double limit) const {
     return compare("slt", of_magnitude, integer(bits_of_number(limit)));
-  }
-  std::string is_subnormal(std::string_view of_magnitude) const {
-    const std::int64_t normal = bits_of_number(of_width(0x1p-126, 0x1p-1022));
-    return compare("ult", bits("sub", of_magnitude, integer(1)), integer(normal - 1));
   }
 
   // ---- smallest steps: 2^-149 and 2^-1074
@@ -122,18 +129,38 @@ struct Floats {
     const std::string held = bits("or", low, integer(bits_of_number(step_base())));
     return op("fsub", as_float(held), number(step_base()));
   }
-  // The number of so many, fewer than 2^23 or 2^52: rounded once.
+  // Whether one instruction rounds to whole numbers.
+  bool converts() const {
+    return w.target.family == VectorTarget::Family::x86 &&
+           (!wide || lanes == 0 || w.target.vector_bytes == 64);
+  }
+  // The bits of the number of so many, fewer than 2^23 or 2^52: rounded once.
   std::string bits_from_steps(std::string_view count) const {
+    if (converts())
+      return w.call(integers,
+                    fmt::format("llvm.lrint.{}.{}", LlvmWriter::suffix(whole, lanes), suffix),
+                    fmt::format("{} {}", type, count));
     const std::string sum = as_bits(op("fadd", count, number(step_base())));
     return bits("sub", sum, integer(bits_of_number(step_base())));
   }
-  // The same for more of them too: of those the exponent is made smaller.
+  // The same for twice as many. The bits count on into the first normal numbers; where a sum
+  // rounds, those get their smaller exponent instead.
   std::string from_any_steps(std::string_view count) const {
+    if (converts()) return as_float(bits_from_steps(count));
     const std::string few = w.set("fcmp olt {} {}, {}", type, count, number(step_base()));
     const std::int64_t down = static_cast<std::int64_t>(smallest()) << (wide ? 52 : 23);
     return as_float(
         pick_bits(few, bits_from_steps(count), bits("sub", as_bits(count), integer(down))));
   }
 };
+
+// Whether a condition holds for some lane, to branch by: lanes that nobody wants may hold anything.
+inline std::string any_of(const Floats& f, const std::string& condition) {
+  const std::string any = f.lanes == 0
+                              ? condition
+                              : f.w.call("i1", fmt::format("llvm.vector.reduce.or.v{}i1", f.lanes),
+                                         fmt::format("{} {}", f.truth, condition));
+  return f.w.set("freeze i1 {}", any);
+}
 
 }  // namespace heddle

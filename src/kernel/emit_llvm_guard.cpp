@@ -3,7 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "kernel/emit_llvm_floats.h"
+#include "kernel/emit_llvm_angles.h"
+#include "kernel/emit_llvm_avx512.h"
 
 namespace heddle {
 
@@ -33,24 +34,25 @@ struct Guard {
     return of(f.pick(f.below(all(), f.of_width(0x1p-13, 0x1p-27)), f.number(0), x.text));
   }
 
-  // A subnormal number as its smallest steps, times 2^raise; others as they are.
-  std::string raised(const std::string& subnormal, int raise) const {
-    const std::string steps = f.with_sign(f.steps(all()), x.text);
-    return f.pick(subnormal,
-                  raise == 0 ? steps : f.op("fmul", steps, f.number(std::ldexp(1.0, raise))),
-                  x.text);
+  // A subnormal number as its smallest steps; others as they are.
+  std::string raised(const std::string& subnormal) const {
+    return f.pick(subnormal, f.with_sign(f.steps(all()), x.text), x.text);
   }
 
-  // A root of x * 2^k is the root of x, times 2^by.
-  std::string root(int raise, int by) const {
-    const std::string subnormal = f.is_subnormal(all());
-    const std::string value = of(raised(subnormal, raise));
-    return f.op("fmul", value, f.pick(subnormal, f.number(std::ldexp(1.0, by)), f.number(1)));
+  // A root of x * 2^k is the root of x, times 2^by; with f32 that is twice the smallest steps.
+  std::string root(int by) const {
+    const std::string subnormal = is_subnormal(f, x.text);
+    std::string up = raised(subnormal);
+    if (!f.wide) up = f.pick(subnormal, f.op("fadd", up, up), up);
+    const std::string value = of(up), down = f.number(std::ldexp(1.0, by));
+    // A multiplication under a mask, or one by 1: others than subnormal numbers are not scaled.
+    if (has_avx512(f)) return f.pick(subnormal, f.op("fmul", value, down), value);
+    return f.op("fmul", value, f.pick(subnormal, down, f.number(1)));
   }
 
   std::string log() const {
-    const std::string subnormal = f.is_subnormal(all());
-    const std::string value = of(raised(subnormal, 0));
+    const std::string subnormal = is_subnormal(f, x.text);
+    const std::string value = of(raised(subnormal));
     // log 2^-1074, in two parts.
     const std::string low = f.op("fadd", value, f.number(-4.422444340918698e-14));
     return f.pick(subnormal, f.op("fadd", low, f.number(-744.4400719213812)), value);
@@ -75,7 +77,7 @@ struct Guard {
 
   // Near 0 it is x * 2 / sqrt pi; from 6 on it is 1.
   std::string erf() const {
-    const std::string size = all(), subnormal = f.is_subnormal(size);
+    const std::string size = all(), subnormal = is_subnormal(f, x.text);
     const std::string next = f.below(size, 0x1p-28);
     const std::string value = of(f.at_least(f.at_most(f.pick(next, f.number(0), x.text), 6), -6));
     const std::string base = f.pick(subnormal, f.steps(size), f.as_float(size));
@@ -184,9 +186,13 @@ struct PowerGuard {
 }  // namespace
 
 std::string guarded(LlvmWriter& w, ScalarOp op, std::span<const LlvmValue> in,
-                    const PlainFunction& function) {
-  if (w.target.family == VectorTarget::Family::generic) return function(in);
+                    const PlainFunction& library) {
+  if (w.target.family == VectorTarget::Family::generic) return library(in);
   const bool wide = in[0].type == DType::f64;
+  const bool angle = op == ScalarOp::sin || op == ScalarOp::cos || op == ScalarOp::tan;
+  const PlainFunction function = !angle ? library : [&](std::span<const LlvmValue> safe) {
+    return of_angle(w, op, safe[0], library);
+  };
   const Floats f{w, in[0].lanes, wide};
   const Guard guard{f, in[0], function};
   switch (op) {
@@ -203,17 +209,19 @@ std::string guarded(LlvmWriter& w, ScalarOp op, std::span<const LlvmValue> in,
     case ScalarOp::cos:
       return guard.even();
     case ScalarOp::sqrt:
-      return wide ? guard.root(0, -537) : guard.root(1, -75);
+      return guard.root(wide ? -537 : -75);
     case ScalarOp::rsqrt:
-      return wide ? guard.root(0, 537) : guard.root(1, 75);
+      return guard.root(wide ? 537 : 75);
     case ScalarOp::cbrt:
-      return wide ? guard.root(0, -358) : guard.root(1, -50);
+      return guard.root(wide ? -358 : -50);
     case ScalarOp::log:
       return guard.log();
     case ScalarOp::erf:
       return guard.erf();
     case ScalarOp::power:
       return PowerGuard{f, in[0], in[1], function}.value();
+    case ScalarOp::atan2:
+      return guarded_atan2(w, in, function);
     default:
       return function(in);
   }

@@ -4,53 +4,11 @@
 
 #include <cmath>
 
-#include "kernel/emit_llvm_floats.h"
+#include "kernel/emit_llvm_avx512.h"
 
 namespace heddle {
 
 namespace {
-
-// Whether AVX-512 has instructions for such vectors; longer ones are taken in parts.
-bool has_avx512(const Floats& f) {
-  const int most = f.wide ? 8 : 16;
-  return f.w.target.family == VectorTarget::Family::x86 && f.w.target.vector_bytes == 64 &&
-         f.lanes > 0 && (f.lanes == most / 4 || f.lanes == most / 2 || f.lanes % most == 0);
-}
-
-// An instruction of AVX-512 on one or two vectors, with what follows them in the call.
-std::string avx512(const Floats& f, std::string_view name, std::vector<std::string> in,
-                   std::string_view immediate = {}) {
-  LlvmWriter& w = f.w;
-  const int most = f.wide ? 8 : 16, each = std::min(f.lanes, most);
-  const std::string type = LlvmWriter::vector_of(f.scalar, each);
-  auto lanes_from = [&](int first, int count, int from) {
-    std::vector<std::string> order;
-    for (int i = 0; i < count; ++i) order.push_back(fmt::format("i32 {}", from + first + i));
-    return fmt::format("<{} x i32> <{}>", count, fmt::join(order, ", "));
-  };
-  std::string whole;
-  for (int first = 0; first < f.lanes; first += each) {
-    std::string arguments;
-    for (const std::string& x : in) {
-      const std::string part = f.lanes == each ? x
-                                               : w.set("shufflevector {0} {1}, {0} poison, {2}",
-                                                       f.type, x, lanes_from(first, each, 0));
-      arguments += fmt::format("{} {}, ", type, part);
-    }
-    arguments += fmt::format("{}{} zeroinitializer, {} -1{}", immediate, type,
-                             each == 16 ? "i16" : "i8", each == most ? ", i32 4" : "");
-    const std::string made = w.call(type,
-                                    fmt::format("llvm.x86.avx512.mask.{}.p{}.{}", name,
-                                                f.wide ? "d" : "s", (f.wide ? 64 : 32) * each),
-                                    arguments);
-    if (first == 0)
-      whole = made;
-    else
-      whole = w.set("shufflevector {0} {1}, {2} {3}, {4}", LlvmWriter::vector_of(f.scalar, first),
-                    whole, type, made, lanes_from(0, first + each, 0));
-  }
-  return whole;
-}
 
 constexpr std::string_view kOneBits = "0x3FF0000000000000";
 
@@ -108,39 +66,61 @@ ExpParts exp_parts(const Floats& f, const std::string& x) {
   return {f.wide ? f.polynomial(r, wide) : f.polynomial(r, narrow), {n, sum}};
 }
 
+// y, or where the condition holds its nearest whole number as bits: the number of so many smallest
+// steps.
+std::string whole_bits_where(const Floats& f, const std::string& condition, const std::string& y) {
+  if (has_whole_avx512(f)) return avx512_whole_where(f, condition, y);
+  return f.as_float(f.pick_bits(condition, f.bits_from_steps(y), f.as_bits(y)));
+}
+
 // e^x, where that is neither 0 nor subnormal.
 std::string exp_in_range(const Floats& f, const std::string& x) {
   const ExpParts e = exp_parts(f, x);
   return scaled(f, e.of_rest, e.power);
 }
 
-std::string exp_of(const Floats& f, const std::string& x, Sign sign) {
+// An argument of exp for which no step meets a subnormal number.
+struct ExpArgument {
+  std::string seen;  // 0 for those next to it
+  std::string held;  // the same between the ends of what is not 0 or infinite
+};
+
+constexpr std::string_view kMostNarrow = "0x40562E42E0000000", kMostWide = "0x40862E42FEFA39EF";
+
+ExpArgument exp_argument(const Floats& f, const std::string& x, Sign sign) {
   // A subnormal number counts as 0, and so do others next to it: the upper bits of the exponent.
   const std::string upper =
       f.bits("and", f.as_bits(x), f.integer(f.wide ? 0x6000000000000000 : 0x60000000));
-  const std::string seen = f.pick(f.compare("eq", upper, f.integer(0)), f.number(0), x);
-  // Beyond these the result is infinite or 0. A NaN stays where the instruction keeps it.
+  const std::string counts = f.compare("ne", upper, f.integer(0)), zero = f.number(0);
   const std::string least = f.number(f.of_width(-104, -746));
-  const std::string most = f.constant(f.wide ? "0x40862E42FEFA39EF" : "0x40562E42E0000000");
-  std::string held = seen;
-  if (has_avx512(f)) {
-    if (sign == Sign::any) held = f.at_most(held, f.of_width(90, 711));
-    held = f.where("olt", held, least, least, held);
-  } else {
-    if (sign == Sign::any) held = f.where("ogt", held, most, most, held);
-    held = f.where("ogt", held, least, held, least);
+  if (!has_avx512(f)) {
+    const std::string most = f.constant(f.wide ? kMostWide : kMostNarrow);
+    const std::string seen = f.pick(counts, x, zero);
+    const std::string below = sign == Sign::any ? f.where("ogt", seen, most, most, seen) : seen;
+    return {seen, f.where("ogt", below, least, below, least)};
   }
-  ExpParts e = exp_parts(f, held);
+  // The first instruction that takes x leaves those out that count as 0. A NaN stays. Above, the
+  // scaling gives infinity by itself where the polynomial is positive everywhere, as that of f32.
+  const auto not_below = [&](const std::string& a) { return f.where("olt", a, least, least, a); };
+  if (sign == Sign::any && f.wide) return {{}, not_below(f.pick(counts, f.at_most(x, 711), zero))};
+  return {{}, f.pick(counts, not_below(x), zero)};
+}
+
+std::string exp_of(const Floats& f, const std::string& x, Sign sign) {
+  const ExpArgument argument = exp_argument(f, x, sign);
+  ExpParts e = exp_parts(f, argument.held);
   // What ends as 0 or as a subnormal number is counted in smallest steps.
-  const std::string low = f.w.set("fcmp olt {} {}, {}", f.type, held,
+  const std::string low = f.w.set("fcmp olt {} {}, {}", f.type, argument.held,
                                   f.constant(f.wide ? "0xC086232BDD7ABCD2" : "0xC055D589E0000000"));
   const std::string up = f.number(f.smallest());
+  const bool masks = has_avx512(f);
   for (std::string* part : {&e.power.n, &e.power.sum})
-    *part = f.pick(low, f.op("fadd", *part, up), *part);
-  const std::string y = scaled(f, e.of_rest, e.power);
-  const std::string finite = f.as_float(f.pick_bits(low, f.bits_from_steps(y), f.as_bits(y)));
-  if (has_avx512(f)) return finite;
-  return f.where("ole", seen, most, finite, f.op("fadd", seen, f.number(INFINITY)));
+    *part = masks ? f.pick(low, f.op("fadd", *part, up), *part)
+                  : f.op("fadd", *part, f.pick(low, up, f.number(0)));
+  const std::string finite = whole_bits_where(f, low, scaled(f, e.of_rest, e.power));
+  if (masks) return finite;
+  return f.where("ole", argument.seen, f.constant(f.wide ? kMostWide : kMostNarrow), finite,
+                 f.op("fadd", argument.seen, f.number(INFINITY)));
 }
 
 // Next to 0 it is x, near 0 an odd polynomial, else 1 - 2 / (e^2x + 1).
@@ -169,15 +149,15 @@ std::string erf_of(const Floats& f, const std::string& x) {
   constexpr std::string_view exponent[] = {
       "0x3F26E6B440000000", "0xBFF2127E80000000", "0xBFE4445F60000000", "0xBFBBB84E40000000",
       "0x3F99B91DC0000000", "0xBF71161620000000", "0x3F3C7ACA80000000", "0xBEF6219F40000000"};
-  const std::string all = f.magnitude(x), subnormal = f.is_subnormal(all);
-  // Whose square is no subnormal number.
-  const std::string size = f.pick(f.below(all, 0x1p-20), f.number(0), f.as_float(all));
-  const std::string square = f.op("fmul", size, size);
+  const std::string all = f.magnitude(x), subnormal = is_subnormal(f, x);
   const std::string base = f.pick(subnormal, f.steps(all), f.as_float(all));
-  const std::string sum = f.fma(base, f.polynomial(square, odd), base);
-  const std::string near = f.pick(subnormal, f.from_any_steps(sum), sum);
-  const std::string most = f.constant("0x400F9999A0000000");
-  const std::string held = f.where("olt", size, most, size, most);
+  // Whose square is no subnormal number; and by bits, so that it does not matter what it was.
+  const std::string clear = f.larger(all, f.integer(f.bits_of_number(0x1p-60)));
+  const std::string size = f.as_float(clear), square = f.op("fmul", size, size);
+  const std::string near =
+      whole_bits_where(f, subnormal, f.fma(base, f.polynomial(square, odd), base));
+  const std::string held =
+      f.as_float(f.smaller(clear, f.integer(f.bits_of_number(3.9500000476837158))));
   const std::string rest = exp_in_range(f, f.polynomial(held, exponent));
   const std::string far = f.op("fsub", f.number(1), rest);
   return f.with_sign(f.where("oge", size, f.number(1), far, near), x);
@@ -203,7 +183,7 @@ std::string log_from(const Floats& f, const std::string& r, const std::string& e
 // x = m * 2^e with m from 3/4 to 3/2.
 std::string log_of(const Floats& f, const std::string& given) {
   const std::string one = f.number(1), zero = f.number(0), infinite = f.number(INFINITY);
-  const std::string all = f.magnitude(given), subnormal = f.is_subnormal(all);
+  const std::string subnormal = is_subnormal(f, given);
   // Those below 0 stay below it.
   const std::string x = f.pick(subnormal, f.steps(f.as_bits(given)), given);
   if (has_avx512(f)) {
@@ -213,7 +193,7 @@ std::string log_of(const Floats& f, const std::string& given) {
     const std::string e = f.pick(subnormal, f.op("fadd", part, f.number(-f.smallest())), part);
     const std::string sum = log_from(f, f.op("fsub", m, one), e);
     // Of 0 and infinity the exponent is the result.
-    return f.where("olt", f.abs(e), infinite, sum, e);
+    return f.pick(is_infinite_or_nan(f, e), e, sum);
   }
   const std::string bits = f.as_bits(x);
   const std::string whole =

@@ -70,31 +70,6 @@ std::string vector_function(const VectorTarget& target, std::string_view functio
   return fmt::format("Sleef_{}{}{}_u10{}", function, wide ? "d" : "f", lanes, unit);
 }
 
-// Lanes from `first` on of a vector, as many as asked for; what lies beyond it is left open.
-std::string part(LlvmWriter& w, const LlvmValue& x, int first, int lanes) {
-  if (lanes == x.lanes) return x.text;
-  std::string order;
-  for (int i = first; i < first + lanes; ++i)
-    order += fmt::format("{}i32 {}", order.empty() ? "" : ", ", i < x.lanes ? i : 0);
-  const std::string type = LlvmWriter::type_of(x);
-  return w.set("shufflevector {0} {1}, {0} poison, <{2} x i32> <{3}>", type, x.text, lanes, order);
-}
-
-std::string joined(LlvmWriter& w, std::vector<std::string> parts, std::string_view scalar,
-                   int lanes_each, int lanes) {
-  auto order = [](int n) { return LlvmWriter::iota("i32", n); };
-  for (; parts.size() > 1; lanes_each *= 2) {
-    for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
-      parts[i / 2] =
-          w.set("shufflevector <{0} x {1}> {2}, <{0} x {1}> {3}, <{4} x i32> {5}", lanes_each,
-                scalar, parts[i], parts[i + 1], 2 * lanes_each, order(2 * lanes_each));
-    parts.resize(parts.size() / 2);
-  }
-  if (lanes_each == lanes) return parts[0];
-  return w.set("shufflevector <{0} x {1}> {2}, <{0} x {1}> poison, <{3} x i32> {4}", lanes_each,
-               scalar, parts[0], lanes, order(lanes));
-}
-
 // One call per lane of a function that takes scalars.
 std::string lane_by_lane(LlvmWriter& w, std::string_view function, Values in) {
   const std::string_view scalar = LlvmWriter::scalar_type(in[0].type);
@@ -128,10 +103,10 @@ std::string library_value(LlvmWriter& w, ScalarOp op, Values in) {
   std::vector<std::string> parts;
   for (int first = 0; first < lanes; first += each) {
     texts.clear();
-    for (const LlvmValue& x : in) texts.push_back(part(w, x, first, each));
+    for (const LlvmValue& x : in) texts.push_back(w.part(scalar, lanes, x.text, first, each));
     parts.push_back(call(w, function, LlvmWriter::vector_of(scalar, each), texts));
   }
-  return joined(w, std::move(parts), scalar, each, lanes);
+  return w.joined(std::move(parts), scalar, each, lanes);
 }
 
 std::string function_value(LlvmWriter& w, ScalarOp op, Values in) {

@@ -111,6 +111,29 @@ void LlvmWriter::place(std::string_view label) {
   fmt::format_to(std::back_inserter(body_), "{}:\n", label);
 }
 
+std::string LlvmWriter::part(std::string_view scalar, int lanes, std::string_view vector, int first,
+                             int count) {
+  if (count == lanes) return std::string(vector);
+  std::string order;
+  for (int i = first; i < first + count; ++i)
+    order += fmt::format("{}i32 {}", order.empty() ? "" : ", ", i < lanes ? i : 0);
+  return set("shufflevector {0} {1}, {0} poison, <{2} x i32> <{3}>", vector_of(scalar, lanes),
+             vector, count, order);
+}
+
+std::string LlvmWriter::joined(std::vector<std::string> parts, std::string_view scalar, int each,
+                               int lanes) {
+  for (; parts.size() > 1; each *= 2) {
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+      parts[i / 2] = set("shufflevector <{0} x {1}> {2}, <{0} x {1}> {3}, <{4} x i32> {5}", each,
+                         scalar, parts[i], parts[i + 1], 2 * each, iota("i32", 2 * each));
+    parts.resize(parts.size() / 2);
+  }
+  if (each == lanes) return parts[0];
+  return set("shufflevector <{0} x {1}> {2}, <{0} x {1}> poison, <{3} x i32> {4}", each, scalar,
+             parts[0], lanes, iota("i32", lanes));
+}
+
 std::string LlvmWriter::splat(std::string_view scalar_text, std::string_view scalar, int lanes) {
   if (scalar_text[0] != '%') return fmt::format("splat ({} {})", scalar, scalar_text);
   const std::string one =

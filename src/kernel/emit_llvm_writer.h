@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernel/emit_llvm.h"
 
@@ -102,6 +103,11 @@ class LlvmWriter {
 
   // ---- values
   std::string splat(std::string_view scalar_text, std::string_view scalar_type, int lanes);
+  // `count` lanes of a vector, from `first` on; what lies beyond it is left open.
+  std::string part(std::string_view scalar, int lanes, std::string_view vector, int first,
+                   int count);
+  // Vectors of `each` lanes side by side, as many as a power of two; of all that so many lanes.
+  std::string joined(std::vector<std::string> parts, std::string_view scalar, int each, int lanes);
   // As a vector of so many lanes (0: as it is).
   LlvmValue widened(const LlvmValue& value, int lanes);
   // An i64 in 64 bits.

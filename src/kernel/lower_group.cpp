@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cost/fitted.h"
 #include "heddle/op.h"
 #include "kernel/group_lowering.h"
 #include "kernel/refine_stage.h"
@@ -10,15 +11,6 @@
 #include "stitch/scatter.h"
 
 namespace heddle {
-
-namespace {
-
-// Elements that a block of the later phases has.
-constexpr std::int64_t kTailBlock = 1024;
-// Elements of a row that is a loop by itself there.
-constexpr std::int64_t kTailRow = 64;
-
-}  // namespace
 
 Expected<Kernel> GroupLowering::run() {
   for (ValueId v : group_.outputs) writer_.buffer_of(v);
@@ -116,14 +108,13 @@ Verdict GroupLowering::main_phase() {
 // The last axes of a stage, as one loop, where the very last one is too short for vectors and other
 // loops run around them.
 AxisList GroupLowering::short_run(const StageKey& key, const AxisList& axes) const {
-  constexpr std::int64_t kShort = 64, kEnough = 256;
   if (key.alone != kNone || !key.windows.empty()) return {};
   AxisList run;
   std::int64_t size = 1;
   const AxisList inner = inner_axes(axes);
-  for (std::size_t i = inner.size(); i-- > 1 && size < kEnough;) {
+  for (std::size_t i = inner.size(); i-- > 1 && size < cost::kLongEnough;) {
     const GroupAxis& axis = schedule_.axes[static_cast<std::size_t>(inner[i])];
-    if (axis.outer >= 0 || (run.empty() && axis.size >= kShort)) break;
+    if (axis.outer >= 0 || (run.empty() && axis.size >= cost::kShortAxis)) break;
     run.insert(run.begin(), inner[i]);
     size *= axis.size;
   }
@@ -180,7 +171,7 @@ Verdict GroupLowering::combine_phase(const Reduction& r) {
   const Op& op = program_.op(r.op);
   const ValueId v = program_.result(op, 0);
   const Type& type = program_.type_of(v);
-  const std::int64_t n = type.elements(), block = std::min(n, kTailBlock);
+  const std::int64_t n = type.elements(), block = std::min(n, cost::kTailBlock);
   HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, schedule_.rules.at(r.op)));
   Phase phase;
   phase.outer = {{n, block}};
@@ -207,7 +198,7 @@ Verdict GroupLowering::tail_phases() {
   for (ValueId v : group_.outputs) {
     if (!schedule_.tail.contains(program_.value(v).op)) continue;
     const Type& type = program_.type_of(v);
-    if (type.rank() > 1 && type.shape.back() >= kTailRow)
+    if (type.rank() > 1 && type.shape.back() >= cost::kTailRow)
       by_shape[type.shape].push_back(v);
     else
       by_size[type.elements()].push_back(v);
@@ -215,7 +206,7 @@ Verdict GroupLowering::tail_phases() {
   for (const auto& [shape, values] : by_shape) HEDDLE_TRY_VOID(tail_of_rows(shape, values));
   for (const auto& [n, values] : by_size) {
     Phase phase;
-    const std::int64_t block = std::min(n, kTailBlock);
+    const std::int64_t block = std::min(n, cost::kTailBlock);
     phase.outer = {{n, block}};
     StageWriter stage(writer_, 0, true);
     const LeafId i = stage.open_flat(n, block);

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "cost/fitted.h"
 #include "kernel/node_table.h"
 #include "kernel/strides.h"
 
 namespace heddle {
 
 namespace {
-
-constexpr std::int64_t kFewTurns = 4;  // of the loops around: not worth another stage
-constexpr int kSomeWork = 2;           // operations that are worth a load
 
 class Refinement {
  public:
@@ -40,8 +38,9 @@ class Refinement {
     const auto& loops = stage().loops;
     if (loops.size() < 2 || loops.size() > 60) return false;
     std::int64_t turns = 1;
-    for (std::size_t i = 0; i + 1 < loops.size() && turns < kFewTurns; ++i) turns *= loops[i].size;
-    return turns >= kFewTurns && loops.back().size > 1;
+    for (std::size_t i = 0; i + 1 < loops.size() && turns < cost::kFewTurns; ++i)
+      turns *= loops[i].size;
+    return turns >= cost::kFewTurns && loops.back().size > 1;
   }
 
   bool has_room(DType dtype) {
@@ -141,10 +140,10 @@ class Refinement {
   int work(NodeId id) {
     const Node& n = stage().nodes[id];
     if (masks_[id] != only_inner_ || n.type == DType::i64) return 0;
-    if (n.kind == NodeKind::load) return is_plain_load(id) ? 0 : 2 * kSomeWork;
-    int sum = is_heavy(n.op) ? 2 * kSomeWork : 1;
+    if (n.kind == NodeKind::load) return is_plain_load(id) ? 0 : 2 * cost::kWorthALoad;
+    int sum = is_heavy(n.op) ? 2 * cost::kWorthALoad : 1;
     for (NodeId in : n.in)
-      if (in != kNone && sum < kSomeWork) sum += work(in);
+      if (in != kNone && sum < cost::kWorthALoad) sum += work(in);
     return sum;
   }
 
@@ -174,7 +173,8 @@ class Refinement {
     for (NodeId id = at; id < wanted.size(); ++id) {
       const DType dtype = stage().nodes[id].type;
       // Conditions tell more about loads as they are.
-      if (!wanted[id] || dtype == DType::i1 || masks_[id] != only_inner_ || work(id) < kSomeWork)
+      if (!wanted[id] || dtype == DType::i1 || masks_[id] != only_inner_ ||
+          work(id) < cost::kWorthALoad)
         continue;
       if (!has_room(dtype)) continue;
       const std::uint32_t tile = new_buffer_(dtype, inner_.size);

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/fitted.h"
 #include "kernel/stage_writer.h"
 
 namespace heddle {
 
 namespace {
 
-constexpr double kLanes = 16;  // of a vector, about
 constexpr std::size_t kNoLoop = SIZE_MAX;
 
 // Positions of a tile's innermost loop; 0 where the loop cannot be cut into such.
@@ -85,17 +85,17 @@ std::size_t StageWriter::innermost() const {
   double work = 0;
   for (const Node& node : nodes.nodes())
     if (node.kind == NodeKind::scalar && node.type != DType::i64)
-      work += is_heavy(node.op) ? 16 : 1;
+      work += is_heavy(node.op) ? cost::kHeavyWeight : 1;
   auto cost = [&](std::size_t l) {
     // A window is short, and its sum should keep its order.
     if (loop_axes_[l] < 0) return 1e9;
     const auto size = static_cast<double>(loops_[l].size);
     // For one position; points that must come in order are done one by one.
-    const double vectors = keeps_order(l) ? std::ceil(size / kLanes) / size : 1;
+    const double vectors = keeps_order(l) ? std::ceil(size / cost::kLanesOfVector) / size : 1;
     double sum = work * vectors;
     for (const Access& a : accesses_) {
       const IndexSpace::Step step = step_along(a.index, l);
-      const double weight = a.is_store ? 1.5 : 1;
+      const double weight = a.is_store ? cost::kStoreWeight : 1;
       if (!step.known || (step.size != 0 && step.size != 1))
         sum += weight * (1 + vectors);
       else if (step.size == 1)
@@ -131,14 +131,14 @@ std::size_t StageWriter::crossing(std::size_t inner) const {
 // The loops around the innermost one. Where that is a short row of sums, those that the sums run
 // over come last, so that the row stays in registers.
 std::vector<std::size_t> StageWriter::outer_order(std::size_t inner, bool free) const {
-  constexpr std::int64_t kShortRow = 64, kFewPoints = 1 << 16;
   std::vector<std::size_t> order;
   std::int64_t points = 1;
   for (std::size_t l = 0; l < loops_.size(); ++l) {
     points *= loops_[l].size;
     if (l != inner) order.push_back(l);
   }
-  if (!free || loops_[inner].size > kShortRow || points > kFewPoints) return order;
+  if (!free || loops_[inner].size > cost::kShortRowOfSums || points > cost::kFewPoints)
+    return order;
   std::stable_partition(order.begin(), order.end(), [&](std::size_t l) {
     return std::all_of(accesses_.begin(), accesses_.end(), [&](const Access& a) {
       const IndexSpace::Step step = step_along(a.index, l);

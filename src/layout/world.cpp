@@ -1,9 +1,8 @@
-#include "layout/world.h"
-
 #include <algorithm>
 #include <charconv>
 
 #include "base/text.h"
+#include "heddle/layout_world.h"
 #include "heddle/notation.h"
 
 namespace heddle {

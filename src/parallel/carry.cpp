@@ -282,4 +282,17 @@ CarryPlan evident_carry(const Program& program, const Function& function) {
   return Finder(program, function).find();
 }
 
+Expected<CarryPlan> find_carry(const Program& program, const Function& function,
+                               const std::vector<std::string>& said, bool needed) {
+  const bool evident = said.empty() || (said.size() == 1 && said[0] == "evident");
+  if (!evident) return parse_carry(program, function, said);
+  CarryPlan plan = evident_carry(program, function);
+  if (plan.pairs.empty() && needed)
+    return reason(
+        "which results are the next step's arguments is not evident: {}\n  say it with "
+        "`carry`, as in `carry` {}",
+        plan.because, plan.suggestion.empty() ? "arg0-85=result1-86" : plan.suggestion);
+  return plan;
+}
+
 }  // namespace heddle

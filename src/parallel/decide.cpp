@@ -139,6 +139,7 @@ class Decider {
     if (slices_.is_piece(id)) return yes();  // written by what puts it together with others
     if (op.def->parts == Parts::cut && !forms_.of(program_.result(op, 0)).empty()) return yes();
     if (op.def->parts == Parts::sort && decide_first_of_sort(id)) return yes();
+    if (op.def->call == DeviceCall::top_k && decide_top_of_parts(id)) return yes();
     if (op.def->parts == Parts::join && decide_joined(id)) return yes();
     decide_chosen(id);
     return yes();
@@ -207,12 +208,9 @@ class Decider {
     const std::optional<Line> line = on_.rules.line(id);
     if (!line || line->kind != Line::Kind::sort) return false;
     const Split* given = chooser_.split_for(op, 0);
-    if (given == nullptr || !given->pending.empty() || given->dims[line->dim].whole() ||
-        !given->dims[line->dim].is_block())
-      return false;
-    const SplitSort sort = parts_to_sort(program_, op, line->dim, *given);
-    const std::int64_t first = wanted_first(program_, op, sort.dim, slices_, uses_);
-    if (first == 0 || first > sort.block || 2 * first * total(sort.axes) > sort.size) return false;
+    const std::int64_t size = program_.type_of(program_.operands(op)[0]).shape[line->dim];
+    const std::int64_t first = wanted_first(program_, op, line->dim, slices_, uses_);
+    if (!has_few(given, line->dim, size, first)) return false;
     Decision& decision = out_.ops[id];
     decision.way = PartWay::first_of_sort;
     auto choice = std::make_shared<Choice>();
@@ -224,12 +222,45 @@ class Decider {
       for (OpId slice : slices_.of_sort.at(program_.result(op, i))) {
         const ValueId v = program_.result(program_.op(slice), 0);
         Split whole = *given;
-        whole.dims[sort.dim] = {program_.type_of(v).shape[sort.dim], {}};
+        whole.dims[line->dim] = {program_.type_of(v).shape[line->dim], {}};
         choice->results.push_back(on_.split_id(std::move(whole)));
         decision.gives.push_back(slice);
         define(v, choice->results.back());
       }
     decision.choice = std::move(choice);
+    return true;
+  }
+
+  // Whether lines of an op lie in parts of a split, of which `first` elements each are a lot less.
+  bool has_few(const Split* given, std::size_t dim, std::int64_t size, std::int64_t first) const {
+    if (given == nullptr || !given->pending.empty() || given->dims[dim].whole() ||
+        !given->dims[dim].is_block())
+      return false;
+    const SplitAxes axes = given->dims[dim].axes();
+    const std::int64_t block = (size + total(axes) - 1) / total(axes);
+    return first > 0 && first <= block && 2 * first * total(axes) <= size;
+  }
+
+  // Each device finds the greatest elements of its part; those of the lines are among them.
+  bool decide_top_of_parts(OpId id) {
+    const Op& op = program_.op(id);
+    const Type& lines = program_.type_of(program_.operands(op)[0]);
+    const std::size_t dim = lines.rank() - 1;
+    const std::int64_t first = program_.type_of(program_.result(op, 0)).shape[dim];
+    const Split* given = chooser_.split_for(op, 0);
+    if (bits(lines.dtype) < 8 || !has_few(given, dim, lines.shape[dim], first)) return false;
+    Decision& decision = out_.ops[id];
+    decision.way = PartWay::top_of_parts;
+    auto choice = std::make_shared<Choice>();
+    choice->line = Line{.kind = Line::Kind::sort, .dim = dim};
+    choice->operands = {on_.split_id(*given)};
+    Split whole = *given;
+    whole.dims[dim] = {first, {}};
+    choice->results.assign(op.result_count, on_.split_id(std::move(whole)));
+    decision.choice = std::move(choice);
+    take(decision, program_.operands(op)[0], decision.choice->operands[0]);
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      define(program_.result(op, i), decision.choice->results[i]);
     return true;
   }
 

@@ -108,9 +108,9 @@ std::string text_of(const FactorAxes& axes, const Mesh& mesh) {
 
 std::string_view name(PartWay way) {
   static constexpr std::string_view names[] = {
-      "nothing",      "whole",  "local", "piece", "rows",          "reduced again",
-      "concatenated", "joined", "scan",  "sort",  "first of sort", "window scatter",
-      "reshard",      "manual", "loop",  "branch"};
+      "nothing",        "whole",   "local",  "piece", "rows",          "reduced again",
+      "concatenated",   "joined",  "scan",   "sort",  "first of sort", "top of parts",
+      "window scatter", "reshard", "manual", "loop",  "branch"};
   return names[static_cast<int>(way)];
 }
 

@@ -2,24 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "frontend/array_file.h"
 
 namespace heddle {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kForm =
     "a plan is a JSON object, {\"mesh\": \"dp=2,tp=4\", \"shard\": {\"arg0\": \"dp,_\"}}";
 
 // What stands where something else was expected, on one short line.
-std::string shown(const Json& json) {
-  return shortened(json.dump(-1, ' ', true, Json::error_handler_t::replace), 60);
-}
+std::string shown(const Json& json) { return shortened(print_json(json, -1, true), 60); }
 
 Reason wrong_type(const std::string& file, const std::string& key, const Json& value,
                   const std::string& expected) {
@@ -36,7 +32,7 @@ Expected<Json> parsed(const std::string& text, const std::string& file) {
       twice = value.get<std::string>();
     return true;
   };
-  Json plan = Json::parse(text, look, false);
+  Json plan = parse_json(text, look);
   if (!plan.is_object())
     return reason("plan {}: {}; {}", file,
                   plan.is_discarded() ? "this is no correct JSON" : "this is no object", kForm);

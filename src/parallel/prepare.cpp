@@ -97,26 +97,27 @@ std::optional<Update> block_scatter(const Program& program, const Op& op) {
 
 // Small updates stay: they are better done in place.
 std::optional<Update> known_update(const Program& program, const Op& op) {
-  const std::string_view name = op.def->name;
   std::optional<Update> found;
-  if (name == "stablehlo.scatter") found = block_scatter(program, op);
-  if (name == "stablehlo.dynamic_update_slice") found = slice_update(program, op);
+  if (op.def->emission == Emission::scatter) found = block_scatter(program, op);
+  if (op.def->emission == Emission::dynamic_update_slice) found = slice_update(program, op);
   if (!found) return std::nullopt;
   const std::int64_t part = program.type_of(found->update).elements();
   if (part == 0 || 2 * part < program.type_of(found->operand).elements()) return std::nullopt;
   return found;
 }
 
-constexpr std::string_view kTuple = "stablehlo.tuple", kElement = "stablehlo.get_tuple_element";
+bool is_tuple(const Op& op) { return op.def->control == Control::tuple; }
+bool is_element(const Op& op) { return op.def->control == Control::tuple_part; }
+bool is_slice(const Op& op) { return op.def->rearranges == Rearrange::slice; }
 
 // What an element of a tuple is, where the tuple is put together here; the value itself elsewhere.
 ValueId element(const Program& program, ValueId v) {
   const OpId id = program.value(v).op;
-  if (id == kNone || program.op(id).def->name != kElement) return v;
+  if (id == kNone || !is_element(program.op(id))) return v;
   const Op& op = program.op(id);
   const ValueId tuple = element(program, program.operands(op)[0]);
   const OpId made = program.value(tuple).op;
-  if (made == kNone || program.op(made).def->name != kTuple) return v;
+  if (made == kNone || !is_tuple(program.op(made))) return v;
   const std::int64_t index = integer_or(program.attr(op, "index"), 0);
   return element(program, program.operands(program.op(made))[static_cast<std::size_t>(index)]);
 }
@@ -124,13 +125,13 @@ ValueId element(const Program& program, ValueId v) {
 // Tuples that are only taken apart again are gone once their elements are known.
 Expected<bool> without_tuple(Rewriter& rewriter, const Op& op) {
   const Program& program = rewriter.from;
-  if (op.def->name == kElement) {
+  if (is_element(op)) {
     const ValueId v = program.result(op, 0), known = element(program, v);
     if (known == v) return false;
     if (program.type_of(v).is_tensor()) rewriter.define_results(op, {rewriter.value(known)});
     return true;
   }
-  return op.def->name == kTuple;
+  return is_tuple(op);
 }
 
 // Whether all that is done with tuples is to put them together and to take them apart.
@@ -138,11 +139,11 @@ bool only_taken_apart(const Program& program) {
   bool any = false;
   for (OpId id = 0; id < program.op_count(); ++id) {
     const Op& op = program.op(id);
-    const bool inside = op.def->name == kTuple || op.def->name == kElement;
+    const bool inside = is_tuple(op) || is_element(op);
     any = any || inside;
     for (ValueId v : program.operands(op))
       if (program.type_of(v).kind == Type::Kind::tuple && !inside) return false;
-    if (op.def->name == kElement && program.type_of(program.result(op, 0)).is_tensor() &&
+    if (is_element(op) && program.type_of(program.result(op, 0)).is_tensor() &&
         element(program, program.result(op, 0)) == program.result(op, 0))
       return false;
   }
@@ -184,7 +185,7 @@ class Preparation {
     Var now;
     if (const auto update = known_update(from_, op))
       now = written(*update, layout);
-    else if (op.def->name == "stablehlo.slice" && layout == kNone)
+    else if (is_slice(op) && layout == kNone)
       now = without_detour(op);
     if (rewriter_.to.failed()) return rewriter_.to.finish().why();
     if (now.none()) return false;
@@ -213,7 +214,7 @@ class Preparation {
     if (!slice) return {};
     if (slice->source != whole) return write_shifted(rewriter_, *slice, from_.type_of(v).shape);
     const OpId joined = from_.value(whole).op;
-    if (joined == kNone || from_.op(joined).def->name != "stablehlo.concatenate" ||
+    if (joined == kNone || from_.op(joined).def->rearranges != Rearrange::join ||
         from_.layout_of(whole) != nullptr || !only_sliced(whole))
       return {};
     return joined_slices(from_.op(joined), *slice, from_.type_of(v).shape);
@@ -223,7 +224,7 @@ class Preparation {
     if (slices_.empty()) {
       slices_.assign(from_.value_count(), 0);
       for (OpId id = 0; id < from_.op_count(); ++id)
-        if (from_.op(id).def->name == "stablehlo.slice") ++slices_[from_.operands(from_.op(id))[0]];
+        if (is_slice(from_.op(id))) ++slices_[from_.operands(from_.op(id))[0]];
     }
     return slices_[v] == uses_[v];
   }
@@ -263,11 +264,11 @@ bool can_be_prepared(const Program& program) {
   for (OpId id = 0; id < program.op_count(); ++id) {
     const Op& op = program.op(id);
     if (known_update(program, op)) return true;
-    if (op.def->name != "stablehlo.slice") continue;
+    if (!is_slice(op)) continue;
     const OpId source = program.value(program.operands(op)[0]).op;
     if (source == kNone) continue;
-    const std::string_view name = program.op(source).def->name;
-    if (name == "stablehlo.pad" || name == "stablehlo.concatenate") return true;
+    const Rearrange made = program.op(source).def->rearranges;
+    if (made == Rearrange::pad || made == Rearrange::join) return true;
   }
   return false;
 }

@@ -24,13 +24,13 @@ const Op* maker(const Program& program, ValueId v) {
 
 // One scalar in all places.
 std::optional<ValueId> broadcast_scalar(const Program& program, const Op& op) {
-  if (op.def->name != "stablehlo.broadcast_in_dim") return std::nullopt;
+  if (op.def->rearranges != Rearrange::broadcast) return std::nullopt;
   const ValueId scalar = program.operands(op)[0];
   return program.type_of(scalar).rank() == 0 ? std::optional(scalar) : std::nullopt;
 }
 
 const Array* splat_constant(const Program& program, const Op& op) {
-  if (!op.def->name.ends_with(".constant")) return nullptr;
+  if (op.def->form != Form::constant) return nullptr;
   const Attr* value = program.attr(op, "value");
   const Array* array = value == nullptr ? nullptr : value->get<Array>();
   return array != nullptr && array->is_splat() && array->elements() > 0 ? array : nullptr;
@@ -40,12 +40,12 @@ const Array* splat_constant(const Program& program, const Op& op) {
 
 std::optional<Shifted> shifted_slice(const Program& program, ValueId v) {
   const Op* op = maker(program, v);
-  if (op == nullptr || op->def->name != "stablehlo.slice") return std::nullopt;
+  if (op == nullptr || op->def->rearranges != Rearrange::slice) return std::nullopt;
   Shifted found{program.operands(*op)[0], integers_or(program.attr(*op, "start_indices")), kNone};
   if (!all_are(integers_or(program.attr(*op, "strides")), 1)) return std::nullopt;
   for (std::int64_t& n : found.low) n = -n;
   const Op* padded = maker(program, found.source);
-  if (padded == nullptr || padded->def->name != "stablehlo.pad" ||
+  if (padded == nullptr || padded->def->rearranges != Rearrange::pad ||
       program.layout_of(found.source) != nullptr ||
       !all_are(integers_or(program.attr(*padded, "interior_padding")), 0))
     return found;

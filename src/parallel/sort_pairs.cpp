@@ -4,15 +4,13 @@
 #include <bit>
 #include <limits>
 
+#include "cost/fitted.h"
 #include "cost/piece.h"
 #include "parallel/messages.h"
 
 namespace heddle {
 
 namespace {
-
-// More rounds than this are a long program that spends its time waiting.
-constexpr std::int64_t kMostNeighbours = 64;
 
 // What counts the places of a line.
 DType place_type(std::int64_t size) {
@@ -37,7 +35,7 @@ SplitAxes bits_of(const SplitAxes& axes) {
 
 SplitSort parts_to_sort(const Program& program, const Op& op, std::size_t dim, const Split& split) {
   SplitSort sort{.op = op, .dim = dim, .axes = split.dims[dim].axes()};
-  const Type& type = program.type_of(program.result(op, 0));
+  const Type& type = program.type_of(program.operands(op)[0]);
   sort.size = type.shape[dim];
   sort.lines = local_type(type, split);
   sort.lines.dtype = place_type(sort.size);
@@ -62,7 +60,7 @@ SplitSort split_sort(const OnMesh& on, const Op& op, const Choice& choice) {
   };
   const double none = 1e6;
   const double by_neighbours =
-      parts <= kMostNeighbours ? rounds(parts == 2 ? 1 : parts, bytes, passes) : none;
+      parts <= cost::kMostNeighbours ? rounds(parts == 2 ? 1 : parts, bytes, passes) : none;
   const auto bits = static_cast<std::int64_t>(bits_of(sort.axes).size());
   const double by_bits =
       bits > 1 ? rounds(bits * (bits + 1) / 2, bytes + sort.lines.bytes(), passes + 1) : none;

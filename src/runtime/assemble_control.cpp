@@ -35,7 +35,7 @@ SlotId Assembler::carried_slot(const Op& op, std::size_t i, std::size_t number,
   const auto wanted = scope_.targets.find(lifetimes_.root(program_.result(op, i)));
   const bool is_output = wanted != scope_.targets.end() && wanted->second.any_place;
   const bool mine = lifetimes_.dies_at(operand, scope_.region, number) && !slots[from].pinned &&
-                    slots[from].kind != SlotKind::constant &&
+                    !is_under_way(from) && slots[from].kind != SlotKind::constant &&
                     (slots[from].kind != SlotKind::argument || slots[from].donated);
   if (mine && taken.insert(from).second) {
     if (is_output && slots[from].kind == SlotKind::arena) slots[from].kind = SlotKind::fresh;

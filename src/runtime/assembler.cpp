@@ -40,6 +40,10 @@ std::vector<std::string> reasons_of(const CompiledUnit& unit) {
   return lines;
 }
 
+bool has(const std::vector<SlotId>& slots, SlotId slot) {
+  return std::ranges::find(slots, slot) != slots.end();
+}
+
 }  // namespace
 
 Assembler::Assembler(const CompiledProgram& compiled, const AssembleOptions& options)
@@ -80,8 +84,8 @@ SlotId Assembler::slot(ValueId v) {
 
 bool Assembler::may_take(SlotId from, const Target* target) const {
   const Slot& slot = slots[from];
-  if (target != nullptr && target->in_place == from) return true;
-  if (slot.pinned || scope_.written.contains(from)) return false;
+  if (target != nullptr && target->in_place == from) return !is_under_way(from);
+  if (slot.pinned || scope_.written.contains(from) || is_under_way(from)) return false;
   if (target != nullptr && !target->any_place) return false;
   return slot.kind == SlotKind::arena || slot.kind == SlotKind::fresh ||
          (slot.kind == SlotKind::argument && slot.donated);
@@ -137,26 +141,60 @@ void Assembler::append(Step step) {
 }
 
 // In the order in which they began, as on every rank.
-void Assembler::wait_before(const Step& step) {
-  const auto has = [](const std::vector<SlotId>& slots, SlotId s) {
-    return std::ranges::find(slots, s) != slots.end();
-  };
+template <typename IsNeeded>
+void Assembler::wait_where(IsNeeded is_needed) {
   std::vector<Step> later;
   for (Step& wait : std::exchange(scope_.under_way, {})) {
-    const bool needed =
-        std::ranges::any_of(step.reads, [&](SlotId s) { return has(wait.writes, s); }) ||
-        std::ranges::any_of(step.writes,
-                            [&](SlotId s) { return has(wait.writes, s) || has(wait.reads, s); });
-    if (needed)
-      append(std::move(wait));
+    if (is_needed(wait))
+      append_wait(std::move(wait));
     else
       later.push_back(std::move(wait));
   }
   scope_.under_way = std::move(later);
 }
 
+void Assembler::wait_before(const Step& step) {
+  wait_where([&](const Step& wait) {
+    return std::ranges::any_of(step.reads, [&](SlotId s) { return has(wait.writes, s); }) ||
+           std::ranges::any_of(step.writes,
+                               [&](SlotId s) { return has(wait.writes, s) || has(wait.reads, s); });
+  });
+}
+
+// Inside, nothing is written over what is around and under way.
+void Assembler::wait_before_regions(const Op& op) {
+  std::vector<SlotId> used;
+  for (ValueId v : program_.operands(op)) used.push_back(slot(v));
+  for (ValueId v : captured_values(program_, op)) used.push_back(slot(v));
+  wait_where([&](const Step& wait) {
+    return std::ranges::any_of(used, [&](SlotId s) { return has(wait.writes, s); });
+  });
+}
+
 void Assembler::wait_for_all() {
-  for (Step& wait : std::exchange(scope_.under_way, {})) append(std::move(wait));
+  wait_where([](const Step&) { return true; });
+}
+
+// What has run since it began ran beside it.
+void Assembler::append_wait(Step wait) {
+  const std::size_t number = std::get<WaitStep>(wait.work).number;
+  bool beside = false;
+  for (std::size_t i = scope_.list.steps.size(); i-- > 0;) {
+    auto& work = scope_.list.steps[i].work;
+    auto* start = std::get_if<StartStep>(&work);
+    if (start != nullptr && start->number == number) {
+      start->beside = beside;
+      break;
+    }
+    beside = beside || (start == nullptr && !std::holds_alternative<WaitStep>(work));
+  }
+  append(std::move(wait));
+}
+
+bool Assembler::is_under_way(SlotId slot) const {
+  return std::ranges::any_of(scope_.under_way, [&](const Step& wait) {
+    return has(wait.reads, slot) || has(wait.writes, slot);
+  });
 }
 
 std::int64_t Assembler::bytes_of(const Op& op) const {
@@ -220,7 +258,8 @@ void Assembler::unit(const CompiledUnit& unit, std::size_t number) {
   if (!unit.kernels.empty()) return launch(unit, number);
   const Op& op = program_.op(unit.op);
   if (is_view(program_, op)) return;
-  if (op.region_count > 0 && compiled_.regions.contains(program_.regions(op)[0])) wait_for_all();
+  if (op.region_count > 0 && compiled_.regions.contains(program_.regions(op)[0]))
+    wait_before_regions(op);
   if (op.def->control == Control::loop) return while_loop(op, number);
   if (op.def->control == Control::branch || op.def->control == Control::choice) return branches(op);
   const ProductViews* views = unit.views ? &*unit.views : nullptr;
@@ -289,6 +328,7 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
     const StitchGroup& group = unit.kernels[k].group;
     ops.insert(ops.end(), group.ops.begin(), group.ops.end());
     info.expected_seconds += group.seconds;
+    info.bytes_read += static_cast<std::int64_t>(group.bytes_again);
   }
   info.because = reasons_of(unit);
   info.ops = op_names(program_, ops);

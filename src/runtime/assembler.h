@@ -69,10 +69,16 @@ class Assembler {
   // ---- steps
   Step& emit(Step step, StepInfo info);
   void append(Step step);
-  // Waits for the collectives that the step at hand needs done; for all of them before a loop or a
-  // branch, and at the end of a region.
+  // Waits for the collectives that the step at hand needs done, those whose results a loop or
+  // branch uses, and at the end of a region for all of them.
   void wait_before(const Step& step);
+  void wait_before_regions(const Op& op);
   void wait_for_all();
+  void append_wait(Step wait);
+  template <typename IsNeeded>
+  void wait_where(IsNeeded is_needed);
+  // Whether a collective that is under way reads or writes it.
+  bool is_under_way(SlotId slot) const;
   StepInfo info_of(const Op& op, std::string kind) const;
   std::int64_t bytes_of(const Op& op) const;
 

@@ -65,7 +65,7 @@ std::uint64_t content_hash(std::string_view content) {
 
 std::uint64_t index_hash(Json index) {
   index.erase("hash");
-  return content_hash(index.dump(-1, ' ', true, Json::error_handler_t::replace));
+  return content_hash(print_json(index, -1, true));
 }
 
 // Per dimension [start, lo, hi, [count, step], …].
@@ -115,7 +115,7 @@ Expected<Type> type_from(const Json& json) {
   Shape shape;
   for (const Json& size : json["shape"]) {
     if (!size.is_number_integer() || size.get<std::int64_t>() < 0)
-      return reason("a value has a shape of {}", size.dump());
+      return reason("a value has a shape of {}", print_json(size));
     shape.push_back(size.get<std::int64_t>());
   }
   return Type::tensor(dtype, shape);

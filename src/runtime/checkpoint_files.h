@@ -2,14 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "heddle/layout.h"
 #include "heddle/type.h"
 
 namespace heddle::runtime {
-
-using Json = nlohmann::ordered_json;
 
 inline constexpr std::uint64_t kCheckpointFormat = 3;
 std::string data_file(std::size_t rank);   // rank-3.safetensors

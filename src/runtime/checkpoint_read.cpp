@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostFileRanks = 1 << 20;
 
 Expected<Json> parsed(const std::string& text, const fs::path& file) {
-  Json json = Json::parse(text, nullptr, false);
+  Json json = parse_json(text);
   if (!json.is_object()) return reason("{} is torn: it is no correct JSON", file.string());
   return json;
 }

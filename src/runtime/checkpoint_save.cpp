@@ -136,7 +136,7 @@ Expected<RankFiles> files_of(const std::vector<CheckpointValue>& values, const C
 Expected<FileNote> write_rank(const fs::path& folder, const std::vector<CheckpointValue>& values,
                               const CheckpointMesh& mesh, std::size_t rank) {
   HEDDLE_TRY(const RankFiles files, files_of(values, mesh, rank));
-  const std::string pieces = files.pieces.dump(1);
+  const std::string pieces = print_json(files.pieces, 1);
   // Straight from where the values lie: there may be no room for another copy of all.
   std::vector<std::string_view> parts{files.header};
   for (const auto& [name, array] : files.arrays) parts.push_back(text_of(array.bytes()));
@@ -165,7 +165,7 @@ Verdict write_index(const fs::path& folder, const std::vector<FileNote>& notes, 
         {{"file", piece_file(r)}, {"bytes", n.piece_bytes}, {"hash", n.piece_hash}});
   }
   index["hash"] = index_hash(index);
-  return write_file(folder / kIndexFile, index.dump(1));
+  return write_file(folder / kIndexFile, print_json(index, 1));
 }
 
 // The new folder takes the name; what had it before goes.

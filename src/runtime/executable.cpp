@@ -117,6 +117,11 @@ Expected<Results> run_rank(ExecutableState& state, const RunOptions& options, En
   RunState& run = *lease;
   if (options.transport == nullptr && !run.solo) run.solo = solo_transport();
   Transport& transport = options.transport == nullptr ? *run.solo : *options.transport;
+  // After a failure collectives may still be under way, in memory that goes with the lease.
+  const struct Forgetting {
+    Transport& transport;
+    ~Forgetting() { transport.forget_requests(); }
+  } forgetting{transport};
   run.queue->set_workers(options.pool != nullptr ? *options.pool : ThreadPool::shared());
   HEDDLE_TRY_VOID(prepare(state, run, options, transport));
   HEDDLE_TRY_VOID(enter(run));
@@ -199,6 +204,7 @@ Expected<std::vector<Array>> Executable::run(std::vector<Array> arguments,
     whole.verified = true;
     whole.memory_limit = state.memory_limit;
     whole.print = options.print;
+    whole.host_call = options.host_call;
     whole.trace = options.trace;
     return interpret(state.compiled.program, state.compiled.entry(), std::move(arguments), whole);
   }

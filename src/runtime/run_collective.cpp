@@ -20,6 +20,9 @@ Pieces pieces_along(const Type& piece, std::size_t dim) {
 
 Pieces whole(const Type& type) { return {1, type.bytes()}; }
 
+// What is smaller is over sooner than another thread has begun with it.
+constexpr std::int64_t kWorthAThread = std::int64_t{1} << 18;
+
 class CollectiveRun {
  public:
   CollectiveRun(const StartStep& step, const ResolvedCollective& resolved, RunState& run,
@@ -51,6 +54,8 @@ class CollectiveRun {
       HEDDLE_TRY(const Collective c, collective(i));
       HEDDLE_TRY(const RequestId request, transport_.start_on(queue_, c, operand(i), result(i)));
       requests().push_back(request);
+      const std::int64_t bytes = std::max(op_.operands[i].bytes(), op_.results[i].bytes());
+      if (step_.beside && bytes >= kWorthAThread) transport_.go_on_meanwhile(request);
     }
     return yes();
   }

@@ -23,6 +23,7 @@ class Runner {
     for (const Step& step : list.steps) {
       transport_.at_step(step.info);
       if (transport_.failed()) return stopped(step);
+      if (options_.stop && options_.stop()) return asked_to_stop(step);
       HEDDLE_TRY_VOID(timed ? run_timed(step) : run_step(step));
     }
     return yes();
@@ -34,6 +35,10 @@ class Runner {
     const StepInfo& info = state_.infos[step.info];
     return reason("{}\n  rank {} was before step {}, {}{}", transport_.failure(), transport_.rank(),
                   step.info, info.name, info.where.empty() ? "" : " at " + info.where);
+  }
+
+  Reason asked_to_stop(const Step& step) const {
+    return reason("the run was stopped before step {}, {}", step.info, state_.infos[step.info].name);
   }
 
   Verdict run_step(const Step& step) {
@@ -109,6 +114,7 @@ class Runner {
     interpret_options.verified = true;
     interpret_options.memory_limit = state_.memory_limit;
     interpret_options.print = options_.print;
+    interpret_options.host_call = options_.host_call;
     HEDDLE_TRY(auto results, interpret(*work.program, f, std::move(operands), interpret_options));
     for (std::size_t i = 0; i < results.size(); ++i)
       if (const auto bytes = results[i].bytes(); !bytes.empty())

@@ -46,6 +46,7 @@ struct StartStep {
   std::shared_ptr<const CollectiveOp> op;
   std::size_t number = 0;  // among the collectives of the executable
   std::vector<SlotId> operands = {}, results = {};
+  bool beside = false;  // other work runs until the wait
 };
 
 // Its results are there.

@@ -1,6 +1,7 @@
 #include "heddle/thread_mesh.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -13,6 +14,9 @@ namespace heddle {
 namespace {
 
 using Arrays = std::vector<Array>;
+
+// How often the caller asks whether to stop.
+constexpr std::chrono::milliseconds kAskEvery{20};
 
 // One run of all devices.
 struct MeshRun {
@@ -55,7 +59,7 @@ class ThreadMesh::Impl {
     defect_ = nullptr;
     ++round_;
     change_.notify_all();
-    change_.wait(lock, [&] { return left_ == 0; });
+    wait_for_all(lock, run.options);
     run_ = nullptr;
     if (defect_) std::rethrow_exception(defect_);
     if (transports_[0]->failed()) return Reason{transports_[0]->failure()};
@@ -65,6 +69,21 @@ class ThreadMesh::Impl {
   }
 
  private:
+  // Devices have no say in whether to stop: the caller's thread asks for all of them.
+  void wait_for_all(std::unique_lock<std::mutex>& lock, const RunOptions& options) {
+    const auto is_over = [&] { return left_ == 0; };
+    if (!options.stop) return change_.wait(lock, is_over);
+    bool stopped = false;
+    while (!change_.wait_for(lock, kAskEvery, is_over)) {
+      lock.unlock();
+      if (!stopped && options.stop()) {
+        stopped = true;
+        transports_[0]->abort("the run was stopped");
+      }
+      lock.lock();
+    }
+  }
+
   void live(int device) {
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
@@ -85,6 +104,7 @@ class ThreadMesh::Impl {
     RunOptions options = run.options;
     options.transport = transports_[d].get();
     options.pool = pools_[d].get();
+    options.stop = {};
     if (device != 0) options.times = nullptr;
     errors_[d].clear();
     try {

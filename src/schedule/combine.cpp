@@ -6,36 +6,18 @@
 #include <utility>
 
 #include "heddle/op.h"
-#include "ir/clone.h"
 #include "ir/rules/rule_builder.h"
 #include "ir/unused.h"
+#include "schedule/copier.h"
 
 namespace heddle {
 
 namespace {
 
-class Combiner {
+class Combiner : public Copier {
  public:
   Combiner(const Program& from, std::int64_t most_bytes)
-      : from_(from), most_bytes_(most_bytes), unused_(unused_ops(from)) {
-    out_.name = from.name;
-    out_.file = from.file;
-    out_.attrs = from.attrs;
-    out_.meshes = from.meshes;
-    out_.axes = from.axes;
-  }
-
-  Program run() {
-    for (const Function& f : from_.functions) {
-      Function head = f;
-      for (std::vector<TypeId>* types : {&head.results, &head.inputs})
-        for (TypeId& t : *types) t = out_.intern(from_.type(t));
-      head.loc = location(f.loc);
-      if (f.body != kNone) head.body = copy_region(f.body);
-      out_.functions.push_back(std::move(head));
-    }
-    return std::move(out_);
-  }
+      : Copier(from), most_bytes_(most_bytes), unused_(unused_ops(from)) {}
 
  private:
   // Collectives that wait to be written together.
@@ -46,21 +28,14 @@ class Combiner {
 
   // ---- copying
 
-  LocId location(LocId loc) {
-    if (loc == 0) return 0;
-    if (loc >= locations_.size()) locations_.resize(loc + 1, 0);
-    if (locations_[loc] == 0) locations_[loc] = out_.add_location(Location(from_.location(loc)));
-    return locations_[loc];
-  }
-
-  RegionId copy_region(RegionId region) {
+  RegionId copy_region(RegionId region) override {
     const RegionId made = out_.add_region();
     std::map<std::string, Group> around;
     std::swap(around, waiting_);
     // Sums may begin as soon as what they are made of is there, so that many can be made at once.
     for (OpId id : from_.region(region).ops)
-      if (const Op& op = from_.op(id); op.def->name == "stablehlo.all_reduce" && !unused_[id] &&
-                                       op.operand_count == 1 && !key_of(op).empty())
+      if (const Op& op = from_.op(id);
+          is_sum(op) && !unused_[id] && op.operand_count == 1 && !key_of(op).empty())
         sums_of_[from_.operands(op)[0]].push_back(id);
     for (ValueId v : from_.region(region).args) {
       values_[v] = out_.add_arg(made, out_.intern(from_.type_of(v)));
@@ -90,7 +65,7 @@ class Combiner {
     if (const std::string key = key_of(op); !key.empty())
       wait(at, key, id);
     else
-      copy_op(at, op);
+      write_op(at, op);
   }
 
   // ---- what only goes on from a sum, element by element: it comes after other sums have joined
@@ -126,20 +101,9 @@ class Combiner {
       for (ValueId v : captured_values(from_, op)) need(v);
   }
 
-  void copy_op(RegionId at, const Op& op) {
-    std::vector<ValueId> operands;
-    for (ValueId v : from_.operands(op)) operands.push_back(values_.at(v));
-    std::vector<RegionId> regions;
-    for (RegionId r : from_.regions(op)) regions.push_back(copy_region(r));
-    std::vector<TypeId> types;
-    for (std::size_t i = 0; i < op.result_count; ++i)
-      types.push_back(out_.intern(from_.type_of(from_.result(op, i))));
-    const OpId made = out_.add_op(at, *op.def, operands, types, copied_attrs(from_, op), regions,
-                                  location(op.loc));
-    for (std::size_t i = 0; i < op.result_count; ++i) {
-      values_[from_.result(op, i)] = out_.result(out_.op(made), i);
-      begin_sums(at, from_.result(op, i));
-    }
+  void write_op(RegionId at, const Op& op) {
+    copy_op(at, op);
+    for (std::size_t i = 0; i < op.result_count; ++i) begin_sums(at, from_.result(op, i));
   }
 
   // ---- collectives
@@ -155,10 +119,12 @@ class Combiner {
     }
   }
 
+  static bool is_sum(const Op& op) { return op.def->collective == CollectiveKind::all_reduce; }
+
   // What must be equal; empty for ops that stay alone. Only those along axes of a mesh are ours.
   std::string key_of(const Op& op) const {
-    const bool sums = op.def->name == "stablehlo.all_reduce";
-    if (!sums && op.def->name != "stablehlo.all_gather") return "";
+    const bool sums = is_sum(op);
+    if (!sums && op.def->collective != CollectiveKind::all_gather) return "";
     const Attr* groups = from_.attr(op, "replica_groups");
     const auto* along = groups == nullptr ? nullptr : groups->get<Attr::Struct>();
     if (along == nullptr) return "";
@@ -215,12 +181,8 @@ class Combiner {
     }
   }
 
-  const Program& from_;
   std::int64_t most_bytes_;
-  Program out_;
-  ValueMap values_;
   std::vector<bool> unused_;
-  std::vector<LocId> locations_;
   std::map<std::string, Group> waiting_;
   std::unordered_map<ValueId, std::string> waits_in_;
   std::unordered_map<ValueId, std::vector<OpId>> sums_of_;  // that wait for the value

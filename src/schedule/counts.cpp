@@ -73,6 +73,13 @@ std::int64_t collectives_in(const Program& program, RegionId region) {
 
 }  // namespace
 
+bool is_meeting(const Program& program, const Op& op) {
+  if (op.def->cls == OpClass::communicate) return op.operand_count > 0;
+  return op.def->cls == OpClass::control &&
+         std::ranges::any_of(program.regions(op),
+                             [&](RegionId inner) { return collectives_in(program, inner) > 0; });
+}
+
 std::int64_t peak_bytes(const Program& program, const Function& function) {
   return function.body == kNone ? 0 : Memory(program).most(function.body, true);
 }

@@ -1,11 +1,13 @@
 #include "heddle/schedule.h"
 
 #include "schedule/combine.h"
+#include "schedule/overlap.h"
 
 namespace heddle {
 
 Program schedule(const Program& program, const ScheduleOptions& options) {
-  return combine_collectives(program, options.combine_bytes);
+  Program combined = combine_collectives(program, options.combine_bytes);
+  return options.overlap ? overlap_collectives(combined, options.combine_bytes) : combined;
 }
 
 }  // namespace heddle

@@ -47,7 +47,7 @@ std::string group_axes(const Program& program, const Op& op) {
 
 // The axes along which devices that a collective brings together differ, by its first group.
 SplitAxes axes_of_groups(const Program& program, const Op& op, const MeshDecl& mesh) {
-  const bool pairs = op.def->short_name() == "collective_permute";
+  const bool pairs = op.def->collective == CollectiveKind::permute;
   const auto groups = pairs ? source_target_pairs(program, op) : replica_groups(program, op);
   SplitAxes axes;
   if (!groups || groups->empty()) return axes;

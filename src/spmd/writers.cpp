@@ -11,11 +11,23 @@ namespace {
 using WriteOp = Verdict (*)(Core&, OpId);
 
 // By PartWay.
-constexpr std::array<WriteOp, 16> kWriters{
-    nullptr,         write_whole,         write_local,         write_piece,
-    write_rows,      write_reduced_again, write_concatenated,  write_joined,
-    write_scan_line, write_sort_line,     write_first_of_sort, write_window_scatter,
-    write_reshard,   write_manual,        write_loop,          write_branch};
+constexpr std::array<WriteOp, 17> kWriters{nullptr,
+                                           write_whole,
+                                           write_local,
+                                           write_piece,
+                                           write_rows,
+                                           write_reduced_again,
+                                           write_concatenated,
+                                           write_joined,
+                                           write_scan_line,
+                                           write_sort_line,
+                                           write_first_of_sort,
+                                           write_top_of_parts,
+                                           write_window_scatter,
+                                           write_reshard,
+                                           write_manual,
+                                           write_loop,
+                                           write_branch};
 
 Verdict write_decided(Core& c, OpId id) {
   const WriteOp write = kWriters[static_cast<std::size_t>(c.decision(id).way)];

@@ -15,6 +15,7 @@ Verdict write_joined(Core& core, OpId id);
 Verdict write_scan_line(Core& core, OpId id);
 Verdict write_sort_line(Core& core, OpId id);
 Verdict write_first_of_sort(Core& core, OpId id);
+Verdict write_top_of_parts(Core& core, OpId id);
 Verdict write_window_scatter(Core& core, OpId id);
 Verdict write_reshard(Core& core, OpId id);
 Verdict write_manual(Core& core, OpId id);

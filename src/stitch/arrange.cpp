@@ -1,6 +1,7 @@
 // From patterns to a plan: an order in which they can run, and launches.
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_set>
 
 #include "heddle/op.h"
@@ -28,37 +29,6 @@ Contracted contract(const Graph& graph, const std::vector<Pattern>& patterns) {
       c.units.push_back({v});
     }
   return c;
-}
-
-// The longest way to each unit; SIZE_MAX for units that lie on a cycle or behind one.
-std::vector<std::size_t> levels(const Graph& graph, const Contracted& c) {
-  const std::size_t n = c.units.size();
-  std::vector<std::vector<std::size_t>> after(n);
-  std::vector<std::size_t> waits(n, 0), level(n, SIZE_MAX);
-  for (std::size_t u = 0; u < n; ++u) {
-    std::vector<std::size_t> next;
-    for (Vertex v : c.units[u])
-      for (Vertex w : graph.consumers[v])
-        if (c.unit_of[w] != u) next.push_back(c.unit_of[w]);
-    std::sort(next.begin(), next.end());
-    next.erase(std::unique(next.begin(), next.end()), next.end());
-    for (std::size_t w : next) ++waits[w];
-    after[u] = std::move(next);
-  }
-  std::vector<std::size_t> open;
-  std::vector<std::size_t> reached(n, 0);
-  for (std::size_t u = 0; u < n; ++u)
-    if (waits[u] == 0) open.push_back(u);
-  while (!open.empty()) {
-    const std::size_t u = open.back();
-    open.pop_back();
-    level[u] = reached[u];
-    for (std::size_t w : after[u]) {
-      reached[w] = std::max(reached[w], reached[u] + 1);
-      if (--waits[w] == 0) open.push_back(w);
-    }
-  }
-  return level;
 }
 
 // Values that every kernel can make for itself from what is there before all work: repeated
@@ -98,6 +68,66 @@ class Copies {
   std::vector<bool> is_free_;
 };
 
+// When a unit runs: the stretch of the schedule, and behind how many launches and collectives of it
+// at least.
+using Turn = std::pair<std::size_t, std::size_t>;
+constexpr Turn kNever = {SIZE_MAX, SIZE_MAX};
+
+// Where each unit comes, and the longest way to it. Kernels of the same turn become one launch,
+// behind the calls of that turn: there is no plan with fewer launches.
+struct Places {
+  std::vector<Turn> turn;  // kNever for units that lie on a cycle or behind one
+  std::vector<std::size_t> way;
+};
+
+bool begins_collective(const Graph& graph, const Pattern& unit) {
+  return graph.op(unit.front()).def->cls == OpClass::communicate;
+}
+
+// Others wait for the turn of a kernel that leaves something; and for a collective, so that kernels
+// of its turn run beside it.
+bool takes_a_turn(const Graph& graph, const Copies& copies, const Pattern& unit) {
+  if (!graph.stitchable[unit.front()]) return begins_collective(graph, unit);
+  return std::ranges::any_of(unit, [&](Vertex v) { return copies.must_be_kept(v); });
+}
+
+Places find_places(const Graph& graph, const Copies& copies, const Contracted& c) {
+  const std::size_t n = c.units.size();
+  std::vector<std::vector<std::size_t>> after(n);
+  std::vector<std::size_t> waits(n, 0);
+  for (std::size_t u = 0; u < n; ++u) {
+    std::vector<std::size_t> next;
+    for (Vertex v : c.units[u])
+      for (Vertex w : graph.consumers[v])
+        if (c.unit_of[w] != u) next.push_back(c.unit_of[w]);
+    std::sort(next.begin(), next.end());
+    next.erase(std::unique(next.begin(), next.end()), next.end());
+    for (std::size_t w : next) ++waits[w];
+    after[u] = std::move(next);
+  }
+  Places places{.turn = std::vector<Turn>(n, kNever), .way = std::vector<std::size_t>(n, 0)};
+  std::vector<std::size_t> open;
+  std::vector<Turn> reached(n);
+  for (std::size_t u = 0; u < n; ++u) {
+    // Vertices ascend, and so do their stretches.
+    reached[u] = {graph.stretch[c.units[u].front()], 0};
+    if (waits[u] == 0) open.push_back(u);
+  }
+  while (!open.empty()) {
+    const std::size_t u = open.back();
+    open.pop_back();
+    places.turn[u] = reached[u];
+    Turn behind = reached[u];
+    if (takes_a_turn(graph, copies, c.units[u])) ++behind.second;
+    for (std::size_t w : after[u]) {
+      reached[w] = std::max(reached[w], behind);
+      places.way[w] = std::max(places.way[w], places.way[u] + 1);
+      if (--waits[w] == 0) open.push_back(w);
+    }
+  }
+  return places;
+}
+
 // The group of a pattern; it makes what is free by itself, and leaves only what others cannot make.
 StitchGroup group_of(const Graph& graph, const Readers& readers, const Copies& copies,
                      const Pattern& pattern) {
@@ -120,15 +150,18 @@ StitchGroup group_of(const Graph& graph, const Readers& readers, const Copies& c
 Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Exploration found,
                              const FoldedMoves& moves) {
   const Contracted c = contract(graph, found.patterns);
-  const std::vector<std::size_t> level = levels(graph, c);
-  HEDDLE_CHECK(std::ranges::find(level, SIZE_MAX) == level.end(), "kernels wait for one another");
-  std::map<std::size_t, std::vector<std::size_t>> by_level;
-  for (std::size_t u = 0; u < c.units.size(); ++u) by_level[level[u]].push_back(u);
   const Copies copies(graph);
+  const auto [turn, way] = find_places(graph, copies, c);
+  HEDDLE_CHECK(std::ranges::find(turn, kNever) == turn.end(), "kernels wait for one another");
+  std::map<Turn, std::vector<std::size_t>> by_turn;
+  for (std::size_t u = 0; u < c.units.size(); ++u) by_turn[turn[u]].push_back(u);
   StitchPlan plan;
-  for (auto& [l, units] : by_level) {
-    std::sort(units.begin(), units.end(), [&](std::size_t a, std::size_t b) {
-      return c.units[a].front() < c.units[b].front();
+  for (auto& [when, units] : by_turn) {
+    std::ranges::sort(units, {}, [&](std::size_t u) {
+      const Vertex first = c.units[u].front();
+      // What others may have to wait for begins first.
+      return std::tuple(graph.stitchable[first] ? SIZE_MAX : way[u],
+                        !begins_collective(graph, c.units[u]), first);
     });
     StitchUnit launch;
     for (std::size_t u : units) {
@@ -144,6 +177,7 @@ Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Explora
       if (u < found.launches.size()) {
         group.choice = found.launches[u].choice;
         group.seconds = found.launches[u].seconds;
+        group.bytes_again = found.launches[u].bytes_again;
       }
       if (!group.outputs.empty()) launch.kernels.push_back(std::move(group));
     }

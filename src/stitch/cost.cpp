@@ -14,22 +14,6 @@ namespace heddle {
 
 namespace {
 
-// Whether a consumer takes its operand at the index of its own result, or somewhere else, so that
-// two such consumers compute it twice.
-bool takes_elsewhere(const Op& consumer) {
-  switch (consumer.def->emission) {
-    case Emission::copy:
-    case Emission::join:
-    case Emission::dynamic_slice:
-    case Emission::dynamic_update_slice:
-    case Emission::gather:
-    case Emission::scatter:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Whether a broadcast repeats its operand along loops inside of those that the operand has, so that
 // one value serves the whole loop; or along loops around a few elements only, which a block
 // computes once.

@@ -38,7 +38,8 @@ class Explainer {
       : graph_(graph),
         readers_(readers),
         machine_(machine),
-        cost_(graph, machine),
+        compared_(cost::of_two_workers(machine)),
+        cost_(graph, compared_),
         units_(graph, patterns_of(graph, plan)),
         vertex_(vertices(graph)) {}
 
@@ -161,6 +162,7 @@ class Explainer {
   const Graph& graph_;
   const Readers& readers_;
   const MachineFigures& machine_;
+  const MachineFigures compared_;  // that groups are compared with
   CostModel cost_;
   Units units_;
   std::unordered_map<OpId, Vertex> vertex_;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
+#include "cost/rates.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "stitch/alike.h"
@@ -26,28 +29,21 @@ struct Candidate {
   bool legal = false;  // for sure
 };
 
-// One worker takes twice as long as two for all but launches: the groups that are best for two are
-// best for it as well, or next to it.
-MachineFigures for_search(MachineFigures machine) {
-  if (machine.workers > 1) return machine;
-  machine.workers = 2;
-  machine.copy_rate *= 2;
-  return machine;
-}
-
 class Explorer {
  public:
   // Of patterns that are alike.
   struct Found {
     bool legal = false;
-    double seconds = 0;  // by the full evaluator
+    double seconds = 0;        // by the full evaluator
+    bool comes_again = false;  // stages read from memory what stages before them have read
   };
 
   Explorer(const Graph& graph, const Readers& readers, const StitchOptions& options)
       : graph_(graph),
         readers_(readers),
         options_(options),
-        machine_(for_search(options.machine)),
+        machine_(cost::of_two_workers(options.machine)),
+        many_(cost::of_many_workers(options.machine)),
         cost_(graph, machine_),
         alike_(graph) {}
 
@@ -78,6 +74,11 @@ class Explorer {
   std::vector<Candidate> top(std::vector<Candidate> all);
   StitchGroup group_of(const Pattern& pattern) const;
   const Found& look(const Pattern& pattern);
+  // By key of the pattern.
+  using Seconds = std::unordered_map<std::uint64_t, std::optional<double>>;
+  std::optional<double> seconds_on(const MachineFigures& machine, Seconds& known,
+                                   const Pattern& pattern);
+  bool pays_on(const MachineFigures& machine, Seconds& known, const Pattern& pattern);
   Exploration::Launch launch(const Pattern& pattern);
   bool has_kernel(const Pattern& pattern);
   bool pays(const Pattern& pattern);
@@ -94,10 +95,12 @@ class Explorer {
   const Readers& readers_;
   const StitchOptions& options_;
   const MachineFigures machine_;  // that groups are compared with
+  const MachineFigures many_;
   CostModel cost_;
   std::vector<std::vector<Candidate>> best_;
   Alike alike_;
-  std::unordered_map<std::uint64_t, Found> found_;                   // by key of the pattern
+  std::unordered_map<std::uint64_t, Found> found_;  // by key of the pattern
+  Seconds here_, with_many_;
   std::unordered_map<std::uint64_t, Exploration::Launch> launches_;  // the same
   std::unordered_map<std::uint64_t, bool> lowers_;                   // the same
   int trials_ = 0;                                                   // of suspects
@@ -128,7 +131,22 @@ const Explorer::Found& Explorer::look(const Pattern& pattern) {
   auto [it, fresh] = found_.try_emplace(alike_.key(pattern));
   if (!fresh) return it->second;
   if (const auto found = first_estimate(*graph_.program, group_of(pattern), machine_))
-    it->second = {.legal = true, .seconds = found->seconds};
+    it->second = {
+        .legal = true, .seconds = found->seconds, .comes_again = found->bytes_by_stages > 0};
+  return it->second;
+}
+
+// By the full evaluator; none where there is no such kernel.
+std::optional<double> Explorer::seconds_on(const MachineFigures& machine, Seconds& known,
+                                           const Pattern& pattern) {
+  if (machine == machine_) {
+    const Found& found = look(pattern);
+    return found.legal ? std::optional(found.seconds) : std::nullopt;
+  }
+  auto [it, fresh] = known.try_emplace(alike_.key(pattern));
+  if (!fresh) return it->second;
+  if (const auto found = first_estimate(*graph_.program, group_of(pattern), machine))
+    it->second = found->seconds;
   return it->second;
 }
 
@@ -144,7 +162,7 @@ Exploration::Launch Explorer::launch(const Pattern& pattern) {
   if (!fresh) return it->second;
   const auto launch = choose_launch(*graph_.program, group_of(pattern), options_.machine);
   if (!launch) return it->second;
-  it->second = {launch->choice, launch->best.seconds};
+  it->second = {launch->choice, launch->best.seconds, launch->best.bytes_again};
   log(kLogPlans, "stitch: {} ops in {} blocks of about {} elements, {:.3g} ms expected{}",
       pattern.size(), launch->best.blocks, launch->choice.block_elements,
       launch->best.seconds * 1e3,
@@ -328,11 +346,19 @@ bool Explorer::find_suspects(const std::vector<Pattern>& patterns) {
   return any;
 }
 
-// By the full evaluator it takes no longer than its vertices one by one.
-bool Explorer::pays(const Pattern& pattern) {
+// No longer than its vertices one by one.
+bool Explorer::pays_on(const MachineFigures& machine, Seconds& known, const Pattern& pattern) {
   double apart = 0;
-  for (Vertex v : pattern) apart += look({v}).seconds;
-  return look(pattern).seconds <= apart;
+  for (Vertex v : pattern) apart += seconds_on(machine, known, {v}).value_or(0);
+  const std::optional<double> together = seconds_on(machine, known, pattern);
+  return together && *together <= apart;
+}
+
+// On this machine; and where it reads as often from memory as its parts would, on machines with
+// many workers too: else plans for few would have groups that plans for many cannot have.
+bool Explorer::pays(const Pattern& pattern) {
+  if (!pays_on(options_.machine, here_, pattern)) return false;
+  return !look(pattern).comes_again || pays_on(many_, with_many_, pattern);
 }
 
 // Seconds of the patterns and of all other vertices by themselves.

@@ -16,6 +16,7 @@ struct Exploration {
   struct Launch {
     LaunchChoice choice = {};
     double seconds = 0;
+    double bytes_again = 0;  // of StitchGroup
   };
   std::vector<Launch> launches = {};  // one each
 };

@@ -1,10 +1,12 @@
 #include "stitch/graph.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "heddle/op.h"
+#include "heddle/schedule.h"
 #include "heddle/stitch.h"
 #include "stitch/group.h"
 
@@ -16,6 +18,71 @@ void make_unique(std::vector<Vertex>& list) {
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
+
+// The order of the schedule, where it counts, as if it were dependences: devices meet in one order,
+// and work that is to run beside a collective comes after its begin and before its wait. A kernel
+// with ops of both sides is then none.
+class ScheduledOrder {
+ public:
+  ScheduledOrder(Graph& graph, const std::unordered_map<OpId, Vertex>& vertex_of)
+      : graph_(graph), vertex_of_(vertex_of) {}
+
+  void add() {
+    graph_.stretch.assign(graph_.size(), 0);
+    for (Vertex v = 0; v < graph_.size(); ++v) find_wait(v);
+    Vertex last_begin = kNone, last_wait = kNone;
+    for (Vertex v = 0; v < graph_.size(); ++v) {
+      const Op& op = graph_.op(v);
+      if (const auto wait = wait_of_.find(v); wait != wait_of_.end())
+        open_.emplace(v, wait->second);
+      if (const auto begin = begin_of_.find(v); begin != begin_of_.end()) {
+        open_.erase(begin->second);
+        follow(last_wait, v);
+      }
+      if (is_meeting(*graph_.program, op)) follow(last_begin, v);
+      if (op.def->cls == OpClass::communicate) continue;
+      if (!open_.empty() && is_worth_overlapping(*graph_.program, op)) keep_beside(v);
+    }
+    for (Vertex v = 0, now = 0; v < graph_.size(); ++v) {
+      if (borders_.contains(v)) ++now;
+      graph_.stretch[v] = now;
+    }
+  }
+
+ private:
+  void find_wait(Vertex v) {
+    const OpId begun = awaited_by(*graph_.program, graph_.op(v));
+    const auto found = begun == kNone ? vertex_of_.end() : vertex_of_.find(begun);
+    if (found == vertex_of_.end() || !wait_of_.emplace(found->second, v).second) return;
+    begin_of_.emplace(v, found->second);
+  }
+
+  void add_edge(Vertex from, Vertex to) {
+    graph_.producers[to].push_back(from);
+    graph_.consumers[from].push_back(to);
+  }
+  void follow(Vertex& last, Vertex v) {
+    if (last != kNone) add_edge(last, v);
+    last = v;
+  }
+
+  // Begins come one after the other, and so do waits: the last begin and the next wait are enough.
+  void keep_beside(Vertex v) {
+    const Vertex begin = open_.rbegin()->first;
+    const Vertex wait = std::ranges::min_element(open_, {}, [](const auto& window) {
+                          return window.second;
+                        })->second;
+    add_edge(begin, v);
+    add_edge(v, wait);
+    borders_.insert({begin, wait});
+  }
+
+  Graph& graph_;
+  const std::unordered_map<OpId, Vertex>& vertex_of_;
+  std::unordered_map<Vertex, Vertex> wait_of_, begin_of_;
+  std::map<Vertex, Vertex> open_;  // begun and not yet waited for
+  std::unordered_set<Vertex> borders_;
+};
 
 }  // namespace
 
@@ -60,8 +127,11 @@ Graph make_graph(const Program& program, RegionId region, const DeviceCalls* cal
       if (std::find(graph.reads[v].begin(), graph.reads[v].end(), value) == graph.reads[v].end())
         graph.reads[v].push_back(value);
     }
+  }
+  ScheduledOrder(graph, vertex_of).add();
+  graph.depth.assign(n, 0);
+  for (Vertex v = 0; v < n; ++v) {
     make_unique(graph.producers[v]);
-    graph.depth.push_back(0);
     for (Vertex p : graph.producers[v])
       graph.depth[v] = std::max(graph.depth[v], graph.depth[p] + 1);
   }

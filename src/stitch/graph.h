@@ -21,6 +21,9 @@ class Graph {
   std::vector<bool> escapes;                // a result is used by the terminator
   std::vector<std::vector<ValueId>> reads;  // tensors from anywhere, each once
   std::vector<std::uint32_t> depth;         // ops on the longest way to it
+  // Of the schedule: it grows where a collective begins that work runs beside, and where that is
+  // waited for. Nothing runs in an earlier stretch than the ops that it is made of.
+  std::vector<std::uint32_t> stretch;
 
   std::size_t size() const { return ops.size(); }
   const Op& op(Vertex v) const { return program->op(ops[v]); }

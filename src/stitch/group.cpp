@@ -18,6 +18,20 @@ bool is_reducer(const Program& program, const Op& op) {
          (op.def->emission == Emission::scatter && !is_single_update(program, op));
 }
 
+bool takes_elsewhere(const Op& consumer) {
+  switch (consumer.def->emission) {
+    case Emission::copy:
+    case Emission::join:
+    case Emission::dynamic_slice:
+    case Emission::dynamic_update_slice:
+    case Emission::gather:
+    case Emission::scatter:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::vector<ValueId> values_read(const Program& program, const Op& op) {
   const auto operands = program.operands(op);
   std::vector<ValueId> all(operands.begin(), operands.end());

@@ -12,6 +12,10 @@ bool is_work(const Op& op);
 // Whether it needs loops of its own: reductions, scans, small products, scatters of many windows.
 bool is_reducer(const Program& program, const Op& op);
 
+// Whether a consumer takes its operand somewhere else than at the index of its own result, so that
+// two such consumers compute it twice.
+bool takes_elsewhere(const Op& consumer);
+
 // Everything that an op reads: its operands, and what its regions take from around it.
 std::vector<ValueId> values_read(const Program& program, const Op& op);
 

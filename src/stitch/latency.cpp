@@ -13,10 +13,6 @@ namespace heddle {
 
 namespace {
 
-bool only_moves(const Op& op) {
-  return op.def->cls == OpClass::move && op.def->emission != Emission::iota;
-}
-
 class Evaluator {
  public:
   Evaluator(const Program& program, const StitchGroup& group, const Schedule& schedule,
@@ -89,7 +85,7 @@ class Evaluator {
 
   void add_need(OpId user, ValueId v, ByLevel& times) const {
     const Op& op = program_.op(user);
-    const bool elsewhere = only_moves(op);
+    const bool elsewhere = takes_elsewhere(op);
     const double again = elsewhere ? 1.0 : std::max(1.0, points(user) / elements(v));
     for (const auto& [level, count] : times_.at(user)) {
       double& at = times[level];
@@ -125,7 +121,7 @@ class Evaluator {
         for (const auto& [level, count] : times_[id]) {
           double& at = loads[{v, level}];
           const double n = std::min(points(id), elements(v) * std::max(1.0, count)) * count;
-          at = only_moves(op) ? at + n : std::max(at, n);
+          at = takes_elsewhere(op) ? at + n : std::max(at, n);
           levels[v].insert(level);
         }
       }
@@ -142,6 +138,7 @@ class Evaluator {
       traffic_.add_value(bytes, machine_);
       if (levels[v].contains(kTailLevel) && levels[v].size() > 1) {
         traffic_.add_value(bytes, machine_);
+        result_.bytes_again += bytes;
         levels[v].erase(kTailLevel);
       }
       if (levels[v].size() < 2) continue;
@@ -151,16 +148,20 @@ class Evaluator {
     for (ValueId v : group_.outputs)
       traffic_.add_value(static_cast<double>(program_.type_of(v).bytes()), machine_);
     // What chunks leave is written and read once more.
-    for (const Reduction& r : schedule_.reductions)
-      if (r.crosses)
-        traffic_.add_value(2.0 * static_cast<double>(schedule_.chunks) *
-                               static_cast<double>(program_.type_of(result_of(r.op)).bytes()),
-                           machine_);
+    for (const Reduction& r : schedule_.reductions) {
+      if (!r.crosses) continue;
+      const double left = 2.0 * static_cast<double>(schedule_.chunks) *
+                          static_cast<double>(program_.type_of(result_of(r.op)).bytes());
+      traffic_.add_value(left, machine_);
+      result_.bytes_again += left;
+    }
     // What stages read once more comes from the cache of a block that fits it, which is no traffic;
     // else from the cache of all, or from memory.
-    if (result_.block_bytes > machine_.near_cache)
-      (result_.block_bytes * machine_.workers > machine_.far_cache ? traffic_.memory
-                                                                   : traffic_.cached) += again_;
+    if (result_.block_bytes <= machine_.near_cache) return;
+    result_.bytes_again += again_;
+    result_.bytes_by_stages = again_;
+    (result_.block_bytes * machine_.workers > machine_.far_cache ? traffic_.memory
+                                                                 : traffic_.cached) += again_;
   }
 
   std::int64_t block_bytes(ValueId v, const AxisList& axes) const {

@@ -11,7 +11,9 @@ namespace heddle {
 
 struct KernelEstimate {
   double seconds = 0;
-  double memory = 0, work = 0;   // seconds of each, by all workers
+  double memory = 0, work = 0;  // seconds of each, by all workers
+  double bytes_again = 0;       // moved beside every input and result once
+  double bytes_by_stages = 0;  // of these, what stages of a block read that its cache does not hold
   double loads = 0, stores = 0;  // elements, at all points
   double light = 0, heavy = 0;   // instructions, at all points
   int registers = 0;             // values that are alive at once, at most

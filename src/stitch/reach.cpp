@@ -120,6 +120,7 @@ std::vector<ValueId> repeated_values(const Program& program, const StitchGroup& 
     const Op& op = program.op(id);
     if (schedule.tail.contains(id)) continue;
     AxisList domain = schedule.axes_of(program.result(op, 0));
+    const int vectors = domain.empty() ? -1 : domain.back();  // whose elements are neighbours
     if (const Reduction* r = schedule.reduction(id))
       domain.insert(domain.end(), r->reduced.begin(), r->reduced.end());
     bool is_expensive = op.def->cls == OpClass::heavy;
@@ -127,14 +128,16 @@ std::vector<ValueId> repeated_values(const Program& program, const StitchGroup& 
       if (!heavy.contains(v) || repeated.contains(v)) continue;
       const AxisList own = schedule.axes_of(v);
       std::int64_t again = 1, longest = 1, elements = 1;
+      bool by_vectors = false;
       for (int a : own) {
+        by_vectors |= a == vectors && positions(a) > 1;
         longest = std::max(longest, positions(a));
         elements *= positions(a);
       }
       for (int a : domain)
         if (std::ranges::find(own, a) == own.end()) again *= positions(a);
-      if (again > 1 && again < longest && elements <= cost::kMostRepeated &&
-          repeated.insert(v).second)
+      const bool often = again < longest || (by_vectors && again >= cost::kOftenAgain);
+      if (again > 1 && often && elements <= cost::kMostRepeated && repeated.insert(v).second)
         all.push_back(v);
       else
         is_expensive = true;

@@ -11,7 +11,7 @@ namespace heddle {
 ValueId out_of_reach(const Program& program, const StitchGroup& group, const Schedule& schedule);
 
 // Values with an expensive function in them that a stage would compute again and again, because it
-// runs over short axes that they do not have and takes vectors along one that they have.
+// runs over axes that they do not have and takes vectors along one that they have.
 std::vector<ValueId> repeated_values(const Program& program, const StitchGroup& group,
                                      const Schedule& schedule);
 

@@ -27,8 +27,10 @@ void estimate_others(const Program& program, const MachineFigures& machine, Stit
   for (StitchUnit& unit : plan.units)
     for (StitchGroup& group : unit.kernels) {
       if (group.seconds == 0)
-        if (const auto found = first_estimate(program, group, machine))
+        if (const auto found = first_estimate(program, group, machine)) {
           group.seconds = found->seconds;
+          group.bytes_again = found->bytes_again;
+        }
       if (&group != unit.kernels.data())
         group.seconds = std::max(0.0, group.seconds - machine.launch_seconds);
     }

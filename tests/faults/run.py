@@ -7,6 +7,7 @@ Every survivor has to end soon, with an error that names the lost rank, the step
 Status 77 where the launcher is not installed.
 """
 
+import json
 import os
 import re
 import shutil
@@ -225,9 +226,67 @@ def well(heddle, launcher, folder):
     expect(output.count("main ran in") == 1, "only rank 0 reports", output)
 
 
+# Two sums that do not wait for one another, each between ops that kernels may take in either way, and
+# a product beside them: other figures give other kernels.
+TWO_SUMS = """
+func.func @main() -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %i = stablehlo.iota dim = 0 : tensor<256x256xf32>
+  %k = stablehlo.iota dim = 1 : tensor<256x256xf32>
+  %small = stablehlo.constant dense<0.001> : tensor<256x256xf32>
+  %x = stablehlo.multiply %i, %small : tensor<256x256xf32>
+  %y = stablehlo.multiply %k, %small : tensor<256x256xf32>
+  %a = stablehlo.exponential %x : tensor<256x256xf32>
+  %b = stablehlo.tanh %y : tensor<256x256xf32>
+  %c = SUM(%a)
+  %d = SUM(%b)
+  %p = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] :
+      (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
+  %e = stablehlo.add %b, %c : tensor<256x256xf32>
+  %f = stablehlo.subtract %a, %d : tensor<256x256xf32>
+  %g = stablehlo.multiply %e, %f : tensor<256x256xf32>
+  %h = stablehlo.add %g, %p : tensor<256x256xf32>
+  %r = stablehlo.reduce(%h init: %zero) applies stablehlo.maximum across dimensions = [1] :
+      (tensor<256x256xf32>, tensor<f32>) -> tensor<256xf32>
+  %s = stablehlo.slice %r [0:256:64] : (tensor<256xf32>) -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+"""
+SUM = """"stablehlo.all_reduce"(\\1) ({
+      ^bb0(%p0: tensor<f32>, %q0: tensor<f32>):
+        %m0 = stablehlo.add %p0, %q0 : tensor<f32>
+        stablehlo.return %m0 : tensor<f32>
+    }) {replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>,
+        channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}
+      : (tensor<256x256xf32>) -> tensor<256x256xf32>"""
+
+
+def figures(heddle, launcher, folder):
+    """Ranks that measured their machines apart, and have little in common, do one plan all the same."""
+    (folder / "a.mlir").write_text(re.sub(r"SUM\((%\w)\)", SUM, TWO_SUMS))
+    machine = json.loads(subprocess.run([heddle, "calibrate", "--json"], check=True, text=True,
+                                        capture_output=True, env={**os.environ,
+                                        "HEDDLE_CACHE_DIR": str(folder / "own")}).stdout)["machine"]
+    rates = ("copy_rate", "worker_copy_rate", "near_rate", "light_rate", "heavy_rate")
+    for rank in range(RANKS):
+        slower = 50.0 ** (rank % 2)
+        kept = {"machine": machine, "launch_seconds": 1e-3 if rank == 1 else 1e-7,
+                **{rate: 1e10 / slower for rate in rates}}
+        (folder / f"figures{rank}").mkdir()
+        (folder / f"figures{rank}/machine.json").write_text(json.dumps(kept))
+    shown = []
+    for choose in (f"export HEDDLE_CACHE_DIR={folder}/figures0",
+                   f"export HEDDLE_CACHE_DIR={folder}/figures$RANK"):
+        status, output, _ = Run(heddle, launcher, folder, choose).end(60)
+        expect(status == 0, f"the status is {status}", output)
+        shown.append(re.findall(r"\[[-0-9.e, +]+\]", output))
+        expect(shown[-1], "no result is shown", output)
+    expect(shown[0] == shown[1], f"other results: {shown}", "")
+
+
 FAULTS = {"well": well, "killed": killed, "stopped": stopped, "count": count, "files": files,
           "abandoned": abandoned, "abandoned_scripts": abandoned_scripts, "hangup": hangup,
-          "early": early, "apart": apart}
+          "early": early, "apart": apart, "figures": figures}
 
 
 def missing(heddle, launcher):

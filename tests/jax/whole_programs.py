@@ -191,3 +191,21 @@ def mixture_of_experts(x, gate, w):
     sent = jax.nn.one_hot(slot, 8)
     done = jnp.tanh(jnp.einsum("tec,td,edf->ecf", sent, x, w))
     return jnp.einsum("tec,te,ecf->tf", sent, weight, done)
+
+
+@program(LINE, (P("x"), P("x")), P("x"), real(8, 4, 4), real(8, 4, 2))
+def batched_solve(a, b):
+    return jnp.linalg.solve(a + 6 * jnp.eye(4), b)
+
+
+@program(SQUARE, (P("x", "y"),), (P("x"), P("x"), P("x")), real(4, 2, 5, 3))
+def batched_factors(a):
+    s = jnp.swapaxes(a, -1, -2) @ a + jnp.eye(3)
+    q, r = jnp.linalg.qr(a)
+    return jnp.linalg.cholesky(s), jnp.linalg.eigvalsh(s), q @ r
+
+
+@program(SQUARE, (XY,), (P(), P("x"), P()), real(6, 6))
+def factors_of_one_matrix(a):
+    u, s, v = jnp.linalg.svd(a)
+    return s, (u * s) @ v, jnp.linalg.slogdet(a)[1]

@@ -1,6 +1,7 @@
 // Fusion plans against the best one of all, on graphs that are small enough to look at every plan.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 #include <set>
 
@@ -82,6 +83,21 @@ struct Setting {
     return p.size() == 1 ||
            schedule_group(*graph.program, make_group(*graph.program, readers, ops), machine).ok();
   }
+
+  // What the full evaluator says of it at first sight; none where there is no such kernel.
+  std::optional<double> at_first(const Pattern& p) const {
+    const auto found = first_estimate(*graph.program, group(p), machine);
+    return found ? std::optional(found->seconds) : std::nullopt;
+  }
+  // By the full evaluator a kernel takes no longer than its ops one by one: it has the last word,
+  // so that others are no kernels of any plan.
+  bool pays(const Pattern& p) const {
+    if (p.size() == 1) return true;
+    double apart = 0;
+    for (Vertex v : p) apart += at_first({v}).value_or(0);
+    const std::optional<double> together = at_first(p);
+    return together && *together <= apart;
+  }
 };
 
 double cost_of(const Setting& s, const std::vector<Pattern>& plan) {
@@ -108,7 +124,8 @@ double full_cost_of(const Setting& s, const std::vector<Pattern>& plan) {
   return sum;
 }
 
-// The cheapest way to run all: sets that are closed under producers, one kernel after the other.
+// The cheapest way to run all by the quick count, with kernels that pay by the full one: sets that
+// are closed under producers, one kernel after the other.
 double cheapest(const Setting& s) {
   const std::size_t n = s.graph.size();
   const std::size_t all = (std::size_t{1} << n) - 1;
@@ -125,7 +142,7 @@ double cheapest(const Setting& s) {
     Pattern p;
     for (Vertex v = 0; v < n; ++v)
       if (set >> v & 1) p.push_back(v);
-    return group[set] = s.legal(p) ? s.cost.kernel(p) : INFINITY;
+    return group[set] = s.legal(p) && s.pays(p) ? s.cost.kernel(p) : INFINITY;
   };
   best[0] = 0;
   for (std::size_t done = 0; done <= all; ++done) {
@@ -150,8 +167,7 @@ TEST(Explore, PlansAreNearTheBestOfAll) {
     const double got = cost_of(s, plan), best = cheapest(s), apart = cost_of(s, {});
     ASSERT_GE(got, best * (1 - 1e-9)) << seed;
     ASSERT_LE(got, apart * (1 + 1e-9)) << seed << ": worse than every op by itself";
-    // The full evaluator has the last word, which may lead away from what is best by the quick one.
-    EXPECT_LE(got, 1.7 * best) << seed;
+    EXPECT_LE(got, 1.6 * best) << seed;
     EXPECT_LE(full_cost_of(s, plan), full_cost_of(s, {}) * (1 + 1e-9))
         << seed << ": worse than every op by itself, by the full evaluator";
     for (const Pattern& p : plan) EXPECT_TRUE(s.legal(p)) << seed;

@@ -35,24 +35,23 @@ std::vector<std::vector<Array>> arguments_of_ranks() {
   return all;
 }
 
-TEST(Overlap, OtherStepsRunWhileACollectiveIsUnderWay) {
-  const Executable executable = compiled(sum_beside_product());
+struct Span {
+  double begin = 0, end = 0;
+};
+using Spans = std::map<std::string, Span>;  // the last one by kind of step
+
+// Runs it on two ranks; gives what each has done when.
+std::map<int, Spans> traced(const Executable& executable,
+                            const std::vector<std::vector<Array>>& arguments,
+                            std::vector<std::vector<Array>>& results) {
   ThreadMesh mesh(2);
   TraceRecorder trace;
   RunOptions options;
   options.trace = &trace;
-  const auto arguments = arguments_of_ranks();
-  const auto got = mesh.run(executable, arguments, options);
-  ASSERT_TRUE(got) << got.reason();
-  for (std::size_t r = 0; r < 2; ++r)
-    for (std::size_t i = 0; i < 64 * 64; ++i)
-      ASSERT_EQ((*got)[r][0].as<float>()[i] - (*got)[r][1].as<float>()[i],
-                arguments[0][0].as<float>()[i] + arguments[1][0].as<float>()[i]);
-  // The product lies inside of the sum, on each of them.
-  struct Span {
-    double begin = 0, end = 0;
-  };
-  std::map<int, std::map<std::string, Span>> seen;  // by rank and kind of step
+  auto got = mesh.run(executable, arguments, options);
+  EXPECT_TRUE(got) << got.reason();
+  results = *std::move(got);
+  std::map<int, Spans> seen;
   const auto parsed = nlohmann::json::parse(trace.json());
   for (const auto& e : parsed["traceEvents"]) {
     if (e.value("ph", "") != "X") continue;
@@ -60,11 +59,81 @@ TEST(Overlap, OtherStepsRunWhileACollectiveIsUnderWay) {
     seen[e["pid"].get<int>()][e["cat"].get<std::string>()] = {begin,
                                                               begin + e["dur"].get<double>()};
   }
-  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen.size(), 2U);
+  return seen;
+}
+
+void expect_inside(std::map<int, Spans>& seen, const std::string& kind) {
   for (auto& [rank, spans] : seen) {
-    EXPECT_LE(spans["collective"].begin, spans["library"].begin);
-    EXPECT_GE(spans["collective"].end, spans["library"].end);
+    ASSERT_TRUE(spans.contains(kind));
+    EXPECT_LE(spans["collective"].begin, spans[kind].begin);
+    EXPECT_GE(spans["collective"].end, spans[kind].end);
   }
+}
+
+TEST(Overlap, OtherStepsRunWhileACollectiveIsUnderWay) {
+  const auto arguments = arguments_of_ranks();
+  std::vector<std::vector<Array>> got;
+  auto seen = traced(compiled(sum_beside_product()), arguments, got);
+  for (std::size_t r = 0; r < 2; ++r)
+    for (std::size_t i = 0; i < 64 * 64; ++i)
+      ASSERT_EQ(got[r][0].as<float>()[i] - got[r][1].as<float>()[i],
+                arguments[0][0].as<float>()[i] + arguments[1][0].as<float>()[i]);
+  expect_inside(seen, "library");
+}
+
+TEST(Overlap, InSequenceNothingRunsMeanwhile) {
+  CompileOptions options;
+  options.overlap = false;
+  std::vector<std::vector<Array>> got;
+  for (auto& [rank, spans] :
+       traced(compiled(sum_beside_product(), options), arguments_of_ranks(), got)) {
+    Span sum = spans["collective"], product = spans["library"];
+    EXPECT_TRUE(sum.end <= product.begin || product.end <= sum.begin);
+  }
+}
+
+// A loop before the sum, which is used right behind it: the loop comes in between. A kernel may not
+// take ops of both sides together.
+TEST(Overlap, ALoopRunsWhileACollectiveIsUnderWay) {
+  const Program program = read(R"(
+  func.func @main(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> (tensor<256x256xf32>, tensor<256x256xf32>) {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %turns = stablehlo.constant dense<3> : tensor<i32>
+    %l:2 = stablehlo.while(%t = %zero, %s = %b) : tensor<i32>, tensor<256x256xf32>
+    cond {
+      %p = stablehlo.compare LT, %t, %turns : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %n = stablehlo.negate %s : tensor<256x256xf32>
+      %u = stablehlo.add %t, %one : tensor<i32>
+      stablehlo.return %u, %n : tensor<i32>, tensor<256x256xf32>
+    }
+    %n = stablehlo.negate %a : tensor<256x256xf32>
+    %0 = "stablehlo.all_reduce"(%n) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+        channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> ({
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+        %s = stablehlo.add %x, %y : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+    }) : (tensor<256x256xf32>) -> tensor<256x256xf32>
+    %1 = stablehlo.add %0, %l#1 : tensor<256x256xf32>
+    return %1, %l#1 : tensor<256x256xf32>, tensor<256x256xf32>
+  })");
+  const Type type = Type::tensor(DType::f32, {256, 256});
+  const std::vector<std::vector<Array>> arguments = {
+      {small_numbers(type, 1), small_numbers(type, 2)},
+      {small_numbers(type, 3), small_numbers(type, 4)}};
+  std::vector<std::vector<Array>> got;
+  auto seen = traced(compiled(program), arguments, got);
+  for (std::size_t r = 0; r < 2; ++r)
+    for (std::size_t i = 0; i < 256 * 256; ++i) {
+      ASSERT_EQ(got[r][1].as<float>()[i], -arguments[r][1].as<float>()[i]);
+      ASSERT_EQ(got[r][0].as<float>()[i], -arguments[0][0].as<float>()[i] -
+                                              arguments[1][0].as<float>()[i] -
+                                              arguments[r][1].as<float>()[i]);
+    }
+  expect_inside(seen, "while");
 }
 
 // What it reads and writes keeps its memory until it has been waited for.

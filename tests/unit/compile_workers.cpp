@@ -10,7 +10,7 @@
 #include "compiled.h"
 #include "heddle/compile.h"
 #include "heddle/cost.h"
-#include "whole_graphs.h"
+#include "whole_graphs_more.h"
 
 namespace heddle {
 namespace {
@@ -78,8 +78,32 @@ INSTANTIATE_TEST_SUITE_P(
                     Graph{"Crnn", graphs::crnn_like}, Graph{"Resnet", graphs::resnet_step_like},
                     Graph{"Unet", graphs::unet_block_like},
                     Graph{"LanguageBack", graphs::language_back_like},
-                    Graph{"Experts", graphs::experts_like}, Graph{"Water", graphs::water_like}),
+                    Graph{"Experts", graphs::experts_like}, Graph{"Water", graphs::water_like},
+                    Graph{"LambStep", graphs::lamb_step_like}, Graph{"Gas", graphs::gas_like},
+                    Graph{"Scan", graphs::scan_like}, Graph{"Variance", graphs::variance_like}),
     [](const auto& info) { return info.param.name; });
+
+// Updates that nobody waits for join launches that are there anyway: as many as the longest chain
+// of kernels has, with any number of workers.
+TEST(Launches, AreNoMoreThanTheLongestChainOfKernels) {
+  constexpr std::size_t kLayers = 6;
+  const Type square = graphs::f32({256, 256});
+  Builder b;
+  b.function("main", std::vector<Type>(1 + 2 * kLayers, square), [&](const Vars& in) -> Vars {
+    Var x = in[0];
+    Vars out;
+    for (std::size_t k = 0; k < kLayers; ++k) {
+      // A product of a product: a call more on the way than kernels, and an update beside it.
+      const Var y = b.dot(x, in[1 + 2 * k]);
+      out.push_back(in[1 + 2 * k] - 0.1 * y);
+      x = b.op("tanh", {b.dot(y, in[2 + 2 * k])});
+    }
+    out.push_back(x);
+    return out;
+  });
+  const Program program = b.finish().value();
+  for (int workers : kWorkers) EXPECT_EQ(counts_for(program, workers).launches, kLayers) << workers;
+}
 
 // Recorded programs beside the checkout, where they are there.
 std::filesystem::path recorded_programs() {

@@ -87,5 +87,26 @@ TEST(Pieces, ContractionsAreBoundByProductsOrByBytes) {
   EXPECT_GT(cost::sort_seconds(1e9, 1 << 20, mesh), cost::sort_seconds(1e9, 1 << 10, mesh));
 }
 
+// Groups are compared by the same figures on machines of every size.
+TEST(Figures, TwoWorkersAreTheSameOfAnyNumber) {
+  const MachineFigures two = cost::of_two_workers(default_figures(2));
+  EXPECT_EQ(two, default_figures(2));
+  for (int workers : {1, 4, 16, 64, 192}) {
+    EXPECT_EQ(cost::of_two_workers(default_figures(workers)), two) << workers;
+    EXPECT_EQ(cost::of_many_workers(default_figures(workers)), default_figures(192)) << workers;
+  }
+}
+
+// A measured machine keeps its own rates, and two of its workers draw no more than they can.
+TEST(Figures, TwoWorkersDrawNoMoreThanTheyCan) {
+  MachineFigures measured = default_figures(16);
+  measured.worker_copy_rate = 12e9;
+  measured.light_rate = 7e9;
+  const MachineFigures two = cost::of_two_workers(measured);
+  EXPECT_EQ(two.copy_rate, 24e9);
+  EXPECT_EQ(two.light_rate, 7e9);
+  EXPECT_EQ(two.workers, 2);
+}
+
 }  // namespace
 }  // namespace heddle

@@ -2,10 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "heddle/index_rule.h"
 #include "heddle/interpreter.h"
 #include "heddle/log.h"
+#include "heddle/op.h"
 #include "heddle/stablehlo.h"
 #include "heddle/verify.h"
+#include "ir/attr_access.h"
 #include "ir/eval/scalar.h"
 
 namespace heddle {
@@ -18,9 +23,9 @@ using ::testing::HasSubstr;
 struct Read {
   std::string said;
   Program program;
-  explicit Read(std::string_view text) {
+  explicit Read(std::string_view text, const ReadOptions& options = {}) {
     LogSink before = set_log_sink([this](std::string_view message) { said += message; });
-    auto read = read_stablehlo(text, "f.mlir");
+    auto read = read_stablehlo(text, "f.mlir", options);
     (void)set_log_sink(std::move(before));
     program = std::move(read).value();
     (void)verify(program).value();
@@ -134,6 +139,24 @@ TEST(JaxCalls, OrderedCallbacksTakeNoTokens) {
   EXPECT_THAT(values<float>(read.run({floats({2}, {1, 2})})[0]), ElementsAre(2, 4));
 }
 
+// Who can call Python gets calls and tokens as they stand.
+TEST(JaxCalls, CallbacksStayWhereTheyAreWanted) {
+  const Read read(R"(
+  func.func public @main(%arg0: !stablehlo.token {jax.token = true}, %arg1: tensor<2xf32>) -> (!stablehlo.token {jax.token = true}) {
+    %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%arg0, %arg1) {has_side_effect = true, mhlo.backend_config = {index = 3 : ui64}} : (!stablehlo.token, tensor<2xf32>) -> !stablehlo.token
+    return %0 : !stablehlo.token
+  })",
+                  {.keep_callbacks = true});
+  EXPECT_EQ(read.said, "");
+  const Function& main = *read.program.find_function("main");
+  ASSERT_EQ(read.program.region(main.body).args.size(), 2U);
+  const Op& call = read.program.op(read.program.region(main.body).ops[0]);
+  EXPECT_EQ(text_or(read.program.attr(call, "call_target_name"), ""),
+            "xla_ffi_python_cpu_callback");
+  EXPECT_EQ(integer_or(field(read.program.attr(call, "mhlo.backend_config"), "index"), -1), 3);
+  EXPECT_TRUE(flag_or(read.program.attr(call, "has_side_effect"), false));
+}
+
 // What such a call gives is not known.
 TEST(JaxCalls, CallbacksWithResultsAreRefused) {
   const Read read(R"(func.func public @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {
@@ -143,6 +166,88 @@ TEST(JaxCalls, CallbacksWithResultsAreRefused) {
   EXPECT_EQ(read.said, "");
   const auto run = interpret(read.program, read.program.functions[0], {floats({2}, {1, 2})}, {});
   EXPECT_THAT(run.reason(), HasSubstr("calls back into Python (jax.pure_callback"));
+}
+
+// ---- LAPACK
+
+std::string potrf(std::string_view target, std::string_view layout) {
+  return fmt::format(
+      R"(func.func public @main(%a: tensor<2x2x2xf32>) -> (tensor<2x2x2xf32>, tensor<2xi32>) {{
+    %0:2 = stablehlo.custom_call @{}(%a) {{backend_config = "", mhlo.backend_config = {{uplo = 76 : ui8}}, mhlo.frontend_attributes = {{num_batch_dims = "1"}}, operand_layouts = [dense<{}> : tensor<3xindex>], output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>], result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>, dense<0> : tensor<1xindex>], sdy.sharding_rule = #sdy.op_sharding_rule<([i, j, k])->([i, l, m], [i]) {{i=2, j=2, k=2, l=2, m=2}}, custom>}} : (tensor<2x2x2xf32>) -> (tensor<2x2x2xf32>, tensor<2xi32>)
+    return %0#0, %0#1 : tensor<2x2x2xf32>, tensor<2xi32>
+  }})",
+      target, layout);
+}
+
+TEST(JaxCalls, LapackIsAnOp) {
+  const Read read(potrf("lapack_spotrf_ffi", "[1, 2, 0]"));
+  const Op& op = read.program.op(0);
+  EXPECT_EQ(op.def->name, "heddle.lapack");
+  EXPECT_EQ(index_rule(read.program, op).str(),
+            "[a b c] -> [a d e] [a]; parallel a=2; whole b=2 c=2 d=2 e=2");
+  const auto got = read.run({floats({2, 2, 2}, {4, 9, 2, 5, 9, 0, 3, 17})});
+  EXPECT_THAT(values<float>(got[0]), ElementsAre(2, 9, 1, 2, 3, 0, 1, 4));  // uppers as they were
+  EXPECT_THAT(values<std::int32_t>(got[1]), ElementsAre(0, 0));
+  // What is printed reads back.
+  const Read again(print_stablehlo(read.program));
+  EXPECT_EQ(again.program.op(0).def->name, "heddle.lapack");
+}
+
+TEST(JaxCalls, LapackOfOtherElementsAndLayouts) {
+  EXPECT_THAT(read_stablehlo(potrf("lapack_dpotrf_ffi", "[1, 2, 0]"), "f.mlir").reason(),
+              HasSubstr("f.mlir:2:12: @lapack_dpotrf_ffi takes no tensor<2x2x2xf32>"));
+  EXPECT_THAT(read_stablehlo(potrf("lapack_spotrf_ffi", "[2, 1, 0]"), "f.mlir").reason(),
+              HasSubstr("operand_layouts 0 of @lapack_spotrf_ffi is [2, 1, 0], [1, 2, 0] was "
+                        "expected"));
+  EXPECT_THAT(read_stablehlo(potrf("lapack_sgetrf_ffi", "[1, 2, 0]"), "f.mlir").reason(),
+              HasSubstr("getrf: 2 results came, 3 were expected"));
+  // What is not known stays a call, which cannot be run.
+  const Read other(potrf("lapack_spotrs_ffi", "[1, 2, 0]"));
+  const auto run = interpret(other.program, other.program.functions[0],
+                             {floats({2, 2, 2}, std::vector<float>(8))}, {});
+  EXPECT_THAT(run.reason(), HasSubstr("@lapack_spotrs_ffi"));
+}
+
+TEST(JaxCalls, ReflectionsOfOtherPlatforms) {
+  const Read read(R"(func.func public @main(%a: tensor<2x2xf32>) -> tensor<2x2xf32> {
+    %0:2 = stablehlo.custom_call @Qr(%a) : (tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2xf32>)
+    %1 = stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%0#0, %0#1) : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+    return %1 : tensor<2x2xf32>
+  })");
+  const auto q = values<float>(read.run({floats({2, 2}, {3, 1, 4, 2})})[0]);
+  EXPECT_NEAR(q[0], -0.6, 1e-6);
+  EXPECT_NEAR(q[2], -0.8, 1e-6);
+}
+
+// ---- composites
+
+TEST(JaxCalls, CompositesThatAreOps) {
+  const Read read(R"(module {
+  func.func public @main(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<2xf32>, tensor<2xi32>, tensor<3xcomplex<f32>>) {
+    %0 = stablehlo.composite "chlo.erf" %x {decomposition = @wrong, version = 1 : i32} : (tensor<3xf32>) -> tensor<3xf32>
+    %1:2 = stablehlo.composite "chlo.top_k" %x {composite_attributes = {is_stable = true, k = 2 : i64}, decomposition = @wrong_too, version = 1 : i32} : (tensor<3xf32>) -> (tensor<2xf32>, tensor<2xi32>)
+    %2 = stablehlo.complex %x, %x : tensor<3xcomplex<f32>>
+    %3 = stablehlo.composite "chlo.sinh" %2 {decomposition = @doubled} : (tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>>
+    return %0, %1#0, %1#1, %3 : tensor<3xf32>, tensor<2xf32>, tensor<2xi32>, tensor<3xcomplex<f32>>
+  }
+  func.func private @wrong(%x: tensor<3xf32>) -> tensor<3xf32> {
+    return %x : tensor<3xf32>
+  }
+  func.func private @wrong_too(%x: tensor<3xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
+    %0 = stablehlo.constant dense<0.0> : tensor<2xf32>
+    %1 = stablehlo.constant dense<0> : tensor<2xi32>
+    return %0, %1 : tensor<2xf32>, tensor<2xi32>
+  }
+  func.func private @doubled(%x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+    %0 = stablehlo.add %x, %x : tensor<3xcomplex<f32>>
+    return %0 : tensor<3xcomplex<f32>>
+  }
+})");
+  const auto got = read.run({floats({3}, {0.5, 2, 1})});
+  EXPECT_NEAR(values<float>(got[0])[0], std::erf(0.5), 1e-6);
+  EXPECT_THAT(values<float>(got[1]), ElementsAre(2, 1));
+  EXPECT_THAT(values<std::int32_t>(got[2]), ElementsAre(1, 2));
+  EXPECT_EQ(got[3].as<C64>()[1], C64(4, 4));  // by its decomposition
 }
 
 }  // namespace

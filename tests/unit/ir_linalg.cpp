@@ -292,5 +292,23 @@ TEST(Rng, HasTheMeanAndDeviationThatWereAsked) {
   EXPECT_THAT(random<std::int32_t>(0, 1, "NORMAL", 2).why(), HasSubstr("[rng] C2"));
 }
 
+// [[1, 0, 2], [0, 0, 0], [0, 3, 0]], with an element of padding behind the last row.
+TEST(SparseProduct, AddsUpRows) {
+  const Array elements = of<float>({4}, {1, 2, 3, 9}), rows = vec({0, 2, 2, 3});
+  const Array columns = vec({0, 2, 1, 7});
+  const OneOp vector{"heddle.csr_product",
+                     {elements, rows, columns, of<float>({3}, {1, 10, 100})},
+                     {tensor<float>({3})}};
+  expect_near(vector.value(), {201, 0, 30});
+  const OneOp matrix{"heddle.csr_product",
+                     {elements, rows, columns, of<float>({3, 2}, {1, 2, 10, 20, 100, 200})},
+                     {tensor<float>({3, 2})}};
+  expect_near(matrix.value(), {201, 402, 0, 0, 30, 60});
+  const OneOp wrong{"heddle.csr_product",
+                    {elements, rows, vec({0}), of<float>({3}, {1, 10, 100})},
+                    {tensor<float>({3})}};
+  EXPECT_THAT(wrong.why(), HasSubstr("expected vectors of one size"));
+}
+
 }  // namespace
 }  // namespace heddle::linalg_tests

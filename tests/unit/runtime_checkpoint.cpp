@@ -218,7 +218,7 @@ TEST(Checkpoint, OnlyWhatIsNeededIsRead) {
 
 // With a hash that fits, so that what it says is looked at.
 std::string hashed(const char* text) {
-  auto index = runtime::Json::parse(text);
+  auto index = Json::parse(text);
   if (index.is_object()) index["hash"] = runtime::index_hash(index);
   return index.dump();
 }

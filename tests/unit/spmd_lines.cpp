@@ -110,6 +110,44 @@ TEST(Lines, TheFirstOfASortAreSortedCandidates) {
   }
 }
 
+Program top_k_program(std::int64_t size, std::int64_t k) {
+  Builder b("top");
+  b.function("main", {f32({2, size})}, [&](const Vars& in) -> Vars {
+    return b.ops("chlo.top_k", {in[0]}, {f32({2, k}), Type::tensor(DType::i32, {2, k})},
+                 {{"k", Attr{Attr::Integer{k, "i64"}}}});
+  });
+  return b.finish().value();
+}
+
+// Both kinds of NaN, both zeros, and equal elements in several parts.
+Array hard_to_order(std::int64_t size) {
+  Array array(f32({2, size}));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float values[] = {2, -nan, 0.0F, -0.0F, 2, nan, -1, 2, -INFINITY, 0.0F, -nan, 3, 2};
+  const auto all = array.as_mutable<float>();
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = values[i * 5 % std::size(values)];
+  return array;
+}
+
+// The greatest elements of every part and their places travel, whatever the length of lines.
+TEST(Lines, OnlyCandidatesOfTopKTravel) {
+  for (const auto& [size, k] : {std::pair{64, 3}, {61, 5}, {33, 4}, {9, 1}}) {
+    const Program program = top_k_program(size, k);
+    const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{}, {"x"}})});
+    EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over x", 2}}));
+    EXPECT_EQ(bytes(spmd), 3 * 2 * k * (4 + 4));
+    const std::vector<Array> arguments = {hard_to_order(size)};
+    const auto one = interpret(program, program.functions[0], arguments).value();
+    const auto many = interpret_on_mesh(spmd, spmd.functions[0], arguments).value();
+    for (std::size_t i = 0; i < 2; ++i)
+      EXPECT_TRUE(std::ranges::equal(one[i].bytes(), many[i].bytes())) << size << " result " << i;
+  }
+  // Where they would be nearly all, lines are gathered.
+  const Program most = top_k_program(8, 3);
+  const Spmd spmd = on_mesh(most, {{"x", 4}}, {argument(0, {{}, {"x"}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over x", 1}}));
+}
+
 TEST(Lines, ASortOfManyLinesDealsThemOut) {
   const Program program = sort_program({4096, 256}, 0, false);
   const Spmd spmd = on_mesh(program, {{"x", 4}}, {argument(0, {{"x"}, {}})});

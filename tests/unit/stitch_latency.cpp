@@ -147,6 +147,28 @@ TEST(Latency, ReductionsRunAcrossAllBlocksWhereWorkersWouldWait) {
   }
 }
 
+// Bytes that move once more: by the phase behind all blocks, and by stages of blocks that no cache
+// holds.
+TEST(Latency, WhatIsReadTwiceCountsTwice) {
+  const Shape shape = {32, 32, 32, 64};
+  const double bytes = 4.0 * 32 * 32 * 32 * 64;
+  Builder b;
+  b.function("main", {Type::tensor(DType::f32, shape)}, [&](const Vars& in) -> Vars {
+    const Var mean = b.reduce(in[0], {0, 1, 2}, "add") / 32768.0;
+    return {in[0] - b.broadcast(mean, shape, {3})};
+  });
+  Whole w(b);
+  w.machine = default_figures(64);
+  const KernelEstimate across = w.with({.across = true}), inside = w.with();
+  EXPECT_GE(across.bytes_again, bytes);
+  EXPECT_LE(across.bytes_again, 1.1 * bytes);  // and what chunks leave
+  EXPECT_EQ(across.bytes_by_stages, 0);
+  EXPECT_EQ(inside.bytes_by_stages, inside.block_bytes > w.machine.near_cache ? bytes : 0);
+  Builder rows;
+  softmax(rows, 4096, 1 << 10);
+  EXPECT_EQ(Whole(rows).with().bytes_again, 0);
+}
+
 // A kernel of one block takes as long with many workers as with two.
 TEST(Latency, WorkersWithoutABlockDoNotHelp) {
   Builder b;

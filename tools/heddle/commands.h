@@ -4,24 +4,23 @@
 #include <array>
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "heddle/failure_report.h"
+#include "options.h"
 
 namespace heddle::cli {
 
-void add_calibrate(CLI::App& app);
-void add_compile(CLI::App& app);
-void add_doctor(CLI::App& app);
-void add_launch(CLI::App& app);
-void add_layout(CLI::App& app);
-void add_ops(CLI::App& app);
-void add_opt(CLI::App& app);
-void add_plan(CLI::App& app);
-void add_run(CLI::App& app);
-void add_verify(CLI::App& app);
+void add_calibrate(Command app);
+void add_compile(Command app);
+void add_doctor(Command app);
+void add_launch(Command app);
+void add_layout(Command app);
+void add_ops(Command app);
+void add_opt(Command app);
+void add_plan(Command app);
+void add_run(Command app);
+void add_verify(Command app);
 
-using AddCommand = void (*)(CLI::App&);
+using AddCommand = void (*)(Command);
 
 // One row per command, in the order of `heddle --help`.
 inline constexpr std::array kCommands = {
@@ -39,8 +38,8 @@ struct Exit {
 };
 
 // What a command may end with.
-inline constexpr int kExitFailed = 1;     // the user's request could not be done
-inline constexpr int kExitUsage = 2;      // the command line itself was wrong
-inline constexpr int kExitInternal = 70;  // a defect of Heddle
+inline constexpr int kExitFailed = kStatusFailed;  // the user's request could not be done
+inline constexpr int kExitUsage = 2;               // the command line itself was wrong
+inline constexpr int kExitInternal = 70;           // a defect of Heddle
 
 }  // namespace heddle::cli

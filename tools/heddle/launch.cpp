@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <memory>
@@ -44,22 +44,21 @@ void launch(const LaunchRequest& request) {
 
 }  // namespace
 
-void add_launch(CLI::App& app) {
+void add_launch(Command app) {
   const auto request = std::make_shared<LaunchRequest>();
-  CLI::App* command =
-      app.add_subcommand("launch", "Start the ranks of a run on this machine, without MPI");
-  command->add_option("-n,--ranks", request->ranks, "How many")
-      ->check(CLI::Range(1, comm::kMostRanks))
-      ->capture_default_str();
+  Command command = app.add("launch", "Start the ranks of a run on this machine, without MPI");
+  command.option("-n,--ranks", request->ranks, "How many")
+      .from_to(1, comm::kMostRanks)
+      .shows_default();
   command
-      ->add_option("COMMAND", request->command,
-                   "What each rank runs: run ..., heddle run ..., or any program")
-      ->required();
-  command->footer(
+      .words("COMMAND", request->command,
+             "What each rank runs: run ..., heddle run ..., or any program")
+      .required();
+  command.footer(
       "What follows the options of launch is the command; -- may stand between them. A first word\n"
       "that is a command of heddle stands for heddle and that command, unless -- is before it:\n"
       "  heddle launch -n 4 run step.mlir --mesh dp=2,tp=2");
-  command->callback([request] { launch(*request); });
+  command.on_run([request] { launch(*request); });
 }
 
 }  // namespace heddle::cli

@@ -2,12 +2,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
 #include <exception>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "base/printable.h"
@@ -16,9 +12,7 @@
 #include "frontend/message_place.h"
 #include "heddle/error.h"
 #include "heddle/log.h"
-#include "heddle/version.h"
 #include "terminal.h"
-#include "usage.h"
 
 namespace heddle::cli {
 namespace {
@@ -35,48 +29,11 @@ void keep_standard_streams() {
 int complain(const std::string& message, int status) {
   write_stderr(fmt::format("heddle: {}\n", printable(message, true)));
   if (!asks_for_json() || has_written_stdout()) return status;
-  nlohmann::ordered_json report = {{"ok", false}};
-  report.update(failure_json(message, status));
   try {
-    write_json(report);
+    write_stdout(failure_report(message, status));
   } catch (...) {  // there is nobody to tell
   }
   return status;
-}
-
-std::vector<std::string> words_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  std::vector<std::string> words = words_to_parse(names);
-  std::ranges::reverse(words);  // as CLI11 wants them
-  return words;
-}
-
-int parse_and_run(CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(words_of(app));
-    if (app.get_subcommands().empty()) write_stdout(app.help());
-    return 0;
-  } catch (const CLI::Success& request) {  // --help and --version
-    std::ostringstream text;
-    app.exit(request, text, text);
-    write_stdout(text.str());
-    return 0;
-  } catch (const CLI::ParseError& mistake) {
-    return complain(usage_message(app, mistake, argc, argv), kExitUsage);
-  }
-}
-
-int run(int argc, char** argv) {
-  CLI::App app(
-      "Heddle: reads tensor programs (StableHLO), checks, rewrites and runs them; plans moves\n"
-      "of data between layouts on many devices.",
-      "heddle");
-  app.set_version_flag("--version", version_line(), "Show the version and exit");
-  prepare_help(app);
-  for (const AddCommand add : kCommands) add(app);
-  return parse_and_run(app, argc, argv);
 }
 
 }  // namespace
@@ -89,7 +46,8 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   heddle::log_level();  // reads HEDDLE_LOG now, so that a wrong value is told whatever is run
   try {
-    return run(argc, argv);
+    run_command_line(argc, argv);
+    return 0;
   } catch (const Exit& exit) {
     return exit.message.empty() ? exit.status : complain(exit.message, exit.status);
   } catch (const heddle::Error& error) {

@@ -1,11 +1,10 @@
 // heddle opt: the program after a stage, as text.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "commands.h"
 #include "heddle/index_rule.h"
 #include "heddle/stablehlo.h"
-#include "program_commands.h"
+#include "program_files.h"
 #include "stages.h"
 #include "terminal.h"
 
@@ -38,19 +37,17 @@ void run(const OptRequest& request) {
 
 }  // namespace
 
-void add_opt(CLI::App& app) {
+void add_opt(Command app) {
   const auto request = std::make_shared<OptRequest>();
-  CLI::App* command = app.add_subcommand("opt", "Show a program after a stage");
-  command->add_option("FILE", request->file, "StableHLO text; - is standard input")->required();
-  command->add_option("--until", request->until, "The last stage")
-      ->check(CLI::IsMember(stage_names()))
-      ->capture_default_str();
-  command->add_flag("--generic", request->generic, "MLIR's generic form");
-  command->add_flag("--locations", request->locations,
-                    "Behind each op the user's line that it came from, as loc(...)");
-  command->add_flag("--rules", request->rules,
-                    "Under each op its index rule: what its results depend on");
-  command->callback([request] { run(*request); });
+  Command command = app.add("opt", "Show a program after a stage");
+  command.program_file(request->file);
+  command.option("--until", request->until, "The last stage").one_of(stage_names()).shows_default();
+  command.flag("--generic", request->generic, "MLIR's generic form");
+  command.flag("--locations", request->locations,
+               "Behind each op the user's line that it came from, as loc(...)");
+  command.flag("--rules", request->rules,
+               "Under each op its index rule: what its results depend on");
+  command.on_run([request] { run(*request); });
 }
 
 }  // namespace heddle::cli

@@ -1,4 +1,5 @@
-// Reading programs for the commands that work on them.
+#include "program_files.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 #include "frontend/array_file.h"
 #include "heddle/stablehlo.h"
 #include "heddle/verify.h"
-#include "program_commands.h"
 
 namespace heddle::cli {
 

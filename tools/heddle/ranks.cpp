@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
@@ -47,17 +46,17 @@ WatchdogOptions RankRequest::watchdog_options() const {
   return options;
 }
 
-void add_rank_options(CLI::App& command, RankRequest& request) {
+void add_rank_options(Command& command, RankRequest& request) {
   command
-      .add_option("--transport", request.transport,
-                  "How devices exchange data: threads of this process; processes, of\n"
-                  "`heddle launch`; mpi, of mpirun; auto: by who has started this one")
-      ->check(CLI::IsMember(kTransports))
-      ->capture_default_str();
+      .option("--transport", request.transport,
+              "How devices exchange data: threads of this process; processes, of\n"
+              "`heddle launch`; mpi, of mpirun; auto: by who has started this one")
+      .one_of({"auto", "threads", "processes", "mpi"})
+      .shows_default();
   command
-      .add_option("--watchdog", request.watchdog,
-                  "Seconds after which a rank without a sign of life ends the run (3)")
-      ->check(wrong_watchdog);
+      .option("--watchdog", request.watchdog,
+              "Seconds after which a rank without a sign of life ends the run (3)")
+      .check(wrong_watchdog);
 }
 
 std::unique_ptr<Transport> connect_ranks(const RankRequest& request) {

@@ -3,20 +3,12 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "heddle/array.h"
 #include "heddle/interpreter.h"
-#include "heddle/ranks.h"
 #include "heddle/transport.h"
-
-namespace CLI {
-class App;
-}
+#include "options.h"
 
 namespace heddle::cli {
-
-inline const std::vector<std::string> kTransports = {"auto", "threads", "processes", "mpi"};
 
 struct RankRequest {
   std::string transport = "auto";
@@ -25,7 +17,7 @@ struct RankRequest {
   WatchdogOptions watchdog_options() const;
 };
 
-void add_rank_options(CLI::App& command, RankRequest& request);
+void add_rank_options(Command& command, RankRequest& request);
 
 // The transport to the other processes; null where this one is alone. All but the first rank are
 // quiet from then on: their standard output goes nowhere. Throws what is wrong.

@@ -1,16 +1,19 @@
-// Help, and answers to a wrong command line.
+// Answers to a wrong command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 namespace heddle::cli {
 
-// Sets how help is laid out. Before the commands are added: they take it over.
-void prepare_help(CLI::App& app);
+struct Usage {
+  std::string path;  // of the command that was named: "heddle layout show"
+  std::vector<std::string> commands = {}, options = {};  // that there are
+  std::vector<std::string> words = {};                   // that were given
+};
 
-// What was wrong in one line, and where to read on.
-std::string usage_message(const CLI::App& app, const CLI::ParseError& mistake, int argc,
-                          char** argv);
+// What was wrong in one line, and where to read on. `text` is what CLI11 says of it; `extra` of
+// words that it did not expect.
+std::string usage_message(const Usage& usage, std::string text, bool extra);
 
 }  // namespace heddle::cli

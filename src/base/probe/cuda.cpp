@@ -15,7 +15,6 @@
 namespace heddle {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr std::chrono::seconds kDriverLimit{10};  // a cold driver takes seconds to start
 
 // Numbers of the driver's attributes.
@@ -96,9 +95,9 @@ Json ask_nvrtc() {
 // Runs a question to a library apart from us; null where no answer came.
 Json isolated(Json (*question)(), std::string* problem = nullptr) {
   const CommandOutcome outcome =
-      run_isolated([question] { return question().dump(); }, kDriverLimit);
+      run_isolated([question] { return print_json(question()); }, kDriverLimit);
   if (problem != nullptr) *problem = outcome.problem;
-  Json answer = Json::parse(outcome.output, nullptr, false);
+  Json answer = parse_json(outcome.output);
   return !outcome.finished || answer.is_discarded() ? Json(nullptr) : answer;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/cores.h"
 #include "base/probe/probe.h"
+#include "base/probe/usable_memory.h"
 #include "base/text.h"
 
 namespace heddle {
@@ -128,7 +129,7 @@ Finding probe_cores() {
   if (usable < online) finding.text += fmt::format(" of {}{}", online, why);
   if (!model.empty()) finding.text += "   " + model;
   finding.data = {{"usable", usable}, {"online", online}, {"affinity", affinity}, {"model", model}};
-  finding.data["quota"] = quota > 0 ? nlohmann::ordered_json(quota) : nullptr;
+  finding.data["quota"] = quota > 0 ? Json(quota) : nullptr;
   return finding;
 }
 
@@ -147,7 +148,7 @@ Finding probe_vectors() {
                                  Unit{"asimd", "NEON"}};
   const std::string cpuinfo = read_text("/proc/cpuinfo");
   const std::string flags = " " + field(cpuinfo, "flags") + " " + field(cpuinfo, "Features") + " ";
-  Finding finding{"vectors", false, "", {{"units", nlohmann::ordered_json::array()}}};
+  Finding finding{"vectors", false, "", {{"units", Json::array()}}};
   for (const Unit& unit : kUnits) {
     if (flags.find(fmt::format(" {} ", unit.flag)) == flags.npos) continue;
     finding.text += (finding.found ? ", " : "") + std::string(unit.shown);
@@ -172,7 +173,7 @@ Finding probe_memory() {
   Finding finding{"memory", true, "", {{"total", whole(total)}, {"available", whole(available)}}};
   finding.text = fmt::format("{}, {} available", format_bytes(total), format_bytes(available));
   if (limit > 0) finding.text += fmt::format(", limited to {}", format_bytes(limit));
-  finding.data["limit"] = limit > 0 ? nlohmann::ordered_json(whole(limit)) : nullptr;
+  finding.data["limit"] = limit > 0 ? Json(whole(limit)) : nullptr;
   return finding;
 }
 

@@ -1,28 +1,26 @@
-// What the machine has, for `heddle doctor` and those who need a limit. Every probe gives an
-// answer, whatever state the machine is in.
+// What the machine has, for `heddle doctor`. Every probe gives an answer, whatever state the
+// machine is in.
 #pragma once
 
-#include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "base/json.h"
 
 namespace heddle {
 
 // One thing that the machine has, or has not.
 struct Finding {
-  std::string name;             // "cores"
-  bool found = false;           //
-  std::string text;             // what there is, or why there is none
-  nlohmann::ordered_json data;  // the same for --json
+  std::string name;    // "cores"
+  bool found = false;  //
+  std::string text;    // what there is, or why there is none
+  Json data;           // the same for --json
 };
 
 // The machine (machine.cpp).
 Finding probe_cores();
 Finding probe_vectors();
 Finding probe_memory();
-// Bytes that this process may use, by the machine and its control groups; 0 where it is unknown.
-std::int64_t usable_memory();
 
 // Graphics cards and what drives them (cuda.cpp).
 Finding probe_gpus();

@@ -14,7 +14,6 @@
 namespace heddle {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr std::chrono::seconds kToolLimit{5};
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -107,7 +106,7 @@ Finding probe_mpi() {
 
 Finding probe_python() {
   const CommandOutcome outcome = run_command({"python3", "-c", kAskPython}, kToolLimit);
-  const Json answer = Json::parse(outcome.output, nullptr, false);
+  const Json answer = parse_json(outcome.output);
   if (!outcome.finished || !answer.is_object() || !answer.contains("version")) {
     const std::string why = outcome.finished ? "gave no sensible answer" : outcome.problem;
     return {"Python", false, "none: python3 " + why, nullptr};

@@ -5,6 +5,7 @@
 #include "comm/memory.h"
 #include "comm/mpi/mpi_transport.h"
 #include "comm/share.h"
+#include "cost/fitted.h"
 
 namespace heddle::comm {
 
@@ -15,13 +16,6 @@ constexpr std::int64_t kBlock = std::int64_t{1} << 15;
 void copy(const std::byte* from, const Runs& source, std::byte* to, const Runs& target) {
   (void)PeerMemory().copy(0, from, source, to, target);  // plain copies do not fail
 }
-
-// With many members a few rounds are better than a message to each. With few it is the rounds that
-// cost: on ranks that share cores every one of them waits for others to get theirs.
-constexpr std::size_t kLeastForRounds = 33;
-constexpr std::int64_t kMostForRounds = std::int64_t{1} << 12;  // bytes of a member
-// From here on MPI brings pieces over in its own time.
-constexpr std::int64_t kLargePiece = std::int64_t{1} << 20;
 
 std::size_t as_size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
@@ -79,11 +73,11 @@ Verdict MpiTransport::begin(Operation& op) {
 // ---- in rounds
 
 bool MpiTransport::in_rounds(const Operation& op) const {
-  if (group_of(op).ranks.size() < kLeastForRounds) return false;
+  if (group_of(op).ranks.size() < cost::kLeastForRounds) return false;
   const CollectiveKind kind = op.collective.kind;
   if (kind == CollectiveKind::barrier) return true;
   return (kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather) &&
-         op.collective.in_pieces.bytes() <= kMostForRounds;
+         op.collective.in_pieces.bytes() <= cost::kMostForRounds;
 }
 
 // What members hold goes round in ever larger parts, each counted from its own: after the round
@@ -134,7 +128,7 @@ Verdict MpiTransport::begin_all_reduce(Operation& op) {
   const Group& group = group_of(op);
   const std::size_t members = group.ranks.size();
   const std::int64_t bytes = c.in_pieces.bytes();
-  const bool small = bytes <= kSmallReduction;
+  const bool small = bytes <= cost::kSmallReduction;
   const Share mine = small ? Share{0, bytes} : share_of(bytes, group.me, members);
   op.receiving = Block::raw(as_size(mine.bytes) * members);
   for (std::size_t i = 0; i < members; ++i)
@@ -177,7 +171,7 @@ Verdict MpiTransport::finish_all_reduce(Operation& op, bool& more) {
   const Group& group = group_of(op);
   const std::size_t members = group.ranks.size();
   const std::int64_t bytes = c.in_pieces.bytes();
-  if (bytes <= kSmallReduction) {
+  if (bytes <= cost::kSmallReduction) {
     reduce(op, c.in, bytes, c.out);
     return yes();
   }
@@ -214,7 +208,7 @@ Verdict MpiTransport::begin_all_gather(Operation& op) {
     HEDDLE_TRY_VOID(send_to(op, (group.me + k) % members, c.in, bytes));
   // Large messages move only while ranks wait: before that the own piece is copied, so that it is
   // in the cache when it is sent.
-  op.has_own = direct && bytes >= kLargePiece;
+  op.has_own = direct && bytes >= cost::kLargePiece;
   if (op.has_own) copy_own(op);
   return yes();
 }

@@ -112,6 +112,7 @@ MpiTransport::MpiTransport(const HeddleMpi& mpi, std::shared_ptr<Board> board,
 
 // After a failure MPI would wait for ranks that do not come any more.
 MpiTransport::~MpiTransport() {
+  progress_.forget();
   const bool well = !failed() && operations_.empty();
   if (well) cell_->phase = Phase::ended;
   if (well) monitor_->is_ending();
@@ -131,6 +132,7 @@ void MpiTransport::abort(std::string_view why) {
 }
 
 Expected<GroupId> MpiTransport::group(std::span<const int> ranks, std::int64_t channel) {
+  const std::lock_guard lock(progress_.mutex());
   for (std::size_t g = 0; g < groups_.size(); ++g)
     if (groups_[g].channel == channel && std::ranges::equal(groups_[g].ranks, ranks))
       return static_cast<GroupId>(g);
@@ -159,6 +161,7 @@ int MpiTransport::tag_of(const Operation& op) const {
 }
 
 Expected<RequestId> MpiTransport::start(const Collective& collective) {
+  const std::lock_guard lock(progress_.mutex());
   Group& group = groups_.at(collective.group);
   Operation made{collective, std::string(collective.what), ++started_, 0};
   made.collective.what = {};
@@ -184,6 +187,11 @@ MpiTransport::Operation* MpiTransport::find(RequestId request) {
 }
 
 Expected<bool> MpiTransport::test(RequestId request) {
+  const std::lock_guard lock(progress_.mutex());
+  return advance_to(request);
+}
+
+Expected<bool> MpiTransport::advance_to(RequestId request) {
   Operation* op = find(request);
   if (op == nullptr) return true;
   for (Operation& each : operations_) HEDDLE_TRY_VOID(advance(each));
@@ -196,6 +204,7 @@ Expected<bool> MpiTransport::test(RequestId request) {
 }
 
 Verdict MpiTransport::wait(RequestId request) {
+  const std::lock_guard lock(progress_.mutex());
   Operation* op = find(request);
   if (op == nullptr) return yes();
   HEDDLE_TRY_VOID(await(*op));

@@ -7,6 +7,7 @@
 
 #include "comm/monitor.h"
 #include "comm/mpi/shim.h"
+#include "comm/progress.h"
 #include "heddle/block.h"
 #include "heddle/transport.h"
 
@@ -29,6 +30,8 @@ class MpiTransport : public Transport {
   Verdict wait(RequestId request) override;
   void abort(std::string_view why) override;
   std::string failure() const override { return board_->failure(); }
+  void go_on_meanwhile(RequestId request) override { progress_.look_after(request); }
+  void forget_requests() override { progress_.forget(); }
   void enter() override;
   void leave() override;
 
@@ -54,6 +57,7 @@ class MpiTransport : public Transport {
   };
 
   // ---- mpi_transport.cpp
+  Expected<bool> advance_to(RequestId request);
   Verdict advance(Operation& op);
   Verdict await(Operation& op);
   Verdict check(Operation& op, double waited, double idle);
@@ -90,6 +94,7 @@ class MpiTransport : public Transport {
   std::uint64_t started_ = 0;
   Stillness stillness_;
   std::unique_ptr<Monitor> monitor_;
+  Progress progress_{[this](RequestId request) { return advance_to(request); }};
 };
 
 }  // namespace heddle::comm

@@ -1,12 +1,9 @@
 #include "device/cpu/blas.h"
 
-#include <dlfcn.h>
+#include <type_traits>
 
-#include <cstdlib>
-#include <cstring>
-#include <string>
-
-#include "heddle/log.h"
+#include "base/openblas.h"
+#include "cost/fitted.h"
 
 namespace heddle::cpu {
 
@@ -22,32 +19,6 @@ using RealGemv = void(int, int, Int, Int, T, const T*, Int, const T*, Int, T, T*
 using ComplexGemm = void(int, int, int, Int, Int, Int, const void*, const void*, Int, const void*,
                          Int, const void*, void*, Int);
 
-// A variable for as long as a library is loaded.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) {
-    if (std::getenv(name) == nullptr) set_ = ::setenv(name, value, 0) == 0;
-  }
-  ~Environment() {
-    if (set_) ::unsetenv(name_);
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
-  bool set_ = false;
-};
-
-bool has_avx512() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-#else
-  return false;
-#endif
-}
-
 struct Blas {
   RealGemm<float>* sgemm = nullptr;
   RealGemm<double>* dgemm = nullptr;
@@ -56,46 +27,21 @@ struct Blas {
   ComplexGemm *cgemm = nullptr, *zgemm = nullptr;
 
   Blas() {
-    void* library = open();
-    if (library == nullptr) {
-      log(kLogSteps, "libopenblas.so.0 was not found: matrix products are slow");
-      return;
-    }
-    find(library, "cblas_sgemm", sgemm);
-    find(library, "cblas_dgemm", dgemm);
-    find(library, "cblas_sgemv", sgemv);
-    find(library, "cblas_dgemv", dgemv);
-    find(library, "cblas_cgemm", cgemm);
-    find(library, "cblas_zgemm", zgemm);
-    void (*set_threads)(int) = nullptr;
-    find(library, "openblas_set_num_threads", set_threads);
-    if (set_threads != nullptr) set_threads(1);
+    const OpenBlas& library = OpenBlas::get();
+    library.find("cblas_sgemm", sgemm);
+    library.find("cblas_dgemm", dgemm);
+    library.find("cblas_sgemv", sgemv);
+    library.find("cblas_dgemv", dgemv);
+    library.find("cblas_cgemm", cgemm);
+    library.find("cblas_zgemm", zgemm);
   }
 
   static const Blas& get() {
     static const Blas blas;
     return blas;
   }
-
- private:
-  // Loops over its calls are ours, so that one thread inside is enough. Processors newer than the
-  // library get kernels of an older family; those for AVX-512 take small and narrow products up to
-  // 1.7 times as fast.
-  static void* open() {
-    const Environment threads("OPENBLAS_NUM_THREADS", "1");
-    if (!has_avx512()) return ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-    const Environment family("OPENBLAS_CORETYPE", "SkylakeX");
-    return ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-  }
-
-  template <typename Function>
-  static void find(void* library, const char* name, Function*& function) {
-    function = reinterpret_cast<Function*>(::dlsym(library, name));
-  }
 };
 
-// Below this many products a call costs more than it does.
-constexpr std::int64_t kTiny = 512;
 constexpr std::int64_t kMostInt = INT32_MAX;
 
 bool fits_blas(const GemmShape& s) {
@@ -167,7 +113,7 @@ bool by_gemv(const GemmShape& s, const T* a, const T* b, T* c, RealGemv<T>* gemv
 template <typename T>
 void real_gemm(const GemmShape& s, const T* a, const T* b, T* c, RealGemm<T>* call,
                RealGemv<T>* gemv) {
-  if (call == nullptr || !fits_blas(s) || s.m * s.n * s.k <= kTiny || s.k == 0)
+  if (call == nullptr || !fits_blas(s) || s.m * s.n * s.k <= cost::kTinyProduct || s.k == 0)
     return plain_gemm(s, a, b, c);
   if (by_gemv(s, a, b, c, gemv)) return;
   call(kRowMajor, s.transpose_a ? kTransposed : kPlain, s.transpose_b ? kTransposed : kPlain,
@@ -179,7 +125,7 @@ void real_gemm(const GemmShape& s, const T* a, const T* b, T* c, RealGemm<T>* ca
 template <typename T>
 void complex_gemm(const GemmShape& s, const std::complex<T>* a, const std::complex<T>* b,
                   std::complex<T>* c, ComplexGemm* call) {
-  if (call == nullptr || !fits_blas(s) || s.m * s.n * s.k <= kTiny || s.k == 0)
+  if (call == nullptr || !fits_blas(s) || s.m * s.n * s.k <= cost::kTinyProduct || s.k == 0)
     return plain_gemm(s, a, b, c);
   const std::complex<T> one = 1, beta = s.accumulate ? 1 : 0;
   call(kRowMajor, s.transpose_a ? kTransposed : kPlain, s.transpose_b ? kTransposed : kPlain,

@@ -9,6 +9,7 @@ std::unique_ptr<LibraryCall> dot_call(const Program& program, const Op& op,
                                       const ProductViews* views);
 std::unique_ptr<LibraryCall> conv_call(const Program& program, const Op& op);
 std::unique_ptr<LibraryCall> fft_call(const Program& program, const Op& op);
+std::unique_ptr<LibraryCall> lapack_call(const Program& program, const Op& op);
 std::unique_ptr<LibraryCall> scatter_call(const Program& program, const Op& op);
 std::unique_ptr<LibraryCall> select_scatter_call(const Program& program, const Op& op);
 std::unique_ptr<LibraryCall> slice_update_call(const Program& program, const Op& op);

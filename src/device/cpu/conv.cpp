@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cost/fitted.h"
 #include "cost/sharing.h"
 #include "device/cpu/calls.h"
 #include "device/cpu/conv_depthwise.h"
@@ -13,23 +14,18 @@ namespace heddle::cpu {
 
 namespace {
 
-// Elements of a tile: rows by depth stay in a core's own cache.
-constexpr std::int64_t kTileElements = 1 << 17;
-constexpr std::int64_t kMostDepth = 1024, kLeastRows = 32, kMostRows = 512;
-constexpr std::int64_t kWholeRows = 16;  // that BLAS takes at once
-
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 std::vector<Depth> cut_depth(const ConvPlan& plan) {
   std::vector<Depth> cuts;
-  if (plan.inputs >= kMostDepth) {
+  if (plan.inputs >= cost::kTileDepth) {
     for (std::int64_t w = 0; w < plan.window_count; ++w)
-      for (std::int64_t i = 0; i < plan.inputs; i += kMostDepth)
-        cuts.push_back({w, w + 1, i, std::min(plan.inputs, i + kMostDepth)});
+      for (std::int64_t i = 0; i < plan.inputs; i += cost::kTileDepth)
+        cuts.push_back({w, w + 1, i, std::min(plan.inputs, i + cost::kTileDepth)});
     return cuts;
   }
   std::int64_t windows =
-      std::max<std::int64_t>(1, kMostDepth / std::max<std::int64_t>(plan.inputs, 1));
+      std::max<std::int64_t>(1, cost::kTileDepth / std::max<std::int64_t>(plan.inputs, 1));
   if (windows > plan.last_window) windows = windows / plan.last_window * plan.last_window;
   for (std::int64_t w = 0; w < plan.window_count; w += windows)
     cuts.push_back({w, std::min(plan.window_count, w + windows), 0, plan.inputs});
@@ -145,10 +141,11 @@ class ConvCall final : public LibraryCall {
     span_ = plan_.by_features ? plan_.place_count : plan_.rows();
     const std::int64_t parts = alone_ ? 1 : 4 * threads;
     const std::int64_t wanted = (plan_.rows() * plan_.groups + parts - 1) / parts;
-    tile_rows_ =
-        std::min({std::max(kLeastRows, wanted), std::max(kLeastRows, kTileElements / deepest),
-                  kMostRows, std::max<std::int64_t>(span_, 1)});
-    if (tile_rows_ > kWholeRows) tile_rows_ = tile_rows_ / kWholeRows * kWholeRows;
+    tile_rows_ = std::min({std::max(cost::kLeastTileRows, wanted),
+                           std::max(cost::kLeastTileRows, cost::kTileElements / deepest),
+                           cost::kMostTileRows, std::max<std::int64_t>(span_, 1)});
+    if (tile_rows_ > cost::kRowsAtOnce)
+      tile_rows_ = tile_rows_ / cost::kRowsAtOnce * cost::kRowsAtOnce;
     const std::int64_t size = byte_size(dtype);
     seen_bytes_ = rounded(tile_rows_ * deepest * size);
     tile_bytes_ = seen_bytes_ + rounded(tile_rows_ * plan_.outputs * size);

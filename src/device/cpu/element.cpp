@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cost/sharing.h"
 #include "ir/eval/scalar.h"
 
 namespace heddle::cpu {
 
 namespace {
-
-// Elements that one worker converts before it looks for more.
-constexpr std::int64_t kPart = 1 << 15;
 
 bool is_usual_float(DType type) {
   return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
@@ -142,8 +140,8 @@ void pack(const std::byte* from, DType from_type, const std::vector<Stride>& dim
   for (std::size_t d = 0; d + 1 < walk.size(); ++d) lines *= walk[d].size;
   if (lines == 0 || line.size == 0) return;
   // A long line is cut; short ones are taken together.
-  const std::int64_t cuts = std::max<std::int64_t>(1, line.size / kPart);
-  const std::int64_t group = std::max<std::int64_t>(1, kPart / line.size);
+  const std::int64_t cuts = std::max<std::int64_t>(1, line.size / cost::kConvertPart);
+  const std::int64_t group = std::max<std::int64_t>(1, cost::kConvertPart / line.size);
   const std::int64_t groups = (lines + group - 1) / group;
   const auto one = [&](std::int64_t part, int) {
     const std::int64_t first = part / cuts * group, cut = part % cuts;

@@ -2,6 +2,7 @@
 #include <complex>
 #include <kissfft/kissfft.hh>
 
+#include "cost/sharing.h"
 #include "device/cpu/calls.h"
 #include "heddle/op.h"
 #include "ir/attr_access.h"
@@ -11,9 +12,6 @@ namespace heddle::cpu {
 namespace {
 
 using Point = std::complex<double>;
-
-// Elements that one worker takes at a time.
-constexpr std::int64_t kPart = 1 << 13;
 
 class FftCall final : public LibraryCall {
  public:
@@ -55,7 +53,7 @@ class FftCall final : public LibraryCall {
   template <typename Move>
   void each_line(std::int64_t held, ThreadPool& pool, Move move) const {
     const std::int64_t whole = grid_.back(), lines = elements_ / whole;
-    const std::int64_t group = std::max<std::int64_t>(1, kPart / whole);
+    const std::int64_t group = std::max<std::int64_t>(1, cost::kTransformPart / whole);
     pool.parallel_for((lines + group - 1) / group, [&](std::int64_t part, int) {
       for (std::int64_t l = part * group; l < std::min(lines, (part + 1) * group); ++l)
         for (std::int64_t i = 0; i < held; ++i) move(l * whole + i, l * held + i);
@@ -108,7 +106,8 @@ class FftCall final : public LibraryCall {
     if (n < 2) return;
     std::int64_t inner = 1;
     for (std::size_t d = axis + 1; d < grid_.size(); ++d) inner *= grid_[d];
-    const std::int64_t lines = elements_ / n, group = std::max<std::int64_t>(1, kPart / n);
+    const std::int64_t lines = elements_ / n,
+                       group = std::max<std::int64_t>(1, cost::kTransformPart / n);
     const kissfft<double>& plan = plans_[axis - (grid_.size() - axes_)];
     const double scale = inverse ? 1.0 / static_cast<double>(n) : 1.0;
     pool.parallel_for((lines + group - 1) / group, [&](std::int64_t part, int) {

@@ -9,9 +9,6 @@ namespace heddle::cpu {
 
 namespace {
 
-// Of a part that keeps BLAS efficient.
-constexpr std::int64_t kLeastRows = 32;
-
 // How a product is cut: into bands of rows, or of columns.
 struct Cut {
   bool columns = false;
@@ -26,7 +23,7 @@ Cut cut_for(const GemmShape& s, std::int64_t turns, int threads) {
   const std::int64_t along = columns ? s.n : s.m;
   const std::int64_t wanted = (2 * threads + turns - 1) / turns;
   const auto by_work = static_cast<std::int64_t>(work / cost::kSharedProducts);
-  const std::int64_t parts = std::min({wanted, by_work, along / kLeastRows});
+  const std::int64_t parts = std::min({wanted, by_work, along / cost::kLeastRows});
   return {columns, std::max<std::int64_t>(parts, 1)};
 }
 

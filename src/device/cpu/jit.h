@@ -23,7 +23,7 @@ using PhaseFunction = void (*)(void* const* buffers, std::int64_t first, std::in
 struct CpuKernel : DeviceCode {
   std::vector<PhaseFunction> phases;
   std::shared_ptr<const void> code;  // what the functions live in
-  std::int64_t code_bytes = 0;       // of the object file
+  std::int64_t code_bytes = 0;       // that it takes in memory
   bool from_disk = false;            // nothing had to be compiled
 };
 
@@ -40,7 +40,8 @@ struct CpuJitOptions {
   // Of object files; none: nothing is read from disk or written to it.
   std::optional<std::filesystem::path> cache_directory = std::nullopt;
   std::int64_t disk_bytes = std::int64_t{512} << 20;
-  std::int64_t memory_bytes = std::int64_t{64} << 20;
+  // Of kernels that nobody may use any more.
+  std::int64_t memory_bytes = std::int64_t{8} << 20;
 };
 
 // May be used from several threads at once.

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "cost/fitted.h"
+#include "cost/sharing.h"
+
 namespace heddle::cpu {
 
 namespace {
 
-constexpr std::size_t kLongList = 1 << 15;
-// Below this, comparing is faster than counting.
-constexpr std::size_t kFewItems = 96;
 constexpr int kDigitBits = 8;
 
 template <typename Item>
@@ -23,7 +23,7 @@ void write_order(const std::vector<Item>& items, Order& order) {
 // By digits from the lowest on, each time in the order of the time before.
 template <typename Item>
 void KeyOrder::radix_sort(std::span<Item> items, std::span<Item> other) const {
-  if (items.size() < kFewItems) return std::sort(items.begin(), items.end());
+  if (items.size() < cost::kFewKeys) return std::sort(items.begin(), items.end());
   constexpr std::uint64_t kDigits = 1 << kDigitBits;
   const auto digit = [](const Item& item, int shift) {
     return (item.key() >> shift) & (kDigits - 1);
@@ -47,7 +47,7 @@ void KeyOrder::sort_items(Lists<Item>& lists, ThreadPool& pool) const {
   const std::span<Item> items = lists.items;
   lists.other.resize(items.size());
   std::size_t runs = 1;
-  if (items.size() >= kLongList)
+  if (items.size() >= static_cast<std::size_t>(cost::kLongLine))
     while (runs < static_cast<std::size_t>(pool.threads())) runs *= 2;
   const auto border = [&](std::size_t r) { return items.size() * r / runs; };
   const auto run_of = [&](std::vector<Item>& list, std::size_t first, std::size_t end) {

@@ -40,7 +40,7 @@ std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                           const ProductViews* views) {
   if (op.def->call == DeviceCall::product) return dot_call(program, op, views);
   const Make make = maker_of(op.def->call);
-  return make == nullptr ? nullptr : make(program, op);
+  return make == nullptr ? lapack_call(program, op) : make(program, op);
 }
 
 }  // namespace heddle::cpu

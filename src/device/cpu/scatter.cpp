@@ -13,8 +13,6 @@ namespace heddle::cpu {
 
 namespace {
 
-constexpr std::int64_t kLeastColumns = 64;
-
 // How an update changes what is there.
 enum class Combine : std::uint8_t { replace, add_f32, add_f64, region };
 
@@ -60,7 +58,7 @@ class ScatterCall final : public LibraryCall {
       std::memcpy(frame.results[0], frame.operands[0], static_cast<std::size_t>(input_.bytes()));
     std::int64_t bands = 1;
     if (updates_.elements() > cost::kSharedUpdates && columns_stay_apart())
-      bands = std::min<std::int64_t>(frame.pool.threads(), columns() / kLeastColumns);
+      bands = std::min<std::int64_t>(frame.pool.threads(), columns() / cost::kLeastColumns);
     bands = std::max<std::int64_t>(bands, 1);
     frame.pool.parallel_for(bands, [&](std::int64_t band, int) {
       run_band(frame, columns() * band / bands, columns() * (band + 1) / bands);

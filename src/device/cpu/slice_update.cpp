@@ -2,14 +2,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cost/sharing.h"
 #include "device/cpu/calls.h"
 #include "heddle/op.h"
 
 namespace heddle::cpu {
 
 namespace {
-
-constexpr std::int64_t kPart = 1 << 18;
 
 std::int64_t read_index(const std::byte* data, DType dtype) {
   std::uint64_t bits = 0;
@@ -66,11 +65,12 @@ class SliceUpdateCall final : public LibraryCall {
  private:
   void copy_whole(const CallFrame& frame) const {
     const std::int64_t bytes = whole_.bytes();
-    frame.pool.parallel_for((bytes + kPart - 1) / kPart, [&](std::int64_t part, int) {
-      const std::int64_t at = part * kPart;
-      std::memcpy(frame.results[0] + at, frame.operands[0] + at,
-                  static_cast<std::size_t>(std::min(kPart, bytes - at)));
-    });
+    frame.pool.parallel_for(
+        (bytes + cost::kUpdatePart - 1) / cost::kUpdatePart, [&](std::int64_t part, int) {
+          const std::int64_t at = part * cost::kUpdatePart;
+          std::memcpy(frame.results[0] + at, frame.operands[0] + at,
+                      static_cast<std::size_t>(std::min(cost::kUpdatePart, bytes - at)));
+        });
   }
 
   Type whole_;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "cost/sharing.h"
 #include "device/cpu/calls.h"
 #include "device/cpu/comparator.h"
 #include "device/cpu/key_order.h"
@@ -12,8 +13,6 @@
 namespace heddle::cpu {
 
 namespace {
-
-constexpr std::int64_t kLongLine = 1 << 15;
 
 std::uint64_t load(const std::byte* data, std::int64_t i, std::int64_t size) {
   std::uint64_t bits = 0;
@@ -40,7 +39,7 @@ class SortCall final : public LibraryCall {
 
   Verdict run(const CallFrame& frame) const override {
     const std::int64_t lines = outer_ * inner_;
-    if (length_ >= kLongLine || lines == 1) {
+    if (length_ >= cost::kLongLine || lines == 1) {
       Work work(key_bits());
       for (std::int64_t l = 0; l < lines; ++l) sort_line(frame, l, work);
       return yes();

@@ -106,6 +106,8 @@ Results eval_custom_call(EvalContext& ctx) {
     if (same) return all(ctx);
     return reason("@{} changes types, which means something only between devices", target);
   }
+  const HostCaller* host = ctx.machine == nullptr ? nullptr : ctx.machine->host_caller();
+  if (host != nullptr) return (*host)({ctx.program, ctx.op, ctx.operands});
   if (target.find("python") != std::string_view::npos && target.ends_with("_callback"))
     return reason(
         "@{} calls back into Python (jax.pure_callback, io_callback), and the text does not hold "

@@ -163,6 +163,9 @@ class Interpreter final : public Machine {
       fmt::print("{}", text);
   }
 
+  const HostCaller* host_caller() const override {
+    return shared_.options.host_call ? &shared_.options.host_call : nullptr;
+  }
   const ParallelRunner* parallel_runner() const override {
     return shared_.options.run_parallel ? &shared_.options.run_parallel : nullptr;
   }

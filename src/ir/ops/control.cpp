@@ -1,6 +1,7 @@
 // Calls, loops, branches, tuples, tokens, and what only others understand.
 #include "ir/eval/control.h"
 
+#include "ir/lower/annotation.h"
 #include "ir/ops/op_families.h"
 #include "ir/rules/index_rules.h"
 #include "ir/shape_rules.h"
@@ -202,7 +203,8 @@ std::vector<OpDef> control_ops() {
        .attributes = "call_target_name has_side_effect backend_config api_version "
                      "called_computations operand_layouts result_layouts output_operand_aliases",
        .type_rule = given<custom_call_rule>,
-       .evaluate = eval_custom_call},
+       .evaluate = eval_custom_call,
+       .lower = lower_annotation},
       {.name = "stablehlo.composite",
        .cls = OpClass::control,
        .operands = kAny,

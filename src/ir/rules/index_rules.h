@@ -64,6 +64,7 @@ void edit_torch_index_select_piece(PieceEdit& edit);
 // Transforms, solvers, normalisation, random numbers.
 IndexRule fft_index_rule(const Program& program, const Op& op);
 IndexRule cholesky_index_rule(const Program& program, const Op& op);
+IndexRule lapack_index_rule(const Program& program, const Op& op);
 IndexRule triangular_solve_index_rule(const Program& program, const Op& op);
 IndexRule batch_norm_inference_index_rule(const Program& program, const Op& op);
 IndexRule batch_norm_training_index_rule(const Program& program, const Op& op);

@@ -1,5 +1,6 @@
 // Index rules of transforms, solvers, normalisation and random numbers.
 #include "ir/attr_access.h"
+#include "ir/lapack/call.h"
 #include "ir/rules/index_rules.h"
 #include "ir/shape_rules.h"
 
@@ -12,7 +13,7 @@ void batches(RuleBuilder& rule, const Program& program, const Op& op, std::size_
   for (std::size_t d = 0; d < count; ++d) {
     const int factor = rule.parallel(operand_type(program, op, 0).shape[d]);
     for (std::size_t i = 0; i < op.operand_count; ++i) rule.operand(i, d, factor);
-    rule.result(0, d, factor);
+    for (std::size_t i = 0; i < op.result_count; ++i) rule.result(i, d, factor);
   }
 }
 
@@ -31,6 +32,16 @@ IndexRule fft_index_rule(const Program& program, const Op& op) {
 IndexRule cholesky_index_rule(const Program& program, const Op& op) {
   RuleBuilder rule(program, op);
   batches(rule, program, op, operand_type(program, op, 0).rank() - 2);
+  return rule.done();
+}
+
+// Matrices of a batch have nothing to do with each other; of one, everything depends on all.
+IndexRule lapack_index_rule(const Program& program, const Op& op) {
+  RuleBuilder rule(program, op);
+  const lapack::Signature& signature =
+      *lapack::find_signature(text_or(program.attr(op, "routine"), ""));
+  const std::size_t inner = lapack::inner_ranks(signature.operands)[0];
+  batches(rule, program, op, operand_type(program, op, 0).rank() - inner);
   return rule.done();
 }
 

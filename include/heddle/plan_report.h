@@ -1,0 +1,91 @@
+// How a program is dealt out over a mesh, what its devices tell each other, and why it is so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/axis.h"
+#include "heddle/device_memory.h"
+#include "heddle/layout.h"
+#include "heddle/spmd.h"
+#include "heddle/style.h"
+#include "heddle/target.h"
+
+namespace heddle {
+
+struct PlanReportOptions {
+  // What one device has, in bytes: the program is compiled for it, and the report fails where that
+  // is too little. Nothing: nobody asks.
+  std::optional<std::int64_t> memory = {};
+  bool explain = false;  // pictures of layouts, and every choice with what was rejected
+};
+
+// One function of the plan.
+struct PlannedFunction {
+  struct Value {           // an argument or a result
+    std::string name;      // as the program gives it; may be empty
+    std::string type;      // of the whole
+    std::string sharding;  // [{"dp"}, {}]
+    std::string part;      // the type of one device's part; empty for what is no tensor
+  };
+  struct Drawn {  // values of one type that lie alike, split over devices
+    std::string names, type;
+    Layout layout;
+  };
+  struct Moved {
+    std::string kind, over;  // "all-reduce", "dp, tp"
+    std::int64_t bytes = 0;  // that one device receives
+    double seconds = 0;
+    std::string needed_by, value;
+    int loops = 0;  // around it
+  };
+  struct Rejected {
+    std::string what;  // "a over dp (local)"
+    double seconds = 0;
+  };
+  struct Chosen {         // for an op, and those that are alike
+    std::string op, how;  // "dot_general at f.mlir:2:6", "[{"dp"}, {}] -> [{"dp"}, {}]"
+    std::size_t alike = 1;
+    Rejected chosen;  // what was not rejected
+    std::vector<Rejected> rejected;
+  };
+  struct Disagreement {
+    std::string op, what;
+  };
+
+  std::string name;
+  std::string mesh = {};  // empty: on one device, and the rest is too
+  std::int64_t devices = 1;
+  std::vector<Value> arguments = {}, results = {};
+  std::vector<Drawn> drawn = {};
+  std::vector<Moved> moved = {};
+  std::vector<Chosen> choices = {};
+  std::vector<Disagreement> conflicts = {};
+  std::int64_t collectives = 0;                                       // that the moves became
+  std::int64_t argument_bytes = 0, result_bytes = 0, peak_bytes = 0;  // on one device
+  std::optional<DeviceMemory> memory = {};
+  std::optional<double> compute_seconds = {}, bring_seconds = {};
+};
+
+struct PlanReport {
+  std::vector<PlannedFunction> functions;
+  AxisRegistry axes;         // of the layouts
+  std::string failure = {};  // what is too much for a device; empty where all fits
+  double propagate_seconds = 0, decide_seconds = 0, partition_seconds = 0;
+  std::size_t ops = 0;  // of the program of one device
+  bool explain = false;
+
+  std::string text(const Style& style = Style::plain()) const;
+  std::string json() const;
+  // A picture of how values of a function lie, as a whole SVG file.
+  std::string svg(const PlannedFunction::Drawn& drawn) const;
+};
+
+PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options = {});
+// Of a program that has not been dealt out yet.
+Expected<PlanReport> plan_report(const Program& program, const Target& target,
+                                 const PlanReportOptions& options = {});
+
+}  // namespace heddle

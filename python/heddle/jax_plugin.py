@@ -1,0 +1,157 @@
+"""Heddle as a backend of JAX: ``JAX_PLATFORMS=heddle,cpu python train.py``.
+
+JAX finds this module by its entry point and calls :func:`initialize` before it looks for devices. The
+plugin itself is C++ (``src/pjrt``, in the module ``heddle._core``); what it asks of Python is here: the
+text of a program, which jaxlib's own reader gives, and calls of the user's functions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import traceback
+from typing import Any
+
+import numpy as np
+
+_log = logging.getLogger("heddle")
+
+# Versions of JAX that the plugin has been tried with: at least the first, below the second.
+_FITS = ((0, 10), (0, 13))
+
+_Write = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
+
+
+class _Array(ctypes.Structure):
+    _fields_ = [
+        ("dtype", ctypes.c_char_p),
+        ("dims", ctypes.POINTER(ctypes.c_int64)),
+        ("rank", ctypes.c_size_t),
+        ("data", ctypes.c_void_p),
+        ("bytes", ctypes.c_size_t),
+    ]
+
+
+_Decode = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, _Write)
+_Call = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t,
+    ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.c_void_p, _Write)
+
+
+class _Hooks(ctypes.Structure):
+    _fields_ = [("decode", _Decode), ("call", _Call)]
+
+
+# MLIR's names of element types that NumPy or ml_dtypes spell otherwise.
+_SPELLED = {
+    "i1": "bool", "i2": "int2", "i4": "int4", "i8": "int8", "i16": "int16", "i32": "int32",
+    "i64": "int64", "ui2": "uint2", "ui4": "uint4", "ui8": "uint8", "ui16": "uint16",
+    "ui32": "uint32", "ui64": "uint64", "f16": "float16", "bf16": "bfloat16", "f32": "float32",
+    "f64": "float64", "complex<f32>": "complex64", "complex<f64>": "complex128",
+}
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    if name in _SPELLED:
+        name = _SPELLED[name]
+    elif name.startswith("f"):
+        name = "float" + name[1:].lower().replace("m", "m", 1)
+        name = name.replace("float8e", "float8_e").replace("float4e", "float4_e")
+    try:
+        return np.dtype(name)
+    except TypeError:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, name))
+
+
+def _view(array: _Array, writable: bool) -> np.ndarray[Any, Any] | None:
+    """The memory of an array as NumPy sees it; nothing for a token."""
+    name = array.dtype.decode()
+    if name == "token":
+        return None
+    shape = tuple(array.dims[i] for i in range(array.rank))
+    dtype = _dtype(name)
+    if array.bytes == 0:
+        return np.empty(shape, dtype)
+    memory = (ctypes.c_char * array.bytes).from_address(array.data)
+    view = np.frombuffer(memory, dtype=np.uint8).view(dtype).reshape(shape)
+    view.flags.writeable = writable
+    return view
+
+
+def _text_of(bytecode: bytes) -> str:
+    from jax._src.interpreters import mlir
+    from jax._src.lib import _jax
+
+    with mlir.make_ir_context():
+        module = _jax.mlir.deserialize_portable_artifact(bytecode)
+        if isinstance(module, bytes | str):  # older readers give bytecode of the plain dialects
+            from jaxlib.mlir import ir
+
+            module = ir.Module.parse(module)
+        return module.operation.get_asm(enable_debug_info=True)
+
+
+def _reporting(function: Any) -> Any:
+    """What the function raises becomes text for the caller; C++ sees 0 or 1."""
+
+    def wrapped(*args: Any) -> int:
+        *inputs, sink, write = args
+        try:
+            text = function(*inputs)
+        except BaseException:  # noqa: BLE001 - nothing may pass through C++
+            message = traceback.format_exc().encode()
+            write(sink, message, len(message))
+            return 1
+        if text is not None:
+            write(sink, text, len(text))
+        return 0
+
+    return wrapped
+
+
+def _decode(data: int, size: int) -> bytes:
+    return _text_of(ctypes.string_at(data, size)).encode()
+
+
+def _call(callable_: int, arguments: Any, argument_count: int, results: Any, result_count: int) -> None:
+    function = ctypes.cast(callable_, ctypes.py_object).value
+    # The program's memory is given back when the call is over: the user's function gets copies.
+    inputs = [_view(arguments[i], False) for i in range(argument_count)]
+    values = function(*[None if x is None else x.copy() for x in inputs])
+    outputs = [_view(results[i], True) for i in range(result_count)]
+    for out, value in zip(outputs, () if values is None else values, strict=False):
+        if out is not None and out.nbytes > 0:
+            out[...] = np.asarray(value)
+
+
+_hooks = _Hooks(_Decode(_reporting(_decode)), _Call(_reporting(_call)))
+
+
+def _check_version() -> None:
+    import jax
+    import jaxlib
+
+    version = tuple(int(part) for part in jaxlib.__version__.split(".")[:2])
+    if not _FITS[0] <= version < _FITS[1]:
+        low, high = (".".join(map(str, v)) for v in _FITS)
+        raise RuntimeError(
+            f"this Heddle works with JAX from {low} up to, but not including, {high}; installed are "
+            f"jax {jax.__version__} and jaxlib {jaxlib.__version__}: pip install 'jax>={low},<{high}'")
+
+
+def initialize() -> None:
+    """Registers the backend ``heddle``; JAX calls it."""
+    from jax._src import xla_bridge
+
+    from heddle import _core
+
+    try:
+        _check_version()
+    except RuntimeError as error:
+        _log.error("%s", error)
+        raise
+    library = ctypes.CDLL(_core.__file__)
+    library.heddle_pjrt_set_hooks(ctypes.byref(_hooks))
+    xla_bridge.register_plugin("heddle", library_path=_core.__file__, priority=0)

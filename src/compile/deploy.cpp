@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "compile.h"
+#include "compile/dump.h"
+#include "heddle/execute.h"
+#include "heddle/op.h"
+#include "heddle/signature.h"
+
+namespace heddle {
+namespace {
+
+void count_ops(const Program& program, RegionId region, std::map<std::string, int>& counts) {
+  for (const OpId id : program.region(region).ops) {
+    const Op& op = program.op(id);
+    if (op.def->form != Form::terminator) ++counts[std::string(op.def->short_name())];
+    for (const RegionId inner : program.regions(op)) count_ops(program, inner, counts);
+  }
+}
+
+// What can be explained where the interpreter runs: which ops, how many.
+std::string interpreter_text(const Program& program, const Function& function) {
+  constexpr std::size_t kMostNamed = 8;
+  std::map<std::string, int> counts;
+  count_ops(program, function.body, counts);
+  std::vector<std::pair<int, std::string>> most;
+  int all = 0;
+  for (const auto& [name, n] : counts) {
+    most.emplace_back(-n, name);
+    all += n;
+  }
+  std::ranges::sort(most);
+  std::string text = fmt::format(
+      "the reference takes ops one by one as they stand, with nothing fused or planned; @{} has {}",
+      function.name, all);
+  for (std::size_t i = 0; i < std::min(most.size(), kMostNamed); ++i)
+    text += fmt::format("{} {} {}", i == 0 ? ":" : ",", -most[i].first, most[i].second);
+  return text + (most.size() > kMostNamed ? ", ..." : "");
+}
+
+// On whole arrays. Ranks of an interpreter all run all of it.
+Deployed on_interpreter(const Program& program, const Function& function, Deployment::RunWhole run,
+                        const ExecuteOptions& how, const InterpretOptions& options) {
+  Placement whole =
+      Placement::on_one_device(argument_types(program, function), result_types(program, function));
+  Deployed deployed{Deployment::of(std::move(run), std::move(whole), how.ranks)};
+  deployed.memory_limit = options.memory_limit;
+  return deployed;
+}
+
+Deployed interpreted_here(const Program& program, const Function& function,
+                          const ExecuteOptions& how, const InterpretOptions& options) {
+  const auto run = [&program, &function, options](std::vector<Array> arguments) {
+    return interpret(program, function, std::move(arguments), options);
+  };
+  Deployed deployed = on_interpreter(program, function, run, how, options);
+  if (how.explain) deployed.interpreted_because = interpreter_text(program, function);
+  return deployed;
+}
+
+Expected<Deployed> interpreted_on_mesh(const Program& program, const Function& function,
+                                       const Target& target, const ExecuteOptions& how,
+                                       const InterpretOptions& options) {
+  HEDDLE_TRY(Spmd distributed, distribute(program, target));
+  const auto spmd = std::make_shared<const Spmd>(std::move(distributed));
+  const SpmdFunction* local = spmd->find(function.name);
+  if (local == nullptr || local->mesh == kNone)
+    return reason("nothing says on which mesh @{} runs: name one, as in `mesh` dp=2,tp=2",
+                  function.name);
+  const auto run = [spmd, local](const std::vector<Array>& arguments) {
+    return interpret_on_mesh(*spmd, *local, arguments);
+  };
+  Deployed deployed = on_interpreter(program, function, run, how, options);
+  if (how.explain)
+    deployed.interpreted_because =
+        interpreter_text(spmd->program, *spmd->program.find_function(function.name));
+  return deployed;
+}
+
+bool is_first(const ExecuteOptions& how) { return how.ranks == nullptr || how.ranks->rank() == 0; }
+
+Expected<Executable> compiled(const Program& program, Target target, const ExecuteOptions& how,
+                              const InterpretOptions& options) {
+  CompileOptions& compile_options = target.options;
+  compile_options.stitch.explain = how.explain;
+  compile_options.machine_code = how.engine != Engine::kernels;
+  compile_options.memory_limit = options.memory_limit;
+  target.ranks = how.ranks != nullptr;
+  HEDDLE_TRY(Dump dump, Dump::open(target.mesh.empty() || is_first(how) ? how.dump : ""));
+  dump.watch(compile_options);
+  HEDDLE_TRY(Executable executable, compile(program, target));
+  HEDDLE_TRY_VOID(executable.placement().has_wholes());
+  return executable;
+}
+
+// What nobody but the program asked for must not keep it from running.
+Expected<Executable> compiled_where_it_can(const Program& program, Target target,
+                                           const ExecuteOptions& how,
+                                           const InterpretOptions& options) {
+  auto executable = compiled(program, target, how, options);
+  const bool insists = target.mesh != kOwnMesh || !target.layouts.shards.empty();
+  if (executable || insists) return executable;
+  target.mesh.clear();
+  const std::string why = executable.reason();
+  executable = compiled(program, target, how, options);
+  if (executable && how.say && is_first(how))
+    how.say("runs on one device, not on the program's mesh: " + why);
+  return executable;
+}
+
+}  // namespace
+
+void Deployed::describe(Execution& done) const {
+  done.compile_seconds = compile_seconds;
+  done.interpreted_because = interpreted_because;
+  if (!executable) return;
+  done.steps = executable->steps();
+  done.peak_bytes = executable->peak_bytes();
+  if (!deployment.placement().on_mesh()) return;
+  done.argument_bytes = deployment.placement().argument_bytes();
+  done.devices = deployment.placement().devices();
+  done.memory_limit = memory_limit;
+}
+
+Expected<Deployed> deploy(const Program& program, const Function& function, const Target& asked,
+                          const ExecuteOptions& how, const InterpretOptions& options) {
+  Target target = asked;
+  target.options.verified = true;
+  if (how.engine == Engine::interpreter && target.mesh.empty())
+    return interpreted_here(program, function, how, options);
+  if (how.engine == Engine::interpreter)
+    return interpreted_on_mesh(program, function, target, how, options);
+  const auto begun = std::chrono::steady_clock::now();
+  HEDDLE_TRY(Executable executable, compiled_where_it_can(program, target, how, options));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  const std::string why = executable.interpreted_because();
+  if (!executable.placement().on_mesh() && !why.empty() && how.parallel) {
+    InterpretOptions parallel = options;
+    parallel.run_parallel = how.parallel;
+    Deployed done = interpreted_here(program, function, how, parallel);
+    done.interpreted_because = why;
+    return done;
+  }
+  HEDDLE_TRY(Deployment deployment,
+             Deployment::open(executable, {.ranks = how.ranks, .watchdog = how.watchdog}));
+  const std::int64_t limit = options.memory_limit / executable.placement().devices();
+  return Deployed{std::move(deployment), std::move(executable), took.count(), limit, why};
+}
+
+}  // namespace heddle

@@ -1,0 +1,91 @@
+// Buffers: arrays that may still be on their way.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "heddle/array.h"
+#include "pjrt/client.h"
+#include "pjrt/event.h"
+
+namespace heddle::pjrt {
+
+// What a buffer holds; shared with the work that reads it, and so may outlive the buffer.
+class BufferValue {
+ public:
+  // Not there yet.
+  BufferValue(Type type, std::shared_ptr<MemoryUse> use, EventRef ready)
+      : type_(std::move(type)), ready_(std::move(ready)), use_(std::move(use)) {
+    if (use_) use_->add(type_.bytes());
+  }
+  ~BufferValue() {
+    if (use_) use_->remove(type_.bytes());
+  }
+  BufferValue(const BufferValue&) = delete;
+  BufferValue& operator=(const BufferValue&) = delete;
+
+  const Type& type() const { return type_; }
+  const EventRef& ready() const { return ready_; }
+  // Only where it is ready, and well.
+  const Array& array() const { return array_; }
+  // Before the event is set. `owner` holds memory that the array only looks at.
+  void fill(Array array, std::shared_ptr<void> owner = nullptr) {
+    array_ = std::move(array);
+    owner_ = std::move(owner);
+  }
+  const std::shared_ptr<void>& owner() const { return owner_; }
+  // The array for a run that may overwrite it; this value is of no use any more.
+  Array take() { return std::move(array_); }
+
+ private:
+  Type type_;
+  EventRef ready_;
+  Array array_;
+  std::shared_ptr<void> owner_;
+  std::shared_ptr<MemoryUse> use_;
+};
+
+using ValueRef = std::shared_ptr<BufferValue>;
+
+struct BufferHandle {
+  BufferHandle(Memory& where, ValueRef what)
+      : memory(&where), type(what->type()), value_(std::move(what)) {}
+
+  Memory* memory;
+  const Type type;
+
+  bool is_deleted() const;
+  // A Failure where it was deleted or donated.
+  ValueRef value() const;
+  // Nobody gets it from this buffer any more.
+  void remove();
+  // Memory that others look at stays until all of them have let go, deleted or not.
+  void hold();
+  bool let_go();
+
+ private:
+  mutable std::mutex mutex_;
+  ValueRef value_, held_;
+  int holders_ = 0;
+};
+
+// Where a buffer is to lie: the memory, or the default one of the device.
+Memory& place_of(Memory* memory, DeviceHandle* device);
+
+BufferHandle* new_buffer(Memory& memory, ValueRef value);
+ValueRef new_value(Memory& memory, Type type, EventRef ready);
+// One that is there.
+ValueRef value_of(Memory& memory, Array array, std::shared_ptr<void> owner = nullptr);
+
+// The caller's array, looked at as it lies where that is allowed and possible; else copied. `done`
+// is set when the caller's memory is not needed any more.
+ValueRef value_from_host(Memory& memory, const FromHostArgs& args, const EventRef& done);
+// The value in the caller's memory, dimensions in the order that the layout says.
+void copy_to_host(const Array& array, const MemoryLayout* layout, void* to, std::size_t size);
+// The same value somewhere else.
+ValueRef copy_to(Memory& memory, const ValueRef& value);
+
+// Where the bytes lie; some address also where there are none.
+void* address_of(const Array& array);
+
+}  // namespace heddle::pjrt

@@ -1,0 +1,84 @@
+#include "pjrt/python.h"
+
+#include <atomic>
+
+#include "pjrt/buffer.h"
+#include "pjrt/error.h"
+#include "pjrt/hooks.h"
+
+namespace heddle::pjrt {
+
+namespace {
+
+std::atomic<const HeddlePjrtHooks*> set_hooks = nullptr;
+thread_local int python_calls = 0;
+
+void append(void* sink, const char* text, std::size_t size) {
+  static_cast<std::string*>(sink)->append(text, size);
+}
+
+HeddleArray described(const Type& type, const std::string& dtype, void* data) {
+  HeddleArray array = {};
+  array.dtype = dtype.c_str();
+  array.dims = type.shape.data();
+  array.rank = type.shape.size();
+  array.data = data;
+  array.bytes = type.is_tensor() ? static_cast<std::size_t>(type.bytes()) : 0;
+  return array;
+}
+
+std::string dtype_text(const Type& type) {
+  return type.is_tensor() ? std::string(name(type.dtype)) : "token";
+}
+
+}  // namespace
+
+std::string decode_bytecode(std::string_view code) {
+  const HeddlePjrtHooks* hooks = set_hooks;
+  if (hooks == nullptr)
+    throw Failure(Code::failed_precondition,
+                  "the program is MLIR bytecode, which only the Python package `heddle` can turn "
+                  "into text: load the plugin through it");
+  std::string text;
+  if (hooks->decode(code.data(), code.size(), &text, append) != 0)
+    throw Failure(Code::invalid_argument, "jaxlib cannot read the program: " + text);
+  return text;
+}
+
+Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array>& arguments,
+                                         const std::vector<Type>& argument_types,
+                                         const std::vector<Type>& result_types) {
+  const HeddlePjrtHooks* hooks = set_hooks;
+  if (hooks == nullptr)
+    return Reason{"a call into Python needs the Python package `heddle`: load the plugin through it"};
+  std::vector<std::string> names;
+  names.reserve(argument_types.size() + result_types.size());
+  std::vector<HeddleArray> in, out;
+  for (std::size_t i = 0; i < argument_types.size(); ++i) {
+    names.push_back(dtype_text(argument_types[i]));
+    in.push_back(described(argument_types[i], names.back(), address_of(arguments[i])));
+  }
+  std::vector<Array> results;
+  for (const Type& type : result_types) {
+    names.push_back(dtype_text(type));
+    results.emplace_back(type);
+    void* data = type.is_tensor() && type.bytes() > 0 ? results.back().mutable_bytes().data()
+                                                      : address_of(results.back());
+    out.push_back(described(type, names.back(), data));
+  }
+  std::string message;
+  ++python_calls;
+  const int failed = hooks->call(callable, in.data(), in.size(), out.data(), out.size(), &message,
+                                 append);
+  --python_calls;
+  if (failed != 0) return Reason{std::move(message)};
+  return results;
+}
+
+bool is_in_python_call() { return python_calls > 0; }
+
+}  // namespace heddle::pjrt
+
+extern "C" void heddle_pjrt_set_hooks(const HeddlePjrtHooks* hooks) {
+  heddle::pjrt::set_hooks = hooks;
+}

@@ -1,0 +1,22 @@
+// The way into Python, through the hooks that the package has set.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/array.h"
+
+namespace heddle::pjrt {
+
+// A Failure where no hook is set, or where it fails.
+std::string decode_bytecode(std::string_view code);
+
+// Calls a Python function: arrays in, arrays of these types out. Tokens keep their places.
+Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array>& arguments,
+                                         const std::vector<Type>& argument_types,
+                                         const std::vector<Type>& result_types);
+// Whether this thread is inside of such a call: what it asks for must not wait for its end.
+bool is_in_python_call();
+
+}  // namespace heddle::pjrt

@@ -1,0 +1,62 @@
+#include "pjrt/whole_calls.h"
+
+#include <unordered_set>
+
+#include "heddle/op.h"
+#include "ir/call_graph.h"
+#include "ir/rewrite.h"
+
+namespace heddle::pjrt {
+
+namespace {
+
+// Custom calls that each device makes for itself: those in manual computations, and in functions
+// that these call.
+class OwnCalls {
+ public:
+  explicit OwnCalls(const Program& program) : program_(program), graph_(program) {
+    for (const Function& f : program.functions)
+      if (f.body != kNone) visit(f.body, false);
+  }
+
+  bool has(const Op& op) const { return own_.contains(&op); }
+
+ private:
+  void visit(RegionId region, bool own) {
+    for (OpId id : program_.region(region).ops) {
+      const Op& op = program_.op(id);
+      if (own && op.def->form == Form::custom_call) own_.insert(&op);
+      const bool inside = own || op.def->control == Control::manual;
+      for (RegionId inner : program_.regions(op)) visit(inner, inside);
+      const Function* callee = inside ? graph_.callee(op) : nullptr;
+      if (callee != nullptr && callee->body != kNone && seen_.insert(callee).second)
+        visit(callee->body, true);
+    }
+  }
+
+  const Program& program_;
+  CallGraph graph_;
+  std::unordered_set<const Op*> own_;
+  std::unordered_set<const Function*> seen_;
+};
+
+}  // namespace
+
+Expected<Program> mark_whole_calls(const Program& program) {
+  const OwnCalls own(program);
+  Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
+    if (op.def->form != Form::custom_call || own.has(op)) return false;
+    std::vector<Type> types;
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      types.push_back(program.type_of(program.result(op, i)));
+    AttrDict attrs = program.attrs_of(op);
+    attrs.push_back({kOnce, {Attr::Unit{}}});
+    const Vars results = r.to.ops("custom_call", r.operands(op), types, std::move(attrs));
+    if (!r.to.failed()) r.define_results(op, results);
+    return true;
+  });
+  for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
+  return rewriter.finish();
+}
+
+}  // namespace heddle::pjrt

@@ -1,0 +1,39 @@
+// Worker: one thread that does tasks in the order in which they came.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace heddle::pjrt {
+
+class Worker {
+ public:
+  using Task = std::function<void()>;
+
+  Worker() = default;
+  // Does what is left, then ends.
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void add(Task task);
+  // Nothing waits and nothing runs: what the caller does now comes after all that was added.
+  bool is_idle() const { return pending_.load(std::memory_order_acquire) == 0; }
+  // Whether the calling thread is the worker's own, or one that the worker waits for.
+  bool is_here() const { return std::this_thread::get_id() == thread_.get_id(); }
+
+ private:
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable change_;
+  std::deque<Task> tasks_;
+  std::atomic<std::size_t> pending_ = 0;
+  bool ending_ = false;
+  std::thread thread_;  // begun with the first task
+};
+
+}  // namespace heddle::pjrt

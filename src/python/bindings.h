@@ -1,0 +1,18 @@
+// The parts of heddle._core, each added by one function.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace heddle::python {
+
+namespace nb = nanobind;
+
+void add_errors(nb::module_& module);
+void add_arrays(nb::module_& module);
+void add_programs(nb::module_& module);
+void add_functions(nb::module_& module);
+void add_dispatch(nb::module_& module);
+void add_checkpoints(nb::module_& module);
+void add_reports(nb::module_& module);
+
+}  // namespace heddle::python

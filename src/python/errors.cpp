@@ -1,0 +1,34 @@
+// Heddle's errors as exceptions of heddle.errors.
+#include <string>
+
+#include "heddle/error.h"
+#include "python/bindings.h"
+
+namespace heddle::python {
+
+namespace {
+
+void raise(const char* kind, const std::string& message) {
+  try {
+    const nb::object type = nb::module_::import_("heddle.errors").attr(kind);
+    PyErr_SetObject(type.ptr(), nb::str(message.c_str()).ptr());
+  } catch (nb::python_error& trouble) {
+    trouble.restore();
+  }
+}
+
+void translate(const std::exception_ptr& pending, void*) {
+  try {
+    std::rethrow_exception(pending);
+  } catch (const Error& error) {
+    raise("Error", error.what());
+  } catch (const InternalError& error) {
+    raise("InternalError", error.what());
+  }
+}
+
+}  // namespace
+
+void add_errors(nb::module_&) { nb::register_exception_translator(translate, nullptr); }
+
+}  // namespace heddle::python

@@ -1,0 +1,43 @@
+// CompiledFunction: an executable on its devices, called with what Python has.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/deployment.h"
+#include "heddle/target.h"
+#include "python/device_array.h"
+#include "python/signals.h"
+
+namespace heddle::python {
+
+class CompiledFunction {
+ public:
+  CompiledFunction(const Executable& executable, std::vector<bool> donated, Transport* ranks);
+
+  // One value per argument; results as heddle.Array.
+  nb::list call(nb::handle leaves, const RunOptions& options = {});
+
+  const Executable& executable() const { return executable_; }
+  const Placement& placement() const { return *placement_; }
+
+  // Times of all steps over so many runs on the same arguments, which stay as they are.
+  std::vector<StepTime> profile(nb::handle leaves, int runs, TraceRecorder* trace);
+
+ private:
+  DeviceParts arguments_from(nb::handle leaves, bool keep, std::vector<Array>& held);
+  void add_argument(nb::handle leaf, std::size_t number, bool donate, DeviceParts& parts,
+                    std::vector<Array>& held);
+  nb::list wrap(DeviceParts results);
+
+  Executable executable_;
+  std::shared_ptr<const Placement> placement_;
+  std::vector<bool> donated_;
+  Transport* ranks_;
+  Deployment deployment_;
+};
+
+}  // namespace heddle::python

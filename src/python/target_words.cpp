@@ -1,0 +1,27 @@
+#include "python/target_words.h"
+
+#include <fmt/format.h>
+
+#include "heddle/plan_file.h"
+#include "heddle/signature.h"
+
+namespace heddle::python {
+
+Target target_from(const Program& program, const TargetWords& words) {
+  Target target;
+  target.mesh = words.mesh;
+  target.ranks = words.ranks;
+  if (!words.plan.empty()) {
+    PlanFile file = read_plan_file(words.plan).value();
+    if (target.mesh.empty()) target.mesh = file.mesh;
+    target.layouts.shards = std::move(file.shards);
+  }
+  for (const auto& [name, layout] : words.layouts)
+    target.layouts.shards.push_back({name, layout, fmt::format("layouts[{}]", name)});
+  for (const auto& [argument, result] : words.carried) target.carried.push_back({argument, result});
+  target.options.entry = entry_of(program);
+  target.options.donated = words.donated;
+  return target;
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,24 @@
+// A target from what Python says.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/target.h"
+
+namespace heddle::python {
+
+struct TargetWords {
+  std::string mesh = {};                                          // "dp=2,tp=4"
+  std::vector<std::pair<std::string, std::string>> layouts = {};  // name or pattern, words
+  std::string plan = {};                                          // a plan file
+  std::vector<std::pair<std::size_t, std::size_t>> carried = {};  // argument, result
+  std::vector<bool> donated = {};
+  bool ranks = false;
+};
+
+// Throws Error where a file cannot be read.
+Target target_from(const Program& program, const TargetWords& words);
+
+}  // namespace heddle::python

@@ -1,0 +1,71 @@
+#include "heddle/failure_report.h"
+#include "heddle/plan_report.h"
+#include "report/json.h"
+
+namespace heddle {
+
+using report::Json;
+
+namespace {
+
+Json values_json(const std::vector<PlannedFunction::Value>& values) {
+  Json list = Json::array();
+  for (const PlannedFunction::Value& v : values) {
+    Json row;
+    if (!v.name.empty()) row["name"] = v.name;
+    row["type"] = v.type;
+    row["sharding"] = v.sharding;
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+Json function_json(const PlannedFunction& f) {
+  if (f.mesh.empty()) return {{"function", f.name}, {"devices", 1}};
+  Json one = {{"function", f.name},
+              {"mesh", f.mesh},
+              {"devices", f.devices},
+              {"arguments", values_json(f.arguments)},
+              {"results", values_json(f.results)},
+              {"argument_bytes", f.argument_bytes},
+              {"result_bytes", f.result_bytes},
+              {"peak_bytes", f.peak_bytes}};
+  if (f.memory)
+    one["memory"] = {{"bytes", f.memory->needed()},
+                     {"values", f.memory->values},
+                     {"from", f.memory->planned ? "compiled" : "op by op"},
+                     {"where", f.memory->peak.where},
+                     {"largest", f.memory->peak.largest}};
+  if (f.compute_seconds) one["compute_seconds"] = *f.compute_seconds;
+  if (f.bring_seconds) one["bring_seconds"] = *f.bring_seconds;
+  one["collectives"] = f.collectives;
+  one["communications"] = Json::array();
+  for (const PlannedFunction::Moved& m : f.moved)
+    one["communications"].push_back({{"kind", m.kind},
+                                     {"over", m.over},
+                                     {"bytes", m.bytes},
+                                     {"seconds", m.seconds},
+                                     {"for", m.needed_by},
+                                     {"value", m.value},
+                                     {"loops", m.loops}});
+  one["conflicts"] = Json::array();
+  for (const PlannedFunction::Disagreement& c : f.conflicts)
+    one["conflicts"].push_back({{"op", c.op}, {"what", c.what}});
+  return one;
+}
+
+}  // namespace
+
+std::string PlanReport::json() const {
+  Json report = {{"ok", failure.empty()}};
+  if (!failure.empty()) report.update(report::failure_json(failure, kStatusFailed));
+  report["propagate_seconds"] = propagate_seconds;
+  report["decide_seconds"] = decide_seconds;
+  report["partition_seconds"] = partition_seconds;
+  report["ops"] = ops;
+  report["functions"] = Json::array();
+  for (const PlannedFunction& f : functions) report["functions"].push_back(function_json(f));
+  return report::json_text(report);
+}
+
+}  // namespace heddle

@@ -1,0 +1,146 @@
+#include <map>
+
+#include "base/text.h"
+#include "heddle/plan_report.h"
+#include "layout/picture.h"
+#include "report/table.h"
+#include "report/words.h"
+
+namespace heddle {
+namespace {
+
+using report::Table;
+
+// Three digits, of which plans for many devices are compared.
+std::string exact_bytes(std::int64_t count) {
+  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  auto bytes = static_cast<double>(count);
+  int unit = 0;
+  for (; bytes >= 1000 && unit < 4; ++unit) bytes /= 1000;
+  return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+}
+
+std::string microseconds(double seconds) { return fmt::format("{:.3g} us", seconds * 1e6); }
+
+std::string exact_seconds(double seconds) {
+  if (seconds < 1e-3) return microseconds(seconds);
+  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
+
+std::string boundary_text(const PlannedFunction& plan, bool all) {
+  constexpr std::size_t kMostShown = 40, kMostName = 32;
+  Table table({{.least = 9, .gap = 1}, {}, {}, {}, {}}, 2);
+  const auto add = [&](const char* word, const std::vector<PlannedFunction::Value>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!all && i == kMostShown)
+        return table.add_line(
+            fmt::format("... and {} more (--explain shows all)", values.size() - i));
+      const PlannedFunction::Value& v = values[i];
+      table.add({fmt::format("{}{}", word, i), report::end_of(v.name, kMostName), v.type,
+                 v.sharding, v.part.empty() ? "" : v.part + " each"});
+    }
+  };
+  add("arg", plan.arguments);
+  add("result", plan.results);
+  return table.text();
+}
+
+std::string pictures_text(const PlannedFunction& plan, const AxisRegistry& axes,
+                          const Style& style) {
+  constexpr std::size_t kMostPictures = 8, kMostNames = 72;
+  constexpr std::int64_t kRows = 8;
+  std::string text;
+  for (std::size_t i = 0; i < plan.drawn.size(); ++i) {
+    const PlannedFunction::Drawn& drawn = plan.drawn[i];
+    if (i == kMostPictures) {
+      text += fmt::format("\n{} other layouts are not drawn; heddle layout show draws any\n",
+                          plan.drawn.size() - i);
+      break;
+    }
+    const auto picture = draw(drawn.layout, axes, {{}, kRows, style.columns()});
+    if (!picture) continue;
+    std::string names = drawn.names;
+    if (names.size() > kMostNames) names = names.substr(0, names.rfind(',', kMostNames)) + ", ...";
+    text += fmt::format("\n{}  {}\n", style.bold(names), drawn.type);
+    text += picture_text(*picture, {style.colour(), style.unicode(), style.columns()});
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+// How much of which kind there is.
+std::string totals_text(const PlannedFunction& plan) {
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> by_kind;  // count and bytes
+  std::int64_t all_bytes = 0;
+  double seconds = 0;
+  for (const PlannedFunction::Moved& m : plan.moved) {
+    auto& [count, bytes] = by_kind[fmt::format("{} over {}", m.kind, m.over)];
+    ++count;
+    bytes += m.bytes;
+    all_bytes += m.bytes;
+    seconds += m.seconds;
+  }
+  std::string text = fmt::format(
+      "{} communications in {} collectives, {} received per device, {} predicted\n",
+      plan.moved.size(), plan.collectives, exact_bytes(all_bytes), exact_seconds(seconds));
+  for (const auto& [kind, sum] : by_kind)
+    text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first, exact_bytes(sum.second));
+  return text;
+}
+
+std::string choice_text(const PlannedFunction::Chosen& choice) {
+  std::string text =
+      fmt::format("{}{}: {}\n    split {}: {}\n", choice.op,
+                  choice.alike > 1 ? fmt::format(" and {} alike", choice.alike - 1) : "",
+                  choice.how, choice.chosen.what, microseconds(choice.chosen.seconds));
+  for (const PlannedFunction::Rejected& other : choice.rejected)
+    text += fmt::format("    rather than {}: {}\n", other.what, microseconds(other.seconds));
+  return text;
+}
+
+// Every move, every choice and every conflict.
+std::string reasons_text(const PlannedFunction& plan) {
+  std::string text;
+  for (const PlannedFunction::Moved& m : plan.moved)
+    text += fmt::format("{}{} over {}: {}, {}, for {}\n    {}\n",
+                        std::string(static_cast<std::size_t>(2 * m.loops), ' '), m.kind, m.over,
+                        exact_bytes(m.bytes), exact_seconds(m.seconds), m.needed_by, m.value);
+  for (const PlannedFunction::Chosen& choice : plan.choices) text += choice_text(choice);
+  for (const PlannedFunction::Disagreement& c : plan.conflicts)
+    text += fmt::format("conflict at {}: {}\n", c.op, c.what);
+  return text;
+}
+
+}  // namespace
+
+std::string PlanReport::text(const Style& style) const {
+  std::string text;
+  for (const PlannedFunction& f : functions) {
+    if (f.mesh.empty()) {
+      text += fmt::format(
+          "@{} on one device: nothing says where its values lie; --mesh dp=2 names devices\n",
+          f.name);
+      continue;
+    }
+    text += fmt::format("@{} on {} devices ({})\n", f.name, f.devices, f.mesh);
+    text += boundary_text(f, explain) + pictures_text(f, axes, style) + totals_text(f);
+    text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
+                        exact_bytes(f.argument_bytes), exact_bytes(f.result_bytes),
+                        exact_bytes(f.peak_bytes));
+    if (f.memory)
+      text += fmt::format("needs {} on each device: {}\n", exact_bytes(f.memory->needed()),
+                          f.memory->text());
+    if (explain)
+      text += reasons_text(f);
+    else if (!f.conflicts.empty())
+      text += counted(f.conflicts.size(), "conflict") + " between layouts; --explain shows them\n";
+  }
+  return text;
+}
+
+std::string PlanReport::svg(const PlannedFunction::Drawn& drawn) const {
+  const Picture picture = draw(drawn.layout, axes).value();
+  return picture_svg(picture, drawn.names + "  " + drawn.type,
+                     describe_layout(drawn.layout, axes, picture));
+}
+
+}  // namespace heddle

@@ -1,0 +1,130 @@
+"""JAX on Heddle's backend: threads, Ctrl-C, and memory over many calls and compilations."""
+
+import gc
+import os
+import threading
+
+import jax_backend  # first: it chooses the backend
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+CALLS = int(os.environ.get("HEDDLE_TEST_CALLS", "100000"))
+COMPILATIONS = int(os.environ.get("HEDDLE_TEST_COMPILATIONS", "1000"))
+
+
+def test_threads_call_at_the_same_time():
+    f = jax.jit(lambda x, n: (x * n).sum())
+    x = jnp.ones((64, 64))
+    wrong = []
+
+    def calls(n):
+        for _ in range(100):
+            if float(f(x, np.float32(n))) != 64 * 64 * n:
+                wrong.append(n)
+
+    threads = [threading.Thread(target=calls, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_threads_compile_at_the_same_time():
+    wrong = []
+
+    def compile_some(n):
+        for i in range(5):
+            if float(jax.jit(lambda x: x * (10 * n + i))(2.0)) != 2 * (10 * n + i):
+                wrong.append(n)
+
+    threads = [threading.Thread(target=compile_some, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def grown_by(work, times, warm_up):
+    """Bytes that this many times of work add, after a warm-up."""
+    work(warm_up)
+    gc.collect()
+    before = jax_backend.resident()
+    work(times)
+    gc.collect()
+    return jax_backend.resident() - before
+
+
+def test_calls_hold_memory_flat():
+    f = jax.jit(lambda x, y: (x + y, x @ y))
+    x = jnp.ones((16, 16))
+
+    def call(times):
+        for _ in range(times):
+            f(x, x)
+        jax.block_until_ready(f(x, x))
+    assert grown_by(call, CALLS, CALLS // 5) < 4_000_000
+
+
+def test_transfers_hold_memory_flat():
+    x = np.ones((100, 100), np.float32)
+
+    def transfer(times):
+        for _ in range(times):
+            np.asarray(jax.device_put(x) + 1)
+    assert grown_by(transfer, CALLS // 20, CALLS // 20) < 4_000_000
+
+
+def test_callbacks_hold_memory_flat():
+    f = jax.jit(lambda x: jax.pure_callback(lambda x: x, jax.ShapeDtypeStruct((16,), jnp.float32), x))
+    x = jnp.ones(16)
+
+    def call(times):
+        for _ in range(times):
+            np.asarray(f(x))
+    assert grown_by(call, CALLS // 50, CALLS // 50) < 4_000_000
+
+
+def test_compilations_hold_memory_flat():
+    """JAX keeps what it has compiled; cleared of that, nothing is left of a program."""
+    def compile_some(numbers):
+        for i in numbers:
+            assert float(jax.jit(lambda x: x + i)(np.float32(1))) == 1 + i
+            if i % 50 == 0:
+                jax.clear_caches()
+        jax.clear_caches()
+    # As many as Heddle's cache of kernels keeps, and then the rest.
+    compile_some(range(COMPILATIONS // 2))
+    gc.collect()
+    before = jax_backend.resident()
+    compile_some(range(COMPILATIONS // 2, COMPILATIONS // 2 + COMPILATIONS))
+    gc.collect()
+    assert jax_backend.resident() - before < 20_000_000
+
+
+PRESSED = """
+    import os, signal, threading, time
+    import jax, numpy as np
+
+    def press():
+        time.sleep(1)
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=press).start()
+    try:
+        {work}
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_loop_of_calls():
+    calls = "while True: jax.jit(lambda x: x + 1)(np.ones(3)).block_until_ready()"
+    assert jax_backend.said_by(PRESSED.format(work=calls)) == ["stopped"]
+
+
+def test_ctrl_c_ends_waiting_for_a_program_without_end():
+    """The process ends, too."""
+    loop = "jax.lax.while_loop(lambda y: y[0] < 2, lambda y: y * 0.5, np.zeros(64)).block_until_ready()"
+    assert jax_backend.said_by(PRESSED.format(work=loop)) == ["stopped"]

@@ -1,0 +1,55 @@
+"""The sources of the recorded programs through JAX on Heddle's backend, against JAX's CPU backend."""
+
+import sys
+from pathlib import Path
+
+import jax_backend  # first: it chooses the backend
+
+jax_backend.show_devices(8)
+import jax  # noqa: E402
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+
+SOURCES = Path(__file__).resolve().parents[3] / "shared/programs"
+if not (SOURCES / "export.py").exists():
+    pytest.skip("the programs are not beside this checkout", allow_module_level=True)
+sys.path.insert(0, str(SOURCES))
+export = pytest.importorskip("export")
+
+NAMES = [name for name, (_, _, recorded, _) in export.PROGRAMS.items() if recorded]
+
+
+def results(name, device):
+    """What the program gives where this device, or as many of its kind as the program wants, is JAX's."""
+    _, build, _, options = export.PROGRAMS[name]
+    with jax.enable_x64(options.get("x64", False)), jax.default_device(device):
+        export.jax.devices = lambda *which: REAL_DEVICES(*which) if which else device.client.devices()
+        try:
+            function, arguments, *rest = build()
+            jitted = jax.jit(function, keep_unused=True, **(rest[0] if rest else {}))
+            leaves = jax.tree.leaves(jitted(*arguments))
+        finally:
+            export.jax.devices = REAL_DEVICES
+    for leaf in leaves:
+        assert {d.client for d in leaf.devices()} == {device.client}
+    return [np.asarray(leaf) for leaf in leaves]
+
+
+REAL_DEVICES = jax.devices
+
+
+def close(got, wanted, options):
+    assert got.dtype == wanted.dtype and got.shape == wanted.shape
+    if got.dtype.kind in "biu":
+        np.testing.assert_array_equal(got, wanted)
+        return
+    wide = np.complex128 if got.dtype.kind == "c" else np.float64
+    np.testing.assert_allclose(got.astype(wide), wanted.astype(wide), rtol=options.get("rtol", 1e-4),
+                               atol=options.get("atol", 1e-4))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_agrees_with_jax(name):
+    got, wanted = results(name, jax.devices()[0]), results(name, jax.devices("cpu")[0])
+    for one, other in zip(got, wanted, strict=True):
+        close(one, other, export.PROGRAMS[name][3])
