@@ -117,6 +117,10 @@ class Jitted:
         self._last: Compiled | None = None
         self._lock = threading.RLock()
 
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a method: the instance is the first argument, static or a pytree."""
+        return self if instance is None else functools.partial(self, instance)
+
     # ---- calling
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -65,7 +65,8 @@ class Calls {
       const Op& op = program.op(id);
       if (is_approximate(program, op)) comparators_.insert(comparator_of(program, op));
       others_ = others_ || is_lapack_call(program, op) || is_client_composite(program, op) ||
-                is_sparse_product(program, op) || is_sink(program, op);
+                is_sparse_product(program, op) || is_sink(program, op) ||
+                is_sharding_question(program, op);
       if (options.keep_callbacks || !only_prints(program, op)) continue;
       if (callbacks_++ == 0) first_ = program.where(op.loc);
     }
@@ -84,6 +85,7 @@ class Calls {
       if (is_client_composite(program_, op)) return client_op(r, op);
       if (is_sparse_product(program_, op)) return sparse_product(r, op);
       if (is_sink(program_, op)) return true;
+      if (is_sharding_question(program_, op)) return pass_value_on(r, op);
       return false;
     });
     for (const Function& f : program_.functions) {

@@ -11,6 +11,7 @@ namespace heddle::frontend {
 //   tokens that keep them in order are no arguments or results of public functions any more. Who
 //   can call Python keeps them (ReadOptions).
 // - lapack_*_ffi, Qr and ProductOfElementaryHouseholderReflectors are heddle.lapack.
+// - InspectSharding, of jax.debug.inspect_array_sharding, is left out, with a warning.
 // - Composites that stand for an op of the client dialect, such as "chlo.erf", are that op.
 Expected<Program> without_jax_calls(Program program, const ReadOptions& options);
 

@@ -21,6 +21,11 @@ Expected<bool> sparse_product(Rewriter& r, const Op& op);
 // @dce_sink keeps a value from being left out, and does nothing with it.
 bool is_sink(const Program& program, const Op& op);
 
+// @InspectSharding, of jax.debug.inspect_array_sharding, asks XLA's partitioner where a value lies.
+// Nobody answers here: the value goes on, with a warning.
+bool is_sharding_question(const Program& program, const Op& op);
+bool pass_value_on(Rewriter& r, const Op& op);
+
 // A composite such as "chlo.top_k" that one op computes; others call their decomposition.
 bool is_client_composite(const Program& program, const Op& op);
 Expected<bool> client_op(Rewriter& r, const Op& op);

@@ -38,7 +38,8 @@ bool BufferHandle::let_go() {
 
 Memory& place_of(Memory* memory, DeviceHandle* device) {
   if (memory != nullptr) return *memory;
-  if (device == nullptr) throw Failure(Code::invalid_argument, "neither memory nor device is given");
+  if (device == nullptr)
+    throw Failure(Code::invalid_argument, "neither memory nor device is given");
   return *device->memory_list.front();
 }
 
@@ -149,8 +150,8 @@ ValueRef value_from_host(Memory& memory, const FromHostArgs& args, const EventRe
                   fmt::format("{} strides for {}", w.steps.size(), type.str()));
   const auto bytes = static_cast<std::size_t>(type.bytes());
   const bool dense = is_dense(w, element);
-  const bool may_look = args.semantics == HostMemory::zero_copy ||
-                        args.semantics == HostMemory::mutable_zero_copy;
+  const bool may_look =
+      args.semantics == HostMemory::zero_copy || args.semantics == HostMemory::mutable_zero_copy;
   if (dense && may_look && is_aligned(args.data)) {
     auto block = Block::view(static_cast<const std::byte*>(args.data), bytes);
     return value_of(memory, Array(type, std::move(block)), holder_of(done));
@@ -181,10 +182,15 @@ void copy_to_host(const Array& array, const MemoryLayout* layout, void* to, std:
   walk(const_cast<std::byte*>(bytes.data()), static_cast<std::byte*>(to), w, element, false);
 }
 
-ValueRef copy_to(Memory& memory, const ValueRef& value) {
+ValueRef copy_to(Memory& memory, const BufferHandle& buffer) {
+  const ValueRef value = buffer.value();
+  const bool shares = buffer.memory != &memory;
   ValueRef copy = new_value(memory, value->type(), new_event());
-  value->ready()->then([copy, value](const Status& status) {
-    if (status.ok()) copy->fill(value->array(), value->owner());
+  value->ready()->then([copy, value, shares](const Status& status) {
+    if (status.ok() && (shares || value->type().bytes() == 0))
+      copy->fill(value->array(), value->owner());
+    else if (status.ok())
+      copy->fill(Array(value->type(), Block::copy_of(value->array().bytes())));
     copy->ready()->set(status);
   });
   return copy;

@@ -82,8 +82,9 @@ ValueRef value_of(Memory& memory, Array array, std::shared_ptr<void> owner = nul
 ValueRef value_from_host(Memory& memory, const FromHostArgs& args, const EventRef& done);
 // The value in the caller's memory, dimensions in the order that the layout says.
 void copy_to_host(const Array& array, const MemoryLayout* layout, void* to, std::size_t size);
-// The same value somewhere else.
-ValueRef copy_to(Memory& memory, const ValueRef& value);
+// The same value somewhere else. In another memory it may share its bytes, which nobody overwrites
+// while two look at them; a copy in one and the same memory is asked for to have bytes of its own.
+ValueRef copy_to(Memory& memory, const BufferHandle& buffer);
 
 // Where the bytes lie; some address also where there are none.
 void* address_of(const Array& array);

@@ -162,14 +162,14 @@ Error* copy_raw(CopyRawArgs* args) {
 
 Error* copy_to_memory(CopyToMemoryArgs* args) {
   return guarded([&] {
-    args->copy = new_buffer(*args->memory, copy_to(*args->memory, args->buffer->value()));
+    args->copy = new_buffer(*args->memory, copy_to(*args->memory, *args->buffer));
   });
 }
 
 Error* copy_to_device(CopyToDeviceArgs* args) {
   return guarded([&] {
     Memory& to = place_of(nullptr, args->device);
-    args->copy = new_buffer(to, copy_to(to, args->buffer->value()));
+    args->copy = new_buffer(to, copy_to(to, *args->buffer));
   });
 }
 

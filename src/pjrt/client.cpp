@@ -9,6 +9,7 @@
 
 #include "base/cores.h"
 #include "heddle/hash.h"
+#include "heddle/log.h"
 #include "heddle/version.h"
 
 namespace heddle::pjrt {
@@ -48,8 +49,8 @@ void give_memories(DeviceHandle& device, std::vector<Memory*>& all) {
   for (std::size_t kind = 0; kind < kMemoryKinds.size(); ++kind) {
     Memory memory;
     memory.device = &device;
-    memory.id = device.description.id * static_cast<int>(kMemoryKinds.size()) +
-                static_cast<int>(kind);
+    memory.id =
+        device.description.id * static_cast<int>(kMemoryKinds.size()) + static_cast<int>(kind);
     memory.kind = static_cast<int>(kind);
     memory.kind_name = kMemoryKinds[kind];
     memory.text = fmt::format("{} of {}", memory.kind_name, device.description.text);
@@ -91,6 +92,13 @@ std::shared_ptr<ThreadMesh> Client::threads(int count) {
   std::shared_ptr<ThreadMesh>& mesh = threads_[count];
   if (!mesh) mesh = std::make_shared<ThreadMesh>(count);
   return mesh;
+}
+
+void Client::tell_misfit(const std::string& plan, const std::string& program,
+                         const std::string& reason) {
+  const int level = told_misfit_.exchange(true) ? kLogSteps : 0;
+  log(level, "the plan {} does not fit {}, which runs on one device: {}{}", plan, program, reason,
+      level == 0 ? " (HEDDLE_LOG=1 names all such programs)" : "");
 }
 
 const std::string& platform_name() {

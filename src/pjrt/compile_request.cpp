@@ -1,6 +1,5 @@
 #include "pjrt/compile_request.h"
 
-
 #include "pjrt/error.h"
 #include "pjrt/python.h"
 #include "pjrt/wire.h"
@@ -10,7 +9,7 @@ namespace heddle::pjrt {
 namespace {
 
 // Numbers of fields in JAX's compile options.
-constexpr int kBuildOptions = 3;
+constexpr int kBuildOptions = 3, kOverrides = 7, kKey = 1;
 constexpr int kReplicas = 4, kPartitions = 5, kAssignment = 9;
 constexpr int kAssignmentOfPartition = 3, kDevicesOfReplicas = 1;
 
@@ -31,6 +30,17 @@ void read_assignment(std::string_view message, CompileRequest& request) {
       if (replica < ids.size()) request.devices.push_back(static_cast<int>(ids[replica]));
 }
 
+// What a user gives as compiler_options. A word that nobody knows is likelier a slip than a wish.
+void check_override(std::string_view entry) {
+  read_fields(entry, [](const WireField& field) {
+    if (field.number != kKey || field.bytes.starts_with("xla_")) return;
+    throw Failure(Code::invalid_argument,
+                  fmt::format("No such compile option: '{}'. Heddle has none of its own; XLA's "
+                              "(xla_...) may be given and change nothing",
+                              field.bytes));
+  });
+}
+
 bool is_bytecode(std::string_view code) { return code.starts_with("ML\xefR"); }
 
 }  // namespace
@@ -38,6 +48,7 @@ bool is_bytecode(std::string_view code) { return code.starts_with("ML\xefR"); }
 CompileRequest read_compile_options(std::string_view options) {
   CompileRequest request;
   bool fits = read_fields(options, [&](const WireField& field) {
+    if (field.number == kOverrides) check_override(field.bytes);
     if (field.number != kBuildOptions) return;
     read_fields(field.bytes, [&](const WireField& inner) {
       const auto number = static_cast<std::int64_t>(inner.value);
@@ -58,9 +69,9 @@ CompileRequest read_compile_options(std::string_view options) {
 
 std::string program_text(std::string_view code, std::string_view format) {
   if (format != "mlir")
-    throw Failure(Code::unimplemented,
-                  fmt::format("Heddle reads programs in format \"mlir\" (StableHLO), not \"{}\"",
-                              format));
+    throw Failure(
+        Code::unimplemented,
+        fmt::format("Heddle reads programs in format \"mlir\" (StableHLO), not \"{}\"", format));
   return is_bytecode(code) ? decode_bytecode(code) : std::string(code);
 }
 

@@ -5,6 +5,7 @@
 
 #include "heddle/compile.h"
 #include "heddle/hash.h"
+#include "heddle/log.h"
 #include "heddle/op.h"
 #include "heddle/plan_file.h"
 #include "heddle/stablehlo.h"
@@ -23,13 +24,23 @@ namespace {
 constexpr double kQuickSeconds = 50e-6;
 constexpr std::int64_t kQuickBytes = 1 << 16;  // of steps that the cost model says nothing of
 
-// A program for one device is dealt out as the plan file says, where there is one.
-void take_plan(Target& target) {
+// A program for one device is dealt out as the plan file says, where there is one. JAX makes many
+// small programs beside the user's, which the plan is not meant for: what it does not fit runs on
+// one device.
+Executable compile_one(Client& client, const Program& program, const Target& alone) {
   const char* file = std::getenv("HEDDLE_PLAN");
-  if (file == nullptr || *file == '\0') return;
+  if (file == nullptr || *file == '\0') return want(compile(program, alone));
   PlanFile plan = want(read_plan_file(file));
-  target.mesh = plan.mesh;
-  target.layouts.shards = std::move(plan.shards);
+  Target dealt = alone;
+  dealt.mesh = plan.mesh;
+  dealt.layouts.shards = std::move(plan.shards);
+  Expected<Executable> executable = compile(program, dealt);
+  if (!executable) {
+    client.tell_misfit(file, program.name, executable.reason());
+    return want(compile(program, alone));
+  }
+  log(kLogSteps, "{} is dealt out by the plan {}", program.name, file);
+  return *std::move(executable);
 }
 
 // Whole, unless the text says otherwise: that is how JAX hands such arguments over.
@@ -87,19 +98,15 @@ int memory_kind(const AttrDict& attrs) {
   const std::string_view wanted = text_or(find_attr(attrs, "mhlo.memory_kind"), kMemoryKinds[0]);
   const auto found = std::ranges::find(kMemoryKinds, wanted);
   if (found == kMemoryKinds.end())
-    throw Failure(Code::invalid_argument,
-                  fmt::format("there is no memory of kind \"{}\"", wanted));
+    throw Failure(Code::invalid_argument, fmt::format("there is no memory of kind \"{}\"", wanted));
   return static_cast<int>(found - kMemoryKinds.begin());
 }
 
-Executable compile_for(const Program& program, const Function& main,
+Executable compile_for(Client& client, const Program& program, const Function& main,
                        const CompileRequest& request) {
   Target target;
   target.options.donated = donated_arguments(main);
-  if (request.count() == 1) {
-    take_plan(target);
-    return want(compile(program, target));
-  }
+  if (request.count() == 1) return compile_one(client, program, target);
   target.mesh = mesh_of(program, request.count());
   if (!target.mesh.empty()) keep_unsaid_arguments_whole(program, main, target);
   return compile_sharded(program, main, std::move(target));
@@ -209,8 +216,8 @@ std::unique_ptr<LoadedExecutable> loaded(Client& client, CompiledRef compiled) {
                                 id, client.device_list.size()));
     executable->devices.push_back(client.device_list[static_cast<std::size_t>(id)]);
     const auto at = static_cast<std::int64_t>(i);
-    executable->ids.push_back({static_cast<int>(at / request.partitions),
-                               static_cast<int>(at % request.partitions)});
+    executable->ids.push_back(
+        {static_cast<int>(at / request.partitions), static_cast<int>(at % request.partitions)});
   }
   executable->compiled = std::move(compiled);
   return executable;
@@ -221,17 +228,17 @@ std::unique_ptr<LoadedExecutable> loaded(Client& client, CompiledRef compiled) {
 LoadedExecutable* compile_program(Client& client, std::string text, std::string options) {
   const CompileRequest request = read_compile_options(options);
   OrderTokens tokens;
-  Program program = want(
-      read_stablehlo(text, "program", {.keep_callbacks = true, .tokens = &tokens}));
+  Program program =
+      want(read_stablehlo(text, "program", {.keep_callbacks = true, .tokens = &tokens}));
   if (request.count() > 1 && calls_host(program)) program = want(mark_whole_calls(program));
   const Function* main = program.find_function("main");
   if (main == nullptr || main->body == kNone)
     throw Failure(Code::invalid_argument, "the program has no function @main");
-  auto compiled = std::make_shared<Compiled>(compile_for(program, *main, request));
+  auto compiled = std::make_shared<Compiled>(compile_for(client, program, *main, request));
   compiled->name = program.name.empty() ? "main" : program.name;
   compiled->request = request;
-  compiled->fingerprint = fmt::format("{:016x}{:016x}", hash_combine(0, text),
-                                      hash_combine(1, options));
+  compiled->fingerprint =
+      fmt::format("{:016x}{:016x}", hash_combine(0, text), hash_combine(1, options));
   compiled->text = std::move(text);
   compiled->options = std::move(options);
   take_boundaries(*compiled, *main, tokens);
@@ -268,9 +275,8 @@ LoadedExecutable* deserialize(Client& client, std::string_view bytes, std::strin
   if (!fits || text.empty())
     throw Failure(Code::invalid_argument, "these bytes are no executable of Heddle's");
   if (build != platform_version())
-    throw Failure(Code::invalid_argument,
-                  fmt::format("the executable is of {}, and this is {}", build,
-                              platform_version()));
+    throw Failure(Code::invalid_argument, fmt::format("the executable is of {}, and this is {}",
+                                                      build, platform_version()));
   return compile_program(client, std::move(text), options.empty() ? kept : std::move(options));
 }
 

@@ -16,7 +16,7 @@ Array whole_of(const DeviceArray& self) {
   return self.whole();
 }
 
-nb::object as_numpy(const DeviceArray& self, nb::object dtype, nb::object copy) {
+nb::object as_numpy(const DeviceArray& self, const nb::object& dtype, const nb::object& copy) {
   nb::object array = to_numpy(whole_of(self));
   const bool converts = !dtype.is_none() && !dtype.equal(array.attr("dtype"));
   if (converts) return array.attr("astype")(dtype);

@@ -43,7 +43,7 @@ CheckpointValue saved_value(const std::string& name, const DeviceArray& value, c
   return saved;
 }
 
-void save(const std::string& folder, const std::vector<std::string>& names, nb::list values,
+void save(const std::string& folder, const std::vector<std::string>& names, const nb::list& values,
           std::int64_t step) {
   std::vector<const DeviceArray*> arrays;
   for (nb::handle value : values) arrays.push_back(nb::cast<const DeviceArray*>(value));

@@ -36,7 +36,7 @@ bool is_weak(nb::handle leaf) {
 class DispatchTable {
  public:
   // The results, or None for a call that was not seen before.
-  nb::object call(nb::list leaves, nb::handle tree) {
+  nb::object call(const nb::list& leaves, nb::handle tree) {
     if (!describe(leaves, tree)) return nb::none();
     const auto [first, last] = entries_.equal_range(hash_);
     for (auto at = first; at != last; ++at)
@@ -49,7 +49,8 @@ class DispatchTable {
     return nb::none();
   }
 
-  void add(nb::list leaves, nb::object tree, nb::object function, nb::object out_tree) {
+  void add(const nb::list& leaves, nb::object tree, const nb::object& function,
+           nb::object out_tree) {
     if (!describe(leaves, tree)) return;
     if (entries_.size() >= kMostEntries) entries_.clear();
     Entry entry{words_,
@@ -81,7 +82,7 @@ class DispatchTable {
     return reinterpret_cast<std::intptr_t>(object.ptr());
   }
 
-  bool describe(nb::list leaves, nb::handle tree) {
+  bool describe(const nb::list& leaves, nb::handle tree) {
     words_.clear();
     const Py_hash_t of_tree = PyObject_Hash(tree.ptr());
     if (of_tree == -1) throw nb::python_error();

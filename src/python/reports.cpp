@@ -4,9 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "heddle/compile.h"
 #include "heddle/explain_report.h"
-#include "heddle/layout_report.h"
 #include "heddle/plan_report.h"
 #include "python/bindings.h"
 #include "python/function.h"
@@ -18,29 +16,16 @@ namespace {
 
 using Pictures = std::vector<std::pair<std::string, std::string>>;  // title and SVG
 
-std::string picture(const PlannedFunction::Drawn& drawn, const PlanReport& plan, const Mesh& mesh) {
-  LayoutReport report;
-  report.world.axes = plan.axes;
-  report.world.mesh = mesh;
-  report.layout = drawn.layout;
-  report.notation = drawn.type;
-  return report.svg();
-}
-
 // How the program is dealt out, before it is compiled.
 std::tuple<std::string, std::string, Pictures> plan(const Program& program,
                                                     const TargetWords& words, bool explain) {
   const nb::gil_scoped_release free;
-  const Spmd spmd = distribute(program, target_from(program, words)).value();
-  PlanReport report = plan_report(spmd, {.explain = true});
+  PlanReport report = plan_report(program, target_from(program, words), {.explain = true}).value();
   report.explain = explain;
   Pictures pictures;
   for (PlannedFunction& function : report.functions) {
-    const SpmdFunction* dealt = spmd.find(function.name);
-    if (dealt == nullptr || dealt->mesh == kNone) continue;
-    const Mesh& mesh = spmd.program.meshes[dealt->mesh].mesh;
     for (const PlannedFunction::Drawn& drawn : function.drawn)
-      pictures.emplace_back(drawn.names, picture(drawn, report, mesh));
+      pictures.emplace_back(drawn.names, report.svg(drawn));
     if (!explain) function.drawn.clear();  // in the text
   }
   return {report.text(), report.json(), std::move(pictures)};

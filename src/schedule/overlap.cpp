@@ -23,6 +23,7 @@ class Order {
   Order(const Program& program, RegionId region, const Mesh& mesh, std::int64_t most_bytes)
       : program_(program), mesh_(mesh), most_bytes_(most_bytes), ops_(program.region(region).ops) {
     for (OpId id : ops_) {
+      place_.emplace(id, place_.size());
       find_producers(id);
       for (OpId from : producers_[id]) users_[from].push_back(id);
       const Op& op = program.op(id);
@@ -37,6 +38,7 @@ class Order {
     for (OpId id : ops_)
       if (travels(program_, program_.op(id))) all.push_back(id);
     for (OpId id : all) find_work(id);
+    count_work();
     for (OpId id : all)
       if (const OpId before = first_use(id); before != kNone) waits[before].push_back(id);
     return std::move(ops_);
@@ -100,9 +102,7 @@ class Order {
     return std::max<std::int64_t>(bytes, 0);
   }
 
-  std::size_t place(OpId id) const {
-    return static_cast<std::size_t>(std::ranges::find(ops_, id) - ops_.begin());
-  }
+  std::size_t place(OpId id) const { return place_.at(id); }
   bool is_end(std::size_t i) const { return program_.op(ops_[i]).def->form == Form::terminator; }
 
   void find_work(OpId collective) {
@@ -201,7 +201,10 @@ class Order {
     begin_first(beside);
     order.insert(order.end(), beside.begin(), beside.end());
     order.insert(order.end(), after.begin(), after.end());
-    std::ranges::copy(order, ops_.begin() + static_cast<std::ptrdiff_t>(begin));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      ops_[begin + i] = order[i];
+      place_[order[i]] = begin + i;
+    }
   }
 
   // Others that may begin do so before work that they do not need.
@@ -215,15 +218,18 @@ class Order {
     std::ranges::stable_partition(list, [&](OpId id) { return needed.contains(id); });
   }
 
+  void count_work() {
+    work_before_.assign(ops_.size() + 1, 0);
+    for (std::size_t i = 0; i < ops_.size(); ++i)
+      work_before_[i + 1] = work_before_[i] + (is_work(ops_[i]) ? 1 : 0);
+  }
+
   // Where it is waited for; kNone where nothing runs meanwhile.
-  OpId first_use(OpId collective) {
-    const Set users = uses(collective);
-    bool beside = false;
-    for (std::size_t i = place(collective) + 1; i < ops_.size(); ++i) {
-      if (is_end(i) || users.contains(ops_[i])) return beside ? ops_[i] : kNone;
-      beside = beside || is_work(ops_[i]);
-    }
-    return kNone;
+  OpId first_use(OpId collective) const {
+    std::size_t use = ops_.size() - 1;  // the terminator
+    for (OpId user : uses(collective)) use = std::min(use, place(user));
+    const bool beside = work_before_[use] > work_before_[place(collective)];
+    return beside ? ops_[use] : kNone;
   }
 
   const Program& program_;
@@ -232,6 +238,8 @@ class Order {
   std::vector<OpId> ops_;
   std::unordered_map<OpId, std::vector<OpId>> producers_, users_;
   std::unordered_map<OpId, bool> is_work_;
+  std::unordered_map<OpId, std::size_t> place_;
+  std::vector<std::size_t> work_before_;  // by place: how many of those before it are work
   Set stays_;
   Set taken_;          // work that runs beside a collective already
   double wanted_ = 0;  // seconds of work that the one at hand still has room for
@@ -248,7 +256,10 @@ class Overlapper : public Copier {
     for (ValueId v : from_.region(region).args)
       values_[v] = out_.add_arg(made, out_.intern(from_.type_of(v)));
     std::unordered_map<OpId, std::vector<OpId>> waits;
-    for (OpId id : Order(from_, region, mesh_, most_bytes_).run(waits)) {
+    const bool any = std::ranges::any_of(from_.region(region).ops,
+                                         [&](OpId id) { return travels(from_, from_.op(id)); });
+    for (OpId id :
+         any ? Order(from_, region, mesh_, most_bytes_).run(waits) : from_.region(region).ops) {
       if (const auto found = waits.find(id); found != waits.end())
         for (OpId collective : found->second) write_wait(made, from_.op(collective));
       copy_op(made, from_.op(id));

@@ -43,6 +43,7 @@ class Explorer {
         readers_(readers),
         options_(options),
         machine_(cost::of_two_workers(options.machine)),
+        all_(options.machine.workers > 1 ? options.machine : machine_),
         many_(cost::of_many_workers(options.machine)),
         cost_(graph, machine_),
         alike_(graph) {}
@@ -95,12 +96,14 @@ class Explorer {
   const Readers& readers_;
   const StitchOptions& options_;
   const MachineFigures machine_;  // that groups are compared with
+  const MachineFigures
+      all_;  // that they must pay with: one worker is as two that take twice as long
   const MachineFigures many_;
   CostModel cost_;
   std::vector<std::vector<Candidate>> best_;
   Alike alike_;
   std::unordered_map<std::uint64_t, Found> found_;  // by key of the pattern
-  Seconds here_, with_many_;
+  Seconds with_all_, with_many_;
   std::unordered_map<std::uint64_t, Exploration::Launch> launches_;  // the same
   std::unordered_map<std::uint64_t, bool> lowers_;                   // the same
   int trials_ = 0;                                                   // of suspects
@@ -357,7 +360,7 @@ bool Explorer::pays_on(const MachineFigures& machine, Seconds& known, const Patt
 // On this machine; and where it reads as often from memory as its parts would, on machines with
 // many workers too: else plans for few would have groups that plans for many cannot have.
 bool Explorer::pays(const Pattern& pattern) {
-  if (!pays_on(options_.machine, here_, pattern)) return false;
+  if (!pays_on(all_, with_all_, pattern)) return false;
   return !look(pattern).comes_again || pays_on(many_, with_many_, pattern);
 }
 

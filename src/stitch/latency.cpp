@@ -138,7 +138,7 @@ class Evaluator {
       traffic_.add_value(bytes, machine_);
       if (levels[v].contains(kTailLevel) && levels[v].size() > 1) {
         traffic_.add_value(bytes, machine_);
-        result_.bytes_again += bytes;
+        add_again(bytes);
         levels[v].erase(kTailLevel);
       }
       if (levels[v].size() < 2) continue;
@@ -153,7 +153,7 @@ class Evaluator {
       const double left = 2.0 * static_cast<double>(schedule_.chunks) *
                           static_cast<double>(program_.type_of(result_of(r.op)).bytes());
       traffic_.add_value(left, machine_);
-      result_.bytes_again += left;
+      add_again(left);
     }
     // What stages read once more comes from the cache of a block that fits it, which is no traffic;
     // else from the cache of all, or from memory.
@@ -162,6 +162,14 @@ class Evaluator {
     result_.bytes_by_stages = again_;
     (result_.block_bytes * machine_.workers > machine_.far_cache ? traffic_.memory
                                                                  : traffic_.cached) += again_;
+  }
+
+  // What one phase leaves for another, or reads behind it, comes from the cache where it is small.
+  // The cache of two workers, so that counts of machines compare.
+  void add_again(double bytes) {
+    cost::Traffic again;
+    again.add_value(bytes, cost::of_two_workers(machine_));
+    result_.bytes_again += again.memory;
   }
 
   std::int64_t block_bytes(ValueId v, const AxisList& axes) const {

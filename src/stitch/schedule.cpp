@@ -190,7 +190,7 @@ void Scheduler::drop_short_runs(const AxisList& order) {
     for (std::size_t j = 0; j < i; ++j) inner_before |= axis(order[j]).outer < 0;
     for (int o : plan_.outer)
       if (o != a) others *= axis(o).size;
-    if (behind == 1 || behind >= cost::kShortRun || !inner_before || others < 2 * machine_.workers)
+    if (behind == 1 || behind >= cost::kShortRun || !inner_before || others < 2 * sharing())
       continue;
     std::erase(plan_.outer, a);
     axis(a).outer = -1;
@@ -222,7 +222,7 @@ void Scheduler::choose_blocks() {
   for (const AxisList& s : sink_domains()) look(s);
   for (const Reduction& r : plan_.reductions) look(r.loops);
   std::int64_t inner = inner_elements(widest);
-  const std::int64_t least_blocks = cost::kBlocksPerWorker * machine_.workers;
+  const std::int64_t least_blocks = cost::kBlocksPerWorker * sharing();
   const std::int64_t least_elements = enough / cost::kSmallestBlock;
   for (std::size_t i = plan_.outer.size(); i-- > 0 && inner < enough;) {
     GroupAxis& x = axis(plan_.outer[i]);
@@ -249,9 +249,9 @@ void Scheduler::choose_blocks() {
     for (int o : plan_.outer)
       if (o != axes.back()) others *= (axis(o).size + axis(o).block - 1) / axis(o).block;
     std::int64_t line = cost::kLineBytes / size;
-    if (others * x.size < 2 * line * machine_.workers) {
+    if (others * x.size < 2 * line * sharing()) {
       line = cost::kLineBytes / std::max<std::int64_t>(size, 4);
-      lines = others * x.size < 2 * line * machine_.workers ? 1 : 2;
+      lines = others * x.size < 2 * line * sharing() ? 1 : 2;
     }
     if (x.outer >= 0 && x.block < line) x.block = std::min(x.size, lines * line);
   };

@@ -73,6 +73,8 @@ class Scheduler {
     for (int a : axes) n *= plan_.axes[static_cast<std::size_t>(a)].size;
     return n;
   }
+  // Blocks of one worker are those of two: what they keep then fits its cache as well.
+  int sharing() const { return std::max(machine_.workers, 2); }
   GroupAxis& axis(int a) { return plan_.axes[static_cast<std::size_t>(a)]; }
 
   const Program& program_;

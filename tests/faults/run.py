@@ -226,54 +226,63 @@ def well(heddle, launcher, folder):
     expect(output.count("main ran in") == 1, "only rank 0 reports", output)
 
 
-# Two sums that do not wait for one another, each between ops that kernels may take in either way, and
-# a product beside them: other figures give other kernels.
+# Two sums that do not wait for one another. Before the one are two kernels where memory is slow, and
+# more where functions are; before the other one is a product.
 TWO_SUMS = """
 func.func @main() -> tensor<4xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %i = stablehlo.iota dim = 0 : tensor<256x256xf32>
-  %k = stablehlo.iota dim = 1 : tensor<256x256xf32>
-  %small = stablehlo.constant dense<0.001> : tensor<256x256xf32>
-  %x = stablehlo.multiply %i, %small : tensor<256x256xf32>
-  %y = stablehlo.multiply %k, %small : tensor<256x256xf32>
-  %a = stablehlo.exponential %x : tensor<256x256xf32>
-  %b = stablehlo.tanh %y : tensor<256x256xf32>
-  %c = SUM(%a)
-  %d = SUM(%b)
-  %p = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] :
-      (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
-  %e = stablehlo.add %b, %c : tensor<256x256xf32>
-  %f = stablehlo.subtract %a, %d : tensor<256x256xf32>
-  %g = stablehlo.multiply %e, %f : tensor<256x256xf32>
-  %h = stablehlo.add %g, %p : tensor<256x256xf32>
-  %r = stablehlo.reduce(%h init: %zero) applies stablehlo.maximum across dimensions = [1] :
-      (tensor<256x256xf32>, tensor<f32>) -> tensor<256xf32>
-  %s = stablehlo.slice %r [0:256:64] : (tensor<256xf32>) -> tensor<4xf32>
+  %i = stablehlo.iota dim = 0 : MATRIX
+  %k = stablehlo.iota dim = 1 : MATRIX
+  %small = stablehlo.constant dense<0.001> : MATRIX
+  %ik = stablehlo.subtract %i, %k : MATRIX
+  %x = stablehlo.multiply %ik, %small : MATRIX
+  %q = PRODUCT(%x)
+  %e0 = stablehlo.exponential %x : MATRIX
+  %t0 = stablehlo.transpose %e0, dims = [1, 0] : (MATRIX) -> MATRIX
+  %y0 = stablehlo.add %e0, %t0 : MATRIX
+  %e1 = stablehlo.tanh %y0 : MATRIX
+  %t1 = stablehlo.transpose %e1, dims = [1, 0] : (MATRIX) -> MATRIX
+  %y1 = stablehlo.subtract %e1, %t1 : MATRIX
+  %c = SUM(%y1)
+  %d = SUM(%q)
+  %e = stablehlo.add %c, %d : MATRIX
+  %r = stablehlo.reduce(%e init: %zero) applies stablehlo.maximum across dimensions = [1] :
+      (MATRIX, tensor<f32>) -> tensor<512xf32>
+  %s = stablehlo.slice %r [0:512:128] : (tensor<512xf32>) -> tensor<4xf32>
   return %s : tensor<4xf32>
 }
 """
-SUM = """"stablehlo.all_reduce"(\\1) ({
-      ^bb0(%p0: tensor<f32>, %q0: tensor<f32>):
-        %m0 = stablehlo.add %p0, %q0 : tensor<f32>
+PRODUCT = r"stablehlo.dot_general \1, %x, contracting_dims = [1] x [0] : (MATRIX, MATRIX) -> MATRIX"
+SUM = r""""stablehlo.all_reduce"(\1) ({
+      ^bb0(%m: tensor<f32>, %n: tensor<f32>):
+        %m0 = stablehlo.add %m, %n : tensor<f32>
         stablehlo.return %m0 : tensor<f32>
     }) {replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>,
         channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}
-      : (tensor<256x256xf32>) -> tensor<256x256xf32>"""
+      : (MATRIX) -> MATRIX"""
 
 
 def figures(heddle, launcher, folder):
-    """Ranks that measured their machines apart, and have little in common, do one plan all the same."""
-    (folder / "a.mlir").write_text(re.sub(r"SUM\((%\w)\)", SUM, TWO_SUMS))
+    """Ranks that measured machines of their own, and have other kernels, do one plan all the same."""
+    text = re.sub(r"SUM\((%\w+)\)", SUM, re.sub(r"PRODUCT\((%\w+)\)", PRODUCT, TWO_SUMS))
+    (folder / "a.mlir").write_text(text.replace("MATRIX", "tensor<512x512xf32>"))
+    os.environ["HEDDLE_THREADS"] = "2"  # figures are kept for a machine and its threads
+    own = {**os.environ, "HEDDLE_CACHE_DIR": str(folder / "own")}
     machine = json.loads(subprocess.run([heddle, "calibrate", "--json"], check=True, text=True,
-                                        capture_output=True, env={**os.environ,
-                                        "HEDDLE_CACHE_DIR": str(folder / "own")}).stdout)["machine"]
-    rates = ("copy_rate", "worker_copy_rate", "near_rate", "light_rate", "heavy_rate")
+                                        capture_output=True, env=own).stdout)["machine"]
+    kernels = []
     for rank in range(RANKS):
-        slower = 50.0 ** (rank % 2)
-        kept = {"machine": machine, "launch_seconds": 1e-3 if rank == 1 else 1e-7,
-                **{rate: 1e10 / slower for rate in rates}}
+        memory, functions = (1e7, 1e13) if rank % 2 else (1e13, 1e6)
+        kept = {"machine": machine, "launch_seconds": 1e-2 if rank % 2 else 1e-9,
+                "light_rate": functions, "heavy_rate": functions, "near_rate": 10 * memory,
+                "copy_rate": memory, "worker_copy_rate": memory}
         (folder / f"figures{rank}").mkdir()
         (folder / f"figures{rank}/machine.json").write_text(json.dumps(kept))
+        report = subprocess.run([heddle, "compile", str(folder / "a.mlir"), "--no-code", "--plain"],
+                                check=True, text=True, capture_output=True,
+                                env={**os.environ, "HEDDLE_CACHE_DIR": str(folder / f"figures{rank}")})
+        kernels.append(re.search(r"(\d+) kernels", report.stdout).group(1))
+    expect(kernels[0] != kernels[1], f"the figures give the same kernels: {kernels}", report.stdout)
     shown = []
     for choose in (f"export HEDDLE_CACHE_DIR={folder}/figures0",
                    f"export HEDDLE_CACHE_DIR={folder}/figures$RANK"):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """JAX's own tests on Heddle's backend, against the same run on JAX's CPU backend.
 
-    build/jax-venv/bin/python tests/jax_suite/run.py               all files of ../shared/conformance/jax_tests
-    build/jax-venv/bin/python tests/jax_suite/run.py lax_test.py nn_test.py
-    build/jax-venv/bin/python tests/jax_suite/run.py --sample      what `make test` runs
+    tests/jax_suite/run.py                        all files of ../shared/conformance/jax_tests
+    tests/jax_suite/run.py lax_test.py nn_test.py
+    tests/jax_suite/run.py --sample               what `make test` runs
 
-`make jax-tests ARGS="..."` makes the environment first. Cases are those that JAX generates by default. Files
+It runs in build/jax-venv; `make jax-tests ARGS="..."` makes that first. Cases are those that JAX generates by default. Files
 that ask for devices see eight. What passes on JAX's CPU backend is to pass here; results of the former are
 kept in build/jax-suite. `known.txt` lists cases that do not pass, each with the reason.
 
@@ -24,10 +24,12 @@ import re
 import sys
 from pathlib import Path
 
-import side
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+import jax_package  # noqa: E402
+import side  # noqa: E402
+
 DUE = 0.97
 SAMPLE_STRIDE = 12
 BAD = ("crashed", "hung")
@@ -54,14 +56,6 @@ def arguments():
 def skip(reason):
     print(f"skipped: {reason}")
     sys.exit(77)
-
-
-def package_folder(given):
-    """The build for this Python: of scripts/jax_env.sh, or that of the release build."""
-    for folder in [given] if given else [ROOT / "build/jax-package/python", ROOT / "build/release/python"]:
-        if list((folder / "heddle").glob("_core*.so")):
-            return folder
-    skip("the Python package is not built: scripts/jax_env.sh builds it")
 
 
 def files_of(chosen):
@@ -221,12 +215,17 @@ def verdict(all_compared, unknown):
 
 def main():
     chosen = arguments()
+    if chosen.package is None:
+        jax_package.enter_environment()
     try:
+        import absl  # noqa: F401
         import jax
         import pytest  # noqa: F401
     except ImportError as missing:
         skip(f"{missing}; scripts/jax_env.sh makes an environment that has it")
-    chosen.package = package_folder(chosen.package)
+    chosen.package = jax_package.folder(chosen.package)
+    if chosen.package is None:
+        skip("the Python package is not built for this Python: scripts/jax_env.sh builds it")
     files, known = files_of(chosen), Known(HERE / "known.txt")
     print(f"jax {jax.__version__}, Python {sys.version.split()[0]}")
     print(f"{'file':32}{'on CPU':>8}{'here':>8}{'':>10}{'crashed':>8}", flush=True)

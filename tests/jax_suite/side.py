@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 DEVICES = 8
 CASE_SECONDS = 300  # a case that takes longer hangs
 START_SECONDS = 300  # so does a file that takes longer to begin
+STEP_SECONDS = 0.1
 MOST_CRASHES = 30  # in one file; the rest of it counts as crashed
 ASKS_FOR_DEVICES = re.compile(r"request_cpu_devices\(|host_platform_device_count")
 
@@ -97,7 +98,7 @@ class Watch:
 
     def __init__(self, process, cases):
         self.process, self.cases = process, cases
-        self.running, self.since, self.begun = None, time.monotonic(), False
+        self.running, self.waited, self.begun = None, 0.0, False
 
     def take(self, line):
         if "total" in line:
@@ -105,7 +106,7 @@ class Watch:
             return
         case, outcome = line["case"], line["outcome"]
         if outcome == "begun":
-            self.running, self.since = case, time.monotonic()
+            self.running, self.waited = case, 0.0
         elif outcome == "ended":
             self.running = None
         elif outcome != "passed" or case not in self.cases:
@@ -119,10 +120,11 @@ class Watch:
                 self.take(line)
             if ended:
                 return None if self.running is None and self.begun else "crashed"
-            if time.monotonic() - self.since > (CASE_SECONDS if self.begun else START_SECONDS):
+            if self.waited > (CASE_SECONDS if self.begun else START_SECONDS):
                 self.process.kill()
                 return "hung"
-            time.sleep(0.1)
+            time.sleep(STEP_SECONDS)
+            self.waited += STEP_SECONDS  # not by the clock: both may have been stopped meanwhile
 
 
 def run_file(file, backend, package, choice=Choice()):

@@ -132,12 +132,13 @@ def test_error_knows_place_and_line():
     from heddle import _core
 
     text = """func.func @main(%a: tensor<4xf32>, %b: tensor<5xf32>) -> tensor<4xf32> {
-  %0 = stablehlo.add %a, %b : tensor<4xf32> loc("model.py":57:0)
+  %0 = "stablehlo.add"(%a, %b) : (tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32> loc("model.py":57:0)
   return %0 : tensor<4xf32>
 }"""
     with pytest.raises(heddle.Error) as caught:
         _core.compile(_core.read_program(text, "step.mlir"))
     assert caught.value.place.startswith("step.mlir:2:")
+    assert caught.value.line == "model.py:57"
 
 
 def test_unknown_checkpoint_value_suggests(tmp_path):

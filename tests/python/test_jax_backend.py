@@ -123,6 +123,21 @@ def test_jnp_array_copies():
     assert float(y[0]) == 1
 
 
+def test_a_copy_has_memory_of_its_own():
+    x = jnp.arange(1000.0)
+    y = jax.device_put(x, may_alias=False)
+    assert y.unsafe_buffer_pointer() != x.unsafe_buffer_pointer()
+    jax.jit(lambda x: x * 0, donate_argnums=0)(x).block_until_ready()
+    assert float(y[999]) == 999
+
+
+def test_a_held_view_outlives_its_array():
+    x = jnp.arange(1000.0) + 1
+    view = np.asarray(x)
+    x.delete()
+    assert view[999] == 1000
+
+
 def test_dlpack_to_numpy():
     x = jnp.arange(12.0).reshape(3, 4)
     view = np.from_dlpack(x)
@@ -273,6 +288,36 @@ def test_debug_callback_in_a_scan():
     assert seen == [0, 1, 2, 3, 4]
 
 
+def test_options_of_xla_change_nothing():
+    f = jax.jit(lambda x: x + 1, compiler_options={"xla_cpu_enable_fast_math": True})
+    assert float(f(1.0)) == 2
+
+
+def test_other_memories_of_the_host():
+    there = jax.sharding.SingleDeviceSharding(HEDDLE, memory_kind="pinned_host")
+    x = jax.device_put(np.ones(3, np.float32), there)
+    assert x.sharding.memory_kind == "pinned_host"
+    y = jax.jit(lambda x: jax.device_put(x, jax.sharding.SingleDeviceSharding(HEDDLE)) + 1)(x)
+    np.testing.assert_array_equal(y, [2, 2, 2])
+
+
+def test_backends_can_be_made_again():
+    assert jax_backend.said_by("""
+        import jax
+        from jax.extend import backend
+        first = float(jax.jit(lambda x: x + 1)(1.0))
+        backend.clear_backends()
+        print(first, float(jax.jit(lambda x: x + 1)(1.0)))
+    """) == ["2.0", "2.0"]
+
+
+def test_a_process_may_end_while_programs_run():
+    jax_backend.said_by("""
+        import jax, jax.numpy as jnp
+        y = jax.jit(lambda x: jax.lax.fori_loop(0, 3000, lambda i, x: jnp.tanh(x @ x), x))(jnp.eye(300))
+    """)
+
+
 # ---- HEDDLE_PLAN
 
 PLANNED = """
@@ -280,7 +325,7 @@ PLANNED = """
     rng = np.random.default_rng(0)
     x, w = rng.normal(size=(8, 16)), rng.normal(size=(16, 4))
     f = lambda x, w: (jax.nn.relu(x @ w), jnp.sum(x))
-    x, w = x.astype(np.float32), w.astype(np.float32)
+    x, w = x.astype(np.float32), jnp.asarray(w.astype(np.float32)) + 0  # a program that the plan does not fit
     got = jax.jit(f)(x, w)
     cpu = jax.devices("cpu")[0]
     wanted = jax.jit(f)(jax.device_put(x, cpu), jax.device_put(w, cpu))
@@ -291,5 +336,8 @@ PLANNED = """
 
 def test_a_plan_deals_a_program_for_one_device_out(tmp_path):
     plan = tmp_path / "plan.json"
-    plan.write_text('{"mesh": "x=4", "shard": {"arg0": "x,_"}}')
-    assert jax_backend.said_by(PLANNED, HEDDLE_PLAN=str(plan)) == ["True"]
+    plan.write_text('{"mesh": "x=4", "shard": {"arg0": "x,_", "arg1": "_,_"}}')
+    done = jax_backend.child(PLANNED, HEDDLE_PLAN=str(plan), HEDDLE_LOG="1")
+    assert done.stdout.split() == ["True"], done.stderr
+    assert f"jit__lambda is dealt out by the plan {plan}" in done.stderr
+    assert f"the plan {plan} does not fit jit_add, which runs on one device" in done.stderr

@@ -138,6 +138,17 @@ def test_callbacks_of_every_device():
     assert sorted(seen) == list(range(8))
 
 
+def test_a_question_for_a_sharding_does_no_harm():
+    """It is not answered, and a warning says so."""
+    x = jax.device_put(normal(8, 8), NamedSharding(MESH, P("x", "y")))
+
+    @jax.jit
+    def f(x):
+        jax.debug.inspect_array_sharding(x, callback=lambda sharding: None)
+        return x + 1
+    np.testing.assert_allclose(f(x), normal(8, 8) + 1)
+
+
 def test_an_executable_for_eight_devices_survives_serialisation():
     from jax.experimental import serialize_executable
 

@@ -113,6 +113,11 @@ def test_a_custom_call_that_nobody_knows():
         f(jnp.ones(3)).block_until_ready()
 
 
+def test_a_compile_option_that_nobody_knows():
+    with pytest.raises(JaxRuntimeError, match="No such compile option: 'fast'"):
+        jax.jit(lambda x: x + 1, compiler_options={"fast": True})(1.0)
+
+
 def test_a_mesh_larger_than_the_devices():
     with pytest.raises(ValueError, match="devices"):
         jax.make_mesh((2, 4), ("x", "y"))

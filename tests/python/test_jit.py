@@ -72,6 +72,19 @@ def test_static_arguments():
     np.testing.assert_allclose(by_name(X, 2), X**2, rtol=1e-6)
 
 
+def test_methods():
+    class Scaled:
+        def __init__(self, by):
+            self.by = by
+
+        @heddle.jit(static_argnums=0)
+        def __call__(self, x):
+            return self.by * x
+
+    np.testing.assert_array_equal(Scaled(2)(X), 2 * X)
+    np.testing.assert_array_equal(Scaled(3)(X), 3 * X)
+
+
 def test_numbers_are_weak():
     out = heddle.jit(lambda x, s: x * s)(X.astype(ml_dtypes.bfloat16), 2.0)
     assert out.dtype == ml_dtypes.bfloat16

@@ -1,6 +1,7 @@
 """heddle.jit where each device is a process."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -22,10 +23,9 @@ print("agrees")
 """
 
 
-@pytest.mark.skipif(not os.path.exists(HEDDLE), reason="the tool that starts ranks is not built")
-def test_two_processes(tmp_path):
+def check(tmp_path, launcher):
     done = subprocess.run(
-        [HEDDLE, "launch", "-n", "2", "--", sys.executable, "-c", PROGRAM],
+        [*launcher, sys.executable, "-c", PROGRAM],
         capture_output=True, text=True, timeout=120, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -35,3 +35,13 @@ def test_two_processes(tmp_path):
 
     whole = heddle.restore(tmp_path / "saved")["['x']"]
     np.testing.assert_array_equal(whole, 4 * np.arange(32, dtype=np.float32).reshape(4, 8))
+
+
+@pytest.mark.skipif(not os.path.exists(HEDDLE), reason="the tool that starts ranks is not built")
+def test_two_processes(tmp_path):
+    check(tmp_path, [HEDDLE, "launch", "-n", "2", "--"])
+
+
+@pytest.mark.skipif(shutil.which("mpirun.openmpi") is None, reason="Open MPI is not installed")
+def test_two_ranks_of_mpi(tmp_path):
+    check(tmp_path, ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2"])

@@ -26,7 +26,7 @@ Cost cost_of(const Program& program, bool fuse) {
   Cost cost;
   for (const StepInfo& step : executable.steps())
     if (step.kind == "kernel") {
-      ++cost.launches;
+      cost.launches += fuse ? 1 : step.kernels;  // every op by itself is a launch of its own
       cost.bytes += static_cast<double>(step.bytes_read + step.bytes_written);
     } else {
       EXPECT_TRUE(step.kind == "library") << step.kind << " " << step.name;

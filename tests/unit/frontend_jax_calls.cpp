@@ -123,6 +123,17 @@ TEST(JaxCalls, CallbacksWithoutResultsAreLeftOut) {
   EXPECT_THAT(values<float>(read.run({floats({2}, {1, 2})})[0]), ElementsAre(2, 4));
 }
 
+TEST(JaxCalls, QuestionsForShardingsAreLeftOut) {
+  const Read read(R"(
+  func.func public @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = stablehlo.custom_call @InspectSharding(%arg0) {backend_config = "key", has_side_effect = true} : (tensor<2xf32>) -> tensor<2xf32>
+    %1 = stablehlo.add %arg0, %arg0 : tensor<2xf32>
+    return %1 : tensor<2xf32>
+  })");
+  EXPECT_THAT(read.said, HasSubstr("warning: f.mlir:3:10: jax.debug.inspect_array_sharding"));
+  EXPECT_THAT(values<float>(read.run({floats({2}, {1, 2})})[0]), ElementsAre(2, 4));
+}
+
 // The tokens that keep callbacks in order are JAX's own: nobody passes them.
 TEST(JaxCalls, OrderedCallbacksTakeNoTokens) {
   const Read read(R"(

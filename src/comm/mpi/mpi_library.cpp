@@ -12,13 +12,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the program, in the lib folder of where that was installed, or where Heddle was.
+// Where this code lies: the program, or the module of the Python package.
+fs::path own_file() {
+  static const char inside = 0;
+  Dl_info info = {};
+  const bool found = ::dladdr(&inside, &info) != 0 && info.dli_fname != nullptr;
+  return found ? fs::path(info.dli_fname) : fs::path();
+}
+
+// Beside the program, in the lib folder of where that was installed, beside the Python module or in
+// the build folder around it, or where Heddle was installed.
 std::vector<fs::path> folders() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) return {};
   const fs::path here = program.parent_path();
-  return {here, here.parent_path(), here.parent_path() / "lib" / "heddle", HEDDLE_MODULES};
+  const fs::path module = own_file().parent_path();
+  return {here,   here.parent_path(),   here.parent_path() / "lib" / "heddle",
+          module, module / ".." / "..", HEDDLE_MODULES};
 }
 
 std::vector<std::string> kinds() {

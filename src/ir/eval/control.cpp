@@ -114,8 +114,8 @@ Results eval_custom_call(EvalContext& ctx) {
         "the Python function: compute what it gives outside, and pass that as an argument",
         target);
   return reason(
-      "the interpreter does not know the target @{}; it runs check.expect_eq, "
-      "check.expect_almost_eq, check.expect_close and annotations such as Sharding",
+      "the custom call @{} is not implemented; known are LAPACK's (lapack_*_ffi, Qr), ApproxTopK, "
+      "check.expect_eq and its like, and annotations such as Sharding",
       target);
 }
 
