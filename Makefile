@@ -1,7 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel jax-tests jax-env \
-        lint lint-part format docs asan tsan sanitized fuzz clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized fuzz clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env
 
 JOBS ?= $(shell nproc)
@@ -40,7 +39,7 @@ conformance: build  ## StableHLO's own tests by op family; fails on a regression
 
 # What is expected to differ, with reasons: tests/jax_suite/known.txt.
 jax-tests: packages-test configure build jax-env  ## JAX's own tests on Heddle's backend and on JAX's; ARGS="lax_test.py --jobs 2"
-	build/jax-venv/bin/python -B tests/jax_suite/run.py $(ARGS)
+	tests/jax_suite/run.py $(ARGS)
 
 bench: packages-test build  ## all benchmarks
 	scripts/bench.sh build/release
@@ -60,13 +59,14 @@ bench-mesh: packages-test  ## collectives against MPI's own, time to deal progra
 	bench/mesh/gpt_step.py
 	bench/mesh/overlap.py
 
-bench-python: packages-test configure build  ## from Python beside JAX's CPU backend; ARGS="dispatch"
-	PYTHONPATH=build/release/python build/venv/bin/python bench/python/bench_python.py $(ARGS)
+bench-python: packages-test configure build jax-env  ## JAX programs from Python beside JAX's own backend; ARGS="--quick"
+	bench/python/bench_python.py $(ARGS)
+	PYTHONPATH=build/release/python build/venv/bin/python bench/python/ways.py
 
 wheel: packages-test build  ## a wheel with all that it needs, in build/wheels; PYTHONS="python3.12"
 	scripts/make_wheel.sh build/release $(PYTHONS)
 
-lint: packages-lint  ## formatting and clang-tidy; fails on any finding
+lint: packages-lint configure  ## formatting and clang-tidy; fails on any finding
 	clang-format-19 --dry-run -Werror $(SOURCES)
 	cmake --preset lint >/dev/null
 	scripts/tidy.sh build/lint
@@ -115,5 +115,5 @@ packages-fuzz:
 	@scripts/install_packages.sh build test fuzz
 python-env:
 	@scripts/python_env.sh
-jax-env:
+jax-env: python-env
 	@scripts/jax_env.sh $(JOBS)
