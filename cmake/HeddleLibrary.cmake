@@ -72,8 +72,8 @@ function(heddle_library)
   else()
     heddle_pch(${target} ir)
   endif()
-  # Sources of devices and transports bring headers of other systems and options of their own.
-  if(NOT arg_NAME MATCHES "^(device|comm)")
+  # Sources of devices, transports and plugins bring headers of other systems and options of their own.
+  if(NOT arg_NAME MATCHES "^(device|comm|pjrt|python)")
     heddle_batches(${target} 8)
   endif()
   heddle_check_layering(${target} ${arg_NAME} ${sources} ${headers})

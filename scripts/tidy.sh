@@ -51,7 +51,7 @@ check() {
   # std::stable_sort of libstdc++ 12.
   if clang-tidy-19 --quiet --checks=-bugprone-suspicious-include \
        --extra-arg=-Wno-deprecated-declarations --extra-arg=-Wno-unused-command-line-argument \
-       -p "$1" "$3" 2>/dev/null; then
+       --extra-arg=-Wno-unknown-warning-option -p "$1" "$3" 2>/dev/null; then
     mv "$2.new" "$2"
   else
     rm "$2.new"

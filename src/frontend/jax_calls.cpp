@@ -24,11 +24,6 @@ bool calls_python(std::string_view target) {
          target.find("python") != std::string_view::npos;
 }
 
-std::string_view target_of(const Program& program, const Op& op) {
-  if (op.def->name != "stablehlo.custom_call") return "";
-  return text_or(program.attr(op, "call_target_name"), "");
-}
-
 // A call whose only effect is in Python: it gives nothing but tokens.
 bool only_prints(const Program& program, const Op& op) {
   if (!calls_python(target_of(program, op))) return false;

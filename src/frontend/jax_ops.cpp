@@ -9,12 +9,12 @@
 
 namespace heddle::frontend {
 
-namespace {
-
 std::string_view target_of(const Program& program, const Op& op) {
   if (op.def->form != Form::custom_call) return "";
   return text_or(program.attr(op, "call_target_name"), "");
 }
+
+namespace {
 
 // The routine of a target, and which letter it has for its element type: s, d, c, z or none.
 struct Target {

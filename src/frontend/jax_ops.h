@@ -5,6 +5,9 @@
 
 namespace heddle::frontend {
 
+// What a custom call names; empty for other ops.
+std::string_view target_of(const Program& program, const Op& op);
+
 // @lapack_sgetrf_ffi, @Qr, @ProductOfElementaryHouseholderReflectors,
 // @tridiagonal_solve_perturbed_ffi
 bool is_lapack_call(const Program& program, const Op& op);

@@ -38,7 +38,8 @@ class Runner {
   }
 
   Reason asked_to_stop(const Step& step) const {
-    return reason("the run was stopped before step {}, {}", step.info, state_.infos[step.info].name);
+    return reason("the run was stopped before step {}, {}", step.info,
+                  state_.infos[step.info].name);
   }
 
   Verdict run_step(const Step& step) {

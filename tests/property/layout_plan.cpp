@@ -6,7 +6,7 @@
 #include "heddle/notation.h"
 #include "heddle/plan.h"
 
-namespace heddle::property {
+namespace heddle::property::plan_laws {
 namespace {
 
 struct World {
@@ -229,4 +229,4 @@ HEDDLE_LAW(Plan, ExchangeIsAlwaysRight) {
 }
 
 }  // namespace
-}  // namespace heddle::property
+}  // namespace heddle::property::plan_laws

@@ -8,7 +8,7 @@
 #include "heddle/npy.h"
 #include "heddle/step_loop.h"
 
-namespace heddle {
+namespace heddle::step_loop_tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +118,4 @@ TEST(Engines, AgreeAndHaveNames) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::step_loop_tests

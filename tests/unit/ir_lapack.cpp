@@ -7,7 +7,7 @@
 
 #include "one_op.h"
 
-namespace heddle {
+namespace heddle::lapack_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -546,4 +546,4 @@ TEST(LapackOp, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::lapack_tests
