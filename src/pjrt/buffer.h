@@ -53,6 +53,7 @@ struct BufferHandle {
 
   Memory* memory;
   const Type type;
+  std::string layout = {};  // that is told of it; empty: row-major
 
   bool is_deleted() const;
   // A Failure where it was deleted or donated.

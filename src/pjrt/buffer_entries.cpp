@@ -163,6 +163,7 @@ Error* copy_raw(CopyRawArgs* args) {
 Error* copy_to_memory(CopyToMemoryArgs* args) {
   return guarded([&] {
     args->copy = new_buffer(*args->memory, copy_to(*args->memory, *args->buffer));
+    args->copy->layout = args->buffer->layout;
   });
 }
 
@@ -185,9 +186,20 @@ Error* ready_event(BufferEventArgs* args) {
   });
 }
 
+// Who looks at memory in place takes it for what the layout says.
+void check_order(const BufferHandle& buffer) {
+  if (buffer.layout.empty()) return;
+  throw Failure(Code::unimplemented,
+                fmt::format("an array with layout {} cannot be looked at in place: np.asarray copies "
+                            "it, and so does jax.device_put into the usual layout",
+                            buffer.layout));
+}
+
 Error* hold(BufferArgs* args) {
-  args->buffer->hold();
-  return nullptr;
+  return guarded([&] {
+    check_order(*args->buffer);
+    args->buffer->hold();
+  });
 }
 
 Error* let_go(BufferArgs* args) {
@@ -199,6 +211,7 @@ Error* let_go(BufferArgs* args) {
 
 Error* pointer(BufferPointerArgs* args) {
   return guarded([&] {
+    check_order(*args->buffer);
     const ValueRef value = args->buffer->value();
     if (const Status& status = value->ready()->wait(); !status.ok())
       throw Failure(status.code, status.message);

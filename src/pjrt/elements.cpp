@@ -75,4 +75,10 @@ Type type_of(ElementType type, const std::int64_t* dims, std::size_t rank) {
   return Type::tensor(dtype_of(type), Shape(dims, dims + rank));
 }
 
+std::string row_major_text(std::size_t rank) {
+  std::string text = "{";
+  for (std::size_t d = rank; d-- > 0;) text += fmt::format("{}{}", d, d == 0 ? "" : ",");
+  return text + "}";
+}
+
 }  // namespace heddle::pjrt

@@ -12,4 +12,7 @@ ElementType element_type_of(const Type& type);
 // A tensor, or a token.
 Type type_of(ElementType type, const std::int64_t* dims, std::size_t rank);
 
+// "{1,0}" for rank 2: dimensions from the innermost on, as layouts are written.
+std::string row_major_text(std::size_t rank);
+
 }  // namespace heddle::pjrt

@@ -102,6 +102,17 @@ int memory_kind(const AttrDict& attrs) {
   return static_cast<int>(found - kMemoryKinds.begin());
 }
 
+// The order of dimensions that the user wants of an argument or result. It is only told: memory is
+// row-major all the same, which nobody sees, since arrays that lie otherwise are never looked at in
+// place.
+std::string asked_layout(const AttrDict& attrs, std::size_t rank) {
+  const std::string_view text = text_or(find_attr(attrs, "mhlo.layout_mode"), "default");
+  if (text == "default" || text == "auto" || text == row_major_text(rank)) return "";
+  if (text.find(':') != std::string_view::npos)
+    throw Failure(Code::unimplemented, fmt::format("Heddle has no tiled layouts, as {}", text));
+  return std::string(text);
+}
+
 Executable compile_for(Client& client, const Program& program, const Function& main,
                        const CompileRequest& request) {
   Target target;
@@ -144,11 +155,13 @@ void take_boundaries(Compiled& compiled, const Function& main, const OrderTokens
     Boundary b = boundary(placement.arguments[i], one_device);
     b.donated = donated[i];
     b.memory_kind = memory_kind(main.arg_attrs[i]);
+    b.layout = asked_layout(main.arg_attrs[i], b.type.rank());
     compiled.arguments.push_back(std::move(b));
   }
   for (std::size_t i = 0; i < placement.results.size(); ++i) {
     Boundary b = boundary(placement.results[i], one_device);
     b.memory_kind = memory_kind(main.result_attrs[i]);
+    b.layout = asked_layout(main.result_attrs[i], b.type.rank());
     compiled.results.push_back(std::move(b));
   }
   compiled.arguments = with_tokens(std::move(compiled.arguments), tokens.arguments);

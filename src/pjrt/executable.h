@@ -11,10 +11,11 @@ namespace heddle::pjrt {
 // What one argument or result of a device is.
 struct Boundary {
   Type type;
-  std::string sharding = {};            // OpSharding
-  int memory_kind = 0;                  // into kMemoryKinds
-  bool donated = false;                 // an argument that a run may take
-  bool token = false;                   // keeps runs in order, as ours are anyhow
+  std::string sharding = {};  // OpSharding
+  std::string layout = {};    // as the user asked for it, "{0,1}"; empty: row-major
+  int memory_kind = 0;        // into kMemoryKinds
+  bool donated = false;       // an argument that a run may take
+  bool token = false;         // keeps runs in order, as ours are anyhow
 };
 
 // Does not change after it was made; shared by all handles.
@@ -27,7 +28,7 @@ struct Compiled {
   std::vector<Boundary> arguments, results;
   std::string fingerprint;
   bool quick = false;  // runs in so little time that handing it to another thread would take longer
-  bool calls_host = false;  // Python functions that come with every run
+  bool calls_host = false;                   // Python functions that come with every run
   std::shared_ptr<ThreadMesh> threads = {};  // where there are several devices
 
   // As the entries hand them out.

@@ -68,6 +68,7 @@ void give_results(ExecuteArgs& args, const LoadedExecutable& loaded, Run& run) {
       Memory& memory = *device.memory_list[static_cast<std::size_t>(result.memory_kind)];
       values.push_back(new_value(memory, result.type, run.over));
       args.results[d][i] = new_buffer(memory, values.back());
+      args.results[d][i]->layout = result.layout;
     }
     if (args.complete != nullptr) args.complete[d] = handle_of(run.over);
   }
@@ -141,8 +142,8 @@ bool is_argument(const Array& array, const std::vector<ValueRef>& arguments) {
   });
 }
 
-// A result has memory of its own: that of an argument may be the caller's, and JAX takes the two for
-// different arrays.
+// A result has memory of its own: that of an argument may be the caller's, and JAX takes the two
+// for different arrays.
 Array own(Array array, const std::vector<ValueRef>& arguments) {
   if (array.type().bytes() == 0 || array.block().use_count() == 1) return array;
   if (!array.block()->is_view() && !is_argument(array, arguments)) return array;
@@ -183,8 +184,7 @@ void finish(const std::shared_ptr<Run>& run) {
 
 void execute(ExecuteArgs& args) {
   LoadedExecutable& loaded = *args.executable;
-  if (loaded.deleted)
-    throw Failure(Code::invalid_argument, "the executable has been deleted");
+  if (loaded.deleted) throw Failure(Code::invalid_argument, "the executable has been deleted");
   const std::size_t devices = args.device != nullptr ? 1 : loaded.devices.size();
   if (args.device_count != devices)
     throw Failure(Code::invalid_argument,

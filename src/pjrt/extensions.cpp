@@ -13,12 +13,11 @@ struct LayoutHandle {
 
 namespace {
 
-// ---- layouts: everything is row-major
+// ---- layouts: row-major, unless the user asked for another
 
-LayoutHandle* row_major(std::size_t rank) {
-  std::string text = "{";
-  for (std::size_t d = rank; d-- > 0;) text += fmt::format("{}{}", d, d == 0 ? "" : ",");
-  return std::make_unique<LayoutHandle>(LayoutHandle{text + "}"}).release();
+LayoutHandle* new_layout(const std::string& asked, std::size_t rank) {
+  LayoutHandle layout{asked.empty() ? row_major_text(rank) : asked};
+  return std::make_unique<LayoutHandle>(std::move(layout)).release();
 }
 
 Error* layout_destroy(LayoutArgs* args) {
@@ -36,11 +35,12 @@ Error* layout_serialize(LayoutBytesArgs* args) {
 }
 
 Error* default_layout(DefaultLayoutArgs* args) {
-  return guarded([&] { args->layout = row_major(args->rank); });
+  return guarded([&] { args->layout = new_layout("", args->rank); });
 }
 
 Error* buffer_layout(BufferLayoutHandleArgs* args) {
-  return guarded([&] { args->layout = row_major(args->buffer->type.rank()); });
+  return guarded(
+      [&] { args->layout = new_layout(args->buffer->layout, args->buffer->type.rank()); });
 }
 
 // The caller frees each layout, and the list lives as long as the executable.
@@ -50,7 +50,7 @@ Error* executable_layouts(ExecutableLayoutsArgs* args) {
     const std::vector<Boundary>& boundaries = (*args->executable->compiled).*Field;
     auto& lists = args->executable->layout_lists;
     std::vector<LayoutHandle*>& list = lists.emplace_back();
-    for (const Boundary& b : boundaries) list.push_back(row_major(b.type.rank()));
+    for (const Boundary& b : boundaries) list.push_back(new_layout(b.layout, b.type.rank()));
     args->layouts = list.data();
     args->count = list.size();
   });
@@ -88,8 +88,9 @@ Error* add_user_data(UserDataArgs* args) {
 }
 
 Error* not_here(Args*) {
-  return Status{Code::unimplemented,
-                "Heddle calls no foreign functions but Python's own (jax.pure_callback and the like)"}
+  return Status{
+      Code::unimplemented,
+      "Heddle calls no foreign functions but Python's own (jax.pure_callback and the like)"}
       .release();
 }
 

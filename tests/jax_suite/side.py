@@ -17,6 +17,7 @@ CASE_SECONDS = 300  # a case that takes longer hangs
 START_SECONDS = 300  # so does a file that takes longer to begin
 STEP_SECONDS = 0.1
 MOST_CRASHES = 30  # in one file; the rest of it counts as crashed
+FINISHED = (0, 1, 5)  # of pytest: all passed, some did not, there were none
 ASKS_FOR_DEVICES = re.compile(r"request_cpu_devices\(|host_platform_device_count")
 
 
@@ -115,11 +116,12 @@ class Watch:
     def follow(self):
         """Nothing, or how the process ended before its time: crashed or hung."""
         while True:
-            ended = self.process.process.poll() is not None
+            status = self.process.process.poll()
             for line in self.process.new_lines():
                 self.take(line)
-            if ended:
-                return None if self.running is None and self.begun else "crashed"
+            if status is not None:
+                well = self.begun and self.running is None and status in FINISHED
+                return None if well else "crashed"
             if self.waited > (CASE_SECONDS if self.begun else START_SECONDS):
                 self.process.kill()
                 return "hung"

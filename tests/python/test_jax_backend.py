@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import io_callback, serialize_executable
+from jax.experimental.layout import Format, Layout
 
 HEDDLE = jax.devices()[0]
 CPU = jax.devices("cpu")[0]
@@ -136,6 +137,20 @@ def test_a_held_view_outlives_its_array():
     view = np.asarray(x)
     x.delete()
     assert view[999] == 1000
+
+
+def test_a_layout_that_is_asked_for():
+    columns = Format(Layout(major_to_minor=(1, 0)), jax.sharding.SingleDeviceSharding(HEDDLE))
+    x = normal(2, 3)
+    y = jax.jit(lambda x: x * 2, out_shardings=columns)(x)
+    assert y.format.layout.major_to_minor == (1, 0)
+    np.testing.assert_array_equal(y, 2 * x)
+    np.testing.assert_array_equal(jax.jit(lambda y: y + 1)(y), 2 * x + 1)
+    rows = Format(Layout(major_to_minor=(0, 1)), jax.sharding.SingleDeviceSharding(HEDDLE))
+    np.testing.assert_array_equal(np.from_dlpack(jax.device_put(y, rows)), 2 * x)
+    compiled = jax.jit(lambda y: y.T, in_shardings=columns).lower(y).compile()
+    assert compiled.input_formats[0][0].layout.major_to_minor == (1, 0)
+    np.testing.assert_array_equal(compiled(y), 2 * x.T)
 
 
 def test_dlpack_to_numpy():

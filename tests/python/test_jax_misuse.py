@@ -9,6 +9,7 @@ import pytest
 from heddle import jax_plugin
 from jax._src import dispatch
 from jax.errors import JaxRuntimeError
+from jax.experimental.layout import Format, Layout
 
 
 @pytest.fixture(autouse=True)
@@ -105,6 +106,13 @@ def test_a_type_that_heddle_does_not_have():
 def test_a_type_that_jax_does_not_have():
     with pytest.raises(TypeError, match="not a valid JAX array type"):
         jax.device_put(np.array(["a", "b"]))
+
+
+def test_an_array_in_another_layout_looked_at_in_place():
+    columns = Format(Layout(major_to_minor=(1, 0)), jax.sharding.SingleDeviceSharding(jax.devices()[0]))
+    x = jax.device_put(np.ones((2, 3), np.float32), columns)
+    with pytest.raises(JaxRuntimeError, match=r"layout \{0,1\} cannot be looked at in place: np.asarray copies it"):
+        np.from_dlpack(x)
 
 
 def test_a_custom_call_that_nobody_knows():
