@@ -42,12 +42,12 @@ struct Asked {
 struct Kept {
   Target target;
   std::uint64_t hash() const { return Asked{target}.hash(); }
-  operator Asked() const { return {target}; }
   friend bool operator==(const Kept& a, const Asked& b) {
     return of_target(a.target, [&](const auto& x, bool) {
       return of_target(b.target, [&](const auto& y, bool) { return x == y; });
     });
   }
+  friend bool operator==(const Kept& a, const Kept& b) { return a == Asked{b.target}; }
 };
 
 }  // namespace

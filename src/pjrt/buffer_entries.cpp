@@ -22,10 +22,10 @@ Error* view(ViewArgs* args) {
   return guarded([&] {
     Memory& memory = place_of(args->memory, args->device);
     const Type type = type_of(args->type, args->dims, args->rank);
-    std::shared_ptr<void> owner(args->data, [on_delete = args->on_delete, user = args->user](
-                                                void* data) {
-      if (on_delete != nullptr) on_delete(data, user);
-    });
+    std::shared_ptr<void> owner(args->data,
+                                [on_delete = args->on_delete, user = args->user](void* data) {
+                                  if (on_delete != nullptr) on_delete(data, user);
+                                });
     if (type.bytes() == 0) {
       args->buffer = new_buffer(memory, value_of(memory, Array(type)));
       return;
@@ -150,12 +150,12 @@ Error* copy_raw(CopyRawArgs* args) {
                     fmt::format("bytes {} to {} of a buffer of {}", args->offset,
                                 args->offset + args->size, bytes));
     const EventRef done = new_event();
-    value->ready()->then([=, to = args->to, at = args->offset,
-                          size = args->size](const Status& status) {
-      if (status.ok() && size > 0)
-        std::memcpy(to, value->array().bytes().data() + at, static_cast<std::size_t>(size));
-      done->set(status);
-    });
+    value->ready()->then(
+        [=, to = args->to, at = args->offset, size = args->size](const Status& status) {
+          if (status.ok() && size > 0)
+            std::memcpy(to, value->array().bytes().data() + at, static_cast<std::size_t>(size));
+          done->set(status);
+        });
     args->event = handle_of(done);
   });
 }
@@ -189,10 +189,11 @@ Error* ready_event(BufferEventArgs* args) {
 // Who looks at memory in place takes it for what the layout says.
 void check_order(const BufferHandle& buffer) {
   if (buffer.layout.empty()) return;
-  throw Failure(Code::unimplemented,
-                fmt::format("an array with layout {} cannot be looked at in place: np.asarray copies "
-                            "it, and so does jax.device_put into the usual layout",
-                            buffer.layout));
+  throw Failure(
+      Code::unimplemented,
+      fmt::format("an array with layout {} cannot be looked at in place: np.asarray copies "
+                  "it, and so does jax.device_put into the usual layout",
+                  buffer.layout));
 }
 
 Error* hold(BufferArgs* args) {

@@ -29,8 +29,7 @@ std::vector<Type> types_of(const Program& program, std::span<const ValueId> valu
 
 Expected<std::vector<Array>> call(const std::vector<void*>& functions, const HostCall& call) {
   const std::string_view target = text_or(call.program.attr(call.op, "call_target_name"), "");
-  if (!calls_python(target))
-    return reason("custom call @{} is not implemented by Heddle", target);
+  if (!calls_python(target)) return reason("custom call @{} is not implemented by Heddle", target);
   const Attr* config = call.program.attr(call.op, "mhlo.backend_config");
   const std::int64_t index = integer_or(field(config, "index"), -1);
   if (index < 0 || index >= static_cast<std::int64_t>(functions.size()))

@@ -9,7 +9,8 @@
 
 namespace heddle::pjrt {
 
-// What jaxlib hands over with a run: Python functions, by the numbers that the program has for them.
+// What jaxlib hands over with a run: Python functions, by the numbers that the program has for
+// them.
 struct CallbackList {
   void** callbacks = nullptr;
   std::uint32_t count = 0;

@@ -95,10 +95,10 @@ Error* default_assignment(DefaultAssignmentArgs* args) {
     const int count = args->replicas * args->partitions;
     if (count > static_cast<int>(args->client->device_list.size()) ||
         static_cast<std::size_t>(count) > args->size)
-      throw Failure(Code::invalid_argument,
-                    fmt::format("{} replicas of {} partitions need {} devices, and there are {}",
-                                args->replicas, args->partitions, count,
-                                args->client->device_list.size()));
+      throw Failure(
+          Code::invalid_argument,
+          fmt::format("{} replicas of {} partitions need {} devices, and there are {}",
+                      args->replicas, args->partitions, count, args->client->device_list.size()));
     for (int i = 0; i < count; ++i) args->assignment[i] = i;
   });
 }

@@ -26,8 +26,8 @@ bool has_field(const Args& args, const Field& field) {
   return end <= reinterpret_cast<const char*>(&args) + args.struct_size;
 }
 
-void set_event_entries(Table& table);       // errors too
-void set_client_entries(Table& table);      // devices, memories, topology
+void set_event_entries(Table& table);   // errors too
+void set_client_entries(Table& table);  // devices, memories, topology
 void set_buffer_entries(Table& table);
 void set_executable_entries(Table& table);
 

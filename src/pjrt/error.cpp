@@ -17,8 +17,8 @@ Code code(const Error* error) { return error->status.code; }
 
 void no_payload(const Error*, void*, void*) {}
 
-constexpr ErrorTable kTable = {sizeof(ErrorTable), sizeof(Error), nullptr,   destroy,
-                               message,            code,          no_payload};
+constexpr ErrorTable kTable = {sizeof(ErrorTable), sizeof(Error), nullptr, destroy, message, code,
+                               no_payload};
 
 }  // namespace
 

@@ -11,9 +11,9 @@ namespace {
 Error* compile(CompileArgs* args) {
   return guarded([&] {
     const std::string_view code(args->program->code, args->program->code_size);
-    args->executable = compile_program(
-        *args->client, program_text(code, string_of(args->program->format)),
-        string_of(args->options));
+    args->executable =
+        compile_program(*args->client, program_text(code, string_of(args->program->format)),
+                        string_of(args->options));
   });
 }
 
@@ -202,8 +202,7 @@ void set_executable_entries(Table& table) {
   set_entry(table, EntryId::Executable_SizeOfGeneratedCodeInBytes, info_code_size);
   set_entry(table, EntryId::Executable_GetCostAnalysis, info_cost);
   set_entry(table, EntryId::Executable_OutputMemoryKinds, info_kinds<&Compiled::result_kinds>);
-  set_entry(table, EntryId::Executable_ParameterMemoryKinds,
-            info_kinds<&Compiled::argument_kinds>);
+  set_entry(table, EntryId::Executable_ParameterMemoryKinds, info_kinds<&Compiled::argument_kinds>);
   set_entry(table, EntryId::Executable_OutputElementTypes, info_element_types);
   set_entry(table, EntryId::Executable_OutputDimensions, info_dimensions);
   set_entry(table, EntryId::Executable_GetCompiledMemoryStats, info_memory);

@@ -1,5 +1,6 @@
-/* What the plugin asks of Python: turning a program's bytecode into text, which jaxlib does best for
-   its own version, and calling back into the user's functions. Plain C, so that ctypes can fill it in. */
+/* What the plugin asks of Python: turning a program's bytecode into text, which jaxlib does best
+   for its own version, and calling back into the user's functions. Plain C, so that ctypes can fill
+   it in. */
 #pragma once
 
 #include <stddef.h>
@@ -25,7 +26,8 @@ struct HeddlePjrtHooks {
   int (*decode)(const char* bytes, size_t size, void* sink, HeddleWrite write);
   /* Calls a function of the user's; it fills the results' memory. 0, or a reason in `write`. */
   int (*call)(void* callable, const struct HeddleArray* arguments, size_t argument_count,
-              const struct HeddleArray* results, size_t result_count, void* sink, HeddleWrite write);
+              const struct HeddleArray* results, size_t result_count, void* sink,
+              HeddleWrite write);
 };
 
 /* Once, before JAX asks for devices. */

@@ -22,8 +22,8 @@ std::int64_t number_of(const SplitAxes& digits, const Mesh& mesh, std::int64_t d
   return number;
 }
 
-// Where a device stands: which tile, then which of the contributions to it. What is left are copies,
-// in the order of the devices.
+// Where a device stands: which tile, then which of the contributions to it. What is left are
+// copies, in the order of the devices.
 struct Standing {
   std::int64_t tile = 0, copy = 0, part = 0;
   friend auto operator<=>(const Standing&, const Standing&) = default;

@@ -50,7 +50,8 @@ Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array
                                          const std::vector<Type>& result_types) {
   const HeddlePjrtHooks* hooks = set_hooks;
   if (hooks == nullptr)
-    return Reason{"a call into Python needs the Python package `heddle`: load the plugin through it"};
+    return Reason{
+        "a call into Python needs the Python package `heddle`: load the plugin through it"};
   std::vector<std::string> names;
   names.reserve(argument_types.size() + result_types.size());
   std::vector<HeddleArray> in, out;
@@ -68,8 +69,8 @@ Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array
   }
   std::string message;
   ++python_calls;
-  const int failed = hooks->call(callable, in.data(), in.size(), out.data(), out.size(), &message,
-                                 append);
+  const int failed =
+      hooks->call(callable, in.data(), in.size(), out.data(), out.size(), &message, append);
   --python_calls;
   if (failed != 0) return Reason{std::move(message)};
   return results;

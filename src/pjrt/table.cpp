@@ -26,8 +26,7 @@ void fill(Table& table, std::integer_sequence<int, Ids...>) {
 }
 
 // Callers ask these only where they are there, and take an error for a defect.
-constexpr std::array kLeftOut = {EntryId::Device_GetAttributes,
-                                 EntryId::Client_Load,
+constexpr std::array kLeftOut = {EntryId::Device_GetAttributes, EntryId::Client_Load,
                                  EntryId::Buffer_Bitcast,
                                  EntryId::TopologyDescription_MakeCanonicalShapeForMemorySpace,
                                  EntryId::TopologyDescription_GetMemorySpaceKindIds};

@@ -6,7 +6,8 @@ namespace heddle::pjrt {
 
 namespace {
 
-// A thread that sleeps takes some 50 microseconds to wake: it looks for the next task for that long.
+// A thread that sleeps takes some 50 microseconds to wake: it looks for the next task for that
+// long.
 constexpr std::chrono::microseconds kLookFor{50};
 
 }  // namespace
