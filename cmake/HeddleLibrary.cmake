@@ -46,6 +46,10 @@ function(heddle_library)
     return()
   endif()
 
+  if(HEDDLE_LIBRARIES_OF)
+    heddle_built_library(${target})
+    return()
+  endif()
   add_library(${target} STATIC ${sources} ${headers})
   string(REPLACE "heddle_" "heddle::" alias ${target})
   add_library(${alias} ALIAS ${target})
@@ -68,6 +72,19 @@ function(heddle_library)
   endif()
   heddle_check_layering(${target} ${arg_NAME} ${sources} ${headers})
   set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES ${target})
+endfunction()
+
+# Stands for a library that another build folder has built; reads what heddle_library was given.
+function(heddle_built_library TARGET)
+  add_library(${TARGET} STATIC IMPORTED GLOBAL)
+  set_target_properties(${TARGET} PROPERTIES
+    IMPORTED_LOCATION ${HEDDLE_LIBRARIES_OF}/lib${TARGET}.a)
+  target_include_directories(${TARGET} INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  target_compile_features(${TARGET} INTERFACE cxx_std_20)
+  list(TRANSFORM arg_DEPENDS REPLACE "/" "_")
+  list(TRANSFORM arg_DEPENDS PREPEND heddle_)
+  target_link_libraries(${TARGET} INTERFACE ${arg_LINKS} ${arg_DEPENDS})
+  set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES ${TARGET})
 endfunction()
 
 # Checks the includes of one folder before any of it is compiled.
