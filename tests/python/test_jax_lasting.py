@@ -108,10 +108,12 @@ PRESSED = """
     import os, signal, threading, time
     import jax, numpy as np
 
-    def press():
-        time.sleep(1)
-        os.kill(os.getpid(), signal.SIGINT)
-    threading.Thread(target=press).start()
+    def press():  # more than once: Python loses one that comes in a finaliser
+        while True:
+            time.sleep(1)
+            os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=press, daemon=True).start()
+    f = jax.jit(lambda x: x + 1)
     try:
         {work}
     except KeyboardInterrupt:
@@ -121,7 +123,7 @@ PRESSED = """
 
 
 def test_ctrl_c_ends_a_loop_of_calls():
-    calls = "while True: jax.jit(lambda x: x + 1)(np.ones(3)).block_until_ready()"
+    calls = "while True: f(np.ones(3)).block_until_ready()"
     assert jax_backend.said_by(PRESSED.format(work=calls)) == ["stopped"]
 
 
