@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes build/jax-venv, an environment with the JAX that its own tests were written for, and the Python
-# package for that Python. Its objects are those of build/release, which ccache has.
+# package for that Python in build/jax-package, from the libraries of build/release, which have to be there.
 #   scripts/jax_env.sh [JOBS]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,6 +31,6 @@ if [ -x build/venv/bin/python ] && [ "$(minor build/venv/bin/python)" = "$(minor
   exit 0  # the package of build/release serves
 fi
 cmake -S . -B build/jax-package -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEDDLE_PYTHON=ON \
-  -DPython_EXECUTABLE="$PWD/build/jax-venv/bin/python" \
-  -DHEDDLE_TESTS=OFF -DHEDDLE_BENCH=OFF -DHEDDLE_MPI=OFF >/dev/null
+  -DPython_EXECUTABLE="$PWD/build/jax-venv/bin/python" -DHEDDLE_BUILT="$PWD/build/release" \
+  -DHEDDLE_PYTHON_ONLY=ON -DHEDDLE_MPI=OFF >/dev/null
 cmake --build build/jax-package --parallel "$jobs" --target heddle_core

@@ -99,8 +99,10 @@ def test_a_callback_of_another_shape():
 
 
 def test_a_type_that_heddle_does_not_have():
-    with pytest.raises(JaxRuntimeError, match="Heddle has no arrays of float6_e2m3fn; it has bool,"):
+    with pytest.raises(JaxRuntimeError, match="float6_e2m3fn") as raised:
         jax.device_put(np.ones(4, ml_dtypes.float6_e2m3fn))
+    if jax.__version_info__ >= (0, 11):  # before, jaxlib itself has no such type
+        assert "Heddle has no arrays of float6_e2m3fn; it has bool," in str(raised.value)
 
 
 def test_a_type_that_jax_does_not_have():

@@ -160,8 +160,10 @@ TEST(JaxCalls, CallbacksStayWhereTheyAreWanted) {
                   {.keep_callbacks = true});
   EXPECT_EQ(read.said, "");
   const Function& main = *read.program.find_function("main");
-  ASSERT_EQ(read.program.region(main.body).args.size(), 2U);
-  const Op& call = read.program.op(read.program.region(main.body).ops[0]);
+  // A token of its own in place of the caller's, and then the call.
+  ASSERT_EQ(read.program.region(main.body).args.size(), 1U);
+  ASSERT_EQ(read.program.region(main.body).ops.size(), 3U);
+  const Op& call = read.program.op(read.program.region(main.body).ops[1]);
   EXPECT_EQ(text_or(read.program.attr(call, "call_target_name"), ""),
             "xla_ffi_python_cpu_callback");
   EXPECT_EQ(integer_or(field(read.program.attr(call, "mhlo.backend_config"), "index"), -1), 3);
