@@ -41,7 +41,7 @@ void add_engine(Command& command, RunRequest& request) {
       .from_to(1, 1'000'000);
   command.flag("!--no-fuse", request.fuse, "Every op by itself, to see what stitching gains");
   command.flag("!--sequence", request.overlap,
-               "Nothing runs while a collective is under way, to see what overlapping gains");
+               "Nothing runs beside a collective, to see what overlapping gains");
   command.flag("--async", request.async,
                "Begin at once; kernels are interpreted until their code is there");
   command.flag("--donate", execute.donate, "Let the program overwrite its arguments");
