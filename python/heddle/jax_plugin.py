@@ -8,6 +8,7 @@ text of a program, which jaxlib's own reader gives, and calls of the user's func
 from __future__ import annotations
 
 import ctypes
+import importlib
 import logging
 import traceback
 from typing import Any
@@ -55,14 +56,15 @@ def _dtype(name: str) -> np.dtype[Any]:
     if name in _SPELLED:
         name = _SPELLED[name]
     elif name.startswith("f"):
-        name = "float" + name[1:].lower().replace("m", "m", 1)
+        name = "float" + name[1:].lower()
         name = name.replace("float8e", "float8_e").replace("float4e", "float4_e")
     try:
         return np.dtype(name)
     except TypeError:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, name))
+        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return dtype
 
 
 def _view(array: _Array, writable: bool) -> np.ndarray[Any, Any] | None:
@@ -81,16 +83,18 @@ def _view(array: _Array, writable: bool) -> np.ndarray[Any, Any] | None:
 
 
 def _text_of(bytecode: bytes) -> str:
-    from jax._src.interpreters import mlir
-    from jax._src.lib import _jax
+    # Private, and without types of their own.
+    mlir: Any = importlib.import_module("jax._src.interpreters.mlir")
+    reader: Any = importlib.import_module("jaxlib._jax").mlir
 
     with mlir.make_ir_context():
-        module = _jax.mlir.deserialize_portable_artifact(bytecode)
+        module = reader.deserialize_portable_artifact(bytecode)
         if isinstance(module, bytes | str):  # older readers give bytecode of the plain dialects
             from jaxlib.mlir import ir
 
             module = ir.Module.parse(module)
-        return module.operation.get_asm(enable_debug_info=True)
+        text: str = module.operation.get_asm(enable_debug_info=True)
+        return text
 
 
 def _reporting(function: Any) -> Any:
@@ -133,12 +137,13 @@ def _check_version() -> None:
     import jax
     import jaxlib
 
-    version = tuple(int(part) for part in jaxlib.__version__.split(".")[:2])
+    installed: str = getattr(jaxlib, "__version__")  # noqa: B009 - its stubs do not have it
+    version = tuple(int(part) for part in installed.split(".")[:2])
     if not _FITS[0] <= version < _FITS[1]:
         low, high = (".".join(map(str, v)) for v in _FITS)
         raise RuntimeError(
             f"this Heddle works with JAX from {low} up to, but not including, {high}; installed are "
-            f"jax {jax.__version__} and jaxlib {jaxlib.__version__}: pip install 'jax>={low},<{high}'")
+            f"jax {jax.__version__} and jaxlib {installed}: pip install 'jax>={low},<{high}'")
 
 
 def initialize() -> None:
