@@ -71,11 +71,9 @@ lint: packages-lint configure  ## formatting and clang-tidy; fails on any findin
 	cmake --preset lint >/dev/null
 	scripts/tidy.sh build/lint
 
-# `make test` looks at all formatting, and at what changed last.
+# The part of it that `make test` has time for.
 lint-part: packages-lint
 	clang-format-19 --dry-run -Werror $(SOURCES)
-	cmake --preset lint >/dev/null
-	scripts/tidy.sh build/lint 2
 
 format: packages-lint  ## bring all sources into shape
 	clang-format-19 -i $(SOURCES)
@@ -92,8 +90,6 @@ asan tsan: packages-test  ## all tests under a sanitizer
 sanitized: packages-fuzz
 	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz --parallel $(JOBS) --target sanitized_tests
-	cmake --preset tsan >/dev/null
-	cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
 
 fuzz: packages-fuzz  ## each fuzzer for FUZZ_SECONDS=20
 	cmake --preset fuzz >/dev/null

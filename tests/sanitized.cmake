@@ -1,6 +1,6 @@
 # The part of `make asan` and `make tsan` that `make test` runs. Its programs are built in the folders of
 # two other presets; the fuzzers' has the library with address and undefined behaviour sanitizers anyway.
-set(sanitized_fuzz unit_base unit_layout unit_frontend errors_frontend errors_layout)
+set(sanitized_fuzz unit_base errors_frontend errors_layout)
 set(sanitized_tsan unit_base unit_comm)
 
 add_custom_target(sanitized_tests)  # of the preset that is being built
