@@ -484,10 +484,6 @@ struct BufferDynamicDimsArgs : Args {
   const std::size_t* dims;
   std::size_t count;
 };
-struct BufferLayoutArgs : Args {
-  BufferHandle* buffer;
-  MemoryLayout layout;
-};
 struct ToHostArgs : Args {
   BufferHandle* buffer;
   MemoryLayout* layout;  // null: the buffer's own

@@ -22,8 +22,6 @@ class Worker {
   void add(Task task);
   // Nothing waits and nothing runs: what the caller does now comes after all that was added.
   bool is_idle() const { return pending_.load(std::memory_order_acquire) == 0; }
-  // Whether the calling thread is the worker's own, or one that the worker waits for.
-  bool is_here() const { return std::this_thread::get_id() == thread_.get_id(); }
 
  private:
   void work();
