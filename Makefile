@@ -24,6 +24,7 @@ run: packages-test build/release/build.ninja  ## install what is missing, build,
 	cmake --build --preset release --parallel $(JOBS) --target heddle heddle_mpi_modules
 	scripts/run_demo.sh build/release/heddle
 
+test: FUZZ_SECONDS = 10
 test: packages-test configure build jax-env fuzz sanitized lint-part  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
@@ -90,6 +91,8 @@ asan tsan: packages-test  ## all tests under a sanitizer
 sanitized: packages-fuzz
 	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz --parallel $(JOBS) --target sanitized_tests
+	cmake --preset tsan -DHEDDLE_PYTHON=OFF >/dev/null
+	cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
 
 fuzz: packages-fuzz  ## each fuzzer for FUZZ_SECONDS=20
 	cmake --preset fuzz >/dev/null
