@@ -68,16 +68,16 @@ wheel: packages-test build  ## a wheel with all that it needs, in build/wheels; 
 	scripts/make_wheel.sh build/release $(PYTHONS)
 
 lint: packages-lint configure  ## formatting and clang-tidy; fails on any finding
-	clang-format-19 --dry-run -Werror $(SOURCES)
+	@clang-format-19 --dry-run -Werror $(SOURCES)
 	cmake --preset lint >/dev/null
 	scripts/tidy.sh build/lint
 
 # The part of it that `make test` has time for.
 lint-part: packages-lint
-	clang-format-19 --dry-run -Werror $(SOURCES)
+	@clang-format-19 --dry-run -Werror $(SOURCES)
 
 format: packages-lint  ## bring all sources into shape
-	clang-format-19 -i $(SOURCES)
+	@clang-format-19 -i $(SOURCES)
 
 docs: packages-docs  ## check the documentation
 	python3 scripts/check_docs.py
