@@ -191,7 +191,7 @@ std::string guarded(LlvmWriter& w, ScalarOp op, std::span<const LlvmValue> in,
   const bool wide = in[0].type == DType::f64;
   const bool angle = op == ScalarOp::sin || op == ScalarOp::cos || op == ScalarOp::tan;
   const PlainFunction function = !angle ? library : [&](std::span<const LlvmValue> safe) {
-    return of_angle(w, op, safe[0], library);
+    return of_angle(w, op, safe[0]);
   };
   const Floats f{w, in[0].lanes, wide};
   const Guard guard{f, in[0], function};
