@@ -12,11 +12,24 @@ struct RowReader {
   const Floats& f;
   std::string_view table;
 
-  std::string row(const std::string& index, int lane) const {
-    const std::string at =
-        f.lanes == 0 ? index : f.w.set("extractelement {} {}, i64 {}", f.integers, index, lane);
-    const std::string from = f.w.set("getelementptr [4 x double], ptr @{}, i64 {}", table, at);
+  std::string row(const std::string& offset) const {
+    const std::string from = f.w.set("getelementptr i8, ptr @{}, i64 {}", table, offset);
     return f.w.set("load <4 x double>, ptr {}, align 32", from);
+  }
+
+  // Where rows begin, as scalars. They go through memory, which the instructions that take vectors
+  // apart would keep arithmetic waiting for; only `volatile` keeps LLVM from those.
+  std::vector<std::string> offsets(const std::string& index) const {
+    const std::string bytes = f.bits("shl", index, f.integer(5));
+    if (f.lanes == 0) return {bytes};
+    const std::string slot = f.w.stack(f.integers, 64);
+    f.w.put("store {} {}, ptr {}", f.integers, bytes, slot);
+    std::vector<std::string> result;
+    for (int lane = 0; lane < f.lanes; ++lane) {
+      const std::string at = f.w.set("getelementptr i64, ptr {}, i64 {}", slot, lane);
+      result.push_back(f.w.set("load volatile i64, ptr {}", at));
+    }
+    return result;
   }
 
   std::string shuffled(int lanes, const std::string& a, const std::string& b,
@@ -59,11 +72,11 @@ struct RowReader {
     return result;
   }
 
-  std::array<std::string, 4> lane_by_lane(const std::string& index) const {
+  std::array<std::string, 4> lane_by_lane(const std::vector<std::string>& offsets) const {
     std::array<std::string, 4> result;
     result.fill("poison");
-    for (int lane = 0; lane < f.lanes; ++lane) {
-      const auto elements = scalars(row(index, lane));
+    for (std::size_t lane = 0; lane < offsets.size(); ++lane) {
+      const auto elements = scalars(row(offsets[lane]));
       for (std::size_t i = 0; i < 4; ++i)
         result[i] =
             f.w.set("insertelement {} {}, double {}, i64 {}", f.type, result[i], elements[i], lane);
@@ -78,13 +91,14 @@ std::array<std::string, 4> table_row(const Floats& f, std::string_view table,
                                      const std::string& index) {
   f.w.declare_table(table);
   const RowReader reader{f, table};
-  if (f.lanes == 0) return reader.scalars(reader.row(index, 0));
+  const std::vector<std::string> offsets = reader.offsets(index);
+  if (f.lanes == 0) return reader.scalars(reader.row(offsets[0]));
   const int each = f.lanes % 8 == 0 ? 8 : 4;
-  if (f.lanes % each != 0) return reader.lane_by_lane(index);
+  if (f.lanes % each != 0) return reader.lane_by_lane(offsets);
   std::array<std::vector<std::string>, 4> parts;
-  for (int first = 0; first < f.lanes; first += each) {
+  for (auto first = offsets.begin(); first != offsets.end(); first += each) {
     std::vector<std::string> rows;
-    for (int i = 0; i < each; ++i) rows.push_back(reader.row(index, first + i));
+    for (auto offset = first; offset != first + each; ++offset) rows.push_back(reader.row(*offset));
     const auto columns = reader.columns(rows);
     for (std::size_t i = 0; i < 4; ++i) parts[i].push_back(columns[i]);
   }
