@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernel/emit_llvm_angles.h"
+#include "kernel/emit_llvm_atan2.h"
 #include "kernel/emit_llvm_avx512.h"
 #include "kernel/emit_llvm_power.h"
 
@@ -125,7 +126,7 @@ std::string guarded(LlvmWriter& w, ScalarOp op, std::span<const LlvmValue> in,
     case ScalarOp::power:
       return emit_power(w, in[0], in[1]);
     case ScalarOp::atan2:
-      return guarded_atan2(w, in, function);
+      return emit_atan2(w, in[0], in[1]);
     default:
       return function(in);
   }

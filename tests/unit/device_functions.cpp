@@ -122,7 +122,8 @@ struct Powers {
   }
 };
 
-// Numbers of all sizes above and beside each other; small ones of a few sizes apart as well.
+// Numbers of all sizes above and beside each other; small ones of a few sizes apart as well, and
+// such as have quotients of all sizes.
 template <typename T>
 struct Directions {
   std::vector<T> y, x;
@@ -135,13 +136,28 @@ struct Directions {
       y.push_back(least * static_cast<T>(i + 1));
       x.push_back(least * static_cast<T>((i * 977) % 100003 * (i % 3 + 1)) * (i % 2 == 0 ? 1 : -1));
     }
-    while (x.size() % 256 != 0) add_one();
+    for (T special : {T{0}, -T{0}, least, std::numeric_limits<T>::max(),
+                      std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()})
+      for (std::size_t i = 0; i < all.size(); i += 61) {
+        add(special, all[i]);
+        add(all[i], special);
+      }
+    constexpr int most = std::numeric_limits<T>::max_exponent;
+    for (int i = 0; i < 8 * most; ++i) {
+      const T size = std::ldexp(static_cast<T>(1 + 0.37 * (i % 3)), i % (2 * most) - most);
+      for (int apart : {i * 7 % most, i % 64, i * 13 % (2 * most)}) {
+        add(size,
+            std::ldexp(static_cast<T>(i % 2 == 0 ? 1.3 : -1.7), i % (2 * most) - most + apart));
+        add(std::ldexp(static_cast<T>(1.9), i % (2 * most) - most + apart), size);
+      }
+    }
+    while (x.size() % 256 != 0) add(1, 1);
   }
 
  private:
-  void add_one() {
-    y.push_back(1);
-    x.push_back(1);
+  void add(T over, T under) {
+    y.push_back(over);
+    x.push_back(under);
   }
 };
 
@@ -228,6 +244,8 @@ void expect_no_subnormal_steps(int vector_bytes, std::size_t n) {
   }
   Powers<T> powers;
   expect_no_subnormal_step<T>(ScalarOp::power, {powers.x, powers.y}, vector_bytes, n);
+  const Directions<T> directions;
+  expect_no_subnormal_step<T>(ScalarOp::atan2, {directions.y, directions.x}, vector_bytes, n);
 }
 
 TEST(DeviceFunctions, MeetNoSubnormalNumberInF32) {
