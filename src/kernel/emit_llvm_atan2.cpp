@@ -47,37 +47,33 @@ struct Direction {
     return f.compare("sge", bits, f.integer(f.bits_of_number(INFINITY)));
   }
 
+  // What is to be added to quarters of a turn, or taken from them.
+  std::string turned(const std::string& a) const {
+    const std::string back = f.w.set("xor {} {}, {}", f.truth, steep, left);
+    return f.pick(back, f.w.set("fneg {} {}", f.type, a), a);
+  }
+  std::string quarters(double half, double all) const {
+    return f.pick(steep, f.number(half), f.pick(left, f.number(all), f.number(0)));
+  }
+
   // The angle where |y| = over and |x| = under or the other way round.
   std::string of(const std::string& over, const std::string& under) const {
+    const std::span<const std::string_view> powers =
+        f.wide ? std::span<const std::string_view>(kWideArc) : kNarrowArc;
     const std::string inverse = f.op("fdiv", f.number(1), under);
     const std::string quotient = f.op("fmul", over, inverse);
     const std::string minus = f.w.set("fneg {} {}", f.type, quotient);
-    const std::string lost = f.op("fmul", f.fma(minus, under, over), inverse);
-    const std::string t = f.op("fmul", quotient, quotient);
-    const std::span<const std::string_view> powers =
-        f.wide ? std::span<const std::string_view>(kWideArc) : kNarrowArc;
-    // The slope is 1 / (1 + t), for which 1 - t / 2 will do.
-    const std::string by_lost = f.fma(f.op("fmul", lost, t), f.number(-0.5), lost);
-    const std::string bend = f.fma(f.op("fmul", quotient, t), f.polynomial(t, powers), by_lost);
-    return from_quarters(quotient, bend);
-  }
-
-  // Adds the two parts of an angle to quarters of a turn, or takes them from those.
-  std::string from_quarters(const std::string& large, const std::string& small) const {
-    const auto quarters = [&](double half, double all) {
-      return f.pick(steep, f.number(half), f.pick(left, f.number(all), f.number(0)));
-    };
+    const std::string lacks = turned(f.op("fmul", f.fma(minus, under, over), inverse));
+    const std::string t = f.op("fmul", quotient, quotient), part = turned(quotient);
+    // The sum with quarters of a turn, and what it loses. The slope of the arc tangent is
+    // 1 / (1 + t), for which 1 - t / 2 will do.
     const double pi = f.of_width(0x1.921fb6p+1, 0x1.921fb54442d18p+1);
     const double pi_lacks = f.of_width(-0x1.777a5cp-24, 0x1.1a62633145c07p-53);
-    const std::string back = f.w.set("xor {} {}, {}", f.truth, steep, left);
-    const auto turned = [&](const std::string& a) {
-      return f.pick(back, f.w.set("fneg {} {}", f.type, a), a);
-    };
-    const std::string base = quarters(pi / 2, pi), part = turned(large);
-    const std::string sum = f.op("fadd", base, part);
-    const std::string lost = f.op("fsub", part, f.op("fsub", sum, base));
-    const std::string rest = f.op("fadd", turned(small), quarters(pi_lacks / 2, pi_lacks));
-    return f.op("fadd", sum, f.op("fadd", lost, rest));
+    const std::string base = quarters(pi / 2, pi), sum = f.op("fadd", base, part);
+    std::string rest = f.op("fsub", part, f.op("fsub", sum, base));
+    rest = f.op("fadd", rest, quarters(pi_lacks / 2, pi_lacks));
+    rest = f.fma(lacks, f.fma(t, f.number(-0.5), f.number(1)), rest);
+    return f.op("fadd", sum, f.fma(f.op("fmul", part, t), f.polynomial(t, powers), rest));
   }
 
   // A positive number as m * 2^e, where m is from 1 to 2, as bits.
@@ -104,13 +100,13 @@ struct Direction {
     const std::string none = either(f.compare("eq", least, f.integer(0)),
                                     f.w.set("and {} {}, {}", f.truth, finite, is_infinite(most)));
     const std::string d = f.pick_bits(none, furthest, between);
-    const std::string near = f.larger(d, whole(-24, -60));
+    const std::string near = f.larger(d, whole(-30, -60));
     const std::string angle =
         of(f.as_float(f.bits("add", over.m, moved(near))), f.as_float(under.m));
     const std::string by = f.pick_bits(either(steep, left), f.integer(0), f.bits("sub", d, near));
-    // So small a quotient is from 2^-25 to 2^-23 or from 2^-61 to 2^-59, which tells from where on
+    // So small a quotient is from 2^-31 to 2^-29 or from 2^-61 to 2^-59, which tells from where on
     // its smallest steps are to be counted.
-    const std::string small = f.compare("slt", by, whole(-101, -961));
+    const std::string small = f.compare("slt", by, whole(-95, -961));
     const std::string up = f.bits("add", by, f.integer(f.smallest()));
     const std::string scaled =
         f.as_float(f.bits("add", f.as_bits(angle), moved(f.pick_bits(small, up, by))));
