@@ -35,9 +35,20 @@ ReducedAngle reduce_any_angle(const Floats& f, const std::string& x) {
   const std::string quarters = f.fma(sum, f.number(4), f.number(0x1.8p52));
   const std::string taken = f.op("fsub", quarters, f.number(0x1.8p52));
   const std::string large = f.fma(taken, f.number(-0.25), sum);
-  const Sum third = t.cut(m, turns[2], 0x1.8p-51);
-  const std::string small = f.op("fadd", second.low, third.high);
-  const std::string last = f.fma(m, turns[3], third.low);
+  // The bits from 2^-105 on count only next to a quarter of a turn, where hardly any angle is.
+  const std::string small_slot = f.w.stack(f.type, 64), last_slot = f.w.stack(f.type, 64);
+  const auto keep = [&](const std::string& slot, const std::string& value) {
+    f.w.put("store {} {}, ptr {}", f.type, value, slot);
+  };
+  keep(small_slot, f.fma(m, turns[2], second.low));
+  keep(last_slot, f.number(0));
+  f.w.when(any_of(f, f.below(f.magnitude(large), 0x1p-30)), [&] {
+    const Sum third = t.cut(m, turns[2], 0x1.8p-51);
+    keep(small_slot, f.op("fadd", second.low, third.high));
+    keep(last_slot, f.fma(m, turns[3], third.low));
+  });
+  const std::string small = f.w.set("load {}, ptr {}", f.type, small_slot);
+  const std::string last = f.w.set("load {}, ptr {}", f.type, last_slot);
   const std::string high = f.op("fadd", large, small);
   const std::string lost = f.op("fsub", small, f.op("fsub", high, large));
   const std::string low = f.op("fadd", lost, last);
