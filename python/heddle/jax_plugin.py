@@ -7,9 +7,13 @@ text of a program, which jaxlib's own reader gives, and calls of the user's func
 
 from __future__ import annotations
 
+import _thread
+import atexit
 import ctypes
 import importlib
 import logging
+import sys
+import threading
 import traceback
 from typing import Any
 
@@ -104,7 +108,9 @@ def _reporting(function: Any) -> Any:
         *inputs, sink, write = args
         try:
             text = function(*inputs)
-        except BaseException:  # noqa: BLE001 - nothing may pass through C++
+        except BaseException as error:  # noqa: BLE001 - nothing may pass through C++
+            if isinstance(error, KeyboardInterrupt) and _in_main_thread():
+                _thread.interrupt_main()  # once more, for who has called C++
             message = traceback.format_exc().encode()
             write(sink, message, len(message))
             return 1
@@ -113,6 +119,10 @@ def _reporting(function: Any) -> Any:
         return 0
 
     return wrapped
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _decode(data: int, size: int) -> bytes:
@@ -146,6 +156,12 @@ def _check_version() -> None:
             f"jax {jax.__version__} and jaxlib {installed}: pip install 'jax>={low},<{high}'")
 
 
+def _end(library: ctypes.CDLL) -> None:
+    """When Python ends, JAX waits for programs with effects; not so after Ctrl-C."""
+    if isinstance(getattr(sys, "last_value", None), KeyboardInterrupt):
+        library.heddle_pjrt_interrupt()
+
+
 def initialize() -> None:
     """Registers the backend ``heddle``; JAX calls it."""
     from jax._src import xla_bridge
@@ -159,4 +175,5 @@ def initialize() -> None:
         raise
     library = ctypes.CDLL(_core.__file__)
     library.heddle_pjrt_set_hooks(ctypes.byref(_hooks))
+    atexit.register(_end, library)
     xla_bridge.register_plugin("heddle", library_path=_core.__file__, priority=0)

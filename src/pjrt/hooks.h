@@ -34,6 +34,9 @@ struct HeddlePjrtHooks {
 __attribute__((visibility("default"))) void heddle_pjrt_set_hooks(
     const struct HeddlePjrtHooks* hooks);
 
+/* Ends all runs that are under way or wait for their turn. */
+__attribute__((visibility("default"))) void heddle_pjrt_interrupt(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,7 @@ namespace heddle::pjrt {
 namespace {
 
 std::atomic<const HeddlePjrtHooks*> set_hooks = nullptr;
+std::atomic<bool (*)()> signal_check = nullptr;
 thread_local int python_calls = 0;
 
 void append(void* sink, const char* text, std::size_t size) {
@@ -77,6 +78,13 @@ Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array
 }
 
 bool is_in_python_call() { return python_calls > 0; }
+
+bool signal_raised() {
+  bool (*check)() = signal_check;
+  return check != nullptr && check();
+}
+
+void set_signal_check(bool (*check)()) { signal_check = check; }
 
 }  // namespace heddle::pjrt
 

@@ -19,4 +19,9 @@ Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array
 // Whether this thread is inside of such a call: what it asks for must not wait for its end.
 bool is_in_python_call();
 
+// Lets Python handle signals, where this is the thread that does so: whether a handler has raised.
+// The exception comes up in Python code once the entry at hand has returned.
+bool signal_raised();
+void set_signal_check(bool (*check)());
+
 }  // namespace heddle::pjrt

@@ -205,6 +205,7 @@ Expected<std::vector<Array>> Executable::run(std::vector<Array> arguments,
     whole.memory_limit = state.memory_limit;
     whole.print = options.print;
     whole.host_call = options.host_call;
+    whole.stop = options.stop;
     whole.trace = options.trace;
     return interpret(state.compiled.program, state.compiled.entry(), std::move(arguments), whole);
   }
