@@ -44,7 +44,7 @@ _Call = ctypes.CFUNCTYPE(
 
 
 class _Hooks(ctypes.Structure):
-    _fields_ = [("decode", _Decode), ("call", _Call)]
+    _fields_ = [("decode", _Decode), ("only_hlo", _Decode), ("call", _Call)]
 
 
 # MLIR's names of element types that NumPy or ml_dtypes spell otherwise.
@@ -129,6 +129,15 @@ def _decode(data: int, size: int) -> bytes:
     return _text_of(ctypes.string_at(data, size)).encode()
 
 
+def _only_hlo(data: int, size: int) -> bytes:
+    # There and back: what jaxlib asks for is a program in MLIR, without dialects that HLO has not.
+    mlir: Any = importlib.import_module("jaxlib._jax").mlir
+    computation = mlir.mlir_module_to_xla_computation(
+        ctypes.string_at(data, size), use_tuple_args=False, return_tuple=False)
+    code: bytes = mlir.hlo_to_stablehlo(computation.as_serialized_hlo_module_proto())
+    return code
+
+
 def _call(callable_: int, arguments: Any, argument_count: int, results: Any, result_count: int) -> None:
     function = ctypes.cast(callable_, ctypes.py_object).value
     # The program's memory is given back when the call is over: the user's function gets copies.
@@ -140,7 +149,8 @@ def _call(callable_: int, arguments: Any, argument_count: int, results: Any, res
             out[...] = np.asarray(value)
 
 
-_hooks = _Hooks(_Decode(_reporting(_decode)), _Call(_reporting(_call)))
+_hooks = _Hooks(
+    _Decode(_reporting(_decode)), _Decode(_reporting(_only_hlo)), _Call(_reporting(_call)))
 
 
 def _check_version() -> None:

@@ -46,6 +46,14 @@ std::string decode_bytecode(std::string_view code) {
   return text;
 }
 
+std::string only_hlo(std::string_view text) {
+  const HeddlePjrtHooks* hooks = set_hooks;
+  std::string code;
+  if (hooks == nullptr || hooks->only_hlo(text.data(), text.size(), &code, append) != 0)
+    throw Failure(Code::unimplemented, "the program cannot be written as HLO: " + code);
+  return code;
+}
+
 Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array>& arguments,
                                          const std::vector<Type>& argument_types,
                                          const std::vector<Type>& result_types) {

@@ -12,6 +12,10 @@ namespace heddle::pjrt {
 // A Failure where no hook is set, or where it fails.
 std::string decode_bytecode(std::string_view code);
 
+// Bytecode of which jaxlib can make HLO, from a program's text. A Failure (unimplemented) where HLO
+// has no word for something.
+std::string only_hlo(std::string_view text);
+
 // Calls a Python function: arrays in, arrays of these types out. Tokens keep their places.
 Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array>& arguments,
                                          const std::vector<Type>& argument_types,

@@ -242,6 +242,7 @@ Verdict Executable::finish_compiling() const {
 
 std::uint64_t Executable::fingerprint() const { return state_->fingerprint(); }
 const std::vector<StepInfo>& Executable::steps() const { return state_->infos; }
+const Program& Executable::program() const { return state_->compiled.program; }
 const Placement& Executable::placement() const { return state_->placement; }
 const PeakMemory& Executable::peak() const { return state_->peak; }
 const std::string& Executable::interpreted_because() const {
