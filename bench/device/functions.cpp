@@ -39,6 +39,7 @@ constexpr Range kRanges[] = {
     {"thousands", 1e3, 1e4},
     {"millions", 1e5, 1e7},
     {"huge", 1e29, 1e30},
+    {"vast", 1e31, 1e38, 1e40, 1e300},
     {"infinite", kInfinity, kInfinity},
     {"nan", std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()},
 };

@@ -50,9 +50,16 @@ struct Angles {
     quarters = f.as_bits(sum);
   }
 
+  void reduce_any(const LlvmValue& x, const std::string& size) {
+    if (has_whole_avx512(f)) return reduce_by_groups(x, size);
+    const ReducedAngle reduced = reduce_any_angle(f, widened(x));
+    rest = reduced.rest.high;
+    quarters = reduced.quarters;
+  }
+
   // A float of 2^30 and more is a whole multiple of 2^s, and whole turns of 2^s do not count: the
   // groups of 16 exponents have an s each, and numbers below are multiples of 1.
-  void reduce_any(const LlvmValue& x, const std::string& size) {
+  void reduce_by_groups(const LlvmValue& x, const std::string& size) {
     const Floats narrow{f.w, x.lanes};
     const std::string first = narrow.integer(narrow.bits_of_number(0x1p14));
     const std::string above = narrow.bits("sub", narrow.larger(size, first), first);
@@ -95,8 +102,7 @@ std::string negative_in_lower_half(const Floats& f, const std::string& value,
   return f.as_float(f.bits("xor", f.as_bits(value), sign));
 }
 
-std::string of_angle(LlvmWriter& w, ScalarOp op, const LlvmValue& x,
-                     const PlainFunction& function) {
+std::string of_angle(LlvmWriter& w, ScalarOp op, const LlvmValue& x) {
   const Floats f{w, x.lanes, x.type == DType::f64};
   const std::string size = f.magnitude(x.text);
   const std::string huge = w.set("and {} {}, {}", f.truth,
@@ -114,18 +120,19 @@ std::string of_angle(LlvmWriter& w, ScalarOp op, const LlvmValue& x,
   w.branch(any_of(f, huge), far, near);
   w.place(near);
   if (f.wide) {
-    ends_with(of_wide_angle(f, op, x.text));
+    ends_with(of_wide_angle(f, op, x.text, false));
   } else {
     Angles few(w, x.lanes);
     few.reduce(few.widened(x), {});
     ends_with(value_of(few));
   }
   w.place(far);
-  if (Angles any(w, x.lanes); !f.wide && has_whole_avx512(any.f)) {
+  if (f.wide) {
+    ends_with(of_wide_angle(f, op, x.text, true));
+  } else {
+    Angles any(w, x.lanes);
     any.reduce_any(x, size);
     ends_with(value_of(any));
-  } else {
-    ends_with(function(std::array{x}));
   }
   w.place(after);
   return w.set("load {}, ptr {}", f.type, result);

@@ -110,6 +110,9 @@ TEST(KernelEmitLlvm, FunctionsComeFromTheLibraryOfTheTarget) {
   EXPECT_THAT(text_of(mapped(64, ScalarOp::log1p), {VectorTarget::Family::generic, 16, false}),
               HasSubstr("@log1pf(float"));
   EXPECT_THAT(text_of(mapped(64, ScalarOp::exp)), Not(HasSubstr("@Sleef")));
+  const std::string sine = text_of(mapped(64, ScalarOp::sin, DType::f64, DType::f64));
+  EXPECT_THAT(sine, HasSubstr("@heddle_turns = external constant"));
+  EXPECT_THAT(sine, Not(HasSubstr("@Sleef")));
 }
 
 TEST(KernelEmitLlvm, FloatsAreRegroupedOnlyOnRequest) {
