@@ -7,7 +7,6 @@ text of a program, which jaxlib's own reader gives, and calls of the user's func
 
 from __future__ import annotations
 
-import _thread
 import atexit
 import ctypes
 import importlib
@@ -102,18 +101,16 @@ def _text_of(bytecode: bytes) -> str:
 
 
 def _reporting(function: Any) -> Any:
-    """What the function raises becomes text for the caller; C++ sees 0 or 1."""
+    """What the function raises becomes text for the caller; C++ sees 0, 1, or 2 for Ctrl-C."""
 
     def wrapped(*args: Any) -> int:
         *inputs, sink, write = args
         try:
             text = function(*inputs)
         except BaseException as error:  # noqa: BLE001 - nothing may pass through C++
-            if isinstance(error, KeyboardInterrupt) and _in_main_thread():
-                _thread.interrupt_main()  # once more, for who has called C++
             message = traceback.format_exc().encode()
             write(sink, message, len(message))
-            return 1
+            return 2 if isinstance(error, KeyboardInterrupt) and _in_main_thread() else 1
         if text is not None:
             write(sink, text, len(text))
         return 0

@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+/* What hooks return where Ctrl-C has ended them. */
+enum { kHeddleInterrupted = 2 };
+
 /* Takes text, or the message where something failed. */
 typedef void (*HeddleWrite)(void* sink, const char* text, size_t size);
 

@@ -26,6 +26,7 @@ bool is_in_python_call();
 // Lets Python handle signals, where this is the thread that does so: whether a handler has raised.
 // The exception comes up in Python code once the entry at hand has returned.
 bool signal_raised();
-void set_signal_check(bool (*check)());
+// Answers that, and lets Ctrl-C come up once more.
+void set_signals(bool (*check)(), void (*again)());
 
 }  // namespace heddle::pjrt

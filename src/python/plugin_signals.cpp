@@ -31,6 +31,6 @@ bool signal_raised() {
 
 }  // namespace
 
-void add_plugin_signals() { pjrt::set_signal_check(signal_raised); }
+void add_plugin_signals() { pjrt::set_signals(signal_raised, PyErr_SetInterrupt); }
 
 }  // namespace heddle::python
