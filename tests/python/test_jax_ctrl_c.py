@@ -130,8 +130,8 @@ COMPILING = """
     text_of = heddle.jax_plugin._text_of
 
     def text_and_press(code):
-        {press}
         heddle.jax_plugin._text_of = text_of
+        {press}
         return text_of(code)
 
     def many_kernels(x):
