@@ -113,6 +113,10 @@ TEST(KernelEmitLlvm, FunctionsComeFromTheLibraryOfTheTarget) {
   const std::string sine = text_of(mapped(64, ScalarOp::sin, DType::f64, DType::f64));
   EXPECT_THAT(sine, HasSubstr("@heddle_quarters = external constant"));
   EXPECT_THAT(sine, Not(HasSubstr("@Sleef")));
+  EXPECT_THAT(sine, Not(HasSubstr("vpmadd52")));
+  EXPECT_THAT(text_of(mapped(64, ScalarOp::sin, DType::f64, DType::f64),
+                      {VectorTarget::Family::x86, 64, false, true}),
+              HasSubstr("vpmadd52"));
 }
 
 TEST(KernelEmitLlvm, FloatsAreRegroupedOnlyOnRequest) {
