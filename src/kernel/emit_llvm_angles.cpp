@@ -9,9 +9,6 @@ namespace heddle {
 
 namespace {
 
-// Up to there f64 holds the turns and what is left of the angle.
-constexpr double kMostTurns = 0x1p30;
-
 // 2^s for s = 0, 7, 23, ..., 103, less whole turns and over 2^s: what a multiple of 2^s is to be
 // multiplied with; and what that lacks.
 constexpr std::array<double, 8> kTurned = {0x1.0000000000000p+0,   0x1.2b0bad558f435p-6,
@@ -102,12 +99,17 @@ std::string negative_in_lower_half(const Floats& f, const std::string& value,
   return f.as_float(f.bits("xor", f.as_bits(value), sign));
 }
 
+std::string is_huge_angle(const Floats& f, const std::string& x) {
+  const std::string size = f.magnitude(x);
+  return f.w.set("and {} {}, {}", f.truth,
+                 f.compare("sge", size, f.integer(f.bits_of_number(0x1p30))),
+                 f.compare("slt", size, f.integer(f.bits_of_number(INFINITY))));
+}
+
 std::string of_angle(LlvmWriter& w, ScalarOp op, const LlvmValue& x) {
   const Floats f{w, x.lanes, x.type == DType::f64};
   const std::string size = f.magnitude(x.text);
-  const std::string huge = w.set("and {} {}, {}", f.truth,
-                                 f.compare("sge", size, f.integer(f.bits_of_number(kMostTurns))),
-                                 f.compare("slt", size, f.integer(f.bits_of_number(INFINITY))));
+  const std::string huge = is_huge_angle(f, x.text);
   const std::string result = w.stack(f.type, 64);
   const std::string far = w.label(), near = w.label(), after = w.label();
   const auto ends_with = [&](const std::string& value) {

@@ -22,8 +22,14 @@ struct ReducedAngle {
   std::string quarters;  // as bits, of which the last two count
 };
 
-// Of angles in f64, whatever their size; those below 2^kFirstTurns stand for 0.
+// Of angles in f64, whatever their size; those below 2^kFirstQuarters stand for 0.
 ReducedAngle reduce_any_angle(const Floats& f, const std::string& x);
+
+// The same of |x|, mostly by words of bits.
+ReducedAngle reduce_by_words(const Floats& f, const std::string& x);
+
+// Lanes of angles above 2^30: up to there f64 holds the turns and what is left of the angle.
+std::string is_huge_angle(const Floats& f, const std::string& x);
 
 // Of angles in f64: of all, or of such up to 2^30.
 std::string of_wide_angle(const Floats& f, ScalarOp op, const std::string& x, bool any_size);

@@ -11,24 +11,31 @@ namespace {
 struct RowReader {
   const Floats& f;
   std::string_view table;
+  std::int64_t before;  // bytes
 
   std::string row(const std::string& offset) const {
-    const std::string from = f.w.set("getelementptr i8, ptr @{}, i64 {}", table, offset);
+    const std::string start = f.w.set("getelementptr i8, ptr @{}, i64 {}", table, -before);
+    const std::string from = f.w.set("getelementptr i8, ptr {}, i64 {}", start, offset);
     return f.w.set("load <4 x double>, ptr {}, align 32", from);
   }
 
   // Where rows begin, as scalars. They go through memory, which the instructions that take vectors
-  // apart would keep arithmetic waiting for; only `volatile` keeps LLVM from those.
+  // apart would keep arithmetic waiting for; only `volatile` keeps LLVM from those. By 32 bytes:
+  // on Intel loads of parts of 64 take far longer, as if those had to reach the cache first.
   std::vector<std::string> offsets(const std::string& index) const {
     const std::string bytes = f.bits("shl", index, f.integer(5));
     if (f.lanes == 0) return {bytes};
     const std::string slot = f.w.stack(f.integers, 64);
-    f.w.put("store {} {}, ptr {}", f.integers, bytes, slot);
+    const auto place = [&](int lane) {
+      return f.w.set("getelementptr i64, ptr {}, i64 {}", slot, lane);
+    };
+    const int each = f.lanes % 4 == 0 ? 4 : f.lanes;
+    for (int first = 0; first < f.lanes; first += each)
+      f.w.put("store volatile <{} x i64> {}, ptr {}", each,
+              f.w.part("i64", f.lanes, bytes, first, each), place(first));
     std::vector<std::string> result;
-    for (int lane = 0; lane < f.lanes; ++lane) {
-      const std::string at = f.w.set("getelementptr i64, ptr {}, i64 {}", slot, lane);
-      result.push_back(f.w.set("load volatile i64, ptr {}", at));
-    }
+    for (int lane = 0; lane < f.lanes; ++lane)
+      result.push_back(f.w.set("load volatile i64, ptr {}", place(lane)));
     return result;
   }
 
@@ -88,17 +95,17 @@ struct RowReader {
 }  // namespace
 
 std::array<std::string, 4> table_row(const Floats& f, std::string_view table,
-                                     const std::string& index) {
+                                     const std::string& index, int first) {
   f.w.declare_table(table);
-  const RowReader reader{f, table};
+  const RowReader reader{f, table, first * std::int64_t{sizeof(TableRow)}};
   const std::vector<std::string> offsets = reader.offsets(index);
   if (f.lanes == 0) return reader.scalars(reader.row(offsets[0]));
   const int each = f.lanes % 8 == 0 ? 8 : 4;
   if (f.lanes % each != 0) return reader.lane_by_lane(offsets);
   std::array<std::vector<std::string>, 4> parts;
-  for (auto first = offsets.begin(); first != offsets.end(); first += each) {
+  for (auto part = offsets.begin(); part != offsets.end(); part += each) {
     std::vector<std::string> rows;
-    for (auto offset = first; offset != first + each; ++offset) rows.push_back(reader.row(*offset));
+    for (auto offset = part; offset != part + each; ++offset) rows.push_back(reader.row(*offset));
     const auto columns = reader.columns(rows);
     for (std::size_t i = 0; i < 4; ++i) parts[i].push_back(columns[i]);
   }

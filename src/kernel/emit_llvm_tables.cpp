@@ -40,14 +40,14 @@ std::span<const TableRow> rows_of(const std::vector<AlignedRow>& rows) {
   return {&rows[0].row, rows.size()};
 }
 
-std::vector<AlignedRow> turns() {
+std::vector<AlignedRow> quarters() {
   std::vector<AlignedRow> rows;
-  for (int exponent = kFirstTurns; exponent <= 1023; ++exponent) {
+  for (int exponent = kFirstQuarters; exponent <= 1023; ++exponent) {
     AlignedRow& next = rows.emplace_back();
     int first = exponent - 51;  // of weight 2^51 here
     for (std::size_t i = 0; i < 4; ++i) {
       const int count = i < 2 ? 52 : 53, end = first + count;
-      next.row[i] = std::ldexp(rounded_turn_bits(first, count), exponent + 1 - end);
+      next.row[i] = std::ldexp(rounded_turn_bits(first, count), exponent + 3 - end);
       first = end;
     }
   }
@@ -89,9 +89,16 @@ std::vector<AlignedRow> logs() {
 
 }  // namespace
 
+std::uint64_t bits_of_turns(int first) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 64; ++i) bits = 2 * bits + static_cast<std::uint64_t>(turn_bit(first + i));
+  return bits;
+}
+
 std::span<const CodeTable> code_tables() {
-  static const std::vector<AlignedRow> kTurns = turns(), kLogs = logs();
-  static const CodeTable kTables[] = {{kTurnsTable, rows_of(kTurns)}, {kLogTable, rows_of(kLogs)}};
+  static const std::vector<AlignedRow> kQuarters = quarters(), kLogs = logs();
+  static const CodeTable kTables[] = {{kQuartersTable, rows_of(kQuarters)},
+                                      {kLogTable, rows_of(kLogs)}};
   return kTables;
 }
 

@@ -19,11 +19,14 @@ struct CodeTable {
 // All there are, for whoever links the code.
 std::span<const CodeTable> code_tables();
 
-// Turns of 2^exponent, less such multiples that give whole turns of any f64 with that exponent: a
-// sum of four parts, multiples of 1, 2^-52, 2^-105 and 2^-158. Exponents from kFirstTurns on; the
-// last row, of infinities and NaN, is NaN.
-inline constexpr std::string_view kTurnsTable = "heddle_turns";
-inline constexpr int kFirstTurns = -28;
+// Quarters of a turn of 2^exponent, less such multiples that give whole turns of any f64 with that
+// exponent: a sum of four parts, multiples of 4, 2^-50, 2^-103 and 2^-156. Exponents from
+// kFirstQuarters on; the last row, of infinities and NaN, is NaN.
+inline constexpr std::string_view kQuartersTable = "heddle_quarters";
+inline constexpr int kFirstQuarters = -28;
+
+// 64 bits of 1 / 2 pi, of weights 2^-first and below.
+std::uint64_t bits_of_turns(int first);
 
 // Inverses of numbers from 1 - 150/512 on, which is next to sqrt(1/2), to twice that, by 8 bits of
 // their mantissa: short ones, so that the product is 1 + a number of 53 bits; and the log of the
@@ -31,8 +34,8 @@ inline constexpr int kFirstTurns = -28;
 inline constexpr std::string_view kLogTable = "heddle_logs";
 inline constexpr int kLogPieces = 256, kLogPiecesBelow = 150;  // below 1
 
-// Of each lane of f64 the row that its index says, column by column.
+// Of each lane of f64 the row that its index says, column by column. The first row's is `first`.
 std::array<std::string, 4> table_row(const Floats& f, std::string_view table,
-                                     const std::string& index);
+                                     const std::string& index, int first = 0);
 
 }  // namespace heddle

@@ -48,6 +48,7 @@ VectorTarget vectors_of(const llvm::Triple& triple, const llvm::StringMap<bool>&
     const bool medium = has("avx2") && has("fma") && has("f16c");
     target.vector_bytes = wide ? 64 : medium ? 32 : 16;
     if (medium) target.family = VectorTarget::Family::x86;
+    target.word_products = wide && has("avx512ifma") && has("avx512vbmi2");
   } else if (triple.isAArch64()) {
     target.family = VectorTarget::Family::arm;
   }
