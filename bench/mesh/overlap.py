@@ -78,7 +78,12 @@ def program(case, turns):
       %half = stablehlo.divide %all, %two : tensor<i32>"""
         body += loop("first", "%a", "%half") + all_reduce("c", "%first#1", MATRIX, 1)
         body += loop("work", "%b", "%beside") + loop("last", "%c", "%half")
-        body += all_reduce("end", "%last#1", MATRIX, 2)
+        one = "tensor<1x1xf32>"
+        body += f"\n      %corner = stablehlo.slice %last#1 [0:1, 0:1] : ({MATRIX}) -> {one}"
+        body += all_reduce("met", "%corner", one, 2)
+        body += f"""
+      %wide = stablehlo.broadcast_in_dim %met, dims = [0, 1] : ({one}) -> {MATRIX}
+      %end = stablehlo.add %last#1, %wide : {MATRIX}"""
     else:
         body += all_reduce("c", "%a", big, 1) + loop("work", "%b", "%turns")
     given = "%end" if case == "uneven" else "%c"

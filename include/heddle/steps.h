@@ -31,6 +31,7 @@ class Steps {
 
  private:
   DeviceParts next_arguments();
+  Verdict can_be_carried() const;
 
   Deployment& deployment_;
   std::vector<Carried> carried_;

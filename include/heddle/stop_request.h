@@ -5,9 +5,9 @@
 
 namespace heddle {
 
-// While it lives, the first SIGINT or SIGTERM is kept instead of ending the process; the second one
-// of a kind ends it as usual. Ranks of `heddle launch` leave SIGINT to the launcher, which tells
-// all of them by SIGTERM.
+// While it lives, the first SIGINT, SIGHUP or SIGTERM is kept instead of ending the process; the
+// second one of a kind ends it as usual. Ranks of `heddle launch` leave the first two to the
+// launcher, which tells all of them by SIGTERM.
 class StopRequest {
  public:
   explicit StopRequest(bool launched);
@@ -19,7 +19,7 @@ class StopRequest {
   int signal() const;
 
  private:
-  struct sigaction interrupt_ = {}, terminate_ = {};  // from before
+  struct sigaction interrupt_ = {}, hangup_ = {}, terminate_ = {};  // from before
 };
 
 }  // namespace heddle

@@ -122,7 +122,8 @@ class Launch {
     ranks_.push_back({.pid = pid});
     board_->cell(rank).child = pid;  // the others look after it until it has joined
     const std::string prefix = fmt::format("[{}] ", rank);
-    streams_.emplace_back(out[0], request_.write_output, prefix);
+    const bool as_it_is = request_.reports_json && rank == 0;
+    streams_.emplace_back(out[0], request_.write_output, as_it_is ? "" : prefix);
     streams_.emplace_back(err[0], request_.write_error, prefix);
     return yes();
   }

@@ -24,7 +24,9 @@ struct LaunchRequest {
   // The run can end in order where it is told to: it gets the time to save.
   bool saves = false;
   std::function<Signals()> signals = [] { return Signals(); };
-  // Whole lines, each with its rank in front.
+  // Whole lines, each with its rank in front; the first rank's output as it is where a program
+  // reads it.
+  bool reports_json = false;
   std::function<void(std::string_view)> write_output, write_error;
 };
 

@@ -87,7 +87,7 @@ void take_kept(MachineFigures& m) {
   std::ifstream file(figures_file(*directory));
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const Json json = parse_json(text);
-  if (!json.is_object() || json.value("machine", "") != machine_name()) return;
+  if (!json.is_object() || !json.contains("machine") || json["machine"] != machine_name()) return;
   for (const Measured& measured : kMeasured) {
     const auto kept = json.find(measured.key);
     if (kept != json.end() && kept->is_number() && kept->get<double>() > 0)

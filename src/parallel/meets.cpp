@@ -19,9 +19,10 @@ bool stays_inside(const Program& program, const Op& op, const MeshDecl& mesh,
           return false;
     return true;
   };
-  const std::string_view name = op.def->short_name();
-  const bool pairs = name == "collective_permute";
-  const bool reduces = name == "all_gather" || name == "all_reduce" || name == "reduce_scatter";
+  const CollectiveKind kind = op.def->collective;
+  const bool pairs = kind == CollectiveKind::permute;
+  const bool reduces = kind == CollectiveKind::all_gather || kind == CollectiveKind::all_reduce ||
+                       kind == CollectiveKind::reduce_scatter;
   const GroupBy by = reduces ? reduction_grouping(program, op) : exchange_grouping(program, op);
   if (by == GroupBy::replica) return true;  // there is one replica: nobody meets
   if (by == GroupBy::replica_and_partition) return false;

@@ -75,7 +75,7 @@ void lay_out(Program& program, const FunctionPlan& plan) {
 Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
                                                 const ParallelOptions& options) {
   for (const MeshDecl& mesh : given.meshes)
-    if (auto size = mesh_size(mesh); !mesh.device_ids.empty() && !size) return size.why();
+    if (auto size = mesh_size(mesh); !size) return size.why();
   const bool any_said = !options.seeds.empty() || !options.carried.empty();
   if (any_said && !options.function.empty() && given.find_function(options.function) == nullptr)
     return reason("there is no function @{}, of which layouts are said", options.function);

@@ -67,6 +67,9 @@ Deployment Deployment::of(RunWhole run, Placement placement, Transport* ranks) {
 }
 
 Expected<std::vector<Array>> Deployment::parts_of(const Array& whole, std::size_t argument) const {
+  if (argument >= placement_.arguments.size())
+    return reason("there is no argument {}: the program has {}", argument,
+                  placement_.arguments.size());
   std::vector<Array> parts;
   for (const std::int64_t device : device_) {
     HEDDLE_TRY(Array part, placement_.arguments[argument].part_of(whole, device));

@@ -16,6 +16,9 @@ Verdict Steps::set(std::size_t argument, const Array& whole) {
 }
 
 Verdict Steps::restore(std::size_t argument, const Checkpoint& checkpoint) {
+  if (argument >= deployment_.placement().arguments.size())
+    return reason("there is no argument {}: the program has {}", argument,
+                  deployment_.placement().arguments.size());
   const PlacedValue& placed = deployment_.placement().arguments[argument];
   HEDDLE_TRY(const Layout layout, placed.layout());
   HEDDLE_TRY(const CheckpointMesh mesh, deployment_.placement().for_checkpoints());
@@ -46,12 +49,25 @@ DeviceParts Steps::next_arguments() {
   return next;
 }
 
+Verdict Steps::can_be_carried() const {
+  const std::size_t arguments = deployment_.placement().arguments.size();
+  const std::size_t results = deployment_.placement().results.size();
+  for (const Carried& c : carried_)
+    if (c.argument >= arguments || c.result >= results)
+      return reason(
+          "result {} is to become argument {}: the program has {} results and {} arguments",
+          c.result, c.argument, results, arguments);
+  return yes();
+}
+
 Verdict Steps::take(const RunOptions& options) {
+  HEDDLE_TRY_VOID(can_be_carried());
   HEDDLE_TRY(results_, deployment_.run(next_arguments(), options));
   return yes();
 }
 
 Verdict Steps::can_be_saved() const {
+  HEDDLE_TRY_VOID(can_be_carried());
   for (const Carried& c : carried_) {
     const PlacedValue& placed = deployment_.placement().arguments[c.argument];
     if (placed.type().elements() == 0 || placed.split().pending.empty()) continue;
@@ -63,6 +79,7 @@ Verdict Steps::can_be_saved() const {
 }
 
 Verdict Steps::save(const std::string& folder, std::int64_t step) const {
+  HEDDLE_TRY_VOID(can_be_carried());
   HEDDLE_TRY(const CheckpointMesh mesh, deployment_.placement().for_checkpoints());
   std::vector<CheckpointValue> values;
   for (const Carried& c : carried_) {

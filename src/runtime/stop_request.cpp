@@ -31,11 +31,13 @@ void handle(int number, struct sigaction& before, bool ignored) {
 StopRequest::StopRequest(bool launched) {
   asked = 0;
   handle(SIGINT, interrupt_, launched);
+  handle(SIGHUP, hangup_, launched);
   handle(SIGTERM, terminate_, false);
 }
 
 StopRequest::~StopRequest() {
   ::sigaction(SIGINT, &interrupt_, nullptr);
+  ::sigaction(SIGHUP, &hangup_, nullptr);
   ::sigaction(SIGTERM, &terminate_, nullptr);
 }
 

@@ -21,13 +21,20 @@ std::optional<std::pair<MoveKind, double>> received(const Program& program, cons
   if (op.operand_count == 0) return std::nullopt;
   const auto in = static_cast<double>(program.type_of(program.operands(op)[0]).bytes());
   const auto out = static_cast<double>(program.type_of(program.result(op, 0)).bytes());
-  const std::string_view name = op.def->short_name();
-  if (name == "all_gather") return std::pair(MoveKind::all_gather, out - in);
-  if (name == "reduce_scatter") return std::pair(MoveKind::reduce_scatter, in - out);
-  if (name == "all_reduce") return std::pair(MoveKind::all_reduce, 2 * in);
-  if (name == "all_to_all") return std::pair(MoveKind::all_to_all, in);
-  if (name == "collective_permute") return std::pair(MoveKind::permute, in);
-  return std::nullopt;
+  switch (op.def->collective) {
+    case CollectiveKind::all_gather:
+      return std::pair(MoveKind::all_gather, out - in);
+    case CollectiveKind::reduce_scatter:
+      return std::pair(MoveKind::reduce_scatter, in - out);
+    case CollectiveKind::all_reduce:
+      return std::pair(MoveKind::all_reduce, 2 * in);
+    case CollectiveKind::all_to_all:
+      return std::pair(MoveKind::all_to_all, in);
+    case CollectiveKind::permute:
+      return std::pair(MoveKind::permute, in);
+    default:
+      return std::nullopt;
+  }
 }
 
 // The axes along which its members lie: "dp, tp:(1)2".

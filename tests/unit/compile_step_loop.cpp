@@ -57,6 +57,16 @@ class StepLoopTest : public testing::Test {
   std::vector<std::string> said_;
 };
 
+TEST_F(StepLoopTest, StepsRefuseNumbersThatTheProgramDoesNotHave) {
+  Deployment devices = Deployment::open(compile(program_, Target{}).value()).value();
+  const Array one(Type::tensor(DType::f32, {}));
+  EXPECT_THAT(Steps(devices, {}).set(9, one).reason(),
+              HasSubstr("there is no argument 9: the program has 2"));
+  Steps steps(devices, {{.argument = 0, .result = 9}});
+  steps.begin({one, one}).value();
+  EXPECT_THAT(steps.take().reason(), HasSubstr("result 9 is to become argument 0"));
+}
+
 TEST_F(StepLoopTest, TakesABatchForEveryStepAndKeepsTheNumbers) {
   options_.steps = 4;
   StepsDone done;

@@ -30,6 +30,7 @@ void launch(const LaunchRequest& request) {
   }
   LaunchRequest exact = request;
   exact.saves = std::ranges::any_of(request.command, saves);
+  exact.reports_json = std::ranges::find(request.command, "--json") != request.command.end();
   exact.signals = [] { return comm::Signals{interrupted, interrupts}; };
   exact.write_output = write_stdout;
   exact.write_error = write_stderr;
@@ -57,7 +58,8 @@ void add_launch(Command app) {
   command.footer(
       "What follows the options of launch is the command; -- may stand between them. A first word\n"
       "that is a command of heddle stands for heddle and that command, unless -- is before it:\n"
-      "  heddle launch -n 4 run step.mlir --mesh dp=2,tp=2");
+      "  heddle launch -n 4 run step.mlir --mesh dp=2,tp=2\n"
+      "Lines have their rank in front; with --json the report of the first rank stands as it is.");
   command.on_run([request] { launch(*request); });
 }
 
