@@ -75,7 +75,10 @@ class TimeSweep {
     for (std::size_t x = 0; x < piece.amounts.size(); ++x) own[x] += sign * piece.amounts[x];
   }
   std::int64_t most_of(const std::vector<std::int64_t>& more, std::size_t variable) const {
-    return *std::max_element(more.begin() + starts_[variable], more.begin() + starts_[variable + 1]);
+    // Variables that are gone have no values.
+    if (starts_[variable] == starts_[variable + 1]) return 0;
+    return *std::max_element(more.begin() + starts_[variable],
+                             more.begin() + starts_[variable + 1]);
   }
 
   const Model& model_;

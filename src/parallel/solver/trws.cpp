@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "parallel/solver/rows.h"
+
 namespace heddle::solver {
 
 Trws::Trws(const Core& core) : core_(core), likely_(core.variables()) {
@@ -57,8 +59,7 @@ double Trws::send(int v, int place, double share) {
   std::fill(out, out + others, kInfinite);
   for (int x = 0; x < count; ++x) {
     const double* const row = next.by_own + static_cast<std::size_t>(x) * others;
-    const double base = sent_[x];
-    for (int y = 0; y < others; ++y) out[y] = std::min(out[y], base + row[y]);
+    lower_to(out, row, sent_[x], others);
   }
   const double least = *std::min_element(out, out + others);
   for (int y = 0; y < others; ++y) out[y] = std::min(out[y] - least, kInfinite);
