@@ -39,14 +39,20 @@ Trws::Trws(const Core& core) : core_(core), likely_(core.variables()) {
     }
 }
 
+std::vector<double> Trws::costs_of(const std::vector<double>& costs, int v) const {
+  const int count = core_.values(v);
+  std::vector<double> own(costs.begin() + core_.start(v), costs.begin() + core_.start(v) + count);
+  for (int i = first_[v]; i < first_[v + 1]; ++i)
+    add_to(own.data(), messages_.data() + places_[i], count);
+  return own;
+}
+
 void Trws::gather(const std::vector<double>& costs, int v) {
   const int count = core_.values(v);
   const double* const unary = costs.data() + core_.start(v);
   std::copy(unary, unary + count, own_.begin());
-  for (int i = first_[v]; i < first_[v + 1]; ++i) {
-    const double* const message = messages_.data() + places_[i];
-    for (int x = 0; x < count; ++x) own_[x] += message[x];
-  }
+  for (int i = first_[v]; i < first_[v + 1]; ++i)
+    add_to(own_.data(), messages_.data() + places_[i], count);
 }
 
 // To the neighbour at `place` of v; returns the constant that was taken out.
@@ -55,14 +61,17 @@ double Trws::send(int v, int place, double share) {
   const int count = core_.values(v), others = core_.values(next.other);
   const double* const came = messages_.data() + places_[place];
   double* const out = messages_.data() + places_[back_[place]];
-  for (int x = 0; x < count; ++x) sent_[x] = share * own_[x] - came[x];
+  // What is forbidden stays so: differences of infinite numbers would say anything.
+  for (int x = 0; x < count; ++x)
+    sent_[x] = own_[x] < kInfinite / 2 ? share * own_[x] - came[x] : kInfinite;
   std::fill(out, out + others, kInfinite);
   for (int x = 0; x < count; ++x) {
     const double* const row = next.by_own + static_cast<std::size_t>(x) * others;
     lower_to(out, row, sent_[x], others);
   }
   const double least = *std::min_element(out, out + others);
-  for (int y = 0; y < others; ++y) out[y] = std::min(out[y] - least, kInfinite);
+  for (int y = 0; y < others; ++y)
+    out[y] = out[y] < kInfinite / 2 ? out[y] - least : kInfinite;
   return least;
 }
 

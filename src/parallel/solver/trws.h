@@ -15,6 +15,8 @@ class Trws {
   double pass(const std::vector<double>& costs);
   // A value for each variable, one by one: given the ones before it, and messages of the others.
   std::vector<int> decode(const std::vector<double>& costs) const;
+  // What each value of a variable costs with what others say of it.
+  std::vector<double> costs_of(const std::vector<double>& costs, int v) const;
   // After a pass: the values that look best one by one.
   const std::vector<int>& likely() const { return likely_; }
 
