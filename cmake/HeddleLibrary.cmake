@@ -74,7 +74,7 @@ function(heddle_library)
   endif()
   # Sources of devices, transports and plugins bring headers of other systems and options of their own.
   if(NOT arg_NAME MATCHES "^(device|comm|pjrt|python)")
-    heddle_batches(${target} 8)
+    heddle_batches(${target} 24)
   endif()
   heddle_check_layering(${target} ${arg_NAME} ${sources} ${headers})
   set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES ${target})

@@ -27,46 +27,64 @@ using Evaluated = Expected<std::vector<Array>>;
 // The reason for an element type that an op has no meaning for.
 Evaluated undefined_for(const EvalContext& ctx, DType dtype);
 
+// What is made per function and type is a loop and no more: arrays and errors are handled once.
+struct ElementLoop {
+  using Run = void (*)(const void* function, const std::byte* x, const std::byte* y, std::byte* to,
+                       std::size_t count);
+  Run run = nullptr;  // null: the function has no meaning for the type
+};
+Evaluated run_elements(EvalContext& ctx, const Array& x, ElementLoop loop, const void* function);
+Evaluated run_elements(EvalContext& ctx, const Array& x, const Array& y, ElementLoop loop,
+                       const void* function);
+
+template <typename T>
+const T* elements_at(const std::byte* bytes) {
+  return reinterpret_cast<const T*>(bytes);
+}
+template <typename T>
+T* elements_at(std::byte* bytes) {
+  return reinterpret_cast<T*>(bytes);
+}
+
 template <typename F>
-Evaluated map_unary(EvalContext& ctx, F f) {
-  const Array& x = ctx.operands[0];
-  return dispatch(x.dtype(), [&](auto tag) -> Evaluated {
+ElementLoop unary_loop(DType dtype) {
+  return dispatch(dtype, [](auto tag) -> ElementLoop {
     using T = typename decltype(tag)::type;
-    if constexpr (std::invocable<F, T>) {
-      using R = std::invoke_result_t<F, T>;
-      if (x.is_splat())
-        return std::vector{filled_array<R>(ctx.result_type(), f(read_element<T>(x, 0)))};
-      Array out(ctx.result_type());
-      auto from = x.as<T>();
-      auto to = out.as_mutable<R>();
-      for (std::size_t i = 0; i < from.size(); ++i) to[i] = f(from[i]);
-      return std::vector{std::move(out)};
-    } else {
-      return undefined_for(ctx, x.dtype());
-    }
+    if constexpr (std::invocable<F, T>)
+      return {[](const void* function, const std::byte* x, const std::byte*, std::byte* to,
+                 std::size_t count) {
+        const F& f = *static_cast<const F*>(function);
+        auto* out = elements_at<std::invoke_result_t<F, T>>(to);
+        for (std::size_t i = 0; i < count; ++i) out[i] = f(elements_at<T>(x)[i]);
+      }};
+    return {};
+  });
+}
+template <typename F>
+ElementLoop binary_loop(DType dtype) {
+  return dispatch(dtype, [](auto tag) -> ElementLoop {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::invocable<F, T, T>)
+      return {[](const void* function, const std::byte* x, const std::byte* y, std::byte* to,
+                 std::size_t count) {
+        const F& f = *static_cast<const F*>(function);
+        auto* out = elements_at<std::invoke_result_t<F, T, T>>(to);
+        for (std::size_t i = 0; i < count; ++i)
+          out[i] = f(elements_at<T>(x)[i], elements_at<T>(y)[i]);
+      }};
+    return {};
   });
 }
 
+template <typename F>
+Evaluated map_unary(EvalContext& ctx, const F& f) {
+  const Array& x = ctx.operands[0];
+  return run_elements(ctx, x, unary_loop<F>(x.dtype()), &f);
+}
 // Both operands have the result's shape and one element type.
 template <typename F>
-Evaluated map_binary(EvalContext& ctx, const Array& x, const Array& y, F f) {
-  return dispatch(x.dtype(), [&](auto tag) -> Evaluated {
-    using T = typename decltype(tag)::type;
-    if constexpr (std::invocable<F, T, T>) {
-      using R = std::invoke_result_t<F, T, T>;
-      if (x.is_splat() && y.is_splat())
-        return std::vector{
-            filled_array<R>(ctx.result_type(), f(read_element<T>(x, 0), read_element<T>(y, 0)))};
-      Array out(ctx.result_type());
-      auto left = x.as<T>();
-      auto right = y.as<T>();
-      auto to = out.as_mutable<R>();
-      for (std::size_t i = 0; i < left.size(); ++i) to[i] = f(left[i], right[i]);
-      return std::vector{std::move(out)};
-    } else {
-      return undefined_for(ctx, x.dtype());
-    }
-  });
+Evaluated map_binary(EvalContext& ctx, const Array& x, const Array& y, const F& f) {
+  return run_elements(ctx, x, y, binary_loop<F>(x.dtype()), &f);
 }
 
 // Rows of the op table take these.
