@@ -1,6 +1,6 @@
-// A cost-function network: variables that take one of their values each, costs of values and of pairs
-// of values, and memory that values take while they are alive. All figures are whole, so that a cost
-// is exact.
+// A cost-function network: variables that take one of their values each, costs of values and of
+// pairs of values, and memory that values take while they are alive. All figures are whole, so that
+// a cost is exact.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ class CostNetwork {
     Lifetime life;
     std::vector<std::int64_t> amounts;
   };
-  // What two variables cost together; `table` names its costs, row by row of the first one's values.
+  // What two variables cost together; `table` names its costs, row by row of the first one's
+  // values.
   struct Edge {
     int first = 0, second = 0;
     int table = 0;

@@ -9,8 +9,8 @@
 
 namespace heddle {
 
-// Its JSON text: {"problem": {"nodes": {"intervals", "costs", "usages"}, "edges": {"nodes", "costs"},
-// "usage_limit"}}. Costs of 10^15 and more are forbidden.
+// Its JSON text: {"problem": {"nodes": {"intervals", "costs", "usages"}, "edges": {"nodes",
+// "costs"}, "usage_limit"}}. Costs of 10^15 and more are forbidden.
 Expected<CostNetwork> parse_cost_network(std::string_view text);
 // The same from a file, which may be packed by gzip.
 Expected<CostNetwork> read_cost_network(const std::filesystem::path& file);

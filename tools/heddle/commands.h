@@ -18,6 +18,7 @@ void add_ops(Command app);
 void add_opt(Command app);
 void add_plan(Command app);
 void add_run(Command app);
+void add_solve(Command app);
 void add_verify(Command app);
 
 using AddCommand = void (*)(Command);
@@ -27,7 +28,7 @@ inline constexpr std::array kCommands = {
     AddCommand{add_run},       AddCommand{add_plan},   AddCommand{add_compile},
     AddCommand{add_launch},    AddCommand{add_verify}, AddCommand{add_opt},
     AddCommand{add_ops},       AddCommand{add_layout}, AddCommand{add_doctor},
-    AddCommand{add_calibrate},
+    AddCommand{add_calibrate}, AddCommand{add_solve},
 };
 
 // Ends the command with this exit status, without a message of its own where that is empty: throw

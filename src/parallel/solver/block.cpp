@@ -156,8 +156,7 @@ void Block::own_costs(const Bucket& bucket, const std::vector<double>& costs,
   std::copy_n(costs.begin() + core_.start(v), count, own_.begin());
   for (const Core::Neighbour& next : core_.around(v)) {
     if (position_[next.other] >= 0) continue;
-    const double* const row =
-        next.by_other + static_cast<std::size_t>(chosen[next.other]) * count;
+    const double* const row = next.by_other + static_cast<std::size_t>(chosen[next.other]) * count;
     for (int x = 0; x < count; ++x) own_[x] += row[x];
   }
 }
@@ -252,8 +251,8 @@ struct Block::Dive {
   const std::vector<double>& costs;
   Limits& limits;
   std::vector<int> chosen, best;
-  double worth = 0;     // of all room at its prices
-  double memory = 0;    // price of what is taken so far
+  double worth = 0;   // of all room at its prices
+  double memory = 0;  // price of what is taken so far
   bool found = false;
   std::vector<std::vector<double>> rows;
   std::vector<std::vector<int>> orders;

@@ -1,9 +1,10 @@
-// A part of a core that is solved exactly while all else stays: variables are eliminated one by one.
+// A part of a core that is solved exactly while all else stays: variables are eliminated one by
+// one.
 #pragma once
 
 #include "parallel/solver/core.h"
-#include "parallel/solver/rows.h"
 #include "parallel/solver/random.h"
+#include "parallel/solver/rows.h"
 
 namespace heddle::solver {
 
@@ -35,10 +36,9 @@ class Block {
   bool search(const std::vector<double>& costs, Limits& limits, std::vector<int>& chosen);
 
  private:
-
   struct Factor {
-    const double* table = nullptr;  // of two variables; else:
-    int bucket = -1;                // what an earlier bucket left
+    const double* table = nullptr;     // of two variables; else:
+    int bucket = -1;                   // what an earlier bucket left
     std::vector<std::size_t> strides;  // for each variable of the scope
   };
   // One variable's elimination. The one of the scope that is eliminated next comes last.

@@ -7,7 +7,7 @@
 namespace heddle::solver {
 namespace {
 
-constexpr int kPasses = 4;           // at each place of the tree
+constexpr int kPasses = 4;  // at each place of the tree
 constexpr int kRootPasses = 60;
 constexpr double kNodeWork = 50;     // of a value that a search in a block tries
 constexpr double kLongSearch = 1e6;  // values that it may try at most
@@ -20,6 +20,7 @@ double slack_of(double bound) { return 1e-9 * std::abs(bound) + 1e-6; }
 Branch::Branch(const Core& core, double most_table)
     : core_(core), most_table_(most_table), all_(core.variables()) {
   std::iota(all_.begin(), all_.end(), 0);
+  pass_work_ = 100 + 4.0 * core.all_values();
   for (int v = 0; v < core.variables(); ++v)
     for (const Core::Neighbour& next : core.around(v))
       pass_work_ += static_cast<double>(core.values(v)) * core.values(next.other);

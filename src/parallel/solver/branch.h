@@ -14,7 +14,8 @@ class Branch {
   Branch(const Core& core, double most_table);
 
   enum class End { proved, out_of_work, stopped };
-  // Looks for assignments below `cost`, the one that is known; the first bounds are at these prices.
+  // Looks for assignments below `cost`, the one that is known; the first bounds are at these
+  // prices.
   End run(double cost, const std::vector<double>& prices, double work,
           const std::function<bool()>& stop);
   // The best that was found; empty: none that is better.

@@ -5,9 +5,7 @@
 namespace heddle::solver {
 namespace {
 
-double as_number(Cost cost) {
-  return cost == kForbidden ? kInfinite : static_cast<double>(cost);
-}
+double as_number(Cost cost) { return cost == kForbidden ? kInfinite : static_cast<double>(cost); }
 
 // Equal tables lie at one place.
 class TablePool {
@@ -34,8 +32,7 @@ class TablePool {
 
 }  // namespace
 
-Core::Core(const Model& model)
-    : room_(model.room), constant_(static_cast<double>(model.constant)) {
+Core::Core(const Model& model) : room_(model.room), constant_(static_cast<double>(model.constant)) {
   const int count = static_cast<int>(model.variables.size());
   starts_.push_back(0);
   usage_starts_.push_back(0);

@@ -32,8 +32,8 @@ void CostNetwork::require_variable(int variable, const char* what) const {
 
 int CostNetwork::add_variable(std::span<const Cost> costs) {
   if (costs.empty())
-    throw Error(fmt::format("variable {} has no values: give it the cost of at least one",
-                            variables()));
+    throw Error(
+        fmt::format("variable {} has no values: give it the cost of at least one", variables()));
   for (const Cost cost : costs) costs_.push_back(checked_cost(cost, "the cost of a value"));
   starts_.push_back(static_cast<int>(costs_.size()));
   return variables() - 1;
@@ -63,9 +63,10 @@ void CostNetwork::add_edge(int first, int second, std::span<const Cost> table) {
                             first));
   const std::size_t wanted = static_cast<std::size_t>(values(first)) * values(second);
   if (table.size() != wanted)
-    throw Error(fmt::format("the edge of variables {} and {} has {} costs: {} values times {} "
-                            "values need {}",
-                            first, second, table.size(), values(first), values(second), wanted));
+    throw Error(
+        fmt::format("the edge of variables {} and {} has {} costs: {} values times {} "
+                    "values need {}",
+                    first, second, table.size(), values(first), values(second), wanted));
   std::vector<Cost> kept;
   kept.reserve(table.size());
   for (const Cost cost : table) kept.push_back(checked_cost(cost, "the cost of a pair"));

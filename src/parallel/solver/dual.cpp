@@ -18,6 +18,7 @@ Dual::Dual(const Core& core)
       prices_(core.times()),
       best_prices_(core.times()),
       costs_(core.costs(0), core.costs(0) + core.all_values()) {
+  work_ = 100 + 4.0 * core.all_values();
   for (int v = 0; v < core.variables(); ++v)
     for (const Core::Neighbour& next : core.around(v))
       work_ += static_cast<double>(core.values(v)) * core.values(next.other);
@@ -61,8 +62,8 @@ void Dual::change_prices(double bound, double cost) {
   const double target = cost < kInfinite ? cost : bound + 0.1 * std::abs(bound);
   const double step = eagerness_ * std::max(target - bound, 1e-4 * std::abs(target)) / norm;
   for (int t = 0; t < core_.times(); ++t)
-    prices_[t] = std::max(
-        0.0, prices_[t] + step * over[t] / (static_cast<double>(core_.room()[t]) + 1));
+    prices_[t] =
+        std::max(0.0, prices_[t] + step * over[t] / (static_cast<double>(core_.room()[t]) + 1));
   costs_ = priced_costs(core_, prices_);
 }
 

@@ -121,10 +121,9 @@ std::int64_t JsonStream::fraction(std::string digits) {
     advance();
   }
   double value = 0;
-  const auto [stop, problem] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool whole = problem == std::errc() && stop == digits.data() + digits.size() &&
-                     value == std::floor(value);
+  const auto [stop, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool whole =
+      problem == std::errc() && stop == digits.data() + digits.size() && value == std::floor(value);
   if (!whole) fail(fmt::format("expected a whole number, found {}", digits));
   constexpr double kMost = 9.2e18;
   if (value > kMost) return std::numeric_limits<std::int64_t>::max();

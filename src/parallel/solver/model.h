@@ -35,8 +35,8 @@ struct Pair {
 struct Model {
   std::vector<Variable> variables;
   std::vector<Pair> pairs;  // no two of the same variables
-  // What may be taken at each time, beyond what is always taken. Times are few: where others are full
-  // so is one of them.
+  // What may be taken at each time, beyond what is always taken. Times are few: where others are
+  // full so is one of them.
   std::vector<std::int64_t> room;
   Cost constant = 0;
 };

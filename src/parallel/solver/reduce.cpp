@@ -5,7 +5,9 @@
 #include "parallel/solver/reducer.h"
 
 namespace heddle::solver {
-Expected<Reduction> Reduction::of(const CostNetwork& network) { return Reducer(network).run(); }
+Expected<Reduction> Reduction::of(const CostNetwork& network, std::function<bool()> stop) {
+  return Reducer(network, std::move(stop)).run();
+}
 
 std::vector<int> Reduction::unfold(const std::vector<int>& chosen) const {
   std::vector<int> values(variables_, -1);

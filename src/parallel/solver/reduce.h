@@ -1,6 +1,8 @@
 // Exact reductions: what is left has an optimum that unfolds to one of the whole network.
 #pragma once
 
+#include <functional>
+
 #include "parallel/solver/model.h"
 
 namespace heddle::solver {
@@ -8,7 +10,8 @@ namespace heddle::solver {
 class Reduction {
  public:
   // A reason where no assignment is allowed, or none fits.
-  static Expected<Reduction> of(const CostNetwork& network);
+  static Expected<Reduction> of(
+      const CostNetwork& network, std::function<bool()> stop = [] { return false; });
 
   const Model& model() const { return model_; }
   // Values of all variables of the network from those of the model.

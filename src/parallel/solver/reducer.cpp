@@ -6,8 +6,9 @@
 namespace heddle::solver {
 namespace {
 
-constexpr std::size_t kMostTable = 1 << 14;    // of a table that an elimination makes
-constexpr std::size_t kMostMerged = 1 << 16;   // and that a merge makes
+constexpr std::size_t kMostTable = 1 << 14;     // of a table that an elimination makes
+constexpr std::size_t kMostMerged = 1 << 16;    // and that a merge makes
+constexpr int kVisits = 64;                     // after which it looks whether it has to stop
 constexpr std::size_t kMostCompared = 1 << 24;  // costs that are compared to drop values of one
 
 std::uint64_t key_of(int a, int b) {
@@ -55,7 +56,8 @@ Model memory_of(const CostNetwork& network) {
 
 }  // namespace
 
-Reducer::Reducer(const CostNetwork& network) : model_(memory_of(network)) {
+Reducer::Reducer(const CostNetwork& network, std::function<bool()> stop)
+    : model_(memory_of(network)), stop_(std::move(stop)) {
   const int count = network.variables();
   taken_.assign(model_.room.size() + 1, 0);
   around_.resize(count);
@@ -78,8 +80,7 @@ Reducer::Reducer(const CostNetwork& network) : model_(memory_of(network)) {
 Reducer::Side Reducer::side(int pair, int v) const {
   const Pair& p = model_.pairs[pair];
   const bool is_first = p.first == v;
-  return {&p, is_first, is_first ? p.second : p.first,
-          static_cast<std::size_t>(values(p.second))};
+  return {&p, is_first, is_first ? p.second : p.first, static_cast<std::size_t>(values(p.second))};
 }
 
 void Reducer::touch(int v) {
@@ -243,8 +244,8 @@ void Reducer::merge(int gone, int into, int pair, const std::vector<int>& functi
   for (int x = 0; x < count; ++x) {
     step.values[original_[into][x]] = original_[gone][function[x]];
     Cost& cost = model_.variables[into].costs[x];
-    cost = add_costs(cost, add_costs(between.at(x, function[x]),
-                                     model_.variables[gone].costs[function[x]]));
+    cost = add_costs(
+        cost, add_costs(between.at(x, function[x]), model_.variables[gone].costs[function[x]]));
   }
   result_.steps_.push_back(std::move(step));
   for (const Piece& piece : model_.variables[gone].pieces) {
@@ -295,8 +296,7 @@ bool Reducer::eliminate(int v) {
 // Its cheapest value, or the only one that it has.
 void Reducer::eliminate_alone(int v) {
   const auto& costs = model_.variables[v].costs;
-  const int best =
-      static_cast<int>(std::min_element(costs.begin(), costs.end()) - costs.begin());
+  const int best = static_cast<int>(std::min_element(costs.begin(), costs.end()) - costs.begin());
   model_.constant += costs[best];
   result_.steps_.push_back({v, -1, -1, 1, {original_[v][best]}});
   const std::vector<int> around = around_[v];
@@ -371,7 +371,7 @@ void Reducer::eliminate_inner(int v) {
 Expected<Reduction> Reducer::run() {
   result_.variables_ = static_cast<int>(model_.variables.size());
   HEDDLE_TRY_VOID(shrink_memory());
-  for (std::size_t size = 0, before = 1; size != before || !may_grow_;) {
+  for (std::size_t size = 0, before = 1; (size != before || !may_grow_) && !stop_();) {
     may_grow_ = size == before;
     std::fill(is_new_.begin(), is_new_.end(), 1);
     before = size;
@@ -379,12 +379,11 @@ Expected<Reduction> Reducer::run() {
     do {
       if (!propagate()) return reason("no assignment is allowed: forbidden costs leave none");
       dominate_all();
-    } while (!queue_.empty());
+    } while (!queue_.empty() && !stop_());
     HEDDLE_TRY_VOID(shrink_memory());
     size = model_.room.size();
     for (const Variable& variable : model_.variables)
       size += variable.costs.size() + variable.pieces.size();
-    if (getenv("RV")) { size_t n=0,k=0; for (auto&v:model_.variables) n+=!v.costs.empty(),k+=v.costs.size(); printf("round grow %d vars %zu values %zu times %zu\n",may_grow_,n,k,model_.room.size()); if(may_grow_ && getenv("NG")) break; }
   }
   return finish();
 }
@@ -393,8 +392,8 @@ Verdict Reducer::shrink_memory() {
   std::int64_t taken = 0;
   for (std::size_t t = 0; t < model_.room.size(); ++t) model_.room[t] -= taken += taken_[t];
   HEDDLE_TRY_VOID(compress_times(model_));
-  if(!getenv("NF")) forbid_too_large();
-  if(!getenv("ND")) drop_times(model_, dominated_times(model_));
+  forbid_too_large();
+  drop_times(model_, dominated_times(model_));
   HEDDLE_TRY_VOID(compress_times(model_));
   taken_.assign(model_.room.size() + 1, 0);
   return yes();
@@ -413,7 +412,9 @@ bool Reducer::visit(int v) {
 }
 
 bool Reducer::propagate() {
-  while (!queue_.empty()) {
+  for (int visits = 1; !queue_.empty(); ++visits) {
+    // What is left is a whole network at any time.
+    if (visits % kVisits == 0 && stop_()) return true;
     const int v = queue_.front();
     queue_.pop_front();
     waiting_[v] = 0;
@@ -461,6 +462,7 @@ void Reducer::dominate(int v) {
 void Reducer::dominate_all() {
   for (int v = 0; v < static_cast<int>(model_.variables.size()); ++v) {
     if (gone_[v] != 0 || changed_[v] == 0) continue;
+    if (v % kVisits == 0 && stop_()) return;
     changed_[v] = 0;
     forget_dropped(v);
     dominate(v);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <unordered_map>
 
 #include "parallel/solver/reduce.h"
@@ -10,7 +11,8 @@ namespace heddle::solver {
 
 class Reducer {
  public:
-  explicit Reducer(const CostNetwork& network);
+  // Stops to reduce, where it is told to, before all is done.
+  Reducer(const CostNetwork& network, std::function<bool()> stop);
   Expected<Reduction> run();
 
  private:
@@ -64,10 +66,11 @@ class Reducer {
   Reduction finish();
 
   Model model_;  // pairs without a table are gone
+  std::function<bool()> stop_;
   std::vector<std::vector<int>> around_;    // pairs of each variable, and some that are gone
   std::vector<std::vector<int>> original_;  // the network's value of each value
   std::vector<char> gone_, waiting_, changed_;
-  std::vector<char> is_new_;                        // pairs that have not been looked at as they are
+  std::vector<char> is_new_;  // pairs that have not been looked at as they are
   std::unordered_map<std::uint64_t, int> between_;  // the pair of two variables
   std::deque<int> queue_;
   bool may_grow_ = false;  // tables, by a merge

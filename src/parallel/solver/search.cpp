@@ -7,7 +7,7 @@ namespace heddle::solver {
 namespace {
 
 constexpr int kFirstCycle = 200, kLongestCycle = 4000;  // steps
-constexpr int kSmallest = 4, kDoublings = 6;             // variables of a cluster
+constexpr int kSmallest = 4, kDoublings = 6;            // variables of a cluster
 constexpr int kLargest = 600;
 constexpr double kLeastTable = 1e3, kTableRange = 1000;  // entries
 
@@ -102,9 +102,8 @@ double Search::cost_around(const std::vector<int>& variables, const std::vector<
 // Small ones often, since they are quick; now and then as large as can be.
 Block Search::next_block() {
   const int whole = std::min(core_.variables(), kLargest);
-  const int size = random_.below(2) == 0
-                       ? whole
-                       : std::min(kSmallest << random_.below(kDoublings + 1), whole);
+  const int size =
+      random_.below(2) == 0 ? whole : std::min(kSmallest << random_.below(kDoublings + 1), whole);
   const double chance = random_.fraction();
   const double most = kLeastTable * std::pow(kTableRange, chance * chance * chance);
   return Block(core_, cluster(size, 1 + random_.below(4)), most, random_);
@@ -193,8 +192,7 @@ bool Search::search_block(Block& block, double scale, double before) {
   for (const int v : block.variables()) {
     noise += noise_[core_.start(v) + now_.chosen[v]];
     for (const Core::Usage& usage : core_.usages(v))
-      for (int t = usage.begin; t < usage.end; ++t)
-        limits.room[t] += usage.amounts[now_.chosen[v]];
+      for (int t = usage.begin; t < usage.end; ++t) limits.room[t] += usage.amounts[now_.chosen[v]];
   }
   limits.cost = before + noise + allowance_ + 1;
   trial_.chosen = now_.chosen;

@@ -1,4 +1,5 @@
-// Looks for good assignments: solves one part of a core after the other exactly while the rest stays.
+// Looks for good assignments: solves one part of a core after the other exactly while the rest
+// stays.
 #pragma once
 
 #include <optional>
@@ -52,7 +53,7 @@ class Search {
   State now_, best_, trial_;
   double now_overflow_ = 0;
   std::vector<double> prices_, dual_prices_, priced_;  // of times; of values
-  std::vector<double> costs_;            // of values of the block at hand
+  std::vector<double> costs_;                          // of values of the block at hand
   std::vector<double> noise_;
   std::vector<char> marked_;
   // How much worse than the best the assignment may become: less and less in a cycle of steps.
@@ -61,7 +62,7 @@ class Search {
   int cycle_ = 0, step_ = 0;
   double run_cost_ = kInfinite;  // at the begin of the last cycle
   std::vector<int> first_;       // where it all began
-  double covered_ = 0;  // variables, since prices rose
+  double covered_ = 0;           // variables, since prices rose
 };
 
 }  // namespace heddle::solver

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <memory>
-#include <thread>
+#include <future>
 
 #include "parallel/solver/branch.h"
 #include "parallel/solver/dual.h"
@@ -17,12 +16,13 @@ namespace {
 using solver::kInfinite;
 using Cost = CostNetwork::Cost;
 
-constexpr double kRoundWork = 2e7;    // entries of tables, for each of the two workers
-constexpr int kQuickRounds = 60;      // of level 2
-constexpr int kThoroughRounds = 2000; // of level 3, where nobody says when to stop
+constexpr double kRoundWork = 2e7;     // entries of tables, for each of the two workers
+constexpr int kQuickRounds = 60;       // of level 2
+constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to stop
 constexpr int kFirstPasses = 60;
 constexpr double kBranchTable = 2e5;
-constexpr int kShareRounds = 8;  // after which both searches go on from the best
+constexpr double kFirstBranch = 2e7;  // work
+constexpr int kShareRounds = 8;       // after which both searches go on from the best
 
 class Clock {
  public:
@@ -51,9 +51,9 @@ class Solver {
 
   Expected<Solution> run() {
     begin();
-    const int rounds = options_.level == 2      ? kQuickRounds
-                       : options_.seconds > 0   ? std::numeric_limits<int>::max()
-                                                : kThoroughRounds;
+    const int rounds = options_.level == 2    ? kQuickRounds
+                       : options_.seconds > 0 ? std::numeric_limits<int>::max()
+                                              : kThoroughRounds;
     for (int round = 0; round < rounds && !is_over(); ++round) {
       one_round(round);
       exchange(round);
@@ -76,6 +76,10 @@ class Solver {
       search.set_prices(dual_.prices());
       search.start(first);
     }
+    // What is small is proved at once.
+    if (is_over()) return;
+    branch(kFirstBranch);
+    exchange(0);
   }
 
   void one_round(int round) {
@@ -87,21 +91,21 @@ class Solver {
       const double cost = best_cost();
       while (work > 0 && !has_to_stop()) work -= dual_.step(cost);
       if (options_.level < 3 || round % 2 == 0) return search(1, kRoundWork / 2);
-      branch(round);
+      // A proof is tried with twice the work each time.
+      if (round < next_branch_) return;
+      next_branch_ = 2 * round + 1;
+      branch(kRoundWork * (round + 1) / 4);
     };
     if (options_.threads < 2) {
       search(0, kRoundWork);
       return second();
     }
-    std::jthread other([&] { search(0, kRoundWork); });
+    auto other = std::async(std::launch::async, [&] { search(0, kRoundWork); });
     second();
+    other.get();
   }
 
-  // A proof is tried with twice the work each time.
-  void branch(int round) {
-    if (best_cost() >= kInfinite || round < next_branch_) return;
-    const double work = kRoundWork * (round + 1) / 4;
-    next_branch_ = 2 * round;
+  void branch(double work) {
     branch_end_ = branch_.run(best_cost(), dual_.prices(), work, [&] { return has_to_stop(); });
   }
 
@@ -116,9 +120,7 @@ class Solver {
     for (solver::Search& search : searches_) search.set_prices(dual_.prices());
   }
 
-  double best_cost() const {
-    return std::min(searches_[0].best().cost, searches_[1].best().cost);
-  }
+  double best_cost() const { return std::min(searches_[0].best().cost, searches_[1].best().cost); }
   // Without what rounding may have added.
   double bound() const {
     const double bound = dual_.bound();
@@ -140,8 +142,8 @@ class Solver {
     const Verdict fits = network_.check(solution.values);
     HEDDLE_CHECK(fits.ok(), "{}", fits.reason());
     solution.cost = network_.cost_of(solution.values);
-    solution.bound = is_proved_ ? solution.cost
-                                : std::clamp<Cost>(static_cast<Cost>(bound()), 0, solution.cost);
+    solution.bound =
+        is_proved_ ? solution.cost : std::clamp<Cost>(static_cast<Cost>(bound()), 0, solution.cost);
     return solution;
   }
 
@@ -178,7 +180,11 @@ Expected<Solution> solve(const CostNetwork& network, const SolveOptions& options
   HEDDLE_TRY_VOID(check_options(options));
   const Clock clock;
   if (network.variables() == 0) return Solution{};
-  HEDDLE_TRY(solver::Reduction reduction, solver::Reduction::of(network));
+  const auto has_to_stop = [&] {
+    return options.stop.stop_requested() ||
+           (options.seconds > 0 && clock.seconds() >= options.seconds / 2);
+  };
+  HEDDLE_TRY(solver::Reduction reduction, solver::Reduction::of(network, has_to_stop));
   return Solver(network, options, clock, std::move(reduction)).run();
 }
 

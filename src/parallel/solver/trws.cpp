@@ -70,8 +70,7 @@ double Trws::send(int v, int place, double share) {
     lower_to(out, row, sent_[x], others);
   }
   const double least = *std::min_element(out, out + others);
-  for (int y = 0; y < others; ++y)
-    out[y] = out[y] < kInfinite / 2 ? out[y] - least : kInfinite;
+  for (int y = 0; y < others; ++y) out[y] = out[y] < kInfinite / 2 ? out[y] - least : kInfinite;
   return least;
 }
 
@@ -88,7 +87,8 @@ double Trws::sweep(const std::vector<double>& costs, bool forth) {
     bound += least;
     for (auto x = begin; x != end; ++x) *x -= least;
     int ahead = 0, behind = 0;
-    for (const Core::Neighbour& next : core_.around(v)) ++((next.other > v) == forth ? ahead : behind);
+    for (const Core::Neighbour& next : core_.around(v))
+      ++((next.other > v) == forth ? ahead : behind);
     const double share = 1.0 / std::max({ahead, behind, 1});
     for (int i = first_[v]; i < first_[v + 1]; ++i)
       if ((core_.around(v)[i - first_[v]].other > v) == forth) bound += send(v, i, share);
@@ -110,9 +110,8 @@ std::vector<int> Trws::decode(const std::vector<double>& costs) const {
     for (int i = first_[v]; i < first_[v + 1]; ++i) {
       const Core::Neighbour& next = core_.around(v)[i - first_[v]];
       const double* const row =
-          next.other < v
-              ? next.by_other + static_cast<std::size_t>(chosen[next.other]) * count
-              : messages_.data() + places_[i];
+          next.other < v ? next.by_other + static_cast<std::size_t>(chosen[next.other]) * count
+                         : messages_.data() + places_[i];
       for (int x = 0; x < count; ++x) sums[x] += row[x];
     }
     chosen[v] = static_cast<int>(std::min_element(sums.begin(), sums.end()) - sums.begin());

@@ -26,11 +26,11 @@ class Trws {
   double send(int v, int place, double share);
 
   const Core& core_;
-  std::vector<int> places_;        // of the messages to a variable from each neighbour
-  std::vector<int> first_;         // the first neighbour's number of each variable
-  std::vector<int> back_;          // the number of the same pair at the other end
+  std::vector<int> places_;  // of the messages to a variable from each neighbour
+  std::vector<int> first_;   // the first neighbour's number of each variable
+  std::vector<int> back_;    // the number of the same pair at the other end
   std::vector<double> messages_;
-  std::vector<double> own_;        // what the values of the variable at hand cost with messages
+  std::vector<double> own_;  // what the values of the variable at hand cost with messages
   std::vector<double> sent_;
   std::vector<int> likely_;
 };
