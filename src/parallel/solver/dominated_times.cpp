@@ -7,7 +7,8 @@
 namespace heddle::solver {
 namespace {
 
-constexpr std::int64_t kMostWork = 400'000'000;  // amounts that are looked at
+constexpr std::int64_t kMostWork = 60'000'000;  // amounts that are looked at
+constexpr int kFailures = 24;                   // in a row, after which no nearby time is looked at
 
 // One variable's piece, at the time where it begins or ends.
 struct Event {
@@ -29,6 +30,8 @@ class TimeSweep {
       }
     }
     starts_.push_back(values_);
+    more_.assign(values_, 0);
+    most_.assign(model.variables.size(), 0);
   }
 
   // Amounts looked at by one sweep.
@@ -49,7 +52,39 @@ class TimeSweep {
     return result;
   }
 
-  // Marks the times at which, whatever is chosen, there is at least as much room as at `full`.
+  // Marks times near to `full` at which, whatever is chosen, there is at least as much room as
+  // then. Returns the amounts that it looked at.
+  std::int64_t drop_near(int full, std::vector<char>& dropped) {
+    std::int64_t work = 0;
+    for (const int step : {1, -1}) {
+      std::int64_t sum = 0;
+      touched_.clear();
+      int failures = 0;
+      const int end = static_cast<int>(model_.room.size());
+      for (int t = full + step; t >= 0 && t < end && failures < kFailures; t += step) {
+        // Between two times lies what begins or ends with the later one.
+        for (const Event& event : events_[std::max(t, t - step)]) {
+          add(more_, event.variable, *event.piece, step * event.sign);
+          touched_.push_back(event.variable);
+          const std::int64_t now = most_of(more_, event.variable);
+          sum += now - most_[event.variable];
+          most_[event.variable] = now;
+          work += static_cast<std::int64_t>(event.piece->amounts.size());
+        }
+        if (dropped[t] != 0) continue;
+        const bool implied = sum <= model_.room[t] - model_.room[full];
+        dropped[t] = implied ? 1 : 0;
+        failures = implied ? 0 : failures + 1;
+      }
+      for (const int v : touched_) {
+        std::fill(more_.begin() + starts_[v], more_.begin() + starts_[v + 1], 0);
+        most_[v] = 0;
+      }
+    }
+    return work;
+  }
+
+  // The same for all times.
   void drop_implied(int full, std::vector<char>& dropped) const {
     std::vector<std::int64_t> more(values_, 0);  // than at `full`, by value
     std::vector<std::int64_t> most(model_.variables.size(), 0);
@@ -84,15 +119,15 @@ class TimeSweep {
   const Model& model_;
   std::vector<std::vector<Event>> events_;
   std::vector<int> starts_;
+  // Than at the time at hand: by value, and by variable; all 0 in between.
+  std::vector<std::int64_t> more_, most_;
+  std::vector<int> touched_;
   int values_ = 0;
   std::int64_t work_ = 0;
 };
 
-}  // namespace
-
-std::vector<char> dominated_times(const Model& model) {
-  const TimeSweep sweep(model);
-  std::vector<char> dropped(model.room.size());
+// Fullest first.
+std::vector<int> by_fullness(const TimeSweep& sweep, const Model& model) {
   std::vector<int> order(model.room.size());
   std::iota(order.begin(), order.end(), 0);
   const std::vector<double> average = sweep.average();
@@ -100,14 +135,35 @@ std::vector<char> dominated_times(const Model& model) {
     return average[a] - static_cast<double>(model.room[a]) >
            average[b] - static_cast<double>(model.room[b]);
   });
+  return order;
+}
+
+void drop_implied_near(Model& model) {
+  TimeSweep sweep(model);
+  std::vector<char> dropped(model.room.size());
   std::int64_t work = 0;
-  for (const int full : order) {
+  for (const int full : by_fullness(sweep, model))
+    if (dropped[full] == 0 && work < kMostWork) work += sweep.drop_near(full, dropped);
+  drop_times(model, dropped);
+}
+
+void drop_implied_far(Model& model) {
+  const TimeSweep sweep(model);
+  std::vector<char> dropped(model.room.size());
+  std::int64_t work = 0;
+  for (const int full : by_fullness(sweep, model)) {
     if (dropped[full] != 0) continue;
+    if ((work += sweep.work()) > kMostWork) break;
     sweep.drop_implied(full, dropped);
-    work += sweep.work();
-    if (work > kMostWork) break;
   }
-  return dropped;
+  drop_times(model, dropped);
+}
+
+}  // namespace
+
+void drop_dominated_times(Model& model) {
+  drop_implied_near(model);
+  drop_implied_far(model);
 }
 
 }  // namespace heddle::solver

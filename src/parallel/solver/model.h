@@ -46,8 +46,8 @@ struct Model {
 Verdict compress_times(Model& model);
 // Forbids values that do not fit even where all others take nothing. The variables that had some.
 std::vector<int> forbid_without_room(Model& model);
-// The times, one by one, that cannot be too full unless a time that is not marked is.
-std::vector<char> dominated_times(const Model& model);
+// Times that cannot be too full unless another one is go away.
+void drop_dominated_times(Model& model);
 // Only the times that are not marked stay.
 void drop_times(Model& model, const std::vector<char>& dropped);
 

@@ -393,7 +393,7 @@ Verdict Reducer::shrink_memory() {
   for (std::size_t t = 0; t < model_.room.size(); ++t) model_.room[t] -= taken += taken_[t];
   HEDDLE_TRY_VOID(compress_times(model_));
   forbid_too_large();
-  drop_times(model_, dominated_times(model_));
+  drop_dominated_times(model_);
   HEDDLE_TRY_VOID(compress_times(model_));
   taken_.assign(model_.room.size() + 1, 0);
   return yes();
