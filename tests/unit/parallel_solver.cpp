@@ -5,6 +5,7 @@
 
 #include "heddle/cost_network_file.h"
 #include "heddle/solve.h"
+#include "parallel/solver/cbc.h"
 #include "parallel/solver/reduce.h"
 #include "parallel/solver/trws.h"
 
@@ -174,6 +175,36 @@ TEST(Solve, LessMemoryNeverCostsLess) {
     last = solution->cost;
   }
   EXPECT_GT(last, 0);
+}
+
+// An integer program of another make, where it is there, says the same.
+TEST(Solve, AgreesWithCbc) {
+  if (!solver::has_cbc()) GTEST_SKIP() << "libCbcSolver.so.3 is not there";
+  SolveOptions options;
+  options.level = 3;
+  int compared = 0;
+  for (const auto& [count, values, limit] :
+       {std::tuple(14, 3, 60), std::tuple(16, 4, 60), std::tuple(20, 3, 70), std::tuple(24, 4, 96),
+        std::tuple(30, 3, 90)}) {
+    CostNetwork network = ring(count, values);
+    network.set_limit(limit);
+    const auto reduction = solver::Reduction::of(network);
+    const auto solution = solve(network, options);
+    if (!reduction) {
+      EXPECT_FALSE(solution);
+      continue;
+    }
+    const solver::CbcAnswer answer = solver::solve_by_cbc(reduction->model(), 60);
+    ASSERT_TRUE(answer.is_proved);
+    ASSERT_EQ(answer.chosen.has_value(), solution.ok());
+    if (!solution) continue;
+    const std::vector<int> theirs = reduction->unfold(*answer.chosen);
+    EXPECT_TRUE(network.check(theirs));
+    EXPECT_EQ(network.cost_of(theirs), solution->cost);
+    EXPECT_TRUE(solution->is_optimal());
+    ++compared;
+  }
+  EXPECT_GE(compared, 3);
 }
 
 TEST(Solve, StopsWhenTold) {

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "parallel/solver/branch.h"
+#include "parallel/solver/cbc.h"
 #include "parallel/solver/dual.h"
 #include "parallel/solver/reduce.h"
 #include "parallel/solver/search.h"
@@ -22,7 +23,10 @@ constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to 
 constexpr int kFirstPasses = 60;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
-constexpr int kShareRounds = 8;       // after which both searches go on from the best
+constexpr int kCbcRound = 100;
+constexpr std::size_t kMostForCbc = 200'000;  // entries of tables
+constexpr double kCbcSeconds = 5;
+constexpr int kShareRounds = 8;  // after which both searches go on from the best
 
 class Clock {
  public:
@@ -57,6 +61,7 @@ class Solver {
     for (int round = 0; round < rounds && !is_over(); ++round) {
       one_round(round);
       exchange(round);
+      if (round == kCbcRound && best_cost() >= kInfinite) ask_cbc();
       tell();
     }
     return answer();
@@ -107,6 +112,15 @@ class Solver {
 
   void branch(double work) {
     branch_end_ = branch_.run(best_cost(), dual_.prices(), work, [&] { return has_to_stop(); });
+  }
+
+  // Where nothing fits after a while, an integer program may know better. It cannot be interrupted.
+  void ask_cbc() {
+    std::size_t cells = 0;
+    for (const solver::Pair& pair : reduction_.model().pairs) cells += pair.table.size();
+    if (options_.level < 3 || cells > kMostForCbc || !solver::has_cbc()) return;
+    const solver::CbcAnswer answer = solver::solve_by_cbc(reduction_.model(), kCbcSeconds);
+    if (answer.chosen) searches_[0].start(*answer.chosen);
   }
 
   void exchange(int round) {
