@@ -1,122 +1,40 @@
 #include "parallel/solver/block.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "parallel/solver/elimination.h"
 
 namespace heddle::solver {
-namespace {
-
-// Which variables meet in tables while others are eliminated.
-class Elimination {
- public:
-  Elimination(const Core& core, std::span<const int> candidates, Random& random)
-      : core_(core),
-        around_(core.variables()),
-        is_in_(core.variables()),
-        luck_(core.variables()),
-        sense_(random.fraction()) {
-    for (const int v : candidates) luck_[v] = -std::log(1e-9 + random.fraction());
-    for (const int v : candidates) is_in_[v] = 1;
-    for (const int v : candidates) {
-      for (const Core::Neighbour& next : core.around(v))
-        if (is_in_[next.other] != 0) around_[v].push_back(next.other);
-      std::sort(around_[v].begin(), around_[v].end());
-    }
-    left_.assign(candidates.begin(), candidates.end());
-    weights_.resize(core.variables());
-    for (const int v : left_) weigh(v);
-  }
-
-  bool is_over() const { return left_.empty(); }
-  double weight(int v) const { return weights_[v]; }
-  const std::vector<int>& around(int v) const { return around_[v]; }
-  int lightest() const {
-    return *std::min_element(left_.begin(), left_.end(),
-                             [&](int a, int b) { return weights_[a] < weights_[b]; });
-  }
-  // One that makes tables large, by luck more or less.
-  int heaviest() const {
-    int found = left_[0];
-    double most = -kInfinite;
-    for (const int v : left_) {
-      const double weight = sense_ * std::log(weights_[v]) + luck_[v];
-      if (weight > most) {
-        most = weight;
-        found = v;
-      }
-    }
-    return found;
-  }
-
-  // It stays as it is: others do not meet it any more.
-  void leave(int v) { take_out(v); }
-  // Those that it meets meet each other.
-  void eliminate(int v) {
-    const std::vector<int> met = around_[v];
-    take_out(v);
-    for (const int a : met) {
-      std::vector<int> joined;
-      std::set_union(around_[a].begin(), around_[a].end(), met.begin(), met.end(),
-                     std::back_inserter(joined));
-      std::erase(joined, a);
-      around_[a] = std::move(joined);
-    }
-    for (const int a : met) weigh(a);
-  }
-
- private:
-  void take_out(int v) {
-    std::erase(left_, v);
-    for (const int a : around_[v]) std::erase(around_[a], v);
-    for (const int a : around_[v]) weigh(a);
-  }
-  void weigh(int v) {
-    double weight = core_.values(v);
-    for (const int a : around_[v]) weight *= core_.values(a);
-    weights_[v] = weight;
-  }
-
-  const Core& core_;
-  std::vector<std::vector<int>> around_;
-  std::vector<char> is_in_;
-  std::vector<int> left_;
-  std::vector<double> weights_, luck_;
-  double sense_;
-};
-
-}  // namespace
-
-Block::Block(const Core& core, std::span<const int> candidates, double most_table, Random& random)
-    : core_(core), position_(core.variables(), -1) {
-  plan(core, candidates, most_table, random);
-  link();
-}
-
-void Block::plan(const Core& core, std::span<const int> candidates, double most_table,
-                 Random& random) {
-  Elimination elimination(core, candidates, random);
+Block::Block(const Core& core, std::span<const int> candidates, double most_table, Random& random,
+             Places& places)
+    : core_(core) {
+  Elimination elimination(core, candidates, random, places);
   while (!elimination.is_over()) {
-    const int v = elimination.lightest();
-    if (elimination.weight(v) > most_table) {
+    const int at = elimination.lightest();
+    if (elimination.weight(at) > most_table) {
       elimination.leave(elimination.heaviest());
       continue;
     }
-    position_[v] = static_cast<int>(order_.size());
-    order_.push_back(v);
-    work_ += elimination.weight(v);
-    buckets_.push_back({v, elimination.around(v), {}, {}, 1, {}, {}});
-    elimination.eliminate(v);
+    work_ += elimination.weight(at);
+    order_.push_back(candidates[at]);
+    buckets_.emplace_back();
+    buckets_.back().variable = candidates[at];
+    for (const int met : elimination.around(at)) buckets_.back().scope.push_back(candidates[met]);
+    elimination.eliminate(at);
   }
+  for (std::size_t b = 0; b < order_.size(); ++b) places.set(order_[b], static_cast<int>(b));
+  link(places);
+  for (const int v : order_) places.clear(v);
 }
 
 // Scopes in their order, and where the factors of each bucket lie.
-void Block::link() {
+void Block::link(const Places& places) {
   int largest = 1;
   for (Bucket& bucket : buckets_) {
     // Those that stay after all are no part of it.
-    std::erase_if(bucket.scope, [&](int v) { return position_[v] < 0; });
+    std::erase_if(bucket.scope, [&](int v) { return places[v] < 0; });
     std::sort(bucket.scope.begin(), bucket.scope.end(),
-              [&](int a, int b) { return position_[a] > position_[b]; });
+              [&](int a, int b) { return places[a] > places[b]; });
     for (const int v : bucket.scope) {
       bucket.sizes.push_back(core_.values(v));
       bucket.entries *= core_.values(v);
@@ -130,14 +48,15 @@ void Block::link() {
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
     Bucket& bucket = buckets_[b];
     for (const Core::Neighbour& next : core_.around(bucket.variable)) {
-      if (position_[next.other] < static_cast<int>(b)) continue;
+      if (places[next.other] < 0) bucket.fixed.push_back(&next);
+      if (places[next.other] < static_cast<int>(b)) continue;
       Factor factor{next.by_other, -1, {}};
       for (const int v : bucket.scope)
         factor.strides.push_back(v == next.other ? core_.values(bucket.variable) : 0);
       bucket.factors.push_back(std::move(factor));
     }
     if (bucket.scope.empty()) continue;
-    Bucket& next = buckets_[position_[bucket.scope.back()]];
+    Bucket& next = buckets_[places[bucket.scope.back()]];
     Factor factor{nullptr, static_cast<int>(b), std::vector<std::size_t>(next.scope.size(), 0)};
     std::size_t stride = 1;
     for (std::size_t i = bucket.scope.size(); i-- > 0;) {
@@ -154,11 +73,9 @@ void Block::own_costs(const Bucket& bucket, const std::vector<double>& costs,
                       const std::vector<int>& chosen) {
   const int v = bucket.variable, count = core_.values(v);
   std::copy_n(costs.begin() + core_.start(v), count, own_.begin());
-  for (const Core::Neighbour& next : core_.around(v)) {
-    if (position_[next.other] >= 0) continue;
-    const double* const row = next.by_other + static_cast<std::size_t>(chosen[next.other]) * count;
-    for (int x = 0; x < count; ++x) own_[x] += row[x];
-  }
+  for (const Core::Neighbour* const next : bucket.fixed)
+    add_to(own_.data(), next->by_other + static_cast<std::size_t>(chosen[next->other]) * count,
+           count);
 }
 
 // The rows of one place of all variables of the scope but the last.
@@ -235,9 +152,8 @@ void Block::row_of(const Bucket& bucket, const std::vector<double>& costs,
   const auto add = [&](const double* from) {
     for (int x = 0; x < count; ++x) row[x] += from[x];
   };
-  for (const Core::Neighbour& next : core_.around(v))
-    if (position_[next.other] < 0)
-      add(next.by_other + static_cast<std::size_t>(chosen[next.other]) * count);
+  for (const Core::Neighbour* const next : bucket.fixed)
+    add(next->by_other + static_cast<std::size_t>(chosen[next->other]) * count);
   for (const Factor& factor : bucket.factors) {
     const double* from =
         factor.table != nullptr ? factor.table : buckets_[factor.bucket].least.data();

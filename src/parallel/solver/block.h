@@ -3,6 +3,7 @@
 #pragma once
 
 #include "parallel/solver/core.h"
+#include "parallel/solver/places.h"
 #include "parallel/solver/random.h"
 #include "parallel/solver/rows.h"
 
@@ -11,7 +12,8 @@ namespace heddle::solver {
 class Block {
  public:
   // As many of these variables as tables of `most_table` entries allow; which ones is up to chance.
-  Block(const Core& core, std::span<const int> candidates, double most_table, Random& random);
+  Block(const Core& core, std::span<const int> candidates, double most_table, Random& random,
+        Places& places);
 
   // The variables that it chooses, in the order in which they are eliminated.
   const std::vector<int>& variables() const { return order_; }
@@ -47,6 +49,7 @@ class Block {
     std::vector<int> scope;
     std::vector<int> sizes;
     std::vector<Factor> factors;
+    std::vector<const Core::Neighbour*> fixed;  // those that stay
     std::size_t entries = 1;
     std::vector<double> least;
     std::vector<std::uint16_t> best;
@@ -57,8 +60,7 @@ class Block {
   void dive(Dive& dive, std::size_t left, double value);
   void row_of(const Bucket& bucket, const std::vector<double>& costs,
               const std::vector<int>& chosen, std::vector<double>& row) const;
-  void plan(const Core& core, std::span<const int> candidates, double most_table, Random& random);
-  void link();
+  void link(const Places& places);
   void fill(Bucket& bucket, const double* costs);
   void fill_run(Bucket& bucket, std::size_t entry, const std::vector<const double*>& at);
   void own_costs(const Bucket& bucket, const std::vector<double>& costs,
@@ -66,7 +68,6 @@ class Block {
 
   const Core& core_;
   std::vector<int> order_;
-  std::vector<int> position_;  // in the order, of each variable of the core; -1: stays
   std::vector<Bucket> buckets_;
   std::vector<double> own_, base_;
   std::vector<const double*> at_;

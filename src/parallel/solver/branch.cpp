@@ -18,7 +18,7 @@ double slack_of(double bound) { return 1e-9 * std::abs(bound) + 1e-6; }
 }  // namespace
 
 Branch::Branch(const Core& core, double most_table)
-    : core_(core), most_table_(most_table), all_(core.variables()) {
+    : core_(core), most_table_(most_table), all_(core.variables()), places_(core.variables()) {
   std::iota(all_.begin(), all_.end(), 0);
   pass_work_ = 100 + 4.0 * core.all_values();
   for (int v = 0; v < core.variables(); ++v)
@@ -84,7 +84,7 @@ void Branch::enter(const std::vector<double>& plain, Trws& trws) {
   }
   if (open.empty()) return take(chosen);
   Random random(open.size());
-  Block block(core_, open, most_table_, random);
+  Block block(core_, open, most_table_, random, places_);
   const bool is_whole = block.variables().size() == open.size();
   if (is_whole && finish(plain, block, chosen)) return;
   split(plain, trws, is_whole ? block.variables().back() : first_left(block, open));

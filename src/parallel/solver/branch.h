@@ -38,6 +38,7 @@ class Branch {
   std::vector<double> prices_;
   std::vector<double> priced_;  // what memory adds to each value
   std::vector<int> all_;
+  Places places_;
   double pass_work_ = 0, work_left_ = 0;
   double worth_ = 0;  // of all room
   bool incomplete_ = false;

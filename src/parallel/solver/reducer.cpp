@@ -54,6 +54,14 @@ Model memory_of(const CostNetwork& network) {
   return model;
 }
 
+// Times, and amounts at times.
+std::size_t memory_size(const Model& model) {
+  std::size_t size = model.room.size();
+  for (const Variable& variable : model.variables)
+    size += variable.pieces.size() * (1 + variable.costs.size());
+  return size;
+}
+
 }  // namespace
 
 Reducer::Reducer(const CostNetwork& network, std::function<bool()> stop)
@@ -393,8 +401,11 @@ Verdict Reducer::shrink_memory() {
   for (std::size_t t = 0; t < model_.room.size(); ++t) model_.room[t] -= taken += taken_[t];
   HEDDLE_TRY_VOID(compress_times(model_));
   forbid_too_large();
-  drop_dominated_times(model_);
-  HEDDLE_TRY_VOID(compress_times(model_));
+  if (const std::size_t size = memory_size(model_); size != memory_before_) {
+    drop_dominated_times(model_);
+    HEDDLE_TRY_VOID(compress_times(model_));
+    memory_before_ = memory_size(model_);
+  }
   taken_.assign(model_.room.size() + 1, 0);
   return yes();
 }

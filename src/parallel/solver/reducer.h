@@ -75,6 +75,7 @@ class Reducer {
   std::deque<int> queue_;
   bool may_grow_ = false;  // tables, by a merge
   std::vector<int> original_values_;
+  std::size_t memory_before_ = 0;    // when dominated times were looked for
   std::vector<std::int64_t> taken_;  // by variables that are gone; steps from time to time
   Reduction result_;
 };

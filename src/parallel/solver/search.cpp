@@ -22,6 +22,7 @@ Search::Search(const Core& core, std::uint64_t seed)
       costs_(core.costs(0), core.costs(0) + core.all_values()),
       noise_(core.all_values()),
       marked_(core.variables()),
+      places_(core.variables()),
       cycle_(kFirstCycle) {}
 
 void Search::start(std::vector<int> chosen) {
@@ -106,7 +107,7 @@ Block Search::next_block() {
       random_.below(2) == 0 ? whole : std::min(kSmallest << random_.below(kDoublings + 1), whole);
   const double chance = random_.fraction();
   const double most = kLeastTable * std::pow(kTableRange, chance * chance * chance);
-  return Block(core_, cluster(size, 1 + random_.below(4)), most, random_);
+  return Block(core_, cluster(size, 1 + random_.below(4)), most, random_, places_);
 }
 
 void Search::price(const Block& block, double scale) {

@@ -56,6 +56,7 @@ class Search {
   std::vector<double> costs_;                          // of values of the block at hand
   std::vector<double> noise_;
   std::vector<char> marked_;
+  Places places_;
   // How much worse than the best the assignment may become: less and less in a cycle of steps.
   double allowance_ = 0;
   double heat_ = 0;  // of the cycle: the first allowance as a share of the cost

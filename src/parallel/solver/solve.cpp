@@ -23,6 +23,7 @@ constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to 
 constexpr int kFirstPasses = 60;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
+constexpr int kMostToBranch = 3000;   // variables
 constexpr int kCbcRound = 100;
 constexpr std::size_t kMostForCbc = 200'000;  // entries of tables
 constexpr double kCbcSeconds = 5;
@@ -111,6 +112,8 @@ class Solver {
   }
 
   void branch(double work) {
+    // Where there are very many variables no proof will come.
+    if (core_.variables() > kMostToBranch) return;
     branch_end_ = branch_.run(best_cost(), dual_.prices(), work, [&] { return has_to_stop(); });
   }
 
@@ -119,7 +122,10 @@ class Solver {
     std::size_t cells = 0;
     for (const solver::Pair& pair : reduction_.model().pairs) cells += pair.table.size();
     if (options_.level < 3 || cells > kMostForCbc || !solver::has_cbc()) return;
-    const solver::CbcAnswer answer = solver::solve_by_cbc(reduction_.model(), kCbcSeconds);
+    const double left = options_.seconds > 0 ? options_.seconds - clock_.seconds() : kInfinite;
+    const double seconds = std::min(kCbcSeconds, left / 2);
+    if (seconds <= 0) return;
+    const solver::CbcAnswer answer = solver::solve_by_cbc(reduction_.model(), seconds);
     if (answer.chosen) searches_[0].start(*answer.chosen);
   }
 
