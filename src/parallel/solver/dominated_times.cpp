@@ -8,7 +8,7 @@ namespace heddle::solver {
 namespace {
 
 constexpr std::int64_t kMostWork = 60'000'000;  // amounts that are looked at
-constexpr int kLooks = 500, kSweeps = 20;       // after which it looks what came out
+constexpr int kLooks = 500;                     // after which it looks what came out
 constexpr int kFailures = 24;                   // in a row, after which no nearby time is looked at
 
 // One variable's piece, at the time where it begins or ends.
@@ -148,7 +148,8 @@ void drop_implied_near(Model& model) {
     if (dropped[full] != 0) continue;
     work += sweep.drop_near(full, dropped);
     // Where most times count there is little to win.
-    if (++looked % kLooks == 0 && std::count(dropped.begin(), dropped.end(), 1) < looked / 16) break;
+    if (++looked % kLooks == 0 && std::count(dropped.begin(), dropped.end(), 1) < looked / 16)
+      break;
     if (work > kMostWork) break;
   }
   drop_times(model, dropped);
@@ -158,12 +159,10 @@ void drop_implied_far(Model& model) {
   const TimeSweep sweep(model);
   std::vector<char> dropped(model.room.size());
   std::int64_t work = 0;
-  int looked = 0;
   for (const int full : by_fullness(sweep, model)) {
     if (dropped[full] != 0) continue;
     if ((work += sweep.work()) > kMostWork) break;
     sweep.drop_implied(full, dropped);
-    if (++looked % kSweeps == 0 && std::count(dropped.begin(), dropped.end(), 1) < looked / 8) break;
   }
   drop_times(model, dropped);
 }
