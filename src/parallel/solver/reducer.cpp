@@ -449,6 +449,8 @@ bool Reducer::is_worse(int v, int value, int other) const {
       if (better == kForbidden) return false;
       most = std::max(most, better - worse);
     }
+    // Without any partner it can never be taken.
+    if (most == std::numeric_limits<Cost>::min()) return true;
     sum += most;
   }
   return sum <= 0;
