@@ -161,7 +161,8 @@ void drop_implied_far(Model& model) {
   std::int64_t work = 0;
   for (const int full : by_fullness(sweep, model)) {
     if (dropped[full] != 0) continue;
-    if ((work += sweep.work()) > kMostWork) break;
+    work += sweep.work();
+    if (work > kMostWork) break;
     sweep.drop_implied(full, dropped);
   }
   drop_times(model, dropped);
