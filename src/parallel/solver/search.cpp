@@ -9,6 +9,8 @@ namespace {
 constexpr int kFirstCycle = 200, kLongestCycle = 4000;  // steps
 constexpr int kSmallest = 4, kDoublings = 6;            // variables of a cluster
 constexpr int kLargest = 600;
+constexpr long kTries = 2000;  // of values, in a block
+constexpr double kTryWork = 100;
 constexpr double kLeastTable = 1e3, kTableRange = 1000;  // entries
 
 }  // namespace
@@ -172,7 +174,9 @@ double Search::step_inside(Block& block) {
   if (overflow(trial_.taken) > 0) {
     const double scale = random_.below(4) == 0 ? 2 * random_.fraction() : 1;
     work += block.work();
-    if (!search_block(block, scale, before)) return work;
+    const bool found = search_block(block, scale, before);
+    work += kTryWork * static_cast<double>(tries_);
+    if (!found) return work;
   }
   trial_.cost = now_.cost - before + cost_around(block.variables(), trial_.chosen);
   if (trial_.cost > std::max(now_.cost, best_.cost + allowance_)) return work;
@@ -184,10 +188,9 @@ double Search::step_inside(Block& block) {
 // The cheapest that fits, as far as a few tries go. False: none that is not worse.
 bool Search::search_block(Block& block, double scale, double before) {
   try_block(block, scale);
-  if (overflow(trial_.taken) == 0 && scale == 0) return true;
   std::vector<double> prices = prices_;
   for (double& price : prices) price *= scale;
-  Block::Limits limits{prices, core_.room(), 0, 2000};
+  Block::Limits limits{prices, core_.room(), 0, kTries};
   for (int t = 0; t < core_.times(); ++t) limits.room[t] -= now_.taken[t];
   double noise = 0;
   for (const int v : block.variables()) {
@@ -197,7 +200,9 @@ bool Search::search_block(Block& block, double scale, double before) {
   }
   limits.cost = before + noise + allowance_ + 1;
   trial_.chosen = now_.chosen;
-  if (!block.search(costs_, limits, trial_.chosen)) return false;
+  const bool found = block.search(costs_, limits, trial_.chosen);
+  tries_ = kTries - limits.nodes;
+  if (!found) return false;
   trial_.taken = core_.taken_by(trial_.chosen);
   return true;
 }

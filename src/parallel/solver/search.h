@@ -63,6 +63,7 @@ class Search {
   int cycle_ = 0, step_ = 0;
   double run_cost_ = kInfinite;  // at the begin of the last cycle
   std::vector<int> first_;       // where it all began
+  long tries_ = 0;               // of the last search in a block
   double covered_ = 0;           // variables, since prices rose
 };
 

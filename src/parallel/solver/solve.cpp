@@ -18,8 +18,10 @@ using solver::kInfinite;
 using Cost = CostNetwork::Cost;
 
 constexpr double kRoundWork = 2e7;     // entries of tables, for each of the two workers
-constexpr int kQuickRounds = 60;       // of level 2
+constexpr int kQuickRounds = 100;      // of level 2
 constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to stop
+constexpr double kSmallGap = 0.01, kWorthIt = 0.01;
+constexpr int kPatience = 8, kLongPatience = 40;  // rounds without gain, of level 2
 constexpr int kFirstPasses = 60;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
@@ -64,6 +66,7 @@ class Solver {
       exchange(round);
       if (round == kCbcRound && best_cost() >= kInfinite) ask_cbc();
       tell();
+      if (options_.level == 2 && is_good_enough(round)) break;
     }
     return answer();
   }
@@ -74,6 +77,16 @@ class Solver {
            (options_.seconds > 0 && clock_.seconds() >= options_.seconds);
   }
   bool is_over() const { return has_to_stop() || best_cost() <= bound() + 0.5 || is_proved_; }
+
+  // Level 2 ends where it is near the bound, or has not come nearer for long.
+  bool is_good_enough(int round) {
+    const double cost = best_cost(), gap = (cost - bound()) / std::max(1.0, cost);
+    if (gap < last_gap_ * (1 - kWorthIt)) {
+      last_gap_ = gap;
+      last_gain_ = round;
+    }
+    return round - last_gain_ >= (gap <= kSmallGap ? kPatience : kLongPatience);
+  }
 
   void begin() {
     for (int i = 0; i < kFirstPasses && !has_to_stop(); ++i) dual_.step(kInfinite);
@@ -183,6 +196,8 @@ class Solver {
   solver::Branch branch_;
   solver::Branch::End branch_end_ = solver::Branch::End::out_of_work;
   int next_branch_ = 1;
+  double last_gap_ = kInfinite;
+  int last_gain_ = 0;  // the round that brought one
   bool is_proved_ = false;
 };
 
