@@ -5,6 +5,11 @@
 #include "parallel/solver/elimination.h"
 
 namespace heddle::solver {
+namespace {
+
+constexpr double kRowWork = 10;
+
+}  // namespace
 Block::Block(const Core& core, std::span<const int> candidates, double most_table, Random& random,
              Places& places)
     : core_(core) {
@@ -15,7 +20,8 @@ Block::Block(const Core& core, std::span<const int> candidates, double most_tabl
       elimination.leave(elimination.heaviest());
       continue;
     }
-    work_ += elimination.weight(at);
+    // Each row takes some time beside its numbers.
+    work_ += elimination.weight(at) * (1 + kRowWork / core.values(candidates[at]));
     order_.push_back(candidates[at]);
     buckets_.emplace_back();
     buckets_.back().variable = candidates[at];
