@@ -98,7 +98,7 @@ void run(const SolveRequest& request) {
 void add_solve(Command app) {
   const auto request = std::make_shared<SolveRequest>();
   Command command =
-      app.add("solve", "Find the cheapest assignment of a cost-function network within its memory");
+      app.add("solve", "Find the cheapest assignment of a network of costs that fits");
   command
       .option("INSTANCE", request->file,
               "JSON of the ASPLOS 2025 contest on intra-operator parallelism; .gz too")
