@@ -24,6 +24,7 @@ run: packages-test build/release/build.ninja  ## install what is missing, build,
 	cmake --build --preset release --parallel $(JOBS) --target heddle heddle_mpi_modules
 	scripts/run_demo.sh build/release/heddle
 
+test: FUZZ_SECONDS = 10
 test: packages-test configure build jax-env fuzz sanitized lint-part  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
@@ -67,16 +68,16 @@ wheel: packages-test build  ## a wheel with all that it needs, in build/wheels; 
 	scripts/make_wheel.sh build/release $(PYTHONS)
 
 lint: packages-lint configure  ## formatting and clang-tidy; fails on any finding
-	clang-format-19 --dry-run -Werror $(SOURCES)
+	@clang-format-19 --dry-run -Werror $(SOURCES)
 	cmake --preset lint >/dev/null
 	scripts/tidy.sh build/lint
 
 # The part of it that `make test` has time for.
 lint-part: packages-lint
-	clang-format-19 --dry-run -Werror $(SOURCES)
+	@clang-format-19 --dry-run -Werror $(SOURCES)
 
 format: packages-lint  ## bring all sources into shape
-	clang-format-19 -i $(SOURCES)
+	@clang-format-19 -i $(SOURCES)
 
 docs: packages-docs  ## check the documentation
 	python3 scripts/check_docs.py
@@ -90,6 +91,8 @@ asan tsan: packages-test  ## all tests under a sanitizer
 sanitized: packages-fuzz
 	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz --parallel $(JOBS) --target sanitized_tests
+	cmake --preset tsan -DHEDDLE_PYTHON=OFF >/dev/null
+	cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
 
 fuzz: packages-fuzz  ## each fuzzer for FUZZ_SECONDS=20
 	cmake --preset fuzz >/dev/null

@@ -12,7 +12,7 @@ mkdir -p "$stamps"
 
 # What clang-tidy reads, a source or a batch of them; not tests and benchmarks.
 mapfile -t units < <(sed -n 's/^ *"file": "\(.*\)".*/\1/p' "$build/compile_commands.json" |
-  grep -v "^$PWD/\(tests\|bench\|$build/pch\)/" | grep -v "/batches/\(unit\|property\|errors\|gpu\)_" | sort -u)
+  grep -v "^$PWD/\(tests\|bench\|$build/pch\)/" | grep -v "/site-packages/" | grep -v "/batches/\(unit\|property\|errors\|gpu\)_" | sort -u)
 sources_of() {
   case $1 in
     */batches/*) sed -n "s|^#include \"\(.*\)\"|$PWD/\1|p" "$1" ;;

@@ -6,8 +6,8 @@
 Two cases on two ranks, each for threads, `heddle launch` and the MPIs that are there:
 
     uneven    one rank has work that an all-reduce of 1 MB does not need; the other one has half as much
-              before it and half behind it. In sequence one of them waits half of the time, whichever
-              comes first on the one: the work or the sum. Two cores are enough to see it
+              before it and half behind it, and both meet at the end. In sequence one of them waits half
+              of the time, whichever comes first on the one: the work or the sum. Two cores are enough
     balanced  both ranks have the same work beside an all-reduce of 16 MB. Where every core computes
               anyway there is nothing to gain, and nothing may be lost
 
@@ -47,10 +47,10 @@ def loop(name, value, turns):
       }}"""
 
 
-def all_reduce(value, kind):
+def all_reduce(name, value, kind, channel):
     return f"""
-      %c = "stablehlo.all_reduce"({value}) <{{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
-          channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}}> ({{
+      %{name} = "stablehlo.all_reduce"({value}) <{{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+          channel_handle = #stablehlo.channel_handle<handle = {channel}, type = 1>, use_global_device_ids}}> ({{
         ^bb0(%p: tensor<f32>, %q: tensor<f32>):
           %s = stablehlo.add %p, %q : tensor<f32>
           stablehlo.return %s : tensor<f32>
@@ -76,11 +76,12 @@ def program(case, turns):
       %two = stablehlo.constant dense<2> : tensor<i32>
       %all = stablehlo.multiply %rank, %turns : tensor<i32>
       %half = stablehlo.divide %all, %two : tensor<i32>"""
-        body += loop("first", "%a", "%half") + all_reduce("%first#1", MATRIX)
+        body += loop("first", "%a", "%half") + all_reduce("c", "%first#1", MATRIX, 1)
         body += loop("work", "%b", "%beside") + loop("last", "%c", "%half")
+        body += all_reduce("end", "%last#1", MATRIX, 2)
     else:
-        body += all_reduce("%a", big) + loop("work", "%b", "%turns")
-    given = "%last#1" if case == "uneven" else "%c"
+        body += all_reduce("c", "%a", big, 1) + loop("work", "%b", "%turns")
+    given = "%end" if case == "uneven" else "%c"
     body += f"\n      sdy.return {given}, %work#1 : {mine}, {MATRIX}"
     results = f"{whole[mine]}, {whole[MATRIX]}"
     return f"""sdy.mesh @mesh = <["x"=2]>

@@ -51,9 +51,9 @@ def loss(params, text):
 
 
 class Training:
-    """A step a call; `losses` are those so far."""
+    """A step a call; `losses` are those so far. `compiled` makes the step of its function."""
 
-    def __init__(self):
+    def __init__(self, compiled=lambda step: jax.jit(step, donate_argnums=(0, 1))):
         optimiser = optax.adamw(3e-4)
         self.params = initial()
         self.state = optimiser.init(self.params)
@@ -65,7 +65,7 @@ class Training:
             updates, state = optimiser.update(gradients, state, params)
             return optax.apply_updates(params, updates), state, value
 
-        self.step = jax.jit(step, donate_argnums=(0, 1))
+        self.step = compiled(step)
 
     def __call__(self):
         text = self.texts[len(self.losses) % len(self.texts)]

@@ -16,7 +16,6 @@ import sys
 import time
 
 WAYS = {"jax": "cpu", "plugin": "heddle,cpu", "jit": "cpu"}
-WIDTH, LAYERS, HEADS, VOCABULARY, LENGTH, BATCH = 768, 2, 12, 8192, 64, 4
 
 
 def best(run, calls, repeats):
@@ -54,66 +53,15 @@ def dispatch(way):
     return best(lambda: f(x, x), 2000, 10)
 
 
-def gpt_params():
-    import numpy as np
-
-    rng = np.random.default_rng(0)
-
-    def normal(*shape):
-        return (rng.standard_normal(shape) * 0.02).astype(np.float32)
-
-    layer = {"qkv": (WIDTH, 3 * WIDTH), "out": (WIDTH, WIDTH), "up": (WIDTH, 4 * WIDTH),
-             "down": (4 * WIDTH, WIDTH)}  # fmt: skip
-    layers = [{name: normal(*shape) for name, shape in layer.items()} for _ in range(LAYERS)]
-    return {"embed": normal(VOCABULARY, WIDTH), "place": normal(LENGTH, WIDTH), "layers": layers}
-
-
 def gpt(way):
     """Seconds of one AdamW step of a GPT as wide as GPT-2 small, of two layers."""
-    import jax
-    import jax.numpy as jnp
-    import numpy as np
-    import optax
+    import gpt as model
 
-    def normed(x):
-        return (x - x.mean(-1, keepdims=True)) * jax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
-
-    def attend(layer, x):
-        q, k, v = jnp.split((x @ layer["qkv"]).reshape(BATCH, LENGTH, 3 * HEADS, -1), 3, 2)
-        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / 8
-        scores = jnp.where(np.tril(np.ones((LENGTH, LENGTH), bool)), scores, -1e9)
-        mixed = jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), v)
-        return mixed.reshape(BATCH, LENGTH, WIDTH) @ layer["out"]
-
-    def loss_of(params, tokens):
-        x = params["embed"][tokens[:, :-1]] + params["place"]
-        for layer in params["layers"]:
-            x = x + attend(layer, normed(x))
-            x = x + jax.nn.gelu(normed(x) @ layer["up"]) @ layer["down"]
-        logits = normed(x) @ params["embed"].T
-        return optax.softmax_cross_entropy_with_integer_labels(logits, tokens[:, 1:]).mean()
-
-    optimizer = optax.adamw(3e-4)
-
-    def train_step(params, state, tokens):
-        loss, grads = jax.value_and_grad(loss_of)(params, tokens)
-        updates, state = optimizer.update(grads, state, params)
-        return optax.apply_updates(params, updates), state, loss
-
-    options = {"donate": (0, 1)} if way == "jit" else {"donate_argnums": (0, 1)}
-    step = compiler(way)(train_step, **options)
-    params = gpt_params()
-    state = optimizer.init(params)
-    if way != "jit":
-        params = jax.tree.map(jnp.asarray, params)
-    tokens = np.random.default_rng(1).integers(0, VOCABULARY, (BATCH, LENGTH + 1)).astype(np.int32)
-    times = []
-    for _ in range(8):
-        start = time.perf_counter()
-        params, state, loss = step(params, state, tokens)
-        float(loss)
-        times.append(time.perf_counter() - start)
-    return min(times[2:])
+    donated = {"donate" if way == "jit" else "donate_argnums": (0, 1)}
+    training = model.Training(lambda step: compiler(way)(step, **donated))
+    for _ in range(2):
+        training()
+    return best(training, 1, 6)
 
 
 def measure(name, way):

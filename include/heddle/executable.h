@@ -114,6 +114,8 @@ class Executable {
   const Placement& placement() const;
   // A number for what it does: equal programs have equal ones, on every machine.
   std::uint64_t fingerprint() const;
+  // What a device does, as it was compiled: after simplifying, before ops became kernels.
+  const Program& program() const;
   // Why the whole program is left to the interpreter; empty where it is compiled.
   const std::string& interpreted_because() const;
 

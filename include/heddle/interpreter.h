@@ -35,6 +35,8 @@ struct InterpretOptions {
   // Gets a span per function and op that runs; not for ops that run once per element, as in the
   // body of a reduction.
   TraceRecorder* trace = nullptr;
+  // Asked before every turn of a loop: yes ends the run with a reason.
+  std::function<bool()> stop = {};
   // Runs the processes of interpreter.run_parallel; the interpreter does so where there is none,
   // and where they are fed.
   ParallelRunner run_parallel = {};

@@ -7,9 +7,12 @@ text of a program, which jaxlib's own reader gives, and calls of the user's func
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import importlib
 import logging
+import sys
+import threading
 import traceback
 from typing import Any
 
@@ -40,7 +43,7 @@ _Call = ctypes.CFUNCTYPE(
 
 
 class _Hooks(ctypes.Structure):
-    _fields_ = [("decode", _Decode), ("call", _Call)]
+    _fields_ = [("decode", _Decode), ("only_hlo", _Decode), ("call", _Call)]
 
 
 # MLIR's names of element types that NumPy or ml_dtypes spell otherwise.
@@ -98,16 +101,16 @@ def _text_of(bytecode: bytes) -> str:
 
 
 def _reporting(function: Any) -> Any:
-    """What the function raises becomes text for the caller; C++ sees 0 or 1."""
+    """What the function raises becomes text for the caller; C++ sees 0, 1, or 2 for Ctrl-C."""
 
     def wrapped(*args: Any) -> int:
         *inputs, sink, write = args
         try:
             text = function(*inputs)
-        except BaseException:  # noqa: BLE001 - nothing may pass through C++
+        except BaseException as error:  # noqa: BLE001 - nothing may pass through C++
             message = traceback.format_exc().encode()
             write(sink, message, len(message))
-            return 1
+            return 2 if isinstance(error, KeyboardInterrupt) and _in_main_thread() else 1
         if text is not None:
             write(sink, text, len(text))
         return 0
@@ -115,8 +118,21 @@ def _reporting(function: Any) -> Any:
     return wrapped
 
 
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
 def _decode(data: int, size: int) -> bytes:
     return _text_of(ctypes.string_at(data, size)).encode()
+
+
+def _only_hlo(data: int, size: int) -> bytes:
+    # There and back: what jaxlib asks for is a program in MLIR, without dialects that HLO has not.
+    mlir: Any = importlib.import_module("jaxlib._jax").mlir
+    computation = mlir.mlir_module_to_xla_computation(
+        ctypes.string_at(data, size), use_tuple_args=False, return_tuple=False)
+    code: bytes = mlir.hlo_to_stablehlo(computation.as_serialized_hlo_module_proto())
+    return code
 
 
 def _call(callable_: int, arguments: Any, argument_count: int, results: Any, result_count: int) -> None:
@@ -130,7 +146,8 @@ def _call(callable_: int, arguments: Any, argument_count: int, results: Any, res
             out[...] = np.asarray(value)
 
 
-_hooks = _Hooks(_Decode(_reporting(_decode)), _Call(_reporting(_call)))
+_hooks = _Hooks(
+    _Decode(_reporting(_decode)), _Decode(_reporting(_only_hlo)), _Call(_reporting(_call)))
 
 
 def _check_version() -> None:
@@ -146,6 +163,12 @@ def _check_version() -> None:
             f"jax {jax.__version__} and jaxlib {installed}: pip install 'jax>={low},<{high}'")
 
 
+def _end(library: ctypes.CDLL) -> None:
+    """When Python ends, JAX waits for programs with effects; not so after Ctrl-C."""
+    if isinstance(getattr(sys, "last_value", None), KeyboardInterrupt):
+        library.heddle_pjrt_interrupt()
+
+
 def initialize() -> None:
     """Registers the backend ``heddle``; JAX calls it."""
     from jax._src import xla_bridge
@@ -159,4 +182,5 @@ def initialize() -> None:
         raise
     library = ctypes.CDLL(_core.__file__)
     library.heddle_pjrt_set_hooks(ctypes.byref(_hooks))
+    atexit.register(_end, library)
     xla_bridge.register_plugin("heddle", library_path=_core.__file__, priority=0)

@@ -98,9 +98,9 @@ std::int64_t whole_number(std::string_view text, std::string_view type, std::siz
   return static_cast<std::int64_t>(value << unused) >> unused;
 }
 
-Attr integer_attribute(std::string_view text, std::string type, std::size_t at) {
+Attr integer_attribute(std::string_view text, const std::string& type, std::size_t at) {
   const std::int64_t value = whole_number(text, type, at);
-  return Attr{Attr::Integer{value, std::move(type)}};
+  return Attr{Attr::Integer{value, type}};
 }
 
 }  // namespace
@@ -250,13 +250,13 @@ Attr Reader::hash_attribute() {
       return axes;
     }
     if (in_.peek() == '<') {
-      Attr inner = struct_attribute(std::move(kind));
+      Attr inner = struct_attribute(kind);
       in_.expect('>', "after an attribute");
       return inner;
     }
     std::string word(in_.expect_name("a word"));
     in_.expect('>', "after an attribute");
-    return Attr{Attr::Enum{std::move(kind), std::move(word)}};
+    return Attr{Attr::Enum{kind, word}};
   }
   const std::string_view kind = n.substr(dot + 1);
   if (is_axis_lists(n)) {
@@ -282,10 +282,10 @@ Attr Reader::hash_attribute() {
 }
 
 // <name = value, …>; a value without a name is kept under "value".
-Attr Reader::struct_attribute(std::string kind) {
+Attr Reader::struct_attribute(const std::string& kind) {
   Depth guard(*this, syntax_);
   const std::size_t from = in_.at();
-  Attr::Struct out{std::move(kind), {}};
+  Attr::Struct out{kind, {}};
   in_.expect('<', "after the name of an attribute");
   if (in_.take('>')) return Attr{std::move(out)};
   do {

@@ -22,7 +22,7 @@ void Reader::pretty_op(Draft& op) {
       while (in_.take(',')) {
         std::string key(in_.expect_name("a property"));
         in_.expect('=', "after a property");
-        op.attrs.push_back({std::move(key), attribute()});
+        op.attrs.push_back({key, attribute()});
       }
       optional_dict(op.attrs);
       return trailing_types(op);
@@ -243,7 +243,7 @@ void Reader::check_const_form(Draft& op) {
   while (in_.take(',')) {
     std::string key(in_.expect_name("a property"));
     in_.expect('=', "after a property");
-    op.attrs.push_back({std::move(key), attribute()});
+    op.attrs.push_back({key, attribute()});
   }
   optional_dict(op.attrs);
 }

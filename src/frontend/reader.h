@@ -131,7 +131,7 @@ class Reader {
   bool truth_value();
   Attr list_attribute();
   Attr array_attribute();
-  Attr struct_attribute(std::string kind);
+  Attr struct_attribute(const std::string& kind);
   Attr field_value();
   AttrDict dict();                                      // after {, up to and with }
   static void settle(AttrDict& attrs, std::size_t at);  // sorts; refuses a name that comes twice

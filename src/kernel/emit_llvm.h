@@ -22,6 +22,8 @@ struct VectorTarget {
   int vector_bytes = 16;
   // Floats may be regrouped and contracted; infinities and NaN keep their meaning.
   bool fast_math = false;
+  // AVX-512 has products of 52 bits and shifts of pairs of words.
+  bool word_products = false;
 };
 
 // Refuses what kernels cannot hold: complex numbers, floats below 16 bits and integers below 8.

@@ -9,9 +9,6 @@ namespace heddle {
 
 namespace {
 
-// Up to there f64 holds the turns and what is left of the angle.
-constexpr double kMostTurns = 0x1p30;
-
 // 2^s for s = 0, 7, 23, ..., 103, less whole turns and over 2^s: what a multiple of 2^s is to be
 // multiplied with; and what that lacks.
 constexpr std::array<double, 8> kTurned = {0x1.0000000000000p+0,   0x1.2b0bad558f435p-6,
@@ -50,9 +47,16 @@ struct Angles {
     quarters = f.as_bits(sum);
   }
 
+  void reduce_any(const LlvmValue& x, const std::string& size) {
+    if (has_whole_avx512(f)) return reduce_by_groups(x, size);
+    const ReducedAngle reduced = reduce_any_angle(f, widened(x));
+    rest = reduced.rest.high;
+    quarters = reduced.quarters;
+  }
+
   // A float of 2^30 and more is a whole multiple of 2^s, and whole turns of 2^s do not count: the
   // groups of 16 exponents have an s each, and numbers below are multiples of 1.
-  void reduce_any(const LlvmValue& x, const std::string& size) {
+  void reduce_by_groups(const LlvmValue& x, const std::string& size) {
     const Floats narrow{f.w, x.lanes};
     const std::string first = narrow.integer(narrow.bits_of_number(0x1p14));
     const std::string above = narrow.bits("sub", narrow.larger(size, first), first);
@@ -95,13 +99,17 @@ std::string negative_in_lower_half(const Floats& f, const std::string& value,
   return f.as_float(f.bits("xor", f.as_bits(value), sign));
 }
 
-std::string of_angle(LlvmWriter& w, ScalarOp op, const LlvmValue& x,
-                     const PlainFunction& function) {
+std::string is_huge_angle(const Floats& f, const std::string& x) {
+  const std::string size = f.magnitude(x);
+  return f.w.set("and {} {}, {}", f.truth,
+                 f.compare("sge", size, f.integer(f.bits_of_number(0x1p30))),
+                 f.compare("slt", size, f.integer(f.bits_of_number(INFINITY))));
+}
+
+std::string of_angle(LlvmWriter& w, ScalarOp op, const LlvmValue& x) {
   const Floats f{w, x.lanes, x.type == DType::f64};
   const std::string size = f.magnitude(x.text);
-  const std::string huge = w.set("and {} {}, {}", f.truth,
-                                 f.compare("sge", size, f.integer(f.bits_of_number(kMostTurns))),
-                                 f.compare("slt", size, f.integer(f.bits_of_number(INFINITY))));
+  const std::string huge = is_huge_angle(f, x.text);
   const std::string result = w.stack(f.type, 64);
   const std::string far = w.label(), near = w.label(), after = w.label();
   const auto ends_with = [&](const std::string& value) {
@@ -114,18 +122,19 @@ std::string of_angle(LlvmWriter& w, ScalarOp op, const LlvmValue& x,
   w.branch(any_of(f, huge), far, near);
   w.place(near);
   if (f.wide) {
-    ends_with(of_wide_angle(f, op, x.text));
+    ends_with(of_wide_angle(f, op, x.text, false));
   } else {
     Angles few(w, x.lanes);
     few.reduce(few.widened(x), {});
     ends_with(value_of(few));
   }
   w.place(far);
-  if (Angles any(w, x.lanes); !f.wide && has_whole_avx512(any.f)) {
+  if (f.wide) {
+    ends_with(of_wide_angle(f, op, x.text, true));
+  } else {
+    Angles any(w, x.lanes);
     any.reduce_any(x, size);
     ends_with(value_of(any));
-  } else {
-    ends_with(function(std::array{x}));
   }
   w.place(after);
   return w.set("load {}, ptr {}", f.type, result);

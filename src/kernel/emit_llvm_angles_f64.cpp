@@ -1,15 +1,11 @@
-// sin, cos and tan of f64 up to 2^30, at most 1 ulp off: numbers are sums of two where it matters.
+// sin, cos and tan of f64, at most 1 ulp off: numbers are sums of two where it matters.
 #include "kernel/emit_llvm_angles.h"
+#include "kernel/emit_llvm_avx512.h"
 #include "kernel/emit_llvm_floats.h"
 
 namespace heddle {
 
 namespace {
-
-// A sum, of which the second part is small beside the first.
-struct Sum {
-  std::string high, low;
-};
 
 struct WideAngles {
   const Floats& f;
@@ -37,6 +33,13 @@ struct WideAngles {
         difference(difference(first, difference(high, taken)), f.op("fadd", product, taken));
     const std::string third = f.fma(turns, f.number(0x1.f1976b7ed8fbcp-110), difference(low, lost));
     return sorted_sum(high, third);
+  }
+
+  // Of angles up to 2^30.
+  ReducedAngle reduced(const std::string& x) const {
+    const std::string base = f.number(0x1.8p52);
+    const std::string sum = f.fma(x, f.number(0x1.45f306dc9c883p-1), base);
+    return {rest(x, f.op("fsub", sum, base)), f.as_bits(sum)};
   }
 
   Sum sine(const Sum& r, const std::string& square) const {
@@ -80,25 +83,31 @@ struct WideAngles {
 
 }  // namespace
 
-std::string of_wide_angle(const Floats& f, ScalarOp op, const std::string& x) {
+std::string of_wide_angle(const Floats& f, ScalarOp op, const std::string& x, bool any_size) {
   const WideAngles angles{f};
-  const std::string base = f.number(0x1.8p52);
-  const std::string sum = f.fma(x, f.number(0x1.45f306dc9c883p-1), base);
-  const Sum rest = angles.rest(x, f.op("fsub", sum, base));
+  const bool by_words = any_size && has_word_products(f);
+  const auto [rest, quarters] = by_words   ? reduce_by_words(f, x)
+                                : any_size ? reduce_any_angle(f, x)
+                                           : angles.reduced(x);
+  // Of |x| so far.
+  const auto with_sign = [&](const std::string& value) {
+    if (!by_words || op == ScalarOp::cos) return value;
+    const std::string sign = f.bits("and", f.as_bits(x), f.integer(INT64_MIN));
+    return f.as_float(f.bits("xor", f.as_bits(value), sign));
+  };
   const std::string square = f.op("fmul", rest.high, rest.high);
   const Sum sine = angles.sine(rest, square), cosine = angles.cosine(rest, square);
-  const std::string quarters = f.as_bits(sum);
   const std::string odd = f.compare("ne", f.bits("and", quarters, f.integer(1)), f.integer(0));
   if (op == ScalarOp::tan) {
     const std::string there =
         angles.quotient(angles.pick(odd, cosine, sine), angles.pick(odd, sine, cosine));
-    return f.pick(odd, angles.minus(there), there);
+    return with_sign(f.pick(odd, angles.minus(there), there));
   }
   const bool is_sine = op == ScalarOp::sin;
   const std::string value =
       is_sine ? f.pick(odd, cosine.high, sine.high) : f.pick(odd, sine.high, cosine.high);
-  return negative_in_lower_half(f, value,
-                                is_sine ? quarters : f.bits("add", quarters, f.integer(1)));
+  return with_sign(
+      negative_in_lower_half(f, value, is_sine ? quarters : f.bits("add", quarters, f.integer(1))));
 }
 
 }  // namespace heddle

@@ -34,6 +34,16 @@ std::string of_class(const Floats& f, const std::string& x, int classes) {
   });
 }
 
+std::string add_product(const Floats& f, std::string_view half, const std::string& sum,
+                        const std::string& a, const std::string& b) {
+  return joined(f, f.whole, 8, [&](int first) {
+    return f.w.call(
+        "<8 x i64>", fmt::format("llvm.x86.avx512.vpmadd52{}.uq.512", half),
+        fmt::format("<8 x i64> {}, <8 x i64> {}, <8 x i64> {}", part_of(f, f.whole, sum, first, 8),
+                    part_of(f, f.whole, a, first, 8), part_of(f, f.whole, b, first, 8)));
+  });
+}
+
 }  // namespace
 
 bool has_avx512(const Floats& f) {
@@ -89,6 +99,40 @@ std::string avx512_lookup(const Floats& f, std::span<const double, 8> table,
                     fmt::format("<8 x double> <{}>, <8 x i64> {}", fmt::join(elements, ", "),
                                 part_of(f, f.whole, index, first, 8)));
   });
+}
+
+bool has_word_products(const Floats& f) {
+  return f.wide && f.w.target.word_products && has_whole_avx512(f);
+}
+
+std::string avx512_word(const Floats& f, std::span<const std::uint64_t, 16> table,
+                        const std::string& index) {
+  const auto half = [&](std::size_t first) {
+    std::vector<std::string> words;
+    for (std::uint64_t word : table.subspan(first, 8)) words.push_back(fmt::format("i64 {}", word));
+    return fmt::format("<8 x i64> <{}>", fmt::join(words, ", "));
+  };
+  return joined(f, f.whole, 8, [&](int first) {
+    return f.w.call("<8 x i64>", "llvm.x86.avx512.vpermi2var.q.512",
+                    fmt::format("{}, <8 x i64> {}, {}", half(0),
+                                part_of(f, f.whole, index, first, 8), half(8)));
+  });
+}
+
+std::string add_low_product(const Floats& f, const std::string& sum, const std::string& a,
+                            const std::string& b) {
+  return add_product(f, "l", sum, a, b);
+}
+
+std::string add_high_product(const Floats& f, const std::string& sum, const std::string& a,
+                             const std::string& b) {
+  return add_product(f, "h", sum, a, b);
+}
+
+std::string shifted_words(const Floats& f, const std::string& high, const std::string& low,
+                          const std::string& count) {
+  return f.w.call(f.integers, "llvm.fshl." + LlvmWriter::suffix(f.whole, f.lanes),
+                  fmt::format("{0} {1}, {0} {2}, {0} {3}", f.integers, high, low, count));
 }
 
 std::string is_subnormal(const Floats& f, const std::string& x) {

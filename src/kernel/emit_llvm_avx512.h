@@ -23,6 +23,20 @@ std::string avx512_whole_where(const Floats& f, const std::string& condition, co
 std::string avx512_lookup(const Floats& f, std::span<const double, 8> table,
                           const std::string& index);
 
+// Whether there are products of 52 bits for these vectors, and shifts of pairs of words.
+bool has_word_products(const Floats& f);
+// Of each lane the word of a table that the last 4 bits of the index say.
+std::string avx512_word(const Floats& f, std::span<const std::uint64_t, 16> table,
+                        const std::string& index);
+// sum + the lower or higher 52 bits of the product of two numbers of 52 bits, whatever is above.
+std::string add_low_product(const Floats& f, const std::string& sum, const std::string& a,
+                            const std::string& b);
+std::string add_high_product(const Floats& f, const std::string& sum, const std::string& a,
+                             const std::string& b);
+// The first word of two that are shifted to the left.
+std::string shifted_words(const Floats& f, const std::string& high, const std::string& low,
+                          const std::string& count);
+
 // Whether x is subnormal; by its bits on other processors.
 std::string is_subnormal(const Floats& f, const std::string& x);
 // By an instruction of AVX-512.

@@ -15,8 +15,4 @@ using PlainFunction = std::function<std::string(std::span<const LlvmValue>)>;
 std::string guarded(LlvmWriter& writer, ScalarOp op, std::span<const LlvmValue> in,
                     const PlainFunction& function);
 
-// The same for atan2 alone.
-std::string guarded_atan2(LlvmWriter& writer, std::span<const LlvmValue> in,
-                          const PlainFunction& function);
-
 }  // namespace heddle

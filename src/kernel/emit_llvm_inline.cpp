@@ -117,7 +117,7 @@ std::string exp_of(const Floats& f, const std::string& x, Sign sign) {
   for (std::string* part : {&e.power.n, &e.power.sum})
     *part = masks ? f.pick(low, f.op("fadd", *part, up), *part)
                   : f.op("fadd", *part, f.pick(low, up, f.number(0)));
-  const std::string finite = whole_bits_where(f, low, scaled(f, e.of_rest, e.power));
+  std::string finite = whole_bits_where(f, low, scaled(f, e.of_rest, e.power));
   if (masks) return finite;
   return f.where("ole", argument.seen, f.constant(f.wide ? kMostWide : kMostNarrow), finite,
                  f.op("fadd", argument.seen, f.number(INFINITY)));
@@ -202,7 +202,7 @@ std::string log_of(const Floats& f, const std::string& given) {
   const std::string steps = f.w.set("sitofp {} {} to {}", f.integers, whole, f.type);
   const std::string raised = f.pick(subnormal, f.number(-f.smallest()), zero);
   const std::string sum = log_from(f, f.op("fsub", m, one), f.op("fadd", steps, raised));
-  const std::string low = f.where("oeq", x, zero, f.number(-INFINITY), f.number(NAN));
+  const std::string low = f.where("oeq", x, zero, f.number(-HUGE_VAL), f.number(NAN));
   return f.where("ogt", x, zero, f.where("olt", x, infinite, sum, x), low);
 }
 

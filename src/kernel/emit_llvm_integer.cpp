@@ -26,9 +26,9 @@ struct Integer {
     return model.lanes == 0 ? std::to_string(value)
                             : w.splat(std::to_string(value), scalar, model.lanes);
   }
-  LlvmValue result(std::string text) const {
+  LlvmValue result(const std::string& text) const {
     LlvmValue value = model;
-    value.text = std::move(text);
+    value.text = text;
     return value;
   }
   std::string binary(std::string_view word, std::string_view a, std::string_view b) const {

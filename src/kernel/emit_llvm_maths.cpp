@@ -114,9 +114,9 @@ std::string function_value(LlvmWriter& w, ScalarOp op, Values in) {
   return guarded(w, op, in, [&](Values safe) { return library_value(w, op, safe); });
 }
 
-LlvmValue with_text(const LlvmValue& model, std::string text) {
+LlvmValue with_text(const LlvmValue& model, const std::string& text) {
   LlvmValue value = model;
-  value.text = std::move(text);
+  value.text = text;
   return value;
 }
 

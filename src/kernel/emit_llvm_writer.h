@@ -56,6 +56,10 @@ class LlvmWriter {
   std::string call(std::string_view result_type, std::string_view function,
                    std::string_view arguments, std::string_view flags = {});
   void call_void(std::string_view function, std::string_view arguments);
+  // A constant table that whoever links the code brings along.
+  void declare_table(std::string_view name) {
+    declarations_.insert(fmt::format("@{} = external constant i8", name));
+  }
 
   // Room on the stack for the whole function.
   std::string stack(std::string_view type, int align = 0);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "heddle/op.h"
+#include "ir/call_parts.h"
 #include "ir/manual_plan.h"
 #include "ir/unused.h"
 #include "parallel/joined.h"
@@ -164,11 +165,22 @@ class Decider {
 
   void decide_chosen(OpId id) { decide_by(id, chooser_.choose(id, manual_ > 0)); }
 
+  // As it lies, or whole where a device would have elements that do not exist.
+  int even_parts(ValueId v) {
+    Split split = on_.splits[chooser_.resting(v)];
+    split.pending.clear();
+    for (const DimSplit& dim : split.dims)
+      if (dim.padded() != dim.size) return on_.whole_id(v);
+    return on_.split_id(std::move(split));
+  }
+
   // What is no tensor, or has an effect alone.
   void decide_whole(OpId id) {
     const Op& op = program_.op(id);
+    const bool by_parts = program_.attr(op, kPartsAttr) != nullptr;
     auto choice = std::make_shared<Choice>();
-    for (ValueId v : program_.operands(op)) choice->operands.push_back(on_.whole_id(v));
+    for (ValueId v : program_.operands(op))
+      choice->operands.push_back(by_parts ? even_parts(v) : on_.whole_id(v));
     for (std::size_t i = 0; i < op.result_count; ++i)
       choice->results.push_back(on_.whole_id(program_.result(op, i)));
     decide_by(id, std::move(choice));

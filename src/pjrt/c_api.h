@@ -287,6 +287,10 @@ struct CompileArgs : Args {
   Text options;
   LoadedExecutable* executable;
 };
+struct OptimizedProgramArgs : Args {
+  ExecutableInfo* executable;
+  ProgramText* program;
+};
 struct LoadedArgs : Args {
   LoadedExecutable* executable;
 };

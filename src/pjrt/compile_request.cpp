@@ -72,6 +72,7 @@ std::string program_text(std::string_view code, std::string_view format) {
     throw Failure(
         Code::unimplemented,
         fmt::format("Heddle reads programs in format \"mlir\" (StableHLO), not \"{}\"", format));
+  if (signal_raised()) throw Failure(Code::cancelled, "compiling was stopped by a signal");
   return is_bytecode(code) ? decode_bytecode(code) : std::string(code);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/watched.h"
 #include "heddle/compile.h"
 #include "heddle/hash.h"
 #include "heddle/log.h"
@@ -13,6 +14,7 @@
 #include "pjrt/cost_analysis.h"
 #include "pjrt/elements.h"
 #include "pjrt/op_sharding.h"
+#include "pjrt/python.h"
 #include "pjrt/whole_calls.h"
 #include "pjrt/wire.h"
 
@@ -114,8 +116,9 @@ std::string asked_layout(const AttrDict& attrs, std::size_t rank) {
 }
 
 Executable compile_for(Client& client, const Program& program, const Function& main,
-                       const CompileRequest& request) {
+                       const CompileRequest& request, const std::atomic<bool>& stop) {
   Target target;
+  target.options.stop = [&stop] { return stop.load(std::memory_order_relaxed); };
   target.options.donated = donated_arguments(main);
   if (request.count() == 1) return compile_one(client, program, target);
   target.mesh = mesh_of(program, request.count());
@@ -238,7 +241,10 @@ std::unique_ptr<LoadedExecutable> loaded(Client& client, CompiledRef compiled) {
 
 }  // namespace
 
-LoadedExecutable* compile_program(Client& client, std::string text, std::string options) {
+namespace {
+
+std::unique_ptr<LoadedExecutable> compile_here(Client& client, std::string text,
+                                               std::string options, const std::atomic<bool>& stop) {
   const CompileRequest request = read_compile_options(options);
   OrderTokens tokens;
   Program program =
@@ -247,7 +253,7 @@ LoadedExecutable* compile_program(Client& client, std::string text, std::string 
   const Function* main = program.find_function("main");
   if (main == nullptr || main->body == kNone)
     throw Failure(Code::invalid_argument, "the program has no function @main");
-  auto compiled = std::make_shared<Compiled>(compile_for(client, program, *main, request));
+  auto compiled = std::make_shared<Compiled>(compile_for(client, program, *main, request, stop));
   compiled->name = program.name.empty() ? "main" : program.name;
   compiled->request = request;
   compiled->fingerprint =
@@ -260,7 +266,20 @@ LoadedExecutable* compile_program(Client& client, std::string text, std::string 
   compiled->threads = threads_for(client, *compiled);
   compiled->calls_host = calls_host(program);
   compiled->quick = !compiled->calls_host && is_quick(compiled->executable);
-  return loaded(client, std::move(compiled)).release();
+  return loaded(client, std::move(compiled));
+}
+
+}  // namespace
+
+LoadedExecutable* compile_program(Client& client, std::string text, std::string options) {
+  bool stopped = false;
+  auto done = run_watched(
+      [&](const std::atomic<bool>& stop) {
+        return compile_here(client, std::move(text), std::move(options), stop);
+      },
+      [&] { return stopped = stopped || signal_raised(); });
+  if (stopped) throw Failure(Code::cancelled, "compiling was stopped by a signal");
+  return done.get().release();
 }
 
 namespace {

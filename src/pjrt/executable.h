@@ -48,6 +48,7 @@ using CompiledRef = std::shared_ptr<const Compiled>;
 struct ExecutableInfo {
   CompiledRef compiled;
   std::deque<std::vector<LayoutHandle*>> layout_lists = {};  // handed out
+  std::string program = {};                                  // once it was asked for
 };
 
 struct LoadedExecutable {

@@ -1,8 +1,10 @@
 #include <algorithm>
 
+#include "heddle/stablehlo.h"
 #include "pjrt/callbacks.h"
 #include "pjrt/entries.h"
 #include "pjrt/executable.h"
+#include "pjrt/python.h"
 
 namespace heddle::pjrt {
 
@@ -160,6 +162,20 @@ Error* info_memory(CompiledMemoryArgs* args) {
   return nullptr;
 }
 
+// Asked twice: for the size, and for the bytes into memory of the caller's.
+Error* info_program(OptimizedProgramArgs* args) {
+  return guarded([&] {
+    static constexpr std::string_view kFormat = "mlir";
+    std::string& text = args->executable->program;
+    if (text.empty())
+      text = only_hlo(print_stablehlo(args->executable->compiled->executable.program()));
+    ProgramText& program = *args->program;
+    program.format = {kFormat.data(), kFormat.size()};
+    if (program.code != nullptr) std::memcpy(program.code, text.data(), text.size());
+    program.code_size = text.size();
+  });
+}
+
 Error* info_serialize(InfoBytesArgs* args) {
   return guarded([&] { args->bytes = owned(serialize(*args->executable->compiled)); });
 }
@@ -206,6 +222,7 @@ void set_executable_entries(Table& table) {
   set_entry(table, EntryId::Executable_OutputElementTypes, info_element_types);
   set_entry(table, EntryId::Executable_OutputDimensions, info_dimensions);
   set_entry(table, EntryId::Executable_GetCompiledMemoryStats, info_memory);
+  set_entry(table, EntryId::Executable_OptimizedProgram, info_program);
   set_entry(table, EntryId::Executable_Serialize, info_serialize);
   set_entry(table, EntryId::Executable_GetCompileOptions, info_options);
   set_entry(table, EntryId::ExecuteContext_Create, context_create);

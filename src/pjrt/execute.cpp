@@ -5,6 +5,7 @@
 #include "pjrt/buffer.h"
 #include "pjrt/callbacks.h"
 #include "pjrt/executable.h"
+#include "pjrt/interrupts.h"
 #include "pjrt/python.h"
 
 namespace heddle::pjrt {
@@ -14,6 +15,8 @@ namespace {
 // One run with all that it needs; lives until it is over.
 struct Run {
   CompiledRef compiled;
+  const Worker* worker = nullptr;
+  std::uint64_t interrupts = pjrt::interrupts();          // before it was called
   std::vector<std::vector<ValueRef>> arguments, results;  // [device][number]
   std::vector<std::vector<bool>> taken;                   // arguments that the run may overwrite
   std::vector<void*> callbacks;                           // Python functions that it may call
@@ -74,6 +77,24 @@ void give_results(ExecuteArgs& args, const LoadedExecutable& loaded, Run& run) {
   }
 }
 
+// Whether nobody but the run itself can get at what it computes.
+bool is_unheld(const Run& run) {
+  for (const std::vector<ValueRef>& values : run.results)
+    for (const ValueRef& value : values)
+      if (value.use_count() > 1) return false;
+  return true;
+}
+
+// By the end of the process or by Ctrl-C. Who catches KeyboardInterrupt may want what is being
+// computed, so that only the second one ends a run for sure. The first one, and the end, leave runs
+// alone that somebody may see: they call into Python, or their results are held.
+bool is_stopped(const Run& run) {
+  const std::uint64_t pressed = interrupts() - run.interrupts;
+  if (pressed > 1) return true;
+  if (pressed == 0 && !run.worker->is_ending()) return false;
+  return run.callbacks.empty() && (run.worker->is_ending() || is_unheld(run));
+}
+
 // The first failure among the arguments; it becomes that of the results.
 Status wait_for(const Run& run) {
   for (const std::vector<ValueRef>& values : run.arguments)
@@ -130,6 +151,7 @@ Expected<DeviceParts> run_arrays(const Run& run, DeviceParts arguments) {
   const Compiled& compiled = *run.compiled;
   RunOptions options;
   if (compiled.calls_host) options.host_call = caller_of(run.callbacks);
+  if (!compiled.quick) options.stop = [&run] { return is_stopped(run); };
   if (compiled.threads) return run_threads(compiled, std::move(arguments), options);
   HEDDLE_TRY(std::vector<Array> results, compiled.executable.run(std::move(arguments[0]), options));
   return DeviceParts{std::move(results)};
@@ -158,7 +180,9 @@ Status failure_of(const std::string& text) {
 Status run_now(Run& run) {
   try {
     if (Status status = wait_for(run); !status.ok()) return status;
+    if (is_stopped(run)) return {Code::cancelled, "the run was stopped before it began"};
     Expected<DeviceParts> results = run_arrays(run, arrays_of(run));
+    if (!results && is_stopped(run)) return {Code::cancelled, results.reason()};
     if (!results) return failure_of(results.reason());
     for (std::size_t d = 0; d < run.results.size(); ++d) {
       auto next = (*results)[d].begin();
@@ -197,7 +221,9 @@ void execute(ExecuteArgs& args) {
   take_arguments(args, *loaded.compiled, *run);
   give_results(args, loaded, *run);
   Worker& worker = loaded.client->worker;
+  run->worker = &worker;
   const bool quick = loaded.compiled->quick && worker.is_idle() && are_ready(*run);
+  if (!loaded.compiled->quick) watch_interrupts();
   if (quick || is_in_python_call())
     finish(run);
   else

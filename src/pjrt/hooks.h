@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+/* What hooks return where Ctrl-C has ended them. */
+enum { kHeddleInterrupted = 2 };
+
 /* Takes text, or the message where something failed. */
 typedef void (*HeddleWrite)(void* sink, const char* text, size_t size);
 
@@ -24,6 +27,8 @@ struct HeddleArray {
 struct HeddlePjrtHooks {
   /* 0 where `write` got the text; otherwise it got the reason. */
   int (*decode)(const char* bytes, size_t size, void* sink, HeddleWrite write);
+  /* A program's text as bytecode in ops of which each is one of HLO's; as decode. */
+  int (*only_hlo)(const char* text, size_t size, void* sink, HeddleWrite write);
   /* Calls a function of the user's; it fills the results' memory. 0, or a reason in `write`. */
   int (*call)(void* callable, const struct HeddleArray* arguments, size_t argument_count,
               const struct HeddleArray* results, size_t result_count, void* sink,
@@ -33,6 +38,9 @@ struct HeddlePjrtHooks {
 /* Once, before JAX asks for devices. */
 __attribute__((visibility("default"))) void heddle_pjrt_set_hooks(
     const struct HeddlePjrtHooks* hooks);
+
+/* Ends all runs that are under way or wait for their turn. */
+__attribute__((visibility("default"))) void heddle_pjrt_interrupt(void);
 
 #ifdef __cplusplus
 }

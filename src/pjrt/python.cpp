@@ -11,10 +11,20 @@ namespace heddle::pjrt {
 namespace {
 
 std::atomic<const HeddlePjrtHooks*> set_hooks = nullptr;
+std::atomic<bool (*)()> signal_check = nullptr;
+std::atomic<void (*)()> interrupt_again = nullptr;
 thread_local int python_calls = 0;
 
 void append(void* sink, const char* text, std::size_t size) {
   static_cast<std::string*>(sink)->append(text, size);
+}
+
+// Whether a hook has failed. Ctrl-C that came up inside of it comes up once more in who has called
+// the entry at hand.
+bool has_failed(int status) {
+  void (*again)() = interrupt_again;
+  if (status == kHeddleInterrupted && again != nullptr) again();
+  return status != 0;
 }
 
 HeddleArray described(const Type& type, const std::string& dtype, void* data) {
@@ -40,9 +50,17 @@ std::string decode_bytecode(std::string_view code) {
                   "the program is MLIR bytecode, which only the Python package `heddle` can turn "
                   "into text: load the plugin through it");
   std::string text;
-  if (hooks->decode(code.data(), code.size(), &text, append) != 0)
+  if (has_failed(hooks->decode(code.data(), code.size(), &text, append)))
     throw Failure(Code::invalid_argument, "jaxlib cannot read the program: " + text);
   return text;
+}
+
+std::string only_hlo(std::string_view text) {
+  const HeddlePjrtHooks* hooks = set_hooks;
+  std::string code;
+  if (hooks == nullptr || has_failed(hooks->only_hlo(text.data(), text.size(), &code, append)))
+    throw Failure(Code::unimplemented, "the program cannot be written as HLO: " + code);
+  return code;
 }
 
 Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array>& arguments,
@@ -72,11 +90,21 @@ Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array
   const int failed =
       hooks->call(callable, in.data(), in.size(), out.data(), out.size(), &message, append);
   --python_calls;
-  if (failed != 0) return Reason{std::move(message)};
+  if (has_failed(failed)) return Reason{std::move(message)};
   return results;
 }
 
 bool is_in_python_call() { return python_calls > 0; }
+
+bool signal_raised() {
+  bool (*check)() = signal_check;
+  return check != nullptr && check();
+}
+
+void set_signals(bool (*check)(), void (*again)()) {
+  signal_check = check;
+  interrupt_again = again;
+}
 
 }  // namespace heddle::pjrt
 

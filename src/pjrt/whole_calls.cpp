@@ -3,7 +3,9 @@
 #include <unordered_set>
 
 #include "heddle/op.h"
+#include "ir/attr_access.h"
 #include "ir/call_graph.h"
+#include "ir/call_parts.h"
 #include "ir/rewrite.h"
 
 namespace heddle::pjrt {
@@ -40,6 +42,12 @@ class OwnCalls {
   std::unordered_set<const Function*> seen_;
 };
 
+// What JAX makes of debug.callback(..., partitioned=True).
+bool wants_parts(const Program& program, const Op& op) {
+  return text_or(program.attr(op, "call_target_name"), "") ==
+         "xla_ffi_partitioned_python_cpu_callback";
+}
+
 }  // namespace
 
 Expected<Program> mark_whole_calls(const Program& program) {
@@ -50,7 +58,8 @@ Expected<Program> mark_whole_calls(const Program& program) {
     for (std::size_t i = 0; i < op.result_count; ++i)
       types.push_back(program.type_of(program.result(op, i)));
     AttrDict attrs = program.attrs_of(op);
-    attrs.push_back({kOnce, {Attr::Unit{}}});
+    const bool by_parts = types.empty() && wants_parts(program, op);
+    attrs.push_back({by_parts ? std::string(kPartsAttr) : kOnce, {Attr::Unit{}}});
     const Vars results = r.to.ops("custom_call", r.operands(op), types, std::move(attrs));
     if (!r.to.failed()) r.define_results(op, results);
     return true;

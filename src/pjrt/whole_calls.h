@@ -8,7 +8,8 @@ namespace heddle::pjrt {
 // On such calls: every device has the same operands, one of them calls, all take what it got.
 inline constexpr const char* kOnce = "heddle.once";
 
-// The program with calls outside of manual computations marked.
+// The program with calls outside of manual computations marked, those that each device is to make
+// with its part of operands by kPartsAttr.
 Expected<Program> mark_whole_calls(const Program& program);
 
 }  // namespace heddle::pjrt

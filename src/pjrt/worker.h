@@ -1,6 +1,7 @@
 // Worker: one thread that does tasks in the order in which they came.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -14,7 +15,7 @@ class Worker {
   using Task = std::function<void()>;
 
   Worker() = default;
-  // Does what is left, then ends.
+  // Lets tasks know that it ends, does what is left, then ends.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -22,6 +23,7 @@ class Worker {
   void add(Task task);
   // Nothing waits and nothing runs: what the caller does now comes after all that was added.
   bool is_idle() const { return pending_.load(std::memory_order_acquire) == 0; }
+  bool is_ending() const { return ending_.load(std::memory_order_relaxed); }
 
  private:
   void work();
@@ -30,7 +32,7 @@ class Worker {
   std::condition_variable change_;
   std::deque<Task> tasks_;
   std::atomic<std::size_t> pending_ = 0;
-  bool ending_ = false;
+  std::atomic<bool> ending_ = false;
   std::thread thread_;  // begun with the first task
 };
 

@@ -14,5 +14,7 @@ void add_functions(nb::module_& module);
 void add_dispatch(nb::module_& module);
 void add_checkpoints(nb::module_& module);
 void add_reports(nb::module_& module);
+// Not seen from Python.
+void add_plugin_signals();
 
 }  // namespace heddle::python

@@ -4,9 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <atomic>
-#include <future>
-
+#include "base/watched.h"
 #include "heddle/compile.h"
 #include "heddle/signature.h"
 #include "heddle/trace.h"
@@ -30,15 +28,15 @@ Transport* this_rank() {
 
 // On a thread of its own, while this one lets Python handle signals.
 Executable compile_with_signals(const Program& program, Target target) {
-  std::atomic<bool> stop = false;
-  target.options.stop = [&] { return stop.load(std::memory_order_relaxed); };
   Signals signals;
   auto executable = [&] {
     const nb::gil_scoped_release free;
-    auto under_way = std::async(std::launch::async, [&] { return compile(program, target); });
-    while (under_way.wait_for(Signals::kPause) != std::future_status::ready)
-      if (signals.raised()) stop = true;
-    return under_way;
+    return run_watched(
+        [&](const std::atomic<bool>& stop) {
+          target.options.stop = [&stop] { return stop.load(std::memory_order_relaxed); };
+          return compile(program, target);
+        },
+        [&] { return signals.raised(); });
   }();
   signals.throw_pending();
   return executable.get().value();

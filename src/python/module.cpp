@@ -18,4 +18,5 @@ NB_MODULE(_core, module) {
   add_dispatch(module);
   add_checkpoints(module);
   add_reports(module);
+  add_plugin_signals();
 }

@@ -205,6 +205,7 @@ Expected<std::vector<Array>> Executable::run(std::vector<Array> arguments,
     whole.memory_limit = state.memory_limit;
     whole.print = options.print;
     whole.host_call = options.host_call;
+    whole.stop = options.stop;
     whole.trace = options.trace;
     return interpret(state.compiled.program, state.compiled.entry(), std::move(arguments), whole);
   }
@@ -241,6 +242,7 @@ Verdict Executable::finish_compiling() const {
 
 std::uint64_t Executable::fingerprint() const { return state_->fingerprint(); }
 const std::vector<StepInfo>& Executable::steps() const { return state_->infos; }
+const Program& Executable::program() const { return state_->compiled.program; }
 const Placement& Executable::placement() const { return state_->placement; }
 const PeakMemory& Executable::peak() const { return state_->peak; }
 const std::string& Executable::interpreted_because() const {

@@ -22,8 +22,7 @@ class Runner {
     const bool timed = options_.trace != nullptr || options_.times != nullptr;
     for (const Step& step : list.steps) {
       transport_.at_step(step.info);
-      if (transport_.failed()) return stopped(step);
-      if (options_.stop && options_.stop()) return asked_to_stop(step);
+      HEDDLE_TRY_VOID(may_go_on(step));
       HEDDLE_TRY_VOID(timed ? run_timed(step) : run_step(step));
     }
     return yes();
@@ -42,8 +41,23 @@ class Runner {
                   state_.infos[step.info].name);
   }
 
+  bool is_stopped() const { return options_.stop && options_.stop(); }
+
+  Verdict may_go_on(const Step& step) const {
+    if (transport_.failed()) return stopped(step);
+    if (is_stopped()) return asked_to_stop(step);
+    return yes();
+  }
+
   Verdict run_step(const Step& step) {
-    return std::visit([&](const auto& work) { return run_work(work); }, step.work);
+    return std::visit(
+        [&](const auto& work) {
+          if constexpr (std::is_same_v<decltype(work), const LoopStep&>)
+            return run_loop(work, step);
+          else
+            return run_work(work);
+        },
+        step.work);
   }
 
   Verdict run_timed(const Step& step) {
@@ -116,6 +130,7 @@ class Runner {
     interpret_options.memory_limit = state_.memory_limit;
     interpret_options.print = options_.print;
     interpret_options.host_call = options_.host_call;
+    interpret_options.stop = [this] { return transport_.failed() || is_stopped(); };
     HEDDLE_TRY(auto results, interpret(*work.program, f, std::move(operands), interpret_options));
     for (std::size_t i = 0; i < results.size(); ++i)
       if (const auto bytes = results[i].bytes(); !bytes.empty())
@@ -132,8 +147,10 @@ class Runner {
   }
   Verdict run_work(const WaitStep& work) { return wait_for_collective(work, run_, transport_); }
 
-  Verdict run_work(const LoopStep& loop) {
+  // Condition and body may have no steps, before which it would be asked whether to stop.
+  Verdict run_loop(const LoopStep& loop, const Step& step) {
     for (;;) {
+      HEDDLE_TRY_VOID(may_go_on(step));
       HEDDLE_TRY_VOID(run(loop.condition));
       HEDDLE_TRY(const auto goes_on, scalar<std::uint8_t>(loop.predicate));
       if (goes_on == 0) return yes();

@@ -294,8 +294,8 @@ RegionId Writer::reducer(ReduceOp kind, DType dtype) {
 
 namespace {
 
-NamedAttr integer(std::string name, std::size_t value) {
-  return {std::move(name), Attr{Attr::Integer{static_cast<std::int64_t>(value), "i64"}}};
+NamedAttr integer(std::string_view name, std::size_t value) {
+  return {name, Attr{Attr::Integer{static_cast<std::int64_t>(value), "i64"}}};
 }
 
 }  // namespace

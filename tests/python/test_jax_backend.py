@@ -205,6 +205,15 @@ def test_memory_stats():
     assert HEDDLE.memory_stats()["bytes_in_use"] < after["bytes_in_use"]
 
 
+def test_text_of_what_was_compiled():
+    def f(x):
+        return jax.lax.erf(jnp.sin(x)) @ x.T + jax.random.normal(jax.random.key(0), (4, 4))
+
+    text = jax.jit(f).lower(jnp.ones((4, 4))).compile().as_text()
+    assert text.startswith("HloModule jit_f") and " sine(" in text and " dot(" in text
+    assert jax.jit(jnp.linalg.cholesky).lower(jnp.ones((4, 4))).compile().as_text() is None
+
+
 def test_cost_analysis():
     compiled = jax.jit(lambda x, y: x @ y).lower(normal(64, 32), normal(32, 16)).compile()
     cost = compiled.cost_analysis()

@@ -138,6 +138,25 @@ def test_callbacks_of_every_device():
     assert sorted(seen) == list(range(8))
 
 
+def test_partitioned_callbacks_see_the_parts_of_devices():
+    seen = []
+
+    @jax.jit
+    def f(x):
+        jax.debug.callback(lambda x: seen.append(x.tolist()), x * 2, partitioned=True)
+        jax.debug.callback(lambda x: seen.append(x.tolist()), x.sum())
+
+    f(jax.device_put(np.arange(8.0, dtype=np.float32), NamedSharding(Mesh(DEVICES, "x"), P("x"))))
+    jax.effects_barrier()
+    assert sorted(map(str, seen)) == sorted(map(str, [28.0, *([2.0 * i] for i in range(8))]))
+
+
+def test_the_text_of_what_was_compiled_has_its_collectives():
+    x = jax.device_put(normal(8, 8), NamedSharding(MESH, P("x", "y")))
+    text = jax.jit(jnp.sum).lower(x).compile().as_text()
+    assert " all-reduce(" in text and "f32[4,2]" in text, text
+
+
 def test_a_question_for_a_sharding_does_no_harm():
     """It is not answered, and a warning says so."""
     x = jax.device_put(normal(8, 8), NamedSharding(MESH, P("x", "y")))

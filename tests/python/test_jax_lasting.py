@@ -1,6 +1,7 @@
-"""JAX on Heddle's backend: threads, Ctrl-C, and memory over many calls and compilations."""
+"""JAX on Heddle's backend: threads, and memory over many calls and compilations."""
 
 import gc
+import itertools
 import os
 import threading
 
@@ -8,7 +9,6 @@ import jax_backend  # first: it chooses the backend
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 CALLS = int(os.environ.get("HEDDLE_TEST_CALLS", "100000"))
 COMPILATIONS = int(os.environ.get("HEDDLE_TEST_COMPILATIONS", "1000"))
@@ -88,51 +88,16 @@ def test_callbacks_hold_memory_flat():
     assert grown_by(call, CALLS // 50, CALLS // 50) < 4_000_000
 
 
-@pytest.mark.xfail(reason="each compilation keeps about 44 kB; on JAX's CPU backend nothing is kept")
 def test_compilations_hold_memory_flat():
     """JAX keeps what it has compiled; cleared of that, nothing is left of a program."""
-    def compile_some(numbers):
-        for i in numbers:
-            assert float(jax.jit(lambda x: x + i)(np.float32(1))) == 1 + i
+    numbers = itertools.count()
+
+    def compile_some(times):
+        for i in itertools.islice(numbers, times):
+            f = jax.jit(lambda x: (jnp.tanh(x) * i).sum() + i)
+            assert float(f(np.zeros(3, np.float32))) == i
             if i % 50 == 0:
                 jax.clear_caches()
         jax.clear_caches()
-    # As many as Heddle's cache of kernels keeps, and then the rest.
-    compile_some(range(COMPILATIONS // 2))
-    gc.collect()
-    before = jax_backend.resident()
-    compile_some(range(COMPILATIONS // 2, COMPILATIONS // 2 + COMPILATIONS))
-    gc.collect()
-    grown = jax_backend.resident() - before
-    assert grown < 20_000_000, f"{grown / COMPILATIONS:.0f} bytes a compilation"
-
-
-PRESSED = """
-    import os, signal, threading, time
-    import jax, numpy as np
-
-    x = np.zeros(64, np.float32)
-    f = jax.jit({function}).lower(x).compile()
-
-    def press():  # more than once: Python loses one that comes in a finaliser
-        while True:
-            time.sleep(1)
-            os.kill(os.getpid(), signal.SIGINT)
-    threading.Thread(target=press, daemon=True).start()
-    try:
-        while True:
-            f(x).block_until_ready()
-    except KeyboardInterrupt:
-        print("stopped", flush=True)
-        os._exit(0)
-"""
-
-
-def test_ctrl_c_ends_a_loop_of_calls():
-    assert jax_backend.said_by(PRESSED.format(function="lambda x: x + 1")) == ["stopped"]
-
-
-def test_ctrl_c_ends_waiting_for_a_program_without_end():
-    """The program itself runs on, and would keep the process from ending in the usual way."""
-    loop = "lambda x: jax.lax.while_loop(lambda y: y[0] < 2, lambda y: y * 0.5, x)"
-    assert jax_backend.said_by(PRESSED.format(function=loop)) == ["stopped"]
+    # First as many as Heddle's cache of kernels keeps.
+    assert grown_by(compile_some, COMPILATIONS, COMPILATIONS // 2) < 5_000_000

@@ -153,3 +153,20 @@ def test_compilations_hold_memory_flat():
     for i in range(600, 1600):
         compile_one(i)
     assert resident() - before < 5_000_000
+
+
+def test_functions_hold_memory_flat():
+    """A function that is gone leaves nothing behind, once JAX has forgotten what it traced."""
+
+    def call_some(numbers):
+        for i in numbers:
+            f = heddle.jit(lambda x: (jnp.tanh(x) * i).sum() + i)
+            assert float(np.asarray(f(np.zeros(3, np.float32)))) == i
+            if i % 50 == 0:
+                jax.clear_caches()
+        jax.clear_caches()
+
+    call_some(range(600))
+    before = resident()
+    call_some(range(600, 1600))
+    assert resident() - before < 5_000_000

@@ -5,6 +5,7 @@
 
 #include "heddle/compile.h"
 #include "heddle/deployment.h"
+#include "heddle/interpreter.h"
 #include "heddle/stablehlo.h"
 
 namespace heddle {
@@ -55,6 +56,17 @@ TEST(Stop, EndsARunOfAllDevicesAndTheNextOneWorks) {
   Array large(type);
   for (float& number : large.as_mutable<float>()) number = 4;
   EXPECT_EQ(devices.run_whole({large}, options).value()[0].as<float>()[7], 4);
+}
+
+TEST(Stop, EndsALoopThatIsInterpreted) {
+  const Program program = endless();
+  int asked = 0;
+  InterpretOptions options;
+  options.stop = [&] { return ++asked == 100; };
+  const Array x(Type::tensor(DType::f32, {8}));
+  const auto stopped = interpret(program, *program.find_function("main"), {x}, options);
+  EXPECT_THAT(stopped.reason(), HasSubstr("the run was stopped"));
+  EXPECT_EQ(asked, 100);
 }
 
 TEST(Stop, EndsCompilingAfterAStage) {

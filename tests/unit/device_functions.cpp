@@ -87,12 +87,16 @@ std::vector<T> everywhere() {
       values.push_back(static_cast<T>(kQuarter * turns));
       values.push_back(static_cast<T>(kQuarter * (turns + 0.001L * i)));
     }
+  // Large ones that are nearest to a quarter of a turn among all of their type.
+  for (double v : {6381956970095103 * 0x1p797, -6381956970095103 * 0x1p797, 0x1.6ac5b262ca1ffp849,
+                   16367173 * 0x1p72, 5419351 * 0x1p50, double(std::numeric_limits<T>::max())})
+    values.push_back(static_cast<T>(v));
   while (values.size() % 64 != 0) values.push_back(1);
   return values;
 }
 
-// Bases that are not subnormal, with exponents of all sizes, and with those that lead to both sides
-// of the smallest numbers; not to the last normal one, where either way will do.
+// Bases of all sizes with exponents of all sizes, and with those that lead to both sides of the
+// smallest numbers and of the largest.
 template <typename T>
 struct Powers {
   std::vector<T> x, y;
@@ -103,7 +107,8 @@ struct Powers {
     for (std::size_t i = 0; i + 1 < all.size(); i += 3) {
       add(all[i], all[(i * 7) % all.size()]);
       const double slope = std::log2(std::abs(static_cast<double>(all[i])));
-      for (double wanted : {last * 0.9, last - 1.5, last - 12, last - Limits::digits, last * 3})
+      for (double wanted : {last * 0.9, last, last - 1.5, last - 12, last - Limits::digits,
+                            last * 3, -last + 1.99, -last + 2, 1e-3, -1e-9})
         add(all[i], static_cast<T>(wanted / slope));
       for (int whole : {-3, -2, -1, 0, 1, 2, 3, 8, 101}) add(all[i], static_cast<T>(whole));
     }
@@ -112,17 +117,13 @@ struct Powers {
 
  private:
   void add(T base, T exponent) {
-    const double size = std::abs(static_cast<double>(base));
-    const double end = static_cast<double>(exponent) * std::log2(size);
-    const double last = std::numeric_limits<T>::min_exponent - 1;
-    if (size != 0 && size < static_cast<double>(std::numeric_limits<T>::min())) return;
-    if (std::abs(end - last) < std::abs(last) * 5e-4) return;
     x.push_back(base);
     y.push_back(exponent);
   }
 };
 
-// Numbers of all sizes above and beside each other; small ones of a few sizes apart as well.
+// Numbers of all sizes above and beside each other; small ones of a few sizes apart as well, and
+// such as have quotients of all sizes.
 template <typename T>
 struct Directions {
   std::vector<T> y, x;
@@ -135,13 +136,28 @@ struct Directions {
       y.push_back(least * static_cast<T>(i + 1));
       x.push_back(least * static_cast<T>((i * 977) % 100003 * (i % 3 + 1)) * (i % 2 == 0 ? 1 : -1));
     }
-    while (x.size() % 256 != 0) add_one();
+    for (T special : {T{0}, -T{0}, least, std::numeric_limits<T>::max(),
+                      std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()})
+      for (std::size_t i = 0; i < all.size(); i += 61) {
+        add(special, all[i]);
+        add(all[i], special);
+      }
+    constexpr int most = std::numeric_limits<T>::max_exponent;
+    for (int i = 0; i < 8 * most; ++i) {
+      const T size = std::ldexp(static_cast<T>(1 + 0.37 * (i % 3)), i % (2 * most) - most);
+      for (int apart : {i * 7 % most, i % 64, i * 13 % (2 * most)}) {
+        add(size,
+            std::ldexp(static_cast<T>(i % 2 == 0 ? 1.3 : -1.7), i % (2 * most) - most + apart));
+        add(std::ldexp(static_cast<T>(1.9), i % (2 * most) - most + apart), size);
+      }
+    }
+    while (x.size() % 256 != 0) add(1, 1);
   }
 
  private:
-  void add_one() {
-    y.push_back(1);
-    x.push_back(1);
+  void add(T over, T under) {
+    y.push_back(over);
+    x.push_back(under);
   }
 };
 
@@ -173,8 +189,6 @@ void expect_next_to_the_truth(int vector_bytes) {
   const std::vector<T> out = power({powers.x, powers.y});
   for (std::size_t i = 0; i < out.size(); ++i) {
     const T truth = static_cast<T>(std::pow(Real{powers.x[i]}, Real{powers.y[i]}));
-    // SLEEF takes the very largest for infinite.
-    if (std::isfinite(truth) && std::abs(truth) > std::numeric_limits<T>::max() / 2) continue;
     ASSERT_LE(distance(out[i], truth), 1)
         << powers.x[i] << " to the power of " << powers.y[i] << " is " << out[i] << " instead of "
         << truth << ", by vectors of " << vector_bytes;
@@ -225,20 +239,13 @@ void expect_no_subnormal_step(ScalarOp op, const std::vector<std::vector<T>>& in
 template <typename T>
 void expect_no_subnormal_steps(int vector_bytes, std::size_t n) {
   for (const Row& row : kRows) {
-    std::vector<T> in = everywhere<T>();
-    // SLEEF, which others than wide vectors of f32 are left to, brings angles of that size into one
-    // turn through tiny numbers.
-    const bool is_angle =
-        row.op == ScalarOp::sin || row.op == ScalarOp::cos || row.op == ScalarOp::tan;
-    const bool is_ours = sizeof(T) == 4 && vector_bytes == 64 && n >= 8;
-    constexpr T kHugeAngle = static_cast<T>(1e18);
-    if (is_angle && !is_ours)
-      for (T& x : in)
-        if (std::isfinite(x) && std::abs(x) > kHugeAngle) x = 1;
+    const std::vector<T> in = everywhere<T>();
     expect_no_subnormal_step<T>(row.op, {in}, vector_bytes, n);
   }
   Powers<T> powers;
   expect_no_subnormal_step<T>(ScalarOp::power, {powers.x, powers.y}, vector_bytes, n);
+  const Directions<T> directions;
+  expect_no_subnormal_step<T>(ScalarOp::atan2, {directions.y, directions.x}, vector_bytes, n);
 }
 
 TEST(DeviceFunctions, MeetNoSubnormalNumberInF32) {

@@ -110,6 +110,13 @@ TEST(KernelEmitLlvm, FunctionsComeFromTheLibraryOfTheTarget) {
   EXPECT_THAT(text_of(mapped(64, ScalarOp::log1p), {VectorTarget::Family::generic, 16, false}),
               HasSubstr("@log1pf(float"));
   EXPECT_THAT(text_of(mapped(64, ScalarOp::exp)), Not(HasSubstr("@Sleef")));
+  const std::string sine = text_of(mapped(64, ScalarOp::sin, DType::f64, DType::f64));
+  EXPECT_THAT(sine, HasSubstr("@heddle_quarters = external constant"));
+  EXPECT_THAT(sine, Not(HasSubstr("@Sleef")));
+  EXPECT_THAT(sine, Not(HasSubstr("vpmadd52")));
+  EXPECT_THAT(text_of(mapped(64, ScalarOp::sin, DType::f64, DType::f64),
+                      {VectorTarget::Family::x86, 64, false, true}),
+              HasSubstr("vpmadd52"));
 }
 
 TEST(KernelEmitLlvm, FloatsAreRegroupedOnlyOnRequest) {

@@ -19,6 +19,7 @@
 #include <mutex>
 
 #include "device/cpu/jit_backend.h"
+#include "kernel/emit_llvm_tables.h"
 
 namespace heddle {
 
@@ -47,6 +48,7 @@ VectorTarget vectors_of(const llvm::Triple& triple, const llvm::StringMap<bool>&
     const bool medium = has("avx2") && has("fma") && has("f16c");
     target.vector_bytes = wide ? 64 : medium ? 32 : 16;
     if (medium) target.family = VectorTarget::Family::x86;
+    target.word_products = wide && has("avx512ifma") && has("avx512vbmi2");
   } else if (triple.isAArch64()) {
     target.family = VectorTarget::Family::arm;
   }
@@ -188,6 +190,8 @@ class LlvmBackend : public JitBackend {
     if (!jit) return failed("starting LLVM", jit.takeError());
     jit_ = std::move(*jit);
     support_ = &jit_->getExecutionSession().createBareJITDylib("support");
+    if (auto error = support_->define(orc::absoluteSymbols(tables())))
+      return failed("naming tables", std::move(error));
     const char prefix = jit_->getDataLayout().getGlobalPrefix();
     if (target_.vectors.family != VectorTarget::Family::generic && !add_library(prefix))
       target_.vectors.family = VectorTarget::Family::generic;
@@ -195,6 +199,14 @@ class LlvmBackend : public JitBackend {
     if (!process) return failed("looking into this process", process.takeError());
     support_->addGenerator(std::move(*process));
     return yes();
+  }
+
+  orc::SymbolMap tables() {
+    orc::SymbolMap symbols;
+    for (const CodeTable& table : code_tables())
+      symbols[jit_->mangleAndIntern(table.name)] = {orc::ExecutorAddr::fromPtr(table.rows.data()),
+                                                    llvm::JITSymbolFlags::Exported};
+    return symbols;
   }
 
   bool add_library(char prefix) {

@@ -31,6 +31,7 @@ Results eval_composite(EvalContext& ctx) { return call_by_name(ctx, "decompositi
 Results eval_while(EvalContext& ctx) {
   Arrays state = all(ctx);
   while (true) {
+    if (ctx.machine != nullptr && ctx.machine->is_stopped()) return reason("the run was stopped");
     HEDDLE_TRY(Arrays go_on, ctx.run_region(ctx.region(0), state));
     if (!to_bool(go_on[0])) return state;
     HEDDLE_TRY(state, ctx.run_region(ctx.region(1), std::move(state)));

@@ -35,6 +35,8 @@ class Machine {
   // What interpreter.probe saw, by its id and in order.
   virtual std::map<std::string, std::vector<Array>, std::less<>>& probes() = 0;
   virtual void print(std::string_view text) = 0;
+  // Whether the run is to end here.
+  virtual bool is_stopped() const { return false; }
   // Answers calls into the program around; null where nobody does.
   virtual const HostCaller* host_caller() const { return nullptr; }
   // Runs the processes of interpreter.run_parallel; null where the interpreter itself does.

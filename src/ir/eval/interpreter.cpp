@@ -163,6 +163,7 @@ class Interpreter final : public Machine {
       fmt::print("{}", text);
   }
 
+  bool is_stopped() const override { return shared_.options.stop && shared_.options.stop(); }
   const HostCaller* host_caller() const override {
     return shared_.options.host_call ? &shared_.options.host_call : nullptr;
   }

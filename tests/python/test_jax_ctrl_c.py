@@ -1,0 +1,164 @@
+"""Ctrl-C while JAX compiles and runs on Heddle's backend: real processes, real signals."""
+
+import signal
+
+import jax_backend
+import pytest
+
+# Halves as long as the first number is below two: without end for zeros. An effect may go with it.
+ENDLESS = """
+    import os, sys
+    import jax, jax.numpy as jnp, numpy as np
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    def endless(x, effect=lambda y: None):
+        def half(y):
+            effect(y)
+            return y * 0.5
+        return jax.lax.while_loop(lambda y: y[0] < 2, half, x)
+
+    def ready():
+        print("ready", flush=True)
+
+    x = np.zeros(64, np.float32)
+    f = jax.jit(endless)
+    f.lower(x).compile()
+"""
+
+
+def pressed(code, **variables):
+    """Runs the code and presses Ctrl-C whenever it says "ready". Gives status, words and errors."""
+    with jax_backend.started(ENDLESS, code, **variables) as child:
+        words = []
+        for line in child.stdout:
+            if line.strip() == "ready":
+                child.send_signal(signal.SIGINT)
+            else:
+                words += line.split()
+        errors = child.stderr.read()
+        return child.wait(), words, errors
+
+
+@pytest.mark.parametrize("waits", [
+    "y = f(x); ready(); y.block_until_ready()",
+    "y = jax.jit(lambda x: endless(x, lambda y: jax.debug.callback(lambda z: None, y)))(x); ready(); "
+    "y.block_until_ready()",
+], ids=["pure", "with effects"])
+def test_ends_a_process_that_waits(waits):
+    status, _, errors = pressed(waits)
+    assert status == -signal.SIGINT and "KeyboardInterrupt" in errors, errors
+
+
+def test_ends_a_process_that_waits_for_eight_devices():
+    status, _, errors = pressed("""
+        over_x = NamedSharding(Mesh(np.array(jax.devices()), "x"), PartitionSpec("x"))
+        y = f(jax.device_put(x, over_x))
+        ready()
+        y.block_until_ready()
+    """, HEDDLE_DEVICES="8")
+    assert status == -signal.SIGINT and "KeyboardInterrupt" in errors, errors
+
+
+def test_a_program_of_which_nobody_holds_results_is_stopped():
+    status, words, errors = pressed("""
+        try:
+            y = f(x)
+            ready()
+            while True:
+                y.block_until_ready()
+        except KeyboardInterrupt:
+            del y
+        g = jax.jit(lambda x: jnp.sort(x).sum())  # it would run behind the other
+        print(g(jnp.ones(100_000)))
+    """)
+    assert (status, words) == (0, ["100000.0"]), errors
+
+
+def test_the_second_one_stops_a_program_whose_results_are_held():
+    _, words, errors = pressed("""
+        y = f(x)
+        outcome, interrupted = "", 0
+        while not outcome:
+            try:
+                ready()
+                try:
+                    y.block_until_ready()
+                except jax.errors.JaxRuntimeError as error:
+                    outcome = str(error).split(":")[0]
+            except KeyboardInterrupt:
+                interrupted += 1
+        print(interrupted > 0, outcome)
+    """)
+    assert words == ["True", "CANCELLED"], errors  # the last one may come when all is over
+
+
+def test_the_first_one_leaves_results_that_are_held():
+    """Who saves the state of his training on Ctrl-C gets the step that was under way."""
+    status, words, errors = pressed("""
+        y = jax.jit(lambda x: jax.lax.fori_loop(0, 200_000, lambda i, y: y + 1, x))(x)
+        try:
+            ready()
+            while True:
+                y.block_until_ready()
+                sum(range(1000))
+        except KeyboardInterrupt:
+            print(y[0])
+    """)
+    assert (status, words) == (0, ["200000.0"]), errors
+
+
+def test_a_program_without_end_does_not_keep_python_from_ending():
+    assert jax_backend.said_by(ENDLESS, "y = f(x); print('over')") == ["over"]
+
+
+def test_a_loop_of_calls_ends():
+    status, _, errors = pressed("""
+        g = jax.jit(lambda x: x + 1)
+        y = g(x)
+        ready()
+        while True:
+            g(x).block_until_ready()
+            sum(range(1000))
+    """)
+    assert status == -signal.SIGINT and "KeyboardInterrupt" in errors, errors
+
+
+# jaxlib turns a program into text first: there the signal comes, or shortly after it.
+COMPILING = """
+    import heddle.jax_plugin, pathlib, signal, threading
+
+    text_of = heddle.jax_plugin._text_of
+
+    def text_and_press(code):
+        heddle.jax_plugin._text_of = text_of
+        {press}
+        return text_of(code)
+
+    def many_kernels(x):
+        for i in range(60):
+            x = jnp.sort(jnp.tanh(x * i) + i)
+        return x
+
+    def kernels_made():
+        return len(list(pathlib.Path(os.environ["HEDDLE_CACHE_DIR"]).rglob("*")))
+
+    lowered = jax.jit(many_kernels).lower(x)
+    heddle.jax_plugin._text_of = text_and_press
+    try:
+        lowered.compile()
+    except KeyboardInterrupt:
+        print("interrupted")
+    made = kernels_made()
+    lowered.compile()
+    print(made < kernels_made())
+"""
+
+
+@pytest.mark.parametrize("press", [
+    "signal.raise_signal(signal.SIGINT)",
+    "threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()",
+], ids=["reading", "compiling"])
+def test_ends_compiling(press, tmp_path):
+    code = COMPILING.format(press=press)
+    words = jax_backend.said_by(ENDLESS, code, HEDDLE_CACHE_DIR=str(tmp_path))
+    assert words == ["interrupted", "True"]
