@@ -49,9 +49,10 @@ endfunction()
 # Puts the libraries of this machine beside the module, for machines that do not have them. An RPATH of
 # the module finds those that it opens by name, but not what these need in turn: so it needs that itself.
 function(heddle_bundle)
-  set(libraries libopenblas.so.0 libgfortran.so.5 libquadmath.so.0 libsleef.so.3 libfmt.so.9)
+  set(libraries libopenblas.so.0 libgfortran.so.5 libquadmath.so.0 libsleef.so.3 libfmt.so.9
+    libz.so.1)
   if(HEDDLE_LLVM_STATIC)
-    list(APPEND libraries libz.so.1 libzstd.so.1)
+    list(APPEND libraries libzstd.so.1)
   endif()
   foreach(library IN LISTS libraries)
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${library}

@@ -141,7 +141,9 @@ class Order {
         continue;
       }
       if (!used) {
-        if (is_work(id)) cover(id);
+        if (!is_work(id)) continue;
+        if (wanted_ > 0) taken_.insert(id);  // no later collective takes it away
+        cover(id);
         continue;
       }
       free.push_back(id);

@@ -71,6 +71,20 @@ TEST(Overlap, WorkBehindTheFirstUseComesBeforeTheWait) {
                           "add", "return"));
 }
 
+// The second sum would have it, too.
+TEST(Overlap, WorkThatLiesBesideACollectiveStaysThere) {
+  const Program program = program_of(R"(
+    %0 = "stablehlo.all_reduce"(%a) SUM
+    %1 = stablehlo.dot_general %b, %b, DOT
+    %2 = stablehlo.negate %0 : tensor<128x128xf32>
+    %3 = "stablehlo.all_reduce"(%2) SUM
+    %4 = stablehlo.add %3, %1 : tensor<128x128xf32>)",
+                                     "%4");
+  EXPECT_THAT(order(scheduled(program)),
+              ElementsAre("all_reduce", "dot_general", "optimization_barrier", "negate",
+                          "all_reduce", "add", "return"));
+}
+
 // What a collective needs, or needs it, stays on its side.
 TEST(Overlap, ALineOfWorkKeepsItsOrder) {
   const Program program = program_of(R"(

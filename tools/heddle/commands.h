@@ -18,16 +18,17 @@ void add_ops(Command app);
 void add_opt(Command app);
 void add_plan(Command app);
 void add_run(Command app);
+void add_solve(Command app);
 void add_verify(Command app);
 
 using AddCommand = void (*)(Command);
 
 // One row per command, in the order of `heddle --help`.
 inline constexpr std::array kCommands = {
-    AddCommand{add_run},       AddCommand{add_plan},   AddCommand{add_compile},
-    AddCommand{add_launch},    AddCommand{add_verify}, AddCommand{add_opt},
-    AddCommand{add_ops},       AddCommand{add_layout}, AddCommand{add_doctor},
-    AddCommand{add_calibrate},
+    AddCommand{add_run},    AddCommand{add_plan},      AddCommand{add_compile},
+    AddCommand{add_launch}, AddCommand{add_verify},    AddCommand{add_opt},
+    AddCommand{add_ops},    AddCommand{add_layout},    AddCommand{add_solve},
+    AddCommand{add_doctor}, AddCommand{add_calibrate},
 };
 
 // Ends the command with this exit status, without a message of its own where that is empty: throw

@@ -1,0 +1,226 @@
+#include "heddle/solve.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <future>
+
+#include "parallel/solver/branch.h"
+#include "parallel/solver/cbc.h"
+#include "parallel/solver/dual.h"
+#include "parallel/solver/reduce.h"
+#include "parallel/solver/search.h"
+
+namespace heddle {
+namespace {
+
+using solver::kInfinite;
+using Cost = CostNetwork::Cost;
+
+constexpr double kRoundWork = 2e7;     // entries of tables, for each of the two workers
+constexpr int kQuickRounds = 100;      // of level 2
+constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to stop
+constexpr double kSmallGap = 0.01, kWorthIt = 0.01;
+constexpr int kPatience = 8, kLongPatience = 40;  // rounds without gain, of level 2
+constexpr int kFirstPasses = 60;
+constexpr double kBranchTable = 2e5;
+constexpr double kFirstBranch = 2e7;  // work
+constexpr int kMostToBranch = 3000;   // variables
+constexpr int kCbcRound = 100;
+constexpr std::size_t kMostForCbc = 200'000;  // entries of tables
+constexpr double kCbcSeconds = 5;
+constexpr int kShareRounds = 8;  // after which both searches go on from the best
+
+class Clock {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+// Rounds of two workers that know nothing of each other inside of a round, so that the answer is
+// the same however many threads there are.
+class Solver {
+ public:
+  Solver(const CostNetwork& network, const SolveOptions& options, const Clock& clock,
+         solver::Reduction reduction)
+      : network_(network),
+        options_(options),
+        clock_(clock),
+        reduction_(std::move(reduction)),
+        core_(reduction_.model()),
+        dual_(core_),
+        searches_{solver::Search(core_, 1), solver::Search(core_, 2)},
+        branch_(core_, kBranchTable) {}
+
+  Expected<Solution> run() {
+    begin();
+    const int rounds = options_.level == 2    ? kQuickRounds
+                       : options_.seconds > 0 ? std::numeric_limits<int>::max()
+                                              : kThoroughRounds;
+    for (int round = 0; round < rounds && !is_over(); ++round) {
+      one_round(round);
+      exchange(round);
+      if (round == kCbcRound && best_cost() >= kInfinite) ask_cbc();
+      tell();
+      if (options_.level == 2 && is_good_enough(round)) break;
+    }
+    return answer();
+  }
+
+ private:
+  bool has_to_stop() const {
+    return options_.stop.stop_requested() ||
+           (options_.seconds > 0 && clock_.seconds() >= options_.seconds);
+  }
+  bool is_over() const { return has_to_stop() || best_cost() <= bound() + 0.5 || is_proved_; }
+
+  // Level 2 ends where it is near the bound, or has not come nearer for long.
+  bool is_good_enough(int round) {
+    const double cost = best_cost(), gap = (cost - bound()) / std::max(1.0, cost);
+    if (gap < last_gap_ * (1 - kWorthIt)) {
+      last_gap_ = gap;
+      last_gain_ = round;
+    }
+    return round - last_gain_ >= (gap <= kSmallGap ? kPatience : kLongPatience);
+  }
+
+  void begin() {
+    for (int i = 0; i < kFirstPasses && !has_to_stop(); ++i) dual_.step(kInfinite);
+    const std::vector<int> first = dual_.decode();
+    for (solver::Search& search : searches_) {
+      search.set_prices(dual_.prices());
+      search.start(first);
+    }
+    // What is small is proved at once.
+    if (is_over()) return;
+    branch(kFirstBranch);
+    exchange(0);
+  }
+
+  void one_round(int round) {
+    const auto search = [&](int which, double work) {
+      while (work > 0 && !has_to_stop()) work -= searches_[which].step();
+    };
+    const auto second = [&] {
+      double work = kRoundWork / 2;
+      const double cost = best_cost();
+      while (work > 0 && !has_to_stop()) work -= dual_.step(cost);
+      if (options_.level < 3 || round % 2 == 0) return search(1, kRoundWork / 2);
+      // A proof is tried with twice the work each time.
+      if (round < next_branch_) return;
+      next_branch_ = 2 * round + 1;
+      branch(kRoundWork * (round + 1) / 4);
+    };
+    if (options_.threads < 2) {
+      search(0, kRoundWork);
+      return second();
+    }
+    auto other = std::async(std::launch::async, [&] { search(0, kRoundWork); });
+    second();
+    other.get();
+  }
+
+  void branch(double work) {
+    // Where there are very many variables no proof will come.
+    if (core_.variables() > kMostToBranch) return;
+    branch_end_ = branch_.run(best_cost(), dual_.prices(), work, [&] { return has_to_stop(); });
+  }
+
+  // Where nothing fits after a while, an integer program may know better. It cannot be interrupted.
+  void ask_cbc() {
+    std::size_t cells = 0;
+    for (const solver::Pair& pair : reduction_.model().pairs) cells += pair.table.size();
+    if (options_.level < 3 || cells > kMostForCbc || !solver::has_cbc()) return;
+    const double left = options_.seconds > 0 ? options_.seconds - clock_.seconds() : kInfinite;
+    const double seconds = std::min(kCbcSeconds, left / 2);
+    if (seconds <= 0) return;
+    const solver::CbcAnswer answer = solver::solve_by_cbc(reduction_.model(), seconds);
+    if (answer.chosen) searches_[0].start(*answer.chosen);
+  }
+
+  void exchange(int round) {
+    if (branch_end_ != solver::Branch::End::stopped && !branch_.best().empty() &&
+        branch_.best_cost() < best_cost() - 0.5)
+      searches_[0].start(branch_.best());
+    is_proved_ = is_proved_ || branch_end_ == solver::Branch::End::proved;
+    const int better = searches_[0].best().cost <= searches_[1].best().cost ? 0 : 1;
+    if (round % kShareRounds == kShareRounds - 1 && searches_[better].has_best())
+      searches_[1 - better].start(searches_[better].best().chosen);
+    for (solver::Search& search : searches_) search.set_prices(dual_.prices());
+  }
+
+  double best_cost() const { return std::min(searches_[0].best().cost, searches_[1].best().cost); }
+  // Without what rounding may have added.
+  double bound() const {
+    const double bound = dual_.bound();
+    return std::ceil(bound - 1e-9 * std::abs(bound) - 1e-6);
+  }
+
+  void tell() {
+    if (!options_.on_progress) return;
+    const double cost = best_cost();
+    options_.on_progress({cost < kInfinite ? static_cast<Cost>(cost) : CostNetwork::kForbidden,
+                          std::max<Cost>(0, static_cast<Cost>(bound())), clock_.seconds()});
+  }
+
+  Expected<Solution> answer() const {
+    if (best_cost() >= kInfinite) return nothing();
+    const int better = searches_[0].best().cost <= searches_[1].best().cost ? 0 : 1;
+    Solution solution;
+    solution.values = reduction_.unfold(searches_[better].best().chosen);
+    const Verdict fits = network_.check(solution.values);
+    HEDDLE_CHECK(fits.ok(), "{}", fits.reason());
+    solution.cost = network_.cost_of(solution.values);
+    solution.bound =
+        is_proved_ ? solution.cost : std::clamp<Cost>(static_cast<Cost>(bound()), 0, solution.cost);
+    return solution;
+  }
+
+  Reason nothing() const {
+    if (is_proved_) return reason("nothing that is allowed fits the limit of {}", network_.limit());
+    return reason("nothing that fits the limit of {} was found: give it more time or more room",
+                  network_.limit());
+  }
+
+  const CostNetwork& network_;
+  const SolveOptions& options_;
+  const Clock& clock_;
+  const solver::Reduction reduction_;
+  const solver::Core core_;
+  solver::Dual dual_;
+  solver::Search searches_[2];
+  solver::Branch branch_;
+  solver::Branch::End branch_end_ = solver::Branch::End::out_of_work;
+  int next_branch_ = 1;
+  double last_gap_ = kInfinite;
+  int last_gain_ = 0;  // the round that brought one
+  bool is_proved_ = false;
+};
+
+Verdict check_options(const SolveOptions& options) {
+  if (options.level != 2 && options.level != 3)
+    return reason("level {} is not there: 2 is quick, 3 is thorough", options.level);
+  if (!(options.seconds >= 0))
+    return reason("{} seconds: write a number that is not negative", options.seconds);
+  return yes();
+}
+
+}  // namespace
+
+Expected<Solution> solve(const CostNetwork& network, const SolveOptions& options) {
+  HEDDLE_TRY_VOID(check_options(options));
+  const Clock clock;
+  if (network.variables() == 0) return Solution{};
+  const auto has_to_stop = [&] {
+    return options.stop.stop_requested() ||
+           (options.seconds > 0 && clock.seconds() >= options.seconds / 2);
+  };
+  HEDDLE_TRY(solver::Reduction reduction, solver::Reduction::of(network, has_to_stop));
+  return Solver(network, options, clock, std::move(reduction)).run();
+}
+
+}  // namespace heddle
