@@ -109,8 +109,7 @@ std::string StageEmitter::peeled_turn(const std::string& limit) {
   const std::string missing = w_.set("and i64 {}, 63", w_.set("sub i64 0, {}", number));
   const std::string points =
       w_.set("udiv i64 {}, {}", missing, byte_size(scope_.kernel.buffers[s.buffers[0]].dtype));
-  std::string first =
-      w_.call("i64", "llvm.umin.i64", fmt::format("i64 {}, i64 {}", points, limit));
+  std::string first = w_.call("i64", "llvm.umin.i64", fmt::format("i64 {}, i64 {}", points, limit));
   w_.when(w_.set("icmp ne i64 {}, 0", first), [&] { masked_body(std::to_string(0), first); });
   return first;
 }
