@@ -16,6 +16,7 @@ import argparse
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,7 @@ def run(command, tool, folder):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HEDDLE_")}
     # Plans depend on the workers: two, on every machine.
     environment.update(LC_ALL="C.UTF-8", NO_COLOR="1", EXAMPLES=str(EXAMPLES), HEDDLE_THREADS="2")
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored, and stay so
     done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, timeout=TIMEOUT,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
