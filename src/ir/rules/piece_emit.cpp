@@ -201,7 +201,8 @@ Expected<std::vector<ValueId>> emit_piece(Program& out, RegionId at, const Progr
                              : cropped(emit, value, piece.results[i].dims);
     value = plus(emit, value, piece.add);
     if (const ValueId more = begin_of(begins, piece.add_factor); more != kNone) {
-      Type type = out.type_of(value);  // emitting moves types
+      // A copy: emitting moves types. NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+      const Type type = out.type_of(value);
       const Type scalar = Type::tensor(type.dtype, {});
       const ValueId amount = emit.op("stablehlo.convert", {more}, scalar);
       value = emit.op("stablehlo.add", {value, over_shape(emit, amount, type)}, type);
