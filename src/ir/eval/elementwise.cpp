@@ -27,31 +27,17 @@ Array splat_of(const Type& type, const OneElement& value) {
 
 }  // namespace
 
-Evaluated run_elements(EvalContext& ctx, const Array& x, ElementLoop loop, const void* function) {
-  if (loop.run == nullptr) return undefined_for(ctx, x.dtype());
-  if (x.is_splat()) {
-    OneElement value;
-    loop.run(function, OneElement(x).bytes.data(), nullptr, value.bytes.data(), 1);
-    return std::vector{splat_of(ctx.result_type(), value)};
-  }
-  Array out(ctx.result_type());
-  loop.run(function, x.bytes().data(), nullptr, out.mutable_bytes().data(),
-           static_cast<std::size_t>(x.elements()));
-  return std::vector{std::move(out)};
-}
-
 Evaluated run_elements(EvalContext& ctx, const Array& x, const Array& y, ElementLoop loop,
                        const void* function) {
-  if (loop.run == nullptr) return undefined_for(ctx, x.dtype());
+  if (loop == nullptr) return undefined_for(ctx, x.dtype());
   if (x.is_splat() && y.is_splat()) {
     OneElement value;
-    loop.run(function, OneElement(x).bytes.data(), OneElement(y).bytes.data(), value.bytes.data(),
-             1);
+    loop(function, OneElement(x).bytes.data(), OneElement(y).bytes.data(), value.bytes.data(), 1);
     return std::vector{splat_of(ctx.result_type(), value)};
   }
   Array out(ctx.result_type());
-  loop.run(function, x.bytes().data(), y.bytes().data(), out.mutable_bytes().data(),
-           static_cast<std::size_t>(x.elements()));
+  loop(function, x.bytes().data(), y.bytes().data(), out.mutable_bytes().data(),
+       static_cast<std::size_t>(x.elements()));
   return std::vector{std::move(out)};
 }
 

@@ -28,12 +28,10 @@ using Evaluated = Expected<std::vector<Array>>;
 Evaluated undefined_for(const EvalContext& ctx, DType dtype);
 
 // What is made per function and type is a loop and no more: arrays and errors are handled once.
-struct ElementLoop {
-  using Run = void (*)(const void* function, const std::byte* x, const std::byte* y, std::byte* to,
-                       std::size_t count);
-  Run run = nullptr;  // null: the function has no meaning for the type
-};
-Evaluated run_elements(EvalContext& ctx, const Array& x, ElementLoop loop, const void* function);
+// Null: the function has no meaning for the type.
+using ElementLoop = void (*)(const void* function, const std::byte* x, const std::byte* y,
+                             std::byte* to, std::size_t count);
+// Both operands have the result's shape and one element type; a function of one gets it twice.
 Evaluated run_elements(EvalContext& ctx, const Array& x, const Array& y, ElementLoop loop,
                        const void* function);
 
@@ -51,13 +49,13 @@ ElementLoop unary_loop(DType dtype) {
   return dispatch(dtype, [](auto tag) -> ElementLoop {
     using T = typename decltype(tag)::type;
     if constexpr (std::invocable<F, T>)
-      return {[](const void* function, const std::byte* x, const std::byte*, std::byte* to,
-                 std::size_t count) {
+      return [](const void* function, const std::byte* x, const std::byte*, std::byte* to,
+                std::size_t count) {
         const F& f = *static_cast<const F*>(function);
         auto* out = elements_at<std::invoke_result_t<F, T>>(to);
         for (std::size_t i = 0; i < count; ++i) out[i] = f(elements_at<T>(x)[i]);
-      }};
-    return {};
+      };
+    return nullptr;
   });
 }
 template <typename F>
@@ -65,23 +63,22 @@ ElementLoop binary_loop(DType dtype) {
   return dispatch(dtype, [](auto tag) -> ElementLoop {
     using T = typename decltype(tag)::type;
     if constexpr (std::invocable<F, T, T>)
-      return {[](const void* function, const std::byte* x, const std::byte* y, std::byte* to,
-                 std::size_t count) {
+      return [](const void* function, const std::byte* x, const std::byte* y, std::byte* to,
+                std::size_t count) {
         const F& f = *static_cast<const F*>(function);
         auto* out = elements_at<std::invoke_result_t<F, T, T>>(to);
         for (std::size_t i = 0; i < count; ++i)
           out[i] = f(elements_at<T>(x)[i], elements_at<T>(y)[i]);
-      }};
-    return {};
+      };
+    return nullptr;
   });
 }
 
 template <typename F>
 Evaluated map_unary(EvalContext& ctx, const F& f) {
   const Array& x = ctx.operands[0];
-  return run_elements(ctx, x, unary_loop<F>(x.dtype()), &f);
+  return run_elements(ctx, x, x, unary_loop<F>(x.dtype()), &f);
 }
-// Both operands have the result's shape and one element type.
 template <typename F>
 Evaluated map_binary(EvalContext& ctx, const Array& x, const Array& y, const F& f) {
   return run_elements(ctx, x, y, binary_loop<F>(x.dtype()), &f);
