@@ -102,12 +102,16 @@ def test_a_handler_that_does_not_raise_lets_it_run_on():
     before = signal.signal(signal.SIGALRM, lambda *_: seen.append(1))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
-        f = heddle.jit(lambda x: jax.lax.fori_loop(0, 3000, lambda i, y: jnp.tanh(y @ y), x))
-        f(np.eye(64, dtype=np.float32))
+        f = heddle.jit(lambda n, x: jax.lax.fori_loop(0, n, lambda i, y: jnp.tanh(y @ y), x))
+        turns = np.int32(3000)
+        while not seen and turns < 2**28:  # a fast machine may be done before the first signal
+            y = f(turns, np.eye(64, dtype=np.float32))
+            turns *= np.int32(4)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert seen
+    assert np.asarray(y).shape == (64, 64)
 
 
 def test_calls_hold_memory_flat():
