@@ -37,7 +37,8 @@ Expected<Program> core_program(const Program& flat, const Target& target, Stages
   return core;
 }
 
-Expected<Spmd> spmd_program(Program core, const Target& target, Stages& stages) {
+Expected<Spmd> spmd_program(Program core, const Target& given, Stages& stages) {
+  HEDDLE_TRY(const Target target, with_best_mesh(core, given));
   HEDDLE_TRY(const std::string mesh, enter_mesh(core, target));
   HEDDLE_TRY(Spmd spmd, distribute_on(core, mesh, target));
   stages.done("spmd", spmd.program);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heddle/price.h"
+#include "heddle/search.h"
 
 namespace heddle {
 
@@ -87,12 +88,16 @@ struct ParallelOptions {
   // The most that arguments and results may take together on one device; more is refused. Ops are
   // split further than it pays where their operands and results would take more.
   std::int64_t memory_limit = INT64_MAX;
+  // Where nothing is said of values, the best layouts are searched for instead of following from
+  // what is.
+  std::optional<SearchOptions> search = {};
 };
 
 struct FunctionPlan {
   std::uint32_t mesh = kNone;            // into the program's meshes; kNone: on one device
   std::unique_ptr<Decisions> decisions;  // none on one device
   std::vector<Conflict> conflicts;
+  std::optional<FoundPlan> found;  // where somebody searched; its layouts are in the decisions
 };
 
 // A logical program of which everything is decided. Layouts ride on all of its values; decisions

@@ -36,7 +36,8 @@ class Mesh {
  public:
   // One device.
   Mesh() = default;
-  static Expected<Mesh> make(std::vector<MeshAxis> axes, double local_bandwidth = 2e12);
+  static Expected<Mesh> make(std::vector<MeshAxis> axes, double local_bandwidth = 2e12,
+                             double local_operations = 100e12);
   // "node=2,gpu=8" or with links "node=2:25GB/s:5us,gpu=8". Adds mesh axes to the registry; names
   // of kernel axes (block, cluster, warp, lane) get their size there.
   static Expected<Mesh> parse(std::string_view text, AxisRegistry& axes);
@@ -46,13 +47,15 @@ class Mesh {
   std::int64_t devices() const;
   // Bytes per second that a holder copies inside its own memory.
   double local_bandwidth() const { return local_bandwidth_; }
+  // Products and sums per second of a holder.
+  double local_operations() const { return local_operations_; }
   std::uint64_t hash() const { return hash_; }
   std::string str() const;  // "node=2,gpu=8"
   friend bool operator==(const Mesh& a, const Mesh& b);
 
  private:
   std::vector<MeshAxis> axes_;
-  double local_bandwidth_ = 2e12;
+  double local_bandwidth_ = 2e12, local_operations_ = 100e12;
   std::uint64_t hash_ = 0;
 };
 

@@ -99,9 +99,23 @@ struct Conflict {
   std::string what;
 };
 
+// What a search has decided of an op: which axes split its factors, and sums that pass through it
+// while they are still to be made.
+struct ChosenFactors {
+  FactorAxes axes;
+  int together = -1;  // which operands are such sums, of those sets that may be; -1: none
+  SplitAxes pending = {};
+  friend bool operator==(const ChosenFactors&, const ChosenFactors&) = default;
+};
+
 struct Propagation {
   std::vector<Split> splits;   // by ValueId; for values outside of the function whole
   std::vector<Split> results;  // of the function
+  // By OpId, where somebody has searched; for all others the cheapest way is chosen op by op.
+  std::vector<std::optional<ChosenFactors>> chosen = {};
+  const ChosenFactors* chosen_for(OpId op) const {
+    return op < chosen.size() && chosen[op] ? &*chosen[op] : nullptr;
+  }
   std::vector<Conflict> conflicts;
   int sweeps = 0;
 };

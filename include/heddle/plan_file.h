@@ -1,4 +1,4 @@
-// Plan files: {"mesh": "dp=2,tp=4", "shard": {"arg0": "dp,_"}}.
+// Plan files: {"mesh": "dp=2,tp=4", "shard": {"arg0": "dp,_"}, "search": 2}.
 #pragma once
 
 #include <string>
@@ -11,9 +11,16 @@ namespace heddle {
 struct PlanFile {
   std::string mesh;  // empty: none is given
   std::vector<ShardEntry> shards;
+  int search = 0;  // the level at which the rest is searched for; 0: it propagates
 };
 
+// Instead of a file: everything is searched for.
+inline constexpr const char* kAutomaticPlan = "auto";
+
 // Nothing in the file is passed over.
-Expected<PlanFile> read_plan_file(const std::string& file);
+Expected<PlanFile> read_plan_file(const std::string& file_or_auto);
+
+// A file that read_plan_file() reads back.
+std::string plan_file_text(const PlanFile& plan);
 
 }  // namespace heddle

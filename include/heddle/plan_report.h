@@ -54,6 +54,13 @@ struct PlannedFunction {
   struct Disagreement {
     std::string op, what;
   };
+  struct Search {                      // what found the plan
+    double cost = 0, bound = 0;        // seconds of one run; none takes less than the bound
+    double gap = 0;                    // how much less that could be, as a share
+    double seconds = 0;                // that it took
+    std::size_t ops = 0, choices = 0;  // of which each was made once for all ops that are alike
+    std::int64_t peak_bytes = 0;       // of one device, by its count
+  };
 
   std::string name;
   std::string mesh = {};  // empty: on one device, and the rest is too
@@ -67,6 +74,7 @@ struct PlannedFunction {
   std::int64_t argument_bytes = 0, result_bytes = 0, peak_bytes = 0;  // on one device
   std::optional<DeviceMemory> memory = {};
   std::optional<double> compute_seconds = {}, bring_seconds = {};
+  std::optional<Search> search = {};
 };
 
 struct PlanReport {

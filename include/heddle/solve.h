@@ -21,6 +21,7 @@ struct SolveOptions {
   // is cheaper, or it is told to stop.
   int level = 2;
   double seconds = 0;  // to stop after; 0: no limit
+  double gap = 0;      // that is near enough, as a share of the cost
   std::stop_token stop = {};
   int threads = 2;  // change how long it takes, not what comes out
   std::function<void(const SolveProgress&)> on_progress = {};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/cluster.h"
 #include "heddle/compile_options.h"
 #include "heddle/parallel.h"
 #include "heddle/shards.h"
@@ -16,6 +17,11 @@ struct GivenLayouts {
   std::vector<ShardEntry> shards;  // in words: "arg0=dp,_"; a later one counts more
   std::vector<Seed> seeds;         // by number; these count more than words
   bool closed = false;             // arguments and results of which nothing is said stay whole
+  // Where nothing is said, the best layouts are searched for: 2 in seconds, 3 thoroughly; 0: what
+  // is said propagates.
+  int search = 0;
+  double search_seconds = 0;               // that it may take; 0: as long as it needs
+  std::int64_t device_memory = INT64_MAX;  // that a plan may take of each device
   friend bool operator==(const GivenLayouts&, const GivenLayouts&) = default;
 };
 
@@ -28,6 +34,8 @@ struct Target {
   GivenLayouts layouts = {};
   // Results that the next run takes as arguments: they lie alike.
   std::vector<Carried> carried = {};
+  // Whose figures a plan is made with; none: those that are assumed of any machine.
+  std::optional<Cluster> cluster = {};
   // Each device is a process of its own, a rank; else all of them are threads of this one, and
   // share its cores.
   bool ranks = false;

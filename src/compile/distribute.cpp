@@ -13,18 +13,23 @@ AxisSizes sizes_of(const Mesh& mesh) {
 }
 
 // The program's mesh of these axes, or a new one under a name of its own.
-Expected<std::string> enter_axes(Program& program, const std::string& text) {
+Expected<std::string> enter_axes(Program& program, const std::string& text,
+                                 const std::optional<Cluster>& cluster) {
   AxisRegistry scratch = AxisRegistry::standard();
-  HEDDLE_TRY(const Mesh mesh, Mesh::parse(text, scratch));
+  HEDDLE_TRY(Mesh mesh, Mesh::parse(text, scratch));
+  if (cluster) {
+    HEDDLE_TRY(mesh, cluster->with_figures(mesh));
+  }
   const AxisSizes sizes = sizes_of(mesh);
   for (const MeshDecl& known : program.meshes)
-    if (sizes_of(known.mesh) == sizes) return known.name;
+    if (!cluster && sizes_of(known.mesh) == sizes) return known.name;
   std::string name = "mesh";
   while (program.find_mesh(name) != nullptr) name += "_";
   HEDDLE_TRY_VOID(program.add_mesh(name, sizes));
   std::vector<MeshAxis> axes = program.meshes.back().mesh.axes();
   for (std::size_t a = 0; a < axes.size(); ++a) axes[a].link = mesh.axes()[a].link;
-  HEDDLE_TRY(program.meshes.back().mesh, Mesh::make(std::move(axes), mesh.local_bandwidth()));
+  HEDDLE_TRY(program.meshes.back().mesh,
+             Mesh::make(std::move(axes), mesh.local_bandwidth(), mesh.local_operations()));
   return name;
 }
 
@@ -55,6 +60,19 @@ Expected<std::vector<Seed>> all_seeds(Program& program, const std::string& mesh,
   return seeds;
 }
 
+SearchOptions search_options(const Target& target) {
+  SearchOptions how;
+  how.memory_limit = target.layouts.device_memory;
+  // Some room for what no plan counts: code, buffers of libraries, gaps.
+  constexpr double kShare = 0.9;
+  if (target.cluster)
+    how.memory_wish =
+        static_cast<std::int64_t>(kShare * static_cast<double>(target.cluster->memory));
+  how.solve.level = target.layouts.search;
+  how.solve.seconds = target.layouts.search_seconds;
+  return how;
+}
+
 }  // namespace
 
 Expected<Target> mesh_target(const std::string& mesh, const std::vector<std::string>& shards) {
@@ -69,7 +87,7 @@ Expected<Target> mesh_target(const std::string& mesh, const std::vector<std::str
 Expected<std::string> enter_mesh(Program& program, const Target& target) {
   const std::string& text = target.mesh;
   if (text.empty()) return reason("there is no mesh to lay values out on: give one, as in dp=2");
-  if (text[0] != '@') return enter_axes(program, text);
+  if (text[0] != '@') return enter_axes(program, text, target.cluster);
   if (text != kOwnMesh) {
     if (program.find_mesh(text.substr(1)) != nullptr) return text.substr(1);
     return reason("the program has no mesh {}", text);
@@ -77,7 +95,9 @@ Expected<std::string> enter_mesh(Program& program, const Target& target) {
   return std::string();
 }
 
-Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target) {
+namespace {
+
+Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, const Target& target) {
   SpmdOptions options;
   options.mesh = mesh;
   options.closed_boundary = target.layouts.closed;
@@ -90,6 +110,49 @@ Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Ta
   if (target.layouts.closed && options.mesh.empty() && program.meshes.empty())
     return reason("closed needs a mesh: give one, as in dp=2,tp=4");
   HEDDLE_TRY(options.seeds, all_seeds(program, options.mesh, target));
+  if (target.layouts.search > 0) {
+    if (options.mesh.empty() && program.meshes.empty())
+      return reason("a search for a plan needs a mesh: give one, as in dp=2,tp=4");
+    if (options.mesh.empty()) options.mesh = program.meshes[0].name;
+    options.search = search_options(target);
+  }
+  return options;
+}
+
+// What the best plan on this mesh takes; nothing where there is none.
+Expected<double> cost_on(const Program& given, const Target& target) {
+  Program program = given;
+  HEDDLE_TRY(const std::string mesh, enter_mesh(program, target));
+  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target));
+  HEDDLE_TRY(const auto decided, parallelize(program, options));
+  for (const FunctionPlan& plan : decided->functions)
+    if (plan.found) return plan.found->cost;
+  return reason("there is no function to search a plan for");
+}
+
+}  // namespace
+
+Expected<Target> with_best_mesh(const Program& program, const Target& target) {
+  const bool open = target.mesh.empty() || target.mesh == kOwnMesh;
+  if (target.layouts.search == 0 || !target.cluster || !open) return target;
+  std::optional<Target> best;
+  std::optional<Reason> first_no;
+  double least = 0;
+  for (const std::string& mesh : meshes_of(*target.cluster)) {
+    Target tried = target;
+    tried.mesh = mesh;
+    const auto cost = cost_on(program, tried);
+    if (!cost && !first_no) first_no = cost.why();
+    if (!cost || (best && *cost >= least)) continue;
+    least = *cost;
+    best = std::move(tried);
+  }
+  if (!best) return *first_no;
+  return *std::move(best);
+}
+
+Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target) {
+  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target));
   return partition(program, options);
 }
 

@@ -88,7 +88,8 @@ Local on_mesh(const Spmd& spmd, const SpmdFunction& function) {
 
 bool names_mesh(const Program& program, const Target& target) {
   const GivenLayouts& given = target.layouts;
-  const bool says_layouts = !given.shards.empty() || !given.seeds.empty() || given.closed;
+  const bool says_layouts =
+      !given.shards.empty() || !given.seeds.empty() || given.closed || given.search > 0;
   const bool has_own = target.mesh == kOwnMesh && !program.meshes.empty();
   return says_layouts || has_own || (!target.mesh.empty() && target.mesh != kOwnMesh);
 }

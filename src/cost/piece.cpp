@@ -5,18 +5,11 @@
 
 namespace heddle::cost {
 
-namespace {
-
-// A device of any kind multiplies and adds about this many times while it reads one byte.
-constexpr double kOperationsPerByte = 50;
-
-}  // namespace
-
 double piece_seconds(OpClass cls, const Piece& piece, const Mesh& mesh) {
   const double memory = piece.bytes / mesh.local_bandwidth();
   if (cls != OpClass::contract) return memory;
   // A step is a product and a sum.
-  return std::max(memory, 2 * piece.steps / (mesh.local_bandwidth() * kOperationsPerByte));
+  return std::max(memory, 2 * piece.steps / mesh.local_operations());
 }
 
 // Every element goes through the device's memory once for each time that runs are merged.

@@ -34,10 +34,12 @@ Link default_link(std::string_view axis_name, Medium medium) {
   return {};
 }
 
-Expected<Mesh> Mesh::make(std::vector<MeshAxis> axes, double local_bandwidth) {
+Expected<Mesh> Mesh::make(std::vector<MeshAxis> axes, double local_bandwidth,
+                          double local_operations) {
   Mesh mesh;
   __int128 devices = 1;
   std::uint64_t h = hash_mix(std::bit_cast<std::uint64_t>(local_bandwidth));
+  h = hash_combine(h, std::bit_cast<std::uint64_t>(local_operations));
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const MeshAxis& a = axes[i];
     if (a.size < 1) return reason("mesh axis {} has size {}; a size is at least 1", a.name, a.size);
@@ -55,8 +57,11 @@ Expected<Mesh> Mesh::make(std::vector<MeshAxis> axes, double local_bandwidth) {
   }
   if (!(local_bandwidth > 0) || !std::isfinite(local_bandwidth))
     return reason("the local bandwidth must be above 0");
+  if (!(local_operations > 0) || !std::isfinite(local_operations))
+    return reason("the operations per second of a device must be above 0");
   mesh.axes_ = std::move(axes);
   mesh.local_bandwidth_ = local_bandwidth;
+  mesh.local_operations_ = local_operations;
   mesh.hash_ = h;
   return mesh;
 }
@@ -198,7 +203,7 @@ std::string Mesh::str() const {
 
 bool operator==(const Mesh& a, const Mesh& b) {
   if (a.hash_ != b.hash_ || a.axes_.size() != b.axes_.size() ||
-      a.local_bandwidth_ != b.local_bandwidth_)
+      a.local_bandwidth_ != b.local_bandwidth_ || a.local_operations_ != b.local_operations_)
     return false;
   for (std::size_t i = 0; i < a.axes_.size(); ++i) {
     const MeshAxis& x = a.axes_[i];

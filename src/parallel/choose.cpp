@@ -9,6 +9,7 @@
 #include "parallel/legal.h"
 #include "parallel/meets.h"
 #include "parallel/op_parts.h"
+#include "parallel/pending.h"
 #include "parallel/price.h"
 
 namespace heddle {
@@ -67,6 +68,8 @@ const Split* Chooser::split_for(const Op& op, std::size_t i) {
 std::shared_ptr<const Choice> Chooser::choose(OpId id, bool inside_manual) {
   const IndexRule& rule = on_.rules.of(id);
   const Op& op = program_.op(id);
+  if (const ChosenFactors* given = layouts_.chosen_for(id))
+    return std::make_shared<const Choice>(as_given(id, rule, *given));
   std::uint64_t key = hash_combine(reinterpret_cast<std::uintptr_t>(op.def), op.operand_count);
   std::vector<int> about;
   for (ValueId v : program_.operands(op)) {
@@ -97,6 +100,18 @@ std::shared_ptr<const Choice> Chooser::choose(OpId id, bool inside_manual) {
   }
   auto choice = std::make_shared<const Choice>(chosen(id, rule, inside_manual));
   choices_.emplace(key, Known{id, std::move(about), choice});
+  return choice;
+}
+
+Choice Chooser::as_given(OpId id, const IndexRule& rule, const ChosenFactors& given) {
+  const Op& op = program_.op(id);
+  Choice choice = splits_for(on_, id, rule, given.axes);
+  if (given.together >= 0) {
+    const auto sets = linear_operands(program_, op, rule);
+    pend(on_, op, sets[static_cast<std::size_t>(given.together)], given.pending, choice);
+  }
+  choice.way = way_of(program_, op, rule, choice);
+  price(op, rule, choice);
   return choice;
 }
 
@@ -263,44 +278,10 @@ Choice Chooser::candidate(OpId id, const IndexRule& rule, const std::vector<std:
   return choice;
 }
 
-namespace {
-
-// Which operands may be sums that are still to be made, so that the result is one too: the op of
-// the sums is the sum of the op. Each entry is a set of operands that must pend together.
-std::vector<std::vector<std::size_t>> linear_operands(const Program& program, const Op& op,
-                                                      const IndexRule& rule, const Type& result) {
-  // A reduction is where it adds, and every device may begin with what it is given.
-  if (op.region_count > 0 && rule.combine.op != ReduceOp::sum) return {};
-  for (std::size_t i = 0; i < op.operand_count; ++i)
-    if (rule.operands[i].starts_results &&
-        !is_neutral(program, program.operands(op)[i], ReduceOp::sum))
-      return {};
-  const bool real = is_float(result.dtype) || is_complex(result.dtype);
-  switch (op.def->linear) {
-    case LinearIn::none:
-      return {};
-    case LinearIn::first:
-      return {{0}};
-    case LinearIn::first_of_reals:
-      if (!real) return {};
-      return {{0}};
-    case LinearIn::each:
-      return {{0}, {1}};
-    case LinearIn::both:
-      return {{0, 1}};
-    case LinearIn::choices:
-      return {{1, 2}};
-  }
-  return {};
-}
-
-}  // namespace
-
 // A pending sum stays pending where the op lets it, nobody else needs it, and it does not grow.
 void Chooser::pass_pending(const Op& op, const IndexRule& rule, Choice& choice) {
   if (op.result_count != 1) return;
-  const Type& result = program_.type_of(program_.result(op, 0));
-  for (const auto& together : linear_operands(program_, op, rule, result)) {
+  for (const auto& together : linear_operands(program_, op, rule)) {
     SplitAxes pending;
     bool good = true;
     for (std::size_t i : together) {
@@ -314,27 +295,7 @@ void Chooser::pass_pending(const Op& op, const IndexRule& rule, Choice& choice) 
       }
       pending = split->pending;
     }
-    if (!good) continue;
-    for (const SplitAxes& list : choice.axes)
-      for (const SplitDigit& d : list) good = good && !overlap(pending, d);
-    const ValueId first = program_.operands(op)[together[0]];
-    auto local_bytes = [&](const Type& type, int split) {
-      return local_type(type, on_.splits[split]).bytes();
-    };
-    if (!good || local_bytes(result, choice.results[0]) >
-                     local_bytes(program_.type_of(first), choice.operands[together[0]]))
-      continue;
-    for (std::size_t i : together) {
-      Split split = on_.splits[choice.operands[i]];
-      split.pending = pending;
-      choice.operands[i] = on_.split_id(std::move(split));
-    }
-    Split split = on_.splits[choice.results[0]];
-    if (!split.pending.empty() && split.reduce != ReduceOp::sum) continue;
-    split.pending.insert(split.pending.end(), pending.begin(), pending.end());
-    choice.results[0] = on_.split_id(std::move(split));
-    choice.whole = false;
-    return;
+    if (good && pend(on_, op, together, pending, choice)) return;
   }
 }
 

@@ -28,6 +28,7 @@ class Chooser {
     std::shared_ptr<const Choice> choice;
   };
 
+  Choice as_given(OpId id, const IndexRule& rule, const ChosenFactors& given);
   Choice chosen(OpId id, const IndexRule& rule, bool inside_manual);
   std::vector<std::vector<std::size_t>> orders(const Op& op);
   std::vector<Lines> ways_along_lines(OpId id, const IndexRule& rule);

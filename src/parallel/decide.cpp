@@ -230,8 +230,10 @@ class Decider {
     choice->operands.assign(op.operand_count, on_.split_id(*given));
     for (ValueId v : program_.operands(op)) take(decision, v, choice->operands[0]);
     take_captured(decision, op);
-    for (std::size_t i = 0; i < op.result_count; ++i)
-      for (OpId slice : slices_.of_sort.at(program_.result(op, i))) {
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      const auto taken = slices_.of_sort.find(program_.result(op, i));
+      if (taken == slices_.of_sort.end()) continue;  // by nobody
+      for (OpId slice : taken->second) {
         const ValueId v = program_.result(program_.op(slice), 0);
         Split whole = *given;
         whole.dims[line->dim] = {program_.type_of(v).shape[line->dim], {}};
@@ -239,6 +241,7 @@ class Decider {
         decision.gives.push_back(slice);
         define(v, choice->results.back());
       }
+    }
     decision.choice = std::move(choice);
     return true;
   }

@@ -70,6 +70,17 @@ void lay_out(Program& program, const FunctionPlan& plan) {
   }
 }
 
+// Where values lie: searched for, or as it follows from what is said of some.
+Expected<Propagation> layouts_of(const Program& program, const Function& function, RuleCache& rules,
+                                 const PropagateOptions& how, const ParallelOptions& options,
+                                 FunctionPlan& plan) {
+  const bool meant =
+      options.function.empty() ? !function.is_private : function.name == options.function;
+  if (!options.search || !meant) return propagate(program, function, rules, how);
+  HEDDLE_TRY(plan.found, search_plan(program, function, rules, how, *options.search));
+  return std::move(plan.found->layouts);
+}
+
 }  // namespace
 
 Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
@@ -94,7 +105,7 @@ Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
     if (is_meant || (options.function.empty() && !function.is_private)) how.seeds = options.seeds;
     if (is_meant) how.carried = options.carried;
     const auto begun = Clock::now();
-    HEDDLE_TRY(Propagation layouts, propagate(program, function, out->rules, how));
+    HEDDLE_TRY(Propagation layouts, layouts_of(program, function, out->rules, how, options, plan));
     out->propagate_seconds += seconds_since(begun);
     const auto propagated = Clock::now();
     HEDDLE_TRY(plan.decisions, decide(program, function, out->rules, program.meshes[plan.mesh],

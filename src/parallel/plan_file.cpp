@@ -12,7 +12,8 @@ namespace heddle {
 namespace {
 
 constexpr const char* kForm =
-    "a plan is a JSON object, {\"mesh\": \"dp=2,tp=4\", \"shard\": {\"arg0\": \"dp,_\"}}";
+    "a plan is a JSON object, {\"mesh\": \"dp=2,tp=4\", \"shard\": {\"arg0\": \"dp,_\"}, "
+    "\"search\": 2}";
 
 // What stands where something else was expected, on one short line.
 std::string shown(const Json& json) { return shortened(print_json(json, -1, true), 60); }
@@ -56,6 +57,7 @@ Expected<std::vector<ShardEntry>> shards_of(const Json& shards, const std::strin
 }  // namespace
 
 Expected<PlanFile> read_plan_file(const std::string& file) {
+  if (file == kAutomaticPlan) return PlanFile{.mesh = {}, .shards = {}, .search = 2};
   const auto text = frontend::read_bytes(file);
   if (!text) return reason("plan: {}", text.reason());
   HEDDLE_TRY(const Json json, parsed(*text, file));
@@ -67,11 +69,24 @@ Expected<PlanFile> read_plan_file(const std::string& file) {
       plan.mesh = value.get<std::string>();
     } else if (key == "shard") {
       HEDDLE_TRY(plan.shards, shards_of(value, file));
+    } else if (key == "search") {
+      if (!value.is_number_integer() || (value != 0 && value != 2 && value != 3))
+        return wrong_type(file, key, value, "a level: 2 or 3, or 0 for none");
+      plan.search = value.get<int>();
     } else {
       return reason("plan {}: \"{}\" is no key of a plan; {}", file, key, kForm);
     }
   }
   return plan;
+}
+
+std::string plan_file_text(const PlanFile& plan) {
+  Json json = Json::object();
+  if (!plan.mesh.empty()) json["mesh"] = plan.mesh;
+  json["shard"] = Json::object();
+  for (const ShardEntry& entry : plan.shards) json["shard"][entry.name] = entry.sharding;
+  if (plan.search > 0) json["search"] = plan.search;
+  return print_json(json, 2) + "\n";
 }
 
 }  // namespace heddle

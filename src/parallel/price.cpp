@@ -60,16 +60,21 @@ const Route& totals_route(OnMesh& on, const Type& totals, std::size_t dim, const
 }
 
 Price price_of(OnMesh& on, const Op& op, const IndexRule& rule, const Choice& choice,
-               std::span<const int> wanted) {
+               std::span<const int> wanted, Stitched stitched) {
   Price price;
-  double bytes = 0;
+  double bytes = 0, moved = 0;
+  auto count = [&](ValueId v, int split, std::size_t place) {
+    const double all = bytes_on_device(on, v, split);
+    bytes += all;
+    if (place >= 64 || (stitched >> place & 1) == 0) moved += all;
+  };
   for (std::size_t i = 0; i < op.operand_count; ++i)
     if (const ValueId v = on.program.operands(op)[i]; on.type_of(v).is_tensor())
-      bytes += bytes_on_device(on, v, choice.operands[i]);
+      count(v, choice.operands[i], i);
   for (std::size_t i = 0; i < op.result_count; ++i) {
     const ValueId v = on.program.result(op, i);
     if (!on.type_of(v).is_tensor()) continue;
-    bytes += bytes_on_device(on, v, choice.results[i]);
+    count(v, choice.results[i], op.operand_count + i);
     if (i < wanted.size()) price.give += seconds_to_give(on, v, choice.results[i], wanted[i]);
   }
   if (!rule.combine.op) {
@@ -80,7 +85,7 @@ Price price_of(OnMesh& on, const Op& op, const IndexRule& rule, const Choice& ch
           on.mesh.mesh, over, bytes_on_device(on, on.program.result(op, i), choice.results[i]));
   }
   price.compute = cost::piece_seconds(
-      op.def->cls, {.bytes = bytes, .steps = steps_of(rule, choice.axes)}, on.mesh.mesh);
+      op.def->cls, {.bytes = moved, .steps = steps_of(rule, choice.axes)}, on.mesh.mesh);
   if (choice.line) price.line = line_seconds(on, op, choice);
   if (bytes > static_cast<double>(on.memory_limit)) price.too_large = cost::kDoesNotFit;
   return price;

@@ -5,9 +5,13 @@
 
 namespace heddle {
 
+// Values of an op that a kernel keeps to itself, so that they cost no memory traffic: operands, then
+// results, by their bits.
+using Stitched = std::uint64_t;
+
 // All but bringing the operands; results are wanted as these splits say.
 Price price_of(OnMesh& on, const Op& op, const IndexRule& rule, const Choice& choice,
-               std::span<const int> wanted);
+               std::span<const int> wanted, Stitched stitched = 0);
 
 // How one element of every line gets from each device to all of them.
 const Route& totals_route(OnMesh& on, const Type& totals, std::size_t dim, const SplitAxes& axes);

@@ -36,6 +36,7 @@ Executable compile_one(Client& client, const Program& program, const Target& alo
   Target dealt = alone;
   dealt.mesh = plan.mesh;
   dealt.layouts.shards = std::move(plan.shards);
+  dealt.layouts.search = plan.search;
   Expected<Executable> executable = compile(program, dealt);
   if (!executable) {
     client.tell_misfit(file, program.name, executable.reason());

@@ -15,6 +15,7 @@ Target target_from(const Program& program, const TargetWords& words) {
     PlanFile file = read_plan_file(words.plan).value();
     if (target.mesh.empty()) target.mesh = file.mesh;
     target.layouts.shards = std::move(file.shards);
+    target.layouts.search = file.search;
   }
   for (const auto& [name, layout] : words.layouts)
     target.layouts.shards.push_back({name, layout, fmt::format("layouts[{}]", name)});

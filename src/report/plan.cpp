@@ -127,6 +127,17 @@ DeviceMemory memory_of(const Spmd& spmd, const SpmdFunction& f) {
   return device_memory(spmd, f, compile_distributed(spmd, target).value());
 }
 
+std::optional<PlannedFunction::Search> search_of(const Spmd& spmd, const SpmdFunction& f) {
+  const Program& logical = spmd.logical();
+  for (std::size_t i = 0; i < logical.functions.size(); ++i)
+    if (const auto& found = spmd.decided->functions[i].found;
+        found && logical.functions[i].name == f.name)
+      return PlannedFunction::Search{found->cost,      found->bound, found->gap(),
+                                     found->seconds,   found->cells, found->variables,
+                                     found->peak_bytes};
+  return std::nullopt;
+}
+
 PlannedFunction on_mesh(const Spmd& spmd, const SpmdFunction& f, bool explain) {
   const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
   const Function& local = *spmd.program.find_function(f.name);
@@ -151,6 +162,7 @@ PlannedFunction on_mesh(const Spmd& spmd, const SpmdFunction& f, bool explain) {
     plan.compute_seconds = decisions->compute_seconds();
     plan.bring_seconds = decisions->bring_seconds();
   }
+  plan.search = search_of(spmd, f);
   if (!explain) return plan;
   plan.drawn = drawn_of(f, spmd.program);
   if (decisions != nullptr) plan.choices = choices_of(*decisions);

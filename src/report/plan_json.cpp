@@ -38,6 +38,14 @@ Json function_json(const PlannedFunction& f) {
                      {"largest", f.memory->peak.largest}};
   if (f.compute_seconds) one["compute_seconds"] = *f.compute_seconds;
   if (f.bring_seconds) one["bring_seconds"] = *f.bring_seconds;
+  if (f.search)
+    one["search"] = {{"cost", f.search->cost},
+                     {"bound", f.search->bound},
+                     {"gap", f.search->gap},
+                     {"seconds", f.search->seconds},
+                     {"ops", f.search->ops},
+                     {"choices", f.search->choices},
+                     {"peak_bytes", f.search->peak_bytes}};
   one["collectives"] = f.collectives;
   one["communications"] = Json::array();
   for (const PlannedFunction::Moved& m : f.moved)
@@ -63,6 +71,13 @@ std::string PlanReport::json() const {
   report["decide_seconds"] = decide_seconds;
   report["partition_seconds"] = partition_seconds;
   report["ops"] = ops;
+  for (const PlannedFunction& f : functions)
+    if (f.search) {  // of the one function that was searched
+      report["seconds"] = f.search->seconds;
+      report["cost"] = f.search->cost;
+      report["bound"] = f.search->bound;
+      report["gap"] = f.search->gap;
+    }
   report["functions"] = Json::array();
   for (const PlannedFunction& f : functions) report["functions"].push_back(function_json(f));
   return report::json_text(report);

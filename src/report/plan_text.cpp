@@ -87,6 +87,14 @@ std::string totals_text(const PlannedFunction& plan) {
   return text;
 }
 
+std::string search_text(const PlannedFunction::Search& search) {
+  return fmt::format(
+      "found in {}: {} per run as predicted, and no plan takes less than {} (gap {:.2g} %); {} of "
+      "a device at most by its count; {} ops, {} choices\n",
+      exact_seconds(search.seconds), exact_seconds(search.cost), exact_seconds(search.bound),
+      100 * search.gap, exact_bytes(search.peak_bytes), search.ops, search.choices);
+}
+
 std::string choice_text(const PlannedFunction::Chosen& choice) {
   std::string text =
       fmt::format("{}{}: {}\n    split {}: {}\n", choice.op,
@@ -122,6 +130,7 @@ std::string PlanReport::text(const Style& style) const {
       continue;
     }
     text += fmt::format("@{} on {} devices ({})\n", f.name, f.devices, f.mesh);
+    if (f.search) text += search_text(*f.search);
     text += boundary_text(f, explain) + pictures_text(f, axes, style) + totals_text(f);
     text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
                         exact_bytes(f.argument_bytes), exact_bytes(f.result_bytes),

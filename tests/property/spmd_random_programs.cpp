@@ -15,6 +15,7 @@ struct Kind {
   std::int64_t most_ops = 24, most_elements = 120;
   bool lines = false;  // many ops along lines
   bool tight = false;  // little memory
+  bool searched = false;
 };
 
 // Results that the next run could take as arguments.
@@ -34,6 +35,17 @@ std::vector<Carried> random_carried(Choices& choices, const Program& program) {
   return carried;
 }
 
+// Slow devices, and links that are fast in different ways, so that small programs are split too.
+void make_splits_pay(Choices& choices, Program& program) {
+  for (MeshDecl& decl : program.meshes) {
+    std::vector<MeshAxis> axes = decl.mesh.axes();
+    for (MeshAxis& axis : axes)
+      axis.link = {1e-9 * static_cast<double>(choices.below(3)),
+                   1e9 * static_cast<double>(1 + choices.below(5))};
+    decl.mesh = Mesh::make(std::move(axes), 1e7, 1e8).value();
+  }
+}
+
 void require_agreement(Choices& choices, const Kind& kind) {
   const AxisSizes axes = random_axes(choices, kind.most_devices);
   auto made =
@@ -41,6 +53,7 @@ void require_agreement(Choices& choices, const Kind& kind) {
   require(made.ok(), [&] { return made.reason(); });
   const auto reference = interpret(made->program, made->program.functions[0], made->arguments);
   lay_out(choices, axes, made->program);
+  if (kind.searched) make_splits_pay(choices, made->program);
   auto shown = [&](const std::string& what) {
     return what + "\n" + print_stablehlo(made->program);
   };
@@ -51,6 +64,7 @@ void require_agreement(Choices& choices, const Kind& kind) {
     options.mesh = "mesh";
     options.function = made->program.functions[0].name;
     options.carried = random_carried(choices, made->program);
+    if (kind.searched) options.search.emplace();
     auto spmd = partition(made->program, options);
     require(spmd.ok(), [&] { return shown(spmd.reason()); });
     if (kind.tight) {
@@ -86,6 +100,11 @@ void lines(Choices& choices) {
   require_agreement(choices, {.most_ops = 6, .lines = true, .tight = choices.below(2) == 1});
 }
 
+// Every op is shared as a search has found it, around layouts that are given.
+void searched(Choices& choices) {
+  require_agreement(choices, {.most_devices = 8, .most_ops = 16, .searched = true});
+}
+
 // Shards of fixed seeds, each a test of its own.
 class SpmdPrograms : public ::testing::TestWithParam<std::uint64_t> {
  protected:
@@ -96,6 +115,7 @@ class SpmdPrograms : public ::testing::TestWithParam<std::uint64_t> {
 TEST_P(SpmdPrograms, AgreeOnFewDevices) { run(small, 300); }
 TEST_P(SpmdPrograms, AgreeOnManyDevices) { run(many, 200); }
 TEST_P(SpmdPrograms, AgreeAlongLines) { run(lines, 200); }
+TEST_P(SpmdPrograms, AgreeAsSearched) { run(searched, 60); }
 INSTANTIATE_TEST_SUITE_P(Seeds, SpmdPrograms, ::testing::Range<std::uint64_t>(0, 4));
 
 }  // namespace

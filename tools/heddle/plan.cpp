@@ -2,8 +2,10 @@
 #include <memory>
 
 #include "commands.h"
+#include "base/file.h"
 #include "heddle/carry.h"
 #include "heddle/compile.h"
+#include "heddle/plan_file.h"
 #include "heddle/plan_report.h"
 #include "heddle/signature.h"
 #include "heddle/stablehlo.h"
@@ -22,6 +24,9 @@ struct PlanRequest {
   bool explain = false, program = false;
   std::string memory;              // of one device
   std::vector<std::string> carry;  // as a run of many steps has it
+  int level = 0;                   // of a search; 0: as the plan says
+  std::string output;              // a plan file
+  std::optional<double> seconds;   // that it may take
   ReportOptions report;
 };
 
@@ -33,6 +38,15 @@ Spmd distributed(const Program& program, const PlanRequest& request) {
   Target target = target_of(request.mesh, entry);
   Waiting waiting;
   target.options.progress = &waiting.progress;
+  const bool searched = target.layouts.search > 0;
+  if (searched) {
+    if (request.level > 0) target.layouts.search = request.level;
+    target.layouts.search_seconds = request.seconds.value_or(0);
+    if (const auto memory = bytes_of_option(request.memory)) target.layouts.device_memory = *memory;
+    // A step of training is planned as one of many.
+    if (request.carry.empty() && function != nullptr)
+      target.carried = of_option(find_carry(program, *function, {}, false)).pairs;
+  }
   if (request.carry.empty()) return of_option(distribute(program, target));
   if (function == nullptr)
     throw Error(
@@ -43,11 +57,33 @@ Spmd distributed(const Program& program, const PlanRequest& request) {
   return of_option(distribute(program, target));
 }
 
+// Where arguments and results lie; the rest is found again from that.
+void write_plan(const PlanReport& report, const PlanRequest& request) {
+  const PlannedFunction* planned = nullptr;
+  for (const PlannedFunction& f : report.functions)
+    if (!f.mesh.empty() && planned == nullptr) planned = &f;
+  if (planned == nullptr) throw Error("--output: there is no plan: the program is on one device");
+  PlanFile plan{.mesh = planned->mesh, .shards = {}, .search = planned->search ? 2 : 0};
+  const auto add = [&](const char* word, const std::vector<PlannedFunction::Value>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!values[i].part.empty())
+        plan.shards.push_back({fmt::format("{}{}", word, i), values[i].sharding, {}, true});
+  };
+  add("arg", planned->arguments);
+  add("result", planned->results);
+  if (const Verdict done = write_file(request.output, plan_file_text(plan)); !done)
+    throw Error("--output: " + done.reason());
+}
+
 void run(const PlanRequest& request) {
+  if (!request.output.empty())
+    if (const Verdict can = can_write(request.output); !can)
+      throw Error("--output: " + can.reason());
   for (const Program& program : read_programs(request.file)) {
     const Spmd spmd = distributed(program, request);
     const PlanReport report =
         plan_report(spmd, {.memory = bytes_of_option(request.memory), .explain = request.explain});
+    if (!request.output.empty()) write_plan(report, request);
     if (request.program)
       write_stdout(print_stablehlo(spmd.program));
     else
@@ -75,6 +111,16 @@ void add_plan(Command app) {
       .option("--memory", request->memory,
               "What one device has, as 16GB: compiles for it, and fails\nwhere it is too little")
       .check(wrong_size);
+  command.option("-o,--output", request->output, "Write the plan there, for --plan");
+  command
+      .option("--level", request->level,
+              "Of a search (--plan auto): 2 takes seconds, 3 goes on until the plan is\n"
+              "proved to be the best, or --seconds are over")
+      .check([](const std::string& text) {
+        return text == "2" || text == "3" ? "" : "it is 2 or 3, not " + text;
+      });
+  command.option("--seconds", request->seconds,
+                 "That a search may take; otherwise as many as it needs");
   command.report(request->report);
   command.on_run([request] { run(*request); });
 }

@@ -434,11 +434,45 @@ bool Reducer::propagate() {
   return true;
 }
 
+// Rows without anything forbidden: what one costs more than another at most is not less than their
+// largest, or their least, entries differ.
+Reducer::RowRanges Reducer::ranges_of(int v) const {
+  RowRanges ranges;
+  for (const int pair : around_[v]) {
+    const Side own = side(pair, v);
+    std::vector<RowRanges::Range> rows(static_cast<std::size_t>(values(v)));
+    bool complete = true;
+    for (int x = 0; x < values(v) && complete; ++x)
+      for (int y = 0; y < values(own.other); ++y) {
+        const Cost cost = own.at(x, y);
+        complete = complete && cost != kForbidden;
+        rows[static_cast<std::size_t>(x)].add(cost);
+      }
+    if (complete)
+      ranges.pairs.push_back(std::move(rows));
+    else
+      ++ranges.unknown;
+  }
+  return ranges;
+}
+
+Cost Reducer::RowRanges::least_more(int value, int other) const {
+  if (unknown > 0) return std::numeric_limits<Cost>::min() / 2;
+  Cost sum = 0;
+  for (const std::vector<Range>& rows : pairs) {
+    const Range &from = rows[static_cast<std::size_t>(value)],
+                &to = rows[static_cast<std::size_t>(other)];
+    sum += std::max(to.most - from.most, to.least - from.least);
+  }
+  return sum;
+}
+
 // Whether `other` never costs more and never takes more.
-bool Reducer::is_worse(int v, int value, int other) const {
+bool Reducer::is_worse(int v, int value, int other, const RowRanges& ranges) const {
   for (const Piece& piece : model_.variables[v].pieces)
     if (piece.amounts[other] > piece.amounts[value]) return false;
   Cost sum = model_.variables[v].costs[other] - model_.variables[v].costs[value];
+  if (sum + ranges.least_more(value, other) > 0) return false;
   for (const int pair : around_[v]) {
     const Side own = side(pair, v);
     Cost most = std::numeric_limits<Cost>::min();
@@ -461,9 +495,10 @@ void Reducer::dominate(int v) {
   for (const int pair : around_[v]) work += values(side(pair, v).other);
   if (work * values(v) * values(v) > kMostCompared) return;
   bool changed = false;
+  const RowRanges ranges = ranges_of(v);
   for (int x = 0; x < values(v); ++x)
     for (int y = 0; y < values(v); ++y)
-      if (x != y && allows(v, x) && allows(v, y) && is_worse(v, x, y)) {
+      if (x != y && allows(v, x) && allows(v, y) && is_worse(v, x, y, ranges)) {
         model_.variables[v].costs[x] = kForbidden;
         changed = true;
       }

@@ -1,8 +1,10 @@
 // The work behind `Reduction`: a network that shrinks.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <unordered_map>
 
 #include "parallel/solver/reduce.h"
@@ -59,7 +61,22 @@ class Reducer {
 
   void dominate_all();
   void dominate(int v);
-  bool is_worse(int v, int value, int other) const;
+  // The least and the most that values of a variable cost with those of each neighbour.
+  struct RowRanges {
+    struct Range {
+      Cost least = std::numeric_limits<Cost>::max(), most = std::numeric_limits<Cost>::min();
+      void add(Cost cost) {
+        least = std::min(least, cost);
+        most = std::max(most, cost);
+      }
+    };
+    std::vector<std::vector<Range>> pairs;  // by value
+    int unknown = 0;                        // neighbours that something is forbidden with
+    // At least so much more `other` may cost with some neighbours than `value`.
+    Cost least_more(int value, int other) const;
+  };
+  RowRanges ranges_of(int v) const;
+  bool is_worse(int v, int value, int other, const RowRanges& ranges) const;
 
   Verdict shrink_memory();
   void forbid_too_large();

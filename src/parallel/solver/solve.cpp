@@ -76,7 +76,10 @@ class Solver {
     return options_.stop.stop_requested() ||
            (options_.seconds > 0 && clock_.seconds() >= options_.seconds);
   }
-  bool is_over() const { return has_to_stop() || best_cost() <= bound() + 0.5 || is_proved_; }
+  bool is_over() const {
+    const double cost = best_cost(), near = cost < kInfinite ? options_.gap * cost : 0;
+    return has_to_stop() || is_proved_ || cost <= bound() + std::max(0.5, near);
+  }
 
   // Level 2 ends where it is near the bound, or has not come nearer for long.
   bool is_good_enough(int round) {
@@ -204,6 +207,9 @@ class Solver {
 Verdict check_options(const SolveOptions& options) {
   if (options.level != 2 && options.level != 3)
     return reason("level {} is not there: 2 is quick, 3 is thorough", options.level);
+  if (!(options.gap >= 0 && options.gap < 1))
+    return reason("a gap of {} is near enough: write a share of at least 0 and below 1",
+                  options.gap);
   if (!(options.seconds >= 0))
     return reason("{} seconds: write a number that is not negative", options.seconds);
   return yes();

@@ -1,0 +1,33 @@
+// Search: how a program is best dealt out over a mesh, where nobody says it. Every op may be shared
+// in every way that its index rule allows; the cheapest of all together is found, with a bound that
+// says how much cheaper another one could be.
+#pragma once
+
+#include "heddle/parallel.h"
+#include "heddle/solve.h"
+
+namespace heddle {
+
+struct SearchOptions {
+  // What one device has. A plan that takes more by the search's count is not found.
+  std::int64_t memory_limit = INT64_MAX;
+  // What it would better take at most: kept wherever a plan can be found that does.
+  std::int64_t memory_wish = INT64_MAX;
+  SolveOptions solve = {};
+};
+
+struct FoundPlan {
+  Propagation layouts;          // for decide()
+  double cost = 0, bound = 0;   // seconds of one run; no plan takes less than the bound
+  double seconds = 0;           // that the search took
+  std::int64_t peak_bytes = 0;  // of one device, by the search's count
+  std::size_t cells = 0, variables = 0;
+  double gap() const { return cost > bound ? (cost - bound) / cost : 0; }
+};
+
+// What `options` and the program say of values holds; all others are searched. A reason where
+// nothing fits, or the program leaves nothing to search.
+Expected<FoundPlan> search_plan(const Program& program, const Function& function, RuleCache& rules,
+                                const PropagateOptions& options, const SearchOptions& how = {});
+
+}  // namespace heddle

@@ -1,0 +1,203 @@
+#include "heddle/cluster.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "base/json.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "frontend/array_file.h"
+#include "parallel/shipped_clusters.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::int64_t kMostDevices = std::int64_t{1} << 40;
+
+using Units = std::vector<std::pair<std::string_view, double>>;
+
+const Units kRates{{"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}};
+const Units kOperations{{"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
+const Units kTimes{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+
+// Reads a cluster, and says of anything wrong where it stands.
+class Reader {
+ public:
+  explicit Reader(const std::string& file) : file_(file) {}
+
+  Expected<Cluster> read(const std::string& text) {
+    const Json json = parse_json(text);
+    if (!json.is_object()) return wrong("this is no JSON object");
+    HEDDLE_TRY_VOID(only(json, "", {"name", "about", "device", "levels"}));
+    Cluster cluster;
+    HEDDLE_TRY(cluster.name, word(json, "name", ""));
+    if (json.contains("about")) {
+      HEDDLE_TRY(cluster.about, word(json, "about", ""));
+    }
+    if (!json.contains("device") || !json["device"].is_object())
+      return wrong("\"device\" should be an object with memory, memory_rate and compute_rate");
+    const Json& device = json["device"];
+    HEDDLE_TRY_VOID(only(device, "device: ", {"memory", "memory_rate", "compute_rate"}));
+    HEDDLE_TRY(const std::string memory, word(device, "memory", "device: "));
+    const auto bytes = parse_bytes(memory);
+    if (!bytes || *bytes <= 0)
+      return wrong("device: \"memory\" is {}, and should be as 80GB", memory);
+    cluster.memory = *bytes;
+    HEDDLE_TRY(cluster.memory_rate, figure(device, "memory_rate", "device: ", kRates));
+    HEDDLE_TRY(cluster.compute_rate, figure(device, "compute_rate", "device: ", kOperations));
+    if (!json.contains("levels") || !json["levels"].is_array() || json["levels"].empty())
+      return wrong("\"levels\" should be a list, the outermost first");
+    std::int64_t devices = 1;
+    for (const Json& one : json["levels"]) {
+      HEDDLE_TRY(Cluster::Level level, level_of(one));
+      if (level.size > kMostDevices / devices) return wrong("there are more than 2^40 devices");
+      devices *= level.size;
+      for (const Cluster::Level& other : cluster.levels)
+        if (other.name == level.name) return wrong("two levels are called {}", level.name);
+      cluster.levels.push_back(std::move(level));
+    }
+    return cluster;
+  }
+
+ private:
+  template <typename... Args>
+  Reason wrong(fmt::format_string<Args...> format, Args&&... args) const {
+    return reason("cluster {}: {}", file_, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  Verdict only(const Json& json, const std::string& at, const std::set<std::string>& keys) const {
+    for (const auto& [key, _] : json.items())
+      if (!keys.contains(key)) {
+        const std::vector<std::string> known(keys.begin(), keys.end());
+        return wrong("{}\"{}\" is no key of it{}", at, key, did_you_mean(key, known));
+      }
+    return yes();
+  }
+
+  Expected<std::string> word(const Json& json, const char* key, const std::string& at) const {
+    if (!json.contains(key) || !json[key].is_string() || json[key].get<std::string>().empty())
+      return wrong("{}\"{}\" should be a word in quotes", at, key);
+    return json[key].get<std::string>();
+  }
+
+  Expected<double> figure(const Json& json, const char* key, const std::string& at,
+                          const Units& units) const {
+    HEDDLE_TRY(const std::string text, word(json, key, at));
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const std::string_view unit(end, text.data() + text.size());
+    std::string known;
+    for (const auto& [spelling, factor] : units) {
+      if (error == std::errc() && unit == spelling && value > 0 && std::isfinite(value))
+        return value * factor;
+      known += (known.empty() ? "" : ", ") + std::string(spelling);
+    }
+    return wrong("{}\"{}\" is {}, and should be a number above 0 with one of {}", at, key, text,
+                 known);
+  }
+
+  Expected<Cluster::Level> level_of(const Json& json) const {
+    if (!json.is_object()) return wrong("a level should be an object");
+    HEDDLE_TRY_VOID(only(json, "a level: ", {"name", "size", "rate", "latency"}));
+    Cluster::Level level;
+    HEDDLE_TRY(level.name, word(json, "name", "a level: "));
+    const std::string at = fmt::format("level {}: ", level.name);
+    if (!json.contains("size") || !json["size"].is_number_integer() ||
+        json["size"].get<std::int64_t>() < 1)
+      return wrong("{}\"size\" should be a whole number of at least 1", at);
+    level.size = json["size"].get<std::int64_t>();
+    HEDDLE_TRY(level.link.bandwidth, figure(json, "rate", at, kRates));
+    HEDDLE_TRY(level.link.latency, figure(json, "latency", at, kTimes));
+    return level;
+  }
+
+  const std::string& file_;
+};
+
+// "node=8,gpu=8"
+std::string text_of(const std::vector<std::pair<std::string, std::int64_t>>& axes) {
+  std::string text;
+  for (const auto& [name, size] : axes)
+    if (size > 1) text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, size);
+  return text;
+}
+
+}  // namespace
+
+std::int64_t Cluster::devices() const {
+  std::int64_t count = 1;
+  for (const Level& level : levels) count *= level.size;
+  return count;
+}
+
+Expected<Mesh> Cluster::with_figures(const Mesh& mesh) const {
+  if (mesh.devices() > devices())
+    return reason("the mesh {} has {} devices, and cluster {} has {}", mesh.str(), mesh.devices(),
+                  name, devices());
+  std::vector<MeshAxis> axes = mesh.axes();
+  std::size_t level = levels.size();
+  std::int64_t room = 1;  // of the level at hand, for further axes
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    Link slowest{0, INFINITY};
+    for (std::int64_t left = axes[a].size; left > 1;) {
+      while (room <= 1 && level > 0) room = levels[--level].size;
+      const Link& link = levels[level].link;
+      slowest = {std::max(slowest.latency, link.latency),
+                 std::min(slowest.bandwidth, link.bandwidth)};
+      // What does not come out even takes a part of the next level too.
+      const std::int64_t here = std::min(left, room);
+      left = (left + here - 1) / here;
+      room /= here;
+      if (room <= 1 && level == 0) break;
+    }
+    if (axes[a].size > 1) axes[a].link = slowest;
+  }
+  return Mesh::make(std::move(axes), memory_rate, compute_rate);
+}
+
+Expected<Cluster> parse_cluster(const std::string& text, const std::string& file) {
+  return Reader(file).read(text);
+}
+
+std::vector<std::string> known_clusters() {
+  std::vector<std::string> names;
+  for (const ShippedCluster& one : shipped_clusters()) names.emplace_back(one.name);
+  return names;
+}
+
+Expected<Cluster> find_cluster(const std::string& file_or_name) {
+  for (const ShippedCluster& one : shipped_clusters())
+    if (one.name == file_or_name) return parse_cluster(std::string(one.text), file_or_name);
+  std::error_code none;
+  if (!std::filesystem::exists(file_or_name, none)) {
+    const std::vector<std::string> names = known_clusters();
+    return reason("cluster {}: there is no such file, and none of that name comes along{}",
+                  file_or_name, did_you_mean(file_or_name, names));
+  }
+  const auto text = frontend::read_bytes(file_or_name);
+  if (!text) return reason("cluster: {}", text.reason());
+  return parse_cluster(*text, file_or_name);
+}
+
+std::vector<std::string> meshes_of(const Cluster& cluster) {
+  std::vector<std::pair<std::string, std::int64_t>> levels;
+  for (const Cluster::Level& level : cluster.levels) levels.emplace_back(level.name, level.size);
+  std::vector<std::string> meshes{text_of(levels)};
+  // One level as two axes, the outer one first.
+  for (std::size_t l = 0; l < levels.size(); ++l)
+    for (std::int64_t inner = 2; inner * 2 <= levels[l].second; inner *= 2) {
+      if (levels[l].second % inner != 0) break;
+      auto cut = levels;
+      cut[l].second /= inner;
+      cut.insert(cut.begin() + static_cast<std::ptrdiff_t>(l) + 1,
+                 {levels[l].first + "_inner", inner});
+      meshes.push_back(text_of(cut));
+    }
+  return meshes;
+}
+
+}  // namespace heddle

@@ -1,0 +1,174 @@
+#include "parallel/search/move_costs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace heddle::search {
+
+namespace {
+
+// A hundred thousandth of a microsecond: hours of work are still far below the largest cost.
+constexpr double kSecondsPerCost = 1e-11;
+
+constexpr double kLeastBytes = 256;
+constexpr double kStep = 4;  // from one number of bytes that the planner is asked for to the next
+
+constexpr int kLocal = -1;                   // no axis
+constexpr int kNowhere = -1, kPending = -2;  // no digit
+constexpr int kPlaceBits = 4;                // of a place in a pattern
+constexpr std::size_t kPlaces = 1 << kPlaceBits;
+
+int step_below(double bytes) {
+  return static_cast<int>(std::floor(std::log(bytes / kLeastBytes) / std::log(kStep) + 1e-9));
+}
+
+double bytes_of_step(int step) { return kLeastBytes * std::pow(kStep, step); }
+
+}  // namespace
+
+CostNetwork::Cost cost_of_seconds(double seconds) {
+  const double cost = std::round(seconds / kSecondsPerCost);
+  return static_cast<CostNetwork::Cost>(
+      std::min(cost, static_cast<double>(CostNetwork::kMostCost) / 1e3));
+}
+
+double seconds_of_cost(CostNetwork::Cost cost) {
+  return static_cast<double>(cost) * kSecondsPerCost;
+}
+
+namespace {
+
+// Digits of a dimension from the major end on, cut where the other split cuts them.
+class DigitReader {
+ public:
+  explicit DigitReader(const DimSplit& dim) : dim_(dim), left_(dim.size) {
+    if (!dim.digits.empty()) left_ = dim.digits[0].extent;
+  }
+  std::int64_t left() const { return left_; }
+  int axis() const { return dim_.digits.empty() ? kLocal : dim_.digits[at_].axis; }
+  // Only what lies on a device may be cut.
+  bool take(std::int64_t extent) {
+    if (left_ % extent != 0 || (extent != left_ && axis() != kLocal)) return false;
+    left_ /= extent;
+    while (left_ == 1 && at_ + 1 < dim_.digits.size()) left_ = dim_.digits[++at_].extent;
+    return true;
+  }
+
+ private:
+  const DimSplit& dim_;
+  std::size_t at_ = 0;
+  std::int64_t left_;
+};
+
+bool are_whole_axes(const std::vector<SplitDigit>& digits, const std::vector<MeshAxis>& mesh) {
+  return std::ranges::all_of(digits, [&](const SplitDigit& d) {
+    return d.local() || d.extent == mesh[static_cast<std::size_t>(d.axis)].size;
+  });
+}
+
+}  // namespace
+
+std::optional<MoveCosts::Pattern> MoveCosts::pattern_of(int from, int to) {
+  const Split &before = on_.splits[from], &after = on_.splits[to];
+  const std::vector<MeshAxis>& mesh = on_.mesh.mesh.axes();
+  if (mesh.size() > kMostAxes) return std::nullopt;
+  if (!before.pending.empty() && before.reduce != ReduceOp::sum) return std::nullopt;
+  if (!are_whole_axes(before.pending, mesh) || !are_whole_axes(after.pending, mesh))
+    return std::nullopt;
+  std::array<int, kMostAxes> at, then;  // digits that each axis counts
+  at.fill(kNowhere);
+  then.fill(kNowhere);
+  for (const SplitDigit& d : before.pending) at[static_cast<std::size_t>(d.axis)] = kPending;
+  for (const SplitDigit& d : after.pending) then[static_cast<std::size_t>(d.axis)] = kPending;
+  int digits = 0;
+  for (std::size_t d = 0; d < before.dims.size(); ++d) {
+    const DimSplit &one = before.dims[d], &other = after.dims[d];
+    if (one.digits.empty() && other.digits.empty()) continue;
+    if (one.padded() != one.size || other.padded() != other.size ||
+        !are_whole_axes(one.digits, mesh) || !are_whole_axes(other.digits, mesh))
+      return std::nullopt;
+    DigitReader first(one), second(other);
+    while (first.left() > 1 && second.left() > 1) {
+      const int a = first.axis(), b = second.axis();
+      const std::int64_t extent = std::min(first.left(), second.left());
+      if (!first.take(extent) || !second.take(extent)) return std::nullopt;
+      if (a >= 0) at[static_cast<std::size_t>(a)] = digits;
+      if (b >= 0) then[static_cast<std::size_t>(b)] = digits;
+      ++digits;
+    }
+  }
+  // Digits by the order in which axes name them.
+  std::vector<int> renamed(static_cast<std::size_t>(digits), -1);
+  int named = 0;
+  Pattern pattern = 0;
+  for (std::size_t a = 0; a < mesh.size(); ++a)
+    for (const int place : {at[a], then[a]}) {
+      int code = place == kNowhere ? 0 : 1;
+      if (place >= 0) {
+        int& name = renamed[static_cast<std::size_t>(place)];
+        if (name < 0) name = named++;
+        code = 2 + name;
+      }
+      if (code >= 1 << kPlaceBits) return std::nullopt;
+      pattern = pattern << kPlaceBits | static_cast<Pattern>(code);
+    }
+  return pattern;
+}
+
+CostNetwork::Cost MoveCosts::of(int from, int to, const Type& type) {
+  if (from == to) return 0;
+  const Split &before = on_.splits[from], &after = on_.splits[to];
+  for (const SplitDigit& d : after.pending)
+    if (std::ranges::find(before.pending, d) == before.pending.end())
+      return CostNetwork::kForbidden;
+  const auto pattern = pattern_of(from, to);
+  if (!pattern) return cost_of_seconds(on_.routes.find(from, to, bits(type.dtype)).seconds);
+  return cost_of_seconds(seconds(
+      *pattern, static_cast<double>(type.elements()) * static_cast<double>(bits(type.dtype)) / 8));
+}
+
+double MoveCosts::seconds(Pattern pattern, double bytes) {
+  const double at_least = std::max(bytes, kLeastBytes);
+  const int below = step_below(at_least);
+  const double low = planned(pattern, below), high = planned(pattern, below + 1);
+  const double begin = bytes_of_step(below), end = bytes_of_step(below + 1);
+  return low + std::max(0.0, (at_least - begin) / (end - begin)) * (high - low);
+}
+
+// A value whose dimensions are just large enough for the pattern, with another one that makes up
+// for the rest of so many bytes.
+double MoveCosts::planned(Pattern pattern, int step) {
+  std::vector<double>& known = known_[pattern];
+  const auto place = static_cast<std::size_t>(step);
+  if (known.size() <= place) known.resize(place + 1, -1);
+  if (known[place] >= 0) return known[place];
+  const std::vector<MeshAxis>& mesh = on_.mesh.mesh.axes();
+  std::array<SplitAxes, kPlaces> before, after;  // nowhere, pending, then digits
+  for (std::size_t a = 0; a < mesh.size(); ++a) {
+    const Pattern both = pattern >> (2 * kPlaceBits * (mesh.size() - 1 - a));
+    const SplitDigit digit{mesh[a].size, static_cast<int>(a)};
+    before[both >> kPlaceBits & (kPlaces - 1)].push_back(digit);
+    after[both & (kPlaces - 1)].push_back(digit);
+  }
+  Split from, to;
+  double elements = 1;
+  for (std::size_t d = 2; d < kPlaces; ++d) {
+    if (before[d].empty() && after[d].empty()) continue;
+    const std::int64_t size = std::max(total(before[d]), total(after[d]));
+    from.dims.push_back(DimSplit::blocks(size, before[d]));
+    to.dims.push_back(DimSplit::blocks(size, after[d]));
+    elements *= static_cast<double>(size);
+  }
+  const auto rest = std::max<std::int64_t>(1, std::llround(bytes_of_step(step) / elements));
+  from.dims.push_back({rest, {}});
+  to.dims.push_back({rest, {}});
+  from.pending = before[1];
+  to.pending = after[1];
+  constexpr std::int64_t kBits = 8;
+  return known[place] =
+             on_.routes.find(on_.split_id(std::move(from)), on_.split_id(std::move(to)), kBits)
+                 .seconds;
+}
+
+}  // namespace heddle::search

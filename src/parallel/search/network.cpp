@@ -1,0 +1,160 @@
+#include "parallel/search/network.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::search {
+
+namespace {
+
+using Cost = CostNetwork::Cost;
+
+// Memory is looked at so often; what is more at other times is found once there is a plan.
+constexpr std::int64_t kTimes = 96;
+
+Cost times(Cost cost, double count) {
+  if (cost == CostNetwork::kForbidden) return cost;
+  return static_cast<Cost>(std::llround(static_cast<double>(cost) * count));
+}
+
+// What is forbidden stays so.
+void add(Cost& sum, Cost more) {
+  const bool forbidden = sum == CostNetwork::kForbidden || more == CostNetwork::kForbidden;
+  sum = forbidden ? CostNetwork::kForbidden : sum + more;
+}
+
+void add_costs(CostNetwork& network, const Cells& cells, const std::vector<int>& classes,
+               const SplitLists& lists, std::vector<std::vector<Cost>> shared) {
+  std::vector<double> counts(shared.size(), 0);
+  std::vector<const Cell*> members(shared.size(), nullptr);  // which are all alike
+  for (std::size_t i = 0; i < cells.cells.size(); ++i) {
+    const auto c = static_cast<std::size_t>(classes[i]);
+    counts[c] += 1;
+    members[c] = &cells.cells[i];
+  }
+  for (std::size_t c = 0; c < shared.size(); ++c) {
+    const Cell& cell = *members[c];
+    std::vector<Cost>& costs = shared[c];
+    costs.resize(ways_of(cell, lists), 0);
+    for (std::size_t k = 0; k < costs.size(); ++k) {
+      if (cell.strategies != nullptr)
+        add(costs[k], times(cell.strategies->costs[k], cell.times * counts[c]));
+      if (!cell.more.empty()) add(costs[k], times(cell.more[k], counts[c]));
+    }
+    network.add_variable(costs);
+  }
+}
+
+// Moves that are alike, and how often they are made.
+using MoveKinds = std::map<std::tuple<int, int, int, int, TypeId>, double>;
+
+MoveKinds kinds_of(const Cells& cells, const std::vector<int>& classes) {
+  MoveKinds kinds;
+  for (const Bring& bring : cells.brings)
+    kinds[{classes[static_cast<std::size_t>(bring.from)],
+           classes[static_cast<std::size_t>(bring.to)], bring.from_list, bring.to_list,
+           bring.type}] += bring.times;
+  return kinds;
+}
+
+// Times at which something is there: from the first at or after `begin` to before `end`.
+CostNetwork::Lifetime life_of(const Held& held, const std::vector<std::int64_t>& times) {
+  auto place = [&](std::int64_t t) { return std::ranges::lower_bound(times, t) - times.begin(); };
+  return {place(held.begin), place(held.end)};
+}
+
+void add_memory(CostNetwork& network, const Cells& cells, const std::vector<int>& classes,
+                SplitLists& lists, const NetworkOptions& options) {
+  if (options.memory_limit == INT64_MAX) return;
+  network.set_limit(options.memory_limit);
+  // What members of a class hold at the same times is one.
+  std::map<std::tuple<int, std::int64_t, std::int64_t>, std::vector<std::int64_t>> usages;
+  for (const Held& held : cells.held) {
+    const CostNetwork::Lifetime life = life_of(held, options.times);
+    if (life.begin >= life.end) continue;
+    const auto& bytes = lists.bytes(held.list, held.type);
+    auto& amounts = usages[{classes[static_cast<std::size_t>(held.cell)], life.begin, life.end}];
+    amounts.resize(bytes.size(), 0);
+    for (std::size_t k = 0; k < bytes.size(); ++k) amounts[k] += bytes[k];
+  }
+  for (const auto& [key, amounts] : usages) {
+    const auto& [variable, begin, end] = key;
+    network.add_usage(variable, {begin, end}, amounts);
+  }
+}
+
+}  // namespace
+
+CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, SplitLists& lists,
+                       const NetworkOptions& options) {
+  const int count = classes.empty() ? 0 : *std::ranges::max_element(classes) + 1;
+  std::vector<std::vector<Cost>> costs(static_cast<std::size_t>(count));
+  std::map<std::pair<int, int>, std::vector<Cost>> tables;
+  for (const auto& [kind, count] : kinds_of(cells, classes)) {
+    const auto& [from, to, from_list, to_list, type] = kind;
+    const std::vector<Cost>& moves = lists.moves(from_list, to_list, type);
+    const std::size_t rows = lists[from_list].size(), columns = lists[to_list].size();
+    if (from == to) {  // they go the same way
+      std::vector<Cost>& own = costs[static_cast<std::size_t>(from)];
+      own.resize(rows, 0);
+      for (std::size_t k = 0; k < rows; ++k) add(own[k], times(moves[k * columns + k], count));
+      continue;
+    }
+    const bool turned = from > to;
+    std::vector<Cost>& table = tables[std::minmax(from, to)];
+    table.resize(rows * columns, 0);
+    for (std::size_t a = 0; a < rows; ++a)
+      for (std::size_t b = 0; b < columns; ++b)
+        add(table[turned ? b * rows + a : a * columns + b], times(moves[a * columns + b], count));
+  }
+  CostNetwork network;
+  add_costs(network, cells, classes, lists, std::move(costs));
+  for (const auto& [pair, table] : tables)
+    if (std::ranges::any_of(table, [](Cost c) { return c != 0; }))
+      network.add_edge(pair.first, pair.second, table);
+  add_memory(network, cells, classes, lists, options);
+  return network;
+}
+
+Peak peak_of(const Cells& cells, const std::vector<int>& ways, SplitLists& lists) {
+  std::vector<std::int64_t> change(static_cast<std::size_t>(cells.ops) + 2, 0);
+  for (const Held& held : cells.held) {
+    const auto way = static_cast<std::size_t>(ways[static_cast<std::size_t>(held.cell)]);
+    const std::int64_t bytes = lists.bytes(held.list, held.type)[way];
+    change[static_cast<std::size_t>(held.begin)] += bytes;
+    change[static_cast<std::size_t>(held.end)] -= bytes;
+  }
+  Peak peak;
+  std::int64_t now = 0;
+  for (std::size_t t = 0; t < change.size(); ++t) {
+    now += change[t];
+    if (now > peak.bytes) peak = {now, static_cast<std::int64_t>(t)};
+  }
+  return peak;
+}
+
+std::vector<std::int64_t> busy_times(const Cells& cells, const Program& program) {
+  std::vector<double> change(static_cast<std::size_t>(cells.ops) + 2, 0);
+  for (const Held& held : cells.held) {
+    const auto bytes = static_cast<double>(program.type(held.type).bytes());
+    change[static_cast<std::size_t>(held.begin)] += bytes;
+    change[static_cast<std::size_t>(held.end)] -= bytes;
+  }
+  const std::int64_t every = std::max<std::int64_t>(1, cells.ops / kTimes);
+  std::vector<std::int64_t> found;
+  double now = 0, most = -1;
+  for (std::int64_t t = 0; t < cells.ops; ++t) {
+    now += change[static_cast<std::size_t>(t)];
+    if (t % every == 0) {
+      found.push_back(t);
+      most = -1;
+    }
+    if (now > most) {
+      most = now;
+      found.back() = t;
+    }
+  }
+  return found;
+}
+
+}  // namespace heddle::search

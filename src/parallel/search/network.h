@@ -1,0 +1,25 @@
+// The search as a cost-function network: a variable per class of cells, a value per way.
+#pragma once
+
+#include "parallel/search/cells.h"
+
+namespace heddle::search {
+
+struct NetworkOptions {
+  std::int64_t memory_limit = INT64_MAX;
+  std::vector<std::int64_t> times;  // at which memory is looked at
+};
+
+CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, SplitLists& lists,
+                       const NetworkOptions& options);
+
+// The most that values take at any time where each cell goes its way, and when that is.
+struct Peak {
+  std::int64_t bytes = 0, time = 0;
+};
+Peak peak_of(const Cells& cells, const std::vector<int>& ways, SplitLists& lists);
+
+// Times at which most is held, were nothing split.
+std::vector<std::int64_t> busy_times(const Cells& cells, const Program& program);
+
+}  // namespace heddle::search
