@@ -11,8 +11,8 @@ namespace heddle {
 // own.
 Expected<std::string> enter_mesh(Program& program, const Target& target);
 
-// The target with the mesh of its cluster on which the best plan was found, where it names a cluster
-// and no mesh.
+// The target with the mesh of its cluster on which the best plan was found, where it names a
+// cluster and no mesh.
 Expected<Target> with_best_mesh(const Program& program, const Target& target);
 
 // The layouts of the target on that mesh, and the program of its devices. `program` is inlined and

@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-// Values of an op that a kernel keeps to itself, so that they cost no memory traffic: operands, then
-// results, by their bits.
+// Values of an op that a kernel keeps to itself, so that they cost no memory traffic: operands,
+// then results, by their bits.
 using Stitched = std::uint64_t;
 
 // All but bringing the operands; results are wanted as these splits say.

@@ -15,7 +15,9 @@ struct MeshRequest {
   std::string plan;                 // a file with both, or auto
   std::string cluster;              // a file, or a name
   bool closed = false;
-  bool given() const { return !mesh.empty() || !shards.empty() || !plan.empty() || !cluster.empty(); }
+  bool given() const {
+    return !mesh.empty() || !shards.empty() || !plan.empty() || !cluster.empty();
+  }
 };
 
 void add_mesh_options(Command& command, MeshRequest& request);

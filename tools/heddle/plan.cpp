@@ -1,8 +1,8 @@
 // heddle plan: how a program is dealt out over a mesh, and what its devices tell each other.
 #include <memory>
 
-#include "commands.h"
 #include "base/file.h"
+#include "commands.h"
 #include "heddle/carry.h"
 #include "heddle/compile.h"
 #include "heddle/plan_file.h"

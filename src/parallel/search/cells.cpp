@@ -63,9 +63,28 @@ class CellMaker {
       return;
     }
     const int said = wanted_.arguments[i];
-    out_.arguments.push_back(
+    const int cell =
         add_value_cell(Cell::Kind::argument, v,
-                       said >= 0 ? std::vector{said} : block_splits(on_, program_.type_of(v))));
+                       said >= 0 ? std::vector{said} : block_splits(on_, program_.type_of(v)));
+    out_.arguments.push_back(cell);
+    if (comes_anew(i)) arrive(cell, program_.value(v).type);
+  }
+
+  // Beside what is carried from run to run, arguments are a batch that comes from outside.
+  bool comes_anew(std::size_t argument) const {
+    const auto& carried = wanted_.carried;
+    return !carried.empty() &&
+           std::ranges::find(carried, argument, &Carried::argument) == carried.end();
+  }
+
+  // Over the slowest link that there is.
+  void arrive(int cell, TypeId type) {
+    double rate = on_.mesh.mesh.local_bandwidth();
+    for (const MeshAxis& axis : on_.mesh.mesh.axes())
+      if (axis.size > 1) rate = std::min(rate, axis.link.bandwidth);
+    Cell& argument = out_.cells[static_cast<std::size_t>(cell)];
+    for (std::int64_t bytes : lists_.bytes(argument.list, type))
+      argument.more.push_back(cost_of_seconds(static_cast<double>(bytes) / rate));
   }
 
   Verdict add_region(RegionId region) {
