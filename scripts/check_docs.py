@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 PATH = re.compile(r"`((?:bench|cmake|examples|include|scripts|src|tests|tools)/[^`\s]*)`")
+MERGE = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)  # what a merge leaves that nobody finished
 MISSING = re.compile(r"\| not yet \|")  # a table's row of a folder that is to come
 
 
@@ -43,6 +44,9 @@ def main():
     pages = [ROOT / name for name in names.splitlines() if (ROOT / name).exists()]
     broken = 0
     for page in pages:
+        if MERGE.search(page.read_text(encoding="utf-8")):
+            print(f"{page.relative_to(ROOT)}: a merge is not finished")
+            broken += 1
         for number, target in links(page.read_text(encoding="utf-8")):
             if re.match(r"[a-z]+:|#", target):
                 continue

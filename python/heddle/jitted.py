@@ -35,7 +35,8 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     ``mesh``            the devices: ``{"dp": 2, "tp": 4}``; without it there is one
     ``layouts``         where values lie, by path or pattern: ``{"params['w']": "_,tp"}`` or a
                         PartitionSpec; all others follow
-    ``plan``            a file with both, as ``heddle run --plan`` takes it
+    ``plan``            a file with both, as ``heddle run --plan`` takes it; ``"auto"``: the best
+                        layouts are searched for, around those that are given
     ``donate``          arguments that a call may overwrite, by number or name
     ``static_argnums``  arguments that are part of the program; ``static_argnames`` as well
     ``out``             what calls give: "heddle", "numpy", "jax" or "torch"

@@ -257,6 +257,16 @@ def test_layouts_by_pattern_and_spec():
     assert short(params_of(), X).layout == "dp,_"
 
 
+def test_a_plan_that_is_searched_for():
+    f = heddle.jit(step, mesh={"dp": 2, "tp": 2}, plan="auto", layouts={"x": "dp,_"})
+    params, loss = f(params_of(), X)
+    reference, wanted = jax.jit(step)(params_of(), X)
+    np.testing.assert_allclose(loss, wanted, rtol=1e-5)
+    np.testing.assert_allclose(params["w"], reference["w"], rtol=1e-5, atol=1e-6)
+    found = f.plan().data
+    assert 0 < found["bound"] <= found["cost"] and found["gap"] < 0.01
+
+
 def test_values_stay_where_they_are():
     f = heddle.jit(lambda x: x * 2, mesh={"dp": 2}, layouts={"x": "dp,_", "result": "dp,_"})
     y = f(X)

@@ -1,0 +1,73 @@
+// Costs by pattern are those that the planner gives for the value itself.
+#include <gtest/gtest.h>
+
+#include "heddle/builder.h"
+#include "parallel/search/move_costs.h"
+#include "parallel/search/strategies.h"
+
+namespace heddle::search {
+namespace {
+
+struct OnThreeAxes {
+  explicit OnThreeAxes(const Type& type) {
+    Builder b("one");
+    b.function("main", {type}, [&](const Vars& in) -> Vars { return {in[0] + in[0]}; });
+    program = b.finish().value();
+    (void)program.add_mesh("mesh", {{"a", 2}, {"b", 4}, {"node", 8}}).value();
+    rules.emplace(program);
+    on.emplace(program, *rules, program.meshes[0]);
+  }
+  Program program;
+  std::optional<RuleCache> rules;
+  std::optional<OnMesh> on;
+};
+
+// Every way to lay it out in blocks, with one sum that is to be made where an axis is free.
+std::vector<int> splits_of(OnMesh& on, const Type& type) {
+  std::vector<int> all = block_splits(on, type);
+  for (std::size_t i = 0, count = all.size(); i < count; ++i) {
+    Split split = on.splits[all[i]];
+    const SplitDigit digit{4, 1};
+    if (split.uses(digit)) continue;
+    split.pending = {digit};
+    all.push_back(on.split_id(std::move(split)));
+  }
+  return all;
+}
+
+void compare(Shape shape) {
+  const Type type = Type::tensor(DType::f32, std::move(shape));
+  OnThreeAxes at(type);
+  MoveCosts costs(*at.on);
+  const std::vector<int> splits = splits_of(*at.on, type);
+  int compared = 0;
+  for (int from : splits)
+    for (int to : splits) {
+      const CostNetwork::Cost cost = costs.of(from, to, type);
+      if (cost == CostNetwork::kForbidden) continue;
+      const double planned = at.on->routes.find(from, to, 32).seconds;
+      // Between the steps of the pattern's bytes lines stand for what is nearly one.
+      EXPECT_NEAR(seconds_of_cost(cost), planned, 0.1 * planned + 1e-9)
+          << text_of(at.on->splits[from], at.on->mesh.mesh) << " -> "
+          << text_of(at.on->splits[to], at.on->mesh.mesh);
+      ++compared;
+    }
+  EXPECT_GT(compared, 100);
+}
+
+TEST(MoveCosts, AreThoseOfThePlannerForLargeValues) { compare({512, 1024, 1024}); }
+TEST(MoveCosts, AreThoseOfThePlannerForSmallValues) { compare({64, 320}); }
+
+TEST(MoveCosts, ASumIsNeverTakenApart) {
+  const Type type = Type::tensor(DType::f32, {64, 64});
+  OnThreeAxes at(type);
+  MoveCosts costs(*at.on);
+  Split pending = Split::whole(type);
+  pending.pending = {{4, 1}};
+  const int whole = at.on->split_id(Split::whole(type)), sum = at.on->split_id(pending);
+  EXPECT_EQ(costs.of(whole, sum, type), CostNetwork::kForbidden);
+  EXPECT_GT(costs.of(sum, whole, type), 0);
+}
+
+}  // namespace
+}  // namespace heddle::search
