@@ -10,6 +10,8 @@
 #include "commands.h"
 #include "heddle/explain_report.h"
 #include "heddle/program_report.h"
+#include "mesh_request.h"
+#include "option_values.h"
 #include "program_files.h"
 #include "terminal.h"
 #include "waiting.h"
@@ -21,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 struct CompileRequest {
   std::string file, entry = "main";
+  MeshRequest mesh;
   CompileOptions options;
   ReportOptions report;
 };
@@ -40,13 +43,14 @@ CompiledReport compile_file(const CompileRequest& request) {
     throw Error(fmt::format("{}: choose one with --entry",
                             no_function(programs, request.file, request.entry).what()));
   report.read_seconds = since(start);
-  CompileOptions options = request.options;
-  options.entry = request.entry;
-  options.report = &report.stages;
+  Target target = target_of(request.mesh, request.entry);
+  target.options = request.options;
+  target.options.entry = request.entry;
+  target.options.report = &report.stages;
   std::optional<Waiting> waiting(std::in_place);
-  options.progress = &waiting->progress;
+  target.options.progress = &waiting->progress;
   start = Clock::now();
-  const Executable executable = compile(*wanted, options).value();
+  const Executable executable = of_option(compile(*wanted, target));
   const double seconds = since(start);
   waiting.reset();
   report.execution = explain(executable).execution;
@@ -63,6 +67,7 @@ void add_compile(Command app) {
       app.add("compile", "Compile a program without running it, and say what it became");
   command.program_file(request->file);
   command.option("--entry", request->entry, "Function to compile").shows_default();
+  add_mesh_options(command, request->mesh);
   command.flag("--explain", request->options.stitch.explain,
                "Show every kernel and library call: ops, bytes, why it ends");
   command.flag("!--no-fuse", request->options.stitch.fuse, "Every op by itself");
