@@ -80,6 +80,8 @@ Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
   if (any_said && !options.function.empty() && given.find_function(options.function) == nullptr)
     return reason("there is no function @{}, of which layouts are said", options.function);
   HEDDLE_TRY(Program prepared, with_known_places(given));
+  HEDDLE_TRY(prepared, with_even_parts(prepared));
+  HEDDLE_TRY(prepared, with_shared_moves(prepared));
   auto out = std::make_shared<Parallel>(std::move(prepared));
   const Program& program = out->program;
   for (const Function& function : program.functions) {

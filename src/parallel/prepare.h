@@ -10,4 +10,10 @@ namespace heddle {
 // Tuples that are only put together and taken apart are gone.
 Expected<Program> with_known_places(const Program& program);
 
+// Equal parts that a value is cut into, or put together of, get a dimension of their own.
+Expected<Program> with_even_parts(const Program& program);
+
+// Equal reshapes and transposes of one value are one.
+Expected<Program> with_shared_moves(const Program& program);
+
 }  // namespace heddle

@@ -60,6 +60,7 @@ void keep_apart(std::vector<Wish>& wishes) {
       if (overlap(used, d)) break;
       kept.push_back(d);
     }
+    end_with_axis(kept);
     used.insert(used.end(), kept.begin(), kept.end());
     wishes[f].axes = std::move(kept);
   }
