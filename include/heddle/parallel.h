@@ -99,6 +99,8 @@ struct PropagateOptions {
   bool closed_boundary = false;
   // These lie alike, as what a loop carries does. Where both are said, the argument's word counts.
   std::vector<Carried> carried = {};
+  // What is said of these arguments spreads before anything else does.
+  std::vector<std::size_t> first = {};
 };
 
 // Where two wishes for one value or factor could not both be met.

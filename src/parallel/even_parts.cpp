@@ -50,11 +50,15 @@ bool EvenParts::joins(const Op& op) const {
   const auto operands = program_.operands(op);
   const std::int64_t size = program_.type_of(operands[0]).shape[dim];
   if (size <= 1) return false;
-  return std::ranges::all_of(operands, [&](ValueId v) {
-    // What was cut out along this dimension is moved along it: neighbours have it.
+  auto is_cut = [&](ValueId v) {
     const OpId maker = program_.value(v).op;
+    return maker != kNone && cuts_only(program_, program_.op(maker), dim);
+  };
+  // What was only cut out along this dimension is moved along it: neighbours have it.
+  if (std::ranges::all_of(operands, is_cut)) return false;
+  return std::ranges::all_of(operands, [&](ValueId v) {
     return program_.type_of(v).shape[dim] == size &&
-           (maker == kNone || !cuts_only(program_, program_.op(maker), dim));
+           (!is_cut(v) || cut_of(program_.op(program_.value(v).op)));
   });
 }
 

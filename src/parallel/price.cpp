@@ -6,6 +6,7 @@
 
 #include "cost/piece.h"
 #include "heddle/op.h"
+#include "ir/goes_on.h"
 #include "parallel/messages.h"
 #include "parallel/op_parts.h"
 #include "parallel/sort_pairs.h"
@@ -19,13 +20,15 @@ double bytes_on_device(const OnMesh& on, ValueId v, int split) {
 }
 
 // Sums that nothing waits for are made together, so that the latency of one does not count.
-double seconds_to_give(OnMesh& on, ValueId v, int from, int to) {
+double seconds_to_give(OnMesh& on, const Op& op, ValueId v, int from, int to) {
   const Route& route = on.routes.find(from, to, bits(on.type_of(v).dtype));
   const double bandwidth = least_bandwidth(on.mesh.mesh, on.splits[from].pending);
   double received = 0;
   for (const Route::Step& step : route.steps) received += static_cast<double>(step.bytes);
   constexpr double kLater = 1 - 1e-9;  // of two equal ways the one that sums later
-  if (bandwidth <= 0 || !on.needed_late[v]) return route.seconds * kLater;
+  // Nor does that of products: sums of their parts are better than to compute them everywhere.
+  const bool alone = !on.needed_late[v] && op.def->cls != OpClass::contract;
+  if (bandwidth <= 0 || alone) return route.seconds * kLater;
   return std::min(route.seconds, received / bandwidth);
 }
 
@@ -48,17 +51,6 @@ double line_seconds(OnMesh& on, const Op& op, const Choice& choice) {
   Type totals = local_type(on.type_of(on.program.result(op, 0)), on.splits[choice.results[0]]);
   totals.shape[dim] = 1;
   return totals_route(on, totals, dim, axes).seconds;
-}
-
-// Element by element, another order, or a reduction along dimensions of one element.
-bool goes_on_at_once(const Program& program, const Op& op) {
-  if (op.result_count != 1 || op.operand_count == 0) return false;
-  const OpClass cls = op.def->cls;
-  if (cls == OpClass::light || cls == OpClass::heavy || cls == OpClass::move)
-    return op.region_count == 0;
-  const Type &from = program.type_of(program.operands(op)[0]),
-             &to = program.type_of(program.result(op, 0));
-  return cls == OpClass::reduce && from.is_tensor() && from.elements() == to.elements();
 }
 
 std::vector<bool> values_needed_late(const Program& program) {
@@ -104,7 +96,7 @@ Price price_of(OnMesh& on, const Op& op, const IndexRule& rule, const Choice& ch
     const ValueId v = on.program.result(op, i);
     if (!on.type_of(v).is_tensor()) continue;
     bytes += bytes_on_device(on, v, choice.results[i]);
-    if (i < wanted.size()) price.give += seconds_to_give(on, v, choice.results[i], wanted[i]);
+    if (i < wanted.size()) price.give += seconds_to_give(on, op, v, choice.results[i], wanted[i]);
   }
   if (!rule.combine.op) {
     // Partial results are gathered together and combined once more.

@@ -53,16 +53,17 @@ class Propagator {
     for (std::size_t s = 0; s < sites_.size(); ++s)
       for (ValueId v : sites_[s].values) users_[v].push_back(static_cast<std::uint32_t>(s));
     dirty_.assign(sites_.size(), false);
+    for (std::size_t i : options_.first) activate(arguments()[i], 0);
+    if (!options_.first.empty()) settle_all();
     std::set<std::int64_t> priorities{0};
     for (const State& s : states_)
       for (std::int64_t p : s.priority) priorities.insert(std::max<std::int64_t>(p, 0));
     for (std::int64_t p : priorities) {
-      activate(p);
-      // What is spread over a large value says little of how that is to lie: it comes last.
-      settle({.only_passing = true, .spreads = false});
-      settle({.only_passing = false, .spreads = false});
-      settle({.only_passing = false, .spreads = true});
+      for (ValueId v = 0; v < states_.size(); ++v) activate(v, p);
+      settle_all();
     }
+    constexpr int kMostRounds = 8;  // stages of a network, each smaller than the one before
+    for (int round = 0; round < kMostRounds && use_left_axes(); ++round) settle_all();
     report();
     Propagation out;
     out.sweeps = sweeps_;
@@ -90,16 +91,21 @@ class Propagator {
   }
   const Op& returning() const { return program_.op(program_.region(function_.body).ops.back()); }
 
-  void activate(std::int64_t priority) {
-    for (ValueId v = 0; v < states_.size(); ++v) {
-      State& s = states_[v];
-      for (std::size_t d = 0; d < s.closed.size(); ++d)
-        if (s.priority[d] == priority && !s.later.dims[d].whole() &&
-            free_in(s, s.later.dims[d].digits, d)) {
-          s.split.dims[d] = s.later.dims[d];
-          touch(v);
-        }
-    }
+  void activate(ValueId v, std::int64_t priority) {
+    State& s = states_[v];
+    for (std::size_t d = 0; d < s.closed.size(); ++d)
+      if (s.priority[d] == priority && !s.later.dims[d].whole() &&
+          free_in(s, s.later.dims[d].digits, d)) {
+        s.split.dims[d] = s.later.dims[d];
+        touch(v);
+      }
+  }
+
+  void settle_all() {
+    // What is spread over a large value says little of how that is to lie: it comes last.
+    settle({.only_passing = true, .spreads = false});
+    settle({.only_passing = false, .spreads = false});
+    settle({.only_passing = false, .spreads = true});
   }
 
   bool free_in(const State& s, const std::vector<SplitDigit>& digits, std::size_t dim) const {
@@ -244,6 +250,65 @@ class Propagator {
     for (std::size_t f = 0; f < given.size(); ++f)
       if (given[f] && !taken[f] && rule.factors[f].size > 1) return true;
     return false;
+  }
+
+  // ---- axes that nothing is left for
+
+  // A few rows of an image cannot be dealt out over an axis that many rows were: products go on
+  // with another dimension over it, and do not compute everything everywhere.
+  bool use_left_axes() {
+    bool changed = false;
+    for (const Site& site : sites_) {
+      if (site.op == kNone || program_.op(site.op).def->cls != OpClass::contract) continue;
+      for (std::size_t i = 0; i < site.operands; ++i)
+        if (use_left_axes(site, i)) changed = true;
+    }
+    return changed;
+  }
+
+  bool use_left_axes(const Site& site, std::size_t operand) {
+    const State& from = states_[site.values[operand]];
+    const std::vector<Factor>& factors = site.rule->factors;
+    FactorAxes axes(factors.size());
+    for (std::size_t d = 0; d < from.split.dims.size(); ++d)
+      take_axes(site.dims(operand)[d], factors, from.split.dims[d], axes);
+    bool changed = false;
+    for (std::size_t f = 0; f < factors.size(); ++f)
+      if (factors[f].kind == FactorKind::parallel && spanned(axes[f]) > factors[f].size)
+        for (const SplitDigit& digit : axes[f])
+          if (!digit.local() && place_left(site, operand, digit)) changed = true;
+    return changed;
+  }
+
+  // On the longest dimension that the operand and the result share and that it divides.
+  bool place_left(const Site& site, std::size_t operand, const SplitDigit& digit) {
+    const ValueId result = site.values[site.operands];
+    State& s = states_[result];
+    if (s.split.uses(digit) || kept_free(s, {digit})) return false;
+    std::optional<std::size_t> best;
+    const std::vector<DimRule>& dims = site.dims(site.operands);
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const DimSplit& now = s.split.dims[d];
+      if (s.closed[d] || !now.is_block() || dims[d].terms.size() != 1 ||
+          !is_plain(dims[d], site.rule->factors, now.size) ||
+          !has_factor(site.dims(operand), dims[d].terms[0].factor) ||
+          now.size % (total(now.axes()) * digit.extent) != 0)
+        continue;
+      if (!best || now.local() > s.split.dims[*best].local()) best = d;
+    }
+    if (!best) return false;
+    DimSplit& dim = s.split.dims[*best];
+    SplitAxes axes = dim.axes();
+    axes.push_back(digit);
+    dim = DimSplit::blocks(dim.size, axes);
+    touch(result);
+    return true;
+  }
+
+  static bool has_factor(const std::vector<DimRule>& dims, int factor) {
+    return std::ranges::any_of(dims, [&](const DimRule& dim) {
+      return dim.terms.size() == 1 && dim.terms[0].factor == factor && !dim.slides;
+    });
   }
 
   // ---- to a fixed point

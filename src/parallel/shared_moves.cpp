@@ -9,8 +9,8 @@ namespace heddle {
 
 namespace {
 
-// Equal reshapes and transposes of one value are one, so that it is brought to where they need it
-// once. What spreads a value out is cheaper written anew wherever it is needed.
+// Equal reshapes, transposes and slices of one value are one, so that it is brought to where they
+// need it once. What spreads a value out is cheaper written anew wherever it is needed.
 class SharedMoves {
  public:
   explicit SharedMoves(const Program& program) : program_(program), home_(program.op_count(), 0) {
@@ -19,9 +19,7 @@ class SharedMoves {
   }
 
   Expected<bool> operator()(Rewriter& rewriter, const Op& op) {
-    const Rearrange moves = op.def->rearranges;
-    if ((moves != Rearrange::reshape && moves != Rearrange::transpose) ||
-        program_.layout_of(program_.result(op, 0)) != nullptr)
+    if (!is_shared(op.def->rearranges) || program_.layout_of(program_.result(op, 0)) != nullptr)
       return false;
     const RegionId here = home_[program_.value(program_.result(op, 0)).op];
     const ValueId from = rewriter.value(program_.operands(op)[0]).id();
@@ -40,6 +38,11 @@ class SharedMoves {
   }
 
  private:
+  static bool is_shared(Rearrange moves) {
+    return moves == Rearrange::reshape || moves == Rearrange::transpose ||
+           moves == Rearrange::slice;
+  }
+
   const Program& program_;
   std::vector<RegionId> home_;
   // By region and operand in the new program: the op, and its result there.

@@ -7,6 +7,7 @@
 
 #include "heddle/op.h"
 #include "ir/eval/scalar.h"
+#include "ir/goes_on.h"
 #include "ir/replica_groups.h"
 #include "ir/rules/rule_builder.h"
 #include "ir/unused.h"
@@ -82,10 +83,7 @@ class Combiner : public Copier {
   }
 
   bool can_be_put_off(const Op& op) const {
-    const OpClass cls = op.def->cls;
-    const bool can = cls == OpClass::light || cls == OpClass::heavy || cls == OpClass::move;
-    return can && op.region_count == 0 && op.result_count == 1 &&
-           (needs_any(op, waits_in_) || needs_any(op, put_off_));
+    return goes_on_at_once(from_, op) && (needs_any(op, waits_in_) || needs_any(op, put_off_));
   }
 
   // Takes out what an op and its regions need of that, and what this needs.
@@ -99,7 +97,10 @@ class Combiner : public Copier {
       const auto it = put_off_.find(open.back());
       open.pop_back();
       if (it == put_off_.end()) continue;
-      for (ValueId v : from_.operands(from_.op(it->second))) open.push_back(v);
+      const Op& maker = from_.op(it->second);
+      for (ValueId v : from_.operands(maker)) open.push_back(v);
+      if (maker.region_count > 0)
+        for (ValueId v : captured_values(from_, maker)) open.push_back(v);
       needed.insert(put_off_.extract(it));
     }
     return needed;
