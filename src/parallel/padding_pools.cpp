@@ -1,6 +1,7 @@
 // select_and_scatter of a padded value, of which the padding is cut off again, as JAX writes the
 // gradient of a pooling.
 #include <algorithm>
+#include <set>
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
@@ -43,7 +44,9 @@ bool all_zero(const std::vector<std::int64_t>& list) {
 
 // The pool and the pad that a slice takes the value of.
 PaddedPool padded_pool(const Program& program, const Op& slice, const std::vector<int>& uses) {
-  if (slice.def->rearranges != Rearrange::slice) return {};
+  if (slice.def->rearranges != Rearrange::slice ||
+      program.layout_of(program.result(slice, 0)) != nullptr)
+    return {};
   const ValueId pooled = program.operands(slice)[0];
   const Op* pool = maker_of(program, pooled);
   if (pool == nullptr || pool->def->parts != Parts::scatter_windows || uses[pooled] != 1 ||
@@ -101,13 +104,15 @@ Expected<Var> written_pool(Rewriter& rewriter, const PaddedPool& found) {
 
 Expected<Program> with_padding_pools(const Program& program) {
   const std::vector<int> uses = use_counts(program);
-  bool any = false;
-  for (OpId id = 0; id < program.op_count() && !any; ++id)
-    any = padded_pool(program, program.op(id), uses).pool != nullptr;
-  if (!any) return program;
+  std::set<const Op*> gone;  // pools that only slices use
+  for (OpId id = 0; id < program.op_count(); ++id)
+    if (const PaddedPool found = padded_pool(program, program.op(id), uses); found.pool != nullptr)
+      gone.insert(found.pool);
+  if (gone.empty()) return program;
   Rewriter rewriter(program, [&](Rewriter& now, const Op& op) -> Expected<bool> {
+    if (gone.contains(&op)) return true;
     const PaddedPool found = padded_pool(program, op, uses);
-    if (found.pool == nullptr || program.layout_of(program.result(op, 0)) != nullptr) return false;
+    if (found.pool == nullptr) return false;
     HEDDLE_TRY(const Var pooled, written_pool(now, found));
     now.define_results(op, {pooled});
     return true;

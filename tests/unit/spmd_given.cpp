@@ -140,6 +140,53 @@ TEST(Given, PartsOfAFusedProductLieWhereTheyAreNeeded) {
   EXPECT_LT(difference(program, spmd), 1e-2);
 }
 
+// An image of 16 rows over 8 devices becomes one of 4: the product goes on with the batch over
+// them, and nobody computes more than an eighth.
+TEST(Given, AFewRowsGoOnOverTheBatch) {
+  const Program program = parsed(R"(func.func @main(%x: tensor<16x16x8x8xf32>,
+      %w: tensor<4x4x8x16xf32>) -> tensor<16x4x2x16xf32> {
+    %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+      window = {stride = [4, 4]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+      : (tensor<16x16x8x8xf32>, tensor<4x4x8x16xf32>) -> tensor<16x4x2x16xf32>
+    %1 = stablehlo.tanh %0 : tensor<16x4x2x16xf32>
+    return %1 : tensor<16x4x2x16xf32>
+  })");
+  const Spmd spmd = on_mesh(program, {{"sp", 8}}, {argument(0, {{}, {"sp"}, {}, {}})});
+  EXPECT_EQ(text_of(spmd.functions[0].results[0], spmd.program.meshes[0].mesh),
+            R"([{"sp"}, {}, {}, {}])");
+  EXPECT_EQ(counts(spmd), (Counts{{"all-to-all over sp", 1}}));
+  EXPECT_LT(difference(program, spmd), 1e-3);
+}
+
+// Pooling backwards as JAX writes it, of 32 rows and one that is padded: only edges travel.
+TEST(Given, APaddedPoolingExchangesEdges) {
+  const Program program = parsed(R"(func.func @main(%x: tensor<2x32x6xf32>,
+      %dy: tensor<2x16x6xf32>) -> tensor<2x32x6xf32> {
+    %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %0 = stablehlo.pad %x, %least, low = [0, 0, 0], high = [0, 1, 0], interior = [0, 0, 0]
+      : (tensor<2x32x6xf32>, tensor<f32>) -> tensor<2x33x6xf32>
+    %1 = "stablehlo.select_and_scatter"(%0, %dy, %zero) <{padding = dense<0> : tensor<3x2xi64>,
+      window_dimensions = array<i64: 1, 3, 1>, window_strides = array<i64: 1, 2, 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %p = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    }, {
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %p = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %p : tensor<f32>
+    }) : (tensor<2x33x6xf32>, tensor<2x16x6xf32>, tensor<f32>) -> tensor<2x33x6xf32>
+    %2 = stablehlo.slice %1 [0:2, 0:32, 0:6] : (tensor<2x33x6xf32>) -> tensor<2x32x6xf32>
+    return %2 : tensor<2x32x6xf32>
+  })");
+  const Spmd spmd = on_mesh(
+      program, {{"sp", 4}},
+      {argument(0, {{}, {"sp"}, {}}), argument(1, {{}, {"sp"}, {}}), result(0, {{}, {"sp"}, {}})});
+  for (const Communication& c : spmd.functions[0].communications)
+    EXPECT_EQ(c.kind, MoveKind::halo_exchange);
+  EXPECT_EQ(difference(program, spmd), 0);
+}
+
 // Gradients of split states are one reduce-scatter, edges of several fields one permute each way.
 TEST(Given, CollectivesOfEveryKindAreCombined) {
   Builder b("states");
