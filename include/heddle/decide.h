@@ -14,7 +14,9 @@ struct Fetch {
   int from = -1, to = -1;  // splits
   // The moves from one to the other, as the planner has them; none where they are the same.
   const Route* route = nullptr;
-  bool anew = false;   // a constant is written once more as `from`
+  bool anew = false;  // a constant is written once more as `from`
+  // It is computed once more where it is needed; what that takes is fetched before.
+  std::shared_ptr<const Choice> again = {};
   int loops_left = 0;  // they are made so many loops further out: the value does not change inside
 };
 

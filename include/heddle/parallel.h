@@ -11,8 +11,16 @@ namespace heddle {
 
 // ---- between values and the factors of an op
 
-// Which axes split each factor, in blocks.
+// Which axes split each factor: in blocks, or strided where digits of the device stand between the
+// axes (never behind them).
 using FactorAxes = std::vector<SplitAxes>;
+bool is_strided(const SplitAxes& axes);
+// Elements that all digits count; `total` counts positions of the mesh alone.
+std::int64_t spanned(const SplitAxes& axes);
+// Without digits of the device behind the last axis.
+void end_with_axis(SplitAxes& axes);
+// The axes before the first digit of the device.
+SplitAxes leading_axes(const SplitAxes& axes);
 
 // A dimension that is made of whole factors, major before minor, and of nothing else: it is split
 // as they are. All others are windows: they slide, have strides, offsets or holes.
@@ -91,6 +99,8 @@ struct PropagateOptions {
   bool closed_boundary = false;
   // These lie alike, as what a loop carries does. Where both are said, the argument's word counts.
   std::vector<Carried> carried = {};
+  // What is said of these arguments spreads before anything else does.
+  std::vector<std::size_t> first = {};
 };
 
 // Where two wishes for one value or factor could not both be met.

@@ -62,12 +62,7 @@ class RouteTable {
 // A program on a mesh, with rules, splits and plans that are made once. All of them outlive it.
 struct OnMesh {
   OnMesh(const Program& program_, RuleCache& rules_, const MeshDecl& mesh_,
-         std::int64_t memory_limit_ = INT64_MAX)
-      : program(program_),
-        rules(rules_),
-        mesh(mesh_),
-        memory_limit(memory_limit_),
-        routes(splits, mesh_.mesh, program_.axes) {}
+         std::int64_t memory_limit_ = INT64_MAX);
   OnMesh(const OnMesh&) = delete;
   OnMesh& operator=(const OnMesh&) = delete;
 
@@ -75,6 +70,9 @@ struct OnMesh {
   RuleCache& rules;
   const MeshDecl& mesh;
   std::int64_t memory_limit;  // of one device
+  // By ValueId: whether it is only returned, or what is computed of it element by element: nothing
+  // waits for it, as for a gradient.
+  std::vector<bool> needed_late;
   SplitTable splits;
   RouteTable routes;
 

@@ -6,6 +6,7 @@
 #include "heddle/hash.h"
 #include "heddle/op.h"
 #include "ir/rules/scan.h"
+#include "parallel/again.h"
 #include "parallel/legal.h"
 #include "parallel/meets.h"
 #include "parallel/op_parts.h"
@@ -77,6 +78,14 @@ std::shared_ptr<const Choice> Chooser::choose(OpId id, bool inside_manual) {
     about.push_back(std::min(uses_[v], 2));
     about.push_back(static_cast<int>(forms_.of(v).size()));
     for (const Forms::Form& form : forms_.of(v)) about.push_back(form.split);
+    // What it would be computed of once more.
+    const OpId maker = program_.value(v).op;
+    if (maker == kNone || program_.op(maker).region_count > 0) continue;
+    about.push_back(static_cast<int>(hash_combine(0, program_.op(maker).def->name)));
+    for (ValueId from : program_.operands(program_.op(maker))) {
+      about.push_back(static_cast<int>(program_.value(from).type));
+      about.push_back(forms_.of(from).empty() ? -1 : forms_.of(from).front().split);
+    }
   }
   for (std::size_t i = 0; i < op.result_count; ++i) {
     about.push_back(static_cast<int>(program_.value(program_.result(op, i)).type));
@@ -226,7 +235,8 @@ void Chooser::free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes
   for (std::size_t f = 0; f < axes.size(); ++f)
     if (rule.factors[f].kind == FactorKind::whole ||
         (on_.rules.line(id) && on_.rules.line(id)->dim == f))
-      for (const SplitDigit& d : std::exchange(axes[f], {})) taken.push_back(d);
+      for (const SplitDigit& d : std::exchange(axes[f], {}))
+        if (!d.local()) taken.push_back(d);
   if (taken.empty() || lines == Lines::gathered) return;
   const FactorAxes before = axes;
   std::int64_t longest = 0;
@@ -234,7 +244,7 @@ void Chooser::free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes
     const std::int64_t share = rule.factors[f].size / total(before[f]);
     if (rule.factors[f].kind != FactorKind::parallel || share <= longest ||
         (on_.rules.line(id) && on_.rules.line(id)->dim == f) ||
-        rule.factors[f].size % (total(before[f]) * total(taken)) != 0)
+        rule.factors[f].size % (spanned(before[f]) * total(taken)) != 0)
       continue;
     FactorAxes tried = before;
     tried[f].insert(tried[f].end(), taken.begin(), taken.end());
@@ -269,6 +279,7 @@ Choice Chooser::candidate(OpId id, const IndexRule& rule, const std::vector<std:
         have.push_back(wishes[f][k]);
         used.push_back(wishes[f][k]);
       }
+      end_with_axis(have);
     }
   }
   free_lines(id, rule, lines, axes);
@@ -306,7 +317,7 @@ void Chooser::price(const Op& op, const IndexRule& rule, Choice& choice) {
   choice.price = price_of(on_, op, rule, choice, wanted);
   for (std::size_t i = 0; i < op.operand_count; ++i)
     if (const ValueId v = program_.operands(op)[i]; program_.type_of(v).is_tensor())
-      choice.price.bring += forms_.seconds_to(v, choice.operands[i]);
+      choice.price.bring += seconds_to_have(on_, forms_, v, choice.operands[i]);
 }
 
 }  // namespace heddle

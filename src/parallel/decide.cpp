@@ -8,6 +8,7 @@
 #include "ir/call_parts.h"
 #include "ir/manual_plan.h"
 #include "ir/unused.h"
+#include "parallel/again.h"
 #include "parallel/joined.h"
 #include "parallel/manual_splits.h"
 #include "parallel/op_parts.h"
@@ -31,11 +32,14 @@ double Decisions::bring_seconds() const {
 
 double Decisions::compute_seconds() const {
   double seconds = 0;
-  for (const Decision& d : ops)
+  for (const Decision& d : ops) {
+    for (const Fetch& fetch : d.fetches)
+      if (fetch.again) seconds += fetch.again->price.compute;
     if (d.choice) {
       const Price& price = d.choice->price;
       seconds += price.combine + price.compute + price.line;
     }
+  }
   return seconds;
 }
 
@@ -90,7 +94,28 @@ class Decider {
   }
 
   void take(Decision& decision, ValueId v, int split) {
+    if (compute_again(decision, v, split)) return;
     if (const auto fetch = forms_.fetch(v, split)) decision.fetches.push_back(*fetch);
+  }
+
+  // Whether that is cheaper than to move the value.
+  bool compute_again(Decision& decision, ValueId v, int split) {
+    if (!on_.type_of(v).is_tensor() || forms_.has(v, split)) return false;
+    const double moved = forms_.seconds_to(v, split);
+    if (moved == 0) return false;
+    const auto again = computed_again(on_, forms_, v, split, moved);
+    if (!again) return false;
+    for (const Again::Op& one : again->ops) {
+      const Op& op = program_.op(program_.value(one.value).op);
+      if (forms_.has(one.value, one.choice->results[0])) continue;
+      for (std::size_t i = 0; i < op.operand_count; ++i)
+        if (const auto fetch = forms_.fetch(program_.operands(op)[i], one.choice->operands[i]))
+          decision.fetches.push_back(*fetch);
+      decision.fetches.push_back(
+          {.value = one.value, .to = one.choice->results[0], .again = one.choice});
+      forms_.define(one.value, one.choice->results[0]);
+    }
+    return true;
   }
 
   // All but the return.
@@ -137,6 +162,10 @@ class Decider {
       decide_whole(id);
       return yes();
     }
+    if (gives_operands(op)) {
+      decide_pairs(id);
+      return yes();
+    }
     if (slices_.is_piece(id)) return yes();  // written by what puts it together with others
     if (op.def->parts == Parts::cut && !forms_.of(program_.result(op, 0)).empty()) return yes();
     if (op.def->parts == Parts::sort && decide_first_of_sort(id)) return yes();
@@ -164,6 +193,26 @@ class Decider {
   }
 
   void decide_chosen(OpId id) { decide_by(id, chooser_.choose(id, manual_ > 0)); }
+
+  // Each operand goes through by itself: as its result is to lie where that costs nothing, else as
+  // it lies, and whoever needs it elsewhere moves it.
+  void decide_pairs(OpId id) {
+    const Op& op = program_.op(id);
+    auto choice = std::make_shared<Choice>();
+    choice->axes.resize(on_.rules.of(id).factors.size());
+    choice->way = PartWay::local;
+    choice->whole = false;
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      const Split* lies = chooser_.split_for(op, i);
+      int split = chooser_.resting(program_.result(op, i));
+      if (lies != nullptr && lies->pending.empty() &&
+          forms_.seconds_to(program_.operands(op)[i], split) > 0)
+        split = on_.split_id(*lies);
+      choice->operands.push_back(split);
+    }
+    choice->results = choice->operands;
+    decide_by(id, std::move(choice));
+  }
 
   // As it lies, or whole where a device would have elements that do not exist.
   int even_parts(ValueId v) {

@@ -14,6 +14,22 @@ const Factor& factor_of(const std::vector<Factor>& factors, const IndexTerm& ter
 
 }  // namespace
 
+bool is_strided(const SplitAxes& axes) { return std::ranges::any_of(axes, &SplitDigit::local); }
+
+std::int64_t spanned(const SplitAxes& axes) {
+  std::int64_t n = 1;
+  for (const SplitDigit& d : axes) n *= d.extent;
+  return n;
+}
+
+void end_with_axis(SplitAxes& axes) {
+  while (!axes.empty() && axes.back().local()) axes.pop_back();
+}
+
+SplitAxes leading_axes(const SplitAxes& axes) {
+  return {axes.begin(), std::ranges::find_if(axes, &SplitDigit::local)};
+}
+
 bool is_plain(const DimRule& dim, const std::vector<Factor>& factors, std::int64_t size) {
   if (dim.offset != 0 || dim.dilation != 1) return false;
   std::int64_t stride = 1;
@@ -68,11 +84,8 @@ void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const Dim
     const auto term = std::ranges::find_if(
         dim.terms, [&](const IndexTerm& t) { return factor_of(factors, t).size != 1; });
     SplitAxes& list = axes[static_cast<std::size_t>(term->factor)];
-    list.clear();
-    for (const SplitDigit& d : split.digits) {
-      if (d.local()) break;
-      list.push_back(d);
-    }
+    list = split.padded() == split.size ? split.digits : leading_axes(split.digits);
+    end_with_axis(list);
     return;
   }
   if (split.padded() != split.size) return;
@@ -81,7 +94,6 @@ void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const Dim
   for (const IndexTerm& term : dim.terms) {
     std::int64_t left = factor_of(factors, term).size;
     SplitAxes list;
-    bool inside = false;
     while (left > 1 && !digits.empty()) {
       SplitDigit digit = digits.back();
       digits.pop_back();
@@ -92,11 +104,9 @@ void take_axes(const DimRule& dim, const std::vector<Factor>& factors, const Dim
         digit = {left, digit.axis, digit.local() ? 1 : digit.stride * rest};
       }
       left /= digit.extent;
-      if (digit.local())
-        inside = true;
-      else if (!inside)
-        list.push_back(digit);
+      list.push_back(digit);
     }
+    end_with_axis(list);
     if (!list.empty()) axes[static_cast<std::size_t>(term.factor)] = std::move(list);
   }
 }
@@ -105,13 +115,13 @@ DimSplit dim_split(const DimRule& dim, const std::vector<Factor>& factors, const
                    std::int64_t size) {
   if (!is_plain(dim, factors, size)) {
     const int place = placing_factor(dim, factors);
-    if (place < 0) return {size, {}};
+    if (place < 0 || is_strided(axes[static_cast<std::size_t>(place)])) return {size, {}};
     return DimSplit::blocks(size, axes[static_cast<std::size_t>(place)]);
   }
   DimSplit split{size, {}};
   for (const IndexTerm& term : dim.terms) {
     const SplitAxes& list = axes[static_cast<std::size_t>(term.factor)];
-    const std::int64_t n = total(list);
+    const std::int64_t n = spanned(list);
     split.digits.insert(split.digits.end(), list.begin(), list.end());
     split.digits.push_back({(factor_of(factors, term).size + n - 1) / n});
   }

@@ -59,6 +59,14 @@ double Forms::seconds_to(ValueId v, int split) const {
   return seconds;
 }
 
+bool Forms::has(ValueId v, int split) const {
+  return std::ranges::any_of(forms_[v], [&](const Form& f) { return f.split == split; });
+}
+
+bool Forms::is_from_here(ValueId v) const {
+  return !forms_[v].empty() && forms_[v].front().scope == scopes_.size() - 1;
+}
+
 // The outermost region from which only loops lead to the one at hand.
 std::size_t Forms::home_of(const Form& form) const {
   std::size_t scope = scopes_.size() - 1;
@@ -82,16 +90,13 @@ int written_anew(OnMesh& on, ValueId v, int split, bool is_there) {
 
 std::optional<Fetch> Forms::fetch(ValueId v, int split) {
   if (!on_.type_of(v).is_tensor()) return std::nullopt;
-  auto has = [&] {
-    return std::ranges::any_of(forms_[v], [&](const Form& f) { return f.split == split; });
-  };
-  if (has()) return std::nullopt;
+  if (has(v, split)) return std::nullopt;
   Fetch fetch{.value = v, .to = split};
   if (const int anew = written_anew(on_, v, split, !forms_[v].empty()); anew >= 0) {
     fetch.anew = true;
     fetch.from = anew;
     define(v, anew);
-    if (has()) return fetch;
+    if (has(v, split)) return fetch;
   }
   double seconds = 0;
   const Form* best = cheapest(v, split, &seconds);

@@ -140,6 +140,29 @@ bool uniform(const Program& program, const Op& op, const IndexRule& rule, std::s
   return true;
 }
 
+// Whether the same op on strided parts gives strided parts.
+bool can_be_strided(OnMesh& on, OpId id, const IndexRule& rule, std::size_t factor,
+                    const SplitAxes& axes) {
+  const Program& program = on.program;
+  const Op& op = program.op(id);
+  const bool by_rule =
+      op.def->parts == Parts::by_rule || (op.def->parts == Parts::reduce_again && rule.combine.op);
+  if (op.def->edit_piece != nullptr || !by_rule || on.rules.line(id) ||
+      rule.factors[factor].size % spanned(axes) != 0)
+    return false;
+  auto plain = [&](const std::vector<DimRule>& dims, ValueId v) {
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (touches(dims[d], factor) && !is_plain(dims[d], rule.factors, program.type_of(v).shape[d]))
+        return false;
+    return true;
+  };
+  for (std::size_t i = 0; i < op.operand_count; ++i)
+    if (!plain(rule.operands[i].dims, program.operands(op)[i])) return false;
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    if (!plain(rule.results[i].dims, program.result(op, i))) return false;
+  return true;
+}
+
 }  // namespace
 
 // Leaves out splits that the op cannot be written for.
@@ -154,6 +177,8 @@ void make_legal(OnMesh& on, OpId id, const IndexRule& rule, FactorAxes& axes) {
     nothing = nothing || empty(program.result(op, i));
   if (nothing) axes.assign(axes.size(), {});
   for (std::size_t f = 0; f < axes.size(); ++f) {
+    if (is_strided(axes[f]) && !can_be_strided(on, id, rule, f, axes[f]))
+      axes[f] = leading_axes(axes[f]);
     if (axes[f].empty()) continue;
     const Factor& factor = rule.factors[f];
     const std::int64_t pieces = total(axes[f]);

@@ -14,8 +14,8 @@ bool stays_inside(const Program& program, const Op& op, const MeshDecl& mesh,
   auto alike = [&](std::int64_t a, std::int64_t b) {
     for (const SplitAxes& list : axes)
       for (const SplitDigit& d : list)
-        if (coordinate(d, mesh.mesh, position[static_cast<std::size_t>(a)]) !=
-            coordinate(d, mesh.mesh, position[static_cast<std::size_t>(b)]))
+        if (!d.local() && coordinate(d, mesh.mesh, position[static_cast<std::size_t>(a)]) !=
+                              coordinate(d, mesh.mesh, position[static_cast<std::size_t>(b)]))
           return false;
     return true;
   };

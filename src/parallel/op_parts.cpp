@@ -11,7 +11,8 @@ namespace heddle {
 SplitAxes summed_axes(const IndexRule& rule, const FactorAxes& axes) {
   SplitAxes all;
   for (std::size_t f = 0; f < axes.size(); ++f)
-    if (gives_partial(rule.factors[f].kind)) all.insert(all.end(), axes[f].begin(), axes[f].end());
+    for (const SplitDigit& d : axes[f])
+      if (!d.local() && gives_partial(rule.factors[f].kind)) all.push_back(d);
   return all;
 }
 
@@ -55,6 +56,11 @@ bool cuts_only(const Program& program, const Op& op, std::size_t dim) {
     if (d != dim && whole[d] != part[d]) return false;
   return std::ranges::all_of(integers_or(program.attr(op, "strides")),
                              [](std::int64_t n) { return n == 1; });
+}
+
+bool gives_operands(const Op& op) {
+  return op.def->view == ViewKind::always && op.def->cls == OpClass::control &&
+         op.def->parts == Parts::by_rule && op.operand_count == op.result_count;
 }
 
 namespace {

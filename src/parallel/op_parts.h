@@ -26,6 +26,9 @@ Window joined_window(const Program& program, const Op& op, const SplitAxes& axes
 // A slice without steps, of one dimension alone.
 bool cuts_only(const Program& program, const Op& op, std::size_t dim);
 
+// Whether results are the operands as they are, one by one, and have nothing to do with each other.
+bool gives_operands(const Op& op);
+
 // The choice with these factors split, which are legal.
 Choice splits_for(OnMesh& on, OpId id, const IndexRule& rule, FactorAxes axes);
 

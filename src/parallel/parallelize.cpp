@@ -1,7 +1,9 @@
 // From a program to decisions about all of it: rewrites, propagation, then each op.
+#include <algorithm>
 #include <chrono>
 
 #include "heddle/decide.h"
+#include "heddle/log.h"
 #include "heddle/op.h"
 #include "ir/replica_groups.h"
 #include "parallel/prepare.h"
@@ -70,15 +72,92 @@ void lay_out(Program& program, const FunctionPlan& plan) {
   }
 }
 
-// Where values lie: searched for, or as it follows from what is said of some.
-Expected<Propagation> layouts_of(const Program& program, const Function& function, RuleCache& rules,
-                                 const PropagateOptions& how, const ParallelOptions& options,
-                                 FunctionPlan& plan) {
-  const bool meant =
-      options.function.empty() ? !function.is_private : function.name == options.function;
-  if (!options.search || !meant) return propagate(program, function, rules, how);
-  HEDDLE_TRY(plan.found, search_plan(program, function, rules, how, *options.search));
-  return std::move(plan.found->layouts);
+// Arguments that are data, and no state: those that no result could take the place of, or indices
+// where there is no state at all. None where there are no others.
+std::vector<std::size_t> data_arguments(const Program& program, const Function& function) {
+  const std::vector<ValueId>& arguments = program.region(function.body).args;
+  std::vector<std::size_t> state, data, indices;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Type& type = program.type_of(arguments[i]);
+    if (!type.is_tensor() || type.rank() == 0) continue;
+    const bool is_state =
+        std::ranges::any_of(function.results, [&](TypeId t) { return program.type(t) == type; });
+    (is_state ? state : data).push_back(i);
+    if (!is_float(type.dtype)) indices.push_back(i);
+  }
+  if (state.empty()) return indices.size() < data.size() ? indices : std::vector<std::size_t>{};
+  return data;
+}
+
+struct Way {
+  Propagation layouts;
+  std::unique_ptr<Decisions> decisions;
+};
+
+// What a way takes. Collectives are combined later, so that their latency counts for a part.
+double seconds_of(const Decisions& decisions) {
+  constexpr double kLatency = 0.25;
+  const std::vector<MeshAxis>& axes = decisions.on.mesh.mesh.axes();
+  double bandwidth = axes[0].link.bandwidth;
+  for (const MeshAxis& axis : axes) bandwidth = std::min(bandwidth, axis.link.bandwidth);
+  double seconds = decisions.compute_seconds();
+  for (const Decision& decision : decisions.ops)
+    for (const Fetch& fetch : decision.fetches) {
+      if (fetch.route == nullptr) continue;
+      for (const Route::Step& step : fetch.route->steps) {
+        const double sent = std::min(static_cast<double>(step.bytes) / bandwidth, step.seconds);
+        seconds += sent + kLatency * (step.seconds - sent);
+      }
+    }
+  return seconds;
+}
+
+Expected<Way> way_by(Parallel& parallel, const Function& function, const PropagateOptions& how,
+                     std::int64_t memory_limit) {
+  Way way;
+  const auto begun = Clock::now();
+  HEDDLE_TRY(way.layouts, propagate(parallel.program, function, parallel.rules, how));
+  parallel.propagate_seconds += seconds_since(begun);
+  const auto propagated = Clock::now();
+  HEDDLE_TRY(way.decisions, decide(parallel.program, function, parallel.rules,
+                                   parallel.program.meshes[how.mesh], way.layouts, memory_limit));
+  parallel.decide_seconds += seconds_since(propagated);
+  return way;
+}
+
+// Where wishes collide, those of the data may come first: batches against parameters that are
+// split over the same axis. The cheaper way is taken.
+Expected<Way> best_way(Parallel& parallel, const Function& function, PropagateOptions how,
+                       std::int64_t memory_limit) {
+  HEDDLE_TRY(Way best, way_by(parallel, function, how, memory_limit));
+  how.first = data_arguments(parallel.program, function);
+  if (best.layouts.conflicts.empty() || how.first.empty()) return best;
+  HEDDLE_TRY(Way other, way_by(parallel, function, how, memory_limit));
+  const double by_weight = seconds_of(*best.decisions), by_data = seconds_of(*other.decisions);
+  log(kLogSteps,
+      "parallel: @{} takes {:.3g} ms where large values say first how they lie, "
+      "{:.3g} ms where data do",
+      function.name, by_weight * 1e3, by_data * 1e3);
+  constexpr double kWorth = 0.98;
+  const bool better = by_data < kWorth * by_weight;
+  return better ? std::move(other) : std::move(best);
+}
+
+// As a search has found it.
+Expected<Way> searched_way(Parallel& parallel, const Function& function,
+                           const PropagateOptions& how, const ParallelOptions& options,
+                           FunctionPlan& plan) {
+  Way way;
+  HEDDLE_TRY(plan.found,
+             search_plan(parallel.program, function, parallel.rules, how, *options.search));
+  way.layouts = std::move(plan.found->layouts);
+  parallel.propagate_seconds += plan.found->seconds;
+  const auto found = Clock::now();
+  HEDDLE_TRY(way.decisions,
+             decide(parallel.program, function, parallel.rules, parallel.program.meshes[how.mesh],
+                    way.layouts, options.memory_limit));
+  parallel.decide_seconds += seconds_since(found);
+  return way;
 }
 
 }  // namespace
@@ -91,6 +170,10 @@ Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
   if (any_said && !options.function.empty() && given.find_function(options.function) == nullptr)
     return reason("there is no function @{}, of which layouts are said", options.function);
   HEDDLE_TRY(Program prepared, with_known_places(given));
+  HEDDLE_TRY(prepared, with_padding_pools(prepared));
+  HEDDLE_TRY(prepared, with_shared_moves(prepared));
+  HEDDLE_TRY(prepared, with_even_parts(prepared));
+  HEDDLE_TRY(prepared, with_shared_moves(prepared));
   auto out = std::make_shared<Parallel>(std::move(prepared));
   const Program& program = out->program;
   for (const Function& function : program.functions) {
@@ -104,14 +187,12 @@ Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
     const bool is_meant = function.name == options.function;
     if (is_meant || (options.function.empty() && !function.is_private)) how.seeds = options.seeds;
     if (is_meant) how.carried = options.carried;
-    const auto begun = Clock::now();
-    HEDDLE_TRY(Propagation layouts, layouts_of(program, function, out->rules, how, options, plan));
-    out->propagate_seconds += seconds_since(begun);
-    const auto propagated = Clock::now();
-    HEDDLE_TRY(plan.decisions, decide(program, function, out->rules, program.meshes[plan.mesh],
-                                      layouts, options.memory_limit));
-    plan.conflicts = std::move(layouts.conflicts);
-    out->decide_seconds += seconds_since(propagated);
+    const bool meant = is_meant || (options.function.empty() && !function.is_private);
+    HEDDLE_TRY(Way way, options.search && meant
+                            ? searched_way(*out, function, how, options, plan)
+                            : best_way(*out, function, how, options.memory_limit));
+    plan.decisions = std::move(way.decisions);
+    plan.conflicts = std::move(way.layouts.conflicts);
   }
   for (const FunctionPlan& plan : out->functions)
     if (plan.decisions) lay_out(out->program, plan);

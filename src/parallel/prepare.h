@@ -10,4 +10,14 @@ namespace heddle {
 // Tuples that are only put together and taken apart are gone.
 Expected<Program> with_known_places(const Program& program);
 
+// Equal parts that a value is cut into, or put together of, get a dimension of their own.
+Expected<Program> with_even_parts(const Program& program);
+
+// Pooling backwards of what was padded with the least value pads by itself, so that parts of it
+// have their edges where those of the image lie.
+Expected<Program> with_padding_pools(const Program& program);
+
+// Equal reshapes, transposes and slices of one value are one.
+Expected<Program> with_shared_moves(const Program& program);
+
 }  // namespace heddle

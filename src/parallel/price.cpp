@@ -6,6 +6,7 @@
 
 #include "cost/piece.h"
 #include "heddle/op.h"
+#include "ir/goes_on.h"
 #include "parallel/messages.h"
 #include "parallel/op_parts.h"
 #include "parallel/sort_pairs.h"
@@ -18,13 +19,17 @@ double bytes_on_device(const OnMesh& on, ValueId v, int split) {
   return static_cast<double>(local_type(on.type_of(v), on.splits[split]).bytes());
 }
 
-// Sums are made together with others, so that the latency of one does not count.
-double seconds_to_give(OnMesh& on, ValueId v, int from, int to) {
+// Sums that nothing waits for are made together, so that the latency of one does not count.
+double seconds_to_give(OnMesh& on, const Op& op, ValueId v, int from, int to) {
   const Route& route = on.routes.find(from, to, bits(on.type_of(v).dtype));
   const double bandwidth = least_bandwidth(on.mesh.mesh, on.splits[from].pending);
   double received = 0;
   for (const Route::Step& step : route.steps) received += static_cast<double>(step.bytes);
-  return bandwidth > 0 ? std::min(route.seconds, received / bandwidth) : route.seconds;
+  constexpr double kLater = 1 - 1e-9;  // of two equal ways the one that sums later
+  // Nor does that of products: sums of their parts are better than to compute them everywhere.
+  const bool alone = !on.needed_late[v] && op.def->cls != OpClass::contract;
+  if (bandwidth <= 0 || alone) return route.seconds * kLater;
+  return std::min(route.seconds, received / bandwidth);
 }
 
 // Points of the iteration space that one device has.
@@ -48,7 +53,28 @@ double line_seconds(OnMesh& on, const Op& op, const Choice& choice) {
   return totals_route(on, totals, dim, axes).seconds;
 }
 
+std::vector<bool> values_needed_late(const Program& program) {
+  std::vector<bool> late(program.value_count(), true);
+  // Users stand behind what they use.
+  for (OpId id = static_cast<OpId>(program.op_count()); id-- > 0;) {
+    const Op& op = program.op(id);
+    if (op.def->form == Form::terminator) continue;
+    if (goes_on_at_once(program, op) && late[program.result(op, 0)]) continue;
+    for (ValueId v : program.operands(op)) late[v] = false;
+  }
+  return late;
+}
+
 }  // namespace
+
+OnMesh::OnMesh(const Program& program_, RuleCache& rules_, const MeshDecl& mesh_,
+               std::int64_t memory_limit_)
+    : program(program_),
+      rules(rules_),
+      mesh(mesh_),
+      memory_limit(memory_limit_),
+      needed_late(values_needed_late(program_)),
+      routes(splits, mesh_.mesh, program_.axes) {}
 
 const Route& totals_route(OnMesh& on, const Type& totals, std::size_t dim, const SplitAxes& axes) {
   Split from = Split::whole(totals);
@@ -75,14 +101,15 @@ Price price_of(OnMesh& on, const Op& op, const IndexRule& rule, const Choice& ch
     const ValueId v = on.program.result(op, i);
     if (!on.type_of(v).is_tensor()) continue;
     count(v, choice.results[i], op.operand_count + i);
-    if (i < wanted.size()) price.give += seconds_to_give(on, v, choice.results[i], wanted[i]);
+    if (i < wanted.size()) price.give += seconds_to_give(on, op, v, choice.results[i], wanted[i]);
   }
   if (!rule.combine.op) {
-    // Partial results are gathered and combined once more.
+    // Partial results are gathered together and combined once more.
     const SplitAxes over = summed_axes(rule, choice.axes);
-    for (std::size_t i = 0; i < op.result_count && !over.empty(); ++i)
-      price.combine += gather_seconds(
-          on.mesh.mesh, over, bytes_on_device(on, on.program.result(op, i), choice.results[i]));
+    double gathered = 0;
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      gathered += bytes_on_device(on, on.program.result(op, i), choice.results[i]);
+    if (!over.empty()) price.combine = gather_seconds(on.mesh.mesh, over, gathered);
   }
   price.compute = cost::piece_seconds(
       op.def->cls, {.bytes = moved, .steps = steps_of(rule, choice.axes)}, on.mesh.mesh);

@@ -4,7 +4,9 @@
 
 #include "heddle/op.h"
 #include "heddle/parallel.h"
+#include "parallel/even_parts.h"
 #include "parallel/manual_splits.h"
+#include "parallel/op_parts.h"
 #include "parallel/seeds.h"
 #include "parallel/wishes.h"
 
@@ -18,7 +20,8 @@ struct Site {
   std::vector<ValueId> values;  // operands, then results
   const IndexRule* rule = nullptr;
   std::size_t operands = 0;
-  bool passes = false;  // nothing but parallel factors, so that it goes first
+  bool passes = false;   // nothing but parallel factors, so that it goes first
+  bool spreads = false;  // results have dimensions that no operand has
   bool backward = true,
        forward = true;  // whether operands may follow results, and results operands
 
@@ -42,6 +45,7 @@ class Propagator {
     states_ = std::move(seeds.states);
     result_seeds_ = std::move(seeds.results);
     users_.resize(program_.value_count());
+    parts_ = parted_values(program_);
     collect(function_.body);
     for (const Carried& c : options_.carried)
       tie(kNone, {arguments()[c.argument], program_.operands(returning())[c.result]});
@@ -49,13 +53,17 @@ class Propagator {
     for (std::size_t s = 0; s < sites_.size(); ++s)
       for (ValueId v : sites_[s].values) users_[v].push_back(static_cast<std::uint32_t>(s));
     dirty_.assign(sites_.size(), false);
+    for (std::size_t i : options_.first) activate(arguments()[i], 0);
+    if (!options_.first.empty()) settle_all();
     std::set<std::int64_t> priorities{0};
     for (const State& s : states_)
       for (std::int64_t p : s.priority) priorities.insert(std::max<std::int64_t>(p, 0));
     for (std::int64_t p : priorities) {
-      activate(p);
-      for (bool only_passing : {true, false}) settle(only_passing);
+      for (ValueId v = 0; v < states_.size(); ++v) activate(v, p);
+      settle_all();
     }
+    constexpr int kMostRounds = 8;  // stages of a network, each smaller than the one before
+    for (int round = 0; round < kMostRounds && use_left_axes(); ++round) settle_all();
     report();
     Propagation out;
     out.sweeps = sweeps_;
@@ -83,16 +91,21 @@ class Propagator {
   }
   const Op& returning() const { return program_.op(program_.region(function_.body).ops.back()); }
 
-  void activate(std::int64_t priority) {
-    for (ValueId v = 0; v < states_.size(); ++v) {
-      State& s = states_[v];
-      for (std::size_t d = 0; d < s.closed.size(); ++d)
-        if (s.priority[d] == priority && !s.later.dims[d].whole() &&
-            free_in(s, s.later.dims[d].digits, d)) {
-          s.split.dims[d] = s.later.dims[d];
-          touch(v);
-        }
-    }
+  void activate(ValueId v, std::int64_t priority) {
+    State& s = states_[v];
+    for (std::size_t d = 0; d < s.closed.size(); ++d)
+      if (s.priority[d] == priority && !s.later.dims[d].whole() &&
+          free_in(s, s.later.dims[d].digits, d)) {
+        s.split.dims[d] = s.later.dims[d];
+        touch(v);
+      }
+  }
+
+  void settle_all() {
+    // What is spread over a large value says little of how that is to lie: it comes last.
+    settle({.only_passing = true, .spreads = false});
+    settle({.only_passing = false, .spreads = false});
+    settle({.only_passing = false, .spreads = true});
   }
 
   bool free_in(const State& s, const std::vector<SplitDigit>& digits, std::size_t dim) const {
@@ -147,6 +160,11 @@ class Propagator {
       }
       if (parts == Parts::manual) {
         collect_manual(id, op);
+        continue;
+      }
+      if (gives_operands(op)) {
+        for (std::size_t i = 0; i < op.result_count; ++i)
+          tie(id, {program_.operands(op)[i], program_.result(op, i)});
         continue;
       }
       const bool loop = parts == Parts::loop;
@@ -214,25 +232,105 @@ class Propagator {
       site.backward = allows("BACKWARD", 2);
     }
     site.rule = &rules_.of(id);
+    site.spreads = spreads(*site.rule);
     site.passes = std::ranges::all_of(
         site.rule->factors, [](const Factor& f) { return f.kind == FactorKind::parallel; });
     sites_.push_back(std::move(site));
   }
 
+  // Whether a result counts along a factor that no operand has: a broadcast.
+  static bool spreads(const IndexRule& rule) {
+    std::vector<bool> taken(rule.factors.size(), false), given = taken;
+    auto mark = [](const std::vector<DimRule>& dims, std::vector<bool>& marks) {
+      for (const DimRule& dim : dims)
+        for (const IndexTerm& term : dim.terms) marks[static_cast<std::size_t>(term.factor)] = true;
+    };
+    for (const OperandRule& operand : rule.operands) mark(operand.dims, taken);
+    for (const ResultRule& result : rule.results) mark(result.dims, given);
+    for (std::size_t f = 0; f < given.size(); ++f)
+      if (given[f] && !taken[f] && rule.factors[f].size > 1) return true;
+    return false;
+  }
+
+  // ---- axes that nothing is left for
+
+  // A few rows of an image cannot be dealt out over an axis that many rows were: products go on
+  // with another dimension over it, and do not compute everything everywhere.
+  bool use_left_axes() {
+    bool changed = false;
+    for (const Site& site : sites_) {
+      if (site.op == kNone || program_.op(site.op).def->cls != OpClass::contract) continue;
+      for (std::size_t i = 0; i < site.operands; ++i)
+        if (use_left_axes(site, i)) changed = true;
+    }
+    return changed;
+  }
+
+  bool use_left_axes(const Site& site, std::size_t operand) {
+    const State& from = states_[site.values[operand]];
+    const std::vector<Factor>& factors = site.rule->factors;
+    FactorAxes axes(factors.size());
+    for (std::size_t d = 0; d < from.split.dims.size(); ++d)
+      take_axes(site.dims(operand)[d], factors, from.split.dims[d], axes);
+    bool changed = false;
+    for (std::size_t f = 0; f < factors.size(); ++f)
+      if (factors[f].kind == FactorKind::parallel && spanned(axes[f]) > factors[f].size)
+        for (const SplitDigit& digit : axes[f])
+          if (!digit.local() && place_left(site, operand, digit)) changed = true;
+    return changed;
+  }
+
+  // On the longest dimension that the operand and the result share and that it divides.
+  bool place_left(const Site& site, std::size_t operand, const SplitDigit& digit) {
+    const ValueId result = site.values[site.operands];
+    State& s = states_[result];
+    if (s.split.uses(digit) || kept_free(s, {digit})) return false;
+    std::optional<std::size_t> best;
+    const std::vector<DimRule>& dims = site.dims(site.operands);
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const DimSplit& now = s.split.dims[d];
+      if (s.closed[d] || !now.is_block() || dims[d].terms.size() != 1 ||
+          !is_plain(dims[d], site.rule->factors, now.size) ||
+          !has_factor(site.dims(operand), dims[d].terms[0].factor) ||
+          now.size % (total(now.axes()) * digit.extent) != 0)
+        continue;
+      if (!best || now.local() > s.split.dims[*best].local()) best = d;
+    }
+    if (!best) return false;
+    DimSplit& dim = s.split.dims[*best];
+    SplitAxes axes = dim.axes();
+    axes.push_back(digit);
+    dim = DimSplit::blocks(dim.size, axes);
+    touch(result);
+    return true;
+  }
+
+  static bool has_factor(const std::vector<DimRule>& dims, int factor) {
+    return std::ranges::any_of(dims, [&](const DimRule& dim) {
+      return dim.terms.size() == 1 && dim.terms[0].factor == factor && !dim.slides;
+    });
+  }
+
   // ---- to a fixed point
+
+  struct Stage {
+    bool only_passing = false;
+    bool spreads = true;  // whether results of broadcasts follow their operands
+  };
 
   void touch(ValueId v) {
     for (std::uint32_t s : users_[v]) dirty_[s] = true;
   }
 
-  void settle(bool only_passing) {
+  void settle(const Stage& stage) {
     constexpr int kMostSweeps = 200;
-    if (!only_passing)
+    stage_ = stage;
+    if (!stage.only_passing)
       for (std::size_t s = 0; s < sites_.size(); ++s) dirty_[s] = true;
     for (bool changed = true; changed && sweeps_ < kMostSweeps; ++sweeps_) {
       changed = false;
       auto look = [&](std::size_t s) {
-        if (!dirty_[s] || (only_passing && !sites_[s].passes)) return;
+        if (!dirty_[s] || (stage.only_passing && !sites_[s].passes)) return;
         dirty_[s] = false;
         if (visit(sites_[s])) changed = true;
       };
@@ -291,21 +389,41 @@ class Propagator {
     bool any = false;
     for (const Wish& w : wishes) any = any || !w.axes.empty();
     if (!any) return false;
-    keep_apart(wishes);
-    FactorAxes axes;
     for (std::size_t f = 0; f < wishes.size(); ++f) {
-      SplitAxes list = std::move(wishes[f].axes);
+      SplitAxes& list = wishes[f].axes;
       // More pieces than elements would leave devices without any.
-      while (!list.empty() && total(list) > site.rule->factors[f].size) list.pop_back();
-      axes.push_back(std::move(list));
+      while (!list.empty() && spanned(list) > site.rule->factors[f].size) list.pop_back();
+      end_with_axis(list);
     }
+    const bool forward = site.forward && (stage_.spreads || !site.spreads);
     bool changed = false;
     for (std::size_t i = 0; i < site.values.size(); ++i)
-      if ((i < site.operands ? site.backward : site.forward) && extend(site, i, axes)) {
+      if ((i < site.operands ? site.backward : forward) &&
+          extend(site, i, axes_in(site.dims(i), wishes))) {
         touch(site.values[i]);
         changed = true;
       }
     return changed;
+  }
+
+  // An axis splits one dimension of a value. What else an op splits over it, such as what it sums
+  // over, does not keep it out of values that do not have that.
+  static FactorAxes axes_in(const std::vector<DimRule>& dims, const std::vector<Wish>& wishes) {
+    FactorAxes axes;
+    for (const Wish& wish : kept_in(dims, wishes)) axes.push_back(wish.axes);
+    return axes;
+  }
+
+  static std::vector<Wish> kept_in(const std::vector<DimRule>& dims,
+                                   const std::vector<Wish>& wishes) {
+    std::vector<Wish> here(wishes.size());
+    for (const DimRule& dim : dims)
+      for (const IndexTerm& term : dim.terms) {
+        const auto f = static_cast<std::size_t>(term.factor);
+        here[f] = wishes[f];
+      }
+    keep_apart(here);
+    return here;
   }
 
   bool extend(const Site& site, std::size_t i, const FactorAxes& axes) {
@@ -316,7 +434,8 @@ class Propagator {
     for (std::size_t d = 0; d < dims.size(); ++d) {
       if (s.closed[d]) continue;
       DimSplit& now = s.split.dims[d];
-      const DimSplit wanted = dim_split(dims[d], site.rule->factors, axes, now.size);
+      const DimSplit wanted =
+          within_parts(dim_split(dims[d], site.rule->factors, axes, now.size), site.values[i], d);
       if (wanted == now || wanted.whole()) continue;
       const SplitAxes old = now.axes(), more = wanted.axes();
       if (more.size() < old.size() || (!old.empty() && !extends(now, wanted))) continue;
@@ -327,6 +446,19 @@ class Propagator {
       changed = true;
     }
     return changed;
+  }
+
+  // A device has its share of each part of a value, so that parts can be taken where they lie.
+  DimSplit within_parts(DimSplit wanted, ValueId v, std::size_t dim) const {
+    const auto& [parted, count] = parts_[v];
+    const std::int64_t pieces = total(wanted.axes());
+    if (count == 1 || parted != dim || pieces == 1 || !wanted.is_block() ||
+        wanted.size % (count * pieces) != 0)
+      return wanted;
+    wanted.digits.insert(wanted.digits.begin(), SplitDigit{count});
+    wanted.digits.back().extent = wanted.size / count / pieces;
+    if (wanted.digits.back().extent == 1) wanted.digits.pop_back();
+    return wanted;
   }
 
   // Every piece of `more` lies in one of `now`: the same axes first, then others.
@@ -346,11 +478,15 @@ class Propagator {
     for (const Site& site : sites_) {
       std::vector<std::string> all;
       const std::vector<Wish> wishes = gather_wishes(site, &all);
-      std::vector<Wish> kept = wishes;
-      keep_apart(kept);
-      for (std::size_t f = 0; f < wishes.size(); ++f)
-        if (kept[f].axes != wishes[f].axes)
+      std::vector<bool> told_of(wishes.size(), false);
+      for (std::size_t i = 0; i < site.values.size(); ++i) {
+        const std::vector<Wish> kept = kept_in(site.dims(i), wishes);
+        for (std::size_t f = 0; f < wishes.size(); ++f) {
+          if (kept[f].weight == 0 || kept[f].axes == wishes[f].axes || told_of[f]) continue;
+          told_of[f] = true;
           all.push_back(told(place_of(site, f), wishes[f], kept[f], mesh_.mesh));
+        }
+      }
       for (std::string& text : all)
         if (conflicts_.size() < kMostTold) conflicts_.push_back({site.op, std::move(text)});
     }
@@ -366,9 +502,11 @@ class Propagator {
   std::vector<std::unique_ptr<IndexRule>> ties_;
   std::map<std::int64_t, std::vector<ValueId>> groups_;  // of sdy.sharding_group
   std::vector<std::vector<std::uint32_t>> users_;
+  std::vector<PartsOf> parts_;  // by ValueId
   std::vector<std::optional<Split>> result_seeds_;
   std::vector<Conflict> conflicts_;
   std::vector<bool> dirty_ = {};
+  Stage stage_;
   int sweeps_ = 0;
 };
 

@@ -1,4 +1,6 @@
 // Splits by number, and the planner's ways between them.
+#include <algorithm>
+
 #include "cost/piece.h"
 #include "heddle/price.h"
 
@@ -22,6 +24,26 @@ const Route& RouteTable::find(int from, int to, std::int64_t bits) {
   return it != routes_.end() ? it->second
                              : routes_.emplace(key, planned(from, to, bits)).first->second;
 }
+
+namespace {
+
+// A small sum along several axes, one after the other, is one sum: devices meet once.
+void join_sums(Route& route, std::int64_t bytes, const Split& from, const Split& to) {
+  constexpr std::int64_t kSmall = std::int64_t{1} << 16;
+  const bool only_sums = std::ranges::all_of(
+      route.steps, [](const Route::Step& step) { return step.kind == MoveKind::all_reduce; });
+  if (route.steps.size() < 2 || !only_sums || bytes > kSmall) return;
+  const std::int64_t members = total(from.pending) / total(to.pending);
+  Route::Step joined = route.steps.back();
+  joined.bytes = 2 * bytes * (members - 1) / members;
+  joined.seconds = route.seconds;
+  joined.over.clear();
+  for (const Route::Step& step : route.steps)
+    joined.over += (joined.over.empty() ? "" : ", ") + step.over;
+  route.steps = {std::move(joined)};
+}
+
+}  // namespace
 
 Route RouteTable::planned(int from, int to, std::int64_t bits) {
   if (from == to) return {};
@@ -56,6 +78,9 @@ Route RouteTable::planned(int from, int to, std::int64_t bits) {
     at = next;
   }
   if (at != to) return direct;
+  std::int64_t elements = 1;
+  for (const DimSplit& dim : splits_[from].dims) elements *= dim.local();
+  join_sums(route, elements * bits / 8, splits_[from], splits_[to]);
   route.plan = std::make_shared<const Plan>(*std::move(plan));
   return route;
 }

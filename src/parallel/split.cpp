@@ -8,7 +8,7 @@ namespace heddle {
 
 std::int64_t total(const SplitAxes& axes) {
   std::int64_t n = 1;
-  for (const SplitDigit& d : axes) n *= d.extent;
+  for (const SplitDigit& d : axes) n *= d.local() ? 1 : d.extent;
   return n;
 }
 
@@ -264,8 +264,13 @@ std::string list_of(const std::vector<SplitDigit>& digits, const Mesh& mesh, boo
 std::string axes_text(const SplitAxes& axes, const Mesh& mesh) {
   std::string text;
   for (const SplitDigit& d : axes) {
+    text += text.empty() ? "" : ", ";
+    if (d.local()) {
+      text += std::to_string(d.extent);
+      continue;
+    }
     const MeshAxis& axis = mesh.axes()[static_cast<std::size_t>(d.axis)];
-    text += (text.empty() ? "" : ", ") + axis.name;
+    text += axis.name;
     if (d.extent != axis.size)
       text += fmt::format(":({}){}", axis.size / d.extent / d.stride, d.extent);
   }

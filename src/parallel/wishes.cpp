@@ -10,7 +10,7 @@ namespace {
 std::string spelled(const SplitAxes& axes, const Mesh& mesh) {
   constexpr std::int64_t kAny = std::int64_t{1} << 40;
   Split one;
-  one.dims.push_back(DimSplit::blocks(kAny, axes));
+  one.dims.push_back(is_strided(axes) ? DimSplit{kAny, axes} : DimSplit::blocks(kAny, axes));
   return text_of(one, mesh);
 }
 
@@ -60,6 +60,7 @@ void keep_apart(std::vector<Wish>& wishes) {
       if (overlap(used, d)) break;
       kept.push_back(d);
     }
+    end_with_axis(kept);
     used.insert(used.end(), kept.begin(), kept.end());
     wishes[f].axes = std::move(kept);
   }

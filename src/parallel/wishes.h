@@ -1,7 +1,7 @@
 // What the values of an op want of one of its factors.
 #pragma once
 
-#include "heddle/split.h"
+#include "heddle/parallel.h"
 
 namespace heddle {
 

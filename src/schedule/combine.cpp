@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "heddle/op.h"
+#include "ir/eval/scalar.h"
+#include "ir/goes_on.h"
+#include "ir/replica_groups.h"
 #include "ir/rules/rule_builder.h"
 #include "ir/unused.h"
 #include "schedule/copier.h"
@@ -41,18 +44,18 @@ class Combiner : public Copier {
       values_[v] = out_.add_arg(made, out_.intern(from_.type_of(v)));
       begin_sums(made, v);
     }
-    std::vector<OpId> put_off_around;
+    std::map<ValueId, OpId> put_off_around;
     std::swap(put_off_around, put_off_);
     for (OpId id : from_.region(region).ops) {
       const Op& op = from_.op(id);
       if (unused_[id] || begun_.contains(id)) continue;
       if (can_be_put_off(op)) {
-        put_off_.push_back(id);
-        held_.insert(from_.result(op, 0));
+        put_off_.emplace(from_.result(op, 0), id);
         continue;
       }
-      if (needs_any(op, held_) || id == from_.region(region).ops.back()) write_put_off(made);
-      write(made, id);
+      write_put_off(made, id == from_.region(region).ops.back() ? std::exchange(put_off_, {})
+                                                                : needed_by(op));
+      if (!begun_.contains(id)) write(made, id);  // what was put off may have begun it
     }
     std::swap(put_off_around, put_off_);
     std::swap(around, waiting_);
@@ -68,7 +71,8 @@ class Combiner : public Copier {
       write_op(at, op);
   }
 
-  // ---- what only goes on from a sum, element by element: it comes after other sums have joined
+  // ---- what only goes on from a collective, element by element or elsewhere: it comes after
+  // others have joined
 
   template <typename Values>
   bool needs_any(const Op& op, const Values& values) const {
@@ -79,15 +83,31 @@ class Combiner : public Copier {
   }
 
   bool can_be_put_off(const Op& op) const {
-    return op.def->cls == OpClass::light && op.region_count == 0 && op.result_count == 1 &&
-           (needs_any(op, waits_in_) || needs_any(op, held_));
+    return goes_on_at_once(from_, op) && (needs_any(op, waits_in_) || needs_any(op, put_off_));
   }
 
-  void write_put_off(RegionId at) {
-    for (OpId id : std::exchange(put_off_, {})) {
-      write(at, id);
-      held_.erase(from_.result(from_.op(id), 0));
+  // Takes out what an op and its regions need of that, and what this needs.
+  std::map<ValueId, OpId> needed_by(const Op& op) {
+    std::map<ValueId, OpId> needed;
+    if (put_off_.empty()) return needed;
+    std::vector<ValueId> open(from_.operands(op).begin(), from_.operands(op).end());
+    if (op.region_count > 0)
+      for (ValueId v : captured_values(from_, op)) open.push_back(v);
+    while (!open.empty()) {
+      const auto it = put_off_.find(open.back());
+      open.pop_back();
+      if (it == put_off_.end()) continue;
+      const Op& maker = from_.op(it->second);
+      for (ValueId v : from_.operands(maker)) open.push_back(v);
+      if (maker.region_count > 0)
+        for (ValueId v : captured_values(from_, maker)) open.push_back(v);
+      needed.insert(put_off_.extract(it));
     }
+    return needed;
+  }
+
+  void write_put_off(RegionId at, const std::map<ValueId, OpId>& ops) {
+    for (const auto& [_, id] : ops) write(at, id);
   }
 
   // Writes what an op and its regions need and is still waiting.
@@ -119,12 +139,31 @@ class Combiner : public Copier {
     }
   }
 
-  static bool is_sum(const Op& op) { return op.def->collective == CollectiveKind::all_reduce; }
+  static bool is_sum(const Op& op) {
+    return op.def->collective == CollectiveKind::all_reduce ||
+           op.def->collective == CollectiveKind::reduce_scatter;
+  }
 
   // What must be equal; empty for ops that stay alone. Only those along axes of a mesh are ours.
   std::string key_of(const Op& op) const {
-    const bool sums = is_sum(op);
-    if (!sums && op.def->collective != CollectiveKind::all_gather) return "";
+    switch (op.def->collective) {
+      case CollectiveKind::permute:
+        return permute_key(op);
+      case CollectiveKind::all_gather:
+        return with_numbers(op, {"all_gather_dim"});
+      case CollectiveKind::all_to_all:
+        return with_numbers(op, {"split_dimension", "concat_dimension", "split_count"});
+      case CollectiveKind::all_reduce:
+        return sum_key(op, {});
+      case CollectiveKind::reduce_scatter:
+        return sum_key(op, {"scatter_dimension"});
+      default:
+        return "";
+    }
+  }
+
+  // The op and the axes along which devices meet.
+  std::string axes_key(const Op& op) const {
     const Attr* groups = from_.attr(op, "replica_groups");
     const auto* along = groups == nullptr ? nullptr : groups->get<Attr::Struct>();
     if (along == nullptr) return "";
@@ -133,12 +172,34 @@ class Combiner : public Copier {
     for (const Attr& axis : *axes->get<Attr::List>())
       for (const NamedAttr& field : axis.get<Attr::Struct>()->fields)
         key += " " + *field.value.get<std::string>();
-    if (sums) {
-      const auto kind = known_reduction(from_, from_.regions(op)[0]);
-      if (!kind) return "";
-      return fmt::format("{} {} {}", key, name(*kind), name(from_.type_of(op.results).dtype));
-    }
-    return fmt::format("{} {}", key, from_.attr(op, "all_gather_dim")->get<Attr::Integer>()->value);
+    return key;
+  }
+
+  std::string with_numbers(const Op& op, std::initializer_list<const char*> names) const {
+    std::string key = axes_key(op);
+    for (const char* attr : names)
+      if (!key.empty())
+        key += fmt::format(" {}", from_.attr(op, attr)->get<Attr::Integer>()->value);
+    return key;
+  }
+
+  std::string sum_key(const Op& op, std::initializer_list<const char*> names) const {
+    const std::string key = with_numbers(op, names);
+    const auto kind = known_reduction(from_, from_.regions(op)[0]);
+    if (key.empty() || !kind) return "";
+    return fmt::format("{} {} {}", key, name(*kind), name(from_.type_of(op.results).dtype));
+  }
+
+  // Who sends to whom.
+  std::string permute_key(const Op& op) const {
+    const Attr* pairs = from_.attr(op, "source_target_pairs");
+    const Array* array = pairs == nullptr ? nullptr : pairs->get<Array>();
+    if (array == nullptr) return "";
+    std::string key =
+        fmt::format("{} {}", op.def->name, static_cast<int>(exchange_grouping(from_, op)));
+    for (std::int64_t i = 0; i < array->elements(); ++i)
+      key += fmt::format(" {}", to_int64(*array, i));
+    return key;
   }
 
   void wait(RegionId at, const std::string& key, OpId id) {
@@ -187,8 +248,7 @@ class Combiner : public Copier {
   std::unordered_map<ValueId, std::string> waits_in_;
   std::unordered_map<ValueId, std::vector<OpId>> sums_of_;  // that wait for the value
   std::unordered_set<OpId> begun_;
-  std::vector<OpId> put_off_;         // in their order
-  std::unordered_set<ValueId> held_;  // their results
+  std::map<ValueId, OpId> put_off_;  // by their results, which come in the order of the ops
 };
 
 }  // namespace

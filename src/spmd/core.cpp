@@ -6,6 +6,7 @@
 #include "heddle/op.h"
 #include "ir/clone.h"
 #include "spmd/transition.h"
+#include "spmd/writers.h"
 
 namespace heddle {
 
@@ -37,7 +38,22 @@ ValueId Core::get(ValueId v, int split) {
   return follow(*planned);
 }
 
+ValueId Core::compute_again(const Fetch& fetch) {
+  Decision decision;
+  decision.way = fetch.again->way;
+  decision.choice = fetch.again;
+  const OpId id = from.value(fetch.value).op;
+  const OpId outer = std::exchange(again_, id);
+  const Decision* const before = std::exchange(instead_, &decision);
+  const Verdict written = write_as_decided(*this, id);
+  HEDDLE_CHECK(written, "{}: {}", from.op(id).def->name, written.reason());
+  again_ = outer;
+  instead_ = before;
+  return find(fetch.value, fetch.to)->local;
+}
+
 ValueId Core::follow(const Fetch& fetch) {
+  if (fetch.again) return compute_again(fetch);
   const ValueId v = fetch.value;
   if (fetch.anew) {
     const Array& value = *from.attr(from.op(from.value(v).op), "value")->get<Array>();

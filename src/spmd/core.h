@@ -30,7 +30,7 @@ class Core {
 
   const Type& type_of(ValueId v) const { return from.type_of(v); }
   const Split& split(int id) const { return on.splits[id]; }
-  const Decision& decision(OpId id) const { return decided.ops[id]; }
+  const Decision& decision(OpId id) const { return id == again_ ? *instead_ : decided.ops[id]; }
   Type local_result(const Op& op, const Choice& choice, std::size_t i) const {
     return local_type(type_of(from.result(op, i)), split(choice.results[i]));
   }
@@ -86,6 +86,7 @@ class Core {
     bool loop;
   };
   ValueId follow(const Fetch& fetch);
+  ValueId compute_again(const Fetch& fetch);
   const Form* find(ValueId v, int split) const;
   void record(const Route::Step& step, ValueId v, int from, std::size_t first);
 
@@ -94,6 +95,8 @@ class Core {
   std::vector<LocId> locations_;
   std::vector<Scope> scopes_;  // the function's first
   OpId carried_out_ = kNone;
+  OpId again_ = kNone;  // an op that is computed once more, by another decision
+  const Decision* instead_ = nullptr;
 };
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "spmd/exchange.h"
 #include "spmd/refine.h"
 
 namespace heddle {
@@ -60,6 +61,7 @@ class Transition {
   // Everything on every device first, and the parts from there.
   ValueId through_whole() {
     for (const auto& [dim, count] : crop_) b_.dims[dim].digits = {{count}};
+    if (const auto exchanged = write_exchange(w_, value_, a_, b_)) return *exchanged;
     Split whole = a_;
     whole.pending.clear();
     for (DimSplit& dim : whole.dims) dim.digits = {{dim.padded()}};

@@ -384,6 +384,10 @@ Array Writer::pair(const SplitAxes& axes, std::int64_t from, std::int64_t to) co
   return pairs(axes, [&](std::int64_t here) { return here == from ? to : -1; });
 }
 
+Array Writer::targets(const SplitAxes& axes, const std::vector<std::int64_t>& to) const {
+  return pairs(axes, [&](std::int64_t here) { return to[static_cast<std::size_t>(here)]; });
+}
+
 Array Writer::neighbour_pairs(const SplitAxes& axes, std::int64_t parity) const {
   return pairs(axes, [&](std::int64_t here) { return here % 2 == parity ? here + 1 : here - 1; });
 }

@@ -78,6 +78,8 @@ class Writer {
   Array mirror_pairs(const SplitAxes& axes) const;
   // From one position along the axes to another.
   Array pair(const SplitAxes& axes, std::int64_t from, std::int64_t to) const;
+  // From each position along the axes to the one that the list says; -1: it sends nothing.
+  Array targets(const SplitAxes& axes, const std::vector<std::int64_t>& to) const;
   // Neighbours exchange: those at positions of this parity with the ones behind them.
   Array neighbour_pairs(const SplitAxes& axes, std::int64_t parity) const;
   std::int64_t device_at(std::int64_t position) const;

@@ -30,10 +30,8 @@ constexpr std::array<WriteOp, 17> kWriters{nullptr,
                                            write_branch};
 
 Verdict write_decided(Core& c, OpId id) {
-  const WriteOp write = kWriters[static_cast<std::size_t>(c.decision(id).way)];
-  if (write == nullptr) return yes();  // written elsewhere, or not at all
   c.carry_out(id);
-  return write(c, id);
+  return write_as_decided(c, id);
 }
 
 Verdict write_op(Core& c, OpId id) {
@@ -48,6 +46,11 @@ Verdict write_op(Core& c, OpId id) {
 }
 
 }  // namespace
+
+Verdict write_as_decided(Core& c, OpId id) {
+  const WriteOp write = kWriters[static_cast<std::size_t>(c.decision(id).way)];
+  return write == nullptr ? yes() : write(c, id);  // none: written elsewhere, or not at all
+}
 
 Verdict write_ops(Core& c, RegionId region) {
   const std::vector<OpId>& ops = c.from.region(region).ops;

@@ -22,6 +22,9 @@ Verdict write_manual(Core& core, OpId id);
 Verdict write_loop(Core& core, OpId id);
 Verdict write_branch(Core& core, OpId id);
 
+// The op by its decision; fetches are those of the op that is being carried out.
+Verdict write_as_decided(Core& core, OpId id);
+
 // All ops of a region but the return.
 Verdict write_ops(Core& core, RegionId region);
 

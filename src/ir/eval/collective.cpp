@@ -190,11 +190,15 @@ Results eval_cross_replica_sum(EvalContext& ctx) {
 Results eval_reduce_scatter(EvalContext& ctx) {
   HEDDLE_TRY(Gathered gathered, gather(ctx, reduction_grouping(ctx.program, ctx.op)));
   if (gathered.all.empty()) return in_no_group();
-  HEDDLE_TRY(Array sum, reduced(ctx, gathered, 0, ctx.result_type().dtype));
-  HEDDLE_TRY(Array part, split_off(sum, dimension(ctx, "scatter_dimension"), gathered.all.size(),
-                                   gathered.mine));
-  HEDDLE_TRY_VOID(fits(part.type(), ctx.result_type()));
-  return Arrays{part};
+  Arrays results;
+  for (std::size_t k = 0; k < ctx.operands.size(); ++k) {
+    HEDDLE_TRY(Array sum, reduced(ctx, gathered, k, ctx.result_type(k).dtype));
+    HEDDLE_TRY(Array part, split_off(sum, dimension(ctx, "scatter_dimension"), gathered.all.size(),
+                                     gathered.mine));
+    HEDDLE_TRY_VOID(fits(part.type(), ctx.result_type(k)));
+    results.push_back(std::move(part));
+  }
+  return results;
 }
 
 Results eval_all_to_all(EvalContext& ctx) {

@@ -85,14 +85,19 @@ Expected<ResultTypes> all_reduce_rule(const Program& program, const Op& op) {
 
 Verdict reduce_scatter_rule(const Program& program, const Op& op) {
   HEDDLE_TRY_VOID(check_tensors(program, op));
+  HEDDLE_TRY_VOID(check_as_many(op, "C8"));
   HEDDLE_TRY_VOID(groups_rule(program, op, "C3"));
   HEDDLE_TRY(DType dtype, reducer(program, op, "C7"));
-  if (dtype != result_type(program, op).dtype)
-    return broken(op, "C7", "the computation is over {}, but the result is {}", name(dtype),
-                  result_type(program, op).str());
-  const Type& operand = operand_type(program, op, 0);
-  HEDDLE_TRY(std::size_t dim, dimension_of(program, op, "C2", "scatter_dimension", operand));
-  return multiple_along(op, "C8", result_type(program, op), operand, dim);
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    const Type& operand = operand_type(program, op, i);
+    const Type& result = result_type(program, op, i);
+    if (dtype != result.dtype)
+      return broken(op, "C7", "the computation is over {}, but the result is {}", name(dtype),
+                    result.str());
+    HEDDLE_TRY(std::size_t dim, dimension_of(program, op, "C2", "scatter_dimension", operand));
+    HEDDLE_TRY_VOID(multiple_along(op, "C8", result, operand, dim));
+  }
+  return yes();
 }
 
 Expected<ResultTypes> all_to_all_rule(const Program& program, const Op& op) {
@@ -203,6 +208,8 @@ std::vector<OpDef> collective_ops() {
        .collective = CollectiveKind::all_reduce},
       {.name = "stablehlo.reduce_scatter",
        .cls = OpClass::communicate,
+       .operands = {1, -1},
+       .results = {1, -1},
        .regions = 1,
        .form = Form::generic,
        .attributes = "scatter_dimension replica_groups channel_handle use_global_device_ids",

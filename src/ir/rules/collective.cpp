@@ -45,13 +45,16 @@ IndexRule all_gather_index_rule(const Program& program, const Op& op) {
 IndexRule reduce_scatter_index_rule(const Program& program, const Op& op) {
   RuleBuilder rule(program, op);
   const std::size_t dim = dimension(program, op, "scatter_dimension");
-  const Shape &from = operand_type(program, op, 0).shape, &to = result_type(program, op).shape;
-  for (std::size_t d = 0; d < from.size(); ++d) {
-    const int factor = rule.parallel(to[d]);
-    rule.operand(0, d,
-                 d == dim ? pair(rule.whole(times(from[d], to[d])), factor, to[d]) : just(factor));
-    rule.result(0, d, factor);
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const Shape &from = operand_type(program, op, i).shape, &to = result_type(program, op, i).shape;
+    for (std::size_t d = 0; d < from.size(); ++d) {
+      const int factor = rule.parallel(to[d]);
+      rule.operand(
+          i, d, d == dim ? pair(rule.whole(times(from[d], to[d])), factor, to[d]) : just(factor));
+      rule.result(i, d, factor);
+    }
   }
+  apart(rule, op);
   return rule.done();
 }
 

@@ -1,0 +1,79 @@
+"""Bytes that a device receives in the cases of ../shared/peers/communication, at most as many as XLA's.
+
+    python tests/jax/communication.py build/release/heddle [CASE...]
+
+Needs jax, optax and that folder, and is skipped (77) where one of them is missing. Programs are
+lowered by JAX and dealt out by Heddle; nothing is compiled or run.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SKIPPED = 77
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "peers" / "communication"
+
+# The least of XLA's figures in MB: on the CPU, with its all-reduces that are sliced counted as
+# reduce-scatters, compiled for a TPU. And the most collectives that a run may have, where XLA needs
+# more than one.
+MOST = {
+    "c01_gpt_dp8": (147.91, 4), "c02_gpt_tp8": (307.35, 73), "c04_gpt_fsdp": (155.38, 74),
+    "c04b_gpt_fsdp_mats": (155.37, 31), "c04c_gpt_fsdp_lastdim": (629.17, 190), "c04d_llama_fsdp": (128.50, 35),
+    "c05_gpt_zero1": (125.91, 56), "c07_moe_ep8": (88.0, 22), "c08_resnet_dp8": (112.40, 60),
+    "c09a_resnet_h8": (121.0, 114), "c09b_unet_h8": (38.62, 164), "c10a_shallow_2x4": (0.4916, 320),
+    "c10b_jacobi_2x4": (0.2049, 250), "c11a_cg_rows8": (0.1113, 9), "c11b_cg_2x4": (0.018, 15),
+    "c12a_llama_scan_kv8": (160.5, 31),
+}
+SLACK = 1.02
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(SKIPPED)
+
+
+def cases():
+    if not (SHARED / "cases.py").exists():
+        skip(f"{SHARED} is not there")
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(SHARED))
+    try:
+        import cases as found
+        import measure
+    except ImportError as error:
+        skip(error)
+    return found, measure
+
+
+def tally(heddle, found, measure, name, folder):
+    function, arguments, options, trips = found.CASES[name](False)
+    text = found.jax.jit(function, keep_unused=True, **options).lower(*arguments).as_text()
+    program = Path(folder) / f"{name}.mlir"
+    program.write_text(text)
+    ran = subprocess.run([heddle, "plan", str(program), "--mesh", "@mesh", "--program"], capture_output=True, text=True)
+    if ran.returncode != 0:
+        raise RuntimeError(f"{name}: {ran.stderr}")
+    return measure.heddle_tally(ran.stdout, trips)
+
+
+def main():
+    heddle, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    found, measure = cases()
+    worse = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in found.CASES:
+            if wanted and not any(name.startswith(w) for w in wanted):
+                continue
+            one = tally(heddle, found, measure, name, folder)
+            count, megabytes = sum(one.count.values()), one.total() / 1e6
+            most, collectives = MOST.get(name, (float("inf"), float("inf")))
+            bad = megabytes > most * SLACK or count > collectives
+            worse += bad
+            print(f"{name:24} {megabytes:10.4f} MB of {most:9.4f}  {count:4g} of {collectives:g} collectives"
+                  + ("  TOO MUCH" if bad else ""))
+    sys.exit(1 if worse else 0)
+
+
+if __name__ == "__main__":
+    main()
