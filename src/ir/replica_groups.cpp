@@ -104,12 +104,32 @@ Expected<std::vector<Ids>> mesh_groups(const Program& program, const Attr& attr)
   return groups;
 }
 
+// Ids that have been seen; small ones, which nearly all are, by their bits.
+class SeenIds {
+ public:
+  explicit SeenIds(std::size_t count) : few_(2 * count + 1) {}
+  // Whether it is new.
+  bool add(std::int64_t id) {
+    if (id >= std::ssize(few_)) return others_.insert(id).second;
+    const auto at = static_cast<std::size_t>(id);
+    if (few_[at]) return false;
+    few_[at] = true;
+    return true;
+  }
+
+ private:
+  std::vector<bool> few_;
+  std::unordered_set<std::int64_t> others_;
+};
+
 Verdict no_id_twice(const std::vector<Ids>& groups) {
-  std::unordered_set<std::int64_t> seen;
+  std::size_t count = 0;
+  for (const Ids& group : groups) count += group.size();
+  SeenIds seen(count);
   for (const Ids& group : groups)
     for (std::int64_t id : group) {
       if (id < 0) return reason("replica_groups has the id {}", id);
-      if (!seen.insert(id).second) return reason("replica_groups has the id {} twice", id);
+      if (!seen.add(id)) return reason("replica_groups has the id {} twice", id);
     }
   return yes();
 }
@@ -147,13 +167,13 @@ Expected<std::vector<Ids>> source_target_pairs(const Program& program, const Op&
   const Attr* attr = program.attr(op, "source_target_pairs");
   if (!attr) return std::vector<Ids>{};
   HEDDLE_TRY(std::vector<Ids> pairs, integer_rows(attr));
-  std::unordered_set<std::int64_t> sources, targets;
+  SeenIds sources(pairs.size()), targets(pairs.size());
   for (const Ids& pair : pairs) {
     if (pair.size() != 2 || pair[0] < 0 || pair[1] < 0)
       return reason("source_target_pairs has {}, which is no pair of ids", list_text(pair));
-    if (!sources.insert(pair[0]).second)
+    if (!sources.add(pair[0]))
       return reason("{} is the source of two source_target_pairs", pair[0]);
-    if (!targets.insert(pair[1]).second)
+    if (!targets.add(pair[1]))
       return reason("{} is the target of two source_target_pairs", pair[1]);
   }
   return pairs;

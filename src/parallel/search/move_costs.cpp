@@ -42,23 +42,33 @@ namespace {
 // Digits of a dimension from the major end on, cut where the other split cuts them.
 class DigitReader {
  public:
-  explicit DigitReader(const DimSplit& dim) : dim_(dim), left_(dim.size) {
-    if (!dim.digits.empty()) left_ = dim.digits[0].extent;
+  explicit DigitReader(const DimSplit& dim) : digits_(dim.digits) {
+    if (digits_.empty()) digits_.push_back({dim.size});
+    skip_ones();
   }
-  std::int64_t left() const { return left_; }
-  int axis() const { return dim_.digits.empty() ? kLocal : dim_.digits[at_].axis; }
+  bool is_over() const { return at_ == digits_.size(); }
+  std::int64_t left() const { return digits_[at_].extent; }
+  int axis() const { return digits_[at_].local() ? kLocal : digits_[at_].axis; }
   // Only what lies on a device may be cut.
   bool take(std::int64_t extent) {
-    if (left_ % extent != 0 || (extent != left_ && axis() != kLocal)) return false;
-    left_ /= extent;
-    while (left_ == 1 && at_ + 1 < dim_.digits.size()) left_ = dim_.digits[++at_].extent;
+    while (extent > 1) {
+      if (is_over()) return false;
+      const std::int64_t here = axis() == kLocal ? std::min(extent, left()) : left();
+      if (extent % here != 0 || left() % here != 0) return false;
+      digits_[at_].extent /= here;
+      extent /= here;
+      skip_ones();
+      if (extent > 1 && !is_over() && axis() != kLocal) return false;
+    }
     return true;
   }
 
  private:
-  const DimSplit& dim_;
+  void skip_ones() {
+    while (at_ < digits_.size() && digits_[at_].extent == 1) ++at_;
+  }
+  std::vector<SplitDigit> digits_;
   std::size_t at_ = 0;
-  std::int64_t left_;
 };
 
 bool are_whole_axes(const std::vector<SplitDigit>& digits, const std::vector<MeshAxis>& mesh) {
@@ -85,16 +95,17 @@ std::optional<MoveCosts::Pattern> MoveCosts::pattern_of(int from, int to) {
   for (std::size_t d = 0; d < before.dims.size(); ++d) {
     const DimSplit &one = before.dims[d], &other = after.dims[d];
     if (one.digits.empty() && other.digits.empty()) continue;
-    if (one.padded() != one.size || other.padded() != other.size ||
-        !are_whole_axes(one.digits, mesh) || !are_whole_axes(other.digits, mesh))
+    if (!are_whole_axes(one.digits, mesh) || !are_whole_axes(other.digits, mesh))
       return std::nullopt;
     DigitReader first(one), second(other);
-    while (first.left() > 1 && second.left() > 1) {
+    while (!first.is_over() && !second.is_over()) {
       const int a = first.axis(), b = second.axis();
-      const std::int64_t extent = std::min(first.left(), second.left());
+      const std::int64_t x = first.left(), y = second.left();
+      // Where one axis counts more than the other, elements of a device make up for the rest.
+      const std::int64_t extent = a != kLocal && b != kLocal ? std::max(x, y) : std::min(x, y);
       if (!first.take(extent) || !second.take(extent)) return std::nullopt;
-      if (a >= 0) at[static_cast<std::size_t>(a)] = digits;
-      if (b >= 0) then[static_cast<std::size_t>(b)] = digits;
+      if (a != kLocal) at[static_cast<std::size_t>(a)] = digits;
+      if (b != kLocal) then[static_cast<std::size_t>(b)] = digits;
       ++digits;
     }
   }

@@ -29,7 +29,7 @@ class MoveCosts {
   // axes, none, or sums that are to be made.
   using Pattern = std::uint64_t;
 
-  // None where an axis is cut, or blocks are uneven.
+  // None where an axis is cut.
   std::optional<Pattern> pattern_of(int from, int to);
   double seconds(Pattern pattern, double bytes);
   double planned(Pattern pattern, int step);
