@@ -25,6 +25,7 @@ run: packages-test build/release/build.ninja  ## install what is missing, build,
 	scripts/run_demo.sh build/release/heddle
 
 test: FUZZ_SECONDS = 10
+test: FUZZ_SAME = 1 20000
 test: packages-test configure build jax-env fuzz sanitized lint-part  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
@@ -97,7 +98,7 @@ sanitized: packages-fuzz
 fuzz: packages-fuzz  ## each fuzzer for FUZZ_SECONDS=20
 	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers
-	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(FUZZ_SAME)
 
 clean:  ## remove all that was built
 	rm -rf build

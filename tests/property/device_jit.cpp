@@ -1,8 +1,8 @@
 // Random kernels: machine code does what the kernel interpreter does.
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "../unit/device_run.h"
+#include "choices.h"
 
 namespace heddle {
 namespace {
@@ -208,7 +208,7 @@ class RandomKernel {
   std::int64_t points_ = 1;
 };
 
-RC_GTEST_PROP(DeviceJit, RandomKernelsRunAsInterpreted, ()) {
+HEDDLE_PROPERTY(DeviceJit, RandomKernelsRunAsInterpreted) {
   if (!test_jit().target()) return;  // built without LLVM
   RandomKernel random;
   const Kernel kernel = random.make();
