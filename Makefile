@@ -44,6 +44,7 @@ jax-tests: packages-test configure build jax-env  ## JAX's own tests on Heddle's
 	tests/jax_suite/run.py $(ARGS)
 
 bench: packages-test build  ## all benchmarks
+	cmake --build --preset release --parallel $(JOBS) --target benchmarks
 	scripts/bench.sh build/release
 
 # The libraries to compare with are large; only this target has them.

@@ -173,4 +173,4 @@ def test_functions_hold_memory_flat():
         jax.clear_caches()
 
     call_some(600)
-    memory.assert_flat(lambda: call_some(1000), 5_000_000)
+    memory.assert_flat(lambda: call_some(500), 2_500_000)
