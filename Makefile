@@ -1,7 +1,7 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized fuzz clean \
-        packages-test packages-docs packages-lint packages-fuzz packages-bench python-env
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz clean \
+        packages-test packages-docs packages-lint packages-fuzz packages-bench python-env environments
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 20
@@ -25,7 +25,8 @@ run: packages-test build/release/build.ninja  ## install what is missing, build,
 	scripts/run_demo.sh build/release/heddle
 
 test: FUZZ_SECONDS = 10
-test: packages-test configure build jax-env fuzz sanitized lint-part  ## install what is missing, build, fuzz briefly, run all tests
+test: FUZZ_SAME = 1 20000
+test: packages-test packages-lint beside configure build jax-env fuzz lint-part  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
 test-gpu: packages-test configure build  ## the tests that need a CUDA device
@@ -43,6 +44,7 @@ jax-tests: packages-test configure build jax-env  ## JAX's own tests on Heddle's
 	tests/jax_suite/run.py $(ARGS)
 
 bench: packages-test build  ## all benchmarks
+	cmake --build --preset release --parallel $(JOBS) --target benchmarks
 	scripts/bench.sh build/release
 
 # The libraries to compare with are large; only this target has them.
@@ -90,14 +92,18 @@ asan tsan: packages-test  ## all tests under a sanitizer
 # Its tests are those of the release build that are called asan.* and tsan.*.
 sanitized: packages-fuzz
 	cmake --preset fuzz >/dev/null
-	cmake --build --preset fuzz --parallel $(JOBS) --target sanitized_tests
+	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers sanitized_tests
 	cmake --preset tsan -DHEDDLE_PYTHON=OFF >/dev/null
 	cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
+
+# What needs no Python is compiled while pip fetches and unpacks.
+beside: packages-fuzz
+	@$(MAKE) --no-print-directory -j2 environments sanitized
 
 fuzz: packages-fuzz  ## each fuzzer for FUZZ_SECONDS=20
 	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers
-	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(FUZZ_SAME)
 
 clean:  ## remove all that was built
 	rm -rf build
@@ -114,5 +120,7 @@ packages-fuzz:
 	@scripts/install_packages.sh build test fuzz
 python-env:
 	@scripts/python_env.sh
+environments: python-env
+	@scripts/jax_env.sh packages
 jax-env: python-env
 	@scripts/jax_env.sh $(JOBS)

@@ -9,6 +9,8 @@ if(NOT HEDDLE_LLVM STREQUAL "OFF")
   endif()
 endif()
 set(jit ${CMAKE_SOURCE_DIR}/src/device/cpu)
+# Headers of LLVM are for one file only.
+set_source_files_properties(${jit}/jit_llvm.cpp PROPERTIES HEDDLE_ALONE ON)
 if(LLVM_FOUND AND NOT HEDDLE_LLVM STREQUAL "OFF")
   message(STATUS "Kernels are compiled with LLVM ${LLVM_PACKAGE_VERSION}")
   add_library(heddle_llvm INTERFACE)

@@ -38,10 +38,11 @@ find_program(HEDDLE_CCACHE ccache)
 mark_as_advanced(HEDDLE_CCACHE)
 if(HEDDLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Without the sloppiness, ccache gives up on every file that uses a precompiled header. With paths
-  # from the source tree on, what was built in one folder serves in every other.
+  # from the source tree on, what was built in one folder serves in every other. The compiler says which
+  # headers it read, so that they need not be read once more to find out.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
     ${HEDDLE_CCACHE})
   target_compile_options(heddle_options INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
@@ -97,12 +98,25 @@ function(heddle_batches TARGET SIZE)
 endfunction()
 
 # One precompiled header serves all targets of a kind, cmake/pch/heddle_<KIND>.h:
-#   base  what needs no program; position independent, as are `ir` and `report`
+#   base  what needs no program; position independent, as is `ir`
 #   ir    what knows programs
-#   report  what makes reports, with JSON
-#   exe   programs without more; test  GoogleTest; property  RapidCheck as well
+#   exe   programs without more: `base` for what is no library
+#   test  GoogleTest, hardly optimised; test_run  tests that share templates with what they run
+#   property  RapidCheck as well
 function(heddle_pch TARGET KIND)
   target_link_libraries(${TARGET} PRIVATE $<BUILD_INTERFACE:heddle_options>)
+  if(KIND STREQUAL "exe")
+    set(KIND base)
+    target_compile_options(${TARGET} PRIVATE -fPIC)
+  endif()
+  # What takes time in tests is mostly in the library.
+  set(optimised "")
+  if(KIND STREQUAL "test")
+    set(optimised $<$<CONFIG:Release>:-O0>)
+  elseif(KIND MATCHES "^(test_run|property)$")
+    set(optimised $<$<CONFIG:Release>:-O1>)
+  endif()
+  target_compile_options(${TARGET} PRIVATE ${optimised})
   if(NOT HEDDLE_PCH)
     return()
   endif()
@@ -111,7 +125,8 @@ function(heddle_pch TARGET KIND)
       CONTENT "// Carries the precompiled header.\n")
     add_library(heddle_pch_${KIND} OBJECT ${CMAKE_BINARY_DIR}/pch/${KIND}.cpp)
     target_link_libraries(heddle_pch_${KIND} PRIVATE heddle_options fmt::fmt Threads::Threads ${ARGN})
-    if(KIND MATCHES "^(base|ir|report)$")
+    target_compile_options(heddle_pch_${KIND} PRIVATE ${optimised})
+    if(KIND MATCHES "^(base|ir)$")
       set_target_properties(heddle_pch_${KIND} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     endif()
     # By name, not by path: the header that CMake writes is then the same in every folder.

@@ -88,6 +88,7 @@ function(heddle_add_core)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/python/*.cpp)
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/python/*.h)
   nanobind_add_module(heddle_core NB_STATIC STABLE_ABI NOMINSIZE ${sources} ${headers})
+  heddle_batches(heddle_core 6)  # for two cores
   set_target_properties(heddle_core PROPERTIES OUTPUT_NAME _core
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/heddle)
   target_link_libraries(heddle_core PRIVATE ${HEDDLE_LIBRARIES} $<BUILD_INTERFACE:heddle_options>)

@@ -2,6 +2,7 @@
 # Makes build/jax-venv, an environment with the JAX that its own tests were written for, and the Python
 # package for that Python in build/jax-package, from the libraries of build/release, which have to be there.
 #   scripts/jax_env.sh [JOBS]
+#   scripts/jax_env.sh packages      only the environment, which needs no build
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=${1:-$(nproc)}
@@ -25,6 +26,7 @@ if [ -z "$PYTHON" ]; then
 fi
 export PYTHON
 scripts/python_env.sh tests/jax_suite/requirements.txt build/jax-venv
+[ "$jobs" != packages ] || exit 0
 
 if [ -x build/venv/bin/python ] && [ "$(minor build/venv/bin/python)" = "$(minor build/jax-venv/bin/python)" ]; then
   rm -rf build/jax-package

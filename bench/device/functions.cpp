@@ -64,7 +64,7 @@ class Function {
   explicit Function(ScalarOp op) {
     const auto x = add_buffer(kernel_, Reach::input, dtype_of<T>(), kElements);
     const auto y = add_buffer(kernel_, Reach::output, dtype_of<T>(), kElements);
-    StageWriter s(kernel_, {{kElements, -1}});
+    StageBuilder s(kernel_, {{kElements, -1}});
     const NodeId at = s.loop(0), value = s.load(x, at);
     // Of two arguments: |x| and x, so that powers go both ways.
     const bool two = op == ScalarOp::power || op == ScalarOp::atan2;

@@ -76,7 +76,7 @@ Kernel elementwise(std::int64_t n, std::int64_t block, ScalarOp op, DType dtype)
   Kernel kernel = named_kernel("elementwise");
   const auto x = add_buffer(kernel, Reach::input, dtype, n);
   const auto y = add_buffer(kernel, Reach::output, dtype, n);
-  StageWriter s(kernel, {{block, 0}});
+  StageBuilder s(kernel, {{block, 0}});
   const NodeId at = s.add(s.outer(0), s.loop(0));
   const NodeId value = s.load(x, at);
   s.store(y, at, operand_count(op) == 1 ? s.op(op, value) : s.op(op, value, value));

@@ -14,13 +14,15 @@ namespace heddle::comm {
 
 namespace {
 
-constexpr std::size_t kAlign = alignof(MemberCell);
+constexpr std::size_t kCellAlign = alignof(MemberCell);
 constexpr long kNapNanoseconds = 20'000'000;
 
-std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+std::size_t cell_aligned(std::size_t bytes) {
+  return (bytes + kCellAlign - 1) / kCellAlign * kCellAlign;
+}
 
 std::size_t cells_at(std::size_t members) {
-  return aligned(sizeof(GroupRecord) + members * sizeof(std::int32_t));
+  return cell_aligned(sizeof(GroupRecord) + members * sizeof(std::int32_t));
 }
 
 // Held for the time of a search; whoever waits for a dead holder learns of its death.
@@ -76,7 +78,7 @@ Expected<GroupRecord*> find_group(Board& board, std::span<const int> ranks, std:
   const std::uint64_t at = header.used.load();
   if (at + bytes > header.room)
     return reason("there are more groups of ranks than {} bytes hold", header.room);
-  header.used = at + aligned(bytes);
+  header.used = at + cell_aligned(bytes);
   GroupRecord& record = *record_at(at);
   record.channel = channel;
   record.members = static_cast<std::int32_t>(ranks.size());

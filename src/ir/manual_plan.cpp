@@ -96,9 +96,9 @@ Expected<Type> local_type(const ManualPlan& plan, const Sharding& sharding, cons
   return local;
 }
 
-Placement local_place(const ManualPlan& plan, const Sharding& sharding, const Type& global,
-                      std::int64_t position) {
-  Placement place{0, row_major_strides(global.shape)};
+ElementPlaces local_place(const ManualPlan& plan, const Sharding& sharding, const Type& global,
+                          std::int64_t position) {
+  ElementPlaces place{0, row_major_strides(global.shape)};
   for (std::size_t d = 0; d < global.rank(); ++d) {
     // Each axis splits what the one before it left.
     std::int64_t size = global.shape[d];

@@ -17,8 +17,8 @@ Expected<ManualPlan> manual_plan(const Program& program, const Op& op);
 // The part of a value that one device has: split along the manual axes only.
 Expected<Type> local_type(const ManualPlan& plan, const Sharding& sharding, const Type& global);
 // Where it lies in the whole, for the device at a position of the mesh.
-Placement local_place(const ManualPlan& plan, const Sharding& sharding, const Type& global,
-                      std::int64_t position);
+ElementPlaces local_place(const ManualPlan& plan, const Sharding& sharding, const Type& global,
+                          std::int64_t position);
 // Whether the device holds nothing but zeros, since another one holds the value of an unreduced
 // axis.
 bool holds_zeros(const ManualPlan& plan, const Sharding& sharding, std::int64_t position);

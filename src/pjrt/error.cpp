@@ -6,7 +6,7 @@ namespace heddle::pjrt {
 
 namespace {
 
-void destroy(Error* error) { delete error; }
+void delete_error(Error* error) { delete error; }
 
 void message(const Error* error, const char** text, std::size_t* size) {
   *text = error->status.message.data();
@@ -15,10 +15,10 @@ void message(const Error* error, const char** text, std::size_t* size) {
 
 Code code(const Error* error) { return error->status.code; }
 
-void no_payload(const Error*, void*, void*) {}
+void without_payload(const Error*, void*, void*) {}
 
-constexpr ErrorTable kTable = {sizeof(ErrorTable), sizeof(Error), nullptr, destroy, message, code,
-                               no_payload};
+constexpr ErrorTable kTable = {
+    sizeof(ErrorTable), sizeof(Error), nullptr, delete_error, message, code, without_payload};
 
 }  // namespace
 

@@ -22,7 +22,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-TIMEOUT = 60  # seconds per command
+TIMEOUT = 150  # seconds per command, on a machine that is slow and busy
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -72,17 +72,33 @@ def first_difference(expected, actual):
     return None if anywhere or place == len(actual) else (len(expected), place)
 
 
+def kill_session(leader):
+    """Ends a command and all that it has left in the background."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            session = int(stat.read_text(errors="replace").rpartition(")")[2].split()[3])
+            if session == leader:
+                os.kill(int(stat.parent.name), signal.SIGKILL)
+        except OSError:
+            continue
+
+
 def run(command, tool, folder):
     # `heddle` is a shell function, so that it can stand anywhere in a command.
     script = f'heddle() {{ {shlex.quote(tool)} "$@"; }}\n{command}'
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HEDDLE_")}
     # Plans depend on the workers: two, on every machine.
     environment.update(LC_ALL="C.UTF-8", NO_COLOR="1", EXAMPLES=str(EXAMPLES), HEDDLE_THREADS="2")
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored, and stay so
-    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, timeout=TIMEOUT,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
-    return done.returncode, done.stdout.decode("utf-8", "backslashreplace")
+    process = subprocess.Popen(["bash", "-c", script], cwd=folder, env=environment,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        kill_session(process.pid)
+        process.communicate()
+        raise
+    return process.returncode, output.decode("utf-8", "backslashreplace")
 
 
 def check(path, case, tool, folder):

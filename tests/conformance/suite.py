@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import ranks  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT = 60  # seconds per file
+TIMEOUT = 150  # seconds per file
 
 
 def cores():

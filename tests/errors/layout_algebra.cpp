@@ -73,7 +73,7 @@ WRONG_USE(SpanError, SpanThatIsNoSize, span(layout_of("[n] S[(n):(2)]"), 0), "un
           "bind")
 
 TEST(SpanError, FiveNamesInOneSpan) {
-  Machine machine;
+  MeshMachine machine;
   const Layout layout =
       parse_layout("[a*b*c*d] S[(a*b,c*d):(1,a*b)] + R[e:a*b*c*d@mem]", machine.axes).value();
   EXPECT_FALSE(span(layout, machine["mem"]).ok());
@@ -184,53 +184,54 @@ WRONG_USE(ViewError, StepsOfAnotherRank, compose(layout_of("(8)"), View::slice({
 // ---- parts, axes, packing, addresses
 
 WRONG_USE(FuseError, InnerPositionsThatDoNotFit,
-          fuse_axes(layout_of("(64:32@lane)"), Machine()["warp"], Machine()["lane"], 16,
-                    Machine()["thread"]),
+          fuse_axes(layout_of("(64:32@lane)"), MeshMachine()["warp"], MeshMachine()["lane"], 16,
+                    MeshMachine()["thread"]),
           "31", "size 16")
 WRONG_USE(FuseError, FusedAxisInUse,
-          fuse_axes(layout_of("(64:2@thread:8@lane)"), Machine()["warp"], Machine()["lane"], 32,
-                    Machine()["thread"]),
+          fuse_axes(layout_of("(64:2@thread:8@lane)"), MeshMachine()["warp"], MeshMachine()["lane"],
+                    32, MeshMachine()["thread"]),
           "already")
 WRONG_USE(FuseError, SizeZero,
-          fuse_axes(layout_of("(64)"), Machine()["warp"], Machine()["lane"], 0,
-                    Machine()["thread"]),
+          fuse_axes(layout_of("(64)"), MeshMachine()["warp"], MeshMachine()["lane"], 0,
+                    MeshMachine()["thread"]),
           "size 0")
 WRONG_USE(SplitError, DigitAcrossTheBoundary,
-          split_axis(layout_of("(96:48@thread)"), Machine()["thread"], 32, Machine()["warp"],
-                     Machine()["lane"]),
+          split_axis(layout_of("(96:48@thread)"), MeshMachine()["thread"], 32,
+                     MeshMachine()["warp"], MeshMachine()["lane"]),
           "48:1", "32")
 WRONG_USE(SplitError, OffsetThatCarries,
-          split_axis(layout_of("(64:32@thread) + 5@thread"), Machine()["thread"], 32,
-                     Machine()["warp"], Machine()["lane"]),
+          split_axis(layout_of("(64:32@thread) + 5@thread"), MeshMachine()["thread"], 32,
+                     MeshMachine()["warp"], MeshMachine()["lane"]),
           "carries")
 WRONG_USE(SplitError, NewAxisInUse,
-          split_axis(layout_of("(64:32@thread:2@lane)"), Machine()["thread"], 32, Machine()["warp"],
-                     Machine()["lane"]),
+          split_axis(layout_of("(64:32@thread:2@lane)"), MeshMachine()["thread"], 32,
+                     MeshMachine()["warp"], MeshMachine()["lane"]),
           "already")
-WRONG_USE(PackError, NeighboursFarApart, pack(layout_of("[8] S[(8):(2)]"), Machine()["mem"], 2),
+WRONG_USE(PackError, NeighboursFarApart, pack(layout_of("[8] S[(8):(2)]"), MeshMachine()["mem"], 2),
           "[pack]", "side by side")
-WRONG_USE(PackError, OddNumber, pack(layout_of("S[7:1]"), Machine()["mem"], 2), "[pack]", "2")
-WRONG_USE(PackError, OfAScalar, pack(layout_of("()"), Machine()["mem"], 2), "0 dimensions")
-WRONG_USE(PackError, NegativeNumber, unpack(layout_of("(8)"), Machine()["mem"], -2), "-2")
+WRONG_USE(PackError, OddNumber, pack(layout_of("S[7:1]"), MeshMachine()["mem"], 2), "[pack]", "2")
+WRONG_USE(PackError, OfAScalar, pack(layout_of("()"), MeshMachine()["mem"], 2), "0 dimensions")
+WRONG_USE(PackError, NegativeNumber, unpack(layout_of("(8)"), MeshMachine()["mem"], -2), "-2")
 WRONG_USE(SwizzleError, Twice,
-          with_swizzle(layout_of("(4096) + Z[3,3,3]"), {Machine()["mem"], 3, 3, 3}), "already")
-WRONG_USE(SwizzleError, SmallShift, with_swizzle(layout_of("(4096)"), {Machine()["mem"], 3, 3, 2}),
-          "shift of at least 3")
+          with_swizzle(layout_of("(4096) + Z[3,3,3]"), {MeshMachine()["mem"], 3, 3, 3}), "already")
+WRONG_USE(SwizzleError, SmallShift,
+          with_swizzle(layout_of("(4096)"), {MeshMachine()["mem"], 3, 3, 2}), "shift of at least 3")
 WRONG_USE(ConflictError, OtherRank,
-          bank_conflicts(layout_of("(8, 8)"), 0, layout_of("(64:32@lane)"), Machine()["lane"],
-                         Machine()["reg"], 4, 1),
+          bank_conflicts(layout_of("(8, 8)"), 0, layout_of("(64:32@lane)"), MeshMachine()["lane"],
+                         MeshMachine()["reg"], 4, 1),
           "[conflicts]", "2 dimensions", "1")
 WRONG_USE(ConflictError, OtherSize,
-          bank_conflicts(layout_of("(32)"), 0, layout_of("(64:32@lane)"), Machine()["lane"],
-                         Machine()["reg"], 4, 1),
+          bank_conflicts(layout_of("(32)"), 0, layout_of("(64:32@lane)"), MeshMachine()["lane"],
+                         MeshMachine()["reg"], 4, 1),
           "dimension 0", "32", "64")
 WRONG_USE(ConflictError, NoBytes,
-          bank_conflicts(layout_of("(64)"), 0, layout_of("(64:32@lane)"), Machine()["lane"],
-                         Machine()["reg"], 0, 1),
+          bank_conflicts(layout_of("(64)"), 0, layout_of("(64:32@lane)"), MeshMachine()["lane"],
+                         MeshMachine()["reg"], 0, 1),
           "at least 1")
-WRONG_USE(AddressError, UnknownSizes, lower_address(layout_of("(8*n)"), Machine()["mem"]), "bind")
+WRONG_USE(AddressError, UnknownSizes, lower_address(layout_of("(8*n)"), MeshMachine()["mem"]),
+          "bind")
 TEST(FootprintError, UnknownSizes) {
-  Machine machine;
+  MeshMachine machine;
   expect_words(why_not(footprint(layout_of("(8*n:8@gpu)"), {}, machine.axes)),
                {"[footprint]", "bind"});
 }

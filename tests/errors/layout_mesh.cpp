@@ -43,16 +43,16 @@ WRONG_USE(MeshError, NegativeLatency, Mesh::make({{15, "gpu", 8, Link{-1, 1e9}, 
 WRONG_USE(MeshError, NoLocalBandwidth, Mesh::make({}, 0), "local bandwidth")
 
 WRONG_USE(AxisError, NameThatIsTaken,
-          Machine().axes.add({"gpu", AxisKind::mesh, Scope::world, Scope::device, 4}), "gpu",
+          MeshMachine().axes.add({"gpu", AxisKind::mesh, Scope::world, Scope::device, 4}), "gpu",
           "mesh axis of size 8")
 WRONG_USE(AxisError, NegativeSize,
-          Machine().axes.add({"x", AxisKind::mesh, Scope::world, Scope::device, -1}), "x", "-1",
+          MeshMachine().axes.add({"x", AxisKind::mesh, Scope::world, Scope::device, -1}), "x", "-1",
           "at least 1")
 WRONG_USE(AxisError, BadName,
-          Machine().axes.add({"a-b", AxisKind::mesh, Scope::world, Scope::device, 2}), "'a-b'",
+          MeshMachine().axes.add({"a-b", AxisKind::mesh, Scope::world, Scope::device, 2}), "'a-b'",
           "letters, digits or _")
-WRONG_USE(AxisError, SizeSetToZero, Machine().axes.set_size(0, 0), "mem", "at least 1")
-WRONG_USE(AxisError, UnknownName, Machine().axes.require("gpi"), "'gpi'", "node, gpu, tp",
+WRONG_USE(AxisError, SizeSetToZero, MeshMachine().axes.set_size(0, 0), "mem", "at least 1")
+WRONG_USE(AxisError, UnknownName, MeshMachine().axes.require("gpi"), "'gpi'", "node, gpu, tp",
           "warp_in_group", "tmem_lane")
 
 TEST(AxisError, NameTakenWithOtherScopes) {
@@ -141,13 +141,13 @@ TEST(ValidateError, AxisOfAnotherRegistry) {
   expect_words(why_not(validate(layout, other)), {"not in the registry"});
 }
 TEST(ScopeError, BlockAndLaneWithoutWarp) {
-  Machine machine;
+  MeshMachine machine;
   const Layout layout = parse_layout("(64:2@block:32@lane)", machine.axes).value();
   expect_words(why_not(check_scopes(layout, machine.axes)),
                {"block", "lane", "nothing counts warps inside a block"});
 }
 TEST(ScopeError, WarpAndThreadCountTheSameTwice) {
-  Machine machine;
+  MeshMachine machine;
   const Layout layout = parse_layout("(64:2@warp:32@thread)", machine.axes).value();
   expect_words(why_not(check_scopes(layout, machine.axes)), {"warp", "thread", "twice"});
 }

@@ -151,14 +151,14 @@ TEST(NotationError, WithoutAMeshSaysHowToGiveOne) {
 }
 
 TEST(NotationError, AMeshOfKernelAxesIsListed) {
-  Machine machine("lane=4");
+  MeshMachine machine("lane=4");
   expect_words(why_not(parse_layout("(64:8@gpu)", machine.axes)),
                {"unknown axis 'gpu'", "The mesh has lane"});
 }
 
 // The algebra knows numbers only; names come from the registry.
 TEST(NotationError, ReasonsOfTheAlgebraGetNames) {
-  Machine machine;
+  MeshMachine machine;
   const Layout a = parse_layout("(8*rows:4@tp)", machine.axes).value();
   const std::vector<Dim> shape = {Dim(4)};
   const std::string why = with_names(why_not(group(a, shape)), machine.axes);

@@ -18,9 +18,9 @@
 namespace heddle {
 
 // A registry with a mesh, fresh for each use.
-struct Machine {
+struct MeshMachine {
   AxisRegistry axes = AxisRegistry::standard();
-  explicit Machine(std::string_view mesh = "node=2,gpu=8,tp=4") {
+  explicit MeshMachine(std::string_view mesh = "node=2,gpu=8,tp=4") {
     (void)Mesh::parse(mesh, axes).value();
   }
   AxisId operator[](std::string_view name) const { return axes.require(name).value(); }
@@ -32,13 +32,13 @@ std::string why_not(const Expected<T>& answer) {
 }
 
 inline Expected<Layout> parsed(std::string_view text) {
-  Machine machine;
+  MeshMachine machine;
   return parse_layout(text, machine.axes);
 }
 
 // What `heddle layout` does with a text: reads it, then insists on a valid layout.
 inline std::string why_not_valid(std::string_view text) {
-  Machine machine;
+  MeshMachine machine;
   const auto layout = parse_layout(text, machine.axes);
   return layout ? why_not(validate(*layout, machine.axes))
                 : "it does not parse: " + layout.reason();

@@ -7,6 +7,7 @@ Every survivor has to end soon, with an error that names the lost rank, the step
 Status 77 where the launcher is not installed.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -23,8 +24,10 @@ import ranks  # noqa: E402
 
 RANKS = 4
 SOON = 5.0  # seconds
+START = 100.0  # that ranks may take to start on a busy machine
 RANK_VARIABLES = "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$HEDDLE_RANK}}"
 
+# Rank 0 prints in its second turn: all have met in the first.
 PROGRAM = """
 func.func @main() -> tensor<1024xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -37,6 +40,13 @@ func.func @main() -> tensor<1024xf32> {
    } do {
     %one = stablehlo.constant dense<1> : tensor<i32>
     %j = stablehlo.add %i, %one : tensor<i32>
+    %second = stablehlo.compare EQ, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %k = "stablehlo.if"(%second) ({
+      "interpreter.print"(%j) : (tensor<i32>) -> ()
+      stablehlo.return %j : tensor<i32>
+    }, {
+      stablehlo.return %j : tensor<i32>
+    }) : (tensor<i1>) -> tensor<i32>
     %s = "stablehlo.all_reduce"(%x) ({
       ^bb0(%p: tensor<f32>, %q: tensor<f32>):
         %m = stablehlo.maximum %p, %q : tensor<f32>
@@ -44,7 +54,7 @@ func.func @main() -> tensor<1024xf32> {
     }) {replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>,
         channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}
       : (tensor<1024xf32>) -> tensor<1024xf32>
-    stablehlo.return %j, %s : tensor<i32>, tensor<1024xf32>
+    stablehlo.return %k, %s : tensor<i32>, tensor<1024xf32>
    }
   return %r#1 : tensor<1024xf32>
 }
@@ -57,6 +67,8 @@ class Run:
 
     def __init__(self, heddle, launcher, folder, choose, count=RANKS, options="", child=False):
         self.folder = folder
+        for old in folder.glob("pid.*"):
+            old.unlink()
         # Each rank leaves its process id.
         command, note = f"{heddle} run --plain $FILE {options}", f"> {folder}/pid.$RANK"
         script = f"RANK={RANK_VARIABLES}; FILE={folder}/a.mlir; {choose}; "
@@ -67,38 +79,51 @@ class Run:
             "openmpi": ["mpirun.openmpi", "-n", str(count)],
             "mpich": ["mpirun.mpich", "-disable-auto-cleanup", "-n", str(count)],
         }[launcher]
-        self.process = subprocess.Popen(start + ["sh", "-c", script], text=True,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        env={**os.environ, **ranks.MPI_ENVIRONMENT},
-                                        start_new_session=True)
+        self.output = folder / "output"
+        with open(self.output, "wb") as output:
+            self.process = subprocess.Popen(start + ["sh", "-c", script], stdout=output,
+                                            stderr=subprocess.STDOUT,
+                                            env={**os.environ, **ranks.MPI_ENVIRONMENT},
+                                            start_new_session=True)
 
     def pid(self, rank):
         return int((self.folder / f"pid.{rank}").read_text())
 
-    def await_start(self):
-        until = time.monotonic() + 60
-        files = [self.folder / f"pid.{r}" for r in range(RANKS)]
-        while not all(f.exists() and f.read_text().strip() for f in files):
+    def said(self):
+        """What all have printed so far."""
+        return self.output.read_text(errors="replace")
+
+    def wait_until(self, there, what):
+        """Waits for a state; it is an error where the run ends before it."""
+        until = time.monotonic() + START
+        while not there():
             if time.monotonic() > until or self.process.poll() is not None:
-                raise AssertionError("the ranks do not start")
-            time.sleep(0.05)
-        time.sleep(2)  # into the loop
+                self.kill()
+                raise AssertionError(f"{what}\n--- output\n{self.said()}")
+            time.sleep(0.02)
+
+    def await_start(self):
+        self.wait_until(lambda: "tensor<i32> { 2 }" in self.said(),
+                        "the ranks do not come to their loop")
 
     def end(self, limit):
         """(status, output, seconds) once all is over."""
         begun = time.monotonic()
         try:
-            output, _ = self.process.communicate(timeout=limit)
+            self.process.wait(timeout=limit)
         except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"still running after {limit} s\n{self.said()}") from None
+        return self.process.returncode, self.said(), time.monotonic() - begun
+
+    def kill(self):
+        """Nothing of it is left."""
+        with contextlib.suppress(OSError):
             os.killpg(self.process.pid, signal.SIGKILL)
-            for rank in range(RANKS):
-                try:
-                    os.kill(self.pid(rank), signal.SIGKILL)
-                except (OSError, ValueError):
-                    pass
-            output, _ = self.process.communicate()
-            raise AssertionError(f"still running after {limit} s\n{output}") from None
-        return self.process.returncode, output, time.monotonic() - begun
+        for rank in range(RANKS):
+            with contextlib.suppress(OSError, ValueError):
+                os.kill(self.pid(rank), signal.SIGKILL)
+        self.process.wait()
 
 
 def expect(condition, what, output):
@@ -195,8 +220,8 @@ def early(heddle, launcher, folder):
 def apart(heddle, launcher, folder):
     """A rank runs for itself and does not come at all."""
     os.environ["HEDDLE_WATCHDOG"] = "0.5"  # ten times as long is the others' time
-    alone = re.sub(r'%s = "stablehlo.all_reduce.*?-> tensor<1024xf32>\n',
-                   "%s = stablehlo.add %x, %x : tensor<1024xf32>\n", PROGRAM, flags=re.DOTALL)
+    alone = re.sub(r'(%\w+) = "stablehlo.all_reduce"\((%\w+)\).*?-> tensor<1024xf32>\n',
+                   r"\1 = stablehlo.add \2, \2 : tensor<1024xf32>\n", PROGRAM, flags=re.DOTALL)
     (folder / "b.mlir").write_text(alone.replace("TURNS", "2000000000"))
     choose = f"WAY=auto; if [ $RANK = 1 ]; then WAY=threads; FILE={folder}/b.mlir; fi"
     run = Run(heddle, launcher, folder, choose, options="--transport $WAY")

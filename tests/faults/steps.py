@@ -17,7 +17,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import run as faults
@@ -70,11 +69,8 @@ def alone(heddle, folder, options):
 
 
 def await_checkpoint(run, folder, step):
-    until = time.monotonic() + 60
-    while not any(int(p.name.split("-")[1]) >= step for p in folder.glob("step-*")):
-        if time.monotonic() > until or run.process.poll() is not None:
-            raise AssertionError("no checkpoint is saved\n" + run.process.stdout.read())
-        time.sleep(0.02)
+    run.wait_until(lambda: any(int(p.name.split("-")[1]) >= step for p in folder.glob("step-*")),
+                   "no checkpoint is saved")
 
 
 def named_checkpoint(output):

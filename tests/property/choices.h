@@ -1,9 +1,10 @@
 // The random decisions of one case, and the runner of one law with RapidCheck.
 //
 //   HEDDLE_LAW(Suite, Name) { ... choices.below(3) ... require(condition, [&] { return text; }); }
+//   HEDDLE_PROPERTY(Suite, Name) { ... *rc::gen::inRange(0, 3) ... RC_ASSERT(condition); }
 //
-// Every law runs kCases cases from a fixed seed; HEDDLE_PROPERTY_CASES and HEDDLE_PROPERTY_SEED
-// replace these for a longer run.
+// Every law runs kCases cases from a fixed seed, and every property 100; HEDDLE_PROPERTY_CASES and
+// HEDDLE_PROPERTY_SEED replace these for a longer run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -130,8 +131,9 @@ struct Effort {
   std::size_t decisions = Choices::kMost;
 };
 
-// Runs a law; at most `most_refused` of all cases may be left out.
-inline void run_law(void (*law)(Choices&), double most_refused, const Effort& effort = {}) {
+// Runs a property; at most `most_refused` of all cases may be left out.
+inline void run_property(const rc::detail::Property& property, double most_refused,
+                         const Effort& effort) {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   rc::detail::TestMetadata metadata;
   metadata.id = std::string(test->test_suite_name()) + "." + test->name();
@@ -141,10 +143,6 @@ inline void run_law(void (*law)(Choices&), double most_refused, const Effort& ef
   params.maxSuccess = static_cast<int>(
       from_environment("HEDDLE_PROPERTY_CASES", static_cast<std::uint64_t>(effort.cases)));
   refused_cases() = 0;
-  const auto property = rc::detail::toProperty([law, effort] {
-    Choices choices = *any_choices(effort.decisions);
-    law(choices);
-  });
   rc::detail::TestListenerAdapter quiet;
   const auto result = rc::detail::checkProperty(property, metadata, params, quiet, {});
   if (result.is<rc::detail::SuccessResult>()) {
@@ -158,6 +156,14 @@ inline void run_law(void (*law)(Choices&), double most_refused, const Effort& ef
          << message.str();
 }
 
+inline void run_law(void (*law)(Choices&), double most_refused, const Effort& effort = {}) {
+  run_property(rc::detail::toProperty([law, effort] {
+                 Choices choices = *any_choices(effort.decisions);
+                 law(choices);
+               }),
+               most_refused, effort);
+}
+
 }  // namespace heddle::property
 
 #define HEDDLE_LAW_REFUSING(suite, name, most_refused)                                   \
@@ -166,3 +172,12 @@ inline void run_law(void (*law)(Choices&), double most_refused, const Effort& ef
   static void law_##suite##_##name([[maybe_unused]] ::heddle::property::Choices& choices)
 // A law that decides every case.
 #define HEDDLE_LAW(suite, name) HEDDLE_LAW_REFUSING(suite, name, 0.0)
+
+// What draws from RapidCheck's own generators. RC_GTEST_PROP would take another seed every time.
+#define HEDDLE_PROPERTY(suite, name)                                                       \
+  static void property_##suite##_##name();                                                 \
+  TEST(suite, name) {                                                                      \
+    ::heddle::property::run_property(rc::detail::toProperty(property_##suite##_##name), 0, \
+                                     {.cases = 100});                                      \
+  }                                                                                        \
+  static void property_##suite##_##name()

@@ -1,8 +1,8 @@
 // Random programs with loops, branches, views and library calls give what the interpreter gives.
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "../unit/compiled.h"
+#include "choices.h"
 #include "heddle/builder.h"
 
 namespace heddle {
@@ -145,13 +145,13 @@ CompileOptions op_by_op() {
   return {.machine_code = false, .stitch = {.fuse = false, .machine = {}}};
 }
 
-RC_GTEST_PROP(CompiledPrograms, OpByOpWithKernelsInterpreted, ()) {
+HEDDLE_PROPERTY(CompiledPrograms, OpByOpWithKernelsInterpreted) {
   check(any_program(), op_by_op());
 }
 
-RC_GTEST_PROP(CompiledPrograms, Stitched, ()) { check(any_program(), {.machine_code = false}); }
+HEDDLE_PROPERTY(CompiledPrograms, Stitched) { check(any_program(), {.machine_code = false}); }
 
-RC_GTEST_PROP(CompiledPrograms, ArgumentsGivenAway, ()) {
+HEDDLE_PROPERTY(CompiledPrograms, ArgumentsGivenAway) {
   check(any_program(), {.machine_code = false, .donated = {true, true, true}});
 }
 

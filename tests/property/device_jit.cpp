@@ -1,8 +1,8 @@
 // Random kernels: machine code does what the kernel interpreter does.
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "../unit/device_run.h"
+#include "choices.h"
 
 namespace heddle {
 namespace {
@@ -38,7 +38,7 @@ class RandomKernel {
   Kernel make() {
     for (int i = pick(1, 3); i > 0; --i)
       add_buffer(kernel_, Reach::input, pick_type(), pick_size() * pick_size());
-    StageWriter s(kernel_, loops_);
+    StageBuilder s(kernel_, loops_);
     const NodeId point = flat_point(s);
     NodeId value = kNone;
     for (int i = pick(1, 4); i > 0; --i) {
@@ -65,7 +65,7 @@ class RandomKernel {
   // What is updated must be there before.
   void clear(const Statement& update) {
     const KernelBuffer& out = kernel_.buffers[update.buffers[0]];
-    StageWriter s(kernel_, {{out.elements, -1}});
+    StageBuilder s(kernel_, {{out.elements, -1}});
     s.store(update.buffers[0], s.loop(0), s.number(1, out.dtype));
     kernel_.phases.emplace_back().stages.push_back(s.stage);
   }
@@ -75,7 +75,7 @@ class RandomKernel {
   }
 
   // Positions along every dimension: outer loops (with their blocks), then the others.
-  std::vector<std::pair<NodeId, std::int64_t>> positions(StageWriter& s) {
+  std::vector<std::pair<NodeId, std::int64_t>> positions(StageBuilder& s) {
     std::vector<std::pair<NodeId, std::int64_t>> result;
     for (std::uint32_t o = 0; o < phase_.outer.size(); ++o) {
       NodeId at = s.outer(o);
@@ -88,7 +88,7 @@ class RandomKernel {
     return result;
   }
 
-  NodeId flat_point(StageWriter& s) {
+  NodeId flat_point(StageBuilder& s) {
     NodeId at = s.index(0);
     points_ = 1;
     for (const auto& [position, size] : positions(s)) {
@@ -99,7 +99,7 @@ class RandomKernel {
   }
 
   // The same points with the dimensions the other way round.
-  NodeId turned_point(StageWriter& s) {
+  NodeId turned_point(StageBuilder& s) {
     NodeId at = s.index(0);
     std::int64_t size = 1;
     for (const auto& [position, extent] : positions(s)) {
@@ -110,7 +110,7 @@ class RandomKernel {
   }
 
   // An index that lies in [0, limit): a point divided, cut, turned round or scaled.
-  NodeId random_index(StageWriter& s, NodeId point, std::int64_t limit) {
+  NodeId random_index(StageBuilder& s, NodeId point, std::int64_t limit) {
     NodeId at = point;
     std::int64_t most = points_;
     if (pick(0, 3) == 0) {
@@ -139,7 +139,7 @@ class RandomKernel {
     return s.op(ScalarOp::remainder, at, s.index(limit));
   }
 
-  NodeId random_load(StageWriter& s, NodeId point) {
+  NodeId random_load(StageBuilder& s, NodeId point) {
     const auto buffer =
         static_cast<std::uint32_t>(pick(0, static_cast<int>(kernel_.buffers.size()) - 1));
     const std::int64_t elements = kernel_.buffers[buffer].elements;
@@ -154,7 +154,7 @@ class RandomKernel {
     return s.load(buffer, from, inside, instead);
   }
 
-  NodeId mixed(StageWriter& s, NodeId a, NodeId b) {
+  NodeId mixed(StageBuilder& s, NodeId a, NodeId b) {
     const DType type = s.stage.nodes[a].type;
     if (s.stage.nodes[b].type != type) b = s.cast(b, type);
     switch (pick(0, 3)) {
@@ -167,7 +167,7 @@ class RandomKernel {
     }
   }
 
-  void store(StageWriter& s, NodeId value, NodeId point) {
+  void store(StageBuilder& s, NodeId value, NodeId point) {
     const DType type = s.stage.nodes[value].type;
     const auto out = add_buffer(kernel_, Reach::output, type, points_ + 32);
     kernel_.buffers[out].streamed = pick(0, 1) == 0;
@@ -177,7 +177,7 @@ class RandomKernel {
   }
 
   // Over the loops that are not part of a block, in any order or not.
-  void reduce(StageWriter& s, NodeId value) {
+  void reduce(StageBuilder& s, NodeId value) {
     std::int64_t elements = 1;
     NodeId at = s.index(0);
     for (std::uint32_t o = 0; o < phase_.outer.size(); ++o) {
@@ -195,7 +195,7 @@ class RandomKernel {
   }
 
   // All points of a block to few places, by one worker.
-  void scatter(StageWriter& s, NodeId value, NodeId point) {
+  void scatter(StageBuilder& s, NodeId value, NodeId point) {
     if (!phase_.outer.empty()) return store(s, value, point);
     const DType type = s.stage.nodes[value].type;
     const auto out = add_buffer(kernel_, Reach::output, type, 24);
@@ -208,7 +208,7 @@ class RandomKernel {
   std::int64_t points_ = 1;
 };
 
-RC_GTEST_PROP(DeviceJit, RandomKernelsRunAsInterpreted, ()) {
+HEDDLE_PROPERTY(DeviceJit, RandomKernelsRunAsInterpreted) {
   if (!test_jit().target()) return;  // built without LLVM
   RandomKernel random;
   const Kernel kernel = random.make();

@@ -1,7 +1,7 @@
 // Lowered functions give what the interpreter gives, for any bits.
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
+#include "choices.h"
 #include "heddle/builder.h"
 #include "heddle/interpreter.h"
 #include "heddle/lower.h"
@@ -37,7 +37,7 @@ void expect_close(std::string_view name, const std::vector<Array>& operands, std
   if (!same) RC_FAIL(std::string(name) + ": " + same.reason());
 }
 
-RC_GTEST_PROP(Lower, FunctionsOfAnyFloat, ()) {
+HEDDLE_PROPERTY(Lower, FunctionsOfAnyFloat) {
   const std::string_view name =
       *rc::gen::element("chlo.acos", "chlo.acosh", "chlo.asin", "chlo.asinh", "chlo.atan",
                         "chlo.atanh", "chlo.bessel_i1e", "chlo.cosh", "chlo.digamma", "chlo.erf",
@@ -45,7 +45,7 @@ RC_GTEST_PROP(Lower, FunctionsOfAnyFloat, ()) {
   expect_close(name, {any_numbers<float, std::uint32_t>(64)}, 1);
 }
 
-RC_GTEST_PROP(Lower, ZetaAndPolygammaOfAnyFloat, ()) {
+HEDDLE_PROPERTY(Lower, ZetaAndPolygammaOfAnyFloat) {
   const std::string_view name = *rc::gen::element("chlo.zeta", "chlo.polygamma");
   Array order = any_numbers<float, std::uint32_t>(16);
   for (std::size_t i = 0; i < 16; i += 3)
@@ -53,7 +53,7 @@ RC_GTEST_PROP(Lower, ZetaAndPolygammaOfAnyFloat, ()) {
   expect_close(name, {order, any_numbers<float, std::uint32_t>(16)}, 1);
 }
 
-RC_GTEST_PROP(Lower, NextAfterOfAnyBits, ()) {
+HEDDLE_PROPERTY(Lower, NextAfterOfAnyBits) {
   expect_close("chlo.next_after",
                {any_numbers<float, std::uint32_t>(16), any_numbers<float, std::uint32_t>(16)}, 0);
   expect_close("chlo.next_after",

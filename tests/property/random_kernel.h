@@ -72,7 +72,7 @@ class RandomKernel {
   };
 
   // The place in a buffer over all rows (outer loops), or over those of a block.
-  static NodeId row_index(StageWriter& w, const Grid& grid, bool of_block) {
+  static NodeId row_index(StageBuilder& w, const Grid& grid, bool of_block) {
     NodeId at = w.index(0);
     for (std::size_t i = 0; i < grid.phase.outer.size(); ++i) {
       const OuterLoop& loop = grid.phase.outer[i];
@@ -83,21 +83,21 @@ class RandomKernel {
     return at;
   }
   // The same over all points, the inner loop fastest.
-  static NodeId flat_index(StageWriter& w, const Grid& grid, bool of_block) {
+  static NodeId flat_index(StageBuilder& w, const Grid& grid, bool of_block) {
     const auto inner = static_cast<std::uint32_t>(grid.phase.outer.size());
     return w.add(w.scaled(row_index(w, grid, of_block), grid.inner), w.loop(inner));
   }
 
   // ---- values
   // Some position, not negative.
-  NodeId position(StageWriter& w, const Grid& grid) {
+  NodeId position(StageBuilder& w, const Grid& grid) {
     NodeId at = flat_index(w, grid, false);
     if (numbers_.one_in(3)) at = w.scaled(at, numbers_.between(2, 5));
     if (numbers_.one_in(3)) at = w.add(at, w.index(numbers_.between(0, 9)));
     return at;
   }
 
-  NodeId load(StageWriter& w, const Grid& grid) {
+  NodeId load(StageBuilder& w, const Grid& grid) {
     if (!grid.held.empty() && numbers_.one_in(2))
       return w.load(numbers_.pick(grid.held), flat_index(w, grid, true));
     const std::uint32_t buffer = numbers_.pick(readable_);
@@ -119,7 +119,7 @@ class RandomKernel {
   }
 
   // An operation on a value and others of its type.
-  NodeId operation(StageWriter& w, const Grid& grid, NodeId x, int depth) {
+  NodeId operation(StageBuilder& w, const Grid& grid, NodeId x, int depth) {
     const DType type = w.stage.nodes[x].type;
     const auto op = static_cast<ScalarOp>(numbers_.between(1, static_cast<int>(ScalarOp::clamp)));
     if (!allowed(op, type)) return x;
@@ -139,7 +139,7 @@ class RandomKernel {
     return w.op(op, cast_to(w, value(w, grid, depth - 1), DType::i1), x, y);
   }
 
-  NodeId value(StageWriter& w, const Grid& grid, int depth) {
+  NodeId value(StageBuilder& w, const Grid& grid, int depth) {
     if (depth <= 0 && numbers_.one_in(4))
       return w.number(static_cast<double>(numbers_.between(-3, 9)), any_type());
     if (depth <= 0 && numbers_.one_in(4)) return position(w, grid);
@@ -148,7 +148,7 @@ class RandomKernel {
     return x;
   }
 
-  static NodeId cast_to(StageWriter& w, NodeId x, DType type) {
+  static NodeId cast_to(StageBuilder& w, NodeId x, DType type) {
     return w.stage.nodes[x].type == type ? x : w.cast(x, type);
   }
 
@@ -178,7 +178,7 @@ class RandomKernel {
 
   // ---- stages and phases
   void add_held(Grid& grid) {
-    StageWriter w(kernel_, grid.loops());
+    StageBuilder w(kernel_, grid.loops());
     const NodeId x = value(w, grid, 2);
     const auto buffer =
         add_buffer(kernel_, Reach::block, w.stage.nodes[x].type, grid.block_points());
@@ -193,7 +193,7 @@ class RandomKernel {
     const std::uint32_t buffer = numbers_.pick(grid.held);
     Grid without = grid;
     std::erase(without.held, buffer);
-    StageWriter w(kernel_, grid.loops());
+    StageBuilder w(kernel_, grid.loops());
     const NodeId at = flat_index(w, grid, true), old = w.load(buffer, at);
     const NodeId x = cast_to(w, operation(w, without, old, 1), w.stage.nodes[old].type);
     w.store(buffer, at, x);
@@ -206,12 +206,12 @@ class RandomKernel {
     rows.pop_back();
     std::int64_t row_count = 1;
     for (const StageLoop& loop : rows) row_count *= loop.size;
-    StageWriter reduce(kernel_, grid.loops());
+    StageBuilder reduce(kernel_, grid.loops());
     const NodeId x = value(reduce, grid, 1);
     const DType type = reduce.stage.nodes[x].type;
     const ScalarOp op = combiner(type);
     const auto total = add_buffer(kernel_, Reach::block, type, row_count);
-    StageWriter clear(kernel_, rows);
+    StageBuilder clear(kernel_, rows);
     clear.store(total, row_index(clear, grid, true), clear.bits(neutral_bits(op, type), type));
     const NodeId row = row_index(reduce, grid, true);
     const auto spread = add_buffer(kernel_, Reach::block, type, grid.block_points());
@@ -227,7 +227,7 @@ class RandomKernel {
     grid.phase.stages.push_back(clear.stage);
     grid.phase.stages.push_back(reduce.stage);
     if (!scans) {
-      StageWriter copy(kernel_, grid.loops());
+      StageBuilder copy(kernel_, grid.loops());
       copy.store(spread, flat_index(copy, grid, true),
                  copy.load(total, row_index(copy, grid, true)));
       grid.phase.stages.push_back(copy.stage);
@@ -238,12 +238,12 @@ class RandomKernel {
   // Sums over the outer loops: a part per chunk, which a later phase may read.
   void add_chunked(Grid& grid) {
     grid.phase.chunks = numbers_.between(1, 4);
-    StageWriter w(kernel_, grid.loops());
+    StageBuilder w(kernel_, grid.loops());
     const NodeId x = value(w, grid, 1);
     const DType type = w.stage.nodes[x].type;
     const ScalarOp op = combiner(type);
     const auto parts = add_buffer(kernel_, Reach::phases, type, grid.phase.chunks * grid.inner);
-    StageWriter clear(kernel_, {{grid.inner, -1}});
+    StageBuilder clear(kernel_, {{grid.inner, -1}});
     clear.store(parts, clear.add(clear.scaled(clear.chunk(), grid.inner), clear.loop(0)),
                 clear.bits(neutral_bits(op, type), type));
     const auto last = static_cast<std::uint32_t>(grid.phase.outer.size());
@@ -257,12 +257,12 @@ class RandomKernel {
   void add_scatter() {
     Grid grid;
     grid.inner = numbers_.between(1, 9);
-    StageWriter w(kernel_, grid.loops());
+    StageBuilder w(kernel_, grid.loops());
     const NodeId x = value(w, grid, 1);
     const DType type = w.stage.nodes[x].type;
     const std::int64_t elements = numbers_.between(1, 6);
     const auto target = add_buffer(kernel_, Reach::output, type, elements);
-    StageWriter clear(kernel_, {{elements, -1}});
+    StageBuilder clear(kernel_, {{elements, -1}});
     clear.store(target, clear.loop(0), clear.number(1, type));
     const NodeId at = cast_to(w, value(w, grid, 1), DType::i64);
     const NodeId inside = w.op(ScalarOp::bit_and, w.op(ScalarOp::greater_equal, at, w.index(0)),
@@ -305,7 +305,7 @@ class RandomKernel {
   }
 
   void add_result(Grid& grid, Reach reach) {
-    StageWriter w(kernel_, grid.loops());
+    StageBuilder w(kernel_, grid.loops());
     const NodeId x = value(w, grid, 2);
     const auto target = add_buffer(kernel_, reach, w.stage.nodes[x].type, grid.points());
     w.store(target, flat_index(w, grid, false), x);

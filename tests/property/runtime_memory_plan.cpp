@@ -1,7 +1,7 @@
 // No two buffers that are alive at the same time share a byte.
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
+#include "choices.h"
 #include "runtime/memory_plan.h"
 
 namespace heddle::runtime {
@@ -33,7 +33,7 @@ void check(std::vector<PlannedBuffer> buffers) {
   }
 }
 
-RC_GTEST_PROP(MemoryPlan, LiveBuffersAreApart, ()) { check(any_buffers(60)); }
+HEDDLE_PROPERTY(MemoryPlan, LiveBuffersAreApart) { check(any_buffers(60)); }
 
 // So many that the faster of the two ways is taken.
 TEST(MemoryPlan, ManyBuffersAreApart) {

@@ -50,8 +50,3 @@ def said_by(*codes, **variables):
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
-
-def resident():
-    """Bytes of this process that lie in memory."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

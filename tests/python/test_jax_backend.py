@@ -1,5 +1,7 @@
 """JAX on Heddle's backend, one device: what programs do every day."""
 
+import time
+
 import jax_backend  # first: it chooses the backend
 import jax
 import jax.numpy as jnp
@@ -185,24 +187,33 @@ def test_results_come_later():
     slow = jax.jit(lambda x: jax.lax.fori_loop(0, 300, lambda i, x: jnp.tanh(x @ x), x))
     x = jnp.eye(400)
     slow(x).block_until_ready()
-    y = slow(x)
-    begun_early = not y.is_ready()
-    y.block_until_ready()
-    assert begun_early and y.is_ready()
+
+    def comes_later():
+        y = slow(x)
+        begun_early = not y.is_ready()
+        y.block_until_ready()
+        return begun_early and y.is_ready()
+
+    # This thread may get no core until the program is over, but not every time.
+    assert any(comes_later() for _ in range(20))
 
 
 # ---- what JAX asks about devices and programs
 
 def test_memory_stats():
+    # Far more than other tests may give back meanwhile.
     before = HEDDLE.memory_stats()
-    x = jax.device_put(np.ones(1 << 20, np.float32)) + 1
+    x = jax.device_put(np.ones(1 << 24, np.float32)) + 1
     x.block_until_ready()
     after = HEDDLE.memory_stats()
-    assert after["bytes_in_use"] - before["bytes_in_use"] >= 4 << 20
+    assert after["bytes_in_use"] - before["bytes_in_use"] >= 60 << 20
     assert after["peak_bytes_in_use"] >= after["bytes_in_use"]
     assert after["bytes_limit"] > 0
     del x
-    assert HEDDLE.memory_stats()["bytes_in_use"] < after["bytes_in_use"]
+    until = time.monotonic() + 60
+    while HEDDLE.memory_stats()["bytes_in_use"] > after["bytes_in_use"] - (60 << 20):
+        assert time.monotonic() < until, "it is not given back"
+        time.sleep(0.01)
 
 
 def test_text_of_what_was_compiled():

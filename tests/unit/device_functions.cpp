@@ -49,7 +49,7 @@ struct Function {
     for (int i = 0; i < arguments; ++i)
       in.push_back(add_buffer(kernel, Reach::input, dtype_of<T>(), count));
     out = add_buffer(kernel, Reach::output, dtype_of<T>(), count);
-    StageWriter s(kernel, {{count, -1}});
+    StageBuilder s(kernel, {{count, -1}});
     const NodeId at = s.loop(0), first = s.load(in[0], at);
     s.store(out, at, arguments == 1 ? s.op(op, first) : s.op(op, first, s.load(in[1], at)));
     kernel.phases.emplace_back().stages.push_back(s.stage);

@@ -15,7 +15,7 @@ Kernel sum_of_two(std::int64_t n, DType type) {
   const auto x = add_buffer(kernel, Reach::input, type, n);
   const auto y = add_buffer(kernel, Reach::input, type, n);
   const auto z = add_buffer(kernel, Reach::output, type, n);
-  StageWriter s(kernel, {{n, -1}});
+  StageBuilder s(kernel, {{n, -1}});
   const NodeId at = s.loop(0);
   s.store(z, at, s.add(s.load(x, at), s.load(y, at)));
   kernel.phases.emplace_back().stages.push_back(s.stage);
@@ -53,7 +53,7 @@ Kernel turned(std::int64_t rows, std::int64_t columns, std::int64_t block, DType
   const auto row = add_buffer(kernel, Reach::input, type, rows);
   const auto column = add_buffer(kernel, Reach::input, type, columns);
   const auto y = add_buffer(kernel, Reach::output, type, rows * columns);
-  StageWriter s(kernel, {{block, 0}, {columns, -1}});
+  StageBuilder s(kernel, {{block, 0}, {columns, -1}});
   const NodeId i = s.add(s.outer(0), s.loop(0)), j = s.loop(1);
   const NodeId scaled =
       s.op(ScalarOp::multiply, s.op(ScalarOp::sqrt, s.op(ScalarOp::abs, s.load(row, i))),
@@ -83,7 +83,7 @@ Kernel streamed_rows(std::int64_t rows, std::int64_t columns, bool repeats) {
   const auto sum = add_buffer(kernel, Reach::output, DType::f32, rows);
   kernel.buffers[y].streamed = true;
   Phase phase = phase_over({{rows, 1}});
-  StageWriter zero(kernel), s(kernel, {{columns, -1}});
+  StageBuilder zero(kernel), s(kernel, {{columns, -1}});
   const NodeId only = zero.outer(0);
   zero.store(sum, only, zero.number(0, DType::f32));
   const NodeId row = s.outer(0), j = s.loop(0);

@@ -177,7 +177,7 @@ TEST(DeviceJitMaths, InLineFunctionsAreNextToTheTruth) {
     Kernel kernel = named_kernel("function");
     const auto x = add_buffer(kernel, Reach::input, DType::f32, n);
     const auto y = add_buffer(kernel, Reach::output, DType::f32, n);
-    StageWriter s(kernel, {{n, -1}});
+    StageBuilder s(kernel, {{n, -1}});
     const NodeId at = s.loop(0);
     s.store(y, at, s.op(row.op, s.load(x, at)));
     kernel.phases.emplace_back().stages.push_back(s.stage);

@@ -10,9 +10,9 @@
 namespace heddle {
 
 // The nodes and statements of one stage.
-class StageWriter {
+class StageBuilder {
  public:
-  explicit StageWriter(const Kernel& kernel, std::vector<StageLoop> loops = {}) : kernel_(kernel) {
+  explicit StageBuilder(const Kernel& kernel, std::vector<StageLoop> loops = {}) : kernel_(kernel) {
     stage.loops = std::move(loops);
   }
 

@@ -53,7 +53,7 @@ TEST(CudaLoops, PlacesThatMeetAreOneThreads) {
   const auto y = add_buffer(kernel, Reach::output, DType::f32, 12);
   for (std::int64_t factor : {2, 3}) {
     // i * factor + j with j < 3: apart only where the factor is 3.
-    StageWriter writer(kernel, {{4, -1}, {3, -1}});
+    StageBuilder writer(kernel, {{4, -1}, {3, -1}});
     const NodeId at = writer.add(writer.scaled(writer.loop(0), factor), writer.loop(1));
     writer.update(y, at, ScalarOp::add, writer.load(x, at));
     EXPECT_EQ(shared_loops(writer.stage)[0], factor == 3);

@@ -23,7 +23,7 @@ Kernel mapped(std::int64_t n, ScalarOp op, DType from = DType::f32, DType to = D
   Kernel kernel = named_kernel("mapped");
   const auto x = add_buffer(kernel, Reach::input, from, n);
   const auto y = add_buffer(kernel, Reach::output, to, n);
-  StageWriter s(kernel, {{n, -1}});
+  StageBuilder s(kernel, {{n, -1}});
   const NodeId at = s.loop(0);
   s.store(y, at, s.cast(s.load(x, at), to, op));
   kernel.phases.emplace_back().stages.push_back(s.stage);
@@ -53,7 +53,7 @@ TEST(KernelEmitLlvm, IndicesDecideHowIsLoaded) {
   Kernel kernel = named_kernel("strides");
   const auto x = add_buffer(kernel, Reach::input, DType::f32, 64 * 64);
   const auto y = add_buffer(kernel, Reach::output, DType::f32, 64);
-  StageWriter s(kernel, {{64, -1}});
+  StageBuilder s(kernel, {{64, -1}});
   const NodeId at = s.loop(0);
   const NodeId column = s.load(x, s.scaled(at, 64)), one = s.load(x, s.index(5));
   s.store(y, at, s.add(column, one));
@@ -71,7 +71,7 @@ TEST(KernelEmitLlvm, BoundariesBetweenVectorsAreNoGathers) {
   Kernel kernel = named_kernel("reshape");
   const auto x = add_buffer(kernel, Reach::input, DType::f32, 32 * 4);
   const auto y = add_buffer(kernel, Reach::output, DType::f32, 128);
-  StageWriter s(kernel, {{128, -1}});
+  StageBuilder s(kernel, {{128, -1}});
   const NodeId at = s.loop(0);
   const NodeId row = s.op(ScalarOp::divide, at, s.index(32));
   const NodeId column = s.op(ScalarOp::remainder, at, s.index(32));
@@ -123,7 +123,7 @@ TEST(KernelEmitLlvm, FloatsAreRegroupedOnlyOnRequest) {
   Kernel kernel = named_kernel("sum");
   const auto x = add_buffer(kernel, Reach::input, DType::f32, 64);
   const auto y = add_buffer(kernel, Reach::output, DType::f32, 64);
-  StageWriter s(kernel, {{64, -1}});
+  StageBuilder s(kernel, {{64, -1}});
   const NodeId at = s.loop(0);
   s.store(y, at, s.add(s.load(x, at), s.load(x, at)));
   kernel.phases.emplace_back().stages.push_back(s.stage);

@@ -17,27 +17,27 @@ inline Kernel softmax(std::int64_t rows, std::int64_t columns, std::int64_t bloc
   const auto sum = add_buffer(kernel, Reach::block, DType::f32, block);
   const std::vector<StageLoop> row = {{block, 0}}, both = {{block, 0}, {columns, -1}};
   Phase phase = phase_over({{rows, block}});
-  auto flat = [&](StageWriter& w) {
+  auto flat = [&](StageBuilder& w) {
     return w.add(w.scaled(w.add(w.outer(0), w.loop(0)), columns), w.loop(1));
   };
-  StageWriter zero(kernel, row);
+  StageBuilder zero(kernel, row);
   zero.store(most, zero.loop(0), zero.bits(neutral_bits(ScalarOp::maximum, dtype), dtype));
   zero.store(sum, zero.loop(0), zero.number(0, DType::f32));
-  StageWriter first(kernel, both);
+  StageBuilder first(kernel, both);
   first.update(most, first.loop(0), ScalarOp::maximum, first.load(x, flat(first)));
-  StageWriter second(kernel, both);
+  StageBuilder second(kernel, both);
   const NodeId shifted = second.op(ScalarOp::subtract, second.load(x, flat(second)),
                                    second.load(most, second.loop(0)));
   const NodeId power = second.op(ScalarOp::exp, second.cast(shifted, DType::f32));
   second.store(powers, second.add(second.scaled(second.loop(0), columns), second.loop(1)), power);
   second.update(sum, second.loop(0), ScalarOp::add, power);
-  StageWriter third(kernel, both);
+  StageBuilder third(kernel, both);
   const NodeId share =
       third.op(ScalarOp::divide,
                third.load(powers, third.add(third.scaled(third.loop(0), columns), third.loop(1))),
                third.load(sum, third.loop(0)));
   third.store(y, flat(third), third.cast(share, dtype));
-  for (StageWriter* writer : {&zero, &first, &second, &third})
+  for (StageBuilder* writer : {&zero, &first, &second, &third})
     phase.stages.push_back(writer->stage);
   kernel.phases.push_back(phase);
   return kernel;
@@ -50,21 +50,21 @@ inline Kernel column_sum(std::int64_t rows, std::int64_t columns, std::int64_t c
   const auto y = add_buffer(kernel, Reach::output, DType::f32, columns);
   const auto parts = add_buffer(kernel, Reach::phases, DType::f32, chunks * columns);
   Phase first = phase_over({{rows, 2}}, chunks);
-  StageWriter zero(kernel, {{columns, -1}});
-  auto part = [&](StageWriter& w, std::uint32_t loop) {
+  StageBuilder zero(kernel, {{columns, -1}});
+  auto part = [&](StageBuilder& w, std::uint32_t loop) {
     return w.add(w.scaled(w.chunk(), columns), w.loop(loop));
   };
   zero.store(parts, part(zero, 0), zero.number(0, DType::f32));
-  StageWriter sum(kernel, {{2, 0}, {columns, -1}});
+  StageBuilder sum(kernel, {{2, 0}, {columns, -1}});
   const NodeId at = sum.add(sum.scaled(sum.add(sum.outer(0), sum.loop(0)), columns), sum.loop(1));
   sum.update(parts, part(sum, 1), ScalarOp::add, sum.load(x, at));
   first.begin.push_back(zero.stage);
   first.stages.push_back(sum.stage);
 
   Phase second = phase_over({{columns, 4}});
-  StageWriter clear(kernel, {{4, 0}});
+  StageBuilder clear(kernel, {{4, 0}});
   clear.store(y, clear.add(clear.outer(0), clear.loop(0)), clear.number(0, DType::f32));
-  StageWriter total(kernel, {{chunks, -1}, {4, 0}});
+  StageBuilder total(kernel, {{chunks, -1}, {4, 0}});
   const NodeId column = total.add(total.outer(0), total.loop(1));
   total.update(y, column, ScalarOp::add,
                total.load(parts, total.add(total.scaled(total.loop(0), columns), column)));
@@ -80,10 +80,10 @@ inline Kernel running_sum(std::int64_t rows, std::int64_t columns) {
   const auto y = add_buffer(kernel, Reach::output, DType::i32, rows * columns);
   const auto total = add_buffer(kernel, Reach::block, DType::i32, 1);
   Phase phase = phase_over({{rows, 1}});
-  StageWriter zero(kernel);
+  StageBuilder zero(kernel);
   const NodeId only = zero.index(0);
   zero.store(total, only, zero.number(0, DType::i32));
-  StageWriter scan(kernel, {{columns, -1}});
+  StageBuilder scan(kernel, {{columns, -1}});
   const NodeId row = scan.outer(0);
   const NodeId begin = scan.scaled(row, columns);
   const NodeId at = scan.add(begin, scan.loop(0));
@@ -100,7 +100,7 @@ inline Kernel largest_place(std::int64_t rows, std::int64_t columns) {
   const auto x = add_buffer(kernel, Reach::input, DType::f32, rows * columns);
   const auto value = add_buffer(kernel, Reach::output, DType::f32, rows);
   const auto place = add_buffer(kernel, Reach::output, DType::i32, rows);
-  StageWriter graph(kernel);
+  StageBuilder graph(kernel);
   auto parameter = [&](std::uint32_t n, DType type) {
     return graph.node({.kind = NodeKind::parameter, .type = type, .number = n});
   };
@@ -113,11 +113,11 @@ inline Kernel largest_place(std::int64_t rows, std::int64_t columns) {
   const std::vector<NodeId> results = {graph.op(ScalarOp::select, keep, v0, v1),
                                        graph.op(ScalarOp::select, keep, i0, i1)};
   Phase phase = phase_over({{rows, 3}});
-  StageWriter clear(kernel, {{3, 0}});
+  StageBuilder clear(kernel, {{3, 0}});
   const NodeId row = clear.add(clear.outer(0), clear.loop(0));
   clear.store(value, row, clear.bits(neutral_bits(ScalarOp::maximum, DType::f32), DType::f32));
   clear.store(place, row, clear.number(0x7fffffff, DType::i32));
-  StageWriter find(kernel, {{3, 0}, {columns, -1}});
+  StageBuilder find(kernel, {{3, 0}, {columns, -1}});
   const NodeId at = find.add(find.outer(0), find.loop(0));
   const NodeId loaded = find.load(x, find.add(find.scaled(at, columns), find.loop(1)));
   Statement& update = find.update(value, at, ScalarOp::none, loaded);
@@ -138,12 +138,12 @@ inline Kernel scatter_add(std::int64_t n, std::int64_t updates, bool any_order) 
   const auto x = add_buffer(kernel, Reach::input, DType::f32, updates);
   const auto out = add_buffer(kernel, Reach::output, DType::f32, n);
   Phase copy = phase_over({{n, 8}});
-  StageWriter move(kernel, {{8, 0}});
+  StageBuilder move(kernel, {{8, 0}});
   const NodeId at = move.add(move.outer(0), move.loop(0));
   move.store(out, at, move.load(base, at));
   copy.stages.push_back(move.stage);
   Phase add;
-  StageWriter scatter(kernel, {{updates, -1}});
+  StageBuilder scatter(kernel, {{updates, -1}});
   const NodeId place = scatter.cast(scatter.load(where, scatter.loop(0)), DType::i64);
   const NodeId inside =
       scatter.op(ScalarOp::bit_and, scatter.op(ScalarOp::greater_equal, place, scatter.index(0)),
@@ -162,12 +162,12 @@ inline Kernel padded(std::int64_t n, std::int64_t low, std::int64_t high) {
   const auto y = add_buffer(kernel, Reach::output, DType::bf16, low + n + high);
   const auto held = add_buffer(kernel, Reach::block, DType::bf16, n);
   Phase phase;
-  StageWriter copy(kernel, {{n, -1}});
+  StageBuilder copy(kernel, {{n, -1}});
   copy.store(held, copy.loop(0), copy.load(x, copy.loop(0)));
-  StageWriter twice(kernel, {{n, -1}});
+  StageBuilder twice(kernel, {{n, -1}});
   const NodeId there = twice.loop(0), value = twice.load(held, there);
   twice.store(held, there, twice.add(value, value));
-  StageWriter pad(kernel, {{low + n + high, -1}});
+  StageBuilder pad(kernel, {{low + n + high, -1}});
   const NodeId there_too = pad.loop(0);
   const NodeId from = pad.op(ScalarOp::subtract, there_too, pad.index(low));
   const NodeId not_before = pad.op(ScalarOp::greater_equal, from, pad.index(0));
@@ -184,7 +184,7 @@ inline Kernel padded(std::int64_t n, std::int64_t low, std::int64_t high) {
 inline Kernel all_operations(DType from, DType to, std::int64_t n) {
   Kernel kernel = named_kernel("all_operations");
   for (int k = 0; k < 3; ++k) add_buffer(kernel, Reach::input, from, n);
-  StageWriter ops(kernel, {{n, -1}});
+  StageBuilder ops(kernel, {{n, -1}});
   std::vector<NodeId> in;
   for (std::uint32_t k = 0; k < 3; ++k) in.push_back(ops.load(k, ops.loop(0)));
   for (int o = 1; o <= static_cast<int>(ScalarOp::clamp); ++o) {
@@ -207,7 +207,7 @@ inline Kernel all_conversions(std::int64_t n) {
   std::vector<std::pair<DType, std::uint32_t>> inputs;
   for (DType from : all_dtypes())
     if (is_kernel_type(from)) inputs.emplace_back(from, add_buffer(kernel, Reach::input, from, n));
-  StageWriter convert(kernel, {{n, -1}});
+  StageBuilder convert(kernel, {{n, -1}});
   const NodeId at = convert.loop(0);
   for (const auto& [from, buffer] : inputs) {
     const NodeId x = convert.load(buffer, at);

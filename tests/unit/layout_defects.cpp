@@ -14,7 +14,7 @@ namespace {
 
 // (a) One wrap: the outer digit has no room left, and the carry goes one digit further.
 TEST(Defect, OneWrapSlice) {
-  Machine machine;
+  MeshMachine machine;
   const Layout layout = machine.layout("[16] S[(2,2,4):(100,10,1)]");
   const Layout four = slice(layout, Index{6}, Index{4}).value();
   std::vector<std::int64_t> got;
@@ -28,7 +28,7 @@ TEST(Defect, OneWrapSlice) {
 
 // (b) The inner layout must be the fastest digits, not any of them.
 TEST(Defect, SubsequenceTileOf) {
-  Machine machine;
+  MeshMachine machine;
   const Layout whole = machine.layout("[4] S[(2,2):(1,2)]");
   const Layout inner = machine.layout("S[2:1]");
   EXPECT_FALSE(untile(whole, inner).ok());
@@ -38,7 +38,7 @@ TEST(Defect, SubsequenceTileOf) {
 
 // (c) A step that moves on two axes is no digit; the slice says so, a view keeps the digits.
 TEST(Defect, TwoAxisStep) {
-  Machine machine;
+  MeshMachine machine;
   const Layout layout = machine.layout("[8] S[(2,4):(1@lane,1@mem)]");
   const auto four = slice(layout, Index{2}, Index{4});
   ASSERT_FALSE(four.ok());
@@ -51,7 +51,7 @@ TEST(Defect, TwoAxisStep) {
 
 // (d) tile scales the outer copies and offset by the inner span, and untile undoes exactly that.
 TEST(Defect, UnscaledOuterReplicasAndOffset) {
-  Machine machine;
+  MeshMachine machine;
   const Layout outer = machine.layout("S[4:1] + R[2:4@mem] + 3@mem");
   const Layout inner = machine.layout("S[8:1] + R[2:8@mem] + 5@mem");
   const Layout whole = tile(outer, inner).value();
@@ -67,7 +67,7 @@ TEST(Defect, UnscaledOuterReplicasAndOffset) {
   EXPECT_EQ(untile_outer(whole, outer).value(), inner);
 }
 TEST(Defect, SpanAddsOffset) {
-  Machine machine;
+  MeshMachine machine;
   const AxisId mem = machine["mem"];
   EXPECT_EQ(span(machine.layout("S[8:2] + 100@mem"), mem).value(), Dim(15));
   EXPECT_EQ(span(machine.layout("S[8:2] - 100@mem"), mem).value(), Dim(15));
@@ -78,7 +78,7 @@ TEST(Defect, SpanAddsOffset) {
 
 // (e) Copies that overlap are fewer than their digits multiply to.
 TEST(Defect, OverlappingReplicas) {
-  Machine machine("gpu=8");
+  MeshMachine machine("gpu=8");
   const Layout layout = machine.layout("(8) + R[2:1@gpu, 2:1@gpu]");
   EXPECT_EQ(layout, machine.layout("(8) + R[3@gpu]"));
   EXPECT_EQ(cells(layout, Index{0}).value().size(), 3U);
@@ -90,7 +90,7 @@ TEST(Defect, OverlappingReplicas) {
 
 // (f) Warp groups and warps inside one fuse to warps.
 TEST(Defect, WarpgroupFuser) {
-  Machine machine;
+  MeshMachine machine;
   const Layout groups = machine.layout("(64:2@warpgroup:4@warp_in_group)");
   const Layout warps =
       fuse_axes(groups, machine["warpgroup"], machine["warp_in_group"], 4, machine["warp"]).value();
@@ -107,7 +107,7 @@ TEST(Defect, WarpgroupFuser) {
 
 // (g) Two elements on one place, and places that an axis does not have, do not pass.
 TEST(Defect, InjectivityUnchecked) {
-  Machine machine("gpu=4");
+  MeshMachine machine("gpu=4");
   EXPECT_FALSE(validate(machine.layout("S[(4,4):(1,2)]"), machine.axes).ok());
   EXPECT_FALSE(validate(machine.layout("S[(4,4):(4,0)]"), machine.axes).ok());
   EXPECT_FALSE(validate(machine.layout("S[4:1] + R[2:2@mem]"), machine.axes).ok());
@@ -118,7 +118,7 @@ TEST(Defect, InjectivityUnchecked) {
   EXPECT_FALSE(validate(machine.layout("S[(4,3):(2,3)]"), machine.axes).ok());
 }
 TEST(Defect, BoundsUnchecked) {
-  Machine machine("gpu=4");
+  MeshMachine machine("gpu=4");
   EXPECT_TRUE(validate(machine.layout("S[(4,8):(1@gpu,1)]"), machine.axes).ok());
   EXPECT_FALSE(validate(machine.layout("S[(5,8):(1@gpu,1)]"), machine.axes).ok());
   EXPECT_FALSE(validate(machine.layout("S[(4,8):(1@gpu,1)] + 1@gpu"), machine.axes).ok());
@@ -129,8 +129,8 @@ TEST(Defect, BoundsUnchecked) {
 
 // (h) Equality looks at the layouts alone; no registry, mesh or target has a say.
 TEST(Defect, AmbientTarget) {
-  Machine narrow("warp=2,lane=16");
-  Machine wide("warp=4,lane=32");
+  MeshMachine narrow("warp=2,lane=16");
+  MeshMachine wide("warp=4,lane=32");
   const Layout one = narrow.layout("S[(2,16):(1@warp,1@lane)]");
   const Layout other = wide.layout("S[(2,16):(1@warp,1@lane)]");
   EXPECT_EQ(one, other);

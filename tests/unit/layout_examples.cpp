@@ -20,7 +20,7 @@ std::int64_t count(const std::vector<Box>& boxes) {
 
 // Axe's first example: an 8x16 tile over two warps and a copy of it on two others.
 TEST(Example, TensorCoreTile) {
-  Machine machine;
+  MeshMachine machine;
   const Layout tile =
       machine.layout("[8,16] S[(8,2,4,2):(4@lane,1@warp,1@lane,1@reg)] + R[2:4@warp] + 5@warp");
   EXPECT_TRUE(validate(tile, machine.axes).ok());
@@ -50,7 +50,7 @@ TEST(Example, TensorCoreTile) {
 }
 
 TEST(Example, MatrixOverATwoByTwoMesh) {
-  Machine machine("x=2,y=2");
+  MeshMachine machine("x=2,y=2");
   const Layout both = machine.layout("(64:x, 128:y)");
   const Layout rows = machine.layout("(64:x, 128)");
   for (const Index& x : {Index{0, 0}, Index{31, 63}, Index{32, 64}, Index{63, 127}, Index{40, 5}}) {
@@ -68,7 +68,7 @@ TEST(Example, MatrixOverATwoByTwoMesh) {
 
 // Rhino splits an extent N with stride q over n: N/q in memory, n devices, q/n in memory.
 TEST(Example, RhinoStridedSplit) {
-  Machine machine("gpu=2");
+  MeshMachine machine("gpu=2");
   const Layout cyclic = machine.layout("(24:3:gpu)");
   for (std::int64_t x = 0; x < 24; ++x) {
     EXPECT_EQ(machine.at(cyclic, {x}, "gpu"), x / 4 % 2);
@@ -83,7 +83,7 @@ TEST(Example, RhinoStridedSplit) {
 
 // Diffuse's tilings begin at a logical origin and are clipped to the tensor.
 TEST(Example, DiffuseTilingWithAnOrigin) {
-  Machine machine("gpu=8");
+  MeshMachine machine("gpu=8");
   const Layout tiles = machine.layout("(64{origin=-2, pad=72}:gpu)");
   EXPECT_TRUE(covers(tiles));
   EXPECT_EQ(machine.at(tiles, {0}, "gpu"), 0);
@@ -98,7 +98,7 @@ TEST(Example, DiffuseTilingWithAnOrigin) {
 }
 
 TEST(Example, TenOverFour) {
-  Machine machine("gpu=4");
+  MeshMachine machine("gpu=4");
   const Layout blocks = machine.layout("(10{pad=12}:gpu)");
   EXPECT_TRUE(validate(blocks, machine.axes).ok());
   std::vector<std::int64_t> sizes;
@@ -111,7 +111,7 @@ TEST(Example, TenOverFour) {
 
 // 224 columns of tensor memory: seven pieces of 32, no power of two.
 TEST(Example, TensorMemoryOf224Columns) {
-  Machine machine;
+  MeshMachine machine;
   const Layout whole = machine.layout("S[(128,224):(1@tmem_lane,1@tmem_col)]");
   const Layout piece = machine.layout("S[(128,32):(1@tmem_lane,1@tmem_col)]");
   EXPECT_TRUE(validate(whole, machine.axes).ok());
@@ -128,7 +128,7 @@ TEST(Example, TensorMemoryOf224Columns) {
 
 // Column-major with 24 rows is no matrix over bits; here it is two digits.
 TEST(Example, ColumnMajor24By24) {
-  Machine machine;
+  MeshMachine machine;
   const Layout columns = machine.layout("S[(24,24):(1,24)]");
   for (const Index& x : {Index{0, 0}, Index{1, 0}, Index{0, 1}, Index{17, 5}, Index{23, 23}})
     EXPECT_EQ(machine.at(columns, x, "mem"), x[0] + 24 * x[1]);
@@ -141,7 +141,7 @@ TEST(Example, ColumnMajor24By24) {
 }
 
 TEST(Example, HaloOfOneRowBeforeAndTwoAfter) {
-  Machine machine("gpu=8");
+  MeshMachine machine("gpu=8");
   const Layout rows = machine.layout("(64{halo=1:2}:gpu, 32)");
   EXPECT_TRUE(validate(rows, machine.axes).ok());
   // Eleven rows of memory, the own ones from row 1 on.
@@ -164,7 +164,7 @@ TEST(Example, HaloOfOneRowBeforeAndTwoAfter) {
 // 8 rows of 64 halves: a column read by 8 lanes, 16 bytes each, hits the same banks 8 times. The
 // 128-byte swizzle spreads the rows.
 TEST(Example, SwizzleOf128BytesHasNoBankConflicts) {
-  Machine machine;
+  MeshMachine machine;
   const AxisId mem = machine["mem"];
   const Layout plain = machine.layout("S[(8,64):(64,1)]");
   const Layout swizzled = with_swizzle(plain, {mem, 3, 3, 3}).value();
@@ -179,7 +179,7 @@ TEST(Example, SwizzleOf128BytesHasNoBankConflicts) {
 }
 
 TEST(Example, ReduceScatterIsASumOverAnExtraDimension) {
-  Machine machine("gpu=4");
+  MeshMachine machine("gpu=4");
   // A contribution on each GPU, and the same numbers with the contributions as a dimension.
   const Layout pending = machine.layout("(64, 64) + P[sum gpu]");
   const Layout explicit_sum = machine.layout("[4,64,64] S[(4,4096):(1@gpu,1)]");
@@ -195,7 +195,7 @@ TEST(Example, ReduceScatterIsASumOverAnExtraDimension) {
 
 // A tensor with an unknown number of rows: 16 per warp, eight warps.
 TEST(Example, UnknownNumberOfRows) {
-  Machine machine("gpu=8");
+  MeshMachine machine("gpu=8");
   const Layout rows = machine.layout("(16*n:gpu, 32)");
   EXPECT_FALSE(rows.concrete());
   const SymbolId n = machine.axes.find_symbol("n").value();
@@ -208,7 +208,7 @@ TEST(Example, UnknownNumberOfRows) {
 }
 
 TEST(Example, ViewsOfAMatrix) {
-  Machine machine;
+  MeshMachine machine;
   const Layout matrix = machine.layout("(6, 8)");
   const View heads = View::reshape({6, 2, 4}).then(View::transpose({1, 0, 2}));
   const Layout split = compose(matrix, heads).value();
@@ -227,7 +227,7 @@ TEST(Example, ViewsOfAMatrix) {
 }
 
 TEST(Example, TensorHasByteAddresses) {
-  Machine machine;
+  MeshMachine machine;
   const Tensor tensor{machine.layout("(6, 8) + 4@mem"), DType::f16, Scope::block, 0x1000};
   EXPECT_EQ(tensor.address(Index{2, 3}, machine["mem"]).value(), 0x1000U + 2 * (2 * 8 + 3 + 4));
   EXPECT_EQ(

@@ -7,9 +7,9 @@
 
 namespace heddle {
 
-struct Machine {
+struct MeshMachine {
   AxisRegistry axes = AxisRegistry::standard();
-  explicit Machine(std::string_view mesh = "") { (void)Mesh::parse(mesh, axes).value(); }
+  explicit MeshMachine(std::string_view mesh = "") { (void)Mesh::parse(mesh, axes).value(); }
   AxisId operator[](std::string_view name) const { return axes.require(name).value(); }
   Layout layout(std::string_view text) { return parse_layout(text, axes).value(); }
   std::int64_t at(const Layout& layout, const Index& x, std::string_view axis) const {

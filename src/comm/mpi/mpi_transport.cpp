@@ -73,7 +73,6 @@ Expected<std::shared_ptr<Board>> shared_board(const HeddleMpi& mpi, int rank, in
 // all.
 std::shared_ptr<Board> board_at_exit;
 const HeddleMpi* mpi_at_exit = nullptr;
-constexpr std::chrono::milliseconds kToSpeak{600};
 
 void end_all_at_exit() {
   if (!board_at_exit || !board_at_exit->failed()) return;

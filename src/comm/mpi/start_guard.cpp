@@ -18,7 +18,7 @@ namespace heddle::comm {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kTick{100}, kToSpeak{600};
+constexpr std::chrono::milliseconds kTick{100};
 constexpr int kTicksPerSecond = 10;
 // Times the watchdog's time; and seconds.
 constexpr double kToJoin = 10, kToJoinFar = 20, kLeastToJoin = 5;

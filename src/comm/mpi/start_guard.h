@@ -10,6 +10,9 @@
 
 namespace heddle::comm {
 
+// What a rank leaves the others to say why they end, before it ends all.
+inline constexpr std::chrono::milliseconds kToSpeak{600};
+
 // From its making to its end the start of MPI has ten times the watchdog's time, twenty where there
 // are several machines. Then, or where a rank of this machine starts and is stopped for half of the
 // watchdog's time, the process says which ranks have not joined, and ends with an error.

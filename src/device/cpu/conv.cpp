@@ -8,13 +8,12 @@
 #include "device/cpu/conv_depthwise.h"
 #include "device/cpu/conv_fill.h"
 #include "device/cpu/gemm.h"
+#include "device/cpu/places.h"
 #include "heddle/op.h"
 
 namespace heddle::cpu {
 
 namespace {
-
-std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 std::vector<Depth> cut_depth(const ConvPlan& plan) {
   std::vector<Depth> cuts;
@@ -147,13 +146,13 @@ class ConvCall final : public LibraryCall {
     if (tile_rows_ > cost::kRowsAtOnce)
       tile_rows_ = tile_rows_ / cost::kRowsAtOnce * cost::kRowsAtOnce;
     const std::int64_t size = byte_size(dtype);
-    seen_bytes_ = rounded(tile_rows_ * deepest * size);
-    tile_bytes_ = seen_bytes_ + rounded(tile_rows_ * plan_.outputs * size);
+    seen_bytes_ = rounded_up(tile_rows_ * deepest * size);
+    tile_bytes_ = seen_bytes_ + rounded_up(tile_rows_ * plan_.outputs * size);
     weights_at_ = threads * tile_bytes_;
     const bool pack_weights = !plan_.weights_dense || kernel.dtype != dtype;
-    input_at_ = weights_at_ + (pack_weights ? rounded(kernel.elements() * size) : 0);
-    result_at_ = input_at_ + (input.dtype == dtype ? 0 : rounded(input.elements() * size));
-    end_ = result_at_ + (result.dtype == dtype ? 0 : rounded(result.elements() * size));
+    input_at_ = weights_at_ + (pack_weights ? rounded_up(kernel.elements() * size) : 0);
+    result_at_ = input_at_ + (input.dtype == dtype ? 0 : rounded_up(input.elements() * size));
+    end_ = result_at_ + (result.dtype == dtype ? 0 : rounded_up(result.elements() * size));
   }
 
   std::string text() const override {

@@ -2,15 +2,11 @@
 
 #include <numeric>
 
+#include "device/cpu/places.h"
+
 namespace heddle::cpu {
 
 namespace {
-
-std::vector<std::int64_t> steps_of(const Shape& shape) {
-  std::vector<std::int64_t> steps(shape.size(), 1);
-  for (std::size_t d = shape.size(); d-- > 1;) steps[d - 1] = steps[d] * shape[d];
-  return steps;
-}
 
 std::int64_t at(const std::vector<std::int64_t>& list, std::int64_t i) {
   return list[static_cast<std::size_t>(i)];

@@ -3,14 +3,13 @@
 #include "device/cpu/calls.h"
 #include "device/cpu/element.h"
 #include "device/cpu/gemm.h"
+#include "device/cpu/places.h"
 #include "heddle/op.h"
 #include "stitch/product_plan.h"
 
 namespace heddle::cpu {
 
 namespace {
-
-std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 GemmBatch batch_of(const ProductPlan& plan, DType dtype) {
   GemmBatch batch{.dtype = dtype, .shape = {}, .loops = {}};
@@ -38,7 +37,7 @@ class DotCall final : public LibraryCall {
     std::int64_t at = 0;
     for (std::size_t i = 0; i < 2; ++i) {
       copy_at_[i] = at;
-      if (plan_.sides[i].copied) at += rounded(plan_.sides[i].elements * byte_size(dtype));
+      if (plan_.sides[i].copied) at += rounded_up(plan_.sides[i].elements * byte_size(dtype));
     }
     result_at_ = at;
   }

@@ -5,6 +5,7 @@
 
 #include "cost/sharing.h"
 #include "device/cpu/calls.h"
+#include "device/cpu/places.h"
 #include "device/cpu/scalar_region.h"
 #include "heddle/op.h"
 #include "ir/rules/index_dims.h"
@@ -23,12 +24,6 @@ std::int64_t read_integer(const std::byte* data, DType dtype) {
   if (dtype == DType::i1 || dtype >= DType::ui2)
     return static_cast<std::int64_t>(std::min<std::uint64_t>(bits, INT64_MAX));
   return static_cast<std::int64_t>(bits << unused) >> unused;
-}
-
-std::vector<std::int64_t> steps_of(const Shape& shape) {
-  std::vector<std::int64_t> steps(shape.size(), 1);
-  for (std::size_t d = shape.size(); d-- > 1;) steps[d - 1] = steps[d] * shape[d];
-  return steps;
 }
 
 // A dimension of the updates: what it does to the place in the input and in the indices.

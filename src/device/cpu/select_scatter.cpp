@@ -4,6 +4,7 @@
 
 #include "cost/sharing.h"
 #include "device/cpu/calls.h"
+#include "device/cpu/places.h"
 #include "device/cpu/select_lanes.h"
 #include "heddle/op.h"
 #include "ir/eval/reduce_window.h"
@@ -13,12 +14,6 @@ namespace heddle::cpu {
 namespace {
 
 using reduction::WindowAxis;
-
-std::uint64_t load(const std::byte* data, std::int64_t i, std::int64_t size) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, data + i * size, static_cast<std::size_t>(size));
-  return bits;
-}
 
 class SelectScatterCall final : public LibraryCall {
  public:
@@ -81,16 +76,16 @@ class SelectScatterCall final : public LibraryCall {
       const std::int64_t next = reduction::window_source(axes_, strides_, place, inside);
       if (next < 0) continue;
       if (chosen >= 0) {
-        select[0] = load(frame.operands[0], chosen, size);
-        select[1] = load(frame.operands[0], next, size);
+        select[0] = load_bits(frame.operands[0], chosen, size);
+        select[1] = load_bits(frame.operands[0], next, size);
         select_.run(select);
         if ((select[select_.results()[0]] & 1) != 0) continue;
       }
       chosen = next;
     } while (advance(inside));
     if (chosen < 0) return;
-    scatter[0] = load(frame.results[0], chosen, size);
-    scatter[1] = load(frame.operands[1], at, size);
+    scatter[0] = load_bits(frame.results[0], chosen, size);
+    scatter[1] = load_bits(frame.operands[1], at, size);
     scatter_.run(scatter);
     std::memcpy(frame.results[0] + chosen * size, &scatter[scatter_.results()[0]],
                 static_cast<std::size_t>(size));

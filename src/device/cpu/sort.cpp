@@ -7,18 +7,13 @@
 #include "device/cpu/calls.h"
 #include "device/cpu/comparator.h"
 #include "device/cpu/key_order.h"
+#include "device/cpu/places.h"
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 
 namespace heddle::cpu {
 
 namespace {
-
-std::uint64_t load(const std::byte* data, std::int64_t i, std::int64_t size) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, data + i * size, static_cast<std::size_t>(size));
-  return bits;
-}
 
 class SortCall final : public LibraryCall {
  public:
@@ -103,8 +98,8 @@ class SortCall final : public LibraryCall {
     auto registers = comparator_.fresh_registers();
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
       for (std::size_t k = 0; k < sizes_.size(); ++k) {
-        registers[2 * k] = load(frame.operands[k], base(line) + a * inner_, sizes_[k]);
-        registers[2 * k + 1] = load(frame.operands[k], base(line) + b * inner_, sizes_[k]);
+        registers[2 * k] = load_bits(frame.operands[k], base(line) + a * inner_, sizes_[k]);
+        registers[2 * k + 1] = load_bits(frame.operands[k], base(line) + b * inner_, sizes_[k]);
       }
       return comparator_.comes_before(registers);
     };

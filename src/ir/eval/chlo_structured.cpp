@@ -20,7 +20,7 @@ Evaluated broadcast_operand(EvalContext& ctx, std::size_t operand) {
   if (x.type() == whole) return std::vector{x};
   HEDDLE_TRY(auto dims, chlo::broadcast_dims(ctx.program, ctx.op, operand));
   const Index strides = row_major_strides(x.shape());
-  Placement places{0, Index(whole.rank(), 0)};
+  ElementPlaces places{0, Index(whole.rank(), 0)};
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (x.shape()[d] != 1) places.steps[static_cast<std::size_t>(dims[d])] = strides[d];
   return std::vector{pick_elements(x, whole, places)};
@@ -202,8 +202,8 @@ Evaluated evaluate_ragged_dot(EvalContext& ctx) {
 namespace {
 
 // One position along the scanned dimension.
-Placement slice_at(const Shape& shape, std::int64_t dimension, std::int64_t position) {
-  Placement places{0, row_major_strides(shape)};
+ElementPlaces slice_at(const Shape& shape, std::int64_t dimension, std::int64_t position) {
+  ElementPlaces places{0, row_major_strides(shape)};
   places.base = position * places.steps[static_cast<std::size_t>(dimension)];
   places.steps.erase(places.steps.begin() + dimension);
   return places;

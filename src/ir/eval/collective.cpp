@@ -75,8 +75,8 @@ Arrays all_zeros(const EvalContext& ctx) {
 }
 
 // The place in a whole of its part-th piece of `size` along a dimension.
-Placement piece(const Shape& whole, std::size_t dim, std::int64_t size, std::int64_t part) {
-  Placement place{0, row_major_strides(whole)};
+ElementPlaces piece(const Shape& whole, std::size_t dim, std::int64_t size, std::int64_t part) {
+  ElementPlaces place{0, row_major_strides(whole)};
   place.base = part * size * place.steps[dim];
   return place;
 }

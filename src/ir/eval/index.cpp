@@ -10,8 +10,8 @@ namespace heddle {
 namespace {
 
 // Start indices come as scalars; a slice that would stick out is moved back inside.
-Placement clamped_box(std::span<const Array> starts, const Shape& whole, const Shape& box) {
-  Placement places{0, row_major_strides(whole)};
+ElementPlaces clamped_box(std::span<const Array> starts, const Shape& whole, const Shape& box) {
+  ElementPlaces places{0, row_major_strides(whole)};
   for (std::size_t d = 0; d < whole.size(); ++d) {
     std::int64_t start = std::clamp<std::int64_t>(integer_at(starts[d], 0), 0, whole[d] - box[d]);
     places.base += start * places.steps[d];
@@ -25,7 +25,7 @@ Expected<std::vector<Array>> eval_dynamic_slice(EvalContext& ctx) {
   const Array& operand = ctx.operands[0];
   const Type& type = ctx.result_type();
   if (type.elements() == 0) return std::vector<Array>{Array(type)};
-  Placement places = clamped_box(ctx.operands.subspan(1), operand.shape(), type.shape);
+  ElementPlaces places = clamped_box(ctx.operands.subspan(1), operand.shape(), type.shape);
   return std::vector<Array>{pick_elements(operand, type, places)};
 }
 

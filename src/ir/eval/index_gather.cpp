@@ -54,7 +54,8 @@ Expected<std::vector<Array>> gathered(EvalContext& ctx, const IndexDims& dims, c
   auto batch_axes = axes_except(result_strides.size(), dims.window);
   std::vector<std::size_t> offset_axes(dims.window.begin(), dims.window.end());
   Index batch_strides = at_axes(result_strides, batch_axes);
-  Placement source{0, at_axes(strides, window)}, target{0, at_axes(result_strides, offset_axes)};
+  ElementPlaces source{0, at_axes(strides, window)},
+      target{0, at_axes(result_strides, offset_axes)};
   Shape box = at_axes(sizes, window);
 
   StartIndices starts(ctx.operands[1], dims, strides.size());

@@ -57,14 +57,15 @@ class IndexWalk {
 };
 
 // Where the elements of a box lie in an array: at base + Σ index[d] * steps[d].
-struct Placement {
+struct ElementPlaces {
   std::int64_t base = 0;
   Index steps;
 };
 
 // Copies a box of elements of `size` bytes; the placements must lie within the spans.
 inline void copy_box(const Shape& box, int size, std::span<const std::byte> from,
-                     const Placement& source, std::span<std::byte> to, const Placement& target) {
+                     const ElementPlaces& source, std::span<std::byte> to,
+                     const ElementPlaces& target) {
   Shape outer = box;
   std::int64_t run = 1;  // elements that are neighbours on both sides
   if (!box.empty() && source.steps.back() == 1 && target.steps.back() == 1) {
@@ -78,7 +79,7 @@ inline void copy_box(const Shape& box, int size, std::span<const std::byte> from
 }
 
 // An array whose elements are those of `array` at the given places.
-inline Array pick_elements(const Array& array, const Type& result, const Placement& places) {
+inline Array pick_elements(const Array& array, const Type& result, const ElementPlaces& places) {
   // One value everywhere takes no memory.
   if (array.is_splat() || array.elements() == 1) return Array::splat(result, array.element(0));
   Array picked(result);
@@ -88,7 +89,7 @@ inline Array pick_elements(const Array& array, const Type& result, const Placeme
 }
 
 // Writes all elements of `part` into `whole` at the given places.
-inline void put_elements(Array& whole, const Array& part, const Placement& places) {
+inline void put_elements(Array& whole, const Array& part, const ElementPlaces& places) {
   copy_box(part.shape(), byte_size(part.dtype()), part.bytes(),
            {0, row_major_strides(part.shape())}, whole.mutable_bytes(), places);
 }

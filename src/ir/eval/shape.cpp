@@ -91,7 +91,7 @@ Evaluated eval_reverse(EvalContext& ctx) {
   HEDDLE_TRY(Index dims, integers(ctx.attr("dimensions")));
   const Array& operand = ctx.operands[0];
   if (operand.elements() == 0) return one(operand);
-  Placement places{0, row_major_strides(operand.shape())};
+  ElementPlaces places{0, row_major_strides(operand.shape())};
   for (std::int64_t dim : dims) {
     auto d = static_cast<std::size_t>(dim);
     places.base += (operand.shape()[d] - 1) * places.steps[d];
@@ -105,7 +105,7 @@ Evaluated eval_concatenate(EvalContext& ctx) {
   auto d = static_cast<std::size_t>(dimension);
   Array result(ctx.result_type());
   if (result.elements() == 0) return one(std::move(result));
-  Placement places{0, row_major_strides(result.shape())};
+  ElementPlaces places{0, row_major_strides(result.shape())};
   for (const Array& part : ctx.operands) {
     put_elements(result, part, places);
     places.base += part.shape()[d] * places.steps[d];

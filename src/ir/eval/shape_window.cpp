@@ -42,7 +42,7 @@ Array padded(const Array& operand, const Array& value, const Padding& padding, c
   Array result = Array::splat(type, value.element(0));
   Index from = row_major_strides(operand.shape());
   Index to = row_major_strides(type.shape);
-  Placement source{0, from}, target{0, to};
+  ElementPlaces source{0, from}, target{0, to};
   Shape box;
   for (std::size_t d = 0; d < from.size(); ++d) {
     Kept kept =
@@ -59,7 +59,7 @@ Array padded(const Array& operand, const Array& value, const Padding& padding, c
 
 Array sliced(const Array& operand, const SliceBounds& bounds, const Type& type) {
   if (type.elements() == 0) return Array(type);
-  Placement places{0, row_major_strides(operand.shape())};
+  ElementPlaces places{0, row_major_strides(operand.shape())};
   for (std::size_t d = 0; d < type.rank(); ++d) {
     places.base += bounds.start[d] * places.steps[d];
     // A stride that is never taken may be too large to multiply.
