@@ -187,16 +187,17 @@ std::vector<std::string> meshes_of(const Cluster& cluster) {
   std::vector<std::pair<std::string, std::int64_t>> levels;
   for (const Cluster::Level& level : cluster.levels) levels.emplace_back(level.name, level.size);
   std::vector<std::string> meshes{text_of(levels)};
-  // One level as two axes, the outer one first.
-  for (std::size_t l = 0; l < levels.size(); ++l)
-    for (std::int64_t inner = 2; inner * 2 <= levels[l].second; inner *= 2) {
-      if (levels[l].second % inner != 0) break;
-      auto cut = levels;
-      cut[l].second /= inner;
-      cut.insert(cut.begin() + static_cast<std::ptrdiff_t>(l) + 1,
-                 {levels[l].first + "_inner", inner});
-      meshes.push_back(text_of(cut));
-    }
+  // One level as two axes, about as large as each other, the outer one first.
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    std::int64_t inner = 1;
+    while (4 * inner * inner <= levels[l].second && levels[l].second % (2 * inner) == 0) inner *= 2;
+    if (inner == 1) continue;
+    auto cut = levels;
+    cut[l].second /= inner;
+    cut.insert(cut.begin() + static_cast<std::ptrdiff_t>(l) + 1,
+               {levels[l].first + "_inner", inner});
+    meshes.push_back(text_of(cut));
+  }
   return meshes;
 }
 

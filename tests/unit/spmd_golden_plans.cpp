@@ -190,5 +190,20 @@ TEST(Clusters, MistakesAreSaid) {
               HasSubstr("the mesh dp=64 has 64 devices, and cluster two has 32"));
 }
 
+// Whatever is in the file, it is read or refused with a reason that names it.
+TEST(Clusters, AnyTextIsReadOrRefused) {
+  const std::string good = kCluster;
+  for (std::size_t at = 0; at < good.size(); ++at)
+    for (const char* put : {"", "0", "-", "\"", "{", "]", "9999999999999999999", "\xff", "null"}) {
+      std::string text = good;
+      text.replace(at, 1, put);
+      const auto cluster = parse_cluster(text, "c.json");
+      if (cluster)
+        EXPECT_GT(cluster->devices(), 0) << text;
+      else
+        EXPECT_THAT(cluster.reason(), HasSubstr("cluster c.json: ")) << text;
+    }
+}
+
 }  // namespace
 }  // namespace heddle::test
