@@ -9,6 +9,7 @@
 #include "parallel/again.h"
 #include "parallel/legal.h"
 #include "parallel/meets.h"
+#include "parallel/messages.h"
 #include "parallel/op_parts.h"
 #include "parallel/pending.h"
 #include "parallel/price.h"
@@ -165,10 +166,14 @@ Choice Chooser::chosen(OpId id, const IndexRule& rule, bool inside_manual) {
       op.def->parts == Parts::on_every_device)
     return best;
   std::vector<Choice::Rejected> rejected;
+  const bool late = op.def->cls == OpClass::contract && is_late(op);
+  const auto counted = [&](const Choice& choice) {
+    return choice.price.total() - (late ? saved_together(op, choice) : 0);
+  };
   auto consider = [&](Choice other) {
     price(op, rule, other);
     other.way = way_of(program_, op, rule, other);
-    if (other.price.total() < best.price.total()) std::swap(other, best);
+    if (counted(other) < counted(best)) std::swap(other, best);
     rejected.push_back({std::move(other.axes), other.way, other.price.total()});
   };
   std::vector<FactorAxes> seen;
@@ -254,6 +259,39 @@ void Chooser::free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes
     longest = share;
     axes = std::move(tried);
   }
+}
+
+bool Chooser::is_late(const Op& op) const {
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    if (!on_.needed_late[program_.result(op, i)]) return false;
+  return true;
+}
+
+// What is brought for an op that nothing waits for, and what it gives, travels together with what
+// others like it need: most of the latency is saved.
+double Chooser::saved_together(const Op& op, const Choice& choice) {
+  constexpr double kPart = 0.75;
+  SplitAxes all;
+  for (std::size_t a = 0; a < on_.mesh.mesh.axes().size(); ++a)
+    all.push_back({on_.mesh.mesh.axes()[a].size, static_cast<int>(a), 1});
+  const double bandwidth = least_bandwidth(on_.mesh.mesh, all);
+  double latency = 0;
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    const ValueId v = program_.operands(op)[i];
+    if (!program_.type_of(v).is_tensor()) continue;
+    const double sent = static_cast<double>(forms_.bytes_to(v, choice.operands[i])) / bandwidth;
+    latency += std::max(seconds_to_have(on_, forms_, v, choice.operands[i]) - sent, 0.0);
+  }
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId v = program_.result(op, i);
+    if (!on_.splits[choice.results[i]].pending.empty()) continue;  // counts its bytes alone
+    const Route& route =
+        on_.routes.find(choice.results[i], resting(v), bits(program_.type_of(v).dtype));
+    double sent = 0;
+    for (const Route::Step& step : route.steps) sent += static_cast<double>(step.bytes) / bandwidth;
+    latency += std::max(route.seconds - sent, 0.0);
+  }
+  return kPart * latency;
 }
 
 Choice Chooser::candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,

@@ -35,6 +35,8 @@ class Chooser {
   void free_lines(OpId id, const IndexRule& rule, Lines lines, FactorAxes& axes);
   Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,
                    Lines lines);
+  bool is_late(const Op& op) const;  // nothing waits for its results
+  double saved_together(const Op& op, const Choice& choice);
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
   void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
   void price(const Op& op, const IndexRule& rule, Choice& choice);

@@ -59,6 +59,17 @@ double Forms::seconds_to(ValueId v, int split) const {
   return seconds;
 }
 
+std::int64_t Forms::bytes_to(ValueId v, int split) const {
+  double seconds = 0;
+  const Form* best = cheapest(v, split, &seconds);
+  if (best == nullptr || best->split == split) return 0;
+  std::int64_t bytes = 0;
+  for (const Route::Step& step :
+       on_.routes.find(best->split, split, bits(on_.type_of(v).dtype)).steps)
+    bytes += step.bytes;
+  return bytes;
+}
+
 bool Forms::has(ValueId v, int split) const {
   return std::ranges::any_of(forms_[v], [&](const Form& f) { return f.split == split; });
 }

@@ -21,6 +21,7 @@ class Forms {
   // the value is there.
   std::optional<Fetch> fetch(ValueId v, int split);
   double seconds_to(ValueId v, int split) const;  // from the cheapest form; 0 where there is none
+  std::int64_t bytes_to(ValueId v, int split) const;  // that a device gets on this way
   bool has(ValueId v, int split) const;
   // Whether it was defined in the region at hand, and not around it.
   bool is_from_here(ValueId v) const;

@@ -28,7 +28,8 @@ double seconds_to_give(OnMesh& on, const Op& op, ValueId v, int from, int to) {
   constexpr double kLater = 1 - 1e-9;  // of two equal ways the one that sums later
   // Nor does that of products: sums of their parts are better than to compute them everywhere.
   const bool alone = !on.needed_late[v] && op.def->cls != OpClass::contract;
-  if (bandwidth <= 0 || alone) return route.seconds * kLater;
+  if (bandwidth <= 0) return route.seconds;
+  if (alone) return route.seconds * kLater;
   return std::min(route.seconds, received / bandwidth);
 }
 
