@@ -19,7 +19,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "peers" / "communicati
 # reached.
 MOST = {
     "c01_gpt_dp8": (125.91, 4), "c02_gpt_tp8": (307.35, 73), "c04_gpt_fsdp": (155.38, 74),
-    "c04b_gpt_fsdp_mats": (155.37, 31), "c04c_gpt_fsdp_lastdim": (629.17, 190), "c04d_llama_fsdp": (128.50, 35),
+    "c04b_gpt_fsdp_mats": (155.37, 31), "c04c_gpt_fsdp_lastdim": (219.55, 71), "c04d_llama_fsdp": (128.50, 35),
     "c05_gpt_zero1": (125.91, 56), "c07_moe_ep8": (88.0, 22), "c08_resnet_dp8": (98.41, 60),
     "c09a_resnet_h8": (101.8, 114), "c09b_unet_h8": (34.60, 164), "c10a_shallow_2x4": (0.4916, 320),
     "c10b_jacobi_2x4": (0.2049, 250), "c11a_cg_rows8": (0.1113, 9), "c11b_cg_2x4": (0.018, 15),
