@@ -33,8 +33,9 @@ void add_mesh_options(Command& command, MeshRequest& request) {
       .check(says_nothing);
   command
       .option("--cluster", request.cluster,
-              "Whose figures a plan is made with: a JSON file, or one of those that come\n"
-              "along, as h100-64; without --mesh all of its devices, on the best mesh")
+              "Whose figures a plan is made with: a JSON file, or one of those that\n"
+              "come along, as h100-64; without --mesh all of its devices, on the\n"
+              "best mesh")
       .check(says_nothing);
   command.flag("--closed", request.closed,
                "Arguments and results of which nothing is said stay whole");
