@@ -31,7 +31,7 @@ import jax_package  # noqa: E402
 import side  # noqa: E402
 
 DUE = 0.97
-SAMPLE_STRIDE = 20
+SAMPLE_STRIDE = 24
 BAD = ("crashed", "hung")
 
 

@@ -64,7 +64,7 @@ class RandomPrograms : public ::testing::TestWithParam<std::uint64_t> {
 };
 TEST_P(RandomPrograms, AgreeWithKernelsInterpreted) { run(planned, 1000); }
 TEST_P(RandomPrograms, AgreeUnfused) { run(unfused, 200); }
-TEST_P(RandomPrograms, AgreeCompiled) { run(compiled, 700); }
+TEST_P(RandomPrograms, AgreeCompiled) { run(compiled, 500); }
 TEST_P(RandomPrograms, AgreeWhereTheyAreLarge) { run(larger, 50); }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, ::testing::Range<std::uint64_t>(0, 5));
 
