@@ -34,4 +34,11 @@ double least_bandwidth(const Mesh& mesh, const SplitAxes& axes) {
   return least;
 }
 
+double least_bandwidth(const Mesh& mesh) {
+  double least = mesh.local_bandwidth();
+  for (const MeshAxis& axis : mesh.axes())
+    if (axis.size > 1) least = std::min(least, axis.link.bandwidth);
+  return least;
+}
+
 }  // namespace heddle

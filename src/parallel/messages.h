@@ -11,5 +11,7 @@ double link_seconds(const Mesh& mesh, const SplitAxes& axes, std::int64_t bytes)
 double gather_seconds(const Mesh& mesh, const SplitAxes& axes, double bytes);
 // The least bandwidth along the axes; 0 where there are none.
 double least_bandwidth(const Mesh& mesh, const SplitAxes& axes);
+// The least along any axis of the mesh; that of a device's memory where it has one device.
+double least_bandwidth(const Mesh& mesh);
 
 }  // namespace heddle

@@ -6,6 +6,7 @@
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "ir/replica_groups.h"
+#include "parallel/messages.h"
 #include "parallel/prepare.h"
 
 namespace heddle {
@@ -97,9 +98,7 @@ struct Way {
 // What a way takes. Collectives are combined later, so that their latency counts for a part.
 double seconds_of(const Decisions& decisions) {
   constexpr double kLatency = 0.25;
-  const std::vector<MeshAxis>& axes = decisions.on.mesh.mesh.axes();
-  double bandwidth = axes[0].link.bandwidth;
-  for (const MeshAxis& axis : axes) bandwidth = std::min(bandwidth, axis.link.bandwidth);
+  const double bandwidth = least_bandwidth(decisions.on.mesh.mesh);
   double seconds = decisions.compute_seconds();
   for (const Decision& decision : decisions.ops)
     for (const Fetch& fetch : decision.fetches) {

@@ -1,9 +1,11 @@
 #include "parallel/search/cells.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "heddle/op.h"
+#include "parallel/messages.h"
 #include "parallel/search/traits.h"
 #include "parallel/search/trips.h"
 
@@ -27,7 +29,6 @@ class CellMaker {
         traits_(traits_of(program_, function, on.rules)) {
     out_.of_op.assign(program_.op_count(), -1);
     out_.lies.assign(program_.value_count(), {-1, -1});
-    makers_.assign(program_.value_count(), 1);
     out_.ops = traits_.times;
   }
 
@@ -79,9 +80,7 @@ class CellMaker {
 
   // Over the slowest link that there is.
   void arrive(int cell, TypeId type) {
-    double rate = on_.mesh.mesh.local_bandwidth();
-    for (const MeshAxis& axis : on_.mesh.mesh.axes())
-      if (axis.size > 1) rate = std::min(rate, axis.link.bandwidth);
+    const double rate = least_bandwidth(on_.mesh.mesh);
     Cell& argument = out_.cells[static_cast<std::size_t>(cell)];
     for (std::int64_t bytes : lists_.bytes(argument.list, type))
       argument.more.push_back(cost_of_seconds(static_cast<double>(bytes) / rate));
@@ -152,7 +151,6 @@ class CellMaker {
     for (std::size_t i = 0; i < op.result_count; ++i) {
       const ValueId v = program_.result(op, i);
       out_.lies[v] = {cell, strategies.results[i]};
-      makers_[v] = times_;
     }
   }
 
@@ -180,18 +178,14 @@ class CellMaker {
     const ValueTraits& traits = traits_.values[v];
     if (!traits.may_pend || traits.uses < 2) return out_.lies[v];
     const auto [maker, list] = out_.lies[v];
-    if (out_.cells[static_cast<std::size_t>(maker)].kind != Cell::Kind::op) return out_.lies[v];
+    const Cell& made = out_.cells[static_cast<std::size_t>(maker)];
+    if (made.kind != Cell::Kind::op) return out_.lies[v];
     std::set<int> places;
-    for (int split : lists_[list]) {
-      Split complete = on_.splits[split];
-      complete.pending.clear();
-      places.insert(on_.split_id(std::move(complete)));
-    }
-    const double before = std::exchange(times_, makers_[v]);
+    for (int split : lists_[list]) places.insert(complete_split(on_, split));
+    const double often = made.times, before = std::exchange(times_, often);
     const int cell = add_value_cell(Cell::Kind::rest, v, {places.begin(), places.end()});
     times_ = before;
-    out_.brings.push_back(
-        {maker, cell, list, out_.lies[v].second, program_.value(v).type, makers_[v]});
+    out_.brings.push_back({maker, cell, list, out_.lies[v].second, program_.value(v).type, often});
     return out_.lies[v];
   }
 
@@ -264,12 +258,7 @@ class CellMaker {
     std::vector<CostNetwork::Cost>& more = out_.cells[static_cast<std::size_t>(cell)].more;
     more.resize(lists_[list].size(), 0);
     for (std::size_t k = 0; k < more.size(); ++k) {
-      int to = wanted;
-      if (to < 0) {
-        Split done = on_.splits[lists_[list][k]];
-        done.pending.clear();
-        to = on_.split_id(std::move(done));
-      }
+      const int to = wanted >= 0 ? wanted : complete_split(on_, lists_[list][k]);
       more[k] += cost_of_seconds(
           on_.routes.find(lists_[list][k], to, bits(program_.type_of(v).dtype)).seconds);
     }
@@ -323,11 +312,22 @@ class CellMaker {
   const Wanted& wanted_;
   const Traits traits_;
   Cells out_;
-  std::vector<double> makers_;  // how often each value is made, by ValueId
   double times_ = 1;
 };
 
 }  // namespace
+
+std::vector<std::int64_t> held_over_time(const Cells& cells,
+                                         const std::function<std::int64_t(const Held&)>& bytes) {
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(cells.ops) + 2, 0);
+  for (const Held& held : cells.held) {
+    const std::int64_t taken = bytes(held);
+    sums[static_cast<std::size_t>(held.begin)] += taken;
+    sums[static_cast<std::size_t>(held.end)] -= taken;
+  }
+  std::partial_sum(sums.begin(), sums.end(), sums.begin());
+  return sums;
+}
 
 std::size_t ways_of(const Cell& cell, const SplitLists& lists) {
   return cell.strategies != nullptr ? cell.strategies->ways.size() : lists[cell.list].size();

@@ -2,6 +2,8 @@
 // each other, and how long their values are there.
 #pragma once
 
+#include <functional>
+
 #include "parallel/search/strategies.h"
 
 namespace heddle::search {
@@ -52,6 +54,10 @@ struct Wanted {
   std::vector<int> arguments, results;
   std::vector<Carried> carried;
 };
+
+// Bytes that are held at each time, where a value takes what `bytes` says of it.
+std::vector<std::int64_t> held_over_time(const Cells& cells,
+                                         const std::function<std::int64_t(const Held&)>& bytes);
 
 // How many ways a cell has.
 std::size_t ways_of(const Cell& cell, const SplitLists& lists);

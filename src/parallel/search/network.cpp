@@ -117,42 +117,22 @@ CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, Spli
 }
 
 Peak peak_of(const Cells& cells, const std::vector<int>& ways, SplitLists& lists) {
-  std::vector<std::int64_t> change(static_cast<std::size_t>(cells.ops) + 2, 0);
-  for (const Held& held : cells.held) {
-    const auto way = static_cast<std::size_t>(ways[static_cast<std::size_t>(held.cell)]);
-    const std::int64_t bytes = lists.bytes(held.list, held.type)[way];
-    change[static_cast<std::size_t>(held.begin)] += bytes;
-    change[static_cast<std::size_t>(held.end)] -= bytes;
-  }
-  Peak peak;
-  std::int64_t now = 0;
-  for (std::size_t t = 0; t < change.size(); ++t) {
-    now += change[t];
-    if (now > peak.bytes) peak = {now, static_cast<std::int64_t>(t)};
-  }
-  return peak;
+  const std::vector<std::int64_t> held = held_over_time(cells, [&](const Held& one) {
+    const auto way = static_cast<std::size_t>(ways[static_cast<std::size_t>(one.cell)]);
+    return lists.bytes(one.list, one.type)[way];
+  });
+  const auto most = std::ranges::max_element(held);
+  return {*most, most - held.begin()};
 }
 
 std::vector<std::int64_t> busy_times(const Cells& cells, const Program& program) {
-  std::vector<double> change(static_cast<std::size_t>(cells.ops) + 2, 0);
-  for (const Held& held : cells.held) {
-    const auto bytes = static_cast<double>(program.type(held.type).bytes());
-    change[static_cast<std::size_t>(held.begin)] += bytes;
-    change[static_cast<std::size_t>(held.end)] -= bytes;
-  }
+  const std::vector<std::int64_t> held =
+      held_over_time(cells, [&](const Held& one) { return program.type(one.type).bytes(); });
   const std::int64_t every = std::max<std::int64_t>(1, cells.ops / kTimes);
   std::vector<std::int64_t> found;
-  double now = 0, most = -1;
-  for (std::int64_t t = 0; t < cells.ops; ++t) {
-    now += change[static_cast<std::size_t>(t)];
-    if (t % every == 0) {
-      found.push_back(t);
-      most = -1;
-    }
-    if (now > most) {
-      most = now;
-      found.back() = t;
-    }
+  for (std::int64_t t = 0; t < cells.ops; t += every) {
+    const auto begin = held.begin() + t, end = held.begin() + std::min(t + every, cells.ops);
+    found.push_back(std::max_element(begin, end) - held.begin());
   }
   return found;
 }

@@ -26,22 +26,12 @@ std::string name_of(const Cells& cells, const Held& held, const Program& program
 Verdict has_room(const Cells& cells, SplitLists& lists, const Program& program,
                  std::int64_t limit) {
   if (limit == INT64_MAX) return yes();
-  std::vector<std::int64_t> change(static_cast<std::size_t>(cells.ops) + 2, 0);
   auto least = [&](const Held& held) {
     return *std::ranges::min_element(lists.bytes(held.list, held.type));
   };
-  for (const Held& held : cells.held) {
-    change[static_cast<std::size_t>(held.begin)] += least(held);
-    change[static_cast<std::size_t>(held.end)] -= least(held);
-  }
-  std::int64_t now = 0, most = 0, when = 0;
-  for (std::size_t t = 0; t < change.size(); ++t) {
-    now += change[t];
-    if (now > most) {
-      most = now;
-      when = static_cast<std::int64_t>(t);
-    }
-  }
+  const std::vector<std::int64_t> held_then = held_over_time(cells, least);
+  const auto fullest = std::ranges::max_element(held_then);
+  const std::int64_t most = *fullest, when = fullest - held_then.begin();
   if (most <= limit) return yes();
   std::vector<std::pair<std::int64_t, const Held*>> there;
   for (const Held& held : cells.held)

@@ -118,19 +118,14 @@ class Searcher {
                     : lists_[list][static_cast<std::size_t>(ways_[static_cast<std::size_t>(cell)])];
   }
 
-  Split complete(int split) const {
-    Split done = on_.splits[split];
-    done.pending.clear();
-    return done;
-  }
-
   void write_layouts() {
     Propagation& layouts = found_.layouts;
     layouts.splits.resize(program_.value_count());
     for (ValueId v = 0; v < program_.value_count(); ++v) {
       if (!program_.type_of(v).is_tensor()) continue;
       const int split = split_of(v);
-      layouts.splits[v] = split < 0 ? Split::whole(program_.type_of(v)) : complete(split);
+      layouts.splits[v] = split < 0 ? Split::whole(program_.type_of(v))
+                                    : on_.splits[search::complete_split(on_, split)];
     }
     layouts.chosen.resize(program_.op_count());
     for (OpId id = 0; id < program_.op_count(); ++id)

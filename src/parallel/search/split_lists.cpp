@@ -2,6 +2,12 @@
 
 namespace heddle::search {
 
+int complete_split(OnMesh& on, int split) {
+  Split done = on.splits[split];
+  done.pending.clear();
+  return on.split_id(std::move(done));
+}
+
 int SplitLists::id(std::vector<int> splits) {
   const auto [it, is_new] = ids_.try_emplace(std::move(splits), static_cast<int>(lists_.size()));
   if (is_new) lists_.push_back(it->first);

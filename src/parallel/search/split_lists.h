@@ -7,6 +7,9 @@
 
 namespace heddle::search {
 
+// The same split with its sums made.
+int complete_split(OnMesh& on, int split);
+
 class SplitLists {
  public:
   explicit SplitLists(OnMesh& on) : on_(on), costs_(on) {}
