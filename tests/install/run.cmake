@@ -1,4 +1,4 @@
-# cmake -DBUILD=<build tree> -DSOURCE=<source tree> -DCOMPILER=<c++> -DGENERATOR=<name> -P this
+# cmake -DBUILD=<build tree> -DSOURCE=<source tree> -DCOMPILER=<c++> -DGENERATOR=<name> -DSANITIZE=<list or nothing> -P this
 cmake_minimum_required(VERSION 3.25)
 set(prefix ${BUILD}/tests/install/prefix)
 set(example ${BUILD}/tests/install/example)
@@ -15,9 +15,14 @@ function(run RESULT)
 endfunction()
 
 run(log ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+# What is linked to a library under a sanitizer has to be under it too.
+set(sanitized "")
+if(SANITIZE)
+  set(sanitized -DCMAKE_CXX_FLAGS=-fsanitize=${SANITIZE})
+endif()
 # Headers of the source tree must not be found by chance.
 run(log ${CMAKE_COMMAND} -S ${SOURCE}/examples/cpp -B ${example} -G ${GENERATOR}
-  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER})
+  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER} ${sanitized})
 file(STRINGS ${prefix}/lib/cmake/heddle/heddleTargets.cmake leaks REGEX "${SOURCE}")
 if(leaks)
   message(FATAL_ERROR "the package names the source tree: ${leaks}")

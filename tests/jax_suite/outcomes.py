@@ -5,6 +5,7 @@ the process knows what a crash or a hang interrupted. Told what to run by the en
     SUITE_DONE      a file of cases, one a line, that are not to run again
     SUITE_ONLY      a file of cases, one a line: only these run
     SUITE_STRIDE    N: only every Nth case of what was collected
+    SUITE_OFFSET    K: of these, those that begin with the Kth; 0 where nothing is said
 """
 
 import json
@@ -24,10 +25,10 @@ def lines_of(variable):
 
 def pytest_collection_modifyitems(config, items):
     only, done = lines_of("SUITE_ONLY"), lines_of("SUITE_DONE")
-    stride = int(os.environ.get("SUITE_STRIDE", "1"))
+    stride, offset = (int(os.environ.get(f"SUITE_{name}", none)) for name, none in (("STRIDE", "1"), ("OFFSET", "0")))
 
     def is_wanted(number, case):
-        return number % stride == 0 and case not in done and (not only or case in only)
+        return number % stride == offset and case not in done and (not only or case in only)
 
     kept, others = [], []
     for number, item in enumerate(items):

@@ -33,6 +33,7 @@ import side  # noqa: E402
 DUE = 0.97
 SAMPLE_STRIDE = 24
 BAD = ("crashed", "hung")
+PART_BYTES = 16_000  # of a file that a process of its own pays for
 
 
 def arguments():
@@ -44,7 +45,7 @@ def arguments():
                         default=ROOT.parent / "shared/conformance/jax_tests")
     parser.add_argument("--package", type=Path, metavar="DIR", help="where the package heddle lies")
     parser.add_argument("--results", type=Path, metavar="DIR", default=ROOT / "build/jax-suite")
-    parser.add_argument("--jobs", type=int, default=1, help="files at the same time (1)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at the same time (1)")
     parser.add_argument("--sample", action="store_true", help="some cases of each file")
     parser.add_argument("--stride", type=int, default=SAMPLE_STRIDE, help="of the sample (%(default)s)")
     parser.add_argument("--cpu-only", action="store_true", help="only the results to compare with")
@@ -93,17 +94,22 @@ def load(path):
     return side.Results(cases, kept["problem"])
 
 
+def run_all(chosen, file, backend, stride=1):
+    parts = min(chosen.jobs, 1 + file.stat().st_size // PART_BYTES // stride)
+    return side.run_parts(file, backend, chosen.package, parts, chosen.processes, stride)
+
+
 def cpu_results(chosen, file):
     path = chosen.results / f"cpu-{file.stem}-{key_of(file)}.json"
     if not path.exists():
-        save(path, side.run_file(file, "cpu", chosen.package))
+        save(path, run_all(chosen, file, "cpu"))
     return load(path)
 
 
 def our_results(chosen, file):
     path = chosen.results / f"heddle-{file.stem}.json"
     if not chosen.last:
-        save(path, side.run_file(file, "heddle", chosen.package))
+        save(path, run_all(chosen, file, "heddle"))
     if not path.exists():
         sys.exit(f"run.py: {file.name} has not been run; leave out --last")
     return load(path)
@@ -162,9 +168,11 @@ def whole(chosen, file):
 
 def sample(chosen, file):
     """Only what does not pass here is run on JAX's CPU backend."""
-    ours = side.run_file(file, "heddle", chosen.package, side.Choice(chosen.stride))
-    others = [n for n, case in ours.cases.items() if case.outcome != "passed"]
-    cpu = side.run_file(file, "cpu", chosen.package, side.Choice(only=others)) if others else side.Results()
+    ours = run_all(chosen, file, "heddle", chosen.stride)
+    others = side.Choice(only=[n for n, case in ours.cases.items() if case.outcome != "passed"])
+    cpu = side.Results()
+    if others.only:
+        cpu = chosen.processes.submit(side.run_file, file, "cpu", chosen.package, others).result()
     for name, case in ours.cases.items():
         if case.outcome == "passed":
             cpu.cases[name] = case
@@ -231,7 +239,9 @@ def main():
     print(f"{'file':32}{'on CPU':>8}{'here':>8}{'':>10}{'crashed':>8}", flush=True)
     measured = sample if chosen.sample else whole
     all_compared = []
-    with concurrent.futures.ThreadPoolExecutor(max(1, chosen.jobs)) as pool:
+    chosen.jobs = max(1, chosen.jobs)
+    with (concurrent.futures.ThreadPoolExecutor(chosen.jobs) as chosen.processes,
+          concurrent.futures.ThreadPoolExecutor(len(files)) as pool):
         for compared in pool.map(lambda file: measured(chosen, file), files):
             show_row(compared)
             all_compared.append(compared)

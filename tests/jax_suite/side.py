@@ -37,6 +37,7 @@ class Results:
 class Choice:
     """Which of a file's cases run."""
     stride: int = 1
+    offset: int = 0
     only: list[str] | None = None
 
 
@@ -134,7 +135,8 @@ def run_file(file, backend, package, choice=Choice()):
     with tempfile.TemporaryDirectory(prefix="heddle-jax-suite-") as folder:
         scratch = Path(folder)
         done, only = scratch / "done", scratch / "only"
-        variables = environment(backend, file, package) | {"SUITE_STRIDE": str(choice.stride)}
+        variables = environment(backend, file, package) | {
+            "SUITE_STRIDE": str(choice.stride), "SUITE_OFFSET": str(choice.offset)}
         if choice.only is not None:
             only.write_text("\n".join(choice.only))
             variables["SUITE_ONLY"] = str(only)
@@ -151,3 +153,15 @@ def run_file(file, backend, package, choice=Choice()):
             results.cases[watch.running] = Case(ending, process.tail())
         results.problem = f"{MOST_CRASHES} crashes or hangs: the rest was not run"
     return results
+
+
+def run_parts(file, backend, package, parts, pool, stride=1):
+    """Every `stride`th case of a file, dealt out to so many runs of it."""
+    choices = [Choice(stride * parts, stride * k) for k in range(parts)]
+    runs = [pool.submit(run_file, file, backend, package, choice) for choice in choices]
+    whole = Results()
+    for run in runs:
+        part = run.result()
+        whole.cases |= part.cases
+        whole.problem = whole.problem or part.problem
+    return whole
