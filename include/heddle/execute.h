@@ -64,7 +64,8 @@ struct Deployed {
 };
 
 // `program`, which has been verified, and `function` must live longer. Where a program cannot run
-// on the mesh that only it has named, it runs on one device, and `say` gets why.
+// on the mesh that only it has named, it runs on one device, and `say` gets why. Ranks compare what
+// they were given before anything is compiled.
 Expected<Deployed> deploy(const Program& program, const Function& function, const Target& target,
                           const ExecuteOptions& how, const InterpretOptions& options = {});
 

@@ -74,6 +74,7 @@ class StepLoop {
   void compare_ranks() const;
   void check_saving_works() const;
   void read_inputs();
+  void say_passed_over(const std::vector<std::size_t>& changing) const;
   void give_arguments();
   void take_batch(std::int64_t step);
   void take_step(const RunOptions& run);

@@ -57,6 +57,23 @@ Expected<std::int64_t> parse_bytes(std::string_view text) {
   return static_cast<std::int64_t>(bytes);
 }
 
+std::optional<double> parse_figure(std::string_view text, FigureUnits units) {
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (problem != std::errc() || !(value >= 0) || !std::isfinite(value)) return std::nullopt;
+  for (const FigureUnit& known : units)
+    if (unit == known.spelling) return value * known.factor;
+  return std::nullopt;
+}
+
+std::string spelled(FigureUnits units) {
+  std::string list;
+  for (const FigureUnit& unit : units)
+    list += (list.empty() ? "" : ", ") + std::string(unit.spelling);
+  return list;
+}
+
 std::string format_seconds(double seconds) {
   if (seconds < 0) return "-" + format_seconds(-seconds);
   if (!std::isfinite(seconds)) return fmt::format("{} s", seconds);

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,23 @@ std::string format_bytes(double bytes);
 
 // The other way round: "64 MB", "1.5GB", "16GiB", "512"; without regard to capital letters.
 Expected<std::int64_t> parse_bytes(std::string_view text);
+
+// A unit of a figure, and what one of it is in the unit that we count in.
+struct FigureUnit {
+  std::string_view spelling;
+  double factor = 1;
+};
+using FigureUnits = std::span<const FigureUnit>;
+inline constexpr FigureUnit kRateUnits[] = {
+    {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}};
+inline constexpr FigureUnit kOperationUnits[] = {
+    {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
+inline constexpr FigureUnit kTimeUnits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+
+// "25GB/s" as bytes per second: a number of at least 0 with one of the units right behind it.
+std::optional<double> parse_figure(std::string_view text, FigureUnits units);
+// "kB/s, MB/s, GB/s, TB/s"
+std::string spelled(FigureUnits units);
 
 // "22 ms", "5.6 us", "1.5 s"
 std::string format_seconds(double seconds);

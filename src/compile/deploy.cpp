@@ -6,6 +6,7 @@
 #include "compile/dump.h"
 #include "heddle/execute.h"
 #include "heddle/op.h"
+#include "heddle/ranks.h"
 #include "heddle/signature.h"
 
 namespace heddle {
@@ -94,6 +95,19 @@ Expected<Executable> compiled(const Program& program, Target target, const Execu
   return executable;
 }
 
+// The words that a program is asked for in, as far as ranks have to agree on them.
+std::vector<std::string> asked_for(const Target& target, const ExecuteOptions& how) {
+  std::vector<std::string> words = {fmt::format("engine {}", name(how.engine))};
+  words.push_back(target.mesh.empty() ? "no mesh" : "mesh " + target.mesh);
+  for (const ShardEntry& entry : target.layouts.shards)
+    words.push_back(fmt::format("shard {}={}", entry.name, entry.sharding));
+  words.emplace_back(target.layouts.closed ? "closed layouts" : "open layouts");
+  words.push_back(fmt::format("search {}", target.layouts.search));
+  if (target.cluster) words.push_back("cluster " + target.cluster->name);
+  words.emplace_back(target.options.overlap ? "overlap" : "sequence");
+  return words;
+}
+
 // What nobody but the program asked for must not keep it from running.
 Expected<Executable> compiled_where_it_can(const Program& program, Target target,
                                            const ExecuteOptions& how,
@@ -127,6 +141,8 @@ Expected<Deployed> deploy(const Program& program, const Function& function, cons
                           const ExecuteOptions& how, const InterpretOptions& options) {
   Target target = asked;
   target.options.verified = true;
+  if (how.ranks != nullptr)
+    HEDDLE_TRY_VOID(compare_programs(*how.ranks, program, function, asked_for(target, how)));
   if (how.engine == Engine::interpreter && target.mesh.empty())
     return interpreted_here(program, function, how, options);
   if (how.engine == Engine::interpreter)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/text.h"
 #include "heddle/hash.h"
 
 namespace heddle {
@@ -68,19 +69,9 @@ Expected<Mesh> Mesh::make(std::vector<MeshAxis> axes, double local_bandwidth,
 
 namespace {
 
-// "25GB/s" -> bytes per second, "5us" -> seconds.
-Expected<double> quantity(std::string_view text, std::string_view what,
-                          std::initializer_list<std::pair<std::string_view, double>> units) {
-  double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  if (error == std::errc() && value >= 0)
-    for (auto [spelling, factor] : units)
-      if (unit == spelling) return value * factor;
-  std::string known;
-  for (auto [spelling, factor] : units)
-    known += (known.empty() ? "" : ", ") + std::string(spelling);
-  return reason("'{}' is no {}: write a number and one of {}", text, what, known);
+Expected<double> quantity(std::string_view text, std::string_view what, FigureUnits units) {
+  if (const auto value = parse_figure(text, units)) return *value;
+  return reason("'{}' is no {}: write a number and one of {}", text, what, spelled(units));
 }
 
 std::vector<std::string_view> cut(std::string_view text, char at) {
@@ -134,13 +125,10 @@ Expected<MeshAxis> parse_axis(std::string_view item, AxisRegistry& axes) {
   a.medium = medium_of(axes[a.axis]);
   a.link = default_link(a.name, a.medium);
   if (parts.size() > 1) {
-    HEDDLE_TRY(a.link.bandwidth,
-               quantity(trim(parts[1]), "bandwidth",
-                        {{"GB/s", 1e9}, {"MB/s", 1e6}, {"TB/s", 1e12}, {"kB/s", 1e3}}));
+    HEDDLE_TRY(a.link.bandwidth, quantity(trim(parts[1]), "bandwidth", kRateUnits));
   }
   if (parts.size() > 2) {
-    HEDDLE_TRY(a.link.latency, quantity(trim(parts[2]), "latency",
-                                        {{"us", 1e-6}, {"ns", 1e-9}, {"ms", 1e-3}, {"s", 1}}));
+    HEDDLE_TRY(a.link.latency, quantity(trim(parts[2]), "latency", kTimeUnits));
   }
   if (parts.size() > 3) return reason("mesh axis {}: write NAME=SIZE:BANDWIDTH:LATENCY", a.name);
   return a;

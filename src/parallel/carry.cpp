@@ -189,8 +189,7 @@ Expected<std::vector<Member>> side_of(const std::string& word, const std::string
     known.push_back(name);
     if (name == side)
       exact.push_back({"", i});
-    else if (!side.empty() && name.starts_with(side) &&
-             (name[side.size()] == '[' || name[side.size()] == '.'))
+    else if (lies_in(name, side))
       inside.push_back({name.substr(side.size()), i});
   }
   if (!exact.empty()) return exact;
@@ -198,7 +197,7 @@ Expected<std::vector<Member>> side_of(const std::string& word, const std::string
   return reason(
       "carry {}: no {} of {} is called {}{}\n  write ARGUMENTS=RESULTS, as in arg0-85=result1-86 "
       "or params=result[1]",
-      word, what, function.name, side, did_you_mean(side, known));
+      word, what, function.name, side, did_you_mean(side, with_groups(known)));
 }
 
 // Of two groups those that are called alike go together, else they are taken in order.

@@ -1,7 +1,6 @@
 #include "heddle/cluster.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -17,12 +16,6 @@ namespace heddle {
 namespace {
 
 constexpr std::int64_t kMostDevices = std::int64_t{1} << 40;
-
-using Units = std::vector<std::pair<std::string_view, double>>;
-
-const Units kRates{{"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}};
-const Units kOperations{{"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
-const Units kTimes{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
 
 // Reads a cluster, and says of anything wrong where it stands.
 class Reader {
@@ -47,8 +40,8 @@ class Reader {
     if (!bytes || *bytes <= 0)
       return wrong("device: \"memory\" is {}, and should be as 80GB", memory);
     cluster.memory = *bytes;
-    HEDDLE_TRY(cluster.memory_rate, figure(device, "memory_rate", "device: ", kRates));
-    HEDDLE_TRY(cluster.compute_rate, figure(device, "compute_rate", "device: ", kOperations));
+    HEDDLE_TRY(cluster.memory_rate, figure(device, "memory_rate", "device: ", kRateUnits));
+    HEDDLE_TRY(cluster.compute_rate, figure(device, "compute_rate", "device: ", kOperationUnits));
     if (!json.contains("levels") || !json["levels"].is_array() || json["levels"].empty())
       return wrong("\"levels\" should be a list, the outermost first");
     std::int64_t devices = 1;
@@ -85,19 +78,11 @@ class Reader {
   }
 
   Expected<double> figure(const Json& json, const char* key, const std::string& at,
-                          const Units& units) const {
+                          FigureUnits units) const {
     HEDDLE_TRY(const std::string text, word(json, key, at));
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const std::string_view unit(end, text.data() + text.size());
-    std::string known;
-    for (const auto& [spelling, factor] : units) {
-      if (error == std::errc() && unit == spelling && value > 0 && std::isfinite(value))
-        return value * factor;
-      known += (known.empty() ? "" : ", ") + std::string(spelling);
-    }
+    if (const auto value = parse_figure(text, units); value && *value > 0) return *value;
     return wrong("{}\"{}\" is {}, and should be a number above 0 with one of {}", at, key, text,
-                 known);
+                 spelled(units));
   }
 
   Expected<Cluster::Level> level_of(const Json& json) const {
@@ -110,8 +95,8 @@ class Reader {
         json["size"].get<std::int64_t>() < 1)
       return wrong("{}\"size\" should be a whole number of at least 1", at);
     level.size = json["size"].get<std::int64_t>();
-    HEDDLE_TRY(level.link.bandwidth, figure(json, "rate", at, kRates));
-    HEDDLE_TRY(level.link.latency, figure(json, "latency", at, kTimes));
+    HEDDLE_TRY(level.link.bandwidth, figure(json, "rate", at, kRateUnits));
+    HEDDLE_TRY(level.link.latency, figure(json, "latency", at, kTimeUnits));
     return level;
   }
 

@@ -112,7 +112,8 @@ std::optional<NamedRange> range_of(std::string_view name) {
 struct Named {
   bool result = false;
   std::size_t index = 0;
-  std::vector<std::string> names;  // arg3, %arg3, its type, and the name that the program gives it
+  // arg3, %arg3, its type, the name that the program gives it, and the groups that this lies in.
+  std::vector<std::string> names;
 };
 
 class Boundary {
@@ -137,7 +138,7 @@ class Boundary {
       std::erase_if(found, [&](std::size_t p) { return !std::ranges::binary_search(others, p); });
     }
     if (!found.empty()) return found;
-    const std::string near = did_you_mean(entry.name, names());
+    const std::string near = did_you_mean(entry.name, with_groups(names()));
     return reason(
         "{}: no argument or result of @{} is called {}{}", entry.source, function_, entry.name,
         near.empty() ? "; they are arg0, arg1, ..., result0, ..., or named by their types, "
@@ -150,6 +151,7 @@ class Boundary {
     const std::string name = fmt::format("{}{}", result ? "result" : "arg", i);
     Named one{result, i, {name, "%" + name, type.str()}};
     if (!given.empty()) one.names.emplace_back(given);
+    for (std::string& group : groups_around(given)) one.names.push_back(std::move(group));
     for (const std::string& known : one.names) {
       std::vector<std::size_t>& places = by_name_[known];
       if (places.empty() || places.back() != all_.size()) places.push_back(all_.size());

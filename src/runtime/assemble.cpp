@@ -112,8 +112,7 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
     return assemble(std::move(state->compiled), in_turn);
   }
   if (needed > options.memory_limit) return over_limit(state->peak, needed, options.memory_limit);
-  add_dependences(state->steps, assembler.slots);
-  verify_overlaps(state->steps);
+  if (!assembler.meetings.empty()) verify_overlaps(state->steps, assembler.slots);
   state->slots = assembler.slots.all();
   state->infos = std::move(assembler.infos);
   state->outputs = std::move(assembler.outputs);

@@ -109,7 +109,7 @@ void Assembler::while_loop(const Op& op, std::size_t number) {
   deduplicate(step.reads);
   deduplicate(step.writes);
   step.work = std::move(loop);
-  scope_.list.steps.push_back(std::move(step));
+  push(std::move(step));
 }
 
 void Assembler::branches(const Op& op) {
@@ -144,7 +144,7 @@ void Assembler::branches(const Op& op) {
   deduplicate(step.reads);
   deduplicate(step.writes);
   step.work = std::move(branch);
-  scope_.list.steps.push_back(std::move(step));
+  push(std::move(step));
 }
 
 }  // namespace heddle::runtime

@@ -137,42 +137,37 @@ void Assembler::append(Step step) {
   slots.next_step();
   for (SlotId s : step.reads) slots.touch(s);
   for (SlotId s : step.writes) slots.touch(s);
+  push(std::move(step));
+}
+
+void Assembler::push(Step step) {
+  const auto number = static_cast<std::uint32_t>(scope_.list.steps.size());
+  scope_.touches.add(number, effects_by_slot(step, slots));
   scope_.list.steps.push_back(std::move(step));
 }
 
 // In the order in which they began, as on every rank.
-template <typename IsNeeded>
-void Assembler::wait_where(IsNeeded is_needed) {
-  std::vector<Step> later;
-  for (Step& wait : std::exchange(scope_.under_way, {})) {
-    if (is_needed(wait))
-      append_wait(std::move(wait));
-    else
-      later.push_back(std::move(wait));
-  }
-  scope_.under_way = std::move(later);
-}
-
 void Assembler::wait_before(const Step& step) {
-  wait_where([&](const Step& wait) {
-    return std::ranges::any_of(step.reads, [&](SlotId s) { return has(wait.writes, s); }) ||
-           std::ranges::any_of(step.writes,
-                               [&](SlotId s) { return has(wait.writes, s) || has(wait.reads, s); });
-  });
+  if (scope_.under_way.empty()) return;
+  const std::vector<std::uint32_t> after = scope_.touches.before(effects_by_slot(step, slots));
+  for (UnderWay& one : std::exchange(scope_.under_way, {})) {
+    if (std::ranges::binary_search(after, one.start))
+      append_wait(std::move(one.wait));
+    else
+      scope_.under_way.push_back(std::move(one));
+  }
 }
 
-// Inside, nothing is written over what is around and under way.
+// Inside, nothing is written over what is around and under way: it depends on what it reads.
 void Assembler::wait_before_regions(const Op& op) {
-  std::vector<SlotId> used;
-  for (ValueId v : program_.operands(op)) used.push_back(slot(v));
-  for (ValueId v : captured_values(program_, op)) used.push_back(slot(v));
-  wait_where([&](const Step& wait) {
-    return std::ranges::any_of(used, [&](SlotId s) { return has(wait.writes, s); });
-  });
+  Step step;
+  for (ValueId v : program_.operands(op)) step.reads.push_back(slot(v));
+  for (ValueId v : captured_values(program_, op)) step.reads.push_back(slot(v));
+  wait_before(step);
 }
 
 void Assembler::wait_for_all() {
-  wait_where([](const Step&) { return true; });
+  for (UnderWay& one : std::exchange(scope_.under_way, {})) append_wait(std::move(one.wait));
 }
 
 // What has run since it began ran beside it.
@@ -192,8 +187,8 @@ void Assembler::append_wait(Step wait) {
 }
 
 bool Assembler::is_under_way(SlotId slot) const {
-  return std::ranges::any_of(scope_.under_way, [&](const Step& wait) {
-    return has(wait.reads, slot) || has(wait.writes, slot);
+  return std::ranges::any_of(scope_.under_way, [&](const UnderWay& one) {
+    return has(one.wait.reads, slot) || has(one.wait.writes, slot);
   });
 }
 
@@ -412,7 +407,8 @@ void Assembler::collective(OpId id, std::size_t number) {
   step.work = std::move(work);
   wait.info = emit(std::move(step), info_of(op, "collective")).info;
   if (!std::get<WaitStep>(wait.work).op->travels()) return;
-  scope_.under_way.push_back(std::move(wait));
+  const auto start = static_cast<std::uint32_t>(scope_.list.steps.size() - 1);
+  scope_.under_way.push_back({start, std::move(wait)});
   if (!overlaps_) wait_for_all();
 }
 

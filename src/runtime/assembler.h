@@ -6,6 +6,7 @@
 
 #include "runtime/assemble.h"
 #include "runtime/boundary.h"
+#include "runtime/dependences.h"
 #include "runtime/lifetimes.h"
 #include "runtime/slots.h"
 #include "runtime/step.h"
@@ -69,18 +70,24 @@ class Assembler {
   // ---- steps
   Step& emit(Step step, StepInfo info);
   void append(Step step);
-  // Waits for the collectives that the step at hand needs done, those whose results a loop or
-  // branch uses, and at the end of a region for all of them.
+  // Puts it behind the others, with what it depends on; its times are known already.
+  void push(Step step);
+  // Waits for the collectives that a step depends on, those that the regions of an op will use, and
+  // at the end of a region for all of them.
   void wait_before(const Step& step);
   void wait_before_regions(const Op& op);
   void wait_for_all();
   void append_wait(Step wait);
-  template <typename IsNeeded>
-  void wait_where(IsNeeded is_needed);
   // Whether a collective that is under way reads or writes it.
   bool is_under_way(SlotId slot) const;
   StepInfo info_of(const Op& op, std::string kind) const;
   std::int64_t bytes_of(const Op& op) const;
+
+  // A collective of the list that has begun, and the step that will wait for it.
+  struct UnderWay {
+    std::uint32_t start = 0;
+    Step wait;
+  };
 
   // What belongs to the region that is being assembled.
   struct Scope {
@@ -88,7 +95,8 @@ class Assembler {
     int depth = 0;
     StepList list = {};
     Boundaries boundaries = {};
-    std::vector<Step> under_way = {};  // collectives that have begun: the steps that wait for them
+    Touches touches = {};                              // of the list so far
+    std::vector<UnderWay> under_way = {};              // in the order in which they began
     std::unordered_map<ValueId, Target> targets = {};  // by root
     std::unordered_set<SlotId> written = {};           // by the unit at hand
   };

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/text.h"
+#include "heddle/hash.h"
+#include "heddle/stablehlo.h"
+#include "heddle/version.h"
 #include "runtime/checkpoint_files.h"
 
 namespace heddle {
@@ -20,6 +24,56 @@ std::string inputs_text(const std::vector<Array>& inputs, const std::vector<std:
     text += fmt::format("{:016x}\n", runtime::content_hash(content));
   }
   return text + fmt::format("{}", fmt::join(sources, ", "));
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    lines.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return lines;
+}
+
+// What the one has where the two first differ.
+std::string first_other(const std::vector<std::string>& lines,
+                        const std::vector<std::string>& than) {
+  const auto at = std::ranges::mismatch(lines, than).in1;
+  return at == lines.end() ? "nothing of that" : *at;
+}
+
+// The ranks whose text is not that of rank 0, in this part of it.
+template <typename Part>
+std::vector<std::size_t> that_differ(const std::vector<std::string>& all, Part part) {
+  std::vector<std::size_t> others;
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (part(all[r]) != part(all[0])) others.push_back(r);
+  return others;
+}
+
+// "step.mlir, @main with 3 arguments and 40 ops"
+std::string summary_of(const Program& program, const Function& function) {
+  const std::size_t arguments =
+      function.body == kNone ? 0 : program.region(function.body).args.size();
+  return fmt::format("{}, @{} with {} of a program of {}", program.file, function.name,
+                     counted(arguments, "argument"), counted(program.op_count(), "op"));
+}
+
+// Two lines of text where the programs of two ranks first differ; all ranks call it together.
+Expected<std::string> difference(Transport& ranks, const std::string& mine, std::size_t other) {
+  const std::vector<std::string> lines = lines_of(mine);
+  std::string hashes;
+  for (const std::string& line : lines) hashes += fmt::format("{:016x}\n", hash_combine(0, line));
+  HEDDLE_TRY(const std::vector<std::string> all, gather_texts(ranks, hashes));
+  constexpr std::size_t kHash = 17, kColumns = 120;
+  const auto differs =
+      static_cast<std::size_t>(std::ranges::mismatch(all[0], all[other]).in1 - all[0].begin()) /
+      kHash;
+  const std::string here = differs < lines.size() ? lines[differs] : "(its end)";
+  HEDDLE_TRY(const std::vector<std::string> both, gather_texts(ranks, here));
+  return fmt::format("; they differ first in\n  rank 0: {}\n  rank {}: {}",
+                     shortened(both[0], kColumns), other, shortened(both[other], kColumns));
 }
 
 // "rank 1", "ranks 1, 3 and 4 more"
@@ -77,14 +131,40 @@ Expected<std::int32_t> largest_of(Transport& ranks, std::int32_t mine) {
   return most;
 }
 
+Verdict compare_programs(Transport& ranks, const Program& program, const Function& function,
+                         const std::vector<std::string>& asked) {
+  if (ranks.size() == 1) return yes();
+  const std::string text = print_stablehlo(program, TextForm::generic);
+  HEDDLE_TRY(const std::vector<std::string> all,
+             gather_texts(ranks, fmt::format("{:016x} @{}\n{}", hash_combine(0, text),
+                                             function.name, summary_of(program, function))));
+  const auto identity = [](const std::string& one) { return one.substr(0, one.find('\n')); };
+  const auto summary = [](const std::string& one) { return one.substr(one.find('\n') + 1); };
+  if (const auto others = that_differ(all, identity); !others.empty()) {
+    HEDDLE_TRY(const std::string where, difference(ranks, text, others[0]));
+    return reason(
+        "{} of {} runs another program than rank 0: rank 0 has {}, and rank {} {}{}\n  start all "
+        "ranks with the same file",
+        ranks_text(others), all.size(), summary(all[0]), others[0], summary(all[others[0]]), where);
+  }
+  HEDDLE_TRY(const std::vector<std::string> words,
+             gather_texts(ranks, fmt::format("version {}\n{}", version(), fmt::join(asked, "\n"))));
+  const auto others = that_differ(words, [](const std::string& one) { return one; });
+  if (others.empty()) return yes();
+  const std::vector<std::string> first = lines_of(words[0]), other = lines_of(words[others[0]]);
+  return reason(
+      "{} of {} runs the program otherwise than rank 0: rank 0 has {}, and rank {} {}\n  start all "
+      "ranks with the same options and version",
+      ranks_text(others), words.size(), first_other(first, other), others[0],
+      first_other(other, first));
+}
+
 Verdict compare_inputs(Transport& ranks, const std::vector<Array>& inputs,
                        const std::vector<std::string>& sources) {
   constexpr std::size_t kLine = 17;
   HEDDLE_TRY(const std::vector<std::string> all, gather_texts(ranks, inputs_text(inputs, sources)));
   const std::size_t hashes = kLine * inputs.size();
-  std::vector<std::size_t> others;
-  for (std::size_t r = 1; r < all.size(); ++r)
-    if (all[r].compare(0, hashes, all[0], 0, hashes) != 0) others.push_back(r);
+  const auto others = that_differ(all, [&](const auto& one) { return one.substr(0, hashes); });
   if (others.empty()) return yes();
   const std::string& other = all[others[0]];
   const auto differs = std::ranges::mismatch(all[0], other).in1 - all[0].begin();

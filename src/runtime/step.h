@@ -83,7 +83,6 @@ struct Step {
       work;
   std::uint32_t info = 0;  // into the executable's list
   std::vector<SlotId> reads = {}, writes = {};
-  std::vector<std::uint32_t> after = {};  // earlier steps of the same list that it waits for
 };
 
 }  // namespace heddle::runtime

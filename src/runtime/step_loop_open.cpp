@@ -3,6 +3,7 @@
 #include "heddle/ranks.h"
 #include "heddle/signature.h"
 #include "heddle/step_loop.h"
+#include "heddle/value_names.h"
 #include "runtime/step_progress.h"
 
 namespace heddle {
@@ -91,7 +92,20 @@ void StepLoop::read_inputs() {
   for (const std::size_t i : changing) elsewhere[i] = true;
   inputs_ =
       gather_inputs(program_, function_, options_.inputs, options_.memory_limit, elsewhere).value();
+  say_passed_over(changing);
   for (const std::size_t i : changing) inputs_[i] = batches_.read(i, from_ + 1).value();
+}
+
+// What batches give counts more than what inputs give: a file with all arguments may stay as it is.
+void StepLoop::say_passed_over(const std::vector<std::size_t>& changing) const {
+  std::string names;
+  for (const std::size_t i : changing) {
+    if (inputs_[i].type() != arguments_[i]) continue;  // nothing has come in for it
+    const std::string_view given = argument_name(function_, i);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ",
+                         given.empty() ? fmt::format("arg{}", i) : std::string(given));
+  }
+  if (!names.empty()) say(fmt::format("inputs of {} are passed over: batches count more", names));
 }
 
 void StepLoop::begin(Deployment& deployment) {

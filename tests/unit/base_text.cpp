@@ -29,6 +29,17 @@ TEST(Parse, Bytes) {
   EXPECT_EQ(parse_bytes("5XB").reason(), "`5XB` is no size: write it as 512MB, 1.5GB or 16GiB");
 }
 
+TEST(Format, FiguresWithUnits) {
+  EXPECT_EQ(parse_figure("25GB/s", kRateUnits), 25e9);
+  EXPECT_EQ(parse_figure("1.5us", kTimeUnits), 1.5e-6);
+  EXPECT_EQ(parse_figure("0s", kTimeUnits), 0);
+  EXPECT_EQ(parse_figure("2TFLOP/s", kOperationUnits), 2e12);
+  for (const char* wrong :
+       {"", "GB/s", "-1GB/s", "5 GB/s", "5gb/s", "5GB/s ", "nanGB/s", "infGB/s"})
+    EXPECT_EQ(parse_figure(wrong, kRateUnits), std::nullopt) << wrong;
+  EXPECT_EQ(spelled(kTimeUnits), "ns, us, ms, s");
+}
+
 TEST(Format, Seconds) {
   EXPECT_EQ(format_seconds(0), "0 s");
   EXPECT_EQ(format_seconds(22e-3), "22 ms");

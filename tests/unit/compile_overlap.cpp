@@ -82,6 +82,57 @@ TEST(Overlap, OtherStepsRunWhileACollectiveIsUnderWay) {
   expect_inside(seen, "library");
 }
 
+// Two sums, each waited for right before what needs it and not sooner: the first before the first
+// sort, the second after it.
+TEST(Overlap, EachIsWaitedForBeforeTheFirstStepThatDependsOnIt) {
+  constexpr std::string_view kSum = R"( <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+        channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> ({
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+        %s = stablehlo.add %x, %y : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+    }) : (tensor<4096xf32>) -> tensor<4096xf32>)";
+  constexpr std::string_view kSort = R"( <{dimension = 0 : i64}> ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %l = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %l : tensor<i1>
+    }) : (tensor<4096xf32>) -> tensor<4096xf32>)";
+  const Program program = read(fmt::format(
+      R"(
+  func.func @main(%a: tensor<4096xf32>, %b: tensor<4096xf32>) -> (tensor<4096xf32>, tensor<4096xf32>) {{
+    %0 = "stablehlo.all_reduce"(%a){0}
+    %1 = "stablehlo.all_reduce"(%b){0}
+    %2 = "stablehlo.sort"(%0){1}
+    %3 = "stablehlo.sort"(%1){1}
+    return %2, %3 : tensor<4096xf32>, tensor<4096xf32>
+  }})",
+      kSum, kSort));
+  const Type type = Type::tensor(DType::f32, {4096});
+  const std::vector<std::vector<Array>> arguments(2,
+                                                  {small_numbers(type, 1), small_numbers(type, 2)});
+  TraceRecorder trace;
+  RunOptions options;
+  options.trace = &trace;
+  ASSERT_TRUE(ThreadMesh(2).run(compiled(program), arguments, options));
+  std::map<int, std::map<std::string, std::vector<Span>>> seen;
+  const auto parsed = nlohmann::json::parse(trace.json());
+  for (const auto& e : parsed["traceEvents"])
+    if (e.value("ph", "") == "X")
+      seen[e["pid"].get<int>()][e["cat"].get<std::string>()].push_back(
+          {e["ts"].get<double>(), e["ts"].get<double>() + e["dur"].get<double>()});
+  ASSERT_EQ(seen.size(), 2U);
+  for (auto& [rank, spans] : seen) {
+    auto &sums = spans["collective"], &sorts = spans["library"];
+    ASSERT_EQ(sums.size(), 2U);
+    ASSERT_EQ(sorts.size(), 2U);
+    std::ranges::sort(sums, {}, &Span::end);
+    std::ranges::sort(sorts, {}, &Span::begin);
+    EXPECT_LE(sums[1].begin, sorts[0].begin);  // both begin before anything else
+    EXPECT_LE(sums[0].end, sorts[0].begin);
+    EXPECT_GE(sums[1].end, sorts[0].end);
+    EXPECT_LE(sums[1].end, sorts[1].begin);
+  }
+}
+
 TEST(Overlap, InSequenceNothingRunsMeanwhile) {
   CompileOptions options;
   options.overlap = false;

@@ -41,6 +41,8 @@ TEST(Carry, NumbersNamesAndGroups) {
 TEST(Carry, WhatIsMisspeltIsSaid) {
   EXPECT_THAT(said("parms=result[1]"), HasSubstr("no argument of main is called parms"));
   EXPECT_THAT(said("params.w[1]=result1"), HasSubstr("did you mean `params.w[0]`"));
+  EXPECT_THAT(said("parms=result[1]"), HasSubstr("did you mean `params`"));
+  EXPECT_THAT(said("params=reslut[1]"), HasSubstr("did you mean `result[1]`"));
   EXPECT_THAT(said("params=result"), HasSubstr("2 arguments are to come from 3 results"));
   EXPECT_THAT(said("params=result0-1"), HasSubstr("argument 0 is tensor<2xf32>"));
   EXPECT_THAT(said("batch=result[1]['a, =b']"), HasSubstr("argument 2 is tensor<4xf32>"));

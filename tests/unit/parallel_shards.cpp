@@ -116,10 +116,16 @@ TEST(Shards, NamesOfThePrograms) {
   EXPECT_EQ(one("params['q'] = [{x}, {}], replicated={y}"), "a0 2");
   EXPECT_EQ(one("state.opt[0].mu['a=b, c']=x,_"), "a1 2");
   EXPECT_EQ(one("state.*=x,_"), "a1 2");
+  // All that lies in a group.
+  EXPECT_EQ(one("params=x,_"), "a0 2");
+  EXPECT_EQ(one("state.opt[0]=x,_"), "a1 2");
+  EXPECT_EQ(one("result[1]=x,_"), "r0 2");
   EXPECT_EQ(one("result[1]['q']=x,_"), "r0 2");
   EXPECT_THAT(seeds("params[q]=x,_").reason(), HasSubstr("did you mean `params['q']`"));
   EXPECT_THAT(seeds("parms['q']=x,_").reason(), HasSubstr("did you mean `params['q']`"));
   EXPECT_THAT(seeds("agr2=x,_").reason(), HasSubstr("did you mean `arg2`"));
+  EXPECT_THAT(seeds("parms=x,_").reason(), HasSubstr("did you mean `params`"));
+  EXPECT_THAT(seeds("state.otp[0]=x,_").reason(), HasSubstr("did you mean `state.opt[0]`"));
 }
 
 TEST(Shards, WrongNames) {

@@ -33,9 +33,10 @@ void keep_command_line(int argc, char** argv) { words().assign(argv, argv + argc
 
 bool asks_for_json() {
   const auto& all = words();
-  const auto end = std::ranges::find(all, "--");
-  return std::find(all.begin(), end, "--json") != end &&
-         !(all.size() > 1 && all[1] == "launch");  // what it starts answers for itself
+  // What launch starts stands behind --, and answers for itself where it gets so far.
+  const bool launches = all.size() > 1 && all[1] == "launch";
+  const auto end = launches ? all.end() : std::ranges::find(all, "--");
+  return std::find(all.begin(), end, "--json") != end;
 }
 
 std::vector<std::string> words_to_parse(const std::vector<std::string>& commands) {

@@ -193,6 +193,9 @@ Execution run_steps(const Program& program, const Function& function, const RunR
 FunctionRun run_function(const Program& program, const Function& function, Session& session) {
   const RunRequest& request = session.request;
   const InterpretOptions options = interpret_options(session);
+  // Before anything of it is read, so that nobody looks for a difference in the data.
+  if (request.execute.ranks != nullptr)
+    compare_programs(*request.execute.ranks, program, function).value();
   FunctionRun run(program, function);
   std::vector<Array> expected;
   if (request.check) expected = recorded_results(request.io, run.types, function.name).value();

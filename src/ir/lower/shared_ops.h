@@ -1,0 +1,40 @@
+// Equal ops on equal values become one, while a program is copied.
+#pragma once
+
+#include <unordered_map>
+
+#include "ir/rewrite.h"
+
+namespace heddle {
+
+// Ops that are written already, where they can be seen: from their own region of the source and
+// from regions inside it.
+class SharedOps {
+ public:
+  explicit SharedOps(const Program& from);
+
+  // Uses the same op where it is there already, and says so; writes it down otherwise. The op must
+  // be pure, without regions and with results.
+  Expected<bool> share(Rewriter& rewriter, const Op& op);
+
+ private:
+  // What makes an op the same as another.
+  struct Looks {
+    const OpDef* def = nullptr;
+    std::vector<ValueId> operands;
+    const AttrDict& attrs;
+    std::vector<Type> results;
+  };
+
+  void walk(const Program& from, RegionId region);
+  bool is_inside(RegionId inner, RegionId outer) const;
+  const Op* find(const Program& program, const Looks& looks, std::uint64_t key,
+                 RegionId here) const;
+  static bool same(const Program& program, const Op& op, const Looks& looks);
+  static std::uint64_t key(const Looks& looks);
+
+  std::vector<RegionId> home_, parent_;
+  std::unordered_multimap<std::uint64_t, std::pair<RegionId, OpId>> ops_;
+};
+
+}  // namespace heddle
