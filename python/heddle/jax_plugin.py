@@ -122,7 +122,12 @@ def _in_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
+# Called with the GIL: handlers of signals are looked at.
+_watch: Any = None
+
+
 def _decode(data: int, size: int) -> bytes:
+    _watch()  # jaxlib compiles on a thread of its own, to which Ctrl-C does not come
     return _text_of(ctypes.string_at(data, size)).encode()
 
 
@@ -165,12 +170,12 @@ def _check_version() -> None:
 
 def _end(library: ctypes.CDLL) -> None:
     """When Python ends, JAX waits for programs with effects; not so after Ctrl-C."""
-    if isinstance(getattr(sys, "last_value", None), KeyboardInterrupt):
-        library.heddle_pjrt_interrupt()
+    library.heddle_pjrt_end(isinstance(getattr(sys, "last_value", None), KeyboardInterrupt))
 
 
 def initialize() -> None:
     """Registers the backend ``heddle``; JAX calls it."""
+    global _watch
     from jax._src import xla_bridge
 
     from heddle import _core
@@ -181,6 +186,7 @@ def initialize() -> None:
         _log.error("%s", error)
         raise
     library = ctypes.CDLL(_core.__file__)
+    _watch = ctypes.PyDLL(_core.__file__).heddle_pjrt_watch
     library.heddle_pjrt_set_hooks(ctypes.byref(_hooks))
     atexit.register(_end, library)
     xla_bridge.register_plugin("heddle", library_path=_core.__file__, priority=0)

@@ -39,8 +39,11 @@ struct HeddlePjrtHooks {
 __attribute__((visibility("default"))) void heddle_pjrt_set_hooks(
     const struct HeddlePjrtHooks* hooks);
 
-/* Ends all runs that are under way or wait for their turn. */
-__attribute__((visibility("default"))) void heddle_pjrt_interrupt(void);
+/* Has Ctrl-C seen by what is compiled and run from now on; with the GIL. */
+__attribute__((visibility("default"))) void heddle_pjrt_watch(void);
+
+/* Python ends: so does all compiling, and, after Ctrl-C, all runs. Without the GIL. */
+__attribute__((visibility("default"))) void heddle_pjrt_end(int by_ctrl_c);
 
 #ifdef __cplusplus
 }
