@@ -43,7 +43,8 @@ _Call = ctypes.CFUNCTYPE(
 
 
 class _Hooks(ctypes.Structure):
-    _fields_ = [("decode", _Decode), ("only_hlo", _Decode), ("call", _Call)]
+    _fields_ = [
+        ("decode", _Decode), ("only_hlo", _Decode), ("check_options", _Decode), ("call", _Call)]
 
 
 # MLIR's names of element types that NumPy or ml_dtypes spell otherwise.
@@ -140,6 +141,33 @@ def _only_hlo(data: int, size: int) -> bytes:
     return code
 
 
+# No option is called so.
+_NO_OPTION = "heddle_ends_here"
+
+
+def _check_options(data: int, size: int) -> bytes | None:
+    """Options of XLA change nothing here, but a slip is to be told: JAX's CPU backend looks at them in order,
+    and finds the last one wrong where all others are right, so that it compiles nothing."""
+    xla: Any = importlib.import_module("jaxlib._jax")
+    bridge: Any = importlib.import_module("jax._src.xla_bridge")
+    mlir: Any = importlib.import_module("jax._src.interpreters.mlir")
+    from jaxlib.mlir import ir
+
+    given = xla.CompileOptions.ParseFromString(ctypes.string_at(data, size))
+    options = xla.CompileOptions()
+    options.env_option_overrides = [*given.env_option_overrides, (_NO_OPTION, True)]
+    client = bridge.backends().get("cpu") or bridge.make_cpu_client()
+    devices = xla.DeviceList((client.local_devices()[0],))
+    with mlir.make_ir_context():
+        module = ir.Module.parse("func.func public @main() { return }")
+        try:
+            client.compile_and_load(module, devices, options)
+        except RuntimeError as error:
+            trouble = str(error).removeprefix("INVALID_ARGUMENT: ")
+            return None if _NO_OPTION in trouble else trouble.encode()
+    return None
+
+
 def _call(callable_: int, arguments: Any, argument_count: int, results: Any, result_count: int) -> None:
     function = ctypes.cast(callable_, ctypes.py_object).value
     # The program's memory is given back when the call is over: the user's function gets copies.
@@ -152,7 +180,8 @@ def _call(callable_: int, arguments: Any, argument_count: int, results: Any, res
 
 
 _hooks = _Hooks(
-    _Decode(_reporting(_decode)), _Decode(_reporting(_only_hlo)), _Call(_reporting(_call)))
+    _Decode(_reporting(_decode)), _Decode(_reporting(_only_hlo)), _Decode(_reporting(_check_options)),
+    _Call(_reporting(_call)))
 
 
 def _check_version() -> None:

@@ -29,6 +29,8 @@ struct HeddlePjrtHooks {
   int (*decode)(const char* bytes, size_t size, void* sink, HeddleWrite write);
   /* A program's text as bytecode in ops of which each is one of HLO's; as decode. */
   int (*only_hlo)(const char* text, size_t size, void* sink, HeddleWrite write);
+  /* What is wrong with JAX's compile options; `write` gets nothing where all is well. */
+  int (*check_options)(const char* bytes, size_t size, void* sink, HeddleWrite write);
   /* Calls a function of the user's; it fills the results' memory. 0, or a reason in `write`. */
   int (*call)(void* callable, const struct HeddleArray* arguments, size_t argument_count,
               const struct HeddleArray* results, size_t result_count, void* sink,
