@@ -97,7 +97,7 @@ function(heddle_add_core)
   set(exports ${CMAKE_SOURCE_DIR}/src/python/exports.map)
   # Nothing of the module itself asks for the plugin.
   target_link_options(heddle_core PRIVATE -Wl,--version-script=${exports} -Wl,--gc-sections
-    -Wl,-u,GetPjrtApi -Wl,-u,heddle_pjrt_set_hooks -Wl,-u,heddle_pjrt_interrupt)
+    -Wl,-u,GetPjrtApi -Wl,-u,heddle_pjrt_set_hooks -Wl,-u,heddle_pjrt_end)
   set_target_properties(heddle_core PROPERTIES LINK_DEPENDS ${exports})
   heddle_check_layering(heddle_core python ${sources} ${headers})
 

@@ -43,7 +43,8 @@ _Call = ctypes.CFUNCTYPE(
 
 
 class _Hooks(ctypes.Structure):
-    _fields_ = [("decode", _Decode), ("only_hlo", _Decode), ("call", _Call)]
+    _fields_ = [
+        ("decode", _Decode), ("only_hlo", _Decode), ("check_options", _Decode), ("call", _Call)]
 
 
 # MLIR's names of element types that NumPy or ml_dtypes spell otherwise.
@@ -122,7 +123,12 @@ def _in_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
+# Called with the GIL: handlers of signals are looked at.
+_watch: Any = None
+
+
 def _decode(data: int, size: int) -> bytes:
+    _watch()  # jaxlib compiles on a thread of its own, to which Ctrl-C does not come
     return _text_of(ctypes.string_at(data, size)).encode()
 
 
@@ -133,6 +139,33 @@ def _only_hlo(data: int, size: int) -> bytes:
         ctypes.string_at(data, size), use_tuple_args=False, return_tuple=False)
     code: bytes = mlir.hlo_to_stablehlo(computation.as_serialized_hlo_module_proto())
     return code
+
+
+# No option is called so.
+_NO_OPTION = "heddle_ends_here"
+
+
+def _check_options(data: int, size: int) -> bytes | None:
+    """Options of XLA change nothing here, but a slip is to be told: JAX's CPU backend looks at them in order,
+    and finds the last one wrong where all others are right, so that it compiles nothing."""
+    xla: Any = importlib.import_module("jaxlib._jax")
+    bridge: Any = importlib.import_module("jax._src.xla_bridge")
+    mlir: Any = importlib.import_module("jax._src.interpreters.mlir")
+    from jaxlib.mlir import ir
+
+    given = xla.CompileOptions.ParseFromString(ctypes.string_at(data, size))
+    options = xla.CompileOptions()
+    options.env_option_overrides = [*given.env_option_overrides, (_NO_OPTION, True)]
+    client = bridge.backends().get("cpu") or bridge.make_cpu_client()
+    devices = xla.DeviceList((client.local_devices()[0],))
+    with mlir.make_ir_context():
+        module = ir.Module.parse("func.func public @main() { return }")
+        try:
+            client.compile_and_load(module, devices, options)
+        except RuntimeError as error:
+            trouble = str(error).removeprefix("INVALID_ARGUMENT: ")
+            return None if _NO_OPTION in trouble else trouble.encode()
+    return None
 
 
 def _call(callable_: int, arguments: Any, argument_count: int, results: Any, result_count: int) -> None:
@@ -147,7 +180,8 @@ def _call(callable_: int, arguments: Any, argument_count: int, results: Any, res
 
 
 _hooks = _Hooks(
-    _Decode(_reporting(_decode)), _Decode(_reporting(_only_hlo)), _Call(_reporting(_call)))
+    _Decode(_reporting(_decode)), _Decode(_reporting(_only_hlo)), _Decode(_reporting(_check_options)),
+    _Call(_reporting(_call)))
 
 
 def _check_version() -> None:
@@ -165,12 +199,12 @@ def _check_version() -> None:
 
 def _end(library: ctypes.CDLL) -> None:
     """When Python ends, JAX waits for programs with effects; not so after Ctrl-C."""
-    if isinstance(getattr(sys, "last_value", None), KeyboardInterrupt):
-        library.heddle_pjrt_interrupt()
+    library.heddle_pjrt_end(isinstance(getattr(sys, "last_value", None), KeyboardInterrupt))
 
 
 def initialize() -> None:
     """Registers the backend ``heddle``; JAX calls it."""
+    global _watch
     from jax._src import xla_bridge
 
     from heddle import _core
@@ -181,6 +215,7 @@ def initialize() -> None:
         _log.error("%s", error)
         raise
     library = ctypes.CDLL(_core.__file__)
+    _watch = ctypes.PyDLL(_core.__file__).heddle_pjrt_watch
     library.heddle_pjrt_set_hooks(ctypes.byref(_hooks))
     atexit.register(_end, library)
     xla_bridge.register_plugin("heddle", library_path=_core.__file__, priority=0)

@@ -9,7 +9,6 @@
 
 #include "base/cores.h"
 #include "heddle/hash.h"
-#include "heddle/log.h"
 #include "heddle/version.h"
 
 namespace heddle::pjrt {
@@ -92,13 +91,6 @@ std::shared_ptr<ThreadMesh> Client::threads(int count) {
   std::shared_ptr<ThreadMesh>& mesh = threads_[count];
   if (!mesh) mesh = std::make_shared<ThreadMesh>(count);
   return mesh;
-}
-
-void Client::tell_misfit(const std::string& plan, const std::string& program,
-                         const std::string& reason) {
-  const int level = told_misfit_.exchange(true) ? kLogSteps : 0;
-  log(level, "the plan {} does not fit {}, which runs on one device: {}{}", plan, program, reason,
-      level == 0 ? " (HEDDLE_LOG=1 names all such programs)" : "");
 }
 
 const std::string& platform_name() {

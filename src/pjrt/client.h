@@ -74,14 +74,10 @@ struct Client {
   Topology topology = {};
   // Devices of programs for so many; the same for all of these programs.
   std::shared_ptr<ThreadMesh> threads(int count);
-  // A program that the plan does not fit: a warning the first time, then only where it is asked
-  // for.
-  void tell_misfit(const std::string& plan, const std::string& program, const std::string& reason);
   Worker worker;  // runs programs in the order in which they were called
 
  private:
   std::mutex mutex_;
-  std::atomic<bool> told_misfit_ = false;
   std::map<int, std::shared_ptr<ThreadMesh>> threads_;
 };
 

@@ -9,7 +9,7 @@ namespace heddle::pjrt {
 namespace {
 
 // Numbers of fields in JAX's compile options.
-constexpr int kBuildOptions = 3, kOverrides = 7, kKey = 1;
+constexpr int kBuildOptions = 3, kOverrides = 7;
 constexpr int kReplicas = 4, kPartitions = 5, kAssignment = 9;
 constexpr int kAssignmentOfPartition = 3, kDevicesOfReplicas = 1;
 
@@ -30,25 +30,15 @@ void read_assignment(std::string_view message, CompileRequest& request) {
       if (replica < ids.size()) request.devices.push_back(static_cast<int>(ids[replica]));
 }
 
-// What a user gives as compiler_options. A word that nobody knows is likelier a slip than a wish.
-void check_override(std::string_view entry) {
-  read_fields(entry, [](const WireField& field) {
-    if (field.number != kKey || field.bytes.starts_with("xla_")) return;
-    throw Failure(Code::invalid_argument,
-                  fmt::format("No such compile option: '{}'. Heddle has none of its own; XLA's "
-                              "(xla_...) may be given and change nothing",
-                              field.bytes));
-  });
-}
-
 bool is_bytecode(std::string_view code) { return code.starts_with("ML\xefR"); }
 
 }  // namespace
 
 CompileRequest read_compile_options(std::string_view options) {
   CompileRequest request;
-  bool fits = read_fields(options, [&](const WireField& field) {
-    if (field.number == kOverrides) check_override(field.bytes);
+  bool overrides = false;  // what a user has given as compiler_options
+  const bool fits = read_fields(options, [&](const WireField& field) {
+    overrides = overrides || field.number == kOverrides;
     if (field.number != kBuildOptions) return;
     read_fields(field.bytes, [&](const WireField& inner) {
       const auto number = static_cast<std::int64_t>(inner.value);
@@ -58,6 +48,8 @@ CompileRequest read_compile_options(std::string_view options) {
     });
   });
   if (!fits) throw Failure(Code::invalid_argument, "the compile options cannot be read");
+  if (const std::string trouble = overrides ? trouble_with_options(options) : ""; !trouble.empty())
+    throw Failure(Code::invalid_argument, trouble);
   if (request.devices.empty())
     for (int id = 0; id < request.count(); ++id) request.devices.push_back(id);
   if (static_cast<std::int64_t>(request.devices.size()) != request.count())

@@ -1,18 +1,16 @@
 #include "pjrt/executable.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/watched.h"
-#include "heddle/compile.h"
 #include "heddle/hash.h"
-#include "heddle/log.h"
 #include "heddle/op.h"
-#include "heddle/plan_file.h"
 #include "heddle/stablehlo.h"
 #include "ir/attr_access.h"
+#include "pjrt/compile_for.h"
 #include "pjrt/cost_analysis.h"
 #include "pjrt/elements.h"
+#include "pjrt/interrupts.h"
 #include "pjrt/op_sharding.h"
 #include "pjrt/python.h"
 #include "pjrt/whole_calls.h"
@@ -25,77 +23,6 @@ namespace {
 // Below this a program is over before another thread would have begun it.
 constexpr double kQuickSeconds = 50e-6;
 constexpr std::int64_t kQuickBytes = 1 << 16;  // of steps that the cost model says nothing of
-
-// A program for one device is dealt out as the plan file says, where there is one. JAX makes many
-// small programs beside the user's, which the plan is not meant for: what it does not fit runs on
-// one device.
-Executable compile_one(Client& client, const Program& program, const Target& alone) {
-  const char* file = std::getenv("HEDDLE_PLAN");
-  if (file == nullptr || *file == '\0') return want(compile(program, alone));
-  PlanFile plan = want(read_plan_file(file));
-  Target dealt = alone;
-  dealt.mesh = plan.mesh;
-  dealt.layouts.shards = std::move(plan.shards);
-  dealt.layouts.search = plan.search;
-  Expected<Executable> executable = compile(program, dealt);
-  if (!executable) {
-    client.tell_misfit(file, program.name, executable.reason());
-    return want(compile(program, alone));
-  }
-  log(kLogSteps, "{} is dealt out by the plan {}", program.name, file);
-  return *std::move(executable);
-}
-
-// Whole, unless the text says otherwise: that is how JAX hands such arguments over.
-void keep_unsaid_arguments_whole(const Program& program, const Function& main, Target& target) {
-  const std::vector<ValueId>& args = program.region(main.body).args;
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    if (program.layout_of(args[i]) != nullptr || !program.type_of(args[i]).is_tensor()) continue;
-    Seed whole{.is_result = false, .index = i, .sharding = {}};
-    whole.sharding.dims.resize(program.type_of(args[i]).rank());
-    target.layouts.seeds.push_back(std::move(whole));
-  }
-}
-
-Seed whole_result(std::size_t index, std::size_t rank) {
-  Seed whole{.is_result = true, .index = index, .sharding = {}};
-  whole.sharding.dims.resize(rank);
-  return whole;
-}
-
-// Results that lie so that JAX has no word for it are asked for whole.
-Executable compile_sharded(const Program& program, const Function& main, Target target) {
-  for (;;) {
-    Executable executable = want(compile(program, target));
-    bool again = false;
-    const Placement& placement = executable.placement();
-    if (!placement.on_mesh()) return executable;
-    for (std::size_t i = 0; i < placement.results.size(); ++i) {
-      const PlacedValue& result = placement.results[i];
-      const bool asked_for = !main.result_layouts.empty() && main.result_layouts[i] != kNone;
-      const bool open = !asked_for && !result.split().pending.empty();
-      if (!open && has_op_sharding(result.split())) continue;
-      target.layouts.seeds.push_back(whole_result(i, result.type().rank()));
-      again = true;
-    }
-    if (!again) return executable;
-  }
-}
-
-// The mesh that the devices stand on; none where the program says nothing of any.
-std::string mesh_of(const Program& program, std::int64_t devices) {
-  for (const MeshDecl& mesh : program.meshes)
-    if (mesh.mesh.devices() == devices) return "@" + mesh.name;
-  return program.meshes.empty() ? "" : kOwnMesh;
-}
-
-std::vector<bool> donated_arguments(const Function& main) {
-  std::vector<bool> donated;
-  for (const AttrDict& attrs : main.arg_attrs)
-    donated.push_back(find_attr(attrs, "tf.aliasing_output") != nullptr ||
-                      find_attr(attrs, "jax.buffer_donor") != nullptr);
-  return donated;
-}
 
 int memory_kind(const AttrDict& attrs) {
   const std::string_view wanted = text_or(find_attr(attrs, "mhlo.memory_kind"), kMemoryKinds[0]);
@@ -114,17 +41,6 @@ std::string asked_layout(const AttrDict& attrs, std::size_t rank) {
   if (text.find(':') != std::string_view::npos)
     throw Failure(Code::unimplemented, fmt::format("Heddle has no tiled layouts, as {}", text));
   return std::string(text);
-}
-
-Executable compile_for(Client& client, const Program& program, const Function& main,
-                       const CompileRequest& request, const std::atomic<bool>& stop) {
-  Target target;
-  target.options.stop = [&stop] { return stop.load(std::memory_order_relaxed); };
-  target.options.donated = donated_arguments(main);
-  if (request.count() == 1) return compile_one(client, program, target);
-  target.mesh = mesh_of(program, request.count());
-  if (!target.mesh.empty()) keep_unsaid_arguments_whole(program, main, target);
-  return compile_sharded(program, main, std::move(target));
 }
 
 // With a plan of ours JAX still sees whole arrays on one device.
@@ -244,8 +160,9 @@ std::unique_ptr<LoadedExecutable> loaded(Client& client, CompiledRef compiled) {
 
 namespace {
 
-std::unique_ptr<LoadedExecutable> compile_here(Client& client, std::string text,
-                                               std::string options, const std::atomic<bool>& stop) {
+// Knows no client: who has called may be gone before it is over.
+std::shared_ptr<Compiled> compile_here(std::string text, std::string options,
+                                       const std::atomic<bool>& stop) {
   const CompileRequest request = read_compile_options(options);
   OrderTokens tokens;
   Program program =
@@ -254,7 +171,7 @@ std::unique_ptr<LoadedExecutable> compile_here(Client& client, std::string text,
   const Function* main = program.find_function("main");
   if (main == nullptr || main->body == kNone)
     throw Failure(Code::invalid_argument, "the program has no function @main");
-  auto compiled = std::make_shared<Compiled>(compile_for(client, program, *main, request, stop));
+  auto compiled = std::make_shared<Compiled>(compile_for(program, *main, request, stop));
   compiled->name = program.name.empty() ? "main" : program.name;
   compiled->request = request;
   compiled->fingerprint =
@@ -264,23 +181,25 @@ std::unique_ptr<LoadedExecutable> compile_here(Client& client, std::string text,
   take_boundaries(*compiled, *main, tokens);
   make_lists(*compiled);
   add_cost(program, compiled->executable, compiled->cost);
-  compiled->threads = threads_for(client, *compiled);
   compiled->calls_host = calls_host(program);
   compiled->quick = !compiled->calls_host && is_quick(compiled->executable);
-  return loaded(client, std::move(compiled));
+  return compiled;
 }
 
 }  // namespace
 
 LoadedExecutable* compile_program(Client& client, std::string text, std::string options) {
-  bool stopped = false;
+  const UnderWay under_way;
   auto done = run_watched(
-      [&](const std::atomic<bool>& stop) {
-        return compile_here(client, std::move(text), std::move(options), stop);
+      [text = std::move(text),
+       options = std::move(options)](const std::atomic<bool>& stop) mutable {
+        return compile_here(std::move(text), std::move(options), stop);
       },
-      [&] { return stopped = stopped || signal_raised(); });
-  if (stopped) throw Failure(Code::cancelled, "compiling was stopped by a signal");
-  return done.get().release();
+      [&] { return signal_raised() || under_way.is_stopped(); });
+  if (!done.valid()) throw Failure(Code::cancelled, "compiling was stopped by a signal");
+  const std::shared_ptr<Compiled> compiled = done.get();
+  compiled->threads = threads_for(client, *compiled);
+  return loaded(client, compiled).release();
 }
 
 namespace {

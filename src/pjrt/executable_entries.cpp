@@ -4,6 +4,7 @@
 #include "pjrt/callbacks.h"
 #include "pjrt/entries.h"
 #include "pjrt/executable.h"
+#include "pjrt/hlo_words.h"
 #include "pjrt/python.h"
 
 namespace heddle::pjrt {
@@ -167,8 +168,10 @@ Error* info_program(OptimizedProgramArgs* args) {
   return guarded([&] {
     static constexpr std::string_view kFormat = "mlir";
     std::string& text = args->executable->program;
-    if (text.empty())
-      text = only_hlo(print_stablehlo(args->executable->compiled->executable.program()));
+    if (text.empty()) {
+      const Program& compiled = args->executable->compiled->executable.program();
+      text = only_hlo(print_stablehlo(want(in_hlo_words(compiled))));
+    }
     ProgramText& program = *args->program;
     program.format = {kFormat.data(), kFormat.size()};
     if (program.code != nullptr) std::memcpy(program.code, text.data(), text.size());

@@ -29,6 +29,8 @@ struct HeddlePjrtHooks {
   int (*decode)(const char* bytes, size_t size, void* sink, HeddleWrite write);
   /* A program's text as bytecode in ops of which each is one of HLO's; as decode. */
   int (*only_hlo)(const char* text, size_t size, void* sink, HeddleWrite write);
+  /* What is wrong with JAX's compile options; `write` gets nothing where all is well. */
+  int (*check_options)(const char* bytes, size_t size, void* sink, HeddleWrite write);
   /* Calls a function of the user's; it fills the results' memory. 0, or a reason in `write`. */
   int (*call)(void* callable, const struct HeddleArray* arguments, size_t argument_count,
               const struct HeddleArray* results, size_t result_count, void* sink,
@@ -39,8 +41,11 @@ struct HeddlePjrtHooks {
 __attribute__((visibility("default"))) void heddle_pjrt_set_hooks(
     const struct HeddlePjrtHooks* hooks);
 
-/* Ends all runs that are under way or wait for their turn. */
-__attribute__((visibility("default"))) void heddle_pjrt_interrupt(void);
+/* Has Ctrl-C seen by what is compiled and run from now on; with the GIL. */
+__attribute__((visibility("default"))) void heddle_pjrt_watch(void);
+
+/* Python ends: so does all compiling, and, after Ctrl-C, all runs. Without the GIL. */
+__attribute__((visibility("default"))) void heddle_pjrt_end(int by_ctrl_c);
 
 #ifdef __cplusplus
 }

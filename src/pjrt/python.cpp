@@ -63,6 +63,15 @@ std::string only_hlo(std::string_view text) {
   return code;
 }
 
+std::string trouble_with_options(std::string_view options) {
+  const HeddlePjrtHooks* hooks = set_hooks;
+  std::string text;
+  if (hooks == nullptr ||
+      has_failed(hooks->check_options(options.data(), options.size(), &text, append)))
+    return "";
+  return text;
+}
+
 Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array>& arguments,
                                          const std::vector<Type>& argument_types,
                                          const std::vector<Type>& result_types) {

@@ -16,6 +16,10 @@ std::string decode_bytecode(std::string_view code);
 // has no word for something.
 std::string only_hlo(std::string_view text);
 
+// What is wrong with compile options of XLA's that a user has given, by jaxlib's own word; empty
+// where nothing is, or where nobody can tell.
+std::string trouble_with_options(std::string_view options);
+
 // Calls a Python function: arrays in, arrays of these types out. Tokens keep their places.
 Expected<std::vector<Array>> call_python(void* callable, const std::vector<Array>& arguments,
                                          const std::vector<Type>& argument_types,

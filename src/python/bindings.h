@@ -16,5 +16,6 @@ void add_checkpoints(nb::module_& module);
 void add_reports(nb::module_& module);
 // Not seen from Python.
 void add_plugin_signals();
+void add_exit();
 
 }  // namespace heddle::python

@@ -27,12 +27,12 @@ Transport* this_rank() {
 }
 
 // On a thread of its own, while this one lets Python handle signals.
-Executable compile_with_signals(const Program& program, Target target) {
+Executable compile_with_signals(const Program& program, const Target& target) {
   Signals signals;
   auto executable = [&] {
     const nb::gil_scoped_release free;
     return run_watched(
-        [&](const std::atomic<bool>& stop) {
+        [program, target = Target(target)](const std::atomic<bool>& stop) mutable {
           target.options.stop = [&stop] { return stop.load(std::memory_order_relaxed); };
           return compile(program, target);
         },

@@ -19,4 +19,5 @@ NB_MODULE(_core, module) {
   add_checkpoints(module);
   add_reports(module);
   add_plugin_signals();
+  add_exit();
 }

@@ -32,8 +32,8 @@ def child(*codes, timeout=120, **variables):
 def started(*codes, timeout=120, **variables):
     """Such a process while it runs; it is ended where it does not end by itself."""
     process = subprocess.Popen(
-        command(*codes), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=os.environ | variables)
+        command(*codes), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env=os.environ | variables)
     ending = threading.Timer(timeout, process.kill)
     ending.start()
     try:

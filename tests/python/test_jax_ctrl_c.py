@@ -171,3 +171,70 @@ def test_ends_compiling(press, tmp_path):
     # Two kernels at a time, on every machine.
     words = jax_backend.said_by(ENDLESS, code, HEDDLE_CACHE_DIR=str(tmp_path), HEDDLE_THREADS="2")
     assert words == ["interrupted", "True"]
+
+
+# The log tells where it is: the signal comes when the one kernel is handed to LLVM, which has it for seconds.
+ONE_KERNEL = """
+    import sys, heddle, jax, jax.numpy as jnp, numpy as np
+
+    def tangents(x):
+        for i in range(25):
+            x = jnp.tan(x) + i
+        return x
+
+    x = jax.ShapeDtypeStruct((1000,), np.float64)
+    try:
+        {compile}
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr, flush=True)
+    print(jnp.ones(3).sum())  # others may compile meanwhile
+"""
+
+
+@pytest.mark.parametrize("compile", [
+    "jax.jit(tangents).lower(x).compile()", "heddle.jit(tangents).compile(x).function",
+], ids=["jax", "heddle"])
+def test_ends_compiling_inside_of_a_kernel(compile, tmp_path):
+    log, pressed = [], False
+    with jax_backend.started(
+        ONE_KERNEL.format(compile=compile), HEDDLE_LOG="2", HEDDLE_CACHE_DIR=str(tmp_path),
+        JAX_ENABLE_X64="1") as child:
+        for line in child.stderr:
+            log.append(line)
+            if "compile: kernels took" in line and not pressed:
+                child.send_signal(signal.SIGINT)
+                pressed = True
+            if "interrupted" in line:
+                break
+        assert not any("compile: code took" in said for said in log), log
+        log += child.stderr.readlines()
+        assert child.stdout.read().split() == ["3.0"] and child.wait() == 0, log
+
+
+def test_a_thread_that_waits_does_not_abort_the_process_when_python_ends():
+    assert jax_backend.said_by(ENDLESS, """
+        import threading
+        y = f(x)
+        waits = threading.Thread(target=y.block_until_ready, daemon=True)
+        waits.start()
+        print("over")
+    """) == ["over"]
+
+
+def test_a_thread_that_compiles_does_not_crash_the_process_when_python_ends(tmp_path):
+    with jax_backend.started("""
+        import sys, threading, jax, jax.numpy as jnp, numpy as np
+
+        def tangents(x):
+            for i in range(25):
+                x = jnp.tan(x) + i
+            return x
+
+        lowered = jax.jit(tangents).lower(jax.ShapeDtypeStruct((1000,), np.float64))
+        threading.Thread(target=lowered.compile, daemon=True).start()
+        sys.stdin.readline()
+    """, HEDDLE_LOG="2", HEDDLE_CACHE_DIR=str(tmp_path), JAX_ENABLE_X64="1") as child:
+        while "compile: kernels took" not in child.stderr.readline():
+            pass
+        errors = child.communicate("end\n")[1]
+        assert child.returncode == 0, errors

@@ -128,6 +128,17 @@ def test_a_compile_option_that_nobody_knows():
         jax.jit(lambda x: x + 1, compiler_options={"fast": True})(1.0)
 
 
+@pytest.mark.parametrize(("name", "value", "said"), [
+    ("xla_embed_ir_in_executable", "maybe", "'maybe' is not a valid bool value"),
+    ("xla_backend_optimization_level", 2.5, "'2.5' is not a valid int32 value"),
+    ("xla_no_such_flag", True, "No such compile option: 'xla_no_such_flag'"),
+])
+def test_an_option_of_xla_with_a_wrong_value(name, value, said):
+    """As on JAX's CPU backend, though what is right changes nothing."""
+    with pytest.raises(JaxRuntimeError, match=said):
+        jax.jit(lambda x: x + 1, compiler_options={"xla_dump_hlo_as_text": True, name: value})(1.0)
+
+
 def test_a_mesh_larger_than_the_devices():
     with pytest.raises(ValueError, match="devices"):
         jax.make_mesh((2, 4), ("x", "y"))

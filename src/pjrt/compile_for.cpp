@@ -1,0 +1,108 @@
+#include "pjrt/compile_for.h"
+
+#include <cstdlib>
+
+#include "heddle/compile.h"
+#include "heddle/log.h"
+#include "heddle/plan_file.h"
+#include "ir/attr_access.h"
+#include "pjrt/error.h"
+#include "pjrt/op_sharding.h"
+
+namespace heddle::pjrt {
+
+namespace {
+
+// A program that the plan does not fit: a warning the first time, then only where it is asked for.
+void tell_misfit(const std::string& plan, const std::string& program, const std::string& reason) {
+  static std::atomic<bool> told = false;
+  const int level = told.exchange(true) ? kLogSteps : 0;
+  log(level, "the plan {} does not fit {}, which runs on one device: {}{}", plan, program, reason,
+      level == 0 ? " (HEDDLE_LOG=1 names all such programs)" : "");
+}
+
+// A program for one device is dealt out as the plan file says, where there is one. JAX makes many
+// small programs beside the user's, which the plan is not meant for: what it does not fit runs on
+// one device.
+Executable compile_one(const Program& program, const Target& alone) {
+  const char* file = std::getenv("HEDDLE_PLAN");
+  if (file == nullptr || *file == '\0') return want(compile(program, alone));
+  PlanFile plan = want(read_plan_file(file));
+  Target dealt = alone;
+  dealt.mesh = plan.mesh;
+  dealt.layouts.shards = std::move(plan.shards);
+  dealt.layouts.search = plan.search;
+  Expected<Executable> executable = compile(program, dealt);
+  if (!executable) {
+    tell_misfit(file, program.name, executable.reason());
+    return want(compile(program, alone));
+  }
+  log(kLogSteps, "{} is dealt out by the plan {}", program.name, file);
+  return *std::move(executable);
+}
+
+// Whole, unless the text says otherwise: that is how JAX hands such arguments over.
+void keep_unsaid_arguments_whole(const Program& program, const Function& main, Target& target) {
+  const std::vector<ValueId>& args = program.region(main.body).args;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (program.layout_of(args[i]) != nullptr || !program.type_of(args[i]).is_tensor()) continue;
+    Seed whole{.is_result = false, .index = i, .sharding = {}};
+    whole.sharding.dims.resize(program.type_of(args[i]).rank());
+    target.layouts.seeds.push_back(std::move(whole));
+  }
+}
+
+Seed whole_result(std::size_t index, std::size_t rank) {
+  Seed whole{.is_result = true, .index = index, .sharding = {}};
+  whole.sharding.dims.resize(rank);
+  return whole;
+}
+
+// Results that lie so that JAX has no word for it are asked for whole.
+Executable compile_sharded(const Program& program, const Function& main, Target target) {
+  for (;;) {
+    Executable executable = want(compile(program, target));
+    bool again = false;
+    const Placement& placement = executable.placement();
+    if (!placement.on_mesh()) return executable;
+    for (std::size_t i = 0; i < placement.results.size(); ++i) {
+      const PlacedValue& result = placement.results[i];
+      const bool asked_for = !main.result_layouts.empty() && main.result_layouts[i] != kNone;
+      const bool open = !asked_for && !result.split().pending.empty();
+      if (!open && has_op_sharding(result.split())) continue;
+      target.layouts.seeds.push_back(whole_result(i, result.type().rank()));
+      again = true;
+    }
+    if (!again) return executable;
+  }
+}
+
+// The mesh that the devices stand on; none where the program says nothing of any.
+std::string mesh_of(const Program& program, std::int64_t devices) {
+  for (const MeshDecl& mesh : program.meshes)
+    if (mesh.mesh.devices() == devices) return "@" + mesh.name;
+  return program.meshes.empty() ? "" : kOwnMesh;
+}
+
+}  // namespace
+
+std::vector<bool> donated_arguments(const Function& main) {
+  std::vector<bool> donated;
+  for (const AttrDict& attrs : main.arg_attrs)
+    donated.push_back(find_attr(attrs, "tf.aliasing_output") != nullptr ||
+                      find_attr(attrs, "jax.buffer_donor") != nullptr);
+  return donated;
+}
+
+Executable compile_for(const Program& program, const Function& main, const CompileRequest& request,
+                       const std::atomic<bool>& stop) {
+  Target target;
+  target.options.stop = [&stop] { return stop.load(std::memory_order_relaxed); };
+  target.options.donated = donated_arguments(main);
+  if (request.count() == 1) return compile_one(program, target);
+  target.mesh = mesh_of(program, request.count());
+  if (!target.mesh.empty()) keep_unsaid_arguments_whole(program, main, target);
+  return compile_sharded(program, main, std::move(target));
+}
+
+}  // namespace heddle::pjrt
