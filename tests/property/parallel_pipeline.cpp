@@ -1,0 +1,67 @@
+// Cuts of random graphs, compared with a look at every cut.
+#include "random_cut.h"
+
+namespace heddle::property {
+namespace {
+
+PipelineShape random_shape(Choices& choices, bool backward) {
+  PipelineShape shape;
+  shape.backward = backward;
+  shape.stages = 1 + static_cast<int>(choices.below(4));
+  shape.micro_batches = 1 + static_cast<int>(choices.below(6));
+  if (shape.stages == 2 && choices.one_in(3)) {
+    shape.chunks = 2;
+    shape.micro_batches = 2 * (1 + static_cast<int>(choices.below(3)));
+  }
+  return shape;
+}
+
+std::string text_of(const pipeline::CutProblem& problem) {
+  return fmt::format("{} nodes, {} stages, {} micro-batches, {} chunks", problem.graph.nodes.size(),
+                     problem.shape.stages, problem.shape.micro_batches, problem.shape.chunks);
+}
+
+// At level 3 the best cut is found and proved, or it is proved that none fits; at level 2 bounds
+// hold.
+void finds_the_best_cut(Choices& choices, bool with_memory) {
+  const bool backward = !choices.one_in(4);
+  const pipeline::CutGraph drawn = random_cut_graph(choices, 12, backward);
+  const pipeline::Merged whole = pipeline::without_circles(drawn);
+  const Link link{0.1 * static_cast<double>(choices.below(5)),
+                  5.0 + static_cast<double>(choices.below(40))};
+  const pipeline::CutProblem problem{whole.graph, random_shape(choices, backward), link,
+                                     with_memory ? 10 + choices.below(200) : INT64_MAX};
+  EveryCut every(problem, 4000);
+  if (!every.look()) leave_out();
+  const auto found = pipeline::find_cut(problem, {.level = 3});
+  require(found.ok() == every.best.has_value(), [&] {
+    return text_of(problem) + (found ? ": a cut where there is none" : ": " + found.reason());
+  });
+  if (!found) return;
+  const auto near = [](double a, double b) { return std::abs(a - b) <= 1e-9 * (1 + b); };
+  require(near(found->times.seconds, *every.best) && near(found->bound, *every.best), [&] {
+    return fmt::format("{}: found {}, bound {}, best {}", text_of(problem), found->times.seconds,
+                       found->bound, *every.best);
+  });
+  require(pipeline::least_seconds(problem) <= *every.best * (1 + 1e-12),
+          [&] { return text_of(problem) + ": the bound is too high"; });
+  const auto quick = pipeline::find_cut(problem);
+  if (!quick) return;
+  require(quick->bound <= *every.best * (1 + 1e-12) &&
+              quick->times.seconds >= *every.best * (1 - 1e-12),
+          [&] { return text_of(problem) + ": level 2 is out of bounds"; });
+}
+
+// Graphs with too many cuts to look at all of them are left out.
+constexpr Effort kCuts{.cases = 300, .seed = kSeed, .decisions = 600};
+constexpr double kTooMany = 0.6;
+
+TEST(CutLaw, FindsTheBestWithoutMemory) {
+  run_law([](Choices& choices) { finds_the_best_cut(choices, false); }, kTooMany, kCuts);
+}
+TEST(CutLaw, FindsTheBestWithMemory) {
+  run_law([](Choices& choices) { finds_the_best_cut(choices, true); }, kTooMany, kCuts);
+}
+
+}  // namespace
+}  // namespace heddle::property
