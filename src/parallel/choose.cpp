@@ -46,6 +46,18 @@ bool remembers(const Op& op, const IndexRule& rule) {
 
 }  // namespace
 
+Chooser::Chooser(OnMesh& on, const Propagation& layouts, const Forms& forms,
+                 const std::vector<int>& uses)
+    : on_(on),
+      program_(on.program),
+      layouts_(layouts),
+      forms_(forms),
+      uses_(uses),
+      last_user_(on.program.value_count(), kNone) {
+  for (OpId id = 0; id < program_.op_count(); ++id)
+    for (ValueId v : program_.operands(program_.op(id))) last_user_[v] = id;
+}
+
 int Chooser::resting(ValueId v) {
   const Split& split = layouts_.splits[v];
   if (split.dims.empty()) return on_.whole_id(v);
@@ -92,6 +104,7 @@ std::shared_ptr<const Choice> Chooser::choose(OpId id, bool inside_manual) {
     about.push_back(static_cast<int>(program_.value(program_.result(op, i)).type));
     about.push_back(resting(program_.result(op, i)));
   }
+  about.push_back(sum_beside(op));
   about.push_back(on_.rules.line(id) ? 1 : 0);
   for (std::size_t i = 0; i < op.operand_count; ++i)
     if (rule.operands[i].starts_results && rule.combine.op)
@@ -267,6 +280,21 @@ bool Chooser::is_late(const Op& op) const {
   return true;
 }
 
+// The split of a pending sum that the op's result is only added to: what lies so too is summed with
+// it, for nothing. -1 where there is none.
+int Chooser::sum_beside(const Op& op) const {
+  const ValueId v = op.result_count == 1 ? program_.result(op, 0) : kNone;
+  if (v == kNone || uses_[v] != 1 || last_user_[v] == kNone) return -1;
+  const Op& user = program_.op(last_user_[v]);
+  if (user.def->linear != LinearIn::both) return -1;
+  const auto operands = program_.operands(user);
+  const ValueId other = operands[0] == v ? operands[1] : operands[0];
+  if (uses_[other] != 1 || forms_.of(other).size() != 1) return -1;
+  const int split = forms_.of(other).front().split;
+  const Split& lies = on_.splits[split];
+  return !lies.pending.empty() && lies.reduce == ReduceOp::sum ? split : -1;
+}
+
 // What is brought for an op that nothing waits for, and what it gives, travels together with what
 // others like it need: most of the latency is saved.
 double Chooser::saved_together(const Op& op, const Choice& choice) {
@@ -353,6 +381,7 @@ void Chooser::price(const Op& op, const IndexRule& rule, Choice& choice) {
   for (std::size_t i = 0; i < op.result_count; ++i)
     wanted.push_back(resting(program_.result(op, i)));
   choice.price = price_of(on_, op, rule, choice, wanted);
+  if (op.result_count == 1 && choice.results[0] == sum_beside(op)) choice.price.give = 0;
   for (std::size_t i = 0; i < op.operand_count; ++i)
     if (const ValueId v = program_.operands(op)[i]; program_.type_of(v).is_tensor())
       choice.price.bring += seconds_to_have(on_, forms_, v, choice.operands[i]);

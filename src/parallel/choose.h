@@ -8,8 +8,7 @@ namespace heddle {
 class Chooser {
  public:
   // `uses` says how often each value is an operand.
-  Chooser(OnMesh& on, const Propagation& layouts, const Forms& forms, const std::vector<int>& uses)
-      : on_(on), program_(on.program), layouts_(layouts), forms_(forms), uses_(uses) {}
+  Chooser(OnMesh& on, const Propagation& layouts, const Forms& forms, const std::vector<int>& uses);
 
   // Equal ops with equal splits are decided once. Inside of a manual computation devices may meet
   // in an op.
@@ -36,6 +35,7 @@ class Chooser {
   Choice candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,
                    Lines lines);
   bool is_late(const Op& op) const;  // nothing waits for its results
+  int sum_beside(const Op& op) const;
   double saved_together(const Op& op, const Choice& choice);
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
   void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
@@ -46,6 +46,7 @@ class Chooser {
   const Propagation& layouts_;
   const Forms& forms_;
   const std::vector<int>& uses_;
+  std::vector<OpId> last_user_;  // by value: the only one where it is used once
   std::unordered_multimap<std::uint64_t, Known> choices_;
 };
 

@@ -1,9 +1,14 @@
 // select_and_scatter of a padded value, of which the padding is cut off again, as JAX writes the
 // gradient of a pooling.
+//
+// Padding of an op is never selected, and a padded value is: behind a last element that is no
+// number. So what pads by itself while layouts are decided is marked, and pads apart again when
+// every device has its part.
 #include <algorithm>
 #include <set>
 
 #include "heddle/op.h"
+#include "heddle/op_piece.h"
 #include "ir/attr_access.h"
 #include "ir/eval/scalar.h"
 #include "ir/rewrite.h"
@@ -15,6 +20,8 @@ namespace heddle {
 
 namespace {
 
+constexpr std::string_view kPadsApart = "heddle.pads_apart";
+
 struct PaddedPool {
   const Op* pad = nullptr;
   const Op* pool = nullptr;
@@ -25,8 +32,7 @@ const Op* maker_of(const Program& program, ValueId v) {
   return id == kNone ? nullptr : &program.op(id);
 }
 
-// Of two elements the first where it is not less: what is padded behind is never selected, but for
-// windows whose last element is no number.
+// Of two elements the first where it is not less.
 bool selects_greatest(const Program& program, const Op& pool) {
   const Region& region = program.region(program.regions(pool)[0]);
   if (region.ops.size() != 2) return false;
@@ -42,6 +48,30 @@ bool all_zero(const std::vector<std::int64_t>& list) {
   return std::ranges::all_of(list, [](std::int64_t n) { return n == 0; });
 }
 
+// Low and high by dimension, one after the other.
+std::vector<std::int64_t> padding_of(const Program& program, const Op& pool) {
+  const Attr* attr = program.attr(pool, "padding");
+  const Array* array = attr == nullptr ? nullptr : attr->get<Array>();
+  std::vector<std::int64_t> padding(2 * program.type_of(program.result(pool, 0)).rank());
+  for (std::size_t i = 0; array != nullptr && i < padding.size(); ++i)
+    padding[i] = to_int64(*array, static_cast<std::int64_t>(i));
+  return padding;
+}
+
+// The attributes of a pool with another padding; whether it pads apart is said anew too.
+AttrDict with_padding(const Program& program, const Op& pool,
+                      const std::vector<std::int64_t>& padding, bool pads_apart) {
+  AttrDict attrs = program.attrs_of(pool);
+  std::erase_if(attrs,
+                [](const NamedAttr& a) { return a.name == "padding" || a.name == kPadsApart; });
+  const auto rank = static_cast<std::int64_t>(padding.size() / 2);
+  attrs.push_back({"padding", Attr{Array(Type::tensor(DType::i64, {rank, 2}),
+                                         std::as_bytes(std::span(padding)))}});
+  if (pads_apart) attrs.push_back({std::string(kPadsApart), Attr{Attr::Integer{1, "i64"}}});
+  std::ranges::sort(attrs, {}, [](const NamedAttr& a) { return std::string_view(a.name); });
+  return attrs;
+}
+
 // The pool and the pad that a slice takes the value of.
 PaddedPool padded_pool(const Program& program, const Op& slice, const std::vector<int>& uses) {
   if (slice.def->rearranges != Rearrange::slice ||
@@ -50,7 +80,8 @@ PaddedPool padded_pool(const Program& program, const Op& slice, const std::vecto
   const ValueId pooled = program.operands(slice)[0];
   const Op* pool = maker_of(program, pooled);
   if (pool == nullptr || pool->def->parts != Parts::scatter_windows || uses[pooled] != 1 ||
-      program.layout_of(pooled) != nullptr || !selects_greatest(program, *pool))
+      program.layout_of(pooled) != nullptr || !selects_greatest(program, *pool) ||
+      !all_zero(padding_of(program, *pool)))
     return {};
   const Op* pad = maker_of(program, program.operands(*pool)[0]);
   if (pad == nullptr || pad->def->rearranges != Rearrange::pad ||
@@ -67,37 +98,56 @@ PaddedPool padded_pool(const Program& program, const Op& slice, const std::vecto
   return {pad, pool};
 }
 
-// The padding of the pool with that of the pad.
-Attr joined_padding(const Program& program, const PaddedPool& found) {
-  const auto high = integers_or(program.attr(*found.pad, "edge_padding_high"));
-  const auto rank = static_cast<std::int64_t>(high.size());
-  Array both(Type::tensor(DType::i64, {rank, 2}));
-  const Attr* given = program.attr(*found.pool, "padding");
-  const Array* before = given == nullptr ? nullptr : given->get<Array>();
-  for (std::int64_t i = 0; i < 2 * rank; ++i) {
-    const std::int64_t more = i % 2 == 0 ? 0 : high[static_cast<std::size_t>(i / 2)];
-    both.as_mutable<std::int64_t>()[static_cast<std::size_t>(i)] =
-        (before == nullptr ? 0 : to_int64(*before, i)) + more;
-  }
-  return Attr{std::move(both)};
-}
-
-Expected<Var> written_pool(Rewriter& rewriter, const PaddedPool& found) {
+// The pool of another image, with such a padding.
+Expected<Var> written_pool(Rewriter& rewriter, const Op& pool, Var image, AttrDict attrs) {
   const Program& program = rewriter.from;
   std::vector<RegionId> regions;
-  for (RegionId region : program.regions(*found.pool)) {
+  for (RegionId region : program.regions(pool)) {
     HEDDLE_TRY(RegionId made, rewriter.copy_region(region));
     regions.push_back(made);
   }
-  AttrDict attrs = program.attrs_of(*found.pool);
-  std::erase_if(attrs, [](const NamedAttr& a) { return a.name == "padding"; });
-  attrs.push_back({"padding", joined_padding(program, found)});
-  std::ranges::sort(attrs, {}, [](const NamedAttr& a) { return std::string_view(a.name); });
-  const auto operands = program.operands(*found.pool);
-  const Var image = rewriter.value(program.operands(*found.pad)[0]);
-  return rewriter.to.ops(found.pool->def->name,
+  const auto operands = program.operands(pool);
+  return rewriter.to.ops(pool.def->name,
                          {image, rewriter.value(operands[1]), rewriter.value(operands[2])},
                          {image.type()}, std::move(attrs), regions)[0];
+}
+
+Expected<Var> padding_pool(Rewriter& rewriter, const PaddedPool& found) {
+  const Program& program = rewriter.from;
+  std::vector<std::int64_t> padding;
+  for (std::int64_t high : integers_or(program.attr(*found.pad, "edge_padding_high")))
+    padding.insert(padding.end(), {0, high});
+  return written_pool(rewriter, *found.pool, rewriter.value(program.operands(*found.pad)[0]),
+                      with_padding(program, *found.pool, padding, true));
+}
+
+// Padded, pooled and cut. Where no window reaches an element its padding is less than none: that
+// stays with the pool.
+Expected<Var> pool_of_padded(Rewriter& rewriter, const Op& pool) {
+  Builder& b = rewriter.to;
+  const Var image = rewriter.value(rewriter.from.operands(pool)[0]);
+  const Type type = image.type();
+  std::vector<std::int64_t> low, high, ends;
+  Shape padded = type.shape;
+  std::vector<std::int64_t> padding = padding_of(rewriter.from, pool);
+  for (std::size_t d = 0; d < type.rank(); ++d) {
+    low.push_back(std::max<std::int64_t>(padding[2 * d], 0));
+    high.push_back(std::max<std::int64_t>(padding[2 * d + 1], 0));
+    ends.push_back(low[d] + type.shape[d]);
+    padded[d] += low[d] + high[d];
+    padding[2 * d] -= low[d];
+    padding[2 * d + 1] -= high[d];
+  }
+  AttrDict attrs = with_padding(rewriter.from, pool, padding, false);
+  if (all_zero(low) && all_zero(high)) return written_pool(rewriter, pool, image, std::move(attrs));
+  const Var least = b.constant(neutral_array(ReduceOp::max, Type::tensor(type.dtype, {})));
+  const std::vector<std::int64_t> none(type.rank(), 0);
+  const Var larger = b.op("pad", {image, least}, Type::tensor(type.dtype, padded),
+                          {{"edge_padding_high", Attr{high}},
+                           {"edge_padding_low", Attr{low}},
+                           {"interior_padding", Attr{none}}});
+  HEDDLE_TRY(const Var pooled, written_pool(rewriter, pool, larger, std::move(attrs)));
+  return b.slice(pooled, low, ends);
 }
 
 }  // namespace
@@ -113,13 +163,28 @@ Expected<Program> with_padding_pools(const Program& program) {
     if (gone.contains(&op)) return true;
     const PaddedPool found = padded_pool(program, op, uses);
     if (found.pool == nullptr) return false;
-    HEDDLE_TRY(const Var pooled, written_pool(now, found));
+    HEDDLE_TRY(const Var pooled, padding_pool(now, found));
     now.define_results(op, {pooled});
     return true;
   });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
   HEDDLE_TRY(const Program written, rewriter.finish());
   return without_unused(written);
+}
+
+Expected<Program> with_pads_apart(Program program) {
+  bool any = false;
+  for (OpId id = 0; id < program.op_count() && !any; ++id)
+    any = program.attr(program.op(id), kPadsApart) != nullptr;
+  if (!any) return program;
+  Rewriter rewriter(program, [&](Rewriter& now, const Op& op) -> Expected<bool> {
+    if (program.attr(op, kPadsApart) == nullptr) return false;
+    HEDDLE_TRY(const Var pooled, pool_of_padded(now, op));
+    now.define_results(op, {pooled});
+    return true;
+  });
+  for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
+  return rewriter.finish();
 }
 
 }  // namespace heddle

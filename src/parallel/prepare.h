@@ -16,6 +16,9 @@ Expected<Program> with_even_parts(const Program& program);
 // Pooling backwards of what was padded with the least value pads by itself, so that parts of it
 // have their edges where those of the image lie.
 Expected<Program> with_padding_pools(const Program& program);
+// The other way round, when devices have their parts: padding may be selected behind a number that
+// is none, so that results are those of the program that came in.
+Expected<Program> with_pads_apart(Program program);
 
 // Equal reshapes, transposes and slices of one value are one.
 Expected<Program> with_shared_moves(const Program& program);

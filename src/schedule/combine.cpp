@@ -6,21 +6,33 @@
 #include <utility>
 
 #include "heddle/op.h"
-#include "ir/eval/scalar.h"
 #include "ir/goes_on.h"
-#include "ir/replica_groups.h"
-#include "ir/rules/rule_builder.h"
+#include "ir/lower/simplify.h"
 #include "ir/unused.h"
+#include "schedule/ahead.h"
+#include "schedule/collective_key.h"
 #include "schedule/copier.h"
 
 namespace heddle {
 
 namespace {
 
+// What one device has of a gathered value that may be there from the beginning on.
+constexpr std::int64_t kSmallGather = std::int64_t{1} << 20;
+// What an op reads and writes that may wait for others.
+constexpr std::int64_t kSmallWork = std::int64_t{1} << 16;
+// Ops that are looked at for what may join a collective.
+constexpr std::size_t kMostAhead = 400;
+// What all work together may keep that waits for gathers although it is not small.
+constexpr std::int64_t kMostKept = std::int64_t{16} << 20;
+
 class Combiner : public Copier {
  public:
   Combiner(const Program& from, std::int64_t most_bytes)
-      : Copier(from), most_bytes_(most_bytes), unused_(unused_ops(from)) {}
+      : Copier(from),
+        most_bytes_(most_bytes),
+        unused_(unused_ops(from)),
+        leaves_(values_that_leave(from)) {}
 
  private:
   // Collectives that wait to be written together.
@@ -35,37 +47,41 @@ class Combiner : public Copier {
     const RegionId made = out_.add_region();
     std::map<std::string, Group> around;
     std::swap(around, waiting_);
-    // Sums may begin as soon as what they are made of is there, so that many can be made at once.
+    // They may begin as soon as what they are made of is there, so that many can be made at once.
     for (OpId id : from_.region(region).ops)
-      if (const Op& op = from_.op(id);
-          is_sum(op) && !unused_[id] && op.operand_count == 1 && !key_of(op).empty())
-        sums_of_[from_.operands(op)[0]].push_back(id);
+      if (const Op& op = from_.op(id); begins_early(op) && !unused_[id] && op.operand_count == 1 &&
+                                       !collective_key(from_, op).empty())
+        early_of_[from_.operands(op)[0]].push_back(id);
     for (ValueId v : from_.region(region).args) {
       values_[v] = out_.add_arg(made, out_.intern(from_.type_of(v)));
-      begin_sums(made, v);
+      begin_early(made, v);
     }
     std::map<ValueId, OpId> put_off_around;
     std::swap(put_off_around, put_off_);
-    for (OpId id : from_.region(region).ops) {
+    const std::span<const OpId> next_around = next_;
+    const std::vector<OpId>& ops = from_.region(region).ops;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      const OpId id = ops[i];
       const Op& op = from_.op(id);
       if (unused_[id] || begun_.contains(id)) continue;
+      next_ = std::span(ops).subspan(i + 1);
       if (can_be_put_off(op)) {
         put_off_.emplace(from_.result(op, 0), id);
         continue;
       }
-      write_put_off(made, id == from_.region(region).ops.back() ? std::exchange(put_off_, {})
-                                                                : needed_by(op));
+      write_put_off(made, id == ops.back() ? std::exchange(put_off_, {}) : needed_by(op));
       if (!begun_.contains(id)) write(made, id);  // what was put off may have begun it
     }
     std::swap(put_off_around, put_off_);
     std::swap(around, waiting_);
+    next_ = next_around;
     return made;
   }
 
   void write(RegionId at, OpId id) {
     const Op& op = from_.op(id);
     bring(at, op);
-    if (const std::string key = key_of(op); !key.empty())
+    if (const std::string key = collective_key(from_, op); !key.empty())
       wait(at, key, id);
     else
       write_op(at, op);
@@ -82,8 +98,28 @@ class Combiner : public Copier {
            std::ranges::any_of(captured_values(from_, op), is_in);
   }
 
-  bool can_be_put_off(const Op& op) const {
-    return goes_on_at_once(from_, op) && (needs_any(op, waits_in_) || needs_any(op, put_off_));
+  bool can_be_put_off(const Op& op) {
+    if (!needs_any(op, waits_in_) && !needs_any(op, put_off_)) return false;
+    if (goes_on_at_once(from_, op)) return true;
+    if (op.result_count != 1 || !is_pure(from_, op) || op.def->cls == OpClass::control)
+      return false;
+    std::int64_t bytes = 0;
+    for (ValueId v : from_.operands(op))
+      if (const Type& type = from_.type_of(v); type.is_tensor()) bytes += type.bytes();
+    const Type& result = from_.type_of(from_.result(op, 0));
+    // So small that nobody minds how long it is kept.
+    if (bytes + (result.is_tensor() ? result.bytes() : 0) <= kSmallWork) return true;
+    if (!leaves_[from_.result(op, 0)] || !waits_for_gather(op) || kept_ + bytes > kMostKept)
+      return false;
+    kept_ += bytes;
+    return true;
+  }
+
+  bool waits_for_gather(const Op& op) const {
+    return std::ranges::any_of(from_.operands(op), [&](ValueId v) {
+      return waits_in_.contains(v) &&
+             from_.op(from_.value(v).op).def->collective == CollectiveKind::all_gather;
+    });
   }
 
   // Takes out what an op and its regions need of that, and what this needs.
@@ -114,92 +150,65 @@ class Combiner : public Copier {
   void bring(RegionId at, const Op& op) {
     auto need = [&](ValueId v) {
       const auto it = waits_in_.find(v);
-      if (it != waits_in_.end()) flush(at, std::string(it->second));
+      if (it == waits_in_.end()) return;
+      const std::string key = it->second;
+      let_join(at, key);
+      flush(at, key);
     };
     for (ValueId v : from_.operands(op)) need(v);
     if (op.region_count > 0 && !waits_in_.empty())
       for (ValueId v : captured_values(from_, op)) need(v);
   }
 
+  // Does now what others that come later are made of, so that they come along.
+  void let_join(RegionId at, const std::string& key) {
+    const AheadQuestions ask{.is_there = [&](ValueId v) { return values_.contains(v); },
+                             .is_done = [&](OpId id) { return unused_[id] || begun_.contains(id); },
+                             .joins =
+                                 [&](const Op& op) {
+                                   return begins_early(op) && op.operand_count == 1 &&
+                                          collective_key(from_, op) == key;
+                                 }};
+    std::vector<OpId> next;
+    for (const auto& [_, id] : put_off_) next.push_back(id);
+    const auto ahead = next_.first(std::min(next_.size(), kMostAhead));
+    next.insert(next.end(), ahead.begin(), ahead.end());
+    for (OpId id : work_to_join(from_, next, ask, most_bytes_)) {
+      begun_.insert(id);
+      put_off_.erase(from_.result(from_.op(id), 0));
+      write_op(at, from_.op(id));
+    }
+  }
+
   void write_op(RegionId at, const Op& op) {
     copy_op(at, op);
-    for (std::size_t i = 0; i < op.result_count; ++i) begin_sums(at, from_.result(op, i));
+    for (std::size_t i = 0; i < op.result_count; ++i) begin_early(at, from_.result(op, i));
   }
 
   // ---- collectives
 
-  void begin_sums(RegionId at, ValueId v) {
-    const auto it = sums_of_.find(v);
-    if (it == sums_of_.end()) return;
-    const std::vector<OpId> sums = std::move(it->second);
-    sums_of_.erase(it);
-    for (OpId id : sums) {
+  void begin_early(RegionId at, ValueId v) {
+    const auto it = early_of_.find(v);
+    if (it == early_of_.end()) return;
+    const std::vector<OpId> early = std::move(it->second);
+    early_of_.erase(it);
+    for (OpId id : early) {
       begun_.insert(id);
-      wait(at, key_of(from_.op(id)), id);
+      wait(at, collective_key(from_, from_.op(id)), id);
     }
   }
 
-  static bool is_sum(const Op& op) {
-    return op.def->collective == CollectiveKind::all_reduce ||
-           op.def->collective == CollectiveKind::reduce_scatter;
-  }
-
-  // What must be equal; empty for ops that stay alone. Only those along axes of a mesh are ours.
-  std::string key_of(const Op& op) const {
+  // Sums take no more memory than what they are made of, nor do small gathers matter.
+  bool begins_early(const Op& op) const {
     switch (op.def->collective) {
-      case CollectiveKind::permute:
-        return permute_key(op);
-      case CollectiveKind::all_gather:
-        return with_numbers(op, {"all_gather_dim"});
-      case CollectiveKind::all_to_all:
-        return with_numbers(op, {"split_dimension", "concat_dimension", "split_count"});
       case CollectiveKind::all_reduce:
-        return sum_key(op, {});
       case CollectiveKind::reduce_scatter:
-        return sum_key(op, {"scatter_dimension"});
+        return true;
+      case CollectiveKind::all_gather:
+        return from_.type_of(op.results).bytes() <= kSmallGather;
       default:
-        return "";
+        return false;
     }
-  }
-
-  // The op and the axes along which devices meet.
-  std::string axes_key(const Op& op) const {
-    const Attr* groups = from_.attr(op, "replica_groups");
-    const auto* along = groups == nullptr ? nullptr : groups->get<Attr::Struct>();
-    if (along == nullptr) return "";
-    std::string key(op.def->name);
-    const Attr* axes = find_attr(along->fields, "axes");
-    for (const Attr& axis : *axes->get<Attr::List>())
-      for (const NamedAttr& field : axis.get<Attr::Struct>()->fields)
-        key += " " + *field.value.get<std::string>();
-    return key;
-  }
-
-  std::string with_numbers(const Op& op, std::initializer_list<const char*> names) const {
-    std::string key = axes_key(op);
-    for (const char* attr : names)
-      if (!key.empty())
-        key += fmt::format(" {}", from_.attr(op, attr)->get<Attr::Integer>()->value);
-    return key;
-  }
-
-  std::string sum_key(const Op& op, std::initializer_list<const char*> names) const {
-    const std::string key = with_numbers(op, names);
-    const auto kind = known_reduction(from_, from_.regions(op)[0]);
-    if (key.empty() || !kind) return "";
-    return fmt::format("{} {} {}", key, name(*kind), name(from_.type_of(op.results).dtype));
-  }
-
-  // Who sends to whom.
-  std::string permute_key(const Op& op) const {
-    const Attr* pairs = from_.attr(op, "source_target_pairs");
-    const Array* array = pairs == nullptr ? nullptr : pairs->get<Array>();
-    if (array == nullptr) return "";
-    std::string key =
-        fmt::format("{} {}", op.def->name, static_cast<int>(exchange_grouping(from_, op)));
-    for (std::int64_t i = 0; i < array->elements(); ++i)
-      key += fmt::format(" {}", to_int64(*array, i));
-    return key;
   }
 
   void wait(RegionId at, const std::string& key, OpId id) {
@@ -244,9 +253,12 @@ class Combiner : public Copier {
 
   std::int64_t most_bytes_;
   std::vector<bool> unused_;
+  std::vector<bool> leaves_;    // by value: nothing waits for what is made of it
+  std::span<const OpId> next_;  // of the region, behind the op at hand
+  std::int64_t kept_ = 0;       // bytes that work keeps while it waits for gathers
   std::map<std::string, Group> waiting_;
   std::unordered_map<ValueId, std::string> waits_in_;
-  std::unordered_map<ValueId, std::vector<OpId>> sums_of_;  // that wait for the value
+  std::unordered_map<ValueId, std::vector<OpId>> early_of_;  // that wait for the value
   std::unordered_set<OpId> begun_;
   std::map<ValueId, OpId> put_off_;  // by their results, which come in the order of the ops
 };

@@ -5,6 +5,7 @@
 #include "heddle/op.h"
 #include "ir/clone.h"
 #include "ir/replica_groups.h"
+#include "parallel/prepare.h"
 #include "spmd/writers.h"
 
 namespace heddle {
@@ -149,6 +150,7 @@ Expected<Spmd> partition(std::shared_ptr<Parallel> decided) {
     HEDDLE_TRY(SpmdFunction info, write_function(function, decided->functions[i], spmd.program));
     spmd.functions.push_back(std::move(info));
   }
+  HEDDLE_TRY(spmd.program, with_pads_apart(std::move(spmd.program)));
   spmd.decided = std::move(decided);
   spmd.partition_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

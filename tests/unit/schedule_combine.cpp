@@ -1,4 +1,5 @@
 // Collectives that do not wait for one another are one.
+#include "heddle/stablehlo.h"
 #include "spmd_mesh.h"
 
 namespace heddle::test {
@@ -40,6 +41,87 @@ TEST(Combine, GradientsOfManyWeightsAreOneAllReduce) {
   const Program limited = schedule(apart.program, small);
   EXPECT_EQ(collectives_of(limited, limited.functions[0]), 3);
   EXPECT_LT(difference(program, spmd), 1e-3);
+}
+
+std::int64_t combined(const Spmd& spmd) {
+  return collectives_of(spmd.program, local_function(spmd));
+}
+
+// Weights that lie in parts are gathered at once where that takes little memory.
+TEST(Combine, SmallGathersBeginTogether) {
+  Builder b("layers");
+  const Type x = f32({16, 8}), w = f32({8, 8});
+  b.function("main", {x, w, w}, [&](const Vars& in) -> Vars {
+    return {b.dot(b.op("tanh", {b.dot(in[0], in[1])}), in[2])};
+  });
+  const Program program = b.finish().value();
+  const Spmd spmd =
+      on_mesh(program, {{"dp", 4}},
+              {argument(0, {{"dp"}, {}}), argument(1, {{"dp"}, {}}), argument(2, {{"dp"}, {}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over dp", 2}}));
+  EXPECT_EQ(combined(spmd), 1);
+  EXPECT_LT(difference(program, spmd), 1e-3);
+}
+
+// What is made of the one sum is small and waits for the other.
+TEST(Combine, ALossDoesNotKeepSumsApart) {
+  Builder b("loss");
+  const Type x = f32({8, 1 << 18});
+  b.function("main", {x}, [&](const Vars& in) -> Vars {
+    const Var loss = b.reduce(b.op("tanh", {b.reduce(in[0], {1}, "add")}), {0}, "add");
+    return {loss, b.reduce(in[0] * in[0], {1}, "add") * 2.0};
+  });
+  const Program program = b.finish().value();
+  const Spmd spmd =
+      on_mesh(program, {{"tp", 4}}, {argument(0, {{}, {"tp"}}), result(0, {}), result(1, {{}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over tp", 2}}));
+  EXPECT_EQ(combined(spmd), 1);
+}
+
+// Two branches, each a sum that a product needs: the second sum is made before the first product.
+TEST(Combine, SumsOfTwoBranchesMeet) {
+  Builder b("branches");
+  const Type x = f32({1 << 16, 64}), w = f32({64, 8});
+  b.function("main", {x, w}, [&](const Vars& in) -> Vars {
+    const auto branch = [&](Var y) {
+      const Var sum = b.broadcast(b.reduce(y, {0}, "add") / 65536.0, x.shape, {1});
+      return b.dot(in[0] - sum, in[1]);
+    };
+    const Var first = branch(in[0]);
+    return {first, branch(in[0] * in[0])};
+  });
+  const Program program = b.finish().value();
+  const Spmd spmd = on_mesh(program, {{"dp", 4}}, {argument(0, {{"dp"}, {}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over dp", 2}}));
+  EXPECT_EQ(combined(spmd), 1);
+}
+
+// Products that only leave the function wait for one another's gathers, large as these are.
+TEST(Combine, WhatOnlyLeavesWaitsForOtherGathers) {
+  constexpr std::string_view kText = R"(
+    sdy.mesh @mesh = <["dp"=4]>
+    func.func @main(%a: tensor<256x1024xf32>, %b: tensor<256x1024xf32>, %c: tensor<1024x8xf32>)
+        -> (tensor<1024x8xf32>, tensor<1024x8xf32>) {
+      %g = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+          replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "dp">]>,
+          use_global_device_ids}> : (tensor<256x1024xf32>) -> tensor<1024x1024xf32>
+      %p = stablehlo.dot_general %g, %c, contracting_dims = [1] x [0] : (tensor<1024x1024xf32>, tensor<1024x8xf32>) -> tensor<1024x8xf32>
+      %t = stablehlo.dot_general %p, %p, contracting_dims = [1] x [1] : (tensor<1024x8xf32>, tensor<1024x8xf32>) -> tensor<1024x1024xf32>
+      %s = stablehlo.slice %t [0:256, 0:1024] : (tensor<1024x1024xf32>) -> tensor<256x1024xf32>
+      %h = "stablehlo.all_gather"(SECOND) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>,
+          replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "dp">]>,
+          use_global_device_ids}> : (tensor<256x1024xf32>) -> tensor<1024x1024xf32>
+      %q = stablehlo.dot_general %h, %c, contracting_dims = [1] x [0] : (tensor<1024x1024xf32>, tensor<1024x8xf32>) -> tensor<1024x8xf32>
+      return %p, %q : tensor<1024x8xf32>, tensor<1024x8xf32>
+    })";
+  const auto gathers = [&](std::string_view second) {
+    std::string text(kText);
+    text.replace(text.find("SECOND"), 6, second);
+    const Program ordered = schedule(read_stablehlo(text, "test").value());
+    return collectives_of(ordered, ordered.functions[0]);
+  };
+  EXPECT_EQ(gathers("%b"), 1);
+  EXPECT_EQ(gathers("%s"), 2);  // the second one needs the first product
 }
 
 }  // namespace

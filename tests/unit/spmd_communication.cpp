@@ -376,5 +376,31 @@ TEST(Partition, ALayoutThatDoesNotFitIsRefused) {
   EXPECT_FALSE(partition(program, options).ok());
 }
 
+// The gradient of a table that is also the last layer's weight: rows that are added to a sum which
+// is still to be made are summed with it, instead of gathered for themselves.
+TEST(Communication, RowsThatJoinAPendingSumTravelWithIt) {
+  const Program program = read_stablehlo(R"(
+    func.func @main(%p: tensor<64x256xf32>, %u: tensor<64x64xf32>, %rows: tensor<64x1xi32>) -> tensor<256x64xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<256x64xf32>
+      %g = stablehlo.dot_general %p, %u, contracting_dims = [0] x [0] : (tensor<64x256xf32>, tensor<64x64xf32>) -> tensor<256x64xf32>
+      %s = "stablehlo.scatter"(%zero, %rows, %u) <{indices_are_sorted = false, unique_indices = false,
+          scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+          scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %c = stablehlo.add %a, %b : tensor<f32>
+          stablehlo.return %c : tensor<f32>
+      }) : (tensor<256x64xf32>, tensor<64x1xi32>, tensor<64x64xf32>) -> tensor<256x64xf32>
+      %r = stablehlo.add %s, %g : tensor<256x64xf32>
+      return %r : tensor<256x64xf32>
+    })",
+                                         "test")
+                              .value();
+  const Spmd spmd = on_mesh(program, {{"dp", 4}},
+                            {argument(0, {{"dp"}, {}}), argument(1, {{"dp"}, {}}),
+                             argument(2, {{"dp"}, {}}), result(0, {{}, {}})});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-reduce over dp", 1}}));
+  EXPECT_LT(difference(program, spmd), 1e-3);
+}
+
 }  // namespace
 }  // namespace heddle::test
