@@ -1,6 +1,7 @@
 #include "compile/distribute.h"
 
 #include "heddle/signature.h"
+#include "parallel/one_mesh.h"
 
 namespace heddle {
 
@@ -88,11 +89,9 @@ Expected<std::string> enter_mesh(Program& program, const Target& target) {
   const std::string& text = target.mesh;
   if (text.empty()) return reason("there is no mesh to lay values out on: give one, as in dp=2");
   if (text[0] != '@') return enter_axes(program, text, target.cluster);
-  if (text != kOwnMesh) {
-    if (program.find_mesh(text.substr(1)) != nullptr) return text.substr(1);
+  if (text != kOwnMesh && program.find_mesh(text.substr(1)) == nullptr)
     return reason("the program has no mesh {}", text);
-  }
-  return std::string();
+  return put_on_one_mesh(program, text.substr(1));
 }
 
 namespace {

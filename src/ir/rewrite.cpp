@@ -96,7 +96,9 @@ Verdict Rewriter::copy_ops(RegionId source, bool open) {
   return yes();
 }
 
-Verdict Rewriter::copy_op(const Op& op) {
+Verdict Rewriter::copy_op(const Op& op) { return copy_op(op, copied_attrs(from, op)); }
+
+Verdict Rewriter::copy_op(const Op& op, AttrDict attrs) {
   std::vector<Type> types;
   for (std::size_t i = 0; i < op.result_count; ++i)
     types.push_back(from.type_of(from.result(op, i)));
@@ -106,7 +108,7 @@ Verdict Rewriter::copy_op(const Op& op) {
     regions.push_back(made);
   }
   to.at(location(op.loc));  // the regions have moved it
-  const Vars results = to.ops(op.def->name, operands(op), types, copied_attrs(from, op), regions);
+  const Vars results = to.ops(op.def->name, operands(op), types, std::move(attrs), regions);
   if (to.failed()) return to.finish().why();
   define_results(op, results);
   for (std::size_t i = 0; i < results.size(); ++i)

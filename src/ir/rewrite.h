@@ -23,6 +23,7 @@ class Rewriter {
   // A region of the source with its arguments and ops.
   Expected<RegionId> copy_region(RegionId from);
   Verdict copy_op(const Op& op);
+  Verdict copy_op(const Op& op, AttrDict attrs);  // with other attributes
 
   // What became of a value.
   Var value(ValueId v);

@@ -1,5 +1,6 @@
 #include "pjrt/buffer.h"
 
+#include <charconv>
 #include <cstring>
 
 #include "pjrt/elements.h"
@@ -22,6 +23,7 @@ ValueRef BufferHandle::value() const {
 void BufferHandle::remove() {
   const std::lock_guard lock(mutex_);
   value_ = nullptr;
+  if (holders_ == 0) ordered_ = nullptr;
 }
 
 void BufferHandle::hold() {
@@ -32,7 +34,9 @@ void BufferHandle::hold() {
 bool BufferHandle::let_go() {
   const std::lock_guard lock(mutex_);
   if (holders_ == 0) return false;
-  if (--holders_ == 0) held_ = nullptr;
+  if (--holders_ > 0) return true;
+  held_ = nullptr;
+  if (value_ == nullptr) ordered_ = nullptr;
   return true;
 }
 
@@ -117,6 +121,18 @@ std::shared_ptr<void> holder_of(const EventRef& done) {
   return {done.get(), [done](void*) { done->set(); }};
 }
 
+// Of "{0,1}".
+std::vector<std::int64_t> numbers_in(std::string_view text) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (std::isdigit(static_cast<unsigned char>(text[i])) == 0) continue;
+    const auto end =
+        std::from_chars(text.data() + i, text.data() + text.size(), numbers.emplace_back());
+    i = static_cast<std::size_t>(end.ptr - text.data());
+  }
+  return numbers;
+}
+
 std::vector<std::int64_t> steps_of(const MemoryLayout* layout, const Shape& shape,
                                    std::int64_t element) {
   if (layout == nullptr) return dense_steps(shape, element);
@@ -194,6 +210,22 @@ ValueRef copy_to(Memory& memory, const BufferHandle& buffer) {
     copy->ready()->set(status);
   });
   return copy;
+}
+
+void* BufferHandle::address(const Array& array) {
+  if (layout.empty() || array.type().bytes() == 0) return address_of(array);
+  const std::lock_guard lock(mutex_);
+  if (ordered_ == nullptr) {
+    const auto bytes = static_cast<std::size_t>(array.type().bytes());
+    const std::vector<std::int64_t> order = numbers_in(layout);
+    MemoryLayout told = {};
+    told.kind = MemoryLayout::Kind::tiled;
+    told.tiled.minor_to_major = order.data();
+    told.tiled.rank = order.size();
+    ordered_ = Block::raw(bytes);
+    copy_to_host(array, &told, ordered_->data(), bytes);
+  }
+  return ordered_->data();
 }
 
 void* address_of(const Array& array) {

@@ -63,10 +63,14 @@ struct BufferHandle {
   // Memory that others look at stays until all of them have let go, deleted or not.
   void hold();
   bool let_go();
+  // Where the bytes of this value, which is the buffer's, lie as the layout tells: in memory of
+  // their own where that is not row-major. Both stay as long as the value does, or is held.
+  void* address(const Array& array);
 
  private:
   mutable std::mutex mutex_;
   ValueRef value_, held_;
+  std::shared_ptr<Block> ordered_;  // the bytes as the layout tells, once somebody has asked
   int holders_ = 0;
 };
 

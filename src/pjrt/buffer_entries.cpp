@@ -186,21 +186,8 @@ Error* ready_event(BufferEventArgs* args) {
   });
 }
 
-// Who looks at memory in place takes it for what the layout says.
-void check_order(const BufferHandle& buffer) {
-  if (buffer.layout.empty()) return;
-  throw Failure(
-      Code::unimplemented,
-      fmt::format("an array with layout {} cannot be looked at in place: np.asarray copies "
-                  "it, and so does jax.device_put into the usual layout",
-                  buffer.layout));
-}
-
 Error* hold(BufferArgs* args) {
-  return guarded([&] {
-    check_order(*args->buffer);
-    args->buffer->hold();
-  });
+  return guarded([&] { args->buffer->hold(); });
 }
 
 Error* let_go(BufferArgs* args) {
@@ -212,11 +199,10 @@ Error* let_go(BufferArgs* args) {
 
 Error* pointer(BufferPointerArgs* args) {
   return guarded([&] {
-    check_order(*args->buffer);
     const ValueRef value = args->buffer->value();
     if (const Status& status = value->ready()->wait(); !status.ok())
       throw Failure(status.code, status.message);
-    args->pointer = address_of(value->array());
+    args->pointer = args->buffer->address(value->array());
   });
 }
 

@@ -1,12 +1,14 @@
 #include "pjrt/compile_for.h"
 
 #include <cstdlib>
+#include <set>
 
 #include "heddle/compile.h"
 #include "heddle/log.h"
 #include "heddle/plan_file.h"
 #include "ir/attr_access.h"
 #include "pjrt/error.h"
+#include "pjrt/named_result.h"
 #include "pjrt/op_sharding.h"
 
 namespace heddle::pjrt {
@@ -52,36 +54,35 @@ void keep_unsaid_arguments_whole(const Program& program, const Function& main, T
   }
 }
 
-Seed whole_result(std::size_t index, std::size_t rank) {
-  Seed whole{.is_result = true, .index = index, .sharding = {}};
-  whole.sharding.dims.resize(rank);
-  return whole;
-}
-
-// Results that lie so that JAX has no word for it are asked for whole.
-Executable compile_sharded(const Program& program, const Function& main, Target target) {
-  for (;;) {
-    Executable executable = want(compile(program, target));
-    bool again = false;
-    const Placement& placement = executable.placement();
-    if (!placement.on_mesh()) return executable;
-    for (std::size_t i = 0; i < placement.results.size(); ++i) {
-      const PlacedValue& result = placement.results[i];
-      const bool asked_for = !main.result_layouts.empty() && main.result_layouts[i] != kNone;
-      const bool open = !asked_for && !result.split().pending.empty();
-      if (!open && has_op_sharding(result.split())) continue;
-      target.layouts.seeds.push_back(whole_result(i, result.type().rank()));
-      again = true;
-    }
-    if (!again) return executable;
-  }
-}
-
 // The mesh that the devices stand on; none where the program says nothing of any.
 std::string mesh_of(const Program& program, std::int64_t devices) {
   for (const MeshDecl& mesh : program.meshes)
     if (mesh.mesh.devices() == devices) return "@" + mesh.name;
   return program.meshes.empty() ? "" : kOwnMesh;
+}
+
+// A result that lies so that JAX has no word for it is asked for otherwise: as near as it can be,
+// or whole where the program itself has said how.
+Executable compile_sharded(const Program& program, const Function& main, Target target) {
+  std::set<std::size_t> said, asked;
+  for (std::size_t i = 0; i < main.result_layouts.size(); ++i)
+    if (main.result_layouts[i] != kNone) said.insert(i);
+  for (;;) {
+    Executable executable = want(compile(program, target));
+    const Placement& placement = executable.placement();
+    if (!placement.on_mesh()) return executable;
+    const std::vector<Mesh> named = naming_meshes(program, placement.devices());
+    const std::size_t before = asked.size();
+    for (std::size_t i = 0; i < placement.results.size(); ++i) {
+      const PlacedValue& result = placement.results[i];
+      if (said.contains(i) && has_op_sharding(result.split())) continue;
+      auto nearest = nearest_named(result.split(), result.mesh(), named);
+      if (!nearest || !asked.insert(i).second) continue;
+      if (said.contains(i)) nearest->dims.assign(result.type().rank(), {});
+      target.layouts.seeds.push_back({.is_result = true, .index = i, .sharding = *nearest});
+    }
+    if (asked.size() == before) return executable;
+  }
 }
 
 }  // namespace

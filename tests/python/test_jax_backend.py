@@ -153,6 +153,11 @@ def test_a_layout_that_is_asked_for():
     compiled = jax.jit(lambda y: y.T, in_shardings=columns).lower(y).compile()
     assert compiled.input_formats[0][0].layout.major_to_minor == (1, 0)
     np.testing.assert_array_equal(compiled(y), 2 * x.T)
+    view = np.from_dlpack(y)  # as it lies
+    assert view.strides == (4, 8) and view.ctypes.data == y.unsafe_buffer_pointer()
+    np.testing.assert_array_equal(view, 2 * x)
+    y.delete()
+    np.testing.assert_array_equal(view, 2 * x)
 
 
 def test_dlpack_to_numpy():
