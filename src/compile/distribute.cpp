@@ -169,8 +169,10 @@ Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Ta
   return partition(program, options);
 }
 
-Placement placement_of(const Spmd& spmd, const SpmdFunction& f) {
-  auto on = std::make_shared<const PlacedOn>(PlacedOn{spmd.program.axes, spmd.program.meshes});
+Placement placement_of(const Spmd& spmd, const SpmdFunction& f,
+                       std::vector<std::vector<int>> stages) {
+  auto on = std::make_shared<const PlacedOn>(
+      PlacedOn{spmd.program.axes, spmd.program.meshes, std::move(stages)});
   Placement placement(on, f.mesh);
   for (std::size_t i = 0; i < f.arguments.size(); ++i)
     placement.arguments.emplace_back(fmt::format("argument {}", i), f.argument_types[i],

@@ -24,6 +24,8 @@ Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
 Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target);
 
 // Where arguments and results of the function lie.
-Placement placement_of(const Spmd& spmd, const SpmdFunction& function);
+// Where there is a pipeline, these are the devices of each stage.
+Placement placement_of(const Spmd& spmd, const SpmdFunction& function,
+                       std::vector<std::vector<int>> stages = {});
 
 }  // namespace heddle

@@ -51,6 +51,10 @@ struct ResolvedCollective {
 struct RankGrid {
   std::int64_t replicas = 1, partitions = 1;
   std::vector<ChannelEnds> channels = {};
+  // The ranks of this program, where others run other ones; none: all.
+  std::vector<int> ranks = {};
+  std::int64_t number_of(int rank) const;  // of a rank, among those
+  int rank_of(std::int64_t number) const;
 };
 Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transport,
                                      const RankGrid& grid);

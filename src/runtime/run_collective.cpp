@@ -38,9 +38,9 @@ class CollectiveRun {
   Verdict start() {
     switch (op_.kind) {
       case CollectiveKind::partition_id:
-        return write_id(transport_.rank() % grid().partitions);
+        return write_id(grid().number_of(transport_.rank()) % grid().partitions);
       case CollectiveKind::replica_id:
-        return write_id(transport_.rank() / grid().partitions);
+        return write_id(grid().number_of(transport_.rank()) / grid().partitions);
       case CollectiveKind::send:
         return send();
       case CollectiveKind::receive:
@@ -235,14 +235,36 @@ class CollectiveRun {
 
 }  // namespace
 
+namespace {
+
+// Of a rank of a pipeline: its stage, and channels between ranks instead of stages.
+Expected<RankGrid> stage_grid(const Transport& transport, const RunOptions& options) {
+  for (const std::vector<int>& stage : options.stages) {
+    const auto at = std::ranges::find(stage, transport.rank());
+    if (at == stage.end()) continue;
+    RankGrid grid{1, static_cast<std::int64_t>(stage.size()), options.channels, stage};
+    const auto place = static_cast<std::size_t>(at - stage.begin());
+    for (ChannelEnds& ends : grid.channels) {
+      ends.from = options.stages[static_cast<std::size_t>(ends.from)][place];
+      ends.to = options.stages[static_cast<std::size_t>(ends.to)][place];
+    }
+    return grid;
+  }
+  return reason("rank {} of {} ranks is in no stage of the pipeline", transport.rank(),
+                transport.size());
+}
+
+}  // namespace
+
 Expected<RankGrid> rank_grid(const Transport& transport, const RunOptions& options) {
+  if (!options.stages.empty()) return stage_grid(transport, options);
   const std::int64_t ranks = transport.size(), replicas = options.replicas;
   const std::int64_t partitions = options.partitions;
   if (replicas >= 1 && partitions == 0 && ranks % replicas == 0)
-    return RankGrid{replicas, ranks / replicas, options.channels};
+    return RankGrid{replicas, ranks / replicas, options.channels, {}};
   if (replicas >= 1 && partitions > 0 && replicas * partitions <= ranks &&
       transport.rank() < replicas * partitions)
-    return RankGrid{replicas, partitions, options.channels};
+    return RankGrid{replicas, partitions, options.channels, {}};
   return reason("rank {} of {} ranks is not one of {} replicas of {} partitions", transport.rank(),
                 ranks, replicas, partitions == 0 ? "equally many" : std::to_string(partitions));
 }

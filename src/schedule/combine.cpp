@@ -60,11 +60,17 @@ class Combiner : public Copier {
     std::swap(put_off_around, put_off_);
     const std::span<const OpId> next_around = next_;
     const std::vector<OpId>& ops = from_.region(region).ops;
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      const OpId id = ops[i];
+    const auto transfers = [&](OpId id) { return is_transfer(from_.op(id)); };
+    auto next_transfer = std::ranges::find_if(ops, transfers);
+    for (std::ptrdiff_t i = 0; i < std::ssize(ops); ++i) {
+      const OpId id = ops[static_cast<std::size_t>(i)];
       const Op& op = from_.op(id);
       if (unused_[id] || begun_.contains(id)) continue;
-      next_ = std::span(ops).subspan(i + 1);
+      if (is_transfer(op)) {
+        write_all(made);
+        next_transfer = std::find_if(ops.begin() + i + 1, ops.end(), transfers);
+      }
+      next_ = std::span(ops.begin() + i + 1, std::max(ops.begin() + i + 1, next_transfer));
       if (can_be_put_off(op)) {
         put_off_.emplace(from_.result(op, 0), id);
         continue;
@@ -76,6 +82,20 @@ class Combiner : public Copier {
     std::swap(around, waiting_);
     next_ = next_around;
     return made;
+  }
+
+  // Ranks with other programs wait for these: nothing moves past them.
+  static bool is_transfer(const Op& op) {
+    return op.def->collective == CollectiveKind::send ||
+           op.def->collective == CollectiveKind::receive;
+  }
+  void write_all(RegionId at) {
+    write_put_off(at, std::exchange(put_off_, {}));
+    while (!waiting_.empty()) {
+      const std::string key = waiting_.begin()->first;
+      flush(at, key);
+      waiting_.erase(key);
+    }
   }
 
   void write(RegionId at, OpId id) {
@@ -254,7 +274,7 @@ class Combiner : public Copier {
   std::int64_t most_bytes_;
   std::vector<bool> unused_;
   std::vector<bool> leaves_;    // by value: nothing waits for what is made of it
-  std::span<const OpId> next_;  // of the region, behind the op at hand
+  std::span<const OpId> next_;  // of the region, from the op at hand to a transfer
   std::int64_t kept_ = 0;       // bytes that work keeps while it waits for gathers
   std::map<std::string, Group> waiting_;
   std::unordered_map<ValueId, std::string> waits_in_;
