@@ -38,9 +38,14 @@ Expected<Program> core_program(const Program& flat, const Target& target, Stages
 }
 
 Expected<Spmd> spmd_program(Program core, const Target& given, Stages& stages) {
+  HEDDLE_TRY(const auto cut, micro_batches_of(core, given));
+  if (cut) core = cut->program;
   HEDDLE_TRY(const Target target, with_best_mesh(core, given));
   HEDDLE_TRY(const std::string mesh, enter_mesh(core, target));
   HEDDLE_TRY(Spmd spmd, distribute_on(core, mesh, target));
+  if (cut) {
+    HEDDLE_TRY(spmd, accumulated(std::move(spmd), *cut));
+  }
   stages.done("spmd", spmd.program);
   spmd.program = schedule(spmd.program, {.overlap = target.options.overlap});
   stages.done("schedule", spmd.program);
@@ -120,6 +125,11 @@ Expected<Executable> compile_as_told(const Program& source, const Target& target
         (asked || heddle::on_mesh(spmd, function).interpreted_because.empty()))
       return compile_spmd(spmd, function, target, stages);
     if (asked) return on_no_mesh(entry);
+  }
+  HEDDLE_TRY(const auto cut, micro_batches_of(core, target));
+  if (cut) {
+    HEDDLE_TRY(core, accumulated(cut->program, *cut));
+    stages.done("micro-batches", core);
   }
   if (local.interpreted_because.empty()) local.program = in_order(std::move(core), target, stages);
   return compile_local(local, target, stages);

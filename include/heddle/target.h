@@ -7,6 +7,7 @@
 
 #include "heddle/cluster.h"
 #include "heddle/compile_options.h"
+#include "heddle/micro_batches.h"
 #include "heddle/parallel.h"
 #include "heddle/shards.h"
 
@@ -34,11 +35,19 @@ struct Target {
   GivenLayouts layouts = {};
   // Results that the next run takes as arguments: they lie alike.
   std::vector<Carried> carried = {};
+  // The batch is cut into so many parts, which are worked on one after the other; along which
+  // dimension is found where nobody says it.
+  std::int64_t micro_batches = 1;
+  std::optional<BatchDim> batch = {};
+  // The axis of the mesh along which stages lie that micro-batches pass through; empty: none does.
+  std::string pipeline = {};
+  int chunks = 1;  // of the program that each stage has; more than 1: interleaved
   // Whose figures a plan is made with; none: those that are assumed of any machine.
   std::optional<Cluster> cluster = {};
   // Each device is a process of its own, a rank; else all of them are threads of this one, and
   // share its cores.
   bool ranks = false;
+  int rank = 0;  // which of them this process is; counts only where they have programs of their own
   CompileOptions options = {};
 };
 

@@ -151,6 +151,20 @@ Expected<Target> with_best_mesh(const Program& program, const Target& target) {
   return *std::move(best);
 }
 
+Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
+                                                       const Target& target) {
+  if (target.micro_batches < 1)
+    return reason("{} micro-batches: there has to be one", target.micro_batches);
+  if (target.micro_batches == 1) return std::optional<MicroBatches>();
+  MicroBatchOptions how;
+  how.function = target.options.entry;
+  how.count = target.micro_batches;
+  how.batch = target.batch;
+  how.carried = target.carried;
+  HEDDLE_TRY(MicroBatches cut, cut_into_micro_batches(program, how));
+  return std::optional(std::move(cut));
+}
+
 Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target) {
   HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target));
   return partition(program, options);

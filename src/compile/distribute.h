@@ -15,6 +15,10 @@ Expected<std::string> enter_mesh(Program& program, const Target& target);
 // cluster and no mesh.
 Expected<Target> with_best_mesh(const Program& program, const Target& target);
 
+// The target's micro-batches of the program; nothing where it wants none.
+Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
+                                                       const Target& target);
+
 // The layouts of the target on that mesh, and the program of its devices. `program` is inlined and
 // has no client ops but those that devices compute.
 Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target);

@@ -9,9 +9,23 @@ namespace heddle::cli {
 namespace {
 
 constexpr const char* kNoMesh = "none";
+constexpr std::int64_t kMostParts = 1 << 20;
 
 std::string says_nothing(const std::string& text) {
   return text.empty() ? "it is empty: leave it out, or say which" : "";
+}
+
+// "arg0:0"
+std::optional<BatchDim> batch_dim(const std::string& text) {
+  if (text.empty()) return {};
+  BatchDim batch;
+  int read = 0;
+  const bool whole =
+      std::sscanf(text.c_str(), "arg%zu:%zu%n", &batch.argument, &batch.dim, &read) == 2 &&
+      static_cast<std::size_t>(read) == text.size();
+  if (!whole)
+    throw WrongUse{"--batch-dim", "it is an argument and a dimension of it, as in arg0:0"};
+  return batch;
 }
 
 }  // namespace
@@ -39,6 +53,27 @@ void add_mesh_options(Command& command, MeshRequest& request) {
       .check(says_nothing);
   command.flag("--closed", request.closed,
                "Arguments and results of which nothing is said stay whole");
+  command
+      .option("--micro-batches", request.micro_batches,
+              "Cuts the batch into so many parts, one after the other, and sums up")
+      .from_to(1, kMostParts);
+  command.option("--batch-dim", request.batch,
+                 "Which dimension is the batch, as arg0:0; it is found where it is not\n"
+                 "said");
+  command.option("--pipeline", request.pipeline,
+                 "The axis of --mesh along which stages lie that micro-batches pass\n"
+                 "through, each with a part of the program: --pipeline pp");
+  command
+      .option("--interleave", request.chunks,
+              "Parts of the program that each stage of --pipeline has")
+      .from_to(1, kMostParts);
+}
+
+void set_micro_batches(const MeshRequest& request, Target& target) {
+  target.micro_batches = request.micro_batches;
+  target.batch = batch_dim(request.batch);
+  target.pipeline = request.pipeline;
+  target.chunks = request.chunks;
 }
 
 Target target_of(const MeshRequest& request, const std::string& entry) {
@@ -57,6 +92,7 @@ Target target_of(const MeshRequest& request, const std::string& entry) {
   target.layouts.shards = std::move(plan.shards);
   for (const std::string& shard : request.shards)
     target.layouts.shards.push_back(of_option(shard_entry(shard)));
+  set_micro_batches(request, target);
   return target;
 }
 

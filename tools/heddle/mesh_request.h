@@ -15,12 +15,19 @@ struct MeshRequest {
   std::string plan;                 // a file with both, or auto
   std::string cluster;              // a file, or a name
   bool closed = false;
+  std::int64_t micro_batches = 1;
+  std::string batch;     // "arg0:0": its dimension of the batch; empty: found
+  std::string pipeline;  // the axis of stages
+  int chunks = 1;        // of each stage
   bool given() const {
     return !mesh.empty() || !shards.empty() || !plan.empty() || !cluster.empty();
   }
 };
 
 void add_mesh_options(Command& command, MeshRequest& request);
+
+// How the command line wants the batch cut, on a mesh or not.
+void set_micro_batches(const MeshRequest& request, Target& target);
 
 // What the command line says of the target: the mesh that it names, or the program's own. Throws
 // what is wrong.

@@ -1,0 +1,14 @@
+// What writers of micro-batches share.
+#pragma once
+
+#include "heddle/micro_batches.h"
+
+namespace heddle {
+
+inline constexpr const char* kMicroSum = "heddle.sum_over_micro_batches";
+bool is_micro_sum(const Op& op);
+
+// Arguments and results of a function of micro-batches become those of the whole batch.
+Verdict with_whole_batch(SpmdFunction& function, const MicroBatches& cut);
+
+}  // namespace heddle
