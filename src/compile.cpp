@@ -40,7 +40,8 @@ Expected<Program> core_program(const Program& flat, const Target& target, Stages
   return core;
 }
 
-Expected<Spmd> spmd_program(Program core, const Target& given, Stages& stages) {
+Expected<Spmd> spmd_program(Program core, const Target& wished, Stages& stages) {
+  HEDDLE_TRY(const Target given, with_best_pipeline(core, wished));
   HEDDLE_TRY(const auto cut, micro_batches_of(core, given));
   if (cut) core = cut->program;
   HEDDLE_TRY(const Target target, with_best_mesh(core, given));
