@@ -1,6 +1,8 @@
 // Plan files: {"mesh": "dp=2,tp=4", "shard": {"arg0": "dp,_"}, "search": 2}.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,10 @@ struct PlanFile {
   std::string mesh;  // empty: none is given
   std::vector<ShardEntry> shards;
   int search = 0;  // the level at which the rest is searched for; 0: it propagates
+  // Of that search: what a plan may take of a device, and the effort at which values are computed
+  // again instead of being kept.
+  std::optional<std::int64_t> memory = {};
+  std::optional<int> recompute = {};
 };
 
 // Instead of a file: everything is searched for.

@@ -8,6 +8,7 @@
 #include "heddle/cluster.h"
 #include "heddle/compile_options.h"
 #include "heddle/parallel.h"
+#include "heddle/plan_file.h"
 #include "heddle/shards.h"
 
 namespace heddle {
@@ -22,8 +23,12 @@ struct GivenLayouts {
   int search = 0;
   double search_seconds = 0;               // that it may take; 0: as long as it needs
   std::int64_t device_memory = INT64_MAX;  // that a plan may take of each device
+  std::optional<int> recompute = {};       // as SearchOptions has it
   friend bool operator==(const GivenLayouts&, const GivenLayouts&) = default;
 };
+
+// Searches as a plan file says, around its shardings.
+void take_plan(GivenLayouts& layouts, PlanFile plan);
 
 // The program's own mesh, whichever its shardings name; one device where they name none.
 inline constexpr const char* kOwnMesh = "@";

@@ -63,6 +63,7 @@ Expected<std::vector<Seed>> all_seeds(Program& program, const std::string& mesh,
 SearchOptions search_options(const Target& target) {
   SearchOptions how;
   how.memory_limit = target.layouts.device_memory;
+  how.recompute = target.layouts.recompute;
   // Some room for what no plan counts: code, buffers of libraries, gaps.
   constexpr double kShare = 0.9;
   if (target.cluster)
@@ -74,6 +75,13 @@ SearchOptions search_options(const Target& target) {
 }
 
 }  // namespace
+
+void take_plan(GivenLayouts& layouts, PlanFile plan) {
+  layouts.shards = std::move(plan.shards);
+  layouts.search = plan.search;
+  layouts.device_memory = plan.memory.value_or(INT64_MAX);
+  layouts.recompute = plan.recompute;
+}
 
 Expected<Target> mesh_target(const std::string& mesh, const std::vector<std::string>& shards) {
   Target target{.mesh = mesh};

@@ -73,6 +73,16 @@ Expected<PlanFile> read_plan_file(const std::string& file) {
       if (!value.is_number_integer() || (value != 0 && value != 2 && value != 3))
         return wrong_type(file, key, value, "a level: 2 or 3, or 0 for none");
       plan.search = value.get<int>();
+    } else if (key == "memory") {
+      if (!value.is_number_integer() || value.get<std::int64_t>() <= 0)
+        return wrong_type(file, key, value, "bytes of one device, a whole number above 0");
+      plan.memory = value.get<std::int64_t>();
+    } else if (key == "recompute") {
+      constexpr int kMost = 1'000'000;
+      if (!value.is_number_integer() || value < 0 || value > kMost)
+        return wrong_type(file, key, value,
+                          "an effort: 0 for nothing, 2 to 1024 for little to all of it");
+      plan.recompute = value.get<int>();
     } else {
       return reason("plan {}: \"{}\" is no key of a plan; {}", file, key, kForm);
     }
@@ -86,6 +96,8 @@ std::string plan_file_text(const PlanFile& plan) {
   json["shard"] = Json::object();
   for (const ShardEntry& entry : plan.shards) json["shard"][entry.name] = entry.sharding;
   if (plan.search > 0) json["search"] = plan.search;
+  if (plan.memory) json["memory"] = *plan.memory;
+  if (plan.recompute) json["recompute"] = *plan.recompute;
   return print_json(json, 2) + "\n";
 }
 

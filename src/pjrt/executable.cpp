@@ -35,8 +35,7 @@ Executable compile_one(Client& client, const Program& program, const Target& alo
   PlanFile plan = want(read_plan_file(file));
   Target dealt = alone;
   dealt.mesh = plan.mesh;
-  dealt.layouts.shards = std::move(plan.shards);
-  dealt.layouts.search = plan.search;
+  take_plan(dealt.layouts, std::move(plan));
   Expected<Executable> executable = compile(program, dealt);
   if (!executable) {
     client.tell_misfit(file, program.name, executable.reason());

@@ -14,8 +14,7 @@ Target target_from(const Program& program, const TargetWords& words) {
   if (!words.plan.empty()) {
     PlanFile file = read_plan_file(words.plan).value();
     if (target.mesh.empty()) target.mesh = file.mesh;
-    target.layouts.shards = std::move(file.shards);
-    target.layouts.search = file.search;
+    take_plan(target.layouts, std::move(file));
   }
   for (const auto& [name, layout] : words.layouts)
     target.layouts.shards.push_back({name, layout, fmt::format("layouts[{}]", name)});

@@ -52,9 +52,8 @@ Target target_of(const MeshRequest& request, const std::string& entry) {
   const std::string& said = request.mesh.empty() ? plan.mesh : request.mesh;
   target.mesh = said.empty() ? std::string(kOwnMesh) : said == kNoMesh ? std::string() : said;
   target.layouts.closed = request.closed;
-  target.layouts.search = plan.search;
   // The command line after the file, whose words count less.
-  target.layouts.shards = std::move(plan.shards);
+  take_plan(target.layouts, std::move(plan));
   for (const std::string& shard : request.shards)
     target.layouts.shards.push_back(of_option(shard_entry(shard)));
   return target;

@@ -64,6 +64,10 @@ void write_plan(const PlanReport& report, const PlanRequest& request) {
     if (!f.mesh.empty() && planned == nullptr) planned = &f;
   if (planned == nullptr) throw Error("--output: there is no plan: the program is on one device");
   PlanFile plan{.mesh = planned->mesh, .shards = {}, .search = planned->search ? 2 : 0};
+  if (planned->search) {
+    plan.recompute = planned->search->effort;
+    if (planned->search->memory > 0) plan.memory = planned->search->memory;
+  }
   const auto add = [&](const char* word, const std::vector<PlannedFunction::Value>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
       if (!values[i].part.empty())
