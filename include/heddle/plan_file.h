@@ -1,6 +1,8 @@
 // Plan files: {"mesh": "dp=2,tp=4", "shard": {"arg0": "dp,_"}, "search": 2}.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,10 @@ struct PlanFile {
   int stages = 0, interleave = 0;
   std::int64_t micro_batches = 0;
   std::string cut = {};  // "0x12 1x30": how many ops in a row have which position
+  // Of that search: what a plan may take of a device, and the effort at which values are computed
+  // again instead of being kept.
+  std::optional<std::int64_t> memory = {};
+  std::optional<int> recompute = {};
 };
 
 // Instead of a file: everything is searched for.

@@ -62,6 +62,13 @@ struct PlannedFunction {
     double seconds = 0;                // that it took
     std::size_t ops = 0, choices = 0;  // of which each was made once for all ops that are alike
     std::int64_t peak_bytes = 0;       // of one device, by its count
+    std::int64_t memory = 0;           // that it was to take at most; 0: whatever it takes
+    // What is computed again instead of being kept: the effort, how many ops, the bytes of a device
+    // that are not kept, and what that takes. No ops: nothing is.
+    int effort = 0;
+    std::size_t again = 0;
+    std::int64_t again_bytes = 0;
+    double again_seconds = 0;
   };
 
   std::string name;

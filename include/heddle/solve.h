@@ -22,6 +22,8 @@ struct SolveOptions {
   int level = 2;
   double seconds = 0;  // to stop after; 0: no limit
   double gap = 0;      // that is near enough, as a share of the cost
+  // That nothing is cheaper than this is known from elsewhere.
+  CostNetwork::Cost bound = 0;
   std::stop_token stop = {};
   int threads = 2;  // change how long it takes, not what comes out
   std::function<void(const SolveProgress&)> on_progress = {};

@@ -10,6 +10,7 @@
 #include "heddle/micro_batches.h"
 #include "heddle/parallel.h"
 #include "heddle/pipeline.h"
+#include "heddle/plan_file.h"
 #include "heddle/shards.h"
 
 namespace heddle {
@@ -24,6 +25,7 @@ struct GivenLayouts {
   int search = 0;
   double search_seconds = 0;               // that it may take; 0: as long as it needs
   std::int64_t device_memory = INT64_MAX;  // that a plan may take of each device
+  std::optional<int> recompute = {};       // as SearchOptions has it
   friend bool operator==(const GivenLayouts&, const GivenLayouts&) = default;
 };
 
@@ -55,6 +57,9 @@ struct Target {
   int rank = 0;  // which of them this process is; counts only where they have programs of their own
   CompileOptions options = {};
 };
+
+// All that a plan file says but its mesh: shardings, around which it searches, and the pipeline.
+Verdict take_plan(Target& target, const PlanFile& plan);
 
 // For a mesh in words: {"dp=2", {"arg1=dp,_"}}.
 Expected<Target> mesh_target(const std::string& mesh, const std::vector<std::string>& shards = {});

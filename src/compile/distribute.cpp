@@ -1,5 +1,6 @@
 #include "compile/distribute.h"
 
+#include "heddle/pipeline_search.h"
 #include "heddle/signature.h"
 #include "parallel/one_mesh.h"
 
@@ -75,12 +76,29 @@ SearchOptions search_options(const Target& target) {
   SearchOptions how;
   how.memory_limit = target.layouts.device_memory;
   how.memory_wish = memory_wish(target);
+  how.recompute = target.layouts.recompute;
   how.solve.level = target.layouts.search;
   how.solve.seconds = target.layouts.search_seconds;
   return how;
 }
 
 }  // namespace
+
+Verdict take_plan(Target& target, const PlanFile& plan) {
+  target.layouts.shards = plan.shards;
+  target.layouts.search = plan.search;
+  target.layouts.device_memory = plan.memory.value_or(INT64_MAX);
+  target.layouts.recompute = plan.recompute;
+  target.pipeline = plan.pipeline;
+  if (plan.micro_batches > 0) target.micro_batches = plan.micro_batches;
+  if (plan.interleave > 0) target.chunks = plan.interleave;
+  if (plan.cut.empty()) return yes();
+  StageCut& cut = target.cut.emplace();
+  HEDDLE_TRY(cut.positions, parse_cut(plan.cut));
+  cut.shape = {std::max(1, plan.stages), static_cast<int>(target.micro_batches), target.chunks,
+               true};
+  return yes();
+}
 
 Expected<Target> mesh_target(const std::string& mesh, const std::vector<std::string>& shards) {
   Target target{.mesh = mesh};

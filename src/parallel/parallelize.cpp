@@ -143,12 +143,13 @@ Expected<Way> best_way(Parallel& parallel, const Function& function, PropagateOp
 }
 
 // As a search has found it.
-Expected<Way> searched_way(Parallel& parallel, const Function& function,
-                           const PropagateOptions& how, const ParallelOptions& options,
+Expected<Way> searched_way(Parallel& parallel, Function& function, const PropagateOptions& how,
+                           const ParallelOptions& options, std::span<const Recomputing> others,
                            FunctionPlan& plan) {
   Way way;
   HEDDLE_TRY(plan.found,
-             search_plan(parallel.program, function, parallel.rules, how, *options.search));
+             search_plan(parallel.program, function, parallel.rules, how, *options.search, others));
+  if (plan.found->recomputed) function = others[plan.found->recomputed->which].function;
   way.layouts = std::move(plan.found->layouts);
   parallel.propagate_seconds += plan.found->seconds;
   const auto found = Clock::now();
@@ -173,9 +174,18 @@ Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
   HEDDLE_TRY(prepared, with_shared_moves(prepared));
   HEDDLE_TRY(prepared, with_even_parts(prepared));
   HEDDLE_TRY(prepared, with_shared_moves(prepared));
+  const auto is_searched = [&](const Function& f) {
+    const bool is_meant = f.name == options.function || (options.function.empty() && !f.is_private);
+    return options.search && is_meant && f.body != kNone;
+  };
+  std::vector<std::vector<Recomputing>> others;  // by function
+  for (const Function& function : prepared.functions)
+    others.push_back(is_searched(function) ? recomputing(prepared, function, *options.search)
+                                           : std::vector<Recomputing>{});
   auto out = std::make_shared<Parallel>(std::move(prepared));
   const Program& program = out->program;
-  for (const Function& function : program.functions) {
+  for (std::size_t i = 0; i < program.functions.size(); ++i) {
+    Function& function = out->program.functions[i];
     FunctionPlan& plan = out->functions.emplace_back();
     if (function.body == kNone) continue;
     HEDDLE_TRY(plan.mesh, mesh_for(program, function, options));
@@ -186,9 +196,8 @@ Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
     const bool is_meant = function.name == options.function;
     if (is_meant || (options.function.empty() && !function.is_private)) how.seeds = options.seeds;
     if (is_meant) how.carried = options.carried;
-    const bool meant = is_meant || (options.function.empty() && !function.is_private);
-    HEDDLE_TRY(Way way, options.search && meant
-                            ? searched_way(*out, function, how, options, plan)
+    HEDDLE_TRY(Way way, is_searched(function)
+                            ? searched_way(*out, function, how, options, others[i], plan)
                             : best_way(*out, function, how, options.memory_limit));
     plan.decisions = std::move(way.decisions);
     plan.conflicts = std::move(way.layouts.conflicts);

@@ -97,6 +97,16 @@ Expected<PlanFile> read_plan_file(const std::string& file) {
         plan.micro_batches = count;
       else
         (key == "stages" ? plan.stages : plan.interleave) = static_cast<int>(count);
+    } else if (key == "memory") {
+      if (!value.is_number_integer() || value.get<std::int64_t>() <= 0)
+        return wrong_type(file, key, value, "bytes of one device, a whole number above 0");
+      plan.memory = value.get<std::int64_t>();
+    } else if (key == "recompute") {
+      constexpr int kMost = 1'000'000;
+      if (!value.is_number_integer() || value < 0 || value > kMost)
+        return wrong_type(file, key, value,
+                          "an effort: 0 for nothing, 2 to 1024 for little to all of it");
+      plan.recompute = value.get<int>();
     } else {
       return reason("plan {}: \"{}\" is no key of a plan; {}", file, key, kForm);
     }
@@ -115,6 +125,8 @@ std::string plan_file_text(const PlanFile& plan) {
   if (plan.interleave > 0) json["interleave"] = plan.interleave;
   if (!plan.pipeline.empty()) json["pipeline"] = plan.pipeline;
   if (!plan.cut.empty()) json["cut"] = plan.cut;
+  if (plan.memory) json["memory"] = *plan.memory;
+  if (plan.recompute) json["recompute"] = *plan.recompute;
   return print_json(json, 2) + "\n";
 }
 

@@ -29,11 +29,10 @@ void tell_misfit(const std::string& plan, const std::string& program, const std:
 Executable compile_one(const Program& program, const Target& alone) {
   const char* file = std::getenv("HEDDLE_PLAN");
   if (file == nullptr || *file == '\0') return want(compile(program, alone));
-  PlanFile plan = want(read_plan_file(file));
+  const PlanFile plan = want(read_plan_file(file));
   Target dealt = alone;
   dealt.mesh = plan.mesh;
-  dealt.layouts.shards = std::move(plan.shards);
-  dealt.layouts.search = plan.search;
+  want(take_plan(dealt, plan));
   Expected<Executable> executable = compile(program, dealt);
   if (!executable) {
     tell_misfit(file, program.name, executable.reason());

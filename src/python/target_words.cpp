@@ -12,10 +12,9 @@ Target target_from(const Program& program, const TargetWords& words) {
   target.mesh = words.mesh;
   target.ranks = words.ranks;
   if (!words.plan.empty()) {
-    PlanFile file = read_plan_file(words.plan).value();
+    const PlanFile file = read_plan_file(words.plan).value();
     if (target.mesh.empty()) target.mesh = file.mesh;
-    target.layouts.shards = std::move(file.shards);
-    target.layouts.search = file.search;
+    take_plan(target, file).value();
   }
   for (const auto& [name, layout] : words.layouts)
     target.layouts.shards.push_back({name, layout, fmt::format("layouts[{}]", name)});

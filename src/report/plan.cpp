@@ -131,10 +131,23 @@ std::optional<PlannedFunction::Search> search_of(const Spmd& spmd, const SpmdFun
   const Program& logical = spmd.logical();
   for (std::size_t i = 0; i < logical.functions.size(); ++i)
     if (const auto& found = spmd.decided->functions[i].found;
-        found && logical.functions[i].name == f.name)
-      return PlannedFunction::Search{found->cost,      found->bound, found->gap(),
-                                     found->seconds,   found->cells, found->variables,
-                                     found->peak_bytes};
+        found && logical.functions[i].name == f.name) {
+      PlannedFunction::Search search{.cost = found->cost,
+                                     .bound = found->bound,
+                                     .gap = found->gap(),
+                                     .seconds = found->seconds,
+                                     .ops = found->cells,
+                                     .choices = found->variables,
+                                     .peak_bytes = found->peak_bytes,
+                                     .memory = found->memory == INT64_MAX ? 0 : found->memory};
+      if (const auto& again = found->recomputed) {
+        search.effort = again->effort;
+        search.again = again->ops;
+        search.again_bytes = again->bytes;
+        search.again_seconds = again->seconds;
+      }
+      return search;
+    }
   return std::nullopt;
 }
 

@@ -47,7 +47,12 @@ Json function_json(const PlannedFunction& f) {
                      {"seconds", f.search->seconds},
                      {"ops", f.search->ops},
                      {"choices", f.search->choices},
-                     {"peak_bytes", f.search->peak_bytes}};
+                     {"peak_bytes", f.search->peak_bytes},
+                     {"recompute",
+                      {{"effort", f.search->effort},
+                       {"ops", f.search->again},
+                       {"bytes_saved", f.search->again_bytes},
+                       {"seconds", f.search->again_seconds}}}};
   one["collectives"] = f.collectives;
   one["communications"] = Json::array();
   for (const PlannedFunction::Moved& m : f.moved)

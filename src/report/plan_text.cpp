@@ -91,11 +91,17 @@ std::string totals_text(const PlannedFunction& plan) {
 }
 
 std::string search_text(const PlannedFunction::Search& search) {
-  return fmt::format(
+  std::string text = fmt::format(
       "found in {}: {} per run as predicted, and no plan takes less than {} (gap {:.2g} %); {} of "
       "a device at most by its count; {} ops, {} choices\n",
       exact_seconds(search.seconds), exact_seconds(search.cost), exact_seconds(search.bound),
       100 * search.gap, exact_bytes(search.peak_bytes), search.ops, search.choices);
+  if (search.again > 0)
+    text += fmt::format(
+        "{} ops are computed again instead of keeping {} of a device, which takes {} (effort {})\n",
+        search.again, exact_bytes(search.again_bytes), exact_seconds(search.again_seconds),
+        search.effort);
+  return text;
 }
 
 std::string choice_text(const PlannedFunction::Chosen& choice) {

@@ -92,24 +92,17 @@ void add_mesh_options(Command& command, MeshRequest& request) {
       .from_to(1, kMostParts);
 }
 
-void set_micro_batches(const MeshRequest& request, const PlanFile& plan, Target& target) {
-  target.micro_batches = count_of(request.micro_batches, plan.micro_batches);
+// What is said here counts more than what a plan has said.
+void set_micro_batches(const MeshRequest& request, Target& target) {
+  target.micro_batches = count_of(request.micro_batches, target.micro_batches);
   target.stages = static_cast<int>(count_of(request.stages, 1));
   target.batch = batch_dim(request.batch);
-  target.pipeline = request.pipeline.empty() ? plan.pipeline : request.pipeline;
-  // A search says by itself whether it pays to interleave.
-  const bool searched = target.stages != 1 || target.micro_batches == 0;
-  target.chunks = request.chunks > 0    ? request.chunks
-                  : plan.interleave > 0 ? plan.interleave
-                                        : (searched ? 0 : 1);
+  if (!request.pipeline.empty()) target.pipeline = request.pipeline;
   // Stages without micro-batches would wait for each other.
   if (target.stages != 1 && request.micro_batches.empty()) target.micro_batches = 0;
-  if (!plan.cut.empty()) {
-    target.cut.emplace();
-    target.cut->positions = of_option(parse_cut(plan.cut));
-    target.cut->shape = {std::max(1, plan.stages), static_cast<int>(target.micro_batches),
-                         target.chunks, true};
-  }
+  // A search says by itself whether it pays to interleave.
+  if (target.stages != 1 || target.micro_batches == 0) target.chunks = 0;
+  if (request.chunks > 0) target.chunks = request.chunks;
 }
 
 Target target_of(const MeshRequest& request, const std::string& entry) {
@@ -123,12 +116,11 @@ Target target_of(const MeshRequest& request, const std::string& entry) {
   const std::string& said = request.mesh.empty() ? plan.mesh : request.mesh;
   target.mesh = said.empty() ? std::string(kOwnMesh) : said == kNoMesh ? std::string() : said;
   target.layouts.closed = request.closed;
-  target.layouts.search = plan.search;
   // The command line after the file, whose words count less.
-  target.layouts.shards = std::move(plan.shards);
+  of_option(take_plan(target, plan));
   for (const std::string& shard : request.shards)
     target.layouts.shards.push_back(of_option(shard_entry(shard)));
-  set_micro_batches(request, plan, target);
+  set_micro_batches(request, target);
   return target;
 }
 

@@ -92,6 +92,10 @@ void write_plan(const PlanReport& report, const PlanRequest& request) {
     plan.pipeline = report.pipeline->axis;
     plan.cut = report.pipeline->cut;
   }
+  if (planned->search) {
+    plan.recompute = planned->search->effort;
+    if (planned->search->memory > 0) plan.memory = planned->search->memory;
+  }
   const auto add = [&](const char* word, const std::vector<PlannedFunction::Value>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
       if (!values[i].part.empty())

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <ranges>
 
 namespace heddle::search {
 
@@ -83,7 +85,6 @@ std::optional<MoveCosts::Pattern> MoveCosts::pattern_of(int from, int to) {
   const Split &before = on_.splits[from], &after = on_.splits[to];
   const std::vector<MeshAxis>& mesh = on_.mesh.mesh.axes();
   if (mesh.size() > kMostAxes) return std::nullopt;
-  if (!before.pending.empty() && before.reduce != ReduceOp::sum) return std::nullopt;
   if (!are_whole_axes(before.pending, mesh) || !are_whole_axes(after.pending, mesh))
     return std::nullopt;
   std::array<int, kMostAxes> at, then;  // digits that each axis counts
@@ -134,23 +135,66 @@ CostNetwork::Cost MoveCosts::of(int from, int to, const Type& type) {
     if (std::ranges::find(before.pending, d) == before.pending.end())
       return CostNetwork::kForbidden;
   const auto pattern = pattern_of(from, to);
-  if (!pattern) return cost_of_seconds(on_.routes.find(from, to, bits(type.dtype)).seconds);
-  return cost_of_seconds(seconds(
-      *pattern, static_cast<double>(type.elements()) * static_cast<double>(bits(type.dtype)) / 8));
+  if (!pattern) return cost_of_seconds(planned(from, to, bits(type.dtype)));
+  const ReduceOp reduce = before.pending.empty() ? ReduceOp::sum : before.reduce;
+  return cost_of_seconds(
+      seconds(*pattern, reduce,
+              static_cast<double>(type.elements()) * static_cast<double>(bits(type.dtype)) / 8));
 }
 
-double MoveCosts::seconds(Pattern pattern, double bytes) {
+MoveCosts::MoveCosts(OnMesh& on) : on_(on) {
+  const std::vector<MeshAxis>& mesh = on.mesh.mesh.axes();
+  std::vector<int> names(mesh.size());
+  std::iota(names.begin(), names.end(), 0);
+  constexpr std::size_t kMostWays = 24;
+  if (mesh.size() > kMostAxes) return;
+  do {
+    const bool alike =
+        std::ranges::all_of(std::views::iota(std::size_t{0}, mesh.size()), [&](std::size_t a) {
+          const MeshAxis& other = mesh[static_cast<std::size_t>(names[a])];
+          return mesh[a].size == other.size && mesh[a].link == other.link &&
+                 mesh[a].medium == other.medium;
+        });
+    if (alike) names_.push_back(names);
+  } while (names_.size() < kMostWays && std::ranges::next_permutation(names).found);
+  renamed_.resize(names_.size());
+}
+
+int MoveCosts::renamed(int split, std::size_t way) {
+  std::vector<int>& known = renamed_[way];
+  const auto place = static_cast<std::size_t>(split);
+  if (known.size() <= place) known.resize(place + 1, -1);
+  if (known[place] >= 0) return known[place];
+  Split other = on_.splits[split];
+  const auto rename = [&](std::vector<SplitDigit>& digits) {
+    for (SplitDigit& d : digits)
+      if (!d.local()) d.axis = names_[way][static_cast<std::size_t>(d.axis)];
+  };
+  for (DimSplit& dim : other.dims) rename(dim.digits);
+  rename(other.pending);
+  const int id = on_.split_id(std::move(other));
+  return renamed_[way][place] = id;
+}
+
+double MoveCosts::planned(int from, int to, std::int64_t element_bits) {
+  std::pair<int, int> first{from, to};
+  for (std::size_t way = 1; way < names_.size(); ++way)
+    first = std::min(first, std::pair(renamed(from, way), renamed(to, way)));
+  return on_.routes.find(first.first, first.second, element_bits).seconds;
+}
+
+double MoveCosts::seconds(Pattern pattern, ReduceOp reduce, double bytes) {
   const double at_least = std::max(bytes, kLeastBytes);
   const int below = step_below(at_least);
-  const double low = planned(pattern, below), high = planned(pattern, below + 1);
+  const double low = planned(pattern, reduce, below), high = planned(pattern, reduce, below + 1);
   const double begin = bytes_of_step(below), end = bytes_of_step(below + 1);
   return low + std::max(0.0, (at_least - begin) / (end - begin)) * (high - low);
 }
 
 // A value whose dimensions are just large enough for the pattern, with another one that makes up
 // for the rest of so many bytes.
-double MoveCosts::planned(Pattern pattern, int step) {
-  std::vector<double>& known = known_[pattern];
+double MoveCosts::planned(Pattern pattern, ReduceOp reduce, int step) {
+  std::vector<double>& known = known_[reduce][pattern];
   const auto place = static_cast<std::size_t>(step);
   if (known.size() <= place) known.resize(place + 1, -1);
   if (known[place] >= 0) return known[place];
@@ -176,6 +220,7 @@ double MoveCosts::planned(Pattern pattern, int step) {
   to.dims.push_back({rest, {}});
   from.pending = before[1];
   to.pending = after[1];
+  from.reduce = to.reduce = reduce;
   constexpr std::int64_t kBits = 8;
   return known[place] =
              on_.routes.find(on_.split_id(std::move(from)), on_.split_id(std::move(to)), kBits)

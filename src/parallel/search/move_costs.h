@@ -1,6 +1,7 @@
 // What it takes to bring a value from one split to another, for very many pairs.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -18,7 +19,7 @@ double seconds_of_cost(CostNetwork::Cost cost);
 // and how many bytes there are only in steps, between which costs lie on lines.
 class MoveCosts {
  public:
-  explicit MoveCosts(OnMesh& on) : on_(on) {}
+  explicit MoveCosts(OnMesh& on);
 
   // Forbidden where a sum would have to be taken apart.
   CostNetwork::Cost of(int from, int to, const Type& type);
@@ -31,11 +32,17 @@ class MoveCosts {
 
   // None where an axis is cut.
   std::optional<Pattern> pattern_of(int from, int to);
-  double seconds(Pattern pattern, double bytes);
-  double planned(Pattern pattern, int step);
+  // What it takes where no pattern says it: the same along axes that are alike.
+  double planned(int from, int to, std::int64_t element_bits);
+  int renamed(int split, std::size_t way);
+  double seconds(Pattern pattern, ReduceOp reduce, double bytes);
+  double planned(Pattern pattern, ReduceOp reduce, int step);
 
   OnMesh& on_;
-  std::unordered_map<Pattern, std::vector<double>> known_;  // seconds by step; below 0: not asked
+  std::vector<std::vector<int>> names_;    // axes for axes, in all ways that change nothing
+  std::vector<std::vector<int>> renamed_;  // splits, by way and split; -1: not asked
+  // Seconds by step; below 0: not asked.
+  std::map<ReduceOp, std::unordered_map<Pattern, std::vector<double>>> known_;
 };
 
 }  // namespace heddle::search

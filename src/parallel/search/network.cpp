@@ -10,7 +10,8 @@ namespace {
 using Cost = CostNetwork::Cost;
 
 // Memory is looked at so often; what is more at other times is found once there is a plan.
-constexpr std::int64_t kTimes = 96;
+constexpr std::int64_t kTimes = 64;
+constexpr std::size_t kPeaks = 24;
 
 Cost times(Cost cost, double count) {
   if (cost == CostNetwork::kForbidden) return cost;
@@ -63,30 +64,9 @@ CostNetwork::Lifetime life_of(const Held& held, const std::vector<std::int64_t>&
   return {place(held.begin), place(held.end)};
 }
 
-void add_memory(CostNetwork& network, const Cells& cells, const std::vector<int>& classes,
-                SplitLists& lists, const NetworkOptions& options) {
-  if (options.memory_limit == INT64_MAX) return;
-  network.set_limit(options.memory_limit);
-  // What members of a class hold at the same times is one.
-  std::map<std::tuple<int, std::int64_t, std::int64_t>, std::vector<std::int64_t>> usages;
-  for (const Held& held : cells.held) {
-    const CostNetwork::Lifetime life = life_of(held, options.times);
-    if (life.begin >= life.end) continue;
-    const auto& bytes = lists.bytes(held.list, held.type);
-    auto& amounts = usages[{classes[static_cast<std::size_t>(held.cell)], life.begin, life.end}];
-    amounts.resize(bytes.size(), 0);
-    for (std::size_t k = 0; k < bytes.size(); ++k) amounts[k] += bytes[k];
-  }
-  for (const auto& [key, amounts] : usages) {
-    const auto& [variable, begin, end] = key;
-    network.add_usage(variable, {begin, end}, amounts);
-  }
-}
-
 }  // namespace
 
-CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, SplitLists& lists,
-                       const NetworkOptions& options) {
+CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, SplitLists& lists) {
   const int count = classes.empty() ? 0 : *std::ranges::max_element(classes) + 1;
   std::vector<std::vector<Cost>> costs(static_cast<std::size_t>(count));
   std::map<std::pair<int, int>, std::vector<Cost>> tables;
@@ -112,8 +92,26 @@ CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, Spli
   for (const auto& [pair, table] : tables)
     if (std::ranges::any_of(table, [](Cost c) { return c != 0; }))
       network.add_edge(pair.first, pair.second, table);
-  add_memory(network, cells, classes, lists, options);
   return network;
+}
+
+void add_memory(CostNetwork& network, const Cells& cells, const std::vector<int>& classes,
+                SplitLists& lists, const MemoryOptions& options) {
+  network.set_limit(options.limit);
+  // What members of a class hold at the same times is one.
+  std::map<std::tuple<int, std::int64_t, std::int64_t>, std::vector<std::int64_t>> usages;
+  for (const Held& held : cells.held) {
+    const CostNetwork::Lifetime life = life_of(held, options.times);
+    if (life.begin >= life.end) continue;
+    const auto& bytes = lists.bytes(held.list, held.type);
+    auto& amounts = usages[{classes[static_cast<std::size_t>(held.cell)], life.begin, life.end}];
+    amounts.resize(bytes.size(), 0);
+    for (std::size_t k = 0; k < bytes.size(); ++k) amounts[k] += bytes[k];
+  }
+  for (const auto& [key, amounts] : usages) {
+    const auto& [variable, begin, end] = key;
+    network.add_usage(variable, {begin, end}, amounts);
+  }
 }
 
 Peak peak_of(const Cells& cells, const std::vector<int>& ways, SplitLists& lists) {
@@ -125,15 +123,39 @@ Peak peak_of(const Cells& cells, const std::vector<int>& ways, SplitLists& lists
   return {*most, most - held.begin()};
 }
 
-std::vector<std::int64_t> busy_times(const Cells& cells, const Program& program) {
-  const std::vector<std::int64_t> held =
-      held_over_time(cells, [&](const Held& one) { return program.type(one.type).bytes(); });
-  const std::int64_t every = std::max<std::int64_t>(1, cells.ops / kTimes);
-  std::vector<std::int64_t> found;
-  for (std::int64_t t = 0; t < cells.ops; t += every) {
-    const auto begin = held.begin() + t, end = held.begin() + std::min(t + every, cells.ops);
+namespace {
+
+// The fullest of so many stretches of equal length, and of all others the fullest ones that stand
+// out.
+void add_busy(const std::vector<std::int64_t>& held, std::int64_t ops,
+              std::vector<std::int64_t>& found) {
+  const std::int64_t every = std::max<std::int64_t>(1, ops / kTimes);
+  for (std::int64_t t = 0; t < ops; t += every) {
+    const auto begin = held.begin() + t, end = held.begin() + std::min(t + every, ops);
     found.push_back(std::max_element(begin, end) - held.begin());
   }
+  std::vector<std::pair<std::int64_t, std::int64_t>> peaks;  // the fullest first
+  for (std::size_t t = 1; t + 1 < held.size(); ++t)
+    if (held[t] > held[t - 1] && held[t] >= held[t + 1])
+      peaks.emplace_back(-held[t], static_cast<std::int64_t>(t));
+  std::ranges::sort(peaks);
+  for (std::size_t i = 0; i < peaks.size() && i < kPeaks; ++i) found.push_back(peaks[i].second);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> busy_times(const Cells& cells, SplitLists& lists,
+                                     const Program& program) {
+  std::vector<std::int64_t> found;
+  add_busy(held_over_time(cells, [&](const Held& one) { return program.type(one.type).bytes(); }),
+           cells.ops, found);
+  add_busy(held_over_time(cells,
+                          [&](const Held& one) {
+                            return *std::ranges::min_element(lists.bytes(one.list, one.type));
+                          }),
+           cells.ops, found);
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
   return found;
 }
 

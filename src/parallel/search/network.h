@@ -5,13 +5,15 @@
 
 namespace heddle::search {
 
-struct NetworkOptions {
-  std::int64_t memory_limit = INT64_MAX;
+struct MemoryOptions {
+  std::int64_t limit = INT64_MAX;
   std::vector<std::int64_t> times;  // at which memory is looked at
 };
 
-CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, SplitLists& lists,
-                       const NetworkOptions& options);
+CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, SplitLists& lists);
+// What cells hold at the times that are looked at.
+void add_memory(CostNetwork& network, const Cells& cells, const std::vector<int>& classes,
+                SplitLists& lists, const MemoryOptions& options);
 
 // The most that values take at any time where each cell goes its way, and when that is.
 struct Peak {
@@ -19,7 +21,7 @@ struct Peak {
 };
 Peak peak_of(const Cells& cells, const std::vector<int>& ways, SplitLists& lists);
 
-// Times at which most is held, were nothing split.
-std::vector<std::int64_t> busy_times(const Cells& cells, const Program& program);
+// Times at which most is held, were nothing split, or everything as far as it can be.
+std::vector<std::int64_t> busy_times(const Cells& cells, SplitLists& lists, const Program& program);
 
 }  // namespace heddle::search

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "heddle/log.h"
 #include "heddle/op.h"
 #include "parallel/search/classes.h"
 #include "parallel/search/network.h"
 #include "parallel/search/op_seconds.h"
+#include "parallel/search/recompute.h"
 #include "parallel/search/room.h"
 #include "parallel/seeds.h"
 
@@ -47,79 +49,128 @@ Expected<search::Wanted> wanted_of(OnMesh& on, const Function& function,
 }
 
 // Nobody sees the difference, and a proof of the last digits may take long.
-SolveOptions near_enough(SolveOptions options) {
-  constexpr double kNear = 1e-5;
-  options.gap = std::max(options.gap, kNear);
+SolveOptions near_enough(SolveOptions options, const CostNetwork& network) {
+  constexpr double kNear = 1e-5, kNearOfMany = 4e-3;
+  constexpr int kMany = 1500;
+  const bool quick = options.level == 2 && network.variables() >= kMany;
+  options.gap = std::max(options.gap, quick ? kNearOfMany : kNear);
   return options;
 }
 
+// What all functions of a program share that a plan is searched for.
+struct Tables {
+  Tables(const Program& program, RuleCache& rules, const MeshDecl& mesh)
+      : on(program, rules, mesh), lists(on), ways(on, lists) {}
+  OnMesh on;
+  search::SplitLists lists;
+  search::StrategyTable ways;
+};
+
+// The search for a plan of one function.
 class Searcher {
  public:
-  Searcher(const Program& program, const Function& function, RuleCache& rules,
-           const PropagateOptions& options, const SearchOptions& how)
-      : program_(program),
-        function_(function),
-        options_(options),
-        how_(how),
-        on_(program, rules, program.meshes[options.mesh]),
-        lists_(on_),
-        table_(on_, lists_) {}
+  static Expected<std::unique_ptr<Searcher>> make(Tables& tables, const Function& function,
+                                                  const search::Wanted& wanted) {
+    std::unique_ptr<Searcher> made(new Searcher(tables, function, wanted));
+    HEDDLE_TRY(made->cells_,
+               search::cells_of(tables.on, tables.lists, tables.ways, function, wanted));
+    made->classes_ = search::classes_of(made->cells_);
+    return made;
+  }
 
-  Expected<FoundPlan> run() {
-    const auto begun = std::chrono::steady_clock::now();
-    HEDDLE_TRY(wanted_, wanted_of(on_, function_, options_));
-    wanted_.times = how_.times;
-    wanted_.argument_times = how_.argument_times;
-    HEDDLE_TRY(cells_, search::cells_of(on_, lists_, table_, function_, wanted_));
-    HEDDLE_TRY_VOID(search::has_room(cells_, lists_, program_, how_.memory_limit));
-    classes_ = search::classes_of(cells_);
-    if (!fits_wish()) HEDDLE_TRY_VOID(solve_within(how_.memory_limit));
+  Verdict has_room(std::int64_t limit) {
+    return search::has_room(cells_, tables_.lists, program_, limit);
+  }
+
+  // The best plan whatever it takes, and whether that is at most `limit`.
+  Expected<bool> solve_freely(std::int64_t limit, const SolveOptions& how) {
+    HEDDLE_TRY_VOID(solve_at(INT64_MAX, {}, how));
+    return found_.peak_bytes <= limit;
+  }
+
+  // Times at which a plan turns out to take too much are looked at in the next round.
+  Verdict solve_within(std::int64_t limit, const SolveOptions& how) {
+    constexpr int kRounds = 8;
+    SolveOptions known = how;  // no round can find less than those before it, which knew less
+    std::vector<std::int64_t> times = search::busy_times(cells_, tables_.lists, program_);
+    for (int round = 0;; ++round) {
+      HEDDLE_TRY(const std::int64_t fullest, solve_at(limit, times, known));
+      known.bound = std::max(known.bound, bound_);
+      if (found_.peak_bytes <= limit) return yes();
+      if (round == kRounds)
+        return reason("no plan was found that takes at most {} bytes of a device: the best has {}",
+                      limit, found_.peak_bytes);
+      times.insert(std::ranges::lower_bound(times, fullest), fullest);
+    }
+  }
+
+  const FoundPlan& found() const { return found_; }
+
+  void note_recomputed(const Recomputing& how, std::size_t which) {
+    FoundPlan::Recomputed& note = found_.recomputed.emplace();
+    note = {which, how.effort, how.copies.size(), 0, 0};
+    for (OpId id : how.copies)
+      if (const int cell = cells_.of_op[id]; cell >= 0) {
+        const Cell& one = cells_.cells[static_cast<std::size_t>(cell)];
+        note.seconds += one.times * search::seconds_of_cost(one.strategies->costs[way_of(cell)]);
+      }
+    for (ValueId v : how.needed) note.bytes += bytes_of(v);
+    for (ValueId v : how.kept) note.bytes -= bytes_of(v);
+  }
+
+  FoundPlan take() {
     write_layouts();
-    found_.op_seconds = search::op_seconds(cells_, ways_, lists_, program_, function_);
-    found_.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    found_.op_seconds = search::op_seconds(cells_, ways_, tables_.lists, program_, function_);
     return std::move(found_);
   }
 
  private:
-  // Whether there is a plan that takes no more than one would like.
-  bool fits_wish() {
-    const std::int64_t wish = std::min(how_.memory_wish, how_.memory_limit);
-    return wish < how_.memory_limit && search::has_room(cells_, lists_, program_, wish) &&
-           solve_within(wish);
-  }
+  Searcher(Tables& tables, const Function& function, const search::Wanted& wanted)
+      : program_(tables.on.program), function_(function), wanted_(wanted), tables_(tables) {}
 
-  // Times at which a plan turns out to take too much are looked at in the next round.
-  Verdict solve_within(std::int64_t limit) {
-    constexpr int kRounds = 8;
-    search::NetworkOptions options{limit, {}};
-    if (limit != INT64_MAX) options.times = search::busy_times(cells_, program_);
-    for (int round = 0;; ++round) {
-      const CostNetwork network = search::network_of(cells_, classes_, lists_, options);
-      HEDDLE_TRY(const Solution solution, solve(network, near_enough(how_.solve)));
-      ways_.clear();
-      for (int c : classes_) ways_.push_back(solution.values[static_cast<std::size_t>(c)]);
-      const search::Peak peak = search::peak_of(cells_, ways_, lists_);
-      found_.cost = search::seconds_of_cost(solution.cost);
-      found_.bound = search::seconds_of_cost(std::min(solution.bound, solution.cost));
-      found_.peak_bytes = peak.bytes;
-      found_.cells = cells_.cells.size();
-      found_.variables = static_cast<std::size_t>(network.variables());
-      if (peak.bytes <= limit) return yes();
-      if (round == kRounds)
-        return reason("no plan was found that takes at most {} bytes of a device: the best has {}",
-                      limit, peak.bytes);
-      options.times.push_back(peak.time);
-      std::ranges::sort(options.times);
-    }
+  // Returns when it is fullest.
+  Expected<std::int64_t> solve_at(std::int64_t limit, const std::vector<std::int64_t>& times,
+                                  const SolveOptions& how) {
+    const auto begun = std::chrono::steady_clock::now();
+    const auto since = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    };
+    if (!costs_) costs_ = search::network_of(cells_, classes_, tables_.lists);
+    CostNetwork network = *costs_;
+    if (limit != INT64_MAX)
+      search::add_memory(network, cells_, classes_, tables_.lists, {limit, times});
+    const double built = since();
+    HEDDLE_TRY(const Solution solution, solve(network, near_enough(how, network)));
+    log(kLogSteps,
+        "search: {} choices, {} pairs, memory at {} times: built in {:.3g} s, solved in {:.3g} s",
+        network.variables(), network.edges().size(), times.size(), built, since() - built);
+    ways_.clear();
+    for (int c : classes_) ways_.push_back(solution.values[static_cast<std::size_t>(c)]);
+    const search::Peak peak = search::peak_of(cells_, ways_, tables_.lists);
+    found_.cost = search::seconds_of_cost(solution.cost);
+    bound_ = std::min(solution.bound, solution.cost);
+    found_.bound = search::seconds_of_cost(bound_);
+    found_.peak_bytes = peak.bytes;
+    found_.cells = cells_.cells.size();
+    found_.variables = static_cast<std::size_t>(network.variables());
+    return peak.time;
   }
 
   // ---- the solution as layouts
 
+  std::size_t way_of(int cell) const {
+    return static_cast<std::size_t>(ways_[static_cast<std::size_t>(cell)]);
+  }
+
   int split_of(ValueId v) const {
     const auto [cell, list] = cells_.lies[v];
-    return list < 0 ? -1
-                    : lists_[list][static_cast<std::size_t>(ways_[static_cast<std::size_t>(cell)])];
+    return list < 0 ? -1 : tables_.lists[list][way_of(cell)];
+  }
+
+  // Of one device.
+  std::int64_t bytes_of(ValueId v) const {
+    const int split = split_of(v);
+    return split < 0 ? 0 : local_type(program_.type_of(v), tables_.on.splits[split]).bytes();
   }
 
   void write_layouts() {
@@ -129,14 +180,13 @@ class Searcher {
       if (!program_.type_of(v).is_tensor()) continue;
       const int split = split_of(v);
       layouts.splits[v] = split < 0 ? Split::whole(program_.type_of(v))
-                                    : on_.splits[search::complete_split(on_, split)];
+                                    : tables_.on.splits[search::complete_split(tables_.on, split)];
     }
     layouts.chosen.resize(program_.op_count());
     for (OpId id = 0; id < program_.op_count(); ++id)
       if (const int cell = cells_.of_op[id]; cell >= 0)
         layouts.chosen[id] =
-            cells_.cells[static_cast<std::size_t>(cell)]
-                .strategies->ways[static_cast<std::size_t>(ways_[static_cast<std::size_t>(cell)])];
+            cells_.cells[static_cast<std::size_t>(cell)].strategies->ways[way_of(cell)];
     const Op& end = program_.op(program_.region(function_.body).ops.back());
     const auto returned = program_.operands(end);
     for (std::size_t i = 0; i < returned.size(); ++i)
@@ -145,31 +195,186 @@ class Searcher {
 
   Split result_split(std::size_t i, ValueId returned) const {
     const std::vector<ValueId>& args = program_.region(function_.body).args;
-    for (const Carried& c : options_.carried)
+    for (const Carried& c : wanted_.carried)
       if (c.result == i) return found_.layouts.splits[args[c.argument]];
-    if (wanted_.results[i] >= 0) return on_.splits[wanted_.results[i]];
+    if (wanted_.results[i] >= 0) return tables_.on.splits[wanted_.results[i]];
     return found_.layouts.splits[returned];
   }
 
   const Program& program_;
   const Function& function_;
-  const PropagateOptions& options_;
-  const SearchOptions& how_;
-  OnMesh on_;
-  search::SplitLists lists_;
-  search::StrategyTable table_;
-  search::Wanted wanted_;
+  const search::Wanted& wanted_;
+  Tables& tables_;
   Cells cells_;
   std::vector<int> classes_;
-  std::vector<int> ways_;  // by cell
+  std::optional<CostNetwork> costs_;  // without memory
+  std::vector<int> ways_;             // by cell
+  CostNetwork::Cost bound_ = 0;
   FoundPlan found_;
+};
+
+// From a function as it is to those that compute more and more again: the cheapest of them that
+// fits.
+class Ladder {
+ public:
+  Ladder(Tables& tables, const Function& function, const PropagateOptions& options,
+         const SearchOptions& how, std::span<const Recomputing> others)
+      : tables_(tables), function_(function), options_(options), how_(how), others_(others) {
+    steps_.resize(1 + others.size());
+  }
+
+  Expected<FoundPlan> run() {
+    HEDDLE_TRY(wanted_, wanted_of(tables_.on, function_, options_));
+    wanted_.times = how_.times;
+    wanted_.argument_times = how_.argument_times;
+    const std::int64_t wish = std::min(how_.memory_wish, how_.memory_limit);
+    if (wish == how_.memory_limit || !climb(wish)) HEDDLE_TRY_VOID(climb(how_.memory_limit));
+    FoundPlan found = steps_[*best_]->take();
+    found.bound = std::min(bound_, found.cost);
+    found.seconds = seconds();
+    found.memory = limit_;
+    return found;
+  }
+
+ private:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
+
+  // With the time that is left.
+  SolveOptions solving() const {
+    constexpr double kLeast = 0.01;
+    SolveOptions options = how_.solve;
+    if (options.seconds > 0) options.seconds = std::max(kLeast, options.seconds - seconds());
+    return options;
+  }
+
+  Verdict climb(std::int64_t limit) {
+    limit_ = limit;
+    best_.reset();
+    bound_ = std::numeric_limits<double>::infinity();
+    std::optional<Reason> no;
+    for (std::size_t k = is_said() ? 1 : 0; k < steps_.size(); ++k) {
+      if (!may_have_room(k)) continue;
+      HEDDLE_TRY_VOID(enter(k));
+      if (const Verdict room = steps_[k]->has_room(limit); !room) {
+        no = room.why();
+        log(kLogSteps, "search: effort {}: {}", effort_of(k), room.reason());
+        continue;
+      }
+      HEDDLE_TRY(const Climbed climbed, try_step(k));
+      if (!climbed.found) no = climbed.found.why();
+      if (climbed.is_enough) break;
+    }
+    if (!best_) return *no;
+    return yes();
+  }
+
+  // Without a limit there is nothing to gain. Where what is kept would have to be split among many
+  // more devices than there are, it is not even looked at.
+  bool may_have_room(std::size_t k) const {
+    if (is_said() || k + 1 == steps_.size()) return true;
+    if (limit_ == INT64_MAX) return k == 0;
+    constexpr double kMany = 2;
+    const Program& program = tables_.on.program;
+    double bytes = 0;
+    for (ValueId v : k == 0 ? others_[0].needed : others_[k - 1].kept)
+      bytes += static_cast<double>(program.type_of(v).bytes());
+    return bytes / static_cast<double>(tables_.on.mesh.mesh.devices()) <
+           kMany * static_cast<double>(limit_);
+  }
+
+  struct Climbed {
+    Verdict found = yes();
+    bool is_enough = false;  // who computes more again takes longer still
+  };
+
+  Expected<Climbed> try_step(std::size_t k) {
+    Searcher& step = *steps_[k];
+    bool fits = false;
+    double free_bound = 0;
+    if (is_worth_a_look(k)) {
+      HEDDLE_TRY(fits, step.solve_freely(limit_, solving()));
+      free_bound = step.found().bound;
+      tell(k, "whatever it takes");
+      if (best_ && free_bound >= best_cost()) return Climbed{};
+    }
+    Climbed climbed{fits ? yes() : step.solve_within(limit_, solving()), fits};
+    bound_ = std::min(bound_, climbed.found ? step.found().bound : free_bound);
+    if (!climbed.found) return climbed;
+    if (!fits) tell(k, "within the limit");
+    climbed.is_enough = fits || step.found().cost - free_bound < kLeastGain * step.found().cost;
+    if (best_ && step.found().cost >= best_cost()) return climbed;
+    best_ = k;
+    if (k > 0) step.note_recomputed(others_[k - 1], k - 1);
+    return climbed;
+  }
+
+  // A plan without a limit says whether there is any need for one, and what others can gain at
+  // most. After the last step nobody asks, unless there is room for it.
+  bool is_worth_a_look(std::size_t k) {
+    constexpr std::int64_t kAmple = 4;
+    return limit_ == INT64_MAX || k + 1 < steps_.size() || steps_[k]->has_room(limit_ / kAmple);
+  }
+
+  double best_cost() const { return steps_[*best_]->found().cost; }
+
+  void tell(std::size_t k, const char* how) const {
+    const FoundPlan& found = steps_[k]->found();
+    log(kLogSteps,
+        "search: effort {}: {:.4g} s, at least {:.4g} s, with {} bytes, {}; {:.3g} s so far",
+        effort_of(k), found.cost, found.bound, found.peak_bytes, how, seconds());
+  }
+
+  int effort_of(std::size_t k) const { return k == 0 ? 0 : others_[k - 1].effort; }
+  bool is_said() const { return how_.recompute.value_or(0) > 0 && !others_.empty(); }
+
+  Verdict enter(std::size_t k) {
+    if (steps_[k]) return yes();
+    HEDDLE_TRY(steps_[k],
+               Searcher::make(tables_, k == 0 ? function_ : others_[k - 1].function, wanted_));
+    return yes();
+  }
+
+  // A share of the cost that is not worth another search.
+  static constexpr double kLeastGain = 0.005;
+
+  Tables& tables_;
+  const Function& function_;
+  const PropagateOptions& options_;
+  const SearchOptions& how_;
+  const std::span<const Recomputing> others_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  search::Wanted wanted_;
+  std::vector<std::unique_ptr<Searcher>> steps_;  // the function's first
+  std::optional<std::size_t> best_;
+  double bound_ = 0;
+  std::int64_t limit_ = INT64_MAX;
 };
 
 }  // namespace
 
+std::vector<Recomputing> recomputing(Program& program, const Function& function,
+                                     const SearchOptions& how) {
+  const bool limited = how.memory_limit != INT64_MAX || how.memory_wish != INT64_MAX;
+  std::vector<Recomputing> made;
+  if (how.recompute ? *how.recompute == 0 : !limited) return made;
+  RuleCache rules(program);
+  std::vector<search::Recomputation> ways;
+  if (how.recompute)
+    ways.push_back(search::recomputation_for(program, function, rules, *how.recompute));
+  else
+    ways = search::recomputations(program, function, rules);
+  for (const search::Recomputation& way : ways)
+    if (!way.again.empty()) made.push_back(search::with_recomputation(program, function, way));
+  return made;
+}
+
 Expected<FoundPlan> search_plan(const Program& program, const Function& function, RuleCache& rules,
-                                const PropagateOptions& options, const SearchOptions& how) {
-  return Searcher(program, function, rules, options, how).run();
+                                const PropagateOptions& options, const SearchOptions& how,
+                                std::span<const Recomputing> others) {
+  Tables tables(program, rules, program.meshes[options.mesh]);
+  return Ladder(tables, function, options, how, others).run();
 }
 
 }  // namespace heddle

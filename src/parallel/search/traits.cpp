@@ -54,6 +54,7 @@ class Observer {
         ValueTraits& value = out_.values[v];
         ++value.uses;
         value.user = id;
+        value.by_kernels = value.by_kernels && is_stitchable(op);
         std::int64_t last = out_.end[id];
         for (OpId loop : around_)
           if (value.made < out_.begin[loop]) last = std::max(last, out_.end[loop]);
@@ -79,8 +80,19 @@ class Observer {
 
   bool is_stitched(const Op& maker, const ValueTraits& value) const {
     if (maker.def->parts == Parts::constant) return true;
-    return value.uses == 1 && is_stitchable(maker) && maker.def->cls != OpClass::reduce &&
-           is_stitchable(program_.op(value.user));
+    if (!value.by_kernels || !is_stitchable(maker) || maker.def->cls == OpClass::reduce)
+      return false;
+    return value.uses == 1 || is_written_anew(maker);
+  }
+
+  // What spreads a value out, or is made of constants alone, is cheaper written anew by each
+  // kernel.
+  bool is_written_anew(const Op& maker) const {
+    return maker.def->rearranges == Rearrange::broadcast ||
+           std::ranges::all_of(program_.operands(maker), [&](ValueId v) {
+             const OpId from = program_.value(v).op;
+             return from != kNone && program_.op(from).def->parts == Parts::constant;
+           });
   }
 
   bool may_pend(OpId id, const Op& op) {

@@ -9,8 +9,9 @@ namespace heddle::search {
 
 struct ValueTraits {
   int uses = 0;
-  OpId user = kNone;      // the one op that uses it; the last one of several
-  bool stitched = false;  // its only user reads it inside of one kernel
+  OpId user = kNone;       // the one op that uses it; the last one of several
+  bool by_kernels = true;  // all of its users are ops that kernels are stitched of
+  bool stitched = false;   // its users read it inside of their kernels
   bool may_pend = false;
   std::int64_t made = 0, last_used = 0;  // times
 };

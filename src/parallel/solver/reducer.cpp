@@ -434,60 +434,26 @@ bool Reducer::propagate() {
   return true;
 }
 
-// Rows without anything forbidden: what one costs more than another at most is not less than their
-// largest, or their least, entries differ.
-Reducer::RowRanges Reducer::ranges_of(int v) const {
-  RowRanges ranges;
+ComparedRows Reducer::rows_of(int v) const {
+  ComparedRows rows(values(v));
   for (const int pair : around_[v]) {
     const Side own = side(pair, v);
-    std::vector<RowRanges::Range> rows(static_cast<std::size_t>(values(v)));
-    bool complete = true;
-    for (int x = 0; x < values(v) && complete; ++x)
-      for (int y = 0; y < values(own.other); ++y) {
-        const Cost cost = own.at(x, y);
-        complete = complete && cost != kForbidden;
-        rows[static_cast<std::size_t>(x)].add(cost);
-      }
-    if (complete)
-      ranges.pairs.push_back(std::move(rows));
-    else
-      ++ranges.unknown;
+    const auto width = static_cast<std::size_t>(values(own.other));
+    std::vector<Cost> costs;
+    costs.reserve(width * static_cast<std::size_t>(values(v)));
+    for (int x = 0; x < values(v); ++x)
+      for (int y = 0; y < values(own.other); ++y) costs.push_back(own.at(x, y));
+    rows.add_neighbour(width, std::move(costs));
   }
-  return ranges;
-}
-
-Cost Reducer::RowRanges::least_more(int value, int other) const {
-  if (unknown > 0) return std::numeric_limits<Cost>::min() / 2;
-  Cost sum = 0;
-  for (const std::vector<Range>& rows : pairs) {
-    const Range &from = rows[static_cast<std::size_t>(value)],
-                &to = rows[static_cast<std::size_t>(other)];
-    sum += std::max(to.most - from.most, to.least - from.least);
-  }
-  return sum;
+  return rows;
 }
 
 // Whether `other` never costs more and never takes more.
-bool Reducer::is_worse(int v, int value, int other, const RowRanges& ranges) const {
+bool Reducer::is_worse(int v, int value, int other, const ComparedRows& rows) const {
   for (const Piece& piece : model_.variables[v].pieces)
     if (piece.amounts[other] > piece.amounts[value]) return false;
-  Cost sum = model_.variables[v].costs[other] - model_.variables[v].costs[value];
-  if (sum + ranges.least_more(value, other) > 0) return false;
-  for (const int pair : around_[v]) {
-    const Side own = side(pair, v);
-    Cost most = std::numeric_limits<Cost>::min();
-    for (int y = 0; y < values(own.other); ++y) {
-      const Cost worse = own.at(value, y);
-      if (worse == kForbidden) continue;
-      const Cost better = own.at(other, y);
-      if (better == kForbidden) return false;
-      most = std::max(most, better - worse);
-    }
-    // Without any partner it can never be taken.
-    if (most == std::numeric_limits<Cost>::min()) return true;
-    sum += most;
-  }
-  return sum <= 0;
+  const std::vector<Cost>& costs = model_.variables[v].costs;
+  return rows.is_worse(value, other, costs[other] - costs[value]);
 }
 
 void Reducer::dominate(int v) {
@@ -495,10 +461,10 @@ void Reducer::dominate(int v) {
   for (const int pair : around_[v]) work += values(side(pair, v).other);
   if (work * values(v) * values(v) > kMostCompared) return;
   bool changed = false;
-  const RowRanges ranges = ranges_of(v);
+  const ComparedRows rows = rows_of(v);
   for (int x = 0; x < values(v); ++x)
     for (int y = 0; y < values(v); ++y)
-      if (x != y && allows(v, x) && allows(v, y) && is_worse(v, x, y, ranges)) {
+      if (x != y && allows(v, x) && allows(v, y) && is_worse(v, x, y, rows)) {
         model_.variables[v].costs[x] = kForbidden;
         changed = true;
       }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "parallel/solver/compared_rows.h"
 #include "parallel/solver/reduce.h"
 
 namespace heddle::solver {
@@ -61,22 +62,8 @@ class Reducer {
 
   void dominate_all();
   void dominate(int v);
-  // The least and the most that values of a variable cost with those of each neighbour.
-  struct RowRanges {
-    struct Range {
-      Cost least = std::numeric_limits<Cost>::max(), most = std::numeric_limits<Cost>::min();
-      void add(Cost cost) {
-        least = std::min(least, cost);
-        most = std::max(most, cost);
-      }
-    };
-    std::vector<std::vector<Range>> pairs;  // by value
-    int unknown = 0;                        // neighbours that something is forbidden with
-    // At least so much more `other` may cost with some neighbours than `value`.
-    Cost least_more(int value, int other) const;
-  };
-  RowRanges ranges_of(int v) const;
-  bool is_worse(int v, int value, int other, const RowRanges& ranges) const;
+  ComparedRows rows_of(int v) const;
+  bool is_worse(int v, int value, int other, const ComparedRows& rows) const;
 
   Verdict shrink_memory();
   void forbid_too_large();
