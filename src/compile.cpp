@@ -10,6 +10,7 @@
 #include "compile.h"
 #include "compile/distribute.h"
 #include "compile/figures.h"
+#include "compile/infeasible.h"
 #include "compile/stages.h"
 #include "heddle/device_memory.h"
 #include "heddle/inline.h"
@@ -37,10 +38,10 @@ Expected<Program> core_program(const Program& flat, const Target& target, Stages
   return core;
 }
 
-Expected<Spmd> spmd_program(Program core, const Target& given, Stages& stages) {
-  HEDDLE_TRY(const Target target, with_best_mesh(core, given));
-  HEDDLE_TRY(const std::string mesh, enter_mesh(core, target));
-  HEDDLE_TRY(Spmd spmd, distribute_on(core, mesh, target));
+Expected<Spmd> spmd_program(const Program& core, const Target& target, Stages& stages) {
+  auto decided = decided_for(core, target);
+  if (!decided) return with_what_would_do(core, target, decided.why());
+  HEDDLE_TRY(Spmd spmd, partition(*std::move(decided)));
   stages.done("spmd", spmd.program);
   spmd.program = schedule(spmd.program, {.overlap = target.options.overlap});
   stages.done("schedule", spmd.program);
@@ -168,8 +169,10 @@ Expected<Executable> compile(const Program& program, const CompileOptions& optio
   return compile(program, one_device);
 }
 
-Expected<Spmd> distribute(const Program& source, const Target& target) {
-  Stages stages(target.options);
+namespace {
+
+// As a mesh gets it: without calls and client ops.
+Expected<Program> program_to_deal(const Program& source, const Target& target, Stages& stages) {
   Program program = source;
   // The function that is meant stays, also where only others call it.
   for (Function& f : program.functions)
@@ -178,8 +181,21 @@ Expected<Spmd> distribute(const Program& source, const Target& target) {
   stages.done("verify");
   HEDDLE_TRY(const Program flat, inline_calls(program));
   stages.done("inline", flat);
-  HEDDLE_TRY(Program core, core_program(flat, target, stages));
-  return spmd_program(std::move(core), target, stages);
+  return core_program(flat, target, stages);
+}
+
+}  // namespace
+
+Expected<Spmd> distribute(const Program& source, const Target& target) {
+  Stages stages(target.options);
+  HEDDLE_TRY(const Program core, program_to_deal(source, target, stages));
+  return spmd_program(core, target, stages);
+}
+
+Expected<FoundPlan> find_plan(const Program& source, const Target& target) {
+  Stages stages(target.options);
+  HEDDLE_TRY(const Program core, program_to_deal(source, target, stages));
+  return found_for(core, target);
 }
 
 Expected<Executable> compile_distributed(const Spmd& spmd, const Target& target) {

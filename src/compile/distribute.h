@@ -7,17 +7,12 @@
 
 namespace heddle {
 
-// Which mesh of the program the target names, entered into it where it is new; empty: its
-// own.
-Expected<std::string> enter_mesh(Program& program, const Target& target);
-
-// The target with the mesh of its cluster on which the best plan was found, where it names a
-// cluster and no mesh.
-Expected<Target> with_best_mesh(const Program& program, const Target& target);
-
-// The layouts of the target on that mesh, and the program of its devices. `program` is inlined and
-// has no client ops but those that devices compute.
-Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target);
+// What is decided for the target on its mesh; on the mesh of its cluster with the best plan, where
+// it names a cluster and no mesh. `program` is inlined and has no client ops but those that devices
+// compute.
+Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target);
+// Of that, what a search has found.
+Expected<FoundPlan> found_for(const Program& program, const Target& target);
 
 // Where arguments and results of the function lie.
 Placement placement_of(const Spmd& spmd, const SpmdFunction& function);

@@ -7,6 +7,7 @@
 #include "heddle/plan_report.h"
 #include "heddle/schedule.h"
 #include "heddle/value_names.h"
+#include "report/layout_words.h"
 #include "report/words.h"
 
 namespace heddle {
@@ -64,14 +65,6 @@ std::vector<PlannedFunction::Drawn> drawn_of(const SpmdFunction& f, const Progra
     if (layout) drawn.push_back({one.names, one.type.str(), *std::move(layout)});
   }
   return drawn;
-}
-
-// What is decided of a function; null on one device.
-const Decisions* decisions_of(const Spmd& spmd, const SpmdFunction& function) {
-  const std::vector<Function>& all = spmd.logical().functions;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].name == function.name) return spmd.decided->functions[i].decisions.get();
-  return nullptr;
 }
 
 std::string splits_text(const Decisions& decisions, const std::vector<int>& ids) {
@@ -132,9 +125,9 @@ std::optional<PlannedFunction::Search> search_of(const Spmd& spmd, const SpmdFun
   for (std::size_t i = 0; i < logical.functions.size(); ++i)
     if (const auto& found = spmd.decided->functions[i].found;
         found && logical.functions[i].name == f.name)
-      return PlannedFunction::Search{found->cost,      found->bound, found->gap(),
-                                     found->seconds,   found->cells, found->variables,
-                                     found->peak_bytes};
+      return PlannedFunction::Search{found->cost,       found->bound,  found->gap(),
+                                     found->seconds,    found->cells,  found->variables,
+                                     found->peak_bytes, found->details};
   return std::nullopt;
 }
 
@@ -157,10 +150,11 @@ PlannedFunction on_mesh(const Spmd& spmd, const SpmdFunction& f, bool explain) {
   plan.argument_bytes = f.argument_bytes;
   plan.result_bytes = f.result_bytes;
   plan.peak_bytes = peak_bytes(spmd.program, local);
-  const Decisions* decisions = decisions_of(spmd, f);
+  const Decisions* decisions = report::decisions_of(spmd, f.name);
   if (decisions != nullptr) {
     plan.compute_seconds = decisions->compute_seconds();
     plan.bring_seconds = decisions->bring_seconds();
+    if (logical != nullptr) plan.layout = report::layout_words(*decisions, *logical);
   }
   plan.search = search_of(spmd, f);
   if (!explain) return plan;
@@ -170,6 +164,13 @@ PlannedFunction on_mesh(const Spmd& spmd, const SpmdFunction& f, bool explain) {
 }
 
 }  // namespace
+
+const Decisions* report::decisions_of(const Spmd& spmd, const std::string& function) {
+  const std::vector<Function>& all = spmd.logical().functions;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].name == function) return spmd.decided->functions[i].decisions.get();
+  return nullptr;
+}
 
 PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options) {
   PlanReport report;

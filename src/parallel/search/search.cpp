@@ -6,6 +6,7 @@
 
 #include "heddle/op.h"
 #include "parallel/search/classes.h"
+#include "parallel/search/details.h"
 #include "parallel/search/network.h"
 #include "parallel/search/room.h"
 #include "parallel/seeds.h"
@@ -72,6 +73,8 @@ class Searcher {
     classes_ = search::classes_of(cells_);
     if (!fits_wish()) HEDDLE_TRY_VOID(solve_within(how_.memory_limit));
     write_layouts();
+    if (how_.details)
+      found_.details = search::details_of(on_, lists_, cells_, classes_, ways_, found_.cost);
     found_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return std::move(found_);
