@@ -12,6 +12,7 @@
 #include "compile.h"
 #include "compile/distribute.h"
 #include "compile/figures.h"
+#include "compile/infeasible.h"
 #include "compile/pipeline.h"
 #include "compile/stages.h"
 #include "heddle/device_memory.h"
@@ -41,12 +42,12 @@ Expected<Program> core_program(const Program& flat, const Target& target, Stages
 }
 
 Expected<Spmd> spmd_program(Program core, const Target& wished, Stages& stages) {
-  HEDDLE_TRY(const Target given, with_best_pipeline(core, wished));
-  HEDDLE_TRY(const auto cut, micro_batches_of(core, given));
+  HEDDLE_TRY(const Target target, with_best_pipeline(core, wished));
+  HEDDLE_TRY(const auto cut, micro_batches_of(core, target));
   if (cut) core = cut->program;
-  HEDDLE_TRY(const Target target, with_best_mesh(core, given));
-  HEDDLE_TRY(const std::string mesh, enter_mesh(core, target));
-  HEDDLE_TRY(Spmd spmd, distribute_on(core, mesh, target));
+  auto decided = decided_for(core, target);
+  if (!decided) return with_what_would_do(core, target, decided.why());
+  HEDDLE_TRY(Spmd spmd, partition(*std::move(decided)));
   if (cut) {
     HEDDLE_TRY(spmd, accumulated(std::move(spmd), *cut));
   }
@@ -220,8 +221,10 @@ Expected<Executable> compile(const Program& program, const CompileOptions& optio
   return compile(program, one_device);
 }
 
-Expected<Spmd> distribute(const Program& source, const Target& target) {
-  Stages stages(target.options);
+namespace {
+
+// As a mesh gets it: without calls and client ops.
+Expected<Program> program_to_deal(const Program& source, const Target& target, Stages& stages) {
   Program program = source;
   // The function that is meant stays, also where only others call it.
   for (Function& f : program.functions)
@@ -230,12 +233,25 @@ Expected<Spmd> distribute(const Program& source, const Target& target) {
   stages.done("verify");
   HEDDLE_TRY(const Program flat, inline_calls(program));
   stages.done("inline", flat);
-  HEDDLE_TRY(Program core, core_program(flat, target, stages));
+  return core_program(flat, target, stages);
+}
+
+}  // namespace
+
+Expected<Spmd> distribute(const Program& source, const Target& target) {
+  Stages stages(target.options);
+  HEDDLE_TRY(Program core, program_to_deal(source, target, stages));
   if (!target.pipeline.empty())
     return reason(
         "stages of a pipeline have programs of their own: there is no one program of all "
         "devices to show");
   return spmd_program(std::move(core), target, stages);
+}
+
+Expected<FoundPlan> find_plan(const Program& source, const Target& target) {
+  Stages stages(target.options);
+  HEDDLE_TRY(const Program core, program_to_deal(source, target, stages));
+  return found_for(core, target);
 }
 
 Expected<Executable> compile_distributed(const Spmd& spmd, const Target& target) {

@@ -35,6 +35,8 @@ struct Cluster {
 // A file, or the name of one of those that come along.
 Expected<Cluster> find_cluster(const std::string& file_or_name);
 Expected<Cluster> parse_cluster(const std::string& text, const std::string& file);
+// The same as a file: it reads back as it is.
+std::string cluster_text(const Cluster& cluster);
 std::vector<std::string> known_clusters();
 
 // Meshes of all of the cluster's devices that are worth a search: its levels as axes, and with a

@@ -5,6 +5,7 @@
 #include "heddle/executable.h"
 #include "heddle/placement.h"
 #include "heddle/program.h"
+#include "heddle/search.h"
 #include "heddle/target.h"
 
 namespace heddle {
@@ -19,6 +20,8 @@ Expected<Executable> compile(const Program& program, const CompileOptions& optio
 // compile() does first. The target's entry is the function that its layouts are of; it may be
 // empty.
 Expected<Spmd> distribute(const Program& program, const Target& target);
+// What a search finds for the target's entry, without writing the program of each device.
+Expected<FoundPlan> find_plan(const Program& program, const Target& target);
 // The stages after that, for the target's entry.
 Expected<Executable> compile_distributed(const Spmd& spmd, const Target& target);
 

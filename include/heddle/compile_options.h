@@ -36,6 +36,8 @@ struct CompileReport {
 struct CompileProgress {
   std::atomic<const char*> done = "";               // the last stage that is over
   std::atomic<std::size_t> kernels = 0, coded = 0;  // distinct ones; those with machine code
+  // Of a search for a plan: seconds of the best so far, and of the bound; below 0: none yet.
+  std::atomic<double> searched_cost = -1, searched_bound = -1;
 };
 // The stage that comes after one; the first after none.
 std::string next_stage(std::string_view done);

@@ -56,6 +56,20 @@ struct PlannedFunction {
   struct Disagreement {
     std::string op, what;
   };
+  struct AxisWords {  // what an axis of the mesh does
+    std::string axis, text;
+  };
+  // Who works on what when, by predicted times: one lane for each stage of a pipeline.
+  struct Timeline {
+    struct Span {
+      std::size_t lane = 0;
+      double begin = 0, end = 0;  // seconds
+      std::string what;           // "forward 3"
+      std::string kind;           // "forward", "backward", "move": a colour each
+    };
+    std::vector<std::string> lanes;
+    std::vector<Span> spans;
+  };
   struct Search {                      // what found the plan
     double cost = 0, bound = 0;        // seconds of one run; none takes less than the bound
     double gap = 0;                    // how much less that could be, as a share
@@ -69,11 +83,13 @@ struct PlannedFunction {
     std::size_t again = 0;
     std::int64_t again_bytes = 0;
     double again_seconds = 0;
+    std::shared_ptr<const PlanDetails> details = {};  // where a report wants them
   };
 
   std::string name;
   std::string mesh = {};  // empty: on one device, and the rest is too
   std::int64_t devices = 1;
+  std::vector<AxisWords> layout = {};
   std::vector<Value> arguments = {}, results = {};
   std::vector<Drawn> drawn = {};
   std::vector<Moved> moved = {};
@@ -84,6 +100,7 @@ struct PlannedFunction {
   std::optional<DeviceMemory> memory = {};
   std::optional<double> compute_seconds = {}, bring_seconds = {};
   std::optional<Search> search = {};
+  std::optional<Timeline> timeline = {};
 };
 
 struct PlanReport {
@@ -104,6 +121,9 @@ struct PlanReport {
 PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options = {});
 // Of a pipeline: where arguments and results lie on the devices of their stages.
 PlanReport plan_report(const Program& program, const FoundPipeline& found);
+// A page for a browser, in one file that needs nothing else. `title` names the program.
+std::string plan_page(const Spmd& spmd, const PlanReport& report, const std::string& title,
+                      std::optional<std::int64_t> memory = {});
 // Of a program that has not been dealt out yet.
 Expected<PlanReport> plan_report(const Program& program, const Target& target,
                                  const PlanReportOptions& options = {});

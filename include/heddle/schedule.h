@@ -37,4 +37,12 @@ std::int64_t collectives_of(const Program& program, const Function& function);
 // fused and nothing is computed in place.
 std::int64_t peak_bytes(const Program& program, const Function& function);
 
+// The same op by op: what is there while each op of the function's body runs.
+struct HeldOverTime {
+  std::vector<std::int64_t> bytes;
+  std::size_t fullest = 0;     // the op with the most
+  std::vector<ValueId> there;  // then, the largest first
+};
+HeldOverTime held_over_time(const Program& program, const Function& function);
+
 }  // namespace heddle

@@ -21,6 +21,39 @@ struct SearchOptions {
   // argument comes; none: once. What is made less often than it is used is brought as often as it
   // is made.
   std::vector<double> times = {}, argument_times = {};
+  bool details = false;  // for a report: what else each choice could be, and memory over time
+};
+
+// What a search knows of the plan that it found.
+struct PlanDetails {
+  // One way to go for what was chosen together.
+  struct Way {
+    std::string what;         // "a over dp, c over tp"; empty for values
+    std::string takes, lies;  // splits of operands and results
+    // What the plan would take beside what it does, were this way taken and what is next to it
+    // changed where that pays: the best plan with it takes no more.
+    double more_seconds = 0;
+    std::int64_t more_bytes = 0;  // where most is held now
+  };
+  struct Chosen {
+    OpId op = kNone;        // the first one that it was chosen for
+    ValueId value = kNone;  // of all but ops
+    std::size_t alike = 1;
+    double seconds = 0;  // of one of them, by itself
+    Way way;
+    std::vector<Way> others;  // the cheapest, and how many there are beside them
+    std::size_t not_listed = 0;
+  };
+  struct Held {
+    std::string what;  // "tensor<8x4xf32> of dot_general at f.mlir:3:5"
+    std::int64_t bytes = 0;
+  };
+  std::vector<Chosen> choices;
+  std::vector<int> of_op, of_argument;           // into choices; -1: none
+  double compute_seconds = 0, move_seconds = 0;  // of the plan, by the search's figures
+  std::vector<std::int64_t> held;                // bytes over time
+  std::int64_t fullest = 0;                      // when most is held
+  std::vector<Held> at_fullest;                  // the largest
 };
 
 // A function of a program that computes the same as another one, and some of it again instead of
@@ -54,6 +87,7 @@ struct FoundPlan {
     double seconds = 0;      // that it takes
   };
   std::optional<Recomputed> recomputed = {};
+  std::shared_ptr<const PlanDetails> details = {};  // where they were asked for
   double gap() const { return cost > bound ? (cost - bound) / cost : 0; }
 };
 

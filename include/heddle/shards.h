@@ -13,6 +13,7 @@ struct ShardEntry {
   std::string sharding;  // dp,_ or [{"dp"}, {}]
   std::string source;    // how errors call it: shard arg0=dp,_
   bool from_file = false;
+  bool fixed = false;  // it must hold, where others may count more than a word
   friend bool operator==(const ShardEntry&, const ShardEntry&) = default;
 };
 

@@ -2,6 +2,7 @@
 // and options.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,13 @@ namespace heddle {
 struct GivenLayouts {
   std::vector<ShardEntry> shards;  // in words: "arg0=dp,_"; a later one counts more
   std::vector<Seed> seeds;         // by number; these count more than words
+  std::string batch;               // axes over which batches lie, along their first dimension
   bool closed = false;             // arguments and results of which nothing is said stay whole
   // Where nothing is said, the best layouts are searched for: 2 in seconds, 3 thoroughly; 0: what
   // is said propagates.
   int search = 0;
+  bool search_details = false;             // for a report: see SearchOptions
+  std::stop_token search_stop = {};        // asks a search for what it has found so far
   double search_seconds = 0;               // that it may take; 0: as long as it needs
   std::int64_t device_memory = INT64_MAX;  // that a plan may take of each device
   std::optional<int> recompute = {};       // as SearchOptions has it

@@ -1,8 +1,12 @@
 #include "compile/distribute.h"
 
+#include <algorithm>
+
+#include "heddle/fix.h"
 #include "heddle/pipeline_search.h"
 #include "heddle/signature.h"
 #include "parallel/one_mesh.h"
+#include "parallel/search/move_costs.h"
 
 namespace heddle {
 
@@ -44,6 +48,21 @@ Expected<Function> function_to_shard(const Program& program, const std::string& 
   return *found;
 }
 
+bool same_place(const Seed& a, const Seed& b) {
+  return a.is_result == b.is_result && a.index == b.index;
+}
+
+// What is said of the batch as a whole; words about one of its arguments count more.
+Expected<std::vector<Seed>> batch_seeds(Program& program, const std::string& mesh,
+                                        const Target& target) {
+  const std::string& axes = target.layouts.batch;
+  HEDDLE_TRY(const Function meant, function_to_shard(program, target.options.entry));
+  HEDDLE_TRY(const auto entries, batch_entries(program, meant, target.carried, axes));
+  if (const MeshDecl* found = program.find_mesh(mesh))
+    HEDDLE_TRY_VOID(check_batch(program, meant, found->mesh, entries, axes));
+  return seeds_of(program, meant, mesh, entries);
+}
+
 }  // namespace
 
 Expected<std::vector<Seed>> seeds_on(Program& program, const std::string& mesh,
@@ -53,10 +72,15 @@ Expected<std::vector<Seed>> seeds_on(Program& program, const std::string& mesh,
     HEDDLE_TRY(const Function meant, function_to_shard(program, target.options.entry));
     HEDDLE_TRY(seeds, seeds_of(program, meant, mesh, target.layouts.shards));
   }
+  if (!target.layouts.batch.empty()) {
+    HEDDLE_TRY(const std::vector<Seed> batch, batch_seeds(program, mesh, target));
+    for (const Seed& seed : batch)
+      if (std::ranges::none_of(seeds, [&](const Seed& s) { return same_place(s, seed); }))
+        seeds.push_back(seed);
+  }
+  HEDDLE_TRY_VOID(check_carried(target.layouts.shards, seeds, target.carried));
   for (const Seed& given : target.layouts.seeds) {
-    std::erase_if(seeds, [&](const Seed& s) {
-      return s.is_result == given.is_result && s.index == given.index;
-    });
+    std::erase_if(seeds, [&](const Seed& s) { return same_place(s, given); });
     seeds.push_back(given);
     if (seeds.back().sharding.mesh.empty()) seeds.back().sharding.mesh = mesh;
   }
@@ -77,6 +101,14 @@ SearchOptions search_options(const Target& target) {
   how.memory_limit = target.layouts.device_memory;
   how.memory_wish = memory_wish(target);
   how.recompute = target.layouts.recompute;
+  how.details = target.layouts.search_details;
+  how.solve.stop = target.layouts.search_stop;
+  if (CompileProgress* const progress = target.options.progress)
+    how.solve.on_progress = [progress](const SolveProgress& now) {
+      progress->searched_cost =
+          now.cost == CostNetwork::kForbidden ? -1 : search::seconds_of_cost(now.cost);
+      progress->searched_bound = search::seconds_of_cost(now.bound);
+    };
   how.solve.level = target.layouts.search;
   how.solve.seconds = target.layouts.search_seconds;
   return how;
@@ -126,7 +158,8 @@ Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, cons
   options.closed_boundary = target.layouts.closed;
   options.function = target.options.entry;
   options.carried = target.carried;
-  const bool any_said = !target.layouts.shards.empty() || !target.layouts.seeds.empty();
+  const GivenLayouts& given = target.layouts;
+  const bool any_said = !given.shards.empty() || !given.seeds.empty() || !given.batch.empty();
   if (any_said && mesh.empty() && !program.meshes.empty()) options.mesh = program.meshes[0].name;
   if (any_said && options.mesh.empty())
     return reason("shard needs a mesh: give one, as in dp=2,tp=4");
@@ -142,36 +175,57 @@ Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, cons
   return options;
 }
 
-}  // namespace
+// Devices that could only ever do nothing are a mistake.
+Verdict can_use(const MeshDecl* mesh, const Program& program) {
+  if (mesh == nullptr) return yes();
+  std::int64_t longest = 1;
+  for (ValueId v = 0; v < program.value_count(); ++v)
+    if (const Type& type = program.type_of(v); type.is_tensor())
+      for (std::int64_t size : type.shape) longest = std::max(longest, size);
+  for (const MeshAxis& axis : mesh->mesh.axes())
+    if (axis.size > longest)
+      return reason(
+          "mesh axis {}={} is larger than the program, whose longest dimension has {}: give the "
+          "axis fewer devices",
+          axis.name, axis.size, longest);
+  return yes();
+}
 
-Expected<MeshPlan> plan_on(const Program& given, const Target& target) {
+Expected<std::shared_ptr<Parallel>> decided_on(const Program& given, const Target& target) {
   Program program = given;
   HEDDLE_TRY(const std::string mesh, enter_mesh(program, target));
   HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target));
-  HEDDLE_TRY(const auto decided, parallelize(program, options));
-  for (const FunctionPlan& plan : decided->functions)
-    if (plan.found)
-      return MeshPlan{target.mesh, plan.found->cost, plan.found->bound, plan.found->peak_bytes};
-  return reason("there is no function to search a plan for");
+  if (options.search) HEDDLE_TRY_VOID(can_use(program.find_mesh(options.mesh), program));
+  return parallelize(program, options);
 }
 
-Expected<Target> with_best_mesh(const Program& program, const Target& target) {
+const FoundPlan* found_in(const Parallel& decided) {
+  for (const FunctionPlan& plan : decided.functions)
+    if (plan.found) return &*plan.found;
+  return nullptr;
+}
+
+}  // namespace
+
+Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target) {
   const bool open = target.mesh.empty() || target.mesh == kOwnMesh;
-  if (target.layouts.search == 0 || !target.cluster || !open) return target;
-  std::optional<Target> best;
+  if (target.layouts.search == 0 || !target.cluster || !open) return decided_on(program, target);
+  std::shared_ptr<Parallel> best;
   std::optional<Reason> first_no;
   double least = 0;
   for (const std::string& mesh : meshes_of(*target.cluster)) {
+    if (best && target.layouts.search_stop.stop_requested()) break;
     Target tried = target;
     tried.mesh = mesh;
-    const auto plan = plan_on(program, tried);
-    if (!plan && !first_no) first_no = plan.why();
-    if (!plan || (best && plan->cost >= least)) continue;
-    least = plan->cost;
-    best = std::move(tried);
+    auto decided = decided_on(program, tried);
+    const FoundPlan* const found = decided ? found_in(**decided) : nullptr;
+    if (!decided && !first_no) first_no = decided.why();
+    if (found == nullptr || (best && found->cost >= least)) continue;
+    least = found->cost;
+    best = *std::move(decided);
   }
-  if (!best) return *first_no;
-  return *std::move(best);
+  if (best) return best;
+  return first_no ? *first_no : reason("there is no function to search a plan for");
 }
 
 Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
@@ -191,6 +245,12 @@ Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
 Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target) {
   HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target));
   return partition(program, options);
+}
+
+Expected<FoundPlan> found_for(const Program& program, const Target& target) {
+  HEDDLE_TRY(const auto decided, decided_for(program, target));
+  if (const FoundPlan* const found = found_in(*decided)) return *found;
+  return reason("there is no function to search a plan for");
 }
 
 Placement placement_of(const Spmd& spmd, const SpmdFunction& f,

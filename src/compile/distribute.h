@@ -19,24 +19,19 @@ Expected<std::vector<Seed>> seeds_on(Program& program, const std::string& mesh,
 // What a plan would better take of a device: nearly all that its cluster has.
 std::int64_t memory_wish(const Target& target);
 
-// The best plan on the target's mesh, as a search finds it; a reason where there is none.
-struct MeshPlan {
-  std::string mesh;
-  double cost = 0, bound = 0;
-  std::int64_t peak_bytes = 0;
-};
-Expected<MeshPlan> plan_on(const Program& program, const Target& target);
-
-// The target with the mesh of its cluster on which the best plan was found, where it names a
-// cluster and no mesh.
-Expected<Target> with_best_mesh(const Program& program, const Target& target);
-
 // The target with stages and micro-batches, where it leaves them to a search.
 Expected<Target> with_best_pipeline(const Program& core, const Target& target);
 
 // The target's micro-batches of the program; nothing where it wants none.
 Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
                                                        const Target& target);
+
+// What is decided for the target on its mesh; on the mesh of its cluster with the best plan, where
+// it names a cluster and no mesh. `program` is inlined and has no client ops but those that devices
+// compute.
+Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target);
+// Of that, what a search has found.
+Expected<FoundPlan> found_for(const Program& program, const Target& target);
 
 // The layouts of the target on that mesh, and the program of its devices. `program` is inlined and
 // has no client ops but those that devices compute.

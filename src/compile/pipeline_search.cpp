@@ -79,7 +79,7 @@ class PipelineSearcher {
       tried.mesh = mesh;
       tried.stages = 1;
       tried.micro_batches = 1;
-      const auto plan = plan_on(core_, tried);
+      const auto plan = found_for(core_, tried);
       TriedPipeline& one = found_.tried.emplace_back();
       one.mesh = mesh;
       if (!plan) {

@@ -91,6 +91,9 @@ class Reader {
     Cluster::Level level;
     HEDDLE_TRY(level.name, word(json, "name", "a level: "));
     const std::string at = fmt::format("level {}: ", level.name);
+    AxisRegistry scratch = AxisRegistry::standard();
+    if (const auto axis = Mesh::parse(level.name + "=1", scratch); !axis)
+      return wrong("{}its name becomes an axis of meshes: {}", at, axis.reason());
     if (!json.contains("size") || !json["size"].is_number_integer() ||
         json["size"].get<std::int64_t>() < 1)
       return wrong("{}\"size\" should be a whole number of at least 1", at);
@@ -102,6 +105,18 @@ class Reader {
 
   const std::string& file_;
 };
+
+// With the largest unit that gives the same number back.
+std::string figure_text(double value, const Units& units) {
+  for (std::size_t u = units.size(); u-- > 0;) {
+    const auto& [unit, factor] = units[u];
+    const double count = value / factor;
+    if (count >= 1 && count * factor == value) return fmt::format("{}{}", count, unit);
+  }
+  const auto& [base, factor] =
+      *std::ranges::find(units, 1.0, [](const auto& u) { return u.second; });
+  return fmt::format("{}{}", value, base);
+}
 
 // "node=8,gpu=8"
 std::string text_of(const std::vector<std::pair<std::string, std::int64_t>>& axes) {
@@ -146,6 +161,22 @@ Expected<Mesh> Cluster::with_figures(const Mesh& mesh) const {
 
 Expected<Cluster> parse_cluster(const std::string& text, const std::string& file) {
   return Reader(file).read(text);
+}
+
+std::string cluster_text(const Cluster& cluster) {
+  Json levels = Json::array();
+  for (const Cluster::Level& level : cluster.levels)
+    levels.push_back({{"name", level.name},
+                      {"size", level.size},
+                      {"rate", figure_text(level.link.bandwidth, kRates)},
+                      {"latency", figure_text(level.link.latency, kTimes)}});
+  Json json = {{"name", cluster.name}};
+  if (!cluster.about.empty()) json["about"] = cluster.about;
+  json["device"] = {{"memory", fmt::format("{}", cluster.memory)},
+                    {"memory_rate", figure_text(cluster.memory_rate, kRates)},
+                    {"compute_rate", figure_text(cluster.compute_rate, kOperations)}};
+  json["levels"] = std::move(levels);
+  return print_json(json, 2) + "\n";
 }
 
 std::vector<std::string> known_clusters() {

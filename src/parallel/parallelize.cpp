@@ -6,6 +6,7 @@
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "ir/replica_groups.h"
+#include "parallel/data_arguments.h"
 #include "parallel/messages.h"
 #include "parallel/prepare.h"
 
@@ -71,23 +72,6 @@ void lay_out(Program& program, const FunctionPlan& plan) {
         it->second = program.intern(ValueLayout{mesh, *std::move(layout), {}});
     if (it->second != kNone) program.set_layout(v, it->second);
   }
-}
-
-// Arguments that are data, and no state: those that no result could take the place of, or indices
-// where there is no state at all. None where there are no others.
-std::vector<std::size_t> data_arguments(const Program& program, const Function& function) {
-  const std::vector<ValueId>& arguments = program.region(function.body).args;
-  std::vector<std::size_t> state, data, indices;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Type& type = program.type_of(arguments[i]);
-    if (!type.is_tensor() || type.rank() == 0) continue;
-    const bool is_state =
-        std::ranges::any_of(function.results, [&](TypeId t) { return program.type(t) == type; });
-    (is_state ? state : data).push_back(i);
-    if (!is_float(type.dtype)) indices.push_back(i);
-  }
-  if (state.empty()) return indices.size() < data.size() ? indices : std::vector<std::size_t>{};
-  return data;
 }
 
 struct Way {

@@ -7,6 +7,7 @@
 #include "heddle/plan_report.h"
 #include "heddle/schedule.h"
 #include "heddle/value_names.h"
+#include "report/layout_words.h"
 #include "report/words.h"
 
 namespace heddle {
@@ -64,14 +65,6 @@ std::vector<PlannedFunction::Drawn> drawn_of(const SpmdFunction& f, const Progra
     if (layout) drawn.push_back({one.names, one.type.str(), *std::move(layout)});
   }
   return drawn;
-}
-
-// What is decided of a function; null on one device.
-const Decisions* decisions_of(const Spmd& spmd, const SpmdFunction& function) {
-  const std::vector<Function>& all = spmd.logical().functions;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].name == function.name) return spmd.decided->functions[i].decisions.get();
-  return nullptr;
 }
 
 std::string splits_text(const Decisions& decisions, const std::vector<int>& ids) {
@@ -139,7 +132,8 @@ std::optional<PlannedFunction::Search> search_of(const Spmd& spmd, const SpmdFun
                                      .ops = found->cells,
                                      .choices = found->variables,
                                      .peak_bytes = found->peak_bytes,
-                                     .memory = found->memory == INT64_MAX ? 0 : found->memory};
+                                     .memory = found->memory == INT64_MAX ? 0 : found->memory,
+                                     .details = found->details};
       if (const auto& again = found->recomputed) {
         search.effort = again->effort;
         search.again = again->ops;
@@ -170,10 +164,11 @@ PlannedFunction on_mesh(const Spmd& spmd, const SpmdFunction& f, bool explain) {
   plan.argument_bytes = f.argument_bytes;
   plan.result_bytes = f.result_bytes;
   plan.peak_bytes = peak_bytes(spmd.program, local);
-  const Decisions* decisions = decisions_of(spmd, f);
+  const Decisions* decisions = report::decisions_of(spmd, f.name);
   if (decisions != nullptr) {
     plan.compute_seconds = decisions->compute_seconds();
     plan.bring_seconds = decisions->bring_seconds();
+    if (logical != nullptr) plan.layout = report::layout_words(*decisions, *logical);
   }
   plan.search = search_of(spmd, f);
   if (!explain) return plan;
@@ -183,6 +178,13 @@ PlannedFunction on_mesh(const Spmd& spmd, const SpmdFunction& f, bool explain) {
 }
 
 }  // namespace
+
+const Decisions* report::decisions_of(const Spmd& spmd, const std::string& function) {
+  const std::vector<Function>& all = spmd.logical().functions;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].name == function) return spmd.decided->functions[i].decisions.get();
+  return nullptr;
+}
 
 PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options) {
   PlanReport report;

@@ -5,29 +5,18 @@
 #include "base/text.h"
 #include "heddle/plan_report.h"
 #include "layout/picture.h"
+#include "report/alike_moves.h"
 #include "report/table.h"
 #include "report/words.h"
 
 namespace heddle {
 namespace {
 
+using report::exact_bytes;
+using report::exact_seconds;
 using report::Table;
 
-// Three digits, of which plans for many devices are compared.
-std::string exact_bytes(std::int64_t count) {
-  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-  auto bytes = static_cast<double>(count);
-  int unit = 0;
-  for (; bytes >= 1000 && unit < 4; ++unit) bytes /= 1000;
-  return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
-}
-
 std::string microseconds(double seconds) { return fmt::format("{:.3g} us", seconds * 1e6); }
-
-std::string exact_seconds(double seconds) {
-  if (seconds < 1e-3) return microseconds(seconds);
-  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
-}
 
 std::string boundary_text(const PlannedFunction& plan, bool all) {
   constexpr std::size_t kMostShown = 40, kMostName = 32;
@@ -90,6 +79,25 @@ std::string totals_text(const PlannedFunction& plan) {
   return text;
 }
 
+// What the axes do, and the dearest communications.
+std::string answer_text(const PlannedFunction& plan) {
+  constexpr std::size_t kMostShown = 5, kPlaces = 48;
+  std::string text;
+  for (const PlannedFunction::AxisWords& axis : plan.layout)
+    text += fmt::format("{:<9} {}: {}\n", text.empty() ? "layout" : "", axis.axis, axis.text);
+  Table table({{.least = 9, .gap = 1}, {}, {.right = true}, {.right = true}, {.right = true}, {}},
+              0);
+  const std::vector<report::AlikeMoves> moves = report::alike_moves(plan.moved);
+  for (std::size_t i = 0; i < moves.size() && i < kMostShown; ++i) {
+    const report::AlikeMoves& one = moves[i];
+    table.add({i == 0 ? "costs" : "", fmt::format("{} over {}", one.first->kind, one.first->over),
+               fmt::format("{} x", one.count), exact_bytes(one.first->bytes),
+               exact_seconds(one.seconds),
+               "for " + report::end_of(report::without_folders(one.first->needed_by), kPlaces)});
+  }
+  return text + table.text();
+}
+
 std::string search_text(const PlannedFunction::Search& search) {
   std::string text = fmt::format(
       "found in {}: {} per run as predicted, and no plan takes less than {} (gap {:.2g} %); {} of "
@@ -140,7 +148,7 @@ std::string PlanReport::text(const Style& style) const {
     }
     text += fmt::format("@{} on {} devices ({})\n", f.name, f.devices, f.mesh);
     if (pipeline) text += pipeline->text();
-    if (f.search) text += search_text(*f.search);
+    if (f.search) text += search_text(*f.search) + answer_text(f);
     if (pipeline && pipeline->stages > 1) {
       text += boundary_text(f, explain);
       continue;

@@ -1,5 +1,7 @@
 #include "report/words.h"
 
+#include <cmath>
+
 #include "base/text.h"
 
 namespace heddle::report {
@@ -19,11 +21,38 @@ std::size_t word_end(const std::string& text, std::size_t at) {
 
 std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
+std::string exact_bytes(std::int64_t count) {
+  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  auto bytes = static_cast<double>(count);
+  int unit = 0;
+  for (; std::abs(bytes) >= 1000 && unit < 4; ++unit) bytes /= 1000;
+  return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+}
+
+std::string exact_seconds(double seconds) {
+  const double size = std::abs(seconds);
+  if (size < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+  return size < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
+
 std::string end_of(const std::string& name, std::size_t columns) {
   if (name.size() <= columns) return name;
   std::size_t from = name.size() - columns + 3;
   while (from < name.size() && (static_cast<unsigned char>(name[from]) & 0xc0) == 0x80) ++from;
   return "..." + name.substr(from);
+}
+
+std::string without_folders(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != '/') {
+      out += c;
+      continue;
+    }
+    const std::size_t word = out.find_last_of(" (");
+    out.erase(word == out.npos ? 0 : word + 1);
+  }
+  return out;
 }
 
 std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent) {

@@ -21,6 +21,17 @@ TEST(Waiting, SaysTheStageAndThenKernels) {
   EXPECT_EQ(waiting_text(progress, 12), "compiles for 12 s: machine code, 34 of 120 kernels");
 }
 
+TEST(Waiting, SaysCostAndBoundOfASearch) {
+  CompileProgress progress;
+  progress.done = "client";
+  progress.searched_bound = 0.409;
+  EXPECT_EQ(waiting_text(progress, 3),
+            "searches for 3.0 s: no plan that fits yet, none takes less than 409 ms; Ctrl-C takes "
+            "the best so far");
+  progress.searched_cost = 0.412;
+  EXPECT_THAT(waiting_text(progress, 3), HasSubstr(": 412 ms a step, none takes less than 409 ms"));
+}
+
 TEST(Waiting, IsSilentWhereThereIsNoTerminal) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_NONBLOCK), 0);

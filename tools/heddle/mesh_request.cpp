@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "heddle/pipeline_search.h"
+#include "heddle/fix.h"
 #include "heddle/plan_file.h"
 #include "option_values.h"
 
@@ -57,6 +57,10 @@ void add_mesh_options(Command& command, MeshRequest& request) {
                  "NAME=SHARDING of arguments, results: arg0=dp,_ or arg1=[{}, {\"tp\"}];\n"
                  "NAME may be a range (arg2-5), a name that `heddle plan` lists\n"
                  "(params['q']) or a type; * is anything, & joins two");
+  command.option("--fix", request.fixes,
+                 "As --shard, for plans that are searched for: nothing may overrule it;\n"
+                 "also batch=dp, the axes that batches lie over, and memory=70GB, what\n"
+                 "a plan may take of each device");
   command
       .option("--plan", request.plan,
               "JSON file with \"mesh\" and \"shard\": {NAME: SHARDING}; auto: the best\n"
@@ -121,6 +125,10 @@ Target target_of(const MeshRequest& request, const std::string& entry) {
   for (const std::string& shard : request.shards)
     target.layouts.shards.push_back(of_option(shard_entry(shard)));
   set_micro_batches(request, target);
+  Fixes fixes = of_option(parse_fixes(request.fixes));
+  for (ShardEntry& entry : fixes.shards) target.layouts.shards.push_back(std::move(entry));
+  target.layouts.batch = std::move(fixes.batch);
+  if (fixes.memory) target.layouts.device_memory = *fixes.memory;
   return target;
 }
 

@@ -13,6 +13,7 @@ namespace heddle::cli {
 struct MeshRequest {
   std::string mesh;                 // "dp=2,tp=2", or "@mesh" of the program; empty: as it says
   std::vector<std::string> shards;  // "arg0=dp,_", "tensor<8x4xf32>=[{\"x\"}, {}]"
+  std::vector<std::string> fixes;   // "arg0=dp,_", "batch=dp", "memory=70GB"
   std::string plan;                 // a file with both, or auto
   std::string cluster;              // a file, or a name
   bool closed = false;
@@ -22,7 +23,7 @@ struct MeshRequest {
   std::string pipeline;       // the axis of stages
   int chunks = 0;             // of each stage; 0: nothing is said
   bool given() const {
-    return !mesh.empty() || !shards.empty() || !plan.empty() || !cluster.empty();
+    return !mesh.empty() || !shards.empty() || !fixes.empty() || !plan.empty() || !cluster.empty();
   }
 };
 

@@ -28,11 +28,12 @@ std::optional<std::int64_t> bytes_of_option(const std::string& text) {
 }
 
 std::string as_option(std::string reason) {
-  constexpr std::array kFirst = {"axes",  "batch",  "bind", "carry",   "closed", "dump",
-                                 "input", "output", "plan", "restore", "save",   "shard"};
+  constexpr std::array kFirst = {"axes",    "batch",   "bind", "carry", "closed",
+                                 "cluster", "dump",    "fix",  "input", "output",
+                                 "plan",    "restore", "save", "shard", "why"};
   const std::string word = reason.substr(0, reason.find_first_of(" :"));
   if (std::ranges::find(kFirst, word) != kFirst.end()) reason.insert(0, "--");
-  for (const char* inside : {"carry", "cycle", "dtype", "io", "mesh", "steps"}) {
+  for (const char* inside : {"carry", "cycle", "dtype", "io", "memory", "mesh", "plan", "steps"}) {
     const std::string quoted = fmt::format("`{}`", inside), typed = fmt::format("--{}", inside);
     for (std::size_t at = reason.find(quoted); at != reason.npos; at = reason.find(quoted, at))
       reason.replace(at, quoted.size(), typed);

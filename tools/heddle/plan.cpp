@@ -1,7 +1,10 @@
 // heddle plan: how a program is dealt out over a mesh, and what its devices tell each other.
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "commands.h"
 #include "heddle/carry.h"
 #include "heddle/compile.h"
@@ -10,9 +13,11 @@
 #include "heddle/plan_report.h"
 #include "heddle/signature.h"
 #include "heddle/stablehlo.h"
+#include "heddle/why_report.h"
 #include "mesh_request.h"
 #include "option_values.h"
 #include "program_files.h"
+#include "stoppable.h"
 #include "terminal.h"
 #include "waiting.h"
 
@@ -27,53 +32,64 @@ struct PlanRequest {
   std::vector<std::string> carry;  // as a run of many steps has it
   int level = 0;                   // of a search; 0: as the plan says
   std::string output;              // a plan file
+  std::string html;                // a page for a browser
+  std::string why;                 // a value, an op's line or an axis that somebody asks about
   std::optional<double> seconds;   // that it may take
   ReportOptions report;
 };
 
-// What is to be planned; its carries say which step of training is one of many.
-Target planned_target(const Program& program, const PlanRequest& request) {
-  const std::string entry = entry_of(program, request.entry);
-  const Function* function = program.find_function(entry);
-  if (function == nullptr && !request.entry.empty())
-    throw no_function({program}, request.file, request.entry);
-  Target target = target_of(request.mesh, entry);
-  const bool searched = target.layouts.search > 0 || searches_pipeline(target);
-  if (searched) {
-    if (request.level > 0) target.layouts.search = request.level;
-    target.layouts.search_seconds = request.seconds.value_or(0);
-    if (const auto memory = bytes_of_option(request.memory)) target.layouts.device_memory = *memory;
-    // A step of training is planned as one of many.
-    if (request.carry.empty() && function != nullptr)
-      target.carried = of_option(find_carry(program, *function, {}, false)).pairs;
-  }
-  if (request.carry.empty()) return target;
+// A step of training is planned as one of many.
+std::vector<Carried> carried_by(const Program& program, const PlanRequest& request, bool searched) {
+  const Function* function = program.find_function(entry_of(program, request.entry));
+  if (request.carry.empty())
+    return searched && function != nullptr
+               ? of_option(find_carry(program, *function, {}, false)).pairs
+               : std::vector<Carried>{};
   if (function == nullptr)
     throw Error(
         fmt::format("--carry is for @main, which {} does not have: choose another with "
                     "--entry",
                     request.file));
-  target.carried = of_option(find_carry(program, *function, request.carry)).pairs;
+  return of_option(find_carry(program, *function, request.carry)).pairs;
+}
+
+Target target_for(const Program& program, const PlanRequest& request) {
+  const std::string entry = entry_of(program, request.entry);
+  if (program.find_function(entry) == nullptr && !request.entry.empty())
+    throw no_function({program}, request.file, request.entry);
+  Target target = target_of(request.mesh, entry);
+  const bool searched = target.layouts.search > 0 || searches_pipeline(target);
+  target.carried = carried_by(program, request, searched);
+  if (!searched) return target;
+  if (request.level > 0) target.layouts.search = request.level;
+  target.layouts.search_seconds = request.seconds.value_or(0);
+  target.layouts.search_details = !request.html.empty() || !request.why.empty();
+  const auto memory = bytes_of_option(request.memory);
+  std::int64_t& limit = target.layouts.device_memory;
+  if (memory && limit != INT64_MAX && limit != *memory)
+    throw WrongUse{"--memory", "--fix memory says another"};
+  if (memory) limit = *memory;
   return target;
 }
 
-// Stages are planned, and not written here; all else is.
-PlanReport planned(const Program& program, const PlanRequest& request) {
-  Target target = planned_target(program, request);
+// With a line for who waits; Ctrl-C asks for the best plan so far.
+template <typename Work>
+auto stoppably(Target& target, Work work) {
+  const Stoppable stoppable;
   Waiting waiting;
   target.options.progress = &waiting.progress;
-  std::optional<FoundPipeline> found;
-  if (searches_pipeline(target)) {
-    found = of_option(search_pipeline(program, target));
-    target = found->target;
-  }
-  if (found && found->shape.stages > 1 && !request.program) return plan_report(program, *found);
-  const Spmd spmd = of_option(distribute(program, target));
-  if (request.program) write_stdout(print_stablehlo(spmd.program));
-  PlanReport report =
-      plan_report(spmd, {.memory = bytes_of_option(request.memory), .explain = request.explain});
-  if (found) report.pipeline = pipeline_report(*found);
-  return report;
+  target.layouts.search_stop = stoppable.token();
+  auto done = work(target);
+  target.options.progress = nullptr;
+  if (done && stoppable.is_stopped()) say("heddle: stopped; this is the best plan that was found");
+  return of_option(std::move(done));
+}
+
+// What a device has, where somebody says it.
+std::optional<std::int64_t> memory_of_device(const PlanRequest& request) {
+  if (const auto said = bytes_of_option(request.memory)) return said;
+  if (request.mesh.cluster.empty()) return std::nullopt;
+  return of_option(find_cluster(request.mesh.cluster)).memory;
 }
 
 // Where arguments and results lie; the rest is found again from that.
@@ -107,14 +123,105 @@ void write_plan(const PlanReport& report, const PlanRequest& request) {
     throw Error("--output: " + done.reason());
 }
 
+void want_writable(const char* option, const std::string& file) {
+  if (file.empty()) return;
+  if (const Verdict can = can_write(file); !can) throw Error(std::string(option) + can.reason());
+}
+
+void write_page(const Spmd& spmd, const PlanReport& report, const PlanRequest& request) {
+  const std::string title =
+      "heddle plan " + std::filesystem::path(request.file).filename().string();
+  const std::string page = plan_page(spmd, report, title, memory_of_device(request));
+  if (const Verdict done = write_file(request.html, page); !done)
+    throw Error("--html: " + done.reason());
+}
+
+// tp=4, or dp=4,tp=2
+bool names_axes(const std::string& what) {
+  return std::ranges::all_of(split_outside(what, ','), [](const std::string& one) {
+    const std::size_t cut = one.find('=');
+    return cut != one.npos && cut > 0 && cut + 1 < one.size() &&
+           one.find_first_not_of("0123456789", cut + 1) == one.npos;
+  });
+}
+
+// What the same search finds on another mesh.
+OtherMesh on_other_mesh(const Program& program, const FoundPlan& found, const std::string& mesh,
+                        Target target, const PlanRequest& request) {
+  OtherMesh other{.question = request.why,
+                  .mesh = mesh,
+                  .other_mesh = of_option(other_mesh(mesh, request.why)),
+                  .seconds = found.cost,
+                  .bytes = found.peak_bytes,
+                  .limit = memory_of_device(request).value_or(INT64_MAX),
+                  .other_seconds = {}};
+  target.mesh = other.other_mesh;
+  target.layouts.search_details = false;
+  const auto plan = stoppably(target, [&](const Target& t) {
+    const auto tried = find_plan(program, t);
+    if (!tried) other.why_not = tried.reason();
+    return Expected<std::optional<FoundPlan>>(tried ? std::optional(*tried) : std::nullopt);
+  });
+  if (plan) {
+    other.other_seconds = plan->cost;
+    other.other_bytes = plan->peak_bytes;
+  }
+  return other;
+}
+
+void answer_why(const Program& program, const Spmd& spmd, const Target& target,
+                const PlanRequest& request) {
+  const std::string entry = entry_of(program, request.entry);
+  if (!names_axes(request.why))
+    return write_report(of_option(why_report(spmd, entry, request.why)), request.report);
+  for (std::size_t i = 0; i < spmd.decided->functions.size(); ++i) {
+    const FunctionPlan& plan = spmd.decided->functions[i];
+    if (!plan.found) continue;
+    const std::string mesh = spmd.logical().meshes[plan.mesh].mesh.str();
+    return write_report(on_other_mesh(program, *plan.found, mesh, target, request), request.report);
+  }
+  throw WrongUse{"--why", "meshes are compared by a search: add --plan auto"};
+}
+
+// Stages have programs of their own, which are not written here.
+void tell_stages(const Program& program, const FoundPipeline& found, const PlanRequest& request) {
+  for (const auto& [option, is_asked] :
+       {std::pair("--program", request.program), std::pair("--why", !request.why.empty()),
+        std::pair("--html", !request.html.empty())})
+    if (is_asked) throw WrongUse{option, "the plan has stages, of which it does not tell yet"};
+  const PlanReport report = plan_report(program, found);
+  if (!request.output.empty()) write_plan(report, request);
+  write_report(report, request.report);
+}
+
 void run(const PlanRequest& request) {
-  if (!request.output.empty())
-    if (const Verdict can = can_write(request.output); !can)
-      throw Error("--output: " + can.reason());
+  want_writable("--output: ", request.output);
+  want_writable("--html: ", request.html);
   for (const Program& program : read_programs(request.file)) {
-    const PlanReport report = planned(program, request);
+    Target target = target_for(program, request);
+    std::optional<FoundPipeline> found;
+    if (searches_pipeline(target)) {
+      found = stoppably(target, [&](const Target& t) { return search_pipeline(program, t); });
+      target = found->target;
+    }
+    if (found && found->shape.stages > 1) {
+      tell_stages(program, *found, request);
+      continue;
+    }
+    const Spmd spmd = stoppably(target, [&](const Target& t) { return distribute(program, t); });
+    if (!request.why.empty()) {
+      answer_why(program, spmd, target, request);
+      continue;
+    }
+    PlanReport report =
+        plan_report(spmd, {.memory = bytes_of_option(request.memory), .explain = request.explain});
+    if (found) report.pipeline = pipeline_report(*found);
     if (!request.output.empty()) write_plan(report, request);
-    if (!request.program) write_report(report, request.report);
+    if (!request.html.empty()) write_page(spmd, report, request);
+    if (request.program)
+      write_stdout(print_stablehlo(spmd.program));
+    else
+      write_report(report, request.report);
     if (!report.failure.empty()) throw Error(report.failure);
   }
 }
@@ -139,6 +246,15 @@ void add_plan(Command app) {
               "What one device has, as 16GB: compiles for it, and fails\nwhere it is too little")
       .check(wrong_size);
   command.option("-o,--output", request->output, "Write the plan there, for --plan");
+  command.option("--html", request->html,
+                 "Write a page for a browser: layers, pictures of layouts, communication\n"
+                 "by cost, memory over time, and what else every choice could be");
+  command
+      .option("--why", request->why,
+              "What else something could be and what that would cost, instead of the\n"
+              "plan: an argument or result (arg6, params['w']), the line of an op\n"
+              "(f.mlir:12), or another size of an axis (tp=4)")
+      .not_empty();
   command
       .option("--level", request->level,
               "Of a search (--plan auto): 2 takes seconds, 3 goes on until the plan is\n"

@@ -3,12 +3,11 @@
 
 #include <chrono>
 #include <memory>
-#include <thread>
 
 #include "commands.h"
 #include "heddle/cost_network_file.h"
 #include "heddle/solve_report.h"
-#include "heddle/stop_request.h"
+#include "stoppable.h"
 #include "terminal.h"
 
 namespace heddle::cli {
@@ -63,26 +62,15 @@ SolveOptions options_of(const SolveRequest& request, double spent) {
   return options;
 }
 
-// A signal stops the solver.
-void pass_on(const StopRequest& signals, const std::stop_token& over, std::stop_source& stop) {
-  while (!over.stop_requested()) {
-    if (signals.signal() != 0) stop.request_stop();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
-
 void run(const SolveRequest& request) {
   if (request.seconds && !(*request.seconds > 0 && *request.seconds <= kLongestSolve))
     throw WrongUse{"--seconds", "write a number above 0, at most 1000000"};
   const SteadyClock::time_point begin = SteadyClock::now();
   const CostNetwork network = read_cost_network(request.file).value();
   SolveOptions options = options_of(request, seconds_since(begin));
-  // The first Ctrl-C asks for what has been found so far.
-  const StopRequest signals(false);
-  std::stop_source stop;
-  options.stop = stop.get_token();
   Expected<Solution> solution = [&] {
-    const std::jthread watch([&](const std::stop_token& over) { pass_on(signals, over, stop); });
+    const Stoppable stoppable;
+    options.stop = stoppable.token();
     ProgressLine line;
     options.on_progress = [&](const SolveProgress& progress) { line.show(progress); };
     return solve(network, options);

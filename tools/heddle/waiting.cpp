@@ -26,6 +26,12 @@ void write_to(int stream, std::string_view text) {
 std::string waiting_text(const CompileProgress& progress, double seconds) {
   const std::string text = fmt::format("compiles for {}: ", format_seconds(seconds));
   const std::size_t kernels = progress.kernels;
+  const double cost = progress.searched_cost, bound = progress.searched_bound;
+  if (kernels == 0 && bound >= 0 && next_stage(progress.done.load()).starts_with("spmd"))
+    return fmt::format("searches for {}: {}, none takes less than {}; Ctrl-C takes the best so far",
+                       format_seconds(seconds),
+                       cost < 0 ? "no plan that fits yet" : format_seconds(cost) + " a step",
+                       format_seconds(bound));
   if (kernels == 0) return text + next_stage(progress.done.load());
   return text + fmt::format("machine code, {} of {} kernels", progress.coded.load(), kernels);
 }

@@ -11,7 +11,8 @@ namespace {
 
 std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
-// "tensor<8x4xf32> of dot_general at f.mlir:3:5"
+}  // namespace
+
 std::string name_of(const Cells& cells, const Held& held, const Program& program) {
   const Cell& cell = cells.cells[static_cast<std::size_t>(held.cell)];
   const OpId maker = cell.op != kNone ? cell.op : program.value(cell.value).op;
@@ -20,8 +21,6 @@ std::string name_of(const Cells& cells, const Held& held, const Program& program
   const Op& op = program.op(maker);
   return fmt::format("{} of {} at {}", type, op.def->short_name(), program.where(op.loc));
 }
-
-}  // namespace
 
 Verdict has_room(const Cells& cells, SplitLists& lists, const Program& program,
                  std::int64_t limit) {

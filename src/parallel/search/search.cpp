@@ -7,6 +7,7 @@
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "parallel/search/classes.h"
+#include "parallel/search/details.h"
 #include "parallel/search/network.h"
 #include "parallel/search/op_seconds.h"
 #include "parallel/search/recompute.h"
@@ -118,9 +119,13 @@ class Searcher {
     for (ValueId v : how.kept) note.bytes -= bytes_of(v);
   }
 
-  FoundPlan take() {
+  // With what a report wants to know, where it asks for that.
+  FoundPlan take(bool details) {
     write_layouts();
     found_.op_seconds = search::op_seconds(cells_, ways_, tables_.lists, program_, function_);
+    if (details)
+      found_.details =
+          search::details_of(tables_.on, tables_.lists, cells_, classes_, ways_, found_.cost);
     return std::move(found_);
   }
 
@@ -229,7 +234,7 @@ class Ladder {
     wanted_.argument_times = how_.argument_times;
     const std::int64_t wish = std::min(how_.memory_wish, how_.memory_limit);
     if (wish == how_.memory_limit || !climb(wish)) HEDDLE_TRY_VOID(climb(how_.memory_limit));
-    FoundPlan found = steps_[*best_]->take();
+    FoundPlan found = steps_[*best_]->take(how_.details);
     found.bound = std::min(bound_, found.cost);
     found.seconds = seconds();
     found.memory = limit_;

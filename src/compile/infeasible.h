@@ -1,0 +1,12 @@
+// Where no plan fits: the smallest change with which one does.
+#pragma once
+
+#include "heddle/target.h"
+
+namespace heddle {
+
+// `reason` is why there is none for the target. Where it is the memory or what somebody has fixed,
+// says what would do: so much memory, or one thing fixed less. Each has been tried.
+Reason with_what_would_do(const Program& program, const Target& target, Reason reason);
+
+}  // namespace heddle

@@ -1,0 +1,14 @@
+// Which arguments of a function are data, as a batch is, and which are its state.
+#pragma once
+
+#include <vector>
+
+#include "heddle/program.h"
+
+namespace heddle {
+
+// Arguments that are data, and no state: those that no result could take the place of, or indices
+// where there is no state at all. None where there are no others.
+std::vector<std::size_t> data_arguments(const Program& program, const Function& function);
+
+}  // namespace heddle

@@ -1,0 +1,17 @@
+// Communications of a plan that are alike, as one.
+#pragma once
+
+#include "heddle/plan_report.h"
+
+namespace heddle::report {
+
+struct AlikeMoves {
+  const PlannedFunction::Moved* first = nullptr;
+  std::size_t count = 0;
+  double seconds = 0;  // of all of them
+};
+
+// The same move of equal values for ops of one kind; the dearest first.
+std::vector<AlikeMoves> alike_moves(const std::vector<PlannedFunction::Moved>& moved);
+
+}  // namespace heddle::report
