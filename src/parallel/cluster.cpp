@@ -107,15 +107,13 @@ class Reader {
 };
 
 // With the largest unit that gives the same number back.
-std::string figure_text(double value, const Units& units) {
+std::string figure_text(double value, FigureUnits units) {
   for (std::size_t u = units.size(); u-- > 0;) {
     const auto& [unit, factor] = units[u];
     const double count = value / factor;
     if (count >= 1 && count * factor == value) return fmt::format("{}{}", count, unit);
   }
-  const auto& [base, factor] =
-      *std::ranges::find(units, 1.0, [](const auto& u) { return u.second; });
-  return fmt::format("{}{}", value, base);
+  return fmt::format("{}{}", value / units.front().factor, units.front().spelling);
 }
 
 // "node=8,gpu=8"
@@ -168,13 +166,13 @@ std::string cluster_text(const Cluster& cluster) {
   for (const Cluster::Level& level : cluster.levels)
     levels.push_back({{"name", level.name},
                       {"size", level.size},
-                      {"rate", figure_text(level.link.bandwidth, kRates)},
-                      {"latency", figure_text(level.link.latency, kTimes)}});
+                      {"rate", figure_text(level.link.bandwidth, kRateUnits)},
+                      {"latency", figure_text(level.link.latency, kTimeUnits)}});
   Json json = {{"name", cluster.name}};
   if (!cluster.about.empty()) json["about"] = cluster.about;
   json["device"] = {{"memory", fmt::format("{}", cluster.memory)},
-                    {"memory_rate", figure_text(cluster.memory_rate, kRates)},
-                    {"compute_rate", figure_text(cluster.compute_rate, kOperations)}};
+                    {"memory_rate", figure_text(cluster.memory_rate, kRateUnits)},
+                    {"compute_rate", figure_text(cluster.compute_rate, kOperationUnits)}};
   json["levels"] = std::move(levels);
   return print_json(json, 2) + "\n";
 }

@@ -30,7 +30,7 @@ struct MeshRequest {
 void add_mesh_options(Command& command, MeshRequest& request);
 
 // How the command line wants the batch cut, on a mesh or not.
-void set_micro_batches(const MeshRequest& request, const PlanFile& plan, Target& target);
+void set_micro_batches(const MeshRequest& request, Target& target);
 
 // What the command line says of the target: the mesh that it names, or the program's own. Throws
 // what is wrong.
