@@ -1,7 +1,9 @@
 // What devices do together: the one list for plans, ops of programs and transports.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace heddle {
@@ -30,7 +32,40 @@ enum class CollectiveKind : std::uint8_t {
   partition_id,
   replica_id,
 };
-// As plans are printed: all-gather.
-std::string_view name(CollectiveKind kind);
+
+// What it is called: as plans are printed, and as messages of a transport have it, which name the
+// op of a program where there is one.
+struct CollectiveNames {
+  std::string_view plan, op;
+};
+inline constexpr CollectiveNames kCollectiveNames[] = {
+    {"none", "none"},
+    {"slice", "slice"},
+    {"mask", "mask"},
+    {"local-copy", "local-copy"},
+    {"all-gather", "all_gather"},
+    {"reduce-scatter", "reduce_scatter"},
+    {"all-reduce", "all_reduce"},
+    {"reduce", "reduce"},
+    {"all-to-all", "all_to_all"},
+    {"permute", "collective_permute"},
+    {"broadcast", "collective_broadcast"},
+    {"halo-exchange", "halo-exchange"},
+    {"exchange", "exchange"},
+    {"barrier", "barrier"},
+    {"send", "send"},
+    {"receive", "recv"},
+    {"partition-id", "partition-id"},
+    {"replica-id", "replica-id"},
+};
+static_assert(std::size(kCollectiveNames) ==
+              static_cast<std::size_t>(CollectiveKind::replica_id) + 1);
+
+constexpr std::string_view name(CollectiveKind kind) {
+  return kCollectiveNames[static_cast<std::size_t>(kind)].plan;
+}
+constexpr std::string_view op_name(CollectiveKind kind) {
+  return kCollectiveNames[static_cast<std::size_t>(kind)].op;
+}
 
 }  // namespace heddle

@@ -8,6 +8,8 @@ namespace heddle {
 struct ScheduleOptions {
   // Collectives of equal kind become one up to so many bytes on a device.
   std::int64_t combine_bytes = std::int64_t{128} << 20;
+  // What collectives may leave on a device before it is needed, where they begin before others.
+  std::int64_t ahead_bytes = std::int64_t{32} << 20;
   // Whether other work runs while a collective is under way; else each is waited for at once.
   bool overlap = true;
 };

@@ -23,9 +23,6 @@
 
 namespace heddle {
 
-// What messages of a transport call it: as the op of a program is called.
-std::string_view op_name(CollectiveKind kind);
-
 // A buffer of equal pieces, one per member, as a tensor is cut along a dimension: piece k is `runs`
 // runs of `run_bytes`, the first one k * run_bytes in, each a whole row of pieces after the last.
 struct Pieces {

@@ -14,27 +14,6 @@
 
 namespace heddle {
 
-std::string_view op_name(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return "all_reduce";
-    case CollectiveKind::all_gather:
-      return "all_gather";
-    case CollectiveKind::reduce_scatter:
-      return "reduce_scatter";
-    case CollectiveKind::all_to_all:
-      return "all_to_all";
-    case CollectiveKind::permute:
-      return "collective_permute";
-    case CollectiveKind::broadcast:
-      return "collective_broadcast";
-    case CollectiveKind::receive:
-      return "recv";
-    default:
-      return name(kind);
-  }
-}
-
 Transport::Transport() {
   static std::atomic<std::uint64_t> last = 0;
   id_ = ++last;

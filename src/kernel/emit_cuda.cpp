@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernel/indented_text.h"
+
 namespace heddle {
 
 namespace {
@@ -26,41 +28,35 @@ class Emitter {
   explicit Emitter(const Kernel& kernel) : kernel_(kernel) {}
 
   std::string emit() {
-    text_ = std::string(cuda_prelude());
+    text_ = IndentedText(std::string(cuda_prelude()));
     for (std::size_t p = 0; p < kernel_.phases.size(); ++p) emit(kernel_.phases[p], p);
-    return std::move(text_);
+    return text_.take();
   }
 
  private:
   template <typename... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_.append(2 * depth_, ' ');
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-    text_ += '\n';
-  }
-  template <typename... Args>
   void open(fmt::format_string<Args...> format, Args&&... args) {
-    line(format, std::forward<Args>(args)...);
-    ++depth_;
+    text_.line(format, std::forward<Args>(args)...);
+    text_.deeper();
   }
   void close() {
-    --depth_;
-    line("}}");
+    text_.back();
+    text_.line("}}");
   }
 
   void emit(const Phase& phase, std::size_t number) {
     phase_ = &phase;
-    line("");
-    line(
+    text_.line("");
+    text_.line(
         "extern \"C\" __global__ void {}(void* const* buffers, char* scratch, char* temporaries) "
         "{{",
         function_name(kernel_, number));
-    ++depth_;
-    line("scratch += {}ll * blockIdx.x;", scratch_stride(kernel_));
+    text_.deeper();
+    text_.line("scratch += {}ll * blockIdx.x;", scratch_stride(kernel_));
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
     const std::int64_t blocks = phase.blocks();
     if (phase.chunks > 0) {
-      line("const i64 chunk = blockIdx.x;");
+      text_.line("const i64 chunk = blockIdx.x;");
       for (const Stage& stage : phase.begin) emit(stage);
       open("for (i64 block = {0}ll * chunk / {1}; block < {0}ll * (chunk + 1) / {1}; ++block) {{",
            blocks, phase.chunks);
@@ -70,8 +66,8 @@ class Emitter {
     std::int64_t inner = 1;
     for (std::size_t i = phase.outer.size(); i-- > 0;) {
       const OuterLoop& loop = phase.outer[i];
-      line("const i64 outer{} = block / {}ll % {}ll * {}ll;", i, inner,
-           std::max<std::int64_t>(loop.blocks(), 1), loop.block);
+      text_.line("const i64 outer{} = block / {}ll % {}ll * {}ll;", i, inner,
+                 std::max<std::int64_t>(loop.blocks(), 1), loop.block);
       inner *= std::max<std::int64_t>(loop.blocks(), 1);
     }
     for (const Stage& stage : phase.stages) emit(stage);
@@ -87,11 +83,11 @@ class Emitter {
   void emit(const KernelBuffer& buffer, std::size_t number) {
     const std::string_view type = memory_type(buffer.dtype);
     if (buffer.reach == Reach::block)
-      line("{0}* b{1} = ({0}*)(scratch + {2}ll);", type, number, buffer.offset);
+      text_.line("{0}* b{1} = ({0}*)(scratch + {2}ll);", type, number, buffer.offset);
     else if (buffer.reach == Reach::phases)
-      line("{0}* b{1} = ({0}*)(temporaries + {2}ll);", type, number, buffer.offset);
+      text_.line("{0}* b{1} = ({0}*)(temporaries + {2}ll);", type, number, buffer.offset);
     else
-      line("{0}* b{1} = ({0}*)buffers[{1}];", type, number);
+      text_.line("{0}* b{1} = ({0}*)buffers[{1}];", type, number);
   }
 
   // The size of a loop; the last block of an outer loop may be short.
@@ -106,7 +102,7 @@ class Emitter {
     open("{{");
     std::string points;  // that threads share
     for (std::size_t i = 0; i < stage.loops.size(); ++i) {
-      line("const i64 size{} = {};", i, size_of(stage.loops[i]));
+      text_.line("const i64 size{} = {};", i, size_of(stage.loops[i]));
       if (shared[i]) points += fmt::format("{}size{}", points.empty() ? "" : " * ", i);
     }
     if (points.empty())
@@ -121,20 +117,20 @@ class Emitter {
       ++opened;
     }
     for (std::size_t i = 0; i < stage.nodes.size(); ++i)
-      line("const {} n{} = {};", cuda_type(stage.nodes[i].type), i,
-           expression(stage.nodes[i], 'n'));
+      text_.line("const {} n{} = {};", cuda_type(stage.nodes[i].type), i,
+                 expression(stage.nodes[i], 'n'));
     for (const Statement& statement : stage.statements) emit(statement);
     while (opened-- > 0) close();
     close();
-    line("__syncthreads();");
+    text_.line("__syncthreads();");
   }
 
   void emit_positions(const Stage& stage, const std::vector<bool>& shared) {
-    line("i64 rest = point;");
+    text_.line("i64 rest = point;");
     for (std::size_t i = stage.loops.size(); i-- > 0;) {
       if (!shared[i]) continue;
-      line("const i64 loop{0} = rest % size{0};", i);
-      line("rest /= size{};", i);
+      text_.line("const i64 loop{0} = rest % size{0};", i);
+      text_.line("rest /= size{};", i);
     }
   }
 
@@ -185,7 +181,7 @@ class Emitter {
     else
       open("if (n{}) {{", statement.guard);
     if (statement.kind == Statement::Kind::store)
-      line("b{}[n{}] = n{};", statement.buffers[0], statement.index, statement.values[0]);
+      text_.line("b{}[n{}] = n{};", statement.buffers[0], statement.index, statement.values[0]);
     else
       emit_combination(statement);
     close();
@@ -197,28 +193,27 @@ class Emitter {
       return cuda_type(kernel_.buffers[statement.buffers[k]].dtype);
     };
     for (std::size_t k = 0; k < count; ++k) {
-      line("const {} p{} = {};", type_of(k), k,
-           element(statement.buffers[k], fmt::format("n{}", statement.index)));
-      line("const {} p{} = n{};", type_of(k), count + k, statement.values[k]);
+      text_.line("const {} p{} = {};", type_of(k), k,
+                 element(statement.buffers[k], fmt::format("n{}", statement.index)));
+      text_.line("const {} p{} = n{};", type_of(k), count + k, statement.values[k]);
     }
     const Combiner& combiner = statement.combiner;
     const bool known = combiner.op != ScalarOp::none;
-    if (known) line("const {} c0 = h_{}(p0, p1);", type_of(0), name(combiner.op));
+    if (known) text_.line("const {} c0 = h_{}(p0, p1);", type_of(0), name(combiner.op));
     for (std::size_t i = 0; i < combiner.nodes.size(); ++i)
-      line("const {} c{} = {};", cuda_type(combiner.nodes[i].type), i,
-           expression(combiner.nodes[i], 'c'));
+      text_.line("const {} c{} = {};", cuda_type(combiner.nodes[i].type), i,
+                 expression(combiner.nodes[i], 'c'));
     for (std::size_t k = 0; k < count; ++k) {
       const NodeId result = known ? 0 : combiner.results[k];
-      line("b{}[n{}] = c{};", statement.buffers[k], statement.index, result);
+      text_.line("b{}[n{}] = c{};", statement.buffers[k], statement.index, result);
       if (statement.kind == Statement::Kind::scan)
-        line("b{}[n{}] = c{};", statement.buffers[count + k], statement.scan_index, result);
+        text_.line("b{}[n{}] = c{};", statement.buffers[count + k], statement.scan_index, result);
     }
   }
 
   const Kernel& kernel_;
   const Phase* phase_ = nullptr;
-  std::string text_;
-  std::size_t depth_ = 0;
+  IndentedText text_;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "heddle/hash.h"
 #include "heddle/kernel.h"
+#include "kernel/indented_text.h"
 
 namespace heddle {
 
@@ -20,24 +21,18 @@ namespace {
 class Printer {
  public:
   std::string print(const Kernel& kernel) {
-    line("scratch {} temporary {}", kernel.scratch_bytes, kernel.temporary_bytes);
+    text_.line("scratch {} temporary {}", kernel.scratch_bytes, kernel.temporary_bytes);
     for (std::size_t i = 0; i < kernel.buffers.size(); ++i) print(kernel.buffers[i], i);
     for (const Phase& phase : kernel.phases) print(phase);
-    return std::move(text_);
+    return text_.take();
   }
 
  private:
-  template <typename... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_.append(2 * depth_, ' ');
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-    text_ += '\n';
-  }
-
   void print(const KernelBuffer& buffer, std::size_t number) {
     const bool placed = buffer.reach == Reach::block || buffer.reach == Reach::phases;
-    line("b{} {} {} x {}{}{}", number, name(buffer.reach), name(buffer.dtype), buffer.elements,
-         placed ? fmt::format(" at {}", buffer.offset) : "", buffer.streamed ? " streamed" : "");
+    text_.line("b{} {} {} x {}{}{}", number, name(buffer.reach), name(buffer.dtype),
+               buffer.elements, placed ? fmt::format(" at {}", buffer.offset) : "",
+               buffer.streamed ? " streamed" : "");
   }
 
   void print(const Phase& phase) {
@@ -45,11 +40,11 @@ class Printer {
     for (const OuterLoop& loop : phase.outer)
       fmt::format_to(std::back_inserter(loops), "{} {}/{}", loops.empty() ? " outer" : ",",
                      loop.extent, loop.block);
-    line("phase{}{}", loops, phase.chunks ? fmt::format(" in {} chunks", phase.chunks) : "");
-    ++depth_;
+    text_.line("phase{}{}", loops, phase.chunks ? fmt::format(" in {} chunks", phase.chunks) : "");
+    text_.deeper();
     for (const Stage& stage : phase.begin) print(stage, "begin");
     for (const Stage& stage : phase.stages) print(stage, "stage");
-    --depth_;
+    text_.back();
   }
 
   void print(const Stage& stage, std::string_view word) {
@@ -59,16 +54,16 @@ class Printer {
       if (loop.block_of >= 0)
         fmt::format_to(std::back_inserter(loops), " of outer {}", loop.block_of);
     }
-    line("{}{}", word, loops);
-    ++depth_;
+    text_.line("{}{}", word, loops);
+    text_.deeper();
     print(stage.nodes);
     for (const Statement& statement : stage.statements) print(statement);
-    --depth_;
+    text_.back();
   }
 
   void print(const std::vector<Node>& nodes) {
     for (std::size_t i = 0; i < nodes.size(); ++i)
-      line("%{} = {} : {}", i, expression(nodes[i]), name(nodes[i].type));
+      text_.line("%{} = {} : {}", i, expression(nodes[i]), name(nodes[i].type));
   }
 
   static std::string operands(std::span<const NodeId> ids) {
@@ -114,20 +109,20 @@ class Printer {
         statement.guard == kNone ? "" : fmt::format(" if %{}", statement.guard);
     const std::string values = operands(statement.values);
     if (statement.kind == Statement::Kind::store)
-      return line("store {} = {}{}", target, values, guard);
+      return text_.line("store {} = {}{}", target, values, guard);
     const Combiner& combiner = statement.combiner;
-    line("{} {} by {} with {}{}{}", statement.kind == Statement::Kind::scan ? "scan" : "update",
-         target, combiner.op == ScalarOp::none ? "graph" : name(combiner.op), values, guard,
-         statement.any_order ? "" : " in order");
+    text_.line("{} {} by {} with {}{}{}",
+               statement.kind == Statement::Kind::scan ? "scan" : "update", target,
+               combiner.op == ScalarOp::none ? "graph" : name(combiner.op), values, guard,
+               statement.any_order ? "" : " in order");
     if (combiner.op != ScalarOp::none) return;
-    ++depth_;
+    text_.deeper();
     print(combiner.nodes);
-    line("give {}", operands(combiner.results));
-    --depth_;
+    text_.line("give {}", operands(combiner.results));
+    text_.back();
   }
 
-  std::string text_;
-  std::size_t depth_ = 0;
+  IndentedText text_;
 };
 
 }  // namespace

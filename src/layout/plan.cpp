@@ -1,7 +1,6 @@
 #include "heddle/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "heddle/hash.h"
@@ -13,14 +12,6 @@
 namespace heddle {
 
 using namespace detail;
-
-std::string_view name(CollectiveKind kind) {
-  static constexpr std::array<std::string_view, 18> names = {
-      "none",       "slice",   "mask",       "local-copy", "all-gather",   "reduce-scatter",
-      "all-reduce", "reduce",  "all-to-all", "permute",    "broadcast",    "halo-exchange",
-      "exchange",   "barrier", "send",       "receive",    "partition-id", "replica-id"};
-  return names[static_cast<std::size_t>(kind)];
-}
 
 namespace {
 

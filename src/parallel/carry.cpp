@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "base/nearest.h"
@@ -11,31 +10,10 @@
 #include "base/words.h"
 #include "heddle/signature.h"
 #include "heddle/value_names.h"
+#include "parallel/value_range.h"
 
 namespace heddle {
 namespace {
-
-struct Range {
-  std::size_t first = 0, last = 0;
-  std::size_t count() const { return last - first + 1; }
-};
-
-// "arg3", "%arg3" or "arg3-7".
-bool parse_range(std::string_view text, std::string_view word, Range& range) {
-  if (text.starts_with('%')) text.remove_prefix(1);
-  if (!text.starts_with(word)) return false;
-  const std::string numbers(text.substr(word.size()));
-  const char* const end = numbers.data() + numbers.size();
-  auto [at, problem] = std::from_chars(numbers.data(), end, range.first);
-  range.last = range.first;
-  if (problem != std::errc{}) return false;
-  if (at != end && *at == '-') {
-    const auto second = std::from_chars(at + 1, end, range.last);
-    at = second.ptr;
-    if (second.ec != std::errc{}) return false;
-  }
-  return at == end && range.first <= range.last;
-}
 
 Verdict want_index(const std::string& word, std::size_t index, std::size_t count,
                    std::string_view what, const Function& function) {
@@ -177,9 +155,10 @@ Expected<std::vector<Member>> side_of(const std::string& word, const std::string
                                       bool is_result, std::size_t count, const Function& function) {
   const std::string_view what = is_result ? "result" : "argument";
   std::vector<Member> exact, inside;
-  if (Range range; parse_range(side, is_result ? "result" : "arg", range)) {
-    HEDDLE_TRY_VOID(want_index(word, range.last, count, what, function));
-    for (std::size_t i = range.first; i <= range.last; ++i) exact.push_back({"", i});
+  const auto range = value_range(side, is_result ? "result" : "arg");
+  if (range && range->first <= range->last) {
+    HEDDLE_TRY_VOID(want_index(word, range->last, count, what, function));
+    for (std::size_t i = range->first; i <= range->last; ++i) exact.push_back({"", i});
     return exact;
   }
   std::vector<std::string> known;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include "base/words.h"
 #include "heddle/stablehlo.h"
 #include "heddle/value_names.h"
+#include "parallel/value_range.h"
 
 namespace heddle {
 namespace {
@@ -84,28 +84,14 @@ bool matches(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
-// arg3, %arg3 or arg3-7
-struct NamedRange {
+struct NamedRange : ValueRange {
   bool result = false;
-  std::size_t first = 0, last = 0;
 };
 
 std::optional<NamedRange> range_of(std::string_view name) {
-  NamedRange range;
-  if (name.starts_with('%')) name.remove_prefix(1);
-  range.result = name.starts_with("result");
-  if (!range.result && !name.starts_with("arg")) return std::nullopt;
-  name.remove_prefix(range.result ? 6 : 3);
-  const char *const begin = name.data(), *const end = begin + name.size();
-  auto [at, problem] = std::from_chars(begin, end, range.first);
-  if (problem != std::errc{}) return std::nullopt;
-  range.last = range.first;
-  if (at != end && *at == '-') {
-    const auto second = std::from_chars(at + 1, end, range.last);
-    if (second.ec != std::errc{}) return std::nullopt;
-    at = second.ptr;
-  }
-  return at == end ? std::optional(range) : std::nullopt;
+  if (const auto range = value_range(name, "arg")) return NamedRange{*range, false};
+  if (const auto range = value_range(name, "result")) return NamedRange{*range, true};
+  return std::nullopt;
 }
 
 // An argument or result, and what it may be called beside its number.

@@ -140,7 +140,7 @@ double cheapest(const Setting& s) {
 
 TEST(Explore, PlansAreNearTheBestOfAll) {
   double product = 1;
-  int count = 0, far = 0;
+  int count = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     const Program program = random_program(seed, 14);
     const Setting s(program);
@@ -150,17 +150,13 @@ TEST(Explore, PlansAreNearTheBestOfAll) {
     const double got = cost_of(s, plan), best = cheapest(s), apart = cost_of(s, {});
     ASSERT_GE(got, best * (1 - 1e-9)) << seed;
     ASSERT_LE(got, apart * (1 + 1e-9)) << seed << ": worse than every op by itself";
-    // One program in all is beyond 1.6: two sums of one input along different dimensions, which the
-    // search does not bring together once each of them is in a kernel of its own.
-    EXPECT_LE(got, 1.7 * best) << seed;
-    far += got > 1.6 * best ? 1 : 0;
+    EXPECT_LE(got, 1.6 * best) << seed;
     EXPECT_LE(full_cost_of(s, plan), full_cost_of(s, {}) * (1 + 1e-9))
         << seed << ": worse than every op by itself, by the full evaluator";
     for (const Pattern& p : plan) EXPECT_TRUE(s.legal(p)) << seed;
     product *= got / best;
     ++count;
   }
-  EXPECT_LE(far, 1);
   EXPECT_GE(count, 100);
   EXPECT_LE(std::pow(product, 1.0 / count), 1.03);
   RecordProperty("geomean_to_best", std::to_string(std::pow(product, 1.0 / count)));

@@ -77,6 +77,30 @@ TEST(Simplify, UsesWhatIsThere) {
             "return %1 : tensor<2xf32>\n");
 }
 
+// Sums too, whose steps are regions; but not one along another dimension, nor a maximum.
+TEST(Simplify, UsesTheReductionThatIsThere) {
+  const auto reductions = [](const std::string& second) {
+    const std::string text = simplified(
+        "%m: tensor<2x2xf32>", "tensor<2xf32>",
+        "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+        "%0 = stablehlo.reduce(%m init: %z) applies stablehlo.add across dimensions = [0] : "
+        "(tensor<2x2xf32>, tensor<f32>) -> tensor<2xf32>\n"
+        "%1 = stablehlo.reduce(%m init: %z) applies " +
+            second +
+            " : (tensor<2x2xf32>, tensor<f32>) -> tensor<2xf32>\n"
+            "%2 = stablehlo.multiply %0, %1 : tensor<2xf32>\n"
+            "return %2 : tensor<2xf32>");
+    std::size_t count = 0;
+    for (std::size_t at = text.find(".reduce("); at != text.npos;
+         at = text.find(".reduce(", at + 1))
+      ++count;
+    return count;
+  };
+  EXPECT_EQ(reductions("stablehlo.add across dimensions = [0]"), 1U);
+  EXPECT_EQ(reductions("stablehlo.add across dimensions = [1]"), 2U);
+  EXPECT_EQ(reductions("stablehlo.maximum across dimensions = [0]"), 2U);
+}
+
 // Attributes count: these two are not the same.
 TEST(Simplify, TellsOpsApartByTheirAttributes) {
   const std::string text = simplified("%a: tensor<2x2xf32>", "tensor<2x2xf32>",

@@ -56,7 +56,8 @@ void add_mesh_options(Command& command, MeshRequest& request) {
   command.option("--shard", request.shards,
                  "NAME=SHARDING of arguments, results: arg0=dp,_ or arg1=[{}, {\"tp\"}];\n"
                  "NAME may be a range (arg2-5), a name that `heddle plan` lists\n"
-                 "(params['q']) or a type; * is anything, & joins two");
+                 "(params['q']), a group of them (params) or a type; * is anything,\n"
+                 "& joins two");
   command.option("--fix", request.fixes,
                  "As --shard, for plans that are searched for: nothing may overrule it;\n"
                  "also batch=dp, the axes that batches lie over, and memory=70GB, what\n"

@@ -161,15 +161,19 @@ Results eval_all_gather(EvalContext& ctx) {
   return results;
 }
 
-Results eval_all_reduce(EvalContext& ctx) {
-  HEDDLE_TRY(Gathered gathered, gather(ctx, reduction_grouping(ctx.program, ctx.op)));
-  if (gathered.all.empty()) return in_no_group();
+Results all_reduced(EvalContext& ctx, const Gathered& gathered) {
   Arrays results;
   for (std::size_t k = 0; k < ctx.operands.size(); ++k) {
     HEDDLE_TRY(Array sum, reduced(ctx, gathered, k, ctx.result_type(k).dtype));
     results.push_back(std::move(sum));
   }
   return results;
+}
+
+Results eval_all_reduce(EvalContext& ctx) {
+  HEDDLE_TRY(Gathered gathered, gather(ctx, reduction_grouping(ctx.program, ctx.op)));
+  if (gathered.all.empty()) return in_no_group();
+  return all_reduced(ctx, gathered);
 }
 
 // An all_reduce that always adds.
@@ -239,12 +243,7 @@ Results eval_collective_broadcast(EvalContext& ctx) {
 Results eval_collective_reduce(EvalContext& ctx) {
   HEDDLE_TRY(Gathered gathered, gather(ctx, reduction_grouping(ctx.program, ctx.op)));
   if (gathered.all.empty() || gathered.mine != 0) return all_zeros(ctx);
-  Arrays results;
-  for (std::size_t k = 0; k < ctx.operands.size(); ++k) {
-    HEDDLE_TRY(Array sum, reduced(ctx, gathered, k, ctx.result_type(k).dtype));
-    results.push_back(std::move(sum));
-  }
-  return results;
+  return all_reduced(ctx, gathered);
 }
 
 // Everyone who sends or receives meets, so that each finds who sends to it.

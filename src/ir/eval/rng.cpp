@@ -5,6 +5,7 @@
 #include "ir/clone.h"
 #include "ir/eval/linalg.h"
 #include "ir/eval/reduce_common.h"
+#include "ir/lower/random.h"
 
 namespace heddle {
 
@@ -55,17 +56,6 @@ Words4 philox(std::uint64_t low, std::uint64_t high, std::uint64_t key) {
 struct Bits {
   std::vector<std::uint64_t> values, state;
 };
-
-// Neighbours along one dimension share a call of the generator: the first even dimension, else the
-// longest one.
-std::size_t paired_dimension(const Shape& shape) {
-  std::size_t longest = 0;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] % 2 == 0) return i;
-    if (shape[i] > shape[longest]) longest = i;
-  }
-  return longest;
-}
 
 Bits threefry_bits(const Shape& shape, std::int64_t count, int width,
                    const std::vector<std::uint64_t>& state) {

@@ -66,16 +66,6 @@ Pair threefry(const Words& w, Pair counter, Pair key) {
   return {x, y};
 }
 
-// Neighbours along one dimension share a call: the first even dimension, else the longest one.
-std::size_t paired_dimension(const Shape& shape) {
-  std::size_t longest = 0;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] % 2 == 0) return i;
-    if (shape[i] > shape[longest]) longest = i;
-  }
-  return longest;
-}
-
 struct Drawn {
   Var bits;  // ui32 or ui64
   std::int64_t calls = 0;
@@ -180,6 +170,15 @@ DType unsigned_of(int width) {
 }
 
 }  // namespace
+
+std::size_t paired_dimension(const Shape& shape) {
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] % 2 == 0) return i;
+    if (shape[i] > shape[longest]) longest = i;
+  }
+  return longest;
+}
 
 Expected<bool> lower_random_bits(Rewriter& r, const Op& op) {
   constexpr std::int64_t kMost = std::int64_t{1} << 31;  // counts fit in a word

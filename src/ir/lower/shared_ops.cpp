@@ -2,6 +2,8 @@
 
 #include "heddle/hash.h"
 #include "heddle/op.h"
+#include "ir/lower/simplify.h"
+#include "ir/rules/rule_builder.h"
 
 namespace heddle {
 
@@ -11,11 +13,35 @@ SharedOps::SharedOps(const Program& from)
     if (f.body != kNone) walk(from, f.body);
 }
 
+std::optional<SharedOps::Step> SharedOps::step_of(const Program& program, RegionId region) {
+  const auto known = known_reduction(program, region);
+  if (!known) return std::nullopt;
+  const Region& body = program.region(region);
+  const bool is_turned = program.operands(program.op(body.ops[0]))[0] != body.args[0];
+  return Step{*known, is_turned, program.type_of(body.args[0])};
+}
+
+std::vector<SharedOps::Step> SharedOps::steps_of(const Program& program, const Op& op) {
+  std::vector<Step> steps;
+  for (RegionId region : program.regions(op))
+    if (const auto step = step_of(program, region)) steps.push_back(*step);
+  return steps;
+}
+
+bool SharedOps::can_be_shared(const Program& program, const Op& op) {
+  return op.result_count > 0 && is_pure(program, op) &&
+         steps_of(program, op).size() == op.region_count;
+}
+
 Expected<bool> SharedOps::share(Rewriter& rewriter, const Op& op) {
   Program& out = rewriter.to.program;
   const RegionId here = home_[rewriter.from.value(op.results).op];
   const AttrDict& attrs = rewriter.from.attrs_of(op);
-  Looks looks{.def = op.def, .operands = {}, .attrs = attrs, .results = {}};
+  Looks looks{.def = op.def,
+              .operands = {},
+              .attrs = attrs,
+              .results = {},
+              .steps = steps_of(rewriter.from, op)};
   for (const Var& v : rewriter.operands(op)) looks.operands.push_back(v.id());
   for (std::size_t i = 0; i < op.result_count; ++i)
     looks.results.push_back(rewriter.from.type_of(rewriter.from.result(op, i)));
@@ -61,7 +87,7 @@ bool SharedOps::same(const Program& program, const Op& op, const Looks& looks) {
   const auto operands = program.operands(op);
   if (op.def != looks.def || op.result_count != looks.results.size() ||
       !std::equal(looks.operands.begin(), looks.operands.end(), operands.begin(), operands.end()) ||
-      !(program.attrs_of(op) == looks.attrs))
+      !(program.attrs_of(op) == looks.attrs) || steps_of(program, op) != looks.steps)
     return false;
   for (std::size_t i = 0; i < looks.results.size(); ++i)
     if (!(program.type_of(program.result(op, i)) == looks.results[i])) return false;

@@ -91,7 +91,7 @@ class Simplifier {
       return changed_ = true;
     }
     if (fold(rewriter, op)) return changed_ = true;
-    if (op.region_count != 0 || op.result_count == 0) return false;
+    if (!SharedOps::can_be_shared(rewriter.from, op)) return false;
     HEDDLE_TRY(const bool is_there, shared_.share(rewriter, op));
     changed_ = changed_ || is_there;
     return true;
