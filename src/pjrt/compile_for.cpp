@@ -6,10 +6,12 @@
 #include "heddle/compile.h"
 #include "heddle/log.h"
 #include "heddle/plan_file.h"
+#include "heddle/thread_pool.h"
 #include "ir/attr_access.h"
 #include "pjrt/error.h"
 #include "pjrt/named_result.h"
 #include "pjrt/op_sharding.h"
+#include "pjrt/quick.h"
 
 namespace heddle::pjrt {
 
@@ -23,22 +25,42 @@ void tell_misfit(const std::string& plan, const std::string& program, const std:
       level == 0 ? " (HEDDLE_LOG=1 names all such programs)" : "");
 }
 
-// A program for one device is dealt out as the plan file says, where there is one. JAX makes many
-// small programs beside the user's, which the plan is not meant for: what it does not fit runs on
-// one device.
+// The cores of this machine, in two rows where there are many, so that there is something to
+// choose.
+std::string mesh_of_cores() {
+  const int cores = ThreadPool::shared().threads();
+  int rows = 1;
+  for (int n = 2; n * n <= cores; ++n)
+    if (cores % n == 0) rows = n;
+  if (cores <= 4 || rows == 1) return fmt::format("core={}", cores);
+  return fmt::format("row={},core={}", rows, cores / rows);
+}
+
+Target dealt_out(const Target& alone, const PlanFile& plan) {
+  Target dealt = alone;
+  dealt.mesh = plan.mesh.empty() ? mesh_of_cores() : plan.mesh;
+  want(take_plan(dealt, plan));
+  return dealt;
+}
+
+// A program for one device is dealt out as HEDDLE_PLAN says. JAX makes many small programs beside
+// the user's, which the plan is not meant for: what it does not fit runs on one device, and so does
+// what is over at once where a plan would be searched for.
 Executable compile_one(const Program& program, const Target& alone) {
   const char* file = std::getenv("HEDDLE_PLAN");
   if (file == nullptr || *file == '\0') return want(compile(program, alone));
   const PlanFile plan = want(read_plan_file(file));
-  Target dealt = alone;
-  dealt.mesh = plan.mesh;
-  want(take_plan(dealt, plan));
+  if (plan.search > 0) {
+    Executable one = want(compile(program, alone));
+    if (is_quick(one)) return one;
+  }
+  const Target dealt = dealt_out(alone, plan);
   Expected<Executable> executable = compile(program, dealt);
   if (!executable) {
     tell_misfit(file, program.name, executable.reason());
     return want(compile(program, alone));
   }
-  log(kLogSteps, "{} is dealt out by the plan {}", program.name, file);
+  log(kLogSteps, "{} is dealt out by the plan {} over {}", program.name, file, dealt.mesh);
   return *std::move(executable);
 }
 

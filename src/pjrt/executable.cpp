@@ -13,16 +13,13 @@
 #include "pjrt/interrupts.h"
 #include "pjrt/op_sharding.h"
 #include "pjrt/python.h"
+#include "pjrt/quick.h"
 #include "pjrt/whole_calls.h"
 #include "pjrt/wire.h"
 
 namespace heddle::pjrt {
 
 namespace {
-
-// Below this a program is over before another thread would have begun it.
-constexpr double kQuickSeconds = 50e-6;
-constexpr std::int64_t kQuickBytes = 1 << 16;  // of steps that the cost model says nothing of
 
 int memory_kind(const AttrDict& attrs) {
   const std::string_view wanted = text_or(find_attr(attrs, "mhlo.memory_kind"), kMemoryKinds[0]);
@@ -106,18 +103,6 @@ void make_lists(Compiled& compiled) {
   }
   list_texts(compiled.arguments, compiled.argument_kinds, compiled.argument_shardings);
   list_texts(compiled.results, compiled.result_kinds, compiled.result_shardings);
-}
-
-bool is_quick(const Executable& executable) {
-  if (!executable.interpreted_because().empty() || executable.placement().on_mesh()) return false;
-  double seconds = 0;
-  for (const StepInfo& step : executable.steps()) {
-    if (step.depth > 0) return false;
-    const std::int64_t bytes = step.bytes_read + step.bytes_written;
-    if (step.expected_seconds == 0 && bytes > kQuickBytes) return false;
-    seconds += step.expected_seconds;
-  }
-  return seconds < kQuickSeconds;
 }
 
 bool calls_host(const Program& program) {

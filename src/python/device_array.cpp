@@ -24,6 +24,16 @@ Array DeviceArray::whole() const {
   return *whole_;
 }
 
+Array DeviceArray::whole_for_call() const {
+  Array lent = whole();
+  const auto at = reinterpret_cast<std::uintptr_t>(lent.bytes().data());
+  if (at % Block::kAlignment == 0) return lent;
+  const std::lock_guard lock(mutex_);
+  want_here();
+  if (!aligned_) aligned_ = Array(type_, Block::copy_of(lent.bytes()));
+  return *aligned_;
+}
+
 std::vector<Array> DeviceArray::parts() const {
   const std::lock_guard lock(mutex_);
   want_here();
@@ -41,6 +51,7 @@ std::vector<Array> DeviceArray::take_parts(const std::string& why) {
   want_here();
   why_gone_ = why;
   whole_.reset();
+  aligned_.reset();
   return std::move(parts_);
 }
 
@@ -48,6 +59,7 @@ void DeviceArray::drop(const std::string& why) {
   const std::lock_guard lock(mutex_);
   why_gone_ = why;
   whole_.reset();
+  aligned_.reset();
   parts_.clear();
 }
 

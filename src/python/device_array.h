@@ -36,6 +36,9 @@ class DeviceArray {
   // Throw Error where the array was donated or deleted.
   Array whole() const;
   std::vector<Array> parts() const;
+  // The whole for a call, which wants aligned memory: what Python has lent may lie anywhere, and is
+  // copied with the first call, not with every one.
+  Array whole_for_call() const;
 
   // The same, and nobody can use it any more: the memory is the taker's.
   Array take_whole(const std::string& why);
@@ -52,7 +55,8 @@ class DeviceArray {
   std::shared_ptr<const PlacedValue> placed_;
   std::vector<Array> parts_;
   Transport* ranks_ = nullptr;
-  mutable std::optional<Array> whole_;  // once somebody has asked
+  mutable std::optional<Array> whole_;    // once somebody has asked
+  mutable std::optional<Array> aligned_;  // a copy of it, where it is not
   std::string why_gone_;
   mutable std::mutex mutex_;
 };

@@ -22,9 +22,9 @@ auto run_with_signals(RunOptions options, Run run) {
 }
 
 Array whole_of(DeviceArray& array, bool donate) {
-  if (!array.on_mesh()) return donate ? array.take_whole(kDonated) : array.whole();
+  if (!array.on_mesh()) return donate ? array.take_whole(kDonated) : array.whole_for_call();
   const nb::gil_scoped_release free;
-  return donate ? array.take_whole(kDonated) : array.whole();
+  return donate ? array.take_whole(kDonated) : array.whole_for_call();
 }
 
 // A result that is an argument must not be memory that Python has lent.

@@ -1,5 +1,7 @@
 """JAX on Heddle's backend, one device: what programs do every day."""
 
+import os
+import subprocess
 import time
 
 import jax_backend  # first: it chooses the backend
@@ -380,5 +382,41 @@ def test_a_plan_deals_a_program_for_one_device_out(tmp_path):
     plan.write_text('{"mesh": "x=4", "shard": {"arg0": "x,_", "arg1": "_,_"}}')
     done = jax_backend.child(PLANNED, HEDDLE_PLAN=str(plan), HEDDLE_LOG="1")
     assert done.stdout.split() == ["True"], done.stderr
-    assert f"jit__lambda is dealt out by the plan {plan}" in done.stderr
+    assert f"jit__lambda is dealt out by the plan {plan} over x=4" in done.stderr
     assert f"the plan {plan} does not fit jit_add, which runs on one device" in done.stderr
+
+
+SEARCHED = """
+    import jax, jax.numpy as jnp, numpy as np
+    rng = np.random.default_rng(0)
+    x, w = (rng.normal(size=size).astype(np.float32) for size in ((512, 256), (256, 384)))
+
+    def step(x, w):
+        loss, gradient = jax.value_and_grad(lambda w: jnp.mean(jax.nn.relu(x @ w)))(w)
+        return loss, w - gradient
+
+    got = jax.jit(step)(x, w)
+    cpu = jax.devices("cpu")[0]
+    wanted = jax.jit(step)(jax.device_put(x, cpu), jax.device_put(w, cpu))
+    print(all(np.allclose(a, b, atol=1e-5) for a, b in zip(got, wanted)), got[0].devices() == set(jax.devices()))
+    tiny = jax.jit(lambda x: x + 1)(1.0)  # over before devices could meet
+"""
+
+
+def test_a_plan_that_is_searched_for():
+    done = jax_backend.child(SEARCHED, HEDDLE_PLAN="auto", HEDDLE_LOG="1", HEDDLE_THREADS="2")
+    assert done.stdout.split() == ["True", "True"], done.stderr
+    assert "jit_step is dealt out by the plan auto over core=2" in done.stderr
+    assert "jit__lambda is dealt out" not in done.stderr and "does not fit" not in done.stderr
+
+
+def test_a_plan_that_the_tool_has_searched_for(tmp_path):
+    program, plan = tmp_path / "step.mlir", tmp_path / "plan.json"
+    export = SEARCHED.split("got =")[0] + f"\n    open({str(program)!r}, 'w').write(jax.jit(step).lower(x, w).as_text())"
+    assert jax_backend.child(export).returncode == 0
+    subprocess.run([os.environ["HEDDLE"], "plan", program, "--mesh", "a=2,b=2", "--plan", "auto", "-o", plan],
+                   check=True, capture_output=True)
+    assert '"search"' in plan.read_text()
+    done = jax_backend.child(SEARCHED, HEDDLE_PLAN=str(plan), HEDDLE_LOG="1")
+    assert done.stdout.split() == ["True", "True"], done.stderr
+    assert f"jit_step is dealt out by the plan {plan} over a=2,b=2" in done.stderr

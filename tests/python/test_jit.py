@@ -161,6 +161,17 @@ def test_arrays_of_numpy_are_not_copied():
     assert pointer(np.asarray(heddle.array(x))) == pointer(x)
 
 
+def test_arrays_that_are_not_aligned_are_copied_with_the_first_call_only():
+    bytes_ = np.zeros(4 * 65536 + 128, np.uint8)
+    at = -bytes_.ctypes.data % 64 + 4
+    x = bytes_[at:at + 4 * 65536].view(np.float32)
+    ours, f = heddle.array(x), heddle.jit(lambda x: x + 1)
+    assert pointer(np.asarray(ours)) == pointer(x)
+    f(ours)
+    x[0] = 5  # nobody may do so; it shows that the copy is the first call's
+    assert np.asarray(f(ours))[0] == 1
+
+
 def test_results_are_given_out_without_copies():
     y = heddle.jit(lambda x: x + 1)(X)
     assert pointer(np.asarray(y)) == pointer(np.asarray(y))
