@@ -9,6 +9,7 @@
 #include "heddle/compile_options.h"
 #include "heddle/micro_batches.h"
 #include "heddle/parallel.h"
+#include "heddle/pipeline.h"
 #include "heddle/shards.h"
 
 namespace heddle {
@@ -42,6 +43,8 @@ struct Target {
   // The axis of the mesh along which stages lie that micro-batches pass through; empty: none does.
   std::string pipeline = {};
   int chunks = 1;  // of the program that each stage has; more than 1: interleaved
+  // Which op of a micro-batch (micro_batches.h) is at which position; none: as balances stages.
+  std::optional<StageCut> cut = {};
   // Whose figures a plan is made with; none: those that are assumed of any machine.
   std::optional<Cluster> cluster = {};
   // Each device is a process of its own, a rank; else all of them are threads of this one, and

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "comm/group.h"
 #include "compile/distribute.h"
 #include "heddle/hash.h"
 #include "heddle/stablehlo.h"
 #include "spmd/micro_ops.h"
 
 namespace heddle {
+
+static_assert(comm::kDepth >= kMessageRoom);
 
 namespace {
 
@@ -65,7 +68,10 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target) {
     return reason("stages of a pipeline work on micro-batches: say how many, 2 or more");
   HEDDLE_TRY(const auto whole, micro_batches_of(core, target));
   HEDDLE_TRY(const PipelineShape shape, shape_of(*whole, target, mesh.stages));
-  HEDDLE_TRY(const StageCut cut, balanced_cut(*whole, shape));
+  if (target.cut && !(target.cut->shape == shape))
+    return reason("the cut into stages was made for another pipeline than that on mesh {}",
+                  target.mesh);
+  HEDDLE_TRY(const StageCut cut, target.cut ? *target.cut : balanced_cut(*whole, shape));
   HEDDLE_TRY(MicroBatches micro, in_positions(*whole, cut));
   Target of_stage = target;
   of_stage.mesh = mesh.rest;
