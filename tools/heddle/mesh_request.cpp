@@ -107,8 +107,10 @@ void set_micro_batches(const MeshRequest& request, const PlanFile& plan, Target&
   if (!plan.cut.empty()) {
     target.cut.emplace();
     target.cut->positions = of_option(parse_cut(plan.cut));
-    target.cut->shape = {std::max(1, plan.stages), static_cast<int>(target.micro_batches),
-                         target.chunks, true};
+    PipelineShape& shape = target.cut->shape;
+    shape = {std::max(1, plan.stages), static_cast<int>(target.micro_batches), target.chunks, true};
+    shape.backward = std::ranges::any_of(target.cut->positions,
+                                         [&](int p) { return p >= shape.virtual_stages(); });
   }
 }
 
