@@ -40,10 +40,19 @@ Expected<Program> core_program(const Program& flat, const Target& target, Stages
   return core;
 }
 
-Expected<Spmd> spmd_program(Program core, const Target& given, Stages& stages) {
+Expected<Spmd> spmd_program(Program core, const Target& wished, Stages& stages) {
+  HEDDLE_TRY(const Target given, with_best_pipeline(core, wished));
+  if (!given.pipeline.empty())
+    return reason(
+        "stages of a pipeline have programs of their own: there is no one program of all devices "
+        "to show");
+  const Program whole = core;
   HEDDLE_TRY(const auto cut, micro_batches_of(core, given));
   if (cut) core = cut->program;
-  HEDDLE_TRY(const Target target, with_best_mesh(core, given));
+  HEDDLE_TRY(Target target, with_best_mesh(core, given));
+  if (cut) {
+    HEDDLE_TRY(target, with_seeds_of(whole, target));
+  }
   HEDDLE_TRY(const std::string mesh, enter_mesh(core, target));
   HEDDLE_TRY(Spmd spmd, distribute_on(core, mesh, target));
   if (cut) {
@@ -138,7 +147,8 @@ Expected<Executable> compile(const Program& source, const Target& target) {
 
 namespace {
 
-Expected<Executable> compile_as_told(const Program& source, const Target& target) {
+Expected<Executable> compile_as_told(const Program& source, const Target& wished) {
+  Target target = wished;
   const std::string& entry = target.options.entry;
   Stages stages(target.options);
   HEDDLE_TRY(const Program program, with_entry_only(source, entry));
@@ -156,6 +166,7 @@ Expected<Executable> compile_as_told(const Program& source, const Target& target
   }
   stages.done("inline", *flat);
   HEDDLE_TRY(Program core, core_program(*flat, target, stages));
+  HEDDLE_TRY(target, with_best_pipeline(core, wished));
   if (!target.pipeline.empty()) return compile_pipeline(core, target, stages);
   if (on_mesh) {
     HEDDLE_TRY(const Spmd spmd, spmd_program(core, target, stages));
@@ -230,10 +241,6 @@ Expected<Spmd> distribute(const Program& source, const Target& target) {
   HEDDLE_TRY(const Program flat, inline_calls(program));
   stages.done("inline", flat);
   HEDDLE_TRY(Program core, core_program(flat, target, stages));
-  if (!target.pipeline.empty())
-    return reason(
-        "stages of a pipeline have programs of their own: there is no one program of all "
-        "devices to show");
   return spmd_program(std::move(core), target, stages);
 }
 

@@ -126,9 +126,12 @@ Expected<PipelineTimes> time_pipeline(const PipelineShape& shape, const Pipeline
 // Which position each op of a function has that is run per micro-batch.
 struct StageCut {
   PipelineShape shape;
-  // By OpId; -1: it is no op of the function, or it is computed wherever it is needed (constants).
+  // By OpId; -1: it is no op of the function's own region, or it is computed wherever it is needed,
+  // as no micro-batch changes it. What is done once, when all micro-batches are through, has the
+  // number of positions and its stage.
   std::vector<int> positions;
-  // By argument: the stage that it lies on, the first of those that use it; -1: no op uses it.
+  // By argument: the stage that it lies on, the first of those that use it; -1: no op uses it. Data
+  // of which every micro-batch has its own are read wherever they are used.
   std::vector<int> arguments;
 
   int position_of(std::uint32_t op) const { return op < positions.size() ? positions[op] : -1; }

@@ -9,6 +9,7 @@
 #include "heddle/axis.h"
 #include "heddle/device_memory.h"
 #include "heddle/layout.h"
+#include "heddle/pipeline_report.h"
 #include "heddle/spmd.h"
 #include "heddle/style.h"
 #include "heddle/target.h"
@@ -24,11 +25,12 @@ struct PlanReportOptions {
 
 // One function of the plan.
 struct PlannedFunction {
-  struct Value {           // an argument or a result
-    std::string name;      // as the program gives it; may be empty
-    std::string type;      // of the whole
-    std::string sharding;  // [{"dp"}, {}]
-    std::string part;      // the type of one device's part; empty for what is no tensor
+  struct Value {                   // an argument or a result
+    std::string name;              // as the program gives it; may be empty
+    std::string type;              // of the whole
+    std::string sharding;          // [{"dp"}, {}]
+    std::string part;              // the type of one device's part; empty for what is no tensor
+    std::vector<int> stages = {};  // of a pipeline, that have it; none: all devices do
   };
   struct Drawn {  // values of one type that lie alike, split over devices
     std::string names, type;
@@ -79,7 +81,8 @@ struct PlannedFunction {
 
 struct PlanReport {
   std::vector<PlannedFunction> functions;
-  AxisRegistry axes;         // of the layouts
+  AxisRegistry axes;                            // of the layouts
+  std::optional<PipelineReport> pipeline = {};  // where stages and micro-batches were searched for
   std::string failure = {};  // what is too much for a device; empty where all fits
   double propagate_seconds = 0, decide_seconds = 0, partition_seconds = 0;
   std::size_t ops = 0;  // of the program of one device
@@ -92,6 +95,8 @@ struct PlanReport {
 };
 
 PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options = {});
+// Of a pipeline: where arguments and results lie on the devices of their stages.
+PlanReport plan_report(const Program& program, const FoundPipeline& found);
 // Of a program that has not been dealt out yet.
 Expected<PlanReport> plan_report(const Program& program, const Target& target,
                                  const PlanReportOptions& options = {});

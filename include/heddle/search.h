@@ -14,6 +14,10 @@ struct SearchOptions {
   // What it would better take at most: kept wherever a plan can be found that does.
   std::int64_t memory_wish = INT64_MAX;
   SolveOptions solve = {};
+  // How often an op of the function's own region is done in a run, by OpId, and how often an
+  // argument comes; none: once. What is made less often than it is used is brought as often as it
+  // is made.
+  std::vector<double> times = {}, argument_times = {};
 };
 
 struct FoundPlan {
@@ -22,6 +26,8 @@ struct FoundPlan {
   double seconds = 0;           // that the search took
   std::int64_t peak_bytes = 0;  // of one device, by the search's count
   std::size_t cells = 0, variables = 0;
+  // By OpId of the function's own region: seconds of all its times, with what is brought to it.
+  std::vector<double> op_seconds;
   double gap() const { return cost > bound ? (cost - bound) / cost : 0; }
 };
 

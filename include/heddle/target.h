@@ -37,13 +37,16 @@ struct Target {
   // Results that the next run takes as arguments: they lie alike.
   std::vector<Carried> carried = {};
   // The batch is cut into so many parts, which are worked on one after the other; along which
-  // dimension is found where nobody says it.
+  // dimension is found where nobody says it. 0: a search says how many (pipeline_search.h).
   std::int64_t micro_batches = 1;
   std::optional<BatchDim> batch = {};
   // The axis of the mesh along which stages lie that micro-batches pass through; empty: none does.
   std::string pipeline = {};
   int chunks = 1;  // of the program that each stage has; more than 1: interleaved
-  // Which op of a micro-batch (micro_batches.h) is at which position; none: as balances stages.
+  // How many stages a search is to find, where no axis is named; 0: it says how many itself.
+  int stages = 1;
+  // Which op of a micro-batch (micro_batches.h) is at which position, as a search has found it;
+  // none: as balances stages.
   std::optional<StageCut> cut = {};
   // Whose figures a plan is made with; none: those that are assumed of any machine.
   std::optional<Cluster> cluster = {};

@@ -42,9 +42,10 @@ Expected<Function> function_to_shard(const Program& program, const std::string& 
   return *found;
 }
 
-// Words first, so that what is said by number counts more.
-Expected<std::vector<Seed>> all_seeds(Program& program, const std::string& mesh,
-                                      const Target& target) {
+}  // namespace
+
+Expected<std::vector<Seed>> seeds_on(Program& program, const std::string& mesh,
+                                     const Target& target) {
   std::vector<Seed> seeds;
   if (!target.layouts.shards.empty()) {
     HEDDLE_TRY(const Function meant, function_to_shard(program, target.options.entry));
@@ -60,14 +61,32 @@ Expected<std::vector<Seed>> all_seeds(Program& program, const std::string& mesh,
   return seeds;
 }
 
+Expected<Target> with_seeds_of(const Program& whole, const Target& target) {
+  Program program = whole;
+  Target by_number = target, named = target;
+  const auto is_inside = [](const ShardEntry& entry) { return entry.name.starts_with("value:"); };
+  std::erase_if(named.layouts.shards, is_inside);
+  std::erase_if(by_number.layouts.shards, [&](const ShardEntry& e) { return !is_inside(e); });
+  if (named.layouts.shards.empty()) return target;
+  HEDDLE_TRY(std::string mesh, enter_mesh(program, target));
+  if (mesh.empty() && !program.meshes.empty()) mesh = program.meshes[0].name;
+  HEDDLE_TRY(by_number.layouts.seeds, seeds_on(program, mesh, named));
+  return by_number;
+}
+
+std::int64_t memory_wish(const Target& target) {
+  // Some room for what no plan counts: code, buffers of libraries, gaps.
+  constexpr double kShare = 0.9;
+  if (!target.cluster) return INT64_MAX;
+  return static_cast<std::int64_t>(kShare * static_cast<double>(target.cluster->memory));
+}
+
+namespace {
+
 SearchOptions search_options(const Target& target) {
   SearchOptions how;
   how.memory_limit = target.layouts.device_memory;
-  // Some room for what no plan counts: code, buffers of libraries, gaps.
-  constexpr double kShare = 0.9;
-  if (target.cluster)
-    how.memory_wish =
-        static_cast<std::int64_t>(kShare * static_cast<double>(target.cluster->memory));
+  how.memory_wish = memory_wish(target);
   how.solve.level = target.layouts.search;
   how.solve.seconds = target.layouts.search_seconds;
   return how;
@@ -109,7 +128,7 @@ Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, cons
     return reason("shard needs a mesh: give one, as in dp=2,tp=4");
   if (target.layouts.closed && options.mesh.empty() && program.meshes.empty())
     return reason("closed needs a mesh: give one, as in dp=2,tp=4");
-  HEDDLE_TRY(options.seeds, all_seeds(program, options.mesh, target));
+  HEDDLE_TRY(options.seeds, seeds_on(program, options.mesh, target));
   if (target.layouts.search > 0) {
     if (options.mesh.empty() && program.meshes.empty())
       return reason("a search for a plan needs a mesh: give one, as in dp=2,tp=4");
@@ -119,18 +138,18 @@ Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, cons
   return options;
 }
 
-// What the best plan on this mesh takes; nothing where there is none.
-Expected<double> cost_on(const Program& given, const Target& target) {
+}  // namespace
+
+Expected<MeshPlan> plan_on(const Program& given, const Target& target) {
   Program program = given;
   HEDDLE_TRY(const std::string mesh, enter_mesh(program, target));
   HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target));
   HEDDLE_TRY(const auto decided, parallelize(program, options));
   for (const FunctionPlan& plan : decided->functions)
-    if (plan.found) return plan.found->cost;
+    if (plan.found)
+      return MeshPlan{target.mesh, plan.found->cost, plan.found->bound, plan.found->peak_bytes};
   return reason("there is no function to search a plan for");
 }
-
-}  // namespace
 
 Expected<Target> with_best_mesh(const Program& program, const Target& target) {
   const bool open = target.mesh.empty() || target.mesh == kOwnMesh;
@@ -141,10 +160,10 @@ Expected<Target> with_best_mesh(const Program& program, const Target& target) {
   for (const std::string& mesh : meshes_of(*target.cluster)) {
     Target tried = target;
     tried.mesh = mesh;
-    const auto cost = cost_on(program, tried);
-    if (!cost && !first_no) first_no = cost.why();
-    if (!cost || (best && *cost >= least)) continue;
-    least = *cost;
+    const auto plan = plan_on(program, tried);
+    if (!plan && !first_no) first_no = plan.why();
+    if (!plan || (best && plan->cost >= least)) continue;
+    least = plan->cost;
     best = std::move(tried);
   }
   if (!best) return *first_no;

@@ -11,9 +11,32 @@ namespace heddle {
 // own.
 Expected<std::string> enter_mesh(Program& program, const Target& target);
 
+// What the target says of arguments and results, for a mesh of the program: words first, so that
+// what is said by number counts more.
+Expected<std::vector<Seed>> seeds_on(Program& program, const std::string& mesh,
+                                     const Target& target);
+
+// The target with what it says in words of arguments and results of this program, the whole one, by
+// number: those of a micro-batch have other types.
+Expected<Target> with_seeds_of(const Program& whole, const Target& target);
+
+// What a plan would better take of a device: nearly all that its cluster has.
+std::int64_t memory_wish(const Target& target);
+
+// The best plan on the target's mesh, as a search finds it; a reason where there is none.
+struct MeshPlan {
+  std::string mesh;
+  double cost = 0, bound = 0;
+  std::int64_t peak_bytes = 0;
+};
+Expected<MeshPlan> plan_on(const Program& program, const Target& target);
+
 // The target with the mesh of its cluster on which the best plan was found, where it names a
 // cluster and no mesh.
 Expected<Target> with_best_mesh(const Program& program, const Target& target);
+
+// The target with stages and micro-batches, where it leaves them to a search.
+Expected<Target> with_best_pipeline(const Program& core, const Target& target);
 
 // The target's micro-batches of the program; nothing where it wants none.
 Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,

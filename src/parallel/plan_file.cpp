@@ -54,10 +54,22 @@ Expected<std::vector<ShardEntry>> shards_of(const Json& shards, const std::strin
   return all;
 }
 
+Expected<std::int64_t> count_of(const Json& value, const std::string& key,
+                                const std::string& file) {
+  constexpr std::int64_t kMost = 1 << 20;
+  if (!value.is_number_integer() || value < 1 || value > kMost)
+    return wrong_type(file, key, value, "a whole number of at least 1");
+  return value.get<std::int64_t>();
+}
+
 }  // namespace
 
 Expected<PlanFile> read_plan_file(const std::string& file) {
-  if (file == kAutomaticPlan) return PlanFile{.mesh = {}, .shards = {}, .search = 2};
+  if (file == kAutomaticPlan) {
+    PlanFile plan;
+    plan.search = 2;
+    return plan;
+  }
   const auto text = frontend::read_bytes(file);
   if (!text) return reason("plan: {}", text.reason());
   HEDDLE_TRY(const Json json, parsed(*text, file));
@@ -73,6 +85,18 @@ Expected<PlanFile> read_plan_file(const std::string& file) {
       if (!value.is_number_integer() || (value != 0 && value != 2 && value != 3))
         return wrong_type(file, key, value, "a level: 2 or 3, or 0 for none");
       plan.search = value.get<int>();
+    } else if (key == "pipeline" || key == "cut") {
+      if (!value.is_string() || value.get<std::string>().empty())
+        return wrong_type(file, key, value,
+                          key == "cut" ? "positions of ops in quotes, \"0x12 1x30\""
+                                       : "an axis of the mesh in quotes, \"pp\"");
+      (key == "cut" ? plan.cut : plan.pipeline) = value.get<std::string>();
+    } else if (key == "stages" || key == "micro_batches" || key == "interleave") {
+      HEDDLE_TRY(const std::int64_t count, count_of(value, key, file));
+      if (key == "micro_batches")
+        plan.micro_batches = count;
+      else
+        (key == "stages" ? plan.stages : plan.interleave) = static_cast<int>(count);
     } else {
       return reason("plan {}: \"{}\" is no key of a plan; {}", file, key, kForm);
     }
@@ -86,6 +110,11 @@ std::string plan_file_text(const PlanFile& plan) {
   json["shard"] = Json::object();
   for (const ShardEntry& entry : plan.shards) json["shard"][entry.name] = entry.sharding;
   if (plan.search > 0) json["search"] = plan.search;
+  if (plan.stages > 0) json["stages"] = plan.stages;
+  if (plan.micro_batches > 0) json["micro_batches"] = plan.micro_batches;
+  if (plan.interleave > 0) json["interleave"] = plan.interleave;
+  if (!plan.pipeline.empty()) json["pipeline"] = plan.pipeline;
+  if (!plan.cut.empty()) json["cut"] = plan.cut;
   return print_json(json, 2) + "\n";
 }
 

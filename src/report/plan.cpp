@@ -196,6 +196,32 @@ PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options) {
   return report;
 }
 
+PlanReport plan_report(const Program& program, const FoundPipeline& found) {
+  PlanReport report;
+  report.pipeline = pipeline_report(found);
+  PlannedFunction& plan = report.functions.emplace_back();
+  plan.name = found.target.options.entry;
+  plan.mesh = found.target.mesh;
+  AxisRegistry scratch = AxisRegistry::standard();
+  if (const auto mesh = Mesh::parse(plan.mesh, scratch)) plan.devices = mesh->devices();
+  const Function* function = program.find_function(plan.name);
+  const auto add = [&](const std::vector<FoundPipeline::Value>& values, bool is_result,
+                       std::vector<PlannedFunction::Value>& out) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      PlannedFunction::Value& value = out.emplace_back();
+      if (function != nullptr)
+        value.name = is_result ? result_name(*function, i) : argument_name(*function, i);
+      value.type = values[i].type.str();
+      value.sharding = values[i].sharding;
+      if (values[i].type.is_tensor()) value.part = values[i].part.str();
+      value.stages = values[i].stages;
+    }
+  };
+  add(found.arguments, false, plan.arguments);
+  add(found.results, true, plan.results);
+  return report;
+}
+
 Expected<PlanReport> plan_report(const Program& program, const Target& target,
                                  const PlanReportOptions& options) {
   HEDDLE_TRY(const Spmd spmd, distribute(program, target));

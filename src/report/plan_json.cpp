@@ -1,6 +1,7 @@
 #include "heddle/failure_report.h"
 #include "heddle/plan_report.h"
 #include "report/json.h"
+#include "report/pipeline.h"
 
 namespace heddle {
 
@@ -15,6 +16,7 @@ Json values_json(const std::vector<PlannedFunction::Value>& values) {
     if (!v.name.empty()) row["name"] = v.name;
     row["type"] = v.type;
     row["sharding"] = v.sharding;
+    if (!v.stages.empty()) row["stages"] = v.stages;
     list.push_back(std::move(row));
   }
   return list;
@@ -78,6 +80,13 @@ std::string PlanReport::json() const {
       report["bound"] = f.search->bound;
       report["gap"] = f.search->gap;
     }
+  if (pipeline) {  // of which the plan of a function is a part
+    report["seconds"] = pipeline->seconds;
+    report["cost"] = pipeline->cost;
+    report["bound"] = pipeline->bound;
+    report["gap"] = pipeline->gap;
+    report["pipeline"] = report::pipeline_json(*pipeline);
+  }
   report["functions"] = Json::array();
   for (const PlannedFunction& f : functions) report["functions"].push_back(function_json(f));
   return report::json_text(report);

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <map>
 
 #include "base/text.h"
@@ -29,7 +31,7 @@ std::string exact_seconds(double seconds) {
 
 std::string boundary_text(const PlannedFunction& plan, bool all) {
   constexpr std::size_t kMostShown = 40, kMostName = 32;
-  Table table({{.least = 9, .gap = 1}, {}, {}, {}, {}}, 2);
+  Table table({{.least = 9, .gap = 1}, {}, {}, {}, {}, {}}, 2);
   const auto add = [&](const char* word, const std::vector<PlannedFunction::Value>& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!all && i == kMostShown)
@@ -37,7 +39,8 @@ std::string boundary_text(const PlannedFunction& plan, bool all) {
             fmt::format("... and {} more (--explain shows all)", values.size() - i));
       const PlannedFunction::Value& v = values[i];
       table.add({fmt::format("{}{}", word, i), report::end_of(v.name, kMostName), v.type,
-                 v.sharding, v.part.empty() ? "" : v.part + " each"});
+                 v.sharding, v.part.empty() ? "" : v.part + " each",
+                 v.stages.empty() ? "" : fmt::format("stage {}", fmt::join(v.stages, ", "))});
     }
   };
   add("arg", plan.arguments);
@@ -130,7 +133,12 @@ std::string PlanReport::text(const Style& style) const {
       continue;
     }
     text += fmt::format("@{} on {} devices ({})\n", f.name, f.devices, f.mesh);
+    if (pipeline) text += pipeline->text();
     if (f.search) text += search_text(*f.search);
+    if (pipeline && pipeline->stages > 1) {
+      text += boundary_text(f, explain);
+      continue;
+    }
     text += boundary_text(f, explain) + pictures_text(f, axes, style) + totals_text(f);
     text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
                         exact_bytes(f.argument_bytes), exact_bytes(f.result_bytes),

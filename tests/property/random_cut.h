@@ -16,8 +16,8 @@ inline pipeline::CutGraph random_cut_graph(Choices& choices, int most_nodes, boo
     graph.nodes.push_back({1 + seconds(), backward ? seconds() : 0, choices.below(4), 0});
   const std::int64_t density = 1 + choices.below(4);
   for (int n = 0; n < count; ++n) {
-    pipeline::CutGraph::Value value{n, false, 1 + choices.below(20)};
-    pipeline::CutGraph::Value gradient{n, true, 1 + choices.below(20)};
+    pipeline::CutGraph::Value value{n, false, choices.one_in(4), 1 + choices.below(20)};
+    pipeline::CutGraph::Value gradient{n, true, false, 1 + choices.below(20)};
     for (int user = n; user < count; ++user)
       if (user > n && choices.one_in(density + 1)) value.forward_users.push_back(user);
     if (backward) {

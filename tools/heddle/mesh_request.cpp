@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "heddle/pipeline_search.h"
 #include "heddle/plan_file.h"
 #include "option_values.h"
 
@@ -13,6 +16,20 @@ constexpr std::int64_t kMostParts = 1 << 20;
 
 std::string says_nothing(const std::string& text) {
   return text.empty() ? "it is empty: leave it out, or say which" : "";
+}
+
+std::string wrong_count(const std::string& text) {
+  const bool digits = !text.empty() && text.size() <= 7 &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
+  if (text == kAutomaticPlan || (digits && std::stoll(text) >= 1 && std::stoll(text) <= kMostParts))
+    return "";
+  return fmt::format("it is auto, or a number from 1 to {}, not {}", kMostParts, text);
+}
+
+// What is said, else what a file says; 0: a search says it.
+std::int64_t count_of(const std::string& text, std::int64_t otherwise) {
+  if (text.empty()) return std::max<std::int64_t>(1, otherwise);
+  return text == kAutomaticPlan ? 0 : std::stoll(text);
 }
 
 // "arg0:0"
@@ -55,8 +72,14 @@ void add_mesh_options(Command& command, MeshRequest& request) {
                "Arguments and results of which nothing is said stay whole");
   command
       .option("--micro-batches", request.micro_batches,
-              "Cuts the batch into so many parts, one after the other, and sums up")
-      .from_to(1, kMostParts);
+              "Cuts the batch into so many parts, one after the other, and sums up;\n"
+              "auto: as many as a search finds best")
+      .check(wrong_count);
+  command
+      .option("--stages", request.stages,
+              "Of a pipeline on --cluster, as many as a search is to find; auto: it\n"
+              "says how many, and whether any")
+      .check(wrong_count);
   command.option("--batch-dim", request.batch,
                  "Which dimension is the batch, as arg0:0; it is found where it is not\n"
                  "said");
@@ -69,11 +92,26 @@ void add_mesh_options(Command& command, MeshRequest& request) {
       .from_to(1, kMostParts);
 }
 
-void set_micro_batches(const MeshRequest& request, Target& target) {
-  target.micro_batches = request.micro_batches;
+void set_micro_batches(const MeshRequest& request, const PlanFile& plan, Target& target) {
+  target.micro_batches = count_of(request.micro_batches, plan.micro_batches);
+  target.stages = static_cast<int>(count_of(request.stages, 1));
   target.batch = batch_dim(request.batch);
-  target.pipeline = request.pipeline;
-  target.chunks = request.chunks;
+  target.pipeline = request.pipeline.empty() ? plan.pipeline : request.pipeline;
+  // A search says by itself whether it pays to interleave.
+  const bool searched = target.stages != 1 || target.micro_batches == 0;
+  target.chunks = request.chunks > 0    ? request.chunks
+                  : plan.interleave > 0 ? plan.interleave
+                                        : (searched ? 0 : 1);
+  // Stages without micro-batches would wait for each other.
+  if (target.stages != 1 && request.micro_batches.empty()) target.micro_batches = 0;
+  if (!plan.cut.empty()) {
+    target.cut.emplace();
+    target.cut->positions = of_option(parse_cut(plan.cut));
+    PipelineShape& shape = target.cut->shape;
+    shape = {std::max(1, plan.stages), static_cast<int>(target.micro_batches), target.chunks, true};
+    shape.backward = std::ranges::any_of(target.cut->positions,
+                                         [&](int p) { return p >= shape.virtual_stages(); });
+  }
 }
 
 Target target_of(const MeshRequest& request, const std::string& entry) {
@@ -92,7 +130,7 @@ Target target_of(const MeshRequest& request, const std::string& entry) {
   target.layouts.shards = std::move(plan.shards);
   for (const std::string& shard : request.shards)
     target.layouts.shards.push_back(of_option(shard_entry(shard)));
-  set_micro_batches(request, target);
+  set_micro_batches(request, plan, target);
   return target;
 }
 

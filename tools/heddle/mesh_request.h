@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/plan_file.h"
 #include "heddle/target.h"
 #include "options.h"
 
@@ -15,10 +16,11 @@ struct MeshRequest {
   std::string plan;                 // a file with both, or auto
   std::string cluster;              // a file, or a name
   bool closed = false;
-  std::int64_t micro_batches = 1;
-  std::string batch;     // "arg0:0": its dimension of the batch; empty: found
-  std::string pipeline;  // the axis of stages
-  int chunks = 1;        // of each stage
+  std::string stages;         // a number, or auto
+  std::string micro_batches;  // the same
+  std::string batch;          // "arg0:0": its dimension of the batch; empty: found
+  std::string pipeline;       // the axis of stages
+  int chunks = 0;             // of each stage; 0: nothing is said
   bool given() const {
     return !mesh.empty() || !shards.empty() || !plan.empty() || !cluster.empty();
   }
@@ -27,7 +29,7 @@ struct MeshRequest {
 void add_mesh_options(Command& command, MeshRequest& request);
 
 // How the command line wants the batch cut, on a mesh or not.
-void set_micro_batches(const MeshRequest& request, Target& target);
+void set_micro_batches(const MeshRequest& request, const PlanFile& plan, Target& target);
 
 // What the command line says of the target: the mesh that it names, or the program's own. Throws
 // what is wrong.

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "heddle/carry.h"
 #include "heddle/compile.h"
+#include "heddle/pipeline_search.h"
 #include "heddle/plan_file.h"
 #include "heddle/plan_report.h"
 #include "heddle/signature.h"
@@ -30,15 +31,14 @@ struct PlanRequest {
   ReportOptions report;
 };
 
-Spmd distributed(const Program& program, const PlanRequest& request) {
+// What is to be planned; its carries say which step of training is one of many.
+Target planned_target(const Program& program, const PlanRequest& request) {
   const std::string entry = entry_of(program, request.entry);
   const Function* function = program.find_function(entry);
   if (function == nullptr && !request.entry.empty())
     throw no_function({program}, request.file, request.entry);
   Target target = target_of(request.mesh, entry);
-  Waiting waiting;
-  target.options.progress = &waiting.progress;
-  const bool searched = target.layouts.search > 0;
+  const bool searched = target.layouts.search > 0 || searches_pipeline(target);
   if (searched) {
     if (request.level > 0) target.layouts.search = request.level;
     target.layouts.search_seconds = request.seconds.value_or(0);
@@ -47,14 +47,33 @@ Spmd distributed(const Program& program, const PlanRequest& request) {
     if (request.carry.empty() && function != nullptr)
       target.carried = of_option(find_carry(program, *function, {}, false)).pairs;
   }
-  if (request.carry.empty()) return of_option(distribute(program, target));
+  if (request.carry.empty()) return target;
   if (function == nullptr)
     throw Error(
         fmt::format("--carry is for @main, which {} does not have: choose another with "
                     "--entry",
                     request.file));
   target.carried = of_option(find_carry(program, *function, request.carry)).pairs;
-  return of_option(distribute(program, target));
+  return target;
+}
+
+// Stages are planned, and not written here; all else is.
+PlanReport planned(const Program& program, const PlanRequest& request) {
+  Target target = planned_target(program, request);
+  Waiting waiting;
+  target.options.progress = &waiting.progress;
+  std::optional<FoundPipeline> found;
+  if (searches_pipeline(target)) {
+    found = of_option(search_pipeline(program, target));
+    target = found->target;
+  }
+  if (found && found->shape.stages > 1 && !request.program) return plan_report(program, *found);
+  const Spmd spmd = of_option(distribute(program, target));
+  if (request.program) write_stdout(print_stablehlo(spmd.program));
+  PlanReport report =
+      plan_report(spmd, {.memory = bytes_of_option(request.memory), .explain = request.explain});
+  if (found) report.pipeline = pipeline_report(*found);
+  return report;
 }
 
 // Where arguments and results lie; the rest is found again from that.
@@ -63,7 +82,16 @@ void write_plan(const PlanReport& report, const PlanRequest& request) {
   for (const PlannedFunction& f : report.functions)
     if (!f.mesh.empty() && planned == nullptr) planned = &f;
   if (planned == nullptr) throw Error("--output: there is no plan: the program is on one device");
-  PlanFile plan{.mesh = planned->mesh, .shards = {}, .search = planned->search ? 2 : 0};
+  PlanFile plan;
+  plan.mesh = planned->mesh;
+  plan.search = planned->search || report.pipeline ? 2 : 0;
+  if (report.pipeline) {
+    plan.stages = report.pipeline->stages;
+    plan.micro_batches = report.pipeline->micro_batches;
+    plan.interleave = report.pipeline->interleave;
+    plan.pipeline = report.pipeline->axis;
+    plan.cut = report.pipeline->cut;
+  }
   const auto add = [&](const char* word, const std::vector<PlannedFunction::Value>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
       if (!values[i].part.empty())
@@ -80,14 +108,9 @@ void run(const PlanRequest& request) {
     if (const Verdict can = can_write(request.output); !can)
       throw Error("--output: " + can.reason());
   for (const Program& program : read_programs(request.file)) {
-    const Spmd spmd = distributed(program, request);
-    const PlanReport report =
-        plan_report(spmd, {.memory = bytes_of_option(request.memory), .explain = request.explain});
+    const PlanReport report = planned(program, request);
     if (!request.output.empty()) write_plan(report, request);
-    if (request.program)
-      write_stdout(print_stablehlo(spmd.program));
-    else
-      write_report(report, request.report);
+    if (!request.program) write_report(report, request.report);
     if (!report.failure.empty()) throw Error(report.failure);
   }
 }

@@ -118,7 +118,7 @@ Target target_to_run(const Program& program, const Function& function, const Run
         "runs on one device: mesh @{0} has {1} devices, and the program's own mesh is used "
         "up to {2}; --mesh @{0} insists",
         large->name, large->mesh.devices(), kMostOwnDevices));
-  set_micro_batches(request.mesh, target);
+  if (!request.mesh.given()) set_micro_batches(request.mesh, {}, target);
   target.options.stitch.fuse = request.fuse;
   target.options.overlap = request.overlap;
   target.options.async = request.async;

@@ -62,9 +62,9 @@ std::vector<int> by_depth(const CutGraph& graph) {
   return row;
 }
 
-class Finder {
+class CutFinder {
  public:
-  Finder(const CutProblem& problem, const CutOptions& options)
+  CutFinder(const CutProblem& problem, const CutOptions& options)
       : problem_(problem), options_(options), judge_(problem) {}
 
   Expected<Cut> run() {
@@ -144,7 +144,7 @@ Expected<Cut> find_cut(const CutProblem& problem, const CutOptions& options) {
   }());
   HEDDLE_CHECK(problem.graph.nodes.empty() || !sorted(problem.graph).empty(),
                "nodes in a circle are to be one");
-  return Finder(problem, options).run();
+  return CutFinder(problem, options).run();
 }
 
 }  // namespace heddle::pipeline

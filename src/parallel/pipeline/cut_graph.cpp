@@ -128,8 +128,8 @@ Merged merged(const CutGraph& graph, const std::vector<int>& group_of) {
     to.while_backward = std::max(to.while_backward, from.while_backward);
   }
   for (const CutGraph::Value& v : graph.values)
-    out.graph.values.push_back({group_of[static_cast<std::size_t>(v.maker)], v.of_backward, v.bytes,
-                                groups_of(v.forward_users, group_of),
+    out.graph.values.push_back({group_of[static_cast<std::size_t>(v.maker)], v.of_backward, v.kept,
+                                v.bytes, groups_of(v.forward_users, group_of),
                                 groups_of(v.backward_users, group_of)});
   for (const CutGraph::Resident& r : graph.residents) {
     out.graph.residents.push_back(r);
@@ -204,6 +204,7 @@ class CostSum {
     const int maker = stage_of(v.maker), from = v.of_backward ? back(maker) : maker;
     std::map<int, int> first;  // position, by stage of the devices
     std::set<int> kept;        // virtual stages
+    if (v.kept) kept.insert(maker);
     for (int user : v.forward_users) note(first, stage_of(user));
     for (int user : v.backward_users) {
       note(first, back(stage_of(user)));

@@ -19,8 +19,9 @@ struct CutGraph {
   // Something of one micro-batch. Users on other stages are sent it, each stage once.
   struct Value {
     int maker = 0;
-    bool of_backward = false;                                  // it is made on the way back
-    std::int64_t bytes = 0;                                    // on one device
+    bool of_backward = false;  // it is made on the way back
+    bool kept = false;         // for the way back, on its maker's stage too
+    std::int64_t bytes = 0;    // on one device
     std::vector<int> forward_users = {}, backward_users = {};  // other nodes and the maker itself
   };
   // Something that is there all the time, on the first stage of those that use it: a parameter with

@@ -36,6 +36,7 @@ class CellMaker {
     const std::vector<ValueId>& args = program_.region(function_.body).args;
     for (std::size_t i = 0; i < args.size(); ++i) add_argument(i, args[i]);
     HEDDLE_TRY_VOID(add_region(function_.body));
+    times_ = 1;
     give_results();
     hold_values();
     return std::move(out_);
@@ -68,7 +69,8 @@ class CellMaker {
         add_value_cell(Cell::Kind::argument, v,
                        said >= 0 ? std::vector{said} : block_splits(on_, program_.type_of(v)));
     out_.arguments.push_back(cell);
-    if (comes_anew(i)) arrive(cell, program_.value(v).type);
+    const double often = i < wanted_.argument_times.size() ? wanted_.argument_times[i] : 1;
+    if (comes_anew(i)) arrive(cell, program_.value(v).type, often);
   }
 
   // Beside what is carried from run to run, arguments are a batch that comes from outside.
@@ -79,8 +81,8 @@ class CellMaker {
   }
 
   // Over the slowest link that there is.
-  void arrive(int cell, TypeId type) {
-    const double rate = least_bandwidth(on_.mesh.mesh);
+  void arrive(int cell, TypeId type, double often) {
+    const double rate = least_bandwidth(on_.mesh.mesh) / often;
     Cell& argument = out_.cells[static_cast<std::size_t>(cell)];
     for (std::int64_t bytes : lists_.bytes(argument.list, type))
       argument.more.push_back(cost_of_seconds(static_cast<double>(bytes) / rate));
@@ -88,7 +90,10 @@ class CellMaker {
 
   Verdict add_region(RegionId region) {
     const std::vector<OpId>& ops = program_.region(region).ops;
-    for (std::size_t i = 0; i + 1 < ops.size(); ++i) HEDDLE_TRY_VOID(add_op(ops[i]));
+    for (std::size_t i = 0; i + 1 < ops.size(); ++i) {
+      if (region == function_.body && ops[i] < wanted_.times.size()) times_ = wanted_.times[ops[i]];
+      HEDDLE_TRY_VOID(add_op(ops[i]));
+    }
     return yes();
   }
 

@@ -53,6 +53,7 @@ struct Cells {
 struct Wanted {
   std::vector<int> arguments, results;
   std::vector<Carried> carried;
+  std::vector<double> times = {}, argument_times = {};  // as in SearchOptions
 };
 
 // Bytes that are held at each time, where a value takes what `bytes` says of it.

@@ -7,6 +7,7 @@
 #include "heddle/op.h"
 #include "parallel/search/classes.h"
 #include "parallel/search/network.h"
+#include "parallel/search/op_seconds.h"
 #include "parallel/search/room.h"
 #include "parallel/seeds.h"
 
@@ -67,11 +68,14 @@ class Searcher {
   Expected<FoundPlan> run() {
     const auto begun = std::chrono::steady_clock::now();
     HEDDLE_TRY(wanted_, wanted_of(on_, function_, options_));
+    wanted_.times = how_.times;
+    wanted_.argument_times = how_.argument_times;
     HEDDLE_TRY(cells_, search::cells_of(on_, lists_, table_, function_, wanted_));
     HEDDLE_TRY_VOID(search::has_room(cells_, lists_, program_, how_.memory_limit));
     classes_ = search::classes_of(cells_);
     if (!fits_wish()) HEDDLE_TRY_VOID(solve_within(how_.memory_limit));
     write_layouts();
+    found_.op_seconds = search::op_seconds(cells_, ways_, lists_, program_, function_);
     found_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return std::move(found_);

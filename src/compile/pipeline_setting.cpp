@@ -1,0 +1,285 @@
+#include "compile/pipeline_setting.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compile/distribute.h"
+#include "heddle/micro_batches.h"
+#include "heddle/op.h"
+#include "parallel/pipeline/cut.h"
+#include "parallel/pipeline/program_graph.h"
+#include "parallel/search/traits.h"
+
+namespace heddle {
+
+namespace {
+
+using pipeline::MicroProgram;
+
+struct Devices {
+  Mesh all;
+  Link between;  // stages
+};
+
+Expected<Devices> devices_of(const PipelineSetting& setting,
+                             const std::optional<Cluster>& cluster) {
+  AxisRegistry scratch = AxisRegistry::standard();
+  Devices devices;
+  HEDDLE_TRY(devices.all, Mesh::parse(setting.mesh, scratch));
+  if (cluster) {
+    HEDDLE_TRY(devices.all, cluster->with_figures(devices.all));
+  }
+  devices.between = {0, devices.all.local_bandwidth()};
+  for (const MeshAxis& axis : devices.all.axes()) {
+    if (axis.name == setting.axis) devices.between = axis.link;
+  }
+  return devices;
+}
+
+// The mesh of one stage, with the links that its axes have among all devices.
+Expected<std::uint32_t> enter_stage_mesh(Program& program, const Devices& devices,
+                                         const std::string& axis) {
+  AxisSizes sizes;
+  for (const MeshAxis& a : devices.all.axes())
+    if (a.name != axis) sizes.emplace_back(a.name, a.size);
+  if (sizes.empty()) sizes.emplace_back("one", 1);
+  std::string name = "stage";
+  while (program.find_mesh(name) != nullptr) name += "_";
+  HEDDLE_TRY_VOID(program.add_mesh(name, sizes));
+  std::vector<MeshAxis> axes = program.meshes.back().mesh.axes();
+  for (MeshAxis& entered : axes)
+    for (const MeshAxis& a : devices.all.axes())
+      if (a.name == entered.name) entered.link = a.link;
+  HEDDLE_TRY(program.meshes.back().mesh, Mesh::make(std::move(axes), devices.all.local_bandwidth(),
+                                                    devices.all.local_operations()));
+  return static_cast<std::uint32_t>(program.meshes.size() - 1);
+}
+
+class Setting {
+ public:
+  Setting(const Program& core, const Target& target, const PipelineSetting& setting,
+          std::int64_t memory_limit)
+      : core_(core), target_(target), setting_(setting), memory_limit_(memory_limit) {}
+
+  // What a device takes that does all of it.
+  Expected<PipelineWork> work(const std::optional<Cluster>& cluster) {
+    HEDDLE_TRY_VOID(prepare());
+    if (cluster) {
+      Mesh& mesh = micro_->program.meshes[mesh_].mesh;
+      HEDDLE_TRY(mesh, Mesh::make(mesh.axes(), cluster->memory_rate, cluster->compute_rate));
+    }
+    HEDDLE_TRY_VOID(share_work(INT64_MAX));
+    PipelineWork work;
+    for (OpId id : program().region(function().body).ops) {
+      work.all += found_.op_seconds[id];
+      if (phases_[id] == MicroPhase::each) work.each += found_.op_seconds[id];
+    }
+    return work;
+  }
+
+  Expected<PipelineAnswer> run(const std::vector<int>& chunks) {
+    HEDDLE_TRY_VOID(prepare());
+    std::int64_t search_limit = INT64_MAX;
+    constexpr int kRounds = 3;
+    for (int round = 0;; ++round) {
+      HEDDLE_TRY_VOID(share_work(search_limit));
+      const auto answer = best_cut(chunks);
+      if (answer || memory_limit_ == INT64_MAX || round + 1 == kRounds) return answer;
+      // What one device of each stage has together shrinks by as much as the fullest stage has to.
+      const double share =
+          0.95 * static_cast<double>(memory_limit_) / static_cast<double>(least_seen_);
+      if (least_seen_ <= memory_limit_) return answer;
+      search_limit = static_cast<std::int64_t>(share * static_cast<double>(found_.peak_bytes));
+    }
+  }
+
+ private:
+  Verdict prepare() {
+    HEDDLE_TRY(devices_, devices_of(setting_, target_.cluster));
+    MicroBatchOptions how;
+    how.function = target_.options.entry;
+    how.count = setting_.micro_batches;
+    how.batch = target_.batch;
+    how.carried = target_.carried;
+    HEDDLE_TRY(micro_, cut_into_micro_batches(core_, how));
+    HEDDLE_TRY(mesh_, enter_stage_mesh(micro_->program, devices_, setting_.axis));
+    HEDDLE_TRY(phases_, micro_phases(program(), function(), *micro_));
+    return yes();
+  }
+
+  const Program& program() const { return micro_->program; }
+  const Function& function() const { return *program().find_function(micro_->function); }
+
+  // How the devices of a stage share every op.
+  Verdict share_work(std::int64_t limit) {
+    RuleCache rules(program());
+    PropagateOptions options;
+    options.mesh = mesh_;
+    HEDDLE_TRY(options.seeds, seeds_on(micro_->program, program().meshes[mesh_].name, target_));
+    options.closed_boundary = target_.layouts.closed;
+    options.carried = target_.carried;
+    SearchOptions how;
+    how.memory_limit = limit;
+    how.solve.level = target_.layouts.search;
+    how.solve.seconds = target_.layouts.search_seconds;
+    // Settings are compared with each other, for which this is near enough.
+    constexpr double kNear = 1e-3;
+    how.solve.gap = kNear;
+    how.times.assign(program().op_count(), 1);
+    for (OpId id = 0; id < phases_.size(); ++id)
+      if (phases_[id] == MicroPhase::each)
+        how.times[id] = static_cast<double>(setting_.micro_batches);
+    for (int dim : micro_->arguments)
+      how.argument_times.push_back(dim >= 0 ? static_cast<double>(setting_.micro_batches) : 1);
+    HEDDLE_TRY(found_, search_plan(program(), function(), rules, options, how));
+    make_micro_program(how.times, rules);
+    return yes();
+  }
+
+  void make_micro_program(const std::vector<double>& times, RuleCache& rules) {
+    using When = MicroProgram::When;
+    MicroProgram micro{program(), function(), {}, {}, {}, {}, {}, target_.carried};
+    for (MicroPhase phase : phases_)
+      micro.when.push_back(phase == MicroPhase::each    ? When::each
+                           : phase == MicroPhase::after ? When::after
+                                                        : When::before);
+    micro.when.resize(program().op_count(), When::before);
+    for (std::size_t a = 0; a < program().region(function().body).args.size(); ++a)
+      micro.data.push_back(a == micro_->number() ||
+                           (a < micro_->arguments.size() && micro_->arguments[a] >= 0));
+    for (OpId id = 0; id < program().op_count(); ++id)
+      micro.seconds.push_back(found_.op_seconds[id] / times[id]);
+    const search::Traits traits = search::traits_of(program(), function(), rules);
+    for (ValueId v = 0; v < program().value_count(); ++v) {
+      const Type& type = program().type_of(v);
+      const OpId maker = program().value(v).op;
+      micro.bytes.push_back(type.is_tensor() ? local_type(type, found_.layouts.splits[v]).bytes()
+                                             : 0);
+      micro.inside.push_back(traits.values[v].stitched ||
+                             (maker != kNone && program().op(maker).def->view != ViewKind::none));
+    }
+    micro_program_.emplace(std::move(micro));
+    graph_ = pipeline::graph_of(*micro_program_);
+  }
+
+  Expected<PipelineAnswer> best_cut(const std::vector<int>& all_chunks) {
+    std::optional<PipelineAnswer> best;
+    std::optional<Reason> no;
+    for (int chunks : all_chunks) {
+      const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
+                                graph_.backward};
+      const auto cut = pipeline::find_cut({graph_.graph, shape, devices_.between, memory_limit_},
+                                          {target_.layouts.search == 3 ? 3 : 2, {}});
+      if (!cut) {
+        if (!no) no = cut.why();
+        note_least(shape);
+        continue;
+      }
+      if (best && cut->times.seconds >= best->times.seconds) continue;
+      best.emplace();
+      best->shape = shape;
+      best->cut = pipeline::cut_of(*micro_program_, graph_, shape, cut->stages);
+      best->times = cut->times;
+      best->peak_bytes = cut->least_bytes;
+    }
+    if (!best) return *no;
+    best->bound = std::min(found_.bound / setting_.stages, best->times.seconds);
+    add_values(*best);
+    return *std::move(best);
+  }
+
+  // What the best cut would need if there were room for anything.
+  void note_least(const PipelineShape& shape) {
+    const auto roomy = pipeline::find_cut({graph_.graph, shape, devices_.between, INT64_MAX});
+    if (roomy) least_seen_ = roomy->least_bytes;
+  }
+
+  void add_values(PipelineAnswer& answer) const {
+    const std::vector<ValueId>& args = program().region(function().body).args;
+    const Mesh& mesh = program().meshes[mesh_].mesh;
+    const auto value_of = [&](const Type& type, const Split& split, std::vector<int> stages) {
+      FoundPipeline::Value value{type, type, text_of(split, mesh), std::move(stages)};
+      if (type.is_tensor()) value.part = local_type(type, split);
+      return value;
+    };
+    for (std::size_t a = 0; a < micro_->number(); ++a) {
+      std::vector<int> stages = stages_using(args[a], answer.cut);
+      if (stages.empty() && answer.cut.arguments[a] >= 0) stages = {answer.cut.arguments[a]};
+      answer.arguments.push_back(
+          value_of(program().type_of(args[a]), found_.layouts.splits[args[a]], std::move(stages)));
+    }
+    const Op& end = program().op(program().region(function().body).ops.back());
+    for (std::size_t r = 0; r < end.operand_count; ++r) {
+      const ValueId v = program().operands(end)[r];
+      answer.results.push_back(
+          value_of(program().type_of(v), found_.layouts.results[r], stages_giving(v, answer.cut)));
+    }
+  }
+
+  int stage_at(const StageCut& cut, OpId op) const {
+    const int position = cut.position_of(op);
+    if (position < 0) return -1;
+    return position >= cut.shape.positions() ? position - cut.shape.positions()
+                                             : cut.shape.stage_of(position);
+  }
+
+  std::vector<int> stages_using(ValueId v, const StageCut& cut) const {
+    std::vector<int> stages;
+    for (OpId id : program().region(function().body).ops)
+      if (const int stage = stage_at(cut, id);
+          stage >= 0 && std::ranges::find(program().operands(program().op(id)), v) !=
+                            program().operands(program().op(id)).end())
+        stages.push_back(stage);
+    std::ranges::sort(stages);
+    stages.erase(std::ranges::unique(stages).begin(), stages.end());
+    return stages;
+  }
+
+  std::vector<int> stages_giving(ValueId v, const StageCut& cut) const {
+    const OpId maker = program().value(v).op;
+    const int stage = maker == kNone ? -1 : stage_at(cut, maker);
+    return stage < 0 ? std::vector<int>{} : std::vector{stage};
+  }
+
+  const Program& core_;
+  const Target& target_;
+  const PipelineSetting& setting_;
+  std::int64_t memory_limit_;
+  Devices devices_;
+  std::optional<MicroBatches> micro_;
+  std::uint32_t mesh_ = 0;
+  std::vector<MicroPhase> phases_;
+  FoundPlan found_;
+  std::optional<MicroProgram> micro_program_;
+  pipeline::ProgramGraph graph_;
+  std::int64_t least_seen_ = 0;
+};
+
+}  // namespace
+
+Expected<PipelineAnswer> answer_for(const Program& core, const Target& target,
+                                    const PipelineSetting& setting, const std::vector<int>& chunks,
+                                    std::int64_t memory_limit) {
+  return Setting(core, target, setting, memory_limit).run(chunks);
+}
+
+Expected<PipelineWork> work_on_one(const Program& core, const Target& target,
+                                   const std::optional<Cluster>& cluster,
+                                   std::int64_t micro_batches) {
+  const PipelineSetting setting{target.mesh, "", 1, micro_batches};
+  return Setting(core, target, setting, INT64_MAX).work(cluster);
+}
+
+double floor_of(const PipelineSetting& setting, const PipelineWork& work, std::int64_t devices,
+                bool one_chunk) {
+  const auto all = static_cast<double>(devices), stages = static_cast<double>(setting.stages),
+             batches = static_cast<double>(setting.micro_batches);
+  const double even = work.all / all;
+  if (!one_chunk || setting.stages == 1) return even;
+  // Stage s works m times t(s) after those before it have worked once: least where each has a
+  // (m-1)/m part of the one before it.
+  const double waits = 1 - std::pow((batches - 1) / batches, stages);
+  return std::max(even, work.each * stages / all / (batches * waits));
+}
+
+}  // namespace heddle
