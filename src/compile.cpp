@@ -41,12 +41,16 @@ Expected<Program> core_program(const Program& flat, const Target& target, Stages
   return core;
 }
 
-Expected<Spmd> spmd_program(Program core, const Target& wished, Stages& stages) {
+Expected<Spmd> spmd_program(const Program& core, const Target& wished, Stages& stages) {
   HEDDLE_TRY(const Target target, with_best_pipeline(core, wished));
+  if (!target.pipeline.empty())
+    return reason(
+        "stages of a pipeline have programs of their own: there is no one program of all devices "
+        "to show");
   HEDDLE_TRY(const auto cut, micro_batches_of(core, target));
-  if (cut) core = cut->program;
-  auto decided = decided_for(core, target);
-  if (!decided) return with_what_would_do(core, target, decided.why());
+  const Program& dealt = cut ? cut->program : core;
+  auto decided = decided_for(dealt, target, core);
+  if (!decided) return with_what_would_do(dealt, target, decided.why());
   HEDDLE_TRY(Spmd spmd, partition(*std::move(decided)));
   if (cut) {
     HEDDLE_TRY(spmd, accumulated(std::move(spmd), *cut));
@@ -140,7 +144,8 @@ Expected<Executable> compile(const Program& source, const Target& target) {
 
 namespace {
 
-Expected<Executable> compile_as_told(const Program& source, const Target& target) {
+Expected<Executable> compile_as_told(const Program& source, const Target& wished) {
+  Target target = wished;
   const std::string& entry = target.options.entry;
   Stages stages(target.options);
   HEDDLE_TRY(const Program program, with_entry_only(source, entry));
@@ -158,6 +163,7 @@ Expected<Executable> compile_as_told(const Program& source, const Target& target
   }
   stages.done("inline", *flat);
   HEDDLE_TRY(Program core, core_program(*flat, target, stages));
+  HEDDLE_TRY(target, with_best_pipeline(core, wished));
   if (!target.pipeline.empty()) return compile_pipeline(core, target, stages);
   if (on_mesh) {
     HEDDLE_TRY(const Spmd spmd, spmd_program(core, target, stages));
@@ -240,12 +246,8 @@ Expected<Program> program_to_deal(const Program& source, const Target& target, S
 
 Expected<Spmd> distribute(const Program& source, const Target& target) {
   Stages stages(target.options);
-  HEDDLE_TRY(Program core, program_to_deal(source, target, stages));
-  if (!target.pipeline.empty())
-    return reason(
-        "stages of a pipeline have programs of their own: there is no one program of all "
-        "devices to show");
-  return spmd_program(std::move(core), target, stages);
+  HEDDLE_TRY(const Program core, program_to_deal(source, target, stages));
+  return spmd_program(core, target, stages);
 }
 
 Expected<FoundPlan> find_plan(const Program& source, const Target& target) {

@@ -45,6 +45,12 @@ class PlacedValue {
   // In a pipeline: the stages that have it. All others have an empty array in its place.
   void lie_on(std::vector<int> stages) { stages_ = std::move(stages); }
   const std::vector<int>& stages() const { return stages_; }
+  // The devices of the first of them, as the mesh numbers them; empty without a pipeline.
+  std::vector<int> stage_devices() const;
+  std::int64_t all_devices() const;  // of all stages
+  bool lies_on_devices_of(const PlacedValue& other) const {
+    return on_->stages == other.on_->stages && stages_ == other.stages_;
+  }
   // The number that the mesh gives to a device; none where that has nothing of the value.
   std::optional<std::int64_t> number_on_mesh(std::int64_t device) const;
   // The layout on the mesh; where a part's elements lie in a device's memory, row-major.

@@ -8,6 +8,9 @@
 
 namespace heddle {
 
+// Messages of a channel that nobody has received yet: every transport has room for so many.
+inline constexpr int kMessageRoom = 8;
+
 // Who sends on a channel, and who receives there.
 struct StageChannel {
   std::int64_t channel = 0;

@@ -87,6 +87,20 @@ Expected<std::vector<Seed>> seeds_on(Program& program, const std::string& mesh,
   return seeds;
 }
 
+Expected<Target> with_seeds_of(const Program& whole, const Target& target) {
+  Program program = whole;
+  Target by_number = target, named = target;
+  const auto is_inside = [](const ShardEntry& entry) { return entry.name.starts_with("value:"); };
+  std::erase_if(named.layouts.shards, is_inside);
+  std::erase_if(by_number.layouts.shards, [&](const ShardEntry& e) { return !is_inside(e); });
+  by_number.layouts.batch.clear();
+  if (named.layouts.shards.empty() && named.layouts.batch.empty()) return target;
+  HEDDLE_TRY(std::string mesh, enter_mesh(program, target));
+  if (mesh.empty() && !program.meshes.empty()) mesh = program.meshes[0].name;
+  HEDDLE_TRY(by_number.layouts.seeds, seeds_on(program, mesh, named));
+  return by_number;
+}
+
 std::int64_t memory_wish(const Target& target) {
   // Some room for what no plan counts: code, buffers of libraries, gaps.
   constexpr double kShare = 0.9;
@@ -129,6 +143,8 @@ Verdict take_plan(Target& target, const PlanFile& plan) {
   HEDDLE_TRY(cut.positions, parse_cut(plan.cut));
   cut.shape = {std::max(1, plan.stages), static_cast<int>(target.micro_batches), target.chunks,
                true};
+  cut.shape.backward =
+      std::ranges::any_of(cut.positions, [&](int p) { return p >= cut.shape.virtual_stages(); });
   return yes();
 }
 
@@ -191,7 +207,12 @@ Verdict can_use(const MeshDecl* mesh, const Program& program) {
   return yes();
 }
 
-Expected<std::shared_ptr<Parallel>> decided_on(const Program& given, const Target& target) {
+Expected<std::shared_ptr<Parallel>> decided_on(const Program& given, const Target& said,
+                                               const Program& named) {
+  Target target = said;
+  if (&named != &given) {
+    HEDDLE_TRY(target, with_seeds_of(named, said));
+  }
   Program program = given;
   HEDDLE_TRY(const std::string mesh, enter_mesh(program, target));
   HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target));
@@ -208,8 +229,14 @@ const FoundPlan* found_in(const Parallel& decided) {
 }  // namespace
 
 Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target) {
+  return decided_for(program, target, program);
+}
+
+Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target,
+                                                const Program& named) {
   const bool open = target.mesh.empty() || target.mesh == kOwnMesh;
-  if (target.layouts.search == 0 || !target.cluster || !open) return decided_on(program, target);
+  if (target.layouts.search == 0 || !target.cluster || !open)
+    return decided_on(program, target, named);
   std::shared_ptr<Parallel> best;
   std::optional<Reason> first_no;
   double least = 0;
@@ -217,7 +244,7 @@ Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Ta
     if (best && target.layouts.search_stop.stop_requested()) break;
     Target tried = target;
     tried.mesh = mesh;
-    auto decided = decided_on(program, tried);
+    auto decided = decided_on(program, tried, named);
     const FoundPlan* const found = decided ? found_in(**decided) : nullptr;
     if (!decided && !first_no) first_no = decided.why();
     if (found == nullptr || (best && found->cost >= least)) continue;

@@ -16,6 +16,10 @@ Expected<std::string> enter_mesh(Program& program, const Target& target);
 Expected<std::vector<Seed>> seeds_on(Program& program, const std::string& mesh,
                                      const Target& target);
 
+// The target with what it says in words of arguments and results of this program, the whole one, by
+// number: those of a micro-batch have other types.
+Expected<Target> with_seeds_of(const Program& whole, const Target& target);
+
 // What a plan would better take of a device: nearly all that its cluster has.
 std::int64_t memory_wish(const Target& target);
 
@@ -30,6 +34,10 @@ Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
 // it names a cluster and no mesh. `program` is inlined and has no client ops but those that devices
 // compute.
 Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target);
+// The same where what the target says is of the values of another program, of which this is a
+// micro-batch.
+Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target,
+                                                const Program& named);
 // Of that, what a search has found.
 Expected<FoundPlan> found_for(const Program& program, const Target& target);
 

@@ -11,6 +11,10 @@ Target target_from(const Program& program, const TargetWords& words) {
   Target target;
   target.mesh = words.mesh;
   target.ranks = words.ranks;
+  target.rank = words.rank;
+  target.micro_batches = words.micro_batches;
+  target.pipeline = words.pipeline;
+  target.chunks = words.interleave;
   if (!words.plan.empty()) {
     const PlanFile file = read_plan_file(words.plan).value();
     if (target.mesh.empty()) target.mesh = file.mesh;

@@ -16,6 +16,10 @@ struct TargetWords {
   std::vector<std::pair<std::size_t, std::size_t>> carried = {};  // argument, result
   std::vector<bool> donated = {};
   bool ranks = false;
+  std::int64_t micro_batches = 1;
+  std::string pipeline = {};  // the axis of stages
+  int interleave = 1;         // parts of the program that each stage has
+  int rank = 0;
 };
 
 // Throws Error where a file cannot be read.

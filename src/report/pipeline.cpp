@@ -59,7 +59,13 @@ PipelineReport pipeline_report(const FoundPipeline& found) {
   report.bubble = found.times.bubble;
   report.fits = found.fits;
   report.tried = found.tried;
-  if (found.target.cut) report.cut = cut_text(found.target.cut->positions);
+  if (found.target.cut) {
+    std::vector<int> positions = found.target.cut->positions;
+    // What is done once lies with its parameters, of itself.
+    for (int& position : positions)
+      if (position >= found.shape.positions()) position = -1;
+    report.cut = cut_text(positions);
+  }
   for (int s = 0; s < static_cast<int>(found.times.stages.size()); ++s)
     report.per_stage.push_back(stage_of(found, s));
   return report;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "heddle/block.h"
 #include "heddle/executable.h"
 #include "heddle/program.h"
 #include "heddle/trace.h"
@@ -62,6 +63,7 @@ Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transpor
 // Between the two steps of a collective.
 struct CollectiveUnderWay {
   std::vector<RequestId> requests;
+  std::shared_ptr<Block> received;  // several values that came as one message
   TraceClock::time_point since;  // where it is traced
 };
 

@@ -28,6 +28,16 @@ Type PlacedValue::part_type() const {
   return type_.is_tensor() ? local_type(type_, split_) : type_;
 }
 
+// What lies on several stages lies alike on all of them.
+std::vector<int> PlacedValue::stage_devices() const {
+  if (on_->stages.empty()) return {};
+  return on_->stages[static_cast<std::size_t>(stages_[0])];
+}
+
+std::int64_t PlacedValue::all_devices() const {
+  return std::max<std::int64_t>(static_cast<std::int64_t>(on_->stages.size()), 1) * devices();
+}
+
 std::optional<std::int64_t> PlacedValue::number_on_mesh(std::int64_t device) const {
   if (on_->stages.empty()) return device;
   for (int stage : stages_) {
@@ -75,7 +85,7 @@ Expected<Array> PlacedValue::whole(const std::vector<Array>& all) const {
   std::vector<Array> parts = all;
   if (!on_->stages.empty()) {
     parts.clear();
-    for (int device : on_->stages[static_cast<std::size_t>(stages_[0])])
+    for (int device : stage_devices())
       if (static_cast<std::size_t>(device) < all.size())
         parts.push_back(all[static_cast<std::size_t>(device)]);
   }

@@ -89,8 +89,7 @@ Verdict Steps::save(const std::string& folder, std::int64_t step) const {
     HEDDLE_TRY(Layout layout, placed.layout());
     CheckpointValue value{value_name(c.argument), placed.type(), std::move(layout),
                           std::vector<Array>(static_cast<std::size_t>(mesh.rank_count()))};
-    if (!placed.stages().empty())
-      value.on = deployment_.placement().stages()[static_cast<std::size_t>(placed.stages()[0])];
+    value.on = placed.stage_devices();
     for (std::size_t d = 0; d < results_.size(); ++d)
       value.parts[static_cast<std::size_t>(deployment_.device(d))] = results_[d][c.result];
     values.push_back(std::move(value));

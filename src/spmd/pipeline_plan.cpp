@@ -14,7 +14,7 @@ namespace {
 class PipelinePlanner {
  public:
   PipelinePlanner(const Program& program, const Function& function, const MicroBatches& micro,
-          const std::vector<Carried>& carried)
+                  const std::vector<Carried>& carried)
       : program_(program),
         function_(function),
         micro_(micro),

@@ -278,7 +278,7 @@ Expected<StagePrograms> stage_programs(const Program& device, const MicroBatches
   HEDDLE_TRY(const PipelineOrder order, pipeline_order(shape));
   std::vector<PipelineEdge> edges;
   for (const StageMessage& m : plan.messages) edges.push_back(m.edge);
-  HEDDLE_TRY_VOID(free_of_deadlock(steps_of(shape, order, edges), shape.micro_batches));
+  HEDDLE_TRY_VOID(free_of_deadlock(steps_of(shape, order, edges), kMessageRoom));
   StagePrograms made;
   made.shape = shape;
   made.function = micro.function;

@@ -1,0 +1,185 @@
+// Pipelines that are found, or not: on programs with skip connections, on slow and on fast links,
+// with little memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "heddle/carry.h"
+#include "heddle/micro_batches.h"
+#include "heddle/pipeline_search.h"
+#include "heddle/stablehlo.h"
+#include "training_text.h"
+
+namespace heddle::pipeline_search_tests {
+namespace {
+
+using ::testing::HasSubstr;
+
+Cluster cluster_of(int nodes, int devices, const std::string& between, const std::string& memory) {
+  return parse_cluster(
+             fmt::format(R"({{"name": "test", "device": {{"memory": "{}", "memory_rate": "1TB/s",
+                              "compute_rate": "1TFLOP/s"}},
+                 "levels": [{{"name": "node", "size": {}, "rate": "{}", "latency": "10us"}},
+                            {{"name": "gpu", "size": {}, "rate": "200GB/s", "latency": "3us"}}]}})",
+                         memory, nodes, between, devices),
+             "test.json")
+      .value();
+}
+
+Program read(const std::string& text) { return read_stablehlo(text, "test").value(); }
+
+// Weights are carried; stages and micro-batches are searched for.
+Target target_for(const Program& program, const Cluster& cluster) {
+  Target target;
+  target.mesh = kOwnMesh;
+  target.options.entry = "main";
+  target.cluster = cluster;
+  target.layouts.search = 2;
+  target.stages = 0;
+  target.micro_batches = 0;
+  target.chunks = 0;
+  const std::size_t weights = program.functions[0].results.size() - 1;
+  for (std::size_t i = 0; i < weights; ++i) target.carried.push_back({i, i + 1});
+  return target;
+}
+
+// Ops of the function that is run per micro-batch go to later positions only, and every stage has
+// some work. Gives the pairs of positions between which values go.
+std::set<std::pair<int, int>> checked_edges(const Program& program, const FoundPipeline& found) {
+  const StageCut& cut = *found.target.cut;
+  MicroBatchOptions how;
+  how.count = found.target.micro_batches;
+  how.carried = found.target.carried;
+  const MicroBatches micro = cut_into_micro_batches(program, how).value();
+  const Program& parts = micro.program;
+  const Function& function = *parts.find_function("main");
+  const auto phases = micro_phases(parts, function, micro).value();
+  std::set<std::pair<int, int>> edges;
+  std::set<int> used;
+  for (OpId id : parts.region(function.body).ops) {
+    const int to = cut.position_of(id);
+    if (to >= 0) used.insert(to);
+    EXPECT_EQ(to >= 0, phases[id] != MicroPhase::before && parts.op(id).result_count > 0);
+    EXPECT_EQ(to >= cut.shape.positions(), phases[id] == MicroPhase::after);
+    for (ValueId v : parts.operands(parts.op(id))) {
+      const OpId maker = parts.value(v).op;
+      if (to < 0 || maker == kNone || cut.position_of(maker) < 0) continue;
+      if (to >= cut.shape.positions()) continue;
+      EXPECT_LE(cut.position_of(maker), to);
+      edges.emplace(cut.position_of(maker), to);
+    }
+  }
+  for (int p = 0; p < cut.shape.virtual_stages(); ++p) EXPECT_TRUE(used.contains(p)) << p;
+  // The order of these edges never stops.
+  std::vector<PipelineEdge> messages;
+  for (const auto& [a, b] : edges)
+    if (a != b) messages.push_back({a, b});
+  const Verdict ends = free_of_deadlock(
+      steps_of(cut.shape, pipeline_order(cut.shape).value(), messages), cut.shape.micro_batches);
+  EXPECT_TRUE(ends.ok()) << ends.reason();
+  return edges;
+}
+
+// Weights are large beside what layers give each other, and links between nodes are slow: stages
+// send little, all else sends much.
+TEST(PipelineSearch, DeepAndNarrowOnSlowLinksIsAPipeline) {
+  const Program program = read(training_text::deep(256, 1024, 16));
+  const auto found =
+      search_pipeline(program, target_for(program, cluster_of(4, 1, "1GB/s", "8GB")));
+  ASSERT_TRUE(found.ok()) << found.reason();
+  EXPECT_GT(found->shape.stages, 1);
+  EXPECT_GE(found->shape.micro_batches, found->shape.stages);
+  EXPECT_EQ(found->target.pipeline, kStageAxis);
+  EXPECT_LE(found->bound, found->cost);
+  for (const TriedPipeline& tried : found->tried)
+    EXPECT_TRUE(tried.cost == 0 || tried.cost >= found->cost) << tried.mesh;
+  checked_edges(program, *found);
+  for (const FoundPipeline::Value& weight : found->arguments)
+    EXPECT_EQ(weight.stages.size(), 1) << weight.sharding;
+}
+
+// The same on fast links with a large batch: every device has its share of the batch.
+TEST(PipelineSearch, AWideBatchOnFastLinksIsNone) {
+  const Program program = read(training_text::deep(16384, 256, 8));
+  const auto found =
+      search_pipeline(program, target_for(program, cluster_of(2, 2, "200GB/s", "8GB")));
+  ASSERT_TRUE(found.ok()) << found.reason();
+  EXPECT_EQ(found->shape.stages, 1);
+  EXPECT_EQ(found->shape.micro_batches, 1);
+  EXPECT_FALSE(found->target.cut.has_value());
+}
+
+// Where activations of a whole batch do not fit, and nothing else helps as cheaply, the batch is
+// worked on in parts.
+TEST(PipelineSearch, LittleMemoryAccumulates) {
+  const Program program = read(training_text::deep(8192, 256, 8));
+  Target target = target_for(program, cluster_of(1, 2, "200GB/s", "8GB"));
+  target.stages = 1;
+  const auto roomy = search_pipeline(program, target);
+  ASSERT_TRUE(roomy.ok()) << roomy.reason();
+  EXPECT_EQ(roomy->shape.micro_batches, 1);
+  target.layouts.device_memory = 24'000'000;
+  const auto tight = search_pipeline(program, target);
+  ASSERT_TRUE(tight.ok()) << tight.reason();
+  EXPECT_GT(tight->shape.micro_batches, 1);
+  EXPECT_GE(tight->cost, roomy->cost);
+}
+
+// Skip connections go from one stage to another, past those in between.
+TEST(PipelineSearch, UShapedIsCutAcrossItsSkips) {
+  const Program program = read(training_text::u_shaped(256, 1024, 4));
+  Target target = target_for(program, cluster_of(4, 1, "2GB/s", "8GB"));
+  target.stages = 4;
+  const auto found = search_pipeline(program, target);
+  ASSERT_TRUE(found.ok()) << found.reason();
+  EXPECT_EQ(found->shape.stages, 4);
+  const auto edges = checked_edges(program, *found);
+  const int forward = found->shape.virtual_stages();
+  EXPECT_TRUE(std::ranges::any_of(
+      edges, [&](const auto& e) { return e.second < forward && e.second > e.first + 1; }));
+  // Five layers down and four up, in equal parts as far as that goes.
+  for (const PipelineTimes::Stage& stage : found->times.stages)
+    EXPECT_GT(stage.busy, 0.5 * found->times.stages[0].busy);
+}
+
+TEST(PipelineSearch, WhatIsFixedHolds) {
+  const Program program = read(training_text::deep(64, 256, 6));
+  Target target = target_for(program, cluster_of(2, 2, "1GB/s", "8GB"));
+  target.stages = 2;
+  target.micro_batches = 8;
+  const auto found = search_pipeline(program, target);
+  ASSERT_TRUE(found.ok()) << found.reason();
+  EXPECT_EQ(found->shape.stages, 2);
+  EXPECT_EQ(found->shape.micro_batches, 8);
+  const auto again = search_pipeline(program, target);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->target.cut, found->target.cut);
+  EXPECT_EQ(again->cost, found->cost);
+  const std::vector<int>& positions = found->target.cut->positions;
+  EXPECT_EQ(parse_cut(cut_text(positions)).value(), positions);
+}
+
+TEST(PipelineSearch, WhatCannotBeIsSaid) {
+  const Program program = read(training_text::deep(64, 256, 3));
+  const auto why = [&](auto change) {
+    Target target = target_for(program, cluster_of(2, 4, "1GB/s", "8GB"));
+    change(target);
+    const auto found = search_pipeline(program, target);
+    return found ? "it was found" : found.reason();
+  };
+  EXPECT_THAT(why([](Target& t) { t.stages = 3; }), HasSubstr("3 stages do not fit cluster test"));
+  EXPECT_THAT(why([](Target& t) { t.stages = 2, t.micro_batches = 7; }),
+              HasSubstr("can be cut into 1, 2, 4, 8"));
+  EXPECT_THAT(why([](Target& t) { t.stages = 2, t.layouts.device_memory = 100'000; }),
+              HasSubstr("give it that much"));
+  EXPECT_THAT(why([](Target& t) { t.mesh = "dp=2,pp=2", t.stages = 2; }),
+              HasSubstr("say along which of its axes"));
+  EXPECT_THAT(why([](Target& t) { t.mesh = "dp=8", t.pipeline = "pp"; }), HasSubstr("no axis pp"));
+  EXPECT_THAT(why([](Target& t) { t.cluster.reset(); }), HasSubstr("name a cluster"));
+  EXPECT_THAT(parse_cut("0x3 1y4").reason(), HasSubstr("is no cut"));
+  EXPECT_THAT(parse_cut("0x99999999999").reason(), HasSubstr("is no cut"));
+}
+
+}  // namespace
+}  // namespace heddle::pipeline_search_tests
