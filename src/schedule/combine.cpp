@@ -169,9 +169,14 @@ class Combiner : public Copier {
                                    return begins_early(op) && op.operand_count == 1 &&
                                           collective_key(from_, op) == key;
                                  }};
-    std::vector<OpId> next;
-    for (const auto& [_, id] : put_off_) next.push_back(id);
     const auto ahead = next_.first(std::min(next_.size(), kMostAhead));
+    if (std::ranges::none_of(ahead,
+                             [&](OpId id) { return !ask.is_done(id) && ask.joins(from_.op(id)); }))
+      return;
+    std::vector<OpId> next;  // what was put off last, and what comes
+    for (auto it = put_off_.rbegin(); it != put_off_.rend() && next.size() < kMostAhead; ++it)
+      next.push_back(it->second);
+    std::ranges::reverse(next);
     next.insert(next.end(), ahead.begin(), ahead.end());
     for (OpId id : work_to_join(from_, next, ask, most_bytes_)) {
       begun_.insert(id);
