@@ -17,13 +17,15 @@ namespace heddle {
 
 namespace {
 
-// What one device has of a gathered value that may be there from the beginning on.
+// What one device has of a gathered value that may be there from the beginning on, and of all such.
 constexpr std::int64_t kSmallGather = std::int64_t{1} << 20;
+constexpr std::int64_t kMostGathered = std::int64_t{32} << 20;
 // What an op reads and writes that may wait for others.
 constexpr std::int64_t kSmallWork = std::int64_t{1} << 16;
 // Ops that are looked at for what may join a collective.
 constexpr std::size_t kMostAhead = 400;
-// What all work together may keep that waits for gathers although it is not small.
+// What work may keep that waits for gathers although it is not small, and what work that is done
+// sooner may leave for later.
 constexpr std::int64_t kMostKept = std::int64_t{16} << 20;
 
 class Combiner : public Copier {
@@ -47,11 +49,7 @@ class Combiner : public Copier {
     const RegionId made = out_.add_region();
     std::map<std::string, Group> around;
     std::swap(around, waiting_);
-    // They may begin as soon as what they are made of is there, so that many can be made at once.
-    for (OpId id : from_.region(region).ops)
-      if (const Op& op = from_.op(id); begins_early(op) && !unused_[id] && op.operand_count == 1 &&
-                                       !collective_key(from_, op).empty())
-        early_of_[from_.operands(op)[0]].push_back(id);
+    find_early(region);
     for (ValueId v : from_.region(region).args) {
       values_[v] = out_.add_arg(made, out_.intern(from_.type_of(v)));
       begin_early(made, v);
@@ -95,6 +93,22 @@ class Combiner : public Copier {
       const std::string key = waiting_.begin()->first;
       flush(at, key);
       waiting_.erase(key);
+    }
+  }
+
+  // Those that may begin as soon as what they are made of is there, so that many can be made at
+  // once.
+  void find_early(RegionId region) {
+    std::int64_t gathered = 0;
+    for (OpId id : from_.region(region).ops) {
+      const Op& op = from_.op(id);
+      if (unused_[id] || !begins_early(op) || op.operand_count != 1 ||
+          collective_key(from_, op).empty())
+        continue;
+      if (op.def->collective == CollectiveKind::all_gather)
+        gathered += from_.type_of(op.results).bytes();
+      if (op.def->collective != CollectiveKind::all_gather || gathered <= kMostGathered)
+        early_of_[from_.operands(op)[0]].push_back(id);
     }
   }
 
@@ -189,11 +203,16 @@ class Combiner : public Copier {
                                    return begins_early(op) && op.operand_count == 1 &&
                                           collective_key(from_, op) == key;
                                  }};
-    std::vector<OpId> next;
-    for (const auto& [_, id] : put_off_) next.push_back(id);
     const auto ahead = next_.first(std::min(next_.size(), kMostAhead));
+    if (std::ranges::none_of(ahead,
+                             [&](OpId id) { return !ask.is_done(id) && ask.joins(from_.op(id)); }))
+      return;
+    std::vector<OpId> next;  // what was put off last, and what comes
+    for (auto it = put_off_.rbegin(); it != put_off_.rend() && next.size() < kMostAhead; ++it)
+      next.push_back(it->second);
+    std::ranges::reverse(next);
     next.insert(next.end(), ahead.begin(), ahead.end());
-    for (OpId id : work_to_join(from_, next, ask, most_bytes_)) {
+    for (OpId id : work_to_join(from_, next, ask, kMostKept)) {
       begun_.insert(id);
       put_off_.erase(from_.result(from_.op(id), 0));
       write_op(at, from_.op(id));
