@@ -118,7 +118,7 @@ class OneMesh {
     for (const auto& [name, size] : axes_) {
       const std::int64_t below = above / size;
       const std::int64_t first = std::max(low, below), last = std::min(high, above);
-      if (first < last && last % first == 0 && above % last == 0) {
+      if (first < last && first % below == 0 && last % first == 0 && above % last == 0) {
         const bool whole = first == below && last == above;
         parts.push_back({name, whole ? 1 : above / last, whole ? 0 : last / first});
         covered *= last / first;

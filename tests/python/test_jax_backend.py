@@ -412,8 +412,8 @@ def test_a_plan_that_is_searched_for():
 
 def test_a_plan_that_the_tool_has_searched_for(tmp_path):
     program, plan = tmp_path / "step.mlir", tmp_path / "plan.json"
-    export = SEARCHED.split("got =")[0] + f"\n    open({str(program)!r}, 'w').write(jax.jit(step).lower(x, w).as_text())"
-    assert jax_backend.child(export).returncode == 0
+    write = f"\n    open({str(program)!r}, 'w').write(jax.jit(step).lower(x, w).as_text())"
+    assert jax_backend.child(SEARCHED.split("got =")[0] + write).returncode == 0
     subprocess.run([os.environ["HEDDLE"], "plan", program, "--mesh", "a=2,b=2", "--plan", "auto", "-o", plan],
                    check=True, capture_output=True)
     assert '"search"' in plan.read_text()

@@ -110,11 +110,11 @@ def test_a_type_that_jax_does_not_have():
         jax.device_put(np.array(["a", "b"]))
 
 
-def test_an_array_in_another_layout_looked_at_in_place():
-    columns = Format(Layout(major_to_minor=(1, 0)), jax.sharding.SingleDeviceSharding(jax.devices()[0]))
-    x = jax.device_put(np.ones((2, 3), np.float32), columns)
-    with pytest.raises(JaxRuntimeError, match=r"layout \{0,1\} cannot be looked at in place: np.asarray copies it"):
-        np.from_dlpack(x)
+def test_a_layout_of_tiles():
+    here = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    tiles = Format(Layout(major_to_minor=(1, 0), tiling=((2, 2),)), here)
+    with pytest.raises(JaxRuntimeError, match=r"no tiled layouts, as \{0,1:T\(2,2\)\}"):
+        jax.device_put(np.ones((2, 3), np.float32), tiles)
 
 
 def test_a_custom_call_that_nobody_knows():
