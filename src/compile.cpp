@@ -103,6 +103,23 @@ Target for_stage(const Target& target, const StageProgram& stage) {
   return own;
 }
 
+// What all devices have together is an equal part for each, arguments included.
+Verdict stage_fits(const Executable& executable, std::size_t stage, std::int64_t together) {
+  const Placement& placement = executable.placement();
+  if (together == INT64_MAX) return yes();
+  const std::int64_t each = together / placement.devices();
+  std::int64_t arguments = 0;
+  for (std::size_t i : placement.on_device(placement.arguments, placement.stages()[stage][0]))
+    arguments += placement.arguments[i].part_type().bytes();
+  const auto text = [](std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); };
+  if (arguments + executable.peak_bytes() <= each) return yes();
+  return reason(
+      "a device of stage {} needs {} for its arguments and {} for values that it computes; each "
+      "may "
+      "have {}, an equal part of {}",
+      stage, text(arguments), text(executable.peak_bytes()), text(each), text(together));
+}
+
 // All stages, or that of this rank alone.
 Expected<Executable> compile_pipeline(const Program& core, const Target& target, Stages& stages) {
   HEDDLE_TRY(const Pipeline pipeline, pipeline_on(core, target));
@@ -118,6 +135,7 @@ Expected<Executable> compile_pipeline(const Program& core, const Target& target,
     if (!local.interpreted_because.empty())
       return reason("stage {} cannot run on a device: {}", s, local.interpreted_because);
     HEDDLE_TRY(Executable executable, compile_local(local, for_stage(target, stage), stages));
+    HEDDLE_TRY_VOID(stage_fits(executable, s, target.options.memory_limit));
     made.push_back(std::move(executable));
   }
   return Executable::together(std::move(made));
