@@ -6,14 +6,18 @@
 // What a stage leaves is verified before the next one sees it.
 #include "heddle/compile.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "compile.h"
 #include "compile/distribute.h"
 #include "compile/figures.h"
+#include "compile/pipeline.h"
 #include "compile/stages.h"
 #include "heddle/device_memory.h"
 #include "heddle/inline.h"
 #include "heddle/lower.h"
+#include "heddle/pipeline_search.h"
 #include "heddle/schedule.h"
 #include "heddle/simplify.h"
 #include "heddle/verify.h"
@@ -37,13 +41,12 @@ Expected<Program> core_program(const Program& flat, const Target& target, Stages
   return core;
 }
 
-Expected<Spmd> spmd_program(Program core, const Target& wished, Stages& stages) {
-  HEDDLE_TRY(const Target given, with_best_pipeline(core, wished));
+Expected<Spmd> spmd_program(Program core, const Target& given, Stages& stages) {
   HEDDLE_TRY(const auto cut, micro_batches_of(core, given));
   if (cut) core = cut->program;
   HEDDLE_TRY(const Target target, with_best_mesh(core, given));
   HEDDLE_TRY(const std::string mesh, enter_mesh(core, target));
-  HEDDLE_TRY(Spmd spmd, distribute_on(core, mesh, target));
+  HEDDLE_TRY(Spmd spmd, distribute_on(core, mesh, target, cut ? &*cut : nullptr));
   if (cut) {
     HEDDLE_TRY(spmd, accumulated(std::move(spmd), *cut));
   }
@@ -76,6 +79,43 @@ Program in_order(Program core, const Target& target, Stages& stages) {
   core = schedule(core, {.overlap = target.options.overlap});
   stages.done("schedule", core);
   return core;
+}
+
+// Each stage by itself: arguments and results have other numbers there.
+Target for_stage(const Target& target, const StageProgram& stage) {
+  Target own = target;
+  own.carried.clear();
+  own.options.donated.clear();
+  const auto place_of = [](const std::vector<std::size_t>& list, std::size_t number) {
+    return static_cast<std::size_t>(std::ranges::find(list, number) - list.begin());
+  };
+  for (const Carried& c : target.carried) {
+    const Carried here{place_of(stage.arguments, c.argument), place_of(stage.results, c.result)};
+    if (here.argument < stage.arguments.size()) own.carried.push_back(here);
+  }
+  for (std::size_t a : stage.arguments)
+    own.options.donated.push_back(a < target.options.donated.size() && target.options.donated[a]);
+  return own;
+}
+
+// All stages, or that of this rank alone.
+Expected<Executable> compile_pipeline(const Program& core, const Target& target, Stages& stages) {
+  HEDDLE_TRY(const Pipeline pipeline, pipeline_on(core, target));
+  std::vector<Executable> made;
+  for (std::size_t s = 0; s < pipeline.programs.stages.size(); ++s) {
+    const bool is_mine = pipeline.placement.stage_of(target.rank) == static_cast<int>(s);
+    if (target.ranks && !is_mine) continue;
+    const StageProgram& stage = pipeline.programs.stages[s];
+    stages.done("spmd", stage.program);
+    Local local{schedule(stage.program, {.overlap = target.options.overlap}), pipeline.placement};
+    stages.done("schedule", local.program);
+    local.interpreted_because = why_interpreted(local.program, target.options.entry);
+    if (!local.interpreted_because.empty())
+      return reason("stage {} cannot run on a device: {}", s, local.interpreted_because);
+    HEDDLE_TRY(Executable executable, compile_local(local, for_stage(target, stage), stages));
+    made.push_back(std::move(executable));
+  }
+  return Executable::together(std::move(made));
 }
 
 Expected<Executable> compile_spmd(const Spmd& spmd, const SpmdFunction& function,
@@ -117,6 +157,11 @@ Expected<Executable> compile_as_told(const Program& source, const Target& target
   }
   stages.done("inline", *flat);
   HEDDLE_TRY(Program core, core_program(*flat, target, stages));
+  if (searches_pipeline(target)) {
+    HEDDLE_TRY(const Target found, with_best_pipeline(core, target));
+    return compile_as_told(source, found);
+  }
+  if (!target.pipeline.empty()) return compile_pipeline(core, target, stages);
   if (on_mesh) {
     HEDDLE_TRY(const Spmd spmd, spmd_program(core, target, stages));
     const SpmdFunction& function = *spmd.find(entry);
@@ -190,6 +235,14 @@ Expected<Spmd> distribute(const Program& source, const Target& target) {
   HEDDLE_TRY(const Program flat, inline_calls(program));
   stages.done("inline", flat);
   HEDDLE_TRY(Program core, core_program(flat, target, stages));
+  if (searches_pipeline(target)) {
+    HEDDLE_TRY(const Target found, with_best_pipeline(core, target));
+    return distribute(source, found);
+  }
+  if (!target.pipeline.empty())
+    return reason(
+        "stages of a pipeline have programs of their own: there is no one program of all "
+        "devices to show");
   return spmd_program(std::move(core), target, stages);
 }
 

@@ -27,7 +27,10 @@ struct CheckpointMesh {
   const Mesh& mesh;
   const AxisRegistry& axes;
   std::span<const std::int64_t> device_ids = {};
+  // In all, where values lie on some of them only, as on a mesh; 0: as many as the mesh has.
+  std::int64_t ranks = 0;
 
+  std::int64_t rank_count() const;
   std::int64_t position_of(std::int64_t rank) const;
 };
 
@@ -38,6 +41,8 @@ struct CheckpointValue {
   Type type;  // of the whole
   Layout layout;
   std::vector<Array> parts;
+  // The ranks that have it, as the mesh numbers them; empty: all.
+  std::vector<int> on = {};
 };
 
 // All of a value in row-major order on one device.

@@ -52,6 +52,8 @@ class Deployment {
                                          const RunOptions& options = {});
 
  private:
+  Expected<DeviceParts> run_stages(DeviceParts arguments, const RunOptions& options);
+
   explicit Deployment(Placement placement, Transport* ranks)
       : placement_(std::move(placement)), ranks_(ranks) {}
 

@@ -67,6 +67,10 @@ struct RunOptions {
   bool same_program = true;
   // For sends and receives that do not say who takes part.
   std::vector<ChannelEnds> channels = {};
+  // The ranks of each stage of a pipeline: those of a stage run one program, in which they are
+  // partitions; channels go from stage to stage, between ranks at the same place. None: one program
+  // for all ranks.
+  std::vector<std::vector<int>> stages = {};
   // Workers of this rank; the shared ones where there are none.
   ThreadPool* pool = nullptr;
   // Asked between steps, by the thread that called: yes ends the run, of all ranks, with a reason.
@@ -86,6 +90,8 @@ class Placement;
 class Executable {
  public:
   explicit Executable(std::shared_ptr<ExecutableState> state) : state_(std::move(state)) {}
+  // The stages of a pipeline as one.
+  static Executable together(std::vector<Executable> stages);
 
   // The results, in memory of their own. Arguments that were donated when the program was compiled,
   // and that nobody else holds, may be overwritten. May be called from several threads at once:
@@ -112,6 +118,9 @@ class Executable {
   const PeakMemory& peak() const;
   // Where arguments and results lie.
   const Placement& placement() const;
+  // What each stage of a pipeline does: this is the first of them, or that of this rank alone. Else
+  // only this.
+  std::vector<Executable> stages() const;
   // A number for what it does: equal programs have equal ones, on every machine.
   std::uint64_t fingerprint() const;
   // What a device does, as it was compiled: after simplifying, before ops became kernels.

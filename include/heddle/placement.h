@@ -3,10 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "heddle/array.h"
 #include "heddle/checkpoint.h"
+#include "heddle/executable.h"
 #include "heddle/split.h"
 
 namespace heddle {
@@ -17,6 +20,9 @@ class Transport;
 struct PlacedOn {
   AxisRegistry axes = AxisRegistry::standard();
   std::vector<MeshDecl> meshes;
+  // The devices of each stage of a pipeline, as their mesh numbers them; none: there is one program
+  // for all devices.
+  std::vector<std::vector<int>> stages;
 };
 
 // One argument or result: its type as a whole, and which device has what of it.
@@ -34,7 +40,19 @@ class PlacedValue {
   const Type& type() const { return type_; }
   const Split& split() const { return split_; }
   const MeshDecl& mesh() const { return on_->meshes[mesh_]; }
+  // Of the mesh, which is that of one stage in a pipeline.
   std::int64_t devices() const { return mesh().mesh.devices(); }
+  // In a pipeline: the stages that have it. All others have an empty array in its place.
+  void lie_on(std::vector<int> stages) { stages_ = std::move(stages); }
+  const std::vector<int>& stages() const { return stages_; }
+  // The devices of the first of them, as the mesh numbers them; empty without a pipeline.
+  std::vector<int> stage_devices() const;
+  std::int64_t all_devices() const;  // of all stages
+  bool lies_on_devices_of(const PlacedValue& other) const {
+    return on_->stages == other.on_->stages && stages_ == other.stages_;
+  }
+  // The number that the mesh gives to a device; none where that has nothing of the value.
+  std::optional<std::int64_t> number_on_mesh(std::int64_t device) const;
   // The layout on the mesh; where a part's elements lie in a device's memory, row-major.
   Expected<Layout> layout() const;
   // What one device has, places beyond the end included.
@@ -57,6 +75,7 @@ class PlacedValue {
   Split split_;
   std::shared_ptr<const PlacedOn> on_;
   std::uint32_t mesh_;
+  std::vector<int> stages_;
 };
 
 class Placement {
@@ -69,14 +88,24 @@ class Placement {
   Placement(std::shared_ptr<const PlacedOn> on, std::uint32_t mesh)
       : on_(std::move(on)), mesh_(mesh) {}
 
-  const MeshDecl& mesh() const { return on_->meshes[mesh_]; }
-  std::int64_t devices() const { return mesh().mesh.devices(); }
+  const MeshDecl& mesh() const { return on_->meshes[mesh_]; }  // of one stage in a pipeline
+  std::int64_t devices() const;
+  std::string mesh_text() const;  // "dp=2", "2 stages of dp=2"
   bool on_mesh() const { return !one_device_; }
-  std::int64_t argument_bytes() const;  // on one device
+  // The devices of each stage; none without a pipeline.
+  const std::vector<std::vector<int>>& stages() const { return on_->stages; }
+  int stage_of(std::int64_t device) const;
+  // Which arguments or results a device has; its program takes and gives these in order.
+  std::vector<std::size_t> on_device(const std::vector<PlacedValue>& values,
+                                     std::int64_t device) const;
+  std::int64_t argument_bytes() const;  // on one device, that of the fullest stage
 
   std::vector<PlacedValue> arguments, results;
   // Without a mesh: how many copies of the program the module asks for, and of how many parts each.
   std::int64_t replicas = 1, partitions = 1;
+  // In a pipeline: who sends to whom, by stages; and a number for all that stages do together.
+  std::vector<ChannelEnds> channels;
+  std::uint64_t fingerprint = 0;
 
   // A reason where a result has no whole.
   Verdict has_wholes() const;

@@ -30,7 +30,8 @@ inline constexpr std::uint32_t kNone = UINT32_MAX;
 // Where something stands in the text, and what the text says it came from.
 struct Location {
   std::uint32_t line = 0, column = 0;
-  std::string user;  // "model.py:57", from loc(...)
+  std::string user;   // "model.py:57", from loc(...)
+  int position = -1;  // that it has in a pipeline (pipeline.h), also for what is written for it
   friend bool operator==(const Location&, const Location&) = default;
 };
 
@@ -129,6 +130,7 @@ class Program {
   // ---- building
   TypeId intern(const Type& type);
   LocId add_location(Location location);
+  void set_location(OpId op, LocId loc) { ops_[op].loc = loc; }
   // Its axes enter the registry; a name that is taken is refused.
   Verdict add_mesh(std::string mesh_name, const AxisSizes& mesh_axes,
                    std::vector<std::int64_t> device_ids = {}, AttrDict mesh_attrs = {});

@@ -3,6 +3,8 @@
 // says how much cheaper another one could be.
 #pragma once
 
+#include <functional>
+
 #include "heddle/parallel.h"
 #include "heddle/solve.h"
 
@@ -18,6 +20,8 @@ struct SearchOptions {
   // argument comes; none: once. What is made less often than it is used is brought as often as it
   // is made.
   std::vector<double> times = {}, argument_times = {};
+  // Says both of the program that is searched in the end, where it was rewritten before.
+  std::function<void(const Program&, const Function&, SearchOptions&)> count = {};
 };
 
 struct FoundPlan {

@@ -87,6 +87,7 @@ Expected<Executable> compiled(const Program& program, Target target, const Execu
   compile_options.machine_code = how.engine != Engine::kernels;
   compile_options.memory_limit = options.memory_limit;
   target.ranks = how.ranks != nullptr;
+  if (target.ranks) target.rank = how.ranks->rank();
   HEDDLE_TRY(Dump dump, Dump::open(target.mesh.empty() || is_first(how) ? how.dump : ""));
   dump.watch(compile_options);
   HEDDLE_TRY(Executable executable, compile(program, target));

@@ -171,13 +171,32 @@ Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
   return std::optional(std::move(cut));
 }
 
-Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target) {
-  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target));
+void count_micro_batches(const Program& program, const Function& function,
+                         const MicroBatches& micro, SearchOptions& search) {
+  const auto count = static_cast<double>(micro.count);
+  search.times.assign(program.op_count(), 1);
+  search.argument_times.clear();
+  if (const auto phases = micro_phases(program, function, micro))
+    for (OpId id = 0; id < phases->size(); ++id)
+      if ((*phases)[id] == MicroPhase::each) search.times[id] = count;
+  for (int dim : micro.arguments) search.argument_times.push_back(dim >= 0 ? count : 1);
+}
+
+Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target,
+                             const MicroBatches* micro) {
+  HEDDLE_TRY(SpmdOptions options, options_on(program, mesh, target));
+  if (options.search && micro != nullptr)
+    options.search->count = [micro](const Program& prepared, const Function& function,
+                                    SearchOptions& search) {
+      count_micro_batches(prepared, function, *micro, search);
+    };
   return partition(program, options);
 }
 
-Placement placement_of(const Spmd& spmd, const SpmdFunction& f) {
-  auto on = std::make_shared<const PlacedOn>(PlacedOn{spmd.program.axes, spmd.program.meshes});
+Placement placement_of(const Spmd& spmd, const SpmdFunction& f,
+                       std::vector<std::vector<int>> stages) {
+  auto on = std::make_shared<const PlacedOn>(
+      PlacedOn{spmd.program.axes, spmd.program.meshes, std::move(stages)});
   Placement placement(on, f.mesh);
   for (std::size_t i = 0; i < f.arguments.size(); ++i)
     placement.arguments.emplace_back(fmt::format("argument {}", i), f.argument_types[i],

@@ -125,12 +125,7 @@ class Setting {
     // Settings are compared with each other, for which this is near enough.
     constexpr double kNear = 1e-3;
     how.solve.gap = kNear;
-    how.times.assign(program().op_count(), 1);
-    for (OpId id = 0; id < phases_.size(); ++id)
-      if (phases_[id] == MicroPhase::each)
-        how.times[id] = static_cast<double>(setting_.micro_batches);
-    for (int dim : micro_->arguments)
-      how.argument_times.push_back(dim >= 0 ? static_cast<double>(setting_.micro_batches) : 1);
+    count_micro_batches(program(), function(), *micro_, how);
     HEDDLE_TRY(found_, search_plan(program(), function(), rules, options, how));
     make_micro_program(how.times, rules);
     return yes();
@@ -168,8 +163,12 @@ class Setting {
     for (int chunks : all_chunks) {
       const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
                                 graph_.backward};
-      const auto cut = pipeline::find_cut({graph_.graph, shape, devices_.between, memory_limit_},
-                                          {target_.layouts.search == 3 ? 3 : 2, {}});
+      // A proof for many nodes could take for ever: some seconds, counted in steps.
+      int asked = 0;
+      constexpr int kMostAsked = 2000;
+      const auto cut = pipeline::find_cut(
+          {graph_.graph, shape, devices_.between, memory_limit_},
+          {target_.layouts.search == 3 ? 3 : 2, [&asked] { return ++asked > kMostAsked; }});
       if (!cut) {
         if (!no) no = cut.why();
         note_least(shape);

@@ -147,8 +147,9 @@ Expected<Way> searched_way(Parallel& parallel, const Function& function,
                            const PropagateOptions& how, const ParallelOptions& options,
                            FunctionPlan& plan) {
   Way way;
-  HEDDLE_TRY(plan.found,
-             search_plan(parallel.program, function, parallel.rules, how, *options.search));
+  SearchOptions search = *options.search;
+  if (search.count) search.count(parallel.program, function, search);
+  HEDDLE_TRY(plan.found, search_plan(parallel.program, function, parallel.rules, how, search));
   way.layouts = std::move(plan.found->layouts);
   parallel.propagate_seconds += plan.found->seconds;
   const auto found = Clock::now();

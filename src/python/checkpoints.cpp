@@ -29,13 +29,24 @@ std::string common_mesh(const std::vector<const DeviceArray*>& values) {
   return mesh.empty() ? "device=1" : mesh;
 }
 
-CheckpointValue saved_value(const std::string& name, const DeviceArray& value, const PlacedOn& on) {
+// Of the mesh, or of all stages of a pipeline.
+std::int64_t all_devices(const std::vector<const DeviceArray*>& values) {
+  for (const DeviceArray* value : values)
+    if (value->on_mesh()) return value->placed()->all_devices();
+  return 1;
+}
+
+CheckpointValue saved_value(const std::string& name, const DeviceArray& value, const PlacedOn& on,
+                            std::size_t devices) {
   const Mesh& mesh = on.meshes[0].mesh;
-  const auto devices = static_cast<std::size_t>(mesh.devices());
   const Split split = value.on_mesh() ? value.placed()->split() : Split::whole(value.type());
   CheckpointValue saved{name, value.type(), layout_of(split, mesh, on.axes.mem()).value(), {}};
   saved.parts = value.parts();
+  if (value.on_mesh()) saved.on = value.placed()->stage_devices();
   if (!value.on_mesh()) saved.parts.resize(devices, saved.parts[0]);
+  // In a pipeline whole values are as good as those of the first stage.
+  for (std::int64_t d = 0; saved.on.empty() && d < mesh.devices(); ++d)
+    saved.on.push_back(static_cast<int>(d));
   if (value.ranks() == nullptr) return saved;
   std::vector<Array> own = std::move(saved.parts);
   saved.parts.assign(devices, {});
@@ -49,13 +60,14 @@ void save(const std::string& folder, const std::vector<std::string>& names, cons
   for (nb::handle value : values) arrays.push_back(nb::cast<const DeviceArray*>(value));
   const nb::gil_scoped_release free;
   const auto on = mesh_from_words(common_mesh(arrays));
+  const std::int64_t devices = all_devices(arrays);
   std::vector<CheckpointValue> saved;
   Transport* ranks = nullptr;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    saved.push_back(saved_value(names[i], *arrays[i], *on));
+    saved.push_back(saved_value(names[i], *arrays[i], *on, static_cast<std::size_t>(devices)));
     if (arrays[i]->ranks() != nullptr) ranks = arrays[i]->ranks();
   }
-  save_checkpoint(folder, saved, {on->meshes[0].mesh, on->axes}, ranks, step).value();
+  save_checkpoint(folder, saved, {on->meshes[0].mesh, on->axes, {}, devices}, ranks, step).value();
 }
 
 // How a value of this type lies when it is laid out so in words; whole where nothing is said.

@@ -67,7 +67,7 @@ std::string DeviceArray::layout() const {
 }
 
 bool lies_alike(const PlacedValue& a, const PlacedValue& b) {
-  return a.type() == b.type() && a.split() == b.split() &&
+  return a.type() == b.type() && a.split() == b.split() && a.lies_on_devices_of(b) &&
          a.mesh().mesh.str() == b.mesh().mesh.str() && a.mesh().device_ids == b.mesh().device_ids;
 }
 

@@ -43,8 +43,9 @@ Executable compile_with_signals(const Program& program, Target target) {
 }
 
 CompiledFunction* compile_function(const Program& program, TargetWords words) {
-  const Target target = target_from(program, words);
   Transport* rank = words.ranks ? this_rank() : nullptr;
+  if (rank != nullptr) words.rank = rank->rank();
+  const Target target = target_from(program, words);
   std::vector<bool> donated = std::move(words.donated);
   donated.resize(argument_types(program, *program.find_function(target.options.entry)).size());
   for (const Carried& c : target.carried) donated[c.argument] = true;
@@ -113,13 +114,18 @@ void add_functions(nb::module_& module) {
           "__init__",
           [](TargetWords* self, std::string mesh, decltype(TargetWords::layouts) layouts,
              std::string plan, decltype(TargetWords::carried) carried, std::vector<bool> donated,
-             bool ranks) {
-            new (self) TargetWords{std::move(mesh),    std::move(layouts), std::move(plan),
-                                   std::move(carried), std::move(donated), ranks};
+             bool ranks, std::int64_t micro_batches, std::string pipeline, int interleave,
+             int stages) {
+            new (self) TargetWords{std::move(mesh),    std::move(layouts),
+                                   std::move(plan),    std::move(carried),
+                                   std::move(donated), ranks,
+                                   micro_batches,      std::move(pipeline),
+                                   interleave,         stages};
           },
           nb::arg("mesh") = "", nb::arg("layouts") = nb::list(), nb::arg("plan") = "",
           nb::arg("carried") = nb::list(), nb::arg("donated") = nb::list(),
-          nb::arg("ranks") = false)
+          nb::arg("ranks") = false, nb::arg("micro_batches") = 1, nb::arg("pipeline") = "",
+          nb::arg("interleave") = 0, nb::arg("stages") = 1)
       .def_ro("mesh", &TargetWords::mesh);
   module.def("compile", compile_function, nb::arg("program"), nb::arg("target") = TargetWords{},
              nb::rv_policy::take_ownership,

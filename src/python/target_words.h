@@ -16,6 +16,11 @@ struct TargetWords {
   std::vector<std::pair<std::size_t, std::size_t>> carried = {};  // argument, result
   std::vector<bool> donated = {};
   bool ranks = false;
+  std::int64_t micro_batches = 1;
+  std::string pipeline = {};  // the axis of stages
+  int interleave = 0;         // parts of the program that each stage has; 0: nothing is said
+  int stages = 1;             // that a search is to find; 0: it says how many
+  int rank = 0;
 };
 
 // Throws Error where a file cannot be read.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "base/file.h"
 #include "heddle/checkpoint.h"
@@ -16,6 +17,8 @@ namespace heddle {
 
 using namespace runtime;
 namespace fs = std::filesystem;
+
+std::int64_t CheckpointMesh::rank_count() const { return ranks > 0 ? ranks : mesh.devices(); }
 
 std::int64_t CheckpointMesh::position_of(std::int64_t rank) const {
   const auto found = std::ranges::find(device_ids, rank);
@@ -92,20 +95,33 @@ Verdict check_value(const CheckpointValue& value, const CheckpointMesh& mesh) {
   for (std::size_t d = 0; fits && d < value.type.rank(); ++d)
     fits = value.layout.dims()[d].size.is(value.type.shape[d]);
   if (!fits) return reason("value {}: its layout is not one of {}", value.name, value.type.str());
-  if (static_cast<std::int64_t>(value.parts.size()) != mesh.mesh.devices())
+  if (static_cast<std::int64_t>(value.parts.size()) != mesh.rank_count())
     return reason("value {} comes in {} parts, but the mesh has {} devices", value.name,
-                  value.parts.size(), mesh.mesh.devices());
+                  value.parts.size(), mesh.rank_count());
   return yes();
+}
+
+// As the mesh numbers a rank; none where that has nothing of the value.
+std::optional<std::int64_t> number_of(const CheckpointValue& value, std::size_t rank) {
+  if (value.on.empty()) return static_cast<std::int64_t>(rank);
+  const auto at = std::ranges::find(value.on, static_cast<int>(rank));
+  if (at == value.on.end()) return {};
+  return at - value.on.begin();
 }
 
 Expected<RankFiles> files_of(const std::vector<CheckpointValue>& values, const CheckpointMesh& mesh,
                              std::size_t rank) {
   RankFiles files;
-  const Coord coord = coord_of(mesh.mesh, mesh.position_of(static_cast<std::int64_t>(rank)));
   for (const CheckpointValue& value : values) {
     HEDDLE_TRY_VOID(check_value(value, mesh));
     Json entry = to_json(value.type);
     entry["pieces"] = Json::array();
+    const auto number = number_of(value, rank);
+    if (!number) {
+      files.pieces[value.name] = std::move(entry);
+      continue;
+    }
+    const Coord coord = coord_of(mesh.mesh, mesh.position_of(*number));
     HEDDLE_TRY(const auto boxes, footprint(value.layout, coord, mesh.axes));
     HEDDLE_TRY(const bool saves, is_first_holder(value.layout, coord, boxes, mesh.axes));
     for (std::size_t b = 0; saves && b < boxes.size(); ++b) {
@@ -232,8 +248,8 @@ Verdict make_folder(const fs::path& folder) {
 
 Verdict save_with_others(const fs::path& folder, const std::vector<CheckpointValue>& values,
                          const CheckpointMesh& mesh, Transport& transport, std::int64_t step) {
-  if (transport.size() != mesh.mesh.devices())
-    return reason("the mesh has {} devices, but {} ranks save a checkpoint", mesh.mesh.devices(),
+  if (transport.size() != mesh.rank_count())
+    return reason("the mesh has {} devices, but {} ranks save a checkpoint", mesh.rank_count(),
                   transport.size());
   const fs::path made = temporary_beside(folder);
   const bool first = transport.rank() == 0;
@@ -265,7 +281,7 @@ Verdict save_checkpoint(const fs::path& folder, const std::vector<CheckpointValu
   HEDDLE_TRY_VOID(make_folder(made));
   const auto save = [&]() -> Verdict {
     std::vector<FileNote> notes;
-    for (std::int64_t r = 0; r < mesh.mesh.devices(); ++r) {
+    for (std::int64_t r = 0; r < mesh.rank_count(); ++r) {
       HEDDLE_TRY(const FileNote note, write_rank(made, values, mesh, static_cast<std::size_t>(r)));
       notes.push_back(note);
     }

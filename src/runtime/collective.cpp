@@ -112,17 +112,18 @@ struct Place {
 
 Place place_in(const CollectiveOp& op, const Transport& transport, const RankGrid& grid) {
   Place place;
-  place.process.replica = transport.rank() / grid.partitions;
-  place.process.partition = transport.rank() % grid.partitions;
+  const std::int64_t number = grid.number_of(transport.rank());
+  place.process.replica = number / grid.partitions;
+  place.process.partition = number % grid.partitions;
   const bool by_partition =
       op.by == GroupBy::partition && (op.kind == CollectiveKind::permute || grid.partitions > 1);
   place.id = by_partition ? place.process.partition : place.process.replica;
   return place;
 }
 
-std::vector<int> as_ranks(const Ids& ids) {
+std::vector<int> as_ranks(const Ids& ids, const RankGrid& grid) {
   std::vector<int> ranks;
-  for (std::int64_t id : ids) ranks.push_back(static_cast<int>(id));
+  for (std::int64_t id : ids) ranks.push_back(grid.rank_of(id));
   return ranks;
 }
 
@@ -169,6 +170,13 @@ Expected<ResolvedCollective> resolve_transfer(const CollectiveOp& op, Transport&
 }
 
 }  // namespace
+
+std::int64_t RankGrid::number_of(int rank) const {
+  return ranks.empty() ? rank : std::ranges::find(ranks, rank) - ranks.begin();
+}
+int RankGrid::rank_of(std::int64_t number) const {
+  return ranks.empty() ? static_cast<int>(number) : ranks[static_cast<std::size_t>(number)];
+}
 
 Expected<CollectiveOp> collective_op(const Program& program, const Op& op) {
   CollectiveOp made;
@@ -217,7 +225,7 @@ Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transpor
     members = *std::move(found);
   else
     return reason("{}: {}", op.label, found.reason());
-  made.me = place_of(members, transport.rank());
+  made.me = place_of(members, grid.number_of(transport.rank()));
   made.size = static_cast<std::int64_t>(members.size());
   made.member = made.me >= 0;
   const bool may_miss =
@@ -232,7 +240,7 @@ Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transpor
     if (pair[1] == place.id) made.from = place_of(everyone, pair[0]);
     if (pair[0] == place.id) made.to = place_of(everyone, pair[1]);
   }
-  HEDDLE_TRY(made.group, transport.group(as_ranks(members)));
+  HEDDLE_TRY(made.group, transport.group(as_ranks(members, grid)));
   return made;
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "heddle/block.h"
 #include "heddle/executable.h"
 #include "heddle/program.h"
 #include "heddle/trace.h"
@@ -51,6 +52,10 @@ struct ResolvedCollective {
 struct RankGrid {
   std::int64_t replicas = 1, partitions = 1;
   std::vector<ChannelEnds> channels = {};
+  // The ranks of this program, where others run other ones; none: all.
+  std::vector<int> ranks = {};
+  std::int64_t number_of(int rank) const;  // of a rank, among those
+  int rank_of(std::int64_t number) const;
 };
 Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transport,
                                      const RankGrid& grid);
@@ -58,6 +63,7 @@ Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transpor
 // Between the two steps of a collective.
 struct CollectiveUnderWay {
   std::vector<RequestId> requests;
+  std::shared_ptr<Block> received;  // several values that came as one message
   TraceClock::time_point since;  // where it is traced
 };
 

@@ -30,7 +30,7 @@ Expected<Deployment> Deployment::open(Executable executable, const DeployOptions
   Deployment d(executable.placement(), options.ranks);
   d.executable_ = std::make_shared<const Executable>(std::move(executable));
   const std::int64_t devices = d.placement_.devices();
-  const std::string mesh = d.placement_.mesh().mesh.str();
+  const std::string mesh = d.placement_.mesh_text();
   if (!d.placement_.on_mesh()) {
     if (options.ranks) HEDDLE_TRY_VOID(check_replicas(d.placement_, *options.ranks));
     return d;
@@ -91,6 +91,7 @@ Expected<DeviceParts> Deployment::deal_out(const std::vector<Array>& arguments) 
 }
 
 Expected<DeviceParts> Deployment::run(DeviceParts arguments, const RunOptions& options) {
+  if (!placement_.stages().empty()) return run_stages(std::move(arguments), options);
   if (threads_) return threads_->run(*executable_, std::move(arguments), options);
   HEDDLE_CHECK(arguments.size() == 1);
   if (run_whole_) {
@@ -103,6 +104,38 @@ Expected<DeviceParts> Deployment::run(DeviceParts arguments, const RunOptions& o
     own.replicas = placement_.replicas;
   HEDDLE_TRY(std::vector<Array> results, executable_->run(std::move(arguments[0]), own));
   return DeviceParts{std::move(results)};
+}
+
+// Programs of stages take and give only what lies there.
+Expected<DeviceParts> Deployment::run_stages(DeviceParts arguments, const RunOptions& options) {
+  RunOptions own = options;
+  own.stages = placement_.stages();
+  own.channels = placement_.channels;
+  for (std::size_t d = 0; d < arguments.size(); ++d) {
+    std::vector<Array> there;
+    for (std::size_t i : placement_.on_device(placement_.arguments, device_[d]))
+      there.push_back(std::move(arguments[d][i]));
+    arguments[d] = std::move(there);
+  }
+  DeviceParts given;
+  if (threads_) {
+    const std::vector<Executable> stages = executable_->stages();
+    std::vector<Executable> by_device;
+    for (std::int64_t device : device_)
+      by_device.push_back(stages[static_cast<std::size_t>(placement_.stage_of(device))]);
+    HEDDLE_TRY(given, threads_->run(by_device, std::move(arguments), own));
+  } else {
+    own.transport = ranks_;
+    HEDDLE_TRY(std::vector<Array> results, executable_->run(std::move(arguments[0]), own));
+    given.push_back(std::move(results));
+  }
+  DeviceParts results(given.size(), std::vector<Array>(placement_.results.size()));
+  for (std::size_t d = 0; d < given.size(); ++d) {
+    std::size_t next = 0;
+    for (std::size_t i : placement_.on_device(placement_.results, device_[d]))
+      results[d][i] = std::move(given[d][next++]);
+  }
+  return results;
 }
 
 Expected<Array> Deployment::whole(const DeviceParts& results, std::size_t result) {

@@ -48,12 +48,17 @@ Verdict check_buffers(const ExecutableState& state, const std::vector<Buffer>& a
   return yes();
 }
 
+// What all ranks have in common: their program, or all those of a pipeline together.
+std::uint64_t shared_fingerprint(ExecutableState& state) {
+  return state.placement.stages().empty() ? state.fingerprint() : state.placement.fingerprint;
+}
+
 // The first time that ranks meet over a program: it has to be the same.
 Verdict agree(ExecutableState& state, Transport& transport) {
   std::vector<int> everyone(static_cast<std::size_t>(transport.size()));
   for (int r = 0; r < transport.size(); ++r) everyone[static_cast<std::size_t>(r)] = r;
   HEDDLE_TRY(const GroupId group, transport.group(everyone));
-  const std::uint64_t mine = state.fingerprint();
+  const std::uint64_t mine = shared_fingerprint(state);
   std::vector<std::uint64_t> all(everyone.size());
   Collective c{.kind = CollectiveKind::all_gather, .group = group};
   c.in = reinterpret_cast<const std::byte*>(&mine);
@@ -77,7 +82,8 @@ Verdict prepare(ExecutableState& state, RunState& run, const RunOptions& options
   if (run.resolved_for == now) return yes();
   HEDDLE_TRY_VOID(rank_grid(transport, options));
   run.collectives.assign(state.meetings.size(), {});
-  if (transport.size() > 1 && options.same_program && transport.first_time(state.fingerprint()))
+  if (transport.size() > 1 && options.same_program &&
+      transport.first_time(shared_fingerprint(state)))
     HEDDLE_TRY_VOID(agree(state, transport));
   run.resolved_for = now;
   return yes();
@@ -244,6 +250,16 @@ std::uint64_t Executable::fingerprint() const { return state_->fingerprint(); }
 const std::vector<StepInfo>& Executable::steps() const { return state_->infos; }
 const Program& Executable::program() const { return state_->compiled.program; }
 const Placement& Executable::placement() const { return state_->placement; }
+Executable Executable::together(std::vector<Executable> stages) {
+  const Executable first = stages[0];
+  first.state_->later_stages.assign(stages.begin() + 1, stages.end());
+  return first;
+}
+std::vector<Executable> Executable::stages() const {
+  std::vector<Executable> all = {*this};
+  all.insert(all.end(), state_->later_stages.begin(), state_->later_stages.end());
+  return all;
+}
 const PeakMemory& Executable::peak() const { return state_->peak; }
 const std::string& Executable::interpreted_because() const {
   return state_->compiled.interpreted_because;

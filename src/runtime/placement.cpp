@@ -28,7 +28,30 @@ Type PlacedValue::part_type() const {
   return type_.is_tensor() ? local_type(type_, split_) : type_;
 }
 
-Expected<Array> PlacedValue::part_of(const Array& whole, std::int64_t device) const {
+// What lies on several stages lies alike on all of them.
+std::vector<int> PlacedValue::stage_devices() const {
+  if (on_->stages.empty()) return {};
+  return on_->stages[static_cast<std::size_t>(stages_[0])];
+}
+
+std::int64_t PlacedValue::all_devices() const {
+  return std::max<std::int64_t>(static_cast<std::int64_t>(on_->stages.size()), 1) * devices();
+}
+
+std::optional<std::int64_t> PlacedValue::number_on_mesh(std::int64_t device) const {
+  if (on_->stages.empty()) return device;
+  for (int stage : stages_) {
+    const std::vector<int>& devices = on_->stages[static_cast<std::size_t>(stage)];
+    const auto at = std::ranges::find(devices, static_cast<int>(device));
+    if (at != devices.end()) return at - devices.begin();
+  }
+  return {};
+}
+
+Expected<Array> PlacedValue::part_of(const Array& whole, std::int64_t numbered) const {
+  const auto on_mesh = number_on_mesh(numbered);
+  if (!on_mesh) return Array();
+  const std::int64_t device = *on_mesh;
   if (!type_.is_tensor()) return whole;
   if (whole.type() != type_)
     return reason("{} is {}, and an array of {} was given", name_, type_.str(), whole.type().str());
@@ -36,7 +59,8 @@ Expected<Array> PlacedValue::part_of(const Array& whole, std::int64_t device) co
     return reason("{}: there is no device {} on mesh {}", name_, device, mesh().mesh.str());
   if (split_.is_whole()) {
     Array copy = whole;
-    if (devices() > 1) (void)copy.mutable_bytes();  // each device may overwrite its own
+    const bool shared = devices() > 1 || !on_->stages.empty();
+    if (shared) (void)copy.mutable_bytes();  // each device may overwrite its own
     return copy;
   }
   return heddle::part_of(whole, split_, mesh(), position_of(mesh(), device));
@@ -56,8 +80,15 @@ Verdict PlacedValue::has_whole() const {
   return reason("{} is unreduced, so that there is no whole of it", name_);
 }
 
-Expected<Array> PlacedValue::whole(const std::vector<Array>& parts) const {
+Expected<Array> PlacedValue::whole(const std::vector<Array>& all) const {
   HEDDLE_TRY_VOID(has_whole());
+  std::vector<Array> parts = all;
+  if (!on_->stages.empty()) {
+    parts.clear();
+    for (int device : stage_devices())
+      if (static_cast<std::size_t>(device) < all.size())
+        parts.push_back(all[static_cast<std::size_t>(device)]);
+  }
   if (static_cast<std::int64_t>(parts.size()) != devices())
     return reason("{} has a part on each of {} devices, and {} were given", name_, devices(),
                   parts.size());
@@ -79,7 +110,9 @@ Expected<Array> PlacedValue::whole(const Array& part, Transport& ranks) const {
   const auto count = static_cast<std::size_t>(ranks.size());
   std::vector<int> everyone(count);
   std::iota(everyone.begin(), everyone.end(), 0);
-  const auto bytes = part.bytes();
+  // Ranks that have nothing of it take part.
+  const Array mine = number_on_mesh(ranks.rank()) ? part : Array(part_type());
+  const auto bytes = mine.bytes();
   std::vector<std::byte> all(bytes.size() * count);
   HEDDLE_TRY(const GroupId group, ranks.group(everyone));
   Collective c{.kind = CollectiveKind::all_gather, .group = group};
@@ -90,7 +123,7 @@ Expected<Array> PlacedValue::whole(const Array& part, Transport& ranks) const {
   if (!bytes.empty()) HEDDLE_TRY_VOID(run_collective(ranks, c));
   std::vector<Array> parts;
   for (std::size_t r = 0; r < count; ++r)
-    parts.emplace_back(part.type(),
+    parts.emplace_back(mine.type(),
                        std::span<const std::byte>(all).subspan(r * bytes.size(), bytes.size()));
   return whole(parts);
 }
@@ -111,10 +144,41 @@ Placement Placement::on_one_device(const std::vector<Type>& arguments,
   return placement;
 }
 
+std::int64_t Placement::devices() const {
+  const auto stages = static_cast<std::int64_t>(on_->stages.size());
+  return std::max<std::int64_t>(stages, 1) * mesh().mesh.devices();
+}
+
+std::string Placement::mesh_text() const {
+  if (on_->stages.empty()) return mesh().mesh.str();
+  return fmt::format("{} stages of {}", on_->stages.size(), mesh().mesh.str());
+}
+
+int Placement::stage_of(std::int64_t device) const {
+  for (std::size_t s = 0; s < on_->stages.size(); ++s)
+    if (std::ranges::count(on_->stages[s], static_cast<int>(device)) > 0)
+      return static_cast<int>(s);
+  return 0;
+}
+
+std::vector<std::size_t> Placement::on_device(const std::vector<PlacedValue>& values,
+                                              std::int64_t device) const {
+  std::vector<std::size_t> there;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i].number_on_mesh(device)) there.push_back(i);
+  return there;
+}
+
 std::int64_t Placement::argument_bytes() const {
-  std::int64_t bytes = 0;
-  for (const PlacedValue& argument : arguments) bytes += argument.part_type().bytes();
-  return bytes;
+  std::int64_t most = 0;
+  for (std::size_t s = 0; s < std::max<std::size_t>(on_->stages.size(), 1); ++s) {
+    const std::int64_t device = on_->stages.empty() ? 0 : on_->stages[s][0];
+    std::int64_t bytes = 0;
+    for (const PlacedValue& argument : arguments)
+      if (argument.number_on_mesh(device)) bytes += argument.part_type().bytes();
+    most = std::max(most, bytes);
+  }
+  return most;
 }
 
 Verdict Placement::has_wholes() const {
@@ -129,7 +193,7 @@ Expected<CheckpointMesh> Placement::for_checkpoints() const {
           "checkpoints need all arguments on mesh @{}, but one lies on @{}, whose devices come in "
           "another order",
           mesh().name, argument.mesh().name);
-  return CheckpointMesh{mesh().mesh, on_->axes, mesh().device_ids};
+  return CheckpointMesh{mesh().mesh, on_->axes, mesh().device_ids, devices()};
 }
 
 }  // namespace heddle

@@ -38,9 +38,9 @@ class CollectiveRun {
   Verdict start() {
     switch (op_.kind) {
       case CollectiveKind::partition_id:
-        return write_id(transport_.rank() % grid().partitions);
+        return write_id(grid().number_of(transport_.rank()) % grid().partitions);
       case CollectiveKind::replica_id:
-        return write_id(transport_.rank() / grid().partitions);
+        return write_id(grid().number_of(transport_.rank()) / grid().partitions);
       case CollectiveKind::send:
         return send();
       case CollectiveKind::receive:
@@ -192,35 +192,49 @@ class CollectiveRun {
 
   // ---- transfers: the last operand or result is a token
 
-  // What was sent may change right away; a copy travels.
+  // What was sent may change right away; a copy travels, all values of an op as one message.
   Verdict send() {
-    if (!resolved_.member) return yes();
-    for (std::size_t i = 0; i + 1 < step_.operands.size(); ++i) {
-      Collective c = basis(CollectiveKind::send, i);
-      PendingSend pending;
-      pending.bytes.resize(static_cast<std::size_t>(c.in_pieces.bytes()));
-      HEDDLE_TRY_VOID(read_now(queue_, operand(i), pending.bytes));
-      c.in = pending.bytes.data();
-      c.to = resolved_.to;
-      HEDDLE_TRY(pending.request, transport_.start(c));
-      run_.sends.push_back(std::move(pending));
+    const std::size_t values = step_.operands.size() - 1;
+    if (!resolved_.member || values == 0) return yes();
+    PendingSend pending;
+    for (std::size_t i = 0; i < values; ++i) {
+      const auto bytes = static_cast<std::size_t>(op_.operands[i].bytes());
+      pending.bytes.resize(pending.bytes.size() + bytes);
+      HEDDLE_TRY_VOID(
+          read_now(queue_, operand(i), std::span<std::byte>(pending.bytes).last(bytes)));
     }
+    Collective c{.kind = CollectiveKind::send, .group = resolved_.group};
+    c.in_pieces = {1, static_cast<std::int64_t>(pending.bytes.size())};
+    c.in = pending.bytes.data();
+    c.to = resolved_.to;
+    c.what = op_.label;
+    HEDDLE_TRY(pending.request, transport_.start(c));
+    run_.sends.push_back(std::move(pending));
     return yes();
   }
 
   Verdict receive() {
-    for (std::size_t i = 0; i + 1 < step_.results.size(); ++i) {
-      if (!resolved_.member) {
-        HEDDLE_TRY_VOID(zero(i));
-        continue;
-      }
-      Collective c{.kind = CollectiveKind::receive, .group = resolved_.group};
-      c.in_pieces = whole(op_.results[i]);
-      c.from = resolved_.from;
-      c.what = op_.label;
-      HEDDLE_TRY(const RequestId request, transport_.start_on(queue_, c, {}, result(i)));
-      requests().push_back(request);
+    const std::size_t values = step_.results.size() - 1;
+    if (values == 0) return yes();
+    if (!resolved_.member) {
+      for (std::size_t i = 0; i < values; ++i) HEDDLE_TRY_VOID(zero(i));
+      return yes();
     }
+    Collective c{.kind = CollectiveKind::receive, .group = resolved_.group};
+    c.from = resolved_.from;
+    c.what = op_.label;
+    if (values == 1) {
+      c.in_pieces = whole(op_.results[0]);
+      HEDDLE_TRY(const RequestId request, transport_.start_on(queue_, c, {}, result(0)));
+      requests().push_back(request);
+      return yes();
+    }
+    for (std::size_t i = 0; i < values; ++i) c.in_pieces.run_bytes += op_.results[i].bytes();
+    const auto message = Block::raw(static_cast<std::size_t>(c.in_pieces.bytes()));
+    c.out = message->data();
+    HEDDLE_TRY(const RequestId request, transport_.start(c));
+    requests().push_back(request);
+    run_.under_way[step_.number].received = message;
     return yes();
   }
 
@@ -235,14 +249,36 @@ class CollectiveRun {
 
 }  // namespace
 
+namespace {
+
+// Of a rank of a pipeline: its stage, and channels between ranks instead of stages.
+Expected<RankGrid> stage_grid(const Transport& transport, const RunOptions& options) {
+  for (const std::vector<int>& stage : options.stages) {
+    const auto at = std::ranges::find(stage, transport.rank());
+    if (at == stage.end()) continue;
+    RankGrid grid{1, static_cast<std::int64_t>(stage.size()), options.channels, stage};
+    const auto place = static_cast<std::size_t>(at - stage.begin());
+    for (ChannelEnds& ends : grid.channels) {
+      ends.from = options.stages[static_cast<std::size_t>(ends.from)][place];
+      ends.to = options.stages[static_cast<std::size_t>(ends.to)][place];
+    }
+    return grid;
+  }
+  return reason("rank {} of {} ranks is in no stage of the pipeline", transport.rank(),
+                transport.size());
+}
+
+}  // namespace
+
 Expected<RankGrid> rank_grid(const Transport& transport, const RunOptions& options) {
+  if (!options.stages.empty()) return stage_grid(transport, options);
   const std::int64_t ranks = transport.size(), replicas = options.replicas;
   const std::int64_t partitions = options.partitions;
   if (replicas >= 1 && partitions == 0 && ranks % replicas == 0)
-    return RankGrid{replicas, ranks / replicas, options.channels};
+    return RankGrid{replicas, ranks / replicas, options.channels, {}};
   if (replicas >= 1 && partitions > 0 && replicas * partitions <= ranks &&
       transport.rank() < replicas * partitions)
-    return RankGrid{replicas, partitions, options.channels};
+    return RankGrid{replicas, partitions, options.channels, {}};
   return reason("rank {} of {} ranks is not one of {} replicas of {} partitions", transport.rank(),
                 ranks, replicas, partitions == 0 ? "equally many" : std::to_string(partitions));
 }
@@ -255,12 +291,22 @@ Verdict start_collective(const StartStep& step, RunState& run, Transport& transp
     HEDDLE_TRY(resolved, resolve(*step.op, transport, grid));
   }
   run.under_way[step.number].requests.clear();
+  run.under_way[step.number].received = nullptr;
   return CollectiveRun(step, resolved, run, transport, options).start();
 }
 
 Verdict wait_for_collective(const WaitStep& step, RunState& run, Transport& transport) {
   for (RequestId request : run.under_way[step.number].requests)
     HEDDLE_TRY_VOID(transport.wait_on(*run.queue, request));
+  if (const auto message = std::move(run.under_way[step.number].received)) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i + 1 < step.results.size(); ++i) {
+      const auto bytes = static_cast<std::size_t>(step.op->results[i].bytes());
+      HEDDLE_TRY_VOID(
+          run.queue->write({message->data() + at, bytes}, run.now[step.results[i]], message));
+      at += bytes;
+    }
+  }
   const ResolvedCollective& resolved = run.collectives[step.number];
   // Only the first of the group keeps what everybody has reduced.
   if (step.op->kind != CollectiveKind::reduce || resolved.me == 0) return yes();

@@ -22,6 +22,7 @@ class ExecutableState {
   runtime::CompiledProgram compiled;
   std::int64_t memory_limit = INT64_MAX;
   Placement placement = Placement::on_one_device({}, {});
+  std::vector<Executable> later_stages;  // of a pipeline, behind this one, where all are here
   runtime::StepList steps;
   std::vector<StepInfo> infos;
   std::vector<Slot> slots;

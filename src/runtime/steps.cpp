@@ -23,8 +23,9 @@ Verdict Steps::restore(std::size_t argument, const Checkpoint& checkpoint) {
   HEDDLE_TRY(const Layout layout, placed.layout());
   HEDDLE_TRY(const CheckpointMesh mesh, deployment_.placement().for_checkpoints());
   for (std::size_t d = 0; d < given_.size(); ++d) {
-    HEDDLE_TRY(const Array flat,
-               checkpoint.read(value_name(argument), layout, mesh, deployment_.device(d)));
+    const auto number = placed.number_on_mesh(deployment_.device(d));
+    if (!number) continue;
+    HEDDLE_TRY(const Array flat, checkpoint.read(value_name(argument), layout, mesh, *number));
     given_[d][argument] = flat.reinterpreted(placed.part_type());
   }
   return yes();
@@ -87,7 +88,8 @@ Verdict Steps::save(const std::string& folder, std::int64_t step) const {
     if (placed.type().elements() == 0) continue;
     HEDDLE_TRY(Layout layout, placed.layout());
     CheckpointValue value{value_name(c.argument), placed.type(), std::move(layout),
-                          std::vector<Array>(static_cast<std::size_t>(mesh.mesh.devices()))};
+                          std::vector<Array>(static_cast<std::size_t>(mesh.rank_count()))};
+    value.on = placed.stage_devices();
     for (std::size_t d = 0; d < results_.size(); ++d)
       value.parts[static_cast<std::size_t>(deployment_.device(d))] = results_[d][c.result];
     values.push_back(std::move(value));

@@ -49,6 +49,7 @@ class Combiner : public Copier {
     for (OpId id : from_.region(region).ops) {
       const Op& op = from_.op(id);
       if (unused_[id] || begun_.contains(id)) continue;
+      if (is_transfer(op)) write_all(made);
       if (can_be_put_off(op)) {
         put_off_.emplace(from_.result(op, 0), id);
         continue;
@@ -60,6 +61,20 @@ class Combiner : public Copier {
     std::swap(put_off_around, put_off_);
     std::swap(around, waiting_);
     return made;
+  }
+
+  // Ranks with other programs wait for these: nothing moves past them.
+  static bool is_transfer(const Op& op) {
+    return op.def->collective == CollectiveKind::send ||
+           op.def->collective == CollectiveKind::receive;
+  }
+  void write_all(RegionId at) {
+    write_put_off(at, std::exchange(put_off_, {}));
+    while (!waiting_.empty()) {
+      const std::string key = waiting_.begin()->first;
+      flush(at, key);
+      waiting_.erase(key);
+    }
   }
 
   void write(RegionId at, OpId id) {

@@ -1,4 +1,5 @@
 // One micro-batch after the other: a loop that sums up, then what comes after.
+#include "heddle/index_rule.h"
 #include "heddle/op.h"
 #include "heddle/signature.h"
 #include "ir/rewrite.h"
@@ -55,6 +56,7 @@ class LoopWriter {
 
   Verdict body(const Function& f) {
     const Op& end = r_.from.op(r_.from.region(f.body).ops.back());
+    find_late(f);
     HEDDLE_TRY_VOID(copy(f, MicroPhase::before));
     HEDDLE_TRY_VOID(loop(f, end));
     HEDDLE_TRY_VOID(copy(f, MicroPhase::after));
@@ -65,6 +67,23 @@ class LoopWriter {
     r_.to.at(r_.location(end.loc));
     r_.to.ops("func.return", results, {});
     return yes();
+  }
+
+  // What no micro-batch needs comes after all of them, so that it takes no memory meanwhile.
+  void find_late(const Function& f) {
+    const std::vector<OpId>& ops = r_.from.region(f.body).ops;
+    std::vector<bool> early(r_.from.op_count(), false);
+    for (std::size_t i = ops.size(); i-- > 0;) {
+      const Op& op = r_.from.op(ops[i]);
+      const MicroPhase phase = phases_[ops[i]];
+      if (phase == MicroPhase::before && !early[ops[i]]) phases_[ops[i]] = MicroPhase::after;
+      if (phase != MicroPhase::each && !early[ops[i]]) continue;
+      const auto need = [&](ValueId v) {
+        if (const OpId maker = r_.from.value(v).op; maker != kNone) early[maker] = true;
+      };
+      for (ValueId v : r_.from.operands(op)) need(v);
+      for (ValueId v : captured_values(r_.from, op)) need(v);
+    }
   }
 
   Verdict copy(const Function& f, MicroPhase phase) {

@@ -122,7 +122,7 @@ class MicroWriter {
 // What would have to come from other micro-batches, other than a sum.
 Verdict only_sums(const Spmd& spmd, const SpmdFunction& function) {
   for (const Communication& c : function.communications) {
-    if (c.kind == MoveKind::all_reduce && c.depth == 0) continue;
+    if (c.kind == MoveKind::all_reduce) continue;
     if (c.needed_by == kNone)
       return reason("a result needs the whole batch at once: {} of {}", name(c.kind), c.value);
     return located(spmd.logical(), spmd.logical().op(c.needed_by),
@@ -184,6 +184,7 @@ Expected<MicroBatches> cut_along(const Program& given, const Function& whole,
   HEDDLE_TRY_VOID(only_sums(spmd, function));
   HEDDLE_TRY_VOID(set_dims(function, cut));
   HEDDLE_TRY(cut.program, MicroWriter(spmd.program, cut).write());
+  HEDDLE_TRY(cut.program, with_sums_outside(cut.program, cut));
   HEDDLE_TRY(cut.program, without_unused(cut.program));
   HEDDLE_TRY_VOID(keep_layouts(given, whole, cut));
   HEDDLE_TRY_VOID(micro_phases(cut.program, *cut.program.find_function(cut.function), cut));

@@ -8,6 +8,9 @@ namespace heddle {
 inline constexpr const char* kMicroSum = "heddle.sum_over_micro_batches";
 bool is_micro_sum(const Op& op);
 
+// Sums inside of loops become sums of what the loops give; a reason where that is not the same.
+Expected<Program> with_sums_outside(const Program& program, const MicroBatches& cut);
+
 // Arguments and results of a function of micro-batches become those of the whole batch.
 Verdict with_whole_batch(SpmdFunction& function, const MicroBatches& cut);
 

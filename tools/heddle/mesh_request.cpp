@@ -77,8 +77,8 @@ void add_mesh_options(Command& command, MeshRequest& request) {
       .check(wrong_count);
   command
       .option("--stages", request.stages,
-              "Of a pipeline on --cluster, as many as a search is to find; auto: it\n"
-              "says how many, and whether any")
+              "Of a pipeline, as many as a search is to find on --cluster or along an\n"
+              "axis of --mesh; auto: it says how many, and whether any")
       .check(wrong_count);
   command.option("--batch-dim", request.batch,
                  "Which dimension is the batch, as arg0:0; it is found where it is not\n"
@@ -93,10 +93,11 @@ void add_mesh_options(Command& command, MeshRequest& request) {
 }
 
 void set_micro_batches(const MeshRequest& request, const PlanFile& plan, Target& target) {
+  target.pipeline = request.pipeline;
+  of_option(set_pipeline(plan, target));
   target.micro_batches = count_of(request.micro_batches, plan.micro_batches);
   target.stages = static_cast<int>(count_of(request.stages, 1));
   target.batch = batch_dim(request.batch);
-  target.pipeline = request.pipeline.empty() ? plan.pipeline : request.pipeline;
   // A search says by itself whether it pays to interleave.
   const bool searched = target.stages != 1 || target.micro_batches == 0;
   target.chunks = request.chunks > 0    ? request.chunks
@@ -104,14 +105,6 @@ void set_micro_batches(const MeshRequest& request, const PlanFile& plan, Target&
                                         : (searched ? 0 : 1);
   // Stages without micro-batches would wait for each other.
   if (target.stages != 1 && request.micro_batches.empty()) target.micro_batches = 0;
-  if (!plan.cut.empty()) {
-    target.cut.emplace();
-    target.cut->positions = of_option(parse_cut(plan.cut));
-    PipelineShape& shape = target.cut->shape;
-    shape = {std::max(1, plan.stages), static_cast<int>(target.micro_batches), target.chunks, true};
-    shape.backward = std::ranges::any_of(target.cut->positions,
-                                         [&](int p) { return p >= shape.virtual_stages(); });
-  }
 }
 
 Target target_of(const MeshRequest& request, const std::string& entry) {

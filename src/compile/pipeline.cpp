@@ -1,0 +1,108 @@
+#include "compile/pipeline.h"
+
+#include <algorithm>
+
+#include "comm/group.h"
+#include "compile/distribute.h"
+#include "heddle/hash.h"
+#include "heddle/stablehlo.h"
+#include "spmd/micro_ops.h"
+
+namespace heddle {
+
+static_assert(comm::kDepth >= kMessageRoom);
+
+namespace {
+
+// The mesh with the axis of stages and without it.
+struct StageMesh {
+  std::string rest;  // that each stage has: "dp=2"
+  int stages = 1;
+  std::vector<std::vector<int>> devices;  // of each stage, as `rest` numbers them
+  // One stage of the target's cluster: its axes with the links that they have among all devices.
+  std::optional<Cluster> cluster;
+};
+
+Expected<StageMesh> stage_mesh(const Target& target) {
+  AxisRegistry scratch = AxisRegistry::standard();
+  if (target.mesh.empty() || target.mesh[0] == '@')
+    return reason("a pipeline needs a mesh whose axes are said: give one, as in pp=2,dp=2");
+  HEDDLE_TRY(Mesh mesh, Mesh::parse(target.mesh, scratch));
+  StageMesh made;
+  if (target.cluster) {
+    HEDDLE_TRY(mesh, target.cluster->with_figures(mesh));
+    made.cluster = target.cluster;
+    made.cluster->levels.clear();
+  }
+  std::int64_t inner = 1;  // devices of the axes behind that of the stages
+  bool found = false;
+  for (const MeshAxis& axis : mesh.axes()) {
+    if (axis.name == target.pipeline) {
+      made.stages = static_cast<int>(axis.size);
+      found = true;
+      inner = 1;
+      continue;
+    }
+    if (made.cluster) made.cluster->levels.push_back({axis.name, axis.size, axis.link});
+    made.rest += fmt::format("{}{}={}", made.rest.empty() ? "" : ",", axis.name, axis.size);
+    inner *= axis.size;
+  }
+  if (!found) return reason("pipeline {}: mesh {} has no such axis", target.pipeline, mesh.str());
+  if (made.rest.empty()) made.rest = "one=1";
+  if (made.cluster && made.cluster->levels.empty())
+    made.cluster->levels.push_back({"one", 1, {0, mesh.local_bandwidth()}});
+  const std::int64_t each = mesh.devices() / made.stages;
+  made.devices.resize(static_cast<std::size_t>(made.stages));
+  for (std::int64_t number = 0; number < each; ++number)
+    for (std::int64_t s = 0; s < made.stages; ++s)
+      made.devices[static_cast<std::size_t>(s)].push_back(
+          static_cast<int>((number / inner * made.stages + s) * inner + number % inner));
+  return made;
+}
+
+Expected<PipelineShape> shape_of(const MicroBatches& micro, const Target& target, int stages) {
+  PipelineShape shape;
+  shape.stages = stages;
+  shape.micro_batches = static_cast<int>(micro.count);
+  shape.chunks = target.chunks;
+  shape.backward = target.cut ? target.cut->shape.backward : has_way_back(micro);
+  HEDDLE_TRY_VOID(pipeline_order(shape));
+  return shape;
+}
+
+}  // namespace
+
+Expected<Pipeline> pipeline_on(const Program& core, const Target& target) {
+  HEDDLE_TRY(const StageMesh mesh, stage_mesh(target));
+  if (target.micro_batches < 2)
+    return reason("stages of a pipeline work on micro-batches: say how many, 2 or more");
+  HEDDLE_TRY(const auto whole, micro_batches_of(core, target));
+  HEDDLE_TRY(const PipelineShape shape, shape_of(*whole, target, mesh.stages));
+  if (target.cut && !(target.cut->shape == shape))
+    return reason("the cut into stages was made for another pipeline than that on mesh {}",
+                  target.mesh);
+  HEDDLE_TRY(const StageCut cut, target.cut ? *target.cut : balanced_cut(*whole, shape));
+  HEDDLE_TRY(MicroBatches micro, in_positions(*whole, cut));
+  Target of_stage = target;
+  of_stage.mesh = mesh.rest;
+  of_stage.pipeline.clear();
+  of_stage.cluster = mesh.cluster;
+  HEDDLE_TRY(const std::string name, enter_mesh(micro.program, of_stage));
+  HEDDLE_TRY(Spmd spmd, distribute_on(micro.program, name, of_stage, &micro));
+  HEDDLE_TRY(StagePrograms programs, stage_programs(spmd.program, micro, shape, target.carried));
+  SpmdFunction function = *spmd.find(target.options.entry);
+  HEDDLE_TRY_VOID(with_whole_batch(function, micro));
+  Placement placement = placement_of(spmd, function, mesh.devices);
+  for (std::size_t i = 0; i < placement.arguments.size(); ++i)
+    placement.arguments[i].lie_on(programs.argument_stages[i]);
+  for (std::size_t i = 0; i < placement.results.size(); ++i)
+    placement.results[i].lie_on(programs.result_stages[i]);
+  for (const StageChannel& c : programs.channels)
+    placement.channels.push_back({c.channel, c.from, c.to});
+  for (const StageProgram& stage : programs.stages)
+    placement.fingerprint =
+        hash_combine(placement.fingerprint, print_stablehlo(stage.program, TextForm::generic));
+  return Pipeline{std::move(programs), std::move(placement)};
+}
+
+}  // namespace heddle

@@ -1,0 +1,227 @@
+#include "spmd/pipeline_plan.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "heddle/index_rule.h"
+#include "heddle/op.h"
+#include "spmd/micro_ops.h"
+
+namespace heddle {
+
+namespace {
+
+class PipelinePlanner {
+ public:
+  PipelinePlanner(const Program& program, const Function& function, const MicroBatches& micro,
+                  const std::vector<Carried>& carried)
+      : program_(program),
+        function_(function),
+        micro_(micro),
+        body_(program.region(function.body)),
+        carried_(micro.arguments.size(), kNone),
+        first_use_(micro.arguments.size(), INT_MAX) {
+    for (const Carried& c : carried) carried_[c.argument] = static_cast<std::uint32_t>(c.result);
+  }
+
+  Expected<PipelinePlan> plan(const PipelineShape& shape) {
+    plan_.shape = shape;
+    plan_.arguments.resize(micro_.arguments.size());
+    plan_.needed.resize(micro_.arguments.size());
+    plan_.stages.assign(program_.op_count(), -1);
+    HEDDLE_TRY(plan_.phases, micro_phases(program_, function_, micro_));
+    std::vector<int> said(program_.op_count(), -1);
+    for (OpId id : body_.ops) said[id] = program_.location(program_.op(id).loc).position;
+    HEDDLE_TRY(plan_.positions, settled_positions(program_, function_, plan_.phases, said));
+    need_of_micro_batches();
+    place_what_comes_after();
+    need_of_what_comes_after();
+    place_results();
+    place_arguments();
+    number_channels();
+    return std::move(plan_);
+  }
+
+ private:
+  std::vector<ValueId> taken(const Op& op) const {
+    std::vector<ValueId> all(program_.operands(op).begin(), program_.operands(op).end());
+    for (ValueId v : captured_values(program_, op)) all.push_back(v);
+    return all;
+  }
+  // Of an argument of the function; kNone for other values, and for the number of the micro-batch.
+  std::uint32_t argument_of(ValueId v) const {
+    const Value& value = program_.value(v);
+    const bool is = value.op == kNone && value.region == function_.body;
+    return is && value.index < micro_.arguments.size() ? value.index : kNone;
+  }
+  int stage_at(int position) const { return plan_.shape.stage_of(position); }
+  bool is_sum(OpId id) const { return is_micro_sum(program_.op(id)); }
+  // The stage that makes a value once, after sums; -1 for all others.
+  int stage_after(ValueId v) const {
+    const OpId maker = program_.value(v).op;
+    if (maker == kNone) return -1;
+    if (is_sum(maker)) return stage_at(std::max(plan_.positions[maker], 0));
+    return plan_.phases[maker] == MicroPhase::after ? plan_.stages[maker] : -1;
+  }
+
+  // ---- who needs what
+
+  // A stage needs a value at a position (INT_MAX: after sums). What is made wherever it is needed
+  // is made there.
+  void need(ValueId v, int stage, int position) {
+    if (const std::uint32_t a = argument_of(v); a != kNone) {
+      plan_.needed[a].insert(stage);
+      first_use_[a] = std::min(first_use_[a], position);
+      return;
+    }
+    const OpId maker = program_.value(v).op;
+    if (maker == kNone) return;  // the number of the micro-batch
+    if (is_sum(maker) || plan_.phases[maker] == MicroPhase::after) {
+      if (stage_after(v) != stage) once_.insert({v, stage});
+      return;
+    }
+    if (const int from = plan_.positions[maker]; from >= 0) {
+      if (stage_at(from) == stage) return;
+      const auto [it, is_new] = first_.try_emplace({v, stage}, position);
+      if (!is_new) it->second = std::min(it->second, position);
+      return;
+    }
+    if (!anywhere_.insert({maker, stage}).second) return;
+    for (ValueId operand : taken(program_.op(maker))) need(operand, stage, position);
+  }
+
+  void need_of_micro_batches() {
+    for (OpId id : body_.ops) {
+      if (plan_.phases[id] != MicroPhase::each) continue;
+      int position = plan_.positions[id];
+      if (position < 0 && is_sum(id)) position = 0;
+      if (position < 0) continue;  // where it is needed
+      for (ValueId v : taken(program_.op(id))) need(v, stage_at(position), position);
+    }
+  }
+
+  void need_of_what_comes_after() {
+    for (OpId id : body_.ops) {
+      if (plan_.phases[id] != MicroPhase::after) continue;
+      for (ValueId v : taken(program_.op(id))) need(v, plan_.stages[id], INT_MAX);
+    }
+  }
+
+  // ---- what comes after sums
+
+  // An op goes where what is carried lies, or most of what it takes; what is known of neither
+  // follows those who use it.
+  void place_what_comes_after() {
+    for (OpId id : body_.ops)
+      if (plan_.phases[id] == MicroPhase::after) plan_.stages[id] = wish(program_.op(id));
+    for (std::size_t i = body_.ops.size(); i-- > 0;) {
+      const OpId id = body_.ops[i];
+      if (plan_.phases[id] != MicroPhase::after) continue;
+      if (plan_.stages[id] < 0) plan_.stages[id] = 0;
+      for (ValueId v : program_.operands(program_.op(id))) {
+        const OpId maker = program_.value(v).op;
+        if (maker != kNone && plan_.phases[maker] == MicroPhase::after && plan_.stages[maker] < 0)
+          plan_.stages[maker] = plan_.stages[id];
+      }
+    }
+  }
+
+  int wish(const Op& op) const {
+    int stage = -1;
+    std::int64_t most = -1;
+    for (ValueId v : taken(op)) {
+      const std::uint32_t a = argument_of(v);
+      const bool lies = a != kNone && carried_[a] != kNone && first_use_[a] != INT_MAX;
+      if (lies && program_.type_of(v).elements() > 1) return stage_at(first_use_[a]);
+      const int from = stage_after(v);
+      const std::int64_t bytes = program_.type_of(v).bytes();
+      if (from < 0 || bytes <= most) continue;
+      stage = from;
+      most = bytes;
+    }
+    return stage;
+  }
+
+  // ---- arguments and results
+
+  int home_of(std::size_t a) const {
+    if (first_use_[a] != INT_MAX) return stage_at(first_use_[a]);
+    return plan_.needed[a].empty() ? 0 : *plan_.needed[a].begin();
+  }
+
+  // What is carried is where its argument lies, all else where it is made.
+  void place_results() {
+    const Op& end = program_.op(body_.ops.back());
+    for (std::size_t i = 0; i < micro_.results.size(); ++i) {
+      const ValueId v = program_.operands(end)[i];
+      int stage = -1;
+      for (std::size_t a = 0; a < carried_.size(); ++a)
+        if (carried_[a] == i) stage = home_of(a);
+      const OpId maker = program_.value(v).op;
+      const std::uint32_t a = argument_of(v);
+      if (stage < 0 && a != kNone) stage = home_of(a);
+      if (stage < 0 && maker != kNone && plan_.positions[maker] >= 0 && !is_sum(maker))
+        stage = stage_at(plan_.positions[maker]);
+      if (stage < 0) stage = stage_after(v);
+      if (stage < 0) stage = 0;
+      plan_.results.push_back(stage);
+      need(v, stage, INT_MAX);
+    }
+  }
+
+  void place_arguments() {
+    for (std::size_t a = 0; a < plan_.arguments.size(); ++a) {
+      plan_.arguments[a] = plan_.needed[a];
+      if (carried_[a] == kNone && !plan_.needed[a].empty()) continue;
+      const int home = home_of(a);
+      plan_.arguments[a] = {home};
+      for (int stage : plan_.needed[a])
+        if (stage != home) plan_.argument_messages.push_back({body_.args[a], home, stage});
+    }
+  }
+
+  // ---- messages
+
+  void number_channels() {
+    std::map<PipelineEdge, std::vector<ValueId>> edges;
+    for (const auto& [who, position] : first_) {
+      const int from = plan_.positions[program_.value(who.first).op];
+      // What is needed after all micro-batches comes with the last position of its stage.
+      edges[{from, position == INT_MAX ? last_position(who.second) : position}].push_back(
+          who.first);
+    }
+    std::int64_t channel = 0;
+    for (auto& [edge, values] : edges)
+      plan_.messages.push_back({edge, ++channel, std::move(values)});
+    for (OnceMessage& m : plan_.argument_messages) m.channel = ++channel;
+    for (const auto& [v, stage] : once_)
+      plan_.after_messages.push_back({v, stage_after(v), stage, ++channel});
+  }
+
+  int last_position(int stage) const {
+    int last = plan_.shape.positions() - 1;
+    while (stage_at(last) != stage) --last;
+    return last;
+  }
+
+  const Program& program_;
+  const Function& function_;
+  const MicroBatches& micro_;
+  const Region& body_;
+  std::vector<std::uint32_t> carried_;            // by argument: the result; kNone: it is not
+  std::vector<int> first_use_;                    // by argument: the first position
+  std::map<std::pair<ValueId, int>, int> first_;  // value and stage: where it is needed first
+  std::set<std::pair<ValueId, int>> once_;        // value after sums and stage that needs it
+  std::set<std::pair<OpId, int>> anywhere_;
+  PipelinePlan plan_;
+};
+
+}  // namespace
+
+Expected<PipelinePlan> plan_pipeline(const Program& program, const Function& function,
+                                     const MicroBatches& micro, const PipelineShape& shape,
+                                     const std::vector<Carried>& carried) {
+  return PipelinePlanner(program, function, micro, carried).plan(shape);
+}
+
+}  // namespace heddle
