@@ -81,9 +81,11 @@ class Setting {
     HEDDLE_TRY_VOID(prepare());
     std::int64_t search_limit = INT64_MAX;
     constexpr int kRounds = 3;
+    std::optional<Reason> no;  // of the last cut, which says what a stage would need
     for (int round = 0;; ++round) {
-      HEDDLE_TRY_VOID(share_work(search_limit));
+      if (const Verdict shared = share_work(search_limit); !shared) return no ? *no : shared.why();
       const auto answer = best_cut(chunks);
+      if (!answer) no = answer.why();
       if (answer || memory_limit_ == INT64_MAX || round + 1 == kRounds) return answer;
       // What one device of each stage has together shrinks by as much as the fullest stage has to.
       const double share =
