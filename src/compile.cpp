@@ -18,6 +18,7 @@
 #include "heddle/device_memory.h"
 #include "heddle/inline.h"
 #include "heddle/lower.h"
+#include "heddle/pipeline_search.h"
 #include "heddle/schedule.h"
 #include "heddle/simplify.h"
 #include "heddle/verify.h"
@@ -48,9 +49,8 @@ Expected<Spmd> spmd_program(const Program& core, const Target& wished, Stages& s
         "stages of a pipeline have programs of their own: there is no one program of all devices "
         "to show");
   HEDDLE_TRY(const auto cut, micro_batches_of(core, target));
-  const Program& dealt = cut ? cut->program : core;
-  auto decided = decided_for(dealt, target, core);
-  if (!decided) return with_what_would_do(dealt, target, decided.why());
+  auto decided = decided_for(core, target, cut ? &*cut : nullptr);
+  if (!decided) return with_what_would_do(cut ? cut->program : core, target, decided.why());
   HEDDLE_TRY(Spmd spmd, partition(*std::move(decided)));
   if (cut) {
     HEDDLE_TRY(spmd, accumulated(std::move(spmd), *cut));

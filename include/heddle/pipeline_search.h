@@ -3,6 +3,7 @@
 #pragma once
 
 #include "heddle/pipeline.h"
+#include "heddle/plan_file.h"
 #include "heddle/search.h"
 #include "heddle/target.h"
 
@@ -48,6 +49,10 @@ bool searches_pipeline(const Target& target);
 // 0 they are searched for. All stages have equally many devices. A reason where nothing fits, with
 // what would.
 Expected<FoundPipeline> search_pipeline(const Program& program, const Target& target);
+
+// What a plan file says of stages and micro-batches. Where a search is to say how many stages there
+// are and nobody says how many micro-batches, it says that too, and whether to interleave.
+Verdict set_pipeline(const PlanFile& plan, Target& target);
 
 // "0x12 1x30": how many ops in a row have which position; and back.
 std::string cut_text(const std::vector<int>& positions);

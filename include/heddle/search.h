@@ -3,6 +3,8 @@
 // says how much cheaper another one could be.
 #pragma once
 
+#include <functional>
+
 #include "heddle/parallel.h"
 #include "heddle/solve.h"
 
@@ -22,6 +24,8 @@ struct SearchOptions {
   // is made.
   std::vector<double> times = {}, argument_times = {};
   bool details = false;  // for a report: what else each choice could be, and memory over time
+  // Says both of the program that is searched in the end, where it was rewritten before.
+  std::function<void(const Program&, const Function&, SearchOptions&)> count = {};
 };
 
 // What a search knows of the plan that it found.

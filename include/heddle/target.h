@@ -51,8 +51,8 @@ struct Target {
   int chunks = 1;  // of the program that each stage has; more than 1: interleaved
   // How many stages a search is to find, where no axis is named; 0: it says how many itself.
   int stages = 1;
-  // Which op of a micro-batch (micro_batches.h) is at which position, as a search has found it;
-  // none: as balances stages.
+  // Which op of a micro-batch (micro_batches.h) is at which position; none: as a search finds it,
+  // or as balances stages.
   std::optional<StageCut> cut = {};
   // Whose figures a plan is made with; none: those that are assumed of any machine.
   std::optional<Cluster> cluster = {};

@@ -41,6 +41,9 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
                         other; their gradients are summed up
     ``pipeline``        the axis of the mesh along which stages lie that micro-batches pass
                         through: ``"pp"``; ``interleave``: how many parts of the program each has
+    ``stages``          how many stages a search is to find, along an axis of the mesh that has
+                        as many devices; ``"auto"``: it says how many. ``micro_batches`` may be
+                        ``"auto"`` too
     ``donate``          arguments that a call may overwrite, by number or name
     ``static_argnums``  arguments that are part of the program; ``static_argnames`` as well
     ``out``             what calls give: "heddle", "numpy", "jax" or "torch"
@@ -56,6 +59,15 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return functools.partial(jit, **options)
     return Jitted(function, **options)
+
+
+def _count(name: str, count: int | str, auto: bool = True) -> int:
+    """A number of 1 or more; 0 for "auto"."""
+    if auto and count == "auto":
+        return 0
+    if not isinstance(count, int) or count < 1:
+        raise Error(f'{name}={count!r}: it is a number of 1 or more{", or auto" if auto else ""}')
+    return count
 
 
 @dataclass
@@ -93,9 +105,10 @@ class Jitted:
         static_argnames: str | Iterable[str] = (),
         out: str = "heddle",
         ranks: bool = False,
-        micro_batches: int = 1,
+        micro_batches: int | str = 1,
         pipeline: str | None = None,
-        interleave: int = 1,
+        interleave: int | None = None,
+        stages: int | str = 1,
     ) -> None:
         if not callable(function):
             raise Error(f"heddle.jit takes a function, and {function!r} came in")
@@ -107,13 +120,11 @@ class Jitted:
         self._plan = plan or ""
         self._out = out
         self._ranks = ranks
-        for name, count in (("micro_batches", micro_batches), ("interleave", interleave)):
-            if not isinstance(count, int) or count < 1:
-                raise Error(f"{name}={count!r}: it is a number of 1 or more")
         self._stages = {
-            "micro_batches": micro_batches,
+            "micro_batches": _count("micro_batches", micro_batches),
             "pipeline": pipeline or "",
-            "interleave": interleave,
+            "interleave": 0 if interleave is None else _count("interleave", interleave, auto=False),
+            "stages": _count("stages", stages),
         }
         given = [donate] if isinstance(donate, (int, str)) else list(donate)
         self._nums, self._names = _static_places(function, static_argnums, static_argnames)

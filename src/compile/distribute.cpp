@@ -135,17 +135,7 @@ Verdict take_plan(Target& target, const PlanFile& plan) {
   target.layouts.search = plan.search;
   target.layouts.device_memory = plan.memory.value_or(INT64_MAX);
   target.layouts.recompute = plan.recompute;
-  target.pipeline = plan.pipeline;
-  if (plan.micro_batches > 0) target.micro_batches = plan.micro_batches;
-  if (plan.interleave > 0) target.chunks = plan.interleave;
-  if (plan.cut.empty()) return yes();
-  StageCut& cut = target.cut.emplace();
-  HEDDLE_TRY(cut.positions, parse_cut(plan.cut));
-  cut.shape = {std::max(1, plan.stages), static_cast<int>(target.micro_batches), target.chunks,
-               true};
-  cut.shape.backward =
-      std::ranges::any_of(cut.positions, [&](int p) { return p >= cut.shape.virtual_stages(); });
-  return yes();
+  return set_pipeline(plan, target);
 }
 
 Expected<Target> mesh_target(const std::string& mesh, const std::vector<std::string>& shards) {
@@ -166,9 +156,21 @@ Expected<std::string> enter_mesh(Program& program, const Target& target) {
   return put_on_one_mesh(program, text.substr(1));
 }
 
+void count_micro_batches(const Program& program, const Function& function,
+                         const MicroBatches& micro, SearchOptions& search) {
+  const auto count = static_cast<double>(micro.count);
+  search.times.assign(program.op_count(), 1);
+  search.argument_times.clear();
+  if (const auto phases = micro_phases(program, function, micro))
+    for (OpId id = 0; id < phases->size(); ++id)
+      if ((*phases)[id] == MicroPhase::each) search.times[id] = count;
+  for (int dim : micro.arguments) search.argument_times.push_back(dim >= 0 ? count : 1);
+}
+
 namespace {
 
-Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, const Target& target) {
+Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, const Target& target,
+                                 const MicroBatches* micro) {
   SpmdOptions options;
   options.mesh = mesh;
   options.closed_boundary = target.layouts.closed;
@@ -187,6 +189,11 @@ Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, cons
       return reason("a search for a plan needs a mesh: give one, as in dp=2,tp=4");
     if (options.mesh.empty()) options.mesh = program.meshes[0].name;
     options.search = search_options(target);
+    if (micro != nullptr)
+      options.search->count = [micro](const Program& prepared, const Function& function,
+                                      SearchOptions& search) {
+        count_micro_batches(prepared, function, *micro, search);
+      };
   }
   return options;
 }
@@ -207,15 +214,16 @@ Verdict can_use(const MeshDecl* mesh, const Program& program) {
   return yes();
 }
 
-Expected<std::shared_ptr<Parallel>> decided_on(const Program& given, const Target& said,
-                                               const Program& named) {
+// Where it is cut into micro-batches, these are dealt out, as is said of the whole batch.
+Expected<std::shared_ptr<Parallel>> decided_on(const Program& whole, const Target& said,
+                                               const MicroBatches* micro) {
   Target target = said;
-  if (&named != &given) {
-    HEDDLE_TRY(target, with_seeds_of(named, said));
+  if (micro != nullptr) {
+    HEDDLE_TRY(target, with_seeds_of(whole, said));
   }
-  Program program = given;
+  Program program = micro != nullptr ? micro->program : whole;
   HEDDLE_TRY(const std::string mesh, enter_mesh(program, target));
-  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target));
+  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target, micro));
   if (options.search) HEDDLE_TRY_VOID(can_use(program.find_mesh(options.mesh), program));
   return parallelize(program, options);
 }
@@ -228,15 +236,11 @@ const FoundPlan* found_in(const Parallel& decided) {
 
 }  // namespace
 
-Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target) {
-  return decided_for(program, target, program);
-}
-
 Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target,
-                                                const Program& named) {
+                                                const MicroBatches* micro) {
   const bool open = target.mesh.empty() || target.mesh == kOwnMesh;
   if (target.layouts.search == 0 || !target.cluster || !open)
-    return decided_on(program, target, named);
+    return decided_on(program, target, micro);
   std::shared_ptr<Parallel> best;
   std::optional<Reason> first_no;
   double least = 0;
@@ -244,7 +248,7 @@ Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Ta
     if (best && target.layouts.search_stop.stop_requested()) break;
     Target tried = target;
     tried.mesh = mesh;
-    auto decided = decided_on(program, tried, named);
+    auto decided = decided_on(program, tried, micro);
     const FoundPlan* const found = decided ? found_in(**decided) : nullptr;
     if (!decided && !first_no) first_no = decided.why();
     if (found == nullptr || (best && found->cost >= least)) continue;
@@ -269,8 +273,9 @@ Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
   return std::optional(std::move(cut));
 }
 
-Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target) {
-  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target));
+Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target,
+                             const MicroBatches* micro) {
+  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target, micro));
   return partition(program, options);
 }
 

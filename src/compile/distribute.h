@@ -26,24 +26,27 @@ std::int64_t memory_wish(const Target& target);
 // The target with stages and micro-batches, where it leaves them to a search.
 Expected<Target> with_best_pipeline(const Program& core, const Target& target);
 
+// How often ops and arguments of a program of micro-batches are there in a step.
+void count_micro_batches(const Program& program, const Function& function,
+                         const MicroBatches& micro, SearchOptions& search);
+
 // The target's micro-batches of the program; nothing where it wants none.
 Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
                                                        const Target& target);
 
 // What is decided for the target on its mesh; on the mesh of its cluster with the best plan, where
 // it names a cluster and no mesh. `program` is inlined and has no client ops but those that devices
-// compute.
-Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target);
-// The same where what the target says is of the values of another program, of which this is a
-// micro-batch.
+// compute. Where there are micro-batches of it, these are dealt out.
 Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target,
-                                                const Program& named);
+                                                const MicroBatches* micro = nullptr);
 // Of that, what a search has found.
 Expected<FoundPlan> found_for(const Program& program, const Target& target);
 
 // The layouts of the target on that mesh, and the program of its devices. `program` is inlined and
 // has no client ops but those that devices compute.
-Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target);
+// Where it is the program of micro-batches, a search counts what is done for each of them.
+Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target,
+                             const MicroBatches* micro = nullptr);
 
 // Where arguments and results of the function lie.
 // Where there is a pipeline, these are the devices of each stage.

@@ -19,14 +19,21 @@ struct StageMesh {
   std::string rest;  // that each stage has: "dp=2"
   int stages = 1;
   std::vector<std::vector<int>> devices;  // of each stage, as `rest` numbers them
+  // One stage of the target's cluster: its axes with the links that they have among all devices.
+  std::optional<Cluster> cluster;
 };
 
 Expected<StageMesh> stage_mesh(const Target& target) {
   AxisRegistry scratch = AxisRegistry::standard();
   if (target.mesh.empty() || target.mesh[0] == '@')
     return reason("a pipeline needs a mesh whose axes are said: give one, as in pp=2,dp=2");
-  HEDDLE_TRY(const Mesh mesh, Mesh::parse(target.mesh, scratch));
+  HEDDLE_TRY(Mesh mesh, Mesh::parse(target.mesh, scratch));
   StageMesh made;
+  if (target.cluster) {
+    HEDDLE_TRY(mesh, target.cluster->with_figures(mesh));
+    made.cluster = target.cluster;
+    made.cluster->levels.clear();
+  }
   std::int64_t inner = 1;  // devices of the axes behind that of the stages
   bool found = false;
   for (const MeshAxis& axis : mesh.axes()) {
@@ -36,11 +43,14 @@ Expected<StageMesh> stage_mesh(const Target& target) {
       inner = 1;
       continue;
     }
+    if (made.cluster) made.cluster->levels.push_back({axis.name, axis.size, axis.link});
     made.rest += fmt::format("{}{}={}", made.rest.empty() ? "" : ",", axis.name, axis.size);
     inner *= axis.size;
   }
   if (!found) return reason("pipeline {}: mesh {} has no such axis", target.pipeline, mesh.str());
   if (made.rest.empty()) made.rest = "one=1";
+  if (made.cluster && made.cluster->levels.empty())
+    made.cluster->levels.push_back({"one", 1, {0, mesh.local_bandwidth()}});
   const std::int64_t each = mesh.devices() / made.stages;
   made.devices.resize(static_cast<std::size_t>(made.stages));
   for (std::int64_t number = 0; number < each; ++number)
@@ -77,8 +87,10 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target) {
   of_stage.mesh = mesh.rest;
   of_stage.pipeline.clear();
   HEDDLE_TRY(of_stage, with_seeds_of(core, of_stage));
+  of_stage.cluster = mesh.cluster;
+  of_stage.layouts.recompute = 0;  // the cut is of the ops as they are
   HEDDLE_TRY(const std::string name, enter_mesh(micro.program, of_stage));
-  HEDDLE_TRY(Spmd spmd, distribute_on(micro.program, name, of_stage));
+  HEDDLE_TRY(Spmd spmd, distribute_on(micro.program, name, of_stage, &micro));
   HEDDLE_TRY(StagePrograms programs, stage_programs(spmd.program, micro, shape, target.carried));
   SpmdFunction function = *spmd.find(target.options.entry);
   HEDDLE_TRY_VOID(with_whole_batch(function, micro));

@@ -58,13 +58,10 @@ class PipelineSearcher {
     if (target_.stages < 0 || target_.micro_batches < 0)
       return reason("{} stages, {} micro-batches: neither is less than 1, or auto", target_.stages,
                     target_.micro_batches);
+    if (target_.micro_batches == 1 && (target_.stages > 1 || !target_.pipeline.empty()))
+      return reason("stages of a pipeline work on micro-batches: say how many, 2 or more, or auto");
     if (!on_cluster() && (target_.mesh.empty() || target_.mesh[0] == '@'))
       return reason("a search for stages needs to know the devices: name a cluster, or a mesh");
-    if (!on_cluster() && target_.pipeline.empty() && target_.stages > 1)
-      return reason(
-          "{} stages on the mesh {}: say along which of its axes they lie, as in `pipeline`, or "
-          "leave the mesh to the search and name a cluster",
-          target_.stages, target_.mesh);
     return yes();
   }
 
@@ -113,6 +110,7 @@ class PipelineSearcher {
     any_ = true;
     found_.target = std::move(target);
     found_.target.stages = 1;  // the mesh says it
+    found_.target.chunks = shape.chunks;
     found_.shape = shape;
     found_.cost = cost;
     found_.fits = fits;
@@ -139,9 +137,9 @@ class PipelineSearcher {
       AxisRegistry scratch = AxisRegistry::standard();
       if (const auto mesh = Mesh::parse(target_.mesh, scratch))
         for (const MeshAxis& axis : mesh->axes())
-          if (axis.name == target_.pipeline)
+          if (may_carry_stages(axis))
             meshes.push_back({target_.mesh, axis.name, static_cast<int>(axis.size)});
-      if (target_.pipeline.empty()) meshes.push_back({target_.mesh, "", 1});
+      if (target_.pipeline.empty() && target_.stages <= 1) meshes.push_back({target_.mesh, "", 1});
       return meshes;
     }
     const auto& levels = target_.cluster->levels;
@@ -155,6 +153,12 @@ class PipelineSearcher {
       for (std::int64_t more = 2; more <= levels[1].size; ++more)
         if (levels[1].size % more == 0) add_mesh(meshes, 1, more, levels[0].size * more);
     return meshes;
+  }
+
+  // The axis that is named, else any that has as many devices.
+  bool may_carry_stages(const MeshAxis& axis) const {
+    if (!target_.pipeline.empty()) return axis.name == target_.pipeline;
+    return axis.size > 1 && (target_.stages == 0 || target_.stages == axis.size);
   }
 
   void add_mesh(std::vector<PipelineSetting>& meshes, std::size_t level, std::int64_t part,
@@ -231,8 +235,11 @@ class PipelineSearcher {
   }
 
   Reason no_such_stages() const {
-    if (!on_cluster())
+    if (!on_cluster() && !target_.pipeline.empty())
       return reason("the mesh {} has no axis {} for the stages", target_.mesh, target_.pipeline);
+    if (!on_cluster())
+      return reason("{} stages need an axis of as many devices, and the mesh {} has none",
+                    target_.stages, target_.mesh);
     std::vector<std::string> sizes;
     for (const Cluster::Level& level : target_.cluster->levels)
       sizes.push_back(fmt::format("{} of {}", level.size, level.name));
@@ -291,8 +298,7 @@ class PipelineSearcher {
     target.mesh = setting.mesh;
     target.pipeline = setting.axis;
     target.micro_batches = setting.micro_batches;
-    target.chunks = answer->shape.chunks;
-    if (setting.stages > 1) target.cut = answer->cut;
+    if (!setting.axis.empty()) target.cut = answer->cut;
     take(std::move(target), answer->shape, one.cost, true);
     found_.times = answer->times;
     found_.arguments = answer->arguments;
@@ -323,7 +329,8 @@ class PipelineSearcher {
 }  // namespace
 
 bool searches_pipeline(const Target& target) {
-  return target.stages != 1 || target.micro_batches == 0;
+  const bool without_cut = !target.pipeline.empty() && !target.cut && target.layouts.search > 0;
+  return target.stages != 1 || target.micro_batches == 0 || without_cut;
 }
 
 Expected<Target> with_best_pipeline(const Program& core, const Target& target) {
@@ -335,6 +342,20 @@ Expected<Target> with_best_pipeline(const Program& core, const Target& target) {
 Expected<FoundPipeline> search_pipeline(const Program& program, const Target& target) {
   HEDDLE_TRY(const Program core, core_for(program, target));
   return PipelineSearcher(core, target).run();
+}
+
+Verdict set_pipeline(const PlanFile& plan, Target& target) {
+  if (plan.micro_batches > 0) target.micro_batches = plan.micro_batches;
+  if (plan.interleave > 0) target.chunks = plan.interleave;
+  if (target.pipeline.empty()) target.pipeline = plan.pipeline;
+  if (plan.cut.empty()) return yes();
+  StageCut& cut = target.cut.emplace();
+  HEDDLE_TRY(cut.positions, parse_cut(plan.cut));
+  cut.shape = {std::max(1, plan.stages), static_cast<int>(target.micro_batches), target.chunks,
+               true};
+  cut.shape.backward =
+      std::ranges::any_of(cut.positions, [&](int p) { return p >= cut.shape.virtual_stages(); });
+  return yes();
 }
 
 // ---- cuts in words

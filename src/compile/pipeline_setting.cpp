@@ -81,9 +81,11 @@ class Setting {
     HEDDLE_TRY_VOID(prepare());
     std::int64_t search_limit = INT64_MAX;
     constexpr int kRounds = 3;
+    std::optional<Reason> no;  // of the last cut, which says what a stage would need
     for (int round = 0;; ++round) {
-      HEDDLE_TRY_VOID(share_work(search_limit));
+      if (const Verdict shared = share_work(search_limit); !shared) return no ? *no : shared.why();
       const auto answer = best_cut(chunks);
+      if (!answer) no = answer.why();
       if (answer || memory_limit_ == INT64_MAX || round + 1 == kRounds) return answer;
       // What one device of each stage has together shrinks by as much as the fullest stage has to.
       const double share =
@@ -125,12 +127,7 @@ class Setting {
     // Settings are compared with each other, for which this is near enough.
     constexpr double kNear = 1e-3;
     how.solve.gap = kNear;
-    how.times.assign(program().op_count(), 1);
-    for (OpId id = 0; id < phases_.size(); ++id)
-      if (phases_[id] == MicroPhase::each)
-        how.times[id] = static_cast<double>(setting_.micro_batches);
-    for (int dim : micro_->arguments)
-      how.argument_times.push_back(dim >= 0 ? static_cast<double>(setting_.micro_batches) : 1);
+    count_micro_batches(program(), function(), *micro_, how);
     HEDDLE_TRY(found_, search_plan(program(), function(), rules, options, how));
     make_micro_program(how.times, rules);
     return yes();
@@ -168,8 +165,12 @@ class Setting {
     for (int chunks : all_chunks) {
       const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
                                 graph_.backward};
-      const auto cut = pipeline::find_cut({graph_.graph, shape, devices_.between, memory_limit_},
-                                          {target_.layouts.search == 3 ? 3 : 2, {}});
+      // A proof for many nodes could take for ever: some seconds, counted in steps.
+      int asked = 0;
+      constexpr int kMostAsked = 2000;
+      const auto cut = pipeline::find_cut(
+          {graph_.graph, shape, devices_.between, memory_limit_},
+          {target_.layouts.search == 3 ? 3 : 2, [&asked] { return ++asked > kMostAsked; }});
       if (!cut) {
         if (!no) no = cut.why();
         note_least(shape);

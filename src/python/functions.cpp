@@ -114,15 +114,18 @@ void add_functions(nb::module_& module) {
           "__init__",
           [](TargetWords* self, std::string mesh, decltype(TargetWords::layouts) layouts,
              std::string plan, decltype(TargetWords::carried) carried, std::vector<bool> donated,
-             bool ranks, std::int64_t micro_batches, std::string pipeline, int interleave) {
-            new (self) TargetWords{std::move(mesh),    std::move(layouts),  std::move(plan),
-                                   std::move(carried), std::move(donated),  ranks,
-                                   micro_batches,      std::move(pipeline), interleave};
+             bool ranks, std::int64_t micro_batches, std::string pipeline, int interleave,
+             int stages) {
+            new (self) TargetWords{std::move(mesh),    std::move(layouts),
+                                   std::move(plan),    std::move(carried),
+                                   std::move(donated), ranks,
+                                   micro_batches,      std::move(pipeline),
+                                   interleave,         stages};
           },
           nb::arg("mesh") = "", nb::arg("layouts") = nb::list(), nb::arg("plan") = "",
           nb::arg("carried") = nb::list(), nb::arg("donated") = nb::list(),
           nb::arg("ranks") = false, nb::arg("micro_batches") = 1, nb::arg("pipeline") = "",
-          nb::arg("interleave") = 1)
+          nb::arg("interleave") = 0, nb::arg("stages") = 1)
       .def_ro("mesh", &TargetWords::mesh);
   module.def("compile", compile_function, nb::arg("program"), nb::arg("target") = TargetWords{},
              nb::rv_policy::take_ownership,

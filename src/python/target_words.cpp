@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "heddle/pipeline_search.h"
 #include "heddle/plan_file.h"
 #include "heddle/signature.h"
 
@@ -12,14 +13,20 @@ Target target_from(const Program& program, const TargetWords& words) {
   target.mesh = words.mesh;
   target.ranks = words.ranks;
   target.rank = words.rank;
-  target.micro_batches = words.micro_batches;
   target.pipeline = words.pipeline;
-  target.chunks = words.interleave;
+  target.stages = words.stages;
   if (!words.plan.empty()) {
     const PlanFile file = read_plan_file(words.plan).value();
     if (target.mesh.empty()) target.mesh = file.mesh;
     take_plan(target, file).value();
   }
+  if (words.micro_batches != 1) target.micro_batches = words.micro_batches;
+  // Stages without micro-batches would wait for each other.
+  if (words.stages != 1 && words.micro_batches == 1) target.micro_batches = 0;
+  if (words.interleave > 0)
+    target.chunks = words.interleave;
+  else if (searches_pipeline(target))
+    target.chunks = 0;
   for (const auto& [name, layout] : words.layouts)
     target.layouts.shards.push_back({name, layout, fmt::format("layouts[{}]", name)});
   for (const auto& [argument, result] : words.carried) target.carried.push_back({argument, result});

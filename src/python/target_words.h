@@ -18,7 +18,8 @@ struct TargetWords {
   bool ranks = false;
   std::int64_t micro_batches = 1;
   std::string pipeline = {};  // the axis of stages
-  int interleave = 1;         // parts of the program that each stage has
+  int interleave = 0;         // parts of the program that each stage has; 0: nothing is said
+  int stages = 1;             // that a search is to find; 0: it says how many
   int rank = 0;
 };
 

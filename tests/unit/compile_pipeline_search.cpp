@@ -160,6 +160,27 @@ TEST(PipelineSearch, WhatIsFixedHolds) {
   EXPECT_EQ(parse_cut(cut_text(positions)).value(), positions);
 }
 
+// An axis of a mesh carries the stages: that of as many devices, or the best.
+TEST(PipelineSearch, AxesOfAMeshCarryStages) {
+  const Program program = read(training_text::deep(64, 256, 6));
+  Target target = target_for(program, cluster_of(2, 2, "1GB/s", "8GB"));
+  target.cluster.reset();
+  target.mesh = "pp=2,tp=3";
+  target.stages = 3;
+  const auto found = search_pipeline(program, target);
+  ASSERT_TRUE(found.ok()) << found.reason();
+  EXPECT_EQ(found->target.pipeline, "tp");
+  EXPECT_EQ(found->shape.stages, 3);
+  target.stages = 1;
+  target.pipeline = "pp";
+  target.micro_batches = 4;
+  const auto named = search_pipeline(program, target);
+  ASSERT_TRUE(named.ok()) << named.reason();
+  EXPECT_EQ(named->shape.stages, 2);
+  EXPECT_EQ(named->target.pipeline, "pp");
+  checked_edges(program, *named);
+}
+
 TEST(PipelineSearch, WhatCannotBeIsSaid) {
   const Program program = read(training_text::deep(64, 256, 3));
   const auto why = [&](auto change) {
@@ -173,8 +194,10 @@ TEST(PipelineSearch, WhatCannotBeIsSaid) {
               HasSubstr("can be cut into 1, 2, 4, 8"));
   EXPECT_THAT(why([](Target& t) { t.stages = 2, t.layouts.device_memory = 100'000; }),
               HasSubstr("give it that much"));
-  EXPECT_THAT(why([](Target& t) { t.mesh = "dp=2,pp=2", t.stages = 2; }),
-              HasSubstr("say along which of its axes"));
+  EXPECT_THAT(why([](Target& t) { t.mesh = "dp=2,pp=4", t.stages = 3; }),
+              HasSubstr("3 stages need an axis of as many devices"));
+  EXPECT_THAT(why([](Target& t) { t.stages = 2, t.micro_batches = 1; }),
+              HasSubstr("work on micro-batches: say how many"));
   EXPECT_THAT(why([](Target& t) { t.mesh = "dp=8", t.pipeline = "pp"; }), HasSubstr("no axis pp"));
   EXPECT_THAT(why([](Target& t) { t.cluster.reset(); }), HasSubstr("name a cluster"));
   EXPECT_THAT(parse_cut("0x3 1y4").reason(), HasSubstr("is no cut"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "heddle/fix.h"
+#include "heddle/pipeline_search.h"
 #include "heddle/plan_file.h"
 #include "option_values.h"
 
@@ -82,8 +83,8 @@ void add_mesh_options(Command& command, MeshRequest& request) {
       .check(wrong_count);
   command
       .option("--stages", request.stages,
-              "Of a pipeline on --cluster, as many as a search is to find; auto: it\n"
-              "says how many, and whether any")
+              "Of a pipeline, as many as a search is to find on --cluster or along an\n"
+              "axis of --mesh; auto: it says how many, and whether any")
       .check(wrong_count);
   command.option("--batch-dim", request.batch,
                  "Which dimension is the batch, as arg0:0; it is found where it is not\n"
@@ -106,7 +107,7 @@ void set_micro_batches(const MeshRequest& request, Target& target) {
   // Stages without micro-batches would wait for each other.
   if (target.stages != 1 && request.micro_batches.empty()) target.micro_batches = 0;
   // A search says by itself whether it pays to interleave.
-  if (target.stages != 1 || target.micro_batches == 0) target.chunks = 0;
+  if (searches_pipeline(target)) target.chunks = 0;
   if (request.chunks > 0) target.chunks = request.chunks;
 }
 

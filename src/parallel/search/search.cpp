@@ -74,7 +74,7 @@ class Searcher {
                                                   const search::Wanted& wanted) {
     std::unique_ptr<Searcher> made(new Searcher(tables, function, wanted));
     HEDDLE_TRY(made->cells_,
-               search::cells_of(tables.on, tables.lists, tables.ways, function, wanted));
+               search::cells_of(tables.on, tables.lists, tables.ways, function, made->wanted_));
     made->classes_ = search::classes_of(made->cells_);
     return made;
   }
@@ -208,7 +208,7 @@ class Searcher {
 
   const Program& program_;
   const Function& function_;
-  const search::Wanted& wanted_;
+  const search::Wanted wanted_;
   Tables& tables_;
   Cells cells_;
   std::vector<int> classes_;
@@ -230,8 +230,6 @@ class Ladder {
 
   Expected<FoundPlan> run() {
     HEDDLE_TRY(wanted_, wanted_of(tables_.on, function_, options_));
-    wanted_.times = how_.times;
-    wanted_.argument_times = how_.argument_times;
     const std::int64_t wish = std::min(how_.memory_wish, how_.memory_limit);
     if (wish == how_.memory_limit || !climb(wish)) HEDDLE_TRY_VOID(climb(how_.memory_limit));
     FoundPlan found = steps_[*best_]->take(how_.details);
@@ -336,8 +334,13 @@ class Ladder {
 
   Verdict enter(std::size_t k) {
     if (steps_[k]) return yes();
-    HEDDLE_TRY(steps_[k],
-               Searcher::make(tables_, k == 0 ? function_ : others_[k - 1].function, wanted_));
+    const Function& function = k == 0 ? function_ : others_[k - 1].function;
+    SearchOptions counted = how_;
+    if (how_.count) how_.count(tables_.on.program, function, counted);
+    search::Wanted wanted = wanted_;
+    wanted.times = std::move(counted.times);
+    wanted.argument_times = std::move(counted.argument_times);
+    HEDDLE_TRY(steps_[k], Searcher::make(tables_, function, wanted));
     return yes();
   }
 
