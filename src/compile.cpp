@@ -41,10 +41,19 @@ Expected<Program> core_program(const Program& flat, const Target& target, Stages
   return core;
 }
 
-Expected<Spmd> spmd_program(Program core, const Target& given, Stages& stages) {
+Expected<Spmd> spmd_program(Program core, const Target& wished, Stages& stages) {
+  HEDDLE_TRY(const Target given, with_best_pipeline(core, wished));
+  if (!given.pipeline.empty())
+    return reason(
+        "stages of a pipeline have programs of their own: there is no one program of all devices "
+        "to show");
+  const Program whole = core;
   HEDDLE_TRY(const auto cut, micro_batches_of(core, given));
   if (cut) core = cut->program;
-  HEDDLE_TRY(const Target target, with_best_mesh(core, given));
+  HEDDLE_TRY(Target target, with_best_mesh(core, given));
+  if (cut) {
+    HEDDLE_TRY(target, with_seeds_of(whole, target));
+  }
   HEDDLE_TRY(const std::string mesh, enter_mesh(core, target));
   HEDDLE_TRY(Spmd spmd, distribute_on(core, mesh, target, cut ? &*cut : nullptr));
   if (cut) {
@@ -98,6 +107,23 @@ Target for_stage(const Target& target, const StageProgram& stage) {
   return own;
 }
 
+// What all devices have together is an equal part for each, arguments included.
+Verdict stage_fits(const Executable& executable, std::size_t stage, std::int64_t together) {
+  const Placement& placement = executable.placement();
+  if (together == INT64_MAX) return yes();
+  const std::int64_t each = together / placement.devices();
+  std::int64_t arguments = 0;
+  for (std::size_t i : placement.on_device(placement.arguments, placement.stages()[stage][0]))
+    arguments += placement.arguments[i].part_type().bytes();
+  const auto text = [](std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); };
+  if (arguments + executable.peak_bytes() <= each) return yes();
+  return reason(
+      "a device of stage {} needs {} for its arguments and {} for values that it computes; each "
+      "may "
+      "have {}, an equal part of {}",
+      stage, text(arguments), text(executable.peak_bytes()), text(each), text(together));
+}
+
 // All stages, or that of this rank alone.
 Expected<Executable> compile_pipeline(const Program& core, const Target& target, Stages& stages) {
   HEDDLE_TRY(const Pipeline pipeline, pipeline_on(core, target));
@@ -113,6 +139,7 @@ Expected<Executable> compile_pipeline(const Program& core, const Target& target,
     if (!local.interpreted_because.empty())
       return reason("stage {} cannot run on a device: {}", s, local.interpreted_because);
     HEDDLE_TRY(Executable executable, compile_local(local, for_stage(target, stage), stages));
+    HEDDLE_TRY_VOID(stage_fits(executable, s, target.options.memory_limit));
     made.push_back(std::move(executable));
   }
   return Executable::together(std::move(made));
@@ -139,7 +166,8 @@ Expected<Executable> compile(const Program& source, const Target& target) {
 
 namespace {
 
-Expected<Executable> compile_as_told(const Program& source, const Target& target) {
+Expected<Executable> compile_as_told(const Program& source, const Target& wished) {
+  Target target = wished;
   const std::string& entry = target.options.entry;
   Stages stages(target.options);
   HEDDLE_TRY(const Program program, with_entry_only(source, entry));
@@ -157,10 +185,7 @@ Expected<Executable> compile_as_told(const Program& source, const Target& target
   }
   stages.done("inline", *flat);
   HEDDLE_TRY(Program core, core_program(*flat, target, stages));
-  if (searches_pipeline(target)) {
-    HEDDLE_TRY(const Target found, with_best_pipeline(core, target));
-    return compile_as_told(source, found);
-  }
+  HEDDLE_TRY(target, with_best_pipeline(core, wished));
   if (!target.pipeline.empty()) return compile_pipeline(core, target, stages);
   if (on_mesh) {
     HEDDLE_TRY(const Spmd spmd, spmd_program(core, target, stages));
@@ -235,14 +260,6 @@ Expected<Spmd> distribute(const Program& source, const Target& target) {
   HEDDLE_TRY(const Program flat, inline_calls(program));
   stages.done("inline", flat);
   HEDDLE_TRY(Program core, core_program(flat, target, stages));
-  if (searches_pipeline(target)) {
-    HEDDLE_TRY(const Target found, with_best_pipeline(core, target));
-    return distribute(source, found);
-  }
-  if (!target.pipeline.empty())
-    return reason(
-        "stages of a pipeline have programs of their own: there is no one program of all "
-        "devices to show");
   return spmd_program(std::move(core), target, stages);
 }
 

@@ -78,6 +78,7 @@ class StepLoop {
   void take_batch(std::int64_t step);
   void take_step(const RunOptions& run);
   std::vector<std::size_t> numbers() const;
+  Array number(std::size_t result);
   std::string save_if_due(std::int64_t step);
   std::string save(std::int64_t step);
   int asked_to_stop() const;

@@ -117,7 +117,8 @@ void Deployed::describe(Execution& done) const {
   done.interpreted_because = interpreted_because;
   if (!executable) return;
   done.steps = executable->steps();
-  done.peak_bytes = executable->peak_bytes();
+  for (const Executable& stage : executable->stages())
+    done.peak_bytes = std::max(done.peak_bytes, stage.peak_bytes());
   if (!deployment.placement().on_mesh()) return;
   done.argument_bytes = deployment.placement().argument_bytes();
   done.devices = deployment.placement().devices();

@@ -61,6 +61,19 @@ Expected<std::vector<Seed>> seeds_on(Program& program, const std::string& mesh,
   return seeds;
 }
 
+Expected<Target> with_seeds_of(const Program& whole, const Target& target) {
+  Program program = whole;
+  Target by_number = target, named = target;
+  const auto is_inside = [](const ShardEntry& entry) { return entry.name.starts_with("value:"); };
+  std::erase_if(named.layouts.shards, is_inside);
+  std::erase_if(by_number.layouts.shards, [&](const ShardEntry& e) { return !is_inside(e); });
+  if (named.layouts.shards.empty()) return target;
+  HEDDLE_TRY(std::string mesh, enter_mesh(program, target));
+  if (mesh.empty() && !program.meshes.empty()) mesh = program.meshes[0].name;
+  HEDDLE_TRY(by_number.layouts.seeds, seeds_on(program, mesh, named));
+  return by_number;
+}
+
 std::int64_t memory_wish(const Target& target) {
   // Some room for what no plan counts: code, buffers of libraries, gaps.
   constexpr double kShare = 0.9;

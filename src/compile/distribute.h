@@ -16,6 +16,10 @@ Expected<std::string> enter_mesh(Program& program, const Target& target);
 Expected<std::vector<Seed>> seeds_on(Program& program, const std::string& mesh,
                                      const Target& target);
 
+// The target with what it says in words of arguments and results of this program, the whole one, by
+// number: those of a micro-batch have other types.
+Expected<Target> with_seeds_of(const Program& whole, const Target& target);
+
 // What a plan would better take of a device: nearly all that its cluster has.
 std::int64_t memory_wish(const Target& target);
 

@@ -67,6 +67,9 @@ Expected<PipelineShape> shape_of(const MicroBatches& micro, const Target& target
   shape.chunks = target.chunks;
   shape.backward = target.cut ? target.cut->shape.backward : has_way_back(micro);
   HEDDLE_TRY_VOID(pipeline_order(shape));
+  if (target.cut && !(target.cut->shape == shape))
+    return reason("the cut into stages was made for another pipeline than that on mesh {}",
+                  target.mesh);
   return shape;
 }
 
@@ -78,15 +81,13 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target) {
     return reason("stages of a pipeline work on micro-batches: say how many, 2 or more");
   HEDDLE_TRY(const auto whole, micro_batches_of(core, target));
   HEDDLE_TRY(const PipelineShape shape, shape_of(*whole, target, mesh.stages));
-  if (target.cut && !(target.cut->shape == shape))
-    return reason("the cut into stages was made for another pipeline than that on mesh {}",
-                  target.mesh);
   HEDDLE_TRY(const StageCut cut, target.cut ? *target.cut : balanced_cut(*whole, shape));
   HEDDLE_TRY(MicroBatches micro, in_positions(*whole, cut));
   Target of_stage = target;
   of_stage.mesh = mesh.rest;
   of_stage.pipeline.clear();
   of_stage.cluster = mesh.cluster;
+  HEDDLE_TRY(of_stage, with_seeds_of(core, of_stage));
   HEDDLE_TRY(const std::string name, enter_mesh(micro.program, of_stage));
   HEDDLE_TRY(Spmd spmd, distribute_on(micro.program, name, of_stage, &micro));
   HEDDLE_TRY(StagePrograms programs, stage_programs(spmd.program, micro, shape, target.carried));

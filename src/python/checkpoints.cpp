@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <numeric>
+
 #include "heddle/checkpoint.h"
 #include "heddle/saving.h"
 #include "heddle/shards.h"
@@ -45,8 +47,10 @@ CheckpointValue saved_value(const std::string& name, const DeviceArray& value, c
   if (value.on_mesh()) saved.on = value.placed()->stage_devices();
   if (!value.on_mesh()) saved.parts.resize(devices, saved.parts[0]);
   // In a pipeline whole values are as good as those of the first stage.
-  for (std::int64_t d = 0; saved.on.empty() && d < mesh.devices(); ++d)
-    saved.on.push_back(static_cast<int>(d));
+  if (saved.on.empty()) {
+    saved.on.resize(static_cast<std::size_t>(mesh.devices()));
+    std::iota(saved.on.begin(), saved.on.end(), 0);
+  }
   if (value.ranks() == nullptr) return saved;
   std::vector<Array> own = std::move(saved.parts);
   saved.parts.assign(devices, {});

@@ -29,9 +29,19 @@ void StepLoop::take_step(const RunOptions& run) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   seconds_.push_back(took.count());
   std::vector<Array> numbers;
-  for (const std::size_t i : progress_->scalars()) numbers.push_back(steps_->parts()[0][i]);
+  for (const std::size_t i : progress_->scalars()) numbers.push_back(number(i));
   progress_->step(now_, numbers, save_if_due(now_));
   if (const int signal = stop_ ? asked_to_stop() : 0; signal != 0) stop_here(signal);
+}
+
+// In a pipeline some stage has it, and ranks of the others are told.
+Array StepLoop::number(std::size_t result) {
+  const Placement& placement = deployment_->placement();
+  if (placement.stages().empty()) return steps_->parts()[0][result];
+  if (deployment_->ranks_with_parts() != nullptr) return steps_->whole(result).value();
+  std::size_t d = 0;
+  while (!placement.results[result].number_on_mesh(deployment_->device(d))) ++d;
+  return steps_->parts()[d][result];
 }
 
 // That of the first step has been given with the other arguments.

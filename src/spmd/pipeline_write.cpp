@@ -79,9 +79,9 @@ class StageWriter {
     }
     token_ = b_.add(at_, "stablehlo.create_token", {}, {Type::token()})[0];
     for (const OnceMessage& m : plan_.argument_messages)
-      if (m.from == stage_) send({once_.at(m.value)}, m.channel);
+      if (m.from == stage_) send({once_.at(m.value)}, m.channel, m.value);
     for (const OnceMessage& m : plan_.argument_messages)
-      if (m.to == stage_) once_[m.value] = receive({from_.type_of(m.value)}, m.channel)[0];
+      if (m.to == stage_) once_[m.value] = receive({m.value}, m.channel)[0];
   }
 
   void end() {
@@ -116,9 +116,7 @@ class StageWriter {
     const int position = position_of(plan_.shape, stage_, task), k = task.micro_batch;
     for (const StageMessage& m : plan_.messages) {
       if (m.edge.to != position || plan_.shape.stage_of(m.edge.from) == stage_) continue;
-      std::vector<Type> types;
-      for (ValueId v : m.values) types.push_back(from_.type_of(v));
-      const std::vector<ValueId> come = receive(types, m.channel);
+      const std::vector<ValueId> come = receive(m.values, m.channel);
       for (std::size_t i = 0; i < come.size(); ++i) each_[{m.values[i], k}] = come[i];
     }
     for (OpId id : body_.ops) {
@@ -132,7 +130,7 @@ class StageWriter {
       if (m.edge.from != position || plan_.shape.stage_of(m.edge.to) == stage_) continue;
       std::vector<ValueId> go;
       for (ValueId v : m.values) go.push_back(value(v, k));
-      send(go, m.channel);
+      send(go, m.channel, m.values[0]);
     }
   }
 
@@ -162,7 +160,7 @@ class StageWriter {
 
   void tell_others(ValueId v) {
     for (const OnceMessage& m : plan_.after_messages)
-      if (m.value == v && m.from == stage_) send({once_.at(v)}, m.channel);
+      if (m.value == v && m.from == stage_) send({once_.at(v)}, m.channel, v);
   }
 
   // ---- values
@@ -174,8 +172,7 @@ class StageWriter {
     if (source.op == kNone) return argument(v, source.index, k);
     if (const auto it = once_.find(v); it != once_.end()) return it->second;
     for (const OnceMessage& m : plan_.after_messages)
-      if (m.value == v && m.to == stage_)
-        return once_[v] = receive({from_.type_of(v)}, m.channel)[0];
+      if (m.value == v && m.to == stage_) return once_[v] = receive({v}, m.channel)[0];
     HEDDLE_CHECK(plan_.positions[source.op] < 0 && plan_.phases[source.op] != MicroPhase::after,
                  "stage {} of a pipeline lacks {}", stage_, from_.op(source.op).def->name);
     compute(source.op, k);
@@ -224,11 +221,21 @@ class StageWriter {
                                                   {"type", Attr{Attr::Integer{1, "i64"}}}}}}},
             {"is_host_transfer", Attr{false}}};
   }
-  void send(std::vector<ValueId> values, std::int64_t channel) {
+  // Messages are said to stand where the first of their values is made.
+  void stand_at(ValueId first) {
+    const OpId maker = from_.value(first).op;
+    const LocId loc = maker == kNone ? function_.loc : from_.op(maker).loc;
+    b_.at(b_.program.add_location(from_.location(loc)));
+  }
+  void send(std::vector<ValueId> values, std::int64_t channel, ValueId first) {
+    stand_at(first);
     values.push_back(token_);
     b_.add(at_, "stablehlo.send", values, {Type::token()}, on_channel(channel));
   }
-  std::vector<ValueId> receive(std::vector<Type> types, std::int64_t channel) {
+  std::vector<ValueId> receive(const std::vector<ValueId>& values, std::int64_t channel) {
+    stand_at(values[0]);
+    std::vector<Type> types;
+    for (ValueId v : values) types.push_back(from_.type_of(v));
     types.push_back(Type::token());
     std::vector<ValueId> come = b_.add(at_, "stablehlo.recv", {token_}, types, on_channel(channel));
     come.pop_back();

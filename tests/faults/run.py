@@ -319,9 +319,29 @@ def figures(heddle, launcher, folder):
     expect(shown[0] == shown[1], f"other results: {shown}", "")
 
 
+GPT = Path(__file__).resolve().parents[2] / "examples/gpt"
+
+
+def pipeline(heddle, launcher, folder):
+    """A stage of a pipeline is lost: the others end, whether they compute or wait for a message."""
+    options = (f"--io {GPT}/step.safetensors --mesh pp=4 --pipeline pp --micro-batches 4 "
+               "--steps 100000000 --carry arg0-15=result1-16")
+    run = Run(heddle, launcher, folder, f"FILE={GPT}/step.mlir", options=options)
+    run.wait_until(lambda: " of 100000000" in run.said(), "the pipeline does not come to a step")
+    os.kill(run.pid(2), signal.SIGKILL)
+    status, output, seconds = run.end(SOON + 10)
+    expect(status != 0, "the status is 0", output)
+    if launcher != "mpich":
+        expect(re.search(r"rank 2 of 4 (is lost in step \d+|has not reached (recv|send) \d+)", output),
+               "nobody says that rank 2 is lost", output)
+        expect(re.search(r"rank \d was (in (recv|send) \d+, (recv|send) at .*step.mlir|before step)",
+                         output), "nobody says where it was", output)
+    expect(seconds < SOON, f"it took {seconds:.1f} s", output)
+
+
 FAULTS = {"well": well, "killed": killed, "stopped": stopped, "count": count, "files": files,
           "abandoned": abandoned, "abandoned_scripts": abandoned_scripts, "hangup": hangup,
-          "early": early, "apart": apart, "figures": figures}
+          "early": early, "apart": apart, "figures": figures, "pipeline": pipeline}
 
 
 def missing(heddle, launcher):
