@@ -86,8 +86,8 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target) {
   Target of_stage = target;
   of_stage.mesh = mesh.rest;
   of_stage.pipeline.clear();
-  HEDDLE_TRY(of_stage, with_seeds_of(core, of_stage));
   of_stage.cluster = mesh.cluster;
+  HEDDLE_TRY(of_stage, with_seeds_of(core, of_stage));
   of_stage.layouts.recompute = 0;  // the cut is of the ops as they are
   HEDDLE_TRY(const std::string name, enter_mesh(micro.program, of_stage));
   HEDDLE_TRY(Spmd spmd, distribute_on(micro.program, name, of_stage, &micro));

@@ -38,6 +38,9 @@ def expect_same(got, wanted):
         {"micro_batches": 2, "mesh": {"pp": 2, "dp": 2}, "pipeline": "pp", "layouts": {"x": "dp,_"}},
         {"micro_batches": 4, "mesh": {"pp": 2}, "pipeline": "pp", "interleave": 2},
         {"micro_batches": 4, "mesh": {"pp": 2}, "pipeline": "pp", "donate": "params"},
+        {"stages": 2, "mesh": {"a": 2}, "plan": "auto"},
+        {"stages": "auto", "mesh": {"a": 2, "b": 2}, "plan": "auto", "donate": "params"},
+        {"micro_batches": "auto", "mesh": {"pp": 2}, "pipeline": "pp", "plan": "auto"},
     ],
 )
 def test_gives_what_it_gives_at_once(options):
@@ -66,5 +69,9 @@ def test_what_is_wrong_is_said():
         heddle.jit(step, micro_batches=3)(params, x, y)
     with pytest.raises(heddle.Error, match="has no such axis"):
         heddle.jit(step, micro_batches=2, mesh={"dp": 2}, pipeline="pp")(params, x, y)
+    with pytest.raises(heddle.Error, match="3 stages need an axis of as many devices"):
+        heddle.jit(step, stages=3, mesh={"dp": 2})(params, x, y)
+    with pytest.raises(heddle.Error, match="stages='many': it is a number of 1 or more, or auto"):
+        heddle.jit(step, stages="many", mesh={"dp": 2})
     with pytest.raises(heddle.Error, match="micro_batches=0"):
         heddle.jit(step, micro_batches=0)
