@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "frontend/array_file.h"
+#include "parallel/here.h"
 #include "parallel/shipped_clusters.h"
 
 namespace heddle {
@@ -22,7 +23,30 @@ using Units = std::vector<std::pair<std::string_view, double>>;
 
 const Units kRates{{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}};
 const Units kOperations{{"FLOP/s", 1}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
+const Units kSizes{{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};
 const Units kTimes{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+
+// Of one device.
+struct Figure {
+  const char* key;
+  double DeviceFigures::* figure;
+  const Units* units;
+  bool needed = false;
+};
+constexpr Figure kFigures[] = {{"memory_rate", &DeviceFigures::memory_rate, &kRates, true},
+                               {"compute_rate", &DeviceFigures::compute_rate, &kOperations, true},
+                               {"cache", &DeviceFigures::cache, &kSizes},
+                               {"cache_rate", &DeviceFigures::cache_rate, &kRates},
+                               {"light_rate", &DeviceFigures::light_rate, &kOperations},
+                               {"heavy_rate", &DeviceFigures::heavy_rate, &kOperations},
+                               {"launch", &DeviceFigures::launch, &kTimes},
+                               {"start", &DeviceFigures::start, &kTimes}};
+
+std::set<std::string> device_keys() {
+  std::set<std::string> keys{"memory"};
+  for (const Figure& one : kFigures) keys.insert(one.key);
+  return keys;
+}
 
 // Reads a cluster, and says of anything wrong where it stands.
 class Reader {
@@ -41,14 +65,16 @@ class Reader {
     if (!json.contains("device") || !json["device"].is_object())
       return wrong("\"device\" should be an object with memory, memory_rate and compute_rate");
     const Json& device = json["device"];
-    HEDDLE_TRY_VOID(only(device, "device: ", {"memory", "memory_rate", "compute_rate"}));
+    HEDDLE_TRY_VOID(only(device, "device: ", device_keys()));
     HEDDLE_TRY(const std::string memory, word(device, "memory", "device: "));
     const auto bytes = parse_bytes(memory);
     if (!bytes || *bytes <= 0)
       return wrong("device: \"memory\" is {}, and should be as 80GB", memory);
     cluster.memory = *bytes;
-    HEDDLE_TRY(cluster.memory_rate, figure(device, "memory_rate", "device: ", kRates));
-    HEDDLE_TRY(cluster.compute_rate, figure(device, "compute_rate", "device: ", kOperations));
+    for (const Figure& one : kFigures)
+      if (one.needed || device.contains(one.key)) {
+        HEDDLE_TRY(cluster.device.*one.figure, figure(device, one.key, "device: ", *one.units));
+      }
     if (!json.contains("levels") || !json["levels"].is_array() || json["levels"].empty())
       return wrong("\"levels\" should be a list, the outermost first");
     std::int64_t devices = 1;
@@ -133,6 +159,20 @@ std::string figure_text(double value, const Units& units) {
   return fmt::format("{}{}", value, base);
 }
 
+constexpr std::string_view kHere = "here";
+
+// Of "here" a device for each core, of "here-4" four.
+std::optional<std::int64_t> devices_here(std::string_view name) {
+  if (name == kHere) return 0;
+  if (!name.starts_with("here-")) return std::nullopt;
+  name.remove_prefix(kHere.size() + 1);
+  constexpr std::int64_t kMost = 4096;
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), count);
+  const bool is_count = error == std::errc() && end == name.data() + name.size();
+  return is_count && count >= 1 && count <= kMost ? std::optional(count) : std::nullopt;
+}
+
 // "node=8,gpu=8"
 std::string text_of(const std::vector<std::pair<std::string, std::int64_t>>& axes) {
   std::string text;
@@ -171,7 +211,7 @@ Expected<Mesh> Cluster::with_figures(const Mesh& mesh) const {
     }
     if (axes[a].size > 1) axes[a].link = slowest;
   }
-  return Mesh::make(std::move(axes), memory_rate, compute_rate);
+  return Mesh::make(std::move(axes), device);
 }
 
 Expected<Cluster> parse_cluster(const std::string& text, const std::string& file) {
@@ -187,9 +227,10 @@ std::string cluster_text(const Cluster& cluster) {
                       {"latency", figure_text(level.link.latency, kTimes)}});
   Json json = {{"name", cluster.name}};
   if (!cluster.about.empty()) json["about"] = cluster.about;
-  json["device"] = {{"memory", fmt::format("{}", cluster.memory)},
-                    {"memory_rate", figure_text(cluster.memory_rate, kRates)},
-                    {"compute_rate", figure_text(cluster.compute_rate, kOperations)}};
+  json["device"] = {{"memory", fmt::format("{}", cluster.memory)}};
+  for (const Figure& one : kFigures)
+    if (const double value = cluster.device.*one.figure; one.needed || value > 0)
+      json["device"][one.key] = figure_text(value, *one.units);
   json["levels"] = std::move(levels);
   return print_json(json, 2) + "\n";
 }
@@ -197,12 +238,14 @@ std::string cluster_text(const Cluster& cluster) {
 std::vector<std::string> known_clusters() {
   std::vector<std::string> names;
   for (const ShippedCluster& one : shipped_clusters()) names.emplace_back(one.name);
+  names.emplace_back(kHere);
   return names;
 }
 
 Expected<Cluster> find_cluster(const std::string& file_or_name) {
   for (const ShippedCluster& one : shipped_clusters())
     if (one.name == file_or_name) return parse_cluster(std::string(one.text), file_or_name);
+  if (const auto devices = devices_here(file_or_name)) return cluster_here(*devices);
   std::error_code none;
   if (!std::filesystem::exists(file_or_name, none)) {
     const std::vector<std::string> names = known_clusters();

@@ -72,6 +72,10 @@ class Searcher {
     HEDDLE_TRY_VOID(search::has_room(cells_, lists_, program_, how_.memory_limit));
     classes_ = search::classes_of(cells_);
     if (!fits_wish()) HEDDLE_TRY_VOID(solve_within(how_.memory_limit));
+    // Every plan has it.
+    const double start = on_.mesh.mesh.device().start;
+    found_.cost += start;
+    found_.bound += start;
     write_layouts();
     if (how_.details)
       found_.details = search::details_of(on_, lists_, cells_, classes_, ways_, found_.cost);
