@@ -21,9 +21,9 @@ struct Cluster {
     friend bool operator==(const Level&, const Level&) = default;
   };
   std::string name, about;
-  std::int64_t memory = 0;                   // bytes of one device
-  double memory_rate = 0, compute_rate = 0;  // of one device, per second
-  std::vector<Level> levels;                 // the outermost first
+  std::int64_t memory = 0;    // bytes of one device
+  DeviceFigures device = {};  // what it does by itself
+  std::vector<Level> levels;  // the outermost first
 
   std::int64_t devices() const;
   // The mesh with the cluster's figures: its axes lie on the devices in order, the last one

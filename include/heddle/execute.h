@@ -47,6 +47,7 @@ struct Execution {
   std::int64_t peak_bytes = 0, argument_bytes = 0;  // on one device
   std::int64_t devices = 1, memory_limit = 0;       // of a mesh; what one device may have
   std::string interpreted_because = {};
+  std::optional<double> predicted_seconds = {};  // of a run, by the search that found its plan
 
   double median() const;
 };
@@ -58,6 +59,7 @@ struct Deployed {
   double compile_seconds = 0;
   std::int64_t memory_limit = 0;  // of one device
   std::string interpreted_because = {};
+  std::optional<double> predicted_seconds = {};  // of a run, where its plan was searched for
 
   // What it became: steps, memory, the time to compile.
   void describe(Execution& done) const;

@@ -1,9 +1,11 @@
 // What the machine has, what Heddle can do with it, and how fast it is.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "heddle/cluster.h"
 #include "heddle/machine.h"
 #include "heddle/style.h"
 
@@ -33,6 +35,7 @@ DoctorReport doctor();
 // The figures that plans are made with.
 struct FiguresReport {
   MachineFigures figures;
+  std::optional<Cluster> cluster = {};  // devices that share it, where they were measured
 
   std::string text(const Style& style = Style::plain()) const;
   std::string json() const;

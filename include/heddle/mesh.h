@@ -32,12 +32,25 @@ struct MeshAxis {
   Medium medium = Medium::network;
 };
 
+// What one device of a mesh does by itself, per second. What is 0 is not known, and costs nothing.
+struct DeviceFigures {
+  double memory_rate = 2e12;         // bytes
+  double compute_rate = 100e12;      // products and sums of contractions
+  double cache = 0, cache_rate = 0;  // bytes that stay near, and bytes a second of them
+  double light_rate = 0;             // additions, and what takes as long, element by element
+  double heavy_rate = 0;             // exponentials
+  double launch = 0;                 // seconds that a kernel takes beside its work
+  double start = 0;                  // and a run beside its kernels
+  friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
+};
+
 class Mesh {
  public:
   // One device.
   Mesh() = default;
   static Expected<Mesh> make(std::vector<MeshAxis> axes, double local_bandwidth = 2e12,
                              double local_operations = 100e12);
+  static Expected<Mesh> make(std::vector<MeshAxis> axes, const DeviceFigures& device);
   // "node=2,gpu=8" or with links "node=2:25GB/s:5us,gpu=8". Adds mesh axes to the registry; names
   // of kernel axes (block, cluster, warp, lane) get their size there.
   static Expected<Mesh> parse(std::string_view text, AxisRegistry& axes);
@@ -46,16 +59,17 @@ class Mesh {
   const MeshAxis* find(AxisId axis) const;
   std::int64_t devices() const;
   // Bytes per second that a holder copies inside its own memory.
-  double local_bandwidth() const { return local_bandwidth_; }
+  double local_bandwidth() const { return device_.memory_rate; }
   // Products and sums per second of a holder.
-  double local_operations() const { return local_operations_; }
+  double local_operations() const { return device_.compute_rate; }
+  const DeviceFigures& device() const { return device_; }
   std::uint64_t hash() const { return hash_; }
   std::string str() const;  // "node=2,gpu=8"
   friend bool operator==(const Mesh& a, const Mesh& b);
 
  private:
   std::vector<MeshAxis> axes_;
-  double local_bandwidth_ = 2e12, local_operations_ = 100e12;
+  DeviceFigures device_;
   std::uint64_t hash_ = 0;
 };
 

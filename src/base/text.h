@@ -28,14 +28,15 @@ struct FigureUnit {
 };
 using FigureUnits = std::span<const FigureUnit>;
 inline constexpr FigureUnit kRateUnits[] = {
-    {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}};
+    {"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}};
 inline constexpr FigureUnit kOperationUnits[] = {
-    {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
+    {"FLOP/s", 1}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
+inline constexpr FigureUnit kSizeUnits[] = {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};
 inline constexpr FigureUnit kTimeUnits[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
 
 // "25GB/s" as bytes per second: a number of at least 0 with one of the units right behind it.
 std::optional<double> parse_figure(std::string_view text, FigureUnits units);
-// "kB/s, MB/s, GB/s, TB/s"
+// "B/s, kB/s, MB/s, GB/s, TB/s"
 std::string spelled(FigureUnits units);
 
 // "22 ms", "5.6 us", "1.5 s"

@@ -8,6 +8,7 @@
 #include "heddle/op.h"
 #include "heddle/ranks.h"
 #include "heddle/signature.h"
+#include "heddle/spmd.h"
 
 namespace heddle {
 namespace {
@@ -129,6 +130,7 @@ Expected<Executable> compiled_where_it_can(const Program& program, Target target
 void Deployed::describe(Execution& done) const {
   done.compile_seconds = compile_seconds;
   done.interpreted_because = interpreted_because;
+  done.predicted_seconds = predicted_seconds;
   if (!executable) return;
   done.steps = executable->steps();
   for (const Executable& stage : executable->stages())
@@ -150,6 +152,12 @@ Expected<Deployed> deploy(const Program& program, const Function& function, cons
   if (how.engine == Engine::interpreter)
     return interpreted_on_mesh(program, function, target, how, options);
   const auto begun = std::chrono::steady_clock::now();
+  std::optional<double> predicted;
+  target.options.on_spmd = [&predicted, seen = asked.options.on_spmd](const Spmd& spmd) {
+    for (const FunctionPlan& plan : spmd.decided->functions)
+      if (plan.found) predicted = plan.found->cost;
+    if (seen) seen(spmd);
+  };
   HEDDLE_TRY(Executable executable, compiled_where_it_can(program, target, how, options));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   const std::string why = executable.interpreted_because();
@@ -163,7 +171,8 @@ Expected<Deployed> deploy(const Program& program, const Function& function, cons
   HEDDLE_TRY(Deployment deployment,
              Deployment::open(executable, {.ranks = how.ranks, .watchdog = how.watchdog}));
   const std::int64_t limit = options.memory_limit / executable.placement().devices();
-  return Deployed{std::move(deployment), std::move(executable), took.count(), limit, why};
+  return Deployed{
+      std::move(deployment), std::move(executable), took.count(), limit, why, predicted};
 }
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 // which factors of the op are split. What moves between devices is the planner's to price.
 #pragma once
 
+#include "cost/instructions.h"
 #include "heddle/mesh.h"
 #include "heddle/op.h"
 
@@ -9,11 +10,18 @@ namespace heddle::cost {
 
 // What the piece reads and writes, and the points of its iteration space.
 struct Piece {
-  double bytes = 0;
+  double bytes = 0;   // of memory
+  double cached = 0;  // that come from a cache
   double steps = 0;
+  Instructions work = {};    // of all of its elements
+  bool is_launched = false;  // it is the end of a kernel, or a call
+
+  // A value that is read or written: from memory, or as far as it is small beside it from the
+  // cache.
+  void add_value(double size, const DeviceFigures& device);
 };
 
-// The device is one of the mesh's, which knows the rate of its memory.
+// The device is one of the mesh's, which knows its rates.
 double piece_seconds(OpClass cls, const Piece& piece, const Mesh& mesh);
 
 // Lines of `length` elements, so many bytes in all, sorted by merging runs.

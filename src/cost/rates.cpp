@@ -8,10 +8,6 @@ namespace heddle::cost {
 
 namespace {
 
-// The part of the last cache that one value can count on: others are in it too.
-constexpr double kShareOfCache = 0.25;
-// What is in some cache is not always in the worker's own, which its rate is measured with.
-constexpr double kShareOfNearRate = 0.5;
 // Processors compute while they wait for memory, but not all of the time: what is less hides by
 // half, as measured.
 constexpr double kSeen = 0.5;

@@ -15,6 +15,11 @@ inline constexpr double kWorthSharing = 8e-6;
 // Ways whose estimates differ by less are equally good: a matter of taste.
 inline constexpr double kClearly = 1.02;
 
+// The part of the last cache that one value can count on: others are in it too.
+inline constexpr double kShareOfCache = 0.25;
+// What is in some cache is not always in the worker's own, which its rate is measured with.
+inline constexpr double kShareOfNearRate = 0.5;
+
 // Two workers of a machine, with the memory and the cache that they can draw on. Groups of ops are
 // compared by these, so that they are the same with any number of workers: more of them compute
 // more at a time, but all share one memory, and a plan that leans on either would be another one

@@ -37,10 +37,34 @@ Link default_link(std::string_view axis_name, Medium medium) {
 
 Expected<Mesh> Mesh::make(std::vector<MeshAxis> axes, double local_bandwidth,
                           double local_operations) {
+  return make(std::move(axes),
+              DeviceFigures{.memory_rate = local_bandwidth, .compute_rate = local_operations});
+}
+
+namespace {
+
+Verdict check_device(const DeviceFigures& device) {
+  if (!(device.memory_rate > 0) || !std::isfinite(device.memory_rate))
+    return Reason{"the local bandwidth must be above 0"};
+  if (!(device.compute_rate > 0) || !std::isfinite(device.compute_rate))
+    return Reason{"the operations per second of a device must be above 0"};
+  for (const double figure : {device.cache, device.cache_rate, device.light_rate, device.heavy_rate,
+                              device.launch, device.start})
+    if (!(figure >= 0) || !std::isfinite(figure))
+      return Reason{"figures of a device are numbers of at least 0"};
+  return yes();
+}
+
+}  // namespace
+
+Expected<Mesh> Mesh::make(std::vector<MeshAxis> axes, const DeviceFigures& device) {
   Mesh mesh;
   __int128 devices = 1;
-  std::uint64_t h = hash_mix(std::bit_cast<std::uint64_t>(local_bandwidth));
-  h = hash_combine(h, std::bit_cast<std::uint64_t>(local_operations));
+  std::uint64_t h = hash_mix(std::bit_cast<std::uint64_t>(device.memory_rate));
+  h = hash_combine(h, std::bit_cast<std::uint64_t>(device.compute_rate));
+  for (const double figure : {device.cache, device.cache_rate, device.light_rate, device.heavy_rate,
+                              device.launch, device.start})
+    if (figure != 0) h = hash_combine(h, std::bit_cast<std::uint64_t>(figure));
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const MeshAxis& a = axes[i];
     if (a.size < 1) return reason("mesh axis {} has size {}; a size is at least 1", a.name, a.size);
@@ -56,13 +80,9 @@ Expected<Mesh> Mesh::make(std::vector<MeshAxis> axes, double local_bandwidth,
                      std::bit_cast<std::uint64_t>(a.link.bandwidth));
     h = hash_combine(h, static_cast<std::uint64_t>(a.medium));
   }
-  if (!(local_bandwidth > 0) || !std::isfinite(local_bandwidth))
-    return reason("the local bandwidth must be above 0");
-  if (!(local_operations > 0) || !std::isfinite(local_operations))
-    return reason("the operations per second of a device must be above 0");
+  HEDDLE_TRY_VOID(check_device(device));
   mesh.axes_ = std::move(axes);
-  mesh.local_bandwidth_ = local_bandwidth;
-  mesh.local_operations_ = local_operations;
+  mesh.device_ = device;
   mesh.hash_ = h;
   return mesh;
 }
@@ -190,8 +210,7 @@ std::string Mesh::str() const {
 }
 
 bool operator==(const Mesh& a, const Mesh& b) {
-  if (a.hash_ != b.hash_ || a.axes_.size() != b.axes_.size() ||
-      a.local_bandwidth_ != b.local_bandwidth_ || a.local_operations_ != b.local_operations_)
+  if (a.hash_ != b.hash_ || a.axes_.size() != b.axes_.size() || !(a.device_ == b.device_))
     return false;
   for (std::size_t i = 0; i < a.axes_.size(); ++i) {
     const MeshAxis& x = a.axes_[i];

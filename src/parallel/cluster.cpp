@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "frontend/array_file.h"
+#include "parallel/here.h"
 #include "parallel/shipped_clusters.h"
 
 namespace heddle {
@@ -16,6 +17,29 @@ namespace heddle {
 namespace {
 
 constexpr std::int64_t kMostDevices = std::int64_t{1} << 40;
+
+// Of one device.
+struct Figure {
+  const char* key;
+  double DeviceFigures::* figure;
+  FigureUnits units;
+  bool needed = false;
+};
+constexpr Figure kFigures[] = {
+    {"memory_rate", &DeviceFigures::memory_rate, kRateUnits, true},
+    {"compute_rate", &DeviceFigures::compute_rate, kOperationUnits, true},
+    {"cache", &DeviceFigures::cache, kSizeUnits},
+    {"cache_rate", &DeviceFigures::cache_rate, kRateUnits},
+    {"light_rate", &DeviceFigures::light_rate, kOperationUnits},
+    {"heavy_rate", &DeviceFigures::heavy_rate, kOperationUnits},
+    {"launch", &DeviceFigures::launch, kTimeUnits},
+    {"start", &DeviceFigures::start, kTimeUnits}};
+
+std::set<std::string> device_keys() {
+  std::set<std::string> keys{"memory"};
+  for (const Figure& one : kFigures) keys.insert(one.key);
+  return keys;
+}
 
 // Reads a cluster, and says of anything wrong where it stands.
 class Reader {
@@ -34,14 +58,16 @@ class Reader {
     if (!json.contains("device") || !json["device"].is_object())
       return wrong("\"device\" should be an object with memory, memory_rate and compute_rate");
     const Json& device = json["device"];
-    HEDDLE_TRY_VOID(only(device, "device: ", {"memory", "memory_rate", "compute_rate"}));
+    HEDDLE_TRY_VOID(only(device, "device: ", device_keys()));
     HEDDLE_TRY(const std::string memory, word(device, "memory", "device: "));
     const auto bytes = parse_bytes(memory);
     if (!bytes || *bytes <= 0)
       return wrong("device: \"memory\" is {}, and should be as 80GB", memory);
     cluster.memory = *bytes;
-    HEDDLE_TRY(cluster.memory_rate, figure(device, "memory_rate", "device: ", kRateUnits));
-    HEDDLE_TRY(cluster.compute_rate, figure(device, "compute_rate", "device: ", kOperationUnits));
+    for (const Figure& one : kFigures)
+      if (one.needed || device.contains(one.key)) {
+        HEDDLE_TRY(cluster.device.*one.figure, figure(device, one.key, "device: ", one.units));
+      }
     if (!json.contains("levels") || !json["levels"].is_array() || json["levels"].empty())
       return wrong("\"levels\" should be a list, the outermost first");
     std::int64_t devices = 1;
@@ -113,7 +139,22 @@ std::string figure_text(double value, FigureUnits units) {
     const double count = value / factor;
     if (count >= 1 && count * factor == value) return fmt::format("{}{}", count, unit);
   }
-  return fmt::format("{}{}", value / units.front().factor, units.front().spelling);
+  const FigureUnit& base = *std::ranges::find(units, 1.0, &FigureUnit::factor);
+  return fmt::format("{}{}", value, base.spelling);
+}
+
+constexpr std::string_view kHere = "here";
+
+// Of "here" a device for each core, of "here-4" four.
+std::optional<std::int64_t> devices_here(std::string_view name) {
+  if (name == kHere) return 0;
+  if (!name.starts_with("here-")) return std::nullopt;
+  name.remove_prefix(kHere.size() + 1);
+  constexpr std::int64_t kMost = 4096;
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), count);
+  const bool is_count = error == std::errc() && end == name.data() + name.size();
+  return is_count && count >= 1 && count <= kMost ? std::optional(count) : std::nullopt;
 }
 
 // "node=8,gpu=8"
@@ -154,7 +195,7 @@ Expected<Mesh> Cluster::with_figures(const Mesh& mesh) const {
     }
     if (axes[a].size > 1) axes[a].link = slowest;
   }
-  return Mesh::make(std::move(axes), memory_rate, compute_rate);
+  return Mesh::make(std::move(axes), device);
 }
 
 Expected<Cluster> parse_cluster(const std::string& text, const std::string& file) {
@@ -170,9 +211,10 @@ std::string cluster_text(const Cluster& cluster) {
                       {"latency", figure_text(level.link.latency, kTimeUnits)}});
   Json json = {{"name", cluster.name}};
   if (!cluster.about.empty()) json["about"] = cluster.about;
-  json["device"] = {{"memory", fmt::format("{}", cluster.memory)},
-                    {"memory_rate", figure_text(cluster.memory_rate, kRateUnits)},
-                    {"compute_rate", figure_text(cluster.compute_rate, kOperationUnits)}};
+  json["device"] = {{"memory", fmt::format("{}", cluster.memory)}};
+  for (const Figure& one : kFigures)
+    if (const double value = cluster.device.*one.figure; one.needed || value > 0)
+      json["device"][one.key] = figure_text(value, one.units);
   json["levels"] = std::move(levels);
   return print_json(json, 2) + "\n";
 }
@@ -180,12 +222,14 @@ std::string cluster_text(const Cluster& cluster) {
 std::vector<std::string> known_clusters() {
   std::vector<std::string> names;
   for (const ShippedCluster& one : shipped_clusters()) names.emplace_back(one.name);
+  names.emplace_back(kHere);
   return names;
 }
 
 Expected<Cluster> find_cluster(const std::string& file_or_name) {
   for (const ShippedCluster& one : shipped_clusters())
     if (one.name == file_or_name) return parse_cluster(std::string(one.text), file_or_name);
+  if (const auto devices = devices_here(file_or_name)) return cluster_here(*devices);
   std::error_code none;
   if (!std::filesystem::exists(file_or_name, none)) {
     const std::vector<std::string> names = known_clusters();

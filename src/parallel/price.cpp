@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cost/instructions.h"
 #include "cost/piece.h"
 #include "heddle/op.h"
 #include "ir/goes_on.h"
@@ -41,6 +42,17 @@ double steps_of(const IndexRule& rule, const FactorAxes& axes) {
              static_cast<double>(
                  std::min(total(axes[f]), std::max<std::int64_t>(rule.factors[f].size, 1)));
   return steps;
+}
+
+// Views and constants are no kernels of their own.
+bool is_computed(const Op& op) {
+  return op.def->view == ViewKind::none && op.def->parts != Parts::constant;
+}
+
+Instructions work_of(const OnMesh& on, const Op& op, double steps) {
+  if (!is_computed(op)) return {};
+  const Instructions each = instructions_of(on.program, op);
+  return {each.light * steps, each.heavy * steps};
 }
 
 // What the op takes along lines beside reading its operands and writing its results once.
@@ -89,11 +101,15 @@ const Route& totals_route(OnMesh& on, const Type& totals, std::size_t dim, const
 Price price_of(OnMesh& on, const Op& op, const IndexRule& rule, const Choice& choice,
                std::span<const int> wanted, Stitched stitched) {
   Price price;
-  double bytes = 0, moved = 0;
+  const DeviceFigures& device = on.mesh.mesh.device();
+  cost::Piece piece{.steps = steps_of(rule, choice.axes)};
+  double bytes = 0;
   auto count = [&](ValueId v, int split, std::size_t place) {
     const double all = bytes_on_device(on, v, split);
     bytes += all;
-    if (place >= 64 || (stitched >> place & 1) == 0) moved += all;
+    const bool moves = place >= 64 || (stitched >> place & 1) == 0;
+    if (moves) piece.add_value(all, device);
+    if (moves && place >= op.operand_count) piece.is_launched = is_computed(op);
   };
   for (std::size_t i = 0; i < op.operand_count; ++i)
     if (const ValueId v = on.program.operands(op)[i]; on.type_of(v).is_tensor())
@@ -112,8 +128,8 @@ Price price_of(OnMesh& on, const Op& op, const IndexRule& rule, const Choice& ch
       gathered += bytes_on_device(on, on.program.result(op, i), choice.results[i]);
     if (!over.empty()) price.combine = gather_seconds(on.mesh.mesh, over, gathered);
   }
-  price.compute = cost::piece_seconds(
-      op.def->cls, {.bytes = moved, .steps = steps_of(rule, choice.axes)}, on.mesh.mesh);
+  if (device.light_rate > 0) piece.work = work_of(on, op, piece.steps);
+  price.compute = cost::piece_seconds(op.def->cls, piece, on.mesh.mesh);
   if (choice.line) price.line = line_seconds(on, op, choice);
   if (bytes > static_cast<double>(on.memory_limit)) price.too_large = cost::kDoesNotFit;
   return price;

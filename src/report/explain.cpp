@@ -202,6 +202,7 @@ Json report::execution_json(const Execution& execution) {
     report["argument_bytes"] = execution.argument_bytes;
     report["memory_limit"] = execution.memory_limit;
   }
+  if (execution.predicted_seconds) report["predicted_ms"] = *execution.predicted_seconds * 1e3;
   for (double s : execution.seconds) report["runs_ms"].push_back(s * 1e3);
   if (!execution.interpreted_because.empty())
     report["interpreted_because"] = execution.interpreted_because;

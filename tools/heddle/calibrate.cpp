@@ -6,24 +6,70 @@
 #include "base/cache_directory.h"
 #include "base/file.h"
 #include "commands.h"
+#include "compile/calibrate_mesh.h"
 #include "heddle/cost.h"
 #include "heddle/machine_report.h"
+#include "parallel/here.h"
+#include "ranks.h"
 #include "terminal.h"
 
 namespace heddle::cli {
+namespace {
+
+struct CalibrateRequest {
+  RankRequest ranks;
+  std::int64_t devices = 0;  // threads; 0: one for each core
+  std::string output;        // a cluster file
+  ReportOptions report;
+};
+
+// Figures of this machine for whoever runs on all of it; ranks have a part each.
+MachineFigures measured_machine(bool is_rank) {
+  const MachineFigures figures = calibrate().value();
+  if (!is_rank) keep_figures(figures).value();
+  return figures;
+}
+
+void run(const CalibrateRequest& request) {
+  // Found before seconds of measuring.
+  if (const auto folder = cache_directory()) can_write_into(*folder).value();
+  if (!request.output.empty())
+    if (const Verdict can = can_write(request.output); !can)
+      throw Error("--output: " + can.reason());
+  const auto ranks = connect_ranks(request.ranks);
+  const MachineFigures machine = measured_machine(ranks != nullptr);
+  const auto devices = request.devices > 0 ? request.devices : std::int64_t{machine.workers};
+  const Cluster cluster = (ranks ? calibrate_ranks(*ranks, machine)
+                                 : calibrate_threads(static_cast<int>(devices), machine))
+                              .value();
+  if (ranks && ranks->rank() != 0) return;
+  keep_cluster_here(cluster).value();
+  if (!request.output.empty())
+    if (const Verdict done = write_file(request.output, cluster_text(cluster)); !done)
+      throw Error("--output: " + done.reason());
+  const FiguresReport report{machine, cluster};
+  write_report(report, request.report);
+  if (!request.report.json)
+    write_stdout(fmt::format(
+        "kept in {}, for plans with --cluster here{}\n", cache_directory()->string(),
+        cluster.devices() == machine.workers && !ranks ? ""
+                                                       : fmt::format("-{}", cluster.devices())));
+}
+
+}  // namespace
 
 void add_calibrate(Command app) {
+  const auto request = std::make_shared<CalibrateRequest>();
   Command command = app.add("calibrate", "Measure this machine, so that plans are made for it");
-  const auto report = std::make_shared<ReportOptions>();
-  command.flag("--json", report->json, "Print the figures as JSON");
-  command.on_run([report] {
-    // Found before a second of measuring.
-    if (const auto folder = cache_directory()) can_write_into(*folder).value();
-    const FiguresReport measured{calibrate().value()};
-    keep_figures(measured.figures).value();
-    write_report(measured, *report);
-    if (!report->json) write_stdout(fmt::format("kept in {}\n", cache_directory()->string()));
-  });
+  command
+      .option("--devices", request->devices,
+              "Devices that share it as threads; otherwise one for each core. Under\n"
+              "mpirun or `heddle launch`, ranks and what is between them")
+      .from_to(1, 256);
+  add_rank_options(command, request->ranks);
+  command.option("-o,--output", request->output, "Write a cluster file there, for --cluster");
+  command.flag("--json", request->report.json, "Print the figures as JSON");
+  command.on_run([request] { run(*request); });
 }
 
 }  // namespace heddle::cli

@@ -234,6 +234,9 @@ class Ladder {
     if (wish == how_.memory_limit || !climb(wish)) HEDDLE_TRY_VOID(climb(how_.memory_limit));
     FoundPlan found = steps_[*best_]->take(how_.details);
     found.bound = std::min(bound_, found.cost);
+    const double start = tables_.on.mesh.mesh.device().start;  // every plan has it
+    found.cost += start;
+    found.bound += start;
     found.seconds = seconds();
     found.memory = limit_;
     return found;

@@ -1,0 +1,225 @@
+#include "compile/calibrate_mesh.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "heddle/builder.h"
+#include "heddle/compile.h"
+#include "heddle/cost.h"
+#include "heddle/ranks.h"
+#include "heddle/thread_mesh.h"
+#include "layout/move_cost.h"
+#include "parallel/here.h"
+
+namespace heddle {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begun) {
+  return std::chrono::duration<double>(Clock::now() - begun).count();
+}
+
+// ---- links
+
+struct Trial {
+  CollectiveKind kind;
+  MoveKind move;
+  std::int64_t bytes;  // that a device has before it
+  int times;
+};
+
+// Every rank makes the same ones in the same order.
+std::vector<Trial> trials_of(int devices) {
+  std::vector<Trial> trials;
+  constexpr std::pair<std::int64_t, int> kSizes[] = {
+      {1 << 10, 50}, {1 << 16, 20}, {1 << 20, 4}, {1 << 22, 2}};
+  for (const auto& [bytes, times] : kSizes) {
+    trials.push_back({CollectiveKind::all_reduce, MoveKind::all_reduce, bytes, times});
+    trials.push_back({CollectiveKind::reduce_scatter, MoveKind::reduce_scatter, bytes, times});
+    trials.push_back({CollectiveKind::all_gather, MoveKind::all_gather, bytes / devices, times});
+    trials.push_back({CollectiveKind::permute, MoveKind::permute, bytes, times});
+  }
+  return trials;
+}
+
+Collective collective_of(const Trial& trial, GroupId group, const Transport& transport,
+                         const std::byte* in, std::byte* out) {
+  const int n = transport.size(), me = transport.rank();
+  Collective c{.kind = trial.kind, .group = group, .in = in, .out = out};
+  const bool scatters = trial.kind == CollectiveKind::reduce_scatter;
+  const std::int64_t piece = scatters ? trial.bytes / n / 4 * 4 : trial.bytes / 4 * 4;
+  c.in_pieces = {1, piece};
+  c.out_pieces = {1, piece};
+  if (trial.kind == CollectiveKind::permute) {
+    c.from = (me + n - 1) % n;
+    c.to = (me + 1) % n;
+  }
+  return c;
+}
+
+// The least of a few rounds: what others do on the machine makes it longer, never shorter.
+Expected<std::vector<MeasuredMove>> measure_moves(Transport& transport) {
+  constexpr int kRounds = 12;
+  constexpr std::size_t kMost = std::size_t{1} << 23;
+  std::vector<int> all(static_cast<std::size_t>(transport.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  HEDDLE_TRY(const GroupId group, transport.group(all));
+  std::vector<std::byte> in(kMost), out(kMost);
+  std::vector<MeasuredMove> moves;
+  for (const Trial& trial : trials_of(transport.size())) {
+    const Collective c = collective_of(trial, group, transport, in.data(), out.data());
+    double least = 1e30;
+    for (int round = 0; round < kRounds; ++round) {
+      HEDDLE_TRY_VOID(run_collective(transport, {.kind = CollectiveKind::barrier, .group = group}));
+      const auto begun = Clock::now();
+      for (int i = 0; i < trial.times; ++i) HEDDLE_TRY_VOID(run_collective(transport, c));
+      least = std::min(least, seconds_since(begun) / trial.times);
+    }
+    moves.push_back({trial.move, static_cast<double>(trial.bytes), least});
+  }
+  return moves;
+}
+
+// ---- devices
+
+// Products of n by n matrices, one after the other.
+Expected<Executable> products(std::int64_t n, int count) {
+  Builder b;
+  const Type square = Type::tensor(DType::f32, {n, n});
+  b.function("main", {square, square}, [&](const Vars& in) -> Vars {
+    Var x = in[0];
+    for (int i = 0; i < count; ++i) x = b.dot(x, in[1]);
+    return {x};
+  });
+  HEDDLE_TRY(const Program program, b.finish());
+  return compile(program);
+}
+
+Expected<Executable> negated(std::int64_t elements) {
+  Builder b;
+  b.function("main", {Type::tensor(DType::f32, {elements})},
+             [&](const Vars& in) -> Vars { return {-in[0]}; });
+  HEDDLE_TRY(const Program program, b.finish());
+  return compile(program);
+}
+
+// Seconds of a run on all devices at the same time.
+Expected<double> seconds_of(ThreadMesh& mesh, const Executable& executable,
+                            const std::vector<Type>& arguments) {
+  constexpr int kLeastRuns = 9, kMostRuns = 200;
+  constexpr double kEnough = 0.3;  // seconds
+  std::vector<Array> each;
+  for (const Type& type : arguments) each.emplace_back(type);
+  double least = 1e30;
+  const auto first = Clock::now();
+  for (int run = 0; run < kLeastRuns || (run < kMostRuns && seconds_since(first) < kEnough);
+       ++run) {
+    std::vector<ThreadMesh::Arrays> all(static_cast<std::size_t>(mesh.devices()), each);
+    const auto begun = Clock::now();
+    HEDDLE_TRY_VOID(mesh.run(executable, std::move(all)));
+    least = std::min(least, seconds_since(begun));
+  }
+  return least;
+}
+
+// What cannot be measured by itself comes from the machine's figures, of which `devices` have a
+// share each.
+Expected<DeviceFigures> measure_devices(ThreadMesh& mesh, DeviceFigures device) {
+  // Short ones: of many runs, some are not interrupted by others on the machine.
+  constexpr std::int64_t kLarge = 256, kSmall = 48, kElements = 1 << 23;
+  constexpr int kFew = 4, kMany = 100;
+  const Type large = Type::tensor(DType::f32, {kLarge, kLarge});
+  const Type small = Type::tensor(DType::f32, {kSmall, kSmall});
+  HEDDLE_TRY(const Executable few, products(kLarge, kFew));
+  HEDDLE_TRY(const double few_seconds, seconds_of(mesh, few, {large, large}));
+  device.compute_rate = 2.0 * kFew * kLarge * kLarge * kLarge / few_seconds;
+  HEDDLE_TRY(const Executable many, products(kSmall, kMany));
+  HEDDLE_TRY(const double many_seconds, seconds_of(mesh, many, {small, small}));
+  const double product = 2.0 * kSmall * kSmall * kSmall / device.compute_rate;
+  device.launch = std::max(1e-7, many_seconds / kMany - product);
+  constexpr std::int64_t kFewElements = 16;
+  HEDDLE_TRY(const Executable tiny, negated(kFewElements));
+  HEDDLE_TRY(const double tiny_seconds,
+             seconds_of(mesh, tiny, {Type::tensor(DType::f32, {kFewElements})}));
+  device.start = std::max(1e-8, tiny_seconds - device.launch);
+  HEDDLE_TRY(const Executable copy, negated(kElements));
+  HEDDLE_TRY(const double copy_seconds,
+             seconds_of(mesh, copy, {Type::tensor(DType::f32, {kElements})}));
+  device.memory_rate = 8.0 * kElements / copy_seconds;
+  return device;
+}
+
+}  // namespace
+
+Link fit_link(std::span<const MeasuredMove> moves, std::int64_t devices) {
+  // Least squares of relative errors, of which each move has two shares: latencies and bytes.
+  double aa = 0, ab = 0, bb = 0, a = 0, b = 0;
+  for (const MeasuredMove& move : moves) {
+    const Hop latency{devices, {1, 1e300}, Medium::network},
+        bytes{devices, {0, 1}, Medium::network};
+    const double x = collective_seconds(move.kind, latency, move.bytes) / move.seconds;
+    const double y = collective_seconds(move.kind, bytes, move.bytes) / move.seconds;
+    aa += x * x;
+    ab += x * y;
+    bb += y * y;
+    a += x;
+    b += y;
+  }
+  const double determinant = aa * bb - ab * ab;
+  double latency = (a * bb - b * ab) / determinant, per_byte = (b * aa - a * ab) / determinant;
+  if (!(latency > 0)) {
+    latency = 1e-9;
+    per_byte = b / bb;
+  }
+  if (!(per_byte > 0)) {
+    per_byte = 1e-15;
+    latency = a / aa;
+  }
+  return {latency, 1 / per_byte};
+}
+
+Expected<Cluster> calibrate_threads(int devices, const MachineFigures& machine) {
+  Cluster cluster = default_cluster_here(devices, machine);
+  {
+    ThreadMesh mesh(devices);
+    HEDDLE_TRY(cluster.device, measure_devices(mesh, cluster.device));
+  }
+  if (devices == 1) return cluster;
+  const auto transports = thread_transports(devices);
+  std::vector<Expected<std::vector<MeasuredMove>>> moves(transports.size(), Reason{"not measured"});
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < transports.size(); ++i)
+      threads.emplace_back([&, i] { moves[i] = measure_moves(*transports[i]); });
+  }
+  HEDDLE_TRY(const auto first, std::move(moves[0]));
+  cluster.levels[0].link = fit_link(first, devices);
+  cluster.about = "measured: threads of one process";
+  return cluster;
+}
+
+Expected<Cluster> calibrate_ranks(Transport& ranks, const MachineFigures& machine) {
+  // A rank's figures are those of its part of the machine already.
+  Cluster cluster = default_cluster_here(1, machine);
+  cluster.levels[0].size = ranks.size();
+  cluster.memory = std::max<std::int64_t>(1, cluster.memory / ranks.size());
+  cluster.device.cache /= ranks.size();
+  HEDDLE_TRY_VOID(gather_texts(ranks, ""));  // all begin together
+  {
+    ThreadMesh one(1);
+    HEDDLE_TRY(cluster.device, measure_devices(one, cluster.device));
+  }
+  HEDDLE_TRY_VOID(gather_texts(ranks, ""));
+  HEDDLE_TRY(const auto moves, measure_moves(ranks));
+  cluster.levels[0].link = fit_link(moves, ranks.size());
+  cluster.about = fmt::format("measured: {} of one machine", ranks.name());
+  // The slowest of all is what they wait for; that of the first stands for them.
+  HEDDLE_TRY(const auto texts, gather_texts(ranks, cluster_text(cluster)));
+  return parse_cluster(texts[0], "rank 0");
+}
+
+}  // namespace heddle
