@@ -3,6 +3,7 @@
 #include <set>
 
 #include "heddle/op.h"
+#include "ir/clone.h"
 #include "ir/eval/eval.h"
 #include "ir/rewrite.h"
 #include "ir/rules/scan.h"
@@ -134,17 +135,24 @@ class SumLifter {
       return true;
     }
     if (!at_top || op.def->control != Control::loop || !has_sums(op)) return false;
-    // What such a value begins with counts once.
+    // What such a value begins with counts once. Inside of the loop it may be used as it is.
     const auto operands = from_.operands(op);
-    Vars before = r.operands(op);
+    Vars starts = r.operands(op);
+    std::vector<Type> types;
     for (std::size_t i = 0; i < op.result_count; ++i) {
+      types.push_back(starts[i].type());
       if (!open_[from_.result(op, i)] || is_zero(operands[i])) continue;
       const Var first = r.to.compare("EQ", r.value(number), r.to.full_like(r.value(number), 0));
-      const Var all = r.to.broadcast(first, before[i].type().shape);
-      r.define(operands[i], r.to.select(all, before[i], r.to.full_like(before[i], 0)));
+      const Var all = r.to.broadcast(first, types[i].shape);
+      starts[i] = r.to.select(all, starts[i], r.to.full(types[i], 0));
     }
-    HEDDLE_TRY_VOID(r.copy_op(op));
-    for (std::size_t i = 0; i < operands.size(); ++i) r.define(operands[i], before[i]);
+    std::vector<RegionId> regions;
+    for (RegionId region : from_.regions(op)) {
+      HEDDLE_TRY(const RegionId made, r.copy_region(region));
+      regions.push_back(made);
+    }
+    r.to.at(r.location(op.loc));
+    r.define_results(op, r.to.ops(op.def->name, starts, types, copied_attrs(from_, op), regions));
     for (std::size_t i = 0; i < op.result_count; ++i) {
       const ValueId result = from_.result(op, i);
       if (open_[result]) r.define(result, r.to.op(kMicroSum, {r.value(result)}));

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "heddle/micro_batches.h"
-#include "heddle/stablehlo.h"
+#include "heddle/stage_programs.h"
 #include "spmd_mesh.h"
 
 namespace heddle::test {
@@ -137,6 +137,80 @@ TEST(MicroBatches, ASumSoFarNeedsTheWholeBatch) {
   });
   EXPECT_THAT(why_not(b.finish().value(), {.count = 2, .batch = BatchDim{0, 0}}),
               HasSubstr("it needs the whole batch at once"));
+}
+
+// A loop over layers that adds up gradients, from a start that counts once, and puts others in
+// their places: (w, x) -> (sum of all, each).
+Program loop_step() {
+  Builder b("loop");
+  b.function("main", {f32({4, 4}), f32({8, 4})}, [&](const Vars& in) -> Vars {
+    const Var zero = b.full(Type::tensor(DType::i32, {}), 0);
+    const Vars end = b.while_loop(
+        {zero, in[1], in[0], b.full(f32({3, 4, 4}), 0)},
+        [&](const Vars& now) { return b.compare("LT", now[0], b.full_like(now[0], 3)); },
+        [&](const Vars& now) -> Vars {
+          const Var x = b.op("tanh", {b.dot(now[1], in[0])});
+          const Var gradient = b.dot(x, x, {{}, {}, {0}, {0}});
+          const Var put = b.op("dynamic_update_slice",
+                               {now[3], b.reshape(gradient, {1, 4, 4}), now[0], zero, zero});
+          return {now[0] + 1.0, x, now[2] + gradient, put};
+        });
+    return {end[2], end[3]};
+  });
+  return b.finish().value();
+}
+
+TEST(MicroBatches, SumsComeOutOfLoops) {
+  const Program program = loop_step();
+  const MicroBatches cut =
+      cut_into_micro_batches(program, {.count = 4, .batch = BatchDim{1, 0}}).value();
+  EXPECT_EQ(ops_named(cut.program, "heddle.sum_over_micro_batches"), 2u);
+  const Program loop = accumulated(cut.program, cut).value();
+  const auto arguments = arguments_of(program);
+  EXPECT_LT(apart(interpret(program, program.functions[0], arguments).value(),
+                  interpret(loop, loop.functions[0], arguments).value()),
+            1e-4);
+}
+
+TEST(MicroBatches, ALoopThatNeedsASumCannotBeCut) {
+  Builder b("loop");
+  b.function("main", {f32({4, 4}), f32({8, 4})}, [&](const Vars& in) -> Vars {
+    const Vars end = b.while_loop(
+        {b.full(Type::tensor(DType::i32, {}), 0), in[0]},
+        [&](const Vars& now) { return b.compare("LT", now[0], b.full_like(now[0], 3)); },
+        [&](const Vars& now) -> Vars {
+          const Var x = b.dot(in[1], now[1]);
+          return {now[0] + 1.0, b.op("tanh", {b.dot(x, in[1], {{}, {}, {0}, {0}})})};
+        });
+    return {end[1]};
+  });
+  EXPECT_THAT(why_not(b.finish().value(), {.count = 2, .batch = BatchDim{1, 0}}),
+              HasSubstr("inside of a loop it needs a sum over the whole batch"));
+}
+
+// Both uses of a weight give a gradient; what the other stage has of it goes once in a step.
+TEST(StagePrograms, GradientsOfASharedWeightTravelOnce) {
+  Builder b("tied");
+  b.function("main", {f32({5, 5}), f32({12, 5})}, [&](const Vars& in) -> Vars {
+    const Var x = b.op("tanh", {b.dot(in[1], in[0])}), y = b.dot(x, in[0]);
+    const Var last = b.dot(x, y, {{}, {}, {0}, {0}});
+    const Var d = b.dot(y, in[0], {{}, {}, {1}, {1}}) * (1.0 - x * x);
+    const Var first = b.dot(in[1], d, {{}, {}, {0}, {0}});
+    return {b.reduce(y * y, {0, 1}, "add"), in[0] - (last + first)};
+  });
+  const std::vector<Carried> carried = {{0, 1}};
+  const MicroBatches micro =
+      cut_into_micro_batches(b.finish().value(), {.count = 4, .carried = carried}).value();
+  PipelineShape shape;
+  shape.stages = 2;
+  shape.micro_batches = 4;
+  const MicroBatches ordered = in_positions(micro, balanced_cut(micro, shape).value()).value();
+  const StagePrograms made = stage_programs(ordered.program, ordered, shape, carried).value();
+  constexpr std::int64_t kActivations = 3 * 5 * 4, kWeight = 5 * 5 * 4;  // bytes of a micro-batch
+  for (const StageChannel& c : made.channels)
+    EXPECT_TRUE(c.bytes == kWeight || c.bytes % (4 * kActivations) == 0) << c.bytes;
+  EXPECT_THAT(made.argument_stages[0], ElementsAre(0));
+  EXPECT_EQ(made.stages.size(), 2u);
 }
 
 TEST(MicroBatches, WrongWords) {
