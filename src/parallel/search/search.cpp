@@ -299,6 +299,9 @@ class Ladder {
     double free_bound = 0;
     if (is_worth_a_look(k)) {
       HEDDLE_TRY(fits, step.solve_freely(limit_, solving()));
+      // A network with memory is another one, of which more may be found.
+      constexpr double kFar = 0.01;
+      fits = fits && (limit_ == INT64_MAX || step.found().gap() <= kFar);
       free_bound = step.found().bound;
       tell(k, "whatever it takes");
       if (best_ && free_bound >= best_cost()) return Climbed{};
