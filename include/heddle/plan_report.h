@@ -73,6 +73,7 @@ struct PlannedFunction {
   struct Search {                      // what found the plan
     double cost = 0, bound = 0;        // seconds of one run; none takes less than the bound
     double gap = 0;                    // how much less that could be, as a share
+    double moves = 0, exposed = 0;     // of moves; those that nothing runs beside
     double seconds = 0;                // that it took
     std::size_t ops = 0, choices = 0;  // of which each was made once for all ops that are alike
     std::int64_t peak_bytes = 0;       // of one device, by its count

@@ -75,11 +75,14 @@ std::vector<Recomputing> recomputing(Program& program, const Function& function,
                                      const SearchOptions& how);
 
 struct FoundPlan {
-  Propagation layouts;              // for decide()
-  double cost = 0, bound = 0;       // seconds of one run; no plan takes less than the bound
-  double seconds = 0;               // that the search took
-  std::int64_t peak_bytes = 0;      // of one device, by the search's count
-  std::int64_t memory = INT64_MAX;  // that it was to take at most
+  Propagation layouts;                // for decide()
+  double cost = 0, bound = 0;         // seconds of one run; no plan takes less than the bound
+  double moves = 0;                   // seconds that moves take, of which
+  double exposed = 0;                 // so many have nothing beside them, and are in the cost
+  std::vector<Carried> carried = {};  // as it was told
+  double seconds = 0;                 // that the search took
+  std::int64_t peak_bytes = 0;        // of one device, by the search's count
+  std::int64_t memory = INT64_MAX;    // that it was to take at most
   std::size_t cells = 0, variables = 0;
   // By OpId of the function's own region: seconds of all its times, with what is brought to it.
   std::vector<double> op_seconds;

@@ -66,7 +66,7 @@ class Setting {
     HEDDLE_TRY_VOID(prepare());
     if (cluster) {
       Mesh& mesh = micro_->program.meshes[mesh_].mesh;
-      HEDDLE_TRY(mesh, Mesh::make(mesh.axes(), cluster->memory_rate, cluster->compute_rate));
+      HEDDLE_TRY(mesh, Mesh::make(mesh.axes(), cluster->device));
     }
     HEDDLE_TRY_VOID(share_work(INT64_MAX));
     PipelineWork work;

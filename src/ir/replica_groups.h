@@ -26,6 +26,9 @@ Expected<std::vector<Ids>> replica_groups(const Program& program, const Op& op);
 
 // source_target_pairs: who sends to whom. Nobody sends or receives twice; none given, none here.
 Expected<std::vector<Ids>> source_target_pairs(const Program& program, const Op& op);
+// Whether the two above give something; quick where many ops have the same.
+Verdict check_groups(const Program& program, const Op& op);
+Verdict check_pairs(const Program& program, const Op& op);
 
 // The group that a process is in, as ids of processes in the group's order; empty where it is in
 // none. A reason where an id is out of range.

@@ -117,6 +117,12 @@ DeviceMemory memory_of(const Spmd& spmd, const SpmdFunction& f) {
   target.options.entry = f.name;
   target.options.machine_code = false;
   target.ranks = true;  // a device is a machine of its own
+  // What the next run takes from this one lies in the memory of what it replaces.
+  target.options.donated.assign(f.arguments.size(), false);
+  for (std::size_t i = 0; i < spmd.logical().functions.size(); ++i)
+    if (const auto& found = spmd.decided->functions[i].found;
+        found && spmd.logical().functions[i].name == f.name)
+      for (const Carried& c : found->carried) target.options.donated[c.argument] = true;
   return device_memory(spmd, f, compile_distributed(spmd, target).value());
 }
 
@@ -128,6 +134,8 @@ std::optional<PlannedFunction::Search> search_of(const Spmd& spmd, const SpmdFun
       PlannedFunction::Search search{.cost = found->cost,
                                      .bound = found->bound,
                                      .gap = found->gap(),
+                                     .moves = found->moves,
+                                     .exposed = found->exposed,
                                      .seconds = found->seconds,
                                      .ops = found->cells,
                                      .choices = found->variables,

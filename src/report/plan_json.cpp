@@ -41,18 +41,20 @@ Json function_json(const PlannedFunction& f) {
   if (f.compute_seconds) one["compute_seconds"] = *f.compute_seconds;
   if (f.bring_seconds) one["bring_seconds"] = *f.bring_seconds;
   if (f.search)
-    one["search"] = {{"cost", f.search->cost},
-                     {"bound", f.search->bound},
-                     {"gap", f.search->gap},
-                     {"seconds", f.search->seconds},
-                     {"ops", f.search->ops},
-                     {"choices", f.search->choices},
-                     {"peak_bytes", f.search->peak_bytes},
-                     {"recompute",
-                      {{"effort", f.search->effort},
-                       {"ops", f.search->again},
-                       {"bytes_saved", f.search->again_bytes},
-                       {"seconds", f.search->again_seconds}}}};
+    one["search"] = {
+        {"cost", f.search->cost},
+        {"bound", f.search->bound},
+        {"gap", f.search->gap},
+        {"communication", {{"seconds", f.search->moves}, {"exposed", f.search->exposed}}},
+        {"seconds", f.search->seconds},
+        {"ops", f.search->ops},
+        {"choices", f.search->choices},
+        {"peak_bytes", f.search->peak_bytes},
+        {"recompute",
+         {{"effort", f.search->effort},
+          {"ops", f.search->again},
+          {"bytes_saved", f.search->again_bytes},
+          {"seconds", f.search->again_seconds}}}};
   one["collectives"] = f.collectives;
   one["communications"] = Json::array();
   for (const PlannedFunction::Moved& m : f.moved)

@@ -104,6 +104,9 @@ std::string search_text(const PlannedFunction::Search& search) {
       "a device at most by its count; {} ops, {} choices\n",
       exact_seconds(search.seconds), exact_seconds(search.cost), exact_seconds(search.bound),
       100 * search.gap, exact_bytes(search.peak_bytes), search.ops, search.choices);
+  if (search.moves > 0)
+    text += fmt::format("moves take {}, of which {} have no work beside them\n",
+                        exact_seconds(search.moves), exact_seconds(search.exposed));
   if (search.again > 0)
     text += fmt::format(
         "{} ops are computed again instead of keeping {} of a device, which takes {} (effort {})\n",

@@ -14,7 +14,7 @@ namespace heddle {
 namespace {
 
 Verdict groups_rule(const Program& program, const Op& op, std::string_view label) {
-  if (auto groups = replica_groups(program, op); !groups)
+  if (const Verdict groups = check_groups(program, op); !groups)
     return broken(op, label, "{}", groups.reason());
   return yes();
 }
@@ -136,7 +136,7 @@ Expected<ResultTypes> collective_permute_rule(const Program& program, const Op& 
   HEDDLE_TRY_VOID(check_as_many(op, "C5"));
   if (!program.attr(op, "source_target_pairs"))
     return broken(op, "C1", "attribute source_target_pairs is missing");
-  if (auto pairs = source_target_pairs(program, op); !pairs)
+  if (const Verdict pairs = check_pairs(program, op); !pairs)
     return broken(op, "C1", "{}", pairs.reason());
   return like_operands(program, op, "C5", op.operand_count);
 }

@@ -6,7 +6,7 @@
 
 #include "heddle/op.h"
 #include "parallel/messages.h"
-#include "parallel/search/traits.h"
+#include "parallel/search/hidden_moves.h"
 #include "parallel/search/trips.h"
 
 namespace heddle::search {
@@ -38,6 +38,7 @@ class CellMaker {
     HEDDLE_TRY_VOID(add_region(function_.body));
     times_ = 1;
     give_results();
+    hide_moves(out_, program_, traits_);
     hold_values();
     return std::move(out_);
   }
@@ -168,8 +169,14 @@ class CellMaker {
   void bring(ValueId v, int to, int to_list, double times) {
     if (to_list < 0 || out_.lies[v].first < 0) return;  // constants are written as they are needed
     const auto [from, from_list] = resting(v);
-    out_.brings.push_back(
-        {from, to, from_list, to_list, program_.value(v).type, times_of(v, times)});
+    Bring made{from, to, from_list, to_list, program_.value(v).type, times_of(v, times)};
+    const Cell& user = out_.cells[static_cast<std::size_t>(to)];
+    if (user.kind == Cell::Kind::op && program_.value(v).op != kNone) {
+      made.made = traits_.values[v].made;
+      made.used = traits_.begin[user.op];
+      made.may_be_sum = traits_.values[v].may_pend;
+    }
+    out_.brings.push_back(made);
   }
 
   void bring_whole(ValueId v, int to) {

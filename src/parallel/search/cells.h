@@ -29,7 +29,13 @@ struct Bring {
   int from_list = 0, to_list = 0;
   TypeId type = 0;
   double times = 1;
+  // Work stands between where the value is made and where it is used, of which so much is left to
+  // this move: it costs what it takes longer.
+  CostNetwork::Cost hidden = 0;
+  std::int64_t made = 0, used = 0;  // times
+  bool may_be_sum = false;
 };
+CostNetwork::Cost exposed(CostNetwork::Cost move, const Bring& bring);
 
 // Memory that a value takes from one op to another.
 struct Held {

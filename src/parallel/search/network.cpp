@@ -46,16 +46,28 @@ void add_costs(CostNetwork& network, const Cells& cells, const std::vector<int>&
   }
 }
 
-// Moves that are alike, and how often they are made.
-using MoveKinds = std::map<std::tuple<int, int, int, int, TypeId>, double>;
+// Moves that are alike, and how often they are made with so much work beside them.
+using MoveKinds = std::map<std::tuple<int, int, int, int, TypeId>, std::map<Cost, double>>;
 
 MoveKinds kinds_of(const Cells& cells, const std::vector<int>& classes) {
   MoveKinds kinds;
   for (const Bring& bring : cells.brings)
     kinds[{classes[static_cast<std::size_t>(bring.from)],
-           classes[static_cast<std::size_t>(bring.to)], bring.from_list, bring.to_list,
-           bring.type}] += bring.times;
+           classes[static_cast<std::size_t>(bring.to)], bring.from_list, bring.to_list, bring.type}]
+         [bring.hidden] += bring.times;
   return kinds;
+}
+
+// What all moves of a kind cost, for each pair of splits.
+std::vector<Cost> cost_of_kind(const std::vector<Cost>& moves,
+                               const std::map<Cost, double>& counts) {
+  std::vector<Cost> sums(moves.size(), 0);
+  for (const auto& [hidden, count] : counts)
+    for (std::size_t k = 0; k < moves.size(); ++k)
+      add(sums[k], times(moves[k] == CostNetwork::kForbidden ? moves[k]
+                                                             : std::max<Cost>(0, moves[k] - hidden),
+                         count));
+  return sums;
 }
 
 // Times at which something is there: from the first at or after `begin` to before `end`.
@@ -70,14 +82,14 @@ CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, Spli
   const int count = classes.empty() ? 0 : *std::ranges::max_element(classes) + 1;
   std::vector<std::vector<Cost>> costs(static_cast<std::size_t>(count));
   std::map<std::pair<int, int>, std::vector<Cost>> tables;
-  for (const auto& [kind, count] : kinds_of(cells, classes)) {
+  for (const auto& [kind, counts] : kinds_of(cells, classes)) {
     const auto& [from, to, from_list, to_list, type] = kind;
-    const std::vector<Cost>& moves = lists.moves(from_list, to_list, type);
+    const std::vector<Cost> moves = cost_of_kind(lists.moves(from_list, to_list, type), counts);
     const std::size_t rows = lists[from_list].size(), columns = lists[to_list].size();
     if (from == to) {  // they go the same way
       std::vector<Cost>& own = costs[static_cast<std::size_t>(from)];
       own.resize(rows, 0);
-      for (std::size_t k = 0; k < rows; ++k) add(own[k], times(moves[k * columns + k], count));
+      for (std::size_t k = 0; k < rows; ++k) add(own[k], moves[k * columns + k]);
       continue;
     }
     const bool turned = from > to;
@@ -85,7 +97,7 @@ CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, Spli
     table.resize(rows * columns, 0);
     for (std::size_t a = 0; a < rows; ++a)
       for (std::size_t b = 0; b < columns; ++b)
-        add(table[turned ? b * rows + a : a * columns + b], times(moves[a * columns + b], count));
+        add(table[turned ? b * rows + a : a * columns + b], moves[a * columns + b]);
   }
   CostNetwork network;
   add_costs(network, cells, classes, lists, std::move(costs));
@@ -157,6 +169,19 @@ std::vector<std::int64_t> busy_times(const Cells& cells, SplitLists& lists,
   std::ranges::sort(found);
   found.erase(std::ranges::unique(found).begin(), found.end());
   return found;
+}
+
+Moved moved_by(const Cells& cells, const std::vector<int>& ways, SplitLists& lists) {
+  Moved moved;
+  for (const Bring& bring : cells.brings) {
+    const auto from = static_cast<std::size_t>(ways[static_cast<std::size_t>(bring.from)]),
+               to = static_cast<std::size_t>(ways[static_cast<std::size_t>(bring.to)]);
+    const Cost move = lists.moves(bring.from_list, bring.to_list,
+                                  bring.type)[from * lists[bring.to_list].size() + to];
+    moved.all += times(move, bring.times);
+    moved.exposed += times(exposed(move, bring), bring.times);
+  }
+  return moved;
 }
 
 }  // namespace heddle::search

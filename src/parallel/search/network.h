@@ -21,6 +21,12 @@ struct Peak {
 };
 Peak peak_of(const Cells& cells, const std::vector<int>& ways, SplitLists& lists);
 
+// What moves take where each cell goes its way, and what of that nothing runs beside.
+struct Moved {
+  CostNetwork::Cost all = 0, exposed = 0;
+};
+Moved moved_by(const Cells& cells, const std::vector<int>& ways, SplitLists& lists);
+
 // Times at which most is held, were nothing split, or everything as far as it can be.
 std::vector<std::int64_t> busy_times(const Cells& cells, SplitLists& lists, const Program& program);
 

@@ -86,13 +86,16 @@ class Searcher {
   // The best plan whatever it takes, and whether that is at most `limit`.
   Expected<bool> solve_freely(std::int64_t limit, const SolveOptions& how) {
     HEDDLE_TRY_VOID(solve_at(INT64_MAX, {}, how));
+    free_bound_ = bound_;
     return found_.peak_bytes <= limit;
   }
 
   // Times at which a plan turns out to take too much are looked at in the next round.
   Verdict solve_within(std::int64_t limit, const SolveOptions& how) {
     constexpr int kRounds = 8;
-    SolveOptions known = how;  // no round can find less than those before it, which knew less
+    // No round can find less than those before it, which knew less, or nothing of memory.
+    SolveOptions known = how;
+    known.bound = free_bound_;
     std::vector<std::int64_t> times = search::busy_times(cells_, tables_.lists, program_);
     for (int round = 0;; ++round) {
       HEDDLE_TRY(const std::int64_t fullest, solve_at(limit, times, known));
@@ -126,6 +129,10 @@ class Searcher {
     if (details)
       found_.details =
           search::details_of(tables_.on, tables_.lists, cells_, classes_, ways_, found_.cost);
+    const search::Moved moved = search::moved_by(cells_, ways_, tables_.lists);
+    found_.moves = search::seconds_of_cost(moved.all);
+    found_.exposed = search::seconds_of_cost(moved.exposed);
+    found_.carried = wanted_.carried;
     return std::move(found_);
   }
 
@@ -214,7 +221,8 @@ class Searcher {
   std::vector<int> classes_;
   std::optional<CostNetwork> costs_;  // without memory
   std::vector<int> ways_;             // by cell
-  CostNetwork::Cost bound_ = 0;
+  CostNetwork::Cost bound_ = 0;       // of the last solution
+  CostNetwork::Cost free_bound_ = 0;  // whatever it takes
   FoundPlan found_;
 };
 
@@ -301,6 +309,9 @@ class Ladder {
     double free_bound = 0;
     if (is_worth_a_look(k)) {
       HEDDLE_TRY(fits, step.solve_freely(limit_, solving()));
+      // A network with memory is another one, of which more may be found.
+      constexpr double kFar = 0.01;
+      fits = fits && (limit_ == INT64_MAX || step.found().gap() <= kFar);
       free_bound = step.found().bound;
       tell(k, "whatever it takes");
       if (best_ && free_bound >= best_cost()) return Climbed{};
@@ -309,7 +320,7 @@ class Ladder {
     bound_ = std::min(bound_, climbed.found ? step.found().bound : free_bound);
     if (!climbed.found) return climbed;
     if (!fits) tell(k, "within the limit");
-    climbed.is_enough = fits || step.found().cost - free_bound < kLeastGain * step.found().cost;
+    climbed.is_enough = fits || step.found().cost - free_bound < least_gain() * step.found().cost;
     if (best_ && step.found().cost >= best_cost()) return climbed;
     best_ = k;
     if (k > 0) step.note_recomputed(others_[k - 1], k - 1);
@@ -348,7 +359,10 @@ class Ladder {
   }
 
   // A share of the cost that is not worth another search.
-  static constexpr double kLeastGain = 0.005;
+  double least_gain() const {
+    constexpr double kQuick = 0.02, kThorough = 1e-4;
+    return how_.solve.level == 2 ? kQuick : kThorough;
+  }
 
   Tables& tables_;
   const Function& function_;

@@ -26,7 +26,6 @@ constexpr int kFirstPasses = 60;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
 constexpr int kMostToBranch = 3000;   // variables
-constexpr int kMostToProve = 600;     // variables that may be few enough to be proved at once
 constexpr int kCbcRound = 100;
 constexpr std::size_t kMostForCbc = 200'000;  // entries of tables
 constexpr double kCbcSeconds = 5;
@@ -93,29 +92,16 @@ class Solver {
   }
 
   void begin() {
-    first_passes();
+    for (int i = 0; i < kFirstPasses && !has_to_stop(); ++i) dual_.step(kInfinite);
     const std::vector<int> first = dual_.decode();
     for (solver::Search& search : searches_) {
       search.set_prices(dual_.prices());
       search.start(first);
     }
     // What is small is proved at once.
-    if (is_over() || core_.variables() > kMostToProve) return;
+    if (is_over()) return;
     branch(kFirstBranch);
     exchange(0);
-  }
-
-  // As long as they bring something.
-  void first_passes() {
-    constexpr int kLook = 10;
-    constexpr double kBrings = 1e-6;
-    double before = -kInfinite;
-    for (int i = 0; i < kFirstPasses && !has_to_stop(); ++i) {
-      dual_.step(kInfinite);
-      if (i % kLook != kLook - 1) continue;
-      if (dual_.bound() - before <= kBrings * std::abs(dual_.bound())) return;
-      before = dual_.bound();
-    }
   }
 
   void one_round(int round) {
