@@ -51,7 +51,7 @@ Expected<search::Wanted> wanted_of(OnMesh& on, const Function& function,
 
 // Nobody sees the difference, and a proof of the last digits may take long.
 SolveOptions near_enough(SolveOptions options, const CostNetwork& network) {
-  constexpr double kNear = 1e-5, kNearOfMany = 4e-3;
+  constexpr double kNear = 1e-5, kNearOfMany = 9e-3;
   constexpr int kMany = 1500;
   const bool quick = options.level == 2 && network.variables() >= kMany;
   options.gap = std::max(options.gap, quick ? kNearOfMany : kNear);
@@ -90,8 +90,9 @@ class Searcher {
     return found_.peak_bytes <= limit;
   }
 
-  // Times at which a plan turns out to take too much are looked at in the next round.
-  Verdict solve_within(std::int64_t limit, const SolveOptions& how) {
+  // Times at which a plan turns out to take too much, beyond so many bytes that do no harm, are
+  // looked at in the next round.
+  Verdict solve_within(std::int64_t limit, std::int64_t harmless, const SolveOptions& how) {
     constexpr int kRounds = 8;
     // No round can find less than those before it, which knew less, or nothing of memory.
     SolveOptions known = how;
@@ -100,7 +101,7 @@ class Searcher {
     for (int round = 0;; ++round) {
       HEDDLE_TRY(const std::int64_t fullest, solve_at(limit, times, known));
       known.bound = std::max(known.bound, bound_);
-      if (found_.peak_bytes <= limit) return yes();
+      if (found_.peak_bytes - harmless <= limit) return yes();
       if (round == kRounds)
         return reason("no plan was found that takes at most {} bytes of a device: the best has {}",
                       limit, found_.peak_bytes);
@@ -153,12 +154,14 @@ class Searcher {
       search::add_memory(network, cells_, classes_, tables_.lists, {limit, times});
     const double built = since();
     HEDDLE_TRY(const Solution solution, solve(network, near_enough(how, network)));
-    log(kLogSteps,
-        "search: {} choices, {} pairs, memory at {} times: built in {:.3g} s, solved in {:.3g} s",
-        network.variables(), network.edges().size(), times.size(), built, since() - built);
     ways_.clear();
     for (int c : classes_) ways_.push_back(solution.values[static_cast<std::size_t>(c)]);
     const search::Peak peak = search::peak_of(cells_, ways_, tables_.lists);
+    log(kLogSteps,
+        "search: {} choices, {} pairs, memory at {} times: built in {:.3g} s, solved in {:.3g} s; "
+        "{} bytes",
+        network.variables(), network.edges().size(), times.size(), built, since() - built,
+        peak.bytes);
     found_.cost = search::seconds_of_cost(solution.cost);
     bound_ = std::min(solution.bound, solution.cost);
     found_.bound = search::seconds_of_cost(bound_);
@@ -316,7 +319,7 @@ class Ladder {
       tell(k, "whatever it takes");
       if (best_ && free_bound >= best_cost()) return Climbed{};
     }
-    Climbed climbed{fits ? yes() : step.solve_within(limit_, solving()), fits};
+    Climbed climbed{fits ? yes() : step.solve_within(limit_, harmless(), solving()), fits};
     bound_ = std::min(bound_, climbed.found ? step.found().bound : free_bound);
     if (!climbed.found) return climbed;
     if (!fits) tell(k, "within the limit");
@@ -332,6 +335,12 @@ class Ladder {
   bool is_worth_a_look(std::size_t k) {
     constexpr std::int64_t kAmple = 4;
     return limit_ == INT64_MAX || k + 1 < steps_.size() || steps_[k]->has_room(limit_ / kAmple);
+  }
+
+  // What is only wished for leaves more room than that.
+  std::int64_t harmless() const {
+    constexpr std::int64_t kPart = 100;
+    return limit_ < how_.memory_limit ? limit_ / kPart : 0;
   }
 
   double best_cost() const { return steps_[*best_]->found().cost; }
