@@ -120,7 +120,7 @@ class Jitted:
         self._plan = plan or ""
         self._out = out
         self._ranks = ranks
-        self._stages = {
+        self._stages: dict[str, Any] = {
             "micro_batches": _count("micro_batches", micro_batches),
             "pipeline": pipeline or "",
             "interleave": 0 if interleave is None else _count("interleave", interleave, auto=False),

@@ -13,6 +13,7 @@ Copier::Copier(const Program& from) : from_(from) {
 Program Copier::run() {
   for (const Function& f : from_.functions) {
     Function head = f;
+    head.result_layouts.clear();  // of what a device does, no value says where it lies
     for (std::vector<TypeId>* types : {&head.results, &head.inputs})
       for (TypeId& t : *types) t = out_.intern(from_.type(t));
     head.loc = location(f.loc);

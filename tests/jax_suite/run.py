@@ -231,7 +231,7 @@ def main():
         import pytest  # noqa: F401
     except ImportError as missing:
         skip(f"{missing}; scripts/jax_env.sh makes an environment that has it")
-    chosen.package = jax_package.folder(chosen.package)
+    chosen.package = jax_package.folder(chosen.package and chosen.package.resolve())
     if chosen.package is None:
         skip("the Python package is not built for this Python: scripts/jax_env.sh builds it")
     files, known = files_of(chosen), Known(HERE / "known.txt")

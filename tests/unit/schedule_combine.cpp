@@ -7,6 +7,28 @@ namespace {
 
 Type f32(Shape shape) { return Type::tensor(DType::f32, std::move(shape)); }
 
+// A program for replicas that also says where its results lie: in order nobody asks for that any
+// more, and it is verified and printed.
+TEST(Combine, WordsAboutResultsStayBehind) {
+  const Program program = read_stablehlo(R"(
+    sdy.mesh @mesh = <["i"=1]>
+    func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"i"}]>}) {
+      %0 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+          replica_groups = dense<0> : tensor<1x1xi64>, use_global_device_ids}> ({
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+        %s = stablehlo.add %x, %y : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }) : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    })",
+                                         "replica.mlir")
+                              .value();
+  ASSERT_FALSE(program.functions[0].result_layouts.empty());
+  const Program ordered = schedule(program);
+  EXPECT_TRUE(ordered.functions[0].result_layouts.empty());
+  EXPECT_TRUE(verify(ordered).ok());
+}
+
 // Updates of weights, each of which follows its gradient at once: all gradients travel together.
 TEST(Combine, GradientsOfManyWeightsAreOneAllReduce) {
   Builder b("descent");
