@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <thread>
 
 #include "heddle/builder.h"
@@ -107,20 +108,35 @@ Expected<Executable> negated(std::int64_t elements) {
   return compile(program);
 }
 
-// Seconds of a run on all devices at the same time.
+// Waits for all ranks, where there are any.
+Verdict meet(Transport* ranks) {
+  if (ranks == nullptr) return yes();
+  std::vector<int> all(static_cast<std::size_t>(ranks->size()));
+  std::iota(all.begin(), all.end(), 0);
+  HEDDLE_TRY(const GroupId group, ranks->group(all));
+  return run_collective(*ranks, {.kind = CollectiveKind::barrier, .group = group});
+}
+
+// Seconds of a run on all devices at the same time. Ranks begin together and wait for the slowest,
+// since on fewer cores than there are ranks one that runs alone knows nothing of the others.
 Expected<double> seconds_of(ThreadMesh& mesh, const Executable& executable,
-                            const std::vector<Type>& arguments) {
-  constexpr int kLeastRuns = 9, kMostRuns = 200;
+                            const std::vector<Type>& arguments, Transport* ranks) {
+  constexpr int kLeastRuns = 9, kMostRuns = 200, kRunsOfRanks = 25;
   constexpr double kEnough = 0.3;  // seconds
   std::vector<Array> each;
   for (const Type& type : arguments) each.emplace_back(type);
   double least = 1e30;
   const auto first = Clock::now();
-  for (int run = 0; run < kLeastRuns || (run < kMostRuns && seconds_since(first) < kEnough);
-       ++run) {
+  const auto goes_on = [&](int run) {
+    if (ranks != nullptr) return run < kRunsOfRanks;  // as many on each
+    return run < kLeastRuns || (run < kMostRuns && seconds_since(first) < kEnough);
+  };
+  for (int run = 0; goes_on(run); ++run) {
     std::vector<ThreadMesh::Arrays> all(static_cast<std::size_t>(mesh.devices()), each);
+    HEDDLE_TRY_VOID(meet(ranks));
     const auto begun = Clock::now();
     HEDDLE_TRY_VOID(mesh.run(executable, std::move(all)));
+    HEDDLE_TRY_VOID(meet(ranks));
     least = std::min(least, seconds_since(begun));
   }
   return least;
@@ -128,27 +144,28 @@ Expected<double> seconds_of(ThreadMesh& mesh, const Executable& executable,
 
 // What cannot be measured by itself comes from the machine's figures, of which `devices` have a
 // share each.
-Expected<DeviceFigures> measure_devices(ThreadMesh& mesh, DeviceFigures device) {
+Expected<DeviceFigures> measure_devices(ThreadMesh& mesh, DeviceFigures device,
+                                        Transport* ranks = nullptr) {
   // Short ones: of many runs, some are not interrupted by others on the machine.
   constexpr std::int64_t kLarge = 256, kSmall = 48, kElements = 1 << 23;
   constexpr int kFew = 4, kMany = 100;
   const Type large = Type::tensor(DType::f32, {kLarge, kLarge});
   const Type small = Type::tensor(DType::f32, {kSmall, kSmall});
   HEDDLE_TRY(const Executable few, products(kLarge, kFew));
-  HEDDLE_TRY(const double few_seconds, seconds_of(mesh, few, {large, large}));
+  HEDDLE_TRY(const double few_seconds, seconds_of(mesh, few, {large, large}, ranks));
   device.compute_rate = 2.0 * kFew * kLarge * kLarge * kLarge / few_seconds;
   HEDDLE_TRY(const Executable many, products(kSmall, kMany));
-  HEDDLE_TRY(const double many_seconds, seconds_of(mesh, many, {small, small}));
+  HEDDLE_TRY(const double many_seconds, seconds_of(mesh, many, {small, small}, ranks));
   const double product = 2.0 * kSmall * kSmall * kSmall / device.compute_rate;
   device.launch = std::max(1e-7, many_seconds / kMany - product);
   constexpr std::int64_t kFewElements = 16;
   HEDDLE_TRY(const Executable tiny, negated(kFewElements));
   HEDDLE_TRY(const double tiny_seconds,
-             seconds_of(mesh, tiny, {Type::tensor(DType::f32, {kFewElements})}));
+             seconds_of(mesh, tiny, {Type::tensor(DType::f32, {kFewElements})}, nullptr));
   device.start = std::max(1e-8, tiny_seconds - device.launch);
   HEDDLE_TRY(const Executable copy, negated(kElements));
   HEDDLE_TRY(const double copy_seconds,
-             seconds_of(mesh, copy, {Type::tensor(DType::f32, {kElements})}));
+             seconds_of(mesh, copy, {Type::tensor(DType::f32, {kElements})}, ranks));
   device.memory_rate = 8.0 * kElements / copy_seconds;
   return device;
 }
@@ -211,7 +228,7 @@ Expected<Cluster> calibrate_ranks(Transport& ranks, const MachineFigures& machin
   HEDDLE_TRY_VOID(gather_texts(ranks, ""));  // all begin together
   {
     ThreadMesh one(1);
-    HEDDLE_TRY(cluster.device, measure_devices(one, cluster.device));
+    HEDDLE_TRY(cluster.device, measure_devices(one, cluster.device, &ranks));
   }
   HEDDLE_TRY_VOID(gather_texts(ranks, ""));
   HEDDLE_TRY(const auto moves, measure_moves(ranks));
