@@ -74,6 +74,15 @@ struct Recomputing {
 std::vector<Recomputing> recomputing(Program& program, const Function& function,
                                      const SearchOptions& how);
 
+// What a plan computes again.
+struct Recomputed {
+  std::size_t which = 0;  // of those that were given
+  int effort = 0;
+  std::size_t ops = 0;
+  std::int64_t bytes = 0;  // of a device that are not kept
+  double seconds = 0;      // that it takes
+};
+
 struct FoundPlan {
   Propagation layouts;                // for decide()
   double cost = 0, bound = 0;         // seconds of one run; no plan takes less than the bound
@@ -86,13 +95,6 @@ struct FoundPlan {
   std::size_t cells = 0, variables = 0;
   // By OpId of the function's own region: seconds of all its times, with what is brought to it.
   std::vector<double> op_seconds;
-  struct Recomputed {
-    std::size_t which = 0;  // of those that were given
-    int effort = 0;
-    std::size_t ops = 0;
-    std::int64_t bytes = 0;  // of a device that are not kept
-    double seconds = 0;      // that it takes
-  };
   std::optional<Recomputed> recomputed = {};
   std::shared_ptr<const PlanDetails> details = {};  // where they were asked for
   double gap() const { return cost > bound ? (cost - bound) / cost : 0; }

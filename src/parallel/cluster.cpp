@@ -162,7 +162,8 @@ std::string text_of(const std::vector<std::pair<std::string, std::int64_t>>& axe
   std::string text;
   for (const auto& [name, size] : axes)
     if (size > 1) text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, size);
-  return text;
+  // One device is a mesh too.
+  return text.empty() ? axes.back().first + "=1" : text;
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ class Searcher {
   const FoundPlan& found() const { return found_; }
 
   void note_recomputed(const Recomputing& how, std::size_t which) {
-    FoundPlan::Recomputed& note = found_.recomputed.emplace();
+    Recomputed& note = found_.recomputed.emplace();
     note = {which, how.effort, how.copies.size(), 0, 0};
     for (OpId id : how.copies)
       if (const int cell = cells_.of_op[id]; cell >= 0) {
