@@ -64,7 +64,7 @@ Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transpor
 struct CollectiveUnderWay {
   std::vector<RequestId> requests;
   std::shared_ptr<Block> received;  // several values that came as one message
-  TraceClock::time_point since;  // where it is traced
+  TraceClock::time_point since;     // where it is traced
 };
 
 // Bytes on their way, and who holds them until they have arrived.
