@@ -245,9 +245,6 @@ Expected<Executable> compile(const Program& program, const CompileOptions& optio
   return compile(program, one_device);
 }
 
-namespace {
-
-// As a mesh gets it: without calls and client ops.
 Expected<Program> program_to_deal(const Program& source, const Target& target, Stages& stages) {
   Program program = source;
   // The function that is meant stays, also where only others call it.
@@ -259,8 +256,6 @@ Expected<Program> program_to_deal(const Program& source, const Target& target, S
   stages.done("inline", flat);
   return core_program(flat, target, stages);
 }
-
-}  // namespace
 
 Expected<Spmd> distribute(const Program& source, const Target& target) {
   Stages stages(target.options);

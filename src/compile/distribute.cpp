@@ -1,6 +1,7 @@
 #include "compile/distribute.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "heddle/fix.h"
 #include "heddle/pipeline_search.h"
@@ -107,8 +108,6 @@ std::int64_t memory_wish(const Target& target) {
   return static_cast<std::int64_t>(kShare * static_cast<double>(target.cluster->memory));
 }
 
-namespace {
-
 SearchOptions search_options(const Target& target) {
   SearchOptions how;
   how.memory_limit = target.layouts.device_memory;
@@ -126,8 +125,6 @@ SearchOptions search_options(const Target& target) {
   how.solve.seconds = target.layouts.search_seconds;
   return how;
 }
-
-}  // namespace
 
 Verdict take_plan(Target& target, const PlanFile& plan) {
   target.layouts.shards = plan.shards;
@@ -243,10 +240,18 @@ Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Ta
   std::shared_ptr<Parallel> best;
   std::optional<Reason> first_no;
   double least = 0;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto since = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  };
+  const double allowed = target.layouts.search_seconds;  // for all meshes together
   for (const std::string& mesh : meshes_of(*target.cluster)) {
     if (best && target.layouts.search_stop.stop_requested()) break;
+    if (best && allowed > 0 && since() >= allowed) break;
     Target tried = target;
     tried.mesh = mesh;
+    constexpr double kLeast = 0.01;
+    if (allowed > 0) tried.layouts.search_seconds = std::max(kLeast, allowed - since());
     auto decided = decided_on(program, tried, micro);
     const FoundPlan* const found = decided ? found_in(**decided) : nullptr;
     if (!decided && !first_no) first_no = decided.why();
@@ -254,7 +259,11 @@ Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Ta
     least = found->cost;
     best = *std::move(decided);
   }
-  if (best) return best;
+  if (best) {
+    for (FunctionPlan& plan : best->functions)
+      if (plan.found) plan.found->seconds = since();
+    return best;
+  }
   return first_no ? *first_no : reason("there is no function to search a plan for");
 }
 

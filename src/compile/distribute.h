@@ -23,6 +23,9 @@ Expected<Target> with_seeds_of(const Program& whole, const Target& target);
 // What a plan would better take of a device: nearly all that its cluster has.
 std::int64_t memory_wish(const Target& target);
 
+// How the target has a plan searched for, where it does.
+SearchOptions search_options(const Target& target);
+
 // The target with stages and micro-batches, where it leaves them to a search.
 Expected<Target> with_best_pipeline(const Program& core, const Target& target);
 

@@ -70,6 +70,10 @@ Expected<PipelineShape> shape_of(const MicroBatches& micro, const Target& target
   if (target.cut && !(target.cut->shape == shape))
     return reason("the cut into stages was made for another pipeline than that on mesh {}",
                   target.mesh);
+  const std::size_t ops = micro.program.op_count();
+  if (target.cut && target.cut->positions.size() != ops)
+    return reason("the cut into stages is of {} ops, and a micro-batch of this program has {}",
+                  target.cut->positions.size(), ops);
   return shape;
 }
 

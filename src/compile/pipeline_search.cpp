@@ -9,24 +9,11 @@
 #include "compile/distribute.h"
 #include "compile/pipeline_setting.h"
 #include "compile/stages.h"
-#include "heddle/inline.h"
 #include "heddle/log.h"
-#include "heddle/lower.h"
-#include "heddle/verify.h"
 
 namespace heddle {
 
 namespace {
-
-Expected<Program> core_for(const Program& source, const Target& target) {
-  Program program = source;
-  for (Function& f : program.functions)
-    if (f.name == target.options.entry && f.body != kNone) f.is_private = false;
-  if (!target.options.verified) HEDDLE_TRY_VOID(verify(program));
-  HEDDLE_TRY(const Program flat, inline_calls(program));
-  const auto keep = [&](const OpDef& def) { return stays_whole(def, device_of(target)); };
-  return lower_chlo(flat, {.keep = keep});
-}
 
 class PipelineSearcher {
  public:
@@ -340,7 +327,8 @@ Expected<Target> with_best_pipeline(const Program& core, const Target& target) {
 }
 
 Expected<FoundPipeline> search_pipeline(const Program& program, const Target& target) {
-  HEDDLE_TRY(const Program core, core_for(program, target));
+  Stages stages(target.options);
+  HEDDLE_TRY(const Program core, program_to_deal(program, target, stages));
   return PipelineSearcher(core, target).run();
 }
 

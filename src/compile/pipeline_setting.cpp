@@ -9,6 +9,7 @@
 #include "parallel/pipeline/cut.h"
 #include "parallel/pipeline/program_graph.h"
 #include "parallel/search/traits.h"
+#include "spmd/micro_ops.h"
 
 namespace heddle {
 
@@ -50,8 +51,7 @@ Expected<std::uint32_t> enter_stage_mesh(Program& program, const Devices& device
   for (MeshAxis& entered : axes)
     for (const MeshAxis& a : devices.all.axes())
       if (a.name == entered.name) entered.link = a.link;
-  HEDDLE_TRY(program.meshes.back().mesh, Mesh::make(std::move(axes), devices.all.local_bandwidth(),
-                                                    devices.all.local_operations()));
+  HEDDLE_TRY(program.meshes.back().mesh, Mesh::make(std::move(axes), devices.all.device()));
   return static_cast<std::uint32_t>(program.meshes.size() - 1);
 }
 
@@ -98,12 +98,10 @@ class Setting {
  private:
   Verdict prepare() {
     HEDDLE_TRY(devices_, devices_of(setting_, target_.cluster));
-    MicroBatchOptions how;
-    how.function = target_.options.entry;
-    how.count = setting_.micro_batches;
-    how.batch = target_.batch;
-    how.carried = target_.carried;
-    HEDDLE_TRY(micro_, cut_into_micro_batches(core_, how));
+    Target cut = target_;
+    cut.micro_batches = setting_.micro_batches;
+    HEDDLE_TRY(micro_, micro_batches_of(core_, cut));
+    if (!micro_) return reason("stages of a pipeline work on micro-batches: take 2 or more");
     HEDDLE_TRY(mesh_, enter_stage_mesh(micro_->program, devices_, setting_.axis));
     HEDDLE_TRY(phases_, micro_phases(program(), function(), *micro_));
     return yes();
@@ -120,15 +118,17 @@ class Setting {
     HEDDLE_TRY(options.seeds, seeds_on(micro_->program, program().meshes[mesh_].name, target_));
     options.closed_boundary = target_.layouts.closed;
     options.carried = target_.carried;
-    SearchOptions how;
+    SearchOptions how = search_options(target_);
     how.memory_limit = limit;
-    how.solve.level = target_.layouts.search;
-    how.solve.seconds = target_.layouts.search_seconds;
+    how.memory_wish = INT64_MAX;
+    how.recompute = 0;  // the cut is of the ops as they are
+    how.details = false;
     // Settings are compared with each other, for which this is near enough.
     constexpr double kNear = 1e-3;
     how.solve.gap = kNear;
     count_micro_batches(program(), function(), *micro_, how);
     HEDDLE_TRY(found_, search_plan(program(), function(), rules, options, how));
+    HEDDLE_TRY_VOID(shares_micro_batches(program(), function(), *micro_, found_.layouts));
     make_micro_program(how.times, rules);
     return yes();
   }

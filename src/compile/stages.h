@@ -34,6 +34,9 @@ struct Local {
 // Only the entry is public, so that nothing else is compiled.
 Expected<Program> with_entry_only(const Program& program, const std::string& entry);
 
+// As a mesh gets it: verified, without calls, and of client ops with those alone that stay whole.
+Expected<Program> program_to_deal(const Program& source, const Target& target, Stages& stages);
+
 // All of it on one device.
 Local on_one_device(const Program& program, const Target& target);
 // What a device of the mesh has of it.

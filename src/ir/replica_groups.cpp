@@ -162,24 +162,27 @@ class KnownArrays {
   std::vector<Array> known_;  // they share the memory of those that they came from
 };
 
-}  // namespace
-
-Verdict check_groups(const Program& program, const Op& op) {
-  thread_local KnownArrays known;
-  const Attr* attr = program.attr(op, "replica_groups");
+// Asks only of arrays that were not found right before.
+template <typename Read>
+Verdict check_once(KnownArrays& known, const Attr* attr, Read read) {
   if (known.has(attr)) return yes();
-  if (const auto groups = replica_groups(program, op); !groups) return groups.why();
+  if (const auto value = read(); !value) return value.why();
   known.add(attr);
   return yes();
 }
 
+}  // namespace
+
+Verdict check_groups(const Program& program, const Op& op) {
+  thread_local KnownArrays known;
+  return check_once(known, program.attr(op, "replica_groups"),
+                    [&] { return replica_groups(program, op); });
+}
+
 Verdict check_pairs(const Program& program, const Op& op) {
   thread_local KnownArrays known;
-  const Attr* attr = program.attr(op, "source_target_pairs");
-  if (known.has(attr)) return yes();
-  if (const auto pairs = source_target_pairs(program, op); !pairs) return pairs.why();
-  known.add(attr);
-  return yes();
+  return check_once(known, program.attr(op, "source_target_pairs"),
+                    [&] { return source_target_pairs(program, op); });
 }
 
 std::int64_t channel_of(const Program& program, const Op& op) {

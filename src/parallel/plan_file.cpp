@@ -111,6 +111,12 @@ Expected<PlanFile> read_plan_file(const std::string& file) {
       return reason("plan {}: \"{}\" is no key of a plan; {}", file, key, kForm);
     }
   }
+  const bool of_stages = plan.stages > 1 || plan.interleave > 1 || !plan.cut.empty();
+  if (of_stages && plan.pipeline.empty())
+    return reason(
+        "plan {}: \"stages\", \"interleave\" and \"cut\" are of a pipeline: say with \"pipeline\" "
+        "along which axis of the mesh it lies",
+        file);
   return plan;
 }
 

@@ -48,8 +48,11 @@ class Seeder {
     const MeshDecl& decl = program_.meshes[said.mesh];
     if (decl.mesh == mesh_.mesh) return split_of(said.layout, mesh_.mesh);
     if (decl.mesh.devices() == 1) return split_of(said.layout, decl.mesh);
-    return reason("a value lies on mesh @{} ({}), but the program is for @{} ({})", decl.name,
-                  decl.mesh.str(), mesh_.name, mesh_.mesh.str());
+    return reason(
+        "the program itself lays values out on its mesh {}, which is not {}: deal it out on its "
+        "own, "
+        "or leave its shardings out",
+        decl.mesh.str(), mesh_.mesh.str());
   }
 
   Verdict seed(ValueId v, const ValueLayout& said) {

@@ -2,7 +2,7 @@
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
-#include "ir/rewrite.h"
+#include "pjrt/custom_call.h"
 
 namespace heddle::pjrt {
 
@@ -21,16 +21,12 @@ std::string target_of(const Program& program, const Op& op) {
 Expected<Program> in_hlo_words(const Program& program) {
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
     if (!std::string_view(op.def->name).starts_with(kOwn)) return false;
-    std::vector<Type> types;
-    for (std::size_t i = 0; i < op.result_count; ++i)
-      types.push_back(program.type_of(program.result(op, i)));
     AttrDict attrs;
     attrs.reserve(2);
     attrs.push_back({"call_target_name", {target_of(program, op)}});
     if (const Attr* options = program.attr(op, "options"))
       attrs.push_back({"mhlo.backend_config", *options});
-    const Vars results = r.to.ops("custom_call", r.operands(op), types, std::move(attrs));
-    if (!r.to.failed()) r.define_results(op, results);
+    write_custom_call(r, op, std::move(attrs));
     return true;
   });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));

@@ -6,7 +6,7 @@
 #include "ir/attr_access.h"
 #include "ir/call_graph.h"
 #include "ir/call_parts.h"
-#include "ir/rewrite.h"
+#include "pjrt/custom_call.h"
 
 namespace heddle::pjrt {
 
@@ -54,14 +54,10 @@ Expected<Program> mark_whole_calls(const Program& program) {
   const OwnCalls own(program);
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
     if (op.def->form != Form::custom_call || own.has(op)) return false;
-    std::vector<Type> types;
-    for (std::size_t i = 0; i < op.result_count; ++i)
-      types.push_back(program.type_of(program.result(op, i)));
     AttrDict attrs = program.attrs_of(op);
-    const bool by_parts = types.empty() && wants_parts(program, op);
+    const bool by_parts = op.result_count == 0 && wants_parts(program, op);
     attrs.push_back({by_parts ? std::string(kPartsAttr) : kOnce, {Attr::Unit{}}});
-    const Vars results = r.to.ops("custom_call", r.operands(op), types, std::move(attrs));
-    if (!r.to.failed()) r.define_results(op, results);
+    write_custom_call(r, op, std::move(attrs));
     return true;
   });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));

@@ -173,16 +173,20 @@ class LoopWriter {
   Vars whole_, put_together_;
 };
 
+Verdict is_shared_equally(const DimSplit& cut, const std::string& what) {
+  if (cut.whole() || cut.padded() == cut.size) return yes();
+  return reason(
+      "{} has {} elements of its batch in a micro-batch, which {} devices cannot share equally: "
+      "take fewer micro-batches, or lay it out over fewer devices",
+      what, cut.size, total(cut.axes()));
+}
+
 // Every device has its share of every micro-batch: one digit more, on the device.
 Verdict widen(Type& type, Split& split, int dim, std::int64_t count, const std::string& what) {
   if (dim < 0) return yes();
   const auto d = static_cast<std::size_t>(dim);
   DimSplit& cut = split.dims[d];
-  if (!cut.whole() && cut.padded() != cut.size)
-    return reason(
-        "{} has {} elements of its batch in a micro-batch, which {} devices cannot share equally: "
-        "take fewer micro-batches, or lay it out over fewer devices",
-        what, cut.size, total(cut.axes()));
+  HEDDLE_TRY_VOID(is_shared_equally(cut, what));
   type.shape[d] *= count;
   cut.size *= count;
   if (!cut.digits.empty()) cut.digits.insert(cut.digits.begin(), SplitDigit{count, -1, 1});
@@ -208,6 +212,21 @@ Expected<Spmd> accumulated(Spmd spmd, const MicroBatches& cut) {
       if (c.needed_by != kNone && phases[c.needed_by] == MicroPhase::each) ++c.depth;
   }
   return spmd;
+}
+
+Verdict shares_micro_batches(const Program& program, const Function& function,
+                             const MicroBatches& cut, const Propagation& layouts) {
+  const std::vector<ValueId>& args = program.region(function.body).args;
+  const auto check = [](const Split& split, int dim, const char* what, std::size_t i) {
+    if (dim < 0) return yes();
+    return is_shared_equally(split.dims[static_cast<std::size_t>(dim)],
+                             fmt::format("{} {}", what, i));
+  };
+  for (std::size_t i = 0; i < cut.arguments.size(); ++i)
+    HEDDLE_TRY_VOID(check(layouts.splits[args[i]], cut.arguments[i], "argument", i));
+  for (std::size_t i = 0; i < cut.results.size(); ++i)
+    HEDDLE_TRY_VOID(check(layouts.results[i], cut.results[i], "result", i));
+  return yes();
 }
 
 Verdict with_whole_batch(SpmdFunction& f, const MicroBatches& cut) {

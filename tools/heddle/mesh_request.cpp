@@ -109,6 +109,14 @@ void set_micro_batches(const MeshRequest& request, Target& target) {
   // A search says by itself whether it pays to interleave.
   if (searches_pipeline(target)) target.chunks = 0;
   if (request.chunks > 0) target.chunks = request.chunks;
+  // What would be without effect is a mistake.
+  const bool has_stages = !target.pipeline.empty() || searches_pipeline(target);
+  if (!request.stages.empty() && !target.pipeline.empty())
+    throw WrongUse{"--stages", "there are as many as the axis of the pipeline has devices"};
+  if (request.chunks > 0 && !has_stages)
+    throw WrongUse{"--interleave", "there are no stages: name their axis with --pipeline"};
+  if (target.batch && !has_stages && target.micro_batches == 1)
+    throw WrongUse{"--batch-dim", "the batch stays whole: add --micro-batches"};
 }
 
 Target target_of(const MeshRequest& request, const std::string& entry) {

@@ -60,6 +60,9 @@ Target target_for(const Program& program, const PlanRequest& request) {
   Target target = target_of(request.mesh, entry);
   const bool searched = target.layouts.search > 0 || searches_pipeline(target);
   target.carried = carried_by(program, request, searched);
+  if (!searched && (request.level > 0 || request.seconds))
+    throw WrongUse{request.level > 0 ? "--level" : "--seconds",
+                   "nothing is searched for: add --plan auto"};
   if (!searched) return target;
   if (request.level > 0) target.layouts.search = request.level;
   target.layouts.search_seconds = request.seconds.value_or(0);
