@@ -66,6 +66,9 @@ struct Target {
 // All that a plan file says but its mesh: shardings, around which it searches, and the pipeline.
 Verdict take_plan(Target& target, const PlanFile& plan);
 
+// Compiling for it, a search too, ends with an Error when the stop is requested.
+void end_on(Target& target, const std::stop_token& stop);
+
 // For a mesh in words: {"dp=2", {"arg1=dp,_"}}.
 Expected<Target> mesh_target(const std::string& mesh, const std::vector<std::string>& shards = {});
 

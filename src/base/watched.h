@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <stop_token>
 #include <thread>
 
 namespace heddle {
@@ -20,15 +21,17 @@ void leave_thread(std::thread thread, std::shared_ptr<const std::atomic<bool>> o
 void wait_for_left_work(const std::function<bool()>& ask);
 
 // Calls work(stop) and returns its future when it is over. Now and then `ask` is called here; its
-// yes sets `stop`, which the work is to look at. The caller does not wait for that: the future it
-// gets then is not valid, and the work, which has to own all that it uses, ends when it can.
+// yes requests the stop, which the work is to look at. The caller does not wait for that: the
+// future it gets then is not valid, and the work, which has to own all that it uses, ends when it
+// can.
 template <typename Work, typename Ask>
 auto run_watched(Work work, Ask ask) {
-  auto stop = std::make_shared<std::atomic<bool>>(false);
+  std::stop_source stop;
   auto over = std::make_shared<std::atomic<bool>>(false);
-  using Result = decltype(work(static_cast<const std::atomic<bool>&>(*stop)));
-  std::packaged_task<Result()> task(
-      [work = std::move(work), stop]() mutable { return work(std::as_const(*stop)); });
+  using Result = decltype(work(stop.get_token()));
+  std::packaged_task<Result()> task([work = std::move(work), token = stop.get_token()]() mutable {
+    return work(std::move(token));
+  });
   std::future<Result> result = task.get_future();
   std::thread thread([task = std::move(task), over]() mutable {
     task();
@@ -37,7 +40,7 @@ auto run_watched(Work work, Ask ask) {
   });
   while (result.wait_for(kWatchPause) != std::future_status::ready) {
     if (!ask()) continue;
-    *stop = true;
+    stop.request_stop();
     leave_thread(std::move(thread), over);
     return std::future<Result>();
   }

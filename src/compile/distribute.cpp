@@ -134,6 +134,11 @@ Verdict take_plan(Target& target, const PlanFile& plan) {
   return set_pipeline(plan, target);
 }
 
+void end_on(Target& target, const std::stop_token& stop) {
+  target.options.stop = [stop] { return stop.stop_requested(); };
+  target.layouts.search_stop = stop;
+}
+
 Expected<Target> mesh_target(const std::string& mesh, const std::vector<std::string>& shards) {
   Target target{.mesh = mesh};
   for (const std::string& text : shards) {

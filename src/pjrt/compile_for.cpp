@@ -117,9 +117,9 @@ std::vector<bool> donated_arguments(const Function& main) {
 }
 
 Executable compile_for(const Program& program, const Function& main, const CompileRequest& request,
-                       const std::atomic<bool>& stop) {
+                       const std::stop_token& stop) {
   Target target;
-  target.options.stop = [&stop] { return stop.load(std::memory_order_relaxed); };
+  end_on(target, stop);
   target.options.donated = donated_arguments(main);
   if (request.count() == 1) return compile_one(program, target);
   target.mesh = mesh_of(program, request.count());

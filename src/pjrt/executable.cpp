@@ -147,7 +147,7 @@ namespace {
 
 // Knows no client: who has called may be gone before it is over.
 std::shared_ptr<Compiled> compile_here(std::string text, std::string options,
-                                       const std::atomic<bool>& stop) {
+                                       const std::stop_token& stop) {
   const CompileRequest request = read_compile_options(options);
   OrderTokens tokens;
   Program program =
@@ -176,8 +176,7 @@ std::shared_ptr<Compiled> compile_here(std::string text, std::string options,
 LoadedExecutable* compile_program(Client& client, std::string text, std::string options) {
   const UnderWay under_way;
   auto done = run_watched(
-      [text = std::move(text),
-       options = std::move(options)](const std::atomic<bool>& stop) mutable {
+      [text = std::move(text), options = std::move(options)](const std::stop_token& stop) mutable {
         return compile_here(std::move(text), std::move(options), stop);
       },
       [&] { return signal_raised() || under_way.is_stopped(); });

@@ -32,8 +32,8 @@ Executable compile_with_signals(const Program& program, const Target& target) {
   auto executable = [&] {
     const nb::gil_scoped_release free;
     return run_watched(
-        [program, target = Target(target)](const std::atomic<bool>& stop) mutable {
-          target.options.stop = [&stop] { return stop.load(std::memory_order_relaxed); };
+        [program, target = Target(target)](const std::stop_token& stop) mutable {
+          end_on(target, stop);
           return compile(program, target);
         },
         [&] { return signals.raised(); });

@@ -8,13 +8,13 @@ namespace heddle {
 namespace {
 
 TEST(RunWatched, GivesWhatTheWorkGives) {
-  auto result = run_watched([](const std::atomic<bool>&) { return 7; }, [] { return false; });
+  auto result = run_watched([](const std::stop_token&) { return 7; }, [] { return false; });
   EXPECT_EQ(result.get(), 7);
 }
 
 TEST(RunWatched, GivesWhatTheWorkThrows) {
   auto result =
-      run_watched([](const std::atomic<bool>&) -> int { throw std::runtime_error("broken"); },
+      run_watched([](const std::stop_token&) -> int { throw std::runtime_error("broken"); },
                   [] { return false; });
   EXPECT_THROW(result.get(), std::runtime_error);
 }
@@ -25,9 +25,9 @@ TEST(RunWatched, DoesNotWaitForWorkThatIsToEnd) {
   auto seen = std::make_shared<std::promise<bool>>();
   auto stopped = seen->get_future();
   const auto result = run_watched(
-      [may_end, seen](const std::atomic<bool>& stop) {
+      [may_end, seen](const std::stop_token& stop) {
         may_end->get_future().wait();
-        seen->set_value(stop);
+        seen->set_value(stop.stop_requested());
         return 0;
       },
       [] { return true; });
@@ -41,7 +41,7 @@ TEST(RunWatched, WaitingForLeftWorkCanBeEnded) {
   auto may_end = std::make_shared<std::promise<void>>();
   const auto owned = std::make_shared<int>(1);
   (void)run_watched(
-      [may_end, owned](const std::atomic<bool>&) {
+      [may_end, owned](const std::stop_token&) {
         may_end->get_future().wait();
         return 0;
       },

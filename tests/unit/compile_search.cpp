@@ -38,6 +38,15 @@ TEST(SearchTarget, ThatIsAskedToStopGivesAPlan) {
   EXPECT_LE(found.bound, found.cost);
 }
 
+TEST(SearchTarget, ThatIsToEndCompilesNothing) {
+  std::stop_source stop;
+  Target target = searched("dp=2,tp=2");
+  end_on(target, stop.get_token());
+  EXPECT_TRUE(compile(chain(2), target));
+  stop.request_stop();
+  EXPECT_THROW((void)compile(chain(2), target), Error);
+}
+
 TEST(SearchTarget, TakesTheBestMeshOfItsCluster) {
   Target target = searched("");
   target.cluster = find_cluster("h200-8").value();
