@@ -71,7 +71,7 @@ function(heddle_library)
     heddle_pch(${target} ir)
   endif()
   if(arg_NAME STREQUAL "report")  # words and tables
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    heddle_hardly_optimised(${target})
   endif()
   heddle_batches(${target} 24)
   heddle_check_layering(${target} ${arg_NAME} ${sources} ${headers})

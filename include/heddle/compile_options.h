@@ -45,6 +45,9 @@ std::string next_stage(std::string_view done);
 // The device of programs that name none: this machine's CPU.
 Device& default_device();
 
+// "cpu", "cuda" or "cuda:1". A reason where there is none, or where it lacks something.
+Expected<Device*> find_device(std::string_view name);
+
 struct CompileOptions {
   std::string entry = "main";
   bool verified = false;  // by the caller: it is not done again

@@ -19,6 +19,16 @@ MachineFigures figures_of_this_machine();
 // The same for a part of its workers, as a thread device of a mesh has them.
 MachineFigures figures_of_this_machine(int workers);
 
+// What a GPU says of itself; workers are the blocks of its multiprocessors that run together.
+struct GpuSizes {
+  int multiprocessors = 1;
+  double clock = 1e9, memory_rate = 1e12;  // a second
+  std::int64_t shared_bytes = 48 << 10;    // of a block, at most
+  std::int64_t far_cache = 1 << 20;
+};
+// Of one of so many that share it.
+MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers);
+
 // Keeps measured figures for figures_of_this_machine(). A reason where there is no cache directory,
 // or no room in it.
 Verdict keep_figures(const MachineFigures& figures);

@@ -127,6 +127,25 @@ MachineFigures figures_of_this_machine(int workers) {
   return m;
 }
 
+MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers) {
+  constexpr int kBlocks = 4;                       // of a multiprocessor, at the same time
+  constexpr double kReached = 0.86;                // of the memory's rate on paper
+  constexpr double kLanes = 128, kSlowLanes = 16;  // additions and exponentials a clock
+  constexpr double kNearBytes = 128;               // a clock, of shared memory
+  MachineFigures m;
+  m.workers = std::max(1, kBlocks * gpu.multiprocessors / std::max(sharers, 1));
+  m.near_cache = gpu.shared_bytes / kBlocks;
+  m.far_cache = gpu.far_cache / std::max(sharers, 1);
+  m.copy_rate = kReached * gpu.memory_rate / std::max(sharers, 1);
+  m.worker_copy_rate = 4 * m.copy_rate / m.workers;
+  m.near_rate = kNearBytes * gpu.clock / kBlocks;
+  m.launch_seconds = 3e-6;
+  m.light_rate = kLanes * gpu.clock / kBlocks;
+  m.heavy_rate = kSlowLanes * gpu.clock / kBlocks;
+  m.vector_bytes = 16;
+  return m;
+}
+
 Verdict keep_figures(const MachineFigures& m) {
   const auto directory = cache_directory();
   if (!directory)

@@ -23,12 +23,18 @@ std::string function_name(const Kernel& kernel, std::size_t phase) {
   return fmt::format("k_{}_phase{}", name, phase);
 }
 
+bool is_shared(const Kernel& kernel, const CudaLimits& limits) {
+  return kernel.scratch_bytes <= limits.shared_bytes;
+}
+
 class Emitter {
  public:
-  explicit Emitter(const Kernel& kernel) : kernel_(kernel) {}
+  Emitter(const Kernel& kernel, const CudaLimits& limits)
+      : kernel_(kernel), shared_(is_shared(kernel, limits)) {}
 
   std::string emit() {
     text_ = IndentedText(std::string(cuda_prelude()));
+    text_.line("struct Buffers {{ void* at[{}]; }};", kernel_.buffers.size() + 1);
     for (std::size_t p = 0; p < kernel_.phases.size(); ++p) emit(kernel_.phases[p], p);
     return text_.take();
   }
@@ -47,12 +53,15 @@ class Emitter {
   void emit(const Phase& phase, std::size_t number) {
     phase_ = &phase;
     text_.line("");
-    text_.line(
-        "extern \"C\" __global__ void {}(void* const* buffers, char* scratch, char* temporaries) "
-        "{{",
-        function_name(kernel_, number));
+    text_.line("extern \"C\" __global__ void {}(const Buffers buffers, char* scratch) {{",
+               function_name(kernel_, number));
     text_.deeper();
-    text_.line("scratch += {}ll * blockIdx.x;", scratch_stride(kernel_));
+    if (shared_) {
+      text_.line("extern __shared__ ulonglong2 own[];");
+      text_.line("scratch = (char*)own;");
+    } else {
+      text_.line("scratch += {}ll * blockIdx.x;", scratch_stride(kernel_));
+    }
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
     const std::int64_t blocks = phase.blocks();
     if (phase.chunks > 0) {
@@ -84,10 +93,8 @@ class Emitter {
     const std::string_view type = memory_type(buffer.dtype);
     if (buffer.reach == Reach::block)
       text_.line("{0}* b{1} = ({0}*)(scratch + {2}ll);", type, number, buffer.offset);
-    else if (buffer.reach == Reach::phases)
-      text_.line("{0}* b{1} = ({0}*)(temporaries + {2}ll);", type, number, buffer.offset);
     else
-      text_.line("{0}* b{1} = ({0}*)buffers[{1}];", type, number);
+      text_.line("{0}* b{1} = ({0}*)buffers.at[{1}];", type, number);
   }
 
   // The size of a loop; the last block of an outer loop may be short.
@@ -212,16 +219,19 @@ class Emitter {
   }
 
   const Kernel& kernel_;
+  const bool shared_;  // whether scratch is shared memory
   const Phase* phase_ = nullptr;
   IndentedText text_;
 };
 
 }  // namespace
 
-std::string emit_cuda(const Kernel& kernel) { return Emitter(kernel).emit(); }
+std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits) {
+  return Emitter(kernel, limits).emit();
+}
 
-CudaLaunch cuda_launch(const Kernel& kernel) {
-  CudaLaunch launch{.phases = {}, .temporary_bytes = kernel.temporary_bytes};
+CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
+  CudaPlan launch;
   std::int64_t most = 0;
   for (std::size_t p = 0; p < kernel.phases.size(); ++p) {
     const Phase& phase = kernel.phases[p];
@@ -230,7 +240,10 @@ CudaLaunch cuda_launch(const Kernel& kernel) {
     launch.phases.push_back({function_name(kernel, p), grid, kThreads});
     most = std::max(most, grid);
   }
-  launch.scratch_bytes = most * scratch_stride(kernel);
+  if (is_shared(kernel, limits))
+    launch.shared_bytes = kernel.scratch_bytes;
+  else
+    launch.scratch_bytes = most * scratch_stride(kernel);
   return launch;
 }
 

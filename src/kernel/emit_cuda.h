@@ -2,8 +2,9 @@
 // contraction of a*b+c (--fmad=false), so that every operation rounds once.
 //
 // Each phase is one __global__ function of
-//   (void* const* buffers, char* scratch, char* temporaries)
-// where buffers[n] is the memory of buffer n for inputs and outputs.
+//   (Buffers buffers, char* scratch)
+// where buffers.at[n] is the memory of buffer n, of all but those of one block. What a block has to
+// itself lies in shared memory where that is large enough, else in scratch.
 #pragma once
 
 #include <string>
@@ -13,7 +14,11 @@
 
 namespace heddle {
 
-std::string emit_cuda(const Kernel& kernel);
+struct CudaLimits {
+  std::int64_t shared_bytes = 48 << 10;  // of a block
+};
+
+std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits = {});
 
 // What to launch, one after the other.
 struct CudaPhase {
@@ -21,11 +26,12 @@ struct CudaPhase {
   std::int64_t grid = 1;  // thread blocks; 0: nothing to do
   int threads = 1;        // in each
 };
-struct CudaLaunch {
+struct CudaPlan {
   std::vector<CudaPhase> phases;
-  std::int64_t scratch_bytes = 0, temporary_bytes = 0;  // for the whole launch
+  std::int64_t shared_bytes = 0;   // of a block
+  std::int64_t scratch_bytes = 0;  // of all blocks
 };
-CudaLaunch cuda_launch(const Kernel& kernel);
+CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits = {});
 
 // The loops of a stage whose positions the threads of a block may share out; the others run in
 // order in every thread. None: one thread runs it all.

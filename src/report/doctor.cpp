@@ -9,6 +9,9 @@
 #include "base/text.h"
 #include "comm/mpi/mpi_library.h"
 #include "device/cpu/jit.h"
+#include "device/cuda/blas.h"
+#include "device/cuda/device.h"
+#include "heddle/compile_options.h"
 #include "heddle/machine_report.h"
 #include "heddle/version.h"
 #include "report/json.h"
@@ -33,29 +36,38 @@ std::string mpi_modules() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Kept true by hand: what this version does, and what a part still to be built will need.
+// Its name, and what multiplies matrices there.
+Expected<std::string> usable_gpu() {
+  HEDDLE_TRY(const Device* device, find_device("cuda"));
+  const auto blas = cuda::find_blas();
+  return fmt::format("{}, {}", static_cast<const CudaDevice*>(device)->facts().name,
+                     blas ? "cuBLASLt" : "no cuBLASLt: products are kernels");
+}
+
+// Kept true by hand: what this version does, and what it needs.
 std::vector<DoctorReport::Capability> capabilities(bool llvm, bool gpu, bool nvrtc, bool mpi) {
   const bool built_with_llvm = CpuJit().target().ok();
   const std::string modules = mpi_modules();
   const auto there = [](const char* what, bool found) {
     return fmt::format("{} ({})", what, found ? "found" : "none");
   };
-  const auto needs = [&](const char* what, bool found) {
-    return "not built yet; needs " + there(what, found);
-  };
+  const Expected<std::string> gpu_works = usable_gpu();
   return {
       {true, "layouts and plans for moving data", "heddle layout --help"},
       {true, "reading StableHLO, running it", "heddle run --help"},
-      {false, "reading JAX functions directly", "not built yet"},
+      {true, "running JAX programs as they are", "pip install heddle; docs/jax.md"},
       {true, "many devices of this machine", "heddle run --mesh, heddle launch --help"},
       {!modules.empty(), "many devices by MPI",
        modules.empty() ? "built without MPI; the system has " + there("MPI", mpi)
                        : "mpirun heddle run --mesh; " + modules},
-      {false, "choosing layouts by itself", "not built yet; what is given is propagated"},
+      {true, "choosing layouts by itself", "heddle plan --plan auto, heddle plan --cluster"},
       {built_with_llvm, "compiling for CPU cores",
        built_with_llvm ? "LLVM 19"
                        : "built without LLVM; the system has " + there("LLVM 19", llvm)},
-      {false, "running on GPUs", needs("a GPU", gpu) + ", " + there("NVRTC", nvrtc)},
+      {gpu_works.ok(), "running on a GPU",
+       gpu_works ? fmt::format("heddle run --device cuda; {}", *gpu_works)
+                 : fmt::format("{}, {}; {}", there("a GPU", gpu), there("NVRTC", nvrtc),
+                               gpu_works.reason())},
   };
 }
 
@@ -81,8 +93,7 @@ std::string DoctorReport::text(const Style& style) const {
   const auto columns = static_cast<std::size_t>(style.columns());
   std::string text = version_line() + "\n";
   text += style.bold(
-              "programs run on the cores of this machine, as one device or as many; GPUs are not "
-              "there yet") +
+              "programs run on the cores of this machine, as one device or as many, and on a GPU") +
           "\n\n";
   text += "this machine has\n";
   for (const Found& one : machine) {

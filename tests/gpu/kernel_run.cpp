@@ -6,9 +6,7 @@
 
 #include "../property/random_kernel.h"
 #include "../unit/kernel_examples.h"
-#include "../unit/nvrtc_environment.h"
-#include "device/cuda/driver.h"
-#include "device/cuda/nvrtc.h"
+#include "gpu_device.h"
 
 namespace heddle {
 namespace {
@@ -16,14 +14,9 @@ namespace {
 class GpuKernel : public ::testing::Test {
  protected:
   void SetUp() override {
-    use_build_environment();
-    if (const auto nvrtc = find_nvrtc(); !nvrtc) GTEST_SKIP() << nvrtc.reason();
-    if (!device()) GTEST_SKIP() << device().reason();
+    if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
   }
-  static const Expected<CudaDevice>& device() {
-    static const Expected<CudaDevice> opened = CudaDevice::open();
-    return opened;
-  }
+  static Device& device() { return **gpu::device(); }
 };
 
 // How far apart two numbers are, in units of the last place of the larger; NaNs are equal.
@@ -47,12 +40,12 @@ double units_apart(T a, T b) {
 }
 
 // Runs both; what differs by more than so many units of the last place, in words.
-std::string difference(const Kernel& kernel, const KernelData& inputs, const CudaDevice& device,
+std::string difference(const Kernel& kernel, const KernelData& inputs, Device& device,
                        double units) {
   KernelData expected = inputs, got = inputs;
   if (const Verdict ran = expected.run(kernel); !ran) return ran.reason();
   std::vector<std::span<std::byte>> spans(got.bytes.begin(), got.bytes.end());
-  if (const Verdict ran = device.run(kernel, spans); !ran) return ran.reason();
+  if (const Verdict ran = gpu::run_kernel(device, kernel, spans); !ran) return ran.reason();
   for (std::uint32_t b = 0; b < kernel.buffers.size(); ++b) {
     if (kernel.buffers[b].reach != Reach::output) continue;
     std::string found = dispatch(kernel.buffers[b].dtype, [&](auto tag) -> std::string {
@@ -85,7 +78,7 @@ TEST_F(GpuKernel, ExamplesAgree) {
         examples::softmax(5, 7, 1, DType::f16), examples::column_sum(1001, 77, 5),
         examples::running_sum(40, 129), examples::largest_place(50, 31),
         examples::scatter_add(12, 400, false), examples::padded(1000, 13, 7)})
-    EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), *device(), 2), "") << kernel.name;
+    EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 2), "") << kernel.name;
 }
 
 TEST_F(GpuKernel, EveryOperationAgrees) {
@@ -93,20 +86,20 @@ TEST_F(GpuKernel, EveryOperationAgrees) {
     for (DType to : {from, DType::i1}) {
       if (!is_kernel_type(from)) continue;
       const Kernel kernel = examples::all_operations(from, to, 200);
-      EXPECT_EQ(difference(kernel, with_inputs(kernel, 3), *device(), 4), "") << name(from);
+      EXPECT_EQ(difference(kernel, with_inputs(kernel, 3), device(), 4), "") << name(from);
     }
 }
 
 TEST_F(GpuKernel, EveryConversionAgrees) {
   const Kernel kernel = examples::all_conversions(200);
-  EXPECT_EQ(difference(kernel, with_inputs(kernel, 4), *device(), 0), "");
+  EXPECT_EQ(difference(kernel, with_inputs(kernel, 4), device(), 0), "");
 }
 
 TEST_F(GpuKernel, RandomKernelsAgreeExactly) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     property::Dice dice(seed);
     const Kernel kernel = property::random_kernel(dice, true);
-    ASSERT_EQ(difference(kernel, with_inputs(kernel, seed), *device(), 0), "") << "seed " << seed;
+    ASSERT_EQ(difference(kernel, with_inputs(kernel, seed), device(), 0), "") << "seed " << seed;
   }
 }
 

@@ -1,13 +1,12 @@
-// Programs, stitched into kernels that run on a CUDA device, give what the reference gives.
-#include <gtest/gtest.h>
+// Whole programs on a CUDA device, through the runtime, give what the reference gives.
+#include <gmock/gmock.h>
 
 #include "../property/random_kernel.h"
 #include "../property/random_program.h"
-#include "../unit/nvrtc_environment.h"
-#include "../unit/stitched.h"
-#include "device/cuda/driver.h"
-#include "device/cuda/nvrtc.h"
-#include "heddle/simplify.h"
+#include "gpu_device.h"
+#include "heddle/compile.h"
+#include "heddle/interpreter.h"
+#include "heddle/stablehlo.h"
 
 namespace heddle {
 namespace {
@@ -16,32 +15,118 @@ using property::Decisions;
 using property::Dice;
 using property::RandomProgram;
 
-TEST(GpuProgram, RandomProgramsAgree) {
-  use_build_environment();
-  if (const auto nvrtc = find_nvrtc(); !nvrtc) GTEST_SKIP() << nvrtc.reason();
-  const auto device = CudaDevice::open();
-  if (!device) GTEST_SKIP() << device.reason();
-  int kernels = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Dice dice(seed);
+class GpuProgram : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
+  }
+  static Target target() {
+    Target target;
+    target.options.device = *gpu::device();
+    return target;
+  }
+};
+
+// HEDDLE_GPU_PROGRAMS: how many.
+int random_programs() {
+  const char* text = std::getenv("HEDDLE_GPU_PROGRAMS");
+  return text == nullptr ? 200 : std::atoi(text);
+}
+
+TEST_F(GpuProgram, RandomProgramsAgree) {
+  const std::int64_t before = (*gpu::device())->live_bytes();
+  int compared = 0;
+  for (int seed = 0; seed < random_programs(); ++seed) {
+    Dice dice(static_cast<std::uint64_t>(seed));
     const auto made = RandomProgram(Decisions(dice), {.most_ops = 30}).make();
     ASSERT_TRUE(made) << made.reason();
     const auto reference = interpret(made->program, made->program.functions[0], made->arguments);
     ASSERT_TRUE(reference) << reference.reason();
-    Stitched got;
-    try {
-      got = run_stitched(simplify(made->program).value(), made->arguments, {},
-                         [&](const Kernel& kernel, std::span<const std::span<std::byte>> buffers) {
-                           return device->run(kernel, buffers);
-                         });
-    } catch (const Error&) {
-      continue;  // a group that is no kernel
+    Target on = target();
+    on.options.entry = made->program.functions[0].name;
+    const auto executable = compile(made->program, on);
+    ASSERT_TRUE(executable) << "seed " << seed << ": " << executable.reason();
+    for (int turn = 0; turn < 2; ++turn) {
+      const auto got = executable->run(made->arguments);
+      ASSERT_TRUE(got) << "seed " << seed << ": " << got.reason();
+      const Verdict same = property::agree(*reference, *got, made->errors);
+      EXPECT_TRUE(same) << "seed " << seed << ": " << same.reason();
     }
-    kernels += static_cast<int>(got.kernels.size());
-    const Verdict same = property::agree(*reference, got.results, made->errors);
-    EXPECT_TRUE(same) << "seed " << seed << ": " << same.reason();
+    ++compared;
   }
-  EXPECT_GT(kernels, 50);
+  EXPECT_EQ(compared, random_programs());
+  EXPECT_EQ((*gpu::device())->live_bytes(), before);
+}
+
+Program read(std::string_view text) { return read_stablehlo(std::string(text)).value(); }
+
+Array numbered(const Type& type) {
+  Array array(type);
+  float next = -1;
+  for (float& number : array.as_mutable<float>()) number = next = next > 1 ? -1 : next + 0.013f;
+  return array;
+}
+
+void expect_near(const Array& a, const Array& b) {
+  ASSERT_EQ(a.as<float>().size(), b.as<float>().size());
+  for (std::size_t i = 0; i < a.as<float>().size(); ++i)
+    ASSERT_NEAR(a.as<float>()[i], b.as<float>()[i], 1e-3) << i;
+}
+
+TEST_F(GpuProgram, ProductsAreCallsAndAgree) {
+  for (const char* dims : {"[1] x [0]", "[0] x [0]", "[1] x [1]", "[0] x [1]"}) {
+    const Program program = read(fmt::format(R"(
+      func.func @main(%a: tensor<160x160xf32>, %b: tensor<160x160xf32>) -> tensor<160x160xf32> {{
+        %0 = stablehlo.dot_general %a, %b, contracting_dims = {} :
+          (tensor<160x160xf32>, tensor<160x160xf32>) -> tensor<160x160xf32>
+        return %0 : tensor<160x160xf32>
+      }})",
+                                             dims));
+    const Type type = Type::tensor(DType::f32, {160, 160});
+    const std::vector<Array> arguments{numbered(type), numbered(type)};
+    const auto executable = compile(program, target());
+    ASSERT_TRUE(executable) << executable.reason();
+    const auto got = executable->run(arguments);
+    ASSERT_TRUE(got) << got.reason();
+    expect_near(interpret(program, program.functions[0], arguments).value()[0], (*got)[0]);
+  }
+}
+
+TEST_F(GpuProgram, BatchesOfProductsAgree) {
+  const Program program = read(R"(
+    func.func @main(%a: tensor<6x40x5x64xf32>, %b: tensor<6x48x5x64xf32>) -> tensor<6x5x40x48xf32> {
+      %0 = stablehlo.dot_general %a, %b, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3]
+        : (tensor<6x40x5x64xf32>, tensor<6x48x5x64xf32>) -> tensor<6x5x40x48xf32>
+      return %0 : tensor<6x5x40x48xf32>
+    })");
+  const std::vector<Array> arguments{numbered(Type::tensor(DType::f32, {6, 40, 5, 64})),
+                                     numbered(Type::tensor(DType::f32, {6, 48, 5, 64}))};
+  const auto got = compile(program, target()).value().run(arguments);
+  ASSERT_TRUE(got) << got.reason();
+  expect_near(interpret(program, program.functions[0], arguments).value()[0], (*got)[0]);
+}
+
+// Values that stay on the device from one run to the next.
+TEST_F(GpuProgram, BuffersStayThere) {
+  const Program program = read(R"(
+    func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+      %0 = stablehlo.add %x, %x : tensor<1000xf32>
+      return %0 : tensor<1000xf32>
+    })");
+  const Executable executable = compile(program, target()).value();
+  const auto queue = (*gpu::device())->queue();
+  const Array start = numbered(Type::tensor(DType::f32, {1000}));
+  Buffer x = to_device(*queue, start).value();
+  for (int step = 0; step < 10; ++step) x = executable.run_on_device({x}).value()[0];
+  const Array end = to_host(*queue, x, start.type()).value();
+  for (std::size_t i = 0; i < 1000; ++i) EXPECT_EQ(end.as<float>()[i], 1024 * start.as<float>()[i]);
+}
+
+TEST_F(GpuProgram, TooMuchMemoryIsSaid) {
+  const auto buffer = (*gpu::device())->allocate(std::int64_t{1} << 50);
+  ASSERT_FALSE(buffer);
+  EXPECT_THAT(buffer.reason(), testing::HasSubstr("has no room for"));
+  EXPECT_TRUE((*gpu::device())->allocate(1000));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ HEDDLE_LAW(RandomKernel, TextIsStableAndTellsAll) {
 HEDDLE_LAW(RandomKernel, CudaTextIsThere) {
   const Kernel kernel = random_kernel(choices);
   const std::string text = emit_cuda(kernel);
-  const CudaLaunch launch = cuda_launch(kernel);
+  const CudaPlan launch = cuda_plan(kernel);
   require(launch.phases.size() == kernel.phases.size(), [&] { return print(kernel); });
   for (const CudaPhase& phase : launch.phases)
     require(text.find("__global__ void " + phase.function + "(") != std::string::npos,

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "device/cpu/code_cache.h"
+#include "device/code_cache.h"
 #include "device_run.h"
 #include "kernel_examples.h"
 #include "test_folder.h"

@@ -12,19 +12,28 @@ using ::testing::HasSubstr;
 
 TEST(EmitCuda, APhaseIsAFunctionThatIsLaunched) {
   const Kernel kernel = examples::column_sum(9, 6, 3);
-  const CudaLaunch launch = cuda_launch(kernel);
+  const CudaPlan launch = cuda_plan(kernel);
   ASSERT_EQ(launch.phases.size(), 2u);
   EXPECT_EQ(launch.phases[0].grid, 3);  // the chunks
   EXPECT_EQ(launch.phases[1].grid, 2);  // blocks of 4 of 6 columns
-  EXPECT_EQ(launch.temporary_bytes, kernel.temporary_bytes);
   for (const CudaPhase& phase : launch.phases)
     EXPECT_THAT(emit_cuda(kernel), HasSubstr("__global__ void " + phase.function + "("));
 }
 
-TEST(EmitCuda, EveryWorkerHasScratchOfItsOwn) {
+TEST(EmitCuda, ABlockHasScratchInSharedMemory) {
   const Kernel kernel = examples::softmax(8, 16, 2);
-  EXPECT_EQ(cuda_launch(kernel).phases[0].grid, 4);
-  EXPECT_GE(cuda_launch(kernel).scratch_bytes, 4 * kernel.scratch_bytes);
+  EXPECT_EQ(cuda_plan(kernel).phases[0].grid, 4);
+  EXPECT_EQ(cuda_plan(kernel).shared_bytes, kernel.scratch_bytes);
+  EXPECT_EQ(cuda_plan(kernel).scratch_bytes, 0);
+  EXPECT_THAT(emit_cuda(kernel), HasSubstr("__shared__"));
+}
+
+TEST(EmitCuda, ScratchThatIsTooLargeLiesElsewhere) {
+  const Kernel kernel = examples::softmax(8, 16, 2);
+  const CudaLimits little{.shared_bytes = kernel.scratch_bytes - 1};
+  EXPECT_EQ(cuda_plan(kernel, little).shared_bytes, 0);
+  EXPECT_GE(cuda_plan(kernel, little).scratch_bytes, 4 * kernel.scratch_bytes);
+  EXPECT_THAT(emit_cuda(kernel, little), testing::Not(HasSubstr("__shared__")));
 }
 
 // ---- which loops threads share

@@ -119,6 +119,7 @@ Target target_to_run(const Program& program, const Function& function, const Run
         "up to {2}; --mesh @{0} insists",
         large->name, large->mesh.devices(), kMostOwnDevices));
   if (!request.mesh.given()) set_micro_batches(request.mesh, target);
+  if (request.device != "cpu") target.options.device = of_option(find_device(request.device));
   target.options.stitch.fuse = request.fuse;
   target.options.overlap = request.overlap;
   target.options.async = request.async;

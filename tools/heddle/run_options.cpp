@@ -35,6 +35,10 @@ void add_engine(Command& command, RunRequest& request) {
               "interpreted")
       .one_of({kEngineNames.begin(), kEngineNames.end()})
       .shows_default();
+  command
+      .option("--device", request.device,
+              "What it runs on: cpu, cuda, or cuda:1 for the second GPU")
+      .shows_default();
   command.flag("--explain", execute.explain,
                "Show every kernel and library call: ops, bytes, time, why it ends");
   command.option("--repeat", execute.repeat, "Run so many times and give the median time")

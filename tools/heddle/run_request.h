@@ -29,7 +29,8 @@ struct RunRequest {
   std::vector<std::string> inputs;
   bool check = false;
   Tolerance tolerance;
-  std::string memory;               // the most for values, as 16GB; empty: half of the machine's
+  std::string memory;  // the most for values, as 16GB; empty: half of the machine's
+  std::string device = "cpu";
   std::string engine = "compiled";  //
   bool fuse = true;                 // false: every op by itself
   bool overlap = true;              // false: collectives are waited for where they begin

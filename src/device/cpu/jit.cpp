@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "device/cpu/code_cache.h"
+#include "device/code_cache.h"
 #include "device/cpu/jit_backend.h"
 #include "heddle/hash.h"
 #include "heddle/version.h"

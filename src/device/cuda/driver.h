@@ -1,34 +1,66 @@
-// The CUDA driver, loaded at run time: enough to run emitted kernels one after the other.
+// The CUDA driver, loaded at run time: one build runs with and without it.
 #pragma once
 
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
+#include <cstddef>
+#include <string_view>
 
 #include "heddle/error.h"
-#include "heddle/kernel.h"
 
-namespace heddle {
+namespace heddle::cuda {
 
-struct CudaFunctions;
+using Pointer = unsigned long long;  // into the memory of a device
+using Handle = void*;                // of a context, stream, event, module, function or pool
 
-class CudaDevice {
- public:
-  // The first device; a reason where there is no driver or no device.
-  static Expected<CudaDevice> open();
+// The functions that are used; each gives 0, or the number of an error.
+struct Driver {
+  int (*init)(unsigned) = nullptr;
+  int (*count)(int*) = nullptr;
+  int (*device)(int*, int) = nullptr;
+  int (*device_name)(char*, int, int) = nullptr;
+  int (*attribute)(int*, int, int) = nullptr;
+  int (*retain)(Handle*, int) = nullptr;
+  int (*set_current)(Handle) = nullptr;
+  int (*memory_info)(std::size_t* free, std::size_t* total) = nullptr;
 
-  const std::string& name() const { return name_; }
-  std::string arch() const { return arch_; }  // sm_90
+  int (*create_pool)(Handle*, const void* properties) = nullptr;
+  int (*set_pool)(Handle, int, void*) = nullptr;
+  int (*trim_pool)(Handle, std::size_t) = nullptr;
+  int (*allocate)(Pointer*, std::size_t, Handle pool, Handle stream) = nullptr;
+  int (*release)(Pointer, Handle stream) = nullptr;
 
-  // Compiles the kernel, copies the inputs over, runs its phases and copies the outputs back.
-  // `buffers` as for interpret().
-  Verdict run(const Kernel& kernel, std::span<const std::span<std::byte>> buffers) const;
+  int (*load)(Handle*, const void*) = nullptr;
+  int (*unload)(Handle) = nullptr;
+  int (*function)(Handle*, Handle, const char*) = nullptr;
+  int (*set_function)(Handle, int, int) = nullptr;
+  int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                Handle, void**, void**) = nullptr;
 
- private:
-  CudaDevice() = default;
-  std::shared_ptr<const CudaFunctions> functions_;
-  std::string name_, arch_;
+  int (*create_stream)(Handle*, unsigned) = nullptr;
+  int (*destroy_stream)(Handle) = nullptr;
+  int (*synchronize)(Handle) = nullptr;
+  int (*synchronize_all)() = nullptr;
+  int (*create_event)(Handle*, unsigned) = nullptr;
+  int (*destroy_event)(Handle) = nullptr;
+  int (*record)(Handle event, Handle stream) = nullptr;
+  int (*query)(Handle event) = nullptr;
+  int (*wait_host)(Handle event) = nullptr;
+  int (*wait_stream)(Handle stream, Handle event, unsigned) = nullptr;
+
+  int (*copy_in)(Pointer, const void*, std::size_t, Handle stream) = nullptr;
+  int (*copy_out)(void*, Pointer, std::size_t, Handle stream) = nullptr;
+  int (*copy)(Pointer, Pointer, std::size_t, Handle stream) = nullptr;
+  int (*fill)(Pointer, unsigned char, std::size_t, Handle stream) = nullptr;
+
+  int (*error)(int, const char**) = nullptr;
+
+  // Why a call has failed; a yes where it has not.
+  Verdict checked(int status, std::string_view what) const;
 };
 
-}  // namespace heddle
+inline constexpr int kOutOfMemory = 2, kNotReady = 600;     // errors
+inline constexpr unsigned kNonBlocking = 1, kNoTiming = 2;  // of streams, of events
+
+// Loaded and started once; a reason where there is no driver.
+Expected<const Driver*> driver();
+
+}  // namespace heddle::cuda

@@ -1,15 +1,10 @@
 #include "device/cuda/nvrtc.h"
 
-#include <algorithm>
-#include <cstdlib>
-
-#include "device/cuda/shared_library.h"
+#include "device/cuda/libraries.h"
 
 namespace heddle {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // The few functions of NVRTC that are used; 0 is success.
 struct Nvrtc {
@@ -27,44 +22,9 @@ struct Nvrtc {
   std::string path;
 };
 
-// Libraries of a folder whose names begin so, the newest first.
-void add_matches(const fs::path& folder, std::vector<fs::path>& found) {
-  std::error_code failed;
-  std::vector<fs::path> here;
-  for (const auto& entry : fs::directory_iterator(folder, failed)) {
-    const std::string file = entry.path().filename().string();
-    const bool is_library = file.starts_with("libnvrtc.so.") && file.find(".alt.") == file.npos;
-    if (is_library) here.push_back(entry.path());
-  }
-  std::ranges::sort(here, std::greater<>());
-  found.insert(found.end(), here.begin(), here.end());
-}
-
-// The Python packages of NVIDIA put their libraries into nvidia/<package>/lib.
-void add_python_packages(const fs::path& environment, std::vector<fs::path>& found) {
-  std::error_code failed;
-  for (const auto& python : fs::directory_iterator(environment / "lib", failed)) {
-    std::error_code none;
-    const fs::path packages = python.path() / "site-packages" / "nvidia";
-    for (const auto& package : fs::directory_iterator(packages, none))
-      add_matches(package.path() / "lib", found);
-  }
-}
-
-// What the environment names comes first, then what the system has.
-std::vector<fs::path> candidates() {
-  std::vector<fs::path> found;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* home = std::getenv(variable))
-      for (const char* sub : {"lib64", "lib"}) add_matches(fs::path(home) / sub, found);
-  if (const char* environment = std::getenv("VIRTUAL_ENV")) add_python_packages(environment, found);
-  found.insert(found.end(), {"libnvrtc.so.13", "libnvrtc.so.12"});
-  for (const char* sub : {"lib64", "lib"}) add_matches(fs::path("/usr/local/cuda") / sub, found);
-  return found;
-}
-
 Expected<Nvrtc> load() {
-  HEDDLE_TRY(const SharedLibrary library, SharedLibrary::open("NVRTC", candidates()));
+  HEDDLE_TRY(const SharedLibrary library,
+             SharedLibrary::open("NVRTC", cuda::cuda_library_candidates("libnvrtc.so", {13, 12})));
   Nvrtc nvrtc;
   const bool whole = library.find(nvrtc.version, "nvrtcVersion") &&
                      library.find(nvrtc.create, "nvrtcCreateProgram") &&

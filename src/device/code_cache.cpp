@@ -1,4 +1,4 @@
-#include "device/cpu/code_cache.h"
+#include "device/code_cache.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-// Object files on disk, by key. Several processes may use one folder: a file is whole or not there,
+// Object files on disk, by key, of any device. Several processes may use one folder: a file is whole or not there,
 // and says itself whether it is what was asked for.
 #pragma once
 

@@ -1,0 +1,245 @@
+#include "device/cuda/blas.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "device/cuda/blas_library.h"
+#include "heddle/op.h"
+#include "stitch/product_plan.h"
+
+namespace heddle::cuda {
+
+namespace {
+
+constexpr std::size_t kWorkspace = 32 << 20;
+
+struct ProductTypes {
+  int operands = Blas::kF32, result = Blas::kF32;
+  int compute = Blas::kComputeF32, scale = Blas::kF32;
+};
+
+// Sums are kept in 32 bits or more, and nothing is rounded on the way in.
+std::optional<ProductTypes> types_of(DType lhs, DType rhs, DType result) {
+  if (lhs != rhs) return {};
+  const auto code = [](DType type) {
+    return type == DType::f32 ? Blas::kF32 : type == DType::bf16 ? Blas::kBF16 : Blas::kF16;
+  };
+  switch (lhs) {
+    case DType::f64:
+      if (result != DType::f64) return {};
+      return ProductTypes{Blas::kF64, Blas::kF64, Blas::kComputeF64, Blas::kF64};
+    case DType::f32:
+      if (result != DType::f32) return {};
+      return ProductTypes{};
+    case DType::bf16:
+    case DType::f16:
+      if (result != lhs && result != DType::f32) return {};
+      return ProductTypes{code(lhs), code(result), Blas::kComputeF32, Blas::kF32};
+    default:
+      return {};
+  }
+}
+
+std::optional<ProductPlan> plan_of(const Program& program, const Op& op,
+                                   const ProductViews* views) {
+  if (op.def->call != DeviceCall::product) return {};
+  const Type& result = program.type_of(program.result(op, 0));
+  const auto operands = program.operands(op);
+  for (ValueId v : operands)
+    if (program.type_of(v).elements() == 0) return {};
+  if (operands.size() != 2 || result.elements() == 0) return {};
+  auto plan = plan_product(program, op, views != nullptr ? *views : dense_views(program, op), {});
+  if (!plan || plan->sides[0].copied || plan->sides[1].copied) return {};
+  return plan;
+}
+
+std::optional<ProductTypes> types_of(const Program& program, const Op& op) {
+  const auto operands = program.operands(op);
+  return types_of(program.type_of(operands[0]).dtype, program.type_of(operands[1]).dtype,
+                  program.type_of(program.result(op, 0)).dtype);
+}
+
+// One of the library's objects; `destroy` ends it.
+class Object {
+ public:
+  explicit Object(int (*destroy)(Handle)) : destroy_(destroy) {}
+  ~Object() {
+    if (handle != nullptr) destroy_(handle);
+  }
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+  Handle handle = nullptr;
+
+ private:
+  int (*destroy_)(Handle);
+};
+
+Verdict checked(int status, std::string_view what) {
+  return status == 0 ? yes() : reason("cuBLASLt cannot {}: error {}", what, status);
+}
+
+// The library's own state, of one device.
+Expected<Handle> opened(Context& context, const Blas& blas) {
+  static std::mutex mutex;
+  static std::map<int, Handle> handles;
+  const std::lock_guard lock(mutex);
+  Handle& handle = handles[context.number()];
+  if (handle == nullptr) {
+    HEDDLE_TRY_VOID(context.enter());
+    HEDDLE_TRY_VOID(checked(blas.create(&handle), "start"));
+  }
+  return handle;
+}
+
+// The library has columns one after the other, Heddle rows: C' = B' A'.
+class ProductCall final : public CudaCall {
+ public:
+  ProductCall(const Blas& blas, Handle library, ProductPlan plan, const ProductTypes& types,
+              const std::array<std::int64_t, 3>& sizes, std::string types_text)
+      : blas_(blas),
+        library_(library),
+        plan_(std::move(plan)),
+        types_(types),
+        sizes_(sizes),
+        types_text_(std::move(types_text)),
+        product_(blas.destroy_product),
+        a_(blas.destroy_matrix),
+        b_(blas.destroy_matrix),
+        c_(blas.destroy_matrix) {
+    if (!plan_.loops.empty()) {
+      // The longest loop is one call.
+      const auto longest = std::ranges::max_element(plan_.loops, {}, &ProductLoop::size);
+      batch_ = *longest;
+      plan_.loops.erase(longest);
+    }
+  }
+
+  Verdict prepare() {
+    HEDDLE_TRY_VOID(checked(blas_.create_product(&product_.handle, types_.compute, types_.scale),
+                            "plan a product"));
+    const int flip_first = plan_.transpose_b ? 1 : 0, flip_second = plan_.transpose_a ? 1 : 0;
+    HEDDLE_TRY_VOID(set_product(Blas::kTransposeA, flip_first));
+    HEDDLE_TRY_VOID(set_product(Blas::kTransposeB, flip_second));
+    const ProductPlan& p = plan_;
+    HEDDLE_TRY_VOID(set_matrix(a_, types_.operands, p.transpose_a ? p.m : p.k,
+                               p.transpose_a ? p.k : p.m, p.lda, batch_.a));
+    HEDDLE_TRY_VOID(set_matrix(b_, types_.operands, p.transpose_b ? p.k : p.n,
+                               p.transpose_b ? p.n : p.k, p.ldb, batch_.b));
+    HEDDLE_TRY_VOID(set_matrix(c_, types_.result, p.n, p.m, p.ldc, batch_.c));
+    Object wish(blas_.destroy_wish);
+    HEDDLE_TRY_VOID(checked(blas_.create_wish(&wish.handle), "plan a product"));
+    HEDDLE_TRY_VOID(
+        checked(blas_.set_wish(wish.handle, Blas::kWorkspace, &kWorkspace, sizeof(kWorkspace)),
+                "plan a product"));
+    int found = 0;
+    HEDDLE_TRY_VOID(checked(blas_.ways(library_, product_.handle, b_.handle, a_.handle, c_.handle,
+                                       c_.handle, wish.handle, 1, &way_, &found),
+                            "find a way to multiply"));
+    return found > 0 ? yes() : reason("cuBLASLt knows no way to multiply {}", text());
+  }
+
+  std::string text() const override {
+    std::string text = fmt::format("cublasLt {}x{}x{} {}", plan_.m, plan_.n, plan_.k, types_text_);
+    std::int64_t turns = batch_.size;
+    for (const ProductLoop& loop : plan_.loops) turns *= loop.size;
+    return turns > 1 ? text + fmt::format(" x{}", turns) : text;
+  }
+  std::int64_t workspace_bytes() const override {
+    return static_cast<std::int64_t>(way_.workspace);
+  }
+
+  Verdict run(CudaQueue& queue, const CallMemory& memory) const override {
+    const std::size_t first = plan_.swapped ? 1 : 0;
+    const auto start = [&](std::size_t side) {
+      return (memory.operands[side] + plan_.sides[side].offset * sizes_[side]).value;
+    };
+    return run_loops(queue, start(first), start(1 - first), memory.results[0].value,
+                     memory.workspace.value, 0);
+  }
+
+ private:
+  Verdict run_loops(CudaQueue& queue, Pointer a, Pointer b, Pointer c, Pointer workspace,
+                    std::size_t depth) const {
+    if (depth < plan_.loops.size()) {
+      const ProductLoop& loop = plan_.loops[depth];
+      const std::size_t first = plan_.swapped ? 1 : 0;
+      for (std::int64_t i = 0; i < loop.size; ++i)
+        HEDDLE_TRY_VOID(run_loops(queue, a + static_cast<Pointer>(i * loop.a * sizes_[first]),
+                                  b + static_cast<Pointer>(i * loop.b * sizes_[1 - first]),
+                                  c + static_cast<Pointer>(i * loop.c * sizes_[2]), workspace,
+                                  depth + 1));
+      return yes();
+    }
+    const double one64 = 1, zero64 = 0;
+    const float one32 = 1, zero32 = 0;
+    const bool is_double = types_.scale == Blas::kF64;
+    const void* one = is_double ? static_cast<const void*>(&one64) : &one32;
+    const void* zero = is_double ? static_cast<const void*>(&zero64) : &zero32;
+    return checked(
+        blas_.multiply(library_, product_.handle, one, b, b_.handle, a, a_.handle, zero, c,
+                       c_.handle, c, c_.handle, &way_, workspace, way_.workspace, queue.stream()),
+        "multiply " + text());
+  }
+
+  Verdict set_product(int what, int value) {
+    return checked(blas_.set_product(product_.handle, what, &value, sizeof(value)),
+                   "plan a product");
+  }
+  Verdict set_matrix(Object& matrix, int type, std::int64_t rows, std::int64_t columns,
+                     std::int64_t apart, std::int64_t next) {
+    HEDDLE_TRY_VOID(
+        checked(blas_.create_matrix(&matrix.handle, type, static_cast<std::uint64_t>(rows),
+                                    static_cast<std::uint64_t>(columns), std::max(apart, rows)),
+                "plan a matrix"));
+    const auto count = static_cast<std::int32_t>(batch_.size);
+    HEDDLE_TRY_VOID(checked(blas_.set_matrix(matrix.handle, Blas::kCount, &count, sizeof(count)),
+                            "plan a matrix"));
+    return checked(blas_.set_matrix(matrix.handle, Blas::kApart, &next, sizeof(next)),
+                   "plan a matrix");
+  }
+
+  const Blas& blas_;
+  Handle library_;
+  ProductPlan plan_;
+  ProductTypes types_;
+  std::array<std::int64_t, 3> sizes_;  // bytes of an element: of the operands, and of the result
+  std::string types_text_;
+  ProductLoop batch_;
+  Object product_, a_, b_, c_;
+  Blas::Way way_;
+};
+
+}  // namespace
+
+bool has_product(const Program& program, const Op& op, const ProductViews* views) {
+  return op.def->call == DeviceCall::product && types_of(program, op) &&
+         plan_of(program, op, views);
+}
+
+std::unique_ptr<CudaCall> product_call(std::shared_ptr<Context> context, const Program& program,
+                                       const Op& op, const ProductViews* views) {
+  const auto blas = blas_library();
+  if (!blas || op.def->call != DeviceCall::product) return nullptr;
+  const auto types = types_of(program, op);
+  auto plan = plan_of(program, op, views);
+  if (!types || !plan) return nullptr;
+  const auto library = opened(*context, **blas);
+  if (!library) return nullptr;
+  const DType from = program.type_of(program.operands(op)[0]).dtype;
+  const DType to = program.type_of(program.result(op, 0)).dtype;
+  const std::array<std::int64_t, 3> sizes{byte_size(from), byte_size(from), byte_size(to)};
+  std::string text(name(from));
+  if (from != to) text += fmt::format(" to {}", name(to));
+  auto call = std::make_unique<ProductCall>(**blas, *library, *std::move(plan), *types, sizes,
+                                            std::move(text));
+  if (!call->prepare()) return nullptr;
+  return call;
+}
+
+Expected<std::string> find_blas() {
+  HEDDLE_TRY(const Blas* blas, blas_library());
+  return fmt::format("{} (cuBLASLt {})", blas->path, blas->version());
+}
+
+}  // namespace heddle::cuda

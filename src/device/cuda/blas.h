@@ -1,0 +1,16 @@
+// Matrix products by cuBLASLt, loaded at run time.
+#pragma once
+
+#include "device/cuda/queue.h"
+
+namespace heddle::cuda {
+
+// Whether cuBLASLt computes this dot_general as its operands lie.
+bool has_product(const Program& program, const Op& op, const ProductViews* views);
+// Null where it does not, or where the library is not there. Operands may lie by strides.
+std::unique_ptr<CudaCall> product_call(std::shared_ptr<Context> context, const Program& program,
+                                       const Op& op, const ProductViews* views);
+// Path and version; a reason where there is none.
+Expected<std::string> find_blas();
+
+}  // namespace heddle::cuda

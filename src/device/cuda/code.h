@@ -1,0 +1,46 @@
+// Kernels of one GPU: machine code, and how they are launched.
+#pragma once
+
+#include "device/cuda/context.h"
+#include "heddle/device.h"
+#include "kernel/emit_cuda.h"
+
+namespace heddle::cuda {
+
+// A module with a function for each phase.
+class CudaCode final : public DeviceCode {
+ public:
+  static Expected<std::shared_ptr<const CudaCode>> load(std::shared_ptr<Context> context,
+                                                        const std::string& object,
+                                                        const CudaPlan& plan);
+  ~CudaCode() override;
+  CudaCode(const CudaCode&) = delete;
+  CudaCode& operator=(const CudaCode&) = delete;
+
+  // Runs all phases, one after the other; `buffers` by number, `scratch` as large as the plan says.
+  Verdict launch(Handle stream, void* const* buffers, Pointer scratch) const;
+
+ private:
+  struct Phase {
+    Handle function = nullptr;
+    unsigned grid = 1, threads = 1;
+  };
+  explicit CudaCode(std::shared_ptr<Context> context) : context_(std::move(context)) {}
+
+  std::shared_ptr<Context> context_;
+  Handle module_ = nullptr;
+  std::vector<Phase> phases_;
+  unsigned shared_bytes_ = 0;
+};
+
+class CudaLaunch final : public Launch {
+ public:
+  struct One {
+    LaunchKernel given;
+    std::int64_t scratch_bytes = 0;  // outside of shared memory
+  };
+  std::vector<One> kernels;
+  std::int64_t scratch_bytes = 0;  // the most of one kernel: they run one after the other
+};
+
+}  // namespace heddle::cuda

@@ -1,0 +1,63 @@
+// One GPU as the driver has it: its context, its memory, and the streams that work on it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "device/cuda/driver.h"
+
+namespace heddle::cuda {
+
+struct GpuFacts {
+  std::string name;  // NVIDIA H200
+  std::string arch;  // sm_90
+  int multiprocessors = 1;
+  int clock_khz = 0;            // of the multiprocessors
+  int shared_bytes = 48 << 10;  // that one block may have
+  int far_cache = 0;            // bytes of the last cache
+  int memory_khz = 0, memory_bits = 0;
+  std::int64_t memory_bytes = 0;
+};
+
+// Never destroyed: memory may go back when the process ends, in any order.
+class Context {
+ public:
+  static Expected<std::shared_ptr<Context>> open(int number);
+
+  const Driver& driver() const { return driver_; }
+  const GpuFacts& facts() const { return facts_; }
+  int number() const { return number_; }
+
+  // For the calling thread; every call of the driver needs it.
+  Verdict enter() const;
+
+  // Memory that any stream may use from now on.
+  Expected<Pointer> allocate(std::int64_t bytes);
+  // Others get it when all that is on the streams by now has been done.
+  void release(Pointer pointer, std::int64_t bytes);
+  std::int64_t live_bytes() const;
+
+  // Streams whose work memory has to outlast.
+  Expected<Handle> add_stream();
+  void remove_stream(Handle stream);
+
+ private:
+  Context(const Driver& driver, int number) : driver_(driver), number_(number) {}
+  Verdict read_facts(int device);
+  Verdict make_pool(int device);
+  Reason no_room(std::int64_t bytes);
+
+  const Driver& driver_;
+  const int number_;
+  GpuFacts facts_;
+  Handle context_ = nullptr, pool_ = nullptr;
+  // Memory comes on one stream, which never waits, and goes back on the other.
+  Handle coming_ = nullptr, going_ = nullptr, fence_ = nullptr;
+  mutable std::mutex mutex_;
+  std::vector<Handle> streams_;
+  std::int64_t live_ = 0;
+};
+
+}  // namespace heddle::cuda

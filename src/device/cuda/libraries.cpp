@@ -1,0 +1,56 @@
+#include "device/cuda/libraries.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "fmt/format.h"
+
+namespace heddle::cuda {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Libraries of a folder whose names begin so, the newest first.
+void add_matches(const fs::path& folder, std::string_view name, std::vector<fs::path>& found) {
+  std::error_code failed;
+  std::vector<fs::path> here;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    const std::string file = entry.path().filename().string();
+    const bool is_library =
+        file.starts_with(std::string(name) + ".") && file.find(".alt.") == file.npos;
+    if (is_library) here.push_back(entry.path());
+  }
+  std::ranges::sort(here, std::greater<>());
+  found.insert(found.end(), here.begin(), here.end());
+}
+
+// The Python packages of NVIDIA put their libraries into nvidia/<package>/lib.
+void add_python_packages(const fs::path& environment, std::string_view name,
+                         std::vector<fs::path>& found) {
+  std::error_code failed;
+  for (const auto& python : fs::directory_iterator(environment / "lib", failed)) {
+    std::error_code none;
+    const fs::path packages = python.path() / "site-packages" / "nvidia";
+    for (const auto& package : fs::directory_iterator(packages, none))
+      add_matches(package.path() / "lib", name, found);
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> cuda_library_candidates(std::string_view name,
+                                              const std::vector<int>& versions) {
+  std::vector<fs::path> found;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* home = std::getenv(variable))
+      for (const char* sub : {"lib64", "lib"}) add_matches(fs::path(home) / sub, name, found);
+  if (const char* environment = std::getenv("VIRTUAL_ENV"))
+    add_python_packages(environment, name, found);
+  for (int version : versions) found.emplace_back(fmt::format("{}.{}", name, version));
+  for (const char* sub : {"lib64", "lib"})
+    add_matches(fs::path("/usr/local/cuda") / sub, name, found);
+  return found;
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,162 @@
+#include "device/cuda/queue.h"
+
+#include "device/cuda/code.h"
+#include "device/lazy_code.h"
+
+namespace heddle::cuda {
+
+namespace {
+
+constexpr std::size_t kMostKept = 64;  // before the queue looks whether copies are over
+
+Pointer pointer_of(DeviceAddress address) { return static_cast<Pointer>(address.value); }
+
+class CudaEvent final : public Event::State {
+ public:
+  CudaEvent(std::shared_ptr<Context> context, Handle event, Verdict before)
+      : context_(std::move(context)), event_(event), before_(std::move(before)) {}
+  ~CudaEvent() override {
+    if (event_ != nullptr && context_->enter()) context_->driver().destroy_event(event_);
+  }
+
+  bool done() const override {
+    if (event_ == nullptr || !context_->enter()) return true;
+    return context_->driver().query(event_) != kNotReady;
+  }
+  Verdict wait() override {
+    if (!before_) return before_;
+    HEDDLE_TRY_VOID(context_->enter());
+    const Driver& driver = context_->driver();
+    return driver.checked(driver.wait_host(event_), "finish its work");
+  }
+  Handle handle() const { return event_; }
+
+ private:
+  std::shared_ptr<Context> context_;
+  Handle event_;    // null where the queue had failed
+  Verdict before_;  // how it went until then
+};
+
+}  // namespace
+
+CudaQueue::CudaQueue(Device& device, std::shared_ptr<Context> context)
+    : device_(device), context_(std::move(context)), driver_(context_->driver()) {
+  if (auto stream = context_->add_stream())
+    stream_ = *stream;
+  else
+    state_ = stream.why();
+}
+
+CudaQueue::~CudaQueue() {
+  (void)finish();
+  if (scratch_ != 0) context_->release(scratch_, scratch_bytes_);
+  if (stream_ != nullptr) context_->remove_stream(stream_);
+}
+
+template <typename Work>
+Verdict CudaQueue::doing(Work work) {
+  if (!state_) return state_;
+  state_ = context_->enter();
+  if (state_) state_ = work();
+  return state_;
+}
+
+Expected<Pointer> CudaQueue::scratch(std::int64_t bytes) {
+  if (bytes <= scratch_bytes_) return scratch_;
+  if (scratch_ != 0) context_->release(scratch_, scratch_bytes_);
+  scratch_ = 0;
+  scratch_bytes_ = 0;
+  HEDDLE_TRY(scratch_, context_->allocate(bytes));
+  scratch_bytes_ = bytes;
+  return scratch_;
+}
+
+Verdict CudaQueue::launch(const Launch& launch, const DeviceAddress* slots) {
+  return doing([&]() -> Verdict {
+    const auto& mine = static_cast<const CudaLaunch&>(launch);
+    HEDDLE_TRY(const Pointer room, scratch(mine.scratch_bytes));
+    for (const CudaLaunch::One& one : mine.kernels) {
+      const LaunchKernel& given = one.given;
+      given.code->wait();
+      const auto* code = static_cast<const CudaCode*>(given.code->get());
+      if (code == nullptr)
+        return reason("kernel {} has no code: {}", given.kernel.name, given.code->failure());
+      buffers_.assign(given.slots.size() + 1, nullptr);
+      for (std::size_t b = 0; b < given.slots.size(); ++b)
+        if (given.slots[b] != kNone)
+          buffers_[b] = reinterpret_cast<void*>((slots[given.slots[b]] + given.shift[b]).value);
+      HEDDLE_TRY_VOID(code->launch(stream_, buffers_.data(), room));
+    }
+    return yes();
+  });
+}
+
+Verdict CudaQueue::call(const LibraryCall& call, const CallMemory& memory) {
+  return doing([&] { return static_cast<const CudaCall&>(call).run(*this, memory); });
+}
+
+Verdict CudaQueue::copy(DeviceAddress from, DeviceAddress to, std::int64_t bytes) {
+  return doing([&]() -> Verdict {
+    if (bytes == 0) return yes();
+    return driver_.checked(
+        driver_.copy(pointer_of(to), pointer_of(from), static_cast<std::size_t>(bytes), stream_),
+        "copy");
+  });
+}
+
+Verdict CudaQueue::write(std::span<const std::byte> from, DeviceAddress to,
+                         std::shared_ptr<const void> keep) {
+  return doing([&]() -> Verdict {
+    if (from.empty()) return yes();
+    HEDDLE_TRY_VOID(driver_.checked(
+        driver_.copy_in(pointer_of(to), from.data(), from.size(), stream_), "copy to the device"));
+    if (keep) kept_.push_back(std::move(keep));
+    if (kept_.size() <= kMostKept) return yes();
+    HEDDLE_TRY_VOID(driver_.checked(driver_.synchronize(stream_), "finish copies"));
+    kept_.clear();
+    return yes();
+  });
+}
+
+Verdict CudaQueue::read(DeviceAddress from, std::span<std::byte> to) {
+  return doing([&]() -> Verdict {
+    if (to.empty()) return yes();
+    return driver_.checked(driver_.copy_out(to.data(), pointer_of(from), to.size(), stream_),
+                           "copy from the device");
+  });
+}
+
+Verdict CudaQueue::zero(DeviceAddress at, std::int64_t bytes) {
+  return doing([&]() -> Verdict {
+    if (bytes == 0) return yes();
+    return driver_.checked(
+        driver_.fill(pointer_of(at), 0, static_cast<std::size_t>(bytes), stream_), "fill");
+  });
+}
+
+Event CudaQueue::record() {
+  Handle event = nullptr;
+  const Verdict made = doing([&]() -> Verdict {
+    HEDDLE_TRY_VOID(driver_.checked(driver_.create_event(&event, kNoTiming), "make an event"));
+    return driver_.checked(driver_.record(event, stream_), "record an event");
+  });
+  return Event(std::make_shared<CudaEvent>(context_, event, made));
+}
+
+Verdict CudaQueue::wait(const Event& event) {
+  return doing([&]() -> Verdict {
+    if (!event.state()) return yes();
+    const auto* mine = dynamic_cast<const CudaEvent*>(event.state().get());
+    if (mine == nullptr || mine->handle() == nullptr) return event.wait();
+    return driver_.checked(driver_.wait_stream(stream_, mine->handle(), 0), "wait for an event");
+  });
+}
+
+Verdict CudaQueue::finish() {
+  const Verdict over =
+      doing([&] { return driver_.checked(driver_.synchronize(stream_), "finish its work"); });
+  kept_.clear();
+  return over;
+}
+
+}  // namespace heddle::cuda

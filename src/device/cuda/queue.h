@@ -1,0 +1,56 @@
+// A stream of one GPU as a queue.
+#pragma once
+
+#include "device/cuda/context.h"
+#include "heddle/device.h"
+
+namespace heddle::cuda {
+
+class CudaQueue;
+
+// What the device computes beside kernels: by a library of its own, or on the host.
+class CudaCall : public LibraryCall {
+ public:
+  virtual Verdict run(CudaQueue& queue, const CallMemory& memory) const = 0;
+};
+
+class CudaQueue final : public Queue {
+ public:
+  CudaQueue(Device& device, std::shared_ptr<Context> context);
+  ~CudaQueue() override;
+  CudaQueue(const CudaQueue&) = delete;
+  CudaQueue& operator=(const CudaQueue&) = delete;
+
+  Device& device() override { return device_; }
+  Verdict launch(const Launch& launch, const DeviceAddress* slots) override;
+  Verdict call(const LibraryCall& call, const CallMemory& memory) override;
+  Verdict copy(DeviceAddress from, DeviceAddress to, std::int64_t bytes) override;
+  Verdict write(std::span<const std::byte> from, DeviceAddress to,
+                std::shared_ptr<const void> keep) override;
+  Verdict read(DeviceAddress from, std::span<std::byte> to) override;
+  Verdict zero(DeviceAddress at, std::int64_t bytes) override;
+  Event record() override;
+  Verdict wait(const Event& event) override;
+  Verdict finish() override;
+
+  Handle stream() const { return stream_; }
+  Context& context() { return *context_; }
+
+ private:
+  // Calls `work` unless the queue has failed; remembers where it fails.
+  template <typename Work>
+  Verdict doing(Work work);
+  Expected<Pointer> scratch(std::int64_t bytes);
+
+  Device& device_;
+  std::shared_ptr<Context> context_;
+  const Driver& driver_;
+  Handle stream_ = nullptr;
+  Verdict state_ = yes();
+  std::vector<std::shared_ptr<const void>> kept_;  // that copies may still read
+  std::vector<void*> buffers_;                     // of a kernel
+  Pointer scratch_ = 0;                            // of kernels, which run one after the other
+  std::int64_t scratch_bytes_ = 0;
+};
+
+}  // namespace heddle::cuda
