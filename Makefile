@@ -66,6 +66,10 @@ bench-python: packages-test configure build jax-env  ## JAX programs from Python
 	bench/python/bench_python.py $(ARGS)
 	PYTHONPATH=build/release/python build/venv/bin/python bench/python/ways.py
 
+bench-gpu: packages-test configure  ## memory-bound programs on a CUDA device beside JAX's; ARGS="softmax --runs 10"
+	cmake --build --preset release --parallel $(JOBS) --target heddle_time_program
+	bench/h200/run.py $(ARGS)
+
 wheel: packages-test build  ## a wheel with all that it needs, in build/wheels; PYTHONS="python3.12"
 	scripts/make_wheel.sh build/release $(PYTHONS)
 

@@ -7,6 +7,7 @@
 // itself lies in shared memory where that is large enough, else in scratch.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,15 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits = {});
 // The loops of a stage whose positions the threads of a block may share out; the others run in
 // order in every thread. None: one thread runs it all.
 std::vector<bool> shared_loops(const Stage& stage);
+// By statement: whether threads may have parts of the loops that are not shared, since it is an
+// update of one element by what all their points give, in any order. Nothing where a statement
+// stands in the way of that.
+std::optional<std::vector<bool>> accumulated_updates(const Stage& stage,
+                                                     const std::vector<bool>& shared);
 
 // Types and operations of the text.
 std::string_view cuda_prelude();
 std::string_view cuda_type(DType type);
+std::string_view cuda_memory_type(DType type);  // truth values are bytes there
 
 }  // namespace heddle

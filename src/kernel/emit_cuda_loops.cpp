@@ -54,6 +54,15 @@ class LoopStudy {
     return moves;
   }
 
+  // Whether it is the same at all positions of the loops that are not shared.
+  bool is_same_along_others(NodeId index, const std::vector<bool>& shared) const {
+    const MaybeLinear& value = values_[index];
+    if (!value) return false;
+    for (std::size_t i = 0; i < shared.size(); ++i)
+      if (!shared[i] && value->factors[i] != 0) return false;
+    return true;
+  }
+
  private:
   Linear same_everywhere() const {
     return {std::vector<std::int64_t>(stage_.loops.size(), 0), std::nullopt};
@@ -119,12 +128,23 @@ class LoopStudy {
   std::vector<MaybeLinear> values_;
 };
 
-// Whether the order of points matters for an element that several of them write or read.
-bool keeps_order(const Stage& stage, const Statement& statement) {
-  if (statement.kind != Statement::Kind::store || !statement.any_order) return true;
+bool loads_from(const Stage& stage, const Statement& statement) {
   return std::ranges::any_of(stage.nodes, [&](const Node& node) {
     return node.kind == NodeKind::load && writes(statement, node.number);
   });
+}
+
+bool meets_another(const Stage& stage, const Statement& statement) {
+  return std::ranges::any_of(stage.statements, [&](const Statement& other) {
+    return &other != &statement &&
+           std::ranges::any_of(other.buffers, [&](auto b) { return writes(statement, b); });
+  });
+}
+
+// Whether the order of points matters for an element that several of them write or read.
+bool keeps_order(const Stage& stage, const Statement& statement) {
+  if (statement.kind != Statement::Kind::store || !statement.any_order) return true;
+  return loads_from(stage, statement);
 }
 
 // Two statements that reach for one buffer at different places, where the order matters for one.
@@ -149,6 +169,25 @@ std::vector<bool> shared_loops(const Stage& stage) {
     for (std::size_t i = 0; i < shared.size(); ++i) shared[i] = shared[i] && (*moving)[i];
   }
   return shared;
+}
+
+std::optional<std::vector<bool>> accumulated_updates(const Stage& stage,
+                                                     const std::vector<bool>& shared) {
+  const LoopStudy study(stage);
+  const auto all = std::vector<bool>(stage.loops.size(), true);
+  std::vector<bool> accumulated;
+  for (const Statement& statement : stage.statements) {
+    accumulated.push_back(false);
+    if (!keeps_order(stage, statement)) continue;
+    if (study.moving(statement.index) == all) continue;  // every point has an element of its own
+    const bool is_simple = statement.kind == Statement::Kind::update && statement.any_order &&
+                           statement.combiner.op != ScalarOp::none &&
+                           study.is_same_along_others(statement.index, shared) &&
+                           !loads_from(stage, statement) && !meets_another(stage, statement);
+    if (!is_simple) return {};
+    accumulated.back() = true;
+  }
+  return accumulated;
 }
 
 }  // namespace heddle

@@ -1,5 +1,5 @@
-// Types and operations of the CUDA text. Each means what the reference evaluation means: f16 and
-// bf16 go through double, and so do functions of f32, and are rounded once.
+// Types and operations of the CUDA text. Each means what the reference evaluation means; f16 and
+// bf16 go through f32, and functions are as accurate as CUDA's.
 #include "kernel/emit_cuda.h"
 
 namespace heddle {
@@ -36,45 +36,40 @@ template <class T> constexpr bool is_real = is_small<T> || Same<T, f32>::value |
 template <class T> constexpr bool is_truth = Same<T, bool>::value;
 template <class T> constexpr bool is_signed_int = !is_real<T> && T(-1) < T(0);
 
-// The bits of a number in a format of `exponent` and `mantissa` bits, rounded to nearest even.
-__device__ ui16 encode(double x, int exponent_bits, int mantissa_bits) {
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  const ui16 sign = signbit(x) ? 0x8000 : 0;
-  const ui16 infinity = (ui16)(((1 << exponent_bits) - 1) << mantissa_bits);
-  const double size = fabs(x);
-  if (isnan(x)) return sign | infinity | (ui16)(1 << (mantissa_bits - 1));
-  if (isinf(size)) return sign | infinity;
-  if (size == 0) return sign;
-  int exponent = ilogb(size);
-  if (exponent < 1 - bias) exponent = 1 - bias;
-  const double units = rint(scalbn(size, mantissa_bits - exponent));
-  const double field = scalbn((double)(exponent + bias - 1), mantissa_bits) + units;
-  if (field >= (double)infinity) return sign | infinity;
-  return sign | (ui16)field;
+// What a type is computed in: sums, products, quotients and roots of f16 and bf16 are as if rounded
+// once, since f32 has more than twice their digits.
+__device__ f32 wide(f32 x) { return x; }
+__device__ f64 wide(f64 x) { return x; }
+__device__ f32 wide(f16 x) {
+  f32 y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+  return y;
 }
-__device__ double decode(ui16 bits, int exponent_bits, int mantissa_bits) {
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  const int mantissa = bits & ((1 << mantissa_bits) - 1);
-  const int field = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
-  double size;
-  if (field == (1 << exponent_bits) - 1)
-    size = mantissa ? __longlong_as_double(0x7ff8000000000000ll)
-                    : __longlong_as_double(0x7ff0000000000000ll);
-  else if (field == 0)
-    size = scalbn((double)mantissa, 1 - bias - mantissa_bits);
-  else
-    size = scalbn((double)(mantissa + (1 << mantissa_bits)), field - bias - mantissa_bits);
-  return bits & 0x8000 ? -size : size;
-}
+__device__ f32 wide(bf16 x) { return __int_as_float((int)((ui32)x.bits << 16)); }
 
-__device__ double wide(f32 x) { return (double)x; }
-__device__ double wide(f64 x) { return x; }
-__device__ double wide(f16 x) { return decode(x.bits, 5, 10); }
-__device__ double wide(bf16 x) { return decode(x.bits, 8, 7); }
-template <class T> __device__ T narrow(double x) {
-  if constexpr (Same<T, f16>::value) return f16{encode(x, 5, 10)};
-  else if constexpr (Same<T, bf16>::value) return bf16{encode(x, 8, 7)};
-  else return (T)x;
+template <class T> __device__ T narrow(f32 x) {
+  if constexpr (Same<T, f16>::value) {
+    ui16 bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    if (isnan(x)) bits = (ui16)((signbit(x) ? 0x8000 : 0) | 0x7e00);
+    return f16{bits};
+  } else if constexpr (Same<T, bf16>::value) {
+    const ui32 bits = (ui32)__float_as_int(x);
+    if (isnan(x)) return bf16{(ui16)((signbit(x) ? 0x8000 : 0) | 0x7fc0)};
+    return bf16{(ui16)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
+  } else {
+    return (T)x;
+  }
+}
+template <class T> __device__ T narrow(f64 x) {
+  if constexpr (is_small<T>) {
+    // The last bit says that something was cut off, so that rounding twice does no harm.
+    const f32 cut = __double2float_rz(x);
+    const bool exact = (f64)cut == x || isnan(x);
+    return narrow<T>(exact ? cut : __int_as_float(__float_as_int(cut) | 1));
+  } else {
+    return (T)x;
+  }
 }
 
 template <class T> __device__ T h_constant(ui64 bits) {
@@ -88,9 +83,9 @@ template <class T> __device__ T h_constant(ui64 bits) {
 
 constexpr std::string_view kConversions = R"cuda(
 template <class T, class From> __device__ T int_from_real(From from) {
-  const double x = wide(from);
+  const f64 x = wide(from);
   if (isnan(x)) return 0;
-  const double whole = trunc(x);
+  const f64 whole = trunc(x);
   const int digits = (int)sizeof(T) * 8 - (is_signed_int<T> ? 1 : 0);
   const T most = (T)(~(ui64)0 >> (64 - digits)), least = is_signed_int<T> ? (T)~most : (T)0;
   if (whole >= scalbn(1.0, digits)) return most;
@@ -100,12 +95,14 @@ template <class T, class From> __device__ T int_from_real(From from) {
 template <class T, class From> __device__ T real_from_int(From x) {
   if constexpr (!is_small<T>) {
     return (T)x;
+  } else if constexpr (sizeof(From) <= 2) {
+    return narrow<T>((f32)x);
   } else {
     // What does not fit into a double keeps a sticky bit, so that rounding twice does no harm.
     const bool negative = x < 0;
     ui64 size = negative ? 0 - (ui64)x : (ui64)x;
     if (size >> 53) size = (size & ~(ui64)0x7ff) | (size & 0x7ff ? 0x800 : 0);
-    return narrow<T>(negative ? -(double)size : (double)size);
+    return narrow<T>(negative ? -(f64)size : (f64)size);
   }
 }
 template <class T, class From> __device__ T h_convert(From x) {
@@ -138,8 +135,8 @@ template <class T> __device__ T h_negate(T x) {
 }
 template <class T> __device__ T h_sign(T x) {
   if constexpr (is_real<T>) {
-    const double w = wide(x);
-    return isnan(w) || w == 0 ? x : narrow<T>(w < 0 ? -1.0 : 1.0);
+    const auto w = wide(x);
+    return isnan(w) || w == 0 ? x : narrow<T>(w < 0 ? -1.0f : 1.0f);
   } else {
     return (T)((x > 0) - (x < 0));
   }
@@ -190,7 +187,7 @@ template <bool kMaximum, class T> __device__ T extremum(T x, T y) {
   if constexpr (is_truth<T>) {
     return kMaximum ? x || y : x && y;
   } else if constexpr (is_real<T>) {
-    const double a = wide(x), b = wide(y);
+    const auto a = wide(x), b = wide(y);
     if (isnan(a)) return x;
     if (isnan(b)) return y;
     if (a == b) return (signbit(a) != 0) == kMaximum ? y : x;
@@ -249,33 +246,36 @@ COMPARISON(h_greater_equal, >=)
 )cuda";
 
 constexpr std::string_view kFunctions = R"cuda(
-#define FUNCTION(name, formula)               \
-  template <class T> __device__ T name(T of) { \
-    const double x = wide(of);                \
-    return narrow<T>(formula);                \
-  }
-FUNCTION(h_floor, floor(x))
-FUNCTION(h_ceil, ceil(x))
-FUNCTION(h_round_even, rint(x))
-FUNCTION(h_round_away, round(x))
-FUNCTION(h_sqrt, sqrt(x))
-FUNCTION(h_rsqrt, 1 / sqrt(x))
-FUNCTION(h_cbrt, cbrt(x))
-FUNCTION(h_exp, exp(x))
-FUNCTION(h_expm1, expm1(x))
-FUNCTION(h_log, log(x))
-FUNCTION(h_log1p, log1p(x))
-FUNCTION(h_sin, sin(x))
-FUNCTION(h_cos, cos(x))
-FUNCTION(h_tan, tan(x))
-FUNCTION(h_tanh, tanh(x))
-FUNCTION(h_logistic, 1 / (1 + exp(-x)))
-FUNCTION(h_erf, erf(x))
-template <class T> __device__ T h_atan2(T y, T x) { return narrow<T>(atan2(wide(y), wide(x))); }
+// As accurate as the last digit or two of what it is computed in.
+#define FUNCTION(name, of_f32, of_f64)                \
+  __device__ f32 name##_of(f32 x) { return of_f32; }  \
+  __device__ f64 name##_of(f64 x) { return of_f64; }  \
+  template <class T> __device__ T name(T of) { return narrow<T>(name##_of(wide(of))); }
+FUNCTION(h_floor, floorf(x), floor(x))
+FUNCTION(h_ceil, ceilf(x), ceil(x))
+FUNCTION(h_round_even, rintf(x), rint(x))
+FUNCTION(h_round_away, roundf(x), round(x))
+FUNCTION(h_sqrt, sqrtf(x), sqrt(x))
+FUNCTION(h_rsqrt, rsqrtf(x), 1 / sqrt(x))
+FUNCTION(h_cbrt, cbrtf(x), cbrt(x))
+FUNCTION(h_exp, expf(x), exp(x))
+FUNCTION(h_expm1, expm1f(x), expm1(x))
+FUNCTION(h_log, logf(x), log(x))
+FUNCTION(h_log1p, log1pf(x), log1p(x))
+FUNCTION(h_sin, sinf(x), sin(x))
+FUNCTION(h_cos, cosf(x), cos(x))
+FUNCTION(h_tanh, tanhf(x), tanh(x))
+FUNCTION(h_logistic, 1 / (1 + expf(-x)), 1 / (1 + exp(-x)))
+FUNCTION(h_erf, erff(x), erf(x))
+// Rare ones, of which those of f32 are less accurate.
+template <class T> __device__ T h_tan(T x) { return narrow<T>(tan((f64)wide(x))); }
+template <class T> __device__ T h_atan2(T y, T x) {
+  return narrow<T>(atan2((f64)wide(y), (f64)wide(x)));
+}
 // Of integers a negative exponent gives 1 / base^n: 0 unless the base is 1 or -1.
 template <class T> __device__ T h_power(T x, T y) {
   if constexpr (is_real<T>) {
-    return narrow<T>(pow(wide(x), wide(y)));
+    return narrow<T>(pow((f64)wide(x), (f64)wide(y)));
   } else {
     ui64 left = (ui64)y;
     if (y < 0) {
@@ -290,13 +290,75 @@ template <class T> __device__ T h_power(T x, T y) {
 }
 )cuda";
 
+// Neighbouring elements, read and written by as few accesses as there can be.
+constexpr std::string_view kVectors = R"cuda(
+template <class T, int N> struct Vec { T at[N]; };
+template <int kBytes> struct Word { typedef uint4 Type; };
+template <> struct Word<8> { typedef uint2 Type; };
+template <> struct Word<4> { typedef unsigned Type; };
+template <> struct Word<2> { typedef unsigned short Type; };
+template <class T, int N> __device__ Vec<T, N> load_vec(const T* from) {
+  const int bytes = N * (int)sizeof(T);
+  typedef typename Word<(bytes < 16 ? bytes : 16)>::Type W;
+  W words[bytes / sizeof(W)];
+#pragma unroll
+  for (int i = 0; i < (int)(bytes / sizeof(W)); ++i) words[i] = ((const W*)from)[i];
+  Vec<T, N> to;
+  memcpy(&to, words, bytes);
+  return to;
+}
+template <class T, int N> __device__ void store_vec(T* to, const Vec<T, N>& from) {
+  const int bytes = N * (int)sizeof(T);
+  typedef typename Word<(bytes < 16 ? bytes : 16)>::Type W;
+  W words[bytes / sizeof(W)];
+  memcpy(words, &from, bytes);
+#pragma unroll
+  for (int i = 0; i < (int)(bytes / sizeof(W)); ++i) ((W*)to)[i] = words[i];
+}
+)cuda";
+
+// What threads of a warp, or of a block, have accumulated. All of them call it.
+constexpr std::string_view kTogether = R"cuda(
+template <class T> __device__ T from_lane(T x, int mask) {
+  if constexpr (sizeof(T) == 8) {
+    i64 bits;
+    memcpy(&bits, &x, 8);
+    bits = __shfl_xor_sync(0xffffffffu, bits, mask);
+    memcpy(&x, &bits, 8);
+  } else {
+    ui32 bits = 0;
+    memcpy(&bits, &x, sizeof(T));
+    bits = __shfl_xor_sync(0xffffffffu, bits, mask);
+    memcpy(&x, &bits, sizeof(T));
+  }
+  return x;
+}
+// Of groups of G threads, of which the first gets the result; `room` has an element for each warp.
+#define TOGETHER(T, G, op, sum, room)                                              \
+  for (int mask = (G < 32 ? G : 32) / 2; mask > 0; mask /= 2)                      \
+    sum = op(sum, from_lane<T>(sum, mask));                                        \
+  if (G > 32) {                                                                    \
+    __syncthreads();                                                               \
+    if (threadIdx.x % 32 == 0) ((T*)room)[threadIdx.x / 32] = sum;                 \
+    __syncthreads();                                                               \
+    if (threadIdx.x % G == 0)                                                      \
+      for (int warp = 1; warp < G / 32; ++warp)                                    \
+        sum = op(sum, ((T*)room)[threadIdx.x / 32 + warp]);                        \
+  }
+)cuda";
+
 }  // namespace
 
 std::string_view cuda_prelude() {
   static const std::string text = std::string(kTypes) + std::string(kConversions) +
                                   std::string(kArithmetic) + std::string(kBitsAndOrder) +
-                                  std::string(kFunctions);
+                                  std::string(kFunctions) + std::string(kVectors) +
+                                  std::string(kTogether);
   return text;
+}
+
+std::string_view cuda_memory_type(DType type) {
+  return type == DType::i1 ? "ui8" : cuda_type(type);
 }
 
 std::string_view cuda_type(DType type) { return type == DType::i1 ? "bool" : name(type); }

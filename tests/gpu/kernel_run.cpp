@@ -78,7 +78,7 @@ TEST_F(GpuKernel, ExamplesAgree) {
         examples::softmax(5, 7, 1, DType::f16), examples::column_sum(1001, 77, 5),
         examples::running_sum(40, 129), examples::largest_place(50, 31),
         examples::scatter_add(12, 400, false), examples::padded(1000, 13, 7)})
-    EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 2), "") << kernel.name;
+    EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 32), "") << kernel.name;
 }
 
 TEST_F(GpuKernel, EveryOperationAgrees) {

@@ -25,7 +25,7 @@ TEST(EmitCuda, ABlockHasScratchInSharedMemory) {
   EXPECT_EQ(cuda_plan(kernel).phases[0].grid, 4);
   EXPECT_EQ(cuda_plan(kernel).shared_bytes, kernel.scratch_bytes);
   EXPECT_EQ(cuda_plan(kernel).scratch_bytes, 0);
-  EXPECT_THAT(emit_cuda(kernel), HasSubstr("__shared__"));
+  EXPECT_THAT(emit_cuda(kernel), HasSubstr("extern __shared__"));
 }
 
 TEST(EmitCuda, ScratchThatIsTooLargeLiesElsewhere) {
@@ -33,7 +33,7 @@ TEST(EmitCuda, ScratchThatIsTooLargeLiesElsewhere) {
   const CudaLimits little{.shared_bytes = kernel.scratch_bytes - 1};
   EXPECT_EQ(cuda_plan(kernel, little).shared_bytes, 0);
   EXPECT_GE(cuda_plan(kernel, little).scratch_bytes, 4 * kernel.scratch_bytes);
-  EXPECT_THAT(emit_cuda(kernel, little), testing::Not(HasSubstr("__shared__")));
+  EXPECT_THAT(emit_cuda(kernel, little), testing::Not(HasSubstr("extern __shared__")));
 }
 
 // ---- which loops threads share

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <numeric>
 
 #include "device/cuda/blas_library.h"
 #include "heddle/op.h"
@@ -13,6 +14,8 @@ namespace heddle::cuda {
 namespace {
 
 constexpr std::size_t kWorkspace = 32 << 20;
+constexpr std::int64_t kWorkspaceAligned = 256;
+constexpr std::int64_t kAligned = 64;  // that values begin at, in bytes
 
 struct ProductTypes {
   int operands = Blas::kF32, result = Blas::kF32;
@@ -132,6 +135,12 @@ class ProductCall final : public CudaCall {
     HEDDLE_TRY_VOID(
         checked(blas_.set_wish(wish.handle, Blas::kWorkspace, &kWorkspace, sizeof(kWorkspace)),
                 "plan a product"));
+    // The library's first operand is the plan's second.
+    const std::size_t first = plan_.swapped ? 1 : 0;
+    HEDDLE_TRY_VOID(set_aligned(wish, Blas::kAlignedA, 1 - first, &ProductLoop::b));
+    HEDDLE_TRY_VOID(set_aligned(wish, Blas::kAlignedB, first, &ProductLoop::a));
+    HEDDLE_TRY_VOID(set_aligned(wish, Blas::kAlignedC, 2, &ProductLoop::c));
+    HEDDLE_TRY_VOID(set_aligned(wish, Blas::kAlignedD, 2, &ProductLoop::c));
     int found = 0;
     HEDDLE_TRY_VOID(checked(blas_.ways(library_, product_.handle, b_.handle, a_.handle, c_.handle,
                                        c_.handle, wish.handle, 1, &way_, &found),
@@ -146,7 +155,7 @@ class ProductCall final : public CudaCall {
     return turns > 1 ? text + fmt::format(" x{}", turns) : text;
   }
   std::int64_t workspace_bytes() const override {
-    return static_cast<std::int64_t>(way_.workspace);
+    return way_.workspace == 0 ? 0 : static_cast<std::int64_t>(way_.workspace) + kWorkspaceAligned;
   }
 
   Verdict run(CudaQueue& queue, const CallMemory& memory) const override {
@@ -154,8 +163,9 @@ class ProductCall final : public CudaCall {
     const auto start = [&](std::size_t side) {
       return (memory.operands[side] + plan_.sides[side].offset * sizes_[side]).value;
     };
-    return run_loops(queue, start(first), start(1 - first), memory.results[0].value,
-                     memory.workspace.value, 0);
+    const Pointer room =
+        (memory.workspace.value + kWorkspaceAligned - 1) / kWorkspaceAligned * kWorkspaceAligned;
+    return run_loops(queue, start(first), start(1 - first), memory.results[0].value, room, 0);
   }
 
  private:
@@ -179,9 +189,18 @@ class ProductCall final : public CudaCall {
     return checked(
         blas_.multiply(library_, product_.handle, one, b, b_.handle, a, a_.handle, zero, c,
                        c_.handle, c, c_.handle, &way_, workspace, way_.workspace, queue.stream()),
-        "multiply " + text());
+        fmt::format("multiply {} (lda {}, ldb {}, ldc {}, places {} {} {} of 256)", text(),
+                    plan_.lda, plan_.ldb, plan_.ldc, a % 256, b % 256, c % 256));
   }
 
+  // How far every place is aligned at which a matrix begins that a call gets.
+  Verdict set_aligned(const Object& wish, int what, std::size_t which,
+                      std::int64_t ProductLoop::* step) {
+    std::int64_t bytes = which < 2 ? plan_.sides[which].offset * sizes_[which] : 0;
+    for (const ProductLoop& loop : plan_.loops) bytes = std::gcd(bytes, loop.*step * sizes_[which]);
+    const auto aligned = static_cast<std::uint32_t>(std::gcd(bytes, kAligned));
+    return checked(blas_.set_wish(wish.handle, what, &aligned, sizeof(aligned)), "plan a product");
+  }
   Verdict set_product(int what, int value) {
     return checked(blas_.set_product(product_.handle, what, &value, sizeof(value)),
                    "plan a product");

@@ -39,9 +39,10 @@ struct Blas {
                   Handle stream) = nullptr;
   std::string path;
 
-  static constexpr int kTransposeA = 3, kTransposeB = 4;          // attributes of a product
-  static constexpr int kCount = 5, kApart = 6;                    // of a matrix: a batch of them
-  static constexpr int kWorkspace = 1;                            // of a wish
+  static constexpr int kTransposeA = 3, kTransposeB = 4;  // attributes of a product
+  static constexpr int kCount = 5, kApart = 6;            // of a matrix: a batch of them
+  static constexpr int kWorkspace = 1;                    // of a wish
+  static constexpr int kAlignedA = 5, kAlignedB = 6, kAlignedC = 7, kAlignedD = 8;
   static constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kBF16 = 14;  // types
   static constexpr int kComputeF32 = 68, kComputeF64 = 70;
 };

@@ -1,0 +1,103 @@
+// Times a program on a device, with its arguments there already:
+//   time_program FILE.mlir [--device cuda] [--runs 30]
+// Arguments are random. Prints the seconds of a run as JSON: many runs one after the other, less
+// few of them, over the difference, so that what a start takes drops out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "heddle/compile.h"
+#include "heddle/inputs.h"
+#include "heddle/signature.h"
+#include "heddle/stablehlo.h"
+
+namespace heddle {
+namespace {
+
+struct Timed {
+  double seconds = 0, compile_seconds = 0, host_seconds = 0;
+  std::size_t steps = 0;
+};
+
+// Starts so many runs and waits for the last; the seconds of the whole, and of the host alone.
+std::pair<double, double> run(const Executable& executable, const std::vector<Buffer>& arguments,
+                              int runs) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  std::vector<Buffer> last;
+  for (int i = 0; i < runs; ++i) last = executable.run_on_device(arguments).value();
+  const std::chrono::duration<double> host = Clock::now() - begin;
+  for (const Buffer& buffer : last) HEDDLE_CHECK(buffer.ready.wait(), "the run has failed");
+  return {std::chrono::duration<double>(Clock::now() - begin).count(), host.count()};
+}
+
+// The same numbers over and over: making many takes longer than what is timed.
+Buffer random_buffer(Queue& queue, const Type& type) {
+  constexpr std::int64_t kMost = 1 << 20;
+  const Type part = Type::tensor(type.dtype, {std::min(type.elements(), kMost)});
+  const Array array = random_array(part, 1);
+  Buffer buffer = queue.device().allocate(type.bytes()).value();
+  for (std::int64_t at = 0; at < type.bytes(); at += part.bytes()) {
+    const auto bytes = array.bytes().first(
+        static_cast<std::size_t>(std::min(part.bytes(), type.bytes() - at)));
+    HEDDLE_CHECK(queue.write(bytes, buffer.address + at, array.block()), "a copy has failed");
+  }
+  return buffer;
+}
+
+Timed time_program(const std::string& file, const std::string& device, int runs) {
+  const Program program = read_stablehlo_file(file).value();
+  Target target;
+  target.options.device = find_device(device).value();
+  const auto begin = std::chrono::steady_clock::now();
+  const Executable executable = compile(program, target).value();
+  Timed timed;
+  timed.compile_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const auto queue = executable.device().queue();
+  std::vector<Buffer> arguments;
+  for (const Type& type : argument_types(program, *program.find_function("main")))
+    arguments.push_back(random_buffer(*queue, type));
+  HEDDLE_CHECK(queue->finish(), "the copies have failed");
+  run(executable, arguments, 3);
+  std::vector<double> seconds;
+  const int few = std::max(1, runs / 5);
+  for (int turn = 0; turn < 5; ++turn) {
+    const double little = run(executable, arguments, few).first;
+    const auto [much, host] = run(executable, arguments, few + runs);
+    seconds.push_back((much - little) / runs);
+    timed.host_seconds = host / (few + runs);
+  }
+  std::ranges::sort(seconds);
+  timed.seconds = seconds[seconds.size() / 2];
+  timed.steps = executable.steps().size();
+  return timed;
+}
+
+}  // namespace
+}  // namespace heddle
+
+int main(int count, char** words) {
+  std::string file, device = "cuda";
+  int runs = 30;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "--device" && i + 1 < count)
+      device = words[++i];
+    else if (word == "--runs" && i + 1 < count)
+      runs = std::max(1, std::atoi(words[++i]));
+    else
+      file = word;
+  }
+  try {
+    const heddle::Timed timed = heddle::time_program(file, device, runs);
+    fmt::print("{{\"ms\": {:.4f}, \"host_ms\": {:.4f}, \"compile_s\": {:.2f}, \"steps\": {}}}\n",
+               timed.seconds * 1e3, timed.host_seconds * 1e3, timed.compile_seconds, timed.steps);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "time_program: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,486 @@
+#include "kernel/emit_cuda_stage.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle {
+
+namespace {
+
+constexpr int kWarp = 32;
+constexpr std::size_t kFewNodes = 96;  // that several points of a thread may have at the same time
+constexpr int kAtOnce = 4;
+
+// As planned: the last block of an outer loop may be short.
+std::int64_t points_of(const Stage& stage, const std::vector<bool>& chosen, bool which) {
+  std::int64_t points = 1;
+  for (std::size_t i = 0; i < stage.loops.size(); ++i)
+    if (chosen[i] == which && __builtin_mul_overflow(points, stage.loops[i].size, &points))
+      return INT64_MAX;
+  return points;
+}
+
+int power_up_to(std::int64_t most) {
+  return static_cast<int>(
+      std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(most, 1))));
+}
+int power_from(std::int64_t least) {
+  return static_cast<int>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(least, 1))));
+}
+
+bool only_stores(const Stage& stage) {
+  return std::ranges::all_of(stage.statements, [](const Statement& statement) {
+    return statement.kind == Statement::Kind::store;
+  });
+}
+
+class CudaStageEmitter {
+ public:
+  CudaStageEmitter(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
+                   IndentedText& text)
+      : kernel_(kernel),
+        phase_(phase),
+        stage_(stage),
+        threads_(threads),
+        mapping_(cuda_mapping(kernel, phase, stage, threads)),
+        text_(text) {
+    const int together = mapping_.vectors.count;
+    if (together > 1)
+      for (int v = 0; v < together; ++v) marks_.push_back(fmt::format("_{}", v));
+    else
+      marks_ = {""};
+    for (const Node& node : stage.nodes) marked_.push_back(is_marked(node));
+  }
+
+  void emit() {
+    open("{{");
+    for (std::size_t i = 0; i < stage_.loops.size(); ++i)
+      text_.line("const {} size{} = {}{};", counter(), i, size_of(stage_.loops[i]),
+                 is_in_vectors(i) ? fmt::format(" / {}", mapping_.vectors.count) : "");
+    text_.line("const {} points = {};", counter(), product(true));
+    if (mapping_.group > 1)
+      emit_groups();
+    else if (mapping_.at_once > 1)
+      emit_several();
+    else
+      emit_one_by_one();
+    close();
+    text_.line("__syncthreads();");
+  }
+
+ private:
+  template <typename... Args>
+  void open(fmt::format_string<Args...> format, Args&&... args) {
+    text_.line(format, std::forward<Args>(args)...);
+    text_.deeper();
+  }
+  void close() {
+    text_.back();
+    text_.line("}}");
+  }
+
+  // ---- ways to share
+
+  // A thread has points by itself, and goes along the other loops in their order.
+  void emit_one_by_one() {
+    open("for ({0} point = threadIdx.x; point < points; point += {1}) {{", counter(), threads_);
+    emit_positions("point", true, "");
+    emit_accumulators();
+    int opened = 0;
+    for (std::size_t i = 0; i < stage_.loops.size(); ++i) {
+      if (mapping_.shared[i]) continue;
+      const std::string loop = is_in_vectors(i) ? "unit" : fmt::format("loop{}", i);
+      open("for (i64 {0} = 0; {0} < size{1}; ++{0}) {{", loop, i);
+      if (is_in_vectors(i)) emit_neighbours(i);
+      ++opened;
+    }
+    emit_point();
+    while (opened-- > 0) close();
+    emit_results("");
+    close();
+  }
+
+  // Loads of several points are under way together.
+  void emit_several() {
+    open("for ({0} first = threadIdx.x; first < points; first += {1}) {{", counter(),
+         threads_ * mapping_.at_once);
+    for (int u = 0; u < mapping_.at_once; ++u) {
+      const std::string mark = fmt::format("_{}", u);
+      text_.line("const bool here{} = first + {} < points;", mark, u * threads_);
+      text_.line("const {0} point{1} = here{1} ? first + {2} : points - 1;", counter(), mark,
+                 u * threads_);
+      emit_positions("point" + mark, true, mark);
+      for (std::size_t i = 0; i < stage_.nodes.size(); ++i) emit_node(i, mark);
+    }
+    for (int u = 0; u < mapping_.at_once; ++u) {
+      const std::string mark = fmt::format("_{}", u);
+      open("if (here{}) {{", mark);
+      for (const Statement& statement : stage_.statements) emit_statement(statement, mark);
+      close();
+    }
+    close();
+  }
+
+  // Threads of a group deal out the other loops of a point, and put together what they have.
+  void emit_groups() {
+    const int group = mapping_.group;
+    open("for ({0} first = 0; first < points; first += {1}) {{", counter(), threads_ / group);
+    text_.line("const {} mine = first + (int)threadIdx.x / {};", counter(), group);
+    text_.line("const bool here = mine < points;");
+    text_.line("const {} point = here ? mine : points - 1;", counter());
+    emit_positions("point", true, "");
+    emit_accumulators();
+    open("if (here) {{");
+    text_.line("const {} others = {};", counter(), product(false));
+    text_.line("#pragma unroll 4");
+    open("for ({0} along = (int)threadIdx.x % {1}; along < others; along += {1}) {{", counter(),
+         group);
+    emit_positions("along", false, "");
+    emit_point();
+    close();
+    close();
+    for (std::size_t s = 0; s < stage_.statements.size(); ++s) {
+      if (!mapping_.accumulated[s]) continue;
+      const Statement& statement = stage_.statements[s];
+      for (const std::string& mark : sum_marks()) {
+        text_.line("TOGETHER({}, {}, h_{}, sum{}{}, room)", type_of(statement, 0), group,
+                   name(statement.combiner.op), s, mark);
+        if (statement.guard != kNone)
+          text_.line("TOGETHER(ui32, {}, h_or, any{}{}, room)", group, s, mark);
+      }
+    }
+    emit_results(fmt::format("here && threadIdx.x % {} == 0", group));
+    close();
+  }
+
+  // ---- positions
+
+  // Positions are counted in 32 bits where that is enough: dividing 64 takes long.
+  std::string_view counter() const {
+    const bool is_large = points_of(stage_, mapping_.shared, true) > kMostCounted ||
+                          points_of(stage_, mapping_.shared, false) > kMostCounted;
+    return is_large ? "i64" : "int";
+  }
+
+  std::string size_of(const StageLoop& loop) const {
+    if (loop.block_of < 0) return fmt::format("{}", loop.size);
+    const OuterLoop& outer = phase_.outer[static_cast<std::size_t>(loop.block_of)];
+    if (outer.extent % outer.block == 0) return fmt::format("{}", loop.size);
+    return fmt::format("(int)min({}ll, {}ll - outer{})", loop.size, outer.extent, loop.block_of);
+  }
+
+  std::string product(bool shared) const {
+    std::string text;
+    for (std::size_t i = 0; i < stage_.loops.size(); ++i)
+      if (mapping_.shared[i] == shared)
+        text += fmt::format("{}size{}", text.empty() ? "" : " * ", i);
+    return text.empty() ? "1" : text;
+  }
+
+  // Of the loops that are shared, or of the others, from a number that counts all their points.
+  void emit_positions(std::string_view number, bool shared, std::string_view mark) {
+    std::vector<std::size_t> loops;
+    for (std::size_t i = stage_.loops.size(); i-- > 0;)
+      if (mapping_.shared[i] == shared) loops.push_back(i);
+    std::string rest(number);
+    for (std::size_t k = 0; k < loops.size(); ++k) {
+      const bool is_last = k + 1 == loops.size();
+      const std::string loop =
+          is_in_vectors(loops[k]) ? "unit" : fmt::format("loop{}{}", loops[k], mark);
+      if (is_last)
+        text_.line("const i64 {} = {};", loop, rest);
+      else
+        text_.line("const i64 {} = {} % size{};", loop, rest, loops[k]);
+      if (is_in_vectors(loops[k])) emit_neighbours(loops[k]);
+      rest = fmt::format("({} / size{})", rest, loops[k]);
+    }
+  }
+
+  // The last loop, of which a thread has several positions together.
+  bool is_in_vectors(std::size_t loop) const {
+    return mapping_.vectors.count > 1 && loop + 1 == stage_.loops.size();
+  }
+  void emit_neighbours(std::size_t loop) {
+    for (int v = 0; v < mapping_.vectors.count; ++v)
+      text_.line("const i64 loop{}_{} = unit * {} + {};", loop, v, mapping_.vectors.count, v);
+  }
+
+  // ---- a point, or several neighbours
+
+  // Whether a node differs between points that a thread has together.
+  bool is_marked(const Node& node) const {
+    if (mapping_.at_once > 1) return true;
+    if (node.kind == NodeKind::loop) return is_in_vectors(node.number);
+    return std::ranges::any_of(node.in, [&](NodeId in) { return in != kNone && marked_[in]; });
+  }
+  std::string node(NodeId id, std::string_view mark) const {
+    return fmt::format("n{}{}", id, marked_[id] ? mark : std::string_view());
+  }
+
+  void emit_point() {
+    emit_nodes({});
+    for (std::size_t s = 0; s < stage_.statements.size(); ++s) {
+      if (mapping_.vectors.count > 1 && mapping_.vectors.stores[s]) {
+        emit_vector_store(stage_.statements[s]);
+        continue;
+      }
+      for (const std::string& mark : marks_)
+        if (mapping_.accumulated[s])
+          emit_accumulation(s, mark);
+        else
+          emit_statement(stage_.statements[s], mark);
+    }
+  }
+
+  // All of them, or those that are chosen.
+  void emit_nodes(const std::vector<bool>& chosen) {
+    for (std::size_t i = 0; i < stage_.nodes.size(); ++i) {
+      if (!chosen.empty() && !chosen[i]) continue;
+      const bool in_one = mapping_.vectors.count > 1 && mapping_.vectors.loads[i];
+      if (in_one) emit_vector_load(i);
+      for (const std::string& mark : marks_) {
+        if (!in_one) emit_node(i, mark);
+        if (!marked_[i]) break;
+      }
+    }
+  }
+
+  void emit_node(std::size_t i, std::string_view mark) {
+    text_.line("const {} {} = {};", cuda_type(stage_.nodes[i].type),
+               node(static_cast<NodeId>(i), mark), expression(stage_.nodes[i], 'n', mark));
+  }
+
+  void emit_vector_load(std::size_t i) {
+    const Node& load = stage_.nodes[i];
+    const DType type = kernel_.buffers[load.number].dtype;
+    text_.line("const auto w{} = load_vec<{}, {}>(b{} + {});", i, cuda_memory_type(type),
+               mapping_.vectors.count, load.number, node(load.in[0], marks_[0]));
+    for (int v = 0; v < mapping_.vectors.count; ++v)
+      text_.line("const {} n{}_{} = w{}.at[{}]{};", cuda_type(load.type), i, v, i, v,
+                 type == DType::i1 ? " != 0" : "");
+  }
+
+  void emit_vector_store(const Statement& statement) {
+    const DType type = kernel_.buffers[statement.buffers[0]].dtype;
+    open("{{");
+    text_.line("Vec<{}, {}> out;", cuda_memory_type(type), mapping_.vectors.count);
+    for (int v = 0; v < mapping_.vectors.count; ++v)
+      text_.line("out.at[{}] = {};", v,
+                 node(statement.values[0], marks_[static_cast<std::size_t>(v)]));
+    text_.line("store_vec<{}, {}>(b{} + {}, out);", cuda_memory_type(type), mapping_.vectors.count,
+               statement.buffers[0], node(statement.index, marks_[0]));
+    close();
+  }
+
+  std::string expression(const Node& node, char operand, std::string_view mark) const {
+    const std::string_view type = cuda_type(node.type);
+    switch (node.kind) {
+      case NodeKind::constant:
+        return fmt::format("h_constant<{}>({:#x}ull)", type, node.bits);
+      case NodeKind::outer:
+        return fmt::format("outer{}", node.number);
+      case NodeKind::loop:
+        return fmt::format(
+            "loop{}{}", node.number,
+            mapping_.at_once > 1 || is_in_vectors(node.number) ? mark : std::string_view());
+      case NodeKind::chunk:
+        return "chunk";
+      case NodeKind::parameter:
+        return fmt::format("p{}", node.number);
+      case NodeKind::load:
+        return load(node, mark);
+      case NodeKind::scalar:
+        break;
+    }
+    const bool casts = node.op == ScalarOp::convert || node.op == ScalarOp::bitcast;
+    std::string text = fmt::format("h_{}", name(node.op));
+    if (casts) text += fmt::format("<{}>", type);
+    text += '(';
+    for (int k = 0; k < operand_count(node.op); ++k) {
+      const NodeId in = node.in[static_cast<std::size_t>(k)];
+      text += (k > 0 ? ", " : "") +
+              (operand == 'n' ? this->node(in, mark) : fmt::format("{}{}", operand, in));
+    }
+    return text + ')';
+  }
+
+  std::string element(std::uint32_t buffer, std::string_view index) const {
+    const bool truth = kernel_.buffers[buffer].dtype == DType::i1;
+    return fmt::format("{}b{}[{}]{}", truth ? "(" : "", buffer, index, truth ? " != 0)" : "");
+  }
+
+  std::string load(const Node& node, std::string_view mark) const {
+    std::string there = element(node.number, this->node(node.in[0], mark));
+    if (node.in[1] == kNone) return there;
+    const std::string other = node.in[2] == kNone
+                                  ? fmt::format("h_constant<{}>(0)", cuda_type(node.type))
+                                  : this->node(node.in[2], mark);
+    return fmt::format("{} ? {} : {}", this->node(node.in[1], mark), there, other);
+  }
+
+  void emit_statement(const Statement& statement, std::string_view mark) {
+    if (statement.guard == kNone)
+      open("{{");
+    else
+      open("if ({}) {{", node(statement.guard, mark));
+    if (statement.kind == Statement::Kind::store)
+      text_.line("b{}[{}] = {};", statement.buffers[0], node(statement.index, mark),
+                 node(statement.values[0], mark));
+    else
+      emit_combination(statement, mark);
+    close();
+  }
+
+  std::string_view type_of(const Statement& statement, std::size_t k) const {
+    return cuda_type(kernel_.buffers[statement.buffers[k]].dtype);
+  }
+
+  void emit_combination(const Statement& statement, std::string_view mark) {
+    const std::size_t count = statement.values.size();
+    for (std::size_t k = 0; k < count; ++k) {
+      text_.line("const {} p{} = {};", type_of(statement, k), k,
+                 element(statement.buffers[k], node(statement.index, mark)));
+      text_.line("const {} p{} = {};", type_of(statement, k), count + k,
+                 node(statement.values[k], mark));
+    }
+    const Combiner& combiner = statement.combiner;
+    const bool known = combiner.op != ScalarOp::none;
+    if (known) text_.line("const {} c0 = h_{}(p0, p1);", type_of(statement, 0), name(combiner.op));
+    for (std::size_t i = 0; i < combiner.nodes.size(); ++i)
+      text_.line("const {} c{} = {};", cuda_type(combiner.nodes[i].type), i,
+                 expression(combiner.nodes[i], 'c', ""));
+    for (std::size_t k = 0; k < count; ++k) {
+      const NodeId result = known ? 0 : combiner.results[k];
+      text_.line("b{}[{}] = c{};", statement.buffers[k], node(statement.index, mark), result);
+      if (statement.kind == Statement::Kind::scan)
+        text_.line("b{}[{}] = c{};", statement.buffers[count + k], node(statement.scan_index, mark),
+                   result);
+    }
+  }
+
+  // ---- updates that are kept in registers
+
+  void emit_accumulators() {
+    for (std::size_t s = 0; s < stage_.statements.size(); ++s) {
+      if (!mapping_.accumulated[s]) continue;
+      const Statement& statement = stage_.statements[s];
+      const DType type = kernel_.buffers[statement.buffers[0]].dtype;
+      for (const std::string& mark : sum_marks()) {
+        text_.line("{0} sum{1}{3} = h_constant<{0}>({2:#x}ull);", cuda_type(type), s,
+                   neutral_bits(statement.combiner.op, type), mark);
+        if (statement.guard != kNone) text_.line("ui32 any{}{} = 0;", s, mark);
+      }
+    }
+  }
+
+  // Neighbours have sums of their own where the last loop is shared, else one together.
+  bool sums_are_marked() const { return mapping_.vectors.count > 1 && mapping_.shared.back(); }
+  std::vector<std::string> sum_marks() const {
+    return sums_are_marked() ? marks_ : std::vector<std::string>{""};
+  }
+
+  void emit_accumulation(std::size_t s, std::string_view mark) {
+    const Statement& statement = stage_.statements[s];
+    const std::string guard =
+        statement.guard == kNone ? "" : fmt::format("if ({}) ", node(statement.guard, mark));
+    const std::string own = fmt::format("{}{}", s, sums_are_marked() ? mark : std::string_view());
+    text_.line("{}sum{} = h_{}(sum{}, {});", guard, own, name(statement.combiner.op), own,
+               node(statement.values[0], mark));
+    if (!guard.empty()) text_.line("{}any{} = 1;", guard, own);
+  }
+
+  // Their elements do not depend on the loops that are not shared.
+  void emit_results(const std::string& who) {
+    if (std::ranges::count(mapping_.accumulated, true) == 0) return;
+    open("{}{{", who.empty() ? "" : fmt::format("if ({}) ", who));
+    for (std::size_t i = 0; i < stage_.loops.size(); ++i) {
+      if (mapping_.shared[i]) continue;
+      if (is_in_vectors(i)) {
+        text_.line("const i64 unit = 0;");
+        emit_neighbours(i);
+      } else {
+        text_.line("const i64 loop{} = 0;", i);
+      }
+    }
+    emit_nodes(needed_for_results());
+    for (std::size_t s = 0; s < stage_.statements.size(); ++s) {
+      if (!mapping_.accumulated[s]) continue;
+      const Statement& statement = stage_.statements[s];
+      for (const std::string& mark : sum_marks()) {
+        const std::string at = node(statement.index, mark.empty() ? marks_[0] : mark);
+        text_.line("{}b{}[{}] = h_{}({}, sum{}{});",
+                   statement.guard == kNone ? "" : fmt::format("if (any{}{}) ", s, mark),
+                   statement.buffers[0], at, name(statement.combiner.op),
+                   accumulated_element(statement, at), s, mark);
+      }
+    }
+    close();
+  }
+
+  // As the type that is combined.
+  std::string accumulated_element(const Statement& statement, std::string_view at) const {
+    return fmt::format("({}){}", type_of(statement, 0), element(statement.buffers[0], at));
+  }
+
+  std::vector<bool> needed_for_results() const {
+    std::vector<bool> needed(stage_.nodes.size(), false);
+    for (std::size_t s = 0; s < stage_.statements.size(); ++s)
+      if (mapping_.accumulated[s]) needed[stage_.statements[s].index] = true;
+    for (std::size_t i = needed.size(); i-- > 0;)
+      if (needed[i])
+        for (NodeId in : stage_.nodes[i].in)
+          if (in != kNone) needed[in] = true;
+    return needed;
+  }
+
+  static constexpr std::int64_t kMostCounted = 1LL << 30;
+
+  const Kernel& kernel_;
+  const Phase& phase_;
+  const Stage& stage_;
+  const int threads_;
+  const CudaMapping mapping_;
+  IndentedText& text_;
+  std::vector<std::string>
+      marks_;                 // of neighbours that a thread has together; "" where it has none
+  std::vector<bool> marked_;  // by node
+};
+
+}  // namespace
+
+CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& stage,
+                         int threads) {
+  CudaMapping mapping;
+  mapping.shared = shared_loops(stage);
+  mapping.accumulated.assign(stage.statements.size(), false);
+  std::int64_t points = points_of(stage, mapping.shared, true);
+  std::int64_t others = points_of(stage, mapping.shared, false);
+  if (others == 1) {
+    if (!only_stores(stage) || stage.nodes.size() > kFewNodes) return mapping;
+    mapping.vectors = cuda_vectors(kernel, phase, stage);
+    if (mapping.vectors.count > 1) return mapping;
+    const std::int64_t turns = points / threads;
+    mapping.at_once = static_cast<int>(std::clamp<std::int64_t>(power_up_to(turns), 1, kAtOnce));
+    return mapping;
+  }
+  const auto accumulated = accumulated_updates(stage, mapping.shared);
+  if (!accumulated) return mapping;
+  mapping.accumulated = *accumulated;
+  if (stage.nodes.size() <= kFewNodes) mapping.vectors = cuda_vectors(kernel, phase, stage);
+  (mapping.shared.back() ? points : others) /= mapping.vectors.count;
+  // Neighbours in memory are read by neighbouring threads.
+  const bool is_along_last = !mapping.shared.back();
+  const std::int64_t free_threads =
+      points >= threads ? 1 : threads / std::max<std::int64_t>(points, 1);
+  const int wanted = std::max(power_up_to(free_threads), is_along_last ? kWarp : 1);
+  mapping.group = std::min({wanted, power_from(std::min<std::int64_t>(others, threads)), threads});
+  return mapping;
+}
+
+void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
+                     IndentedText& text) {
+  CudaStageEmitter(kernel, phase, stage, threads, text).emit();
+}
+
+}  // namespace heddle

@@ -1,0 +1,33 @@
+// One stage as CUDA text: which points which thread does.
+#pragma once
+
+#include "kernel/emit_cuda.h"
+#include "kernel/indented_text.h"
+
+namespace heddle {
+
+// Neighbouring positions of the last loop that one thread has together, and which loads (by node)
+// and stores (by statement) are then one access.
+struct CudaVectors {
+  int count = 1;
+  std::vector<bool> loads, stores;
+};
+CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& stage);
+
+// How the threads of a block share a stage.
+struct CudaMapping {
+  std::vector<bool> shared;  // by loop: whether threads have positions of their own
+  // Each point of the shared loops has so many threads, a power of two, which deal out the other
+  // loops and put together what they have accumulated. 1: one thread does them in order.
+  int group = 1;
+  // Points of one thread that are under way at the same time, so that their loads are.
+  int at_once = 1;
+  CudaVectors vectors;
+  std::vector<bool> accumulated;  // by statement: an update that is kept in registers meanwhile
+};
+CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads);
+
+void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
+                     IndentedText& text);
+
+}  // namespace heddle
