@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernel/emit_cuda.h"
+#include "kernel/emit_cuda_stage.h"
 #include "kernel_examples.h"
 
 namespace heddle {
@@ -68,6 +68,41 @@ TEST(CudaLoops, PlacesThatMeetAreOneThreads) {
     EXPECT_EQ(shared_loops(writer.stage)[0], factor == 3);
     EXPECT_EQ(shared_loops(writer.stage)[1], factor == 3);
   }
+}
+
+// ---- how threads share a stage
+
+CudaMapping mapping_of(const Kernel& kernel, std::size_t stage) {
+  const Phase& phase = kernel.phases[0];
+  return cuda_mapping(kernel, phase, phase.stages[stage], 256);
+}
+
+TEST(CudaMapping, ThreadsOfAGroupShareARow) {
+  // Two rows a block: 128 threads for each, which need no more than 64 for 256 elements by fours.
+  const CudaMapping mapping = mapping_of(examples::softmax(8, 256, 2), 1);
+  EXPECT_EQ(mapping.vectors.count, 4);
+  EXPECT_EQ(mapping.group, 64);
+  EXPECT_EQ(mapping.accumulated, std::vector{true});
+}
+
+TEST(CudaMapping, AccessesAreAsWideAsTheNarrowestTypeAllows) {
+  EXPECT_EQ(mapping_of(examples::softmax(8, 256, 2), 3).vectors.count, 4);
+  EXPECT_EQ(mapping_of(examples::softmax(8, 256, 2, DType::bf16), 3).vectors.count, 8);
+  EXPECT_EQ(mapping_of(examples::softmax(8, 6, 2), 3).vectors.count, 2);
+}
+
+TEST(CudaMapping, OddRowsAreReadElementByElement) {
+  EXPECT_EQ(mapping_of(examples::softmax(8, 255, 2), 1).vectors.count, 1);
+  EXPECT_EQ(mapping_of(examples::softmax(8, 255, 2), 3).vectors.count, 1);
+}
+
+TEST(CudaMapping, WhatHasAnOrderStaysInOneThread) {
+  const Kernel kernel = examples::running_sum(4, 64);
+  for (const Stage& stage : kernel.phases[0].stages)
+    for (const Statement& statement : stage.statements) {
+      if (statement.kind != Statement::Kind::scan) continue;
+      EXPECT_EQ(cuda_mapping(kernel, kernel.phases[0], stage, 256).group, 1);
+    }
 }
 
 }  // namespace
