@@ -2,11 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
-#include <vector>
 
-#include "device/cuda/driver.h"
+#include "device/cuda/memory.h"
 
 namespace heddle::cuda {
 
@@ -33,31 +31,24 @@ class Context {
   // For the calling thread; every call of the driver needs it.
   Verdict enter() const;
 
-  // Memory that any stream may use from now on.
+  // As Memory has it.
   Expected<Pointer> allocate(std::int64_t bytes);
-  // Others get it when all that is on the streams by now has been done.
   void release(Pointer pointer, std::int64_t bytes);
-  std::int64_t live_bytes() const;
+  std::int64_t live_bytes() const { return memory_.live_bytes(); }
 
   // Streams whose work memory has to outlast.
   Expected<Handle> add_stream();
   void remove_stream(Handle stream);
 
  private:
-  Context(const Driver& driver, int number) : driver_(driver), number_(number) {}
+  Context(const Driver& driver, int number) : driver_(driver), number_(number), memory_(driver) {}
   Verdict read_facts(int device);
-  Verdict make_pool(int device);
-  Reason no_room(std::int64_t bytes);
 
   const Driver& driver_;
   const int number_;
   GpuFacts facts_;
-  Handle context_ = nullptr, pool_ = nullptr;
-  // Memory comes on one stream, which never waits, and goes back on the other.
-  Handle coming_ = nullptr, going_ = nullptr, fence_ = nullptr;
-  mutable std::mutex mutex_;
-  std::vector<Handle> streams_;
-  std::int64_t live_ = 0;
+  Handle context_ = nullptr;
+  Memory memory_;
 };
 
 }  // namespace heddle::cuda

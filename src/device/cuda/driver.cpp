@@ -35,7 +35,6 @@ Expected<Driver> load_driver() {
   find(d.create_stream, "cuStreamCreate");
   find(d.destroy_stream, "cuStreamDestroy_v2");
   find(d.synchronize, "cuStreamSynchronize");
-  find(d.synchronize_all, "cuCtxSynchronize");
   find(d.create_event, "cuEventCreate");
   find(d.destroy_event, "cuEventDestroy_v2");
   find(d.record, "cuEventRecord");

@@ -38,7 +38,6 @@ struct Driver {
   int (*create_stream)(Handle*, unsigned) = nullptr;
   int (*destroy_stream)(Handle) = nullptr;
   int (*synchronize)(Handle) = nullptr;
-  int (*synchronize_all)() = nullptr;
   int (*create_event)(Handle*, unsigned) = nullptr;
   int (*destroy_event)(Handle) = nullptr;
   int (*record)(Handle event, Handle stream) = nullptr;

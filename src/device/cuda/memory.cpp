@@ -1,0 +1,172 @@
+#include "device/cuda/memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace heddle::cuda {
+
+namespace {
+
+constexpr int kThreshold = 4;  // the attribute of a pool: bytes that it keeps
+constexpr std::int64_t kGrain = 512;
+// What may wait for streams before somebody who needs memory waits with it, so that a host that
+// runs ahead does not take all there is.
+constexpr std::int64_t kMostWaiting = 1LL << 30;
+
+// CUmemPoolProps: plain device memory of one device.
+struct PoolProperties {
+  int type = 1, handles = 0;            // pinned; not to be exported
+  int location_type = 1, location = 0;  // a device, its number
+  void* security = nullptr;
+  std::size_t most = 0;
+  unsigned char reserved[56] = {};
+};
+
+std::int64_t rounded(std::int64_t bytes) {
+  return std::max<std::int64_t>(1, (bytes + kGrain - 1) / kGrain) * kGrain;
+}
+
+}  // namespace
+
+// Nothing is taken before somebody asks.
+Verdict Memory::open(int device) {
+  PoolProperties properties;
+  properties.location = device;
+  std::uint64_t keep = UINT64_MAX;
+  HEDDLE_TRY_VOID(driver_.checked(driver_.create_pool(&pool_, &properties), "make a pool"));
+  HEDDLE_TRY_VOID(driver_.checked(driver_.set_pool(pool_, kThreshold, &keep), "set up the pool"));
+  return driver_.checked(driver_.create_stream(&stream_, kNonBlocking), "make a stream");
+}
+
+Expected<Pointer> Memory::take(std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t size = rounded(bytes);
+  Pointer found = find(size);
+  if (found == 0) {
+    seal();
+    collect();
+    found = find(size);
+  }
+  while (found == 0 && waiting_bytes_ > kMostWaiting) {
+    settle(waiting_.front());
+    waiting_.pop_front();
+    found = find(size);
+  }
+  if (found == 0) {
+    HEDDLE_TRY(found, take_new(size));
+  }
+  live_ += size;
+  return found;
+}
+
+void Memory::give_back(Pointer pointer, std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  fresh_.emplace_back(rounded(bytes), pointer);
+  live_ -= rounded(bytes);
+}
+
+Pointer Memory::find(std::int64_t size) {
+  const auto bucket = ready_.find(size);
+  if (bucket == ready_.end() || bucket->second.empty()) return 0;
+  const Pointer pointer = bucket->second.back();
+  bucket->second.pop_back();
+  return pointer;
+}
+
+// What came back waits for all that is on the streams now.
+void Memory::seal() {
+  if (fresh_.empty()) return;
+  Batch batch;
+  batch.blocks = std::exchange(fresh_, {});
+  for (const auto& [size, pointer] : batch.blocks) batch.bytes += size;
+  for (Handle stream : streams_) {
+    Handle event = nullptr;
+    if (!spare_events_.empty()) {
+      event = spare_events_.back();
+      spare_events_.pop_back();
+    } else if (driver_.create_event(&event, kNoTiming) != 0) {
+      driver_.synchronize(stream);
+      continue;
+    }
+    driver_.record(event, stream);
+    batch.events.push_back(event);
+  }
+  waiting_bytes_ += batch.bytes;
+  waiting_.push_back(std::move(batch));
+}
+
+void Memory::collect() {
+  const auto is_over = [&](const Batch& batch) {
+    return std::ranges::all_of(batch.events,
+                               [&](Handle event) { return driver_.query(event) != kNotReady; });
+  };
+  while (!waiting_.empty() && is_over(waiting_.front())) {
+    settle(waiting_.front());
+    waiting_.pop_front();
+  }
+}
+
+// Waits for its events; then anybody may have its blocks.
+void Memory::settle(Batch& batch) {
+  for (Handle event : batch.events) {
+    driver_.wait_host(event);
+    spare_events_.push_back(event);
+  }
+  for (const auto& [size, pointer] : batch.blocks) ready_[size].push_back(pointer);
+  waiting_bytes_ -= batch.bytes;
+}
+
+Expected<Pointer> Memory::take_new(std::int64_t size) {
+  Pointer pointer = 0;
+  int status = driver_.allocate(&pointer, static_cast<std::size_t>(size), pool_, stream_);
+  if (status == kOutOfMemory) {
+    let_go_of_all();
+    status = driver_.allocate(&pointer, static_cast<std::size_t>(size), pool_, stream_);
+  }
+  if (status == kOutOfMemory) return no_room(size);
+  HEDDLE_TRY_VOID(driver_.checked(status, fmt::format("take {} bytes", size)));
+  HEDDLE_TRY_VOID(driver_.checked(driver_.synchronize(stream_), "take memory"));
+  return pointer;
+}
+
+// What is kept in other sizes may be enough.
+void Memory::let_go_of_all() {
+  seal();
+  for (Batch& batch : waiting_) settle(batch);
+  waiting_.clear();
+  for (const auto& [size, pointers] : ready_)
+    for (Pointer pointer : pointers) driver_.release(pointer, stream_);
+  ready_.clear();
+  driver_.synchronize(stream_);
+  driver_.trim_pool(pool_, 0);
+}
+
+Reason Memory::no_room(std::int64_t bytes) const {
+  std::size_t free = 0, total = 0;
+  driver_.memory_info(&free, &total);
+  const auto text = [](auto count) { return format_bytes(static_cast<double>(count)); };
+  return reason(
+      "the GPU has no room for {} more: of its {}, values of this process take {}, and {} are "
+      "free; other processes may have the rest",
+      text(bytes), text(total), text(live_), text(free));
+}
+
+std::int64_t Memory::live_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return live_;
+}
+
+void Memory::add_stream(Handle stream) {
+  const std::lock_guard lock(mutex_);
+  streams_.push_back(stream);
+}
+
+// Its work is over.
+void Memory::remove_stream(Handle stream) {
+  const std::lock_guard lock(mutex_);
+  std::erase(streams_, stream);
+}
+
+}  // namespace heddle::cuda
