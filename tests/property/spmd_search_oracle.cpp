@@ -117,7 +117,7 @@ void is_the_best(Choices& choices) {
   auto shown = [&](const std::string& what) { return what + "\n" + print_stablehlo(program); };
   require(found.ok(), [&] { return shown(found.reason()); });
   const double least = search::seconds_of_cost(best);
-  require(found->peak_bytes <= options.memory_limit, [&] { return shown("it does not fit"); });
+  require(found->held_bytes <= options.memory_limit, [&] { return shown("it does not fit"); });
   require(found->bound <= least * (1 + 1e-12), [&] {
     return shown(fmt::format("bound {} is above a plan of {}", found->bound, least));
   });

@@ -7,6 +7,7 @@
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "parallel/search/classes.h"
+#include "parallel/search/copies.h"
 #include "parallel/search/details.h"
 #include "parallel/search/network.h"
 #include "parallel/search/op_seconds.h"
@@ -86,8 +87,9 @@ class Searcher {
   // The best plan whatever it takes, and whether that is at most `limit`.
   Expected<bool> solve_freely(std::int64_t limit, const SolveOptions& how) {
     HEDDLE_TRY_VOID(solve_at(INT64_MAX, {}, how));
+    is_tight_ = false;
     free_bound_ = bound_;
-    return found_.peak_bytes <= limit;
+    return found_.held_bytes <= limit;
   }
 
   // Times at which a plan turns out to take too much, beyond so many bytes that do no harm, are
@@ -100,11 +102,12 @@ class Searcher {
     std::vector<std::int64_t> times = search::busy_times(cells_, tables_.lists, program_);
     for (int round = 0;; ++round) {
       HEDDLE_TRY(const std::int64_t fullest, solve_at(limit, times, known));
+      is_tight_ = true;
       known.bound = std::max(known.bound, bound_);
-      if (found_.peak_bytes - harmless <= limit) return yes();
+      if (found_.held_bytes - harmless <= limit) return yes();
       if (round == kRounds)
         return reason("no plan was found that takes at most {} bytes of a device: the best has {}",
-                      limit, found_.peak_bytes);
+                      limit, found_.held_bytes);
       times.insert(std::ranges::lower_bound(times, fullest), fullest);
     }
   }
@@ -126,6 +129,7 @@ class Searcher {
   // With what a report wants to know, where it asks for that.
   FoundPlan take(bool details) {
     write_layouts();
+    found_.peak_bytes = search::peak_with_copies(cells_, ways_, tables_.lists, let_go_).bytes;
     found_.op_seconds = search::op_seconds(cells_, ways_, tables_.lists, program_, function_);
     if (details)
       found_.details =
@@ -165,7 +169,7 @@ class Searcher {
     found_.cost = search::seconds_of_cost(solution.cost);
     bound_ = std::min(solution.bound, solution.cost);
     found_.bound = search::seconds_of_cost(bound_);
-    found_.peak_bytes = peak.bytes;
+    found_.held_bytes = peak.bytes;
     found_.cells = cells_.cells.size();
     found_.variables = static_cast<std::size_t>(network.variables());
     return peak.time;
@@ -206,6 +210,21 @@ class Searcher {
     const auto returned = program_.operands(end);
     for (std::size_t i = 0; i < returned.size(); ++i)
       layouts.results.push_back(result_split(i, returned[i]));
+    if (is_tight_) let_copies_go();
+  }
+
+  // A cost counts a move for every use. Where memory is short, copies stay no longer than that.
+  void let_copies_go() {
+    constexpr std::int64_t kParts = 64, kLeast = 8;  // of the time, and how long one is
+    const std::int64_t every = std::max(kLeast, cells_.ops / kParts);
+    const search::Traits traits = search::traits_of(program_, function_, tables_.on.rules);
+    std::int64_t next = every;
+    for (OpId id : program_.region(function_.body).ops) {
+      if (traits.begin[id] < next) continue;
+      found_.layouts.let_go_at.push_back(id);
+      let_go_.push_back(traits.begin[id]);
+      next = traits.begin[id] + every;
+    }
   }
 
   Split result_split(std::size_t i, ValueId returned) const {
@@ -226,6 +245,8 @@ class Searcher {
   std::vector<int> ways_;             // by cell
   CostNetwork::Cost bound_ = 0;       // of the last solution
   CostNetwork::Cost free_bound_ = 0;  // whatever it takes
+  bool is_tight_ = false;             // the last solution is one that a limit asked for
+  std::vector<std::int64_t> let_go_;  // times from which on no copy is there that was before
   FoundPlan found_;
 };
 
@@ -349,7 +370,7 @@ class Ladder {
     const FoundPlan& found = steps_[k]->found();
     log(kLogSteps,
         "search: effort {}: {:.4g} s, at least {:.4g} s, with {} bytes, {}; {:.3g} s so far",
-        effort_of(k), found.cost, found.bound, found.peak_bytes, how, seconds());
+        effort_of(k), found.cost, found.bound, found.held_bytes, how, seconds());
   }
 
   int effort_of(std::size_t k) const { return k == 0 ? 0 : others_[k - 1].effort; }
