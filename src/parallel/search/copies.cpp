@@ -27,13 +27,12 @@ class Counter {
         let_go_(let_go),
         sums_(static_cast<std::size_t>(cells.ops) + 2, 0) {}
 
-  Peak run() {
+  std::vector<std::int64_t> run() {
     find_uses();
     for (const Held& held : cells_.held) add_held(held);
     for (const auto& [key, uses] : copies_) add(uses.first, uses.last + 1, uses.bytes);
     std::partial_sum(sums_.begin(), sums_.end(), sums_.begin());
-    const auto most = std::ranges::max_element(sums_);
-    return {*most, most - sums_.begin()};
+    return std::move(sums_);
   }
 
  private:
@@ -91,8 +90,9 @@ class Counter {
 
 }  // namespace
 
-Peak peak_with_copies(const Cells& cells, const std::vector<int>& ways, SplitLists& lists,
-                      const std::vector<std::int64_t>& let_go) {
+std::vector<std::int64_t> held_with_copies(const Cells& cells, const std::vector<int>& ways,
+                                           SplitLists& lists,
+                                           const std::vector<std::int64_t>& let_go) {
   return Counter(cells, ways, lists, let_go).run();
 }
 
