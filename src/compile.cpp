@@ -15,6 +15,7 @@
 #include "compile/infeasible.h"
 #include "compile/pipeline.h"
 #include "compile/stages.h"
+#include "compile/within_memory.h"
 #include "heddle/device_memory.h"
 #include "heddle/inline.h"
 #include "heddle/lower.h"
@@ -49,14 +50,12 @@ Expected<Spmd> spmd_program(const Program& core, const Target& wished, Stages& s
         "stages of a pipeline have programs of their own: there is no one program of all devices "
         "to show");
   HEDDLE_TRY(const auto cut, micro_batches_of(core, target));
-  auto decided = decided_for(core, target, cut ? &*cut : nullptr);
-  if (!decided) return with_what_would_do(cut ? cut->program : core, target, decided.why());
-  HEDDLE_TRY(Spmd spmd, partition(*std::move(decided)));
-  if (cut) {
-    HEDDLE_TRY(spmd, accumulated(std::move(spmd), *cut));
-  }
+  const MicroBatches* const micro = cut ? &*cut : nullptr;
+  auto dealt = dealt_out(core, target, micro);
+  if (!dealt) return with_what_would_do(core, target, micro, dealt.why());
+  Spmd spmd = *std::move(dealt);
   stages.done("spmd", spmd.program);
-  spmd.program = schedule(spmd.program, {.overlap = target.options.overlap});
+  spmd.program = schedule(spmd.program, schedule_options(target));
   stages.done("schedule", spmd.program);
   if (target.options.on_spmd) target.options.on_spmd(spmd);
   return spmd;

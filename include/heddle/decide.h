@@ -41,6 +41,8 @@ struct Decision {
   // For loops and branches the splits of what they carry and give, for manual computations those
   // outside of the body.
   std::shared_ptr<const Choice> choice;
+  // Values with splits in which they are not there from here on: who needs them so fetches them.
+  std::vector<std::pair<ValueId, int>> let_go;
   std::vector<Fetch> fetches;  // in the order in which they are made
   std::vector<OpId> first;     // ops that are written right before it, for it
   bool by_user = false;        // it is one of these, and not written where it stands

@@ -22,6 +22,10 @@ struct DeviceMemory {
 DeviceMemory device_memory(const Spmd& spmd, const SpmdFunction& function,
                            const Executable& executable);
 
+// What a device needs by the plan of its compiled program, for which no machine code is made. The
+// program is scheduled.
+Expected<DeviceMemory> memory_when_compiled(const Spmd& spmd, const SpmdFunction& function);
+
 // A reason where it is more than `limit`; `whose` says where that comes from: "each has 16 GB".
 Verdict want_memory(const DeviceMemory& memory, std::int64_t limit, const std::string& whose,
                     const Spmd& spmd, const SpmdFunction& function);

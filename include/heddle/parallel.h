@@ -127,6 +127,9 @@ struct Propagation {
     return op < chosen.size() && chosen[op] ? &*chosen[op] : nullptr;
   }
   std::vector<Conflict> conflicts;
+  // Ops of the function's own region in their order: copies of values that take no less than what
+  // they were made from are not kept over these, where memory is short.
+  std::vector<OpId> let_go_at = {};
   int sweeps = 0;
 };
 

@@ -6,10 +6,15 @@
 namespace heddle {
 
 struct ScheduleOptions {
+  // For a device on which a plan may take so much: order costs little of that.
+  static ScheduleOptions within(std::int64_t device_memory);
+
   // Collectives of equal kind become one up to so many bytes on a device.
   std::int64_t combine_bytes = std::int64_t{128} << 20;
   // What collectives may leave on a device before it is needed, where they begin before others.
   std::int64_t ahead_bytes = std::int64_t{32} << 20;
+  // What work that waits for collectives, or is done sooner for them, may keep on a device.
+  std::int64_t kept_bytes = std::int64_t{16} << 20;
   // Whether other work runs while a collective is under way; else each is waited for at once.
   bool overlap = true;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "heddle/compile.h"
 #include "heddle/schedule.h"
 
 namespace heddle {
@@ -26,6 +27,21 @@ DeviceMemory device_memory(const Spmd& spmd, const SpmdFunction& function,
           ? memory.peak.bytes
           : peak_bytes(spmd.program, *spmd.program.find_function(function.name)) - memory.arguments;
   return memory;
+}
+
+Expected<DeviceMemory> memory_when_compiled(const Spmd& spmd, const SpmdFunction& function) {
+  Target target;
+  target.options.entry = function.name;
+  target.options.machine_code = false;
+  target.ranks = true;  // a device is a machine of its own
+  // What the next run takes from this one lies in the memory of what it replaces.
+  target.options.donated.assign(function.arguments.size(), false);
+  for (std::size_t i = 0; i < spmd.logical().functions.size(); ++i)
+    if (const auto& found = spmd.decided->functions[i].found;
+        found && spmd.logical().functions[i].name == function.name)
+      for (const Carried& c : found->carried) target.options.donated[c.argument] = true;
+  HEDDLE_TRY(const Executable executable, compile_distributed(spmd, target));
+  return device_memory(spmd, function, executable);
 }
 
 Verdict want_memory(const DeviceMemory& memory, std::int64_t limit, const std::string& whose,

@@ -126,6 +126,14 @@ SearchOptions search_options(const Target& target) {
   return how;
 }
 
+ScheduleOptions schedule_options(const Target& target) {
+  ScheduleOptions options = target.layouts.search > 0
+                                ? ScheduleOptions::within(target.layouts.device_memory)
+                                : ScheduleOptions{};
+  options.overlap = target.options.overlap;
+  return options;
+}
+
 Verdict take_plan(Target& target, const PlanFile& plan) {
   target.layouts.shards = plan.shards;
   target.layouts.search = plan.search;

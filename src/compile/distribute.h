@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/placement.h"
+#include "heddle/schedule.h"
 #include "heddle/spmd.h"
 #include "heddle/target.h"
 
@@ -25,6 +26,9 @@ std::int64_t memory_wish(const Target& target);
 
 // How the target has a plan searched for, where it does.
 SearchOptions search_options(const Target& target);
+
+// In which order its devices work: where a plan is to fit, order takes little memory.
+ScheduleOptions schedule_options(const Target& target);
 
 // The target with stages and micro-batches, where it leaves them to a search.
 Expected<Target> with_best_pipeline(const Program& core, const Target& target);

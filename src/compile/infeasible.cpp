@@ -1,34 +1,12 @@
 #include "compile/infeasible.h"
 
-#include <cmath>
-
 #include "base/text.h"
 #include "compile/distribute.h"
+#include "compile/within_memory.h"
 
 namespace heddle {
 
 namespace {
-
-std::int64_t with_three_digits(std::int64_t bytes) {
-  std::int64_t unit = 1;
-  while (bytes / unit >= 1000) unit *= 10;
-  return (bytes + unit - 1) / unit * unit;
-}
-
-// The least memory that a plan was found for, between what is too little and what is enough.
-std::int64_t enough_memory(const Program& program, Target target, std::int64_t enough) {
-  constexpr int kTries = 6;
-  double too_little = static_cast<double>(target.layouts.device_memory);
-  for (int i = 0; i < kTries && static_cast<double>(enough) > 1.02 * too_little; ++i) {
-    const auto between = std::sqrt(too_little * static_cast<double>(enough));
-    target.layouts.device_memory = static_cast<std::int64_t>(between);
-    if (const auto found = found_for(program, target))
-      enough = std::min(target.layouts.device_memory, found->peak_bytes);
-    else
-      too_little = between;
-  }
-  return with_three_digits(enough);
-}
 
 // The same with one thing fixed less.
 std::vector<std::pair<std::string, Target>> with_less_fixed(const Target& target) {
@@ -50,7 +28,8 @@ std::vector<std::pair<std::string, Target>> with_less_fixed(const Target& target
 
 }  // namespace
 
-Reason with_what_would_do(const Program& program, const Target& target, Reason why) {
+Reason with_what_would_do(const Program& program, const Target& target, const MicroBatches* cut,
+                          Reason why) {
   if (target.layouts.search == 0) return why;
   constexpr std::size_t kMostTried = 6;
   std::string would_do;
@@ -60,14 +39,13 @@ Reason with_what_would_do(const Program& program, const Target& target, Reason w
   if (target.layouts.device_memory != INT64_MAX) {
     Target unlimited = target;
     unlimited.layouts.device_memory = INT64_MAX;
-    const auto found = found_for(program, unlimited);
-    if (!found) return why;
-    add(fmt::format("with {} of each device", format_bytes(static_cast<double>(enough_memory(
-                                                  program, target, found->peak_bytes)))));
+    if (!decided_for(program, unlimited, cut)) return why;
+    if (const auto enough = enough_memory(program, target, cut))
+      add(fmt::format("with {} of each device", format_bytes(static_cast<double>(*enough))));
   }
   std::size_t tried = 0;
   for (const auto& [what, less] : with_less_fixed(target))
-    if (tried++ < kMostTried && found_for(program, less)) add("without " + what);
+    if (tried++ < kMostTried && dealt_out(program, less, cut)) add("without " + what);
   return Reason{why.text + would_do};
 }
 

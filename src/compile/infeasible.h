@@ -7,6 +7,8 @@ namespace heddle {
 
 // `reason` is why there is none for the target. Where it is the memory or what somebody has fixed,
 // says what would do: so much memory, or one thing fixed less. Each has been tried.
-Reason with_what_would_do(const Program& program, const Target& target, Reason reason);
+// `cut` has the micro-batches of the program, where there are some.
+Reason with_what_would_do(const Program& program, const Target& target, const MicroBatches* cut,
+                          Reason reason);
 
 }  // namespace heddle

@@ -121,7 +121,13 @@ class Decider {
   // All but the return.
   Verdict decide_ops(RegionId region) {
     const std::vector<OpId>& ops = program_.region(region).ops;
-    for (std::size_t i = 0; i + 1 < ops.size(); ++i) HEDDLE_TRY_VOID(decide_op(ops[i]));
+    for (std::size_t i = 0; i + 1 < ops.size(); ++i) {
+      if (next_let_go_ < layouts_.let_go_at.size() && ops[i] == layouts_.let_go_at[next_let_go_]) {
+        out_.ops[ops[i]].let_go = forms_.let_go();
+        ++next_let_go_;
+      }
+      HEDDLE_TRY_VOID(decide_op(ops[i]));
+    }
     return yes();
   }
 
@@ -500,6 +506,7 @@ class Decider {
   const Slices slices_;
   Forms forms_;
   Chooser chooser_;
+  std::size_t next_let_go_ = 0;
   int manual_ = 0;  // inside bodies that are written per device
 };
 

@@ -36,6 +36,27 @@ void Forms::withdraw(ValueId v, int split) {
   std::erase_if(forms_[v], [&](const Form& f) { return f.split == split; });
 }
 
+// The first form is that of the op that made the value, which nothing else gives.
+std::vector<std::pair<ValueId, int>> Forms::let_go() {
+  std::vector<std::pair<ValueId, int>> gone;
+  for (ValueId v = 0; v < forms_.size(); ++v) {
+    if (forms_[v].size() < 2) continue;
+    const auto bytes = [&](const Form& f) {
+      return local_type(on_.type_of(v), on_.splits[f.split]).bytes();
+    };
+    std::int64_t least = INT64_MAX;  // of complete ones
+    for (const Form& f : forms_[v])
+      if (on_.splits[f.split].pending.empty()) least = std::min(least, bytes(f));
+    const Form& first = forms_[v].front();
+    const bool is_complete = on_.splits[first.split].pending.empty();
+    const std::int64_t too_much = is_complete ? bytes(first) : least + 1;
+    for (std::size_t i = 1; i < forms_[v].size(); ++i)
+      if (bytes(forms_[v][i]) >= too_much) gone.emplace_back(v, forms_[v][i].split);
+  }
+  for (const auto& [v, split] : gone) withdraw(v, split);
+  return gone;
+}
+
 const Forms::Form* Forms::cheapest(ValueId v, int split, double* seconds) const {
   const Form* best = nullptr;
   const std::int64_t width = bits(on_.type_of(v).dtype);

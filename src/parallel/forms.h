@@ -33,6 +33,8 @@ class Forms {
   void forget_since(std::size_t mark);
   // Forms of `kept` are forms of `v`, the one with this split first.
   void same_as(ValueId v, ValueId kept, int split);
+  // Takes away copies that take no less than what they can be made of again.
+  std::vector<std::pair<ValueId, int>> let_go();
   // This one is no form for anyone else.
   void withdraw(ValueId v, int split);
 

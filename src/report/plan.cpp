@@ -111,21 +111,6 @@ std::vector<PlannedFunction::Chosen> choices_of(const Decisions& decisions) {
   return all;
 }
 
-// What a device needs by the plan of its compiled program, for which no machine code is made.
-DeviceMemory memory_of(const Spmd& spmd, const SpmdFunction& f) {
-  Target target;
-  target.options.entry = f.name;
-  target.options.machine_code = false;
-  target.ranks = true;  // a device is a machine of its own
-  // What the next run takes from this one lies in the memory of what it replaces.
-  target.options.donated.assign(f.arguments.size(), false);
-  for (std::size_t i = 0; i < spmd.logical().functions.size(); ++i)
-    if (const auto& found = spmd.decided->functions[i].found;
-        found && spmd.logical().functions[i].name == f.name)
-      for (const Carried& c : found->carried) target.options.donated[c.argument] = true;
-  return device_memory(spmd, f, compile_distributed(spmd, target).value());
-}
-
 std::optional<PlannedFunction::Search> search_of(const Spmd& spmd, const SpmdFunction& f) {
   const Program& logical = spmd.logical();
   for (std::size_t i = 0; i < logical.functions.size(); ++i)
@@ -209,7 +194,7 @@ PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options) {
     }
     PlannedFunction plan = on_mesh(spmd, f, options.explain);
     if (options.memory) {
-      plan.memory = memory_of(spmd, f);
+      plan.memory = memory_when_compiled(spmd, f).value();
       const std::string whose = "each has " + report::bytes_text(*options.memory);
       const Verdict fits = want_memory(*plan.memory, *options.memory, whose, spmd, f);
       if (!fits && report.failure.empty()) report.failure = fits.reason();

@@ -17,22 +17,17 @@ namespace heddle {
 
 namespace {
 
-// What one device has of a gathered value that may be there from the beginning on, and of all such.
+// What one device has of a gathered value that may be there from the beginning on.
 constexpr std::int64_t kSmallGather = std::int64_t{1} << 20;
-constexpr std::int64_t kMostGathered = std::int64_t{32} << 20;
 // What an op reads and writes that may wait for others.
 constexpr std::int64_t kSmallWork = std::int64_t{1} << 16;
 // Ops that are looked at for what may join a collective.
 constexpr std::size_t kMostAhead = 400;
-// What work may keep that waits for gathers although it is not small, and what work that is done
-// sooner may leave for later.
-constexpr std::int64_t kMostKept = std::int64_t{16} << 20;
-
 class Combiner : public Copier {
  public:
-  Combiner(const Program& from, std::int64_t most_bytes)
+  Combiner(const Program& from, const ScheduleOptions& options)
       : Copier(from),
-        most_bytes_(most_bytes),
+        options_(options),
         unused_(unused_ops(from)),
         leaves_(values_that_leave(from)) {}
 
@@ -107,7 +102,7 @@ class Combiner : public Copier {
         continue;
       if (op.def->collective == CollectiveKind::all_gather)
         gathered += from_.type_of(op.results).bytes();
-      if (op.def->collective != CollectiveKind::all_gather || gathered <= kMostGathered)
+      if (op.def->collective != CollectiveKind::all_gather || gathered <= options_.ahead_bytes)
         early_of_[from_.operands(op)[0]].push_back(id);
     }
   }
@@ -143,7 +138,8 @@ class Combiner : public Copier {
     const Type& result = from_.type_of(from_.result(op, 0));
     // So small that nobody minds how long it is kept.
     if (bytes + (result.is_tensor() ? result.bytes() : 0) <= kSmallWork) return true;
-    if (!leaves_[from_.result(op, 0)] || !waits_for_gather(op) || kept_ + bytes > kMostKept)
+    if (!leaves_[from_.result(op, 0)] || !waits_for_gather(op) ||
+        kept_ + bytes > options_.kept_bytes)
       return false;
     kept_ += bytes;
     return true;
@@ -212,7 +208,7 @@ class Combiner : public Copier {
       next.push_back(it->second);
     std::ranges::reverse(next);
     next.insert(next.end(), ahead.begin(), ahead.end());
-    for (OpId id : work_to_join(from_, next, ask, kMostKept)) {
+    for (OpId id : work_to_join(from_, next, ask, options_.kept_bytes)) {
       begun_.insert(id);
       put_off_.erase(from_.result(from_.op(id), 0));
       write_op(at, from_.op(id));
@@ -254,7 +250,7 @@ class Combiner : public Copier {
     const Op& op = from_.op(id);
     std::int64_t bytes = 0;
     for (ValueId v : from_.operands(op)) bytes += from_.type_of(v).bytes();
-    if (waiting_[key].bytes + bytes > most_bytes_) flush(at, key);
+    if (waiting_[key].bytes + bytes > options_.combine_bytes) flush(at, key);
     Group& group = waiting_[key];
     group.ops.push_back(id);
     group.bytes += bytes;
@@ -290,7 +286,7 @@ class Combiner : public Copier {
     }
   }
 
-  std::int64_t most_bytes_;
+  const ScheduleOptions options_;
   std::vector<bool> unused_;
   std::vector<bool> leaves_;    // by value: nothing waits for what is made of it
   std::span<const OpId> next_;  // of the region, from the op at hand to a transfer
@@ -304,8 +300,8 @@ class Combiner : public Copier {
 
 }  // namespace
 
-Program combine_collectives(const Program& program, std::int64_t most_bytes) {
-  return Combiner(program, most_bytes).run();
+Program combine_collectives(const Program& program, const ScheduleOptions& options) {
+  return Combiner(program, options).run();
 }
 
 }  // namespace heddle

@@ -36,6 +36,7 @@ Verdict write_decided(Core& c, OpId id) {
 
 Verdict write_op(Core& c, OpId id) {
   const Op& op = c.from.op(id);
+  for (const auto& [v, split] : c.decision(id).let_go) c.withdraw(v, split);
   if (c.decision(id).by_user) return yes();
   c.current = id;
   c.w.loc = c.location(op.loc);

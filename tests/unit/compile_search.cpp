@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "compiled.h"
+#include "heddle/device_memory.h"
 #include "heddle/fix.h"
 #include "heddle/spmd.h"
 
@@ -69,6 +70,96 @@ TEST(SearchTarget, WordsAboutAnArgumentCountMoreThanThoseAboutTheBatch) {
   const Mesh& mesh = spmd.program.meshes[spmd.functions[0].mesh].mesh;
   EXPECT_EQ(text_of(spmd.functions[0].arguments[0], mesh), R"([{"dp"}, {}])");
   EXPECT_EQ(text_of(spmd.functions[0].arguments[2], mesh), R"([{}, {"tp"}])");
+}
+
+// ---- memory: what counts is what the compiled program takes
+
+// x W1 -> tanh -> W2 with a step along the gradients; weights are carried.
+Program training() {
+  return read(R"(
+    func.func @main(%w1: tensor<64x256xf32>, %w2: tensor<256x64xf32>, %x: tensor<128x64xf32>)
+        -> (tensor<64x256xf32>, tensor<256x64xf32>) {
+      %a = stablehlo.dot_general %x, %w1, contracting_dims = [1] x [0]
+        : (tensor<128x64xf32>, tensor<64x256xf32>) -> tensor<128x256xf32>
+      %h = stablehlo.tanh %a : tensor<128x256xf32>
+      %y = stablehlo.dot_general %h, %w2, contracting_dims = [1] x [0]
+        : (tensor<128x256xf32>, tensor<256x64xf32>) -> tensor<128x64xf32>
+      %g2 = stablehlo.dot_general %h, %y, contracting_dims = [0] x [0]
+        : (tensor<128x256xf32>, tensor<128x64xf32>) -> tensor<256x64xf32>
+      %dh = stablehlo.dot_general %y, %w2, contracting_dims = [1] x [1]
+        : (tensor<128x64xf32>, tensor<256x64xf32>) -> tensor<128x256xf32>
+      %da = stablehlo.multiply %dh, %h : tensor<128x256xf32>
+      %g1 = stablehlo.dot_general %x, %da, contracting_dims = [0] x [0]
+        : (tensor<128x64xf32>, tensor<128x256xf32>) -> tensor<64x256xf32>
+      %n1 = stablehlo.subtract %w1, %g1 : tensor<64x256xf32>
+      %n2 = stablehlo.subtract %w2, %g2 : tensor<256x64xf32>
+      return %n1, %n2 : tensor<64x256xf32>, tensor<256x64xf32>
+    })");
+}
+
+struct Case {
+  std::string what;
+  Program program;
+  std::vector<Carried> carried;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  all.push_back({"chain", chain(5), {}});
+  all.push_back({"training", training(), {{0, 0}, {1, 1}}});
+  return all;
+}
+
+Target within(const Case& one, const std::string& mesh, std::int64_t bytes) {
+  Target target = searched(mesh);
+  target.carried = one.carried;
+  target.layouts.device_memory = bytes;
+  return target;
+}
+
+std::int64_t needed(const Spmd& spmd) {
+  return memory_when_compiled(spmd, spmd.functions[0]).value().needed();
+}
+
+// The bytes of "there is a plan with 1.2 MB of each device"; 0: nothing is said.
+std::int64_t said_to_be_enough(const std::string& why) {
+  const std::string word = "there is a plan with ";
+  const std::size_t begin = why.find(word);
+  if (begin == why.npos) return 0;
+  std::string memory =
+      why.substr(begin + word.size(), why.find(" of each", begin) - begin - word.size());
+  std::erase(memory, ' ');
+  return *parse_fixes({"memory=" + memory}).value().memory;
+}
+
+TEST(SearchMemory, WhatIsFoundFitsAndWhatIsSaidToDoDoes) {
+  int found = 0, not_found = 0;
+  for (const Case& one : cases())
+    for (const std::string mesh : {"x=2", "x=4"}) {
+      const std::int64_t all =
+          needed(distribute(one.program, within(one, mesh, INT64_MAX)).value());
+      for (const double part : {0.8, 0.6, 0.4, 0.05}) {
+        const auto limit = static_cast<std::int64_t>(part * static_cast<double>(all));
+        const auto spmd = distribute(one.program, within(one, mesh, limit));
+        SCOPED_TRACE(fmt::format("{} on {}: {} bytes of {}", one.what, mesh, limit, all));
+        if (spmd) {
+          ++found;
+          EXPECT_LE(needed(*spmd), limit);
+          const FoundPlan& plan = *spmd->decided->functions[0].found;
+          EXPECT_LE(plan.bound, plan.cost);
+          EXPECT_EQ(plan.memory, limit);
+          continue;
+        }
+        ++not_found;
+        const std::int64_t enough = said_to_be_enough(spmd.reason());
+        ASSERT_GT(enough, limit) << spmd.reason();
+        const auto with_that = distribute(one.program, within(one, mesh, enough));
+        ASSERT_TRUE(with_that.ok()) << enough << ": " << with_that.reason();
+        EXPECT_LE(needed(*with_that), enough);
+      }
+    }
+  EXPECT_GE(found, 6);
+  EXPECT_GE(not_found, 4);
 }
 
 }  // namespace

@@ -147,6 +147,34 @@ TEST(GoldenLayers, LargeImagesAreSplitByRowsWithEdgesOfNeighbours) {
   EXPECT_EQ(bytes(spmd), 2 * 2 * 4 * 1024 * 8);
 }
 
+// Two convolutions of a large batch, and a classifier whose weights are many more than theirs, with
+// gradients of the classifier: its weight would take long to sum up, its inputs are few.
+TEST(GoldenLayers, ConvolutionsAreSplitByImagesAndTheClassifierByItsWeights) {
+  const std::int64_t images = 64, classes = 4096, features = 16 * 16 * 32;
+  const Spmd spmd = searched(program_of(R"(module {
+  func.func public @main(%x: tensor<64x32x32x16xf32>, %k1: tensor<3x3x16x32xf32>, %k2: tensor<3x3x32x32xf32>, %w: tensor<8192x4096xf32>) -> (tensor<3x3x16x32xf32>, tensor<3x3x32x32xf32>, tensor<8192x4096xf32>) {
+    %0 = stablehlo.convolution(%x, %k1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<64x32x32x16xf32>, tensor<3x3x16x32xf32>) -> tensor<64x32x32x32xf32>
+    %1 = stablehlo.tanh %0 : tensor<64x32x32x32xf32>
+    %2 = stablehlo.convolution(%1, %k2) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2], pad = [[1, 0], [1, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<64x32x32x32xf32>, tensor<3x3x32x32xf32>) -> tensor<64x16x16x32xf32>
+    %3 = stablehlo.tanh %2 : tensor<64x16x16x32xf32>
+    %4 = stablehlo.reshape %3 : (tensor<64x16x16x32xf32>) -> tensor<64x8192xf32>
+    %5 = stablehlo.dot_general %4, %w, contracting_dims = [1] x [0] : (tensor<64x8192xf32>, tensor<8192x4096xf32>) -> tensor<64x4096xf32>
+    %6 = stablehlo.dot_general %4, %5, contracting_dims = [0] x [0] : (tensor<64x8192xf32>, tensor<64x4096xf32>) -> tensor<8192x4096xf32>
+    %7 = stablehlo.add %w, %6 : tensor<8192x4096xf32>
+    return %k1, %k2, %7 : tensor<3x3x16x32xf32>, tensor<3x3x32x32xf32>, tensor<8192x4096xf32>
+  }
+})"),
+                             INT64_MAX, {{1, 0}, {2, 1}, {3, 2}})
+                        .value();
+  EXPECT_EQ(lies(spmd, 0), R"([{"x"}, {}, {}, {}])");
+  EXPECT_EQ(lies(spmd, 3), R"([{}, {"x"}])");
+  // Every device gets what the convolutions made of all images: far less than to sum up gradients.
+  EXPECT_EQ(counts(spmd)["all-gather over x"], 1);
+  EXPECT_EQ(counts(spmd).size(), 1U);
+  EXPECT_EQ(bytes(spmd), (kMany - 1) * 4 * images * features / kMany);
+  EXPECT_LT(bytes(spmd) * 10, 2 * (kMany - 1) * 4 * features * classes / kMany);
+}
+
 }  // namespace
 }  // namespace golden_layers
 }  // namespace heddle::test

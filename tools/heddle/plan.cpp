@@ -96,14 +96,14 @@ std::optional<std::int64_t> memory_of_device(const PlanRequest& request) {
 }
 
 // Where arguments and results lie; the rest is found again from that.
-void write_plan(const PlanReport& report, const PlanRequest& request) {
+PlanFile plan_file(const PlanReport& report, const Target& target) {
   const PlannedFunction* planned = nullptr;
   for (const PlannedFunction& f : report.functions)
     if (!f.mesh.empty() && planned == nullptr) planned = &f;
   if (planned == nullptr) throw Error("--output: there is no plan: the program is on one device");
   PlanFile plan;
   plan.mesh = planned->mesh;
-  plan.search = planned->search || report.pipeline ? 2 : 0;
+  plan.search = planned->search || report.pipeline ? std::max(2, target.layouts.search) : 0;
   if (report.pipeline) {
     plan.stages = report.pipeline->stages;
     plan.micro_batches = report.pipeline->micro_batches;
@@ -113,7 +113,8 @@ void write_plan(const PlanReport& report, const PlanRequest& request) {
   }
   if (planned->search) {
     plan.recompute = planned->search->effort;
-    if (planned->search->memory > 0) plan.memory = planned->search->memory;
+    // What is only better kept follows from the cluster again.
+    if (target.layouts.device_memory != INT64_MAX) plan.memory = target.layouts.device_memory;
   }
   const auto add = [&](const char* word, const std::vector<PlannedFunction::Value>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -122,7 +123,12 @@ void write_plan(const PlanReport& report, const PlanRequest& request) {
   };
   add("arg", planned->arguments);
   add("result", planned->results);
-  if (const Verdict done = write_file(request.output, plan_file_text(plan)); !done)
+  return plan;
+}
+
+void write_plan(const PlanReport& report, const Target& target, const PlanRequest& request) {
+  const std::string text = plan_file_text(plan_file(report, target));
+  if (const Verdict done = write_file(request.output, text); !done)
     throw Error("--output: " + done.reason());
 }
 
@@ -193,8 +199,35 @@ void tell_stages(const Program& program, const FoundPipeline& found, const PlanR
         std::pair("--html", !request.html.empty())})
     if (is_asked) throw WrongUse{option, "the plan has stages, of which it does not tell yet"};
   const PlanReport report = plan_report(program, found);
-  if (!request.output.empty()) write_plan(report, request);
+  if (!request.output.empty()) write_plan(report, found.target, request);
   write_report(report, request.report);
+}
+
+double bound_of(const Spmd& spmd) {
+  double bound = 0;
+  for (const FunctionPlan& plan : spmd.decided->functions)
+    if (plan.found) bound = std::max(bound, plan.found->bound);
+  return bound;
+}
+
+// The plan that whoever reads the file will have: found around where arguments and results lie,
+// which says more than was known before, so that it may be another one.
+Spmd as_it_will_be_read(const Program& program, const Spmd& spmd, Target target) {
+  const PlanFile file = plan_file(plan_report(spmd, {}), target);
+  of_option(take_plan(target, file));
+  if (target.mesh.empty() || target.mesh == kOwnMesh) target.mesh = file.mesh;
+  target.layouts.batch.clear();
+  target.layouts.seeds.clear();
+  return stoppably(target, [&](const Target& t) { return distribute(program, t); });
+}
+
+// The bound of the search before, which nothing was given; this one's holds for its boundary alone.
+void widen_bound(PlanReport& report, double bound) {
+  for (PlannedFunction& f : report.functions)
+    if (f.search) {
+      f.search->bound = std::min(f.search->bound, bound);
+      f.search->gap = (f.search->cost - f.search->bound) / f.search->cost;
+    }
 }
 
 void run(const PlanRequest& request) {
@@ -211,7 +244,10 @@ void run(const PlanRequest& request) {
       tell_stages(program, *found, request);
       continue;
     }
-    const Spmd spmd = stoppably(target, [&](const Target& t) { return distribute(program, t); });
+    Spmd spmd = stoppably(target, [&](const Target& t) { return distribute(program, t); });
+    const double bound = bound_of(spmd);
+    const bool is_searched = target.layouts.search > 0 && !found;
+    if (is_searched && !request.output.empty()) spmd = as_it_will_be_read(program, spmd, target);
     if (!request.why.empty()) {
       answer_why(program, spmd, target, request);
       continue;
@@ -219,7 +255,8 @@ void run(const PlanRequest& request) {
     PlanReport report =
         plan_report(spmd, {.memory = bytes_of_option(request.memory), .explain = request.explain});
     if (found) report.pipeline = pipeline_report(*found);
-    if (!request.output.empty()) write_plan(report, request);
+    if (is_searched) widen_bound(report, bound);
+    if (!request.output.empty()) write_plan(report, target, request);
     if (!request.html.empty()) write_page(spmd, report, request);
     if (request.program)
       write_stdout(print_stablehlo(spmd.program));

@@ -170,8 +170,10 @@ class CellMaker {
     if (to_list < 0 || out_.lies[v].first < 0) return;  // constants are written as they are needed
     const auto [from, from_list] = resting(v);
     Bring made{from, to, from_list, to_list, program_.value(v).type, times_of(v, times)};
+    // What kernels keep to themselves is computed where it is needed, as is what it is made of.
+    if (traits_.values[v].in_memory || program_.value(v).op == kNone) made.value = v;
     const Cell& user = out_.cells[static_cast<std::size_t>(to)];
-    if (user.kind == Cell::Kind::op && program_.value(v).op != kNone) {
+    if (user.kind == Cell::Kind::op) {
       made.made = traits_.values[v].made;
       made.used = traits_.begin[user.op];
       made.may_be_sum = traits_.values[v].may_pend;
@@ -197,7 +199,8 @@ class CellMaker {
     const double often = made.times, before = std::exchange(times_, often);
     const int cell = add_value_cell(Cell::Kind::rest, v, {places.begin(), places.end()});
     times_ = before;
-    out_.brings.push_back({maker, cell, list, out_.lies[v].second, program_.value(v).type, often});
+    Bring rests{maker, cell, list, out_.lies[v].second, program_.value(v).type, often};
+    out_.brings.push_back(rests);
     return out_.lies[v];
   }
 
@@ -278,42 +281,62 @@ class CellMaker {
 
   // ---- memory
 
-  // Arguments are there all the time but for those that a result replaces, which end with their
-  // last use. Values that kernels keep to themselves take none.
+  // Arguments are there all the time, and so is the room for results, but for those that are
+  // written over the arguments that they become. Values that kernels keep to themselves take none.
   void hold_values() {
-    std::vector<bool> returned(program_.value_count(), false);
-    for (ValueId v : program_.operands(returning())) returned[v] = true;
-    const std::vector<ValueId>& args = program_.region(function_.body).args;
-    for (std::size_t i = 0; i < args.size(); ++i)
-      if (out_.arguments[i] >= 0) {
-        const bool replaced =
-            std::ranges::find(wanted_.carried, i, &Carried::argument) != wanted_.carried.end();
-        hold(args[i], 0, replaced ? traits_.values[args[i]].last_used + 1 : out_.ops);
-      }
+    std::vector<bool> has_room(program_.value_count(), false);
+    hold_results(has_room);
     for (const Cell& cell : out_.cells) {
-      if (cell.kind == Cell::Kind::argument) continue;
+      if (cell.kind == Cell::Kind::argument) {
+        hold(cell.value, 0, out_.ops, kNone);
+        continue;
+      }
       if (cell.kind != Cell::Kind::op) {
-        hold(cell.value, traits_.values[cell.value].made, end_of(cell.value, returned));
+        hold_until_used(cell.value, has_room);
         continue;
       }
       const Op& op = program_.op(cell.op);
       for (std::size_t i = 0; i < op.result_count; ++i) {
         const ValueId v = program_.result(op, i);
-        if (traits_.values[v].stitched || op.def->view != ViewKind::none) continue;
+        if (!traits_.values[v].in_memory || op.def->view != ViewKind::none) continue;
         if (const auto [at, list] = out_.lies[v]; list >= 0 && at == out_.of_op[cell.op])
-          hold(v, traits_.values[v].made, end_of(v, returned));
+          hold_until_used(v, has_room);
       }
     }
   }
 
-  std::int64_t end_of(ValueId v, const std::vector<bool>& returned) const {
-    return returned[v] ? out_.ops : traits_.values[v].last_used + 1;
+  void hold_results(std::vector<bool>& has_room) {
+    const std::vector<ValueId>& args = program_.region(function_.body).args;
+    const auto returned = program_.operands(returning());
+    for (std::size_t i = 0; i < returned.size(); ++i) {
+      const ValueId v = returned[i];
+      if (out_.lies[v].first < 0 || has_room[v]) continue;
+      const auto becomes = std::ranges::find(wanted_.carried, i, &Carried::result);
+      has_room[v] = true;
+      if (becomes == wanted_.carried.end())
+        hold(v, 0, out_.ops, kNone);
+      else if (!is_written_over(v, args[becomes->argument]))
+        hold(args[becomes->argument], 0, out_.ops, kNone);  // it lies alike
+    }
   }
 
-  void hold(ValueId v, std::int64_t begin, std::int64_t end) {
+  // Element by element, by an op after which nobody reads the argument.
+  bool is_written_over(ValueId v, ValueId argument) const {
+    const OpId maker = program_.value(v).op;
+    if (maker == kNone) return v == argument;
+    const OpClass cls = program_.op(maker).def->cls;
+    return (cls == OpClass::light || cls == OpClass::heavy) &&
+           traits_.values[argument].last_used <= traits_.values[v].made;
+  }
+
+  void hold_until_used(ValueId v, const std::vector<bool>& has_room) {
+    if (!has_room[v]) hold(v, traits_.values[v].made, traits_.values[v].last_used + 1, v);
+  }
+
+  void hold(ValueId v, std::int64_t begin, std::int64_t end, ValueId value) {
     const auto [cell, list] = out_.lies[v];
     if (list >= 0 && begin < end)
-      out_.held.push_back({cell, list, program_.value(v).type, begin, end});
+      out_.held.push_back({cell, list, program_.value(v).type, begin, end, value});
   }
 
   OnMesh& on_;

@@ -34,6 +34,7 @@ struct Bring {
   CostNetwork::Cost hidden = 0;
   std::int64_t made = 0, used = 0;  // times
   bool may_be_sum = false;
+  ValueId value = kNone;
 };
 CostNetwork::Cost exposed(CostNetwork::Cost move, const Bring& bring);
 
@@ -43,6 +44,7 @@ struct Held {
   int list = 0;
   TypeId type = 0;
   std::int64_t begin = 0, end = 0;
+  ValueId value = kNone;  // of an op; kNone: arguments, and results that have a place of their own
 };
 
 struct Cells {

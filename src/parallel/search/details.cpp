@@ -115,8 +115,9 @@ class DetailMaker {
               const std::vector<int>& ways)
       : on_(on), lists_(lists), cells_(cells), classes_(classes), ways_(ways) {}
 
-  std::shared_ptr<const PlanDetails> run(double cost) {
+  std::shared_ptr<const PlanDetails> run(double cost, std::vector<std::int64_t> held) {
     add_seconds(cost);
+    out_.held = std::move(held);
     add_memory();
     add_choices();
     return std::make_shared<PlanDetails>(std::move(out_));
@@ -143,7 +144,6 @@ class DetailMaker {
     const auto now = [&](const Held& held) {
       return bytes_of(held, static_cast<std::size_t>(ways_[static_cast<std::size_t>(held.cell)]));
     };
-    out_.held = held_over_time(cells_, now);
     const auto most = std::ranges::max_element(out_.held);
     out_.fullest = most - out_.held.begin();
     std::vector<std::pair<std::int64_t, const Held*>> there;
@@ -157,8 +157,12 @@ class DetailMaker {
     }
     std::ranges::stable_sort(there, std::ranges::greater(),
                              [](const auto& one) { return one.first; });
+    std::int64_t copies = *most;  // what is left beside the values
+    for (const auto& [bytes, held] : there) copies -= bytes;
+    if (copies > 0) out_.at_fullest.push_back({"copies of values that are moved", copies});
     for (std::size_t i = 0; i < there.size() && i < kMostNamed; ++i)
       out_.at_fullest.push_back({name_of(cells_, *there[i].second, on_.program), there[i].first});
+    std::ranges::stable_sort(out_.at_fullest, std::ranges::greater(), &PlanDetails::Held::bytes);
   }
 
   // ---- choices
@@ -252,8 +256,9 @@ class DetailMaker {
 
 std::shared_ptr<const PlanDetails> details_of(OnMesh& on, SplitLists& lists, const Cells& cells,
                                               const std::vector<int>& classes,
-                                              const std::vector<int>& ways, double cost) {
-  return DetailMaker(on, lists, cells, classes, ways).run(cost);
+                                              const std::vector<int>& ways, double cost,
+                                              std::vector<std::int64_t> held) {
+  return DetailMaker(on, lists, cells, classes, ways).run(cost, std::move(held));
 }
 
 }  // namespace heddle::search

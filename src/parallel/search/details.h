@@ -7,9 +7,10 @@
 
 namespace heddle::search {
 
-// `ways` are those of the plan, by cell, and `cost` what it takes.
+// `ways` are those of the plan, by cell, `cost` what it takes, and `held` its bytes over time.
 std::shared_ptr<const PlanDetails> details_of(OnMesh& on, SplitLists& lists, const Cells& cells,
                                               const std::vector<int>& classes,
-                                              const std::vector<int>& ways, double cost);
+                                              const std::vector<int>& ways, double cost,
+                                              std::vector<std::int64_t> held);
 
 }  // namespace heddle::search

@@ -16,6 +16,9 @@ bool is_stitchable(const Op& op) {
          op.def->cls == OpClass::move || op.def->cls == OpClass::reduce;
 }
 
+// Ops between two that become one kernel, at most.
+constexpr std::int64_t kNear = 160;
+
 class Observer {
  public:
   Observer(const Program& program, RuleCache& rules) : program_(program), rules_(rules) {
@@ -73,6 +76,7 @@ class Observer {
         ValueTraits& value = out_.values[program_.result(op, i)];
         value.may_pend = i == 0 && may_pend(id, op);
         value.stitched = is_stitched(op, value);
+        value.in_memory = is_in_memory(op, value);
       }
       for (RegionId inner : program_.regions(op)) look_at_values(inner);
     }
@@ -83,6 +87,13 @@ class Observer {
     if (!value.by_kernels || !is_stitchable(maker) || maker.def->cls == OpClass::reduce)
       return false;
     return value.uses == 1 || is_written_anew(maker);
+  }
+
+  // A kernel writes what another one needs much later.
+  bool is_in_memory(const Op& maker, const ValueTraits& value) const {
+    if (!value.stitched) return true;
+    if (maker.def->parts == Parts::constant || is_written_anew(maker)) return false;
+    return value.last_used > value.made + kNear;
   }
 
   // What spreads a value out, or is made of constants alone, is cheaper written anew by each
@@ -119,7 +130,7 @@ class Observer {
       for (RegionId inner : program_.regions(op)) keep_sources(inner);
       if (op.result_count != 1) continue;
       const ValueTraits& result = out_.values[program_.result(op, 0)];
-      if (!result.stitched && op.def->view == ViewKind::none) continue;
+      if (result.in_memory && op.def->view == ViewKind::none) continue;
       for (ValueId v : program_.operands(op))
         out_.values[v].last_used = std::max(out_.values[v].last_used, result.last_used);
     }

@@ -12,6 +12,7 @@ struct ValueTraits {
   OpId user = kNone;       // the one op that uses it; the last one of several
   bool by_kernels = true;  // all of its users are ops that kernels are stitched of
   bool stitched = false;   // its users read it inside of their kernels
+  bool in_memory = true;   // not stitched, or used so late that a kernel writes it for another one
   bool may_pend = false;
   std::int64_t made = 0, last_used = 0;  // times
 };
