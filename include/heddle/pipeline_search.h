@@ -24,9 +24,10 @@ struct FoundPipeline {
   Target target;
   PipelineShape shape;
   PipelineTimes times;
-  double cost = 0, bound = 0;  // seconds of one step; no plan that was in question takes less
-  double seconds = 0;          // that the search took
-  bool fits = true;            // the memory of the cluster, which is kept where a plan can
+  double cost = 0, bound = 0;   // seconds of one step; no plan that was in question takes less
+  double seconds = 0;           // that the search took
+  bool fits = true;             // the memory of the cluster, which is kept where a plan can
+  std::int64_t peak_bytes = 0;  // of a device, by the search's count
   std::vector<TriedPipeline> tried;
   double gap() const { return cost > bound ? (cost - bound) / cost : 0; }
 

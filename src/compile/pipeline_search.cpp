@@ -81,6 +81,7 @@ class PipelineSearcher {
       }
       if (!is_better(fits, plan->cost)) continue;
       take(tried, {1, 1, 1, true}, plan->cost, fits);
+      found_.peak_bytes = plan->peak_bytes;
       found_.times = {};
       found_.times.seconds = plan->cost;
     }
@@ -288,6 +289,7 @@ class PipelineSearcher {
     if (!setting.axis.empty()) target.cut = answer->cut;
     take(std::move(target), answer->shape, one.cost, true);
     found_.times = answer->times;
+    found_.peak_bytes = answer->peak_bytes;
     found_.arguments = answer->arguments;
     found_.results = answer->results;
   }
@@ -341,6 +343,7 @@ Verdict set_pipeline(const PlanFile& plan, Target& target) {
   HEDDLE_TRY(cut.positions, parse_cut(plan.cut));
   cut.shape = {std::max(1, plan.stages), static_cast<int>(target.micro_batches), target.chunks,
                true};
+  cut.memory = plan.memory.value_or(INT64_MAX);
   cut.shape.backward =
       std::ranges::any_of(cut.positions, [&](int p) { return p >= cut.shape.virtual_stages(); });
   return yes();

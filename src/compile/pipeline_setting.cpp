@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "compile/distribute.h"
+#include "compile/micro_program.h"
 #include "heddle/micro_batches.h"
 #include "heddle/op.h"
 #include "parallel/pipeline/cut.h"
 #include "parallel/pipeline/program_graph.h"
-#include "parallel/search/traits.h"
 #include "spmd/micro_ops.h"
 
 namespace heddle {
@@ -112,6 +112,7 @@ class Setting {
 
   // How the devices of a stage share every op.
   Verdict share_work(std::int64_t limit) {
+    search_limit_ = limit;
     RuleCache rules(program());
     PropagateOptions options;
     options.mesh = mesh_;
@@ -129,34 +130,18 @@ class Setting {
     count_micro_batches(program(), function(), *micro_, how);
     HEDDLE_TRY(found_, search_plan(program(), function(), rules, options, how));
     HEDDLE_TRY_VOID(shares_micro_batches(program(), function(), *micro_, found_.layouts));
-    make_micro_program(how.times, rules);
-    return yes();
+    return make_micro_program(how.times);
   }
 
-  void make_micro_program(const std::vector<double>& times, RuleCache& rules) {
-    using When = MicroProgram::When;
-    MicroProgram micro{program(), function(), {}, {}, {}, {}, {}, target_.carried};
-    for (MicroPhase phase : phases_)
-      micro.when.push_back(phase == MicroPhase::each    ? When::each
-                           : phase == MicroPhase::after ? When::after
-                                                        : When::before);
-    micro.when.resize(program().op_count(), When::before);
-    for (std::size_t a = 0; a < program().region(function().body).args.size(); ++a)
-      micro.data.push_back(a == micro_->number() ||
-                           (a < micro_->arguments.size() && micro_->arguments[a] >= 0));
+  Verdict make_micro_program(const std::vector<double>& times) {
+    MicroCosts costs{{}, [&](ValueId v) { return &found_.layouts.splits[v]; }, target_.carried};
     for (OpId id = 0; id < program().op_count(); ++id)
-      micro.seconds.push_back(found_.op_seconds[id] / times[id]);
-    const search::Traits traits = search::traits_of(program(), function(), rules);
-    for (ValueId v = 0; v < program().value_count(); ++v) {
-      const Type& type = program().type_of(v);
-      const OpId maker = program().value(v).op;
-      micro.bytes.push_back(type.is_tensor() ? local_type(type, found_.layouts.splits[v]).bytes()
-                                             : 0);
-      micro.inside.push_back(traits.values[v].stitched ||
-                             (maker != kNone && program().op(maker).def->view != ViewKind::none));
-    }
-    micro_program_.emplace(std::move(micro));
+      costs.seconds.push_back(found_.op_seconds[id] / times[id]);
+    HEDDLE_TRY(MicroProgram made,
+               micro_program_of(program(), function(), *micro_, std::move(costs)));
+    micro_program_.emplace(std::move(made));
     graph_ = pipeline::graph_of(*micro_program_);
+    return yes();
   }
 
   Expected<PipelineAnswer> best_cut(const std::vector<int>& all_chunks) {
@@ -180,6 +165,7 @@ class Setting {
       best.emplace();
       best->shape = shape;
       best->cut = pipeline::cut_of(*micro_program_, graph_, shape, cut->stages);
+      best->cut.memory = search_limit_;
       best->times = cut->times;
       best->peak_bytes = cut->least_bytes;
     }
@@ -246,6 +232,7 @@ class Setting {
   const Target& target_;
   const PipelineSetting& setting_;
   std::int64_t memory_limit_;
+  std::int64_t search_limit_ = INT64_MAX;  // of what one device of every stage has together
   Devices devices_;
   std::optional<MicroBatches> micro_;
   std::uint32_t mesh_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "heddle/op.h"
@@ -37,6 +38,25 @@ class GraphMaker {
     const Homes homes = homes_of(micro_, nodes_, uses);
     add_residents(all, homes, uses);
     return finished(all, homes, most_nodes);
+  }
+
+  // As it is cut: every virtual stage is one node.
+  CutGraph run_on(const StageCut& cut) {
+    back_.assign(program_.op_count(), false);
+    nodes_.assign(program_.op_count(), -1);
+    for (OpId id : ops_) {
+      const int position = cut.position_of(id);
+      if (micro_.when[id] != When::each || position < 0) continue;
+      back_[id] = position >= cut.shape.virtual_stages();
+      nodes_[id] = cut.shape.virtual_stage_of(position);
+    }
+    CutGraph all;
+    all.nodes.resize(static_cast<std::size_t>(cut.shape.virtual_stages()));
+    add_ops(all);
+    add_values(all);
+    const Uses uses(micro_, back_, nodes_);
+    add_residents(all, homes_of(micro_, nodes_, uses), uses);
+    return all;
   }
 
  private:
@@ -127,7 +147,7 @@ class GraphMaker {
     // Who uses an argument, or what is made once.
     std::vector<std::set<int>> users(program_.value_count());
     for (OpId id : ops_) {
-      if (micro_.when[id] != When::each) continue;
+      if (micro_.when[id] != When::each || nodes_[id] < 0) continue;
       for (ValueId v : program_.operands(program_.op(id))) {
         users[v].insert(nodes_[id]);
         for (ValueId arg : uses.sources[v]) users[arg].insert(nodes_[id]);
@@ -142,7 +162,8 @@ class GraphMaker {
     }
     for (OpId id : ops_) {
       const Op& op = program_.op(id);
-      const bool sum = micro_.when[id] == When::each && back_[id] && is_taken_after(op);
+      const bool sum =
+          micro_.when[id] == When::each && back_[id] && nodes_[id] >= 0 && is_taken_after(op);
       if (micro_.when[id] == When::before || sum)
         for (std::size_t k = 0; k < op.result_count; ++k) {
           const ValueId v = program_.result(op, k);
@@ -204,6 +225,14 @@ class GraphMaker {
 
 ProgramGraph graph_of(const MicroProgram& micro, std::size_t most_nodes) {
   return GraphMaker(micro).run(most_nodes);
+}
+
+Expected<PipelineTimes> times_of(const MicroProgram& micro, const StageCut& cut, const Link& link) {
+  const CutGraph graph = GraphMaker(micro).run_on(cut);
+  Stages stages(graph.nodes.size());
+  std::iota(stages.begin(), stages.end(), 0);
+  HEDDLE_TRY(const PipelineOrder order, pipeline_order(cut.shape));
+  return time_pipeline(cut.shape, order, costs_of({graph, cut.shape, link}, stages));
 }
 
 StageCut cut_of(const MicroProgram& micro, const ProgramGraph& graph, const PipelineShape& shape,
