@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "heddle/builder.h"
 #include "heddle/compile.h"
 #include "heddle/pipelined.h"
 #include "heddle/plan_report.h"
@@ -94,6 +95,67 @@ TEST(PipelineReport, OfAFoundPipelineHasItsCostAndBound) {
   const Json json = Json::parse(report.json());
   EXPECT_EQ(json["gap"], json["pipeline"]["gap"]);
   EXPECT_THAT(why_report(pipeline.spmd, "main", "arg0").value().text(), HasSubstr("why not"));
+}
+
+// Layers over many tokens with small weights, then, of their mean, layers with large ones.
+Program tokens_then_weights() {
+  constexpr std::int64_t kBatch = 16, kTokens = 1024, kNarrow = 128, kWide = 2048;
+  const auto f32 = [](Shape shape) { return Type::tensor(DType::f32, std::move(shape)); };
+  const std::vector<Shape> shapes = {
+      {kNarrow, kNarrow}, {kNarrow, kNarrow}, {kNarrow, kWide}, {kWide, kWide}, {kWide, kWide}};
+  Builder b("halves");
+  std::vector<Type> types;
+  for (const Shape& shape : shapes) types.push_back(f32(shape));
+  types.push_back(f32({kBatch, kTokens, kNarrow}));
+  b.function("main", types, [&](const Vars& in) -> Vars {
+    // Every layer is tanh(value * w); the mean stands between the second and the third.
+    Vars before, after;
+    Var value = in.back();
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      if (i == 2) value = b.reduce(value, {1}, "add") * (1.0 / kTokens);
+      before.push_back(value);
+      value = b.op("tanh", {b.dot(value, in[i])});
+      after.push_back(value);
+    }
+    const Var loss = b.reduce(value * value, {0, 1}, "add");
+    Var d = value * 2.0;
+    Vars results(shapes.size() + 1);
+    results[0] = loss;
+    for (std::size_t i = shapes.size(); i-- > 0;) {
+      d = d * (1.0 - after[i] * after[i]);
+      const Builder::Dims rows = i < 2 ? Builder::Dims{0, 1} : Builder::Dims{0};
+      const auto last = static_cast<std::int64_t>(rows.size());
+      results[i + 1] = in[i] - b.dot(before[i], d, {{}, {}, rows, rows}) * 0.01;
+      d = b.dot(d, in[i], {{}, {}, {last}, {1}});
+      if (i == 2) d = b.broadcast(d * (1.0 / kTokens), {kBatch, kTokens, kNarrow}, {0, 2});
+    }
+    return results;
+  });
+  return b.finish().value();
+}
+
+// Every op chooses its axes, so that each stage has its own shape.
+TEST(PipelineReport, StagesHaveShapesOfTheirOwn) {
+  const Program halves = tokens_then_weights();
+  Target target;
+  target.mesh = kOwnMesh;
+  target.options.entry = "main";
+  target.cluster = parse_cluster(R"({"name": "test", "device": {"memory": "8GB",
+                 "memory_rate": "1TB/s", "compute_rate": "10TFLOP/s"},
+                 "levels": [{"name": "gpu", "size": 8, "rate": "200GB/s", "latency": "1us"}]})",
+                                 "test.json")
+                       .value();
+  target.layouts.search = 2;
+  target.stages = 2;
+  target.micro_batches = 4;
+  target.chunks = 1;
+  for (std::size_t i = 0; i < 5; ++i) target.carried.push_back({i, i + 1});
+  const auto report = plan_report(halves, target);
+  ASSERT_TRUE(report.ok()) << report.reason();
+  const auto& stages = report->pipeline->per_stage;
+  EXPECT_EQ(stages[0].shape, "4 along the batch");
+  EXPECT_EQ(stages[1].shape, "4 along weights");
+  EXPECT_THAT(report->text(), HasSubstr("4 along weights"));
 }
 
 TEST(PipelineReport, TheProgramAloneGivesTheSame) {
