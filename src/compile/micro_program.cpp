@@ -1,5 +1,6 @@
 #include "compile/micro_program.h"
 
+#include "compile/distribute.h"
 #include "heddle/op.h"
 #include "parallel/search/traits.h"
 #include "parallel/search/trips.h"
@@ -60,15 +61,16 @@ double seconds_of(const Program& program, const Decisions& decisions, OpId id) {
 
 std::vector<double> decided_seconds(const Program& program, const Function& function,
                                     const FunctionPlan& plan, const std::vector<MicroPhase>& phases,
-                                    std::int64_t micro_batches) {
+                                    const PipelineShape& shape) {
   std::vector<double> seconds(program.op_count(), 0);
+  const double once = weight_of_once(shape.micro_batches, shape.stages);
   for (OpId id : program.region(function.body).ops) {
     if (!plan.found) {
       seconds[id] = seconds_of(program, *plan.decisions, id);
       continue;
     }
     const bool each = phases[id] == MicroPhase::each;
-    seconds[id] = plan.found->op_seconds[id] / (each ? static_cast<double>(micro_batches) : 1.0);
+    seconds[id] = plan.found->op_seconds[id] / (each ? shape.micro_batches : once);
   }
   return seconds;
 }

@@ -21,6 +21,6 @@ Expected<pipeline::MicroProgram> micro_program_of(const Program& program, const 
 // What ops take as it was decided: by the search where there was one, else op by op.
 std::vector<double> decided_seconds(const Program& program, const Function& function,
                                     const FunctionPlan& plan, const std::vector<MicroPhase>& phases,
-                                    std::int64_t micro_batches);
+                                    const PipelineShape& shape);
 
 }  // namespace heddle

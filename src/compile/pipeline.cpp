@@ -110,7 +110,7 @@ Verdict predict(Pipeline& pipeline, const MicroBatches& micro, const Target& tar
   HEDDLE_TRY(const auto phases, micro_phases(program, function, micro));
   HEDDLE_TRY(pipeline.cut, cut_in(program, function, phases, pipeline.programs.shape));
   count_communication(pipeline, phases);
-  MicroCosts costs{decided_seconds(program, function, plan, phases, micro.count),
+  MicroCosts costs{decided_seconds(program, function, plan, phases, pipeline.cut.shape),
                    [&](ValueId v) {
                      const int split = plan.decisions->lies[v];
                      return split < 0 ? nullptr : &plan.decisions->split(split);
@@ -139,7 +139,7 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target, bool w
   HEDDLE_TRY(of_stage, with_seeds_of(core, of_stage));
   of_stage.layouts.recompute = 0;  // the cut is of the ops as they are
   HEDDLE_TRY(const std::string name, enter_mesh(micro.program, of_stage));
-  HEDDLE_TRY(Spmd spmd, distribute_on(micro.program, name, of_stage, &micro));
+  HEDDLE_TRY(Spmd spmd, distribute_on(micro.program, name, of_stage, &micro, mesh.stages));
   HEDDLE_TRY(StagePrograms programs,
              stage_programs(spmd.program, micro, shape, target.carried, with_programs));
   SpmdFunction function = *spmd.find(target.options.entry);

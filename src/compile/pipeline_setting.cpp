@@ -127,7 +127,7 @@ class Setting {
     // Settings are compared with each other, for which this is near enough.
     constexpr double kNear = 1e-3;
     how.solve.gap = kNear;
-    count_micro_batches(program(), function(), *micro_, how);
+    count_micro_batches(program(), function(), *micro_, setting_.stages, how);
     HEDDLE_TRY(found_, search_plan(program(), function(), rules, options, how));
     HEDDLE_TRY_VOID(shares_micro_batches(program(), function(), *micro_, found_.layouts));
     return make_micro_program(how.times);
@@ -147,6 +147,7 @@ class Setting {
   Expected<PipelineAnswer> best_cut(const std::vector<int>& all_chunks) {
     std::optional<PipelineAnswer> best;
     std::optional<Reason> no;
+    bool chain = true;
     for (int chunks : all_chunks) {
       const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
                                 graph_.backward};
@@ -162,6 +163,7 @@ class Setting {
         continue;
       }
       if (best && cut->times.seconds >= best->times.seconds) continue;
+      chain = cut->chain;
       best.emplace();
       best->shape = shape;
       best->cut = pipeline::cut_of(*micro_program_, graph_, shape, cut->stages);
@@ -170,9 +172,25 @@ class Setting {
       best->peak_bytes = cut->least_bytes;
     }
     if (!best) return *no;
-    best->bound = std::min(found_.bound / setting_.stages, best->times.seconds);
+    best->bound = bound_of(all_chunks, best->times.seconds, chain);
     add_values(*best);
     return *std::move(best);
+  }
+
+  // No cut of any sharing of the work takes less, whose stages wait for each other: an equal part
+  // of the least work, and the least that those take who wait.
+  double bound_of(const std::vector<int>& all_chunks, double cost, bool chain) const {
+    const double even = found_.bound / setting_.stages;
+    double least = cost;
+    for (int chunks : all_chunks) {
+      const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
+                                graph_.backward};
+      const double waiting = pipeline::least_of_chain(
+          shape, found_.bound, weight_of_once(setting_.micro_batches, setting_.stages),
+          devices_.between.latency);
+      least = std::min(least, chain ? std::max(even, waiting) : even);
+    }
+    return least;
   }
 
   // What the best cut would need if there were room for anything.
