@@ -35,6 +35,7 @@ struct PipelineReport {
   std::vector<Stage> per_stage;         // none where there is one
   std::vector<Messages> messages = {};
   std::vector<TriedPipeline> tried;
+  int effort = 0;        // of what is computed again instead of being kept for the way back
   std::string cut = {};  // which ops have which position, as cut_text() has it
 
   std::string text() const;

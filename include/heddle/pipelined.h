@@ -18,6 +18,7 @@ struct Pipeline {
   StagePrograms programs;
   Placement placement;
   PipelineTimes times;
+  int effort = 0;  // of what is computed again instead of being kept for the way back
   std::int64_t micro_batches() const { return cut.shape.micro_batches; }
 };
 

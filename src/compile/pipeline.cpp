@@ -5,6 +5,7 @@
 #include "comm/group.h"
 #include "compile/distribute.h"
 #include "compile/micro_program.h"
+#include "compile/pipeline_setting.h"
 #include "heddle/hash.h"
 #include "heddle/stablehlo.h"
 #include "spmd/micro_ops.h"
@@ -127,7 +128,9 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target, bool w
   HEDDLE_TRY(const StageMesh mesh, stage_mesh(target));
   if (target.micro_batches < 2)
     return reason("stages of a pipeline work on micro-batches: say how many, 2 or more");
-  HEDDLE_TRY(const auto whole, micro_batches_of(core, target));
+  HEDDLE_TRY(auto whole, micro_batches_of(core, target));
+  if (const int effort = target.layouts.recompute.value_or(0); effort > 0)
+    HEDDLE_TRY_VOID(compute_again(*whole, effort));
   HEDDLE_TRY(const PipelineShape shape, shape_of(*whole, target, mesh.stages));
   HEDDLE_TRY(const StageCut cut, target.cut ? *target.cut : balanced_cut(*whole, shape));
   HEDDLE_TRY(MicroBatches micro, in_positions(*whole, cut));
@@ -137,7 +140,7 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target, bool w
   of_stage.cluster = mesh.cluster;
   of_stage.layouts.device_memory = cut.memory;
   HEDDLE_TRY(of_stage, with_seeds_of(core, of_stage));
-  of_stage.layouts.recompute = 0;  // the cut is of the ops as they are
+  of_stage.layouts.recompute = 0;  // the function has it
   HEDDLE_TRY(const std::string name, enter_mesh(micro.program, of_stage));
   HEDDLE_TRY(Spmd spmd, distribute_on(micro.program, name, of_stage, &micro, mesh.stages));
   HEDDLE_TRY(StagePrograms programs,
@@ -145,8 +148,15 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target, bool w
   SpmdFunction function = *spmd.find(target.options.entry);
   HEDDLE_TRY_VOID(with_whole_batch(function, micro));
   Placement placement = placement_of(spmd, function, mesh.devices);
-  Pipeline made{std::move(spmd),     std::move(function),  {}, target.mesh, target.pipeline,
-                std::move(programs), std::move(placement), {}};
+  Pipeline made{std::move(spmd),
+                std::move(function),
+                {},
+                target.mesh,
+                target.pipeline,
+                std::move(programs),
+                std::move(placement),
+                {},
+                target.layouts.recompute.value_or(0)};
   HEDDLE_TRY_VOID(predict(made, micro, target, mesh.between));
   for (std::size_t i = 0; i < made.placement.arguments.size(); ++i)
     made.placement.arguments[i].lie_on(made.programs.argument_stages[i]);

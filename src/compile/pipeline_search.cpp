@@ -14,6 +14,13 @@ namespace heddle {
 
 namespace {
 
+// What was found for a setting; 0 where it takes too much memory.
+struct Answered {
+  PipelineSetting setting;
+  double cost = 0;
+  bool memory_costs = false;
+};
+
 class PipelineSearcher {
  public:
   PipelineSearcher(const Program& core, const Target& target) : core_(core), target_(target) {
@@ -22,7 +29,6 @@ class PipelineSearcher {
   }
 
   Expected<FoundPipeline> run() {
-    const auto begun = std::chrono::steady_clock::now();
     HEDDLE_TRY_VOID(is_sound());
     found_.target = target_;
     if (target_.stages <= 1 && target_.micro_batches <= 1 && target_.pipeline.empty())
@@ -30,8 +36,7 @@ class PipelineSearcher {
     HEDDLE_TRY_VOID(try_settings());
     if (!any_) return nothing_fits();
     found_.bound = std::min(bound_, found_.cost);
-    found_.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    found_.seconds = seconds();
     return std::move(found_);
   }
 
@@ -109,8 +114,12 @@ class PipelineSearcher {
     HEDDLE_TRY(const std::vector<PipelineSetting> settings, all_settings());
     if (settings.empty()) return yes();
     const PipelineWork work = work_of(settings.front());
-    for (const PipelineSetting& setting : settings) try_setting(setting, work);
+    for (PipelineSetting setting : settings) {
+      if (setting.stages > 1) setting.effort = target_.layouts.recompute.value_or(0);
+      try_setting(setting, work);
+    }
     if (on_cluster()) try_finer(work);
+    try_again(work);
     return yes();
   }
 
@@ -134,11 +143,10 @@ class PipelineSearcher {
   // the coarser mesh is one of theirs, but for what a way over two axes takes longer.
   void try_finer(const PipelineWork& work) {
     constexpr std::size_t kMost = 2;
-    std::ranges::stable_sort(answered_, {}, &Answered::cost);
-    const std::vector<Answered> best(
-        answered_.begin(),
-        answered_.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, answered_.size())));
+    constexpr double kNear = 1.1;
+    const std::vector<Answered> best = best_answers(kMost);
     for (const Answered& one : best) {
+      if (one.cost > kNear * best.front().cost) return;
       double least = one.cost;
       for (const PipelineSetting& setting : finer(one.setting)) {
         const double cost = try_setting(setting, work);
@@ -146,6 +154,37 @@ class PipelineSearcher {
         least = cost;
       }
     }
+  }
+
+  // Where memory keeps the best setting from a better cut, or all from any, more and more is
+  // computed again, as long as that pays.
+  void try_again(const PipelineWork& work) {
+    if (target_.layouts.recompute || limit_ == INT64_MAX) return;
+    constexpr std::size_t kMostFull = 3;
+    std::vector<Answered> looked = best_answers(1);
+    if (!looked.empty() && !looked.front().memory_costs) return;
+    if (looked.empty() && any_ && found_.fits) return;
+    if (looked.empty()) {
+      looked = full_;
+      looked.resize(std::min(kMostFull, looked.size()));
+    }
+    for (const Answered& one : looked) {
+      double least = one.cost;
+      for (int effort : {2, 8, 1024}) {
+        PipelineSetting again = one.setting;
+        again.effort = effort;
+        const double cost = try_setting(again, work);
+        if (cost > 0 && least > 0 && cost >= least) break;
+        if (cost > 0) least = cost;
+      }
+      if (least > 0) return;
+    }
+  }
+
+  std::vector<Answered> best_answers(std::size_t most) {
+    std::ranges::stable_sort(answered_, {}, &Answered::cost);
+    return {answered_.begin(),
+            answered_.begin() + static_cast<std::ptrdiff_t>(std::min(most, answered_.size()))};
   }
 
   // One device that did everything: what no setting can do without.
@@ -165,6 +204,7 @@ class PipelineSearcher {
   double try_setting(const PipelineSetting& setting, const PipelineWork& work) {
     TriedPipeline& one = found_.tried.emplace_back();
     one.mesh = setting.mesh;
+    one.effort = setting.effort;
     one.shape = {setting.stages, static_cast<int>(setting.micro_batches), 1, true};
     if (setting.stages == 1 && without_fits_ && target_.micro_batches == 0) {
       one.why = "it takes at least as long as without micro-batches, which fit";
@@ -178,10 +218,16 @@ class PipelineSearcher {
       one.why = "no such plan can be better";
       return 0;
     }
-    const auto answer = answer_for(core_, target_, setting, chunks, limit_);
+    if (any_ && is_over()) {
+      one.why = "there was no time for it";
+      bound_ = std::min(bound_, one.bound);
+      return 0;
+    }
+    const auto answer = answer_for(core_, in_time(), setting, chunks, limit_);
     if (!answer) {
       one.why = answer.reason();
       if (!first_no_) first_no_ = answer.why();
+      if (setting.stages > 1 && setting.effort == 0) full_.push_back({setting});
       log(kLogSteps, "pipeline: {} with {} micro-batches: {}", setting.mesh, setting.micro_batches,
           one.why);
       return 0;
@@ -194,19 +240,39 @@ class PipelineSearcher {
     log(kLogSteps, "pipeline: {} with {} micro-batches takes {:.3g} ms, at least {:.3g} ms",
         setting.mesh, setting.micro_batches, one.cost * 1e3, one.bound * 1e3);
     const double cost = one.cost;
-    if (setting.stages > 1) answered_.push_back({setting, cost});
+    if (setting.stages > 1) answered_.push_back({setting, cost, answer->memory_costs});
     if (!is_better(true, cost)) return cost;
     Target target = target_;
     target.mesh = setting.mesh;
     target.pipeline = setting.axis;
     target.micro_batches = setting.micro_batches;
-    if (!setting.axis.empty()) target.cut = answer->cut;
+    if (!setting.axis.empty()) {
+      target.cut = answer->cut;
+      target.layouts.recompute = setting.effort;
+    }
     take(std::move(target), answer->shape, cost, true);
     found_.times = answer->times;
     found_.peak_bytes = answer->peak_bytes;
     found_.arguments = answer->arguments;
     found_.results = answer->results;
     return cost;
+  }
+
+  // ---- time, of all settings together
+
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
+  bool is_over() const {
+    const double allowed = target_.layouts.search_seconds;
+    return target_.layouts.search_stop.stop_requested() || (allowed > 0 && seconds() >= allowed);
+  }
+  Target in_time() const {
+    constexpr double kLeast = 0.01;
+    Target target = target_;
+    double& allowed = target.layouts.search_seconds;
+    if (allowed > 0) allowed = std::max(kLeast, allowed - seconds());
+    return target;
   }
 
   std::int64_t devices() const {
@@ -221,18 +287,14 @@ class PipelineSearcher {
     return reason("there are no stages and micro-batches to look at");
   }
 
-  struct Answered {
-    PipelineSetting setting;
-    double cost = 0;
-  };
-
   const Program& core_;
   Target target_;
   std::int64_t limit_ = INT64_MAX;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   FoundPipeline found_;
   bool any_ = false, without_fits_ = false;
   double bound_ = 1e300;
-  std::vector<Answered> answered_;
+  std::vector<Answered> answered_, full_;  // with stages
   std::optional<Reason> first_no_;
 };
 

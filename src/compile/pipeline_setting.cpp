@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compile/distribute.h"
 #include "compile/micro_program.h"
@@ -84,6 +85,7 @@ class Setting {
     std::optional<Reason> no;  // of the last cut, which says what a stage would need
     for (int round = 0;; ++round) {
       if (const Verdict shared = share_work(search_limit); !shared) return no ? *no : shared.why();
+      if (round == 0) bound_ = bound_of(chunks, true);
       const auto answer = best_cut(chunks);
       if (!answer) no = answer.why();
       if (answer || memory_limit_ == INT64_MAX || round + 1 == kRounds) return answer;
@@ -102,6 +104,7 @@ class Setting {
     cut.micro_batches = setting_.micro_batches;
     HEDDLE_TRY(micro_, micro_batches_of(core_, cut));
     if (!micro_) return reason("stages of a pipeline work on micro-batches: take 2 or more");
+    if (setting_.effort > 0) HEDDLE_TRY_VOID(compute_again(*micro_, setting_.effort));
     HEDDLE_TRY(mesh_, enter_stage_mesh(micro_->program, devices_, setting_.axis));
     HEDDLE_TRY(phases_, micro_phases(program(), function(), *micro_));
     return yes();
@@ -122,7 +125,7 @@ class Setting {
     SearchOptions how = search_options(target_);
     how.memory_limit = limit;
     how.memory_wish = INT64_MAX;
-    how.recompute = 0;  // the cut is of the ops as they are
+    how.recompute = 0;  // the function has it
     how.details = false;
     // Settings are compared with each other, for which this is near enough.
     constexpr double kNear = 1e-3;
@@ -172,16 +175,18 @@ class Setting {
       best->peak_bytes = cut->least_bytes;
     }
     if (!best) return *no;
-    best->bound = bound_of(all_chunks, best->times.seconds, chain);
-    add_values(*best);
+    // That of all layouts was known before any of them was kept from taking too much.
+    best->bound = std::min({bound_, bound_of(all_chunks, chain), best->times.seconds});
+    best->memory_costs = memory_costs(*best);
+    add_values(*micro_, mesh_, found_.layouts, *best);
     return *std::move(best);
   }
 
   // No cut of any sharing of the work takes less, whose stages wait for each other: an equal part
   // of the least work, and the least that those take who wait.
-  double bound_of(const std::vector<int>& all_chunks, double cost, bool chain) const {
+  double bound_of(const std::vector<int>& all_chunks, bool chain) const {
     const double even = found_.bound / setting_.stages;
-    double least = cost;
+    double least = std::numeric_limits<double>::infinity();
     for (int chunks : all_chunks) {
       const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
                                 graph_.backward};
@@ -193,57 +198,19 @@ class Setting {
     return least;
   }
 
+  // Whether another cut would be better if there were room for it.
+  bool memory_costs(const PipelineAnswer& best) const {
+    constexpr double kWorth = 0.99;
+    if (memory_limit_ == INT64_MAX) return false;
+    const auto roomy = pipeline::find_cut({graph_.graph, best.shape, devices_.between, INT64_MAX});
+    return search_limit_ != INT64_MAX ||
+           (roomy && roomy->times.seconds < kWorth * best.times.seconds);
+  }
+
   // What the best cut would need if there were room for anything.
   void note_least(const PipelineShape& shape) {
     const auto roomy = pipeline::find_cut({graph_.graph, shape, devices_.between, INT64_MAX});
     if (roomy) least_seen_ = roomy->least_bytes;
-  }
-
-  void add_values(PipelineAnswer& answer) const {
-    const std::vector<ValueId>& args = program().region(function().body).args;
-    const Mesh& mesh = program().meshes[mesh_].mesh;
-    const auto value_of = [&](const Type& type, const Split& split, std::vector<int> stages) {
-      FoundPipeline::Value value{type, type, text_of(split, mesh), std::move(stages)};
-      if (type.is_tensor()) value.part = local_type(type, split);
-      return value;
-    };
-    for (std::size_t a = 0; a < micro_->number(); ++a) {
-      std::vector<int> stages = stages_using(args[a], answer.cut);
-      if (stages.empty() && answer.cut.arguments[a] >= 0) stages = {answer.cut.arguments[a]};
-      answer.arguments.push_back(
-          value_of(program().type_of(args[a]), found_.layouts.splits[args[a]], std::move(stages)));
-    }
-    const Op& end = program().op(program().region(function().body).ops.back());
-    for (std::size_t r = 0; r < end.operand_count; ++r) {
-      const ValueId v = program().operands(end)[r];
-      answer.results.push_back(
-          value_of(program().type_of(v), found_.layouts.results[r], stages_giving(v, answer.cut)));
-    }
-  }
-
-  int stage_at(const StageCut& cut, OpId op) const {
-    const int position = cut.position_of(op);
-    if (position < 0) return -1;
-    return position >= cut.shape.positions() ? position - cut.shape.positions()
-                                             : cut.shape.stage_of(position);
-  }
-
-  std::vector<int> stages_using(ValueId v, const StageCut& cut) const {
-    std::vector<int> stages;
-    for (OpId id : program().region(function().body).ops)
-      if (const int stage = stage_at(cut, id);
-          stage >= 0 && std::ranges::find(program().operands(program().op(id)), v) !=
-                            program().operands(program().op(id)).end())
-        stages.push_back(stage);
-    std::ranges::sort(stages);
-    stages.erase(std::ranges::unique(stages).begin(), stages.end());
-    return stages;
-  }
-
-  std::vector<int> stages_giving(ValueId v, const StageCut& cut) const {
-    const OpId maker = program().value(v).op;
-    const int stage = maker == kNone ? -1 : stage_at(cut, maker);
-    return stage < 0 ? std::vector<int>{} : std::vector{stage};
   }
 
   const Program& core_;
@@ -259,6 +226,7 @@ class Setting {
   std::optional<MicroProgram> micro_program_;
   pipeline::ProgramGraph graph_;
   std::int64_t least_seen_ = 0;
+  double bound_ = 0;
 };
 
 }  // namespace
@@ -272,7 +240,7 @@ Expected<PipelineAnswer> answer_for(const Program& core, const Target& target,
 Expected<PipelineWork> work_on_one(const Program& core, const Target& target,
                                    const std::optional<Cluster>& cluster,
                                    std::int64_t micro_batches) {
-  const PipelineSetting setting{target.mesh, "", 1, micro_batches};
+  const PipelineSetting setting{target.mesh, "", 1, micro_batches, 0};
   return Setting(core, target, setting, INT64_MAX).work(cluster);
 }
 

@@ -10,6 +10,7 @@ struct PipelineSetting {
   std::string axis;  // of the stages; empty: there is one
   int stages = 1;
   std::int64_t micro_batches = 1;
+  int effort = 0;  // of what is computed again instead of being kept for the way back
 };
 
 // What of it does not depend on how many chunks stages have.
@@ -24,8 +25,16 @@ struct PipelineAnswer {
   PipelineTimes times;
   double bound = 0;
   std::int64_t peak_bytes = 0;
+  bool memory_costs = false;  // with more of it there would be a better cut
   std::vector<FoundPipeline::Value> arguments, results;
 };
+
+// Where arguments and results lie.
+void add_values(const MicroBatches& micro, std::uint32_t mesh, const Propagation& layouts,
+                PipelineAnswer& answer);
+
+// Its function computes again what is not worth keeping, by this effort; a reason where all is.
+Verdict compute_again(MicroBatches& micro, int effort);
 
 // `core` is inlined and has no client ops but those that devices compute.
 Expected<PipelineAnswer> answer_for(const Program& core, const Target& target,

@@ -130,6 +130,7 @@ PipelineReport pipeline_report(const Pipeline& pipeline, const FoundPipeline* fo
   report.bubble = pipeline.times.bubble;
   report.gap = report.searched ? std::max(0.0, 1 - report.bound / report.cost) : 0;
   report.messages = messages_of(pipeline);
+  report.effort = pipeline.effort;
   for (int s = 0; s < shape.stages; ++s) {
     report.per_stage.push_back(stage_of(pipeline.times, &pipeline.cut, s));
     add_sharing(pipeline, s, report.per_stage.back());
@@ -171,6 +172,9 @@ std::string PipelineReport::text() const {
         counted(tried.size(), "setting"), short_seconds(seconds), devices_text(mesh, shape),
         short_seconds(cost), short_seconds(bound), 100 * gap,
         fits ? "" : "; no plan was found that fits the memory of the cluster");
+  if (effort > 0)
+    text += fmt::format(
+        "values are computed again on the way back instead of being kept (effort {})\n", effort);
   if (stages > 1) text += fmt::format("stages wait for {:.3g} % of a step\n", 100 * bubble);
   report::Table table({{.least = 9, .gap = 1}, {}, {}, {}, {}, {}, {}}, 2);
   const bool alike = is_alike(per_stage);
@@ -194,6 +198,7 @@ Json pipeline_json(const PipelineReport& pipeline) {
               {"interleave", pipeline.interleave},
               {"bubble", pipeline.bubble},
               {"fits", pipeline.fits},
+              {"recompute", pipeline.effort},
               {"cost", pipeline.cost}};
   if (pipeline.searched) {
     one["bound"] = pipeline.bound;
@@ -227,6 +232,7 @@ Json pipeline_json(const PipelineReport& pipeline) {
       row["cost"] = tried.cost;
       row["peak_bytes"] = tried.peak_bytes;
     }
+    if (tried.effort > 0) row["recompute"] = tried.effort;
     if (tried.bound > 0) row["bound"] = tried.bound;
     if (!tried.why.empty()) row["why"] = tried.why;
     one["tried"].push_back(std::move(row));

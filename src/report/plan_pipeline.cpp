@@ -55,6 +55,7 @@ void set_costs(const PipelineReport& pipeline, PlannedFunction& plan) {
   plan.compute_seconds.reset();
   plan.bring_seconds.reset();
   if (!plan.search) return;
+  plan.search->effort = pipeline.effort;
   plan.search->cost = pipeline.cost;
   plan.search->bound = pipeline.bound;
   plan.search->gap = pipeline.gap;

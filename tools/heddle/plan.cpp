@@ -45,6 +45,9 @@ Target target_for(const Program& program, const PlanRequest& request) {
   if (!searched && (request.level > 0 || request.seconds))
     throw WrongUse{request.level > 0 ? "--level" : "--seconds",
                    "nothing is searched for: add --plan auto"};
+  constexpr double kLongest = 1e6;
+  if (request.seconds && !(*request.seconds > 0 && *request.seconds <= kLongest))
+    throw WrongUse{"--seconds", "write a number above 0, at most 1000000"};
   if (!searched) return target;
   if (request.level > 0) target.layouts.search = request.level;
   target.layouts.search_seconds = request.seconds.value_or(0);

@@ -89,6 +89,28 @@ class GraphMaker {
       std::int64_t& most = back_[id] ? node.while_backward : node.while_forward;
       most = std::max(most, bytes);
     }
+    add_held_back(graph);
+  }
+
+  // What the way back has made and still needs: gradients, and what is computed again.
+  void add_held_back(CutGraph& graph) const {
+    std::vector<int> uses(program_.value_count(), 0);
+    for (OpId id : ops_)
+      if (back_[id])
+        for (ValueId v : program_.operands(program_.op(id))) ++uses[v];
+    std::int64_t held = 0;
+    for (OpId id : ops_) {
+      if (!back_[id] || nodes_[id] < 0) continue;
+      const Op& op = program_.op(id);
+      for (std::size_t k = 0; k < op.result_count; ++k)
+        if (const ValueId v = program_.result(op, k); uses[v] > 0) held += own_bytes(v);
+      std::int64_t& most = graph.nodes[static_cast<std::size_t>(nodes_[id])].while_backward;
+      most = std::max(most, held);
+      for (ValueId v : program_.operands(op)) {
+        const OpId maker = program_.value(v).op;
+        if (--uses[v] == 0 && maker != kNone && back_[maker]) held -= own_bytes(v);
+      }
+    }
   }
 
   std::int64_t own_bytes(ValueId v) const { return micro_.inside[v] ? 0 : micro_.bytes[v]; }
