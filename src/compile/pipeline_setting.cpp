@@ -200,11 +200,12 @@ class Setting {
 
   // Whether another cut would be better if there were room for it.
   bool memory_costs(const PipelineAnswer& best) const {
-    constexpr double kWorth = 0.99;
-    if (memory_limit_ == INT64_MAX) return false;
+    constexpr double kWorth = 0.99, kFull = 0.85;
+    if (memory_limit_ == INT64_MAX || search_limit_ != INT64_MAX) return search_limit_ != INT64_MAX;
+    if (static_cast<double>(best.peak_bytes) < kFull * static_cast<double>(memory_limit_))
+      return false;
     const auto roomy = pipeline::find_cut({graph_.graph, best.shape, devices_.between, INT64_MAX});
-    return search_limit_ != INT64_MAX ||
-           (roomy && roomy->times.seconds < kWorth * best.times.seconds);
+    return roomy && roomy->times.seconds < kWorth * best.times.seconds;
   }
 
   // What the best cut would need if there were room for anything.

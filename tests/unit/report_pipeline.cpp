@@ -156,6 +156,10 @@ TEST(PipelineReport, StagesHaveShapesOfTheirOwn) {
   EXPECT_EQ(stages[0].shape, "4 along the batch");
   EXPECT_EQ(stages[1].shape, "4 along weights");
   EXPECT_THAT(report->text(), HasSubstr("4 along weights"));
+  // Finer meshes were looked at too.
+  EXPECT_TRUE(std::ranges::any_of(report->pipeline->tried, [](const TriedPipeline& tried) {
+    return tried.mesh == "stage=2,gpu=2,gpu_inner=2";
+  }));
 }
 
 TEST(PipelineReport, TheProgramAloneGivesTheSame) {
