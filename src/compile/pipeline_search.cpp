@@ -29,7 +29,7 @@ class PipelineSearcher {
   }
 
   Expected<FoundPipeline> run() {
-    HEDDLE_TRY_VOID(is_sound());
+    HEDDLE_TRY_VOID(can_search_pipeline(target_));
     found_.target = target_;
     if (target_.stages <= 1 && target_.micro_batches <= 1 && target_.pipeline.empty())
       HEDDLE_TRY_VOID(try_without());
@@ -42,17 +42,6 @@ class PipelineSearcher {
 
  private:
   bool on_cluster() const { return is_on_cluster(target_); }
-
-  Verdict is_sound() const {
-    if (target_.stages < 0 || target_.micro_batches < 0)
-      return reason("{} stages, {} micro-batches: neither is less than 1, or auto", target_.stages,
-                    target_.micro_batches);
-    if (target_.micro_batches == 1 && (target_.stages > 1 || !target_.pipeline.empty()))
-      return reason("stages of a pipeline work on micro-batches: say how many, 2 or more, or auto");
-    if (!on_cluster() && (target_.mesh.empty() || target_.mesh[0] == '@'))
-      return reason("a search for stages needs to know the devices: name a cluster, or a mesh");
-    return yes();
-  }
 
   // ---- plans without stages and micro-batches
 
@@ -113,7 +102,7 @@ class PipelineSearcher {
   Verdict try_settings() {
     HEDDLE_TRY(const std::vector<PipelineSetting> settings, all_settings());
     if (settings.empty()) return yes();
-    const PipelineWork work = work_of(settings.front());
+    const PipelineWork work = work_of(core_, target_, settings.front().micro_batches);
     for (PipelineSetting setting : settings) {
       if (setting.stages > 1) setting.effort = target_.layouts.recompute.value_or(0);
       try_setting(setting, work);
@@ -187,19 +176,6 @@ class PipelineSearcher {
             answered_.begin() + static_cast<std::ptrdiff_t>(std::min(most, answered_.size()))};
   }
 
-  // One device that did everything: what no setting can do without.
-  PipelineWork work_of(const PipelineSetting& setting) const {
-    Target one = target_;
-    one.mesh = "one=1";
-    one.cluster.reset();
-    one.layouts.shards.clear();
-    one.layouts.seeds.clear();
-    PipelineWork work;
-    const auto answer = work_on_one(core_, one, target_.cluster, setting.micro_batches);
-    if (answer) work = *answer;
-    return work;
-  }
-
   // What it takes; 0 where nobody knows.
   double try_setting(const PipelineSetting& setting, const PipelineWork& work) {
     TriedPipeline& one = found_.tried.emplace_back();
@@ -213,7 +189,7 @@ class PipelineSearcher {
     std::vector<int> chunks{std::max(1, target_.chunks)};
     const bool may_interleave = setting.stages > 1 && setting.micro_batches % setting.stages == 0;
     if (target_.chunks == 0 && may_interleave) chunks = {1, 2};
-    one.bound = floor_of(setting, work, devices(), chunks.size() == 1);
+    one.bound = floor_of(setting, work, devices_of(target_), chunks.size() == 1);
     if (any_ && found_.fits && one.bound >= found_.cost) {
       one.why = "no such plan can be better";
       return 0;
@@ -223,10 +199,11 @@ class PipelineSearcher {
       bound_ = std::min(bound_, one.bound);
       return 0;
     }
-    const auto answer = answer_for(core_, in_time(), setting, chunks, limit_);
+    std::int64_t needed = 0;
+    const auto answer = answer_for(core_, in_time(), setting, chunks, limit_, needed);
     if (!answer) {
       one.why = answer.reason();
-      if (!first_no_) first_no_ = answer.why();
+      note_no(answer.why(), needed);
       if (setting.stages > 1 && setting.effort == 0) full_.push_back({setting});
       log(kLogSteps, "pipeline: {} with {} micro-batches: {}", setting.mesh, setting.micro_batches,
           one.why);
@@ -275,11 +252,11 @@ class PipelineSearcher {
     return target;
   }
 
-  std::int64_t devices() const {
-    if (on_cluster()) return target_.cluster->devices();
-    AxisRegistry scratch = AxisRegistry::standard();
-    const auto mesh = Mesh::parse(target_.mesh, scratch);
-    return mesh ? mesh->devices() : 1;
+  // Of reasons that name a memory that would do, the least is the one to tell.
+  void note_no(const Reason& why, std::int64_t needed) {
+    const bool less = needed > 0 && (least_needed_ == 0 || needed < least_needed_);
+    if (!first_no_ || (less && least_needed_ > 0)) first_no_ = why;
+    if (less) least_needed_ = needed;
   }
 
   Reason nothing_fits() const {
@@ -296,6 +273,7 @@ class PipelineSearcher {
   double bound_ = 1e300;
   std::vector<Answered> answered_, full_;  // with stages
   std::optional<Reason> first_no_;
+  std::int64_t least_needed_ = 0;  // bytes of a device; 0: nobody knows
 };
 
 }  // namespace

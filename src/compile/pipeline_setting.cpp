@@ -97,6 +97,8 @@ class Setting {
     }
   }
 
+  std::int64_t needed() const { return least_seen_; }
+
  private:
   Verdict prepare() {
     HEDDLE_TRY(devices_, devices_of(setting_, target_.cluster));
@@ -234,8 +236,11 @@ class Setting {
 
 Expected<PipelineAnswer> answer_for(const Program& core, const Target& target,
                                     const PipelineSetting& setting, const std::vector<int>& chunks,
-                                    std::int64_t memory_limit) {
-  return Setting(core, target, setting, memory_limit).run(chunks);
+                                    std::int64_t memory_limit, std::int64_t& needed) {
+  Setting one(core, target, setting, memory_limit);
+  Expected<PipelineAnswer> answer = one.run(chunks);
+  needed = answer ? 0 : one.needed();
+  return answer;
 }
 
 Expected<PipelineWork> work_on_one(const Program& core, const Target& target,

@@ -36,10 +36,11 @@ void add_values(const MicroBatches& micro, std::uint32_t mesh, const Propagation
 // Its function computes again what is not worth keeping, by this effort; a reason where all is.
 Verdict compute_again(MicroBatches& micro, int effort);
 
-// `core` is inlined and has no client ops but those that devices compute.
+// `core` is inlined and has no client ops but those that devices compute. Where nothing fits,
+// `needed` is what the best cut that was seen would take of a device.
 Expected<PipelineAnswer> answer_for(const Program& core, const Target& target,
                                     const PipelineSetting& setting, const std::vector<int>& chunks,
-                                    std::int64_t memory_limit);
+                                    std::int64_t memory_limit, std::int64_t& needed);
 
 // That of the program, with the figures of a device of the cluster.
 Expected<PipelineWork> work_on_one(const Program& core, const Target& target,

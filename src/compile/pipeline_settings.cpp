@@ -122,6 +122,34 @@ bool is_on_cluster(const Target& target) {
   return target.cluster && (target.mesh.empty() || target.mesh == kOwnMesh);
 }
 
+std::int64_t devices_of(const Target& target) {
+  if (is_on_cluster(target)) return target.cluster->devices();
+  AxisRegistry scratch = AxisRegistry::standard();
+  const auto mesh = Mesh::parse(target.mesh, scratch);
+  return mesh ? mesh->devices() : 1;
+}
+
+Verdict can_search_pipeline(const Target& target) {
+  if (target.stages < 0 || target.micro_batches < 0)
+    return reason("{} stages, {} micro-batches: neither is less than 1, or auto", target.stages,
+                  target.micro_batches);
+  if (target.micro_batches == 1 && (target.stages > 1 || !target.pipeline.empty()))
+    return reason("stages of a pipeline work on micro-batches: say how many, 2 or more, or auto");
+  if (!is_on_cluster(target) && (target.mesh.empty() || target.mesh[0] == '@'))
+    return reason("a search for stages needs to know the devices: name a cluster, or a mesh");
+  return yes();
+}
+
+PipelineWork work_of(const Program& core, const Target& target, std::int64_t micro_batches) {
+  Target one = target;
+  one.mesh = "one=1";
+  one.cluster.reset();
+  one.layouts.shards.clear();
+  one.layouts.seeds.clear();
+  const auto answer = work_on_one(core, one, target.cluster, micro_batches);
+  return answer ? *answer : PipelineWork();
+}
+
 std::vector<PipelineSetting> meshes_with_stages(const Target& target) {
   return StageMeshes(target).run();
 }

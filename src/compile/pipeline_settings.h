@@ -8,6 +8,12 @@ namespace heddle {
 // Whether the devices are those of a cluster, on whichever mesh is best.
 bool is_on_cluster(const Target& target);
 
+std::int64_t devices_of(const Target& target);
+// Whether what the target says of stages, micro-batches and devices goes together.
+Verdict can_search_pipeline(const Target& target);
+// One device that did everything: what no setting can do without.
+PipelineWork work_of(const Program& core, const Target& target, std::int64_t micro_batches);
+
 // All meshes with an axis of stages that the target leaves open, and those without stages.
 std::vector<PipelineSetting> meshes_with_stages(const Target& target);
 // Those with so many micro-batches as are worth a look, for a batch of this size.
