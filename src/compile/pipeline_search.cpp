@@ -133,16 +133,23 @@ class PipelineSearcher {
   void try_finer(const PipelineWork& work) {
     constexpr std::size_t kMost = 2;
     constexpr double kNear = 1.1;
+    const std::size_t most_axes = target_.layouts.search == 3 ? 3 : 2;
     const std::vector<Answered> best = best_answers(kMost);
+    const double covered = bound_;
     for (const Answered& one : best) {
-      if (one.cost > kNear * best.front().cost) return;
+      if (one.cost > kNear * best.front().cost) break;
       double least = one.cost;
-      for (const PipelineSetting& setting : finer(one.setting)) {
+      for (const PipelineSetting& setting : finer(one.setting, most_axes)) {
         const double cost = try_setting(setting, work);
         if (cost <= 0 || cost >= least) break;  // even finer ones would not help
         least = cost;
       }
     }
+    // Of finer meshes only one that is taken is in question.
+    bound_ = covered;
+    for (const TriedPipeline& tried : found_.tried)
+      if (any_ && tried.mesh == found_.target.mesh && tried.bound > 0)
+        bound_ = std::min(bound_, tried.bound);
   }
 
   // Where memory keeps the best setting from a better cut, or all from any, more and more is

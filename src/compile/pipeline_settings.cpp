@@ -183,11 +183,12 @@ Expected<std::int64_t> batch_size(const Program& core, const Target& target) {
   return core.type_of(args[dim.argument]).shape[dim.dim];
 }
 
-std::vector<PipelineSetting> finer(const PipelineSetting& setting) {
-  constexpr std::size_t kMost = 2;
+std::vector<PipelineSetting> finer(const PipelineSetting& setting, std::size_t most_axes) {
+  // Each axis beyond the first follows a comma, and one of them has the stages.
+  const auto axes = static_cast<std::size_t>(std::ranges::count(setting.mesh, ','));
+  const std::size_t more = most_axes - std::min(most_axes, axes);
   std::vector<PipelineSetting> all;
-  for (auto cut = with_axis_cut(setting); cut && all.size() < kMost;
-       cut = with_axis_cut(all.back()))
+  for (auto cut = with_axis_cut(setting); cut && all.size() < more; cut = with_axis_cut(all.back()))
     all.push_back(*cut);
   return all;
 }

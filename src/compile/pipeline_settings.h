@@ -24,8 +24,9 @@ Expected<std::int64_t> batch_size(const Program& core, const Target& target);
 
 // The setting on meshes whose axes are cut into smaller ones, the coarsest first. Ops choose their
 // axes by themselves, so that each stage has there the shape that is best for it: four devices
-// along the batch and two along weights on one, the other way round on the next.
-std::vector<PipelineSetting> finer(const PipelineSetting& setting);
+// along the batch and two along weights on one, the other way round on the next. A stage has at
+// most so many axes there.
+std::vector<PipelineSetting> finer(const PipelineSetting& setting, std::size_t most_axes);
 
 // Why there is no mesh with the stages that are wanted.
 Reason no_such_stages(const Target& target);
