@@ -121,7 +121,7 @@ Verdict stage_fits(const Executable& executable, std::size_t stage, std::int64_t
 
 // All stages, or that of this rank alone.
 Expected<Executable> compile_pipeline(const Program& core, const Target& target, Stages& stages) {
-  HEDDLE_TRY(const Pipeline pipeline, pipeline_on(core, target));
+  HEDDLE_TRY(const Pipeline pipeline, pipeline_on(core, target, true));
   std::vector<Executable> made;
   for (std::size_t s = 0; s < pipeline.programs.stages.size(); ++s) {
     const bool is_mine = pipeline.placement.stage_of(target.rank) == static_cast<int>(s);
@@ -260,6 +260,16 @@ Expected<Spmd> distribute(const Program& source, const Target& target) {
   Stages stages(target.options);
   HEDDLE_TRY(const Program core, program_to_deal(source, target, stages));
   return spmd_program(core, target, stages);
+}
+
+Expected<Pipeline> distribute_pipeline(const Program& source, const Target& target,
+                                       bool with_programs) {
+  Stages stages(target.options);
+  HEDDLE_TRY(const Program core, program_to_deal(source, target, stages));
+  HEDDLE_TRY(const Target told, with_best_pipeline(core, target));
+  if (told.pipeline.empty())
+    return reason("there are no stages: name the axis of the mesh that they lie along");
+  return pipeline_on(core, told, with_programs);
 }
 
 Expected<FoundPlan> find_plan(const Program& source, const Target& target) {

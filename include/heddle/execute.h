@@ -42,8 +42,10 @@ struct Execution {
   double compile_seconds = 0;
   std::vector<double> seconds = {};  // of every run
   std::vector<StepInfo> steps = {};
-  bool explained = false;                           // steps say why they are as they are
-  std::vector<StepTime> times = {};                 // one for each step, where that was asked for
+  std::vector<std::size_t> stage_steps =
+      {};                            // of a pipeline: how many each has; `steps` are the first's
+  bool explained = false;            // steps say why they are as they are
+  std::vector<StepTime> times = {};  // one for each step, where that was asked for
   std::int64_t peak_bytes = 0, argument_bytes = 0;  // on one device
   std::int64_t devices = 1, memory_limit = 0;       // of a mesh; what one device may have
   std::string interpreted_because = {};

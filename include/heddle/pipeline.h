@@ -104,6 +104,7 @@ struct PipelineTimes {
   struct Span {  // of a task
     PipelineTask task;
     double begin = 0, end = 0;
+    std::int64_t bytes = 0;  // that the stage holds meanwhile
   };
   struct Stage {
     double busy = 0;
@@ -114,6 +115,7 @@ struct PipelineTimes {
   double seconds = 0;  // of a step
   double bubble = 0;   // the share of it in which stages wait, on the average
   std::vector<Stage> stages;
+  std::int64_t peak_bytes() const;  // of the fullest stage
 };
 
 // The order step by step: a task begins when the one before it has ended and what it needs has
@@ -133,6 +135,8 @@ struct StageCut {
   // By argument: the stage that it lies on, the first of those that use it; -1: no op uses it. Data
   // of which every micro-batch has its own are read wherever they are used.
   std::vector<int> arguments;
+  // That one device of every stage may hold of values together; as a search has found the cut.
+  std::int64_t memory = INT64_MAX;
 
   int position_of(std::uint32_t op) const { return op < positions.size() ? positions[op] : -1; }
   friend bool operator==(const StageCut&, const StageCut&) = default;

@@ -16,6 +16,7 @@ struct TriedPipeline {
   double cost = 0;   // seconds of a step; 0: see `why`
   double bound = 0;  // no plan on this mesh with these stages and micro-batches takes less
   std::int64_t peak_bytes = 0;
+  int effort = 0;   // of what is computed again on the way back
   std::string why;  // it is no plan, or nobody looked closer
 };
 
@@ -24,9 +25,10 @@ struct FoundPipeline {
   Target target;
   PipelineShape shape;
   PipelineTimes times;
-  double cost = 0, bound = 0;  // seconds of one step; no plan that was in question takes less
-  double seconds = 0;          // that the search took
-  bool fits = true;            // the memory of the cluster, which is kept where a plan can
+  double cost = 0, bound = 0;   // seconds of one step; no plan that was in question takes less
+  double seconds = 0;           // that the search took
+  bool fits = true;             // the memory of the cluster, which is kept where a plan can
+  std::int64_t peak_bytes = 0;  // of a device, by the search's count
   std::vector<TriedPipeline> tried;
   double gap() const { return cost > bound ? (cost - bound) / cost : 0; }
 

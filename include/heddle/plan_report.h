@@ -42,6 +42,10 @@ struct PlannedFunction {
     double seconds = 0;
     std::string needed_by, value;
     int loops = 0;  // around it
+    // Of a pipeline: the stage that needs it (-1: what comes after all micro-batches), and how
+    // often it comes in a step.
+    int stage = -1;
+    std::int64_t times = 1;
   };
   struct Rejected {
     std::string what;  // "a over dp (local)"
@@ -64,8 +68,10 @@ struct PlannedFunction {
     struct Span {
       std::size_t lane = 0;
       double begin = 0, end = 0;  // seconds
-      std::string what;           // "forward 3"
-      std::string kind;           // "forward", "backward", "move": a colour each
+      std::string kind;           // "forward", "backward", "update"
+      int micro_batch = 0;        // each has a colour
+      int chunk = 0;              // of the stage
+      std::int64_t bytes = 0;     // that a device holds meanwhile
     };
     std::vector<std::string> lanes;
     std::vector<Span> spans;
@@ -120,8 +126,9 @@ struct PlanReport {
 };
 
 PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options = {});
-// Of a pipeline: where arguments and results lie on the devices of their stages.
-PlanReport plan_report(const Program& program, const FoundPipeline& found);
+// Of a pipeline, as its devices have it; by the search that found it, where one has.
+PlanReport plan_report(const Pipeline& pipeline, const FoundPipeline* found = nullptr,
+                       const PlanReportOptions& options = {});
 // A page for a browser, in one file that needs nothing else. `title` names the program.
 std::string plan_page(const Spmd& spmd, const PlanReport& report, const std::string& title,
                       std::optional<std::int64_t> memory = {});

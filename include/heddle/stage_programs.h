@@ -16,6 +16,7 @@ struct StageChannel {
   std::int64_t channel = 0;
   int from = 0, to = 0;    // stages
   std::int64_t bytes = 0;  // that one device sends in a step
+  std::int64_t messages = 1;
 };
 
 struct StageProgram {
@@ -43,8 +44,9 @@ Expected<MicroBatches> in_positions(const MicroBatches& micro, const StageCut& c
 
 // From what one device of any stage would do of all of it (in_positions, then partitioned, its
 // arguments and results still those of a micro-batch). It is checked that nobody waits for ever.
+// Without `written` only what lies and goes where is said.
 Expected<StagePrograms> stage_programs(const Program& device, const MicroBatches& micro,
                                        const PipelineShape& shape,
-                                       const std::vector<Carried>& carried);
+                                       const std::vector<Carried>& carried, bool written = true);
 
 }  // namespace heddle

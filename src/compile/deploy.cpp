@@ -133,8 +133,10 @@ void Deployed::describe(Execution& done) const {
   done.predicted_seconds = predicted_seconds;
   if (!executable) return;
   done.steps = executable->steps();
-  for (const Executable& stage : executable->stages())
+  for (const Executable& stage : executable->stages()) {
     done.peak_bytes = std::max(done.peak_bytes, stage.peak_bytes());
+    if (!deployment.placement().stages().empty()) done.stage_steps.push_back(stage.steps().size());
+  }
   if (!deployment.placement().on_mesh()) return;
   done.argument_bytes = deployment.placement().argument_bytes();
   done.devices = deployment.placement().devices();
@@ -147,6 +149,12 @@ Expected<Deployed> deploy(const Program& program, const Function& function, cons
   target.options.verified = true;
   if (how.ranks != nullptr)
     HEDDLE_TRY_VOID(compare_programs(*how.ranks, program, function, asked_for(target, how)));
+  const bool has_stages =
+      !target.pipeline.empty() || target.stages != 1 || target.micro_batches == 0;
+  if (how.engine == Engine::interpreter && has_stages)
+    return reason(
+        "the interpreter runs one program, and stages of a pipeline have one each: the engine "
+        "kernels runs them without machine code, or leave out the stages");
   if (how.engine == Engine::interpreter && target.mesh.empty())
     return interpreted_here(program, function, how, options);
   if (how.engine == Engine::interpreter)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "heddle/fix.h"
 #include "heddle/pipeline_search.h"
@@ -165,10 +166,17 @@ Expected<std::string> enter_mesh(Program& program, const Target& target) {
   return put_on_one_mesh(program, text.substr(1));
 }
 
+// Stage s works m times after those before it have worked once, and updates are shared by all: so a
+// step takes a c-th of the work of a micro-batch at least, and an equal part of what is done once.
+double weight_of_once(std::int64_t micro_batches, int stages) {
+  const auto m = static_cast<double>(micro_batches);
+  return m * (1 - std::pow(1 - 1 / m, stages)) / stages;
+}
+
 void count_micro_batches(const Program& program, const Function& function,
-                         const MicroBatches& micro, SearchOptions& search) {
+                         const MicroBatches& micro, int stages, SearchOptions& search) {
   const auto count = static_cast<double>(micro.count);
-  search.times.assign(program.op_count(), 1);
+  search.times.assign(program.op_count(), weight_of_once(micro.count, stages));
   search.argument_times.clear();
   if (const auto phases = micro_phases(program, function, micro))
     for (OpId id = 0; id < phases->size(); ++id)
@@ -179,7 +187,7 @@ void count_micro_batches(const Program& program, const Function& function,
 namespace {
 
 Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, const Target& target,
-                                 const MicroBatches* micro) {
+                                 const MicroBatches* micro, int stages) {
   SpmdOptions options;
   options.mesh = mesh;
   options.closed_boundary = target.layouts.closed;
@@ -199,9 +207,9 @@ Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, cons
     if (options.mesh.empty()) options.mesh = program.meshes[0].name;
     options.search = search_options(target);
     if (micro != nullptr)
-      options.search->count = [micro](const Program& prepared, const Function& function,
-                                      SearchOptions& search) {
-        count_micro_batches(prepared, function, *micro, search);
+      options.search->count = [micro, stages](const Program& prepared, const Function& function,
+                                              SearchOptions& search) {
+        count_micro_batches(prepared, function, *micro, stages, search);
       };
   }
   return options;
@@ -232,7 +240,7 @@ Expected<std::shared_ptr<Parallel>> decided_on(const Program& whole, const Targe
   }
   Program program = micro != nullptr ? micro->program : whole;
   HEDDLE_TRY(const std::string mesh, enter_mesh(program, target));
-  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target, micro));
+  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target, micro, 1));
   if (options.search) HEDDLE_TRY_VOID(can_use(program.find_mesh(options.mesh), program));
   return parallelize(program, options);
 }
@@ -295,8 +303,8 @@ Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
 }
 
 Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target,
-                             const MicroBatches* micro) {
-  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target, micro));
+                             const MicroBatches* micro, int stages) {
+  HEDDLE_TRY(const SpmdOptions options, options_on(program, mesh, target, micro, stages));
   return partition(program, options);
 }
 

@@ -33,9 +33,11 @@ ScheduleOptions schedule_options(const Target& target);
 // The target with stages and micro-batches, where it leaves them to a search.
 Expected<Target> with_best_pipeline(const Program& core, const Target& target);
 
-// How often ops and arguments of a program of micro-batches are there in a step.
+// How often ops and arguments of a program of micro-batches are there in a step. With stages, what
+// is done once counts for less: it comes when the others still work on their last micro-batches.
 void count_micro_batches(const Program& program, const Function& function,
-                         const MicroBatches& micro, SearchOptions& search);
+                         const MicroBatches& micro, int stages, SearchOptions& search);
+double weight_of_once(std::int64_t micro_batches, int stages);
 
 // The target's micro-batches of the program; nothing where it wants none.
 Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,
@@ -51,9 +53,10 @@ Expected<FoundPlan> found_for(const Program& program, const Target& target);
 
 // The layouts of the target on that mesh, and the program of its devices. `program` is inlined and
 // has no client ops but those that devices compute.
-// Where it is the program of micro-batches, a search counts what is done for each of them.
+// Where it is the program of micro-batches, a search counts what is done for each of them, in a
+// pipeline of so many stages.
 Expected<Spmd> distribute_on(Program& program, const std::string& mesh, const Target& target,
-                             const MicroBatches* micro = nullptr);
+                             const MicroBatches* micro = nullptr, int stages = 1);
 
 // Where arguments and results of the function lie.
 // Where there is a pipeline, these are the devices of each stage.

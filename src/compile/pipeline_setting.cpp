@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compile/distribute.h"
+#include "compile/micro_program.h"
 #include "heddle/micro_batches.h"
 #include "heddle/op.h"
 #include "parallel/pipeline/cut.h"
 #include "parallel/pipeline/program_graph.h"
-#include "parallel/search/traits.h"
 #include "spmd/micro_ops.h"
 
 namespace heddle {
@@ -84,6 +85,7 @@ class Setting {
     std::optional<Reason> no;  // of the last cut, which says what a stage would need
     for (int round = 0;; ++round) {
       if (const Verdict shared = share_work(search_limit); !shared) return no ? *no : shared.why();
+      if (round == 0) bound_ = bound_of(chunks, true);
       const auto answer = best_cut(chunks);
       if (!answer) no = answer.why();
       if (answer || memory_limit_ == INT64_MAX || round + 1 == kRounds) return answer;
@@ -95,6 +97,8 @@ class Setting {
     }
   }
 
+  std::int64_t needed() const { return least_seen_; }
+
  private:
   Verdict prepare() {
     HEDDLE_TRY(devices_, devices_of(setting_, target_.cluster));
@@ -102,6 +106,7 @@ class Setting {
     cut.micro_batches = setting_.micro_batches;
     HEDDLE_TRY(micro_, micro_batches_of(core_, cut));
     if (!micro_) return reason("stages of a pipeline work on micro-batches: take 2 or more");
+    if (setting_.effort > 0) HEDDLE_TRY_VOID(compute_again(*micro_, setting_.effort));
     HEDDLE_TRY(mesh_, enter_stage_mesh(micro_->program, devices_, setting_.axis));
     HEDDLE_TRY(phases_, micro_phases(program(), function(), *micro_));
     return yes();
@@ -112,6 +117,7 @@ class Setting {
 
   // How the devices of a stage share every op.
   Verdict share_work(std::int64_t limit) {
+    search_limit_ = limit;
     RuleCache rules(program());
     PropagateOptions options;
     options.mesh = mesh_;
@@ -121,47 +127,32 @@ class Setting {
     SearchOptions how = search_options(target_);
     how.memory_limit = limit;
     how.memory_wish = INT64_MAX;
-    how.recompute = 0;  // the cut is of the ops as they are
+    how.recompute = 0;  // the function has it
     how.details = false;
     // Settings are compared with each other, for which this is near enough.
     constexpr double kNear = 1e-3;
     how.solve.gap = kNear;
-    count_micro_batches(program(), function(), *micro_, how);
+    count_micro_batches(program(), function(), *micro_, setting_.stages, how);
     HEDDLE_TRY(found_, search_plan(program(), function(), rules, options, how));
     HEDDLE_TRY_VOID(shares_micro_batches(program(), function(), *micro_, found_.layouts));
-    make_micro_program(how.times, rules);
-    return yes();
+    return make_micro_program(how.times);
   }
 
-  void make_micro_program(const std::vector<double>& times, RuleCache& rules) {
-    using When = MicroProgram::When;
-    MicroProgram micro{program(), function(), {}, {}, {}, {}, {}, target_.carried};
-    for (MicroPhase phase : phases_)
-      micro.when.push_back(phase == MicroPhase::each    ? When::each
-                           : phase == MicroPhase::after ? When::after
-                                                        : When::before);
-    micro.when.resize(program().op_count(), When::before);
-    for (std::size_t a = 0; a < program().region(function().body).args.size(); ++a)
-      micro.data.push_back(a == micro_->number() ||
-                           (a < micro_->arguments.size() && micro_->arguments[a] >= 0));
+  Verdict make_micro_program(const std::vector<double>& times) {
+    MicroCosts costs{{}, [&](ValueId v) { return &found_.layouts.splits[v]; }, target_.carried};
     for (OpId id = 0; id < program().op_count(); ++id)
-      micro.seconds.push_back(found_.op_seconds[id] / times[id]);
-    const search::Traits traits = search::traits_of(program(), function(), rules);
-    for (ValueId v = 0; v < program().value_count(); ++v) {
-      const Type& type = program().type_of(v);
-      const OpId maker = program().value(v).op;
-      micro.bytes.push_back(type.is_tensor() ? local_type(type, found_.layouts.splits[v]).bytes()
-                                             : 0);
-      micro.inside.push_back(traits.values[v].stitched ||
-                             (maker != kNone && program().op(maker).def->view != ViewKind::none));
-    }
-    micro_program_.emplace(std::move(micro));
+      costs.seconds.push_back(found_.op_seconds[id] / times[id]);
+    HEDDLE_TRY(MicroProgram made,
+               micro_program_of(program(), function(), *micro_, std::move(costs)));
+    micro_program_.emplace(std::move(made));
     graph_ = pipeline::graph_of(*micro_program_);
+    return yes();
   }
 
   Expected<PipelineAnswer> best_cut(const std::vector<int>& all_chunks) {
     std::optional<PipelineAnswer> best;
     std::optional<Reason> no;
+    bool chain = true;
     for (int chunks : all_chunks) {
       const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
                                 graph_.backward};
@@ -177,16 +168,46 @@ class Setting {
         continue;
       }
       if (best && cut->times.seconds >= best->times.seconds) continue;
+      chain = cut->chain;
       best.emplace();
       best->shape = shape;
       best->cut = pipeline::cut_of(*micro_program_, graph_, shape, cut->stages);
+      best->cut.memory = search_limit_;
       best->times = cut->times;
       best->peak_bytes = cut->least_bytes;
     }
     if (!best) return *no;
-    best->bound = std::min(found_.bound / setting_.stages, best->times.seconds);
-    add_values(*best);
+    // That of all layouts was known before any of them was kept from taking too much.
+    best->bound = std::min({bound_, bound_of(all_chunks, chain), best->times.seconds});
+    best->memory_costs = memory_costs(*best);
+    add_values(*micro_, mesh_, found_.layouts, *best);
     return *std::move(best);
+  }
+
+  // No cut of any sharing of the work takes less, whose stages wait for each other: an equal part
+  // of the least work, and the least that those take who wait.
+  double bound_of(const std::vector<int>& all_chunks, bool chain) const {
+    const double even = found_.bound / setting_.stages;
+    double least = std::numeric_limits<double>::infinity();
+    for (int chunks : all_chunks) {
+      const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
+                                graph_.backward};
+      const double waiting = pipeline::least_of_chain(
+          shape, found_.bound, weight_of_once(setting_.micro_batches, setting_.stages),
+          devices_.between.latency);
+      least = std::min(least, chain ? std::max(even, waiting) : even);
+    }
+    return least;
+  }
+
+  // Whether another cut would be better if there were room for it.
+  bool memory_costs(const PipelineAnswer& best) const {
+    constexpr double kWorth = 0.99, kFull = 0.85;
+    if (memory_limit_ == INT64_MAX || search_limit_ != INT64_MAX) return search_limit_ != INT64_MAX;
+    if (static_cast<double>(best.peak_bytes) < kFull * static_cast<double>(memory_limit_))
+      return false;
+    const auto roomy = pipeline::find_cut({graph_.graph, best.shape, devices_.between, INT64_MAX});
+    return roomy && roomy->times.seconds < kWorth * best.times.seconds;
   }
 
   // What the best cut would need if there were room for anything.
@@ -195,57 +216,11 @@ class Setting {
     if (roomy) least_seen_ = roomy->least_bytes;
   }
 
-  void add_values(PipelineAnswer& answer) const {
-    const std::vector<ValueId>& args = program().region(function().body).args;
-    const Mesh& mesh = program().meshes[mesh_].mesh;
-    const auto value_of = [&](const Type& type, const Split& split, std::vector<int> stages) {
-      FoundPipeline::Value value{type, type, text_of(split, mesh), std::move(stages)};
-      if (type.is_tensor()) value.part = local_type(type, split);
-      return value;
-    };
-    for (std::size_t a = 0; a < micro_->number(); ++a) {
-      std::vector<int> stages = stages_using(args[a], answer.cut);
-      if (stages.empty() && answer.cut.arguments[a] >= 0) stages = {answer.cut.arguments[a]};
-      answer.arguments.push_back(
-          value_of(program().type_of(args[a]), found_.layouts.splits[args[a]], std::move(stages)));
-    }
-    const Op& end = program().op(program().region(function().body).ops.back());
-    for (std::size_t r = 0; r < end.operand_count; ++r) {
-      const ValueId v = program().operands(end)[r];
-      answer.results.push_back(
-          value_of(program().type_of(v), found_.layouts.results[r], stages_giving(v, answer.cut)));
-    }
-  }
-
-  int stage_at(const StageCut& cut, OpId op) const {
-    const int position = cut.position_of(op);
-    if (position < 0) return -1;
-    return position >= cut.shape.positions() ? position - cut.shape.positions()
-                                             : cut.shape.stage_of(position);
-  }
-
-  std::vector<int> stages_using(ValueId v, const StageCut& cut) const {
-    std::vector<int> stages;
-    for (OpId id : program().region(function().body).ops)
-      if (const int stage = stage_at(cut, id);
-          stage >= 0 && std::ranges::find(program().operands(program().op(id)), v) !=
-                            program().operands(program().op(id)).end())
-        stages.push_back(stage);
-    std::ranges::sort(stages);
-    stages.erase(std::ranges::unique(stages).begin(), stages.end());
-    return stages;
-  }
-
-  std::vector<int> stages_giving(ValueId v, const StageCut& cut) const {
-    const OpId maker = program().value(v).op;
-    const int stage = maker == kNone ? -1 : stage_at(cut, maker);
-    return stage < 0 ? std::vector<int>{} : std::vector{stage};
-  }
-
   const Program& core_;
   const Target& target_;
   const PipelineSetting& setting_;
   std::int64_t memory_limit_;
+  std::int64_t search_limit_ = INT64_MAX;  // of what one device of every stage has together
   Devices devices_;
   std::optional<MicroBatches> micro_;
   std::uint32_t mesh_ = 0;
@@ -254,20 +229,24 @@ class Setting {
   std::optional<MicroProgram> micro_program_;
   pipeline::ProgramGraph graph_;
   std::int64_t least_seen_ = 0;
+  double bound_ = 0;
 };
 
 }  // namespace
 
 Expected<PipelineAnswer> answer_for(const Program& core, const Target& target,
                                     const PipelineSetting& setting, const std::vector<int>& chunks,
-                                    std::int64_t memory_limit) {
-  return Setting(core, target, setting, memory_limit).run(chunks);
+                                    std::int64_t memory_limit, std::int64_t& needed) {
+  Setting one(core, target, setting, memory_limit);
+  Expected<PipelineAnswer> answer = one.run(chunks);
+  needed = answer ? 0 : one.needed();
+  return answer;
 }
 
 Expected<PipelineWork> work_on_one(const Program& core, const Target& target,
                                    const std::optional<Cluster>& cluster,
                                    std::int64_t micro_batches) {
-  const PipelineSetting setting{target.mesh, "", 1, micro_batches};
+  const PipelineSetting setting{target.mesh, "", 1, micro_batches, 0};
   return Setting(core, target, setting, INT64_MAX).work(cluster);
 }
 

@@ -68,8 +68,13 @@ class Reader {
       if (one.needed || device.contains(one.key)) {
         HEDDLE_TRY(cluster.device.*one.figure, figure(device, one.key, "device: ", one.units));
       }
-    if (!json.contains("levels") || !json["levels"].is_array() || json["levels"].empty())
+    if (!json.contains("levels") || !json["levels"].is_array())
       return wrong("\"levels\" should be a list, the outermost first");
+    if (json["levels"].empty())
+      return wrong(
+          "\"levels\" is empty: name at least one, as in {{\"name\": \"gpu\", \"size\": 8, "
+          "\"rate\": "
+          "\"50GB/s\", \"latency\": \"3us\"}}; its size may be 1");
     std::int64_t devices = 1;
     for (const Json& one : json["levels"]) {
       HEDDLE_TRY(Cluster::Level level, level_of(one));

@@ -7,11 +7,11 @@ namespace heddle::report {
 
 struct AlikeMoves {
   const PlannedFunction::Moved* first = nullptr;
-  std::size_t count = 0;
-  double seconds = 0;  // of all of them
+  std::size_t count = 0;  // with as often as each comes in a step
+  double seconds = 0;     // of all of them
 };
 
-// The same move of equal values for ops of one kind; the dearest first.
+// The same move of equal values for ops of one kind, on one stage; the dearest first.
 std::vector<AlikeMoves> alike_moves(const std::vector<PlannedFunction::Moved>& moved);
 
 }  // namespace heddle::report

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -173,6 +175,11 @@ std::string ExplainReport::text(const Style& style) const {
   const Tree tree = tree_of(execution);
   std::string text;
   add_steps(execution, tree, tree.roots, all_seconds(execution, tree), style, text);
+  if (execution.stage_steps.size() > 1)
+    text += fmt::format(
+        "these are the steps of stage 0; all stages have {} steps: `heddle plan` says what each "
+        "does when\n",
+        fmt::join(execution.stage_steps, ", "));
   text += counts();
   if (execution.compile_seconds > 0)
     text += "; compiled in " + format_seconds(execution.compile_seconds);

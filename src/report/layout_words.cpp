@@ -33,19 +33,45 @@ std::size_t role_of(const IndexRule& rule, int factor) {
 
 class AxisReader {
  public:
-  AxisReader(const Decisions& decisions, const Function& function)
+  AxisReader(const Decisions& decisions, const Function& function, const PartOfFunction* part)
       : decisions_(decisions), program_(decisions.on.program) {
     data_ = data_arguments(program_, function);
     const std::vector<ValueId>& arguments = program_.region(function.body).args;
+    weights_.assign(program_.value_count(), false);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Type& type = program_.type_of(arguments[i]);
-      if (type.is_tensor() && type.rank() > 0 && std::ranges::find(data_, i) == data_.end())
-        state_.push_back(i);
+      const bool is_data = std::ranges::find(data_, i) != data_.end();
+      if (!type.is_tensor() || type.rank() == 0 || is_data) continue;
+      weights_[arguments[i]] = true;
+      if (part == nullptr || part->arguments[i]) state_.push_back(i);
     }
+    if (part != nullptr) std::erase_if(data_, [&](std::size_t i) { return !part->arguments[i]; });
     for (OpId id = 0; id < decisions.ops.size(); ++id)
-      if (const Decision& d = decisions.ops[id];
-          d.choice && program_.op(id).def->cls == OpClass::contract)
+      if (const Decision& d = decisions.ops[id]; d.choice &&
+                                                 program_.op(id).def->cls == OpClass::contract &&
+                                                 (part == nullptr || part->ops[id]))
         products_.push_back(id);
+  }
+
+  // How many devices share the batch, and how many the weights, in most of the work on them.
+  std::string shape(const Mesh& mesh) {
+    std::int64_t batch = 1, weights = 1, copies = 1;
+    for (std::size_t a = 0; a < mesh.axes().size(); ++a) {
+      const std::int64_t size = mesh.axes()[a].size;
+      const auto [along_batch, along_weights, all] = work_by(static_cast<int>(a));
+      if (along_batch + along_weights < all / 2)
+        copies *= size;
+      else
+        (along_batch >= along_weights ? batch : weights) *= size;
+    }
+    std::string text;
+    const auto add = [&](std::int64_t count, const char* what) {
+      if (count > 1) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+    };
+    add(batch, "along the batch");
+    add(weights, "along weights");
+    add(copies, "that do the same");
+    return text;
   }
 
   std::string words(int axis) {
@@ -81,13 +107,51 @@ class AxisReader {
     return first ? "the batch" : other ? "the batch, within each of its entries" : "";
   }
 
+  // What becomes of weights before a product takes them: their views, rounded or not.
+  bool is_weight(ValueId v) const {
+    while (!weights_[v]) {
+      const OpId maker = program_.value(v).op;
+      if (maker == kNone) return false;
+      const Op& op = program_.op(maker);
+      const bool passes = op.def->view != ViewKind::none || op.def->short_name() == "convert" ||
+                          op.def->short_name() == "transpose";
+      if (!passes || op.operand_count != 1) return false;
+      v = program_.operands(op)[0];
+    }
+    return true;
+  }
+
+  double steps_of(const IndexRule& rule) const {
+    double steps = 1;
+    for (const Factor& f : rule.factors) steps *= static_cast<double>(f.size);
+    return steps;
+  }
+
+  // Of products with one operand of weights: split along the other one, along weights, and all.
+  std::array<double, 3> work_by(int axis) const {
+    std::array<double, 3> work = {};
+    for (const OpId id : products_) {
+      const auto operands = program_.operands(program_.op(id));
+      const bool left = is_weight(operands[0]), right = is_weight(operands[1]);
+      if (left == right) continue;
+      const IndexRule& rule = decisions_.on.rules.of(id);
+      work[2] += steps_of(rule);
+      const FactorAxes& axes = decisions_.ops[id].choice->axes;
+      for (std::size_t f = 0; f < axes.size(); ++f) {
+        if (!is_over(axes[f], axis)) continue;
+        const bool of_weights = has_factor(rule.operands[left ? 0 : 1].dims, static_cast<int>(f));
+        work[of_weights ? 1 : 0] += steps_of(rule);
+      }
+    }
+    return work;
+  }
+
   std::string product_words(int axis) const {
     std::array<double, kRoles.size()> work = {};
     double all = 0, split = 0;
     for (const OpId id : products_) {
       const IndexRule& rule = decisions_.on.rules.of(id);
-      double steps = 1;
-      for (const Factor& f : rule.factors) steps *= static_cast<double>(f.size);
+      const double steps = steps_of(rule);
       all += steps;
       const FactorAxes& axes = decisions_.ops[id].choice->axes;
       for (std::size_t f = 0; f < axes.size(); ++f)
@@ -125,19 +189,34 @@ class AxisReader {
   const Program& program_;
   std::vector<std::size_t> state_, data_;
   std::vector<OpId> products_;
+  std::vector<bool> weights_;  // by ValueId: arguments that are no data
 };
 
-}  // namespace
-
-std::vector<PlannedFunction::AxisWords> layout_words(const Decisions& decisions,
-                                                     const Function& function) {
-  AxisReader reader(decisions, function);
+std::vector<PlannedFunction::AxisWords> words_of(AxisReader reader, const Decisions& decisions) {
   std::vector<PlannedFunction::AxisWords> words;
   const std::vector<MeshAxis>& axes = decisions.on.mesh.mesh.axes();
   for (std::size_t a = 0; a < axes.size(); ++a)
     words.push_back(
         {fmt::format("{}={}", axes[a].name, axes[a].size), reader.words(static_cast<int>(a))});
   return words;
+}
+
+}  // namespace
+
+std::vector<PlannedFunction::AxisWords> layout_words(const Decisions& decisions,
+                                                     const Function& function) {
+  return words_of({decisions, function, nullptr}, decisions);
+}
+
+std::vector<PlannedFunction::AxisWords> layout_words(const Decisions& decisions,
+                                                     const Function& function,
+                                                     const PartOfFunction& part) {
+  return words_of({decisions, function, &part}, decisions);
+}
+
+std::string effective_shape(const Decisions& decisions, const Function& function,
+                            const PartOfFunction& part) {
+  return AxisReader(decisions, function, &part).shape(decisions.on.mesh.mesh);
 }
 
 }  // namespace heddle::report

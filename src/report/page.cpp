@@ -1,4 +1,6 @@
 // The page of a plan: a frame, a style and a script (src/report/page), and what they show as JSON.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "heddle/op.h"
@@ -7,6 +9,7 @@
 #include "report/layout_words.h"
 #include "report/page_data.h"
 #include "report/page_files.h"
+#include "report/pipeline.h"
 #include "report/words.h"
 
 namespace heddle {
@@ -74,13 +77,26 @@ Json answer_json(const PlannedFunction& f, std::optional<std::int64_t> memory) {
   return answer;
 }
 
+// Of a step of all stages; what is computed and moved meanwhile is shown stage by stage.
+void add_pipeline(const PipelineReport& pipeline, Json& answer) {
+  answer["step"] = pipeline.cost;
+  answer["bubble"] = pipeline.bubble;
+  answer.erase("compute");
+  answer.erase("moves");
+  std::int64_t peak = 0;
+  for (const PipelineReport::Stage& stage : pipeline.per_stage)
+    peak = std::max(peak, stage.peak_bytes);
+  answer["compiled"] = peak;
+}
+
 Json values_json(const std::vector<PlannedFunction::Value>& values, const report::Choices* choices,
                  report::Texts& texts) {
   Json list = Json::array();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const PlannedFunction::Value& v = values[i];
     list.push_back({texts(v.name), texts(v.type), texts(v.sharding), texts(v.part),
-                    choices == nullptr ? -1 : choices->of_argument(i)});
+                    choices == nullptr ? -1 : choices->of_argument(i),
+                    texts(v.stages.empty() ? "" : fmt::format("{}", fmt::join(v.stages, ", ")))});
   }
   return list;
 }
@@ -95,7 +111,8 @@ Json moves_json(const std::vector<PlannedFunction::Moved>& moved, report::Texts&
                     {"seconds", one.seconds},
                     {"for", texts(one.first->needed_by)},
                     {"value", texts(one.first->value)},
-                    {"loops", one.first->loops}});
+                    {"loops", one.first->loops},
+                    {"stage", one.first->stage}});
   return list;
 }
 
@@ -148,15 +165,11 @@ Json memory_json(const Spmd& spmd, const PlannedFunction& f, report::Texts& text
           {"from", "op by op, with nothing fused or computed in place"}};
 }
 
-Json timeline_json(const PlannedFunction::Timeline& timeline) {
-  Json json = {{"lanes", timeline.lanes}, {"spans", Json::array()}};
-  for (const PlannedFunction::Timeline::Span& span : timeline.spans)
-    json["spans"].push_back({span.lane, span.begin, span.end, span.what, span.kind});
-  return json;
-}
+// A page stays small enough to open.
+constexpr std::size_t kMostSpans = 20'000;
 
-Json function_json(const Spmd& spmd, const PlannedFunction& f, std::optional<std::int64_t> memory,
-                   report::Texts& texts) {
+Json function_json(const Spmd& spmd, const PlannedFunction& f, const PipelineReport* pipeline,
+                   std::optional<std::int64_t> memory, report::Texts& texts) {
   Json json = {{"name", f.name}, {"mesh", f.mesh}, {"devices", f.devices}};
   const Decisions* decisions = report::decisions_of(spmd, f.name);
   const Function* logical = spmd.logical().find_function(f.name);
@@ -170,6 +183,7 @@ Json function_json(const Spmd& spmd, const PlannedFunction& f, std::optional<std
   for (std::size_t i = 0; i < logical->results.size(); ++i)
     pictures.add(spmd.logical().type(logical->results[i]), decisions->results[i]);
   json["answer"] = answer_json(f, memory);
+  if (pipeline != nullptr) add_pipeline(*pipeline, json["answer"]);
   json["arguments"] = values_json(f.arguments, &choices, texts);
   json["results"] = values_json(f.results, nullptr, texts);
   json["moves"] = moves_json(f.moved, texts);
@@ -178,7 +192,8 @@ Json function_json(const Spmd& spmd, const PlannedFunction& f, std::optional<std
   json["choices"] = choices.json(texts);
   json["memory"] = memory_json(spmd, f, texts);
   json["pictures"] = pictures.json();
-  if (f.timeline) json["timeline"] = timeline_json(*f.timeline);
+  if (f.timeline) json["timeline"] = report::timeline_json(*f.timeline, kMostSpans);
+  if (pipeline != nullptr) json["pipeline"] = report::pipeline_json(*pipeline);
   json["conflicts"] = Json::array();
   for (const PlannedFunction::Disagreement& c : f.conflicts)
     json["conflicts"].push_back({texts(c.op), texts(c.what)});
@@ -192,7 +207,8 @@ std::string plan_page(const Spmd& spmd, const PlanReport& report, const std::str
   report::Texts texts;
   Json data = {{"title", title}, {"functions", Json::array()}};
   for (const PlannedFunction& f : report.functions)
-    data["functions"].push_back(function_json(spmd, f, memory, texts));
+    data["functions"].push_back(
+        function_json(spmd, f, f.timeline ? &*report.pipeline : nullptr, memory, texts));
   if (!report.failure.empty()) data["failure"] = report.failure;
   data["texts"] = texts.json();
   Frame frame(report::page_frame());

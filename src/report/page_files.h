@@ -7,6 +7,6 @@ namespace heddle::report {
 
 std::string_view page_frame();   // page.html, with places for the others
 std::string_view page_style();   // page.css
-std::string_view page_script();  // page.js
+std::string_view page_script();  // pipeline.js and page.js
 
 }  // namespace heddle::report

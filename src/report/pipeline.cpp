@@ -1,8 +1,12 @@
 #include "report/pipeline.h"
 
+#include <algorithm>
+#include <map>
+
 #include "base/text.h"
 #include "heddle/pipeline_report.h"
 #include "report/json.h"
+#include "report/layout_words.h"
 #include "report/table.h"
 #include "report/words.h"
 
@@ -15,8 +19,8 @@ std::string short_seconds(double seconds) {
   return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
 
-PipelineReport::Stage stage_of(const FoundPipeline& found, int s) {
-  const PipelineTimes::Stage& times = found.times.stages[static_cast<std::size_t>(s)];
+PipelineReport::Stage stage_of(const PipelineTimes& all, const StageCut* cut, int s) {
+  const PipelineTimes::Stage& times = all.stages[static_cast<std::size_t>(s)];
   PipelineReport::Stage stage;
   stage.busy = times.busy;
   stage.peak_bytes = times.peak_bytes;
@@ -27,12 +31,47 @@ PipelineReport::Stage stage_of(const FoundPipeline& found, int s) {
     if (span.task.kind == PipelineTask::Kind::forward) stage.forward += seconds;
     if (span.task.kind == PipelineTask::Kind::backward) stage.backward += seconds;
   }
-  if (found.target.cut)
-    for (int position : found.target.cut->positions)
-      if (position >= 0 && position < found.shape.positions() &&
-          found.shape.stage_of(position) == s)
+  if (cut != nullptr)
+    for (int position : cut->positions)
+      if (position >= 0 && position < cut->shape.positions() && cut->shape.stage_of(position) == s)
         ++stage.ops;
   return stage;
+}
+
+// How the devices of a stage share what it does.
+void add_sharing(const Pipeline& pipeline, int s, PipelineReport::Stage& stage) {
+  const Program& logical = pipeline.spmd.logical();
+  const Decisions* const decisions = report::decisions_of(pipeline.spmd, pipeline.whole.name);
+  const Function* const function = logical.find_function(pipeline.whole.name);
+  if (decisions == nullptr || function == nullptr) return;
+  report::PartOfFunction part;
+  for (OpId id = 0; id < logical.op_count(); ++id) {
+    const int position = pipeline.cut.position_of(id);
+    part.ops.push_back(position >= 0 && pipeline.cut.shape.stage_of(position) == s);
+  }
+  for (const std::vector<int>& stages : pipeline.programs.argument_stages)
+    part.arguments.push_back(std::ranges::find(stages, s) != stages.end());
+  part.arguments.push_back(false);  // the number of the micro-batch
+  stage.shape = report::effective_shape(*decisions, *function, part);
+  for (PlannedFunction::AxisWords& axis : report::layout_words(*decisions, *function, part))
+    stage.layout.emplace_back(std::move(axis.axis), std::move(axis.text));
+  for (const Communication& c : pipeline.whole.communications)
+    if (c.needed_by != kNone && part.ops[c.needed_by])
+      stage.received += pipeline.micro_batches() * c.bytes;
+}
+
+std::vector<PipelineReport::Messages> messages_of(const Pipeline& pipeline) {
+  std::map<std::pair<int, int>, PipelineReport::Messages> all;
+  for (const StageChannel& channel : pipeline.programs.channels) {
+    PipelineReport::Messages& one = all[{channel.from, channel.to}];
+    one.from = channel.from;
+    one.to = channel.to;
+    one.count += channel.messages;
+    one.bytes += channel.bytes;
+  }
+  std::vector<PipelineReport::Messages> list;
+  for (const auto& [ends, messages] : all) list.push_back(messages);
+  return list;
 }
 
 std::string devices_text(const std::string& mesh, const PipelineShape& shape) {
@@ -44,6 +83,10 @@ std::string devices_text(const std::string& mesh, const PipelineShape& shape) {
 }
 
 }  // namespace
+
+std::string setting_text(const FoundPipeline& found) {
+  return devices_text(found.target.mesh, found.shape);
+}
 
 PipelineReport pipeline_report(const FoundPipeline& found) {
   PipelineReport report;
@@ -66,30 +109,84 @@ PipelineReport pipeline_report(const FoundPipeline& found) {
       if (position >= found.shape.positions()) position = -1;
     report.cut = cut_text(positions);
   }
+  const StageCut* const cut = found.target.cut ? &*found.target.cut : nullptr;
   for (int s = 0; s < static_cast<int>(found.times.stages.size()); ++s)
-    report.per_stage.push_back(stage_of(found, s));
+    report.per_stage.push_back(stage_of(found.times, cut, s));
   return report;
 }
 
+PipelineReport pipeline_report(const Pipeline& pipeline, const FoundPipeline* found) {
+  PipelineReport report;
+  report.searched = found != nullptr;
+  if (found != nullptr) report = pipeline_report(*found);
+  report.per_stage.clear();
+  const PipelineShape& shape = pipeline.cut.shape;
+  report.mesh = pipeline.mesh;
+  report.axis = pipeline.axis;
+  report.stages = shape.stages;
+  report.interleave = shape.chunks;
+  report.micro_batches = shape.micro_batches;
+  report.cost = pipeline.times.seconds;
+  report.bubble = pipeline.times.bubble;
+  report.gap = report.searched ? std::max(0.0, 1 - report.bound / report.cost) : 0;
+  report.messages = messages_of(pipeline);
+  report.effort = pipeline.effort;
+  for (int s = 0; s < shape.stages; ++s) {
+    report.per_stage.push_back(stage_of(pipeline.times, &pipeline.cut, s));
+    add_sharing(pipeline, s, report.per_stage.back());
+  }
+  return report;
+}
+
+namespace {
+
+// Only where stages differ is it worth to tell them apart.
+bool is_alike(const std::vector<PipelineReport::Stage>& stages) {
+  return std::ranges::all_of(stages, [&](const PipelineReport::Stage& stage) {
+    return stage.shape == stages.front().shape;
+  });
+}
+
+std::string messages_text(const std::vector<PipelineReport::Messages>& messages) {
+  constexpr std::size_t kMost = 16;
+  report::Table table({{.least = 9, .gap = 1}, {.right = true}, {.right = true}}, 2);
+  for (std::size_t i = 0; i < messages.size() && i < kMost; ++i)
+    table.add({fmt::format("stage {} to {}", messages[i].from, messages[i].to),
+               counted(static_cast<std::size_t>(messages[i].count), "message"),
+               report::exact_bytes(messages[i].bytes) + " from each device"});
+  if (messages.size() > kMost)
+    table.add_line(fmt::format("... and {} more (--json has all)", messages.size() - kMost));
+  return table.text();
+}
+
+}  // namespace
+
 std::string PipelineReport::text() const {
   const PipelineShape shape{stages, static_cast<int>(micro_batches), interleave, true};
-  std::string text = fmt::format(
-      "best of {} in {}: {}\n{} per step as predicted, and none takes less than {} (gap {:.2g} "
-      "%){}\n",
-      counted(tried.size(), "setting"), short_seconds(seconds), devices_text(mesh, shape),
-      short_seconds(cost), short_seconds(bound), 100 * gap,
-      fits ? "" : "; no plan was found that fits the memory of the cluster");
+  std::string text =
+      fmt::format("{}: {} per step as predicted\n", devices_text(mesh, shape), short_seconds(cost));
+  if (searched)
+    text = fmt::format(
+        "best of {} in {}: {}\n{} per step as predicted, and none takes less than {} (gap {:.2g} "
+        "%){}\n",
+        counted(tried.size(), "setting"), short_seconds(seconds), devices_text(mesh, shape),
+        short_seconds(cost), short_seconds(bound), 100 * gap,
+        fits ? "" : "; no plan was found that fits the memory of the cluster");
+  if (effort > 0)
+    text += fmt::format(
+        "values are computed again on the way back instead of being kept (effort {})\n", effort);
   if (stages > 1) text += fmt::format("stages wait for {:.3g} % of a step\n", 100 * bubble);
-  report::Table table({{.least = 9, .gap = 1}, {}, {}, {}, {}, {}}, 2);
+  report::Table table({{.least = 9, .gap = 1}, {}, {}, {}, {}, {}, {}}, 2);
+  const bool alike = is_alike(per_stage);
   for (std::size_t s = 0; s < per_stage.size(); ++s) {
     const Stage& stage = per_stage[s];
     table.add({fmt::format("stage {}", s), fmt::format("forward {}", short_seconds(stage.forward)),
                fmt::format("back {}", short_seconds(stage.backward)),
                fmt::format("update {}", short_seconds(stage.update)),
                fmt::format("busy {}", short_seconds(stage.busy)),
-               report::bytes_text(stage.peak_bytes) + " each"});
+               report::bytes_text(stage.peak_bytes) + " each", alike ? "" : stage.shape});
   }
-  return text + table.text();
+  return text + table.text() + messages_text(messages);
 }
 
 namespace report {
@@ -101,10 +198,13 @@ Json pipeline_json(const PipelineReport& pipeline) {
               {"interleave", pipeline.interleave},
               {"bubble", pipeline.bubble},
               {"fits", pipeline.fits},
-              {"cost", pipeline.cost},
-              {"bound", pipeline.bound},
-              {"gap", pipeline.gap},
-              {"seconds", pipeline.seconds}};
+              {"recompute", pipeline.effort},
+              {"cost", pipeline.cost}};
+  if (pipeline.searched) {
+    one["bound"] = pipeline.bound;
+    one["gap"] = pipeline.gap;
+    one["seconds"] = pipeline.seconds;
+  }
   if (!pipeline.axis.empty()) one["axis"] = pipeline.axis;
   if (!pipeline.cut.empty()) one["cut"] = pipeline.cut;
   one["per_stage"] = Json::array();
@@ -114,7 +214,14 @@ Json pipeline_json(const PipelineReport& pipeline) {
                                 {"update_seconds", stage.update},
                                 {"busy_seconds", stage.busy},
                                 {"peak_bytes", stage.peak_bytes},
+                                {"received_bytes", stage.received},
+                                {"shape", stage.shape},
+                                {"layout", stage.layout},
                                 {"ops", stage.ops}});
+  one["messages"] = Json::array();
+  for (const PipelineReport::Messages& m : pipeline.messages)
+    one["messages"].push_back(
+        {{"from", m.from}, {"to", m.to}, {"count", m.count}, {"bytes", m.bytes}});
   one["tried"] = Json::array();
   for (const TriedPipeline& tried : pipeline.tried) {
     Json row = {{"mesh", tried.mesh},
@@ -125,11 +232,32 @@ Json pipeline_json(const PipelineReport& pipeline) {
       row["cost"] = tried.cost;
       row["peak_bytes"] = tried.peak_bytes;
     }
+    if (tried.effort > 0) row["recompute"] = tried.effort;
     if (tried.bound > 0) row["bound"] = tried.bound;
     if (!tried.why.empty()) row["why"] = tried.why;
     one["tried"].push_back(std::move(row));
   }
   return one;
+}
+
+Json timeline_json(const PlannedFunction::Timeline& timeline, std::size_t most) {
+  using Span = PlannedFunction::Timeline::Span;
+  std::vector<Span> spans = timeline.spans;
+  Json json = {{"lanes", timeline.lanes}, {"spans", Json::array()}};
+  if (spans.size() > most) {
+    std::ranges::stable_sort(spans, {}, &Span::begin);
+    json["left_out"] = spans.size() - most;
+    spans.resize(most);
+  }
+  for (const Span& span : spans)
+    json["spans"].push_back({{"lane", span.lane},
+                             {"kind", span.kind},
+                             {"micro_batch", span.micro_batch},
+                             {"chunk", span.chunk},
+                             {"begin", span.begin},
+                             {"end", span.end},
+                             {"bytes", span.bytes}});
+  return json;
 }
 
 }  // namespace report

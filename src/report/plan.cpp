@@ -8,6 +8,7 @@
 #include "heddle/schedule.h"
 #include "heddle/value_names.h"
 #include "report/layout_words.h"
+#include "report/planned.h"
 #include "report/words.h"
 
 namespace heddle {
@@ -138,7 +139,9 @@ std::optional<PlannedFunction::Search> search_of(const Spmd& spmd, const SpmdFun
   return std::nullopt;
 }
 
-PlannedFunction on_mesh(const Spmd& spmd, const SpmdFunction& f, bool explain) {
+}  // namespace
+
+PlannedFunction report::planned_on_mesh(const Spmd& spmd, const SpmdFunction& f, bool explain) {
   const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
   const Function& local = *spmd.program.find_function(f.name);
   const Function* const logical = spmd.logical().find_function(f.name);
@@ -170,8 +173,6 @@ PlannedFunction on_mesh(const Spmd& spmd, const SpmdFunction& f, bool explain) {
   return plan;
 }
 
-}  // namespace
-
 const Decisions* report::decisions_of(const Spmd& spmd, const std::string& function) {
   const std::vector<Function>& all = spmd.logical().functions;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -192,7 +193,7 @@ PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options) {
       report.functions.push_back({.name = f.name});
       continue;
     }
-    PlannedFunction plan = on_mesh(spmd, f, options.explain);
+    PlannedFunction plan = report::planned_on_mesh(spmd, f, options.explain);
     if (options.memory) {
       plan.memory = memory_when_compiled(spmd, f).value();
       const std::string whose = "each has " + report::bytes_text(*options.memory);
@@ -202,38 +203,6 @@ PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options) {
     report.functions.push_back(std::move(plan));
   }
   return report;
-}
-
-PlanReport plan_report(const Program& program, const FoundPipeline& found) {
-  PlanReport report;
-  report.pipeline = pipeline_report(found);
-  PlannedFunction& plan = report.functions.emplace_back();
-  plan.name = found.target.options.entry;
-  plan.mesh = found.target.mesh;
-  AxisRegistry scratch = AxisRegistry::standard();
-  if (const auto mesh = Mesh::parse(plan.mesh, scratch)) plan.devices = mesh->devices();
-  const Function* function = program.find_function(plan.name);
-  const auto add = [&](const std::vector<FoundPipeline::Value>& values, bool is_result,
-                       std::vector<PlannedFunction::Value>& out) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      PlannedFunction::Value& value = out.emplace_back();
-      if (function != nullptr)
-        value.name = is_result ? result_name(*function, i) : argument_name(*function, i);
-      value.type = values[i].type.str();
-      value.sharding = values[i].sharding;
-      if (values[i].type.is_tensor()) value.part = values[i].part.str();
-      value.stages = values[i].stages;
-    }
-  };
-  add(found.arguments, false, plan.arguments);
-  add(found.results, true, plan.results);
-  return report;
-}
-
-Expected<PlanReport> plan_report(const Program& program, const Target& target,
-                                 const PlanReportOptions& options) {
-  HEDDLE_TRY(const Spmd spmd, distribute(program, target));
-  return plan_report(spmd, options);
 }
 
 }  // namespace heddle

@@ -38,6 +38,7 @@ Json function_json(const PlannedFunction& f) {
                      {"from", f.memory->planned ? "compiled" : "op by op"},
                      {"where", f.memory->peak.where},
                      {"largest", f.memory->peak.largest}};
+  if (f.timeline) one["timeline"] = report::timeline_json(*f.timeline);
   if (f.compute_seconds) one["compute_seconds"] = *f.compute_seconds;
   if (f.bring_seconds) one["bring_seconds"] = *f.bring_seconds;
   if (f.search)
@@ -57,7 +58,7 @@ Json function_json(const PlannedFunction& f) {
           {"seconds", f.search->again_seconds}}}};
   one["collectives"] = f.collectives;
   one["communications"] = Json::array();
-  for (const PlannedFunction::Moved& m : f.moved)
+  for (const PlannedFunction::Moved& m : f.moved) {
     one["communications"].push_back({{"kind", m.kind},
                                      {"over", m.over},
                                      {"bytes", m.bytes},
@@ -65,6 +66,10 @@ Json function_json(const PlannedFunction& f) {
                                      {"for", m.needed_by},
                                      {"value", m.value},
                                      {"loops", m.loops}});
+    if (!f.timeline) continue;
+    if (m.stage >= 0) one["communications"].back()["stage"] = m.stage;
+    one["communications"].back()["times"] = m.times;
+  }
   one["conflicts"] = Json::array();
   for (const PlannedFunction::Disagreement& c : f.conflicts)
     one["conflicts"].push_back({{"op", c.op}, {"what", c.what}});
@@ -88,10 +93,12 @@ std::string PlanReport::json() const {
       report["gap"] = f.search->gap;
     }
   if (pipeline) {  // of which the plan of a function is a part
-    report["seconds"] = pipeline->seconds;
     report["cost"] = pipeline->cost;
-    report["bound"] = pipeline->bound;
-    report["gap"] = pipeline->gap;
+    if (pipeline->searched) {
+      report["seconds"] = pipeline->seconds;
+      report["bound"] = pipeline->bound;
+      report["gap"] = pipeline->gap;
+    }
     report["pipeline"] = report::pipeline_json(*pipeline);
   }
   report["functions"] = Json::array();

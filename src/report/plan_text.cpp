@@ -59,21 +59,36 @@ std::string pictures_text(const PlannedFunction& plan, const AxisRegistry& axes,
   return text.empty() ? text : text + "\n";
 }
 
+// "stage 1: " of a pipeline's.
+std::string stage_words(const PlannedFunction& plan, const PlannedFunction::Moved& moved) {
+  if (!plan.timeline) return "";
+  return moved.stage < 0 ? "at the end: " : fmt::format("stage {}: ", moved.stage);
+}
+
 // How much of which kind there is.
 std::string totals_text(const PlannedFunction& plan) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> by_kind;  // count and bytes
   std::int64_t all_bytes = 0;
   double seconds = 0;
+  std::int64_t all = 0;
   for (const PlannedFunction::Moved& m : plan.moved) {
-    auto& [count, bytes] = by_kind[fmt::format("{} over {}", m.kind, m.over)];
-    ++count;
-    bytes += m.bytes;
-    all_bytes += m.bytes;
-    seconds += m.seconds;
+    auto& [count, bytes] =
+        by_kind[stage_words(plan, m) + fmt::format("{} over {}", m.kind, m.over)];
+    count += m.times;
+    all += m.times;
+    bytes += m.times * m.bytes;
+    all_bytes += m.times * m.bytes;
+    seconds += static_cast<double>(m.times) * m.seconds;
   }
-  std::string text = fmt::format(
-      "{} communications in {} collectives, {} received per device, {} predicted\n",
-      plan.moved.size(), plan.collectives, exact_bytes(all_bytes), exact_seconds(seconds));
+  std::string text =
+      plan.timeline
+          ? fmt::format(
+                "{} communications in a step inside of stages, {} received by one device of "
+                "each together, {} predicted\n",
+                all, exact_bytes(all_bytes), exact_seconds(seconds))
+          : fmt::format(
+                "{} communications in {} collectives, {} received per device, {} predicted\n", all,
+                plan.collectives, exact_bytes(all_bytes), exact_seconds(seconds));
   for (const auto& [kind, sum] : by_kind)
     text += fmt::format("  {:<30} {:>6}  {}\n", kind, sum.first, exact_bytes(sum.second));
   return text;
@@ -90,7 +105,9 @@ std::string answer_text(const PlannedFunction& plan) {
   const std::vector<report::AlikeMoves> moves = report::alike_moves(plan.moved);
   for (std::size_t i = 0; i < moves.size() && i < kMostShown; ++i) {
     const report::AlikeMoves& one = moves[i];
-    table.add({i == 0 ? "costs" : "", fmt::format("{} over {}", one.first->kind, one.first->over),
+    table.add({i == 0 ? "costs" : "",
+               stage_words(plan, *one.first) +
+                   fmt::format("{} over {}", one.first->kind, one.first->over),
                fmt::format("{} x", one.count), exact_bytes(one.first->bytes),
                exact_seconds(one.seconds),
                "for " + report::end_of(report::without_folders(one.first->needed_by), kPlaces)});
@@ -151,15 +168,14 @@ std::string PlanReport::text(const Style& style) const {
     }
     text += fmt::format("@{} on {} devices ({})\n", f.name, f.devices, f.mesh);
     if (pipeline) text += pipeline->text();
-    if (f.search) text += search_text(*f.search) + answer_text(f);
-    if (pipeline && pipeline->stages > 1) {
-      text += boundary_text(f, explain);
-      continue;
-    }
+    if (f.search && !f.timeline) text += search_text(*f.search);
+    if (f.search) text += answer_text(f);
     text += boundary_text(f, explain) + pictures_text(f, axes, style) + totals_text(f);
-    text += fmt::format("arguments {} and results {} per device; values {} at most, op by op\n",
+    text += fmt::format("arguments {} and results {} {}; values {} at most, {}\n",
                         exact_bytes(f.argument_bytes), exact_bytes(f.result_bytes),
-                        exact_bytes(f.peak_bytes));
+                        f.timeline ? "of one device of each stage together" : "per device",
+                        exact_bytes(f.peak_bytes),
+                        f.timeline ? "on the fullest stage, arguments included" : "op by op");
     if (f.memory)
       text += fmt::format("needs {} on each device: {}\n", exact_bytes(f.memory->needed()),
                           f.memory->text());

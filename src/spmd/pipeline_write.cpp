@@ -268,7 +268,8 @@ std::vector<StageChannel> channels_of(const Program& program, const PipelinePlan
   std::vector<StageChannel> channels;
   for (const StageMessage& m : plan.messages)
     channels.push_back({m.channel, plan.shape.stage_of(m.edge.from), plan.shape.stage_of(m.edge.to),
-                        plan.shape.micro_batches * bytes_of(program, m.values)});
+                        plan.shape.micro_batches * bytes_of(program, m.values),
+                        plan.shape.micro_batches});
   for (const auto* once : {&plan.argument_messages, &plan.after_messages})
     for (const OnceMessage& m : *once)
       channels.push_back({m.channel, m.from, m.to, bytes_of(program, {m.value})});
@@ -279,7 +280,7 @@ std::vector<StageChannel> channels_of(const Program& program, const PipelinePlan
 
 Expected<StagePrograms> stage_programs(const Program& device, const MicroBatches& micro,
                                        const PipelineShape& shape,
-                                       const std::vector<Carried>& carried) {
+                                       const std::vector<Carried>& carried, bool written) {
   const Function& function = *device.find_function(micro.function);
   HEDDLE_TRY(const PipelinePlan plan, plan_pipeline(device, function, micro, shape, carried));
   HEDDLE_TRY(const PipelineOrder order, pipeline_order(shape));
@@ -293,7 +294,7 @@ Expected<StagePrograms> stage_programs(const Program& device, const MicroBatches
   for (const std::set<int>& lies : plan.arguments)
     made.argument_stages.emplace_back(lies.begin(), lies.end());
   for (int stage : plan.results) made.result_stages.push_back({stage});
-  for (int s = 0; s < shape.stages; ++s) {
+  for (int s = 0; s < shape.stages && written; ++s) {
     HEDDLE_TRY(
         StageProgram stage,
         StageWriter(device, function, micro, plan, s).write(order[static_cast<std::size_t>(s)]));

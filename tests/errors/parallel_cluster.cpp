@@ -60,7 +60,7 @@ WRONG_USE(
     ClusterError, SizeBeyondNumbers,
     with_level(R"({"name": "g", "size": 18446744073709551615, "rate": "1GB/s", "latency": "1us"})"),
     "level g", "size")
-WRONG_USE(ClusterError, NoLevels, with_level(""), "\"levels\"")
+WRONG_USE(ClusterError, NoLevels, with_level(""), "\"levels\" is empty", "\"size\": 8")
 WRONG_USE(ClusterError, TwoLevelsOfOneName,
           with_level(R"({"name": "g", "size": 2, "rate": "1GB/s", "latency": "1us"},
                         {"name": "g", "size": 2, "rate": "1GB/s", "latency": "1us"})"),

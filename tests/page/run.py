@@ -117,6 +117,54 @@ def check_given(browser, heddle, folder):
     assert "On one device" in dom_of(browser, alone).text
 
 
+STEP = """
+func.func @main({weights}, %x0: tensor<8x64xf32>) -> (tensor<f32>, {types}) {{
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %rate = stablehlo.constant dense<0.1> : tensor<64x64xf32>{forward}
+  %square = stablehlo.multiply %x{layers}, %x{layers} : tensor<8x64xf32>
+  %loss = stablehlo.reduce(%square init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x64xf32>, tensor<f32>) -> tensor<f32>
+  %d{layers} = stablehlo.add %x{layers}, %x{layers} : tensor<8x64xf32>{backward}
+  return %loss, {results} : tensor<f32>, {types}
+}}
+"""
+PRODUCT = "(tensor<8x64xf32>, tensor<{}xf32>) -> tensor<{}xf32>"
+
+
+def step(layers):
+    """A step of training of a chain of products."""
+    n = range(layers)
+    forward = "".join(f"\n  %x{i + 1} = stablehlo.dot_general %x{i}, %w{i}, contracting_dims = [1] x [0] : "
+                      + PRODUCT.format("64x64", "8x64") for i in n)
+    backward = "".join(
+        f"\n  %g{i} = stablehlo.dot_general %x{i}, %d{i + 1}, contracting_dims = [0] x [0] : "
+        + PRODUCT.format("8x64", "64x64")
+        + f"\n  %s{i} = stablehlo.multiply %g{i}, %rate : tensor<64x64xf32>"
+        + f"\n  %n{i} = stablehlo.subtract %w{i}, %s{i} : tensor<64x64xf32>"
+        + f"\n  %d{i} = stablehlo.dot_general %d{i + 1}, %w{i}, contracting_dims = [1] x [1] : "
+        + PRODUCT.format("64x64", "8x64") for i in reversed(n))
+    return STEP.format(layers=layers, forward=forward, backward=backward,
+                       weights=", ".join(f"%w{i}: tensor<64x64xf32>" for i in n),
+                       types=", ".join("tensor<64x64xf32>" for _ in n),
+                       results=", ".join(f"%n{i}" for i in n))
+
+
+def check_pipeline(browser, heddle, folder):
+    page = heddle_page(heddle, folder, "pipeline", step(4), [
+        "--mesh", "pp=2,dp=2:1TB/s:1ns", "--pipeline", "pp", "--micro-batches", "4"])
+    seen = dom_of(browser, page)
+    for words in ["2 stages along pp, 4 micro-batches", "of it stages wait", "What stages take",
+                  "What goes from stage to stage", "Bytes of a device of each stage"]:
+        assert words in seen.text, f"the pipeline does not say: {words}"
+    # Eight tasks and an update of each stage, and what they hold below.
+    tasks, waits = seen.count("rect", **{"class": "task"}), seen.count("rect", **{"class": "wait"})
+    assert 16 <= tasks <= 18, f"{tasks} tasks are drawn"
+    assert waits >= 2, "no stage waits"
+    assert seen.count("rect", **{"class": "area"}) == 18, "memory of stages is not drawn"
+    assert "stage 1, forward of micro-batch 3" in seen.text and "stage 1 waits for" in seen.text
+    fills = {a.get("fill") for t, a in seen.elements if t == "rect" and a.get("class") == "task"}
+    assert len(fills) >= 8, "micro-batches have no colours of their own"
+
+
 def main():
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
@@ -124,7 +172,7 @@ def main():
         return 77
     heddle = str(Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as name:
-        for check in [check_searched, check_why, check_given]:
+        for check in [check_searched, check_why, check_given, check_pipeline]:
             check(browser, heddle, Path(name))
             print(f"{check.__name__}: right")
     return 0

@@ -21,6 +21,21 @@ std::string text_of(const pipeline::CutProblem& problem) {
                      problem.shape.stages, problem.shape.micro_batches, problem.shape.chunks);
 }
 
+// What a step takes of any cut whose stages wait for each other is no less than what is known of
+// the work alone.
+void keeps_to_the_chain(Choices& choices, const pipeline::CutProblem& problem, double best) {
+  const double once = 0.25 * static_cast<double>(1 + choices.below(4));
+  double each = 0, after = 0;
+  for (const pipeline::CutGraph::Node& node : problem.graph.nodes)
+    each += node.forward + (problem.shape.backward ? node.backward : 0);
+  for (const pipeline::CutGraph::Resident& r : problem.graph.residents) after += r.update;
+  const double least = pipeline::least_of_chain(
+      problem.shape, problem.shape.micro_batches * each + once * after, once, problem.link.latency);
+  require(least <= best * (1 + 1e-9),
+          [&] { return fmt::format("{}: at least {}, best {}", text_of(problem), least, best); });
+  require(least > 0, [&] { return text_of(problem) + ": nothing is known"; });
+}
+
 // At level 3 the best cut is found and proved, or it is proved that none fits; at level 2 bounds
 // hold.
 void finds_the_best_cut(Choices& choices, bool with_memory) {
@@ -45,6 +60,7 @@ void finds_the_best_cut(Choices& choices, bool with_memory) {
   });
   require(pipeline::least_seconds(problem) <= *every.best * (1 + 1e-12),
           [&] { return text_of(problem) + ": the bound is too high"; });
+  if (every.best_chain) keeps_to_the_chain(choices, problem, *every.best_chain);
   const auto quick = pipeline::find_cut(problem);
   if (!quick) return;
   require(quick->bound <= *every.best * (1 + 1e-12) &&

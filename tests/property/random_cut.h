@@ -52,7 +52,8 @@ class EveryCut {
     place(0);
     return looks_ <= most_;
   }
-  std::optional<double> best;  // seconds; none where nothing fits
+  std::optional<double> best;        // seconds of the best one; none where nothing fits
+  std::optional<double> best_chain;  // of those whose stages wait for each other
 
  private:
   bool allowed(std::size_t n) const {
@@ -77,7 +78,11 @@ class EveryCut {
       if (std::ranges::find(stages_, s) == stages_.end()) return;
     ++looks_;
     const pipeline::Worth worth = judge_.worth(stages_);
-    if (worth.excess == 0 && (!best || worth.seconds < *best)) best = worth.seconds;
+    if (worth.excess > 0) return;
+    if (!best || worth.seconds < *best) best = worth.seconds;
+    if (pipeline::is_chain(problem_.shape, pipeline::costs_of(problem_, stages_)) &&
+        (!best_chain || worth.seconds < *best_chain))
+      best_chain = worth.seconds;
   }
 
   const pipeline::CutProblem& problem_;

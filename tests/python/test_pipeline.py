@@ -54,6 +54,16 @@ def test_gives_what_it_gives_at_once(options):
     expect_same(f(new, x, y), step(again, x, y))
 
 
+@pytest.mark.parametrize("more", [{}, {"plan": "auto"}])
+def test_shows_its_plan(more):
+    params, x, y = arguments()
+    f = heddle.jit(step, mesh={"pp": 2, "dp": 2}, pipeline="pp", micro_batches=4, **more)
+    text = str(f.plan(params, x, y))
+    assert "2 stages, 4 micro-batches" in text
+    assert "stage 0 to 1" in text
+    assert "stage 1\n" in text
+
+
 def test_checkpoints_of_stages_go_anywhere(tmp_path):
     params, x, y = arguments()
     staged = heddle.jit(step, mesh={"pp": 2}, pipeline="pp", micro_batches=4, donate="params")

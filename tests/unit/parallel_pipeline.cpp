@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "heddle/pipeline.h"
+#include "parallel/pipeline/cut.h"
 
 namespace heddle::pipeline_tests {
 namespace {
@@ -208,6 +210,21 @@ TEST(PipelineTimes, TheUpdateComesLast) {
   const auto times = time_pipeline(shape, pipeline_order(shape).value(), costs).value();
   EXPECT_DOUBLE_EQ(times.seconds, 2 * 3 + 5);
   EXPECT_EQ(times.stages[0].spans.back().task.kind, Kind::update);
+}
+
+// Stage s works m times after those before it have worked once: known in closed form for one chunk.
+TEST(PipelineBound, StagesThatWaitTakeTheKnownTime) {
+  for (const auto& [stages, batches] : {std::pair(2, 4), std::pair(4, 8), std::pair(8, 32)}) {
+    const PipelineShape shape{stages, batches, 1, true};
+    const double m = batches, known = 1 / (m * (1 - std::pow(1 - 1 / m, stages)));
+    const double least = pipeline::least_of_chain(shape, 1, 1 / (known * stages), 0);
+    EXPECT_LE(least, known * (1 + 1e-9)) << stages;
+    EXPECT_GE(least, 0.97 * known) << stages;
+    // Messages there and back make it longer, by no more than all of them one after the other.
+    const double apart = pipeline::least_of_chain(shape, 1, 1 / (known * stages), 0.1);
+    EXPECT_GT(apart, least + 0.1) << stages;
+    EXPECT_LE(apart, least + 2.0 * batches * stages * 0.1) << stages;
+  }
 }
 
 }  // namespace

@@ -82,14 +82,6 @@ TEST(PlanPage, OfAPlanThatNobodySearchedHasOpsByThemselves) {
   EXPECT_GT(f["memory"]["peak"], 0);
 }
 
-TEST(PlanPage, APipelineHasItsLanes) {
-  const Spmd spmd = searched("dp=2");
-  PlanReport report = plan_report(spmd);
-  report.functions[0].timeline = {{"stage 0"}, {{0, 0, 1e-3, "forward 0", "forward"}}};
-  const auto f = data_of(plan_page(spmd, report, "plan"))["functions"][0];
-  EXPECT_EQ(f["timeline"]["spans"][0][3], "forward 0");
-}
-
 // ---- why
 
 TEST(Why, OtherSplitsCostAtLeastAsMuchAsThePlanDoes) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/cache_directory.h"
+#include "base/cores.h"
 #include "base/file.h"
 #include "commands.h"
 #include "compile/calibrate_mesh.h"
@@ -30,7 +31,17 @@ MachineFigures measured_machine(bool is_rank) {
   return figures;
 }
 
+// Many more threads than cores measure how the machine changes between them, and take for ever.
+void want_few(std::int64_t devices) {
+  constexpr std::int64_t kOfEachCore = 8;
+  const std::int64_t most = kOfEachCore * usable_cores();
+  if (devices > most)
+    throw WrongUse{"--devices", fmt::format("at most {} for each core, here {}, not {}",
+                                            kOfEachCore, most, devices)};
+}
+
 void run(const CalibrateRequest& request) {
+  want_few(request.devices);
   // Found before seconds of measuring.
   if (const auto folder = cache_directory()) can_write_into(*folder).value();
   if (!request.output.empty())

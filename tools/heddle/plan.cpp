@@ -1,42 +1,24 @@
 // heddle plan: how a program is dealt out over a mesh, and what its devices tell each other.
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "base/file.h"
-#include "base/words.h"
 #include "commands.h"
 #include "heddle/carry.h"
 #include "heddle/compile.h"
 #include "heddle/pipeline_search.h"
+#include "heddle/pipelined.h"
 #include "heddle/plan_file.h"
 #include "heddle/plan_report.h"
 #include "heddle/signature.h"
 #include "heddle/stablehlo.h"
-#include "heddle/why_report.h"
-#include "mesh_request.h"
 #include "option_values.h"
+#include "plan_request.h"
 #include "program_files.h"
-#include "stoppable.h"
 #include "terminal.h"
-#include "waiting.h"
 
 namespace heddle::cli {
 namespace {
-
-struct PlanRequest {
-  std::string file, entry;
-  MeshRequest mesh;
-  bool explain = false, program = false;
-  std::string memory;              // of one device
-  std::vector<std::string> carry;  // as a run of many steps has it
-  int level = 0;                   // of a search; 0: as the plan says
-  std::string output;              // a plan file
-  std::string html;                // a page for a browser
-  std::string why;                 // a value, an op's line or an axis that somebody asks about
-  std::optional<double> seconds;   // that it may take
-  ReportOptions report;
-};
 
 // A step of training is planned as one of many.
 std::vector<Carried> carried_by(const Program& program, const PlanRequest& request, bool searched) {
@@ -63,6 +45,9 @@ Target target_for(const Program& program, const PlanRequest& request) {
   if (!searched && (request.level > 0 || request.seconds))
     throw WrongUse{request.level > 0 ? "--level" : "--seconds",
                    "nothing is searched for: add --plan auto"};
+  constexpr double kLongest = 1e6;
+  if (request.seconds && !(*request.seconds > 0 && *request.seconds <= kLongest))
+    throw WrongUse{"--seconds", "write a number above 0, at most 1000000"};
   if (!searched) return target;
   if (request.level > 0) target.layouts.search = request.level;
   target.layouts.search_seconds = request.seconds.value_or(0);
@@ -75,28 +60,16 @@ Target target_for(const Program& program, const PlanRequest& request) {
   return target;
 }
 
-// With a line for who waits; Ctrl-C asks for the best plan so far.
-template <typename Work>
-auto stoppably(Target& target, Work work) {
-  const Stoppable stoppable;
-  Waiting waiting;
-  target.options.progress = &waiting.progress;
-  target.layouts.search_stop = stoppable.token();
-  auto done = work(target);
-  target.options.progress = nullptr;
-  if (done && stoppable.is_stopped()) say("heddle: stopped; this is the best plan that was found");
-  return of_option(std::move(done));
-}
-
-// What a device has, where somebody says it.
-std::optional<std::int64_t> memory_of_device(const PlanRequest& request) {
-  if (const auto said = bytes_of_option(request.memory)) return said;
-  if (request.mesh.cluster.empty()) return std::nullopt;
-  return of_option(find_cluster(request.mesh.cluster)).memory;
+// What layouts were found with, of one device of each stage together.
+std::optional<std::int64_t> memory_of_cut(const Dealt& dealt) {
+  if (!dealt.found || !dealt.found->target.cut) return std::nullopt;
+  const std::int64_t memory = dealt.found->target.cut->memory;
+  return memory == INT64_MAX ? std::nullopt : std::optional(memory);
 }
 
 // Where arguments and results lie; the rest is found again from that.
-PlanFile plan_file(const PlanReport& report, const Target& target) {
+PlanFile plan_file(const PlanReport& report, const Target& target,
+                   std::optional<std::int64_t> memory_of_stages = {}) {
   const PlannedFunction* planned = nullptr;
   for (const PlannedFunction& f : report.functions)
     if (!f.mesh.empty() && planned == nullptr) planned = &f;
@@ -116,6 +89,7 @@ PlanFile plan_file(const PlanReport& report, const Target& target) {
     // What is only better kept follows from the cluster again.
     if (target.layouts.device_memory != INT64_MAX) plan.memory = target.layouts.device_memory;
   }
+  if (memory_of_stages) plan.memory = memory_of_stages;
   const auto add = [&](const char* word, const std::vector<PlannedFunction::Value>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
       if (!values[i].part.empty())
@@ -126,8 +100,10 @@ PlanFile plan_file(const PlanReport& report, const Target& target) {
   return plan;
 }
 
-void write_plan(const PlanReport& report, const Target& target, const PlanRequest& request) {
-  const std::string text = plan_file_text(plan_file(report, target));
+void write_plan(const PlanReport& report, const Dealt& dealt, const Target& target,
+                const PlanRequest& request) {
+  const std::string text = plan_file_text(
+      plan_file(report, target, dealt.pipeline ? memory_of_cut(dealt) : std::nullopt));
   if (const Verdict done = write_file(request.output, text); !done)
     throw Error("--output: " + done.reason());
 }
@@ -145,62 +121,39 @@ void write_page(const Spmd& spmd, const PlanReport& report, const PlanRequest& r
     throw Error("--html: " + done.reason());
 }
 
-// tp=4, or dp=4,tp=2
-bool names_axes(const std::string& what) {
-  return std::ranges::all_of(split_outside(what, ','), [](const std::string& one) {
-    const std::size_t cut = one.find('=');
-    return cut != one.npos && cut > 0 && cut + 1 < one.size() &&
-           one.find_first_not_of("0123456789", cut + 1) == one.npos;
-  });
+// The program of one device, or those of the stages.
+std::string program_text(const Dealt& dealt) {
+  if (!dealt.pipeline) return print_stablehlo(dealt.spmd().program);
+  std::string text;
+  for (std::size_t s = 0; s < dealt.pipeline->programs.stages.size(); ++s)
+    text += fmt::format("{}// stage {}\n{}", s == 0 ? "" : "// -----\n", s,
+                        print_stablehlo(dealt.pipeline->programs.stages[s].program));
+  return text;
 }
 
-// What the same search finds on another mesh.
-OtherMesh on_other_mesh(const Program& program, const FoundPlan& found, const std::string& mesh,
-                        Target target, const PlanRequest& request) {
-  OtherMesh other{.question = request.why,
-                  .mesh = mesh,
-                  .other_mesh = of_option(other_mesh(mesh, request.why)),
-                  .seconds = found.cost,
-                  .bytes = found.peak_bytes,
-                  .limit = memory_of_device(request).value_or(INT64_MAX),
-                  .other_seconds = {}};
-  target.mesh = other.other_mesh;
-  target.layouts.search_details = false;
-  const auto plan = stoppably(target, [&](const Target& t) {
-    const auto tried = find_plan(program, t);
-    if (!tried) other.why_not = tried.reason();
-    return Expected<std::optional<FoundPlan>>(tried ? std::optional(*tried) : std::nullopt);
-  });
-  if (plan) {
-    other.other_seconds = plan->cost;
-    other.other_bytes = plan->peak_bytes;
+Dealt deal(const Program& program, const Target& asked, const PlanRequest& request) {
+  Dealt dealt;
+  Target target = asked;
+  if (searches_pipeline(target)) {
+    dealt.found = stoppably(target, [&](const Target& t) { return search_pipeline(program, t); });
+    target = dealt.found->target;
   }
-  return other;
+  if (target.pipeline.empty())
+    dealt.whole = stoppably(target, [&](const Target& t) { return distribute(program, t); });
+  else
+    dealt.pipeline = stoppably(
+        target, [&](const Target& t) { return distribute_pipeline(program, t, request.program); });
+  return dealt;
 }
 
-void answer_why(const Program& program, const Spmd& spmd, const Target& target,
-                const PlanRequest& request) {
-  const std::string entry = entry_of(program, request.entry);
-  if (!names_axes(request.why))
-    return write_report(of_option(why_report(spmd, entry, request.why)), request.report);
-  for (std::size_t i = 0; i < spmd.decided->functions.size(); ++i) {
-    const FunctionPlan& plan = spmd.decided->functions[i];
-    if (!plan.found) continue;
-    const std::string mesh = spmd.logical().meshes[plan.mesh].mesh.str();
-    return write_report(on_other_mesh(program, *plan.found, mesh, target, request), request.report);
-  }
-  throw WrongUse{"--why", "meshes are compared by a search: add --plan auto"};
-}
-
-// Stages have programs of their own, which are not written here.
-void tell_stages(const Program& program, const FoundPipeline& found, const PlanRequest& request) {
-  for (const auto& [option, is_asked] :
-       {std::pair("--program", request.program), std::pair("--why", !request.why.empty()),
-        std::pair("--html", !request.html.empty())})
-    if (is_asked) throw WrongUse{option, "the plan has stages, of which it does not tell yet"};
-  const PlanReport report = plan_report(program, found);
-  if (!request.output.empty()) write_plan(report, found.target, request);
-  write_report(report, request.report);
+PlanReport report_of(const Dealt& dealt, const PlanRequest& request) {
+  const PlanReportOptions options{.memory = bytes_of_option(request.memory),
+                                  .explain = request.explain};
+  const FoundPipeline* const found = dealt.found ? &*dealt.found : nullptr;
+  if (dealt.pipeline) return plan_report(*dealt.pipeline, found, options);
+  PlanReport report = plan_report(*dealt.whole, options);
+  if (found != nullptr) report.pipeline = pipeline_report(*found);
+  return report;
 }
 
 double bound_of(const Spmd& spmd) {
@@ -234,32 +187,23 @@ void run(const PlanRequest& request) {
   want_writable("--output: ", request.output);
   want_writable("--html: ", request.html);
   for (const Program& program : read_programs(request.file)) {
-    Target target = target_for(program, request);
-    std::optional<FoundPipeline> found;
-    if (searches_pipeline(target)) {
-      found = stoppably(target, [&](const Target& t) { return search_pipeline(program, t); });
-      target = found->target;
-    }
-    if (found && found->shape.stages > 1) {
-      tell_stages(program, *found, request);
-      continue;
-    }
-    Spmd spmd = stoppably(target, [&](const Target& t) { return distribute(program, t); });
-    const double bound = bound_of(spmd);
-    const bool is_searched = target.layouts.search > 0 && !found;
-    if (is_searched && !request.output.empty()) spmd = as_it_will_be_read(program, spmd, target);
+    const Target target = target_for(program, request);
+    Dealt dealt = deal(program, target, request);
+    const bool is_searched = target.layouts.search > 0 && dealt.whole && !dealt.found;
+    const double bound = is_searched ? bound_of(*dealt.whole) : 0;
+    if (is_searched && !request.output.empty())
+      dealt.whole = as_it_will_be_read(program, *dealt.whole, target);
     if (!request.why.empty()) {
-      answer_why(program, spmd, target, request);
+      answer_why(program, dealt, target, request);
       continue;
     }
-    PlanReport report =
-        plan_report(spmd, {.memory = bytes_of_option(request.memory), .explain = request.explain});
-    if (found) report.pipeline = pipeline_report(*found);
+    PlanReport report = report_of(dealt, request);
     if (is_searched) widen_bound(report, bound);
-    if (!request.output.empty()) write_plan(report, target, request);
-    if (!request.html.empty()) write_page(spmd, report, request);
+    if (!request.output.empty())
+      write_plan(report, dealt, dealt.found ? dealt.found->target : target, request);
+    if (!request.html.empty()) write_page(dealt.spmd(), report, request);
     if (request.program)
-      write_stdout(print_stablehlo(spmd.program));
+      write_stdout(program_text(dealt));
     else
       write_report(report, request.report);
     if (!report.failure.empty()) throw Error(report.failure);
@@ -278,7 +222,8 @@ void add_plan(Command app) {
                "Draw how arguments and results lie; list every communication with\n"
                "bytes, time and the op that needs it, and every choice with what\n"
                "was rejected");
-  command.flag("--program", request->program, "Print the program of one device instead");
+  command.flag("--program", request->program,
+               "Print the program of one device instead, or those of all stages");
   command.option("--carry", request->carry,
                  "As `heddle run --steps` has it: arg0-85=result1-86, or evident");
   command
@@ -288,12 +233,13 @@ void add_plan(Command app) {
   command.option("-o,--output", request->output, "Write the plan there, for --plan");
   command.option("--html", request->html,
                  "Write a page for a browser: layers, pictures of layouts, communication\n"
-                 "by cost, memory over time, and what else every choice could be");
+                 "by cost, memory over time, a pipeline's timeline, and what else every\n"
+                 "choice could be");
   command
       .option("--why", request->why,
               "What else something could be and what that would cost, instead of the\n"
               "plan: an argument or result (arg6, params['w']), the line of an op\n"
-              "(f.mlir:12), or another size of an axis (tp=4)")
+              "(f.mlir:12), another size of an axis (tp=4), stages=2 or micro_batches=8")
       .not_empty();
   command
       .option("--level", request->level,

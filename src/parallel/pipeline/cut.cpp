@@ -16,9 +16,14 @@ PipelineTimes Judge::times(const Stages& stages) const {
 
 Worth Judge::worth(const Stages& stages) const {
   const PipelineTimes all = times(stages);
-  std::int64_t peak = 0;
-  for (const PipelineTimes::Stage& stage : all.stages) peak = std::max(peak, stage.peak_bytes);
-  return {std::max<std::int64_t>(0, peak - problem_.memory_limit), all.seconds};
+  return {std::max<std::int64_t>(0, all.peak_bytes() - problem_.memory_limit), all.seconds};
+}
+
+bool is_chain(const PipelineShape& shape, const PipelineCosts& costs) {
+  int tied = 0;
+  for (const PipelineCosts::Transfer& t : costs.transfers)
+    if (t.to == t.from + 1 && t.to != shape.virtual_stages()) ++tied;
+  return tied == shape.positions() - (shape.backward ? 2 : 1);
 }
 
 double least_seconds(const CutProblem& problem) {
@@ -124,6 +129,7 @@ class CutFinder {
           proved ? ", whichever way the program is cut" : "",
           format_bytes(static_cast<double>(cut.least_bytes)));
     cut.bound = proved ? worth_.seconds : std::min(worth_.seconds, least_seconds(problem_));
+    cut.chain = is_chain(problem_.shape, costs_of(problem_, best_));
     return cut;
   }
 

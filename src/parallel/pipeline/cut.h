@@ -18,6 +18,7 @@ struct Cut {
   Stages stages;  // by node of the graph that was given
   PipelineTimes times;
   double bound = 0;              // no cut takes less
+  bool chain = true;             // every stage takes something from the one before it
   std::int64_t least_bytes = 0;  // that a stage needs at most, with this cut
 };
 
@@ -27,6 +28,11 @@ Expected<Cut> find_cut(const CutProblem& problem, const CutOptions& options = {}
 
 // No cut of the graph takes less.
 double least_seconds(const CutProblem& problem);
+
+// Where every stage takes something from the one before it, no cut takes less, of whatever graph:
+// `work` seconds in a step, in which updates count `once` of what they take. Stages are `latency`
+// apart.
+double least_of_chain(const PipelineShape& shape, double work, double once, double latency);
 
 // ---- its parts
 
@@ -38,6 +44,10 @@ struct Worth {
     return excess != other.excess ? excess < other.excess : seconds < other.seconds;
   }
 };
+
+// Whether each position takes something from the one before it; the way back begins where the way
+// forward ends.
+bool is_chain(const PipelineShape& shape, const PipelineCosts& costs);
 
 class Judge {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "heddle/op.h"
@@ -39,6 +40,25 @@ class GraphMaker {
     return finished(all, homes, most_nodes);
   }
 
+  // As it is cut: every virtual stage is one node.
+  CutGraph run_on(const StageCut& cut) {
+    back_.assign(program_.op_count(), false);
+    nodes_.assign(program_.op_count(), -1);
+    for (OpId id : ops_) {
+      const int position = cut.position_of(id);
+      if (micro_.when[id] != When::each || position < 0) continue;
+      back_[id] = position >= cut.shape.virtual_stages();
+      nodes_[id] = cut.shape.virtual_stage_of(position);
+    }
+    CutGraph all;
+    all.nodes.resize(static_cast<std::size_t>(cut.shape.virtual_stages()));
+    add_ops(all);
+    add_values(all);
+    const Uses uses(micro_, back_, nodes_);
+    add_residents(all, homes_of(micro_, nodes_, uses), uses);
+    return all;
+  }
+
  private:
   // Every op of the way forward is a node, then small ones are joined.
   CutGraph make_forward() {
@@ -68,6 +88,28 @@ class GraphMaker {
       (back_[id] ? node.backward : node.forward) += micro_.seconds[id];
       std::int64_t& most = back_[id] ? node.while_backward : node.while_forward;
       most = std::max(most, bytes);
+    }
+    add_held_back(graph);
+  }
+
+  // What the way back has made and still needs: gradients, and what is computed again.
+  void add_held_back(CutGraph& graph) const {
+    std::vector<int> uses(program_.value_count(), 0);
+    for (OpId id : ops_)
+      if (back_[id])
+        for (ValueId v : program_.operands(program_.op(id))) ++uses[v];
+    std::int64_t held = 0;
+    for (OpId id : ops_) {
+      if (!back_[id] || nodes_[id] < 0) continue;
+      const Op& op = program_.op(id);
+      for (std::size_t k = 0; k < op.result_count; ++k)
+        if (const ValueId v = program_.result(op, k); uses[v] > 0) held += own_bytes(v);
+      std::int64_t& most = graph.nodes[static_cast<std::size_t>(nodes_[id])].while_backward;
+      most = std::max(most, held);
+      for (ValueId v : program_.operands(op)) {
+        const OpId maker = program_.value(v).op;
+        if (--uses[v] == 0 && maker != kNone && back_[maker]) held -= own_bytes(v);
+      }
     }
   }
 
@@ -127,7 +169,7 @@ class GraphMaker {
     // Who uses an argument, or what is made once.
     std::vector<std::set<int>> users(program_.value_count());
     for (OpId id : ops_) {
-      if (micro_.when[id] != When::each) continue;
+      if (micro_.when[id] != When::each || nodes_[id] < 0) continue;
       for (ValueId v : program_.operands(program_.op(id))) {
         users[v].insert(nodes_[id]);
         for (ValueId arg : uses.sources[v]) users[arg].insert(nodes_[id]);
@@ -142,7 +184,8 @@ class GraphMaker {
     }
     for (OpId id : ops_) {
       const Op& op = program_.op(id);
-      const bool sum = micro_.when[id] == When::each && back_[id] && is_taken_after(op);
+      const bool sum =
+          micro_.when[id] == When::each && back_[id] && nodes_[id] >= 0 && is_taken_after(op);
       if (micro_.when[id] == When::before || sum)
         for (std::size_t k = 0; k < op.result_count; ++k) {
           const ValueId v = program_.result(op, k);
@@ -204,6 +247,14 @@ class GraphMaker {
 
 ProgramGraph graph_of(const MicroProgram& micro, std::size_t most_nodes) {
   return GraphMaker(micro).run(most_nodes);
+}
+
+Expected<PipelineTimes> times_of(const MicroProgram& micro, const StageCut& cut, const Link& link) {
+  const CutGraph graph = GraphMaker(micro).run_on(cut);
+  Stages stages(graph.nodes.size());
+  std::iota(stages.begin(), stages.end(), 0);
+  HEDDLE_TRY(const PipelineOrder order, pipeline_order(cut.shape));
+  return time_pipeline(cut.shape, order, costs_of({graph, cut.shape, link}, stages));
 }
 
 StageCut cut_of(const MicroProgram& micro, const ProgramGraph& graph, const PipelineShape& shape,

@@ -39,6 +39,9 @@ ProgramGraph graph_of(const MicroProgram& micro, std::size_t most_nodes = 256);
 StageCut cut_of(const MicroProgram& micro, const ProgramGraph& graph, const PipelineShape& shape,
                 const Stages& stages);
 
+// What a step takes that is cut so, whoever made the cut; its positions are of this program's ops.
+Expected<PipelineTimes> times_of(const MicroProgram& micro, const StageCut& cut, const Link& link);
+
 // ---- its parts
 
 // By OpId: whether an op that is done for each micro-batch is on the way back: gradients come of

@@ -77,7 +77,7 @@ class Clockwork {
     const double seconds = update ? costs_.once[s] : costs_.seconds[p];
     const double end = begin + seconds;
     stage.busy += seconds;
-    stage.spans.push_back({task, begin, end});
+    stage.spans.push_back({task, begin, end, costs_.resident[s]});
     if (update) return;
     ended_[p][batch] = end;
     for (std::size_t t : outgoing_[p]) send(t, batch, end);
@@ -111,13 +111,14 @@ class Clockwork {
   void hold(int s, PipelineTimes::Stage& stage) const {
     std::int64_t held = costs_.resident[static_cast<std::size_t>(s)];
     stage.peak_bytes = held;
-    for (const PipelineTimes::Span& span : stage.spans) {
+    for (PipelineTimes::Span& span : stage.spans) {
       if (span.task.kind == TaskKind::update) continue;
       const int position = position_of(shape_, s, span.task);
       const std::int64_t kept =
           costs_.kept[static_cast<std::size_t>(shape_.virtual_stage_of(position))];
       if (span.task.kind == TaskKind::forward) held += kept;
       const std::int64_t now = held + costs_.while_busy[static_cast<std::size_t>(position)];
+      span.bytes = now;
       if (now > stage.peak_bytes) {
         stage.peak_bytes = now;
         stage.peak_at = span.begin;
@@ -152,6 +153,12 @@ Verdict fits(const PipelineShape& shape, const PipelineOrder& order, const Pipel
 }
 
 }  // namespace
+
+std::int64_t PipelineTimes::peak_bytes() const {
+  std::int64_t most = 0;
+  for (const Stage& stage : stages) most = std::max(most, stage.peak_bytes);
+  return most;
+}
 
 Expected<PipelineTimes> time_pipeline(const PipelineShape& shape, const PipelineOrder& order,
                                       const PipelineCosts& costs) {

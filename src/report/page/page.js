@@ -1,4 +1,3 @@
-'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
   const text = (i) => data.texts[i];
@@ -105,6 +104,7 @@
     if (a.step !== undefined) list.append(figure(seconds(a.step), 'a step, predicted'));
     if (a.compute !== undefined) list.append(figure(seconds(a.compute), 'of it compute'));
     if (a.moves !== undefined) list.append(figure(seconds(a.moves), 'exposed communication'));
+    if (a.bubble !== undefined) list.append(figure(`${digits(100 * a.bubble)} %`, 'of it stages wait'));
     if (a.gap !== undefined) {
       list.append(figure(`${digits(100 * a.gap)} %`,
         `at most from the best: none takes less than ${seconds(a.bound)}`));
@@ -167,6 +167,7 @@
       ['type', false, (r) => el('code', {}, text(r[2]))],
       ['lies as', false, (r) => el('code', {}, text(r[3]))],
       ['of it, a device has', false, (r) => el('code', {}, text(r[4]))],
+      ...(f.timeline ? [['stage', false, (r) => text(r[6])]] : []),
     ], numbered, (r) => [r[0], text(r[1]), text(r[2]), text(r[3])].join(' '),
     (r) => (r[5] >= 0 ? () => why(f, r[5], r[2], r[3])
       : f.pictures[`${r[2]}.${r[3]}`] ? () => picture(f, r[2], r[3]) : null));
@@ -239,6 +240,7 @@
   const moves = (f, box) => {
     const all = f.moves.reduce((sum, m) => sum + m.seconds, 0);
     table(box, `${count(f.moves.length)} kinds of communication, ${count(f.collectives)} collectives, ${seconds(all)} where none hides`, [
+      ...(f.timeline ? [['stage', false, (m) => (m.stage < 0 ? 'at the end' : m.stage)]] : []),
       ['collective', false, (m) => text(m.kind)],
       ['over', false, (m) => el('code', {}, text(m.over))],
       ['times', true, (m) => count(m.count)],
@@ -280,26 +282,6 @@
     ], m.largest, (r) => text(r[0]));
   };
 
-  const timeline = (f, box) => {
-    const t = f.timeline;
-    const width = 1000, lane = 26, left = 90;
-    const end = Math.max(...t.spans.map((s) => s[2]), 1e-12);
-    const height = lane * t.lanes.length + 24;
-    const x = (s) => left + (width - left - 8) * s / end;
-    const colours = { forward: '#5fafff', backward: '#ffaf5f', move: '#afafaf' };
-    const chart = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img',
-      'aria-label': `${t.lanes.length} stages over ${seconds(end)}` });
-    t.lanes.forEach((name, i) => chart.append(svg('text', { x: 8, y: lane * i + 18 }, name)));
-    for (const [at, from, to, what, kind] of t.spans) {
-      const bar = svg('rect', { x: x(from), y: lane * at + 4, width: Math.max(0.5, x(to) - x(from)),
-        height: lane - 8, fill: colours[kind] || '#af87d7' });
-      bar.append(svg('title', {}, `${what}: ${seconds(from)} to ${seconds(to)}`));
-      chart.append(bar);
-    }
-    chart.append(svg('text', { x: width - 8, y: height - 6, 'text-anchor': 'end' }, seconds(end)));
-    box.append(chart);
-  };
-
   // ---- the page
 
   document.getElementById('title').textContent = data.title;
@@ -314,8 +296,14 @@
     answer(f, section(id('answer'), heading('The plan')));
     program(f, section(id('program'), heading('Program')));
     moves(f, section(id('communication'), heading('Communication')));
-    memory(f, section(id('memory'), heading('Memory')));
-    if (f.timeline) timeline(f, section(id('timeline'), heading('Pipeline')));
+    if (f.timeline) {
+      const held = pipelineSection(f, section(id('timeline'), heading('Pipeline')),
+        { el, svg, seconds, bytes, digits, count, table });
+      section(id('memory'), heading('Memory')).append(
+        el('p', { class: 'dim' }, 'Bytes of a device of each stage over a step, as counted.'), held());
+    } else {
+      memory(f, section(id('memory'), heading('Memory')));
+    }
     const box = section(id('values'), heading('Arguments and results'));
     values(f, box, 'arg', f.arguments);
     values(f, box, 'result', f.results);
