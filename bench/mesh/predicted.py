@@ -6,8 +6,8 @@
 For each number of devices, `heddle calibrate` measures the machine as so many devices share it. Each
 program is then planned as the search has it and with things fixed that make other plans of it, and
 every plan is run: a line has the predicted and the measured seconds and their ratio. Rounds take
-turns between all plans; the mean of the shortest stretch of runs counts, because other work on the
-machine only makes it longer, and of ranks without a core of their own one alone may be early. At the end stand the share of plans within 25 %, and how well the order of each
+turns between all plans; the shortest run counts, because other work on the machine only makes it
+longer (of more devices than cores the shortest stretch of runs: one alone may begin late). At the end stand the share of plans within 25 %, and how well the order of each
 program's plans is kept (Spearman; only pairs that differ by more than 10 % when measured count as
 swapped). The tool is $HEDDLE, or build/release/heddle.
 """
@@ -15,6 +15,7 @@ swapped). The tool is $HEDDLE, or build/release/heddle.
 import argparse
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -86,10 +87,11 @@ def call(command, may_fail=False):
     sys.exit(f"{' '.join(map(str, command))}\n{done.stderr[-2000:]}")
 
 
-def shortest_stretch(runs):
-    """The least mean of so many runs in a row, the first of which is not counted."""
+def shortest(runs, devices):
+    """Of devices with a core each the shortest run, of others the least mean of several in a row."""
     runs = runs[1:]
-    return min(sum(runs[i:i + STRETCH]) / STRETCH for i in range(len(runs) - STRETCH + 1))
+    stretch = STRETCH if devices > os.cpu_count() else 1
+    return min(sum(runs[i:i + stretch]) / stretch for i in range(len(runs) - stretch + 1))
 
 
 def launcher(transport, devices):
@@ -116,7 +118,7 @@ def plans(devices, options, folder):
                 if said is None:
                     return None
                 done = json.loads(said)["functions"][0]
-                return done["predicted_ms"] / 1e3, shortest_stretch(done["runs_ms"]) / 1e3
+                return done["predicted_ms"] / 1e3, shortest(done["runs_ms"], devices) / 1e3
             yield name, " ".join(fix[1:]) or "found", run
 
 

@@ -24,20 +24,31 @@ struct Trial {
   CollectiveKind kind;
   MoveKind move;
   std::int64_t bytes;  // that a device has before it
-  int times;
+  int times, rounds;
 };
 
 // Every rank makes the same ones in the same order.
 std::vector<Trial> trials_of(int devices) {
   std::vector<Trial> trials;
-  constexpr std::pair<std::int64_t, int> kSizes[] = {{1 << 8, 50},  {1 << 12, 50}, {1 << 15, 30},
-                                                     {1 << 17, 20}, {1 << 20, 4},  {1 << 22, 2}};
-  for (const auto& [bytes, times] : kSizes) {
-    trials.push_back({CollectiveKind::all_reduce, MoveKind::all_reduce, bytes, times});
-    trials.push_back({CollectiveKind::reduce_scatter, MoveKind::reduce_scatter, bytes, times});
-    trials.push_back({CollectiveKind::all_gather, MoveKind::all_gather, bytes / devices, times});
-    trials.push_back({CollectiveKind::all_to_all, MoveKind::all_to_all, bytes, times});
-    trials.push_back({CollectiveKind::permute, MoveKind::permute, bytes, times});
+  // Short and many, so that some are not interrupted; but devices without a core of their own take
+  // turns, and several of those count together.
+  struct Size {
+    std::int64_t bytes;
+    int times, rounds;
+  };
+  constexpr Size kSizes[] = {{1 << 8, 4, 300},  {1 << 12, 4, 300}, {1 << 15, 4, 200},
+                             {1 << 17, 2, 100}, {1 << 20, 1, 40},  {1 << 22, 1, 20}};
+  const bool take_turns = devices > static_cast<int>(std::thread::hardware_concurrency());
+  const int more = take_turns ? 5 : 1;
+  for (const auto& [bytes, few, many] : kSizes) {
+    const int times = more * few, rounds = std::max(8, many / (more * more));
+    trials.push_back({CollectiveKind::all_reduce, MoveKind::all_reduce, bytes, times, rounds});
+    trials.push_back(
+        {CollectiveKind::reduce_scatter, MoveKind::reduce_scatter, bytes, times, rounds});
+    trials.push_back(
+        {CollectiveKind::all_gather, MoveKind::all_gather, bytes / devices, times, rounds});
+    trials.push_back({CollectiveKind::all_to_all, MoveKind::all_to_all, bytes, times, rounds});
+    trials.push_back({CollectiveKind::permute, MoveKind::permute, bytes, times, rounds});
   }
   return trials;
 }
@@ -60,7 +71,6 @@ Collective collective_of(const Trial& trial, GroupId group, const Transport& tra
 
 // The least of a few rounds: what others do on the machine makes it longer, never shorter.
 Expected<std::vector<MeasuredMove>> measure_moves(Transport& transport) {
-  constexpr int kRounds = 12;
   constexpr std::size_t kMost = std::size_t{1} << 23;
   std::vector<int> all(static_cast<std::size_t>(transport.size()));
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
@@ -70,7 +80,7 @@ Expected<std::vector<MeasuredMove>> measure_moves(Transport& transport) {
   for (const Trial& trial : trials_of(transport.size())) {
     const Collective c = collective_of(trial, group, transport, in.data(), out.data());
     double least = 1e30;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < trial.rounds; ++round) {
       HEDDLE_TRY_VOID(run_collective(transport, {.kind = CollectiveKind::barrier, .group = group}));
       const auto begun = Clock::now();
       for (int i = 0; i < trial.times; ++i) HEDDLE_TRY_VOID(run_collective(transport, c));

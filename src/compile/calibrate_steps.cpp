@@ -187,11 +187,11 @@ class StepTrials {
   }
 
   Verdict measure_instructions() {
-    HEDDLE_TRY(const Timed light, loop(1000, kFew, chain(kFew, 24)));
+    HEDDLE_TRY(const Timed light, loop(200, kFew, chain(kFew, 24)));
     settle(&StepFigures::light_rate, light, counted(light.work, both(&KernelWork::light)));
-    HEDDLE_TRY(const Timed heavy, loop(500, kFew, exponentials(kFew, 1)));
+    HEDDLE_TRY(const Timed heavy, loop(200, kFew, exponentials(kFew, 1)));
     settle(&StepFigures::heavy_rate, heavy, counted(heavy.work, both(&KernelWork::heavy)));
-    HEDDLE_TRY(const Timed lanes, loop(200, kFew, gathered(kFew)));
+    HEDDLE_TRY(const Timed lanes, loop(100, kFew, gathered(kFew)));
     settle(&StepFigures::lane_rate, lanes, counted(lanes.work, both(&KernelWork::lanes)));
     return yes();
   }
@@ -201,7 +201,7 @@ class StepTrials {
     const auto work_of = [&](const Timed& t) {
       return counted(t.work, both(&KernelWork::light)) / figures_.light_rate;
     };
-    constexpr int kTurns = 200;
+    constexpr int kTurns = 40;
     HEDDLE_TRY(const Timed small, loop(kTurns, 4 * kFew, chain(4 * kFew, 24)));
     HEDDLE_TRY(const Timed large, loop(kTurns, 16 * kFew, chain(16 * kFew, 24)));
     const double more = std::max(1e-9, large.seconds - small.seconds);
@@ -232,7 +232,7 @@ class StepTrials {
                                                        {16, 128, 32}, {24, 24, 96}, {8, 64, 256}};
     std::vector<TimedProduct> timed_products;
     for (const auto& [m, n, k] : kShapes) {
-      constexpr int kTurns = 100;
+      constexpr int kTurns = 40;
       HEDDLE_TRY(const Timed trial, timed(loop_text(kTurns, matrix_type(m, k), matrix_type(k, n),
                                                     two_products(m, n, k))));
       const double products = counted(trial.work, [](const StepWork& s) {
@@ -250,7 +250,7 @@ class StepTrials {
     fit_products(timed_products, figures_);
     constexpr std::int64_t kLarge = 256;
     HEDDLE_TRY(const Timed large,
-               timed(loop_text(8, matrix_type(kLarge, kLarge), matrix_type(kLarge, kLarge),
+               timed(loop_text(2, matrix_type(kLarge, kLarge), matrix_type(kLarge, kLarge),
                                two_products(kLarge, kLarge, kLarge))));
     StepFigures alone = figures_;
     alone.workers = 1;
@@ -264,13 +264,13 @@ class StepTrials {
     constexpr std::int64_t kSize = 48;
     const std::string type = matrix_type(kSize, kSize, "bf16");
     HEDDLE_TRY(const Timed trial,
-               timed(loop_text(100, type, type, two_products(kSize, kSize, kSize, "bf16"))));
+               timed(loop_text(40, type, type, two_products(kSize, kSize, kSize, "bf16"))));
     settle(&StepFigures::convert_rate, trial, counted(trial.work, both(&KernelWork::converted)));
     return yes();
   }
 
   Verdict measure_windows() {
-    HEDDLE_TRY(const Timed trial, timed(loop_text(50, kImages, kWindow, convolution())));
+    HEDDLE_TRY(const Timed trial, timed(loop_text(20, kImages, kWindow, convolution())));
     settle(&StepFigures::run_rate, trial, counted(trial.work, both(&KernelWork::runs)));
     return yes();
   }

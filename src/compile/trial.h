@@ -18,9 +18,9 @@ struct TrialPlace {
   Transport* ranks = nullptr;
 };
 
-// Seconds of a run, until the last device is done. Of several stretches of runs the shortest: what
-// else the machine does makes them longer, never shorter. Runs of one stretch count together, since
-// of devices without a core of their own one may begin when others are through.
+// Seconds of a run, until the last device is done: the shortest, because what else the machine does
+// makes runs longer, never shorter. Of devices without a core of their own one may begin when
+// others are through, so that several runs in a row count together.
 Expected<double> seconds_of(const TrialPlace& place, const Executable& executable,
                             const std::vector<Type>& arguments);
 

@@ -19,11 +19,13 @@ double work_seconds(const KernelWork& work, const StepFigures& device) {
 
 // What the near caches hold costs no more than its loads and stores. Of what goes round through a
 // cache that is too small for it, as much is there as fits.
-double traffic_seconds(double bytes, const StepFigures& device, double footprint) {
+double traffic_seconds(double bytes, bool by_one, const StepFigures& device, double footprint) {
   const auto beyond = [&](double cache) { return footprint > cache ? 1 - cache / footprint : 0.0; };
   const double from_memory = beyond(device.far_cache);
   const double from_far = std::max(0.0, beyond(device.near_cache) - from_memory);
-  return per(bytes * from_far, device.far_rate) + per(bytes * from_memory, device.memory_rate);
+  const double share = by_one ? std::max(1.0, device.workers) : 1;  // of what all workers get
+  return share * per(bytes * from_far, device.far_rate) +
+         per(bytes * from_memory, device.memory_rate);
 }
 
 }  // namespace
@@ -52,9 +54,10 @@ double step_seconds(const StepWork& step, const StepFigures& device, double foot
   double work = work_seconds(step.alone, device) +
                 work_seconds(step.shared, device) / std::max(1.0, device.together);
   for (const ProductWork& product : step.products) work += product_seconds(product, device);
+  const bool by_one = step.launches == 0;
   const double launches = device.workers > 1 ? step.launches * device.wake : 0;
   return device.call + launches +
-         cost::overlapped(traffic_seconds(step.bytes, device, footprint), work);
+         cost::overlapped(traffic_seconds(step.bytes, by_one, device, footprint), work);
 }
 
 double timed_seconds(std::span<const TimedMove> moves, CollectiveKind kind, double bytes) {

@@ -18,6 +18,13 @@ constexpr double kOneLane = 0.5, kPlace = 0.1, kLoopTurn = 1;
 // square of registers.
 constexpr double kAcrossLanes = 12, kSquare = 6;
 
+// Whole numbers are divided by constants, which takes a product and a shift.
+Instructions cost_of(const Node& node) {
+  if (!is_integer(node.type)) return instructions_of(node.op, node.type);
+  const bool divides = node.op == ScalarOp::divide || node.op == ScalarOp::remainder;
+  return {.light = divides ? 4.0 : 1.0};
+}
+
 class StageCounter {
  public:
   StageCounter(const Kernel& kernel, const Phase& phase, const Stage& stage,
@@ -77,13 +84,13 @@ class StageCounter {
     if (!is_vector(shape)) {
       if (!shape.scalar_needed) return;
       if (node.type == DType::i64) return add_light(kPlace, times);
-      const Instructions one = instructions_of(node.op, node.type);
+      const Instructions one = cost_of(node);
       add_light(kOneLane * std::max(1.0, one.light), times);
       work_.heavy += one.heavy * times * f32_lanes_;
       return;
     }
     const double wide = node.type == DType::i64 && shape.narrow ? 1 : vectors(node.type);
-    const Instructions one = instructions_of(node.op, node.type);
+    const Instructions one = cost_of(node);
     add_light(one.light * wide, times);
     work_.heavy += one.heavy * wide * times * f32_lanes_;
   }

@@ -102,6 +102,7 @@ StepWork CpuLaunch::work() const {
         work += count_work(k.kernel, k.kernel.phases[phase.phase], target_);
     }
   }
+  all.alone.starts += static_cast<double>(kernels_.size());  // addresses of its buffers
   for (const PlannedKernel& k : kernels_)
     for (const KernelBuffer& buffer : k.kernel.buffers)
       if (buffer.reach != Reach::block)
