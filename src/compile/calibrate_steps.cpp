@@ -215,10 +215,10 @@ class StepTrials {
 
   // What goes round through a cache that all share.
   Verdict measure_far_cache() {
-    const auto n = static_cast<std::int64_t>(
-        std::clamp(figures_.far_cache / 16, figures_.near_cache, 4e6) / 4);
+    // Far more than near caches hold, and less than the far one does.
+    const auto n = static_cast<std::int64_t>(std::clamp(figures_.far_cache / 4, 1e6, 8e6) / 4);
     HEDDLE_TRY(const Timed copy,
-               loop(20, n, fmt::format("%z = stablehlo.add %y, %a : {}", vector_type(n))));
+               loop(6, n, fmt::format("%z = stablehlo.add %y, %a : {}", vector_type(n))));
     const double bytes = counted(copy.work, [](const StepWork& s) { return s.bytes; });
     const double work = predicted(copy.work, figures_);  // without a footprint: no traffic
     // The smaller of both hides by half (cost/rates.h).
