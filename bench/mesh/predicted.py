@@ -27,7 +27,7 @@ from partition import ROOT, tool
 SHARED = ROOT.parent / "shared/programs"
 NEAR = 1.25
 CLEARLY = 1.10
-STRETCH = 5  # runs
+STRETCH, STRETCH_MS = 5, 20  # runs that count together where devices take turns
 # How often the loops of these run is decided by data, or their text has a mesh of its own.
 UNKNOWN = {"cg_poisson", "cg_sparse", "bicgstab_poisson", "float64_newton", "medley",
            "gpt_tiny_fsdp_sharded", "manual_collectives_sharded", "megatron_layer_sharded"}
@@ -88,10 +88,12 @@ def call(command, may_fail=False):
 
 
 def shortest(runs, devices):
-    """Of devices with a core each the shortest run, of others the least mean of several in a row."""
+    """Of devices with a core each the shortest run, of others the least mean of a stretch of runs, in ms."""
     runs = runs[1:]
-    stretch = STRETCH if devices > os.cpu_count() else 1
-    return min(sum(runs[i:i + stretch]) / stretch for i in range(len(runs) - stretch + 1))
+    if devices <= os.cpu_count():
+        return min(runs)
+    count = min(len(runs), max(STRETCH, int(STRETCH_MS / (sum(runs) / len(runs)))))
+    return min(sum(runs[i:i + count]) / count for i in range(len(runs) - count + 1))
 
 
 def launcher(transport, devices):
@@ -111,7 +113,7 @@ def plans(devices, options, folder):
             continue
         for fix in fixes if devices > 1 else fixes[:1]:
             command = [*launcher(options.transport, devices), tool(), "run", str(file), *inputs, "--json", "--repeat",
-                       str(options.repeat), "--mesh", f"x={devices}", "--cluster", str(cluster), "--plan", "auto", *fix]
+                       str(options.repeat * (2 if devices > os.cpu_count() else 1)), "--mesh", f"x={devices}", "--cluster", str(cluster), "--plan", "auto", *fix]
 
             def run(command=command):
                 said = call(command, may_fail=True)
@@ -161,7 +163,7 @@ def main():
     parser.add_argument("--devices", default="1,2,4")
     parser.add_argument("--programs", help="only these, with commas")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--repeat", type=int, default=30)
+    parser.add_argument("--repeat", type=int, default=40)
     parser.add_argument("--json", help="write all figures there")
     options = parser.parse_args()
     print(f"{'':8} {'':2} {'program':<22} {'plan':<16} {'predicted':>12} {'measured':>12}  ratio")

@@ -18,9 +18,13 @@ struct TrialPlace {
   Transport* ranks = nullptr;
 };
 
+// More devices than cores. One of them may begin when others are through, or wait for its turn, so
+// that a stretch of runs counts together, which is as long on all ranks.
+bool take_turns(int devices);
+Expected<int> runs_in_a_row(double once, Transport* ranks);
+
 // Seconds of a run, until the last device is done: the shortest, because what else the machine does
-// makes runs longer, never shorter. Of devices without a core of their own one may begin when
-// others are through, so that several runs in a row count together.
+// makes runs longer, never shorter; of devices that take turns the shortest stretch.
 Expected<double> seconds_of(const TrialPlace& place, const Executable& executable,
                             const std::vector<Type>& arguments);
 
