@@ -2,9 +2,18 @@
 #include "compile/calibrate_steps.h"
 #include "compile/predict.h"
 #include "compiled.h"
+#include "device/cpu/jit.h"
 
 namespace heddle {
 namespace {
+
+// Kernels that are interpreted are not counted.
+class Predict : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto target = CpuJit().target(); !target) GTEST_SKIP() << target.reason();
+  }
+};
 
 Cluster cluster() {
   Cluster c;
@@ -45,7 +54,7 @@ std::string loop(int turns) {
                      turns);
 }
 
-TEST(Predict, ALoopTakesAsLongAsItsTurns) {
+TEST_F(Predict, ALoopTakesAsLongAsItsTurns) {
   const double ten = predicted(loop(10)), twenty = predicted(loop(20)),
                thirty = predicted(loop(30));
   EXPECT_NEAR(thirty - twenty, twenty - ten, 1e-9);
@@ -54,7 +63,7 @@ TEST(Predict, ALoopTakesAsLongAsItsTurns) {
   EXPECT_LT(twenty - ten, 20 * 4096 / 5e9);
 }
 
-TEST(Predict, EveryStepHasItsPart) {
+TEST_F(Predict, EveryStepHasItsPart) {
   const Executable executable = compiled(read(loop(10)));
   const Prediction made = predict(executable, cluster()).value();
   ASSERT_EQ(made.step_seconds.size(), executable.steps().size());
@@ -65,7 +74,7 @@ TEST(Predict, EveryStepHasItsPart) {
 }
 
 // Sixteen elements are whole vectors on every machine; one more is another vector.
-TEST(Predict, LanesWithoutAnElementCountToo) {
+TEST_F(Predict, LanesWithoutAnElementCountToo) {
   const auto exponentials = [](int n) {
     const std::string type = fmt::format("tensor<{}xf32>", n);
     const std::string text = fmt::format(
@@ -79,7 +88,7 @@ TEST(Predict, LanesWithoutAnElementCountToo) {
   EXPECT_GT(exponentials(17), 17);
 }
 
-TEST(Predict, ProductsCountByTheirShapes) {
+TEST_F(Predict, ProductsCountByTheirShapes) {
   const auto product = [](int m, int n, int k) {
     return fmt::format(
         "func.func @main(%a: tensor<{0}x{2}xf32>, %b: tensor<{2}x{1}xf32>) -> tensor<{0}x{1}xf32> "
@@ -92,7 +101,7 @@ TEST(Predict, ProductsCountByTheirShapes) {
   EXPECT_NEAR(predicted(product(64, 48, 32)), 1e-5 + 1e-7 + expected, 1e-9);
 }
 
-TEST(Predict, NothingIsSaidWithoutFiguresOfSteps) {
+TEST_F(Predict, NothingIsSaidWithoutFiguresOfSteps) {
   Cluster bare = cluster();
   bare.steps = {};
   EXPECT_FALSE(predict(compiled(read(loop(3))), bare).has_value());
