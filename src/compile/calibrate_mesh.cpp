@@ -101,8 +101,7 @@ Expected<std::vector<MeasuredMove>> measure_moves(Transport& transport) {
 std::vector<TimedMove> timed_moves(const std::vector<MeasuredMove>& moves) {
   std::vector<TimedMove> timed;
   for (const MeasuredMove& move : moves) timed.push_back({move.kind, move.bytes, move.seconds});
-  std::ranges::stable_sort(timed, {},
-                           [](const TimedMove& m) { return std::pair(m.kind, m.bytes); });
+  std::ranges::sort(timed, {}, [](const TimedMove& m) { return std::pair(m.kind, m.bytes); });
   return timed;
 }
 

@@ -1,6 +1,7 @@
 #include "heddle/cluster.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <set>
