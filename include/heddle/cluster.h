@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heddle/mesh.h"
+#include "heddle/step_work.h"
 
 namespace heddle {
 
@@ -24,6 +25,9 @@ struct Cluster {
   std::int64_t memory = 0;    // bytes of one device
   DeviceFigures device = {};  // what it does by itself
   std::vector<Level> levels;  // the outermost first
+  // Where they were measured: steps of a device, and collectives of all devices, by size.
+  StepFigures steps = {};
+  std::vector<TimedMove> moves = {};
 
   std::int64_t devices() const;
   // The mesh with the cluster's figures: its axes lie on the devices in order, the last one

@@ -18,6 +18,7 @@
 #include "heddle/kernel.h"
 #include "heddle/machine.h"
 #include "heddle/queue.h"
+#include "heddle/step_work.h"
 #include "heddle/strided_view.h"
 
 namespace heddle {
@@ -44,6 +45,8 @@ struct LaunchKernel {
 class Launch {
  public:
   virtual ~Launch() = default;
+  // What it does, for the cost model.
+  virtual StepWork work() const { return {.is_counted = false}; }
 };
 
 // One op, prepared for its types and attributes.
@@ -55,6 +58,8 @@ class LibraryCall {
   virtual std::int64_t workspace_bytes() const { return 0; }
   // The operand whose memory result 0 may have, or -1.
   virtual int in_place_operand() const { return -1; }
+  // What it does, for the cost model; bytes of operands and results are the caller's to count.
+  virtual StepWork work() const { return {.is_counted = false}; }
 };
 
 struct DeviceLimits {

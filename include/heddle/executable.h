@@ -13,6 +13,7 @@
 #include "heddle/error.h"
 #include "heddle/host_call.h"
 #include "heddle/queue.h"
+#include "heddle/step_work.h"
 
 namespace heddle {
 
@@ -114,6 +115,9 @@ class Executable {
 
   // In the order in which they run; those inside of a loop or branch after it.
   const std::vector<StepInfo>& steps() const;
+  // What they do, counted, for the cost model; those inside of a loop or branch in it. A loop whose
+  // text does not say how often it runs is counted ten times.
+  std::vector<StepWork> step_work() const;
   std::int64_t peak_bytes() const { return peak().bytes; }
   const PeakMemory& peak() const;
   // Where arguments and results lie.

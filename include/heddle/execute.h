@@ -49,7 +49,7 @@ struct Execution {
   std::int64_t peak_bytes = 0, argument_bytes = 0;  // on one device
   std::int64_t devices = 1, memory_limit = 0;       // of a mesh; what one device may have
   std::string interpreted_because = {};
-  std::optional<double> predicted_seconds = {};  // of a run, by the search that found its plan
+  std::optional<double> predicted_seconds = {};  // of a run whose plan was searched for
 
   double median() const;
 };
@@ -62,6 +62,7 @@ struct Deployed {
   std::int64_t memory_limit = 0;  // of one device
   std::string interpreted_because = {};
   std::optional<double> predicted_seconds = {};  // of a run, where its plan was searched for
+  std::vector<double> predicted_steps = {};      // of each step, where they could be counted
 
   // What it became: steps, memory, the time to compile.
   void describe(Execution& done) const;

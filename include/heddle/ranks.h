@@ -10,6 +10,9 @@
 
 namespace heddle {
 
+// Waits for all ranks; all call it together.
+Verdict meet(Transport& ranks);
+
 // The text of every rank, for all of them; all call it together. A reason where a rank is lost.
 Expected<std::vector<std::string>> gather_texts(Transport& ranks, const std::string& mine);
 

@@ -1,11 +1,11 @@
 #include "compile/calibrate_mesh.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <numeric>
 #include <thread>
 
+#include "compile/calibrate_steps.h"
+#include "compile/trial.h"
 #include "heddle/builder.h"
 #include "heddle/compile.h"
 #include "heddle/cost.h"
@@ -18,31 +18,33 @@ namespace heddle {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begun) {
-  return std::chrono::duration<double>(Clock::now() - begun).count();
-}
-
 // ---- links
 
 struct Trial {
   CollectiveKind kind;
   MoveKind move;
   std::int64_t bytes;  // that a device has before it
-  int times;
+  int times, rounds;
 };
 
 // Every rank makes the same ones in the same order.
 std::vector<Trial> trials_of(int devices) {
   std::vector<Trial> trials;
-  constexpr std::pair<std::int64_t, int> kSizes[] = {
-      {1 << 10, 50}, {1 << 16, 20}, {1 << 20, 4}, {1 << 22, 2}};
-  for (const auto& [bytes, times] : kSizes) {
-    trials.push_back({CollectiveKind::all_reduce, MoveKind::all_reduce, bytes, times});
-    trials.push_back({CollectiveKind::reduce_scatter, MoveKind::reduce_scatter, bytes, times});
-    trials.push_back({CollectiveKind::all_gather, MoveKind::all_gather, bytes / devices, times});
-    trials.push_back({CollectiveKind::permute, MoveKind::permute, bytes, times});
+  // Short and many, so that some are not interrupted.
+  struct Size {
+    std::int64_t bytes;
+    int times, rounds;
+  };
+  constexpr Size kSizes[] = {{1 << 8, 4, 300},  {1 << 12, 4, 300}, {1 << 15, 4, 200},
+                             {1 << 17, 2, 100}, {1 << 20, 1, 40},  {1 << 22, 1, 20}};
+  for (const auto& [bytes, times, rounds] : kSizes) {
+    trials.push_back({CollectiveKind::all_reduce, MoveKind::all_reduce, bytes, times, rounds});
+    trials.push_back(
+        {CollectiveKind::reduce_scatter, MoveKind::reduce_scatter, bytes, times, rounds});
+    trials.push_back(
+        {CollectiveKind::all_gather, MoveKind::all_gather, bytes / devices, times, rounds});
+    trials.push_back({CollectiveKind::all_to_all, MoveKind::all_to_all, bytes, times, rounds});
+    trials.push_back({CollectiveKind::permute, MoveKind::permute, bytes, times, rounds});
   }
   return trials;
 }
@@ -51,7 +53,8 @@ Collective collective_of(const Trial& trial, GroupId group, const Transport& tra
                          const std::byte* in, std::byte* out) {
   const int n = transport.size(), me = transport.rank();
   Collective c{.kind = trial.kind, .group = group, .in = in, .out = out};
-  const bool scatters = trial.kind == CollectiveKind::reduce_scatter;
+  const bool scatters =
+      trial.kind == CollectiveKind::reduce_scatter || trial.kind == CollectiveKind::all_to_all;
   const std::int64_t piece = scatters ? trial.bytes / n / 4 * 4 : trial.bytes / 4 * 4;
   c.in_pieces = {1, piece};
   c.out_pieces = {1, piece};
@@ -64,7 +67,6 @@ Collective collective_of(const Trial& trial, GroupId group, const Transport& tra
 
 // The least of a few rounds: what others do on the machine makes it longer, never shorter.
 Expected<std::vector<MeasuredMove>> measure_moves(Transport& transport) {
-  constexpr int kRounds = 12;
   constexpr std::size_t kMost = std::size_t{1} << 23;
   std::vector<int> all(static_cast<std::size_t>(transport.size()));
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
@@ -73,16 +75,34 @@ Expected<std::vector<MeasuredMove>> measure_moves(Transport& transport) {
   std::vector<MeasuredMove> moves;
   for (const Trial& trial : trials_of(transport.size())) {
     const Collective c = collective_of(trial, group, transport, in.data(), out.data());
-    double least = 1e30;
-    for (int round = 0; round < kRounds; ++round) {
+    const auto one_round = [&](int times) -> Expected<double> {
       HEDDLE_TRY_VOID(run_collective(transport, {.kind = CollectiveKind::barrier, .group = group}));
       const auto begun = Clock::now();
-      for (int i = 0; i < trial.times; ++i) HEDDLE_TRY_VOID(run_collective(transport, c));
-      least = std::min(least, seconds_since(begun) / trial.times);
+      for (int i = 0; i < times; ++i) HEDDLE_TRY_VOID(run_collective(transport, c));
+      return seconds_since(begun) / times;
+    };
+    int times = trial.times, rounds = trial.rounds;
+    if (take_turns(transport.size())) {
+      HEDDLE_TRY(const double once, one_round(trial.times));
+      HEDDLE_TRY(times, runs_in_a_row(once, &transport));
+      rounds = 3;
+    }
+    double least = 1e30;
+    for (int round = 0; round < rounds; ++round) {
+      HEDDLE_TRY(const double seconds, one_round(times));
+      least = std::min(least, seconds);
     }
     moves.push_back({trial.move, static_cast<double>(trial.bytes), least});
   }
   return moves;
+}
+
+// By kind, the smallest first.
+std::vector<TimedMove> timed_moves(const std::vector<MeasuredMove>& moves) {
+  std::vector<TimedMove> timed;
+  for (const MeasuredMove& move : moves) timed.push_back({move.kind, move.bytes, move.seconds});
+  std::ranges::sort(timed, {}, [](const TimedMove& m) { return std::pair(m.kind, m.bytes); });
+  return timed;
 }
 
 // ---- devices
@@ -108,64 +128,29 @@ Expected<Executable> negated(std::int64_t elements) {
   return compile(program);
 }
 
-// Waits for all ranks, where there are any.
-Verdict meet(Transport* ranks) {
-  if (ranks == nullptr) return yes();
-  std::vector<int> all(static_cast<std::size_t>(ranks->size()));
-  std::iota(all.begin(), all.end(), 0);
-  HEDDLE_TRY(const GroupId group, ranks->group(all));
-  return run_collective(*ranks, {.kind = CollectiveKind::barrier, .group = group});
-}
-
-// Seconds of a run on all devices at the same time. Ranks begin together and wait for the slowest,
-// since on fewer cores than there are ranks one that runs alone knows nothing of the others.
-Expected<double> seconds_of(ThreadMesh& mesh, const Executable& executable,
-                            const std::vector<Type>& arguments, Transport* ranks) {
-  constexpr int kLeastRuns = 9, kMostRuns = 200, kRunsOfRanks = 25;
-  constexpr double kEnough = 0.3;  // seconds
-  std::vector<Array> each;
-  for (const Type& type : arguments) each.emplace_back(type);
-  double least = 1e30;
-  const auto first = Clock::now();
-  const auto goes_on = [&](int run) {
-    if (ranks != nullptr) return run < kRunsOfRanks;  // as many on each
-    return run < kLeastRuns || (run < kMostRuns && seconds_since(first) < kEnough);
-  };
-  for (int run = 0; goes_on(run); ++run) {
-    std::vector<ThreadMesh::Arrays> all(static_cast<std::size_t>(mesh.devices()), each);
-    HEDDLE_TRY_VOID(meet(ranks));
-    const auto begun = Clock::now();
-    HEDDLE_TRY_VOID(mesh.run(executable, std::move(all)));
-    HEDDLE_TRY_VOID(meet(ranks));
-    least = std::min(least, seconds_since(begun));
-  }
-  return least;
-}
-
 // What cannot be measured by itself comes from the machine's figures, of which `devices` have a
 // share each.
-Expected<DeviceFigures> measure_devices(ThreadMesh& mesh, DeviceFigures device,
-                                        Transport* ranks = nullptr) {
+Expected<DeviceFigures> measure_devices(const TrialPlace& place, DeviceFigures device) {
   // Short ones: of many runs, some are not interrupted by others on the machine.
   constexpr std::int64_t kLarge = 256, kSmall = 48, kElements = 1 << 23;
   constexpr int kFew = 4, kMany = 100;
   const Type large = Type::tensor(DType::f32, {kLarge, kLarge});
   const Type small = Type::tensor(DType::f32, {kSmall, kSmall});
   HEDDLE_TRY(const Executable few, products(kLarge, kFew));
-  HEDDLE_TRY(const double few_seconds, seconds_of(mesh, few, {large, large}, ranks));
+  HEDDLE_TRY(const double few_seconds, seconds_of(place, few, {large, large}));
   device.compute_rate = 2.0 * kFew * kLarge * kLarge * kLarge / few_seconds;
   HEDDLE_TRY(const Executable many, products(kSmall, kMany));
-  HEDDLE_TRY(const double many_seconds, seconds_of(mesh, many, {small, small}, ranks));
+  HEDDLE_TRY(const double many_seconds, seconds_of(place, many, {small, small}));
   const double product = 2.0 * kSmall * kSmall * kSmall / device.compute_rate;
   device.launch = std::max(1e-7, many_seconds / kMany - product);
   constexpr std::int64_t kFewElements = 16;
   HEDDLE_TRY(const Executable tiny, negated(kFewElements));
   HEDDLE_TRY(const double tiny_seconds,
-             seconds_of(mesh, tiny, {Type::tensor(DType::f32, {kFewElements})}, nullptr));
+             seconds_of(place, tiny, {Type::tensor(DType::f32, {kFewElements})}));
   device.start = std::max(1e-8, tiny_seconds - device.launch);
   HEDDLE_TRY(const Executable copy, negated(kElements));
   HEDDLE_TRY(const double copy_seconds,
-             seconds_of(mesh, copy, {Type::tensor(DType::f32, {kElements})}, ranks));
+             seconds_of(place, copy, {Type::tensor(DType::f32, {kElements})}));
   device.memory_rate = 8.0 * kElements / copy_seconds;
   return device;
 }
@@ -203,7 +188,8 @@ Expected<Cluster> calibrate_threads(int devices, const MachineFigures& machine) 
   Cluster cluster = default_cluster_here(devices, machine);
   {
     ThreadMesh mesh(devices);
-    HEDDLE_TRY(cluster.device, measure_devices(mesh, cluster.device));
+    HEDDLE_TRY(cluster.device, measure_devices({mesh}, cluster.device));
+    HEDDLE_TRY(cluster.steps, measure_steps({mesh}, machine, devices, cluster.device.memory_rate));
   }
   if (devices == 1) return cluster;
   const auto transports = thread_transports(devices);
@@ -215,6 +201,7 @@ Expected<Cluster> calibrate_threads(int devices, const MachineFigures& machine) 
   }
   HEDDLE_TRY(const auto first, std::move(moves[0]));
   cluster.levels[0].link = fit_link(first, devices);
+  cluster.moves = timed_moves(first);
   cluster.about = "measured: threads of one process";
   return cluster;
 }
@@ -228,11 +215,14 @@ Expected<Cluster> calibrate_ranks(Transport& ranks, const MachineFigures& machin
   HEDDLE_TRY_VOID(gather_texts(ranks, ""));  // all begin together
   {
     ThreadMesh one(1);
-    HEDDLE_TRY(cluster.device, measure_devices(one, cluster.device, &ranks));
+    HEDDLE_TRY(cluster.device, measure_devices({one, &ranks}, cluster.device));
+    HEDDLE_TRY(cluster.steps,
+               measure_steps({one, &ranks}, machine, ranks.size(), cluster.device.memory_rate));
   }
   HEDDLE_TRY_VOID(gather_texts(ranks, ""));
   HEDDLE_TRY(const auto moves, measure_moves(ranks));
   cluster.levels[0].link = fit_link(moves, ranks.size());
+  cluster.moves = timed_moves(moves);
   cluster.about = fmt::format("measured: {} of one machine", ranks.name());
   // The slowest of all is what they wait for; that of the first stands for them.
   HEDDLE_TRY(const auto texts, gather_texts(ranks, cluster_text(cluster)));

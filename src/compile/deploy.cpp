@@ -4,6 +4,7 @@
 
 #include "compile.h"
 #include "compile/dump.h"
+#include "compile/predict.h"
 #include "heddle/execute.h"
 #include "heddle/op.h"
 #include "heddle/ranks.h"
@@ -133,6 +134,8 @@ void Deployed::describe(Execution& done) const {
   done.predicted_seconds = predicted_seconds;
   if (!executable) return;
   done.steps = executable->steps();
+  for (std::size_t i = 0; i < predicted_steps.size(); ++i)
+    done.steps[i].expected_seconds = predicted_steps[i];
   for (const Executable& stage : executable->stages()) {
     done.peak_bytes = std::max(done.peak_bytes, stage.peak_bytes());
     if (!deployment.placement().stages().empty()) done.stage_steps.push_back(stage.steps().size());
@@ -168,6 +171,12 @@ Expected<Deployed> deploy(const Program& program, const Function& function, cons
   };
   HEDDLE_TRY(Executable executable, compiled_where_it_can(program, target, how, options));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  std::vector<double> of_steps;
+  if (predicted && target.cluster)
+    if (auto by_steps = predict(executable, *target.cluster)) {
+      predicted = by_steps->seconds;
+      of_steps = std::move(by_steps->step_seconds);
+    }
   const std::string why = executable.interpreted_because();
   if (!executable.placement().on_mesh() && !why.empty() && how.parallel) {
     InterpretOptions parallel = options;
@@ -179,8 +188,8 @@ Expected<Deployed> deploy(const Program& program, const Function& function, cons
   HEDDLE_TRY(Deployment deployment,
              Deployment::open(executable, {.ranks = how.ranks, .watchdog = how.watchdog}));
   const std::int64_t limit = options.memory_limit / executable.placement().devices();
-  return Deployed{
-      std::move(deployment), std::move(executable), took.count(), limit, why, predicted};
+  return Deployed{std::move(deployment), std::move(executable), took.count(), limit, why, predicted,
+                  std::move(of_steps)};
 }
 
 }  // namespace heddle

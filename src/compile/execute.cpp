@@ -44,11 +44,14 @@ Expected<Execution> execute(Deployed& deployed, const std::vector<Array>& argume
   run.trace = options.trace;
   run.print = options.print;
   DeviceParts results;
+  // A run is over when the last rank is done, as with threads.
+  Transport* ranks = place.ranks_with_parts();
   for (int i = 0; i < how.repeat; ++i) {
     DeviceParts now = given();
     results.clear();
     const auto start = std::chrono::steady_clock::now();
     HEDDLE_TRY(results, place.run(std::move(now), run));
+    if (ranks != nullptr && how.repeat > 1) HEDDLE_TRY_VOID(meet(*ranks));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     done.seconds.push_back(took.count());
     run.trace = nullptr;  // the first run says it all

@@ -73,7 +73,19 @@ Instructions of_move(const Op& op) {
   }
 }
 
+// Computed in f32 and rounded each time.
+void add_rounding(Instructions& cost, DType type) {
+  constexpr double kRounding = 8;
+  if (type == DType::f16 || type == DType::bf16) cost.light += kRounding;
+}
+
 }  // namespace
+
+Instructions instructions_of(ScalarOp op, DType type) {
+  Instructions cost = of_scalar(op);
+  if (op != ScalarOp::select) add_rounding(cost, type);
+  return cost;
+}
 
 Instructions instructions_of(const Program& program, const Op& op) {
   Instructions cost =
@@ -81,9 +93,8 @@ Instructions instructions_of(const Program& program, const Op& op) {
   if (op.result_count == 0) return cost;
   const DType type = program.type_of(program.result(op, 0)).dtype;
   const bool computes = op.def->emission == Emission::scalar && op.def->scalar != ScalarOp::select;
-  // Computed in f32 and rounded each time; wide types fill a vector with fewer elements.
-  constexpr double kRounding = 8;
-  if (computes && (type == DType::f16 || type == DType::bf16)) cost.light += kRounding;
+  if (computes) add_rounding(cost, type);
+  // Wide types fill a vector with fewer elements.
   const double width = std::max(1.0, static_cast<double>(byte_size(type)) / 4);
   return {cost.light * width, cost.heavy * width};
 }

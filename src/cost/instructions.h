@@ -3,6 +3,7 @@
 
 #include "heddle/machine.h"
 #include "heddle/program.h"
+#include "heddle/scalar_op.h"
 
 namespace heddle {
 
@@ -12,5 +13,7 @@ struct Instructions {
 };
 
 Instructions instructions_of(const Program& program, const Op& op);
+// Of a scalar op on elements of a type, as a kernel has it.
+Instructions instructions_of(ScalarOp op, DType type);
 
 }  // namespace heddle

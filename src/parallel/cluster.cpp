@@ -1,6 +1,7 @@
 #include "heddle/cluster.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -35,6 +36,34 @@ constexpr Figure kFigures[] = {
     {"launch", &DeviceFigures::launch, kTimeUnits},
     {"start", &DeviceFigures::start, kTimeUnits}};
 
+// As `calibrate` writes them: seconds, bytes, and counts a second.
+struct StepFigure {
+  const char* key;
+  double StepFigures::* figure;
+};
+constexpr StepFigure kStepFigures[] = {{"workers", &StepFigures::workers},
+                                       {"together", &StepFigures::together},
+                                       {"products_together", &StepFigures::products_together},
+                                       {"start", &StepFigures::start},
+                                       {"call", &StepFigures::call},
+                                       {"wake", &StepFigures::wake},
+                                       {"light_rate", &StepFigures::light_rate},
+                                       {"heavy_rate", &StepFigures::heavy_rate},
+                                       {"lane_rate", &StepFigures::lane_rate},
+                                       {"convert_rate", &StepFigures::convert_rate},
+                                       {"run_rate", &StepFigures::run_rate},
+                                       {"product_call", &StepFigures::product_call},
+                                       {"pack_rate", &StepFigures::pack_rate},
+                                       {"product_rate", &StepFigures::product_rate},
+                                       {"near_cache", &StepFigures::near_cache},
+                                       {"far_cache", &StepFigures::far_cache},
+                                       {"far_rate", &StepFigures::far_rate},
+                                       {"memory_rate", &StepFigures::memory_rate}};
+
+constexpr CollectiveKind kTimed[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                                     CollectiveKind::all_gather, CollectiveKind::all_to_all,
+                                     CollectiveKind::permute,    CollectiveKind::broadcast};
+
 std::set<std::string> device_keys() {
   std::set<std::string> keys{"memory"};
   for (const Figure& one : kFigures) keys.insert(one.key);
@@ -49,7 +78,7 @@ class Reader {
   Expected<Cluster> read(const std::string& text) {
     const Json json = parse_json(text);
     if (!json.is_object()) return wrong("this is no JSON object");
-    HEDDLE_TRY_VOID(only(json, "", {"name", "about", "device", "levels"}));
+    HEDDLE_TRY_VOID(only(json, "", {"name", "about", "device", "levels", "steps", "moves"}));
     Cluster cluster;
     HEDDLE_TRY(cluster.name, word(json, "name", ""));
     if (json.contains("about")) {
@@ -84,6 +113,8 @@ class Reader {
         if (other.name == level.name) return wrong("two levels are called {}", level.name);
       cluster.levels.push_back(std::move(level));
     }
+    HEDDLE_TRY_VOID(read_steps(json, cluster));
+    HEDDLE_TRY_VOID(read_moves(json, cluster));
     return cluster;
   }
 
@@ -114,6 +145,45 @@ class Reader {
     if (const auto value = parse_figure(text, units); value && *value > 0) return *value;
     return wrong("{}\"{}\" is {}, and should be a number above 0 with one of {}", at, key, text,
                  spelled(units));
+  }
+
+  Verdict read_steps(const Json& json, Cluster& cluster) const {
+    if (!json.contains("steps")) return yes();
+    const Json& steps = json["steps"];
+    std::set<std::string> keys;
+    for (const StepFigure& one : kStepFigures) keys.insert(one.key);
+    if (!steps.is_object()) return wrong("\"steps\" should be an object, as `calibrate` writes it");
+    HEDDLE_TRY_VOID(only(steps, "steps: ", keys));
+    for (const StepFigure& one : kStepFigures) {
+      if (!steps.contains(one.key)) continue;
+      if (!steps[one.key].is_number() || !(steps[one.key].get<double>() >= 0))
+        return wrong("steps: \"{}\" should be a number of at least 0", one.key);
+      cluster.steps.*one.figure = steps[one.key].get<double>();
+    }
+    return yes();
+  }
+
+  // {"all-reduce": [[1024, 5e-6], ...]}: bytes that a device has before it, the smallest first, and
+  // seconds.
+  Verdict read_moves(const Json& json, Cluster& cluster) const {
+    if (!json.contains("moves")) return yes();
+    if (!json["moves"].is_object()) return wrong("\"moves\" should be an object of lists");
+    for (const auto& [key, list] : json["moves"].items()) {
+      const auto kind = std::ranges::find(kTimed, key, [](CollectiveKind k) { return name(k); });
+      if (kind == std::end(kTimed)) return wrong("moves: \"{}\" is no collective", key);
+      double before = 0;
+      if (!list.is_array()) return wrong("moves: \"{}\" should be a list", key);
+      for (const Json& one : list) {
+        const bool is_pair =
+            one.is_array() && one.size() == 2 && one[0].is_number() && one[1].is_number();
+        if (!is_pair || !(one[0].get<double>() > before) || !(one[1].get<double>() > 0))
+          return wrong("moves: \"{}\" should have pairs of bytes and seconds, the smallest first",
+                       key);
+        before = one[0].get<double>();
+        cluster.moves.push_back({*kind, before, one[1].get<double>()});
+      }
+    }
+    return yes();
   }
 
   Expected<Cluster::Level> level_of(const Json& json) const {
@@ -222,6 +292,10 @@ std::string cluster_text(const Cluster& cluster) {
     if (const double value = cluster.device.*one.figure; one.needed || value > 0)
       json["device"][one.key] = figure_text(value, one.units);
   json["levels"] = std::move(levels);
+  if (cluster.steps.workers > 0)
+    for (const StepFigure& one : kStepFigures) json["steps"][one.key] = cluster.steps.*one.figure;
+  for (const TimedMove& move : cluster.moves)
+    json["moves"][std::string(name(move.kind))].push_back({move.bytes, move.seconds});
   return print_json(json, 2) + "\n";
 }
 

@@ -1,6 +1,7 @@
 // Loops and branches: their regions become lists of steps inside of a step.
 #include "heddle/index_rule.h"
 #include "heddle/op.h"
+#include "ir/trips.h"
 #include "runtime/assembler.h"
 
 namespace heddle::runtime {
@@ -77,6 +78,7 @@ void Assembler::while_loop(const Op& op, std::size_t number) {
   infos.push_back(info_of(op, "while"));
   infos.back().depth = scope_.depth;
   LoopStep loop;
+  loop.trips = trips_of(program_, op);
   loop.condition = region({.region = regions[0], .targets = {Target{}}, .depth = scope_.depth + 1});
   loop.predicate = slot(program_.operands(program_.op(program_.region(regions[0]).ops.back()))[0]);
   RegionTask body{.region = regions[1], .targets = {}, .depth = scope_.depth + 1};

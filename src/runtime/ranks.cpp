@@ -89,6 +89,13 @@ std::string ranks_text(const std::vector<std::size_t>& ranks) {
 
 }  // namespace
 
+Verdict meet(Transport& ranks) {
+  std::vector<int> all(static_cast<std::size_t>(ranks.size()));
+  std::iota(all.begin(), all.end(), 0);
+  HEDDLE_TRY(const GroupId group, ranks.group(all));
+  return run_collective(ranks, {.kind = CollectiveKind::barrier, .group = group});
+}
+
 Expected<std::vector<std::string>> gather_texts(Transport& ranks, const std::string& mine) {
   const auto count = static_cast<std::size_t>(ranks.size());
   std::vector<int> everyone(count);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -66,6 +67,7 @@ struct StepList {
 
 struct LoopStep {
   StepList condition, body;
+  std::optional<std::int64_t> trips = {};  // where its text says so
   SlotId predicate = kNone;
   // Each pair changes places after the body: what it wrote is what the next turn reads.
   std::vector<std::pair<SlotId, SlotId>> swaps = {};

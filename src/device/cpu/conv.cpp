@@ -1,5 +1,6 @@
 // convolution by tiles: each worker lays out what the window sees, then multiplies.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "cost/fitted.h"
@@ -161,6 +162,30 @@ class ConvCall final : public LibraryCall {
   }
   std::int64_t workspace_bytes() const override { return end_; }
 
+  StepWork work() const override {
+    const double rows = static_cast<double>(plan_.rows() * plan_.groups);
+    const auto depth = static_cast<double>(plan_.depth());
+    const auto outputs = static_cast<double>(plan_.outputs);
+    StepWork all;
+    if (!alone_) ++all.launches;
+    KernelWork& work = alone_ ? all.alone : all.shared;
+    if (plan_.depthwise) {
+      work.light += 2 * rows * depth;
+      work.runs += static_cast<double>(plan_.rows()) * depth;
+      return all;
+    }
+    work.runs += runs_to_fill();
+    if (plan_.direct_step == 0 && !plan_.direct_features) work.light += 2 * rows * depth;
+    if (input_.dtype != dtype_) work += packed_work({{input_.elements(), 1}}, true);
+    if (input_at_ > weights_at_) work += packed_work(plan_.weights, kernel_.dtype != dtype_);
+    if (result_.dtype != dtype_) work += packed_work({{result_.elements(), 1}}, true);
+    const double tiles = std::max(1.0, std::ceil(rows / static_cast<double>(tile_rows_)));
+    const auto deep = static_cast<double>(depths_.size());
+    all.products.push_back({rows / tiles, outputs, depth / deep, tiles * deep,
+                            static_cast<double>(byte_size(dtype_)) / 4, alone_ ? 1 : tiles});
+    return all;
+  }
+
   Verdict run(const CallFrame& frame) const override {
     const std::byte* input = frame.operands[0];
     const std::byte* weights = frame.operands[1];
@@ -190,6 +215,22 @@ class ConvCall final : public LibraryCall {
   }
 
  private:
+  // Copies of what lies side by side, over all rows: lines of the window, or elements of it where
+  // lines are broken; with features apart, lines of places for every element and feature.
+  double runs_to_fill() const {
+    if (plan_.direct_step > 0 || plan_.direct_features) return 0;
+    const double rows = static_cast<double>(plan_.rows() * plan_.groups);
+    const bool broken = plan_.last_window > 1 && plan_.in_spatial.size() > 0 &&
+                        plan_.in_spatial.back() != plan_.inputs;
+    if (plan_.in_feature == 1)
+      return rows * static_cast<double>(broken ? plan_.window_count : plan_.outer_window);
+    const double line = plan_.batch_inside ? static_cast<double>(plan_.batch)
+                                           : static_cast<double>(plan_.last_place);
+    // One copy, where a line of a window has one and what is beside it.
+    constexpr double kOne = 0.5;
+    return kOne * rows / std::max(1.0, line) * static_cast<double>(plan_.depth());
+  }
+
   void run_rows(const CallFrame& frame, const std::byte* input, const std::byte* weights,
                 std::byte* result) const {
     const std::int64_t rows = plan_.rows();
@@ -238,6 +279,17 @@ class SplitConvCall final : public LibraryCall {
       : parts_(std::move(parts)), text_(std::move(text)), zeros_(zeros) {}
 
   std::string text() const override { return text_; }
+  StepWork work() const override {
+    StepWork all;
+    for (const ConvCall& part : parts_) {
+      const StepWork one = part.work();
+      all.alone += one.alone;
+      all.shared += one.shared;
+      all.launches += one.launches;
+      all.products.insert(all.products.end(), one.products.begin(), one.products.end());
+    }
+    return all;
+  }
   std::int64_t workspace_bytes() const override {
     std::int64_t most = 0;
     for (const ConvCall& part : parts_) most = std::max(most, part.workspace_bytes());

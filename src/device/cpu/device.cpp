@@ -50,8 +50,10 @@ std::string CpuDevice::source(const Kernel& kernel) const {
 }
 
 Expected<std::unique_ptr<Launch>> CpuDevice::prepare(std::vector<LaunchKernel> kernels) {
+  const auto target = jit_.target();
   return std::unique_ptr<Launch>(
-      std::make_unique<cpu::CpuLaunch>(std::move(kernels), ThreadPool::shared().threads()));
+      std::make_unique<cpu::CpuLaunch>(std::move(kernels), ThreadPool::shared().threads(),
+                                       target ? target->vectors : VectorTarget{}));
 }
 
 std::unique_ptr<LibraryCall> CpuDevice::library_call(const Program& program, const Op& op,

@@ -55,6 +55,21 @@ class DotCall final : public LibraryCall {
 
   std::int64_t workspace_bytes() const override { return result_at_ + result_bytes(); }
 
+  StepWork work() const override {
+    const GemmShape& s = batch_.shape;
+    double count = 1;
+    for (const GemmLoop& loop : batch_.loops) count *= static_cast<double>(loop.count);
+    StepWork all;
+    all.products.push_back(
+        {static_cast<double>(s.m), static_cast<double>(s.n), static_cast<double>(s.k), count,
+         static_cast<double>(byte_size(dtype_)) / 4,
+         static_cast<double>(gemm_parts(batch_, ThreadPool::shared().threads()))});
+    for (std::size_t i = 0; i < 2; ++i)
+      if (plan_.sides[i].copied) all.alone += packed_work(plan_.sides[i].walk, types_[i] != dtype_);
+    if (result_bytes() > 0) all.alone += packed_work({{result_.elements(), 1}}, true);
+    return all;
+  }
+
   Verdict run(const CallFrame& frame) const override {
     std::byte* c = result_bytes() > 0 ? frame.workspace + result_at_ : frame.results[0];
     const std::byte* a = operand(frame, plan_.swapped ? 1 : 0);

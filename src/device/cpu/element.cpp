@@ -162,4 +162,16 @@ void pack(const std::byte* from, DType from_type, const std::vector<Stride>& dim
     pool.parallel_for(groups * cuts, one);
 }
 
+KernelWork packed_work(const std::vector<Stride>& dims, bool converts) {
+  const std::vector<Stride> walk = join_strides(dims);
+  if (walk.empty()) return {};
+  double elements = 1;
+  for (const Stride& stride : walk) elements *= static_cast<double>(stride.size);
+  KernelWork work;
+  work.runs = elements / std::max(1.0, static_cast<double>(walk.back().size));
+  const bool one_by_one = walk.back().step != 1;
+  (converts ? work.converted : one_by_one ? work.lanes : work.light) += elements;
+  return work;
+}
+
 }  // namespace heddle::cpu

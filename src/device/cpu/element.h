@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/dtype.h"
+#include "heddle/step_work.h"
 #include "heddle/strided_view.h"
 #include "heddle/thread_pool.h"
 
@@ -45,5 +46,7 @@ void with_product_type(DType dtype, Visit&& visit) {
 // Writes the elements of a strided tensor, the last dimension fastest, densely and as another type.
 void pack(const std::byte* from, DType from_type, const std::vector<Stride>& dims, std::byte* to,
           DType to_type, ThreadPool& pool);
+// What that is, for the cost model.
+KernelWork packed_work(const std::vector<Stride>& dims, bool converts);
 
 }  // namespace heddle::cpu

@@ -50,11 +50,25 @@ void run_band(const GemmShape& whole, const Cut& cut, std::int64_t part, const T
   gemm(s, a, b, c);
 }
 
+std::int64_t turns_of(const GemmBatch& batch) {
+  std::int64_t turns = 1;
+  for (const GemmLoop& loop : batch.loops) turns *= loop.count;
+  return turns;
+}
+
+// Several small ones are one part.
+std::int64_t groups_of(const GemmShape& s, std::int64_t turns, int threads) {
+  const double each = static_cast<double>(s.m) * static_cast<double>(s.n) *
+                      static_cast<double>(std::max<std::int64_t>(s.k, 1));
+  const auto together = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(cost::kSharedProducts / std::max(each, 1.0)));
+  return std::min((turns + together - 1) / together, std::int64_t{8} * threads);
+}
+
 template <typename T>
 void run_typed(const GemmBatch& batch, const T* a, const T* b, T* c, ThreadPool& pool) {
   const GemmShape& s = batch.shape;
-  std::int64_t turns = 1;
-  for (const GemmLoop& loop : batch.loops) turns *= loop.count;
+  const std::int64_t turns = turns_of(batch);
   if (turns == 0 || s.m == 0 || s.n == 0) return;
   const Cut cut = cut_for(s, turns, pool.threads());
   const auto one = [&](std::int64_t turn, std::int64_t part) {
@@ -75,12 +89,7 @@ void run_typed(const GemmBatch& batch, const T* a, const T* b, T* c, ThreadPool&
                       [&](std::int64_t i, int) { one(i / cut.parts, i % cut.parts); });
     return;
   }
-  const double each = static_cast<double>(s.m) * static_cast<double>(s.n) *
-                      static_cast<double>(std::max<std::int64_t>(s.k, 1));
-  const auto together = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(cost::kSharedProducts / std::max(each, 1.0)));
-  const std::int64_t groups =
-      std::min((turns + together - 1) / together, std::int64_t{8} * pool.threads());
+  const std::int64_t groups = groups_of(s, turns, pool.threads());
   const auto group = [&](std::int64_t g, int) {
     for (std::int64_t t = turns * g / groups; t < turns * (g + 1) / groups; ++t) one(t, 0);
   };
@@ -89,6 +98,12 @@ void run_typed(const GemmBatch& batch, const T* a, const T* b, T* c, ThreadPool&
 }
 
 }  // namespace
+
+std::int64_t gemm_parts(const GemmBatch& batch, int threads) {
+  const std::int64_t turns = turns_of(batch);
+  const Cut cut = cut_for(batch.shape, turns, threads);
+  return cut.parts > 1 ? turns * cut.parts : groups_of(batch.shape, turns, threads);
+}
 
 void run_gemm(const GemmBatch& batch, const std::byte* a, const std::byte* b, std::byte* c,
               ThreadPool& pool) {

@@ -20,6 +20,9 @@ struct GemmBatch {
   std::vector<GemmLoop> loops;  // outermost first
 };
 
+// Parts of it that workers share.
+std::int64_t gemm_parts(const GemmBatch& batch, int threads);
+
 void run_gemm(const GemmBatch& batch, const std::byte* a, const std::byte* b, std::byte* c,
               ThreadPool& pool);
 

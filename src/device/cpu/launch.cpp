@@ -4,6 +4,7 @@
 
 #include "cost/sharing.h"
 #include "device/lazy_code.h"
+#include "kernel/count_work.h"
 
 namespace heddle::cpu {
 
@@ -57,7 +58,8 @@ Verdict interpret_kernel(const PlannedKernel& kernel, void* const* pointers) {
 
 }  // namespace
 
-CpuLaunch::CpuLaunch(std::vector<LaunchKernel> kernels, int threads) {
+CpuLaunch::CpuLaunch(std::vector<LaunchKernel> kernels, int threads, const VectorTarget& target)
+    : target_(target) {
   std::size_t levels = 0;
   for (LaunchKernel& given : kernels) {
     PlannedKernel k{std::move(given)};
@@ -87,6 +89,25 @@ void CpuLaunch::deal_out(std::uint32_t level, int threads) {
               phase.parts);
   }
   phases_.push_back(std::move(phase));
+}
+
+StepWork CpuLaunch::work() const {
+  StepWork all;
+  for (const LaunchPhase& phase : phases_) {
+    KernelWork& work = phase.alone || phase.parts.size() < 2 ? all.alone : all.shared;
+    if (!phase.alone) ++all.launches;
+    for (const PlannedKernel& k : kernels_) {
+      if (k.code == nullptr) all.is_counted = false;
+      if (k.code && phase.phase < k.kernel.phases.size())
+        work += count_work(k.kernel, k.kernel.phases[phase.phase], target_);
+    }
+  }
+  all.alone.starts += static_cast<double>(kernels_.size());  // addresses of its buffers
+  for (const PlannedKernel& k : kernels_)
+    for (const KernelBuffer& buffer : k.kernel.buffers)
+      if (buffer.reach != Reach::block)
+        all.bytes += static_cast<double>(buffer.elements * byte_size(buffer.dtype));
+  return all;
 }
 
 Verdict CpuLaunch::run(const Memory& memory, ThreadPool& pool) const {

@@ -31,7 +31,7 @@ struct PlannedKernel : LaunchKernel {
 class CpuLaunch final : public Launch {
  public:
   // Deals the blocks of all phases out to so many workers; once, before any run.
-  CpuLaunch(std::vector<LaunchKernel> kernels, int threads);
+  CpuLaunch(std::vector<LaunchKernel> kernels, int threads, const VectorTarget& target = {});
 
   // Room that a run needs: pointers, and bytes of every worker.
   std::size_t pointers() const { return pointers_; }
@@ -45,10 +45,12 @@ class CpuLaunch final : public Launch {
     std::int64_t scratch_stride = 0;
   };
   Verdict run(const Memory& memory, ThreadPool& pool) const;
+  StepWork work() const override;
 
  private:
   void deal_out(std::uint32_t level, int threads);
 
+  VectorTarget target_;
   std::vector<PlannedKernel> kernels_;
   std::vector<LaunchPhase> phases_;
   std::size_t pointers_ = 0;

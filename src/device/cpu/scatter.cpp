@@ -47,6 +47,12 @@ class ScatterCall final : public LibraryCall {
 
   std::string text() const override { return "scatter into " + input_.str(); }
   int in_place_operand() const override { return 0; }
+  StepWork work() const override {
+    StepWork all;
+    all.alone.lanes = 2 * static_cast<double>(updates_.elements());
+    all.alone.runs = static_cast<double>(indices_.elements());
+    return all;
+  }
 
   Verdict run(const CallFrame& frame) const override {
     if (frame.results[0] != frame.operands[0])

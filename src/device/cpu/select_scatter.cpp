@@ -34,6 +34,21 @@ class SelectScatterCall final : public LibraryCall {
 
   std::string text() const override { return "select and scatter into " + operand_.str(); }
 
+  // Every element of a window is looked at, and one of them is changed.
+  StepWork work() const override {
+    double window = 1;
+    for (const std::int64_t size : window_) window *= static_cast<double>(size);
+    const double looks = (window + 1) * static_cast<double>(source_.elements());
+    const bool alone = operand_.elements() < cost::kSharedWindows || pieces_ < 2;
+    StepWork all{.launches = alone ? 0.0 : 1.0};
+    KernelWork& work = alone ? all.alone : all.shared;
+    // Accesses that a look is worth, as measured; without vectors a region is run for each.
+    constexpr double kInRegion = 40, kWithVectors = 3;
+    work.lanes = looks * (lanes_ ? kWithVectors : kInRegion);
+    work.light = static_cast<double>(operand_.elements());
+    return all;
+  }
+
   Verdict run(const CallFrame& frame) const override {
     const std::int64_t each = source_.elements() / pieces_;
     const std::int64_t parts = operand_.elements() < cost::kSharedWindows

@@ -43,6 +43,13 @@ class SliceUpdateCall final : public LibraryCall {
 
   std::string text() const override { return "update of a slice of " + whole_.str(); }
   int in_place_operand() const override { return 0; }
+  StepWork work() const override {
+    StepWork all;
+    all.alone.runs = 1;
+    for (std::size_t d = 0; d < loops_; ++d) all.alone.runs *= static_cast<double>(slice_[d]);
+    all.alone.light = all.alone.runs * static_cast<double>(run_) / 2;  // loaded and stored, by f32
+    return all;
+  }
 
   Verdict run(const CallFrame& frame) const override {
     std::byte* to = frame.results[0];

@@ -1,5 +1,6 @@
 // sort: lines along one dimension, many at a time; a long line by all workers together.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -30,6 +31,14 @@ class SortCall final : public LibraryCall {
 
   std::string text() const override {
     return fmt::format("sort {} lines of {}", outer_ * inner_, length_);
+  }
+
+  StepWork work() const override {
+    constexpr double kPerMerge = 16;  // accesses of an element, as measured
+    const auto lines = static_cast<double>(outer_ * inner_), length = static_cast<double>(length_);
+    StepWork all;
+    all.alone.lanes = kPerMerge * lines * length * std::log2(std::max(2.0, length));
+    return all;
   }
 
   Verdict run(const CallFrame& frame) const override {

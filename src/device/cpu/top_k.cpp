@@ -24,6 +24,13 @@ class TopKCall final : public LibraryCall {
     return fmt::format("top {} of {} rows of {}", kept_, rows_, width_);
   }
 
+  StepWork work() const override {
+    constexpr double kPerElement = 8;  // accesses
+    StepWork all;
+    all.alone.lanes = kPerElement * static_cast<double>(rows_ * width_);
+    return all;
+  }
+
   Verdict run(const CallFrame& frame) const override {
     const std::int64_t group = std::max<std::int64_t>(1, 8192 / width_);
     frame.pool.parallel_for((rows_ + group - 1) / group, [&](std::int64_t g, int) {

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "heddle/op.h"
+#include "ir/trips.h"
 #include "parallel/messages.h"
 #include "parallel/search/hidden_moves.h"
-#include "parallel/search/trips.h"
 
 namespace heddle::search {
 

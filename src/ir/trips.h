@@ -5,9 +5,9 @@
 
 #include "heddle/program.h"
 
-namespace heddle::search {
+namespace heddle {
 
 // A loop that counts from one constant to another by ones; nothing for others.
 std::optional<std::int64_t> trips_of(const Program& program, const Op& loop);
 
-}  // namespace heddle::search
+}  // namespace heddle

@@ -1,10 +1,10 @@
-#include "parallel/search/trips.h"
+#include "ir/trips.h"
 
 #include <algorithm>
 
 #include "heddle/op.h"
 
-namespace heddle::search {
+namespace heddle {
 
 namespace {
 
@@ -44,4 +44,4 @@ std::optional<std::int64_t> trips_of(const Program& program, const Op& loop) {
   return std::max<std::int64_t>(*end - *begin, 1);
 }
 
-}  // namespace heddle::search
+}  // namespace heddle

@@ -1,0 +1,81 @@
+// What a step of a compiled program does, counted, and the figures of a device that say how long
+// that takes. Kernels and calls count themselves; the cost model prices what they count.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "heddle/collective_kind.h"
+
+namespace heddle {
+
+// Instructions of a kernel or a call, by class. A vector counts as the f32 elements that it holds,
+// whether all of its lanes are of use or not.
+struct KernelWork {
+  double light = 0;      // additions, loads, stores
+  double heavy = 0;      // in exponentials
+  double lanes = 0;      // elements that are read or written one by one, at places of their own
+  double converted = 0;  // elements that a call brings into another type
+  double runs = 0;       // short copies of what lies side by side, as a window has it
+  double starts = 0;     // of a stage of a block
+
+  KernelWork& operator+=(const KernelWork& other);
+};
+
+// `count` products of an m by k and a k by n matrix.
+struct ProductWork {
+  double m = 0, n = 0, k = 0, count = 1;
+  double width = 1;  // of an element beside f32
+  double parts = 1;  // that workers can share
+};
+
+struct StepWork {
+  KernelWork alone = {}, shared = {};  // by one worker, and by all of them
+  double launches = 0;                 // times that all workers are woken
+  std::vector<ProductWork> products = {};
+  double bytes = 0;  // read and written
+  // Between devices: what a device has before it, and how many take part.
+  CollectiveKind kind = CollectiveKind::none;
+  double moved = 0;
+  std::int64_t members = 1;
+  // Steps inside of a loop or a branch, done so often each.
+  std::vector<StepWork> inside = {};
+  double turns = 1;
+  std::uint32_t number = 0;  // of the step in the executable's list
+  bool is_counted = true;    // false: nobody knows
+};
+
+// Of one device while all others work too; 0 workers: nothing was measured.
+struct StepFigures {
+  double workers = 0;
+  double call = 0;  // seconds of a step beside its work
+  double wake = 0;  // more of them where all workers are at it
+  // Of one worker, a second.
+  double light_rate = 0, heavy_rate = 0, lane_rate = 0, convert_rate = 0, run_rate = 0;
+  double together = 1;  // workers that all of them are worth
+  // Of products by one worker: a call, elements of operands and results that it lays out, products
+  // and sums.
+  double product_call = 0, pack_rate = 0, product_rate = 0;
+  double products_together = 1;
+  double near_cache = 0, far_cache = 0;  // bytes of the device's workers, and of the device
+  double far_rate = 0, memory_rate = 0;  // bytes a second of the device
+  double start = 0;                      // of a run
+  friend bool operator==(const StepFigures&, const StepFigures&) = default;
+};
+
+// Collectives that were timed: what a device had before it.
+struct TimedMove {
+  CollectiveKind kind = CollectiveKind::none;
+  double bytes = 0, seconds = 0;
+  friend bool operator==(const TimedMove&, const TimedMove&) = default;
+};
+
+// What a device takes for a step that has none inside and is no collective, of a program whose
+// values take so many bytes of it in all.
+double step_seconds(const StepWork& step, const StepFigures& device, double footprint);
+double product_seconds(const ProductWork& product, const StepFigures& device);
+// A collective among all that were timed: between two sizes as on a line; 0 where its kind was not.
+double timed_seconds(std::span<const TimedMove> moves, CollectiveKind kind, double bytes);
+
+}  // namespace heddle

@@ -1,0 +1,21 @@
+// How long a run takes on devices of a cluster, by the cost model and the steps as they were
+// compiled: fused, shared out among workers, with every collective.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "heddle/cluster.h"
+#include "heddle/executable.h"
+
+namespace heddle {
+
+struct Prediction {
+  double seconds = 0;                // of a run
+  std::vector<double> step_seconds;  // of each step, done once
+};
+
+// Nothing where the cluster's figures do not say what steps take, or a step cannot be counted.
+std::optional<Prediction> predict(const Executable& executable, const Cluster& cluster);
+
+}  // namespace heddle

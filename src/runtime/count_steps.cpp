@@ -1,0 +1,90 @@
+// What the steps of an executable do, counted for the cost model.
+#include "runtime/state.h"
+
+namespace heddle {
+
+using namespace runtime;
+
+namespace {
+
+// A loop whose text does not say how often it runs.
+constexpr double kUnknownTrips = 10;
+
+class StepCounter {
+ public:
+  explicit StepCounter(const std::vector<StepInfo>& infos) : infos_(infos) {}
+
+  std::vector<StepWork> run(const StepList& list) {
+    std::vector<StepWork> all;
+    for (const Step& step : list.steps) {
+      const std::size_t before = all.size();
+      std::visit([&](const auto& work) { add(step, work, all); }, step.work);
+      for (std::size_t i = before; i < all.size(); ++i) all[i].number = step.info;
+    }
+    return all;
+  }
+
+ private:
+  using Works = std::vector<StepWork>;
+
+  double bytes_of(const Step& step) const {
+    const StepInfo& info = infos_[step.info];
+    return static_cast<double>(info.bytes_read + info.bytes_written);
+  }
+
+  void add(const Step&, const LaunchStep& work, Works& all) { all.push_back(work.launch->work()); }
+
+  void add(const Step& step, const LibraryStep& work, Works& all) {
+    all.push_back(work.call->work());
+    all.back().bytes += bytes_of(step);
+  }
+
+  void add(const Step&, const ReferenceStep&, Works& all) { all.push_back({.is_counted = false}); }
+
+  void add(const Step&, const CopyStep& work, Works& all) {
+    const auto bytes = static_cast<double>(work.bytes);
+    all.push_back({.alone = {.light = bytes / 2}, .bytes = 2 * bytes});  // by f32, in and out
+  }
+
+  // All that goes at the same time counts as one.
+  void add(const Step&, const StartStep& work, Works& all) {
+    const CollectiveOp& op = *work.op;
+    if (op.kind == CollectiveKind::partition_id || op.kind == CollectiveKind::replica_id) return;
+    StepWork step;
+    step.kind = op.combiner ? CollectiveKind::all_gather : op.kind;
+    for (std::size_t i = 0; i < op.operands.size() - (op.dynamic_root ? 1 : 0); ++i)
+      step.moved += static_cast<double>(op.operands[i].bytes());
+    step.members = op.groups.empty() ? 0 : static_cast<std::int64_t>(op.groups[0].size());
+    step.is_counted = op.kind != CollectiveKind::send && op.kind != CollectiveKind::receive;
+    all.push_back(step);
+  }
+
+  void add(const Step&, const WaitStep&, Works&) {}
+
+  void add(const Step&, const LoopStep& work, Works& all) {
+    StepWork loop;
+    loop.inside = run(work.condition);
+    for (StepWork& step : run(work.body)) loop.inside.push_back(std::move(step));
+    loop.turns = work.trips ? static_cast<double>(*work.trips) : kUnknownTrips;
+    all.push_back(std::move(loop));
+  }
+
+  // Any of them, as often as the others.
+  void add(const Step&, const BranchStep& work, Works& all) {
+    for (const StepList& branch : work.branches) {
+      StepWork one{.turns = 1.0 / static_cast<double>(work.branches.size())};
+      one.inside = run(branch);
+      all.push_back(std::move(one));
+    }
+  }
+
+  const std::vector<StepInfo>& infos_;
+};
+
+}  // namespace
+
+std::vector<StepWork> Executable::step_work() const {
+  return StepCounter(state_->infos).run(state_->steps);
+}
+
+}  // namespace heddle

@@ -1,0 +1,164 @@
+// What a compiled program is predicted to take: its steps as they are, with loops and collectives.
+#include "compile/calibrate_steps.h"
+#include "compile/predict.h"
+#include "compiled.h"
+#include "device/cpu/jit.h"
+
+namespace heddle {
+namespace {
+
+// Kernels that are interpreted are not counted.
+class Predict : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto target = CpuJit().target(); !target) GTEST_SKIP() << target.reason();
+  }
+};
+
+Cluster cluster() {
+  Cluster c;
+  c.name = "test";
+  c.memory = 1 << 30;
+  c.levels = {{"device", 1, {1e-6, 1e9}}};
+  c.steps.workers = 1;
+  c.steps.start = 1e-5;
+  c.steps.call = 1e-7;
+  c.steps.light_rate = 1e11;
+  c.steps.heavy_rate = 5e9;
+  c.steps.lane_rate = 2e9;
+  c.steps.product_rate = 1e11;
+  c.steps.pack_rate = 1e10;
+  return c;
+}
+
+double predicted(const std::string& text) {
+  return predict(compiled(read(text)), cluster()).value().seconds;
+}
+
+std::string loop(int turns) {
+  return fmt::format(R"(func.func @main(%x: tensor<4096xf32>) -> tensor<4096xf32> {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %end = stablehlo.constant dense<{}> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<4096xf32>
+  cond {{
+    %go = stablehlo.compare LT, %i, %end, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %go : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %z = stablehlo.exponential %y : tensor<4096xf32>
+    stablehlo.return %next, %z : tensor<i32>, tensor<4096xf32>
+  }}
+  return %r#1 : tensor<4096xf32>
+}})",
+                     turns);
+}
+
+TEST_F(Predict, ALoopTakesAsLongAsItsTurns) {
+  const double ten = predicted(loop(10)), twenty = predicted(loop(20)),
+               thirty = predicted(loop(30));
+  EXPECT_NEAR(thirty - twenty, twenty - ten, 1e-9);
+  // Ten turns of 4096 exponentials, at least.
+  EXPECT_GT(twenty - ten, 10 * 4096 / 5e9);
+  EXPECT_LT(twenty - ten, 20 * 4096 / 5e9);
+}
+
+TEST_F(Predict, EveryStepHasItsPart) {
+  const Executable executable = compiled(read(loop(10)));
+  const Prediction made = predict(executable, cluster()).value();
+  ASSERT_EQ(made.step_seconds.size(), executable.steps().size());
+  double outer = cluster().steps.start;
+  for (std::size_t i = 0; i < made.step_seconds.size(); ++i)
+    if (executable.steps()[i].depth == 0) outer += made.step_seconds[i];
+  EXPECT_NEAR(outer, made.seconds, 1e-12);
+}
+
+// Sixteen elements are whole vectors on every machine; one more is another vector.
+TEST_F(Predict, LanesWithoutAnElementCountToo) {
+  const auto exponentials = [](int n) {
+    const std::string type = fmt::format("tensor<{}xf32>", n);
+    const std::string text = fmt::format(
+        "func.func @main(%x: {0}) -> {0} {{\n%0 = stablehlo.exponential %x : {0}\nreturn %0 : "
+        "{0}\n}}",
+        type);
+    return compiled(read(text)).step_work().at(0).alone.heavy;
+  };
+  EXPECT_EQ(exponentials(16), 16);
+  EXPECT_EQ(exponentials(48), 48);
+  EXPECT_GT(exponentials(17), 17);
+}
+
+TEST_F(Predict, ProductsCountByTheirShapes) {
+  const auto product = [](int m, int n, int k) {
+    return fmt::format(
+        "func.func @main(%a: tensor<{0}x{2}xf32>, %b: tensor<{2}x{1}xf32>) -> tensor<{0}x{1}xf32> "
+        "{{\n"
+        "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<{0}x{2}xf32>, "
+        "tensor<{2}x{1}xf32>) -> tensor<{0}x{1}xf32>\nreturn %0 : tensor<{0}x{1}xf32>\n}}",
+        m, n, k);
+  };
+  const double expected = product_seconds({64, 48, 32}, cluster().steps);
+  EXPECT_NEAR(predicted(product(64, 48, 32)), 1e-5 + 1e-7 + expected, 1e-9);
+}
+
+TEST_F(Predict, NothingIsSaidWithoutFiguresOfSteps) {
+  Cluster bare = cluster();
+  bare.steps = {};
+  EXPECT_FALSE(predict(compiled(read(loop(3))), bare).has_value());
+}
+
+TEST(FitProducts, FindsTheFiguresThatProductsWereTimedWith) {
+  StepFigures truth;
+  truth.workers = 1;
+  truth.product_call = 2e-7;
+  truth.pack_rate = 8e9;
+  truth.product_rate = 1.2e11;
+  std::vector<TimedProduct> timed;
+  for (const ProductWork& p :
+       {ProductWork{64, 64, 64}, ProductWork{32, 32, 16}, ProductWork{128, 16, 64},
+        ProductWork{8, 64, 256}, ProductWork{256, 256, 256}})
+    timed.push_back({p, product_seconds(p, truth)});
+  StepFigures found;
+  fit_products(timed, found);
+  EXPECT_NEAR(found.product_call, truth.product_call, 1e-3 * truth.product_call);
+  EXPECT_NEAR(found.pack_rate, truth.pack_rate, 1e-3 * truth.pack_rate);
+  EXPECT_NEAR(found.product_rate, truth.product_rate, 1e-3 * truth.product_rate);
+}
+
+// Times that no such figures have: the nearest ones, none of which is negative.
+TEST(FitProducts, LeavesOutWhatWouldBeNegative) {
+  const std::vector<TimedProduct> timed = {
+      {{64, 64, 64}, 6e-6}, {{32, 32, 32}, 0.6e-6}, {{128, 128, 128}, 60e-6}};
+  StepFigures found;
+  fit_products(timed, found);
+  EXPECT_GE(found.product_call, 0);
+  EXPECT_GE(found.pack_rate, 0);
+  EXPECT_GT(found.product_rate, 0);
+}
+
+TEST(Cluster, FiguresOfStepsAndMovesReadBackAsTheyWere) {
+  Cluster c = cluster();
+  c.moves = {{CollectiveKind::all_gather, 64, 1.5e-6},
+             {CollectiveKind::all_gather, 4096, 3e-6},
+             {CollectiveKind::all_reduce, 64, 2e-6}};
+  EXPECT_EQ(parse_cluster(cluster_text(c), "here").value(), c);
+}
+
+TEST(Cluster, WrongFiguresOfStepsAreRefusedWithTheirPlace) {
+  const std::string start =
+      R"({"name": "x", "device": {"memory": "1GB", "memory_rate": "1GB/s", "compute_rate": "1GFLOP/s"}, "levels": [{"name": "d", "size": 1, "rate": "1GB/s", "latency": "1us"}], )";
+  const auto why = [&](const std::string& rest) {
+    return parse_cluster(start + rest + "}", "f").reason();
+  };
+  EXPECT_EQ(why(R"("steps": {"call": -1})"),
+            "cluster f: steps: \"call\" should be a number of at least 0");
+  EXPECT_NE(why(R"("steps": {"cal": 1})").find("steps: \"cal\" is no key of it"),
+            std::string::npos);
+  EXPECT_EQ(why(R"("moves": {"all-reduce": [[8, 1], [4, 1]]})"),
+            "cluster f: moves: \"all-reduce\" should have pairs of bytes and seconds, the smallest "
+            "first");
+  EXPECT_EQ(why(R"("moves": {"gossip": []})"), "cluster f: moves: \"gossip\" is no collective");
+}
+
+}  // namespace
+}  // namespace heddle
