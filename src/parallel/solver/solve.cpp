@@ -22,7 +22,12 @@ constexpr int kQuickRounds = 100;      // of level 2
 constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to stop
 constexpr double kSmallGap = 0.01, kWorthIt = 0.01;
 constexpr int kPatience = 8, kLongPatience = 40;  // rounds without gain, of level 2
-constexpr int kFirstPasses = 60;
+// Passes before the search begins: so many at least, then as long as some in a row raise the bound
+// by a share of it. A search that begins from messages that have not settled may take very long.
+constexpr int kFirstPasses = 60, kMostFirstPasses = 600, kPassesInARow = 40;
+constexpr double kLeastRise = 1e-4;
+constexpr int kSettlingRows = 3;  // of passes, after prices have moved
+constexpr double kFirstWork = 6e9;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
 constexpr int kMostToBranch = 3000;   // variables
@@ -91,8 +96,26 @@ class Solver {
     return round - last_gain_ >= (gap <= kSmallGap ? kPatience : kLongPatience);
   }
 
+  // Half of the time is the search's.
+  bool is_half_over() const {
+    return has_to_stop() || (options_.seconds > 0 && clock_.seconds() >= options_.seconds / 2);
+  }
+
+  void first_passes() {
+    double work = 0, before = -kInfinite;
+    for (int i = 0; i < kMostFirstPasses && work < kFirstWork && !is_half_over(); ++i) {
+      work += dual_.step(kInfinite);
+      if (i < kFirstPasses || i % kPassesInARow != 0) continue;
+      if (dual_.bound() - before < kLeastRise * std::abs(dual_.bound())) break;
+      before = dual_.bound();
+    }
+    if (core_.times() == 0) return;
+    for (int i = 0; i < kSettlingRows && work < kFirstWork && !is_half_over(); ++i)
+      work += dual_.settle(kPassesInARow);
+  }
+
   void begin() {
-    for (int i = 0; i < kFirstPasses && !has_to_stop(); ++i) dual_.step(kInfinite);
+    first_passes();
     const std::vector<int> first = dual_.decode();
     for (solver::Search& search : searches_) {
       search.set_prices(dual_.prices());
