@@ -1,6 +1,7 @@
 #include "parallel/search/move_pattern.h"
 
 #include <algorithm>
+#include <compare>
 #include <numeric>
 #include <optional>
 
@@ -10,6 +11,7 @@ namespace {
 
 struct DimPair {
   DimSplit from, to;
+  friend auto operator<=>(const DimPair&, const DimPair&) = default;
 };
 
 // Digits of a dimension from the major end on, of which the first may be cut.
@@ -56,16 +58,6 @@ std::optional<std::vector<DimPair>> in_digits(const DimSplit& from, const DimSpl
   return digits;
 }
 
-std::vector<std::int64_t> numbers_of(const DimPair& pair) {
-  std::vector<std::int64_t> numbers{pair.from.size};
-  for (const DimSplit* dim : {&pair.from, &pair.to}) {
-    numbers.push_back(std::ssize(dim->digits));
-    for (const SplitDigit& d : dim->digits)
-      numbers.insert(numbers.end(), {d.axis, d.extent, d.stride});
-  }
-  return numbers;
-}
-
 }  // namespace
 
 MovePattern pattern_of(const Split& from, const Split& to) {
@@ -78,7 +70,7 @@ MovePattern pattern_of(const Split& from, const Split& to) {
     else
       dims.push_back({before, after});
   }
-  std::ranges::sort(dims, {}, numbers_of);
+  std::ranges::sort(dims);
   MovePattern pattern;
   for (DimPair& dim : dims) {
     pattern.from.dims.push_back(std::move(dim.from));

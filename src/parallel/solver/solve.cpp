@@ -22,11 +22,10 @@ constexpr int kQuickRounds = 100;      // of level 2
 constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to stop
 constexpr double kSmallGap = 0.01, kWorthIt = 0.01;
 constexpr int kPatience = 8, kLongPatience = 40;  // rounds without gain, of level 2
-// Passes before the search begins: so many at least, then as long as some in a row raise the bound
-// by a share of it. A search that begins from messages that have not settled may take very long.
-constexpr int kFirstPasses = 60, kMostFirstPasses = 600, kPassesInARow = 40;
-constexpr double kLeastRise = 1e-4;
-constexpr int kSettlingRows = 3;  // of passes, after prices have moved
+// Passes before the search begins. One that begins from messages which have not settled may take
+// very long.
+constexpr int kMostRows = 8, kPassesOfRow = 80, kSettlingPasses = 40;
+constexpr double kLeastRise = 2e-4;  // of the bound, by a row of passes
 constexpr double kFirstWork = 6e9;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
@@ -101,17 +100,15 @@ class Solver {
     return has_to_stop() || (options_.seconds > 0 && clock_.seconds() >= options_.seconds / 2);
   }
 
+  // Prices move, then messages settle at the best ones, in turn until that brings little.
   void first_passes() {
-    double work = 0, before = -kInfinite;
-    for (int i = 0; i < kMostFirstPasses && work < kFirstWork && !is_half_over(); ++i) {
-      work += dual_.step(kInfinite);
-      if (i < kFirstPasses || i % kPassesInARow != 0) continue;
-      if (dual_.bound() - before < kLeastRise * std::abs(dual_.bound())) break;
-      before = dual_.bound();
+    double work = 0;
+    for (int row = 0; row < kMostRows && work < kFirstWork; ++row) {
+      const double before = dual_.bound();
+      for (int i = 0; i < kPassesOfRow && !is_half_over(); ++i) work += dual_.step(kInfinite);
+      if (core_.times() > 0 && !is_half_over()) work += dual_.settle(kSettlingPasses);
+      if (is_half_over() || dual_.bound() - before < kLeastRise * std::abs(before)) return;
     }
-    if (core_.times() == 0) return;
-    for (int i = 0; i < kSettlingRows && work < kFirstWork && !is_half_over(); ++i)
-      work += dual_.settle(kPassesInARow);
   }
 
   void begin() {
