@@ -12,6 +12,7 @@
 #include "schedule/ahead.h"
 #include "schedule/collective_key.h"
 #include "schedule/copier.h"
+#include "schedule/joined_permutes.h"
 
 namespace heddle {
 
@@ -278,6 +279,73 @@ class Combiner : public Copier {
     if (it == waiting_.end() || it->second.ops.empty()) return;
     const Group group = std::move(it->second);
     waiting_.erase(it);
+    if (!write_ring(at, group)) write_group(at, group);
+  }
+
+  // Small permutes that wait too, and in which nobody takes part twice, go along. False: there are
+  // none.
+  bool write_ring(RegionId at, const Group& group) {
+    const Op& first = from_.op(group.ops[0]);
+    if (first.def->collective != CollectiveKind::permute || group.bytes > kSmallWork ||
+        exchange_grouping(from_, first) != GroupBy::partition)
+      return false;
+    std::vector<PermutePart> parts{part_of(group)};
+    std::vector<Group> groups{group};
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+      if (it->second.ops.empty() || !is_like(it->second, group)) {
+        ++it;
+        continue;
+      }
+      PermutePart other = part_of(it->second);
+      const bool joins = std::ranges::all_of(
+          parts, [&](const PermutePart& part) { return are_apart(part.pairs, other.pairs); });
+      if (joins) {
+        parts.push_back(std::move(other));
+        groups.push_back(std::move(it->second));
+      }
+      it = joins ? waiting_.erase(it) : std::next(it);
+    }
+    if (parts.size() == 1) return false;
+    const auto results =
+        write_joined_permutes(out_, at, parts, from_.attrs_of(first), location(first.loc));
+    for (std::size_t g = 0; g < groups.size(); ++g) set_results(groups[g], results[g]);
+    return true;
+  }
+
+  PermutePart part_of(const Group& group) const {
+    PermutePart part{source_target_pairs(from_, from_.op(group.ops[0])).value(), {}};
+    for (OpId id : group.ops)
+      for (ValueId v : from_.operands(from_.op(id))) part.operands.push_back(values_.at(v));
+    return part;
+  }
+
+  // Of the same op, between partitions too, and of the same types.
+  bool is_like(const Group& group, const Group& other) const {
+    const Op &first = from_.op(group.ops[0]), &second = from_.op(other.ops[0]);
+    if (first.def != second.def ||
+        exchange_grouping(from_, first) != exchange_grouping(from_, second))
+      return false;
+    const auto types = [&](const Group& one) {
+      std::vector<TypeId> all;
+      for (OpId id : one.ops)
+        for (ValueId v : from_.operands(from_.op(id))) all.push_back(from_.value(v).type);
+      return all;
+    };
+    return types(group) == types(other);
+  }
+
+  void set_results(const Group& group, std::span<const ValueId> results) {
+    std::size_t next = 0;
+    for (OpId id : group.ops) {
+      const Op& op = from_.op(id);
+      for (std::size_t i = 0; i < op.result_count; ++i) {
+        values_[from_.result(op, i)] = results[next++];
+        waits_in_.erase(from_.result(op, i));
+      }
+    }
+  }
+
+  void write_group(RegionId at, const Group& group) {
     const Op& first = from_.op(group.ops[0]);
     std::vector<ValueId> operands;
     std::vector<TypeId> types;
@@ -292,14 +360,9 @@ class Combiner : public Copier {
       regions.push_back(clone_region(out_, from_, r, values_));
     const OpId made = out_.add_op(at, *first.def, operands, types, from_.attrs_of(first), regions,
                                   location(first.loc));
-    std::size_t next = 0;
-    for (OpId id : group.ops) {
-      const Op& op = from_.op(id);
-      for (std::size_t i = 0; i < op.result_count; ++i) {
-        values_[from_.result(op, i)] = out_.result(out_.op(made), next++);
-        waits_in_.erase(from_.result(op, i));
-      }
-    }
+    std::vector<ValueId> results;
+    for (std::size_t i = 0; i < types.size(); ++i) results.push_back(out_.result(out_.op(made), i));
+    set_results(group, results);
   }
 
   std::int64_t most_bytes_;
