@@ -64,6 +64,8 @@ struct PlanOptions {
   std::int64_t element_bits = 32;
   std::int64_t memory_cap = 0;  // bytes on one holder during any move; 0: no cap
   bool explain = false;         // fill Plan::rejected, which costs more searches
+  bool bound = true;            // fill Plan::bound_bytes and bound_seconds
+  friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
 
 // Plans without memory of earlier ones. Time does not grow with the sizes of axes or dimensions.

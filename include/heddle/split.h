@@ -6,6 +6,7 @@
 //   8 = 2x4, the 4 over x=2   2 x 2      strided: device 0 has rows 0 1 4 5
 #pragma once
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct SplitDigit {
   int axis = -1;  // into Mesh::axes(); -1: on the device
   std::int64_t stride = 1;
   bool local() const { return axis < 0; }
-  friend bool operator==(const SplitDigit&, const SplitDigit&) = default;
+  friend auto operator<=>(const SplitDigit&, const SplitDigit&) = default;
 };
 using SplitAxes = std::vector<SplitDigit>;  // of mesh axes only, major before minor
 
@@ -41,7 +42,7 @@ struct DimSplit {
   // The axes, where the device's part is one block.
   bool is_block() const;
   SplitAxes axes() const;
-  friend bool operator==(const DimSplit&, const DimSplit&) = default;
+  friend auto operator<=>(const DimSplit&, const DimSplit&) = default;
 };
 
 struct Split {

@@ -69,37 +69,56 @@ Expected<MeshDecl> mesh_of(const Program& program, const Attr& groups) {
   return reason("there is no mesh @{}", name);
 }
 
-// One group per setting of the other axes; members go along the given axes, the last one fastest.
-Expected<std::vector<Ids>> mesh_groups(const Program& program, const Attr& attr) {
-  HEDDLE_TRY(MeshDecl mesh, mesh_of(program, attr));
-  HEDDLE_TRY(std::int64_t devices, mesh_size(mesh));
+// Groups along axes of a mesh, without a list of who is in them.
+struct AlongAxes {
+  MeshDecl mesh;
+  std::int64_t devices = 1, members = 1;  // of each group
+  std::vector<AxisSpan> spans;
+};
+
+// Each position is in one group: from the finest on, spans begin at multiples of where others end.
+bool are_apart(std::vector<AxisSpan> spans) {
+  std::ranges::sort(spans, {}, &AxisSpan::stride);
+  for (std::size_t i = 1; i < spans.size(); ++i)
+    if (spans[i].size > 1 && spans[i].stride % (spans[i - 1].stride * spans[i - 1].size) != 0)
+      return false;
+  return true;
+}
+
+Expected<AlongAxes> along_axes(const Program& program, const Attr& attr) {
+  AlongAxes along;
+  HEDDLE_TRY(along.mesh, mesh_of(program, attr));
+  HEDDLE_TRY(along.devices, mesh_size(along.mesh));
   const Attr* list_attr = field(&attr, "axes");
   const auto* list = list_attr ? list_attr->get<Attr::List>() : nullptr;
-  std::vector<AxisSpan> spans;
-  std::int64_t size = 1;
   if (list)
     for (const Attr& item : *list) {
       HEDDLE_TRY(ShardingAxis axis, axis_ref(item));
-      HEDDLE_TRY(AxisSpan span, axis_span(mesh, axis));
-      spans.push_back(span);
-      size *= span.size;
-      if (size > devices) return reason("replica_groups uses an axis twice");
+      HEDDLE_TRY(AxisSpan span, axis_span(along.mesh, axis));
+      if (span.size > along.devices / along.members)
+        return reason("replica_groups uses an axis twice");
+      along.members *= span.size;
+      if (span.size > 1) along.spans.push_back(span);
     }
+  if (!are_apart(along.spans)) return reason("replica_groups uses an axis twice");
+  return along;
+}
+
+// One group per setting of the other axes; members go along the given axes, the last one fastest.
+std::vector<Ids> groups_of(const AlongAxes& along) {
   // A position's group starts where all of its coordinates along the axes are zero.
   std::vector<Ids> groups;
-  for (std::int64_t start = 0; start < devices; ++start) {
-    const bool first = std::all_of(spans.begin(), spans.end(),
-                                   [&](const AxisSpan& s) { return s.coordinate(start) == 0; });
+  for (std::int64_t start = 0; start < along.devices; ++start) {
+    const bool first = std::ranges::all_of(
+        along.spans, [&](const AxisSpan& s) { return s.coordinate(start) == 0; });
     if (!first) continue;
-    Ids group;
-    for (std::int64_t i = 0; i < size; ++i) {
+    Ids& group = groups.emplace_back();
+    for (std::int64_t i = 0; i < along.members; ++i) {
       std::int64_t position = start, rest = i;
-      for (std::size_t s = spans.size(); s-- > 0; rest /= spans[s].size)
-        position += rest % spans[s].size * spans[s].stride;
-      if (position >= devices) return reason("replica_groups uses an axis twice");
-      group.push_back(device_at(mesh, position));
+      for (std::size_t s = along.spans.size(); s-- > 0; rest /= along.spans[s].size)
+        position += rest % along.spans[s].size * along.spans[s].stride;
+      group.push_back(device_at(along.mesh, position));
     }
-    groups.push_back(std::move(group));
   }
   return groups;
 }
@@ -175,8 +194,12 @@ Verdict check_once(KnownArrays& known, const Attr* attr, Read read) {
 
 Verdict check_groups(const Program& program, const Op& op) {
   thread_local KnownArrays known;
-  return check_once(known, program.attr(op, "replica_groups"),
-                    [&] { return replica_groups(program, op); });
+  const Attr* attr = program.attr(op, "replica_groups");
+  if (struct_of(attr)) {
+    if (const auto along = along_axes(program, *attr); !along) return along.why();
+    return yes();
+  }
+  return check_once(known, attr, [&] { return replica_groups(program, op); });
 }
 
 Verdict check_pairs(const Program& program, const Op& op) {
@@ -202,8 +225,10 @@ Expected<std::vector<Ids>> replica_groups(const Program& program, const Op& op) 
   const Attr* attr = program.attr(op, "replica_groups");
   std::vector<Ids> groups;
   if (struct_of(attr)) {
-    HEDDLE_TRY(groups, mesh_groups(program, *attr));
-  } else if (attr) {
+    HEDDLE_TRY(const AlongAxes along, along_axes(program, *attr));
+    return groups_of(along);
+  }
+  if (attr) {
     HEDDLE_TRY(groups, integer_rows(attr));
     for (Ids& group : groups) std::erase(group, -1);  // padding of shorter groups
     std::erase_if(groups, [](const Ids& group) { return group.empty(); });

@@ -85,8 +85,8 @@ double collective_seconds(MoveKind kind, const Hop& hop, double bytes) {
 double all_to_all_seconds(std::span<const Hop> hops, double bytes) {
   if (hops.size() == 1) return collective_seconds(MoveKind::all_to_all, hops[0], bytes);
   std::vector<Hop> slowest_first(hops.begin(), hops.end());
-  std::sort(slowest_first.begin(), slowest_first.end(),
-            [](const Hop& a, const Hop& b) { return a.link.bandwidth < b.link.bandwidth; });
+  std::stable_sort(slowest_first.begin(), slowest_first.end(),
+                   [](const Hop& a, const Hop& b) { return a.link.bandwidth < b.link.bandwidth; });
   double all = 1;
   for (const Hop& h : hops) all *= static_cast<double>(h.extent);
   double seconds = 0;

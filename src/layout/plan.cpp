@@ -107,15 +107,19 @@ class Assembler {
     plan_.seconds = way.seconds;
     plan_.peak_bytes = way.peak;
     for (const Move& m : plan_.moves) plan_.bytes += m.bytes;
-    plan_.bound_bytes = least_bytes(in_, space ? &*space : nullptr);
-    double fastest = 0;
-    for (const MeshAxis& a : in_.mesh.axes())
-      if (a.size > 1) fastest = std::max(fastest, a.link.bandwidth);
-    if (fastest > 0) plan_.bound_seconds = static_cast<double>(plan_.bound_bytes) / fastest;
+    if (in_.options.bound) set_bound(space ? &*space : nullptr);
     return std::move(plan_);
   }
 
  private:
+  void set_bound(const PlanSpace* space) {
+    plan_.bound_bytes = least_bytes(in_, space);
+    double fastest = 0;
+    for (const MeshAxis& a : in_.mesh.axes())
+      if (a.size > 1) fastest = std::max(fastest, a.link.bandwidth);
+    if (fastest > 0) plan_.bound_seconds = static_cast<double>(plan_.bound_bytes) / fastest;
+  }
+
   // Adds what fills the halo, and adds up.
   Way complete(std::vector<Move> moves) const {
     if (has_halo(in_.target)) {
@@ -315,7 +319,8 @@ std::uint64_t key_of(const Layout& source, const Layout& target, const Mesh& mes
   h = hash_combine(h, mesh.hash());
   return hash_combine(
       h, hash_combine(static_cast<std::uint64_t>(o.memory_cap),
-                      static_cast<std::uint64_t>(o.element_bits * 2 + (o.explain ? 1 : 0))));
+                      static_cast<std::uint64_t>(o.element_bits * 4 + (o.explain ? 2 : 0) +
+                                                 (o.bound ? 1 : 0))));
 }
 
 }  // namespace
@@ -326,10 +331,7 @@ std::shared_ptr<const Plan> Planner::find(std::uint64_t key, const Layout& sourc
   auto [first, last] = plans_.equal_range(key);
   for (; first != last; ++first) {
     const Entry& e = first->second;
-    if (e.options.memory_cap == o.memory_cap && e.options.element_bits == o.element_bits &&
-        e.options.explain == o.explain && e.source == source && e.target == target &&
-        e.mesh == mesh)
-      return e.plan;
+    if (e.options == o && e.source == source && e.target == target && e.mesh == mesh) return e.plan;
   }
   return nullptr;
 }

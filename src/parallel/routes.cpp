@@ -57,7 +57,7 @@ Route RouteTable::planned(int from, int to, std::int64_t bits) {
   const auto a = layout_of(splits_[from], mesh_, axes_.mem());
   const auto b = layout_of(splits_[to], mesh_, axes_.mem());
   if (!a || !b) return direct;
-  auto plan = plan_redistribution(*a, *b, mesh_, axes_, {.element_bits = bits});
+  auto plan = plan_redistribution(*a, *b, mesh_, axes_, {.element_bits = bits, .bound = false});
   if (!plan) return direct;
   Route route;
   route.seconds = plan->seconds;

@@ -45,7 +45,7 @@ std::vector<OpId> work_to_join(const Program& program, std::span<const OpId> nex
   for (OpId id : next) {
     const Op& op = program.op(id);
     if (ask.is_done(id) || !std::ranges::all_of(program.operands(op), can_have)) continue;
-    if (ask.joins(op))
+    if (ask.joins(id))
       for (ValueId v : program.operands(op)) open.push_back(program.value(v).op);
     else if (is_light_work(program, op))
       possible.insert(id);

@@ -13,7 +13,7 @@ namespace heddle {
 struct AheadQuestions {
   std::function<bool(ValueId)> is_there;  // written already
   std::function<bool(OpId)> is_done;      // or need not be done
-  std::function<bool(const Op&)> joins;   // a collective that would join those that wait
+  std::function<bool(OpId)> joins;        // a collective that would join those that wait
 };
 
 // Of the ops that come next those, in their order, that need only what is there, and that

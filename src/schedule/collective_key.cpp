@@ -1,7 +1,6 @@
 #include "schedule/collective_key.h"
 
 #include "heddle/op.h"
-#include "ir/eval/scalar.h"
 #include "ir/replica_groups.h"
 #include "ir/rules/rule_builder.h"
 
@@ -44,11 +43,11 @@ std::string permute_key(const Program& program, const Op& op) {
   const Attr* pairs = program.attr(op, "source_target_pairs");
   const Array* array = pairs == nullptr ? nullptr : pairs->get<Array>();
   if (array == nullptr) return "";
-  std::string key =
-      fmt::format("{} {}", op.def->name, static_cast<int>(exchange_grouping(program, op)));
-  for (std::int64_t i = 0; i < array->elements(); ++i)
-    key += fmt::format(" {}", to_int64(*array, i));
-  return key;
+  std::string key = fmt::format("{} {} {} ", op.def->name, array->type().str(),
+                                static_cast<int>(exchange_grouping(program, op)));
+  // There may be thousands of pairs: as they lie in memory.
+  const auto bytes = array->bytes();
+  return key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "schedule/ahead.h"
 #include "schedule/collective_key.h"
 #include "schedule/copier.h"
+#include "schedule/joined_permutes.h"
 
 namespace heddle {
 
@@ -32,6 +33,9 @@ class Combiner : public Copier {
         leaves_(values_that_leave(from)) {}
 
  private:
+  using Key = int;  // the number of a `collective_key`
+  static constexpr Key kAlone = -1;
+
   // Collectives that wait to be written together.
   struct Group {
     std::vector<OpId> ops;
@@ -42,7 +46,7 @@ class Combiner : public Copier {
 
   RegionId copy_region(RegionId region) override {
     const RegionId made = out_.add_region();
-    std::map<std::string, Group> around;
+    std::map<Key, Group> around;
     std::swap(around, waiting_);
     find_early(region);
     for (ValueId v : from_.region(region).args) {
@@ -85,7 +89,7 @@ class Combiner : public Copier {
   void write_all(RegionId at) {
     write_put_off(at, std::exchange(put_off_, {}));
     while (!waiting_.empty()) {
-      const std::string key = waiting_.begin()->first;
+      const Key key = waiting_.begin()->first;
       flush(at, key);
       waiting_.erase(key);
     }
@@ -97,8 +101,7 @@ class Combiner : public Copier {
     std::int64_t gathered = 0;
     for (OpId id : from_.region(region).ops) {
       const Op& op = from_.op(id);
-      if (unused_[id] || !begins_early(op) || op.operand_count != 1 ||
-          collective_key(from_, op).empty())
+      if (unused_[id] || !begins_early(op) || op.operand_count != 1 || key_of(id) == kAlone)
         continue;
       if (op.def->collective == CollectiveKind::all_gather)
         gathered += from_.type_of(op.results).bytes();
@@ -110,7 +113,7 @@ class Combiner : public Copier {
   void write(RegionId at, OpId id) {
     const Op& op = from_.op(id);
     bring(at, op);
-    if (const std::string key = collective_key(from_, op); !key.empty())
+    if (const Key key = key_of(id); key != kAlone)
       wait(at, key, id);
     else
       write_op(at, op);
@@ -181,7 +184,7 @@ class Combiner : public Copier {
     auto need = [&](ValueId v) {
       const auto it = waits_in_.find(v);
       if (it == waits_in_.end()) return;
-      const std::string key = it->second;
+      const Key key = it->second;
       let_join(at, key);
       flush(at, key);
     };
@@ -191,17 +194,17 @@ class Combiner : public Copier {
   }
 
   // Does now what others that come later are made of, so that they come along.
-  void let_join(RegionId at, const std::string& key) {
+  void let_join(RegionId at, Key key) {
     const AheadQuestions ask{.is_there = [&](ValueId v) { return values_.contains(v); },
                              .is_done = [&](OpId id) { return unused_[id] || begun_.contains(id); },
                              .joins =
-                                 [&](const Op& op) {
+                                 [&](OpId id) {
+                                   const Op& op = from_.op(id);
                                    return begins_early(op) && op.operand_count == 1 &&
-                                          collective_key(from_, op) == key;
+                                          key_of(id) == key;
                                  }};
     const auto ahead = next_.first(std::min(next_.size(), kMostAhead));
-    if (std::ranges::none_of(ahead,
-                             [&](OpId id) { return !ask.is_done(id) && ask.joins(from_.op(id)); }))
+    if (std::ranges::none_of(ahead, [&](OpId id) { return !ask.is_done(id) && ask.joins(id); }))
       return;
     std::vector<OpId> next;  // what was put off last, and what comes
     for (auto it = put_off_.rbegin(); it != put_off_.rend() && next.size() < kMostAhead; ++it)
@@ -222,6 +225,16 @@ class Combiner : public Copier {
 
   // ---- collectives
 
+  // Those of one number may be one.
+  Key key_of(OpId id) {
+    const auto [known, is_new] = keys_of_ops_.try_emplace(id, kAlone);
+    if (!is_new) return known->second;
+    std::string key = collective_key(from_, from_.op(id));
+    if (key.empty()) return kAlone;
+    return known->second =
+               keys_.try_emplace(std::move(key), static_cast<Key>(keys_.size())).first->second;
+  }
+
   void begin_early(RegionId at, ValueId v) {
     const auto it = early_of_.find(v);
     if (it == early_of_.end()) return;
@@ -229,7 +242,7 @@ class Combiner : public Copier {
     early_of_.erase(it);
     for (OpId id : early) {
       begun_.insert(id);
-      wait(at, collective_key(from_, from_.op(id)), id);
+      wait(at, key_of(id), id);
     }
   }
 
@@ -246,7 +259,7 @@ class Combiner : public Copier {
     }
   }
 
-  void wait(RegionId at, const std::string& key, OpId id) {
+  void wait(RegionId at, Key key, OpId id) {
     const Op& op = from_.op(id);
     std::int64_t bytes = 0;
     for (ValueId v : from_.operands(op)) bytes += from_.type_of(v).bytes();
@@ -257,11 +270,78 @@ class Combiner : public Copier {
     for (std::size_t i = 0; i < op.result_count; ++i) waits_in_[from_.result(op, i)] = key;
   }
 
-  void flush(RegionId at, const std::string& key) {
+  void flush(RegionId at, Key key) {
     const auto it = waiting_.find(key);
     if (it == waiting_.end() || it->second.ops.empty()) return;
     const Group group = std::move(it->second);
     waiting_.erase(it);
+    if (!write_ring(at, group)) write_group(at, group);
+  }
+
+  // Small permutes that wait too, and in which nobody takes part twice, go along. False: there are
+  // none.
+  bool write_ring(RegionId at, const Group& group) {
+    const Op& first = from_.op(group.ops[0]);
+    if (first.def->collective != CollectiveKind::permute || group.bytes > kSmallWork ||
+        exchange_grouping(from_, first) != GroupBy::partition)
+      return false;
+    std::vector<PermutePart> parts{part_of(group)};
+    std::vector<Group> groups{group};
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+      if (it->second.ops.empty() || !is_like(it->second, group)) {
+        ++it;
+        continue;
+      }
+      PermutePart other = part_of(it->second);
+      const bool joins = std::ranges::all_of(
+          parts, [&](const PermutePart& part) { return are_apart(part.pairs, other.pairs); });
+      if (joins) {
+        parts.push_back(std::move(other));
+        groups.push_back(std::move(it->second));
+      }
+      it = joins ? waiting_.erase(it) : std::next(it);
+    }
+    if (parts.size() == 1) return false;
+    const auto results =
+        write_joined_permutes(out_, at, parts, from_.attrs_of(first), location(first.loc));
+    for (std::size_t g = 0; g < groups.size(); ++g) set_results(groups[g], results[g]);
+    return true;
+  }
+
+  PermutePart part_of(const Group& group) const {
+    PermutePart part{source_target_pairs(from_, from_.op(group.ops[0])).value(), {}};
+    for (OpId id : group.ops)
+      for (ValueId v : from_.operands(from_.op(id))) part.operands.push_back(values_.at(v));
+    return part;
+  }
+
+  // Of the same op, between partitions too, and of the same types.
+  bool is_like(const Group& group, const Group& other) const {
+    const Op &first = from_.op(group.ops[0]), &second = from_.op(other.ops[0]);
+    if (first.def != second.def ||
+        exchange_grouping(from_, first) != exchange_grouping(from_, second))
+      return false;
+    const auto types = [&](const Group& one) {
+      std::vector<TypeId> all;
+      for (OpId id : one.ops)
+        for (ValueId v : from_.operands(from_.op(id))) all.push_back(from_.value(v).type);
+      return all;
+    };
+    return types(group) == types(other);
+  }
+
+  void set_results(const Group& group, std::span<const ValueId> results) {
+    std::size_t next = 0;
+    for (OpId id : group.ops) {
+      const Op& op = from_.op(id);
+      for (std::size_t i = 0; i < op.result_count; ++i) {
+        values_[from_.result(op, i)] = results[next++];
+        waits_in_.erase(from_.result(op, i));
+      }
+    }
+  }
+
+  void write_group(RegionId at, const Group& group) {
     const Op& first = from_.op(group.ops[0]);
     std::vector<ValueId> operands;
     std::vector<TypeId> types;
@@ -276,14 +356,9 @@ class Combiner : public Copier {
       regions.push_back(clone_region(out_, from_, r, values_));
     const OpId made = out_.add_op(at, *first.def, operands, types, from_.attrs_of(first), regions,
                                   location(first.loc));
-    std::size_t next = 0;
-    for (OpId id : group.ops) {
-      const Op& op = from_.op(id);
-      for (std::size_t i = 0; i < op.result_count; ++i) {
-        values_[from_.result(op, i)] = out_.result(out_.op(made), next++);
-        waits_in_.erase(from_.result(op, i));
-      }
-    }
+    std::vector<ValueId> results;
+    for (std::size_t i = 0; i < types.size(); ++i) results.push_back(out_.result(out_.op(made), i));
+    set_results(group, results);
   }
 
   const ScheduleOptions options_;
@@ -291,8 +366,10 @@ class Combiner : public Copier {
   std::vector<bool> leaves_;    // by value: nothing waits for what is made of it
   std::span<const OpId> next_;  // of the region, from the op at hand to a transfer
   std::int64_t kept_ = 0;       // bytes that work keeps while it waits for gathers
-  std::map<std::string, Group> waiting_;
-  std::unordered_map<ValueId, std::string> waits_in_;
+  std::map<Key, Group> waiting_;
+  std::unordered_map<ValueId, Key> waits_in_;
+  std::unordered_map<std::string, Key> keys_;
+  std::unordered_map<OpId, Key> keys_of_ops_;
   std::unordered_map<ValueId, std::vector<OpId>> early_of_;  // that wait for the value
   std::unordered_set<OpId> begun_;
   std::map<ValueId, OpId> put_off_;  // by their results, which come in the order of the ops

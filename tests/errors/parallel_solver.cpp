@@ -42,7 +42,9 @@ WRONG_USE(NetworkError, NegativeLimit, changed([](auto& n) { n.set_limit(-1); })
 
 // ---- files
 
-Expected<CostNetwork> file(const std::string& nodes, const std::string& edges = R"({})",
+const char* const kNoEdges = R"({"nodes":[],"costs":[]})";
+
+Expected<CostNetwork> file(const std::string& nodes, const std::string& edges = kNoEdges,
                            const std::string& limit = "9") {
   return parse_cost_network(R"({"problem": {"nodes": )" + nodes + R"(, "edges": )" + edges +
                             R"(, "usage_limit": )" + limit + "}}");
@@ -64,6 +66,13 @@ WRONG_USE(NetworkFileError, FewerIntervals,
 WRONG_USE(NetworkFileError, ShortInterval,
           file(R"({"intervals":[[1]],"costs":[[1]],"usages":[[1]]})"), "nodes.intervals[0]",
           "1 numbers")
+WRONG_USE(NetworkFileError, IntervalTheWrongWayRound,
+          file(R"({"intervals":[[5,1]],"costs":[[1]],"usages":[[1]]})"),
+          "nodes.intervals[0] is [5, 1]", "ends before it begins")
+WRONG_USE(NetworkFileError, NoEdges, file(kTwo, "{}"), "edges is missing", "\"nodes\": []")
+WRONG_USE(NetworkFileError, NoEdgesAtAll,
+          parse_cost_network(std::string(R"({"problem": {"nodes": )") + kTwo + "}}"),
+          "edges is missing")
 WRONG_USE(NetworkFileError, UsagesOfAnotherLength,
           file(R"({"intervals":[[0,1]],"costs":[[1]],"usages":[[1,2]]})"), "variable 0", "2 usages")
 WRONG_USE(NetworkFileError, NegativeSize,
@@ -78,8 +87,8 @@ WRONG_USE(NetworkFileError, WrongTable, file(kTwo, R"({"nodes":[[0,1]],"costs":[
           "edges.costs[0]", "3 costs", "need 2")
 WRONG_USE(NetworkFileError, TablesWithoutEdges, file(kTwo, R"({"costs":[[1,2]]})"),
           "edges.nodes is missing")
-WRONG_USE(NetworkFileError, NegativeLimit, file(kTwo, "{}", "-4"), "limit is -4")
-WRONG_USE(NetworkFileError, LimitInWords, file(kTwo, "{}", "\"all\""), "whole number")
+WRONG_USE(NetworkFileError, NegativeLimit, file(kTwo, kNoEdges, "-4"), "limit is -4")
+WRONG_USE(NetworkFileError, LimitInWords, file(kTwo, kNoEdges, "\"all\""), "whole number")
 WRONG_USE(NetworkFileError, NoFile, read_cost_network("nowhere.json.gz"), "cannot read nowhere")
 WRONG_USE(NetworkFileError, AFolder, read_cost_network("/"), "it is a folder")
 WRONG_USE(NetworkFileError, DeepLists,
@@ -98,8 +107,8 @@ Expected<Solution> solved(const std::string& nodes, const std::string& edges, co
 WRONG_USE(SolveError, NothingIsAllowed,
           solved(kTwo, R"({"nodes":[[0,1]],"costs":[[1e18,1e18]]})", "9"),
           "no assignment is allowed")
-WRONG_USE(SolveError, NothingFits, solved(kTwo, "{}", "2"), "1 more than the limit")
-WRONG_USE(SolveError, NoSuchLevel, solved(kTwo, "{}", "9", 4), "level 4", "2 is quick")
+WRONG_USE(SolveError, NothingFits, solved(kTwo, kNoEdges, "2"), "1 more than the limit")
+WRONG_USE(SolveError, NoSuchLevel, solved(kTwo, kNoEdges, "9", 4), "level 4", "2 is quick")
 
 }  // namespace
 }  // namespace heddle

@@ -276,6 +276,36 @@ Attr mesh_axes(const std::vector<std::string>& axes) {
       Attr::Struct{"replica_group_mesh_axes", {{"mesh", symbol("mesh")}, {"axes", Attr{refs}}}}};
 }
 
+// Groups along parts of axes are right where a list of their members has nobody twice; whether they
+// are is known without that list.
+TEST(Collective, GroupsAlongAxesAreCheckedByTheirParts) {
+  TestProgram b;
+  b.program.add_mesh("mesh", {{"x", 12}, {"y", 2}}).value();
+  const RegionId main = b.begin("main", {i32({1})});
+  const auto check = [&](const std::vector<std::pair<int, int>>& parts) {
+    Attr::List refs;
+    for (const auto& [pre, size] : parts)
+      refs.push_back(
+          Attr{Attr::Struct{"axis_ref",
+                            {{"name", Attr{std::string("x")}},
+                             {"sub_axis_info", Attr{fmt::format("({}){}", pre, size)}}}}});
+    const Attr axes{
+        Attr::Struct{"replica_group_mesh_axes", {{"mesh", symbol("mesh")}, {"axes", Attr{refs}}}}};
+    const ValueId sum = b.add(main, "stablehlo.all_reduce", {b.arg(main, 0)}, {i32({1})},
+                              {{"replica_groups", axes}}, {b.adder(i32())})[0];
+    const Op& op = b.program.op(b.program.value(sum).op);
+    const Verdict verdict = check_groups(b.program, op);
+    EXPECT_EQ(verdict.ok(), replica_groups(b.program, op).ok());
+    return verdict.ok();
+  };
+  EXPECT_TRUE(check({{1, 2}, {2, 3}}));  // 24 devices: strides 12 and 4
+  EXPECT_TRUE(check({{2, 3}, {1, 2}}));
+  EXPECT_TRUE(check({{1, 3}, {3, 4}}));
+  EXPECT_FALSE(check({{1, 2}, {1, 2}}));
+  EXPECT_FALSE(check({{1, 2}, {1, 6}}));
+  EXPECT_FALSE(check({{1, 2}, {3, 4}}));  // they do not nest
+}
+
 // 4x2 over x=2, y=2: each device has 2x1, gathers along y, and x stays split.
 TEST(Manual, SlicesRunsAndAssembles) {
   TestProgram b;

@@ -1,11 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <thread>
 
 #include "heddle/cost_network_file.h"
 #include "heddle/solve.h"
 #include "parallel/solver/cbc.h"
+#include "parallel/solver/plain_math.h"
 #include "parallel/solver/reduce.h"
 #include "parallel/solver/trws.h"
 
@@ -132,6 +134,15 @@ TEST(Trws, BoundOfATreeIsExact) {
   for (int i = 0; i < 30; ++i) bound = trws.pass(costs);
   const std::vector<int> found = trws.decode(costs);
   EXPECT_DOUBLE_EQ(bound, core.cost_of(found));
+}
+
+TEST(PlainMath, IsRightToTenDigits) {
+  for (const double x : {1e-9, 0.3, 0.7071, 1.0, 1.5, 10.0, 7.3e29}) {
+    EXPECT_NEAR(solver::plain_log(x), std::log(x), 1e-10 * (1 + std::abs(std::log(x))));
+    EXPECT_NEAR(solver::plain_exp(solver::plain_log(x)) / x, 1, 1e-9);
+  }
+  EXPECT_NEAR(solver::plain_power(1000, 0.25), std::pow(1000, 0.25), 1e-8);
+  EXPECT_EQ(solver::plain_log(1), 0);
 }
 
 TEST(Solve, NothingAtAll) {

@@ -146,5 +146,23 @@ TEST(Combine, WhatOnlyLeavesWaitsForOtherGathers) {
   EXPECT_EQ(gathers("%s"), 2);  // the second one needs the first product
 }
 
+// A ring: from neighbour to neighbour, and from the last device to the first.
+TEST(Combine, PermutesOfDisjointPairsAreOne) {
+  for (const std::int64_t by : {1, 2}) {
+    Builder b("ring");
+    const Type x = f32({8, 3});
+    b.function("main", {x}, [&](const Vars& in) -> Vars {
+      const Var rolled = b.concatenate(
+          {b.slice(in[0], {8 - by, 0}, {8, 3}), b.slice(in[0], {0, 0}, {8 - by, 3})}, 0);
+      return {rolled * 2.0 + in[0]};
+    });
+    const Program program = b.finish().value();
+    const Spmd spmd = on_mesh(program, {{"dp", 4}}, {argument(0, {{"dp"}, {}})});
+    EXPECT_EQ(spmd.functions[0].communications.size(), 2U) << by;
+    EXPECT_EQ(combined(spmd), 1) << by;
+    EXPECT_EQ(difference(program, spmd), 0) << by;
+  }
+}
+
 }  // namespace
 }  // namespace heddle::test

@@ -197,7 +197,7 @@ void Block::dive(Dive& dive, std::size_t left, double value) {
   std::vector<int>& order = dive.orders[left - 1];
   order.resize(row.size());
   for (std::size_t x = 0; x < row.size(); ++x) order[x] = static_cast<int>(x);
-  std::sort(order.begin(), order.end(), [&](int a, int b) { return row[a] < row[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row[a] < row[b]; });
   const double least = row[order[0]];
   for (const int x : order) {
     const double next = value + (row[x] - least);

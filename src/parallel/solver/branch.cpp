@@ -42,7 +42,7 @@ Branch::End Branch::run(double cost, const std::vector<double>& prices, double w
   for (int t = 0; t < core_.times(); ++t)
     worth_ += prices[t] * static_cast<double>(core_.room()[t]);
   Trws trws(core_);
-  for (int i = 0; i < kRootPasses; ++i) bound_of(plain, trws);
+  for (int i = 0; i < kRootPasses && work_left_ > 0; ++i) bound_of(plain, trws);
   enter(plain, trws);
   if (stopped_) return End::stopped;
   return incomplete_ ? End::out_of_work : End::proved;

@@ -94,10 +94,11 @@ void add_nodes(CostNetwork& network, const Sections& sections) {
     if (interval.size() != 2)
       throw Error(fmt::format("nodes.intervals[{}] has {} numbers: write begin and end", i,
                               interval.size()));
+    if (interval[0] > interval[1])
+      throw Error(fmt::format("nodes.intervals[{}] is [{}, {}]: it ends before it begins", i,
+                              interval[0], interval[1]));
     const int variable = network.add_variable(costs.row(i));
-    // An interval without any time is no use of memory, whichever way round it is written.
-    const CostNetwork::Lifetime life{interval[0], std::max(interval[0], interval[1])};
-    network.add_usage(variable, life, usages.row(i));
+    network.add_usage(variable, {interval[0], interval[1]}, usages.row(i));
   }
 }
 
@@ -108,7 +109,8 @@ int node_of(std::int64_t number, const CostNetwork& network, std::size_t edge) {
 }
 
 void add_edges(CostNetwork& network, const Sections& sections) {
-  if (!sections.edges && !sections.tables) return;
+  if (!sections.edges && !sections.tables)
+    throw Error("edges is missing: where there are none, write {\"nodes\": [], \"costs\": []}");
   const Rows& edges = required(sections.edges, "edges.nodes");
   const Rows& tables = required(sections.tables, "edges.costs");
   require_rows(tables, edges.size(), "edges.costs", "edges");

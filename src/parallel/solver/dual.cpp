@@ -24,22 +24,34 @@ Dual::Dual(const Core& core)
       work_ += static_cast<double>(core.values(v)) * core.values(next.other);
 }
 
-double Dual::step(double cost) {
+// Returns the bound at the prices as they are.
+double Dual::pass() {
   double bound = trws_.pass(costs_);
   for (int t = 0; t < core_.times(); ++t)
     bound -= prices_[t] * static_cast<double>(core_.room()[t]);
-  ++steps_;
   ++since_gain_;
-  if (bound > bound_) {
-    if (bound > last_gain_ + 1e-6 * std::abs(bound)) {
-      since_gain_ = 0;
-      last_gain_ = bound;
-    }
-    bound_ = bound;
-    best_prices_ = prices_;
+  if (bound <= bound_) return bound;
+  if (bound > last_gain_ + 1e-6 * std::abs(bound)) {
+    since_gain_ = 0;
+    last_gain_ = bound;
   }
+  bound_ = bound;
+  best_prices_ = prices_;
+  return bound;
+}
+
+double Dual::step(double cost) {
+  const double bound = pass();
+  ++steps_;
   if (core_.times() > 0 && steps_ >= kFirstPasses) change_prices(bound, cost);
   return work_;
+}
+
+double Dual::settle(int passes) {
+  prices_ = best_prices_;
+  costs_ = priced_costs(core_, prices_);
+  for (int i = 0; i < passes; ++i) pass();
+  return work_ * passes;
 }
 
 // Up where more is taken than there is, down where less is; the further from the best cost, the

@@ -12,6 +12,8 @@ class Dual {
   // One pass and one change of prices; `cost` is that of the best assignment known, kInfinite
   // without. Returns the work that it took, in entries of tables.
   double step(double cost);
+  // Passes at the prices of the best bound, so that messages settle; returns their work.
+  double settle(int passes);
   // No assignment that fits costs less.
   double bound() const { return bound_; }
   // The prices of the best bound.
@@ -22,6 +24,7 @@ class Dual {
   int since_gain() const { return since_gain_; }
 
  private:
+  double pass();
   void change_prices(double bound, double cost);
 
   const Core& core_;

@@ -1,9 +1,10 @@
 #include "parallel/solver/elimination.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <numeric>
+
+#include "parallel/solver/plain_math.h"
 
 namespace heddle::solver {
 
@@ -16,7 +17,7 @@ Elimination::Elimination(const Core& core, std::span<const int> candidates, Rand
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     places.set(candidates[i], static_cast<int>(i));
     sizes_.push_back(core.values(candidates[i]));
-    luck_.push_back(-std::log(1e-9 + random.fraction()));
+    luck_.push_back(-plain_log(1e-9 + random.fraction()));
   }
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     for (const Core::Neighbour& next : core.around(candidates[i]))
@@ -37,7 +38,7 @@ int Elimination::heaviest() const {
   int found = left_[0];
   double most = -kInfinite;
   for (const int at : left_) {
-    const double weight = sense_ * std::log(weights_[at]) + luck_[at];
+    const double weight = sense_ * plain_log(weights_[at]) + luck_[at];
     if (weight <= most) continue;
     most = weight;
     found = at;

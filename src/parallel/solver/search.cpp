@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "parallel/solver/plain_math.h"
+
 namespace heddle::solver {
 namespace {
 
@@ -108,7 +110,7 @@ Block Search::next_block() {
   const int size =
       random_.below(2) == 0 ? whole : std::min(kSmallest << random_.below(kDoublings + 1), whole);
   const double chance = random_.fraction();
-  const double most = kLeastTable * std::pow(kTableRange, chance * chance * chance);
+  const double most = kLeastTable * plain_power(kTableRange, chance * chance * chance);
   return Block(core_, cluster(size, 1 + random_.below(4)), most, random_, places_);
 }
 
@@ -216,7 +218,7 @@ void Search::add_noise(const Block& block, double most) {
 void Search::next_cycle() {
   step_ = 0;
   if (now_overflow_ > 0 || !has_best()) return;
-  heat_ = 0.3 * std::pow(10.0, -3 * random_.fraction());
+  heat_ = 0.3 * plain_power(10.0, -3 * random_.fraction());
   // A run goes on while it gets better; then comes another one, or the best goes on.
   if (now_.cost < run_cost_ - 0.5) {
     run_cost_ = now_.cost;

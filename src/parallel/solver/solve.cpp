@@ -22,7 +22,11 @@ constexpr int kQuickRounds = 100;      // of level 2
 constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to stop
 constexpr double kSmallGap = 0.01, kWorthIt = 0.01;
 constexpr int kPatience = 8, kLongPatience = 40;  // rounds without gain, of level 2
-constexpr int kFirstPasses = 60;
+// Passes before the search begins. One that begins from messages which have not settled may take
+// very long.
+constexpr int kMostRows = 8, kPassesOfRow = 80, kSettlingPasses = 40;
+constexpr double kLeastRise = 2e-4;  // of the bound, by a row of passes
+constexpr double kFirstWork = 6e9;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
 constexpr int kMostToBranch = 3000;   // variables
@@ -91,8 +95,24 @@ class Solver {
     return round - last_gain_ >= (gap <= kSmallGap ? kPatience : kLongPatience);
   }
 
+  // Half of the time is the search's.
+  bool is_half_over() const {
+    return has_to_stop() || (options_.seconds > 0 && clock_.seconds() >= options_.seconds / 2);
+  }
+
+  // Prices move, then messages settle at the best ones, in turn until that brings little.
+  void first_passes() {
+    double work = 0;
+    for (int row = 0; row < kMostRows && work < kFirstWork; ++row) {
+      const double before = dual_.bound();
+      for (int i = 0; i < kPassesOfRow && !is_half_over(); ++i) work += dual_.step(kInfinite);
+      if (core_.times() > 0 && !is_half_over()) work += dual_.settle(kSettlingPasses);
+      if (is_half_over() || dual_.bound() - before < kLeastRise * std::abs(before)) return;
+    }
+  }
+
   void begin() {
-    for (int i = 0; i < kFirstPasses && !has_to_stop(); ++i) dual_.step(kInfinite);
+    first_passes();
     const std::vector<int> first = dual_.decode();
     for (solver::Search& search : searches_) {
       search.set_prices(dual_.prices());

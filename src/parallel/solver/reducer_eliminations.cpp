@@ -1,0 +1,110 @@
+// Variables without memory, and with at most two neighbours, are chosen by these.
+#include <algorithm>
+
+#include "parallel/solver/reducer.h"
+
+namespace heddle::solver {
+namespace {
+
+constexpr std::size_t kMostTable = 1 << 14;  // entries of a table that an elimination makes
+
+}  // namespace
+
+bool Reducer::eliminate(int v) {
+  const bool is_plain = model_.variables[v].pieces.empty() || values(v) == 1;
+  if (!is_plain || (around_[v].size() > 2 && values(v) > 1)) return false;
+  if (values(v) == 1) {
+    eliminate_alone(v);
+    return true;
+  }
+  if (around_[v].empty()) {
+    eliminate_alone(v);
+    return true;
+  }
+  if (around_[v].size() == 1) {
+    eliminate_leaf(v);
+    return true;
+  }
+  const std::size_t a = values(side(around_[v][0], v).other);
+  const std::size_t b = values(side(around_[v][1], v).other);
+  if (a * b > kMostTable) return false;
+  eliminate_inner(v);
+  return true;
+}
+
+// Its cheapest value, or the only one that it has.
+void Reducer::eliminate_alone(int v) {
+  const auto& costs = model_.variables[v].costs;
+  const int best = static_cast<int>(std::min_element(costs.begin(), costs.end()) - costs.begin());
+  model_.constant += costs[best];
+  result_.steps_.push_back({v, -1, -1, 1, {original_[v][best]}});
+  const std::vector<int> around = around_[v];
+  for (const int pair : around) {
+    const Side other = side(pair, v);
+    for (int y = 0; y < values(other.other); ++y) {
+      Cost& cost = model_.variables[other.other].costs[y];
+      cost = add_costs(cost, other.at(best, y));
+    }
+    drop_pair(pair);
+  }
+  // What it takes is taken always.
+  for (const Piece& piece : model_.variables[v].pieces) {
+    taken_[piece.begin] += piece.amounts[best];
+    taken_[piece.end] -= piece.amounts[best];
+  }
+  remove(v);
+}
+
+void Reducer::eliminate_leaf(int v) {
+  const int pair = around_[v][0];
+  const Side own = side(pair, v);
+  const int u = own.other;
+  Reduction::Step step{v, u, -1, 1, std::vector<int>(original_values_[u], 0)};
+  for (int y = 0; y < values(u); ++y) {
+    Cost best = kForbidden;
+    for (int x = 0; x < values(v); ++x) {
+      const Cost cost = add_costs(model_.variables[v].costs[x], own.at(x, y));
+      if (cost >= best) continue;
+      best = cost;
+      step.values[original_[u][y]] = original_[v][x];
+    }
+    model_.variables[u].costs[y] = add_costs(model_.variables[u].costs[y], best);
+  }
+  result_.steps_.push_back(std::move(step));
+  drop_pair(pair);
+  remove(v);
+  touch(u);
+}
+
+void Reducer::eliminate_inner(int v) {
+  const int left = around_[v][0], right = around_[v][1];
+  const Side to_a = side(left, v), to_b = side(right, v);
+  const int a = to_a.other, b = to_b.other;
+  Reduction::Step step{
+      v, a, b, original_values_[b],
+      std::vector<int>(static_cast<std::size_t>(original_values_[a]) * original_values_[b], 0)};
+  std::vector<Cost> table;
+  table.reserve(static_cast<std::size_t>(values(a)) * values(b));
+  for (int y = 0; y < values(a); ++y)
+    for (int z = 0; z < values(b); ++z) {
+      Cost best = kForbidden;
+      for (int x = 0; x < values(v); ++x) {
+        const Cost cost =
+            add_costs(model_.variables[v].costs[x], add_costs(to_a.at(x, y), to_b.at(x, z)));
+        if (cost >= best) continue;
+        best = cost;
+        step.values[static_cast<std::size_t>(original_[a][y]) * step.columns + original_[b][z]] =
+            original_[v][x];
+      }
+      table.push_back(best);
+    }
+  result_.steps_.push_back(std::move(step));
+  drop_pair(left);
+  drop_pair(right);
+  remove(v);
+  add_table(a, b, std::move(table));
+  touch(a);
+  touch(b);
+}
+
+}  // namespace heddle::solver
