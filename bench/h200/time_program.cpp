@@ -40,8 +40,8 @@ Buffer random_buffer(Queue& queue, const Type& type) {
   const Array array = random_array(part, 1);
   Buffer buffer = queue.device().allocate(type.bytes()).value();
   for (std::int64_t at = 0; at < type.bytes(); at += part.bytes()) {
-    const auto bytes = array.bytes().first(
-        static_cast<std::size_t>(std::min(part.bytes(), type.bytes() - at)));
+    const auto bytes =
+        array.bytes().first(static_cast<std::size_t>(std::min(part.bytes(), type.bytes() - at)));
     HEDDLE_CHECK(queue.write(bytes, buffer.address + at, array.block()), "a copy has failed");
   }
   return buffer;

@@ -2,8 +2,8 @@
 
 #include "compile/distribute.h"
 #include "heddle/op.h"
+#include "ir/trips.h"
 #include "parallel/search/traits.h"
-#include "parallel/search/trips.h"
 
 namespace heddle {
 
@@ -50,7 +50,7 @@ double seconds_of(const Program& program, const Decisions& decisions, OpId id) {
   const Op& op = program.op(id);
   if (op.def->cls != OpClass::control || op.region_count == 0) return seconds;
   const bool loop = op.def->parts == Parts::loop;
-  const auto trips = static_cast<double>(loop ? search::trips_of(program, op).value_or(1) : 1);
+  const auto trips = static_cast<double>(loop ? trips_of(program, op).value_or(1) : 1);
   for (RegionId region : program.regions(op))
     for (OpId inner : program.region(region).ops)
       seconds += trips * seconds_of(program, decisions, inner);

@@ -1,5 +1,5 @@
-// Object files on disk, by key, of any device. Several processes may use one folder: a file is whole or not there,
-// and says itself whether it is what was asked for.
+// Object files on disk, by key, of any device. Several processes may use one folder: a file is
+// whole or not there, and says itself whether it is what was asked for.
 #pragma once
 
 #include <filesystem>
