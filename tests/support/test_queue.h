@@ -20,6 +20,8 @@ class TestLaunch final : public Launch {
     std::uint32_t slot = 0;
     std::int64_t bytes = 0;  // that the kernels touch
   };
+  StepWork work() const override { return inner->work(); }
+
   std::unique_ptr<Launch> inner;
   std::vector<Used> used;
 };
@@ -30,6 +32,7 @@ class TestCall final : public LibraryCall {
   std::string text() const override { return inner->text(); }
   std::int64_t workspace_bytes() const override { return inner->workspace_bytes(); }
   int in_place_operand() const override { return inner->in_place_operand(); }
+  StepWork work() const override { return inner->work(); }
   std::unique_ptr<LibraryCall> inner;
 };
 

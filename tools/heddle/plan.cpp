@@ -68,8 +68,7 @@ std::optional<std::int64_t> memory_of_cut(const Dealt& dealt) {
 }
 
 // Where arguments and results lie; the rest is found again from that.
-PlanFile plan_file(const PlanReport& report, const Target& target,
-                   std::optional<std::int64_t> memory_of_stages = {}) {
+PlanFile plan_file(const PlanReport& report, const Target& target) {
   const PlannedFunction* planned = nullptr;
   for (const PlannedFunction& f : report.functions)
     if (!f.mesh.empty() && planned == nullptr) planned = &f;
@@ -89,7 +88,6 @@ PlanFile plan_file(const PlanReport& report, const Target& target,
     // What is only better kept follows from the cluster again.
     if (target.layouts.device_memory != INT64_MAX) plan.memory = target.layouts.device_memory;
   }
-  if (memory_of_stages) plan.memory = memory_of_stages;
   const auto add = [&](const char* word, const std::vector<PlannedFunction::Value>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
       if (!values[i].part.empty())
@@ -102,8 +100,9 @@ PlanFile plan_file(const PlanReport& report, const Target& target,
 
 void write_plan(const PlanReport& report, const Dealt& dealt, const Target& target,
                 const PlanRequest& request) {
-  const std::string text = plan_file_text(
-      plan_file(report, target, dealt.pipeline ? memory_of_cut(dealt) : std::nullopt));
+  PlanFile plan = plan_file(report, target);
+  if (dealt.pipeline) plan.memory = memory_of_cut(dealt);
+  const std::string text = plan_file_text(plan);
   if (const Verdict done = write_file(request.output, text); !done)
     throw Error("--output: " + done.reason());
 }
