@@ -30,7 +30,7 @@ std::vector<std::pair<std::string, Target>> with_less_fixed(const Target& target
 
 Reason with_what_would_do(const Program& program, const Target& target, const MicroBatches* cut,
                           Reason why) {
-  if (target.layouts.search == 0) return why;
+  if (target.layouts.search == 0 || target.layouts.search_stop.stop_requested()) return why;
   constexpr std::size_t kMostTried = 6;
   std::string would_do;
   const auto add = [&](const std::string& what) {

@@ -13,6 +13,12 @@ namespace heddle {
 
 namespace {
 
+// So that it takes long to deal out and compile again and again.
+bool is_large(const Program& core) {
+  constexpr std::size_t kManyOps = 8000;
+  return core.op_count() > kManyOps;
+}
+
 struct Written {
   Spmd spmd;
   std::shared_ptr<Parallel> decided;
@@ -56,9 +62,9 @@ class Fitting {
       : core_(core), target_(target), cut_(cut), limit_(target.layouts.device_memory) {}
 
   Expected<Spmd> run() {
-    constexpr int kRounds = 6;
+    const int rounds = is_large(core_) ? 2 : 6;
     std::int64_t tried = limit_;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       HEDDLE_TRY(std::optional<Spmd> found, try_with(tried));
       if (found) return *std::move(found);
       tried = next();
@@ -138,8 +144,14 @@ class Fitting {
   }
 
   Reason why_not() const {
-    if (least_ == INT64_MAX) return *no_plan_;
     const auto text = [](std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); };
+    if (is_over())
+      return reason(
+          "the search was stopped before it had found a plan whose program takes at most {} of a "
+          "device{}",
+          text(limit_),
+          least_ == INT64_MAX ? "" : fmt::format(": the best one so far takes {}", text(least_)));
+    if (least_ == INT64_MAX) return *no_plan_;
     return reason(
         "no plan was found whose program takes at most {} of a device: the best one takes {} when "
         "it is compiled. Give it more memory, more devices, or a smaller batch",
@@ -202,9 +214,12 @@ Expected<Spmd> dealt_out(const Program& core, const Target& target, const MicroB
 // Whoever tries it finds what is found here: a larger limit may lead to another plan.
 std::optional<std::int64_t> enough_memory(const Program& core, const Target& target,
                                           const MicroBatches* cut) {
+  // Who has no time for the search has none for this.
+  if (target.layouts.search_seconds > 0 || is_large(core)) return std::nullopt;
   const std::int64_t least = least_compiled(core, target, cut);
   if (least == 0) return std::nullopt;
   for (const double more : {1.0, 1.15, 1.4}) {
+    if (target.layouts.search_stop.stop_requested()) return std::nullopt;
     Target tried = target;
     tried.layouts.device_memory = with_three_digits(more * static_cast<double>(least));
     if (dealt_out(core, tried, cut)) return tried.layouts.device_memory;

@@ -93,7 +93,8 @@ std::string DoctorReport::text(const Style& style) const {
   const auto columns = static_cast<std::size_t>(style.columns());
   std::string text = version_line() + "\n";
   text += style.bold(
-              "programs run on the cores of this machine, as one device or as many, and on a GPU") +
+              "programs run on the cores of this machine, as one device or as many, and on a CUDA "
+              "GPU") +
           "\n\n";
   text += "this machine has\n";
   for (const Found& one : machine) {

@@ -98,6 +98,8 @@ std::string PlanReport::json() const {
       report["seconds"] = pipeline->seconds;
       report["bound"] = pipeline->bound;
       report["gap"] = pipeline->gap;
+    } else {  // the search of its layouts says nothing of the whole
+      for (const char* key : {"seconds", "bound", "gap"}) report.erase(key);
     }
     report["pipeline"] = report::pipeline_json(*pipeline);
   }

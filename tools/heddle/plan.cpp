@@ -55,7 +55,7 @@ Target target_for(const Program& program, const PlanRequest& request) {
   const auto memory = bytes_of_option(request.memory);
   std::int64_t& limit = target.layouts.device_memory;
   if (memory && limit != INT64_MAX && limit != *memory)
-    throw WrongUse{"--memory", "--fix memory says another"};
+    throw WrongUse{"--memory", "--fix memory, or the plan file, says another"};
   if (memory) limit = *memory;
   return target;
 }
@@ -155,11 +155,17 @@ PlanReport report_of(const Dealt& dealt, const PlanRequest& request) {
   return report;
 }
 
-double bound_of(const Spmd& spmd) {
-  double bound = 0;
+struct Before {
+  double bound = 0, seconds = 0;
+};
+Before search_of(const Spmd& spmd) {
+  Before before;
   for (const FunctionPlan& plan : spmd.decided->functions)
-    if (plan.found) bound = std::max(bound, plan.found->bound);
-  return bound;
+    if (plan.found) {
+      before.bound = std::max(before.bound, plan.found->bound);
+      before.seconds = std::max(before.seconds, plan.found->seconds);
+    }
+  return before;
 }
 
 // The plan that whoever reads the file will have: found around where arguments and results lie,
@@ -173,12 +179,14 @@ Spmd as_it_will_be_read(const Program& program, const Spmd& spmd, Target target)
   return stoppably(target, [&](const Target& t) { return distribute(program, t); });
 }
 
-// The bound of the search before, which nothing was given; this one's holds for its boundary alone.
-void widen_bound(PlanReport& report, double bound) {
+// The bound of the search before, which nothing was given, since this one's holds for its boundary
+// alone; and the time of both.
+void add_search_before(PlanReport& report, const Before& before) {
   for (PlannedFunction& f : report.functions)
     if (f.search) {
-      f.search->bound = std::min(f.search->bound, bound);
+      f.search->bound = std::min(f.search->bound, before.bound);
       f.search->gap = (f.search->cost - f.search->bound) / f.search->cost;
+      f.search->seconds += before.seconds;
     }
 }
 
@@ -189,15 +197,15 @@ void run(const PlanRequest& request) {
     const Target target = target_for(program, request);
     Dealt dealt = deal(program, target, request);
     const bool is_searched = target.layouts.search > 0 && dealt.whole && !dealt.found;
-    const double bound = is_searched ? bound_of(*dealt.whole) : 0;
-    if (is_searched && !request.output.empty())
-      dealt.whole = as_it_will_be_read(program, *dealt.whole, target);
+    const bool is_read_again = is_searched && !request.output.empty();
+    const Before before = is_read_again ? search_of(*dealt.whole) : Before{};
+    if (is_read_again) dealt.whole = as_it_will_be_read(program, *dealt.whole, target);
     if (!request.why.empty()) {
       answer_why(program, dealt, target, request);
       continue;
     }
     PlanReport report = report_of(dealt, request);
-    if (is_searched) widen_bound(report, bound);
+    if (is_read_again) add_search_before(report, before);
     if (!request.output.empty())
       write_plan(report, dealt, dealt.found ? dealt.found->target : target, request);
     if (!request.html.empty()) write_page(dealt.spmd(), report, request);
@@ -227,7 +235,8 @@ void add_plan(Command app) {
                  "As `heddle run --steps` has it: arg0-85=result1-86, or evident");
   command
       .option("--memory", request->memory,
-              "What one device has, as 16GB: compiles for it, and fails\nwhere it is too little")
+              "What one device has, as 16GB: compiles for it (stages of a\npipeline are counted), "
+              "and fails where it is too little")
       .check(wrong_size);
   command.option("-o,--output", request->output, "Write the plan there, for --plan");
   command.option("--html", request->html,
