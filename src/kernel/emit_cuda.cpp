@@ -42,16 +42,6 @@ class Emitter {
   }
 
  private:
-  template <typename... Args>
-  void open(fmt::format_string<Args...> format, Args&&... args) {
-    text_.line(format, std::forward<Args>(args)...);
-    text_.deeper();
-  }
-  void close() {
-    text_.back();
-    text_.line("}}");
-  }
-
   void emit(const Phase& phase, std::size_t number) {
     text_.line("");
     text_.line(
@@ -72,10 +62,11 @@ class Emitter {
       text_.line("const i64 chunk = blockIdx.x;");
       for (const Stage& stage : phase.begin)
         emit_cuda_stage(kernel_, phase, stage, kThreads, text_);
-      open("for (i64 block = {0}ll * chunk / {1}; block < {0}ll * (chunk + 1) / {1}; ++block) {{",
-           blocks, phase.chunks);
+      text_.open(
+          "for (i64 block = {0}ll * chunk / {1}; block < {0}ll * (chunk + 1) / {1}; ++block) {{",
+          blocks, phase.chunks);
     } else {
-      open("for (i64 block = blockIdx.x; block < {}ll; block += gridDim.x) {{", blocks);
+      text_.open("for (i64 block = blockIdx.x; block < {}ll; block += gridDim.x) {{", blocks);
     }
     std::int64_t inner = 1;
     for (std::size_t i = phase.outer.size(); i-- > 0;) {
@@ -85,8 +76,8 @@ class Emitter {
       inner *= std::max<std::int64_t>(loop.blocks(), 1);
     }
     for (const Stage& stage : phase.stages) emit_cuda_stage(kernel_, phase, stage, kThreads, text_);
-    close();
-    close();
+    text_.close();
+    text_.close();
   }
 
   void emit(const KernelBuffer& buffer, std::size_t number) {

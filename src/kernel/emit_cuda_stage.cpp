@@ -54,7 +54,7 @@ class CudaStageEmitter {
   }
 
   void emit() {
-    open("{{");
+    text_.open("{{");
     for (std::size_t i = 0; i < stage_.loops.size(); ++i)
       text_.line("const {} size{} = {}{};", counter(), i, size_of(stage_.loops[i]),
                  is_in_vectors(i) ? fmt::format(" / {}", mapping_.vectors.count) : "");
@@ -65,46 +65,37 @@ class CudaStageEmitter {
       emit_several();
     else
       emit_one_by_one();
-    close();
+    text_.close();
     text_.line("__syncthreads();");
   }
 
  private:
-  template <typename... Args>
-  void open(fmt::format_string<Args...> format, Args&&... args) {
-    text_.line(format, std::forward<Args>(args)...);
-    text_.deeper();
-  }
-  void close() {
-    text_.back();
-    text_.line("}}");
-  }
-
   // ---- ways to share
 
   // A thread has points by itself, and goes along the other loops in their order.
   void emit_one_by_one() {
-    open("for ({0} point = threadIdx.x; point < points; point += {1}) {{", counter(), threads_);
+    text_.open("for ({0} point = threadIdx.x; point < points; point += {1}) {{", counter(),
+               threads_);
     emit_positions("point", true, "");
     emit_accumulators();
     int opened = 0;
     for (std::size_t i = 0; i < stage_.loops.size(); ++i) {
       if (mapping_.shared[i]) continue;
       const std::string loop = is_in_vectors(i) ? "unit" : fmt::format("loop{}", i);
-      open("for (i64 {0} = 0; {0} < size{1}; ++{0}) {{", loop, i);
+      text_.open("for (i64 {0} = 0; {0} < size{1}; ++{0}) {{", loop, i);
       if (is_in_vectors(i)) emit_neighbours(i);
       ++opened;
     }
     emit_point();
-    while (opened-- > 0) close();
+    while (opened-- > 0) text_.close();
     emit_results("");
-    close();
+    text_.close();
   }
 
   // Loads of several points are under way together.
   void emit_several() {
-    open("for ({0} first = threadIdx.x; first < points; first += {1}) {{", counter(),
-         threads_ * mapping_.at_once);
+    text_.open("for ({0} first = threadIdx.x; first < points; first += {1}) {{", counter(),
+               threads_ * mapping_.at_once);
     for (int u = 0; u < mapping_.at_once; ++u) {
       const std::string mark = fmt::format("_{}", u);
       text_.line("const bool here{} = first + {} < points;", mark, u * threads_);
@@ -115,31 +106,31 @@ class CudaStageEmitter {
     }
     for (int u = 0; u < mapping_.at_once; ++u) {
       const std::string mark = fmt::format("_{}", u);
-      open("if (here{}) {{", mark);
+      text_.open("if (here{}) {{", mark);
       for (const Statement& statement : stage_.statements) emit_statement(statement, mark);
-      close();
+      text_.close();
     }
-    close();
+    text_.close();
   }
 
   // Threads of a group deal out the other loops of a point, and put together what they have.
   void emit_groups() {
     const int group = mapping_.group;
-    open("for ({0} first = 0; first < points; first += {1}) {{", counter(), threads_ / group);
+    text_.open("for ({0} first = 0; first < points; first += {1}) {{", counter(), threads_ / group);
     text_.line("const {} mine = first + (int)threadIdx.x / {};", counter(), group);
     text_.line("const bool here = mine < points;");
     text_.line("const {} point = here ? mine : points - 1;", counter());
     emit_positions("point", true, "");
     emit_accumulators();
-    open("if (here) {{");
+    text_.open("if (here) {{");
     text_.line("const {} others = {};", counter(), product(false));
     text_.line("#pragma unroll 4");
-    open("for ({0} along = (int)threadIdx.x % {1}; along < others; along += {1}) {{", counter(),
-         group);
+    text_.open("for ({0} along = (int)threadIdx.x % {1}; along < others; along += {1}) {{",
+               counter(), group);
     emit_positions("along", false, "");
     emit_point();
-    close();
-    close();
+    text_.close();
+    text_.close();
     for (std::size_t s = 0; s < stage_.statements.size(); ++s) {
       if (!mapping_.accumulated[s]) continue;
       const Statement& statement = stage_.statements[s];
@@ -151,7 +142,7 @@ class CudaStageEmitter {
       }
     }
     emit_results(fmt::format("here && threadIdx.x % {} == 0", group));
-    close();
+    text_.close();
   }
 
   // ---- positions
@@ -263,14 +254,14 @@ class CudaStageEmitter {
 
   void emit_vector_store(const Statement& statement) {
     const DType type = kernel_.buffers[statement.buffers[0]].dtype;
-    open("{{");
+    text_.open("{{");
     text_.line("Vec<{}, {}> out;", cuda_memory_type(type), mapping_.vectors.count);
     for (int v = 0; v < mapping_.vectors.count; ++v)
       text_.line("out.at[{}] = {};", v,
                  node(statement.values[0], marks_[static_cast<std::size_t>(v)]));
     text_.line("store_vec<{}, {}>(b{} + {}, out);", cuda_memory_type(type), mapping_.vectors.count,
                statement.buffers[0], node(statement.index, marks_[0]));
-    close();
+    text_.close();
   }
 
   std::string expression(const Node& node, char operand, std::string_view mark) const {
@@ -321,15 +312,15 @@ class CudaStageEmitter {
 
   void emit_statement(const Statement& statement, std::string_view mark) {
     if (statement.guard == kNone)
-      open("{{");
+      text_.open("{{");
     else
-      open("if ({}) {{", node(statement.guard, mark));
+      text_.open("if ({}) {{", node(statement.guard, mark));
     if (statement.kind == Statement::Kind::store)
       text_.line("b{}[{}] = {};", statement.buffers[0], node(statement.index, mark),
                  node(statement.values[0], mark));
     else
       emit_combination(statement, mark);
-    close();
+    text_.close();
   }
 
   std::string_view type_of(const Statement& statement, std::size_t k) const {
@@ -393,7 +384,7 @@ class CudaStageEmitter {
   // Their elements do not depend on the loops that are not shared.
   void emit_results(const std::string& who) {
     if (std::ranges::count(mapping_.accumulated, true) == 0) return;
-    open("{}{{", who.empty() ? "" : fmt::format("if ({}) ", who));
+    text_.open("{}{{", who.empty() ? "" : fmt::format("if ({}) ", who));
     for (std::size_t i = 0; i < stage_.loops.size(); ++i) {
       if (mapping_.shared[i]) continue;
       if (is_in_vectors(i)) {
@@ -415,7 +406,7 @@ class CudaStageEmitter {
                    accumulated_element(statement, at), s, mark);
       }
     }
-    close();
+    text_.close();
   }
 
   // As the type that is combined.

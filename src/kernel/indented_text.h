@@ -19,6 +19,16 @@ class IndentedText {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
     text_ += '\n';
   }
+  // A line that begins a block in braces, and the brace that ends it.
+  template <typename... Args>
+  void open(fmt::format_string<Args...> format, Args&&... args) {
+    line(format, std::forward<Args>(args)...);
+    deeper();
+  }
+  void close() {
+    back();
+    line("}}");
+  }
   void deeper() { ++depth_; }
   void back() { --depth_; }
   std::string take() { return std::move(text_); }

@@ -55,7 +55,7 @@ std::vector<DoctorReport::Capability> capabilities(bool llvm, bool gpu, bool nvr
   return {
       {true, "layouts and plans for moving data", "heddle layout --help"},
       {true, "reading StableHLO, running it", "heddle run --help"},
-      {true, "running JAX programs as they are", "pip install heddle; docs/jax.md"},
+      {true, "running JAX programs as they are", "pip install .; docs/jax.md"},
       {true, "many devices of this machine", "heddle run --mesh, heddle launch --help"},
       {!modules.empty(), "many devices by MPI",
        modules.empty() ? "built without MPI; the system has " + there("MPI", mpi)

@@ -58,7 +58,7 @@ def program(layers):
 
 def dom_of(browser, page, fragment="", dark=False):
     with tempfile.TemporaryDirectory() as profile:
-        # A browser of the superuser starts only without walls of its own.
+        # Chromium's own option, without which it does not start for the superuser.
         done = subprocess.run(
             [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              "--enable-logging=stderr", f"--user-data-dir={profile}", "--virtual-time-budget=3000",

@@ -231,9 +231,9 @@ class ProductCall final : public CudaCall {
 
 }  // namespace
 
-bool has_product(const Program& program, const Op& op, const ProductViews* views) {
-  return op.def->call == DeviceCall::product && types_of(program, op) &&
-         plan_of(program, op, views);
+bool has_product(const Program& program, const Op& op) {
+  return op.def->call == DeviceCall::product && blas_library() && types_of(program, op) &&
+         plan_of(program, op, nullptr);
 }
 
 std::unique_ptr<CudaCall> product_call(std::shared_ptr<Context> context, const Program& program,

@@ -35,11 +35,7 @@ class CudaCode final : public DeviceCode {
 
 class CudaLaunch final : public Launch {
  public:
-  struct One {
-    LaunchKernel given;
-    std::int64_t scratch_bytes = 0;  // outside of shared memory
-  };
-  std::vector<One> kernels;
+  std::vector<LaunchKernel> kernels;
   std::int64_t scratch_bytes = 0;  // the most of one kernel: they run one after the other
 };
 

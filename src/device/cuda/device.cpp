@@ -57,11 +57,11 @@ bool CudaDevice::has_call(const OpDef& def) const { return host_.has_call(def); 
 
 // Everything that a kernel computes stays on the device.
 bool CudaDevice::prefers_call(const Program& program, const Op& op) const {
-  return has_product(program, op, nullptr) && find_blas() && host_.prefers_call(program, op);
+  return has_product(program, op) && host_.prefers_call(program, op);
 }
 
 bool CudaDevice::takes_views(const Program& program, const Op& op) const {
-  return has_product(program, op, nullptr) && find_blas();
+  return has_product(program, op);
 }
 
 // ---- memory
@@ -116,7 +116,7 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
       return reason("{} interprets no kernels, and {} has no code", name_, given.kernel.name);
     const CudaPlan plan = cuda_plan(given.kernel, kernel_limits());
     launch->scratch_bytes = std::max(launch->scratch_bytes, plan.scratch_bytes);
-    launch->kernels.push_back({std::move(given), plan.scratch_bytes});
+    launch->kernels.push_back(std::move(given));
   }
   return std::unique_ptr<Launch>(std::move(launch));
 }

@@ -75,8 +75,7 @@ Verdict CudaQueue::launch(const Launch& launch, const DeviceAddress* slots) {
   return doing([&]() -> Verdict {
     const auto& mine = static_cast<const CudaLaunch&>(launch);
     HEDDLE_TRY(const Pointer room, scratch(mine.scratch_bytes));
-    for (const CudaLaunch::One& one : mine.kernels) {
-      const LaunchKernel& given = one.given;
+    for (const LaunchKernel& given : mine.kernels) {
       given.code->wait();
       const auto* code = static_cast<const CudaCode*>(given.code->get());
       if (code == nullptr)
