@@ -47,6 +47,8 @@ Device& default_device();
 
 // "cpu", "cuda" or "cuda:1". A reason where there is none, or where it lacks something.
 Expected<Device*> find_device(std::string_view name);
+// The same, and kinds of GPU that need not be there: cuda:h200. Those compile and run nothing.
+Expected<Device*> find_target(std::string_view name);
 
 struct CompileOptions {
   std::string entry = "main";

@@ -24,4 +24,13 @@ Expected<Device*> find_device(std::string_view name) {
   return device;
 }
 
+Expected<Device*> find_target(std::string_view name) {
+  constexpr std::string_view kCuda = "cuda:";
+  const bool is_kind = name.starts_with(kCuda) && name.size() > kCuda.size() &&
+                       (name[kCuda.size()] < '0' || name[kCuda.size()] > '9');
+  if (!is_kind) return find_device(name);
+  HEDDLE_TRY(CudaTarget * target, cuda_target(name.substr(kCuda.size()), cpu_device()));
+  return target;
+}
+
 }  // namespace heddle

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "compile.h"
+#include "heddle/log.h"
 #include "heddle/op.h"
 #include "heddle/thread_pool.h"
 #include "kernel/lower_group.h"
@@ -106,6 +107,20 @@ std::shared_ptr<BackgroundCode> begin_all(std::vector<Work>& all,
   return std::make_shared<BackgroundCode>(std::move(codes), threads);
 }
 
+// To whoever asked to see kernels and what is made of them.
+void show_all(const std::vector<Work>& all, const std::vector<std::size_t>& distinct,
+              const Device& device, const CompileOptions& options) {
+  const bool is_logged = log_level() >= kLogSources;
+  if (!options.on_kernel && !is_logged) return;
+  for (std::size_t i : distinct) {
+    if (!all[i].trouble.empty()) continue;
+    const Kernel& kernel = all[i].kernel->kernel;
+    const std::string source = device.source(kernel);
+    if (options.on_kernel) options.on_kernel(kernel, source);
+    if (is_logged) log(kLogSources, "kernel {}\n{}\n{}", kernel.name, all[i].text, source);
+  }
+}
+
 void share_code(std::vector<Work>& all) {
   for (Work& work : all)
     if (work.first != SIZE_MAX) {
@@ -195,10 +210,7 @@ Verdict make_kernels(CompiledProgram& compiled, const CompileOptions& options,
     options.report->kernels = work.size();
     options.report->distinct_kernels = distinct.size();
   }
-  for (const Work& w : work)
-    if (w.trouble.empty() && options.on_kernel &&
-        (w.first == SIZE_MAX || w.kernel == work[w.first].kernel))
-      options.on_kernel(w.kernel->kernel, device.source(w.kernel->kernel));
+  show_all(work, distinct, device, options);
   if (const Troubles troubles = troubles_of(work); !troubles.empty())
     take_apart(compiled, troubles, true);
   return yes();

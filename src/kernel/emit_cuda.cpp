@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/emit_cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
 
 namespace heddle {
@@ -11,11 +12,31 @@ namespace {
 constexpr int kThreads = 256;
 constexpr std::int64_t kMostBlocks = 4096;  // of a grid whose size does not matter
 
-constexpr std::int64_t kRoomBytes = kThreads / 32 * 8;  // of a block, for what warps put together
+constexpr std::int64_t kRoomBytes = kThreads * 8;  // of a block, for what threads put together
 
 // Workers' scratch lies apart by this.
 std::int64_t scratch_stride(const Kernel& kernel) {
   return (kernel.scratch_bytes + 255) / 256 * 256;
+}
+
+// Blocks of a last outer loop are cut smaller where they would leave most of the device idle.
+Phase spread(const Phase& phase, const CudaLimits& limits) {
+  constexpr std::int64_t kLeast = 32;
+  Phase made = phase;
+  if (phase.chunks > 0 || phase.outer.empty()) return made;
+  const std::size_t last = phase.outer.size() - 1;
+  for (const Stage& stage : phase.stages) {
+    const bool has_loop = std::ranges::any_of(stage.loops, [&](const StageLoop& loop) {
+      return loop.block_of == static_cast<int>(last);
+    });
+    if (!has_loop) return made;
+  }
+  std::int64_t& block = made.outer[last].block;
+  while (block % 2 == 0 && block > kLeast && made.blocks() < 2 * limits.multiprocessors) block /= 2;
+  for (Stage& stage : made.stages)
+    for (StageLoop& loop : stage.loops)
+      if (loop.block_of == static_cast<int>(last)) loop.size = block;
+  return made;
 }
 
 std::string function_name(const Kernel& kernel, std::size_t phase) {
@@ -32,7 +53,7 @@ bool is_shared(const Kernel& kernel, const CudaLimits& limits) {
 class Emitter {
  public:
   Emitter(const Kernel& kernel, const CudaLimits& limits)
-      : kernel_(kernel), shared_(is_shared(kernel, limits)) {}
+      : kernel_(kernel), limits_(limits), shared_(is_shared(kernel, limits)) {}
 
   std::string emit() {
     text_ = IndentedText(std::string(cuda_prelude()));
@@ -43,13 +64,16 @@ class Emitter {
 
  private:
   void emit(const Phase& phase, std::size_t number) {
+    const auto resident = cuda_resident(kernel_, phase, limits_);
     text_.line("");
     text_.line(
-        "extern \"C\" __launch_bounds__({}) __global__ void {}(const Buffers buffers, char* "
+        "extern \"C\" {}__launch_bounds__({}{}) __global__ void {}(const Buffers buffers, char* "
         "scratch) {{",
-        kThreads, function_name(kernel_, number));
+        resident && resident->cluster > 1 ? fmt::format("__cluster_dims__({}) ", resident->cluster)
+                                          : "",
+        resident ? resident->threads : kThreads,
+        resident ? fmt::format(", {}", resident->at_once) : "", function_name(kernel_, number));
     text_.deeper();
-    text_.line("__shared__ ui64 room[{}];", kThreads / 32);
     if (shared_) {
       text_.line("extern __shared__ ulonglong2 own[];");
       text_.line("scratch = (char*)own;");
@@ -57,6 +81,16 @@ class Emitter {
       text_.line("scratch += {}ll * blockIdx.x;", scratch_stride(kernel_));
     }
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
+    if (resident)
+      emit_cuda_resident(kernel_, *resident, text_);
+    else
+      emit_stages(spread(phase, limits_));
+    text_.close();
+  }
+
+  // Stages one after the other, with scratch between them.
+  void emit_stages(const Phase& phase) {
+    text_.line("__shared__ ui64 room[{}];", kThreads);
     const std::int64_t blocks = phase.blocks();
     if (phase.chunks > 0) {
       text_.line("const i64 chunk = blockIdx.x;");
@@ -77,7 +111,6 @@ class Emitter {
     }
     for (const Stage& stage : phase.stages) emit_cuda_stage(kernel_, phase, stage, kThreads, text_);
     text_.close();
-    text_.close();
   }
 
   void emit(const KernelBuffer& buffer, std::size_t number) {
@@ -89,6 +122,7 @@ class Emitter {
   }
 
   const Kernel& kernel_;
+  const CudaLimits& limits_;
   const bool shared_;  // whether scratch is shared memory
   IndentedText text_;
 };
@@ -104,15 +138,19 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
   std::int64_t most = 0;
   for (std::size_t p = 0; p < kernel.phases.size(); ++p) {
     const Phase& phase = kernel.phases[p];
-    const std::int64_t grid =
-        phase.chunks > 0 ? phase.chunks : std::min(phase.blocks(), kMostBlocks);
-    launch.phases.push_back({function_name(kernel, p), grid, kThreads});
-    most = std::max(most, grid);
+    const auto resident = cuda_resident(kernel, phase, limits);
+    CudaPhase made{function_name(kernel, p)};
+    made.threads = resident ? resident->threads : kThreads;
+    made.grid = resident           ? resident_grid(*resident)
+                : phase.chunks > 0 ? phase.chunks
+                                   : std::min(spread(phase, limits).blocks(), kMostBlocks);
+    // What stays in registers needs no scratch.
+    const bool needs_scratch = !resident || !resident->in_registers;
+    if (needs_scratch && is_shared(kernel, limits)) made.shared_bytes = kernel.scratch_bytes;
+    if (needs_scratch) most = std::max(most, made.grid);
+    launch.phases.push_back(std::move(made));
   }
-  if (is_shared(kernel, limits))
-    launch.shared_bytes = kernel.scratch_bytes;
-  else
-    launch.scratch_bytes = most * scratch_stride(kernel);
+  if (!is_shared(kernel, limits)) launch.scratch_bytes = most * scratch_stride(kernel);
   return launch;
 }
 

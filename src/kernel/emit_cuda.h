@@ -15,8 +15,13 @@
 
 namespace heddle {
 
+constexpr int kCudaWarp = 32;  // threads that run in step
+
 struct CudaLimits {
   std::int64_t shared_bytes = 48 << 10;  // of a block
+  int multiprocessors = 132;
+  int spare_registers = 32;  // of a thread, for what it computes beside what it keeps
+  bool clusters = true;      // blocks that reach each other's shared memory: from sm_90 on
 };
 
 std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits = {});
@@ -24,12 +29,12 @@ std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits = {});
 // What to launch, one after the other.
 struct CudaPhase {
   std::string function;
-  std::int64_t grid = 1;  // thread blocks; 0: nothing to do
-  int threads = 1;        // in each
+  std::int64_t grid = 1;          // thread blocks; 0: nothing to do
+  int threads = 1;                // in each
+  std::int64_t shared_bytes = 0;  // of a block
 };
 struct CudaPlan {
   std::vector<CudaPhase> phases;
-  std::int64_t shared_bytes = 0;   // of a block
   std::int64_t scratch_bytes = 0;  // of all blocks
 };
 CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits = {});

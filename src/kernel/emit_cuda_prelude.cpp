@@ -54,6 +54,11 @@ template <class T> __device__ T narrow(f32 x) {
     if (isnan(x)) bits = (ui16)((signbit(x) ? 0x8000 : 0) | 0x7e00);
     return f16{bits};
   } else if constexpr (Same<T, bf16>::value) {
+#if __CUDA_ARCH__ >= 900
+    ui16 small;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(small) : "f"(x));
+    return bf16{small};
+#endif
     const ui32 bits = (ui32)__float_as_int(x);
     if (isnan(x)) return bf16{(ui16)((signbit(x) ? 0x8000 : 0) | 0x7fc0)};
     return bf16{(ui16)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
@@ -186,6 +191,13 @@ template <class T> __device__ T h_remainder(T x, T y) {
 template <bool kMaximum, class T> __device__ T extremum(T x, T y) {
   if constexpr (is_truth<T>) {
     return kMaximum ? x || y : x && y;
+#if __CUDA_ARCH__ >= 800
+  } else if constexpr (is_real<T> && sizeof(T) <= 4) {
+    f32 of;
+    if constexpr (kMaximum) asm("max.NaN.f32 %0, %1, %2;" : "=f"(of) : "f"(wide(x)), "f"(wide(y)));
+    else asm("min.NaN.f32 %0, %1, %2;" : "=f"(of) : "f"(wide(x)), "f"(wide(y)));
+    return narrow<T>(of);
+#endif
   } else if constexpr (is_real<T>) {
     const auto a = wide(x), b = wide(y);
     if (isnan(a)) return x;
@@ -307,6 +319,21 @@ template <class T, int N> __device__ Vec<T, N> load_vec(const T* from) {
   memcpy(&to, words, bytes);
   return to;
 }
+// Of memory that the kernel does not write, so that it can be asked for early.
+template <class T, int N> __device__ Vec<T, N> read_vec(const T* from) {
+  const int bytes = N * (int)sizeof(T);
+  Vec<T, N> to;
+  if constexpr (bytes == 1 || bytes == 2 && sizeof(T) == 1) {
+    for (int i = 0; i < N; ++i) to.at[i] = from[i];
+  } else {
+    typedef typename Word<(bytes < 16 ? bytes : 16)>::Type W;
+    W words[bytes / sizeof(W)];
+#pragma unroll
+    for (int i = 0; i < (int)(bytes / sizeof(W)); ++i) words[i] = __ldg((const W*)from + i);
+    memcpy(&to, words, bytes);
+  }
+  return to;
+}
 template <class T, int N> __device__ void store_vec(T* to, const Vec<T, N>& from) {
   const int bytes = N * (int)sizeof(T);
   typedef typename Word<(bytes < 16 ? bytes : 16)>::Type W;
@@ -333,7 +360,17 @@ template <class T> __device__ T from_lane(T x, int mask) {
   }
   return x;
 }
-// Of groups of G threads, of which the first gets the result; `room` has an element for each warp.
+// Of W neighbouring threads, all of which get the result.
+#define WARP_ALL(T, W, op, sum) \
+  for (int mask = (W) / 2; mask > 0; mask /= 2) sum = op(sum, from_lane<T>(sum, mask));
+// Of threads that lie P apart, G of them, of which the first gets the result.
+#define ACROSS(T, P, G, op, sum, room)                                             \
+  __syncthreads();                                                                 \
+  ((T*)room)[threadIdx.x] = sum;                                                   \
+  __syncthreads();                                                                 \
+  if (threadIdx.x < P)                                                             \
+    for (int part = 1; part < G; ++part) sum = op(sum, ((T*)room)[threadIdx.x + part * P]);
+// Of groups of G neighbouring threads, of which the first gets the result.
 #define TOGETHER(T, G, op, sum, room)                                              \
   for (int mask = (G < 32 ? G : 32) / 2; mask > 0; mask /= 2)                      \
     sum = op(sum, from_lane<T>(sum, mask));                                        \
@@ -347,13 +384,36 @@ template <class T> __device__ T from_lane(T x, int mask) {
   }
 )cuda";
 
+// Blocks that have one row together.
+constexpr std::string_view kClusters = R"cuda(
+#if __CUDA_ARCH__ >= 900
+__device__ ui32 cluster_rank() {
+  ui32 rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+__device__ void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+// To the same place of another block.
+template <class T> __device__ void put_far(ui64* place, ui32 block, T value) {
+  ui64 bits = 0;
+  memcpy(&bits, &value, sizeof(T));
+  ui32 there;
+  const ui32 here = (ui32)__cvta_generic_to_shared(place);
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(block));
+  asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(there), "l"(bits) : "memory");
+}
+#endif
+)cuda";
+
 }  // namespace
 
 std::string_view cuda_prelude() {
   static const std::string text = std::string(kTypes) + std::string(kConversions) +
                                   std::string(kArithmetic) + std::string(kBitsAndOrder) +
                                   std::string(kFunctions) + std::string(kVectors) +
-                                  std::string(kTogether);
+                                  std::string(kTogether) + std::string(kClusters);
   return text;
 }
 

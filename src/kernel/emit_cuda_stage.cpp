@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernel/emit_cuda_point.h"
+
 namespace heddle {
 
 namespace {
 
-constexpr int kWarp = 32;
 constexpr std::size_t kFewNodes = 96;  // that several points of a thread may have at the same time
 constexpr int kAtOnce = 4;
 
@@ -44,14 +45,8 @@ class CudaStageEmitter {
         stage_(stage),
         threads_(threads),
         mapping_(cuda_mapping(kernel, phase, stage, threads)),
-        text_(text) {
-    const int together = mapping_.vectors.count;
-    if (together > 1)
-      for (int v = 0; v < together; ++v) marks_.push_back(fmt::format("_{}", v));
-    else
-      marks_ = {""};
-    for (const Node& node : stage.nodes) marked_.push_back(is_marked(node));
-  }
+        text_(text),
+        point_(kernel, stage, mapping_.vectors, mapping_.at_once > 1, text) {}
 
   void emit() {
     text_.open("{{");
@@ -83,7 +78,7 @@ class CudaStageEmitter {
       if (mapping_.shared[i]) continue;
       const std::string loop = is_in_vectors(i) ? "unit" : fmt::format("loop{}", i);
       text_.open("for (i64 {0} = 0; {0} < size{1}; ++{0}) {{", loop, i);
-      if (is_in_vectors(i)) emit_neighbours(i);
+      if (is_in_vectors(i)) point_.emit_neighbours(i);
       ++opened;
     }
     emit_point();
@@ -102,12 +97,12 @@ class CudaStageEmitter {
       text_.line("const {0} point{1} = here{1} ? first + {2} : points - 1;", counter(), mark,
                  u * threads_);
       emit_positions("point" + mark, true, mark);
-      for (std::size_t i = 0; i < stage_.nodes.size(); ++i) emit_node(i, mark);
+      for (std::size_t i = 0; i < stage_.nodes.size(); ++i) point_.emit_node(i, mark);
     }
     for (int u = 0; u < mapping_.at_once; ++u) {
       const std::string mark = fmt::format("_{}", u);
       text_.open("if (here{}) {{", mark);
-      for (const Statement& statement : stage_.statements) emit_statement(statement, mark);
+      for (const Statement& statement : stage_.statements) point_.emit_statement(statement, mark);
       text_.close();
     }
     text_.close();
@@ -117,7 +112,13 @@ class CudaStageEmitter {
   void emit_groups() {
     const int group = mapping_.group;
     text_.open("for ({0} first = 0; first < points; first += {1}) {{", counter(), threads_ / group);
-    text_.line("const {} mine = first + (int)threadIdx.x / {};", counter(), group);
+    // Neighbouring threads have neighbours in memory: of the points, or of the other loops.
+    const bool by_points = mapping_.shared.back();
+    const int apart = threads_ / group;
+    text_.line("const int who = (int)threadIdx.x {} {}, part = (int)threadIdx.x {} {};",
+               by_points ? "%" : "/", by_points ? apart : group, by_points ? "/" : "%",
+               by_points ? apart : group);
+    text_.line("const {} mine = first + who;", counter());
     text_.line("const bool here = mine < points;");
     text_.line("const {} point = here ? mine : points - 1;", counter());
     emit_positions("point", true, "");
@@ -125,23 +126,27 @@ class CudaStageEmitter {
     text_.open("if (here) {{");
     text_.line("const {} others = {};", counter(), product(false));
     text_.line("#pragma unroll 4");
-    text_.open("for ({0} along = (int)threadIdx.x % {1}; along < others; along += {1}) {{",
-               counter(), group);
+    text_.open("for ({0} along = part; along < others; along += {1}) {{", counter(), group);
     emit_positions("along", false, "");
     emit_point();
     text_.close();
     text_.close();
+    const auto together = [&](std::string_view type, std::string_view op, const std::string& what) {
+      if (by_points)
+        text_.line("ACROSS({}, {}, {}, h_{}, {}, room)", type, apart, group, op, what);
+      else
+        text_.line("TOGETHER({}, {}, h_{}, {}, room)", type, group, op, what);
+    };
     for (std::size_t s = 0; s < stage_.statements.size(); ++s) {
       if (!mapping_.accumulated[s]) continue;
       const Statement& statement = stage_.statements[s];
       for (const std::string& mark : sum_marks()) {
-        text_.line("TOGETHER({}, {}, h_{}, sum{}{}, room)", type_of(statement, 0), group,
-                   name(statement.combiner.op), s, mark);
-        if (statement.guard != kNone)
-          text_.line("TOGETHER(ui32, {}, h_or, any{}{}, room)", group, s, mark);
+        together(point_.type_of(statement, 0), name(statement.combiner.op),
+                 fmt::format("sum{}{}", s, mark));
+        if (statement.guard != kNone) together("ui32", "or", fmt::format("any{}{}", s, mark));
       }
     }
-    emit_results(fmt::format("here && threadIdx.x % {} == 0", group));
+    emit_results("here && part == 0");
     text_.close();
   }
 
@@ -183,170 +188,27 @@ class CudaStageEmitter {
         text_.line("const i64 {} = {};", loop, rest);
       else
         text_.line("const i64 {} = {} % size{};", loop, rest, loops[k]);
-      if (is_in_vectors(loops[k])) emit_neighbours(loops[k]);
+      if (is_in_vectors(loops[k])) point_.emit_neighbours(loops[k]);
       rest = fmt::format("({} / size{})", rest, loops[k]);
     }
   }
 
-  // The last loop, of which a thread has several positions together.
-  bool is_in_vectors(std::size_t loop) const {
-    return mapping_.vectors.count > 1 && loop + 1 == stage_.loops.size();
-  }
-  void emit_neighbours(std::size_t loop) {
-    for (int v = 0; v < mapping_.vectors.count; ++v)
-      text_.line("const i64 loop{}_{} = unit * {} + {};", loop, v, mapping_.vectors.count, v);
-  }
+  bool is_in_vectors(std::size_t loop) const { return point_.is_in_vectors(loop); }
 
   // ---- a point, or several neighbours
 
-  // Whether a node differs between points that a thread has together.
-  bool is_marked(const Node& node) const {
-    if (mapping_.at_once > 1) return true;
-    if (node.kind == NodeKind::loop) return is_in_vectors(node.number);
-    return std::ranges::any_of(node.in, [&](NodeId in) { return in != kNone && marked_[in]; });
-  }
-  std::string node(NodeId id, std::string_view mark) const {
-    return fmt::format("n{}{}", id, marked_[id] ? mark : std::string_view());
-  }
-
   void emit_point() {
-    emit_nodes({});
+    point_.emit_nodes({});
     for (std::size_t s = 0; s < stage_.statements.size(); ++s) {
       if (mapping_.vectors.count > 1 && mapping_.vectors.stores[s]) {
-        emit_vector_store(stage_.statements[s]);
+        point_.emit_vector_store(stage_.statements[s]);
         continue;
       }
-      for (const std::string& mark : marks_)
+      for (const std::string& mark : point_.marks())
         if (mapping_.accumulated[s])
           emit_accumulation(s, mark);
         else
-          emit_statement(stage_.statements[s], mark);
-    }
-  }
-
-  // All of them, or those that are chosen.
-  void emit_nodes(const std::vector<bool>& chosen) {
-    for (std::size_t i = 0; i < stage_.nodes.size(); ++i) {
-      if (!chosen.empty() && !chosen[i]) continue;
-      const bool in_one = mapping_.vectors.count > 1 && mapping_.vectors.loads[i];
-      if (in_one) emit_vector_load(i);
-      for (const std::string& mark : marks_) {
-        if (!in_one) emit_node(i, mark);
-        if (!marked_[i]) break;
-      }
-    }
-  }
-
-  void emit_node(std::size_t i, std::string_view mark) {
-    text_.line("const {} {} = {};", cuda_type(stage_.nodes[i].type),
-               node(static_cast<NodeId>(i), mark), expression(stage_.nodes[i], 'n', mark));
-  }
-
-  void emit_vector_load(std::size_t i) {
-    const Node& load = stage_.nodes[i];
-    const DType type = kernel_.buffers[load.number].dtype;
-    text_.line("const auto w{} = load_vec<{}, {}>(b{} + {});", i, cuda_memory_type(type),
-               mapping_.vectors.count, load.number, node(load.in[0], marks_[0]));
-    for (int v = 0; v < mapping_.vectors.count; ++v)
-      text_.line("const {} n{}_{} = w{}.at[{}]{};", cuda_type(load.type), i, v, i, v,
-                 type == DType::i1 ? " != 0" : "");
-  }
-
-  void emit_vector_store(const Statement& statement) {
-    const DType type = kernel_.buffers[statement.buffers[0]].dtype;
-    text_.open("{{");
-    text_.line("Vec<{}, {}> out;", cuda_memory_type(type), mapping_.vectors.count);
-    for (int v = 0; v < mapping_.vectors.count; ++v)
-      text_.line("out.at[{}] = {};", v,
-                 node(statement.values[0], marks_[static_cast<std::size_t>(v)]));
-    text_.line("store_vec<{}, {}>(b{} + {}, out);", cuda_memory_type(type), mapping_.vectors.count,
-               statement.buffers[0], node(statement.index, marks_[0]));
-    text_.close();
-  }
-
-  std::string expression(const Node& node, char operand, std::string_view mark) const {
-    const std::string_view type = cuda_type(node.type);
-    switch (node.kind) {
-      case NodeKind::constant:
-        return fmt::format("h_constant<{}>({:#x}ull)", type, node.bits);
-      case NodeKind::outer:
-        return fmt::format("outer{}", node.number);
-      case NodeKind::loop:
-        return fmt::format(
-            "loop{}{}", node.number,
-            mapping_.at_once > 1 || is_in_vectors(node.number) ? mark : std::string_view());
-      case NodeKind::chunk:
-        return "chunk";
-      case NodeKind::parameter:
-        return fmt::format("p{}", node.number);
-      case NodeKind::load:
-        return load(node, mark);
-      case NodeKind::scalar:
-        break;
-    }
-    const bool casts = node.op == ScalarOp::convert || node.op == ScalarOp::bitcast;
-    std::string text = fmt::format("h_{}", name(node.op));
-    if (casts) text += fmt::format("<{}>", type);
-    text += '(';
-    for (int k = 0; k < operand_count(node.op); ++k) {
-      const NodeId in = node.in[static_cast<std::size_t>(k)];
-      text += (k > 0 ? ", " : "") +
-              (operand == 'n' ? this->node(in, mark) : fmt::format("{}{}", operand, in));
-    }
-    return text + ')';
-  }
-
-  std::string element(std::uint32_t buffer, std::string_view index) const {
-    const bool truth = kernel_.buffers[buffer].dtype == DType::i1;
-    return fmt::format("{}b{}[{}]{}", truth ? "(" : "", buffer, index, truth ? " != 0)" : "");
-  }
-
-  std::string load(const Node& node, std::string_view mark) const {
-    std::string there = element(node.number, this->node(node.in[0], mark));
-    if (node.in[1] == kNone) return there;
-    const std::string other = node.in[2] == kNone
-                                  ? fmt::format("h_constant<{}>(0)", cuda_type(node.type))
-                                  : this->node(node.in[2], mark);
-    return fmt::format("{} ? {} : {}", this->node(node.in[1], mark), there, other);
-  }
-
-  void emit_statement(const Statement& statement, std::string_view mark) {
-    if (statement.guard == kNone)
-      text_.open("{{");
-    else
-      text_.open("if ({}) {{", node(statement.guard, mark));
-    if (statement.kind == Statement::Kind::store)
-      text_.line("b{}[{}] = {};", statement.buffers[0], node(statement.index, mark),
-                 node(statement.values[0], mark));
-    else
-      emit_combination(statement, mark);
-    text_.close();
-  }
-
-  std::string_view type_of(const Statement& statement, std::size_t k) const {
-    return cuda_type(kernel_.buffers[statement.buffers[k]].dtype);
-  }
-
-  void emit_combination(const Statement& statement, std::string_view mark) {
-    const std::size_t count = statement.values.size();
-    for (std::size_t k = 0; k < count; ++k) {
-      text_.line("const {} p{} = {};", type_of(statement, k), k,
-                 element(statement.buffers[k], node(statement.index, mark)));
-      text_.line("const {} p{} = {};", type_of(statement, k), count + k,
-                 node(statement.values[k], mark));
-    }
-    const Combiner& combiner = statement.combiner;
-    const bool known = combiner.op != ScalarOp::none;
-    if (known) text_.line("const {} c0 = h_{}(p0, p1);", type_of(statement, 0), name(combiner.op));
-    for (std::size_t i = 0; i < combiner.nodes.size(); ++i)
-      text_.line("const {} c{} = {};", cuda_type(combiner.nodes[i].type), i,
-                 expression(combiner.nodes[i], 'c', ""));
-    for (std::size_t k = 0; k < count; ++k) {
-      const NodeId result = known ? 0 : combiner.results[k];
-      text_.line("b{}[{}] = c{};", statement.buffers[k], node(statement.index, mark), result);
-      if (statement.kind == Statement::Kind::scan)
-        text_.line("b{}[{}] = c{};", statement.buffers[count + k], node(statement.scan_index, mark),
-                   result);
+          point_.emit_statement(stage_.statements[s], mark);
     }
   }
 
@@ -368,16 +230,15 @@ class CudaStageEmitter {
   // Neighbours have sums of their own where the last loop is shared, else one together.
   bool sums_are_marked() const { return mapping_.vectors.count > 1 && mapping_.shared.back(); }
   std::vector<std::string> sum_marks() const {
-    return sums_are_marked() ? marks_ : std::vector<std::string>{""};
+    return sums_are_marked() ? point_.marks() : std::vector<std::string>{""};
   }
 
   void emit_accumulation(std::size_t s, std::string_view mark) {
     const Statement& statement = stage_.statements[s];
-    const std::string guard =
-        statement.guard == kNone ? "" : fmt::format("if ({}) ", node(statement.guard, mark));
+    const std::string guard = point_.guard(statement, mark);
     const std::string own = fmt::format("{}{}", s, sums_are_marked() ? mark : std::string_view());
     text_.line("{}sum{} = h_{}(sum{}, {});", guard, own, name(statement.combiner.op), own,
-               node(statement.values[0], mark));
+               point_.node(statement.values[0], mark));
     if (!guard.empty()) text_.line("{}any{} = 1;", guard, own);
   }
 
@@ -389,17 +250,18 @@ class CudaStageEmitter {
       if (mapping_.shared[i]) continue;
       if (is_in_vectors(i)) {
         text_.line("const i64 unit = 0;");
-        emit_neighbours(i);
+        point_.emit_neighbours(i);
       } else {
         text_.line("const i64 loop{} = 0;", i);
       }
     }
-    emit_nodes(needed_for_results());
+    point_.emit_nodes(needed_for_results());
     for (std::size_t s = 0; s < stage_.statements.size(); ++s) {
       if (!mapping_.accumulated[s]) continue;
       const Statement& statement = stage_.statements[s];
       for (const std::string& mark : sum_marks()) {
-        const std::string at = node(statement.index, mark.empty() ? marks_[0] : mark);
+        const std::string at =
+            point_.node(statement.index, mark.empty() ? point_.marks()[0] : mark);
         text_.line("{}b{}[{}] = h_{}({}, sum{}{});",
                    statement.guard == kNone ? "" : fmt::format("if (any{}{}) ", s, mark),
                    statement.buffers[0], at, name(statement.combiner.op),
@@ -411,7 +273,8 @@ class CudaStageEmitter {
 
   // As the type that is combined.
   std::string accumulated_element(const Statement& statement, std::string_view at) const {
-    return fmt::format("({}){}", type_of(statement, 0), element(statement.buffers[0], at));
+    return fmt::format("({}){}", point_.type_of(statement, 0),
+                       point_.element(statement.buffers[0], at));
   }
 
   std::vector<bool> needed_for_results() const {
@@ -433,9 +296,7 @@ class CudaStageEmitter {
   const int threads_;
   const CudaMapping mapping_;
   IndentedText& text_;
-  std::vector<std::string>
-      marks_;                 // of neighbours that a thread has together; "" where it has none
-  std::vector<bool> marked_;  // by node
+  CudaPoint point_;
 };
 
 }  // namespace
@@ -464,7 +325,7 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
   const bool is_along_last = !mapping.shared.back();
   const std::int64_t free_threads =
       points >= threads ? 1 : threads / std::max<std::int64_t>(points, 1);
-  const int wanted = std::max(power_up_to(free_threads), is_along_last ? kWarp : 1);
+  const int wanted = std::max(power_up_to(free_threads), is_along_last ? kCudaWarp : 1);
   mapping.group = std::min({wanted, power_from(std::min<std::int64_t>(others, threads)), threads});
   return mapping;
 }

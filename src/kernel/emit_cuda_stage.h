@@ -12,7 +12,9 @@ struct CudaVectors {
   int count = 1;
   std::vector<bool> loads, stores;
 };
-CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& stage);
+// `wanted`: so many, where they divide the last loop; 0: as many as fill an access.
+CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& stage,
+                         int wanted = 0);
 
 // How the threads of a block share a stage.
 struct CudaMapping {

@@ -77,7 +77,7 @@ constexpr std::int64_t kMostElements = 8;
 
 }  // namespace
 
-CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& stage) {
+CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& stage, int wanted) {
   CudaVectors vectors;
   vectors.loads.assign(stage.nodes.size(), false);
   vectors.stores.assign(stage.statements.size(), false);
@@ -102,7 +102,7 @@ CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& 
     if (statement.kind == Statement::Kind::store && statement.guard == kNone &&
         is_next(statement.index))
       narrowest = std::min(narrowest, bytes_of(statement.buffers[0]));
-  std::int64_t count = std::min(kAccess / narrowest, kMostElements);
+  std::int64_t count = wanted > 0 ? wanted : std::min(kAccess / narrowest, kMostElements);
   while (count > 1 && last.size % count != 0) count /= 2;
   if (count <= 1) return vectors;
   const auto fits = [&](NodeId index) { return is_next(index) && along[index]->rest % count == 0; };
@@ -117,7 +117,7 @@ CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& 
   }
   const bool any =
       std::ranges::count(vectors.loads, true) + std::ranges::count(vectors.stores, true) > 0;
-  if (any) vectors.count = static_cast<int>(count);
+  if (any || wanted > 0) vectors.count = static_cast<int>(count);
   return vectors;
 }
 

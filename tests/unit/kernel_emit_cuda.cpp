@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernel/cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
 #include "kernel_examples.h"
 
@@ -20,20 +21,105 @@ TEST(EmitCuda, APhaseIsAFunctionThatIsLaunched) {
     EXPECT_THAT(emit_cuda(kernel), HasSubstr("__global__ void " + phase.function + "("));
 }
 
-TEST(EmitCuda, ABlockHasScratchInSharedMemory) {
-  const Kernel kernel = examples::softmax(8, 16, 2);
-  EXPECT_EQ(cuda_plan(kernel).phases[0].grid, 4);
-  EXPECT_EQ(cuda_plan(kernel).shared_bytes, kernel.scratch_bytes);
+// Every element goes to the place before it, which another thread may have.
+Kernel shifted(std::int64_t rows, std::int64_t columns) {
+  Kernel kernel = named_kernel("shifted");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, rows * columns);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, rows * columns);
+  const auto kept = add_buffer(kernel, Reach::block, DType::f32, columns + 1);
+  kernel.scratch_bytes = (columns + 1) * 4;
+  Phase phase{.outer = {{rows, 1}}, .begin = {}, .stages = {}};
+  for (const bool first : {true, false}) {
+    StageBuilder writer(kernel, {{columns, -1}});
+    const NodeId row = writer.scaled(writer.outer(0), columns);
+    const NodeId at = writer.add(writer.loop(0), row);
+    if (first)
+      writer.store(kept, writer.loop(0), writer.load(x, at));
+    else
+      writer.store(y, at, writer.load(kept, writer.add(writer.loop(0), writer.index(1))));
+    phase.stages.push_back(std::move(writer.stage));
+  }
+  kernel.phases.push_back(std::move(phase));
+  return kernel;
+}
+
+TEST(EmitCuda, WhatOtherThreadsReadLiesInSharedMemory) {
+  const Kernel kernel = shifted(8, 64);
+  EXPECT_FALSE(cuda_resident(kernel, kernel.phases[0], {}));
+  EXPECT_EQ(cuda_plan(kernel).phases[0].grid, 8);
+  EXPECT_EQ(cuda_plan(kernel).phases[0].shared_bytes, kernel.scratch_bytes);
   EXPECT_EQ(cuda_plan(kernel).scratch_bytes, 0);
   EXPECT_THAT(emit_cuda(kernel), HasSubstr("extern __shared__"));
 }
 
 TEST(EmitCuda, ScratchThatIsTooLargeLiesElsewhere) {
-  const Kernel kernel = examples::softmax(8, 16, 2);
+  const Kernel kernel = shifted(8, 64);
   const CudaLimits little{.shared_bytes = kernel.scratch_bytes - 1};
-  EXPECT_EQ(cuda_plan(kernel, little).shared_bytes, 0);
-  EXPECT_GE(cuda_plan(kernel, little).scratch_bytes, 4 * kernel.scratch_bytes);
+  EXPECT_EQ(cuda_plan(kernel, little).phases[0].shared_bytes, 0);
+  EXPECT_GE(cuda_plan(kernel, little).scratch_bytes, 8 * kernel.scratch_bytes);
   EXPECT_THAT(emit_cuda(kernel, little), testing::Not(HasSubstr("extern __shared__")));
+}
+
+// ---- rows that stay in registers
+
+std::optional<CudaResident> resident(const Kernel& kernel, const CudaLimits& limits = {}) {
+  return cuda_resident(kernel, kernel.phases[0], limits);
+}
+
+TEST(CudaResident, AShortRowBelongsToAWarp) {
+  const auto made = resident(examples::softmax(65536, 256, 4, DType::bf16));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->vector, 8);
+  EXPECT_EQ(made->group, 32);
+  EXPECT_EQ(made->rows(), 8);
+  EXPECT_EQ(made->turns(), 1);
+  EXPECT_EQ(made->phase.blocks(), 65536);  // blocks of four rows are taken apart
+  EXPECT_EQ(cuda_plan(examples::softmax(65536, 256, 4, DType::bf16)).phases[0].grid, 65536 / 8);
+}
+
+TEST(CudaResident, ALongerRowBelongsToABlockAndTheLongestToSeveral) {
+  const auto block = resident(examples::softmax(16384, 4096, 1, DType::bf16));
+  ASSERT_TRUE(block);
+  EXPECT_EQ(block->cluster, 1);
+  EXPECT_EQ(block->group, block->threads);
+  EXPECT_GT(block->group, 32);
+  const auto cluster = resident(examples::softmax(512, 131072, 1, DType::bf16));
+  ASSERT_TRUE(cluster);
+  EXPECT_EQ(cluster->cluster, 8);
+  EXPECT_TRUE(cluster->in_registers);
+  const auto without =
+      resident(examples::softmax(512, 131072, 1, DType::bf16), {.clusters = false});
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->cluster, 1);
+  EXPECT_FALSE(without->in_registers);
+}
+
+TEST(CudaResident, WhatTwoStagesReadIsLoadedOnce) {
+  const auto made = resident(examples::softmax(16384, 4096, 1));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->kept.size(), 1u);
+  EXPECT_EQ(std::ranges::count(made->homes, CudaHome::row), 2);
+  EXPECT_EQ(std::ranges::count(made->homes, CudaHome::column), 1);
+}
+
+TEST(CudaResident, RowsOfOddLengthAreMasked) {
+  const auto made = resident(examples::softmax(4096, 4099, 1));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->vector, 1);
+  EXPECT_THAT(emit_cuda(examples::softmax(4096, 4099, 1)), HasSubstr("if (at < 4099)"));
+}
+
+TEST(CudaResident, ColumnsAndScansAreOfAnotherKind) {
+  EXPECT_FALSE(resident(examples::running_sum(4, 64)));
+  const Kernel columns = examples::column_sum(9, 6, 3);
+  EXPECT_FALSE(cuda_resident(columns, columns.phases[1], {}));
+}
+
+TEST(CudaResident, SumsOverRowsOfAChunkStayInRegisters) {
+  const auto made = resident(examples::column_sum(4096, 512, 128));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(std::ranges::count(made->homes, CudaHome::chunk_column), 1);
+  EXPECT_EQ(cuda_plan(examples::column_sum(4096, 512, 128)).phases[0].grid, 128);
 }
 
 // ---- which loops threads share

@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct CompileRequest {
-  std::string file, entry = "main";
+  std::string file, entry = "main", device = "cpu";
   MeshRequest mesh;
   CompileOptions options;
   ReportOptions report;
@@ -46,6 +46,7 @@ CompiledReport compile_file(const CompileRequest& request) {
   Target target = target_of(request.mesh, request.entry);
   target.options = request.options;
   target.options.entry = request.entry;
+  if (request.device != "cpu") target.options.device = of_option(find_target(request.device));
   target.options.report = &report.stages;
   std::optional<Waiting> waiting(std::in_place);
   target.options.progress = &waiting->progress;
@@ -68,6 +69,11 @@ void add_compile(Command app) {
   command.program_file(request->file);
   command.option("--entry", request->entry, "Function to compile").shows_default();
   add_mesh_options(command, request->mesh);
+  command
+      .option("--device", request->device,
+              "What it is compiled for: cpu, cuda, cuda:1, or a kind of GPU that need not be\n"
+              "there: cuda:h200, cuda:h100, cuda:a100")
+      .shows_default();
   command.flag("--explain", request->options.stitch.explain,
                "Show every kernel and library call: ops, bytes, why it ends");
   command.flag("!--no-fuse", request->options.stitch.fuse, "Every op by itself");

@@ -231,8 +231,8 @@ class ProductCall final : public CudaCall {
 
 }  // namespace
 
-bool has_product(const Program& program, const Op& op) {
-  return op.def->call == DeviceCall::product && blas_library() && types_of(program, op) &&
+bool is_product(const Program& program, const Op& op) {
+  return op.def->call == DeviceCall::product && types_of(program, op) &&
          plan_of(program, op, nullptr);
 }
 

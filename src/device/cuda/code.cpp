@@ -14,15 +14,15 @@ Expected<std::shared_ptr<const CudaCode>> CudaCode::load(std::shared_ptr<Context
   HEDDLE_TRY_VOID(context->enter());
   std::shared_ptr<CudaCode> code(new CudaCode(std::move(context)));
   HEDDLE_TRY_VOID(driver.checked(driver.load(&code->module_, object.data()), "load the code"));
-  code->shared_bytes_ = static_cast<unsigned>(plan.shared_bytes);
   for (const CudaPhase& phase : plan.phases) {
     Phase made{.grid = static_cast<unsigned>(phase.grid),
-               .threads = static_cast<unsigned>(phase.threads)};
+               .threads = static_cast<unsigned>(phase.threads),
+               .shared_bytes = static_cast<unsigned>(phase.shared_bytes)};
     HEDDLE_TRY_VOID(driver.checked(
         driver.function(&made.function, code->module_, phase.function.c_str()), "find the code"));
-    if (plan.shared_bytes > kWithoutAsking)
+    if (phase.shared_bytes > kWithoutAsking)
       HEDDLE_TRY_VOID(driver.checked(
-          driver.set_function(made.function, kMostShared, static_cast<int>(plan.shared_bytes)),
+          driver.set_function(made.function, kMostShared, static_cast<int>(phase.shared_bytes)),
           "give a block its memory"));
     code->phases_.push_back(made);
   }
@@ -39,7 +39,7 @@ Verdict CudaCode::launch(Handle stream, void* const* buffers, Pointer scratch) c
     if (phase.grid == 0) continue;
     HEDDLE_TRY_VOID(context_->driver().checked(
         context_->driver().launch(phase.function, phase.grid, 1, 1, phase.threads, 1, 1,
-                                  shared_bytes_, stream, arguments, nullptr),
+                                  phase.shared_bytes, stream, arguments, nullptr),
         "launch a kernel"));
   }
   return yes();

@@ -23,14 +23,13 @@ class CudaCode final : public DeviceCode {
  private:
   struct Phase {
     Handle function = nullptr;
-    unsigned grid = 1, threads = 1;
+    unsigned grid = 1, threads = 1, shared_bytes = 0;
   };
   explicit CudaCode(std::shared_ptr<Context> context) : context_(std::move(context)) {}
 
   std::shared_ptr<Context> context_;
   Handle module_ = nullptr;
   std::vector<Phase> phases_;
-  unsigned shared_bytes_ = 0;
 };
 
 class CudaLaunch final : public Launch {

@@ -6,13 +6,12 @@
 #include "base/cache_directory.h"
 #include "device/code_cache.h"
 #include "device/cuda/blas.h"
+#include "device/cuda/blas_library.h"
 #include "device/cuda/code.h"
 #include "device/cuda/host_call.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/queue.h"
-#include "heddle/cost.h"
 #include "heddle/hash.h"
-#include "heddle/op.h"
 
 namespace heddle {
 
@@ -32,36 +31,15 @@ Expected<std::unique_ptr<CudaDevice>> CudaDevice::open(
 
 CudaDevice::CudaDevice(std::shared_ptr<Context> context, Device& host,
                        const std::optional<std::filesystem::path>& cache)
-    : context_(std::move(context)), host_(host), name_(fmt::format("cuda:{}", context_->number())) {
+    : CudaTarget(context->facts(), fmt::format("cuda:{}", context->number()), host),
+      context_(std::move(context)) {
   if (cache) cache_ = std::make_unique<CodeCache>(*cache, kMostCached);
 }
 
 CudaDevice::~CudaDevice() = default;
 
-// ---- what it can do
-
-MachineFigures CudaDevice::figures(int sharers) const {
-  return figures_of_gpu({.multiprocessors = facts().multiprocessors,
-                         .clock = facts().clock_khz * 1e3,
-                         .memory_rate = 2e3 * facts().memory_khz * facts().memory_bits / 8,
-                         .shared_bytes = facts().shared_bytes,
-                         .far_cache = facts().far_cache},
-                        sharers);
-}
-
-DeviceLimits CudaDevice::limits() const {
-  return {.alignment = 256, .memory_bytes = facts().memory_bytes};
-}
-
-bool CudaDevice::has_call(const OpDef& def) const { return host_.has_call(def); }
-
-// Everything that a kernel computes stays on the device.
-bool CudaDevice::prefers_call(const Program& program, const Op& op) const {
-  return has_product(program, op) && host_.prefers_call(program, op);
-}
-
-bool CudaDevice::takes_views(const Program& program, const Op& op) const {
-  return has_product(program, op);
+bool CudaDevice::multiplies(const Program& program, const Op& op) const {
+  return blas_library() && CudaTarget::multiplies(program, op);
 }
 
 // ---- memory
@@ -78,32 +56,21 @@ Expected<Buffer> CudaDevice::allocate(std::int64_t bytes) {
 
 // ---- code
 
-CudaLimits CudaDevice::kernel_limits() const { return {.shared_bytes = facts().shared_bytes}; }
-
-Verdict CudaDevice::can_compile() const {
-  HEDDLE_TRY_VOID(find_nvrtc());
-  return yes();
-}
-
-std::string CudaDevice::source(const Kernel& kernel) const {
-  return emit_cuda(kernel, kernel_limits());
-}
-
-Expected<std::string> CudaDevice::object_of(const std::string& source) const {
+Expected<std::string> CudaDevice::code_of(const Kernel& kernel) const {
+  const std::string text = source(kernel);
   HEDDLE_TRY(const std::string compiler, find_nvrtc());
   const std::string key = fmt::format("cuda_{}_{:016x}{:016x}", facts().arch,
-                                      hash_combine(hash_combine(1, source), compiler),
-                                      hash_combine(hash_combine(2, source), compiler));
+                                      hash_combine(hash_combine(1, text), compiler),
+                                      hash_combine(hash_combine(2, text), compiler));
   if (cache_)
     if (auto found = cache_->read(key)) return *std::move(found);
-  HEDDLE_TRY(const std::vector<char> made, compile_cuda(source, facts().arch));
-  std::string object(made.begin(), made.end());
-  if (cache_) cache_->write(key, object);
-  return object;
+  HEDDLE_TRY(CudaObject object, object_of(kernel));
+  if (cache_) cache_->write(key, object.code);
+  return std::move(object.code);
 }
 
 Expected<std::shared_ptr<const DeviceCode>> CudaDevice::compile(const Kernel& kernel) {
-  HEDDLE_TRY(const std::string object, object_of(source(kernel)));
+  HEDDLE_TRY(const std::string object, code_of(kernel));
   HEDDLE_TRY(std::shared_ptr<const DeviceCode> code,
              CudaCode::load(context_, object, cuda_plan(kernel, kernel_limits())));
   return code;
@@ -113,7 +80,7 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
   auto launch = std::make_unique<CudaLaunch>();
   for (LaunchKernel& given : kernels) {
     if (!given.code)
-      return reason("{} interprets no kernels, and {} has no code", name_, given.kernel.name);
+      return reason("{} interprets no kernels, and {} has no code", name(), given.kernel.name);
     const CudaPlan plan = cuda_plan(given.kernel, kernel_limits());
     launch->scratch_bytes = std::max(launch->scratch_bytes, plan.scratch_bytes);
     launch->kernels.push_back(std::move(given));
@@ -126,7 +93,7 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
 std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
   if (auto product = product_call(context_, program, op, views)) return product;
-  return views == nullptr ? host_call(host_, program, op) : nullptr;
+  return views == nullptr ? host_call(host(), program, op) : nullptr;
 }
 
 std::unique_ptr<Queue> CudaDevice::queue() { return std::make_unique<CudaQueue>(*this, context_); }

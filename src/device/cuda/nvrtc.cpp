@@ -58,21 +58,51 @@ std::string log_of(const Nvrtc& nvrtc, Nvrtc::Program program) {
   return log;
 }
 
-Expected<std::vector<char>> compile(const Nvrtc& nvrtc, Nvrtc::Program program,
-                                    std::string_view arch) {
+// The number before `unit` in a line, or 0.
+int number_before(std::string_view line, std::string_view unit) {
+  const auto end = line.find(unit);
+  if (end == std::string_view::npos || end == 0) return 0;
+  auto begin = end;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
+  return begin == end ? 0 : std::stoi(std::string(line.substr(begin, end - begin)));
+}
+
+// What the assembler says of each function, line by line.
+std::vector<CudaFunction> functions_of(std::string_view log) {
+  constexpr std::string_view kEntry = "Compiling entry function '";
+  std::vector<CudaFunction> functions;
+  while (!log.empty()) {
+    const std::string_view line = log.substr(0, log.find('\n'));
+    log.remove_prefix(std::min(log.size(), line.size() + 1));
+    if (const auto at = line.find(kEntry); at != std::string_view::npos) {
+      const std::string_view rest = line.substr(at + kEntry.size());
+      functions.push_back({.name = std::string(rest.substr(0, rest.find('\'')))});
+    }
+    if (functions.empty()) continue;
+    CudaFunction& last = functions.back();
+    last.registers += number_before(line, " registers");
+    last.shared_bytes += number_before(line, " bytes smem");
+    last.spilled_bytes += number_before(line, " bytes spill stores");
+  }
+  return functions;
+}
+
+Expected<CudaObject> compile(const Nvrtc& nvrtc, Nvrtc::Program program, std::string_view arch) {
   const std::string target = fmt::format("--gpu-architecture={}", arch);
-  const char* options[] = {target.c_str(), "--std=c++17", "--fmad=false", "--prec-div=true",
-                           "--prec-sqrt=true"};
+  const char* options[] = {target.c_str(),    "--std=c++17",      "--fmad=false",
+                           "--prec-div=true", "--prec-sqrt=true", "--ptxas-options=-v"};
   if (const int failed = nvrtc.compile(program, std::size(options), options))
     return reason("NVRTC cannot compile it for {}: {}\n{}", arch, nvrtc.error(failed),
                   log_of(nvrtc, program));
   std::size_t size = 0;
   if (nvrtc.code_size(program, &size) != 0 || size == 0)
     return reason("NVRTC gave no machine code for {}", arch);
-  std::vector<char> code(size);
-  if (nvrtc.code(program, code.data()) != 0)
+  CudaObject object;
+  object.code.resize(size);
+  if (nvrtc.code(program, object.code.data()) != 0)
     return reason("NVRTC gave no machine code for {}", arch);
-  return code;
+  object.functions = functions_of(log_of(nvrtc, program));
+  return object;
 }
 
 }  // namespace
@@ -85,7 +115,7 @@ Expected<std::string> find_nvrtc() {
   return fmt::format("{} (NVRTC {}.{})", loaded->path, major, minor);
 }
 
-Expected<std::vector<char>> compile_cuda(std::string_view source, std::string_view arch) {
+Expected<CudaObject> compile_cuda(std::string_view source, std::string_view arch) {
   const Expected<Nvrtc>& loaded = nvrtc();
   if (!loaded) return loaded.why();
   const std::string text(source);

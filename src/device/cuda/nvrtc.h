@@ -13,8 +13,20 @@ namespace heddle {
 // of the environment $VIRTUAL_ENV. Gives its path and version.
 Expected<std::string> find_nvrtc();
 
+// What the assembler says of a function.
+struct CudaFunction {
+  std::string name;
+  int registers = 0;      // of a thread
+  int shared_bytes = 0;   // of a block, beside what the launch gives it
+  int spilled_bytes = 0;  // that a thread stores for want of registers
+};
+struct CudaObject {
+  std::string code;
+  std::vector<CudaFunction> functions;
+};
+
 // Machine code for an architecture as in "sm_90". Every operation rounds once; a*b+c is not
 // contracted. A reason holds the compiler's log.
-Expected<std::vector<char>> compile_cuda(std::string_view source, std::string_view arch);
+Expected<CudaObject> compile_cuda(std::string_view source, std::string_view arch);
 
 }  // namespace heddle

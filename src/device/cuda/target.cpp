@@ -1,0 +1,148 @@
+#include "device/cuda/target.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "device/cuda/blas.h"
+#include "heddle/cost.h"
+#include "heddle/log.h"
+#include "heddle/op.h"
+
+namespace heddle {
+
+using namespace cuda;
+
+namespace {
+
+const std::map<std::string, GpuFacts, std::less<>>& known_kinds() {
+  static const std::map<std::string, GpuFacts, std::less<>> kinds = {
+      {"a100",
+       {"NVIDIA A100", "sm_80", 108, 1'410'000, 163 << 10, 40 << 20, 1'593'000, 5120, 80LL << 30}},
+      {"h100",
+       {"NVIDIA H100", "sm_90", 132, 1'980'000, 227 << 10, 50 << 20, 2'619'000, 5120, 80LL << 30}},
+      {"h200",
+       {"NVIDIA H200", "sm_90", 132, 1'980'000, 227 << 10, 60 << 20, 3'201'000, 6144, 140LL << 30}},
+  };
+  return kinds;
+}
+
+class UnloadedCode final : public DeviceCode {};
+class UnlaunchedKernels final : public Launch {};
+
+class ProductName final : public LibraryCall {
+ public:
+  std::string text() const override { return "cublasLt"; }
+};
+
+Reason nothing_there(std::string_view name) {
+  return reason("{} is a kind of GPU to compile for: nothing runs there", name);
+}
+
+}  // namespace
+
+// ---- what it can do
+
+MachineFigures CudaTarget::figures(int sharers) const {
+  return figures_of_gpu({.multiprocessors = facts_.multiprocessors,
+                         .clock = facts_.clock_khz * 1e3,
+                         .memory_rate = 2e3 * facts_.memory_khz * facts_.memory_bits / 8,
+                         .shared_bytes = facts_.shared_bytes,
+                         .far_cache = facts_.far_cache},
+                        sharers);
+}
+
+DeviceLimits CudaTarget::limits() const {
+  return {.alignment = 256, .memory_bytes = facts_.memory_bytes};
+}
+
+bool CudaTarget::multiplies(const Program& program, const Op& op) const {
+  return is_product(program, op);
+}
+
+bool CudaTarget::has_call(const OpDef& def) const { return host_.has_call(def); }
+
+// Everything that a kernel computes stays on the device.
+bool CudaTarget::prefers_call(const Program& program, const Op& op) const {
+  return multiplies(program, op) && host_.prefers_call(program, op);
+}
+
+bool CudaTarget::takes_views(const Program& program, const Op& op) const {
+  return multiplies(program, op);
+}
+
+// ---- code
+
+CudaLimits CudaTarget::kernel_limits() const {
+  return {.shared_bytes = facts_.shared_bytes,
+          .multiprocessors = facts_.multiprocessors,
+          .clusters = facts_.arch >= "sm_90"};
+}
+
+Verdict CudaTarget::can_compile() const {
+  HEDDLE_TRY_VOID(find_nvrtc());
+  return yes();
+}
+
+std::string CudaTarget::source(const Kernel& kernel) const {
+  return emit_cuda(kernel, kernel_limits());
+}
+
+Expected<CudaObject> CudaTarget::object_of(const Kernel& kernel) const {
+  const auto spills = [](const CudaObject& object) {
+    return std::ranges::any_of(object.functions,
+                               [](const CudaFunction& f) { return f.spilled_bytes > 0; });
+  };
+  CudaLimits limits = kernel_limits();
+  HEDDLE_TRY(CudaObject object, compile_cuda(emit_cuda(kernel, limits), facts_.arch));
+  for (int spare : {64, 128}) {
+    if (!spills(object)) break;
+    limits.spare_registers = spare;
+    HEDDLE_TRY(object, compile_cuda(emit_cuda(kernel, limits), facts_.arch));
+  }
+  return object;
+}
+
+Expected<std::shared_ptr<const DeviceCode>> CudaTarget::compile(const Kernel& kernel) {
+  HEDDLE_TRY(const CudaObject object, object_of(kernel));
+  for (const CudaFunction& function : object.functions)
+    log(kLogSteps, "{}: {} registers, {} bytes of shared memory, {} bytes spilled", function.name,
+        function.registers, function.shared_bytes, function.spilled_bytes);
+  return std::shared_ptr<const DeviceCode>(std::make_shared<const UnloadedCode>());
+}
+
+// ---- what only a GPU has
+
+Expected<Buffer> CudaTarget::allocate(std::int64_t) { return nothing_there(name_); }
+
+Expected<std::unique_ptr<Launch>> CudaTarget::prepare(std::vector<LaunchKernel>) {
+  return std::unique_ptr<Launch>(std::make_unique<UnlaunchedKernels>());
+}
+
+std::unique_ptr<LibraryCall> CudaTarget::library_call(const Program& program, const Op& op,
+                                                      const ProductViews* views) const {
+  if (multiplies(program, op)) return std::make_unique<ProductName>();
+  return views == nullptr ? host_.library_call(program, op, nullptr) : nullptr;
+}
+
+std::unique_ptr<Queue> CudaTarget::queue() { return nullptr; }
+
+Expected<CudaTarget*> cuda_target(std::string_view kind, Device& host) {
+  static std::mutex mutex;
+  static auto& made =
+      *new std::map<std::string, std::unique_ptr<CudaTarget>, std::less<>>();  // never destroyed
+  const auto known = known_kinds().find(kind);
+  if (known == known_kinds().end()) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, facts] : known_kinds()) names.push_back(name);
+    return reason("there is no kind of GPU \"{}\": those that are known are {}", kind,
+                  fmt::join(names, ", "));
+  }
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<CudaTarget>& target = made[known->first];
+  if (!target)
+    target = std::make_unique<CudaTarget>(known->second, fmt::format("cuda:{}", kind), host);
+  return target.get();
+}
+
+}  // namespace heddle

@@ -1,0 +1,56 @@
+// What a GPU of some kind takes and how kernels are written for it, whether one is there or not.
+#pragma once
+
+#include "device/cuda/gpu_facts.h"
+#include "device/cuda/nvrtc.h"
+#include "heddle/device.h"
+#include "kernel/emit_cuda.h"
+
+namespace heddle {
+
+// Compiles for GPUs that are not there: `heddle compile --device cuda:h200`, and tests without one.
+// It has no memory and no queues.
+class CudaTarget : public Device {
+ public:
+  // `host` computes what the GPU does not.
+  CudaTarget(cuda::GpuFacts facts, std::string name, Device& host)
+      : facts_(std::move(facts)), name_(std::move(name)), host_(host) {}
+
+  std::string_view name() const override { return name_; }
+  const cuda::GpuFacts& facts() const { return facts_; }
+  MachineFigures figures(int sharers) const override;
+  DeviceLimits limits() const override;
+
+  bool has_call(const OpDef& def) const override;
+  bool prefers_call(const Program& program, const Op& op) const override;
+  bool takes_views(const Program& program, const Op& op) const override;
+
+  Verdict can_compile() const override;
+  std::string source(const Kernel& kernel) const override;
+
+  Expected<Buffer> allocate(std::int64_t bytes) override;
+  // Machine code that nothing can run; what the compiler says of it is in the log.
+  Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override;
+  Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) override;
+  std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
+                                            const ProductViews* views) const override;
+  std::unique_ptr<Queue> queue() override;
+
+ protected:
+  CudaLimits kernel_limits() const;
+  // Of the first text that needs no more registers than there are, or the last.
+  Expected<CudaObject> object_of(const Kernel& kernel) const;
+  // Whether products are calls of a library: always, where no GPU is there to ask.
+  virtual bool multiplies(const Program& program, const Op& op) const;
+  Device& host() const { return host_; }
+
+ private:
+  cuda::GpuFacts facts_;
+  std::string name_;  // cuda:0
+  Device& host_;
+};
+
+// A GPU of a kind that is known by name: h200, h100, a100. A reason names those that are.
+Expected<CudaTarget*> cuda_target(std::string_view kind, Device& host);
+
+}  // namespace heddle

@@ -1,0 +1,69 @@
+// Rows that stay where they are: a phase whose every stage goes over the same points, row by row.
+//
+// A group of threads has a row. Point p of it belongs to the same thread in every stage, so that
+// what one stage leaves for the next stays in that thread's registers, sums are put together by
+// shuffles, and what is loaded twice is loaded once. Nothing waits but for sums.
+#pragma once
+
+#include <optional>
+
+#include "kernel/emit_cuda.h"
+
+namespace heddle {
+
+// Where a thread has what a buffer holds.
+enum class CudaHome : std::uint8_t {
+  memory,
+  row,           // a variable: one element for each row
+  column,        // registers: the elements of its points
+  chunk_row,     // a variable that lives as long as a chunk
+  chunk_column,  // registers, likewise
+};
+
+// An index as a sum: of positions times factors.
+struct CudaPlace {
+  std::vector<std::int64_t> tile;   // by loop of the row's points
+  std::vector<std::int64_t> outer;  // by outer loop
+  std::int64_t chunk = 0, constant = 0;
+  bool is_same_for_all_points() const;
+  friend bool operator==(const CudaPlace&, const CudaPlace&) = default;
+};
+
+// Elements that several stages load, by the same threads.
+struct CudaKeptLoad {
+  std::uint32_t buffer = 0;
+  CudaPlace place;
+};
+
+struct CudaResident {
+  Phase phase;                     // with one row to a block
+  std::vector<std::int64_t> tile;  // sizes of the loops over a row's points
+  std::vector<CudaHome> homes;     // by buffer
+  std::vector<CudaKeptLoad> kept;
+  bool in_registers = true;     // columns; else they lie in the scratch of a block
+  int vector = 1;               // neighbouring points that a thread has together
+  int group = 32;               // threads of a row, in one block
+  int cluster = 1;              // blocks of a row
+  int threads = 32;             // of a block
+  int at_once = 1;              // blocks of a multiprocessor, if registers suffice
+  std::int64_t units = 1;       // of `vector` points, in a row
+  std::int64_t turns() const {  // units of a thread, at most
+    const std::int64_t all = std::int64_t{group} * cluster;
+    return (units + all - 1) / all;
+  }
+  int rows() const { return threads / group; }  // of a block at a time
+};
+
+// Nothing where the phase is of another kind.
+std::optional<CudaResident> cuda_resident(const Kernel& kernel, const Phase& phase,
+                                          const CudaLimits& limits);
+
+// By node: the place that it is, where it is one.
+std::vector<std::optional<CudaPlace>> cuda_places(const CudaResident& resident, const Stage& stage);
+// By node: whether statements need it; and whether it differs between points of a row.
+std::vector<bool> live_nodes(const Stage& stage);
+std::vector<bool> differs_along_row(const Stage& stage);
+// The stage's loops over points, in the order of the tile.
+std::vector<std::size_t> tile_loops(const Stage& stage);
+
+}  // namespace heddle

@@ -1,0 +1,173 @@
+#include "kernel/emit_cuda_point.h"
+
+#include <algorithm>
+
+namespace heddle {
+
+CudaPoint::CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors& vectors,
+                     bool at_once, IndentedText& text)
+    : kernel_(kernel), stage_(stage), vectors_(vectors), text_(text), at_once_(at_once) {
+  if (vectors.count > 1)
+    for (int v = 0; v < vectors.count; ++v) marks_.push_back(fmt::format("_{}", v));
+  else
+    marks_ = {""};
+  for (const Node& node : stage.nodes) marked_.push_back(is_marked(node));
+}
+
+bool CudaPoint::is_marked(const Node& node) const {
+  if (at_once_) return true;
+  if (node.kind == NodeKind::loop) return is_in_vectors(node.number);
+  return std::ranges::any_of(node.in, [&](NodeId in) { return in != kNone && marked_[in]; });
+}
+
+std::string CudaPoint::node(NodeId id, std::string_view mark) const {
+  return fmt::format("n{}{}", id, marked_[id] ? mark : std::string_view());
+}
+
+void CudaPoint::emit_neighbours(std::size_t loop) {
+  for (int v = 0; v < vectors_.count; ++v)
+    text_.line("const i64 loop{}_{} = (i64)unit * {} + {};", loop, v, vectors_.count, v);
+}
+
+// ---- values
+
+void CudaPoint::emit_nodes(const std::vector<bool>& chosen) {
+  for (std::size_t i = 0; i < stage_.nodes.size(); ++i) {
+    if (!chosen.empty() && !chosen[i]) continue;
+    const bool in_one = vectors_.count > 1 && vectors_.loads[i];
+    if (in_one) emit_vector_load(i);
+    for (const std::string& mark : marks_) {
+      if (!in_one) emit_node(i, mark);
+      if (!marked_[i]) break;
+    }
+  }
+}
+
+void CudaPoint::emit_node(std::size_t i, std::string_view mark) {
+  text_.line("const {} {} = {};", cuda_type(stage_.nodes[i].type),
+             node(static_cast<NodeId>(i), mark), expression(i, mark));
+}
+
+void CudaPoint::emit_vector_load(std::size_t i) {
+  const Node& load = stage_.nodes[i];
+  const KernelBuffer& buffer = kernel_.buffers[load.number];
+  text_.line("const auto w{} = {}<{}, {}>(b{} + {});", i,
+             buffer.reach == Reach::input ? "read_vec" : "load_vec", cuda_memory_type(buffer.dtype),
+             vectors_.count, load.number, node(load.in[0], marks_[0]));
+  for (int v = 0; v < vectors_.count; ++v)
+    text_.line("const {} n{}_{} = w{}.at[{}]{};", cuda_type(load.type), i, v, i, v,
+               buffer.dtype == DType::i1 ? " != 0" : "");
+}
+
+std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
+  const Node& node = stage_.nodes[i];
+  switch (node.kind) {
+    case NodeKind::loop:
+      return fmt::format("loop{}{}", node.number,
+                         at_once_ || is_in_vectors(node.number) ? mark : std::string_view());
+    case NodeKind::load: {
+      const std::string there = loaded(i, mark);
+      if (node.in[1] == kNone) return there;
+      const std::string other = node.in[2] == kNone
+                                    ? fmt::format("h_constant<{}>(0)", cuda_type(node.type))
+                                    : this->node(node.in[2], mark);
+      return fmt::format("{} ? {} : {}", this->node(node.in[1], mark), there, other);
+    }
+    default:
+      break;
+  }
+  std::vector<std::string> operands;
+  for (NodeId in : node.in)
+    if (in != kNone) operands.push_back(this->node(in, mark));
+  return operation(node, operands);
+}
+
+std::string CudaPoint::operation(const Node& node, const std::vector<std::string>& operands) const {
+  const std::string_view type = cuda_type(node.type);
+  switch (node.kind) {
+    case NodeKind::constant:
+      return fmt::format("h_constant<{}>({:#x}ull)", type, node.bits);
+    case NodeKind::outer:
+      return fmt::format("outer{}", node.number);
+    case NodeKind::chunk:
+      return "chunk";
+    case NodeKind::parameter:
+      return fmt::format("p{}", node.number);
+    default:
+      break;
+  }
+  const bool casts = node.op == ScalarOp::convert || node.op == ScalarOp::bitcast;
+  return fmt::format("h_{}{}({})", name(node.op), casts ? fmt::format("<{}>", type) : "",
+                     fmt::join(operands, ", "));
+}
+
+std::string CudaPoint::element(std::uint32_t buffer, std::string_view index) const {
+  const bool truth = kernel_.buffers[buffer].dtype == DType::i1;
+  return fmt::format("{}b{}[{}]{}", truth ? "(" : "", buffer, index, truth ? " != 0)" : "");
+}
+
+std::string CudaPoint::loaded(std::size_t i, std::string_view mark) const {
+  const Node& node = stage_.nodes[i];
+  return element(node.number, this->node(node.in[0], mark));
+}
+
+// ---- statements
+
+std::string_view CudaPoint::type_of(const Statement& statement, std::size_t k) const {
+  return cuda_type(kernel_.buffers[statement.buffers[k]].dtype);
+}
+
+std::string CudaPoint::guard(const Statement& statement, std::string_view mark) const {
+  return statement.guard == kNone ? "" : fmt::format("if ({}) ", node(statement.guard, mark));
+}
+
+void CudaPoint::emit_vector_store(const Statement& statement) {
+  const DType type = kernel_.buffers[statement.buffers[0]].dtype;
+  text_.open("{{");
+  text_.line("Vec<{}, {}> out;", cuda_memory_type(type), vectors_.count);
+  for (int v = 0; v < vectors_.count; ++v)
+    text_.line("out.at[{}] = {};", v,
+               node(statement.values[0], marks_[static_cast<std::size_t>(v)]));
+  text_.line("store_vec<{}, {}>(b{} + {}, out);", cuda_memory_type(type), vectors_.count,
+             statement.buffers[0], node(statement.index, marks_[0]));
+  text_.close();
+}
+
+void CudaPoint::emit_statement(const Statement& statement, std::string_view mark) {
+  text_.open("{}{{", guard(statement, mark));
+  if (statement.kind == Statement::Kind::store)
+    text_.line("b{}[{}] = {};", statement.buffers[0], node(statement.index, mark),
+               node(statement.values[0], mark));
+  else
+    emit_combination(statement, mark);
+  text_.close();
+}
+
+void CudaPoint::emit_combination(const Statement& statement, std::string_view mark) {
+  const std::size_t count = statement.values.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    text_.line("const {} p{} = {};", type_of(statement, k), k,
+               element(statement.buffers[k], node(statement.index, mark)));
+    text_.line("const {} p{} = {};", type_of(statement, k), count + k,
+               node(statement.values[k], mark));
+  }
+  const Combiner& combiner = statement.combiner;
+  const bool known = combiner.op != ScalarOp::none;
+  if (known) text_.line("const {} c0 = h_{}(p0, p1);", type_of(statement, 0), name(combiner.op));
+  for (std::size_t i = 0; i < combiner.nodes.size(); ++i) {
+    std::vector<std::string> operands;
+    for (NodeId in : combiner.nodes[i].in)
+      if (in != kNone) operands.push_back(fmt::format("c{}", in));
+    text_.line("const {} c{} = {};", cuda_type(combiner.nodes[i].type), i,
+               operation(combiner.nodes[i], operands));
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    const NodeId result = known ? 0 : combiner.results[k];
+    text_.line("b{}[{}] = c{};", statement.buffers[k], node(statement.index, mark), result);
+    if (statement.kind == Statement::Kind::scan)
+      text_.line("b{}[{}] = c{};", statement.buffers[count + k], node(statement.scan_index, mark),
+                 result);
+  }
+}
+
+}  // namespace heddle

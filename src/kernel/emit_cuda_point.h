@@ -1,0 +1,57 @@
+// One point of a stage as CUDA text, or several neighbours that a thread has together.
+#pragma once
+
+#include "kernel/emit_cuda_stage.h"
+
+namespace heddle {
+
+class CudaPoint {
+ public:
+  // `at_once`: whether all that a point has is marked, since a thread has several points at a time.
+  CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors& vectors, bool at_once,
+            IndentedText& text);
+  virtual ~CudaPoint() = default;
+
+  // Of neighbours that a thread has together; "" where it has none.
+  const std::vector<std::string>& marks() const { return marks_; }
+  // The last loop, of which a thread has several positions together.
+  bool is_in_vectors(std::size_t loop) const {
+    return vectors_.count > 1 && loop + 1 == stage_.loops.size();
+  }
+  // Their positions, from that of their first as a multiple of their number.
+  void emit_neighbours(std::size_t loop);
+
+  std::string node(NodeId id, std::string_view mark) const;
+  void emit_node(std::size_t i, std::string_view mark);
+  // Those that are chosen, or all, for all neighbours.
+  void emit_nodes(const std::vector<bool>& chosen);
+  void emit_statement(const Statement& statement, std::string_view mark);
+  void emit_vector_store(const Statement& statement);
+  // "if (n5_0) ", where a statement has a guard.
+  std::string guard(const Statement& statement, std::string_view mark) const;
+
+  std::string element(std::uint32_t buffer, std::string_view index) const;
+  std::string_view type_of(const Statement& statement, std::size_t k) const;
+
+ protected:
+  // Of a load without a guard, whose element may be elsewhere than in memory.
+  virtual std::string loaded(std::size_t node, std::string_view mark) const;
+  virtual void emit_vector_load(std::size_t node);
+
+  const Kernel& kernel_;
+  const Stage& stage_;
+  const CudaVectors& vectors_;
+  IndentedText& text_;
+
+ private:
+  bool is_marked(const Node& node) const;
+  std::string expression(std::size_t i, std::string_view mark) const;
+  std::string operation(const Node& node, const std::vector<std::string>& operands) const;
+  void emit_combination(const Statement& statement, std::string_view mark);
+
+  const bool at_once_;
+  std::vector<std::string> marks_;
+  std::vector<bool> marked_;  // by node: whether it differs between points of a thread
+};
+
+}  // namespace heddle

@@ -1,0 +1,468 @@
+#include "kernel/emit_cuda_resident.h"
+
+#include <algorithm>
+
+#include "kernel/emit_cuda_point.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::int64_t kMostRowBlocks = 1 << 20;  // of a grid; rows beyond come in turns
+
+bool is_update(const Statement& statement) { return statement.kind == Statement::Kind::update; }
+
+// Points whose values are in registers of the thread.
+class ResidentPoint final : public CudaPoint {
+ public:
+  ResidentPoint(const Kernel& kernel, const CudaResident& resident, const Stage& stage,
+                const CudaVectors& vectors, IndentedText& text)
+      : CudaPoint(kernel, stage, vectors, false, text),
+        resident_(resident),
+        places_(cuda_places(resident, stage)) {}
+
+  // The number of the kept load that a node is, or -1.
+  int kept(std::size_t i) const {
+    const Node& node = stage_.nodes[i];
+    if (node.kind != NodeKind::load || node.in[1] != kNone || !places_[node.in[0]]) return -1;
+    for (std::size_t k = 0; k < resident_.kept.size(); ++k)
+      if (resident_.kept[k].buffer == node.number &&
+          resident_.kept[k].place == *places_[node.in[0]])
+        return static_cast<int>(k);
+    return -1;
+  }
+  CudaHome home(std::uint32_t buffer) const {
+    const CudaHome home = resident_.homes[buffer];
+    return home == CudaHome::column && !resident_.in_registers ? CudaHome::memory : home;
+  }
+  static std::string own(char kind, std::uint32_t buffer, int vector, std::string_view mark) {
+    return fmt::format("{}{}[u * {} + {}]", kind, buffer, vector,
+                       mark.empty() ? "0" : mark.substr(1));
+  }
+  void emit_kept_load(std::size_t i) {
+    const Node& node = stage_.nodes[i];
+    text_.line("k{}[u] = read_vec<{}, {}>(b{} + {});", kept(i),
+               cuda_memory_type(kernel_.buffers[node.number].dtype), vectors_.count, node.number,
+               this->node(node.in[0], marks()[0]));
+  }
+
+ protected:
+  std::string loaded(std::size_t i, std::string_view mark) const override {
+    const std::uint32_t buffer = stage_.nodes[i].number;
+    const bool truth = kernel_.buffers[buffer].dtype == DType::i1;
+    if (const int k = kept(i); k >= 0)
+      return fmt::format("k{}[u].at[{}]{}", k, mark.empty() ? "0" : mark.substr(1),
+                         truth ? " != 0" : "");
+    if (home(buffer) == CudaHome::row) return fmt::format("r{}", buffer);
+    if (home(buffer) == CudaHome::column) return own('c', buffer, resident_.vector, mark);
+    return CudaPoint::loaded(i, mark);
+  }
+  void emit_vector_load(std::size_t i) override {
+    if (kept(i) < 0 && home(stage_.nodes[i].number) == CudaHome::memory)
+      return CudaPoint::emit_vector_load(i);
+    for (const std::string& mark : marks()) emit_node(i, mark);
+  }
+
+ private:
+  const CudaResident& resident_;
+  const std::vector<std::optional<CudaPlace>> places_;
+};
+
+class ResidentEmitter {
+ public:
+  ResidentEmitter(const Kernel& kernel, const CudaResident& resident, IndentedText& text)
+      : kernel_(kernel), resident_(resident), phase_(resident.phase), text_(text) {}
+
+  void emit() {
+    find_rooms();
+    emit_places();
+    if (phase_.chunks > 0) {
+      text_.line("const i64 chunk = {};", worker());
+      emit_chunk_variables();
+      text_.line("const i64 end = {}ll * (chunk + 1) / {};", phase_.blocks(), phase_.chunks);
+      text_.open("for (i64 first = {}ll * chunk / {}; first < end; ++first) {{", phase_.blocks(),
+                 phase_.chunks);
+    } else {
+      text_.line("const i64 end = {}ll;", phase_.blocks());
+      text_.open("for (i64 first = {0} * {1}; first < end; first += {2} * {1}) {{", worker(),
+                 resident_.rows(), workers());
+    }
+    emit_row();
+    text_.close();
+    if (phase_.chunks > 0) emit_chunk_results();
+    // Nobody leaves while another block may still write to its memory.
+    if (resident_.cluster > 1) text_.line("cluster_barrier();");
+  }
+
+ private:
+  bool has_many_rows() const { return resident_.rows() > 1; }
+  bool waits() const { return resident_.group > kCudaWarp || resident_.cluster > 1; }
+  int warps() const { return resident_.threads / kCudaWarp; }
+  std::string worker() const {
+    return resident_.cluster > 1 ? fmt::format("(i64)(blockIdx.x / {})", resident_.cluster)
+                                 : "(i64)blockIdx.x";
+  }
+  std::string workers() const {
+    return resident_.cluster > 1 ? fmt::format("(i64)(gridDim.x / {})", resident_.cluster)
+                                 : "(i64)gridDim.x";
+  }
+  std::string if_here(std::string_view more = "") const {
+    if (has_many_rows()) return fmt::format("if (here{}{}) ", more.empty() ? "" : " && ", more);
+    return more.empty() ? "" : fmt::format("if ({}) ", more);
+  }
+
+  // ---- who is who
+
+  void emit_places() {
+    if (resident_.cluster > 1)
+      text_.line("const int lane = (int)(cluster_rank() * {} + threadIdx.x);", resident_.threads);
+    else if (has_many_rows())
+      text_.line("const int lane = threadIdx.x % {0}, group = threadIdx.x / {0};", resident_.group);
+    else
+      text_.line("const int lane = threadIdx.x;");
+    if (rooms_ > 0)
+      text_.line("__shared__ ui64 rooms[{}][{}];", rooms_, warps() * resident_.cluster);
+  }
+
+  bool is_summed(const Statement& statement, const Stage& stage) const {
+    if (!is_update(statement) || tile_loops(stage).empty()) return false;
+    const auto places = cuda_places(resident_, stage);
+    return places[statement.index]->is_same_for_all_points();
+  }
+
+  // Sums of a stage wait together, each with room of its own.
+  void find_rooms() {
+    if (!waits()) return;
+    for (const Stage& stage : phase_.stages) {
+      int sums = 0;
+      for (const Statement& statement : stage.statements)
+        if (is_summed(statement, stage)) ++sums;
+      rooms_ += sums;
+      if (sums > 0) ++waits_;
+    }
+  }
+
+  // ---- a row
+
+  void emit_row() {
+    if (has_many_rows()) {
+      text_.line("const bool here = first + group < end;");
+      text_.line("const i64 block = here ? first + group : end - 1;");
+    } else {
+      text_.line("const i64 block = first;");
+    }
+    std::int64_t inner = 1;
+    for (std::size_t i = phase_.outer.size(); i-- > 0;) {
+      const std::int64_t blocks = std::max<std::int64_t>(phase_.outer[i].blocks(), 1);
+      text_.line("const i64 outer{} = block / {}ll % {}ll;", i, inner, blocks);
+      inner *= blocks;
+    }
+    for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) {
+      const std::string_view type = cuda_type(kernel_.buffers[b].dtype);
+      if (resident_.homes[b] == CudaHome::row)
+        text_.line("{0} r{1} = h_constant<{0}>(0);", type, b);
+      if (resident_.homes[b] == CudaHome::column && resident_.in_registers)
+        text_.line("{} c{}[{}];", type, b, resident_.turns() * resident_.vector);
+    }
+    for (std::size_t k = 0; k < resident_.kept.size(); ++k)
+      text_.line("Vec<{}, {}> k{}[{}];",
+                 cuda_memory_type(kernel_.buffers[resident_.kept[k].buffer].dtype),
+                 resident_.vector, k, resident_.turns());
+    std::vector<bool> is_there(resident_.kept.size(), false);
+    int room = 0;
+    for (const Stage& stage : phase_.stages) emit_stage(stage, is_there, room);
+    // The room of the only sum is needed again.
+    if (waits_ == 1)
+      text_.line("{}();", resident_.cluster > 1 ? "cluster_barrier" : "__syncthreads");
+  }
+
+  CudaVectors vectors_of(const Stage& stage) const {
+    if (tile_loops(stage).empty() || resident_.vector == 1) {
+      CudaVectors none;
+      none.loads.assign(stage.nodes.size(), false);
+      none.stores.assign(stage.statements.size(), false);
+      return none;
+    }
+    return cuda_vectors(kernel_, phase_, stage, resident_.vector);
+  }
+
+  void emit_stage(const Stage& stage, std::vector<bool>& is_there, int& room) {
+    const CudaVectors vectors = vectors_of(stage);
+    ResidentPoint point(kernel_, resident_, stage, vectors, text_);
+    const auto live = live_nodes(stage);
+    const auto along = differs_along_row(stage);
+    const bool in_row = tile_loops(stage).empty();
+    std::vector<bool> of_row(live.size()), of_point(live.size());
+    for (std::size_t i = 0; i < live.size(); ++i) {
+      of_row[i] = live[i] && !along[i];
+      of_point[i] = live[i] && along[i];
+    }
+    text_.open("{{");
+    emit_single_positions(stage);
+    if (std::ranges::count(of_row, true) > 0) point.emit_nodes(of_row);
+    if (in_row) {
+      for (const Statement& statement : stage.statements) emit_row_statement(statement, point);
+    } else {
+      emit_loads(stage, point, live, is_there);
+      emit_sums(stage, point);
+      open_units(stage, point);
+      if (std::ranges::count(of_point, true) > 0) point.emit_nodes(of_point);
+      for (std::size_t s = 0; s < stage.statements.size(); ++s)
+        emit_point_statement(stage, s, point, vectors);
+      close_units();
+      emit_together(stage, point, room);
+    }
+    text_.close();
+  }
+
+  // Loops of one position.
+  void emit_single_positions(const Stage& stage) {
+    const auto loops = tile_loops(stage);
+    for (std::size_t i = 0; i < stage.loops.size(); ++i)
+      if (std::ranges::find(loops, i) == loops.end()) text_.line("const i64 loop{} = 0;", i);
+  }
+
+  // The units of a thread, one after the other.
+  void open_units(const Stage& stage, CudaPoint& point) {
+    const std::int64_t all = std::int64_t{resident_.group} * resident_.cluster;
+    text_.line("#pragma unroll{}", unrolls() ? "" : " 4");
+    text_.open("for (int u = 0; u < {}; ++u) {{", resident_.turns());
+    text_.line("const int at = u * {} + lane;", all);
+    text_.open("{}{{",
+               resident_.units % all == 0 ? "" : fmt::format("if (at < {}) ", resident_.units));
+    const auto loops = tile_loops(stage);
+    std::string rest = "at";
+    for (std::size_t k = loops.size(); k-- > 0;) {
+      const bool in_units = k + 1 == loops.size() && resident_.vector > 1;
+      const std::int64_t size = in_units ? resident_.tile[k] / resident_.vector : resident_.tile[k];
+      const std::string name = in_units ? "unit" : fmt::format("loop{}", loops[k]);
+      text_.line("const {} {} = {}{};", in_units ? "int" : "i64", name, rest,
+                 k == 0 ? "" : fmt::format(" % {}", size));
+      if (in_units) point.emit_neighbours(loops[k]);
+      rest = fmt::format("({} / {})", rest, size);
+    }
+  }
+  void close_units() {
+    text_.close();
+    text_.close();
+  }
+  // Registers can only be counted where every turn is written out.
+  bool unrolls() const {
+    const bool holds = std::ranges::any_of(
+        resident_.homes, [](CudaHome home) { return home == CudaHome::chunk_column; });
+    return resident_.in_registers || holds;
+  }
+
+  // All that later stages need too is asked for before anything is computed.
+  void emit_loads(const Stage& stage, ResidentPoint& point, const std::vector<bool>& live,
+                  std::vector<bool>& is_there) {
+    std::vector<std::size_t> loads;
+    for (std::size_t i = 0; i < live.size(); ++i) {
+      if (!live[i]) continue;
+      const int k = point.kept(i);
+      if (k < 0 || is_there[static_cast<std::size_t>(k)]) continue;
+      is_there[static_cast<std::size_t>(k)] = true;
+      loads.push_back(i);
+    }
+    if (loads.empty()) return;
+    std::vector<bool> needed(live.size(), false);
+    for (std::size_t i : loads) needed[stage.nodes[i].in[0]] = true;
+    for (std::size_t i = needed.size(); i-- > 0;)
+      if (needed[i])
+        for (NodeId in : stage.nodes[i].in)
+          if (in != kNone) needed[in] = true;
+    const auto along = differs_along_row(stage);
+    for (std::size_t i = 0; i < needed.size(); ++i) needed[i] = needed[i] && along[i];
+    open_units(stage, point);
+    if (std::ranges::count(needed, true) > 0) point.emit_nodes(needed);
+    for (std::size_t i : loads) point.emit_kept_load(i);
+    close_units();
+  }
+
+  // ---- statements
+
+  void emit_row_statement(const Statement& statement, ResidentPoint& point) {
+    const std::uint32_t b = statement.buffers[0];
+    const CudaHome home = resident_.homes[b];
+    const std::string value = point.node(statement.values[0], "");
+    const std::string guard = point.guard(statement, "");
+    if (home == CudaHome::row)
+      text_.line("{}r{} = {};", guard, b, combined(statement, fmt::format("r{}", b), value));
+    else if (home == CudaHome::chunk_row)
+      text_.line("{}q{} = {};", guard, b, combined(statement, fmt::format("q{}", b), value));
+    else {
+      text_.open("{}{{", if_here("lane == 0"));
+      point.emit_statement(statement, "");
+      text_.close();
+    }
+  }
+
+  static std::string combined(const Statement& statement, const std::string& old,
+                              const std::string& value) {
+    if (!is_update(statement)) return value;
+    return fmt::format("h_{}({}, {})", name(statement.combiner.op), old, value);
+  }
+
+  void emit_point_statement(const Stage& stage, std::size_t s, ResidentPoint& point,
+                            const CudaVectors& vectors) {
+    const Statement& statement = stage.statements[s];
+    const std::uint32_t b = statement.buffers[0];
+    const CudaHome home = point.home(b);
+    if (home == CudaHome::memory && !is_summed(statement, stage)) {
+      text_.open("{}{{", if_here());
+      if (vectors.count > 1 && vectors.stores[s])
+        point.emit_vector_store(statement);
+      else
+        for (const std::string& mark : point.marks()) point.emit_statement(statement, mark);
+      text_.close();
+      return;
+    }
+    for (const std::string& mark : point.marks()) {
+      const std::string value = point.node(statement.values[0], mark);
+      std::string to = fmt::format("sum{}", s);
+      if (!is_summed(statement, stage))
+        to = ResidentPoint::own(home == CudaHome::column ? 'c' : 'q', b, resident_.vector, mark);
+      text_.line("{}{} = {};", point.guard(statement, mark), to, combined(statement, to, value));
+    }
+  }
+
+  // ---- sums over a row
+
+  void emit_sums(const Stage& stage, ResidentPoint& point) {
+    for (std::size_t s = 0; s < stage.statements.size(); ++s) {
+      const Statement& statement = stage.statements[s];
+      if (!is_summed(statement, stage)) continue;
+      const DType type = kernel_.buffers[statement.buffers[0]].dtype;
+      text_.line("{0} sum{1} = h_constant<{0}>({2:#x}ull);", point.type_of(statement, 0), s,
+                 neutral_bits(statement.combiner.op, type));
+    }
+  }
+
+  void emit_together(const Stage& stage, ResidentPoint& point, int& room) {
+    std::vector<std::size_t> sums;
+    for (std::size_t s = 0; s < stage.statements.size(); ++s)
+      if (is_summed(stage.statements[s], stage)) sums.push_back(s);
+    if (sums.empty()) return;
+    const auto in_warp = [&](std::size_t s, int width) {
+      text_.line("WARP_ALL({}, {}, h_{}, sum{})", point.type_of(stage.statements[s], 0), width,
+                 name(stage.statements[s].combiner.op), s);
+    };
+    for (std::size_t s : sums) in_warp(s, std::min(resident_.group, kCudaWarp));
+    if (waits()) {
+      for (std::size_t k = 0; k < sums.size(); ++k)
+        emit_put(sums[k], point.type_of(stage.statements[sums[k]], 0), room + static_cast<int>(k));
+      text_.line("{}();", resident_.cluster > 1 ? "cluster_barrier" : "__syncthreads");
+      for (std::size_t k = 0; k < sums.size(); ++k) {
+        const Statement& statement = stage.statements[sums[k]];
+        emit_get(sums[k], statement, point.type_of(statement, 0), room + static_cast<int>(k));
+        in_warp(sums[k], warps());
+      }
+      room += static_cast<int>(sums.size());
+    }
+    for (std::size_t s : sums) emit_sum_result(stage.statements[s], s, point);
+  }
+
+  void emit_put(std::size_t s, std::string_view type, int room) {
+    if (resident_.cluster > 1)
+      text_.line(
+          "if (threadIdx.x % 32 < {0}) put_far<{1}>(&rooms[{2}][cluster_rank() * {3} + threadIdx.x "
+          "/ 32], threadIdx.x % 32, sum{4});",
+          resident_.cluster, type, room, warps(), s);
+    else
+      text_.line("if (threadIdx.x % 32 == 0) *({}*)&rooms[{}][threadIdx.x / 32] = sum{};", type,
+                 room, s);
+  }
+  void emit_get(std::size_t s, const Statement& statement, std::string_view type, int room) {
+    text_.line("sum{} = *({}*)&rooms[{}][threadIdx.x % {}];", s, type, room, warps());
+    for (int block = 1; block < resident_.cluster; ++block)
+      text_.line("sum{0} = h_{1}(sum{0}, *({2}*)&rooms[{3}][{4} + threadIdx.x % {5}]);", s,
+                 name(statement.combiner.op), type, room, block * warps(), warps());
+  }
+
+  void emit_sum_result(const Statement& statement, std::size_t s, ResidentPoint& point) {
+    const std::uint32_t b = statement.buffers[0];
+    const std::string sum = fmt::format("sum{}", s);
+    if (resident_.homes[b] == CudaHome::row)
+      text_.line("r{0} = {1};", b, combined(statement, fmt::format("r{}", b), sum));
+    else if (resident_.homes[b] == CudaHome::chunk_row)
+      text_.line("q{} = {};", b, combined(statement, fmt::format("q{}", b), sum));
+    else {
+      const std::string at = point.element(b, point.node(statement.index, ""));
+      text_.line("{}b{}[{}] = {};", if_here("lane == 0"), b, point.node(statement.index, ""),
+                 combined(statement, fmt::format("({}){}", point.type_of(statement, 0), at), sum));
+    }
+  }
+
+  // ---- what lives as long as a chunk
+
+  void emit_chunk_variables() {
+    for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) {
+      const std::string_view type = cuda_type(kernel_.buffers[b].dtype);
+      if (resident_.homes[b] == CudaHome::chunk_row) text_.line("{} q{};", type, b);
+      if (resident_.homes[b] == CudaHome::chunk_column)
+        text_.line("{} q{}[{}];", type, b, resident_.turns() * resident_.vector);
+    }
+    for (const Stage& stage : phase_.begin)
+      over_chunk(stage, [&](ResidentPoint& point) {
+        for (const Statement& statement : stage.statements)
+          for (const std::string& mark : point.marks()) {
+            const std::uint32_t b = statement.buffers[0];
+            text_.line("{} = {};", chunk_own(b, mark), point.node(statement.values[0], mark));
+          }
+      });
+  }
+  std::string chunk_own(std::uint32_t b, std::string_view mark) const {
+    if (resident_.homes[b] == CudaHome::chunk_row) return fmt::format("q{}", b);
+    return ResidentPoint::own('q', b, resident_.vector, mark);
+  }
+
+  void emit_chunk_results() {
+    for (const Stage& stage : phase_.begin)
+      over_chunk(stage, [&](ResidentPoint& point) {
+        for (const Statement& statement : stage.statements) {
+          const std::uint32_t b = statement.buffers[0];
+          const bool is_row = resident_.homes[b] == CudaHome::chunk_row;
+          for (const std::string& mark : point.marks())
+            text_.line("{}b{}[{}] = {};", is_row ? "if (lane == 0) " : "", b,
+                       point.node(statement.index, mark), chunk_own(b, mark));
+        }
+      });
+  }
+
+  // Once for each point of a row where a stage has such, without rows.
+  template <typename Emit>
+  void over_chunk(const Stage& stage, Emit emit) {
+    const CudaVectors vectors = vectors_of(stage);
+    ResidentPoint point(kernel_, resident_, stage, vectors, text_);
+    text_.open("{{");
+    emit_single_positions(stage);
+    const bool in_row = tile_loops(stage).empty();
+    if (!in_row) open_units(stage, point);
+    point.emit_nodes(live_nodes(stage));
+    emit(point);
+    if (!in_row) close_units();
+    text_.close();
+  }
+
+  const Kernel& kernel_;
+  const CudaResident& resident_;
+  const Phase& phase_;
+  IndentedText& text_;
+  int rooms_ = 0;  // sums that wait for other warps
+  int waits_ = 0;  // stages with such
+};
+
+}  // namespace
+
+void emit_cuda_resident(const Kernel& kernel, const CudaResident& resident, IndentedText& text) {
+  ResidentEmitter(kernel, resident, text).emit();
+}
+
+std::int64_t resident_grid(const CudaResident& resident) {
+  const std::int64_t rows = resident.phase.blocks();
+  if (resident.phase.chunks > 0) return resident.phase.chunks * resident.cluster;
+  return std::min((rows + resident.rows() - 1) / resident.rows(), kMostRowBlocks) *
+         resident.cluster;
+}
+
+}  // namespace heddle
