@@ -62,6 +62,20 @@ class Emitter {
     return text_.take();
   }
 
+  // The only phase as a function for many: `Entry` has the pointers.
+  std::string emit_part(std::size_t number) {
+    const Phase& phase = kernel_.phases[0];
+    text_.line("");
+    text_.open(
+        "__device__ __forceinline__ void part{}(const Entry& buffers, unsigned at_block, unsigned "
+        "of_blocks) {{",
+        number);
+    text_.line("char* const scratch = nullptr;");
+    emit_body(phase, cuda_resident(kernel_, phase, limits_));
+    text_.close();
+    return text_.take();
+  }
+
  private:
   void emit(const Phase& phase, std::size_t number) {
     const auto resident = cuda_resident(kernel_, phase, limits_);
@@ -74,18 +88,24 @@ class Emitter {
         resident ? resident->threads : kThreads,
         resident ? fmt::format(", {}", resident->at_once) : "", function_name(kernel_, number));
     text_.deeper();
+    text_.line("const unsigned at_block = blockIdx.x, of_blocks = gridDim.x;");
     if (shared_) {
       text_.line("extern __shared__ ulonglong2 own[];");
       text_.line("scratch = (char*)own;");
     } else {
-      text_.line("scratch += {}ll * blockIdx.x;", scratch_stride(kernel_));
+      text_.line("scratch += {}ll * at_block;", scratch_stride(kernel_));
     }
+    emit_body(phase, resident);
+    text_.close();
+  }
+
+  // What a block does, once `buffers`, `scratch` and its number are there.
+  void emit_body(const Phase& phase, const std::optional<CudaResident>& resident) {
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
     if (resident)
       emit_cuda_resident(kernel_, *resident, text_);
     else
       emit_stages(spread(phase, limits_));
-    text_.close();
   }
 
   // Stages one after the other, with scratch between them.
@@ -93,14 +113,14 @@ class Emitter {
     text_.line("__shared__ ui64 room[{}];", kThreads);
     const std::int64_t blocks = phase.blocks();
     if (phase.chunks > 0) {
-      text_.line("const i64 chunk = blockIdx.x;");
+      text_.line("const i64 chunk = at_block;");
       for (const Stage& stage : phase.begin)
         emit_cuda_stage(kernel_, phase, stage, kThreads, text_);
       text_.open(
           "for (i64 block = {0}ll * chunk / {1}; block < {0}ll * (chunk + 1) / {1}; ++block) {{",
           blocks, phase.chunks);
     } else {
-      text_.open("for (i64 block = blockIdx.x; block < {}ll; block += gridDim.x) {{", blocks);
+      text_.open("for (i64 block = at_block; block < {}ll; block += of_blocks) {{", blocks);
     }
     std::int64_t inner = 1;
     for (std::size_t i = phase.outer.size(); i-- > 0;) {
@@ -131,6 +151,41 @@ class Emitter {
 
 std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits) {
   return Emitter(kernel, limits).emit();
+}
+
+bool can_be_packed(const Kernel& kernel, const CudaLimits& limits) {
+  if (kernel.phases.size() != 1) return false;
+  const CudaPlan plan = cuda_plan(kernel, limits);
+  const auto resident = cuda_resident(kernel, kernel.phases[0], limits);
+  const bool is_usual = plan.phases[0].threads == kThreads && (!resident || resident->cluster == 1);
+  return is_usual && kernel.scratch_bytes == 0 && plan.phases[0].grid > 0;
+}
+
+std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
+                           std::size_t pointers, const CudaLimits& limits) {
+  IndentedText text{std::string(cuda_prelude())};
+  text.line("struct Entry {{ unsigned first, kernel; void* at[{}]; }};", pointers);
+  text.line("struct Pack {{ Entry at[{}]; }};", entries);
+  std::string parts;
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    parts += Emitter(*kernels[k], limits).emit_part(k);
+  text.line("{}", parts);
+  text.open(
+      "extern \"C\" __launch_bounds__({}) __global__ void {}(const __grid_constant__ Pack pack) {{",
+      kThreads, kCudaPack);
+  text.line("int low = 0, high = {};", entries);
+  text.open("while (high - low > 1) {{");
+  text.line("const int middle = (low + high) / 2;");
+  text.line("if (pack.at[middle].first <= blockIdx.x) low = middle; else high = middle;");
+  text.close();
+  text.line("const Entry& mine = pack.at[low];");
+  text.line("const unsigned end = low + 1 < {} ? pack.at[low + 1].first : gridDim.x;", entries);
+  text.open("switch (mine.kernel) {{");
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    text.line("case {0}: part{0}(mine, blockIdx.x - mine.first, end - mine.first); break;", k);
+  text.close();
+  text.close();
+  return text.take();
 }
 
 CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heddle/kernel.h"
@@ -38,6 +39,17 @@ struct CudaPlan {
   std::int64_t scratch_bytes = 0;  // of all blocks
 };
 CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits = {});
+
+// ---- many kernels in one launch
+
+// Of one phase, with nothing but registers to itself.
+bool can_be_packed(const Kernel& kernel, const CudaLimits& limits = {});
+inline constexpr std::string_view kCudaPack = "k_pack";
+// A function that runs each of `entries` kernels, one of these, by its own blocks. Its argument is
+// an array of entries by their first blocks:
+//   struct { unsigned first, kernel; void* at[pointers]; }
+std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
+                           std::size_t pointers, const CudaLimits& limits = {});
 
 // The loops of a stage whose positions the threads of a block may share out; the others run in
 // order in every thread. None: one thread runs it all.

@@ -79,6 +79,9 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
   std::vector<std::string> operands;
   for (NodeId in : node.in)
     if (in != kNone) operands.push_back(this->node(in, mark));
+  // Its inverse is taken once.
+  if (node.op == ScalarOp::divide && node.type == DType::f32 && is_same_for_many(node.in[1]))
+    return fmt::format("divide_by({0}, {1}, inverse({1}))", operands[0], operands[1]);
   return operation(node, operands);
 }
 
@@ -109,6 +112,10 @@ std::string CudaPoint::element(std::uint32_t buffer, std::string_view index) con
 std::string CudaPoint::loaded(std::size_t i, std::string_view mark) const {
   const Node& node = stage_.nodes[i];
   return element(node.number, this->node(node.in[0], mark));
+}
+
+bool CudaPoint::is_same_for_many(NodeId id) const {
+  return stage_.nodes[id].kind == NodeKind::constant;
 }
 
 // ---- statements

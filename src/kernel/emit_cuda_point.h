@@ -37,6 +37,8 @@ class CudaPoint {
   // Of a load without a guard, whose element may be elsewhere than in memory.
   virtual std::string loaded(std::size_t node, std::string_view mark) const;
   virtual void emit_vector_load(std::size_t node);
+  // Whether many points of a thread have the same value.
+  virtual bool is_same_for_many(NodeId id) const;
 
   const Kernel& kernel_;
   const Stage& stage_;

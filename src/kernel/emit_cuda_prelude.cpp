@@ -183,6 +183,17 @@ template <class T> __device__ T h_divide(T x, T y) {
   else if constexpr (is_real<T>) return x / y;
   else return y == 0 ? (T)-1 : (quotient_overflows(x, y) ? x : (T)(x / y));
 }
+// Many numbers over one, whose inverse is known: multiplied, and put right by what remains, which
+// gives what a division gives. Where that fails (zero, infinity, very large and small), it divides.
+__device__ f32 inverse(f32 y) {
+  const f32 size = fabsf(y);
+  return size > 1e-30f && size < 1e30f ? 1.0f / y : __int_as_float(0x7fc00000);
+}
+__device__ f32 divide_by(f32 x, f32 y, f32 inverse_of_y) {
+  const f32 near = x * inverse_of_y;
+  const f32 result = fmaf(fmaf(-y, near, x), inverse_of_y, near);
+  return isnan(result) ? x / y : near == 0 ? near : result;
+}
 template <class T> __device__ T h_remainder(T x, T y) {
   if constexpr (is_real<T>) return narrow<T>(fmod(wide(x), wide(y)));
   else return y == 0 ? x : (quotient_overflows(x, y) ? (T)0 : (T)(x % y));
@@ -267,7 +278,15 @@ FUNCTION(h_floor, floorf(x), floor(x))
 FUNCTION(h_ceil, ceilf(x), ceil(x))
 FUNCTION(h_round_even, rintf(x), rint(x))
 FUNCTION(h_round_away, roundf(x), round(x))
-FUNCTION(h_sqrt, sqrtf(x), sqrt(x))
+// As a division: what remains puts the root right; where that fails, the slow way.
+__device__ f32 root(f32 x) {
+  f32 inverse;
+  asm("rsqrt.approx.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  const f32 near = x * inverse;
+  const f32 result = fmaf(fmaf(-near, near, x), 0.5f * inverse, near);
+  return x > 1e-30f && x < 1e30f ? result : sqrtf(x);
+}
+FUNCTION(h_sqrt, root(x), sqrt(x))
 FUNCTION(h_rsqrt, rsqrtf(x), 1 / sqrt(x))
 FUNCTION(h_cbrt, cbrtf(x), cbrt(x))
 FUNCTION(h_exp, expf(x), exp(x))

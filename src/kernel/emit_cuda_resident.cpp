@@ -19,7 +19,9 @@ class ResidentPoint final : public CudaPoint {
                 const CudaVectors& vectors, IndentedText& text)
       : CudaPoint(kernel, stage, vectors, false, text),
         resident_(resident),
-        places_(cuda_places(resident, stage)) {}
+        places_(cuda_places(resident, stage)),
+        differs_(differs_along_row(stage)),
+        has_points_(!tile_loops(stage).empty()) {}
 
   // The number of the kept load that a node is, or -1.
   int kept(std::size_t i) const {
@@ -62,10 +64,13 @@ class ResidentPoint final : public CudaPoint {
       return CudaPoint::emit_vector_load(i);
     for (const std::string& mark : marks()) emit_node(i, mark);
   }
+  bool is_same_for_many(NodeId id) const override { return has_points_ && !differs_[id]; }
 
  private:
   const CudaResident& resident_;
   const std::vector<std::optional<CudaPlace>> places_;
+  const std::vector<bool> differs_;  // by node, along a row
+  const bool has_points_;
 };
 
 class ResidentEmitter {
@@ -99,12 +104,12 @@ class ResidentEmitter {
   bool waits() const { return resident_.group > kCudaWarp || resident_.cluster > 1; }
   int warps() const { return resident_.threads / kCudaWarp; }
   std::string worker() const {
-    return resident_.cluster > 1 ? fmt::format("(i64)(blockIdx.x / {})", resident_.cluster)
-                                 : "(i64)blockIdx.x";
+    return resident_.cluster > 1 ? fmt::format("(i64)(at_block / {})", resident_.cluster)
+                                 : "(i64)at_block";
   }
   std::string workers() const {
-    return resident_.cluster > 1 ? fmt::format("(i64)(gridDim.x / {})", resident_.cluster)
-                                 : "(i64)gridDim.x";
+    return resident_.cluster > 1 ? fmt::format("(i64)(of_blocks / {})", resident_.cluster)
+                                 : "(i64)of_blocks";
   }
   std::string if_here(std::string_view more = "") const {
     if (has_many_rows()) return fmt::format("if (here{}{}) ", more.empty() ? "" : " && ", more);

@@ -78,6 +78,30 @@ TEST_F(DeviceNvrtc, CompilesKernelsOfPrograms) {
   EXPECT_GT(kernels, 10);
 }
 
+TEST_F(DeviceNvrtc, CompilesManyKernelsAsOne) {
+  const Kernel first = examples::all_operations(DType::f32, DType::f32, 8);
+  const Kernel second = examples::all_conversions(4);
+  ASSERT_TRUE(can_be_packed(first));
+  const auto code = compile_cuda(emit_cuda_pack({&first, &second}, 7, 40), "sm_90");
+  ASSERT_TRUE(code) << code.reason();
+  ASSERT_EQ(code->functions.size(), 1u);
+  EXPECT_EQ(code->functions[0].name, kCudaPack);
+}
+
+// What long rows keep does not go through memory, whatever the assembler makes of it.
+TEST_F(DeviceNvrtc, RowsInRegistersSpillNothing) {
+  for (const auto& [rows, columns] :
+       {std::pair(65536, 1024), std::pair(16384, 4096), std::pair(2048, 32768),
+        std::pair(512, 131072), std::pair(4096, 5003)}) {
+    const Kernel kernel = examples::softmax(rows, columns, 1, DType::bf16);
+    const auto code = compile_cuda(emit_cuda(kernel), "sm_90");
+    ASSERT_TRUE(code) << code.reason();
+    ASSERT_EQ(code->functions.size(), 1u);
+    EXPECT_EQ(code->functions[0].spilled_bytes, 0) << columns;
+    EXPECT_GT(code->functions[0].registers, 16) << columns;
+  }
+}
+
 TEST_F(DeviceNvrtc, AMistakeComesWithTheCompilersLog) {
   const auto code = compile_cuda("__global__ void f() { nonsense(); }", "sm_90");
   ASSERT_FALSE(code);

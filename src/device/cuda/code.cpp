@@ -35,6 +35,15 @@ CudaCode::~CudaCode() {
 
 Verdict CudaCode::launch(Handle stream, void* const* buffers, Pointer scratch) const {
   void* arguments[] = {const_cast<void**>(buffers), &scratch};
+  return launch_all(stream, arguments);
+}
+
+Verdict CudaCode::launch(Handle stream, void* argument) const {
+  void* arguments[] = {argument};
+  return launch_all(stream, arguments);
+}
+
+Verdict CudaCode::launch_all(Handle stream, void** arguments) const {
   for (const Phase& phase : phases_) {
     if (phase.grid == 0) continue;
     HEDDLE_TRY_VOID(context_->driver().checked(

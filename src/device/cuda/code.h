@@ -19,8 +19,11 @@ class CudaCode final : public DeviceCode {
 
   // Runs all phases, one after the other; `buffers` by number, `scratch` as large as the plan says.
   Verdict launch(Handle stream, void* const* buffers, Pointer scratch) const;
+  // A function that takes one argument, which lies there.
+  Verdict launch(Handle stream, void* argument) const;
 
  private:
+  Verdict launch_all(Handle stream, void** arguments) const;
   struct Phase {
     Handle function = nullptr;
     unsigned grid = 1, threads = 1, shared_bytes = 0;
@@ -30,12 +33,6 @@ class CudaCode final : public DeviceCode {
   std::shared_ptr<Context> context_;
   Handle module_ = nullptr;
   std::vector<Phase> phases_;
-};
-
-class CudaLaunch final : public Launch {
- public:
-  std::vector<LaunchKernel> kernels;
-  std::int64_t scratch_bytes = 0;  // the most of one kernel: they run one after the other
 };
 
 }  // namespace heddle::cuda

@@ -7,8 +7,8 @@
 #include "device/code_cache.h"
 #include "device/cuda/blas.h"
 #include "device/cuda/blas_library.h"
-#include "device/cuda/code.h"
 #include "device/cuda/host_call.h"
+#include "device/cuda/launch.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/queue.h"
 #include "heddle/hash.h"
@@ -56,21 +56,21 @@ Expected<Buffer> CudaDevice::allocate(std::int64_t bytes) {
 
 // ---- code
 
-Expected<std::string> CudaDevice::code_of(const Kernel& kernel) const {
-  const std::string text = source(kernel);
+Expected<std::string> CudaDevice::kept(const std::string& text,
+                                       const std::function<Expected<CudaObject>()>& make) const {
   HEDDLE_TRY(const std::string compiler, find_nvrtc());
   const std::string key = fmt::format("cuda_{}_{:016x}{:016x}", facts().arch,
                                       hash_combine(hash_combine(1, text), compiler),
                                       hash_combine(hash_combine(2, text), compiler));
   if (cache_)
     if (auto found = cache_->read(key)) return *std::move(found);
-  HEDDLE_TRY(CudaObject object, object_of(kernel));
+  HEDDLE_TRY(CudaObject object, make());
   if (cache_) cache_->write(key, object.code);
   return std::move(object.code);
 }
 
 Expected<std::shared_ptr<const DeviceCode>> CudaDevice::compile(const Kernel& kernel) {
-  HEDDLE_TRY(const std::string object, code_of(kernel));
+  HEDDLE_TRY(const std::string object, kept(source(kernel), [&] { return object_of(kernel); }));
   HEDDLE_TRY(std::shared_ptr<const DeviceCode> code,
              CudaCode::load(context_, object, cuda_plan(kernel, kernel_limits())));
   return code;
@@ -78,12 +78,24 @@ Expected<std::shared_ptr<const DeviceCode>> CudaDevice::compile(const Kernel& ke
 
 Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> kernels) {
   auto launch = std::make_unique<CudaLaunch>();
-  for (LaunchKernel& given : kernels) {
+  launch->kernels = std::move(kernels);
+  std::vector<bool> is_packed(launch->kernels.size(), false);
+  for (auto& numbers : CudaPack::chosen(launch->kernels, kernel_limits())) {
+    CudaPack pack(launch->kernels, numbers, kernel_limits());
+    HEDDLE_TRY(const std::string object,
+               kept(pack.text(), [&] { return compile_cuda(pack.text(), facts().arch); }));
+    HEDDLE_TRY_VOID(pack.load(context_, object));
+    for (std::size_t number : numbers) is_packed[number] = true;
+    launch->packs.push_back(std::move(pack));
+  }
+  for (std::size_t k = 0; k < launch->kernels.size(); ++k) {
+    const LaunchKernel& given = launch->kernels[k];
     if (!given.code)
       return reason("{} interprets no kernels, and {} has no code", name(), given.kernel.name);
+    if (is_packed[k]) continue;
+    launch->single.push_back(k);
     const CudaPlan plan = cuda_plan(given.kernel, kernel_limits());
     launch->scratch_bytes = std::max(launch->scratch_bytes, plan.scratch_bytes);
-    launch->kernels.push_back(std::move(given));
   }
   return std::unique_ptr<Launch>(std::move(launch));
 }

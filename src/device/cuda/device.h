@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "device/cuda/context.h"
@@ -34,8 +35,9 @@ class CudaDevice final : public CudaTarget {
  private:
   CudaDevice(std::shared_ptr<cuda::Context> context, Device& host,
              const std::optional<std::filesystem::path>& cache);
-  // From the cache, where it is there.
-  Expected<std::string> code_of(const Kernel& kernel) const;
+  // Machine code of a text, from the cache where it is there.
+  Expected<std::string> kept(const std::string& text,
+                             const std::function<Expected<CudaObject>()>& make) const;
 
   std::shared_ptr<cuda::Context> context_;
   std::unique_ptr<CodeCache> cache_;

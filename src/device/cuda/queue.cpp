@@ -1,6 +1,6 @@
 #include "device/cuda/queue.h"
 
-#include "device/cuda/code.h"
+#include "device/cuda/launch.h"
 #include "device/lazy_code.h"
 
 namespace heddle::cuda {
@@ -75,7 +75,10 @@ Verdict CudaQueue::launch(const Launch& launch, const DeviceAddress* slots) {
   return doing([&]() -> Verdict {
     const auto& mine = static_cast<const CudaLaunch&>(launch);
     HEDDLE_TRY(const Pointer room, scratch(mine.scratch_bytes));
-    for (const LaunchKernel& given : mine.kernels) {
+    for (const CudaPack& pack : mine.packs)
+      HEDDLE_TRY_VOID(pack.launch(stream_, mine.kernels, slots));
+    for (std::size_t number : mine.single) {
+      const LaunchKernel& given = mine.kernels[number];
       given.code->wait();
       const auto* code = static_cast<const CudaCode*>(given.code->get());
       if (code == nullptr)
