@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs on one GPU: the floor, JAX and Heddle, side by side.
 
-    bench/h200/run.py [NAME...] [--runs N] [--json FILE]
+    bench/h200/run.py [NAME...] [--runs N] [--alone] [--json FILE]
 
 The floor is the least that a program has to move, at the rate of a large copy on this device; a share
 is the floor over the time. JAX's times and Heddle's are of many calls one after the other, arguments
@@ -72,6 +72,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="only programs whose names have one of these")
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--alone", action="store_true", help="without JAX's times")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     rate = copy_rate()
@@ -83,7 +84,7 @@ def main():
             if options.names and not any(name in program.name for name in options.names):
                 continue
             floor = program.bytes / rate * 1e3
-            peer = jax_seconds(program, options.runs) * 1e3
+            peer = math.nan if options.alone else jax_seconds(program, options.runs) * 1e3
             jax.clear_caches()
             mine = heddle(program, folder, options.runs)
             rows.append({"name": program.name, "floor_ms": floor, "jax_ms": peer, **mine})

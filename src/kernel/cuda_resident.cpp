@@ -9,7 +9,7 @@ namespace heddle {
 
 namespace {
 
-constexpr int kUsualThreads = 256, kMostThreads = 1024;
+constexpr int kMostThreads = 1024;
 constexpr std::int64_t kFewPoints = 16;  // of a row: not worth a group of threads
 constexpr std::int64_t kMostUnits = 1LL << 28;
 // Registers of a thread for what it keeps, in words.
@@ -402,7 +402,7 @@ class Study {
   bool set(int group, int cluster, std::int64_t bytes) {
     made_.group = group;
     made_.cluster = cluster;
-    made_.threads = group <= kCudaWarp && made_.phase.chunks == 0 ? kUsualThreads : group;
+    made_.threads = group <= kCudaWarp && made_.phase.chunks == 0 ? kCudaThreads : group;
     const std::int64_t registers =
         words(std::int64_t{group} * cluster, bytes) + limits_.spare_registers;
     const std::int64_t room = std::min(kRegisters / registers, kMostResident);
@@ -417,10 +417,10 @@ class Study {
     const std::int64_t rows =
         std::max<std::int64_t>(in_chunks ? made_.phase.chunks : made_.phase.blocks(), 1);
     const auto needed = std::bit_ceil(static_cast<std::uint64_t>(made_.units));
-    if (in_chunks && needed <= kUsualThreads && words(kUsualThreads, bytes) <= kEasyWords)
+    if (in_chunks && needed <= kCudaThreads && words(kCudaThreads, bytes) <= kEasyWords)
       return set(std::max(kCudaWarp, static_cast<int>(needed)), 1, bytes);
     const bool is_short = made_.units <= kCudaWarp * 4 && words(kCudaWarp, bytes) <= kShortWords;
-    const bool fills = rows * kCudaWarp >= std::int64_t{limits_.multiprocessors} * kUsualThreads;
+    const bool fills = rows * kCudaWarp >= std::int64_t{limits_.multiprocessors} * kCudaThreads;
     if (is_short && !in_chunks && (fills || made_.units <= kCudaWarp))
       return set(static_cast<int>(std::min<std::uint64_t>(needed, kCudaWarp)), 1, bytes);
     constexpr int kLarge = kMostThreads / 2;

@@ -9,10 +9,9 @@ namespace heddle {
 
 namespace {
 
-constexpr int kThreads = 256;
 constexpr std::int64_t kMostBlocks = 4096;  // of a grid whose size does not matter
 
-constexpr std::int64_t kRoomBytes = kThreads * 8;  // of a block, for what threads put together
+constexpr std::int64_t kRoomBytes = 16 << 10;  // of a block, for what threads put together
 
 // Workers' scratch lies apart by this.
 std::int64_t scratch_stride(const Kernel& kernel) {
@@ -50,6 +49,11 @@ bool is_shared(const Kernel& kernel, const CudaLimits& limits) {
   return kernel.scratch_bytes + kRoomBytes <= limits.shared_bytes;
 }
 
+// Scratch has to be where the blocks of a cluster reach it.
+int cluster_of(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
+  return is_shared(kernel, limits) ? cuda_cluster(kernel, spread(phase, limits), limits) : 1;
+}
+
 class Emitter {
  public:
   Emitter(const Kernel& kernel, const CudaLimits& limits)
@@ -79,13 +83,13 @@ class Emitter {
  private:
   void emit(const Phase& phase, std::size_t number) {
     const auto resident = cuda_resident(kernel_, phase, limits_);
+    const int cluster = resident ? resident->cluster : cluster_of(kernel_, phase, limits_);
     text_.line("");
     text_.line(
         "extern \"C\" {}__launch_bounds__({}{}) __global__ void {}(const Buffers buffers, char* "
         "scratch) {{",
-        resident && resident->cluster > 1 ? fmt::format("__cluster_dims__({}) ", resident->cluster)
-                                          : "",
-        resident ? resident->threads : kThreads,
+        cluster > 1 ? fmt::format("__cluster_dims__({}) ", cluster) : "",
+        resident ? resident->threads : kCudaThreads,
         resident ? fmt::format(", {}", resident->at_once) : "", function_name(kernel_, number));
     text_.deeper();
     text_.line("const unsigned at_block = blockIdx.x, of_blocks = gridDim.x;");
@@ -105,22 +109,23 @@ class Emitter {
     if (resident)
       emit_cuda_resident(kernel_, *resident, text_);
     else
-      emit_stages(spread(phase, limits_));
+      emit_stages(spread(phase, limits_), cluster_of(kernel_, phase, limits_));
   }
 
   // Stages one after the other, with scratch between them.
-  void emit_stages(const Phase& phase) {
-    text_.line("__shared__ ui64 room[{}];", kThreads);
+  void emit_stages(const Phase& phase, int cluster) {
+    text_.line("__shared__ ui64 room[{}];", kCudaThreads);
     const std::int64_t blocks = phase.blocks();
     if (phase.chunks > 0) {
       text_.line("const i64 chunk = at_block;");
       for (const Stage& stage : phase.begin)
-        emit_cuda_stage(kernel_, phase, stage, kThreads, text_);
+        emit_cuda_stage(kernel_, phase, stage, kCudaThreads, cluster, text_);
       text_.open(
           "for (i64 block = {0}ll * chunk / {1}; block < {0}ll * (chunk + 1) / {1}; ++block) {{",
           blocks, phase.chunks);
     } else {
-      text_.open("for (i64 block = at_block; block < {}ll; block += of_blocks) {{", blocks);
+      text_.open("for (i64 block = at_block / {0}; block < {1}ll; block += of_blocks / {0}) {{",
+                 cluster, blocks);
     }
     std::int64_t inner = 1;
     for (std::size_t i = phase.outer.size(); i-- > 0;) {
@@ -129,7 +134,8 @@ class Emitter {
                  std::max<std::int64_t>(loop.blocks(), 1), loop.block);
       inner *= std::max<std::int64_t>(loop.blocks(), 1);
     }
-    for (const Stage& stage : phase.stages) emit_cuda_stage(kernel_, phase, stage, kThreads, text_);
+    for (const Stage& stage : phase.stages)
+      emit_cuda_stage(kernel_, phase, stage, kCudaThreads, cluster, text_);
     text_.close();
   }
 
@@ -157,7 +163,9 @@ bool can_be_packed(const Kernel& kernel, const CudaLimits& limits) {
   if (kernel.phases.size() != 1) return false;
   const CudaPlan plan = cuda_plan(kernel, limits);
   const auto resident = cuda_resident(kernel, kernel.phases[0], limits);
-  const bool is_usual = plan.phases[0].threads == kThreads && (!resident || resident->cluster == 1);
+  const bool is_usual = plan.phases[0].threads == kCudaThreads &&
+                        (!resident || resident->cluster == 1) &&
+                        cluster_of(kernel, kernel.phases[0], limits) == 1;
   return is_usual && kernel.scratch_bytes == 0 && plan.phases[0].grid > 0;
 }
 
@@ -172,7 +180,7 @@ std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_
   text.line("{}", parts);
   text.open(
       "extern \"C\" __launch_bounds__({}) __global__ void {}(const __grid_constant__ Pack pack) {{",
-      kThreads, kCudaPack);
+      kCudaThreads, kCudaPack);
   text.line("int low = 0, high = {};", entries);
   text.open("while (high - low > 1) {{");
   text.line("const int middle = (low + high) / 2;");
@@ -195,10 +203,11 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     const Phase& phase = kernel.phases[p];
     const auto resident = cuda_resident(kernel, phase, limits);
     CudaPhase made{function_name(kernel, p)};
-    made.threads = resident ? resident->threads : kThreads;
+    made.threads = resident ? resident->threads : kCudaThreads;
     made.grid = resident           ? resident_grid(*resident)
                 : phase.chunks > 0 ? phase.chunks
-                                   : std::min(spread(phase, limits).blocks(), kMostBlocks);
+                                   : std::min(spread(phase, limits).blocks(), kMostBlocks) *
+                                         cluster_of(kernel, phase, limits);
     // What stays in registers needs no scratch.
     const bool needs_scratch = !resident || !resident->in_registers;
     if (needs_scratch && is_shared(kernel, limits)) made.shared_bytes = kernel.scratch_bytes;

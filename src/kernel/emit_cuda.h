@@ -16,7 +16,8 @@
 
 namespace heddle {
 
-constexpr int kCudaWarp = 32;  // threads that run in step
+inline constexpr int kCudaWarp = 32;      // threads that run in step
+inline constexpr int kCudaThreads = 256;  // of a block, where nothing asks for more
 
 struct CudaLimits {
   std::int64_t shared_bytes = 48 << 10;  // of a block

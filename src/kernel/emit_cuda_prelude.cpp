@@ -423,6 +423,16 @@ template <class T> __device__ void put_far(ui64* place, ui32 block, T value) {
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(block));
   asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(there), "l"(bits) : "memory");
 }
+template <class T> __device__ T get_far(ui64* place, ui32 block) {
+  ui64 bits;
+  ui32 there;
+  const ui32 here = (ui32)__cvta_generic_to_shared(place);
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(block));
+  asm volatile("ld.shared::cluster.u64 %0, [%1];" : "=l"(bits) : "r"(there) : "memory");
+  T value;
+  memcpy(&value, &bits, sizeof(T));
+  return value;
+}
 #endif
 )cuda";
 

@@ -10,7 +10,10 @@ namespace heddle {
 namespace {
 
 constexpr std::size_t kFewNodes = 96;  // that several points of a thread may have at the same time
+constexpr std::size_t kVeryFewNodes = 48;
+constexpr std::int64_t kMostExchanged = 512;  // numbers, between the blocks of a cluster
 constexpr int kAtOnce = 4;
+constexpr std::int64_t kManyPoints = 16 << 10;  // of a stage, that are worth several blocks
 
 // As planned: the last block of an outer loop may be short.
 std::int64_t points_of(const Stage& stage, const std::vector<bool>& chosen, bool which) {
@@ -39,11 +42,13 @@ bool only_stores(const Stage& stage) {
 class CudaStageEmitter {
  public:
   CudaStageEmitter(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
-                   IndentedText& text)
+                   int cluster, IndentedText& text)
       : kernel_(kernel),
         phase_(phase),
         stage_(stage),
         threads_(threads),
+        cluster_(cluster),
+        share_(cluster > 1 ? cuda_share(kernel, phase, stage, threads) : CudaShare::all),
         mapping_(cuda_mapping(kernel, phase, stage, threads)),
         text_(text),
         point_(kernel, stage, mapping_.vectors, mapping_.at_once > 1, text) {}
@@ -69,8 +74,10 @@ class CudaStageEmitter {
 
   // A thread has points by itself, and goes along the other loops in their order.
   void emit_one_by_one() {
-    text_.open("for ({0} point = threadIdx.x; point < points; point += {1}) {{", counter(),
-               threads_);
+    if (product(false) == "1" && stage_.nodes.size() <= kVeryFewNodes)
+      text_.line("#pragma unroll 4");
+    text_.open("for ({0} point = threadIdx.x{1}; point < points; point += {2}) {{", counter(),
+               start(CudaShare::points, threads_), step(CudaShare::points, threads_));
     emit_positions("point", true, "");
     emit_accumulators();
     int opened = 0;
@@ -89,8 +96,9 @@ class CudaStageEmitter {
 
   // Loads of several points are under way together.
   void emit_several() {
-    text_.open("for ({0} first = threadIdx.x; first < points; first += {1}) {{", counter(),
-               threads_ * mapping_.at_once);
+    const int turn = threads_ * mapping_.at_once;
+    text_.open("for ({0} first = threadIdx.x{1}; first < points; first += {2}) {{", counter(),
+               start(CudaShare::points, turn), step(CudaShare::points, turn));
     for (int u = 0; u < mapping_.at_once; ++u) {
       const std::string mark = fmt::format("_{}", u);
       text_.line("const bool here{} = first + {} < points;", mark, u * threads_);
@@ -111,7 +119,9 @@ class CudaStageEmitter {
   // Threads of a group deal out the other loops of a point, and put together what they have.
   void emit_groups() {
     const int group = mapping_.group;
-    text_.open("for ({0} first = 0; first < points; first += {1}) {{", counter(), threads_ / group);
+    const int turn = threads_ / group;
+    text_.open("for ({0} first = 0{1}; first < points; first += {2}) {{", counter(),
+               start(CudaShare::points, turn), step(CudaShare::points, turn));
     // Neighbouring threads have neighbours in memory: of the points, or of the other loops.
     const bool by_points = mapping_.shared.back();
     const int apart = threads_ / group;
@@ -126,7 +136,8 @@ class CudaStageEmitter {
     text_.open("if (here) {{");
     text_.line("const {} others = {};", counter(), product(false));
     text_.line("#pragma unroll 4");
-    text_.open("for ({0} along = part; along < others; along += {1}) {{", counter(), group);
+    text_.open("for ({0} along = part{1}; along < others; along += {2}) {{", counter(),
+               start(CudaShare::others, group), step(CudaShare::others, group));
     emit_positions("along", false, "");
     emit_point();
     text_.close();
@@ -146,8 +157,42 @@ class CudaStageEmitter {
         if (statement.guard != kNone) together("ui32", "or", fmt::format("any{}{}", s, mark));
       }
     }
+    if (share_ == CudaShare::others) emit_cluster_sums(turn);
     emit_results("here && part == 0");
     text_.close();
+  }
+
+  // Where a block of a cluster begins, and how far it goes at a time.
+  std::string start(CudaShare kind, int turn) const {
+    return share_ == kind ? fmt::format(" + (int)cluster_rank() * {}", turn) : "";
+  }
+  int step(CudaShare kind, int turn) const { return share_ == kind ? turn * cluster_ : turn; }
+
+  // Every block of the cluster puts together what all of them have, in the same order.
+  void emit_cluster_sums(int turn) {
+    std::vector<std::pair<std::string, const Statement*>> sums;
+    for (std::size_t s = 0; s < stage_.statements.size(); ++s)
+      for (const std::string& mark : sum_marks())
+        sums.emplace_back(fmt::format("sum{}{}", s, mark), &stage_.statements[s]);
+    text_.line("__shared__ ui64 far[{}];", turn * static_cast<int>(sums.size()));
+    for (std::size_t k = 0; k < sums.size(); ++k)
+      text_.line("if (part == 0) *({}*)&far[who * {} + {}] = {};",
+                 point_.type_of(*sums[k].second, 0), sums.size(), k, sums[k].first);
+    text_.line("cluster_barrier();");
+    text_.open("if (part == 0) {{");
+    for (std::size_t k = 0; k < sums.size(); ++k)
+      for (int block = 0; block < cluster_; ++block) {
+        const std::string other =
+            fmt::format("get_far<{}>(&far[who * {} + {}], {})", point_.type_of(*sums[k].second, 0),
+                        sums.size(), k, block);
+        if (block == 0)
+          text_.line("{} = {};", sums[k].first, other);
+        else
+          text_.line("{0} = h_{1}({0}, {2});", sums[k].first, name(sums[k].second->combiner.op),
+                     other);
+      }
+    text_.close();
+    text_.line("cluster_barrier();");
   }
 
   // ---- positions
@@ -293,7 +338,8 @@ class CudaStageEmitter {
   const Kernel& kernel_;
   const Phase& phase_;
   const Stage& stage_;
-  const int threads_;
+  const int threads_, cluster_;
+  const CudaShare share_;
   const CudaMapping mapping_;
   IndentedText& text_;
   CudaPoint point_;
@@ -330,9 +376,67 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
   return mapping;
 }
 
+namespace {
+
+std::int64_t all_points(const Stage& stage) {
+  return points_of(stage, std::vector<bool>(stage.loops.size(), true), true);
+}
+
+bool is_scratch(const Kernel& kernel, const Statement& statement) {
+  return std::ranges::all_of(
+      statement.buffers, [&](std::uint32_t b) { return kernel.buffers[b].reach == Reach::block; });
+}
+
+}  // namespace
+
+CudaShare cuda_share(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads) {
+  const bool to_memory = std::ranges::none_of(
+      stage.statements, [&](const Statement& s) { return is_scratch(kernel, s); });
+  if (to_memory) return CudaShare::points;
+  const CudaMapping mapping = cuda_mapping(kernel, phase, stage, threads);
+  const bool is_sum =
+      mapping.group > 1 && std::ranges::count(mapping.accumulated, false) == 0 &&
+      std::ranges::all_of(stage.statements, [](const Statement& s) { return s.guard == kNone; });
+  const std::int64_t exchanged = std::int64_t{threads / mapping.group} * mapping.vectors.count *
+                                 static_cast<std::int64_t>(stage.statements.size());
+  return is_sum && exchanged <= kMostExchanged && all_points(stage) >= kManyPoints
+             ? CudaShare::others
+             : CudaShare::all;
+}
+
+int cuda_cluster(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
+  constexpr int kMost = 8;
+  const std::int64_t blocks = phase.blocks();
+  if (!limits.clusters || phase.chunks > 0 || blocks == 0 || blocks >= limits.multiprocessors)
+    return 1;
+  std::vector<bool> written(kernel.buffers.size(), false);
+  bool is_large = false;
+  for (const Stage& stage : phase.stages) {
+    bool scratch = false, memory = false;
+    for (const Statement& statement : stage.statements) {
+      (is_scratch(kernel, statement) ? scratch : memory) = true;
+      for (std::uint32_t b : statement.buffers)
+        written[b] = written[b] || kernel.buffers[b].reach != Reach::block;
+    }
+    if (scratch && memory) return 1;
+    const CudaShare share = cuda_share(kernel, phase, stage, kCudaThreads);
+    const bool is_many = all_points(stage) >= kManyPoints;
+    if (is_many && share == CudaShare::all) return 1;
+    is_large = is_large || is_many;
+  }
+  // What one block writes to memory, another may not have seen yet.
+  for (const Stage& stage : phase.stages)
+    for (const Node& node : stage.nodes)
+      if (node.kind == NodeKind::load && written[node.number]) return 1;
+  if (!is_large) return 1;
+  int cluster = kMost;
+  while (cluster > 1 && blocks * cluster > 6 * limits.multiprocessors) cluster /= 2;
+  return cluster;
+}
+
 void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
-                     IndentedText& text) {
-  CudaStageEmitter(kernel, phase, stage, threads, text).emit();
+                     int cluster, IndentedText& text) {
+  CudaStageEmitter(kernel, phase, stage, threads, cluster, text).emit();
 }
 
 }  // namespace heddle

@@ -29,7 +29,18 @@ struct CudaMapping {
 };
 CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads);
 
+// What the blocks of a cluster do of a stage that they have together.
+enum class CudaShare : std::uint8_t {
+  all,     // each does all of it, for itself
+  points,  // points are dealt out: they are written to memory
+  others,  // the other loops are; what was accumulated is put together, and all of them have it
+};
+// Blocks that do every block of a phase together, so that few large blocks fill the device; 1 where
+// it cannot be.
+int cuda_cluster(const Kernel& kernel, const Phase& phase, const CudaLimits& limits);
+CudaShare cuda_share(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads);
+
 void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
-                     IndentedText& text);
+                     int cluster, IndentedText& text);
 
 }  // namespace heddle
