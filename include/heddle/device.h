@@ -81,6 +81,8 @@ class Device : public DeviceCalls {
   // Whether it works in the host's memory: then blocks are its buffers, and the memory of its
   // buffers is blocks, so that arrays come and go without a copy.
   virtual bool in_host_memory() const { return false; }
+  // Whether memory may be given back while work on it is under way.
+  virtual bool memory_outlasts_work() const { return false; }
 
   // ---- code
   // Why it cannot compile, as where its compiler was not found.

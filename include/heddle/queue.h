@@ -80,6 +80,10 @@ class Queue {
   virtual ~Queue() = default;
   virtual Device& device() = 0;
 
+  // Memory for what comes to this queue, which may have been another's until now: nobody else looks
+  // at it before an event of this queue.
+  virtual Expected<Buffer> allocate(std::int64_t bytes);
+
   // Launches and calls are made by the same device. `slots` is the table of addresses that the
   // launch was prepared for; it may change as soon as the call comes back.
   virtual Verdict launch(const Launch& launch, const DeviceAddress* slots) = 0;

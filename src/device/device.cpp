@@ -2,6 +2,8 @@
 
 namespace heddle {
 
+Expected<Buffer> Queue::allocate(std::int64_t bytes) { return device().allocate(bytes); }
+
 Verdict read_now(Queue& queue, DeviceAddress from, std::span<std::byte> to) {
   HEDDLE_TRY_VOID(queue.read(from, to));
   return queue.finish();

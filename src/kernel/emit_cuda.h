@@ -61,6 +61,9 @@ std::vector<bool> shared_loops(const Stage& stage);
 std::optional<std::vector<bool>> accumulated_updates(const Stage& stage,
                                                      const std::vector<bool>& shared);
 
+// Whether a statement has one element for all points of its stage, which no point loads.
+bool has_one_element(const Stage& stage, const Statement& statement);
+
 // Types and operations of the text.
 std::string_view cuda_prelude();
 std::string_view cuda_type(DType type);

@@ -171,6 +171,13 @@ std::vector<bool> shared_loops(const Stage& stage) {
   return shared;
 }
 
+bool has_one_element(const Stage& stage, const Statement& statement) {
+  const LoopStudy study(stage);
+  return study.is_same_along_others(statement.index,
+                                    std::vector<bool>(stage.loops.size(), false)) &&
+         !loads_from(stage, statement);
+}
+
 std::optional<std::vector<bool>> accumulated_updates(const Stage& stage,
                                                      const std::vector<bool>& shared) {
   const LoopStudy study(stage);

@@ -81,7 +81,7 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
     if (in != kNone) operands.push_back(this->node(in, mark));
   // Its inverse is taken once.
   if (node.op == ScalarOp::divide && node.type == DType::f32 && is_same_for_many(node.in[1]))
-    return fmt::format("divide_by({0}, {1}, inverse({1}))", operands[0], operands[1]);
+    return fmt::format("divide_by({}, over({}))", operands[0], operands[1]);
   return operation(node, operands);
 }
 
@@ -129,14 +129,19 @@ std::string CudaPoint::guard(const Statement& statement, std::string_view mark) 
 }
 
 void CudaPoint::emit_vector_store(const Statement& statement) {
-  const DType type = kernel_.buffers[statement.buffers[0]].dtype;
+  std::vector<std::string> values;
+  for (const std::string& mark : marks_) values.push_back(node(statement.values[0], mark));
+  emit_vector_store(statement.buffers[0], statement.index, values);
+}
+
+void CudaPoint::emit_vector_store(std::uint32_t buffer, NodeId index,
+                                  const std::vector<std::string>& values) {
+  const std::string_view type = cuda_memory_type(kernel_.buffers[buffer].dtype);
   text_.open("{{");
-  text_.line("Vec<{}, {}> out;", cuda_memory_type(type), vectors_.count);
-  for (int v = 0; v < vectors_.count; ++v)
-    text_.line("out.at[{}] = {};", v,
-               node(statement.values[0], marks_[static_cast<std::size_t>(v)]));
-  text_.line("store_vec<{}, {}>(b{} + {}, out);", cuda_memory_type(type), vectors_.count,
-             statement.buffers[0], node(statement.index, marks_[0]));
+  text_.line("Vec<{}, {}> out;", type, vectors_.count);
+  for (std::size_t v = 0; v < values.size(); ++v) text_.line("out.at[{}] = {};", v, values[v]);
+  text_.line("store_vec<{}, {}>(b{} + {}, out);", type, vectors_.count, buffer,
+             node(index, marks_[0]));
   text_.close();
 }
 

@@ -27,6 +27,9 @@ class CudaPoint {
   void emit_nodes(const std::vector<bool>& chosen);
   void emit_statement(const Statement& statement, std::string_view mark);
   void emit_vector_store(const Statement& statement);
+  // Values of all neighbours, by their names.
+  void emit_vector_store(std::uint32_t buffer, NodeId index,
+                         const std::vector<std::string>& values);
   // "if (n5_0) ", where a statement has a guard.
   std::string guard(const Statement& statement, std::string_view mark) const;
 

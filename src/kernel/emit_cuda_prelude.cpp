@@ -174,25 +174,34 @@ template <class T> __device__ T h_multiply(T x, T y) {
   else if constexpr (is_real<T>) return x * y;
   else return (T)((ui64)x * (ui64)y);
 }
+// A number to divide by, moved to where its inverse is exact enough, and that inverse.
+struct Divisor { f32 y, inverse, scale; };
+__device__ Divisor over(f32 y) {
+  const f32 size = fabsf(y);
+  const f32 scale = size > 1e30f ? 0x1p-64f : size < 1e-30f ? 0x1p64f : 1.0f;
+  const f32 near = y * scale;
+  f32 inverse;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(inverse) : "f"(near));
+  const f32 better = fmaf(fmaf(-near, inverse, 1.0f), inverse, inverse);
+  return {near, inverse != 0.0f && fabsf(inverse) < 1e38f ? better : inverse, scale};
+}
+// A product, put right by what remains: as a division gives, without its branches. What is zero,
+// infinite or no number is right as it is.
+__device__ f32 divide_by(f32 x, const Divisor& by) {
+  x = x * by.scale;
+  const f32 near = x * by.inverse;
+  const f32 result = fmaf(fmaf(-by.y, near, x), by.inverse, near);
+  const f32 size = fabsf(near);
+  return size > 0.0f && size < 3e38f ? result : near;
+}
 // By zero: all ones, and the dividend remains; the smallest integer over -1 wraps.
 template <class T> __device__ bool quotient_overflows(T x, T y) {
   return is_signed_int<T> && y == (T)-1 && x == (T)((ui64)1 << (8 * sizeof(T) - 1));
 }
 template <class T> __device__ T h_divide(T x, T y) {
-  if constexpr (is_small<T>) return narrow<T>(wide(x) / wide(y));
+  if constexpr (is_real<T> && sizeof(T) <= 4) return narrow<T>(divide_by(wide(x), over(wide(y))));
   else if constexpr (is_real<T>) return x / y;
   else return y == 0 ? (T)-1 : (quotient_overflows(x, y) ? x : (T)(x / y));
-}
-// Many numbers over one, whose inverse is known: multiplied, and put right by what remains, which
-// gives what a division gives. Where that fails (zero, infinity, very large and small), it divides.
-__device__ f32 inverse(f32 y) {
-  const f32 size = fabsf(y);
-  return size > 1e-30f && size < 1e30f ? 1.0f / y : __int_as_float(0x7fc00000);
-}
-__device__ f32 divide_by(f32 x, f32 y, f32 inverse_of_y) {
-  const f32 near = x * inverse_of_y;
-  const f32 result = fmaf(fmaf(-y, near, x), inverse_of_y, near);
-  return isnan(result) ? x / y : near == 0 ? near : result;
 }
 template <class T> __device__ T h_remainder(T x, T y) {
   if constexpr (is_real<T>) return narrow<T>(fmod(wide(x), wide(y)));
@@ -278,13 +287,17 @@ FUNCTION(h_floor, floorf(x), floor(x))
 FUNCTION(h_ceil, ceilf(x), ceil(x))
 FUNCTION(h_round_even, rintf(x), rint(x))
 FUNCTION(h_round_away, roundf(x), round(x))
-// As a division: what remains puts the root right; where that fails, the slow way.
+// Of zeros, infinity and what is next to it.
+__device__ f32 sqrt_of_end(f32 x) { return x > 1.0f && x < __int_as_float(0x7f800000) ? sqrtf(x) : x; }
+// As a division: what remains puts the root right. Very small numbers are moved up for that.
 __device__ f32 root(f32 x) {
+  const bool is_small = x < 1e-28f;
+  const f32 up = is_small ? x * 0x1p64f : x;
   f32 inverse;
-  asm("rsqrt.approx.f32 %0, %1;" : "=f"(inverse) : "f"(x));
-  const f32 near = x * inverse;
-  const f32 result = fmaf(fmaf(-near, near, x), 0.5f * inverse, near);
-  return x > 1e-30f && x < 1e30f ? result : sqrtf(x);
+  asm("rsqrt.approx.f32 %0, %1;" : "=f"(inverse) : "f"(up));
+  const f32 near = up * inverse;
+  const f32 result = fmaf(fmaf(-near, near, up), 0.5f * inverse, near) * (is_small ? 0x1p-32f : 1.0f);
+  return x == 0.0f || x > 3.4e38f ? sqrt_of_end(x) : result;
 }
 FUNCTION(h_sqrt, root(x), sqrt(x))
 FUNCTION(h_rsqrt, rsqrtf(x), 1 / sqrt(x))
@@ -379,6 +392,30 @@ template <class T> __device__ T from_lane(T x, int mask) {
   }
   return x;
 }
+// From the thread so many before.
+template <class T> __device__ T from_below(T x, int distance) {
+  ui64 bits = 0;
+  memcpy(&bits, &x, sizeof(T));
+  bits = __shfl_up_sync(0xffffffffu, bits, distance);
+  memcpy(&x, &bits, sizeof(T));
+  return x;
+}
+// What comes before a thread's `own` in its block, and what the block has in all.
+#define BEFORE(T, op, neutral, own, before, all, room)                             \
+  T upto = own;                                                                    \
+  for (int distance = 1; distance < 32; distance *= 2) {                           \
+    const T other = from_below<T>(upto, distance);                                 \
+    if ((int)threadIdx.x % 32 >= distance) upto = op(other, upto);                 \
+  }                                                                                \
+  T before = from_below<T>(upto, 1), all = neutral;                                \
+  if (threadIdx.x % 32 == 0) before = neutral;                                     \
+  if (threadIdx.x % 32 == 31) ((T*)room)[threadIdx.x / 32] = upto;                 \
+  __syncthreads();                                                                 \
+  for (int warp = 0; warp < (int)blockDim.x / 32; ++warp) {                        \
+    if (warp == (int)threadIdx.x / 32) before = op(all, before);                   \
+    all = op(all, ((T*)room)[warp]);                                               \
+  }                                                                                \
+  __syncthreads();
 // Of W neighbouring threads, all of which get the result.
 #define WARP_ALL(T, W, op, sum) \
   for (int mask = (W) / 2; mask > 0; mask /= 2) sum = op(sum, from_lane<T>(sum, mask));

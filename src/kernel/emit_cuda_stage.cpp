@@ -39,6 +39,19 @@ bool only_stores(const Stage& stage) {
   });
 }
 
+// One sum that runs along the last loop, alone in its block, whose element stays the same.
+bool is_running_sum(const Kernel& kernel, const Stage& stage) {
+  if (stage.statements.size() != 1 || stage.loops.empty()) return false;
+  const Statement& statement = stage.statements[0];
+  if (statement.kind != Statement::Kind::scan || statement.values.size() != 1 ||
+      statement.guard != kNone || statement.combiner.op == ScalarOp::none)
+    return false;
+  for (std::size_t i = 0; i + 1 < stage.loops.size(); ++i)
+    if (stage.loops[i].size != 1) return false;
+  const bool is_bool = kernel.buffers[statement.buffers[0]].dtype == DType::i1;
+  return !is_bool && stage.loops.back().block_of < 0 && has_one_element(stage, statement);
+}
+
 class CudaStageEmitter {
  public:
   CudaStageEmitter(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
@@ -59,7 +72,9 @@ class CudaStageEmitter {
       text_.line("const {} size{} = {}{};", counter(), i, size_of(stage_.loops[i]),
                  is_in_vectors(i) ? fmt::format(" / {}", mapping_.vectors.count) : "");
     text_.line("const {} points = {};", counter(), product(true));
-    if (mapping_.group > 1)
+    if (mapping_.is_scan)
+      emit_scan();
+    else if (mapping_.group > 1)
       emit_groups();
     else if (mapping_.at_once > 1)
       emit_several();
@@ -159,6 +174,56 @@ class CudaStageEmitter {
     }
     if (share_ == CudaShare::others) emit_cluster_sums(turn);
     emit_results("here && part == 0");
+    text_.close();
+  }
+
+  // Neighbours by threads, threads by warps, warps by the block, and on with what came before.
+  void emit_scan() {
+    const Statement& statement = stage_.statements[0];
+    const DType dtype = kernel_.buffers[statement.buffers[0]].dtype;
+    const std::string_view type = cuda_type(dtype), op = name(statement.combiner.op);
+    const std::size_t last = stage_.loops.size() - 1;
+    const std::string neutral =
+        fmt::format("h_constant<{}>({:#x}ull)", type, neutral_bits(statement.combiner.op, dtype));
+    for (std::size_t i = 0; i < last; ++i) text_.line("const i64 loop{} = 0;", i);
+    text_.line("{} carry = {};", type, neutral);
+    text_.open("for ({0} first = 0; first < size{1}; first += {2}) {{", counter(), last, threads_);
+    text_.line("const bool here = first + (int)threadIdx.x < size{};", last);
+    text_.line("const {0} {1} = here ? first + (int)threadIdx.x : size{2} - 1;", counter(),
+               is_in_vectors(last) ? "unit" : fmt::format("loop{}", last), last);
+    if (is_in_vectors(last)) point_.emit_neighbours(last);
+    point_.emit_nodes({});
+    std::vector<std::string> sums;
+    for (std::size_t v = 0; v < point_.marks().size(); ++v) {
+      const std::string value = point_.node(statement.values[0], point_.marks()[v]);
+      text_.line("const {} s{} = {};", type, v,
+                 v == 0 ? fmt::format("here ? {} : {}", value, neutral)
+                        : fmt::format("here ? h_{}(s{}, {}) : {}", op, v - 1, value, neutral));
+    }
+    text_.line("BEFORE({}, h_{}, {}, s{}, before, all, room)", type, op, neutral,
+               point_.marks().size() - 1);
+    text_.line(
+        "before = h_{}(h_{}({}, carry), before);", op, op,
+        point_.element(statement.buffers[0], point_.node(statement.index, point_.marks()[0])));
+    for (std::size_t v = 0; v < point_.marks().size(); ++v)
+      sums.push_back(fmt::format("h_{}(before, s{})", op, v));
+    text_.open("if (here) {{");
+    if (mapping_.vectors.count > 1 && mapping_.vectors.stores[0]) {
+      point_.emit_vector_store(statement.buffers[1], statement.scan_index, sums);
+    } else {
+      for (std::size_t v = 0; v < sums.size(); ++v)
+        text_.line("b{}[{}] = {};", statement.buffers[1],
+                   point_.node(statement.scan_index, point_.marks()[v]), sums[v]);
+    }
+    text_.close();
+    text_.line("carry = h_{}(carry, all);", op);
+    text_.line("if (first + {} >= size{}) {{", threads_, last);
+    text_.line("  __syncthreads();");
+    text_.line(
+        "  if (threadIdx.x == 0) b{0}[{1}] = h_{2}({3}, carry);", statement.buffers[0],
+        point_.node(statement.index, point_.marks()[0]), op,
+        point_.element(statement.buffers[0], point_.node(statement.index, point_.marks()[0])));
+    text_.line("}}");
     text_.close();
   }
 
@@ -352,6 +417,11 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
   CudaMapping mapping;
   mapping.shared = shared_loops(stage);
   mapping.accumulated.assign(stage.statements.size(), false);
+  if (is_running_sum(kernel, stage)) {
+    mapping.is_scan = true;
+    if (stage.nodes.size() <= kFewNodes) mapping.vectors = cuda_vectors(kernel, phase, stage);
+    return mapping;
+  }
   std::int64_t points = points_of(stage, mapping.shared, true);
   std::int64_t others = points_of(stage, mapping.shared, false);
   if (others == 1) {

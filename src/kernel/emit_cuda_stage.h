@@ -25,6 +25,8 @@ struct CudaMapping {
   // Points of one thread that are under way at the same time, so that their loads are.
   int at_once = 1;
   CudaVectors vectors;
+  // All threads of the block take part in one running sum along the last loop.
+  bool is_scan = false;
   std::vector<bool> accumulated;  // by statement: an update that is kept in registers meanwhile
 };
 CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads);

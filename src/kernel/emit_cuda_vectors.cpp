@@ -112,8 +112,10 @@ CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& 
   }
   for (std::size_t s = 0; s < stage.statements.size(); ++s) {
     const Statement& statement = stage.statements[s];
-    vectors.stores[s] = statement.kind == Statement::Kind::store && statement.guard == kNone &&
-                        fits(statement.index);
+    const bool is_scan = statement.kind == Statement::Kind::scan;
+    vectors.stores[s] = (is_scan || statement.kind == Statement::Kind::store) &&
+                        statement.guard == kNone &&
+                        fits(is_scan ? statement.scan_index : statement.index);
   }
   const bool any =
       std::ranges::count(vectors.loads, true) + std::ranges::count(vectors.stores, true) > 0;

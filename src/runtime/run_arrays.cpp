@@ -1,5 +1,7 @@
 #include "runtime/run_arrays.h"
 
+#include <unordered_map>
+
 namespace heddle::runtime {
 
 namespace {
@@ -37,7 +39,7 @@ std::shared_ptr<Block> block_at(const ExecutableState& state, const RunState& ru
 
 Verdict make_fresh(const ExecutableState& state, RunState& run) {
   for (SlotId id : state.fresh) {
-    HEDDLE_TRY(run.buffers[id], state.device().allocate(state.slots[id].bytes));
+    HEDDLE_TRY(run.buffers[id], run.queue->allocate(state.slots[id].bytes));
     set_home(run, id, run.buffers[id].address);
   }
   return yes();
@@ -108,9 +110,13 @@ Expected<std::vector<Array>> bring_out(const ExecutableState& state, RunState& r
 
 Verdict take_buffers(const ExecutableState& state, RunState& run, std::vector<Buffer> arguments) {
   while (!run.retired.empty() && run.retired.front().first.done()) run.retired.pop_front();
+  const void* waited = nullptr;  // results of one run have one event
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const SlotId id = state.inputs[i];
-    HEDDLE_TRY_VOID(run.queue->wait(arguments[i].ready));
+    if (const void* ready = arguments[i].ready.state().get(); ready != waited) {
+      HEDDLE_TRY_VOID(run.queue->wait(arguments[i].ready));
+      waited = ready;
+    }
     run.buffers[id] = std::move(arguments[i]);
     set_home(run, id, run.buffers[id].address);
   }
@@ -118,27 +124,26 @@ Verdict take_buffers(const ExecutableState& state, RunState& run, std::vector<Bu
 }
 
 Expected<std::vector<Buffer>> give_buffers(const ExecutableState& state, RunState& run) {
-  std::vector<Buffer> ours;  // that may be given out, each once
-  for (SlotId id : state.fresh) ours.push_back(run.buffers[id]);
+  std::unordered_map<std::uintptr_t, Buffer> ours;  // that may be given out, each once
+  const auto add = [&](const Buffer& buffer) { ours.try_emplace(buffer.address.value, buffer); };
+  for (SlotId id : state.fresh) add(run.buffers[id]);
   for (SlotId id : state.inputs)
-    if (state.slots[id].donated) ours.push_back(run.buffers[id]);
+    if (state.slots[id].donated) add(run.buffers[id]);
   std::vector<Buffer> results;
   for (std::size_t i = 0; i < state.outputs.size(); ++i) {
     const std::int64_t bytes = state.output_types[i].bytes();
     const DeviceAddress at = run.now[state.outputs[i]];
-    const auto found = std::ranges::find(ours, at, &Buffer::address);
-    if (bytes > 0 && found != ours.end()) {
-      results.push_back(std::move(*found));
-      ours.erase(found);
+    if (auto found = bytes > 0 ? ours.extract(at.value) : decltype(ours)::node_type{}) {
+      results.push_back(std::move(found.mapped()));
       continue;
     }
-    HEDDLE_TRY(Buffer copy, state.device().allocate(bytes));
+    HEDDLE_TRY(Buffer copy, run.queue->allocate(bytes));
     if (bytes > 0) HEDDLE_TRY_VOID(run.queue->copy(at, copy.address, bytes));
     results.push_back(std::move(copy));
   }
   const Event over = run.queue->record();
   for (Buffer& result : results) result.ready = over;
-  if (!over.done()) {
+  if (!state.device().memory_outlasts_work() && !over.done()) {
     std::vector<Buffer> used = results;
     for (const auto* slots : {&state.inputs, &state.fresh})
       for (SlotId id : *slots) used.push_back(run.buffers[id]);

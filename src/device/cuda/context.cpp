@@ -61,9 +61,9 @@ Verdict Context::read_facts(int device) {
   return yes();
 }
 
-Expected<Pointer> Context::allocate(std::int64_t bytes) {
+Expected<Pointer> Context::allocate(std::int64_t bytes, Handle stream) {
   HEDDLE_TRY_VOID(enter());
-  return memory_.take(bytes);
+  return memory_.take(bytes, stream);
 }
 
 void Context::release(Pointer pointer, std::int64_t bytes) { memory_.give_back(pointer, bytes); }

@@ -21,7 +21,7 @@ class Context {
   Verdict enter() const;
 
   // As Memory has it.
-  Expected<Pointer> allocate(std::int64_t bytes);
+  Expected<Pointer> allocate(std::int64_t bytes, Handle stream = nullptr);
   void release(Pointer pointer, std::int64_t bytes);
   std::int64_t live_bytes() const { return memory_.live_bytes(); }
 

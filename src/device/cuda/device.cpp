@@ -44,8 +44,10 @@ bool CudaDevice::multiplies(const Program& program, const Op& op) const {
 
 // ---- memory
 
-Expected<Buffer> CudaDevice::allocate(std::int64_t bytes) {
-  HEDDLE_TRY(const Pointer pointer, context_->allocate(bytes));
+Expected<Buffer> CudaDevice::allocate(std::int64_t bytes) { return allocate(bytes, nullptr); }
+
+Expected<Buffer> CudaDevice::allocate(std::int64_t bytes, Handle stream) {
+  HEDDLE_TRY(const Pointer pointer, context_->allocate(bytes, stream));
   std::shared_ptr<void> held(
       nullptr, [context = context_, pointer, bytes](void*) { context->release(pointer, bytes); });
   return Buffer{.device = this,

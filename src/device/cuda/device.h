@@ -21,6 +21,9 @@ class CudaDevice final : public CudaTarget {
   ~CudaDevice() override;
 
   Expected<Buffer> allocate(std::int64_t bytes) override;
+  // For a stream of its queues; null: for all.
+  Expected<Buffer> allocate(std::int64_t bytes, cuda::Handle stream);
+  bool memory_outlasts_work() const override { return true; }
   std::int64_t live_bytes() const { return context_->live_bytes(); }
 
   Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override;

@@ -40,7 +40,7 @@ Verdict Memory::open(int device) {
   return driver_.checked(driver_.create_stream(&stream_, kNonBlocking), "make a stream");
 }
 
-Expected<Pointer> Memory::take(std::int64_t bytes) {
+Expected<Pointer> Memory::take(std::int64_t bytes, Handle stream) {
   const std::lock_guard lock(mutex_);
   const std::int64_t size = rounded(bytes);
   Pointer found = find(size);
@@ -49,9 +49,9 @@ Expected<Pointer> Memory::take(std::int64_t bytes) {
     collect();
     found = find(size);
   }
+  if (found == 0 && stream != nullptr) found = find_waiting(size, stream);
   while (found == 0 && waiting_bytes_ > kMostWaiting) {
-    settle(waiting_.front());
-    waiting_.pop_front();
+    settle_first();
     found = find(size);
   }
   if (found == 0) {
@@ -75,12 +75,32 @@ Pointer Memory::find(std::int64_t size) {
   return pointer;
 }
 
+// Work on the stream comes after all that was on any stream when the block came back.
+Pointer Memory::find_waiting(std::int64_t size, Handle stream) {
+  auto& blocks = waiting_blocks_[size];
+  if (blocks.empty()) return 0;
+  const auto [number, pointer] = blocks.front();
+  if (std::uint64_t& waited = waited_[stream]; waited < number) {
+    for (const Batch& batch : waiting_) {
+      if (batch.number != number) continue;
+      for (const auto& [other, event] : batch.events)
+        if (other != stream && driver_.wait_stream(stream, event, 0) != 0) return 0;
+    }
+    waited = number;
+  }
+  blocks.pop_front();
+  waiting_bytes_ -= size;
+  return pointer;
+}
+
 // What came back waits for all that is on the streams now.
 void Memory::seal() {
   if (fresh_.empty()) return;
-  Batch batch;
-  batch.blocks = std::exchange(fresh_, {});
-  for (const auto& [size, pointer] : batch.blocks) batch.bytes += size;
+  Batch batch{.number = ++batches_, .events = {}};
+  for (const auto& [size, pointer] : std::exchange(fresh_, {})) {
+    waiting_blocks_[size].emplace_back(batch.number, pointer);
+    waiting_bytes_ += size;
+  }
   for (Handle stream : streams_) {
     Handle event = nullptr;
     if (!spare_events_.empty()) {
@@ -91,31 +111,36 @@ void Memory::seal() {
       continue;
     }
     driver_.record(event, stream);
-    batch.events.push_back(event);
+    batch.events.emplace_back(stream, event);
   }
-  waiting_bytes_ += batch.bytes;
   waiting_.push_back(std::move(batch));
 }
 
 void Memory::collect() {
   const auto is_over = [&](const Batch& batch) {
-    return std::ranges::all_of(batch.events,
-                               [&](Handle event) { return driver_.query(event) != kNotReady; });
+    return std::ranges::all_of(
+        batch.events, [&](const auto& event) { return driver_.query(event.second) != kNotReady; });
   };
-  while (!waiting_.empty() && is_over(waiting_.front())) {
-    settle(waiting_.front());
-    waiting_.pop_front();
-  }
+  while (!waiting_.empty() && is_over(waiting_.front())) settle_first();
 }
 
 // Waits for its events; then anybody may have its blocks.
-void Memory::settle(Batch& batch) {
-  for (Handle event : batch.events) {
+void Memory::settle_first() {
+  if (waiting_.empty()) {
+    waiting_bytes_ = 0;
+    return;
+  }
+  const Batch& batch = waiting_.front();
+  for (const auto& [stream, event] : batch.events) {
     driver_.wait_host(event);
     spare_events_.push_back(event);
   }
-  for (const auto& [size, pointer] : batch.blocks) ready_[size].push_back(pointer);
-  waiting_bytes_ -= batch.bytes;
+  for (auto& [size, blocks] : waiting_blocks_)
+    for (; !blocks.empty() && blocks.front().first <= batch.number; blocks.pop_front()) {
+      ready_[size].push_back(blocks.front().second);
+      waiting_bytes_ -= size;
+    }
+  waiting_.pop_front();
 }
 
 Expected<Pointer> Memory::take_new(std::int64_t size) {
@@ -134,8 +159,7 @@ Expected<Pointer> Memory::take_new(std::int64_t size) {
 // What is kept in other sizes may be enough.
 void Memory::let_go_of_all() {
   seal();
-  for (Batch& batch : waiting_) settle(batch);
-  waiting_.clear();
+  while (!waiting_.empty()) settle_first();
   for (const auto& [size, pointers] : ready_)
     for (Pointer pointer : pointers) driver_.release(pointer, stream_);
   ready_.clear();
@@ -167,6 +191,11 @@ void Memory::add_stream(Handle stream) {
 void Memory::remove_stream(Handle stream) {
   const std::lock_guard lock(mutex_);
   std::erase(streams_, stream);
+  waited_.erase(stream);
+  // A later stream may have the same handle.
+  for (Batch& batch : waiting_)
+    for (auto& [of, event] : batch.events)
+      if (of == stream) of = nullptr;
 }
 
 }  // namespace heddle::cuda

@@ -17,8 +17,9 @@ class Memory {
   explicit Memory(const Driver& driver) : driver_(driver) {}
   Verdict open(int device);
 
-  // That any stream may use from now on; a reason where there is no room.
-  Expected<Pointer> take(std::int64_t bytes);
+  // That this stream may use from now on, or any where none is named; a reason where there is no
+  // room.
+  Expected<Pointer> take(std::int64_t bytes, Handle stream = nullptr);
   // Others get it when all that is on the streams by now has been done. Nobody can be told of a
   // failure here; the next who uses the device is.
   void give_back(Pointer pointer, std::int64_t bytes);
@@ -29,17 +30,19 @@ class Memory {
   void remove_stream(Handle stream);
 
  private:
+  // What came back together, and what it waits for.
   struct Batch {
-    std::vector<std::pair<std::int64_t, Pointer>> blocks;
-    std::vector<Handle> events;  // one of each stream
-    std::int64_t bytes = 0;
+    std::uint64_t number = 0;
+    std::vector<std::pair<Handle, Handle>> events;  // a stream, and its event
   };
 
   // ---- under the mutex
   Pointer find(std::int64_t size);  // 0: there is none
+  // Of those that wait, for a stream that can wait with them.
+  Pointer find_waiting(std::int64_t size, Handle stream);
   void seal();
   void collect();
-  void settle(Batch& batch);
+  void settle_first();
   Expected<Pointer> take_new(std::int64_t size);
   void let_go_of_all();
   Reason no_room(std::int64_t bytes) const;
@@ -50,7 +53,11 @@ class Memory {
   std::vector<Handle> streams_, spare_events_;
   std::unordered_map<std::int64_t, std::vector<Pointer>> ready_;  // by size
   std::vector<std::pair<std::int64_t, Pointer>> fresh_;           // that came back
-  std::deque<Batch> waiting_;                                     // for streams, in order
+  // For streams, in order; their blocks by size, with the numbers of their batches.
+  std::deque<Batch> waiting_;
+  std::unordered_map<std::int64_t, std::deque<std::pair<std::uint64_t, Pointer>>> waiting_blocks_;
+  std::unordered_map<Handle, std::uint64_t> waited_;  // by stream: the last batch it waits for
+  std::uint64_t batches_ = 0;
   std::int64_t live_ = 0, waiting_bytes_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "device/cuda/queue.h"
 
+#include "device/cuda/device.h"
 #include "device/cuda/launch.h"
 #include "device/lazy_code.h"
 
@@ -39,7 +40,7 @@ class CudaEvent final : public Event::State {
 
 }  // namespace
 
-CudaQueue::CudaQueue(Device& device, std::shared_ptr<Context> context)
+CudaQueue::CudaQueue(CudaDevice& device, std::shared_ptr<Context> context)
     : device_(device), context_(std::move(context)), driver_(context_->driver()) {
   if (auto stream = context_->add_stream())
     stream_ = *stream;
@@ -51,6 +52,13 @@ CudaQueue::~CudaQueue() {
   (void)finish();
   if (scratch_ != 0) context_->release(scratch_, scratch_bytes_);
   if (stream_ != nullptr) context_->remove_stream(stream_);
+}
+
+Device& CudaQueue::device() { return device_; }
+
+Expected<Buffer> CudaQueue::allocate(std::int64_t bytes) {
+  if (!state_) return state_.why();
+  return device_.allocate(bytes, stream_);
 }
 
 template <typename Work>

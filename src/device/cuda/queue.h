@@ -4,6 +4,10 @@
 #include "device/cuda/context.h"
 #include "heddle/device.h"
 
+namespace heddle {
+class CudaDevice;
+}
+
 namespace heddle::cuda {
 
 class CudaQueue;
@@ -16,12 +20,13 @@ class CudaCall : public LibraryCall {
 
 class CudaQueue final : public Queue {
  public:
-  CudaQueue(Device& device, std::shared_ptr<Context> context);
+  CudaQueue(CudaDevice& device, std::shared_ptr<Context> context);
   ~CudaQueue() override;
   CudaQueue(const CudaQueue&) = delete;
   CudaQueue& operator=(const CudaQueue&) = delete;
 
-  Device& device() override { return device_; }
+  Device& device() override;
+  Expected<Buffer> allocate(std::int64_t bytes) override;
   Verdict launch(const Launch& launch, const DeviceAddress* slots) override;
   Verdict call(const LibraryCall& call, const CallMemory& memory) override;
   Verdict copy(DeviceAddress from, DeviceAddress to, std::int64_t bytes) override;
@@ -42,7 +47,7 @@ class CudaQueue final : public Queue {
   Verdict doing(Work work);
   Expected<Pointer> scratch(std::int64_t bytes);
 
-  Device& device_;
+  CudaDevice& device_;
   std::shared_ptr<Context> context_;
   const Driver& driver_;
   Handle stream_ = nullptr;
