@@ -125,7 +125,12 @@ class PipelineSearcher {
       if (!size) return size.why();
       batch = *size;
     }
-    return with_micro_batches(target_, meshes, batch);
+    std::vector<PipelineSetting> settings = with_micro_batches(target_, meshes, batch);
+    if (!settings.empty()) return settings;
+    const Reason no = no_such_micro_batches(target_, batch);
+    if (!any_) return first_no_ ? *first_no_ : no;
+    found_.tried.emplace_back().why = no.text;
+    return settings;
   }
 
   // The best settings once more, on meshes on which stages may have shapes of their own. A plan of
@@ -187,6 +192,7 @@ class PipelineSearcher {
   double try_setting(const PipelineSetting& setting, const PipelineWork& work) {
     TriedPipeline& one = found_.tried.emplace_back();
     one.mesh = setting.mesh;
+    one.axis = setting.axis;
     one.effort = setting.effort;
     one.shape = {setting.stages, static_cast<int>(setting.micro_batches), 1, true};
     if (setting.stages == 1 && without_fits_ && target_.micro_batches == 0) {
@@ -267,8 +273,7 @@ class PipelineSearcher {
   }
 
   Reason nothing_fits() const {
-    if (first_no_) return *first_no_;
-    return reason("there are no stages and micro-batches to look at");
+    return first_no_ ? *first_no_ : reason("no plan fits the memory of the cluster");
   }
 
   const Program& core_;

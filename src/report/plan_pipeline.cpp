@@ -79,13 +79,7 @@ std::string too_little(const PipelineReport& pipeline, std::int64_t memory) {
 PlanReport plan_report(const Pipeline& pipeline, const FoundPipeline* found,
                        const PlanReportOptions& options) {
   const Spmd& spmd = pipeline.spmd;
-  PlanReport report;
-  report.axes = spmd.program.axes;
-  report.propagate_seconds = spmd.decided->propagate_seconds;
-  report.decide_seconds = spmd.decided->decide_seconds;
-  report.partition_seconds = spmd.partition_seconds;
-  report.ops = spmd.program.op_count();
-  report.explain = options.explain;
+  PlanReport report = report::plan_head(spmd, options);
   report.pipeline = pipeline_report(pipeline, found);
   PlannedFunction& plan =
       report.functions.emplace_back(report::planned_on_mesh(spmd, pipeline.whole, options.explain));

@@ -34,7 +34,7 @@ CudaCode::~CudaCode() {
 }
 
 Verdict CudaCode::launch(Handle stream, void* const* buffers, Pointer scratch) const {
-  void* arguments[] = {const_cast<void**>(buffers), &scratch};
+  void* arguments[] = {static_cast<void*>(const_cast<void**>(buffers)), &scratch};
   for (const Phase& phase : phases_) {
     if (phase.grid == 0) continue;
     HEDDLE_TRY_VOID(context_->driver().checked(
