@@ -54,9 +54,14 @@ class PipelineSearcher {
       tried.mesh = mesh;
       tried.stages = 1;
       tried.micro_batches = 1;
-      const auto plan = found_for(core_, tried);
       TriedPipeline& one = found_.tried.emplace_back();
       one.mesh = mesh;
+      if (any_ && is_stopped()) {
+        one.why = "there was no time for it";
+        bound_ = 0;
+        continue;
+      }
+      const auto plan = found_for(core_, tried);
       if (!plan) {
         one.why = plan.reason();
         if (!no) no = plan.why();
@@ -100,6 +105,10 @@ class PipelineSearcher {
   // ---- stages and micro-batches
 
   Verdict try_settings() {
+    if (any_ && is_stopped()) {  // somebody waits: what others could take is not known
+      bound_ = 0;
+      return yes();
+    }
     HEDDLE_TRY(const std::vector<PipelineSetting> settings, all_settings());
     if (settings.empty()) return yes();
     const PipelineWork work = work_of(core_, target_, settings.front().micro_batches);
@@ -253,9 +262,10 @@ class PipelineSearcher {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
   }
+  bool is_stopped() const { return target_.layouts.search_stop.stop_requested(); }
   bool is_over() const {
     const double allowed = target_.layouts.search_seconds;
-    return target_.layouts.search_stop.stop_requested() || (allowed > 0 && seconds() >= allowed);
+    return is_stopped() || (allowed > 0 && seconds() >= allowed);
   }
   Target in_time() const {
     constexpr double kLeast = 0.01;

@@ -92,6 +92,20 @@ PlanReport plan_report(const Pipeline& pipeline, const FoundPipeline* found,
   return report;
 }
 
+PlanReport plan_report(const Spmd& spmd, const FoundPipeline& found,
+                       const PlanReportOptions& options) {
+  PlanReport report = plan_report(spmd, options);
+  PipelineReport& pipeline = report.pipeline.emplace(pipeline_report(found));
+  // A search that was stopped is done to its end on the mesh that it chose: that plan is told.
+  for (const PlannedFunction& f : report.functions)
+    if (f.search && f.search->cost < pipeline.cost) {
+      pipeline.cost = f.search->cost;
+      pipeline.bound = std::min(pipeline.bound, pipeline.cost);
+      pipeline.gap = 1 - pipeline.bound / pipeline.cost;
+    }
+  return report;
+}
+
 Expected<PlanReport> plan_report(const Program& program, const Target& target,
                                  const PlanReportOptions& options) {
   Target told = target;
@@ -105,9 +119,7 @@ Expected<PlanReport> plan_report(const Program& program, const Target& target,
     return plan_report(pipeline, found ? &*found : nullptr, options);
   }
   HEDDLE_TRY(const Spmd spmd, distribute(program, told));
-  PlanReport report = plan_report(spmd, options);
-  if (found) report.pipeline = pipeline_report(*found);
-  return report;
+  return found ? plan_report(spmd, *found, options) : plan_report(spmd, options);
 }
 
 }  // namespace heddle

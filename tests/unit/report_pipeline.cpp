@@ -125,6 +125,20 @@ TEST(PipelineReport, PlansThatTakeTheSameAreCalledTheSame) {
   EXPECT_THAT(other.text(), HasSubstr(": 1 us less"));
 }
 
+// What was stopped early is finished on its mesh: one plan has one cost in a report.
+TEST(PipelineReport, TheCostIsThatOfThePlanThatIsTold) {
+  Target target = target_for(2);
+  target.mesh = "dp=2:1TB/s:1ns";
+  target.pipeline.clear();
+  target.micro_batches = 1;
+  const Spmd spmd = distribute(program(), target).value();
+  FoundPipeline found;
+  found.cost = 1e3;
+  const PlanReport report = plan_report(spmd, found);
+  EXPECT_EQ(report.pipeline->cost, report.functions[0].search->cost);
+  EXPECT_EQ(report.pipeline->gap, 1);
+}
+
 // A search that was stopped at once knows no bound, and says so instead of "not less than 0".
 TEST(PipelineReport, WithoutABoundNoneIsTold) {
   PipelineReport report;
