@@ -12,6 +12,7 @@ namespace heddle {
 // Devices, stages and micro-batches that were looked at.
 struct TriedPipeline {
   std::string mesh;  // with the axis of stages
+  std::string axis;  // that of the stages; empty: there is one
   PipelineShape shape;
   double cost = 0;   // seconds of a step; 0: see `why`
   double bound = 0;  // no plan on this mesh with these stages and micro-batches takes less

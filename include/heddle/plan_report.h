@@ -126,6 +126,9 @@ struct PlanReport {
 };
 
 PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options = {});
+// The same of a plan without stages that a search among pipelines has found.
+PlanReport plan_report(const Spmd& spmd, const FoundPipeline& found,
+                       const PlanReportOptions& options = {});
 // Of a pipeline, as its devices have it; by the search that found it, where one has.
 PlanReport plan_report(const Pipeline& pipeline, const FoundPipeline* found = nullptr,
                        const PlanReportOptions& options = {});

@@ -9,6 +9,7 @@ struct WhyReport {
   std::string about;      // "arg6  params['w']  tensor<8x4xf32>"
   bool of_plan = true;    // false: of the op alone, with its operands as they lie
   bool settable = false;  // whether --fix may say it
+  bool of_part = false;   // its type is that of one micro-batch
   PlanDetails::Chosen chosen;
 
   std::string text(const Style& style = Style::plain()) const;

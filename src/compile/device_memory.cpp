@@ -44,15 +44,27 @@ Expected<DeviceMemory> memory_when_compiled(const Spmd& spmd, const SpmdFunction
   return device_memory(spmd, function, executable);
 }
 
+// Whether a search found the plan, and without a limit of its own.
+static bool is_searched(const Spmd& spmd, const SpmdFunction& function) {
+  for (std::size_t i = 0; i < spmd.logical().functions.size(); ++i)
+    if (const auto& found = spmd.decided->functions[i].found;
+        found && spmd.logical().functions[i].name == function.name)
+      return found->memory == INT64_MAX;
+  return false;
+}
+
 Verdict want_memory(const DeviceMemory& memory, std::int64_t limit, const std::string& whose,
                     const Spmd& spmd, const SpmdFunction& function) {
   if (memory.needed() <= limit) return yes();
   const std::string& where = memory.peak.where;
   std::string text = fmt::format(
       "{}: memory: @{} needs {} on each of {} devices: {}; {}\n  split it over more devices or "
-      "axes, or give it more memory",
+      "axes, {}or give it more memory",
       where.empty() ? spmd.program.file : where, function.name, size(memory.needed()),
-      spmd.program.meshes[function.mesh].mesh.devices(), memory.text(), whose);
+      spmd.program.meshes[function.mesh].mesh.devices(), memory.text(), whose,
+      is_searched(spmd, function)
+          ? fmt::format("have the search keep within it (`fix` memory={}B), ", limit)
+          : "");
   if (!memory.peak.largest.empty()) text += "; the largest values at the peak are";
   for (const std::string& line : memory.peak.largest) text += "\n  " + line;
   return Reason{std::move(text)};

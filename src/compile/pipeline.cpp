@@ -5,7 +5,7 @@
 #include "comm/group.h"
 #include "compile/distribute.h"
 #include "compile/micro_program.h"
-#include "compile/pipeline_setting.h"
+#include "compile/pipeline_settings.h"
 #include "heddle/hash.h"
 #include "heddle/stablehlo.h"
 #include "spmd/micro_ops.h"
@@ -126,6 +126,7 @@ Verdict predict(Pipeline& pipeline, const MicroBatches& micro, const Target& tar
 
 Expected<Pipeline> pipeline_on(const Program& core, const Target& target, bool with_programs) {
   HEDDLE_TRY(const StageMesh mesh, stage_mesh(target));
+  HEDDLE_TRY_VOID(leaves_axis_to_stages(target, target.pipeline));
   if (target.micro_batches < 2)
     return reason("stages of a pipeline work on micro-batches: say how many, 2 or more");
   HEDDLE_TRY(auto whole, micro_batches_of(core, target));

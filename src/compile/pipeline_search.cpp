@@ -54,9 +54,14 @@ class PipelineSearcher {
       tried.mesh = mesh;
       tried.stages = 1;
       tried.micro_batches = 1;
-      const auto plan = found_for(core_, tried);
       TriedPipeline& one = found_.tried.emplace_back();
       one.mesh = mesh;
+      if (any_ && is_stopped()) {
+        one.why = "there was no time for it";
+        bound_ = 0;
+        continue;
+      }
+      const auto plan = found_for(core_, tried);
       if (!plan) {
         one.why = plan.reason();
         if (!no) no = plan.why();
@@ -100,6 +105,10 @@ class PipelineSearcher {
   // ---- stages and micro-batches
 
   Verdict try_settings() {
+    if (any_ && is_stopped()) {  // somebody waits: what others could take is not known
+      bound_ = 0;
+      return yes();
+    }
     HEDDLE_TRY(const std::vector<PipelineSetting> settings, all_settings());
     if (settings.empty()) return yes();
     const PipelineWork work = work_of(core_, target_, settings.front().micro_batches);
@@ -125,7 +134,12 @@ class PipelineSearcher {
       if (!size) return size.why();
       batch = *size;
     }
-    return with_micro_batches(target_, meshes, batch);
+    std::vector<PipelineSetting> settings = with_micro_batches(target_, meshes, batch);
+    if (!settings.empty()) return settings;
+    const Reason no = no_such_micro_batches(target_, batch);
+    if (!any_) return first_no_ ? *first_no_ : no;
+    found_.tried.emplace_back().why = no.text;
+    return settings;
   }
 
   // The best settings once more, on meshes on which stages may have shapes of their own. A plan of
@@ -187,6 +201,7 @@ class PipelineSearcher {
   double try_setting(const PipelineSetting& setting, const PipelineWork& work) {
     TriedPipeline& one = found_.tried.emplace_back();
     one.mesh = setting.mesh;
+    one.axis = setting.axis;
     one.effort = setting.effort;
     one.shape = {setting.stages, static_cast<int>(setting.micro_batches), 1, true};
     if (setting.stages == 1 && without_fits_ && target_.micro_batches == 0) {
@@ -247,9 +262,10 @@ class PipelineSearcher {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
   }
+  bool is_stopped() const { return target_.layouts.search_stop.stop_requested(); }
   bool is_over() const {
     const double allowed = target_.layouts.search_seconds;
-    return target_.layouts.search_stop.stop_requested() || (allowed > 0 && seconds() >= allowed);
+    return is_stopped() || (allowed > 0 && seconds() >= allowed);
   }
   Target in_time() const {
     constexpr double kLeast = 0.01;
@@ -267,8 +283,7 @@ class PipelineSearcher {
   }
 
   Reason nothing_fits() const {
-    if (first_no_) return *first_no_;
-    return reason("there are no stages and micro-batches to look at");
+    return first_no_ ? *first_no_ : reason("no plan fits the memory of the cluster");
   }
 
   const Program& core_;

@@ -6,6 +6,7 @@
 
 #include "compile/distribute.h"
 #include "compile/micro_program.h"
+#include "compile/pipeline_settings.h"
 #include "heddle/micro_batches.h"
 #include "heddle/op.h"
 #include "parallel/pipeline/cut.h"
@@ -101,6 +102,7 @@ class Setting {
 
  private:
   Verdict prepare() {
+    HEDDLE_TRY_VOID(leaves_axis_to_stages(target_, setting_.axis));
     HEDDLE_TRY(devices_, devices_of(setting_, target_.cluster));
     Target cut = target_;
     cut.micro_batches = setting_.micro_batches;

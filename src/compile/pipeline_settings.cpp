@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/words.h"
+
 namespace heddle {
 
 namespace {
@@ -146,6 +148,10 @@ PipelineWork work_of(const Program& core, const Target& target, std::int64_t mic
   one.cluster.reset();
   one.layouts.shards.clear();
   one.layouts.seeds.clear();
+  // One device has no choice, so that this takes no time to speak of; a stop or the end of the time
+  // would leave no bound.
+  one.layouts.search_stop = {};
+  one.layouts.search_seconds = 0;
   const auto answer = work_on_one(core, one, target.cluster, micro_batches);
   return answer ? *answer : PipelineWork();
 }
@@ -206,6 +212,38 @@ Reason no_such_stages(const Target& target) {
       "{} stages do not fit cluster {} ({}): stages have equally many devices, so take a number "
       "that divides one of these, or the first and a part of the second",
       target.stages, target.cluster->name, fmt::join(sizes, ", "));
+}
+
+Reason no_such_micro_batches(const Target& target, std::int64_t batch) {
+  return reason(
+      "the batch has {} elements, which no number of micro-batches divides that a search tries{}: "
+      "take another batch, or say how many micro-batches, or which dimension is the batch",
+      batch, target.stages > 1 ? fmt::format(" for {} stages", target.stages) : "");
+}
+
+Verdict leaves_axis_to_stages(const Target& target, const std::string& axis) {
+  const auto no = [&](const std::string& said) {
+    return reason(
+        "{}: axis {} carries the stages of the pipeline, and nothing is split over it: "
+        "name another axis, or _",
+        said, axis);
+  };
+  const auto names = [&](const Sharding& sharding) {
+    return std::ranges::any_of(sharding.dims, [&](const auto& dim) {
+      return std::ranges::any_of(dim.axes, [&](const auto& a) { return a.name == axis; });
+    });
+  };
+  if (axis.empty()) return yes();
+  for (const ShardEntry& entry : target.layouts.shards) {
+    HEDDLE_TRY(const Sharding sharding, parse_sharding(entry.sharding, "", entry.source));
+    if (names(sharding)) return no(entry.source);
+  }
+  if (std::ranges::count(split_outside(target.layouts.batch, '+'), axis) > 0)
+    return no("fix batch=" + target.layouts.batch);
+  for (const Seed& seed : target.layouts.seeds)
+    if (names(seed.sharding))
+      return no(fmt::format("{} {}", seed.is_result ? "result" : "argument", seed.index));
+  return yes();
 }
 
 }  // namespace heddle

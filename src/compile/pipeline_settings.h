@@ -28,7 +28,11 @@ Expected<std::int64_t> batch_size(const Program& core, const Target& target);
 // most so many axes there.
 std::vector<PipelineSetting> finer(const PipelineSetting& setting, std::size_t most_axes);
 
-// Why there is no mesh with the stages that are wanted.
+// Why there is no mesh with the stages that are wanted, and no number of micro-batches.
 Reason no_such_stages(const Target& target);
+Reason no_such_micro_batches(const Target& target, std::int64_t batch);
+
+// Whether nothing is said to lie over the axis of the stages, each of which has one place on it.
+Verdict leaves_axis_to_stages(const Target& target, const std::string& axis);
 
 }  // namespace heddle

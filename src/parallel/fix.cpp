@@ -87,14 +87,15 @@ Expected<std::vector<ShardEntry>> batch_entries(const Program& program, const Fu
   std::vector<ShardEntry> entries;
   for (const std::size_t i : data) {
     const Type& type = program.type_of(arguments[i]);
-    if (!type.is_tensor() || type.rank() == 0) continue;
+    if (!type.is_tensor() || type.rank() == 0 || is_random_key(type)) continue;
     std::string sharding = axes;
     for (std::size_t d = 1; d < type.rank(); ++d) sharding += ",_";
     entries.push_back({fmt::format("arg{}", i), sharding, source, true, true});
   }
   if (entries.empty())
     return reason(
-        "{}: @{} has no batch: all of its arguments are state or numbers; fix the ones that you "
+        "{}: @{} has no batch: all of its arguments are state, numbers or random keys; fix the "
+        "ones that you "
         "mean by their names, as in arg0=dp,_",
         source, function.name);
   return entries;

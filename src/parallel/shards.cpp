@@ -104,7 +104,8 @@ struct Named {
 
 class Boundary {
  public:
-  Boundary(const Program& program, const Function& function) : function_(function.name) {
+  Boundary(const Program& program, const Function& function)
+      : program_(program), function_(function.name) {
     const auto& args = program.region(function.body).args;
     for (std::size_t i = 0; i < args.size(); ++i)
       add(false, i, program.type_of(args[i]), argument_name(function, i));
@@ -115,6 +116,15 @@ class Boundary {
 
   const Named& operator[](std::size_t i) const { return all_[i]; }
 
+  // Whether it can lie so on its mesh, told in the words of who said it.
+  Verdict want_possible(std::size_t i, const Sharding& sharding, const ShardEntry& entry) const {
+    const MeshDecl* const mesh = program_.find_mesh(sharding.mesh);
+    const Type& type = *types_[i];
+    if (mesh == nullptr || !type.is_tensor()) return yes();
+    const auto layout = to_layout(sharding, *mesh, type, program_.axes.mem());
+    return layout ? yes() : reason("{}: {}", entry.source, layout.reason());
+  }
+
   // Places of those that an entry is about, at least one.
   Expected<std::vector<std::size_t>> meant_by(const ShardEntry& entry) const {
     const std::vector<std::string> words = split_outside(entry.name, '&');
@@ -124,6 +134,11 @@ class Boundary {
       std::erase_if(found, [&](std::size_t p) { return !std::ranges::binary_search(others, p); });
     }
     if (!found.empty()) return found;
+    if (entry.fixed && entry.name == "batch")
+      return reason(
+          "{}: no argument or result of @{} is called batch; for the batch of the program join "
+          "axes by +, as in batch=dp+tp: it is split along its first dimension",
+          entry.source, function_);
     const std::string near = did_you_mean(entry.name, with_groups(names()));
     return reason(
         "{}: no argument or result of @{} is called {}{}", entry.source, function_, entry.name,
@@ -143,6 +158,7 @@ class Boundary {
       if (places.empty() || places.back() != all_.size()) places.push_back(all_.size());
     }
     all_.push_back(std::move(one));
+    types_.push_back(&type);
   }
 
   // Those that a misspelt one may be near to: numbers, and what the program gives.
@@ -182,8 +198,10 @@ class Boundary {
     return yes();
   }
 
+  const Program& program_;
   std::string function_;
   std::vector<Named> all_;
+  std::vector<const Type*> types_;  // of `all_`
   std::size_t arguments_ = 0;
   std::unordered_map<std::string, std::vector<std::size_t>> by_name_;
 };
@@ -226,6 +244,7 @@ class SeedList {
     HEDDLE_TRY(const std::vector<std::size_t> meant, boundary_.meant_by(entry));
     for (const std::size_t p : meant) {
       const Named& named = boundary_[p];
+      HEDDLE_TRY_VOID(boundary_.want_possible(p, sharding, entry));
       Said& said = said_[p];
       const ShardEntry*& before = entry.from_file ? said.by_file : said.by_option;
       if (range_of(entry.name)) {

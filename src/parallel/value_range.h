@@ -17,8 +17,9 @@ inline std::optional<ValueRange> value_range(std::string_view text, std::string_
   if (!text.starts_with(word)) return std::nullopt;
   text.remove_prefix(word.size());
   ValueRange range;
-  const char* const end = text.data() + text.size();
-  auto [at, problem] = std::from_chars(text.data(), end, range.first);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  auto [at, problem] = std::from_chars(begin, end, range.first);
   if (problem != std::errc{}) return std::nullopt;
   range.last = range.first;
   if (at != end && *at == '-') {

@@ -72,9 +72,14 @@ nb::object as_dlpack(const DeviceArray& self, const nb::kwargs& wishes) {
   return nb::cast(nb::ndarray<>(data, shape.size(), shape.data(), owner, nullptr, dtype));
 }
 
+// One device of a mesh, as a stage of a pipeline may have it, is nothing to speak of.
+bool is_spread(const DeviceArray& self) {
+  return self.on_mesh() && self.placed()->mesh().mesh.devices() > 1;
+}
+
 std::string text_of(const DeviceArray& self) {
   std::string place;
-  if (self.on_mesh())
+  if (is_spread(self))
     place = fmt::format(", layout='{}' on {}", self.layout(), self.placed()->mesh().mesh.str());
   if (self.gone()) place += ", gone";
   return fmt::format("heddle.Array({}{})", self.type().str(), place);
@@ -82,7 +87,7 @@ std::string text_of(const DeviceArray& self) {
 
 std::string repr_of(const DeviceArray& self) {
   constexpr std::int64_t kShown = 1000;
-  if (self.gone() || self.on_mesh() || self.type().elements() > kShown) return text_of(self);
+  if (self.gone() || is_spread(self) || self.type().elements() > kShown) return text_of(self);
   const std::string values = nb::cast<std::string>(nb::repr(to_numpy(whole_of(self))));
   return "heddle.Array" + values.substr(values.find('('));
 }

@@ -15,6 +15,7 @@
 #include "heddle/machine_report.h"
 #include "heddle/version.h"
 #include "report/json.h"
+#include "report/words.h"
 
 namespace heddle {
 
@@ -105,7 +106,7 @@ std::string DoctorReport::text(const Style& style) const {
   for (const Capability& one : capabilities) {
     const std::string mark = fmt::format("{:<8}", one.works ? "yes" : "not yet");
     text += fmt::format("  {}  {:<34}  {}\n", one.works ? style.green(mark) : style.yellow(mark),
-                        one.what, style.dim(shortened(one.note, columns - 48)));
+                        one.what, style.dim(report::wrapped(one.note, columns - 48, 48)));
   }
   return text;
 }

@@ -46,20 +46,22 @@ class AxisReader {
       if (part == nullptr || part->arguments[i]) state_.push_back(i);
     }
     if (part != nullptr) std::erase_if(data_, [&](std::size_t i) { return !part->arguments[i]; });
-    for (OpId id = 0; id < decisions.ops.size(); ++id)
-      if (const Decision& d = decisions.ops[id]; d.choice &&
-                                                 program_.op(id).def->cls == OpClass::contract &&
-                                                 (part == nullptr || part->ops[id]))
-        products_.push_back(id);
+    for (OpId id = 0; id < decisions.ops.size(); ++id) {
+      if (!decisions.ops[id].choice || (part != nullptr && !part->ops[id])) continue;
+      ops_.push_back(id);
+      if (program_.op(id).def->cls == OpClass::contract) products_.push_back(id);
+    }
   }
 
   // How many devices share the batch, and how many the weights, in most of the work on them.
   std::string shape(const Mesh& mesh) {
-    std::int64_t batch = 1, weights = 1, copies = 1;
+    std::int64_t batch = 1, weights = 1, shared = 1, copies = 1;
     for (std::size_t a = 0; a < mesh.axes().size(); ++a) {
       const std::int64_t size = mesh.axes()[a].size;
       const auto [along_batch, along_weights, all] = work_by(static_cast<int>(a));
-      if (along_batch + along_weights < all / 2)
+      if (all == 0)  // nothing meets weights there, so that nobody can say along what
+        (shared_part(static_cast<int>(a)) >= 0.5 ? shared : copies) *= size;
+      else if (along_batch + along_weights < all / 2)
         copies *= size;
       else
         (along_batch >= along_weights ? batch : weights) *= size;
@@ -70,6 +72,7 @@ class AxisReader {
     };
     add(batch, "along the batch");
     add(weights, "along weights");
+    add(shared, "that share its work");
     add(copies, "that do the same");
     return text;
   }
@@ -146,6 +149,19 @@ class AxisReader {
     return work;
   }
 
+  // Of all of its work, how much is split over the axis.
+  double shared_part(int axis) const {
+    double all = 0, split = 0;
+    for (const OpId id : ops_) {
+      const double steps = steps_of(decisions_.on.rules.of(id));
+      all += steps;
+      if (std::ranges::any_of(decisions_.ops[id].choice->axes,
+                              [&](const SplitAxes& axes) { return is_over(axes, axis); }))
+        split += steps;
+    }
+    return all > 0 ? split / all : 0;
+  }
+
   std::string product_words(int axis) const {
     std::array<double, kRoles.size()> work = {};
     double all = 0, split = 0;
@@ -188,16 +204,19 @@ class AxisReader {
   const Decisions& decisions_;
   const Program& program_;
   std::vector<std::size_t> state_, data_;
-  std::vector<OpId> products_;
-  std::vector<bool> weights_;  // by ValueId: arguments that are no data
+  std::vector<OpId> ops_, products_;  // those with a choice
+  std::vector<bool> weights_;         // by ValueId: arguments that are no data
 };
 
 std::vector<PlannedFunction::AxisWords> words_of(AxisReader reader, const Decisions& decisions) {
   std::vector<PlannedFunction::AxisWords> words;
   const std::vector<MeshAxis>& axes = decisions.on.mesh.mesh.axes();
-  for (std::size_t a = 0; a < axes.size(); ++a)
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    // Over an axis of one nothing can be split; that of a stage of one device is not the user's.
+    if (axes[a].size == 1) continue;
     words.push_back(
         {fmt::format("{}={}", axes[a].name, axes[a].size), reader.words(static_cast<int>(a))});
+  }
   return words;
 }
 

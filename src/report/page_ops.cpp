@@ -45,7 +45,7 @@ class OpsWriter {
     for (std::size_t i = 0; i < op.result_count; ++i) {
       const ValueId v = program_.result(op, i);
       look = hash_combine(hash_combine(look, program_.value(v).type),
-                          static_cast<std::uint64_t>(lies(v) + 1));
+                          static_cast<std::uint64_t>(lies(v)) + 1);
     }
     return look;
   }

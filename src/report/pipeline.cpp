@@ -12,12 +12,9 @@
 
 namespace heddle {
 
-namespace {
+using report::exact_seconds;
 
-std::string short_seconds(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
-  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
-}
+namespace {
 
 PipelineReport::Stage stage_of(const PipelineTimes& all, const StageCut* cut, int s) {
   const PipelineTimes::Stage& times = all.stages[static_cast<std::size_t>(s)];
@@ -147,6 +144,12 @@ bool is_alike(const std::vector<PipelineReport::Stage>& stages) {
   });
 }
 
+// A row without a mesh says why there are no others.
+std::size_t looked_at(const std::vector<TriedPipeline>& tried) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(tried, [](const TriedPipeline& one) { return !one.mesh.empty(); }));
+}
+
 std::string messages_text(const std::vector<PipelineReport::Messages>& messages) {
   constexpr std::size_t kMost = 16;
   report::Table table({{.least = 9, .gap = 1}, {.right = true}, {.right = true}}, 2);
@@ -164,14 +167,16 @@ std::string messages_text(const std::vector<PipelineReport::Messages>& messages)
 std::string PipelineReport::text() const {
   const PipelineShape shape{stages, static_cast<int>(micro_batches), interleave, true};
   std::string text =
-      fmt::format("{}: {} per step as predicted\n", devices_text(mesh, shape), short_seconds(cost));
+      fmt::format("{}: {} per step as predicted\n", devices_text(mesh, shape), exact_seconds(cost));
   if (searched)
-    text = fmt::format(
-        "best of {} in {}: {}\n{} per step as predicted, and none takes less than {} (gap {:.2g} "
-        "%){}\n",
-        counted(tried.size(), "setting"), short_seconds(seconds), devices_text(mesh, shape),
-        short_seconds(cost), short_seconds(bound), 100 * gap,
-        fits ? "" : "; no plan was found that fits the memory of the cluster");
+    text = fmt::format("best of {} in {}: {}\n{} per step as predicted, {}{}\n",
+                       counted(looked_at(tried), "setting"), exact_seconds(seconds),
+                       devices_text(mesh, shape), exact_seconds(cost),
+                       report::bound_words("none", bound, gap, "stopped before a bound was known"),
+                       fits ? "" : "; no plan was found that fits the memory of the cluster");
+  for (const TriedPipeline& one : tried)
+    if (one.mesh.empty())
+      text += fmt::format("no stages and micro-batches were tried: {}\n", one.why);
   if (effort > 0)
     text += fmt::format(
         "values are computed again on the way back instead of being kept (effort {})\n", effort);
@@ -180,10 +185,10 @@ std::string PipelineReport::text() const {
   const bool alike = is_alike(per_stage);
   for (std::size_t s = 0; s < per_stage.size(); ++s) {
     const Stage& stage = per_stage[s];
-    table.add({fmt::format("stage {}", s), fmt::format("forward {}", short_seconds(stage.forward)),
-               fmt::format("back {}", short_seconds(stage.backward)),
-               fmt::format("update {}", short_seconds(stage.update)),
-               fmt::format("busy {}", short_seconds(stage.busy)),
+    table.add({fmt::format("stage {}", s), fmt::format("forward {}", exact_seconds(stage.forward)),
+               fmt::format("back {}", exact_seconds(stage.backward)),
+               fmt::format("update {}", exact_seconds(stage.update)),
+               fmt::format("busy {}", exact_seconds(stage.busy)),
                report::bytes_text(stage.peak_bytes) + " each", alike ? "" : stage.shape});
   }
   return text + table.text() + messages_text(messages);
@@ -228,6 +233,7 @@ Json pipeline_json(const PipelineReport& pipeline) {
                 {"stages", tried.shape.stages},
                 {"micro_batches", tried.shape.micro_batches},
                 {"interleave", tried.shape.chunks}};
+    if (!tried.axis.empty()) row["axis"] = tried.axis;
     if (tried.cost > 0) {
       row["cost"] = tried.cost;
       row["peak_bytes"] = tried.peak_bytes;

@@ -141,6 +141,17 @@ std::optional<PlannedFunction::Search> search_of(const Spmd& spmd, const SpmdFun
 
 }  // namespace
 
+PlanReport report::plan_head(const Spmd& spmd, const PlanReportOptions& options) {
+  PlanReport report;
+  report.axes = spmd.program.axes;
+  report.propagate_seconds = spmd.decided->propagate_seconds;
+  report.decide_seconds = spmd.decided->decide_seconds;
+  report.partition_seconds = spmd.partition_seconds;
+  report.ops = spmd.program.op_count();
+  report.explain = options.explain;
+  return report;
+}
+
 PlannedFunction report::planned_on_mesh(const Spmd& spmd, const SpmdFunction& f, bool explain) {
   const Mesh& mesh = spmd.program.meshes[f.mesh].mesh;
   const Function& local = *spmd.program.find_function(f.name);
@@ -181,13 +192,7 @@ const Decisions* report::decisions_of(const Spmd& spmd, const std::string& funct
 }
 
 PlanReport plan_report(const Spmd& spmd, const PlanReportOptions& options) {
-  PlanReport report;
-  report.axes = spmd.program.axes;
-  report.propagate_seconds = spmd.decided->propagate_seconds;
-  report.decide_seconds = spmd.decided->decide_seconds;
-  report.partition_seconds = spmd.partition_seconds;
-  report.ops = spmd.program.op_count();
-  report.explain = options.explain;
+  PlanReport report = report::plan_head(spmd, options);
   for (const SpmdFunction& f : spmd.functions) {
     if (f.mesh == kNone) {
       report.functions.push_back({.name = f.name});

@@ -79,13 +79,7 @@ std::string too_little(const PipelineReport& pipeline, std::int64_t memory) {
 PlanReport plan_report(const Pipeline& pipeline, const FoundPipeline* found,
                        const PlanReportOptions& options) {
   const Spmd& spmd = pipeline.spmd;
-  PlanReport report;
-  report.axes = spmd.program.axes;
-  report.propagate_seconds = spmd.decided->propagate_seconds;
-  report.decide_seconds = spmd.decided->decide_seconds;
-  report.partition_seconds = spmd.partition_seconds;
-  report.ops = spmd.program.op_count();
-  report.explain = options.explain;
+  PlanReport report = report::plan_head(spmd, options);
   report.pipeline = pipeline_report(pipeline, found);
   PlannedFunction& plan =
       report.functions.emplace_back(report::planned_on_mesh(spmd, pipeline.whole, options.explain));
@@ -95,6 +89,20 @@ PlanReport plan_report(const Pipeline& pipeline, const FoundPipeline* found,
   set_costs(*report.pipeline, plan);
   plan.timeline = timeline_of(pipeline.times);
   if (options.memory) report.failure = too_little(*report.pipeline, *options.memory);
+  return report;
+}
+
+PlanReport plan_report(const Spmd& spmd, const FoundPipeline& found,
+                       const PlanReportOptions& options) {
+  PlanReport report = plan_report(spmd, options);
+  PipelineReport& pipeline = report.pipeline.emplace(pipeline_report(found));
+  // A search that was stopped is done to its end on the mesh that it chose: that plan is told.
+  for (const PlannedFunction& f : report.functions)
+    if (f.search && f.search->cost < pipeline.cost) {
+      pipeline.cost = f.search->cost;
+      pipeline.bound = std::min(pipeline.bound, pipeline.cost);
+      pipeline.gap = 1 - pipeline.bound / pipeline.cost;
+    }
   return report;
 }
 
@@ -111,9 +119,7 @@ Expected<PlanReport> plan_report(const Program& program, const Target& target,
     return plan_report(pipeline, found ? &*found : nullptr, options);
   }
   HEDDLE_TRY(const Spmd spmd, distribute(program, told));
-  PlanReport report = plan_report(spmd, options);
-  if (found) report.pipeline = pipeline_report(*found);
-  return report;
+  return found ? plan_report(spmd, *found, options) : plan_report(spmd, options);
 }
 
 }  // namespace heddle

@@ -117,10 +117,11 @@ std::string answer_text(const PlannedFunction& plan) {
 
 std::string search_text(const PlannedFunction::Search& search) {
   std::string text = fmt::format(
-      "found in {}: {} per run as predicted, and no plan takes less than {} (gap {:.2g} %); {} of "
-      "a device at most by its count; {} ops, {} choices\n",
-      exact_seconds(search.seconds), exact_seconds(search.cost), exact_seconds(search.bound),
-      100 * search.gap, exact_bytes(search.peak_bytes), search.ops, search.choices);
+      "found in {}: {} per run as predicted, {}; {} of a device at most by its count; {} ops, {} "
+      "choices\n",
+      exact_seconds(search.seconds), exact_seconds(search.cost),
+      report::bound_words("no plan", search.bound, search.gap, "with no bound yet"),
+      exact_bytes(search.peak_bytes), search.ops, search.choices);
   if (search.moves > 0)
     text += fmt::format("moves take {}, of which {} have no work beside them\n",
                         exact_seconds(search.moves), exact_seconds(search.exposed));

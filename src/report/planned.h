@@ -5,6 +5,8 @@
 
 namespace heddle::report {
 
+// All but its functions.
+PlanReport plan_head(const Spmd& spmd, const PlanReportOptions& options);
 PlannedFunction planned_on_mesh(const Spmd& spmd, const SpmdFunction& function, bool explain);
 
 }  // namespace heddle::report

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "base/nearest.h"
 #include "heddle/op.h"
@@ -139,7 +140,7 @@ Expected<WhyReport> why_report(const Spmd& spmd, const std::string& function,
 }
 
 std::string WhyReport::text(const Style& style) const {
-  std::string text = style.bold(about) + "\n";
+  std::string text = style.bold(about) + (of_part ? ", as each micro-batch has it" : "") + "\n";
   const auto split = [](const PlanDetails::Way& way) {
     return way.what.empty()   ? way.lies
            : way.lies.empty() ? way.what
@@ -165,9 +166,13 @@ std::string WhyReport::text(const Style& style) const {
 }
 
 std::string WhyReport::json() const {
-  Json json = {{"about", about},          {"of", of_plan ? "plan" : "op"},
-               {"alike", chosen.alike},   {"chosen", way_json(chosen.way)},
-               {"others", Json::array()}, {"not_listed", chosen.not_listed}};
+  Json json = {{"about", about},
+               {"of", of_plan ? "plan" : "op"},
+               {"micro_batch", of_part},
+               {"alike", chosen.alike},
+               {"chosen", way_json(chosen.way)},
+               {"others", Json::array()},
+               {"not_listed", chosen.not_listed}};
   for (const PlanDetails::Way& way : chosen.others) json["others"].push_back(way_json(way));
   return report::json_text(json);
 }
@@ -206,7 +211,10 @@ std::string OtherMesh::text(const Style& style) const {
   const std::string head = style.bold(fmt::format("why not {}?", question)) + "  ";
   if (!other_seconds)
     return fmt::format("{}on {} there is no plan: {}\n", head, other_mesh, why_not);
-  const double more = *other_seconds - seconds;
+  // Sums in another order differ by less.
+  constexpr double kSame = 1e-9;
+  double more = *other_seconds - seconds;
+  if (std::abs(more) <= kSame * seconds) more = 0;
   std::string text = head;
   if (other_bytes > limit)
     text += fmt::format("it needs {} of a device, which has {}; ", exact_bytes(other_bytes),

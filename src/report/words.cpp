@@ -35,6 +35,12 @@ std::string exact_seconds(double seconds) {
   return size < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
 
+std::string bound_words(std::string_view whose, double bound, double gap, std::string_view none) {
+  if (bound <= 0) return std::string(none);
+  return fmt::format("and {} takes less than {} (gap {:.2g} %)", whose, exact_seconds(bound),
+                     100 * gap);
+}
+
 std::string end_of(const std::string& name, std::size_t columns) {
   if (name.size() <= columns) return name;
   std::size_t from = name.size() - columns + 3;

@@ -22,4 +22,7 @@ std::string without_folders(const std::string& text);
 // word.
 std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent);
 
+// "and no plan takes less than 3 us (gap 2 %)", or what is to be said where there is no bound.
+std::string bound_words(std::string_view whose, double bound, double gap, std::string_view none);
+
 }  // namespace heddle::report

@@ -10,9 +10,7 @@
 #include "ir/lower/simplify.h"
 #include "ir/unused.h"
 #include "schedule/ahead.h"
-#include "schedule/collective_key.h"
-#include "schedule/copier.h"
-#include "schedule/joined_permutes.h"
+#include "schedule/waiting_collectives.h"
 
 namespace heddle {
 
@@ -20,28 +18,18 @@ namespace {
 
 // What one device has of a gathered value that may be there from the beginning on.
 constexpr std::int64_t kSmallGather = std::int64_t{1} << 20;
-// What an op reads and writes that may wait for others.
-constexpr std::int64_t kSmallWork = std::int64_t{1} << 16;
 // Ops that are looked at for what may join a collective.
 constexpr std::size_t kMostAhead = 400;
-class Combiner : public Copier {
+
+class Combiner : public WaitingCollectives {
  public:
   Combiner(const Program& from, const ScheduleOptions& options)
-      : Copier(from),
+      : WaitingCollectives(from, options.combine_bytes),
         options_(options),
         unused_(unused_ops(from)),
         leaves_(values_that_leave(from)) {}
 
  private:
-  using Key = int;  // the number of a `collective_key`
-  static constexpr Key kAlone = -1;
-
-  // Collectives that wait to be written together.
-  struct Group {
-    std::vector<OpId> ops;
-    std::int64_t bytes = 0;
-  };
-
   // ---- copying
 
   RegionId copy_region(RegionId region) override {
@@ -223,17 +211,7 @@ class Combiner : public Copier {
     for (std::size_t i = 0; i < op.result_count; ++i) begin_early(at, from_.result(op, i));
   }
 
-  // ---- collectives
-
-  // Those of one number may be one.
-  Key key_of(OpId id) {
-    const auto [known, is_new] = keys_of_ops_.try_emplace(id, kAlone);
-    if (!is_new) return known->second;
-    std::string key = collective_key(from_, from_.op(id));
-    if (key.empty()) return kAlone;
-    return known->second =
-               keys_.try_emplace(std::move(key), static_cast<Key>(keys_.size())).first->second;
-  }
+  // ---- collectives that begin early
 
   void begin_early(RegionId at, ValueId v) {
     const auto it = early_of_.find(v);
@@ -259,117 +237,11 @@ class Combiner : public Copier {
     }
   }
 
-  void wait(RegionId at, Key key, OpId id) {
-    const Op& op = from_.op(id);
-    std::int64_t bytes = 0;
-    for (ValueId v : from_.operands(op)) bytes += from_.type_of(v).bytes();
-    if (waiting_[key].bytes + bytes > options_.combine_bytes) flush(at, key);
-    Group& group = waiting_[key];
-    group.ops.push_back(id);
-    group.bytes += bytes;
-    for (std::size_t i = 0; i < op.result_count; ++i) waits_in_[from_.result(op, i)] = key;
-  }
-
-  void flush(RegionId at, Key key) {
-    const auto it = waiting_.find(key);
-    if (it == waiting_.end() || it->second.ops.empty()) return;
-    const Group group = std::move(it->second);
-    waiting_.erase(it);
-    if (!write_ring(at, group)) write_group(at, group);
-  }
-
-  // Small permutes that wait too, and in which nobody takes part twice, go along. False: there are
-  // none.
-  bool write_ring(RegionId at, const Group& group) {
-    const Op& first = from_.op(group.ops[0]);
-    if (first.def->collective != CollectiveKind::permute || group.bytes > kSmallWork ||
-        exchange_grouping(from_, first) != GroupBy::partition)
-      return false;
-    std::vector<PermutePart> parts{part_of(group)};
-    std::vector<Group> groups{group};
-    for (auto it = waiting_.begin(); it != waiting_.end();) {
-      if (it->second.ops.empty() || !is_like(it->second, group)) {
-        ++it;
-        continue;
-      }
-      PermutePart other = part_of(it->second);
-      const bool joins = std::ranges::all_of(
-          parts, [&](const PermutePart& part) { return are_apart(part.pairs, other.pairs); });
-      if (joins) {
-        parts.push_back(std::move(other));
-        groups.push_back(std::move(it->second));
-      }
-      it = joins ? waiting_.erase(it) : std::next(it);
-    }
-    if (parts.size() == 1) return false;
-    const auto results =
-        write_joined_permutes(out_, at, parts, from_.attrs_of(first), location(first.loc));
-    for (std::size_t g = 0; g < groups.size(); ++g) set_results(groups[g], results[g]);
-    return true;
-  }
-
-  PermutePart part_of(const Group& group) const {
-    PermutePart part{source_target_pairs(from_, from_.op(group.ops[0])).value(), {}};
-    for (OpId id : group.ops)
-      for (ValueId v : from_.operands(from_.op(id))) part.operands.push_back(values_.at(v));
-    return part;
-  }
-
-  // Of the same op, between partitions too, and of the same types.
-  bool is_like(const Group& group, const Group& other) const {
-    const Op &first = from_.op(group.ops[0]), &second = from_.op(other.ops[0]);
-    if (first.def != second.def ||
-        exchange_grouping(from_, first) != exchange_grouping(from_, second))
-      return false;
-    const auto types = [&](const Group& one) {
-      std::vector<TypeId> all;
-      for (OpId id : one.ops)
-        for (ValueId v : from_.operands(from_.op(id))) all.push_back(from_.value(v).type);
-      return all;
-    };
-    return types(group) == types(other);
-  }
-
-  void set_results(const Group& group, std::span<const ValueId> results) {
-    std::size_t next = 0;
-    for (OpId id : group.ops) {
-      const Op& op = from_.op(id);
-      for (std::size_t i = 0; i < op.result_count; ++i) {
-        values_[from_.result(op, i)] = results[next++];
-        waits_in_.erase(from_.result(op, i));
-      }
-    }
-  }
-
-  void write_group(RegionId at, const Group& group) {
-    const Op& first = from_.op(group.ops[0]);
-    std::vector<ValueId> operands;
-    std::vector<TypeId> types;
-    for (OpId id : group.ops) {
-      const Op& op = from_.op(id);
-      for (ValueId v : from_.operands(op)) operands.push_back(values_.at(v));
-      for (std::size_t i = 0; i < op.result_count; ++i)
-        types.push_back(out_.intern(from_.type_of(from_.result(op, i))));
-    }
-    std::vector<RegionId> regions;
-    for (RegionId r : from_.regions(first))
-      regions.push_back(clone_region(out_, from_, r, values_));
-    const OpId made = out_.add_op(at, *first.def, operands, types, from_.attrs_of(first), regions,
-                                  location(first.loc));
-    std::vector<ValueId> results;
-    for (std::size_t i = 0; i < types.size(); ++i) results.push_back(out_.result(out_.op(made), i));
-    set_results(group, results);
-  }
-
   const ScheduleOptions options_;
   std::vector<bool> unused_;
   std::vector<bool> leaves_;    // by value: nothing waits for what is made of it
   std::span<const OpId> next_;  // of the region, from the op at hand to a transfer
   std::int64_t kept_ = 0;       // bytes that work keeps while it waits for gathers
-  std::map<Key, Group> waiting_;
-  std::unordered_map<ValueId, Key> waits_in_;
-  std::unordered_map<std::string, Key> keys_;
-  std::unordered_map<OpId, Key> keys_of_ops_;
   std::unordered_map<ValueId, std::vector<OpId>> early_of_;  // that wait for the value
   std::unordered_set<OpId> begun_;
   std::map<ValueId, OpId> put_off_;  // by their results, which come in the order of the ops

@@ -68,6 +68,21 @@ bool adds(const Program& program, const Op& op) {
          known_reduction(program, program.regions(op)[0]) == ReduceOp::sum;
 }
 
+// What was written for an op stands on its line, and has a name that nobody wrote there.
+std::string said_name(const Program& program, const Op& op) {
+  if (op.def->collective == CollectiveKind::none) return std::string(op.def->short_name());
+  const auto kind =
+      op.region_count == 1 ? known_reduction(program, program.regions(op)[0]) : std::nullopt;
+  return kind ? fmt::format("{} over the batch", name(*kind)) : "all of the batch";
+}
+
+Reason needs_whole_batch(const Program& program, const Op& op) {
+  return located(program, op,
+                 fmt::format("[{}] it needs the whole batch at once, so that the batch cannot be "
+                             "cut into micro-batches",
+                             said_name(program, op)));
+}
+
 // Sums over the axis are sums over turns; the place on the axis is the number of the turn.
 class MicroWriter {
  public:
@@ -111,7 +126,7 @@ class MicroWriter {
       }
       return true;
     }
-    return located(r.from, op, "it needs the whole batch at once");
+    return needs_whole_batch(r.from, op);
   }
 
   MicroBatches& cut_;
@@ -124,11 +139,11 @@ Verdict only_sums(const Spmd& spmd, const SpmdFunction& function) {
   for (const Communication& c : function.communications) {
     if (c.kind == MoveKind::all_reduce) continue;
     if (c.needed_by == kNone)
-      return reason("a result needs the whole batch at once: {} of {}", name(c.kind), c.value);
-    return located(spmd.logical(), spmd.logical().op(c.needed_by),
-                   fmt::format("it needs the whole batch at once ({} of {}), so that the batch "
-                               "cannot be cut into micro-batches",
-                               name(c.kind), c.value));
+      return reason(
+          "a result of @{} needs the whole batch at once, so that the batch cannot be cut "
+          "into micro-batches",
+          function.name);
+    return needs_whole_batch(spmd.logical(), spmd.logical().op(c.needed_by));
   }
   return yes();
 }

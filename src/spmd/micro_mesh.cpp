@@ -4,6 +4,7 @@
 
 #include "heddle/op.h"
 #include "ir/eval/eval.h"
+#include "parallel/data_arguments.h"
 
 namespace heddle {
 
@@ -54,7 +55,7 @@ std::vector<std::size_t> batch_candidates(const Program& program, const Function
   bool any_state = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Type& type = program.type_of(arguments[i]);
-    if (!type.is_tensor() || type.rank() == 0) continue;
+    if (!type.is_tensor() || type.rank() == 0 || is_random_key(type)) continue;
     if (std::ranges::any_of(carried, [&](const Carried& c) { return c.argument == i; })) {
       any_state = true;
       continue;

@@ -50,6 +50,8 @@ WRONG_USE(FixError, BatchTwice, parse_fixes({"batch=dp", "batch=tp"}), "batch=tp
 WRONG_USE(FixError, BatchOverNoAxis, found("dp=2", {"batch=tp"}), "no axis \"tp\"")
 WRONG_USE(FixError, MoreDevicesThanRows, found("dp=16", {"batch=dp"}), "8 rows", "16 devices",
           "at most 8")
+WRONG_USE(FixError, BatchAsASharding, found("dp=2,tp=2", {"batch=dp,tp"}), "fix batch=dp,tp",
+          "batch=dp+tp")
 WRONG_USE(FixError, NoMemory, parse_fixes({"memory=0GB"}), "memory=0GB", "70GB")
 WRONG_USE(FixError, MemoryThatIsNoNumber, parse_fixes({"memory=much"}), "memory=much")
 WRONG_USE(FixError, MemoryTwice, parse_fixes({"memory=1GB", "memory=2GB"}), "before")
@@ -74,6 +76,23 @@ TEST(FixError, WhatIsSaidToBeEnoughIs) {
 TEST(Fix, TheBatchLiesOverItsAxes) {
   EXPECT_TRUE(found("dp=2,tp=2", {"batch=dp"}).ok());
   EXPECT_TRUE(found("dp=2,tp=2", {"batch=dp+tp", "arg0=_,tp"}).ok());
+}
+
+// A key of a random generator is no batch: two words cannot lie over four devices.
+TEST(Fix, ARandomKeyIsNoBatch) {
+  const Program program = read_stablehlo(R"(
+    func.func @main(%w: tensor<4x4xf32>, %x: tensor<8x4xf32>, %key: tensor<2xui32>) -> (tensor<4x4xf32>, tensor<2xui32>) {
+      %y = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0]
+        : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+      %n = stablehlo.add %w, %y : tensor<4x4xf32>
+      return %n, %key : tensor<4x4xf32>, tensor<2xui32>
+    })",
+                                         "key.mlir")
+                              .value();
+  const std::vector<Carried> carried{{0, 0}};
+  const auto entries = batch_entries(program, program.functions[0], carried, "dp").value();
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].name, "arg1");
 }
 
 }  // namespace

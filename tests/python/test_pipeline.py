@@ -50,6 +50,7 @@ def test_gives_what_it_gives_at_once(options):
     mine, new = f(params, x, y)
     expect_same(mine, value)
     expect_same(new, again)
+    assert "one" not in repr(mine)  # a device of a stage is no mesh of the user's
     # What lies on stages is taken from there by the next call.
     expect_same(f(new, x, y), step(again, x, y))
 

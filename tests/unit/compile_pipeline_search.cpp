@@ -204,5 +204,20 @@ TEST(PipelineSearch, WhatCannotBeIsSaid) {
   EXPECT_THAT(parse_cut("0x99999999999").reason(), HasSubstr("is no cut"));
 }
 
+// Who stops it waits for the plan: nothing more is looked at, and no bound is made up.
+TEST(PipelineSearch, AStopEndsItWithWhatIsThere) {
+  const Program program = read(training_text::deep(64, 32, 4));
+  Target target = target_for(program, cluster_of(2, 2, "10GB/s", "1GB"));
+  std::stop_source stop;
+  stop.request_stop();
+  target.layouts.search_stop = stop.get_token();
+  const FoundPipeline found = search_pipeline(program, target).value();
+  EXPECT_GT(found.cost, 0);
+  EXPECT_EQ(found.bound, 0);
+  const auto looked_at =
+      std::ranges::count_if(found.tried, [](const TriedPipeline& one) { return one.why.empty(); });
+  EXPECT_EQ(looked_at, 1);
+}
+
 }  // namespace
 }  // namespace heddle::pipeline_search_tests

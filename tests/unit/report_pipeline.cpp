@@ -97,6 +97,58 @@ TEST(PipelineReport, OfAFoundPipelineHasItsCostAndBound) {
   EXPECT_THAT(why_report(pipeline.spmd, "main", "arg0").value().text(), HasSubstr("why not"));
 }
 
+// Nothing says how the work is shared, so that both devices of a stage do all of it; the last stage
+// has no weights by which to tell.
+TEST(PipelineReport, DevicesThatDoTheSameShareNothing) {
+  Builder b("tail");
+  const Type weight = Type::tensor(DType::f32, {4, 4}), data = Type::tensor(DType::f32, {64, 4});
+  b.function("main", {weight, data}, [&](const Vars& in) -> Vars {
+    Var value = b.dot(in[1], in[0]);
+    for (int i = 0; i < 12; ++i) value = b.op("tanh", {value});
+    return {b.reduce(value, {0, 1}, "add")};
+  });
+  Target target = target_for(0);
+  target.carried.clear();
+  target.batch = BatchDim{1, 0};
+  const Program made = b.finish().value();
+  const PlanReport report = plan_report(distribute_pipeline(made, target, false).value());
+  for (const PipelineReport::Stage& stage : report.pipeline->per_stage)
+    EXPECT_EQ(stage.shape, "2 that do the same");
+}
+
+// Sums in another order are no difference.
+TEST(PipelineReport, PlansThatTakeTheSameAreCalledTheSame) {
+  OtherMesh other{.question = "tp=4", .mesh = "tp=2", .other_mesh = "tp=4", .other_seconds = 1e-3};
+  other.seconds = 1e-3 * (1 + 1e-15);
+  EXPECT_THAT(other.text(), HasSubstr(": the same"));
+  other.seconds = 1.001e-3;
+  EXPECT_THAT(other.text(), HasSubstr(": 1 us less"));
+}
+
+// What was stopped early is finished on its mesh: one plan has one cost in a report.
+TEST(PipelineReport, TheCostIsThatOfThePlanThatIsTold) {
+  Target target = target_for(2);
+  target.mesh = "dp=2:1TB/s:1ns";
+  target.pipeline.clear();
+  target.micro_batches = 1;
+  const Spmd spmd = distribute(program(), target).value();
+  FoundPipeline found;
+  found.cost = 1e3;
+  const PlanReport report = plan_report(spmd, found);
+  EXPECT_EQ(report.pipeline->cost, report.functions[0].search->cost);
+  EXPECT_EQ(report.pipeline->gap, 1);
+}
+
+// A search that was stopped at once knows no bound, and says so instead of "not less than 0".
+TEST(PipelineReport, WithoutABoundNoneIsTold) {
+  PipelineReport report;
+  report.cost = 1e-3;
+  EXPECT_THAT(report.text(), HasSubstr("stopped before a bound was known"));
+  report.bound = 0.5e-3;
+  report.gap = 0.5;
+  EXPECT_THAT(report.text(), HasSubstr("none takes less than 500 us (gap 50 %)"));
+}
+
 // Layers over many tokens with small weights, then, of their mean, layers with large ones.
 Program tokens_then_weights() {
   constexpr std::int64_t kBatch = 16, kTokens = 1024, kNarrow = 128, kWide = 2048;

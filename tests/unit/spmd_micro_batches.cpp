@@ -130,13 +130,25 @@ TEST(MicroBatches, BatchNormNeedsTheWholeBatch) {
               HasSubstr("[subtract] it needs a sum over the whole batch"));
 }
 
+// In words of who wrote the program: no collective stands in it.
+TEST(MicroBatches, WhatIsNoSumIsCalledByItsName) {
+  Builder b("largest");
+  b.function("main", {f32({8, 4})}, [&](const Vars& in) -> Vars {
+    return {in[0] - b.broadcast(b.reduce(in[0], {0}, "maximum"), {8, 4}, {1})};
+  });
+  const std::string why = why_not(b.finish().value(), {.count = 2, .batch = BatchDim{0, 0}});
+  EXPECT_THAT(why, HasSubstr("[max over the batch] it needs the whole batch at once"));
+  EXPECT_THAT(why, Not(HasSubstr("all_reduce")));
+}
+
 TEST(MicroBatches, ASumSoFarNeedsTheWholeBatch) {
   Builder b("turned");
   b.function("main", {f32({8, 4})}, [&](const Vars& in) -> Vars {
     return {b.op("reverse", {in[0]}, {{"dimensions", Attr{Attr::Integers({0})}}})};
   });
-  EXPECT_THAT(why_not(b.finish().value(), {.count = 2, .batch = BatchDim{0, 0}}),
-              HasSubstr("it needs the whole batch at once"));
+  const std::string why = why_not(b.finish().value(), {.count = 2, .batch = BatchDim{0, 0}});
+  EXPECT_THAT(why, HasSubstr("[reverse] it needs the whole batch at once, so"));
+  EXPECT_THAT(why, Not(HasSubstr("permute")));
 }
 
 // A loop over layers that adds up gradients, from a start that counts once, and puts others in

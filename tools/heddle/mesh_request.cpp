@@ -46,6 +46,24 @@ std::optional<BatchDim> batch_dim(const std::string& text) {
   return batch;
 }
 
+// Beside an axis of stages their number may stand where it is the same; what is between them is
+// searched for, as it is without the axis.
+void want_stages_of_axis(const MeshRequest& request, Target& target) {
+  if (request.stages.empty() || target.pipeline.empty()) return;
+  AxisRegistry scratch = AxisRegistry::standard();
+  if (const auto mesh = Mesh::parse(target.mesh, scratch))
+    for (const MeshAxis& axis : mesh->axes()) {
+      if (axis.name != target.pipeline) continue;
+      if (target.stages != 0 && target.stages != axis.size)
+        throw WrongUse{"--stages",
+                       fmt::format("axis {} of the pipeline has {} devices, so that there are {} "
+                                   "stages: write {}, or leave it out",
+                                   axis.name, axis.size, axis.size, axis.size)};
+    }
+  target.stages = 1;  // the mesh says it
+  if (!target.cut && target.layouts.search == 0) target.layouts.search = 2;
+}
+
 }  // namespace
 
 void add_mesh_options(Command& command, MeshRequest& request) {
@@ -106,13 +124,12 @@ void set_micro_batches(const MeshRequest& request, Target& target) {
   if (!request.pipeline.empty()) target.pipeline = request.pipeline;
   // Stages without micro-batches would wait for each other.
   if (target.stages != 1 && request.micro_batches.empty()) target.micro_batches = 0;
+  want_stages_of_axis(request, target);
   // A search says by itself whether it pays to interleave.
   if (searches_pipeline(target)) target.chunks = 0;
   if (request.chunks > 0) target.chunks = request.chunks;
   // What would be without effect is a mistake.
   const bool has_stages = !target.pipeline.empty() || searches_pipeline(target);
-  if (!request.stages.empty() && !target.pipeline.empty())
-    throw WrongUse{"--stages", "there are as many as the axis of the pipeline has devices"};
   if (request.chunks > 0 && !has_stages)
     throw WrongUse{"--interleave", "there are no stages: name their axis with --pipeline"};
   if (target.batch && !has_stages && target.micro_batches == 1)

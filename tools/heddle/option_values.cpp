@@ -33,7 +33,8 @@ std::string as_option(std::string reason) {
                                  "plan",    "restore", "save", "shard", "why"};
   const std::string word = reason.substr(0, reason.find_first_of(" :"));
   if (std::ranges::find(kFirst, word) != kFirst.end()) reason.insert(0, "--");
-  for (const char* inside : {"carry", "cycle", "dtype", "io", "memory", "mesh", "plan", "steps"}) {
+  for (const char* inside :
+       {"carry", "cycle", "dtype", "fix", "io", "memory", "mesh", "plan", "steps"}) {
     const std::string quoted = fmt::format("`{}`", inside), typed = fmt::format("--{}", inside);
     for (std::size_t at = reason.find(quoted); at != reason.npos; at = reason.find(quoted, at))
       reason.replace(at, quoted.size(), typed);

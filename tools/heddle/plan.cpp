@@ -150,9 +150,8 @@ PlanReport report_of(const Dealt& dealt, const PlanRequest& request) {
                                   .explain = request.explain};
   const FoundPipeline* const found = dealt.found ? &*dealt.found : nullptr;
   if (dealt.pipeline) return plan_report(*dealt.pipeline, found, options);
-  PlanReport report = plan_report(*dealt.whole, options);
-  if (found != nullptr) report.pipeline = pipeline_report(*found);
-  return report;
+  return found != nullptr ? plan_report(*dealt.whole, *found, options)
+                          : plan_report(*dealt.whole, options);
 }
 
 struct Before {
@@ -171,7 +170,7 @@ Before search_of(const Spmd& spmd) {
 // The plan that whoever reads the file will have: found around where arguments and results lie,
 // which says more than was known before, so that it may be another one.
 Spmd as_it_will_be_read(const Program& program, const Spmd& spmd, Target target) {
-  const PlanFile file = plan_file(plan_report(spmd, {}), target);
+  const PlanFile file = plan_file(plan_report(spmd), target);
   of_option(take_plan(target, file));
   if (target.mesh.empty() || target.mesh == kOwnMesh) target.mesh = file.mesh;
   target.layouts.batch.clear();

@@ -92,8 +92,12 @@ void answer_why(const Program& program, const Dealt& dealt, const Target& asked,
                 const PlanRequest& request) {
   const std::string entry = entry_of(program, request.entry);
   const Spmd& spmd = dealt.spmd();
-  if (!names_axes(request.why))
-    return write_report(of_option(why_report(spmd, entry, request.why)), request.report);
+  if (!names_axes(request.why)) {
+    WhyReport why = of_option(why_report(spmd, entry, request.why));
+    const Target& dealt_for = dealt.found ? dealt.found->target : asked;
+    why.of_part = dealt_for.micro_batches > 1;
+    return write_report(why, request.report);
+  }
   for (const FunctionPlan& plan : spmd.decided->functions) {
     if (!plan.found) continue;
     const std::string mesh =

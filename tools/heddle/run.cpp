@@ -208,7 +208,8 @@ FunctionRun run_function(const Program& program, const Function& function, Sessi
           [&] { return run_steps(program, function, request, options, run.steps.emplace()); });
     });
   else
-    run.execution = run_once(program, function, session, options);
+    run.execution =
+        with_option_names([&] { return run_once(program, function, session, options); });
   ExplainReport{run.execution}.log();
   const std::vector<Array>& results = run.execution.results;
   if (request.check)

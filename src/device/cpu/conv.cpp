@@ -220,7 +220,7 @@ class ConvCall final : public LibraryCall {
   double runs_to_fill() const {
     if (plan_.direct_step > 0 || plan_.direct_features) return 0;
     const double rows = static_cast<double>(plan_.rows() * plan_.groups);
-    const bool broken = plan_.last_window > 1 && plan_.in_spatial.size() > 0 &&
+    const bool broken = plan_.last_window > 1 && !plan_.in_spatial.empty() &&
                         plan_.in_spatial.back() != plan_.inputs;
     if (plan_.in_feature == 1)
       return rows * static_cast<double>(broken ? plan_.window_count : plan_.outer_window);

@@ -236,14 +236,14 @@ bool is_product(const Program& program, const Op& op) {
          plan_of(program, op, nullptr);
 }
 
-std::unique_ptr<CudaCall> product_call(std::shared_ptr<Context> context, const Program& program,
-                                       const Op& op, const ProductViews* views) {
+std::unique_ptr<CudaCall> product_call(Context& context, const Program& program, const Op& op,
+                                       const ProductViews* views) {
   const auto blas = blas_library();
   if (!blas || op.def->call != DeviceCall::product) return nullptr;
   const auto types = types_of(program, op);
   auto plan = plan_of(program, op, views);
   if (!types || !plan) return nullptr;
-  const auto library = opened(*context, **blas);
+  const auto library = opened(context, **blas);
   if (!library) return nullptr;
   const DType from = program.type_of(program.operands(op)[0]).dtype;
   const DType to = program.type_of(program.result(op, 0)).dtype;

@@ -8,8 +8,8 @@ namespace heddle::cuda {
 // Whether cuBLASLt computes this dot_general as its operands lie.
 bool is_product(const Program& program, const Op& op);
 // Null where it does not, or where the library is not there. Operands may lie by strides.
-std::unique_ptr<CudaCall> product_call(std::shared_ptr<Context> context, const Program& program,
-                                       const Op& op, const ProductViews* views);
+std::unique_ptr<CudaCall> product_call(Context& context, const Program& program, const Op& op,
+                                       const ProductViews* views);
 // Path and version; a reason where there is none.
 Expected<std::string> find_blas();
 

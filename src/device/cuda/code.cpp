@@ -34,7 +34,7 @@ CudaCode::~CudaCode() {
 }
 
 Verdict CudaCode::launch(Handle stream, void* const* buffers, Pointer scratch) const {
-  void* arguments[] = {const_cast<void**>(buffers), &scratch};
+  void* arguments[] = {static_cast<void*>(const_cast<void**>(buffers)), &scratch};
   return launch_all(stream, arguments);
 }
 

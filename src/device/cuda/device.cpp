@@ -106,7 +106,7 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
 
 std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
-  if (auto product = product_call(context_, program, op, views)) return product;
+  if (auto product = product_call(*context_, program, op, views)) return product;
   return views == nullptr ? host_call(host(), program, op) : nullptr;
 }
 

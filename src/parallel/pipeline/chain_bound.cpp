@@ -30,7 +30,8 @@ class WaysThroughTasks {
     const std::size_t count = weights_.size();
     std::vector<double> sum(count, 0), share(count, 1.0 / static_cast<double>(count));
     double delays = 0, best = 0;
-    const int rounds = std::clamp(static_cast<int>(kSteps / tasks_.size()), 40, 2000);
+    const int rounds =
+        std::clamp(static_cast<int>(kSteps / static_cast<double>(tasks_.size())), 40, 2000);
     for (int round = 1; round <= rounds; ++round) {
       delays += longest(work, share, sum);
       double least = 1e300;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "heddle/hash.h"
 
 namespace heddle {
@@ -42,8 +43,9 @@ int CostNetwork::add_variable(std::span<const Cost> costs) {
 void CostNetwork::add_usage(int variable, Lifetime life, std::span<const std::int64_t> amounts) {
   require_variable(variable, "a usage");
   if (amounts.size() != static_cast<std::size_t>(values(variable)))
-    throw Error(fmt::format("variable {} has {} values, but {} usages: give one for each value",
-                            variable, values(variable), amounts.size()));
+    throw Error(fmt::format("variable {} has {}, but {}: give one for each value", variable,
+                            counted(static_cast<std::size_t>(values(variable)), "value"),
+                            counted(amounts.size(), "usage")));
   if (life.end < life.begin)
     throw Error(fmt::format("variable {} is alive from {} to {}: the end may not come first",
                             variable, life.begin, life.end));
@@ -63,10 +65,10 @@ void CostNetwork::add_edge(int first, int second, std::span<const Cost> table) {
                             first));
   const std::size_t wanted = static_cast<std::size_t>(values(first)) * values(second);
   if (table.size() != wanted)
-    throw Error(
-        fmt::format("the edge of variables {} and {} has {} costs: {} values times {} "
-                    "values need {}",
-                    first, second, table.size(), values(first), values(second), wanted));
+    throw Error(fmt::format("the edge of variables {} and {} has {}: {} times {} need {}", first,
+                            second, counted(table.size(), "cost"),
+                            counted(static_cast<std::size_t>(values(first)), "value"),
+                            counted(static_cast<std::size_t>(values(second)), "value"), wanted));
   std::vector<Cost> kept;
   kept.reserve(table.size());
   for (const Cost cost : table) kept.push_back(checked_cost(cost, "the cost of a pair"));

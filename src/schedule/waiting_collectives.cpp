@@ -1,0 +1,117 @@
+#include "schedule/waiting_collectives.h"
+
+#include <algorithm>
+
+#include "heddle/op.h"
+#include "schedule/collective_key.h"
+
+namespace heddle {
+
+WaitingCollectives::Key WaitingCollectives::key_of(OpId id) {
+  const auto [known, is_new] = keys_of_ops_.try_emplace(id, kAlone);
+  if (!is_new) return known->second;
+  std::string key = collective_key(from_, from_.op(id));
+  if (key.empty()) return kAlone;
+  return known->second =
+             keys_.try_emplace(std::move(key), static_cast<Key>(keys_.size())).first->second;
+}
+
+void WaitingCollectives::wait(RegionId at, Key key, OpId id) {
+  const Op& op = from_.op(id);
+  std::int64_t bytes = 0;
+  for (ValueId v : from_.operands(op)) bytes += from_.type_of(v).bytes();
+  if (waiting_[key].bytes + bytes > combine_bytes_) flush(at, key);
+  Group& group = waiting_[key];
+  group.ops.push_back(id);
+  group.bytes += bytes;
+  for (std::size_t i = 0; i < op.result_count; ++i) waits_in_[from_.result(op, i)] = key;
+}
+
+void WaitingCollectives::flush(RegionId at, Key key) {
+  const auto it = waiting_.find(key);
+  if (it == waiting_.end() || it->second.ops.empty()) return;
+  const Group group = std::move(it->second);
+  waiting_.erase(it);
+  if (!write_ring(at, group)) write_group(at, group);
+}
+
+bool WaitingCollectives::write_ring(RegionId at, const Group& group) {
+  const Op& first = from_.op(group.ops[0]);
+  if (first.def->collective != CollectiveKind::permute || group.bytes > kSmallWork ||
+      exchange_grouping(from_, first) != GroupBy::partition)
+    return false;
+  std::vector<PermutePart> parts{part_of(group)};
+  std::vector<Group> groups{group};
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    if (it->second.ops.empty() || !is_like(it->second, group)) {
+      ++it;
+      continue;
+    }
+    PermutePart other = part_of(it->second);
+    const bool joins = std::ranges::all_of(
+        parts, [&](const PermutePart& part) { return are_apart(part.pairs, other.pairs); });
+    if (joins) {
+      parts.push_back(std::move(other));
+      groups.push_back(std::move(it->second));
+    }
+    it = joins ? waiting_.erase(it) : std::next(it);
+  }
+  if (parts.size() == 1) return false;
+  const auto results =
+      write_joined_permutes(out_, at, parts, from_.attrs_of(first), location(first.loc));
+  for (std::size_t g = 0; g < groups.size(); ++g) set_results(groups[g], results[g]);
+  return true;
+}
+
+PermutePart WaitingCollectives::part_of(const Group& group) const {
+  PermutePart part{source_target_pairs(from_, from_.op(group.ops[0])).value(), {}};
+  for (OpId id : group.ops)
+    for (ValueId v : from_.operands(from_.op(id))) part.operands.push_back(values_.at(v));
+  return part;
+}
+
+bool WaitingCollectives::is_like(const Group& group, const Group& other) const {
+  const Op &first = from_.op(group.ops[0]), &second = from_.op(other.ops[0]);
+  if (first.def != second.def ||
+      exchange_grouping(from_, first) != exchange_grouping(from_, second))
+    return false;
+  const auto types = [&](const Group& one) {
+    std::vector<TypeId> all;
+    for (OpId id : one.ops)
+      for (ValueId v : from_.operands(from_.op(id))) all.push_back(from_.value(v).type);
+    return all;
+  };
+  return types(group) == types(other);
+}
+
+void WaitingCollectives::set_results(const Group& group, std::span<const ValueId> results) {
+  std::size_t next = 0;
+  for (OpId id : group.ops) {
+    const Op& op = from_.op(id);
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      values_[from_.result(op, i)] = results[next++];
+      waits_in_.erase(from_.result(op, i));
+    }
+  }
+}
+
+void WaitingCollectives::write_group(RegionId at, const Group& group) {
+  const Op& first = from_.op(group.ops[0]);
+  std::vector<ValueId> operands;
+  std::vector<TypeId> types;
+  for (OpId id : group.ops) {
+    const Op& op = from_.op(id);
+    for (ValueId v : from_.operands(op)) operands.push_back(values_.at(v));
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      types.push_back(out_.intern(from_.type_of(from_.result(op, i))));
+  }
+  std::vector<RegionId> regions;
+  for (RegionId r : from_.regions(first)) regions.push_back(clone_region(out_, from_, r, values_));
+  const OpId made = out_.add_op(at, *first.def, operands, types, from_.attrs_of(first), regions,
+                                location(first.loc));
+  std::vector<ValueId> results;
+  for (std::size_t i = 0; i < types.size(); ++i) results.push_back(out_.result(out_.op(made), i));
+  set_results(group, results);
+}
+
+}  // namespace heddle
