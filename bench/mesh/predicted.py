@@ -102,7 +102,7 @@ def shortest(runs, devices):
 
 
 def launcher(transport, devices):
-    if transport != "mpi" or devices == 1:
+    if transport != "mpi":
         return []
     bound = "core" if devices <= os.cpu_count() else "none"
     return ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", bound, "-n", str(devices)]
@@ -112,7 +112,7 @@ def plans(devices, options, folder):
     """A function for each plan that runs it once: (predicted, measured) in seconds."""
     cluster = Path(folder) / f"{options.transport}-{devices}.json"
     call([*launcher(options.transport, devices), tool(), "calibrate", "-o", str(cluster),
-          *(["--devices", str(devices)] if options.transport == "threads" or devices == 1 else [])])
+          *(["--devices", str(devices)] if options.transport == "threads" else [])])
     wanted = set(options.programs.split(",")) if options.programs else None
     for name, file, inputs, fixes in programs(folder, devices):
         if wanted and name not in wanted:

@@ -79,22 +79,25 @@ Expected<double> seconds_of_runs(const TrialPlace& place, const Executable& exec
 
 Expected<double> seconds_of(const TrialPlace& place, const Executable& executable,
                             const std::vector<Type>& arguments) {
-  constexpr int kLeast = 5, kMost = 400, kOfRanks = 60, kStretches = 5;
+  constexpr int kLeast = 5, kMost = 400, kStretches = 5;
   constexpr double kEnough = 0.12;  // seconds
   std::vector<Array> each;
   for (const Type& type : arguments) each.emplace_back(type);
   if (place.ranks != nullptr) HEDDLE_TRY_VOID(meet(*place.ranks));
   const bool turns = take_turns(place.devices());
-  int in_a_row = 1;
+  int in_a_row = 1, of_ranks = 0;  // as many on each
+  HEDDLE_TRY(const double once, seconds_of_runs(place, executable, each, 2));
   if (turns) {
-    HEDDLE_TRY(const double once, seconds_of_runs(place, executable, each, 2));
     HEDDLE_TRY(in_a_row, runs_in_a_row(once, place.ranks));
+  } else if (place.ranks != nullptr) {
+    const int mine = std::clamp(static_cast<int>(kEnough / std::max(once, 1e-9)), kLeast, kMost);
+    HEDDLE_TRY(of_ranks, largest_of(*place.ranks, mine));
   }
   double least = 1e30;
   const auto first = Clock::now();
   const auto goes_on = [&](int stretch) {
     if (turns) return stretch < kStretches;
-    if (place.ranks != nullptr) return stretch < kOfRanks;  // as many on each
+    if (place.ranks != nullptr) return stretch < of_ranks;
     return stretch < kLeast || (stretch < kMost && seconds_since(first) < kEnough);
   };
   for (int stretch = 0; goes_on(stretch); ++stretch) {
