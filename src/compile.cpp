@@ -122,6 +122,12 @@ Verdict stage_fits(const Executable& executable, std::size_t stage, std::int64_t
 // All stages, or that of this rank alone.
 Expected<Executable> compile_pipeline(const Program& core, const Target& target, Stages& stages) {
   HEDDLE_TRY(const Pipeline pipeline, pipeline_on(core, target, true));
+  if (CompileReport* const report = target.options.report) {
+    report->pipeline_seconds = pipeline.times.seconds;
+    report->stage_seconds.clear();
+    for (const PipelineTimes::Stage& stage : pipeline.times.stages)
+      report->stage_seconds.push_back(stage.busy);
+  }
   std::vector<Executable> made;
   for (std::size_t s = 0; s < pipeline.programs.stages.size(); ++s) {
     const bool is_mine = pipeline.placement.stage_of(target.rank) == static_cast<int>(s);

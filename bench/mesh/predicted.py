@@ -7,9 +7,13 @@ For each number of devices, `heddle calibrate` measures the machine as so many d
 program is then planned as the search has it and with things fixed that make other plans of it, and
 every plan is run: a line has the predicted and the measured seconds and their ratio. Rounds take
 turns between all plans; the shortest run counts, because other work on the machine only makes it
-longer (of more devices than cores the shortest stretch of runs: one alone may begin late). At the end stand the share of plans within 25 %, and how well the order of each
-program's plans is kept (Spearman; only pairs that differ by more than 10 % when measured count as
-swapped). The tool is $HEDDLE, or build/release/heddle.
+longer (of more devices than cores the shortest stretch of runs: one alone may begin late). Ranks are
+bound to cores where there is one for each, as mpirun does by itself. `spread` is what the middle one
+of all rounds has beside the shortest: where it is above 1.25, the measurement itself is not that good.
+
+At the end stand the share of plans within 25 %, and how well the order of each program's plans is
+kept (Spearman, of programs with three plans or more that differ by more than 10 % or by their spread
+when measured; only such pairs count as swapped). The tool is $HEDDLE, or build/release/heddle.
 """
 
 import argparse
@@ -17,6 +21,7 @@ import itertools
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -97,16 +102,17 @@ def shortest(runs, devices):
 
 
 def launcher(transport, devices):
-    if transport != "mpi" or devices == 1:
+    if transport != "mpi":
         return []
-    return ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(devices)]
+    bound = "core" if devices <= os.cpu_count() else "none"
+    return ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", bound, "-n", str(devices)]
 
 
 def plans(devices, options, folder):
     """A function for each plan that runs it once: (predicted, measured) in seconds."""
     cluster = Path(folder) / f"{options.transport}-{devices}.json"
     call([*launcher(options.transport, devices), tool(), "calibrate", "-o", str(cluster),
-          *(["--devices", str(devices)] if options.transport == "threads" or devices == 1 else [])])
+          *(["--devices", str(devices)] if options.transport == "threads" else [])])
     wanted = set(options.programs.split(",")) if options.programs else None
     for name, file, inputs, fixes in programs(folder, devices):
         if wanted and name not in wanted:
@@ -124,12 +130,18 @@ def plans(devices, options, folder):
             yield name, " ".join(fix[1:]) or "found", run
 
 
-def kept_order(pairs):
-    """Spearman's rank correlation, and which clearly different pairs are swapped."""
-    swapped = sum(1 for a, b in itertools.combinations(pairs, 2)
-                  if max(a[1], b[1]) > CLEARLY * min(a[1], b[1]) and (a[0] - b[0]) * (a[1] - b[1]) < 0)
-    if len(pairs) < 2:
-        return None, swapped
+def clearly(a, b):
+    """Whether two plans differ by more than noise when measured."""
+    return max(a[1], b[1]) > max(CLEARLY, a[2], b[2]) * min(a[1], b[1])
+
+
+def kept_order(rows):
+    """Spearman's rank correlation, how many pairs clearly differ, and how many of these are swapped."""
+    different = [(a, b) for a, b in itertools.combinations(rows, 2) if clearly(a, b)]
+    swapped = sum(1 for a, b in different if (a[0] - b[0]) * (a[1] - b[1]) < 0)
+    if len(rows) < 2:
+        return None, len(different), swapped
+    pairs = [row[:2] for row in rows]
     def ranks(column):  # equal ones share theirs
         order = sorted(column)
         return [order.index(v) + (order.count(v) - 1) / 2 for v in column]
@@ -137,7 +149,7 @@ def kept_order(pairs):
     middle = (len(pairs) - 1) / 2
     products = [sum((a - middle) * (b - middle) for a, b in zip(x, y))
                 for x, y in itertools.product(columns, columns)]
-    return products[1] / max(1e-9, (products[0] * products[3]) ** 0.5), swapped
+    return products[1] / max(1e-9, (products[0] * products[3]) ** 0.5), len(different), swapped
 
 
 def measure(devices, options, folder):
@@ -149,12 +161,33 @@ def measure(devices, options, folder):
                 seen.setdefault((name, fix), []).append(times)
     rows = []
     for (name, fix), times in seen.items():
-        predicted, measured = times[0][0], min(t for _, t in times)
+        measured = [t for _, t in times]
+        predicted, least = times[0][0], min(measured)
+        spread = statistics.median(measured) / least
         rows.append({"devices": devices, "transport": options.transport, "program": name, "plan": fix,
-                     "predicted": predicted, "measured": measured, "ratio": predicted / measured})
-        print(f"{options.transport:<8} {devices}  {name:<22} {fix:<16} {predicted * 1e3:9.3f} ms {measured * 1e3:9.3f} ms "
-              f"{predicted / measured:6.2f}", flush=True)
+                     "predicted": predicted, "measured": least, "ratio": predicted / least, "spread": spread})
+        print(f"{options.transport:<8} {devices}  {name:<22} {fix:<16} {predicted * 1e3:9.3f} ms {least * 1e3:9.3f} ms "
+              f"{predicted / least:6.2f} {spread:7.2f}", flush=True)
     return rows
+
+
+def summary(rows):
+    near = [row for row in rows if 1 / NEAR <= row["ratio"] <= NEAR]
+    noisy = sum(row["spread"] > NEAR for row in rows)
+    print(f"within 25 %: {len(near)} of {len(rows)}; rounds of {noisy} differ by more than that among themselves")
+    figures = lambda row: (row["predicted"], row["measured"], row["spread"])
+    swaps = pairs = 0
+    for name, devices in dict.fromkeys((row["program"], row["devices"]) for row in rows):
+        of_one = [figures(row) for row in rows if row["program"] == name and row["devices"] == devices]
+        order, different, swapped = kept_order(of_one)
+        swaps += swapped
+        pairs += different
+        if swapped or (different and len(of_one) > 2):
+            print(f"order of {name} on {devices}: {order:.2f}, {swapped} of {different} clearly different pairs swapped")
+    for devices in dict.fromkeys(row["devices"] for row in rows):
+        order, _, _ = kept_order([figures(row) for row in rows if row["devices"] == devices])
+        print(f"order of all on {devices}: {order:.3f}")
+    print(f"of {pairs} pairs of plans of one program that clearly differ, {swaps} are swapped")
 
 
 def main():
@@ -166,22 +199,10 @@ def main():
     parser.add_argument("--repeat", type=int, default=40)
     parser.add_argument("--json", help="write all figures there")
     options = parser.parse_args()
-    print(f"{'':8} {'':2} {'program':<22} {'plan':<16} {'predicted':>12} {'measured':>12}  ratio")
+    print(f"{'':8} {'':2} {'program':<22} {'plan':<16} {'predicted':>12} {'measured':>12}  ratio  spread")
     with tempfile.TemporaryDirectory() as folder:
         rows = [row for n in options.devices.split(",") for row in measure(int(n), options, folder)]
-    near = sum(1 / NEAR <= row["ratio"] <= NEAR for row in rows)
-    print(f"within 25 %: {near} of {len(rows)}")
-    swaps = pairs_in_all = 0
-    for name, devices in dict.fromkeys((row["program"], row["devices"]) for row in rows):
-        pairs = [(row["predicted"], row["measured"]) for row in rows
-                 if row["program"] == name and row["devices"] == devices]
-        order, swapped = kept_order(pairs)
-        swaps += swapped
-        pairs_in_all += len(pairs) * (len(pairs) - 1) // 2
-        if swapped:
-            print(f"order of {name} on {devices}: {order:.2f}, {swapped} clearly different pairs swapped")
-    order, _ = kept_order([(row["predicted"], row["measured"]) for row in rows])
-    print(f"order of all: {order:.3f}; of {pairs_in_all} pairs of plans of one program, {swaps} clearly different ones swapped")
+    summary(rows)
     if options.json:
         Path(options.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
 

@@ -13,7 +13,8 @@ namespace heddle {
 // Instructions of a kernel or a call, by class. A vector counts as the f32 elements that it holds,
 // whether all of its lanes are of use or not.
 struct KernelWork {
-  double light = 0;      // additions, loads, stores
+  double light = 0;      // additions and the like
+  double accesses = 0;   // loads and stores, which go on beside them
   double heavy = 0;      // in exponentials
   double lanes = 0;      // elements that are read or written one by one, at places of their own
   double converted = 0;  // elements that a call brings into another type
@@ -52,15 +53,18 @@ struct StepFigures {
   double call = 0;  // seconds of a step beside its work
   double wake = 0;  // more of them where all workers are at it
   // Of one worker, a second.
-  double light_rate = 0, heavy_rate = 0, lane_rate = 0, convert_rate = 0, run_rate = 0;
+  double light_rate = 0, access_rate = 0, heavy_rate = 0, lane_rate = 0, convert_rate = 0;
+  double run_rate = 0;
   double together = 1;  // workers that all of them are worth
-  // Of products by one worker: a call, elements of operands and results that it lays out, products
-  // and sums.
-  double product_call = 0, pack_rate = 0, product_rate = 0;
+  // Of products by one worker: a call, elements of operands that it lays out and of results that it
+  // writes, products and sums.
+  double product_call = 0, pack_rate = 0, result_rate = 0, product_rate = 0;
   double products_together = 1;
-  double near_cache = 0, far_cache = 0;  // bytes of the device's workers, and of the device
-  double far_rate = 0, memory_rate = 0;  // bytes a second of the device
-  double start = 0;                      // of a run
+  // Bytes: of a worker's first level, of its second, and of the device; and bytes a second of the
+  // device from what lies beyond the first level.
+  double first_cache = 0, near_cache = 0, far_cache = 0;
+  double near_rate = 0, far_rate = 0, memory_rate = 0;
+  double start = 0, array = 0;  // seconds of a run, and of each of its arguments and results
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 
@@ -71,10 +75,12 @@ struct TimedMove {
   friend bool operator==(const TimedMove&, const TimedMove&) = default;
 };
 
-// What a device takes for a step that has none inside and is no collective, of a program whose
-// values take so many bytes of it in all.
+// What a device takes for a step that has none inside and is no collective, of a program, or of a
+// loop, that goes through so many bytes before it comes to the same ones again.
 double step_seconds(const StepWork& step, const StepFigures& device, double footprint);
 double product_seconds(const ProductWork& product, const StepFigures& device);
+// Columns of a product as they are computed, in whole vectors.
+double computed_columns(const ProductWork& product);
 // A collective among all that were timed: between two sizes as on a line; 0 where its kind was not.
 double timed_seconds(std::span<const TimedMove> moves, CollectiveKind kind, double bytes);
 

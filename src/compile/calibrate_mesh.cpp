@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <thread>
 
 #include "compile/calibrate_steps.h"
@@ -65,6 +67,28 @@ Collective collective_of(const Trial& trial, GroupId group, const Transport& tra
   return c;
 }
 
+// A device has written what it sends, so that others find it in a cache of that device, and has
+// worked before.
+std::size_t bytes_written(const Trial& trial) {
+  constexpr std::int64_t kLeast = 1 << 14;
+  return static_cast<std::size_t>(std::max(kLeast, trial.bytes));
+}
+
+// Of a collective after work, without the work.
+Expected<double> seconds_of_moves(Transport& transport, const Collective& c,
+                                  std::span<std::byte> written, int times) {
+  HEDDLE_TRY_VOID(run_collective(transport, {.kind = CollectiveKind::barrier, .group = c.group}));
+  double work = 0;
+  const auto begun = Clock::now();
+  for (int i = 0; i < times; ++i) {
+    const auto before = Clock::now();
+    std::memset(written.data(), i & 1, written.size());
+    work += seconds_since(before);
+    HEDDLE_TRY_VOID(run_collective(transport, c));
+  }
+  return (seconds_since(begun) - work) / times;
+}
+
 // The least of a few rounds: what others do on the machine makes it longer, never shorter.
 Expected<std::vector<MeasuredMove>> measure_moves(Transport& transport) {
   constexpr std::size_t kMost = std::size_t{1} << 23;
@@ -75,17 +99,14 @@ Expected<std::vector<MeasuredMove>> measure_moves(Transport& transport) {
   std::vector<MeasuredMove> moves;
   for (const Trial& trial : trials_of(transport.size())) {
     const Collective c = collective_of(trial, group, transport, in.data(), out.data());
-    const auto one_round = [&](int times) -> Expected<double> {
-      HEDDLE_TRY_VOID(run_collective(transport, {.kind = CollectiveKind::barrier, .group = group}));
-      const auto begun = Clock::now();
-      for (int i = 0; i < times; ++i) HEDDLE_TRY_VOID(run_collective(transport, c));
-      return seconds_since(begun) / times;
+    const auto one_round = [&](int times) {
+      return seconds_of_moves(transport, c, {in.data(), bytes_written(trial)}, times);
     };
     int times = trial.times, rounds = trial.rounds;
     if (take_turns(transport.size())) {
       HEDDLE_TRY(const double once, one_round(trial.times));
       HEDDLE_TRY(times, runs_in_a_row(once, &transport));
-      rounds = 3;
+      rounds = 5;
     }
     double least = 1e30;
     for (int round = 0; round < rounds; ++round) {
@@ -187,9 +208,11 @@ Link fit_link(std::span<const MeasuredMove> moves, std::int64_t devices) {
 Expected<Cluster> calibrate_threads(int devices, const MachineFigures& machine) {
   Cluster cluster = default_cluster_here(devices, machine);
   {
-    ThreadMesh mesh(devices);
-    HEDDLE_TRY(cluster.device, measure_devices({mesh}, cluster.device));
-    HEDDLE_TRY(cluster.steps, measure_steps({mesh}, machine, devices, cluster.device.memory_rate));
+    std::optional<ThreadMesh> mesh;
+    if (devices > 1) mesh.emplace(devices);
+    const TrialPlace place{mesh ? &*mesh : nullptr};
+    HEDDLE_TRY(cluster.device, measure_devices(place, cluster.device));
+    HEDDLE_TRY(cluster.steps, measure_steps(place, machine, devices, cluster.device.memory_rate));
   }
   if (devices == 1) return cluster;
   const auto transports = thread_transports(devices);
@@ -213,12 +236,12 @@ Expected<Cluster> calibrate_ranks(Transport& ranks, const MachineFigures& machin
   cluster.memory = std::max<std::int64_t>(1, cluster.memory / ranks.size());
   cluster.device.cache /= ranks.size();
   HEDDLE_TRY_VOID(gather_texts(ranks, ""));  // all begin together
-  {
-    ThreadMesh one(1);
-    HEDDLE_TRY(cluster.device, measure_devices({one, &ranks}, cluster.device));
-    HEDDLE_TRY(cluster.steps,
-               measure_steps({one, &ranks}, machine, ranks.size(), cluster.device.memory_rate));
-  }
+  std::optional<OwnCore> core;
+  if (machine.workers == 1) core.emplace(ranks.rank());
+  const TrialPlace place{nullptr, &ranks};
+  HEDDLE_TRY(cluster.device, measure_devices(place, cluster.device));
+  HEDDLE_TRY(cluster.steps,
+             measure_steps(place, machine, ranks.size(), cluster.device.memory_rate));
   HEDDLE_TRY_VOID(gather_texts(ranks, ""));
   HEDDLE_TRY(const auto moves, measure_moves(ranks));
   cluster.levels[0].link = fit_link(moves, ranks.size());

@@ -1,9 +1,12 @@
 #include "compile/calibrate_steps.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <thread>
 
+#include "compile/calibrate_texts.h"
 #include "heddle/compile.h"
 #include "heddle/stablehlo.h"
 
@@ -11,89 +14,7 @@ namespace heddle {
 
 namespace {
 
-// A loop that computes %z from %y in every turn; %a is an argument that stays.
-std::string loop_text(int turns, const std::string& carried, const std::string& other,
-                      const std::string& body) {
-  return fmt::format(R"(func.func @main(%x: {1}, %a: {2}) -> {1} {{
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %end = stablehlo.constant dense<{0}> : tensor<i32>
-  %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, {1}
-  cond {{
-    %go = stablehlo.compare LT, %i, %end, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %go : tensor<i1>
-  }} do {{
-    %one = stablehlo.constant dense<1> : tensor<i32>
-    %next = stablehlo.add %i, %one : tensor<i32>
-{3}
-    stablehlo.return %next, %z : tensor<i32>, {1}
-  }}
-  return %r#1 : {1}
-}}
-)",
-                     turns, carried, other, body);
-}
-
-std::string vector_type(std::int64_t n) { return fmt::format("tensor<{}xf32>", n); }
-std::string matrix_type(std::int64_t m, std::int64_t n, const std::string& element = "f32") {
-  return fmt::format("tensor<{}x{}x{}>", m, n, element);
-}
-
-// Sums and products, one after the other.
-std::string chain(std::int64_t n, int length) {
-  std::string text, last = "%y";
-  for (int i = 0; i < length; ++i) {
-    const std::string next = i + 1 == length ? "%z" : fmt::format("%c{}", i);
-    text += fmt::format("%{} = stablehlo.{} {}, %a : {}\n", next.substr(1),
-                        i % 2 == 0 ? "multiply" : "add", last, vector_type(n));
-    last = next;
-  }
-  return text;
-}
-
-std::string exponentials(std::int64_t n, int count) {
-  std::string text, last = "%y";
-  const std::string type = vector_type(n);
-  for (int i = 0; i < count; ++i) {
-    text += fmt::format(
-        "%n{0} = stablehlo.negate {1} : {2}\n%e{0} = stablehlo.exponential %n{0} : {2}\n", i, last,
-        type);
-    last = fmt::format("%e{}", i);
-  }
-  return text + fmt::format("%z = stablehlo.add {}, %a : {}\n", last, type);
-}
-
-// Elements at places that data say.
-std::string gathered(std::int64_t n) {
-  return fmt::format(
-      "%p = stablehlo.convert %y : (tensor<{0}xf32>) -> tensor<{0}xi32>\n"
-      "%q = stablehlo.reshape %p : (tensor<{0}xi32>) -> tensor<{0}x1xi32>\n"
-      "%g = \"stablehlo.gather\"(%a, %q) <{{dimension_numbers = "
-      "#stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, "
-      "indices_are_sorted = false, slice_sizes = array<i64: 1>}}> : (tensor<{0}xf32>, "
-      "tensor<{0}x1xi32>) -> tensor<{0}xf32>\n"
-      "%z = stablehlo.add %g, %y : tensor<{0}xf32>\n",
-      n);
-}
-
-// There and back: m x k by k x n, then by n x k.
-std::string two_products(std::int64_t m, std::int64_t n, std::int64_t k,
-                         const std::string& element = "f32") {
-  return fmt::format(
-      "%d = stablehlo.dot_general %y, %a, contracting_dims = [1] x [0] : ({0}, {1}) -> {2}\n"
-      "%z = stablehlo.dot_general %d, %a, contracting_dims = [1] x [1] : ({2}, {1}) -> {0}\n",
-      matrix_type(m, k, element), matrix_type(k, n, element), matrix_type(m, n, element));
-}
-
-constexpr const char* kImages = "tensor<2x16x16x8xf32>";
-constexpr const char* kWindow = "tensor<3x3x8x8xf32>";
-std::string convolution() {
-  return fmt::format(
-      "%z = stablehlo.convolution(%y, %a) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], "
-      "window = {{stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, "
-      "1], reverse = [false, false]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : "
-      "i64}} : ({0}, {1}) -> {0}\n",
-      kImages, kWindow);
-}
+using namespace trials;
 
 // A program that was run: what a run takes beside its start, and what its steps do.
 struct Timed {
@@ -101,11 +22,12 @@ struct Timed {
   std::vector<StepWork> work;
 };
 
-double predicted(const std::vector<StepWork>& steps, const StepFigures& figures) {
+double predicted(const std::vector<StepWork>& steps, const StepFigures& figures,
+                 double footprint = 0) {
   double all = 0;
   for (const StepWork& step : steps)
-    all += step.inside.empty() ? step_seconds(step, figures, 0)
-                               : step.turns * predicted(step.inside, figures);
+    all += step.inside.empty() ? step_seconds(step, figures, footprint)
+                               : step.turns * predicted(step.inside, figures, footprint);
   return all;
 }
 
@@ -130,6 +52,7 @@ class StepTrials {
     const auto n = static_cast<double>(sharers);
     figures_.workers =
         place.ranks != nullptr ? machine.workers : std::max(1.0, machine.workers / n);
+    figures_.first_cache = static_cast<double>(first_cache_bytes());
     figures_.near_cache = static_cast<double>(machine.near_cache) * std::min(1.0, cores / n);
     figures_.far_cache = static_cast<double>(machine.far_cache) / n;
     figures_.memory_rate = memory_rate;
@@ -139,7 +62,7 @@ class StepTrials {
     HEDDLE_TRY_VOID(measure_starts());
     HEDDLE_TRY_VOID(measure_instructions());
     if (figures_.workers > 1) HEDDLE_TRY_VOID(measure_sharing());
-    HEDDLE_TRY_VOID(measure_far_cache());
+    HEDDLE_TRY_VOID(measure_caches());
     HEDDLE_TRY_VOID(measure_products());
     HEDDLE_TRY_VOID(measure_conversions());
     HEDDLE_TRY_VOID(measure_windows());
@@ -147,7 +70,14 @@ class StepTrials {
   }
 
  private:
-  static constexpr std::int64_t kFew = 4096;  // elements, which one worker does
+  // Elements that one worker does; of a sum, all fit its first cache.
+  static constexpr std::int64_t kFew = 4096, kFirst = 2048;
+
+  static std::int64_t first_cache_bytes() {
+    constexpr std::int64_t kUsual = 32 << 10;
+    const std::int64_t bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    return bytes > 0 ? bytes : kUsual;
+  }
 
   Expected<Timed> timed(const std::string& text) {
     HEDDLE_TRY(const Program program, read_stablehlo(text, "calibrate"));
@@ -157,39 +87,53 @@ class StepTrials {
     for (ValueId v : program.region(program.functions[0].body).args)
       types.push_back(program.type_of(v));
     HEDDLE_TRY(const double seconds, seconds_of(place_, executable, types));
-    return Timed{std::max(1e-9, seconds - figures_.start), executable.step_work()};
+    const auto arrays = static_cast<double>(types.size() + 1) * figures_.array;
+    return Timed{std::max(1e-9, seconds - figures_.start - arrays), executable.step_work()};
   }
 
   Expected<Timed> loop(int turns, std::int64_t n, const std::string& body) {
     return timed(loop_text(turns, vector_type(n), vector_type(n), body));
   }
 
-  // A figure so that what all others leave of the measured time is its part.
-  void settle(double StepFigures::* rate, const Timed& trial, double count) {
-    figures_.*rate = 0;                  // costs nothing
+  // The rate with which the model gives back what was measured. What goes on beside other work may
+  // take no time at all: then it gets as much of it as can be.
+  void settle(double StepFigures::* rate, const Timed& trial, double count, double footprint = 0) {
+    const auto with = [&](double part) {
+      figures_.*rate = count / (part * trial.seconds);
+      return predicted(trial.work, figures_, footprint);
+    };
     constexpr double kLeastPart = 0.05;  // of the whole, where others seem to take all of it
-    const double rest = trial.seconds - predicted(trial.work, figures_);
-    figures_.*rate = count / std::max(rest, kLeastPart * trial.seconds);
+    constexpr int kHalvings = 30;
+    double low = kLeastPart, high = 2;
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = (low + high) / 2;
+      (with(middle) < trial.seconds ? low : high) = middle;
+    }
+    with(low);
   }
 
   Verdict measure_starts() {
-    HEDDLE_TRY(const Timed tiny, timed("func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {\n"
-                                       "%0 = stablehlo.negate %x : tensor<16xf32>\n"
-                                       "return %0 : tensor<16xf32>\n}\n"));
+    HEDDLE_TRY(const Timed tiny, timed(negations(1)));
     figures_.start = tiny.seconds;
     constexpr int kTurns = 4000;
     HEDDLE_TRY(const Timed empty, loop(kTurns, 1, "%z = stablehlo.add %y, %a : tensor<1xf32>"));
     const double steps =
         counted(empty.work, [](const StepWork& s) { return s.inside.empty() ? 1.0 : 0.0; });
     figures_.call = empty.seconds / steps;
-    figures_.start = std::max(1e-9, figures_.start - figures_.call);
+    // One has a kernel as the other has, with little to do.
+    constexpr int kMany = 64;
+    HEDDLE_TRY(const Timed many, timed(negations(kMany)));
+    figures_.array = std::max(0.0, many.seconds / (2 * (kMany - 1)));
+    figures_.start = std::max(1e-9, figures_.start - figures_.call - 2 * figures_.array);
     return yes();
   }
 
   Verdict measure_instructions() {
-    HEDDLE_TRY(const Timed light, loop(200, kFew, chain(kFew, 24)));
+    HEDDLE_TRY(const Timed light, loop(400, kFirst, chain(kFirst, 24)));
     settle(&StepFigures::light_rate, light, counted(light.work, both(&KernelWork::light)));
-    HEDDLE_TRY(const Timed heavy, loop(200, kFew, exponentials(kFew, 1)));
+    HEDDLE_TRY(const Timed sum, loop(2000, kFirst, chain(kFirst, 1)));
+    settle(&StepFigures::access_rate, sum, counted(sum.work, both(&KernelWork::accesses)));
+    HEDDLE_TRY(const Timed heavy, loop(100, kFirst, exponentials(kFirst, 4)));
     settle(&StepFigures::heavy_rate, heavy, counted(heavy.work, both(&KernelWork::heavy)));
     HEDDLE_TRY(const Timed lanes, loop(100, kFew, gathered(kFew)));
     settle(&StepFigures::lane_rate, lanes, counted(lanes.work, both(&KernelWork::lanes)));
@@ -213,34 +157,40 @@ class StepTrials {
     return yes();
   }
 
-  // What goes round through a cache that all share.
-  Verdict measure_far_cache() {
+  // What goes round through the caches of workers, and through one that all share.
+  Verdict measure_caches() {
+    constexpr double kArrays = 3;  // of a sum
+    const double near = 0.75 * figures_.near_cache;
+    HEDDLE_TRY_VOID(measure_cache(&StepFigures::near_rate, near / kArrays));
     // Far more than near caches hold, and less than the far one does.
-    const auto n = static_cast<std::int64_t>(std::clamp(figures_.far_cache / 4, 1e6, 8e6) / 4);
-    HEDDLE_TRY(const Timed copy,
-               loop(6, n, fmt::format("%z = stablehlo.add %y, %a : {}", vector_type(n))));
-    const double bytes = counted(copy.work, [](const StepWork& s) { return s.bytes; });
-    const double work = predicted(copy.work, figures_);  // without a footprint: no traffic
-    // The smaller of both hides by half (cost/rates.h).
-    const double rest = copy.seconds - work / 2;
-    figures_.far_rate = bytes / std::max(rest, copy.seconds / 4);
+    return measure_cache(&StepFigures::far_rate, std::clamp(figures_.far_cache / 4, 1e6, 8e6));
+  }
+
+  Verdict measure_cache(double StepFigures::* rate, double bytes_of_one) {
+    const auto n = static_cast<std::int64_t>(bytes_of_one / 4);
+    constexpr double kElements = 4e6;
+    const int turns = std::max(6, static_cast<int>(kElements / static_cast<double>(n)));
+    HEDDLE_TRY(const Timed sum, loop(turns, n, chain(n, 1)));
+    const double bytes = counted(sum.work, [](const StepWork& s) { return s.bytes; });
+    settle(rate, sum, bytes, bytes / turns);
     return yes();
   }
 
   Verdict measure_products() {
-    constexpr std::array<std::int64_t, 3> kShapes[] = {{64, 64, 64},  {32, 32, 16}, {128, 16, 64},
-                                                       {16, 128, 32}, {24, 24, 96}, {8, 64, 256}};
+    constexpr std::array<std::int64_t, 3> kShapes[] = {
+        {64, 64, 64}, {32, 32, 16},  {128, 16, 64},   {16, 128, 32},  {24, 24, 96},
+        {8, 64, 256}, {512, 12, 10}, {128, 128, 128}, {384, 96, 128}, {192, 192, 256}};
     std::vector<TimedProduct> timed_products;
     for (const auto& [m, n, k] : kShapes) {
-      constexpr int kTurns = 40;
-      HEDDLE_TRY(const Timed trial, timed(loop_text(kTurns, matrix_type(m, k), matrix_type(k, n),
+      const int turns = std::clamp(static_cast<int>(1e7 / static_cast<double>(m * n * k)), 1, 40);
+      HEDDLE_TRY(const Timed trial, timed(loop_text(turns, matrix_type(m, k), matrix_type(k, n),
                                                     two_products(m, n, k))));
       const double products = counted(trial.work, [](const StepWork& s) {
         return s.products.empty() ? 0.0 : s.products[0].count;
       });
       if (products == 0) continue;
       StepFigures without = figures_;
-      without.product_call = without.pack_rate = without.product_rate = 0;
+      without.product_call = without.pack_rate = without.result_rate = without.product_rate = 0;
       const double rest = std::max(1e-9, trial.seconds - predicted(trial.work, without));
       const ProductWork one{static_cast<double>(m), static_cast<double>(n), static_cast<double>(k)};
       const ProductWork back{one.m, one.k, one.n};
@@ -279,47 +229,7 @@ class StepTrials {
   StepFigures figures_;
 };
 
-// Least squares of three figures, without those that are left out.
-std::array<double, 3> least_squares(const std::vector<std::array<double, 3>>& rows,
-                                    const std::array<bool, 3>& in) {
-  double a[3][4] = {};
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < 3; ++i) {
-      for (std::size_t j = 0; j < 3; ++j) a[i][j] += in[i] && in[j] ? row[i] * row[j] : 0;
-      a[i][3] += in[i] ? row[i] : 0;  // every relative time is 1
-    }
-  for (std::size_t i = 0; i < 3; ++i)
-    if (!in[i] || !(a[i][i] > 0)) a[i][i] = 1;
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t r = 0; r < 3; ++r) {
-      if (r == i) continue;
-      const double factor = a[r][i] / a[i][i];
-      for (std::size_t c = i; c < 4; ++c) a[r][c] -= factor * a[i][c];
-    }
-  return {a[0][3] / a[0][0], a[1][3] / a[1][1], a[2][3] / a[2][2]};
-}
-
 }  // namespace
-
-void fit_products(std::span<const TimedProduct> timed, StepFigures& figures) {
-  // Scaled, so that numbers of all three are alike.
-  constexpr double kCall = 1e-6, kLaid = 1e-10, kProduct = 1e-11;
-  std::vector<std::array<double, 3>> rows;
-  for (const auto& [p, seconds] : timed)
-    rows.push_back({kCall / seconds, kLaid * (p.m * p.k + p.k * p.n + p.m * p.n) / seconds,
-                    kProduct * 2 * p.m * p.n * p.k / seconds});
-  std::array<bool, 3> in = {true, true, true};
-  std::array<double, 3> found = {};
-  for (int round = 0; round < 3; ++round) {
-    found = least_squares(rows, in);
-    const auto least = std::ranges::min_element(found);
-    if (*least >= 0) break;
-    in[static_cast<std::size_t>(least - found.begin())] = false;
-  }
-  figures.product_call = std::max(0.0, found[0]) * kCall;
-  figures.pack_rate = found[1] > 0 ? 1 / (found[1] * kLaid) : 0;
-  figures.product_rate = found[2] > 0 ? 1 / (found[2] * kProduct) : 0;
-}
 
 Expected<StepFigures> measure_steps(const TrialPlace& place, const MachineFigures& machine,
                                     std::int64_t sharers, double memory_rate) {

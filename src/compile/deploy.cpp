@@ -169,10 +169,15 @@ Expected<Deployed> deploy(const Program& program, const Function& function, cons
       if (plan.found) predicted = plan.found->cost;
     if (seen) seen(spmd);
   };
+  CompileReport report;
+  if (target.options.report == nullptr) target.options.report = &report;
   HEDDLE_TRY(Executable executable, compiled_where_it_can(program, target, how, options));
+  const CompileReport& decided = *target.options.report;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   std::vector<double> of_steps;
-  if (predicted && target.cluster)
+  if (decided.pipeline_seconds > 0 && target.layouts.search > 0)
+    predicted = predict_pipeline(executable, decided, target.cluster);
+  else if (predicted && target.cluster)
     if (auto by_steps = predict(executable, *target.cluster)) {
       predicted = by_steps->seconds;
       of_steps = std::move(by_steps->step_seconds);

@@ -12,15 +12,14 @@ namespace {
 class Predictor {
  public:
   Predictor(const Executable& executable, const Cluster& cluster)
-      : cluster_(cluster), of_step_(executable.steps().size(), 0) {
-    footprint_ =
-        static_cast<double>(executable.peak_bytes() + executable.placement().argument_bytes());
-  }
+      : cluster_(cluster), of_step_(executable.steps().size(), 0) {}
 
-  double seconds(const std::vector<StepWork>& steps) {
+  // Steps of a program, or of a loop, which meets the same bytes again with every turn.
+  double seconds(const std::vector<StepWork>& steps, double footprint) {
+    footprint = std::min(footprint, bytes_of(steps));
     double all = 0;
     for (const StepWork& step : steps) {
-      const double once = of_step(step);
+      const double once = of_step(step, footprint);
       of_step_[step.number] += once;
       all += once;
     }
@@ -31,11 +30,18 @@ class Predictor {
   bool all_counted = true;
 
  private:
-  double of_step(const StepWork& step) {
+  static double bytes_of(const std::vector<StepWork>& steps) {
+    double all = 0;
+    for (const StepWork& step : steps) all += step.bytes + bytes_of(step.inside);
+    return all;
+  }
+
+  double of_step(const StepWork& step, double footprint) {
     all_counted = all_counted && step.is_counted;
-    if (!step.inside.empty()) return step.turns * seconds(step.inside);
+    if (!step.inside.empty()) return step.turns * seconds(step.inside, footprint);
+    if (step.kind == CollectiveKind::send || step.kind == CollectiveKind::receive) return 0;
     if (step.kind != CollectiveKind::none) return of_collective(step);
-    return step_seconds(step, cluster_.steps, footprint_);
+    return step_seconds(step, cluster_.steps, footprint);
   }
 
   // As it was timed among all devices; among a part of them by their link.
@@ -51,18 +57,40 @@ class Predictor {
   }
 
   const Cluster& cluster_;
-  double footprint_ = 0;
   std::vector<double> of_step_;
 };
 
 }  // namespace
 
 std::optional<Prediction> predict(const Executable& executable, const Cluster& cluster) {
-  if (cluster.steps.workers == 0 || executable.stages().size() > 1) return std::nullopt;
+  if (cluster.steps.workers == 0) return std::nullopt;
   Predictor predictor(executable, cluster);
-  const double seconds = predictor.seconds(executable.step_work());
+  const auto held =
+      static_cast<double>(executable.peak_bytes() + executable.placement().argument_bytes());
+  const double seconds = predictor.seconds(executable.step_work(), held);
   if (!predictor.all_counted) return std::nullopt;
-  return Prediction{cluster.steps.start + seconds, predictor.of_steps()};
+  const Placement& placement = executable.placement();
+  const auto arrays = static_cast<double>(placement.arguments.size() + placement.results.size());
+  return Prediction{cluster.steps.start + arrays * cluster.steps.array + seconds,
+                    predictor.of_steps()};
+}
+
+double predict_pipeline(const Executable& executable, const CompileReport& decided,
+                        const std::optional<Cluster>& cluster) {
+  const std::vector<Executable> stages = executable.stages();
+  const std::vector<double>& busy = decided.stage_seconds;
+  if (!cluster || stages.size() > busy.size()) return decided.pipeline_seconds;
+  double by_steps = 0, by_ops = 0;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const auto made = predict(stages[s], *cluster);
+    if (!made) return decided.pipeline_seconds;
+    by_steps += made->seconds;
+    // A rank has one of them, and stages are about as long as each other.
+    if (stages.size() == busy.size()) by_ops += busy[s];
+  }
+  if (stages.size() < busy.size())
+    for (const double each : busy) by_ops += each / static_cast<double>(busy.size());
+  return by_ops > 0 ? decided.pipeline_seconds * by_steps / by_ops : decided.pipeline_seconds;
 }
 
 }  // namespace heddle

@@ -13,10 +13,12 @@ namespace {
 
 // Beside a vector instruction: a scalar one, of which processors do more at a time; arithmetic of
 // indices, which mostly becomes a part of addresses; and a turn of a loop.
-constexpr double kOneLane = 0.5, kPlace = 0.1, kLoopTurn = 1;
+constexpr double kOneLane = 0.5, kPlace = 0.1, kLoopTurn = 0.5;
 // Vector instructions to combine the lanes of a vector, and those of a load that is turned in a
 // square of registers.
 constexpr double kAcrossLanes = 12, kSquare = 6;
+// Registers of AVX-512, whose accesses take a mask.
+constexpr double kMaskedVector = 64;
 
 // Whole numbers are divided by constants, which takes a product and a shift.
 Instructions cost_of(const Node& node) {
@@ -35,7 +37,7 @@ class StageCounter {
         shape_(analyse(phase, stage, kernel, target)),
         vector_bytes_(target.vector_bytes),
         f32_lanes_(target.vector_bytes / 4.0) {
-    if (shape_.depth() >= 2)
+    if (goes_by_squares())
       around_ =
           strides_along(stage, shape_.loops[static_cast<std::size_t>(shape_.depth() - 2)].number);
     turns_.push_back(blocks);
@@ -55,6 +57,20 @@ class StageCounter {
   }
 
  private:
+  // Whether loads along the loop around the vectorised one can be turned in registers, as
+  // StageEmitter::find_tiles() has it.
+  bool goes_by_squares() const {
+    constexpr int kLeastLanes = 4, kMostLanes = 16;
+    const int depth = shape_.depth(), lanes = shape_.lanes;
+    if (!shape_.vectorised || depth < 2 || lanes < kLeastLanes || lanes > kMostLanes) return false;
+    if (shape_.loops[static_cast<std::size_t>(depth - 2)].size < lanes) return false;
+    if (shape_.loops.back().size < lanes) return false;
+    return std::ranges::none_of(shape_.statements, [&](const StatementPlan& plan) {
+      return plan.way == Way::row_accumulator || plan.depth == depth - 1 ||
+             (plan.depth == depth && plan.way != Way::vector);
+    });
+  }
+
   // In the mean over all blocks.
   double positions(const KeptLoop& loop) const {
     if (loop.block_of < 0) return static_cast<double>(loop.size);
@@ -74,6 +90,7 @@ class StageCounter {
   void add_light(double instructions, double times) {
     work_.light += instructions * times * f32_lanes_;
   }
+  void add_accesses(double count, double times) { work_.accesses += count * times * f32_lanes_; }
 
   void count_node(NodeId id) {
     const Node& node = stage_.nodes[id];
@@ -96,18 +113,19 @@ class StageCounter {
   }
 
   void count_load(const Node& node, const NodeShape& shape, double times) {
-    if (!is_vector(shape)) return add_light(kOneLane, times);
+    if (!is_vector(shape)) return add_accesses(kOneLane, times);
     count_access(node.in[0], node.type, times, node.in[1] == kNone);
-    if (node.in[1] != kNone) add_light(1, times);
+    const bool masks_are_free = vector_bytes_ == kMaskedVector;
+    if (node.in[1] != kNone && !masks_are_free) add_light(1, times);
   }
 
   // Neighbours are one access of a vector; what lies along the loop around is turned in registers;
   // all else goes lane by lane.
   void count_access(NodeId index, DType type, double times, bool may_turn) {
     const NodeShape& place = shape_.nodes[index];
-    if (place.lanes == NodeShape::Lanes::same) return add_light(kOneLane, times);
+    if (place.lanes == NodeShape::Lanes::same) return add_accesses(kOneLane, times);
     const bool affine = place.lanes == NodeShape::Lanes::affine;
-    if (affine && place.stride == 1) return add_light(vectors(type), times);
+    if (affine && place.stride == 1) return add_accesses(vectors(type), times);
     const bool along = may_turn && affine && !around_.empty() && around_[index] == 1;
     const double inner = shape_.loops.empty() ? 1 : positions(shape_.loops.back());
     if (along) return add_light(kSquare, times);
@@ -122,7 +140,7 @@ class StageCounter {
     const DType type = kernel_.buffers[s.buffers[0]].dtype;
     switch (plan.way) {
       case Way::scalar:
-        return add_light(2 * kOneLane * count, turns(plan.depth));
+        return add_accesses(2 * kOneLane * count, turns(plan.depth));
       case Way::vector:
         for (double v = 0; v < count; ++v) count_access(s.index, type, inner, false);
         if (s.kind != Statement::Kind::store) add_light(2 * count * vectors(type), inner);

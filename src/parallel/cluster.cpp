@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "base/json.h"
@@ -40,23 +41,30 @@ constexpr Figure kFigures[] = {
 struct StepFigure {
   const char* key;
   double StepFigures::* figure;
+  bool may_be_none =
+      false;  // times that do not show, and rates that were not needed to explain any
 };
 constexpr StepFigure kStepFigures[] = {{"workers", &StepFigures::workers},
                                        {"together", &StepFigures::together},
                                        {"products_together", &StepFigures::products_together},
                                        {"start", &StepFigures::start},
+                                       {"array", &StepFigures::array, true},
                                        {"call", &StepFigures::call},
-                                       {"wake", &StepFigures::wake},
+                                       {"wake", &StepFigures::wake, true},
                                        {"light_rate", &StepFigures::light_rate},
+                                       {"access_rate", &StepFigures::access_rate},
                                        {"heavy_rate", &StepFigures::heavy_rate},
                                        {"lane_rate", &StepFigures::lane_rate},
                                        {"convert_rate", &StepFigures::convert_rate},
                                        {"run_rate", &StepFigures::run_rate},
-                                       {"product_call", &StepFigures::product_call},
-                                       {"pack_rate", &StepFigures::pack_rate},
+                                       {"product_call", &StepFigures::product_call, true},
+                                       {"pack_rate", &StepFigures::pack_rate, true},
+                                       {"result_rate", &StepFigures::result_rate, true},
                                        {"product_rate", &StepFigures::product_rate},
+                                       {"first_cache", &StepFigures::first_cache},
                                        {"near_cache", &StepFigures::near_cache},
                                        {"far_cache", &StepFigures::far_cache},
+                                       {"near_rate", &StepFigures::near_rate},
                                        {"far_rate", &StepFigures::far_rate},
                                        {"memory_rate", &StepFigures::memory_rate}};
 
@@ -155,9 +163,13 @@ class Reader {
     if (!steps.is_object()) return wrong("\"steps\" should be an object, as `calibrate` writes it");
     HEDDLE_TRY_VOID(only(steps, "steps: ", keys));
     for (const StepFigure& one : kStepFigures) {
-      if (!steps.contains(one.key)) continue;
-      if (!steps[one.key].is_number() || !(steps[one.key].get<double>() >= 0))
-        return wrong("steps: \"{}\" should be a number of at least 0", one.key);
+      if (!steps.contains(one.key))
+        return wrong("steps: \"{}\" is missing; `heddle calibrate -o FILE` writes all of them",
+                     one.key);
+      const double least = one.may_be_none ? 0 : std::numeric_limits<double>::min();
+      if (!steps[one.key].is_number() || !(steps[one.key].get<double>() >= least))
+        return wrong("steps: \"{}\" is {}, and should be a number {} 0", one.key,
+                     print_json(steps[one.key]), one.may_be_none ? "of at least" : "above");
       cluster.steps.*one.figure = steps[one.key].get<double>();
     }
     return yes();
@@ -218,10 +230,11 @@ std::string figure_text(double value, FigureUnits units) {
   return fmt::format("{}{}", value, base.spelling);
 }
 
-constexpr std::string_view kHere = "here";
+constexpr std::string_view kHere = "here", kAsRanks = "-ranks";
 
-// Of "here" a device for each core, of "here-4" four.
+// Of "here" a device for each core, of "here-4" four, of "here-4-ranks" four that are ranks.
 std::optional<std::int64_t> devices_here(std::string_view name) {
+  if (name.ends_with(kAsRanks)) name.remove_suffix(kAsRanks.size());
   if (name == kHere) return 0;
   if (!name.starts_with("here-")) return std::nullopt;
   name.remove_prefix(kHere.size() + 1);
@@ -309,7 +322,9 @@ std::vector<std::string> known_clusters() {
 Expected<Cluster> find_cluster(const std::string& file_or_name) {
   for (const ShippedCluster& one : shipped_clusters())
     if (one.name == file_or_name) return parse_cluster(std::string(one.text), file_or_name);
-  if (const auto devices = devices_here(file_or_name)) return cluster_here(*devices);
+  if (const auto devices = devices_here(file_or_name))
+    return cluster_here(
+        *devices, file_or_name.ends_with(kAsRanks) ? DevicesAs::ranks : devices_of_this_process());
   std::error_code none;
   if (!std::filesystem::exists(file_or_name, none)) {
     const std::vector<std::string> names = known_clusters();

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/cache_directory.h"
@@ -22,10 +23,12 @@ constexpr double kLatency = 5e-6;
 constexpr double kFused = 2;
 
 // Figures belong to a processor and to so many devices, however many threads each of them has.
-std::filesystem::path kept_file(const std::filesystem::path& directory, std::int64_t devices) {
+std::filesystem::path kept_file(const std::filesystem::path& directory, std::int64_t devices,
+                                DevicesAs as) {
   const std::string name = machine_name();
   const std::uint64_t number = hash_combine(0, std::string_view(name).substr(0, name.rfind(',')));
-  return directory / fmt::format("cluster-{:016x}-{}.json", number, devices);
+  return directory / fmt::format("cluster-{:016x}-{}{}.json", number, devices,
+                                 as == DevicesAs::ranks ? "-ranks" : "");
 }
 
 std::int64_t cores() { return std::max(1, figures_of_this_machine().workers); }
@@ -52,10 +55,16 @@ Cluster default_cluster_here(std::int64_t devices, const MachineFigures& machine
   return cluster;
 }
 
-Expected<Cluster> cluster_here(std::int64_t devices) {
+DevicesAs devices_of_this_process() {
+  for (const char* variable : {"HEDDLE_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (std::getenv(variable) != nullptr) return DevicesAs::ranks;
+  return DevicesAs::threads;
+}
+
+Expected<Cluster> cluster_here(std::int64_t devices, DevicesAs as) {
   const std::int64_t count = devices == 0 ? cores() : devices;
   if (const auto directory = cache_directory()) {
-    const std::filesystem::path file = kept_file(*directory, count);
+    const std::filesystem::path file = kept_file(*directory, count, as);
     std::error_code none;
     if (std::filesystem::exists(file, none))
       if (const auto text = frontend::read_bytes(file.string()))
@@ -64,13 +73,13 @@ Expected<Cluster> cluster_here(std::int64_t devices) {
   return default_cluster_here(count, figures_of_this_machine());
 }
 
-Verdict keep_cluster_here(const Cluster& cluster) {
+Verdict keep_cluster_here(const Cluster& cluster, DevicesAs as) {
   const auto directory = cache_directory();
   if (!directory)
     return Reason{"there is no cache directory to keep the figures in: set HEDDLE_CACHE_DIR"};
   std::error_code error;
   std::filesystem::create_directories(*directory, error);
-  return write_file(kept_file(*directory, cluster.devices()), cluster_text(cluster));
+  return write_file(kept_file(*directory, cluster.devices(), as), cluster_text(cluster));
 }
 
 }  // namespace heddle

@@ -43,7 +43,7 @@ class StepCounter {
 
   void add(const Step&, const CopyStep& work, Works& all) {
     const auto bytes = static_cast<double>(work.bytes);
-    all.push_back({.alone = {.light = bytes / 2}, .bytes = 2 * bytes});  // by f32, in and out
+    all.push_back({.alone = {.accesses = bytes / 2}, .bytes = 2 * bytes});  // by f32, in and out
   }
 
   // All that goes at the same time counts as one.
@@ -55,7 +55,6 @@ class StepCounter {
     for (std::size_t i = 0; i < op.operands.size() - (op.dynamic_root ? 1 : 0); ++i)
       step.moved += static_cast<double>(op.operands[i].bytes());
     step.members = op.groups.empty() ? 0 : static_cast<std::int64_t>(op.groups[0].size());
-    step.is_counted = op.kind != CollectiveKind::send && op.kind != CollectiveKind::receive;
     all.push_back(step);
   }
 

@@ -1,4 +1,5 @@
 // What a compiled program is predicted to take: its steps as they are, with loops and collectives.
+#include "base/json.h"
 #include "compile/calibrate_steps.h"
 #include "compile/predict.h"
 #include "compiled.h"
@@ -22,6 +23,11 @@ Cluster cluster() {
   c.levels = {{"device", 1, {1e-6, 1e9}}};
   c.steps.workers = 1;
   c.steps.start = 1e-5;
+  for (double StepFigures::* other :
+       {&StepFigures::access_rate, &StepFigures::convert_rate, &StepFigures::run_rate,
+        &StepFigures::near_rate, &StepFigures::far_rate, &StepFigures::memory_rate})
+    c.steps.*other = 1e15;  // what costs nothing here
+  c.steps.first_cache = c.steps.near_cache = c.steps.far_cache = 1e12;
   c.steps.call = 1e-7;
   c.steps.light_rate = 1e11;
   c.steps.heavy_rate = 5e9;
@@ -112,16 +118,18 @@ TEST(FitProducts, FindsTheFiguresThatProductsWereTimedWith) {
   truth.workers = 1;
   truth.product_call = 2e-7;
   truth.pack_rate = 8e9;
+  truth.result_rate = 5e9;
   truth.product_rate = 1.2e11;
   std::vector<TimedProduct> timed;
   for (const ProductWork& p :
        {ProductWork{64, 64, 64}, ProductWork{32, 32, 16}, ProductWork{128, 16, 64},
-        ProductWork{8, 64, 256}, ProductWork{256, 256, 256}})
+        ProductWork{8, 64, 256}, ProductWork{256, 256, 256}, ProductWork{512, 16, 8}})
     timed.push_back({p, product_seconds(p, truth)});
   StepFigures found;
   fit_products(timed, found);
   EXPECT_NEAR(found.product_call, truth.product_call, 1e-3 * truth.product_call);
   EXPECT_NEAR(found.pack_rate, truth.pack_rate, 1e-3 * truth.pack_rate);
+  EXPECT_NEAR(found.result_rate, truth.result_rate, 1e-3 * truth.result_rate);
   EXPECT_NEAR(found.product_rate, truth.product_rate, 1e-3 * truth.product_rate);
 }
 
@@ -150,8 +158,19 @@ TEST(Cluster, WrongFiguresOfStepsAreRefusedWithTheirPlace) {
   const auto why = [&](const std::string& rest) {
     return parse_cluster(start + rest + "}", "f").reason();
   };
-  EXPECT_EQ(why(R"("steps": {"call": -1})"),
-            "cluster f: steps: \"call\" should be a number of at least 0");
+  const auto with = [&](const char* key, double value) {
+    Json steps = Json::parse(cluster_text(cluster()))["steps"];
+    steps[key] = value;
+    return why("\"steps\": " + steps.dump());
+  };
+  EXPECT_EQ(with("call", -1), "cluster f: steps: \"call\" is -1.0, and should be a number above 0");
+  EXPECT_EQ(with("light_rate", 0),
+            "cluster f: steps: \"light_rate\" is 0.0, and should be a number above 0");
+  EXPECT_EQ(with("wake", -1),
+            "cluster f: steps: \"wake\" is -1.0, and should be a number of at least 0");
+  EXPECT_EQ(why(R"("steps": {"workers": 1})"),
+            "cluster f: steps: \"together\" is missing; `heddle calibrate -o FILE` writes all of "
+            "them");
   EXPECT_NE(why(R"("steps": {"cal": 1})").find("steps: \"cal\" is no key of it"),
             std::string::npos);
   EXPECT_EQ(why(R"("moves": {"all-reduce": [[8, 1], [4, 1]]})"),

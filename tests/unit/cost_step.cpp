@@ -17,9 +17,11 @@ StepFigures device() {
   d.heavy_rate = 5e9;
   d.lane_rate = 2e9;
   d.product_call = 1e-7;
-  d.pack_rate = 1e10;
+  d.pack_rate = d.result_rate = 1e10;
   d.product_rate = 1e11;
+  d.first_cache = 5e4;
   d.near_cache = 1e6;
+  d.near_rate = 4e11;
   d.far_cache = 1e7;
   d.far_rate = 1e11;
   d.memory_rate = 2e10;
@@ -37,16 +39,26 @@ TEST(StepSeconds, WorkOfAllWorkersTakesAWakingAndLessTime) {
   EXPECT_DOUBLE_EQ(step_seconds(shared, one, 0), step_seconds(alone, one, 0));
 }
 
+TEST(StepSeconds, AccessesHideByHalfBehindWhatIsComputed) {
+  StepFigures d = device();
+  d.access_rate = 2e11;
+  StepWork work;
+  work.alone.light = 1e6;
+  work.alone.accesses = 1e6;
+  EXPECT_DOUBLE_EQ(step_seconds(work, d, 0), 1e-7 + 1e-5 + 0.5e-5 / 2);
+}
+
 TEST(StepSeconds, BytesCostByWhatHoldsTheProgram) {
   StepWork copy;
   copy.bytes = 1e6;
   copy.launches = 1;
-  const double near = step_seconds(copy, device(), 1e5), far = step_seconds(copy, device(), 5e6),
-               memory = step_seconds(copy, device(), 1e9);
-  EXPECT_DOUBLE_EQ(near, 1e-7 + 2e-6);
+  const double first = step_seconds(copy, device(), 1e4), near = step_seconds(copy, device(), 1e6),
+               far = step_seconds(copy, device(), 5e6), memory = step_seconds(copy, device(), 1e9);
+  EXPECT_DOUBLE_EQ(first, 1e-7 + 2e-6);
+  EXPECT_NEAR(near, first + 0.95 * copy.bytes / device().near_rate, 1e-12);
   EXPECT_LT(near, far);
   EXPECT_LT(far, memory);
-  EXPECT_NEAR(memory - near, copy.bytes / device().memory_rate, 2e-6);
+  EXPECT_NEAR(memory - first, copy.bytes / device().memory_rate, 2e-6);
 }
 
 TEST(StepSeconds, AThinProductTakesLongerThanItsSumsDo) {

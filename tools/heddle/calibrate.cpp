@@ -54,17 +54,18 @@ void run(const CalibrateRequest& request) {
                                  : calibrate_threads(static_cast<int>(devices), machine))
                               .value();
   if (ranks && ranks->rank() != 0) return;
-  keep_cluster_here(cluster).value();
+  keep_cluster_here(cluster, ranks ? DevicesAs::ranks : DevicesAs::threads).value();
   if (!request.output.empty())
     if (const Verdict done = write_file(request.output, cluster_text(cluster)); !done)
       throw Error("--output: " + done.reason());
   const FiguresReport report{machine, cluster};
   write_report(report, request.report);
-  if (!request.report.json)
-    write_stdout(fmt::format(
-        "kept in {}, for plans with --cluster here{}\n", cache_directory()->string(),
-        cluster.devices() == machine.workers && !ranks ? ""
-                                                       : fmt::format("-{}", cluster.devices())));
+  if (request.report.json) return;
+  std::string name = "here";
+  if (cluster.devices() != machine.workers || ranks) name += fmt::format("-{}", cluster.devices());
+  const std::string of_ranks = ranks ? fmt::format(" of ranks, and --cluster {}-ranks", name) : "";
+  write_stdout(fmt::format("kept in {}, for plans with --cluster {}{}\n",
+                           cache_directory()->string(), name, of_ranks));
 }
 
 }  // namespace

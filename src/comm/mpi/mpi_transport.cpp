@@ -17,7 +17,9 @@ namespace heddle::comm {
 
 namespace {
 
-constexpr int kSpins = 5000, kYields = 2000;
+// How often a rank looks before it sleeps. The one that is waited for may be waiting for this very
+// core, so that it is given up every few microseconds.
+constexpr int kSpins = 5000, kSpinsInARow = 32, kYields = 2000;
 constexpr double kToArrive = 1;           // seconds
 constexpr std::uint64_t kMostAtOnce = 8;  // of one group, apart by their tags
 
@@ -250,7 +252,7 @@ Verdict MpiTransport::await(Operation& op) {
       moved = Clock::now();
       i = 0;
     }
-    if (i < spins_) continue;
+    if (i < spins_ && i % kSpinsInARow != kSpinsInARow - 1) continue;
     if (i < spins_ + kYields) {
       std::this_thread::yield();
       continue;

@@ -47,7 +47,8 @@ class SliceUpdateCall final : public LibraryCall {
     StepWork all;
     all.alone.runs = 1;
     for (std::size_t d = 0; d < loops_; ++d) all.alone.runs *= static_cast<double>(slice_[d]);
-    all.alone.light = all.alone.runs * static_cast<double>(run_) / 2;  // loaded and stored, by f32
+    // Loaded and stored, by f32.
+    all.alone.accesses = all.alone.runs * static_cast<double>(run_) / 2;
     return all;
   }
 
