@@ -21,7 +21,7 @@ constexpr double kRoundWork = 2e7;     // entries of tables, for each of the two
 constexpr int kQuickRounds = 100;      // of level 2
 constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to stop
 constexpr double kSmallGap = 0.01, kWorthIt = 0.01;
-constexpr int kPatience = 8, kLongPatience = 40;  // rounds without gain, of level 2
+constexpr int kPatience = 8, kLongPatience = 12;  // rounds without gain, of level 2
 // Passes before the search begins. One that begins from messages which have not settled may take
 // very long.
 constexpr int kMostRows = 8, kPassesOfRow = 80, kSettlingPasses = 40;
