@@ -18,7 +18,7 @@ namespace {
 
 // Nobody sees the difference, and a proof of the last digits may take long.
 SolveOptions near_enough(SolveOptions options, std::size_t cells) {
-  constexpr double kNear = 1e-5, kNearOfMany = 9e-3;
+  constexpr double kNear = 1e-5, kNearOfMany = 1e-3;
   constexpr std::size_t kMany = 1500;
   const bool quick = options.level == 2 && cells >= kMany;
   options.gap = std::max(options.gap, quick ? kNearOfMany : kNear);
