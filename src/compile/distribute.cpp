@@ -1,9 +1,9 @@
 #include "compile/distribute.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "compile/best_mesh.h"
 #include "heddle/fix.h"
 #include "heddle/pipeline_search.h"
 #include "heddle/signature.h"
@@ -245,12 +245,6 @@ Expected<std::shared_ptr<Parallel>> decided_on(const Program& whole, const Targe
   return parallelize(program, options);
 }
 
-const FoundPlan* found_in(const Parallel& decided) {
-  for (const FunctionPlan& plan : decided.functions)
-    if (plan.found) return &*plan.found;
-  return nullptr;
-}
-
 }  // namespace
 
 Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Target& target,
@@ -258,34 +252,8 @@ Expected<std::shared_ptr<Parallel>> decided_for(const Program& program, const Ta
   const bool open = target.mesh.empty() || target.mesh == kOwnMesh;
   if (target.layouts.search == 0 || !target.cluster || !open)
     return decided_on(program, target, micro);
-  std::shared_ptr<Parallel> best;
-  std::optional<Reason> first_no;
-  double least = 0;
-  const auto begun = std::chrono::steady_clock::now();
-  const auto since = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  };
-  const double allowed = target.layouts.search_seconds;  // for all meshes together
-  for (const std::string& mesh : meshes_of(*target.cluster)) {
-    if (best && target.layouts.search_stop.stop_requested()) break;
-    if (best && allowed > 0 && since() >= allowed) break;
-    Target tried = target;
-    tried.mesh = mesh;
-    constexpr double kLeast = 0.01;
-    if (allowed > 0) tried.layouts.search_seconds = std::max(kLeast, allowed - since());
-    auto decided = decided_on(program, tried, micro);
-    const FoundPlan* const found = decided ? found_in(**decided) : nullptr;
-    if (!decided && !first_no) first_no = decided.why();
-    if (found == nullptr || (best && found->cost >= least)) continue;
-    least = found->cost;
-    best = *std::move(decided);
-  }
-  if (best) {
-    for (FunctionPlan& plan : best->functions)
-      if (plan.found) plan.found->seconds = since();
-    return best;
-  }
-  return first_no ? *first_no : reason("there is no function to search a plan for");
+  return best_of_meshes(target,
+                        [&](const Target& tried) { return decided_on(program, tried, micro); });
 }
 
 Expected<std::optional<MicroBatches>> micro_batches_of(const Program& program,

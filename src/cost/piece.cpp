@@ -1,8 +1,8 @@
 #include "cost/piece.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "base/plain_math.h"
 #include "cost/rates.h"
 
 namespace heddle::cost {
@@ -30,7 +30,8 @@ double piece_seconds(OpClass cls, const Piece& piece, const Mesh& mesh) {
 
 // Every element goes through the device's memory once for each time that runs are merged.
 double sort_seconds(double bytes, std::int64_t length, const Mesh& mesh) {
-  const double merges = std::log2(static_cast<double>(std::max<std::int64_t>(length, 2)));
+  const double merges =
+      plain_log(static_cast<double>(std::max<std::int64_t>(length, 2))) / kLogOfTwo;
   return 2 * merges * bytes / mesh.local_bandwidth();
 }
 

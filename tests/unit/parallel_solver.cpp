@@ -4,10 +4,10 @@
 #include <cmath>
 #include <thread>
 
+#include "base/plain_math.h"
 #include "heddle/cost_network_file.h"
 #include "heddle/solve.h"
 #include "parallel/solver/cbc.h"
-#include "parallel/solver/plain_math.h"
 #include "parallel/solver/reduce.h"
 #include "parallel/solver/trws.h"
 
@@ -138,11 +138,11 @@ TEST(Trws, BoundOfATreeIsExact) {
 
 TEST(PlainMath, IsRightToTenDigits) {
   for (const double x : {1e-9, 0.3, 0.7071, 1.0, 1.5, 10.0, 7.3e29}) {
-    EXPECT_NEAR(solver::plain_log(x), std::log(x), 1e-10 * (1 + std::abs(std::log(x))));
-    EXPECT_NEAR(solver::plain_exp(solver::plain_log(x)) / x, 1, 1e-9);
+    EXPECT_NEAR(plain_log(x), std::log(x), 1e-10 * (1 + std::abs(std::log(x))));
+    EXPECT_NEAR(plain_exp(plain_log(x)) / x, 1, 1e-9);
   }
-  EXPECT_NEAR(solver::plain_power(1000, 0.25), std::pow(1000, 0.25), 1e-8);
-  EXPECT_EQ(solver::plain_log(1), 0);
+  EXPECT_NEAR(plain_power(1000, 0.25), std::pow(1000, 0.25), 1e-8);
+  EXPECT_EQ(plain_log(1), 0);
 }
 
 TEST(Solve, NothingAtAll) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/plain_math.h"
 #include "parallel/pipeline/cut.h"
 
 namespace heddle::pipeline {
@@ -9,6 +10,8 @@ namespace heddle::pipeline {
 namespace {
 
 using TaskKind = PipelineTask::Kind;
+
+constexpr double kLeastExponent = -700;  // below it is nothing
 
 // A game: one player deals the work out among positions and updates, the other one names a way
 // through the tasks, one after the other, whose length no step is shorter than. Any mixture of ways
@@ -42,7 +45,8 @@ class WaysThroughTasks {
           4 * std::sqrt(static_cast<double>(round)) / round * static_cast<double>(shape_.stages);
       double all = 0;
       for (std::size_t j = 0; j < count; ++j)
-        all += share[j] = std::exp(-sharpness * (sum[j] / weights_[j] - least));
+        all += share[j] =
+            plain_exp(std::max(kLeastExponent, -sharpness * (sum[j] / weights_[j] - least)));
       for (double& s : share) s /= all;
     }
     return best;

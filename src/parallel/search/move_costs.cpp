@@ -5,7 +5,7 @@
 #include <numeric>
 #include <ranges>
 
-#include "parallel/search/move_pattern.h"
+#include "heddle/hash.h"
 
 namespace heddle::search {
 
@@ -44,14 +44,19 @@ CostNetwork::Cost MoveCosts::of(int from, int to, const Type& type) {
   return cost_of_seconds(seconds(patterns_[static_cast<std::size_t>(pattern)], bytes));
 }
 
+std::size_t MoveCosts::KeyHash::operator()(const std::vector<int>& key) const {
+  std::uint64_t hash = 0;
+  for (const int part : key) hash = hash_combine(hash, static_cast<std::uint64_t>(part));
+  return hash;
+}
+
 int MoveCosts::pattern_between(int from, int to) {
-  const std::uint64_t key = static_cast<std::uint64_t>(from) << 32 | static_cast<unsigned>(to);
-  const auto [known, is_new] = between_.try_emplace(key, kNever);
-  if (!is_new) return known->second;
   const Split &before = on_.splits[from], &after = on_.splits[to];
   for (const SplitDigit& d : after.pending)
     if (std::ranges::find(before.pending, d) == before.pending.end()) return kNever;
-  return known->second = find_pattern(from, to);
+  const auto [known, is_new] = by_key_.try_emplace(keys_.of(from, to), kNever);
+  if (is_new) known->second = find_pattern(from, to);
+  return known->second;
 }
 
 // The same along axes that are alike.
@@ -68,7 +73,7 @@ int MoveCosts::find_pattern(int from, int to) {
   return known->second;
 }
 
-MoveCosts::MoveCosts(OnMesh& on) : on_(on) {
+MoveCosts::MoveCosts(OnMesh& on) : on_(on), keys_(on.splits) {
   const std::vector<MeshAxis>& mesh = on.mesh.mesh.axes();
   std::vector<int> names(mesh.size());
   std::iota(names.begin(), names.end(), 0);

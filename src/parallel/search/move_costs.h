@@ -6,6 +6,7 @@
 
 #include "heddle/cost_network.h"
 #include "heddle/price.h"
+#include "parallel/search/move_pattern.h"
 
 namespace heddle::search {
 
@@ -39,8 +40,12 @@ class MoveCosts {
   std::vector<std::vector<int>> names_;    // axes for axes, in all ways that change nothing
   std::vector<std::vector<int>> renamed_;  // splits, by way and split; -1: not asked
   std::vector<Pattern> patterns_;
-  std::map<std::pair<int, int>, int> numbers_;      // of patterns, by their splits
-  std::unordered_map<std::uint64_t, int> between_;  // two splits: pattern, or kNever
+  std::map<std::pair<int, int>, int> numbers_;  // of patterns, by their splits
+  PatternKeys keys_;
+  struct KeyHash {
+    std::size_t operator()(const std::vector<int>& key) const;
+  };
+  std::unordered_map<std::vector<int>, int, KeyHash> by_key_;  // patterns
 };
 
 }  // namespace heddle::search

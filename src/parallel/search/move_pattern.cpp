@@ -9,11 +9,6 @@ namespace heddle::search {
 
 namespace {
 
-struct DimPair {
-  DimSplit from, to;
-  friend auto operator<=>(const DimPair&, const DimPair&) = default;
-};
-
 // Digits of a dimension from the major end on, of which the first may be cut.
 class DigitReader {
  public:
@@ -58,17 +53,25 @@ std::optional<std::vector<DimPair>> in_digits(const DimSplit& from, const DimSpl
   return digits;
 }
 
+// What a move does to one dimension.
+std::vector<DimPair> pairs_in(const DimSplit& from, const DimSplit& to) {
+  if (from.digits.empty() && to.digits.empty()) return {};
+  if (auto digits = in_digits(from, to)) return *std::move(digits);
+  return {{from, to}};
+}
+
+template <typename Key>
+int number_of(std::map<Key, int>& known, const Key& key) {
+  return known.try_emplace(key, static_cast<int>(known.size())).first->second;
+}
+
 }  // namespace
 
 MovePattern pattern_of(const Split& from, const Split& to) {
   std::vector<DimPair> dims;
   for (std::size_t d = 0; d < from.dims.size(); ++d) {
-    const DimSplit &before = from.dims[d], &after = to.dims[d];
-    if (before.digits.empty() && after.digits.empty()) continue;
-    if (auto digits = in_digits(before, after))
-      dims.insert(dims.end(), digits->begin(), digits->end());
-    else
-      dims.push_back({before, after});
+    const std::vector<DimPair> pairs = pairs_in(from.dims[d], to.dims[d]);
+    dims.insert(dims.end(), pairs.begin(), pairs.end());
   }
   std::ranges::sort(dims);
   MovePattern pattern;
@@ -80,6 +83,46 @@ MovePattern pattern_of(const Split& from, const Split& to) {
   pattern.to.pending = to.pending;
   if (!from.pending.empty()) pattern.from.reduce = pattern.to.reduce = from.reduce;
   return pattern;
+}
+
+const PatternKeys::Parts& PatternKeys::parts_of(int split) {
+  const auto place = static_cast<std::size_t>(split);
+  if (parts_.size() <= place) parts_.resize(place + 1);
+  Parts& parts = parts_[place];
+  if (parts.pending >= 0) return parts;
+  const Split& meant = splits_[split];
+  for (const DimSplit& dim : meant.dims) {
+    const int number = number_of(dims_, dim);
+    if (static_cast<std::size_t>(number) == dims_by_number_.size()) dims_by_number_.push_back(dim);
+    parts.dims.push_back(number);
+  }
+  const bool any = !meant.pending.empty();
+  parts.pending = number_of(pending_, {meant.pending, any ? meant.reduce : ReduceOp::sum});
+  return parts;
+}
+
+const std::vector<int>& PatternKeys::pairs_of(int from, int to) {
+  const std::uint64_t key = static_cast<std::uint64_t>(from) << 32 | static_cast<unsigned>(to);
+  const auto [known, is_new] = pairs_.try_emplace(key);
+  if (is_new)
+    for (const DimPair& pair : pairs_in(dims_by_number_[static_cast<std::size_t>(from)],
+                                        dims_by_number_[static_cast<std::size_t>(to)]))
+      known->second.push_back(number_of(numbers_, pair));
+  return known->second;
+}
+
+const std::vector<int>& PatternKeys::of(int from, int to) {
+  parts_of(std::max(from, to));  // so that neither moves
+  const Parts &before = parts_of(from), &after = parts_of(to);
+  key_.clear();
+  for (std::size_t d = 0; d < before.dims.size(); ++d) {
+    const std::vector<int>& pairs = pairs_of(before.dims[d], after.dims[d]);
+    key_.insert(key_.end(), pairs.begin(), pairs.end());
+  }
+  std::ranges::sort(key_);
+  key_.push_back(before.pending);
+  key_.push_back(after.pending);
+  return key_;
 }
 
 }  // namespace heddle::search

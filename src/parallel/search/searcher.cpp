@@ -17,10 +17,10 @@ namespace heddle::search {
 namespace {
 
 // Nobody sees the difference, and a proof of the last digits may take long.
-SolveOptions near_enough(SolveOptions options, const CostNetwork& network) {
-  constexpr double kNear = 1e-5, kNearOfMany = 9e-3;
-  constexpr int kMany = 1500;
-  const bool quick = options.level == 2 && network.variables() >= kMany;
+SolveOptions near_enough(SolveOptions options, std::size_t cells) {
+  constexpr double kNear = 1e-5, kNearOfMany = 1e-3;
+  constexpr std::size_t kMany = 1500;
+  const bool quick = options.level == 2 && cells >= kMany;
   options.gap = std::max(options.gap, quick ? kNearOfMany : kNear);
   return options;
 }
@@ -102,7 +102,7 @@ Expected<std::int64_t> Searcher::solve_at(std::int64_t limit,
   CostNetwork network = *costs_;
   if (limit != INT64_MAX) add_memory(network, cells_, classes_, tables_.lists, {limit, times});
   const double built = since();
-  HEDDLE_TRY(const Solution solution, solve(network, near_enough(how, network)));
+  HEDDLE_TRY(const Solution solution, solve(network, near_enough(how, cells_.cells.size())));
   ways_.clear();
   for (int c : classes_) ways_.push_back(solution.values[static_cast<std::size_t>(c)]);
   const Peak peak = peak_of(cells_, ways_, tables_.lists);

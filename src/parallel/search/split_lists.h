@@ -24,9 +24,16 @@ class SplitLists {
   const std::vector<CostNetwork::Cost>& moves(int from, int to, TypeId type);
 
  private:
+  // The splits of a list without those that come again, and which of them each one is.
+  struct Distinct {
+    std::vector<int> splits, places;
+  };
+  const Distinct& distinct(int list);
+
   OnMesh& on_;
   std::vector<std::vector<int>> lists_;
   std::map<std::vector<int>, int> ids_;
+  std::map<int, Distinct> distinct_;
   std::map<std::pair<int, TypeId>, std::vector<std::int64_t>> bytes_;
   MoveCosts costs_;
   std::map<std::tuple<int, int, TypeId>, std::vector<CostNetwork::Cost>> moves_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "parallel/solver/rows.h"
+
 namespace heddle::solver {
 
 namespace {
@@ -18,13 +20,6 @@ Cost most_more(std::span<const Cost> better, std::span<const Cost> worse) {
     if (better[y] == kForbidden) return kMax;
     most = std::max(most, better[y] - worse[y]);
   }
-  return most;
-}
-
-// The same where nothing is forbidden.
-Cost most_more_of_all(std::span<const Cost> better, std::span<const Cost> worse) {
-  Cost most = kMin;
-  for (std::size_t y = 0; y < worse.size(); ++y) most = std::max(most, better[y] - worse[y]);
   return most;
 }
 
@@ -67,10 +62,12 @@ bool ComparedRows::is_worse(int value, int other, Cost own_more) const {
   // Guesses become what they are, one by one.
   for (const Neighbour& n : neighbours_) {
     if (sum > 0) return false;
-    const Cost most = n.complete ? most_more_of_all(n.row(other), n.row(value))
-                                 : most_more(n.row(other), n.row(value));
+    const Cost least = n.least_more(value, other);
+    const Cost most =
+        n.complete ? most_above(n.row(other).data(), n.row(value).data(), n.width, least - sum)
+                   : most_more(n.row(other), n.row(value));
     if (most == kMax) return false;
-    sum += most - n.least_more(value, other);
+    sum += most - least;
   }
   return sum <= 0;
 }

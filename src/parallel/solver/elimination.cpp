@@ -4,7 +4,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "parallel/solver/plain_math.h"
+#include "base/plain_math.h"
 
 namespace heddle::solver {
 

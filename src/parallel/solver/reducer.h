@@ -57,6 +57,9 @@ class Reducer {
 
   bool eliminate(int v);
   void eliminate_alone(int v);
+  using Between = std::pair<std::vector<Cost>, std::vector<int>>;
+  Between best_between(int v, const Side& to_a, const Side& to_b) const;
+  std::optional<Between> quick_best_between(int v, const Side& to_a, const Side& to_b) const;
   void eliminate_leaf(int v);
   void eliminate_inner(int v);
 

@@ -1,6 +1,7 @@
 #include "parallel/solver/rows.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace heddle::solver {
 namespace {
@@ -54,6 +55,20 @@ HEDDLE_INLINE void rows_body(const double* base, int count, const Run* runs, int
   }
 }
 
+HEDDLE_INLINE std::int64_t most_body(const std::int64_t* from, const std::int64_t* less,
+                                     std::size_t count, std::int64_t enough) {
+  constexpr std::size_t kPart = 32;  // after which it looks whether it may end
+  std::int64_t most = std::numeric_limits<std::int64_t>::min();
+  for (std::size_t begin = 0; begin < count && most <= enough; begin += kPart) {
+    const std::size_t end = std::min(begin + kPart, count);
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::int64_t more = from[i] - less[i];
+      most = more > most ? more : most;
+    }
+  }
+  return most;
+}
+
 HEDDLE_WIDE void add_wide(double* row, const double* from, int count) {
   add_body(row, from, count);
 }
@@ -63,6 +78,11 @@ HEDDLE_WIDE void lower_wide(double* least, const double* from, double plus, int 
 HEDDLE_WIDE void rows_wide(const double* base, int count, const Run* runs, int run_count, int rows,
                            double* least, std::uint16_t* best) {
   rows_body(base, count, runs, run_count, rows, least, best);
+}
+
+HEDDLE_WIDE std::int64_t most_wide(const std::int64_t* from, const std::int64_t* less,
+                                   std::size_t count, std::int64_t enough) {
+  return most_body(from, less, count, enough);
 }
 
 }  // namespace
@@ -81,6 +101,12 @@ void least_rows(const double* base, int count, const Run* runs, int run_count, i
                 double* least, std::uint16_t* best) {
   if (kHasWide) return rows_wide(base, count, runs, run_count, rows, least, best);
   rows_body(base, count, runs, run_count, rows, least, best);
+}
+
+std::int64_t most_above(const std::int64_t* from, const std::int64_t* less, std::size_t count,
+                        std::int64_t enough) {
+  if (kHasWide) return most_wide(from, less, count, enough);
+  return most_body(from, less, count, enough);
 }
 
 }  // namespace heddle::solver

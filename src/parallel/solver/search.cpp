@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "parallel/solver/plain_math.h"
+#include "base/plain_math.h"
 
 namespace heddle::solver {
 namespace {

@@ -21,11 +21,13 @@ constexpr double kRoundWork = 2e7;     // entries of tables, for each of the two
 constexpr int kQuickRounds = 100;      // of level 2
 constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to stop
 constexpr double kSmallGap = 0.01, kWorthIt = 0.01;
-constexpr int kPatience = 8, kLongPatience = 40;  // rounds without gain, of level 2
+constexpr int kPatience = 8, kLongPatience = 12;  // rounds without gain, of level 2
 // Passes before the search begins. One that begins from messages which have not settled may take
 // very long.
 constexpr int kMostRows = 8, kPassesOfRow = 80, kSettlingPasses = 40;
 constexpr double kLeastRise = 2e-4;  // of the bound, by a row of passes
+constexpr int kPassesToDecode = 10;
+constexpr double kFirstGap = 2e-4;  // of level 2, with which passes end
 constexpr double kFirstWork = 6e9;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
@@ -105,19 +107,47 @@ class Solver {
     double work = 0;
     for (int row = 0; row < kMostRows && work < kFirstWork; ++row) {
       const double before = dual_.bound();
-      for (int i = 0; i < kPassesOfRow && !is_half_over(); ++i) work += dual_.step(kInfinite);
+      for (int i = 0; i < kPassesOfRow && !is_half_over(); ++i) {
+        work += dual_.step(kInfinite);
+        if (i % kPassesToDecode == kPassesToDecode - 1 && is_near_without_memory()) return;
+      }
       if (core_.times() > 0 && !is_half_over()) work += dual_.settle(kSettlingPasses);
       if (is_half_over() || dual_.bound() - before < kLeastRise * std::abs(before)) return;
+      if (is_near_with_memory()) return;
     }
   }
 
-  void begin() {
-    first_passes();
+  // Where nothing is limited the messages themselves say a good assignment.
+  bool is_near_without_memory() {
+    if (core_.times() > 0 || options_.level > 2) return false;
+    start_searches();
+    return is_near();
+  }
+  // Elsewhere a short search finds it.
+  bool is_near_with_memory() {
+    if (core_.times() == 0 || options_.level > 2) return false;
+    start_searches();
+    if (is_over()) return true;
+    one_round(0);
+    exchange(0);
+    return is_near();
+  }
+  bool is_near() const {
+    const double cost = best_cost();
+    return cost < kInfinite && cost - bound() <= std::min(options_.gap, kFirstGap) * cost;
+  }
+
+  void start_searches() {
     const std::vector<int> first = dual_.decode();
     for (solver::Search& search : searches_) {
       search.set_prices(dual_.prices());
       search.start(first);
     }
+  }
+
+  void begin() {
+    first_passes();
+    start_searches();
     // What is small is proved at once.
     if (is_over()) return;
     branch(kFirstBranch);

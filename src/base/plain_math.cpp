@@ -1,12 +1,11 @@
-#include "parallel/solver/plain_math.h"
+#include "base/plain_math.h"
 
 #include <cmath>
 
-namespace heddle::solver {
+namespace heddle {
 
 namespace {
 
-constexpr double kLogOfTwo = 0.6931471805599453;
 constexpr double kRootOfHalf = 0.7071067811865476;
 
 }  // namespace
@@ -34,4 +33,4 @@ double plain_exp(double x) {
   return std::ldexp(sum, static_cast<int>(whole));
 }
 
-}  // namespace heddle::solver
+}  // namespace heddle

@@ -2,7 +2,9 @@
 // differently from machine to machine, and a search that takes another turn finds another plan.
 #pragma once
 
-namespace heddle::solver {
+namespace heddle {
+
+inline constexpr double kLogOfTwo = 0.6931471805599453;
 
 // Of a finite number above 0; right to about ten digits.
 double plain_log(double x);
@@ -11,4 +13,4 @@ inline double plain_power(double base, double exponent) {
   return plain_exp(exponent * plain_log(base));
 }
 
-}  // namespace heddle::solver
+}  // namespace heddle

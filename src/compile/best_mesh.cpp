@@ -1,0 +1,97 @@
+#include "compile/best_mesh.h"
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <optional>
+
+namespace heddle {
+
+namespace {
+
+// Meshes know nothing of each other, so that the answer is the same however many threads there are.
+class MeshSearch {
+ public:
+  MeshSearch(const Target& target, const Decide& decide)
+      : target_(target), decide_(decide), meshes_(meshes_of(*target.cluster)) {}
+
+  Expected<std::shared_ptr<Parallel>> run() {
+    auto other = std::async(std::launch::async, [this] { work(); });
+    work();
+    other.get();
+    if (!best_) return no_ ? *no_ : reason("there is no function to search a plan for");
+    for (FunctionPlan& plan : best_->functions)
+      if (plan.found) plan.found->seconds = seconds();
+    return best_;
+  }
+
+ private:
+  void work() {
+    for (std::size_t i = next_++; i < meshes_.size(); i = next_++) {
+      if (is_over()) return;
+      note(i, decide_(with_mesh(meshes_[i])));
+    }
+  }
+
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
+
+  // With a plan at hand, that is.
+  bool is_over() {
+    const std::lock_guard lock(mutex_);
+    const double allowed = target_.layouts.search_seconds;
+    return best_ &&
+           (target_.layouts.search_stop.stop_requested() || (allowed > 0 && seconds() >= allowed));
+  }
+
+  Target with_mesh(const std::string& mesh) const {
+    constexpr double kLeast = 0.01;
+    Target tried = target_;
+    tried.mesh = mesh;
+    double& allowed = tried.layouts.search_seconds;
+    if (allowed > 0) allowed = std::max(kLeast, allowed - seconds());
+    return tried;
+  }
+
+  void note(std::size_t mesh, Expected<std::shared_ptr<Parallel>> decided) {
+    const std::lock_guard lock(mutex_);
+    if (!decided) {
+      if (!no_ || mesh < no_mesh_) no_ = decided.why();
+      no_mesh_ = std::min(no_mesh_, mesh);
+      return;
+    }
+    const FoundPlan* const found = found_in(**decided);
+    if (found == nullptr) return;
+    const std::pair rank{found->cost, mesh};
+    if (best_ && rank >= rank_) return;
+    rank_ = rank;
+    best_ = *std::move(decided);
+  }
+
+  const Target& target_;
+  const Decide& decide_;
+  const std::vector<std::string> meshes_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;  // of all that follows
+  std::shared_ptr<Parallel> best_;
+  std::pair<double, std::size_t> rank_;  // of the best: its cost and mesh
+  std::optional<Reason> no_;
+  std::size_t no_mesh_ = SIZE_MAX;
+};
+
+}  // namespace
+
+const FoundPlan* found_in(const Parallel& decided) {
+  for (const FunctionPlan& plan : decided.functions)
+    if (plan.found) return &*plan.found;
+  return nullptr;
+}
+
+Expected<std::shared_ptr<Parallel>> best_of_meshes(const Target& target, const Decide& decide) {
+  return MeshSearch(target, decide).run();
+}
+
+}  // namespace heddle
