@@ -212,6 +212,9 @@ Expected<Executable> compile_local(const Local& local, const Target& target, Sta
   HEDDLE_TRY(program, lower_complex(program));
   stages.done("lower", program);
   HEDDLE_TRY(program, simplify(program));
+  if (options.stitch.fuse) {
+    HEDDLE_TRY(program, with_own_copies(program, &device_of(target)));
+  }
   stages.done("simplify", program);
 
   CompiledProgram compiled;
