@@ -24,8 +24,8 @@ class Sinking {
   void run() {
     std::vector<std::size_t> order(all_.units.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::ranges::greater(),
-                             [&](std::size_t u) { return all_.way[u]; });
+    std::ranges::sort(order, std::ranges::greater(),
+                      [&](std::size_t u) { return std::pair(all_.way[u], u); });
     for (std::size_t u : order)
       if (is_kernel(u)) sink(u);
   }

@@ -9,6 +9,7 @@
 #include "heddle/explain_report.h"
 #include "heddle/inputs.h"
 #include "heddle/log.h"
+#include "heddle/pipeline_search.h"
 #include "heddle/ranks.h"
 #include "heddle/results.h"
 #include "heddle/run_report.h"
