@@ -51,8 +51,9 @@ Expected<Spmd> spmd_program(const Program& core, const Target& wished, Stages& s
         "to show");
   HEDDLE_TRY(const auto cut, micro_batches_of(core, target));
   const MicroBatches* const micro = cut ? &*cut : nullptr;
-  auto dealt = dealt_out(core, target, micro);
-  if (!dealt) return with_what_would_do(core, target, micro, dealt.why());
+  SearchesByLimit done;
+  auto dealt = dealt_out(core, target, micro, done);
+  if (!dealt) return with_what_would_do(core, target, micro, done, dealt.why());
   Spmd spmd = *std::move(dealt);
   stages.done("spmd", spmd.program);
   spmd.program = schedule(spmd.program, schedule_options(target));
@@ -102,14 +103,19 @@ Target for_stage(const Target& target, const StageProgram& stage) {
   return own;
 }
 
+std::int64_t argument_bytes(const Executable& executable, std::size_t stage) {
+  const Placement& placement = executable.placement();
+  std::int64_t bytes = 0;
+  for (std::size_t i : placement.on_device(placement.arguments, placement.stages()[stage][0]))
+    bytes += placement.arguments[i].part_type().bytes();
+  return bytes;
+}
+
 // What all devices have together is an equal part for each, arguments included.
 Verdict stage_fits(const Executable& executable, std::size_t stage, std::int64_t together) {
-  const Placement& placement = executable.placement();
   if (together == INT64_MAX) return yes();
-  const std::int64_t each = together / placement.devices();
-  std::int64_t arguments = 0;
-  for (std::size_t i : placement.on_device(placement.arguments, placement.stages()[stage][0]))
-    arguments += placement.arguments[i].part_type().bytes();
+  const std::int64_t each = together / executable.placement().devices();
+  const std::int64_t arguments = argument_bytes(executable, stage);
   const auto text = [](std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); };
   if (arguments + executable.peak_bytes() <= each) return yes();
   return reason(
@@ -117,6 +123,18 @@ Verdict stage_fits(const Executable& executable, std::size_t stage, std::int64_t
       "may "
       "have {}, an equal part of {}",
       stage, text(arguments), text(executable.peak_bytes()), text(each), text(together));
+}
+
+Expected<Executable> compile_stage(const Pipeline& pipeline, std::size_t s, const Target& target,
+                                   Stages& stages) {
+  const StageProgram& stage = pipeline.programs.stages[s];
+  stages.done("spmd", stage.program);
+  Local local{schedule(stage.program, {.overlap = target.options.overlap}), pipeline.placement};
+  stages.done("schedule", local.program);
+  local.interpreted_because = why_interpreted(local.program, target.options.entry);
+  if (!local.interpreted_because.empty())
+    return reason("stage {} cannot run on a device: {}", s, local.interpreted_because);
+  return compile_local(local, for_stage(target, stage), stages);
 }
 
 // All stages, or that of this rank alone.
@@ -132,14 +150,7 @@ Expected<Executable> compile_pipeline(const Program& core, const Target& target,
   for (std::size_t s = 0; s < pipeline.programs.stages.size(); ++s) {
     const bool is_mine = pipeline.placement.stage_of(target.rank) == static_cast<int>(s);
     if (target.ranks && !is_mine) continue;
-    const StageProgram& stage = pipeline.programs.stages[s];
-    stages.done("spmd", stage.program);
-    Local local{schedule(stage.program, {.overlap = target.options.overlap}), pipeline.placement};
-    stages.done("schedule", local.program);
-    local.interpreted_because = why_interpreted(local.program, target.options.entry);
-    if (!local.interpreted_because.empty())
-      return reason("stage {} cannot run on a device: {}", s, local.interpreted_because);
-    HEDDLE_TRY(Executable executable, compile_local(local, for_stage(target, stage), stages));
+    HEDDLE_TRY(Executable executable, compile_stage(pipeline, s, target, stages));
     HEDDLE_TRY_VOID(stage_fits(executable, s, target.options.memory_limit));
     made.push_back(std::move(executable));
   }
@@ -218,6 +229,9 @@ Expected<Executable> compile_local(const Local& local, const Target& target, Sta
   HEDDLE_TRY(program, lower_complex(program));
   stages.done("lower", program);
   HEDDLE_TRY(program, simplify(program));
+  if (options.stitch.fuse) {
+    HEDDLE_TRY(program, with_own_copies(program, &device_of(target)));
+  }
   stages.done("simplify", program);
 
   CompiledProgram compiled;
@@ -276,6 +290,24 @@ Expected<Pipeline> distribute_pipeline(const Program& source, const Target& targ
   if (told.pipeline.empty())
     return reason("there are no stages: name the axis of the mesh that they lie along");
   return pipeline_on(core, told, with_programs);
+}
+
+Expected<std::int64_t> bytes_of_stages(const Program& core, const Target& target) {
+  Target without_code = target;
+  without_code.options = {};
+  without_code.options.entry = target.options.entry;
+  without_code.options.device = target.options.device;
+  without_code.options.overlap = target.options.overlap;
+  without_code.options.machine_code = false;
+  without_code.ranks = true;  // a device is a machine of its own
+  Stages stages(without_code.options);
+  HEDDLE_TRY(const Pipeline pipeline, pipeline_on(core, without_code, true));
+  std::int64_t most = 0;
+  for (std::size_t s = 0; s < pipeline.programs.stages.size(); ++s) {
+    HEDDLE_TRY(const Executable stage, compile_stage(pipeline, s, without_code, stages));
+    most = std::max(most, argument_bytes(stage, s) + stage.peak_bytes());
+  }
+  return most;
 }
 
 Expected<FoundPlan> find_plan(const Program& source, const Target& target) {

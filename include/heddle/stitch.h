@@ -60,6 +60,10 @@ struct StitchOptions {
   std::function<bool(const Program&, const StitchGroup&)> can_lower = {};
 };
 
+// The program in which every stretch of work between calls writes for itself what is spread out: a
+// repeated or widened value is then no reason to keep many bytes from one kernel to another.
+Expected<Program> with_own_copies(const Program& program, const DeviceCalls* calls);
+
 // Plans the ops of a region, constants and the terminator left out: they are nobody's work.
 Expected<StitchPlan> stitch(const Program& program, RegionId region,
                             const StitchOptions& options = {});

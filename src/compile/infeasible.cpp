@@ -1,8 +1,6 @@
 #include "compile/infeasible.h"
 
-#include "base/text.h"
-#include "compile/distribute.h"
-#include "compile/within_memory.h"
+#include <fmt/format.h>
 
 namespace heddle {
 
@@ -26,10 +24,20 @@ std::vector<std::pair<std::string, Target>> with_less_fixed(const Target& target
   return all;
 }
 
+// With all digits: less would be another thing to try.
+std::string digits_of(std::int64_t bytes) {
+  constexpr std::pair<std::int64_t, const char*> kUnits[] = {
+      {1'000'000'000, "GB"}, {1'000'000, "MB"}, {1'000, "kB"}};
+  for (const auto& [unit, name] : kUnits)
+    if (bytes >= unit)
+      return fmt::format("{:.6g} {}", static_cast<double>(bytes) / static_cast<double>(unit), name);
+  return fmt::format("{} B", bytes);
+}
+
 }  // namespace
 
 Reason with_what_would_do(const Program& program, const Target& target, const MicroBatches* cut,
-                          Reason why) {
+                          SearchesByLimit& done, Reason why) {
   if (target.layouts.search == 0 || target.layouts.search_stop.stop_requested()) return why;
   constexpr std::size_t kMostTried = 6;
   std::string would_do;
@@ -37,15 +45,15 @@ Reason with_what_would_do(const Program& program, const Target& target, const Mi
     would_do += (would_do.empty() ? "\n  there is a plan " : ", or ") + what;
   };
   if (target.layouts.device_memory != INT64_MAX) {
-    Target unlimited = target;
-    unlimited.layouts.device_memory = INT64_MAX;
-    if (!decided_for(program, unlimited, cut)) return why;
-    if (const auto enough = enough_memory(program, target, cut))
-      add(fmt::format("with {} of each device", format_bytes(static_cast<double>(*enough))));
+    if (const auto free = done.find(INT64_MAX); free != done.end() && !free->second) return why;
+    if (const auto enough = enough_memory(program, target, cut, done))
+      add(fmt::format("with {} of each device", digits_of(*enough)));
   }
   std::size_t tried = 0;
-  for (const auto& [what, less] : with_less_fixed(target))
-    if (tried++ < kMostTried && dealt_out(program, less, cut)) add("without " + what);
+  for (const auto& [what, less] : with_less_fixed(target)) {
+    SearchesByLimit others;
+    if (tried++ < kMostTried && dealt_out(program, less, cut, others)) add("without " + what);
+  }
   return Reason{why.text + would_do};
 }
 

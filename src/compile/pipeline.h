@@ -1,10 +1,17 @@
 // The stage of compile() that turns a program into those of the stages of a pipeline.
 #pragma once
 
+#include "heddle/pipeline_search.h"
 #include "heddle/pipelined.h"
 
 namespace heddle {
 
 Expected<Pipeline> pipeline_on(const Program& core, const Target& target, bool with_programs);
+
+// What a device of the fullest stage takes when it is compiled.
+Expected<std::int64_t> bytes_of_stages(const Program& core, const Target& target);
+
+// The best of stages, micro-batches and meshes, by what the search counts as their memory.
+Expected<FoundPipeline> best_of_settings(const Program& core, const Target& target);
 
 }  // namespace heddle

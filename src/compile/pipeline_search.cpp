@@ -6,8 +6,8 @@
 #include <chrono>
 
 #include "compile/distribute.h"
+#include "compile/pipeline.h"
 #include "compile/pipeline_settings.h"
-#include "compile/stages.h"
 #include "heddle/log.h"
 
 namespace heddle {
@@ -248,6 +248,7 @@ class PipelineSearcher {
     if (!setting.axis.empty()) {
       target.cut = answer->cut;
       target.layouts.recompute = setting.effort;
+      if (answer->cut.memory != INT64_MAX) lay_as_found(*answer, target);
     }
     take(std::move(target), answer->shape, cost, true);
     found_.times = answer->times;
@@ -255,6 +256,22 @@ class PipelineSearcher {
     found_.arguments = answer->arguments;
     found_.results = answer->results;
     return cost;
+  }
+
+  // In the order of stages more is held by the search's count than a stage ever does: so that how
+  // values lie because memory was short is said, and not searched for again with a limit.
+  static void lay_as_found(const PipelineAnswer& answer, Target& target) {
+    std::vector<ShardEntry> found;
+    const auto add = [&](const char* word, const std::vector<FoundPipeline::Value>& values) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i].type.is_tensor())
+          found.push_back({fmt::format("{}{}", word, i), values[i].sharding, {}, true});
+    };
+    add("arg", answer.arguments);
+    add("result", answer.results);
+    std::vector<ShardEntry>& shards = target.layouts.shards;
+    shards.insert(shards.begin(), found.begin(), found.end());
+    target.cut->memory = INT64_MAX;
   }
 
   // ---- time, of all settings together
@@ -300,20 +317,7 @@ class PipelineSearcher {
 
 }  // namespace
 
-bool searches_pipeline(const Target& target) {
-  const bool without_cut = !target.pipeline.empty() && !target.cut && target.layouts.search > 0;
-  return target.stages != 1 || target.micro_batches == 0 || without_cut;
-}
-
-Expected<Target> with_best_pipeline(const Program& core, const Target& target) {
-  if (!searches_pipeline(target)) return target;
-  HEDDLE_TRY(FoundPipeline found, PipelineSearcher(core, target).run());
-  return std::move(found.target);
-}
-
-Expected<FoundPipeline> search_pipeline(const Program& program, const Target& target) {
-  Stages stages(target.options);
-  HEDDLE_TRY(const Program core, program_to_deal(program, target, stages));
+Expected<FoundPipeline> best_of_settings(const Program& core, const Target& target) {
   return PipelineSearcher(core, target).run();
 }
 

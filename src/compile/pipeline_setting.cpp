@@ -81,26 +81,40 @@ class Setting {
 
   Expected<PipelineAnswer> run(const std::vector<int>& chunks) {
     HEDDLE_TRY_VOID(prepare());
-    std::int64_t search_limit = INT64_MAX;
-    constexpr int kRounds = 3;
+    constexpr int kRounds = 5;
+    std::int64_t limit = INT64_MAX;
+    double low = 0, high = 0;  // too little for a search, and too much for a stage
     std::optional<Reason> no;  // of the last cut, which says what a stage would need
-    for (int round = 0;; ++round) {
-      if (const Verdict shared = share_work(search_limit); !shared) return no ? *no : shared.why();
-      if (round == 0) bound_ = bound_of(chunks, true);
-      const auto answer = best_cut(chunks);
-      if (!answer) no = answer.why();
-      if (answer || memory_limit_ == INT64_MAX || round + 1 == kRounds) return answer;
-      // What one device of each stage has together shrinks by as much as the fullest stage has to.
-      const double share =
-          0.95 * static_cast<double>(memory_limit_) / static_cast<double>(least_seen_);
-      if (least_seen_ <= memory_limit_) return answer;
-      search_limit = static_cast<std::int64_t>(share * static_cast<double>(found_.peak_bytes));
+    for (int round = 0; round < kRounds; ++round) {
+      if (const Verdict shared = share_work(limit); !shared) {
+        if (!no) return shared.why();
+        low = static_cast<double>(limit);
+      } else {
+        if (round == 0) bound_ = bound_of(chunks, true);
+        const auto answer = best_cut(chunks);
+        if (answer || memory_limit_ == INT64_MAX || least_seen_ <= memory_limit_) return answer;
+        no = answer.why();
+        high = static_cast<double>(found_.peak_bytes);
+      }
+      limit = next_limit(low, high);
+      if (limit == 0) break;
     }
+    return *no;
   }
 
   std::int64_t needed() const { return least_seen_; }
 
  private:
+  // What one device of each stage has together shrinks by as much as the fullest stage has to, or
+  // by half of that where it is too little for a search. 0: there is nothing between.
+  std::int64_t next_limit(double low, double high) const {
+    constexpr double kSome = 0.95, kApart = 1.03;
+    const double wanted =
+        kSome * high * static_cast<double>(memory_limit_) / static_cast<double>(least_seen_);
+    const double next = wanted > kApart * low ? wanted : std::sqrt(low * high);
+    return next > kApart * low && next * kApart < high ? static_cast<std::int64_t>(next) : 0;
+  }
+
   Verdict prepare() {
     HEDDLE_TRY_VOID(leaves_axis_to_stages(target_, setting_.axis));
     HEDDLE_TRY(devices_, devices_of(setting_, target_.cluster));
@@ -155,6 +169,7 @@ class Setting {
     std::optional<PipelineAnswer> best;
     std::optional<Reason> no;
     bool chain = true;
+    least_seen_ = 0;
     for (int chunks : all_chunks) {
       const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
                                 graph_.backward};
@@ -215,7 +230,8 @@ class Setting {
   // What the best cut would need if there were room for anything.
   void note_least(const PipelineShape& shape) {
     const auto roomy = pipeline::find_cut({graph_.graph, shape, devices_.between, INT64_MAX});
-    if (roomy) least_seen_ = roomy->least_bytes;
+    if (roomy && (least_seen_ == 0 || roomy->least_bytes < least_seen_))
+      least_seen_ = roomy->least_bytes;
   }
 
   const Program& core_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compile/pipeline_setting.h"
+#include "ir/rewrite.h"
 
 namespace heddle {
 
@@ -79,6 +80,11 @@ Verdict compute_again(MicroBatches& micro, int effort) {
     if (made.empty()) return reason("there is nothing to compute again with effort {}", effort);
     function = made.front().function;
   }
+  // Without the ops of the function as it was, which belong to nobody now.
+  Rewriter rewriter(micro.program, [](Rewriter&, const Op&) { return Expected<bool>(false); });
+  for (const Function& function : micro.program.functions) HEDDLE_TRY_VOID(rewriter.copy(function));
+  HEDDLE_TRY(Program alone, rewriter.finish());
+  micro.program = std::move(alone);
   return yes();
 }
 

@@ -19,11 +19,6 @@ bool is_large(const Program& core) {
   return core.op_count() > kManyOps;
 }
 
-struct Written {
-  Spmd spmd;
-  std::shared_ptr<Parallel> decided;
-};
-
 Expected<Written> written(const Program& core, const Target& target, const MicroBatches* cut) {
   HEDDLE_TRY(std::shared_ptr<Parallel> decided, decided_for(core, target, cut));
   HEDDLE_TRY(Spmd spmd, partition(decided));
@@ -54,23 +49,72 @@ std::int64_t counted_by(const Parallel& decided) {
   return most;
 }
 
-// Searches with other limits than the one that is given, until what is found takes no more than
+double cost_of(const Parallel& decided) {
+  double sum = 0;
+  for (const FunctionPlan& plan : decided.functions)
+    if (plan.found) sum += plan.found->cost;
+  return sum;
+}
+
+// Limits that searches are given: six to every doubling, the same whatever memory there is, so that
+// what is found with less is found with more as well.
+std::int64_t limit_below(double bytes) {
+  constexpr double kSixth[] = {1, 1.122462048, 1.259921050, 1.414213562, 1.587401052, 1.781797436};
+  double whole = 1;
+  while (2 * whole <= bytes) whole *= 2;
+  double found = 1;
+  for (double part : kSixth)
+    if (part * whole <= bytes) found = part * whole;
+  return static_cast<std::int64_t>(found);
+}
+std::int64_t limit_above(std::int64_t limit) {
+  return limit_below(1.13 * static_cast<double>(limit) + 2);
+}
+
+// Searches with limits around the one that is given, and keeps the best of what takes no more than
 // that when it is compiled.
 class Fitting {
  public:
-  Fitting(const Program& core, const Target& target, const MicroBatches* cut)
-      : core_(core), target_(target), cut_(cut), limit_(target.layouts.device_memory) {}
+  Fitting(const Program& core, const Target& target, const MicroBatches* cut, SearchesByLimit& done)
+      : core_(core),
+        target_(target),
+        cut_(cut),
+        limit_(target.layouts.device_memory),
+        done_(done) {}
 
   Expected<Spmd> run() {
-    const int rounds = is_large(core_) ? 2 : 6;
-    std::int64_t tried = limit_;
-    for (int round = 0; round < rounds; ++round) {
-      HEDDLE_TRY(std::optional<Spmd> found, try_with(tried));
-      if (found) return *std::move(found);
-      tried = next();
-      if (tried == 0 || is_over()) break;
+    const int rounds = is_large(core_) ? 3 : 10;
+    HEDDLE_TRY(std::int64_t tried, first());
+    for (int round = 0; round < rounds && tried > 0 && !is_over(); ++round) {
+      HEDDLE_TRY_VOID(look(tried));
+      tried = next(tried);
     }
-    return why_not();
+    if (best_ == 0) return why_not();
+    const Written& made = *done_.at(best_);
+    tell(*made.decided);
+    return made.spmd;
+  }
+
+  std::int64_t least_compiled() const { return least_; }
+  std::int64_t nothing_at() const { return nothing_at_; }
+
+  // Looks at larger limits until one is enough for a search, and at some between.
+  Verdict look_higher() {
+    std::int64_t low = limit_below(static_cast<double>(limit_)), high = low;
+    while (least_ == INT64_MAX && !is_over()) {
+      if (high > INT64_MAX / 4) return yes();
+      low = high;
+      high = limit_below(2.0 * static_cast<double>(high) + 1);
+      HEDDLE_TRY_VOID(look(high));
+    }
+    while (limit_above(low) < high && !is_over()) {
+      const auto between =
+          limit_below(std::sqrt(static_cast<double>(low)) * std::sqrt(static_cast<double>(high)));
+      if (between <= low) break;
+      HEDDLE_TRY(const bool found, look(between));
+      (found ? high : low) = between;
+    }
+    return yes();
   }
 
  private:
@@ -83,55 +127,85 @@ class Fitting {
            (how.search_seconds > 0 && seconds() >= how.search_seconds);
   }
 
-  Expected<std::optional<Spmd>> try_with(std::int64_t tried) {
+  const Expected<Written>& searched(std::int64_t limit) {
+    if (const auto known = done_.find(limit); known != done_.end()) return known->second;
     constexpr double kLeast = 0.01;
     Target target = target_;
-    target.layouts.device_memory = tried;
+    target.layouts.device_memory = limit;
     double& allowed = target.layouts.search_seconds;
     if (allowed > 0) allowed = std::max(kLeast, allowed - seconds());
-    auto made = written(core_, target, cut_);
+    return done_.emplace(limit, written(core_, target, cut_)).first->second;
+  }
+
+  // Where the best plan of all would fit, it is the one; it says how far one has to go down.
+  // Nobody compiles what takes far too much.
+  Expected<std::int64_t> first() {
+    constexpr double kFarTooMuch = 1.5;
+    const Expected<Written>& free = searched(INT64_MAX);
+    if (!free) return free.why();
+    const auto counted = static_cast<double>(counted_by(*free->decided));
+    const auto limit = static_cast<double>(limit_);
+    if (counted > kFarTooMuch * limit) return limit_below(limit);
+    HEDDLE_TRY_VOID(look(INT64_MAX));
+    if (best_ != 0) return std::int64_t{0};
+    return limit_below(std::min(limit, guess_));
+  }
+
+  // Whether a search finds something with the limit.
+  Expected<bool> look(std::int64_t tried) {
+    looked_.push_back(tried);
+    const Expected<Written>& made = searched(tried);
     if (!made) {
       nothing_at_ = std::max(nothing_at_, tried);
       if (!no_plan_) no_plan_ = made.why();
-      return std::optional<Spmd>();
+      return false;
     }
     HEDDLE_TRY(const std::int64_t bytes, bytes_of(made->spmd, target_));
     const std::int64_t counted = counted_by(*made->decided);
     log(kLogPlans, "search: with {} bytes, a plan of {} by its count takes {} as compiled", tried,
         counted, bytes);
-    note_bounds(*made->decided);
-    if (bytes <= limit_) {
-      tell(*made->decided);
-      return std::optional(std::move(made->spmd));
-    }
-    too_much_at_ = std::min(too_much_at_, tried);
+    note_bounds(tried, *made->decided);
     least_ = std::min(least_, bytes);
     // As much less as it was too much.
     guess_ = static_cast<double>(std::min(counted, tried)) * static_cast<double>(limit_) /
              static_cast<double>(bytes);
-    return std::optional<Spmd>();
+    fits_ = bytes <= limit_;
+    if (fits_ && (best_ == 0 || cost_of(*made->decided) < cost_of(*done_.at(best_)->decided)))
+      best_ = tried;
+    return true;
   }
 
-  // Between what is too little for the search and what is too much for the device; 0: nothing is.
-  std::int64_t next() const {
-    constexpr double kApart = 1.02, kCountedTooMuch = 1.25;
-    const auto low = static_cast<double>(nothing_at_), high = static_cast<double>(too_much_at_);
-    // What the search counts may be more than what is taken.
-    if (too_much_at_ == INT64_MAX)
-      return nothing_at_ > limit_ ? 0 : static_cast<std::int64_t>(kCountedTooMuch * low);
-    if (high <= kApart * std::max(low, 1.0)) return 0;
-    double next = std::min(guess_, high / kApart);
-    if (next <= kApart * low) next = std::sqrt(low * high);
-    return static_cast<std::int64_t>(next);
+  // Up from what fits, down from what does not; 0: there is nothing more to look at.
+  std::int64_t next(std::int64_t tried) const {
+    constexpr double kCountedTooMuch = 1.3;
+    const bool is_found = done_.at(tried).ok();
+    if (is_found && !fits_) {
+      if (best_ != 0) return 0;
+      const std::int64_t lower = limit_below(std::min(guess_, 0.999 * static_cast<double>(tried)));
+      return lower > nothing_at_ && !was_looked_at(lower) ? lower : between(tried);
+    }
+    const std::int64_t higher = limit_above(tried);
+    const bool may_fit =
+        static_cast<double>(higher) <= kCountedTooMuch * static_cast<double>(limit_);
+    return may_fit && !was_looked_at(higher) ? higher : 0;
+  }
+
+  // The lowest that is above what is too little for a search.
+  std::int64_t between(std::int64_t tried) const {
+    const std::int64_t lowest = limit_above(nothing_at_);
+    return nothing_at_ > 0 && lowest < tried && !was_looked_at(lowest) ? lowest : 0;
+  }
+  bool was_looked_at(std::int64_t limit) const {
+    return std::ranges::find(looked_, limit) != looked_.end();
   }
 
   // Whatever fits fits a larger limit too: a bound holds that was found with the largest.
-  void note_bounds(const Parallel& decided) {
-    for (std::size_t i = 0; i < decided.functions.size(); ++i) {
-      if (bounds_.size() <= i) bounds_.resize(i + 1, std::numeric_limits<double>::infinity());
-      if (const auto& found = decided.functions[i].found)
-        bounds_[i] = std::min(bounds_[i], found->bound);
-    }
+  void note_bounds(std::int64_t tried, const Parallel& decided) {
+    if (tried <= widest_) return;
+    if (tried != INT64_MAX) widest_ = tried;
+    bounds_.clear();
+    for (const FunctionPlan& plan : decided.functions)
+      bounds_.push_back(plan.found ? plan.found->bound : 0);
   }
 
   void tell(Parallel& decided) const {
@@ -163,10 +237,14 @@ class Fitting {
   const MicroBatches* const cut_;
   const std::int64_t limit_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-  // Limits of a search: up to the first it finds nothing, from the second on what takes too much.
-  std::int64_t nothing_at_ = 0, too_much_at_ = INT64_MAX;
+  SearchesByLimit& done_;
+  std::vector<std::int64_t> looked_;
+  std::int64_t best_ = 0;        // the limit with which it was found; 0: nothing fits yet
+  std::int64_t nothing_at_ = 0;  // up to this a search finds nothing
   double guess_ = 0;
+  bool fits_ = false;               // what was looked at last
   std::int64_t least_ = INT64_MAX;  // bytes of the programs that were compiled
+  std::int64_t widest_ = 0;
   std::optional<Reason> no_plan_;
   std::vector<double> bounds_;  // by function
 };
@@ -181,48 +259,30 @@ std::int64_t with_three_digits(double bytes) {
   return static_cast<std::int64_t>(std::ceil(bytes / static_cast<double>(unit))) * unit;
 }
 
-// The least that a program takes of those that searches find between a limit that is too little
-// and none; 0: there is none.
-std::int64_t least_compiled(const Program& core, Target target, const MicroBatches* cut) {
-  constexpr int kTries = 3;
-  std::int64_t least = 0;
-  double low = static_cast<double>(target.layouts.device_memory), high = 0;
-  target.layouts.device_memory = INT64_MAX;
-  for (int i = 0; i <= kTries; ++i) {
-    if (i > 0) target.layouts.device_memory = static_cast<std::int64_t>(std::sqrt(low * high));
-    const auto made = written(core, target, cut);
-    if (made) {
-      const auto bytes = bytes_of(made->spmd, target);
-      if (bytes && (least == 0 || *bytes < least)) least = *bytes;
-      high = static_cast<double>(counted_by(*made->decided));
-    } else {
-      low = static_cast<double>(target.layouts.device_memory);
-    }
-    if (high == 0 || high <= 1.02 * low) break;
-  }
-  return least;
-}
-
 }  // namespace
 
-Expected<Spmd> dealt_out(const Program& core, const Target& target, const MicroBatches* cut) {
-  if (is_limited(target)) return Fitting(core, target, cut).run();
+Expected<Spmd> dealt_out(const Program& core, const Target& target, const MicroBatches* cut,
+                         SearchesByLimit& done) {
+  if (is_limited(target)) return Fitting(core, target, cut, done).run();
   HEDDLE_TRY(Written made, written(core, target, cut));
   return std::move(made.spmd);
 }
 
-// Whoever tries it finds what is found here: a larger limit may lead to another plan.
+// Whoever tries it finds what is found here: searches with the same limits.
 std::optional<std::int64_t> enough_memory(const Program& core, const Target& target,
-                                          const MicroBatches* cut) {
+                                          const MicroBatches* cut, SearchesByLimit& done) {
   // Who has no time for the search has none for this.
   if (target.layouts.search_seconds > 0 || is_large(core)) return std::nullopt;
-  const std::int64_t least = least_compiled(core, target, cut);
-  if (least == 0) return std::nullopt;
-  for (const double more : {1.0, 1.15, 1.4}) {
+  Fitting known(core, target, cut, done);
+  if (known.run()) return std::nullopt;
+  if (known.least_compiled() == INT64_MAX && !known.look_higher()) return std::nullopt;
+  const std::int64_t least = known.least_compiled();
+  if (least == INT64_MAX) return std::nullopt;
+  for (const double more : {1.0, 1.12, 1.25, 1.4}) {
     if (target.layouts.search_stop.stop_requested()) return std::nullopt;
     Target tried = target;
     tried.layouts.device_memory = with_three_digits(more * static_cast<double>(least));
-    if (dealt_out(core, tried, cut)) return tried.layouts.device_memory;
+    if (Fitting(core, tried, cut, done).run()) return tried.layouts.device_memory;
   }
   return std::nullopt;
 }

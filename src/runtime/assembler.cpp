@@ -105,10 +105,27 @@ SlotId Assembler::place(ValueId v, std::size_t number, const std::vector<ValueId
       slots[from].kind = SlotKind::fresh;
     break;
   }
+  if (chosen == kNone && target != nullptr && target->any_place)
+    chosen = argument_without_use(bytes, number);
   if (chosen == kNone) chosen = target != nullptr ? target->slot : new_arena(v, bytes);
   scope_.written.insert(chosen);
   set_slot(v, chosen);
   return chosen;
+}
+
+// A result may lie where a donated argument was that nobody reads any more.
+SlotId Assembler::argument_without_use(std::int64_t bytes, std::size_t number) const {
+  if (bytes == 0 || number == 0) return kNone;
+  for (ValueId v : program_.region(scope_.region).args) {
+    const SlotId from = slot_of_[v];
+    if (from == kNone || slots[from].kind != SlotKind::argument || !slots[from].donated ||
+        slots[from].bytes != bytes)
+      continue;
+    if (lifetimes_.dies_at(v, scope_.region, number - 1) && may_take(from, nullptr) &&
+        std::ranges::count(slot_of_, from) == 1)  // nothing else has been put there
+      return from;
+  }
+  return kNone;
 }
 
 // A value that is wanted in two places gets the first; the other one is a copy.

@@ -57,6 +57,7 @@ class Assembler {
   SlotId new_arena(ValueId v, std::int64_t bytes);
   // Memory for a result of a unit; `over` are the inputs that it may be written over.
   SlotId place(ValueId v, std::size_t number, const std::vector<ValueId>& over);
+  SlotId argument_without_use(std::int64_t bytes, std::size_t number) const;
   bool may_take(SlotId from, const Target* target) const;
   void set_slot(ValueId v, SlotId s) { slot_of_[lifetimes_.root(v)] = s; }
   void set_targets(const RegionTask& task);

@@ -6,6 +6,7 @@
 
 #include "heddle/op.h"
 #include "stitch/explore.h"
+#include "stitch/sink.h"
 
 namespace heddle {
 
@@ -68,9 +69,6 @@ class Copies {
   std::vector<bool> is_free_;
 };
 
-// When a unit runs: the stretch of the schedule, and behind how many launches and collectives of it
-// at least.
-using Turn = std::pair<std::size_t, std::size_t>;
 constexpr Turn kNever = {SIZE_MAX, SIZE_MAX};
 
 // Where each unit comes, and the longest way to it. Kernels of the same turn become one launch,
@@ -151,8 +149,9 @@ Expected<StitchPlan> arrange(const Graph& graph, const Readers& readers, Explora
                              const FoldedMoves& moves) {
   const Contracted c = contract(graph, found.patterns);
   const Copies copies(graph);
-  const auto [turn, way] = find_places(graph, copies, c);
+  auto [turn, way] = find_places(graph, copies, c);
   HEDDLE_CHECK(std::ranges::find(turn, kNever) == turn.end(), "kernels wait for one another");
+  sink_kernels(graph, {c.units, c.unit_of, way, turn});
   std::map<Turn, std::vector<std::size_t>> by_turn;
   for (std::size_t u = 0; u < c.units.size(); ++u) by_turn[turn[u]].push_back(u);
   StitchPlan plan;

@@ -30,7 +30,7 @@ class ScheduledOrder {
   void add() {
     graph_.stretch.assign(graph_.size(), 0);
     for (Vertex v = 0; v < graph_.size(); ++v) find_wait(v);
-    Vertex last_begin = kNone, last_wait = kNone;
+    Vertex last_begin = kNone, last_wait = kNone, last_call = kNone;
     for (Vertex v = 0; v < graph_.size(); ++v) {
       const Op& op = graph_.op(v);
       if (const auto wait = wait_of_.find(v); wait != wait_of_.end())
@@ -40,6 +40,8 @@ class ScheduledOrder {
         follow(last_wait, v);
       }
       if (is_meeting(*graph_.program, op)) follow(last_begin, v);
+      if (is_barrier(v) && last_call != kNone) add_edge(last_call, v);
+      if (is_call(v)) last_call = v;
       if (op.def->cls == OpClass::communicate) continue;
       if (!open_.empty() && is_worth_overlapping(*graph_.program, op)) keep_beside(v);
     }
@@ -55,6 +57,16 @@ class ScheduledOrder {
     const auto found = begun == kNone ? vertex_of_.end() : vertex_of_.find(begun);
     if (found == vertex_of_.end() || !wait_of_.emplace(found->second, v).second) return;
     begin_of_.emplace(v, found->second);
+  }
+
+  // What stands behind a barrier was put there to be computed no earlier.
+  bool is_barrier(Vertex v) const {
+    const OpDef& def = *graph_.op(v).def;
+    return def.view == ViewKind::always && def.cls == OpClass::control && !begin_of_.contains(v);
+  }
+  bool is_call(Vertex v) const {
+    return !graph_.stitchable[v] && graph_.op(v).def->cls != OpClass::communicate &&
+           graph_.op(v).def->view == ViewKind::none;
   }
 
   void add_edge(Vertex from, Vertex to) {

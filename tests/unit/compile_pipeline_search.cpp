@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "compile/pipeline.h"
 #include "heddle/carry.h"
 #include "heddle/micro_batches.h"
 #include "heddle/pipeline_search.h"
@@ -124,6 +125,30 @@ TEST(PipelineSearch, LittleMemoryAccumulates) {
   ASSERT_TRUE(tight.ok()) << tight.reason();
   EXPECT_GT(tight->shape.micro_batches, 1);
   EXPECT_GE(tight->cost, roomy->cost);
+}
+
+// Where memory is short, devices of a stage have parts of its weights; and stages take what they
+// may when they are compiled.
+TEST(PipelineSearch, StagesFitAsCompiledAndSplitWeights) {
+  const Program program = read(training_text::deep(64, 128, 6));
+  Target target = target_for(program, cluster_of(2, 2, "20GB/s", "8GB"));
+  target.stages = 2;
+  target.micro_batches = 4;
+  const auto roomy = search_pipeline(program, target);
+  ASSERT_TRUE(roomy.ok()) << roomy.reason();
+  const std::int64_t all = bytes_of_stages(program, roomy->target).value();
+  int found = 0;
+  for (const double part : {0.9, 0.7, 0.6}) {
+    target.layouts.device_memory = static_cast<std::int64_t>(part * static_cast<double>(all));
+    const auto tight = search_pipeline(program, target);
+    if (!tight) continue;
+    ++found;
+    EXPECT_LE(bytes_of_stages(program, tight->target).value(), target.layouts.device_memory);
+    EXPECT_TRUE(std::ranges::any_of(tight->arguments, [](const FoundPipeline::Value& v) {
+      return v.part.bytes() < v.type.bytes();
+    }));
+  }
+  EXPECT_GE(found, 1);
 }
 
 // Skip connections go from one stage to another, past those in between.

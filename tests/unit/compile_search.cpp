@@ -162,5 +162,25 @@ TEST(SearchMemory, WhatIsFoundFitsAndWhatIsSaidToDoDoes) {
   EXPECT_GE(not_found, 4);
 }
 
+// Who has more memory has no slower plan.
+TEST(SearchMemory, MoreMemoryIsNeverWorse) {
+  for (const Case& one : cases()) {
+    const std::int64_t all = needed(distribute(one.program, within(one, "x=4", INT64_MAX)).value());
+    double last = 0;
+    for (const double part : {1.0, 0.85, 0.7, 0.6, 0.5, 0.42, 0.35}) {
+      const auto limit = static_cast<std::int64_t>(part * static_cast<double>(all));
+      const auto spmd = distribute(one.program, within(one, "x=4", limit));
+      if (!spmd) {
+        last = std::numeric_limits<double>::infinity();  // nothing is found with less
+        continue;
+      }
+      const double cost = spmd->decided->functions[0].found->cost;
+      EXPECT_GE(cost, last) << one.what << " with " << limit << " of " << all;
+      last = cost;
+    }
+    EXPECT_GT(last, 0);
+  }
+}
+
 }  // namespace
 }  // namespace heddle::search_tests

@@ -45,6 +45,28 @@ TEST(Simplify, KeepsWhatHasAnEffect) {
   EXPECT_NE(text.find("custom_call @note"), std::string::npos) << text;
 }
 
+TEST(Simplify, APartOfWhatIsRepeatedIsRepeatedLess) {
+  const std::string part =
+      "%1 = stablehlo.dynamic_slice %0, %i, %j, sizes = [2, 4] : (tensor<8x4xf32>, tensor<i32>, "
+      "tensor<i32>) -> tensor<2x4xf32>\nreturn %1 : tensor<2x4xf32>";
+  EXPECT_EQ(simplified("%a: tensor<4xf32>, %i: tensor<i32>, %j: tensor<i32>", "tensor<2x4xf32>",
+                       "%0 = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<4xf32>) -> "
+                       "tensor<8x4xf32>\n" +
+                           part),
+            "%0 = stablehlo.broadcast_in_dim %arg0, dims = [1] : (tensor<4xf32>) -> "
+            "tensor<2x4xf32>\nreturn %0 : tensor<2x4xf32>\n");
+  EXPECT_EQ(simplified("%i: tensor<i32>, %j: tensor<i32>", "tensor<2x4xf32>",
+                       "%0 = stablehlo.constant dense<3.0> : tensor<8x4xf32>\n" + part),
+            "%0 = stablehlo.constant dense<3.000000e+00> : tensor<2x4xf32>\n"
+            "return %0 : tensor<2x4xf32>\n");
+  // Along the dimension that is cut it is not the same everywhere.
+  const std::string other = simplified(
+      "%a: tensor<8xf32>, %i: tensor<i32>, %j: tensor<i32>", "tensor<2x4xf32>",
+      "%0 = stablehlo.broadcast_in_dim %a, dims = [0] : (tensor<8xf32>) -> tensor<8x4xf32>\n" +
+          part);
+  EXPECT_NE(other.find("dynamic_slice"), std::string::npos) << other;
+}
+
 TEST(Simplify, ComputesConstants) {
   EXPECT_EQ(simplified("", "tensor<2xi32>",
                        "%0 = stablehlo.constant dense<[1, 2]> : tensor<2xi32>\n"

@@ -60,13 +60,6 @@ Target target_for(const Program& program, const PlanRequest& request) {
   return target;
 }
 
-// What layouts were found with, of one device of each stage together.
-std::optional<std::int64_t> memory_of_cut(const Dealt& dealt) {
-  if (!dealt.found || !dealt.found->target.cut) return std::nullopt;
-  const std::int64_t memory = dealt.found->target.cut->memory;
-  return memory == INT64_MAX ? std::nullopt : std::optional(memory);
-}
-
 // Where arguments and results lie; the rest is found again from that.
 PlanFile plan_file(const PlanReport& report, const Target& target) {
   const PlannedFunction* planned = nullptr;
@@ -101,7 +94,7 @@ PlanFile plan_file(const PlanReport& report, const Target& target) {
 void write_plan(const PlanReport& report, const Dealt& dealt, const Target& target,
                 const PlanRequest& request) {
   PlanFile plan = plan_file(report, target);
-  if (dealt.pipeline) plan.memory = memory_of_cut(dealt);
+  if (dealt.pipeline) plan.memory.reset();  // where values lie says it
   const std::string text = plan_file_text(plan);
   if (const Verdict done = write_file(request.output, text); !done)
     throw Error("--output: " + done.reason());
@@ -233,9 +226,10 @@ void add_plan(Command app) {
   command.option("--carry", request->carry,
                  "As `heddle run --steps` has it: arg0-85=result1-86, or evident");
   command
-      .option("--memory", request->memory,
-              "What one device has, as 16GB: compiles for it (stages of a\npipeline are counted), "
-              "and fails where it is too little")
+      .option(
+          "--memory", request->memory,
+          "What one device has, as 16GB: compiles for it (stages of large\npipelines are counted), "
+          "and fails where it is too little")
       .check(wrong_size);
   command.option("-o,--output", request->output, "Write the plan there, for --plan");
   command.option("--html", request->html,

@@ -9,6 +9,7 @@
 #include "heddle/explain_report.h"
 #include "heddle/inputs.h"
 #include "heddle/log.h"
+#include "heddle/pipeline_search.h"
 #include "heddle/ranks.h"
 #include "heddle/results.h"
 #include "heddle/run_report.h"
@@ -87,6 +88,30 @@ InterpretOptions interpret_options(Session& session) {
   return options;
 }
 
+// How many devices a target names; 0: nobody knows yet.
+std::int64_t devices_of(const Program& program, const Target& target) {
+  const bool own = target.mesh.empty() || target.mesh == kOwnMesh;
+  if (own && target.cluster) return target.cluster->devices();
+  if (own && !program.meshes.empty()) return program.meshes[0].mesh.devices();
+  if (own) return 0;
+  if (target.mesh[0] == '@') {
+    const MeshDecl* mesh = program.find_mesh(target.mesh.substr(1));
+    return mesh == nullptr ? 0 : mesh->mesh.devices();
+  }
+  AxisRegistry scratch = AxisRegistry::standard();
+  const auto mesh = Mesh::parse(target.mesh, scratch);
+  return mesh ? mesh->devices() : 0;
+}
+
+// A plan that is searched for keeps an equal part of what is said on each device.
+void search_within(const Program& program, const RunRequest& request, Target& target) {
+  const auto said = bytes_of_option(request.memory);
+  const bool searched = target.layouts.search > 0 || searches_pipeline(target);
+  const std::int64_t devices = devices_of(program, target);
+  if (!said || !searched || target.layouts.device_memory != INT64_MAX || devices == 0) return;
+  target.layouts.device_memory = *said / devices;
+}
+
 // Without ranks devices are threads: more than this is for a cluster.
 constexpr std::int64_t kMostOwnDevices = 64;
 
@@ -123,6 +148,7 @@ Target target_to_run(const Program& program, const Function& function, const Run
   target.options.stitch.fuse = request.fuse;
   target.options.overlap = request.overlap;
   target.options.async = request.async;
+  search_within(program, request, target);
   return target;
 }
 

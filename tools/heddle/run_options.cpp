@@ -148,8 +148,9 @@ void add_run_options(Command& command, RunRequest& request) {
   add_rank_options(command, request.ranks);
   command
       .option("--memory", request.memory,
-              "The most memory for values, as 16GB, of all devices together;\n"
-              "otherwise half of the machine's")
+              "The most memory for values, as 16GB, of all devices together; a plan\n"
+              "that is searched for keeps an equal part on each; otherwise half of\n"
+              "the machine's")
       .check(wrong_size);
   command
       .option("--trace", request.trace,

@@ -228,6 +228,24 @@ std::optional<Var> known_place(const Site& site) {
   return site.rewriter.to.slice(site.operands[0], start, limit);
 }
 
+// A part of what is the same everywhere along the dimensions that are cut.
+std::optional<Var> part_of_repeated(const Site& site) {
+  if (!site.is("dynamic_slice") && !site.is("slice")) return std::nullopt;
+  const Array* number = constant_of(site.out(), site.operands[0].id());
+  if (number != nullptr && number->is_splat() && number->elements() > 0)
+    return site.rewriter.to.constant(Array::splat(site.type, number->element(0)));
+  const Op* first = site.source(0, "stablehlo.broadcast_in_dim");
+  if (first == nullptr) return std::nullopt;
+  const Var from = site.input(*first, 0);
+  const auto places = integers_or(site.out().attr(*first, "broadcast_dimensions"));
+  const Shape whole = site.operands[0].type().shape, small = from.type().shape;
+  for (std::size_t d = 0; d < places.size(); ++d) {
+    const auto at = static_cast<std::size_t>(places[d]);
+    if (small[d] != 1 && site.type.shape[at] != whole[at]) return std::nullopt;
+  }
+  return site.rewriter.to.broadcast(from, site.type.shape, places);
+}
+
 std::optional<Var> tuple_part(const Site& site) {
   if (!site.is("get_tuple_element")) return std::nullopt;
   const Op* tuple = site.source(0, "stablehlo.tuple");
@@ -348,9 +366,9 @@ std::optional<Vars> by_algebra(Rewriter& rewriter, const Op& op) {
   if (auto branch = known_branch(site)) return branch;
   if (op.result_count != 1) return std::nullopt;
   if (stays(site)) return Vars{site.operands[0]};
-  for (auto rule :
-       {with_number, with_itself, after_another, sign_outward, there_and_back, known_place,
-        product_without_sum, reduction_of_one, tuple_part, complex_part, without_empty_parts})
+  for (auto rule : {with_number, with_itself, after_another, sign_outward, there_and_back,
+                    known_place, part_of_repeated, product_without_sum, reduction_of_one,
+                    tuple_part, complex_part, without_empty_parts})
     if (auto value = rule(site); value && !value->none()) return Vars{*value};
   return std::nullopt;
 }

@@ -320,13 +320,14 @@ class CellMaker {
     }
   }
 
-  // Element by element, by an op after which nobody reads the argument.
+  // By an op after which nobody reads the argument; it may itself, where it goes element by
+  // element.
   bool is_written_over(ValueId v, ValueId argument) const {
     const OpId maker = program_.value(v).op;
     if (maker == kNone) return v == argument;
     const OpClass cls = program_.op(maker).def->cls;
-    return (cls == OpClass::light || cls == OpClass::heavy) &&
-           traits_.values[argument].last_used <= traits_.values[v].made;
+    const std::int64_t last = traits_.values[argument].last_used, made = traits_.values[v].made;
+    return last < made || (last == made && (cls == OpClass::light || cls == OpClass::heavy));
   }
 
   void hold_until_used(ValueId v, const std::vector<bool>& has_room) {

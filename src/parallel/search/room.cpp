@@ -43,9 +43,9 @@ Verdict has_room(const Cells& cells, SplitLists& lists, const Program& program,
     largest += fmt::format("\n  {} of {}", bytes_text(there[i].first),
                            name_of(cells, *there[i].second, program));
   return reason(
-      "no plan takes less than {} of a device as a search counts, and {} are there: give it that "
-      "much, more devices, "
-      "or a smaller batch. At its fullest it holds {}, each split as far as it can be; the largest "
+      "no plan takes less than {} of a device as a search counts, and {} are there: give it more "
+      "memory, more devices, or a smaller batch. At its fullest it holds {}, each split as far as "
+      "it can be; the largest "
       "are{}",
       bytes_text(most), bytes_text(limit), counted(there.size(), "value"), largest);
 }

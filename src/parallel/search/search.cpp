@@ -131,7 +131,8 @@ class Ladder {
       tell(k, "whatever it takes");
       if (best_ && free_bound >= best_cost()) return Climbed{};
     }
-    Climbed climbed{fits ? yes() : step.solve_within(limit_, harmless(), solving()), fits};
+    Climbed climbed{
+        fits ? yes() : step.solve_within({limit_, harmless(), is_one_of_many()}, solving()), fits};
     bound_ = std::min(bound_, climbed.found ? step.found().bound : free_bound);
     if (!climbed.found) return climbed;
     if (!fits) tell(k, "within the limit");
@@ -153,6 +154,11 @@ class Ladder {
   std::int64_t harmless() const {
     constexpr std::int64_t kPart = 100;
     return limit_ < how_.memory_limit ? limit_ / kPart : 0;
+  }
+
+  // Where somebody gives a limit, searches with others follow: none of them goes on for long.
+  bool is_one_of_many() const {
+    return how_.solve.level == 2 && limit_ != INT64_MAX && limit_ == how_.memory_limit;
   }
 
   double best_cost() const { return steps_[*best_]->found().cost; }

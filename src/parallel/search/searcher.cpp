@@ -8,6 +8,7 @@
 #include "parallel/search/classes.h"
 #include "parallel/search/copies.h"
 #include "parallel/search/details.h"
+#include "parallel/search/few_rounds.h"
 #include "parallel/search/op_seconds.h"
 #include "parallel/search/room.h"
 #include "parallel/search/traits.h"
@@ -46,14 +47,16 @@ Expected<bool> Searcher::solve_freely(std::int64_t limit, const SolveOptions& ho
   return found_.held_bytes <= limit;
 }
 
-Verdict Searcher::solve_within(std::int64_t limit, std::int64_t harmless, const SolveOptions& how) {
+Verdict Searcher::solve_within(const Within& within, const SolveOptions& how) {
+  const auto& [limit, harmless, briefly] = within;
   constexpr int kRounds = 8;
   // No round can find less than those before it, which knew less, or nothing of memory.
   SolveOptions known = how;
   known.bound = free_bound_;
   std::vector<std::int64_t> times = busy_times(cells_, tables_.lists, program_);
   for (int round = 0;; ++round) {
-    HEDDLE_TRY(const std::int64_t fullest, solve_at(limit, times, known));
+    HEDDLE_TRY(const std::int64_t fullest,
+               solve_at(limit, times, briefly ? for_a_few_rounds(known) : known));
     is_tight_ = true;
     known.bound = std::max(known.bound, bound_);
     if (found_.held_bytes - harmless <= limit) return yes();

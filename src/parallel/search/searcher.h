@@ -29,8 +29,12 @@ class Searcher {
   Expected<bool> solve_freely(std::int64_t limit, const SolveOptions& how);
 
   // Times at which a plan turns out to take too much, beyond so many bytes that do no harm, are
-  // looked at in the next round.
-  Verdict solve_within(std::int64_t limit, std::int64_t harmless, const SolveOptions& how);
+  // looked at in the next round. Briefly: a little worse is good enough.
+  struct Within {
+    std::int64_t limit = INT64_MAX, harmless = 0;
+    bool briefly = false;
+  };
+  Verdict solve_within(const Within& within, const SolveOptions& how);
 
   const FoundPlan& found() const { return found_; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/op.h"
+#include "ir/spread_out.h"
 #include "parallel/pending.h"
 
 namespace heddle::search {
@@ -16,8 +17,11 @@ bool is_stitchable(const Op& op) {
          op.def->cls == OpClass::move || op.def->cls == OpClass::reduce;
 }
 
-// Ops between two that become one kernel, at most.
-constexpr std::int64_t kNear = 160;
+// Kernels end where something else is done: a product, a loop, a call.
+bool ends_kernels(const Op& op) {
+  return !is_stitchable(op) && op.def->parts != Parts::constant && op.def->view == ViewKind::none &&
+         op.def->form != Form::terminator;
+}
 
 class Observer {
  public:
@@ -28,6 +32,7 @@ class Observer {
   }
 
   Traits run(const Function& function) {
+    stretch_.push_back(0);
     number(function.body);
     out_.times = now_ + 1;
     look_at_uses(function.body);
@@ -42,6 +47,7 @@ class Observer {
     for (OpId id : program_.region(region).ops) {
       const Op& op = program_.op(id);
       out_.begin[id] = ++now_;
+      stretch_.push_back(stretch_.back() + (ends_kernels(op) ? 1 : 0));
       for (RegionId inner : program_.regions(op)) number(inner);
       out_.end[id] = now_;
       for (std::size_t i = 0; i < op.result_count; ++i)
@@ -89,17 +95,18 @@ class Observer {
     return value.uses == 1 || is_written_anew(maker);
   }
 
-  // A kernel writes what another one needs much later.
+  // A kernel writes what another one needs behind a call.
   bool is_in_memory(const Op& maker, const ValueTraits& value) const {
     if (!value.stitched) return true;
     if (maker.def->parts == Parts::constant || is_written_anew(maker)) return false;
-    return value.last_used > value.made + kNear;
+    return stretch_[static_cast<std::size_t>(value.last_used)] >
+           stretch_[static_cast<std::size_t>(value.made)];
   }
 
-  // What spreads a value out, or is made of constants alone, is cheaper written anew by each
+  // What is spread out, or made of constants alone, is cheaper written anew by each
   // kernel.
   bool is_written_anew(const Op& maker) const {
-    return maker.def->rearranges == Rearrange::broadcast ||
+    return is_spread_out(program_, maker) ||
            std::ranges::all_of(program_.operands(maker), [&](ValueId v) {
              const OpId from = program_.value(v).op;
              return from != kNone && program_.op(from).def->parts == Parts::constant;
@@ -140,6 +147,7 @@ class Observer {
   RuleCache& rules_;
   Traits out_;
   std::int64_t now_ = 0;
+  std::vector<std::int64_t> stretch_;  // calls before each time
   std::vector<OpId> around_;
 };
 
