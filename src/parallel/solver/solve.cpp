@@ -26,7 +26,7 @@ constexpr int kPatience = 8, kLongPatience = 12;  // rounds without gain, of lev
 // very long.
 constexpr int kMostRows = 8, kPassesOfRow = 80, kSettlingPasses = 40;
 constexpr double kLeastRise = 2e-4;  // of the bound, by a row of passes
-constexpr int kPassesToDecode = 10;
+constexpr int kPassesToDecode = 10, kManyVariables = 200;
 constexpr double kFirstGap = 2e-4;  // of level 2, with which passes end
 constexpr double kFirstWork = 6e9;
 constexpr double kBranchTable = 2e5;
@@ -123,9 +123,10 @@ class Solver {
     start_searches();
     return is_near();
   }
-  // Elsewhere a short search finds it.
+  // Elsewhere a short search finds it; what is small is proved sooner by branching.
   bool is_near_with_memory() {
-    if (core_.times() == 0 || options_.level > 2) return false;
+    if (core_.times() == 0 || options_.level > 2 || core_.variables() < kManyVariables)
+      return false;
     start_searches();
     if (is_over()) return true;
     one_round(0);
