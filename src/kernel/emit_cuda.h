@@ -1,4 +1,4 @@
-// Kernels as plain CUDA C++: right, not tuned. The text needs no headers. Compile it without
+// Kernels as CUDA C++. The text needs no headers. Compile it without
 // contraction of a*b+c (--fmad=false), so that every operation rounds once.
 //
 // Each phase is one __global__ function of

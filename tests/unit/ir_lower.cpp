@@ -320,6 +320,27 @@ TEST(Lower, ScanBothWays) {
                  }});
 }
 
+TEST(Lower, ScansThatSumUpAreWindows) {
+  for (const bool reverse : {false, true})
+    for (const char* combiner : {"stablehlo.add", "stablehlo.maximum", "stablehlo.multiply"})
+      for (const float start : {0.f, 3.f}) {
+        const Array begin = floats32({2}, {start, start});
+        const auto body = [&](Builder& b) {
+          return b.region({f32({2}), f32({2})}, [&](const Vars& in) -> Vars {
+            const Var sum = b.op(combiner, {in[0], in[1]});
+            return {sum, sum};
+          });
+        };
+        expect_same({"chlo.scan",
+                     {counting({2, 5}), begin},
+                     {f32({2, 5}), f32({2})},
+                     {{"dimension", Attr{Attr::Integer{1}}},
+                      {"is_reverse", Attr{reverse}},
+                      {"is_associative", Attr{true}}},
+                     body});
+      }
+}
+
 TEST(Lower, KeepsPlaces) {
   Builder b;
   b.program.file = "m.mlir";

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "heddle/op_piece.h"
 #include "ir/attr_access.h"
 #include "ir/eval/chlo.h"
 #include "ir/lower/chlo.h"
+#include "ir/rules/scan.h"
 
 namespace heddle::chlo {
 
@@ -225,9 +227,65 @@ struct Scan {
   }
 };
 
+// The op by which a scan puts its one input and its one carry together, where that is all it does
+// and their grouping does not matter.
+const OpDef* running_op(const Program& from, const Op& op, const ScanParts& parts) {
+  const Attr* associative = from.attr(op, "is_associative");
+  const bool* is_free = associative == nullptr ? nullptr : associative->get<bool>();
+  if (is_free == nullptr || !*is_free) return nullptr;
+  if (parts.inputs != 1 || parts.carries != 1 || parts.outputs != 1) return nullptr;
+  const Region& body = from.region(from.regions(op)[0]);
+  if (body.ops.size() != 2) return nullptr;
+  const Op& step = from.op(body.ops[0]);
+  const Op& end = from.op(body.ops[1]);
+  if (step.operand_count != 2 || step.result_count != 1 || !step.def->combines) return nullptr;
+  for (ValueId v : from.operands(end))
+    if (v != from.result(step, 0)) return nullptr;
+  const auto of = from.operands(step);
+  const bool has_both = (of[0] == body.args[0] && of[1] == body.args[1]) ||
+                        (of[0] == body.args[1] && of[1] == body.args[0]);
+  return has_both ? step.def : nullptr;
+}
+
+// A window over all elements so far, which devices know how to run along.
+void running_sum(Rewriter& r, const Op& op, const ScanParts& parts, const OpDef& step) {
+  const Vars in = r.operands(op);
+  const Type type = in[0].type();
+  const auto dim = static_cast<std::size_t>(parts.dimension);
+  const std::int64_t length = type.shape[dim];
+  Dims window(type.rank(), 1), strides(type.rank(), 1), padding(2 * type.rank(), 0);
+  window[dim] = length;
+  padding[2 * dim + (parts.reverse ? 1 : 0)] = length - 1;
+  const Type scalar = Type::tensor(type.dtype, {});
+  const RegionId body = r.to.region(
+      {scalar, scalar}, [&](const Vars& both) -> Vars { return {r.to.op(step, both)}; });
+  Array pairs(Type::tensor(DType::i64, {static_cast<std::int64_t>(type.rank()), 2}));
+  std::ranges::copy(padding, pairs.as_mutable<std::int64_t>().begin());
+  Var sums = r.to.ops(
+      "reduce_window", {in[0], r.to.constant(neutral_array(*step.combines, scalar))}, {type},
+      {{"window_dimensions", {window}}, {"window_strides", {strides}}, {"padding", {pairs}}},
+      {body})[0];
+  if (!is_neutral(r.from, r.from.operands(op)[1], *step.combines)) {
+    Dims others;
+    for (std::size_t i = 0; i < type.rank(); ++i)
+      if (i != dim) others.push_back(static_cast<std::int64_t>(i));
+    sums = r.to.op(step, {r.to.broadcast(in[1], type.shape, others), sums});
+  }
+  Dims from(type.rank(), 0), to = type.shape;
+  from[dim] = parts.reverse ? 0 : length - 1;
+  to[dim] = from[dim] + 1;
+  const Var last = r.to.slice(sums, from, to);
+  r.define_results(op, {sums, r.to.reshape(last, in[1].type().shape)});
+}
+
 Expected<bool> scan(Rewriter& r, const Op& op) {
   HEDDLE_TRY(ScanParts parts, scan_parts(r.from, op));
   const Vars in = r.operands(op);
+  const OpDef* const step = running_op(r.from, op, parts);
+  if (step != nullptr && in[0].type().elements() > 0) {
+    running_sum(r, op, parts, *step);
+    return true;
+  }
   const std::int64_t length = in[0].type().shape[static_cast<std::size_t>(parts.dimension)];
   const Type counter = Type::tensor(DType::i64, {});
   Vars start{r.to.full(counter, 0)};
