@@ -177,7 +177,9 @@ Expected<Deployed> deploy(const Program& program, const Function& function, cons
   std::vector<double> of_steps;
   if (decided.pipeline_seconds > 0 && target.layouts.search > 0)
     predicted = predict_pipeline(executable, decided, target.cluster);
-  else if (predicted && target.cluster)
+  else if (!target.cluster)
+    predicted.reset();  // nobody said whose time that would be
+  else if (predicted)
     if (auto by_steps = predict(executable, *target.cluster)) {
       predicted = by_steps->seconds;
       of_steps = std::move(by_steps->step_seconds);

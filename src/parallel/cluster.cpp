@@ -264,8 +264,9 @@ std::int64_t Cluster::devices() const {
 
 Expected<Mesh> Cluster::with_figures(const Mesh& mesh) const {
   if (mesh.devices() > devices())
-    return reason("the mesh {} has {} devices, and cluster {} has {}", mesh.str(), mesh.devices(),
-                  name, devices());
+    return reason("the mesh {} has {} devices, and cluster {} has {}{}", mesh.str(), mesh.devices(),
+                  name, devices(),
+                  name == kHere ? fmt::format("; {}-{} has as many", kHere, mesh.devices()) : "");
   std::vector<MeshAxis> axes = mesh.axes();
   std::size_t level = levels.size();
   std::int64_t room = 1;  // of the level at hand, for further axes

@@ -218,7 +218,7 @@ TEST(PipelineSearch, WhatCannotBeIsSaid) {
   EXPECT_THAT(why([](Target& t) { t.stages = 2, t.micro_batches = 7; }),
               HasSubstr("can be cut into 1, 2, 4, 8"));
   EXPECT_THAT(why([](Target& t) { t.stages = 2, t.layouts.device_memory = 100'000; }),
-              HasSubstr("give it that much"));
+              HasSubstr("give it more than that"));
   EXPECT_THAT(why([](Target& t) { t.mesh = "dp=2,pp=4", t.stages = 3; }),
               HasSubstr("3 stages need an axis of as many devices"));
   EXPECT_THAT(why([](Target& t) { t.stages = 2, t.micro_batches = 1; }),

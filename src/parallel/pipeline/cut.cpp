@@ -122,11 +122,10 @@ class CutFinder {
       cut.least_bytes = std::max(cut.least_bytes, stage.peak_bytes);
     if (worth_.excess > 0)
       return reason(
-          "{} of a device {} for a stage{}: the best cut that was seen takes {}; give it that "
-          "much, more stages, or more micro-batches",
+          "{} of a device were not enough for a stage: the best cut that was seen takes {}; give "
+          "it "
+          "more than that, more stages, or more micro-batches",
           format_bytes(static_cast<double>(problem_.memory_limit)),
-          proved ? "are too little" : "were not enough",
-          proved ? ", whichever way the program is cut" : "",
           format_bytes(static_cast<double>(cut.least_bytes)));
     cut.bound = proved ? worth_.seconds : std::min(worth_.seconds, least_seconds(problem_));
     cut.chain = is_chain(problem_.shape, costs_of(problem_, best_));
