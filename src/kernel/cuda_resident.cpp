@@ -44,7 +44,7 @@ std::optional<Phase> one_row_blocks(const Phase& phase) {
 class Places {
  public:
   Places(std::size_t tile, std::size_t outer, const Stage& stage)
-      : tile_(tile), outer_(outer), stage_(stage), loops_(tile_loops(stage)) {
+      : tile_(tile), outer_(outer), loops_(tile_loops(stage)) {
     for (const Node& node : stage.nodes) places_.push_back(of(node));
   }
   std::vector<std::optional<CudaPlace>> take() { return std::move(places_); }
@@ -105,7 +105,6 @@ class Places {
   }
 
   const std::size_t tile_, outer_;
-  const Stage& stage_;
   const std::vector<std::size_t> loops_;
   std::vector<std::optional<CudaPlace>> places_;
 };
