@@ -160,13 +160,9 @@ std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits) {
 }
 
 bool can_be_packed(const Kernel& kernel, const CudaLimits& limits) {
-  if (kernel.phases.size() != 1) return false;
-  const CudaPlan plan = cuda_plan(kernel, limits);
-  const auto resident = cuda_resident(kernel, kernel.phases[0], limits);
-  const bool is_usual = plan.phases[0].threads == kCudaThreads &&
-                        (!resident || resident->cluster == 1) &&
-                        cluster_of(kernel, kernel.phases[0], limits) == 1;
-  return is_usual && kernel.scratch_bytes == 0 && plan.phases[0].grid > 0;
+  if (kernel.phases.size() != 1 || kernel.scratch_bytes != 0) return false;
+  const CudaPhase phase = cuda_plan(kernel, limits).phases[0];
+  return phase.threads == kCudaThreads && phase.cluster == 1 && phase.grid > 0;
 }
 
 std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
@@ -201,15 +197,20 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
   std::int64_t most = 0;
   for (std::size_t p = 0; p < kernel.phases.size(); ++p) {
     const Phase& phase = kernel.phases[p];
-    const auto resident = cuda_resident(kernel, phase, limits);
     CudaPhase made{function_name(kernel, p)};
-    made.threads = resident ? resident->threads : kCudaThreads;
-    made.grid = resident           ? resident_grid(*resident)
-                : phase.chunks > 0 ? phase.chunks
-                                   : std::min(spread(phase, limits).blocks(), kMostBlocks) *
-                                         cluster_of(kernel, phase, limits);
-    // What stays in registers needs no scratch.
-    const bool needs_scratch = !resident || !resident->in_registers;
+    bool needs_scratch = true;
+    if (const auto resident = cuda_resident(kernel, phase, limits)) {
+      made.threads = resident->threads;
+      made.cluster = resident->cluster;
+      made.grid = resident_grid(*resident);
+      needs_scratch = !resident->in_registers;
+    } else {
+      made.threads = kCudaThreads;
+      made.cluster = cluster_of(kernel, phase, limits);
+      made.grid = phase.chunks > 0
+                      ? phase.chunks
+                      : std::min(spread(phase, limits).blocks(), kMostBlocks) * made.cluster;
+    }
     if (needs_scratch && is_shared(kernel, limits)) made.shared_bytes = kernel.scratch_bytes;
     if (needs_scratch) most = std::max(most, made.grid);
     launch.phases.push_back(std::move(made));

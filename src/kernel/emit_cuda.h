@@ -34,6 +34,7 @@ struct CudaPhase {
   std::int64_t grid = 1;          // thread blocks; 0: nothing to do
   int threads = 1;                // in each
   std::int64_t shared_bytes = 0;  // of a block
+  int cluster = 1;                // blocks that work together
 };
 struct CudaPlan {
   std::vector<CudaPhase> phases;

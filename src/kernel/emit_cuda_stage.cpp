@@ -1,7 +1,6 @@
 #include "kernel/emit_cuda_stage.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "kernel/emit_cuda_point.h"
 
@@ -9,48 +8,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::size_t kFewNodes = 96;  // that several points of a thread may have at the same time
-constexpr std::size_t kVeryFewNodes = 48;
-constexpr std::int64_t kMostExchanged = 512;  // numbers, between the blocks of a cluster
-constexpr int kAtOnce = 4;
-constexpr std::int64_t kManyPoints = 16 << 10;  // of a stage, that are worth several blocks
-
-// As planned: the last block of an outer loop may be short.
-std::int64_t points_of(const Stage& stage, const std::vector<bool>& chosen, bool which) {
-  std::int64_t points = 1;
-  for (std::size_t i = 0; i < stage.loops.size(); ++i)
-    if (chosen[i] == which && __builtin_mul_overflow(points, stage.loops[i].size, &points))
-      return INT64_MAX;
-  return points;
-}
-
-int power_up_to(std::int64_t most) {
-  return static_cast<int>(
-      std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(most, 1))));
-}
-int power_from(std::int64_t least) {
-  return static_cast<int>(
-      std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(least, 1))));
-}
-
-bool only_stores(const Stage& stage) {
-  return std::ranges::all_of(stage.statements, [](const Statement& statement) {
-    return statement.kind == Statement::Kind::store;
-  });
-}
-
-// One sum that runs along the last loop, alone in its block, whose element stays the same.
-bool is_running_sum(const Kernel& kernel, const Stage& stage) {
-  if (stage.statements.size() != 1 || stage.loops.empty()) return false;
-  const Statement& statement = stage.statements[0];
-  if (statement.kind != Statement::Kind::scan || statement.values.size() != 1 ||
-      statement.guard != kNone || statement.combiner.op == ScalarOp::none)
-    return false;
-  for (std::size_t i = 0; i + 1 < stage.loops.size(); ++i)
-    if (stage.loops[i].size != 1) return false;
-  const bool is_bool = kernel.buffers[statement.buffers[0]].dtype == DType::i1;
-  return !is_bool && stage.loops.back().block_of < 0 && has_one_element(stage, statement);
-}
+constexpr std::size_t kVeryFewNodes = 48;  // of points that a thread has several of at a time
 
 class CudaStageEmitter {
  public:
@@ -411,98 +369,6 @@ class CudaStageEmitter {
 };
 
 }  // namespace
-
-CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& stage,
-                         int threads) {
-  CudaMapping mapping;
-  mapping.shared = shared_loops(stage);
-  mapping.accumulated.assign(stage.statements.size(), false);
-  if (is_running_sum(kernel, stage)) {
-    mapping.is_scan = true;
-    if (stage.nodes.size() <= kFewNodes) mapping.vectors = cuda_vectors(kernel, phase, stage);
-    return mapping;
-  }
-  std::int64_t points = points_of(stage, mapping.shared, true);
-  std::int64_t others = points_of(stage, mapping.shared, false);
-  if (others == 1) {
-    if (!only_stores(stage) || stage.nodes.size() > kFewNodes) return mapping;
-    mapping.vectors = cuda_vectors(kernel, phase, stage);
-    if (mapping.vectors.count > 1) return mapping;
-    const std::int64_t turns = points / threads;
-    mapping.at_once = static_cast<int>(std::clamp<std::int64_t>(power_up_to(turns), 1, kAtOnce));
-    return mapping;
-  }
-  const auto accumulated = accumulated_updates(stage, mapping.shared);
-  if (!accumulated) return mapping;
-  mapping.accumulated = *accumulated;
-  if (stage.nodes.size() <= kFewNodes) mapping.vectors = cuda_vectors(kernel, phase, stage);
-  (mapping.shared.back() ? points : others) /= mapping.vectors.count;
-  // Neighbours in memory are read by neighbouring threads.
-  const bool is_along_last = !mapping.shared.back();
-  const std::int64_t free_threads =
-      points >= threads ? 1 : threads / std::max<std::int64_t>(points, 1);
-  const int wanted = std::max(power_up_to(free_threads), is_along_last ? kCudaWarp : 1);
-  mapping.group = std::min({wanted, power_from(std::min<std::int64_t>(others, threads)), threads});
-  return mapping;
-}
-
-namespace {
-
-std::int64_t all_points(const Stage& stage) {
-  return points_of(stage, std::vector<bool>(stage.loops.size(), true), true);
-}
-
-bool is_scratch(const Kernel& kernel, const Statement& statement) {
-  return std::ranges::all_of(
-      statement.buffers, [&](std::uint32_t b) { return kernel.buffers[b].reach == Reach::block; });
-}
-
-}  // namespace
-
-CudaShare cuda_share(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads) {
-  const bool to_memory = std::ranges::none_of(
-      stage.statements, [&](const Statement& s) { return is_scratch(kernel, s); });
-  if (to_memory) return CudaShare::points;
-  const CudaMapping mapping = cuda_mapping(kernel, phase, stage, threads);
-  const bool is_sum =
-      mapping.group > 1 && std::ranges::count(mapping.accumulated, false) == 0 &&
-      std::ranges::all_of(stage.statements, [](const Statement& s) { return s.guard == kNone; });
-  const std::int64_t exchanged = std::int64_t{threads / mapping.group} * mapping.vectors.count *
-                                 static_cast<std::int64_t>(stage.statements.size());
-  return is_sum && exchanged <= kMostExchanged && all_points(stage) >= kManyPoints
-             ? CudaShare::others
-             : CudaShare::all;
-}
-
-int cuda_cluster(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
-  constexpr int kMost = 8;
-  const std::int64_t blocks = phase.blocks();
-  if (!limits.clusters || phase.chunks > 0 || blocks == 0 || blocks >= limits.multiprocessors)
-    return 1;
-  std::vector<bool> written(kernel.buffers.size(), false);
-  bool is_large = false;
-  for (const Stage& stage : phase.stages) {
-    bool scratch = false, memory = false;
-    for (const Statement& statement : stage.statements) {
-      (is_scratch(kernel, statement) ? scratch : memory) = true;
-      for (std::uint32_t b : statement.buffers)
-        written[b] = written[b] || kernel.buffers[b].reach != Reach::block;
-    }
-    if (scratch && memory) return 1;
-    const CudaShare share = cuda_share(kernel, phase, stage, kCudaThreads);
-    const bool is_many = all_points(stage) >= kManyPoints;
-    if (is_many && share == CudaShare::all) return 1;
-    is_large = is_large || is_many;
-  }
-  // What one block writes to memory, another may not have seen yet.
-  for (const Stage& stage : phase.stages)
-    for (const Node& node : stage.nodes)
-      if (node.kind == NodeKind::load && written[node.number]) return 1;
-  if (!is_large) return 1;
-  int cluster = kMost;
-  while (cluster > 1 && blocks * cluster > 6 * limits.multiprocessors) cluster /= 2;
-  return cluster;
-}
 
 void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
                      int cluster, IndentedText& text) {

@@ -16,6 +16,10 @@ struct CudaVectors {
 CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& stage,
                          int wanted = 0);
 
+// Of the loops that are chosen, or of the others, as planned: the last block of an outer loop may
+// be short.
+std::int64_t points_of(const Stage& stage, const std::vector<bool>& chosen, bool which);
+
 // How the threads of a block share a stage.
 struct CudaMapping {
   std::vector<bool> shared;  // by loop: whether threads have positions of their own

@@ -1,6 +1,7 @@
 // What a compiled program is predicted to take: its steps as they are, with loops and collectives.
 #include "base/json.h"
 #include "compile/calibrate_steps.h"
+#include "compile/calibrate_texts.h"
 #include "compile/predict.h"
 #include "compiled.h"
 #include "device/cpu/jit.h"
@@ -42,22 +43,8 @@ double predicted(const std::string& text) {
 }
 
 std::string loop(int turns) {
-  return fmt::format(R"(func.func @main(%x: tensor<4096xf32>) -> tensor<4096xf32> {{
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %end = stablehlo.constant dense<{}> : tensor<i32>
-  %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<4096xf32>
-  cond {{
-    %go = stablehlo.compare LT, %i, %end, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %go : tensor<i1>
-  }} do {{
-    %one = stablehlo.constant dense<1> : tensor<i32>
-    %next = stablehlo.add %i, %one : tensor<i32>
-    %z = stablehlo.exponential %y : tensor<4096xf32>
-    stablehlo.return %next, %z : tensor<i32>, tensor<4096xf32>
-  }}
-  return %r#1 : tensor<4096xf32>
-}})",
-                     turns);
+  const std::string type = trials::vector_type(4096);
+  return trials::loop_text(turns, type, type, "%z = stablehlo.exponential %y : " + type);
 }
 
 TEST_F(Predict, ALoopTakesAsLongAsItsTurns) {
