@@ -1,5 +1,6 @@
 #include "python/function.h"
 
+#include "pjrt/callbacks.h"
 #include "python/host_array.h"
 
 namespace heddle::python {
@@ -36,13 +37,15 @@ void own(Array& result) {
 }  // namespace
 
 CompiledFunction::CompiledFunction(const Executable& executable, std::vector<bool> donated,
-                                   Transport* ranks)
+                                   Transport* ranks, nb::list callbacks)
     : executable_(executable),
       placement_(std::make_shared<const Placement>(executable.placement())),
       donated_(std::move(donated)),
       ranks_(ranks),
+      held_(std::move(callbacks)),
       deployment_(Deployment::open(executable, {.ranks = ranks}).value()) {
   donated_.resize(placement_->arguments.size());
+  for (nb::handle function : held_) callbacks_.push_back(function.ptr());
 }
 
 void CompiledFunction::add_argument(nb::handle leaf, std::size_t number, bool donate,
@@ -102,22 +105,32 @@ nb::list CompiledFunction::wrap(DeviceParts results) {
   return out;
 }
 
+RunOptions CompiledFunction::with_callbacks(RunOptions options) const {
+  if (!callbacks_.empty()) options.host_call = pjrt::caller_of(callbacks_);
+  return options;
+}
+
 nb::list CompiledFunction::call(nb::handle leaves, const RunOptions& options) {
   std::vector<Array> held;
   DeviceParts arguments = arguments_from(leaves, false, held);
-  return wrap(run_with_signals(
-      options, [&](const RunOptions& own) { return deployment_.run(std::move(arguments), own); }));
+  return wrap(run_with_signals(with_callbacks(options), [&](const RunOptions& own) {
+    return deployment_.run(std::move(arguments), own);
+  }));
 }
 
 std::vector<StepTime> CompiledFunction::profile(nb::handle leaves, int runs, TraceRecorder* trace) {
   std::vector<Array> held;
   const DeviceParts arguments = arguments_from(leaves, true, held);
   std::vector<StepTime> times;
-  (void)run_with_signals({}, [&](RunOptions own) {
-    auto results = deployment_.run(arguments, own);  // machine code and memory are there after it
-    own.times = &times;
-    own.trace = trace;
-    for (int i = 0; i < runs && results; ++i) results = deployment_.run(arguments, own);
+  (void)run_with_signals({}, [&](const RunOptions& polled) {
+    // Machine code and memory are there after the first.
+    auto results = deployment_.run(arguments, with_callbacks(polled));
+    for (int i = 0; i < runs && results; ++i) {
+      RunOptions own = with_callbacks(polled);
+      own.times = &times;
+      own.trace = trace;
+      results = deployment_.run(arguments, own);
+    }
     return results;
   });
   return times;
