@@ -151,23 +151,24 @@ class Solver {
     start_searches();
     // What is small is proved at once.
     if (is_over()) return;
-    branch(kFirstBranch);
+    branch(best_cost(), kFirstBranch);
     exchange(0);
   }
 
   void one_round(int round) {
+    // As both threads find it: what one gets to know meanwhile comes to the other by exchange().
+    const double cost = best_cost();
     const auto search = [&](int which, double work) {
       while (work > 0 && !has_to_stop()) work -= searches_[which].step();
     };
     const auto second = [&] {
       double work = kRoundWork / 2;
-      const double cost = best_cost();
       while (work > 0 && !has_to_stop()) work -= dual_.step(cost);
       if (options_.level < 3 || round % 2 == 0) return search(1, kRoundWork / 2);
       // A proof is tried with twice the work each time.
       if (round < next_branch_) return;
       next_branch_ = 2 * round + 1;
-      branch(kRoundWork * (round + 1) / 4);
+      branch(cost, kRoundWork * (round + 1) / 4);
     };
     if (options_.threads < 2) {
       search(0, kRoundWork);
@@ -178,10 +179,10 @@ class Solver {
     other.get();
   }
 
-  void branch(double work) {
+  void branch(double cost, double work) {
     // Where there are very many variables no proof will come.
     if (core_.variables() > kMostToBranch) return;
-    branch_end_ = branch_.run(best_cost(), dual_.prices(), work, [&] { return has_to_stop(); });
+    branch_end_ = branch_.run(cost, dual_.prices(), work, [&] { return has_to_stop(); });
   }
 
   // Where nothing fits after a while, an integer program may know better. It cannot be interrupted.
