@@ -58,6 +58,8 @@ class LibraryCall {
   virtual std::int64_t workspace_bytes() const { return 0; }
   // The operand whose memory result 0 may have, or -1.
   virtual int in_place_operand() const { return -1; }
+  // Whether it only puts work on the queue: then a queue may keep it (Queue::begin_recording).
+  virtual bool can_be_recorded() const { return true; }
   // What it does, for the cost model; bytes of operands and results are the caller's to count.
   virtual StepWork work() const { return {.is_counted = false}; }
 };

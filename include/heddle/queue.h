@@ -67,6 +67,13 @@ struct Buffer {
   Event ready = {};
 };
 
+// Work that a queue has kept, with the addresses that it had: done again at once. Only the queue
+// that made it looks inside.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+};
+
 // Where a library call finds its operands and leaves its results, dense.
 struct CallMemory {
   std::span<const DeviceAddress> operands, results;
@@ -97,6 +104,16 @@ class Queue {
   // To the host, which may look after an event that comes later, or finish().
   virtual Verdict read(DeviceAddress from, std::span<std::byte> to) = 0;
   virtual Verdict zero(DeviceAddress at, std::int64_t bytes) = 0;
+
+  // Whether work can be kept: launches, library calls that say so, copies and zeros between
+  // begin_recording() and end_recording() are then not done but kept. Where that fails, the queue
+  // is as it was before. What was kept is done by replay(), as often as wanted.
+  virtual bool can_record() const { return false; }
+  virtual Verdict begin_recording() { return reason("this queue keeps no work"); }
+  virtual Expected<std::shared_ptr<const Recording>> end_recording() {
+    return reason("this queue keeps no work");
+  }
+  virtual Verdict replay(const Recording&) { return reason("this queue keeps no work"); }
 
   virtual Event record() = 0;
   // What comes to this queue from now on waits for an event of any queue of the device.

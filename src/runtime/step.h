@@ -59,8 +59,17 @@ struct WaitStep {
 
 struct Step;
 
+// Steps of a list, one after the other, that a queue may keep and do again at once where all
+// that can lie elsewhere lies where it did.
+struct Stretch {
+  std::size_t begin = 0, end = 0;     // steps
+  std::size_t number = 0;             // among those of the executable
+  std::vector<SlotId> changing = {};  // slots that it touches and that may lie elsewhere
+};
+
 struct StepList {
   std::vector<Step> steps;
+  std::vector<Stretch> stretches = {};  // in order
   // Slots that loops of the list exchange: they go back home before the list begins.
   std::vector<SlotId> moved = {};
 };

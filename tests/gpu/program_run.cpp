@@ -122,10 +122,47 @@ TEST_F(GpuProgram, BuffersStayThere) {
   for (std::size_t i = 0; i < 1000; ++i) EXPECT_EQ(end.as<float>()[i], 1024 * start.as<float>()[i]);
 }
 
+// Eight steps that are kept as a graph, with arguments at other places from run to run.
+TEST_F(GpuProgram, WorkThatIsKeptAgrees) {
+  std::string text =
+      "func.func @main(%x0: tensor<160x160xf32>, %w: tensor<160x160xf32>) -> tensor<160x160xf32> "
+      "{\n";
+  for (int i = 0; i < 8; ++i)
+    text += fmt::format(
+        "%x{1} = stablehlo.dot_general %x{0}, %w, contracting_dims = [1] x [0] : "
+        "(tensor<160x160xf32>, tensor<160x160xf32>) -> tensor<160x160xf32>\n",
+        i, i + 1);
+  text += "return %x8 : tensor<160x160xf32>\n}";
+  const Program program = read(text);
+  const Executable executable = compile(program, target()).value();
+  const Type type = Type::tensor(DType::f32, {160, 160});
+  Array w = numbered(type);
+  for (float& number : w.as_mutable<float>()) number /= 10;
+  const auto queue = (*gpu::device())->queue();
+  const Buffer weights = to_device(*queue, w).value();
+  std::vector<Array> inputs(3, numbered(type));
+  std::vector<Array> wanted;
+  std::vector<Buffer> there;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (float& number : inputs[i].as_mutable<float>()) number += static_cast<float>(i);
+    wanted.push_back(executable.run({inputs[i], w}).value()[0]);
+    there.push_back(to_device(*queue, inputs[i]).value());
+  }
+  for (int turn = 0; turn < 30; ++turn) {
+    const std::size_t i = static_cast<std::size_t>(turn) * 7 % 3;
+    const Buffer result = executable.run_on_device({there[i], weights}).value()[0];
+    const Array got = to_host(*queue, result, type).value();
+    ASSERT_TRUE(std::ranges::equal(got.bytes(), wanted[i].bytes())) << "turn " << turn;
+  }
+}
+
 TEST_F(GpuProgram, TooMuchMemoryIsSaid) {
   const auto buffer = (*gpu::device())->allocate(std::int64_t{1} << 50);
   ASSERT_FALSE(buffer);
   EXPECT_THAT(buffer.reason(), testing::HasSubstr("has no room for"));
+  const Buffer held = (*gpu::device())->allocate(3 << 20).value();
+  const auto again = (*gpu::device())->allocate(std::int64_t{1} << 50);
+  EXPECT_THAT(again.reason(), testing::HasSubstr("the largest: "));
   EXPECT_TRUE((*gpu::device())->allocate(1000));
 }
 

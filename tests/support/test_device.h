@@ -51,6 +51,8 @@ class TestDevice : public Device {
 
   // Handles that are held, for tests that look for leaks.
   std::size_t live_buffers() const;
+  // How often work that was kept has been done again.
+  std::atomic<std::uint64_t> replays = 0;
 
  private:
   Device& inner_;

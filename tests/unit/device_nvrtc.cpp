@@ -5,6 +5,7 @@
 #include "../property/random_kernel.h"
 #include "../property/random_program.h"
 #include "device/cuda/nvrtc.h"
+#include "device/cuda/rearrange.h"
 #include "heddle/simplify.h"
 #include "heddle/stitch.h"
 #include "kernel/emit_cuda.h"
@@ -107,6 +108,14 @@ TEST_F(DeviceNvrtc, AMistakeComesWithTheCompilersLog) {
   ASSERT_FALSE(code);
   EXPECT_THAT(code.reason(), HasSubstr("NVRTC cannot compile it for sm_90"));
   EXPECT_THAT(code.reason(), HasSubstr("nonsense"));
+}
+
+// The kernel around convolutions has a function for words of 1 to 16 bytes, for few and for many.
+TEST_F(DeviceNvrtc, TheRearrangingKernelCompilesWithoutSpills) {
+  const auto code = compile_cuda(cuda::RearrangeKernels::source(), "sm_90");
+  ASSERT_TRUE(code) << code.reason();
+  EXPECT_EQ(code->functions.size(), 10U);
+  for (const CudaFunction& f : code->functions) EXPECT_EQ(f.spilled_bytes, 0) << f.name;
 }
 
 }  // namespace

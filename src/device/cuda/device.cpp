@@ -7,6 +7,7 @@
 #include "device/code_cache.h"
 #include "device/cuda/blas.h"
 #include "device/cuda/blas_library.h"
+#include "device/cuda/conv_call.h"
 #include "device/cuda/host_call.h"
 #include "device/cuda/launch.h"
 #include "device/cuda/nvrtc.h"
@@ -78,6 +79,17 @@ Expected<std::shared_ptr<const DeviceCode>> CudaDevice::compile(const Kernel& ke
   return code;
 }
 
+Expected<std::shared_ptr<const RearrangeKernels>> CudaDevice::rearrange_kernels() const {
+  const std::lock_guard lock(mutex_);
+  if (!rearrange_) {
+    const std::string text = RearrangeKernels::source();
+    HEDDLE_TRY(const std::string object,
+               kept(text, [&] { return compile_cuda(text, facts().arch); }));
+    HEDDLE_TRY(rearrange_, RearrangeKernels::load(context_, object));
+  }
+  return rearrange_;
+}
+
 Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> kernels) {
   auto launch = std::make_unique<CudaLaunch>();
   launch->kernels = std::move(kernels);
@@ -107,6 +119,9 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
 std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
   if (auto product = product_call(*context_, program, op, views)) return product;
+  if (views == nullptr)
+    if (auto conv = conv_call(*context_, [&] { return rearrange_kernels(); }, program, op))
+      return conv;
   return views == nullptr ? host_call(host(), program, op) : nullptr;
 }
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <optional>
 
 #include "device/cuda/context.h"
@@ -12,6 +13,9 @@
 namespace heddle {
 
 class CodeCache;
+namespace cuda {
+class RearrangeKernels;
+}
 
 class CudaDevice final : public CudaTarget {
  public:
@@ -38,12 +42,16 @@ class CudaDevice final : public CudaTarget {
  private:
   CudaDevice(std::shared_ptr<cuda::Context> context, Device& host,
              const std::optional<std::filesystem::path>& cache);
+  // The kernel that brings arrays into another order, loaded when it is first asked for.
+  Expected<std::shared_ptr<const cuda::RearrangeKernels>> rearrange_kernels() const;
   // Machine code of a text, from the cache where it is there.
   Expected<std::string> kept(const std::string& text,
                              const std::function<Expected<CudaObject>()>& make) const;
 
   std::shared_ptr<cuda::Context> context_;
   std::unique_ptr<CodeCache> cache_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;
 };
 
 // The one of the process with this number, opened when it is first asked for.

@@ -45,6 +45,12 @@ Expected<Driver> load_driver() {
   find(d.copy_out, "cuMemcpyDtoHAsync_v2");
   find(d.copy, "cuMemcpyDtoDAsync_v2");
   find(d.fill, "cuMemsetD8Async");
+  find(d.begin_capture, "cuStreamBeginCapture_v2");
+  find(d.end_capture, "cuStreamEndCapture");
+  find(d.instantiate, "cuGraphInstantiateWithFlags");
+  find(d.launch_graph, "cuGraphLaunch");
+  find(d.destroy_graph, "cuGraphDestroy");
+  find(d.destroy_instance, "cuGraphExecDestroy");
   find(d.error, "cuGetErrorString");
   if (!whole)
     return reason("{} is too old: a driver for CUDA 12 or later is needed", library.path());

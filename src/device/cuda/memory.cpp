@@ -1,5 +1,7 @@
 #include "device/cuda/memory.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -14,6 +16,7 @@ constexpr std::int64_t kGrain = 512;
 // What may wait for streams before somebody who needs memory waits with it, so that a host that
 // runs ahead does not take all there is.
 constexpr std::int64_t kMostWaiting = 1LL << 30;
+constexpr std::size_t kMostNamed = 4;  // sizes, where there is no room
 
 // CUmemPoolProps: plain device memory of one device.
 struct PoolProperties {
@@ -58,13 +61,16 @@ Expected<Pointer> Memory::take(std::int64_t bytes, Handle stream) {
     HEDDLE_TRY(found, take_new(size));
   }
   live_ += size;
+  ++live_sizes_[size];
   return found;
 }
 
 void Memory::give_back(Pointer pointer, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
-  fresh_.emplace_back(rounded(bytes), pointer);
-  live_ -= rounded(bytes);
+  const std::int64_t size = rounded(bytes);
+  fresh_.emplace_back(size, pointer);
+  live_ -= size;
+  if (--live_sizes_[size] == 0) live_sizes_.erase(size);
 }
 
 Pointer Memory::find(std::int64_t size) {
@@ -171,10 +177,17 @@ Reason Memory::no_room(std::int64_t bytes) const {
   std::size_t free = 0, total = 0;
   driver_.memory_info(&free, &total);
   const auto text = [](auto count) { return format_bytes(static_cast<double>(count)); };
+  std::vector<std::string> largest;
+  for (auto at = live_sizes_.rbegin(); at != live_sizes_.rend() && largest.size() < kMostNamed;
+       ++at)
+    largest.push_back(at->second == 1 ? text(at->first)
+                                      : fmt::format("{} of {}", at->second, text(at->first)));
   return reason(
-      "the GPU has no room for {} more: of its {}, values of this process take {}, and {} are "
+      "the GPU has no room for {} more: of its {}, values of this process take {}{}, and {} are "
       "free; other processes may have the rest",
-      text(bytes), text(total), text(live_), text(free));
+      text(bytes), text(total), text(live_),
+      largest.empty() ? "" : fmt::format(" (the largest: {})", fmt::join(largest, ", ")),
+      text(free));
 }
 
 std::int64_t Memory::live_bytes() const {

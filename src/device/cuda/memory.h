@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -59,6 +60,7 @@ class Memory {
   std::unordered_map<Handle, std::uint64_t> waited_;  // by stream: the last batch it waits for
   std::uint64_t batches_ = 0;
   std::int64_t live_ = 0, waiting_bytes_ = 0;
+  std::map<std::int64_t, std::int64_t> live_sizes_;  // how many blocks of a size are given out
 };
 
 }  // namespace heddle::cuda

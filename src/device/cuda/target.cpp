@@ -5,6 +5,8 @@
 #include <mutex>
 
 #include "device/cuda/blas.h"
+#include "device/cuda/conv_call.h"
+#include "device/cuda/host_call.h"
 #include "heddle/cost.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
@@ -30,9 +32,13 @@ const std::map<std::string, GpuFacts, std::less<>>& known_kinds() {
 class UnloadedCode final : public DeviceCode {};
 class UnlaunchedKernels final : public Launch {};
 
-class ProductName final : public LibraryCall {
+class CallName final : public LibraryCall {
  public:
-  std::string text() const override { return "cublasLt"; }
+  explicit CallName(std::string text) : text_(std::move(text)) {}
+  std::string text() const override { return text_; }
+
+ private:
+  std::string text_;
 };
 
 Reason nothing_there(std::string_view name) {
@@ -121,8 +127,10 @@ Expected<std::unique_ptr<Launch>> CudaTarget::prepare(std::vector<LaunchKernel>)
 
 std::unique_ptr<LibraryCall> CudaTarget::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
-  if (multiplies(program, op)) return std::make_unique<ProductName>();
-  return views == nullptr ? host_.library_call(program, op, nullptr) : nullptr;
+  if (multiplies(program, op)) return std::make_unique<CallName>("cublasLt");
+  if (views != nullptr) return nullptr;
+  if (is_convolution(program, op)) return std::make_unique<CallName>("cudnn");
+  return host_call(host_, program, op);
 }
 
 std::unique_ptr<Queue> CudaTarget::queue() { return nullptr; }
