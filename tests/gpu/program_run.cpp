@@ -122,6 +122,33 @@ TEST_F(GpuProgram, BuffersStayThere) {
   for (std::size_t i = 0; i < 1000; ++i) EXPECT_EQ(end.as<float>()[i], 1024 * start.as<float>()[i]);
 }
 
+TEST_F(GpuProgram, GradientsOfPoolingAgree) {
+  const Program program = read(R"(
+    func.func @main(%x: tensor<3x13x12x5xf32>, %s: tensor<3x7x5x5xf32>, %z: tensor<f32>) -> tensor<3x13x12x5xf32> {
+      %0 = "stablehlo.select_and_scatter"(%x, %s, %z) <{padding = dense<[[0, 0], [1, 1], [0, 0], [0, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %c = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      }, {
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %c = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %c : tensor<f32>
+      }) : (tensor<3x13x12x5xf32>, tensor<3x7x5x5xf32>, tensor<f32>) -> tensor<3x13x12x5xf32>
+      return %0 : tensor<3x13x12x5xf32>
+    })");
+  // Few different numbers, so that windows have to choose among equal ones.
+  Array x = numbered(Type::tensor(DType::f32, {3, 13, 12, 5}));
+  for (float& number : x.as_mutable<float>()) number = std::floor(number * 40) / 8;
+  Array zero(Type::tensor(DType::f32, {}));
+  zero.as_mutable<float>()[0] = 0.5F;
+  const std::vector<Array> arguments{x, numbered(Type::tensor(DType::f32, {3, 7, 5, 5})), zero};
+  const Executable executable = compile(program, target()).value();
+  for (const StepInfo& step : executable.steps())
+    EXPECT_EQ(step.name.find("on the host"), std::string::npos) << step.name;
+  expect_near(interpret(program, program.functions[0], arguments).value()[0],
+              executable.run(arguments).value()[0]);
+}
+
 // Eight steps that are kept as a graph, with arguments at other places from run to run.
 TEST_F(GpuProgram, WorkThatIsKeptAgrees) {
   std::string text =

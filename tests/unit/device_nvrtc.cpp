@@ -6,7 +6,9 @@
 #include "../property/random_program.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/rearrange.h"
+#include "device/cuda/select_scatter.h"
 #include "heddle/simplify.h"
+#include "heddle/stablehlo.h"
 #include "heddle/stitch.h"
 #include "kernel/emit_cuda.h"
 #include "kernel/lower_group.h"
@@ -108,6 +110,33 @@ TEST_F(DeviceNvrtc, AMistakeComesWithTheCompilersLog) {
   ASSERT_FALSE(code);
   EXPECT_THAT(code.reason(), HasSubstr("NVRTC cannot compile it for sm_90"));
   EXPECT_THAT(code.reason(), HasSubstr("nonsense"));
+}
+
+TEST_F(DeviceNvrtc, GradientsOfPoolingCompileWithoutSpills) {
+  for (const char* type : {"f32", "f64", "f16", "bf16"}) {
+    std::string text = R"(
+      func.func @main(%x: tensor<8x13x13x16xT>, %s: tensor<8x7x6x16xT>, %z: tensor<T>) -> tensor<8x13x13x16xT> {
+        %0 = "stablehlo.select_and_scatter"(%x, %s, %z) <{padding = dense<[[0, 0], [1, 1], [0, 0], [0, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+        ^bb0(%a: tensor<T>, %b: tensor<T>):
+          %c = stablehlo.compare GE, %a, %b, FLOAT : (tensor<T>, tensor<T>) -> tensor<i1>
+          stablehlo.return %c : tensor<i1>
+        }, {
+        ^bb0(%a: tensor<T>, %b: tensor<T>):
+          %c = stablehlo.add %a, %b : tensor<T>
+          stablehlo.return %c : tensor<T>
+        }) : (tensor<8x13x13x16xT>, tensor<8x7x6x16xT>, tensor<T>) -> tensor<8x13x13x16xT>
+        return %0 : tensor<8x13x13x16xT>
+      })";
+    for (std::size_t at = 0; (at = text.find("T>", at)) != std::string::npos;)
+      text.replace(at, 1, type);
+    const Program program = read_stablehlo(text).value();
+    const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
+    const auto kernel = cuda::select_scatter_text(program, op);
+    ASSERT_TRUE(kernel) << type;
+    const auto code = compile_cuda(*kernel, "sm_90");
+    ASSERT_TRUE(code) << code.reason() << *kernel;
+    EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+  }
 }
 
 // The kernel around convolutions has a function for words of 1 to 16 bytes, for few and for many.

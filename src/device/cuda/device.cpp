@@ -12,6 +12,7 @@
 #include "device/cuda/launch.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/queue.h"
+#include "device/cuda/select_scatter.h"
 #include "heddle/hash.h"
 
 namespace heddle {
@@ -90,6 +91,19 @@ Expected<std::shared_ptr<const RearrangeKernels>> CudaDevice::rearrange_kernels(
   return rearrange_;
 }
 
+Expected<Handle> CudaDevice::function_of(const std::string& text, const char* name) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = functions_.find(text); found != functions_.end()) return found->second;
+  HEDDLE_TRY(const std::string object,
+             kept(text, [&] { return compile_cuda(text, facts().arch); }));
+  const Driver& driver = context_->driver();
+  HEDDLE_TRY_VOID(context_->enter());
+  Handle module = nullptr, function = nullptr;
+  HEDDLE_TRY_VOID(driver.checked(driver.load(&module, object.data()), "load the code"));
+  HEDDLE_TRY_VOID(driver.checked(driver.function(&function, module, name), "find the code"));
+  return functions_.emplace(text, function).first->second;
+}
+
 Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> kernels) {
   auto launch = std::make_unique<CudaLaunch>();
   launch->kernels = std::move(kernels);
@@ -119,10 +133,12 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
 std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
   if (auto product = product_call(*context_, program, op, views)) return product;
-  if (views == nullptr)
-    if (auto conv = conv_call(*context_, [&] { return rearrange_kernels(); }, program, op))
-      return conv;
-  return views == nullptr ? host_call(host(), program, op) : nullptr;
+  if (views != nullptr) return nullptr;
+  if (auto conv = conv_call(*context_, [&] { return rearrange_kernels(); }, program, op))
+    return conv;
+  const auto load = [&](const std::string& text) { return function_of(text, "select_scatter"); };
+  if (auto scatter = select_scatter_call(load, program, op)) return scatter;
+  return host_call(host(), program, op);
 }
 
 std::unique_ptr<Queue> CudaDevice::queue() { return std::make_unique<CudaQueue>(*this, context_); }

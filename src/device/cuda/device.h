@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -44,6 +45,8 @@ class CudaDevice final : public CudaTarget {
              const std::optional<std::filesystem::path>& cache);
   // The kernel that brings arrays into another order, loaded when it is first asked for.
   Expected<std::shared_ptr<const cuda::RearrangeKernels>> rearrange_kernels() const;
+  // A function of a text, by its name; loaded once.
+  Expected<cuda::Handle> function_of(const std::string& text, const char* name) const;
   // Machine code of a text, from the cache where it is there.
   Expected<std::string> kept(const std::string& text,
                              const std::function<Expected<CudaObject>()>& make) const;
@@ -52,6 +55,7 @@ class CudaDevice final : public CudaTarget {
   std::unique_ptr<CodeCache> cache_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;
+  mutable std::map<std::string, cuda::Handle> functions_;  // by text; their modules stay
 };
 
 // The one of the process with this number, opened when it is first asked for.

@@ -7,6 +7,7 @@
 #include "device/cuda/blas.h"
 #include "device/cuda/conv_call.h"
 #include "device/cuda/host_call.h"
+#include "device/cuda/select_scatter.h"
 #include "heddle/cost.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
@@ -130,6 +131,7 @@ std::unique_ptr<LibraryCall> CudaTarget::library_call(const Program& program, co
   if (multiplies(program, op)) return std::make_unique<CallName>("cublasLt");
   if (views != nullptr) return nullptr;
   if (is_convolution(program, op)) return std::make_unique<CallName>("cudnn");
+  if (select_scatter_text(program, op)) return std::make_unique<CallName>("select and scatter");
   return host_call(host_, program, op);
 }
 
