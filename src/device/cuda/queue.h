@@ -37,6 +37,11 @@ class CudaQueue final : public Queue {
   Event record() override;
   Verdict wait(const Event& event) override;
   Verdict finish() override;
+  std::uintptr_t stream_number() const override {
+    return reinterpret_cast<std::uintptr_t>(stream_);
+  }
+  Verdict go_before(std::uintptr_t stream) override;
+  Verdict come_after(std::uintptr_t stream) override;
 
   Handle stream() const { return stream_; }
   Context& context() { return *context_; }
@@ -46,6 +51,8 @@ class CudaQueue final : public Queue {
   template <typename Work>
   Verdict doing(Work work);
   Expected<Pointer> scratch(std::int64_t bytes);
+  // What comes to `later` waits for what is on `first` now.
+  Verdict order(Handle first, Handle later);
 
   CudaDevice& device_;
   std::shared_ptr<Context> context_;
