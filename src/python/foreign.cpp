@@ -138,6 +138,11 @@ void Borrowings::give_back(Device& device, const Event& over) {
   lent().emplace_back(over, std::move(held_));
 }
 
+void return_all_borrowed() {
+  for (const auto& [over, held] : lent()) (void)over.wait();
+  lent().clear();
+}
+
 nb::object to_dlpack(const DeviceArray& array, const nb::object& stream, bool copy) {
   const bool apart = !array.on_mesh() && !array.value().in_host_memory();
   if (!apart) {

@@ -28,6 +28,9 @@ class Borrowings {
   std::vector<std::uintptr_t> streams_;  // of owners who may write to it from now on
 };
 
+// When Python ends: waits for calls that still read what they have borrowed.
+void return_all_borrowed();
+
 // The capsule of DLPack's protocol: the memory itself, unless a copy is wished for. Whoever takes
 // it must not write to it. The stream that is named waits for the value.
 nb::object to_dlpack(const DeviceArray& array, const nb::object& stream, bool copy);
