@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax.tree_util import keystr, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
-from heddle import _core
+from heddle import _core, jax_plugin
 from heddle._core import Array
 from heddle._device import as_jax, device_words
 from heddle.errors import Error
@@ -80,6 +80,7 @@ class Compiled:
     target: _core.Target
     out_tree: Any
     types: tuple[jax.ShapeDtypeStruct, ...]  # of the arguments
+    callbacks: list[Any]  # Python functions that the program calls, by number
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _function: _core.CompiledFunction | None = None
 
@@ -88,7 +89,7 @@ class Compiled:
         """Compiled when it is first asked for: a plan needs no machine code."""
         with self._lock:
             if self._function is None:
-                self._function = _core.compile(self.program, self.target)
+                self._function = _core.compile(self.program, self.target, self.callbacks)
             return self._function
 
 
@@ -224,7 +225,8 @@ class Jitted:
     ) -> Compiled:
         lowered = self._lower(args, kwargs, types)
         name = getattr(self._function, "__name__", "function")
-        program = _core.read_program(lowered.as_text(debug_info=True), name)
+        callbacks = _callbacks(lowered)
+        program = _core.read_program(lowered.as_text(debug_info=True), name, bool(callbacks))
         values = [(f"arg{i}", *value) for i, value in enumerate(program.arguments)]
         values += [(f"result{i}", *value) for i, value in enumerate(program.results)]
         target = _core.Target(
@@ -237,7 +239,7 @@ class Jitted:
             device=self._device,
             **self._stages,
         )
-        return Compiled(program, target, _outputs(lowered), types)
+        return Compiled(program, target, _outputs(lowered), types, callbacks)
 
     def _lower(self, args: Any, kwargs: Any, types: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
         left = list(types)
@@ -321,6 +323,14 @@ def _outputs(lowered: Any) -> Any:
         if jax.numpy.issubdtype(info.dtype, jax.dtypes.prng_key)
     }
     return _Keys(lowered.out_tree, kinds) if kinds else lowered.out_tree
+
+
+def _callbacks(lowered: Any) -> list[Any]:
+    """What the program calls while it runs: jax.pure_callback, jax.debug.print and the like."""
+    found = getattr(getattr(lowered, "_lowering", None), "compile_args", {}).get("host_callbacks")
+    if found:
+        jax_plugin.connect()
+    return list(found or ())
 
 
 def _static_places(

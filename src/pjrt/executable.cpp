@@ -152,7 +152,7 @@ std::shared_ptr<Compiled> compile_here(std::string text, std::string options, De
   OrderTokens tokens;
   Program program =
       want(read_stablehlo(text, "program", {.keep_callbacks = true, .tokens = &tokens}));
-  if (request.count() > 1 && calls_host(program)) program = want(mark_whole_calls(program));
+  if (calls_host(program)) program = want(mark_whole_calls(program));
   const Function* main = program.find_function("main");
   if (main == nullptr || main->body == kNone)
     throw Failure(Code::invalid_argument, "the program has no function @main");

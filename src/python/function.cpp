@@ -1,5 +1,6 @@
 #include "python/function.h"
 
+#include "pjrt/callbacks.h"
 #include "python/host_array.h"
 #include "python/places.h"
 
@@ -43,13 +44,15 @@ void want_usable(const DeviceArray& array, const Device& device) {
 }  // namespace
 
 CompiledFunction::CompiledFunction(const Executable& executable, std::vector<bool> donated,
-                                   Transport* ranks)
+                                   Transport* ranks, nb::list callbacks)
     : executable_(executable),
       placement_(std::make_shared<const Placement>(executable.placement())),
       donated_(std::move(donated)),
       ranks_(ranks),
+      held_(std::move(callbacks)),
       deployment_(Deployment::open(executable, {.ranks = ranks}).value()) {
   donated_.resize(placement_->arguments.size());
+  for (nb::handle function : held_) callbacks_.push_back(function.ptr());
 }
 
 DeviceValue CompiledFunction::one_value(nb::handle leaf, const Type& type, DeviceArray* ours,
@@ -151,10 +154,15 @@ nb::list CompiledFunction::wrap(DeviceValues results) {
   return out;
 }
 
+RunOptions CompiledFunction::with_callbacks(RunOptions options) const {
+  if (!callbacks_.empty()) options.host_call = pjrt::caller_of(callbacks_);
+  return options;
+}
+
 nb::list CompiledFunction::call(nb::handle leaves, const RunOptions& options) {
   Held held;
   DeviceValues arguments = arguments_from(leaves, false, held);
-  DeviceValues results = run_with_signals(options, [&](const RunOptions& own) {
+  DeviceValues results = run_with_signals(with_callbacks(options), [&](const RunOptions& own) {
     return deployment_.run_values(std::move(arguments), own);
   });
   if (!executable_.in_host_memory())
@@ -167,12 +175,15 @@ std::vector<StepTime> CompiledFunction::profile(nb::handle leaves, int runs, Tra
   Held held;
   const DeviceValues arguments = arguments_from(leaves, true, held);
   std::vector<StepTime> times;
-  (void)run_with_signals({}, [&](RunOptions own) {
-    // Machine code and memory are there after it.
-    auto results = deployment_.run_values(arguments, own);
-    own.times = &times;
-    own.trace = trace;
-    for (int i = 0; i < runs && results; ++i) results = deployment_.run_values(arguments, own);
+  (void)run_with_signals({}, [&](const RunOptions& polled) {
+    // Machine code and memory are there after the first.
+    auto results = deployment_.run_values(arguments, with_callbacks(polled));
+    for (int i = 0; i < runs && results; ++i) {
+      RunOptions own = with_callbacks(polled);
+      own.times = &times;
+      own.trace = trace;
+      results = deployment_.run_values(arguments, own);
+    }
     if (results)
       for (const std::vector<DeviceValue>& of_device : *results)
         for (const DeviceValue& value : of_device) value.ready().wait().value();

@@ -17,7 +17,9 @@ namespace heddle::python {
 
 class CompiledFunction {
  public:
-  CompiledFunction(const Executable& executable, std::vector<bool> donated, Transport* ranks);
+  // `callbacks`: Python functions that the program calls while it runs, by their numbers in it.
+  CompiledFunction(const Executable& executable, std::vector<bool> donated, Transport* ranks,
+                   nb::list callbacks);
 
   // One value per argument; results as heddle.Array.
   nb::list call(nb::handle leaves, const RunOptions& options = {});
@@ -42,11 +44,15 @@ class CompiledFunction {
                         Held& held);
   Array host_whole(nb::handle leaf, const Type& type, DeviceArray* ours, bool donate, Held& held);
   nb::list wrap(DeviceValues results);
+  // For one run: devices that call together count their calls from its beginning.
+  RunOptions with_callbacks(RunOptions options) const;
 
   Executable executable_;
   std::shared_ptr<const Placement> placement_;
   std::vector<bool> donated_;
   Transport* ranks_;
+  nb::list held_;  // keeps the callbacks alive
+  std::vector<void*> callbacks_;
   Deployment deployment_;
 };
 

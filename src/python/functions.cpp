@@ -43,14 +43,15 @@ Executable compile_with_signals(const Program& program, const Target& target) {
   return executable.get().value();
 }
 
-CompiledFunction* compile_function(const Program& program, TargetWords words) {
+CompiledFunction* compile_function(const Program& program, TargetWords words, nb::list callbacks) {
   Transport* rank = words.ranks ? this_rank() : nullptr;
   if (rank != nullptr) words.rank = rank->rank();
   const Target target = target_from(program, words);
   std::vector<bool> donated = std::move(words.donated);
   donated.resize(argument_types(program, *program.find_function(target.options.entry)).size());
   for (const Carried& c : target.carried) donated[c.argument] = true;
-  return new CompiledFunction(compile_with_signals(program, target), std::move(donated), rank);
+  return new CompiledFunction(compile_with_signals(program, target), std::move(donated), rank,
+                              std::move(callbacks));
 }
 
 nb::dict step_dict(const StepInfo& step) {
@@ -132,10 +133,13 @@ void add_functions(nb::module_& module) {
           nb::arg("ranks") = false, nb::arg("micro_batches") = 1, nb::arg("pipeline") = "",
           nb::arg("interleave") = 0, nb::arg("stages") = 1, nb::arg("device") = "cpu")
       .def_ro("mesh", &TargetWords::mesh);
-  module.def("compile", compile_function, nb::arg("program"), nb::arg("target") = TargetWords{},
-             nb::rv_policy::take_ownership,
-             nb::sig("def compile(program: Program, target: Target = ...) -> CompiledFunction"),
-             "Compiles a program for one device or for a mesh.");
+  module.def(
+      "compile", compile_function, nb::arg("program"), nb::arg("target") = TargetWords{},
+      nb::arg("callbacks") = nb::list(), nb::rv_policy::take_ownership,
+      nb::sig("def compile(program: Program, target: Target = ..., callbacks: "
+              "list[typing.Any] = ...) -> CompiledFunction"),
+      "Compiles a program for one device or for a mesh. `callbacks` are the Python functions "
+      "that it calls, by number.");
 }
 
 }  // namespace heddle::python
