@@ -25,6 +25,9 @@ if(HEDDLE_FUZZ)
     message(FATAL_ERROR "HEDDLE_FUZZ needs clang: use the preset `fuzz`, or turn HEDDLE_FUZZ off")
   endif()
   set(sanitizers fuzzer-no-link,address,undefined)
+  set(unwatched ${CMAKE_SOURCE_DIR}/tests/fuzz/unwatched.txt)
+  target_compile_options(heddle_options INTERFACE
+    -fsanitize-ignorelist=${unwatched} -fsanitize-coverage-ignorelist=${unwatched})
 endif()
 if(sanitizers)
   target_compile_options(heddle_options INTERFACE

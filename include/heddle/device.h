@@ -64,6 +64,12 @@ class LibraryCall {
   virtual StepWork work() const { return {.is_counted = false}; }
 };
 
+// What DLPack calls the memory of a device: 1 is the host's, 2 that of a CUDA GPU.
+struct DlpackDevice {
+  int kind = 1, number = 0;
+  friend bool operator==(const DlpackDevice&, const DlpackDevice&) = default;
+};
+
 struct DeviceLimits {
   std::int64_t alignment = 64;            // of buffers, in bytes
   std::int64_t memory_bytes = INT64_MAX;  // that it has
@@ -73,6 +79,8 @@ struct DeviceLimits {
 class Device : public DeviceCalls {
  public:
   virtual std::string_view name() const = 0;  // cpu
+  // What people call such a thing: "NVIDIA H200".
+  virtual std::string model() const { return std::string(name()); }
   // Of one of so many that share it, as threads of a mesh share the cores.
   virtual MachineFigures figures(int sharers) const = 0;
   virtual DeviceLimits limits() const { return {}; }
@@ -85,6 +93,10 @@ class Device : public DeviceCalls {
   virtual bool in_host_memory() const { return false; }
   // Whether memory may be given back while work on it is under way.
   virtual bool memory_outlasts_work() const { return false; }
+
+  // Bytes of it that are taken now.
+  virtual std::int64_t live_bytes() const { return 0; }
+  virtual DlpackDevice dlpack_device() const { return {}; }
 
   // ---- code
   // Why it cannot compile, as where its compiler was not found.

@@ -121,6 +121,14 @@ class Queue {
   // Holds up the host until all has been done.
   virtual Verdict finish() = 0;
 
+  // ---- streams of other libraries, by the number that they have for them; DLPack's are such ones
+  // What others call this queue; 0 where they cannot.
+  virtual std::uintptr_t stream_number() const { return 0; }
+  // What comes to a stream of theirs from now on finds all that is on this queue done, and the
+  // other way round. Where there are no such streams, the host waits.
+  virtual Verdict go_before(std::uintptr_t stream);
+  virtual Verdict come_after(std::uintptr_t stream);
+
   // Host threads that its work may take, for devices that take any.
   virtual void set_workers(ThreadPool& workers) { (void)workers; }
 };

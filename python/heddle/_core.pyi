@@ -108,8 +108,10 @@ class Program:
     def text(self) -> str:
         """StableHLO text."""
 
-def read_program(text: str, file: str = 'program') -> Program:
-    """Reads StableHLO text; `file` is what messages call it."""
+def read_program(text: str, file: str = 'program', callbacks: bool = False) -> Program:
+    """
+    Reads StableHLO text; `file` is what messages call it. With `callbacks`, calls into Python stay.
+    """
 
 class CompiledFunction:
     """A program, compiled, on its devices."""
@@ -146,8 +148,10 @@ class Target:
     @property
     def mesh(self) -> str: ...
 
-def compile(program: Program, target: Target = ...) -> CompiledFunction:
-    """Compiles a program for one device or for a mesh."""
+def compile(program: Program, target: Target = ..., callbacks: list[Any] = ...) -> CompiledFunction:
+    """
+    Compiles a program for one device or for a mesh. `callbacks` are the Python functions that it calls, by number.
+    """
 
 class DispatchTable:
     """Compiled functions by what they are called with."""

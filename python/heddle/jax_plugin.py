@@ -202,9 +202,19 @@ def _end(library: ctypes.CDLL) -> None:
     library.heddle_pjrt_end(isinstance(getattr(sys, "last_value", None), KeyboardInterrupt))
 
 
+def connect() -> ctypes.CDLL:
+    """Tells C++ how to call Python."""
+    global _watch
+    from heddle import _core
+
+    library = ctypes.CDLL(_core.__file__)
+    _watch = ctypes.PyDLL(_core.__file__).heddle_pjrt_watch
+    library.heddle_pjrt_set_hooks(ctypes.byref(_hooks))
+    return library
+
+
 def initialize() -> None:
     """Registers the backend ``heddle``; JAX calls it."""
-    global _watch
     from jax._src import xla_bridge
 
     from heddle import _core
@@ -214,8 +224,5 @@ def initialize() -> None:
     except RuntimeError as error:
         _log.error("%s", error)
         raise
-    library = ctypes.CDLL(_core.__file__)
-    _watch = ctypes.PyDLL(_core.__file__).heddle_pjrt_watch
-    library.heddle_pjrt_set_hooks(ctypes.byref(_hooks))
-    atexit.register(_end, library)
+    atexit.register(_end, connect())
     xla_bridge.register_plugin("heddle", library_path=_core.__file__, priority=0)

@@ -15,8 +15,9 @@ import jax
 import numpy as np
 from jax.tree_util import keystr, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
-from heddle import _core
+from heddle import _core, jax_plugin
 from heddle._core import Array
+from heddle._device import as_jax, device_words
 from heddle.errors import Error
 from heddle.layouts import layout_entries, mesh_words
 from heddle.reports import Report, plan_tables, profile_rows, step_rows
@@ -47,6 +48,7 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     ``donate``          arguments that a call may overwrite, by number or name
     ``static_argnums``  arguments that are part of the program; ``static_argnames`` as well
     ``out``             what calls give: "heddle", "numpy", "jax" or "torch"
+    ``device``          what each device is: "cpu", "cuda", "cuda:1"; arrays stay there between calls
     ``ranks``           True: each device is a process, started by a launcher
     ==================  =====================================================================
 
@@ -78,6 +80,7 @@ class Compiled:
     target: _core.Target
     out_tree: Any
     types: tuple[jax.ShapeDtypeStruct, ...]  # of the arguments
+    callbacks: list[Any]  # Python functions that the program calls, by number
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _function: _core.CompiledFunction | None = None
 
@@ -86,7 +89,7 @@ class Compiled:
         """Compiled when it is first asked for: a plan needs no machine code."""
         with self._lock:
             if self._function is None:
-                self._function = _core.compile(self.program, self.target)
+                self._function = _core.compile(self.program, self.target, self.callbacks)
             return self._function
 
 
@@ -105,6 +108,7 @@ class Jitted:
         static_argnames: str | Iterable[str] = (),
         out: str = "heddle",
         ranks: bool = False,
+        device: str = "cpu",
         micro_batches: int | str = 1,
         pipeline: str | None = None,
         interleave: int | None = None,
@@ -120,6 +124,7 @@ class Jitted:
         self._plan = plan or ""
         self._out = out
         self._ranks = ranks
+        self._device = device_words(device)
         self._stages: dict[str, Any] = {
             "micro_batches": _count("micro_batches", micro_batches),
             "pipeline": pipeline or "",
@@ -220,7 +225,8 @@ class Jitted:
     ) -> Compiled:
         lowered = self._lower(args, kwargs, types)
         name = getattr(self._function, "__name__", "function")
-        program = _core.read_program(lowered.as_text(debug_info=True), name)
+        callbacks = _callbacks(lowered)
+        program = _core.read_program(lowered.as_text(debug_info=True), name, bool(callbacks))
         values = [(f"arg{i}", *value) for i, value in enumerate(program.arguments)]
         values += [(f"result{i}", *value) for i, value in enumerate(program.results)]
         target = _core.Target(
@@ -230,9 +236,10 @@ class Jitted:
             carried=program.aliases,
             donated=[info.donated for info in tree_leaves(lowered.args_info)],
             ranks=self._ranks,
+            device=self._device,
             **self._stages,
         )
-        return Compiled(program, target, _outputs(lowered), types)
+        return Compiled(program, target, _outputs(lowered), types, callbacks)
 
     def _lower(self, args: Any, kwargs: Any, types: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
         left = list(types)
@@ -318,6 +325,14 @@ def _outputs(lowered: Any) -> Any:
     return _Keys(lowered.out_tree, kinds) if kinds else lowered.out_tree
 
 
+def _callbacks(lowered: Any) -> list[Any]:
+    """What the program calls while it runs: jax.pure_callback, jax.debug.print and the like."""
+    found = getattr(getattr(lowered, "_lowering", None), "compile_args", {}).get("host_callbacks")
+    if found:
+        jax_plugin.connect()
+    return list(found or ())
+
+
 def _static_places(
     function: Callable[..., Any], nums: int | Sequence[int], names: str | Iterable[str]
 ) -> tuple[tuple[int, ...], frozenset[str]]:
@@ -390,5 +405,5 @@ def _given_out(result: Array, kind: str) -> Any:
     if kind == "numpy":
         return np.asarray(result)
     if kind == "jax":
-        return jax.numpy.from_dlpack(result)
+        return as_jax(result)
     return importlib.import_module("torch").from_dlpack(result)

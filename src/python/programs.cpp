@@ -8,6 +8,7 @@
 #include "heddle/signature.h"
 #include "heddle/stablehlo.h"
 #include "heddle/value_names.h"
+#include "pjrt/whole_calls.h"
 #include "python/bindings.h"
 
 namespace heddle::python {
@@ -64,12 +65,16 @@ void add_programs(nb::module_& module) {
       .def("text", [](const Program& self) { return print_stablehlo(self); }, "StableHLO text.");
   module.def(
       "read_program",
-      [](const std::string& text, const std::string& file) {
+      [](const std::string& text, const std::string& file, bool callbacks) {
         const nb::gil_scoped_release free;
-        return new Program(read_stablehlo(text, file).value());
+        Program program = read_stablehlo(text, file, {.keep_callbacks = callbacks}).value();
+        if (callbacks) program = pjrt::mark_whole_calls(program).value();
+        return new Program(std::move(program));
       },
-      nb::arg("text"), nb::arg("file") = "program", nb::rv_policy::take_ownership,
-      "Reads StableHLO text; `file` is what messages call it.");
+      nb::arg("text"), nb::arg("file") = "program", nb::arg("callbacks") = false,
+      nb::rv_policy::take_ownership,
+      "Reads StableHLO text; `file` is what messages call it. With `callbacks`, calls into Python "
+      "stay.");
 }
 
 }  // namespace heddle::python

@@ -166,7 +166,7 @@ class CollectiveRun {
       return Array(op_.operands[0],
                    std::span<const std::byte>(all.data() + places[i] * bytes, bytes));
     };
-    Array sum = wide == op_.operands[0] ? part(0) : reduction::converted(part(0), wide.dtype);
+    Array sum = wide == op_.operands[0] ? part(0) : converted(part(0), wide.dtype);
     for (std::size_t i = 1; i < places.size(); ++i) {
       HEDDLE_TRY(auto both, interpret(program, program.functions[0], {sum, part(i)}, interpreted));
       sum = both[0];

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
+from jax.experimental import io_callback
 from jax.sharding import PartitionSpec as P
 
 
@@ -311,3 +312,55 @@ def test_plan_files(tmp_path):
     plan = tmp_path / "plan.json"
     plan.write_text('{"mesh": "dp=2", "shard": {"arg0": "dp,_"}}')
     assert heddle.jit(lambda x: x + 1, plan=str(plan))(X).layout == "dp,_"
+
+
+def test_calls_into_python():
+    def flipped(x):
+        return jax.pure_callback(lambda x: np.flip(x).copy(), jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    np.testing.assert_array_equal(heddle.jit(lambda x: flipped(2 * x) + 1)(X), np.flip(2 * X) + 1)
+
+
+def test_printing(capsys):
+    def f(x):
+        jax.debug.print("sum {}", x.sum())
+        return x
+
+    g = heddle.jit(f)
+    g(np.ones(4, np.float32)), g(np.zeros(4, np.float32))
+    assert capsys.readouterr().out == "sum 4.0\nsum 0.0\n"
+
+
+@pytest.mark.parametrize("options", [{}, {"mesh": {"dp": 4}, "layouts": {"x": "dp"}}])
+def test_calls_see_whole_values_once_and_in_order(options):
+    seen = []
+
+    def note(x):
+        seen.append(x.copy())
+        return np.float32(x.sum())
+
+    @heddle.jit(**options)
+    def f(x):
+        for i in range(3):
+            x = x + io_callback(note, jax.ShapeDtypeStruct((), jnp.float32), x * i, ordered=True)
+        return x
+
+    x = np.arange(8, dtype=np.float32)
+    for calls in (3, 6):
+        wanted, whole = x, []
+        for i in range(3):
+            whole.append(wanted * i)
+            wanted = wanted + whole[-1].sum()
+        np.testing.assert_allclose(f(x), wanted)
+        assert len(seen) == calls
+        for one, other in zip(seen[-3:], whole, strict=True):
+            np.testing.assert_allclose(one, other)
+
+
+def test_what_a_call_into_python_raises_arrives():
+    def bad(x):
+        raise ValueError(f"not {x.sum()}")
+
+    f = heddle.jit(lambda x: jax.pure_callback(bad, jax.ShapeDtypeStruct((), jnp.float32), x))
+    with pytest.raises(heddle.Error, match=r"(?s)in bad.*ValueError: not 4.0"):
+        f(np.ones(4, np.float32))

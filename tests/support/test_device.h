@@ -38,6 +38,7 @@ class TestDevice : public Device {
   }
 
   Expected<Buffer> allocate(std::int64_t bytes) override;
+  DlpackDevice dlpack_device() const override { return {12, 0}; }  // some device of somebody's own
 
   Verdict can_compile() const override { return inner_.can_compile(); }
   Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override {

@@ -29,7 +29,8 @@ class CudaDevice final : public CudaTarget {
   // For a stream of its queues; null: for all.
   Expected<Buffer> allocate(std::int64_t bytes, cuda::Handle stream);
   bool memory_outlasts_work() const override { return true; }
-  std::int64_t live_bytes() const { return context_->live_bytes(); }
+  std::int64_t live_bytes() const override { return context_->live_bytes(); }
+  DlpackDevice dlpack_device() const override { return {2, context_->number()}; }
 
   Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override;
   Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) override;

@@ -228,6 +228,25 @@ Verdict CudaQueue::wait(const Event& event) {
   });
 }
 
+Verdict CudaQueue::order(Handle first, Handle later) {
+  return doing([&]() -> Verdict {
+    Handle event = nullptr;
+    HEDDLE_TRY_VOID(driver_.checked(driver_.create_event(&event, kNoTiming), "make an event"));
+    Verdict ordered = driver_.checked(driver_.record(event, first), "record an event");
+    if (ordered)
+      ordered = driver_.checked(driver_.wait_stream(later, event, 0), "wait for an event");
+    driver_.destroy_event(event);  // which is then done with when it has passed
+    return ordered;
+  });
+}
+
+Verdict CudaQueue::go_before(std::uintptr_t stream) {
+  return order(stream_, reinterpret_cast<Handle>(stream));
+}
+Verdict CudaQueue::come_after(std::uintptr_t stream) {
+  return order(reinterpret_cast<Handle>(stream), stream_);
+}
+
 Verdict CudaQueue::finish() {
   const Verdict over =
       doing([&] { return driver_.checked(driver_.synchronize(stream_), "finish its work"); });

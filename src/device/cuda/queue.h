@@ -43,6 +43,11 @@ class CudaQueue final : public Queue {
   Event record() override;
   Verdict wait(const Event& event) override;
   Verdict finish() override;
+  std::uintptr_t stream_number() const override {
+    return reinterpret_cast<std::uintptr_t>(stream_);
+  }
+  Verdict go_before(std::uintptr_t stream) override;
+  Verdict come_after(std::uintptr_t stream) override;
 
   // Where work goes now.
   Handle stream() const { return is_recording_ ? capture_ : stream_; }
@@ -53,6 +58,8 @@ class CudaQueue final : public Queue {
   template <typename Work>
   Verdict doing(Work work);
   Expected<Pointer> scratch(std::int64_t bytes);
+  // What comes to `later` waits for what is on `first` now.
+  Verdict order(Handle first, Handle later);
 
   CudaDevice& device_;
   std::shared_ptr<Context> context_;

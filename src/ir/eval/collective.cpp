@@ -123,9 +123,9 @@ std::vector<std::size_t> in_order(const Gathered& gathered) {
 Expected<Array> reduced(EvalContext& ctx, const Gathered& gathered, std::size_t operand,
                         DType dtype) {
   const std::vector<std::size_t> order = in_order(gathered);
-  Array sum = reduction::converted(gathered.all[order[0]][operand], dtype);
+  Array sum = converted(gathered.all[order[0]][operand], dtype);
   for (std::size_t m = 1; m < order.size(); ++m) {
-    const Array next = reduction::converted(gathered.all[order[m]][operand], dtype);
+    const Array next = converted(gathered.all[order[m]][operand], dtype);
     for (std::int64_t i = 0; i < sum.elements(); ++i) {
       HEDDLE_TRY(Arrays both,
                  ctx.run_region(ctx.region(0), {element_array(sum, i), element_array(next, i)}));

@@ -48,11 +48,12 @@ Narrow<Wide> narrow_to(DType dtype) {
   });
 }
 
-Evaluated evaluate_convert(EvalContext& ctx) {
-  const Array& x = ctx.operands[0];
-  const Type& type = ctx.result_type();
-  if (x.dtype() == type.dtype) return std::vector{x};
-  return dispatch(x.dtype(), [&](auto tag) -> Evaluated {
+}  // namespace
+
+Array converted(const Array& x, DType dtype) {
+  if (x.dtype() == dtype) return x;
+  const Type type = Type::tensor(dtype, x.shape());
+  return dispatch(x.dtype(), [&](auto tag) -> Array {
     using From = typename decltype(tag)::type;
     using Wide = typename WideOf<From>::type;
     const Narrow<Wide> narrow = narrow_to<Wide>(type.dtype);
@@ -61,7 +62,7 @@ Evaluated evaluate_convert(EvalContext& ctx) {
       const Wide wide = convert_scalar<Wide>(read_element<From>(x, 0));
       std::array<std::byte, sizeof(C128)> element{};
       narrow({&wide, 1}, element.data());
-      return std::vector{Array::splat(type, std::span(element).first(width))};
+      return Array::splat(type, std::span(element).first(width));
     }
     Array out(type);
     const auto from = x.as<From>();
@@ -73,8 +74,14 @@ Evaluated evaluate_convert(EvalContext& ctx) {
       narrow({wide.data(), count}, to + at * width);
       at += count;
     }
-    return std::vector{std::move(out)};
+    return out;
   });
+}
+
+namespace {
+
+Evaluated evaluate_convert(EvalContext& ctx) {
+  return std::vector{converted(ctx.operands[0], ctx.result_type().dtype)};
 }
 
 // A stream of bits: elements in row-major order, the lowest bit of each first. An element of fewer

@@ -18,29 +18,6 @@ bool is_promotable(DType from, DType to) {
   return same_kind && bits(from) <= bits(to);
 }
 
-template <typename To, typename From>
-constexpr bool kSameKind =
-    (IntScalar<To> && IntScalar<From>) || (FloatScalar<To> && FloatScalar<From>) ||
-    (ComplexScalar<To> && ComplexScalar<From>);
-
-// The region may work in a wider element type than the inputs have.
-Array promoted(const Array& array, DType dtype) {
-  if (array.dtype() == dtype) return array;
-  Array wide(Type::tensor(dtype, array.shape()));
-  dispatch(dtype, [&](auto to) {
-    dispatch(array.dtype(), [&](auto from) {
-      using To = typename decltype(to)::type;
-      using From = typename decltype(from)::type;
-      if constexpr (kSameKind<To, From>) {
-        auto source = array.as<From>();
-        auto target = wide.as_mutable<To>();
-        for (std::size_t i = 0; i < source.size(); ++i) target[i] = convert_scalar<To>(source[i]);
-      }
-    });
-  });
-  return wide;
-}
-
 Verdict check_inputs_and_updates(const Program& program, const Op& op, std::size_t n) {
   const Type& input = operand_type(program, op, 0);
   const Type& update = operand_type(program, op, n + 1);
@@ -157,8 +134,8 @@ Expected<std::vector<Array>> eval_scatter(EvalContext& ctx) {
   std::size_t n = inputs_of(ctx.op);
   std::vector<Array> results, updates;
   for (std::size_t i = 0; i < n; ++i) {
-    results.push_back(promoted(ctx.operands[i], ctx.result_type(i).dtype));
-    updates.push_back(promoted(ctx.operands[n + 1 + i], ctx.result_type(i).dtype));
+    results.push_back(converted(ctx.operands[i], ctx.result_type(i).dtype));
+    updates.push_back(converted(ctx.operands[n + 1 + i], ctx.result_type(i).dtype));
   }
   const Shape& update_shape = updates[0].shape();
   Targets targets(ctx, dims, results[0].shape(), update_shape.size());

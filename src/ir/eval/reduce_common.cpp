@@ -219,43 +219,19 @@ Integers other_dimensions(std::size_t rank, std::span<const std::int64_t> taken,
   return rest;
 }
 
-Array converted(const Array& array, DType to) {
-  if (array.dtype() == to) return array;
-  Array result(Type::tensor(to, array.shape()));
-  dispatch(array.dtype(), [&](auto from_tag) {
-    using From = typename decltype(from_tag)::type;
-    dispatch(to, [&](auto to_tag) {
-      using To = typename decltype(to_tag)::type;
-      const auto source = array.as<From>();
-      const auto target = result.as_mutable<To>();
-      for (std::size_t i = 0; i < target.size(); ++i) target[i] = convert_scalar<To>(source[i]);
-    });
-  });
-  return result;
-}
-
 template <typename Wide>
 std::vector<Wide> widened(const Array& array) {
-  return dispatch(array.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const auto source = array.as<T>();
-    std::vector<Wide> values;
-    values.reserve(source.size());
-    for (const T& x : source) values.push_back(convert_scalar<Wide>(x));
-    return values;
-  });
+  const Array wide = converted(array, dtype_of<Wide>());
+  const auto values = wide.as<Wide>();
+  return {values.begin(), values.end()};
 }
 
 template <typename Wide>
 Array narrowed(const Type& type, const std::vector<Wide>& values) {
-  Array array(type);
-  dispatch(type.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const auto target = array.as_mutable<T>();
-    HEDDLE_CHECK(target.size() == values.size(), "{} values for {}", values.size(), type.str());
-    for (std::size_t i = 0; i < target.size(); ++i) target[i] = convert_scalar<T>(values[i]);
-  });
-  return array;
+  const Type wide = Type::tensor(dtype_of<Wide>(), type.shape);
+  HEDDLE_CHECK(static_cast<std::int64_t>(values.size()) == wide.elements(), "{} values for {}",
+               values.size(), type.str());
+  return converted(make_array(wide, values), type.dtype);
 }
 
 template std::vector<std::uint64_t> widened(const Array&);

@@ -80,9 +80,6 @@ Axes axes_of(const Shape& shape, std::span<const std::int64_t> dims);
 Integers other_dimensions(std::size_t rank, std::span<const std::int64_t> taken,
                           std::span<const std::int64_t> also_taken = {});
 
-// An array in another element type.
-Array converted(const Array& array, DType to);
-
 // Arrays in a type to compute in, and back: uint64_t wraps as every integer type does, double holds
 // every float exactly.
 using Complex = std::complex<double>;

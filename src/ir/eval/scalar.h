@@ -211,6 +211,9 @@ To convert_scalar(From x) {
 
 // ---- arrays
 
+// An array in another element type.
+Array converted(const Array& array, DType dtype);
+
 // An array of the values, which must be as many as the type has elements.
 template <typename T>
 Array make_array(Type type, const std::vector<T>& values) {
