@@ -92,6 +92,35 @@ TEST_F(GpuProgram, ProductsAreCallsAndAgree) {
   }
 }
 
+// Numbers are whole and small, so that sums are exact.
+TEST_F(GpuProgram, ProductsOfEightBitsAreCallsAndAgree) {
+  for (const char* other : {"f8E4M3FN", "f8E5M2"}) {
+    const Program program = read(fmt::format(R"(
+      func.func @main(%a: tensor<256x128xf8E4M3FN>, %b: tensor<192x128x{0}>) -> tensor<256x192xf32> {{
+        %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] :
+          (tensor<256x128xf8E4M3FN>, tensor<192x128x{0}>) -> tensor<256x192xf32>
+        return %0 : tensor<256x192xf32>
+      }})",
+                                             other));
+    std::vector<Array> arguments;
+    for (const Type& type : {Type::tensor(DType::f8e4m3fn, {256, 128}),
+                             Type::tensor(parse_dtype(other).value(), {192, 128})}) {
+      Array array(type);
+      dispatch(type.dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        std::int32_t next = 0;
+        for (T& x : array.as_mutable<T>())
+          x = convert_scalar<T>((next = (next * 5 + 3) % 64) % 4 - 1);
+      });
+      arguments.push_back(array);
+    }
+    const Executable executable = compile(program, target()).value();
+    EXPECT_THAT(executable.steps().at(0).name, testing::HasSubstr("cublasLt"));
+    expect_near(interpret(program, program.functions[0], arguments).value()[0],
+                executable.run(arguments).value()[0]);
+  }
+}
+
 TEST_F(GpuProgram, BatchesOfProductsAgree) {
   const Program program = read(R"(
     func.func @main(%a: tensor<6x40x5x64xf32>, %b: tensor<6x48x5x64xf32>) -> tensor<6x5x40x48xf32> {
@@ -147,6 +176,27 @@ TEST_F(GpuProgram, GradientsOfPoolingAgree) {
     EXPECT_EQ(step.name.find("on the host"), std::string::npos) << step.name;
   expect_near(interpret(program, program.functions[0], arguments).value()[0],
               executable.run(arguments).value()[0]);
+}
+
+// Rows for a warp and rows for a block, with elements that are equal.
+TEST_F(GpuProgram, TheLargestOfRowsAgree) {
+  for (std::int64_t width : {7, 64, 3000}) {
+    const Program program = read(fmt::format(R"(
+      func.func @main(%x: tensor<13x{0}xf32>) -> (tensor<13x5xf32>, tensor<13x5xi32>) {{
+        %v, %i = chlo.top_k(%x, k = 5) : tensor<13x{0}xf32> -> (tensor<13x5xf32>, tensor<13x5xi32>)
+        return %v, %i : tensor<13x5xf32>, tensor<13x5xi32>
+      }})",
+                                             width));
+    Array x = numbered(Type::tensor(DType::f32, {13, width}));
+    for (float& number : x.as_mutable<float>()) number = std::floor(number * 20) / 4;
+    const Executable executable = compile(program, target()).value();
+    for (const StepInfo& step : executable.steps())
+      EXPECT_EQ(step.name.find("on the host"), std::string::npos) << step.name;
+    const auto want = interpret(program, program.functions[0], {x}).value();
+    const auto got = executable.run({x}).value();
+    for (std::size_t i = 0; i < 2; ++i)
+      EXPECT_TRUE(std::ranges::equal(want[i].bytes(), got[i].bytes())) << width << " " << i;
+  }
 }
 
 // Eight steps that are kept as a graph, with arguments at other places from run to run.

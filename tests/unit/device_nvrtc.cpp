@@ -7,6 +7,7 @@
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/rearrange.h"
 #include "device/cuda/select_scatter.h"
+#include "device/cuda/top_k.h"
 #include "heddle/simplify.h"
 #include "heddle/stablehlo.h"
 #include "heddle/stitch.h"
@@ -135,6 +136,26 @@ TEST_F(DeviceNvrtc, GradientsOfPoolingCompileWithoutSpills) {
     ASSERT_TRUE(kernel) << type;
     const auto code = compile_cuda(*kernel, "sm_90");
     ASSERT_TRUE(code) << code.reason() << *kernel;
+    EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+  }
+}
+
+TEST_F(DeviceNvrtc, TheLargestOfRowsCompileWithoutSpills) {
+  for (const char* type : {"64xf32", "64xbf16", "5000xi8", "5000xui32"}) {
+    const std::string kept =
+        fmt::format("5{}", std::string_view(type).substr(std::string_view(type).find('x')));
+    const Program program = read_stablehlo(fmt::format(R"(
+      func.func @main(%x: tensor<100x{0}>) -> tensor<100x{1}> {{
+        %v, %i = chlo.top_k(%x, k = 5) : tensor<100x{0}> -> (tensor<100x{1}>, tensor<100x5xi32>)
+        return %v : tensor<100x{1}>
+      }})",
+                                                       type, kept))
+                                .value();
+    const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
+    const auto text = cuda::top_k_text(program, op);
+    ASSERT_TRUE(text) << type;
+    const auto code = compile_cuda(*text, "sm_90");
+    ASSERT_TRUE(code) << code.reason() << *text;
     EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
   }
 }

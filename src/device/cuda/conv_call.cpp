@@ -73,8 +73,9 @@ Expected<Move> planned(const Rearrangement& what, std::int64_t element_bytes) {
 
 class DnnCall final : public CudaCall {
  public:
-  static Expected<std::unique_ptr<CudaCall>> make(Context& context, const RearrangeLoader& load,
-                                                  const ConvForm& form, const ConvTypes& types) {
+  static Expected<std::unique_ptr<CudaCall>> make(Context& context, const Notebook& notebook,
+                                                  const RearrangeLoader& load, const ConvForm& form,
+                                                  const ConvTypes& types) {
     auto call = std::make_unique<DnnCall>();
     call->text_ = fmt::format("cudnn {} {}",
                               form.kind == ConvKind::forward         ? "convolution"
@@ -92,7 +93,8 @@ class DnnCall final : public CudaCall {
       const std::int64_t made = i < 2 ? move.bytes : source_bytes(form.moves[i], type.dtype);
       move.at = call->room_.take(made);
     }
-    HEDDLE_TRY(call->conv_, DnnConv::plan(context, form, {types.input.dtype, types.result.dtype}));
+    HEDDLE_TRY(call->conv_,
+               DnnConv::plan(context, notebook, form, {types.input.dtype, types.result.dtype}));
     call->library_at_ = call->room_.take(call->conv_->workspace_bytes());
     return std::unique_ptr<CudaCall>(std::move(call));
   }
@@ -155,18 +157,20 @@ Expected<Program> program_of(const ConvProduct& p, std::int64_t rows, const Conv
   return b.finish();
 }
 
-Expected<std::unique_ptr<CudaCall>> product_of(Context& context, const ConvProduct& p,
-                                               std::int64_t rows, const ConvTypes& types) {
+Expected<std::unique_ptr<CudaCall>> product_of(Context& context, const Notebook& notebook,
+                                               const ConvProduct& p, std::int64_t rows,
+                                               const ConvTypes& types) {
   HEDDLE_TRY(const Program program, program_of(p, rows, types));
   const Region& body = program.region(program.functions[0].body);
-  auto call = product_call(context, program, program.op(body.ops[0]), nullptr);
+  auto call = product_call(context, notebook, program, program.op(body.ops[0]), nullptr);
   if (!call) return reason("cuBLASLt does not compute it");
   return call;
 }
 
 class ConvProductCall final : public CudaCall {
  public:
-  static Expected<std::unique_ptr<CudaCall>> make(Context& context, const RearrangeLoader& load,
+  static Expected<std::unique_ptr<CudaCall>> make(Context& context, const Notebook& notebook,
+                                                  const RearrangeLoader& load,
                                                   const ConvProduct& product,
                                                   const ConvTypes& types) {
     auto call = std::make_unique<ConvProductCall>();
@@ -188,11 +192,11 @@ class ConvProductCall final : public CudaCall {
       HEDDLE_TRY(call->kernels_, load());
     }
     const std::int64_t rows = product.rows / product.images * call->part_images_;
-    HEDDLE_TRY(call->product_, product_of(context, product, rows, types));
+    HEDDLE_TRY(call->product_, product_of(context, notebook, product, rows, types));
     const std::int64_t rest = product.images % call->part_images_;
     if (rest > 0) {
-      HEDDLE_TRY(call->rest_,
-                 product_of(context, product, product.rows / product.images * rest, types));
+      HEDDLE_TRY(call->rest_, product_of(context, notebook, product,
+                                         product.rows / product.images * rest, types));
       Rearrangement what = product.moves[0];
       what.dims[1].size = rest;
       call->rest_windows_ = RearrangeWork::of(what, bytes);
@@ -276,20 +280,23 @@ bool is_convolution(const Program& program, const Op& op) {
   return (from == DType::f16 || from == DType::bf16) && (to == from || to == DType::f32);
 }
 
-std::unique_ptr<CudaCall> conv_call(Context& context, const RearrangeLoader& load,
-                                    const Program& program, const Op& op) {
+std::unique_ptr<CudaCall> conv_call(Context& context, const Notebook& notebook,
+                                    const RearrangeLoader& load, const Program& program,
+                                    const Op& op) {
   if (!is_convolution(program, op)) return nullptr;
   const ConvTypes types(program, op);
   const reduction::Conv conv = reduction::conv_of(program, op);
   const ConvProduct product = conv_product(conv, types.shapes());
-  const auto as_product = [&] { return ConvProductCall::make(context, load, product, types); };
+  const auto as_product = [&] {
+    return ConvProductCall::make(context, notebook, load, product, types);
+  };
   const bool is_plain = std::ranges::all_of(
       product.moves, [](const Rearrangement& move) { return move.is_identity(); });
   if (is_plain)
     if (auto call = as_product()) return *std::move(call);
   if (may_use_dnn() && dnn_library())
     for (const ConvForm& form : conv_forms(conv, types.shapes())) {
-      auto call = DnnCall::make(context, load, form, types);
+      auto call = DnnCall::make(context, notebook, load, form, types);
       if (call) return *std::move(call);
       log(kLogSteps, "{}: {}", types.text(), call.reason());
     }

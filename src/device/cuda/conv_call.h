@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "device/cuda/dnn_conv.h"
 #include "device/cuda/queue.h"
 #include "device/cuda/rearrange.h"
 
@@ -13,7 +14,8 @@ using RearrangeLoader = std::function<Expected<std::shared_ptr<const RearrangeKe
 // Whether its types are those that the GPU's libraries convolve.
 bool is_convolution(const Program& program, const Op& op);
 // Null where neither library computes it, or none is there.
-std::unique_ptr<CudaCall> conv_call(Context& context, const RearrangeLoader& rearrange,
-                                    const Program& program, const Op& op);
+std::unique_ptr<CudaCall> conv_call(Context& context, const Notebook& notebook,
+                                    const RearrangeLoader& rearrange, const Program& program,
+                                    const Op& op);
 
 }  // namespace heddle::cuda

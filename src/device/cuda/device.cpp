@@ -13,6 +13,7 @@
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/queue.h"
 #include "device/cuda/select_scatter.h"
+#include "device/cuda/top_k.h"
 #include "heddle/hash.h"
 
 namespace heddle {
@@ -22,6 +23,11 @@ using namespace cuda;
 namespace {
 
 constexpr std::int64_t kMostCached = 1LL << 30;
+
+// A name for a file of the cache.
+std::string noted_at(const std::string& key) {
+  return fmt::format("choice_{:016x}{:016x}", hash_combine(1, key), hash_combine(2, key));
+}
 
 }  // namespace
 
@@ -132,12 +138,20 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
 
 std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
-  if (auto product = product_call(*context_, program, op, views)) return product;
+  const Notebook notebook{
+      [&](const std::string& key) { return cache_ ? cache_->read(noted_at(key)) : std::nullopt; },
+      [&](const std::string& key, const std::string& words) {
+        if (cache_) cache_->write(noted_at(key), words);
+      }};
+  if (auto product = product_call(*context_, notebook, program, op, views)) return product;
   if (views != nullptr) return nullptr;
-  if (auto conv = conv_call(*context_, [&] { return rearrange_kernels(); }, program, op))
-    return conv;
-  const auto load = [&](const std::string& text) { return function_of(text, "select_scatter"); };
+  const auto rearrange = [&] { return rearrange_kernels(); };
+  if (auto conv = conv_call(*context_, notebook, rearrange, program, op)) return conv;
+  const auto load = [&](const std::string& text, const char* function) {
+    return function_of(text, function);
+  };
   if (auto scatter = select_scatter_call(load, program, op)) return scatter;
+  if (auto top = top_k_call(load, program, op)) return top;
   return host_call(host(), program, op);
 }
 

@@ -4,9 +4,10 @@
 
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
-#include "device/cuda/dnn_library.h"
+#include "device/cuda/dnn_descriptor.h"
 #include "heddle/log.h"
 
 namespace heddle::cuda {
@@ -16,55 +17,7 @@ namespace {
 constexpr std::int64_t kMostWorkspace = 1LL << 30;
 constexpr std::int64_t kDnnAligned = 64;  // that values begin at, in bytes
 constexpr std::int64_t kMostConfigs = 32;
-
-// One of the library's objects; set first, then finished.
-class Descriptor {
- public:
-  Descriptor() = default;
-  Descriptor(const Dnn& dnn, int kind) : dnn_(&dnn) {
-    made_ = dnn.create_descriptor(kind, &handle_);
-  }
-  ~Descriptor() {
-    if (handle_ != nullptr) dnn_->destroy_descriptor(handle_);
-  }
-  Descriptor(Descriptor&& other) noexcept { *this = std::move(other); }
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(dnn_, other.dnn_);
-    std::swap(handle_, other.handle_);
-    std::swap(made_, other.made_);
-    std::swap(failed_at_, other.failed_at_);
-    return *this;
-  }
-
-  Handle handle() const { return handle_; }
-
-  void set(int name, int type, std::int64_t count, const void* values) {
-    if (made_ == 0) made_ = dnn_->set(handle_, name, type, count, values);
-    if (made_ != 0 && failed_at_ == 0) failed_at_ = name;
-  }
-  void set(int name, const Descriptor& other) {
-    Handle handle = other.handle_;
-    set(name, Dnn::kDescriptor, 1, &handle);
-  }
-  void set(int name, std::int64_t value) { set(name, Dnn::kInt64, 1, &value); }
-  void set(int name, const std::vector<std::int64_t>& values) {
-    set(name, Dnn::kInt64, static_cast<std::int64_t>(values.size()), values.data());
-  }
-  void set_number(int name, int type, int value) { set(name, type, 1, &value); }
-
-  // What has failed since it was made comes out here.
-  Verdict finish(std::string_view what) {
-    if (made_ == 0) made_ = dnn_->finalize(handle_);
-    if (made_ == 0) return yes();
-    return reason("cuDNN cannot {}: {}{}", what, dnn_->error(made_),
-                  failed_at_ == 0 ? "" : fmt::format(" (attribute {})", failed_at_));
-  }
-
- private:
-  const Dnn* dnn_ = nullptr;
-  Handle handle_ = nullptr;
-  int made_ = 0, failed_at_ = 0;
-};
+constexpr std::size_t kMostEngines = 5;  // that are tried
 
 int code_of(DType type) {
   switch (type) {
@@ -119,29 +72,42 @@ class DnnPlan final : public DnnConv {
   DnnPlan(const Dnn& dnn, Opened& opened, const ConvForm& form, DnnTypes types)
       : dnn_(dnn), opened_(opened), form_(form), types_(types) {}
 
+  // All ways that may be taken, up to a few, in the library's order.
   Verdict prepare() {
     HEDDLE_TRY(graph_, graph_of());
     Reason last = reason("cuDNN knows no way to compute it");
     for (int by : {Dnn::kByModel, Dnn::kByFallback}) {
+      if (!ways_.empty()) break;
       auto configs = configs_of(graph_, by);
       if (!configs) {
         last = configs.why();
         continue;
       }
       for (Descriptor& config : *configs) {
+        if (ways_.size() == kMostEngines) break;
         if (!is_allowed(config)) continue;
-        const Verdict taken = take(config);
-        if (taken) {
-          parts_.push_back(std::move(config));
-          return yes();
-        }
-        last = taken.why();
+        if (const Verdict added = add_way(config); !added) last = added.why();
       }
     }
-    return last;
+    return ways_.empty() ? Verdict(last) : yes();
+  }
+  std::size_t ways() const { return ways_.size(); }
+
+  // Takes the best of them.
+  void choose(Context& context, const Notebook& notebook, const std::string& key) {
+    TrialMemory trial(context);
+    Pointer x = 0, y = 0, w = 0, room = 0;
+    const auto try_it = [&](std::size_t way, Handle stream) -> Verdict {
+      if (room == 0) HEDDLE_TRY_VOID(take_room(trial, x, y, w, room));
+      way_ = way;
+      if (form_.kind == ConvKind::forward) return run(stream, {x, w}, y, room);
+      if (form_.kind == ConvKind::data_gradient) return run(stream, {y, w}, x, room);
+      return run(stream, {x, y}, w, room);
+    };
+    way_ = fastest(context, notebook, key, ways_.size(), try_it);
   }
 
-  std::int64_t workspace_bytes() const override { return workspace_; }
+  std::int64_t workspace_bytes() const override { return ways_[way_].workspace; }
 
   Verdict run(Handle stream, std::array<Pointer, 2> operands, Pointer result,
               Pointer workspace) const override {
@@ -156,11 +122,28 @@ class DnnPlan final : public DnnConv {
     HEDDLE_TRY_VOID(pack.finish("take its operands"));
     const std::lock_guard lock(opened_.mutex);
     int failed = dnn_.set_stream(opened_.handle, stream);
-    if (failed == 0) failed = dnn_.execute(opened_.handle, plan_.handle(), pack.handle());
+    if (failed == 0)
+      failed = dnn_.execute(opened_.handle, ways_[way_].plan.handle(), pack.handle());
     return failed == 0 ? yes() : reason("cuDNN cannot convolve: {}", dnn_.error(failed));
   }
 
  private:
+  Verdict take_room(TrialMemory& trial, Pointer& x, Pointer& y, Pointer& w, Pointer& room) const {
+    const ConvForm& f = form_;
+    const std::int64_t size = std::max(byte_size(types_.operands), byte_size(types_.result));
+    const auto take = [&](std::int64_t a, std::int64_t b, const std::vector<std::int64_t>& more) {
+      return trial.take(
+          std::accumulate(more.begin(), more.end(), size * a * b, std::multiplies<>()));
+    };
+    HEDDLE_TRY(x, take(f.batch, f.channels, f.image));
+    HEDDLE_TRY(y, take(f.batch, f.features, f.places));
+    HEDDLE_TRY(w, take(f.features, f.channels / f.groups, f.window));
+    std::int64_t most = 0;
+    for (const Way& way : ways_) most = std::max(most, way.workspace);
+    HEDDLE_TRY(room, trial.take(most));
+    return yes();
+  }
+
   Descriptor tensor(std::int64_t id, DType type, const DnnTensor& tensor) const {
     Descriptor made(dnn_, Dnn::kTensor);
     made.set_number(Dnn::kTensorType, Dnn::kDataType, code_of(type));
@@ -260,7 +243,7 @@ class DnnPlan final : public DnnConv {
     return true;
   }
 
-  Verdict take(const Descriptor& config) {
+  Verdict add_way(Descriptor& config) {
     Descriptor plan(dnn_, Dnn::kPlan);
     Handle handle = opened_.handle;
     plan.set(Dnn::kPlanHandle, Dnn::kHandle, 1, &handle);
@@ -271,18 +254,22 @@ class DnnPlan final : public DnnConv {
             dnn_.get(plan.handle(), Dnn::kPlanWorkspace, Dnn::kInt64, 1, &count, &bytes))
       return reason("cuDNN cannot plan a convolution: {}", dnn_.error(failed));
     if (bytes > kMostWorkspace) return reason("cuDNN would need {} bytes of its own", bytes);
-    workspace_ = bytes;
-    plan_ = std::move(plan);
+    ways_.push_back({std::move(config), std::move(plan), bytes});
     return yes();
   }
 
+  struct Way {
+    Descriptor config, plan;
+    std::int64_t workspace = 0;
+  };
   const Dnn& dnn_;
   Opened& opened_;
   const ConvForm form_;
   const DnnTypes types_;
   std::vector<Descriptor> parts_;  // that others refer to
-  Descriptor graph_, plan_;
-  std::int64_t workspace_ = 0;
+  Descriptor graph_;
+  std::vector<Way> ways_;
+  std::size_t way_ = 0;
 };
 
 std::string key_of(int device, const ConvForm& f, DnnTypes types) {
@@ -295,8 +282,8 @@ std::string key_of(int device, const ConvForm& f, DnnTypes types) {
 
 }  // namespace
 
-Expected<std::shared_ptr<const DnnConv>> DnnConv::plan(Context& context, const ConvForm& form,
-                                                       DnnTypes types) {
+Expected<std::shared_ptr<const DnnConv>> DnnConv::plan(Context& context, const Notebook& notebook,
+                                                       const ConvForm& form, DnnTypes types) {
   static std::mutex mutex;
   using Made = Expected<std::shared_ptr<const DnnConv>>;
   static auto& plans = *new std::map<std::string, Made>();  // never destroyed
@@ -307,10 +294,16 @@ Expected<std::shared_ptr<const DnnConv>> DnnConv::plan(Context& context, const C
   if (const auto found = plans.find(key); found != plans.end()) return found->second;
   HEDDLE_TRY_VOID(context.enter());
   auto made = std::make_shared<DnnPlan>(*dnn, *library, form, types);
-  const std::lock_guard use(library->mutex);
-  const Verdict prepared = made->prepare();
+  const Verdict prepared = [&] {
+    const std::lock_guard use(library->mutex);
+    return made->prepare();
+  }();
+  if (prepared)
+    made->choose(context, notebook,
+                 fmt::format("cuDNN {} {} {}", dnn->version(), context.facts().name, key));
   log(kLogSteps, "cuDNN {}: {}", key,
-      prepared ? fmt::format("{} bytes of its own", made->workspace_bytes()) : prepared.reason());
+      prepared ? fmt::format("{} ways, {} bytes of its own", made->ways(), made->workspace_bytes())
+               : prepared.reason());
   Made result = prepared ? Made(std::shared_ptr<const DnnConv>(made)) : Made(prepared.why());
   return plans.emplace(key, std::move(result)).first->second;
 }

@@ -47,6 +47,7 @@ Expected<Pointer> Memory::take(std::int64_t bytes, Handle stream) {
   const std::lock_guard lock(mutex_);
   const std::int64_t size = rounded(bytes);
   Pointer found = find(size);
+  if (found == 0 && stream != nullptr) found = find_fresh(size, stream);
   if (found == 0) {
     seal();
     collect();
@@ -81,6 +82,17 @@ Pointer Memory::find(std::int64_t size) {
   return pointer;
 }
 
+Pointer Memory::find_fresh(std::int64_t size, Handle stream) {
+  if (!std::ranges::all_of(streams_,
+                           [&](const Stream& s) { return s.handle == stream || s.is_quiet(); }))
+    return 0;
+  const auto found = std::ranges::find(fresh_, size, &std::pair<std::int64_t, Pointer>::first);
+  if (found == fresh_.end()) return 0;
+  const Pointer pointer = found->second;
+  fresh_.erase(found);
+  return pointer;
+}
+
 // Work on the stream comes after all that was on any stream when the block came back.
 Pointer Memory::find_waiting(std::int64_t size, Handle stream) {
   auto& blocks = waiting_blocks_[size];
@@ -89,8 +101,8 @@ Pointer Memory::find_waiting(std::int64_t size, Handle stream) {
   if (std::uint64_t& waited = waited_[stream]; waited < number) {
     for (const Batch& batch : waiting_) {
       if (batch.number != number) continue;
-      for (const auto& [other, event] : batch.events)
-        if (other != stream && driver_.wait_stream(stream, event, 0) != 0) return 0;
+      for (const Moment& moment : batch.events)
+        if (moment.stream != stream && driver_.wait_stream(stream, moment.event, 0) != 0) return 0;
     }
     waited = number;
   }
@@ -107,17 +119,20 @@ void Memory::seal() {
     waiting_blocks_[size].emplace_back(batch.number, pointer);
     waiting_bytes_ += size;
   }
-  for (Handle stream : streams_) {
+  for (Stream& stream : streams_) {
+    if (stream.is_quiet()) continue;
+    const std::uint64_t work = stream.work->load(std::memory_order_relaxed);
     Handle event = nullptr;
     if (!spare_events_.empty()) {
       event = spare_events_.back();
       spare_events_.pop_back();
     } else if (driver_.create_event(&event, kNoTiming) != 0) {
-      driver_.synchronize(stream);
+      driver_.synchronize(stream.handle);
+      stream.over = work;
       continue;
     }
-    driver_.record(event, stream);
-    batch.events.emplace_back(stream, event);
+    driver_.record(event, stream.handle);
+    batch.events.push_back({stream.handle, event, work});
   }
   waiting_.push_back(std::move(batch));
 }
@@ -125,7 +140,7 @@ void Memory::seal() {
 void Memory::collect() {
   const auto is_over = [&](const Batch& batch) {
     return std::ranges::all_of(
-        batch.events, [&](const auto& event) { return driver_.query(event.second) != kNotReady; });
+        batch.events, [&](const Moment& m) { return driver_.query(m.event) != kNotReady; });
   };
   while (!waiting_.empty() && is_over(waiting_.front())) settle_first();
 }
@@ -137,9 +152,11 @@ void Memory::settle_first() {
     return;
   }
   const Batch& batch = waiting_.front();
-  for (const auto& [stream, event] : batch.events) {
-    driver_.wait_host(event);
-    spare_events_.push_back(event);
+  for (const Moment& moment : batch.events) {
+    driver_.wait_host(moment.event);
+    spare_events_.push_back(moment.event);
+    for (Stream& stream : streams_)
+      if (stream.handle == moment.stream) stream.over = std::max(stream.over, moment.work);
   }
   for (auto& [size, blocks] : waiting_blocks_)
     for (; !blocks.empty() && blocks.front().first <= batch.number; blocks.pop_front()) {
@@ -195,20 +212,21 @@ std::int64_t Memory::live_bytes() const {
   return live_;
 }
 
-void Memory::add_stream(Handle stream) {
+std::shared_ptr<Memory::WorkCounter> Memory::add_stream(Handle stream) {
   const std::lock_guard lock(mutex_);
-  streams_.push_back(stream);
+  streams_.push_back({stream, std::make_shared<WorkCounter>(0), 0});
+  return streams_.back().work;
 }
 
 // Its work is over.
 void Memory::remove_stream(Handle stream) {
   const std::lock_guard lock(mutex_);
-  std::erase(streams_, stream);
+  std::erase_if(streams_, [&](const Stream& s) { return s.handle == stream; });
   waited_.erase(stream);
   // A later stream may have the same handle.
   for (Batch& batch : waiting_)
-    for (auto& [of, event] : batch.events)
-      if (of == stream) of = nullptr;
+    for (Moment& moment : batch.events)
+      if (moment.stream == stream) moment.stream = nullptr;
 }
 
 }  // namespace heddle::cuda

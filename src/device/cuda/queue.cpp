@@ -16,10 +16,10 @@ Pointer pointer_of(DeviceAddress address) { return static_cast<Pointer>(address.
 
 class CudaEvent final : public Event::State {
  public:
-  CudaEvent(std::shared_ptr<Context> context, Handle event, Verdict before)
-      : context_(std::move(context)), event_(event), before_(std::move(before)) {}
+  CudaEvent(std::shared_ptr<Context> context, Handle event, Handle stream, Verdict before)
+      : context_(std::move(context)), event_(event), stream_(stream), before_(std::move(before)) {}
   ~CudaEvent() override {
-    if (event_ != nullptr && context_->enter()) context_->driver().destroy_event(event_);
+    if (event_ != nullptr) context_->give_back_event(event_);
   }
 
   bool done() const override {
@@ -33,10 +33,12 @@ class CudaEvent final : public Event::State {
     return driver.checked(driver.wait_host(event_), "finish its work");
   }
   Handle handle() const { return event_; }
+  Handle stream() const { return stream_; }
 
  private:
   std::shared_ptr<Context> context_;
   Handle event_;    // null where the queue had failed
+  Handle stream_;   // that it was recorded on
   Verdict before_;  // how it went until then
 };
 
@@ -61,10 +63,12 @@ class CudaRecording final : public Recording {
 
 CudaQueue::CudaQueue(CudaDevice& device, std::shared_ptr<Context> context)
     : device_(device), context_(std::move(context)), driver_(context_->driver()) {
-  if (auto stream = context_->add_stream())
-    stream_ = *stream;
-  else
+  if (auto stream = context_->add_stream()) {
+    stream_ = stream->handle;
+    work_ = stream->work;
+  } else {
     state_ = stream.why();
+  }
 }
 
 CudaQueue::~CudaQueue() {
@@ -86,6 +90,7 @@ template <typename Work>
 Verdict CudaQueue::doing(Work work) {
   Verdict& state = is_recording_ ? recorded_ : state_;
   if (!state) return state;
+  if (!is_recording_) work_->fetch_add(1, std::memory_order_relaxed);
   state = context_->enter();
   if (state) state = work();
   return state;
@@ -213,10 +218,10 @@ Verdict CudaQueue::replay(const Recording& recording) {
 Event CudaQueue::record() {
   Handle event = nullptr;
   const Verdict made = doing([&]() -> Verdict {
-    HEDDLE_TRY_VOID(driver_.checked(driver_.create_event(&event, kNoTiming), "make an event"));
+    HEDDLE_TRY(event, context_->take_event());
     return driver_.checked(driver_.record(event, stream_), "record an event");
   });
-  return Event(std::make_shared<CudaEvent>(context_, event, made));
+  return Event(std::make_shared<CudaEvent>(context_, event, stream_, made));
 }
 
 Verdict CudaQueue::wait(const Event& event) {
@@ -224,6 +229,7 @@ Verdict CudaQueue::wait(const Event& event) {
     if (!event.state()) return yes();
     const auto* mine = dynamic_cast<const CudaEvent*>(event.state().get());
     if (mine == nullptr || mine->handle() == nullptr) return event.wait();
+    if (mine->stream() == stream_) return yes();  // it comes later anyway
     return driver_.checked(driver_.wait_stream(stream_, mine->handle(), 0), "wait for an event");
   });
 }

@@ -65,7 +65,8 @@ class CudaQueue final : public Queue {
   std::shared_ptr<Context> context_;
   const Driver& driver_;
   Handle stream_ = nullptr;
-  Handle capture_ = nullptr;  // made when it is first needed
+  std::shared_ptr<Memory::WorkCounter> work_;  // grows before anything comes to the stream
+  Handle capture_ = nullptr;                   // made when it is first needed
   bool is_recording_ = false;
   Verdict state_ = yes(), recorded_ = yes();       // of the queue; of what is being kept
   std::vector<std::shared_ptr<const void>> kept_;  // that copies may still read

@@ -138,30 +138,6 @@ class Writer {
   const std::vector<WindowAxis>& axes_;
 };
 
-class SelectScatterCall final : public CudaCall {
- public:
-  SelectScatterCall(Handle function, const Type& operand)
-      : function_(function), operand_(operand) {}
-
-  std::string text() const override { return "select and scatter into " + operand_.str(); }
-
-  Verdict run(CudaQueue& queue, const CallMemory& memory) const override {
-    Pointer operand = memory.operands[0].value, source = memory.operands[1].value,
-            first = memory.operands[2].value, result = memory.results[0].value;
-    void* arguments[] = {&operand, &source, &first, &result};
-    const std::int64_t blocks = (operand_.elements() + kScatterThreads - 1) / kScatterThreads;
-    const Driver& driver = queue.context().driver();
-    return driver.checked(
-        driver.launch(function_, static_cast<unsigned>(std::min<std::int64_t>(blocks, 1 << 20)), 1,
-                      1, kScatterThreads, 1, 1, 0, queue.stream(), arguments, nullptr),
-        "launch a kernel");
-  }
-
- private:
-  Handle function_;
-  Type operand_;
-};
-
 }  // namespace
 
 std::optional<std::string> select_scatter_text(const Program& program, const Op& op) {
@@ -203,9 +179,12 @@ std::unique_ptr<CudaCall> select_scatter_call(const FunctionLoader& load, const 
                                               const Op& op) {
   const auto text = select_scatter_text(program, op);
   if (!text) return nullptr;
-  const auto function = load(*text);
+  const auto function = load(*text, "select_scatter");
   if (!function) return nullptr;
-  return std::make_unique<SelectScatterCall>(*function, program.type_of(program.operands(op)[0]));
+  const Type& operand = program.type_of(program.operands(op)[0]);
+  const std::int64_t blocks = (operand.elements() + kScatterThreads - 1) / kScatterThreads;
+  return std::make_unique<TextCall>(*function, std::min<std::int64_t>(blocks, 1 << 20),
+                                    kScatterThreads, "select and scatter into " + operand.str());
 }
 
 }  // namespace heddle::cuda

@@ -2,14 +2,11 @@
 // of max pooling.
 #pragma once
 
-#include <functional>
+#include <optional>
 
-#include "device/cuda/queue.h"
+#include "device/cuda/text_call.h"
 
 namespace heddle::cuda {
-
-// Loads the function `select_scatter` of a text; it is compiled where the cache has it not.
-using FunctionLoader = std::function<Expected<Handle>(const std::string& text)>;
 
 // The text of its kernel; nothing where it is not of this kind. Every element of the result looks
 // at the windows that it lies in and adds up what they give it, in their order.

@@ -8,6 +8,7 @@
 #include "device/cuda/conv_call.h"
 #include "device/cuda/host_call.h"
 #include "device/cuda/select_scatter.h"
+#include "device/cuda/top_k.h"
 #include "heddle/cost.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
@@ -64,7 +65,9 @@ DeviceLimits CudaTarget::limits() const {
 }
 
 bool CudaTarget::multiplies(const Program& program, const Op& op) const {
-  return is_product(program, op);
+  if (!is_product(program, op)) return false;
+  const bool is_small = byte_size(program.type_of(program.operands(op)[0]).dtype) == 1;
+  return !is_small || facts_.arch >= "sm_89";
 }
 
 bool CudaTarget::has_call(const OpDef& def) const { return host_.has_call(def); }
@@ -75,7 +78,7 @@ bool CudaTarget::prefers_call(const Program& program, const Op& op) const {
 }
 
 bool CudaTarget::takes_views(const Program& program, const Op& op) const {
-  return multiplies(program, op);
+  return multiplies(program, op) && byte_size(program.type_of(program.operands(op)[0]).dtype) > 1;
 }
 
 // ---- code
@@ -132,6 +135,7 @@ std::unique_ptr<LibraryCall> CudaTarget::library_call(const Program& program, co
   if (views != nullptr) return nullptr;
   if (is_convolution(program, op)) return std::make_unique<CallName>("cudnn");
   if (select_scatter_text(program, op)) return std::make_unique<CallName>("select and scatter");
+  if (top_k_text(program, op)) return std::make_unique<CallName>("top k");
   return host_call(host_, program, op);
 }
 
