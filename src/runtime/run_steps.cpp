@@ -183,11 +183,17 @@ class Runner {
 
   // Condition and body may have no steps, before which it would be asked whether to stop.
   Verdict run_loop(const LoopStep& loop, const Step& step) {
-    for (;;) {
+    // A device of its own would have to be waited for at every turn.
+    const bool is_counted = loop.exact_trips && !queue_.device().in_host_memory();
+    for (std::int64_t turn = 0;; ++turn) {
       HEDDLE_TRY_VOID(may_go_on(step));
-      HEDDLE_TRY_VOID(run(loop.condition));
-      HEDDLE_TRY(const auto goes_on, scalar<std::uint8_t>(loop.predicate));
-      if (goes_on == 0) return yes();
+      if (is_counted) {
+        if (turn == *loop.exact_trips) return yes();
+      } else {
+        HEDDLE_TRY_VOID(run(loop.condition));
+        HEDDLE_TRY(const auto goes_on, scalar<std::uint8_t>(loop.predicate));
+        if (goes_on == 0) return yes();
+      }
       HEDDLE_TRY_VOID(run(loop.body));
       for (const auto& [a, b] : loop.swaps) std::swap(run_.now[a], run_.now[b]);
     }

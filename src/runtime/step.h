@@ -76,7 +76,8 @@ struct StepList {
 
 struct LoopStep {
   StepList condition, body;
-  std::optional<std::int64_t> trips = {};  // where its text says so
+  std::optional<std::int64_t> trips = {};        // where its text says so
+  std::optional<std::int64_t> exact_trips = {};  // where there is no doubt
   SlotId predicate = kNone;
   // Each pair changes places after the body: what it wrote is what the next turn reads.
   std::vector<std::pair<SlotId, SlotId>> swaps = {};
