@@ -225,5 +225,25 @@ TEST(ConvForm, WindowsOfOneElementArePlainProducts) {
   EXPECT_EQ(p.depth, 16);
 }
 
+// The gradient of a window of one element that goes by twos: only the result has holes.
+TEST(ConvForm, HolesComeIntoTheResult) {
+  const Program program = read_stablehlo(std::string(R"(
+    func.func @main(%x: tensor<8x7x7x32xf32>, %w: tensor<1x1x16x32xf32>) -> tensor<8x14x14x16xf32> {
+      %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[0, 1], [0, 1]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<8x7x7x32xf32>, tensor<1x1x16x32xf32>) -> tensor<8x14x14x16xf32>
+      return %0 : tensor<8x14x14x16xf32>
+    })"))
+                              .value();
+  const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
+  const ConvProduct p = cuda::conv_product(reduction::conv_of(program, op),
+                                           {{8, 7, 7, 32}, {1, 1, 16, 32}, {8, 14, 14, 16}});
+  EXPECT_TRUE(p.moves[0].is_identity());
+  EXPECT_TRUE(p.moves[1].is_identity());
+  EXPECT_FALSE(p.moves[2].is_identity());
+  EXPECT_EQ(p.rows, 8 * 7 * 7);
+  EXPECT_EQ(p.moves[2].source_of(0), 0);
+  EXPECT_EQ(p.moves[2].source_of(16), -1);
+  EXPECT_EQ(p.moves[2].source_of(32), 16);
+}
+
 }  // namespace
 }  // namespace heddle::conv_form_tests

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <span>
 
-#include "device/cuda/blas_library.h"
+#include "device/cuda/product_types.h"
 #include "heddle/op.h"
 #include "stitch/product_plan.h"
 
@@ -20,56 +20,6 @@ constexpr std::int64_t kWorkspaceAligned = 256;
 constexpr std::int64_t kAligned = 64;     // that values begin at, in bytes
 constexpr std::size_t kMostWays = 8;      // to multiply, that are tried
 constexpr double kWorthTrying = 1 << 24;  // products of two numbers
-
-struct ProductTypes {
-  std::array<int, 2> operands = {Blas::kF32, Blas::kF32};
-  int result = Blas::kF32;
-  int compute = Blas::kComputeF32, scale = Blas::kF32;
-  bool is_small = false;  // of eight bits, for which the library wants matrices of one form
-};
-
-std::optional<int> code_of_type(DType type) {
-  switch (type) {
-    case DType::f32:
-      return Blas::kF32;
-    case DType::f64:
-      return Blas::kF64;
-    case DType::f16:
-      return Blas::kF16;
-    case DType::bf16:
-      return Blas::kBF16;
-    case DType::f8e4m3fn:
-      return Blas::kE4M3;
-    case DType::f8e5m2:
-      return Blas::kE5M2;
-    default:
-      return {};
-  }
-}
-
-// Sums are kept in 32 bits or more, and nothing is rounded on the way in.
-std::optional<ProductTypes> types_of(DType lhs, DType rhs, DType result) {
-  const auto a = code_of_type(lhs), b = code_of_type(rhs), c = code_of_type(result);
-  if (!a || !b || !c) return {};
-  if (byte_size(lhs) == 1) {
-    const bool has_way = byte_size(rhs) == 1 && (*a == Blas::kE4M3 || *b == Blas::kE4M3) &&
-                         (*c == Blas::kF32 || *c == Blas::kBF16 || *c == Blas::kF16);
-    if (!has_way) return {};
-    return ProductTypes{{*a, *b}, *c, Blas::kComputeF32, Blas::kF32, true};
-  }
-  if (lhs != rhs || (result != lhs && (byte_size(lhs) != 2 || result != DType::f32))) return {};
-  if (lhs == DType::f64) return ProductTypes{{*a, *b}, *c, Blas::kComputeF64, Blas::kF64};
-  return ProductTypes{{*a, *b}, *c};
-}
-
-// Both matrices row by row along what is summed up, in multiples of 16 elements.
-bool is_for_small_types(const ProductPlan& p) {
-  constexpr std::int64_t kMultiple = 16;
-  std::int64_t all =
-      p.m | p.n | p.k | p.lda | p.ldb | p.ldc | p.sides[0].offset | p.sides[1].offset;
-  for (const ProductLoop& loop : p.loops) all |= loop.a | loop.b | loop.c;
-  return !p.transpose_a && p.transpose_b && all % kMultiple == 0;
-}
 
 std::optional<ProductPlan> plan_of(const Program& program, const Op& op,
                                    const ProductViews* views) {
@@ -87,8 +37,8 @@ std::optional<ProductPlan> plan_of(const Program& program, const Op& op,
 
 std::optional<ProductTypes> types_of(const Program& program, const Op& op) {
   const auto operands = program.operands(op);
-  return types_of(program.type_of(operands[0]).dtype, program.type_of(operands[1]).dtype,
-                  program.type_of(program.result(op, 0)).dtype);
+  return product_types(program.type_of(operands[0]).dtype, program.type_of(operands[1]).dtype,
+                       program.type_of(program.result(op, 0)).dtype);
 }
 
 // One of the library's objects; `destroy` ends it.

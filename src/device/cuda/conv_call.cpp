@@ -290,8 +290,7 @@ std::unique_ptr<CudaCall> conv_call(Context& context, const Notebook& notebook,
   const auto as_product = [&] {
     return ConvProductCall::make(context, notebook, load, product, types);
   };
-  const bool is_plain = std::ranges::all_of(
-      product.moves, [](const Rearrangement& move) { return move.is_identity(); });
+  const bool is_plain = product.moves[0].is_identity() && product.moves[1].is_identity();
   if (is_plain)
     if (auto call = as_product()) return *std::move(call);
   if (may_use_dnn() && dnn_library())

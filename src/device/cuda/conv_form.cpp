@@ -1,6 +1,6 @@
 #include "device/cuda/conv_form.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "device/cuda/conv_axes.h"
 
@@ -285,7 +285,8 @@ std::vector<ConvForm> conv_forms(const Conv& conv, const ConvShapes& shapes) {
     std::vector<ConvForm> both;
     for (bool channels_last : {true, false})
       if (auto form = maker.make(kind, channels_last)) both.push_back(*std::move(form));
-    std::ranges::stable_sort(both, {}, &ConvForm::moved_elements);
+    if (both.size() == 2 && both[1].moved_elements() < both[0].moved_elements())
+      std::swap(both[0], both[1]);
     forms.insert(forms.end(), both.begin(), both.end());
   }
   return forms;

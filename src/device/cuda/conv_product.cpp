@@ -35,6 +35,23 @@ struct Side {
   }
 };
 
+// Windows of one element over an input with holes: its elements are multiplied as they lie, and the
+// holes come into the result.
+bool leaves_holes(const Conv& conv) {
+  bool has_holes = false;
+  for (const WindowAxis& axis : conv.axes) {
+    if (axis.window != 1 || axis.stride != 1) return false;
+    has_holes = has_holes || axis.base_dilation > 1;
+  }
+  return has_holes;
+}
+
+// Rows of an image along a dimension.
+std::int64_t rows_along(const Conv& conv, const ConvShapes& shapes, std::size_t s) {
+  return leaves_holes(conv) ? conv.axes[s].input
+                            : shapes.result[place(conv.dims.output_spatial[s])];
+}
+
 Side input_side(const Conv& conv, const ConvShapes& shapes) {
   Side side;
   side.axes = axes_of(shapes.input);
@@ -50,9 +67,11 @@ Side input_side(const Conv& conv, const ConvShapes& shapes) {
   for (std::size_t s = 0; s < conv.axes.size(); ++s) {
     const WindowAxis& axis = conv.axes[s];
     const std::size_t d = place(conv.dims.input_spatial[s]);
-    side.axes[d].offset = -axis.pad_low;
-    side.axes[d].hole = axis.base_dilation;
-    side.outer.push_back({shapes.result[place(conv.dims.output_spatial[s])], d, axis.stride});
+    if (!leaves_holes(conv)) {
+      side.axes[d].offset = -axis.pad_low;
+      side.axes[d].hole = axis.base_dilation;
+    }
+    side.outer.push_back({rows_along(conv, shapes, s), d, axis.stride});
     side.window.push_back({axis.window, d, axis.window_dilation});
   }
   return side;
@@ -80,9 +99,14 @@ Rearrangement product_result(const Conv& conv, const ConvShapes& shapes, const C
   const std::size_t feature = place(conv.dims.output_feature);
   // Axes: group, image, places..., column.
   std::vector<std::int64_t> sizes = {p.groups, shape[place(conv.dims.output_batch)]};
-  for (std::int64_t d : conv.dims.output_spatial) sizes.push_back(shape[place(d)]);
+  for (std::size_t s = 0; s < conv.axes.size(); ++s) sizes.push_back(rows_along(conv, shapes, s));
   sizes.push_back(p.columns);
   Rearrangement r{.axes = axes_of(sizes), .dims = {}};
+  if (leaves_holes(conv))
+    for (std::size_t s = 0; s < conv.axes.size(); ++s) {
+      r.axes[2 + s].offset = -conv.axes[s].pad_low;
+      r.axes[2 + s].hole = conv.axes[s].base_dilation;
+    }
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (d == feature) {
       r.dims.push_back({p.groups, 0, 1});
