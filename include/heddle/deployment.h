@@ -14,6 +14,8 @@ namespace heddle {
 
 // Arrays of each device that is here: parts[device][number].
 using DeviceParts = std::vector<std::vector<Array>>;
+// The same where they lie.
+using DeviceValues = std::vector<std::vector<DeviceValue>>;
 
 struct DeployOptions {
   Transport* ranks = nullptr;  // the devices, or replicas, of which this process is one
@@ -43,6 +45,8 @@ class Deployment {
 
   // One run, from the parts of the devices that are here to theirs.
   Expected<DeviceParts> run(DeviceParts arguments, const RunOptions& options = {});
+  // The same on values where they lie; of an executable only.
+  Expected<DeviceValues> run_values(DeviceValues arguments, const RunOptions& options = {});
   // The whole of one result, from its parts here and elsewhere; all ranks call it together.
   Expected<Array> whole(const DeviceParts& results, std::size_t result);
   Expected<std::vector<Array>> whole(const DeviceParts& results);
@@ -52,7 +56,11 @@ class Deployment {
                                          const RunOptions& options = {});
 
  private:
-  Expected<DeviceParts> run_stages(DeviceParts arguments, const RunOptions& options);
+  // Of arrays, or of values: `Run` knows how to run either.
+  template <typename Run, typename Parts>
+  Expected<Parts> run_as(Parts arguments, const RunOptions& options);
+  template <typename Run, typename Parts>
+  Expected<Parts> run_stages(Parts arguments, const RunOptions& options);
 
   explicit Deployment(Placement placement, Transport* ranks)
       : placement_(std::move(placement)), ranks_(ranks) {}

@@ -58,8 +58,16 @@ class LibraryCall {
   virtual std::int64_t workspace_bytes() const { return 0; }
   // The operand whose memory result 0 may have, or -1.
   virtual int in_place_operand() const { return -1; }
+  // Whether it only puts work on the queue: then a queue may keep it (Queue::begin_recording).
+  virtual bool can_be_recorded() const { return true; }
   // What it does, for the cost model; bytes of operands and results are the caller's to count.
   virtual StepWork work() const { return {.is_counted = false}; }
+};
+
+// What DLPack calls the memory of a device: 1 is the host's, 2 that of a CUDA GPU.
+struct DlpackDevice {
+  int kind = 1, number = 0;
+  friend bool operator==(const DlpackDevice&, const DlpackDevice&) = default;
 };
 
 struct DeviceLimits {
@@ -71,6 +79,8 @@ struct DeviceLimits {
 class Device : public DeviceCalls {
  public:
   virtual std::string_view name() const = 0;  // cpu
+  // What people call such a thing: "NVIDIA H200".
+  virtual std::string model() const { return std::string(name()); }
   // Of one of so many that share it, as threads of a mesh share the cores.
   virtual MachineFigures figures(int sharers) const = 0;
   virtual DeviceLimits limits() const { return {}; }
@@ -83,6 +93,10 @@ class Device : public DeviceCalls {
   virtual bool in_host_memory() const { return false; }
   // Whether memory may be given back while work on it is under way.
   virtual bool memory_outlasts_work() const { return false; }
+
+  // Bytes of it that are taken now.
+  virtual std::int64_t live_bytes() const { return 0; }
+  virtual DlpackDevice dlpack_device() const { return {}; }
 
   // ---- code
   // Why it cannot compile, as where its compiler was not found.

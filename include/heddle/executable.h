@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heddle/array.h"
+#include "heddle/device_value.h"
 #include "heddle/error.h"
 #include "heddle/host_call.h"
 #include "heddle/queue.h"
@@ -106,6 +107,12 @@ class Executable {
   // Donated arguments are overwritten, whoever else holds them, and may come back as results.
   Expected<std::vector<Buffer>> run_on_device(std::vector<Buffer> arguments,
                                               const RunOptions& options = {}) const;
+  // The same with each value where it lies: arrays go to the device, results are where it works.
+  // Donated arguments that somebody else holds are copied, as run() does.
+  Expected<std::vector<DeviceValue>> run_values(std::vector<DeviceValue> arguments,
+                                                const RunOptions& options = {}) const;
+  // Whether arguments and results are arrays: its device works in host memory.
+  bool in_host_memory() const;
   // What it was compiled for.
   Device& device() const;
 

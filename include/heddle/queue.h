@@ -67,6 +67,13 @@ struct Buffer {
   Event ready = {};
 };
 
+// Work that a queue has kept, with the addresses that it had: done again at once. Only the queue
+// that made it looks inside.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+};
+
 // Where a library call finds its operands and leaves its results, dense.
 struct CallMemory {
   std::span<const DeviceAddress> operands, results;
@@ -98,11 +105,29 @@ class Queue {
   virtual Verdict read(DeviceAddress from, std::span<std::byte> to) = 0;
   virtual Verdict zero(DeviceAddress at, std::int64_t bytes) = 0;
 
+  // Whether work can be kept: launches, library calls that say so, copies and zeros between
+  // begin_recording() and end_recording() are then not done but kept. Where that fails, the queue
+  // is as it was before. What was kept is done by replay(), as often as wanted.
+  virtual bool can_record() const { return false; }
+  virtual Verdict begin_recording() { return reason("this queue keeps no work"); }
+  virtual Expected<std::shared_ptr<const Recording>> end_recording() {
+    return reason("this queue keeps no work");
+  }
+  virtual Verdict replay(const Recording&) { return reason("this queue keeps no work"); }
+
   virtual Event record() = 0;
   // What comes to this queue from now on waits for an event of any queue of the device.
   virtual Verdict wait(const Event& event) = 0;
   // Holds up the host until all has been done.
   virtual Verdict finish() = 0;
+
+  // ---- streams of other libraries, by the number that they have for them; DLPack's are such ones
+  // What others call this queue; 0 where they cannot.
+  virtual std::uintptr_t stream_number() const { return 0; }
+  // What comes to a stream of theirs from now on finds all that is on this queue done, and the
+  // other way round. Where there are no such streams, the host waits.
+  virtual Verdict go_before(std::uintptr_t stream);
+  virtual Verdict come_after(std::uintptr_t stream);
 
   // Host threads that its work may take, for devices that take any.
   virtual void set_workers(ThreadPool& workers) { (void)workers; }

@@ -18,6 +18,7 @@ struct ThreadMeshOptions {
 class ThreadMesh {
  public:
   using Arrays = std::vector<Array>;
+  using Values = std::vector<DeviceValue>;
 
   // Throws Error where the system has no more threads.
   explicit ThreadMesh(int devices, const ThreadMeshOptions& options = {});
@@ -34,8 +35,16 @@ class ThreadMesh {
   // As above, each device with a program of its own.
   Expected<std::vector<Arrays>> run(const std::vector<Executable>& executables,
                                     std::vector<Arrays> arguments, const RunOptions& options = {});
+  // As above, on values where they lie (Executable::run_values).
+  Expected<std::vector<Values>> run_values(const std::vector<Executable>& executables,
+                                           std::vector<Values> arguments,
+                                           const RunOptions& options = {});
 
  private:
+  template <typename Value, typename One>
+  Expected<std::vector<std::vector<Value>>> run_all(const std::vector<Executable>& executables,
+                                                    std::vector<std::vector<Value>> arguments,
+                                                    const RunOptions& options, One one);
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

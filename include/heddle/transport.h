@@ -129,6 +129,9 @@ class Transport {
  protected:
   Transport();
 
+  // For one that stands in front of another: its steps and its failure are the other's.
+  void take_signs_of(const Transport& other);
+
   std::atomic<std::uint64_t>* step_ = nullptr;
   std::atomic<std::uint64_t>* moves_ = nullptr;
   const std::atomic<std::uint32_t>* failed_ = nullptr;

@@ -17,6 +17,7 @@ from jax.tree_util import keystr, tree_flatten, tree_flatten_with_path, tree_lea
 
 from heddle import _core, jax_plugin
 from heddle._core import Array
+from heddle._device import as_jax, device_words
 from heddle.errors import Error
 from heddle.layouts import layout_entries, mesh_words
 from heddle.reports import Report, plan_tables, profile_rows, step_rows
@@ -47,6 +48,7 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     ``donate``          arguments that a call may overwrite, by number or name
     ``static_argnums``  arguments that are part of the program; ``static_argnames`` as well
     ``out``             what calls give: "heddle", "numpy", "jax" or "torch"
+    ``device``          what each device is: "cpu", "cuda", "cuda:1"; arrays stay there between calls
     ``ranks``           True: each device is a process, started by a launcher
     ==================  =====================================================================
 
@@ -106,6 +108,7 @@ class Jitted:
         static_argnames: str | Iterable[str] = (),
         out: str = "heddle",
         ranks: bool = False,
+        device: str = "cpu",
         micro_batches: int | str = 1,
         pipeline: str | None = None,
         interleave: int | None = None,
@@ -121,6 +124,7 @@ class Jitted:
         self._plan = plan or ""
         self._out = out
         self._ranks = ranks
+        self._device = device_words(device)
         self._stages: dict[str, Any] = {
             "micro_batches": _count("micro_batches", micro_batches),
             "pipeline": pipeline or "",
@@ -232,6 +236,7 @@ class Jitted:
             carried=program.aliases,
             donated=[info.donated for info in tree_leaves(lowered.args_info)],
             ranks=self._ranks,
+            device=self._device,
             **self._stages,
         )
         return Compiled(program, target, _outputs(lowered), types, callbacks)
@@ -400,5 +405,5 @@ def _given_out(result: Array, kind: str) -> Any:
     if kind == "numpy":
         return np.asarray(result)
     if kind == "jax":
-        return jax.numpy.from_dlpack(result)
+        return as_jax(result)
     return importlib.import_module("torch").from_dlpack(result)

@@ -19,6 +19,12 @@ Transport::Transport() {
   id_ = ++last;
 }
 
+void Transport::take_signs_of(const Transport& other) {
+  step_ = other.step_;
+  moves_ = other.moves_;
+  failed_ = other.failed_;
+}
+
 Verdict run_collective(Transport& transport, const Collective& collective) {
   HEDDLE_TRY(const RequestId request, transport.start(collective));
   return transport.wait(request);

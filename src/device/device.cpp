@@ -4,6 +4,9 @@ namespace heddle {
 
 Expected<Buffer> Queue::allocate(std::int64_t bytes) { return device().allocate(bytes); }
 
+Verdict Queue::go_before(std::uintptr_t) { return finish(); }
+Verdict Queue::come_after(std::uintptr_t) { return yes(); }
+
 Verdict read_now(Queue& queue, DeviceAddress from, std::span<std::byte> to) {
   HEDDLE_TRY_VOID(queue.read(from, to));
   return queue.finish();

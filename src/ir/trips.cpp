@@ -18,9 +18,14 @@ std::optional<std::int64_t> constant_of(const Program& program, ValueId v) {
   return std::nullopt;
 }
 
-}  // namespace
+// A loop whose text compares a counter with an end.
+struct Counting {
+  std::size_t counter = 0;            // which of the values that it carries
+  std::optional<std::size_t> end_at;  // the end is carried too
+  std::int64_t begin = 0, end = 0;
+};
 
-std::optional<std::int64_t> trips_of(const Program& program, const Op& loop) {
+std::optional<Counting> counting_of(const Program& program, const Op& loop) {
   const Region& condition = program.region(program.regions(loop)[0]);
   const ValueId goes_on = program.operands(program.op(condition.ops.back()))[0];
   const OpId compares = program.value(goes_on).op;
@@ -29,19 +34,50 @@ std::optional<std::int64_t> trips_of(const Program& program, const Op& loop) {
   const auto* word = direction == nullptr ? nullptr : direction->get<Attr::Enum>();
   if (word == nullptr || word->word != "LT") return std::nullopt;
   const auto sides = program.operands(program.op(compares));
-  const auto counter = std::ranges::find(condition.args, sides[0]);
-  if (counter == condition.args.end()) return std::nullopt;
-  const auto place = static_cast<std::size_t>(counter - condition.args.begin());
+  const auto place_of = [&](ValueId v) -> std::optional<std::size_t> {
+    const auto found = std::ranges::find(condition.args, v);
+    if (found == condition.args.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - condition.args.begin());
+  };
+  const auto counter = place_of(sides[0]);
+  if (!counter) return std::nullopt;
   // The end may be a constant, or a constant that the loop carries along.
+  Counting counting{*counter, {}, 0, 0};
   std::optional<std::int64_t> end = constant_of(program, sides[1]);
-  if (const auto carried = std::ranges::find(condition.args, sides[1]);
-      !end && carried != condition.args.end())
-    end = constant_of(
-        program,
-        program.operands(loop)[static_cast<std::size_t>(carried - condition.args.begin())]);
-  const std::optional<std::int64_t> begin = constant_of(program, program.operands(loop)[place]);
+  if (!end) {
+    counting.end_at = place_of(sides[1]);
+    if (counting.end_at) end = constant_of(program, program.operands(loop)[*counting.end_at]);
+  }
+  const std::optional<std::int64_t> begin = constant_of(program, program.operands(loop)[*counter]);
   if (!begin || !end) return std::nullopt;
-  return std::max<std::int64_t>(*end - *begin, 1);
+  counting.begin = *begin;
+  counting.end = *end;
+  return counting;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> trips_of(const Program& program, const Op& loop) {
+  const auto counting = counting_of(program, loop);
+  if (!counting) return std::nullopt;
+  return std::max<std::int64_t>(counting->end - counting->begin, 1);
+}
+
+std::optional<std::int64_t> exact_trips_of(const Program& program, const Op& loop) {
+  const auto counting = counting_of(program, loop);
+  if (!counting) return std::nullopt;
+  const Region& body = program.region(program.regions(loop)[1]);
+  const auto given = program.operands(program.op(body.ops.back()));
+  if (counting->end_at && given[*counting->end_at] != body.args[*counting->end_at])
+    return std::nullopt;
+  const OpId steps = program.value(given[counting->counter]).op;
+  if (steps == kNone || program.op(steps).def->scalar != ScalarOp::add) return std::nullopt;
+  const auto sides = program.operands(program.op(steps));
+  const ValueId counter = body.args[counting->counter];
+  const bool is_by_one = (sides[0] == counter && constant_of(program, sides[1]) == 1) ||
+                         (sides[1] == counter && constant_of(program, sides[0]) == 1);
+  if (!is_by_one) return std::nullopt;
+  return std::max<std::int64_t>(counting->end - counting->begin, 0);
 }
 
 }  // namespace heddle

@@ -7,6 +7,23 @@
 
 namespace heddle::pjrt {
 
+Array BufferValue::host() const {
+  if (value_.in_host_memory()) return value_.array();
+  const auto queue = queues_->take();
+  return want(to_host(*queue, value_));
+}
+
+void BufferValue::read(std::int64_t offset, std::span<std::byte> to) const {
+  if (to.empty()) return;
+  if (value_.in_host_memory()) {
+    std::memcpy(to.data(), value_.array().bytes().data() + offset, to.size());
+    return;
+  }
+  const auto queue = queues_->take();
+  want(queue->wait(value_.buffer().ready));
+  want(read_now(*queue, value_.buffer().address + offset, to));
+}
+
 bool BufferHandle::is_deleted() const {
   const std::lock_guard lock(mutex_);
   return value_ == nullptr;
@@ -23,7 +40,7 @@ ValueRef BufferHandle::value() const {
 void BufferHandle::remove() {
   const std::lock_guard lock(mutex_);
   value_ = nullptr;
-  if (holders_ == 0) ordered_ = nullptr;
+  if (holders_ == 0) ordered_.reset();
 }
 
 void BufferHandle::hold() {
@@ -36,7 +53,7 @@ bool BufferHandle::let_go() {
   if (holders_ == 0) return false;
   if (--holders_ > 0) return true;
   held_ = nullptr;
-  if (value_ == nullptr) ordered_ = nullptr;
+  if (value_ == nullptr) ordered_.reset();
   return true;
 }
 
@@ -51,13 +68,26 @@ BufferHandle* new_buffer(Memory& memory, ValueRef value) {
   return std::make_unique<BufferHandle>(memory, std::move(value)).release();
 }
 
-ValueRef new_value(Memory& memory, Type type, EventRef ready) {
-  return std::make_shared<BufferValue>(std::move(type), memory.device->use, std::move(ready));
+ValueRef new_value(Memory& memory, Type type, EventRef ready, EventRef begun) {
+  EventRef first = begun ? std::move(begun) : ready;
+  return std::make_shared<BufferValue>(std::move(type), *memory.device, std::move(ready),
+                                       std::move(first));
+}
+
+DeviceValue placed_in(const Memory& memory, DeviceValue value) {
+  if (memory.in_host_memory() == value.in_host_memory() || !value.type().is_tensor()) return value;
+  const auto queue = memory.device->queues->take();
+  if (memory.in_host_memory()) return want(to_host(*queue, value));
+  DeviceValue there = want(to_device(*queue, std::move(value)));
+  want(queue->finish());
+  return there;
 }
 
 ValueRef value_of(Memory& memory, Array array, std::shared_ptr<void> owner) {
   ValueRef value = new_value(memory, array.type(), passed_event());
-  value->fill(std::move(array), std::move(owner));
+  DeviceValue there = placed_in(memory, std::move(array));
+  if (!there.in_host_memory()) owner = nullptr;
+  value->fill(std::move(there), std::move(owner));
   return value;
 }
 
@@ -168,7 +198,8 @@ ValueRef value_from_host(Memory& memory, const FromHostArgs& args, const EventRe
   const bool dense = is_dense(w, element);
   const bool may_look =
       args.semantics == HostMemory::zero_copy || args.semantics == HostMemory::mutable_zero_copy;
-  if (dense && may_look && is_aligned(args.data)) {
+  // What goes to a device of its own is copied anyhow, before this comes back.
+  if (dense && ((may_look && is_aligned(args.data)) || !memory.in_host_memory())) {
     auto block = Block::view(static_cast<const std::byte*>(args.data), bytes);
     return value_of(memory, Array(type, std::move(block)), holder_of(done));
   }
@@ -182,50 +213,80 @@ ValueRef value_from_host(Memory& memory, const FromHostArgs& args, const EventRe
   return value_of(memory, Array(type, std::move(block)));
 }
 
-void copy_to_host(const Array& array, const MemoryLayout* layout, void* to, std::size_t size) {
-  const Type& type = array.type();
+namespace {
+
+// Dimensions in the order that the layout says.
+void put_in_order(const Array& array, const Walk& order, void* to) {
+  walk(const_cast<std::byte*>(array.bytes().data()), static_cast<std::byte*>(to), order,
+       byte_size(array.dtype()), false);
+}
+
+// The same bytes in memory of their own.
+DeviceValue copied(const Memory& memory, const DeviceValue& value) {
+  if (value.in_host_memory()) return Array(value.type(), Block::copy_of(value.array().bytes()));
+  const auto queue = memory.device->queues->take();
+  Buffer copy = want(queue->allocate(value.type().bytes()));
+  want(queue->copy(value.buffer().address, copy.address, value.type().bytes()));
+  want(queue->finish());
+  return {value.type(), std::move(copy)};
+}
+
+}  // namespace
+
+void copy_to_host(const BufferValue& value, const MemoryLayout* layout, void* to,
+                  std::size_t size) {
+  const Type& type = value.type();
   if (static_cast<std::int64_t>(size) < type.bytes())
     throw Failure(Code::invalid_argument,
                   fmt::format("{} does not fit into {} bytes", type.str(), size));
   if (type.bytes() == 0) return;
   const std::int64_t element = byte_size(type.dtype);
   const Walk w{type.shape, steps_of(layout, type.shape, element)};
-  const auto bytes = array.bytes();
-  if (is_dense(w, element)) {
-    std::memcpy(to, bytes.data(), bytes.size());
-    return;
-  }
-  walk(const_cast<std::byte*>(bytes.data()), static_cast<std::byte*>(to), w, element, false);
+  if (!is_dense(w, element)) return put_in_order(value.host(), w, to);
+  value.read(0, {static_cast<std::byte*>(to), static_cast<std::size_t>(type.bytes())});
 }
 
 ValueRef copy_to(Memory& memory, const BufferHandle& buffer) {
   const ValueRef value = buffer.value();
   const bool shares = buffer.memory != &memory;
   ValueRef copy = new_value(memory, value->type(), new_event());
-  value->ready()->then([copy, value, shares](const Status& status) {
-    if (status.ok() && (shares || value->type().bytes() == 0))
-      copy->fill(value->array(), value->owner());
-    else if (status.ok())
-      copy->fill(Array(value->type(), Block::copy_of(value->array().bytes())));
-    copy->ready()->set(status);
+  value->ready()->then([copy, value, shares, &memory](const Status& status) {
+    if (!status.ok()) return copy->ready()->set(status);
+    try {
+      const DeviceValue& from = value->value();
+      const bool stays = memory.in_host_memory() == from.in_host_memory();
+      if (stays && (shares || value->type().bytes() == 0))
+        copy->fill(from, value->owner());
+      else
+        copy->fill(stays ? copied(memory, from) : placed_in(memory, from));
+      copy->ready()->set();
+    } catch (...) {
+      copy->ready()->set(current_failure());
+    }
   });
   return copy;
 }
 
-void* BufferHandle::address(const Array& array) {
-  if (layout.empty() || array.type().bytes() == 0) return address_of(array);
+void* BufferHandle::address(const BufferValue& value) {
+  const bool is_there = layout.empty() && value.value().in_host_memory();
+  if (is_there || value.type().bytes() == 0) return address_of(value.host());
   const std::lock_guard lock(mutex_);
-  if (ordered_ == nullptr) {
-    const auto bytes = static_cast<std::size_t>(array.type().bytes());
-    const std::vector<std::int64_t> order = numbers_in(layout);
-    MemoryLayout told = {};
-    told.kind = MemoryLayout::Kind::tiled;
-    told.tiled.minor_to_major = order.data();
-    told.tiled.rank = order.size();
-    ordered_ = Block::raw(bytes);
-    copy_to_host(array, &told, ordered_->data(), bytes);
+  if (!ordered_) {
+    const Array host = value.host();
+    ordered_ = host;
+    if (!layout.empty()) {
+      const std::vector<std::int64_t> order = numbers_in(layout);
+      MemoryLayout told = {};
+      told.kind = MemoryLayout::Kind::tiled;
+      told.tiled.minor_to_major = order.data();
+      told.tiled.rank = order.size();
+      const Type& type = value.type();
+      ordered_ = Array(type, Block::raw(static_cast<std::size_t>(type.bytes())));
+      const Walk w{type.shape, steps_of(&told, type.shape, byte_size(type.dtype))};
+      put_in_order(host, w, address_of(*ordered_));
+    }
   }
-  return ordered_->data();
+  return address_of(*ordered_);
 }
 
 void* address_of(const Array& array) {

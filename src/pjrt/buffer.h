@@ -3,8 +3,9 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
-#include "heddle/array.h"
+#include "heddle/device_value.h"
 #include "pjrt/client.h"
 #include "pjrt/event.h"
 
@@ -13,36 +14,45 @@ namespace heddle::pjrt {
 // What a buffer holds; shared with the work that reads it, and so may outlive the buffer.
 class BufferValue {
  public:
-  // Not there yet.
-  BufferValue(Type type, std::shared_ptr<MemoryUse> use, EventRef ready)
-      : type_(std::move(type)), ready_(std::move(ready)), use_(std::move(use)) {
-    if (use_) use_->add(type_.bytes());
+  // Not there yet. It has begun when it is known where it will lie, so that work of the device can
+  // come behind it; where that works in host memory, this is when it is ready.
+  BufferValue(Type type, const DeviceHandle& device, EventRef ready, EventRef begun)
+      : type_(std::move(type)),
+        ready_(std::move(ready)),
+        begun_(std::move(begun)),
+        use_(device.use),
+        queues_(device.queues) {
+    use_->add(type_.bytes());
   }
-  ~BufferValue() {
-    if (use_) use_->remove(type_.bytes());
-  }
+  ~BufferValue() { use_->remove(type_.bytes()); }
   BufferValue(const BufferValue&) = delete;
   BufferValue& operator=(const BufferValue&) = delete;
 
   const Type& type() const { return type_; }
   const EventRef& ready() const { return ready_; }
-  // Only where it is ready, and well.
-  const Array& array() const { return array_; }
-  // Before the event is set. `owner` holds memory that the array only looks at.
-  void fill(Array array, std::shared_ptr<void> owner = nullptr) {
-    array_ = std::move(array);
+  const EventRef& begun() const { return begun_; }
+  // Only where it has begun, and well.
+  const DeviceValue& value() const { return value_; }
+  // Only where it is ready, and well: in host memory, copied there where it lies elsewhere.
+  Array host() const;
+  // So many bytes of it.
+  void read(std::int64_t offset, std::span<std::byte> to) const;
+  // Before the events are set. `owner` holds memory that the value only looks at.
+  void fill(DeviceValue value, std::shared_ptr<void> owner = nullptr) {
+    value_ = std::move(value);
     owner_ = std::move(owner);
   }
   const std::shared_ptr<void>& owner() const { return owner_; }
-  // The array for a run that may overwrite it; this value is of no use any more.
-  Array take() { return std::move(array_); }
+  // The value for a run that may overwrite it; this one is of no use any more.
+  DeviceValue take() { return std::move(value_); }
 
  private:
   Type type_;
-  EventRef ready_;
-  Array array_;
+  EventRef ready_, begun_;
+  DeviceValue value_;
   std::shared_ptr<void> owner_;
   std::shared_ptr<MemoryUse> use_;
+  std::shared_ptr<SpareQueues> queues_;
 };
 
 using ValueRef = std::shared_ptr<BufferValue>;
@@ -63,14 +73,15 @@ struct BufferHandle {
   // Memory that others look at stays until all of them have let go, deleted or not.
   void hold();
   bool let_go();
-  // Where the bytes of this value, which is the buffer's, lie as the layout tells: in memory of
-  // their own where that is not row-major. Both stay as long as the value does, or is held.
-  void* address(const Array& array);
+  // Where the bytes of this value, which is the buffer's, lie for the host as the layout tells: in
+  // memory of their own where that is not row-major, or where the host cannot reach them. Both stay
+  // as long as the value does, or is held.
+  void* address(const BufferValue& value);
 
  private:
   mutable std::mutex mutex_;
   ValueRef value_, held_;
-  std::shared_ptr<Block> ordered_;  // the bytes as the layout tells, once somebody has asked
+  std::optional<Array> ordered_;  // the bytes as the layout tells, once somebody has asked
   int holders_ = 0;
 };
 
@@ -78,15 +89,19 @@ struct BufferHandle {
 Memory& place_of(Memory* memory, DeviceHandle* device);
 
 BufferHandle* new_buffer(Memory& memory, ValueRef value);
-ValueRef new_value(Memory& memory, Type type, EventRef ready);
-// One that is there.
+ValueRef new_value(Memory& memory, Type type, EventRef ready, EventRef begun = nullptr);
+// One that is there, in the memory's own.
 ValueRef value_of(Memory& memory, Array array, std::shared_ptr<void> owner = nullptr);
+
+// The value in this memory; from host memory to a device and back it is copied before this comes
+// back.
+DeviceValue placed_in(const Memory& memory, DeviceValue value);
 
 // The caller's array, looked at as it lies where that is allowed and possible; else copied. `done`
 // is set when the caller's memory is not needed any more.
 ValueRef value_from_host(Memory& memory, const FromHostArgs& args, const EventRef& done);
 // The value in the caller's memory, dimensions in the order that the layout says.
-void copy_to_host(const Array& array, const MemoryLayout* layout, void* to, std::size_t size);
+void copy_to_host(const BufferValue& value, const MemoryLayout* layout, void* to, std::size_t size);
 // The same value somewhere else. In another memory it may share its bytes, which nobody overwrites
 // while two look at them; a copy in one and the same memory is asked for to have bytes of its own.
 ValueRef copy_to(Memory& memory, const BufferHandle& buffer);

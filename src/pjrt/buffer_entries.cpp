@@ -101,7 +101,7 @@ Error* is_deleted(BufferBoolArgs* args) {
 }
 
 Error* is_on_cpu(BufferBoolArgs* args) {
-  args->value = true;
+  args->value = args->buffer->memory->in_host_memory();
   return nullptr;
 }
 
@@ -131,7 +131,7 @@ Error* to_host(ToHostArgs* args) {
       else if (!in_order)
         layout.strides.bytes = order.data();
       try {
-        copy_to_host(value->array(), in_order ? nullptr : &layout, to, size);
+        copy_to_host(*value, in_order ? nullptr : &layout, to, size);
         done->set();
       } catch (...) {
         done->set(current_failure());
@@ -152,9 +152,13 @@ Error* copy_raw(CopyRawArgs* args) {
     const EventRef done = new_event();
     value->ready()->then(
         [=, to = args->to, at = args->offset, size = args->size](const Status& status) {
-          if (status.ok() && size > 0)
-            std::memcpy(to, value->array().bytes().data() + at, static_cast<std::size_t>(size));
-          done->set(status);
+          if (!status.ok()) return done->set(status);
+          try {
+            value->read(at, {static_cast<std::byte*>(to), static_cast<std::size_t>(size)});
+            done->set();
+          } catch (...) {
+            done->set(current_failure());
+          }
         });
     args->event = handle_of(done);
   });
@@ -202,7 +206,7 @@ Error* pointer(BufferPointerArgs* args) {
     const ValueRef value = args->buffer->value();
     if (const Status& status = value->ready()->wait(); !status.ok())
       throw Failure(status.code, status.message);
-    args->pointer = args->buffer->address(value->array());
+    args->pointer = args->buffer->address(*value);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/cores.h"
+#include "heddle/compile_options.h"
 #include "heddle/hash.h"
 #include "heddle/version.h"
 
@@ -32,6 +33,18 @@ std::uint64_t build_id() {
   return hash_combine(static_cast<std::uint64_t>(file.st_mtim.tv_sec) * 1'000'000'007U +
                           static_cast<std::uint64_t>(file.st_mtim.tv_nsec),
                       static_cast<std::uint64_t>(file.st_size));
+}
+
+// A GPU, or a part of one.
+void describe_gpu(DeviceHandle& device, int id, int count) {
+  const Device& what = device.client->device;
+  DeviceDescription& d = device.description;
+  d.id = id;
+  d.kind = what.model();
+  d.text = fmt::format("HeddleDevice(id={}, {})", id, what.name());
+  d.debug_text = count == 1 ? fmt::format("Heddle: {}, {}", what.name(), what.model())
+                            : fmt::format("Heddle: device {} of {} on {}, {}", id, count,
+                                          what.name(), what.model());
 }
 
 void describe(DeviceHandle& device, int id, int count, int cores) {
@@ -72,13 +85,21 @@ void MemoryUse::add(std::int64_t bytes) {
   ++allocations_;
 }
 
-Client::Client(int count) {
+bool Memory::in_host_memory() const { return kind != 0 || device->client->device.in_host_memory(); }
+
+Client::Client(int count, Device& what) : device(what) {
   const int cores = usable_cores();
+  const auto queues = std::make_shared<SpareQueues>(what);
   for (int id = 0; id < count; ++id) {
     DeviceHandle& device = devices.emplace_back();
     device.client = this;
-    describe(device, id, count, cores);
-    device.memory_limit = physical_memory() / count;
+    device.queues = queues;
+    if (what.in_host_memory())
+      describe(device, id, count, cores);
+    else
+      describe_gpu(device, id, count);
+    device.memory_limit =
+        (what.in_host_memory() ? physical_memory() : what.limits().memory_bytes) / count;
     device.self = {&device};
     device_list.push_back(&device);
     give_memories(device, memories);
@@ -101,6 +122,16 @@ const std::string& platform_name() {
 const std::string& platform_version() {
   static const std::string text = fmt::format("Heddle {} ({:016x})", version(), build_id());
   return text;
+}
+
+Device& device_from_environment() {
+  const char* text = std::getenv("HEDDLE_DEVICE");
+  if (text == nullptr || *text == '\0') return default_device();
+  const Expected<Device*> found = find_device(text);
+  if (!found)
+    throw Failure(Code::invalid_argument,
+                  fmt::format("HEDDLE_DEVICE={}: {}", text, found.reason()));
+  return **found;
 }
 
 int device_count_from_environment() {

@@ -1,5 +1,5 @@
 // The client: Heddle's devices as JAX sees them. One device that is the whole machine, or as many
-// as HEDDLE_DEVICES says, which are threads and share its cores.
+// as HEDDLE_DEVICES says, which are threads and share its cores; or a GPU, as HEDDLE_DEVICE says.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "device/spare_queues.h"
 #include "heddle/thread_mesh.h"
 #include "pjrt/error.h"
 #include "pjrt/named_values.h"
@@ -18,7 +19,8 @@
 
 namespace heddle::pjrt {
 
-// The first is the default one. All of them are the host's memory.
+// The first is the default one, of the device. The others are the host's memory, and so is the
+// first where the device works there.
 inline constexpr std::array<const char*, 3> kMemoryKinds = {"device", "pinned_host",
                                                             "unpinned_host"};
 
@@ -27,6 +29,8 @@ struct Memory {
   DeviceHandle* device = nullptr;
   int id = 0, kind = 0;
   std::string kind_name = {}, text = {};
+
+  bool in_host_memory() const;
 };
 
 struct DeviceDescription {
@@ -57,6 +61,7 @@ struct DeviceHandle {
   std::vector<Memory*> memory_list = {};
   std::vector<DeviceHandle*> self = {};
   std::shared_ptr<MemoryUse> use = std::make_shared<MemoryUse>();
+  std::shared_ptr<SpareQueues> queues = {};  // of what is behind it, for copies
   std::int64_t memory_limit = 0;
 };
 
@@ -66,15 +71,17 @@ struct Topology {
 };
 
 struct Client {
-  explicit Client(int count);
+  Client(int count, Device& what);
 
+  Device& device;  // what each of them is, or has a part of
   std::deque<DeviceHandle> devices = {};
   std::vector<DeviceHandle*> device_list = {};
   std::vector<Memory*> memories = {};
   Topology topology = {};
   // Devices of programs for so many; the same for all of these programs.
   std::shared_ptr<ThreadMesh> threads(int count);
-  Worker worker;  // runs programs in the order in which they were called
+  Worker watcher;  // waits for what a device of its own does, in the order in which it began
+  Worker worker;   // runs programs in the order in which they were called; ends first
 
  private:
   std::mutex mutex_;
@@ -85,6 +92,8 @@ struct Client {
 const std::string& platform_name();
 // Names Heddle, its version and its build.
 const std::string& platform_version();
+// From HEDDLE_DEVICE; a Failure where it names none that is there.
+Device& device_from_environment();
 // From HEDDLE_DEVICES; a Failure where it is no number that makes sense.
 int device_count_from_environment();
 

@@ -39,7 +39,7 @@ Error* client_create(ClientCreateArgs* args) {
       if (string_of(option.name) == "devices" && option.kind == NamedValue::Kind::int64)
         count = static_cast<int>(std::clamp<std::int64_t>(option.int64, 1, 1024));
     }
-    args->client = std::make_unique<Client>(count).release();
+    args->client = std::make_unique<Client>(count, device_from_environment()).release();
   });
 }
 
@@ -156,8 +156,10 @@ Error* device_default_memory(DeviceMemoryArgs* args) {
 Error* device_memory_stats(MemoryStatsArgs* args) {
   clear_from(*args, &args->in_use);
   const DeviceHandle& device = *args->device;
-  args->in_use = device.use->in_use();
-  args->peak_in_use = {device.use->peak(), true};
+  // Of a device of its own, all that this process has taken there.
+  const std::int64_t taken = device.client->device.live_bytes();
+  args->in_use = std::max(device.use->in_use(), taken);
+  args->peak_in_use = {std::max(device.use->peak(), args->in_use), true};
   args->allocations = {device.use->allocations(), true};
   args->largest_allocation = {device.use->largest(), true};
   args->limit = args->reservable = {device.memory_limit, true};

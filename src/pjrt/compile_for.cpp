@@ -117,8 +117,9 @@ std::vector<bool> donated_arguments(const Function& main) {
 }
 
 Executable compile_for(const Program& program, const Function& main, const CompileRequest& request,
-                       const std::stop_token& stop) {
+                       Device& device, const std::stop_token& stop) {
   Target target;
+  target.options.device = &device;
   end_on(target, stop);
   target.options.donated = donated_arguments(main);
   if (request.count() == 1) return compile_one(program, target);

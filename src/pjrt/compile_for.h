@@ -14,6 +14,6 @@ std::vector<bool> donated_arguments(const Function& main);
 // Where one device is asked for, HEDDLE_PLAN may deal the program out over a mesh of ours. `stop`
 // ends it with an Error.
 Executable compile_for(const Program& program, const Function& main, const CompileRequest& request,
-                       const std::stop_token& stop);
+                       Device& device, const std::stop_token& stop);
 
 }  // namespace heddle::pjrt

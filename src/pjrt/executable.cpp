@@ -146,7 +146,7 @@ std::unique_ptr<LoadedExecutable> loaded(Client& client, CompiledRef compiled) {
 namespace {
 
 // Knows no client: who has called may be gone before it is over.
-std::shared_ptr<Compiled> compile_here(std::string text, std::string options,
+std::shared_ptr<Compiled> compile_here(std::string text, std::string options, Device& device,
                                        const std::stop_token& stop) {
   const CompileRequest request = read_compile_options(options);
   OrderTokens tokens;
@@ -156,7 +156,7 @@ std::shared_ptr<Compiled> compile_here(std::string text, std::string options,
   const Function* main = program.find_function("main");
   if (main == nullptr || main->body == kNone)
     throw Failure(Code::invalid_argument, "the program has no function @main");
-  auto compiled = std::make_shared<Compiled>(compile_for(program, *main, request, stop));
+  auto compiled = std::make_shared<Compiled>(compile_for(program, *main, request, device, stop));
   compiled->name = program.name.empty() ? "main" : program.name;
   compiled->request = request;
   compiled->fingerprint =
@@ -176,8 +176,9 @@ std::shared_ptr<Compiled> compile_here(std::string text, std::string options,
 LoadedExecutable* compile_program(Client& client, std::string text, std::string options) {
   const UnderWay under_way;
   auto done = run_watched(
-      [text = std::move(text), options = std::move(options)](const std::stop_token& stop) mutable {
-        return compile_here(std::move(text), std::move(options), stop);
+      [text = std::move(text), options = std::move(options),
+       &device = client.device](const std::stop_token& stop) mutable {
+        return compile_here(std::move(text), std::move(options), device, stop);
       },
       [&] { return signal_raised() || under_way.is_stopped(); });
   if (!done.valid()) throw Failure(Code::cancelled, "compiling was stopped by a signal");

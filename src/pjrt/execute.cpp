@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "heddle/deployment.h"
+#include "heddle/device.h"
 #include "pjrt/buffer.h"
 #include "pjrt/callbacks.h"
 #include "pjrt/executable.h"
@@ -18,9 +19,12 @@ struct Run {
   const Worker* worker = nullptr;
   std::uint64_t interrupts = pjrt::interrupts();          // before it was called
   std::vector<std::vector<ValueRef>> arguments, results;  // [device][number]
+  std::vector<std::vector<Memory*>> places;               // of results
   std::vector<std::vector<bool>> taken;                   // arguments that the run may overwrite
   std::vector<void*> callbacks;                           // Python functions that it may call
-  EventRef over = new_event();
+  // Where the device has queues of its own, results have begun when its work is known to it.
+  EventRef over = new_event(), begun = over;
+  Worker* watcher = nullptr;
 };
 
 bool is_excepted(const ExecuteArgs& args, std::size_t argument) {
@@ -66,10 +70,12 @@ void give_results(ExecuteArgs& args, const LoadedExecutable& loaded, Run& run) {
   for (std::size_t d = 0; d < args.device_count; ++d) {
     DeviceHandle& device = args.device != nullptr ? *args.device : *loaded.devices[d];
     std::vector<ValueRef>& values = run.results.emplace_back();
+    std::vector<Memory*>& places = run.places.emplace_back();
     for (std::size_t i = 0; i < compiled.results.size(); ++i) {
       const Boundary& result = compiled.results[i];
       Memory& memory = *device.memory_list[static_cast<std::size_t>(result.memory_kind)];
-      values.push_back(new_value(memory, result.type, run.over));
+      values.push_back(new_value(memory, result.type, run.over, run.begun));
+      places.push_back(&memory);
       args.results[d][i] = new_buffer(memory, values.back());
       args.results[d][i]->layout = result.layout;
     }
@@ -99,81 +105,103 @@ bool is_stopped(const Run& run) {
 Status wait_for(const Run& run) {
   for (const std::vector<ValueRef>& values : run.arguments)
     for (const ValueRef& value : values)
-      if (const Status& status = value->ready()->wait(); !status.ok()) return status;
+      if (const Status& status = value->begun()->wait(); !status.ok()) return status;
   return {};
 }
 
 bool are_ready(const Run& run) {
   for (const std::vector<ValueRef>& values : run.arguments)
     for (const ValueRef& value : values)
-      if (!value->ready()->is_set()) return false;
+      if (!value->begun()->is_set()) return false;
   return true;
 }
 
 // An argument that nobody else looks at is handed over, to be overwritten in place.
-DeviceParts arrays_of(Run& run) {
-  DeviceParts arrays(run.arguments.size());
-  for (std::size_t d = 0; d < arrays.size(); ++d)
+DeviceValues values_of(Run& run) {
+  DeviceValues values(run.arguments.size());
+  for (std::size_t d = 0; d < values.size(); ++d)
     for (std::size_t i = 0; i < run.arguments[d].size(); ++i) {
       if (run.compiled->arguments[i].token) continue;
       ValueRef& value = run.arguments[d][i];
       const bool alone = run.taken[d][i] && value.use_count() == 1;
-      arrays[d].push_back(alone ? value->take() : value->array());
+      values[d].push_back(alone ? value->take() : value->value());
     }
+  return values;
+}
+
+Expected<std::vector<Array>> host_arrays(Device& device, const std::vector<DeviceValue>& values) {
+  const auto queue = device.queue();
+  std::vector<Array> arrays;
+  for (const DeviceValue& value : values) {
+    HEDDLE_TRY(Array array, to_host(*queue, value));
+    arrays.push_back(std::move(array));
+  }
   return arrays;
 }
 
-Expected<DeviceParts> run_threads(const Compiled& compiled, DeviceParts arguments,
-                                  const RunOptions& options) {
+Expected<DeviceValues> run_threads(const Compiled& compiled, DeviceValues arguments,
+                                   const RunOptions& options) {
+  const std::vector<Executable> executables = {compiled.executable};
   if (compiled.request.count() > 1)
-    return compiled.threads->run(compiled.executable, std::move(arguments), options);
+    return compiled.threads->run_values(executables, std::move(arguments), options);
   // One device to JAX, and a mesh of ours behind it.
+  Device& device = compiled.executable.device();
   const Placement& placement = compiled.executable.placement();
   const auto devices = static_cast<std::size_t>(placement.devices());
-  DeviceParts parts(devices);
-  for (std::size_t i = 0; i < arguments[0].size(); ++i) {
-    HEDDLE_TRY(std::vector<Array> cut, placement.arguments[i].parts_of(arguments[0][i]));
+  HEDDLE_TRY(const std::vector<Array> given, host_arrays(device, arguments[0]));
+  DeviceValues parts(devices);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    HEDDLE_TRY(std::vector<Array> cut, placement.arguments[i].parts_of(given[i]));
     for (std::size_t d = 0; d < devices; ++d) parts[d].push_back(std::move(cut[d]));
   }
-  HEDDLE_TRY(const DeviceParts results,
-             compiled.threads->run(compiled.executable, std::move(parts), options));
-  std::vector<Array> wholes;
+  HEDDLE_TRY(const DeviceValues results,
+             compiled.threads->run_values(executables, std::move(parts), options));
+  DeviceParts arrays;
+  for (const std::vector<DeviceValue>& of_device : results) {
+    HEDDLE_TRY(std::vector<Array> own, host_arrays(device, of_device));
+    arrays.push_back(std::move(own));
+  }
+  std::vector<DeviceValue> wholes;
   for (std::size_t i = 0; i < placement.results.size(); ++i) {
     std::vector<Array> of_devices;
-    for (const std::vector<Array>& of_device : results) of_devices.push_back(of_device[i]);
+    for (const std::vector<Array>& of_device : arrays) of_devices.push_back(of_device[i]);
     HEDDLE_TRY(Array whole, placement.results[i].whole(of_devices));
-    wholes.push_back(std::move(whole));
+    wholes.emplace_back(std::move(whole));
   }
-  return DeviceParts{std::move(wholes)};
+  return DeviceValues{std::move(wholes)};
 }
 
-Expected<DeviceParts> run_arrays(const Run& run, DeviceParts arguments) {
+Expected<DeviceValues> run_values(const Run& run, DeviceValues arguments) {
   const Compiled& compiled = *run.compiled;
   RunOptions options;
   if (compiled.calls_host) options.host_call = caller_of(run.callbacks);
   if (!compiled.quick) options.stop = [&run] { return is_stopped(run); };
   if (compiled.threads) return run_threads(compiled, std::move(arguments), options);
-  HEDDLE_TRY(std::vector<Array> results, compiled.executable.run(std::move(arguments[0]), options));
-  return DeviceParts{std::move(results)};
+  HEDDLE_TRY(std::vector<DeviceValue> results,
+             compiled.executable.run_values(std::move(arguments[0]), options));
+  return DeviceValues{std::move(results)};
 }
 
 bool is_argument(const Array& array, const std::vector<ValueRef>& arguments) {
   return std::ranges::any_of(arguments, [&](const ValueRef& value) {
-    return value->type().bytes() > 0 && value->array().type().bytes() > 0 &&
-           value->array().block() == array.block();
+    return value->type().bytes() > 0 && value->value().in_host_memory() &&
+           value->value().type().bytes() > 0 && value->value().array().block() == array.block();
   });
 }
 
 // A result has memory of its own: that of an argument may be the caller's, and JAX takes the two
 // for different arrays.
-Array own(Array array, const std::vector<ValueRef>& arguments) {
-  if (array.type().bytes() == 0 || array.block().use_count() == 1) return array;
-  if (!array.block()->is_view() && !is_argument(array, arguments)) return array;
+DeviceValue own(DeviceValue value, const std::vector<ValueRef>& arguments) {
+  if (!value.in_host_memory()) return value;
+  const Array& array = value.array();
+  if (array.type().bytes() == 0 || array.block().use_count() == 1) return value;
+  if (!array.block()->is_view() && !is_argument(array, arguments)) return value;
   return Array(array.type(), Block::copy_of(array.bytes()));
 }
 
 Status failure_of(const std::string& text) {
-  const bool memory = text.find("not enough memory") != std::string::npos;
+  const bool memory = text.find("not enough memory") != std::string::npos ||
+                      text.find("has no room for") != std::string::npos;
   return {memory ? Code::resource_exhausted : Code::internal, text};
 }
 
@@ -181,14 +209,15 @@ Status run_now(Run& run) {
   try {
     if (Status status = wait_for(run); !status.ok()) return status;
     if (is_stopped(run)) return {Code::cancelled, "the run was stopped before it began"};
-    Expected<DeviceParts> results = run_arrays(run, arrays_of(run));
+    Expected<DeviceValues> results = run_values(run, values_of(run));
     if (!results && is_stopped(run)) return {Code::cancelled, results.reason()};
     if (!results) return failure_of(results.reason());
     for (std::size_t d = 0; d < run.results.size(); ++d) {
       auto next = (*results)[d].begin();
       for (std::size_t i = 0; i < run.results[d].size(); ++i)
         if (!run.compiled->results[i].token)
-          run.results[d][i]->fill(own(std::move(*next++), run.arguments[d]));
+          run.results[d][i]->fill(
+              placed_in(*run.places[d][i], own(std::move(*next++), run.arguments[d])));
     }
     return {};
   } catch (...) {
@@ -196,12 +225,29 @@ Status run_now(Run& run) {
   }
 }
 
+// When all results are there; in the order in which runs began.
+void watch(const std::shared_ptr<Run>& run) {
+  std::vector<Event> events;
+  for (const std::vector<ValueRef>& values : run->results)
+    for (const ValueRef& value : values)
+      if (Event ready = value->value().ready(); !ready.done()) events.push_back(std::move(ready));
+  run->watcher->add([events = std::move(events), over = run->over] {
+    Status status;
+    for (const Event& event : events)
+      if (const Verdict done = event.wait(); !done && status.ok())
+        status = failure_of(done.reason());
+    over->set(std::move(status));
+  });
+}
+
 void finish(const std::shared_ptr<Run>& run) {
   Status status = run_now(*run);
-  const EventRef over = run->over;
+  const EventRef over = run->over, begun = run->begun;
+  if (begun != over && status.ok()) watch(run);
   run->arguments.clear();
   run->results.clear();
-  over->set(std::move(status));
+  begun->set(status);
+  if (begun != over && !status.ok()) over->set(std::move(status));
 }
 
 }  // namespace
@@ -218,6 +264,8 @@ void execute(ExecuteArgs& args) {
   run->compiled = loaded.compiled;
   if (loaded.compiled->calls_host && args.options != nullptr)
     run->callbacks = callbacks_of(args.options->context);
+  run->watcher = &loaded.client->watcher;
+  if (!loaded.client->device.in_host_memory()) run->begun = new_event();
   take_arguments(args, *loaded.compiled, *run);
   give_results(args, loaded, *run);
   Worker& worker = loaded.client->worker;

@@ -1,11 +1,13 @@
 // heddle.Array for Python.
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "heddle/compile_options.h"
 #include "python/bindings.h"
 #include "python/device_array.h"
+#include "python/foreign.h"
 #include "python/host_array.h"
+#include "python/places.h"
 
 namespace heddle::python {
 
@@ -25,8 +27,12 @@ nb::object as_numpy(const DeviceArray& self, const nb::object& dtype, const nb::
 }
 
 nb::list numpy_parts(const DeviceArray& self) {
+  const std::vector<Array> arrays = [&] {
+    const nb::gil_scoped_release free;
+    return self.host_parts();
+  }();
   nb::list parts;
-  for (const Array& part : self.parts()) parts.append(to_numpy(part));
+  for (const Array& part : arrays) parts.append(to_numpy(part));
   return parts;
 }
 
@@ -43,33 +49,32 @@ nb::object number(const DeviceArray& self, const char* way) {
   return to_numpy(whole_of(self)).attr(way)();
 }
 
-// Codes of DLPack's element types.
-nb::dlpack::dtype dlpack_dtype(DType dtype) {
-  using Code = nb::dlpack::dtype_code;
-  constexpr auto kBfloat = static_cast<std::uint8_t>(Code::Bfloat);
-  const auto width = static_cast<std::uint8_t>(8 * byte_size(dtype));
-  if (dtype == DType::i1) return {static_cast<std::uint8_t>(Code::Bool), 8, 1};
-  if (dtype == DType::bf16) return {kBfloat, width, 1};
-  if (is_complex(dtype)) return {static_cast<std::uint8_t>(Code::Complex), width, 1};
-  const bool usual = bits(dtype) >= 8 && (!is_float(dtype) || bits(dtype) >= 16);
-  if (!usual)
-    throw Error(fmt::format("DLPack has no element type for {}: use numpy.asarray", name(dtype)));
-  if (is_float(dtype)) return {static_cast<std::uint8_t>(Code::Float), width, 1};
-  const bool is_signed = name(dtype)[0] == 'i';
-  return {static_cast<std::uint8_t>(is_signed ? Code::Int : Code::UInt), width, 1};
+nb::object as_dlpack(const DeviceArray& self, const nb::object& stream, const nb::kwargs& wishes) {
+  const bool copies = wishes.contains("copy") && wishes["copy"].equal(nb::bool_(true));
+  return to_dlpack(self, stream, copies);
 }
 
-// The memory itself, unless a copy is wished for: whoever takes it must not write to it.
-nb::object as_dlpack(const DeviceArray& self, const nb::kwargs& wishes) {
-  Array whole = whole_of(self);
-  const bool copies = wishes.contains("copy") && wishes["copy"].equal(nb::bool_(true));
-  if (copies && whole.block()) whole = Array(whole.type(), Block::copy_of(whole.bytes()));
-  std::vector<std::size_t> shape(whole.shape().begin(), whole.shape().end());
-  auto* data = const_cast<std::byte*>(whole.bytes().data());
-  const nb::dlpack::dtype dtype = dlpack_dtype(whole.dtype());
-  const nb::object owner =
-      nb::cast(new DeviceArray(std::move(whole)), nb::rv_policy::take_ownership);
-  return nb::cast(nb::ndarray<>(data, shape.size(), shape.data(), owner, nullptr, dtype));
+// Of a mesh the whole is put together in host memory.
+nb::tuple dlpack_device(const DeviceArray& self) {
+  DlpackDevice where;
+  if (!self.on_mesh())
+    if (const DeviceValue value = self.value(); !value.in_host_memory())
+      where = value.buffer().device->dlpack_device();
+  return nb::make_tuple(where.kind, where.number);
+}
+
+nb::object wait_until_ready(nb::object self) {
+  const auto& array = nb::cast<const DeviceArray&>(self);
+  const nb::gil_scoped_release free;
+  array.wait();
+  return self;
+}
+
+DeviceArray* array_of(nb::handle value, const std::string& device) {
+  Device& there = *find_device(device).value();
+  Array array = to_array(value);
+  const nb::gil_scoped_release free;
+  return new DeviceArray(upload(there, std::move(array)));
 }
 
 // One device of a mesh, as a stage of a pipeline may have it, is nothing to speak of.
@@ -81,7 +86,10 @@ std::string text_of(const DeviceArray& self) {
   std::string place;
   if (is_spread(self))
     place = fmt::format(", layout='{}' on {}", self.layout(), self.placed()->mesh().mesh.str());
-  if (self.gone()) place += ", gone";
+  if (self.gone())
+    place += ", gone";
+  else if (const std::string device = self.device(); device != "cpu")
+    place += fmt::format(", device='{}'", device);
   return fmt::format("heddle.Array({}{})", self.type().str(), place);
 }
 
@@ -118,23 +126,25 @@ void add_arrays(nb::module_& module) {
                    "Which mesh axes split each dimension, as in \"dp,_\"; _ is not split.")
       .def_prop_ro("mesh", mesh_of, nb::sig("def mesh(self) -> dict[str, int]"),
                    "The axes of its mesh with their sizes; empty on one device.")
-      .def_prop_ro("parts", numpy_parts,
-                   nb::sig("def parts(self) -> list[numpy.typing.NDArray[typing.Any]]"),
-                   "What each device has, as NumPy arrays over the same memory.")
+      .def_prop_ro(
+          "parts", numpy_parts,
+          nb::sig("def parts(self) -> list[numpy.typing.NDArray[typing.Any]]"),
+          "What each device has, as NumPy arrays: over the same memory on the CPU, copies of "
+          "a GPU's.")
+      .def_prop_ro("device", &DeviceArray::device, "Where it lies: \"cpu\", \"cuda:0\".")
       .def("is_deleted", &DeviceArray::gone, "Whether it was donated or deleted.")
       .def(
           "delete", [](DeviceArray& self) { self.drop("was deleted"); }, "Gives its memory back.")
-      .def(
-          "block_until_ready", [](nb::object self) { return self; },
-          nb::sig("def block_until_ready(self) -> Array"), "Calls have ended when they come back.")
+      .def("block_until_ready", wait_until_ready, nb::sig("def block_until_ready(self) -> Array"),
+           "Waits for the call that computes it. Those on the CPU have ended when they come back.")
       .def("__array__", as_numpy, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
            nb::sig("def __array__(self, dtype: typing.Any = None, copy: bool | None = None) -> "
                    "numpy.typing.NDArray[typing.Any]"))
-      .def("__dlpack__", as_dlpack,
-           nb::sig("def __dlpack__(self, **kwargs: typing.Any) -> typing.Any"))
-      .def(
-          "__dlpack_device__", [](const DeviceArray&) { return nb::make_tuple(1, 0); },
-          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
+      .def("__dlpack__", as_dlpack, nb::arg("stream") = nb::none(), nb::arg("kwargs"),
+           nb::sig("def __dlpack__(self, stream: int | None = None, **kwargs: typing.Any) -> "
+                   "typing.Any"))
+      .def("__dlpack_device__", dlpack_device,
+           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
       .def("__len__",
            [](const DeviceArray& self) {
              if (self.type().rank() == 0) throw nb::type_error("a number has no length");
@@ -160,11 +170,10 @@ void add_arrays(nb::module_& module) {
           "item", [](const DeviceArray& self) { return number(self, "item"); },
           nb::sig("def item(self) -> typing.Any"), "The one number that it holds.")
       .def("__repr__", repr_of);
-  module.def(
-      "to_device", [](nb::handle value) { return new DeviceArray(to_array(value)); },
-      nb::arg("value"), nb::rv_policy::take_ownership,
-      nb::sig("def to_device(value: typing.Any) -> Array"),
-      "The same memory as an array of Heddle's on one device.");
+  module.def("to_device", array_of, nb::arg("value"), nb::arg("device") = "cpu",
+             nb::rv_policy::take_ownership,
+             nb::sig("def to_device(value: typing.Any, device: str = 'cpu') -> Array"),
+             "An array of Heddle's on one device: the same memory on the CPU, a copy on a GPU.");
 }
 
 }  // namespace heddle::python

@@ -43,7 +43,7 @@ CheckpointValue saved_value(const std::string& name, const DeviceArray& value, c
   const Mesh& mesh = on.meshes[0].mesh;
   const Split split = value.on_mesh() ? value.placed()->split() : Split::whole(value.type());
   CheckpointValue saved{name, value.type(), layout_of(split, mesh, on.axes.mem()).value(), {}};
-  saved.parts = value.parts();
+  saved.parts = value.host_parts();
   if (value.on_mesh()) saved.on = value.placed()->stage_devices();
   if (!value.on_mesh()) saved.parts.resize(devices, saved.parts[0]);
   // In a pipeline whole values are as good as those of the first stage.
@@ -100,11 +100,11 @@ DeviceArray* restore_value(const Checkpoint& checkpoint, const std::string& name
   auto placed = std::make_shared<const PlacedValue>(
       name, *type, split_from_words(*type, layout, *on, name), on, 0);
   const Layout where = placed->layout().value();
-  std::vector<Array> parts;
+  std::vector<DeviceValue> parts;
   for (std::int64_t d = 0; d < placed->devices(); ++d)
-    parts.push_back(checkpoint.read(name, where, {on->meshes[0].mesh, on->axes}, d)
-                        .value()
-                        .reinterpreted(placed->part_type()));
+    parts.emplace_back(checkpoint.read(name, where, {on->meshes[0].mesh, on->axes}, d)
+                           .value()
+                           .reinterpreted(placed->part_type()));
   return new DeviceArray(std::move(placed), std::move(parts));
 }
 

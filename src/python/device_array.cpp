@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "python/places.h"
+
 namespace heddle::python {
 
 bool DeviceArray::gone() const {
@@ -18,10 +20,33 @@ void DeviceArray::want_here() const {
 Array DeviceArray::whole() const {
   const std::lock_guard lock(mutex_);
   want_here();
-  if (!whole_)
+  if (!on_mesh()) return download(parts_[0]);
+  if (!whole_) {
+    std::vector<Array> parts;
+    for (const DeviceValue& part : parts_) parts.push_back(download(part));
     whole_ =
-        (ranks_ == nullptr ? placed_->whole(parts_) : placed_->whole(parts_[0], *ranks_)).value();
+        (ranks_ == nullptr ? placed_->whole(parts) : placed_->whole(parts[0], *ranks_)).value();
+  }
   return *whole_;
+}
+
+std::vector<Array> DeviceArray::host_parts() const {
+  std::vector<Array> arrays;
+  for (const DeviceValue& part : parts()) arrays.push_back(download(part));
+  return arrays;
+}
+
+std::vector<DeviceValue> DeviceArray::parts() const {
+  const std::lock_guard lock(mutex_);
+  want_here();
+  return parts_;
+}
+
+DeviceValue DeviceArray::value() const {
+  const std::lock_guard lock(mutex_);
+  want_here();
+  HEDDLE_CHECK(!on_mesh());
+  return parts_[0];
 }
 
 Array DeviceArray::whole_for_call() const {
@@ -34,19 +59,21 @@ Array DeviceArray::whole_for_call() const {
   return *aligned_;
 }
 
-std::vector<Array> DeviceArray::parts() const {
+void DeviceArray::wait() const {
+  for (const DeviceValue& part : parts()) part.ready().wait().value();
+}
+
+std::string DeviceArray::device() const {
   const std::lock_guard lock(mutex_);
   want_here();
-  return on_mesh() ? parts_ : std::vector<Array>{*whole_};
+  return place_text(parts_[0]);
 }
 
-Array DeviceArray::take_whole(const std::string& why) {
-  Array taken = whole();
-  drop(why);
-  return taken;
+DeviceValue DeviceArray::take_value(const std::string& why) {
+  return std::move(take_parts(why)[0]);
 }
 
-std::vector<Array> DeviceArray::take_parts(const std::string& why) {
+std::vector<DeviceValue> DeviceArray::take_parts(const std::string& why) {
   const std::lock_guard lock(mutex_);
   want_here();
   why_gone_ = why;

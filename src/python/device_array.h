@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/array.h"
+#include "heddle/device_value.h"
 #include "heddle/placement.h"
 
 namespace heddle::python {
@@ -16,10 +16,12 @@ namespace heddle::python {
 class DeviceArray {
  public:
   // On one device.
-  explicit DeviceArray(Array whole) : type_(whole.type()), whole_(std::move(whole)) {}
+  explicit DeviceArray(DeviceValue whole) : type_(whole.type()) {
+    parts_.push_back(std::move(whole));
+  }
   // One part per device of the mesh; one in all where each device is a rank, which `ranks`
   // connects.
-  DeviceArray(std::shared_ptr<const PlacedValue> placed, std::vector<Array> parts,
+  DeviceArray(std::shared_ptr<const PlacedValue> placed, std::vector<DeviceValue> parts,
               Transport* ranks = nullptr)
       : type_(placed->type()),
         placed_(std::move(placed)),
@@ -33,16 +35,25 @@ class DeviceArray {
   bool on_mesh() const { return placed_ != nullptr; }
   bool gone() const;
 
-  // Throw Error where the array was donated or deleted.
+  // All of these throw Error where the array was donated or deleted.
+  // In host memory, copied there where it lies elsewhere.
   Array whole() const;
-  std::vector<Array> parts() const;
-  // The whole for a call, which wants aligned memory: what Python has lent may lie anywhere, and is
-  // copied with the first call, not with every one.
+  std::vector<Array> host_parts() const;
+  // Where they lie: one for each device.
+  std::vector<DeviceValue> parts() const;
+  // The one of one device.
+  DeviceValue value() const;
+  // The same for a call on a device in host memory, which wants aligned memory: what Python has
+  // lent may lie anywhere, and is copied with the first call, not with every one.
   Array whole_for_call() const;
+  // Until it holds what it is to hold.
+  void wait() const;
+  // "cpu", "cuda:0".
+  std::string device() const;
 
   // The same, and nobody can use it any more: the memory is the taker's.
-  Array take_whole(const std::string& why);
-  std::vector<Array> take_parts(const std::string& why);
+  DeviceValue take_value(const std::string& why);
+  std::vector<DeviceValue> take_parts(const std::string& why);
   void drop(const std::string& why);
 
   // "_,tp": a word per dimension; "" for a number; "whole" axes are _.
@@ -53,9 +64,9 @@ class DeviceArray {
 
   Type type_;
   std::shared_ptr<const PlacedValue> placed_;
-  std::vector<Array> parts_;
+  std::vector<DeviceValue> parts_;
   Transport* ranks_ = nullptr;
-  mutable std::optional<Array> whole_;    // once somebody has asked
+  mutable std::optional<Array> whole_;    // of a mesh, once somebody has asked
   mutable std::optional<Array> aligned_;  // a copy of it, where it is not
   std::string why_gone_;
   mutable std::mutex mutex_;

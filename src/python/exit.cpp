@@ -1,6 +1,7 @@
 // When Python ends: compiling that Ctrl-C has ended may still be in the middle of a kernel.
 #include "base/watched.h"
 #include "python/bindings.h"
+#include "python/foreign.h"
 #include "python/signals.h"
 
 namespace heddle::python {
@@ -16,6 +17,7 @@ bool ends_by_signal() {
 
 void wait_for_work() {
   if (ends_by_signal()) return;
+  return_all_borrowed();
   Signals signals;
   {
     const nb::gil_scoped_release free;

@@ -10,6 +10,7 @@
 #include "heddle/deployment.h"
 #include "heddle/target.h"
 #include "python/device_array.h"
+#include "python/foreign.h"
 #include "python/signals.h"
 
 namespace heddle::python {
@@ -37,10 +38,19 @@ class CompiledFunction {
   std::vector<StepTime> profile(nb::handle leaves, int runs, TraceRecorder* trace);
 
  private:
-  DeviceParts arguments_from(nb::handle leaves, bool keep, std::vector<Array>& held);
-  void add_argument(nb::handle leaf, std::size_t number, bool donate, DeviceParts& parts,
-                    std::vector<Array>& held);
-  nb::list wrap(DeviceParts results);
+  // What a call holds while it runs: what Python lends is given back with the GIL.
+  struct Held {
+    std::vector<Array> arrays;
+    std::vector<DeviceValue> values;
+    Borrowings borrowed;
+  };
+  DeviceValues arguments_from(nb::handle leaves, bool keep, Held& held);
+  void add_argument(nb::handle leaf, std::size_t number, bool donate, DeviceValues& parts,
+                    Held& held);
+  DeviceValue one_value(nb::handle leaf, const Type& type, DeviceArray* ours, bool donate,
+                        Held& held);
+  Array host_whole(nb::handle leaf, const Type& type, DeviceArray* ours, bool donate, Held& held);
+  nb::list wrap(DeviceValues results);
   // For one run: devices that call together count their calls from its beginning.
   RunOptions with_callbacks(RunOptions options) const;
 

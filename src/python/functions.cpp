@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "base/watched.h"
@@ -115,6 +116,9 @@ void add_functions(nb::module_& module) {
           "argument_bytes",
           [](const CompiledFunction& self) { return self.placement().argument_bytes(); },
           "The memory of arguments on one device.")
+      .def_prop_ro(
+          "device", [](const CompiledFunction& self) { return self.executable().device().name(); },
+          "What each of its devices is: \"cpu\", \"cuda:0\".")
       .def_prop_ro("devices",
                    [](const CompiledFunction& self) { return self.placement().devices(); })
       .def_prop_ro(
@@ -130,17 +134,18 @@ void add_functions(nb::module_& module) {
           [](TargetWords* self, std::string mesh, decltype(TargetWords::layouts) layouts,
              std::string plan, decltype(TargetWords::carried) carried, std::vector<bool> donated,
              bool ranks, std::int64_t micro_batches, std::string pipeline, int interleave,
-             int stages) {
+             int stages, std::string device) {
             new (self) TargetWords{std::move(mesh),    std::move(layouts),
                                    std::move(plan),    std::move(carried),
                                    std::move(donated), ranks,
                                    micro_batches,      std::move(pipeline),
-                                   interleave,         stages};
+                                   interleave,         stages,
+                                   std::move(device)};
           },
           nb::arg("mesh") = "", nb::arg("layouts") = nb::list(), nb::arg("plan") = "",
           nb::arg("carried") = nb::list(), nb::arg("donated") = nb::list(),
           nb::arg("ranks") = false, nb::arg("micro_batches") = 1, nb::arg("pipeline") = "",
-          nb::arg("interleave") = 0, nb::arg("stages") = 1)
+          nb::arg("interleave") = 0, nb::arg("stages") = 1, nb::arg("device") = "cpu")
       .def_ro("mesh", &TargetWords::mesh);
   module.def(
       "compile", compile_function, nb::arg("program"), nb::arg("target") = TargetWords{},

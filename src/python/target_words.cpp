@@ -32,6 +32,7 @@ Target target_from(const Program& program, const TargetWords& words) {
   for (const auto& [argument, result] : words.carried) target.carried.push_back({argument, result});
   target.options.entry = entry_of(program);
   target.options.donated = words.donated;
+  if (words.device != "cpu") target.options.device = find_device(words.device).value();
   return target;
 }
 

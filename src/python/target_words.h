@@ -17,9 +17,10 @@ struct TargetWords {
   std::vector<bool> donated = {};
   bool ranks = false;
   std::int64_t micro_batches = 1;
-  std::string pipeline = {};  // the axis of stages
-  int interleave = 0;         // parts of the program that each stage has; 0: nothing is said
-  int stages = 1;             // that a search is to find; 0: it says how many
+  std::string pipeline = {};   // the axis of stages
+  int interleave = 0;          // parts of the program that each stage has; 0: nothing is said
+  int stages = 1;              // that a search is to find; 0: it says how many
+  std::string device = "cpu";  // as find_device() has it
   int rank = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "device/cpu/jit.h"
 #include "device/cuda/blas.h"
 #include "device/cuda/device.h"
+#include "device/cuda/dnn_library.h"
 #include "heddle/compile_options.h"
 #include "heddle/machine_report.h"
 #include "heddle/version.h"
@@ -37,12 +38,16 @@ std::string mpi_modules() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Its name, and what multiplies matrices there.
+// Its name, and what multiplies matrices and convolves there.
 Expected<std::string> usable_gpu() {
   HEDDLE_TRY(const Device* device, find_device("cuda"));
   const auto blas = cuda::find_blas();
-  return fmt::format("{}, {}", static_cast<const CudaDevice*>(device)->facts().name,
-                     blas ? "cuBLASLt" : "no cuBLASLt: products are kernels");
+  const auto dnn = cuda::find_dnn();
+  return fmt::format("{}, {}, {}", static_cast<const CudaDevice*>(device)->facts().name,
+                     blas ? "cuBLASLt" : "no cuBLASLt: products are kernels",
+                     dnn    ? "cuDNN"
+                     : blas ? "no cuDNN: convolutions are products"
+                            : "no cuDNN: the host convolves");
 }
 
 // Kept true by hand: what this version does, and what it needs.

@@ -6,6 +6,7 @@
 #include "runtime/assembler.h"
 #include "runtime/dependences.h"
 #include "runtime/state.h"
+#include "runtime/stretch.h"
 
 namespace heddle::runtime {
 
@@ -120,6 +121,7 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   state->arena_bytes = arena;
   state->meetings = std::move(assembler.meetings);
   sort_slots(*state);
+  state->stretches = find_stretches(state->steps, state->slots);
   return Executable(std::move(state));
 }
 

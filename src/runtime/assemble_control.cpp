@@ -79,6 +79,7 @@ void Assembler::while_loop(const Op& op, std::size_t number) {
   infos.back().depth = scope_.depth;
   LoopStep loop;
   loop.trips = trips_of(program_, op);
+  loop.exact_trips = exact_trips_of(program_, op);
   loop.condition = region({.region = regions[0], .targets = {Target{}}, .depth = scope_.depth + 1});
   loop.predicate = slot(program_.operands(program_.op(program_.region(regions[0]).ops.back()))[0]);
   RegionTask body{.region = regions[1], .targets = {}, .depth = scope_.depth + 1};

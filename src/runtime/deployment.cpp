@@ -90,46 +90,83 @@ Expected<DeviceParts> Deployment::deal_out(const std::vector<Array>& arguments) 
   return parts;
 }
 
-Expected<DeviceParts> Deployment::run(DeviceParts arguments, const RunOptions& options) {
-  if (!placement_.stages().empty()) return run_stages(std::move(arguments), options);
-  if (threads_) return threads_->run(*executable_, std::move(arguments), options);
-  HEDDLE_CHECK(arguments.size() == 1);
-  if (run_whole_) {
-    HEDDLE_TRY(std::vector<Array> results, run_whole_(std::move(arguments[0])));
-    return DeviceParts{std::move(results)};
+namespace {
+
+// How arrays are run, and values.
+struct OnArrays {
+  static auto one(const Executable& executable, std::vector<Array> arguments,
+                  const RunOptions& options) {
+    return executable.run(std::move(arguments), options);
   }
+  static auto all(ThreadMesh& threads, const std::vector<Executable>& executables,
+                  DeviceParts arguments, const RunOptions& options) {
+    return threads.run(executables, std::move(arguments), options);
+  }
+};
+struct OnValues {
+  static auto one(const Executable& executable, std::vector<DeviceValue> arguments,
+                  const RunOptions& options) {
+    return executable.run_values(std::move(arguments), options);
+  }
+  static auto all(ThreadMesh& threads, const std::vector<Executable>& executables,
+                  DeviceValues arguments, const RunOptions& options) {
+    return threads.run_values(executables, std::move(arguments), options);
+  }
+};
+
+}  // namespace
+
+template <typename Run, typename Parts>
+Expected<Parts> Deployment::run_as(Parts arguments, const RunOptions& options) {
+  if (!placement_.stages().empty()) return run_stages<Run>(std::move(arguments), options);
+  if (threads_) return Run::all(*threads_, {*executable_}, std::move(arguments), options);
+  HEDDLE_CHECK(arguments.size() == 1);
   RunOptions own = options;
   own.transport = ranks_;
   if (!placement_.on_mesh() && ranks_ != nullptr && ranks_->size() > 1)
     own.replicas = placement_.replicas;
-  HEDDLE_TRY(std::vector<Array> results, executable_->run(std::move(arguments[0]), own));
+  HEDDLE_TRY(auto results, Run::one(*executable_, std::move(arguments[0]), own));
+  return Parts{std::move(results)};
+}
+
+Expected<DeviceParts> Deployment::run(DeviceParts arguments, const RunOptions& options) {
+  if (!run_whole_) return run_as<OnArrays>(std::move(arguments), options);
+  HEDDLE_CHECK(arguments.size() == 1);
+  HEDDLE_TRY(std::vector<Array> results, run_whole_(std::move(arguments[0])));
   return DeviceParts{std::move(results)};
 }
 
+Expected<DeviceValues> Deployment::run_values(DeviceValues arguments, const RunOptions& options) {
+  HEDDLE_CHECK(!run_whole_);
+  return run_as<OnValues>(std::move(arguments), options);
+}
+
 // Programs of stages take and give only what lies there.
-Expected<DeviceParts> Deployment::run_stages(DeviceParts arguments, const RunOptions& options) {
+template <typename Run, typename Parts>
+Expected<Parts> Deployment::run_stages(Parts arguments, const RunOptions& options) {
+  using Values = typename Parts::value_type;
   RunOptions own = options;
   own.stages = placement_.stages();
   own.channels = placement_.channels;
   for (std::size_t d = 0; d < arguments.size(); ++d) {
-    std::vector<Array> there;
+    Values there;
     for (std::size_t i : placement_.on_device(placement_.arguments, device_[d]))
       there.push_back(std::move(arguments[d][i]));
     arguments[d] = std::move(there);
   }
-  DeviceParts given;
+  Parts given;
   if (threads_) {
     const std::vector<Executable> stages = executable_->stages();
     std::vector<Executable> by_device;
     for (std::int64_t device : device_)
       by_device.push_back(stages[static_cast<std::size_t>(placement_.stage_of(device))]);
-    HEDDLE_TRY(given, threads_->run(by_device, std::move(arguments), own));
+    HEDDLE_TRY(given, Run::all(*threads_, by_device, std::move(arguments), own));
   } else {
     own.transport = ranks_;
-    HEDDLE_TRY(std::vector<Array> results, executable_->run(std::move(arguments[0]), own));
+    HEDDLE_TRY(Values results, Run::one(*executable_, std::move(arguments[0]), own));
     given.push_back(std::move(results));
   }
-  DeviceParts results(given.size(), std::vector<Array>(placement_.results.size()));
+  Parts results(given.size(), Values(placement_.results.size()));
   for (std::size_t d = 0; d < given.size(); ++d) {
     std::size_t next = 0;
     for (std::size_t i : placement_.on_device(placement_.results, device_[d]))

@@ -239,6 +239,70 @@ Expected<std::vector<Buffer>> Executable::run_on_device(std::vector<Buffer> argu
       [&](RunState& run) { return give_buffers(state, run); });
 }
 
+namespace {
+
+Expected<std::vector<DeviceValue>> run_in_host_memory(const Executable& executable,
+                                                      std::vector<DeviceValue> arguments,
+                                                      const RunOptions& options) {
+  std::vector<Array> arrays;
+  arrays.reserve(arguments.size());
+  for (DeviceValue& value : arguments) {
+    if (!value.in_host_memory())
+      return reason("a value of {} was to be used on {}: bring it to the host first",
+                    value.buffer().device->name(), executable.device().name());
+    arrays.push_back(value.take_array());
+  }
+  HEDDLE_TRY(std::vector<Array> results, executable.run(std::move(arrays), options));
+  return std::vector<DeviceValue>(std::make_move_iterator(results.begin()),
+                                  std::make_move_iterator(results.end()));
+}
+
+// Of a program that only the interpreter can run: through host memory.
+Expected<std::vector<DeviceValue>> run_interpreted(const Executable& executable,
+                                                   const std::vector<DeviceValue>& arguments,
+                                                   const RunOptions& options) {
+  const auto queue = executable.device().queue();
+  std::vector<Array> arrays;
+  for (const DeviceValue& value : arguments) {
+    HEDDLE_TRY(Array array, to_host(*queue, value));
+    arrays.push_back(std::move(array));
+  }
+  HEDDLE_TRY(const std::vector<Array> results, executable.run(std::move(arrays), options));
+  std::vector<DeviceValue> values;
+  for (const Array& result : results) {
+    HEDDLE_TRY(DeviceValue value, to_device(*queue, DeviceValue(result)));
+    values.push_back(std::move(value));
+  }
+  HEDDLE_TRY_VOID(queue->finish());
+  return values;
+}
+
+}  // namespace
+
+Expected<std::vector<DeviceValue>> Executable::run_values(std::vector<DeviceValue> arguments,
+                                                          const RunOptions& options) const {
+  ExecutableState& state = *state_;
+  if (in_host_memory()) return run_in_host_memory(*this, std::move(arguments), options);
+  if (!state.compiled.interpreted_because.empty())
+    return run_interpreted(*this, arguments, options);
+  return run_safely<std::vector<DeviceValue>>(
+      state, options,
+      [&](RunState& run) -> Verdict {
+        HEDDLE_TRY(std::vector<Buffer> buffers, buffers_from(state, run, std::move(arguments)));
+        HEDDLE_TRY_VOID(check_buffers(state, buffers));
+        return take_buffers(state, run, std::move(buffers));
+      },
+      [&](RunState& run) -> Expected<std::vector<DeviceValue>> {
+        HEDDLE_TRY(std::vector<Buffer> buffers, give_buffers(state, run));
+        std::vector<DeviceValue> values;
+        for (std::size_t i = 0; i < buffers.size(); ++i)
+          values.emplace_back(state.output_types[i], std::move(buffers[i]));
+        return values;
+      });
+}
+
+bool Executable::in_host_memory() const { return device().in_host_memory(); }
+
 Device& Executable::device() const { return state_->device(); }
 
 Verdict Executable::finish_compiling() const {

@@ -123,6 +123,28 @@ Verdict take_buffers(const ExecutableState& state, RunState& run, std::vector<Bu
   return make_fresh(state, run);
 }
 
+Expected<std::vector<Buffer>> buffers_from(const ExecutableState& state, RunState& run,
+                                           std::vector<DeviceValue> arguments) {
+  std::vector<Buffer> buffers;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::int64_t bytes = arguments[i].type().bytes();
+    HEDDLE_TRY(DeviceValue there, to_device(*run.queue, std::move(arguments[i])));
+    Buffer buffer = there.take_buffer();
+    const bool is_donated = i < state.inputs.size() && state.slots[state.inputs[i]].donated;
+    if (is_donated && bytes > 0 && buffer.memory.use_count() > 1) {
+      HEDDLE_TRY_VOID(run.queue->wait(buffer.ready));
+      HEDDLE_TRY(Buffer copy, run.queue->allocate(bytes));
+      HEDDLE_TRY_VOID(run.queue->copy(buffer.address, copy.address, bytes));
+      copy.ready = run.queue->record();
+      if (!state.device().memory_outlasts_work())
+        run.retired.emplace_back(copy.ready, std::vector<Buffer>{std::move(buffer)});
+      buffer = std::move(copy);
+    }
+    buffers.push_back(std::move(buffer));
+  }
+  return buffers;
+}
+
 Expected<std::vector<Buffer>> give_buffers(const ExecutableState& state, RunState& run) {
   std::unordered_map<std::uintptr_t, Buffer> ours;  // that may be given out, each once
   const auto add = [&](const Buffer& buffer) { ours.try_emplace(buffer.address.value, buffer); };

@@ -15,6 +15,9 @@ Expected<std::vector<Array>> bring_out(const ExecutableState& state, RunState& r
 
 // The same for buffers of the device; nobody waits, and what the run uses is kept until it is over.
 Verdict take_buffers(const ExecutableState& state, RunState& run, std::vector<Buffer> arguments);
+// What is not there yet is brought there, and what others would see change is copied.
+Expected<std::vector<Buffer>> buffers_from(const ExecutableState& state, RunState& run,
+                                           std::vector<DeviceValue> arguments);
 Expected<std::vector<Buffer>> give_buffers(const ExecutableState& state, RunState& run);
 
 }  // namespace heddle::runtime

@@ -11,17 +11,30 @@ namespace {
 // As many as a mesh of threads may have ranks on one machine; more are made anew every time.
 constexpr std::size_t kMostIdle = 64;
 
+// What the program would have put there.
+Reason no_room(const ExecutableState& state, const std::string& why) {
+  std::string text =
+      fmt::format("{}: {}\n  the values that it computes take {:.1f} MB at the peak",
+                  state.compiled.program.file, why, static_cast<double>(state.peak.bytes) / 1e6);
+  if (!state.peak.where.empty()) text += ", the largest at " + state.peak.where;
+  for (const std::string& line : state.peak.largest) text += "\n    " + line;
+  return Reason{std::move(text)};
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<RunState>> make_run_state(ExecutableState& state) {
   auto run = std::make_unique<RunState>();
   run->queue = state.device().queue();
-  HEDDLE_TRY(run->arena, state.device().allocate(state.arena_bytes));
+  auto arena = state.device().allocate(state.arena_bytes);
+  if (!arena) return no_room(state, arena.reason());
+  run->arena = *std::move(arena);
   HEDDLE_TRY(const std::vector<Buffer>* constants, state.constant_buffers(*run->queue));
   run->home.assign(state.slots.size(), {});
   run->buffers.resize(state.slots.size());
   run->collectives.resize(state.meetings.size());
   run->under_way.resize(state.meetings.size());
+  run->stretches.resize(state.stretches);
   for (SlotId id = 0; id < state.slots.size(); ++id) {
     const Slot& slot = state.slots[id];
     if (slot.kind == SlotKind::constant) run->home[id] = (*constants)[slot.number].address;

@@ -11,6 +11,7 @@
 #include "heddle/executable.h"
 #include "heddle/transport.h"
 #include "runtime/collective.h"
+#include "runtime/stretch.h"
 
 namespace heddle::runtime {
 
@@ -32,6 +33,7 @@ struct RunState {
   std::vector<ResolvedCollective> collectives;
   std::vector<CollectiveUnderWay> under_way;  // by number of the collective
   ResolvedFor resolved_for;
+  std::vector<StretchMemory> stretches;  // by number
   std::vector<PendingSend> sends;
   std::unique_ptr<Transport> solo;  // for runs without others
   std::unique_ptr<Queue> queue;     // ends before the memory that it works on

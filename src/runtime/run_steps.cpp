@@ -20,7 +20,20 @@ class Runner {
   Verdict run(const StepList& list) {
     for (SlotId s : list.moved) run_.now[s] = run_.home[s];
     const bool timed = options_.trace != nullptr || options_.times != nullptr;
-    for (const Step& step : list.steps) {
+    std::size_t done = 0;
+    if (!timed && queue_.can_record())
+      for (const Stretch& stretch : list.stretches) {
+        HEDDLE_TRY_VOID(run_some(list, done, stretch.begin, timed));
+        HEDDLE_TRY_VOID(run_stretch(list, stretch));
+        done = stretch.end;
+      }
+    return run_some(list, done, list.steps.size(), timed);
+  }
+
+ private:
+  Verdict run_some(const StepList& list, std::size_t begin, std::size_t end, bool timed) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Step& step = list.steps[i];
       transport_.at_step(step.info);
       HEDDLE_TRY_VOID(may_go_on(step));
       HEDDLE_TRY_VOID(timed ? run_timed(step) : run_step(step));
@@ -28,7 +41,28 @@ class Runner {
     return yes();
   }
 
- private:
+  // As it was done before, where all lies where it did; else step by step.
+  Verdict run_stretch(const StepList& list, const Stretch& stretch) {
+    StretchMemory& memory = run_.stretches[stretch.number];
+    const auto once = [&] { return run_some(list, stretch.begin, stretch.end, false); };
+    const Recording* recording = nullptr;
+    switch (memory.next(stretch, run_.now)) {
+      case StretchMemory::Next::run:
+        return once();
+      case StretchMemory::Next::record:
+        recording = memory.keep(queue_, once);
+        if (recording == nullptr) return once();
+        break;
+      case StretchMemory::Next::replay:
+        recording = memory.kept();
+        break;
+    }
+    const Step& first = list.steps[stretch.begin];
+    transport_.at_step(first.info);
+    HEDDLE_TRY_VOID(may_go_on(first));
+    return queue_.replay(*recording);
+  }
+
   // Another rank has failed, while this one had nothing to wait for.
   Reason stopped(const Step& step) const {
     const StepInfo& info = state_.infos[step.info];
@@ -149,11 +183,17 @@ class Runner {
 
   // Condition and body may have no steps, before which it would be asked whether to stop.
   Verdict run_loop(const LoopStep& loop, const Step& step) {
-    for (;;) {
+    // A device of its own would have to be waited for at every turn.
+    const bool is_counted = loop.exact_trips && !queue_.device().in_host_memory();
+    for (std::int64_t turn = 0;; ++turn) {
       HEDDLE_TRY_VOID(may_go_on(step));
-      HEDDLE_TRY_VOID(run(loop.condition));
-      HEDDLE_TRY(const auto goes_on, scalar<std::uint8_t>(loop.predicate));
-      if (goes_on == 0) return yes();
+      if (is_counted) {
+        if (turn == *loop.exact_trips) return yes();
+      } else {
+        HEDDLE_TRY_VOID(run(loop.condition));
+        HEDDLE_TRY(const auto goes_on, scalar<std::uint8_t>(loop.predicate));
+        if (goes_on == 0) return yes();
+      }
       HEDDLE_TRY_VOID(run(loop.body));
       for (const auto& [a, b] : loop.swaps) std::swap(run_.now[a], run_.now[b]);
     }

@@ -32,6 +32,7 @@ class ExecutableState {
   std::vector<Array> constants;
   PeakMemory peak;
   std::int64_t arena_bytes = 0;
+  std::size_t stretches = 0;   // of all lists of steps
   std::vector<OpId> meetings;  // ops between devices, in the order in which they begin
 
   Device& device() const { return *compiled.device; }

@@ -59,15 +59,25 @@ struct WaitStep {
 
 struct Step;
 
+// Steps of a list, one after the other, that a queue may keep and do again at once where all
+// that can lie elsewhere lies where it did.
+struct Stretch {
+  std::size_t begin = 0, end = 0;     // steps
+  std::size_t number = 0;             // among those of the executable
+  std::vector<SlotId> changing = {};  // slots that it touches and that may lie elsewhere
+};
+
 struct StepList {
   std::vector<Step> steps;
+  std::vector<Stretch> stretches = {};  // in order
   // Slots that loops of the list exchange: they go back home before the list begins.
   std::vector<SlotId> moved = {};
 };
 
 struct LoopStep {
   StepList condition, body;
-  std::optional<std::int64_t> trips = {};  // where its text says so
+  std::optional<std::int64_t> trips = {};        // where its text says so
+  std::optional<std::int64_t> exact_trips = {};  // where there is no doubt
   SlotId predicate = kNone;
   // Each pair changes places after the body: what it wrote is what the next turn reads.
   std::vector<std::pair<SlotId, SlotId>> swaps = {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -13,15 +14,14 @@ namespace heddle {
 
 namespace {
 
-using Arrays = std::vector<Array>;
-
 // How often the caller asks whether to stop.
 constexpr std::chrono::milliseconds kAskEvery{20};
 
 // One run of all devices.
 struct MeshRun {
   const std::vector<Executable>* executables = nullptr;  // one for all, or one each
-  std::vector<Arrays> arguments, results;
+  // Of one device.
+  std::function<Verdict(std::size_t device, const Executable&, const RunOptions&)> work;
   RunOptions options;
 };
 
@@ -48,11 +48,10 @@ class ThreadMesh::Impl {
 
   int devices() const { return devices_; }
 
-  Expected<std::vector<Arrays>> run(MeshRun run) {
+  Verdict run(MeshRun run) {
     const std::lock_guard turn(callers_);
     if (transports_.empty() || transports_[0]->failed())
       transports_ = thread_transports(devices_, options_.watchdog);
-    run.results.resize(run.arguments.size());
     std::unique_lock lock(mutex_);
     run_ = &run;
     left_ = devices_;
@@ -65,7 +64,7 @@ class ThreadMesh::Impl {
     if (transports_[0]->failed()) return Reason{transports_[0]->failure()};
     for (const std::string& error : errors_)
       if (!error.empty()) return Reason{error};
-    return std::move(run.results);
+    return yes();
   }
 
  private:
@@ -109,12 +108,9 @@ class ThreadMesh::Impl {
     errors_[d].clear();
     try {
       const Executable& executable = (*run.executables)[run.executables->size() == 1 ? 0 : d];
-      auto results = executable.run(std::move(run.arguments[d]), options);
-      if (results) {
-        run.results[d] = *std::move(results);
-        return;
-      }
-      errors_[d] = results.reason();
+      const Verdict done = run.work(d, executable, options);
+      if (done) return;
+      errors_[d] = done.reason();
       options.transport->abort(errors_[d]);
     } catch (...) {
       options.transport->abort("it met an internal error");
@@ -151,6 +147,28 @@ ThreadMesh::~ThreadMesh() = default;
 
 int ThreadMesh::devices() const { return impl_->devices(); }
 
+// `one` runs one device's program on its arguments.
+template <typename Value, typename One>
+Expected<std::vector<std::vector<Value>>> ThreadMesh::run_all(
+    const std::vector<Executable>& executables, std::vector<std::vector<Value>> arguments,
+    const RunOptions& options, One one) {
+  const auto n = static_cast<std::size_t>(devices());
+  if (arguments.size() != n || (executables.size() != n && executables.size() != 1))
+    return reason("a mesh of {} devices got {} programs and arguments for {}", n,
+                  executables.size(), arguments.size());
+  std::vector<std::vector<Value>> results(n);
+  MeshRun run;
+  run.executables = &executables;
+  run.options = options;
+  if (executables.size() > 1) run.options.same_program = false;
+  run.work = [&](std::size_t d, const Executable& executable, const RunOptions& own) -> Verdict {
+    HEDDLE_TRY(results[d], one(executable, std::move(arguments[d]), own));
+    return yes();
+  };
+  HEDDLE_TRY_VOID(impl_->run(std::move(run)));
+  return results;
+}
+
 Expected<std::vector<ThreadMesh::Arrays>> ThreadMesh::run(const Executable& executable,
                                                           std::vector<Arrays> arguments,
                                                           const RunOptions& options) {
@@ -160,16 +178,19 @@ Expected<std::vector<ThreadMesh::Arrays>> ThreadMesh::run(const Executable& exec
 Expected<std::vector<ThreadMesh::Arrays>> ThreadMesh::run(
     const std::vector<Executable>& executables, std::vector<Arrays> arguments,
     const RunOptions& options) {
-  const auto n = static_cast<std::size_t>(devices());
-  if (arguments.size() != n || (executables.size() != n && executables.size() != 1))
-    return reason("a mesh of {} devices got {} programs and arguments for {}", n,
-                  executables.size(), arguments.size());
-  MeshRun run;
-  run.executables = &executables;
-  run.arguments = std::move(arguments);
-  run.options = options;
-  if (executables.size() > 1) run.options.same_program = false;
-  return impl_->run(std::move(run));
+  return run_all<Array>(executables, std::move(arguments), options,
+                        [](const Executable& executable, Arrays own, const RunOptions& how) {
+                          return executable.run(std::move(own), how);
+                        });
+}
+
+Expected<std::vector<ThreadMesh::Values>> ThreadMesh::run_values(
+    const std::vector<Executable>& executables, std::vector<Values> arguments,
+    const RunOptions& options) {
+  return run_all<DeviceValue>(executables, std::move(arguments), options,
+                              [](const Executable& executable, Values own, const RunOptions& how) {
+                                return executable.run_values(std::move(own), how);
+                              });
 }
 
 }  // namespace heddle

@@ -92,6 +92,35 @@ TEST_F(GpuProgram, ProductsAreCallsAndAgree) {
   }
 }
 
+// Numbers are whole and small, so that sums are exact.
+TEST_F(GpuProgram, ProductsOfEightBitsAreCallsAndAgree) {
+  for (const char* other : {"f8E4M3FN", "f8E5M2"}) {
+    const Program program = read(fmt::format(R"(
+      func.func @main(%a: tensor<256x128xf8E4M3FN>, %b: tensor<192x128x{0}>) -> tensor<256x192xf32> {{
+        %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] :
+          (tensor<256x128xf8E4M3FN>, tensor<192x128x{0}>) -> tensor<256x192xf32>
+        return %0 : tensor<256x192xf32>
+      }})",
+                                             other));
+    std::vector<Array> arguments;
+    for (const Type& type : {Type::tensor(DType::f8e4m3fn, {256, 128}),
+                             Type::tensor(parse_dtype(other).value(), {192, 128})}) {
+      Array array(type);
+      dispatch(type.dtype, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        std::int32_t next = 0;
+        for (T& x : array.as_mutable<T>())
+          x = convert_scalar<T>((next = (next * 5 + 3) % 64) % 4 - 1);
+      });
+      arguments.push_back(array);
+    }
+    const Executable executable = compile(program, target()).value();
+    EXPECT_THAT(executable.steps().at(0).name, testing::HasSubstr("cublasLt"));
+    expect_near(interpret(program, program.functions[0], arguments).value()[0],
+                executable.run(arguments).value()[0]);
+  }
+}
+
 TEST_F(GpuProgram, BatchesOfProductsAgree) {
   const Program program = read(R"(
     func.func @main(%a: tensor<6x40x5x64xf32>, %b: tensor<6x48x5x64xf32>) -> tensor<6x5x40x48xf32> {
@@ -122,10 +151,95 @@ TEST_F(GpuProgram, BuffersStayThere) {
   for (std::size_t i = 0; i < 1000; ++i) EXPECT_EQ(end.as<float>()[i], 1024 * start.as<float>()[i]);
 }
 
+TEST_F(GpuProgram, GradientsOfPoolingAgree) {
+  const Program program = read(R"(
+    func.func @main(%x: tensor<3x13x12x5xf32>, %s: tensor<3x7x5x5xf32>, %z: tensor<f32>) -> tensor<3x13x12x5xf32> {
+      %0 = "stablehlo.select_and_scatter"(%x, %s, %z) <{padding = dense<[[0, 0], [1, 1], [0, 0], [0, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %c = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      }, {
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %c = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %c : tensor<f32>
+      }) : (tensor<3x13x12x5xf32>, tensor<3x7x5x5xf32>, tensor<f32>) -> tensor<3x13x12x5xf32>
+      return %0 : tensor<3x13x12x5xf32>
+    })");
+  // Few different numbers, so that windows have to choose among equal ones.
+  Array x = numbered(Type::tensor(DType::f32, {3, 13, 12, 5}));
+  for (float& number : x.as_mutable<float>()) number = std::floor(number * 40) / 8;
+  Array zero(Type::tensor(DType::f32, {}));
+  zero.as_mutable<float>()[0] = 0.5F;
+  const std::vector<Array> arguments{x, numbered(Type::tensor(DType::f32, {3, 7, 5, 5})), zero};
+  const Executable executable = compile(program, target()).value();
+  for (const StepInfo& step : executable.steps())
+    EXPECT_EQ(step.name.find("on the host"), std::string::npos) << step.name;
+  expect_near(interpret(program, program.functions[0], arguments).value()[0],
+              executable.run(arguments).value()[0]);
+}
+
+// Rows for a warp and rows for a block, with elements that are equal.
+TEST_F(GpuProgram, TheLargestOfRowsAgree) {
+  for (std::int64_t width : {7, 64, 3000}) {
+    const Program program = read(fmt::format(R"(
+      func.func @main(%x: tensor<13x{0}xf32>) -> (tensor<13x5xf32>, tensor<13x5xi32>) {{
+        %v, %i = chlo.top_k(%x, k = 5) : tensor<13x{0}xf32> -> (tensor<13x5xf32>, tensor<13x5xi32>)
+        return %v, %i : tensor<13x5xf32>, tensor<13x5xi32>
+      }})",
+                                             width));
+    Array x = numbered(Type::tensor(DType::f32, {13, width}));
+    for (float& number : x.as_mutable<float>()) number = std::floor(number * 20) / 4;
+    const Executable executable = compile(program, target()).value();
+    for (const StepInfo& step : executable.steps())
+      EXPECT_EQ(step.name.find("on the host"), std::string::npos) << step.name;
+    const auto want = interpret(program, program.functions[0], {x}).value();
+    const auto got = executable.run({x}).value();
+    for (std::size_t i = 0; i < 2; ++i)
+      EXPECT_TRUE(std::ranges::equal(want[i].bytes(), got[i].bytes())) << width << " " << i;
+  }
+}
+
+// Eight steps that are kept as a graph, with arguments at other places from run to run.
+TEST_F(GpuProgram, WorkThatIsKeptAgrees) {
+  std::string text =
+      "func.func @main(%x0: tensor<160x160xf32>, %w: tensor<160x160xf32>) -> tensor<160x160xf32> "
+      "{\n";
+  for (int i = 0; i < 8; ++i)
+    text += fmt::format(
+        "%x{1} = stablehlo.dot_general %x{0}, %w, contracting_dims = [1] x [0] : "
+        "(tensor<160x160xf32>, tensor<160x160xf32>) -> tensor<160x160xf32>\n",
+        i, i + 1);
+  text += "return %x8 : tensor<160x160xf32>\n}";
+  const Program program = read(text);
+  const Executable executable = compile(program, target()).value();
+  const Type type = Type::tensor(DType::f32, {160, 160});
+  Array w = numbered(type);
+  for (float& number : w.as_mutable<float>()) number /= 10;
+  const auto queue = (*gpu::device())->queue();
+  const Buffer weights = to_device(*queue, w).value();
+  std::vector<Array> inputs(3, numbered(type));
+  std::vector<Array> wanted;
+  std::vector<Buffer> there;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (float& number : inputs[i].as_mutable<float>()) number += static_cast<float>(i);
+    wanted.push_back(executable.run({inputs[i], w}).value()[0]);
+    there.push_back(to_device(*queue, inputs[i]).value());
+  }
+  for (int turn = 0; turn < 30; ++turn) {
+    const std::size_t i = static_cast<std::size_t>(turn) * 7 % 3;
+    const Buffer result = executable.run_on_device({there[i], weights}).value()[0];
+    const Array got = to_host(*queue, result, type).value();
+    ASSERT_TRUE(std::ranges::equal(got.bytes(), wanted[i].bytes())) << "turn " << turn;
+  }
+}
+
 TEST_F(GpuProgram, TooMuchMemoryIsSaid) {
   const auto buffer = (*gpu::device())->allocate(std::int64_t{1} << 50);
   ASSERT_FALSE(buffer);
   EXPECT_THAT(buffer.reason(), testing::HasSubstr("has no room for"));
+  const Buffer held = (*gpu::device())->allocate(3 << 20).value();
+  const auto again = (*gpu::device())->allocate(std::int64_t{1} << 50);
+  EXPECT_THAT(again.reason(), testing::HasSubstr("the largest: "));
   EXPECT_TRUE((*gpu::device())->allocate(1000));
 }
 

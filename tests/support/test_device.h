@@ -38,6 +38,7 @@ class TestDevice : public Device {
   }
 
   Expected<Buffer> allocate(std::int64_t bytes) override;
+  DlpackDevice dlpack_device() const override { return {12, 0}; }  // some device of somebody's own
 
   Verdict can_compile() const override { return inner_.can_compile(); }
   Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override {
@@ -51,6 +52,8 @@ class TestDevice : public Device {
 
   // Handles that are held, for tests that look for leaks.
   std::size_t live_buffers() const;
+  // How often work that was kept has been done again.
+  std::atomic<std::uint64_t> replays = 0;
 
  private:
   Device& inner_;

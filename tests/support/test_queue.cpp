@@ -30,6 +30,10 @@ struct TestQueue::Passed : Event::State {
   Verdict verdict = yes();
 };
 
+struct TestQueue::Kept : Recording {
+  std::vector<std::function<Verdict()>> tasks;
+};
+
 TestQueue::TestQueue(TestDevice& device, std::unique_ptr<Queue> inner,
                      std::shared_ptr<Memory> memory, const TestDeviceOptions& options)
     : device_(device),
@@ -85,6 +89,11 @@ Verdict TestQueue::run(const Task& task) {
 }
 
 Verdict TestQueue::add(Task task) {
+  if (recording_) {
+    HEDDLE_CHECK(!task.event, "an event cannot be kept");
+    recording_->tasks.push_back(std::move(task.run));
+    return yes();
+  }
   {
     const std::lock_guard lock(mutex_);
     if (!state_) return state_;
@@ -166,6 +175,23 @@ Event TestQueue::record() {
 
 Verdict TestQueue::wait(const Event& event) {
   return add({[event] { return event.wait(); }});
+}
+
+Verdict TestQueue::begin_recording() {
+  recording_ = std::make_shared<Kept>();
+  return yes();
+}
+
+Expected<std::shared_ptr<const Recording>> TestQueue::end_recording() {
+  return std::shared_ptr<const Recording>(std::exchange(recording_, nullptr));
+}
+
+Verdict TestQueue::replay(const Recording& recording) {
+  ++device_.replays;
+  // A copy: a task may change what it has brought along.
+  for (std::function<Verdict()> task : static_cast<const Kept&>(recording).tasks)
+    HEDDLE_TRY_VOID(add({std::move(task)}));
+  return yes();
 }
 
 Verdict TestQueue::finish() { return record().wait(); }

@@ -53,6 +53,10 @@ class TestQueue final : public Queue {
   Event record() override;
   Verdict wait(const Event& event) override;
   Verdict finish() override;
+  bool can_record() const override { return true; }
+  Verdict begin_recording() override;
+  Expected<std::shared_ptr<const Recording>> end_recording() override;
+  Verdict replay(const Recording& recording) override;
   void set_workers(ThreadPool& workers) override;
 
  private:
@@ -61,6 +65,8 @@ class TestQueue final : public Queue {
     std::function<Verdict()> run;
     std::shared_ptr<Passed> event = {};  // passes after it, done or left out
   };
+
+  struct Kept;
 
   // A reason where an earlier task has failed: then nothing is done any more.
   Verdict add(Task task);
@@ -79,6 +85,7 @@ class TestQueue final : public Queue {
   std::deque<Task> tasks_;
   Verdict state_ = yes();
   bool stopping_ = false;
+  std::shared_ptr<Kept> recording_;  // that work goes to instead, where there is one
   std::thread thread_;
 };
 

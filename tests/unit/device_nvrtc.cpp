@@ -5,7 +5,11 @@
 #include "../property/random_kernel.h"
 #include "../property/random_program.h"
 #include "device/cuda/nvrtc.h"
+#include "device/cuda/rearrange.h"
+#include "device/cuda/select_scatter.h"
+#include "device/cuda/top_k.h"
 #include "heddle/simplify.h"
+#include "heddle/stablehlo.h"
 #include "heddle/stitch.h"
 #include "kernel/emit_cuda.h"
 #include "kernel/lower_group.h"
@@ -107,6 +111,61 @@ TEST_F(DeviceNvrtc, AMistakeComesWithTheCompilersLog) {
   ASSERT_FALSE(code);
   EXPECT_THAT(code.reason(), HasSubstr("NVRTC cannot compile it for sm_90"));
   EXPECT_THAT(code.reason(), HasSubstr("nonsense"));
+}
+
+TEST_F(DeviceNvrtc, GradientsOfPoolingCompileWithoutSpills) {
+  for (const char* type : {"f32", "f64", "f16", "bf16"}) {
+    std::string text = R"(
+      func.func @main(%x: tensor<8x13x13x16xT>, %s: tensor<8x7x6x16xT>, %z: tensor<T>) -> tensor<8x13x13x16xT> {
+        %0 = "stablehlo.select_and_scatter"(%x, %s, %z) <{padding = dense<[[0, 0], [1, 1], [0, 0], [0, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+        ^bb0(%a: tensor<T>, %b: tensor<T>):
+          %c = stablehlo.compare GE, %a, %b, FLOAT : (tensor<T>, tensor<T>) -> tensor<i1>
+          stablehlo.return %c : tensor<i1>
+        }, {
+        ^bb0(%a: tensor<T>, %b: tensor<T>):
+          %c = stablehlo.add %a, %b : tensor<T>
+          stablehlo.return %c : tensor<T>
+        }) : (tensor<8x13x13x16xT>, tensor<8x7x6x16xT>, tensor<T>) -> tensor<8x13x13x16xT>
+        return %0 : tensor<8x13x13x16xT>
+      })";
+    for (std::size_t at = 0; (at = text.find("T>", at)) != std::string::npos;)
+      text.replace(at, 1, type);
+    const Program program = read_stablehlo(text).value();
+    const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
+    const auto kernel = cuda::select_scatter_text(program, op);
+    ASSERT_TRUE(kernel) << type;
+    const auto code = compile_cuda(*kernel, "sm_90");
+    ASSERT_TRUE(code) << code.reason() << *kernel;
+    EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+  }
+}
+
+TEST_F(DeviceNvrtc, TheLargestOfRowsCompileWithoutSpills) {
+  for (const char* type : {"64xf32", "64xbf16", "5000xi8", "5000xui32"}) {
+    const std::string kept =
+        fmt::format("5{}", std::string_view(type).substr(std::string_view(type).find('x')));
+    const Program program = read_stablehlo(fmt::format(R"(
+      func.func @main(%x: tensor<100x{0}>) -> tensor<100x{1}> {{
+        %v, %i = chlo.top_k(%x, k = 5) : tensor<100x{0}> -> (tensor<100x{1}>, tensor<100x5xi32>)
+        return %v : tensor<100x{1}>
+      }})",
+                                                       type, kept))
+                                .value();
+    const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
+    const auto text = cuda::top_k_text(program, op);
+    ASSERT_TRUE(text) << type;
+    const auto code = compile_cuda(*text, "sm_90");
+    ASSERT_TRUE(code) << code.reason() << *text;
+    EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+  }
+}
+
+// The kernel around convolutions has a function for words of 1 to 16 bytes, for few and for many.
+TEST_F(DeviceNvrtc, TheRearrangingKernelCompilesWithoutSpills) {
+  const auto code = compile_cuda(cuda::RearrangeKernels::source(), "sm_90");
+  ASSERT_TRUE(code) << code.reason();
+  EXPECT_EQ(code->functions.size(), 10U);
+  for (const CudaFunction& f : code->functions) EXPECT_EQ(f.spilled_bytes, 0) << f.name;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "command_line.h"
 #include "commands.h"
+#include "heddle/device_ranks.h"
 #include "heddle/explain_report.h"
 #include "heddle/inputs.h"
 #include "heddle/log.h"
@@ -340,11 +341,24 @@ void run_alone(const RunRequest& request) {
   if (!request.report.json) write_stdout(style.bold(report.verdict()) + "\n");
 }
 
+// Those of other devices than the CPU exchange data there, where they can.
+std::unique_ptr<Transport> ranks_with_devices(const RunRequest& asked, std::string& device) {
+  std::unique_ptr<Transport> ranks = connect_ranks(asked.ranks);
+  if (!ranks || device == "cpu") return ranks;
+  device = device_of_rank(device, ranks->rank());
+  const auto found = find_device(device);
+  if (!found) {
+    ranks->abort(found.reason());
+    throw Error(found.reason());
+  }
+  return with_device_collectives(std::move(ranks), **found);
+}
+
 // One of several processes: the first one speaks and writes for all.
 void run(const RunRequest& asked) {
   check_run_options(asked);
-  const std::unique_ptr<Transport> ranks = connect_ranks(asked.ranks);
   RunRequest request = asked;
+  const std::unique_ptr<Transport> ranks = ranks_with_devices(asked, request.device);
   request.execute.engine = parse_engine(asked.engine).value();
   request.execute.ranks = ranks.get();
   request.execute.watchdog = asked.ranks.watchdog_options();

@@ -1,11 +1,13 @@
 #include "device/cuda/blas.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <span>
 
-#include "device/cuda/blas_library.h"
+#include "device/cuda/product_types.h"
 #include "heddle/op.h"
 #include "stitch/product_plan.h"
 
@@ -15,34 +17,9 @@ namespace {
 
 constexpr std::size_t kWorkspace = 32 << 20;
 constexpr std::int64_t kWorkspaceAligned = 256;
-constexpr std::int64_t kAligned = 64;  // that values begin at, in bytes
-
-struct ProductTypes {
-  int operands = Blas::kF32, result = Blas::kF32;
-  int compute = Blas::kComputeF32, scale = Blas::kF32;
-};
-
-// Sums are kept in 32 bits or more, and nothing is rounded on the way in.
-std::optional<ProductTypes> types_of(DType lhs, DType rhs, DType result) {
-  if (lhs != rhs) return {};
-  const auto code = [](DType type) {
-    return type == DType::f32 ? Blas::kF32 : type == DType::bf16 ? Blas::kBF16 : Blas::kF16;
-  };
-  switch (lhs) {
-    case DType::f64:
-      if (result != DType::f64) return {};
-      return ProductTypes{Blas::kF64, Blas::kF64, Blas::kComputeF64, Blas::kF64};
-    case DType::f32:
-      if (result != DType::f32) return {};
-      return ProductTypes{};
-    case DType::bf16:
-    case DType::f16:
-      if (result != lhs && result != DType::f32) return {};
-      return ProductTypes{code(lhs), code(result), Blas::kComputeF32, Blas::kF32};
-    default:
-      return {};
-  }
-}
+constexpr std::int64_t kAligned = 64;     // that values begin at, in bytes
+constexpr std::size_t kMostWays = 8;      // to multiply, that are tried
+constexpr double kWorthTrying = 1 << 24;  // products of two numbers
 
 std::optional<ProductPlan> plan_of(const Program& program, const Op& op,
                                    const ProductViews* views) {
@@ -54,13 +31,14 @@ std::optional<ProductPlan> plan_of(const Program& program, const Op& op,
   if (operands.size() != 2 || result.elements() == 0) return {};
   auto plan = plan_product(program, op, views != nullptr ? *views : dense_views(program, op), {});
   if (!plan || plan->sides[0].copied || plan->sides[1].copied) return {};
+  if (byte_size(program.type_of(operands[0]).dtype) == 1 && !is_for_small_types(*plan)) return {};
   return plan;
 }
 
 std::optional<ProductTypes> types_of(const Program& program, const Op& op) {
   const auto operands = program.operands(op);
-  return types_of(program.type_of(operands[0]).dtype, program.type_of(operands[1]).dtype,
-                  program.type_of(program.result(op, 0)).dtype);
+  return product_types(program.type_of(operands[0]).dtype, program.type_of(operands[1]).dtype,
+                       program.type_of(program.result(op, 0)).dtype);
 }
 
 // One of the library's objects; `destroy` ends it.
@@ -118,16 +96,16 @@ class ProductCall final : public CudaCall {
     }
   }
 
-  Verdict prepare() {
+  Verdict prepare(Context& context, const Notebook& notebook) {
     HEDDLE_TRY_VOID(checked(blas_.create_product(&product_.handle, types_.compute, types_.scale),
                             "plan a product"));
     const int flip_first = plan_.transpose_b ? 1 : 0, flip_second = plan_.transpose_a ? 1 : 0;
     HEDDLE_TRY_VOID(set_product(Blas::kTransposeA, flip_first));
     HEDDLE_TRY_VOID(set_product(Blas::kTransposeB, flip_second));
     const ProductPlan& p = plan_;
-    HEDDLE_TRY_VOID(set_matrix(a_, types_.operands, p.transpose_a ? p.m : p.k,
+    HEDDLE_TRY_VOID(set_matrix(a_, types_.operands[p.swapped ? 1 : 0], p.transpose_a ? p.m : p.k,
                                p.transpose_a ? p.k : p.m, p.lda, batch_.a));
-    HEDDLE_TRY_VOID(set_matrix(b_, types_.operands, p.transpose_b ? p.k : p.n,
+    HEDDLE_TRY_VOID(set_matrix(b_, types_.operands[p.swapped ? 0 : 1], p.transpose_b ? p.k : p.n,
                                p.transpose_b ? p.n : p.k, p.ldb, batch_.b));
     HEDDLE_TRY_VOID(set_matrix(c_, types_.result, p.n, p.m, p.ldc, batch_.c));
     Object wish(blas_.destroy_wish);
@@ -142,10 +120,14 @@ class ProductCall final : public CudaCall {
     HEDDLE_TRY_VOID(set_aligned(wish, Blas::kAlignedC, 2, &ProductLoop::c));
     HEDDLE_TRY_VOID(set_aligned(wish, Blas::kAlignedD, 2, &ProductLoop::c));
     int found = 0;
+    std::array<Blas::Way, kMostWays> ways;
     HEDDLE_TRY_VOID(checked(blas_.ways(library_, product_.handle, b_.handle, a_.handle, c_.handle,
-                                       c_.handle, wish.handle, 1, &way_, &found),
+                                       c_.handle, wish.handle, kMostWays, ways.data(), &found),
                             "find a way to multiply"));
-    return found > 0 ? yes() : reason("cuBLASLt knows no way to multiply {}", text());
+    if (found == 0) return reason("cuBLASLt knows no way to multiply {}", text());
+    way_ = ways[0];
+    choose(context, notebook, std::span(ways).first(static_cast<std::size_t>(found)));
+    return yes();
   }
 
   std::string text() const override {
@@ -181,6 +163,10 @@ class ProductCall final : public CudaCall {
                                   depth + 1));
       return yes();
     }
+    return multiply(queue.stream(), a, b, c, workspace);
+  }
+
+  Verdict multiply(Handle stream, Pointer a, Pointer b, Pointer c, Pointer workspace) const {
     const double one64 = 1, zero64 = 0;
     const float one32 = 1, zero32 = 0;
     const bool is_double = types_.scale == Blas::kF64;
@@ -188,9 +174,44 @@ class ProductCall final : public CudaCall {
     const void* zero = is_double ? static_cast<const void*>(&zero64) : &zero32;
     return checked(
         blas_.multiply(library_, product_.handle, one, b, b_.handle, a, a_.handle, zero, c,
-                       c_.handle, c, c_.handle, &way_, workspace, way_.workspace, queue.stream()),
+                       c_.handle, c, c_.handle, &way_, workspace, way_.workspace, stream),
         fmt::format("multiply {} (lda {}, ldb {}, ldc {}, places {} {} {} of 256)", text(),
                     plan_.lda, plan_.ldb, plan_.ldc, a % 256, b % 256, c % 256));
+  }
+
+  // The fastest of the library's ways, where the product is large enough for that to matter.
+  void choose(Context& context, const Notebook& notebook, std::span<const Blas::Way> ways) {
+    const ProductPlan& p = plan_;
+    if (static_cast<double>(p.m) * static_cast<double>(p.n) *
+            static_cast<double>(p.k * batch_.size) <
+        kWorthTrying)
+      return;
+    const auto bytes = [&](std::int64_t rows, std::int64_t apart, std::int64_t columns,
+                           std::int64_t step, std::int64_t size) {
+      return ((rows - 1) * apart + columns + (batch_.size - 1) * step) * size;
+    };
+    const std::size_t first = p.swapped ? 1 : 0;
+    TrialMemory trial(context);
+    Pointer a = 0, b = 0, c = 0, room = 0;
+    const auto take_room = [&]() -> Verdict {
+      HEDDLE_TRY(a, trial.take(bytes(p.transpose_a ? p.k : p.m, p.lda, p.transpose_a ? p.m : p.k,
+                                     batch_.a, sizes_[first])));
+      HEDDLE_TRY(b, trial.take(bytes(p.transpose_b ? p.n : p.k, p.ldb, p.transpose_b ? p.k : p.n,
+                                     batch_.b, sizes_[1 - first])));
+      HEDDLE_TRY(c, trial.take(bytes(p.m, p.ldc, p.n, batch_.c, sizes_[2])));
+      HEDDLE_TRY(room, trial.take(static_cast<std::int64_t>(kWorkspace)));
+      return yes();
+    };
+    const std::string key =
+        fmt::format("cuBLASLt {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", blas_.version(),
+                    context.facts().name, types_text_, p.m, p.n, p.k, p.lda, p.ldb, p.ldc,
+                    p.transpose_a, p.transpose_b, batch_.size, batch_.a, batch_.b, batch_.c);
+    const auto try_it = [&](std::size_t way, Handle stream) -> Verdict {
+      if (room == 0) HEDDLE_TRY_VOID(take_room());
+      way_ = ways[way];
+      return multiply(stream, a, b, c, room);
+    };
+    way_ = ways[fastest(context, notebook, key, ways.size(), try_it)];
   }
 
   // How far every place is aligned at which a matrix begins that a call gets.
@@ -236,7 +257,8 @@ bool is_product(const Program& program, const Op& op) {
          plan_of(program, op, nullptr);
 }
 
-std::unique_ptr<CudaCall> product_call(Context& context, const Program& program, const Op& op,
+std::unique_ptr<CudaCall> product_call(Context& context, const Notebook& notebook,
+                                       const Program& program, const Op& op,
                                        const ProductViews* views) {
   const auto blas = blas_library();
   if (!blas || op.def->call != DeviceCall::product) return nullptr;
@@ -248,11 +270,13 @@ std::unique_ptr<CudaCall> product_call(Context& context, const Program& program,
   const DType from = program.type_of(program.operands(op)[0]).dtype;
   const DType to = program.type_of(program.result(op, 0)).dtype;
   const std::array<std::int64_t, 3> sizes{byte_size(from), byte_size(from), byte_size(to)};
+  const DType other = program.type_of(program.operands(op)[1]).dtype;
   std::string text(name(from));
+  if (from != other) text += fmt::format(" with {}", name(other));
   if (from != to) text += fmt::format(" to {}", name(to));
   auto call = std::make_unique<ProductCall>(**blas, *library, *std::move(plan), *types, sizes,
                                             std::move(text));
-  if (!call->prepare()) return nullptr;
+  if (!call->prepare(context, notebook)) return nullptr;
   return call;
 }
 

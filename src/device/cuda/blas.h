@@ -1,6 +1,7 @@
 // Matrix products by cuBLASLt, loaded at run time.
 #pragma once
 
+#include "device/cuda/fastest.h"
 #include "device/cuda/queue.h"
 
 namespace heddle::cuda {
@@ -8,7 +9,8 @@ namespace heddle::cuda {
 // Whether cuBLASLt computes this dot_general as its operands lie.
 bool is_product(const Program& program, const Op& op);
 // Null where it does not, or where the library is not there. Operands may lie by strides.
-std::unique_ptr<CudaCall> product_call(Context& context, const Program& program, const Op& op,
+std::unique_ptr<CudaCall> product_call(Context& context, const Notebook& notebook,
+                                       const Program& program, const Op& op,
                                        const ProductViews* views);
 // Path and version; a reason where there is none.
 Expected<std::string> find_blas();

@@ -43,7 +43,8 @@ struct Blas {
   static constexpr int kCount = 5, kApart = 6;            // of a matrix: a batch of them
   static constexpr int kWorkspace = 1;                    // of a wish
   static constexpr int kAlignedA = 5, kAlignedB = 6, kAlignedC = 7, kAlignedD = 8;
-  static constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kBF16 = 14;  // types
+  static constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kBF16 = 14, kE4M3 = 28,
+                       kE5M2 = 29;  // types
   static constexpr int kComputeF32 = 68, kComputeF64 = 70;
 };
 

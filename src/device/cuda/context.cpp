@@ -10,6 +10,20 @@ constexpr int kMajor = 75, kMinor = 76, kMultiprocessors = 16, kClock = 13, kFar
 
 }  // namespace
 
+Verdict can_be_used(const GpuFacts& facts, int major, bool has_pools) {
+  if (major < 7)
+    return reason(
+        "{} ({}) is too old: devices from sm_70 on are supported; heddle run without "
+        "--device takes the CPU",
+        facts.name, facts.arch);
+  if (!has_pools)
+    return reason(
+        "{} ({}) gives no memory by streams: a driver for CUDA 12 or later is needed, and "
+        "a GPU that is no part of a virtual one",
+        facts.name, facts.arch);
+  return yes();
+}
+
 Expected<std::shared_ptr<Context>> Context::open(int number) {
   HEDDLE_TRY(const Driver* driver, cuda::driver());
   int count = 0, device = 0;
@@ -52,9 +66,7 @@ Verdict Context::read_facts(int device) {
       driver_.checked(driver_.device_name(text, sizeof(text) - 1, device), "ask the device"));
   facts_.name = text;
   facts_.arch = fmt::format("sm_{}{}", major, minor);
-  if (major < 7 || pools == 0)
-    return reason("{} ({}) is too old: devices from sm_70 on are supported", facts_.name,
-                  facts_.arch);
+  HEDDLE_TRY_VOID(can_be_used(facts_, major, pools != 0));
   std::size_t free = 0, total = 0;
   HEDDLE_TRY_VOID(driver_.checked(driver_.memory_info(&free, &total), "ask for its memory"));
   facts_.memory_bytes = static_cast<std::int64_t>(total);
@@ -68,12 +80,30 @@ Expected<Pointer> Context::allocate(std::int64_t bytes, Handle stream) {
 
 void Context::release(Pointer pointer, std::int64_t bytes) { memory_.give_back(pointer, bytes); }
 
-Expected<Handle> Context::add_stream() {
+Expected<Context::Stream> Context::add_stream() {
   HEDDLE_TRY_VOID(enter());
   Handle stream = nullptr;
   HEDDLE_TRY_VOID(driver_.checked(driver_.create_stream(&stream, kNonBlocking), "make a stream"));
-  memory_.add_stream(stream);
-  return stream;
+  return Stream{stream, memory_.add_stream(stream)};
+}
+
+Expected<Handle> Context::take_event() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_events_.empty()) {
+      const Handle event = spare_events_.back();
+      spare_events_.pop_back();
+      return event;
+    }
+  }
+  Handle event = nullptr;
+  HEDDLE_TRY_VOID(driver_.checked(driver_.create_event(&event, kNoTiming), "make an event"));
+  return event;
+}
+
+void Context::give_back_event(Handle event) {
+  const std::lock_guard lock(mutex_);
+  spare_events_.push_back(event);
 }
 
 void Context::remove_stream(Handle stream) {

@@ -8,6 +8,9 @@
 
 namespace heddle::cuda {
 
+// A reason where a GPU is too old, or lacks what memory needs.
+Verdict can_be_used(const GpuFacts& facts, int major, bool has_pools);
+
 // Never destroyed: memory may go back when the process ends, in any order.
 class Context {
  public:
@@ -26,8 +29,16 @@ class Context {
   std::int64_t live_bytes() const { return memory_.live_bytes(); }
 
   // Streams whose work memory has to outlast.
-  Expected<Handle> add_stream();
+  struct Stream {
+    Handle handle = nullptr;
+    std::shared_ptr<Memory::WorkCounter> work;  // as Memory has it
+  };
+  Expected<Stream> add_stream();
   void remove_stream(Handle stream);
+
+  // Events are used again. Nobody waits for one that goes back.
+  Expected<Handle> take_event();
+  void give_back_event(Handle event);
 
  private:
   Context(const Driver& driver, int number) : driver_(driver), number_(number), memory_(driver) {}
@@ -38,6 +49,8 @@ class Context {
   GpuFacts facts_;
   Handle context_ = nullptr;
   Memory memory_;
+  std::mutex mutex_;
+  std::vector<Handle> spare_events_;
 };
 
 }  // namespace heddle::cuda

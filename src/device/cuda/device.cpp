@@ -7,10 +7,13 @@
 #include "device/code_cache.h"
 #include "device/cuda/blas.h"
 #include "device/cuda/blas_library.h"
+#include "device/cuda/conv_call.h"
 #include "device/cuda/host_call.h"
 #include "device/cuda/launch.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/queue.h"
+#include "device/cuda/select_scatter.h"
+#include "device/cuda/top_k.h"
 #include "heddle/hash.h"
 
 namespace heddle {
@@ -20,6 +23,11 @@ using namespace cuda;
 namespace {
 
 constexpr std::int64_t kMostCached = 1LL << 30;
+
+// A name for a file of the cache.
+std::string noted_at(const std::string& key) {
+  return fmt::format("choice_{:016x}{:016x}", hash_combine(1, key), hash_combine(2, key));
+}
 
 }  // namespace
 
@@ -78,6 +86,30 @@ Expected<std::shared_ptr<const DeviceCode>> CudaDevice::compile(const Kernel& ke
   return code;
 }
 
+Expected<std::shared_ptr<const RearrangeKernels>> CudaDevice::rearrange_kernels() const {
+  const std::lock_guard lock(mutex_);
+  if (!rearrange_) {
+    const std::string text = RearrangeKernels::source();
+    HEDDLE_TRY(const std::string object,
+               kept(text, [&] { return compile_cuda(text, facts().arch); }));
+    HEDDLE_TRY(rearrange_, RearrangeKernels::load(context_, object));
+  }
+  return rearrange_;
+}
+
+Expected<Handle> CudaDevice::function_of(const std::string& text, const char* name) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = functions_.find(text); found != functions_.end()) return found->second;
+  HEDDLE_TRY(const std::string object,
+             kept(text, [&] { return compile_cuda(text, facts().arch); }));
+  const Driver& driver = context_->driver();
+  HEDDLE_TRY_VOID(context_->enter());
+  Handle module = nullptr, function = nullptr;
+  HEDDLE_TRY_VOID(driver.checked(driver.load(&module, object.data()), "load the code"));
+  HEDDLE_TRY_VOID(driver.checked(driver.function(&function, module, name), "find the code"));
+  return functions_.emplace(text, function).first->second;
+}
+
 Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> kernels) {
   auto launch = std::make_unique<CudaLaunch>();
   launch->kernels = std::move(kernels);
@@ -106,8 +138,21 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
 
 std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
-  if (auto product = product_call(*context_, program, op, views)) return product;
-  return views == nullptr ? host_call(host(), program, op) : nullptr;
+  const Notebook notebook{
+      [&](const std::string& key) { return cache_ ? cache_->read(noted_at(key)) : std::nullopt; },
+      [&](const std::string& key, const std::string& words) {
+        if (cache_) cache_->write(noted_at(key), words);
+      }};
+  if (auto product = product_call(*context_, notebook, program, op, views)) return product;
+  if (views != nullptr) return nullptr;
+  const auto rearrange = [&] { return rearrange_kernels(); };
+  if (auto conv = conv_call(*context_, notebook, rearrange, program, op)) return conv;
+  const auto load = [&](const std::string& text, const char* function) {
+    return function_of(text, function);
+  };
+  if (auto scatter = select_scatter_call(load, program, op)) return scatter;
+  if (auto top = top_k_call(load, program, op)) return top;
+  return host_call(host(), program, op);
 }
 
 std::unique_ptr<Queue> CudaDevice::queue() { return std::make_unique<CudaQueue>(*this, context_); }

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include "device/cuda/context.h"
@@ -12,6 +14,9 @@
 namespace heddle {
 
 class CodeCache;
+namespace cuda {
+class RearrangeKernels;
+}
 
 class CudaDevice final : public CudaTarget {
  public:
@@ -24,7 +29,8 @@ class CudaDevice final : public CudaTarget {
   // For a stream of its queues; null: for all.
   Expected<Buffer> allocate(std::int64_t bytes, cuda::Handle stream);
   bool memory_outlasts_work() const override { return true; }
-  std::int64_t live_bytes() const { return context_->live_bytes(); }
+  std::int64_t live_bytes() const override { return context_->live_bytes(); }
+  DlpackDevice dlpack_device() const override { return {2, context_->number()}; }
 
   Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override;
   Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) override;
@@ -38,12 +44,19 @@ class CudaDevice final : public CudaTarget {
  private:
   CudaDevice(std::shared_ptr<cuda::Context> context, Device& host,
              const std::optional<std::filesystem::path>& cache);
+  // The kernel that brings arrays into another order, loaded when it is first asked for.
+  Expected<std::shared_ptr<const cuda::RearrangeKernels>> rearrange_kernels() const;
+  // A function of a text, by its name; loaded once.
+  Expected<cuda::Handle> function_of(const std::string& text, const char* name) const;
   // Machine code of a text, from the cache where it is there.
   Expected<std::string> kept(const std::string& text,
                              const std::function<Expected<CudaObject>()>& make) const;
 
   std::shared_ptr<cuda::Context> context_;
   std::unique_ptr<CodeCache> cache_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;
+  mutable std::map<std::string, cuda::Handle> functions_;  // by text; their modules stay
 };
 
 // The one of the process with this number, opened when it is first asked for.

@@ -1,10 +1,20 @@
 #include "device/cuda/driver.h"
 
+#include <algorithm>
+
 #include "device/cuda/shared_library.h"
 
 namespace heddle::cuda {
 
 namespace {
+
+// Errors after which no call of this process succeeds on that GPU: memory that cannot be repaired,
+// a device that has gone, work that took too long or went where it must not.
+bool is_lost(int status) {
+  constexpr int kLost[] = {46,  101, 214, 220, 226, 700, 702, 709,
+                           710, 714, 715, 716, 717, 718, 719};
+  return std::ranges::find(kLost, status) != std::end(kLost);
+}
 
 Expected<Driver> load_driver() {
   HEDDLE_TRY(const SharedLibrary library,
@@ -45,6 +55,12 @@ Expected<Driver> load_driver() {
   find(d.copy_out, "cuMemcpyDtoHAsync_v2");
   find(d.copy, "cuMemcpyDtoDAsync_v2");
   find(d.fill, "cuMemsetD8Async");
+  find(d.begin_capture, "cuStreamBeginCapture_v2");
+  find(d.end_capture, "cuStreamEndCapture");
+  find(d.instantiate, "cuGraphInstantiateWithFlags");
+  find(d.launch_graph, "cuGraphLaunch");
+  find(d.destroy_graph, "cuGraphDestroy");
+  find(d.destroy_instance, "cuGraphExecDestroy");
   find(d.error, "cuGetErrorString");
   if (!whole)
     return reason("{} is too old: a driver for CUDA 12 or later is needed", library.path());
@@ -58,7 +74,11 @@ Verdict Driver::checked(int status, std::string_view what) const {
   if (status == 0) return yes();
   const char* text = nullptr;
   if (error != nullptr) error(status, &text);
-  return reason("CUDA cannot {}: {}", what, text != nullptr ? text : "unknown error");
+  return reason("CUDA cannot {}: {}{}", what, text != nullptr ? text : "unknown error",
+                is_lost(status)
+                    ? "; the GPU is lost to this process, which has to be started again; "
+                      "other devices go on"
+                    : "");
 }
 
 Expected<const Driver*> driver() {

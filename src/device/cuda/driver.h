@@ -50,6 +50,13 @@ struct Driver {
   int (*copy)(Pointer, Pointer, std::size_t, Handle stream) = nullptr;
   int (*fill)(Pointer, unsigned char, std::size_t, Handle stream) = nullptr;
 
+  int (*begin_capture)(Handle stream, int mode) = nullptr;
+  int (*end_capture)(Handle stream, Handle* graph) = nullptr;
+  int (*instantiate)(Handle*, Handle graph, unsigned long long) = nullptr;
+  int (*launch_graph)(Handle, Handle stream) = nullptr;
+  int (*destroy_graph)(Handle) = nullptr;
+  int (*destroy_instance)(Handle) = nullptr;
+
   int (*error)(int, const char**) = nullptr;
 
   // Why a call has failed; a yes where it has not.
@@ -58,6 +65,7 @@ struct Driver {
 
 inline constexpr int kOutOfMemory = 2, kNotReady = 600;     // errors
 inline constexpr unsigned kNonBlocking = 1, kNoTiming = 2;  // of streams, of events
+inline constexpr int kRelaxed = 2;                          // of captures: other threads go on
 
 // Loaded and started once; a reason where there is no driver.
 Expected<const Driver*> driver();

@@ -23,6 +23,8 @@ class HostCall final : public CudaCall {
                        format_bytes(static_cast<double>(bytes)));
   }
 
+  bool can_be_recorded() const override { return false; }
+
   Verdict run(CudaQueue& queue, const CallMemory& memory) const override {
     std::vector<std::shared_ptr<Block>> blocks;
     std::vector<DeviceAddress> addresses;

@@ -1,5 +1,7 @@
 #include "device/cuda/memory.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -14,6 +16,7 @@ constexpr std::int64_t kGrain = 512;
 // What may wait for streams before somebody who needs memory waits with it, so that a host that
 // runs ahead does not take all there is.
 constexpr std::int64_t kMostWaiting = 1LL << 30;
+constexpr std::size_t kMostNamed = 4;  // sizes, where there is no room
 
 // CUmemPoolProps: plain device memory of one device.
 struct PoolProperties {
@@ -44,6 +47,7 @@ Expected<Pointer> Memory::take(std::int64_t bytes, Handle stream) {
   const std::lock_guard lock(mutex_);
   const std::int64_t size = rounded(bytes);
   Pointer found = find(size);
+  if (found == 0 && stream != nullptr) found = find_fresh(size, stream);
   if (found == 0) {
     seal();
     collect();
@@ -58,13 +62,16 @@ Expected<Pointer> Memory::take(std::int64_t bytes, Handle stream) {
     HEDDLE_TRY(found, take_new(size));
   }
   live_ += size;
+  ++live_sizes_[size];
   return found;
 }
 
 void Memory::give_back(Pointer pointer, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
-  fresh_.emplace_back(rounded(bytes), pointer);
-  live_ -= rounded(bytes);
+  const std::int64_t size = rounded(bytes);
+  fresh_.emplace_back(size, pointer);
+  live_ -= size;
+  if (--live_sizes_[size] == 0) live_sizes_.erase(size);
 }
 
 Pointer Memory::find(std::int64_t size) {
@@ -72,6 +79,17 @@ Pointer Memory::find(std::int64_t size) {
   if (bucket == ready_.end() || bucket->second.empty()) return 0;
   const Pointer pointer = bucket->second.back();
   bucket->second.pop_back();
+  return pointer;
+}
+
+Pointer Memory::find_fresh(std::int64_t size, Handle stream) {
+  if (!std::ranges::all_of(streams_,
+                           [&](const Stream& s) { return s.handle == stream || s.is_quiet(); }))
+    return 0;
+  const auto found = std::ranges::find(fresh_, size, &std::pair<std::int64_t, Pointer>::first);
+  if (found == fresh_.end()) return 0;
+  const Pointer pointer = found->second;
+  fresh_.erase(found);
   return pointer;
 }
 
@@ -83,8 +101,8 @@ Pointer Memory::find_waiting(std::int64_t size, Handle stream) {
   if (std::uint64_t& waited = waited_[stream]; waited < number) {
     for (const Batch& batch : waiting_) {
       if (batch.number != number) continue;
-      for (const auto& [other, event] : batch.events)
-        if (other != stream && driver_.wait_stream(stream, event, 0) != 0) return 0;
+      for (const Moment& moment : batch.events)
+        if (moment.stream != stream && driver_.wait_stream(stream, moment.event, 0) != 0) return 0;
     }
     waited = number;
   }
@@ -101,17 +119,20 @@ void Memory::seal() {
     waiting_blocks_[size].emplace_back(batch.number, pointer);
     waiting_bytes_ += size;
   }
-  for (Handle stream : streams_) {
+  for (Stream& stream : streams_) {
+    if (stream.is_quiet()) continue;
+    const std::uint64_t work = stream.work->load(std::memory_order_relaxed);
     Handle event = nullptr;
     if (!spare_events_.empty()) {
       event = spare_events_.back();
       spare_events_.pop_back();
     } else if (driver_.create_event(&event, kNoTiming) != 0) {
-      driver_.synchronize(stream);
+      driver_.synchronize(stream.handle);
+      stream.over = work;
       continue;
     }
-    driver_.record(event, stream);
-    batch.events.emplace_back(stream, event);
+    driver_.record(event, stream.handle);
+    batch.events.push_back({stream.handle, event, work});
   }
   waiting_.push_back(std::move(batch));
 }
@@ -119,7 +140,7 @@ void Memory::seal() {
 void Memory::collect() {
   const auto is_over = [&](const Batch& batch) {
     return std::ranges::all_of(
-        batch.events, [&](const auto& event) { return driver_.query(event.second) != kNotReady; });
+        batch.events, [&](const Moment& m) { return driver_.query(m.event) != kNotReady; });
   };
   while (!waiting_.empty() && is_over(waiting_.front())) settle_first();
 }
@@ -131,9 +152,11 @@ void Memory::settle_first() {
     return;
   }
   const Batch& batch = waiting_.front();
-  for (const auto& [stream, event] : batch.events) {
-    driver_.wait_host(event);
-    spare_events_.push_back(event);
+  for (const Moment& moment : batch.events) {
+    driver_.wait_host(moment.event);
+    spare_events_.push_back(moment.event);
+    for (Stream& stream : streams_)
+      if (stream.handle == moment.stream) stream.over = std::max(stream.over, moment.work);
   }
   for (auto& [size, blocks] : waiting_blocks_)
     for (; !blocks.empty() && blocks.front().first <= batch.number; blocks.pop_front()) {
@@ -171,10 +194,17 @@ Reason Memory::no_room(std::int64_t bytes) const {
   std::size_t free = 0, total = 0;
   driver_.memory_info(&free, &total);
   const auto text = [](auto count) { return format_bytes(static_cast<double>(count)); };
+  std::vector<std::string> largest;
+  for (auto at = live_sizes_.rbegin(); at != live_sizes_.rend() && largest.size() < kMostNamed;
+       ++at)
+    largest.push_back(at->second == 1 ? text(at->first)
+                                      : fmt::format("{} of {}", at->second, text(at->first)));
   return reason(
-      "the GPU has no room for {} more: of its {}, values of this process take {}, and {} are "
+      "the GPU has no room for {} more: of its {}, values of this process take {}{}, and {} are "
       "free; other processes may have the rest",
-      text(bytes), text(total), text(live_), text(free));
+      text(bytes), text(total), text(live_),
+      largest.empty() ? "" : fmt::format(" (the largest: {})", fmt::join(largest, ", ")),
+      text(free));
 }
 
 std::int64_t Memory::live_bytes() const {
@@ -182,20 +212,21 @@ std::int64_t Memory::live_bytes() const {
   return live_;
 }
 
-void Memory::add_stream(Handle stream) {
+std::shared_ptr<Memory::WorkCounter> Memory::add_stream(Handle stream) {
   const std::lock_guard lock(mutex_);
-  streams_.push_back(stream);
+  streams_.push_back({stream, std::make_shared<WorkCounter>(0), 0});
+  return streams_.back().work;
 }
 
 // Its work is over.
 void Memory::remove_stream(Handle stream) {
   const std::lock_guard lock(mutex_);
-  std::erase(streams_, stream);
+  std::erase_if(streams_, [&](const Stream& s) { return s.handle == stream; });
   waited_.erase(stream);
   // A later stream may have the same handle.
   for (Batch& batch : waiting_)
-    for (auto& [of, event] : batch.events)
-      if (of == stream) of = nullptr;
+    for (Moment& moment : batch.events)
+      if (moment.stream == stream) moment.stream = nullptr;
 }
 
 }  // namespace heddle::cuda

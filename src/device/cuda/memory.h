@@ -1,7 +1,10 @@
 // Memory of one GPU: what goes back is kept, and given out again when no stream can still use it.
 #pragma once
 
+#include <atomic>
 #include <deque>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -25,19 +28,33 @@ class Memory {
   void give_back(Pointer pointer, std::int64_t bytes);
   std::int64_t live_bytes() const;
 
-  // Streams whose work memory has to outlast.
-  void add_stream(Handle stream);
+  // Streams whose work memory has to outlast. The counter grows before anything comes to the
+  // stream: one whose work is known to be over is not asked again.
+  using WorkCounter = std::atomic<std::uint64_t>;
+  std::shared_ptr<WorkCounter> add_stream(Handle stream);
   void remove_stream(Handle stream);
 
  private:
+  struct Stream {
+    Handle handle = nullptr;
+    std::shared_ptr<WorkCounter> work;
+    std::uint64_t over = 0;  // of its work
+    bool is_quiet() const { return work->load(std::memory_order_relaxed) == over; }
+  };
+  struct Moment {
+    Handle stream = nullptr, event = nullptr;
+    std::uint64_t work = 0;  // that had come to the stream by then
+  };
   // What came back together, and what it waits for.
   struct Batch {
     std::uint64_t number = 0;
-    std::vector<std::pair<Handle, Handle>> events;  // a stream, and its event
+    std::vector<Moment> events;
   };
 
   // ---- under the mutex
   Pointer find(std::int64_t size);  // 0: there is none
+  // Of those that came back, where nobody but the stream itself can still use them.
+  Pointer find_fresh(std::int64_t size, Handle stream);
   // Of those that wait, for a stream that can wait with them.
   Pointer find_waiting(std::int64_t size, Handle stream);
   void seal();
@@ -50,7 +67,8 @@ class Memory {
   const Driver& driver_;
   Handle pool_ = nullptr, stream_ = nullptr;
   mutable std::mutex mutex_;
-  std::vector<Handle> streams_, spare_events_;
+  std::vector<Stream> streams_;
+  std::vector<Handle> spare_events_;
   std::unordered_map<std::int64_t, std::vector<Pointer>> ready_;  // by size
   std::vector<std::pair<std::int64_t, Pointer>> fresh_;           // that came back
   // For streams, in order; their blocks by size, with the numbers of their batches.
@@ -59,6 +77,7 @@ class Memory {
   std::unordered_map<Handle, std::uint64_t> waited_;  // by stream: the last batch it waits for
   std::uint64_t batches_ = 0;
   std::int64_t live_ = 0, waiting_bytes_ = 0;
+  std::map<std::int64_t, std::int64_t> live_sizes_;  // how many blocks of a size are given out
 };
 
 }  // namespace heddle::cuda

@@ -1,5 +1,7 @@
 #include "device/cuda/queue.h"
 
+#include <cstdlib>
+
 #include "device/cuda/device.h"
 #include "device/cuda/launch.h"
 #include "device/lazy_code.h"
@@ -14,10 +16,10 @@ Pointer pointer_of(DeviceAddress address) { return static_cast<Pointer>(address.
 
 class CudaEvent final : public Event::State {
  public:
-  CudaEvent(std::shared_ptr<Context> context, Handle event, Verdict before)
-      : context_(std::move(context)), event_(event), before_(std::move(before)) {}
+  CudaEvent(std::shared_ptr<Context> context, Handle event, Handle stream, Verdict before)
+      : context_(std::move(context)), event_(event), stream_(stream), before_(std::move(before)) {}
   ~CudaEvent() override {
-    if (event_ != nullptr && context_->enter()) context_->driver().destroy_event(event_);
+    if (event_ != nullptr) context_->give_back_event(event_);
   }
 
   bool done() const override {
@@ -31,26 +33,49 @@ class CudaEvent final : public Event::State {
     return driver.checked(driver.wait_host(event_), "finish its work");
   }
   Handle handle() const { return event_; }
+  Handle stream() const { return stream_; }
 
  private:
   std::shared_ptr<Context> context_;
   Handle event_;    // null where the queue had failed
+  Handle stream_;   // that it was recorded on
   Verdict before_;  // how it went until then
+};
+
+// A graph, ready to be launched.
+class CudaRecording final : public Recording {
+ public:
+  CudaRecording(std::shared_ptr<Context> context, Handle instance)
+      : context_(std::move(context)), instance_(instance) {}
+  ~CudaRecording() override {
+    if (context_->enter()) context_->driver().destroy_instance(instance_);
+  }
+  CudaRecording(const CudaRecording&) = delete;
+  CudaRecording& operator=(const CudaRecording&) = delete;
+  Handle instance() const { return instance_; }
+
+ private:
+  std::shared_ptr<Context> context_;
+  Handle instance_;
 };
 
 }  // namespace
 
 CudaQueue::CudaQueue(CudaDevice& device, std::shared_ptr<Context> context)
     : device_(device), context_(std::move(context)), driver_(context_->driver()) {
-  if (auto stream = context_->add_stream())
-    stream_ = *stream;
-  else
+  if (auto stream = context_->add_stream()) {
+    stream_ = stream->handle;
+    work_ = stream->work;
+  } else {
     state_ = stream.why();
+  }
 }
 
 CudaQueue::~CudaQueue() {
   (void)finish();
   if (scratch_ != 0) context_->release(scratch_, scratch_bytes_);
+  for (const auto& [pointer, bytes] : old_scratch_) context_->release(pointer, bytes);
+  if (capture_ != nullptr && context_->enter()) driver_.destroy_stream(capture_);
   if (stream_ != nullptr) context_->remove_stream(stream_);
 }
 
@@ -63,15 +88,20 @@ Expected<Buffer> CudaQueue::allocate(std::int64_t bytes) {
 
 template <typename Work>
 Verdict CudaQueue::doing(Work work) {
-  if (!state_) return state_;
-  state_ = context_->enter();
-  if (state_) state_ = work();
-  return state_;
+  Verdict& state = is_recording_ ? recorded_ : state_;
+  if (!state) return state;
+  if (!is_recording_) work_->fetch_add(1, std::memory_order_relaxed);
+  state = context_->enter();
+  if (state) state = work();
+  return state;
 }
 
 Expected<Pointer> CudaQueue::scratch(std::int64_t bytes) {
   if (bytes <= scratch_bytes_) return scratch_;
-  if (scratch_ != 0) context_->release(scratch_, scratch_bytes_);
+  if (scratch_ != 0 && capture_ != nullptr)
+    old_scratch_.emplace_back(scratch_, scratch_bytes_);
+  else if (scratch_ != 0)
+    context_->release(scratch_, scratch_bytes_);
   scratch_ = 0;
   scratch_bytes_ = 0;
   HEDDLE_TRY(scratch_, context_->allocate(bytes));
@@ -84,7 +114,7 @@ Verdict CudaQueue::launch(const Launch& launch, const DeviceAddress* slots) {
     const auto& mine = static_cast<const CudaLaunch&>(launch);
     HEDDLE_TRY(const Pointer room, scratch(mine.scratch_bytes));
     for (const CudaPack& pack : mine.packs)
-      HEDDLE_TRY_VOID(pack.launch(stream_, mine.kernels, slots));
+      HEDDLE_TRY_VOID(pack.launch(stream(), mine.kernels, slots));
     for (std::size_t number : mine.single) {
       const LaunchKernel& given = mine.kernels[number];
       given.code->wait();
@@ -95,7 +125,7 @@ Verdict CudaQueue::launch(const Launch& launch, const DeviceAddress* slots) {
       for (std::size_t b = 0; b < given.slots.size(); ++b)
         if (given.slots[b] != kNone)
           buffers_[b] = reinterpret_cast<void*>((slots[given.slots[b]] + given.shift[b]).value);
-      HEDDLE_TRY_VOID(code->launch(stream_, buffers_.data(), room));
+      HEDDLE_TRY_VOID(code->launch(stream(), buffers_.data(), room));
     }
     return yes();
   });
@@ -109,7 +139,7 @@ Verdict CudaQueue::copy(DeviceAddress from, DeviceAddress to, std::int64_t bytes
   return doing([&]() -> Verdict {
     if (bytes == 0) return yes();
     return driver_.checked(
-        driver_.copy(pointer_of(to), pointer_of(from), static_cast<std::size_t>(bytes), stream_),
+        driver_.copy(pointer_of(to), pointer_of(from), static_cast<std::size_t>(bytes), stream()),
         "copy");
   });
 }
@@ -140,17 +170,58 @@ Verdict CudaQueue::zero(DeviceAddress at, std::int64_t bytes) {
   return doing([&]() -> Verdict {
     if (bytes == 0) return yes();
     return driver_.checked(
-        driver_.fill(pointer_of(at), 0, static_cast<std::size_t>(bytes), stream_), "fill");
+        driver_.fill(pointer_of(at), 0, static_cast<std::size_t>(bytes), stream()), "fill");
+  });
+}
+
+// HEDDLE_CUDA_GRAPHS=0: every step is launched by itself.
+bool CudaQueue::can_record() const {
+  static const bool is_wanted = [] {
+    const char* word = std::getenv("HEDDLE_CUDA_GRAPHS");
+    return word == nullptr || std::string_view(word) != "0";
+  }();
+  return is_wanted && state_.ok();
+}
+
+Verdict CudaQueue::begin_recording() {
+  if (!state_) return state_;
+  HEDDLE_TRY_VOID(context_->enter());
+  if (capture_ == nullptr)
+    HEDDLE_TRY_VOID(
+        driver_.checked(driver_.create_stream(&capture_, kNonBlocking), "make a stream"));
+  HEDDLE_TRY_VOID(driver_.checked(driver_.begin_capture(capture_, kRelaxed), "keep work"));
+  recorded_ = yes();
+  is_recording_ = true;
+  return yes();
+}
+
+Expected<std::shared_ptr<const Recording>> CudaQueue::end_recording() {
+  HEDDLE_CHECK(is_recording_, "nothing is being recorded");
+  is_recording_ = false;
+  Handle graph = nullptr, instance = nullptr;
+  const int ended = driver_.end_capture(capture_, &graph);
+  if (recorded_) recorded_ = driver_.checked(ended, "keep work");
+  if (recorded_)
+    recorded_ = driver_.checked(driver_.instantiate(&instance, graph, 0), "make a graph");
+  if (graph != nullptr) driver_.destroy_graph(graph);
+  if (!recorded_) return recorded_.why();
+  return std::shared_ptr<const Recording>(std::make_shared<CudaRecording>(context_, instance));
+}
+
+Verdict CudaQueue::replay(const Recording& recording) {
+  return doing([&] {
+    const auto& mine = static_cast<const CudaRecording&>(recording);
+    return driver_.checked(driver_.launch_graph(mine.instance(), stream_), "launch a graph");
   });
 }
 
 Event CudaQueue::record() {
   Handle event = nullptr;
   const Verdict made = doing([&]() -> Verdict {
-    HEDDLE_TRY_VOID(driver_.checked(driver_.create_event(&event, kNoTiming), "make an event"));
+    HEDDLE_TRY(event, context_->take_event());
     return driver_.checked(driver_.record(event, stream_), "record an event");
   });
-  return Event(std::make_shared<CudaEvent>(context_, event, made));
+  return Event(std::make_shared<CudaEvent>(context_, event, stream_, made));
 }
 
 Verdict CudaQueue::wait(const Event& event) {
@@ -158,8 +229,28 @@ Verdict CudaQueue::wait(const Event& event) {
     if (!event.state()) return yes();
     const auto* mine = dynamic_cast<const CudaEvent*>(event.state().get());
     if (mine == nullptr || mine->handle() == nullptr) return event.wait();
+    if (mine->stream() == stream_) return yes();  // it comes later anyway
     return driver_.checked(driver_.wait_stream(stream_, mine->handle(), 0), "wait for an event");
   });
+}
+
+Verdict CudaQueue::order(Handle first, Handle later) {
+  return doing([&]() -> Verdict {
+    Handle event = nullptr;
+    HEDDLE_TRY_VOID(driver_.checked(driver_.create_event(&event, kNoTiming), "make an event"));
+    Verdict ordered = driver_.checked(driver_.record(event, first), "record an event");
+    if (ordered)
+      ordered = driver_.checked(driver_.wait_stream(later, event, 0), "wait for an event");
+    driver_.destroy_event(event);  // which is then done with when it has passed
+    return ordered;
+  });
+}
+
+Verdict CudaQueue::go_before(std::uintptr_t stream) {
+  return order(stream_, reinterpret_cast<Handle>(stream));
+}
+Verdict CudaQueue::come_after(std::uintptr_t stream) {
+  return order(reinterpret_cast<Handle>(stream), stream_);
 }
 
 Verdict CudaQueue::finish() {

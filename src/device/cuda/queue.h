@@ -34,11 +34,23 @@ class CudaQueue final : public Queue {
                 std::shared_ptr<const void> keep) override;
   Verdict read(DeviceAddress from, std::span<std::byte> to) override;
   Verdict zero(DeviceAddress at, std::int64_t bytes) override;
+  // As a CUDA graph. It is captured on a stream of its own, which nobody else waits for.
+  bool can_record() const override;
+  Verdict begin_recording() override;
+  Expected<std::shared_ptr<const Recording>> end_recording() override;
+  Verdict replay(const Recording& recording) override;
+
   Event record() override;
   Verdict wait(const Event& event) override;
   Verdict finish() override;
+  std::uintptr_t stream_number() const override {
+    return reinterpret_cast<std::uintptr_t>(stream_);
+  }
+  Verdict go_before(std::uintptr_t stream) override;
+  Verdict come_after(std::uintptr_t stream) override;
 
-  Handle stream() const { return stream_; }
+  // Where work goes now.
+  Handle stream() const { return is_recording_ ? capture_ : stream_; }
   Context& context() { return *context_; }
 
  private:
@@ -46,16 +58,22 @@ class CudaQueue final : public Queue {
   template <typename Work>
   Verdict doing(Work work);
   Expected<Pointer> scratch(std::int64_t bytes);
+  // What comes to `later` waits for what is on `first` now.
+  Verdict order(Handle first, Handle later);
 
   CudaDevice& device_;
   std::shared_ptr<Context> context_;
   const Driver& driver_;
   Handle stream_ = nullptr;
-  Verdict state_ = yes();
+  std::shared_ptr<Memory::WorkCounter> work_;  // grows before anything comes to the stream
+  Handle capture_ = nullptr;                   // made when it is first needed
+  bool is_recording_ = false;
+  Verdict state_ = yes(), recorded_ = yes();       // of the queue; of what is being kept
   std::vector<std::shared_ptr<const void>> kept_;  // that copies may still read
   std::vector<void*> buffers_;                     // of a kernel
   Pointer scratch_ = 0;                            // of kernels, which run one after the other
   std::int64_t scratch_bytes_ = 0;
+  std::vector<std::pair<Pointer, std::int64_t>> old_scratch_;  // that recordings may still use
 };
 
 }  // namespace heddle::cuda

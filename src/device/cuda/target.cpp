@@ -5,6 +5,10 @@
 #include <mutex>
 
 #include "device/cuda/blas.h"
+#include "device/cuda/conv_call.h"
+#include "device/cuda/host_call.h"
+#include "device/cuda/select_scatter.h"
+#include "device/cuda/top_k.h"
 #include "heddle/cost.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
@@ -30,9 +34,13 @@ const std::map<std::string, GpuFacts, std::less<>>& known_kinds() {
 class UnloadedCode final : public DeviceCode {};
 class UnlaunchedKernels final : public Launch {};
 
-class ProductName final : public LibraryCall {
+class CallName final : public LibraryCall {
  public:
-  std::string text() const override { return "cublasLt"; }
+  explicit CallName(std::string text) : text_(std::move(text)) {}
+  std::string text() const override { return text_; }
+
+ private:
+  std::string text_;
 };
 
 Reason nothing_there(std::string_view name) {
@@ -57,7 +65,9 @@ DeviceLimits CudaTarget::limits() const {
 }
 
 bool CudaTarget::multiplies(const Program& program, const Op& op) const {
-  return is_product(program, op);
+  if (!is_product(program, op)) return false;
+  const bool is_small = byte_size(program.type_of(program.operands(op)[0]).dtype) == 1;
+  return !is_small || facts_.arch >= "sm_89";
 }
 
 bool CudaTarget::has_call(const OpDef& def) const { return host_.has_call(def); }
@@ -68,7 +78,7 @@ bool CudaTarget::prefers_call(const Program& program, const Op& op) const {
 }
 
 bool CudaTarget::takes_views(const Program& program, const Op& op) const {
-  return multiplies(program, op);
+  return multiplies(program, op) && byte_size(program.type_of(program.operands(op)[0]).dtype) > 1;
 }
 
 // ---- code
@@ -121,8 +131,12 @@ Expected<std::unique_ptr<Launch>> CudaTarget::prepare(std::vector<LaunchKernel>)
 
 std::unique_ptr<LibraryCall> CudaTarget::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
-  if (multiplies(program, op)) return std::make_unique<ProductName>();
-  return views == nullptr ? host_.library_call(program, op, nullptr) : nullptr;
+  if (multiplies(program, op)) return std::make_unique<CallName>("cublasLt");
+  if (views != nullptr) return nullptr;
+  if (is_convolution(program, op)) return std::make_unique<CallName>("cudnn");
+  if (select_scatter_text(program, op)) return std::make_unique<CallName>("select and scatter");
+  if (top_k_text(program, op)) return std::make_unique<CallName>("top k");
+  return host_call(host_, program, op);
 }
 
 std::unique_ptr<Queue> CudaTarget::queue() { return nullptr; }

@@ -17,6 +17,7 @@ class CudaTarget : public Device {
       : facts_(std::move(facts)), name_(std::move(name)), host_(host) {}
 
   std::string_view name() const override { return name_; }
+  std::string model() const override { return facts_.name; }
   const cuda::GpuFacts& facts() const { return facts_; }
   MachineFigures figures(int sharers) const override;
   DeviceLimits limits() const override;

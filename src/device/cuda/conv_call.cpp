@@ -1,0 +1,308 @@
+#include "device/cuda/conv_call.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "device/cuda/blas.h"
+#include "device/cuda/conv_form.h"
+#include "device/cuda/dnn_conv.h"
+#include "device/cuda/dnn_library.h"
+#include "heddle/builder.h"
+#include "heddle/log.h"
+#include "heddle/op.h"
+
+namespace heddle::cuda {
+
+namespace {
+
+constexpr std::int64_t kRoomAligned = 256;
+constexpr std::int64_t kMostWindows = 1LL << 30;  // bytes of windows that are written out at a time
+
+struct ConvTypes {
+  Type input, kernel, result;
+
+  ConvTypes(const Program& program, const Op& op)
+      : input(program.type_of(program.operands(op)[0])),
+        kernel(program.type_of(program.operands(op)[1])),
+        result(program.type_of(program.result(op, 0))) {}
+
+  ConvShapes shapes() const { return {input.shape, kernel.shape, result.shape}; }
+  std::string text() const {
+    const auto sizes = [](const Type& type) {
+      return fmt::format("{}", fmt::join(type.shape, "x"));
+    };
+    return fmt::format("{} * {} {}", sizes(input), sizes(kernel), name(input.dtype));
+  }
+};
+
+// One that is no identity, and where in the workspace what it makes lies.
+struct Move {
+  std::optional<RearrangeWork> work;
+  std::int64_t at = 0, bytes = 0;
+};
+
+// Room in the workspace, piece after piece.
+class Room {
+ public:
+  std::int64_t take(std::int64_t bytes) {
+    const std::int64_t at = bytes_;
+    bytes_ += (bytes + kRoomAligned - 1) / kRoomAligned * kRoomAligned;
+    return at;
+  }
+  std::int64_t bytes() const { return bytes_ == 0 ? 0 : bytes_ + kRoomAligned; }
+  static Pointer start(const CallMemory& memory) {
+    return (memory.workspace.value + kRoomAligned - 1) / kRoomAligned * kRoomAligned;
+  }
+
+ private:
+  std::int64_t bytes_ = 0;
+};
+
+Expected<Move> planned(const Rearrangement& what, std::int64_t element_bytes) {
+  Move move;
+  if (what.is_identity()) return move;
+  move.work = RearrangeWork::of(what, element_bytes);
+  if (!move.work) return reason("it has too many dimensions");
+  move.bytes = what.elements() * element_bytes;
+  return move;
+}
+
+// ---- by cuDNN
+
+class DnnCall final : public CudaCall {
+ public:
+  static Expected<std::unique_ptr<CudaCall>> make(Context& context, const Notebook& notebook,
+                                                  const RearrangeLoader& load, const ConvForm& form,
+                                                  const ConvTypes& types) {
+    auto call = std::make_unique<DnnCall>();
+    call->text_ = fmt::format("cudnn {} {}",
+                              form.kind == ConvKind::forward         ? "convolution"
+                              : form.kind == ConvKind::data_gradient ? "data gradient"
+                                                                     : "weight gradient",
+                              types.text());
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Type& type = i == 0 ? types.input : i == 1 ? types.kernel : types.result;
+      HEDDLE_TRY(call->moves_[i], planned(form.moves[i], byte_size(type.dtype)));
+      Move& move = call->moves_[i];
+      if (!move.work) continue;
+      HEDDLE_TRY(call->kernels_, load());
+      call->moved_ += move.bytes;
+      // The result is read from what the library has written.
+      const std::int64_t made = i < 2 ? move.bytes : source_bytes(form.moves[i], type.dtype);
+      move.at = call->room_.take(made);
+    }
+    HEDDLE_TRY(call->conv_,
+               DnnConv::plan(context, notebook, form, {types.input.dtype, types.result.dtype}));
+    call->library_at_ = call->room_.take(call->conv_->workspace_bytes());
+    return std::unique_ptr<CudaCall>(std::move(call));
+  }
+
+  std::string text() const override {
+    return moved_ == 0 ? text_ : text_ + fmt::format(", {} bytes rearranged", moved_);
+  }
+  std::int64_t workspace_bytes() const override { return room_.bytes(); }
+
+  Verdict run(CudaQueue& queue, const CallMemory& memory) const override {
+    const Pointer room = Room::start(memory);
+    std::array<Pointer, 2> operands;
+    for (std::size_t i = 0; i < 2; ++i) {
+      operands[i] = memory.operands[i].value;
+      if (!moves_[i].work) continue;
+      const Pointer made = room + static_cast<Pointer>(moves_[i].at);
+      HEDDLE_TRY_VOID(kernels_->run(queue.stream(), *moves_[i].work, operands[i], made));
+      operands[i] = made;
+    }
+    const Move& last = moves_[2];
+    const Pointer result =
+        last.work ? room + static_cast<Pointer>(last.at) : memory.results[0].value;
+    HEDDLE_TRY_VOID(
+        conv_->run(queue.stream(), operands, result, room + static_cast<Pointer>(library_at_)));
+    return last.work ? kernels_->run(queue.stream(), *last.work, result, memory.results[0].value)
+                     : yes();
+  }
+
+ private:
+  static std::int64_t source_bytes(const Rearrangement& what, DType dtype) {
+    std::int64_t elements = 1;
+    for (const auto& axis : what.axes) elements *= axis.size;
+    return elements * byte_size(dtype);
+  }
+
+  std::string text_;
+  std::array<Move, 3> moves_;
+  std::int64_t moved_ = 0, library_at_ = 0;
+  Room room_;
+  std::shared_ptr<const RearrangeKernels> kernels_;
+  std::shared_ptr<const DnnConv> conv_;
+};
+
+// ---- as a product
+
+// A program of the one product, of so many rows of each group.
+Expected<Program> program_of(const ConvProduct& p, std::int64_t rows, const ConvTypes& types) {
+  const auto shape = [&](bool flipped, std::int64_t first, std::int64_t second) {
+    return flipped ? Shape{p.groups, second, first} : Shape{p.groups, first, second};
+  };
+  const DType from = types.input.dtype;
+  Builder b;
+  b.function("main",
+             {Type::tensor(from, shape(p.transposed[0], rows, p.depth)),
+              Type::tensor(from, shape(p.transposed[1], p.depth, p.columns))},
+             [&](const Vars& in) -> Vars {
+               const DotDims dims{{0}, {0}, {p.transposed[0] ? 1 : 2}, {p.transposed[1] ? 2 : 1}};
+               return {b.dot(in[0], in[1], dims, types.result.dtype)};
+             });
+  return b.finish();
+}
+
+Expected<std::unique_ptr<CudaCall>> product_of(Context& context, const Notebook& notebook,
+                                               const ConvProduct& p, std::int64_t rows,
+                                               const ConvTypes& types) {
+  HEDDLE_TRY(const Program program, program_of(p, rows, types));
+  const Region& body = program.region(program.functions[0].body);
+  auto call = product_call(context, notebook, program, program.op(body.ops[0]), nullptr);
+  if (!call) return reason("cuBLASLt does not compute it");
+  return call;
+}
+
+class ConvProductCall final : public CudaCall {
+ public:
+  static Expected<std::unique_ptr<CudaCall>> make(Context& context, const Notebook& notebook,
+                                                  const RearrangeLoader& load,
+                                                  const ConvProduct& product,
+                                                  const ConvTypes& types) {
+    auto call = std::make_unique<ConvProductCall>();
+    call->text_ = fmt::format("convolution {} as a product", types.text());
+    const std::int64_t bytes = byte_size(types.input.dtype), made = byte_size(types.result.dtype);
+    HEDDLE_TRY(Move last, planned(product.moves[2], made));
+    call->set_parts(product, bytes, made, last.work.has_value());
+    for (std::size_t i = 0; i < 2; ++i) {
+      Rearrangement what = product.moves[i];
+      if (i == 0 && call->parts_ > 1) what.dims[1].size = call->part_images_;
+      HEDDLE_TRY(call->moves_[i], planned(what, bytes));
+      if (call->moves_[i].work) call->moves_[i].at = call->room_.take(call->moves_[i].bytes);
+    }
+    if (last.work)
+      last.at = call->room_.take(product.groups * product.rows * product.columns * made);
+    call->moves_[2] = last;
+    for (const Move& move : call->moves_) call->moved_ += move.work ? move.bytes : 0;
+    if (call->moved_ > 0) {
+      HEDDLE_TRY(call->kernels_, load());
+    }
+    const std::int64_t rows = product.rows / product.images * call->part_images_;
+    HEDDLE_TRY(call->product_, product_of(context, notebook, product, rows, types));
+    const std::int64_t rest = product.images % call->part_images_;
+    if (rest > 0) {
+      HEDDLE_TRY(call->rest_, product_of(context, notebook, product,
+                                         product.rows / product.images * rest, types));
+      Rearrangement what = product.moves[0];
+      what.dims[1].size = rest;
+      call->rest_windows_ = RearrangeWork::of(what, bytes);
+    }
+    call->library_at_ = call->room_.take(std::max(
+        call->product_->workspace_bytes(), call->rest_ ? call->rest_->workspace_bytes() : 0));
+    return std::unique_ptr<CudaCall>(std::move(call));
+  }
+
+  std::string text() const override {
+    return moved_ == 0 ? text_ : text_ + fmt::format(", {} bytes rearranged", moved_ * parts_);
+  }
+  std::int64_t workspace_bytes() const override { return room_.bytes(); }
+
+  Verdict run(CudaQueue& queue, const CallMemory& memory) const override {
+    const Pointer room = Room::start(memory);
+    const auto at = [&](const Move& move) { return room + static_cast<Pointer>(move.at); };
+    Pointer kernel = memory.operands[1].value;
+    if (moves_[1].work) {
+      HEDDLE_TRY_VOID(kernels_->run(queue.stream(), *moves_[1].work, kernel, at(moves_[1])));
+      kernel = at(moves_[1]);
+    }
+    const Pointer result = moves_[2].work ? at(moves_[2]) : memory.results[0].value;
+    for (std::int64_t part = 0; part < parts_; ++part) {
+      const bool is_rest = rest_ && part + 1 == parts_;
+      Pointer windows = memory.operands[0].value + static_cast<Pointer>(part * part_input_);
+      if (moves_[0].work) {
+        const RearrangeWork& work = is_rest ? *rest_windows_ : *moves_[0].work;
+        HEDDLE_TRY_VOID(kernels_->run(queue.stream(), work, windows, at(moves_[0])));
+        windows = at(moves_[0]);
+      }
+      const DeviceAddress operands[] = {{windows}, {kernel}};
+      const DeviceAddress results[] = {{result + static_cast<Pointer>(part * part_result_)}};
+      HEDDLE_TRY_VOID(
+          (is_rest ? rest_ : product_)
+              ->run(queue, {operands, results, {room + static_cast<Pointer>(library_at_)}}));
+    }
+    return moves_[2].work
+               ? kernels_->run(queue.stream(), *moves_[2].work, result, memory.results[0].value)
+               : yes();
+  }
+
+ private:
+  // Windows of all images at a time, or of some where they would take too much.
+  void set_parts(const ConvProduct& p, std::int64_t bytes, std::int64_t made, bool moves_result) {
+    part_images_ = p.images;
+    const std::int64_t all = p.moves[0].elements() * bytes;
+    if (p.moves[0].is_identity() || p.groups > 1 || moves_result || all <= kMostWindows) return;
+    part_images_ = std::max<std::int64_t>(1, kMostWindows / (all / p.images));
+    parts_ = (p.images + part_images_ - 1) / part_images_;
+    part_input_ = part_images_ * p.image_step * bytes;
+    part_result_ = part_images_ * (p.rows / p.images) * p.columns * made;
+  }
+
+  std::string text_;
+  std::array<Move, 3> moves_;
+  std::optional<RearrangeWork> rest_windows_;
+  std::int64_t moved_ = 0, library_at_ = 0;
+  std::int64_t parts_ = 1, part_images_ = 1, part_input_ = 0, part_result_ = 0;
+  Room room_;
+  std::shared_ptr<const RearrangeKernels> kernels_;
+  std::unique_ptr<CudaCall> product_, rest_;
+};
+
+// HEDDLE_CUDNN=0 leaves the library out.
+bool may_use_dnn() {
+  const char* word = std::getenv("HEDDLE_CUDNN");
+  return word == nullptr || std::string_view(word) != "0";
+}
+
+}  // namespace
+
+bool is_convolution(const Program& program, const Op& op) {
+  if (op.def->call != DeviceCall::convolution || op.operand_count != 2) return false;
+  const ConvTypes types(program, op);
+  const DType from = types.input.dtype, to = types.result.dtype;
+  if (from != types.kernel.dtype || types.input.elements() == 0 || types.kernel.elements() == 0 ||
+      types.result.elements() == 0)
+    return false;
+  if (from == DType::f32 || from == DType::f64) return to == from;
+  return (from == DType::f16 || from == DType::bf16) && (to == from || to == DType::f32);
+}
+
+std::unique_ptr<CudaCall> conv_call(Context& context, const Notebook& notebook,
+                                    const RearrangeLoader& load, const Program& program,
+                                    const Op& op) {
+  if (!is_convolution(program, op)) return nullptr;
+  const ConvTypes types(program, op);
+  const reduction::Conv conv = reduction::conv_of(program, op);
+  const ConvProduct product = conv_product(conv, types.shapes());
+  const auto as_product = [&] {
+    return ConvProductCall::make(context, notebook, load, product, types);
+  };
+  const bool is_plain = product.moves[0].is_identity() && product.moves[1].is_identity();
+  if (is_plain)
+    if (auto call = as_product()) return *std::move(call);
+  if (may_use_dnn() && dnn_library())
+    for (const ConvForm& form : conv_forms(conv, types.shapes())) {
+      auto call = DnnCall::make(context, notebook, load, form, types);
+      if (call) return *std::move(call);
+      log(kLogSteps, "{}: {}", types.text(), call.reason());
+    }
+  auto call = as_product();
+  if (call) return *std::move(call);
+  log(kLogSteps, "{}: {}", types.text(), call.reason());
+  return nullptr;
+}
+
+}  // namespace heddle::cuda

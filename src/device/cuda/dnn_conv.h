@@ -1,0 +1,28 @@
+// Convolutions by cuDNN, loaded at run time.
+#pragma once
+
+#include "device/cuda/conv_form.h"
+#include "device/cuda/fastest.h"
+#include "heddle/dtype.h"
+
+namespace heddle::cuda {
+
+struct DnnTypes {
+  DType operands = DType::f32, result = DType::f32;
+};
+
+// A convolution as the library computes it: the same bits every time, f32 without TF32.
+class DnnConv {
+ public:
+  // The fastest of the few ways that the library thinks best: they are timed once, on whatever lies
+  // in memory, and the choice is noted. A reason where the library is not there, or has no way that
+  // keeps to the above.
+  static Expected<std::shared_ptr<const DnnConv>> plan(Context& context, const Notebook& notebook,
+                                                       const ConvForm& form, DnnTypes types);
+  virtual ~DnnConv() = default;
+  virtual std::int64_t workspace_bytes() const = 0;
+  virtual Verdict run(Handle stream, std::array<Pointer, 2> operands, Pointer result,
+                      Pointer workspace) const = 0;
+};
+
+}  // namespace heddle::cuda

@@ -1,0 +1,67 @@
+// A dense array made of another one: transposed, flipped, padded, with holes, or window by window.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "device/cuda/context.h"
+
+namespace heddle::cuda {
+
+// Element (i0, i1, ...) of what is made is the source's at the sum over axes of index * stride,
+// where the index of an axis is its offset and what the dimensions that move along it add; nothing
+// is there, and the element is zero, where that is below 0, not a multiple of `hole`, or too large.
+struct Rearrangement {
+  struct Axis {  // of the source
+    std::int64_t size = 1, stride = 0, offset = 0, hole = 1;
+  };
+  struct Dim {  // of what is made, outermost first
+    std::int64_t size = 1;
+    std::size_t axis = 0;
+    std::int64_t step = 1;  // along the axis
+  };
+  std::vector<Axis> axes;
+  std::vector<Dim> dims;
+
+  std::int64_t elements() const;
+  // Whether all that is made is the source as it lies.
+  bool is_identity() const;
+  // Where one element comes from, or -1.
+  std::int64_t source_of(std::int64_t element) const;
+};
+
+// The same in as few dimensions and as wide words as there can be, for a kernel.
+struct RearrangeWork {
+  static constexpr int kMostDims = 10, kMostAxes = 3;
+  struct Arguments {
+    std::uint64_t words = 0;
+    std::int64_t start = 0;  // of the source, in words
+    std::int32_t dims = 0, axes = 0;
+    std::int64_t size[kMostDims] = {}, stride[kMostDims] = {}, step[kMostDims] = {};
+    std::int32_t axis[kMostDims] = {};  // -1: the element is always there
+    std::int64_t limit[kMostAxes] = {}, offset[kMostAxes] = {}, hole[kMostAxes] = {},
+                 apart[kMostAxes] = {};
+  };
+  Arguments arguments;
+  int word_bytes = 4;
+
+  // Nothing where it has more dimensions than the kernel takes.
+  static std::optional<RearrangeWork> of(const Rearrangement& what, std::int64_t element_bytes);
+};
+
+// The kernel, of one GPU.
+class RearrangeKernels {
+ public:
+  static std::string source();
+  static Expected<std::shared_ptr<const RearrangeKernels>> load(
+      const std::shared_ptr<Context>& context, const std::string& object);
+
+  Verdict run(Handle stream, const RearrangeWork& work, Pointer from, Pointer to) const;
+
+ private:
+  std::shared_ptr<Context> context_;
+  Handle module_ = nullptr;
+  Handle functions_[5][2] = {};  // by the logarithm of the word's bytes; of few words, of many
+};
+
+}  // namespace heddle::cuda

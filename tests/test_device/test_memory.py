@@ -1,0 +1,106 @@
+"""Python's arrays on a device whose memory the host cannot touch: who looks at it anyway crashes."""
+
+import heddle
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+X = np.random.default_rng(0).standard_normal((6, 8)).astype(np.float32)
+EXTERNAL = 12  # DLPack's number for a device of somebody's own
+
+
+class Lender:
+    """An array of another package on the same device, which only speaks DLPack."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype, self.streams = array, array.shape, array.dtype, []
+
+    def astype(self, dtype):
+        return Lender(heddle.array(np.asarray(self.array).astype(dtype)))
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, stream=None, **wishes):
+        self.streams.append(stream)
+        return self.array.__dlpack__(stream=stream, **wishes)
+
+
+def test_arrays_lie_on_the_device():
+    x = heddle.array(X)
+    assert x.device == "test" and x.__dlpack_device__() == (EXTERNAL, 0)
+    y = heddle.jit(lambda x: x @ x.T)(x)
+    assert y.device == "test" and y.block_until_ready() is y
+    np.testing.assert_allclose(y, X @ X.T, rtol=1e-5, atol=1e-6)
+    assert float(heddle.jit(jnp.sum)(x)) == pytest.approx(float(X.sum()), rel=1e-5)
+    np.testing.assert_array_equal(x[1:3], X[1:3])
+    assert "device='test'" in repr(heddle.array(np.zeros((200, 200))))
+
+
+def test_values_stay_between_calls():
+    step = heddle.jit(lambda p, g: jax.tree.map(lambda a, b: a - b, p, g), donate="p")
+    p, g = {"w": X, "b": X[0]}, {"w": heddle.array(X), "b": heddle.array(X[0])}
+    for _ in range(30):
+        p = step(p, g)
+    np.testing.assert_allclose(p["w"], -29 * X, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(g["w"], X)
+
+
+def test_donated_values_that_others_hold_stay_as_they_are():
+    step = heddle.jit(lambda x: x + 1, donate="x")
+    x = heddle.array(X)
+    lent = Lender(heddle.jit(lambda x: x * 1)(x))
+    y = step(lent)
+    np.testing.assert_array_equal(lent.array, X)
+    capsule = x.__dlpack__()  # somebody looks at it
+    z = step(x)
+    assert x.is_deleted() and capsule is not None
+    np.testing.assert_array_equal(y, X + 1)
+    np.testing.assert_array_equal(z, X + 1)
+    with pytest.raises(heddle.Error, match="was donated"):
+        step(x)
+
+
+def test_memory_is_borrowed_by_dlpack():
+    f = heddle.jit(lambda x, y: x * 2 + y)
+    lent = Lender(heddle.array(X))
+    for _ in range(10):
+        np.testing.assert_allclose(f(lent, X), X * 3, rtol=1e-6)
+    assert len(lent.streams) == 10
+    half = Lender(heddle.array(X.astype(np.float16)))
+    np.testing.assert_allclose(heddle.jit(lambda x: x + 1)(half), X + 1, atol=2e-3, rtol=2e-3)
+
+
+def test_lent_memory_of_another_kind_is_refused():
+    class Elsewhere(Lender):
+        def __dlpack_device__(self):
+            return (10, 3)
+
+    with pytest.raises(heddle.Error, match="an array on rocm:3 came in, and the function runs on test"):
+        heddle.jit(lambda x: x + 1)(Elsewhere(heddle.array(X)))
+
+
+def test_meshes():
+    f = heddle.jit(lambda x: jnp.tanh(x).sum(1), mesh={"dp": 2}, layouts={"x": "dp,_"})
+    y = f(Lender(heddle.array(X)))
+    assert y.layout == "dp" and y.device == "test" and [p.shape for p in y.parts] == [(3,), (3,)]
+    again = heddle.jit(lambda y: y * 2, mesh={"dp": 2}, layouts={"y": "dp"})(y)
+    np.testing.assert_allclose(again, 2 * np.tanh(X).sum(1), rtol=1e-5)
+    whole = heddle.jit(lambda y: y + 1)(again)
+    np.testing.assert_allclose(whole, 2 * np.tanh(X).sum(1) + 1, rtol=1e-5)
+
+
+def test_profile_leaves_donated_values_alone():
+    f = heddle.jit(lambda x: x + 1, donate="x")
+    x = heddle.array(X)
+    assert "%" in str(f.profile(x, steps=3))
+    np.testing.assert_array_equal(x, X)
+
+
+def test_deleted():
+    x = heddle.array(X)
+    x.delete()
+    for use in (np.asarray, lambda a: a.__dlpack__(), lambda a: a.device, heddle.jit(lambda x: x + 1)):
+        with pytest.raises(heddle.Error, match="was deleted"):
+            use(x)
