@@ -152,7 +152,7 @@ def test_reports():
     f(W, X)
     assert "kernel" in str(f.explain())
     assert "%" in str(f.profile(steps=3))
-    assert str(f.plan(W, X))
+    assert "dp=2" in str(heddle.jit(layer, mesh={"dp": 2}, layouts={"x": "dp,_"}, device="cuda").plan(W, X))
 
 
 def test_wrong_use():
