@@ -3,20 +3,18 @@
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <filesystem>
 
 #include "base/probe/probe.h"
-#include "base/subprocess.h"
 #include "base/text.h"
 #include "comm/mpi/mpi_library.h"
 #include "device/cpu/jit.h"
 #include "device/cuda/blas.h"
 #include "device/cuda/device.h"
-#include "device/cuda/found_libraries.h"
 #include "heddle/compile_options.h"
 #include "heddle/machine_report.h"
 #include "heddle/version.h"
+#include "report/cuda_libraries.h"
 #include "report/json.h"
 #include "report/words.h"
 
@@ -38,12 +36,6 @@ std::string mpi_modules() {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-// The end of a path says more than its beginning.
-std::string shortened_path(const std::string& path, std::size_t columns) {
-  if (path.size() <= columns) return path;
-  return "..." + path.substr(path.size() - (columns - 3));
 }
 
 // Its name, and what multiplies matrices there.
@@ -81,31 +73,6 @@ std::vector<DoctorReport::Capability> capabilities(bool llvm, bool gpu, bool nvr
   };
 }
 
-// What a GPU's programs need; looked for apart from us, as all that touches drivers.
-std::vector<DoctorReport::Library> cuda_libraries() {
-  constexpr std::chrono::seconds kLimit{10};
-  const CommandOutcome outcome = run_isolated(
-      [] {
-        Json all = Json::array();
-        for (const cuda::FoundLibrary& one : cuda::find_libraries())
-          all.push_back({one.name, one.version, one.path, one.use, one.package});
-        return print_json(all);
-      },
-      kLimit);
-  const Json all = parse_json(outcome.output);
-  std::vector<DoctorReport::Library> libraries;
-  if (!outcome.finished || !all.is_array()) return libraries;
-  for (const Json& one : all) {
-    const bool found = !one[2].get<std::string>().empty();
-    libraries.push_back({one[0], found, one[1], one[2],
-                         found
-                             ? one[3].get<std::string>()
-                             : fmt::format("{}: pip install heddle[cuda], or {}",
-                                           one[3].get<std::string>(), one[4].get<std::string>())});
-  }
-  return libraries;
-}
-
 std::string lower_case(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
@@ -117,7 +84,7 @@ DoctorReport doctor() {
   const Finding gpus = probe_gpus(), cuda = probe_cuda_tools();
   const Finding llvm = probe_llvm(), mpi = probe_mpi();
   DoctorReport report;
-  report.libraries = cuda_libraries();
+  report.libraries = report::cuda_libraries();
   for (const Finding& f :
        {probe_cores(), probe_vectors(), probe_memory(), gpus, cuda, llvm, mpi, probe_python()})
     report.machine.push_back({f.name, f.found, f.text, print_json(f.data)});
@@ -143,15 +110,7 @@ std::string DoctorReport::text(const Style& style) const {
     text += fmt::format("  {}  {:<34}  {}\n", one.works ? style.green(mark) : style.yellow(mark),
                         one.what, style.dim(report::wrapped(one.note, columns - 48, 48)));
   }
-  if (!libraries.empty()) text += "\nfor a GPU it opens\n";
-  for (const Library& one : libraries) {
-    const std::string mark = fmt::format("{:<8}", one.found ? "found" : "none");
-    const std::string what =
-        one.found ? fmt::format("{}, {}", one.version, shortened_path(one.path, columns - 36))
-                  : one.note;
-    text += fmt::format("  {}  {:<10}  {}\n", one.found ? style.green(mark) : style.yellow(mark),
-                        one.name, one.found ? what : style.dim(what));
-  }
+  text += report::libraries_text(libraries, style);
   return text;
 }
 
