@@ -110,10 +110,9 @@ nb::object host_capsule(Array whole, bool copy) {
 
 std::optional<DeviceValue> Borrowings::borrow(nb::handle value, const Type& type, Device& device) {
   const DlpackDevice own = device.dlpack_device();
-  const nb::object found =
-      borrowed_function()(value, nb::make_tuple(own.kind, own.number),
-                          std::string(device.name()).c_str(), numpy_dtype(type.dtype),
-                          shape_tuple(type.shape));
+  const nb::object found = borrowed_function()(value, nb::make_tuple(own.kind, own.number),
+                                               std::string(device.name()).c_str(),
+                                               numpy_dtype(type.dtype), shape_tuple(type.shape));
   if (found.is_none()) return std::nullopt;
   const auto queue = queues_of(device).take();
   nb::object capsule = found[0];
