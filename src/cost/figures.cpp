@@ -134,7 +134,10 @@ MachineFigures figures_of_this_machine(int workers) {
   return m;
 }
 
-MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers) {
+namespace {
+
+// As it says of itself.
+MachineFigures whole_gpu(const GpuSizes& gpu) {
   constexpr int kBlocks = 4;                       // of a multiprocessor, at the same time
   constexpr double kReached = 0.86;                // of the memory's rate on paper
   constexpr double kLanes = 128, kSlowLanes = 16;  // additions and exponentials a clock
@@ -150,6 +153,13 @@ MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers) {
   m.light_rate = kLanes * gpu.clock / kBlocks;
   m.heavy_rate = kSlowLanes * gpu.clock / kBlocks;
   m.vector_bytes = 16;
+  return m;
+}
+
+}  // namespace
+
+MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers) {
+  MachineFigures m = whole_gpu(gpu);
   if (!gpu.model.empty()) take_kept(m, gpu_file(gpu.model), gpu.model);
   const int parts = std::max(sharers, 1);
   m.workers = std::max(1, m.workers / parts);
