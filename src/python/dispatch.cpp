@@ -67,6 +67,16 @@ class DispatchTable {
   }
 
   void clear() { entries_.clear(); }
+  // For Python's collector: functions may lead back to who has the table.
+  int visit(visitproc visit, void* arg) const {
+    for (const auto& [hash, entry] : entries_) {
+      Py_VISIT(entry.tree.ptr());
+      Py_VISIT(entry.function.ptr());
+      Py_VISIT(entry.out_tree.ptr());
+      for (const nb::object& object : entry.held) Py_VISIT(object.ptr());
+    }
+    return 0;
+  }
   std::size_t size() const { return entries_.size(); }
 
  private:
@@ -135,10 +145,22 @@ class DispatchTable {
   std::uint64_t hash_ = 0;
 };
 
+int visit_table(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<DispatchTable>(self)->visit(visit, arg) : 0;
+}
+int clear_table(PyObject* self) {
+  nb::inst_ptr<DispatchTable>(self)->clear();
+  return 0;
+}
+PyType_Slot table_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_table)},
+                             {Py_tp_clear, reinterpret_cast<void*>(clear_table)},
+                             {0, nullptr}};
+
 }  // namespace
 
 void add_dispatch(nb::module_& module) {
-  nb::class_<DispatchTable>(module, "DispatchTable",
+  nb::class_<DispatchTable>(module, "DispatchTable", nb::type_slots(table_slots),
                             "Compiled functions by what they are called with.")
       .def(nb::init<>())
       .def("call", &DispatchTable::call, nb::arg("leaves"), nb::arg("tree"),

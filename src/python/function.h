@@ -24,6 +24,13 @@ class CompiledFunction {
   // One value per argument; results as heddle.Array.
   nb::list call(nb::handle leaves, const RunOptions& options = {});
 
+  // For Python's collector: callbacks may lead back to who calls this.
+  nb::handle held() const { return held_; }
+  void drop_callbacks() {
+    callbacks_.clear();
+    held_ = nb::list();
+  }
+
   const Executable& executable() const { return executable_; }
   const Placement& placement() const { return *placement_; }
 

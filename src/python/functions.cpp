@@ -84,10 +84,24 @@ void write_trace(CompiledFunction& self, nb::handle leaves, const std::string& f
   recorder.write(file).value();
 }
 
+int visit_function(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<CompiledFunction>(self)->held().ptr());
+  return 0;
+}
+int clear_function(PyObject* self) {
+  nb::inst_ptr<CompiledFunction>(self)->drop_callbacks();
+  return 0;
+}
+PyType_Slot function_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_function)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_function)},
+                                {0, nullptr}};
+
 }  // namespace
 
 void add_functions(nb::module_& module) {
-  nb::class_<CompiledFunction>(module, "CompiledFunction", "A program, compiled, on its devices.")
+  nb::class_<CompiledFunction>(module, "CompiledFunction", nb::type_slots(function_slots),
+                               "A program, compiled, on its devices.")
       .def(
           "__call__", [](CompiledFunction& self, nb::handle leaves) { return self.call(leaves); },
           nb::arg("leaves"),

@@ -1,5 +1,8 @@
 """heddle.jit: what it takes and gives."""
 
+import gc
+import weakref
+
 import heddle
 import jax
 import jax.numpy as jnp
@@ -364,3 +367,26 @@ def test_what_a_call_into_python_raises_arrives():
     f = heddle.jit(lambda x: jax.pure_callback(bad, jax.ShapeDtypeStruct((), jnp.float32), x))
     with pytest.raises(heddle.Error, match=r"(?s)in bad.*ValueError: not 4.0"):
         f(np.ones(4, np.float32))
+
+
+def test_functions_that_call_themselves_are_collected():
+    class Owner:
+        def __init__(self):
+            self.seen = 0
+            self.f = heddle.jit(self.call)
+
+        def call(self, x):
+            jax.debug.callback(self.note, x)
+            return x
+
+        def note(self, x):
+            self.seen += 1
+
+    owner = Owner()
+    owner.f(np.ones(3, np.float32))
+    assert owner.seen == 1
+    gone = weakref.ref(owner)
+    del owner
+    jax.clear_caches()
+    gc.collect()
+    assert gone() is None

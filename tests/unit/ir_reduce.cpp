@@ -55,6 +55,30 @@ OneOp sum(Array input, Array init, Integers dims, Type result) {
           body<I>("stablehlo.add")};
 }
 
+// (a, b) -> b - a
+void turned_difference(Program& program, RegionId region) {
+  const TypeId scalar = program.intern(tensor<I>({}));
+  const ValueId a = program.add_arg(region, scalar), b = program.add_arg(region, scalar);
+  const OpId id = program.add_op(region, *find_op("stablehlo.subtract"), std::vector<ValueId>{b, a},
+                                 std::vector<TypeId>{scalar}, AttrDict{});
+  program.add_op(region, *find_op("stablehlo.return"),
+                 std::vector<ValueId>{program.result(program.op(id), 0)}, {});
+}
+
+TEST(Reduce, TakesTheAccumulatorFirst) {
+  const Array line = of<I>({3}, {1, 2, 4});
+  const auto with = [&](auto region) {
+    return OneOp{"stablehlo.reduce",
+                 {line, scalar_array<I>(10)},
+                 {tensor<I>({})},
+                 {ints("dimensions", {0})},
+                 region}
+        .value();
+  };
+  EXPECT_EQ(with(body<I>("stablehlo.subtract")), scalar_array<I>(((10 - 1) - 2) - 4));
+  EXPECT_EQ(with(turned_difference), scalar_array<I>(4 - (2 - (1 - 10))));
+}
+
 TEST(Reduce, AddsAlongDimensions) {
   const Array grid = of<I>({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(sum(grid, scalar_array<I>(0), {1}, tensor<I>({2})).value(), of<I>({2}, {6, 15}));

@@ -89,6 +89,7 @@ struct IsInfinite {
 
 // The neighbour of x towards y in the element type itself: one step in the bits of the magnitude.
 struct NextAfter {
+  static constexpr bool asks_for_format = true;
   template <FloatScalar T>
   T operator()(T x, T y) const {
     if constexpr (std::is_floating_point_v<T>) {

@@ -25,20 +25,39 @@ Array splat_of(const Type& type, const OneElement& value) {
   return Array::splat(type, std::span(value.bytes).first(byte_size(type.dtype)));
 }
 
+Array run_loop(const Type& type, const Array& x, const Array& y, ElementLoop loop,
+               const void* function) {
+  if (x.is_splat() && y.is_splat()) {
+    OneElement value;
+    loop(function, OneElement(x).bytes.data(), OneElement(y).bytes.data(), value.bytes.data(), 1);
+    return splat_of(type, value);
+  }
+  Array out(type);
+  loop(function, x.bytes().data(), y.bytes().data(), out.mutable_bytes().data(),
+       static_cast<std::size_t>(x.elements()));
+  return out;
+}
+
 }  // namespace
 
 Evaluated run_elements(EvalContext& ctx, const Array& x, const Array& y, ElementLoop loop,
                        const void* function) {
   if (loop == nullptr) return undefined_for(ctx, x.dtype());
-  if (x.is_splat() && y.is_splat()) {
-    OneElement value;
-    loop(function, OneElement(x).bytes.data(), OneElement(y).bytes.data(), value.bytes.data(), 1);
-    return std::vector{splat_of(ctx.result_type(), value)};
-  }
-  Array out(ctx.result_type());
-  loop(function, x.bytes().data(), y.bytes().data(), out.mutable_bytes().data(),
-       static_cast<std::size_t>(x.elements()));
-  return std::vector{std::move(out)};
+  return std::vector{run_loop(ctx.result_type(), x, y, loop, function)};
+}
+
+bool is_byte_float(DType dtype) {
+  return dispatch(dtype, [](auto tag) { return is_byte_float_v<typename decltype(tag)::type>; });
+}
+
+Evaluated run_as_doubles(EvalContext& ctx, const Array& x, const Array& y, ElementLoop loop,
+                         const void* function) {
+  if (loop == nullptr) return undefined_for(ctx, x.dtype());
+  const Type& type = ctx.result_type();
+  const bool gives_float = is_byte_float(type.dtype);  // a comparison gives truth values
+  const Type wide = gives_float ? Type::tensor(DType::f64, type.shape) : type;
+  const Array left = converted(x, DType::f64), right = converted(y, DType::f64);
+  return std::vector{converted(run_loop(wide, left, right, loop, function), type.dtype)};
 }
 
 namespace {

@@ -44,11 +44,24 @@ T* elements_at(std::byte* bytes) {
   return reinterpret_cast<T*>(bytes);
 }
 
+// Floats of 8 bits and less take part as doubles, which hold all their values, and what comes out
+// is rounded once: eleven types without loops of their own.
+Evaluated run_as_doubles(EvalContext& ctx, const Array& x, const Array& y, ElementLoop loop,
+                         const void* function);
+bool is_byte_float(DType dtype);
+template <typename T>
+inline constexpr bool is_byte_float_v = is_small_float_v<T> && sizeof(T) == 1;
+// A function that goes by the bits of its type says so.
+template <typename F>
+concept AsksForFormat = requires { F::asks_for_format; };
+template <typename F, typename T>
+inline constexpr bool has_loop_v = AsksForFormat<F> || !is_byte_float_v<T>;
+
 template <typename F>
 ElementLoop unary_loop(DType dtype) {
   return dispatch(dtype, [](auto tag) -> ElementLoop {
     using T = typename decltype(tag)::type;
-    if constexpr (std::invocable<F, T>)
+    if constexpr (has_loop_v<F, T> && std::invocable<F, T>)
       return [](const void* function, const std::byte* x, const std::byte*, std::byte* to,
                 std::size_t count) {
         const F& f = *static_cast<const F*>(function);
@@ -62,7 +75,7 @@ template <typename F>
 ElementLoop binary_loop(DType dtype) {
   return dispatch(dtype, [](auto tag) -> ElementLoop {
     using T = typename decltype(tag)::type;
-    if constexpr (std::invocable<F, T, T>)
+    if constexpr (has_loop_v<F, T> && std::invocable<F, T, T>)
       return [](const void* function, const std::byte* x, const std::byte* y, std::byte* to,
                 std::size_t count) {
         const F& f = *static_cast<const F*>(function);
@@ -77,10 +90,14 @@ ElementLoop binary_loop(DType dtype) {
 template <typename F>
 Evaluated map_unary(EvalContext& ctx, const F& f) {
   const Array& x = ctx.operands[0];
+  if (!AsksForFormat<F> && is_byte_float(x.dtype()))
+    return run_as_doubles(ctx, x, x, unary_loop<F>(DType::f64), &f);
   return run_elements(ctx, x, x, unary_loop<F>(x.dtype()), &f);
 }
 template <typename F>
 Evaluated map_binary(EvalContext& ctx, const Array& x, const Array& y, const F& f) {
+  if (!AsksForFormat<F> && is_byte_float(x.dtype()))
+    return run_as_doubles(ctx, x, y, binary_loop<F>(DType::f64), &f);
   return run_elements(ctx, x, y, binary_loop<F>(x.dtype()), &f);
 }
 

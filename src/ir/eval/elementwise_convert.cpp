@@ -150,6 +150,7 @@ std::uint64_t reduce_bits(std::uint64_t x, UsualFormat format, std::int64_t expo
 }
 
 struct ReducePrecision {
+  static constexpr bool asks_for_format = true;
   std::int64_t exponent_bits, mantissa_bits;
 
   template <FloatScalar T>

@@ -1,6 +1,7 @@
 // reduce and map: a region run once per element, in row-major order from the initial value.
 #include "ir/eval/reduce.h"
 
+#include "ir/eval/plain_reducer.h"
 #include "ir/eval/reduce_common.h"
 
 namespace heddle {
@@ -32,10 +33,19 @@ Expected<std::vector<Array>> evaluate_reduce(EvalContext& ctx) {
     return reason("{} {} runs of the body are too much for the reference interpreter",
                   bracketed(ctx.op), kept.steps() * reduced.steps());
   auto [inputs, inits, results] = reduce_values(ctx);
+  const auto plain = PlainReducer::of(ctx.program, ctx.region(0));
   for (std::int64_t at = 0; at < results[0].elements(); ++at) {
+    const std::int64_t begin = kept.offset(at);
+    if (plain) {
+      std::uint64_t accumulator = bits_at(inits[0], 0);
+      for (std::int64_t r = 0; r < reduced.count(); ++r)
+        accumulator = (*plain)(accumulator, bits_at(inputs[0], begin + reduced.offset(r)));
+      put_bits(results[0], at, accumulator);
+      continue;
+    }
     std::vector<Array> accumulators = inits;
     for (std::int64_t r = 0; r < reduced.count(); ++r) {
-      const std::int64_t from = kept.offset(at) + reduced.offset(r);
+      const std::int64_t from = begin + reduced.offset(r);
       std::vector<Array> elements;
       for (const Array& input : inputs) elements.push_back(element_array(input, from));
       HEDDLE_TRY_VOID(run_reducer(ctx, ctx.region(0), accumulators, std::move(elements)));

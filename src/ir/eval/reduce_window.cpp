@@ -1,5 +1,6 @@
 #include "ir/eval/reduce_window.h"
 
+#include "ir/eval/plain_reducer.h"
 #include "ir/eval/reduce.h"
 
 namespace heddle {
@@ -165,8 +166,19 @@ Expected<std::vector<Array>> evaluate_reduce_window(EvalContext& ctx) {
   const Integers strides = strides_of(shape);
   const std::int64_t inside = Type::tensor(DType::i1, window).elements();
   auto [inputs, inits, results] = reduce_values(ctx);
+  const auto plain = PlainReducer::of(ctx.program, ctx.region(0));
   for (std::int64_t at = 0; at < results[0].elements(); ++at) {
     const Integers place = position(places, at);
+    if (plain) {
+      const std::uint64_t init = bits_at(inits[0], 0);
+      std::uint64_t accumulator = init;
+      for (std::int64_t k = 0; k < inside; ++k) {
+        const std::int64_t from = window_source(axes, strides, place, position(window, k));
+        accumulator = (*plain)(accumulator, from < 0 ? init : bits_at(inputs[0], from));
+      }
+      put_bits(results[0], at, accumulator);
+      continue;
+    }
     std::vector<Array> accumulators = inits;
     for (std::int64_t k = 0; k < inside; ++k) {
       const std::int64_t from = window_source(axes, strides, place, position(window, k));
