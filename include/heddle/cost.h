@@ -21,17 +21,22 @@ MachineFigures figures_of_this_machine(int workers);
 
 // What a GPU says of itself; workers are the blocks of its multiprocessors that run together.
 struct GpuSizes {
+  std::string model = {};  // "NVIDIA H200": what figures of it are kept under
   int multiprocessors = 1;
   double clock = 1e9, memory_rate = 1e12;  // a second
   std::int64_t shared_bytes = 48 << 10;    // of a block, at most
   std::int64_t far_cache = 1 << 20;
 };
-// Of one of so many that share it.
+// Of one of so many that share it: measured ones where `heddle calibrate --device` kept some for
+// such a GPU.
 MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers);
 
 // Keeps measured figures for figures_of_this_machine(). A reason where there is no cache directory,
 // or no room in it.
 Verdict keep_figures(const MachineFigures& figures);
+
+// The same for figures_of_gpu(), under the name of the GPU.
+Verdict keep_gpu_figures(const std::string& model, const MachineFigures& figures);
 
 // The processor that figures belong to: "AMD EPYC, 2 threads".
 std::string machine_name();

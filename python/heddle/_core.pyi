@@ -51,7 +51,13 @@ class Array:
 
     @property
     def parts(self) -> list[numpy.typing.NDArray[Any]]:
-        """What each device has, as NumPy arrays over the same memory."""
+        """
+        What each device has, as NumPy arrays: over the same memory on the CPU, copies of a GPU's.
+        """
+
+    @property
+    def device(self) -> str:
+        """Where it lies: "cpu", "cuda:0"."""
 
     def is_deleted(self) -> bool:
         """Whether it was donated or deleted."""
@@ -60,11 +66,13 @@ class Array:
         """Gives its memory back."""
 
     def block_until_ready(self) -> Array:
-        """Calls have ended when they come back."""
+        """
+        Waits for the call that computes it. Those on the CPU have ended when they come back.
+        """
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.typing.NDArray[Any]: ...
 
-    def __dlpack__(self, **kwargs: Any) -> Any: ...
+    def __dlpack__(self, stream: int | None = None, **kwargs: Any) -> Any: ...
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
@@ -84,8 +92,10 @@ class Array:
 
     def __repr__(self) -> str: ...
 
-def to_device(value: Any) -> Array:
-    """The same memory as an array of Heddle's on one device."""
+def to_device(value: Any, device: str = 'cpu') -> Array:
+    """
+    An array of Heddle's on one device: the same memory on the CPU, a copy on a GPU.
+    """
 
 class Program:
     """A program, read from StableHLO text."""
@@ -132,6 +142,10 @@ class CompiledFunction:
         """The memory of arguments on one device."""
 
     @property
+    def device(self) -> str:
+        """What each of its devices is: "cpu", "cuda:0"."""
+
+    @property
     def devices(self) -> int: ...
 
     @property
@@ -143,7 +157,7 @@ class CompiledFunction:
 class Target:
     """What a program is compiled for, in words."""
 
-    def __init__(self, mesh: str = '', layouts: Sequence[tuple[str, str]] = [], plan: str = '', carried: Sequence[tuple[int, int]] = [], donated: Sequence[bool] = [], ranks: bool = False, micro_batches: int = 1, pipeline: str = '', interleave: int = 0, stages: int = 1) -> None: ...
+    def __init__(self, mesh: str = '', layouts: Sequence[tuple[str, str]] = [], plan: str = '', carried: Sequence[tuple[int, int]] = [], donated: Sequence[bool] = [], ranks: bool = False, micro_batches: int = 1, pipeline: str = '', interleave: int = 0, stages: int = 1, device: str = 'cpu') -> None: ...
 
     @property
     def mesh(self) -> str: ...

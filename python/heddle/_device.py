@@ -23,24 +23,33 @@ def device_words(device: Any) -> str:
 
 def borrowed(
     value: Any, device: tuple[int, int], name: str, dtype: np.dtype[Any], shape: tuple[int, ...]
-) -> tuple[Any, int | None] | None:
-    """The value as something dense in this type, whose memory DLPack gives out on the device, and the stream
-    that its owner goes on with; nothing where it lies in host memory."""
+) -> Any:
+    """The value dense and in this type, on the device: as something whose memory DLPack gives out, or as a capsule
+    of DLPack's with the stream on which its owner works; nothing where it lies in host memory."""
+    if type(value).__module__ == "torch" and value.is_cuda:
+        _want_here((2, value.get_device()), device, name)
+        _want_shape(tuple(value.shape), shape)
+        return _of_torch(value, dtype)
     where = _place(value)
     if where is None or where[0] in _HOST:
         return None
-    if where != device:
-        came = f"{_KINDS.get(where[0], f'memory of kind {where[0]}')}:{where[1]}"
-        raise Error(
-            f"an array on {came} came in, and the function runs on {name}: bring it there, or to the host"
-        )
-    if tuple(value.shape) != shape:
-        raise Error(f"an array of shape {shape} was expected, and {tuple(value.shape)} came in")
-    if type(value).__module__.split(".")[0] == "torch":
-        return _of_torch(value, dtype)
+    _want_here(where, device, name)
+    _want_shape(tuple(value.shape), shape)
     if hasattr(value, "dtype") and value.dtype != dtype:
         value = value.astype(dtype)
     return value, None
+
+
+def _want_here(where: tuple[int, int], device: tuple[int, int], name: str) -> None:
+    if where == device:
+        return
+    came = f"{_KINDS.get(where[0], f'memory of kind {where[0]}')}:{where[1]}"
+    raise Error(f"an array on {came} came in, and the function runs on {name}: bring it there, or to the host")
+
+
+def _want_shape(came: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    if came != shape:
+        raise Error(f"an array of shape {shape} was expected, and {came} came in")
 
 
 def _place(value: Any) -> tuple[int, int] | None:
@@ -56,13 +65,18 @@ def _place(value: Any) -> tuple[int, int] | None:
 
 def _of_torch(tensor: Any, dtype: np.dtype[Any]) -> tuple[Any, int]:
     torch: Any = importlib.import_module("torch")
+    if tensor.requires_grad:
+        tensor = tensor.detach()
     wanted = getattr(torch, dtype.name)
-    tensor = tensor.detach().to(wanted).contiguous()
+    if tensor.dtype != wanted:
+        tensor = tensor.to(wanted)
+    tensor = tensor.contiguous()
     # DLPack has no name for these; their bytes are what is borrowed.
     if dtype.name.startswith("float8"):
         tensor = tensor.view(torch.uint8)
-    stream: int = torch.cuda.current_stream(tensor.device).cuda_stream
-    return tensor, stream or 1  # 0 and 1 are both the default one
+    # Without torch's own waiting: whoever takes it waits for the stream.
+    stream: int = torch.cuda.current_stream(tensor.get_device()).cuda_stream
+    return torch.utils.dlpack.to_dlpack(tensor), stream or 1  # 0 and 1 are both the default one
 
 
 def as_jax(array: Any) -> Any:

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fstream>
 
@@ -76,18 +77,24 @@ constexpr Measured kMeasured[] = {{"copy_rate", &MachineFigures::copy_rate},
                                   {"light_rate", &MachineFigures::light_rate},
                                   {"heavy_rate", &MachineFigures::heavy_rate}};
 
-std::filesystem::path figures_file(const std::filesystem::path& directory) {
-  return directory / "machine.json";
+constexpr const char* kMachineFile = "machine.json";
+
+// "gpu_nvidia_h200.json"
+std::string gpu_file(const std::string& model) {
+  std::string name = "gpu_";
+  for (const unsigned char c : model)
+    name += static_cast<char>(std::isalnum(c) != 0 ? std::tolower(c) : '_');
+  return name + ".json";
 }
 
 // Figures of another machine, or a torn file, are as good as none.
-void take_kept(MachineFigures& m) {
+void take_kept(MachineFigures& m, const std::string& name, const std::string& machine) {
   const auto directory = cache_directory();
   if (!directory) return;
-  std::ifstream file(figures_file(*directory));
+  std::ifstream file(*directory / name);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const Json json = parse_json(text);
-  if (!json.is_object() || !json.contains("machine") || json["machine"] != machine_name()) return;
+  if (!json.is_object() || !json.contains("machine") || json["machine"] != machine) return;
   for (const Measured& measured : kMeasured) {
     const auto kept = json.find(measured.key);
     if (kept != json.end() && kept->is_number() && kept->get<double>() > 0)
@@ -112,7 +119,7 @@ MachineFigures figures_of_this_machine() {
   m.near_cache = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 2 * m.near_cache) / kCacheDivisor;
   if (const std::int64_t last = last_caches_bytes(); last > 0) m.far_cache = last / kCacheDivisor;
   m.vector_bytes = vector_bytes();
-  take_kept(m);
+  take_kept(m, kMachineFile, machine_name());
   return m;
 }
 
@@ -127,16 +134,19 @@ MachineFigures figures_of_this_machine(int workers) {
   return m;
 }
 
-MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers) {
+namespace {
+
+// As it says of itself.
+MachineFigures whole_gpu(const GpuSizes& gpu) {
   constexpr int kBlocks = 4;                       // of a multiprocessor, at the same time
   constexpr double kReached = 0.86;                // of the memory's rate on paper
   constexpr double kLanes = 128, kSlowLanes = 16;  // additions and exponentials a clock
   constexpr double kNearBytes = 128;               // a clock, of shared memory
   MachineFigures m;
-  m.workers = std::max(1, kBlocks * gpu.multiprocessors / std::max(sharers, 1));
+  m.workers = kBlocks * gpu.multiprocessors;
   m.near_cache = gpu.shared_bytes / kBlocks;
-  m.far_cache = gpu.far_cache / std::max(sharers, 1);
-  m.copy_rate = kReached * gpu.memory_rate / std::max(sharers, 1);
+  m.far_cache = gpu.far_cache;
+  m.copy_rate = kReached * gpu.memory_rate;
   m.worker_copy_rate = 4 * m.copy_rate / m.workers;
   m.near_rate = kNearBytes * gpu.clock / kBlocks;
   m.launch_seconds = 3e-6;
@@ -146,15 +156,36 @@ MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers) {
   return m;
 }
 
-Verdict keep_figures(const MachineFigures& m) {
+}  // namespace
+
+MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers) {
+  MachineFigures m = whole_gpu(gpu);
+  if (!gpu.model.empty()) take_kept(m, gpu_file(gpu.model), gpu.model);
+  const int parts = std::max(sharers, 1);
+  m.workers = std::max(1, m.workers / parts);
+  m.far_cache /= parts;
+  m.copy_rate /= parts;
+  return m;
+}
+
+namespace {
+
+Verdict keep(const MachineFigures& m, const std::string& name, const std::string& machine) {
   const auto directory = cache_directory();
   if (!directory)
     return Reason{"there is no cache directory to keep the figures in: set HEDDLE_CACHE_DIR"};
   std::error_code error;
   std::filesystem::create_directories(*directory, error);
-  Json json = {{"machine", machine_name()}};
+  Json json = {{"machine", machine}};
   for (const Measured& measured : kMeasured) json[measured.key] = m.*measured.figure;
-  return write_file(figures_file(*directory), print_json(json, 1) + "\n");
+  return write_file(*directory / name, print_json(json, 1) + "\n");
+}
+
+}  // namespace
+
+Verdict keep_figures(const MachineFigures& m) { return keep(m, kMachineFile, machine_name()); }
+Verdict keep_gpu_figures(const std::string& model, const MachineFigures& m) {
+  return keep(m, gpu_file(model), model);
 }
 
 std::string machine_name() {

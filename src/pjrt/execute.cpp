@@ -177,9 +177,8 @@ Expected<DeviceValues> run_values(const Run& run, DeviceValues arguments) {
   if (compiled.calls_host) options.host_call = caller_of(run.callbacks);
   if (!compiled.quick) options.stop = [&run] { return is_stopped(run); };
   if (compiled.threads) return run_threads(compiled, std::move(arguments), options);
-  HEDDLE_TRY(std::vector<DeviceValue> results,
-             compiled.executable.run_values(std::move(arguments[0]), options));
-  return DeviceValues{std::move(results)};
+  HEDDLE_TRY(arguments[0], compiled.executable.run_values(std::move(arguments[0]), options));
+  return arguments;
 }
 
 bool is_argument(const Array& array, const std::vector<ValueRef>& arguments) {

@@ -64,9 +64,17 @@ void DeviceArray::wait() const {
 }
 
 std::string DeviceArray::device() const {
+  const Device* device = memory_of();
+  return device == nullptr ? "cpu" : std::string(device->name());
+}
+
+const Device* DeviceArray::memory_of() const {
   const std::lock_guard lock(mutex_);
   want_here();
-  return place_text(parts_[0]);
+  // In a pipeline not every device has a part.
+  for (const DeviceValue& part : parts_)
+    if (!part.in_host_memory()) return part.buffer().device;
+  return nullptr;
 }
 
 DeviceValue DeviceArray::take_value(const std::string& why) {

@@ -50,6 +50,8 @@ class DeviceArray {
   void wait() const;
   // "cpu", "cuda:0".
   std::string device() const;
+  // The device whose memory it is in; null: the host's.
+  const Device* memory_of() const;
 
   // The same, and nobody can use it any more: the memory is the taker's.
   DeviceValue take_value(const std::string& why);

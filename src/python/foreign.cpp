@@ -36,6 +36,13 @@ std::shared_ptr<void> owner_of(Foreign array) {
           }};
 }
 
+// Asked for once; it lives as long as the process.
+nb::handle borrowed_function() {
+  static const nb::handle function =
+      nb::object(nb::module_::import_("heddle._device").attr("borrowed")).release();
+  return function;
+}
+
 void want_dense(const Foreign& array, const Type& type) {
   std::int64_t step = 1;
   bool fits = array.ndim() == type.rank() &&
@@ -103,17 +110,23 @@ nb::object host_capsule(Array whole, bool copy) {
 
 std::optional<DeviceValue> Borrowings::borrow(nb::handle value, const Type& type, Device& device) {
   const DlpackDevice own = device.dlpack_device();
-  const nb::object found = nb::module_::import_("heddle._device")
-                               .attr("borrowed")(value, nb::make_tuple(own.kind, own.number),
-                                                 std::string(device.name()).c_str(),
-                                                 numpy_dtype(type.dtype), shape_tuple(type.shape));
+  const nb::object found = borrowed_function()(value, nb::make_tuple(own.kind, own.number),
+                                               std::string(device.name()).c_str(),
+                                               numpy_dtype(type.dtype), shape_tuple(type.shape));
   if (found.is_none()) return std::nullopt;
   const auto queue = queues_of(device).take();
-  const std::uintptr_t stream = queue->stream_number();
-  const nb::object named = stream == 0 ? nb::none() : nb::object(nb::int_(stream));
-  const auto array = nb::cast<Foreign>(found[0].attr("__dlpack__")(nb::arg("stream") = named));
+  nb::object capsule = found[0];
+  if (found[1].is_none()) {
+    // Its owner lets our stream wait.
+    const std::uintptr_t stream = queue->stream_number();
+    const nb::object named = stream == 0 ? nb::none() : nb::object(nb::int_(stream));
+    capsule = capsule.attr("__dlpack__")(nb::arg("stream") = named);
+  } else {
+    streams_.push_back(nb::cast<std::uintptr_t>(nb::object(found[1])));
+    queue->come_after(streams_.back()).value();
+  }
+  const auto array = nb::cast<Foreign>(capsule);
   want_dense(array, type);
-  if (!found[1].is_none()) streams_.push_back(nb::cast<std::uintptr_t>(nb::object(found[1])));
   Buffer buffer{.device = &device,
                 .address = {reinterpret_cast<std::uintptr_t>(array.data())},
                 .bytes = type.bytes(),
@@ -134,7 +147,8 @@ void Borrowings::give_back(Device& device, const Event& over) {
   if (held_.empty()) return;
   const auto queue = queues_of(device).take();
   queue->wait(over).value();
-  for (const std::uintptr_t stream : streams_) queue->go_before(stream).value();
+  for (std::size_t i = 0; i < streams_.size(); ++i)  // nearly always one and the same
+    if (i == 0 || streams_[i] != streams_[i - 1]) queue->go_before(streams_[i]).value();
   lent().emplace_back(over, std::move(held_));
 }
 

@@ -33,8 +33,9 @@ void own(DeviceValue& result) {
 
 // What lies on one GPU cannot be used on another device; what lies in host memory can be copied.
 void want_usable(const DeviceArray& array, const Device& device) {
-  const std::string there = array.device();
-  if (there == "cpu" || there == device.name()) return;
+  const Device* lies_on = array.memory_of();
+  if (lies_on == nullptr || lies_on == &device) return;
+  const std::string_view there = lies_on->name();
   throw Error(fmt::format(
       "an array of type {} on {} came in, and the function runs on {}: make it with "
       "heddle.jit(..., device=\"{}\"), or bring the array to the host with numpy.asarray",

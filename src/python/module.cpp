@@ -2,11 +2,30 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <filesystem>
+
+#include "device/cuda/libraries.h"
 #include "heddle/version.h"
 #include "python/bindings.h"
 
+namespace {
+
+namespace nb = nanobind;
+
+// Where NVIDIA's packages may be: those of the environment that Python runs in.
+void tell_package_folders() {
+  std::vector<std::filesystem::path> folders;
+  for (nb::handle folder : nb::module_::import_("sys").attr("path"))
+    if (nb::isinstance<nb::str>(folder) && nb::len(folder) > 0)
+      folders.emplace_back(nb::cast<std::string>(folder));
+  heddle::cuda::set_package_folders(std::move(folders));
+}
+
+}  // namespace
+
 NB_MODULE(_core, module) {
   using namespace heddle::python;
+  tell_package_folders();
   module.def("version", [] { return heddle::version(); }, "Heddle's version, as in \"0.1.0\".");
   module.def(
       "version_line", [] { return heddle::version_line(); },

@@ -28,8 +28,4 @@ Array download(const DeviceValue& value) {
   return to_host(*queue, value).value();
 }
 
-std::string place_text(const DeviceValue& value) {
-  return value.in_host_memory() ? "cpu" : std::string(value.buffer().device->name());
-}
-
 }  // namespace heddle::python

@@ -1,8 +1,6 @@
 // Values of Python on devices whose memory is not the host's.
 #pragma once
 
-#include <string>
-
 #include "device/spare_queues.h"
 #include "heddle/device_value.h"
 
@@ -16,8 +14,5 @@ SpareQueues& queues_of(Device& device);
 DeviceValue upload(Device& device, DeviceValue value);
 // In host memory when it comes back.
 Array download(const DeviceValue& value);
-
-// "cpu", "cuda:0".
-std::string place_text(const DeviceValue& value);
 
 }  // namespace heddle::python

@@ -15,6 +15,7 @@
 #include "heddle/compile_options.h"
 #include "heddle/machine_report.h"
 #include "heddle/version.h"
+#include "report/cuda_libraries.h"
 #include "report/json.h"
 #include "report/words.h"
 
@@ -88,6 +89,7 @@ DoctorReport doctor() {
   const Finding gpus = probe_gpus(), cuda = probe_cuda_tools();
   const Finding llvm = probe_llvm(), mpi = probe_mpi();
   DoctorReport report;
+  report.libraries = report::cuda_libraries();
   for (const Finding& f :
        {probe_cores(), probe_vectors(), probe_memory(), gpus, cuda, llvm, mpi, probe_python()})
     report.machine.push_back({f.name, f.found, f.text, print_json(f.data)});
@@ -113,6 +115,7 @@ std::string DoctorReport::text(const Style& style) const {
     text += fmt::format("  {}  {:<34}  {}\n", one.works ? style.green(mark) : style.yellow(mark),
                         one.what, style.dim(report::wrapped(one.note, columns - 48, 48)));
   }
+  text += report::libraries_text(libraries, style);
   return text;
 }
 
@@ -125,6 +128,12 @@ std::string DoctorReport::json() const {
   for (const Capability& one : capabilities)
     report["capabilities"].push_back(
         {{"what", one.what}, {"works", one.works}, {"note", one.note}});
+  for (const Library& one : libraries)
+    report["libraries"].push_back({{"name", one.name},
+                                   {"found", one.found},
+                                   {"version", one.version},
+                                   {"path", one.path},
+                                   {"note", one.note}});
   return report::json_text(report);
 }
 

@@ -125,8 +125,8 @@ Expected<Parts> Deployment::run_as(Parts arguments, const RunOptions& options) {
   own.transport = ranks_;
   if (!placement_.on_mesh() && ranks_ != nullptr && ranks_->size() > 1)
     own.replicas = placement_.replicas;
-  HEDDLE_TRY(auto results, Run::one(*executable_, std::move(arguments[0]), own));
-  return Parts{std::move(results)};
+  HEDDLE_TRY(arguments[0], Run::one(*executable_, std::move(arguments[0]), own));
+  return arguments;
 }
 
 Expected<DeviceParts> Deployment::run(DeviceParts arguments, const RunOptions& options) {

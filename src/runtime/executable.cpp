@@ -253,8 +253,9 @@ Expected<std::vector<DeviceValue>> run_in_host_memory(const Executable& executab
     arrays.push_back(value.take_array());
   }
   HEDDLE_TRY(std::vector<Array> results, executable.run(std::move(arrays), options));
-  return std::vector<DeviceValue>(std::make_move_iterator(results.begin()),
-                                  std::make_move_iterator(results.end()));
+  arguments.assign(std::make_move_iterator(results.begin()),
+                   std::make_move_iterator(results.end()));
+  return arguments;
 }
 
 // Of a program that only the interpreter can run: through host memory.

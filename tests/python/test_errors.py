@@ -159,3 +159,16 @@ def test_checkpoint_of_another_shape(tmp_path):
     heddle.save(tmp_path / "one", {"w": X})
     with wrong(r"saved with the shape \(4, 8\), and \(2, 8\) is expected"):
         heddle.restore(tmp_path / "one", {"w": X[:2]})
+
+
+@pytest.mark.parametrize("device", ["cuda:99", "cuad", "cuda:", "cuda:x", "gpu"])
+def test_a_device_that_is_not_there(device):
+    with pytest.raises(heddle.Error, match="there is no "):
+        heddle.jit(lambda x: x + 1, device=device)(np.ones(3, np.float32))
+    with pytest.raises(heddle.Error, match="there is no "):
+        heddle.array(np.ones(3, np.float32), device=device)
+
+
+def test_a_device_that_is_no_text():
+    with pytest.raises(heddle.Error, match='device=0: it is a text, as "cpu", "cuda" or "cuda:1"'):
+        heddle.jit(lambda x: x + 1, device=0)

@@ -156,6 +156,13 @@ def test_an_impossible_number_of_devices(count):
     assert f"HEDDLE_DEVICES={count}: expected a number from 1 to" in done.stderr
 
 
+@pytest.mark.parametrize("device", ["gpu", "cuda:99"])
+def test_a_device_that_is_not_there(device):
+    done = jax_backend.child("import jax; jax.devices()", HEDDLE_DEVICE=device)
+    assert done.returncode != 0
+    assert f"HEDDLE_DEVICE={device}: there is no " in done.stderr
+
+
 def test_a_plan_that_is_not_there():
     done = jax_backend.child("import jax; print(jax.numpy.ones(3) + 1)", HEDDLE_PLAN="no/such/plan.json")
     assert done.returncode != 0

@@ -7,9 +7,12 @@
 #include "base/cores.h"
 #include "base/file.h"
 #include "commands.h"
+#include "compile/calibrate_device.h"
 #include "compile/calibrate_mesh.h"
+#include "heddle/compile_options.h"
 #include "heddle/cost.h"
 #include "heddle/machine_report.h"
+#include "option_values.h"
 #include "parallel/here.h"
 #include "ranks.h"
 #include "terminal.h"
@@ -21,6 +24,7 @@ struct CalibrateRequest {
   RankRequest ranks;
   std::int64_t devices = 0;  // threads; 0: one for each core
   std::string output;        // a cluster file
+  std::string device = "cpu";
   ReportOptions report;
 };
 
@@ -40,10 +44,25 @@ void want_few(std::int64_t devices) {
                                             kOfEachCore, most, devices)};
 }
 
+// A GPU: by itself, as one device.
+void run_on_device(const CalibrateRequest& request) {
+  if (request.devices > 0) throw WrongUse{"--devices", "counts threads, and not with --device"};
+  if (!request.output.empty())
+    throw WrongUse{"--output", "writes a cluster of threads or ranks, and not with --device"};
+  Device& device = *of_option(find_device(request.device));
+  const MeasuredDevice measured = calibrate_device(device).value();
+  keep_gpu_figures(measured.model, measured.figures).value();
+  write_report(device_figures(measured), request.report);
+  if (!request.report.json)
+    write_stdout(
+        fmt::format("kept in {}, for programs on such a GPU\n", cache_directory()->string()));
+}
+
 void run(const CalibrateRequest& request) {
   want_few(request.devices);
   // Found before seconds of measuring.
   if (const auto folder = cache_directory()) can_write_into(*folder).value();
+  if (request.device != "cpu") return run_on_device(request);
   if (!request.output.empty())
     if (const Verdict can = can_write(request.output); !can)
       throw Error("--output: " + can.reason());
@@ -78,6 +97,8 @@ void add_calibrate(Command app) {
               "Devices that share it as threads; otherwise one for each core. Under\n"
               "mpirun or `heddle launch`, ranks and what is between them")
       .from_to(1, 256);
+  command.option("--device", request->device, "What to measure: cpu, or a GPU as cuda or cuda:1")
+      .shows_default();
   add_rank_options(command, request->ranks);
   command.option("-o,--output", request->output, "Write a cluster file there, for --cluster");
   command.flag("--json", request->report.json, "Print the figures as JSON");

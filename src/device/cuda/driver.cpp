@@ -17,8 +17,10 @@ bool is_lost(int status) {
 }
 
 Expected<Driver> load_driver() {
-  HEDDLE_TRY(const SharedLibrary library,
-             SharedLibrary::open("the CUDA driver", {"libcuda.so.1", "libcuda.so"}));
+  const auto opened = SharedLibrary::open("the CUDA driver", {"libcuda.so.1", "libcuda.so"});
+  if (!opened)
+    return reason("there is no CUDA device here: {}; a GPU's driver brings it", opened.reason());
+  const SharedLibrary& library = *opened;
   Driver d;
   bool whole = true;
   const auto find = [&](auto& function, const char* name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 #include "fmt/format.h"
 
@@ -25,16 +26,27 @@ void add_matches(const fs::path& folder, std::string_view name, std::vector<fs::
   found.insert(found.end(), here.begin(), here.end());
 }
 
+struct PackageFolders {
+  std::mutex mutex;
+  std::vector<fs::path> folders;
+};
+PackageFolders& package_folders() {
+  static auto& known = *new PackageFolders();  // never destroyed
+  return known;
+}
+
 // The Python packages of NVIDIA put their libraries into nvidia/<package>/lib.
+void add_packages(const fs::path& folder, std::string_view name, std::vector<fs::path>& found) {
+  std::error_code none;
+  for (const auto& package : fs::directory_iterator(folder / "nvidia", none))
+    add_matches(package.path() / "lib", name, found);
+}
+
 void add_python_packages(const fs::path& environment, std::string_view name,
                          std::vector<fs::path>& found) {
   std::error_code failed;
-  for (const auto& python : fs::directory_iterator(environment / "lib", failed)) {
-    std::error_code none;
-    const fs::path packages = python.path() / "site-packages" / "nvidia";
-    for (const auto& package : fs::directory_iterator(packages, none))
-      add_matches(package.path() / "lib", name, found);
-  }
+  for (const auto& python : fs::directory_iterator(environment / "lib", failed))
+    add_packages(python.path() / "site-packages", name, found);
 }
 
 }  // namespace
@@ -45,12 +57,23 @@ std::vector<fs::path> cuda_library_candidates(std::string_view name,
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* home = std::getenv(variable))
       for (const char* sub : {"lib64", "lib"}) add_matches(fs::path(home) / sub, name, found);
+  {
+    PackageFolders& known = package_folders();
+    const std::lock_guard lock(known.mutex);
+    for (const fs::path& folder : known.folders) add_packages(folder, name, found);
+  }
   if (const char* environment = std::getenv("VIRTUAL_ENV"))
     add_python_packages(environment, name, found);
   for (int version : versions) found.emplace_back(fmt::format("{}.{}", name, version));
   for (const char* sub : {"lib64", "lib"})
     add_matches(fs::path("/usr/local/cuda") / sub, name, found);
   return found;
+}
+
+void set_package_folders(std::vector<fs::path> folders) {
+  PackageFolders& known = package_folders();
+  const std::lock_guard lock(known.mutex);
+  known.folders = std::move(folders);
 }
 
 }  // namespace heddle::cuda

@@ -10,8 +10,12 @@
 namespace heddle::cuda {
 
 // Files of a library ("libnvrtc.so") of these major versions: what $CUDA_HOME names, NVIDIA's
-// Python packages of $VIRTUAL_ENV, what the system knows, /usr/local/cuda.
+// Python packages of the Python that runs us or of $VIRTUAL_ENV, what the system knows,
+// /usr/local/cuda.
 std::vector<std::filesystem::path> cuda_library_candidates(std::string_view name,
                                                            const std::vector<int>& versions);
+
+// Folders in which the Python that runs us finds packages: sys.path. Told once, when it loads us.
+void set_package_folders(std::vector<std::filesystem::path> folders);
 
 }  // namespace heddle::cuda

@@ -52,7 +52,8 @@ Reason nothing_there(std::string_view name) {
 // ---- what it can do
 
 MachineFigures CudaTarget::figures(int sharers) const {
-  return figures_of_gpu({.multiprocessors = facts_.multiprocessors,
+  return figures_of_gpu({.model = facts_.name,
+                         .multiprocessors = facts_.multiprocessors,
                          .clock = facts_.clock_khz * 1e3,
                          .memory_rate = 2e3 * facts_.memory_khz * facts_.memory_bits / 8,
                          .shared_bytes = facts_.shared_bytes,
