@@ -95,7 +95,7 @@ std::vector<std::optional<CudaPlace>> cuda_places(const CudaResident& resident,
   return Places(resident.tile.size(), resident.phase.outer.size(), stage).take();
 }
 
-std::vector<bool> live_nodes(const Stage& stage) {
+std::vector<bool> live_nodes(const Stage& stage, const std::vector<bool>& known) {
   std::vector<bool> live(stage.nodes.size(), false);
   const auto mark = [&](NodeId id) {
     if (id != kNone) live[id] = true;
@@ -107,7 +107,7 @@ std::vector<bool> live_nodes(const Stage& stage) {
     for (NodeId value : statement.values) mark(value);
   }
   for (std::size_t i = live.size(); i-- > 0;)
-    if (live[i])
+    if (live[i] && (known.empty() || !known[i]))
       for (NodeId in : stage.nodes[i].in) mark(in);
   return live;
 }

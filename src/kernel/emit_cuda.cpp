@@ -85,6 +85,9 @@ class Emitter {
     const auto resident = cuda_resident(kernel_, phase, limits_);
     const int cluster = resident ? resident->cluster : cluster_of(kernel_, phase, limits_);
     text_.line("");
+    const CudaPhase launch = cuda_plan(kernel_, limits_).phases[number];
+    text_.line("// {}: {} blocks of {} threads, {} bytes of shared memory", launch.function,
+               launch.grid, launch.threads, launch.shared_bytes);
     text_.line(
         "extern \"C\" {}__launch_bounds__({}{}) __global__ void {}(const Buffers buffers, char* "
         "scratch) {{",
@@ -93,8 +96,9 @@ class Emitter {
         resident ? fmt::format(", {}", resident->at_once) : "", function_name(kernel_, number));
     text_.deeper();
     text_.line("const unsigned at_block = blockIdx.x, of_blocks = gridDim.x;");
-    if (shared_) {
+    if (shared_ || (resident && resident->slots > 0))
       text_.line("extern __shared__ ulonglong2 own[];");
+    if (shared_) {
       text_.line("scratch = (char*)own;");
     } else {
       text_.line("scratch += {}ll * at_block;", scratch_stride(kernel_));
@@ -162,7 +166,8 @@ std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits) {
 bool can_be_packed(const Kernel& kernel, const CudaLimits& limits) {
   if (kernel.phases.size() != 1 || kernel.scratch_bytes != 0) return false;
   const CudaPhase phase = cuda_plan(kernel, limits).phases[0];
-  return phase.threads == kCudaThreads && phase.cluster == 1 && phase.grid > 0;
+  return phase.threads == kCudaThreads && phase.cluster == 1 && phase.grid > 0 &&
+         phase.shared_bytes == 0;
 }
 
 std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
@@ -199,19 +204,21 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     const Phase& phase = kernel.phases[p];
     CudaPhase made{function_name(kernel, p)};
     bool needs_scratch = true;
-    if (const auto resident = cuda_resident(kernel, phase, limits)) {
+    const auto resident = cuda_resident(kernel, phase, limits);
+    if (resident) {
       made.threads = resident->threads;
       made.cluster = resident->cluster;
       made.grid = resident_grid(*resident);
       needs_scratch = !resident->in_registers;
     } else {
-      made.threads = kCudaThreads;
       made.cluster = cluster_of(kernel, phase, limits);
+      made.threads = kCudaThreads;
       made.grid = phase.chunks > 0
                       ? phase.chunks
                       : std::min(spread(phase, limits).blocks(), kMostBlocks) * made.cluster;
     }
     if (needs_scratch && is_shared(kernel, limits)) made.shared_bytes = kernel.scratch_bytes;
+    if (resident && resident->slots > 0) made.shared_bytes = resident->slots * resident->slot_bytes;
     if (needs_scratch) most = std::max(most, made.grid);
     launch.phases.push_back(std::move(made));
   }

@@ -1,8 +1,33 @@
 #include "kernel/emit_cuda_point.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
 
 namespace heddle {
+
+namespace {
+
+// Of a constant that is a power of two, so that a product with it gives the bits of a division.
+std::optional<std::uint64_t> exact_inverse(const Node& node) {
+  if (node.kind != NodeKind::constant) return {};
+  const auto of = [](auto value, auto bits) -> std::optional<std::uint64_t> {
+    int exponent = 0;
+    constexpr int kMost = 120;  // far from where an inverse loses digits
+    const auto size = std::frexp(std::fabs(value), &exponent);
+    if (size != 0.5 || std::abs(exponent) > kMost) return {};
+    return std::bit_cast<decltype(bits)>(1 / value);
+  };
+  if (node.type == DType::f32) {
+    const auto bits = static_cast<std::uint32_t>(node.bits);
+    return of(std::bit_cast<float>(bits), bits);
+  }
+  if (node.type == DType::f64) return of(std::bit_cast<double>(node.bits), node.bits);
+  return {};
+}
+
+}  // namespace
 
 CudaPoint::CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors& vectors,
                      bool at_once, IndentedText& text)
@@ -51,16 +76,23 @@ void CudaPoint::emit_node(std::size_t i, std::string_view mark) {
 void CudaPoint::emit_vector_load(std::size_t i) {
   const Node& load = stage_.nodes[i];
   const KernelBuffer& buffer = kernel_.buffers[load.number];
-  text_.line("const auto w{} = {}<{}, {}>(b{} + {});", i,
-             buffer.reach == Reach::input ? "read_vec" : "load_vec", cuda_memory_type(buffer.dtype),
-             vectors_.count, load.number, node(load.in[0], marks_[0]));
+  emit_vector_load_from(
+      i, fmt::format("{}<{}, {}>(b{} + {})", buffer.reach == Reach::input ? "read_vec" : "load_vec",
+                     cuda_memory_type(buffer.dtype), vectors_.count, load.number,
+                     node(load.in[0], marks_[0])));
+}
+
+void CudaPoint::emit_vector_load_from(std::size_t i, std::string_view from) {
+  const Node& load = stage_.nodes[i];
+  text_.line("const auto w{} = {};", i, from);
   for (int v = 0; v < vectors_.count; ++v)
     text_.line("const {} n{}_{} = w{}.at[{}]{};", cuda_type(load.type), i, v, i, v,
-               buffer.dtype == DType::i1 ? " != 0" : "");
+               kernel_.buffers[load.number].dtype == DType::i1 ? " != 0" : "");
 }
 
 std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
   const Node& node = stage_.nodes[i];
+  if (std::string there = known(i, mark); !there.empty()) return there;
   switch (node.kind) {
     case NodeKind::loop:
       return fmt::format("loop{}{}", node.number,
@@ -79,6 +111,10 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
   std::vector<std::string> operands;
   for (NodeId in : node.in)
     if (in != kNone) operands.push_back(this->node(in, mark));
+  if (node.op == ScalarOp::divide)
+    if (const auto inverse = exact_inverse(stage_.nodes[node.in[1]]))
+      return fmt::format("h_multiply({}, h_constant<{}>({:#x}ull))", operands[0],
+                         cuda_type(node.type), *inverse);
   // Its inverse is taken once.
   if (node.op == ScalarOp::divide && node.type == DType::f32 && is_same_for_many(node.in[1]))
     return fmt::format("divide_by({}, over({}))", operands[0], operands[1]);

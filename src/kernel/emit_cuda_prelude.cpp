@@ -473,13 +473,39 @@ template <class T> __device__ T get_far(ui64* place, ui32 block) {
 #endif
 )cuda";
 
+// Copies to shared memory that no thread waits for: a gate counts bytes that have come.
+constexpr std::string_view kFlights = R"cuda(
+#if __CUDA_ARCH__ >= 900
+__device__ ui32 place_of(const void* shared) { return (ui32)__cvta_generic_to_shared(shared); }
+__device__ void open_gate(ui64* gate) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(place_of(gate)) : "memory");
+}
+// Gates are seen by copies.
+__device__ void gates_are_open() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ void expect(ui64* gate, ui32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(place_of(gate)), "r"(bytes) : "memory");
+}
+__device__ void fly(void* to, const void* from, ui32 bytes, ui64* gate) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               ::"r"(place_of(to)), "l"(from), "r"(bytes), "r"(place_of(gate)) : "memory");
+}
+__device__ void arrive(ui64* gate, ui32 turn) {
+  ui32 there;
+  do {
+    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(there) : "r"(place_of(gate)), "r"(turn) : "memory");
+  } while (there == 0);
+}
+#endif
+)cuda";
+
 }  // namespace
 
 std::string_view cuda_prelude() {
-  static const std::string text = std::string(kTypes) + std::string(kConversions) +
-                                  std::string(kArithmetic) + std::string(kBitsAndOrder) +
-                                  std::string(kFunctions) + std::string(kVectors) +
-                                  std::string(kTogether) + std::string(kClusters);
+  static const std::string text =
+      std::string(kTypes) + std::string(kConversions) + std::string(kArithmetic) +
+      std::string(kBitsAndOrder) + std::string(kFunctions) + std::string(kVectors) +
+      std::string(kTogether) + std::string(kClusters) + std::string(kFlights);
   return text;
 }
 
