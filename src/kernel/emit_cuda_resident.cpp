@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/emit_cuda_resident_point.h"
+#include "kernel/emit_cuda_row_sums.h"
 
 namespace heddle {
 
@@ -10,15 +11,16 @@ namespace {
 
 constexpr std::int64_t kMostRowBlocks = 1 << 20;  // of a grid; rows beyond come in turns
 
-bool is_update(const Statement& statement) { return statement.kind == Statement::Kind::update; }
-
 class ResidentEmitter {
  public:
   ResidentEmitter(const Kernel& kernel, const CudaResident& resident, IndentedText& text)
-      : kernel_(kernel), resident_(resident), phase_(resident.phase), text_(text) {}
+      : kernel_(kernel),
+        resident_(resident),
+        phase_(resident.phase),
+        sums_(kernel, resident, text),
+        text_(text) {}
 
   void emit() {
-    find_rooms();
     find_release();
     emit_places();
     if (phase_.chunks > 0) {
@@ -43,8 +45,6 @@ class ResidentEmitter {
  private:
   bool has_many_rows() const { return resident_.rows() > 1; }
   bool flies() const { return resident_.slots > 0; }
-  bool waits() const { return resident_.group > kCudaWarp || resident_.cluster > 1; }
-  int warps() const { return resident_.threads / kCudaWarp; }
   std::string worker() const {
     return resident_.cluster > 1 ? fmt::format("(i64)(at_block / {})", resident_.cluster)
                                  : "(i64)at_block";
@@ -53,11 +53,6 @@ class ResidentEmitter {
     return resident_.cluster > 1 ? fmt::format("(i64)(of_blocks / {})", resident_.cluster)
                                  : "(i64)of_blocks";
   }
-  std::string if_here(std::string_view more = "") const {
-    if (has_many_rows()) return fmt::format("if (here{}{}) ", more.empty() ? "" : " && ", more);
-    return more.empty() ? "" : fmt::format("if ({}) ", more);
-  }
-
   // ---- who is who
 
   void emit_places() {
@@ -70,26 +65,7 @@ class ResidentEmitter {
     if (resident_.cluster > 1)
       text_.line("const int lanes = min({}, (int)(cluster_rank() + 1) * {});", resident_.units,
                  resident_.part());
-    if (rooms_ > 0)
-      text_.line("__shared__ ui64 rooms[{}][{}];", rooms_, warps() * resident_.cluster);
-  }
-
-  bool is_summed(const Statement& statement, const Stage& stage) const {
-    if (!is_update(statement) || tile_loops(stage).empty()) return false;
-    const auto places = cuda_places(resident_, stage);
-    return places[statement.index]->is_same_for_all_points();
-  }
-
-  // Sums of a stage wait together, each with room of its own.
-  void find_rooms() {
-    if (!waits()) return;
-    for (const Stage& stage : phase_.stages) {
-      int sums = 0;
-      for (const Statement& statement : stage.statements)
-        if (is_summed(statement, stage)) ++sums;
-      rooms_ += sums;
-      if (sums > 0) ++waits_;
-    }
+    sums_.emit_rooms();
   }
 
   // The last stage that reads what has come, and the first that waits for all threads after that:
@@ -99,8 +75,7 @@ class ResidentEmitter {
     if (!flies()) return;
     for (std::size_t s = phase_.stages.size(); s-- > 0;) {
       const Stage& stage = phase_.stages[s];
-      for (const Statement& statement : stage.statements)
-        if (waits() && is_summed(statement, stage)) release_ = s;
+      if (sums_.waits_for(stage)) release_ = s;
       const CudaVectors vectors = vectors_of(stage);
       const ResidentPoint point(kernel_, resident_, stage, s, vectors, text_);
       if (point.reads_flights(live_nodes(stage, known_nodes(resident_, s)))) return;
@@ -138,19 +113,16 @@ class ResidentEmitter {
       text_.line("{} v{}[{}];", cuda_type(resident_.values[k].type), k,
                  resident_.turns() * resident_.vector);
     std::vector<bool> is_there(resident_.kept.size(), false);
-    int room = 0;
-    for (std::size_t s = 0; s < phase_.stages.size(); ++s) emit_stage(s, is_there, room);
+    sums_.begin_row();
+    for (std::size_t s = 0; s < phase_.stages.size(); ++s) emit_stage(s, is_there);
     const bool must_release = flies() && release_ == phase_.stages.size();
     // The room of the only sum is needed again.
-    if (waits_ == 1)
-      emit_wait();
+    if (sums_.waits() == 1)
+      sums_.emit_wait();
     else if (must_release)
       text_.line("__syncthreads();");
     if (must_release) emit_cuda_release(text_);
     if (flies()) emit_cuda_next_slot(resident_, text_);
-  }
-  void emit_wait() {
-    text_.line("{}();", resident_.cluster > 1 ? "cluster_barrier" : "__syncthreads");
   }
 
   CudaVectors vectors_of(const Stage& stage) const {
@@ -163,7 +135,7 @@ class ResidentEmitter {
     return cuda_vectors(kernel_, phase_, stage, resident_.vector);
   }
 
-  void emit_stage(std::size_t number, std::vector<bool>& is_there, int& room) {
+  void emit_stage(std::size_t number, std::vector<bool>& is_there) {
     const Stage& stage = phase_.stages[number];
     const CudaVectors vectors = vectors_of(stage);
     ResidentPoint point(kernel_, resident_, stage, number, vectors, text_);
@@ -182,14 +154,14 @@ class ResidentEmitter {
       for (const Statement& statement : stage.statements) emit_row_statement(statement, point);
     } else {
       emit_loads(stage, point, live, is_there);
-      emit_sums(stage, point);
+      sums_.emit_start(stage, point);
       open_units(stage, point);
       if (std::ranges::count(of_point, true) > 0) point.emit_nodes(of_point);
       point.emit_kept_values();
       for (std::size_t s = 0; s < stage.statements.size(); ++s)
         emit_point_statement(stage, s, point, vectors);
       close_units();
-      emit_together(stage, point, room, number == release_);
+      sums_.emit_end(stage, point, number == release_);
     }
     text_.close();
   }
@@ -270,20 +242,14 @@ class ResidentEmitter {
     const std::string value = point.node(statement.values[0], "");
     const std::string guard = point.guard(statement, "");
     if (home == CudaHome::row)
-      text_.line("{}r{} = {};", guard, b, combined(statement, fmt::format("r{}", b), value));
+      text_.line("{}r{} = {};", guard, b, combined_text(statement, fmt::format("r{}", b), value));
     else if (home == CudaHome::chunk_row)
-      text_.line("{}q{} = {};", guard, b, combined(statement, fmt::format("q{}", b), value));
+      text_.line("{}q{} = {};", guard, b, combined_text(statement, fmt::format("q{}", b), value));
     else {
-      text_.open("{}{{", if_here("lane == 0"));
+      text_.open("{}{{", if_here_text(resident_, "lane == 0"));
       point.emit_statement(statement, "");
       text_.close();
     }
-  }
-
-  static std::string combined(const Statement& statement, const std::string& old,
-                              const std::string& value) {
-    if (!is_update(statement)) return value;
-    return fmt::format("h_{}({}, {})", name(statement.combiner.op), old, value);
   }
 
   void emit_point_statement(const Stage& stage, std::size_t s, ResidentPoint& point,
@@ -291,8 +257,8 @@ class ResidentEmitter {
     const Statement& statement = stage.statements[s];
     const std::uint32_t b = statement.buffers[0];
     const CudaHome home = point.home(b);
-    if (home == CudaHome::memory && !is_summed(statement, stage)) {
-      text_.open("{}{{", if_here());
+    if (home == CudaHome::memory && !sums_.has(statement, stage)) {
+      text_.open("{}{{", if_here_text(resident_));
       if (vectors.count > 1 && vectors.stores[s])
         point.emit_vector_store(statement);
       else
@@ -303,77 +269,10 @@ class ResidentEmitter {
     for (const std::string& mark : point.marks()) {
       const std::string value = point.node(statement.values[0], mark);
       std::string to = fmt::format("sum{}", s);
-      if (!is_summed(statement, stage))
+      if (!sums_.has(statement, stage))
         to = ResidentPoint::own(home == CudaHome::column ? 'c' : 'q', b, resident_.vector, mark);
-      text_.line("{}{} = {};", point.guard(statement, mark), to, combined(statement, to, value));
-    }
-  }
-
-  // ---- sums over a row
-
-  void emit_sums(const Stage& stage, ResidentPoint& point) {
-    for (std::size_t s = 0; s < stage.statements.size(); ++s) {
-      const Statement& statement = stage.statements[s];
-      if (!is_summed(statement, stage)) continue;
-      const DType type = kernel_.buffers[statement.buffers[0]].dtype;
-      text_.line("{0} sum{1} = h_constant<{0}>({2:#x}ull);", point.type_of(statement, 0), s,
-                 neutral_bits(statement.combiner.op, type));
-    }
-  }
-
-  void emit_together(const Stage& stage, ResidentPoint& point, int& room, bool releases) {
-    std::vector<std::size_t> sums;
-    for (std::size_t s = 0; s < stage.statements.size(); ++s)
-      if (is_summed(stage.statements[s], stage)) sums.push_back(s);
-    if (sums.empty()) return;
-    const auto in_warp = [&](std::size_t s, int width) {
-      text_.line("WARP_ALL({}, {}, h_{}, sum{})", point.type_of(stage.statements[s], 0), width,
-                 name(stage.statements[s].combiner.op), s);
-    };
-    for (std::size_t s : sums) in_warp(s, std::min(resident_.group, kCudaWarp));
-    if (waits()) {
-      for (std::size_t k = 0; k < sums.size(); ++k)
-        emit_put(sums[k], point.type_of(stage.statements[sums[k]], 0), room + static_cast<int>(k));
-      emit_wait();
-      if (releases) emit_cuda_release(text_);
-      for (std::size_t k = 0; k < sums.size(); ++k) {
-        const Statement& statement = stage.statements[sums[k]];
-        emit_get(sums[k], statement, point.type_of(statement, 0), room + static_cast<int>(k));
-        in_warp(sums[k], warps());
-      }
-      room += static_cast<int>(sums.size());
-    }
-    for (std::size_t s : sums) emit_sum_result(stage.statements[s], s, point);
-  }
-
-  void emit_put(std::size_t s, std::string_view type, int room) {
-    if (resident_.cluster > 1)
-      text_.line(
-          "if (threadIdx.x % 32 < {0}) put_far<{1}>(&rooms[{2}][cluster_rank() * {3} + threadIdx.x "
-          "/ 32], threadIdx.x % 32, sum{4});",
-          resident_.cluster, type, room, warps(), s);
-    else
-      text_.line("if (threadIdx.x % 32 == 0) *({}*)&rooms[{}][threadIdx.x / 32] = sum{};", type,
-                 room, s);
-  }
-  void emit_get(std::size_t s, const Statement& statement, std::string_view type, int room) {
-    text_.line("sum{} = *({}*)&rooms[{}][threadIdx.x % {}];", s, type, room, warps());
-    for (int block = 1; block < resident_.cluster; ++block)
-      text_.line("sum{0} = h_{1}(sum{0}, *({2}*)&rooms[{3}][{4} + threadIdx.x % {5}]);", s,
-                 name(statement.combiner.op), type, room, block * warps(), warps());
-  }
-
-  void emit_sum_result(const Statement& statement, std::size_t s, ResidentPoint& point) {
-    const std::uint32_t b = statement.buffers[0];
-    const std::string sum = fmt::format("sum{}", s);
-    if (resident_.homes[b] == CudaHome::row)
-      text_.line("r{0} = {1};", b, combined(statement, fmt::format("r{}", b), sum));
-    else if (resident_.homes[b] == CudaHome::chunk_row)
-      text_.line("q{} = {};", b, combined(statement, fmt::format("q{}", b), sum));
-    else {
-      const std::string at = point.element(b, point.node(statement.index, ""));
-      text_.line("{}b{}[{}] = {};", if_here("lane == 0"), b, point.node(statement.index, ""),
-                 combined(statement, fmt::format("({}){}", point.type_of(statement, 0), at), sum));
+      text_.line("{}{} = {};", point.guard(statement, mark), to,
+                 combined_text(statement, to, value));
     }
   }
 
@@ -431,9 +330,8 @@ class ResidentEmitter {
   const Kernel& kernel_;
   const CudaResident& resident_;
   const Phase& phase_;
+  CudaRowSums sums_;
   IndentedText& text_;
-  int rooms_ = 0;            // sums that wait for other warps
-  int waits_ = 0;            // stages with such
   std::size_t release_ = 0;  // the stage after whose sums what has come is needed no more
 };
 
