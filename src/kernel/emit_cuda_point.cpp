@@ -165,9 +165,21 @@ std::string CudaPoint::guard(const Statement& statement, std::string_view mark) 
 }
 
 void CudaPoint::emit_vector_store(const Statement& statement) {
+  const Node& value = stage_.nodes[statement.values[0]];
+  const bool narrows = value.type == DType::bf16 && value.op == ScalarOp::convert &&
+                       stage_.nodes[value.in[0]].type == DType::f32;
   std::vector<std::string> values;
-  for (const std::string& mark : marks_) values.push_back(node(statement.values[0], mark));
-  emit_vector_store(statement.buffers[0], statement.index, values);
+  for (const std::string& mark : marks_)
+    values.push_back(node(narrows ? value.in[0] : statement.values[0], mark));
+  if (!narrows) return emit_vector_store(statement.buffers[0], statement.index, values);
+  // Two are narrowed at a time.
+  text_.open("{{");
+  text_.line("Vec<bf16, {}> out;", vectors_.count);
+  for (std::size_t v = 0; v < values.size(); v += 2)
+    text_.line("narrow_two(&out.at[{}], {}, {});", v, values[v], values[v + 1]);
+  text_.line("store_vec<bf16, {}>(b{} + {}, out);", vectors_.count, statement.buffers[0],
+             node(statement.index, marks_[0]));
+  text_.close();
 }
 
 void CudaPoint::emit_vector_store(std::uint32_t buffer, NodeId index,

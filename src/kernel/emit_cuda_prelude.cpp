@@ -366,6 +366,17 @@ template <class T, int N> __device__ Vec<T, N> read_vec(const T* from) {
   }
   return to;
 }
+__device__ void narrow_two(bf16* to, f32 x, f32 y) {
+#if __CUDA_ARCH__ >= 900
+  ui32 both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(y), "f"(x));
+  to[0] = bf16{(ui16)both};
+  to[1] = bf16{(ui16)(both >> 16)};
+#else
+  to[0] = narrow<bf16>(x);
+  to[1] = narrow<bf16>(y);
+#endif
+}
 template <class T, int N> __device__ void store_vec(T* to, const Vec<T, N>& from) {
   const int bytes = N * (int)sizeof(T);
   typedef typename Word<(bytes < 16 ? bytes : 16)>::Type W;

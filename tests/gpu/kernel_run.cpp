@@ -98,9 +98,9 @@ TEST_F(GpuKernel, EveryConversionAgrees) {
 
 TEST_F(GpuKernel, LongRowsAgree) {
   for (const Kernel& kernel :
-       {examples::softmax(2500, 2048, 1, DType::bf16), examples::softmax(300, 4104, 1),
+       {examples::softmax(300, 32768, 1, DType::bf16), examples::softmax(300, 4104, 1),
         examples::softmax(37, 128256, 1, DType::bf16), examples::softmax(70, 40000, 1)})
-    EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 256), "") << print(kernel);
+    EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 1024), "") << kernel.name;
 }
 
 // Chunks have many rows each, so that every place where rows lie is filled several times.

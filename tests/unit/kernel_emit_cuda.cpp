@@ -127,23 +127,23 @@ TEST(CudaResident, SumsOverRowsOfAChunkStayInRegisters) {
 constexpr CudaLimits kHopper{.shared_bytes = 227 << 10};
 
 TEST(CudaFlights, LongRowsFlyWhileOthersAreWorkedOn) {
-  const Kernel kernel = examples::softmax(16384, 4096, 1, DType::bf16);
+  const Kernel kernel = examples::softmax(2048, 32768, 1, DType::bf16);
   const auto made = resident(kernel, kHopper);
   ASSERT_TRUE(made);
   ASSERT_EQ(made->flights.size(), 1u);
   EXPECT_EQ(made->flights[0].buffer, 0u);
   EXPECT_TRUE(made->kept.empty());  // it lies in shared memory
   EXPECT_GE(made->slots, 2);
-  EXPECT_EQ(made->slot_bytes, 4096 * 2);
+  EXPECT_EQ(made->slot_bytes, 32768 * 2);
   const CudaPhase launch = cuda_plan(kernel, kHopper).phases[0];
   EXPECT_EQ(launch.grid, made->workers);  // they stay
-  EXPECT_LT(launch.grid, 16384);
+  EXPECT_LT(launch.grid, 2048);
   EXPECT_EQ(launch.shared_bytes, made->slots * made->slot_bytes);
   EXPECT_THAT(emit_cuda(kernel, kHopper), HasSubstr("arrive(&gates[slot], turn);"));
 }
 
 TEST(CudaFlights, BlocksOfAMultiprocessorHaveRoomTogether) {
-  for (std::int64_t columns : {2048, 4096, 8192, 32768, 128256, 131072}) {
+  for (std::int64_t columns : {16384, 32768, 40000, 128256, 131072}) {
     const auto made = resident(examples::softmax(4096, columns, 1, DType::bf16), kHopper);
     ASSERT_TRUE(made && made->slots >= 2) << columns;
     EXPECT_LE(made->at_once * (made->slots * made->slot_bytes + 1024), 228 << 10) << columns;
@@ -154,11 +154,27 @@ TEST(CudaFlights, BlocksOfAMultiprocessorHaveRoomTogether) {
 
 TEST(CudaFlights, OnlyRowsThatCopiesCanTakeFly) {
   // Not whole pieces of 16 bytes; too short; too old a device.
-  EXPECT_EQ(resident(examples::softmax(4096, 4099, 1, DType::bf16), kHopper)->slots, 0);
-  EXPECT_EQ(resident(examples::softmax(4096, 4100, 1, DType::bf16), kHopper)->slots, 0);
-  EXPECT_EQ(resident(examples::softmax(65536, 256, 1, DType::bf16), kHopper)->slots, 0);
-  EXPECT_EQ(resident(examples::softmax(4096, 4096, 1), {.clusters = false})->slots, 0);
-  EXPECT_GT(resident(examples::softmax(4096, 4104, 1, DType::bf16), kHopper)->slots, 0);
+  EXPECT_EQ(resident(examples::softmax(4096, 40003, 1, DType::bf16), kHopper)->slots, 0);
+  EXPECT_EQ(resident(examples::softmax(4096, 40004, 1, DType::bf16), kHopper)->slots, 0);
+  EXPECT_EQ(resident(examples::softmax(65536, 4096, 1, DType::bf16), kHopper)->slots, 0);
+  EXPECT_EQ(resident(examples::softmax(4096, 40000, 1), {.clusters = false})->slots, 0);
+  EXPECT_GT(resident(examples::softmax(4096, 40008, 1, DType::bf16), kHopper)->slots, 0);
+}
+
+TEST(CudaFlights, RowsOfChunksFlyAlsoWhereTheyAreShort) {
+  const auto made = resident(examples::column_sum(65536, 2048, 528), kHopper);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->flights.size(), 1u);
+  EXPECT_GE(made->slots, 2);
+  EXPECT_EQ(cuda_plan(examples::column_sum(65536, 2048, 528), kHopper).phases[0].grid, 528);
+}
+
+TEST(CudaFlights, EveryClusterFindsRoom) {
+  // Of 132 multiprocessors 128 lie in parts that clusters of eight can fill.
+  const auto made = resident(examples::softmax(512, 131072, 1, DType::bf16), kHopper);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->cluster, 8);
+  EXPECT_EQ(made->workers, 128 * made->at_once / 8);
 }
 
 TEST(CudaFlights, WhatTheAssemblerSaysDoesNotChangeTheLaunch) {
