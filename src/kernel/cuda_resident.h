@@ -60,6 +60,8 @@ std::optional<CudaResident> cuda_resident(const Kernel& kernel, const Phase& pha
 
 // By node: the place that it is, where it is one.
 std::vector<std::optional<CudaPlace>> cuda_places(const CudaResident& resident, const Stage& stage);
+// Of any stage: `tile` has a factor for each of its loops.
+std::vector<std::optional<CudaPlace>> cuda_places(const Phase& phase, const Stage& stage);
 // By node: whether statements need it; and whether it differs between points of a row.
 std::vector<bool> live_nodes(const Stage& stage);
 std::vector<bool> differs_along_row(const Stage& stage);

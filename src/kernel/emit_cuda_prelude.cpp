@@ -376,6 +376,38 @@ template <class T, int N> __device__ void store_vec(T* to, const Vec<T, N>& from
 }
 )cuda";
 
+// Rows of an input in shared memory, by accesses of 16 bytes, kN of them a row. Those that a warp
+// reads at a time, of neighbouring rows or of rows eight apart, lie in different banks.
+constexpr std::string_view kTiles = R"cuda(
+template <int kN> __device__ unsigned tile_line(unsigned row, unsigned access) {
+  return (row * kN + access) ^ (row / 8 * kN & 7);
+}
+template <class T, int kStride, int kN> __device__ const T* in_tile(const T* tile, i64 index) {
+  const unsigned per = 16 / sizeof(T);
+  const unsigned at = (unsigned)index, row = at / kStride, rest = at % kStride;
+  return tile + tile_line<kN>(row, rest / per) * per + rest % per;
+}
+template <class T, int kRows, int kStride, int kN, int kThreads>
+__device__ void bring_tile(T* tile, const T* from) {
+  const unsigned per = 16 / sizeof(T);
+#pragma unroll 8
+  for (unsigned at = threadIdx.x; at < kRows * kN; at += kThreads) {
+    const unsigned row = at / kN, access = at % kN;
+    const T* source = from + (i64)row * kStride + access * per;
+    T* to = tile + tile_line<kN>(row, access) * per;
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((ui32)__cvta_generic_to_shared(to)), "l"(source) : "memory");
+#else
+    *(uint4*)to = __ldg((const uint4*)source);
+#endif
+  }
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+  __syncthreads();
+}
+)cuda";
+
 // What threads of a warp, or of a block, have accumulated. All of them call it.
 constexpr std::string_view kTogether = R"cuda(
 template <class T> __device__ T from_lane(T x, int mask) {
@@ -426,6 +458,14 @@ template <class T> __device__ T from_below(T x, int distance) {
   __syncthreads();                                                                 \
   if (threadIdx.x < P)                                                             \
     for (int part = 1; part < G; ++part) sum = op(sum, ((T*)room)[threadIdx.x + part * P]);
+// Where P is less than a warp has: of a warp's threads, then of all warps.
+#define ACROSS_WARP(T, P, op, sum) \
+  for (int mask = P; mask < 32; mask *= 2) sum = op(sum, from_lane<T>(sum, mask));
+#define PUT_WARP(T, P, sum, room) \
+  if (threadIdx.x % 32 < P) ((T*)(room))[threadIdx.x / 32 * P + threadIdx.x % 32] = sum;
+#define GET_WARPS(T, P, op, sum, room) \
+  if (threadIdx.x < P)                 \
+    for (int warp = 1; warp < (int)blockDim.x / 32; ++warp) sum = op(sum, ((T*)(room))[threadIdx.x + warp * P]);
 // Of groups of G neighbouring threads, of which the first gets the result.
 #define TOGETHER(T, G, op, sum, room)                                              \
   for (int mask = (G < 32 ? G : 32) / 2; mask > 0; mask /= 2)                      \
@@ -476,10 +516,10 @@ template <class T> __device__ T get_far(ui64* place, ui32 block) {
 }  // namespace
 
 std::string_view cuda_prelude() {
-  static const std::string text = std::string(kTypes) + std::string(kConversions) +
-                                  std::string(kArithmetic) + std::string(kBitsAndOrder) +
-                                  std::string(kFunctions) + std::string(kVectors) +
-                                  std::string(kTogether) + std::string(kClusters);
+  static const std::string text =
+      std::string(kTypes) + std::string(kConversions) + std::string(kArithmetic) +
+      std::string(kBitsAndOrder) + std::string(kFunctions) + std::string(kVectors) +
+      std::string(kTiles) + std::string(kTogether) + std::string(kClusters);
   return text;
 }
 
