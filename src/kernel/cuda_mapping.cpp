@@ -66,6 +66,7 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
   if (others == 1) {
     if (!only_stores(stage) || stage.nodes.size() > kFewNodes) return mapping;
     mapping.vectors = cuda_vectors(kernel, phase, stage);
+    mapping.turn = cuda_turn(kernel, phase, stage, mapping.vectors);
     if (mapping.vectors.count > 1) return mapping;
     const std::int64_t turns = points / threads;
     mapping.at_once = static_cast<int>(std::clamp<std::int64_t>(power_up_to(turns), 1, kAtOnce));

@@ -81,6 +81,8 @@ std::optional<CudaResident> cuda_resident(const Kernel& kernel, const Phase& pha
 
 // By node: the place that it is, where it is one.
 std::vector<std::optional<CudaPlace>> cuda_places(const CudaResident& resident, const Stage& stage);
+// Of any stage: `tile` has a factor for each of its loops.
+std::vector<std::optional<CudaPlace>> cuda_places(const Phase& phase, const Stage& stage);
 // The values that later stages need again, where that costs more than a register each.
 std::vector<CudaKeptValue> cuda_kept_values(const Kernel& kernel, const CudaResident& resident);
 // By node of a stage: whether an earlier stage left it.

@@ -18,8 +18,17 @@ std::int64_t scratch_stride(const Kernel& kernel) {
   return (kernel.scratch_bytes + 255) / 256 * 256;
 }
 
-// Blocks of a last outer loop are cut smaller where they would leave most of the device idle.
-Phase spread(const Phase& phase, const CudaLimits& limits) {
+void set_last_block(Phase& phase, std::int64_t block) {
+  const std::size_t last = phase.outer.size() - 1;
+  phase.outer[last].block = block;
+  for (Stage& stage : phase.stages)
+    for (StageLoop& loop : stage.loops)
+      if (loop.block_of == static_cast<int>(last)) loop.size = block;
+}
+
+// Blocks of a last outer loop are cut smaller where they would leave most of the device idle, or
+// where few blocks could keep what they read.
+Phase spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
   constexpr std::int64_t kLeast = 32;
   Phase made = phase;
   if (phase.chunks > 0 || phase.outer.empty()) return made;
@@ -30,11 +39,11 @@ Phase spread(const Phase& phase, const CudaLimits& limits) {
     });
     if (!has_loop) return made;
   }
-  std::int64_t& block = made.outer[last].block;
-  while (block % 2 == 0 && block > kLeast && made.blocks() < 2 * limits.multiprocessors) block /= 2;
-  for (Stage& stage : made.stages)
-    for (StageLoop& loop : stage.loops)
-      if (loop.block_of == static_cast<int>(last)) loop.size = block;
+  std::int64_t block = made.outer[last].block;
+  while (block % 2 == 0 && block > kLeast && made.blocks() < 2 * limits.multiprocessors)
+    made.outer[last].block = block /= 2;
+  set_last_block(made, block);
+  while (block % 2 == 0 && wants_smaller_tile(kernel, made)) set_last_block(made, block /= 2);
   return made;
 }
 
@@ -51,7 +60,17 @@ bool is_shared(const Kernel& kernel, const CudaLimits& limits) {
 
 // Scratch has to be where the blocks of a cluster reach it.
 int cluster_of(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
-  return is_shared(kernel, limits) ? cuda_cluster(kernel, spread(phase, limits), limits) : 1;
+  return is_shared(kernel, limits) ? cuda_cluster(kernel, spread(kernel, phase, limits), limits)
+                                   : 1;
+}
+
+// Tiles that blocks of a phase keep behind their scratch; `phase` as it is spread.
+std::vector<CudaStaged> staged_tiles(const Kernel& kernel, const Phase& phase, int cluster,
+                                     const CudaLimits& limits) {
+  if (cluster > 1 || !is_shared(kernel, limits)) return {};
+  CudaLimits rest = limits;
+  rest.shared_bytes -= kRoomBytes;
+  return cuda_staged(kernel, phase, kernel.scratch_bytes, rest);
 }
 
 class Emitter {
@@ -113,17 +132,18 @@ class Emitter {
     if (resident)
       emit_cuda_resident(kernel_, *resident, text_);
     else
-      emit_stages(spread(phase, limits_), cluster_of(kernel_, phase, limits_));
+      emit_stages(spread(kernel_, phase, limits_), cluster_of(kernel_, phase, limits_));
   }
 
   // Stages one after the other, with scratch between them.
   void emit_stages(const Phase& phase, int cluster) {
     text_.line("__shared__ ui64 room[{}];", kCudaThreads);
+    const auto staged = staged_tiles(kernel_, phase, cluster, limits_);
     const std::int64_t blocks = phase.blocks();
     if (phase.chunks > 0) {
       text_.line("const i64 chunk = at_block;");
       for (const Stage& stage : phase.begin)
-        emit_cuda_stage(kernel_, phase, stage, kCudaThreads, cluster, text_);
+        emit_cuda_stage(kernel_, phase, stage, kCudaThreads, cluster, staged, text_);
       text_.open(
           "for (i64 block = {0}ll * chunk / {1}; block < {0}ll * (chunk + 1) / {1}; ++block) {{",
           blocks, phase.chunks);
@@ -138,8 +158,9 @@ class Emitter {
                  std::max<std::int64_t>(loop.blocks(), 1), loop.block);
       inner *= std::max<std::int64_t>(loop.blocks(), 1);
     }
+    for (const CudaStaged& tile : staged) emit_cuda_tile(kernel_, tile, kCudaThreads, text_);
     for (const Stage& stage : phase.stages)
-      emit_cuda_stage(kernel_, phase, stage, kCudaThreads, cluster, text_);
+      emit_cuda_stage(kernel_, phase, stage, kCudaThreads, cluster, staged, text_);
     text_.close();
   }
 
@@ -213,11 +234,14 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     } else {
       made.cluster = cluster_of(kernel, phase, limits);
       made.threads = kCudaThreads;
-      made.grid = phase.chunks > 0
-                      ? phase.chunks
-                      : std::min(spread(phase, limits).blocks(), kMostBlocks) * made.cluster;
+      const Phase cut = spread(kernel, phase, limits);
+      for (const CudaStaged& tile : staged_tiles(kernel, cut, made.cluster, limits))
+        made.shared_bytes = tile.offset + tile.bytes();
+      made.grid =
+          phase.chunks > 0 ? phase.chunks : std::min(cut.blocks(), kMostBlocks) * made.cluster;
     }
-    if (needs_scratch && is_shared(kernel, limits)) made.shared_bytes = kernel.scratch_bytes;
+    if (needs_scratch && is_shared(kernel, limits))
+      made.shared_bytes = std::max(made.shared_bytes, kernel.scratch_bytes);
     if (resident && resident->slots > 0) made.shared_bytes = resident->slots * resident->slot_bytes;
     if (needs_scratch) most = std::max(most, made.grid);
     launch.phases.push_back(std::move(made));

@@ -76,18 +76,18 @@ void CudaPoint::emit_node(std::size_t i, std::string_view mark) {
 void CudaPoint::emit_vector_load(std::size_t i) {
   const Node& load = stage_.nodes[i];
   const KernelBuffer& buffer = kernel_.buffers[load.number];
-  emit_vector_load_from(
-      i, fmt::format("{}<{}, {}>(b{} + {})", buffer.reach == Reach::input ? "read_vec" : "load_vec",
-                     cuda_memory_type(buffer.dtype), vectors_.count, load.number,
-                     node(load.in[0], marks_[0])));
-}
-
-void CudaPoint::emit_vector_load_from(std::size_t i, std::string_view from) {
-  const Node& load = stage_.nodes[i];
-  text_.line("const auto w{} = {};", i, from);
+  const std::string place = from(i);
+  const bool is_input = buffer.reach == Reach::input && place.starts_with('b');
+  text_.line("const auto w{} = {}<{}, {}>({});", i, is_input ? "read_vec" : "load_vec",
+             cuda_memory_type(buffer.dtype), vectors_.count, place);
   for (int v = 0; v < vectors_.count; ++v)
     text_.line("const {} n{}_{} = w{}.at[{}]{};", cuda_type(load.type), i, v, i, v,
                kernel_.buffers[load.number].dtype == DType::i1 ? " != 0" : "");
+}
+
+std::string CudaPoint::from(std::size_t i) const {
+  const Node& load = stage_.nodes[i];
+  return fmt::format("b{} + {}", load.number, node(load.in[0], marks_[0]));
 }
 
 std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {

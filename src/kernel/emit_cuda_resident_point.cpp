@@ -91,17 +91,18 @@ std::string ResidentPoint::loaded(std::size_t i, std::string_view mark) const {
   return CudaPoint::loaded(i, mark);
 }
 
+std::string ResidentPoint::from(std::size_t i) const {
+  const int f = flight(i);
+  if (f < 0) return CudaPoint::from(i);
+  return fmt::format("(const {0}*)(row_here + {1}) + (u * {2} + (int)threadIdx.x) * {3}",
+                     cuda_memory_type(kernel_.buffers[stage_.nodes[i].number].dtype),
+                     resident_.flights[static_cast<std::size_t>(f)].offset, resident_.threads,
+                     vectors_.count);
+}
+
 void ResidentPoint::emit_vector_load(std::size_t i) {
-  const Node& load = stage_.nodes[i];
-  if (const int f = flight(i); f >= 0) {
-    const std::string_view type = cuda_memory_type(kernel_.buffers[load.number].dtype);
-    return emit_vector_load_from(
-        i, fmt::format("load_vec<{0}, {1}>((const {0}*)(row_here + {2}) + (u * {3} + "
-                       "(int)threadIdx.x) * {1})",
-                       type, vectors_.count, resident_.flights[static_cast<std::size_t>(f)].offset,
-                       resident_.threads));
-  }
-  if (kept(i) < 0 && home(load.number) == CudaHome::memory) return CudaPoint::emit_vector_load(i);
+  const bool is_here = kept(i) >= 0 || home(stage_.nodes[i].number) != CudaHome::memory;
+  if (!is_here) return CudaPoint::emit_vector_load(i);
   for (const std::string& mark : marks()) emit_node(i, mark);
 }
 

@@ -26,6 +26,7 @@ class ResidentPoint final : public CudaPoint {
   std::string known(std::size_t node, std::string_view mark) const override;
   std::string loaded(std::size_t node, std::string_view mark) const override;
   void emit_vector_load(std::size_t node) override;
+  std::string from(std::size_t node) const override;
   bool is_same_for_many(NodeId id) const override { return has_points_ && !differs_[id]; }
 
  private:
