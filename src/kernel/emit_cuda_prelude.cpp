@@ -527,7 +527,7 @@ template <class T> __device__ T get_far(ui64* place, ui32 block) {
 #endif
 )cuda";
 
-// Copies to shared memory that no thread waits for: a gate counts bytes that have come.
+// Copies to shared memory that no thread waits for: a gate counts the bytes that have come.
 constexpr std::string_view kFlights = R"cuda(
 #if __CUDA_ARCH__ >= 900
 __device__ ui32 place_of(const void* shared) { return (ui32)__cvta_generic_to_shared(shared); }

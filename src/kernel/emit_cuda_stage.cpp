@@ -510,6 +510,9 @@ class CudaStageEmitter {
 
 void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
                      int cluster, const std::vector<CudaStaged>& staged, IndentedText& text) {
+  const bool is_plain =
+      staged.empty() && !cuda_mapping(kernel, phase, stage, threads).turn.has_value();
+  if (is_plain && emit_cuda_columns(kernel, phase, stage, threads, cluster, text)) return;
   CudaStageEmitter(kernel, phase, stage, threads, cluster, staged, text).emit();
 }
 

@@ -52,6 +52,9 @@ CudaShare cuda_share(const Kernel& kernel, const Phase& phase, const Stage& stag
 // `staged`: inputs of which the block has a tile in its shared memory.
 void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
                      int cluster, const std::vector<CudaStaged>& staged, IndentedText& text);
+// The same where threads can stay with columns; false: they cannot, and nothing was written.
+bool emit_cuda_columns(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
+                       int cluster, IndentedText& text);
 // Brings a tile there; all threads wait for it.
 void emit_cuda_tile(const Kernel& kernel, const CudaStaged& tile, int threads, IndentedText& text);
 

@@ -78,7 +78,8 @@ TEST_F(GpuKernel, ExamplesAgree) {
        {examples::softmax(100, 300, 2), examples::softmax(33, 64, 4, DType::bf16),
         examples::softmax(5, 7, 1, DType::f16), examples::column_sum(1001, 77, 5),
         examples::running_sum(40, 129), examples::largest_place(50, 31),
-        examples::scatter_add(12, 400, false), examples::padded(1000, 13, 7)})
+        examples::scatter_add(12, 400, false), examples::padded(1000, 13, 7),
+        examples::gained(3, 4000, 320, true), examples::gained(300, 77, 24, true)})
     EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 32), "") << kernel.name;
 }
 

@@ -256,6 +256,24 @@ TEST(EmitCuda, DividingByAPowerOfTwoIsAProduct) {
   EXPECT_THAT(emit_cuda(kernel), HasSubstr("divide_by("));
 }
 
+// ---- threads that stay with columns
+
+TEST(CudaColumns, WhatBelongsToColumnsIsLoadedBeforeRows) {
+  // 40 accesses a row: six rows abreast, of 256 threads.
+  const std::string text = emit_cuda(examples::gained(64, 4096, 320, true));
+  EXPECT_THAT(text, HasSubstr("const int part = (int)threadIdx.x / 40;"));
+  EXPECT_THAT(text, HasSubstr("if (part < 6) {"));
+  EXPECT_LT(text.find("(b1 + "), text.find("for (int row = part"));
+  EXPECT_GT(text.find("(b0 + "), text.find("for (int row = part"));
+}
+
+TEST(CudaColumns, OnlyWhereColumnsAreFewAndRowsMany) {
+  for (const Kernel& kernel :
+       {examples::gained(64, 4096, 320, false), examples::gained(64, 4096, 4096, true),
+        examples::gained(64, 16, 320, true)})
+    EXPECT_THAT(emit_cuda(kernel), testing::Not(HasSubstr("for (int row = part")));
+}
+
 // ---- which loops threads share
 
 TEST(CudaLoops, StoresShareAllOfThem) {
