@@ -27,6 +27,19 @@ std::optional<std::uint64_t> exact_inverse(const Node& node) {
   return {};
 }
 
+bool is_one(const Node& node) {
+  return node.kind == NodeKind::constant && node.type == DType::f32 && node.bits == 0x3f800000;
+}
+
+// 1 / (1 + exp(x)), in f32: what the logistic function is, and as accurate.
+bool is_logistic(const Stage& stage, const Node& node) {
+  if (node.op != ScalarOp::divide || !is_one(stage.nodes[node.in[0]])) return false;
+  const Node& sum = stage.nodes[node.in[1]];
+  if (sum.op != ScalarOp::add) return false;
+  const Node &a = stage.nodes[sum.in[0]], &b = stage.nodes[sum.in[1]];
+  return (is_one(a) && b.op == ScalarOp::exp) || (a.op == ScalarOp::exp && is_one(b));
+}
+
 }  // namespace
 
 CudaPoint::CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors& vectors,
@@ -115,6 +128,7 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
     if (const auto inverse = exact_inverse(stage_.nodes[node.in[1]]))
       return fmt::format("h_multiply({}, h_constant<{}>({:#x}ull))", operands[0],
                          cuda_type(node.type), *inverse);
+  if (is_logistic(stage_, node)) return fmt::format("inverse_of({})", operands[1]);
   // Its inverse is taken once.
   if (node.op == ScalarOp::divide && node.type == DType::f32 && is_same_for_many(node.in[1]))
     return fmt::format("divide_by({}, over({}))", operands[0], operands[1]);

@@ -256,6 +256,23 @@ TEST(EmitCuda, DividingByAPowerOfTwoIsAProduct) {
   EXPECT_THAT(emit_cuda(kernel), HasSubstr("divide_by("));
 }
 
+TEST(EmitCuda, ALogisticFunctionIsKnown) {
+  for (double one : {1.0, 1.5}) {
+    Kernel kernel = named_kernel("logistic");
+    const auto x = add_buffer(kernel, Reach::input, DType::f32, 64);
+    const auto y = add_buffer(kernel, Reach::output, DType::f32, 64);
+    Phase phase;
+    StageBuilder w(kernel, {{64, -1}});
+    const NodeId power = w.op(ScalarOp::exp, w.load(x, w.loop(0)));
+    const NodeId sum = w.add(power, w.number(one, DType::f32));
+    w.store(y, w.loop(0), w.op(ScalarOp::divide, w.number(1, DType::f32), sum));
+    phase.stages.push_back(w.stage);
+    kernel.phases.push_back(phase);
+    const std::string text = emit_cuda(kernel);
+    EXPECT_EQ(text.find("= inverse_of(") != std::string::npos, one == 1.0);
+  }
+}
+
 // ---- threads that stay with columns
 
 TEST(CudaColumns, WhatBelongsToColumnsIsLoadedBeforeRows) {
