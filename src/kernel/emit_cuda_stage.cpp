@@ -195,18 +195,19 @@ class CudaStageEmitter {
   // Threads of a group deal out the other loops of a point, and put together what they have.
   void emit_groups() {
     const int group = mapping_.group;
-    const int turn = threads_ / group;
+    const int turn = mapping_.abreast > 0 ? mapping_.abreast : threads_ / group;
     text_.open("for ({0} first = 0{1}; first < points; first += {2}) {{", counter(),
                start(CudaShare::points, turn), step(CudaShare::points, turn));
     // Neighbouring threads have neighbours in memory: of the points, or of the other loops.
     const bool by_points = mapping_.shared.back();
-    const int apart = threads_ / group;
+    const int apart = turn;
     text_.line("const int who = (int)threadIdx.x {} {}, part = (int)threadIdx.x {} {};",
                by_points ? "%" : "/", by_points ? apart : group, by_points ? "/" : "%",
                by_points ? apart : group);
     text_.line("const {} mine = first + who;", counter());
-    text_.line("const bool here = mine < points;");
-    text_.line("const {} point = here ? mine : points - 1;", counter());
+    text_.line("const bool here = mine < points{};",
+               turn * group < threads_ ? fmt::format(" && part < {}", group) : "");
+    text_.line("const {} point = mine < points ? mine : points - 1;", counter());
     emit_positions("point", true, "");
     emit_accumulators();
     text_.open("if (here) {{");

@@ -24,9 +24,12 @@ std::int64_t points_of(const Stage& stage, const std::vector<bool>& chosen, bool
 // How the threads of a block share a stage.
 struct CudaMapping {
   std::vector<bool> shared;  // by loop: whether threads have positions of their own
-  // Each point of the shared loops has so many threads, a power of two, which deal out the other
-  // loops and put together what they have accumulated. 1: one thread does them in order.
+  // Each point of the shared loops has so many threads, which deal out the other loops and put
+  // together what they have accumulated: a power of two, or with `abreast` any number. 1: one
+  // thread does them in order.
   int group = 1;
+  // So many points are done at a time, where that is less than what groups of threads leave.
+  int abreast = 0;
   // Points of one thread that are under way at the same time, so that their loads are.
   int at_once = 1;
   CudaVectors vectors;

@@ -346,6 +346,21 @@ TEST(CudaMapping, AccessesAreAsWideAsTheNarrowestTypeAllows) {
   EXPECT_EQ(mapping_of(examples::softmax(8, 6, 2), 3).vectors.count, 2);
 }
 
+TEST(CudaMapping, ColumnsThatAreNoPowerOfTwoLeaveFewThreadsIdle) {
+  Kernel kernel = named_kernel("columns");
+  const auto x = add_buffer(kernel, Reach::input, DType::bf16, 4096 * 320);
+  const auto sum = add_buffer(kernel, Reach::block, DType::f32, 320);
+  Phase phase;
+  StageBuilder w(kernel, {{4096, -1}, {320, -1}});
+  const NodeId at = w.add(w.scaled(w.loop(0), 320), w.loop(1));
+  w.update(sum, w.loop(1), ScalarOp::add, w.cast(w.load(x, at), DType::f32));
+  phase.stages.push_back(w.stage);
+  const CudaMapping mapping = cuda_mapping(kernel, phase, w.stage, 256);
+  EXPECT_EQ(mapping.vectors.count, 8);
+  EXPECT_EQ(mapping.abreast, 40);
+  EXPECT_EQ(mapping.group, 6);  // 240 of 256
+}
+
 TEST(CudaMapping, OddRowsAreReadElementByElement) {
   EXPECT_EQ(mapping_of(examples::softmax(8, 255, 2), 1).vectors.count, 1);
   EXPECT_EQ(mapping_of(examples::softmax(8, 255, 2), 3).vectors.count, 1);
