@@ -13,7 +13,7 @@ Device& default_device() {
     if (const char* seed = std::getenv("HEDDLE_TEST_SEED"))
       options.seed = std::strtoull(seed, nullptr, 10);
     if (const char* name = std::getenv("HEDDLE_TEST_PLANNED_FOR"))
-      options.planned_for = find_device(name).value();
+      options.planned_for = find_target(name).value();
     return options;
   }());
   return device;

@@ -1,5 +1,4 @@
 // Tiles that threads turn, and tiles that a block keeps.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,9 +8,6 @@
 
 namespace heddle {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr std::int64_t kAlong = 64;  // of the loop that is written along
 
@@ -77,24 +73,28 @@ TEST(CudaTurn, RowsThatDoNotBeginAtAnAccessAreReadOneByOne) {
   EXPECT_FALSE(turn_of(transpose(DType::f32, 256, 510, 2)));
 }
 
+// Few blocks would be shared by clusters.
+constexpr CudaLimits kLimits{.shared_bytes = 227 << 10, .clusters = false};
+
+bool brings(const Kernel& kernel, const CudaLimits& limits, std::string_view what = "<bf16") {
+  return emit_cuda(kernel, limits).find(fmt::format("bring_tile{}", what)) != std::string::npos;
+}
+
 TEST(CudaTile, WhatTwoStagesReadIsBroughtOnce) {
   const Kernel kernel = transpose(DType::bf16, 1024, 1024, 64, true);
-  EXPECT_THAT(emit_cuda(kernel, {.shared_bytes = 227 << 10}),
-              HasSubstr("bring_tile<bf16, 1024, 1024, 4, 256>"));
+  EXPECT_TRUE(brings(kernel, kLimits, "<bf16, 1024, 1024, 4, 256>"));
   // Blocks of half as many positions, so that three of them have their tiles.
-  const CudaPlan plan = cuda_plan(kernel, {.shared_bytes = 227 << 10});
+  const CudaPlan plan = cuda_plan(kernel, kLimits);
   EXPECT_EQ(plan.phases[0].grid, 4 * 1024 / 32);
   EXPECT_EQ(plan.phases[0].shared_bytes, 128 + 1024 * 64);
 }
 
 TEST(CudaTile, WithoutRoomOrASecondReaderThereIsNone) {
-  EXPECT_THAT(emit_cuda(transpose(DType::bf16, 1024, 1024, 64, true), {.shared_bytes = 48 << 10}),
-              Not(HasSubstr("bring_tile<bf16")));
-  EXPECT_THAT(emit_cuda(transpose(DType::bf16, 1024, 1024, 64), {.shared_bytes = 227 << 10}),
-              Not(HasSubstr("bring_tile<bf16")));
+  const CudaLimits little{.shared_bytes = 48 << 10, .clusters = false};
+  EXPECT_FALSE(brings(transpose(DType::bf16, 1024, 1024, 64, true), little));
+  EXPECT_FALSE(brings(transpose(DType::bf16, 1024, 1024, 64), kLimits));
   // The last block is shorter.
-  EXPECT_THAT(emit_cuda(transpose(DType::bf16, 256, 1000, 64, true), {.shared_bytes = 227 << 10}),
-              Not(HasSubstr("bring_tile<bf16")));
+  EXPECT_FALSE(brings(transpose(DType::bf16, 256, 1000, 64, true), kLimits));
 }
 
 // As in the text: which access of a tile lies where.
