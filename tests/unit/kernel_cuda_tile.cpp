@@ -1,6 +1,7 @@
 // Tiles that threads turn, and tiles that a block keeps.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "kernel/emit_cuda_stage.h"

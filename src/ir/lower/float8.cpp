@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "heddle/op.h"
 #include "ir/eval/scalar.h"
 #include "ir/eval/scalar_function.h"
 
