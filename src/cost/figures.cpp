@@ -143,6 +143,7 @@ MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers) {
   m.light_rate = kLanes * gpu.clock / kBlocks;
   m.heavy_rate = kSlowLanes * gpu.clock / kBlocks;
   m.vector_bytes = 16;
+  m.counts_all = true;
   return m;
 }
 
