@@ -181,7 +181,8 @@ std::string CudaPoint::guard(const Statement& statement, std::string_view mark) 
 void CudaPoint::emit_vector_store(const Statement& statement) {
   const Node& value = stage_.nodes[statement.values[0]];
   const bool narrows = value.type == DType::bf16 && value.op == ScalarOp::convert &&
-                       stage_.nodes[value.in[0]].type == DType::f32;
+                       stage_.nodes[value.in[0]].type == DType::f32 &&
+                       known(statement.values[0], marks_[0]).empty();
   std::vector<std::string> values;
   for (const std::string& mark : marks_)
     values.push_back(node(narrows ? value.in[0] : statement.values[0], mark));

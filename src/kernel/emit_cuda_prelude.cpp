@@ -505,15 +505,6 @@ __device__ ui32 cluster_rank() {
 __device__ void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-// To the same place of another block.
-template <class T> __device__ void put_far(ui64* place, ui32 block, T value) {
-  ui64 bits = 0;
-  memcpy(&bits, &value, sizeof(T));
-  ui32 there;
-  const ui32 here = (ui32)__cvta_generic_to_shared(place);
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(block));
-  asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(there), "l"(bits) : "memory");
-}
 template <class T> __device__ T get_far(ui64* place, ui32 block) {
   ui64 bits;
   ui32 there;
@@ -542,6 +533,17 @@ __device__ void expect(ui64* gate, ui32 bytes) {
 __device__ void fly(void* to, const void* from, ui32 bytes, ui64* gate) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                ::"r"(place_of(to)), "l"(from), "r"(bytes), "r"(place_of(gate)) : "memory");
+}
+// To the same place of another block, whose gate counts it. (A barrier of the cluster would wait for
+// all that was written to memory before.)
+template <class T> __device__ void put_far(ui64* place, ui64* gate, ui32 block, T value) {
+  ui64 bits = 0;
+  memcpy(&bits, &value, sizeof(T));
+  ui32 there, its_gate;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(place_of(place)), "r"(block));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(its_gate) : "r"(place_of(gate)), "r"(block));
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];"
+               ::"r"(there), "l"(bits), "r"(its_gate) : "memory");
 }
 __device__ void arrive(ui64* gate, ui32 turn) {
   ui32 there;

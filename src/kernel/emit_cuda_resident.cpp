@@ -116,11 +116,8 @@ class ResidentEmitter {
     sums_.begin_row();
     for (std::size_t s = 0; s < phase_.stages.size(); ++s) emit_stage(s, is_there);
     const bool must_release = flies() && release_ == phase_.stages.size();
-    // The room of the only sum is needed again.
-    if (sums_.waits() == 1)
-      sums_.emit_wait();
-    else if (must_release)
-      text_.line("__syncthreads();");
+    sums_.emit_row_end();
+    if (must_release && sums_.waits() != 1) text_.line("__syncthreads();");
     if (must_release) emit_cuda_release(text_);
     if (flies()) emit_cuda_next_slot(resident_, text_);
   }

@@ -38,11 +38,31 @@ int CudaRowSums::count(const Stage& stage) const {
 }
 
 void CudaRowSums::emit_rooms() {
-  if (rooms_ > 0) text_.line("__shared__ ui64 rooms[{}][{}];", rooms_, warps() * resident_.cluster);
+  if (rooms_ == 0) return;
+  text_.line("__shared__ ui64 rooms[{}][{}];", rooms_, warps() * resident_.cluster);
+  if (resident_.cluster == 1) return;
+  // Each stage with sums has a gate that opens once a row.
+  text_.line("__shared__ ui64 met[{}];", waits_);
+  text_.line("ui32 meeting = 0;");
+  text_.open("if (threadIdx.x == 0) {{");
+  text_.line("for (int at = 0; at < {}; ++at) open_gate(&met[at]);", waits_);
+  text_.line("gates_are_open();");
+  text_.close();
+  text_.line("cluster_barrier();");
 }
 
-void CudaRowSums::emit_wait() {
-  text_.line("{}();", resident_.cluster > 1 ? "cluster_barrier" : "__syncthreads");
+void CudaRowSums::emit_row_end() {
+  if (resident_.cluster > 1 && rooms_ > 0) text_.line("meeting ^= 1;");
+  // The room of the only sum is needed again.
+  if (waits_ == 1) text_.line("{}();", resident_.cluster > 1 ? "cluster_barrier" : "__syncthreads");
+}
+
+// For what `sums` sums have of all warps.
+void CudaRowSums::emit_wait(std::size_t sums) {
+  if (resident_.cluster == 1) return text_.line("__syncthreads();");
+  text_.line("if (threadIdx.x == 0) expect(&met[{}], {});", gate_,
+             static_cast<int>(sums) * warps() * resident_.cluster * 8);
+  text_.line("arrive(&met[{}], meeting);", gate_);
 }
 
 void CudaRowSums::emit_start(const Stage& stage, ResidentPoint& point) {
@@ -68,7 +88,7 @@ void CudaRowSums::emit_end(const Stage& stage, ResidentPoint& point, bool releas
   if (is_wide()) {
     for (std::size_t k = 0; k < sums.size(); ++k)
       emit_put(sums[k], point.type_of(stage.statements[sums[k]], 0), room_ + static_cast<int>(k));
-    emit_wait();
+    emit_wait(sums.size());
     if (releases) emit_cuda_release(text_);
     for (std::size_t k = 0; k < sums.size(); ++k) {
       const Statement& statement = stage.statements[sums[k]];
@@ -76,6 +96,7 @@ void CudaRowSums::emit_end(const Stage& stage, ResidentPoint& point, bool releas
       in_warp(sums[k], warps());
     }
     room_ += static_cast<int>(sums.size());
+    ++gate_;
   }
   for (std::size_t s : sums) emit_result(stage.statements[s], s, point);
 }
@@ -84,8 +105,8 @@ void CudaRowSums::emit_put(std::size_t s, std::string_view type, int room) {
   if (resident_.cluster > 1)
     text_.line(
         "if (threadIdx.x % 32 < {0}) put_far<{1}>(&rooms[{2}][cluster_rank() * {3} + threadIdx.x "
-        "/ 32], threadIdx.x % 32, sum{4});",
-        resident_.cluster, type, room, warps(), s);
+        "/ 32], &met[{5}], threadIdx.x % 32, sum{4});",
+        resident_.cluster, type, room, warps(), s, gate_);
   else
     text_.line("if (threadIdx.x % 32 == 0) *({}*)&rooms[{}][threadIdx.x / 32] = sum{};", type, room,
                s);

@@ -21,8 +21,8 @@ class CudaRowSums {
   bool waits_for(const Stage& stage) const { return is_wide() && count(stage) > 0; }
 
   void emit_rooms();
-  void emit_wait();
-  void begin_row() { room_ = 0; }
+  void begin_row() { room_ = gate_ = 0; }
+  void emit_row_end();
   // Before a stage's points, and after them. `releases`: what has come by then is not read again.
   void emit_start(const Stage& stage, ResidentPoint& point);
   void emit_end(const Stage& stage, ResidentPoint& point, bool releases);
@@ -31,6 +31,7 @@ class CudaRowSums {
   bool is_wide() const { return resident_.group > kCudaWarp || resident_.cluster > 1; }
   int warps() const { return resident_.threads / kCudaWarp; }
   int count(const Stage& stage) const;
+  void emit_wait(std::size_t sums);
   void emit_put(std::size_t s, std::string_view type, int room);
   void emit_get(std::size_t s, const Statement& statement, std::string_view type, int room);
   void emit_result(const Statement& statement, std::size_t s, ResidentPoint& point);
@@ -40,7 +41,7 @@ class CudaRowSums {
   IndentedText& text_;
   int rooms_ = 0;  // sums that wait for other warps, each with room of its own
   int waits_ = 0;
-  int room_ = 0;  // the next one
+  int room_ = 0, gate_ = 0;  // the next ones
 };
 
 }  // namespace heddle
