@@ -1,7 +1,8 @@
 """Memory-bound programs for a GPU, as JAX functions; `bytes` is the least that each has to move.
 
-Inputs and results are counted once. What is computed in float32 is read and written as bfloat16
-where the name says so.
+Inputs and results are counted once, and what a sweep reads and writes once for each sweep. What is
+computed in float32 is read and written as bfloat16 where nothing else is said. peers.py has the same
+programs for torch.
 """
 
 import math
@@ -10,45 +11,71 @@ from typing import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 F32, BF16 = jnp.float32, jnp.bfloat16
+F8 = jnp.float8_e4m3fn
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An array, and the random numbers that it has."""
+    shape: tuple
+    dtype: object = BF16
+    draw: str = "normal"  # "size": of a normal number; "low,high": even
+    def struct(self):
+        return jax.ShapeDtypeStruct(self.shape, self.dtype)
+
+    def count(self):
+        return math.prod(self.shape)
+
+    def numbers(self, generator, most):
+        """As many as there are, or `most` of them, to be repeated."""
+        count = min(self.count(), most)
+        if self.dtype == jnp.bool_:
+            return generator.random(count) < 0.9
+        if "," in self.draw:
+            low, high = map(float, self.draw.split(","))
+            return (low + (high - low) * generator.random(count)).astype(self.dtype)
+        drawn = generator.standard_normal(count, np.float32)
+        return (np.abs(drawn) if self.draw == "size" else drawn).astype(self.dtype)
 
 
 @dataclass
 class Program:
     name: str
     function: Callable
-    arguments: list  # of jax.ShapeDtypeStruct
+    arguments: list  # of Argument, and lists of them
     bytes: int
-    sweeps: int = 1
+
+    def structs(self):
+        return jax.tree.map(Argument.struct, self.arguments)
+
+    def leaves(self):
+        return jax.tree.leaves(self.arguments)
+
+    def text(self):
+        return jax.jit(self.function, keep_unused=True).lower(*self.structs()).as_text()
 
 
 PROGRAMS = []
 
 
-def struct(*shape, dtype=BF16):
-    return jax.ShapeDtypeStruct(shape, dtype)
-
-
-def size(struct_):
-    return math.prod(struct_.shape) * struct_.dtype.itemsize
+def size(struct):
+    return math.prod(struct.shape) * struct.dtype.itemsize
 
 
 def add(name, function, *arguments, sweeps=1):
-    results = jax.tree.leaves(jax.eval_shape(function, *arguments))
-    least = sum(map(size, jax.tree.leaves(arguments))) + sum(map(size, results))
-    PROGRAMS.append(Program(name, function, list(arguments), least * sweeps, sweeps))
+    program = Program(name, function, list(arguments), 0)
+    structs = program.structs()
+    results = jax.tree.leaves(jax.eval_shape(function, *structs))
+    program.bytes = sweeps * sum(map(size, jax.tree.leaves(structs) + results))
+    PROGRAMS.append(program)
 
 
 def softmax(x):
-    x = x.astype(F32)
-    powers = jnp.exp(x - x.max(-1, keepdims=True))
-    return (powers / powers.sum(-1, keepdims=True)).astype(BF16)
-
-
-def gelu(x):
-    return 0.5 * x * (1 + jnp.tanh(0.7978845608 * (x + 0.044715 * x**3)))
+    return jax.nn.softmax(x.astype(F32), -1).astype(BF16)
 
 
 def normalised(h, gain, shift):
@@ -58,7 +85,7 @@ def normalised(h, gain, shift):
 
 
 def gelu_residual_norm(x, residual, bias, gain, shift):
-    h = gelu(x.astype(F32) + bias.astype(F32)) + residual.astype(F32)
+    h = jax.nn.gelu(x.astype(F32) + bias.astype(F32), approximate=True) + residual.astype(F32)
     return normalised(h, gain, shift).astype(BF16), h.astype(BF16)
 
 
@@ -69,11 +96,22 @@ def norm_backward(dy, x, gain, mean, scale):
     return ((weighted - along) * scale).astype(BF16), (dy * hat).sum(0), dy.sum(0)
 
 
+def rms_normalised(h, gain):
+    return h * lax.rsqrt((h * h).mean(-1, keepdims=True) + 1e-6) * gain.astype(F32)
+
+
 def residual_norm_int8(x, residual, gain):
     h = x.astype(F32) + residual.astype(F32)
-    y = h * lax.rsqrt((h * h).mean(-1, keepdims=True) + 1e-6) * gain.astype(F32)
+    y = rms_normalised(h, gain)
     step = jnp.abs(y).max(-1, keepdims=True) / 127
     return jnp.clip(jnp.round(y / step), -127, 127).astype(jnp.int8), step, h.astype(BF16)
+
+
+def norm_fp8(x, gain):
+    y = rms_normalised(x.astype(F32), gain)
+    blocks = y.reshape(y.shape[0], -1, 128)
+    step = jnp.maximum(jnp.abs(blocks).max(-1, keepdims=True) / 448, 1e-30)
+    return (blocks / step).astype(F8).reshape(y.shape), step[..., 0]
 
 
 def masked_softmax(scores, mask):
@@ -90,14 +128,16 @@ def cross_entropy(logits, labels):
     top = x.max(-1, keepdims=True)
     powers = jnp.exp(x - top)
     total = powers.sum(-1, keepdims=True)
-    chosen = jnp.arange(x.shape[1])[None] == labels[:, None]
-    loss = (jnp.log(total) + top)[:, 0] - jnp.where(chosen, x, 0).sum(-1)
-    return loss.mean(), ((powers / total - chosen) / x.shape[0]).astype(BF16)
+    chosen = jnp.take_along_axis(x, labels[:, None], 1)[:, 0]
+    loss = (jnp.log(total) + top)[:, 0] - chosen
+    is_label = (jnp.arange(x.shape[1])[None] == labels[:, None]).astype(F32)
+    return loss.mean(), ((powers / total - is_label) / x.shape[0]).astype(BF16)
 
 
 def gelu_gradient(x, dy):
     x, dy = x.astype(F32), dy.astype(F32)
-    dx = dy * jax.vmap(jax.vmap(jax.grad(gelu)))(x)
+    open_ = jax.nn.sigmoid(1.702 * x)
+    dx = dy * (open_ * (1 + 1.702 * x * (1 - open_)))
     return dx.astype(BF16), dx.sum(0)
 
 
@@ -118,53 +158,92 @@ def adam(weights, gradients, first, second):
     return out
 
 
+def lamb(weights, gradients, first, second):
+    out = []
+    for w, g, m, v in zip(weights, gradients, first, second):
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        step = m / (jnp.sqrt(v) + 1e-6) + 0.01 * w
+        trust = jnp.sqrt((w * w).sum()) / jnp.sqrt((step * step).sum())
+        out.append((w - 1e-3 * trust * step, m, v))
+    return out
+
+
 def black_scholes(price, strike, years):
     rate, spread = 0.02, 0.3
     root = spread * jnp.sqrt(years)
-    d1 = (jnp.log(price / strike) + (rate + spread * spread / 2) * years) / root
+    d1 = (jnp.log(price / strike) + (rate + 0.5 * spread * spread) * years) / root
     d2 = d1 - root
-    below = lambda d: 0.5 * (1 + lax.erf(d / math.sqrt(2)))
+    below = lambda d: 0.5 * (1 + lax.erf(d * 0.70710678))
     later = strike * jnp.exp(-rate * years)
-    call = price * below(d1) - later * below(d2)
-    return call, call - price + later
+    return price * below(d1) - later * below(d2), later * below(-d2) - price * below(-d1)
 
 
 def jacobi(x):
     for _ in range(8):
-        inner = 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:])
-        x = x.at[1:-1, 1:-1].set(inner)
+        x = jnp.pad(0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]), 1)
     return x
 
 
 def transposed_norm(x, gain, shift):
-    return normalised(jnp.moveaxis(x.astype(F32), 1, -1), gain, shift).astype(BF16)
+    tokens = x.astype(F32).reshape(x.shape[0], x.shape[1], -1).transpose(0, 2, 1)
+    return normalised(tokens, gain, shift).astype(BF16)
 
 
-def gated_chain(h, gate, bias):
-    for _ in range(64):
-        z = jax.nn.sigmoid(h * gate + bias)
-        h = z * h + (1 - z) * jnp.tanh(h + bias)
+def recurrence(h, steps, weight):
+    for t in range(steps.shape[0]):
+        z = jax.nn.sigmoid(steps[t] * weight + h)
+        n = jnp.tanh(steps[t] + z * h)
+        h = (1 - z) * n + z * h
+        h = h / jnp.sqrt(1e-5 + (h * h).mean(-1, keepdims=True))
     return h
 
 
-ROWS, WIDTH = 16384, 4096
-for rows, columns in [(65536, 1024), (16384, 4096), (2048, 32768), (512, 131072)]:
-    add(f"softmax {rows}x{columns}", softmax, struct(rows, columns))
-wide, narrow = struct(ROWS, WIDTH), struct(WIDTH)
-add("bias+gelu+residual+layernorm", gelu_residual_norm, wide, wide, narrow, narrow, narrow)
-add("layernorm backward", norm_backward, wide, wide, narrow, struct(ROWS, 1, dtype=F32),
-    struct(ROWS, 1, dtype=F32))
-add("residual+rmsnorm+int8", residual_norm_int8, wide, wide, narrow)
-scores = struct(8, 16, 2048, 2048)
-add("masked softmax", masked_softmax, scores, struct(8, 1, 2048, 2048, dtype=jnp.bool_))
-add("softmax backward", softmax_backward, scores, scores)
-add("cross entropy+gradient", cross_entropy, struct(4096, 128256), struct(4096, dtype=jnp.int32))
-add("gelu gradient+column sum", gelu_gradient, struct(65536, 2048), struct(65536, 2048))
-add("groupnorm+silu", group_norm, struct(64, 64, 64, 320), struct(320), struct(320))
-tensors = [struct(*s, dtype=F32) for s in [(50257, 1024)] + [(1024, 4096), (4096,), (1024,), (1024, 1024)] * 97]
-add("adam 389 tensors", adam, tensors, tensors, tensors, tensors)
-add("black-scholes 2^27", black_scholes, *[struct(1 << 27, dtype=F32)] * 3)
-add("jacobi 16384^2 x8", jacobi, struct(16384, 16384, dtype=F32), sweeps=8)
-add("cumsum 8192x16384", lambda x: jnp.cumsum(x, 1), struct(8192, 16384, dtype=F32))
-add("transpose+layernorm", transposed_norm, struct(64, 1024, 32, 32), struct(1024), struct(1024))
-add("gated chain, 64 steps", gated_chain, *[struct(256, 512, dtype=F32)] * 3)
+def bert_shapes(layers, width):
+    """Those of BERT, 389 in its large form."""
+    wide = 4 * width
+    shapes = [(30 * width - 198, width), (width // 2, width), (2, width), (width,), (width,)]
+    for _ in range(layers):
+        shapes += [(width, width), (width,)] * 4 + [(width,)] * 2
+        shapes += [(wide, width), (wide,), (width, wide), (width,)] + [(width,)] * 2
+    return shapes
+
+
+def add_all(scale=1):
+    """All programs; `scale` divides their sizes, for tests."""
+    PROGRAMS.clear()
+    cut = lambda n, least=1: max(n // scale, least)
+    for rows, columns in [(65536, 1024), (16384, 4096), (2048, 32768), (512, 131072)]:
+        add(f"softmax {rows}x{columns}", softmax, Argument((cut(rows), cut(columns))))
+    rows, width = cut(16384), cut(4096, 128)
+    wide, narrow = Argument((rows, width)), Argument((width,))
+    row = Argument((rows, 1), F32)
+    add("bias+gelu+residual+layernorm", gelu_residual_norm, wide, wide, narrow, narrow, narrow)
+    add("layernorm backward", norm_backward, wide, wide, narrow, row, Argument((rows, 1), F32, "size"))
+    add("residual+rmsnorm+int8", residual_norm_int8, wide, wide, narrow)
+    add("rmsnorm+fp8 in blocks", norm_fp8, wide, narrow)
+    scores = Argument((cut(8), 16, cut(2048), cut(2048)))
+    add("masked softmax", masked_softmax, scores, Argument((scores.shape[0], 1, *scores.shape[2:]), jnp.bool_))
+    add("softmax backward", softmax_backward, scores, scores)
+    tokens, words = cut(4096), cut(128256)
+    add("cross entropy+gradient", cross_entropy, Argument((tokens, words)),
+        Argument((tokens,), jnp.int32, f"0,{words}"))
+    tall = Argument((cut(65536), cut(2048)))
+    add("gelu gradient+column sum", gelu_gradient, tall, tall)
+    channels = Argument((320,))
+    add("groupnorm+silu", group_norm, Argument((cut(64), cut(64), cut(64), 320)), channels, channels)
+    shapes = bert_shapes(cut(24), cut(1024, 16))
+    normal, size_ = ([Argument(s, F32, draw) for s in shapes] for draw in ("normal", "size"))
+    add("adam 389 tensors", adam, normal, normal, normal, size_)
+    add("lamb 389 tensors", lamb, normal, normal, normal, size_)
+    worth = Argument((cut(1 << 27),), F32, "10,100")
+    add("black-scholes 2^27", black_scholes, worth, worth, Argument(worth.shape, F32, "0.1,1.1"))
+    side = cut(16384)
+    add("jacobi 16384^2 x8", jacobi, Argument((side, side), F32), sweeps=8)
+    add("cumsum 8192x16384", lambda x: jnp.cumsum(x, -1), Argument((cut(8192), cut(16384)), F32))
+    deep = cut(1024, 32)
+    add("transpose+layernorm", transposed_norm, Argument((cut(64), deep, 32, 32)), Argument((deep,)), Argument((deep,)))
+    h = Argument((cut(256), 512), F32)
+    add("recurrence, 64 steps", recurrence, h, Argument((64, *h.shape), F32), Argument((512,), F32))
+
+
+add_all()

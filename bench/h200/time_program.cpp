@@ -1,7 +1,9 @@
 // Times a program on a device, with its arguments there already:
-//   time_program FILE.mlir [--device cuda] [--runs 30]
-// Arguments are random. Prints the seconds of a run as JSON: many runs one after the other, less
-// few of them, over the difference, so that what a start takes drops out.
+//   time_program FILE.mlir [--device cuda] [--runs 30] [--input A.safetensors] [--output
+//   R.safetensors]
+// Arguments are random, or in.0, in.1, ... of a file, whose numbers are repeated where an argument
+// has more. Results of the first run go to R. Prints the seconds of a run as JSON: many runs one
+// after the other, less few of them, over the difference, so that what a start takes drops out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,11 +12,19 @@
 
 #include "heddle/compile.h"
 #include "heddle/inputs.h"
+#include "heddle/results.h"
 #include "heddle/signature.h"
 #include "heddle/stablehlo.h"
 
 namespace heddle {
 namespace {
+
+constexpr double kMostSeconds = 0.5;  // of many runs, where one takes long
+
+struct Wishes {
+  std::string file, device = "cuda", input, output;
+  int runs = 30;
+};
 
 struct Timed {
   double seconds = 0, compile_seconds = 0, host_seconds = 0;
@@ -48,35 +58,59 @@ std::pair<double, double> run(const Executable& executable, const std::vector<Bu
 }
 
 // The same numbers over and over: making many takes longer than what is timed.
-Buffer random_buffer(Queue& queue, const Type& type) {
-  constexpr std::int64_t kMost = 1 << 20;
-  const Type part = Type::tensor(type.dtype, {std::min(type.elements(), kMost)});
-  const Array array = random_array(part, 1);
+Buffer filled_buffer(Queue& queue, const Type& type, const Array& part) {
   Buffer buffer = queue.device().allocate(type.bytes()).value();
-  for (std::int64_t at = 0; at < type.bytes(); at += part.bytes()) {
-    const auto bytes =
-        array.bytes().first(static_cast<std::size_t>(std::min(part.bytes(), type.bytes() - at)));
-    HEDDLE_CHECK(queue.write(bytes, buffer.address + at, array.block()), "a copy has failed");
+  for (std::int64_t at = 0; at < type.bytes(); at += part.type().bytes()) {
+    const auto bytes = part.bytes().first(
+        static_cast<std::size_t>(std::min(part.type().bytes(), type.bytes() - at)));
+    HEDDLE_CHECK(queue.write(bytes, buffer.address + at, part.block()), "a copy has failed");
   }
   return buffer;
 }
 
-Timed time_program(const std::string& file, const std::string& device, int runs) {
-  const Program program = read_stablehlo_file(file).value();
+std::vector<Buffer> arguments_of(Queue& queue, const Program& program, const std::string& input) {
+  constexpr std::int64_t kMost = 1 << 20;
+  const NamedArrays given = input.empty() ? NamedArrays{} : read_safetensors(input).value();
+  std::vector<Buffer> arguments;
+  for (const Type& type : argument_types(program, *program.find_function("main"))) {
+    const std::string name = fmt::format("in.{}", arguments.size());
+    const Array* part = find_array(given, name);
+    if (!input.empty() && (part == nullptr || part->dtype() != type.dtype || part->elements() == 0))
+      throw Error(fmt::format("{} needs {} of {}", input, name, heddle::name(type.dtype)));
+    arguments.push_back(filled_buffer(
+        queue, type,
+        part != nullptr
+            ? *part
+            : random_array(Type::tensor(type.dtype, {std::min(type.elements(), kMost)}), 1)));
+  }
+  HEDDLE_CHECK(queue.finish(), "the copies have failed");
+  return arguments;
+}
+
+void write(Queue& queue, const Program& program, const std::vector<Buffer>& results,
+           const std::string& file) {
+  std::vector<Array> arrays;
+  for (const Type& type : result_types(program, *program.find_function("main")))
+    arrays.push_back(to_host(queue, results[arrays.size()], type).value());
+  write_results(file, arrays).value();
+}
+
+Timed time_program(const Wishes& wishes) {
+  const Program program = read_stablehlo_file(wishes.file).value();
   Target target;
-  target.options.device = find_device(device).value();
+  target.options.device = find_device(wishes.device).value();
   const auto begin = std::chrono::steady_clock::now();
   const Executable executable = compile(program, target).value();
   Timed timed;
   timed.compile_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const auto queue = executable.device().queue();
-  std::vector<Buffer> arguments;
-  for (const Type& type : argument_types(program, *program.find_function("main")))
-    arguments.push_back(random_buffer(*queue, type));
-  HEDDLE_CHECK(queue->finish(), "the copies have failed");
-  run(executable, arguments, 3);
+  const auto arguments = arguments_of(*queue, program, wishes.input);
+  if (!wishes.output.empty())
+    write(*queue, program, executable.run_on_device(arguments).value(), wishes.output);
+  const double one = run(executable, arguments, 3).first / 3;
   std::vector<double> seconds;
+  const int runs = std::clamp(static_cast<int>(kMostSeconds / one), 1, wishes.runs);
   const int few = std::max(1, runs / 5);
   for (int turn = 0; turn < 5; ++turn) {
     const double little = run(executable, arguments, few).first;
@@ -95,19 +129,23 @@ Timed time_program(const std::string& file, const std::string& device, int runs)
 }  // namespace heddle
 
 int main(int count, char** words) {
-  std::string file, device = "cuda";
-  int runs = 30;
+  heddle::Wishes wishes;
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
-    if (word == "--device" && i + 1 < count)
-      device = words[++i];
-    else if (word == "--runs" && i + 1 < count)
-      runs = std::max(1, std::atoi(words[++i]));
+    const bool has_more = i + 1 < count;
+    if (word == "--device" && has_more)
+      wishes.device = words[++i];
+    else if (word == "--runs" && has_more)
+      wishes.runs = std::max(1, std::atoi(words[++i]));
+    else if (word == "--input" && has_more)
+      wishes.input = words[++i];
+    else if (word == "--output" && has_more)
+      wishes.output = words[++i];
     else
-      file = word;
+      wishes.file = word;
   }
   try {
-    const heddle::Timed timed = heddle::time_program(file, device, runs);
+    const heddle::Timed timed = heddle::time_program(wishes);
     fmt::print("{{\"ms\": {:.4f}, \"host_ms\": {:.4f}, \"compile_s\": {:.2f}, \"steps\": {}}}\n",
                timed.seconds * 1e3, timed.host_seconds * 1e3, timed.compile_seconds, timed.steps);
     if (timed.start_seconds > 0)

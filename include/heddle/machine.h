@@ -16,6 +16,7 @@ struct MachineFigures {
   double launch_seconds = 2e-6;                  // of a kernel on all workers
   double light_rate = 50e9, heavy_rate = 2.5e9;  // f32 operations a second of one worker
   int vector_bytes = 64;
+  bool counts_all = false;  // groups are compared by all workers: such a device has no other number
   friend bool operator==(const MachineFigures&, const MachineFigures&) = default;
 };
 

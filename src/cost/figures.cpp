@@ -153,6 +153,7 @@ MachineFigures whole_gpu(const GpuSizes& gpu) {
   m.light_rate = kLanes * gpu.clock / kBlocks;
   m.heavy_rate = kSlowLanes * gpu.clock / kBlocks;
   m.vector_bytes = 16;
+  m.counts_all = true;
   return m;
 }
 

@@ -16,6 +16,7 @@ constexpr double kSeen = 0.5;
 
 MachineFigures of_two_workers(MachineFigures machine) {
   constexpr int kTwo = 2;
+  if (machine.counts_all) return machine;
   const double drawn = kTwo * machine.worker_copy_rate;
   machine.copy_rate = machine.workers < kTwo ? drawn : std::min(machine.copy_rate, drawn);
   machine.far_cache = std::min(machine.far_cache, MachineFigures{}.far_cache);
@@ -25,6 +26,7 @@ MachineFigures of_two_workers(MachineFigures machine) {
 
 MachineFigures of_many_workers(MachineFigures machine) {
   constexpr int kMany = 192;
+  if (machine.counts_all) return machine;
   const MachineFigures many = default_figures(kMany);
   machine.workers = many.workers;
   machine.copy_rate = many.copy_rate;

@@ -23,7 +23,8 @@ inline constexpr double kShareOfNearRate = 0.5;
 // Two workers of a machine, with the memory and the cache that they can draw on. Groups of ops are
 // compared by these, so that they are the same with any number of workers: more of them compute
 // more at a time, but all share one memory, and a plan that leans on either would be another one
-// for every machine. How a group runs, and whether it pays, is priced by all of the machine.
+// for every machine. How a group runs, and whether it pays, is priced by all of the machine. A GPU
+// is taken as it is: there, starting a kernel costs as much as very much work.
 MachineFigures of_two_workers(MachineFigures machine);
 
 // As many workers as machines have today, with the memory and the cache that comes with so many:

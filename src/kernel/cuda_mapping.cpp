@@ -66,6 +66,7 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
   if (others == 1) {
     if (!only_stores(stage) || stage.nodes.size() > kFewNodes) return mapping;
     mapping.vectors = cuda_vectors(kernel, phase, stage);
+    mapping.turn = cuda_turn(kernel, phase, stage, mapping.vectors);
     if (mapping.vectors.count > 1) return mapping;
     const std::int64_t turns = points / threads;
     mapping.at_once = static_cast<int>(std::clamp<std::int64_t>(power_up_to(turns), 1, kAtOnce));
@@ -82,6 +83,13 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
       points >= threads ? 1 : threads / std::max<std::int64_t>(points, 1);
   const int wanted = std::max(power_up_to(free_threads), is_along_last ? kCudaWarp : 1);
   mapping.group = std::min({wanted, power_from(std::min<std::int64_t>(others, threads)), threads});
+  // Points that are no power of two would leave threads idle: as many rows of them as there are
+  // threads for.
+  const bool is_odd = points > kCudaWarp && power_up_to(points) != points;
+  if (!is_along_last && is_odd && points * 2 <= threads && others >= threads) {
+    mapping.abreast = static_cast<int>(points);
+    mapping.group = threads / mapping.abreast;
+  }
   return mapping;
 }
 

@@ -1,5 +1,6 @@
 // What stages say of rows: which loops run over their points, and where accesses lie.
 #include <algorithm>
+#include <numeric>
 
 #include "kernel/cuda_resident.h"
 
@@ -11,8 +12,9 @@ bool is_tile_loop(const StageLoop& loop) { return loop.block_of < 0 && loop.size
 
 class Places {
  public:
-  Places(std::size_t tile, std::size_t outer, const Stage& stage)
-      : tile_(tile), outer_(outer), loops_(tile_loops(stage)) {
+  // `loops`: those that count, in the order of the place's factors.
+  Places(std::size_t tile, std::size_t outer, const Stage& stage, std::vector<std::size_t> loops)
+      : tile_(tile), outer_(outer), loops_(std::move(loops)) {
     for (const Node& node : stage.nodes) places_.push_back(of(node));
   }
   std::vector<std::optional<CudaPlace>> take() { return std::move(places_); }
@@ -92,10 +94,16 @@ std::vector<std::size_t> tile_loops(const Stage& stage) {
 
 std::vector<std::optional<CudaPlace>> cuda_places(const CudaResident& resident,
                                                   const Stage& stage) {
-  return Places(resident.tile.size(), resident.phase.outer.size(), stage).take();
+  return Places(resident.tile.size(), resident.phase.outer.size(), stage, tile_loops(stage)).take();
 }
 
-std::vector<bool> live_nodes(const Stage& stage) {
+std::vector<std::optional<CudaPlace>> cuda_places(const Phase& phase, const Stage& stage) {
+  std::vector<std::size_t> loops(stage.loops.size());
+  std::iota(loops.begin(), loops.end(), std::size_t{0});
+  return Places(loops.size(), phase.outer.size(), stage, loops).take();
+}
+
+std::vector<bool> live_nodes(const Stage& stage, const std::vector<bool>& known) {
   std::vector<bool> live(stage.nodes.size(), false);
   const auto mark = [&](NodeId id) {
     if (id != kNone) live[id] = true;
@@ -107,7 +115,7 @@ std::vector<bool> live_nodes(const Stage& stage) {
     for (NodeId value : statement.values) mark(value);
   }
   for (std::size_t i = live.size(); i-- > 0;)
-    if (live[i])
+    if (live[i] && (known.empty() || !known[i]))
       for (NodeId in : stage.nodes[i].in) mark(in);
   return live;
 }

@@ -1,21 +1,13 @@
 #include "kernel/cuda_resident.h"
 
 #include <algorithm>
-#include <bit>
-
-#include "kernel/emit_cuda_stage.h"
 
 namespace heddle {
 
 namespace {
 
-constexpr int kMostThreads = 1024;
 constexpr std::int64_t kFewPoints = 16;  // of a row: not worth a group of threads
 constexpr std::int64_t kMostUnits = 1LL << 28;
-// Registers of a thread for what it keeps, in words.
-constexpr std::int64_t kEasyWords = 24, kShortWords = 36, kMostWords = 72, kMostWordsOfMany = 28;
-// Of a multiprocessor.
-constexpr std::int64_t kRegisters = 64 << 10, kMostResident = 2048;
 
 // One row to a block. Only what each stage says of its block's rows is cut.
 std::optional<Phase> one_row_blocks(const Phase& phase) {
@@ -56,9 +48,7 @@ class Study {
 
   std::optional<CudaResident> made() {
     if (!find_tile() || !look_at_all() || !find_homes() || !is_worth_it()) return {};
-    find_vectors();
-    find_kept();
-    if (!share()) return {};
+    if (!share_rows(kernel_, limits_, made_)) return {};
     return std::move(made_);
   }
 
@@ -77,7 +67,6 @@ class Study {
     std::int64_t points = 1;
     for (std::int64_t size : made_.tile)
       if (__builtin_mul_overflow(points, size, &points)) return false;
-    points_ = points;
     return points >= kFewPoints && points <= kMostUnits;
   }
 
@@ -221,162 +210,10 @@ class Study {
     return sums || tile_stages_ > 1;
   }
 
-  // ---- how threads share it
-
-  void find_vectors() {
-    int most = 1;
-    for (const Stage& stage : made_.phase.stages)
-      if (!tile_loops(stage).empty() && tile_loops(stage).back() + 1 == stage.loops.size())
-        most = std::max(most, cuda_vectors(kernel_, made_.phase, stage).count);
-    for (const Stage& stage : made_.phase.stages) {
-      if (tile_loops(stage).empty()) continue;
-      if (tile_loops(stage).back() + 1 != stage.loops.size()) most = 1;
-    }
-    made_.vector = most;
-    made_.units = points_ / most;
-  }
-
-  void find_kept() {
-    std::vector<std::pair<CudaKeptLoad, int>> seen;  // and the last stage that has it
-    int number = 0;
-    for (const Stage& stage : made_.phase.stages) {
-      ++number;
-      if (tile_loops(stage).empty()) continue;
-      const auto places = cuda_places(made_, stage);
-      const auto live = live_nodes(stage);
-      const auto vectors = cuda_vectors(kernel_, made_.phase, stage, made_.vector);
-      for (std::size_t i = 0; i < stage.nodes.size(); ++i) {
-        const Node& node = stage.nodes[i];
-        if (!live[i] || node.kind != NodeKind::load || node.in[1] != kNone) continue;
-        if (made_.vector > 1 && !vectors.loads[i]) continue;
-        if (kernel_.buffers[node.number].reach != Reach::input) continue;
-        const auto& place = places[node.in[0]];
-        if (!place || place->is_same_for_all_points()) continue;
-        const CudaKeptLoad load{node.number, *place};
-        const auto at = std::ranges::find_if(seen, [&](const auto& s) {
-          return s.first.buffer == load.buffer && s.first.place == load.place;
-        });
-        if (at == seen.end()) {
-          seen.emplace_back(load, number);
-        } else if (at->second != number) {
-          at->second = number;
-          const bool is_new = std::ranges::none_of(made_.kept, [&](const CudaKeptLoad& k) {
-            return k.buffer == load.buffer && k.place == load.place;
-          });
-          if (is_new) made_.kept.push_back(load);
-        }
-      }
-    }
-  }
-
-  // ---- how many registers that takes
-
-  std::int64_t bytes_of(std::size_t buffer) const {
-    return static_cast<std::int64_t>(byte_size(kernel_.buffers[buffer].dtype));
-  }
-  // Of one point: the most between two stages, and what a chunk holds all the time.
-  std::int64_t bytes_kept() const {
-    const std::size_t count = made_.phase.stages.size();
-    struct Life {
-      std::size_t first = SIZE_MAX, last = 0;
-      std::int64_t bytes = 0;
-      void add(std::size_t stage) {
-        first = std::min(first, stage);
-        last = std::max(last, stage);
-      }
-    };
-    std::vector<Life> lives(made_.kept.size() + made_.homes.size());
-    for (std::size_t k = 0; k < made_.kept.size(); ++k)
-      lives[k].bytes = bytes_of(made_.kept[k].buffer);
-    for (std::size_t b = 0; b < made_.homes.size(); ++b)
-      if (made_.homes[b] == CudaHome::column)
-        lives[made_.kept.size() + b].bytes = std::max<std::int64_t>(bytes_of(b), 4);
-    for (std::size_t s = 0; s < count; ++s) {
-      const Stage& stage = made_.phase.stages[s];
-      const auto places = cuda_places(made_, stage);
-      const auto live = live_nodes(stage);
-      for (std::size_t i = 0; i < stage.nodes.size(); ++i) {
-        const Node& node = stage.nodes[i];
-        if (!live[i] || node.kind != NodeKind::load) continue;
-        lives[made_.kept.size() + node.number].add(s);
-        for (std::size_t k = 0; k < made_.kept.size(); ++k)
-          if (made_.kept[k].buffer == node.number && places[node.in[0]] == made_.kept[k].place)
-            lives[k].add(s);
-      }
-      for (const Statement& statement : stage.statements)
-        lives[made_.kept.size() + statement.buffers[0]].add(s);
-    }
-    std::int64_t most = 0;
-    for (std::size_t s = 0; s + 1 < count; ++s) {
-      std::int64_t bytes = 0;
-      for (const Life& life : lives)
-        if (life.first <= s && life.last > s) bytes += life.bytes;
-      most = std::max(most, bytes);
-    }
-    return most + bytes_held();
-  }
-  std::int64_t bytes_held() const {
-    std::int64_t bytes = 0;
-    for (std::size_t b = 0; b < made_.homes.size(); ++b)
-      if (made_.homes[b] == CudaHome::chunk_column) bytes += std::max<std::int64_t>(bytes_of(b), 4);
-    return bytes;
-  }
-
-  // ---- how threads share a row
-
-  std::int64_t words(std::int64_t threads, std::int64_t bytes) const {
-    return (made_.units + threads - 1) / threads * made_.vector * bytes / 4;
-  }
-
-  bool set(int group, int cluster, std::int64_t bytes) {
-    made_.group = group;
-    made_.cluster = cluster;
-    made_.threads = group <= kCudaWarp && made_.phase.chunks == 0 ? kCudaThreads : group;
-    const std::int64_t registers =
-        words(std::int64_t{group} * cluster, bytes) + limits_.spare_registers;
-    const std::int64_t room = std::min(kRegisters / registers, kMostResident);
-    made_.at_once = static_cast<int>(std::max<std::int64_t>(room / made_.threads, 1));
-    return true;
-  }
-
-  // The smallest group whose threads can keep their points; few rows have many threads each.
-  bool share() {
-    const std::int64_t bytes = bytes_kept();
-    const bool in_chunks = made_.phase.chunks > 0;
-    const std::int64_t rows =
-        std::max<std::int64_t>(in_chunks ? made_.phase.chunks : made_.phase.blocks(), 1);
-    const auto needed = std::bit_ceil(static_cast<std::uint64_t>(made_.units));
-    if (in_chunks && needed <= kCudaThreads && words(kCudaThreads, bytes) <= kEasyWords)
-      return set(std::max(kCudaWarp, static_cast<int>(needed)), 1, bytes);
-    const bool is_short = made_.units <= kCudaWarp * 4 && words(kCudaWarp, bytes) <= kShortWords;
-    const bool fills = rows * kCudaWarp >= std::int64_t{limits_.multiprocessors} * kCudaThreads;
-    if (is_short && !in_chunks && (fills || made_.units <= kCudaWarp))
-      return set(static_cast<int>(std::min<std::uint64_t>(needed, kCudaWarp)), 1, bytes);
-    constexpr int kLarge = kMostThreads / 2;
-    for (int group = 2 * kCudaWarp; group <= kLarge; group *= 2) {
-      if (words(group, bytes) > kEasyWords) continue;
-      const bool few = rows * group < std::int64_t{limits_.multiprocessors} * kLarge;
-      if (few && group < kLarge && made_.units > group) continue;
-      return set(group, 1, bytes);
-    }
-    if (limits_.clusters)
-      for (const auto& [group, cluster] : {std::pair(kLarge, 2), std::pair(kLarge, 4),
-                                           std::pair(kLarge, 8), std::pair(kMostThreads, 8)})
-        if (words(std::int64_t{group} * cluster, bytes) <= kEasyWords)
-          return set(group, cluster, bytes);
-    if (words(kMostThreads, bytes) <= kMostWordsOfMany) return set(kMostThreads, 1, bytes);
-    if (words(kLarge, bytes) <= kMostWords) return set(kLarge, 1, bytes);
-    made_.kept.clear();
-    made_.in_registers = false;
-    if (words(kMostThreads, bytes_held()) > kMostWordsOfMany) return false;
-    return set(kMostThreads, 1, bytes_held());
-  }
-
   const Kernel& kernel_;
   const CudaLimits& limits_;
   CudaResident made_;
   std::vector<Use> uses_;  // by buffer
-  std::int64_t points_ = 1;
   int tile_stages_ = 0;
 };
 

@@ -18,8 +18,17 @@ std::int64_t scratch_stride(const Kernel& kernel) {
   return (kernel.scratch_bytes + 255) / 256 * 256;
 }
 
-// Blocks of a last outer loop are cut smaller where they would leave most of the device idle.
-Phase spread(const Phase& phase, const CudaLimits& limits) {
+void set_last_block(Phase& phase, std::int64_t block) {
+  const std::size_t last = phase.outer.size() - 1;
+  phase.outer[last].block = block;
+  for (Stage& stage : phase.stages)
+    for (StageLoop& loop : stage.loops)
+      if (loop.block_of == static_cast<int>(last)) loop.size = block;
+}
+
+// Blocks of a last outer loop are cut smaller where they would leave most of the device idle, or
+// where few blocks could keep what they read.
+Phase spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
   constexpr std::int64_t kLeast = 32;
   Phase made = phase;
   if (phase.chunks > 0 || phase.outer.empty()) return made;
@@ -30,11 +39,11 @@ Phase spread(const Phase& phase, const CudaLimits& limits) {
     });
     if (!has_loop) return made;
   }
-  std::int64_t& block = made.outer[last].block;
-  while (block % 2 == 0 && block > kLeast && made.blocks() < 2 * limits.multiprocessors) block /= 2;
-  for (Stage& stage : made.stages)
-    for (StageLoop& loop : stage.loops)
-      if (loop.block_of == static_cast<int>(last)) loop.size = block;
+  std::int64_t block = made.outer[last].block;
+  while (block % 2 == 0 && block > kLeast && made.blocks() < 2 * limits.multiprocessors)
+    made.outer[last].block = block /= 2;
+  set_last_block(made, block);
+  while (block % 2 == 0 && wants_smaller_tile(kernel, made)) set_last_block(made, block /= 2);
   return made;
 }
 
@@ -51,7 +60,17 @@ bool is_shared(const Kernel& kernel, const CudaLimits& limits) {
 
 // Scratch has to be where the blocks of a cluster reach it.
 int cluster_of(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
-  return is_shared(kernel, limits) ? cuda_cluster(kernel, spread(phase, limits), limits) : 1;
+  return is_shared(kernel, limits) ? cuda_cluster(kernel, spread(kernel, phase, limits), limits)
+                                   : 1;
+}
+
+// Tiles that blocks of a phase keep behind their scratch; `phase` as it is spread.
+std::vector<CudaStaged> staged_tiles(const Kernel& kernel, const Phase& phase, int cluster,
+                                     const CudaLimits& limits) {
+  if (cluster > 1 || !is_shared(kernel, limits)) return {};
+  CudaLimits rest = limits;
+  rest.shared_bytes -= kRoomBytes;
+  return cuda_staged(kernel, phase, kernel.scratch_bytes, rest);
 }
 
 class Emitter {
@@ -85,6 +104,9 @@ class Emitter {
     const auto resident = cuda_resident(kernel_, phase, limits_);
     const int cluster = resident ? resident->cluster : cluster_of(kernel_, phase, limits_);
     text_.line("");
+    const CudaPhase launch = cuda_plan(kernel_, limits_).phases[number];
+    text_.line("// {}: {} blocks of {} threads, {} bytes of shared memory", launch.function,
+               launch.grid, launch.threads, launch.shared_bytes);
     text_.line(
         "extern \"C\" {}__launch_bounds__({}{}) __global__ void {}(const Buffers buffers, char* "
         "scratch) {{",
@@ -93,8 +115,9 @@ class Emitter {
         resident ? fmt::format(", {}", resident->at_once) : "", function_name(kernel_, number));
     text_.deeper();
     text_.line("const unsigned at_block = blockIdx.x, of_blocks = gridDim.x;");
-    if (shared_) {
+    if (shared_ || (resident && resident->slots > 0))
       text_.line("extern __shared__ ulonglong2 own[];");
+    if (shared_) {
       text_.line("scratch = (char*)own;");
     } else {
       text_.line("scratch += {}ll * at_block;", scratch_stride(kernel_));
@@ -109,17 +132,18 @@ class Emitter {
     if (resident)
       emit_cuda_resident(kernel_, *resident, text_);
     else
-      emit_stages(spread(phase, limits_), cluster_of(kernel_, phase, limits_));
+      emit_stages(spread(kernel_, phase, limits_), cluster_of(kernel_, phase, limits_));
   }
 
   // Stages one after the other, with scratch between them.
   void emit_stages(const Phase& phase, int cluster) {
     text_.line("__shared__ ui64 room[{}];", kCudaThreads);
+    const auto staged = staged_tiles(kernel_, phase, cluster, limits_);
     const std::int64_t blocks = phase.blocks();
     if (phase.chunks > 0) {
       text_.line("const i64 chunk = at_block;");
       for (const Stage& stage : phase.begin)
-        emit_cuda_stage(kernel_, phase, stage, kCudaThreads, cluster, text_);
+        emit_cuda_stage(kernel_, phase, stage, kCudaThreads, cluster, staged, text_);
       text_.open(
           "for (i64 block = {0}ll * chunk / {1}; block < {0}ll * (chunk + 1) / {1}; ++block) {{",
           blocks, phase.chunks);
@@ -134,8 +158,9 @@ class Emitter {
                  std::max<std::int64_t>(loop.blocks(), 1), loop.block);
       inner *= std::max<std::int64_t>(loop.blocks(), 1);
     }
+    for (const CudaStaged& tile : staged) emit_cuda_tile(kernel_, tile, kCudaThreads, text_);
     for (const Stage& stage : phase.stages)
-      emit_cuda_stage(kernel_, phase, stage, kCudaThreads, cluster, text_);
+      emit_cuda_stage(kernel_, phase, stage, kCudaThreads, cluster, staged, text_);
     text_.close();
   }
 
@@ -162,7 +187,8 @@ std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits) {
 bool can_be_packed(const Kernel& kernel, const CudaLimits& limits) {
   if (kernel.phases.size() != 1 || kernel.scratch_bytes != 0) return false;
   const CudaPhase phase = cuda_plan(kernel, limits).phases[0];
-  return phase.threads == kCudaThreads && phase.cluster == 1 && phase.grid > 0;
+  return phase.threads == kCudaThreads && phase.cluster == 1 && phase.grid > 0 &&
+         phase.shared_bytes == 0;
 }
 
 std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
@@ -199,19 +225,24 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     const Phase& phase = kernel.phases[p];
     CudaPhase made{function_name(kernel, p)};
     bool needs_scratch = true;
-    if (const auto resident = cuda_resident(kernel, phase, limits)) {
+    const auto resident = cuda_resident(kernel, phase, limits);
+    if (resident) {
       made.threads = resident->threads;
       made.cluster = resident->cluster;
       made.grid = resident_grid(*resident);
       needs_scratch = !resident->in_registers;
     } else {
-      made.threads = kCudaThreads;
       made.cluster = cluster_of(kernel, phase, limits);
-      made.grid = phase.chunks > 0
-                      ? phase.chunks
-                      : std::min(spread(phase, limits).blocks(), kMostBlocks) * made.cluster;
+      made.threads = kCudaThreads;
+      const Phase cut = spread(kernel, phase, limits);
+      for (const CudaStaged& tile : staged_tiles(kernel, cut, made.cluster, limits))
+        made.shared_bytes = tile.offset + tile.bytes();
+      made.grid =
+          phase.chunks > 0 ? phase.chunks : std::min(cut.blocks(), kMostBlocks) * made.cluster;
     }
-    if (needs_scratch && is_shared(kernel, limits)) made.shared_bytes = kernel.scratch_bytes;
+    if (needs_scratch && is_shared(kernel, limits))
+      made.shared_bytes = std::max(made.shared_bytes, kernel.scratch_bytes);
+    if (resident && resident->slots > 0) made.shared_bytes = resident->slots * resident->slot_bytes;
     if (needs_scratch) most = std::max(most, made.grid);
     launch.phases.push_back(std::move(made));
   }

@@ -16,8 +16,9 @@
 
 namespace heddle {
 
-inline constexpr int kCudaWarp = 32;      // threads that run in step
-inline constexpr int kCudaThreads = 256;  // of a block, where nothing asks for more
+inline constexpr int kCudaWarp = 32;             // threads that run in step
+inline constexpr int kCudaThreads = 256;         // of a block, where nothing asks for more
+inline constexpr std::int64_t kCudaAccess = 16;  // bytes that a thread reads or writes best
 
 struct CudaLimits {
   std::int64_t shared_bytes = 48 << 10;  // of a block

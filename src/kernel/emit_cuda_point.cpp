@@ -1,8 +1,46 @@
 #include "kernel/emit_cuda_point.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
 
 namespace heddle {
+
+namespace {
+
+// Of a constant that is a power of two, so that a product with it gives the bits of a division.
+std::optional<std::uint64_t> exact_inverse(const Node& node) {
+  if (node.kind != NodeKind::constant) return {};
+  const auto of = [](auto value, auto bits) -> std::optional<std::uint64_t> {
+    int exponent = 0;
+    constexpr int kMost = 120;  // far from where an inverse loses digits
+    const auto size = std::frexp(std::fabs(value), &exponent);
+    if (size != 0.5 || std::abs(exponent) > kMost) return {};
+    return std::bit_cast<decltype(bits)>(1 / value);
+  };
+  if (node.type == DType::f32) {
+    const auto bits = static_cast<std::uint32_t>(node.bits);
+    return of(std::bit_cast<float>(bits), bits);
+  }
+  if (node.type == DType::f64) return of(std::bit_cast<double>(node.bits), node.bits);
+  return {};
+}
+
+bool is_one(const Node& node) {
+  return node.kind == NodeKind::constant && node.type == DType::f32 && node.bits == 0x3f800000;
+}
+
+// 1 / (1 + exp(x)), in f32: what the logistic function is, and as accurate.
+bool is_logistic(const Stage& stage, const Node& node) {
+  if (node.op != ScalarOp::divide || !is_one(stage.nodes[node.in[0]])) return false;
+  const Node& sum = stage.nodes[node.in[1]];
+  if (sum.op != ScalarOp::add) return false;
+  const Node &a = stage.nodes[sum.in[0]], &b = stage.nodes[sum.in[1]];
+  return (is_one(a) && b.op == ScalarOp::exp) || (a.op == ScalarOp::exp && is_one(b));
+}
+
+}  // namespace
 
 CudaPoint::CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors& vectors,
                      bool at_once, IndentedText& text)
@@ -51,16 +89,23 @@ void CudaPoint::emit_node(std::size_t i, std::string_view mark) {
 void CudaPoint::emit_vector_load(std::size_t i) {
   const Node& load = stage_.nodes[i];
   const KernelBuffer& buffer = kernel_.buffers[load.number];
-  text_.line("const auto w{} = {}<{}, {}>(b{} + {});", i,
-             buffer.reach == Reach::input ? "read_vec" : "load_vec", cuda_memory_type(buffer.dtype),
-             vectors_.count, load.number, node(load.in[0], marks_[0]));
+  const std::string place = from(i);
+  const bool is_input = buffer.reach == Reach::input && place.starts_with('b');
+  text_.line("const auto w{} = {}<{}, {}>({});", i, is_input ? "read_vec" : "load_vec",
+             cuda_memory_type(buffer.dtype), vectors_.count, place);
   for (int v = 0; v < vectors_.count; ++v)
     text_.line("const {} n{}_{} = w{}.at[{}]{};", cuda_type(load.type), i, v, i, v,
-               buffer.dtype == DType::i1 ? " != 0" : "");
+               kernel_.buffers[load.number].dtype == DType::i1 ? " != 0" : "");
+}
+
+std::string CudaPoint::from(std::size_t i) const {
+  const Node& load = stage_.nodes[i];
+  return fmt::format("b{} + {}", load.number, node(load.in[0], marks_[0]));
 }
 
 std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
   const Node& node = stage_.nodes[i];
+  if (std::string there = known(i, mark); !there.empty()) return there;
   switch (node.kind) {
     case NodeKind::loop:
       return fmt::format("loop{}{}", node.number,
@@ -79,6 +124,11 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
   std::vector<std::string> operands;
   for (NodeId in : node.in)
     if (in != kNone) operands.push_back(this->node(in, mark));
+  if (node.op == ScalarOp::divide)
+    if (const auto inverse = exact_inverse(stage_.nodes[node.in[1]]))
+      return fmt::format("h_multiply({}, h_constant<{}>({:#x}ull))", operands[0],
+                         cuda_type(node.type), *inverse);
+  if (is_logistic(stage_, node)) return fmt::format("inverse_of({})", operands[1]);
   // Its inverse is taken once.
   if (node.op == ScalarOp::divide && node.type == DType::f32 && is_same_for_many(node.in[1]))
     return fmt::format("divide_by({}, over({}))", operands[0], operands[1]);
@@ -129,9 +179,22 @@ std::string CudaPoint::guard(const Statement& statement, std::string_view mark) 
 }
 
 void CudaPoint::emit_vector_store(const Statement& statement) {
+  const Node& value = stage_.nodes[statement.values[0]];
+  const bool narrows = value.type == DType::bf16 && value.op == ScalarOp::convert &&
+                       stage_.nodes[value.in[0]].type == DType::f32 &&
+                       known(statement.values[0], marks_[0]).empty();
   std::vector<std::string> values;
-  for (const std::string& mark : marks_) values.push_back(node(statement.values[0], mark));
-  emit_vector_store(statement.buffers[0], statement.index, values);
+  for (const std::string& mark : marks_)
+    values.push_back(node(narrows ? value.in[0] : statement.values[0], mark));
+  if (!narrows) return emit_vector_store(statement.buffers[0], statement.index, values);
+  // Two are narrowed at a time.
+  text_.open("{{");
+  text_.line("Vec<bf16, {}> out;", vectors_.count);
+  for (std::size_t v = 0; v < values.size(); v += 2)
+    text_.line("narrow_two(&out.at[{}], {}, {});", v, values[v], values[v + 1]);
+  text_.line("store_vec<bf16, {}>(b{} + {}, out);", vectors_.count, statement.buffers[0],
+             node(statement.index, marks_[0]));
+  text_.close();
 }
 
 void CudaPoint::emit_vector_store(std::uint32_t buffer, NodeId index,

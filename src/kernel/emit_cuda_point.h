@@ -40,6 +40,10 @@ class CudaPoint {
   // Of a load without a guard, whose element may be elsewhere than in memory.
   virtual std::string loaded(std::size_t node, std::string_view mark) const;
   virtual void emit_vector_load(std::size_t node);
+  // Where a value is that need not be computed; else nothing.
+  virtual std::string known(std::size_t /*node*/, std::string_view /*mark*/) const { return {}; }
+  // Where a load of all neighbours begins.
+  virtual std::string from(std::size_t node) const;
   // Whether many points of a thread have the same value.
   virtual bool is_same_for_many(NodeId id) const;
 

@@ -174,16 +174,15 @@ template <class T> __device__ T h_multiply(T x, T y) {
   else if constexpr (is_real<T>) return x * y;
   else return (T)((ui64)x * (ui64)y);
 }
-// A number to divide by, moved to where its inverse is exact enough, and that inverse.
+// A number to divide by, moved to where its inverse is a normal number, and that inverse.
 struct Divisor { f32 y, inverse, scale; };
 __device__ Divisor over(f32 y) {
   const f32 size = fabsf(y);
-  const f32 scale = size > 1e30f ? 0x1p-64f : size < 1e-30f ? 0x1p64f : 1.0f;
+  const f32 scale = size > 0x1p125f ? 0x1p-64f : size < 0x1p-125f ? 0x1p64f : 1.0f;
   const f32 near = y * scale;
   f32 inverse;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(inverse) : "f"(near));
-  const f32 better = fmaf(fmaf(-near, inverse, 1.0f), inverse, inverse);
-  return {near, inverse != 0.0f && fabsf(inverse) < 1e38f ? better : inverse, scale};
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(near));
+  return {near, inverse, scale};
 }
 // A product, put right by what remains: as a division gives, without its branches. What is zero,
 // infinite or no number is right as it is.
@@ -192,7 +191,7 @@ __device__ f32 divide_by(f32 x, const Divisor& by) {
   const f32 near = x * by.inverse;
   const f32 result = fmaf(fmaf(-by.y, near, x), by.inverse, near);
   const f32 size = fabsf(near);
-  return size > 0.0f && size < 3e38f ? result : near;
+  return size > 0.0f && size < __int_as_float(0x7f800000) ? result : near;
 }
 // By zero: all ones, and the dividend remains; the smallest integer over -1 wraps.
 template <class T> __device__ bool quotient_overflows(T x, T y) {
@@ -287,17 +286,21 @@ FUNCTION(h_floor, floorf(x), floor(x))
 FUNCTION(h_ceil, ceilf(x), ceil(x))
 FUNCTION(h_round_even, rintf(x), rint(x))
 FUNCTION(h_round_away, roundf(x), round(x))
-// Of zeros, infinity and what is next to it.
-__device__ f32 sqrt_of_end(f32 x) { return x > 1.0f && x < __int_as_float(0x7f800000) ? sqrtf(x) : x; }
 // As a division: what remains puts the root right. Very small numbers are moved up for that.
 __device__ f32 root(f32 x) {
-  const bool is_small = x < 1e-28f;
+  const bool is_small = x < 0x1p-100f;
   const f32 up = is_small ? x * 0x1p64f : x;
   f32 inverse;
-  asm("rsqrt.approx.f32 %0, %1;" : "=f"(inverse) : "f"(up));
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(up));
   const f32 near = up * inverse;
   const f32 result = fmaf(fmaf(-near, near, up), 0.5f * inverse, near) * (is_small ? 0x1p-32f : 1.0f);
-  return x == 0.0f || x > 3.4e38f ? sqrt_of_end(x) : result;
+  return x == 0.0f || x == __int_as_float(0x7f800000) ? x : result;
+}
+// Of what is at least 1, within one unit.
+__device__ f32 inverse_of(f32 x) {
+  f32 y;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
 }
 FUNCTION(h_sqrt, root(x), sqrt(x))
 FUNCTION(h_rsqrt, rsqrtf(x), 1 / sqrt(x))
@@ -309,7 +312,7 @@ FUNCTION(h_log1p, log1pf(x), log1p(x))
 FUNCTION(h_sin, sinf(x), sin(x))
 FUNCTION(h_cos, cosf(x), cos(x))
 FUNCTION(h_tanh, tanhf(x), tanh(x))
-FUNCTION(h_logistic, 1 / (1 + expf(-x)), 1 / (1 + exp(-x)))
+FUNCTION(h_logistic, inverse_of(1 + expf(-x)), 1 / (1 + exp(-x)))
 FUNCTION(h_erf, erff(x), erf(x))
 // Rare ones, of which those of f32 are less accurate.
 template <class T> __device__ T h_tan(T x) { return narrow<T>(tan((f64)wide(x))); }
@@ -366,6 +369,17 @@ template <class T, int N> __device__ Vec<T, N> read_vec(const T* from) {
   }
   return to;
 }
+__device__ void narrow_two(bf16* to, f32 x, f32 y) {
+#if __CUDA_ARCH__ >= 900
+  ui32 both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(y), "f"(x));
+  to[0] = bf16{(ui16)both};
+  to[1] = bf16{(ui16)(both >> 16)};
+#else
+  to[0] = narrow<bf16>(x);
+  to[1] = narrow<bf16>(y);
+#endif
+}
 template <class T, int N> __device__ void store_vec(T* to, const Vec<T, N>& from) {
   const int bytes = N * (int)sizeof(T);
   typedef typename Word<(bytes < 16 ? bytes : 16)>::Type W;
@@ -373,6 +387,38 @@ template <class T, int N> __device__ void store_vec(T* to, const Vec<T, N>& from
   memcpy(words, &from, bytes);
 #pragma unroll
   for (int i = 0; i < (int)(bytes / sizeof(W)); ++i) ((W*)to)[i] = words[i];
+}
+)cuda";
+
+// Rows of an input in shared memory, by accesses of 16 bytes, kN of them a row. Those that a warp
+// reads at a time, of neighbouring rows or of rows eight apart, lie in different banks.
+constexpr std::string_view kTiles = R"cuda(
+template <int kN> __device__ unsigned tile_line(unsigned row, unsigned access) {
+  return (row * kN + access) ^ (row / 8 * kN & 7);
+}
+template <class T, int kStride, int kN> __device__ const T* in_tile(const T* tile, i64 index) {
+  const unsigned per = 16 / sizeof(T);
+  const unsigned at = (unsigned)index, row = at / kStride, rest = at % kStride;
+  return tile + tile_line<kN>(row, rest / per) * per + rest % per;
+}
+template <class T, int kRows, int kStride, int kN, int kThreads>
+__device__ void bring_tile(T* tile, const T* from) {
+  const unsigned per = 16 / sizeof(T);
+#pragma unroll 8
+  for (unsigned at = threadIdx.x; at < kRows * kN; at += kThreads) {
+    const unsigned row = at / kN, access = at % kN;
+    const T* source = from + (i64)row * kStride + access * per;
+    T* to = tile + tile_line<kN>(row, access) * per;
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((ui32)__cvta_generic_to_shared(to)), "l"(source) : "memory");
+#else
+    *(uint4*)to = __ldg((const uint4*)source);
+#endif
+  }
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+  __syncthreads();
 }
 )cuda";
 
@@ -426,6 +472,14 @@ template <class T> __device__ T from_below(T x, int distance) {
   __syncthreads();                                                                 \
   if (threadIdx.x < P)                                                             \
     for (int part = 1; part < G; ++part) sum = op(sum, ((T*)room)[threadIdx.x + part * P]);
+// Where P is less than a warp has: of a warp's threads, then of all warps.
+#define ACROSS_WARP(T, P, op, sum) \
+  for (int mask = P; mask < 32; mask *= 2) sum = op(sum, from_lane<T>(sum, mask));
+#define PUT_WARP(T, P, sum, room) \
+  if (threadIdx.x % 32 < P) ((T*)(room))[threadIdx.x / 32 * P + threadIdx.x % 32] = sum;
+#define GET_WARPS(T, P, op, sum, room) \
+  if (threadIdx.x < P)                 \
+    for (int warp = 1; warp < (int)blockDim.x / 32; ++warp) sum = op(sum, ((T*)(room))[threadIdx.x + warp * P]);
 // Of groups of G neighbouring threads, of which the first gets the result.
 #define TOGETHER(T, G, op, sum, room)                                              \
   for (int mask = (G < 32 ? G : 32) / 2; mask > 0; mask /= 2)                      \
@@ -451,15 +505,6 @@ __device__ ui32 cluster_rank() {
 __device__ void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-// To the same place of another block.
-template <class T> __device__ void put_far(ui64* place, ui32 block, T value) {
-  ui64 bits = 0;
-  memcpy(&bits, &value, sizeof(T));
-  ui32 there;
-  const ui32 here = (ui32)__cvta_generic_to_shared(place);
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(block));
-  asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(there), "l"(bits) : "memory");
-}
 template <class T> __device__ T get_far(ui64* place, ui32 block) {
   ui64 bits;
   ui32 there;
@@ -473,13 +518,50 @@ template <class T> __device__ T get_far(ui64* place, ui32 block) {
 #endif
 )cuda";
 
+// Copies to shared memory that no thread waits for: a gate counts the bytes that have come.
+constexpr std::string_view kFlights = R"cuda(
+#if __CUDA_ARCH__ >= 900
+__device__ ui32 place_of(const void* shared) { return (ui32)__cvta_generic_to_shared(shared); }
+__device__ void open_gate(ui64* gate) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(place_of(gate)) : "memory");
+}
+// Gates are seen by copies.
+__device__ void gates_are_open() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ void expect(ui64* gate, ui32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(place_of(gate)), "r"(bytes) : "memory");
+}
+__device__ void fly(void* to, const void* from, ui32 bytes, ui64* gate) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               ::"r"(place_of(to)), "l"(from), "r"(bytes), "r"(place_of(gate)) : "memory");
+}
+// To the same place of another block, whose gate counts it. (A barrier of the cluster would wait for
+// all that was written to memory before.)
+template <class T> __device__ void put_far(ui64* place, ui64* gate, ui32 block, T value) {
+  ui64 bits = 0;
+  memcpy(&bits, &value, sizeof(T));
+  ui32 there, its_gate;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(place_of(place)), "r"(block));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(its_gate) : "r"(place_of(gate)), "r"(block));
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];"
+               ::"r"(there), "l"(bits), "r"(its_gate) : "memory");
+}
+__device__ void arrive(ui64* gate, ui32 turn) {
+  ui32 there;
+  do {
+    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(there) : "r"(place_of(gate)), "r"(turn) : "memory");
+  } while (there == 0);
+}
+#endif
+)cuda";
+
 }  // namespace
 
 std::string_view cuda_prelude() {
-  static const std::string text = std::string(kTypes) + std::string(kConversions) +
-                                  std::string(kArithmetic) + std::string(kBitsAndOrder) +
-                                  std::string(kFunctions) + std::string(kVectors) +
-                                  std::string(kTogether) + std::string(kClusters);
+  static const std::string text =
+      std::string(kTypes) + std::string(kConversions) + std::string(kArithmetic) +
+      std::string(kBitsAndOrder) + std::string(kFunctions) + std::string(kVectors) +
+      std::string(kTiles) + std::string(kTogether) + std::string(kClusters) + std::string(kFlights);
   return text;
 }
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "kernel/emit_cuda_point.h"
+#include "kernel/emit_cuda_resident_point.h"
+#include "kernel/emit_cuda_row_sums.h"
 
 namespace heddle {
 
@@ -10,88 +11,30 @@ namespace {
 
 constexpr std::int64_t kMostRowBlocks = 1 << 20;  // of a grid; rows beyond come in turns
 
-bool is_update(const Statement& statement) { return statement.kind == Statement::Kind::update; }
-
-// Points whose values are in registers of the thread.
-class ResidentPoint final : public CudaPoint {
- public:
-  ResidentPoint(const Kernel& kernel, const CudaResident& resident, const Stage& stage,
-                const CudaVectors& vectors, IndentedText& text)
-      : CudaPoint(kernel, stage, vectors, false, text),
-        resident_(resident),
-        places_(cuda_places(resident, stage)),
-        differs_(differs_along_row(stage)),
-        has_points_(!tile_loops(stage).empty()) {}
-
-  // The number of the kept load that a node is, or -1.
-  int kept(std::size_t i) const {
-    const Node& node = stage_.nodes[i];
-    if (node.kind != NodeKind::load || node.in[1] != kNone || !places_[node.in[0]]) return -1;
-    for (std::size_t k = 0; k < resident_.kept.size(); ++k)
-      if (resident_.kept[k].buffer == node.number &&
-          resident_.kept[k].place == *places_[node.in[0]])
-        return static_cast<int>(k);
-    return -1;
-  }
-  CudaHome home(std::uint32_t buffer) const {
-    const CudaHome home = resident_.homes[buffer];
-    return home == CudaHome::column && !resident_.in_registers ? CudaHome::memory : home;
-  }
-  static std::string own(char kind, std::uint32_t buffer, int vector, std::string_view mark) {
-    return fmt::format("{}{}[u * {} + {}]", kind, buffer, vector,
-                       mark.empty() ? "0" : mark.substr(1));
-  }
-  void emit_kept_load(std::size_t i) {
-    const Node& node = stage_.nodes[i];
-    text_.line("k{}[u] = read_vec<{}, {}>(b{} + {});", kept(i),
-               cuda_memory_type(kernel_.buffers[node.number].dtype), vectors_.count, node.number,
-               this->node(node.in[0], marks()[0]));
-  }
-
- protected:
-  std::string loaded(std::size_t i, std::string_view mark) const override {
-    const std::uint32_t buffer = stage_.nodes[i].number;
-    const bool truth = kernel_.buffers[buffer].dtype == DType::i1;
-    if (const int k = kept(i); k >= 0)
-      return fmt::format("k{}[u].at[{}]{}", k, mark.empty() ? "0" : mark.substr(1),
-                         truth ? " != 0" : "");
-    if (home(buffer) == CudaHome::row) return fmt::format("r{}", buffer);
-    if (home(buffer) == CudaHome::column) return own('c', buffer, resident_.vector, mark);
-    return CudaPoint::loaded(i, mark);
-  }
-  void emit_vector_load(std::size_t i) override {
-    if (kept(i) < 0 && home(stage_.nodes[i].number) == CudaHome::memory)
-      return CudaPoint::emit_vector_load(i);
-    for (const std::string& mark : marks()) emit_node(i, mark);
-  }
-  bool is_same_for_many(NodeId id) const override { return has_points_ && !differs_[id]; }
-
- private:
-  const CudaResident& resident_;
-  const std::vector<std::optional<CudaPlace>> places_;
-  const std::vector<bool> differs_;  // by node, along a row
-  const bool has_points_;
-};
-
 class ResidentEmitter {
  public:
   ResidentEmitter(const Kernel& kernel, const CudaResident& resident, IndentedText& text)
-      : kernel_(kernel), resident_(resident), phase_(resident.phase), text_(text) {}
+      : kernel_(kernel),
+        resident_(resident),
+        phase_(resident.phase),
+        sums_(kernel, resident, text),
+        text_(text) {}
 
   void emit() {
-    find_rooms();
+    find_release();
     emit_places();
     if (phase_.chunks > 0) {
       text_.line("const i64 chunk = {};", worker());
       emit_chunk_variables();
-      text_.line("const i64 end = {}ll * (chunk + 1) / {};", phase_.blocks(), phase_.chunks);
-      text_.open("for (i64 first = {}ll * chunk / {}; first < end; ++first) {{", phase_.blocks(),
-                 phase_.chunks);
+      text_.line(
+          "const i64 begin = {0}ll * chunk / {1}, end = {0}ll * (chunk + 1) / {1}, step = 1;",
+          phase_.blocks(), phase_.chunks);
     } else {
-      text_.line("const i64 end = {}ll;", phase_.blocks());
-      text_.open("for (i64 first = {0} * {1}; first < end; first += {2} * {1}) {{", worker(),
-                 resident_.rows(), workers());
+      text_.line("const i64 begin = {0} * {1}, end = {2}ll, step = {3} * {1};", worker(),
+                 resident_.rows(), phase_.blocks(), workers());
     }
+    if (flies()) emit_cuda_flights(kernel_, resident_, text_);
+    text_.open("for (i64 first = begin; first < end; first += step) {{");
     emit_row();
     text_.close();
     if (phase_.chunks > 0) emit_chunk_results();
@@ -101,8 +44,7 @@ class ResidentEmitter {
 
  private:
   bool has_many_rows() const { return resident_.rows() > 1; }
-  bool waits() const { return resident_.group > kCudaWarp || resident_.cluster > 1; }
-  int warps() const { return resident_.threads / kCudaWarp; }
+  bool flies() const { return resident_.slots > 0; }
   std::string worker() const {
     return resident_.cluster > 1 ? fmt::format("(i64)(at_block / {})", resident_.cluster)
                                  : "(i64)at_block";
@@ -111,45 +53,39 @@ class ResidentEmitter {
     return resident_.cluster > 1 ? fmt::format("(i64)(of_blocks / {})", resident_.cluster)
                                  : "(i64)of_blocks";
   }
-  std::string if_here(std::string_view more = "") const {
-    if (has_many_rows()) return fmt::format("if (here{}{}) ", more.empty() ? "" : " && ", more);
-    return more.empty() ? "" : fmt::format("if ({}) ", more);
-  }
-
   // ---- who is who
 
   void emit_places() {
     if (resident_.cluster > 1)
-      text_.line("const int lane = (int)(cluster_rank() * {} + threadIdx.x);", resident_.threads);
+      text_.line("const int lane = (int)(cluster_rank() * {} + threadIdx.x);", resident_.part());
     else if (has_many_rows())
       text_.line("const int lane = threadIdx.x % {0}, group = threadIdx.x / {0};", resident_.group);
     else
       text_.line("const int lane = threadIdx.x;");
-    if (rooms_ > 0)
-      text_.line("__shared__ ui64 rooms[{}][{}];", rooms_, warps() * resident_.cluster);
+    if (resident_.cluster > 1)
+      text_.line("const int lanes = min({}, (int)(cluster_rank() + 1) * {});", resident_.units,
+                 resident_.part());
+    sums_.emit_rooms();
   }
 
-  bool is_summed(const Statement& statement, const Stage& stage) const {
-    if (!is_update(statement) || tile_loops(stage).empty()) return false;
-    const auto places = cuda_places(resident_, stage);
-    return places[statement.index]->is_same_for_all_points();
-  }
-
-  // Sums of a stage wait together, each with room of its own.
-  void find_rooms() {
-    if (!waits()) return;
-    for (const Stage& stage : phase_.stages) {
-      int sums = 0;
-      for (const Statement& statement : stage.statements)
-        if (is_summed(statement, stage)) ++sums;
-      rooms_ += sums;
-      if (sums > 0) ++waits_;
+  // The last stage that reads what has come, and the first that waits for all threads after that:
+  // from then on its room may be filled again. Without such a stage the end of the row waits.
+  void find_release() {
+    release_ = phase_.stages.size();
+    if (!flies()) return;
+    for (std::size_t s = phase_.stages.size(); s-- > 0;) {
+      const Stage& stage = phase_.stages[s];
+      if (sums_.waits_for(stage)) release_ = s;
+      const CudaVectors vectors = vectors_of(stage);
+      const ResidentPoint point(kernel_, resident_, stage, s, vectors, text_);
+      if (point.reads_flights(live_nodes(stage, known_nodes(resident_, s)))) return;
     }
   }
 
   // ---- a row
 
   void emit_row() {
+    if (flies()) emit_cuda_arrival(resident_, text_);
     if (has_many_rows()) {
       text_.line("const bool here = first + group < end;");
       text_.line("const i64 block = here ? first + group : end - 1;");
@@ -173,12 +109,17 @@ class ResidentEmitter {
       text_.line("Vec<{}, {}> k{}[{}];",
                  cuda_memory_type(kernel_.buffers[resident_.kept[k].buffer].dtype),
                  resident_.vector, k, resident_.turns());
+    for (std::size_t k = 0; k < resident_.values.size(); ++k)
+      text_.line("{} v{}[{}];", cuda_type(resident_.values[k].type), k,
+                 resident_.turns() * resident_.vector);
     std::vector<bool> is_there(resident_.kept.size(), false);
-    int room = 0;
-    for (const Stage& stage : phase_.stages) emit_stage(stage, is_there, room);
-    // The room of the only sum is needed again.
-    if (waits_ == 1)
-      text_.line("{}();", resident_.cluster > 1 ? "cluster_barrier" : "__syncthreads");
+    sums_.begin_row();
+    for (std::size_t s = 0; s < phase_.stages.size(); ++s) emit_stage(s, is_there);
+    const bool must_release = flies() && release_ == phase_.stages.size();
+    sums_.emit_row_end();
+    if (must_release && sums_.waits() != 1) text_.line("__syncthreads();");
+    if (must_release) emit_cuda_release(text_);
+    if (flies()) emit_cuda_next_slot(resident_, text_);
   }
 
   CudaVectors vectors_of(const Stage& stage) const {
@@ -191,10 +132,11 @@ class ResidentEmitter {
     return cuda_vectors(kernel_, phase_, stage, resident_.vector);
   }
 
-  void emit_stage(const Stage& stage, std::vector<bool>& is_there, int& room) {
+  void emit_stage(std::size_t number, std::vector<bool>& is_there) {
+    const Stage& stage = phase_.stages[number];
     const CudaVectors vectors = vectors_of(stage);
-    ResidentPoint point(kernel_, resident_, stage, vectors, text_);
-    const auto live = live_nodes(stage);
+    ResidentPoint point(kernel_, resident_, stage, number, vectors, text_);
+    const auto live = live_nodes(stage, known_nodes(resident_, number));
     const auto along = differs_along_row(stage);
     const bool in_row = tile_loops(stage).empty();
     std::vector<bool> of_row(live.size()), of_point(live.size());
@@ -209,13 +151,14 @@ class ResidentEmitter {
       for (const Statement& statement : stage.statements) emit_row_statement(statement, point);
     } else {
       emit_loads(stage, point, live, is_there);
-      emit_sums(stage, point);
+      sums_.emit_start(stage, point);
       open_units(stage, point);
       if (std::ranges::count(of_point, true) > 0) point.emit_nodes(of_point);
+      point.emit_kept_values();
       for (std::size_t s = 0; s < stage.statements.size(); ++s)
         emit_point_statement(stage, s, point, vectors);
       close_units();
-      emit_together(stage, point, room);
+      sums_.emit_end(stage, point, number == release_);
     }
     text_.close();
   }
@@ -229,12 +172,16 @@ class ResidentEmitter {
 
   // The units of a thread, one after the other.
   void open_units(const Stage& stage, CudaPoint& point) {
-    const std::int64_t all = std::int64_t{resident_.group} * resident_.cluster;
+    const std::int64_t part = resident_.part();
+    const bool is_even = part % resident_.group == 0 && part * resident_.cluster == resident_.units;
     text_.line("#pragma unroll{}", unrolls() ? "" : " 4");
     text_.open("for (int u = 0; u < {}; ++u) {{", resident_.turns());
-    text_.line("const int at = u * {} + lane;", all);
+    text_.line("const int at = u * {} + lane;", resident_.group);
     text_.open("{}{{",
-               resident_.units % all == 0 ? "" : fmt::format("if (at < {}) ", resident_.units));
+               is_even ? ""
+                       : fmt::format("if (at < {}) ", resident_.cluster > 1
+                                                          ? "lanes"
+                                                          : fmt::format("{}", resident_.units)));
     const auto loops = tile_loops(stage);
     std::string rest = "at";
     for (std::size_t k = loops.size(); k-- > 0;) {
@@ -292,20 +239,14 @@ class ResidentEmitter {
     const std::string value = point.node(statement.values[0], "");
     const std::string guard = point.guard(statement, "");
     if (home == CudaHome::row)
-      text_.line("{}r{} = {};", guard, b, combined(statement, fmt::format("r{}", b), value));
+      text_.line("{}r{} = {};", guard, b, combined_text(statement, fmt::format("r{}", b), value));
     else if (home == CudaHome::chunk_row)
-      text_.line("{}q{} = {};", guard, b, combined(statement, fmt::format("q{}", b), value));
+      text_.line("{}q{} = {};", guard, b, combined_text(statement, fmt::format("q{}", b), value));
     else {
-      text_.open("{}{{", if_here("lane == 0"));
+      text_.open("{}{{", if_here_text(resident_, "lane == 0"));
       point.emit_statement(statement, "");
       text_.close();
     }
-  }
-
-  static std::string combined(const Statement& statement, const std::string& old,
-                              const std::string& value) {
-    if (!is_update(statement)) return value;
-    return fmt::format("h_{}({}, {})", name(statement.combiner.op), old, value);
   }
 
   void emit_point_statement(const Stage& stage, std::size_t s, ResidentPoint& point,
@@ -313,8 +254,8 @@ class ResidentEmitter {
     const Statement& statement = stage.statements[s];
     const std::uint32_t b = statement.buffers[0];
     const CudaHome home = point.home(b);
-    if (home == CudaHome::memory && !is_summed(statement, stage)) {
-      text_.open("{}{{", if_here());
+    if (home == CudaHome::memory && !sums_.has(statement, stage)) {
+      text_.open("{}{{", if_here_text(resident_));
       if (vectors.count > 1 && vectors.stores[s])
         point.emit_vector_store(statement);
       else
@@ -325,76 +266,10 @@ class ResidentEmitter {
     for (const std::string& mark : point.marks()) {
       const std::string value = point.node(statement.values[0], mark);
       std::string to = fmt::format("sum{}", s);
-      if (!is_summed(statement, stage))
+      if (!sums_.has(statement, stage))
         to = ResidentPoint::own(home == CudaHome::column ? 'c' : 'q', b, resident_.vector, mark);
-      text_.line("{}{} = {};", point.guard(statement, mark), to, combined(statement, to, value));
-    }
-  }
-
-  // ---- sums over a row
-
-  void emit_sums(const Stage& stage, ResidentPoint& point) {
-    for (std::size_t s = 0; s < stage.statements.size(); ++s) {
-      const Statement& statement = stage.statements[s];
-      if (!is_summed(statement, stage)) continue;
-      const DType type = kernel_.buffers[statement.buffers[0]].dtype;
-      text_.line("{0} sum{1} = h_constant<{0}>({2:#x}ull);", point.type_of(statement, 0), s,
-                 neutral_bits(statement.combiner.op, type));
-    }
-  }
-
-  void emit_together(const Stage& stage, ResidentPoint& point, int& room) {
-    std::vector<std::size_t> sums;
-    for (std::size_t s = 0; s < stage.statements.size(); ++s)
-      if (is_summed(stage.statements[s], stage)) sums.push_back(s);
-    if (sums.empty()) return;
-    const auto in_warp = [&](std::size_t s, int width) {
-      text_.line("WARP_ALL({}, {}, h_{}, sum{})", point.type_of(stage.statements[s], 0), width,
-                 name(stage.statements[s].combiner.op), s);
-    };
-    for (std::size_t s : sums) in_warp(s, std::min(resident_.group, kCudaWarp));
-    if (waits()) {
-      for (std::size_t k = 0; k < sums.size(); ++k)
-        emit_put(sums[k], point.type_of(stage.statements[sums[k]], 0), room + static_cast<int>(k));
-      text_.line("{}();", resident_.cluster > 1 ? "cluster_barrier" : "__syncthreads");
-      for (std::size_t k = 0; k < sums.size(); ++k) {
-        const Statement& statement = stage.statements[sums[k]];
-        emit_get(sums[k], statement, point.type_of(statement, 0), room + static_cast<int>(k));
-        in_warp(sums[k], warps());
-      }
-      room += static_cast<int>(sums.size());
-    }
-    for (std::size_t s : sums) emit_sum_result(stage.statements[s], s, point);
-  }
-
-  void emit_put(std::size_t s, std::string_view type, int room) {
-    if (resident_.cluster > 1)
-      text_.line(
-          "if (threadIdx.x % 32 < {0}) put_far<{1}>(&rooms[{2}][cluster_rank() * {3} + threadIdx.x "
-          "/ 32], threadIdx.x % 32, sum{4});",
-          resident_.cluster, type, room, warps(), s);
-    else
-      text_.line("if (threadIdx.x % 32 == 0) *({}*)&rooms[{}][threadIdx.x / 32] = sum{};", type,
-                 room, s);
-  }
-  void emit_get(std::size_t s, const Statement& statement, std::string_view type, int room) {
-    text_.line("sum{} = *({}*)&rooms[{}][threadIdx.x % {}];", s, type, room, warps());
-    for (int block = 1; block < resident_.cluster; ++block)
-      text_.line("sum{0} = h_{1}(sum{0}, *({2}*)&rooms[{3}][{4} + threadIdx.x % {5}]);", s,
-                 name(statement.combiner.op), type, room, block * warps(), warps());
-  }
-
-  void emit_sum_result(const Statement& statement, std::size_t s, ResidentPoint& point) {
-    const std::uint32_t b = statement.buffers[0];
-    const std::string sum = fmt::format("sum{}", s);
-    if (resident_.homes[b] == CudaHome::row)
-      text_.line("r{0} = {1};", b, combined(statement, fmt::format("r{}", b), sum));
-    else if (resident_.homes[b] == CudaHome::chunk_row)
-      text_.line("q{} = {};", b, combined(statement, fmt::format("q{}", b), sum));
-    else {
-      const std::string at = point.element(b, point.node(statement.index, ""));
-      text_.line("{}b{}[{}] = {};", if_here("lane == 0"), b, point.node(statement.index, ""),
-                 combined(statement, fmt::format("({}){}", point.type_of(statement, 0), at), sum));
+      text_.line("{}{} = {};", point.guard(statement, mark), to,
+                 combined_text(statement, to, value));
     }
   }
 
@@ -438,7 +313,7 @@ class ResidentEmitter {
   template <typename Emit>
   void over_chunk(const Stage& stage, Emit emit) {
     const CudaVectors vectors = vectors_of(stage);
-    ResidentPoint point(kernel_, resident_, stage, vectors, text_);
+    ResidentPoint point(kernel_, resident_, stage, kNone, vectors, text_);
     text_.open("{{");
     emit_single_positions(stage);
     const bool in_row = tile_loops(stage).empty();
@@ -452,9 +327,9 @@ class ResidentEmitter {
   const Kernel& kernel_;
   const CudaResident& resident_;
   const Phase& phase_;
+  CudaRowSums sums_;
   IndentedText& text_;
-  int rooms_ = 0;  // sums that wait for other warps
-  int waits_ = 0;  // stages with such
+  std::size_t release_ = 0;  // the stage after whose sums what has come is needed no more
 };
 
 }  // namespace
@@ -466,8 +341,8 @@ void emit_cuda_resident(const Kernel& kernel, const CudaResident& resident, Inde
 std::int64_t resident_grid(const CudaResident& resident) {
   const std::int64_t rows = resident.phase.blocks();
   if (resident.phase.chunks > 0) return resident.phase.chunks * resident.cluster;
-  return std::min((rows + resident.rows() - 1) / resident.rows(), kMostRowBlocks) *
-         resident.cluster;
+  const std::int64_t most = resident.workers > 0 ? resident.workers : kMostRowBlocks;
+  return std::min((rows + resident.rows() - 1) / resident.rows(), most) * resident.cluster;
 }
 
 }  // namespace heddle

@@ -8,6 +8,12 @@ namespace heddle {
 
 // The body of its function, after pointers to buffers.
 void emit_cuda_resident(const Kernel& kernel, const CudaResident& resident, IndentedText& text);
+// Rows that fly: the first ones set out; the row that is due is there, at `row_here`; its room is
+// free for a later one; and the next row is due.
+void emit_cuda_flights(const Kernel& kernel, const CudaResident& resident, IndentedText& text);
+void emit_cuda_arrival(const CudaResident& resident, IndentedText& text);
+void emit_cuda_release(IndentedText& text);
+void emit_cuda_next_slot(const CudaResident& resident, IndentedText& text);
 // Thread blocks of the grid.
 std::int64_t resident_grid(const CudaResident& resident);
 

@@ -10,10 +10,68 @@ namespace {
 
 constexpr std::size_t kVeryFewNodes = 48;  // of points that a thread has several of at a time
 
+// A point whose loads may lie in a tile, or be there already, turned.
+class StagePoint : public CudaPoint {
+ public:
+  StagePoint(const Kernel& kernel, const Stage& stage, const CudaMapping& mapping,
+             const std::vector<CudaStaged>& staged, IndentedText& text)
+      : CudaPoint(kernel, stage, mapping.vectors, mapping.at_once > 1, text),
+        turn_(mapping.turn),
+        staged_(staged) {}
+
+  // The neighbours that lie along the other loop, for all of this one.
+  void emit_turned_loads() {
+    for (std::size_t i = 0; i < stage_.nodes.size(); ++i) {
+      if (!turn_->loads[i]) continue;
+      const std::uint32_t b = stage_.nodes[i].number;
+      for (const std::string& mark : marks())
+        text_.line("t{}{} = {}<{}, {}>({});", i, mark, is_staged(b) ? "load_vec" : "read_vec",
+                   cuda_memory_type(kernel_.buffers[b].dtype), turn_->width, address(i, mark));
+    }
+  }
+  void emit_turned_variables() {
+    for (std::size_t i = 0; i < stage_.nodes.size(); ++i)
+      if (turn_->loads[i])
+        text_.line("Vec<{}, {}> {};",
+                   cuda_memory_type(kernel_.buffers[stage_.nodes[i].number].dtype), turn_->width,
+                   fmt::format("t{}{}", i, fmt::join(marks(), fmt::format(", t{}", i))));
+  }
+
+ protected:
+  std::string loaded(std::size_t i, std::string_view mark) const override {
+    const std::uint32_t b = stage_.nodes[i].number;
+    if (turn_ && turn_->loads[i]) return truth(b, fmt::format("t{}{}.at[turned]", i, mark));
+    if (is_staged(b)) return truth(b, fmt::format("*{}", address(i, mark)));
+    return CudaPoint::loaded(i, mark);
+  }
+  std::string from(std::size_t i) const override { return address(i, marks()[0]); }
+
+ private:
+  std::string truth(std::uint32_t buffer, std::string text) const {
+    return kernel_.buffers[buffer].dtype == DType::i1 ? fmt::format("({} != 0)", text) : text;
+  }
+  bool is_staged(std::uint32_t buffer) const {
+    return std::ranges::any_of(staged_, [&](const CudaStaged& t) { return t.buffer == buffer; });
+  }
+  std::string address(std::size_t i, std::string_view mark) const {
+    const Node& load = stage_.nodes[i];
+    const std::string index = node(load.in[0], mark);
+    for (const CudaStaged& tile : staged_)
+      if (tile.buffer == load.number)
+        return fmt::format("in_tile<{}, {}, {}>(tile{}, {} - base{})",
+                           cuda_memory_type(kernel_.buffers[load.number].dtype), tile.stride,
+                           tile.accesses(), load.number, index, load.number);
+    return fmt::format("b{} + {}", load.number, index);
+  }
+
+  const std::optional<CudaTurn>& turn_;
+  const std::vector<CudaStaged>& staged_;
+};
+
 class CudaStageEmitter {
  public:
   CudaStageEmitter(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
-                   int cluster, IndentedText& text)
+                   int cluster, const std::vector<CudaStaged>& staged, IndentedText& text)
       : kernel_(kernel),
         phase_(phase),
         stage_(stage),
@@ -22,16 +80,20 @@ class CudaStageEmitter {
         share_(cluster > 1 ? cuda_share(kernel, phase, stage, threads) : CudaShare::all),
         mapping_(cuda_mapping(kernel, phase, stage, threads)),
         text_(text),
-        point_(kernel, stage, mapping_.vectors, mapping_.at_once > 1, text) {}
+        point_(kernel, stage, mapping_, staged, text) {}
 
   void emit() {
     text_.open("{{");
     for (std::size_t i = 0; i < stage_.loops.size(); ++i)
       text_.line("const {} size{} = {}{};", counter(), i, size_of(stage_.loops[i]),
-                 is_in_vectors(i) ? fmt::format(" / {}", mapping_.vectors.count) : "");
+                 is_in_vectors(i) ? fmt::format(" / {}", mapping_.vectors.count)
+                 : is_turned(i)   ? fmt::format(" / {}", mapping_.turn->width)
+                                  : "");
     text_.line("const {} points = {};", counter(), product(true));
     if (mapping_.is_scan)
       emit_scan();
+    else if (mapping_.turn)
+      emit_turned();
     else if (mapping_.group > 1)
       emit_groups();
     else if (mapping_.at_once > 1)
@@ -67,6 +129,47 @@ class CudaStageEmitter {
     text_.close();
   }
 
+  // Neighbouring threads have tiles that are neighbours along the loop that is read, then along
+  // the one that is written.
+  void emit_turned() {
+    text_.open("for ({0} point = threadIdx.x{1}; point < points; point += {2}) {{", counter(),
+               start(CudaShare::points, threads_), step(CudaShare::points, threads_));
+    text_.line("const i64 first = (i64)(point % size{}) * {};", mapping_.turn->loop,
+               mapping_.turn->width);
+    std::string rest = fmt::format("(point / size{})", mapping_.turn->loop);
+    for (std::size_t i = stage_.loops.size(); i-- > 0;) {
+      if (is_turned(i)) continue;
+      text_.line("const i64 {} = {} % size{};",
+                 is_in_vectors(i) ? "unit" : fmt::format("loop{}", i), rest, i);
+      if (is_in_vectors(i)) point_.emit_neighbours(i);
+      rest = fmt::format("({} / size{})", rest, i);
+    }
+    point_.emit_turned_variables();
+    text_.open("{{");
+    text_.line("const i64 loop{} = first;", mapping_.turn->loop);
+    point_.emit_nodes(needed_for_turned());
+    point_.emit_turned_loads();
+    text_.close();
+    text_.line("#pragma unroll");
+    text_.open("for (int turned = 0; turned < {}; ++turned) {{", mapping_.turn->width);
+    text_.line("const i64 loop{} = first + turned;", mapping_.turn->loop);
+    emit_point();
+    text_.close();
+    text_.close();
+  }
+  bool is_turned(std::size_t loop) const { return mapping_.turn && mapping_.turn->loop == loop; }
+
+  std::vector<bool> needed_for_turned() const {
+    std::vector<bool> needed(stage_.nodes.size(), false);
+    for (std::size_t i = needed.size(); i-- > 0;) {
+      if (mapping_.turn->loads[i]) needed[stage_.nodes[i].in[0]] = true;
+      if (!needed[i]) continue;
+      for (NodeId in : stage_.nodes[i].in)
+        if (in != kNone) needed[in] = true;
+    }
+    return needed;
+  }
+
   // Loads of several points are under way together.
   void emit_several() {
     const int turn = threads_ * mapping_.at_once;
@@ -92,18 +195,19 @@ class CudaStageEmitter {
   // Threads of a group deal out the other loops of a point, and put together what they have.
   void emit_groups() {
     const int group = mapping_.group;
-    const int turn = threads_ / group;
+    const int turn = mapping_.abreast > 0 ? mapping_.abreast : threads_ / group;
     text_.open("for ({0} first = 0{1}; first < points; first += {2}) {{", counter(),
                start(CudaShare::points, turn), step(CudaShare::points, turn));
     // Neighbouring threads have neighbours in memory: of the points, or of the other loops.
     const bool by_points = mapping_.shared.back();
-    const int apart = threads_ / group;
+    const int apart = turn;
     text_.line("const int who = (int)threadIdx.x {} {}, part = (int)threadIdx.x {} {};",
                by_points ? "%" : "/", by_points ? apart : group, by_points ? "/" : "%",
                by_points ? apart : group);
     text_.line("const {} mine = first + who;", counter());
-    text_.line("const bool here = mine < points;");
-    text_.line("const {} point = here ? mine : points - 1;", counter());
+    text_.line("const bool here = mine < points{};",
+               turn * group < threads_ ? fmt::format(" && part < {}", group) : "");
+    text_.line("const {} point = mine < points ? mine : points - 1;", counter());
     emit_positions("point", true, "");
     emit_accumulators();
     text_.open("if (here) {{");
@@ -115,24 +219,59 @@ class CudaStageEmitter {
     emit_point();
     text_.close();
     text_.close();
-    const auto together = [&](std::string_view type, std::string_view op, const std::string& what) {
-      if (by_points)
-        text_.line("ACROSS({}, {}, {}, h_{}, {}, room)", type, apart, group, op, what);
-      else
-        text_.line("TOGETHER({}, {}, h_{}, {}, room)", type, group, op, what);
-    };
+    if (by_points && apart < kCudaWarp)
+      emit_across_warps(apart);
+    else
+      for (const Sum& sum : sums())
+        if (by_points)
+          text_.line("ACROSS({}, {}, {}, h_{}, {}, room)", sum.type, apart, group, sum.op,
+                     sum.name);
+        else
+          text_.line("TOGETHER({}, {}, h_{}, {}, room)", sum.type, group, sum.op, sum.name);
+    if (share_ == CudaShare::others) emit_cluster_sums(turn);
+    emit_results("here && part == 0");
+    text_.close();
+  }
+
+  // What is put together, and how.
+  struct Sum {
+    std::string name;
+    std::string_view type, op;
+  };
+  std::vector<Sum> sums() const {
+    std::vector<Sum> all;
     for (std::size_t s = 0; s < stage_.statements.size(); ++s) {
       if (!mapping_.accumulated[s]) continue;
       const Statement& statement = stage_.statements[s];
       for (const std::string& mark : sum_marks()) {
-        together(point_.type_of(statement, 0), name(statement.combiner.op),
-                 fmt::format("sum{}{}", s, mark));
-        if (statement.guard != kNone) together("ui32", "or", fmt::format("any{}{}", s, mark));
+        all.push_back({fmt::format("sum{}{}", s, mark), point_.type_of(statement, 0),
+                       name(statement.combiner.op)});
+        if (statement.guard != kNone)
+          all.push_back({fmt::format("any{}{}", s, mark), "ui32", "or"});
       }
     }
-    if (share_ == CudaShare::others) emit_cluster_sums(turn);
-    emit_results("here && part == 0");
-    text_.close();
+    return all;
+  }
+
+  // Threads `apart` from each other have the same point: those of a warp by shuffles, then warps,
+  // as many sums at a time as there is room for.
+  void emit_across_warps(int apart) {
+    const auto all = sums();
+    const std::size_t places = static_cast<std::size_t>(threads_ / kCudaWarp * apart);
+    const std::size_t at_once = static_cast<std::size_t>(kCudaThreads) / places;
+    for (const Sum& sum : all)
+      text_.line("ACROSS_WARP({}, {}, h_{}, {})", sum.type, apart, sum.op, sum.name);
+    for (std::size_t begin = 0; begin < all.size(); begin += at_once) {
+      const std::size_t end = std::min(begin + at_once, all.size());
+      text_.line("__syncthreads();");
+      for (std::size_t k = begin; k < end; ++k)
+        text_.line("PUT_WARP({}, {}, {}, room + {})", all[k].type, apart, all[k].name,
+                   (k - begin) * places);
+      text_.line("__syncthreads();");
+      for (std::size_t k = begin; k < end; ++k)
+        text_.line("GET_WARPS({}, {}, h_{}, {}, room + {})", all[k].type, apart, all[k].op,
+                   all[k].name, (k - begin) * places);
+    }
   }
 
   // Neighbours by threads, threads by warps, warps by the block, and on with what came before.
@@ -365,14 +504,28 @@ class CudaStageEmitter {
   const CudaShare share_;
   const CudaMapping mapping_;
   IndentedText& text_;
-  CudaPoint point_;
+  StagePoint point_;
 };
 
 }  // namespace
 
 void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
-                     int cluster, IndentedText& text) {
-  CudaStageEmitter(kernel, phase, stage, threads, cluster, text).emit();
+                     int cluster, const std::vector<CudaStaged>& staged, IndentedText& text) {
+  const bool is_plain =
+      staged.empty() && !cuda_mapping(kernel, phase, stage, threads).turn.has_value();
+  if (is_plain && emit_cuda_columns(kernel, phase, stage, threads, cluster, text)) return;
+  CudaStageEmitter(kernel, phase, stage, threads, cluster, staged, text).emit();
+}
+
+void emit_cuda_tile(const Kernel& kernel, const CudaStaged& tile, int threads, IndentedText& text) {
+  const std::string_view type = cuda_memory_type(kernel.buffers[tile.buffer].dtype);
+  std::string base = fmt::format("{}ll", tile.base.constant);
+  for (std::size_t o = 0; o < tile.base.outer.size(); ++o)
+    if (tile.base.outer[o] != 0) base += fmt::format(" + outer{} * {}ll", o, tile.base.outer[o]);
+  text.line("const i64 base{} = {};", tile.buffer, base);
+  text.line("{0}* const tile{1} = ({0}*)(scratch + {2}ll);", type, tile.buffer, tile.offset);
+  text.line("bring_tile<{}, {}, {}, {}, {}>(tile{}, b{} + base{});", type, tile.rows, tile.stride,
+            tile.accesses(), threads, tile.buffer, tile.buffer, tile.buffer);
 }
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
 // One stage as CUDA text: which points which thread does.
 #pragma once
 
+#include "kernel/cuda_tile.h"
 #include "kernel/emit_cuda.h"
 #include "kernel/indented_text.h"
 
@@ -23,12 +24,17 @@ std::int64_t points_of(const Stage& stage, const std::vector<bool>& chosen, bool
 // How the threads of a block share a stage.
 struct CudaMapping {
   std::vector<bool> shared;  // by loop: whether threads have positions of their own
-  // Each point of the shared loops has so many threads, a power of two, which deal out the other
-  // loops and put together what they have accumulated. 1: one thread does them in order.
+  // Each point of the shared loops has so many threads, which deal out the other loops and put
+  // together what they have accumulated: a power of two, or with `abreast` any number. 1: one
+  // thread does them in order.
   int group = 1;
+  // So many points are done at a time, where that is less than what groups of threads leave.
+  int abreast = 0;
   // Points of one thread that are under way at the same time, so that their loads are.
   int at_once = 1;
   CudaVectors vectors;
+  // A thread has a small tile of two loops, and turns what it reads.
+  std::optional<CudaTurn> turn;
   // All threads of the block take part in one running sum along the last loop.
   bool is_scan = false;
   std::vector<bool> accumulated;  // by statement: an update that is kept in registers meanwhile
@@ -46,7 +52,13 @@ enum class CudaShare : std::uint8_t {
 int cuda_cluster(const Kernel& kernel, const Phase& phase, const CudaLimits& limits);
 CudaShare cuda_share(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads);
 
+// `staged`: inputs of which the block has a tile in its shared memory.
 void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
-                     int cluster, IndentedText& text);
+                     int cluster, const std::vector<CudaStaged>& staged, IndentedText& text);
+// The same where threads can stay with columns; false: they cannot, and nothing was written.
+bool emit_cuda_columns(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
+                       int cluster, IndentedText& text);
+// Brings a tile there; all threads wait for it.
+void emit_cuda_tile(const Kernel& kernel, const CudaStaged& tile, int threads, IndentedText& text);
 
 }  // namespace heddle

@@ -72,7 +72,6 @@ class AlongLast {
   std::vector<MaybeAlong> values_;
 };
 
-constexpr std::int64_t kAccess = 16;  // bytes that a thread reads or writes best
 constexpr std::int64_t kMostElements = 8;
 
 }  // namespace
@@ -94,7 +93,7 @@ CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& 
   };
   const auto is_next = [&](NodeId index) { return along[index] && along[index]->factor == 1; };
   // As many as fill an access of the narrowest, and divide all that has to be divided.
-  std::int64_t narrowest = kAccess;
+  std::int64_t narrowest = kCudaAccess;
   for (const Node& node : stage.nodes)
     if (node.kind == NodeKind::load && node.in[1] == kNone && is_next(node.in[0]))
       narrowest = std::min(narrowest, bytes_of(node.number));
@@ -102,7 +101,7 @@ CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& 
     if (statement.kind == Statement::Kind::store && statement.guard == kNone &&
         is_next(statement.index))
       narrowest = std::min(narrowest, bytes_of(statement.buffers[0]));
-  std::int64_t count = wanted > 0 ? wanted : std::min(kAccess / narrowest, kMostElements);
+  std::int64_t count = wanted > 0 ? wanted : std::min(kCudaAccess / narrowest, kMostElements);
   while (count > 1 && last.size % count != 0) count /= 2;
   if (count <= 1) return vectors;
   const auto fits = [&](NodeId index) { return is_next(index) && along[index]->rest % count == 0; };

@@ -3,6 +3,7 @@
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
+#include "ir/eval/scalar_function.h"
 #include "kernel/stage_writer.h"
 
 namespace heddle {
@@ -69,7 +70,9 @@ Expected<NodeId> StageWriter::elementwise(const Op& op, const Indices& at, NodeI
     HEDDLE_TRY(in[i], value_at(operands[i], scalar ? Indices{} : at, guard));
   }
   const ScalarOp which = scalar_op_of(program_, op);
-  return nodes.scalar(which, program_.type_of(program_.result(op, 0)).dtype, in[0], in[1], in[2]);
+  const DType to = kernel_type(program_.type_of(program_.result(op, 0)).dtype);
+  if (which == ScalarOp::bitcast && nodes.type(in[0]) == to) return in[0];
+  return nodes.scalar(which, to, in[0], in[1], in[2]);
 }
 
 Expected<NodeId> StageWriter::part(const Op& op, const Indices& at, NodeId guard) {
@@ -184,7 +187,8 @@ Expected<NodeId> StageWriter::join(const Op& op, const Indices& at, NodeId guard
     result = result == kNone ? part : choose(inside, part, result);
   }
   // An index that lies nowhere: no guard holds here.
-  if (result == kNone) return nodes.constant(program_.type_of(program_.result(op, 0)).dtype, 0);
+  if (result == kNone)
+    return nodes.constant(kernel_type(program_.type_of(program_.result(op, 0)).dtype), 0);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/op.h"
+#include "ir/eval/scalar_function.h"
 #include "stitch/group.h"
 
 namespace heddle {
@@ -17,7 +18,7 @@ constexpr std::size_t kMostNodes = 6000;
 std::uint32_t KernelWriter::add_buffer(Reach reach, DType dtype, std::int64_t elements) {
   KernelBuffer buffer;
   buffer.reach = reach;
-  buffer.dtype = dtype;
+  buffer.dtype = kernel_type(dtype);
   buffer.elements = elements;
   kernel.buffers.push_back(buffer);
   return static_cast<std::uint32_t>(kernel.buffers.size() - 1);
@@ -231,6 +232,7 @@ Expected<IndexSum> StageWriter::local_index(const AxisList& axes) {
 }
 
 NodeId StageWriter::load(std::uint32_t buffer, DType dtype, const IndexSum& index, NodeId guard) {
+  dtype = kernel_type(dtype);
   accesses_.push_back({index, buffer, false});
   return nodes.load(buffer, dtype, space.node(index), guard);
 }
@@ -315,7 +317,7 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
       std::uint64_t bits = 0;
       const auto bytes = array->element(one ? 0 : place.offset);
       std::memcpy(&bits, bytes.data(), bytes.size());
-      node = nodes.constant(type.dtype, bits);
+      node = nodes.constant(kernel_type(type.dtype), bits);
     } else {
       node = load(kernel_.buffer_of(value), type.dtype, place, guard);
     }

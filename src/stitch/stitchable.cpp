@@ -14,12 +14,28 @@ bool takes_complex(const Op& op) {
          op.def->emission == Emission::pair;
 }
 
+// What does not matter is what elements mean.
+bool takes_bits(const Op& op) {
+  switch (op.def->emission) {
+    case Emission::bitcast:
+    case Emission::copy:
+    case Emission::join:
+    case Emission::dynamic_slice:
+    case Emission::dynamic_update_slice:
+    case Emission::gather:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Values without elements are nobody's work.
 bool has_kernel_types(const Program& program, const Op& op) {
   auto fits = [&](ValueId v) {
     const Type& type = program.type_of(v);
     return type.is_tensor() && type.elements() > 0 &&
-           (is_kernel_type(type.dtype) || (takes_complex(op) && is_complex(type.dtype)));
+           (is_kernel_type(takes_bits(op) ? kernel_type(type.dtype) : type.dtype) ||
+            (takes_complex(op) && is_complex(type.dtype)));
   };
   for (ValueId v : program.operands(op))
     if (!fits(v)) return false;

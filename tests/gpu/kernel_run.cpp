@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "../property/random_kernel.h"
+#include "../property/random_rows.h"
 #include "../unit/kernel_examples.h"
 #include "gpu_device.h"
 
@@ -77,7 +78,9 @@ TEST_F(GpuKernel, ExamplesAgree) {
        {examples::softmax(100, 300, 2), examples::softmax(33, 64, 4, DType::bf16),
         examples::softmax(5, 7, 1, DType::f16), examples::column_sum(1001, 77, 5),
         examples::running_sum(40, 129), examples::largest_place(50, 31),
-        examples::scatter_add(12, 400, false), examples::padded(1000, 13, 7)})
+        examples::scatter_add(12, 400, false), examples::padded(1000, 13, 7),
+        examples::gained(3, 4000, 320, true), examples::gained(300, 77, 24, true),
+        examples::inner_sum(2, 3000, 320), examples::inner_sum(200, 300, 72)})
     EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 32), "") << kernel.name;
 }
 
@@ -93,6 +96,34 @@ TEST_F(GpuKernel, EveryOperationAgrees) {
 TEST_F(GpuKernel, EveryConversionAgrees) {
   const Kernel kernel = examples::all_conversions(200);
   EXPECT_EQ(difference(kernel, with_inputs(kernel, 4), device(), 0), "");
+}
+
+TEST_F(GpuKernel, LongRowsAgree) {
+  for (const Kernel& kernel :
+       {examples::softmax(300, 32768, 1, DType::bf16), examples::softmax(300, 4104, 1),
+        examples::softmax(37, 128256, 1, DType::bf16), examples::softmax(70, 40000, 1)})
+    EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 1024), "") << kernel.name;
+}
+
+// Chunks have many rows each, so that every place where rows lie is filled several times.
+TEST_F(GpuKernel, RandomRowsAgreeExactly) {
+  for (std::uint64_t seed = 0; seed < 32; ++seed) {
+    property::Dice dice(seed);
+    const std::int64_t columns =
+        dice.pick({1040, 2048, 2056, 4096, 4100, 8192, 12304, 16384, 40000, 100096});
+    const std::int64_t chunks = dice.between(1, 3);
+    const std::int64_t rows = dice.between(5, columns > 20000 ? 12 : 30);
+    const Kernel kernel = property::random_rows(dice, rows, columns, chunks);
+    ASSERT_EQ(difference(kernel, with_inputs(kernel, seed), device(), 0), "") << "seed " << seed;
+  }
+}
+
+TEST_F(GpuKernel, ManyRandomRowsAgreeExactly) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    property::Dice dice(seed);
+    const Kernel kernel = property::random_rows(dice, 1501, dice.pick({1536, 2064}), 0);
+    ASSERT_EQ(difference(kernel, with_inputs(kernel, seed), device(), 0), "") << "seed " << seed;
+  }
 }
 
 TEST_F(GpuKernel, RandomKernelsAgreeExactly) {

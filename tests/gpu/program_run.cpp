@@ -5,7 +5,9 @@
 #include "../property/random_program.h"
 #include "gpu_device.h"
 #include "heddle/compile.h"
+#include "heddle/inputs.h"
 #include "heddle/interpreter.h"
+#include "heddle/signature.h"
 #include "heddle/stablehlo.h"
 
 namespace heddle {
@@ -130,6 +132,49 @@ TEST_F(GpuProgram, BatchesOfProductsAgree) {
     })");
   const std::vector<Array> arguments{numbered(Type::tensor(DType::f32, {6, 40, 5, 64})),
                                      numbered(Type::tensor(DType::f32, {6, 48, 5, 64}))};
+  const auto got = compile(program, target()).value().run(arguments);
+  ASSERT_TRUE(got) << got.reason();
+  expect_near(interpret(program, program.functions[0], arguments).value()[0], (*got)[0]);
+}
+
+// Every element of every type comes where it belongs: tiles that fit, and those that are cut off.
+TEST_F(GpuProgram, TransposesAgree) {
+  struct Case {
+    const char *from, *permutation, *to;
+  };
+  for (const Case& c :
+       {Case{"256x320", "1, 0", "320x256"}, Case{"250x331", "1, 0", "331x250"},
+        Case{"3x64x40x24", "0, 2, 3, 1", "3x40x24x64"},
+        Case{"4x72x5x48", "0, 2, 3, 1", "4x5x48x72"}, Case{"6x48x56", "2, 1, 0", "56x48x6"}})
+    for (const char* type : {"f64", "f32", "bf16", "i8", "i1"}) {
+      const Program program = read(fmt::format(R"(
+        func.func @main(%x: tensor<{0}x{3}>) -> tensor<{2}x{3}> {{
+          %0 = stablehlo.transpose %x, dims = [{1}] : (tensor<{0}x{3}>) -> tensor<{2}x{3}>
+          return %0 : tensor<{2}x{3}>
+        }})",
+                                               c.from, c.permutation, c.to, type));
+      const Type in = argument_types(program, program.functions[0])[0];
+      const std::vector<Array> arguments{random_array(in, 3)};
+      const auto got = compile(program, target()).value().run(arguments);
+      ASSERT_TRUE(got) << got.reason();
+      EXPECT_EQ(interpret(program, program.functions[0], arguments).value()[0], (*got)[0])
+          << c.from << " of " << type;
+    }
+}
+
+// Channels first, normalised, channels last: a tile in shared memory, turned.
+TEST_F(GpuProgram, ATransposedNormAgrees) {
+  const Program program = read(R"(
+    func.func @main(%x: tensor<4x256x320xf32>) -> tensor<4x320x256xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.transpose %x, dims = [0, 2, 1] : (tensor<4x256x320xf32>) -> tensor<4x320x256xf32>
+      %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [2]
+        : (tensor<4x320x256xf32>, tensor<f32>) -> tensor<4x320xf32>
+      %2 = stablehlo.broadcast_in_dim %1, dims = [0, 1] : (tensor<4x320xf32>) -> tensor<4x320x256xf32>
+      %3 = stablehlo.subtract %0, %2 : tensor<4x320x256xf32>
+      return %3 : tensor<4x320x256xf32>
+    })");
+  const std::vector<Array> arguments{numbered(Type::tensor(DType::f32, {4, 256, 320}))};
   const auto got = compile(program, target()).value().run(arguments);
   ASSERT_TRUE(got) << got.reason();
   expect_near(interpret(program, program.functions[0], arguments).value()[0], (*got)[0]);

@@ -12,6 +12,8 @@ Device& default_device() {
     test::TestDeviceOptions options;
     if (const char* seed = std::getenv("HEDDLE_TEST_SEED"))
       options.seed = std::strtoull(seed, nullptr, 10);
+    if (const char* name = std::getenv("HEDDLE_TEST_PLANNED_FOR"))
+      options.planned_for = find_target(name).value();
     return options;
   }());
   return device;

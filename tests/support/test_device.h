@@ -17,6 +17,9 @@ struct TestDeviceOptions {
   // One task in so many is held up for at most so long; the others only come from another thread.
   unsigned one_in = 8;
   std::chrono::microseconds most_delay = std::chrono::microseconds(200);
+  // The device whose figures and wishes kernels are planned by, where that is another one: they run
+  // here all the same.
+  const Device* planned_for = nullptr;
 };
 
 class TestDevice : public Device {
@@ -26,12 +29,12 @@ class TestDevice : public Device {
   ~TestDevice() override;
 
   std::string_view name() const override { return "test"; }
-  MachineFigures figures(int sharers) const override { return inner_.figures(sharers); }
+  MachineFigures figures(int sharers) const override { return planned_for().figures(sharers); }
   DeviceLimits limits() const override { return inner_.limits(); }
 
   bool has_call(const OpDef& def) const override { return inner_.has_call(def); }
   bool prefers_call(const Program& program, const Op& op) const override {
-    return inner_.prefers_call(program, op);
+    return planned_for().prefers_call(program, op);
   }
   bool takes_views(const Program& program, const Op& op) const override {
     return inner_.takes_views(program, op);
@@ -56,6 +59,10 @@ class TestDevice : public Device {
   std::atomic<std::uint64_t> replays = 0;
 
  private:
+  const Device& planned_for() const {
+    return options_.planned_for != nullptr ? *options_.planned_for : inner_;
+  }
+
   Device& inner_;
   const TestDeviceOptions options_;
   std::shared_ptr<Memory> memory_;  // shared with the buffers, which may live longer

@@ -4,6 +4,7 @@
 
 #include "../property/random_kernel.h"
 #include "../property/random_program.h"
+#include "../property/random_rows.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/rearrange.h"
 #include "device/cuda/select_scatter.h"
@@ -98,11 +99,29 @@ TEST_F(DeviceNvrtc, RowsInRegistersSpillNothing) {
        {std::pair(65536, 1024), std::pair(16384, 4096), std::pair(2048, 32768),
         std::pair(512, 131072), std::pair(4096, 5003)}) {
     const Kernel kernel = examples::softmax(rows, columns, 1, DType::bf16);
-    const auto code = compile_cuda(emit_cuda(kernel), "sm_90");
+    const CudaLimits limits{.shared_bytes = 227 << 10};
+    const auto code = compile_cuda(emit_cuda(kernel, limits), "sm_90");
     ASSERT_TRUE(code) << code.reason();
     ASSERT_EQ(code->functions.size(), 1u);
     EXPECT_EQ(code->functions[0].spilled_bytes, 0) << columns;
     EXPECT_GT(code->functions[0].registers, 16) << columns;
+    // What flies and what warps exchange have room, with what the system takes of each block.
+    const CudaPhase launch = cuda_plan(kernel, limits).phases[0];
+    EXPECT_LE(launch.shared_bytes + code->functions[0].shared_bytes, 227 << 10) << columns;
+  }
+}
+
+TEST_F(DeviceNvrtc, CompilesRowsOfManyKinds) {
+  const CudaLimits limits{.shared_bytes = 227 << 10};
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    property::Dice dice(seed);
+    const std::int64_t columns = dice.pick({2056, 4096, 4100, 40000});
+    const Kernel kernel = property::random_rows(dice, 64, columns, dice.between(0, 2));
+    const Verdict fine = verify(kernel);
+    ASSERT_TRUE(fine) << fine.reason();
+    const auto code = compile_cuda(emit_cuda(kernel, limits), "sm_90");
+    ASSERT_TRUE(code) << code.reason();
+    for (const auto& function : code->functions) EXPECT_EQ(function.spilled_bytes, 0) << seed;
   }
 }
 

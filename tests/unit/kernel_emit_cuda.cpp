@@ -95,7 +95,7 @@ TEST(CudaResident, ALongerRowBelongsToABlockAndTheLongestToSeveral) {
 }
 
 TEST(CudaResident, WhatTwoStagesReadIsLoadedOnce) {
-  const auto made = resident(examples::softmax(16384, 4096, 1));
+  const auto made = resident(examples::softmax(16384, 4096, 1), {.clusters = false});
   ASSERT_TRUE(made);
   EXPECT_EQ(made->kept.size(), 1u);
   EXPECT_EQ(std::ranges::count(made->homes, CudaHome::row), 2);
@@ -120,6 +120,175 @@ TEST(CudaResident, SumsOverRowsOfAChunkStayInRegisters) {
   ASSERT_TRUE(made);
   EXPECT_EQ(std::ranges::count(made->homes, CudaHome::chunk_column), 1);
   EXPECT_EQ(cuda_plan(examples::column_sum(4096, 512, 128)).phases[0].grid, 128);
+}
+
+// ---- rows that fly to shared memory
+
+constexpr CudaLimits kHopper{.shared_bytes = 227 << 10};
+
+TEST(CudaFlights, LongRowsFlyWhileOthersAreWorkedOn) {
+  const Kernel kernel = examples::softmax(2048, 32768, 1, DType::bf16);
+  const auto made = resident(kernel, kHopper);
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->flights.size(), 1u);
+  EXPECT_EQ(made->flights[0].buffer, 0u);
+  EXPECT_TRUE(made->kept.empty());  // it lies in shared memory
+  EXPECT_GE(made->slots, 2);
+  EXPECT_EQ(made->slot_bytes, 32768 * 2);
+  const CudaPhase launch = cuda_plan(kernel, kHopper).phases[0];
+  EXPECT_EQ(launch.grid, made->workers);  // they stay
+  EXPECT_LT(launch.grid, 2048);
+  EXPECT_EQ(launch.shared_bytes, made->slots * made->slot_bytes);
+  EXPECT_THAT(emit_cuda(kernel, kHopper), HasSubstr("arrive(&gates[slot], turn);"));
+}
+
+TEST(CudaFlights, BlocksOfAMultiprocessorHaveRoomTogether) {
+  for (std::int64_t columns : {16384, 32768, 40000, 128256, 131072}) {
+    const auto made = resident(examples::softmax(4096, columns, 1, DType::bf16), kHopper);
+    ASSERT_TRUE(made && made->slots >= 2) << columns;
+    EXPECT_LE(made->at_once * (made->slots * made->slot_bytes + 1024), 228 << 10) << columns;
+    EXPECT_GE(made->slot_bytes * made->cluster, columns * 2) << columns;
+    EXPECT_LE(made->at_once * made->threads, 2048) << columns;
+  }
+}
+
+TEST(CudaFlights, OnlyRowsThatCopiesCanTakeFly) {
+  // Not whole pieces of 16 bytes; too short; too old a device.
+  EXPECT_EQ(resident(examples::softmax(4096, 40003, 1, DType::bf16), kHopper)->slots, 0);
+  EXPECT_EQ(resident(examples::softmax(4096, 40004, 1, DType::bf16), kHopper)->slots, 0);
+  EXPECT_EQ(resident(examples::softmax(65536, 4096, 1, DType::bf16), kHopper)->slots, 0);
+  EXPECT_EQ(resident(examples::softmax(4096, 40000, 1), {.clusters = false})->slots, 0);
+  EXPECT_GT(resident(examples::softmax(4096, 40008, 1, DType::bf16), kHopper)->slots, 0);
+}
+
+TEST(CudaFlights, RowsOfChunksFlyAlsoWhereTheyAreShort) {
+  const auto made = resident(examples::column_sum(65536, 2048, 528), kHopper);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->flights.size(), 1u);
+  EXPECT_GE(made->slots, 2);
+  EXPECT_EQ(cuda_plan(examples::column_sum(65536, 2048, 528), kHopper).phases[0].grid, 528);
+}
+
+TEST(CudaFlights, EveryClusterFindsRoom) {
+  // Of 132 multiprocessors 128 lie in parts that clusters of eight can fill.
+  const auto made = resident(examples::softmax(512, 131072, 1, DType::bf16), kHopper);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->cluster, 8);
+  EXPECT_EQ(made->workers, 128 * made->at_once / 8);
+}
+
+TEST(CudaFlights, WhatTheAssemblerSaysDoesNotChangeTheLaunch) {
+  const Kernel kernel = examples::softmax(512, 131072, 1, DType::bf16);
+  CudaLimits spilled = kHopper;
+  spilled.spare_registers = 128;
+  const auto a = resident(kernel, kHopper), b = resident(kernel, spilled);
+  ASSERT_TRUE(a && b);
+  EXPECT_GT(a->at_once, b->at_once);
+  EXPECT_EQ(a->slots, b->slots);
+  EXPECT_EQ(cuda_plan(kernel, kHopper).phases[0].grid, cuda_plan(kernel, spilled).phases[0].grid);
+}
+
+// ---- values that stay
+
+// Two sums of a row over the same function of its points, and a result of it.
+Kernel computed_thrice(ScalarOp op) {
+  Kernel kernel = named_kernel("thrice");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, 1024 * 2048);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, 1024 * 2048);
+  const auto sum = add_buffer(kernel, Reach::block, DType::f32, 1);
+  const auto most = add_buffer(kernel, Reach::block, DType::f32, 1);
+  Phase phase = phase_over({{1024, 1}});
+  StageBuilder clear(kernel), first(kernel, {{2048, -1}}), second(kernel, {{2048, -1}}),
+      third(kernel, {{2048, -1}});
+  for (auto b : {sum, most}) clear.store(b, clear.index(0), clear.number(0, DType::f32));
+  const auto at = [](StageBuilder& w) { return w.add(w.scaled(w.outer(0), 2048), w.loop(0)); };
+  const auto value = [&](StageBuilder& w) { return w.op(op, w.load(x, at(w))); };
+  first.update(sum, first.index(0), ScalarOp::add, value(first));
+  second.update(most, second.index(0), ScalarOp::maximum,
+                second.op(ScalarOp::subtract, value(second), second.load(sum, second.index(0))));
+  third.store(y, at(third),
+              third.op(ScalarOp::subtract, value(third), third.load(most, third.index(0))));
+  for (StageBuilder* w : {&clear, &first, &second, &third}) phase.stages.push_back(w->stage);
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+TEST(CudaValues, WhatIsDearIsComputedOnce) {
+  const Kernel kernel = computed_thrice(ScalarOp::exp);
+  const auto made = resident(kernel, kHopper);
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->values.size(), 1u);
+  EXPECT_EQ(made->values[0].first(), 1u);
+  const std::string text = emit_cuda(kernel, kHopper);
+  std::size_t exps = 0;
+  for (std::size_t i = text.find("= h_exp("); i != std::string::npos;
+       i = text.find("= h_exp(", i + 1))
+    ++exps;
+  EXPECT_EQ(exps, static_cast<std::size_t>(made->vector));
+}
+
+TEST(CudaValues, WhatIsCheapIsComputedAgain) {
+  EXPECT_TRUE(resident(computed_thrice(ScalarOp::negate), kHopper)->values.empty());
+}
+
+TEST(CudaValues, WhatChangedInBetweenIsAnother) {
+  Kernel kernel = computed_thrice(ScalarOp::exp);
+  // The sum grows between two stages that subtract it.
+  std::vector<Stage>& stages = kernel.phases[0].stages;
+  stages = {stages[0], stages[1], stages[2], stages[1], stages[2], stages[3]};
+  const auto made = resident(kernel, kHopper);
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->values.size(), 1u);
+  EXPECT_EQ(stages[4].nodes[made->values[0].nodes[4]].op, ScalarOp::exp);
+}
+
+TEST(EmitCuda, DividingByAPowerOfTwoIsAProduct) {
+  Kernel kernel = named_kernel("halves");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, 64);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, 64);
+  Phase phase;
+  StageBuilder w(kernel, {{64, -1}});
+  const NodeId half = w.op(ScalarOp::divide, w.load(x, w.loop(0)), w.number(-2, DType::f32));
+  w.store(y, w.loop(0), w.op(ScalarOp::divide, half, w.number(3, DType::f32)));
+  phase.stages.push_back(w.stage);
+  kernel.phases.push_back(phase);
+  EXPECT_THAT(emit_cuda(kernel), HasSubstr("h_constant<f32>(0xbf000000ull))"));
+  EXPECT_THAT(emit_cuda(kernel), HasSubstr("divide_by("));
+}
+
+TEST(EmitCuda, ALogisticFunctionIsKnown) {
+  for (double one : {1.0, 1.5}) {
+    Kernel kernel = named_kernel("logistic");
+    const auto x = add_buffer(kernel, Reach::input, DType::f32, 64);
+    const auto y = add_buffer(kernel, Reach::output, DType::f32, 64);
+    Phase phase;
+    StageBuilder w(kernel, {{64, -1}});
+    const NodeId power = w.op(ScalarOp::exp, w.load(x, w.loop(0)));
+    const NodeId sum = w.add(power, w.number(one, DType::f32));
+    w.store(y, w.loop(0), w.op(ScalarOp::divide, w.number(1, DType::f32), sum));
+    phase.stages.push_back(w.stage);
+    kernel.phases.push_back(phase);
+    const std::string text = emit_cuda(kernel);
+    EXPECT_EQ(text.find("= inverse_of(") != std::string::npos, one == 1.0);
+  }
+}
+
+// ---- threads that stay with columns
+
+TEST(CudaColumns, WhatBelongsToColumnsIsLoadedBeforeRows) {
+  // 40 accesses a row: six rows abreast, of 256 threads.
+  const std::string text = emit_cuda(examples::gained(64, 4096, 320, true));
+  EXPECT_THAT(text, HasSubstr("const int part = (int)threadIdx.x / 40;"));
+  EXPECT_THAT(text, HasSubstr("if (part < 6) {"));
+  EXPECT_LT(text.find("(b1 + "), text.find("for (int row = part"));
+  EXPECT_GT(text.find("(b0 + "), text.find("for (int row = part"));
+}
+
+TEST(CudaColumns, OnlyWhereColumnsAreFewAndRowsMany) {
+  for (const Kernel& kernel :
+       {examples::gained(64, 4096, 320, false), examples::gained(64, 4096, 4096, true),
+        examples::gained(64, 16, 320, true)})
+    EXPECT_THAT(emit_cuda(kernel), testing::Not(HasSubstr("for (int row = part")));
 }
 
 // ---- which loops threads share
@@ -175,6 +344,21 @@ TEST(CudaMapping, AccessesAreAsWideAsTheNarrowestTypeAllows) {
   EXPECT_EQ(mapping_of(examples::softmax(8, 256, 2), 3).vectors.count, 4);
   EXPECT_EQ(mapping_of(examples::softmax(8, 256, 2, DType::bf16), 3).vectors.count, 8);
   EXPECT_EQ(mapping_of(examples::softmax(8, 6, 2), 3).vectors.count, 2);
+}
+
+TEST(CudaMapping, ColumnsThatAreNoPowerOfTwoLeaveFewThreadsIdle) {
+  Kernel kernel = named_kernel("columns");
+  const auto x = add_buffer(kernel, Reach::input, DType::bf16, 4096 * 320);
+  const auto sum = add_buffer(kernel, Reach::block, DType::f32, 320);
+  Phase phase;
+  StageBuilder w(kernel, {{4096, -1}, {320, -1}});
+  const NodeId at = w.add(w.scaled(w.loop(0), 320), w.loop(1));
+  w.update(sum, w.loop(1), ScalarOp::add, w.cast(w.load(x, at), DType::f32));
+  phase.stages.push_back(w.stage);
+  const CudaMapping mapping = cuda_mapping(kernel, phase, w.stage, 256);
+  EXPECT_EQ(mapping.vectors.count, 8);
+  EXPECT_EQ(mapping.abreast, 40);
+  EXPECT_EQ(mapping.group, 6);  // 240 of 256
 }
 
 TEST(CudaMapping, OddRowsAreReadElementByElement) {

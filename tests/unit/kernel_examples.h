@@ -43,6 +43,42 @@ inline Kernel softmax(std::int64_t rows, std::int64_t columns, std::int64_t bloc
   return kernel;
 }
 
+// out[r, i, j] = x[r, i, j] * gain[j], or * gain[i, j], a block for each r.
+inline Kernel gained(std::int64_t rows, std::int64_t tile, std::int64_t columns, bool by_column) {
+  Kernel kernel = named_kernel("gained");
+  const auto x = add_buffer(kernel, Reach::input, DType::bf16, rows * tile * columns);
+  const auto gain = add_buffer(kernel, Reach::input, DType::bf16, columns * tile);
+  const auto y = add_buffer(kernel, Reach::output, DType::bf16, rows * tile * columns);
+  Phase phase = phase_over({{rows, 1}});
+  StageBuilder w(kernel, {{tile, -1}, {columns, -1}});
+  const NodeId inside = w.add(w.scaled(w.loop(0), columns), w.loop(1));
+  const NodeId at = w.add(w.scaled(w.outer(0), tile * columns), inside);
+  const NodeId factor = w.load(gain, by_column ? w.loop(1) : inside);
+  w.store(y, at, w.op(ScalarOp::multiply, w.load(x, at), factor));
+  phase.stages.push_back(w.stage);
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+// out[r, j] = sum over i of x[r, i, j], a block for each r.
+inline Kernel inner_sum(std::int64_t rows, std::int64_t tile, std::int64_t columns) {
+  Kernel kernel = named_kernel("inner_sum");
+  const auto x = add_buffer(kernel, Reach::input, DType::bf16, rows * tile * columns);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, rows * columns);
+  const auto sum = add_buffer(kernel, Reach::block, DType::f32, columns);
+  Phase phase = phase_over({{rows, 1}});
+  StageBuilder zero(kernel, {{columns, -1}}), add(kernel, {{tile, -1}, {columns, -1}}),
+      out(kernel, {{columns, -1}});
+  zero.store(sum, zero.loop(0), zero.number(0, DType::f32));
+  const NodeId inside = add.add(add.scaled(add.loop(0), columns), add.loop(1));
+  const NodeId at = add.add(add.scaled(add.outer(0), tile * columns), inside);
+  add.update(sum, add.loop(1), ScalarOp::add, add.cast(add.load(x, at), DType::f32));
+  out.store(y, out.add(out.scaled(out.outer(0), columns), out.loop(0)), out.load(sum, out.loop(0)));
+  phase.stages = {zero.stage, add.stage, out.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
 // out[j] = sum over r of x[r, j]: partial sums per chunk, then one phase that adds them.
 inline Kernel column_sum(std::int64_t rows, std::int64_t columns, std::int64_t chunks) {
   Kernel kernel = named_kernel("column_sum");

@@ -17,6 +17,11 @@ constexpr bool is_kernel_type(DType type) {
   return (type >= DType::ui8 && type <= DType::ui64) || (type >= DType::f16 && type <= DType::f64);
 }
 
+// How kernels hold a value: floats of 8 bits as their bits.
+constexpr DType kernel_type(DType type) {
+  return type >= DType::f8e3m4 && type <= DType::f8e8m0fnu ? DType::ui8 : type;
+}
+
 // The function of `op` on operands of type `from` (of a select: yes and no) that gives a `to`; null
 // where there is none.
 ScalarFunction scalar_function(ScalarOp op, DType from, DType to);

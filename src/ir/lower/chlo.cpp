@@ -6,6 +6,7 @@
 #include "heddle/lower.h"
 #include "heddle/op.h"
 #include "ir/attr_access.h"
+#include "ir/lower/float8.h"
 #include "ir/lower/power.h"
 #include "ir/lower/random.h"
 #include "ir/lower/window.h"
@@ -188,7 +189,7 @@ Expected<Program> lower_for_kernels(const Program& program) {
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
     if (op.def->emission == Emission::compare) return chlo::total_order(r, op);
     if (op.def->bits) return lower_random_bits(r, op);
-    return false;
+    return lower_float8(r, op);
   });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
   return rewriter.finish();

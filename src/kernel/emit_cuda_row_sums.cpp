@@ -1,0 +1,137 @@
+#include "kernel/emit_cuda_row_sums.h"
+
+#include <algorithm>
+
+#include "kernel/emit_cuda_resident.h"
+
+namespace heddle {
+
+std::string combined_text(const Statement& statement, const std::string& old,
+                          const std::string& value) {
+  if (statement.kind != Statement::Kind::update) return value;
+  return fmt::format("h_{}({}, {})", name(statement.combiner.op), old, value);
+}
+
+std::string if_here_text(const CudaResident& resident, std::string_view more) {
+  if (resident.rows() > 1) return fmt::format("if (here{}{}) ", more.empty() ? "" : " && ", more);
+  return more.empty() ? "" : fmt::format("if ({}) ", more);
+}
+
+CudaRowSums::CudaRowSums(const Kernel& kernel, const CudaResident& resident, IndentedText& text)
+    : kernel_(kernel), resident_(resident), text_(text) {
+  for (const Stage& stage : resident.phase.stages) {
+    if (!waits_for(stage)) continue;
+    rooms_ += count(stage);
+    ++waits_;
+  }
+}
+
+bool CudaRowSums::has(const Statement& statement, const Stage& stage) const {
+  if (statement.kind != Statement::Kind::update || tile_loops(stage).empty()) return false;
+  const auto places = cuda_places(resident_, stage);
+  return places[statement.index]->is_same_for_all_points();
+}
+
+int CudaRowSums::count(const Stage& stage) const {
+  return static_cast<int>(std::ranges::count_if(
+      stage.statements, [&](const Statement& statement) { return has(statement, stage); }));
+}
+
+void CudaRowSums::emit_rooms() {
+  if (rooms_ == 0) return;
+  text_.line("__shared__ ui64 rooms[{}][{}];", rooms_, warps() * resident_.cluster);
+  if (resident_.cluster == 1) return;
+  // Each stage with sums has a gate that opens once a row.
+  text_.line("__shared__ ui64 met[{}];", waits_);
+  text_.line("ui32 meeting = 0;");
+  text_.open("if (threadIdx.x == 0) {{");
+  text_.line("for (int at = 0; at < {}; ++at) open_gate(&met[at]);", waits_);
+  text_.line("gates_are_open();");
+  text_.close();
+  text_.line("cluster_barrier();");
+}
+
+void CudaRowSums::emit_row_end() {
+  if (resident_.cluster > 1 && rooms_ > 0) text_.line("meeting ^= 1;");
+  // The room of the only sum is needed again.
+  if (waits_ == 1) text_.line("{}();", resident_.cluster > 1 ? "cluster_barrier" : "__syncthreads");
+}
+
+// For what `sums` sums have of all warps.
+void CudaRowSums::emit_wait(std::size_t sums) {
+  if (resident_.cluster == 1) return text_.line("__syncthreads();");
+  text_.line("if (threadIdx.x == 0) expect(&met[{}], {});", gate_,
+             static_cast<int>(sums) * warps() * resident_.cluster * 8);
+  text_.line("arrive(&met[{}], meeting);", gate_);
+}
+
+void CudaRowSums::emit_start(const Stage& stage, ResidentPoint& point) {
+  for (std::size_t s = 0; s < stage.statements.size(); ++s) {
+    const Statement& statement = stage.statements[s];
+    if (!has(statement, stage)) continue;
+    const DType type = kernel_.buffers[statement.buffers[0]].dtype;
+    text_.line("{0} sum{1} = h_constant<{0}>({2:#x}ull);", point.type_of(statement, 0), s,
+               neutral_bits(statement.combiner.op, type));
+  }
+}
+
+void CudaRowSums::emit_end(const Stage& stage, ResidentPoint& point, bool releases) {
+  std::vector<std::size_t> sums;
+  for (std::size_t s = 0; s < stage.statements.size(); ++s)
+    if (has(stage.statements[s], stage)) sums.push_back(s);
+  if (sums.empty()) return;
+  const auto in_warp = [&](std::size_t s, int width) {
+    text_.line("WARP_ALL({}, {}, h_{}, sum{})", point.type_of(stage.statements[s], 0), width,
+               name(stage.statements[s].combiner.op), s);
+  };
+  for (std::size_t s : sums) in_warp(s, std::min(resident_.group, kCudaWarp));
+  if (is_wide()) {
+    for (std::size_t k = 0; k < sums.size(); ++k)
+      emit_put(sums[k], point.type_of(stage.statements[sums[k]], 0), room_ + static_cast<int>(k));
+    emit_wait(sums.size());
+    if (releases) emit_cuda_release(text_);
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      const Statement& statement = stage.statements[sums[k]];
+      emit_get(sums[k], statement, point.type_of(statement, 0), room_ + static_cast<int>(k));
+      in_warp(sums[k], warps());
+    }
+    room_ += static_cast<int>(sums.size());
+    ++gate_;
+  }
+  for (std::size_t s : sums) emit_result(stage.statements[s], s, point);
+}
+
+void CudaRowSums::emit_put(std::size_t s, std::string_view type, int room) {
+  if (resident_.cluster > 1)
+    text_.line(
+        "if (threadIdx.x % 32 < {0}) put_far<{1}>(&rooms[{2}][cluster_rank() * {3} + threadIdx.x "
+        "/ 32], &met[{5}], threadIdx.x % 32, sum{4});",
+        resident_.cluster, type, room, warps(), s, gate_);
+  else
+    text_.line("if (threadIdx.x % 32 == 0) *({}*)&rooms[{}][threadIdx.x / 32] = sum{};", type, room,
+               s);
+}
+void CudaRowSums::emit_get(std::size_t s, const Statement& statement, std::string_view type,
+                           int room) {
+  text_.line("sum{} = *({}*)&rooms[{}][threadIdx.x % {}];", s, type, room, warps());
+  for (int block = 1; block < resident_.cluster; ++block)
+    text_.line("sum{0} = h_{1}(sum{0}, *({2}*)&rooms[{3}][{4} + threadIdx.x % {5}]);", s,
+               name(statement.combiner.op), type, room, block * warps(), warps());
+}
+
+void CudaRowSums::emit_result(const Statement& statement, std::size_t s, ResidentPoint& point) {
+  const std::uint32_t b = statement.buffers[0];
+  const std::string sum = fmt::format("sum{}", s);
+  if (resident_.homes[b] == CudaHome::row)
+    text_.line("r{0} = {1};", b, combined_text(statement, fmt::format("r{}", b), sum));
+  else if (resident_.homes[b] == CudaHome::chunk_row)
+    text_.line("q{} = {};", b, combined_text(statement, fmt::format("q{}", b), sum));
+  else {
+    const std::string at = point.element(b, point.node(statement.index, ""));
+    text_.line(
+        "{}b{}[{}] = {};", if_here_text(resident_, "lane == 0"), b, point.node(statement.index, ""),
+        combined_text(statement, fmt::format("({}){}", point.type_of(statement, 0), at), sum));
+  }
+}
+
+}  // namespace heddle
