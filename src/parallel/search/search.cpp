@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "heddle/log.h"
+#include "parallel/search/move_costs.h"
 #include "parallel/search/recompute.h"
 #include "parallel/search/searcher.h"
 #include "parallel/seeds.h"
@@ -54,7 +55,9 @@ class Ladder {
   Expected<FoundPlan> run() {
     HEDDLE_TRY(wanted_, wanted_of(tables_.on, function_, options_));
     const std::int64_t wish = std::min(how_.memory_wish, how_.memory_limit);
-    if (wish == how_.memory_limit || !climb(wish)) HEDDLE_TRY_VOID(climb(how_.memory_limit));
+    if (wish == how_.memory_limit || (!climb(wish) && !is_beaten_))
+      HEDDLE_TRY_VOID(climb(how_.memory_limit));
+    if (is_beaten_) return beaten();
     FoundPlan found = steps_[*best_]->take(how_.details);
     found.bound = std::min(bound_, found.cost);
     const double start = tables_.on.mesh.mesh.device().start;  // every plan has it
@@ -71,12 +74,23 @@ class Ladder {
   }
 
   // With the time that is left.
-  SolveOptions solving() const {
+  SolveOptions solving() {
     constexpr double kLeast = 0.01;
     SolveOptions options = how_.solve;
     if (options.seconds > 0) options.seconds = std::max(kLeast, options.seconds - seconds());
+    if (how_.to_beat != nullptr)
+      options.is_of_no_use = [this](CostNetwork::Cost bound) {
+        return cannot_beat(search::seconds_of_cost(bound));
+      };
     return options;
   }
+
+  bool cannot_beat(double bound) {
+    const double start = tables_.on.mesh.mesh.device().start;
+    is_beaten_ = is_beaten_ || bound + start > how_.to_beat->load(std::memory_order_relaxed);
+    return is_beaten_;
+  }
+  static Reason beaten() { return Reason{"there is a better plan on another mesh"}; }
 
   Verdict climb(std::int64_t limit) {
     limit_ = limit;
@@ -92,6 +106,7 @@ class Ladder {
         continue;
       }
       HEDDLE_TRY(const Climbed climbed, try_step(k));
+      if (is_beaten_) return beaten();
       if (!climbed.found) no = climbed.found.why();
       if (climbed.is_enough) break;
     }
@@ -202,6 +217,7 @@ class Ladder {
   std::optional<std::size_t> best_;
   double bound_ = 0;
   std::int64_t limit_ = INT64_MAX;
+  bool is_beaten_ = false;  // by a plan that is at hand already
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr int kPatience = 8, kLongPatience = 12;  // rounds without gain, of lev
 constexpr int kMostRows = 8, kPassesOfRow = 80, kSettlingPasses = 40;
 constexpr double kLeastRise = 2e-4;  // of the bound, by a row of passes
 constexpr int kPassesToDecode = 10, kManyVariables = 200;
-constexpr double kFirstGap = 2e-4;  // of level 2, with which passes end
+constexpr double kFirstGap = 1e-3;  // of level 2, with which passes end
 constexpr double kFirstWork = 6e9;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
@@ -84,7 +84,10 @@ class Solver {
   }
   bool is_over() const {
     const double cost = best_cost(), near = cost < kInfinite ? options_.gap * cost : 0;
-    return has_to_stop() || is_proved_ || cost <= bound() + std::max(0.5, near);
+    return has_to_stop() || is_proved_ || cost <= bound() + std::max(0.5, near) || is_of_no_use();
+  }
+  bool is_of_no_use() const {
+    return options_.is_of_no_use && options_.is_of_no_use(static_cast<Cost>(bound()));
   }
 
   // Level 2 ends where it is near the bound, or has not come nearer for long.
@@ -109,7 +112,8 @@ class Solver {
       const double before = dual_.bound();
       for (int i = 0; i < kPassesOfRow && !is_half_over(); ++i) {
         work += dual_.step(kInfinite);
-        if (i % kPassesToDecode == kPassesToDecode - 1 && is_near_without_memory()) return;
+        if (i % kPassesToDecode != kPassesToDecode - 1) continue;
+        if (is_of_no_use() || is_near_without_memory()) return;
       }
       if (core_.times() > 0 && !is_half_over()) work += dual_.settle(kSettlingPasses);
       if (is_half_over() || dual_.bound() - before < kLeastRise * std::abs(before)) return;
