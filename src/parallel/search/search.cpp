@@ -108,7 +108,7 @@ class Ladder {
       HEDDLE_TRY(const Climbed climbed, try_step(k));
       if (is_beaten_) return beaten();
       if (!climbed.found) no = climbed.found.why();
-      if (climbed.is_enough) break;
+      if (climbed.is_enough || (best_ && how_.solve.stop.stop_requested())) break;
     }
     if (!best_) return *no;
     return yes();

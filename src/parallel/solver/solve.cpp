@@ -27,7 +27,7 @@ constexpr int kPatience = 8, kLongPatience = 12;  // rounds without gain, of lev
 constexpr int kMostRows = 8, kPassesOfRow = 80, kSettlingPasses = 40;
 constexpr double kLeastRise = 2e-4;  // of the bound, by a row of passes
 constexpr int kPassesToDecode = 10, kManyVariables = 200;
-constexpr double kFirstGap = 1e-3;  // of level 2, with which passes end
+constexpr double kFirstGap = 2e-4;  // of level 2, with which passes end
 constexpr double kFirstWork = 6e9;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
@@ -163,9 +163,9 @@ class Solver {
     const auto search = [&](int which, double work) {
       while (work > 0 && !has_to_stop()) work -= searches_[which].step();
     };
+    const double cost = best_cost();  // before the other one finds more
     const auto second = [&] {
       double work = kRoundWork / 2;
-      const double cost = best_cost();
       while (work > 0 && !has_to_stop()) work -= dual_.step(cost);
       if (options_.level < 3 || round % 2 == 0) return search(1, kRoundWork / 2);
       // A proof is tried with twice the work each time.
