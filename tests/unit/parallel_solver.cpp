@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "base/plain_math.h"
 #include "heddle/cost_network_file.h"
@@ -171,6 +172,42 @@ TEST(Solve, LevelTwoIsTheSameEveryTime) {
   EXPECT_EQ(first.values, second.values);
   EXPECT_EQ(first.bound, second.bound);
   EXPECT_LE(first.bound, first.cost);
+}
+
+// Who asks for less than the bound has the search end there, and who does not is not disturbed.
+TEST(Solve, EndsWhereNothingIsOfUse) {
+  const CostNetwork network = ring(60, 6);
+  const Solution whole = solve(network).value();
+  CostNetwork::Cost largest = 0;
+  int rounds = 0;
+  SolveOptions options;
+  options.on_progress = [&](const SolveProgress&) { ++rounds; };
+  options.is_of_no_use = [&](CostNetwork::Cost bound) {
+    largest = std::max(largest, bound);
+    return false;
+  };
+  EXPECT_EQ(solve(network, options).value().values, whole.values);
+  const int all_rounds = std::exchange(rounds, 0);
+  EXPECT_GT(all_rounds, 0);
+  EXPECT_LE(largest, whole.cost);
+  options.is_of_no_use = [&](CostNetwork::Cost bound) { return bound > largest / 2; };
+  const auto less = solve(network, options);
+  EXPECT_TRUE(!less || less->bound <= less->cost);
+  EXPECT_LT(rounds, all_rounds);
+}
+
+// Whoever stops it before it has begun has something all the same, where that is a matter of
+// moments.
+TEST(Solve, StoppedAtOnceHasAnAnswer) {
+  CostNetwork network = ring(60, 6);
+  network.set_limit(CostNetwork::kNoLimit);
+  std::stop_source stop;
+  stop.request_stop();
+  SolveOptions options;
+  options.stop = stop.get_token();
+  const Solution solution = solve(network, options).value();
+  EXPECT_TRUE(network.check(solution.values));
+  EXPECT_LE(solution.bound, solution.cost);
 }
 
 TEST(Solve, LessMemoryNeverCostsLess) {

@@ -74,6 +74,7 @@ class Solver {
       tell();
       if (options_.level == 2 && is_good_enough(round)) break;
     }
+    if (options_.stop.stop_requested()) find_anything();
     return answer();
   }
 
@@ -159,6 +160,12 @@ class Solver {
     exchange(0);
   }
 
+  // Who stops the search wants what there is: where that is nothing, a moment more is taken.
+  void find_anything() {
+    for (double work = kRoundWork; work > 0 && best_cost() >= kInfinite;)
+      work -= searches_[0].step();
+  }
+
   void one_round(int round) {
     const auto search = [&](int which, double work) {
       while (work > 0 && !has_to_stop()) work -= searches_[which].step();
@@ -241,6 +248,8 @@ class Solver {
 
   Reason nothing() const {
     if (is_proved_) return reason("nothing that is allowed fits the limit of {}", network_.limit());
+    if (options_.stop.stop_requested())
+      return Reason{"the search was stopped before it had found anything"};
     return reason("nothing that fits the limit of {} was found: give it more time or more room",
                   network_.limit());
   }
