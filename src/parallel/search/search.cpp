@@ -85,6 +85,8 @@ class Ladder {
     return options;
   }
 
+  bool is_stopped() const { return how_.solve.stop.stop_requested(); }
+
   bool cannot_beat(double bound) {
     const double start = tables_.on.mesh.mesh.device().start;
     is_beaten_ = is_beaten_ || bound + start > how_.to_beat->load(std::memory_order_relaxed);
@@ -108,7 +110,7 @@ class Ladder {
       HEDDLE_TRY(const Climbed climbed, try_step(k));
       if (is_beaten_) return beaten();
       if (!climbed.found) no = climbed.found.why();
-      if (climbed.is_enough || (best_ && how_.solve.stop.stop_requested())) break;
+      if (climbed.is_enough || (best_ && is_stopped())) break;
     }
     if (!best_) return *no;
     return yes();
@@ -141,10 +143,13 @@ class Ladder {
       HEDDLE_TRY(fits, step.solve_freely(limit_, solving()));
       // A network with memory is another one, of which more may be found.
       constexpr double kFar = 0.01;
-      fits = fits && (limit_ == INT64_MAX || step.found().gap() <= kFar);
+      fits = fits && (limit_ == INT64_MAX || step.found().gap() <= kFar || is_stopped());
       free_bound = step.found().bound;
       tell(k, "whatever it takes");
       if (best_ && free_bound >= best_cost()) return Climbed{};
+      // Who waits has no time for what is only wished for.
+      if (!fits && is_stopped() && limit_ < how_.memory_limit)
+        return Climbed{Reason{"the search was stopped"}, true};
     }
     Climbed climbed{
         fits ? yes() : step.solve_within({limit_, harmless(), is_one_of_many()}, solving()), fits};
