@@ -56,7 +56,9 @@ Expected<Spmd> spmd_program(const Program& core, const Target& wished, Stages& s
   if (!dealt) return with_what_would_do(core, target, micro, done, dealt.why());
   Spmd spmd = *std::move(dealt);
   stages.done("spmd", spmd.program);
-  spmd.program = schedule(spmd.program, schedule_options(target));
+  // Whoever has stopped the search waits: what devices do is right in any order.
+  if (!target.layouts.search_stop.stop_requested())
+    spmd.program = schedule(spmd.program, schedule_options(target));
   stages.done("schedule", spmd.program);
   if (target.options.on_spmd) target.options.on_spmd(spmd);
   return spmd;

@@ -3,6 +3,7 @@
 // says how much cheaper another one could be.
 #pragma once
 
+#include <atomic>
 #include <functional>
 
 #include "heddle/parallel.h"
@@ -23,6 +24,9 @@ struct SearchOptions {
   // argument comes; none: once. What is made less often than it is used is brought as often as it
   // is made.
   std::vector<double> times = {}, argument_times = {};
+  // What a plan takes that is at hand already, where there is one, in seconds: nothing that takes
+  // more is of use, and the search ends where it is known to.
+  const std::atomic<double>* to_beat = nullptr;
   bool details = false;  // for a report: what else each choice could be, and memory over time
   // Says both of the program that is searched in the end, where it was rewritten before.
   std::function<void(const Program&, const Function&, SearchOptions&)> count = {};

@@ -25,6 +25,9 @@ struct SolveOptions {
   // That nothing is cheaper than this is known from elsewhere.
   CostNetwork::Cost bound = 0;
   std::stop_token stop = {};
+  // Asked with the bound every now and then: whether nothing that costs as much is of use. Then it
+  // ends with what it has.
+  std::function<bool(CostNetwork::Cost)> is_of_no_use = {};
   int threads = 2;  // change how long it takes, not what comes out
   std::function<void(const SolveProgress&)> on_progress = {};
 };

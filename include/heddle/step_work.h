@@ -36,9 +36,10 @@ struct StepWork {
   double launches = 0;                 // times that all workers are woken
   std::vector<ProductWork> products = {};
   double bytes = 0;  // read and written
-  // Between devices: what a device has before it, and how many take part.
+  // Between devices: what a device has before it, in parts that go at the same time, and how many
+  // take part. What is copied for it stands above.
   CollectiveKind kind = CollectiveKind::none;
-  double moved = 0;
+  std::vector<double> moved = {};
   std::int64_t members = 1;
   // Steps inside of a loop or a branch, done so often each.
   std::vector<StepWork> inside = {};
@@ -65,6 +66,7 @@ struct StepFigures {
   double first_cache = 0, near_cache = 0, far_cache = 0;
   double near_rate = 0, far_rate = 0, memory_rate = 0;
   double start = 0, array = 0;  // seconds of a run, and of each of its arguments and results
+  double beside = 1;  // of a collective that goes at the same time as a longer one: its share
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 

@@ -2,6 +2,7 @@
 // and options.
 #pragma once
 
+#include <atomic>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -25,11 +26,12 @@ struct GivenLayouts {
   // Where nothing is said, the best layouts are searched for: 2 in seconds, 3 thoroughly; 0: what
   // is said propagates.
   int search = 0;
-  bool search_details = false;             // for a report: see SearchOptions
-  std::stop_token search_stop = {};        // asks a search for what it has found so far
-  double search_seconds = 0;               // that it may take; 0: as long as it needs
-  std::int64_t device_memory = INT64_MAX;  // that a plan may take of each device
-  std::optional<int> recompute = {};       // as SearchOptions has it
+  bool search_details = false;       // for a report: see SearchOptions
+  std::stop_token search_stop = {};  // asks a search for what it has found so far
+  double search_seconds = 0;         // that it may take; 0: as long as it needs
+  const std::atomic<double>* search_to_beat = nullptr;  // as SearchOptions has it
+  std::int64_t device_memory = INT64_MAX;               // that a plan may take of each device
+  std::optional<int> recompute = {};                    // as SearchOptions has it
   friend bool operator==(const GivenLayouts&, const GivenLayouts&) = default;
 };
 

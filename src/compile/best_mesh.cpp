@@ -3,8 +3,12 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <limits>
 #include <mutex>
 #include <optional>
+#include <tuple>
+
+#include "compile/distribute.h"
 
 namespace heddle {
 
@@ -50,6 +54,8 @@ class MeshSearch {
     constexpr double kLeast = 0.01;
     Target tried = target_;
     tried.mesh = mesh;
+    // Where all functions are searched, none of them is known to be the one that counts.
+    if (!target_.options.entry.empty()) tried.layouts.search_to_beat = &to_beat_;
     double& allowed = tried.layouts.search_seconds;
     if (allowed > 0) allowed = std::max(kLeast, allowed - seconds());
     return tried;
@@ -64,9 +70,12 @@ class MeshSearch {
     }
     const FoundPlan* const found = found_in(**decided);
     if (found == nullptr) return;
-    const std::pair rank{found->cost, mesh};
+    // What does not fit as it should is taken only where nothing does.
+    const bool is_too_large = found->memory > memory_wish(target_);
+    const std::tuple rank{is_too_large, found->cost, mesh};
     if (best_ && rank >= rank_) return;
     rank_ = rank;
+    if (!is_too_large) to_beat_ = found->cost;
     best_ = *std::move(decided);
   }
 
@@ -75,9 +84,10 @@ class MeshSearch {
   const std::vector<std::string> meshes_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::atomic<std::size_t> next_ = 0;
+  std::atomic<double> to_beat_ = std::numeric_limits<double>::infinity();
   std::mutex mutex_;  // of all that follows
   std::shared_ptr<Parallel> best_;
-  std::pair<double, std::size_t> rank_;  // of the best: its cost and mesh
+  std::tuple<bool, double, std::size_t> rank_;  // of the best: whether it is too large, cost, mesh
   std::optional<Reason> no_;
   std::size_t no_mesh_ = SIZE_MAX;
 };

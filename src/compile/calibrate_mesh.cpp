@@ -37,8 +37,10 @@ std::vector<Trial> trials_of(int devices) {
     std::int64_t bytes;
     int times, rounds;
   };
-  constexpr Size kSizes[] = {{1 << 8, 4, 300},  {1 << 12, 4, 300}, {1 << 15, 4, 200},
-                             {1 << 17, 2, 100}, {1 << 20, 1, 40},  {1 << 22, 1, 20}};
+  constexpr Size kSizes[] = {{1 << 8, 4, 200},  {1 << 10, 4, 200}, {1 << 11, 4, 200},
+                             {1 << 12, 4, 200}, {1 << 13, 4, 200}, {1 << 14, 4, 150},
+                             {1 << 15, 4, 150}, {1 << 16, 2, 100}, {1 << 17, 2, 100},
+                             {1 << 18, 1, 100}, {1 << 20, 1, 40},  {1 << 22, 1, 20}};
   for (const auto& [bytes, times, rounds] : kSizes) {
     trials.push_back({CollectiveKind::all_reduce, MoveKind::all_reduce, bytes, times, rounds});
     trials.push_back(
@@ -74,9 +76,20 @@ std::size_t bytes_written(const Trial& trial) {
   return static_cast<std::size_t>(std::max(kLeast, trial.bytes));
 }
 
-// Of a collective after work, without the work.
+// Several that go at the same time, as those of one op do.
+Verdict run_together(Transport& transport, const Collective& c, int messages) {
+  std::vector<RequestId> requests;
+  for (int i = 0; i < messages; ++i) {
+    HEDDLE_TRY(const RequestId request, transport.start(c));
+    requests.push_back(request);
+  }
+  for (const RequestId request : requests) HEDDLE_TRY_VOID(transport.wait(request));
+  return yes();
+}
+
+// Of collectives after work, without the work.
 Expected<double> seconds_of_moves(Transport& transport, const Collective& c,
-                                  std::span<std::byte> written, int times) {
+                                  std::span<std::byte> written, int times, int messages) {
   HEDDLE_TRY_VOID(run_collective(transport, {.kind = CollectiveKind::barrier, .group = c.group}));
   double work = 0;
   const auto begun = Clock::now();
@@ -84,28 +97,49 @@ Expected<double> seconds_of_moves(Transport& transport, const Collective& c,
     const auto before = Clock::now();
     std::memset(written.data(), i & 1, written.size());
     work += seconds_since(before);
-    HEDDLE_TRY_VOID(run_collective(transport, c));
+    HEDDLE_TRY_VOID(run_together(transport, c, messages));
   }
   return (seconds_since(begun) - work) / times;
 }
 
-// The least of a few rounds: what others do on the machine makes it longer, never shorter.
-Expected<std::vector<MeasuredMove>> measure_moves(Transport& transport) {
-  constexpr std::size_t kMost = std::size_t{1} << 23;
-  std::vector<int> all(static_cast<std::size_t>(transport.size()));
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-  HEDDLE_TRY(const GroupId group, transport.group(all));
-  std::vector<std::byte> in(kMost), out(kMost);
+// What is between devices: collectives one by one, and what one takes beside another, as a share.
+struct MeasuredLinks {
   std::vector<MeasuredMove> moves;
-  for (const Trial& trial : trials_of(transport.size())) {
-    const Collective c = collective_of(trial, group, transport, in.data(), out.data());
+  double beside = 1;
+};
+
+class LinkTrials {
+ public:
+  LinkTrials(Transport& transport, GroupId group)
+      : transport_(transport), group_(group), in_(kMost), out_(kMost) {}
+
+  Expected<MeasuredLinks> run() {
+    MeasuredLinks links;
+    for (const Trial& trial : trials_of(transport_.size())) {
+      HEDDLE_TRY(const double seconds, least_seconds(trial, 1));
+      links.moves.push_back({trial.move, static_cast<double>(trial.bytes), seconds});
+    }
+    constexpr int kTogether = 5;
+    const Trial large{CollectiveKind::reduce_scatter, MoveKind::reduce_scatter, 1 << 15, 2, 200};
+    HEDDLE_TRY(const double one, least_seconds(large, 1));
+    HEDDLE_TRY(const double several, least_seconds(large, kTogether));
+    links.beside = std::clamp((several - one) / (kTogether - 1) / one, 0.1, 2.0);
+    return links;
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 23;
+
+  // Of a few rounds: what others do on the machine makes it longer, never shorter.
+  Expected<double> least_seconds(const Trial& trial, int messages) {
+    const Collective c = collective_of(trial, group_, transport_, in_.data(), out_.data());
     const auto one_round = [&](int times) {
-      return seconds_of_moves(transport, c, {in.data(), bytes_written(trial)}, times);
+      return seconds_of_moves(transport_, c, {in_.data(), bytes_written(trial)}, times, messages);
     };
     int times = trial.times, rounds = trial.rounds;
-    if (take_turns(transport.size())) {
+    if (take_turns(transport_.size())) {
       HEDDLE_TRY(const double once, one_round(trial.times));
-      HEDDLE_TRY(times, runs_in_a_row(once, &transport));
+      HEDDLE_TRY(times, runs_in_a_row(once, &transport_));
       rounds = 5;
     }
     double least = 1e30;
@@ -113,9 +147,19 @@ Expected<std::vector<MeasuredMove>> measure_moves(Transport& transport) {
       HEDDLE_TRY(const double seconds, one_round(times));
       least = std::min(least, seconds);
     }
-    moves.push_back({trial.move, static_cast<double>(trial.bytes), least});
+    return least;
   }
-  return moves;
+
+  Transport& transport_;
+  const GroupId group_;
+  std::vector<std::byte> in_, out_;
+};
+
+Expected<MeasuredLinks> measure_links(Transport& transport) {
+  std::vector<int> all(static_cast<std::size_t>(transport.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  HEDDLE_TRY(const GroupId group, transport.group(all));
+  return LinkTrials(transport, group).run();
 }
 
 // By kind, the smallest first.
@@ -124,6 +168,12 @@ std::vector<TimedMove> timed_moves(const std::vector<MeasuredMove>& moves) {
   for (const MeasuredMove& move : moves) timed.push_back({move.kind, move.bytes, move.seconds});
   std::ranges::sort(timed, {}, [](const TimedMove& m) { return std::pair(m.kind, m.bytes); });
   return timed;
+}
+
+void take_links(const MeasuredLinks& links, Cluster& cluster) {
+  cluster.levels[0].link = fit_link(links.moves, cluster.devices());
+  cluster.moves = timed_moves(links.moves);
+  cluster.steps.beside = links.beside;
 }
 
 // ---- devices
@@ -216,15 +266,14 @@ Expected<Cluster> calibrate_threads(int devices, const MachineFigures& machine) 
   }
   if (devices == 1) return cluster;
   const auto transports = thread_transports(devices);
-  std::vector<Expected<std::vector<MeasuredMove>>> moves(transports.size(), Reason{"not measured"});
+  std::vector<Expected<MeasuredLinks>> links(transports.size(), Reason{"not measured"});
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < transports.size(); ++i)
-      threads.emplace_back([&, i] { moves[i] = measure_moves(*transports[i]); });
+      threads.emplace_back([&, i] { links[i] = measure_links(*transports[i]); });
   }
-  HEDDLE_TRY(const auto first, std::move(moves[0]));
-  cluster.levels[0].link = fit_link(first, devices);
-  cluster.moves = timed_moves(first);
+  HEDDLE_TRY(const MeasuredLinks first, std::move(links[0]));
+  take_links(first, cluster);
   cluster.about = "measured: threads of one process";
   return cluster;
 }
@@ -243,9 +292,8 @@ Expected<Cluster> calibrate_ranks(Transport& ranks, const MachineFigures& machin
   HEDDLE_TRY(cluster.steps,
              measure_steps(place, machine, ranks.size(), cluster.device.memory_rate));
   HEDDLE_TRY_VOID(gather_texts(ranks, ""));
-  HEDDLE_TRY(const auto moves, measure_moves(ranks));
-  cluster.levels[0].link = fit_link(moves, ranks.size());
-  cluster.moves = timed_moves(moves);
+  HEDDLE_TRY(const MeasuredLinks links, measure_links(ranks));
+  take_links(links, cluster);
   cluster.about = fmt::format("measured: {} of one machine", ranks.name());
   // The slowest of all is what they wait for; that of the first stands for them.
   HEDDLE_TRY(const auto texts, gather_texts(ranks, cluster_text(cluster)));

@@ -89,13 +89,20 @@ std::string two_products(std::int64_t m, std::int64_t n, std::int64_t k,
       matrix_type(m, k, element), matrix_type(k, n, element), matrix_type(m, n, element));
 }
 
-std::string convolution() {
+std::string images_type(std::int64_t channels) {
+  return fmt::format("tensor<2x16x16x{}xf32>", channels);
+}
+std::string window_type(std::int64_t channels) {
+  return fmt::format("tensor<3x3x{0}x{0}xf32>", channels);
+}
+
+std::string convolution(std::int64_t channels) {
   return fmt::format(
       "%z = stablehlo.convolution(%y, %a) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], "
       "window = {{stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, "
       "1], reverse = [false, false]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : "
       "i64}} : ({0}, {1}) -> {0}\n",
-      kImages, kWindow);
+      images_type(channels), window_type(channels));
 }
 
 }  // namespace heddle::trials

@@ -22,8 +22,9 @@ std::string gathered(std::int64_t n);
 std::string two_products(std::int64_t m, std::int64_t n, std::int64_t k,
                          const std::string& element = "f32");
 
-inline constexpr const char* kImages = "tensor<2x16x16x8xf32>";
-inline constexpr const char* kWindow = "tensor<3x3x8x8xf32>";
-std::string convolution();
+// Of images with so many channels, as many of which come out.
+std::string images_type(std::int64_t channels);
+std::string window_type(std::int64_t channels);
+std::string convolution(std::int64_t channels);
 
 }  // namespace heddle::trials

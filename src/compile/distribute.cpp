@@ -115,6 +115,7 @@ SearchOptions search_options(const Target& target) {
   how.memory_wish = memory_wish(target);
   how.recompute = target.layouts.recompute;
   how.details = target.layouts.search_details;
+  how.to_beat = target.layouts.search_to_beat;
   how.solve.stop = target.layouts.search_stop;
   if (CompileProgress* const progress = target.options.progress)
     how.solve.on_progress = [progress](const SolveProgress& now) {

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/words.h"
+#include "compile/distribute.h"
+
 namespace heddle {
 
 namespace {
@@ -22,6 +27,24 @@ std::vector<std::pair<std::string, Target>> with_less_fixed(const Target& target
     all.emplace_back("batch=" + target.layouts.batch, std::move(less));
   }
   return all;
+}
+
+// Who names what is not there has made a mistake: a plan without it is not what was asked for.
+bool names_what_is_there(const Program& whole, const Target& target) {
+  Program program = whole;
+  Target named = target;
+  named.layouts.batch.clear();
+  const bool is_open = target.mesh.empty() || target.mesh == kOwnMesh;
+  if (is_open && target.cluster) named.mesh = meshes_of(*target.cluster).front();
+  const auto mesh = enter_mesh(program, named);
+  if (!mesh || !seeds_on(program, *mesh, named)) return false;
+  const MeshDecl* const found = program.find_mesh(*mesh);
+  const auto is_axis = [&](const std::string& axis) {
+    return found == nullptr ||
+           std::ranges::find(found->mesh.axes(), axis, &MeshAxis::name) != found->mesh.axes().end();
+  };
+  return target.layouts.batch.empty() ||
+         std::ranges::all_of(split_outside(target.layouts.batch, '+'), is_axis);
 }
 
 // With all digits: less would be another thing to try.
@@ -49,6 +72,7 @@ Reason with_what_would_do(const Program& program, const Target& target, const Mi
     if (const auto enough = enough_memory(program, target, cut, done))
       add(fmt::format("with {} of each device", digits_of(*enough)));
   }
+  if (!names_what_is_there(program, target)) return why;
   std::size_t tried = 0;
   for (const auto& [what, less] : with_less_fixed(target)) {
     SearchesByLimit others;

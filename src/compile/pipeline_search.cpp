@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 
 #include "compile/distribute.h"
 #include "compile/pipeline.h"
@@ -20,6 +21,9 @@ struct Answered {
   double cost = 0;
   bool memory_costs = false;
 };
+
+// Settings that are looked at side by side.
+constexpr std::size_t kAtATime = 2;
 
 class PipelineSearcher {
  public:
@@ -112,9 +116,13 @@ class PipelineSearcher {
     HEDDLE_TRY(const std::vector<PipelineSetting> settings, all_settings());
     if (settings.empty()) return yes();
     const PipelineWork work = work_of(core_, target_, settings.front().micro_batches);
-    for (PipelineSetting setting : settings) {
-      if (setting.stages > 1) setting.effort = target_.layouts.recompute.value_or(0);
-      try_setting(setting, work);
+    for (std::size_t i = 0; i < settings.size(); i += kAtATime) {
+      std::vector<PipelineSetting> some(
+          settings.begin() + static_cast<std::ptrdiff_t>(i),
+          settings.begin() + static_cast<std::ptrdiff_t>(std::min(i + kAtATime, settings.size())));
+      for (PipelineSetting& setting : some)
+        if (setting.stages > 1) setting.effort = target_.layouts.recompute.value_or(0);
+      try_together(some, work);
     }
     if (on_cluster()) try_finer(work);
     try_again(work);
@@ -197,8 +205,41 @@ class PipelineSearcher {
             answered_.begin() + static_cast<std::ptrdiff_t>(std::min(most, answered_.size()))};
   }
 
+  // A setting on its way: whether it is worth a look, and what was found.
+  struct Look {
+    PipelineSetting setting;
+    std::size_t row = 0;  // of what was tried
+    std::vector<int> chunks = {};
+    bool is_worth_it = false;
+    std::int64_t needed = 0;
+    Expected<PipelineAnswer> answer = Reason{};
+  };
+
   // What it takes; 0 where nobody knows.
   double try_setting(const PipelineSetting& setting, const PipelineWork& work) {
+    return try_together({setting}, work).front();
+  }
+
+  // They know nothing of each other, so that the answer is the same however many threads there are.
+  std::vector<double> try_together(const std::vector<PipelineSetting>& settings,
+                                   const PipelineWork& work) {
+    std::vector<Look> looks;
+    for (const PipelineSetting& setting : settings) looks.push_back(look_at(setting, work));
+    std::vector<std::future<void>> others;
+    const Target target = in_time();
+    for (Look& look : looks)
+      if (look.is_worth_it)
+        others.push_back(std::async(std::launch::async, [&] {
+          look.answer = answer_for(core_, target, look.setting, look.chunks, limit_, look.needed);
+        }));
+    for (std::future<void>& other : others) other.get();
+    std::vector<double> costs;
+    for (Look& look : looks) costs.push_back(look.is_worth_it ? note(look) : 0);
+    return costs;
+  }
+
+  Look look_at(const PipelineSetting& setting, const PipelineWork& work) {
+    Look look{.setting = setting, .row = found_.tried.size()};
     TriedPipeline& one = found_.tried.emplace_back();
     one.mesh = setting.mesh;
     one.axis = setting.axis;
@@ -206,26 +247,32 @@ class PipelineSearcher {
     one.shape = {setting.stages, static_cast<int>(setting.micro_batches), 1, true};
     if (setting.stages == 1 && without_fits_ && target_.micro_batches == 0) {
       one.why = "it takes at least as long as without micro-batches, which fit";
-      return 0;
+      return look;
     }
-    std::vector<int> chunks{std::max(1, target_.chunks)};
+    look.chunks = {std::max(1, target_.chunks)};
     const bool may_interleave = setting.stages > 1 && setting.micro_batches % setting.stages == 0;
-    if (target_.chunks == 0 && may_interleave) chunks = {1, 2};
-    one.bound = floor_of(setting, work, devices_of(target_), chunks.size() == 1);
+    if (target_.chunks == 0 && may_interleave) look.chunks = {1, 2};
+    one.bound = floor_of(setting, work, devices_of(target_), look.chunks.size() == 1);
     if (any_ && found_.fits && one.bound >= found_.cost) {
       one.why = "no such plan can be better";
-      return 0;
+      return look;
     }
     if (any_ && is_over()) {
       one.why = "there was no time for it";
       bound_ = std::min(bound_, one.bound);
-      return 0;
+      return look;
     }
-    std::int64_t needed = 0;
-    const auto answer = answer_for(core_, in_time(), setting, chunks, limit_, needed);
+    look.is_worth_it = true;
+    return look;
+  }
+
+  double note(Look& look) {
+    const PipelineSetting& setting = look.setting;
+    TriedPipeline& one = found_.tried[look.row];
+    const Expected<PipelineAnswer>& answer = look.answer;
     if (!answer) {
       one.why = answer.reason();
-      note_no(answer.why(), needed);
+      note_no(answer.why(), look.needed);
       if (setting.stages > 1 && setting.effort == 0) full_.push_back({setting});
       log(kLogSteps, "pipeline: {} with {} micro-batches: {}", setting.mesh, setting.micro_batches,
           one.why);
@@ -238,24 +285,26 @@ class PipelineSearcher {
     bound_ = std::min(bound_, one.bound);
     log(kLogSteps, "pipeline: {} with {} micro-batches takes {:.3g} ms, at least {:.3g} ms",
         setting.mesh, setting.micro_batches, one.cost * 1e3, one.bound * 1e3);
-    const double cost = one.cost;
-    if (setting.stages > 1) answered_.push_back({setting, cost, answer->memory_costs});
-    if (!is_better(true, cost)) return cost;
+    if (setting.stages > 1) answered_.push_back({setting, one.cost, answer->memory_costs});
+    if (is_better(true, one.cost)) take_answer(setting, *answer);
+    return one.cost;
+  }
+
+  void take_answer(const PipelineSetting& setting, const PipelineAnswer& answer) {
     Target target = target_;
     target.mesh = setting.mesh;
     target.pipeline = setting.axis;
     target.micro_batches = setting.micro_batches;
     if (!setting.axis.empty()) {
-      target.cut = answer->cut;
+      target.cut = answer.cut;
       target.layouts.recompute = setting.effort;
-      if (answer->cut.memory != INT64_MAX) lay_as_found(*answer, target);
+      if (answer.cut.memory != INT64_MAX) lay_as_found(answer, target);
     }
-    take(std::move(target), answer->shape, cost, true);
-    found_.times = answer->times;
-    found_.peak_bytes = answer->peak_bytes;
-    found_.arguments = answer->arguments;
-    found_.results = answer->results;
-    return cost;
+    take(std::move(target), answer.shape, answer.times.seconds, true);
+    found_.times = answer.times;
+    found_.peak_bytes = answer.peak_bytes;
+    found_.arguments = answer.arguments;
+    found_.results = answer.results;
   }
 
   // In the order of stages more is held by the search's count than a stage ever does: so that how

@@ -40,20 +40,30 @@ class Predictor {
     all_counted = all_counted && step.is_counted;
     if (!step.inside.empty()) return step.turns * seconds(step.inside, footprint);
     if (step.kind == CollectiveKind::send || step.kind == CollectiveKind::receive) return 0;
-    if (step.kind != CollectiveKind::none) return of_collective(step);
-    return step_seconds(step, cluster_.steps, footprint);
+    const double here = step_seconds(step, cluster_.steps, footprint);
+    return step.kind == CollectiveKind::none ? here : here + of_collective(step);
+  }
+
+  double of_collective(const StepWork& step) const {
+    double longest = 0, all = 0;
+    for (const double bytes : step.moved) {
+      const double one = of_part(step, bytes);
+      longest = std::max(longest, one);
+      all += one;
+    }
+    return longest + cluster_.steps.beside * (all - longest);
   }
 
   // As it was timed among all devices; among a part of them by their link.
-  double of_collective(const StepWork& step) const {
+  double of_part(const StepWork& step, double bytes) const {
     const std::int64_t devices = cluster_.devices();
     const std::int64_t members = step.members > 0 ? step.members : devices;
     const bool among_all = members == devices || step.kind == CollectiveKind::permute;
-    if (const double timed = timed_seconds(cluster_.moves, step.kind, step.moved);
+    if (const double timed = timed_seconds(cluster_.moves, step.kind, bytes);
         among_all && timed > 0)
       return timed;
     return collective_seconds(step.kind, {members, cluster_.levels.back().link, Medium::network},
-                              step.moved);
+                              bytes);
   }
 
   const Cluster& cluster_;

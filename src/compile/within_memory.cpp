@@ -107,6 +107,22 @@ class Fitting {
       high = limit_below(2.0 * static_cast<double>(high) + 1);
       HEDDLE_TRY_VOID(look(high));
     }
+    return look_between(low, high);
+  }
+
+  // Below what is enough for a search there may be smaller plans.
+  Verdict look_lower() {
+    constexpr std::int64_t kFarBelow = 16;
+    std::int64_t high = INT64_MAX;
+    for (const auto& [limit, made] : done_)
+      if (made) high = std::min(high, limit);
+    if (high == INT64_MAX) return yes();
+    return look_between(std::max(nothing_at_, limit_below(high / kFarBelow + 1.0)), high);
+  }
+
+ private:
+  // `high` is enough for a search; looks for less that is.
+  Verdict look_between(std::int64_t low, std::int64_t high) {
     while (limit_above(low) < high && !is_over()) {
       const auto between =
           limit_below(std::sqrt(static_cast<double>(low)) * std::sqrt(static_cast<double>(high)));
@@ -117,7 +133,6 @@ class Fitting {
     return yes();
   }
 
- private:
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
   }
@@ -276,6 +291,7 @@ std::optional<std::int64_t> enough_memory(const Program& core, const Target& tar
   Fitting known(core, target, cut, done);
   if (known.run()) return std::nullopt;
   if (known.least_compiled() == INT64_MAX && !known.look_higher()) return std::nullopt;
+  if (!known.look_lower()) return std::nullopt;
   const std::int64_t least = known.least_compiled();
   if (least == INT64_MAX) return std::nullopt;
   for (const double more : {1.0, 1.12, 1.25, 1.4}) {

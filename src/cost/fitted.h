@@ -93,6 +93,8 @@ inline constexpr std::int64_t kLeastTileRows = 32, kMostTileRows = 512, kRowsAtO
 
 // Bytes up to which every member reduces all: one meeting less is worth more than the work.
 inline constexpr std::int64_t kSmallReduction = std::int64_t{1} << 15;
+// Bytes of an operand up to which a copy is cheaper than a message of its own: several go as one.
+inline constexpr std::int64_t kSmallOperand = std::int64_t{1} << 14;
 // With so many members, and up to so many bytes of each, a few rounds are better than a message to
 // each. With few it is the rounds that cost: ranks that share cores wait for others to get theirs.
 inline constexpr std::size_t kLeastForRounds = 33;

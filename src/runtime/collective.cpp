@@ -7,6 +7,7 @@
 #include "ir/attr_access.h"
 #include "ir/clone.h"
 #include "ir/rules/rule_builder.h"
+#include "runtime/packed.h"
 
 namespace heddle::runtime {
 
@@ -206,6 +207,7 @@ Expected<CollectiveOp> collective_op(const Program& program, const Op& op) {
   }
   made.dynamic_root = flag_or(program.attr(op, "has_dynamic_root"), false);
   if (reduces(kind)) HEDDLE_TRY_VOID(set_reduction(program, op, made));
+  made.packs = packs_of(made);
   return made;
 }
 

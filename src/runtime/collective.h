@@ -12,6 +12,12 @@
 
 namespace heddle::runtime {
 
+// Operands that travel as one message (packed.h).
+struct Pack {
+  std::size_t first = 0, count = 1;
+  std::size_t end() const { return first + count; }
+};
+
 // One op, with all that runs need of it.
 struct CollectiveOp {
   CollectiveKind kind = CollectiveKind::all_reduce;
@@ -26,6 +32,7 @@ struct CollectiveOp {
   // not.
   ReduceOp reduce = ReduceOp::sum;
   std::shared_ptr<const Program> combiner;
+  std::vector<Pack> packs;
   std::string label;  // for messages
 
   // Whether it begins in one step and is waited for in another. The others are done at once.
@@ -60,11 +67,17 @@ struct RankGrid {
 Expected<ResolvedCollective> resolve(const CollectiveOp& op, Transport& transport,
                                      const RankGrid& grid);
 
+// What travels in place of several operands, and of their results.
+struct PackedBuffers {
+  std::shared_ptr<Block> in, out;
+};
+
 // Between the two steps of a collective.
 struct CollectiveUnderWay {
   std::vector<RequestId> requests;
-  std::shared_ptr<Block> received;  // several values that came as one message
-  TraceClock::time_point since;     // where it is traced
+  std::vector<PackedBuffers> packed;  // of each pack of several operands, in order
+  std::shared_ptr<Block> received;    // several values that came as one message
+  TraceClock::time_point since;       // where it is traced
 };
 
 // Bytes on their way, and who holds them until they have arrived.

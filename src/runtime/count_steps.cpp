@@ -9,6 +9,8 @@ namespace {
 
 // A loop whose text does not say how often it runs.
 constexpr double kUnknownTrips = 10;
+// Of an f32, in which loads and stores are counted.
+constexpr double kBytesOfElement = 4;
 
 class StepCounter {
  public:
@@ -43,17 +45,24 @@ class StepCounter {
 
   void add(const Step&, const CopyStep& work, Works& all) {
     const auto bytes = static_cast<double>(work.bytes);
-    all.push_back({.alone = {.accesses = bytes / 2}, .bytes = 2 * bytes});  // by f32, in and out
+    all.push_back({.alone = {.accesses = 2 * bytes / kBytesOfElement}, .bytes = 2 * bytes});
   }
 
-  // All that goes at the same time counts as one.
+  // Small operands go as one, which are copied for that.
   void add(const Step&, const StartStep& work, Works& all) {
     const CollectiveOp& op = *work.op;
     if (op.kind == CollectiveKind::partition_id || op.kind == CollectiveKind::replica_id) return;
     StepWork step;
     step.kind = op.combiner ? CollectiveKind::all_gather : op.kind;
-    for (std::size_t i = 0; i < op.operands.size() - (op.dynamic_root ? 1 : 0); ++i)
-      step.moved += static_cast<double>(op.operands[i].bytes());
+    for (const Pack& pack : op.packs) {
+      step.moved.push_back(0);
+      for (std::size_t i = pack.first; i < pack.end(); ++i) {
+        step.moved.back() += static_cast<double>(op.operands[i].bytes());
+        if (pack.count > 1)
+          step.bytes += 2 * static_cast<double>(op.operands[i].bytes() + op.results[i].bytes());
+      }
+    }
+    step.alone.accesses = step.bytes / kBytesOfElement;
     step.members = op.groups.empty() ? 0 : static_cast<std::int64_t>(op.groups[0].size());
     all.push_back(step);
   }

@@ -5,20 +5,11 @@
 
 #include "heddle/interpreter.h"
 #include "ir/eval/reduce_common.h"
+#include "runtime/packed.h"
 
 namespace heddle::runtime {
 
 namespace {
-
-// A tensor cut along a dimension into equal pieces.
-Pieces pieces_along(const Type& piece, std::size_t dim) {
-  Pieces pieces{1, byte_size(piece.dtype)};
-  for (std::size_t d = 0; d < piece.rank(); ++d)
-    (d < dim ? pieces.runs : pieces.run_bytes) *= piece.shape[d];
-  return pieces;
-}
-
-Pieces whole(const Type& type) { return {1, type.bytes()}; }
 
 // What is smaller is over sooner than another thread has begun with it.
 constexpr std::int64_t kWorthAThread = std::int64_t{1} << 18;
@@ -50,12 +41,13 @@ class CollectiveRun {
     }
     if (!resolved_.member) return all_zero();
     if (op_.combiner) return gather_and_combine();
-    for (std::size_t i = 0; i < step_.results.size(); ++i) {
-      HEDDLE_TRY(const Collective c, collective(i));
-      HEDDLE_TRY(const RequestId request, transport_.start_on(queue_, c, operand(i), result(i)));
-      requests().push_back(request);
-      const std::int64_t bytes = std::max(op_.operands[i].bytes(), op_.results[i].bytes());
-      if (step_.beside && bytes >= kWorthAThread) transport_.go_on_meanwhile(request);
+    const bool is_packed = queue_.device().in_host_memory() && resolved_.size > 1;
+    for (const Pack& one : op_.packs) {
+      if (is_packed && one.count > 1) {
+        HEDDLE_TRY_VOID(start_packed(one));
+        continue;
+      }
+      for (std::size_t i = one.first; i < one.end(); ++i) HEDDLE_TRY_VOID(start_alone(i));
     }
     return yes();
   }
@@ -65,6 +57,24 @@ class CollectiveRun {
   std::vector<RequestId>& requests() { return run_.under_way[step_.number].requests; }
   DeviceAddress operand(std::size_t i) const { return run_.now[step_.operands[i]]; }
   DeviceAddress result(std::size_t i) const { return run_.now[step_.results[i]]; }
+
+  Verdict start_alone(std::size_t i) {
+    HEDDLE_TRY(const Collective c, collective(i));
+    HEDDLE_TRY(const RequestId request, transport_.start_on(queue_, c, operand(i), result(i)));
+    requests().push_back(request);
+    const std::int64_t bytes = std::max(op_.operands[i].bytes(), op_.results[i].bytes());
+    if (step_.beside && bytes >= kWorthAThread) transport_.go_on_meanwhile(request);
+    return yes();
+  }
+
+  Verdict start_packed(const Pack& one) {
+    HEDDLE_TRY(const Collective c, collective(one.first));
+    HEDDLE_TRY_VOID(queue_.finish());
+    HEDDLE_TRY(const RequestId request,
+               transport_.start(pack(step_, one, resolved_.size, c, run_)));
+    requests().push_back(request);
+    return yes();
+  }
 
   Verdict write_id(std::int64_t id) {
     const auto value = std::make_shared<const std::uint32_t>(static_cast<std::uint32_t>(id));
@@ -88,22 +98,12 @@ class CollectiveRun {
 
   Expected<Collective> collective(std::size_t i) const {
     switch (op_.kind) {
-      case CollectiveKind::all_gather: {
-        Collective c = basis(CollectiveKind::all_gather, i);
-        c.out_pieces = pieces_along(op_.operands[i], op_.dim);
-        return c;
-      }
-      case CollectiveKind::reduce_scatter: {
-        Collective c = basis(CollectiveKind::reduce_scatter, i);
-        c.in_pieces = pieces_along(op_.results[i], op_.dim);
-        return c;
-      }
+      case CollectiveKind::all_gather:
+      case CollectiveKind::reduce_scatter:
       case CollectiveKind::all_to_all: {
-        Collective c = basis(CollectiveKind::all_to_all, i);
-        Type piece = op_.operands[i];
-        piece.shape[op_.dim] /= op_.split_count;
-        c.in_pieces = pieces_along(piece, op_.dim);
-        c.out_pieces = pieces_along(piece, op_.concat_dim);
+        Collective c = basis(op_.kind, i);
+        c.in_pieces = pieces_in(op_, i);
+        c.out_pieces = pieces_out(op_, i);
         return c;
       }
       case CollectiveKind::permute: {
@@ -181,7 +181,7 @@ class CollectiveRun {
     if (op_.kind != CollectiveKind::reduce_scatter)
       return queue_.write(bytes, result(0), sum.block());
     HEDDLE_CHECK(sum.type().rank() > op_.dim, "a reduction that is scattered");
-    const Pieces pieces = pieces_along(op_.results[0], op_.dim);
+    const Pieces pieces = pieces_in(op_, 0);
     const auto run = static_cast<std::size_t>(pieces.run_bytes);
     const auto part = Block::raw(static_cast<std::size_t>(pieces.bytes()));
     for (std::int64_t r = 0; r < pieces.runs; ++r)
@@ -292,6 +292,7 @@ Verdict start_collective(const StartStep& step, RunState& run, Transport& transp
   }
   run.under_way[step.number].requests.clear();
   run.under_way[step.number].received = nullptr;
+  run.under_way[step.number].packed.clear();
   return CollectiveRun(step, resolved, run, transport, options).start();
 }
 
@@ -308,6 +309,10 @@ Verdict wait_for_collective(const WaitStep& step, RunState& run, Transport& tran
     }
   }
   const ResolvedCollective& resolved = run.collectives[step.number];
+  auto packed = run.under_way[step.number].packed.begin();
+  if (packed != run.under_way[step.number].packed.end())
+    for (const Pack& one : step.op->packs)
+      if (one.count > 1) unpack(*step.op, step.results, one, resolved.size, run, *packed++);
   // Only the first of the group keeps what everybody has reduced.
   if (step.op->kind != CollectiveKind::reduce || resolved.me == 0) return yes();
   for (std::size_t i = 0; i < step.results.size(); ++i)

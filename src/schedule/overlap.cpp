@@ -1,11 +1,11 @@
 #include "schedule/overlap.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "heddle/index_rule.h"
 #include "heddle/schedule.h"
 #include "schedule/copier.h"
+#include "schedule/op_set.h"
 #include "schedule/worth.h"
 
 namespace heddle {
@@ -45,7 +45,7 @@ class Order {
   }
 
  private:
-  using Set = std::unordered_set<OpId>;
+  using Set = OpSet;
 
   // Ops of the region, which come in an order that works.
   void find_producers(OpId id) {
@@ -63,7 +63,7 @@ class Order {
   const std::vector<OpId>& producers(OpId id) const { return producers_.at(id); }
   Set uses(OpId id) const {
     const auto users = users_.find(id);
-    return users == users_.end() ? Set{} : Set(users->second.begin(), users->second.end());
+    return users == users_.end() ? Set{} : Set(users->second);
   }
 
   bool needs_any(OpId id, const Set& made) const {
@@ -111,8 +111,8 @@ class Order {
     const Set ahead = work_ahead(at);
     Set behind = wanted_ > 0 ? work_behind(at) : Set{};
     if (ahead.empty() && behind.empty()) return;
-    taken_.insert(ahead.begin(), ahead.end());
-    taken_.insert(behind.begin(), behind.end());
+    taken_.insert(ahead.ids());
+    taken_.insert(behind.ids());
     rearrange(at, behind, ahead);
   }
 
@@ -229,7 +229,8 @@ class Order {
   // Where it is waited for; kNone where nothing runs meanwhile.
   OpId first_use(OpId collective) const {
     std::size_t use = ops_.size() - 1;  // the terminator
-    for (OpId user : uses(collective)) use = std::min(use, place(user));
+    const Set users = uses(collective);
+    for (OpId user : users.ids()) use = std::min(use, place(user));
     const bool beside = work_before_[use] > work_before_[place(collective)];
     return beside ? ops_[use] : kNone;
   }

@@ -10,10 +10,21 @@ namespace heddle {
 WaitingCollectives::Key WaitingCollectives::key_of(OpId id) {
   const auto [known, is_new] = keys_of_ops_.try_emplace(id, kAlone);
   if (!is_new) return known->second;
-  std::string key = collective_key(from_, from_.op(id));
+  // Long lists of pairs are mostly one and the same.
+  const Op& op = from_.op(id);
+  const Attr* attr = from_.attr(op, "source_target_pairs");
+  const Array* pairs = attr == nullptr ? nullptr : attr->get<Array>();
+  const bool permutes = op.def->collective == CollectiveKind::permute && pairs != nullptr;
+  PairList list;
+  if (permutes) list = {pairs->bytes().data(), pairs->elements(), exchange_grouping(from_, op)};
+  if (const auto same = keys_of_lists_.find(list); permutes && same != keys_of_lists_.end())
+    return known->second = same->second;
+  std::string key = collective_key(from_, op);
   if (key.empty()) return kAlone;
-  return known->second =
-             keys_.try_emplace(std::move(key), static_cast<Key>(keys_.size())).first->second;
+  const auto number = static_cast<Key>(keys_.size());
+  known->second = keys_.try_emplace(std::move(key), number).first->second;
+  if (permutes) keys_of_lists_[list] = known->second;
+  return known->second;
 }
 
 void WaitingCollectives::wait(RegionId at, Key key, OpId id) {
@@ -40,13 +51,14 @@ bool WaitingCollectives::write_ring(RegionId at, const Group& group) {
   if (first.def->collective != CollectiveKind::permute || group.bytes > kSmallWork ||
       exchange_grouping(from_, first) != GroupBy::partition)
     return false;
-  std::vector<PermutePart> parts{part_of(group)};
+  std::vector<PermutePart> parts;
   std::vector<Group> groups{group};
   for (auto it = waiting_.begin(); it != waiting_.end();) {
-    if (it->second.ops.empty() || !is_like(it->second, group)) {
+    if (it->second.ops.empty() || !is_like(it->second, group) || !may_be_apart(it->second, group)) {
       ++it;
       continue;
     }
+    if (parts.empty()) parts.push_back(part_of(group));
     PermutePart other = part_of(it->second);
     const bool joins = std::ranges::all_of(
         parts, [&](const PermutePart& part) { return are_apart(part.pairs, other.pairs); });
@@ -56,11 +68,23 @@ bool WaitingCollectives::write_ring(RegionId at, const Group& group) {
     }
     it = joins ? waiting_.erase(it) : std::next(it);
   }
-  if (parts.size() == 1) return false;
+  if (parts.size() < 2) return false;
   const auto results =
       write_joined_permutes(out_, at, parts, from_.attrs_of(first), location(first.loc));
   for (std::size_t g = 0; g < groups.size(); ++g) set_results(groups[g], results[g]);
   return true;
+}
+
+// Of more pairs than there are devices some have one in common.
+bool WaitingCollectives::may_be_apart(const Group& group, const Group& other) const {
+  std::int64_t devices = 1, pairs = 0;
+  for (const MeshDecl& mesh : from_.meshes) devices = std::max(devices, mesh.mesh.devices());
+  for (const Group* one : {&group, &other}) {
+    const Attr* attr = from_.attr(from_.op(one->ops[0]), "source_target_pairs");
+    const Array* array = attr == nullptr ? nullptr : attr->get<Array>();
+    if (array != nullptr) pairs += array->elements() / 2;
+  }
+  return from_.meshes.empty() || pairs <= devices;
 }
 
 PermutePart WaitingCollectives::part_of(const Group& group) const {

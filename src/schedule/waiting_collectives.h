@@ -3,9 +3,11 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "ir/replica_groups.h"
 #include "schedule/copier.h"
 #include "schedule/joined_permutes.h"
 
@@ -43,12 +45,16 @@ class WaitingCollectives : public Copier {
   PermutePart part_of(const Group& group) const;
   // Of the same op, between partitions too, and of the same types.
   bool is_like(const Group& group, const Group& other) const;
+  bool may_be_apart(const Group& group, const Group& other) const;
   void set_results(const Group& group, std::span<const ValueId> results);
   void write_group(RegionId at, const Group& group);
 
   const std::int64_t combine_bytes_;
   std::unordered_map<std::string, Key> keys_;
   std::unordered_map<OpId, Key> keys_of_ops_;
+  // Where the pairs of a permute lie, how many numbers they are, and of what.
+  using PairList = std::tuple<const std::byte*, std::int64_t, GroupBy>;
+  std::map<PairList, Key> keys_of_lists_;
 };
 
 }  // namespace heddle

@@ -257,7 +257,7 @@ class Transition {
       if (!(now == p.a)) changes.emplace_back(p.a, now);
     }
     if (changes.empty()) return false;
-    value_ = w_.permute(value_, pairs_of(changes));
+    value_ = w_.permute(value_, w_.known_pairs(changes, [&] { return pairs_of(changes); }));
     for (Place& p : refined_.places)
       if (!p.a.local() && !p.b.local()) p.a = p.b;
     return true;

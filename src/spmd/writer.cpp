@@ -368,6 +368,15 @@ Array Writer::pairs(const SplitAxes& axes,
   return Array(Type::tensor(DType::i64, {n, 2}), std::as_bytes(std::span(listed)));
 }
 
+const Array& Writer::known_pairs(const DigitChanges& changes, const std::function<Array()>& make) {
+  std::vector<std::int64_t> key;
+  for (const auto& [from, to] : changes)
+    for (const SplitDigit& d : {from, to}) key.insert(key.end(), {d.extent, d.axis, d.stride});
+  auto [it, is_new] = changed_.try_emplace(std::move(key));
+  if (is_new) it->second = make();
+  return it->second;
+}
+
 const Array& Writer::shift_pairs(const SplitAxes& axes, std::int64_t by) {
   std::vector<std::int64_t> key;
   for (const SplitDigit& d : axes) key.insert(key.end(), {d.extent, d.axis, d.stride});

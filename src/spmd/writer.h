@@ -72,6 +72,10 @@ class Writer {
   ValueId all_to_all(ValueId v, std::size_t dim, const SplitAxes& axes);
   // pairs of devices; who gets nothing has zeros.
   ValueId permute(ValueId v, const Array& pairs);
+  // Those by which what one digit counted is counted by another one: made once, since thousands of
+  // devices make a long list, which all ops share that have it.
+  using DigitChanges = std::vector<std::pair<SplitDigit, SplitDigit>>;
+  const Array& known_pairs(const DigitChanges& changes, const std::function<Array()>& make);
   // To the device `by` further along the axes; nobody at the ends.
   const Array& shift_pairs(const SplitAxes& axes, std::int64_t by);
   // The first position with the last, and so on.
@@ -92,6 +96,7 @@ class Writer {
 
   std::vector<ValueId> along_;  // position along each axis
   std::map<std::pair<std::vector<std::int64_t>, std::int64_t>, Array> shifts_;
+  std::map<std::vector<std::int64_t>, Array> changed_;  // pairs, by digits
   std::int64_t channel_ = 0;
   std::map<std::pair<RegionId, DType>, ValueId> zeros_;  // each once in a region
 };

@@ -38,6 +38,11 @@ Expected<FoundPlan> found(const std::string& mesh, const std::vector<std::string
 WRONG_USE(FixError, NoEquals, parse_fixes({"arg0"}), "fix arg0", "NAME=SHARDING")
 WRONG_USE(FixError, NoSuchArgument, found("dp=2", {"arg7=dp,_"}), "fix arg7=dp,_", "arg7",
           "2 arguments")
+// A plan without it is not what was asked for.
+TEST(FixError, AMistakeHasNoAdviceToLeaveItOut) {
+  for (const char* text : {"arg7=dp,_", "arg0=tp,_", "batch=tp"})
+    EXPECT_EQ(found("dp=2", {text}).reason().find("there is a plan"), std::string::npos) << text;
+}
 WRONG_USE(FixError, NoSuchAxis, found("dp=2", {"arg0=tp,_"}), "no axis \"tp\"", "dp")
 WRONG_USE(FixError, TheSameTwice, found("dp=2", {"arg0=dp,_", "arg0=_,dp"}), "arg0", "before",
           "leave one of them out")

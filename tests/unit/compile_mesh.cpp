@@ -155,6 +155,56 @@ TEST(Mesh, PermuteBroadcastAndIds) {
       2, 3, {type}, {type.str(), type.str(), "tensor<ui32>", "tensor<ui32>"}));
 }
 
+// Small operands of one op go as one message, whichever way they are cut; large ones, and those of
+// another type, go alone.
+TEST(Mesh, SeveralOperandsOfOneOp) {
+  const std::vector<Type> types = {
+      Type::tensor(DType::f32, {2, 4, 3}),    Type::tensor(DType::f32, {4, 2, 1}),
+      Type::tensor(DType::f32, {2, 2, 4000}), Type::tensor(DType::f32, {2, 6, 5}),
+      Type::tensor(DType::f32, {6, 2, 0}),    Type::tensor(DType::f32, {2, 2, 1})};
+  const auto changed = [&](int dim, int times, int parts) {
+    std::vector<std::string> texts;
+    for (Type type : types) {
+      auto& size = type.shape[static_cast<std::size_t>(dim)];
+      size = size * times / parts;
+      texts.push_back(type.str());
+    }
+    return texts;
+  };
+  std::string values, head;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    values += fmt::format("{}%x{}", i == 0 ? "" : ", ", i);
+    head += fmt::format("{}%x{}: {}", i == 0 ? "" : ", ", i, types[i].str());
+  }
+  const auto same = changed(0, 1, 1);
+  const std::string sum = reduction("add", Type::tensor(DType::f32, {}));
+  const std::string groups = "replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>";
+  const auto expect_same = [&](const std::string& op, const std::string& attributes,
+                               const std::vector<std::string>& out) {
+    const std::string outs = fmt::format("{}", fmt::join(out, ", "));
+    expect_same_on_threads(on_grid(
+        fmt::format("({0}) -> ({1}) {{\n %r:{2} = \"stablehlo.{3}\"({4}) {5} : ({6}) -> ({1})\n"
+                    " return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5 : {1}\n}}",
+                    head, outs, out.size(), op, values, attributes, fmt::join(same, ", ")),
+        2, 1, types, out));
+  };
+  expect_same("all_reduce", sum + " {" + groups + "}", same);
+  expect_same("collective_permute", "{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}",
+              same);
+  for (const int dim : {0, 1}) {
+    expect_same("all_gather", fmt::format("{{all_gather_dim = {} : i64, {}}}", dim, groups),
+                changed(dim, 2, 1));
+    expect_same("reduce_scatter",
+                fmt::format("{} {{scatter_dimension = {} : i64, {}}}", sum, dim, groups),
+                changed(dim, 1, 2));
+    expect_same("all_to_all",
+                fmt::format("{{split_dimension = {0} : i64, concat_dimension = {0} : i64, "
+                            "split_count = 2 : i64, {1}}}",
+                            dim, groups),
+                same);
+  }
+}
+
 // A loop with a collective inside, on 4 devices with one executable.
 constexpr const char* kLoopOnMesh =
     R"(func.func @main(%a: tensor<64x1024xf32>) -> tensor<64x1024xf32> {

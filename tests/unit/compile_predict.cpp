@@ -94,6 +94,36 @@ TEST_F(Predict, ProductsCountByTheirShapes) {
   EXPECT_NEAR(predicted(product(64, 48, 32)), 1e-5 + 1e-7 + expected, 1e-9);
 }
 
+// Small operands of one op are one message, and are copied for it; a large one goes alone.
+TEST_F(Predict, MessagesOfACollectiveAreCountedAsTheyGo) {
+  const std::string text = R"(func.func @main(%a: tensor<64xf32>, %b: tensor<32xf32>,
+      %c: tensor<65536xf32>, %d: tensor<16xf32>)
+      -> (tensor<64xf32>, tensor<32xf32>, tensor<65536xf32>, tensor<16xf32>) {
+  %r:4 = "stablehlo.all_reduce"(%a, %b, %c, %d) ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+  }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}
+    : (tensor<64xf32>, tensor<32xf32>, tensor<65536xf32>, tensor<16xf32>)
+    -> (tensor<64xf32>, tensor<32xf32>, tensor<65536xf32>, tensor<16xf32>)
+  return %r#0, %r#1, %r#2, %r#3
+    : tensor<64xf32>, tensor<32xf32>, tensor<65536xf32>, tensor<16xf32>
+})";
+  const Executable executable = compiled(read(text));
+  StepWork sum;
+  for (const StepWork& step : executable.step_work())
+    if (step.kind == CollectiveKind::all_reduce) sum = step;
+  EXPECT_EQ(sum.moved, (std::vector<double>{4.0 * 96, 4.0 * 65536, 4.0 * 16}));
+  EXPECT_EQ(sum.bytes, 2 * 2 * 4.0 * 96);  // in and out, each read and written
+  Cluster two = cluster();
+  two.levels[0].size = 2;
+  two.moves = {{CollectiveKind::all_reduce, 1, 1e-6}, {CollectiveKind::all_reduce, 1e9, 1e-6}};
+  two.steps.beside = 1;
+  const double all = predict(executable, two).value().seconds;
+  two.steps.beside = 0.25;
+  EXPECT_NEAR(all - predict(executable, two).value().seconds, 2 * 0.75e-6, 1e-12);
+}
+
 TEST_F(Predict, NothingIsSaidWithoutFiguresOfSteps) {
   Cluster bare = cluster();
   bare.steps = {};

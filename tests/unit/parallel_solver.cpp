@@ -173,6 +173,40 @@ TEST(Solve, LevelTwoIsTheSameEveryTime) {
   EXPECT_LE(first.bound, first.cost);
 }
 
+// Who has no use for what costs as much as the bound has the search end there; who has is not
+// disturbed.
+TEST(Solve, EndsWhereNothingIsOfUse) {
+  const CostNetwork network = ring(60, 6);
+  const Solution whole = solve(network).value();
+  CostNetwork::Cost largest = 0;
+  SolveOptions options;
+  options.is_of_no_use = [&](CostNetwork::Cost bound) {
+    largest = std::max(largest, bound);
+    return false;
+  };
+  EXPECT_EQ(solve(network, options).value().values, whole.values);
+  EXPECT_GT(largest, 0);
+  EXPECT_LE(largest, whole.cost);
+  options.level = 3;  // would go on until it is proved
+  options.is_of_no_use = [](CostNetwork::Cost) { return true; };
+  const auto less = solve(network, options);
+  EXPECT_TRUE(!less || less->bound < less->cost);
+}
+
+// Whoever stops it before it has begun has something all the same, where that is a matter of
+// moments.
+TEST(Solve, StoppedAtOnceHasAnAnswer) {
+  CostNetwork network = ring(60, 6);
+  network.set_limit(CostNetwork::kNoLimit);
+  std::stop_source stop;
+  stop.request_stop();
+  SolveOptions options;
+  options.stop = stop.get_token();
+  const Solution solution = solve(network, options).value();
+  EXPECT_TRUE(network.check(solution.values));
+  EXPECT_LE(solution.bound, solution.cost);
+}
+
 TEST(Solve, LessMemoryNeverCostsLess) {
   CostNetwork network = ring(14, 4);
   SolveOptions options;

@@ -28,13 +28,6 @@ struct CalibrateRequest {
   ReportOptions report;
 };
 
-// Figures of this machine for whoever runs on all of it; ranks have a part each.
-MachineFigures measured_machine(bool is_rank) {
-  const MachineFigures figures = calibrate().value();
-  if (!is_rank) keep_figures(figures).value();
-  return figures;
-}
-
 // Many more threads than cores measure how the machine changes between them, and take for ever.
 void want_few(std::int64_t devices) {
   constexpr std::int64_t kOfEachCore = 8;
@@ -58,33 +51,55 @@ void run_on_device(const CalibrateRequest& request) {
         fmt::format("kept in {}, for programs on such a GPU\n", cache_directory()->string()));
 }
 
+// Found before seconds of measuring.
+void want_place(const CalibrateRequest& request) {
+  if (request.output.empty()) {
+    if (const auto folder = cache_directory()) can_write_into(*folder).value();
+  } else if (const Verdict can = can_write(request.output); !can) {
+    throw Error("--output: " + can.reason());
+  }
+}
+
+// Figures of this machine are for whoever runs on all of it; ranks have a part each.
+void keep(const MachineFigures& machine, const Cluster& cluster, bool are_ranks) {
+  if (!are_ranks) keep_figures(machine).value();
+  keep_cluster_here(cluster, are_ranks ? DevicesAs::ranks : DevicesAs::threads).value();
+}
+
+std::string where_kept(const CalibrateRequest& request, const MachineFigures& machine,
+                       const Cluster& cluster, bool are_ranks) {
+  if (!request.output.empty())
+    return fmt::format(
+        "written to {}, for plans with --cluster {}; what --cluster here means is as before\n",
+        request.output, request.output);
+  std::string name = "here";
+  if (cluster.devices() != machine.workers || are_ranks)
+    name += fmt::format("-{}", cluster.devices());
+  const std::string of_ranks =
+      are_ranks ? fmt::format(" of ranks, and --cluster {}-ranks", name) : "";
+  return fmt::format("kept in {}, for plans with --cluster {}{}\n", cache_directory()->string(),
+                     name, of_ranks);
+}
+
 void run(const CalibrateRequest& request) {
   want_few(request.devices);
-  // Found before seconds of measuring.
-  if (const auto folder = cache_directory()) can_write_into(*folder).value();
+  want_place(request);
   if (request.device != "cpu") return run_on_device(request);
-  if (!request.output.empty())
-    if (const Verdict can = can_write(request.output); !can)
-      throw Error("--output: " + can.reason());
   const auto ranks = connect_ranks(request.ranks);
-  const MachineFigures machine = measured_machine(ranks != nullptr);
+  const MachineFigures machine = calibrate().value();
   const auto devices = request.devices > 0 ? request.devices : std::int64_t{machine.workers};
   const Cluster cluster = (ranks ? calibrate_ranks(*ranks, machine)
                                  : calibrate_threads(static_cast<int>(devices), machine))
                               .value();
   if (ranks && ranks->rank() != 0) return;
-  keep_cluster_here(cluster, ranks ? DevicesAs::ranks : DevicesAs::threads).value();
-  if (!request.output.empty())
-    if (const Verdict done = write_file(request.output, cluster_text(cluster)); !done)
-      throw Error("--output: " + done.reason());
+  if (request.output.empty())
+    keep(machine, cluster, ranks != nullptr);
+  else if (const Verdict done = write_file(request.output, cluster_text(cluster)); !done)
+    throw Error("--output: " + done.reason());
   const FiguresReport report{machine, cluster};
   write_report(report, request.report);
   if (request.report.json) return;
-  std::string name = "here";
-  if (cluster.devices() != machine.workers || ranks) name += fmt::format("-{}", cluster.devices());
-  const std::string of_ranks = ranks ? fmt::format(" of ranks, and --cluster {}-ranks", name) : "";
-  write_stdout(fmt::format("kept in {}, for plans with --cluster {}{}\n",
-                           cache_directory()->string(), name, of_ranks));
+  write_stdout(where_kept(request, machine, cluster, ranks != nullptr));
 }
 
 }  // namespace
@@ -100,7 +115,8 @@ void add_calibrate(Command app) {
   command.option("--device", request->device, "What to measure: cpu, or a GPU as cuda or cuda:1")
       .shows_default();
   add_rank_options(command, request->ranks);
-  command.option("-o,--output", request->output, "Write a cluster file there, for --cluster");
+  command.option("-o,--output", request->output,
+                 "Write a cluster file there, for --cluster, and keep nothing");
   command.flag("--json", request->report.json, "Print the figures as JSON");
   command.on_run([request] { run(*request); });
 }

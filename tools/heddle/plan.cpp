@@ -131,7 +131,8 @@ Dealt deal(const Program& program, const Target& asked, const PlanRequest& reque
     target = dealt.found->target;
   }
   if (target.pipeline.empty())
-    dealt.whole = stoppably(target, [&](const Target& t) { return distribute(program, t); });
+    dealt.whole = stoppably(
+        target, [&](const Target& t) { return distribute(program, t); }, &dealt.is_stopped);
   else
     dealt.pipeline = stoppably(
         target, [&](const Target& t) { return distribute_pipeline(program, t, request.program); });
@@ -189,7 +190,8 @@ void run(const PlanRequest& request) {
     const Target target = target_for(program, request);
     Dealt dealt = deal(program, target, request);
     const bool is_searched = target.layouts.search > 0 && dealt.whole && !dealt.found;
-    const bool is_read_again = is_searched && !request.output.empty();
+    // Who has stopped the search does not want another one.
+    const bool is_read_again = is_searched && !request.output.empty() && !dealt.is_stopped;
     const Before before = is_read_again ? search_of(*dealt.whole) : Before{};
     if (is_read_again) dealt.whole = as_it_will_be_read(program, *dealt.whole, target);
     if (!request.why.empty()) {

@@ -34,19 +34,22 @@ struct Dealt {
   std::optional<FoundPipeline> found;  // where stages or micro-batches were searched for
   std::optional<Spmd> whole;
   std::optional<Pipeline> pipeline;
+  bool is_stopped = false;  // before the search was through
   const Spmd& spmd() const { return pipeline ? pipeline->spmd : *whole; }
 };
 
 // With a line for who waits; Ctrl-C asks for the best plan so far.
 template <typename Work>
-auto stoppably(Target& target, Work work) {
+auto stoppably(Target& target, Work work, bool* is_stopped = nullptr) {
   const Stoppable stoppable;
   Waiting waiting;
   target.options.progress = &waiting.progress;
   target.layouts.search_stop = stoppable.token();
   auto done = work(target);
   target.options.progress = nullptr;
-  if (done && stoppable.is_stopped()) say("heddle: stopped; this is the best plan that was found");
+  if (is_stopped != nullptr) *is_stopped = *is_stopped || stoppable.is_stopped();
+  if (done && stoppable.is_stopped())
+    say("heddle: stopped; this is the best plan that was found, with its collectives one by one");
   return of_option(std::move(done));
 }
 

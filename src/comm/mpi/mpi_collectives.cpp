@@ -19,6 +19,11 @@ void copy(const std::byte* from, const Runs& source, std::byte* to, const Runs& 
 
 std::size_t as_size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
+// Two send each other all of it: in shares it would be as many bytes, and a meeting more.
+bool everyone_reduces_all(std::int64_t bytes, std::size_t members) {
+  return members == 2 || bytes <= cost::kSmallReduction;
+}
+
 }  // namespace
 
 Verdict MpiTransport::begin(Operation& op) {
@@ -122,13 +127,14 @@ void MpiTransport::end_rounds(Operation& op) {
   reduce(op, c.in, bytes, c.out);
 }
 
-// Small: everyone gets everything. Large: everyone gets a share of all, then gives its sum away.
+// Small, or of two: everyone gets everything. Large: everyone gets a share of all, then gives its
+// sum away.
 Verdict MpiTransport::begin_all_reduce(Operation& op) {
   const Collective& c = op.collective;
   const Group& group = group_of(op);
   const std::size_t members = group.ranks.size();
   const std::int64_t bytes = c.in_pieces.bytes();
-  const bool small = bytes <= cost::kSmallReduction;
+  const bool small = everyone_reduces_all(bytes, members);
   const Share mine = small ? Share{0, bytes} : share_of(bytes, group.me, members);
   op.receiving = Block::raw(as_size(mine.bytes) * members);
   for (std::size_t i = 0; i < members; ++i)
@@ -171,7 +177,7 @@ Verdict MpiTransport::finish_all_reduce(Operation& op, bool& more) {
   const Group& group = group_of(op);
   const std::size_t members = group.ranks.size();
   const std::int64_t bytes = c.in_pieces.bytes();
-  if (bytes <= cost::kSmallReduction) {
+  if (everyone_reduces_all(bytes, members)) {
     reduce(op, c.in, bytes, c.out);
     return yes();
   }

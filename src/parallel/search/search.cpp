@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "heddle/log.h"
+#include "parallel/search/move_costs.h"
 #include "parallel/search/recompute.h"
 #include "parallel/search/searcher.h"
 #include "parallel/seeds.h"
@@ -54,7 +55,9 @@ class Ladder {
   Expected<FoundPlan> run() {
     HEDDLE_TRY(wanted_, wanted_of(tables_.on, function_, options_));
     const std::int64_t wish = std::min(how_.memory_wish, how_.memory_limit);
-    if (wish == how_.memory_limit || !climb(wish)) HEDDLE_TRY_VOID(climb(how_.memory_limit));
+    if (wish == how_.memory_limit || (!climb(wish) && !is_beaten_))
+      HEDDLE_TRY_VOID(climb(how_.memory_limit));
+    if (is_beaten_) return beaten();
     FoundPlan found = steps_[*best_]->take(how_.details);
     found.bound = std::min(bound_, found.cost);
     const double start = tables_.on.mesh.mesh.device().start;  // every plan has it
@@ -71,12 +74,25 @@ class Ladder {
   }
 
   // With the time that is left.
-  SolveOptions solving() const {
+  SolveOptions solving() {
     constexpr double kLeast = 0.01;
     SolveOptions options = how_.solve;
     if (options.seconds > 0) options.seconds = std::max(kLeast, options.seconds - seconds());
+    if (how_.to_beat != nullptr)
+      options.is_of_no_use = [this](CostNetwork::Cost bound) {
+        return cannot_beat(search::seconds_of_cost(bound));
+      };
     return options;
   }
+
+  bool is_stopped() const { return how_.solve.stop.stop_requested(); }
+
+  bool cannot_beat(double bound) {
+    const double start = tables_.on.mesh.mesh.device().start;
+    is_beaten_ = is_beaten_ || bound + start > how_.to_beat->load(std::memory_order_relaxed);
+    return is_beaten_;
+  }
+  static Reason beaten() { return Reason{"there is a better plan on another mesh"}; }
 
   Verdict climb(std::int64_t limit) {
     limit_ = limit;
@@ -92,8 +108,9 @@ class Ladder {
         continue;
       }
       HEDDLE_TRY(const Climbed climbed, try_step(k));
+      if (is_beaten_) return beaten();
       if (!climbed.found) no = climbed.found.why();
-      if (climbed.is_enough) break;
+      if (climbed.is_enough || (best_ && is_stopped())) break;
     }
     if (!best_) return *no;
     return yes();
@@ -126,10 +143,13 @@ class Ladder {
       HEDDLE_TRY(fits, step.solve_freely(limit_, solving()));
       // A network with memory is another one, of which more may be found.
       constexpr double kFar = 0.01;
-      fits = fits && (limit_ == INT64_MAX || step.found().gap() <= kFar);
+      fits = fits && (limit_ == INT64_MAX || step.found().gap() <= kFar || is_stopped());
       free_bound = step.found().bound;
       tell(k, "whatever it takes");
       if (best_ && free_bound >= best_cost()) return Climbed{};
+      // Who waits has no time for what is only wished for.
+      if (!fits && is_stopped() && limit_ < how_.memory_limit)
+        return Climbed{Reason{"the search was stopped"}, true};
     }
     Climbed climbed{
         fits ? yes() : step.solve_within({limit_, harmless(), is_one_of_many()}, solving()), fits};
@@ -202,6 +222,7 @@ class Ladder {
   std::optional<std::size_t> best_;
   double bound_ = 0;
   std::int64_t limit_ = INT64_MAX;
+  bool is_beaten_ = false;  // by a plan that is at hand already
 };
 
 }  // namespace

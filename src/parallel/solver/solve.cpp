@@ -74,6 +74,7 @@ class Solver {
       tell();
       if (options_.level == 2 && is_good_enough(round)) break;
     }
+    if (options_.stop.stop_requested()) find_anything();
     return answer();
   }
 
@@ -84,7 +85,10 @@ class Solver {
   }
   bool is_over() const {
     const double cost = best_cost(), near = cost < kInfinite ? options_.gap * cost : 0;
-    return has_to_stop() || is_proved_ || cost <= bound() + std::max(0.5, near);
+    return has_to_stop() || is_proved_ || cost <= bound() + std::max(0.5, near) || is_of_no_use();
+  }
+  bool is_of_no_use() const {
+    return options_.is_of_no_use && options_.is_of_no_use(static_cast<Cost>(bound()));
   }
 
   // Level 2 ends where it is near the bound, or has not come nearer for long.
@@ -109,7 +113,8 @@ class Solver {
       const double before = dual_.bound();
       for (int i = 0; i < kPassesOfRow && !is_half_over(); ++i) {
         work += dual_.step(kInfinite);
-        if (i % kPassesToDecode == kPassesToDecode - 1 && is_near_without_memory()) return;
+        if (i % kPassesToDecode != kPassesToDecode - 1) continue;
+        if (is_of_no_use() || is_near_without_memory()) return;
       }
       if (core_.times() > 0 && !is_half_over()) work += dual_.settle(kSettlingPasses);
       if (is_half_over() || dual_.bound() - before < kLeastRise * std::abs(before)) return;
@@ -155,12 +160,19 @@ class Solver {
     exchange(0);
   }
 
+  // Who stops the search wants what there is: where that is nothing, a moment more is taken.
+  void find_anything() {
+    for (double work = kRoundWork; work > 0 && best_cost() >= kInfinite;)
+      work -= searches_[0].step();
+  }
+
   void one_round(int round) {
     // As both threads find it: what one gets to know meanwhile comes to the other by exchange().
     const double cost = best_cost();
     const auto search = [&](int which, double work) {
       while (work > 0 && !has_to_stop()) work -= searches_[which].step();
     };
+    const double cost = best_cost();  // before the other one finds more
     const auto second = [&] {
       double work = kRoundWork / 2;
       while (work > 0 && !has_to_stop()) work -= dual_.step(cost);
@@ -238,6 +250,8 @@ class Solver {
 
   Reason nothing() const {
     if (is_proved_) return reason("nothing that is allowed fits the limit of {}", network_.limit());
+    if (options_.stop.stop_requested())
+      return Reason{"the search was stopped before it had found anything"};
     return reason("nothing that fits the limit of {} was found: give it more time or more room",
                   network_.limit());
   }
