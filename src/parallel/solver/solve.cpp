@@ -172,7 +172,6 @@ class Solver {
     const auto search = [&](int which, double work) {
       while (work > 0 && !has_to_stop()) work -= searches_[which].step();
     };
-    const double cost = best_cost();  // before the other one finds more
     const auto second = [&] {
       double work = kRoundWork / 2;
       while (work > 0 && !has_to_stop()) work -= dual_.step(cost);
