@@ -126,11 +126,20 @@ Verdict Scheduler::choose_outer() {
   std::unordered_set<int> reduced_by_sinks;
   for (const Reduction& r : plan_.reductions)
     if (r.crosses) reduced_by_sinks.insert(r.reduced.begin(), r.reduced.end());
-  for (int a : *largest) {
+  const auto can_be_outer = [&](int a) {
     const bool shared =
         std::all_of(sinks.begin(), sinks.end(), [&](const AxisList& s) { return has(s, a); });
-    if (!shared || inside.contains(a)) continue;
-    if (!plan_.outer.empty() && reduced_by_sinks.contains(a)) continue;
+    return shared && !inside.contains(a);
+  };
+  // Of axes that sums go over one can be outer: the first, unless it is too short for all workers.
+  std::int64_t longest = 0;
+  for (int a : *largest)
+    if (can_be_outer(a) && reduced_by_sinks.contains(a)) longest = std::max(longest, axis(a).size);
+  for (int a : *largest) {
+    if (!can_be_outer(a)) continue;
+    const bool is_reduced = reduced_by_sinks.contains(a);
+    if (is_reduced && !plan_.outer.empty()) continue;
+    if (is_reduced && axis(a).size < std::min<std::int64_t>(longest, sharing())) continue;
     axis(a).outer = static_cast<int>(plan_.outer.size());
     axis(a).block = 1;
     plan_.outer.push_back(a);

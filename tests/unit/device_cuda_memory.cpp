@@ -75,6 +75,22 @@ TEST_F(CudaMemory, OneStreamNeedsNoEvents) {
   EXPECT_EQ(memory_.live_bytes(), 1024);
 }
 
+// Two generations of results, the older given back in another order: every second one lies alike.
+TEST_F(CudaMemory, TheSameSizesComeToTheSamePlaces) {
+  std::vector<std::vector<Pointer>> generations;
+  for (int turn = 0; turn < 8; ++turn) {
+    ++*work_a_;
+    std::vector<Pointer> now;
+    for (int i = 0; i < 5; ++i) now.push_back(memory_.take(i < 3 ? 1000 : 3000, a_).value());
+    generations.push_back(now);
+    if (turn == 0) continue;
+    const std::vector<Pointer>& old = generations[generations.size() - 2];
+    for (std::size_t i : {3U, 1U, 4U, 2U, 0U}) memory_.give_back(old[i], i < 3 ? 1000 : 3000);
+  }
+  for (std::size_t turn = 4; turn < generations.size(); ++turn)
+    EXPECT_EQ(generations[turn], generations[turn - 2]) << turn;
+}
+
 // What another stream may still use is waited for, on the device.
 TEST_F(CudaMemory, AnotherStreamIsWaitedFor) {
   const Pointer first = memory_.take(1000, a_).value();

@@ -57,6 +57,29 @@ TEST(Latency, ExpensiveValuesAreKeptOrComputedAgain) {
   }));
 }
 
+// Of two axes that the last sum goes over, eight sequences of many places, one is outer: where
+// there are more workers than sequences, it is the places.
+TEST(Latency, SumsOverSeveralAxesKeepAllWorkersBusy) {
+  Builder b;
+  const Shape shape = {8, 1024, 500};
+  const std::vector<Type> types = {Type::tensor(DType::f32, shape), Type::tensor(DType::f32, {8})};
+  b.function("main", types, [&](const Vars& in) -> Vars {
+    const Var x = in[0] * b.broadcast(in[1], shape, {0});
+    const Var top = b.reduce(x, {2}, "maximum");
+    const Var e = b.op("exponential", {x - b.broadcast(top, shape, {0, 1})});
+    const Var sum = b.reduce(e, {2}, "add");
+    return {b.reduce(b.op("log", {sum}), {0, 1}, "add"), e / b.broadcast(sum, shape, {0, 1})};
+  });
+  Whole w(b);
+  const auto outer_size = [&](int workers) {
+    w.machine.workers = workers;
+    const Schedule schedule = schedule_group(w.program, w.group, w.machine).value();
+    return schedule.axes[static_cast<std::size_t>(schedule.outer.at(0))].size;
+  };
+  EXPECT_EQ(outer_size(4), 8);
+  EXPECT_EQ(outer_size(512), 1024);
+}
+
 // Where functions cost next to nothing, a tile costs more than it saves.
 TEST(Latency, TilesAreDroppedWhereFunctionsAreCheap) {
   Builder b;

@@ -77,8 +77,9 @@ void Memory::give_back(Pointer pointer, std::int64_t bytes) {
 Pointer Memory::find(std::int64_t size) {
   const auto bucket = ready_.find(size);
   if (bucket == ready_.end() || bucket->second.empty()) return 0;
-  const Pointer pointer = bucket->second.back();
-  bucket->second.pop_back();
+  const auto lowest = std::ranges::min_element(bucket->second);
+  const Pointer pointer = *lowest;
+  bucket->second.erase(lowest);
   return pointer;
 }
 
@@ -86,7 +87,9 @@ Pointer Memory::find_fresh(std::int64_t size, Handle stream) {
   if (!std::ranges::all_of(streams_,
                            [&](const Stream& s) { return s.handle == stream || s.is_quiet(); }))
     return 0;
-  const auto found = std::ranges::find(fresh_, size, &std::pair<std::int64_t, Pointer>::first);
+  auto found = fresh_.end();
+  for (auto at = fresh_.begin(); at != fresh_.end(); ++at)
+    if (at->first == size && (found == fresh_.end() || at->second < found->second)) found = at;
   if (found == fresh_.end()) return 0;
   const Pointer pointer = found->second;
   fresh_.erase(found);

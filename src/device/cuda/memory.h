@@ -52,7 +52,9 @@ class Memory {
   };
 
   // ---- under the mutex
-  Pointer find(std::int64_t size);  // 0: there is none
+  // The lowest that is ready, so that runs that take and give back the same sizes find the same
+  // addresses, and with them graphs that were made before; 0: there is none.
+  Pointer find(std::int64_t size);
   // Of those that came back, where nobody but the stream itself can still use them.
   Pointer find_fresh(std::int64_t size, Handle stream);
   // Of those that wait, for a stream that can wait with them.
