@@ -65,8 +65,11 @@ nb::tuple dlpack_device(const DeviceArray& self) {
 
 nb::object wait_until_ready(nb::object self) {
   const auto& array = nb::cast<const DeviceArray&>(self);
-  const nb::gil_scoped_release free;
-  array.wait();
+  {
+    const nb::gil_scoped_release free;
+    array.wait();
+  }
+  return_borrowed();
   return self;
 }
 

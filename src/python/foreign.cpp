@@ -22,10 +22,6 @@ std::deque<std::pair<Event, std::vector<std::shared_ptr<void>>>>& lent() {
   return list;
 }
 
-void let_go_of_done() {
-  while (!lent().empty() && lent().front().first.done()) lent().pop_front();
-}
-
 // DLPack's own structure, which Python lets go of.
 std::shared_ptr<void> owner_of(Foreign array) {
   auto* held = std::make_unique<Foreign>(std::move(array)).release();
@@ -143,13 +139,17 @@ std::optional<DeviceValue> Borrowings::borrow(nb::handle value, const Type& type
 }
 
 void Borrowings::give_back(Device& device, const Event& over) {
-  let_go_of_done();
+  return_borrowed();
   if (held_.empty()) return;
   const auto queue = queues_of(device).take();
   queue->wait(over).value();
   for (std::size_t i = 0; i < streams_.size(); ++i)  // nearly always one and the same
     if (i == 0 || streams_[i] != streams_[i - 1]) queue->go_before(streams_[i]).value();
   lent().emplace_back(over, std::move(held_));
+}
+
+void return_borrowed() {
+  while (!lent().empty() && lent().front().first.done()) lent().pop_front();
 }
 
 void return_all_borrowed() {

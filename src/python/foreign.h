@@ -28,6 +28,8 @@ class Borrowings {
   std::vector<std::uintptr_t> streams_;  // of owners who may write to it from now on
 };
 
+// Lets go of what calls have borrowed that are over. With the GIL.
+void return_borrowed();
 // When Python ends: waits for calls that still read what they have borrowed.
 void return_all_borrowed();
 

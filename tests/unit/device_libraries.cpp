@@ -1,6 +1,7 @@
 // Where libraries of CUDA are looked for.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
