@@ -183,7 +183,8 @@ std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits) {
 bool can_be_packed(const Kernel& kernel, const CudaLimits& limits) {
   if (kernel.phases.size() != 1 || kernel.scratch_bytes != 0) return false;
   const CudaPhase phase = cuda_plan(kernel, limits).phases[0];
-  return phase.threads == kCudaThreads && phase.cluster == 1 && phase.grid > 0;
+  return phase.threads == kCudaThreads && phase.cluster == 1 && phase.grid > 0 &&
+         phase.shared_bytes == 0;
 }
 
 std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
