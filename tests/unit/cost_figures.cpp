@@ -98,6 +98,13 @@ TEST(Figures, TwoWorkersAreTheSameOfAnyNumber) {
 }
 
 // A measured machine keeps its own rates, and two of its workers draw no more than they can.
+// Its launches would count for nothing beside what two of its many workers take.
+TEST(Figures, AGpuIsTakenAsItIs) {
+  const MachineFigures gpu = figures_of_gpu({.multiprocessors = 132}, 1);
+  EXPECT_EQ(cost::of_two_workers(gpu), gpu);
+  EXPECT_EQ(cost::of_many_workers(gpu), gpu);
+}
+
 TEST(Figures, TwoWorkersDrawNoMoreThanTheyCan) {
   MachineFigures measured = default_figures(16);
   measured.worker_copy_rate = 12e9;

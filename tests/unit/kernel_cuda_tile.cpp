@@ -98,6 +98,15 @@ TEST(CudaTile, WithoutRoomOrASecondReaderThereIsNone) {
   EXPECT_FALSE(brings(transpose(DType::bf16, 256, 1000, 64, true), kLimits));
 }
 
+// Kernels of a pack have no shared memory of their own.
+TEST(CudaTile, AKernelWithATileIsNotPacked) {
+  Kernel once = transpose(DType::bf16, 256, 1024, 64), twice = once;
+  EXPECT_TRUE(can_be_packed(once, kLimits));
+  twice.phases[0].stages.push_back(twice.phases[0].stages[0]);
+  EXPECT_TRUE(brings(twice, kLimits));
+  EXPECT_FALSE(can_be_packed(twice, kLimits));
+}
+
 // As in the text: which access of a tile lies where.
 unsigned tile_line(unsigned accesses, unsigned row, unsigned access) {
   return (row * accesses + access) ^ ((row / 8 * accesses) & 7);
