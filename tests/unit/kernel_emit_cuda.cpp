@@ -188,6 +188,16 @@ TEST(CudaFlights, WhatTheAssemblerSaysDoesNotChangeTheLaunch) {
   EXPECT_EQ(cuda_plan(kernel, kHopper).phases[0].grid, cuda_plan(kernel, spilled).phases[0].grid);
 }
 
+TEST(CudaFlights, NoRowWaitsForWhatTheLastOneWrote) {
+  // A barrier of the cluster would: there is one before all rows and one after.
+  const std::string text = emit_cuda(examples::softmax(512, 131072, 1, DType::bf16), kHopper);
+  const std::size_t rows = text.find("for (i64 first = begin");
+  ASSERT_NE(rows, std::string::npos);
+  EXPECT_LT(text.rfind("  cluster_barrier();", rows), rows);
+  EXPECT_EQ(text.find("  cluster_barrier();", rows), text.rfind("  cluster_barrier();"));
+  EXPECT_EQ(text.find("    cluster_barrier();", rows), std::string::npos);
+}
+
 // ---- values that stay
 
 // Two sums of a row over the same function of its points, and a result of it.
