@@ -34,10 +34,15 @@ bool names_what_is_there(const Program& whole, const Target& target) {
   Program program = whole;
   Target named = target;
   named.layouts.batch.clear();
+  named.layouts.shards.clear();
   const bool is_open = target.mesh.empty() || target.mesh == kOwnMesh;
   if (is_open && target.cluster) named.mesh = meshes_of(*target.cluster).front();
   const auto mesh = enter_mesh(program, named);
-  if (!mesh || !seeds_on(program, *mesh, named)) return false;
+  if (!mesh) return false;
+  for (const ShardEntry& entry : target.layouts.shards) {  // each alone: two may contradict
+    named.layouts.shards = {entry};
+    if (!seeds_on(program, *mesh, named)) return false;
+  }
   const MeshDecl* const found = program.find_mesh(*mesh);
   const auto is_axis = [&](const std::string& axis) {
     return found == nullptr ||

@@ -80,7 +80,7 @@ Expected<double> seconds_of_runs(const TrialPlace& place, const Executable& exec
 Expected<double> seconds_of(const TrialPlace& place, const Executable& executable,
                             const std::vector<Type>& arguments) {
   constexpr int kLeast = 5, kMost = 400, kStretches = 5;
-  constexpr double kEnough = 0.12;  // seconds
+  constexpr double kEnough = 0.07;  // seconds
   std::vector<Array> each;
   for (const Type& type : arguments) each.emplace_back(type);
   if (place.ranks != nullptr) HEDDLE_TRY_VOID(meet(*place.ranks));
