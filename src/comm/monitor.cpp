@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <ctime>
 
@@ -19,7 +20,8 @@ constexpr int kLeastLooks = 5;
 // Launchers end ranks with a signal as soon as one has died, and with force a second later.
 constexpr std::chrono::milliseconds kToFindOut{250}, kToEnd{400};
 
-volatile std::sig_atomic_t told_to_end = 0;
+std::atomic<int> told_to_end = 0;  // by a signal, to the monitor's thread
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_signal(int number) { told_to_end = number; }
 

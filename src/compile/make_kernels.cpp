@@ -76,6 +76,14 @@ std::vector<std::size_t> find_distinct(std::vector<Work>& all) {
   return distinct;
 }
 
+// A compiler that is there takes all kernels: what it refuses is a defect of ours, and slow.
+void tell_refused(const Kernel& kernel, const std::string& reason) {
+  const std::string_view first = std::string_view(reason).substr(0, reason.find('\n'));
+  warn("the ops of kernel {} run by reference, since it cannot be compiled: {}{}", kernel.name,
+       first, first.size() < reason.size() ? " (HEDDLE_LOG=3 has all of it)" : "");
+  if (first.size() < reason.size()) log(kLogSources, "{}", reason);
+}
+
 // Distinct kernels, each compiled once, several at a time.
 void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct, Device& device,
               const CompileOptions& options) {
@@ -86,10 +94,12 @@ void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct, 
         if (options.stop && options.stop()) return;  // the stage's end says so
         Work& work = all[distinct[static_cast<std::size_t>(i)]];
         auto code = device.compile(work.kernel->kernel);
-        if (code)
+        if (code) {
           work.kernel->code = std::make_shared<LazyCode>(*std::move(code));
-        else
+        } else {
           work.trouble = code.reason();
+          if (device.can_compile()) tell_refused(work.kernel->kernel, work.trouble);
+        }
         if (progress) ++progress->coded;
       });
 }
