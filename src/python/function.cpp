@@ -1,5 +1,8 @@
 #include "python/function.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "pjrt/callbacks.h"
 #include "python/host_array.h"
 #include "python/places.h"
@@ -155,12 +158,32 @@ nb::list CompiledFunction::wrap(DeviceValues results) {
   return out;
 }
 
+namespace {
+
+// Functions in whose calls into Python this thread is.
+thread_local std::vector<const CompiledFunction*> calling;
+
+}  // namespace
+
 RunOptions CompiledFunction::with_callbacks(RunOptions options) const {
-  if (!callbacks_.empty()) options.host_call = pjrt::caller_of(callbacks_);
+  if (callbacks_.empty()) return options;
+  std::vector<const CompiledFunction*> inside = calling;
+  inside.push_back(this);
+  options.host_call = [call = pjrt::caller_of(callbacks_),
+                       inside = std::move(inside)](const HostCall& host) {
+    const auto before = std::exchange(calling, inside);
+    auto results = call(host);
+    calling = before;
+    return results;
+  };
   return options;
 }
 
 nb::list CompiledFunction::call(nb::handle leaves, const RunOptions& options) {
+  if (placement_->on_mesh() && std::ranges::find(calling, this) != calling.end())
+    throw Error(
+        "a function on a mesh was called again from a call into Python that it makes itself, and "
+        "would wait for its own end: call another function there, or one on one device");
   Held held;
   DeviceValues arguments = arguments_from(leaves, false, held);
   DeviceValues results = run_with_signals(with_callbacks(options), [&](const RunOptions& own) {

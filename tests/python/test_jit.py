@@ -390,3 +390,15 @@ def test_functions_that_call_themselves_are_collected():
     jax.clear_caches()
     gc.collect()
     assert gone() is None
+
+
+def test_a_function_on_a_mesh_does_not_wait_for_itself():
+    def again(x):
+        return np.asarray(f(x))
+
+    @heddle.jit(mesh={"dp": 2}, layouts={"x": "dp"})
+    def f(x):
+        return jax.pure_callback(again, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    with pytest.raises(heddle.Error, match="would wait for its own end"):
+        f(np.ones(4, np.float32))

@@ -115,8 +115,10 @@ void add_calibrate(Command app) {
   command.option("--device", request->device, "What to measure: cpu, or a GPU as cuda or cuda:1")
       .shows_default();
   add_rank_options(command, request->ranks);
-  command.option("-o,--output", request->output,
-                 "Write a cluster file there, for --cluster, and keep nothing");
+  command
+      .option("-o,--output", request->output,
+              "Write a cluster file there, for --cluster, and keep nothing")
+      .not_empty();
   command.flag("--json", request->report.json, "Print the figures as JSON");
   command.on_run([request] { run(*request); });
 }

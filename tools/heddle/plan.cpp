@@ -233,11 +233,13 @@ void add_plan(Command app) {
           "What one device has, as 16GB: compiles for it (stages of large\npipelines are counted), "
           "and fails where it is too little")
       .check(wrong_size);
-  command.option("-o,--output", request->output, "Write the plan there, for --plan");
-  command.option("--html", request->html,
-                 "Write a page for a browser: layers, pictures of layouts, communication\n"
-                 "by cost, memory over time, a pipeline's timeline, and what else every\n"
-                 "choice could be");
+  command.option("-o,--output", request->output, "Write the plan there, for --plan").not_empty();
+  command
+      .option("--html", request->html,
+              "Write a page for a browser: layers, pictures of layouts, communication\n"
+              "by cost, memory over time, a pipeline's timeline, and what else every\n"
+              "choice could be")
+      .not_empty();
   command
       .option("--why", request->why,
               "What else something could be and what that would cost, instead of the\n"
