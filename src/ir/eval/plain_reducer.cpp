@@ -1,26 +1,19 @@
 #include "ir/eval/plain_reducer.h"
 
 #include "heddle/op.h"
+#include "ir/rules/rule_builder.h"
 
 namespace heddle {
 
 std::optional<PlainReducer> PlainReducer::of(const Program& program, RegionId region) {
-  const Region& body = program.region(region);
-  if (body.args.size() != 2 || body.ops.size() != 2) return std::nullopt;
-  const Op& step = program.op(body.ops[0]);
-  const Op& end = program.op(body.ops[1]);
-  if (step.operand_count != 2 || step.result_count != 1 || end.operand_count != 1 ||
-      program.operands(end)[0] != program.result(step, 0))
-    return std::nullopt;
-  const auto operands = program.operands(step);
-  const bool in_order = operands[0] == body.args[0] && operands[1] == body.args[1];
-  const bool turned = operands[0] == body.args[1] && operands[1] == body.args[0];
-  const DType type = program.type_of(operands[0]).dtype;
-  if ((!in_order && !turned) || program.type_of(program.result(step, 0)).dtype != type)
-    return std::nullopt;
-  const ScalarFunction function = scalar_function(step.def->scalar, type, type);
+  const auto body = one_op_body(program, region);
+  if (!body) return std::nullopt;
+  const DType from = program.type_of(program.operands(*body->op)[0]).dtype;
+  const DType to = program.type_of(program.result(*body->op, 0)).dtype;
+  if (from != to) return std::nullopt;
+  const ScalarFunction function = scalar_function(body->op->def->scalar, from, to);
   if (function == nullptr) return std::nullopt;
-  return PlainReducer(function, turned);
+  return PlainReducer(function, body->turned);
 }
 
 }  // namespace heddle

@@ -181,7 +181,7 @@ std::vector<ValueId> captured_values(const Program& program, const Op& op) {
   return captured;
 }
 
-std::optional<ReduceOp> known_reduction(const Program& program, RegionId region) {
+std::optional<OneOpBody> one_op_body(const Program& program, RegionId region) {
   const Region& body = program.region(region);
   if (body.args.size() != 2 || body.ops.size() != 2) return std::nullopt;
   const Op& step = program.op(body.ops[0]);
@@ -189,11 +189,16 @@ std::optional<ReduceOp> known_reduction(const Program& program, RegionId region)
   if (step.operand_count != 2 || end.operand_count != 1 || step.result_count != 1 ||
       program.operands(end)[0] != program.result(step, 0))
     return std::nullopt;
-  const auto args = program.operands(step);
-  const bool both = (args[0] == body.args[0] && args[1] == body.args[1]) ||
-                    (args[0] == body.args[1] && args[1] == body.args[0]);
-  if (!both) return std::nullopt;
-  return step.def->combines;
+  const auto operands = program.operands(step);
+  const bool in_order = operands[0] == body.args[0] && operands[1] == body.args[1];
+  const bool turned = operands[0] == body.args[1] && operands[1] == body.args[0];
+  if (!in_order && !turned) return std::nullopt;
+  return OneOpBody{&step, turned};
+}
+
+std::optional<ReduceOp> known_reduction(const Program& program, RegionId region) {
+  const auto body = one_op_body(program, region);
+  return body ? body->op->def->combines : std::nullopt;
 }
 
 }  // namespace heddle

@@ -55,6 +55,13 @@ IndexRule elementwise_index_rule(const Program& program, const Op& op);
 // Operand i goes with result i alone, element by element; operands without a result go with all.
 IndexRule pairwise_index_rule(const Program& program, const Op& op);
 
+// A region of two arguments that does one op on both and gives its result.
+struct OneOpBody {
+  const Op* op;
+  bool turned;  // the second argument comes first
+};
+std::optional<OneOpBody> one_op_body(const Program& program, RegionId region);
+
 // The operation that a region of two scalars does, where it is one that we know: sum for
 // (a, b) -> a + b. Nothing for all others, and for regions over several values.
 std::optional<ReduceOp> known_reduction(const Program& program, RegionId region);
