@@ -61,10 +61,10 @@ class Sharing {
     for (std::int64_t size : made_.tile) points *= size;
     int most = 1;
     for (const Stage& stage : made_.phase.stages)
-      if (!tile_loops(stage).empty() && tile_loops(stage).back() + 1 == stage.loops.size())
+      if (has_points(made_, stage) && tile_loops(stage).back() + 1 == stage.loops.size())
         most = std::max(most, cuda_vectors(kernel_, made_.phase, stage).count);
     for (const Stage& stage : made_.phase.stages) {
-      if (tile_loops(stage).empty()) continue;
+      if (!has_points(made_, stage)) continue;
       if (tile_loops(stage).back() + 1 != stage.loops.size()) most = 1;
     }
     made_.vector = most;
@@ -78,7 +78,7 @@ class Sharing {
   void each_load(Each each) const {
     for (std::size_t s = 0; s < made_.phase.stages.size(); ++s) {
       const Stage& stage = made_.phase.stages[s];
-      if (tile_loops(stage).empty()) continue;
+      if (!has_points(made_, stage)) continue;
       const auto places = cuda_places(made_, stage);
       const auto live = live_nodes(stage, known_nodes(made_, s));
       const auto vectors = cuda_vectors(kernel_, made_.phase, stage, made_.vector);
@@ -152,7 +152,7 @@ class Sharing {
   }
 
   bool set_flying(int group, int cluster, std::int64_t bytes) {
-    set(group, cluster, bytes);
+    if (!set(group, cluster, bytes)) return false;
     // What is given out at a launch cannot depend on what the assembler says.
     int at_once = blocks_at_once(bytes, kSpareRegisters);
     while (at_once > 1 && slots_of(at_once) == 0) --at_once;
@@ -227,6 +227,8 @@ class Sharing {
     for (std::size_t b = 0; b < made_.homes.size(); ++b)
       if (made_.homes[b] == CudaHome::column)
         lives[kept + b].bytes = std::max<std::int64_t>(bytes_of(b), 4);
+      else if (made_.homes[b] == CudaHome::segment)  // one for all points of a unit
+        lives[kept + b].bytes = (std::max<std::int64_t>(bytes_of(b), 4) - 1) / made_.vector + 1;
     for (std::size_t s = 0; s < made_.phase.stages.size(); ++s) {
       const Stage& stage = made_.phase.stages[s];
       const auto places = cuda_places(made_, stage);
@@ -286,7 +288,29 @@ class Sharing {
     made_.cluster = cluster;
     made_.threads = group <= kCudaWarp && made_.phase.chunks == 0 ? kCudaThreads : group;
     made_.at_once = blocks_at_once(bytes, limits_.spare_registers);
-    return true;
+    return segments_fit();
+  }
+
+  // A segment lies in neighbouring threads of a warp, which put together what they have.
+  bool segments_fit() const {
+    const auto fits = [&](std::size_t depth) {
+      const std::int64_t units = made_.segment(depth);
+      return units <= kCudaWarp && std::has_single_bit(static_cast<std::uint64_t>(units)) &&
+             made_.group % units == 0 && (made_.cluster == 1 || made_.part() % units == 0);
+    };
+    return std::ranges::all_of(made_.phase.stages, [&](const Stage& stage) {
+      return std::ranges::all_of(segment_depths(stage), fits);
+    });
+  }
+  // Of the stage itself, and of what it has of segments.
+  std::vector<std::size_t> segment_depths(const Stage& stage) const {
+    std::vector<std::size_t> depths;
+    if (has_segments(made_, stage)) depths.push_back(tile_loops(stage).size());
+    const auto places = cuda_places(made_, stage);
+    for (const Statement& statement : stage.statements)
+      if (made_.homes[statement.buffers[0]] == CudaHome::segment)
+        depths.push_back(places[statement.index]->depth());
+    return depths;
   }
 
   // The smallest group whose threads can keep their points; few rows have many threads each.
@@ -318,6 +342,10 @@ class Sharing {
   bool share_in_memory() {
     made_.kept.clear();
     made_.in_registers = false;
+    if (std::ranges::find(made_.homes, CudaHome::segment) != made_.homes.end()) return false;
+    if (std::ranges::any_of(made_.phase.stages,
+                            [&](const Stage& stage) { return has_segments(made_, stage); }))
+      return false;
     if (words(kMostThreads, bytes_held()) > kMostWordsOfMany) return false;
     return set(kMostThreads, 1, bytes_held());
   }

@@ -4,6 +4,7 @@
 
 #include "kernel/emit_cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
+#include "kernel/split_loop.h"
 
 namespace heddle {
 
@@ -31,6 +32,7 @@ void set_last_block(Phase& phase, std::int64_t block) {
 Phase spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
   constexpr std::int64_t kLeast = 32;
   Phase made = phase;
+  for (Stage& stage : made.stages) stage = split_divided_loop(stage);
   if (phase.chunks > 0 || phase.outer.empty()) return made;
   const std::size_t last = phase.outer.size() - 1;
   for (const Stage& stage : phase.stages) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "kernel/cuda_resident.h"
+
 namespace heddle {
 
 namespace {
@@ -50,6 +52,27 @@ CudaPoint::CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors
   else
     marks_ = {""};
   for (const Node& node : stage.nodes) marked_.push_back(is_marked(node));
+  find_narrowed();
+}
+
+// All that is made of such a number has at most 11 digits of it.
+void CudaPoint::find_narrowed() {
+  std::vector<int> uses(stage_.nodes.size(), 0), narrow(stage_.nodes.size(), 0);
+  const auto live = live_nodes(stage_);
+  for (std::size_t i = 0; i < stage_.nodes.size(); ++i) {
+    if (!live[i]) continue;
+    const Node& node = stage_.nodes[i];
+    for (NodeId in : node.in)
+      if (in != kNone) ++uses[in];
+    if (node.op == ScalarOp::convert && (node.type == DType::bf16 || node.type == DType::f16))
+      ++narrow[node.in[0]];
+    // Its bits are looked at by nothing but what makes fewer of them.
+    if (const auto small = cuda_float8(stage_, static_cast<NodeId>(i))) ++narrow[small->number];
+  }
+  for (const Statement& statement : stage_.statements)
+    for (NodeId value : statement.values) ++uses[value];
+  for (std::size_t i = 0; i < uses.size(); ++i)
+    narrowed_.push_back(uses[i] > 0 && uses[i] == narrow[i]);
 }
 
 bool CudaPoint::is_marked(const Node& node) const {
@@ -131,7 +154,8 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
   if (is_logistic(stage_, node)) return fmt::format("inverse_of({})", operands[1]);
   // Its inverse is taken once.
   if (node.op == ScalarOp::divide && node.type == DType::f32 && is_same_for_many(node.in[1]))
-    return fmt::format("divide_by({}, over({}))", operands[0], operands[1]);
+    return fmt::format("{}({}, over({}))", is_narrowed(i) ? "divide_nearly" : "divide_by",
+                       operands[0], operands[1]);
   return operation(node, operands);
 }
 
@@ -183,6 +207,9 @@ void CudaPoint::emit_vector_store(const Statement& statement) {
   const bool narrows = value.type == DType::bf16 && value.op == ScalarOp::convert &&
                        stage_.nodes[value.in[0]].type == DType::f32 &&
                        known(statement.values[0], marks_[0]).empty();
+  if (const auto small = cuda_float8(stage_, statement.values[0]);
+      small && known(statement.values[0], marks_[0]).empty())
+    return emit_float8_store(statement, *small);
   std::vector<std::string> values;
   for (const std::string& mark : marks_)
     values.push_back(node(narrows ? value.in[0] : statement.values[0], mark));
@@ -195,6 +222,26 @@ void CudaPoint::emit_vector_store(const Statement& statement) {
   text_.line("store_vec<bf16, {}>(b{} + {}, out);", vectors_.count, statement.buffers[0],
              node(statement.index, marks_[0]));
   text_.close();
+}
+
+// By the processor's own conversion, where it has one.
+void CudaPoint::emit_float8_store(const Statement& statement, const CudaFloat8& small) {
+  std::vector<std::string> codes, numbers;
+  for (const std::string& mark : marks_) {
+    codes.push_back(node(statement.values[0], mark));
+    numbers.push_back(node(small.number, mark));
+  }
+  text_.line("#if __CUDA_ARCH__ >= 890");
+  text_.open("{{");
+  text_.line("Vec<ui8, {}> out;", vectors_.count);
+  text_.line("const f32 numbers[{}] = {{{}}};", vectors_.count, fmt::join(numbers, ", "));
+  text_.line("narrow_float8<{}, {}>(out.at, numbers);", small.has_infinities, vectors_.count);
+  text_.line("store_vec<ui8, {}>(b{} + {}, out);", vectors_.count, statement.buffers[0],
+             node(statement.index, marks_[0]));
+  text_.close();
+  text_.line("#else");
+  emit_vector_store(statement.buffers[0], statement.index, codes);
+  text_.line("#endif");
 }
 
 void CudaPoint::emit_vector_store(std::uint32_t buffer, NodeId index,

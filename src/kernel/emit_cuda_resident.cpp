@@ -102,6 +102,8 @@ class ResidentEmitter {
       const std::string_view type = cuda_type(kernel_.buffers[b].dtype);
       if (resident_.homes[b] == CudaHome::row)
         text_.line("{0} r{1} = h_constant<{0}>(0);", type, b);
+      if (resident_.homes[b] == CudaHome::segment)
+        text_.line("{} s{}[{}];", type, b, resident_.turns());
       if (resident_.homes[b] == CudaHome::column && resident_.in_registers)
         text_.line("{} c{}[{}];", type, b, resident_.turns() * resident_.vector);
     }
@@ -123,7 +125,7 @@ class ResidentEmitter {
   }
 
   CudaVectors vectors_of(const Stage& stage) const {
-    if (tile_loops(stage).empty() || resident_.vector == 1) {
+    if (!has_points(resident_, stage) || resident_.vector == 1) {
       CudaVectors none;
       none.loads.assign(stage.nodes.size(), false);
       none.stores.assign(stage.statements.size(), false);
@@ -149,6 +151,12 @@ class ResidentEmitter {
     if (std::ranges::count(of_row, true) > 0) point.emit_nodes(of_row);
     if (in_row) {
       for (const Statement& statement : stage.statements) emit_row_statement(statement, point);
+    } else if (has_segments(resident_, stage)) {
+      open_units(stage, point);
+      point.emit_nodes(of_point);
+      for (const Statement& statement : stage.statements)
+        emit_segment_statement(statement, stage, point);
+      close_units();
     } else {
       emit_loads(stage, point, live, is_there);
       sums_.emit_start(stage, point);
@@ -183,9 +191,11 @@ class ResidentEmitter {
                                                           ? "lanes"
                                                           : fmt::format("{}", resident_.units)));
     const auto loops = tile_loops(stage);
-    std::string rest = "at";
+    const bool in_segments = has_segments(resident_, stage);
+    std::string rest =
+        in_segments ? fmt::format("at / {}", resident_.segment(loops.size())) : std::string("at");
     for (std::size_t k = loops.size(); k-- > 0;) {
-      const bool in_units = k + 1 == loops.size() && resident_.vector > 1;
+      const bool in_units = !in_segments && k + 1 == loops.size() && resident_.vector > 1;
       const std::int64_t size = in_units ? resident_.tile[k] / resident_.vector : resident_.tile[k];
       const std::string name = in_units ? "unit" : fmt::format("loop{}", loops[k]);
       text_.line("const {} {} = {}{};", in_units ? "int" : "i64", name, rest,
@@ -249,6 +259,22 @@ class ResidentEmitter {
     }
   }
 
+  // Its threads all have what a segment has; the first one writes it.
+  void emit_segment_statement(const Statement& statement, const Stage& stage,
+                              ResidentPoint& point) {
+    const std::uint32_t b = statement.buffers[0];
+    if (resident_.homes[b] == CudaHome::segment) {
+      const std::string own = fmt::format("s{}[u]", b);
+      text_.line("{}{} = {};", point.guard(statement, ""), own,
+                 combined_text(statement, own, point.node(statement.values[0], "")));
+      return;
+    }
+    const std::int64_t units = resident_.segment(tile_loops(stage).size());
+    text_.open("{}{{", if_here_text(resident_, fmt::format("at % {} == 0", units)));
+    point.emit_statement(statement, "");
+    text_.close();
+  }
+
   void emit_point_statement(const Stage& stage, std::size_t s, ResidentPoint& point,
                             const CudaVectors& vectors) {
     const Statement& statement = stage.statements[s];
@@ -266,7 +292,9 @@ class ResidentEmitter {
     for (const std::string& mark : point.marks()) {
       const std::string value = point.node(statement.values[0], mark);
       std::string to = fmt::format("sum{}", s);
-      if (!sums_.has(statement, stage))
+      if (sums_.has_segment(statement, stage))
+        to += "[u]";
+      else if (!sums_.has(statement, stage))
         to = ResidentPoint::own(home == CudaHome::column ? 'c' : 'q', b, resident_.vector, mark);
       text_.line("{}{} = {};", point.guard(statement, mark), to,
                  combined_text(statement, to, value));

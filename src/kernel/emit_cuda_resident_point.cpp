@@ -9,7 +9,7 @@ ResidentPoint::ResidentPoint(const Kernel& kernel, const CudaResident& resident,
       number_(number),
       places_(cuda_places(resident, stage)),
       differs_(differs_along_row(stage)),
-      has_points_(!tile_loops(stage).empty()) {}
+      has_points_(has_points(resident, stage)) {}
 
 namespace {
 
@@ -87,6 +87,7 @@ std::string ResidentPoint::loaded(std::size_t i, std::string_view mark) const {
     return fmt::format("k{}[u].at[{}]{}", k, mark.empty() ? "0" : mark.substr(1),
                        truth ? " != 0" : "");
   if (home(buffer) == CudaHome::row) return fmt::format("r{}", buffer);
+  if (home(buffer) == CudaHome::segment) return fmt::format("s{}[u]", buffer);
   if (home(buffer) == CudaHome::column) return own('c', buffer, resident_.vector, mark);
   return CudaPoint::loaded(i, mark);
 }

@@ -24,10 +24,14 @@ class ResidentPoint final : public CudaPoint {
 
  protected:
   std::string known(std::size_t node, std::string_view mark) const override;
+  bool is_kept(std::size_t node) const override { return value(node, true) >= 0; }
   std::string loaded(std::size_t node, std::string_view mark) const override;
   void emit_vector_load(std::size_t node) override;
   std::string from(std::size_t node) const override;
-  bool is_same_for_many(NodeId id) const override { return has_points_ && !differs_[id]; }
+  bool is_same_for_many(NodeId id) const override {
+    return has_points_ &&
+           (!differs_[id] || (vectors_.count > 1 && !differs_between_neighbours(id)));
+  }
 
  private:
   int flight(std::size_t node) const;

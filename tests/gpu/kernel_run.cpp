@@ -105,6 +105,14 @@ TEST_F(GpuKernel, LongRowsAgree) {
     EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 1024), "") << kernel.name;
 }
 
+TEST_F(GpuKernel, RowsOfBlocksAgreeExactly) {
+  for (const Kernel& kernel :
+       {examples::block_scaled(37, 32, 128), examples::block_scaled(301, 3, 16),
+        examples::block_scaled(50, 5, 64, DType::f32), examples::block_scaled(9, 130, 256),
+        examples::block_scaled(3, 2048, 32), examples::block_scaled(40, 16, 8)})
+    EXPECT_EQ(difference(kernel, with_inputs(kernel, 2), device(), 0), "") << print(kernel);
+}
+
 // Chunks have many rows each, so that every place where rows lie is filled several times.
 TEST_F(GpuKernel, RandomRowsAgreeExactly) {
   for (std::uint64_t seed = 0; seed < 32; ++seed) {

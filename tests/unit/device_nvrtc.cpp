@@ -111,6 +111,17 @@ TEST_F(DeviceNvrtc, RowsInRegistersSpillNothing) {
   }
 }
 
+TEST_F(DeviceNvrtc, RowsOfBlocksSpillNothing) {
+  const CudaLimits limits{.shared_bytes = 227 << 10};
+  for (const Kernel& kernel :
+       {examples::block_scaled(16384, 32, 128), examples::block_scaled(2048, 256, 128),
+        examples::block_scaled(9, 3, 16)}) {
+    const auto code = compile_cuda(emit_cuda(kernel, limits), "sm_90");
+    ASSERT_TRUE(code) << code.reason();
+    for (const auto& function : code->functions) EXPECT_EQ(function.spilled_bytes, 0);
+  }
+}
+
 TEST_F(DeviceNvrtc, CompilesRowsOfManyKinds) {
   const CudaLimits limits{.shared_bytes = 227 << 10};
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
