@@ -20,8 +20,10 @@ Kernel grouped_sum(std::int64_t columns, std::int64_t by, std::int64_t depth) {
       w.op(ScalarOp::multiply, w.load(x, w.add(w.scaled(w.loop(0), depth), w.loop(1))),
            w.cast(rest, DType::f32));
   w.update(y, w.add(w.scaled(group, depth), w.loop(1)), ScalarOp::add, value);
+  StageBuilder zero(kernel, {{columns / by * depth, -1}});
+  zero.store(y, zero.loop(0), zero.number(0, DType::f32));
   Phase phase;
-  phase.stages.push_back(w.stage);
+  phase.stages = {zero.stage, w.stage};
   kernel.phases.push_back(phase);
   return kernel;
 }
@@ -39,7 +41,7 @@ std::vector<float> run(const Kernel& kernel) {
 TEST(SplitLoop, GivesTheSameBitsAndThreadsOfTheirOwn) {
   Kernel kernel = grouped_sum(30, 5, 3);
   const std::vector<float> expected = run(kernel);
-  Stage& stage = kernel.phases[0].stages[0];
+  Stage& stage = kernel.phases[0].stages[1];
   EXPECT_FALSE(shared_loops(stage)[0]);  // two points meet
   stage = split_divided_loop(stage);
   ASSERT_EQ(stage.loops.size(), 3u);
@@ -51,7 +53,7 @@ TEST(SplitLoop, GivesTheSameBitsAndThreadsOfTheirOwn) {
 }
 
 TEST(SplitLoop, OnlyWhatDivides) {
-  const Stage stage = grouped_sum(30, 5, 3).phases[0].stages[0];
+  const Stage stage = grouped_sum(30, 5, 3).phases[0].stages[1];
   Stage uneven = stage;
   uneven.loops[0].size = 31;
   EXPECT_EQ(split_divided_loop(uneven).loops.size(), 2u);
