@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/cuda_image.h"
 #include "kernel/emit_cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
 #include "kernel/split_loop.h"
@@ -60,6 +61,13 @@ bool is_shared(const Kernel& kernel, const CudaLimits& limits) {
   return kernel.scratch_bytes + kRoomBytes <= limits.shared_bytes;
 }
 
+// Where scratch is shared memory too.
+std::optional<CudaImage> image_of(const Kernel& kernel, const Phase& phase,
+                                  const CudaLimits& limits) {
+  if (!is_shared(kernel, limits)) return {};
+  return cuda_image(kernel, spread(kernel, phase, limits), limits);
+}
+
 // Scratch has to be where the blocks of a cluster reach it.
 int cluster_of(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
   return is_shared(kernel, limits) ? cuda_cluster(kernel, spread(kernel, phase, limits), limits)
@@ -104,20 +112,21 @@ class Emitter {
  private:
   void emit(const Phase& phase, std::size_t number) {
     const auto resident = cuda_resident(kernel_, phase, limits_);
-    const int cluster = resident ? resident->cluster : cluster_of(kernel_, phase, limits_);
+    const auto image = resident ? std::nullopt : image_of(kernel_, phase, limits_);
     text_.line("");
     const CudaPhase launch = cuda_plan(kernel_, limits_).phases[number];
+    const int at_once = resident ? resident->at_once : image ? image->at_once : 0;
     text_.line("// {}: {} blocks of {} threads, {} bytes of shared memory", launch.function,
                launch.grid, launch.threads, launch.shared_bytes);
     text_.line(
         "extern \"C\" {}__launch_bounds__({}{}) __global__ void {}(const Buffers buffers, char* "
         "scratch) {{",
-        cluster > 1 ? fmt::format("__cluster_dims__({}) ", cluster) : "",
-        resident ? resident->threads : kCudaThreads,
-        resident ? fmt::format(", {}", resident->at_once) : "", function_name(kernel_, number));
+        launch.cluster > 1 ? fmt::format("__cluster_dims__({}) ", launch.cluster) : "",
+        launch.threads, at_once > 0 ? fmt::format(", {}", at_once) : "",
+        function_name(kernel_, number));
     text_.deeper();
     text_.line("const unsigned at_block = blockIdx.x, of_blocks = gridDim.x;");
-    if (shared_ || (resident && resident->slots > 0))
+    if (shared_ || image || (resident && resident->slots > 0))
       text_.line("extern __shared__ ulonglong2 own[];");
     if (shared_) {
       text_.line("scratch = (char*)own;");
@@ -133,6 +142,8 @@ class Emitter {
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
     if (resident)
       emit_cuda_resident(kernel_, *resident, text_);
+    else if (const auto image = image_of(kernel_, phase, limits_))
+      emit_cuda_image(kernel_, spread(kernel_, phase, limits_), *image, text_);
     else
       emit_stages(spread(kernel_, phase, limits_), cluster_of(kernel_, phase, limits_));
   }
@@ -233,6 +244,11 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
       made.cluster = resident->cluster;
       made.grid = resident_grid(*resident);
       needs_scratch = !resident->in_registers;
+    } else if (const auto image = image_of(kernel, phase, limits)) {
+      made.threads = image->threads;
+      made.cluster = image->cluster;
+      made.shared_bytes = image->shared_bytes;
+      made.grid = std::min(image->workers, phase.blocks()) * image->cluster;
     } else {
       made.cluster = cluster_of(kernel, phase, limits);
       made.threads = kCudaThreads;

@@ -25,6 +25,7 @@ struct CudaLimits {
   int multiprocessors = 132;
   int spare_registers = 32;  // of a thread, for what it computes beside what it keeps
   bool clusters = true;      // blocks that reach each other's shared memory: from sm_90 on
+  int most_cluster = 8;      // blocks of one; some devices have more if they are asked
 };
 
 std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits = {});

@@ -113,6 +113,15 @@ TEST_F(GpuKernel, RowsOfBlocksAgreeExactly) {
     EXPECT_EQ(difference(kernel, with_inputs(kernel, 2), device(), 0), "") << print(kernel);
 }
 
+// More images than can stay at a time, so that slices of the next ones fly; of one block, and of
+// clusters up to the largest.
+TEST_F(GpuKernel, ImagesAgreeExactly) {
+  for (const Kernel& kernel :
+       {examples::channel_norm(300, 256, 128), examples::channel_norm(40, 1024, 320),
+        examples::channel_norm(37, 4096, 320), examples::channel_norm(9, 1000, 96, DType::f32)})
+    EXPECT_EQ(difference(kernel, with_inputs(kernel, 5), device(), 0), "");
+}
+
 // Chunks have many rows each, so that every place where rows lie is filled several times.
 TEST_F(GpuKernel, RandomRowsAgreeExactly) {
   for (std::uint64_t seed = 0; seed < 32; ++seed) {

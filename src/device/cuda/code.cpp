@@ -5,6 +5,8 @@ namespace heddle::cuda {
 namespace {
 constexpr int kMostShared = 8;  // the attribute of a function: dynamic shared memory
 constexpr int kWithoutAsking = 48 << 10;
+constexpr int kLargeClusters = 14;  // the attribute: clusters that not every device has
+constexpr int kAnyCluster = 8;
 }  // namespace
 
 Expected<std::shared_ptr<const CudaCode>> CudaCode::load(std::shared_ptr<Context> context,
@@ -24,6 +26,9 @@ Expected<std::shared_ptr<const CudaCode>> CudaCode::load(std::shared_ptr<Context
       HEDDLE_TRY_VOID(driver.checked(
           driver.set_function(made.function, kMostShared, static_cast<int>(phase.shared_bytes)),
           "give a block its memory"));
+    if (phase.cluster > kAnyCluster)
+      HEDDLE_TRY_VOID(driver.checked(driver.set_function(made.function, kLargeClusters, 1),
+                                     "ask for a cluster"));
     code->phases_.push_back(made);
   }
   return std::shared_ptr<const CudaCode>(std::move(code));
