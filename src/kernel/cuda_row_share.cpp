@@ -1,6 +1,7 @@
 // How threads share rows: who has which points, what stays in registers and what flies.
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "kernel/cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
@@ -227,8 +228,8 @@ class Sharing {
     for (std::size_t b = 0; b < made_.homes.size(); ++b)
       if (made_.homes[b] == CudaHome::column)
         lives[kept + b].bytes = std::max<std::int64_t>(bytes_of(b), 4);
-      else if (made_.homes[b] == CudaHome::segment)  // one for all points of a unit
-        lives[kept + b].bytes = (std::max<std::int64_t>(bytes_of(b), 4) - 1) / made_.vector + 1;
+      else if (made_.homes[b] == CudaHome::segment)  // one for all points of a unit, and its sum
+        lives[kept + b].bytes = 2 * (std::max<std::int64_t>(bytes_of(b), 4) - 1) / made_.vector + 2;
     for (std::size_t s = 0; s < made_.phase.stages.size(); ++s) {
       const Stage& stage = made_.phase.stages[s];
       const auto places = cuda_places(made_, stage);
@@ -288,6 +289,8 @@ class Sharing {
     made_.cluster = cluster;
     made_.threads = group <= kCudaWarp && made_.phase.chunks == 0 ? kCudaThreads : group;
     made_.at_once = blocks_at_once(bytes, limits_.spare_registers);
+    if (const char* more = std::getenv("HEDDLE_ROW_BLOCKS"))
+      made_.at_once = std::max(1, made_.at_once + std::atoi(more));
     return segments_fit();
   }
 
@@ -315,16 +318,18 @@ class Sharing {
 
   // The smallest group whose threads can keep their points; few rows have many threads each.
   bool share_in_registers() {
+    const char* words_wanted = std::getenv("HEDDLE_ROW_WORDS");
+    const std::int64_t easy_words = words_wanted ? std::atoi(words_wanted) : kEasyWords;
     const std::int64_t bytes = bytes_kept();
     const auto needed = std::bit_ceil(static_cast<std::uint64_t>(made_.units));
-    if (in_chunks() && needed <= kCudaThreads && words(kCudaThreads, bytes) <= kEasyWords)
+    if (in_chunks() && needed <= kCudaThreads && words(kCudaThreads, bytes) <= easy_words)
       return set(std::max(kCudaWarp, static_cast<int>(needed)), 1, bytes);
     const bool is_short = made_.units <= kCudaWarp * 4 && words(kCudaWarp, bytes) <= kShortWords;
     const bool fills = rows_ * kCudaWarp >= std::int64_t{limits_.multiprocessors} * kCudaThreads;
     if (is_short && !in_chunks() && (fills || made_.units <= kCudaWarp))
       return set(static_cast<int>(std::min<std::uint64_t>(needed, kCudaWarp)), 1, bytes);
     for (int group = 2 * kCudaWarp; group <= kLarge; group *= 2) {
-      if (words(group, bytes) > kEasyWords) continue;
+      if (words(group, bytes) > easy_words) continue;
       const bool few = rows_ * group < std::int64_t{limits_.multiprocessors} * kLarge;
       if (few && group < kLarge && made_.units > group) continue;
       return set(group, 1, bytes);
@@ -332,7 +337,7 @@ class Sharing {
     if (limits_.clusters)
       for (const auto& [group, cluster] : {std::pair(kLarge, 2), std::pair(kLarge, 4),
                                            std::pair(kLarge, 8), std::pair(kMostThreads, 8)})
-        if (words(std::int64_t{group} * cluster, bytes) <= kEasyWords)
+        if (words(std::int64_t{group} * cluster, bytes) <= easy_words)
           return set(group, cluster, bytes);
     if (words(kMostThreads, bytes) <= kMostWordsOfMany) return set(kMostThreads, 1, bytes);
     if (words(kLarge, bytes) <= kMostWords) return set(kLarge, 1, bytes);
