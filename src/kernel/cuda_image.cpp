@@ -11,7 +11,6 @@ constexpr std::int64_t kSmallStage = 8 << 10;     // of a stage that every block
 constexpr std::int64_t kLeastImage = 64 << 10;    // bytes: smaller ones are in the caches anyway
 constexpr std::int64_t kRoomForOthers = 2 << 10;  // of a block: gates, and what the system takes
 constexpr int kMostSlices = 8, kImageThreads = 1024;
-constexpr std::int64_t kPart = 16;  // multiprocessors that a cluster may lie in
 
 std::int64_t image_points(const Stage& stage) {
   return points_of(stage, std::vector<bool>(stage.loops.size(), true), true);
@@ -174,9 +173,8 @@ class ImageStudy {
     made_.room_offset =
         made_.image_offset + up(made_.share() * made_.columns * bytes_of(made_.input));
     made_.shared_bytes = made_.room_offset + room_bytes();
-    const std::int64_t there = limits_.multiprocessors - limits_.multiprocessors % kPart;
-    made_.workers = std::max<std::int64_t>(
-        (made_.cluster > 2 ? there : limits_.multiprocessors) * made_.at_once / made_.cluster, 1);
+    made_.workers =
+        std::max<std::int64_t>(limits_.multiprocessors * made_.at_once / made_.cluster, 1);
     return made_.units() <= made_.threads && made_.shared_bytes + declared_bytes() <= room;
   }
 

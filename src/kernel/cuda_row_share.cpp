@@ -82,13 +82,9 @@ class Sharing {
     return made_.slots > 0;
   }
 
-  // A cluster lies in one part of the device, of 16 multiprocessors or a few more: one that finds
-  // no room would have all its rows when the others are done.
+  // At most: how many clusters there can be is known when the code is loaded.
   std::int64_t workers_of(std::int64_t at_once, int cluster) const {
-    constexpr std::int64_t kPart = 16;
-    std::int64_t there = limits_.multiprocessors;
-    if (cluster > 2 && there > kPart) there -= there % kPart;
-    return std::max<std::int64_t>(there * at_once / cluster, 1);
+    return std::max<std::int64_t>(limits_.multiprocessors * at_once / cluster, 1);
   }
 
   bool share_flying() {

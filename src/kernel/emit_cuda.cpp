@@ -243,12 +243,14 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
       made.threads = resident->threads;
       made.cluster = resident->cluster;
       made.grid = resident_grid(*resident);
+      made.stays = resident->workers > 0 && phase.chunks == 0;
       needs_scratch = !resident->in_registers;
     } else if (const auto image = image_of(kernel, phase, limits)) {
       made.threads = image->threads;
       made.cluster = image->cluster;
       made.shared_bytes = image->shared_bytes;
       made.grid = std::min(image->workers, phase.blocks()) * image->cluster;
+      made.stays = true;
     } else {
       made.cluster = cluster_of(kernel, phase, limits);
       made.threads = kCudaThreads;

@@ -37,6 +37,7 @@ struct CudaPhase {
   int threads = 1;                // in each
   std::int64_t shared_bytes = 0;  // of a block
   int cluster = 1;                // blocks that work together
+  bool stays = false;             // they take what there is in turn, so that fewer do as well
 };
 struct CudaPlan {
   std::vector<CudaPhase> phases;

@@ -265,9 +265,11 @@ class ImageEmitter {
     text_.line("{0}* const across = ({0}*)(scratch + {1});", type, image_.room_offset);
     text_.line("__syncthreads();");
     text_.open("if (part < {}) {{", image_.abreast());
+    text_.line("Vec<{}, {}> own;", type, image_.vector);
     for (std::size_t v = 0; v < point.marks().size(); ++v)
-      text_.line("across[part * {} + unit * {} + {}] = sum{}{};", image_.columns, image_.vector, v,
-                 s, point.marks()[v]);
+      text_.line("own.at[{}] = sum{}{};", v, s, point.marks()[v]);
+    text_.line("store_vec<{0}, {1}>(across + part * {2} + unit * {1}, own);", type, image_.vector,
+               image_.columns);
     text_.close();
     text_.line("__syncthreads();");
     open_columns();

@@ -53,6 +53,15 @@ CudaPoint::CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors
     marks_ = {""};
   for (const Node& node : stage.nodes) marked_.push_back(is_marked(node));
   find_narrowed();
+  find_divisors();
+}
+
+void CudaPoint::find_divisors() {
+  divides_.assign(stage_.nodes.size(), false);
+  for (const Node& node : stage_.nodes)
+    if (node.op == ScalarOp::divide && node.type == DType::f32 &&
+        !exact_inverse(stage_.nodes[node.in[1]]) && !is_logistic(stage_, node))
+      divides_[node.in[1]] = true;
 }
 
 // All that is made of such a number has at most 11 digits of it.
@@ -105,8 +114,17 @@ void CudaPoint::emit_nodes(const std::vector<bool>& chosen) {
 }
 
 void CudaPoint::emit_node(std::size_t i, std::string_view mark) {
-  text_.line("const {} {} = {};", cuda_type(stage_.nodes[i].type),
-             node(static_cast<NodeId>(i), mark), expression(i, mark));
+  const auto id = static_cast<NodeId>(i);
+  text_.line("const {} {} = {};", cuda_type(stage_.nodes[i].type), node(id, mark),
+             expression(i, mark));
+  emit_divisor(i, mark);
+}
+
+// The inverse of what many are divided by is taken once.
+void CudaPoint::emit_divisor(std::size_t i, std::string_view mark) {
+  const auto id = static_cast<NodeId>(i);
+  if (divides_[i] && is_same_for_many(id))
+    text_.line("const Divisor {} = over({});", divisor(node(id, mark)), node(id, mark));
 }
 
 void CudaPoint::emit_vector_load(std::size_t i) {
@@ -116,9 +134,11 @@ void CudaPoint::emit_vector_load(std::size_t i) {
   const bool is_input = buffer.reach == Reach::input && place.starts_with('b');
   text_.line("const auto w{} = {}<{}, {}>({});", i, is_input ? "read_vec" : "load_vec",
              cuda_memory_type(buffer.dtype), vectors_.count, place);
-  for (int v = 0; v < vectors_.count; ++v)
+  for (int v = 0; v < vectors_.count; ++v) {
     text_.line("const {} n{}_{} = w{}.at[{}]{};", cuda_type(load.type), i, v, i, v,
                kernel_.buffers[load.number].dtype == DType::i1 ? " != 0" : "");
+    emit_divisor(i, marks_[static_cast<std::size_t>(v)]);
+  }
 }
 
 std::string CudaPoint::from(std::size_t i) const {
@@ -152,10 +172,9 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
       return fmt::format("h_multiply({}, h_constant<{}>({:#x}ull))", operands[0],
                          cuda_type(node.type), *inverse);
   if (is_logistic(stage_, node)) return fmt::format("inverse_of({})", operands[1]);
-  // Its inverse is taken once.
-  if (node.op == ScalarOp::divide && node.type == DType::f32 && is_same_for_many(node.in[1]))
-    return fmt::format("{}({}, over({}))", is_narrowed(i) ? "divide_nearly" : "divide_by",
-                       operands[0], operands[1]);
+  if (node.op == ScalarOp::divide && divides_[node.in[1]] && is_same_for_many(node.in[1]))
+    return fmt::format("{}({}, {})", is_narrowed(i) ? "divide_nearly" : "divide_by", operands[0],
+                       divisor(operands[1]));
   return operation(node, operands);
 }
 

@@ -63,6 +63,9 @@ class CudaPoint {
   void emit_combination(const Statement& statement, std::string_view mark);
 
   void find_narrowed();
+  void find_divisors();
+  void emit_divisor(std::size_t node, std::string_view mark);
+  static std::string divisor(const std::string& node) { return "d" + node.substr(1); }
   bool is_narrowed(std::size_t node) const { return narrowed_[node] && !is_kept(node); }
   void emit_float8_store(const Statement& statement, const CudaFloat8& small);
 
@@ -70,6 +73,7 @@ class CudaPoint {
   std::vector<std::string> marks_;
   std::vector<bool> marked_;    // by node: whether it differs between points of a thread
   std::vector<bool> narrowed_;  // by node: whether only few of its digits count
+  std::vector<bool> divides_;   // by node: whether numbers are divided by it
 };
 
 }  // namespace heddle

@@ -395,6 +395,31 @@ template <class T, int N> __device__ Vec<T, N> read_vec(const T* from) {
   }
   return to;
 }
+// The larger or smaller of two neighbours each, which are in one word.
+template <bool kMaximum, class T> __device__ ui32 extremum_of_two(ui32 x, ui32 y) {
+#if __CUDA_ARCH__ >= 800
+  ui32 of;
+  if constexpr (kMaximum && Same<T, bf16>::value) asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(of) : "r"(x), "r"(y));
+  else if constexpr (kMaximum) asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(of) : "r"(x), "r"(y));
+  else if constexpr (Same<T, bf16>::value) asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(of) : "r"(x), "r"(y));
+  else asm("min.NaN.f16x2 %0, %1, %2;" : "=r"(of) : "r"(x), "r"(y));
+  return of;
+#else
+  const T low = extremum<kMaximum>(T{(ui16)x}, T{(ui16)y});
+  const T high = extremum<kMaximum>(T{(ui16)(x >> 16)}, T{(ui16)(y >> 16)});
+  return low.bits | (ui32)high.bits << 16;
+#endif
+}
+// The largest or smallest so far, by pairs, and of both of a pair.
+template <bool kMaximum, class T, int N> __device__ void note_pairs(ui32& most, const Vec<T, N>& of) {
+  ui32 words[N / 2];
+  memcpy(words, &of, 2 * N);
+#pragma unroll
+  for (int i = 0; i < N / 2; ++i) most = extremum_of_two<kMaximum, T>(most, words[i]);
+}
+template <bool kMaximum, class T> __device__ f32 extremum_of_pair(ui32 pair) {
+  return extremum<kMaximum>(wide(T{(ui16)pair}), wide(T{(ui16)(pair >> 16)}));
+}
 __device__ void narrow_two(bf16* to, f32 x, f32 y) {
 #if __CUDA_ARCH__ >= 900
   ui32 both;

@@ -236,6 +236,10 @@ class ResidentEmitter {
       text_.close();
       return;
     }
+    if (const std::string pairs = point.pairs(statement);
+        !pairs.empty() && sums_.has(statement, stage))
+      return text_.line("note_pairs<{}>(pair{}, {});", statement.combiner.op == ScalarOp::maximum,
+                        s, pairs);
     for (const std::string& mark : point.marks()) {
       const std::string value = point.node(statement.values[0], mark);
       std::string to = fmt::format("sum{}", s);

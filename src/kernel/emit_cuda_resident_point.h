@@ -21,6 +21,10 @@ class ResidentPoint final : public CudaPoint {
   // What later stages need again.
   void emit_kept_values();
   bool reads_flights(const std::vector<bool>& live) const;
+  // Where an update asks for the largest or smallest of what is loaded in two bytes each: the
+  // neighbours as they were loaded, which are compared two at a time. Else nothing.
+  std::string pairs(const Statement& statement) const;
+  DType pair_type(const Statement& statement) const;
 
  protected:
   std::string known(std::size_t node, std::string_view mark) const override;

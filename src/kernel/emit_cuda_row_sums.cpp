@@ -85,6 +85,10 @@ void CudaRowSums::emit_start(const Stage& stage, ResidentPoint& point) {
     } else {
       text_.line("{} sum{} = {};", point.type_of(statement, 0), s, start);
     }
+    if (!in_segments && !point.pairs(statement).empty()) {
+      const auto bits = neutral_bits(statement.combiner.op, point.pair_type(statement));
+      text_.line("ui32 pair{} = {:#x}u;", s, bits | bits << 16);
+    }
   }
 }
 
@@ -99,7 +103,14 @@ void CudaRowSums::emit_end(const Stage& stage, ResidentPoint& point, bool releas
     text_.line("WARP_ALL({}, {}, h_{}, sum{})", point.type_of(stage.statements[s], 0), width,
                name(stage.statements[s].combiner.op), s);
   };
-  for (std::size_t s : sums) in_warp(s, std::min(resident_.group, kCudaWarp));
+  for (std::size_t s : sums) {
+    const Statement& statement = stage.statements[s];
+    if (!point.pairs(statement).empty())
+      text_.line("sum{} = extremum_of_pair<{}, {}>(pair{});", s,
+                 statement.combiner.op == ScalarOp::maximum, cuda_type(point.pair_type(statement)),
+                 s);
+    in_warp(s, std::min(resident_.group, kCudaWarp));
+  }
   if (is_wide()) {
     for (std::size_t k = 0; k < sums.size(); ++k)
       emit_put(sums[k], point.type_of(stage.statements[sums[k]], 0), room_ + static_cast<int>(k));
