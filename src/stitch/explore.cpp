@@ -64,6 +64,8 @@ class Explorer {
     }
     std::erase_if(done.patterns, [this](const Pattern& p) { return !lowers(p); });
     std::erase_if(done.patterns, [this](const Pattern& p) { return !pays(p); });
+    done.patterns = join_chains(graph_, cost_, std::move(done.patterns),
+                                [this](const Pattern& p) { return is_good_chain(p); });
     for (const Pattern& p : done.patterns) done.launches.push_back(launch(p));
     return done;
   }
@@ -82,6 +84,7 @@ class Explorer {
   bool pays_on(const MachineFigures& machine, Seconds& known, const Pattern& pattern);
   Exploration::Launch launch(const Pattern& pattern);
   bool has_kernel(const Pattern& pattern);
+  bool is_good_chain(const Pattern& pattern);
   bool pays(const Pattern& pattern);
   bool lowers(const Pattern& pattern);
   bool is_known_to_fail(const Pattern& pattern);
@@ -107,6 +110,7 @@ class Explorer {
   std::unordered_map<std::uint64_t, Exploration::Launch> launches_;  // the same
   std::unordered_map<std::uint64_t, bool> lowers_;                   // the same
   int trials_ = 0;                                                   // of suspects
+  int chains_ = 0;                                                   // that were tried
   std::vector<bool> suspect_;                                        // by vertex; empty: none is
 };
 
@@ -181,6 +185,13 @@ bool Explorer::has_kernel(const Pattern& pattern) {
   // To write a kernel takes long beside all else that is asked here.
   constexpr int kMostTrials = 1000;
   return !is_suspect(pattern) || (pays(pattern) && trials_++ < kMostTrials && lowers(pattern));
+}
+
+// Of many ops: all that a smaller one is asked in the end.
+bool Explorer::is_good_chain(const Pattern& pattern) {
+  constexpr int kMostChains = 100;
+  if (chains_++ >= kMostChains || (needs_schedule(pattern) && !look(pattern).legal)) return false;
+  return pays(pattern) && lowers(pattern);
 }
 
 // The best legal ones, each once.

@@ -128,10 +128,8 @@ class Evaluator {
     }
     for (const auto& [key, count] : loads) result_.loads += count;
     for (ValueId v : group_.outputs) result_.stores += elements(v);
-    for (const auto& [v, kept] : schedule_.kept) {
-      result_.stores += elements(v);
-      result_.block_bytes += block_bytes(v, kept.axes);
-    }
+    for (const auto& [v, kept] : schedule_.kept) result_.stores += elements(v);
+    result_.block_bytes += kept_at_once();
     for (ValueId v : group_.inputs) {
       if (!program_.type_of(v).is_tensor() || !schedule_.space.contains(v)) continue;
       const auto bytes = static_cast<double>(memory_bytes(program_, v));
@@ -142,8 +140,18 @@ class Evaluator {
         levels[v].erase(kTailLevel);
       }
       if (levels[v].size() < 2) continue;
-      result_.block_bytes += block_bytes(v, schedule_.axes_of(v));
-      again_ += bytes * static_cast<double>(levels[v].size() - 1);
+      // Levels may read parts of it, and each another one.
+      double most = 0, all = 0;
+      for (int level : levels[v]) {
+        const double there =
+            loads[{v, level}] * static_cast<double>(byte_size(program_.type_of(v).dtype));
+        most = std::max(most, std::min(bytes, there));
+        all += std::min(bytes, there);
+      }
+      if (all <= bytes) continue;
+      result_.block_bytes += static_cast<std::int64_t>(
+          static_cast<double>(block_bytes(v, schedule_.axes_of(v))) * most / bytes);
+      again_ += all - bytes;
     }
     for (ValueId v : group_.outputs)
       traffic_.add_value(static_cast<double>(program_.type_of(v).bytes()), machine_);
@@ -162,6 +170,23 @@ class Evaluator {
     result_.bytes_by_stages = again_;
     (result_.block_bytes * machine_.workers > machine_.far_cache ? traffic_.memory
                                                                  : traffic_.cached) += again_;
+  }
+
+  // Bytes of what a block keeps, at the level that needs most: from where a value is made to the last
+  // level that reads it.
+  std::int64_t kept_at_once() {
+    std::map<std::int64_t, std::int64_t> change;
+    for (const auto& [v, kept] : schedule_.kept) {
+      std::int64_t last = kept.level;
+      for (OpId user : users_[v])
+        if (const auto& times = times_[user]; !times.empty() && times.rbegin()->first != kTailLevel)
+          last = std::max<std::int64_t>(last, times.rbegin()->first);
+      change[kept.level] += block_bytes(v, kept.axes);
+      change[last + 1] -= block_bytes(v, kept.axes);
+    }
+    std::int64_t now = 0, most = 0;
+    for (const auto& [level, bytes] : change) most = std::max(most, now += bytes);
+    return most;
   }
 
   // What one phase leaves for another, or reads behind it, comes from the cache where it is small.

@@ -15,10 +15,12 @@ namespace {
 class Merger {
  public:
   Merger(const Graph& graph, const CostModel& cost, std::vector<Pattern> plan,
-         const IsLegal& is_legal)
+         const IsLegal& is_legal, bool chains)
       : graph_(graph),
         cost_(cost),
         is_legal_(is_legal),
+        least_ops_(chains ? kMostOps + 1 : 2),
+        most_ops_(chains ? kMostJoined : kMostOps),
         units_(graph, std::move(plan)),
         version_(units_.size(), 0),
         seconds_(units_.size(), 0) {
@@ -33,7 +35,8 @@ class Merger {
     join_best();
     // Where a border has moved, others may want to be joined.
     constexpr int kMostTurns = 3;
-    for (int turn = 0; turn < kMostTurns && move_borders(); ++turn) join_best();
+    for (int turn = 0; most_ops_ == kMostOps && turn < kMostTurns && move_borders(); ++turn)
+      join_best();
     std::vector<Pattern> plan = std::move(units_).take();
     std::erase_if(plan, [](const Pattern& p) { return p.size() < 2; });
     return plan;
@@ -96,7 +99,8 @@ class Merger {
     if (!mergeable(u)) return;
     for (UnitId w : neighbours(u)) {
       if (!mergeable(w) || refused_.contains(pair_key(u, w))) continue;
-      if (units_[u].size() + units_[w].size() > kMostOps) continue;
+      const std::size_t ops = units_[u].size() + units_[w].size();
+      if (ops < least_ops_ || ops > most_ops_) continue;
       const double gain = seconds_[u] + seconds_[w] - cost_.kernel(union_of(units_[u], units_[w]));
       const UnitId a = std::min(u, w), b = std::max(u, w);
       if (gain > 0) offers_.push({gain, a, b, version_[a], version_[b]});
@@ -155,6 +159,7 @@ class Merger {
   const Graph& graph_;
   const CostModel& cost_;
   const IsLegal& is_legal_;
+  const std::size_t least_ops_, most_ops_;  // of what is joined
   Units units_;
   std::unordered_map<ValueId, std::vector<Vertex>> readers_;
   std::vector<std::uint32_t> version_;
@@ -168,7 +173,12 @@ class Merger {
 
 std::vector<Pattern> merge(const Graph& graph, const CostModel& cost, std::vector<Pattern> plan,
                            const IsLegal& is_legal) {
-  return Merger(graph, cost, std::move(plan), is_legal).run();
+  return Merger(graph, cost, std::move(plan), is_legal, false).run();
+}
+
+std::vector<Pattern> join_chains(const Graph& graph, const CostModel& cost,
+                                 std::vector<Pattern> plan, const IsLegal& is_legal) {
+  return Merger(graph, cost, std::move(plan), is_legal, true).run();
 }
 
 }  // namespace heddle
