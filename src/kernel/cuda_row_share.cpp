@@ -1,6 +1,7 @@
 // How threads share rows: who has which points, what stays in registers and what flies.
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "kernel/cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
@@ -67,6 +68,7 @@ class Sharing {
       if (tile_loops(stage).empty()) continue;
       if (tile_loops(stage).back() + 1 != stage.loops.size()) most = 1;
     }
+    if (const char* x = std::getenv("HEDDLE_X_VECTOR")) most = std::min(most, std::atoi(x));
     made_.vector = most;
     made_.units = points / most;
   }

@@ -90,7 +90,7 @@ TEST_F(DeviceNvrtc, CompilesManyKernelsAsOne) {
   const auto code = compile_cuda(emit_cuda_pack({&first, &second}, 7, 40), "sm_90");
   ASSERT_TRUE(code) << code.reason();
   ASSERT_EQ(code->functions.size(), 1u);
-  EXPECT_EQ(code->functions[0].name, kCudaPack);
+  EXPECT_EQ(code->functions[0].name, cuda_pack_name(0));
 }
 
 // What long rows keep does not go through memory, whatever the assembler makes of it.
