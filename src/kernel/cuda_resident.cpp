@@ -223,9 +223,7 @@ std::optional<CudaResident> cuda_resident(const Kernel& kernel, const Phase& pha
                                           const CudaLimits& limits) {
   auto rows = one_row_blocks(phase);
   if (!rows) return {};
-  auto made = Study(kernel, limits, *std::move(rows)).made();
-  if (made) ask_ahead(kernel, *made);
-  return made;
+  return Study(kernel, limits, *std::move(rows)).made();
 }
 
 }  // namespace heddle

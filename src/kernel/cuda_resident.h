@@ -32,11 +32,10 @@ struct CudaPlace {
   friend bool operator==(const CudaPlace&, const CudaPlace&) = default;
 };
 
-// Elements that several stages load, by the same threads; or that are asked for early.
+// Elements that several stages load, by the same threads.
 struct CudaKeptLoad {
   std::uint32_t buffer = 0;
   CudaPlace place;
-  std::size_t asked = SIZE_MAX;  // the stage that asks for them, where it is not the first to need
 };
 
 // What one stage computes of its points and later ones need again.
@@ -90,8 +89,6 @@ std::vector<CudaKeptValue> cuda_kept_values(const Kernel& kernel, const CudaResi
 std::vector<bool> known_nodes(const CudaResident& resident, std::size_t stage);
 // Sets how threads share rows, and what they keep and let fly. False: they cannot.
 bool share_rows(const Kernel& kernel, const CudaLimits& limits, CudaResident& resident);
-// Lets stages of rows that wait often ask for what the next one loads.
-void ask_ahead(const Kernel& kernel, CudaResident& resident);
 
 // By node: whether statements need it, if some are known; and whether it differs between points of
 // a row.

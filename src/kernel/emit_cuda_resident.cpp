@@ -151,7 +151,6 @@ class ResidentEmitter {
       for (const Statement& statement : stage.statements) emit_row_statement(statement, point);
     } else {
       emit_loads(stage, point, live, is_there);
-      emit_asked(number, is_there);
       sums_.emit_start(stage, point);
       open_units(stage, point);
       if (std::ranges::count(of_point, true) > 0) point.emit_nodes(of_point);
@@ -218,54 +217,14 @@ class ResidentEmitter {
       loads.push_back(i);
     }
     if (loads.empty()) return;
-    emit_loads(stage, point, loads, false);
-  }
-
-  // What the next stages need and this one asks for, so that it is there after the wait between.
-  void emit_asked(std::size_t number, std::vector<bool>& is_there) {
-    const auto is_asked = [&](int k) {
-      return k >= 0 && resident_.kept[static_cast<std::size_t>(k)].asked == number &&
-             !is_there[static_cast<std::size_t>(k)];
-    };
-    if (std::ranges::none_of(resident_.kept, [&](const auto& k) { return k.asked == number; }))
-      return;
-    for (std::size_t s = number + 1; s < phase_.stages.size(); ++s) {
-      const Stage& stage = phase_.stages[s];
-      const CudaVectors vectors = vectors_of(stage);
-      ResidentPoint point(kernel_, resident_, stage, s, vectors, text_);
-      const auto live = live_nodes(stage, known_nodes(resident_, s));
-      std::vector<std::size_t> loads;
-      for (std::size_t i = 0; i < live.size(); ++i) {
-        if (!live[i] || !is_asked(point.kept(i))) continue;
-        is_there[static_cast<std::size_t>(point.kept(i))] = true;
-        loads.push_back(i);
-      }
-      if (!loads.empty()) {
-        text_.open("{{");
-        emit_single_positions(stage);
-        emit_loads(stage, point, loads, true);
-        text_.close();
-      }
-      if (sums_.waits_for(stage)) return;
-    }
-  }
-
-  // `with_row`: what their places need of the row is not there yet.
-  void emit_loads(const Stage& stage, ResidentPoint& point, const std::vector<std::size_t>& loads,
-                  bool with_row) {
-    std::vector<bool> needed(stage.nodes.size(), false);
+    std::vector<bool> needed(live.size(), false);
     for (std::size_t i : loads) needed[stage.nodes[i].in[0]] = true;
     for (std::size_t i = needed.size(); i-- > 0;)
       if (needed[i])
         for (NodeId in : stage.nodes[i].in)
           if (in != kNone) needed[in] = true;
     const auto along = differs_along_row(stage);
-    std::vector<bool> of_row(needed.size());
-    for (std::size_t i = 0; i < needed.size(); ++i) {
-      of_row[i] = needed[i] && !along[i];
-      needed[i] = needed[i] && along[i];
-    }
-    if (with_row && std::ranges::count(of_row, true) > 0) point.emit_nodes(of_row);
+    for (std::size_t i = 0; i < needed.size(); ++i) needed[i] = needed[i] && along[i];
     open_units(stage, point);
     if (std::ranges::count(needed, true) > 0) point.emit_nodes(needed);
     for (std::size_t i : loads) point.emit_kept_load(i);

@@ -8,6 +8,7 @@
 #include "heddle/op.h"
 #include "stitch/cost.h"
 #include "stitch/group.h"
+#include "stitch/sweeps.h"
 
 namespace heddle {
 
@@ -302,6 +303,18 @@ bool may_run_across(const Schedule& schedule, const KernelEstimate& estimate,
   });
 }
 
+// As one pass over rows, where the group is stencils and the device can.
+std::optional<ScheduledGroup> sweep_launch(const Program& program, const StitchGroup& group,
+                                           const MachineFigures& machine) {
+  if (!machine.sweeps) return {};
+  const auto sweeps = find_sweeps(program, group);
+  if (!sweeps) return {};
+  ScheduledGroup made;
+  made.choice.sweep_rows = rows_of_sweeps(program, group, *sweeps, machine);
+  made.best = estimate_sweeps(program, group, *sweeps, made.choice.sweep_rows, machine);
+  return made;
+}
+
 }  // namespace
 
 KernelEstimate estimate(const Program& program, const StitchGroup& group, const Schedule& schedule,
@@ -326,7 +339,11 @@ Expected<KernelEstimate> first_estimate(const Program& program, StitchGroup grou
 Expected<ScheduledGroup> choose_launch(const Program& program, StitchGroup group,
                                        const MachineFigures& machine) {
   group.choice = {};
-  HEDDLE_TRY(const Schedule first, schedule_group(program, group, machine));
+  const auto swept = sweep_launch(program, group, machine);
+  const auto planned = schedule_group(program, group, machine);
+  if (!planned && swept) return *swept;
+  if (!planned) return planned.why();
+  const Schedule& first = *planned;
   ScheduledGroup found{.choice = {}, .best = estimate(program, group, first, machine)};
   for (const LaunchChoice& choice :
        other_choices(first, may_run_across(first, found.best, machine))) {
@@ -342,6 +359,13 @@ Expected<ScheduledGroup> choose_launch(const Program& program, StitchGroup group
     found.choice = choice;
     found.best = other;
   }
+  if (!swept) return found;
+  const bool better = cost::kClearly * swept->best.seconds < found.best.seconds;
+  found.others.push_back(better ? ScheduledGroup::Other{found.choice, found.best.seconds}
+                                : ScheduledGroup::Other{swept->choice, swept->best.seconds});
+  if (!better) return found;
+  found.choice = swept->choice;
+  found.best = swept->best;
   return found;
 }
 
