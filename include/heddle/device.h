@@ -47,6 +47,8 @@ class Launch {
   virtual ~Launch() = default;
   // What it does, for the cost model.
   virtual StepWork work() const { return {.is_counted = false}; }
+  // How often the host has to start something for it.
+  virtual std::size_t starts() const { return 1; }
 };
 
 // One op, prepared for its types and attributes.

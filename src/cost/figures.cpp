@@ -154,6 +154,7 @@ MachineFigures whole_gpu(const GpuSizes& gpu) {
   m.heavy_rate = kSlowLanes * gpu.clock / kBlocks;
   m.vector_bytes = 16;
   m.counts_all = true;
+  m.sweeps = true;
   return m;
 }
 

@@ -12,7 +12,7 @@ class RowNeeds {
   RowNeeds(const Kernel& kernel, CudaResident& made) : kernel_(kernel), made_(made) {}
 
   // How many neighbouring points a thread has together.
-  void find_vectors();
+  void find_vectors(const CudaLimits& limits);
   // What several stages load, and does not fly.
   void find_kept();
   // Rows of inputs that may fly; false: there are none.
@@ -26,6 +26,7 @@ class RowNeeds {
 
  private:
   struct Life;
+  bool waits_for_itself(const CudaLimits& limits, std::int64_t threads) const;
   template <typename Each>
   void each_load(Each each) const;
   bool flies(std::uint32_t buffer, const CudaPlace& place) const;

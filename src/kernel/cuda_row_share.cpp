@@ -26,7 +26,7 @@ class Sharing {
       : needs_(kernel, made), kernel_(kernel), limits_(limits), made_(made) {}
 
   bool share() {
-    needs_.find_vectors();
+    needs_.find_vectors(limits_);
     made_.values = cuda_kept_values(kernel_, made_);
     rows_ = std::max<std::int64_t>(in_chunks() ? made_.phase.chunks : made_.phase.blocks(), 1);
     if (share_flying()) return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/cuda_image.h"
+#include "kernel/cuda_march.h"
 #include "kernel/emit_cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
 #include "kernel/split_loop.h"
@@ -95,27 +96,32 @@ class Emitter {
     return text_.take();
   }
 
-  // The only phase as a function for many: `Entry` has the pointers.
-  std::string emit_part(std::size_t number) {
-    const Phase& phase = kernel_.phases[0];
+  // A phase as a function for many: `Entry` has the pointers.
+  std::string emit_part(std::size_t number, std::size_t of_kernel) {
+    const Phase& phase = kernel_.phases[of_kernel];
     text_.line("");
     text_.open(
-        "__device__ __forceinline__ void part{}(const Entry& buffers, unsigned at_block, unsigned "
-        "of_blocks) {{",
-        number);
+        "__device__ __forceinline__ void part{}_{}(const Entry& buffers, unsigned at_block, "
+        "unsigned of_blocks) {{",
+        of_kernel, number);
     text_.line("char* const scratch = nullptr;");
-    emit_body(phase, cuda_resident(kernel_, phase, limits_));
+    const auto march = cuda_march(kernel_, phase);
+    emit_body(phase, march, march ? std::nullopt : cuda_resident(kernel_, phase, limits_));
     text_.close();
     return text_.take();
   }
 
  private:
   void emit(const Phase& phase, std::size_t number) {
-    const auto resident = cuda_resident(kernel_, phase, limits_);
-    const auto image = resident ? std::nullopt : image_of(kernel_, phase, limits_);
+    const auto march = cuda_march(kernel_, phase);
+    const auto resident = march ? std::nullopt : cuda_resident(kernel_, phase, limits_);
+    const auto image = march || resident ? std::nullopt : image_of(kernel_, phase, limits_);
     text_.line("");
     const CudaPhase launch = cuda_plan(kernel_, limits_).phases[number];
-    const int at_once = resident ? resident->at_once : image ? image->at_once : 0;
+    const int at_once = march      ? march->at_once(limits_.spare_registers)
+                        : resident ? resident->at_once
+                        : image    ? image->at_once
+                                   : 0;
     text_.line("// {}: {} blocks of {} threads, {} bytes of shared memory", launch.function,
                launch.grid, launch.threads, launch.shared_bytes);
     text_.line(
@@ -133,14 +139,17 @@ class Emitter {
     } else {
       text_.line("scratch += {}ll * at_block;", scratch_stride(kernel_));
     }
-    emit_body(phase, resident);
+    emit_body(phase, march, resident);
     text_.close();
   }
 
   // What a block does, once `buffers`, `scratch` and its number are there.
-  void emit_body(const Phase& phase, const std::optional<CudaResident>& resident) {
+  void emit_body(const Phase& phase, const std::optional<CudaMarch>& march,
+                 const std::optional<CudaResident>& resident) {
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
-    if (resident)
+    if (march)
+      emit_cuda_march(kernel_, phase, *march, text_);
+    else if (resident)
       emit_cuda_resident(kernel_, *resident, text_);
     else if (const auto image = image_of(kernel_, phase, limits_))
       emit_cuda_image(kernel_, spread(kernel_, phase, limits_), *image, text_);
@@ -198,24 +207,22 @@ std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits) {
 }
 
 bool can_be_packed(const Kernel& kernel, const CudaLimits& limits) {
-  if (kernel.phases.size() != 1 || kernel.scratch_bytes != 0) return false;
-  const CudaPhase phase = cuda_plan(kernel, limits).phases[0];
-  return phase.threads == kCudaThreads && phase.cluster == 1 && phase.grid > 0 &&
-         phase.shared_bytes == 0;
+  const CudaPlan plan = cuda_plan(kernel, limits);
+  return plan.scratch_bytes == 0 && std::ranges::all_of(plan.phases, [](const CudaPhase& phase) {
+           return phase.cluster == 1 && phase.grid > 0 && phase.shared_bytes == 0;
+         });
 }
 
-std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
-                           std::size_t pointers, const CudaLimits& limits) {
-  IndentedText text{std::string(cuda_prelude())};
-  text.line("struct Entry {{ unsigned first, kernel; void* at[{}]; }};", pointers);
-  text.line("struct Pack {{ Entry at[{}]; }};", entries);
-  std::string parts;
-  for (std::size_t k = 0; k < kernels.size(); ++k)
-    parts += Emitter(*kernels[k], limits).emit_part(k);
-  text.line("{}", parts);
+std::string cuda_pack_name(std::size_t phase) { return fmt::format("k_pack{}", phase); }
+
+namespace {
+
+// Each block looks for its entry, and runs its kernel's phase.
+void emit_pack_phase(std::size_t phase, int threads, std::size_t kernels, std::size_t entries,
+                     IndentedText& text) {
   text.open(
       "extern \"C\" __launch_bounds__({}) __global__ void {}(const __grid_constant__ Pack pack) {{",
-      kCudaThreads, kCudaPack);
+      threads, cuda_pack_name(phase));
   text.line("int low = 0, high = {};", entries);
   text.open("while (high - low > 1) {{");
   text.line("const int middle = (low + high) / 2;");
@@ -224,10 +231,28 @@ std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_
   text.line("const Entry& mine = pack.at[low];");
   text.line("const unsigned end = low + 1 < {} ? pack.at[low + 1].first : gridDim.x;", entries);
   text.open("switch (mine.kernel) {{");
-  for (std::size_t k = 0; k < kernels.size(); ++k)
-    text.line("case {0}: part{0}(mine, blockIdx.x - mine.first, end - mine.first); break;", k);
+  for (std::size_t k = 0; k < kernels; ++k)
+    text.line("case {1}: part{0}_{1}(mine, blockIdx.x - mine.first, end - mine.first); break;",
+              phase, k);
   text.close();
   text.close();
+}
+
+}  // namespace
+
+std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
+                           std::size_t pointers, const CudaLimits& limits) {
+  IndentedText text{std::string(cuda_prelude())};
+  text.line("struct Entry {{ unsigned first, kernel; void* at[{}]; }};", pointers);
+  text.line("struct Pack {{ Entry at[{}]; }};", entries);
+  const CudaPlan plan = cuda_plan(*kernels[0], limits);
+  for (std::size_t p = 0; p < plan.phases.size(); ++p) {
+    std::string parts;
+    for (std::size_t k = 0; k < kernels.size(); ++k)
+      parts += Emitter(*kernels[k], limits).emit_part(k, p);
+    text.line("{}", parts);
+    emit_pack_phase(p, plan.phases[p].threads, kernels.size(), entries, text);
+  }
   return text.take();
 }
 
@@ -238,8 +263,13 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     const Phase& phase = kernel.phases[p];
     CudaPhase made{function_name(kernel, p)};
     bool needs_scratch = true;
-    const auto resident = cuda_resident(kernel, phase, limits);
-    if (resident) {
+    const auto march = cuda_march(kernel, phase);
+    const auto resident = march ? std::nullopt : cuda_resident(kernel, phase, limits);
+    if (march) {
+      made.threads = CudaMarch::kThreads;
+      made.grid = march_grid(*march, phase);
+      needs_scratch = false;
+    } else if (resident) {
       made.threads = resident->threads;
       made.cluster = resident->cluster;
       made.grid = resident_grid(*resident);

@@ -47,12 +47,13 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits = {});
 
 // ---- many kernels in one launch
 
-// Of one phase, with nothing but registers to itself.
+// Whether its blocks have nothing but registers to themselves.
 bool can_be_packed(const Kernel& kernel, const CudaLimits& limits = {});
-inline constexpr std::string_view kCudaPack = "k_pack";
-// A function that runs each of `entries` kernels, one of these, by its own blocks. Its argument is
-// an array of entries by their first blocks:
+// A function for each phase of these kernels, which have equally many, of as many threads. It runs
+// that phase of `entries` kernels, each one of these, by its own blocks. Its argument is an array
+// of entries by their first blocks:
 //   struct { unsigned first, kernel; void* at[pointers]; }
+std::string cuda_pack_name(std::size_t phase);
 std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
                            std::size_t pointers, const CudaLimits& limits = {});
 

@@ -6,6 +6,7 @@
 #include "cost/fitted.h"
 #include "heddle/op.h"
 #include "kernel/group_lowering.h"
+#include "kernel/lower_sweeps.h"
 #include "kernel/refine_stage.h"
 #include "kernel/scratch.h"
 #include "stitch/scatter.h"
@@ -257,6 +258,9 @@ void GroupLowering::mark_streamed() {
 
 Expected<Kernel> lower_group(const Program& program, const StitchGroup& group,
                              const MachineFigures& machine) {
+  if (group.choice.sweep_rows > 0)
+    if (const auto sweeps = find_sweeps(program, group))
+      return lower_sweeps(program, group, *sweeps);
   HEDDLE_TRY(const Schedule schedule, schedule_group(program, group, machine));
   return GroupLowering(program, group, schedule, machine).run();
 }

@@ -321,6 +321,9 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
     } else {
       node = load(kernel_.buffer_of(value), type.dtype, place, guard);
     }
+  } else if (kernel_.rows.contains(value)) {
+    HEDDLE_TRY(const IndexSum index, index_in_rows(value, at));
+    node = load(kernel_.rows.at(value).buffer, type.dtype, index, guard);
   } else if (auto it = kernel_.whole.find(value); it != kernel_.whole.end()) {
     if (!tail_) return Reason{"a reduction over blocks is needed inside of a block"};
     node = load(it->second, type.dtype, flat(type.shape, at), guard);

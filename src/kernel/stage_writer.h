@@ -20,6 +20,12 @@ struct KernelWriter {
   std::unordered_map<ValueId, std::uint32_t> kept;     // of reach block, first phase
   std::unordered_map<ValueId, std::uint32_t> whole;    // results of crossing reductions
   std::unordered_set<OpId> members;
+  // Rows that a block has of a value, from `low` rows behind its own first on (sweeps.h).
+  struct Rows {
+    std::uint32_t buffer = 0;
+    std::int64_t low = 0;
+  };
+  std::unordered_map<ValueId, Rows> rows = {};
 
   std::uint32_t buffer_of(ValueId value);
   std::uint32_t add_buffer(Reach reach, DType dtype, std::int64_t elements);
@@ -44,6 +50,13 @@ class StageWriter {
   LeafId open(std::int64_t size);
   // One loop over all elements of a flat range, as outer loop 0 in blocks.
   LeafId open_flat(std::int64_t extent, std::int64_t block);
+
+  // The rows of a block of outer loop 0, with more at both ends; the index of a row, which may lie
+  // outside, and its place among those of the block.
+  struct BlockRow {
+    IndexSum row, place;
+  };
+  BlockRow open_rows(std::int64_t extent, std::int64_t block, std::int64_t low, std::int64_t high);
 
   // The indices of a value whose axes are all at hand.
   Expected<Indices> here(ValueId value);
@@ -110,6 +123,8 @@ class StageWriter {
   Expected<IndexSum> dim_here(ValueId value, std::size_t dim);
   Expected<NodeId> compute(const Op& op, const Indices& at, NodeId guard);
   NodeId load(std::uint32_t buffer, DType dtype, const IndexSum& index, NodeId guard);
+  // Where an element lies among the rows that the block has of a value.
+  Expected<IndexSum> index_in_rows(ValueId value, const Indices& at);
   std::vector<IndexSum> result_factors(const IndexRule& rule, const Indices& at,
                                        const Shape& shape);
   Expected<NodeId> copy(const Op& op, const Indices& at, NodeId guard);
@@ -139,7 +154,8 @@ class StageWriter {
   std::vector<LeafId> loop_leaves_;  // one per loop: the position that it moves
   std::size_t run_ = SIZE_MAX;       // the loop that open_run opened
   std::unordered_map<std::size_t, LeafId> block_leaves_;  // by loop: its position in a block
-  std::vector<int> loop_axes_;  // one per loop: its axis, or -1 for a window
+  LeafId row_ = 0, place_of_row_ = 0;  // of open_rows
+  std::vector<int> loop_axes_;         // one per loop: its axis, or -1 for a window
   std::vector<Access> accesses_;
   std::vector<Statement> statements_;
   std::map<std::tuple<ValueId, Indices, NodeId>, NodeId> known_;

@@ -8,7 +8,7 @@ namespace heddle::runtime {
 
 namespace {
 
-constexpr std::size_t kLeastSteps = 3;   // fewer are launched as fast one by one
+constexpr std::size_t kLeastStarts = 3;  // fewer are launched as fast one by one
 constexpr std::size_t kMostPlaces = 16;  // that a stretch remembers
 
 bool can_be_kept(const Step& step) {
@@ -16,6 +16,11 @@ bool can_be_kept(const Step& step) {
     return library->call->can_be_recorded();
   return std::holds_alternative<LaunchStep>(step.work) ||
          std::holds_alternative<CopyStep>(step.work);
+}
+
+std::size_t starts_of(const Step& step) {
+  const auto* launch = std::get_if<LaunchStep>(&step.work);
+  return launch ? launch->launch->starts() : 1;
 }
 
 class Finder {
@@ -26,7 +31,9 @@ class Finder {
     for (std::size_t i = 0; i < list.steps.size();) {
       std::size_t end = i;
       while (end < list.steps.size() && can_be_kept(list.steps[end])) ++end;
-      if (end - i >= kLeastSteps) add(list, i, end);
+      std::size_t starts = 0;
+      for (std::size_t s = i; s < end; ++s) starts += starts_of(list.steps[s]);
+      if (starts >= kLeastStarts) add(list, i, end);
       if (end < list.steps.size()) look_inside(list.steps[end]);
       i = end + 1;
     }

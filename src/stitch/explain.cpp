@@ -94,7 +94,8 @@ class Explainer {
       if (other.seconds > cost::kClearly * best.seconds)
         lines.push_back(fmt::format(
             "rejected: {}   +{}",
-            other.choice.across
+            other.choice.sweep_rows > 0 ? "one pass over rows for all stencils"
+            : other.choice.across
                 ? "reductions over all blocks, and what follows in a phase of its own"
             : other.choice.keep_heavy
                 ? fmt::format("blocks of about {} elements", other.choice.block_elements)

@@ -14,6 +14,7 @@
 #include "stitch/latency.h"
 #include "stitch/merge.h"
 #include "stitch/schedule.h"
+#include "stitch/sweeps.h"
 
 namespace heddle {
 
@@ -64,6 +65,9 @@ class Explorer {
     }
     std::erase_if(done.patterns, [this](const Pattern& p) { return !lowers(p); });
     std::erase_if(done.patterns, [this](const Pattern& p) { return !pays(p); });
+    done.patterns = join_chains(graph_, cost_, std::move(done.patterns),
+                                [this](const Pattern& p) { return is_good_chain(p); });
+    if (options_.machine.sweeps) join_sweeps(done.patterns);
     for (const Pattern& p : done.patterns) done.launches.push_back(launch(p));
     return done;
   }
@@ -82,6 +86,9 @@ class Explorer {
   bool pays_on(const MachineFigures& machine, Seconds& known, const Pattern& pattern);
   Exploration::Launch launch(const Pattern& pattern);
   bool has_kernel(const Pattern& pattern);
+  bool is_good_chain(const Pattern& pattern);
+  void join_sweeps(std::vector<Pattern>& patterns);
+  bool sweeps_into(const Pattern& first, const Pattern& next);
   bool pays(const Pattern& pattern);
   bool lowers(const Pattern& pattern);
   bool is_known_to_fail(const Pattern& pattern);
@@ -107,7 +114,8 @@ class Explorer {
   std::unordered_map<std::uint64_t, Exploration::Launch> launches_;  // the same
   std::unordered_map<std::uint64_t, bool> lowers_;                   // the same
   int trials_ = 0;                                                   // of suspects
-  std::vector<bool> suspect_;                                        // by vertex; empty: none is
+  int failed_chains_ = 0;
+  std::vector<bool> suspect_;  // by vertex; empty: none is
 };
 
 // Ops that give their results element by element in one shape always share their loops.
@@ -181,6 +189,16 @@ bool Explorer::has_kernel(const Pattern& pattern) {
   // To write a kernel takes long beside all else that is asked here.
   constexpr int kMostTrials = 1000;
   return !is_suspect(pattern) || (pays(pattern) && trials_++ < kMostTrials && lowers(pattern));
+}
+
+// Of many ops: all that a smaller one is asked in the end.
+bool Explorer::is_good_chain(const Pattern& pattern) {
+  constexpr int kMostFailed = 16;
+  if (failed_chains_ >= kMostFailed) return false;
+  if ((!needs_schedule(pattern) || look(pattern).legal) && pays(pattern) && lowers(pattern))
+    return true;
+  ++failed_chains_;
+  return false;
 }
 
 // The best legal ones, each once.
@@ -315,6 +333,59 @@ std::vector<Pattern> Explorer::choose() {
   std::vector<Pattern> out;
   for (auto p = best.rbegin(); p != best.rend(); ++p) out.push_back(**p);
   return out;
+}
+
+// Whether one pass over rows for the stencils of both is faster than a pass for each.
+bool Explorer::sweeps_into(const Pattern& first, const Pattern& next) {
+  const StitchGroup made = group_of(first);
+  if (made.outputs.size() != 1) return false;
+  for (Vertex v : first) {
+    if (graph_.program->result(graph_.op(v), 0) != made.outputs[0]) continue;
+    if (graph_.escapes[v] || !std::ranges::all_of(graph_.consumers[v], [&](Vertex c) {
+          return std::ranges::binary_search(first, c) || std::ranges::binary_search(next, c);
+        }))
+      return false;
+  }
+  const Pattern both = union_of(first, next);
+  StitchGroup group = group_of(both);
+  if (!find_sweeps(*graph_.program, group)) return false;
+  group.choice = launch(both).choice;
+  return group.choice.sweep_rows > 0 &&
+         launch(both).seconds < launch(first).seconds + launch(next).seconds &&
+         (!options_.can_lower || options_.can_lower(*graph_.program, group));
+}
+
+// Stencils that follow one another, as many as one pass can have.
+void Explorer::join_sweeps(std::vector<Pattern>& patterns) {
+  std::unordered_map<Vertex, std::size_t> pattern_of;
+  const auto only_points_and_moves = [&](const Pattern& p) {
+    return std::ranges::all_of(p, [&](Vertex v) {
+      const Emission emission = graph_.op(v).def->emission;
+      return emission == Emission::scalar || emission == Emission::compare ||
+             emission == Emission::copy;
+    });
+  };
+  for (std::size_t i = 0; i < patterns.size(); ++i)
+    if (only_points_and_moves(patterns[i]))
+      for (Vertex v : patterns[i]) pattern_of[v] = i;
+  const auto join_one_before = [&](std::size_t i) {
+    for (Vertex v : patterns[i])
+      for (Vertex p : graph_.producers[v]) {
+        const auto before = pattern_of.find(p);
+        if (before == pattern_of.end() || before->second == i) continue;
+        const std::size_t j = before->second;
+        if (!sweeps_into(patterns[j], patterns[i])) continue;
+        for (Vertex w : patterns[j]) pattern_of[w] = i;
+        patterns[i] = union_of(patterns[i], patterns[j]);
+        patterns[j].clear();
+        return true;
+      }
+    return false;
+  };
+  for (std::size_t i = patterns.size(); i-- > 0;)
+    while (!patterns[i].empty() && pattern_of.contains(patterns[i][0]) && join_one_before(i)) {
+    }
+  std::erase_if(patterns, [](const Pattern& p) { return p.empty(); });
 }
 
 // Whether a kernel can be written for it.

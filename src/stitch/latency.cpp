@@ -8,6 +8,7 @@
 #include "heddle/op.h"
 #include "stitch/cost.h"
 #include "stitch/group.h"
+#include "stitch/sweeps.h"
 
 namespace heddle {
 
@@ -128,10 +129,8 @@ class Evaluator {
     }
     for (const auto& [key, count] : loads) result_.loads += count;
     for (ValueId v : group_.outputs) result_.stores += elements(v);
-    for (const auto& [v, kept] : schedule_.kept) {
-      result_.stores += elements(v);
-      result_.block_bytes += block_bytes(v, kept.axes);
-    }
+    for (const auto& [v, kept] : schedule_.kept) result_.stores += elements(v);
+    result_.block_bytes += kept_at_once();
     for (ValueId v : group_.inputs) {
       if (!program_.type_of(v).is_tensor() || !schedule_.space.contains(v)) continue;
       const auto bytes = static_cast<double>(memory_bytes(program_, v));
@@ -142,8 +141,18 @@ class Evaluator {
         levels[v].erase(kTailLevel);
       }
       if (levels[v].size() < 2) continue;
-      result_.block_bytes += block_bytes(v, schedule_.axes_of(v));
-      again_ += bytes * static_cast<double>(levels[v].size() - 1);
+      // Levels may read parts of it, and each another one.
+      double most = 0, all = 0;
+      for (int level : levels[v]) {
+        const double there =
+            loads[{v, level}] * static_cast<double>(byte_size(program_.type_of(v).dtype));
+        most = std::max(most, std::min(bytes, there));
+        all += std::min(bytes, there);
+      }
+      if (all <= bytes) continue;
+      result_.block_bytes += static_cast<std::int64_t>(
+          static_cast<double>(block_bytes(v, schedule_.axes_of(v))) * most / bytes);
+      again_ += all - bytes;
     }
     for (ValueId v : group_.outputs)
       traffic_.add_value(static_cast<double>(program_.type_of(v).bytes()), machine_);
@@ -162,6 +171,23 @@ class Evaluator {
     result_.bytes_by_stages = again_;
     (result_.block_bytes * machine_.workers > machine_.far_cache ? traffic_.memory
                                                                  : traffic_.cached) += again_;
+  }
+
+  // Bytes of what a block keeps, at the level that needs most: from where a value is made to the last
+  // level that reads it.
+  std::int64_t kept_at_once() {
+    std::map<std::int64_t, std::int64_t> change;
+    for (const auto& [v, kept] : schedule_.kept) {
+      std::int64_t last = kept.level;
+      for (OpId user : users_[v])
+        if (const auto& times = times_[user]; !times.empty() && times.rbegin()->first != kTailLevel)
+          last = std::max<std::int64_t>(last, times.rbegin()->first);
+      change[kept.level] += block_bytes(v, kept.axes);
+      change[last + 1] -= block_bytes(v, kept.axes);
+    }
+    std::int64_t now = 0, most = 0;
+    for (const auto& [level, bytes] : change) most = std::max(most, now += bytes);
+    return most;
   }
 
   // What one phase leaves for another, or reads behind it, comes from the cache where it is small.
@@ -277,6 +303,18 @@ bool may_run_across(const Schedule& schedule, const KernelEstimate& estimate,
   });
 }
 
+// As one pass over rows, where the group is stencils and the device can.
+std::optional<ScheduledGroup> sweep_launch(const Program& program, const StitchGroup& group,
+                                           const MachineFigures& machine) {
+  if (!machine.sweeps) return {};
+  const auto sweeps = find_sweeps(program, group);
+  if (!sweeps) return {};
+  ScheduledGroup made;
+  made.choice.sweep_rows = rows_of_sweeps(program, group, *sweeps, machine);
+  made.best = estimate_sweeps(program, group, *sweeps, made.choice.sweep_rows, machine);
+  return made;
+}
+
 }  // namespace
 
 KernelEstimate estimate(const Program& program, const StitchGroup& group, const Schedule& schedule,
@@ -301,7 +339,11 @@ Expected<KernelEstimate> first_estimate(const Program& program, StitchGroup grou
 Expected<ScheduledGroup> choose_launch(const Program& program, StitchGroup group,
                                        const MachineFigures& machine) {
   group.choice = {};
-  HEDDLE_TRY(const Schedule first, schedule_group(program, group, machine));
+  const auto swept = sweep_launch(program, group, machine);
+  const auto planned = schedule_group(program, group, machine);
+  if (!planned && swept) return *swept;
+  if (!planned) return planned.why();
+  const Schedule& first = *planned;
   ScheduledGroup found{.choice = {}, .best = estimate(program, group, first, machine)};
   for (const LaunchChoice& choice :
        other_choices(first, may_run_across(first, found.best, machine))) {
@@ -317,6 +359,13 @@ Expected<ScheduledGroup> choose_launch(const Program& program, StitchGroup group
     found.choice = choice;
     found.best = other;
   }
+  if (!swept) return found;
+  const bool better = cost::kClearly * swept->best.seconds < found.best.seconds;
+  found.others.push_back(better ? ScheduledGroup::Other{found.choice, found.best.seconds}
+                                : ScheduledGroup::Other{swept->choice, swept->best.seconds});
+  if (!better) return found;
+  found.choice = swept->choice;
+  found.best = swept->best;
   return found;
 }
 

@@ -15,10 +15,12 @@ namespace {
 class Merger {
  public:
   Merger(const Graph& graph, const CostModel& cost, std::vector<Pattern> plan,
-         const IsLegal& is_legal)
+         const IsLegal& is_legal, bool chains)
       : graph_(graph),
         cost_(cost),
         is_legal_(is_legal),
+        least_ops_(chains ? kMostOps + 1 : 2),
+        most_ops_(chains ? kMostJoined : kMostOps),
         units_(graph, std::move(plan)),
         version_(units_.size(), 0),
         seconds_(units_.size(), 0) {
@@ -26,6 +28,8 @@ class Merger {
       for (ValueId value : graph.reads[v]) readers_[value].push_back(v);
     for (UnitId u = 0; u < units_.size(); ++u)
       if (mergeable(u)) seconds_[u] = cost_.kernel(units_[u]);
+    if (!chains) return;
+    for (UnitId u = 0; u < units_.size(); ++u) links_.push_back(link_of(units_[u]));
   }
 
   std::vector<Pattern> run() {
@@ -33,7 +37,7 @@ class Merger {
     join_best();
     // Where a border has moved, others may want to be joined.
     constexpr int kMostTurns = 3;
-    for (int turn = 0; turn < kMostTurns && move_borders(); ++turn) join_best();
+    for (int turn = 0; !joins_chains() && turn < kMostTurns && move_borders(); ++turn) join_best();
     std::vector<Pattern> plan = std::move(units_).take();
     std::erase_if(plan, [](const Pattern& p) { return p.size() < 2; });
     return plan;
@@ -78,6 +82,7 @@ class Merger {
       for (Vertex w : graph_.producers[v]) all.push_back(units_.of(w));
       if (graph_.consumers[v].size() <= 4 * kFewReaders)
         for (Vertex w : graph_.consumers[v]) all.push_back(units_.of(w));
+      if (joins_chains()) continue;  // what only reads the same is no chain
       for (ValueId value : graph_.reads[v]) {
         const std::vector<Vertex>& others = readers_.at(value);
         if (others.size() > kFewReaders || !graph_.program->type_of(value).is_tensor() ||
@@ -96,11 +101,50 @@ class Merger {
     if (!mergeable(u)) return;
     for (UnitId w : neighbours(u)) {
       if (!mergeable(w) || refused_.contains(pair_key(u, w))) continue;
-      if (units_[u].size() + units_[w].size() > kMostOps) continue;
+      const std::size_t ops = units_[u].size() + units_[w].size();
+      if (ops < least_ops_ || ops > most_ops_ || (joins_chains() && !is_chain(u, w, ops))) continue;
       const double gain = seconds_[u] + seconds_[w] - cost_.kernel(union_of(units_[u], units_[w]));
       const UnitId a = std::min(u, w), b = std::max(u, w);
       if (gain > 0) offers_.push({gain, a, b, version_[a], version_[b]});
     }
+  }
+
+  bool joins_chains() const { return most_ops_ > kMostOps; }
+
+  std::int64_t elements(Vertex v) const {
+    return graph_.program->type_of(graph_.program->result(graph_.op(v), 0)).elements();
+  }
+  // What a unit is as a part of a chain.
+  struct Link {
+    std::int64_t largest = 0;                   // elements of a value
+    std::uint32_t begin = UINT32_MAX, end = 0;  // depths of its ops
+  };
+  Link link_of(const Pattern& pattern) const {
+    Link link;
+    for (Vertex v : pattern) {
+      if (!graph_.stitchable[v]) continue;
+      link = both(link, {elements(v), graph_.depth[v], graph_.depth[v] + 1});
+    }
+    return link;
+  }
+  static Link both(const Link& a, const Link& b) {
+    return {std::max(a.largest, b.largest), std::min(a.begin, b.begin), std::max(a.end, b.end)};
+  }
+  // Whether their ops follow one another for long, and one gives the other a value that is as large
+  // as all of theirs: not many tensors side by side, nor one number for many.
+  bool is_chain(UnitId a, UnitId b, std::size_t ops) const {
+    constexpr std::size_t kOpsOfLink = 4;
+    const Link link = both(links_[a], links_[b]);
+    if (kOpsOfLink * (link.end - link.begin) < ops) return false;
+    const std::int64_t most = link.largest;
+    const auto gives = [&](UnitId from, UnitId to) {
+      return std::ranges::any_of(units_[from], [&](Vertex v) {
+        return elements(v) == most && std::ranges::any_of(graph_.consumers[v], [&](Vertex c) {
+                 return units_.of(c) == to;
+               });
+      });
+    };
+    return gives(a, b) || gives(b, a);
   }
 
   // The one unit that all of these are in; kNone where there are several, or none.
@@ -147,6 +191,7 @@ class Merger {
   void take(UnitId a, UnitId b) {
     units_.join(a, b);
     seconds_[a] = cost_.kernel(units_[a]);
+    if (joins_chains()) links_[a] = both(links_[a], links_[b]);
     ++version_[a];
     ++version_[b];
     offer_neighbours(a);
@@ -155,10 +200,12 @@ class Merger {
   const Graph& graph_;
   const CostModel& cost_;
   const IsLegal& is_legal_;
+  const std::size_t least_ops_, most_ops_;  // of what is joined
   Units units_;
   std::unordered_map<ValueId, std::vector<Vertex>> readers_;
   std::vector<std::uint32_t> version_;
   std::vector<double> seconds_;
+  std::vector<Link> links_;  // by unit, where chains are joined
   std::priority_queue<Offer> offers_;
   // Pairs that no kernel could be made of; they are not asked about again when they have grown.
   std::unordered_set<std::uint64_t> refused_;
@@ -168,7 +215,12 @@ class Merger {
 
 std::vector<Pattern> merge(const Graph& graph, const CostModel& cost, std::vector<Pattern> plan,
                            const IsLegal& is_legal) {
-  return Merger(graph, cost, std::move(plan), is_legal).run();
+  return Merger(graph, cost, std::move(plan), is_legal, false).run();
+}
+
+std::vector<Pattern> join_chains(const Graph& graph, const CostModel& cost,
+                                 std::vector<Pattern> plan, const IsLegal& is_legal) {
+  return Merger(graph, cost, std::move(plan), is_legal, true).run();
 }
 
 }  // namespace heddle

@@ -14,4 +14,9 @@ using IsLegal = std::function<bool(const Pattern&)>;
 std::vector<Pattern> merge(const Graph& graph, const CostModel& cost, std::vector<Pattern> plan,
                            const IsLegal& is_legal);
 
+// The same for patterns whose union has more than kMostOps, up to kMostJoined: chains that the
+// search had to cut. Few are tried, since each takes long.
+std::vector<Pattern> join_chains(const Graph& graph, const CostModel& cost,
+                                 std::vector<Pattern> plan, const IsLegal& is_legal);
+
 }  // namespace heddle

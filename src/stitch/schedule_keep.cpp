@@ -119,7 +119,7 @@ void Scheduler::keep_tiles() {
       stages[v].insert(needed.begin(), needed.end());
     }
   }
-  std::int64_t room = machine_.near_cache;
+  std::vector<ValueId> wanted;
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
     if (is_reducer(program_, op) || op.result_count != 1 || plan_.tail.contains(id)) continue;
@@ -129,21 +129,60 @@ void Scheduler::keep_tiles() {
     for (OpId user : users_[v])
       parts |= stages[program_.result(program_.op(user), 0)] != stages[v] ||
                is_reducer(program_, program_.op(user));
-    if (!parts && !outputs_.contains(v)) continue;
-    const AxisList axes = plan_.axes_of(v);
-    const std::int64_t bytes = inner_elements(axes) * byte_size(program_.type_of(v).dtype);
-    if (bytes > room) continue;
-    room -= bytes;
-    plan_.kept[v] = {.value = v, .axes = axes, .level = 0, .is_tile = true};
+    if (parts || outputs_.contains(v)) wanted.push_back(v);
   }
   for (ValueId v : group_.inputs)
-    if (plan_.space.contains(v) && stages[v].size() > 1 && is_strided(v)) {
-      const std::int64_t bytes =
-          inner_elements(plan_.axes_of(v)) * byte_size(program_.type_of(v).dtype);
-      if (bytes > room) continue;
-      room -= bytes;
-      plan_.kept[v] = {.value = v, .axes = plan_.axes_of(v), .level = 0, .is_tile = true};
-    }
+    if (plan_.space.contains(v) && stages[v].size() > 1 && is_strided(v)) wanted.push_back(v);
+  keep_wanted(wanted);
+}
+
+// All of them where they fit one after the other, since later ones make earlier ones needless; else
+// the first that fit together.
+void Scheduler::keep_wanted(const std::vector<ValueId>& wanted) {
+  const auto bytes = [&](ValueId v) {
+    return inner_elements(plan_.axes_of(v)) * byte_size(program_.type_of(v).dtype);
+  };
+  std::int64_t all = 0;
+  for (ValueId v : wanted) {
+    all += bytes(v);
+    plan_.kept[v] = {.value = v, .axes = plan_.axes_of(v), .level = 0, .is_tile = true};
+  }
+  if (all <= machine_.near_cache || most_kept_at_once(wanted) <= machine_.near_cache) return;
+  std::int64_t room = machine_.near_cache;
+  for (ValueId v : wanted) {
+    if (bytes(v) > room)
+      plan_.kept.erase(v);
+    else
+      room -= bytes(v);
+  }
+}
+
+// Bytes of the most tiles that are needed at one time, each from the op that makes it to the last
+// one that reads it.
+std::int64_t Scheduler::most_kept_at_once(const std::vector<ValueId>& tiles) const {
+  std::unordered_map<ValueId, std::size_t> last;  // op that needs it, by its place in the group
+  for (std::size_t n = group_.ops.size(); n-- > 0;) {
+    const Op& op = program_.op(group_.ops[n]);
+    std::size_t until = n;
+    // What is not kept is computed where its own users need it.
+    if (op.result_count == 1 && !plan_.kept.contains(program_.result(op, 0)))
+      if (const auto user = last.find(program_.result(op, 0)); user != last.end())
+        until = user->second;
+    for (ValueId v : program_.operands(op)) last[v] = std::max(last[v], until);
+  }
+  std::unordered_map<OpId, std::size_t> place;
+  for (std::size_t n = 0; n < group_.ops.size(); ++n) place[group_.ops[n]] = n;
+  std::vector<std::int64_t> change(group_.ops.size() + 1, 0);
+  for (ValueId v : tiles) {
+    const auto made = place.find(program_.value(v).op);
+    const std::int64_t bytes =
+        inner_elements(plan_.axes_of(v)) * byte_size(program_.type_of(v).dtype);
+    change[made == place.end() ? 0 : made->second] += bytes;
+    change[last[v] + 1] -= bytes;
+  }
+  std::int64_t now = 0, most = 0;
+  for (std::int64_t c : change) most = std::max(most, now += c);
+  return most;
 }
 
 // Of an input a block reads many short rows that lie apart by a multiple of a large power of two:

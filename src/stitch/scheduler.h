@@ -51,6 +51,8 @@ class Scheduler {
   Verdict check_reach();
   bool is_kept(const Reduction& r) const;
   void keep_tiles();
+  void keep_wanted(const std::vector<ValueId>& wanted);
+  std::int64_t most_kept_at_once(const std::vector<ValueId>& tiles) const;
   bool is_strided(ValueId v) const;
   std::vector<AxisList> sink_domains() const;
   void find_aside();

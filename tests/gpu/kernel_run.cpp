@@ -6,6 +6,7 @@
 
 #include "../property/random_kernel.h"
 #include "../property/random_rows.h"
+#include "../property/random_sweeps.h"
 #include "../unit/kernel_examples.h"
 #include "gpu_device.h"
 
@@ -141,6 +142,20 @@ TEST_F(GpuKernel, ManyRandomRowsAgreeExactly) {
     const Kernel kernel = property::random_rows(dice, 1501, dice.pick({1536, 2064}), 0);
     ASSERT_EQ(difference(kernel, with_inputs(kernel, seed), device(), 0), "") << "seed " << seed;
   }
+}
+
+TEST_F(GpuKernel, RandomStencilsAgreeExactly) {
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    property::Dice dice(seed);
+    property::WholeSweeps whole(property::RandomSweeps<property::Dice>(dice).make(
+        dice.between(30, 300), dice.between(60, 500), dice.between(2, 6)));
+    if (!whole.sweeps) continue;
+    ++found;
+    const Kernel kernel = whole.kernel(dice.between(10, 100));
+    ASSERT_EQ(difference(kernel, with_inputs(kernel, seed), device(), 0), "") << "seed " << seed;
+  }
+  EXPECT_GT(found, 30);
 }
 
 TEST_F(GpuKernel, RandomKernelsAgreeExactly) {

@@ -5,6 +5,7 @@
 #include "../property/random_kernel.h"
 #include "../property/random_program.h"
 #include "../property/random_rows.h"
+#include "../property/random_sweeps.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/rearrange.h"
 #include "device/cuda/select_scatter.h"
@@ -90,7 +91,45 @@ TEST_F(DeviceNvrtc, CompilesManyKernelsAsOne) {
   const auto code = compile_cuda(emit_cuda_pack({&first, &second}, 7, 40), "sm_90");
   ASSERT_TRUE(code) << code.reason();
   ASSERT_EQ(code->functions.size(), 1u);
-  EXPECT_EQ(code->functions[0].name, kCudaPack);
+  EXPECT_EQ(code->functions[0].name, cuda_pack_name(0));
+}
+
+// Of kernels with several phases, a function for each.
+TEST_F(DeviceNvrtc, CompilesManyKernelsOfTwoPhases) {
+  const Kernel first = examples::column_sum(1001, 80, 5), second = examples::column_sum(90, 80, 5);
+  ASSERT_TRUE(can_be_packed(first) && can_be_packed(second));
+  const auto code = compile_cuda(emit_cuda_pack({&first, &second}, 9, 4), "sm_90");
+  ASSERT_TRUE(code) << code.reason();
+  ASSERT_EQ(code->functions.size(), 2u);
+}
+
+// Eight sweeps of 16384 columns: all rows that are held are in registers.
+TEST_F(DeviceNvrtc, StencilsInOnePassSpillNothing) {
+  property::WholeSweeps whole(property::jacobi(16384, 8));
+  ASSERT_TRUE(whole.sweeps);
+  const Kernel kernel = whole.kernel(512);
+  CudaLimits limits{.shared_bytes = 227 << 10};
+  auto code = compile_cuda(emit_cuda(kernel, limits), "sm_90");
+  if (code && code->functions[0].spilled_bytes > 0) {
+    limits.spare_registers = 64;  // as the device does
+    code = compile_cuda(emit_cuda(kernel, limits), "sm_90");
+  }
+  ASSERT_TRUE(code) << code.reason();
+  ASSERT_EQ(code->functions.size(), 1u);
+  EXPECT_EQ(code->functions[0].spilled_bytes, 0);
+  EXPECT_GT(code->functions[0].registers, 64);
+}
+
+TEST_F(DeviceNvrtc, CompilesRandomStencils) {
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    property::Dice dice(seed);
+    property::WholeSweeps whole(property::RandomSweeps<property::Dice>(dice).make(60, 100, 3));
+    if (!whole.sweeps) continue;
+    ++found;
+    EXPECT_EQ(failure(whole.kernel(16)), "");
+  }
+  EXPECT_GT(found, 4);
 }
 
 // What long rows keep does not go through memory, whatever the assembler makes of it.

@@ -60,6 +60,22 @@ TEST(LowerGroup, ElementwiseChainIsOneKernel) {
   EXPECT_EQ(launches(b), 1u);
 }
 
+// The search looks at 160 ops at most; what it had to cut is joined behind it.
+TEST(LowerGroup, AChainOfManyOpsIsOneKernel) {
+  Builder b;
+  b.function("main", {kRows, kRows}, [&](const Vars& in) -> Vars {
+    Var h = in[0];
+    for (int step = 0; step < 24; ++step) {
+      const Var z = b.op("tanh", {h * in[1]});
+      const Var n = b.op("exponential", {z * -0.5}) * h + z;
+      const Var size = b.op("sqrt", {b.reduce(n * n, {1}, "add") + 1.0});
+      h = n / rows_of(b, size, n.type().shape);
+    }
+    return {h};
+  });
+  EXPECT_EQ(launches(b, 1e-3), 1u);
+}
+
 TEST(LowerGroup, SoftmaxIsOneKernel) {
   Builder b;
   b.function("main", {kRows}, [&](const Vars& in) -> Vars { return {softmax(b, in[0])}; });

@@ -75,23 +75,21 @@ CudaCode::~CudaCode() {
 
 Verdict CudaCode::launch(Handle stream, void* const* buffers, Pointer scratch) const {
   void* arguments[] = {static_cast<void*>(const_cast<void**>(buffers)), &scratch};
-  return launch_all(stream, arguments);
-}
-
-Verdict CudaCode::launch(Handle stream, void* argument) const {
-  void* arguments[] = {argument};
-  return launch_all(stream, arguments);
-}
-
-Verdict CudaCode::launch_all(Handle stream, void** arguments) const {
-  for (const Phase& phase : phases_) {
-    if (phase.grid == 0) continue;
-    HEDDLE_TRY_VOID(context_->driver().checked(
-        context_->driver().launch(phase.function, phase.grid, 1, 1, phase.threads, 1, 1,
-                                  phase.shared_bytes, stream, arguments, nullptr),
-        "launch a kernel"));
-  }
+  for (const Phase& phase : phases_) HEDDLE_TRY_VOID(launch(stream, phase, arguments));
   return yes();
+}
+
+Verdict CudaCode::launch_phase(Handle stream, std::size_t phase, void* argument) const {
+  void* arguments[] = {argument};
+  return launch(stream, phases_[phase], arguments);
+}
+
+Verdict CudaCode::launch(Handle stream, const Phase& phase, void** arguments) const {
+  if (phase.grid == 0) return yes();
+  return context_->driver().checked(
+      context_->driver().launch(phase.function, phase.grid, 1, 1, phase.threads, 1, 1,
+                                phase.shared_bytes, stream, arguments, nullptr),
+      "launch a kernel");
 }
 
 }  // namespace heddle::cuda

@@ -19,15 +19,15 @@ class CudaCode final : public DeviceCode {
 
   // Runs all phases, one after the other; `buffers` by number, `scratch` as large as the plan says.
   Verdict launch(Handle stream, void* const* buffers, Pointer scratch) const;
-  // A function that takes one argument, which lies there.
-  Verdict launch(Handle stream, void* argument) const;
+  // One phase, whose function takes one argument, which lies there.
+  Verdict launch_phase(Handle stream, std::size_t phase, void* argument) const;
 
  private:
-  Verdict launch_all(Handle stream, void** arguments) const;
   struct Phase {
     Handle function = nullptr;
     unsigned grid = 1, threads = 1, shared_bytes = 0;
   };
+  Verdict launch(Handle stream, const Phase& phase, void** arguments) const;
   explicit CudaCode(std::shared_ptr<Context> context) : context_(std::move(context)) {}
 
   std::shared_ptr<Context> context_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace heddle::cuda {
 
@@ -19,34 +21,43 @@ std::size_t entry_bytes(std::size_t pointers) { return 8 + 8 * pointers; }
 
 std::vector<std::vector<std::size_t>> CudaPack::chosen(const std::vector<LaunchKernel>& kernels,
                                                        const CudaLimits& limits) {
+  // Open for kernels whose phases have as many threads.
+  struct Open {
+    std::vector<std::size_t> numbers = {};
+    std::size_t pointers = 0;
+    std::vector<std::int64_t> blocks = {};  // by phase
+    std::unordered_set<std::string> texts = {};
+  };
+  std::map<std::vector<int>, Open> all;
   std::vector<std::vector<std::size_t>> packs;
-  std::vector<std::size_t> open;
-  std::size_t pointers = 0;
-  std::int64_t blocks = 0;
-  std::unordered_map<std::string, std::size_t> texts;
-  const auto end = [&] {
-    if (open.size() >= kLeastKernels) packs.push_back(std::move(open));
-    open.clear();
-    texts.clear();
-    pointers = 0;
-    blocks = 0;
+  const auto end = [&](Open& open) {
+    if (open.numbers.size() >= kLeastKernels) packs.push_back(std::move(open.numbers));
+    open = {};
   };
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const Kernel& kernel = kernels[k].kernel;
     if (!can_be_packed(kernel, limits)) continue;
-    const std::size_t more = std::max(pointers, kernel.buffers.size());
-    const std::int64_t grid = cuda_plan(kernel, limits).phases[0].grid;
+    const CudaPlan plan = cuda_plan(kernel, limits);
+    std::vector<int> threads;
+    for (const CudaPhase& phase : plan.phases) threads.push_back(phase.threads);
+    Open& open = all[threads];
     const std::string text = print(kernel);
-    const bool fits = (open.size() + 1) * entry_bytes(more) <= kMostBytes &&
-                      blocks + grid <= kMostBlocksOfAll &&
-                      (texts.contains(text) || texts.size() < kMostTexts);
-    if (!fits) end();
-    texts.try_emplace(text, texts.size());
-    pointers = std::max(pointers, kernel.buffers.size());
-    blocks += grid;
-    open.push_back(k);
+    const auto fits = [&] {
+      const std::size_t more = std::max(open.pointers, kernel.buffers.size());
+      bool fit = (open.numbers.size() + 1) * entry_bytes(more) <= kMostBytes &&
+                 (open.texts.contains(text) || open.texts.size() < kMostTexts);
+      for (std::size_t p = 0; p < open.blocks.size(); ++p)
+        fit = fit && open.blocks[p] + plan.phases[p].grid <= kMostBlocksOfAll;
+      return fit;
+    };
+    if (!fits()) end(open);
+    open.texts.insert(text);
+    open.pointers = std::max(open.pointers, kernel.buffers.size());
+    open.blocks.resize(plan.phases.size(), 0);
+    for (std::size_t p = 0; p < plan.phases.size(); ++p) open.blocks[p] += plan.phases[p].grid;
+    open.numbers.push_back(k);
   }
-  end();
+  for (auto& [threads, open] : all) end(open);
   return packs;
 }
 
@@ -60,35 +71,45 @@ CudaPack::CudaPack(const std::vector<LaunchKernel>& kernels, std::vector<std::si
     const auto [at, is_new] =
         texts.try_emplace(print(kernel), static_cast<unsigned>(distinct.size()));
     if (is_new) distinct.push_back(&kernel);
-    const CudaPhase phase = cuda_plan(kernel, limits).phases[0];
-    first_.push_back(grid_);
     kernel_.push_back(at->second);
-    grid_ += static_cast<unsigned>(phase.grid);
-    threads_ = phase.threads;
     pointers_ = std::max(pointers_, kernel.buffers.size());
+    const CudaPlan plan = cuda_plan(kernel, limits);
+    phases_.resize(plan.phases.size());
+    for (std::size_t p = 0; p < phases_.size(); ++p) {
+      phases_[p].first.push_back(phases_[p].grid);
+      phases_[p].grid += static_cast<unsigned>(plan.phases[p].grid);
+      phases_[p].threads = plan.phases[p].threads;
+    }
   }
   text_ = emit_cuda_pack(distinct, numbers_.size(), pointers_, limits);
 }
 
 Verdict CudaPack::load(const std::shared_ptr<Context>& context, const std::string& object) {
   CudaPlan plan;
-  plan.phases.push_back({std::string(kCudaPack), grid_, threads_});
+  for (std::size_t p = 0; p < phases_.size(); ++p)
+    plan.phases.push_back({cuda_pack_name(p), phases_[p].grid, phases_[p].threads});
   HEDDLE_TRY(code_, CudaCode::load(context, object, plan));
   return yes();
 }
 
 Verdict CudaPack::launch(Handle stream, const std::vector<LaunchKernel>& kernels,
                          const DeviceAddress* slots) const {
-  std::vector<std::uint64_t> argument(numbers_.size() * entry_bytes(pointers_) / 8);
-  std::uint64_t* at = argument.data();
-  for (std::size_t e = 0; e < numbers_.size(); ++e, at += 1 + pointers_) {
+  const std::size_t stride = 1 + pointers_;
+  std::vector<std::uint64_t> argument(numbers_.size() * stride);
+  for (std::size_t e = 0; e < numbers_.size(); ++e) {
     const LaunchKernel& given = kernels[numbers_[e]];
-    const unsigned head[] = {first_[e], kernel_[e]};
-    std::memcpy(at, head, sizeof(head));
+    std::uint64_t* at = &argument[e * stride + 1];
     for (std::size_t b = 0; b < given.slots.size(); ++b)
-      if (given.slots[b] != kNone) at[1 + b] = (slots[given.slots[b]] + given.shift[b]).value;
+      if (given.slots[b] != kNone) at[b] = (slots[given.slots[b]] + given.shift[b]).value;
   }
-  return code_->launch(stream, argument.data());
+  for (std::size_t p = 0; p < phases_.size(); ++p) {
+    for (std::size_t e = 0; e < numbers_.size(); ++e) {
+      const unsigned head[] = {phases_[p].first[e], kernel_[e]};
+      std::memcpy(&argument[e * stride], head, sizeof(head));
+    }
+    HEDDLE_TRY_VOID(code_->launch_phase(stream, p, argument.data()));
+  }
+  return yes();
 }
 
 }  // namespace heddle::cuda

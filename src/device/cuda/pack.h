@@ -1,4 +1,4 @@
-// Many kernels as one launch, so that small tensors do not cost a launch each.
+// Many kernels as one launch for each of their phases, so that tensors do not cost launches each.
 #pragma once
 
 #include "device/cuda/code.h"
@@ -16,16 +16,21 @@ class CudaPack {
            const CudaLimits& limits);
 
   const std::string& text() const { return text_; }
+  std::size_t phases() const { return phases_.size(); }
   Verdict load(const std::shared_ptr<Context>& context, const std::string& object);
   Verdict launch(Handle stream, const std::vector<LaunchKernel>& kernels,
                  const DeviceAddress* slots) const;
 
  private:
   std::vector<std::size_t> numbers_;
-  std::vector<unsigned> first_, kernel_;  // by entry: its first block, and which text it is
-  std::size_t pointers_ = 0;              // of an entry
-  unsigned grid_ = 0;
-  int threads_ = 0;
+  struct Phase {
+    std::vector<unsigned> first = {};  // block, by entry
+    unsigned grid = 0;
+    int threads = 0;
+  };
+  std::vector<Phase> phases_;
+  std::vector<unsigned> kernel_;  // by entry: which text it is
+  std::size_t pointers_ = 0;      // of an entry
   std::string text_;
   std::shared_ptr<const CudaCode> code_;
 };
