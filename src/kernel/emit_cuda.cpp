@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/cuda_walk.h"
 #include "kernel/emit_cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
 
@@ -94,15 +95,16 @@ class Emitter {
         "of_blocks) {{",
         number);
     text_.line("char* const scratch = nullptr;");
-    emit_body(phase, cuda_resident(kernel_, phase, limits_));
+    emit_body(phase);
     text_.close();
     return text_.take();
   }
 
  private:
   void emit(const Phase& phase, std::size_t number) {
-    const auto resident = cuda_resident(kernel_, phase, limits_);
-    const int cluster = resident ? resident->cluster : cluster_of(kernel_, phase, limits_);
+    const auto walk = cuda_walk(kernel_, phase, limits_);
+    const auto resident = walk ? std::nullopt : cuda_resident(kernel_, phase, limits_);
+    const int at_once = walk ? walk->at_once : resident ? resident->at_once : 0;
     text_.line("");
     const CudaPhase launch = cuda_plan(kernel_, limits_).phases[number];
     text_.line("// {}: {} blocks of {} threads, {} bytes of shared memory", launch.function,
@@ -110,9 +112,9 @@ class Emitter {
     text_.line(
         "extern \"C\" {}__launch_bounds__({}{}) __global__ void {}(const Buffers buffers, char* "
         "scratch) {{",
-        cluster > 1 ? fmt::format("__cluster_dims__({}) ", cluster) : "",
-        resident ? resident->threads : kCudaThreads,
-        resident ? fmt::format(", {}", resident->at_once) : "", function_name(kernel_, number));
+        launch.cluster > 1 ? fmt::format("__cluster_dims__({}) ", launch.cluster) : "",
+        launch.threads, at_once > 0 ? fmt::format(", {}", at_once) : "",
+        function_name(kernel_, number));
     text_.deeper();
     text_.line("const unsigned at_block = blockIdx.x, of_blocks = gridDim.x;");
     if (shared_ || (resident && resident->slots > 0))
@@ -122,14 +124,16 @@ class Emitter {
     } else {
       text_.line("scratch += {}ll * at_block;", scratch_stride(kernel_));
     }
-    emit_body(phase, resident);
+    emit_body(phase);
     text_.close();
   }
 
   // What a block does, once `buffers`, `scratch` and its number are there.
-  void emit_body(const Phase& phase, const std::optional<CudaResident>& resident) {
+  void emit_body(const Phase& phase) {
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
-    if (resident)
+    if (const auto walk = cuda_walk(kernel_, phase, limits_))
+      emit_cuda_walk(kernel_, *walk, text_);
+    else if (const auto resident = cuda_resident(kernel_, phase, limits_))
       emit_cuda_resident(kernel_, *resident, text_);
     else
       emit_stages(spread(kernel_, phase, limits_), cluster_of(kernel_, phase, limits_));
@@ -225,8 +229,13 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     const Phase& phase = kernel.phases[p];
     CudaPhase made{function_name(kernel, p)};
     bool needs_scratch = true;
-    const auto resident = cuda_resident(kernel, phase, limits);
-    if (resident) {
+    const auto walk = cuda_walk(kernel, phase, limits);
+    const auto resident = walk ? std::nullopt : cuda_resident(kernel, phase, limits);
+    if (walk) {
+      made.threads = walk->threads;
+      made.grid = walk->grid;
+      needs_scratch = false;
+    } else if (resident) {
       made.threads = resident->threads;
       made.cluster = resident->cluster;
       made.grid = resident_grid(*resident);

@@ -230,7 +230,7 @@ Verdict GroupLowering::tail_of_rows(const Shape& shape, const std::vector<ValueI
   Phase phase;
   phase.outer = {{rows, block}};
   StageWriter stage(writer_, 0, true);
-  const LeafId row = stage.open_flat(rows, block), column = stage.open(shape.back());
+  const LeafId row = stage.open_flat(rows, block), column = stage.open_row(shape.back());
   Indices at = stage.unflat(outside, IndexSpace::of(row));
   at.push_back(IndexSpace::of(column));
   for (ValueId v : values) HEDDLE_TRY_VOID(stage.store_output(v, at));
