@@ -1,7 +1,9 @@
 #include "stitch/had_again.h"
 
+#include <algorithm>
 #include <set>
 
+#include "cost/rates.h"
 #include "heddle/op.h"
 #include "heddle/stitch.h"
 
@@ -9,19 +11,26 @@ namespace heddle {
 
 namespace {
 
-constexpr int kMostOpsAgain = 8;           // from the source to a value that is had again
 constexpr std::int64_t kSmallerTimes = 8;  // than the result is what counts as small
 
 }  // namespace
 
-HadAgain::HadAgain(const Program& program, const DeviceCalls* calls, const Stretches& stretches)
-    : program_(program), calls_(calls), stretches_(stretches) {
+HadAgain::HadAgain(const Program& program, const DeviceCalls* calls, const MachineFigures& machine,
+                   const Stretches& stretches)
+    : program_(program),
+      calls_(calls),
+      machine_(cost::of_two_workers(machine)),
+      stretches_(stretches) {
   find_in_memory();
+  find_used_elsewhere();
   for (OpId id = 0; id < program.op_count(); ++id) {
     if (!stretches.region.contains(id)) continue;
     const Op& op = program.op(id);
     if (op.result_count != 1 || in_memory_.contains(op.results)) continue;
-    if (const Source source = source_of(op); source.value != kNone) sources_[id] = source;
+    if (const Source source = source_of(op); source.value != kNone)
+      sources_[id] = source;
+    else if (used_elsewhere_.contains(op.results))
+      in_memory_.insert(op.results);
   }
   note_uses();
 }
@@ -29,8 +38,13 @@ HadAgain::HadAgain(const Program& program, const DeviceCalls* calls, const Stret
 bool HadAgain::is_worth(OpId maker, std::uint32_t stretch) const {
   const auto source = sources_.find(maker);
   if (source == sources_.end()) return false;
-  const auto bytes = bytes_.find({stretch, source->second.value});
-  return bytes != bytes_.end() && bytes->second >= program_.type_of(source->second.value).bytes();
+  const auto found = uses_.find({stretch, source->second.value});
+  if (found == uses_.end()) return false;
+  const Use& use = found->second;
+  const Type& type = program_.type_of(source->second.value);
+  const double saved = 2 * static_cast<double>(use.bytes) - static_cast<double>(type.bytes());
+  const double work = use.seconds * static_cast<double>(type.elements()) / machine_.workers;
+  return use.bytes >= type.bytes() && work <= saved / machine_.copy_rate;
 }
 
 // What calls read and write.
@@ -45,8 +59,20 @@ void HadAgain::find_in_memory() {
   }
 }
 
+void HadAgain::find_used_elsewhere() {
+  for (const auto& [id, region] : stretches_.region)
+    for (ValueId v : program_.operands(program_.op(id))) {
+      const auto made = stretches_.region.find(program_.value(v).op);
+      if (made != stretches_.region.end() && made->second == region &&
+          stretches_.of[made->first] != stretches_.of[id])
+        used_elsewhere_.insert(v);
+    }
+}
+
 HadAgain::Source HadAgain::source_of(const Op& op) const {
-  if (op.def->cls != OpClass::light || op.region_count > 0 || op.def->draws) return {};
+  const bool is_heavy = op.def->cls == OpClass::heavy;
+  if ((!is_heavy && op.def->cls != OpClass::light) || op.region_count > 0 || op.def->draws)
+    return {};
   const Type& type = program_.type_of(op.results);
   if (!type.is_tensor()) return {};
   Source source;
@@ -56,10 +82,11 @@ HadAgain::Source HadAgain::source_of(const Op& op) const {
     if (program_.type_of(v).shape != type.shape) return {};
     const Source from = source_of(v);
     if (from.value == kNone || (source.value != kNone && source.value != from.value)) return {};
-    source = {from.value, source.ops + from.ops};
+    source = {from.value, std::max(source.seconds, from.seconds)};
   }
-  ++source.ops;
-  return source.value == kNone || source.ops > kMostOpsAgain ? Source{} : source;
+  if (source.value == kNone) return {};
+  source.seconds += 1 / (is_heavy ? machine_.heavy_rate : machine_.light_rate);
+  return source;
 }
 
 HadAgain::Source HadAgain::source_of(ValueId operand) const {
@@ -86,8 +113,10 @@ void HadAgain::note_uses() {
       const auto found = sources_.find(program_.value(v).op);
       if (found == sources_.end() || stretches_.of[found->first] == stretches_.of[id]) continue;
       if (stretches_.region.at(found->first) != region) continue;
-      if (seen.emplace(stretches_.of[id], v).second)
-        bytes_[{stretches_.of[id], found->second.value}] += program_.type_of(v).bytes();
+      if (!seen.emplace(stretches_.of[id], v).second) continue;
+      Use& use = uses_[{stretches_.of[id], found->second.value}];
+      use.bytes += program_.type_of(v).bytes();
+      use.seconds = std::max(use.seconds, found->second.seconds);
     }
   }
 }

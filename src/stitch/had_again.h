@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heddle/device_calls.h"
+#include "heddle/machine.h"
 #include "heddle/program.h"
 
 namespace heddle {
@@ -18,22 +19,30 @@ struct Stretches {
 };
 
 // A batch norm's forward pass leaves x, x - mean, (x - mean) * scale and whether that is positive
-// for its backward pass; but the last three are a few light operations on x, which the convolution
-// has left, and on small values.
+// for its backward pass; but the last three are a few operations on x, which the convolution has
+// left, and on small values.
 class HadAgain {
  public:
-  HadAgain(const Program& program, const DeviceCalls* calls, const Stretches& stretches);
+  HadAgain(const Program& program, const DeviceCalls* calls, const MachineFigures& machine,
+           const Stretches& stretches);
 
   // Whether a stretch should compute the result of an op of another stretch anew: what it reads
-  // for that is no more than what it would read otherwise.
+  // for that is no more than what it would read otherwise, and the work takes less time than
+  // writing and reading the results.
   bool is_worth(OpId maker, std::uint32_t stretch) const;
 
  private:
   struct Source {
     ValueId value = kNone;  // kNone: there is none
-    int ops = 0;            // from there to here
+    double seconds = 0;     // of one element, from there to here
+  };
+  // What a stretch reads of others and could have again from one source.
+  struct Use {
+    std::int64_t bytes = 0;
+    double seconds = 0;  // of what takes longest
   };
   void find_in_memory();
+  void find_used_elsewhere();
   Source source_of(const Op& op) const;
   Source source_of(ValueId operand) const;
   bool is_small(ValueId operand, std::int64_t bytes) const;
@@ -41,11 +50,12 @@ class HadAgain {
 
   const Program& program_;
   const DeviceCalls* const calls_;
+  const MachineFigures machine_;  // of two workers, so that plans are the same everywhere
   const Stretches& stretches_;
-  std::unordered_set<ValueId> in_memory_;     // whatever kernels do
-  std::unordered_map<OpId, Source> sources_;  // of ops that have one
-  // Of what a stretch reads of others and could have again: bytes, by source.
-  std::map<std::pair<std::uint32_t, ValueId>, std::int64_t> bytes_;
+  std::unordered_set<ValueId> in_memory_;       // whatever kernels do
+  std::unordered_set<ValueId> used_elsewhere_;  // in another stretch of the same region
+  std::unordered_map<OpId, Source> sources_;    // of ops that have one
+  std::map<std::pair<std::uint32_t, ValueId>, Use> uses_;
 };
 
 }  // namespace heddle

@@ -15,11 +15,12 @@ namespace {
 
 class OwnCopies {
  public:
-  OwnCopies(const Program& program, const DeviceCalls* calls) : program_(program), calls_(calls) {
+  OwnCopies(const Program& program, const DeviceCalls* calls, const MachineFigures& machine)
+      : program_(program), calls_(calls) {
     stretches_.of.assign(program.op_count(), kNone);
     for (const Function& f : program.functions)
       if (f.body != kNone) number(f.body);
-    again_.emplace(program, calls, stretches_);
+    again_.emplace(program, calls, machine, stretches_);
   }
 
   Expected<bool> operator()(Rewriter& rewriter, const Op& op) {
@@ -73,8 +74,9 @@ class OwnCopies {
 
 }  // namespace
 
-Expected<Program> with_own_copies(const Program& program, const DeviceCalls* calls) {
-  OwnCopies copies(program, calls);
+Expected<Program> with_own_copies(const Program& program, const DeviceCalls* calls,
+                                  const MachineFigures& machine) {
+  OwnCopies copies(program, calls, machine);
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) { return copies(r, op); });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
   HEDDLE_TRY(const Program copied, rewriter.finish());
