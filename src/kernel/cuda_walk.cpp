@@ -16,6 +16,7 @@ constexpr std::int64_t kMostSummedUnits = 4 * kCudaWarp;
 constexpr std::int64_t kWalkThreads = 1024;  // of a multiprocessor, each with 64 registers
 constexpr int kWalkSpare = 32;               // where nothing has spilled yet
 constexpr std::int64_t kMostWalkRows = 1LL << 30;
+constexpr std::int64_t kMostWalkScratch = 16 << 10;  // bytes
 
 class WalkStudy {
  public:
@@ -35,19 +36,33 @@ class WalkStudy {
  private:
   bool has_rows() const {
     const Phase& phase = made_.phase;
-    if (phase.outer.size() != 1 || phase.stages.size() != 1 ||
-        phase.outer[0].extent > kMostWalkRows)
+    if (phase.outer.size() != 1 || phase.stages.empty() || phase.outer[0].extent > kMostWalkRows ||
+        kernel_.scratch_bytes > kMostWalkScratch)
       return false;
-    const auto& loops = phase.stages[0].loops;
+    for (std::size_t s = 0; s + 1 < phase.stages.size(); ++s)
+      if (!is_of_columns(phase.stages[s])) return false;
+    const auto& loops = phase.stages.back().loops;
     return loops.size() == 2 && loops[0].block_of == 0 && loops[1].block_of < 0;
+  }
+
+  // The same for all rows, and for the block alone.
+  bool is_of_columns(const Stage& stage) const {
+    const auto is_outer = [](const Node& node) { return node.kind == NodeKind::outer; };
+    const auto is_cut = [](const StageLoop& loop) { return loop.block_of >= 0; };
+    if (std::ranges::any_of(stage.loops, is_cut) || std::ranges::any_of(stage.nodes, is_outer))
+      return false;
+    return std::ranges::all_of(stage.statements, [&](const Statement& statement) {
+      return statement.kind == Statement::Kind::store &&
+             kernel_.buffers[statement.buffers[0]].reach == Reach::block;
+    });
   }
 
   void cut_rows() {
     made_.phase.outer[0].block = 1;
-    made_.phase.stages[0].loops[0].size = 1;
+    made_.phase.stages.back().loops[0].size = 1;
   }
 
-  // Some belong to columns alone; nothing that is written is read, nor anything of a block's own.
+  // Some belong to columns alone; nothing that is written is read.
   bool loads_fit() {
     const Stage& stage = made_.stage();
     const auto live = live_nodes(stage);
@@ -55,8 +70,8 @@ class WalkStudy {
       const Node& node = stage.nodes[i];
       if (!live[i] || node.kind != NodeKind::load) continue;
       const auto& place = places_[node.in[0]];
-      if (kernel_.buffers[node.number].reach == Reach::block || !place) return false;
-      if (std::abs(place->tile[1]) > 1 || is_written(node.number)) return false;
+      if (!place || std::abs(place->tile[1]) > 1 || is_written(node.number)) return false;
+      if (kernel_.buffers[node.number].reach == Reach::block && place->outer[0] != 0) return false;
       has_columns_ = has_columns_ || (place->outer[0] == 0 && place->tile[1] == 1);
       widest_ = std::max(widest_, byte_size(kernel_.buffers[node.number].dtype));
     }

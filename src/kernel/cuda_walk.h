@@ -1,5 +1,6 @@
-// Threads that stay with their columns: a phase of one stage over rows of few elements, which sums
-// up columns in chunks, or reads much that belongs to columns (means, gains).
+// Threads that stay with their columns: a phase with one stage over rows of few elements, which
+// sums up columns in chunks, or reads much that belongs to columns (means, gains). Stages in front
+// of it may compute what belongs to columns.
 //
 // A block has several rows next to each other at a time. A thread has a few neighbouring columns
 // and walks down the rows: sums of its columns stay in its registers, and what belongs to columns
@@ -24,7 +25,7 @@ struct CudaWalk {
   std::int64_t rows() const { return phase.outer[0].extent; }
   std::int64_t columns() const { return units * vectors.count; }
   std::int64_t abreast() const { return threads / units; }  // rows of a block at a time
-  const Stage& stage() const { return phase.stages[0]; }
+  const Stage& stage() const { return phase.stages.back(); }
 };
 
 // Nothing where the phase is of another kind, or too small to be worth it.

@@ -234,7 +234,6 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     if (walk) {
       made.threads = walk->threads;
       made.grid = walk->grid;
-      needs_scratch = false;
     } else if (resident) {
       made.threads = resident->threads;
       made.cluster = resident->cluster;

@@ -49,17 +49,21 @@ class WalkEmitter {
 
   // The rows of a chunk; or all rows, of which every block takes some next to each other in turn.
   void emit_begin() {
+    const auto& stages = walk_.phase.stages;
+    text_.line("__shared__ ui64 room[{}];", std::max(kCudaThreads, walk_.threads));
+    if (walk_.phase.chunks > 0) text_.line("const i64 chunk = at_block;");
+    for (const Stage& stage : walk_.phase.begin) emit_whole(stage);
+    for (std::size_t s = 0; s + 1 < stages.size(); ++s) emit_whole(stages[s]);
     if (walk_.phase.chunks == 0) {
       text_.line("const int first = (int)at_block * {}, end = {};", walk_.abreast(), walk_.rows());
       return;
     }
-    text_.line("const i64 chunk = at_block;");
-    text_.line("__shared__ ui64 room[{}];", kCudaThreads);
-    for (const Stage& stage : walk_.phase.begin)
-      emit_cuda_stage(kernel_, walk_.phase, stage, walk_.threads, 1, {}, text_);
     text_.line(
         "const int first = (int)({0}ll * chunk / {1}), end = (int)({0}ll * (chunk + 1) / {1});",
         walk_.rows(), walk_.phase.chunks);
+  }
+  void emit_whole(const Stage& stage) {
+    emit_cuda_stage(kernel_, walk_.phase, stage, walk_.threads, 1, {}, text_);
   }
   std::string step() const {
     return walk_.phase.chunks > 0 ? fmt::format("{}", walk_.abreast())

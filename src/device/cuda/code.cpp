@@ -4,7 +4,8 @@ namespace heddle::cuda {
 
 namespace {
 constexpr int kMostShared = 8;  // the attribute of a function: dynamic shared memory
-constexpr int kWithoutAsking = 48 << 10;
+// What a function has of its own counts too: 16 kB at most.
+constexpr int kWithoutAsking = (48 - 16) << 10;
 }  // namespace
 
 Expected<std::shared_ptr<const CudaCode>> CudaCode::load(std::shared_ptr<Context> context,
