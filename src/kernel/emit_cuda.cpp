@@ -4,6 +4,7 @@
 
 #include "kernel/cuda_image.h"
 #include "kernel/cuda_march.h"
+#include "kernel/cuda_walk.h"
 #include "kernel/emit_cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
 #include "kernel/split_loop.h"
@@ -84,6 +85,22 @@ std::vector<CudaStaged> staged_tiles(const Kernel& kernel, const Phase& phase, i
   return cuda_staged(kernel, phase, kernel.scratch_bytes, rest);
 }
 
+// What a phase is, of the kinds that have an emitter of their own: one of them, or none.
+struct PhaseKind {
+  std::optional<CudaMarch> march;
+  std::optional<CudaWalk> walk;
+  std::optional<CudaResident> resident;
+  std::optional<CudaImage> image;
+};
+PhaseKind kind_of(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
+  PhaseKind kind;
+  if ((kind.march = cuda_march(kernel, phase))) return kind;
+  if ((kind.walk = cuda_walk(kernel, phase, limits))) return kind;
+  if ((kind.resident = cuda_resident(kernel, phase, limits))) return kind;
+  kind.image = image_of(kernel, phase, limits);
+  return kind;
+}
+
 class Emitter {
  public:
   Emitter(const Kernel& kernel, const CudaLimits& limits)
@@ -105,54 +122,57 @@ class Emitter {
         "unsigned of_blocks) {{",
         of_kernel, number);
     text_.line("char* const scratch = nullptr;");
-    const auto march = cuda_march(kernel_, phase);
-    emit_body(phase, march, march ? std::nullopt : cuda_resident(kernel_, phase, limits_));
+    emit_body(phase, kind_of(kernel_, phase, limits_));
     text_.close();
     return text_.take();
   }
 
  private:
   void emit(const Phase& phase, std::size_t number) {
-    const auto march = cuda_march(kernel_, phase);
-    const auto resident = march ? std::nullopt : cuda_resident(kernel_, phase, limits_);
-    const auto image = march || resident ? std::nullopt : image_of(kernel_, phase, limits_);
+    const PhaseKind kind = kind_of(kernel_, phase, limits_);
     text_.line("");
     const CudaPhase launch = cuda_plan(kernel_, limits_).phases[number];
-    const int at_once = march      ? march->at_once(limits_.spare_registers)
-                        : resident ? resident->at_once
-                        : image    ? image->at_once
-                                   : 0;
     text_.line("// {}: {} blocks of {} threads, {} bytes of shared memory", launch.function,
                launch.grid, launch.threads, launch.shared_bytes);
     text_.line(
         "extern \"C\" {}__launch_bounds__({}{}) __global__ void {}(const Buffers buffers, char* "
         "scratch) {{",
         launch.cluster > 1 ? fmt::format("__cluster_dims__({}) ", launch.cluster) : "",
-        launch.threads, at_once > 0 ? fmt::format(", {}", at_once) : "",
-        function_name(kernel_, number));
+        launch.threads, at_once_text(kind), function_name(kernel_, number));
     text_.deeper();
     text_.line("const unsigned at_block = blockIdx.x, of_blocks = gridDim.x;");
-    if (shared_ || image || (resident && resident->slots > 0))
+    if (shared_ || kind.image || (kind.resident && kind.resident->slots > 0))
       text_.line("extern __shared__ ulonglong2 own[];");
     if (shared_) {
       text_.line("scratch = (char*)own;");
     } else {
       text_.line("scratch += {}ll * at_block;", scratch_stride(kernel_));
     }
-    emit_body(phase, march, resident);
+    emit_body(phase, kind);
     text_.close();
   }
 
+  // ", 4": blocks of a multiprocessor, where that is asked for.
+  std::string at_once_text(const PhaseKind& kind) const {
+    const int at_once = kind.march      ? kind.march->at_once(limits_.spare_registers)
+                        : kind.walk     ? kind.walk->at_once
+                        : kind.resident ? kind.resident->at_once
+                        : kind.image    ? kind.image->at_once
+                                        : 0;
+    return at_once > 0 ? fmt::format(", {}", at_once) : "";
+  }
+
   // What a block does, once `buffers`, `scratch` and its number are there.
-  void emit_body(const Phase& phase, const std::optional<CudaMarch>& march,
-                 const std::optional<CudaResident>& resident) {
+  void emit_body(const Phase& phase, const PhaseKind& kind) {
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
-    if (march)
-      emit_cuda_march(kernel_, phase, *march, text_);
-    else if (resident)
-      emit_cuda_resident(kernel_, *resident, text_);
-    else if (const auto image = image_of(kernel_, phase, limits_))
-      emit_cuda_image(kernel_, spread(kernel_, phase, limits_), *image, text_);
+    if (kind.march)
+      emit_cuda_march(kernel_, phase, *kind.march, text_);
+    else if (kind.walk)
+      emit_cuda_walk(kernel_, *kind.walk, text_);
+    else if (kind.resident)
+      emit_cuda_resident(kernel_, *kind.resident, text_);
+    else if (kind.image)
+      emit_cuda_image(kernel_, spread(kernel_, phase, limits_), *kind.image, text_);
     else
       emit_stages(spread(kernel_, phase, limits_), cluster_of(kernel_, phase, limits_));
   }
@@ -263,19 +283,22 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     const Phase& phase = kernel.phases[p];
     CudaPhase made{function_name(kernel, p)};
     bool needs_scratch = true;
-    const auto march = cuda_march(kernel, phase);
-    const auto resident = march ? std::nullopt : cuda_resident(kernel, phase, limits);
-    if (march) {
+    const PhaseKind kind = kind_of(kernel, phase, limits);
+    const auto& resident = kind.resident;
+    if (kind.march) {
       made.threads = CudaMarch::kThreads;
-      made.grid = march_grid(*march, phase);
+      made.grid = march_grid(*kind.march, phase);
       needs_scratch = false;
+    } else if (kind.walk) {
+      made.threads = kind.walk->threads;
+      made.grid = kind.walk->grid;
     } else if (resident) {
       made.threads = resident->threads;
       made.cluster = resident->cluster;
       made.grid = resident_grid(*resident);
       made.stays = resident->workers > 0 && phase.chunks == 0;
       needs_scratch = !resident->in_registers;
-    } else if (const auto image = image_of(kernel, phase, limits)) {
+    } else if (const auto& image = kind.image) {
       made.threads = image->threads;
       made.cluster = image->cluster;
       made.shared_bytes = image->shared_bytes;

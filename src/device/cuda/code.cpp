@@ -6,7 +6,8 @@ namespace heddle::cuda {
 
 namespace {
 constexpr int kMostShared = 8;  // the attribute of a function: dynamic shared memory
-constexpr int kWithoutAsking = 48 << 10;
+// What a function has of its own counts too: 16 kB at most.
+constexpr int kWithoutAsking = (48 - 16) << 10;
 constexpr int kLargeClusters = 14;  // the attribute: clusters that not every device has
 constexpr int kAnyCluster = 8;
 constexpr int kClusterSize = 4;  // the attribute of a launch
