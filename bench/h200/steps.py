@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Whole training steps on one GPU: the same StableHLO text by XLA, through JAX, and by Heddle.
+"""Whole training steps on one GPU: the same StableHLO text by XLA, through JAX, and by Heddle; the same models by
+torch.compile (torch_steps.py).
 
-    bench/h200/steps.py [FILE.mlir...] [--bf16] [--runs N] [--jax-only | --heddle-only]
+    bench/h200/steps.py [FILE.mlir...] [--bf16] [--runs N] [--only heddle,jax,torch]
 
 Without files: GPT-2 124M and ResNet-50 of ../shared/programs. --bf16 takes the same programs with every
-f32 written as bf16. Arguments are random and stay on the device; nothing is donated. Times are of many
+f32 written as bf16; torch has its sums of losses in f32 then. Arguments are random and stay on the device; nothing is donated. Times are of many
 runs one after the other. The tool is $HEDDLE_TIME_PROGRAM, or build/release/heddle_time_program.
 """
 
@@ -89,21 +90,27 @@ def main():
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--jax-only", action="store_true")
-    parser.add_argument("--heddle-only", action="store_true")
+    parser.add_argument("--only", default="heddle,jax,torch", help="who, with commas between")
     options = parser.parse_args()
+    who = options.only.split(",")
     for file in options.files or PROGRAMS:
         text = file.read_text(encoding="utf-8")
         name = file.stem
         if options.bf16:
             text, name = in_bf16(text), name + " bf16"
         line = f"{name:28}"
-        if not options.jax_only:
+        if "heddle" in who:
             times = heddle_times(text, options.runs)
             line += f" heddle {times['ms']:8.2f} ms (compiled in {times['compile_s']:.1f} s)" if "ms" in times else f" heddle: {times['error']}"
-        if not options.heddle_only:
+        if "jax" in who:
             seconds, compiled = jax_seconds(text, options.runs)
             line += f"  xla {seconds * 1e3:8.2f} ms (compiled in {compiled:.1f} s)"
+        if "torch" in who and file.stem in ("gpt2_124m_train", "resnet50_train"):
+            import torch
+            from torch_steps import torch_seconds
+            dtype = torch.bfloat16 if options.bf16 else torch.float32
+            seconds, compiled = torch_seconds(file.stem, dtype, options.runs)
+            line += f"  torch {seconds * 1e3:8.2f} ms (compiled in {compiled:.1f} s)"
         print(line, flush=True)
 
 

@@ -73,9 +73,12 @@ class WalkStudy {
       if (!place || std::abs(place->tile[1]) > 1 || is_written(node.number)) return false;
       if (kernel_.buffers[node.number].reach == Reach::block && place->outer[0] != 0) return false;
       has_columns_ = has_columns_ || (place->outer[0] == 0 && place->tile[1] == 1);
-      widest_ = std::max(widest_, byte_size(kernel_.buffers[node.number].dtype));
+      if (place->outer[0] != 0) note_row_access(node.number);
     }
     return true;
+  }
+  void note_row_access(std::uint32_t buffer) {
+    widest_ = std::max(widest_, byte_size(kernel_.buffers[buffer].dtype));
   }
   bool is_written(std::uint32_t buffer) const {
     return std::ranges::any_of(made_.stage().statements, [&](const Statement& statement) {
@@ -96,7 +99,7 @@ class WalkStudy {
       const bool is_sum = statement.kind == Statement::Kind::update;
       made_.accumulated.push_back(is_sum);
       if (is_sum ? !sum_fits(statement, place) : !store_fits(statement, place)) return false;
-      widest_ = std::max(widest_, byte_size(kernel_.buffers[buffer].dtype));
+      if (!is_sum) note_row_access(buffer);
     }
     const bool any = std::ranges::count(made_.accumulated, true) > 0;
     return made_.phase.chunks > 0 ? any : !any && has_columns_;
@@ -112,7 +115,10 @@ class WalkStudy {
   }
 
   bool shares_rows() {
-    const int wanted = static_cast<int>(kCudaAccess / widest_);
+    // Sums of many columns would take all registers.
+    const auto sums_of_column = std::ranges::count(made_.accumulated, true);
+    const int wanted =
+        static_cast<int>(std::min(kCudaAccess / widest_, sums_of_column > 2 ? 4L : 8L));
     made_.vectors = cuda_vectors(kernel_, made_.phase, made_.stage(), std::max(wanted, 1));
     made_.units = made_.stage().loops[1].size / made_.vectors.count;
     const bool sums = made_.phase.chunks > 0;

@@ -79,15 +79,19 @@ bool is_plain(const WindowAxis& axis) {
 
 class Writer {
  public:
-  Writer(const Shape& operand, const Shape& source, const std::vector<WindowAxis>& axes)
-      : operand_(operand), source_(source), axes_(axes) {}
+  Writer(const Shape& operand, const Shape& source, const std::vector<WindowAxis>& axes, int lanes)
+      : operand_(operand), source_(source), axes_(axes), lanes_(lanes) {}
 
-  // From the place of an element to the places of the windows that it lies in.
+  // From the place of an element to the places of the windows that it lies in. Neighbours that a
+  // thread has together lie in windows at the same places.
   std::string body(std::string_view comparison) const {
     std::string text = "    Place rest = (Place)i;\n", from = "0LL", loops, ends;
-    for (std::size_t d = axes_.size(); d-- > 0;)
-      text += fmt::format("    const int x{0} = (int)(rest % (Place){1}); rest /= (Place){1};\n", d,
-                          operand_[d]);
+    for (std::size_t d = axes_.size(); d-- > 0;) {
+      const int step = d + 1 == axes_.size() ? lanes_ : 1;
+      text +=
+          fmt::format("    const int x{0} = (int)(rest % (Place){1}) * {2}; rest /= (Place){1};\n",
+                      d, operand_[d] / step, step);
+    }
     std::int64_t stride = 1;
     for (std::size_t d = axes_.size(); d-- > 0; stride *= source_[d])
       from += fmt::format(" + p{} * {}LL", d, stride);
@@ -105,13 +109,21 @@ class Writer {
       ends += "    }\n";
     }
     return text + loops + window(comparison) +
-           fmt::format("    if (chosen == i) sum += load(source[{}]);\n", from) + ends;
+           fmt::format(
+               "    const Lanes gives = *(const Lanes*)(source + ({}));\n"
+               "    for (int l = 0; l < kLanes; ++l) if (chosen[l] == here) sum[l] += "
+               "load(gives.at[l]);\n",
+               from) +
+           ends;
   }
 
  private:
   // The element that the window at p0, p1, ... chooses.
   std::string window(std::string_view comparison) const {
-    std::string text = "    long long chosen = -1; Sum most = 0;\n", at = "0LL", ends;
+    std::string text =
+                    "    Place chosen[kLanes]; Sum most[kLanes]; bool any = false;\n"
+                    "    for (int l = 0; l < kLanes; ++l) chosen[l] = (Place)-1;\n",
+                at = "0LL", ends;
     std::int64_t stride = 1;
     for (std::size_t d = axes_.size(); d-- > 0; stride *= operand_[d])
       at += fmt::format(" + {}{} * {}LL", is_plain(axes_[d]) ? "x" : "y", d, stride);
@@ -127,16 +139,30 @@ class Writer {
     }
     return text +
            fmt::format(
-               "    const long long at = {};\n"
-               "    const Sum next = load(operand[at]);\n"
-               "    if (chosen < 0 || !(most {} next)) {{ chosen = at; most = next; }}\n",
+               "    const Place at = (Place)({});\n"
+               "    const Lanes all = *(const Lanes*)(operand + at);\n"
+               "    for (int l = 0; l < kLanes; ++l) {{\n"
+               "    const Sum next = load(all.at[l]);\n"
+               "    if (!any || !(most[l] {} next)) {{ chosen[l] = at; most[l] = next; }}\n"
+               "    }}\n"
+               "    any = true;\n",
                at, comparison) +
            ends;
   }
 
   const Shape &operand_, &source_;
   const std::vector<WindowAxis>& axes_;
+  const int lanes_;
 };
+
+// Neighbours along the last axis that a thread has together, in one access.
+int lanes_of(const Shape& operand, const std::vector<WindowAxis>& axes, int bytes) {
+  constexpr int kAccess = 16;
+  if (axes.empty() || !is_plain(axes.back())) return 1;
+  int lanes = kAccess / bytes;
+  while (operand.back() % lanes != 0) lanes /= 2;
+  return lanes;
+}
 
 }  // namespace
 
@@ -154,25 +180,33 @@ std::optional<std::string> select_scatter_text(const Program& program, const Op&
   const std::vector<WindowAxis> axes = reduction::window_of(program, op);
   for (const WindowAxis& axis : axes)
     if (axis.base_dilation != 1 || axis.window_dilation != 1 || axis.pad_low < 0) return {};
+  const int lanes = lanes_of(operand.shape, axes, byte_size(operand.dtype));
   return fmt::format(
       R"(typedef {0} Element;
 typedef {1} Sum;
 typedef {6} Place;
+const int kLanes = {7};
+struct __align__({8}) Lanes {{ Element at[kLanes]; }};
 __device__ Sum load(Element x) {{ {2} }}
 __device__ Element store(Sum x) {{ {3} }}
 extern "C" __global__ void select_scatter(const Element* __restrict__ operand,
                                           const Element* __restrict__ source,
                                           const Element* first, Element* result) {{
-  const long long all = {4}LL, step = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {{
-    Sum sum = load(*first);
-{5}    result[i] = store(sum);
+  const long long count = {4}LL, step = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {{
+    const Place here = (Place)i * kLanes;
+    Sum sum[kLanes];
+    for (int l = 0; l < kLanes; ++l) sum[l] = load(*first);
+{5}    Lanes out;
+    for (int l = 0; l < kLanes; ++l) out.at[l] = store(sum[l]);
+    *(Lanes*)(result + here) = out;
   }}
 }}
 )",
-      words->element, words->sum, words->load, words->store, operand.elements(),
-      Writer(operand.shape, source.shape, axes).body(*comparison),
-      operand.elements() < (1LL << 31) ? "unsigned" : "unsigned long long");
+      words->element, words->sum, words->load, words->store, operand.elements() / lanes,
+      Writer(operand.shape, source.shape, axes, lanes).body(*comparison),
+      operand.elements() < (1LL << 31) ? "unsigned" : "unsigned long long", lanes,
+      lanes * byte_size(operand.dtype));
 }
 
 std::unique_ptr<CudaCall> select_scatter_call(const FunctionLoader& load, const Program& program,
@@ -182,7 +216,9 @@ std::unique_ptr<CudaCall> select_scatter_call(const FunctionLoader& load, const 
   const auto function = load(*text, "select_scatter");
   if (!function) return nullptr;
   const Type& operand = program.type_of(program.operands(op)[0]);
-  const std::int64_t blocks = (operand.elements() + kScatterThreads - 1) / kScatterThreads;
+  const int lanes =
+      lanes_of(operand.shape, reduction::window_of(program, op), byte_size(operand.dtype));
+  const std::int64_t blocks = (operand.elements() / lanes + kScatterThreads - 1) / kScatterThreads;
   return std::make_unique<TextCall>(*function, std::min<std::int64_t>(blocks, 1 << 20),
                                     kScatterThreads, "select and scatter into " + operand.str());
 }

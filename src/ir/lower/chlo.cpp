@@ -7,6 +7,8 @@
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 #include "ir/lower/float8.h"
+#include "ir/lower/narrow_sums.h"
+#include "ir/lower/one_update.h"
 #include "ir/lower/power.h"
 #include "ir/lower/random.h"
 #include "ir/lower/window.h"
@@ -189,6 +191,8 @@ Expected<Program> lower_for_kernels(const Program& program) {
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) -> Expected<bool> {
     if (op.def->emission == Emission::compare) return chlo::total_order(r, op);
     if (op.def->bits) return lower_random_bits(r, op);
+    if (op.def->form == Form::reduce) return lower_narrow_sums(r, op);
+    if (op.def->emission == Emission::scatter) return lower_one_update(r, op);
     return lower_float8(r, op);
   });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
