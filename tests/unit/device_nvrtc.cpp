@@ -8,6 +8,7 @@
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/rearrange.h"
 #include "device/cuda/select_scatter.h"
+#include "device/cuda/sort_text.h"
 #include "device/cuda/top_k.h"
 #include "heddle/simplify.h"
 #include "heddle/stablehlo.h"
@@ -16,6 +17,7 @@
 #include "kernel/lower_group.h"
 #include "kernel_examples.h"
 #include "nvrtc_environment.h"
+#include "sort_programs.h"
 
 namespace heddle {
 namespace {
@@ -176,6 +178,36 @@ TEST_F(DeviceNvrtc, TheLargestOfRowsCompileWithoutSpills) {
     const auto code = compile_cuda(*text, "sm_90");
     ASSERT_TRUE(code) << code.reason() << *text;
     EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+  }
+}
+
+TEST_F(DeviceNvrtc, SortsCompileWithoutSpills) {
+  for (const std::string& text :
+       {sorts::with_numbers("30x50", "f32", 1), sorts::with_numbers("7x9000x3", "f64", 1, "GT"),
+        sorts::of_floats("4x5000", "bf16", 1), sorts::of_floats("500x3", "f16", 0),
+        sorts::with_numbers("6x80", "i1", 1), sorts::by_two_keys("10x400", 1)}) {
+    const Program program = read_stablehlo(text).value();
+    const auto& ops = program.region(program.functions[0].body).ops;
+    const auto sort = cuda::SortText::of(program, program.op(ops[ops.size() - 2]));
+    ASSERT_TRUE(sort) << text;
+    std::vector<std::string> kernels = {sort->tiles()};
+    if (sort->is_long()) kernels.insert(kernels.end(), {sort->merge(), sort->place()});
+    for (const std::string& kernel : kernels) {
+      const auto code = compile_cuda(kernel, "sm_90");
+      ASSERT_TRUE(code) << code.reason() << kernel;
+      EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+    }
+  }
+}
+
+// A NaN that has no place, and a long line by several keys: left to the host.
+TEST(DeviceSort, WhatNoKernelSortsIsLeftToTheHost) {
+  std::string unordered = sorts::with_numbers("30x50", "f32", 1);
+  unordered.replace(unordered.find("TOTALORDER"), 10, "FLOAT");
+  for (const std::string& text : {unordered, sorts::by_two_keys("2x5000", 1)}) {
+    const Program program = read_stablehlo(text).value();
+    const auto& ops = program.region(program.functions[0].body).ops;
+    EXPECT_FALSE(cuda::SortText::of(program, program.op(ops[0]))) << text;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/queue.h"
 #include "device/cuda/select_scatter.h"
+#include "device/cuda/sort.h"
 #include "device/cuda/top_k.h"
 #include "heddle/hash.h"
 
@@ -152,6 +153,7 @@ std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, co
   };
   if (auto scatter = select_scatter_call(load, program, op)) return scatter;
   if (auto top = top_k_call(load, program, op)) return top;
+  if (auto sort = sort_call(load, program, op)) return sort;
   return host_call(host(), program, op);
 }
 

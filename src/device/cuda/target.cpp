@@ -8,6 +8,7 @@
 #include "device/cuda/conv_call.h"
 #include "device/cuda/host_call.h"
 #include "device/cuda/select_scatter.h"
+#include "device/cuda/sort_text.h"
 #include "device/cuda/top_k.h"
 #include "heddle/cost.h"
 #include "heddle/log.h"
@@ -137,6 +138,7 @@ std::unique_ptr<LibraryCall> CudaTarget::library_call(const Program& program, co
   if (is_convolution(program, op)) return std::make_unique<CallName>("cudnn");
   if (select_scatter_text(program, op)) return std::make_unique<CallName>("select and scatter");
   if (top_k_text(program, op)) return std::make_unique<CallName>("top k");
+  if (SortText::of(program, op)) return std::make_unique<CallName>("sort");
   return host_call(host_, program, op);
 }
 
