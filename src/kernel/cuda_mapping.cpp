@@ -107,6 +107,7 @@ bool is_scratch(const Kernel& kernel, const Statement& statement) {
 }  // namespace
 
 CudaShare cuda_share(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads) {
+  if (is_column_scan(kernel, phase, stage, threads)) return CudaShare::others;
   const bool to_memory = std::ranges::none_of(
       stage.statements, [&](const Statement& s) { return is_scratch(kernel, s); });
   if (to_memory) return CudaShare::points;

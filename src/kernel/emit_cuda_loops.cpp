@@ -171,11 +171,13 @@ std::vector<bool> shared_loops(const Stage& stage) {
   return shared;
 }
 
-bool has_one_element(const Stage& stage, const Statement& statement) {
-  const LoopStudy study(stage);
-  return study.is_same_along_others(statement.index,
-                                    std::vector<bool>(stage.loops.size(), false)) &&
+bool has_one_element(const Stage& stage, const Statement& statement,
+                     const std::vector<bool>& shared) {
+  return LoopStudy(stage).is_same_along_others(statement.index, shared) &&
          !loads_from(stage, statement);
+}
+bool has_one_element(const Stage& stage, const Statement& statement) {
+  return has_one_element(stage, statement, std::vector<bool>(stage.loops.size(), false));
 }
 
 std::optional<std::vector<bool>> accumulated_updates(const Stage& stage,

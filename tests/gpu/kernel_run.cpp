@@ -77,10 +77,13 @@ TEST_F(GpuKernel, ExamplesAgree) {
   for (const Kernel& kernel :
        {examples::softmax(100, 300, 2), examples::softmax(33, 64, 4, DType::bf16),
         examples::softmax(5, 7, 1, DType::f16), examples::column_sum(1001, 77, 5),
-        examples::running_sum(40, 129), examples::largest_place(50, 31),
-        examples::scatter_add(12, 400, false), examples::padded(1000, 13, 7),
-        examples::gained(3, 4000, 320, true), examples::gained(300, 77, 24, true),
-        examples::inner_sum(2, 3000, 320), examples::inner_sum(200, 300, 72)})
+        examples::running_sum(40, 129), examples::running_columns(4096, 1024, 16),
+        examples::running_columns(1000, 50, 50), examples::running_columns(333, 77, 20),
+        examples::running_columns(70, 4000, 100), examples::running_columns(5000, 3, 1),
+        examples::largest_place(50, 31), examples::scatter_add(12, 400, false),
+        examples::padded(1000, 13, 7), examples::gained(3, 4000, 320, true),
+        examples::gained(300, 77, 24, true), examples::inner_sum(2, 3000, 320),
+        examples::inner_sum(200, 300, 72)})
     EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 32), "") << kernel.name;
 }
 

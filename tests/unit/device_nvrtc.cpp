@@ -47,7 +47,9 @@ TEST_F(DeviceNvrtc, SaysWhatItFound) {
 TEST_F(DeviceNvrtc, CompilesTheExamples) {
   for (const Kernel& kernel :
        {examples::softmax(8, 16, 2), examples::softmax(3, 4, 1, DType::f16),
-        examples::column_sum(9, 6, 3), examples::running_sum(2, 4), examples::largest_place(4, 3),
+        examples::column_sum(9, 6, 3), examples::running_sum(2, 4),
+        examples::running_columns(4096, 1024, 16),
+        examples::running_columns(333, 77, 20, DType::bf16), examples::largest_place(4, 3),
         examples::scatter_add(4, 5, false), examples::padded(3, 2, 1)})
     EXPECT_EQ(failure(kernel), "") << kernel.name;
 }

@@ -388,5 +388,21 @@ TEST(CudaMapping, ARunningSumOfARowIsOfAllThreads) {
   EXPECT_EQ(scans, 1);
 }
 
+// Columns have several threads each where they are long enough; blocks of a cluster have stretches
+// of them.
+TEST(CudaMapping, RunningSumsOfColumnsAreOfSeveralThreads) {
+  const auto scans = [](const Kernel& kernel) {
+    const Phase& phase = kernel.phases[0];
+    return is_column_scan(kernel, phase, phase.stages[1], kCudaThreads);
+  };
+  const Kernel long_one = examples::running_columns(4096, 1024, 16);
+  EXPECT_TRUE(scans(long_one));
+  EXPECT_FALSE(scans(examples::running_columns(20, 1024, 16)));
+  EXPECT_FALSE(scans(examples::running_sum(4, 64)));
+  EXPECT_EQ(cuda_share(long_one, long_one.phases[0], long_one.phases[0].stages[1], kCudaThreads),
+            CudaShare::others);
+  EXPECT_THAT(emit_cuda(long_one), HasSubstr("get_far<i32>(&far[who], k)"));
+}
+
 }  // namespace
 }  // namespace heddle

@@ -130,6 +130,25 @@ inline Kernel running_sum(std::int64_t rows, std::int64_t columns) {
   return kernel;
 }
 
+// Sums that run down the columns, so many of which are a block.
+inline Kernel running_columns(std::int64_t rows, std::int64_t columns, std::int64_t block,
+                              DType type = DType::i32) {
+  Kernel kernel = named_kernel("running_columns");
+  const auto x = add_buffer(kernel, Reach::input, type, rows * columns);
+  const auto y = add_buffer(kernel, Reach::output, type, rows * columns);
+  const auto total = add_buffer(kernel, Reach::block, type, block);
+  Phase phase = phase_over({{columns, block}});
+  StageBuilder zero(kernel, {{block, 0}});
+  zero.store(total, zero.loop(0), zero.number(0, type));
+  StageBuilder scan(kernel, {{rows, -1}, {block, 0}});
+  const NodeId column = scan.add(scan.outer(0), scan.loop(1));
+  const NodeId at = scan.add(scan.scaled(scan.loop(0), columns), column);
+  scan.scan(total, scan.loop(1), ScalarOp::add, scan.load(x, at), y, at);
+  phase.stages = {zero.stage, scan.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
 // The largest of each row and the first place where it stands: a combiner by graph.
 inline Kernel largest_place(std::int64_t rows, std::int64_t columns) {
   Kernel kernel = named_kernel("largest_place");
