@@ -4,7 +4,7 @@
 
 #include "kernel/cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
-#include "kernel_examples.h"
+#include "kernel_tiers.h"
 
 namespace heddle {
 namespace {
@@ -386,6 +386,14 @@ TEST(CudaMapping, ARunningSumOfARowIsOfAllThreads) {
       ++scans;
     }
   EXPECT_EQ(scans, 1);
+}
+
+TEST(CudaMapping, EveryTierIsEmitted) {
+  for (const examples::CudaTier& tier : examples::cuda_tiers()) {
+    ASSERT_TRUE(verify(tier.kernel)) << tier.name;
+    const std::string text = emit_cuda(tier.kernel, {.shared_bytes = 227 << 10});
+    EXPECT_THAT(text.substr(text.find("struct Buffers")), HasSubstr(tier.words)) << tier.name;
+  }
 }
 
 // Columns have several threads each where they are long enough; blocks of a cluster have stretches
