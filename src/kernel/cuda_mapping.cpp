@@ -128,13 +128,19 @@ int cuda_cluster(const Kernel& kernel, const Phase& phase, const CudaLimits& lim
   if (!limits.clusters || phase.chunks > 0 || blocks == 0 || blocks >= limits.multiprocessors)
     return 1;
   std::vector<bool> written(kernel.buffers.size(), false);
-  bool is_large = false;
+  bool is_large = false, is_written_again = false;
   for (const Stage& stage : phase.stages) {
     bool scratch = false, memory = false;
     for (const Statement& statement : stage.statements) {
       (is_scratch(kernel, statement) ? scratch : memory) = true;
+    }
+    std::vector<bool> by_this(kernel.buffers.size(), false);
+    for (const Statement& statement : stage.statements)
       for (std::uint32_t b : statement.buffers)
-        written[b] = written[b] || kernel.buffers[b].reach != Reach::block;
+        by_this[b] = kernel.buffers[b].reach != Reach::block;
+    for (std::size_t b = 0; b < written.size(); ++b) {
+      is_written_again = is_written_again || (written[b] && by_this[b]);
+      written[b] = written[b] || by_this[b];
     }
     if (scratch && memory) return 1;
     const CudaShare share = cuda_share(kernel, phase, stage, kCudaThreads);
@@ -143,6 +149,7 @@ int cuda_cluster(const Kernel& kernel, const Phase& phase, const CudaLimits& lim
     is_large = is_large || is_many;
   }
   // What one block writes to memory, another may not have seen yet.
+  if (is_written_again) return 1;
   for (const Stage& stage : phase.stages)
     for (const Node& node : stage.nodes)
       if (node.kind == NodeKind::load && written[node.number]) return 1;

@@ -388,6 +388,16 @@ TEST(CudaMapping, ARunningSumOfARowIsOfAllThreads) {
   EXPECT_EQ(scans, 1);
 }
 
+// Rows that data name: columns are told apart by their place in them. One block must not change
+// what another of its cluster may still have to write.
+TEST(CudaMapping, ColumnsOfScatteredRowsAreShared) {
+  const Kernel kernel = examples::scatter_rows(2000, 900, 64, 16);
+  ASSERT_TRUE(verify(kernel));
+  const Phase& phase = kernel.phases[0];
+  EXPECT_EQ(shared_loops(phase.stages[1]), (std::vector<bool>{false, true}));
+  EXPECT_EQ(cuda_cluster(kernel, phase, {}), 1);
+}
+
 TEST(CudaMapping, EveryTierIsEmitted) {
   for (const examples::CudaTier& tier : examples::cuda_tiers()) {
     ASSERT_TRUE(verify(tier.kernel)) << tier.name;

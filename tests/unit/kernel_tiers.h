@@ -28,6 +28,7 @@ inline std::vector<CudaTier> cuda_tiers() {
       {"RunningRows", running_sum(4, 3000), "BEFORE("},
       {"RunningColumns", running_columns(300, 50, 50), "stretch["},
       {"RunningColumnsOfClusters", running_columns(4096, 40, 16), "get_far"},
+      {"ScatteredRows", scatter_rows(2000, 900, 64, 16), ""},
       {"Scatters", scatter_add(12, 400, false), ""},
   };
 }
