@@ -7,6 +7,7 @@
 #include "../property/random_rows.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/rearrange.h"
+#include "device/cuda/scatter_text.h"
 #include "device/cuda/select_scatter.h"
 #include "device/cuda/sort_text.h"
 #include "device/cuda/top_k.h"
@@ -17,6 +18,7 @@
 #include "kernel/lower_group.h"
 #include "kernel_examples.h"
 #include "nvrtc_environment.h"
+#include "scatter_programs.h"
 #include "sort_programs.h"
 
 namespace heddle {
@@ -199,6 +201,34 @@ TEST_F(DeviceNvrtc, SortsCompileWithoutSpills) {
       ASSERT_TRUE(code) << code.reason() << kernel;
       EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
     }
+  }
+}
+
+TEST_F(DeviceNvrtc, ScattersCompileWithoutSpills) {
+  for (const std::string& text :
+       {scatters::of_rows(500, 4000, 100, "f32"), scatters::of_rows(200, 3000, 33, "bf16"),
+        scatters::of_rows(200, 3000, 64, "f16", ""), scatters::of_rows(200, 3000, 10, "i1", "or"),
+        scatters::of_elements(60, 80, 3000)}) {
+    const Program program = read_stablehlo(text).value();
+    const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
+    const auto scatter = cuda::ScatterText::of(program, op);
+    ASSERT_TRUE(scatter) << text;
+    for (const std::string& kernel :
+         {scatter->keys(), scatter->combine(), cuda::SortText::of_keys(scatter->runs()).tiles()}) {
+      const auto code = compile_cuda(kernel, "sm_90");
+      ASSERT_TRUE(code) << code.reason() << kernel;
+      EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+    }
+  }
+}
+
+// Few updates, and many for few places, are as well done by plain kernels.
+TEST(DeviceScatter, WhatKernelsDoWellIsLeftToThem) {
+  for (const std::string& text :
+       {scatters::of_rows(500, 20, 100, "f32"), scatters::of_rows(4, 30000, 10, "f32")}) {
+    const Program program = read_stablehlo(text).value();
+    const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
+    EXPECT_FALSE(cuda::ScatterText::of(program, op)) << text;
   }
 }
 

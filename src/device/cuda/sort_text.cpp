@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "device/cuda/region_text.h"
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 #include "kernel/emit_cuda.h"
@@ -14,18 +15,6 @@ namespace {
 // As Comparator::keys_of has it. Constants of the text come before it: kLength, kInner, kTile,
 // kPadded, kThreads.
 constexpr std::string_view kOrder = R"cuda(
-template <class T> __device__ ui64 ordered(T x) {
-  if constexpr (is_truth<T>) {
-    return x ? 1 : 0;
-  } else {
-    const ui64 sign = 1ull << (8 * sizeof(T) - 1);
-    ui64 bits = 0;
-    memcpy(&bits, &x, sizeof(T));
-    if constexpr (is_real<T>) return bits & sign ? ~bits & (sign | (sign - 1)) : bits | sign;
-    else if constexpr (is_signed_int<T>) return bits ^ sign;
-    else return bits;
-  }
-}
 __device__ i64 first_of(i64 line) { return line / kInner * kLength * kInner + line % kInner; }
 )cuda";
 
@@ -121,7 +110,7 @@ std::optional<SortText> SortText::of(const Program& program, const Op& op) {
     if (static_cast<std::int64_t>(d) > dimension) made.inner_ *= first.shape[d];
   }
   for (ValueId v : program.operands(op)) made.types_.push_back(program.type_of(v).dtype);
-  const auto& key = made.comparator_.key();
+  const auto& key = made.comparator_->key();
   if (key) made.kind_ = byte_size(key->dtype) <= 4 ? Items::packed : Items::wide;
   constexpr std::int64_t kMost = INT64_C(1) << 31;
   if (made.length_ >= kMost || made.blocks() >= kMost) return {};
@@ -130,13 +119,22 @@ std::optional<SortText> SortText::of(const Program& program, const Op& op) {
   return made;
 }
 
+SortText SortText::of_keys(std::int64_t length) {
+  SortText made({});
+  made.length_ = length;
+  made.types_ = {DType::ui32};
+  made.kind_ = Items::packed;
+  return made;
+}
+
 int SortText::padded() const {
+  if (gives_items()) return kSortTile;
   return static_cast<int>(
       std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(length_, 2, kSortTile))));
 }
 
 std::int64_t SortText::blocks() const {
-  if (is_long()) return lines() * ((length_ + kSortTile - 1) / kSortTile);
+  if (gives_items()) return lines() * ((length_ + kSortTile - 1) / kSortTile);
   const std::int64_t together = kSortTile / padded();
   return (lines() + together - 1) / together;
 }
@@ -147,42 +145,24 @@ std::int64_t SortText::item_bytes() const {
 
 // ---- what is compared
 
-std::string SortText::operand(std::size_t at, DType type) const {
-  if (!comparator_.region().is_constant(at)) return fmt::format("r{}", at);
-  return fmt::format("h_constant<{}>({:#x}ull)", cuda_type(type),
-                     comparator_.region().fresh_registers()[at]);
-}
-
-std::string SortText::step(const ScalarRegion::Step& step) const {
-  std::vector<std::string> operands;
-  for (int i = 0; i < operand_count(step.op); ++i) {
-    const bool is_choice = step.op == ScalarOp::select && i == 0;
-    operands.push_back(operand(step.in[i], is_choice ? DType::i1 : step.from));
-    if (step.is_total()) operands.back() = fmt::format("ordered({})", operands.back());
-  }
-  const bool casts = step.op == ScalarOp::convert || step.op == ScalarOp::bitcast;
-  return fmt::format("  const {0} r{1} = h_{2}{3}({4});\n", cuda_type(step.to), step.out,
-                     name(step.op), casts ? fmt::format("<{}>", cuda_type(step.to)) : "",
-                     fmt::join(operands, ", "));
-}
-
 std::string SortText::key() const {
-  const Comparator::Key& key = *comparator_.key();
+  if (!comparator_) return "__device__ ui64 key_of(ui32 x) { return x; }\n";
+  const Comparator::Key& key = *comparator_->key();
   const DType type = types_[key.operand];
-  const ScalarRegion& region = comparator_.region();
+  const ScalarRegion& region = comparator_->region();
   std::string text = fmt::format("__device__ ui64 key_of({} x) {{\n  const {} r{} = x{};\n",
                                  cuda_memory_type(type), cuda_type(type), 2 * key.operand,
                                  type == DType::i1 ? " != 0" : "");
-  for (std::size_t i : key.steps) text += step(region.steps()[i]);
+  for (std::size_t i : key.steps) text += step_text(region, region.steps()[i]);
   const int bits = 8 * byte_size(key.dtype);
   const std::uint64_t all = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-  text += fmt::format("  const ui64 key = ordered({});\n", operand(key.at, key.dtype));
+  text += fmt::format("  const ui64 key = ordered({});\n", operand_text(region, key.at, key.dtype));
   return text + fmt::format("  return {};\n}}\n",
                             key.descending ? fmt::format("~key & {:#x}ull", all) : "key");
 }
 
 std::string SortText::comparison() const {
-  const ScalarRegion& region = comparator_.region();
+  const ScalarRegion& region = comparator_->region();
   std::string text = "struct Columns {\n";
   for (std::size_t k = 0; k < types_.size(); ++k)
     text += fmt::format("  const {}* at{};\n", cuda_memory_type(types_[k]), k);
@@ -191,8 +171,9 @@ std::string SortText::comparison() const {
     for (std::size_t side = 0; side < 2; ++side)
       text += fmt::format("  const {} r{} = c.at{}[{}]{};\n", cuda_type(types_[k]), 2 * k + side, k,
                           side == 0 ? "a" : "b", types_[k] == DType::i1 ? " != 0" : "");
-  for (const ScalarRegion::Step& s : region.steps()) text += step(s);
-  return text + fmt::format("  return {};\n}}\n", operand(region.results()[0], DType::i1));
+  for (const ScalarRegion::Step& s : region.steps()) text += step_text(region, s);
+  return text +
+         fmt::format("  return {};\n}}\n", operand_text(region, region.results()[0], DType::i1));
 }
 
 // ---- text
@@ -202,7 +183,7 @@ std::string SortText::begin() const {
       "{}\nconstexpr i64 kLength = {}, kInner = {}, kLines = {}, kTiles = {};\n"
       "constexpr int kTile = {}, kPadded = {}, kThreads = {}, kEach = kTile / kThreads;\n{}",
       cuda_prelude(), length_, inner_, lines(), (length_ + kSortTile - 1) / kSortTile, kSortTile,
-      padded(), kSortThreads, kOrder);
+      padded(), kSortThreads, fmt::format("{}{}", ordered_text(), kOrder));
 }
 
 std::string SortText::items() const {
@@ -258,8 +239,8 @@ std::string SortText::precedes() const {
 
 std::string SortText::item_at(std::string_view place, std::string_view number) const {
   if (kind_ == Items::numbers) return fmt::format("(ui32){}", number);
-  return fmt::format("item_of(key_of(in{}[{}]), (ui32){})", comparator_.key()->operand, place,
-                     number);
+  return fmt::format("item_of(key_of(in{}[{}]), (ui32){})",
+                     comparator_ ? comparator_->key()->operand : 0, place, number);
 }
 
 std::string SortText::tiles() const {
@@ -268,7 +249,7 @@ std::string SortText::tiles() const {
 extern "C" __global__ void __launch_bounds__(kThreads) sort_tiles({}{}) {{
   __shared__ Item tile[kTile];
 {})cuda",
-                      parameters(!is_long()), is_long() ? ", Item* items" : "", precedes());
+                      parameters(!gives_items()), gives_items() ? ", Item* items" : "", precedes());
   const std::string padding = kind_ == Items::numbers  ? "0x80000000u | p"
                               : kind_ == Items::packed ? "item_of(0xffffffffull, 0x80000000u | p)"
                                                        : "item_of(~0ull, 0x80000000u | p)";
