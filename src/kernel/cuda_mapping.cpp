@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kFewNodes = 96;  // that several points of a thread may have at the same time
 constexpr std::int64_t kMostExchanged = 512;  // numbers, between the blocks of a cluster
 constexpr int kAtOnce = 4;
+constexpr std::int64_t kFewOthers = 16;  // that are done before threads would have met for a sum
 constexpr std::int64_t kManyPoints = 16 << 10;  // of a stage, that are worth several blocks
 
 int power_up_to(std::int64_t most) {
@@ -79,6 +80,7 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
   (mapping.shared.back() ? points : others) /= mapping.vectors.count;
   // Neighbours in memory are read by neighbouring threads.
   const bool is_along_last = !mapping.shared.back();
+  if (!is_along_last && others <= kFewOthers) return mapping;
   const std::int64_t free_threads =
       points >= threads ? 1 : threads / std::max<std::int64_t>(points, 1);
   const int wanted = std::max(power_up_to(free_threads), is_along_last ? kCudaWarp : 1);

@@ -59,32 +59,32 @@ void expect_sorted(const std::string& text, bool on_the_gpu = true) {
 
 TEST_F(GpuSort, LinesOfAllLengthsAgree) {
   for (const char* shape :
-       {"3x1", "40x2", "1000x7", "33x64", "5x1000", "3x2048", "3x2049", "2x5000", "1x100000"})
+       {"3x1", "40x2", "1000x7", "33x64", "2x1000", "1x2048", "3x2049", "1x9000"})
     expect_sorted(sorts::with_numbers(shape, "f32", 1));
 }
 
 TEST_F(GpuSort, LinesAlongOtherDimensionsAgree) {
   expect_sorted(sorts::with_numbers("100x33", "f32", 0));
-  expect_sorted(sorts::with_numbers("6x50x70", "bf16", 1));
-  expect_sorted(sorts::with_numbers("5000x3", "i32", 0));
+  expect_sorted(sorts::with_numbers("3x50x20", "bf16", 1));
+  expect_sorted(sorts::with_numbers("2100x3", "i32", 0));
 }
 
 TEST_F(GpuSort, AllTypesAgree) {
   for (const char* type : {"f16", "bf16", "f64", "i1", "i8", "i16", "i64", "ui8", "ui32", "ui64"})
-    for (const char* shape : {"20x300", "2x4100"})
+    for (const char* shape : {"5x300", "1x2300"})
       expect_sorted(sorts::with_numbers(shape, type, 1, type[1] == 'i' ? "LT" : "GT"));
 }
 
 TEST_F(GpuSort, FloatsAsJaxSortsThemAgree) {
   for (const char* type : {"f32", "f64", "f16", "bf16"})
-    for (const char* shape : {"20x300", "2x4100"}) expect_sorted(sorts::of_floats(shape, type, 1));
+    for (const char* shape : {"5x300", "1x2300"}) expect_sorted(sorts::of_floats(shape, type, 1));
 }
 
 // Long lines by several keys are the host's.
 TEST_F(GpuSort, SeveralKeysAgree) {
-  expect_sorted(sorts::by_two_keys("20x300", 1));
-  expect_sorted(sorts::by_two_keys("300x20", 0));
-  expect_sorted(sorts::by_two_keys("2x5000", 1), false);
+  expect_sorted(sorts::by_two_keys("5x300", 1));
+  expect_sorted(sorts::by_two_keys("300x5", 0));
+  expect_sorted(sorts::by_two_keys("1x2100", 1), false);
 }
 
 }  // namespace

@@ -417,6 +417,9 @@ TEST(CudaMapping, RunningSumsOfColumnsAreOfSeveralThreads) {
   EXPECT_TRUE(scans(long_one));
   EXPECT_FALSE(scans(examples::running_columns(20, 1024, 16)));
   EXPECT_FALSE(scans(examples::running_sum(4, 64)));
+  Kernel without = long_one;
+  without.phases[0].stages[1].loops[1].size = 0;
+  EXPECT_FALSE(scans(without));
   EXPECT_EQ(cuda_share(long_one, long_one.phases[0], long_one.phases[0].stages[1], kCudaThreads),
             CudaShare::others);
   EXPECT_THAT(emit_cuda(long_one), HasSubstr("get_far<i32>(&far[who], k)"));
