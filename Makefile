@@ -33,7 +33,7 @@ test-gpu: packages-test configure build  ## the tests that need a CUDA device
 	@if ! ls /dev/nvidia[0-9]* >/dev/null 2>&1; then \
 	  echo "test-gpu: skipped, this machine has no NVIDIA GPU"; \
 	else \
-	  ctest --preset release -L cuda; \
+	  ctest --preset release -L cuda -j 8 && tests/conformance/programs --device cuda; \
 	fi
 
 conformance: build  ## StableHLO's own tests by op family; fails on a regression

@@ -10,6 +10,7 @@ from jax.tree_util import keystr, tree_flatten_with_path, tree_unflatten
 
 from heddle import _core
 from heddle._core import Array
+from heddle._device import device_words
 from heddle.errors import Error
 from heddle.layouts import _matches, mesh_words, spec_words
 
@@ -44,18 +45,25 @@ def restore(
     *,
     mesh: Any = None,
     layouts: Mapping[str, Any] | None = None,
+    device: str = "cpu",
 ) -> Any:
-    """What was saved, as arrays on a mesh: the same tree as ``like``, or a dict by path.
+    """What was saved, as arrays on a mesh or on a device: the same tree as ``like``, or a dict by path.
 
     ``folder`` is a checkpoint, or a folder of them, whose newest whole one is taken. ``layouts``
     are as for ``heddle.jit``: by path or pattern; all others are whole on every device. Where
-    ``like`` has arrays of Heddle on a mesh and none is given, values lie as they do.
+    ``like`` has arrays of Heddle on a mesh and none is given, values lie as they do. ``device`` is where
+    values go that lie on no mesh, as ``"cuda"``.
     """
+    device = device_words(device)
+    if device != "cpu" and mesh is not None:
+        raise Error(
+            f"restore: device={device!r} is for values on no mesh, and mesh={mesh!r} was given: leave one out"
+        )
     found = _core.Checkpoint.open(fspath(folder))
     words = mesh_words(mesh)
     if like is None:
         return {
-            name: found.restore(name, words, _layout_for(name, layouts, None))
+            name: _on(device, found.restore(name, words, _layout_for(name, layouts, None)))
             for name in found.names
         }
     names, leaves, structure = _named(like)
@@ -72,8 +80,12 @@ def restore(
             raise Error(
                 f"{name} was saved with the shape {value.shape}, and {leaf.shape} is expected"
             )
-        values.append(value)
+        values.append(_on(device, value) if own is None else value)
     return tree_unflatten(structure, values)
+
+
+def _on(device: str, value: Array) -> Array:
+    return value if device == "cpu" else _core.to_device(value, device)
 
 
 def _layout_for(name: str, layouts: Mapping[str, Any] | None, leaf: Any) -> str:

@@ -34,7 +34,7 @@ Expected<Device*> find_device(std::string_view name) {
   const std::string_view rest = name.substr(kCuda.size());
   if (!rest.empty()) {
     const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), number);
-    if (rest[0] != ':' || rest.size() < 2 || error != std::errc{} ||
+    if (rest[0] != ':' || rest.size() < 2 || error != std::errc{} || number < 0 ||
         end != rest.data() + rest.size())
       return no_device(name);
   }

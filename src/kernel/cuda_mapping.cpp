@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kFewNodes = 96;  // that several points of a thread may have at the same time
 constexpr std::int64_t kMostExchanged = 512;  // numbers, between the blocks of a cluster
 constexpr int kAtOnce = 4;
+constexpr std::int64_t kFewOthers = 16;  // that are done before threads would have met for a sum
 constexpr std::int64_t kManyPoints = 16 << 10;  // of a stage, that are worth several blocks
 
 int power_up_to(std::int64_t most) {
@@ -79,6 +80,7 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
   (mapping.shared.back() ? points : others) /= mapping.vectors.count;
   // Neighbours in memory are read by neighbouring threads.
   const bool is_along_last = !mapping.shared.back();
+  if (!is_along_last && others <= kFewOthers) return mapping;
   const std::int64_t free_threads =
       points >= threads ? 1 : threads / std::max<std::int64_t>(points, 1);
   const int wanted = std::max(power_up_to(free_threads), is_along_last ? kCudaWarp : 1);
@@ -107,6 +109,7 @@ bool is_scratch(const Kernel& kernel, const Statement& statement) {
 }  // namespace
 
 CudaShare cuda_share(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads) {
+  if (is_column_scan(kernel, phase, stage, threads)) return CudaShare::others;
   const bool to_memory = std::ranges::none_of(
       stage.statements, [&](const Statement& s) { return is_scratch(kernel, s); });
   if (to_memory) return CudaShare::points;
@@ -127,13 +130,19 @@ int cuda_cluster(const Kernel& kernel, const Phase& phase, const CudaLimits& lim
   if (!limits.clusters || phase.chunks > 0 || blocks == 0 || blocks >= limits.multiprocessors)
     return 1;
   std::vector<bool> written(kernel.buffers.size(), false);
-  bool is_large = false;
+  bool is_large = false, is_written_again = false;
   for (const Stage& stage : phase.stages) {
     bool scratch = false, memory = false;
     for (const Statement& statement : stage.statements) {
       (is_scratch(kernel, statement) ? scratch : memory) = true;
+    }
+    std::vector<bool> by_this(kernel.buffers.size(), false);
+    for (const Statement& statement : stage.statements)
       for (std::uint32_t b : statement.buffers)
-        written[b] = written[b] || kernel.buffers[b].reach != Reach::block;
+        by_this[b] = kernel.buffers[b].reach != Reach::block;
+    for (std::size_t b = 0; b < written.size(); ++b) {
+      is_written_again = is_written_again || (written[b] && by_this[b]);
+      written[b] = written[b] || by_this[b];
     }
     if (scratch && memory) return 1;
     const CudaShare share = cuda_share(kernel, phase, stage, kCudaThreads);
@@ -142,6 +151,7 @@ int cuda_cluster(const Kernel& kernel, const Phase& phase, const CudaLimits& lim
     is_large = is_large || is_many;
   }
   // What one block writes to memory, another may not have seen yet.
+  if (is_written_again) return 1;
   for (const Stage& stage : phase.stages)
     for (const Node& node : stage.nodes)
       if (node.kind == NodeKind::load && written[node.number]) return 1;

@@ -68,6 +68,9 @@ std::optional<std::vector<bool>> accumulated_updates(const Stage& stage,
 
 // Whether a statement has one element for all points of its stage, which no point loads.
 bool has_one_element(const Stage& stage, const Statement& statement);
+// The same of all points that differ only along loops that are not shared.
+bool has_one_element(const Stage& stage, const Statement& statement,
+                     const std::vector<bool>& shared);
 
 // Types and operations of the text.
 std::string_view cuda_prelude();

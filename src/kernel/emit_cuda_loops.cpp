@@ -1,5 +1,6 @@
 // Which loops of a stage threads may share.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "kernel/emit_cuda.h"
@@ -9,12 +10,14 @@ namespace heddle {
 namespace {
 
 // What is known of a value over the points of a block: a sum of loop positions times factors, and
-// of something that is the same at all points.
+// of something that is the same at all points; and, as with rows that data name, of a multiple of
+// `unknown` that nobody knows.
 struct Linear {
   std::vector<std::int64_t> factors;     // per loop
   std::optional<std::int64_t> constant;  // where the rest is known
+  std::int64_t unknown = 0;
   bool uniform() const {
-    return std::ranges::all_of(factors, [](std::int64_t f) { return f == 0; });
+    return unknown == 0 && std::ranges::all_of(factors, [](std::int64_t f) { return f == 0; });
   }
 };
 using MaybeLinear = std::optional<Linear>;
@@ -51,13 +54,15 @@ class LoopStudy {
           __builtin_add_overflow(reach, span, &reach))
         return {};
     }
+    // Rows do not overlap: what lies in one is told apart by its place there.
+    if (value->unknown != 0 && reach >= value->unknown) return {};
     return moves;
   }
 
   // Whether it is the same at all positions of the loops that are not shared.
   bool is_same_along_others(NodeId index, const std::vector<bool>& shared) const {
     const MaybeLinear& value = values_[index];
-    if (!value) return false;
+    if (!value || value->unknown != 0) return false;
     for (std::size_t i = 0; i < shared.size(); ++i)
       if (!shared[i] && value->factors[i] != 0) return false;
     return true;
@@ -66,6 +71,12 @@ class LoopStudy {
  private:
   Linear same_everywhere() const {
     return {std::vector<std::int64_t>(stage_.loops.size(), 0), std::nullopt};
+  }
+  // A multiple of something, whatever it is.
+  Linear multiple_of(std::int64_t unknown) const {
+    Linear value = same_everywhere();
+    value.unknown = std::abs(unknown);
+    return value;
   }
 
   MaybeLinear linear(const Node& node) const {
@@ -101,6 +112,11 @@ class LoopStudy {
     const bool adds = node.op == ScalarOp::add, subtracts = node.op == ScalarOp::subtract;
     if (!adds && !subtracts && node.op != ScalarOp::multiply) return {};
     const MaybeLinear &a = values_[node.in[0]], &b = values_[node.in[1]];
+    if (node.op == ScalarOp::multiply && a.has_value() != b.has_value()) {
+      const Linear& factor = a ? *a : *b;
+      const bool is_factor = factor.uniform() && factor.constant.value_or(0) != 0;
+      return is_factor ? MaybeLinear(multiple_of(*factor.constant)) : MaybeLinear();
+    }
     if (!a || !b) return {};
     if (adds || subtracts) return sum(*a, *b, subtracts ? -1 : 1);
     Linear zero = same_everywhere();
@@ -121,6 +137,9 @@ class LoopStudy {
     std::int64_t rest = a.constant.value_or(0);
     const bool known = a.constant && b.constant && add(rest, *b.constant);
     value.constant = known ? std::optional(rest) : std::nullopt;
+    std::int64_t unknown = 0;
+    if (!add(unknown, b.unknown)) return {};
+    value.unknown = std::gcd(a.unknown, unknown);
     return value;
   }
 
@@ -171,11 +190,13 @@ std::vector<bool> shared_loops(const Stage& stage) {
   return shared;
 }
 
-bool has_one_element(const Stage& stage, const Statement& statement) {
-  const LoopStudy study(stage);
-  return study.is_same_along_others(statement.index,
-                                    std::vector<bool>(stage.loops.size(), false)) &&
+bool has_one_element(const Stage& stage, const Statement& statement,
+                     const std::vector<bool>& shared) {
+  return LoopStudy(stage).is_same_along_others(statement.index, shared) &&
          !loads_from(stage, statement);
+}
+bool has_one_element(const Stage& stage, const Statement& statement) {
+  return has_one_element(stage, statement, std::vector<bool>(stage.loops.size(), false));
 }
 
 std::optional<std::vector<bool>> accumulated_updates(const Stage& stage,

@@ -514,6 +514,7 @@ void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stag
   const bool is_plain =
       staged.empty() && !cuda_mapping(kernel, phase, stage, threads).turn.has_value();
   if (is_plain && emit_cuda_columns(kernel, phase, stage, threads, cluster, text)) return;
+  if (is_plain && emit_cuda_column_scan(kernel, phase, stage, threads, cluster, text)) return;
   CudaStageEmitter(kernel, phase, stage, threads, cluster, staged, text).emit();
 }
 

@@ -58,6 +58,10 @@ void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stag
 // The same where threads can stay with columns; false: they cannot, and nothing was written.
 bool emit_cuda_columns(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
                        int cluster, IndentedText& text);
+// The same for running sums along another loop than the last.
+bool is_column_scan(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads);
+bool emit_cuda_column_scan(const Kernel& kernel, const Phase& phase, const Stage& stage,
+                           int threads, int cluster, IndentedText& text);
 // Brings a tile there; all threads wait for it.
 void emit_cuda_tile(const Kernel& kernel, const CudaStaged& tile, int threads, IndentedText& text);
 

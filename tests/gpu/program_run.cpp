@@ -1,8 +1,6 @@
 // Whole programs on a CUDA device, through the runtime, give what the reference gives.
 #include <gmock/gmock.h>
 
-#include "../property/random_kernel.h"
-#include "../property/random_program.h"
 #include "gpu_device.h"
 #include "heddle/compile.h"
 #include "heddle/inputs.h"
@@ -12,10 +10,6 @@
 
 namespace heddle {
 namespace {
-
-using property::Decisions;
-using property::Dice;
-using property::RandomProgram;
 
 class GpuProgram : public ::testing::Test {
  protected:
@@ -28,37 +22,6 @@ class GpuProgram : public ::testing::Test {
     return target;
   }
 };
-
-// HEDDLE_GPU_PROGRAMS: how many.
-int random_programs() {
-  const char* text = std::getenv("HEDDLE_GPU_PROGRAMS");
-  return text == nullptr ? 200 : std::atoi(text);
-}
-
-TEST_F(GpuProgram, RandomProgramsAgree) {
-  const std::int64_t before = (*gpu::device())->live_bytes();
-  int compared = 0;
-  for (int seed = 0; seed < random_programs(); ++seed) {
-    Dice dice(static_cast<std::uint64_t>(seed));
-    const auto made = RandomProgram(Decisions(dice), {.most_ops = 30}).make();
-    ASSERT_TRUE(made) << made.reason();
-    const auto reference = interpret(made->program, made->program.functions[0], made->arguments);
-    ASSERT_TRUE(reference) << reference.reason();
-    Target on = target();
-    on.options.entry = made->program.functions[0].name;
-    const auto executable = compile(made->program, on);
-    ASSERT_TRUE(executable) << "seed " << seed << ": " << executable.reason();
-    for (int turn = 0; turn < 2; ++turn) {
-      const auto got = executable->run(made->arguments);
-      ASSERT_TRUE(got) << "seed " << seed << ": " << got.reason();
-      const Verdict same = property::agree(*reference, *got, made->errors);
-      EXPECT_TRUE(same) << "seed " << seed << ": " << same.reason();
-    }
-    ++compared;
-  }
-  EXPECT_EQ(compared, random_programs());
-  EXPECT_EQ((*gpu::device())->live_bytes(), before);
-}
 
 Program read(std::string_view text) { return read_stablehlo(std::string(text)).value(); }
 

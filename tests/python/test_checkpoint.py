@@ -47,3 +47,12 @@ def test_element_types(tmp_path, dtype):
     back = heddle.restore(tmp_path / "one", [x])[0]
     assert back.dtype == x.dtype
     np.testing.assert_array_equal(np.asarray(back), x)
+
+
+def test_a_device_and_a_mesh_are_too_much(tmp_path):
+    heddle.save(tmp_path / "one", {"w": W})
+    with pytest.raises(heddle.Error, match="is for values on no mesh"):
+        heddle.restore(tmp_path / "one", mesh={"x": 2}, device="cuda")
+    with pytest.raises(heddle.Error, match='there is no device "tpu"'):
+        heddle.restore(tmp_path / "one", device="tpu")
+    np.testing.assert_array_equal(heddle.restore(tmp_path / "one", device="cpu")["['w']"], W)

@@ -40,6 +40,14 @@ def test_results_stay_there():
     assert "cuda:0" in repr(heddle.jit(lambda x: x, device="cuda")(np.zeros((100, 100), np.float32)))
 
 
+def test_values_are_restored_there(tmp_path):
+    heddle.save(tmp_path / "one", {"w": W})
+    for values in (heddle.restore(tmp_path / "one", device="cuda")["['w']"],
+                   heddle.restore(tmp_path / "one", {"w": W}, device="cuda")["w"]):
+        assert values.device == "cuda:0"
+        np.testing.assert_array_equal(values, W)
+
+
 def test_many_steps_on_donated_values():
     @heddle.jit(device="cuda", donate="p")
     def step(p, g):

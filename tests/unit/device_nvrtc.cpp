@@ -8,7 +8,9 @@
 #include "../property/random_sweeps.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/rearrange.h"
+#include "device/cuda/scatter_text.h"
 #include "device/cuda/select_scatter.h"
+#include "device/cuda/sort_text.h"
 #include "device/cuda/top_k.h"
 #include "heddle/simplify.h"
 #include "heddle/stablehlo.h"
@@ -17,6 +19,8 @@
 #include "kernel/lower_group.h"
 #include "kernel_examples.h"
 #include "nvrtc_environment.h"
+#include "scatter_programs.h"
+#include "sort_programs.h"
 
 namespace heddle {
 namespace {
@@ -46,7 +50,9 @@ TEST_F(DeviceNvrtc, SaysWhatItFound) {
 TEST_F(DeviceNvrtc, CompilesTheExamples) {
   for (const Kernel& kernel :
        {examples::softmax(8, 16, 2), examples::softmax(3, 4, 1, DType::f16),
-        examples::column_sum(9, 6, 3), examples::running_sum(2, 4), examples::largest_place(4, 3),
+        examples::column_sum(9, 6, 3), examples::running_sum(2, 4),
+        examples::running_columns(4096, 1024, 16),
+        examples::running_columns(333, 77, 20, DType::bf16), examples::largest_place(4, 3),
         examples::scatter_add(4, 5, false), examples::padded(3, 2, 1)})
     EXPECT_EQ(failure(kernel), "") << kernel.name;
 }
@@ -239,6 +245,64 @@ TEST_F(DeviceNvrtc, TheLargestOfRowsCompileWithoutSpills) {
     const auto code = compile_cuda(*text, "sm_90");
     ASSERT_TRUE(code) << code.reason() << *text;
     EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+  }
+}
+
+TEST_F(DeviceNvrtc, SortsCompileWithoutSpills) {
+  for (const std::string& text :
+       {sorts::with_numbers("30x50", "f32", 1), sorts::with_numbers("7x9000x3", "f64", 1, "GT"),
+        sorts::of_floats("4x5000", "bf16", 1), sorts::of_floats("500x3", "f16", 0),
+        sorts::with_numbers("6x80", "i1", 1), sorts::by_two_keys("10x400", 1)}) {
+    const Program program = read_stablehlo(text).value();
+    const auto& ops = program.region(program.functions[0].body).ops;
+    const auto sort = cuda::SortText::of(program, program.op(ops[ops.size() - 2]));
+    ASSERT_TRUE(sort) << text;
+    std::vector<std::string> kernels = {sort->tiles()};
+    if (sort->is_long()) kernels.insert(kernels.end(), {sort->merge(), sort->place()});
+    for (const std::string& kernel : kernels) {
+      const auto code = compile_cuda(kernel, "sm_90");
+      ASSERT_TRUE(code) << code.reason() << kernel;
+      EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+    }
+  }
+}
+
+TEST_F(DeviceNvrtc, ScattersCompileWithoutSpills) {
+  for (const std::string& text :
+       {scatters::of_rows(500, 4000, 100, "f32"), scatters::of_rows(200, 3000, 33, "bf16"),
+        scatters::of_rows(200, 3000, 64, "f16", ""), scatters::of_rows(200, 3000, 10, "i1", "or"),
+        scatters::of_elements(60, 80, 3000)}) {
+    const Program program = read_stablehlo(text).value();
+    const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
+    const auto scatter = cuda::ScatterText::of(program, op);
+    ASSERT_TRUE(scatter) << text;
+    for (const std::string& kernel :
+         {scatter->keys(), scatter->combine(), cuda::SortText::of_keys(scatter->runs()).tiles()}) {
+      const auto code = compile_cuda(kernel, "sm_90");
+      ASSERT_TRUE(code) << code.reason() << kernel;
+      EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+    }
+  }
+}
+
+// Few updates, and many for few places, are as well done by plain kernels.
+TEST(DeviceScatter, WhatKernelsDoWellIsLeftToThem) {
+  for (const std::string& text :
+       {scatters::of_rows(500, 20, 100, "f32"), scatters::of_rows(4, 30000, 10, "f32")}) {
+    const Program program = read_stablehlo(text).value();
+    const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
+    EXPECT_FALSE(cuda::ScatterText::of(program, op)) << text;
+  }
+}
+
+// A NaN that has no place, and a long line by several keys: left to the host.
+TEST(DeviceSort, WhatNoKernelSortsIsLeftToTheHost) {
+  std::string unordered = sorts::with_numbers("30x50", "f32", 1);
+  unordered.replace(unordered.find("TOTALORDER"), 10, "FLOAT");
+  for (const std::string& text : {unordered, sorts::by_two_keys("2x5000", 1)}) {
+    const Program program = read_stablehlo(text).value();
+    const auto& ops = program.region(program.functions[0].body).ops;
+    EXPECT_FALSE(cuda::SortText::of(program, program.op(ops[0]))) << text;
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "kernel/cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
-#include "kernel_examples.h"
+#include "kernel_tiers.h"
 
 namespace heddle {
 namespace {
@@ -389,6 +389,43 @@ TEST(CudaMapping, ARunningSumOfARowIsOfAllThreads) {
       ++scans;
     }
   EXPECT_EQ(scans, 1);
+}
+
+// Rows that data name: columns are told apart by their place in them. One block must not change
+// what another of its cluster may still have to write.
+TEST(CudaMapping, ColumnsOfScatteredRowsAreShared) {
+  const Kernel kernel = examples::scatter_rows(2000, 900, 64, 16);
+  ASSERT_TRUE(verify(kernel));
+  const Phase& phase = kernel.phases[0];
+  EXPECT_EQ(shared_loops(phase.stages[1]), (std::vector<bool>{false, true}));
+  EXPECT_EQ(cuda_cluster(kernel, phase, {}), 1);
+}
+
+TEST(CudaMapping, EveryTierIsEmitted) {
+  for (const examples::CudaTier& tier : examples::cuda_tiers()) {
+    ASSERT_TRUE(verify(tier.kernel)) << tier.name;
+    const std::string text = emit_cuda(tier.kernel, {.shared_bytes = 227 << 10});
+    EXPECT_THAT(text.substr(text.find("struct Buffers")), HasSubstr(tier.words)) << tier.name;
+  }
+}
+
+// Columns have several threads each where they are long enough; blocks of a cluster have stretches
+// of them.
+TEST(CudaMapping, RunningSumsOfColumnsAreOfSeveralThreads) {
+  const auto scans = [](const Kernel& kernel) {
+    const Phase& phase = kernel.phases[0];
+    return is_column_scan(kernel, phase, phase.stages[1], kCudaThreads);
+  };
+  const Kernel long_one = examples::running_columns(4096, 1024, 16);
+  EXPECT_TRUE(scans(long_one));
+  EXPECT_FALSE(scans(examples::running_columns(20, 1024, 16)));
+  EXPECT_FALSE(scans(examples::running_sum(4, 64)));
+  Kernel without = long_one;
+  without.phases[0].stages[1].loops[1].size = 0;
+  EXPECT_FALSE(scans(without));
+  EXPECT_EQ(cuda_share(long_one, long_one.phases[0], long_one.phases[0].stages[1], kCudaThreads),
+            CudaShare::others);
+  EXPECT_THAT(emit_cuda(long_one), HasSubstr("get_far<i32>(&far[who], k)"));
 }
 
 }  // namespace

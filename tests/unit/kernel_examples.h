@@ -198,6 +198,51 @@ inline Kernel running_sum(std::int64_t rows, std::int64_t columns) {
   return kernel;
 }
 
+// x, and to its rows that `rows` names the updates are added one after the other; a block has some
+// columns.
+inline Kernel scatter_rows(std::int64_t n, std::int64_t updates, std::int64_t columns,
+                           std::int64_t block) {
+  Kernel kernel = named_kernel("scatter_rows");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, n * columns);
+  const auto rows = add_buffer(kernel, Reach::input, DType::ui8, updates);
+  const auto u = add_buffer(kernel, Reach::input, DType::f32, updates * columns);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, n * columns);
+  Phase phase = phase_over({{columns, block}});
+  StageBuilder copy(kernel, {{n, -1}, {block, 0}});
+  const NodeId there =
+      copy.add(copy.scaled(copy.loop(0), columns), copy.add(copy.outer(0), copy.loop(1)));
+  copy.store(y, there, copy.load(x, there));
+  StageBuilder w(kernel, {{updates, -1}, {block, 0}});
+  const NodeId column = w.add(w.outer(0), w.loop(1));
+  const NodeId row =
+      w.op(ScalarOp::remainder, w.cast(w.load(rows, w.loop(0)), DType::i64), w.index(n));
+  w.update(y, w.add(w.scaled(row, columns), column), ScalarOp::add,
+           w.load(u, w.add(w.scaled(w.loop(0), columns), column)));
+  w.stage.statements[0].any_order = false;
+  phase.stages = {copy.stage, w.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+// Sums that run down the columns, so many of which are a block.
+inline Kernel running_columns(std::int64_t rows, std::int64_t columns, std::int64_t block,
+                              DType type = DType::i32) {
+  Kernel kernel = named_kernel("running_columns");
+  const auto x = add_buffer(kernel, Reach::input, type, rows * columns);
+  const auto y = add_buffer(kernel, Reach::output, type, rows * columns);
+  const auto total = add_buffer(kernel, Reach::block, type, block);
+  Phase phase = phase_over({{columns, block}});
+  StageBuilder zero(kernel, {{block, 0}});
+  zero.store(total, zero.loop(0), zero.number(0, type));
+  StageBuilder scan(kernel, {{rows, -1}, {block, 0}});
+  const NodeId column = scan.add(scan.outer(0), scan.loop(1));
+  const NodeId at = scan.add(scan.scaled(scan.loop(0), columns), column);
+  scan.scan(total, scan.loop(1), ScalarOp::add, scan.load(x, at), y, at);
+  phase.stages = {zero.stage, scan.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
 // The largest of each row and the first place where it stands: a combiner by graph.
 inline Kernel largest_place(std::int64_t rows, std::int64_t columns) {
   Kernel kernel = named_kernel("largest_place");

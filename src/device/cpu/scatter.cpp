@@ -6,7 +6,7 @@
 #include "cost/sharing.h"
 #include "device/cpu/calls.h"
 #include "device/cpu/places.h"
-#include "device/cpu/scalar_region.h"
+#include "device/scalar_region.h"
 #include "heddle/op.h"
 #include "ir/rules/index_dims.h"
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "device/cpu/scalar_region.h"
+#include "device/scalar_region.h"
 #include "heddle/type.h"
 #include "ir/eval/reduce_window.h"
 

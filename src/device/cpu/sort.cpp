@@ -6,7 +6,7 @@
 
 #include "cost/sharing.h"
 #include "device/cpu/calls.h"
-#include "device/cpu/comparator.h"
+#include "device/comparator.h"
 #include "device/cpu/key_order.h"
 #include "device/cpu/places.h"
 #include "heddle/op.h"

@@ -4,7 +4,7 @@
 
 #include "device/cpu/calls.h"
 #include "device/cpu/key_order.h"
-#include "device/cpu/scalar_region.h"
+#include "device/scalar_region.h"
 #include "heddle/op.h"
 
 namespace heddle::cpu {

@@ -12,7 +12,9 @@
 #include "device/cuda/launch.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/queue.h"
+#include "device/cuda/scatter.h"
 #include "device/cuda/select_scatter.h"
+#include "device/cuda/sort.h"
 #include "device/cuda/top_k.h"
 #include "heddle/hash.h"
 
@@ -150,8 +152,10 @@ std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, co
   const auto load = [&](const std::string& text, const char* function) {
     return function_of(text, function);
   };
-  if (auto scatter = select_scatter_call(load, program, op)) return scatter;
+  if (auto pooled = select_scatter_call(load, program, op)) return pooled;
   if (auto top = top_k_call(load, program, op)) return top;
+  if (auto scatter = scatter_call(load, program, op)) return scatter;
+  if (auto sort = sort_call(load, program, op)) return sort;
   return host_call(host(), program, op);
 }
 

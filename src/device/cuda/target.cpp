@@ -7,7 +7,9 @@
 #include "device/cuda/blas.h"
 #include "device/cuda/conv_call.h"
 #include "device/cuda/host_call.h"
+#include "device/cuda/scatter_text.h"
 #include "device/cuda/select_scatter.h"
+#include "device/cuda/sort_text.h"
 #include "device/cuda/top_k.h"
 #include "heddle/cost.h"
 #include "heddle/log.h"
@@ -73,8 +75,10 @@ bool CudaTarget::multiplies(const Program& program, const Op& op) const {
 
 bool CudaTarget::has_call(const OpDef& def) const { return host_.has_call(def); }
 
-// Everything that a kernel computes stays on the device.
+// Everything that a kernel computes stays on the device; a call takes what a kernel would leave to
+// few threads.
 bool CudaTarget::prefers_call(const Program& program, const Op& op) const {
+  if (ScatterText::of(program, op)) return true;
   return multiplies(program, op) && host_.prefers_call(program, op);
 }
 
@@ -138,6 +142,8 @@ std::unique_ptr<LibraryCall> CudaTarget::library_call(const Program& program, co
   if (is_convolution(program, op)) return std::make_unique<CallName>("cudnn");
   if (select_scatter_text(program, op)) return std::make_unique<CallName>("select and scatter");
   if (top_k_text(program, op)) return std::make_unique<CallName>("top k");
+  if (ScatterText::of(program, op)) return std::make_unique<CallName>("scatter");
+  if (SortText::of(program, op)) return std::make_unique<CallName>("sort");
   return host_call(host_, program, op);
 }
 

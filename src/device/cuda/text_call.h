@@ -11,6 +11,17 @@ namespace heddle::cuda {
 using FunctionLoader =
     std::function<Expected<Handle>(const std::string& text, const char* function)>;
 
+// Launches a function whose arguments are all words of eight bytes: addresses and numbers.
+inline Verdict launch_words(CudaQueue& queue, Handle function, std::int64_t blocks,
+                            unsigned threads, std::vector<Pointer> words) {
+  std::vector<void*> arguments;
+  for (Pointer& word : words) arguments.push_back(&word);
+  const Driver& driver = queue.context().driver();
+  return driver.checked(driver.launch(function, static_cast<unsigned>(blocks), 1, 1, threads, 1, 1,
+                                      0, queue.stream(), arguments.data(), nullptr),
+                        "launch a kernel");
+}
+
 // Takes the addresses of operands, then those of results.
 class TextCall final : public CudaCall {
  public:
@@ -26,12 +37,7 @@ class TextCall final : public CudaCall {
     std::vector<Pointer> addresses;
     for (DeviceAddress a : memory.operands) addresses.push_back(a.value);
     for (DeviceAddress a : memory.results) addresses.push_back(a.value);
-    std::vector<void*> arguments;
-    for (Pointer& address : addresses) arguments.push_back(&address);
-    const Driver& driver = queue.context().driver();
-    return driver.checked(driver.launch(function_, blocks_, 1, 1, threads_, 1, 1, 0, queue.stream(),
-                                        arguments.data(), nullptr),
-                          "launch a kernel");
+    return launch_words(queue, function_, blocks_, threads_, std::move(addresses));
   }
 
  private:

@@ -7,7 +7,7 @@
 #include "heddle/program.h"
 #include "ir/eval/scalar_function.h"
 
-namespace heddle::cpu {
+namespace heddle {
 
 // Elements come and go as their bytes, the first one lowest. Register i holds argument i.
 class ScalarRegion {
@@ -52,4 +52,4 @@ bool is_nan(std::uint64_t bits, DType dtype);
 // A number that compares, unsigned, as the element does; floats in total order.
 std::uint64_t ordered_bits(std::uint64_t bits, DType dtype);
 
-}  // namespace heddle::cpu
+}  // namespace heddle

@@ -1,4 +1,4 @@
-#include "device/cpu/scalar_region.h"
+#include "device/scalar_region.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "ir/attr_access.h"
 #include "ir/lower/simplify.h"
 
-namespace heddle::cpu {
+namespace heddle {
 
 namespace {
 
@@ -155,4 +155,4 @@ const ScalarRegion::Step* ScalarRegion::maker(std::size_t at) const {
   return nullptr;
 }
 
-}  // namespace heddle::cpu
+}  // namespace heddle

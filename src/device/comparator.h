@@ -3,9 +3,9 @@
 
 #include <span>
 
-#include "device/cpu/scalar_region.h"
+#include "device/scalar_region.h"
 
-namespace heddle::cpu {
+namespace heddle {
 
 // Register 2i of the region is the left element of operand i, 2i + 1 the right one.
 class Comparator {
@@ -13,6 +13,7 @@ class Comparator {
   // Nothing where the region cannot be run as scalar functions.
   static std::optional<Comparator> of(const Program& program, const Op& sort);
 
+  const ScalarRegion& region() const { return region_; }
   ScalarRegion::Registers fresh_registers() const { return region_.fresh_registers(); }
   bool comes_before(ScalarRegion::Registers& registers) const {
     region_.run(registers);
@@ -42,4 +43,4 @@ class Comparator {
   DType element_ = DType::f32;  // of the key's operand
 };
 
-}  // namespace heddle::cpu
+}  // namespace heddle

@@ -1,11 +1,11 @@
-#include "device/cpu/comparator.h"
+#include "device/comparator.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "heddle/op.h"
 
-namespace heddle::cpu {
+namespace heddle {
 
 namespace {
 
@@ -82,4 +82,4 @@ bool Comparator::keys_of(const std::byte* elements, std::int64_t step,
   return true;
 }
 
-}  // namespace heddle::cpu
+}  // namespace heddle
