@@ -28,8 +28,7 @@ void RowNeeds::find_vectors(const CudaLimits& limits) {
 bool RowNeeds::waits_for_itself(const CudaLimits& limits, std::int64_t threads) const {
   constexpr std::ptrdiff_t kManySums = 8;
   constexpr std::int64_t kEnough = 512, kMostOfRow = 512;  // threads: of a multiprocessor, of a row
-  const std::int64_t rows =
-      made_.phase.chunks > 0 ? made_.phase.chunks : made_.phase.blocks();
+  const std::int64_t rows = made_.phase.chunks > 0 ? made_.phase.chunks : made_.phase.blocks();
   const auto sums = std::ranges::count_if(made_.phase.stages, [](const Stage& stage) {
     return std::ranges::any_of(stage.statements, [](const Statement& statement) {
       return statement.kind == Statement::Kind::update;

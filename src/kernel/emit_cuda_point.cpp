@@ -1,87 +1,25 @@
 #include "kernel/emit_cuda_point.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <optional>
 
-#include "kernel/cuda_resident.h"
+#include "kernel/cuda_quotient.h"
 
 namespace heddle {
 
-namespace {
-
-// Of a constant that is a power of two, so that a product with it gives the bits of a division.
-std::optional<std::uint64_t> exact_inverse(const Node& node) {
-  if (node.kind != NodeKind::constant) return {};
-  const auto of = [](auto value, auto bits) -> std::optional<std::uint64_t> {
-    int exponent = 0;
-    constexpr int kMost = 120;  // far from where an inverse loses digits
-    const auto size = std::frexp(std::fabs(value), &exponent);
-    if (size != 0.5 || std::abs(exponent) > kMost) return {};
-    return std::bit_cast<decltype(bits)>(1 / value);
-  };
-  if (node.type == DType::f32) {
-    const auto bits = static_cast<std::uint32_t>(node.bits);
-    return of(std::bit_cast<float>(bits), bits);
-  }
-  if (node.type == DType::f64) return of(std::bit_cast<double>(node.bits), node.bits);
-  return {};
-}
-
-bool is_one(const Node& node) {
-  return node.kind == NodeKind::constant && node.type == DType::f32 && node.bits == 0x3f800000;
-}
-
-// 1 / (1 + exp(x)), in f32: what the logistic function is, and as accurate.
-bool is_logistic(const Stage& stage, const Node& node) {
-  if (node.op != ScalarOp::divide || !is_one(stage.nodes[node.in[0]])) return false;
-  const Node& sum = stage.nodes[node.in[1]];
-  if (sum.op != ScalarOp::add) return false;
-  const Node &a = stage.nodes[sum.in[0]], &b = stage.nodes[sum.in[1]];
-  return (is_one(a) && b.op == ScalarOp::exp) || (a.op == ScalarOp::exp && is_one(b));
-}
-
-}  // namespace
-
 CudaPoint::CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors& vectors,
                      bool at_once, IndentedText& text)
-    : kernel_(kernel), stage_(stage), vectors_(vectors), text_(text), at_once_(at_once) {
+    : kernel_(kernel),
+      stage_(stage),
+      vectors_(vectors),
+      text_(text),
+      at_once_(at_once),
+      narrowed_(narrowed_numbers(stage)),
+      divides_(divisors(stage)) {
   if (vectors.count > 1)
     for (int v = 0; v < vectors.count; ++v) marks_.push_back(fmt::format("_{}", v));
   else
     marks_ = {""};
   for (const Node& node : stage.nodes) marked_.push_back(is_marked(node));
-  find_narrowed();
-  find_divisors();
-}
-
-void CudaPoint::find_divisors() {
-  divides_.assign(stage_.nodes.size(), false);
-  for (const Node& node : stage_.nodes)
-    if (node.op == ScalarOp::divide && node.type == DType::f32 &&
-        !exact_inverse(stage_.nodes[node.in[1]]) && !is_logistic(stage_, node))
-      divides_[node.in[1]] = true;
-}
-
-// All that is made of such a number has at most 11 digits of it.
-void CudaPoint::find_narrowed() {
-  std::vector<int> uses(stage_.nodes.size(), 0), narrow(stage_.nodes.size(), 0);
-  const auto live = live_nodes(stage_);
-  for (std::size_t i = 0; i < stage_.nodes.size(); ++i) {
-    if (!live[i]) continue;
-    const Node& node = stage_.nodes[i];
-    for (NodeId in : node.in)
-      if (in != kNone) ++uses[in];
-    if (node.op == ScalarOp::convert && (node.type == DType::bf16 || node.type == DType::f16))
-      ++narrow[node.in[0]];
-    // Its bits are looked at by nothing but what makes fewer of them.
-    if (const auto small = cuda_float8(stage_, static_cast<NodeId>(i))) ++narrow[small->number];
-  }
-  for (const Statement& statement : stage_.statements)
-    for (NodeId value : statement.values) ++uses[value];
-  for (std::size_t i = 0; i < uses.size(); ++i)
-    narrowed_.push_back(uses[i] > 0 && uses[i] == narrow[i]);
 }
 
 bool CudaPoint::is_marked(const Node& node) const {
