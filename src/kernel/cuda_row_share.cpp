@@ -326,8 +326,7 @@ class Sharing {
   // bytes, 0.030 by 8).
   bool waits_for_itself() const {
     constexpr std::ptrdiff_t kManySums = 8;
-    const std::int64_t kEnough =
-        std::getenv("HEDDLE_X_ENOUGH") ? std::atoi(std::getenv("HEDDLE_X_ENOUGH")) : 512;
+    constexpr std::int64_t kEnough = 512;  // threads of a multiprocessor
     const auto sums = std::ranges::count_if(made_.phase.stages, [](const Stage& stage) {
       return std::ranges::any_of(stage.statements, [](const Statement& statement) {
         return statement.kind == Statement::Kind::update;
