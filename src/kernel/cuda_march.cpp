@@ -213,19 +213,10 @@ std::optional<CudaMarch> cuda_march(const Kernel& kernel, const Phase& phase) {
   return MarchStudy(kernel, phase).run();
 }
 
-std::optional<CudaPhase> march_launch(const Kernel& kernel, std::size_t phase,
-                                      std::string function) {
-  const auto march = cuda_march(kernel, kernel.phases[phase]);
-  if (!march) return {};
-  const std::int64_t warps = march->strips() * kernel.phases[phase].outer[0].blocks();
+std::int64_t march_grid(const CudaMarch& march, const Phase& phase) {
+  const std::int64_t warps = march.strips() * phase.outer[0].blocks();
   constexpr std::int64_t kWarps = CudaMarch::kThreads / kCudaWarp;
-  return CudaPhase{.function = std::move(function),
-                   .grid = (warps + kWarps - 1) / kWarps,
-                   .threads = CudaMarch::kThreads};
-}
-
-int march_at_once(const Kernel& kernel, std::size_t phase, const CudaLimits& limits) {
-  return cuda_march(kernel, kernel.phases[phase])->at_once(limits.spare_registers);
+  return (warps + kWarps - 1) / kWarps;
 }
 
 }  // namespace heddle

@@ -59,4 +59,8 @@ struct CudaMarch {
 // Nothing where the phase is of another kind.
 std::optional<CudaMarch> cuda_march(const Kernel& kernel, const Phase& phase);
 
+std::int64_t march_grid(const CudaMarch& march, const Phase& phase);
+void emit_cuda_march(const Kernel& kernel, const Phase& phase, const CudaMarch& march,
+                     IndentedText& text);
+
 }  // namespace heddle

@@ -1,6 +1,7 @@
 // How threads share rows: who has which points, what stays in registers and what flies.
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "kernel/cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
@@ -30,7 +31,6 @@ class Sharing {
     find_vectors();
     made_.values = cuda_kept_values(kernel_, made_);
     rows_ = std::max<std::int64_t>(in_chunks() ? made_.phase.chunks : made_.phase.blocks(), 1);
-    while (waits_for_itself()) set_vector(made_.vector / 2);
     if (share_flying()) return true;
     made_.flights.clear();
     made_.slots = 0;
@@ -68,8 +68,25 @@ class Sharing {
       if (tile_loops(stage).empty()) continue;
       if (tile_loops(stage).back() + 1 != stage.loops.size()) most = 1;
     }
+    while (most > 1 && waits_for_itself(points / most)) most /= 2;
     made_.vector = most;
     made_.units = points / most;
+  }
+
+  // A chain of sums over few rows takes as long as its instructions follow one another: twice the
+  // threads take half of it (64 norms over 256 rows of 512 on an H200: 0.042 ms by accesses of 16
+  // bytes, 0.030 by 8).
+  bool waits_for_itself(std::int64_t threads) const {
+    constexpr std::ptrdiff_t kManySums = 8;
+    const std::int64_t kEnough = std::getenv("HEDDLE_X_ENOUGH") ? std::atoi(std::getenv("HEDDLE_X_ENOUGH")) : 512;  // threads of a multiprocessor
+    const std::int64_t rows = in_chunks() ? made_.phase.chunks : made_.phase.blocks();
+    const auto sums = std::ranges::count_if(made_.phase.stages, [](const Stage& stage) {
+      return std::ranges::any_of(stage.statements, [](const Statement& statement) {
+        return statement.kind == Statement::Kind::update;
+      });
+    });
+    return sums >= kManySums && 2 * threads <= kLarge &&
+           rows * threads < limits_.multiprocessors * kEnough;
   }
 
   // ---- what is loaded
@@ -314,26 +331,6 @@ class Sharing {
     if (words(kMostThreads, bytes) <= kMostWordsOfMany) return set(kMostThreads, 1, bytes);
     if (words(kLarge, bytes) <= kMostWords) return set(kLarge, 1, bytes);
     return false;
-  }
-
-  void set_vector(int vector) {
-    made_.units = made_.units * made_.vector / vector;
-    made_.vector = vector;
-  }
-
-  // A chain of sums over few rows takes as long as its instructions follow one another: twice the
-  // threads take half of it (64 norms over 256 rows of 512 on an H200: 0.042 ms by accesses of 16
-  // bytes, 0.030 by 8).
-  bool waits_for_itself() const {
-    constexpr std::ptrdiff_t kManySums = 8;
-    constexpr std::int64_t kEnough = 512;  // threads of a multiprocessor
-    const auto sums = std::ranges::count_if(made_.phase.stages, [](const Stage& stage) {
-      return std::ranges::any_of(stage.statements, [](const Statement& statement) {
-        return statement.kind == Statement::Kind::update;
-      });
-    });
-    return made_.vector > 1 && sums >= kManySums && 2 * made_.units <= kLarge &&
-           rows_ * made_.units < limits_.multiprocessors * kEnough;
   }
 
   bool share_in_memory() {

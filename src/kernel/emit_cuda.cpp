@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/cuda_march.h"
 #include "kernel/emit_cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
 
@@ -81,8 +82,7 @@ class Emitter {
   std::string emit() {
     text_ = IndentedText(std::string(cuda_prelude()));
     text_.line("struct Buffers {{ void* at[{}]; }};", kernel_.buffers.size() + 1);
-    for (std::size_t p = 0; p < kernel_.phases.size(); ++p)
-      if (!emit_march_phase(p)) emit(kernel_.phases[p], p);
+    for (std::size_t p = 0; p < kernel_.phases.size(); ++p) emit(kernel_.phases[p], p);
     return text_.take();
   }
 
@@ -95,15 +95,19 @@ class Emitter {
         "unsigned of_blocks) {{",
         of_kernel, number);
     text_.line("char* const scratch = nullptr;");
-    emit_body(phase, cuda_resident(kernel_, phase, limits_));
+    const auto march = cuda_march(kernel_, phase);
+    emit_body(phase, march, march ? std::nullopt : cuda_resident(kernel_, phase, limits_));
     text_.close();
     return text_.take();
   }
 
  private:
   void emit(const Phase& phase, std::size_t number) {
-    const auto resident = cuda_resident(kernel_, phase, limits_);
-    const int cluster = resident ? resident->cluster : cluster_of(kernel_, phase, limits_);
+    const auto march = cuda_march(kernel_, phase);
+    const auto resident = march ? std::nullopt : cuda_resident(kernel_, phase, limits_);
+    const int cluster = march      ? 1
+                        : resident ? resident->cluster
+                                   : cluster_of(kernel_, phase, limits_);
     text_.line("");
     const CudaPhase launch = cuda_plan(kernel_, limits_).phases[number];
     text_.line("// {}: {} blocks of {} threads, {} bytes of shared memory", launch.function,
@@ -111,9 +115,11 @@ class Emitter {
     text_.line(
         "extern \"C\" {}__launch_bounds__({}{}) __global__ void {}(const Buffers buffers, char* "
         "scratch) {{",
-        cluster > 1 ? fmt::format("__cluster_dims__({}) ", cluster) : "",
-        resident ? resident->threads : kCudaThreads,
-        resident ? fmt::format(", {}", resident->at_once) : "", function_name(kernel_, number));
+        cluster > 1 ? fmt::format("__cluster_dims__({}) ", cluster) : "", launch.threads,
+        resident ? fmt::format(", {}", resident->at_once)
+        : march  ? fmt::format(", {}", march->at_once(limits_.spare_registers))
+                 : "",
+        function_name(kernel_, number));
     text_.deeper();
     text_.line("const unsigned at_block = blockIdx.x, of_blocks = gridDim.x;");
     if (shared_ || (resident && resident->slots > 0))
@@ -123,14 +129,17 @@ class Emitter {
     } else {
       text_.line("scratch += {}ll * at_block;", scratch_stride(kernel_));
     }
-    emit_body(phase, resident);
+    emit_body(phase, march, resident);
     text_.close();
   }
 
   // What a block does, once `buffers`, `scratch` and its number are there.
-  void emit_body(const Phase& phase, const std::optional<CudaResident>& resident) {
+  void emit_body(const Phase& phase, const std::optional<CudaMarch>& march,
+                 const std::optional<CudaResident>& resident) {
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
-    if (resident)
+    if (march)
+      emit_cuda_march(kernel_, phase, *march, text_);
+    else if (resident)
       emit_cuda_resident(kernel_, *resident, text_);
     else
       emit_stages(spread(kernel_, phase, limits_), cluster_of(kernel_, phase, limits_));
@@ -165,24 +174,6 @@ class Emitter {
     text_.close();
   }
 
-  // Stencils in one pass over rows; false: the phase is of another kind.
-  bool emit_march_phase(std::size_t number) {
-    const auto launch = march_launch(kernel_, number, function_name(kernel_, number));
-    if (!launch) return false;
-    text_.line("");
-    text_.line("// {}: {} blocks of {} threads", launch->function, launch->grid, launch->threads);
-    text_.open(
-        "extern \"C\" __launch_bounds__({}, {}) __global__ void {}(const Buffers buffers, char* "
-        "scratch) {{",
-        launch->threads, march_at_once(kernel_, number, limits_), launch->function);
-    text_.line("const unsigned at_block = blockIdx.x;");
-    for (std::size_t b = 0; b < kernel_.buffers.size(); ++b)
-      if (kernel_.buffers[b].reach != Reach::block) emit(kernel_.buffers[b], b);
-    emit_cuda_march(kernel_, number, text_);
-    text_.close();
-    return true;
-  }
-
   void emit(const KernelBuffer& buffer, std::size_t number) {
     const std::string_view type = cuda_memory_type(buffer.dtype);
     if (buffer.reach == Reach::block)
@@ -205,12 +196,9 @@ std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits) {
 
 bool can_be_packed(const Kernel& kernel, const CudaLimits& limits) {
   const CudaPlan plan = cuda_plan(kernel, limits);
-  for (std::size_t p = 0; p < plan.phases.size(); ++p) {
-    const CudaPhase& phase = plan.phases[p];
-    if (phase.cluster > 1 || phase.grid == 0 || phase.shared_bytes > 0) return false;
-    if (march_launch(kernel, p, "")) return false;
-  }
-  return plan.scratch_bytes == 0;
+  return plan.scratch_bytes == 0 && std::ranges::all_of(plan.phases, [](const CudaPhase& phase) {
+           return phase.cluster == 1 && phase.grid > 0 && phase.shared_bytes == 0;
+         });
 }
 
 std::string cuda_pack_name(std::size_t phase) { return fmt::format("k_pack{}", phase); }
@@ -260,15 +248,16 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
   CudaPlan launch;
   std::int64_t most = 0;
   for (std::size_t p = 0; p < kernel.phases.size(); ++p) {
-    if (auto march = march_launch(kernel, p, function_name(kernel, p))) {
-      launch.phases.push_back(*std::move(march));
-      continue;
-    }
     const Phase& phase = kernel.phases[p];
     CudaPhase made{function_name(kernel, p)};
     bool needs_scratch = true;
-    const auto resident = cuda_resident(kernel, phase, limits);
-    if (resident) {
+    const auto march = cuda_march(kernel, phase);
+    const auto resident = march ? std::nullopt : cuda_resident(kernel, phase, limits);
+    if (march) {
+      made.threads = CudaMarch::kThreads;
+      made.grid = march_grid(*march, phase);
+      needs_scratch = false;
+    } else if (resident) {
       made.threads = resident->threads;
       made.cluster = resident->cluster;
       made.grid = resident_grid(*resident);

@@ -43,16 +43,6 @@ struct CudaPlan {
 };
 CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits = {});
 
-// ---- stencils in one pass over rows (cuda_march.h)
-
-class IndentedText;
-// How such a phase is launched; nothing where it is of another kind.
-std::optional<CudaPhase> march_launch(const Kernel& kernel, std::size_t phase,
-                                      std::string function);
-int march_at_once(const Kernel& kernel, std::size_t phase, const CudaLimits& limits);
-// What its threads do, once the buffers are there.
-void emit_cuda_march(const Kernel& kernel, std::size_t phase, IndentedText& text);
-
 // ---- many kernels in one launch
 
 // Whether its blocks have nothing but registers to themselves.

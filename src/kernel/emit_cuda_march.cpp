@@ -222,15 +222,15 @@ class MarchEmitter {
 
   const Kernel& kernel_;
   const Phase& phase_;
-  const CudaMarch march_;
+  const CudaMarch& march_;
   IndentedText& text_;
 };
 
 }  // namespace
 
-void emit_cuda_march(const Kernel& kernel, std::size_t phase, IndentedText& text) {
-  const Phase& of = kernel.phases[phase];
-  MarchEmitter(kernel, of, *cuda_march(kernel, of), text).emit();
+void emit_cuda_march(const Kernel& kernel, const Phase& phase, const CudaMarch& march,
+                     IndentedText& text) {
+  MarchEmitter(kernel, phase, march, text).emit();
 }
 
 }  // namespace heddle
