@@ -232,7 +232,7 @@ Expected<Executable> compile_local(const Local& local, const Target& target, Sta
   stages.done("lower", program);
   HEDDLE_TRY(program, simplify(program));
   if (options.stitch.fuse) {
-    HEDDLE_TRY(program, with_own_copies(program, &device_of(target)));
+    HEDDLE_TRY(program, with_own_copies(program, &device_of(target), machine));
   }
   stages.done("simplify", program);
 

@@ -1,13 +1,15 @@
 // Times a program on a device, with its arguments there already:
 //   time_program FILE.mlir [--device cuda] [--runs 30] [--input A.safetensors] [--output
-//   R.safetensors]
+//   R.safetensors] [--profile 20]
 // Arguments are random, or in.0, in.1, ... of a file, whose numbers are repeated where an argument
 // has more. Results of the first run go to R. Prints the seconds of a run as JSON: many runs one
 // after the other, less few of them, over the difference, so that what a start takes drops out.
+// --profile adds so many lines on stderr: the steps that take longest, those alike together.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <string>
 
 #include "heddle/compile.h"
@@ -23,7 +25,7 @@ constexpr double kMostSeconds = 0.5;  // of many runs, where one takes long
 
 struct Wishes {
   std::string file, device = "cuda", input, output;
-  int runs = 30;
+  int runs = 30, profile = 0;
 };
 
 struct Timed {
@@ -95,6 +97,45 @@ void write(Queue& queue, const Program& program, const std::vector<Buffer>& resu
   write_results(file, arrays).value();
 }
 
+// Step by step, with a wait behind each.
+void print_profile(const Executable& executable, const std::vector<Buffer>& arguments, int lines) {
+  constexpr int kTurns = 3;
+  std::vector<StepTime> times;
+  RunOptions options;
+  options.times = &times;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const auto results = executable.run_on_device(arguments, options).value();
+    for (const Buffer& buffer : results) HEDDLE_CHECK(buffer.ready.wait(), "the run has failed");
+    if (turn == 0) times.assign(times.size(), {});  // the first one makes what later ones have
+  }
+  struct Alike {
+    int steps = 0;
+    double seconds = 0;
+    std::int64_t bytes = 0;
+  };
+  std::map<std::string, Alike> all;
+  double sum = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const StepInfo& step = executable.steps()[i];
+    const std::int64_t bytes = step.bytes_read + step.bytes_written;
+    Alike& alike = all[fmt::format("{} {}: {} ops, {:.1f} MB", step.kind, step.name, step.op_count,
+                                   static_cast<double>(bytes) / 1e6)];
+    ++alike.steps;
+    alike.seconds += times[i].seconds / (kTurns - 1);
+    alike.bytes += bytes;
+    sum += times[i].seconds / (kTurns - 1);
+  }
+  std::vector<std::pair<std::string, Alike>> sorted(all.begin(), all.end());
+  std::ranges::sort(sorted, std::ranges::greater(), [](const auto& a) { return a.second.seconds; });
+  fmt::print(stderr, "{} steps take {:.2f} ms one by one\n", times.size(), sum * 1e3);
+  for (std::size_t i = 0; i < sorted.size() && i < static_cast<std::size_t>(lines); ++i) {
+    const Alike& alike = sorted[i].second;
+    fmt::print(stderr, "{:8.3f} ms {:5.1f} % {:7.0f} GB/s {:3} x {}\n", alike.seconds * 1e3,
+               100 * alike.seconds / sum, static_cast<double>(alike.bytes) / alike.seconds / 1e9,
+               alike.steps, sorted[i].first);
+  }
+}
+
 Timed time_program(const Wishes& wishes) {
   const Program program = read_stablehlo_file(wishes.file).value();
   Target target;
@@ -121,6 +162,7 @@ Timed time_program(const Wishes& wishes) {
   std::ranges::sort(seconds);
   timed.seconds = seconds[seconds.size() / 2];
   timed.steps = executable.steps().size();
+  if (wishes.profile > 0) print_profile(executable, arguments, wishes.profile);
   if (timed.seconds < 0.02) timed.start_seconds = seconds_to_start(executable, arguments);
   return timed;
 }
@@ -137,6 +179,8 @@ int main(int count, char** words) {
       wishes.device = words[++i];
     else if (word == "--runs" && has_more)
       wishes.runs = std::max(1, std::atoi(words[++i]));
+    else if (word == "--profile" && has_more)
+      wishes.profile = std::max(0, std::atoi(words[++i]));
     else if (word == "--input" && has_more)
       wishes.input = words[++i];
     else if (word == "--output" && has_more)

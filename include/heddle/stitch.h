@@ -63,7 +63,8 @@ struct StitchOptions {
 
 // The program in which every stretch of work between calls writes for itself what is spread out: a
 // repeated or widened value is then no reason to keep many bytes from one kernel to another.
-Expected<Program> with_own_copies(const Program& program, const DeviceCalls* calls);
+Expected<Program> with_own_copies(const Program& program, const DeviceCalls* calls,
+                                  const MachineFigures& machine);
 
 // Plans the ops of a region, constants and the terminator left out: they are nobody's work.
 Expected<StitchPlan> stitch(const Program& program, RegionId region,

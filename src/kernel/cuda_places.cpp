@@ -85,6 +85,27 @@ bool CudaPlace::is_same_for_all_points() const {
   return std::ranges::all_of(tile, [](std::int64_t factor) { return factor == 0; });
 }
 
+std::size_t CudaPlace::depth() const {
+  std::size_t depth = tile.size();
+  while (depth > 0 && tile[depth - 1] == 0) --depth;
+  return depth;
+}
+
+std::int64_t CudaResident::segment(std::size_t depth) const {
+  std::int64_t points = 1;
+  for (std::size_t i = depth; i < tile.size(); ++i) points *= tile[i];
+  return points / vector;
+}
+
+bool has_points(const CudaResident& resident, const Stage& stage) {
+  return !resident.tile.empty() && tile_loops(stage).size() == resident.tile.size();
+}
+
+bool has_segments(const CudaResident& resident, const Stage& stage) {
+  const std::size_t depth = tile_loops(stage).size();
+  return depth > 0 && depth < resident.tile.size();
+}
+
 std::vector<std::size_t> tile_loops(const Stage& stage) {
   std::vector<std::size_t> loops;
   for (std::size_t i = 0; i < stage.loops.size(); ++i)

@@ -1,6 +1,7 @@
 #include "kernel/cuda_resident.h"
 
 #include <algorithm>
+#include <span>
 
 namespace heddle {
 
@@ -35,7 +36,8 @@ std::optional<Phase> one_row_blocks(const Phase& phase) {
 struct Use {
   std::optional<CudaPlace> place;  // of all accesses
   bool differs = false;            // or unknown: there is no such place
-  bool loaded = false, stored = false, updated = false, in_row_stage = false;
+  bool loaded = false, stored = false, updated = false, by_segment = false;
+  std::size_t least_depth = SIZE_MAX;  // of the stages: loops of the tile that they have
   ScalarOp op = ScalarOp::none;
 };
 
@@ -57,17 +59,24 @@ class Study {
 
   bool find_tile() {
     for (const Stage& stage : made_.phase.stages) {
-      std::vector<std::int64_t> sizes;
-      for (std::size_t i : tile_loops(stage)) sizes.push_back(stage.loops[i].size);
-      if (sizes.empty()) continue;
-      ++tile_stages_;
-      if (made_.tile.empty()) made_.tile = sizes;
-      if (made_.tile != sizes) return false;
+      const auto sizes = tile_sizes(stage);
+      if (sizes.size() > made_.tile.size()) made_.tile = sizes;
+    }
+    for (const Stage& stage : made_.phase.stages) {
+      const auto sizes = tile_sizes(stage);
+      if (!std::ranges::equal(sizes, std::span(made_.tile).first(sizes.size()))) return false;
+      if (has_points(made_, stage)) ++tile_stages_;
     }
     std::int64_t points = 1;
     for (std::int64_t size : made_.tile)
       if (__builtin_mul_overflow(points, size, &points)) return false;
     return points >= kFewPoints && points <= kMostUnits;
+  }
+
+  static std::vector<std::int64_t> tile_sizes(const Stage& stage) {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t i : tile_loops(stage)) sizes.push_back(stage.loops[i].size);
+    return sizes;
   }
 
   bool look_at_all() {
@@ -78,23 +87,25 @@ class Study {
   }
 
   bool look_at(const Stage& stage) {
-    const bool in_row = tile_loops(stage).empty();
+    const std::size_t depth = tile_loops(stage).size();
+    const bool in_row = depth == 0, in_segments = has_segments(made_, stage);
     const auto places = cuda_places(made_, stage);
     const auto live = live_nodes(stage);
     for (std::size_t i = 0; i < stage.nodes.size(); ++i) {
       const Node& node = stage.nodes[i];
       if (!live[i] || node.kind != NodeKind::load) continue;
-      note(node.number, places[node.in[0]], in_row).loaded = true;
+      note(node.number, places[node.in[0]], depth).loaded = true;
       if (!reads_neighbours(node.number, places[node.in[0]])) return false;
     }
     for (const Statement& statement : stage.statements) {
       if (statement.kind == Statement::Kind::scan || statement.buffers.size() != 1) return false;
-      Use& use = note(statement.buffers[0], places[statement.index], in_row);
+      Use& use = note(statement.buffers[0], places[statement.index], depth);
+      if (in_segments && !is_apart(places[statement.index], depth)) return false;
       if (!reads_neighbours(statement.buffers[0], places[statement.index])) return false;
       if (statement.kind == Statement::Kind::store) {
         use.stored = true;
         // Points that write one element.
-        if (!in_row && !is_apart(places[statement.index]) &&
+        if (!in_row && !is_apart(places[statement.index], depth) &&
             (!statement.any_order || !places[statement.index]))
           return false;
         continue;
@@ -104,9 +115,10 @@ class Study {
       if (use.op != ScalarOp::none && use.op != statement.combiner.op) return false;
       use.op = statement.combiner.op;
       if (!places[statement.index]) return false;
-      if (!in_row && !is_apart(places[statement.index]) &&
-          (!places[statement.index]->is_same_for_all_points() ||
-           differs_along_row(stage)[statement.index]))
+      if (in_row || is_apart(places[statement.index], depth)) continue;
+      use.by_segment = is_segment(places[statement.index]);
+      if (!use.by_segment && (!places[statement.index]->is_same_for_all_points() ||
+                              differs_along_row(stage)[statement.index]))
         return false;
     }
     return true;
@@ -118,19 +130,19 @@ class Study {
     return std::abs(place->tile.back()) <= 1;
   }
 
-  Use& note(std::uint32_t buffer, const std::optional<CudaPlace>& place, bool in_row) {
+  Use& note(std::uint32_t buffer, const std::optional<CudaPlace>& place, std::size_t depth) {
     Use& use = uses_[buffer];
-    use.in_row_stage = use.in_row_stage || in_row;
+    use.least_depth = std::min(use.least_depth, depth);
     if (!place || (use.place && *use.place != *place)) use.differs = true;
     if (!use.place) use.place = place;
     return use;
   }
 
-  // Whether no two points of a row have the same place.
-  bool is_apart(const std::optional<CudaPlace>& place) const {
+  // Whether no two positions along the first loops of the tile have the same place.
+  bool is_apart(const std::optional<CudaPlace>& place, std::size_t depth) const {
     if (!place) return false;
     std::vector<std::pair<std::int64_t, std::int64_t>> steps;
-    for (std::size_t i = 0; i < made_.tile.size(); ++i)
+    for (std::size_t i = 0; i < depth; ++i)
       steps.emplace_back(std::abs(place->tile[i]), made_.tile[i]);
     std::ranges::sort(steps);
     std::int64_t reach = 0;
@@ -139,6 +151,16 @@ class Study {
       reach += factor * (size - 1);
     }
     return true;
+  }
+
+  // Of all points.
+  bool is_apart(const std::optional<CudaPlace>& place) const {
+    return is_apart(place, made_.tile.size());
+  }
+  // Whether just the points of a segment have the same place.
+  bool is_segment(const std::optional<CudaPlace>& place) const {
+    return place && place->depth() > 0 && place->depth() < made_.tile.size() &&
+           is_apart(place, place->depth());
   }
 
   // ---- homes
@@ -156,12 +178,15 @@ class Study {
         if (use.differs) return false;
         if (use.place->is_same_for_all_points())
           made_.homes[b] = CudaHome::row;
-        else if (is_apart(use.place) && !use.in_row_stage)
+        else if (is_apart(use.place) && use.least_depth == made_.tile.size())
           made_.homes[b] = CudaHome::column;
+        else if (is_segment(use.place) && use.least_depth >= use.place->depth())
+          made_.homes[b] = CudaHome::segment;
         else
           return false;
         continue;
       }
+      if (use.by_segment) return false;
       if (!is_written) continue;
       if (made_.phase.chunks > 0 && use.updated && is_everywhere) {
         if (use.differs || use.loaded || use.stored) return false;
@@ -171,7 +196,9 @@ class Study {
         continue;
       }
       // A thread finds what it wrote itself; nobody else's.
-      if (use.loaded && (use.differs || use.in_row_stage || !is_apart(use.place))) return false;
+      if (use.loaded &&
+          (use.differs || use.least_depth < made_.tile.size() || !is_apart(use.place)))
+        return false;
       if (use.updated && use.differs) return false;
     }
     return begins_fit();
@@ -181,8 +208,7 @@ class Study {
   bool begins_fit() const {
     std::vector<bool> begun(kernel_.buffers.size(), false);
     for (const Stage& stage : made_.phase.begin) {
-      std::vector<std::int64_t> sizes;
-      for (std::size_t i : tile_loops(stage)) sizes.push_back(stage.loops[i].size);
+      const auto sizes = tile_sizes(stage);
       const auto places = cuda_places(made_, stage);
       for (const Statement& statement : stage.statements) {
         if (statement.kind != Statement::Kind::store || statement.guard != kNone) return false;

@@ -4,6 +4,9 @@
 // what one stage leaves for the next stays in that thread's registers, sums are put together by
 // shuffles, and what is loaded twice is loaded once. Nothing waits but for sums.
 //
+// A row may have segments (blocks with scales of their own): the points along the last loops of the
+// tile, at each position along the first ones. A segment belongs to neighbouring threads of a warp.
+//
 // Long rows fly: blocks stay, and while one row is worked on the next ones are on their way to
 // shared memory, by copies that no thread waits for.
 #pragma once
@@ -19,6 +22,7 @@ enum class CudaHome : std::uint8_t {
   memory,
   row,           // a variable: one element for each row
   column,        // registers: the elements of its points
+  segment,       // registers: one element for each unit, alike in all threads of the segment
   chunk_row,     // a variable that lives as long as a chunk
   chunk_column,  // registers, likewise
 };
@@ -29,6 +33,8 @@ struct CudaPlace {
   std::vector<std::int64_t> outer;  // by outer loop
   std::int64_t chunk = 0, constant = 0;
   bool is_same_for_all_points() const;
+  // The loops of the tile up to the last one that counts.
+  std::size_t depth() const;
   friend bool operator==(const CudaPlace&, const CudaPlace&) = default;
 };
 
@@ -73,6 +79,8 @@ struct CudaResident {
   std::int64_t part() const { return (units + cluster - 1) / cluster; }  // units of a block
   std::int64_t turns() const { return (part() + group - 1) / group; }    // of a thread, at most
   int rows() const { return threads / group; }                           // of a block at a time
+  // Units of a segment: what lies along the loops of the tile from `depth` on.
+  std::int64_t segment(std::size_t depth) const;
 };
 
 // Nothing where the phase is of another kind.
@@ -94,7 +102,10 @@ bool share_rows(const Kernel& kernel, const CudaLimits& limits, CudaResident& re
 // a row.
 std::vector<bool> live_nodes(const Stage& stage, const std::vector<bool>& known = {});
 std::vector<bool> differs_along_row(const Stage& stage);
-// The stage's loops over points, in the order of the tile.
+// The stage's loops over points, in the order of the tile. A stage of segments has the first ones.
 std::vector<std::size_t> tile_loops(const Stage& stage);
+// Whether a stage goes over all points of a row; over segments.
+bool has_points(const CudaResident& resident, const Stage& stage);
+bool has_segments(const CudaResident& resident, const Stage& stage);
 
 }  // namespace heddle

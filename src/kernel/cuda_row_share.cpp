@@ -1,10 +1,8 @@
 // How threads share rows: who has which points, what stays in registers and what flies.
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 
-#include "kernel/cuda_resident.h"
-#include "kernel/emit_cuda_stage.h"
+#include "kernel/cuda_row_needs.h"
 
 namespace heddle {
 
@@ -14,21 +12,23 @@ constexpr int kMostThreads = 1024, kLarge = kMostThreads / 2;
 // Registers of a thread for what it keeps, in words.
 constexpr std::int64_t kEasyWords = 24, kShortWords = 36, kMostWords = 72, kMostWordsOfMany = 28,
                        kFlightWords = 32;
+// Of many rows that are loaded: fewer threads with more each wait less for each other (softmax of
+// 16384x4096 on an H200: 0.067 ms by 128 threads, 0.075 by 256, 0.088 by 512).
+constexpr std::int64_t kRowWords = 32;
 // Of a multiprocessor.
 constexpr std::int64_t kRegisters = 64 << 10, kMostResident = 2048;
 // Of a block, beside what flies: sums that are put together, and what the system takes.
 constexpr std::int64_t kBlockBytes = 4 << 10;
-constexpr std::int64_t kCopied = 16;  // bytes: what flies begins and ends at multiples
 constexpr std::int64_t kMostSlots = 4, kSlotAlign = 128;
 constexpr int kSpareRegisters = 32;
 
 class Sharing {
  public:
   Sharing(const Kernel& kernel, const CudaLimits& limits, CudaResident& made)
-      : kernel_(kernel), limits_(limits), made_(made) {}
+      : needs_(kernel, made), kernel_(kernel), limits_(limits), made_(made) {}
 
   bool share() {
-    find_vectors();
+    needs_.find_vectors(limits_);
     made_.values = cuda_kept_values(kernel_, made_);
     rows_ = std::max<std::int64_t>(in_chunks() ? made_.phase.chunks : made_.phase.blocks(), 1);
     if (share_flying()) return true;
@@ -42,13 +42,13 @@ class Sharing {
  private:
   // With values that stay only where no more threads have to keep them.
   bool share_as_they_come() {
-    find_kept();
+    needs_.find_kept();
     const bool fits = share_in_registers();
     if (made_.values.empty()) return fits;
     const CudaResident with_values = made_;
     made_.values.clear();
     made_.kept.clear();
-    find_kept();
+    needs_.find_kept();
     const bool fits_without = share_in_registers();
     const auto threads = [](const CudaResident& r) { return r.group * r.cluster; };
     if (fits && (!fits_without || threads(with_values) <= threads(made_))) made_ = with_values;
@@ -57,110 +57,14 @@ class Sharing {
 
   bool in_chunks() const { return made_.phase.chunks > 0; }
 
-  void find_vectors() {
-    std::int64_t points = 1;
-    for (std::int64_t size : made_.tile) points *= size;
-    int most = 1;
-    for (const Stage& stage : made_.phase.stages)
-      if (!tile_loops(stage).empty() && tile_loops(stage).back() + 1 == stage.loops.size())
-        most = std::max(most, cuda_vectors(kernel_, made_.phase, stage).count);
-    for (const Stage& stage : made_.phase.stages) {
-      if (tile_loops(stage).empty()) continue;
-      if (tile_loops(stage).back() + 1 != stage.loops.size()) most = 1;
-    }
-    while (most > 1 && waits_for_itself(points / most)) most /= 2;
-    made_.vector = most;
-    made_.units = points / most;
-  }
-
-  // A chain of sums over few rows takes as long as its instructions follow one another: twice the
-  // threads take half of it (64 norms over 256 rows of 512 on an H200: 0.042 ms by accesses of 16
-  // bytes, 0.030 by 8).
-  bool waits_for_itself(std::int64_t threads) const {
-    constexpr std::ptrdiff_t kManySums = 8;
-    const std::int64_t kEnough = std::getenv("HEDDLE_X_ENOUGH") ? std::atoi(std::getenv("HEDDLE_X_ENOUGH")) : 512;  // threads of a multiprocessor
-    const std::int64_t rows = in_chunks() ? made_.phase.chunks : made_.phase.blocks();
-    const auto sums = std::ranges::count_if(made_.phase.stages, [](const Stage& stage) {
-      return std::ranges::any_of(stage.statements, [](const Statement& statement) {
-        return statement.kind == Statement::Kind::update;
-      });
-    });
-    return sums >= kManySums && 2 * threads <= kLarge &&
-           rows * threads < limits_.multiprocessors * kEnough;
-  }
-
-  // ---- what is loaded
-
-  // Every load of points of inputs, by stage, that later ones might find again.
-  template <typename Each>
-  void each_load(Each each) const {
-    for (std::size_t s = 0; s < made_.phase.stages.size(); ++s) {
-      const Stage& stage = made_.phase.stages[s];
-      if (tile_loops(stage).empty()) continue;
-      const auto places = cuda_places(made_, stage);
-      const auto live = live_nodes(stage, known_nodes(made_, s));
-      const auto vectors = cuda_vectors(kernel_, made_.phase, stage, made_.vector);
-      for (std::size_t i = 0; i < stage.nodes.size(); ++i) {
-        const Node& node = stage.nodes[i];
-        if (!live[i] || node.kind != NodeKind::load || node.in[1] != kNone) continue;
-        if (made_.vector > 1 && !vectors.loads[i]) continue;
-        if (kernel_.buffers[node.number].reach != Reach::input) continue;
-        const auto& place = places[node.in[0]];
-        if (place && !place->is_same_for_all_points()) each(s, node.number, *place);
-      }
-    }
-  }
-
-  void find_kept() {
-    std::vector<std::pair<CudaKeptLoad, std::size_t>> seen;  // and the first stage that has it
-    each_load([&](std::size_t s, std::uint32_t buffer, const CudaPlace& place) {
-      const auto is_it = [&](const CudaKeptLoad& k) {
-        return k.buffer == buffer && k.place == place;
-      };
-      if (std::ranges::any_of(made_.kept, is_it) || flies(buffer, place)) return;
-      const auto at = std::ranges::find_if(seen, [&](const auto& s) { return is_it(s.first); });
-      if (at == seen.end())
-        seen.emplace_back(CudaKeptLoad{buffer, place}, s);
-      else if (at->second != s)
-        made_.kept.push_back({buffer, place});
-    });
-  }
-
-  // ---- what flies
-
-  bool flies(std::uint32_t buffer, const CudaPlace& place) const {
-    return std::ranges::any_of(made_.flights, [&](const CudaFlight& flight) {
-      return flight.buffer == buffer && flight.place == place;
-    });
-  }
-
-  // A row that lies together, where copies may begin and end; other rows have others.
-  bool may_fly(std::uint32_t buffer, const CudaPlace& place) const {
-    const std::int64_t bytes = bytes_of(buffer);
-    std::int64_t next = 1;
-    for (std::size_t i = made_.tile.size(); i-- > 0; next *= made_.tile[i])
-      if (place.tile[i] != next) return false;
-    const auto fits = [&](std::int64_t elements) { return elements * bytes % kCopied == 0; };
-    return std::ranges::any_of(place.outer, [](auto f) { return f != 0; }) &&
-           std::ranges::all_of(place.outer, fits) && fits(place.chunk) && fits(place.constant);
-  }
-
-  bool find_flights() {
-    if (!limits_.clusters || made_.vector == 1) return false;
-    each_load([&](std::size_t, std::uint32_t buffer, const CudaPlace& place) {
-      if (!flies(buffer, place) && may_fly(buffer, place)) made_.flights.push_back({buffer, place});
-    });
-    return !made_.flights.empty();
-  }
-
   // Room for the rows of one block, so many blocks to a multiprocessor; 0: there is too little.
   int slots_of(int at_once) {
     made_.slot_bytes = 0;
     for (CudaFlight& flight : made_.flights) {
-      const std::int64_t unit = made_.vector * bytes_of(flight.buffer);
+      const std::int64_t unit = made_.vector * needs_.bytes_of(flight.buffer);
       const std::int64_t bytes = made_.part() * unit;
       const std::int64_t last = (made_.units - made_.part() * (made_.cluster - 1)) * unit;
-      if (last <= 0 || bytes % kCopied != 0 || last % kCopied != 0) return 0;
+      if (last <= 0 || bytes % kCudaCopied != 0 || last % kCudaCopied != 0) return 0;
       flight.offset = made_.slot_bytes;
       made_.slot_bytes += (bytes + kSlotAlign - 1) / kSlotAlign * kSlotAlign;
     }
@@ -170,7 +74,7 @@ class Sharing {
   }
 
   bool set_flying(int group, int cluster, std::int64_t bytes) {
-    set(group, cluster, bytes);
+    if (!set(group, cluster, bytes)) return false;
     // What is given out at a launch cannot depend on what the assembler says.
     int at_once = blocks_at_once(bytes, kSpareRegisters);
     while (at_once > 1 && slots_of(at_once) == 0) --at_once;
@@ -180,19 +84,15 @@ class Sharing {
     return made_.slots > 0;
   }
 
-  // A cluster lies in one part of the device, of 16 multiprocessors or a few more: one that finds
-  // no room would have all its rows when the others are done.
+  // At most: how many clusters there can be is known when the code is loaded.
   std::int64_t workers_of(std::int64_t at_once, int cluster) const {
-    constexpr std::int64_t kPart = 16;
-    std::int64_t there = limits_.multiprocessors;
-    if (cluster > 2 && there > kPart) there -= there % kPart;
-    return std::max<std::int64_t>(there * at_once / cluster, 1);
+    return std::max<std::int64_t>(limits_.multiprocessors * at_once / cluster, 1);
   }
 
   bool share_flying() {
-    if (!find_flights()) return false;
-    find_kept();
-    const std::int64_t bytes = bytes_kept();
+    if (!needs_.find_flights(limits_)) return false;
+    needs_.find_kept();
+    const std::int64_t bytes = needs_.bytes_kept();
     if (made_.units > kCudaWarp * 4 && in_chunks() && share_flying_chunks(bytes)) return true;
     if (words(kLarge, bytes) > kEasyWords && share_flying_rows(bytes)) return true;
     made_.kept.clear();
@@ -222,71 +122,6 @@ class Sharing {
     return false;
   }
 
-  // ---- how many registers that takes
-
-  std::int64_t bytes_of(std::size_t buffer) const {
-    return static_cast<std::int64_t>(byte_size(kernel_.buffers[buffer].dtype));
-  }
-
-  struct Life {
-    std::size_t first = SIZE_MAX, last = 0;
-    std::int64_t bytes = 0;
-    void add(std::size_t stage) {
-      first = std::min(first, stage);
-      last = std::max(last, stage);
-    }
-  };
-
-  // Of all that is kept of a point, from stage to stage.
-  std::vector<Life> lives() const {
-    const std::size_t kept = made_.kept.size();
-    std::vector<Life> lives(kept + made_.homes.size());
-    for (std::size_t k = 0; k < kept; ++k) lives[k].bytes = bytes_of(made_.kept[k].buffer);
-    for (std::size_t b = 0; b < made_.homes.size(); ++b)
-      if (made_.homes[b] == CudaHome::column)
-        lives[kept + b].bytes = std::max<std::int64_t>(bytes_of(b), 4);
-    for (std::size_t s = 0; s < made_.phase.stages.size(); ++s) {
-      const Stage& stage = made_.phase.stages[s];
-      const auto places = cuda_places(made_, stage);
-      const auto live = live_nodes(stage, known_nodes(made_, s));
-      for (std::size_t i = 0; i < stage.nodes.size(); ++i) {
-        const Node& node = stage.nodes[i];
-        if (!live[i] || node.kind != NodeKind::load) continue;
-        lives[kept + node.number].add(s);
-        for (std::size_t k = 0; k < kept; ++k)
-          if (made_.kept[k].buffer == node.number && places[node.in[0]] == made_.kept[k].place)
-            lives[k].add(s);
-      }
-      for (const Statement& statement : stage.statements) lives[kept + statement.buffers[0]].add(s);
-    }
-    for (const CudaKeptValue& value : made_.values) {
-      Life& life = lives.emplace_back();
-      life.bytes = std::max<std::int64_t>(static_cast<std::int64_t>(byte_size(value.type)), 4);
-      for (std::size_t s = 0; s < value.nodes.size(); ++s)
-        if (value.nodes[s] != kNone) life.add(s);
-    }
-    return lives;
-  }
-
-  // Of one point: the most between two stages, and what a chunk holds all the time.
-  std::int64_t bytes_kept() const {
-    const auto all = lives();
-    std::int64_t most = 0;
-    for (std::size_t s = 0; s + 1 < made_.phase.stages.size(); ++s) {
-      std::int64_t bytes = 0;
-      for (const Life& life : all)
-        if (life.first <= s && life.last > s) bytes += life.bytes;
-      most = std::max(most, bytes);
-    }
-    return most + bytes_held();
-  }
-  std::int64_t bytes_held() const {
-    std::int64_t bytes = 0;
-    for (std::size_t b = 0; b < made_.homes.size(); ++b)
-      if (made_.homes[b] == CudaHome::chunk_column) bytes += std::max<std::int64_t>(bytes_of(b), 4);
-    return bytes;
-  }
-
   // ---- how threads share a row
 
   std::int64_t words(std::int64_t threads, std::int64_t bytes) const {
@@ -304,12 +139,34 @@ class Sharing {
     made_.cluster = cluster;
     made_.threads = group <= kCudaWarp && made_.phase.chunks == 0 ? kCudaThreads : group;
     made_.at_once = blocks_at_once(bytes, limits_.spare_registers);
-    return true;
+    return segments_fit();
+  }
+
+  // A segment lies in neighbouring threads of a warp, which put together what they have.
+  bool segments_fit() const {
+    const auto fits = [&](std::size_t depth) {
+      const std::int64_t units = made_.segment(depth);
+      return units <= kCudaWarp && std::has_single_bit(static_cast<std::uint64_t>(units)) &&
+             made_.group % units == 0 && (made_.cluster == 1 || made_.part() % units == 0);
+    };
+    return std::ranges::all_of(made_.phase.stages, [&](const Stage& stage) {
+      return std::ranges::all_of(segment_depths(stage), fits);
+    });
+  }
+  // Of the stage itself, and of what it has of segments.
+  std::vector<std::size_t> segment_depths(const Stage& stage) const {
+    std::vector<std::size_t> depths;
+    if (has_segments(made_, stage)) depths.push_back(tile_loops(stage).size());
+    const auto places = cuda_places(made_, stage);
+    for (const Statement& statement : stage.statements)
+      if (made_.homes[statement.buffers[0]] == CudaHome::segment)
+        depths.push_back(places[statement.index]->depth());
+    return depths;
   }
 
   // The smallest group whose threads can keep their points; few rows have many threads each.
   bool share_in_registers() {
-    const std::int64_t bytes = bytes_kept();
+    const std::int64_t bytes = needs_.bytes_kept();
     const auto needed = std::bit_ceil(static_cast<std::uint64_t>(made_.units));
     if (in_chunks() && needed <= kCudaThreads && words(kCudaThreads, bytes) <= kEasyWords)
       return set(std::max(kCudaWarp, static_cast<int>(needed)), 1, bytes);
@@ -318,7 +175,7 @@ class Sharing {
     if (is_short && !in_chunks() && (fills || made_.units <= kCudaWarp))
       return set(static_cast<int>(std::min<std::uint64_t>(needed, kCudaWarp)), 1, bytes);
     for (int group = 2 * kCudaWarp; group <= kLarge; group *= 2) {
-      if (words(group, bytes) > kEasyWords) continue;
+      if (words(group, bytes) > (in_chunks() ? kEasyWords : kRowWords)) continue;
       const bool few = rows_ * group < std::int64_t{limits_.multiprocessors} * kLarge;
       if (few && group < kLarge && made_.units > group) continue;
       return set(group, 1, bytes);
@@ -336,10 +193,15 @@ class Sharing {
   bool share_in_memory() {
     made_.kept.clear();
     made_.in_registers = false;
-    if (words(kMostThreads, bytes_held()) > kMostWordsOfMany) return false;
-    return set(kMostThreads, 1, bytes_held());
+    if (std::ranges::find(made_.homes, CudaHome::segment) != made_.homes.end()) return false;
+    if (std::ranges::any_of(made_.phase.stages,
+                            [&](const Stage& stage) { return has_segments(made_, stage); }))
+      return false;
+    if (words(kMostThreads, needs_.bytes_held()) > kMostWordsOfMany) return false;
+    return set(kMostThreads, 1, needs_.bytes_held());
   }
 
+  RowNeeds needs_;
   const Kernel& kernel_;
   const CudaLimits& limits_;
   CudaResident& made_;

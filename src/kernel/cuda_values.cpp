@@ -65,7 +65,7 @@ class Values {
   Values(const Kernel& kernel, const CudaResident& resident)
       : phase_(resident.phase), numbering_(kernel, resident) {
     for (std::size_t s = 0; s < phase_.stages.size(); ++s)
-      if (!tile_loops(phase_.stages[s]).empty()) look_at(s);
+      if (has_points(resident, phase_.stages[s])) look_at(s);
   }
   std::vector<CudaKeptValue> take() {
     std::vector<CudaKeptValue> values;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "kernel/cuda_image.h"
 #include "kernel/cuda_march.h"
+#include "kernel/cuda_walk.h"
 #include "kernel/emit_cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
+#include "kernel/split_loop.h"
 
 namespace heddle {
 
@@ -32,6 +35,7 @@ void set_last_block(Phase& phase, std::int64_t block) {
 Phase spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
   constexpr std::int64_t kLeast = 32;
   Phase made = phase;
+  for (Stage& stage : made.stages) stage = split_divided_loop(stage);
   if (phase.chunks > 0 || phase.outer.empty()) return made;
   const std::size_t last = phase.outer.size() - 1;
   for (const Stage& stage : phase.stages) {
@@ -59,6 +63,13 @@ bool is_shared(const Kernel& kernel, const CudaLimits& limits) {
   return kernel.scratch_bytes + kRoomBytes <= limits.shared_bytes;
 }
 
+// Where scratch is shared memory too.
+std::optional<CudaImage> image_of(const Kernel& kernel, const Phase& phase,
+                                  const CudaLimits& limits) {
+  if (!is_shared(kernel, limits)) return {};
+  return cuda_image(kernel, spread(kernel, phase, limits), limits);
+}
+
 // Scratch has to be where the blocks of a cluster reach it.
 int cluster_of(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
   return is_shared(kernel, limits) ? cuda_cluster(kernel, spread(kernel, phase, limits), limits)
@@ -72,6 +83,22 @@ std::vector<CudaStaged> staged_tiles(const Kernel& kernel, const Phase& phase, i
   CudaLimits rest = limits;
   rest.shared_bytes -= kRoomBytes;
   return cuda_staged(kernel, phase, kernel.scratch_bytes, rest);
+}
+
+// What a phase is, of the kinds that have an emitter of their own: one of them, or none.
+struct PhaseKind {
+  std::optional<CudaMarch> march;
+  std::optional<CudaWalk> walk;
+  std::optional<CudaResident> resident;
+  std::optional<CudaImage> image;
+};
+PhaseKind kind_of(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
+  PhaseKind kind;
+  if ((kind.march = cuda_march(kernel, phase))) return kind;
+  if ((kind.walk = cuda_walk(kernel, phase, limits))) return kind;
+  if ((kind.resident = cuda_resident(kernel, phase, limits))) return kind;
+  kind.image = image_of(kernel, phase, limits);
+  return kind;
 }
 
 class Emitter {
@@ -95,19 +122,14 @@ class Emitter {
         "unsigned of_blocks) {{",
         of_kernel, number);
     text_.line("char* const scratch = nullptr;");
-    const auto march = cuda_march(kernel_, phase);
-    emit_body(phase, march, march ? std::nullopt : cuda_resident(kernel_, phase, limits_));
+    emit_body(phase, kind_of(kernel_, phase, limits_));
     text_.close();
     return text_.take();
   }
 
  private:
   void emit(const Phase& phase, std::size_t number) {
-    const auto march = cuda_march(kernel_, phase);
-    const auto resident = march ? std::nullopt : cuda_resident(kernel_, phase, limits_);
-    const int cluster = march      ? 1
-                        : resident ? resident->cluster
-                                   : cluster_of(kernel_, phase, limits_);
+    const PhaseKind kind = kind_of(kernel_, phase, limits_);
     text_.line("");
     const CudaPhase launch = cuda_plan(kernel_, limits_).phases[number];
     text_.line("// {}: {} blocks of {} threads, {} bytes of shared memory", launch.function,
@@ -115,32 +137,42 @@ class Emitter {
     text_.line(
         "extern \"C\" {}__launch_bounds__({}{}) __global__ void {}(const Buffers buffers, char* "
         "scratch) {{",
-        cluster > 1 ? fmt::format("__cluster_dims__({}) ", cluster) : "", launch.threads,
-        resident ? fmt::format(", {}", resident->at_once)
-        : march  ? fmt::format(", {}", march->at_once(limits_.spare_registers))
-                 : "",
-        function_name(kernel_, number));
+        launch.cluster > 1 ? fmt::format("__cluster_dims__({}) ", launch.cluster) : "",
+        launch.threads, at_once_text(kind), function_name(kernel_, number));
     text_.deeper();
     text_.line("const unsigned at_block = blockIdx.x, of_blocks = gridDim.x;");
-    if (shared_ || (resident && resident->slots > 0))
+    if (shared_ || kind.image || (kind.resident && kind.resident->slots > 0))
       text_.line("extern __shared__ ulonglong2 own[];");
     if (shared_) {
       text_.line("scratch = (char*)own;");
     } else {
       text_.line("scratch += {}ll * at_block;", scratch_stride(kernel_));
     }
-    emit_body(phase, march, resident);
+    emit_body(phase, kind);
     text_.close();
   }
 
+  // ", 4": blocks of a multiprocessor, where that is asked for.
+  std::string at_once_text(const PhaseKind& kind) const {
+    const int at_once = kind.march      ? kind.march->at_once(limits_.spare_registers)
+                        : kind.walk     ? kind.walk->at_once
+                        : kind.resident ? kind.resident->at_once
+                        : kind.image    ? kind.image->at_once
+                                        : 0;
+    return at_once > 0 ? fmt::format(", {}", at_once) : "";
+  }
+
   // What a block does, once `buffers`, `scratch` and its number are there.
-  void emit_body(const Phase& phase, const std::optional<CudaMarch>& march,
-                 const std::optional<CudaResident>& resident) {
+  void emit_body(const Phase& phase, const PhaseKind& kind) {
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
-    if (march)
-      emit_cuda_march(kernel_, phase, *march, text_);
-    else if (resident)
-      emit_cuda_resident(kernel_, *resident, text_);
+    if (kind.march)
+      emit_cuda_march(kernel_, phase, *kind.march, text_);
+    else if (kind.walk)
+      emit_cuda_walk(kernel_, *kind.walk, text_);
+    else if (kind.resident)
+      emit_cuda_resident(kernel_, *kind.resident, text_);
+    else if (kind.image)
+      emit_cuda_image(kernel_, spread(kernel_, phase, limits_), *kind.image, text_);
     else
       emit_stages(spread(kernel_, phase, limits_), cluster_of(kernel_, phase, limits_));
   }
@@ -251,17 +283,27 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     const Phase& phase = kernel.phases[p];
     CudaPhase made{function_name(kernel, p)};
     bool needs_scratch = true;
-    const auto march = cuda_march(kernel, phase);
-    const auto resident = march ? std::nullopt : cuda_resident(kernel, phase, limits);
-    if (march) {
+    const PhaseKind kind = kind_of(kernel, phase, limits);
+    const auto& resident = kind.resident;
+    if (kind.march) {
       made.threads = CudaMarch::kThreads;
-      made.grid = march_grid(*march, phase);
+      made.grid = march_grid(*kind.march, phase);
       needs_scratch = false;
+    } else if (kind.walk) {
+      made.threads = kind.walk->threads;
+      made.grid = kind.walk->grid;
     } else if (resident) {
       made.threads = resident->threads;
       made.cluster = resident->cluster;
       made.grid = resident_grid(*resident);
+      made.stays = resident->workers > 0 && phase.chunks == 0;
       needs_scratch = !resident->in_registers;
+    } else if (const auto& image = kind.image) {
+      made.threads = image->threads;
+      made.cluster = image->cluster;
+      made.shared_bytes = image->shared_bytes;
+      made.grid = std::min(image->workers, phase.blocks()) * image->cluster;
+      made.stays = true;
     } else {
       made.cluster = cluster_of(kernel, phase, limits);
       made.threads = kCudaThreads;

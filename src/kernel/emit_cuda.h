@@ -25,6 +25,7 @@ struct CudaLimits {
   int multiprocessors = 132;
   int spare_registers = 32;  // of a thread, for what it computes beside what it keeps
   bool clusters = true;      // blocks that reach each other's shared memory: from sm_90 on
+  int most_cluster = 8;      // blocks of one; some devices have more if they are asked
 };
 
 std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits = {});
@@ -36,6 +37,7 @@ struct CudaPhase {
   int threads = 1;                // in each
   std::int64_t shared_bytes = 0;  // of a block
   int cluster = 1;                // blocks that work together
+  bool stays = false;             // they take what there is in turn, so that fewer do as well
 };
 struct CudaPlan {
   std::vector<CudaPhase> phases;

@@ -1,50 +1,20 @@
 #include "kernel/emit_cuda_point.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <optional>
+
+#include "kernel/cuda_quotient.h"
 
 namespace heddle {
 
-namespace {
-
-// Of a constant that is a power of two, so that a product with it gives the bits of a division.
-std::optional<std::uint64_t> exact_inverse(const Node& node) {
-  if (node.kind != NodeKind::constant) return {};
-  const auto of = [](auto value, auto bits) -> std::optional<std::uint64_t> {
-    int exponent = 0;
-    constexpr int kMost = 120;  // far from where an inverse loses digits
-    const auto size = std::frexp(std::fabs(value), &exponent);
-    if (size != 0.5 || std::abs(exponent) > kMost) return {};
-    return std::bit_cast<decltype(bits)>(1 / value);
-  };
-  if (node.type == DType::f32) {
-    const auto bits = static_cast<std::uint32_t>(node.bits);
-    return of(std::bit_cast<float>(bits), bits);
-  }
-  if (node.type == DType::f64) return of(std::bit_cast<double>(node.bits), node.bits);
-  return {};
-}
-
-bool is_one(const Node& node) {
-  return node.kind == NodeKind::constant && node.type == DType::f32 && node.bits == 0x3f800000;
-}
-
-// 1 / (1 + exp(x)), in f32: what the logistic function is, and as accurate.
-bool is_logistic(const Stage& stage, const Node& node) {
-  if (node.op != ScalarOp::divide || !is_one(stage.nodes[node.in[0]])) return false;
-  const Node& sum = stage.nodes[node.in[1]];
-  if (sum.op != ScalarOp::add) return false;
-  const Node &a = stage.nodes[sum.in[0]], &b = stage.nodes[sum.in[1]];
-  return (is_one(a) && b.op == ScalarOp::exp) || (a.op == ScalarOp::exp && is_one(b));
-}
-
-}  // namespace
-
 CudaPoint::CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors& vectors,
                      bool at_once, IndentedText& text)
-    : kernel_(kernel), stage_(stage), vectors_(vectors), text_(text), at_once_(at_once) {
+    : kernel_(kernel),
+      stage_(stage),
+      vectors_(vectors),
+      text_(text),
+      at_once_(at_once),
+      narrowed_(narrowed_numbers(stage)),
+      divides_(divisors(stage)) {
   if (vectors.count > 1)
     for (int v = 0; v < vectors.count; ++v) marks_.push_back(fmt::format("_{}", v));
   else
@@ -82,8 +52,17 @@ void CudaPoint::emit_nodes(const std::vector<bool>& chosen) {
 }
 
 void CudaPoint::emit_node(std::size_t i, std::string_view mark) {
-  text_.line("const {} {} = {};", cuda_type(stage_.nodes[i].type),
-             node(static_cast<NodeId>(i), mark), expression(i, mark));
+  const auto id = static_cast<NodeId>(i);
+  text_.line("const {} {} = {};", cuda_type(stage_.nodes[i].type), node(id, mark),
+             expression(i, mark));
+  emit_divisor(i, mark);
+}
+
+// The inverse of what many are divided by is taken once.
+void CudaPoint::emit_divisor(std::size_t i, std::string_view mark) {
+  const auto id = static_cast<NodeId>(i);
+  if (divides_[i] && is_same_for_many(id))
+    text_.line("const Divisor {} = over({});", divisor(node(id, mark)), node(id, mark));
 }
 
 void CudaPoint::emit_vector_load(std::size_t i) {
@@ -93,9 +72,11 @@ void CudaPoint::emit_vector_load(std::size_t i) {
   const bool is_input = buffer.reach == Reach::input && place.starts_with('b');
   text_.line("const auto w{} = {}<{}, {}>({});", i, is_input ? "read_vec" : "load_vec",
              cuda_memory_type(buffer.dtype), vectors_.count, place);
-  for (int v = 0; v < vectors_.count; ++v)
+  for (int v = 0; v < vectors_.count; ++v) {
     text_.line("const {} n{}_{} = w{}.at[{}]{};", cuda_type(load.type), i, v, i, v,
                kernel_.buffers[load.number].dtype == DType::i1 ? " != 0" : "");
+    emit_divisor(i, marks_[static_cast<std::size_t>(v)]);
+  }
 }
 
 std::string CudaPoint::from(std::size_t i) const {
@@ -129,9 +110,9 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
       return fmt::format("h_multiply({}, h_constant<{}>({:#x}ull))", operands[0],
                          cuda_type(node.type), *inverse);
   if (is_logistic(stage_, node)) return fmt::format("inverse_of({})", operands[1]);
-  // Its inverse is taken once.
-  if (node.op == ScalarOp::divide && node.type == DType::f32 && is_same_for_many(node.in[1]))
-    return fmt::format("divide_by({}, over({}))", operands[0], operands[1]);
+  if (node.op == ScalarOp::divide && divides_[node.in[1]] && is_same_for_many(node.in[1]))
+    return fmt::format("{}({}, {})", is_narrowed(i) ? "divide_nearly" : "divide_by", operands[0],
+                       divisor(operands[1]));
   return operation(node, operands);
 }
 
@@ -183,6 +164,9 @@ void CudaPoint::emit_vector_store(const Statement& statement) {
   const bool narrows = value.type == DType::bf16 && value.op == ScalarOp::convert &&
                        stage_.nodes[value.in[0]].type == DType::f32 &&
                        known(statement.values[0], marks_[0]).empty();
+  if (const auto small = cuda_float8(stage_, statement.values[0]);
+      small && known(statement.values[0], marks_[0]).empty())
+    return emit_float8_store(statement, *small);
   std::vector<std::string> values;
   for (const std::string& mark : marks_)
     values.push_back(node(narrows ? value.in[0] : statement.values[0], mark));
@@ -195,6 +179,26 @@ void CudaPoint::emit_vector_store(const Statement& statement) {
   text_.line("store_vec<bf16, {}>(b{} + {}, out);", vectors_.count, statement.buffers[0],
              node(statement.index, marks_[0]));
   text_.close();
+}
+
+// By the processor's own conversion, where it has one.
+void CudaPoint::emit_float8_store(const Statement& statement, const CudaFloat8& small) {
+  std::vector<std::string> codes, numbers;
+  for (const std::string& mark : marks_) {
+    codes.push_back(node(statement.values[0], mark));
+    numbers.push_back(node(small.number, mark));
+  }
+  text_.line("#if __CUDA_ARCH__ >= 890");
+  text_.open("{{");
+  text_.line("Vec<ui8, {}> out;", vectors_.count);
+  text_.line("const f32 numbers[{}] = {{{}}};", vectors_.count, fmt::join(numbers, ", "));
+  text_.line("narrow_float8<{}, {}>(out.at, numbers);", small.has_infinities, vectors_.count);
+  text_.line("store_vec<ui8, {}>(b{} + {}, out);", vectors_.count, statement.buffers[0],
+             node(statement.index, marks_[0]));
+  text_.close();
+  text_.line("#else");
+  emit_vector_store(statement.buffers[0], statement.index, codes);
+  text_.line("#endif");
 }
 
 void CudaPoint::emit_vector_store(std::uint32_t buffer, NodeId index,

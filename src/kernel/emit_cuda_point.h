@@ -1,6 +1,7 @@
 // One point of a stage as CUDA text, or several neighbours that a thread has together.
 #pragma once
 
+#include "kernel/cuda_float8.h"
 #include "kernel/emit_cuda_stage.h"
 
 namespace heddle {
@@ -42,10 +43,13 @@ class CudaPoint {
   virtual void emit_vector_load(std::size_t node);
   // Where a value is that need not be computed; else nothing.
   virtual std::string known(std::size_t /*node*/, std::string_view /*mark*/) const { return {}; }
+  // Whether other stages need it too.
+  virtual bool is_kept(std::size_t /*node*/) const { return false; }
   // Where a load of all neighbours begins.
   virtual std::string from(std::size_t node) const;
   // Whether many points of a thread have the same value.
   virtual bool is_same_for_many(NodeId id) const;
+  bool differs_between_neighbours(NodeId id) const { return marked_[id]; }
 
   const Kernel& kernel_;
   const Stage& stage_;
@@ -58,7 +62,14 @@ class CudaPoint {
   std::string operation(const Node& node, const std::vector<std::string>& operands) const;
   void emit_combination(const Statement& statement, std::string_view mark);
 
+  void emit_divisor(std::size_t node, std::string_view mark);
+  static std::string divisor(const std::string& node) { return "d" + node.substr(1); }
+  bool is_narrowed(std::size_t node) const { return narrowed_[node] && !is_kept(node); }
+  void emit_float8_store(const Statement& statement, const CudaFloat8& small);
+
   const bool at_once_;
+  const std::vector<bool> narrowed_;  // by node: whether only few of its digits count
+  const std::vector<bool> divides_;   // by node: whether numbers are divided by it
   std::vector<std::string> marks_;
   std::vector<bool> marked_;  // by node: whether it differs between points of a thread
 };

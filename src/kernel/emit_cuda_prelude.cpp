@@ -88,6 +88,16 @@ template <class T> __device__ T h_constant(ui64 bits) {
 
 constexpr std::string_view kConversions = R"cuda(
 template <class T, class From> __device__ T int_from_real(From from) {
+  if constexpr (sizeof(T) <= 4 && sizeof(From) <= 4) {
+    // The processor's own keeps to the range of 32 bits, and makes 0 of what is no number.
+    if constexpr (!is_signed_int<T>) {
+      const ui32 whole = __float2uint_rz(wide(from));
+      return (T)(sizeof(T) < 4 ? min(whole, (ui32)(T)~(T)0) : whole);
+    } else {
+      const i32 most = (i32)(0x7fffffffu >> (32 - 8 * (int)sizeof(T)));
+      return (T)max(min(__float2int_rz(wide(from)), most), -most - 1);
+    }
+  }
   const f64 x = wide(from);
   if (isnan(x)) return 0;
   const f64 whole = trunc(x);
@@ -176,29 +186,45 @@ template <class T> __device__ T h_multiply(T x, T y) {
 }
 // A number to divide by, moved to where its inverse is a normal number, and that inverse.
 struct Divisor { f32 y, inverse, scale; };
-__device__ Divisor over(f32 y) {
+__device__ f32 divisor_scale(f32 y) {
   const f32 size = fabsf(y);
-  const f32 scale = size > 0x1p125f ? 0x1p-64f : size < 0x1p-125f ? 0x1p64f : 1.0f;
-  const f32 near = y * scale;
+  return size > 0x1p125f ? 0x1p-64f : size < 0x1p-125f ? 0x1p64f : 1.0f;
+}
+__device__ f32 near_inverse(f32 y) {
   f32 inverse;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(near));
-  return {near, inverse, scale};
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(y));
+  return inverse;
 }
 // A product, put right by what remains: as a division gives, without its branches. What is zero,
 // infinite or no number is right as it is.
-__device__ f32 divide_by(f32 x, const Divisor& by) {
-  x = x * by.scale;
-  const f32 near = x * by.inverse;
-  const f32 result = fmaf(fmaf(-by.y, near, x), by.inverse, near);
+__device__ f32 quotient(f32 x, f32 of) {
+  const f32 scale = divisor_scale(of), y = of * scale, inverse = near_inverse(y);
+  x = x * scale;
+  const f32 near = x * inverse;
+  const f32 result = fmaf(fmaf(-y, near, x), inverse, near);
   const f32 size = fabsf(near);
   return size > 0.0f && size < __int_as_float(0x7f800000) ? result : near;
 }
+// One for many quotients has its sign in the scale, and 0 in place of infinity: then zeros come out
+// right by themselves.
+__device__ Divisor over(f32 of) {
+  const f32 scale = divisor_scale(of), y = fabsf(of) * scale;
+  return {y == __int_as_float(0x7f800000) ? 0.0f : y, near_inverse(y), copysignf(scale, of)};
+}
+__device__ f32 divide_by(f32 x, const Divisor& by) {
+  x = x * by.scale;
+  const f32 near = x * by.inverse;
+  const f32 result = fmaf(-fmaf(by.y, near, -x), by.inverse, near);
+  return fabsf(near) < __int_as_float(0x7f800000) ? result : near;
+}
+// For what is narrowed to at most 11 digits at once: within two units.
+__device__ f32 divide_nearly(f32 x, const Divisor& by) { return x * by.scale * by.inverse; }
 // By zero: all ones, and the dividend remains; the smallest integer over -1 wraps.
 template <class T> __device__ bool quotient_overflows(T x, T y) {
   return is_signed_int<T> && y == (T)-1 && x == (T)((ui64)1 << (8 * sizeof(T) - 1));
 }
 template <class T> __device__ T h_divide(T x, T y) {
-  if constexpr (is_real<T> && sizeof(T) <= 4) return narrow<T>(divide_by(wide(x), over(wide(y))));
+  if constexpr (is_real<T> && sizeof(T) <= 4) return narrow<T>(quotient(wide(x), wide(y)));
   else if constexpr (is_real<T>) return x / y;
   else return y == 0 ? (T)-1 : (quotient_overflows(x, y) ? x : (T)(x / y));
 }
@@ -369,6 +395,31 @@ template <class T, int N> __device__ Vec<T, N> read_vec(const T* from) {
   }
   return to;
 }
+// The larger or smaller of two neighbours each, which are in one word.
+template <bool kMaximum, class T> __device__ ui32 extremum_of_two(ui32 x, ui32 y) {
+#if __CUDA_ARCH__ >= 800
+  ui32 of;
+  if constexpr (kMaximum && Same<T, bf16>::value) asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(of) : "r"(x), "r"(y));
+  else if constexpr (kMaximum) asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(of) : "r"(x), "r"(y));
+  else if constexpr (Same<T, bf16>::value) asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(of) : "r"(x), "r"(y));
+  else asm("min.NaN.f16x2 %0, %1, %2;" : "=r"(of) : "r"(x), "r"(y));
+  return of;
+#else
+  const T low = extremum<kMaximum>(T{(ui16)x}, T{(ui16)y});
+  const T high = extremum<kMaximum>(T{(ui16)(x >> 16)}, T{(ui16)(y >> 16)});
+  return low.bits | (ui32)high.bits << 16;
+#endif
+}
+// The largest or smallest so far, by pairs, and of both of a pair.
+template <bool kMaximum, class T, int N> __device__ void note_pairs(ui32& most, const Vec<T, N>& of) {
+  ui32 words[N / 2];
+  memcpy(words, &of, 2 * N);
+#pragma unroll
+  for (int i = 0; i < N / 2; ++i) most = extremum_of_two<kMaximum, T>(most, words[i]);
+}
+template <bool kMaximum, class T> __device__ f32 extremum_of_pair(ui32 pair) {
+  return extremum<kMaximum>(wide(T{(ui16)pair}), wide(T{(ui16)(pair >> 16)}));
+}
 __device__ void narrow_two(bf16* to, f32 x, f32 y) {
 #if __CUDA_ARCH__ >= 900
   ui32 both;
@@ -380,6 +431,29 @@ __device__ void narrow_two(bf16* to, f32 x, f32 y) {
   to[1] = narrow<bf16>(y);
 #endif
 }
+#if __CUDA_ARCH__ >= 890
+// The nearest floats of 8 bits. The processor's own stop at the largest number: beyond it is
+// infinity, or no number.
+template <bool kInfinities, int N> __device__ void narrow_float8(ui8* to, const f32 (&from)[N]) {
+  const f32 most = kInfinities ? 61439.996f : 464.0f;
+  bool fit = true;
+#pragma unroll
+  for (int i = 0; i < N; i += 2) {
+    ui16 both;
+    if constexpr (kInfinities)
+      asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(both) : "f"(from[i + 1]), "f"(from[i]));
+    else
+      asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(both) : "f"(from[i + 1]), "f"(from[i]));
+    memcpy(to + i, &both, 2);
+    fit = fit && fabsf(from[i]) <= most && fabsf(from[i + 1]) <= most;
+  }
+  if (fit) return;
+#pragma unroll
+  for (int i = 0; i < N; ++i)
+    if (!(fabsf(from[i]) <= most))
+      to[i] = (ui8)((kInfinities ? (isnan(from[i]) ? 0x7e : 0x7c) : 0x7f) | (signbit(from[i]) ? 0x80 : 0));
+}
+#endif
 template <class T, int N> __device__ void store_vec(T* to, const Vec<T, N>& from) {
   const int bytes = N * (int)sizeof(T);
   typedef typename Word<(bytes < 16 ? bytes : 16)>::Type W;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernel/emit_cuda_resident_point.h"
+#include "kernel/emit_cuda_resident_units.h"
 #include "kernel/emit_cuda_row_sums.h"
 
 namespace heddle {
@@ -18,6 +18,7 @@ class ResidentEmitter {
         resident_(resident),
         phase_(resident.phase),
         sums_(kernel, resident, text),
+        units_(kernel, resident, text),
         text_(text) {}
 
   void emit() {
@@ -25,7 +26,7 @@ class ResidentEmitter {
     emit_places();
     if (phase_.chunks > 0) {
       text_.line("const i64 chunk = {};", worker());
-      emit_chunk_variables();
+      emit_cuda_chunk_variables(kernel_, resident_, text_);
       text_.line(
           "const i64 begin = {0}ll * chunk / {1}, end = {0}ll * (chunk + 1) / {1}, step = 1;",
           phase_.blocks(), phase_.chunks);
@@ -37,7 +38,7 @@ class ResidentEmitter {
     text_.open("for (i64 first = begin; first < end; first += step) {{");
     emit_row();
     text_.close();
-    if (phase_.chunks > 0) emit_chunk_results();
+    if (phase_.chunks > 0) emit_cuda_chunk_results(kernel_, resident_, text_);
     // Nobody leaves while another block may still write to its memory.
     if (resident_.cluster > 1) text_.line("cluster_barrier();");
   }
@@ -76,7 +77,7 @@ class ResidentEmitter {
     for (std::size_t s = phase_.stages.size(); s-- > 0;) {
       const Stage& stage = phase_.stages[s];
       if (sums_.waits_for(stage)) release_ = s;
-      const CudaVectors vectors = vectors_of(stage);
+      const CudaVectors vectors = units_.vectors_of(stage);
       const ResidentPoint point(kernel_, resident_, stage, s, vectors, text_);
       if (point.reads_flights(live_nodes(stage, known_nodes(resident_, s)))) return;
     }
@@ -102,6 +103,8 @@ class ResidentEmitter {
       const std::string_view type = cuda_type(kernel_.buffers[b].dtype);
       if (resident_.homes[b] == CudaHome::row)
         text_.line("{0} r{1} = h_constant<{0}>(0);", type, b);
+      if (resident_.homes[b] == CudaHome::segment)
+        text_.line("{} s{}[{}];", type, b, resident_.turns());
       if (resident_.homes[b] == CudaHome::column && resident_.in_registers)
         text_.line("{} c{}[{}];", type, b, resident_.turns() * resident_.vector);
     }
@@ -122,19 +125,9 @@ class ResidentEmitter {
     if (flies()) emit_cuda_next_slot(resident_, text_);
   }
 
-  CudaVectors vectors_of(const Stage& stage) const {
-    if (tile_loops(stage).empty() || resident_.vector == 1) {
-      CudaVectors none;
-      none.loads.assign(stage.nodes.size(), false);
-      none.stores.assign(stage.statements.size(), false);
-      return none;
-    }
-    return cuda_vectors(kernel_, phase_, stage, resident_.vector);
-  }
-
   void emit_stage(std::size_t number, std::vector<bool>& is_there) {
     const Stage& stage = phase_.stages[number];
-    const CudaVectors vectors = vectors_of(stage);
+    const CudaVectors vectors = units_.vectors_of(stage);
     ResidentPoint point(kernel_, resident_, stage, number, vectors, text_);
     const auto live = live_nodes(stage, known_nodes(resident_, number));
     const auto along = differs_along_row(stage);
@@ -145,64 +138,28 @@ class ResidentEmitter {
       of_point[i] = live[i] && along[i];
     }
     text_.open("{{");
-    emit_single_positions(stage);
+    units_.emit_single_positions(stage);
     if (std::ranges::count(of_row, true) > 0) point.emit_nodes(of_row);
     if (in_row) {
       for (const Statement& statement : stage.statements) emit_row_statement(statement, point);
+    } else if (has_segments(resident_, stage)) {
+      units_.open(stage, point);
+      point.emit_nodes(of_point);
+      for (const Statement& statement : stage.statements)
+        emit_segment_statement(statement, stage, point);
+      units_.close();
     } else {
       emit_loads(stage, point, live, is_there);
       sums_.emit_start(stage, point);
-      open_units(stage, point);
+      units_.open(stage, point);
       if (std::ranges::count(of_point, true) > 0) point.emit_nodes(of_point);
       point.emit_kept_values();
       for (std::size_t s = 0; s < stage.statements.size(); ++s)
         emit_point_statement(stage, s, point, vectors);
-      close_units();
+      units_.close();
       sums_.emit_end(stage, point, number == release_);
     }
     text_.close();
-  }
-
-  // Loops of one position.
-  void emit_single_positions(const Stage& stage) {
-    const auto loops = tile_loops(stage);
-    for (std::size_t i = 0; i < stage.loops.size(); ++i)
-      if (std::ranges::find(loops, i) == loops.end()) text_.line("const i64 loop{} = 0;", i);
-  }
-
-  // The units of a thread, one after the other.
-  void open_units(const Stage& stage, CudaPoint& point) {
-    const std::int64_t part = resident_.part();
-    const bool is_even = part % resident_.group == 0 && part * resident_.cluster == resident_.units;
-    text_.line("#pragma unroll{}", unrolls() ? "" : " 4");
-    text_.open("for (int u = 0; u < {}; ++u) {{", resident_.turns());
-    text_.line("const int at = u * {} + lane;", resident_.group);
-    text_.open("{}{{",
-               is_even ? ""
-                       : fmt::format("if (at < {}) ", resident_.cluster > 1
-                                                          ? "lanes"
-                                                          : fmt::format("{}", resident_.units)));
-    const auto loops = tile_loops(stage);
-    std::string rest = "at";
-    for (std::size_t k = loops.size(); k-- > 0;) {
-      const bool in_units = k + 1 == loops.size() && resident_.vector > 1;
-      const std::int64_t size = in_units ? resident_.tile[k] / resident_.vector : resident_.tile[k];
-      const std::string name = in_units ? "unit" : fmt::format("loop{}", loops[k]);
-      text_.line("const {} {} = {}{};", in_units ? "int" : "i64", name, rest,
-                 k == 0 ? "" : fmt::format(" % {}", size));
-      if (in_units) point.emit_neighbours(loops[k]);
-      rest = fmt::format("({} / {})", rest, size);
-    }
-  }
-  void close_units() {
-    text_.close();
-    text_.close();
-  }
-  // Registers can only be counted where every turn is written out.
-  bool unrolls() const {
-    const bool holds = std::ranges::any_of(
-        resident_.homes, [](CudaHome home) { return home == CudaHome::chunk_column; });
-    return resident_.in_registers || holds;
   }
 
   // All that later stages need too is asked for before anything is computed.
@@ -225,10 +182,10 @@ class ResidentEmitter {
           if (in != kNone) needed[in] = true;
     const auto along = differs_along_row(stage);
     for (std::size_t i = 0; i < needed.size(); ++i) needed[i] = needed[i] && along[i];
-    open_units(stage, point);
+    units_.open(stage, point);
     if (std::ranges::count(needed, true) > 0) point.emit_nodes(needed);
     for (std::size_t i : loads) point.emit_kept_load(i);
-    close_units();
+    units_.close();
   }
 
   // ---- statements
@@ -249,6 +206,22 @@ class ResidentEmitter {
     }
   }
 
+  // Its threads all have what a segment has; the first one writes it.
+  void emit_segment_statement(const Statement& statement, const Stage& stage,
+                              ResidentPoint& point) {
+    const std::uint32_t b = statement.buffers[0];
+    if (resident_.homes[b] == CudaHome::segment) {
+      const std::string own = fmt::format("s{}[u]", b);
+      text_.line("{}{} = {};", point.guard(statement, ""), own,
+                 combined_text(statement, own, point.node(statement.values[0], "")));
+      return;
+    }
+    const std::int64_t units = resident_.segment(tile_loops(stage).size());
+    text_.open("{}{{", if_here_text(resident_, fmt::format("at % {} == 0", units)));
+    point.emit_statement(statement, "");
+    text_.close();
+  }
+
   void emit_point_statement(const Stage& stage, std::size_t s, ResidentPoint& point,
                             const CudaVectors& vectors) {
     const Statement& statement = stage.statements[s];
@@ -263,71 +236,27 @@ class ResidentEmitter {
       text_.close();
       return;
     }
+    if (const std::string pairs = point.pairs(statement);
+        !pairs.empty() && sums_.has(statement, stage))
+      return text_.line("note_pairs<{}>(pair{}, {});", statement.combiner.op == ScalarOp::maximum,
+                        s, pairs);
     for (const std::string& mark : point.marks()) {
       const std::string value = point.node(statement.values[0], mark);
       std::string to = fmt::format("sum{}", s);
-      if (!sums_.has(statement, stage))
+      if (sums_.has_segment(statement, stage))
+        to += "[u]";
+      else if (!sums_.has(statement, stage))
         to = ResidentPoint::own(home == CudaHome::column ? 'c' : 'q', b, resident_.vector, mark);
       text_.line("{}{} = {};", point.guard(statement, mark), to,
                  combined_text(statement, to, value));
     }
   }
 
-  // ---- what lives as long as a chunk
-
-  void emit_chunk_variables() {
-    for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) {
-      const std::string_view type = cuda_type(kernel_.buffers[b].dtype);
-      if (resident_.homes[b] == CudaHome::chunk_row) text_.line("{} q{};", type, b);
-      if (resident_.homes[b] == CudaHome::chunk_column)
-        text_.line("{} q{}[{}];", type, b, resident_.turns() * resident_.vector);
-    }
-    for (const Stage& stage : phase_.begin)
-      over_chunk(stage, [&](ResidentPoint& point) {
-        for (const Statement& statement : stage.statements)
-          for (const std::string& mark : point.marks()) {
-            const std::uint32_t b = statement.buffers[0];
-            text_.line("{} = {};", chunk_own(b, mark), point.node(statement.values[0], mark));
-          }
-      });
-  }
-  std::string chunk_own(std::uint32_t b, std::string_view mark) const {
-    if (resident_.homes[b] == CudaHome::chunk_row) return fmt::format("q{}", b);
-    return ResidentPoint::own('q', b, resident_.vector, mark);
-  }
-
-  void emit_chunk_results() {
-    for (const Stage& stage : phase_.begin)
-      over_chunk(stage, [&](ResidentPoint& point) {
-        for (const Statement& statement : stage.statements) {
-          const std::uint32_t b = statement.buffers[0];
-          const bool is_row = resident_.homes[b] == CudaHome::chunk_row;
-          for (const std::string& mark : point.marks())
-            text_.line("{}b{}[{}] = {};", is_row ? "if (lane == 0) " : "", b,
-                       point.node(statement.index, mark), chunk_own(b, mark));
-        }
-      });
-  }
-
-  // Once for each point of a row where a stage has such, without rows.
-  template <typename Emit>
-  void over_chunk(const Stage& stage, Emit emit) {
-    const CudaVectors vectors = vectors_of(stage);
-    ResidentPoint point(kernel_, resident_, stage, kNone, vectors, text_);
-    text_.open("{{");
-    emit_single_positions(stage);
-    const bool in_row = tile_loops(stage).empty();
-    if (!in_row) open_units(stage, point);
-    point.emit_nodes(live_nodes(stage));
-    emit(point);
-    if (!in_row) close_units();
-    text_.close();
-  }
-
   const Kernel& kernel_;
   const CudaResident& resident_;
   const Phase& phase_;
   CudaRowSums sums_;
+  ResidentUnits units_;
   IndentedText& text_;
   std::size_t release_ = 0;  // the stage after whose sums what has come is needed no more
 };

@@ -9,7 +9,7 @@ ResidentPoint::ResidentPoint(const Kernel& kernel, const CudaResident& resident,
       number_(number),
       places_(cuda_places(resident, stage)),
       differs_(differs_along_row(stage)),
-      has_points_(!tile_loops(stage).empty()) {}
+      has_points_(has_points(resident, stage)) {}
 
 namespace {
 
@@ -60,6 +60,26 @@ std::string ResidentPoint::own(char kind, std::size_t number, int vector, std::s
                      mark.empty() ? "0" : mark.substr(1));
 }
 
+std::string ResidentPoint::pairs(const Statement& statement) const {
+  const bool asks =
+      statement.combiner.op == ScalarOp::maximum || statement.combiner.op == ScalarOp::minimum;
+  const Node& wide = stage_.nodes[statement.values[0]];
+  if (!asks || statement.guard != kNone || vectors_.count % 2 != 0 || wide.type != DType::f32 ||
+      wide.op != ScalarOp::convert || !known(statement.values[0], marks()[0]).empty())
+    return {};
+  const std::size_t load = wide.in[0];
+  const Node& node = stage_.nodes[load];
+  const bool is_small = node.type == DType::bf16 || node.type == DType::f16;
+  if (!is_small || node.kind != NodeKind::load || node.in[1] != kNone) return {};
+  if (const int k = kept(load); k >= 0) return fmt::format("k{}[u]", k);
+  const bool in_one = vectors_.loads[load] && home(node.number) == CudaHome::memory;
+  return in_one ? fmt::format("w{}", load) : "";
+}
+
+DType ResidentPoint::pair_type(const Statement& statement) const {
+  return stage_.nodes[stage_.nodes[statement.values[0]].in[0]].type;
+}
+
 void ResidentPoint::emit_kept_load(std::size_t node) {
   const Node& load = stage_.nodes[node];
   text_.line("k{}[u] = read_vec<{}, {}>(b{} + {});", kept(node),
@@ -87,6 +107,7 @@ std::string ResidentPoint::loaded(std::size_t i, std::string_view mark) const {
     return fmt::format("k{}[u].at[{}]{}", k, mark.empty() ? "0" : mark.substr(1),
                        truth ? " != 0" : "");
   if (home(buffer) == CudaHome::row) return fmt::format("r{}", buffer);
+  if (home(buffer) == CudaHome::segment) return fmt::format("s{}[u]", buffer);
   if (home(buffer) == CudaHome::column) return own('c', buffer, resident_.vector, mark);
   return CudaPoint::loaded(i, mark);
 }

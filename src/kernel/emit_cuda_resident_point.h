@@ -21,13 +21,21 @@ class ResidentPoint final : public CudaPoint {
   // What later stages need again.
   void emit_kept_values();
   bool reads_flights(const std::vector<bool>& live) const;
+  // Where an update asks for the largest or smallest of what is loaded in two bytes each: the
+  // neighbours as they were loaded, which are compared two at a time. Else nothing.
+  std::string pairs(const Statement& statement) const;
+  DType pair_type(const Statement& statement) const;
 
  protected:
   std::string known(std::size_t node, std::string_view mark) const override;
+  bool is_kept(std::size_t node) const override { return value(node, true) >= 0; }
   std::string loaded(std::size_t node, std::string_view mark) const override;
   void emit_vector_load(std::size_t node) override;
   std::string from(std::size_t node) const override;
-  bool is_same_for_many(NodeId id) const override { return has_points_ && !differs_[id]; }
+  bool is_same_for_many(NodeId id) const override {
+    return has_points_ &&
+           (!differs_[id] || (vectors_.count > 1 && !differs_between_neighbours(id)));
+  }
 
  private:
   int flight(std::size_t node) const;

@@ -27,9 +27,14 @@ CudaRowSums::CudaRowSums(const Kernel& kernel, const CudaResident& resident, Ind
 }
 
 bool CudaRowSums::has(const Statement& statement, const Stage& stage) const {
-  if (statement.kind != Statement::Kind::update || tile_loops(stage).empty()) return false;
+  if (statement.kind != Statement::Kind::update || !has_points(resident_, stage)) return false;
   const auto places = cuda_places(resident_, stage);
   return places[statement.index]->is_same_for_all_points();
+}
+
+bool CudaRowSums::has_segment(const Statement& statement, const Stage& stage) const {
+  return statement.kind == Statement::Kind::update && has_points(resident_, stage) &&
+         resident_.homes[statement.buffers[0]] == CudaHome::segment;
 }
 
 int CudaRowSums::count(const Stage& stage) const {
@@ -68,23 +73,44 @@ void CudaRowSums::emit_wait(std::size_t sums) {
 void CudaRowSums::emit_start(const Stage& stage, ResidentPoint& point) {
   for (std::size_t s = 0; s < stage.statements.size(); ++s) {
     const Statement& statement = stage.statements[s];
-    if (!has(statement, stage)) continue;
+    const bool in_segments = has_segment(statement, stage);
+    if (!in_segments && !has(statement, stage)) continue;
     const DType type = kernel_.buffers[statement.buffers[0]].dtype;
-    text_.line("{0} sum{1} = h_constant<{0}>({2:#x}ull);", point.type_of(statement, 0), s,
-               neutral_bits(statement.combiner.op, type));
+    const std::string start = fmt::format("h_constant<{}>({:#x}ull)", point.type_of(statement, 0),
+                                          neutral_bits(statement.combiner.op, type));
+    if (in_segments) {
+      text_.line("{} sum{}[{}];", point.type_of(statement, 0), s, resident_.turns());
+      text_.line("#pragma unroll");
+      text_.line("for (int u = 0; u < {}; ++u) sum{}[u] = {};", resident_.turns(), s, start);
+    } else {
+      text_.line("{} sum{} = {};", point.type_of(statement, 0), s, start);
+    }
+    if (!in_segments && !point.pairs(statement).empty()) {
+      const auto bits = neutral_bits(statement.combiner.op, point.pair_type(statement));
+      text_.line("ui32 pair{} = {:#x}u;", s, bits | bits << 16);
+    }
   }
 }
 
 void CudaRowSums::emit_end(const Stage& stage, ResidentPoint& point, bool releases) {
   std::vector<std::size_t> sums;
-  for (std::size_t s = 0; s < stage.statements.size(); ++s)
+  for (std::size_t s = 0; s < stage.statements.size(); ++s) {
     if (has(stage.statements[s], stage)) sums.push_back(s);
+    if (has_segment(stage.statements[s], stage)) emit_segments(stage, s, point);
+  }
   if (sums.empty()) return;
   const auto in_warp = [&](std::size_t s, int width) {
     text_.line("WARP_ALL({}, {}, h_{}, sum{})", point.type_of(stage.statements[s], 0), width,
                name(stage.statements[s].combiner.op), s);
   };
-  for (std::size_t s : sums) in_warp(s, std::min(resident_.group, kCudaWarp));
+  for (std::size_t s : sums) {
+    const Statement& statement = stage.statements[s];
+    if (!point.pairs(statement).empty())
+      text_.line("sum{} = extremum_of_pair<{}, {}>(pair{});", s,
+                 statement.combiner.op == ScalarOp::maximum, cuda_type(point.pair_type(statement)),
+                 s);
+    in_warp(s, std::min(resident_.group, kCudaWarp));
+  }
   if (is_wide()) {
     for (std::size_t k = 0; k < sums.size(); ++k)
       emit_put(sums[k], point.type_of(stage.statements[sums[k]], 0), room_ + static_cast<int>(k));
@@ -99,6 +125,20 @@ void CudaRowSums::emit_end(const Stage& stage, ResidentPoint& point, bool releas
     ++gate_;
   }
   for (std::size_t s : sums) emit_result(stage.statements[s], s, point);
+}
+
+// All threads of a segment get what it has.
+void CudaRowSums::emit_segments(const Stage& stage, std::size_t s, ResidentPoint& point) {
+  const Statement& statement = stage.statements[s];
+  const auto place = cuda_places(resident_, stage)[statement.index];
+  const std::string own = fmt::format("s{}[u]", statement.buffers[0]);
+  const std::string sum = fmt::format("sum{}[u]", s);
+  text_.line("#pragma unroll");
+  text_.open("for (int u = 0; u < {}; ++u) {{", resident_.turns());
+  text_.line("WARP_ALL({}, {}, h_{}, {})", point.type_of(statement, 0),
+             resident_.segment(place->depth()), name(statement.combiner.op), sum);
+  text_.line("{} = {};", own, combined_text(statement, own, sum));
+  text_.close();
 }
 
 void CudaRowSums::emit_put(std::size_t s, std::string_view type, int room) {

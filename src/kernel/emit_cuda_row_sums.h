@@ -16,6 +16,8 @@ class CudaRowSums {
   CudaRowSums(const Kernel& kernel, const CudaResident& resident, IndentedText& text);
 
   bool has(const Statement& statement, const Stage& stage) const;
+  // Whether it puts together what a segment's points give.
+  bool has_segment(const Statement& statement, const Stage& stage) const;
   // Stages of a row whose sums wait for other warps; whether one is such.
   int waits() const { return waits_; }
   bool waits_for(const Stage& stage) const { return is_wide() && count(stage) > 0; }
@@ -31,6 +33,7 @@ class CudaRowSums {
   bool is_wide() const { return resident_.group > kCudaWarp || resident_.cluster > 1; }
   int warps() const { return resident_.threads / kCudaWarp; }
   int count(const Stage& stage) const;
+  void emit_segments(const Stage& stage, std::size_t s, ResidentPoint& point);
   void emit_wait(std::size_t sums);
   void emit_put(std::size_t s, std::string_view type, int room);
   void emit_get(std::size_t s, const Statement& statement, std::string_view type, int room);

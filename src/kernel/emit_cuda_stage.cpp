@@ -258,7 +258,7 @@ class CudaStageEmitter {
   void emit_across_warps(int apart) {
     const auto all = sums();
     const std::size_t places = static_cast<std::size_t>(threads_ / kCudaWarp * apart);
-    const std::size_t at_once = static_cast<std::size_t>(kCudaThreads) / places;
+    const std::size_t at_once = static_cast<std::size_t>(threads_) / places;
     for (const Sum& sum : all)
       text_.line("ACROSS_WARP({}, {}, h_{}, {})", sum.type, apart, sum.op, sum.name);
     for (std::size_t begin = 0; begin < all.size(); begin += at_once) {

@@ -52,7 +52,8 @@ class GroupLowering {
   };
   Expected<Room> room_of(StageWriter& stage, ValueId v, const Indices& at);
   Expected<NodeId> first_value(StageWriter& stage, const Op& op, std::size_t i, const Indices& at);
-  Verdict combine_phase(const Reduction& r);
+  Verdict combine_phases();
+  Verdict combine(const Reduction& r, Phase& phase);
   Verdict tail_phases();
   Verdict tail_of_rows(const Shape& shape, const std::vector<ValueId>& values);
   void mark_streamed();

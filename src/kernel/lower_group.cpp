@@ -17,8 +17,7 @@ Expected<Kernel> GroupLowering::run() {
   for (ValueId v : group_.outputs) writer_.buffer_of(v);
   make_kept_buffers();
   HEDDLE_TRY_VOID(main_phase());
-  for (const Reduction& r : schedule_.reductions)
-    if (r.crosses) HEDDLE_TRY_VOID(combine_phase(r));
+  HEDDLE_TRY_VOID(combine_phases());
   HEDDLE_TRY_VOID(tail_phases());
   mark_streamed();
   place_scratch(writer_.kernel);
@@ -167,15 +166,26 @@ Verdict GroupLowering::fill_stage(StageWriter& stage, const StageKey& key, const
   return yes();
 }
 
-// One result of all parts, in the order of the chunks.
-Verdict GroupLowering::combine_phase(const Reduction& r) {
+// One result of all parts, in the order of the chunks. Results of one size share a phase.
+Verdict GroupLowering::combine_phases() {
+  std::map<std::int64_t, Phase> by_size;
+  for (const Reduction& r : schedule_.reductions) {
+    if (!r.crosses) continue;
+    const std::int64_t n = program_.type_of(program_.result(program_.op(r.op), 0)).elements();
+    Phase& phase = by_size[n];
+    phase.outer = {{n, std::min(n, cost::kTailBlock)}};
+    HEDDLE_TRY_VOID(combine(r, phase));
+  }
+  for (auto& [n, phase] : by_size) writer_.kernel.phases.push_back(std::move(phase));
+  return yes();
+}
+
+Verdict GroupLowering::combine(const Reduction& r, Phase& phase) {
   const Op& op = program_.op(r.op);
   const ValueId v = program_.result(op, 0);
   const Type& type = program_.type_of(v);
-  const std::int64_t n = type.elements(), block = std::min(n, cost::kTailBlock);
+  const std::int64_t n = phase.outer[0].extent, block = phase.outer[0].block;
   HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, schedule_.rules.at(r.op)));
-  Phase phase;
-  phase.outer = {{n, block}};
   StageWriter first(writer_, 0, true);
   const LeafId i = first.open_flat(n, block);
   HEDDLE_TRY(const NodeId start,
@@ -189,7 +199,6 @@ Verdict GroupLowering::combine_phase(const Reduction& r) {
   const NodeId part = all.nodes.load(partial_.at(v), type.dtype, all.space.node(at));
   all.update({writer_.whole.at(v)}, IndexSpace::of(j), {part}, kNone, std::move(combiner));
   phase.stages.push_back(all.finish());
-  writer_.kernel.phases.push_back(std::move(phase));
   return yes();
 }
 
@@ -231,7 +240,7 @@ Verdict GroupLowering::tail_of_rows(const Shape& shape, const std::vector<ValueI
   Phase phase;
   phase.outer = {{rows, block}};
   StageWriter stage(writer_, 0, true);
-  const LeafId row = stage.open_flat(rows, block), column = stage.open(shape.back());
+  const LeafId row = stage.open_flat(rows, block), column = stage.open_row(shape.back());
   Indices at = stage.unflat(outside, IndexSpace::of(row));
   at.push_back(IndexSpace::of(column));
   for (ValueId v : values) HEDDLE_TRY_VOID(stage.store_output(v, at));

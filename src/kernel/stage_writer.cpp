@@ -100,6 +100,12 @@ LeafId StageWriter::open(std::int64_t size) {
   return loop_leaves_.back();
 }
 
+LeafId StageWriter::open_row(std::int64_t size) {
+  const LeafId leaf = open(size);
+  loop_axes_.back() = 0;
+  return leaf;
+}
+
 LeafId StageWriter::open_flat(std::int64_t extent, std::int64_t block) {
   const int number = static_cast<int>(loops_.size());
   loops_.push_back({block, 0});

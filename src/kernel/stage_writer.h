@@ -48,6 +48,8 @@ class StageWriter {
   bool runs_evenly() const;
   // A loop that is no axis.
   LeafId open(std::int64_t size);
+  // One over the last dimension of what is written, along which memory is best gone through.
+  LeafId open_row(std::int64_t size);
   // One loop over all elements of a flat range, as outer loop 0 in blocks.
   LeafId open_flat(std::int64_t extent, std::int64_t block);
 

@@ -110,6 +110,20 @@ class Folder {
     return move == Rearrange::transpose || move == Rearrange::reshape ? it->second[0] : kNone;
   }
 
+  // Kernels would read the product's result against memory, beside what lies the other way round:
+  // AdamW does so with the gradient of a weight.
+  bool is_read_crosswise(const StridedView& result) const {
+    const auto it = readers_.find(result.value);
+    if (it == readers_.end() || result.dims.empty()) return false;
+    std::int64_t step = 1;
+    for (const Stride& digit : result.dims.back())
+      if (digit.size != 1) step = digit.step;
+    return step != 1 && std::ranges::all_of(it->second, [&](OpId reader) {
+             const OpClass cls = program_.op(reader).def->cls;
+             return cls == OpClass::light || cls == OpClass::heavy;
+           });
+  }
+
   // Kernels read a transpose by its index; anybody else needs it in memory.
   bool is_wanted_in_memory(ValueId value) const {
     const auto it = readers_.find(value);
@@ -140,7 +154,8 @@ class Folder {
       if (!view) continue;
       ProductViews moved = views;
       moved.result = *view;
-      if (!is_wanted_in_memory(view->value) || !is_as_good(op, moved, *now)) continue;
+      const bool is_wanted = is_wanted_in_memory(view->value) || is_read_crosswise(*view);
+      if (!is_wanted || !is_as_good(op, moved, *now)) continue;
       moves_.products.insert_or_assign(id, std::move(moved));
       moves_.dropped.insert(chain.begin(), chain.end());
       return;

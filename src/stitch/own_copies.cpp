@@ -1,10 +1,13 @@
-// What is spread out, once for every stretch of work that needs it.
+// What is spread out or easily had again, once for every stretch of work that needs it.
+#include <optional>
 #include <unordered_map>
 
 #include "heddle/op.h"
 #include "heddle/stitch.h"
 #include "ir/rewrite.h"
 #include "ir/spread_out.h"
+#include "ir/unused.h"
+#include "stitch/had_again.h"
 
 namespace heddle {
 
@@ -12,35 +15,36 @@ namespace {
 
 class OwnCopies {
  public:
-  OwnCopies(const Program& program, const DeviceCalls* calls)
-      : program_(program), calls_(calls), stretch_(program.op_count(), kNone) {
+  OwnCopies(const Program& program, const DeviceCalls* calls, const MachineFigures& machine)
+      : program_(program), calls_(calls) {
+    stretches_.of.assign(program.op_count(), kNone);
     for (const Function& f : program.functions)
       if (f.body != kNone) number(f.body);
+    again_.emplace(program, calls, machine, stretches_);
   }
 
   Expected<bool> operator()(Rewriter& rewriter, const Op& op) {
     if (op.result_count == 0) return false;
     const OpId id = program_.value(program_.result(op, 0)).op;
-    HEDDLE_TRY_VOID(take_copies(rewriter, op, stretch_[id]));
-    if (is_spread_out(program_, op)) written_in_[id] = stretch_[id];
+    HEDDLE_TRY_VOID(take_copies(rewriter, op, stretches_.of[id]));
+    written_in_[id] = stretches_.of[id];
     return false;
   }
 
  private:
   // Kernels end where something else is done; no stretch goes on in another region.
   void number(RegionId region) {
-    ++now_;
+    std::uint32_t now = made_++;
     for (OpId id : program_.region(region).ops) {
       const Op& op = program_.op(id);
       const bool ends = op.def->form != Form::constant && op.def->form != Form::terminator &&
                         op.def->view == ViewKind::none && !is_stitchable(program_, op, calls_);
-      if (ends) ++now_;
-      stretch_[id] = now_;
+      if (ends) now = made_++;
+      stretches_.of[id] = now;
       for (RegionId inner : program_.regions(op)) number(inner);
-      if (ends) ++now_;
-      region_[id] = region;
+      if (ends) now = made_++;
+      stretches_.region[id] = region;
     }
-    ++now_;
   }
 
   // Operands that were last written in another stretch of the same region are written again.
@@ -49,9 +53,11 @@ class OwnCopies {
       const OpId maker = program_.value(v).op;
       const auto written = written_in_.find(maker);
       if (maker == kNone || written == written_in_.end() || written->second == stretch) continue;
-      if (region_.at(maker) != region_.at(program_.value(op.results).op)) continue;
-      written->second = stretch;
+      if (stretches_.region.at(maker) != stretches_.region.at(program_.value(op.results).op))
+        continue;
       const Op& again = program_.op(maker);
+      if (!is_spread_out(program_, again) && !again_->is_worth(maker, stretch)) continue;
+      written->second = stretch;
       HEDDLE_TRY_VOID(take_copies(rewriter, again, stretch));
       HEDDLE_TRY_VOID(rewriter.copy_op(again));
     }
@@ -60,18 +66,21 @@ class OwnCopies {
 
   const Program& program_;
   const DeviceCalls* const calls_;
-  std::vector<std::uint32_t> stretch_;  // by OpId
-  std::uint32_t now_ = 0;
-  std::unordered_map<OpId, RegionId> region_;
+  Stretches stretches_;
+  std::uint32_t made_ = 0;  // stretches
+  std::optional<HadAgain> again_;
   std::unordered_map<OpId, std::uint32_t> written_in_;  // the last copy
 };
 
 }  // namespace
 
-Expected<Program> with_own_copies(const Program& program, const DeviceCalls* calls) {
-  Rewriter rewriter(program, OwnCopies(program, calls));
+Expected<Program> with_own_copies(const Program& program, const DeviceCalls* calls,
+                                  const MachineFigures& machine) {
+  OwnCopies copies(program, calls, machine);
+  Rewriter rewriter(program, [&](Rewriter& r, const Op& op) { return copies(r, op); });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
-  return rewriter.finish();
+  HEDDLE_TRY(const Program copied, rewriter.finish());
+  return without_unused(copied);
 }
 
 }  // namespace heddle

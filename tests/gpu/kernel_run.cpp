@@ -106,6 +106,22 @@ TEST_F(GpuKernel, LongRowsAgree) {
     EXPECT_EQ(difference(kernel, with_inputs(kernel, 1), device(), 1024), "") << kernel.name;
 }
 
+TEST_F(GpuKernel, RowsOfBlocksAgreeExactly) {
+  for (const Kernel& kernel :
+       {examples::block_scaled(37, 32, 128), examples::block_scaled(301, 3, 16),
+        examples::block_scaled(50, 5, 64, DType::f32), examples::block_scaled(9, 130, 256),
+        examples::block_scaled(3, 2048, 32), examples::block_scaled(40, 16, 8)})
+    EXPECT_EQ(difference(kernel, with_inputs(kernel, 2), device(), 0), "") << print(kernel);
+}
+
+// More images than clusters of 16 can have at a time, so that slices of the next ones fly; and of
+// one block each.
+TEST_F(GpuKernel, ImagesAgreeExactly) {
+  for (const Kernel& kernel :
+       {examples::channel_norm(20, 256, 128), examples::channel_norm(8, 2048, 224, DType::f32)})
+    EXPECT_EQ(difference(kernel, with_inputs(kernel, 5), device(), 0), "");
+}
+
 // Chunks have many rows each, so that every place where rows lie is filled several times.
 TEST_F(GpuKernel, RandomRowsAgreeExactly) {
   for (std::uint64_t seed = 0; seed < 32; ++seed) {

@@ -123,6 +123,31 @@ TEST_F(GpuProgram, ProductsOfEightBitsAreCallsAndAgree) {
   }
 }
 
+// Of every number of 16 bits, also those that are too large and those that are none.
+TEST_F(GpuProgram, FloatsOfEightBitsAreTheNearest) {
+  for (const char* to : {"f8E4M3FN", "f8E5M2"}) {
+    const Program program = read(fmt::format(R"(
+      func.func @main(%x: tensor<65536xbf16>, %y: tensor<65536xf16>) -> (tensor<65536x{0}>, tensor<65536x{0}>) {{
+        %0 = stablehlo.convert %x : (tensor<65536xbf16>) -> tensor<65536x{0}>
+        %1 = stablehlo.convert %y : (tensor<65536xf16>) -> tensor<65536x{0}>
+        return %0, %1 : tensor<65536x{0}>, tensor<65536x{0}>
+      }})",
+                                             to));
+    std::vector<Array> arguments;
+    for (DType type : {DType::bf16, DType::f16}) {
+      Array array(Type::tensor(type, {65536}));
+      for (std::size_t i = 0; i < 65536; ++i) {
+        const auto bits = static_cast<std::uint16_t>(i);
+        std::memcpy(array.mutable_bytes().data() + 2 * i, &bits, 2);
+      }
+      arguments.push_back(array);
+    }
+    const auto wanted = interpret(program, program.functions[0], arguments).value();
+    const auto got = compile(program, target()).value().run(arguments).value();
+    for (std::size_t r = 0; r < 2; ++r) EXPECT_TRUE(wanted[r] == got[r]) << to << r;
+  }
+}
+
 TEST_F(GpuProgram, BatchesOfProductsAgree) {
   const Program program = read(R"(
     func.func @main(%a: tensor<6x40x5x64xf32>, %b: tensor<6x48x5x64xf32>) -> tensor<6x5x40x48xf32> {

@@ -150,6 +150,30 @@ TEST_F(DeviceNvrtc, RowsInRegistersSpillNothing) {
   }
 }
 
+TEST_F(DeviceNvrtc, RowsOfBlocksSpillNothing) {
+  const CudaLimits limits{.shared_bytes = 227 << 10};
+  for (const Kernel& kernel :
+       {examples::block_scaled(16384, 32, 128), examples::block_scaled(2048, 256, 128),
+        examples::block_scaled(9, 3, 16)}) {
+    const auto code = compile_cuda(emit_cuda(kernel, limits), "sm_90");
+    ASSERT_TRUE(code) << code.reason();
+    for (const auto& function : code->functions) EXPECT_EQ(function.spilled_bytes, 0);
+  }
+}
+
+TEST_F(DeviceNvrtc, ImagesInSharedMemorySpillNothing) {
+  const CudaLimits limits{.shared_bytes = 227 << 10, .most_cluster = 16};
+  for (const Kernel& kernel :
+       {examples::channel_norm(64, 4096, 320), examples::channel_norm(300, 256, 128)}) {
+    const auto code = compile_cuda(emit_cuda(kernel, limits), "sm_90");
+    ASSERT_TRUE(code) << code.reason();
+    ASSERT_EQ(code->functions.size(), 1u);
+    EXPECT_EQ(code->functions[0].spilled_bytes, 0);
+    const CudaPhase launch = cuda_plan(kernel, limits).phases[0];
+    EXPECT_LE(launch.shared_bytes + code->functions[0].shared_bytes, 227 << 10);
+  }
+}
+
 TEST_F(DeviceNvrtc, CompilesRowsOfManyKinds) {
   const CudaLimits limits{.shared_bytes = 227 << 10};
   for (std::uint64_t seed = 0; seed < 6; ++seed) {

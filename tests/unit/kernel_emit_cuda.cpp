@@ -169,12 +169,15 @@ TEST(CudaFlights, RowsOfChunksFlyAlsoWhereTheyAreShort) {
   EXPECT_EQ(cuda_plan(examples::column_sum(65536, 2048, 528), kHopper).phases[0].grid, 528);
 }
 
-TEST(CudaFlights, EveryClusterFindsRoom) {
-  // Of 132 multiprocessors 128 lie in parts that clusters of eight can fill.
-  const auto made = resident(examples::softmax(512, 131072, 1, DType::bf16), kHopper);
+TEST(CudaFlights, FewerClustersDoAsWell) {
+  const Kernel kernel = examples::softmax(512, 131072, 1, DType::bf16);
+  const auto made = resident(kernel, kHopper);
   ASSERT_TRUE(made);
   EXPECT_EQ(made->cluster, 8);
-  EXPECT_EQ(made->workers, 128 * made->at_once / 8);
+  EXPECT_EQ(made->workers, 132 * made->at_once / 8);
+  EXPECT_TRUE(cuda_plan(kernel, kHopper).phases[0].stays);
+  // A chunk has a block of its own.
+  EXPECT_FALSE(cuda_plan(examples::column_sum(4096, 512, 128), kHopper).phases[0].stays);
 }
 
 TEST(CudaFlights, WhatTheAssemblerSaysDoesNotChangeTheLaunch) {

@@ -79,6 +79,74 @@ inline Kernel inner_sum(std::int64_t rows, std::int64_t tile, std::int64_t colum
   return kernel;
 }
 
+// For each image r: top[j], the largest of x[r, :, j], and how often twice a number reaches it; out
+// = x - top + count. Exact in any order.
+inline Kernel channel_norm(std::int64_t images, std::int64_t rows, std::int64_t columns,
+                           DType dtype = DType::bf16) {
+  Kernel kernel = named_kernel("channel_norm");
+  const auto x = add_buffer(kernel, Reach::input, dtype, images * rows * columns);
+  const auto y = add_buffer(kernel, Reach::output, dtype, images * rows * columns);
+  const auto tops = add_buffer(kernel, Reach::output, DType::f32, images * columns);
+  const auto top = add_buffer(kernel, Reach::block, DType::f32, columns);
+  const auto count = add_buffer(kernel, Reach::block, DType::i32, columns);
+  const std::vector<StageLoop> all = {{rows, -1}, {columns, -1}}, few = {{columns, -1}};
+  StageBuilder zero(kernel, few), first(kernel, all), second(kernel, all), small(kernel, few),
+      third(kernel, all);
+  const auto at = [&](StageBuilder& w) {
+    return w.add(w.scaled(w.outer(0), rows * columns),
+                 w.add(w.scaled(w.loop(0), columns), w.loop(1)));
+  };
+  const auto value = [&](StageBuilder& w) { return w.cast(w.load(x, at(w)), DType::f32); };
+  zero.store(top, zero.loop(0), zero.bits(neutral_bits(ScalarOp::maximum, DType::f32), DType::f32));
+  zero.store(count, zero.loop(0), zero.number(0, DType::i32));
+  first.update(top, first.loop(1), ScalarOp::maximum, value(first));
+  const NodeId twice = second.op(ScalarOp::multiply, value(second), second.number(2, DType::f32));
+  const NodeId near = second.op(ScalarOp::greater_equal, twice, second.load(top, second.loop(1)));
+  second.update(count, second.loop(1), ScalarOp::add, second.cast(near, DType::i32));
+  small.store(tops, small.add(small.scaled(small.outer(0), columns), small.loop(0)),
+              small.load(top, small.loop(0)));
+  const NodeId below = third.op(ScalarOp::subtract, value(third), third.load(top, third.loop(1)));
+  const NodeId counted = third.cast(third.load(count, third.loop(1)), DType::f32);
+  third.store(y, at(third), third.cast(third.add(below, counted), dtype));
+  Phase phase = phase_over({{images, 1}});
+  phase.stages = {zero.stage, first.stage, second.stage, small.stage, third.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+// Rows of `blocks` blocks of `size`: scales[r, b] = top[r, b] + most[r], the largest of a block and
+// of a row; out = (x - top) * most. Exact in any order.
+inline Kernel block_scaled(std::int64_t rows, std::int64_t blocks, std::int64_t size,
+                           DType dtype = DType::bf16) {
+  Kernel kernel = named_kernel("block_scaled");
+  const auto x = add_buffer(kernel, Reach::input, dtype, rows * blocks * size);
+  const auto y = add_buffer(kernel, Reach::output, dtype, rows * blocks * size);
+  const auto scales = add_buffer(kernel, Reach::output, DType::f32, rows * blocks);
+  const auto most = add_buffer(kernel, Reach::block, DType::f32, 1);
+  const auto top = add_buffer(kernel, Reach::block, DType::f32, blocks);
+  const std::vector<StageLoop> both = {{blocks, -1}, {size, -1}};
+  StageBuilder zero(kernel), first(kernel, both), none(kernel, {{blocks, -1}}),
+      second(kernel, both), scale(kernel, {{blocks, -1}}), third(kernel, both);
+  const auto at = [&](StageBuilder& w) {
+    return w.add(w.scaled(w.outer(0), blocks * size), w.add(w.scaled(w.loop(0), size), w.loop(1)));
+  };
+  const auto value = [&](StageBuilder& w) { return w.cast(w.load(x, at(w)), DType::f32); };
+  const std::uint64_t least = neutral_bits(ScalarOp::maximum, DType::f32);
+  zero.store(most, zero.index(0), zero.bits(least, DType::f32));
+  first.update(most, first.index(0), ScalarOp::maximum, value(first));
+  none.store(top, none.loop(0), none.bits(least, DType::f32));
+  second.update(top, second.loop(0), ScalarOp::maximum, value(second));
+  scale.store(scales, scale.add(scale.scaled(scale.outer(0), blocks), scale.loop(0)),
+              scale.add(scale.load(top, scale.loop(0)), scale.load(most, scale.index(0))));
+  const NodeId below = third.op(ScalarOp::subtract, value(third), third.load(top, third.loop(0)));
+  const NodeId result = third.op(ScalarOp::multiply, below, third.load(most, third.index(0)));
+  third.store(y, at(third), third.cast(result, dtype));
+  Phase phase = phase_over({{rows, 1}});
+  phase.stages = {zero.stage, first.stage, none.stage, second.stage, scale.stage, third.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
 // out[j] = sum over r of x[r, j]: partial sums per chunk, then one phase that adds them.
 inline Kernel column_sum(std::int64_t rows, std::int64_t columns, std::int64_t chunks) {
   Kernel kernel = named_kernel("column_sum");

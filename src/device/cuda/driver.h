@@ -32,6 +32,7 @@ struct Driver {
   int (*unload)(Handle) = nullptr;
   int (*function)(Handle*, Handle, const char*) = nullptr;
   int (*set_function)(Handle, int, int) = nullptr;
+  int (*most_clusters)(int*, Handle, const void* launch) = nullptr;
   int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                 Handle, void**, void**) = nullptr;
 

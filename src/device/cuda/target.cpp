@@ -87,7 +87,8 @@ bool CudaTarget::takes_views(const Program& program, const Op& op) const {
 CudaLimits CudaTarget::kernel_limits() const {
   return {.shared_bytes = facts_.shared_bytes,
           .multiprocessors = facts_.multiprocessors,
-          .clusters = facts_.arch >= "sm_90"};
+          .clusters = facts_.arch >= "sm_90",
+          .most_cluster = facts_.arch == "sm_90" ? 16 : 8};
 }
 
 Verdict CudaTarget::can_compile() const {

@@ -1,0 +1,12 @@
+// A loop that a stage takes apart by itself, as two loops.
+#pragma once
+
+#include "heddle/kernel.h"
+
+namespace heddle {
+
+// Where updates go to `loop / d`, of a loop of q * d positions, two loops of q and d have the same
+// points in the same order; then each of q has its own element. Else the stage as it is.
+Stage split_divided_loop(const Stage& stage);
+
+}  // namespace heddle
