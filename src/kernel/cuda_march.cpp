@@ -1,7 +1,6 @@
 #include "kernel/cuda_march.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "kernel/cuda_resident.h"
 
@@ -203,7 +202,6 @@ class MarchStudy {
 }  // namespace
 
 int CudaMarch::at_once(int spare) const {
-  if (std::getenv("HEDDLE_X_MARCH4")) return 4;
   constexpr std::int64_t kRegisters = 64 << 10, kMost = 8;
   std::int64_t words = spare;
   for (const Source& source : sources)

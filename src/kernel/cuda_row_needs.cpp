@@ -24,10 +24,10 @@ void RowNeeds::find_vectors(const CudaLimits& limits) {
 
 // A chain of sums over few rows takes as long as its instructions follow one another: twice the
 // threads take half of it (64 norms over 256 rows of 512 on an H200: 0.042 ms by accesses of 16
-// bytes, 0.030 by 8).
+// bytes, 0.030 by 8, 0.035 by 4).
 bool RowNeeds::waits_for_itself(const CudaLimits& limits, std::int64_t threads) const {
   constexpr std::ptrdiff_t kManySums = 8;
-  constexpr std::int64_t kEnough = 512, kMostOfRow = 512;  // threads: of a multiprocessor, of a row
+  constexpr std::int64_t kEnough = 256, kMostOfRow = 512;  // threads: of a multiprocessor, of a row
   const std::int64_t rows = made_.phase.chunks > 0 ? made_.phase.chunks : made_.phase.blocks();
   const auto sums = std::ranges::count_if(made_.phase.stages, [](const Stage& stage) {
     return std::ranges::any_of(stage.statements, [](const Statement& statement) {

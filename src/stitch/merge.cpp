@@ -29,7 +29,7 @@ class Merger {
     for (UnitId u = 0; u < units_.size(); ++u)
       if (mergeable(u)) seconds_[u] = cost_.kernel(units_[u]);
     if (!chains) return;
-    for (UnitId u = 0; u < units_.size(); ++u) links_.push_back(link_of(units_[u]));
+    for (UnitId u = 0; u < units_.size(); ++u) largest_.push_back(largest(units_[u]));
   }
 
   std::vector<Pattern> run() {
@@ -98,7 +98,8 @@ class Merger {
   }
 
   void offer_neighbours(UnitId u) {
-    if (!mergeable(u)) return;
+    // Of two that have more ops together, one has more than half.
+    if (!mergeable(u) || 2 * units_[u].size() < least_ops_) return;
     for (UnitId w : neighbours(u)) {
       if (!mergeable(w) || refused_.contains(pair_key(u, w))) continue;
       const std::size_t ops = units_[u].size() + units_[w].size();
@@ -114,29 +115,29 @@ class Merger {
   std::int64_t elements(Vertex v) const {
     return graph_.program->type_of(graph_.program->result(graph_.op(v), 0)).elements();
   }
-  // What a unit is as a part of a chain.
-  struct Link {
-    std::int64_t largest = 0;                   // elements of a value
-    std::uint32_t begin = UINT32_MAX, end = 0;  // depths of its ops
-  };
-  Link link_of(const Pattern& pattern) const {
-    Link link;
+  std::int64_t largest(const Pattern& pattern) const {
+    std::int64_t most = 0;
+    for (Vertex v : pattern)
+      if (graph_.stitchable[v]) most = std::max(most, elements(v));
+    return most;
+  }
+  // Ops on the longest way through a pattern.
+  std::size_t length(const Pattern& pattern) {
+    lengths_.resize(graph_.size(), 0);
+    std::size_t most = 0;
     for (Vertex v : pattern) {
-      if (!graph_.stitchable[v]) continue;
-      link = both(link, {elements(v), graph_.depth[v], graph_.depth[v] + 1});
+      std::size_t before = 0;
+      for (Vertex p : graph_.producers[v])
+        if (std::ranges::binary_search(pattern, p)) before = std::max(before, lengths_[p]);
+      most = std::max(most, lengths_[v] = before + 1);
     }
-    return link;
+    return most;
   }
-  static Link both(const Link& a, const Link& b) {
-    return {std::max(a.largest, b.largest), std::min(a.begin, b.begin), std::max(a.end, b.end)};
-  }
-  // Whether their ops follow one another for long, and one gives the other a value that is as large
-  // as all of theirs: not many tensors side by side, nor one number for many.
-  bool is_chain(UnitId a, UnitId b, std::size_t ops) const {
+  // Whether one gives the other a value that is as large as all of theirs, and their ops follow one
+  // another for long: not one number for many tensors, nor many tensors side by side.
+  bool is_chain(UnitId a, UnitId b, std::size_t ops) {
     constexpr std::size_t kOpsOfLink = 4;
-    const Link link = both(links_[a], links_[b]);
-    if (kOpsOfLink * (link.end - link.begin) < ops) return false;
-    const std::int64_t most = link.largest;
+    const std::int64_t most = std::max(largest_[a], largest_[b]);
     const auto gives = [&](UnitId from, UnitId to) {
       return std::ranges::any_of(units_[from], [&](Vertex v) {
         return elements(v) == most && std::ranges::any_of(graph_.consumers[v], [&](Vertex c) {
@@ -144,7 +145,8 @@ class Merger {
                });
       });
     };
-    return gives(a, b) || gives(b, a);
+    return (gives(a, b) || gives(b, a)) &&
+           kOpsOfLink * length(union_of(units_[a], units_[b])) >= ops;
   }
 
   // The one unit that all of these are in; kNone where there are several, or none.
@@ -191,7 +193,7 @@ class Merger {
   void take(UnitId a, UnitId b) {
     units_.join(a, b);
     seconds_[a] = cost_.kernel(units_[a]);
-    if (joins_chains()) links_[a] = both(links_[a], links_[b]);
+    if (joins_chains()) largest_[a] = std::max(largest_[a], largest_[b]);
     ++version_[a];
     ++version_[b];
     offer_neighbours(a);
@@ -205,7 +207,8 @@ class Merger {
   std::unordered_map<ValueId, std::vector<Vertex>> readers_;
   std::vector<std::uint32_t> version_;
   std::vector<double> seconds_;
-  std::vector<Link> links_;  // by unit, where chains are joined
+  std::vector<std::int64_t> largest_;  // elements of a value, by unit, where chains are joined
+  std::vector<std::size_t> lengths_;   // of ways to a vertex of the pattern at hand
   std::priority_queue<Offer> offers_;
   // Pairs that no kernel could be made of; they are not asked about again when they have grown.
   std::unordered_set<std::uint64_t> refused_;
@@ -220,7 +223,9 @@ std::vector<Pattern> merge(const Graph& graph, const CostModel& cost, std::vecto
 
 std::vector<Pattern> join_chains(const Graph& graph, const CostModel& cost,
                                  std::vector<Pattern> plan, const IsLegal& is_legal) {
-  return Merger(graph, cost, std::move(plan), is_legal, true).run();
+  const bool was_cut =
+      std::ranges::any_of(plan, [](const Pattern& p) { return 2 * p.size() > kMostOps; });
+  return was_cut ? Merger(graph, cost, std::move(plan), is_legal, true).run() : plan;
 }
 
 }  // namespace heddle

@@ -15,7 +15,7 @@ std::vector<Pattern> merge(const Graph& graph, const CostModel& cost, std::vecto
                            const IsLegal& is_legal);
 
 // The same for patterns whose union has more than kMostOps, up to kMostJoined: chains that the
-// search had to cut. Few are tried, since each takes long.
+// search had to cut.
 std::vector<Pattern> join_chains(const Graph& graph, const CostModel& cost,
                                  std::vector<Pattern> plan, const IsLegal& is_legal);
 

@@ -1,7 +1,6 @@
 #include "stitch/sweeps.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <unordered_set>
 
 #include "cost/fitted.h"
@@ -171,7 +170,7 @@ std::optional<Sweeps> find_sweeps(const Program& program, const StitchGroup& gro
 // As many as leave every worker some warps, and few beside those that are computed twice.
 std::int64_t rows_of_sweeps(const Program& program, const StitchGroup& group, const Sweeps& sweeps,
                             const MachineFigures& machine) {
-  const std::int64_t kMost = std::getenv("HEDDLE_X_ROWS") ? std::atoi(std::getenv("HEDDLE_X_ROWS")) : 512, kWarpsOfWorker = 8;
+  constexpr std::int64_t kMost = 512, kWarpsOfWorker = 8;
   const Shape& shape = program.type_of(group.outputs[0]).shape;
   const std::int64_t strips = (shape[1] + useful_columns(sweeps) - 1) / useful_columns(sweeps);
   std::int64_t rows = std::min(kMost, shape[0]);

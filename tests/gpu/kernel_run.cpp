@@ -96,7 +96,7 @@ TEST_F(GpuKernel, ManyRandomRowsAgreeExactly) {
 
 TEST_F(GpuKernel, RandomStencilsAgreeExactly) {
   int found = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
     property::Dice dice(seed);
     property::WholeSweeps whole(property::RandomSweeps<property::Dice>(dice).make(
         dice.between(30, 300), dice.between(60, 500), dice.between(2, 6)));
@@ -105,7 +105,7 @@ TEST_F(GpuKernel, RandomStencilsAgreeExactly) {
     const Kernel kernel = whole.kernel(dice.between(10, 100));
     ASSERT_EQ(difference(kernel, with_inputs(kernel, seed), device(), 0), "") << "seed " << seed;
   }
-  EXPECT_GT(found, 30);
+  EXPECT_GT(found, 8);
 }
 
 TEST_F(GpuKernel, RandomKernelsAgreeExactly) {

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "heddle/simplify.h"
+#include "kernel/cuda_resident.h"
 #include "stitched.h"
 
 namespace heddle {
@@ -60,12 +61,10 @@ TEST(LowerGroup, ElementwiseChainIsOneKernel) {
   EXPECT_EQ(launches(b), 1u);
 }
 
-// The search looks at 160 ops at most; what it had to cut is joined behind it.
-TEST(LowerGroup, AChainOfManyOpsIsOneKernel) {
-  Builder b;
-  b.function("main", {kRows, kRows}, [&](const Vars& in) -> Vars {
+void chain_of_norms(Builder& b, const Type& type, int steps) {
+  b.function("main", {type, type}, [&](const Vars& in) -> Vars {
     Var h = in[0];
-    for (int step = 0; step < 24; ++step) {
+    for (int step = 0; step < steps; ++step) {
       const Var z = b.op("tanh", {h * in[1]});
       const Var n = b.op("exponential", {z * -0.5}) * h + z;
       const Var size = b.op("sqrt", {b.reduce(n * n, {1}, "add") + 1.0});
@@ -73,7 +72,29 @@ TEST(LowerGroup, AChainOfManyOpsIsOneKernel) {
     }
     return {h};
   });
+}
+
+// The search looks at 160 ops at most; what it had to cut is joined behind it.
+TEST(LowerGroup, AChainOfManyOpsIsOneKernel) {
+  Builder b;
+  chain_of_norms(b, kRows, 24);
   EXPECT_EQ(launches(b, 1e-3), 1u);
+}
+
+// On a GPU: more threads with shorter accesses, unless other rows fill the device.
+TEST(LowerGroup, FewRowsOfManySumsHaveManyThreads) {
+  const auto rows_of_kernel = [](std::int64_t rows) {
+    Builder b;
+    chain_of_norms(b, Type::tensor(DType::f32, {rows, 512}), 12);
+    const Program program = simplify(b.finish().value()).value();
+    const StitchPlan plan = stitch(program, program.functions[0].body).value();
+    const Kernel kernel = lower_group(program, plan.units[0].kernels[0], {}).value();
+    return cuda_resident(kernel, kernel.phases[0], {}).value();
+  };
+  const CudaResident few = rows_of_kernel(256), many = rows_of_kernel(65536);
+  EXPECT_LT(few.vector, 4);
+  EXPECT_EQ(few.group, 512 / few.vector);
+  EXPECT_EQ(many.vector, 4);
 }
 
 TEST(LowerGroup, SoftmaxIsOneKernel) {
