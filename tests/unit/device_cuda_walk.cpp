@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cuda/nvrtc.h"
-#include "heddle/compile.h"
+#include "heddle/cost.h"
 #include "heddle/inputs.h"
 #include "heddle/simplify.h"
 #include "heddle/stablehlo.h"
@@ -51,10 +51,19 @@ Program batch_norm(std::int64_t rows, std::int64_t columns, const std::string& t
   return simplify(read_stablehlo(text).value()).value();
 }
 
-// All of it in one kernel, as for an H200.
+MachineFigures h200() {
+  return figures_of_gpu({.multiprocessors = 132,
+                         .clock = 1.98e9,
+                         .memory_rate = 4.8e12,
+                         .shared_bytes = 227 << 10,
+                         .far_cache = 50 << 20},
+                        1);
+}
+
+// All of it in one kernel.
 Kernel kernel_of(const Program& program) {
   StitchOptions options;
-  options.machine = find_device("cuda:h200").value()->figures(1);
+  options.machine = h200();
   const auto plan = stitch(program, program.functions[0].body, options).value();
   EXPECT_EQ(plan.units.size(), 1u);
   return lower_group(program, plan.units.at(0).kernels.at(0), options.machine).value();
@@ -113,7 +122,7 @@ TEST(CudaWalk, GivesWhatTheProgramSays) {
   for (ValueId v : program.region(program.functions[0].body).args)
     arguments.push_back(random_array(program.type_of(v), arguments.size() + 1));
   StitchOptions options;
-  options.machine = find_device("cuda:h200").value()->figures(1);
+  options.machine = h200();
   const auto got = run_stitched(program, arguments, options).results.at(0).as<float>();
   const auto wanted = interpret(program, program.functions[0], arguments).value();
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[0].as<float>()[i], 1e-4);
