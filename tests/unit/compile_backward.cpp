@@ -45,7 +45,7 @@ TEST(HadAgain, WhatTakesLongIsKept) {
   EXPECT_EQ(written, 3 * kSquare);  // both of the first kernel, and the result
 }
 
-// A weight of 30 by 50 whose gradient a product gives as 50 by 30.
+// A weight of 300 by 500 whose gradient a product gives as 500 by 300.
 Program update(bool with_the_gradient_as_it_is) {
   Builder b;
   const auto type = [](Shape shape) { return Type::tensor(DType::f32, std::move(shape)); };
@@ -64,9 +64,10 @@ TEST(Crosswise, AProductWritesAGradientAsTheWeightLies) {
     const Program program = update(both);
     expect_same(program, arguments_for(program));
     const auto moves = fold_moves(program, program.functions[0].body, *find_device("cpu").value());
-    ASSERT_EQ(moves.products.size(), 1u);  // its left operand is turned in any case
+    ASSERT_EQ(moves.products.size(), both ? 0u : 1u);
+    if (both) continue;  // somebody wants it as it is
     const ValueId written = moves.products.begin()->second.result.value;
-    EXPECT_EQ(program.type_of(written).shape, both ? Shape({500, 300}) : Shape({300, 500}));
+    EXPECT_EQ(program.type_of(written).shape, Shape({300, 500}));
   }
 }
 
@@ -80,13 +81,13 @@ TEST(NarrowSums, AreTakenInF32) {
                              type + ">, tensor<" + type + ">) -> tensor<3x" + type +
                              ">\nreturn %s : tensor<3x" + type + ">\n}";
     const Program program = read(text);
-    Builder b;
     const Type wide = Type::tensor(DType::f32, {1024, 3});
     Array ones(wide);
     for (float& x : ones.as_mutable<float>()) x = 1;
     const DType narrow = program.type_of(program.region(program.functions[0].body).args[0]).dtype;
     const auto sums = compiled(program).run({converted(ones, narrow)}).value();
-    for (float sum : converted(sums[0], DType::f32).as<float>()) EXPECT_EQ(sum, 1024) << type;
+    const Array wide_sums = converted(sums[0], DType::f32);
+    for (float sum : wide_sums.as<float>()) EXPECT_EQ(sum, 1024) << type;
   }
 }
 

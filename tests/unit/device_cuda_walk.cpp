@@ -123,7 +123,8 @@ TEST(CudaWalk, GivesWhatTheProgramSays) {
     arguments.push_back(random_array(program.type_of(v), arguments.size() + 1));
   StitchOptions options;
   options.machine = h200();
-  const auto got = run_stitched(program, arguments, options).results.at(0).as<float>();
+  const Stitched ran = run_stitched(program, arguments, options);
+  const auto got = ran.results.at(0).as<float>();
   const auto wanted = interpret(program, program.functions[0], arguments).value();
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[0].as<float>()[i], 1e-4);
 }
