@@ -1,7 +1,6 @@
 #include "kernel/cuda_walk.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "kernel/cuda_resident.h"
 
@@ -122,9 +121,7 @@ class WalkStudy {
     made_.vectors = cuda_vectors(kernel_, made_.phase, made_.stage(), std::max(wanted, 1));
     made_.units = made_.stage().loops[1].size / made_.vectors.count;
     const bool sums = made_.phase.chunks > 0;
-    const char* asked = std::getenv("HEDDLE_WALK_UNITS");
-    const std::int64_t most_summed = asked != nullptr ? std::atoi(asked) : kMostSummedUnits;
-    if (made_.units < 2 || made_.units > (sums ? most_summed : kMostWalkUnits)) return false;
+    if (made_.units < 2 || made_.units > (sums ? kMostSummedUnits : kMostWalkUnits)) return false;
     const std::int64_t abreast = std::max<std::int64_t>(kCudaThreads / made_.units, 1);
     made_.threads =
         static_cast<int>((abreast * made_.units + kCudaWarp - 1) / kCudaWarp * kCudaWarp);

@@ -1,0 +1,133 @@
+// Batch norms for a GPU: threads stay with their columns and walk down the rows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "device/cuda/nvrtc.h"
+#include "heddle/cost.h"
+#include "heddle/inputs.h"
+#include "heddle/simplify.h"
+#include "heddle/stablehlo.h"
+#include "kernel/cuda_walk.h"
+#include "nvrtc_environment.h"
+#include "stitched.h"
+
+namespace heddle {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr CudaLimits kLimits{.shared_bytes = 227 << 10};
+
+std::string replaced(std::string text, std::string_view what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+// Normalised by the mean and the mean square of every column.
+Program batch_norm(std::int64_t rows, std::int64_t columns, const std::string& type = "f32") {
+  std::string text = R"(
+    func.func @main(%x: tensor<RxCxT>, %g: tensor<CxT>) -> tensor<RxCxT> {
+      %z = stablehlo.constant dense<0.0> : tensor<T>
+      %n = stablehlo.constant dense<ROWS.0> : tensor<CxT>
+      %s = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (tensor<RxCxT>, tensor<T>) -> tensor<CxT>
+      %xx = stablehlo.multiply %x, %x : tensor<RxCxT>
+      %ss = stablehlo.reduce(%xx init: %z) applies stablehlo.add across dimensions = [0] : (tensor<RxCxT>, tensor<T>) -> tensor<CxT>
+      %m = stablehlo.divide %s, %n : tensor<CxT>
+      %v = stablehlo.divide %ss, %n : tensor<CxT>
+      %r = stablehlo.rsqrt %v : tensor<CxT>
+      %rg = stablehlo.multiply %r, %g : tensor<CxT>
+      %mb = stablehlo.broadcast_in_dim %m, dims = [1] : (tensor<CxT>) -> tensor<RxCxT>
+      %rb = stablehlo.broadcast_in_dim %rg, dims = [1] : (tensor<CxT>) -> tensor<RxCxT>
+      %d = stablehlo.subtract %x, %mb : tensor<RxCxT>
+      %y = stablehlo.multiply %d, %rb : tensor<RxCxT>
+      return %y : tensor<RxCxT>
+    })";
+  text = replaced(text, "ROWS", std::to_string(rows));
+  text = replaced(text, "tensor<R", "tensor<" + std::to_string(rows));
+  text = replaced(replaced(text, "xCx", "x" + std::to_string(columns) + "x"), "<Cx",
+                  "<" + std::to_string(columns) + "x");
+  text = replaced(replaced(text, "xT>", "x" + type + ">"), "<T>", "<" + type + ">");
+  return simplify(read_stablehlo(text).value()).value();
+}
+
+MachineFigures h200() {
+  return figures_of_gpu({.multiprocessors = 132,
+                         .clock = 1.98e9,
+                         .memory_rate = 4.8e12,
+                         .shared_bytes = 227 << 10,
+                         .far_cache = 50 << 20},
+                        1);
+}
+
+// All of it in one kernel.
+Kernel kernel_of(const Program& program) {
+  StitchOptions options;
+  options.machine = h200();
+  const auto plan = stitch(program, program.functions[0].body, options).value();
+  EXPECT_EQ(plan.units.size(), 1u);
+  return lower_group(program, plan.units.at(0).kernels.at(0), options.machine).value();
+}
+
+TEST(CudaWalk, SumsOfColumnsAndWhatFollowsAreWalked) {
+  for (const auto& [rows, columns, units] :
+       {std::tuple(802816, 64, 16), std::tuple(100352, 512, 128), std::tuple(401408, 40, 10)}) {
+    const Kernel kernel = kernel_of(batch_norm(rows, columns));
+    // Sums in chunks, all of them put together, and the tail.
+    ASSERT_EQ(kernel.phases.size(), 3u) << columns;
+    for (std::size_t p : {0, 2}) {
+      const auto walk = cuda_walk(kernel, kernel.phases[p], kLimits);
+      ASSERT_TRUE(walk) << columns << " phase " << p;
+      EXPECT_EQ(walk->units, units);
+      EXPECT_EQ(walk->vectors.count, 4);
+      EXPECT_GE(walk->grid, kLimits.multiprocessors);
+      EXPECT_EQ(walk->abreast(), 256 / units);
+    }
+    EXPECT_FALSE(cuda_walk(kernel, kernel.phases[1], kLimits));
+    // Neighbours in memory are neighbours of the last loop.
+    EXPECT_EQ(kernel.phases[2].stages.back().loops.back().size, columns);
+    EXPECT_EQ(cuda_plan(kernel, kLimits).phases[0].grid, kernel.phases[0].chunks);
+  }
+}
+
+TEST(CudaWalk, FewRowsAreNotWorthIt) {
+  const Kernel kernel = kernel_of(batch_norm(512, 64));
+  for (const Phase& phase : kernel.phases) EXPECT_FALSE(cuda_walk(kernel, phase, kLimits));
+}
+
+TEST(CudaWalk, WhatBelongsToColumnsIsLoadedBeforeTheRows) {
+  const std::string text = emit_cuda(kernel_of(batch_norm(802816, 64)), kLimits);
+  const std::size_t tail = text.find("k_", text.rfind("// k_")),
+                    loop = text.find("for (int row", tail);
+  ASSERT_NE(loop, std::string::npos);
+  EXPECT_NE(text.substr(tail, loop - tail).find("h_rsqrt"), std::string::npos);
+  EXPECT_EQ(text.substr(loop).find("h_rsqrt"), std::string::npos);
+}
+
+TEST(CudaWalk, CompilesWithoutSpills) {
+  use_build_environment();
+  if (const auto found = find_nvrtc(); !found) GTEST_SKIP() << found.reason();
+  for (const char* type : {"f32", "bf16", "f64"}) {
+    const Kernel kernel = kernel_of(batch_norm(802816, 64, type));
+    const auto code = compile_cuda(emit_cuda(kernel, kLimits), "sm_90");
+    ASSERT_TRUE(code) << code.reason();
+    for (const auto& function : code->functions) EXPECT_EQ(function.spilled_bytes, 0) << type;
+  }
+}
+
+// The kernel itself, point by point.
+TEST(CudaWalk, GivesWhatTheProgramSays) {
+  const Program program = batch_norm(192, 48);
+  std::vector<Array> arguments;
+  for (ValueId v : program.region(program.functions[0].body).args)
+    arguments.push_back(random_array(program.type_of(v), arguments.size() + 1));
+  StitchOptions options;
+  options.machine = h200();
+  const Stitched ran = run_stitched(program, arguments, options);
+  const auto got = ran.results.at(0).as<float>();
+  const auto wanted = interpret(program, program.functions[0], arguments).value();
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[0].as<float>()[i], 1e-4);
+}
+
+}  // namespace
+}  // namespace heddle
