@@ -106,6 +106,9 @@ class Device : public DeviceCalls {
   virtual Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) = 0;
   // What it hands to its compiler, for people; empty where there is nothing to show.
   virtual std::string source(const Kernel& kernel) const = 0;
+  // How its blocks, threads and vectors share a kernel, in lines for people; none where it has
+  // nothing to say.
+  virtual std::vector<std::string> mapping(const Kernel& /*kernel*/) const { return {}; }
   // Plans how the kernels of one launch share the device. A reason where it cannot run one.
   virtual Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) = 0;
 

@@ -31,12 +31,14 @@ void add_user_line(const Program& program, const Op& op, std::vector<std::string
 }
 
 // Those of the first kernels that differ; the others of a launch are much alike.
-std::vector<std::string> reasons_of(const CompiledUnit& unit) {
+std::vector<std::string> reasons_of(const CompiledUnit& unit, const Device& device) {
   constexpr std::size_t kMostKernels = 3;
   std::vector<std::string> lines;
   for (std::size_t k = 0; k < unit.kernels.size() && k < kMostKernels; ++k)
     for (const std::string& line : unit.kernels[k].group.notes)
       if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+  if (lines.empty()) return lines;  // nobody asked
+  for (const std::string& line : device.mapping(unit.kernels[0].kernel)) lines.push_back(line);
   return lines;
 }
 
@@ -342,7 +344,7 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
     info.expected_seconds += group.seconds;
     info.bytes_read += static_cast<std::int64_t>(group.bytes_again);
   }
-  info.because = reasons_of(unit);
+  info.because = reasons_of(unit, *compiled_.device);
   info.ops = op_names(program_, ops);
   info.op_count = ops.size();
   if (!ops.empty()) info.where = program_.where(program_.op(ops[0]).loc);

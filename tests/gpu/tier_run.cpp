@@ -25,7 +25,9 @@ class GpuTier : public ::testing::TestWithParam<examples::CudaTier> {
 TEST_P(GpuTier, Agrees) {
   const Kernel& kernel = GetParam().kernel;
   CudaDevice& device = **gpu::device();
-  EXPECT_EQ(gpu::difference(kernel, gpu::with_inputs(kernel, 1), device, 1024), "");
+  // The interpreter adds up long rows one by one, which is the less accurate of both.
+  constexpr double kUnits = 8192;
+  EXPECT_EQ(gpu::difference(kernel, gpu::with_inputs(kernel, 1), device, kUnits), "");
   const std::string text = device.source(kernel);
   EXPECT_THAT(text.substr(text.find("struct Buffers")), testing::HasSubstr(GetParam().words));
 }

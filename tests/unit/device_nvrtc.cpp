@@ -285,10 +285,11 @@ TEST_F(DeviceNvrtc, ScattersCompileWithoutSpills) {
   }
 }
 
-// Few updates, and many for few places, are as well done by plain kernels.
+// Few updates, one large window, and many for few places are as well done by plain kernels.
 TEST(DeviceScatter, WhatKernelsDoWellIsLeftToThem) {
   for (const std::string& text :
-       {scatters::of_rows(500, 20, 100, "f32"), scatters::of_rows(4, 30000, 10, "f32")}) {
+       {scatters::of_rows(500, 20, 100, "f32"), scatters::of_rows(4, 30000, 10, "f32"),
+        scatters::of_inside(200)}) {
     const Program program = read_stablehlo(text).value();
     const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
     EXPECT_FALSE(cuda::ScatterText::of(program, op)) << text;

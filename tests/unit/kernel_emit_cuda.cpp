@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernel/cuda_layout.h"
 #include "kernel/cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
 #include "kernel_tiers.h"
@@ -399,6 +400,22 @@ TEST(CudaMapping, ColumnsOfScatteredRowsAreShared) {
   const Phase& phase = kernel.phases[0];
   EXPECT_EQ(shared_loops(phase.stages[1]), (std::vector<bool>{false, true}));
   EXPECT_EQ(cuda_cluster(kernel, phase, {}), 1);
+}
+
+// The notation of docs/layouts.md, and a picture of the first.
+TEST(CudaLayout, SaysWhoHasWhat) {
+  const auto said = [](const Kernel& kernel) {
+    return describe_cuda_mapping(kernel, {.shared_bytes = 227 << 10});
+  };
+  const auto rows = said(examples::softmax(70, 40));
+  EXPECT_EQ(rows[0],
+            "rows by points lie at (70{pad=80}:5@block:8@warp:2@lane, 40{pad=64}:16@lane:4@vec)");
+  EXPECT_THAT(rows, testing::Contains(HasSubstr("0,0,17")));
+  EXPECT_THAT(rows, testing::Contains(HasSubstr("position on block,warp,lane")));
+  EXPECT_EQ(said(examples::running_sum(4, 3000))[1],
+            "stage 1: points by others lie at (1, 3000{pad=3072}:3@step:8@warp:32@lane:4@vec)");
+  EXPECT_THAT(said(examples::softmax(5, 40000)),
+              testing::ElementsAre(HasSubstr("which 512 threads do not divide")));
 }
 
 TEST(CudaMapping, EveryTierIsEmitted) {

@@ -28,6 +28,19 @@ inline std::string of_rows(int rows, int updates, int columns, std::string_view 
                      rows, updates, columns, type);
 }
 
+// All but the border of a matrix, at once.
+inline std::string of_inside(int size) {
+  return fmt::format(R"(
+    func.func @main(%x: tensor<{0}x{0}xf32>, %i: tensor<2xi32>, %u: tensor<{1}x{1}xf32>) -> tensor<{0}x{0}xf32> {{
+      %0 = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1]>, unique_indices = true}}> ({{
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        stablehlo.return %b : tensor<f32>
+      }}) : (tensor<{0}x{0}xf32>, tensor<2xi32>, tensor<{1}x{1}xf32>) -> tensor<{0}x{0}xf32>
+      return %0 : tensor<{0}x{0}xf32>
+    }})",
+                     size, size - 2);
+}
+
 // Single elements of a matrix, by index vectors of two numbers that may lie outside.
 inline std::string of_elements(int rows, int columns, int updates) {
   return fmt::format(R"(

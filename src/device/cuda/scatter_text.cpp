@@ -21,13 +21,15 @@ std::vector<std::int64_t> dense_steps(const Shape& shape) {
   return steps;
 }
 
-// Runs that a plain kernel would have one thread do: those along no dimension of the input that
-// data have no say in.
+// Windows that a plain kernel would have one thread do, since they may meet: those along no
+// dimension of the input that data have no say in. (Elements of one window do not meet.)
 std::int64_t runs_in_order(const ScatterDims& dims, const Shape& updates) {
   std::int64_t runs = 1;
   for (std::size_t d = 0; d < updates.size(); ++d) {
     const int input = dims.updates[d].input;
-    if (input < 0 || dims.by_data[static_cast<std::size_t>(input)]) runs *= updates[d];
+    const bool is_window = dims.updates[d].index < 0;
+    if (!is_window && (input < 0 || dims.by_data[static_cast<std::size_t>(input)]))
+      runs *= updates[d];
   }
   return runs;
 }

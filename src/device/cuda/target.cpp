@@ -14,6 +14,7 @@
 #include "heddle/cost.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
+#include "kernel/cuda_layout.h"
 
 namespace heddle {
 
@@ -102,6 +103,10 @@ Verdict CudaTarget::can_compile() const {
 
 std::string CudaTarget::source(const Kernel& kernel) const {
   return emit_cuda(kernel, kernel_limits());
+}
+
+std::vector<std::string> CudaTarget::mapping(const Kernel& kernel) const {
+  return describe_cuda_mapping(kernel, kernel_limits());
 }
 
 Expected<CudaObject> CudaTarget::object_of(const Kernel& kernel) const {

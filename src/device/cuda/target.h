@@ -28,6 +28,7 @@ class CudaTarget : public Device {
 
   Verdict can_compile() const override;
   std::string source(const Kernel& kernel) const override;
+  std::vector<std::string> mapping(const Kernel& kernel) const override;
 
   Expected<Buffer> allocate(std::int64_t bytes) override;
   // Machine code that nothing can run; what the compiler says of it is in the log.

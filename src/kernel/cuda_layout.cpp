@@ -1,0 +1,159 @@
+#include "kernel/cuda_layout.h"
+
+#include <algorithm>
+
+#include "heddle/notation.h"
+#include "layout/picture.h"
+
+namespace heddle {
+
+namespace {
+
+std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Digits of one dimension, outermost first; those of one position say nothing.
+class Dimension {
+ public:
+  Dimension(const AxisRegistry& axes, std::int64_t size) : axes_(axes), size_(size) {}
+
+  Dimension& by(std::int64_t extent, std::string_view axis, std::int64_t stride = 1) {
+    padded_ *= extent;
+    if (extent > 1) digits_.push_back({extent, stride, *axes_.find(axis)});
+    return *this;
+  }
+  void add_to(LayoutParts& parts) const {
+    parts.dims.push_back({.size = size_, .padded = padded_});
+    parts.digits.insert(parts.digits.end(), digits_.begin(), digits_.end());
+  }
+
+ private:
+  const AxisRegistry& axes_;
+  std::int64_t size_, padded_ = 1;
+  Digits digits_;
+};
+
+// Threads as warps and lanes, where they are whole ones.
+Expected<Layout> finished(LayoutParts parts, const AxisRegistry& axes) {
+  HEDDLE_TRY(Layout layout, Layout::make(std::move(parts)));
+  auto split =
+      split_axis(layout, *axes.find("thread"), kCudaWarp, *axes.find("warp"), *axes.find("lane"));
+  return split ? *split : layout;
+}
+
+// Stages that a thread does by columns are written elsewhere.
+bool goes_by_columns(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
+                     int cluster) {
+  IndentedText unused;
+  return emit_cuda_columns(kernel, phase, stage, threads, cluster, unused) ||
+         is_column_scan(kernel, phase, stage, threads);
+}
+
+}  // namespace
+
+AxisRegistry cuda_axes() {
+  AxisRegistry axes = AxisRegistry::standard();
+  for (const char* name : {"turn", "step"})
+    (void)axes.add({name, AxisKind::memory, Scope::thread, Scope::element, 0});
+  return axes;
+}
+
+Expected<Layout> cuda_row_layout(const CudaResident& resident, std::int64_t grid,
+                                 const AxisRegistry& axes) {
+  const bool is_even = resident.part() == resident.turns() * resident.group;
+  if (resident.cluster > 1 && !is_even)
+    return reason("blocks of a cluster have {} units each, which {} threads do not divide",
+                  resident.part(), resident.group);
+  LayoutParts parts;
+  const std::int64_t rows = resident.phase.blocks(), together = resident.rows();
+  const std::int64_t blocks = std::max<std::int64_t>(grid / resident.cluster, 1);
+  const std::int64_t chunks = resident.phase.chunks;
+  if (chunks > 0 && (rows % (chunks * together) != 0 || blocks != chunks))
+    return reason("{} rows are in {} chunks, which do not divide them", rows, chunks);
+  Dimension by_rows(axes, rows);
+  if (chunks > 0)
+    by_rows.by(chunks, "block").by(rows / (chunks * together), "turn");
+  else
+    by_rows.by(over(rows, together * blocks), "turn").by(blocks, "block");
+  by_rows.by(together, "thread", resident.group).add_to(parts);
+  Dimension(axes, resident.units * resident.vector)
+      .by(resident.cluster, "cluster")
+      .by(resident.turns(), "reg")
+      .by(resident.group, "thread")
+      .by(resident.vector, "vec")
+      .add_to(parts);
+  return finished(std::move(parts), axes);
+}
+
+Expected<Layout> cuda_stage_layout(const Kernel& kernel, const Phase& phase, const Stage& stage,
+                                   int threads, int cluster, const AxisRegistry& axes) {
+  const CudaMapping mapping = cuda_mapping(kernel, phase, stage, threads);
+  if (mapping.turn) return reason("threads have small tiles, which they turn");
+  if (goes_by_columns(kernel, phase, stage, threads, cluster))
+    return reason("threads stay with their columns");
+  const CudaShare share = cluster > 1 ? cuda_share(kernel, phase, stage, threads) : CudaShare::all;
+  const int of_points = share == CudaShare::points ? cluster : 1;
+  const int of_others = share == CudaShare::others ? cluster : 1;
+  const bool is_last_shared = !stage.loops.empty() && mapping.shared.back() && !mapping.is_scan;
+  const std::int64_t points = points_of(stage, mapping.shared, true);
+  const std::int64_t others = points_of(stage, mapping.shared, false);
+  if (points == 0 || others == 0) return reason("there is nothing to do");
+  const int point_vec = is_last_shared ? mapping.vectors.count : 1;
+  const int other_vec = is_last_shared ? 1 : mapping.vectors.count;
+  const int group = mapping.is_scan ? threads : mapping.group;
+  const int turn = mapping.abreast > 0 ? mapping.abreast : threads / group;
+  const bool by_points = is_last_shared;
+  LayoutParts parts;
+  const std::int64_t at_once = std::int64_t{turn} * mapping.at_once * of_points;
+  Dimension(axes, points)
+      .by(over(points / point_vec, at_once), "turn")
+      .by(of_points, "cluster")
+      .by(mapping.at_once, "reg")
+      .by(turn, "thread", by_points || group == 1 ? 1 : group)
+      .by(point_vec, "vec")
+      .add_to(parts);
+  Dimension(axes, others)
+      .by(over(others / other_vec, std::int64_t{group} * of_others), "step")
+      .by(of_others, "cluster")
+      .by(group, "thread", by_points ? turn : 1)
+      .by(other_vec, "vec")
+      .add_to(parts);
+  return finished(std::move(parts), axes);
+}
+
+std::vector<std::string> describe_cuda_mapping(const Kernel& kernel, const CudaLimits& limits) {
+  const AxisRegistry axes = cuda_axes();
+  const CudaPlan plan = cuda_plan(kernel, limits);
+  std::vector<std::string> lines;
+  bool is_drawn = false;
+  const auto add = [&](const std::string& what, const Expected<Layout>& layout) {
+    if (!layout) return lines.push_back(fmt::format("{}: {}", what, layout.reason()));
+    lines.push_back(fmt::format("{} {}", what, print_layout(*layout, axes)));
+    const bool has_two_sides = std::ranges::all_of(
+        layout->dims(), [](const DimInfo& dim) { return dim.size.factor() > 1; });
+    if (is_drawn || !has_two_sides) return;
+    is_drawn = true;
+    const auto picture = draw(*layout, axes, {.axes = {}, .max_rows = 4, .max_columns = 8});
+    if (!picture) return;
+    const std::string text =
+        picture_text(*picture, {.colour = false, .unicode = false, .columns = 92});
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+      end = std::min(text.find('\n', at), text.size());
+      if (end > at) lines.push_back(text.substr(at, end - at));
+    }
+  };
+  constexpr std::size_t kMostStages = 4;
+  for (std::size_t p = 0; p < kernel.phases.size(); ++p) {
+    const Phase& phase = kernel.phases[p];
+    const CudaPhase& launch = plan.phases[p];
+    if (const auto resident = cuda_resident(kernel, phase, limits)) {
+      add("rows by points lie at", cuda_row_layout(*resident, launch.grid, axes));
+      continue;
+    }
+    for (std::size_t s = 0; s < std::min(phase.stages.size(), kMostStages); ++s)
+      add(fmt::format("stage {}: points by others lie at", s),
+          cuda_stage_layout(kernel, phase, phase.stages[s], launch.threads, launch.cluster, axes));
+  }
+  return lines;
+}
+
+}  // namespace heddle
