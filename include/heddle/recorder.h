@@ -38,8 +38,11 @@ class Store {
   std::uint64_t generation() const { return generation_; }
   // Only where it is not pending.
   const DeviceValue& memory() const { return memory_; }
-  // Whether nobody but it holds its memory, which is the host's.
+  // Whether nobody holds its memory, which is the host's, but it and who borrows from it.
   bool is_sole_owner() const;
+  // Its host memory for somebody who looks at it, and sees what is written in place. Only where it is
+  // not pending.
+  std::shared_ptr<Block> lend() const;
 
  private:
   friend class Recorder;
@@ -61,7 +64,8 @@ class Store {
   std::uint64_t window_ = 0;  // that value_ belongs to
   ValueId value_ = kNone;     // the present version in that window
   std::vector<Written> writes_;
-  std::string lost_;  // why there is no version any more
+  mutable std::weak_ptr<std::shared_ptr<Block>> lent_;  // counts once, however many borrow
+  std::string lost_;                                    // why there is no version any more
 };
 using StorePtr = std::shared_ptr<Store>;
 

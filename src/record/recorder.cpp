@@ -10,7 +10,18 @@ namespace heddle {
 bool Store::is_sole_owner() const {
   if (pending_ || !memory_.in_host_memory()) return false;
   const auto& block = memory_.array().block();
-  return !block || block.use_count() == 1;
+  return !block || block.use_count() == (lent_.expired() ? 1 : 2);
+}
+
+std::shared_ptr<Block> Store::lend() const {
+  const auto& block = memory_.array().block();
+  if (!block) return nullptr;
+  std::shared_ptr<std::shared_ptr<Block>> loan = lent_.lock();
+  if (!loan || *loan != block) {
+    loan = std::make_shared<std::shared_ptr<Block>>(block);
+    lent_ = loan;
+  }
+  return {loan, block.get()};
 }
 
 void Store::rest_at(DeviceValue value) {
