@@ -40,8 +40,8 @@ class Store {
   const DeviceValue& memory() const { return memory_; }
   // Whether nobody holds its memory, which is the host's, but it and who borrows from it.
   bool is_sole_owner() const;
-  // Its host memory for somebody who looks at it, and sees what is written in place. Only where it is
-  // not pending.
+  // Its host memory for somebody who looks at it, and sees what is written in place. Only where it
+  // is not pending.
   std::shared_ptr<Block> lend() const;
 
  private:

@@ -1,5 +1,5 @@
-// heddle.numpy's ndarray: a view of a store that calls are recorded on. What NumPy can do at once, on
-// memory, is left to NumPy.
+// heddle.numpy's ndarray: a view of a store that calls are recorded on. What NumPy can do at once,
+// on memory, is left to NumPy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -30,11 +30,12 @@ struct RecordedArray {
   bool at_rest() const { return !store->is_pending() && store->memory().in_host_memory(); }
 };
 
-// The recorder of this process, and what decides between it and NumPy. It is never destroyed: Python
-// cleans up behind it.
+// The recorder of this process, and what decides between it and NumPy. It is never destroyed:
+// Python cleans up behind it.
 struct Recording {
   Recorder recorder;
-  std::int64_t at_once = 0;  // calls on at most so many elements, all of them in memory, are NumPy's
+  std::int64_t at_once =
+      0;  // calls on at most so many elements, all of them in memory, are NumPy's
 
   static Recording& get();
 };
@@ -75,9 +76,14 @@ Var read_array(RecordedArray& array);
 // NumPy's rule; none where they do not fit.
 std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b);
 bool can_show(const RecordedArray& array);
+// The dimensions of a result from the widest steps in memory to the narrowest, as NumPy lays it out
+// for operands that lie so; each of these is a view of the result's shape, or broadcasts to it.
+std::vector<std::size_t> memory_order(std::span<const AffineView* const> views, std::size_t rank);
+// A new array with that value, whose dimensions lie in that order.
+nb::object keep_in_order(const std::vector<std::size_t>& order, const Recorder::Write& write);
 
 // ---- calls
-nb::object call_elementwise(int call, nb::handle x, nb::handle y);            // y: null for one
+nb::object call_elementwise(int call, nb::handle x, nb::handle y);              // y: null for one
 nb::object call_elementwise_into(int call, nb::handle into, nb::handle other);  // in place
 nb::object get_item(nb::handle self, nb::handle at);
 void set_item(nb::handle self, nb::handle at, nb::handle value);

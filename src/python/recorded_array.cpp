@@ -52,9 +52,9 @@ PyObject* power(PyObject* x, PyObject* y, PyObject*) { return binary<kPower>(x, 
 PyObject* power_into(PyObject* x, PyObject* y, PyObject*) { return into<kPower>(x, y); }
 
 PyObject* compared(PyObject* x, PyObject* y, int how) {
-  static const int calls[] = {elementwise_number("less"),      elementwise_number("less_equal"),
-                              elementwise_number("equal"),     elementwise_number("not_equal"),
-                              elementwise_number("greater"),   elementwise_number("greater_equal")};
+  static const int calls[] = {elementwise_number("less"),    elementwise_number("less_equal"),
+                              elementwise_number("equal"),   elementwise_number("not_equal"),
+                              elementwise_number("greater"), elementwise_number("greater_equal")};
   return guarded([&] { return call_elementwise(calls[how], x, y); });
 }
 
@@ -131,9 +131,8 @@ nb::object reshaped(const RecordedArray& self, const Shape& shape) {
   if (view) return to_object(RecordedArray(self.store, *std::move(view), self.writable));
   if (!can_show(self) || self.at_rest()) return nb::none();
   Recorder& recorder = Recording::get().recorder;
-  return to_object(recorder.keep([&](Builder& b) {
-    return b.reshape(recorder.read(*self.store, self.view).value(), shape);
-  }));
+  return to_object(recorder.keep(
+      [&](Builder& b) { return b.reshape(recorder.read(*self.store, self.view).value(), shape); }));
 }
 
 nb::object broadcast_to(const RecordedArray& self, const Shape& shape) {
@@ -142,8 +141,8 @@ nb::object broadcast_to(const RecordedArray& self, const Shape& shape) {
   return to_object(RecordedArray(self.store, *std::move(view), false));
 }
 
-// A NumPy array over its memory: for writing where that was asked for, else read-only where somebody
-// else holds that memory too.
+// A NumPy array over its memory: for writing where that was asked for, else read-only where
+// somebody else holds that memory too.
 nb::object host(RecordedArray& self, bool for_writing) {
   if (for_writing) {
     if (!self.writable) throw nb::value_error("assignment destination is read-only");
@@ -161,13 +160,15 @@ nb::object host(RecordedArray& self, bool for_writing) {
 nb::object snapshot(RecordedArray& self) {
   const Array memory = Recording::get().recorder.host(*self.store).value();
   if (self.view.elements() == 0) return host_of(self);
-  const nb::object all = to_numpy(memory.reinterpreted(Type::tensor(self.dtype(), {memory.elements()})));
+  const nb::object all =
+      to_numpy(memory.reinterpreted(Type::tensor(self.dtype(), {memory.elements()})));
   const std::int64_t item = byte_size(self.dtype());
   Shape strides = self.view.strides;
   for (std::int64_t& stride : strides) stride *= item;
-  static const nb::handle ndarray = nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
-  return ndarray(shape_tuple(self.shape()), numpy_dtype(self.dtype()), all,
-                 self.view.offset * item, shape_tuple(strides));
+  static const nb::handle ndarray =
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
+  return ndarray(shape_tuple(self.shape()), numpy_dtype(self.dtype()), all, self.view.offset * item,
+                 shape_tuple(strides));
 }
 
 nb::object wrap(nb::object result, const std::vector<nb::object>& given) {
@@ -181,10 +182,10 @@ nb::object wrap(nb::object result, const std::vector<nb::object>& given) {
 
 void add_recorded(nb::module_& module) {
   add_lent_memory(module);
-  nb::class_<RecordedArray>(module, "ndarray", nb::type_slots(slots),
-                            nb::is_weak_referenceable(),
-                            "An array of heddle.numpy: calls on it are recorded, and run when values "
-                            "are read.")
+  nb::class_<RecordedArray>(
+      module, "ndarray", nb::type_slots(slots), nb::is_weak_referenceable(),
+      "An array of heddle.numpy: calls on it are recorded, and run when values "
+      "are read.")
       .def_prop_ro(
           "shape", [](const RecordedArray& self) { return shape_tuple(self.shape()); },
           nb::sig("def shape(self) -> tuple[int, ...]"))
@@ -212,6 +213,11 @@ void add_recorded(nb::module_& module) {
       .def("_transposed", transposed)
       .def("_reshaped", reshaped)
       .def("_broadcast_to", broadcast_to)
+      .def("_order",
+           [](const RecordedArray& self) {
+             const AffineView* view = &self.view;
+             return memory_order({&view, 1}, self.view.rank());
+           })
       .def("_read_only",
            [](const RecordedArray& self) {
              return to_object(RecordedArray(self.store, self.view, false));

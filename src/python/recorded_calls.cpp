@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "heddle/array_ops.h"
 #include "python/bindings.h"
 #include "python/host_array.h"
@@ -27,6 +29,25 @@ bool is_recorded(std::initializer_list<RecordedArray*> arrays) {
   return worth;
 }
 
+// As the array lies.
+std::vector<std::size_t> order_of(const RecordedArray& array) {
+  const AffineView* view = &array.view;
+  return memory_order({&view, 1}, array.view.rank());
+}
+
+// The same without dimensions that a reduction drops.
+std::vector<std::size_t> order_without(const RecordedArray& array, const Dims& dims, bool keep) {
+  if (keep) return order_of(array);
+  std::vector<std::size_t> order;
+  for (std::size_t d : order_of(array)) {
+    if (std::ranges::count(dims, static_cast<std::int64_t>(d)) > 0) continue;
+    const auto dropped = std::ranges::count_if(
+        dims, [&](std::int64_t one) { return one < static_cast<std::int64_t>(d); });
+    order.push_back(d - static_cast<std::size_t>(dropped));
+  }
+  return order;
+}
+
 RecordedArray* array_of(nb::handle value) {
   RecordedArray* array = as_recorded(value);
   if (array == nullptr) throw nb::type_error("an ndarray of heddle.numpy was expected");
@@ -38,8 +59,9 @@ nb::object reduce(const std::string& name, nb::handle of, const Dims& dims, bool
   RecordedArray* array = array_of(of);
   if (!is_recorded({array})) return nb::none();
   const DType in = dtype_of(dtype);
-  return to_object(recorder().keep(
-      [&](Builder& b) { return reduce_call(b, name, cast(b, read_array(*array), in), dims, keep); }));
+  return keep_in_order(order_without(*array, dims, keep), [&](Builder& b) {
+    return reduce_call(b, name, cast(b, read_array(*array), in), dims, keep);
+  });
 }
 
 nb::object arg_extremum_of(bool greatest, nb::handle of, std::int64_t dim, bool keep) {
@@ -53,8 +75,9 @@ nb::object running_of(const std::string& name, nb::handle of, std::int64_t dim, 
   RecordedArray* array = array_of(of);
   if (!is_recorded({array})) return nb::none();
   const DType in = dtype_of(dtype);
-  return to_object(recorder().keep(
-      [&](Builder& b) { return running(b, name, cast(b, read_array(*array), in), dim); }));
+  return keep_in_order(order_of(*array), [&](Builder& b) {
+    return running(b, name, cast(b, read_array(*array), in), dim);
+  });
 }
 
 nb::object matmul(nb::handle x, nb::handle y, nb::handle dtype) {
@@ -73,7 +96,8 @@ nb::object tensordot(nb::handle x, nb::handle y, const Dims& from_x, const Dims&
   if (!is_recorded({a, c})) return nb::none();
   const DType in = dtype_of(dtype);
   return to_object(recorder().keep([&](Builder& b) {
-    return b.dot(cast(b, read_array(*a), in), cast(b, read_array(*c), in), {{}, {}, from_x, from_y});
+    return b.dot(cast(b, read_array(*a), in), cast(b, read_array(*c), in),
+                 {{}, {}, from_x, from_y});
   }));
 }
 
@@ -82,8 +106,8 @@ nb::object astype(nb::handle of, nb::handle dtype) {
   if (!is_recorded({array})) return nb::none();
   const DType to = dtype_of(dtype);
   if (is_complex(array->dtype()) && !is_complex(to)) return nb::none();
-  return to_object(
-      recorder().keep([&](Builder& b) { return cast(b, read_array(*array), to); }));
+  return keep_in_order(order_of(*array),
+                       [&](Builder& b) { return cast(b, read_array(*array), to); });
 }
 
 nb::object copy(nb::handle of) {
@@ -114,18 +138,22 @@ nb::object where(nb::handle condition, nb::handle x, nb::handle y, nb::handle dt
     }
   }
   if (!worth) return nb::none();
-  return to_object(recorder().keep([&](Builder& b) {
+  std::vector<const AffineView*> views;
+  for (const Operand& operand : operands)
+    if (operand.array) views.push_back(&operand.array->view);
+  return keep_in_order(memory_order(views, shape.size()), [&](Builder& b) {
     const Var c = read_as(b, operands[0], numbers[0], DType::i1, shape);
     return b.select(c, read_as(b, operands[1], numbers[1], in, shape),
                     read_as(b, operands[2], numbers[2], in, shape));
-  }));
+  });
 }
 
 // array[mask] = number, where the mask has the array's first dimensions.
 bool put_where(nb::handle self, nb::handle mask, nb::handle value) {
   RecordedArray *array = array_of(self), *chosen = array_of(mask);
   const auto operand = operand_of(value);
-  if (!is_recorded({array, chosen}) || !Recorder::can_write(*array->store, array->view)) return false;
+  if (!is_recorded({array, chosen}) || !Recorder::can_write(*array->store, array->view))
+    return false;
   if (!array->writable || !operand) return false;
   const Shape shape = array->shape();
   const Shape& first = chosen->shape();
@@ -164,15 +192,17 @@ nb::object concatenate(const std::vector<nb::object>& parts, std::int64_t dim, n
   }
   if (!worth) return nb::none();
   const DType in = dtype_of(dtype);
-  return to_object(recorder().keep([&](Builder& b) {
+  std::vector<const AffineView*> views;
+  for (RecordedArray* array : arrays) views.push_back(&array->view);
+  return keep_in_order(memory_order(views, arrays[0]->view.rank()), [&](Builder& b) {
     Vars vars;
     for (RecordedArray* array : arrays) vars.push_back(cast(b, read_array(*array), in));
     return b.concatenate(vars, dim);
-  }));
+  });
 }
 
-// array[…] by whole numbers along one dimension, as take: numbers from the end count backwards. None
-// of them may be outside, which only their values say: so they have to be in memory.
+// array[…] by whole numbers along one dimension, as take: numbers from the end count backwards.
+// None of them may be outside, which only their values say: so they have to be in memory.
 nb::object take(nb::handle of, nb::handle at, std::int64_t dim) {
   RecordedArray *array = array_of(of), *index = array_of(at);
   if (!is_recorded({array, index})) return nb::none();
@@ -189,12 +219,12 @@ nb::object take(nb::handle of, nb::handle at, std::int64_t dim) {
     Dims offsets;
     for (std::size_t r = 0; r < result.size(); ++r)
       if (r < d || r >= d + places.size()) offsets.push_back(static_cast<std::int64_t>(r));
-    Attr::Struct numbers{"gather",
-                         {{"offset_dims", {offsets}},
-                          {"collapsed_slice_dims", {Dims{dim}}},
-                          {"start_index_map", {Dims{dim}}},
-                          {"index_vector_dim",
-                           {Attr::Integer{static_cast<std::int64_t>(places.size())}}}}};
+    Attr::Struct numbers{
+        "gather",
+        {{"offset_dims", {offsets}},
+         {"collapsed_slice_dims", {Dims{dim}}},
+         {"start_index_map", {Dims{dim}}},
+         {"index_vector_dim", {Attr::Integer{static_cast<std::int64_t>(places.size())}}}}};
     return b.op("gather", {read_array(*array), i},
                 AttrDict{{"dimension_numbers", {std::move(numbers)}}, {"slice_sizes", {sizes}}});
   }));
@@ -207,8 +237,8 @@ nb::object full(const Shape& shape, nb::handle value, nb::handle dtype) {
   if (!operand || operand->array || type.elements() <= Recording::get().at_once) return nb::none();
   const auto number = number_as(*operand, type.dtype);
   if (!number) return nb::none();
-  return to_object(recorder().keep(
-      [&](Builder& b) { return spread(b, recorder().scalar(*number), shape); }));
+  return to_object(
+      recorder().keep([&](Builder& b) { return spread(b, recorder().scalar(*number), shape); }));
 }
 
 // start, start + step, …
@@ -268,9 +298,10 @@ void add_recorded_calls(nb::module_& module) {
     for (const ElementwiseCall& call : elementwise_calls()) names.emplace_back(call.name);
     return names;
   });
-  calls.def("elementwise", [](int call, nb::handle x, nb::object y) {
-    return call_elementwise(call, x, y);
-  }, nb::arg(), nb::arg(), nb::arg() = nb::none());
+  calls.def(
+      "elementwise",
+      [](int call, nb::handle x, nb::object y) { return call_elementwise(call, x, y); }, nb::arg(),
+      nb::arg(), nb::arg() = nb::none());
   calls.def("elementwise_into", [](int call, nb::handle into, nb::handle other) {
     return call_elementwise_into(call, into, other);
   });

@@ -59,10 +59,9 @@ class Ufuncs {
     const ElementwiseCall& row = elementwise_calls()[static_cast<std::size_t>(call)];
     Loop loop;
     try {
-      const nb::tuple types =
-          row.inputs == 1
-              ? nb::make_tuple(as_python(first), nb::none())
-              : nb::make_tuple(as_python(first), as_python(second), nb::none());
+      const nb::tuple types = row.inputs == 1
+                                  ? nb::make_tuple(as_python(first), nb::none())
+                                  : nb::make_tuple(as_python(first), as_python(second), nb::none());
       const nb::tuple found = nb::cast<nb::tuple>(ufunc(call).attr("resolve_dtypes")(types));
       for (int i = 0; i < row.inputs; ++i) {
         const auto in = find_dtype(found[static_cast<std::size_t>(i)]);
@@ -118,8 +117,8 @@ bool prepare(Call& call) {
     call.shape = *shape;
   }
   if (is_at_once(call)) return false;
-  call.loop = Ufuncs::get().loop(call.number, call.in[0].code(),
-                                 call.inputs == 2 ? call.in[1].code() : 0);
+  call.loop =
+      Ufuncs::get().loop(call.number, call.in[0].code(), call.inputs == 2 ? call.in[1].code() : 0);
   if (!call.loop.is_recorded) return false;
   for (int i = 0; i < call.inputs; ++i) {
     if (call.in[i].array) {
@@ -138,6 +137,14 @@ Var write(Builder& b, const Call& call, DType as) {
   const auto& row = elementwise_calls()[static_cast<std::size_t>(call.number)];
   const Var result = row.write(b, {in, static_cast<std::size_t>(call.inputs)});
   return cast(b, cast(b, result, call.loop.out), as);
+}
+
+std::vector<std::size_t> order_of(const Call& call) {
+  const AffineView* views[2] = {};
+  std::size_t count = 0;
+  for (int i = 0; i < call.inputs; ++i)
+    if (call.in[i].array) views[count++] = &call.in[i].array->view;
+  return memory_order({views, count}, call.shape.size());
 }
 
 nb::object for_numpy(const Operand& operand) {
@@ -207,8 +214,8 @@ nb::object call_elementwise(int number, nb::handle x, nb::handle y) {
   auto call = call_of(number, x, y);
   if (!call) return nb::borrow(Py_NotImplemented);
   if (!prepare(*call)) return by_numpy(*call);
-  return to_object(
-      Recording::get().recorder.keep([&](Builder& b) { return write(b, *call, call->loop.out); }));
+  return keep_in_order(order_of(*call),
+                       [&](Builder& b) { return write(b, *call, call->loop.out); });
 }
 
 nb::object call_elementwise_into(int number, nb::handle into, nb::handle other) {
@@ -220,8 +227,7 @@ nb::object call_elementwise_into(int number, nb::handle into, nb::handle other) 
                         Recorder::can_write(*to.store, to.view);
   if (is_ready) {
     Recording::get()
-        .recorder
-        .write(to.store, to.view, [&](Builder& b) { return write(b, *call, to.dtype()); })
+        .recorder.write(to.store, to.view, [&](Builder& b) { return write(b, *call, to.dtype()); })
         .value();
     return nb::borrow(into);
   }

@@ -59,8 +59,8 @@ std::optional<Dense> dense_memory(nb::handle array) {
   dense.by_columns = !by_rows && PyBuffer_IsContiguous(&view, 'F') != 0;
   if (!by_rows && !dense.by_columns) return {};
   dense.shape.assign(view.shape, view.shape + view.ndim);
-  dense.owner->block = Block::view(static_cast<const std::byte*>(view.buf),
-                                   static_cast<std::size_t>(view.len));
+  dense.owner->block =
+      Block::view(static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len));
   return dense;
 }
 
@@ -137,7 +137,8 @@ Recording& Recording::get() {
 }
 
 RecordedArray* as_recorded(nb::handle object) {
-  static PyTypeObject* const type = reinterpret_cast<PyTypeObject*>(nb::type<RecordedArray>().ptr());
+  static PyTypeObject* const type =
+      reinterpret_cast<PyTypeObject*>(nb::type<RecordedArray>().ptr());
   if (Py_TYPE(object.ptr()) != type) return nullptr;
   return nb::inst_ptr<RecordedArray>(object);
 }

@@ -14,9 +14,11 @@ bool is_whole_number(PyObject* at) { return PyLong_Check(at) && !PyBool_Check(at
 // A number as Python takes it for an index; none for arrays and truth values.
 std::optional<std::int64_t> number_at(nb::handle at) {
   if (is_whole_number(at.ptr())) return nb::cast<std::int64_t>(at);
-  if (PyBool_Check(at.ptr()) || as_recorded(at) != nullptr || PyIndex_Check(at.ptr()) == 0) return {};
+  if (PyBool_Check(at.ptr()) || as_recorded(at) != nullptr || PyIndex_Check(at.ptr()) == 0)
+    return {};
   if (nb::hasattr(at, "ndim") && nb::cast<int>(at.attr("ndim")) > 0) return {};
-  if (nb::hasattr(at, "dtype") && nb::cast<std::string>(nb::str(at.attr("dtype"))) == "bool") return {};
+  if (nb::hasattr(at, "dtype") && nb::cast<std::string>(nb::str(at.attr("dtype"))) == "bool")
+    return {};
   const nb::object whole = nb::steal(PyNumber_Index(at.ptr()));
   if (!whole.is_valid()) throw nb::python_error();
   return nb::cast<std::int64_t>(whole);
@@ -74,8 +76,8 @@ Basic basic_view(const RecordedArray& array, const std::vector<Item>& items) {
   const std::size_t rank = array.view.rank();
   if (ellipses > 1) index_error("an index can only have a single ellipsis ('...')");
   if (given > rank)
-    index_error(fmt::format("too many indices for array: array is {}-dimensional, but {} were indexed",
-                            rank, given));
+    index_error(fmt::format(
+        "too many indices for array: array is {}-dimensional, but {} were indexed", rank, given));
   Basic basic{array.view, only_numbers && given == rank};
   std::size_t d = 0, axis = 0;
   for (const Item& item : items) {
@@ -168,7 +170,8 @@ nb::object get_item(nb::handle self, nb::handle at) {
   const auto items = items_of(at);
   if (!items) return helpers().attr("get")(self, at);
   Basic basic = basic_view(array, *items);
-  if (!basic.is_element) return to_object(RecordedArray(array.store, std::move(basic.view), array.writable));
+  if (!basic.is_element)
+    return to_object(RecordedArray(array.store, std::move(basic.view), array.writable));
   if (array.at_rest() || !Recorder::can_show(*array.store, basic.view)) return host_of(array)[at];
   return to_object(Recording::get().recorder.keep(
       [&](Builder&) { return Recording::get().recorder.read(*array.store, basic.view).value(); }));

@@ -1,4 +1,6 @@
 // What a call on recorded arrays takes: arrays, numbers of Python, numbers of NumPy.
+#include <algorithm>
+
 #include "heddle/array_ops.h"
 #include "ir/eval/scalar.h"
 #include "python/host_array.h"
@@ -155,8 +157,61 @@ std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b) {
   return all;
 }
 
-bool can_show(const RecordedArray& array) {
-  return Recorder::can_show(*array.store, array.view);
+namespace {
+
+// The step of a view along a dimension of a result that it is broadcast to.
+std::int64_t step_along(const AffineView& view, std::size_t d, std::size_t rank) {
+  const std::size_t added = rank - view.rank();
+  if (d < added || view.shape[d - added] == 1) return 0;
+  return std::abs(view.strides[d - added]);
 }
+
+enum class Nesting : std::uint8_t { inside, outside, either };
+// Whether dimension a belongs inside of b; where operands differ, the usual order wins.
+Nesting nesting(std::span<const AffineView* const> views, std::size_t a, std::size_t b,
+                std::size_t rank) {
+  Nesting found = Nesting::either;
+  for (const AffineView* view : views) {
+    const std::int64_t x = step_along(*view, a, rank), y = step_along(*view, b, rank);
+    if (x == 0 || y == 0) continue;
+    if (y <= x)
+      found = Nesting::outside;
+    else if (found == Nesting::either)
+      found = Nesting::inside;
+  }
+  return found;
+}
+
+}  // namespace
+
+// NumPy's iterator sorts so, by insertion, from the innermost dimension on.
+std::vector<std::size_t> memory_order(std::span<const AffineView* const> views, std::size_t rank) {
+  std::vector<std::size_t> order;  // from the innermost
+  for (std::size_t d = rank; d-- > 0;) {
+    std::size_t place = order.size();
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const Nesting found = nesting(views, d, order[i], rank);
+      if (found == Nesting::outside) break;
+      if (found == Nesting::inside) place = i;
+    }
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(place), d);
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+nb::object keep_in_order(const std::vector<std::size_t>& order, const Recorder::Write& write) {
+  Recorder& recorder = Recording::get().recorder;
+  if (std::is_sorted(order.begin(), order.end())) return to_object(recorder.keep(write));
+  std::vector<std::size_t> back(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
+  RecordedArray array(recorder.keep([&](Builder& b) {
+    return b.transpose(write(b), Builder::Dims(order.begin(), order.end()));
+  }));
+  array.view = array.view.transposed(back);
+  return to_object(std::move(array));
+}
+
+bool can_show(const RecordedArray& array) { return Recorder::can_show(*array.store, array.view); }
 
 }  // namespace heddle::python

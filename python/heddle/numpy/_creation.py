@@ -61,7 +61,12 @@ def empty(shape: Any, dtype: Any = float, order: Any = "C", **more: Any) -> Any:
 
 def _like(a: Any, value: Any, dtype: Any, shape: Any) -> Any:
     a = adopt(a)
-    return full(a.shape if shape is None else shape, value, a.dtype if dtype is None else dtype)
+    dtype = a.dtype if dtype is None else dtype
+    if shape is not None or type(a) is not ndarray:
+        return full(a.shape if shape is None else shape, value, dtype)
+    # It lies as the other one does.
+    order = a._order()
+    return full([a.shape[d] for d in order], value, dtype)._transposed(list(np.argsort(order)))
 
 
 def zeros_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None,
