@@ -44,6 +44,11 @@ struct Recording {
 RecordedArray* as_recorded(nb::handle object);  // null where it is none
 nb::object to_object(RecordedArray array);
 inline nb::object to_object(StorePtr store) { return to_object(RecordedArray(std::move(store))); }
+// Whether the NumPy array that it keeps is still over its memory.
+inline bool has_host(const RecordedArray& array) {
+  return array.host.is_valid() && !array.store->is_pending() &&
+         array.generation == array.store->generation();
+}
 // A NumPy array over its memory, after a flush where that is needed; it is not to be written to
 // unless make_writable was called.
 nb::object host_of(RecordedArray& array);

@@ -146,8 +146,8 @@ RecordedArray* as_recorded(nb::handle object) {
 nb::object to_object(RecordedArray array) { return nb::cast(std::move(array)); }
 
 nb::object host_of(RecordedArray& array) {
-  const Array memory = Recording::get().recorder.host(*array.store).value();
-  if (array.host.is_valid() && array.generation == array.store->generation()) return array.host;
+  if (has_host(array)) return array.host;
+  Recording::get().recorder.host(*array.store).value();
   const std::int64_t item = byte_size(array.dtype());
   const nb::object lent = nb::cast(
       LentMemory{array.store->lend(), static_cast<std::size_t>(array.store->type().bytes())});

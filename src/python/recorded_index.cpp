@@ -16,9 +16,9 @@ std::optional<std::int64_t> number_at(nb::handle at) {
   if (is_whole_number(at.ptr())) return nb::cast<std::int64_t>(at);
   if (PyBool_Check(at.ptr()) || as_recorded(at) != nullptr || PyIndex_Check(at.ptr()) == 0)
     return {};
+  // An array of NumPy's says that it is an index, and so do its truth values.
   if (nb::hasattr(at, "ndim") && nb::cast<int>(at.attr("ndim")) > 0) return {};
-  if (nb::hasattr(at, "dtype") && nb::cast<std::string>(nb::str(at.attr("dtype"))) == "bool")
-    return {};
+  if (nb::hasattr(at, "dtype") && find_dtype(at.attr("dtype")) == DType::i1) return {};
   const nb::object whole = nb::steal(PyNumber_Index(at.ptr()));
   if (!whole.is_valid()) throw nb::python_error();
   return nb::cast<std::int64_t>(whole);
@@ -170,9 +170,20 @@ nb::object get_item(nb::handle self, nb::handle at) {
   const auto items = items_of(at);
   if (!items) return helpers().attr("get")(self, at);
   Basic basic = basic_view(array, *items);
-  if (!basic.is_element)
-    return to_object(RecordedArray(array.store, std::move(basic.view), array.writable));
-  if (array.at_rest() || !Recorder::can_show(*array.store, basic.view)) return host_of(array)[at];
+  const std::int64_t limit = Recording::get().at_once;
+  if (!basic.is_element) {
+    RecordedArray part(array.store, std::move(basic.view), array.writable);
+    // What NumPy will be asked for next is quickest made from what it has.
+    if (has_host(array) && part.view.elements() <= limit && part.view.elements() > 0) {
+      part.host = array.host[at];
+      part.generation = array.generation;
+    }
+    return to_object(std::move(part));
+  }
+  // Whoever reads elements one by one wants numbers: each of them recorded would be a program of its
+  // own.
+  if (array.at_rest() || limit > 0 || !Recorder::can_show(*array.store, basic.view))
+    return host_of(array)[at];
   return to_object(Recording::get().recorder.keep(
       [&](Builder&) { return Recording::get().recorder.read(*array.store, basic.view).value(); }));
 }
@@ -187,7 +198,8 @@ void set_item(nb::handle self, nb::handle at, nb::handle value) {
   }
   const Basic basic = basic_view(array, *items);
   const std::int64_t limit = Recording::get().at_once;
-  const bool at_once = basic.view.elements() == 0 ||
+  const bool one_by_one = basic.is_element && limit > 0;
+  const bool at_once = basic.view.elements() == 0 || one_by_one ||
                        (basic.view.elements() <= limit && array.at_rest() &&
                         array.store->is_sole_owner() && is_small_at_rest(value, limit));
   if (!at_once && write_recorded(array, basic.view, value)) return;

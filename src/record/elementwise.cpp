@@ -124,8 +124,8 @@ Var absolute(Builder& b, In in) {
 }
 Var sign(Builder& b, In in) {
   const Var x = in[0];
-  if (!is_unsigned(type_of(x))) return b.op("sign", {x});
-  return b.select(equal(b, x, 0), x, b.full_like(x, 1));
+  const Var other = is_unsigned(type_of(x)) ? b.full_like(x, 1) : b.op("sign", {x});
+  return b.select(equal(b, x, 0), zero(b, x), other);  // also of -0
 }
 Var same(Builder&, In in) { return in[0]; }
 Var square(Builder& b, In in) {

@@ -151,9 +151,13 @@ def _namespace(self: ndarray, api_version: str | None = None) -> Any:
     return heddle.numpy
 
 
-def _dlpack(self: ndarray, **kwargs: Any) -> Any:
-    kwargs.pop("copy", None)
-    return self._snapshot().copy().__dlpack__(**kwargs)
+def _dlpack(self: ndarray, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+            copy: bool | None = None) -> Any:  # fmt: skip
+    if copy is False:
+        raise BufferError("a recorded array gives a copy of its memory only")
+    return self._snapshot().copy().__dlpack__(
+        stream=stream, max_version=max_version, dl_device=dl_device
+    )
 
 
 def _to_device(self: ndarray, device: str, /, *, stream: Any = None) -> Any:

@@ -12,6 +12,11 @@ from heddle.numpy import _fallback
 from heddle.numpy._shapes import _dims
 
 
+def _on_cpu(device: Any) -> None:
+    if device not in (None, "cpu"):  # NumPy's own words
+        np.empty((), device=device)
+
+
 def array(object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K",
           subok: bool = False, ndmin: int = 0, **more: Any) -> Any:  # fmt: skip
     """A copy of what is given; without `copy` an array of ours is taken as it is."""
@@ -27,13 +32,16 @@ def array(object: Any, dtype: Any = None, *, copy: bool | None = True, order: An
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: bool | None = None,
-            **more: Any) -> Any:  # fmt: skip
+            device: Any = None, like: Any = None) -> Any:  # fmt: skip
+    _on_cpu(device)
     if copy is False and type(a) is not ndarray and hasattr(a, "__array__"):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     return array(a, dtype, copy=copy, order=order or "K")
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *,
+        device: Any = None, like: Any = None) -> Any:  # fmt: skip
+    _on_cpu(device)
     if type(fill_value) is ndarray:
         result = empty(shape, fill_value.dtype if dtype is None else dtype)
         result[...] = fill_value
@@ -47,15 +55,21 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **mor
     return wrap_numpy(np.full(shape, fill_value, dtype), [])
 
 
-def zeros(shape: Any, dtype: Any = float, order: Any = "C", **more: Any) -> Any:
+def zeros(shape: Any, dtype: Any = float, order: Any = "C", *,
+        device: Any = None, like: Any = None) -> Any:  # fmt: skip
+    _on_cpu(device)
     return full(shape, 0, np.dtype(float if dtype is None else dtype))
 
 
-def ones(shape: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
+def ones(shape: Any, dtype: Any = None, order: Any = "C", *,
+        device: Any = None, like: Any = None) -> Any:  # fmt: skip
+    _on_cpu(device)
     return full(shape, 1, np.dtype(float if dtype is None else dtype))
 
 
-def empty(shape: Any, dtype: Any = float, order: Any = "C", **more: Any) -> Any:
+def empty(shape: Any, dtype: Any = float, order: Any = "C", *,
+        device: Any = None, like: Any = None) -> Any:  # fmt: skip
+    _on_cpu(device)
     return zeros(shape, dtype)
 
 
@@ -70,12 +84,14 @@ def _like(a: Any, value: Any, dtype: Any, shape: Any) -> Any:
 
 
 def zeros_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None,
-               **more: Any) -> Any:  # fmt: skip
+               device: Any = None) -> Any:  # fmt: skip
+    _on_cpu(device)
     return _like(a, 0, dtype, shape)
 
 
 def ones_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None,
-              **more: Any) -> Any:  # fmt: skip
+              device: Any = None) -> Any:  # fmt: skip
+    _on_cpu(device)
     return _like(a, 1, dtype, shape)
 
 
@@ -83,18 +99,22 @@ empty_like = zeros_like
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True,
-              shape: Any = None, **more: Any) -> Any:  # fmt: skip
+              shape: Any = None, device: Any = None) -> Any:  # fmt: skip
+    _on_cpu(device)
     return _like(a, fill_value, dtype, shape)
 
 
-def arange(*args: Any, dtype: Any = None, **more: Any) -> Any:
+def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+           like: Any = None) -> Any:  # fmt: skip
     """Whole numbers are recorded; steps of floats are NumPy's to count."""
-    if 1 <= len(args) <= 3 and not more and all(type(one) is int for one in args):
-        start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    _on_cpu(device)
+    ends = (start, stop, step)
+    if all(type(one) is int or one is None for one in ends) and step:
+        first, last = (0, start) if stop is None else (start, stop)
         among = np.dtype(int if dtype is None else dtype)
-        if step != 0 and among.kind in "iuf" and among.itemsize == 8:
-            size = max(0, math.ceil((stop - start) / step))
-            result = recorded.arange(size, start, step, among) if size < 2**53 else None
+        if among.kind in "iuf" and among.itemsize == 8:
+            size = max(0, math.ceil((last - first) / step))
+            result = recorded.arange(size, first, step, among) if size < 2**53 else None
             if result is not None:
                 return result
-    return _fallback.call("arange", np.arange, args, {"dtype": dtype, **more})
+    return _fallback.call("arange", np.arange, ends, {"dtype": dtype})

@@ -106,6 +106,9 @@ class Function:
     def __getattr__(self, name: str) -> Any:
         return wrapped(f"{self._name}.{name}", getattr(self._function, name))
 
+    def __reduce__(self) -> Any:
+        return wrapped, (self._name, self._function)
+
     def __repr__(self) -> str:
         return repr(self._function)
 

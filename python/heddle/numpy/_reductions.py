@@ -101,7 +101,11 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
 
 
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-        keepdims: Any = False, **more: Any) -> Any:  # fmt: skip
+        keepdims: Any = False, *, correction: Any = _NOT_GIVEN, **more: Any) -> Any:  # fmt: skip
+    if correction is not _NOT_GIVEN:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
     keepdims = False if keepdims is _NOT_GIVEN else keepdims
     plain = out is None and not more and dtype is None and isinstance(ddof, (int, float))
     if type(a) is ndarray and plain and a.dtype.kind in "biuf" and a.dtype != _HALF:
@@ -119,7 +123,11 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
 
 
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-        keepdims: Any = False, **more: Any) -> Any:  # fmt: skip
+        keepdims: Any = False, *, correction: Any = _NOT_GIVEN, **more: Any) -> Any:  # fmt: skip
+    if correction is not _NOT_GIVEN:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
     if type(a) is ndarray and out is None and not more and a._pending_or_large():
         from heddle.numpy import _ufuncs
 

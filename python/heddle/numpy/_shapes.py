@@ -127,7 +127,7 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, **more: Any) -> Any
         parts = [adopt(one) for one in arrays]
         if parts and all(type(one) is ndarray for one in parts):
             if axis is None:
-                parts, axis = [ravel(one) for one in parts], 0
+                parts, axis, arrays = [ravel(one) for one in parts], 0, None
             rank = parts[0].ndim
             rests = {one.shape[:axis] + one.shape[axis:][1:] for one in parts if one.ndim == rank}
             fits = rank > 0 and len(rests) == 1 and -rank <= axis < rank
@@ -138,6 +138,8 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, **more: Any) -> Any
                     return result
     if out is not None:
         more["out"] = out
+    if arrays is None:
+        arrays = parts
     return _fallback.call("concatenate", np.concatenate, (arrays,), {"axis": axis, **more})
 
 
