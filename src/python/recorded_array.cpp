@@ -225,8 +225,8 @@ void add_recorded(nb::module_& module) {
       .def("_shares", [](const RecordedArray& self, const RecordedArray& other) {
         return self.store == other.store;
       });
-  module.def("wrap_numpy", wrap, nb::arg("result"), nb::arg("given"));
-  module.def("adopt", [](nb::handle value) { return adopted(value); });
+  module.def("_wrap_numpy", wrap, nb::arg("result"), nb::arg("given"));
+  module.def("_adopt", [](nb::handle value) { return adopted(value); });
   add_recorded_calls(module);
 }
 

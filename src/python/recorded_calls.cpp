@@ -274,7 +274,7 @@ nb::dict counts() {
 
 // Python's side knows what these are for; their types are in python/heddle/numpy.
 void add_recorded_calls(nb::module_& module) {
-  nb::module_ calls = module.def_submodule("recorded", "Calls on recorded arrays, by name.");
+  nb::module_ calls = module.def_submodule("_recorded", "Calls on recorded arrays, by name.");
   calls.def("reduce", reduce);
   calls.def("arg_extremum", arg_extremum_of);
   calls.def("running", running_of);

@@ -184,7 +184,7 @@ nb::object adopted(nb::handle value) {
 }
 
 void add_lent_memory(nb::module_& module) {
-  nb::class_<LentMemory>(module, "LentMemory", nb::type_slots(lent_slots),
+  nb::class_<LentMemory>(module, "_LentMemory", nb::type_slots(lent_slots),
                          "The memory of a recorded array.");
 }
 

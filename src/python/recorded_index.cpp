@@ -180,8 +180,8 @@ nb::object get_item(nb::handle self, nb::handle at) {
     }
     return to_object(std::move(part));
   }
-  // Whoever reads elements one by one wants numbers: each of them recorded would be a program of its
-  // own.
+  // Whoever reads elements one by one wants numbers: each of them recorded would be a program of
+  // its own.
   if (array.at_rest() || limit > 0 || !Recorder::can_show(*array.store, basic.view))
     return host_of(array)[at];
   return to_object(Recording::get().recorder.keep(

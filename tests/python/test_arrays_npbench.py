@@ -8,7 +8,7 @@ import warnings
 import heddle.numpy as hn
 import numpy as np
 import pytest
-from heddle._core import recorded
+from heddle.numpy._core import recorded
 
 FOLDER = pathlib.Path(__file__).parents[3] / "shared" / "conformance" / "npbench"
 PROGRAMS = sorted(path.parent.name for path in FOLDER.glob("*/info.json"))

@@ -6,7 +6,7 @@ import warnings
 import heddle.numpy as hn
 import numpy as np
 import pytest
-from heddle._core import recorded
+from heddle.numpy._core import recorded
 
 
 @pytest.fixture(params=["recorded", "at once", "mixed"])

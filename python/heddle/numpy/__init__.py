@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """NumPy's interface on recorded arrays: ``import heddle.numpy as np``.
 
 Calls on arrays are recorded; when values are read, all that was recorded becomes one program, which
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as _np
 
-from heddle._core import ndarray, recorded as _recorded
+from heddle.numpy._core import ndarray, recorded as _recorded
 from heddle.numpy import _array as _array
 from heddle.numpy import _creation, _fallback, _products, _reductions, _shapes, _ufuncs
 from heddle.numpy._fallback import FallbackWarning, fallbacks

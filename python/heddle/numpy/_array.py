@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Methods of ndarray that need not be fast. What is not here is NumPy's method, on memory."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle._core import adopt, ndarray, recorded, wrap_numpy
+from heddle.numpy._core import adopt, ndarray, recorded, wrap_numpy
 from heddle.numpy import _fallback, _products, _reductions, _shapes, _ufuncs
 
 

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """New arrays."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle._core import adopt, ndarray, recorded, wrap_numpy
+from heddle.numpy._core import adopt, ndarray, recorded, wrap_numpy
 from heddle.numpy import _fallback
 from heddle.numpy._shapes import _dims
 

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """What is not recorded is NumPy's, on memory: every function is there, and what it gives is ours again."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from heddle._core import ndarray, recorded, wrap_numpy
+from heddle.numpy._core import ndarray, recorded, wrap_numpy
 
 
 class FallbackWarning(UserWarning):

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Indices by arrays: recorded where their values do not matter for the shape, else NumPy's."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle._core import adopt, ndarray, recorded
+from heddle.numpy._core import adopt, ndarray, recorded
 from heddle.numpy import _fallback
 
 

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Products of matrices and their kin."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle._core import adopt, ndarray, recorded
+from heddle.numpy._core import adopt, ndarray, recorded
 from heddle.numpy import _fallback
 
 
@@ -115,6 +116,10 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
     return _fallback.call("outer", np.outer, (a, b), {} if out is None else {"out": out})
 
 
+def _summed(array: ndarray, dims: list[int]) -> ndarray:
+    return array.sum(axis=tuple(dims), dtype=array.dtype) if dims else array
+
+
 def _einsum_pair(spec: str, x: ndarray, y: ndarray) -> Any:
     """Two operands without a repeated letter in one of them: a product over what the result lacks."""
     inputs, arrow, result = spec.replace(" ", "").partition("->")
@@ -130,8 +135,8 @@ def _einsum_pair(spec: str, x: ndarray, y: ndarray) -> Any:
         return None
     both = set(first) & set(second)
     # A letter that only one operand has, and the result lacks, is summed over there.
-    x = x.sum(axis=tuple(i for i, c in enumerate(first) if c not in second and c not in result))
-    y = y.sum(axis=tuple(i for i, c in enumerate(second) if c not in first and c not in result))
+    x = _summed(x, [i for i, c in enumerate(first) if c not in second and c not in result])
+    y = _summed(y, [i for i, c in enumerate(second) if c not in first and c not in result])
     first = "".join(c for c in first if c in second or c in result)
     second = "".join(c for c in second if c in first or c in result)
     batch = [c for c in first if c in both and c in result]

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Sums, extrema and the like, in the types that NumPy reduces in."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle._core import ndarray, recorded
+from heddle.numpy._core import ndarray, recorded
 from heddle.numpy import _fallback
 
 _by_numpy = {

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Views and joins: shapes are checked as NumPy does, and by NumPy where they do not fit."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle._core import adopt, ndarray, recorded
+from heddle.numpy._core import adopt, ndarray, recorded
 from heddle.numpy import _fallback
 
 

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """NumPy's ufuncs: those that are recorded, and the rest by NumPy."""
 
 from __future__ import annotations
@@ -6,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle._core import adopt, ndarray, recorded
+from heddle.numpy._core import adopt, ndarray, recorded
 from heddle.numpy import _fallback
 
 _elementwise = recorded.elementwise
