@@ -19,7 +19,6 @@ void add_recorded(nb::module_& module);
 void add_plugin_signals();
 void add_exit();
 
-
 // Inside of a catch, where Python calls directly: what was caught becomes Python's exception.
 void set_python_error();
 

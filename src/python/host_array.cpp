@@ -127,9 +127,7 @@ nb::object numpy_dtype(DType dtype) {
   return nb::borrow(found);
 }
 
-std::optional<DType> find_dtype(nb::handle numpy_dtype) {
-  return Dtypes::get().find(numpy_dtype);
-}
+std::optional<DType> find_dtype(nb::handle numpy_dtype) { return Dtypes::get().find(numpy_dtype); }
 
 DType dtype_of(nb::handle numpy_dtype) {
   if (const auto found = Dtypes::get().find(numpy_dtype)) return *found;

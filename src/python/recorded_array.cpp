@@ -183,7 +183,7 @@ nb::object wrap(nb::object result, const std::vector<nb::object>& given) {
 void add_recorded(nb::module_& module) {
   add_lent_memory(module);
   nb::class_<RecordedArray>(
-      module, "ndarray", nb::type_slots(slots), nb::is_weak_referenceable(),
+      module, "_ndarray", nb::type_slots(slots), nb::is_weak_referenceable(),
       "An array of heddle.numpy: calls on it are recorded, and run when values "
       "are read.")
       .def_prop_ro(
