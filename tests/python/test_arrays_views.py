@@ -142,6 +142,13 @@ def test_memory_of_others_is_copied(mode):
     assert x[3] == 3 and y[3] == 4
 
 
+def test_what_numpy_hands_back_is_copied(mode):
+    a = np.arange(20.0)
+    for x in (hn.asfortranarray(a), hn.atleast_1d(a), hn.require(a), hn.squeeze(a)):
+        x += 1
+        assert a[0] == 0 and x[0] == 1
+
+
 def test_loops_find_their_window_again(mode):
     x = hn.arange(2000.0)
     before = hn.counts()

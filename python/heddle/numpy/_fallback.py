@@ -63,15 +63,15 @@ def lowered(value: Any, given: list[ndarray], for_writing: bool = False) -> Any:
     return value
 
 
-def raised(result: Any, given: list[ndarray]) -> Any:
-    """NumPy's results as ours."""
+def raised(result: Any, given: list[ndarray], theirs: frozenset[int] = frozenset()) -> Any:
+    """NumPy's results as ours; an array that came in, and is the caller's own, is copied."""
     if isinstance(result, np.ndarray):
         for array in given:
             if array._host_is(result):
                 return array
-        return wrap_numpy(result, given)
+        return wrap_numpy(result.copy() if id(result) in theirs else result, given)
     if isinstance(result, (list, tuple)):
-        parts = [raised(one, given) for one in result]
+        parts = [raised(one, given, theirs) for one in result]
         if isinstance(result, list):
             return parts
         return tuple(parts) if type(result) is tuple else type(result)(*parts)
@@ -91,7 +91,18 @@ def call(name: str, function: Callable[..., Any], args: Any, kwargs: dict[str, A
     args = tuple(lowered(one, given) for one in args)
     kwargs = {k: v if k == "out" else lowered(v, given) for k, v in kwargs.items()}
     note(name, given)
-    return raised(function(*args, **kwargs), given)
+    return raised(function(*args, **kwargs), given, _arrays_in((args, kwargs)))
+
+
+def _arrays_in(value: Any) -> frozenset[int]:
+    """The numbers of NumPy's arrays among arguments."""
+    if isinstance(value, np.ndarray):
+        return frozenset((id(value),))
+    if type(value) is dict:
+        value = list(value.values())
+    if type(value) in (list, tuple):
+        return frozenset().union(*map(_arrays_in, value))
+    return frozenset()
 
 
 class Function:
