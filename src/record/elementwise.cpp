@@ -100,7 +100,9 @@ Var float_quotient(Builder& b, Var x, Var y) {
   const Var down = b.op("floor", {q});
   const Var too_far = b.compare("GT", b.op("subtract", {q, down}), b.full_like(q, 0.5));
   const Var near = b.select(too_far, b.op("add", {down, one}), down);
-  const Var result = b.select(equal(b, q, 0), with_sign(b, zero(b, q), plain), near);
+  // A zero of the sign that the quotient has, which may be -0 itself.
+  const Var nothing = b.select(equal(b, plain, 0), plain, with_sign(b, zero(b, q), plain));
+  const Var result = b.select(equal(b, q, 0), nothing, near);
   return b.select(equal(b, y, 0), plain, result);
 }
 
