@@ -53,6 +53,12 @@ struct AxisInfo {
 // Names of axes and of symbolic sizes. Ids are positions and stay valid as more are added.
 class AxisRegistry {
  public:
+  AxisRegistry();
+  AxisRegistry(const AxisRegistry&);
+  AxisRegistry(AxisRegistry&&) noexcept;
+  AxisRegistry& operator=(const AxisRegistry&);
+  AxisRegistry& operator=(AxisRegistry&&) noexcept;
+  ~AxisRegistry();
   // Kernel and memory axes that every machine has: block, cluster, warp, lane, vec, mem, …
   static AxisRegistry standard();
 

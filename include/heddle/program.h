@@ -77,6 +77,12 @@ struct Function {
 class Program {
  public:
   Program();
+  // Out of line: their code is long, and dozens of sources copy programs.
+  Program(const Program&);
+  Program(Program&&) noexcept;
+  Program& operator=(const Program&);
+  Program& operator=(Program&&) noexcept;
+  ~Program();
 
   // ---- reading
   std::string name;  // of the module; may be empty

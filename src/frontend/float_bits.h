@@ -18,6 +18,17 @@ constexpr FloatFormat format_of() {
     return T::format;
 }
 
+// The number that a text means, as MLIR reads it: the nearest one. Converting is something else
+// where there is no zero: it makes NaN of zero, while a text has the least number for it.
+template <typename T>
+T written(double value) {
+  if constexpr (is_small_float_v<T>) {
+    if constexpr (!T::format.has_sign)
+      if (value >= 0 && value < std::ldexp(1.5, -T::format.bias)) return T::from_bits(0);
+  }
+  return static_cast<T>(value);
+}
+
 template <typename T>
 double widened(T value) {
   const auto wide = static_cast<double>(value);
@@ -44,7 +55,7 @@ T narrowed(double value) {
     return value;
   } else {
     constexpr FloatFormat format = format_of<T>();
-    if (!std::isnan(value) || format.specials == Specials::none) return static_cast<T>(value);
+    if (!std::isnan(value) || format.specials == Specials::none) return written<T>(value);
     const std::uint32_t ones = (std::uint64_t{1} << format.width()) - 1;
     std::uint32_t bits = ones | (std::signbit(value) ? format.sign() : 0);
     if (format.specials == Specials::zero_nan) bits = format.sign();

@@ -169,8 +169,11 @@ Expected<std::vector<Array>> gather_inputs(const Program& program, const Functio
       HEDDLE_TRY(const Array constant, parse_constant(source, type));
       HEDDLE_TRY_VOID(slots.put(next++, constant, source));
     } else if (source.ends_with(".npy")) {
-      HEDDLE_TRY(const Array array, read_npy(source));
-      HEDDLE_TRY_VOID(slots.put(next++, array, source));
+      HEDDLE_TRY(const Array wide, read_npy(source));
+      HEDDLE_TRY(const Type type, slots.expected(next, source));
+      const Expected<Array> array = narrowed_npy(wide, type);
+      if (!array) return reason("{}: {}", source, array.reason());
+      HEDDLE_TRY_VOID(slots.put(next++, *array, source));
     } else if (source.ends_with(".safetensors")) {
       HEDDLE_TRY(const NamedArrays arrays, read_safetensors(source));
       HEDDLE_TRY_VOID(slots.put_all(arrays, source));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "base/file.h"
@@ -167,17 +168,11 @@ std::size_t little_endian(std::string_view bytes) {
   return value;
 }
 
-// Every bf16 and f8 value is an f32 value too, and small integers are bytes already.
-Array widened(const Array& array) {
-  if (is_integer(array.dtype())) {
-    const bool is_signed = array.dtype() == DType::i2 || array.dtype() == DType::i4;
-    return array.reinterpreted(Type::tensor(is_signed ? DType::i8 : DType::ui8, array.shape()));
-  }
-  Array wide(Type::tensor(DType::f32, array.shape()));
-  const auto target = wide.as_mutable<float>();
-  for (std::size_t i = 0; i < target.size(); ++i)
-    target[i] = static_cast<float>(to_double(array, static_cast<std::int64_t>(i)));
-  return wide;
+// What an element is written as where the format has none of its type: every bf16 and f8 value is
+// an f32 value too.
+DType written_as(DType dtype) {
+  if (!is_integer(dtype)) return DType::f32;
+  return dtype == DType::i2 || dtype == DType::i4 ? DType::i8 : DType::ui8;
 }
 
 const Code* code_of(DType dtype) {
@@ -222,9 +217,25 @@ Expected<Array> parse_npy(std::string_view content) {
   return header.fortran && array.elements() > 0 ? from_fortran_order(array) : array;
 }
 
+Expected<Array> narrowed_npy(const Array& array, const Type& type) {
+  if (!type.is_tensor() || code_of(type.dtype) != nullptr || array.shape() != type.shape ||
+      array.dtype() != written_as(type.dtype))
+    return array;
+  Array narrow = converted(array, type.dtype);
+  for (std::int64_t i = 0; i < array.elements(); ++i) {
+    const double was = to_double(array, i), is = to_double(narrow, i);
+    if (was != is && !(std::isnan(was) && std::isnan(is)))
+      return reason(
+          "element {} is {}, which is no number of {}: round it before, or write a .safetensors "
+          "file",
+          i, was, name(type.dtype));
+  }
+  return narrow;
+}
+
 std::string format_npy(const Array& array) {
   const Code* code = code_of(array.dtype());
-  if (code == nullptr) return format_npy(widened(array));
+  if (code == nullptr) return format_npy(converted(array, written_as(array.dtype())));
   std::string shape;
   for (const std::int64_t size : array.shape()) shape += fmt::format("{}, ", size);
   if (array.shape().size() > 1) shape.resize(shape.size() - 2);  // only (3,) keeps its comma

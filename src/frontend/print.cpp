@@ -151,7 +151,7 @@ T parsed(const std::string& text) {
   else if constexpr (std::is_same_v<T, double>)
     return std::strtod(text.c_str(), nullptr);
   else
-    return T(std::strtod(text.c_str(), nullptr));
+    return written<T>(std::strtod(text.c_str(), nullptr));
 }
 
 // A float that reads back as the same bits.

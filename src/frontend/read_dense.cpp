@@ -198,7 +198,7 @@ class DenseReader {
     if constexpr (std::is_floating_point_v<T>) {
       return decimal<T>(text);
     } else {
-      return T(decimal<double>(text));
+      return written<T>(decimal<double>(text));
     }
   }
 

@@ -10,6 +10,11 @@
 namespace heddle {
 
 Program::Program() : locations_(1) {}
+Program::Program(const Program&) = default;
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(const Program&) = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
 
 const Function* Program::find_function(std::string_view wanted) const {
   for (const Function& f : functions)

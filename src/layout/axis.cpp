@@ -31,6 +31,13 @@ bool is_name(std::string_view text) {
                      [&](unsigned char c) { return letter(c) || std::isdigit(c) != 0; });
 }
 
+AxisRegistry::AxisRegistry() = default;
+AxisRegistry::AxisRegistry(const AxisRegistry&) = default;
+AxisRegistry::AxisRegistry(AxisRegistry&&) noexcept = default;
+AxisRegistry& AxisRegistry::operator=(const AxisRegistry&) = default;
+AxisRegistry& AxisRegistry::operator=(AxisRegistry&&) noexcept = default;
+AxisRegistry::~AxisRegistry() = default;
+
 AxisRegistry AxisRegistry::standard() {
   AxisRegistry r;
   const AxisInfo axes[] = {

@@ -29,6 +29,27 @@ void translate(const std::exception_ptr& pending, void*) {
 
 }  // namespace
 
+void set_python_error() {
+  try {
+    throw;
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const Error& error) {
+    raise("Error", error.what());
+  } catch (const InternalError& error) {
+    raise("InternalError", error.what());
+  } catch (const nb::builtin_exception& error) {
+    PyErr_SetString(error.type() == nb::exception_type::index_error  ? PyExc_IndexError
+                    : error.type() == nb::exception_type::type_error ? PyExc_TypeError
+                                                                     : PyExc_ValueError,
+                    error.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+}
+
 void add_errors(nb::module_&) { nb::register_exception_translator(translate, nullptr); }
 
 }  // namespace heddle::python

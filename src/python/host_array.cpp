@@ -127,6 +127,8 @@ nb::object numpy_dtype(DType dtype) {
   return nb::borrow(found);
 }
 
+std::optional<DType> find_dtype(nb::handle numpy_dtype) { return Dtypes::get().find(numpy_dtype); }
+
 DType dtype_of(nb::handle numpy_dtype) {
   if (const auto found = Dtypes::get().find(numpy_dtype)) return *found;
   throw Error(fmt::format(

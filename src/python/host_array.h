@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <optional>
+
 #include "heddle/array.h"
 
 namespace heddle::python {
@@ -12,6 +14,8 @@ namespace nb = nanobind;
 // The element type of NumPy's (or ml_dtypes') that stands for one of Heddle's, and back.
 nb::object numpy_dtype(DType dtype);
 DType dtype_of(nb::handle numpy_dtype);
+// The same; none where there is none.
+std::optional<DType> find_dtype(nb::handle numpy_dtype);
 
 // What `value` holds, as an array of this type: NumPy arrays and whatever speaks DLPack or NumPy's
 // protocols, and numbers. The memory is the caller's where it lies dense and in the right type.

@@ -37,6 +37,7 @@ NB_MODULE(_core, module) {
   add_dispatch(module);
   add_checkpoints(module);
   add_reports(module);
+  add_recorded(module);
   add_plugin_signals();
   add_exit();
 }

@@ -13,6 +13,7 @@
 #include "device/cuda/device.h"
 #include "device/cuda/dnn_library.h"
 #include "heddle/compile_options.h"
+#include "heddle/cost.h"
 #include "heddle/machine_report.h"
 #include "heddle/version.h"
 #include "report/cuda_libraries.h"
@@ -122,6 +123,7 @@ std::string DoctorReport::text(const Style& style) const {
 std::string DoctorReport::json() const {
   Json report = {
       {"heddle", {{"version", version()}, {"compiler", compiler()}, {"build", build_kind()}}}};
+  report["figures_of"] = machine_name();  // the name that calibrated figures are kept under
   for (const Found& one : machine)
     report["machine"][lower_case(one.name)] = {{"found", one.found},
                                                {"details", parse_json(one.details)}};

@@ -219,7 +219,7 @@ def early(heddle, launcher, folder):
 
 def apart(heddle, launcher, folder):
     """A rank runs for itself and does not come at all."""
-    os.environ["HEDDLE_WATCHDOG"] = "0.5"  # ten times as long is the others' time
+    os.environ["HEDDLE_WATCHDOG"] = "0.3"  # ten times as long is the others' time
     alone = re.sub(r'(%\w+) = "stablehlo.all_reduce"\((%\w+)\).*?-> tensor<1024xf32>\n',
                    r"\1 = stablehlo.add \2, \2 : tensor<1024xf32>\n", PROGRAM, flags=re.DOTALL)
     (folder / "b.mlir").write_text(alone.replace("TURNS", "2000000000"))
@@ -293,9 +293,8 @@ def figures(heddle, launcher, folder):
     text = re.sub(r"SUM\((%\w+)\)", SUM, re.sub(r"PRODUCT\((%\w+)\)", PRODUCT, TWO_SUMS))
     (folder / "a.mlir").write_text(text.replace("MATRIX", "tensor<512x512xf32>"))
     os.environ["HEDDLE_THREADS"] = "2"  # figures are kept for a machine and its threads
-    own = {**os.environ, "HEDDLE_CACHE_DIR": str(folder / "own")}
-    machine = json.loads(subprocess.run([heddle, "calibrate", "--json"], check=True, text=True,
-                                        capture_output=True, env=own).stdout)["machine"]
+    machine = json.loads(subprocess.run([heddle, "doctor", "--json"], check=True, text=True,
+                                        capture_output=True).stdout)["figures_of"]
     kernels = []
     for rank in range(RANKS):
         memory, functions = (1e7, 1e13) if rank % 2 else (1e13, 1e6)

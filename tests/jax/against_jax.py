@@ -10,6 +10,9 @@ import tempfile
 from pathlib import Path
 
 os.environ["JAX_PLATFORMS"] = "cpu"
+# JAX's own code is to be right and soon there, not fast.
+os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "") +
+                           " --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "bench" / "cpu")]
 try:

@@ -161,6 +161,13 @@ def narrow_elements(x):
     return [jnp.sort(jnp.concatenate([a, a + a])).astype(jnp.float32) for a in made]
 
 
+@program(np.array([0, -0.0, 1e-45, 2.0**-127, 1.4 * 2.0**-127, 1.4, 1.5, 3, 1.4 * 2.0**127, 1.5 * 2.0**127, np.inf, -np.inf,
+                   np.nan, -1], np.float32))
+def powers_of_two(x):
+    made = x.astype(jnp.float8_e8m0fnu)
+    return lax.bitcast_convert_type(made, jnp.uint8), made.astype(jnp.float32)
+
+
 @program(np.array([1, 2], np.uint32), np.array([1, 2, 3, 4], np.uint32))
 def random_numbers(threefry, rbg):
     one = jax.random.wrap_key_data(threefry, impl="threefry2x32")

@@ -172,5 +172,6 @@ def test_functions_hold_memory_flat():
                 jax.clear_caches()
         jax.clear_caches()
 
-    call_some(600)
+    memory.fill_cache_of_kernels()
+    call_some(100)
     memory.assert_flat(lambda: call_some(500), 2_500_000)

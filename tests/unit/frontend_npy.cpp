@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "heddle/npy.h"
 #include "ir/eval/scalar.h"
 #include "test_folder.h"
@@ -39,8 +42,29 @@ TEST(Npy, EveryElementTypeComesBack) {
       EXPECT_TRUE(widened || back == array) << array.type().str();
       for (std::int64_t i = 0; i < array.elements(); ++i)
         EXPECT_EQ(to_double(back, i), to_double(array, i)) << array.type().str();
+      EXPECT_EQ(narrowed_npy(back, array.type()).value(), array) << array.type().str();
     }
   }
+}
+
+TEST(Npy, OnlyNumbersOfANarrowTypeBecomeOfIt) {
+  const auto nan = std::numeric_limits<float>::quiet_NaN();
+  const Array exact = make_array<float>(Shape{3}, {1.5F, -2, nan});
+  const Array taken = narrowed_npy(exact, Type::tensor(DType::bf16, {3})).value();
+  EXPECT_EQ(taken.dtype(), DType::bf16);
+  EXPECT_EQ(to_double(taken, 1), -2);
+  EXPECT_TRUE(std::isnan(to_double(taken, 2)));
+  EXPECT_THAT(narrowed_npy(exact, Type::tensor(DType::f4e2m1fn, {3})).reason(),
+              HasSubstr("element 2 is nan, which is no number of f4E2M1FN"));
+  const Array other = make_array<float>(Shape{1}, {0.1F});
+  EXPECT_THAT(narrowed_npy(other, Type::tensor(DType::f8e5m2, {1})).reason(),
+              HasSubstr("element 0 is 0.1"));
+  EXPECT_THAT(
+      narrowed_npy(make_array<std::int8_t>(Shape{1}, {8}), Type::tensor(DType::i4, {1})).reason(),
+      HasSubstr("element 0 is 8, which is no number of i4"));
+  // Whoever takes it says what is wrong with a type that files have, or another shape.
+  EXPECT_EQ(narrowed_npy(other, Type::tensor(DType::f16, {1})).value().dtype(), DType::f32);
+  EXPECT_EQ(narrowed_npy(other, Type::tensor(DType::bf16, {2})).value().dtype(), DType::f32);
 }
 
 TEST(Npy, DataBeginsAtAMultipleOf64) {

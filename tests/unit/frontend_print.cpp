@@ -238,5 +238,28 @@ TEST(Printer, GenericFormKeepsPropertiesApart) {
                         ": () -> tensor<4xf32>\n    \"func.return\"() : () -> ()"));
 }
 
+Array constant_of(const std::string& text) {
+  const auto program = read_stablehlo(
+      "func.func @main() {\n%0 = stablehlo.constant " + text + "\nreturn\n}\n", "t.mlir");
+  return *program.value().attr(program->op(0), "value")->get<Array>();
+}
+
+// A text means the nearest number, as MLIR reads it; the least one for zero, which there is not.
+TEST(Printer, NumbersOfExponentsOnlyComeBack) {
+  EXPECT_EQ(constant_of("dense<0.0> : tensor<f8E8M0FNU>").bytes()[0], std::byte{0});
+  EXPECT_EQ(constant_of("dense<5.9e-39> : tensor<f8E8M0FNU>").bytes()[0], std::byte{0});
+  EXPECT_EQ(constant_of("dense<1.2e-38> : tensor<f8E8M0FNU>").bytes()[0], std::byte{1});
+  for (unsigned bits = 0; bits < 256; ++bits) {
+    const std::string text = fmt::format(
+        "func.func @main() {{\n%0 = stablehlo.constant dense<0x{:02X}>"
+        " : tensor<f8E8M0FNU>\nreturn\n}}\n",
+        bits);
+    const auto program = read_stablehlo(text, "t.mlir").value();
+    const auto again = read_stablehlo(print_stablehlo(program), "again.mlir").value();
+    const Array* value = again.attr(again.op(0), "value")->get<Array>();
+    EXPECT_EQ(value->bytes()[0], std::byte{static_cast<unsigned char>(bits)});
+  }
+}
+
 }  // namespace
 }  // namespace heddle

@@ -88,11 +88,24 @@ TEST(SmallFloat, OfExponentsOnlyIsAPowerOfTwo) {
   EXPECT_EQ(F8E8M0FNU(1).bits, 0x7f);
   EXPECT_EQ(F8E8M0FNU(0.1).bits, 0x7c);
   EXPECT_EQ(F8E8M0FNU(1.5).bits, 0x80);  // a tie; the leading one is odd
-  EXPECT_EQ(F8E8M0FNU(0).bits, 0x00);    // there is no zero
+  EXPECT_EQ(F8E8M0FNU(3).bits, 0x81);    // and so it is here
+  EXPECT_EQ(F8E8M0FNU(0).bits, 0xff);    // there is no zero
+  EXPECT_EQ(F8E8M0FNU(-0.0).bits, 0xff);
   EXPECT_EQ(F8E8M0FNU(-1).bits, 0xff);
+  EXPECT_EQ(F8E8M0FNU(kInf).bits, 0xff);
+  EXPECT_EQ(F8E8M0FNU(-kInf).bits, 0xff);
+  EXPECT_EQ(F8E8M0FNU(kNan).bits, 0xff);
   EXPECT_EQ(F8E8M0FNU(std::ldexp(1, 127)).bits, 0xfe);
+  EXPECT_EQ(F8E8M0FNU(std::ldexp(1.4, 127)).bits, 0xfe);
+  EXPECT_EQ(F8E8M0FNU(std::ldexp(1.5, 127)).bits, 0xff);
   EXPECT_EQ(F8E8M0FNU(std::ldexp(1, 128)).bits, 0xff);
   EXPECT_EQ(double(F8E8M0FNU::from_bits(0x00)), std::ldexp(1, -127));
+  // Below the least number: as ml_dtypes 0.6 has it.
+  EXPECT_EQ(F8E8M0FNU(std::ldexp(1, -127)).bits, 0x00);
+  EXPECT_EQ(F8E8M0FNU(std::ldexp(1, -149)).bits, 0x00);
+  EXPECT_EQ(F8E8M0FNU(std::ldexp(1.4, -127)).bits, 0x01);
+  EXPECT_EQ(F8E8M0FNU(std::ldexp(1.4, -126)).bits, 0x01);
+  EXPECT_EQ(F8E8M0FNU(std::ldexp(1, -200)).bits, 0xff);
   EXPECT_TRUE(std::isnan(double(F8E8M0FNU::from_bits(0xff))));
   EXPECT_TRUE(std::isnan(double(-F8E8M0FNU(1))));
 }

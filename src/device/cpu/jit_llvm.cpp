@@ -1,4 +1,5 @@
 // LLVM 19: text to module, a short run of passes, object file, linked into this process.
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
@@ -7,7 +8,6 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
@@ -95,7 +95,7 @@ class LlvmBackend : public JitBackend {
     HEDDLE_TRY(auto machine, make_machine());
     module->setTargetTriple(triple_.str());
     module->setDataLayout(machine->createDataLayout());
-    optimise(*module, *machine);
+    HEDDLE_TRY_VOID(optimise(*module, *machine));
     llvm::SmallVector<char, 0> object;
     llvm::raw_svector_ostream stream(object);
     llvm::legacy::PassManager passes;
@@ -161,24 +161,17 @@ class LlvmBackend : public JitBackend {
   }
 
   // The text is vectorised and hoisted already: what is left is registers for stack slots, common
-  // parts and simpler forms.
-  static void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager graphs;
-    llvm::ModuleAnalysisManager modules;
-    llvm::PassBuilder builder(&machine);
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(graphs);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, graphs, modules);
-    llvm::ModulePassManager passes;
-    llvm::cantFail(builder.parsePassPipeline(
-        passes,
-        "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
-        "loop-mssa(loop-rotate,licm))"));
-    passes.run(module, modules);
+  // parts and simpler forms. By LLVM's interface for C: that for C++ takes seconds to compile.
+  static Verdict optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error =
+        LLVMRunPasses(llvm::wrap(&module),
+                      "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
+                      "loop-mssa(loop-rotate,licm))",
+                      reinterpret_cast<LLVMTargetMachineRef>(&machine), options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error != nullptr) return failed("optimising", llvm::unwrap(error));
+    return yes();
   }
 
   Verdict start() {

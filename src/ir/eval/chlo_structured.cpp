@@ -1,6 +1,8 @@
 // The ops of the client dialect that are not elementwise: broadcasts, top_k, ragged_dot and scan.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+#include <optional>
 
 #include "ir/attr_access.h"
 #include "ir/eval/chlo.h"
@@ -30,60 +32,75 @@ Evaluated broadcast_operand(EvalContext& ctx, std::size_t operand) {
 
 namespace {
 
-// Floats by their total order: NaN above everything, negative NaN below, and -0 below +0.
+// A number that orders as the element does; floats by their total order: NaN above everything,
+// negative NaN below, and -0 below +0.
 template <typename T>
-bool ranks_above(T x, T y) {
+std::int64_t rank_key(T x) {
   if constexpr (FloatScalar<T>) {
-    return total_order_key(x) > total_order_key(y);
+    return total_order_key(x);
   } else if constexpr (BoolScalar<T>) {
-    return bool(x) && !bool(y);
+    return bool(x) ? 1 : 0;
+  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+    return static_cast<std::int64_t>(x ^ (std::uint64_t{1} << 63));
   } else {
-    return x > y;
+    return static_cast<std::int64_t>(x);
   }
 }
 
-template <typename T>
-void top_of_row(std::span<const T> row, std::span<T> values, Array& indices, std::int64_t at) {
-  std::vector<std::int64_t> order(row.size());
-  std::iota(order.begin(), order.end(), 0);
-  // Of equal elements the first comes first.
-  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    const T x = row[static_cast<std::size_t>(a)], y = row[static_cast<std::size_t>(b)];
-    if (ranks_above(x, y)) return true;
-    return !ranks_above(y, x) && a < b;
-  });
-  dispatch(indices.dtype(), [&](auto tag) {
-    using I = typename decltype(tag)::type;
-    if constexpr (IntScalar<I>) {
-      auto to = indices.as_mutable<I>();
-      for (std::size_t i = 0; i < values.size(); ++i)
-        to[static_cast<std::size_t>(at) + i] = static_cast<I>(order[i]);
+// Of all elements; none for types that have no order.
+std::optional<Integers> rank_keys(const Array& x) {
+  return dispatch(x.dtype(), [&](auto tag) -> std::optional<Integers> {
+    using T = typename decltype(tag)::type;
+    if constexpr (ComplexScalar<T>) {
+      return std::nullopt;
+    } else {
+      const auto from = x.as<T>();
+      Integers keys(from.size());
+      std::transform(from.begin(), from.end(), keys.begin(), rank_key<T>);
+      return keys;
     }
   });
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = row[static_cast<std::size_t>(order[i])];
+}
+
+void write_integers(Array& to, const Integers& from) {
+  dispatch(to.dtype(), [&](auto tag) {
+    using I = typename decltype(tag)::type;
+    if constexpr (IntScalar<I>)
+      std::transform(from.begin(), from.end(), to.as_mutable<I>().begin(),
+                     [](std::int64_t x) { return static_cast<I>(x); });
+  });
 }
 
 }  // namespace
 
+// Sorts numbers, whatever the type is: one sort instead of one for each type.
 Evaluated evaluate_top_k(EvalContext& ctx) {
   const Array& x = ctx.operands[0];
-  return dispatch(x.dtype(), [&](auto tag) -> Evaluated {
-    using T = typename decltype(tag)::type;
-    if constexpr (ComplexScalar<T>) {
-      return undefined_for(ctx, x.dtype());
-    } else {
-      Array values(ctx.result_type(0)), indices(ctx.result_type(1));
-      const auto width = static_cast<std::size_t>(x.shape().back());
-      const auto kept = static_cast<std::size_t>(values.shape().back());
-      auto from = x.as<T>();
-      auto to = values.as_mutable<T>();
-      for (std::size_t row = 0; kept > 0 && row * width < from.size(); ++row)
-        top_of_row<T>(from.subspan(row * width, width), to.subspan(row * kept, kept), indices,
-                      static_cast<std::int64_t>(row * kept));
-      return std::vector{std::move(values), std::move(indices)};
-    }
-  });
+  const auto keys = rank_keys(x);
+  if (!keys) return undefined_for(ctx, x.dtype());
+  Array values(ctx.result_type(0)), indices(ctx.result_type(1));
+  const std::int64_t width = x.shape().back(), kept = values.shape().back();
+  const auto size = static_cast<std::size_t>(byte_size(x.dtype()));
+  const auto from = x.bytes();
+  const auto to = values.mutable_bytes();
+  Integers places, order(static_cast<std::size_t>(width));
+  for (std::int64_t row = 0; kept > 0 && row * width < x.elements(); ++row) {
+    const std::int64_t* key = keys->data() + row * width;
+    std::iota(order.begin(), order.end(), 0);
+    // Of equal elements the first comes first.
+    std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+      return key[a] != key[b] ? key[a] > key[b] : a < b;
+    });
+    places.insert(places.end(), order.begin(), order.begin() + kept);
+    for (std::int64_t i = 0; i < kept; ++i)
+      std::memcpy(
+          to.data() + static_cast<std::size_t>(row * kept + i) * size,
+          from.data() +
+              static_cast<std::size_t>(row * width + order[static_cast<std::size_t>(i)]) * size,
+          size);
+  }
+  write_integers(indices, places);
+  return std::vector{std::move(values), std::move(indices)};
 }
 
 // ---- ragged_dot

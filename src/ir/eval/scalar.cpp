@@ -41,12 +41,15 @@ bool is_nan(std::uint32_t bits, FloatFormat format) {
 
 std::uint32_t encode_small_float(double value, FloatFormat format) {
   const std::uint32_t sign = std::signbit(value) ? format.sign() : 0;
-  if (std::isnan(value) || (value < 0 && !format.has_sign)) return nan_of(format, sign);
+  // Without a sign there is no zero: it becomes NaN, as in ml_dtypes and XLA, and so does what is
+  // zero as f32.
+  const bool has_none = !format.has_sign && static_cast<float>(value) <= 0;
+  if (std::isnan(value) || has_none) return nan_of(format, sign);
   const double magnitude = std::fabs(value);
   if (std::isinf(magnitude)) return too_large(format, sign);
 
   // In units of the last place, where numbers below the smallest normal share one unit.
-  const int least = format.has_sign ? 1 - format.bias : -format.bias;
+  const int least = 1 - format.bias;
   const int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
   const double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
   // A carry out of the mantissa lands in the exponent, where it belongs. Units of a normal number

@@ -33,7 +33,8 @@ struct FloatFormat {
   }
 };
 
-// Rounds to nearest even.
+// Rounds to nearest even. Without a sign, zero and what is negative become NaN, and what lies
+// between the two least numbers becomes the larger one: so do ml_dtypes and XLA.
 std::uint32_t encode_small_float(double value, FloatFormat format);
 double decode_small_float(std::uint32_t bits, FloatFormat format);
 

@@ -1,0 +1,174 @@
+// Recorder: array calls become windows of one Program each, which are compiled once and run again.
+//
+// A Store is the memory behind arrays. It has versions: a write makes a new one, so that only true
+// dependences remain. The present version is a value in memory, or one of the open window's
+// program. Views (affine_view.h) say which elements of it an array shows.
+//
+//   Recorder recorder;
+//   StorePtr x = recorder.store(array);
+//   StorePtr y = recorder.keep([&](Builder& b) { return b.op("exponential", {recorder.read(*x)});
+//   }); Array values = recorder.host(*y).value();         // the window ends here, and runs
+//
+// What no StorePtr reaches when a window ends is never stored. A recorder is used by one thread at
+// a time.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/affine_view.h"
+#include "heddle/builder.h"
+#include "heddle/device_value.h"
+#include "heddle/executable_cache.h"
+
+namespace heddle {
+
+class Store {
+ public:
+  explicit Store(DeviceValue value) : type_(value.type()), memory_(std::move(value)) {}
+  explicit Store(Type type) : type_(std::move(type)), pending_(true) {}
+
+  const Type& type() const { return type_; }
+  // Whether its present version is in the open window still, and no memory holds it.
+  bool is_pending() const { return pending_; }
+  // Grows whenever its memory becomes another one.
+  std::uint64_t generation() const { return generation_; }
+  // Only where it is not pending.
+  const DeviceValue& memory() const { return memory_; }
+  // Whether nobody holds its memory, which is the host's, but it and who borrows from it.
+  bool is_sole_owner() const;
+  // Its host memory for somebody who looks at it, and sees what is written in place. Only where it
+  // is not pending.
+  std::shared_ptr<Block> lend() const;
+
+ private:
+  friend class Recorder;
+
+  // A write of this window, which later reads may look through.
+  struct Written {
+    AffineView view;
+    ValueId value = kNone;   // what was written, in the view's shape
+    ValueId before = kNone;  // the version before it
+  };
+
+  void rest_at(DeviceValue value);
+  void lose(std::string why);
+
+  Type type_;
+  DeviceValue memory_;
+  bool pending_ = false;
+  std::uint64_t generation_ = 0;
+  std::uint64_t window_ = 0;  // that value_ belongs to
+  ValueId value_ = kNone;     // the present version in that window
+  std::vector<Written> writes_;
+  mutable std::weak_ptr<std::shared_ptr<Block>> lent_;  // counts once, however many borrow
+  std::string lost_;                                    // why there is no version any more
+};
+using StorePtr = std::shared_ptr<Store>;
+
+struct RecordOptions {
+  Target target = {};
+  std::size_t first_window = 64;  // calls that a window takes at first
+  std::size_t largest_window = 512;
+  std::int64_t memory_limit = std::int64_t{4} << 30;  // bytes that an open window may hold on to
+  std::size_t executables = 256;                      // that are kept
+};
+
+struct RecordCounts {
+  std::int64_t windows = 0, calls = 0, ops = 0, launches = 0;
+  std::int64_t compiled = 0, found = 0;      // windows that were new, and that were known
+  std::int64_t bytes_in = 0, bytes_out = 0;  // of arguments and results
+};
+
+// Why a window came to its end.
+enum class WindowEnd : std::uint8_t { read, full, memory, asked };
+std::string_view words(WindowEnd end);
+
+class Recorder {
+ public:
+  explicit Recorder(RecordOptions options = {});
+
+  // A store of a value in memory.
+  StorePtr store(DeviceValue value) { return std::make_shared<Store>(std::move(value)); }
+
+  // ---- recording: `write` gives the value, and sees stores through read() and scalar(). It must
+  // not end the window.
+  using Write = std::function<Var(Builder&)>;
+  // A new store with that value.
+  StorePtr keep(const Write& write);
+  std::vector<StorePtr> keep_all(const std::function<Vars(Builder&)>& write);
+  // A new version of a store, in which what the view shows has that value; it has the view's shape.
+  // No where the view cannot be written by ops; nothing is recorded then.
+  Verdict write(const StorePtr& store, const AffineView& view, const Write& write);
+  Var read(Store& store);
+  // No where ops cannot show the view.
+  Expected<Var> read(Store& store, const AffineView& view);
+  // Whether read and write can do it.
+  static bool can_show(const Store& store, const AffineView& view);
+  static bool can_write(const Store& store, const AffineView& view);
+  // A number that is an operand at run time: another one does not make another program.
+  Var scalar(Array value);
+
+  // ---- values
+  // Ends the window and runs it; all stores are in memory afterwards.
+  Verdict flush(WindowEnd end = WindowEnd::asked);
+  // The present version, after a flush where that is needed.
+  Expected<DeviceValue> value(Store& store);
+  // The same in host memory, where the store keeps it from then on.
+  Expected<Array> host(Store& store);
+  // Its host memory may be written in place afterwards: nobody else sees it, a copy is made where
+  // somebody did. Say so before each write.
+  Verdict make_writable(Store& store);
+
+  // ---- what it did
+  const RecordCounts& counts() const { return counts_; }
+  std::size_t open_calls() const { return calls_.size(); }
+  std::size_t window_size() const { return limit_; }
+  // The last windows: their groups, bytes, and what ended them.
+  std::string explain() const;
+
+ private:
+  struct Done {
+    std::int64_t number = 0;
+    std::size_t calls = 0, ops = 0, arguments = 0, results = 0;
+    bool was_known = false;
+    WindowEnd end = WindowEnd::asked;
+    Executable executable{nullptr};
+  };
+
+  void open();
+  void record(const std::function<void(Builder&)>& write);
+  void set_version(const StorePtr& store, Var value);
+  void after_call();
+  Var version(Store& store);
+  Var argument(DeviceValue value);
+  std::int64_t held_bytes() const;
+  std::vector<StorePtr> seen() const;
+  std::vector<bool> dead_arguments() const;
+  Expected<Executable> executable(bool& was_known);
+  Verdict run(const std::vector<StorePtr>& stores, Done& done);
+  void count(const Done& done);
+  void grow(bool was_known);
+
+  RecordOptions options_;
+  ExecutableCache cache_;
+  RecordCounts counts_;
+  std::deque<Done> done_;
+
+  // The open window.
+  std::uint64_t window_ = 1;
+  Builder builder_;
+  RegionId body_ = kNone;
+  std::vector<DeviceValue> arguments_;
+  std::vector<std::weak_ptr<Store>>
+      touched_;                       // in the order in which they got a value of the window
+  std::vector<std::uint64_t> calls_;  // a hash of what each has recorded
+  std::int64_t bytes_ = 0;            // an upper bound of held_bytes()
+  std::size_t limit_ = 0;
+  int known_in_a_row_ = 0;  // windows that were full
+};
+
+}  // namespace heddle

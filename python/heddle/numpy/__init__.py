@@ -1,0 +1,165 @@
+# mypy: ignore-errors
+"""NumPy's interface on recorded arrays: ``import heddle.numpy as np``.
+
+Calls on arrays are recorded; when values are read, all that was recorded becomes one program, which
+is compiled once and found again in the next turn of a loop. Small arrays, and whatever has no
+recorded form, are NumPy's own, on the same memory.
+
+>>> import heddle.numpy as np
+>>> x = np.arange(6.0).reshape(2, 3)
+>>> x[:, 1:] += 10
+>>> x.sum(axis=0)
+array([ 3., 25., 27.])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as _np
+
+from heddle.numpy._core import ndarray, recorded as _recorded
+from heddle.numpy import _array as _array
+from heddle.numpy import _creation, _fallback, _products, _reductions, _shapes, _ufuncs
+from heddle.numpy._fallback import FallbackWarning, fallbacks
+
+#: What there is beside NumPy's own names.
+__array_api_version__ = _np.__array_api_version__
+
+
+def flush() -> None:
+    """Runs what is recorded; nothing waits afterwards."""
+    _recorded.flush()
+
+
+def explain() -> str:
+    """The last windows: their groups, bytes, and what ended them."""
+    return _recorded.explain()
+
+
+def counts() -> dict[str, int]:
+    """How many windows, calls, ops and launches there were, compiled and found again."""
+    return _recorded.counts()
+
+
+def _recorded_functions() -> dict[str, Any]:
+    table: dict[str, Any] = dict(_ufuncs.ufuncs)
+    aliases = {"true_divide": "divide", "abs": "absolute", "mod": "remainder", "conj": "conjugate",
+               "acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2",
+               "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh", "pow": "power",
+               "bitwise_not": "invert", "bitwise_invert": "invert",
+               "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # fmt: skip
+    table |= {name: table[of] for name, of in aliases.items()}
+    for module, names in (
+        (_creation, "array asarray full zeros ones empty zeros_like ones_like empty_like full_like arange"),
+        (_shapes, "reshape transpose swapaxes moveaxis squeeze expand_dims broadcast_to broadcast_arrays "
+                  "flip ravel concatenate stack vstack hstack roll where"),
+        (_products, "matmul dot tensordot inner vdot outer einsum"),
+        (_reductions, "mean var std"),
+    ):  # fmt: skip
+        table |= {name: getattr(module, name) for name in names.split()}
+    table["asanyarray"] = table["ascontiguousarray"] = table["asarray"]
+    table["concat"] = table["concatenate"]
+    table["permute_dims"] = table["transpose"]
+    return table
+
+
+def _reduction(name: str) -> Any:
+    def reduction(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
+                  **more: Any) -> Any:  # fmt: skip
+        if out is not None:
+            more["out"] = out
+        return _reductions.reduced(name, a, axis, dtype, keepdims, **more)
+
+    return reduction
+
+
+def _extremum(name: str) -> Any:
+    def reduction(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
+        if out is not None:
+            more["out"] = out
+        return _reductions.reduced(name, a, axis, None, keepdims, **more)
+
+    return reduction
+
+
+globals().update(_recorded_functions())
+sum, prod = _reduction("sum"), _reduction("prod")
+max, min, any, all = map(_extremum, ("max", "min", "any", "all"))
+amax, amin = max, min
+
+
+def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    return _reductions.arg_extremum("argmax", a, axis, out, keepdims)
+
+
+def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    return _reductions.arg_extremum("argmin", a, axis, out, keepdims)
+
+
+def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    return _reductions.running("cumsum", a, axis, dtype, out)
+
+
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    return _reductions.running("cumprod", a, axis, dtype, out)
+
+
+def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
+    return _creation.array(a, copy=True)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    return _creation.array(x, copy=False).astype(dtype, copy=copy)
+
+
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    if type(dst) is ndarray and where is True and type(src) is ndarray and _np.can_cast(src.dtype, dst.dtype, casting):
+        dst[...] = src
+    else:
+        _fallback.call("copyto", _np.copyto, (dst, src), {"casting": casting, "where": where})
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    return a.shape if type(a) is ndarray else _np.shape(a)
+
+
+def ndim(a: Any) -> int:
+    return a.ndim if type(a) is ndarray else _np.ndim(a)
+
+
+def size(a: Any, axis: Any = None) -> int:
+    if type(a) is not ndarray:
+        return _np.size(a, axis)
+    return a.size if axis is None else a.shape[axis]
+
+
+def result_type(*args: Any) -> Any:
+    return _np.result_type(*(one.dtype if type(one) is ndarray else one for one in args))
+
+
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    return _np.can_cast(from_.dtype if type(from_) is ndarray else from_, to, casting)
+
+
+def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    return _np.shares_memory(_fallback.lowered(a, []), _fallback.lowered(b, []), max_work)
+
+
+def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    return _np.may_share_memory(_fallback.lowered(a, []), _fallback.lowered(b, []), max_work)
+
+
+# All the rest of NumPy, as it is asked for.
+def __getattr__(name: str) -> Any:
+    if name in ("linalg", "fft", "random"):
+        module = _fallback.Module(f"{__name__}.{name}", getattr(_np, name))
+        globals()[name] = module
+        return module
+    value = _fallback.wrapped(name, getattr(_np, name))
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(_np)})

@@ -1,0 +1,277 @@
+# mypy: ignore-errors
+"""Methods of ndarray that need not be fast. What is not here is NumPy's method, on memory."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from heddle.numpy._core import adopt, ndarray, recorded, wrap_numpy
+from heddle.numpy import _fallback, _products, _reductions, _shapes, _ufuncs
+
+
+def _as_numpy(self: ndarray, dtype: Any = None, copy: bool | None = None) -> Any:
+    """A snapshot, read-only unless it is a copy: later writes on either side do not meet."""
+    array = self._snapshot()
+    if dtype is not None and np.dtype(dtype) != array.dtype:
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def _array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    import heddle.numpy
+
+    module = (func.__module__ or "numpy").partition("numpy")[2].strip(".")
+    place: Any = heddle.numpy
+    for part in filter(None, module.split(".")):
+        place = getattr(place, part, None)
+    ours = getattr(place, func.__name__, None) if place is not None else None
+    if ours is None or getattr(ours, "_function", None) is func:
+        return _fallback.call(func.__name__, func, args, kwargs)
+    return ours(*args, **kwargs)
+
+
+def astype(self: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe",
+           subok: bool = True, copy: bool = True) -> Any:  # fmt: skip
+    dtype = np.dtype(dtype)
+    if not copy and dtype == self.dtype:
+        return self
+    if np.can_cast(self.dtype, dtype, casting) and dtype.kind in "biufc" and dtype.isnative:
+        result = recorded.astype(self, dtype) if dtype.itemsize <= 16 and dtype.char not in "gG" else None
+        if result is not None:
+            return result
+    return _fallback.call("ndarray.astype", np.ndarray.astype, (self, dtype), {"casting": casting})
+
+
+def copy(self: ndarray, order: Any = "C") -> Any:
+    result = recorded.copy(self)
+    return wrap_numpy(self._host().copy(), []) if result is None else result
+
+
+def reshape(self: ndarray, *shape: Any, order: Any = "C", copy: bool | None = None) -> Any:
+    sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)) else shape
+    return _shapes.reshape(self, sizes, order, copy=copy)
+
+
+def transpose(self: ndarray, *axes: Any) -> Any:
+    if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)):
+        axes = axes[0]
+    return _shapes.transpose(self, axes or None if axes is not None else None)
+
+
+def flatten(self: ndarray, order: Any = "C") -> Any:
+    return _shapes.ravel(self, order).copy()
+
+
+def iterate(self: ndarray) -> Any:
+    if self.ndim == 0:
+        raise TypeError("iteration over a 0-d array")
+    for i in range(self.shape[0]):
+        yield self[i]
+
+
+def fill(self: ndarray, value: Any) -> None:
+    self[...] = value
+
+
+def divmod_(self: Any, other: Any) -> Any:
+    return self // other, self % other
+
+
+def _on_host(name: str) -> Any:
+    function = getattr(np.ndarray, name)
+
+    def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+        return _fallback.call(f"ndarray.{name}", function, (self, *args), kwargs)
+
+    method.__name__, method.__doc__ = name, function.__doc__
+    return method
+
+
+def _value(name: str) -> Any:
+    """What asks for values, and is NumPy's on memory, without a word."""
+    function = getattr(np.ndarray, name)
+    return lambda self, *args, **kwargs: function(self._host(), *args, **kwargs)
+
+
+def _from_function(function: Any) -> Any:
+    return lambda self, *args, **kwargs: function(self, *args, **kwargs)
+
+
+def _reduction(name: str) -> Any:
+    def method(self: ndarray, axis: Any = None, dtype: Any = None, out: Any = None,
+               keepdims: Any = False, **more: Any) -> Any:  # fmt: skip
+        if out is not None:
+            more["out"] = out
+        return _reductions.reduced(name, self, axis, dtype, keepdims, **more)
+
+    return method
+
+
+def _extremum(name: str) -> Any:
+    def method(self: ndarray, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
+        if out is not None:
+            more["out"] = out
+        return _reductions.reduced(name, self, axis, None, keepdims, **more)
+
+    return method
+
+
+def _sort(self: ndarray, axis: int = -1, kind: Any = None, order: Any = None, **more: Any) -> None:
+    _fallback.call("ndarray.sort", np.ndarray.sort, (self, axis, kind, order), more)
+
+
+def _real(self: ndarray) -> Any:
+    if self.dtype.kind != "c":
+        return self
+    return _fallback.call("real", np.real, (self,), {})
+
+
+def _imag(self: ndarray) -> Any:
+    return _fallback.call("imag", np.imag, (self,), {})
+
+
+def _matmul_into(self: ndarray, other: Any) -> Any:
+    self[...] = _products.matmul(self, other)
+    return self
+
+
+def _matrix_transpose(self: ndarray) -> Any:
+    if self.ndim < 2:
+        raise ValueError("matrix transpose with ndim < 2 is undefined")
+    return _shapes.swapaxes(self, -1, -2)
+
+
+def _namespace(self: ndarray, api_version: str | None = None) -> Any:
+    import heddle.numpy
+
+    return heddle.numpy
+
+
+def _dlpack(self: ndarray, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+            copy: bool | None = None) -> Any:  # fmt: skip
+    if copy is False:
+        raise BufferError("a recorded array gives a copy of its memory only")
+    return self._snapshot().copy().__dlpack__(
+        stream=stream, max_version=max_version, dl_device=dl_device
+    )
+
+
+def _to_device(self: ndarray, device: str, /, *, stream: Any = None) -> Any:
+    if device != "cpu":
+        raise ValueError(f'Unsupported device for NumPy arrays: {device}. Only "cpu" is supported.')
+    return self
+
+
+def _restore(array: Any) -> Any:
+    return adopt(array)
+
+
+_METHODS: dict[str, Any] = {
+    "__array__": _as_numpy,
+    "__array_ufunc__": _ufuncs.array_ufunc,
+    "__array_function__": _array_function,
+    "__array_namespace__": _namespace,
+    "__dlpack__": _dlpack,
+    "__dlpack_device__": lambda self: (1, 0),
+    "__reduce__": lambda self: (_restore, (self._snapshot().copy(),)),
+    "__copy__": copy,
+    "__deepcopy__": lambda self, memo: copy(self),
+    "__iter__": iterate,
+    "__contains__": lambda self, value: bool((self == value).any()),
+    "__divmod__": divmod_,
+    "__rdivmod__": lambda self, other: (other // self, other % self),
+    "__matmul__": lambda self, other: _products.matmul(self, other),
+    "__rmatmul__": lambda self, other: _products.matmul(other, self),
+    "__imatmul__": _matmul_into,
+    "__bool__": _value("__bool__"),
+    "__int__": _value("__int__"),
+    "__float__": _value("__float__"),
+    "__complex__": _value("__complex__"),
+    "__index__": lambda self: operator.index(self._host()),
+    "__format__": lambda self, spec: format(self._host()[()], spec),
+    "__repr__": _value("__repr__"),
+    "__str__": _value("__str__"),
+    "item": _value("item"),
+    "tolist": _value("tolist"),
+    "tobytes": _value("tobytes"),
+    "tofile": _value("tofile"),
+    "dump": _value("dump"),
+    "dumps": _value("dumps"),
+    "astype": astype,
+    "copy": copy,
+    "reshape": reshape,
+    "transpose": transpose,
+    "flatten": flatten,
+    "ravel": _from_function(_shapes.ravel),
+    "squeeze": _from_function(_shapes.squeeze),
+    "swapaxes": _from_function(_shapes.swapaxes),
+    "fill": fill,
+    "dot": _from_function(_products.dot),
+    "sum": _reduction("sum"),
+    "prod": _reduction("prod"),
+    "max": _extremum("max"),
+    "min": _extremum("min"),
+    "any": _extremum("any"),
+    "all": _extremum("all"),
+    "mean": _from_function(_reductions.mean),
+    "var": _from_function(_reductions.var),
+    "std": _from_function(_reductions.std),
+    "argmax": lambda self, *a, **k: _reductions.arg_extremum("argmax", self, *a, **k),
+    "argmin": lambda self, *a, **k: _reductions.arg_extremum("argmin", self, *a, **k),
+    "cumsum": lambda self, *a, **k: _reductions.running("cumsum", self, *a, **k),
+    "cumprod": lambda self, *a, **k: _reductions.running("cumprod", self, *a, **k),
+    "conj": _from_function(_ufuncs.ufuncs["conjugate"]),
+    "conjugate": _from_function(_ufuncs.ufuncs["conjugate"]),
+    "sort": _sort,
+    "to_device": _to_device,
+}
+_PROPERTIES: dict[str, Any] = {
+    "T": _shapes.transpose,
+    "mT": _matrix_transpose,
+    "real": _real,
+    "imag": _imag,
+    "itemsize": lambda self: self.dtype.itemsize,
+    "nbytes": lambda self: self.size * self.dtype.itemsize,
+    "base": lambda self: None,
+    "device": lambda self: "cpu",
+    "flags": lambda self: self._host().flags,
+    "flat": lambda self: (self._host(True) if self._writable else self._host()).flat,
+    "data": lambda self: self._snapshot().data,
+}
+
+
+def _set_imag(self: ndarray, value: Any) -> None:
+    self._host(True).imag = _fallback.lowered(value, [])
+
+
+def _set_real(self: ndarray, value: Any) -> None:
+    self._host(True).real = _fallback.lowered(value, [])
+
+
+def _set_flat(self: ndarray, value: Any) -> None:
+    self._host(True).flat = _fallback.lowered(value, [])
+
+
+_SETTERS = {"real": _set_real, "imag": _set_imag, "flat": _set_flat}
+
+
+def add_methods() -> None:
+    """Gives ndarray its methods, and NumPy's where there are no others."""
+    for name, method in _METHODS.items():
+        setattr(ndarray, name, method)
+    for name, read in _PROPERTIES.items():
+        setattr(ndarray, name, property(read, _SETTERS.get(name)))
+    for name in dir(np.ndarray):
+        if name.startswith("_") or name in ndarray.__dict__ or name in ("ctypes", "strides"):
+            continue
+        if callable(getattr(np.ndarray, name)):
+            setattr(ndarray, name, _on_host(name))
+    ndarray.__array_priority__ = 1000.0
+
+
+add_methods()

@@ -1,0 +1,191 @@
+// Memory of recorded arrays for NumPy, and NumPy's results as recorded arrays.
+#include <algorithm>
+#include <cstdlib>
+
+#include "python/bindings.h"
+#include "python/host_array.h"
+#include "python/recorded.h"
+
+namespace heddle::python {
+
+namespace {
+
+// Memory of a store, for Python's buffer protocol.
+struct LentMemory {
+  std::shared_ptr<Block> block;
+  std::size_t bytes = 0;
+};
+
+int give_buffer(PyObject* self, Py_buffer* view, int flags) {
+  const LentMemory* lent = nb::inst_ptr<LentMemory>(self);
+  void* data = lent->block ? lent->block->data() : nullptr;
+  return PyBuffer_FillInfo(view, self, data, static_cast<Py_ssize_t>(lent->bytes), 0, flags);
+}
+PyType_Slot lent_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(give_buffer)}, {0, nullptr}};
+
+nb::handle numpy_ndarray() {
+  static const nb::handle type =
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
+  return type;
+}
+
+// A NumPy array's memory, and what keeps it alive.
+struct OfNumpy {
+  std::shared_ptr<Block> block;
+  Py_buffer view = {};
+  ~OfNumpy() {
+    if (view.obj == nullptr || !Py_IsInitialized()) return;
+    const nb::gil_scoped_acquire gil;
+    PyBuffer_Release(&view);
+  }
+};
+
+// What lies dense there, row by row or column by column.
+struct Dense {
+  std::shared_ptr<OfNumpy> owner;
+  Shape shape;
+  bool by_columns = false;
+};
+std::optional<Dense> dense_memory(nb::handle array) {
+  Dense dense;
+  dense.owner = std::make_shared<OfNumpy>();
+  Py_buffer& view = dense.owner->view;
+  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_STRIDES | PyBUF_WRITABLE) != 0) {
+    PyErr_Clear();
+    view.obj = nullptr;
+    return {};
+  }
+  const bool by_rows = PyBuffer_IsContiguous(&view, 'C') != 0;
+  dense.by_columns = !by_rows && PyBuffer_IsContiguous(&view, 'F') != 0;
+  if (!by_rows && !dense.by_columns) return {};
+  dense.shape.assign(view.shape, view.shape + view.ndim);
+  dense.owner->block =
+      Block::view(static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len));
+  return dense;
+}
+
+std::vector<std::size_t> reversed_order(std::size_t rank) {
+  std::vector<std::size_t> order(rank);
+  for (std::size_t d = 0; d < rank; ++d) order[d] = rank - 1 - d;
+  return order;
+}
+
+// Memory that is nobody else's.
+nb::object take(nb::object result, DType dtype) {
+  auto dense = dense_memory(result);
+  if (!dense) {
+    result = result.attr("copy")();
+    dense = dense_memory(result);
+    HEDDLE_CHECK(dense, "a copy is not dense");
+  }
+  Shape shape = dense->shape;
+  if (dense->by_columns) std::reverse(shape.begin(), shape.end());
+  const std::shared_ptr<Block> block(dense->owner, dense->owner->block.get());
+  const Type type = Type::tensor(dtype, shape);
+  const bool empty = type.elements() == 0;
+  auto store = Recording::get().recorder.store(empty ? Array(type) : Array(type, block));
+  RecordedArray array(std::move(store));
+  if (dense->by_columns) array.view = array.view.transposed(reversed_order(shape.size()));
+  if (!empty) array.host = std::move(result);
+  return to_object(std::move(array));
+}
+
+// The view of a store that a NumPy array over its memory is.
+std::optional<AffineView> view_in(const RecordedArray& of, const Py_buffer& shown) {
+  if (!of.at_rest() || of.store->type().elements() == 0) return {};
+  const auto bytes = of.store->memory().array().bytes();
+  const auto* at = static_cast<const std::byte*>(shown.buf);
+  if (at < bytes.data() || at >= bytes.data() + bytes.size()) return {};
+  const std::int64_t item = byte_size(of.dtype());
+  if (shown.itemsize != item || (at - bytes.data()) % item != 0) return {};
+  AffineView view;
+  view.offset = (at - bytes.data()) / item;
+  for (int d = 0; d < shown.ndim; ++d) {
+    if (shown.strides[d] % item != 0) return {};
+    view.shape.push_back(shown.shape[d]);
+    view.strides.push_back(shown.strides[d] / item);
+  }
+  return view;
+}
+
+nb::object as_view(nb::handle result, DType dtype, std::span<RecordedArray* const> given) {
+  OfNumpy shown;
+  if (PyObject_GetBuffer(result.ptr(), &shown.view, PyBUF_STRIDES) != 0) {
+    PyErr_Clear();
+    shown.view.obj = nullptr;
+    return {};
+  }
+  for (RecordedArray* of : given) {
+    if (of->dtype() != dtype) continue;
+    if (auto view = view_in(*of, shown.view))
+      return to_object(RecordedArray(of->store, *std::move(view), of->writable));
+  }
+  return {};
+}
+
+std::int64_t at_once_limit() {
+  constexpr std::int64_t kMeasured = 8192;
+  const char* text = std::getenv("HEDDLE_ARRAYS_AT_ONCE");
+  return text == nullptr ? kMeasured : std::strtoll(text, nullptr, 10);
+}
+
+}  // namespace
+
+Recording& Recording::get() {
+  static Recording* only = new Recording{Recorder(), at_once_limit()};
+  return *only;
+}
+
+RecordedArray* as_recorded(nb::handle object) {
+  static PyTypeObject* const type =
+      reinterpret_cast<PyTypeObject*>(nb::type<RecordedArray>().ptr());
+  if (Py_TYPE(object.ptr()) != type) return nullptr;
+  return nb::inst_ptr<RecordedArray>(object);
+}
+
+nb::object to_object(RecordedArray array) { return nb::cast(std::move(array)); }
+
+nb::object host_of(RecordedArray& array) {
+  if (has_host(array)) return array.host;
+  Recording::get().recorder.host(*array.store).value();
+  const std::int64_t item = byte_size(array.dtype());
+  const nb::object lent = nb::cast(
+      LentMemory{array.store->lend(), static_cast<std::size_t>(array.store->type().bytes())});
+  Shape strides = array.view.strides;
+  for (std::int64_t& stride : strides) stride *= item;
+  const std::int64_t offset = array.view.elements() == 0 ? 0 : array.view.offset * item;
+  if (array.view.elements() == 0)
+    array.host = nb::module_::import_("numpy").attr("empty")(shape_tuple(array.shape()),
+                                                             numpy_dtype(array.dtype()));
+  else
+    array.host = numpy_ndarray()(shape_tuple(array.shape()), numpy_dtype(array.dtype()), lent,
+                                 offset, shape_tuple(strides));
+  array.generation = array.store->generation();
+  return array.host;
+}
+
+void make_writable(RecordedArray& array) {
+  Recording::get().recorder.make_writable(*array.store).value();
+}
+
+nb::object wrapped(nb::object result, std::span<RecordedArray* const> given) {
+  if (!result.type().is(numpy_ndarray())) return result;
+  const auto dtype = find_dtype(result.attr("dtype"));
+  if (!dtype) return result;
+  if (result.attr("base").is_none()) return take(std::move(result), *dtype);
+  if (nb::object view = as_view(result, *dtype, given); view.is_valid()) return view;
+  return take(result.attr("copy")(), *dtype);
+}
+
+nb::object adopted(nb::handle value) {
+  if (as_recorded(value) != nullptr) return nb::borrow(value);
+  const nb::object copy = nb::module_::import_("numpy").attr("array")(value);
+  return wrapped(copy);
+}
+
+void add_lent_memory(nb::module_& module) {
+  nb::class_<LentMemory>(module, "_LentMemory", nb::type_slots(lent_slots),
+                         "The memory of a recorded array.");
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,174 @@
+"""heddle.numpy as a user meets it: NumPy's words for mistakes, protocols, what is NumPy's, what is said."""
+
+import copy
+import pickle
+import warnings
+
+import heddle.numpy as hn
+import numpy as np
+import pytest
+from heddle.numpy._core import recorded
+
+LARGE = 10_000
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    hn.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hn.FallbackWarning)
+        yield
+
+
+def large():
+    return hn.arange(LARGE) * 2
+
+
+def same_error(work):
+    """What NumPy raises is raised, with the same words."""
+    with pytest.raises(Exception) as expected:
+        work(np)
+    with pytest.raises(type(expected.value)) as got:
+        work(hn)
+    assert str(got.value) == str(expected.value)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda n: n.ones((200, 100)) + n.ones((200, 99)),
+        lambda n: n.ones((200, 100)) @ n.ones((99, 100)),
+        lambda n: n.arange(LARGE)[LARGE],
+        lambda n: n.arange(LARGE)[0, 0],
+        lambda n: n.arange(LARGE)[..., ...],
+        lambda n: n.arange(LARGE).reshape(7, 3),
+        lambda n: n.arange(LARGE).__setitem__(slice(3), n.ones(4)),
+        lambda n: n.broadcast_to(n.arange(3), (LARGE, 3)).__setitem__(0, 1),
+        lambda n: n.broadcast_to(n.arange(LARGE), (3, 4)),
+        lambda n: n.ones(LARGE, bool) - n.ones(LARGE, bool),
+        lambda n: n.arange(LARGE).__iadd__(0.5),
+        lambda n: bool(n.arange(LARGE) > 3),
+        lambda n: n.zeros(LARGE, n.uint8) + 300,
+        lambda n: n.arange(LARGE) ** -1,
+        lambda n: n.arange(LARGE).sum(axis=1),
+        lambda n: n.arange(LARGE).transpose(1, 0),
+        lambda n: n.concatenate([n.ones((2, LARGE)), n.ones((2, 3))]),
+        lambda n: len(n.arange(LARGE).sum()) if n is hn else len(np.array(1)),
+        lambda n: n.zeros(LARGE, int).__setitem__(slice(None), float("nan")),
+        lambda n: n.no_such_function,
+    ],
+    ids=range(20),
+)
+def test_wrong_use_has_numpys_words(work):
+    same_error(work)
+
+
+def test_what_is_no_number():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        large() + "text"
+
+
+def test_nothing_runs_before_it_is_read():
+    x = large()
+    assert x._pending and (x + 1)._pending
+    assert x.sum() == LARGE * (LARGE - 1)
+    assert not x._pending
+
+
+def test_fallback_warns_once_and_counts():
+    hn.fallbacks.pop("log2", None)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            hn.log2(large() + 1)
+    assert len(said) == 1 and said[0].category is hn.FallbackWarning
+    assert "log2 is not recorded" in str(said[0].message)
+    assert hn.fallbacks["log2"] == 3
+
+
+def test_numpys_functions_take_recorded_arrays():
+    x, expected = large(), np.arange(LARGE) * 2
+    for function in (np.sin, np.sum, np.sort, np.median, np.linalg.norm, lambda a: np.where(a > 9, a, 1)):
+        np.testing.assert_allclose(np.asarray(function(x)), function(expected), rtol=1e-12)
+    assert type(np.sin(x)) is hn.ndarray
+    assert type(np.arange(LARGE) + x) is hn.ndarray
+
+
+def test_functions_that_numpy_writes_with():
+    x, expected = large(), np.arange(LARGE) * 2
+    for n, a in ((hn, x), (np, expected)):
+        n.put(a, [1, 2], 7)
+        n.add.at(a, [3, 3], 1)
+        a.sort()
+        n.multiply(a, 2, out=a)
+        a[::7][n.asarray([0, 2])] = 5
+        a.flat[3] = 1
+        n.copyto(a[5:9], n.ones(4, int))
+    np.testing.assert_array_equal(np.asarray(x), expected)
+
+
+def test_views_that_numpy_makes_are_views():
+    x = large().reshape(100, 100)
+    hn.flush()
+    np.diagonal(x)  # without a recorded form
+    part = np.atleast_2d(x)
+    part[0, 1] = -5
+    assert x[0, 1] == -5
+
+
+def test_protocols():
+    x, expected = large(), np.arange(LARGE) * 2
+    for other in (pickle.loads(pickle.dumps(x)), copy.copy(x), copy.deepcopy(x)):
+        other += 1
+        np.testing.assert_array_equal(np.asarray(other), expected + 1)
+    np.testing.assert_array_equal(np.from_dlpack(x), expected)
+    np.testing.assert_array_equal(np.asarray(x), expected)
+    assert repr(x) == repr(expected) and str(x[:3]) == str(expected[:3])
+    assert [int(v) for v in x[:3]] == [0, 2, 4] and x.tolist() == expected.tolist()
+    assert f"{x.mean():.1f}" == f"{expected.mean():.1f}"
+    assert isinstance(x, hn.ndarray) and hn.ndarray.__module__ == "heddle.numpy"
+
+
+def test_other_element_types_stay_numpys():
+    for values in (["a", "b"], np.array(["2020-01-01"], "M8[D]"), np.array([object()]), np.longdouble(1)):
+        assert type(hn.array(values)) is np.ndarray
+
+
+def test_empty_arrays():
+    x = hn.zeros((0, 3))
+    assert (x + 1).shape == (0, 3) and x.sum() == 0
+    y = large()
+    y[5:5] = 3
+    assert y[:0].shape == (0,) and (y[:0] * 2).shape == (0,)
+
+
+def test_reductions_and_products():
+    before = recorded.at_once()
+    recorded.set_at_once(0)
+    try:
+        draw = np.random.default_rng(1)
+        for dtype in (np.float64, np.float32, np.int64, np.int32, np.uint8, np.complex128, bool):
+            a = (draw.standard_normal((4, 5, 6)) * 9).astype(dtype)
+            x = hn.asarray(a)
+            for name in ("sum", "prod", "mean", "any", "all", "max", "min", "var", "std", "argmax", "argmin", "cumsum"):
+                for axis in (None, 0, -1, (0, 2)):
+                    if isinstance(axis, tuple) and name in ("argmax", "argmin", "cumsum"):
+                        continue
+                    expected = getattr(np, name)(a, axis=axis)
+                    got = getattr(hn, name)(x, axis=axis)
+                    assert got.dtype == expected.dtype, (name, dtype)
+                    np.testing.assert_allclose(np.asarray(got), expected, rtol=2e-5 if dtype == np.float32 else 1e-12, atol=1e-6)
+            for spec, other in (("ijk,klm->ijlm", (6, 2, 3)), ("ijk,ik->ij", (4, 6)), ("ijk,lk->lj", (3, 6))):
+                b = (draw.standard_normal(other) * 3).astype(dtype)
+                np.testing.assert_allclose(
+                    np.asarray(hn.einsum(spec, x, hn.asarray(b))), np.einsum(spec, a, b), rtol=1e-4, atol=1e-4)
+    finally:
+        recorded.set_at_once(before)
+
+
+def test_explain_and_counts():
+    before = hn.counts()
+    float((large() + 1).sum())
+    after = hn.counts()
+    assert after["windows"] == before["windows"] + 1
+    assert "a value was read" in hn.explain()
