@@ -32,7 +32,8 @@ constexpr double kSlowRise = 1e-3;   // by the passes between two looks at what 
 constexpr int kPassesToDecode = 10, kManyVariables = 200;
 constexpr double kFirstGap = 2e-4;  // of level 2, with which passes end
 constexpr double kFirstWork = 6e9;
-constexpr int kFewValues = 6;  // of each variable that look best
+// Of each variable that look best, and rounds for these alone.
+constexpr int kFewValues = 6, kPartRounds = 4;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
 constexpr int kMostToBranch = 3000;   // variables
@@ -76,7 +77,8 @@ class Solver {
  private:
   void search() {
     begin();
-    const int rounds = options_.level == 2    ? kQuickRounds
+    const int rounds = is_part_               ? kPartRounds
+                       : options_.level == 2  ? kQuickRounds
                        : options_.seconds > 0 ? std::numeric_limits<int>::max()
                                               : kThoroughRounds;
     for (int round = 0; round < rounds && !is_over(); ++round) {
@@ -118,7 +120,7 @@ class Solver {
   // Prices move, then messages settle at the best ones, in turn until that brings little.
   void first_passes() {
     double work = 0;
-    for (int row = 0; row < kMostRows && work < kFirstWork; ++row) {
+    for (int row = 0; row < (is_part_ ? 1 : kMostRows) && work < kFirstWork; ++row) {
       const double before = dual_.bound();
       for (int i = 0; i < kPassesOfRow && !is_half_over(); ++i) {
         work += dual_.step(kInfinite);
@@ -136,7 +138,11 @@ class Solver {
     if (core_.times() > 0 || options_.level > 2) return false;
     start_searches();
     const double before = std::exchange(looked_at_, dual_.bound());
-    if (dual_.bound() - before < kSlowRise * std::abs(before)) solve_likely(kFewValues);
+    // Less and less often, where that does not help.
+    if (dual_.bound() - before < kSlowRise * std::abs(before) && --until_likely_ <= 0) {
+      solve_likely(kFewValues);
+      until_likely_ = likely_every_ *= 2;
+    }
     return is_near();
   }
   // Elsewhere a short search finds it; what is small is proved sooner by branching.
@@ -299,8 +305,9 @@ class Solver {
   solver::Branch::End branch_end_ = solver::Branch::End::out_of_work;
   int next_branch_ = 1;
   double last_gap_ = kInfinite;
-  double looked_at_ = -kInfinite;  // the bound, at the last look
-  int last_gain_ = 0;              // the round that brought one
+  double looked_at_ = -kInfinite;            // the bound, at the last look
+  int until_likely_ = 0, likely_every_ = 1;  // looks
+  int last_gain_ = 0;                        // the round that brought one
   bool is_proved_ = false;
 };
 
