@@ -18,6 +18,9 @@ struct Fixes {
 // Each is NAME=SHARDING as shard_entry() has it, or one of the words above.
 Expected<Fixes> parse_fixes(const std::vector<std::string>& texts);
 
+// Words that are no names of arguments: batch, memory.
+std::vector<std::string> fix_words();
+
 // `batch=axes` as shardings of the arguments that are a batch: those that are not carried from run
 // to run, or where nothing is carried those that no result could take the place of.
 Expected<std::vector<ShardEntry>> batch_entries(const Program& program, const Function& function,

@@ -54,6 +54,12 @@ std::int64_t positions(const std::string& axes, const Mesh& mesh) {
 
 }  // namespace
 
+std::vector<std::string> fix_words() {
+  std::vector<std::string> words;
+  for (const FixWord& one : kWords) words.emplace_back(one.word);
+  return words;
+}
+
 Expected<Fixes> parse_fixes(const std::vector<std::string>& texts) {
   Fixes fixes;
   for (const std::string& text : texts) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "heddle/fix.h"
 #include "heddle/stablehlo.h"
 #include "heddle/value_names.h"
 #include "parallel/value_range.h"
@@ -139,7 +141,9 @@ class Boundary {
           "{}: no argument or result of @{} is called batch; for the batch of the program join "
           "axes by +, as in batch=dp+tp: it is split along its first dimension",
           entry.source, function_);
-    const std::string near = did_you_mean(entry.name, with_groups(names()));
+    std::vector<std::string> known = with_groups(names());
+    if (entry.fixed) std::ranges::copy(fix_words(), std::back_inserter(known));
+    const std::string near = did_you_mean(entry.name, known);
     return reason(
         "{}: no argument or result of @{} is called {}{}", entry.source, function_, entry.name,
         near.empty() ? "; they are arg0, arg1, ..., result0, ..., or named by their types, "

@@ -127,15 +127,17 @@ Dealt deal(const Program& program, const Target& asked, const PlanRequest& reque
   Dealt dealt;
   Target target = asked;
   if (searches_pipeline(target)) {
-    dealt.found = stoppably(target, [&](const Target& t) { return search_pipeline(program, t); });
+    dealt.found = stoppably(
+        target, [&](const Target& t) { return search_pipeline(program, t); }, &dealt.stopped_by);
     target = dealt.found->target;
   }
   if (target.pipeline.empty())
     dealt.whole = stoppably(
-        target, [&](const Target& t) { return distribute(program, t); }, &dealt.is_stopped);
+        target, [&](const Target& t) { return distribute(program, t); }, &dealt.stopped_by);
   else
     dealt.pipeline = stoppably(
-        target, [&](const Target& t) { return distribute_pipeline(program, t, request.program); });
+        target, [&](const Target& t) { return distribute_pipeline(program, t, request.program); },
+        &dealt.stopped_by);
   return dealt;
 }
 
@@ -163,13 +165,13 @@ Before search_of(const Spmd& spmd) {
 
 // The plan that whoever reads the file will have: found around where arguments and results lie,
 // which says more than was known before, so that it may be another one.
-Spmd as_it_will_be_read(const Program& program, const Spmd& spmd, Target target) {
+Spmd as_it_will_be_read(const Program& program, const Spmd& spmd, Target target, int& stopped_by) {
   const PlanFile file = plan_file(plan_report(spmd), target);
   of_option(take_plan(target, file));
   if (target.mesh.empty() || target.mesh == kOwnMesh) target.mesh = file.mesh;
   target.layouts.batch.clear();
   target.layouts.seeds.clear();
-  return stoppably(target, [&](const Target& t) { return distribute(program, t); });
+  return stoppably(target, [&](const Target& t) { return distribute(program, t); }, &stopped_by);
 }
 
 // The bound of the search before, which nothing was given, since this one's holds for its boundary
@@ -191,9 +193,10 @@ void run(const PlanRequest& request) {
     Dealt dealt = deal(program, target, request);
     const bool is_searched = target.layouts.search > 0 && dealt.whole && !dealt.found;
     // Who has stopped the search does not want another one.
-    const bool is_read_again = is_searched && !request.output.empty() && !dealt.is_stopped;
+    const bool is_read_again = is_searched && !request.output.empty() && dealt.stopped_by == 0;
     const Before before = is_read_again ? search_of(*dealt.whole) : Before{};
-    if (is_read_again) dealt.whole = as_it_will_be_read(program, *dealt.whole, target);
+    if (is_read_again)
+      dealt.whole = as_it_will_be_read(program, *dealt.whole, target, dealt.stopped_by);
     if (!request.why.empty()) {
       answer_why(program, dealt, target, request);
       continue;
@@ -208,6 +211,8 @@ void run(const PlanRequest& request) {
     else
       write_report(report, request.report);
     if (!report.failure.empty()) throw Error(report.failure);
+    // As runs do that are stopped: what there is has been told.
+    if (dealt.stopped_by != 0) throw Exit{128 + dealt.stopped_by};
   }
 }
 

@@ -34,20 +34,20 @@ struct Dealt {
   std::optional<FoundPipeline> found;  // where stages or micro-batches were searched for
   std::optional<Spmd> whole;
   std::optional<Pipeline> pipeline;
-  bool is_stopped = false;  // before the search was through
+  int stopped_by = 0;  // the signal that came before the search was through
   const Spmd& spmd() const { return pipeline ? pipeline->spmd : *whole; }
 };
 
 // With a line for who waits; Ctrl-C asks for the best plan so far.
 template <typename Work>
-auto stoppably(Target& target, Work work, bool* is_stopped = nullptr) {
+auto stoppably(Target& target, Work work, int* stopped_by = nullptr) {
   const Stoppable stoppable;
   Waiting waiting;
   target.options.progress = &waiting.progress;
   target.layouts.search_stop = stoppable.token();
   auto done = work(target);
   target.options.progress = nullptr;
-  if (is_stopped != nullptr) *is_stopped = *is_stopped || stoppable.is_stopped();
+  if (stopped_by != nullptr && stoppable.is_stopped()) *stopped_by = stoppable.signal();
   if (done && stoppable.is_stopped())
     say("heddle: stopped; this is the best plan that was found, with its collectives one by one");
   return of_option(std::move(done));

@@ -13,6 +13,8 @@ class Stoppable {
   Stoppable();
   std::stop_token token() const { return stop_.get_token(); }
   bool is_stopped() const { return stop_.stop_requested(); }
+  // That has come; 0: none.
+  int signal() const { return signals_.signal(); }
 
  private:
   const StopRequest signals_{false};

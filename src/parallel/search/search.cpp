@@ -73,11 +73,16 @@ class Ladder {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
   }
 
-  // With the time that is left.
-  SolveOptions solving() {
+  // Where memory is limited a search with the limit follows.
+  static constexpr double kShareOfFree = 0.3;
+
+  // With a share of the time that is left.
+  SolveOptions solving(double share) {
     constexpr double kLeast = 0.01;
     SolveOptions options = how_.solve;
-    if (options.seconds > 0) options.seconds = std::max(kLeast, options.seconds - seconds());
+    if (options.seconds > 0)
+      options.seconds =
+          std::max(kLeast, (limit_ == INT64_MAX ? 1 : share) * (options.seconds - seconds()));
     if (how_.to_beat != nullptr)
       options.is_of_no_use = [this](CostNetwork::Cost bound) {
         return cannot_beat(search::seconds_of_cost(bound));
@@ -86,6 +91,7 @@ class Ladder {
   }
 
   bool is_stopped() const { return how_.solve.stop.stop_requested(); }
+  bool is_late() const { return how_.solve.seconds > 0 && seconds() >= how_.solve.seconds; }
 
   bool cannot_beat(double bound) {
     const double start = tables_.on.mesh.mesh.device().start;
@@ -110,7 +116,7 @@ class Ladder {
       HEDDLE_TRY(const Climbed climbed, try_step(k));
       if (is_beaten_) return beaten();
       if (!climbed.found) no = climbed.found.why();
-      if (climbed.is_enough || (best_ && is_stopped())) break;
+      if (climbed.is_enough || (best_ && (is_stopped() || is_late()))) break;
     }
     if (!best_) return *no;
     return yes();
@@ -140,10 +146,16 @@ class Ladder {
     bool fits = false;
     double free_bound = 0;
     if (is_worth_a_look(k)) {
-      HEDDLE_TRY(fits, step.solve_freely(limit_, solving()));
+      const Expected<bool> freely = step.solve_freely(limit_, solving(kShareOfFree));
+      if (!freely) {
+        bound_ = 0;  // nothing is known of this step
+        return Climbed{freely.why()};
+      }
+      fits = *freely;
       // A network with memory is another one, of which more may be found.
       constexpr double kFar = 0.01;
-      fits = fits && (limit_ == INT64_MAX || step.found().gap() <= kFar || is_stopped());
+      fits =
+          fits && (limit_ == INT64_MAX || step.found().gap() <= kFar || is_stopped() || is_late());
       free_bound = step.found().bound;
       tell(k, "whatever it takes");
       if (best_ && free_bound >= best_cost()) return Climbed{};
@@ -152,7 +164,7 @@ class Ladder {
         return Climbed{Reason{"the search was stopped"}, true};
     }
     Climbed climbed{
-        fits ? yes() : step.solve_within({limit_, harmless(), is_one_of_many()}, solving()), fits};
+        fits ? yes() : step.solve_within({limit_, harmless(), is_one_of_many()}, solving(1)), fits};
     bound_ = std::min(bound_, climbed.found ? step.found().bound : free_bound);
     if (!climbed.found) return climbed;
     if (!fits) tell(k, "within the limit");

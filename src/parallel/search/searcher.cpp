@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
 #include "heddle/log.h"
 #include "heddle/op.h"
@@ -41,9 +42,15 @@ Verdict Searcher::has_room(std::int64_t limit) {
 }
 
 Expected<bool> Searcher::solve_freely(std::int64_t limit, const SolveOptions& how) {
-  HEDDLE_TRY_VOID(solve_at(INT64_MAX, {}, how));
+  if (free_) {
+    std::tie(ways_, found_) = *free_;
+    bound_ = free_bound_;
+  } else {
+    HEDDLE_TRY_VOID(solve_at(INT64_MAX, {}, how));
+    free_.emplace(ways_, found_);
+    free_bound_ = bound_;
+  }
   is_tight_ = false;
-  free_bound_ = bound_;
   return found_.held_bytes <= limit;
 }
 

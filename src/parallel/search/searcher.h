@@ -25,7 +25,7 @@ class Searcher {
 
   Verdict has_room(std::int64_t limit);
 
-  // The best plan whatever it takes, and whether that is at most `limit`.
+  // The best plan whatever it takes, and whether that is at most `limit`. It is searched for once.
   Expected<bool> solve_freely(std::int64_t limit, const SolveOptions& how);
 
   // Times at which a plan turns out to take too much, beyond so many bytes that do no harm, are
@@ -73,10 +73,11 @@ class Searcher {
   Tables& tables_;
   Cells cells_;
   std::vector<int> classes_;
-  std::optional<CostNetwork> costs_;  // without memory
-  std::vector<int> ways_;             // by cell
-  CostNetwork::Cost bound_ = 0;       // of the last solution
-  CostNetwork::Cost free_bound_ = 0;  // whatever it takes
+  std::optional<CostNetwork> costs_;                            // without memory
+  std::vector<int> ways_;                                       // by cell
+  CostNetwork::Cost bound_ = 0;                                 // of the last solution
+  CostNetwork::Cost free_bound_ = 0;                            // whatever it takes
+  std::optional<std::pair<std::vector<int>, FoundPlan>> free_;  // that plan, with its ways
   bool is_tight_ = false;             // the last solution is one that a limit asked for
   std::vector<std::int64_t> let_go_;  // times from which on no copy is there that was before
   FoundPlan found_;

@@ -20,6 +20,8 @@ class Dual {
   const std::vector<double>& prices() const { return best_prices_; }
   // The values that this pass finds likely.
   std::vector<int> decode() const { return trws_.decode(costs_); }
+  // How unlikely the last pass finds each value; indexed as all values.
+  const std::vector<double>& margins() const { return trws_.margins(); }
   // Steps since the bound rose.
   int since_gain() const { return since_gain_; }
 

@@ -9,6 +9,11 @@ Expected<Reduction> Reduction::of(const CostNetwork& network, std::function<bool
   return Reducer(network, std::move(stop)).run();
 }
 
+Expected<Reduction> Reduction::of(const Model& model, const std::vector<std::vector<int>>& kept,
+                                  std::function<bool()> stop) {
+  return Reducer(model, kept, std::move(stop)).run();
+}
+
 std::vector<int> Reduction::unfold(const std::vector<int>& chosen) const {
   std::vector<int> values(variables_, -1);
   for (std::size_t i = 0; i < kept_.size(); ++i) values[kept_[i]] = values_[i][chosen[i]];

@@ -13,6 +13,11 @@ class Reduction {
   static Expected<Reduction> of(
       const CostNetwork& network, std::function<bool()> stop = [] { return false; });
 
+  // The same of a model, with these values of its variables alone. Numbers of values stay those of
+  // the model.
+  static Expected<Reduction> of(const Model& model, const std::vector<std::vector<int>>& kept,
+                                std::function<bool()> stop);
+
   const Model& model() const { return model_; }
   // Values of all variables of the network from those of the model.
   std::vector<int> unfold(const std::vector<int>& chosen) const;

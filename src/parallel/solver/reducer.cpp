@@ -20,6 +20,13 @@ std::vector<Cost> transposed(const std::vector<Cost>& table, std::size_t rows,
   return result;
 }
 
+template <typename Number>
+std::vector<Number> picked(const std::vector<Number>& all, const std::vector<int>& kept) {
+  std::vector<Number> found;
+  for (const int x : kept) found.push_back(all[x]);
+  return found;
+}
+
 // The moments at which something begins or ends, in their order.
 std::vector<std::int64_t> moments_of(const CostNetwork& network) {
   std::vector<std::int64_t> moments;
@@ -64,12 +71,7 @@ std::size_t memory_size(const Model& model) {
 Reducer::Reducer(const CostNetwork& network, std::function<bool()> stop)
     : model_(memory_of(network)), stop_(std::move(stop)) {
   const int count = network.variables();
-  taken_.assign(model_.room.size() + 1, 0);
-  around_.resize(count);
-  original_.resize(count);
-  gone_.assign(count, 0);
-  waiting_.assign(count, 0);
-  changed_.assign(count, 1);
+  begin(count);
   for (int v = 0; v < count; ++v) {
     const auto costs = network.costs(v);
     original_[v].resize(costs.size());
@@ -80,6 +82,41 @@ Reducer::Reducer(const CostNetwork& network, std::function<bool()> stop)
     const auto table = network.table(edge.table);
     add_table(edge.first, edge.second, {table.begin(), table.end()});
   }
+}
+
+Reducer::Reducer(const Model& model, const std::vector<std::vector<int>>& kept,
+                 std::function<bool()> stop)
+    : stop_(std::move(stop)) {
+  const int count = static_cast<int>(model.variables.size());
+  model_.room = model.room;
+  model_.constant = model.constant;
+  model_.variables.resize(model.variables.size());
+  begin(count);
+  original_ = kept;
+  for (int v = 0; v < count; ++v) {
+    const Variable& whole = model.variables[v];
+    model_.variables[v].costs = picked(whole.costs, kept[v]);
+    for (const Piece& piece : whole.pieces)
+      model_.variables[v].pieces.push_back(
+          {piece.begin, piece.end, picked(piece.amounts, kept[v])});
+    original_values_.push_back(static_cast<int>(whole.costs.size()));
+  }
+  for (const Pair& pair : model.pairs) {
+    const std::size_t columns = model.variables[pair.second].costs.size();
+    std::vector<Cost> table;
+    for (const int x : kept[pair.first])
+      for (const int y : kept[pair.second]) table.push_back(pair.table[x * columns + y]);
+    add_table(pair.first, pair.second, std::move(table));
+  }
+}
+
+void Reducer::begin(int variables) {
+  taken_.assign(model_.room.size() + 1, 0);
+  around_.resize(variables);
+  original_.resize(variables);
+  gone_.assign(variables, 0);
+  waiting_.assign(variables, 0);
+  changed_.assign(variables, 1);
 }
 
 Reducer::Side Reducer::side(int pair, int v) const {

@@ -16,6 +16,8 @@ class Reducer {
  public:
   // Stops to reduce, where it is told to, before all is done.
   Reducer(const CostNetwork& network, std::function<bool()> stop);
+  Reducer(const Model& model, const std::vector<std::vector<int>>& kept,
+          std::function<bool()> stop);
   Expected<Reduction> run();
 
  private:
@@ -29,6 +31,8 @@ class Reducer {
       return is_first ? pair->table[own * columns + others] : pair->table[others * columns + own];
     }
   };
+
+  void begin(int variables);
 
   int values(int v) const { return static_cast<int>(model_.variables[v].costs.size()); }
   bool allows(int v, int value) const { return model_.variables[v].costs[value] != kForbidden; }

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <future>
+#include <utility>
 
 #include "parallel/solver/branch.h"
 #include "parallel/solver/cbc.h"
 #include "parallel/solver/dual.h"
+#include "parallel/solver/likely.h"
 #include "parallel/solver/reduce.h"
 #include "parallel/solver/search.h"
 
@@ -26,9 +28,12 @@ constexpr int kPatience = 8, kLongPatience = 12;  // rounds without gain, of lev
 // very long.
 constexpr int kMostRows = 8, kPassesOfRow = 80, kSettlingPasses = 40;
 constexpr double kLeastRise = 2e-4;  // of the bound, by a row of passes
+constexpr double kSlowRise = 1e-3;   // by the passes between two looks at what they say
 constexpr int kPassesToDecode = 10, kManyVariables = 200;
 constexpr double kFirstGap = 2e-4;  // of level 2, with which passes end
 constexpr double kFirstWork = 6e9;
+// Of each variable that look best, and rounds for these alone.
+constexpr int kFewValues = 6, kPartRounds = 4;
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
 constexpr int kMostToBranch = 3000;   // variables
@@ -52,19 +57,28 @@ class Clock {
 class Solver {
  public:
   Solver(const CostNetwork& network, const SolveOptions& options, const Clock& clock,
-         solver::Reduction reduction)
+         const solver::Reduction& reduction, bool is_part = false)
       : network_(network),
         options_(options),
         clock_(clock),
-        reduction_(std::move(reduction)),
+        is_part_(is_part),
+        reduction_(reduction),
         core_(reduction_.model()),
         dual_(core_),
         searches_{solver::Search(core_, 1), solver::Search(core_, 2)},
         branch_(core_, kBranchTable) {}
 
   Expected<Solution> run() {
+    search();
+    if (has_to_stop()) find_anything();
+    return answer();
+  }
+
+ private:
+  void search() {
     begin();
-    const int rounds = options_.level == 2    ? kQuickRounds
+    const int rounds = is_part_               ? kPartRounds
+                       : options_.level == 2  ? kQuickRounds
                        : options_.seconds > 0 ? std::numeric_limits<int>::max()
                                               : kThoroughRounds;
     for (int round = 0; round < rounds && !is_over(); ++round) {
@@ -74,11 +88,8 @@ class Solver {
       tell();
       if (options_.level == 2 && is_good_enough(round)) break;
     }
-    if (options_.stop.stop_requested()) find_anything();
-    return answer();
   }
 
- private:
   bool has_to_stop() const {
     return options_.stop.stop_requested() ||
            (options_.seconds > 0 && clock_.seconds() >= options_.seconds);
@@ -109,7 +120,7 @@ class Solver {
   // Prices move, then messages settle at the best ones, in turn until that brings little.
   void first_passes() {
     double work = 0;
-    for (int row = 0; row < kMostRows && work < kFirstWork; ++row) {
+    for (int row = 0; row < (is_part_ ? 1 : kMostRows) && work < kFirstWork; ++row) {
       const double before = dual_.bound();
       for (int i = 0; i < kPassesOfRow && !is_half_over(); ++i) {
         work += dual_.step(kInfinite);
@@ -126,6 +137,12 @@ class Solver {
   bool is_near_without_memory() {
     if (core_.times() > 0 || options_.level > 2) return false;
     start_searches();
+    const double before = std::exchange(looked_at_, dual_.bound());
+    // Less and less often, where that does not help.
+    if (dual_.bound() - before < kSlowRise * std::abs(before) && --until_likely_ <= 0) {
+      solve_likely(kFewValues);
+      until_likely_ = likely_every_ *= 2;
+    }
     return is_near();
   }
   // Elsewhere a short search finds it; what is small is proved sooner by branching.
@@ -133,10 +150,27 @@ class Solver {
     if (core_.times() == 0 || options_.level > 2 || core_.variables() < kManyVariables)
       return false;
     start_searches();
+    solve_likely(kFewValues);
     if (is_over()) return true;
     one_round(0);
     exchange(0);
     return is_near();
+  }
+  // The few values of each variable that look best, as a network of their own: small enough to be
+  // solved well, and what is best among them is seldom much worse than the best of all.
+  void solve_likely(int for_each) {
+    if (is_part_ || core_.variables() < kManyVariables || has_to_stop() || is_near()) return;
+    const auto kept = solver::likely_values(core_, dual_.margins(), best(), for_each);
+    auto part = solver::Reduction::of(reduction_.model(), kept, [&] { return has_to_stop(); });
+    if (!part) return;
+    SolveOptions options = options_;
+    options.level = 2;
+    options.on_progress = {};
+    options.is_of_no_use = {};
+    Solver solver(network_, options, clock_, *part, true);
+    solver.search();
+    if (const auto found = solver.best(); !found.empty() && solver.best_cost() < best_cost() - 0.5)
+      searches_[0].start(part->unfold(found));
   }
   bool is_near() const {
     const double cost = best_cost();
@@ -154,6 +188,7 @@ class Solver {
   void begin() {
     first_passes();
     start_searches();
+    solve_likely(kFewValues);
     // What is small is proved at once.
     if (is_over()) return;
     branch(best_cost(), kFirstBranch);
@@ -219,6 +254,10 @@ class Solver {
     for (solver::Search& search : searches_) search.set_prices(dual_.prices());
   }
 
+  std::vector<int> best() const {
+    const int better = searches_[0].best().cost <= searches_[1].best().cost ? 0 : 1;
+    return searches_[better].best().chosen;
+  }
   double best_cost() const { return std::min(searches_[0].best().cost, searches_[1].best().cost); }
   // Without what rounding may have added.
   double bound() const {
@@ -236,9 +275,8 @@ class Solver {
 
   Expected<Solution> answer() const {
     if (best_cost() >= kInfinite) return nothing();
-    const int better = searches_[0].best().cost <= searches_[1].best().cost ? 0 : 1;
     Solution solution;
-    solution.values = reduction_.unfold(searches_[better].best().chosen);
+    solution.values = reduction_.unfold(best());
     const Verdict fits = network_.check(solution.values);
     HEDDLE_CHECK(fits.ok(), "{}", fits.reason());
     solution.cost = network_.cost_of(solution.values);
@@ -258,7 +296,8 @@ class Solver {
   const CostNetwork& network_;
   const SolveOptions& options_;
   const Clock& clock_;
-  const solver::Reduction reduction_;
+  const bool is_part_;  // of the values, for another solver
+  const solver::Reduction& reduction_;
   const solver::Core core_;
   solver::Dual dual_;
   solver::Search searches_[2];
@@ -266,7 +305,9 @@ class Solver {
   solver::Branch::End branch_end_ = solver::Branch::End::out_of_work;
   int next_branch_ = 1;
   double last_gap_ = kInfinite;
-  int last_gain_ = 0;  // the round that brought one
+  double looked_at_ = -kInfinite;            // the bound, at the last look
+  int until_likely_ = 0, likely_every_ = 1;  // looks
+  int last_gain_ = 0;                        // the round that brought one
   bool is_proved_ = false;
 };
 
@@ -292,7 +333,7 @@ Expected<Solution> solve(const CostNetwork& network, const SolveOptions& options
            (options.seconds > 0 && clock.seconds() >= options.seconds / 2);
   };
   HEDDLE_TRY(solver::Reduction reduction, solver::Reduction::of(network, has_to_stop));
-  return Solver(network, options, clock, std::move(reduction)).run();
+  return Solver(network, options, clock, reduction).run();
 }
 
 }  // namespace heddle

@@ -6,7 +6,7 @@
 
 namespace heddle::solver {
 
-Trws::Trws(const Core& core) : core_(core), likely_(core.variables()) {
+Trws::Trws(const Core& core) : core_(core), likely_(core.variables()), margins_(core.all_values()) {
   int largest = 1, place = 0, number = 0;
   for (int v = 0; v < core.variables(); ++v) {
     first_.push_back(number);
@@ -86,6 +86,7 @@ double Trws::sweep(const std::vector<double>& costs, bool forth) {
     const double least = *best;
     bound += least;
     for (auto x = begin; x != end; ++x) *x -= least;
+    if (!forth) std::copy(begin, end, margins_.begin() + core_.start(v));
     int ahead = 0, behind = 0;
     for (const Core::Neighbour& next : core_.around(v))
       ++((next.other > v) == forth ? ahead : behind);

@@ -19,6 +19,8 @@ class Trws {
   std::vector<double> costs_of(const std::vector<double>& costs, int v) const;
   // After a pass: the values that look best one by one.
   const std::vector<int>& likely() const { return likely_; }
+  // After a pass: by how much the bound rises at least where a variable has to have a value.
+  const std::vector<double>& margins() const { return margins_; }
 
  private:
   double sweep(const std::vector<double>& costs, bool forth);
@@ -33,6 +35,7 @@ class Trws {
   std::vector<double> own_;  // what the values of the variable at hand cost with messages
   std::vector<double> sent_;
   std::vector<int> likely_;
+  std::vector<double> margins_;
 };
 
 }  // namespace heddle::solver
