@@ -175,7 +175,8 @@ class Sharing {
     if (is_short && !in_chunks() && (fills || made_.units <= kCudaWarp))
       return set(static_cast<int>(std::min<std::uint64_t>(needed, kCudaWarp)), 1, bytes);
     for (int group = 2 * kCudaWarp; group <= kLarge; group *= 2) {
-      if (words(group, bytes) > (in_chunks() ? kEasyWords : kRowWords)) continue;
+      const bool may_have_more = !in_chunks() && group >= 4 * kCudaWarp;
+      if (words(group, bytes) > (may_have_more ? kRowWords : kEasyWords)) continue;
       const bool few = rows_ * group < std::int64_t{limits_.multiprocessors} * kLarge;
       if (few && group < kLarge && made_.units > group) continue;
       return set(group, 1, bytes);
