@@ -75,6 +75,16 @@ void RowNeeds::find_kept() {
   });
 }
 
+std::size_t RowNeeds::rows_loaded() const {
+  std::vector<std::pair<std::uint32_t, CudaPlace>> rows;
+  each_load([&](std::size_t, std::uint32_t buffer, const CudaPlace& place) {
+    const bool is_of_row = std::ranges::any_of(place.outer, [](auto f) { return f != 0; });
+    const auto is_it = [&](const auto& row) { return row.first == buffer && row.second == place; };
+    if (is_of_row && std::ranges::none_of(rows, is_it)) rows.emplace_back(buffer, place);
+  });
+  return rows.size();
+}
+
 // ---- what flies
 
 bool RowNeeds::flies(std::uint32_t buffer, const CudaPlace& place) const {

@@ -17,6 +17,8 @@ class RowNeeds {
   void find_kept();
   // Rows of inputs that may fly; false: there are none.
   bool find_flights(const CudaLimits& limits);
+  // Rows of inputs that each row of the kernel has, whether they stay or not.
+  std::size_t rows_loaded() const;
   // Of one point: the most between two stages, and what a chunk holds all the time.
   std::int64_t bytes_kept() const;
   std::int64_t bytes_held() const;

@@ -12,8 +12,9 @@ constexpr int kMostThreads = 1024, kLarge = kMostThreads / 2;
 // Registers of a thread for what it keeps, in words.
 constexpr std::int64_t kEasyWords = 24, kShortWords = 36, kMostWords = 72, kMostWordsOfMany = 28,
                        kFlightWords = 32;
-// Of many rows that are loaded: fewer threads with more each wait less for each other (softmax of
-// 16384x4096 on an H200: 0.067 ms by 128 threads, 0.075 by 256, 0.088 by 512).
+// Of many rows of one input that are loaded: fewer threads with more each wait less for each other
+// (softmax of 16384x4096 on an H200: 0.067 ms by 128 threads, 0.075 by 256, 0.088 by 512). With
+// several inputs enough is under way as it is (a norm of two: 0.137 by 256, 0.147 by 128).
 constexpr std::int64_t kRowWords = 32;
 // Of a multiprocessor.
 constexpr std::int64_t kRegisters = 64 << 10, kMostResident = 2048;
@@ -175,7 +176,8 @@ class Sharing {
     if (is_short && !in_chunks() && (fills || made_.units <= kCudaWarp))
       return set(static_cast<int>(std::min<std::uint64_t>(needed, kCudaWarp)), 1, bytes);
     for (int group = 2 * kCudaWarp; group <= kLarge; group *= 2) {
-      const bool may_have_more = !in_chunks() && group >= 4 * kCudaWarp;
+      const bool may_have_more =
+          !in_chunks() && group >= 4 * kCudaWarp && needs_.rows_loaded() == 1;
       if (words(group, bytes) > (may_have_more ? kRowWords : kEasyWords)) continue;
       const bool few = rows_ * group < std::int64_t{limits_.multiprocessors} * kLarge;
       if (few && group < kLarge && made_.units > group) continue;

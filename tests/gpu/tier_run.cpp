@@ -25,8 +25,8 @@ class GpuTier : public ::testing::TestWithParam<examples::CudaTier> {
 TEST_P(GpuTier, Agrees) {
   const Kernel& kernel = GetParam().kernel;
   CudaDevice& device = **gpu::device();
-  // The interpreter adds up long rows one by one, which is the less accurate of both.
-  constexpr double kUnits = 8192;
+  // The interpreter adds up 400,000 numbers one by one, and is the less accurate of both.
+  constexpr double kUnits = 16384;
   EXPECT_EQ(gpu::difference(kernel, gpu::with_inputs(kernel, 1), device, kUnits), "");
   const std::string text = device.source(kernel);
   EXPECT_THAT(text.substr(text.find("struct Buffers")), testing::HasSubstr(GetParam().words));
