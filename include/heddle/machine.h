@@ -17,7 +17,7 @@ struct MachineFigures {
   double light_rate = 50e9, heavy_rate = 2.5e9;  // f32 operations a second of one worker
   int vector_bytes = 64;
   bool counts_all = false;  // groups are compared by all workers: such a device has no other number
-  bool sweeps = false;  // passes over rows with the last few of several stencils in registers
+  bool sweeps = false;      // passes over rows with the last few of several stencils in registers
   friend bool operator==(const MachineFigures&, const MachineFigures&) = default;
 };
 

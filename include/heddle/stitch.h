@@ -21,7 +21,7 @@ struct LaunchChoice {
   // its own: reads more than once, but keeps all workers busy where a block of whole reductions
   // would not.
   bool across = false;
-  bool streams = false;  // results of the launch are more than any cache keeps
+  bool streams = false;         // results of the launch are more than any cache keeps
   std::int64_t sweep_rows = 0;  // of a block that passes over stencils one after the other; 0: none
   friend bool operator==(const LaunchChoice&, const LaunchChoice&) = default;
 };

@@ -35,7 +35,8 @@ class ColumnScan {
       return false;
     const std::int64_t points = points_of(stage_, shared_, true);
     const std::int64_t others = points_of(stage_, shared_, false);
-    return points > 0 && std::max(points, others) < kMostCounted && parts() > 1 && others >= parts() * kLeastEach;
+    return points > 0 && std::max(points, others) < kMostCounted && parts() > 1 &&
+           others >= parts() * kLeastEach;
   }
 
   void emit() {

@@ -156,8 +156,8 @@ class StageWriter {
   std::vector<LeafId> loop_leaves_;  // one per loop: the position that it moves
   std::size_t run_ = SIZE_MAX;       // the loop that open_run opened
   std::unordered_map<std::size_t, LeafId> block_leaves_;  // by loop: its position in a block
-  LeafId row_ = 0, place_of_row_ = 0;  // of open_rows
-  std::vector<int> loop_axes_;         // one per loop: its axis, or -1 for a window
+  LeafId row_ = 0, place_of_row_ = 0;                     // of open_rows
+  std::vector<int> loop_axes_;  // one per loop: its axis, or -1 for a window
   std::vector<Access> accesses_;
   std::vector<Statement> statements_;
   std::map<std::tuple<ValueId, Indices, NodeId>, NodeId> known_;

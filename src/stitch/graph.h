@@ -47,7 +47,7 @@ Graph make_graph(const Program& program, RegionId region, const DeviceCalls* cal
 
 // A set of vertices, ascending.
 using Pattern = std::vector<Vertex>;
-inline constexpr std::size_t kMostOps = 160;     // of a kernel, while kernels are searched for
+inline constexpr std::size_t kMostOps = 160;      // of a kernel, while kernels are searched for
 inline constexpr std::size_t kMostJoined = 2048;  // of a kernel that whole kernels become
 
 // Whether no path leaves the pattern and comes back, so that it can run as one.

@@ -173,8 +173,8 @@ class Evaluator {
                                                                  : traffic_.cached) += again_;
   }
 
-  // Bytes of what a block keeps, at the level that needs most: from where a value is made to the last
-  // level that reads it.
+  // Bytes of what a block keeps, at the level that needs most: from where a value is made to the
+  // last level that reads it.
   std::int64_t kept_at_once() {
     std::map<std::int64_t, std::int64_t> change;
     for (const auto& [v, kept] : schedule_.kept) {

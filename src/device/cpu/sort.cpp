@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "cost/sharing.h"
-#include "device/cpu/calls.h"
 #include "device/comparator.h"
+#include "device/cpu/calls.h"
 #include "device/cpu/key_order.h"
 #include "device/cpu/places.h"
 #include "heddle/op.h"
