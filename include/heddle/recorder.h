@@ -6,8 +6,8 @@
 //
 //   Recorder recorder;
 //   StorePtr x = recorder.store(array);
-//   StorePtr y = recorder.keep([&](Builder& b) { return b.op("exponential", {recorder.read(*x)});
-//   }); Array values = recorder.host(*y).value();         // the window ends here, and runs
+//   StorePtr y = recorder.keep([&](Builder&) { return recorder.read(*x) * 2.0; });
+//   Array values = recorder.host(*y).value();  // the window ends here, and runs
 //
 // What no StorePtr reaches when a window ends is never stored. A recorder is used by one thread at
 // a time.

@@ -62,7 +62,15 @@ class ImageStudy {
   }
 
   std::optional<CudaImageStage> kind_of(const Stage& stage) {
-    if (image_points(stage) <= kSmallStage) return CudaImageStage::small;
+    // Memory is written by one block of a cluster, scratch by each.
+    const auto is_scratch = [&](const Statement& s) {
+      return kernel_.buffers[s.buffers[0]].reach == Reach::block;
+    };
+    if (image_points(stage) <= kSmallStage) {
+      const auto scratch = std::ranges::count_if(stage.statements, is_scratch);
+      if (scratch != 0 && scratch != std::ssize(stage.statements)) return {};
+      return CudaImageStage::small;
+    }
     if (stage.loops.size() < 2 || stage.loops.back().size != made_.columns ||
         image_points(stage) != made_.rows * made_.columns || stage.statements.empty())
       return {};

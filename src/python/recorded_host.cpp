@@ -174,7 +174,15 @@ nb::object wrapped(nb::object result, std::span<RecordedArray* const> given) {
   if (!dtype) return result;
   if (result.attr("base").is_none()) return take(std::move(result), *dtype);
   if (nb::object view = as_view(result, *dtype, given); view.is_valid()) return view;
-  return take(result.attr("copy")(), *dtype);
+  // A view that is none of ours, as one of another type, is a copy, into which nobody may think to
+  // write what the array then has.
+  const nb::object shares = nb::module_::import_("numpy").attr("may_share_memory");
+  bool is_ours = false;
+  for (RecordedArray* const array : given)
+    is_ours = is_ours || nb::cast<bool>(shares(result, host_of(*array)));
+  nb::object copy = take(result.attr("copy")(), *dtype);
+  if (is_ours) as_recorded(copy)->writable = false;
+  return copy;
 }
 
 nb::object adopted(nb::handle value) {

@@ -1,4 +1,6 @@
 // a[…] and a[…] = …: basic indices are views, others are for Python or NumPy.
+#include <atomic>
+
 #include "heddle/array_ops.h"
 #include "python/host_array.h"
 #include "python/recorded.h"
@@ -157,10 +159,13 @@ bool is_small_at_rest(nb::handle value, std::int64_t limit) {
   return array == nullptr || (array->at_rest() && array->view.elements() <= limit);
 }
 
+// No static that is made by importing: another thread would wait for it with the interpreter's
+// lock.
 nb::handle helpers() {
-  static const nb::handle module =
-      nb::object(nb::module_::import_("heddle.numpy._index")).release();
-  return module;
+  static std::atomic<PyObject*> module;
+  if (module.load() == nullptr)
+    module = nb::object(nb::module_::import_("heddle.numpy._index")).release().ptr();
+  return module.load();
 }
 
 }  // namespace

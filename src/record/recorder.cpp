@@ -10,7 +10,9 @@ namespace heddle {
 bool Store::is_sole_owner() const {
   if (pending_ || !memory_.in_host_memory()) return false;
   const auto& block = memory_.array().block();
-  return !block || block.use_count() == (lent_.expired() ? 1 : 2);
+  // A loan of memory that was here before says nothing of this.
+  const auto loan = lent_.lock();
+  return !block || block.use_count() == (loan && *loan == block ? 2 : 1);
 }
 
 std::shared_ptr<Block> Store::lend() const {
@@ -127,6 +129,7 @@ Verdict Recorder::write(const StorePtr& store, const AffineView& view, const Wri
                                      : record::write_box(b, before, value, box);
     if (after.none()) return;
     if (is_first || box.is_whole()) store->writes_.clear();
+    if (box.is_whole()) store->lost_.clear();
     constexpr std::size_t kMostWrites = 16;
     if (store->writes_.size() == kMostWrites) store->writes_.erase(store->writes_.begin());
     if (!box.is_whole()) store->writes_.push_back({view, value.id(), before.id()});

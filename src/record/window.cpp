@@ -92,7 +92,7 @@ Verdict Recorder::flush(WindowEnd end) {
     verdict = run(stores, done);
   } catch (const std::bad_alloc&) {
     verdict = reason("there is not enough memory for a window of {} array calls", done.calls);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     verdict = reason("{}", error.what());
   }
   if (verdict) {

@@ -75,7 +75,6 @@ class SweepFinder {
         if (!is_one_factor(from) || !is_one_factor(to) || to.offset != 0 ||
             from.terms[0].factor != to.terms[0].factor)
           return false;
-        if (from.offset != 0) moves_.insert(id);
         (d == 0 ? row_shift_ : column_shift_)[id] = from.offset;
       }
     }
@@ -132,7 +131,7 @@ class SweepFinder {
 
   const Program& program_;
   const StitchGroup& group_;
-  std::unordered_set<OpId> members_, moves_;
+  std::unordered_set<OpId> members_;
   std::unordered_map<ValueId, std::vector<OpId>> users_;
   std::unordered_map<OpId, std::int64_t> row_shift_, column_shift_;
   Sweeps found_;

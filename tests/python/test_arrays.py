@@ -166,6 +166,62 @@ def test_reductions_and_products():
         recorded.set_at_once(before)
 
 
+def test_a_write_does_not_reach_what_was_recorded_of_the_memory_before():
+    a = hn.zeros(100_000)
+    a[0] = 1  # NumPy has seen the memory
+    a += 1
+    assert float((a * 2)[0]) == 4
+    c = a + 10
+    a[0] = 100
+    assert c[0] == 12 and a[0] == 100
+
+
+def test_flat_writes_into_the_array_as_it_is_then():
+    a = large()
+    flat = a.flat
+    assert flat[1] == 2 and len(flat) == LARGE and list(flat)[-1] == 2 * LARGE - 2
+    b = a + 1
+    flat[0] = 100
+    assert b[0] == 1 and a[0] == 100
+
+
+def test_sums_of_einsum_have_the_type_of_its_result():
+    mask, weights = np.ones((300, 200), bool), np.arange(300.0)
+    got = hn.einsum("ij,i->i", hn.asarray(mask), hn.asarray(weights))
+    np.testing.assert_array_equal(np.asarray(got), np.einsum("ij,i->i", mask, weights))
+    small = np.full((300, 200), 100, np.int8)
+    got = hn.einsum("ij,i->i", hn.asarray(small), hn.asarray(weights))
+    np.testing.assert_array_equal(np.asarray(got), np.einsum("ij,i->i", small, weights))
+
+
+def test_orders_as_in_memory():
+    a = np.arange(60_000.0).reshape(200, 300)
+    for order in "CFAK":
+        for b in (a, a.T, a[:, ::2], a.T[::3]):
+            x = hn.asarray(a)
+            y = {(200, 300): x, (300, 200): x.T, (200, 150): x[:, ::2], (100, 200): x.T[::3]}[b.shape]
+            np.testing.assert_array_equal(np.asarray(y.ravel(order)), b.ravel(order))
+            np.testing.assert_array_equal(np.asarray(y.flatten(order)), b.flatten(order))
+
+
+def test_at_writes_into_what_a_window_holds():
+    a = hn.asarray(np.zeros(LARGE))
+    b = a + 1
+    np.add.at(a, [0, 0], 5)
+    hn.add.at(a, [1], 2)
+    assert a[0] == 10 and a[1] == 2 and b[0] == 1
+
+
+def test_views_of_another_type_are_not_written_in_vain():
+    z = hn.zeros(5, complex)
+    try:
+        z.real[0] = 1
+    except ValueError:
+        assert z[0] == 0
+    else:
+        assert z[0] == 1
+
+
 def test_explain_and_counts():
     before = hn.counts()
     float((large() + 1).sum())

@@ -20,7 +20,7 @@ import numpy as _np
 
 from heddle.numpy._core import ndarray, recorded as _recorded
 from heddle.numpy import _array as _array
-from heddle.numpy import _creation, _fallback, _products, _reductions, _shapes, _ufuncs
+from heddle.numpy import _creation, _fallback, _index as _index, _products, _reductions, _shapes, _ufuncs
 from heddle.numpy._fallback import FallbackWarning, fallbacks
 
 #: What there is beside NumPy's own names.

@@ -240,9 +240,35 @@ _PROPERTIES: dict[str, Any] = {
     "base": lambda self: None,
     "device": lambda self: "cpu",
     "flags": lambda self: self._host().flags,
-    "flat": lambda self: (self._host(True) if self._writable else self._host()).flat,
+    "flat": lambda self: _Flat(self),
     "data": lambda self: self._snapshot().data,
 }
+
+
+class _Flat:
+    """The elements in C order; what is written goes into the array as it is then."""
+
+    def __init__(self, array: ndarray) -> None:
+        self.base = array
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.base._host().flat[_fallback.lowered(at, [])]
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        at, value = _fallback.lowered(at, []), _fallback.lowered(value, [])
+        (self.base._host(True) if self.base._writable else self.base._host()).flat[at] = value
+
+    def __len__(self) -> int:
+        return self.base.size
+
+    def __iter__(self) -> Any:
+        return iter(self.base._host().flat)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.base._host().flat, dtype=dtype)
+
+    def copy(self) -> Any:
+        return _shapes.ravel(self.base).copy()
 
 
 def _set_imag(self: ndarray, value: Any) -> None:

@@ -25,7 +25,7 @@ fallbacks: collections.Counter[str] = collections.Counter()
 _WRITING = {
     "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "shuffle",
     "ndarray.sort", "ndarray.partition", "ndarray.fill", "ndarray.put", "ndarray.itemset",
-    "ndarray.setfield", "ndarray.byteswap",
+    "ndarray.setfield", "ndarray.byteswap", "at",
 }  # fmt: skip
 
 

@@ -134,6 +134,8 @@ def _einsum_pair(spec: str, x: ndarray, y: ndarray) -> Any:
     if any(sizes.get(letter, size) != size for letter, size in zip(second, y.shape)):
         return None
     both = set(first) & set(second)
+    dtype = _type(x, y)  # of sums too: those of truth values are no numbers
+    x, y = x.astype(dtype, copy=False), y.astype(dtype, copy=False)
     # A letter that only one operand has, and the result lacks, is summed over there.
     x = _summed(x, [i for i, c in enumerate(first) if c not in second and c not in result])
     y = _summed(y, [i for i, c in enumerate(second) if c not in first and c not in result])

@@ -30,7 +30,7 @@ def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, copy: bool | None
         if sizes.count(-1) == 1 and rest > 0 and a.size % rest == 0:
             sizes = tuple(a.size // rest if size == -1 else size for size in sizes)
     fits = all(size >= 0 for size in sizes) and int(np.prod(sizes, dtype=object)) == a.size
-    if order in ("C", "A", "K") and fits and copy is None:
+    if order == "C" and fits and copy is None:
         result = a._reshaped(sizes)
         if result is not None:
             return result
@@ -119,6 +119,8 @@ def flip(m: Any, axis: Any = None) -> Any:
 
 def ravel(a: Any, order: Any = "C") -> Any:
     if type(a) is not ndarray:
+        return _fallback.call("ravel", np.ravel, (a,), {"order": order})
+    if order not in ("C", "F"):  # as it lies in memory
         return _fallback.call("ravel", np.ravel, (a,), {"order": order})
     return reshape(a, (-1,) if a.size else (0,), order)
 
