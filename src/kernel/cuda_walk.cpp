@@ -144,6 +144,16 @@ class WalkStudy {
 
 }  // namespace
 
+std::int64_t CudaWalk::part_bytes(const Kernel& kernel) const {
+  if (phase.chunks == 0) return 0;
+  std::int64_t bytes = 4;
+  for (std::size_t s = 0; s < stage().statements.size(); ++s)
+    if (accumulated[s])
+      bytes = std::max<std::int64_t>(
+          bytes, byte_size(kernel.buffers[stage().statements[s].buffers[0]].dtype));
+  return abreast() * columns() * bytes;
+}
+
 std::optional<CudaWalk> cuda_walk(const Kernel& kernel, const Phase& phase,
                                   const CudaLimits& limits) {
   return WalkStudy(kernel, phase, limits).made();

@@ -26,6 +26,8 @@ struct CudaWalk {
   std::int64_t columns() const { return units * vectors.count; }
   std::int64_t abreast() const { return threads / units; }  // rows of a block at a time
   const Stage& stage() const { return phase.stages.back(); }
+  // Of shared memory, in which rows that are abreast put their sums together.
+  std::int64_t part_bytes(const Kernel& kernel) const;
 };
 
 // Nothing where the phase is of another kind, or too small to be worth it.

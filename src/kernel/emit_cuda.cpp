@@ -276,6 +276,20 @@ std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_
   return text.take();
 }
 
+namespace {
+
+std::int64_t own_bytes(const Kernel& kernel, const Phase& phase, const PhaseKind& kind) {
+  constexpr std::int64_t kRoom = 2 << 10, kOfScan = 4 << 10;
+  if (kind.walk) return kRoom + kind.walk->part_bytes(kernel);
+  const bool scans = std::ranges::any_of(phase.stages, [](const Stage& stage) {
+    return std::ranges::any_of(stage.statements,
+                               [](const Statement& s) { return s.kind == Statement::Kind::scan; });
+  });
+  return scans ? kRoom + kOfScan : kRoom;
+}
+
+}  // namespace
+
 CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
   CudaPlan launch;
   std::int64_t most = 0;
@@ -316,6 +330,7 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     if (needs_scratch && is_shared(kernel, limits))
       made.shared_bytes = std::max(made.shared_bytes, kernel.scratch_bytes);
     if (resident && resident->slots > 0) made.shared_bytes = resident->slots * resident->slot_bytes;
+    made.own_bytes = own_bytes(kernel, phase, kind);
     if (needs_scratch) most = std::max(most, made.grid);
     launch.phases.push_back(std::move(made));
   }

@@ -38,6 +38,7 @@ struct CudaPhase {
   std::int64_t shared_bytes = 0;  // of a block
   int cluster = 1;                // blocks that work together
   bool stays = false;             // they take what there is in turn, so that fewer do as well
+  std::int64_t own_bytes = 0;     // of shared memory that its function has for itself, at most
 };
 struct CudaPlan {
   std::vector<CudaPhase> phases;

@@ -125,12 +125,7 @@ class WalkEmitter {
 
   void emit_sums() {
     if (walk_.phase.chunks == 0) return;
-    int bytes = 4;
-    for (std::size_t s = 0; s < stage_.statements.size(); ++s)
-      if (walk_.accumulated[s])
-        bytes = std::max(bytes, byte_size(kernel_.buffers[stage_.statements[s].buffers[0]].dtype));
-    text_.line("__shared__ __align__(16) char parts[{}];",
-               walk_.abreast() * walk_.columns() * bytes);
+    text_.line("__shared__ __align__(16) char parts[{}];", walk_.part_bytes(kernel_));
     for (std::size_t s = 0; s < stage_.statements.size(); ++s)
       if (walk_.accumulated[s]) emit_sum(s);
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cuda/nvrtc.h"
+#include "device/cuda/pack.h"
 #include "heddle/cost.h"
 #include "heddle/inputs.h"
 #include "heddle/simplify.h"
@@ -102,6 +103,20 @@ TEST(CudaWalk, WhatBelongsToColumnsIsLoadedBeforeTheRows) {
   ASSERT_NE(loop, std::string::npos);
   EXPECT_NE(text.substr(tail, loop - tail).find("h_rsqrt"), std::string::npos);
   EXPECT_EQ(text.substr(loop).find("h_rsqrt"), std::string::npos);
+}
+
+// Each of many texts that a pack has in line brings shared memory of its own.
+TEST(CudaWalk, PacksOfManyCompile) {
+  use_build_environment();
+  if (const auto found = find_nvrtc(); !found) GTEST_SKIP() << found.reason();
+  std::vector<LaunchKernel> kernels;
+  for (std::int64_t rows = 100352; rows < 100352 + 7 * 64; rows += 64)
+    kernels.push_back({.kernel = kernel_of(batch_norm(rows, 64, "f64"))});
+  for (const auto& numbers : cuda::CudaPack::chosen(kernels, kLimits)) {
+    const auto code = compile_cuda(cuda::CudaPack(kernels, numbers, kLimits).text(), "sm_90");
+    ASSERT_TRUE(code) << numbers.size() << " kernels: " << code.reason();
+    for (const auto& function : code->functions) EXPECT_LE(function.shared_bytes, 48 << 10);
+  }
 }
 
 TEST(CudaWalk, CompilesWithoutSpills) {

@@ -14,6 +14,7 @@ constexpr std::size_t kMostBytes = 32'000;  // of a function's arguments
 constexpr std::size_t kLeastKernels = 4;    // that are worth a text of their own
 constexpr std::size_t kMostTexts = 16;      // of a pack: each is compiled again
 constexpr std::int64_t kMostBlocksOfAll = 1LL << 30;
+constexpr std::int64_t kMostOwnBytes = 48 << 10;  // of functions that one function has in line
 
 std::size_t entry_bytes(std::size_t pointers) { return 8 + 8 * pointers; }
 
@@ -25,7 +26,7 @@ std::vector<std::vector<std::size_t>> CudaPack::chosen(const std::vector<LaunchK
   struct Open {
     std::vector<std::size_t> numbers = {};
     std::size_t pointers = 0;
-    std::vector<std::int64_t> blocks = {};  // by phase
+    std::vector<std::int64_t> blocks = {}, own = {};  // by phase
     std::unordered_set<std::string> texts = {};
   };
   std::map<std::vector<int>, Open> all;
@@ -47,14 +48,20 @@ std::vector<std::vector<std::size_t>> CudaPack::chosen(const std::vector<LaunchK
       bool fit = (open.numbers.size() + 1) * entry_bytes(more) <= kMostBytes &&
                  (open.texts.contains(text) || open.texts.size() < kMostTexts);
       for (std::size_t p = 0; p < open.blocks.size(); ++p)
-        fit = fit && open.blocks[p] + plan.phases[p].grid <= kMostBlocksOfAll;
+        fit =
+            fit && open.blocks[p] + plan.phases[p].grid <= kMostBlocksOfAll &&
+            (open.texts.contains(text) || open.own[p] + plan.phases[p].own_bytes <= kMostOwnBytes);
       return fit;
     };
     if (!fits()) end(open);
-    open.texts.insert(text);
+    const bool is_new = open.texts.insert(text).second;
     open.pointers = std::max(open.pointers, kernel.buffers.size());
     open.blocks.resize(plan.phases.size(), 0);
-    for (std::size_t p = 0; p < plan.phases.size(); ++p) open.blocks[p] += plan.phases[p].grid;
+    open.own.resize(plan.phases.size(), 0);
+    for (std::size_t p = 0; p < plan.phases.size(); ++p) {
+      open.blocks[p] += plan.phases[p].grid;
+      if (is_new) open.own[p] += plan.phases[p].own_bytes;
+    }
     open.numbers.push_back(k);
   }
   for (auto& [threads, open] : all) end(open);
