@@ -65,9 +65,12 @@ class Explorer {
     }
     std::erase_if(done.patterns, [this](const Pattern& p) { return !lowers(p); });
     std::erase_if(done.patterns, [this](const Pattern& p) { return !pays(p); });
-    done.patterns = join_chains(graph_, cost_, std::move(done.patterns),
-                                [this](const Pattern& p) { return is_good_chain(p); });
-    if (options_.machine.sweeps) join_sweeps(done.patterns);
+    // On GPUs: the CPU's code generator takes minutes for kernels of a thousand ops.
+    if (options_.machine.sweeps) {
+      done.patterns = join_chains(graph_, cost_, std::move(done.patterns),
+                                  [this](const Pattern& p) { return is_good_chain(p); });
+      join_sweeps(done.patterns);
+    }
     for (const Pattern& p : done.patterns) done.launches.push_back(launch(p));
     return done;
   }

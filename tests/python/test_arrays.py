@@ -222,6 +222,30 @@ def test_views_of_another_type_are_not_written_in_vain():
         assert z[0] == 1
 
 
+def test_numpy_s_own_out_stays_numpy_s():
+    a = np.zeros(5)
+    same = a
+    a += hn.ones(5)
+    a += hn.ones(5)
+    assert same is a and (same == 2).all()
+    out = np.zeros(LARGE, int)
+    assert np.add(large(), 1, out=out) is out and out[1] == 3
+
+
+def test_memory_is_not_resized():
+    x = hn.asarray(np.ones(LARGE))
+    with pytest.raises(ValueError, match="resize"):
+        x.resize(10, refcheck=False)
+    assert (x + 1).shape == (LARGE,)
+
+
+def test_functions_that_only_numpy_has():
+    x = large()
+    windows = np.lib.stride_tricks.sliding_window_view(x, 2)
+    assert windows.shape == (LARGE - 1, 2) and windows[1, 1] == 4
+    assert np.emath.sqrt(x)[2] == 2
+
+
 def test_explain_and_counts():
     before = hn.counts()
     float((large() + 1).sum())

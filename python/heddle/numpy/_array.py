@@ -30,7 +30,8 @@ def _array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any
     for part in filter(None, module.split(".")):
         place = getattr(place, part, None)
     ours = getattr(place, func.__name__, None) if place is not None else None
-    if ours is None or getattr(ours, "_function", None) is func:
+    # What is NumPy's own function, by another name too, would come back here.
+    if ours is None or ours is func or getattr(ours, "_function", None) is func:
         return _fallback.call(func.__name__, func, args, kwargs)
     return ours(*args, **kwargs)
 
@@ -80,6 +81,10 @@ def fill(self: ndarray, value: Any) -> None:
 
 def divmod_(self: Any, other: Any) -> Any:
     return self // other, self % other
+
+
+def resize(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
+    raise ValueError("cannot resize this array: it does not own its data")
 
 
 def _on_host(name: str) -> Any:
@@ -207,6 +212,7 @@ _METHODS: dict[str, Any] = {
     "reshape": reshape,
     "transpose": transpose,
     "flatten": flatten,
+    "resize": resize,
     "ravel": _from_function(_shapes.ravel),
     "squeeze": _from_function(_shapes.squeeze),
     "swapaxes": _from_function(_shapes.swapaxes),
