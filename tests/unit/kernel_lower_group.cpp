@@ -19,7 +19,7 @@ Array random_array(const Type& type, unsigned seed) {
 }
 
 // Runs both ways on random inputs; the number of launches.
-std::size_t launches(Builder& b, double tolerance = 1e-5) {
+std::size_t launches(Builder& b, double tolerance = 1e-5, const StitchOptions& options = {}) {
   Program program = b.finish().value();
   program = simplify(program).value();
   const Function& main = program.functions[0];
@@ -28,7 +28,7 @@ std::size_t launches(Builder& b, double tolerance = 1e-5) {
   for (ValueId v : program.region(main.body).args)
     arguments.push_back(random_array(program.type_of(v), seed++));
   const std::vector<Array> expected = interpret(program, main, arguments).value();
-  const Stitched got = run_stitched(program, arguments);
+  const Stitched got = run_stitched(program, arguments, options);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto e = expected[i].as<float>(), g = got.results[i].as<float>();
     for (std::size_t k = 0; k < e.size(); ++k)
@@ -74,11 +74,15 @@ void chain_of_norms(Builder& b, const Type& type, int steps) {
   });
 }
 
-// The search looks at 160 ops at most; what it had to cut is joined behind it.
+// The search looks at 160 ops at most; what it had to cut is joined behind it, for a GPU.
 TEST(LowerGroup, AChainOfManyOpsIsOneKernel) {
-  Builder b;
-  chain_of_norms(b, kRows, 24);
-  EXPECT_EQ(launches(b, 1e-3), 1u);
+  StitchOptions options;
+  for (const bool is_gpu : {false, true}) {
+    options.machine.sweeps = is_gpu;
+    Builder b;
+    chain_of_norms(b, kRows, 24);
+    EXPECT_EQ(launches(b, 1e-3, options) == 1, is_gpu);
+  }
 }
 
 // On a GPU: more threads with shorter accesses, unless other rows fill the device.
