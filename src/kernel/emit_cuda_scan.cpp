@@ -42,7 +42,7 @@ class ColumnScan {
   void emit() {
     text_.open("{{");
     for (std::size_t i = 0; i < stage_.loops.size(); ++i)
-      text_.line("const int size{} = {};", i, size_of(stage_.loops[i]));
+      text_.line("const int size{} = {};", i, cuda_loop_size(phase_, stage_.loops[i]));
     text_.line("const int points = {}, others = {};", product(true), product(false));
     text_.line("const int part = (int)threadIdx.x / {0}, who = (int)threadIdx.x % {0};", abreast());
     text_.line("const int each = (others + {0} - 1) / {0};", parts() * cluster_);
@@ -145,13 +145,6 @@ class ColumnScan {
         for (NodeId in : stage_.nodes[i].in)
           if (in != kNone) needed[in] = true;
     return needed[node];
-  }
-
-  std::string size_of(const StageLoop& loop) const {
-    if (loop.block_of < 0) return fmt::format("{}", loop.size);
-    const OuterLoop& outer = phase_.outer[static_cast<std::size_t>(loop.block_of)];
-    if (outer.extent % outer.block == 0) return fmt::format("{}", loop.size);
-    return fmt::format("(int)min({}ll, {}ll - outer{})", loop.size, outer.extent, loop.block_of);
   }
 
   std::string product(bool shared) const {

@@ -85,7 +85,7 @@ class CudaStageEmitter {
   void emit() {
     text_.open("{{");
     for (std::size_t i = 0; i < stage_.loops.size(); ++i)
-      text_.line("const {} size{} = {}{};", counter(), i, size_of(stage_.loops[i]),
+      text_.line("const {} size{} = {}{};", counter(), i, cuda_loop_size(phase_, stage_.loops[i]),
                  is_in_vectors(i) ? fmt::format(" / {}", mapping_.vectors.count)
                  : is_turned(i)   ? fmt::format(" / {}", mapping_.turn->width)
                                   : "");
@@ -366,13 +366,6 @@ class CudaStageEmitter {
     return is_large ? "i64" : "int";
   }
 
-  std::string size_of(const StageLoop& loop) const {
-    if (loop.block_of < 0) return fmt::format("{}", loop.size);
-    const OuterLoop& outer = phase_.outer[static_cast<std::size_t>(loop.block_of)];
-    if (outer.extent % outer.block == 0) return fmt::format("{}", loop.size);
-    return fmt::format("(int)min({}ll, {}ll - outer{})", loop.size, outer.extent, loop.block_of);
-  }
-
   std::string product(bool shared) const {
     std::string text;
     for (std::size_t i = 0; i < stage_.loops.size(); ++i)
@@ -508,6 +501,13 @@ class CudaStageEmitter {
 };
 
 }  // namespace
+
+std::string cuda_loop_size(const Phase& phase, const StageLoop& loop) {
+  if (loop.block_of < 0) return fmt::format("{}", loop.size);
+  const OuterLoop& outer = phase.outer[static_cast<std::size_t>(loop.block_of)];
+  if (outer.extent % outer.block == 0) return fmt::format("{}", loop.size);
+  return fmt::format("(int)min({}ll, {}ll - outer{})", loop.size, outer.extent, loop.block_of);
+}
 
 void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
                      int cluster, const std::vector<CudaStaged>& staged, IndentedText& text) {

@@ -52,6 +52,8 @@ enum class CudaShare : std::uint8_t {
 int cuda_cluster(const Kernel& kernel, const Phase& phase, const CudaLimits& limits);
 CudaShare cuda_share(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads);
 
+// How many turns a loop of a stage has in a block, which may be a short last one.
+std::string cuda_loop_size(const Phase& phase, const StageLoop& loop);
 // `staged`: inputs of which the block has a tile in its shared memory.
 void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
                      int cluster, const std::vector<CudaStaged>& staged, IndentedText& text);

@@ -64,28 +64,9 @@ def _recorded_functions() -> dict[str, Any]:
     return table
 
 
-def _reduction(name: str) -> Any:
-    def reduction(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
-                  **more: Any) -> Any:  # fmt: skip
-        if out is not None:
-            more["out"] = out
-        return _reductions.reduced(name, a, axis, dtype, keepdims, **more)
-
-    return reduction
-
-
-def _extremum(name: str) -> Any:
-    def reduction(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
-        if out is not None:
-            more["out"] = out
-        return _reductions.reduced(name, a, axis, None, keepdims, **more)
-
-    return reduction
-
-
 globals().update(_recorded_functions())
-sum, prod = _reduction("sum"), _reduction("prod")
-max, min, any, all = map(_extremum, ("max", "min", "any", "all"))
+sum, prod = map(_reductions.sums, ("sum", "prod"))
+max, min, any, all = map(_reductions.extrema, ("max", "min", "any", "all"))
 amax, amin = max, min
 
 

@@ -107,25 +107,6 @@ def _from_function(function: Any) -> Any:
     return lambda self, *args, **kwargs: function(self, *args, **kwargs)
 
 
-def _reduction(name: str) -> Any:
-    def method(self: ndarray, axis: Any = None, dtype: Any = None, out: Any = None,
-               keepdims: Any = False, **more: Any) -> Any:  # fmt: skip
-        if out is not None:
-            more["out"] = out
-        return _reductions.reduced(name, self, axis, dtype, keepdims, **more)
-
-    return method
-
-
-def _extremum(name: str) -> Any:
-    def method(self: ndarray, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
-        if out is not None:
-            more["out"] = out
-        return _reductions.reduced(name, self, axis, None, keepdims, **more)
-
-    return method
-
-
 def _sort(self: ndarray, axis: int = -1, kind: Any = None, order: Any = None, **more: Any) -> None:
     _fallback.call("ndarray.sort", np.ndarray.sort, (self, axis, kind, order), more)
 
@@ -218,17 +199,17 @@ _METHODS: dict[str, Any] = {
     "swapaxes": _from_function(_shapes.swapaxes),
     "fill": fill,
     "dot": _from_function(_products.dot),
-    "sum": _reduction("sum"),
-    "prod": _reduction("prod"),
-    "max": _extremum("max"),
-    "min": _extremum("min"),
-    "any": _extremum("any"),
-    "all": _extremum("all"),
+    "sum": _reductions.sums("sum"),
+    "prod": _reductions.sums("prod"),
+    "max": _reductions.extrema("max"),
+    "min": _reductions.extrema("min"),
+    "any": _reductions.extrema("any"),
+    "all": _reductions.extrema("all"),
     "mean": _from_function(_reductions.mean),
     "var": _from_function(_reductions.var),
     "std": _from_function(_reductions.std),
-    "argmax": lambda self, *a, **k: _reductions.arg_extremum("argmax", self, *a, **k),
-    "argmin": lambda self, *a, **k: _reductions.arg_extremum("argmin", self, *a, **k),
+    "argmax": lambda self, *a, **k: _reductions.arg_reductions.extrema("argmax", self, *a, **k),
+    "argmin": lambda self, *a, **k: _reductions.arg_reductions.extrema("argmin", self, *a, **k),
     "cumsum": lambda self, *a, **k: _reductions.running("cumsum", self, *a, **k),
     "cumprod": lambda self, *a, **k: _reductions.running("cumprod", self, *a, **k),
     "conj": _from_function(_ufuncs.ufuncs["conjugate"]),

@@ -101,12 +101,40 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     return _fallback.call("mean", np.mean, (a,), {"axis": axis, "dtype": dtype, "keepdims": keepdims, **more})
 
 
+def sums(name: str) -> Any:
+    """The function, and the method, that adds up or multiplies."""
+
+    def reduction(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
+                  **more: Any) -> Any:  # fmt: skip
+        if out is not None:
+            more["out"] = out
+        return reduced(name, a, axis, dtype, keepdims, **more)
+
+    return reduction
+
+
+def extrema(name: str) -> Any:
+    """The same without a type of its own."""
+
+    def reduction(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
+        if out is not None:
+            more["out"] = out
+        return reduced(name, a, axis, None, keepdims, **more)
+
+    return reduction
+
+
+def _ddof(ddof: Any, correction: Any) -> Any:
+    if correction is _NOT_GIVEN:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
         keepdims: Any = False, *, correction: Any = _NOT_GIVEN, **more: Any) -> Any:  # fmt: skip
-    if correction is not _NOT_GIVEN:
-        if ddof != 0:
-            raise ValueError("ddof and correction can't be provided simultaneously.")
-        ddof = correction
+    ddof = _ddof(ddof, correction)
     keepdims = False if keepdims is _NOT_GIVEN else keepdims
     plain = out is None and not more and dtype is None and isinstance(ddof, (int, float))
     if type(a) is ndarray and plain and a.dtype.kind in "biuf" and a.dtype != _HALF:
@@ -125,10 +153,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
 
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
         keepdims: Any = False, *, correction: Any = _NOT_GIVEN, **more: Any) -> Any:  # fmt: skip
-    if correction is not _NOT_GIVEN:
-        if ddof != 0:
-            raise ValueError("ddof and correction can't be provided simultaneously.")
-        ddof = correction
+    ddof = _ddof(ddof, correction)
     if type(a) is ndarray and out is None and not more and a._pending_or_large():
         from heddle.numpy import _ufuncs
 
