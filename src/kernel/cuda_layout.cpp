@@ -111,11 +111,29 @@ Expected<Layout> cuda_stage_layout(const Kernel& kernel, const Phase& phase, con
       .by(turn, "thread", by_points || group == 1 ? 1 : group)
       .by(point_vec, "vec")
       .add_to(parts);
-  Dimension(axes, others)
-      .by(over(others / other_vec, std::int64_t{group} * of_others), "step")
-      .by(of_others, "cluster")
-      .by(group, "thread", by_points ? turn : 1)
-      .by(other_vec, "vec")
+  Dimension by_others(axes, others);
+  by_others
+      .by(over(others / other_vec, std::int64_t{group} * mapping.scan_units * of_others), "step")
+      .by(of_others, "cluster");
+  if (mapping.scan_units > 1)
+    by_others.by(group / kCudaWarp, "thread", kCudaWarp)
+        .by(mapping.scan_units, "reg")
+        .by(kCudaWarp, "thread");
+  else
+    by_others.by(group, "thread", by_points ? turn : 1);
+  by_others.by(other_vec, "vec").add_to(parts);
+  return finished(std::move(parts), axes);
+}
+
+Expected<Layout> cuda_flat_layout(const CudaFlat& flat, const AxisRegistry& axes) {
+  if (flat.chunks > 0) return reason("threads of a block go side by side along its chunk");
+  LayoutParts parts;
+  const std::int64_t units = over(flat.extent, flat.vectors.count);
+  Dimension(axes, flat.extent)
+      .by(over(units, flat.grid() * CudaFlat::kThreads), "turn")
+      .by(flat.grid(), "block")
+      .by(CudaFlat::kThreads, "thread")
+      .by(flat.vectors.count, "vec")
       .add_to(parts);
   return finished(std::move(parts), axes);
 }
@@ -145,6 +163,10 @@ std::vector<std::string> describe_cuda_mapping(const Kernel& kernel, const CudaL
   for (std::size_t p = 0; p < kernel.phases.size(); ++p) {
     const Phase& phase = kernel.phases[p];
     const CudaPhase& launch = plan.phases[p];
+    if (const auto flat = cuda_flat(kernel, phase)) {
+      add("elements lie at", cuda_flat_layout(*flat, axes));
+      continue;
+    }
     if (const auto resident = cuda_resident(kernel, phase, limits)) {
       add("rows by points lie at", cuda_row_layout(*resident, launch.grid, axes));
       continue;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "heddle/layout.h"
+#include "kernel/cuda_flat.h"
 #include "kernel/cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
 
@@ -20,6 +21,8 @@ Expected<Layout> cuda_row_layout(const CudaResident& resident, std::int64_t grid
                                  const AxisRegistry& axes);
 Expected<Layout> cuda_stage_layout(const Kernel& kernel, const Phase& phase, const Stage& stage,
                                    int threads, int cluster, const AxisRegistry& axes);
+// Of elements one after the other, as [elements].
+Expected<Layout> cuda_flat_layout(const CudaFlat& flat, const AxisRegistry& axes);
 
 // For people: how each phase is shared, in words, as layouts, and the first as a picture.
 std::vector<std::string> describe_cuda_mapping(const Kernel& kernel, const CudaLimits& limits);

@@ -60,6 +60,8 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
   if (is_running_sum(kernel, stage)) {
     mapping.is_scan = true;
     if (stage.nodes.size() <= kFewNodes) mapping.vectors = cuda_vectors(kernel, phase, stage);
+    const std::int64_t turns = stage.loops.back().size / mapping.vectors.count / threads;
+    mapping.scan_units = static_cast<int>(std::clamp<std::int64_t>(power_up_to(turns), 1, kAtOnce));
     return mapping;
   }
   std::int64_t points = points_of(stage, mapping.shared, true);

@@ -42,6 +42,7 @@ struct CudaPlace {
 struct CudaKeptLoad {
   std::uint32_t buffer = 0;
   CudaPlace place;
+  bool lasts = false;  // the same for all rows, so that a block which stays loads it once
 };
 
 // What one stage computes of its points and later ones need again.
@@ -65,6 +66,8 @@ struct CudaResident {
   std::vector<CudaKeptLoad> kept;
   std::vector<CudaKeptValue> values;
   std::vector<CudaFlight> flights;
+  // Elements of inputs that belong to a whole row, which a block that stays asks for a row early.
+  std::vector<CudaKeptLoad> ahead;
   std::int64_t workers =
       0;          // that stay for many rows, each a block or a cluster; 0: one for each row
   int slots = 0;  // rows that lie in shared memory or fly there

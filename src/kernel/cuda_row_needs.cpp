@@ -75,6 +75,41 @@ void RowNeeds::find_kept() {
   });
 }
 
+void RowNeeds::find_lasting() {
+  const auto lasts = [](const CudaPlace& place) {
+    return place.chunk == 0 && std::ranges::all_of(place.outer, [](auto f) { return f == 0; });
+  };
+  for (CudaKeptLoad& load : made_.kept) load.lasts = lasts(load.place);
+  each_load([&](std::size_t, std::uint32_t buffer, const CudaPlace& place) {
+    const auto is_it = [&](const CudaKeptLoad& k) {
+      return k.buffer == buffer && k.place == place;
+    };
+    if (lasts(place) && std::ranges::none_of(made_.kept, is_it))
+      made_.kept.push_back({buffer, place, true});
+  });
+}
+
+void RowNeeds::find_ahead() {
+  made_.ahead.clear();
+  for (std::size_t s = 0; s < made_.phase.stages.size(); ++s) {
+    const Stage& stage = made_.phase.stages[s];
+    const auto places = cuda_places(made_, stage);
+    const auto live = live_nodes(stage, known_nodes(made_, s));
+    for (std::size_t i = 0; i < stage.nodes.size(); ++i) {
+      const Node& node = stage.nodes[i];
+      if (!live[i] || node.kind != NodeKind::load || node.in[1] != kNone ||
+          kernel_.buffers[node.number].reach != Reach::input)
+        continue;
+      const auto& place = places[node.in[0]];
+      if (!place || !place->is_same_for_all_points()) continue;
+      const auto is_it = [&](const CudaKeptLoad& load) {
+        return load.buffer == node.number && load.place == *place;
+      };
+      if (std::ranges::none_of(made_.ahead, is_it)) made_.ahead.push_back({node.number, *place});
+    }
+  }
+}
+
 std::size_t RowNeeds::rows_loaded() const {
   std::vector<std::pair<std::uint32_t, CudaPlace>> rows;
   each_load([&](std::size_t, std::uint32_t buffer, const CudaPlace& place) {
@@ -125,7 +160,8 @@ struct RowNeeds::Life {
 std::vector<RowNeeds::Life> RowNeeds::lives() const {
   const std::size_t kept = made_.kept.size();
   std::vector<Life> lives(kept + made_.homes.size());
-  for (std::size_t k = 0; k < kept; ++k) lives[k].bytes = bytes_of(made_.kept[k].buffer);
+  for (std::size_t k = 0; k < kept; ++k)
+    if (!made_.kept[k].lasts) lives[k].bytes = bytes_of(made_.kept[k].buffer);
   for (std::size_t b = 0; b < made_.homes.size(); ++b)
     if (made_.homes[b] == CudaHome::column)
       lives[kept + b].bytes = std::max<std::int64_t>(bytes_of(b), 4);

@@ -15,6 +15,9 @@ class RowNeeds {
   void find_vectors(const CudaLimits& limits);
   // What several stages load, and does not fly.
   void find_kept();
+  // Of blocks that stay: what is the same for all rows, and what a row has one element of.
+  void find_lasting();
+  void find_ahead();
   // Rows of inputs that may fly; false: there are none.
   bool find_flights(const CudaLimits& limits);
   // Rows of inputs that each row of the kernel has, whether they stay or not.

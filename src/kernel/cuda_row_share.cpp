@@ -34,6 +34,7 @@ class Sharing {
     rows_ = std::max<std::int64_t>(in_chunks() ? made_.phase.chunks : made_.phase.blocks(), 1);
     if (share_flying()) return true;
     made_.flights.clear();
+    made_.ahead.clear();
     made_.slots = 0;
     made_.workers = 0;
     if (share_as_they_come()) return true;
@@ -93,8 +94,15 @@ class Sharing {
   bool share_flying() {
     if (!needs_.find_flights(limits_)) return false;
     needs_.find_kept();
+    needs_.find_ahead();
     const std::int64_t bytes = needs_.bytes_kept();
-    if (made_.units > kCudaWarp * 4 && in_chunks() && share_flying_chunks(bytes)) return true;
+    if (made_.units > kCudaWarp * 4 && in_chunks()) {
+      // Their threads have few points each, so that what lasts is little.
+      const auto kept = made_.kept;
+      needs_.find_lasting();
+      if (share_flying_chunks(bytes)) return true;
+      made_.kept = kept;
+    }
     if (words(kLarge, bytes) > kEasyWords && share_flying_rows(bytes)) return true;
     made_.kept.clear();
     return false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/cuda_flat.h"
 #include "kernel/cuda_image.h"
 #include "kernel/cuda_march.h"
 #include "kernel/cuda_walk.h"
@@ -88,6 +89,7 @@ std::vector<CudaStaged> staged_tiles(const Kernel& kernel, const Phase& phase, i
 // What a phase is, of the kinds that have an emitter of their own: one of them, or none.
 struct PhaseKind {
   std::optional<CudaMarch> march;
+  std::optional<CudaFlat> flat;
   std::optional<CudaWalk> walk;
   std::optional<CudaResident> resident;
   std::optional<CudaImage> image;
@@ -95,6 +97,7 @@ struct PhaseKind {
 PhaseKind kind_of(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
   PhaseKind kind;
   if ((kind.march = cuda_march(kernel, phase))) return kind;
+  if ((kind.flat = cuda_flat(kernel, phase))) return kind;
   if ((kind.walk = cuda_walk(kernel, phase, limits))) return kind;
   if ((kind.resident = cuda_resident(kernel, phase, limits))) return kind;
   kind.image = image_of(kernel, phase, limits);
@@ -167,6 +170,8 @@ class Emitter {
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
     if (kind.march)
       emit_cuda_march(kernel_, phase, *kind.march, text_);
+    else if (kind.flat)
+      emit_cuda_flat(kernel_, phase, *kind.flat, text_);
     else if (kind.walk)
       emit_cuda_walk(kernel_, *kind.walk, text_);
     else if (kind.resident)
@@ -233,6 +238,8 @@ bool can_be_packed(const Kernel& kernel, const CudaLimits& limits) {
          });
 }
 
+std::size_t cuda_pack_firsts(std::size_t entries) { return (entries + 1) / 2 * 2; }
+
 std::string cuda_pack_name(std::size_t phase) { return fmt::format("k_pack{}", phase); }
 
 namespace {
@@ -246,14 +253,14 @@ void emit_pack_phase(std::size_t phase, int threads, std::size_t kernels, std::s
   text.line("int low = 0, high = {};", entries);
   text.open("while (high - low > 1) {{");
   text.line("const int middle = (low + high) / 2;");
-  text.line("if (pack.at[middle].first <= blockIdx.x) low = middle; else high = middle;");
+  text.line("if (pack.first[middle] <= blockIdx.x) low = middle; else high = middle;");
   text.close();
   text.line("const Entry& mine = pack.at[low];");
-  text.line("const unsigned end = low + 1 < {} ? pack.at[low + 1].first : gridDim.x;", entries);
+  text.line("const unsigned first = pack.first[low];");
+  text.line("const unsigned end = low + 1 < {} ? pack.first[low + 1] : gridDim.x;", entries);
   text.open("switch (mine.kernel) {{");
   for (std::size_t k = 0; k < kernels; ++k)
-    text.line("case {1}: part{0}_{1}(mine, blockIdx.x - mine.first, end - mine.first); break;",
-              phase, k);
+    text.line("case {1}: part{0}_{1}(mine, blockIdx.x - first, end - first); break;", phase, k);
   text.close();
   text.close();
 }
@@ -263,8 +270,9 @@ void emit_pack_phase(std::size_t phase, int threads, std::size_t kernels, std::s
 std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
                            std::size_t pointers, const CudaLimits& limits) {
   IndentedText text{std::string(cuda_prelude())};
-  text.line("struct Entry {{ unsigned first, kernel; void* at[{}]; }};", pointers);
-  text.line("struct Pack {{ Entry at[{}]; }};", entries);
+  text.line("struct Entry {{ unsigned long long kernel; void* at[{}]; }};", pointers);
+  text.line("struct Pack {{ unsigned first[{}]; Entry at[{}]; }};", cuda_pack_firsts(entries),
+            entries);
   const CudaPlan plan = cuda_plan(*kernels[0], limits);
   for (std::size_t p = 0; p < plan.phases.size(); ++p) {
     std::string parts;
@@ -302,6 +310,10 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     if (kind.march) {
       made.threads = CudaMarch::kThreads;
       made.grid = march_grid(*kind.march, phase);
+      needs_scratch = false;
+    } else if (kind.flat) {
+      made.threads = CudaFlat::kThreads;
+      made.grid = kind.flat->grid();
       needs_scratch = false;
     } else if (kind.walk) {
       made.threads = kind.walk->threads;

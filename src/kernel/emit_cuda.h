@@ -51,10 +51,12 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits = {});
 // Whether its blocks have nothing but registers to themselves.
 bool can_be_packed(const Kernel& kernel, const CudaLimits& limits = {});
 // A function for each phase of these kernels, which have equally many, of as many threads. It runs
-// that phase of `entries` kernels, each one of these, by its own blocks. Its argument is an array
-// of entries by their first blocks:
-//   struct { unsigned first, kernel; void* at[pointers]; }
+// that phase of `entries` kernels, each one of these, by its own blocks. Its argument has the first
+// block of each, an even number of them so that what follows is aligned, and then for each
+//   struct { unsigned long long kernel; void* at[pointers]; }
+// First blocks lie together since every block searches them.
 std::string cuda_pack_name(std::size_t phase);
+std::size_t cuda_pack_firsts(std::size_t entries);
 std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
                            std::size_t pointers, const CudaLimits& limits = {});
 

@@ -219,8 +219,8 @@ class ImageEmitter {
     if (vectors.stores[s]) return point.emit_vector_store(statement);
     for (const std::string& mark : point.marks())
       if (statement.kind == Statement::Kind::update)
-        text_.line("sum{0}{1} = h_{2}(sum{0}{1}, {3});", s, mark, name(statement.combiner.op),
-                   point.node(statement.values[0], mark));
+        text_.line("sum{0}{1} = {2};", s, mark,
+                   point.accumulated(statement, fmt::format("sum{}{}", s, mark), mark));
       else
         point.emit_statement(statement, mark);
   }

@@ -102,6 +102,10 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
     default:
       break;
   }
+  if (node.op == ScalarOp::convert && node.type == DType::f32 &&
+      stage_.nodes[node.in[0]].type == DType::bf16)
+    if (const std::string together = loaded_together(node.in[0]); !together.empty())
+      return fmt::format("wide_at<{}>({})", mark.substr(1), together);
   std::vector<std::string> operands;
   for (NodeId in : node.in)
     if (in != kNone) operands.push_back(this->node(in, mark));
@@ -145,6 +149,14 @@ std::string CudaPoint::loaded(std::size_t i, std::string_view mark) const {
   return element(node.number, this->node(node.in[0], mark));
 }
 
+std::string_view CudaPoint::storing(std::uint32_t buffer) const {
+  return kernel_.buffers[buffer].reach == Reach::block ? "store_vec" : "put_vec";
+}
+
+std::string CudaPoint::loaded_together(std::size_t i) const {
+  return vectors_.count > 1 && vectors_.loads[i] ? fmt::format("w{}", i) : "";
+}
+
 bool CudaPoint::is_same_for_many(NodeId id) const {
   return stage_.nodes[id].kind == NodeKind::constant;
 }
@@ -157,6 +169,18 @@ std::string_view CudaPoint::type_of(const Statement& statement, std::size_t k) c
 
 std::string CudaPoint::guard(const Statement& statement, std::string_view mark) const {
   return statement.guard == kNone ? "" : fmt::format("if ({}) ", node(statement.guard, mark));
+}
+
+std::string CudaPoint::accumulated(const Statement& statement, const std::string& sum,
+                                   std::string_view mark) const {
+  const NodeId id = statement.values[0];
+  const Node& value = stage_.nodes[id];
+  const bool is_float = value.type == DType::f32 || value.type == DType::f64;
+  if (is_float && statement.combiner.op == ScalarOp::add && value.op == ScalarOp::multiply &&
+      known(id, mark).empty())
+    return fmt::format("add_product({}, {}, {})", node(value.in[0], mark), node(value.in[1], mark),
+                       sum);
+  return fmt::format("h_{}({}, {})", name(statement.combiner.op), sum, node(id, mark));
 }
 
 void CudaPoint::emit_vector_store(const Statement& statement) {
@@ -173,11 +197,11 @@ void CudaPoint::emit_vector_store(const Statement& statement) {
   if (!narrows) return emit_vector_store(statement.buffers[0], statement.index, values);
   // Two are narrowed at a time.
   text_.open("{{");
-  text_.line("Vec<bf16, {}> out;", vectors_.count);
+  text_.line("Vec<ui32, {}> out;", vectors_.count / 2);
   for (std::size_t v = 0; v < values.size(); v += 2)
-    text_.line("narrow_two(&out.at[{}], {}, {});", v, values[v], values[v + 1]);
-  text_.line("store_vec<bf16, {}>(b{} + {}, out);", vectors_.count, statement.buffers[0],
-             node(statement.index, marks_[0]));
+    text_.line("out.at[{}] = narrow_two({}, {});", v / 2, values[v], values[v + 1]);
+  text_.line("{}<ui32, {}>((ui32*)(b{} + {}), out);", storing(statement.buffers[0]),
+             vectors_.count / 2, statement.buffers[0], node(statement.index, marks_[0]));
   text_.close();
 }
 
@@ -193,8 +217,8 @@ void CudaPoint::emit_float8_store(const Statement& statement, const CudaFloat8& 
   text_.line("Vec<ui8, {}> out;", vectors_.count);
   text_.line("const f32 numbers[{}] = {{{}}};", vectors_.count, fmt::join(numbers, ", "));
   text_.line("narrow_float8<{}, {}>(out.at, numbers);", small.has_infinities, vectors_.count);
-  text_.line("store_vec<ui8, {}>(b{} + {}, out);", vectors_.count, statement.buffers[0],
-             node(statement.index, marks_[0]));
+  text_.line("{}<ui8, {}>(b{} + {}, out);", storing(statement.buffers[0]), vectors_.count,
+             statement.buffers[0], node(statement.index, marks_[0]));
   text_.close();
   text_.line("#else");
   emit_vector_store(statement.buffers[0], statement.index, codes);
@@ -207,7 +231,7 @@ void CudaPoint::emit_vector_store(std::uint32_t buffer, NodeId index,
   text_.open("{{");
   text_.line("Vec<{}, {}> out;", type, vectors_.count);
   for (std::size_t v = 0; v < values.size(); ++v) text_.line("out.at[{}] = {};", v, values[v]);
-  text_.line("store_vec<{}, {}>(b{} + {}, out);", type, vectors_.count, buffer,
+  text_.line("{}<{}, {}>(b{} + {}, out);", storing(buffer), type, vectors_.count, buffer,
              node(index, marks_[0]));
   text_.close();
 }

@@ -31,6 +31,10 @@ class CudaPoint {
   // Values of all neighbours, by their names.
   void emit_vector_store(std::uint32_t buffer, NodeId index,
                          const std::vector<std::string>& values);
+  // What an update by a known operation makes of `sum` and a point's value. A product rounds once,
+  // with its sum.
+  std::string accumulated(const Statement& statement, const std::string& sum,
+                          std::string_view mark) const;
   // "if (n5_0) ", where a statement has a guard.
   std::string guard(const Statement& statement, std::string_view mark) const;
 
@@ -41,6 +45,8 @@ class CudaPoint {
   // Of a load without a guard, whose element may be elsewhere than in memory.
   virtual std::string loaded(std::size_t node, std::string_view mark) const;
   virtual void emit_vector_load(std::size_t node);
+  // The variable that has what all neighbours loaded by one access; "": there is none.
+  virtual std::string loaded_together(std::size_t node) const;
   // Where a value is that need not be computed; else nothing.
   virtual std::string known(std::size_t /*node*/, std::string_view /*mark*/) const { return {}; }
   // Whether other stages need it too.
@@ -65,6 +71,7 @@ class CudaPoint {
   void emit_divisor(std::size_t node, std::string_view mark);
   static std::string divisor(const std::string& node) { return "d" + node.substr(1); }
   bool is_narrowed(std::size_t node) const { return narrowed_[node] && !is_kept(node); }
+  std::string_view storing(std::uint32_t buffer) const;
   void emit_float8_store(const Statement& statement, const CudaFloat8& small);
 
   const bool at_once_;

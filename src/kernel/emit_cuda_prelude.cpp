@@ -173,6 +173,9 @@ template <class T> __device__ T h_add(T x, T y) {
   else if constexpr (is_real<T>) return x + y;
   else return (T)((ui64)x + (ui64)y);
 }
+// A product that is summed rounds with its sum.
+__device__ f32 add_product(f32 x, f32 y, f32 to) { return fmaf(x, y, to); }
+__device__ f64 add_product(f64 x, f64 y, f64 to) { return fma(x, y, to); }
 template <class T> __device__ T h_subtract(T x, T y) {
   if constexpr (is_small<T>) return narrow<T>(wide(x) - wide(y));
   else if constexpr (is_real<T>) return x - y;
@@ -322,12 +325,8 @@ __device__ f32 root(f32 x) {
   const f32 result = fmaf(fmaf(-near, near, up), 0.5f * inverse, near) * (is_small ? 0x1p-32f : 1.0f);
   return x == 0.0f || x == __int_as_float(0x7f800000) ? x : result;
 }
-// Of what is at least 1, within one unit.
-__device__ f32 inverse_of(f32 x) {
-  f32 y;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
+// Of what is at least 1, within one unit. A quarter of it has an inverse that is a normal number.
+__device__ f32 inverse_of(f32 x) { return near_inverse(x * 0.25f) * 0.25f; }
 FUNCTION(h_sqrt, root(x), sqrt(x))
 FUNCTION(h_rsqrt, rsqrtf(x), 1 / sqrt(x))
 FUNCTION(h_cbrt, cbrtf(x), cbrt(x))
@@ -395,6 +394,12 @@ template <class T, int N> __device__ Vec<T, N> read_vec(const T* from) {
   }
   return to;
 }
+// One of neighbours as f32, by one instruction: two of them are one word.
+template <int kAt, int N> __device__ f32 wide_at(const Vec<bf16, N>& of) {
+  ui32 words[N / 2];
+  memcpy(words, &of, 2 * N);
+  return __int_as_float((int)(kAt % 2 == 0 ? words[kAt / 2] << 16 : words[kAt / 2] & 0xffff0000u));
+}
 // The larger or smaller of two neighbours each, which are in one word.
 template <bool kMaximum, class T> __device__ ui32 extremum_of_two(ui32 x, ui32 y) {
 #if __CUDA_ARCH__ >= 800
@@ -420,15 +425,14 @@ template <bool kMaximum, class T, int N> __device__ void note_pairs(ui32& most, 
 template <bool kMaximum, class T> __device__ f32 extremum_of_pair(ui32 pair) {
   return extremum<kMaximum>(wide(T{(ui16)pair}), wide(T{(ui16)(pair >> 16)}));
 }
-__device__ void narrow_two(bf16* to, f32 x, f32 y) {
+// Two neighbours as one word of bf16.
+__device__ ui32 narrow_two(f32 x, f32 y) {
 #if __CUDA_ARCH__ >= 900
   ui32 both;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(y), "f"(x));
-  to[0] = bf16{(ui16)both};
-  to[1] = bf16{(ui16)(both >> 16)};
+  return both;
 #else
-  to[0] = narrow<bf16>(x);
-  to[1] = narrow<bf16>(y);
+  return narrow<bf16>(x).bits | (ui32)narrow<bf16>(y).bits << 16;
 #endif
 }
 #if __CUDA_ARCH__ >= 890
@@ -461,6 +465,20 @@ template <class T, int N> __device__ void store_vec(T* to, const Vec<T, N>& from
   memcpy(words, &from, bytes);
 #pragma unroll
   for (int i = 0; i < (int)(bytes / sizeof(W)); ++i) ((W*)to)[i] = words[i];
+}
+// To memory that all blocks see. 16 bytes are one access by word of ours: the compiler may take them
+// apart again.
+template <class T, int N> __device__ void put_vec(T* to, const Vec<T, N>& from) {
+  if constexpr (N * (int)sizeof(T) % 16 != 0) {
+    store_vec<T, N>(to, from);
+  } else {
+    uint4 words[N * sizeof(T) / 16];
+    memcpy(words, &from, sizeof(words));
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof(words) / 16); ++i)
+      asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global((uint4*)to + i)),
+                   "r"(words[i].x), "r"(words[i].y), "r"(words[i].z), "r"(words[i].w) : "memory");
+  }
 }
 )cuda";
 
@@ -512,30 +530,29 @@ template <class T> __device__ T from_lane(T x, int mask) {
   }
   return x;
 }
-// From the thread so many before.
+// From the thread of the warp so many before; from the last one.
 template <class T> __device__ T from_below(T x, int distance) {
+  if constexpr (sizeof(T) == 8) {
+    i64 bits;
+    memcpy(&bits, &x, 8);
+    bits = __shfl_up_sync(0xffffffffu, bits, distance);
+    memcpy(&x, &bits, 8);
+  } else {
+    ui32 bits = 0;
+    memcpy(&bits, &x, sizeof(T));
+    bits = __shfl_up_sync(0xffffffffu, bits, distance);
+    memcpy(&x, &bits, sizeof(T));
+  }
+  return x;
+}
+template <class T> __device__ T from_last(T x) {
   ui64 bits = 0;
   memcpy(&bits, &x, sizeof(T));
-  bits = __shfl_up_sync(0xffffffffu, bits, distance);
+  if constexpr (sizeof(T) == 8) bits = __shfl_sync(0xffffffffu, bits, 31);
+  else bits = __shfl_sync(0xffffffffu, (ui32)bits, 31);
   memcpy(&x, &bits, sizeof(T));
   return x;
 }
-// What comes before a thread's `own` in its block, and what the block has in all.
-#define BEFORE(T, op, neutral, own, before, all, room)                             \
-  T upto = own;                                                                    \
-  for (int distance = 1; distance < 32; distance *= 2) {                           \
-    const T other = from_below<T>(upto, distance);                                 \
-    if ((int)threadIdx.x % 32 >= distance) upto = op(other, upto);                 \
-  }                                                                                \
-  T before = from_below<T>(upto, 1), all = neutral;                                \
-  if (threadIdx.x % 32 == 0) before = neutral;                                     \
-  if (threadIdx.x % 32 == 31) ((T*)room)[threadIdx.x / 32] = upto;                 \
-  __syncthreads();                                                                 \
-  for (int warp = 0; warp < (int)blockDim.x / 32; ++warp) {                        \
-    if (warp == (int)threadIdx.x / 32) before = op(all, before);                   \
-    all = op(all, ((T*)room)[warp]);                                               \
-  }                                                                                \
-  __syncthreads();
 // Of W neighbouring threads, all of which get the result.
 #define WARP_ALL(T, W, op, sum) \
   for (int mask = (W) / 2; mask > 0; mask /= 2) sum = op(sum, from_lane<T>(sum, mask));

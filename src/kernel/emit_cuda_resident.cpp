@@ -35,6 +35,8 @@ class ResidentEmitter {
                  resident_.rows(), phase_.blocks(), workers());
     }
     if (flies()) emit_cuda_flights(kernel_, resident_, text_);
+    emit_lasting();
+    emit_cuda_ahead(kernel_, resident_, text_);
     text_.open("for (i64 first = begin; first < end; first += step) {{");
     emit_row();
     text_.close();
@@ -83,9 +85,43 @@ class ResidentEmitter {
     }
   }
 
+  // What is the same for all rows is loaded before the first.
+  void emit_lasting() {
+    const auto lasts = [](const CudaKeptLoad& load) { return load.lasts; };
+    if (std::ranges::none_of(resident_.kept, lasts)) return;
+    const auto stage = std::ranges::find_if(
+        phase_.stages, [&](const Stage& s) { return has_points(resident_, s); });
+    const CudaVectors vectors = units_.vectors_of(*stage);
+    ResidentPoint point(kernel_, resident_, *stage,
+                        static_cast<std::size_t>(stage - phase_.stages.begin()), vectors, text_);
+    for (std::size_t k = 0; k < resident_.kept.size(); ++k)
+      if (resident_.kept[k].lasts) emit_kept_variable(k);
+    units_.open(*stage, point);
+    const auto loops = tile_loops(*stage);
+    for (std::size_t k = 0; k < resident_.kept.size(); ++k) {
+      const CudaKeptLoad& load = resident_.kept[k];
+      if (!load.lasts) continue;
+      std::string at = fmt::format("{}ll", load.place.constant);
+      for (std::size_t i = 0; i < loops.size(); ++i)
+        if (load.place.tile[i] != 0)
+          at += fmt::format(" + {}ll * loop{}{}", load.place.tile[i], loops[i],
+                            point.is_in_vectors(loops[i]) ? point.marks()[0] : "");
+      text_.line("k{}[u] = read_vec<{}, {}>(b{} + ({}));", k,
+                 cuda_memory_type(kernel_.buffers[load.buffer].dtype), resident_.vector,
+                 load.buffer, at);
+    }
+    units_.close();
+  }
+  void emit_kept_variable(std::size_t k) {
+    text_.line("Vec<{}, {}> k{}[{}];",
+               cuda_memory_type(kernel_.buffers[resident_.kept[k].buffer].dtype), resident_.vector,
+               k, resident_.turns());
+  }
+
   // ---- a row
 
   void emit_row() {
+    emit_cuda_early(kernel_, resident_, text_);
     if (flies()) emit_cuda_arrival(resident_, text_);
     if (has_many_rows()) {
       text_.line("const bool here = first + group < end;");
@@ -109,18 +145,17 @@ class ResidentEmitter {
         text_.line("{} c{}[{}];", type, b, resident_.turns() * resident_.vector);
     }
     for (std::size_t k = 0; k < resident_.kept.size(); ++k)
-      text_.line("Vec<{}, {}> k{}[{}];",
-                 cuda_memory_type(kernel_.buffers[resident_.kept[k].buffer].dtype),
-                 resident_.vector, k, resident_.turns());
+      if (!resident_.kept[k].lasts) emit_kept_variable(k);
     for (std::size_t k = 0; k < resident_.values.size(); ++k)
       text_.line("{} v{}[{}];", cuda_type(resident_.values[k].type), k,
                  resident_.turns() * resident_.vector);
-    std::vector<bool> is_there(resident_.kept.size(), false);
+    std::vector<bool> is_there;
+    for (const CudaKeptLoad& load : resident_.kept) is_there.push_back(load.lasts);
     sums_.begin_row();
     for (std::size_t s = 0; s < phase_.stages.size(); ++s) emit_stage(s, is_there);
     const bool must_release = flies() && release_ == phase_.stages.size();
     sums_.emit_row_end();
-    if (must_release && sums_.waits() != 1) text_.line("__syncthreads();");
+    if (must_release) text_.line("__syncthreads();");
     if (must_release) emit_cuda_release(text_);
     if (flies()) emit_cuda_next_slot(resident_, text_);
   }
@@ -241,14 +276,14 @@ class ResidentEmitter {
       return text_.line("note_pairs<{}>(pair{}, {});", statement.combiner.op == ScalarOp::maximum,
                         s, pairs);
     for (const std::string& mark : point.marks()) {
-      const std::string value = point.node(statement.values[0], mark);
       std::string to = fmt::format("sum{}", s);
       if (sums_.has_segment(statement, stage))
         to += "[u]";
       else if (!sums_.has(statement, stage))
         to = ResidentPoint::own(home == CudaHome::column ? 'c' : 'q', b, resident_.vector, mark);
       text_.line("{}{} = {};", point.guard(statement, mark), to,
-                 combined_text(statement, to, value));
+                 statement.kind == Statement::Kind::update ? point.accumulated(statement, to, mark)
+                                                           : point.node(statement.values[0], mark));
     }
   }
 

@@ -14,6 +14,10 @@ void emit_cuda_flights(const Kernel& kernel, const CudaResident& resident, Inden
 void emit_cuda_arrival(const CudaResident& resident, IndentedText& text);
 void emit_cuda_release(IndentedText& text);
 void emit_cuda_next_slot(const CudaResident& resident, IndentedText& text);
+// Elements that belong to whole rows: a way to ask for those of a row; what was asked for is there,
+// and the next row's are asked for.
+void emit_cuda_ahead(const Kernel& kernel, const CudaResident& resident, IndentedText& text);
+void emit_cuda_early(const Kernel& kernel, const CudaResident& resident, IndentedText& text);
 // Thread blocks of the grid.
 std::int64_t resident_grid(const CudaResident& resident);
 

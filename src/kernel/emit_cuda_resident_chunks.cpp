@@ -34,9 +34,17 @@ class ChunkEmitter {
   void emit_results() {
     for (const Stage& stage : resident_.phase.begin)
       over_chunk(stage, [&](ResidentPoint& point) {
-        for (const Statement& statement : stage.statements) {
+        const CudaVectors vectors = units_.vectors_of(stage);
+        for (std::size_t s = 0; s < stage.statements.size(); ++s) {
+          const Statement& statement = stage.statements[s];
           const std::uint32_t b = statement.buffers[0];
           const bool is_row = resident_.homes[b] == CudaHome::chunk_row;
+          if (!is_row && vectors.count > 1 && vectors.stores[s]) {
+            std::vector<std::string> values;
+            for (const std::string& mark : point.marks()) values.push_back(chunk_own(b, mark));
+            point.emit_vector_store(b, statement.index, values);
+            continue;
+          }
           for (const std::string& mark : point.marks())
             text_.line("{}b{}[{}] = {};", is_row ? "if (lane == 0) " : "", b,
                        point.node(statement.index, mark), chunk_own(b, mark));

@@ -96,6 +96,8 @@ void ResidentPoint::emit_kept_values() {
 }
 
 std::string ResidentPoint::known(std::size_t node, std::string_view mark) const {
+  if (const int early = which(resident_.ahead, stage_.nodes[node], places_); early >= 0)
+    return fmt::format("early{}", early);
   const int k = value(node, false);
   return k < 0 ? "" : own('v', static_cast<std::size_t>(k), resident_.vector, mark);
 }
@@ -110,6 +112,11 @@ std::string ResidentPoint::loaded(std::size_t i, std::string_view mark) const {
   if (home(buffer) == CudaHome::segment) return fmt::format("s{}[u]", buffer);
   if (home(buffer) == CudaHome::column) return own('c', buffer, resident_.vector, mark);
   return CudaPoint::loaded(i, mark);
+}
+
+std::string ResidentPoint::loaded_together(std::size_t i) const {
+  if (const int k = kept(i); k >= 0 && vectors_.count > 1) return fmt::format("k{}[u]", k);
+  return home(stage_.nodes[i].number) == CudaHome::memory ? CudaPoint::loaded_together(i) : "";
 }
 
 std::string ResidentPoint::from(std::size_t i) const {

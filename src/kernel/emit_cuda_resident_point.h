@@ -31,6 +31,7 @@ class ResidentPoint final : public CudaPoint {
   bool is_kept(std::size_t node) const override { return value(node, true) >= 0; }
   std::string loaded(std::size_t node, std::string_view mark) const override;
   void emit_vector_load(std::size_t node) override;
+  std::string loaded_together(std::size_t node) const override;
   std::string from(std::size_t node) const override;
   bool is_same_for_many(NodeId id) const override {
     return has_points_ &&

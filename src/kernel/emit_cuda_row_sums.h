@@ -18,8 +18,7 @@ class CudaRowSums {
   bool has(const Statement& statement, const Stage& stage) const;
   // Whether it puts together what a segment's points give.
   bool has_segment(const Statement& statement, const Stage& stage) const;
-  // Stages of a row whose sums wait for other warps; whether one is such.
-  int waits() const { return waits_; }
+  // Whether the sums of a stage wait for other warps.
   bool waits_for(const Stage& stage) const { return is_wide() && count(stage) > 0; }
 
   void emit_rooms();
@@ -33,6 +32,15 @@ class CudaRowSums {
   bool is_wide() const { return resident_.group > kCudaWarp || resident_.cluster > 1; }
   int warps() const { return resident_.threads / kCudaWarp; }
   int count(const Stage& stage) const;
+  // The only sums of a row have two rooms, by turns: else one row would have to be done with them
+  // before the next begins.
+  int sides() const { return waits_ == 1 ? 2 : 1; }
+  std::string room(int number) const;
+  std::string gate() const;
+  bool are_two(const Stage& stage, const std::vector<std::size_t>& sums,
+               const ResidentPoint& point) const;
+  void emit_two(const Stage& stage, const std::vector<std::size_t>& sums, ResidentPoint& point,
+                bool releases);
   void emit_segments(const Stage& stage, std::size_t s, ResidentPoint& point);
   void emit_wait(std::size_t sums);
   void emit_put(std::size_t s, std::string_view type, int room);

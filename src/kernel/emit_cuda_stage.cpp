@@ -90,9 +90,7 @@ class CudaStageEmitter {
                  : is_turned(i)   ? fmt::format(" / {}", mapping_.turn->width)
                                   : "");
     text_.line("const {} points = {};", counter(), product(true));
-    if (mapping_.is_scan)
-      emit_scan();
-    else if (mapping_.turn)
+    if (mapping_.turn)
       emit_turned();
     else if (mapping_.group > 1)
       emit_groups();
@@ -212,7 +210,7 @@ class CudaStageEmitter {
     emit_accumulators();
     text_.open("if (here) {{");
     text_.line("const {} others = {};", counter(), product(false));
-    text_.line("#pragma unroll 4");
+    text_.line("#pragma unroll {}", stage_.nodes.size() <= kVeryFewNodes ? 8 : 4);
     text_.open("for ({0} along = part{1}; along < others; along += {2}) {{", counter(),
                start(CudaShare::others, group), step(CudaShare::others, group));
     emit_positions("along", false, "");
@@ -272,56 +270,6 @@ class CudaStageEmitter {
         text_.line("GET_WARPS({}, {}, h_{}, {}, room + {})", all[k].type, apart, all[k].op,
                    all[k].name, (k - begin) * places);
     }
-  }
-
-  // Neighbours by threads, threads by warps, warps by the block, and on with what came before.
-  void emit_scan() {
-    const Statement& statement = stage_.statements[0];
-    const DType dtype = kernel_.buffers[statement.buffers[0]].dtype;
-    const std::string_view type = cuda_type(dtype), op = name(statement.combiner.op);
-    const std::size_t last = stage_.loops.size() - 1;
-    const std::string neutral =
-        fmt::format("h_constant<{}>({:#x}ull)", type, neutral_bits(statement.combiner.op, dtype));
-    for (std::size_t i = 0; i < last; ++i) text_.line("const i64 loop{} = 0;", i);
-    text_.line("{} carry = {};", type, neutral);
-    text_.open("for ({0} first = 0; first < size{1}; first += {2}) {{", counter(), last, threads_);
-    text_.line("const bool here = first + (int)threadIdx.x < size{};", last);
-    text_.line("const {0} {1} = here ? first + (int)threadIdx.x : size{2} - 1;", counter(),
-               is_in_vectors(last) ? "unit" : fmt::format("loop{}", last), last);
-    if (is_in_vectors(last)) point_.emit_neighbours(last);
-    point_.emit_nodes({});
-    std::vector<std::string> sums;
-    for (std::size_t v = 0; v < point_.marks().size(); ++v) {
-      const std::string value = point_.node(statement.values[0], point_.marks()[v]);
-      text_.line("const {} s{} = {};", type, v,
-                 v == 0 ? fmt::format("here ? {} : {}", value, neutral)
-                        : fmt::format("here ? h_{}(s{}, {}) : {}", op, v - 1, value, neutral));
-    }
-    text_.line("BEFORE({}, h_{}, {}, s{}, before, all, room)", type, op, neutral,
-               point_.marks().size() - 1);
-    text_.line(
-        "before = h_{}(h_{}({}, carry), before);", op, op,
-        point_.element(statement.buffers[0], point_.node(statement.index, point_.marks()[0])));
-    for (std::size_t v = 0; v < point_.marks().size(); ++v)
-      sums.push_back(fmt::format("h_{}(before, s{})", op, v));
-    text_.open("if (here) {{");
-    if (mapping_.vectors.count > 1 && mapping_.vectors.stores[0]) {
-      point_.emit_vector_store(statement.buffers[1], statement.scan_index, sums);
-    } else {
-      for (std::size_t v = 0; v < sums.size(); ++v)
-        text_.line("b{}[{}] = {};", statement.buffers[1],
-                   point_.node(statement.scan_index, point_.marks()[v]), sums[v]);
-    }
-    text_.close();
-    text_.line("carry = h_{}(carry, all);", op);
-    text_.line("if (first + {} >= size{}) {{", threads_, last);
-    text_.line("  __syncthreads();");
-    text_.line(
-        "  if (threadIdx.x == 0) b{0}[{1}] = h_{2}({3}, carry);", statement.buffers[0],
-        point_.node(statement.index, point_.marks()[0]), op,
-        point_.element(statement.buffers[0], point_.node(statement.index, point_.marks()[0])));
-    text_.line("}}");
-    text_.close();
   }
 
   // Where a block of a cluster begins, and how far it goes at a time.
@@ -437,8 +385,8 @@ class CudaStageEmitter {
     const Statement& statement = stage_.statements[s];
     const std::string guard = point_.guard(statement, mark);
     const std::string own = fmt::format("{}{}", s, sums_are_marked() ? mark : std::string_view());
-    text_.line("{}sum{} = h_{}(sum{}, {});", guard, own, name(statement.combiner.op), own,
-               point_.node(statement.values[0], mark));
+    text_.line("{}sum{} = {};", guard, own,
+               point_.accumulated(statement, fmt::format("sum{}", own), mark));
     if (!guard.empty()) text_.line("{}any{} = 1;", guard, own);
   }
 
@@ -513,6 +461,8 @@ void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stag
                      int cluster, const std::vector<CudaStaged>& staged, IndentedText& text) {
   const bool is_plain =
       staged.empty() && !cuda_mapping(kernel, phase, stage, threads).turn.has_value();
+  if (const CudaMapping mapping = cuda_mapping(kernel, phase, stage, threads); mapping.is_scan)
+    return emit_cuda_row_scan(kernel, stage, threads, mapping, text);
   if (is_plain && emit_cuda_columns(kernel, phase, stage, threads, cluster, text)) return;
   if (is_plain && emit_cuda_column_scan(kernel, phase, stage, threads, cluster, text)) return;
   CudaStageEmitter(kernel, phase, stage, threads, cluster, staged, text).emit();

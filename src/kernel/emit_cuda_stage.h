@@ -37,6 +37,7 @@ struct CudaMapping {
   std::optional<CudaTurn> turn;
   // All threads of the block take part in one running sum along the last loop.
   bool is_scan = false;
+  int scan_units = 1;             // of a thread at a time, then; a warp has neighbouring ones
   std::vector<bool> accumulated;  // by statement: an update that is kept in registers meanwhile
 };
 CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads);
@@ -60,6 +61,9 @@ void emit_cuda_stage(const Kernel& kernel, const Phase& phase, const Stage& stag
 // The same where threads can stay with columns; false: they cannot, and nothing was written.
 bool emit_cuda_columns(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads,
                        int cluster, IndentedText& text);
+// The same for running sums along the last loop, of which `mapping` says that it is one.
+void emit_cuda_row_scan(const Kernel& kernel, const Stage& stage, int threads,
+                        const CudaMapping& mapping, IndentedText& text);
 // The same for running sums along another loop than the last.
 bool is_column_scan(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads);
 bool emit_cuda_column_scan(const Kernel& kernel, const Phase& phase, const Stage& stage,

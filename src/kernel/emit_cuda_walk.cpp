@@ -101,8 +101,8 @@ class WalkEmitter {
       return point_.emit_vector_store(statement);
     for (const std::string& mark : point_.marks())
       if (walk_.accumulated[s])
-        text_.line("sum{0}{1} = h_{2}(sum{0}{1}, {3});", s, mark, name(statement.combiner.op),
-                   point_.node(statement.values[0], mark));
+        text_.line("sum{0}{1} = {2};", s, mark,
+                   point_.accumulated(statement, fmt::format("sum{}{}", s, mark), mark));
       else
         point_.emit_statement(statement, mark);
   }

@@ -412,8 +412,11 @@ TEST(CudaLayout, SaysWhoHasWhat) {
             "rows by points lie at (70{pad=80}:5@block:8@warp:2@lane, 40{pad=64}:16@lane:4@vec)");
   EXPECT_THAT(rows, testing::Contains(HasSubstr("0,0,17")));
   EXPECT_THAT(rows, testing::Contains(HasSubstr("position on block,warp,lane")));
-  EXPECT_EQ(said(examples::running_sum(4, 3000))[1],
-            "stage 1: points by others lie at (1, 3000{pad=3072}:3@step:8@warp:32@lane:4@vec)");
+  EXPECT_EQ(
+      said(examples::running_sum(4, 3000))[1],
+      "stage 1: points by others lie at (1, 3000{pad=4096}:2@step:8@warp:2@reg:32@lane:4@vec)");
+  EXPECT_EQ(said(examples::squares(40003, 512))[0],
+            "elements lie at (40003{pad=40960}:40@block:8@warp:32@lane:4@vec)");
   EXPECT_THAT(said(examples::softmax(5, 40000)),
               testing::ElementsAre(HasSubstr("which 512 threads do not divide")));
 }

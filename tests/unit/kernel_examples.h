@@ -177,6 +177,39 @@ inline Kernel column_sum(std::int64_t rows, std::int64_t columns, std::int64_t c
   return kernel;
 }
 
+// Elements one after the other, in blocks of `block`: y = x * x + x.
+inline Kernel squares(std::int64_t n, std::int64_t block) {
+  Kernel kernel = named_kernel("squares");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, n);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, n);
+  Phase phase = phase_over({{n, block}});
+  StageBuilder stage(kernel, {{block, 0}});
+  const NodeId at = stage.add(stage.outer(0), stage.loop(0)), value = stage.load(x, at);
+  stage.store(y, at, stage.add(stage.op(ScalarOp::multiply, value, value), value));
+  phase.stages.push_back(stage.stage);
+  kernel.phases = {phase};
+  return kernel;
+}
+
+// The same with the sum of squares of each chunk of blocks.
+inline Kernel summed_squares(std::int64_t n, std::int64_t block, std::int64_t chunks) {
+  Kernel kernel = squares(n, block);
+  kernel.name = "summed_squares";
+  const auto sums = add_buffer(kernel, Reach::output, DType::f32, chunks);
+  Phase& phase = kernel.phases[0];
+  phase.chunks = chunks;
+  StageBuilder zero(kernel, {{1, -1}});
+  zero.store(sums, zero.add(zero.chunk(), zero.loop(0)), zero.number(0, DType::f32));
+  phase.begin.push_back(zero.stage);
+  StageBuilder stage(kernel, {{block, 0}});
+  const NodeId at = stage.add(stage.outer(0), stage.loop(0)), value = stage.load(0, at);
+  const NodeId square = stage.op(ScalarOp::multiply, value, value);
+  stage.store(1, at, stage.add(square, value));
+  stage.update(sums, stage.chunk(), ScalarOp::add, square);
+  phase.stages = {stage.stage};
+  return kernel;
+}
+
 // Running sums along a row of integers, and the total of each row.
 inline Kernel running_sum(std::int64_t rows, std::int64_t columns) {
   Kernel kernel = named_kernel("running_sum");

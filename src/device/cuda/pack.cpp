@@ -16,7 +16,7 @@ constexpr std::size_t kMostTexts = 16;      // of a pack: each is compiled again
 constexpr std::int64_t kMostBlocksOfAll = 1LL << 30;
 constexpr std::int64_t kMostOwnBytes = 48 << 10;  // of functions that one function has in line
 
-std::size_t entry_bytes(std::size_t pointers) { return 8 + 8 * pointers; }
+std::size_t entry_bytes(std::size_t pointers) { return 4 + 8 + 8 * pointers; }
 
 }  // namespace
 
@@ -101,19 +101,18 @@ Verdict CudaPack::load(const std::shared_ptr<Context>& context, const std::strin
 
 Verdict CudaPack::launch(Handle stream, const std::vector<LaunchKernel>& kernels,
                          const DeviceAddress* slots) const {
-  const std::size_t stride = 1 + pointers_;
-  std::vector<std::uint64_t> argument(numbers_.size() * stride);
+  const std::size_t stride = 1 + pointers_, firsts = cuda_pack_firsts(numbers_.size()) / 2;
+  std::vector<std::uint64_t> argument(firsts + numbers_.size() * stride);
   for (std::size_t e = 0; e < numbers_.size(); ++e) {
     const LaunchKernel& given = kernels[numbers_[e]];
-    std::uint64_t* at = &argument[e * stride + 1];
+    argument[firsts + e * stride] = kernel_[e];
+    std::uint64_t* at = &argument[firsts + e * stride + 1];
     for (std::size_t b = 0; b < given.slots.size(); ++b)
       if (given.slots[b] != kNone) at[b] = (slots[given.slots[b]] + given.shift[b]).value;
   }
   for (std::size_t p = 0; p < phases_.size(); ++p) {
-    for (std::size_t e = 0; e < numbers_.size(); ++e) {
-      const unsigned head[] = {phases_[p].first[e], kernel_[e]};
-      std::memcpy(&argument[e * stride], head, sizeof(head));
-    }
+    std::memcpy(argument.data(), phases_[p].first.data(),
+                phases_[p].first.size() * sizeof(unsigned));
     HEDDLE_TRY_VOID(code_->launch_phase(stream, p, argument.data()));
   }
   return yes();
