@@ -25,6 +25,7 @@ class CudaTarget : public Device {
   bool has_call(const OpDef& def) const override;
   bool prefers_call(const Program& program, const Op& op) const override;
   bool takes_views(const Program& program, const Op& op) const override;
+  EvenRows even_rows(const Program& program, const Op& op) const override;
 
   Verdict can_compile() const override;
   std::string source(const Kernel& kernel) const override;
