@@ -36,8 +36,7 @@ PlaceToPad place_to_pad(const Program& program, ValueId value, std::int64_t dim)
     const OpId maker = program.value(place.value).op;
     if (maker == kNone || program.op(maker).def->rearranges != Rearrange::transpose) return place;
     const Op& op = program.op(maker);
-    place.dim =
-        static_cast<std::size_t>(integers_or(program.attr(op, "permutation"))[place.dim]);
+    place.dim = static_cast<std::size_t>(integers_or(program.attr(op, "permutation"))[place.dim]);
     place.value = program.operands(op)[0];
     place.transposes.push_back(maker);
   }
@@ -240,8 +239,7 @@ class PadRows {
           longer, integers_or(program_.attr(program_.op(place.transposes[i]), "permutation")));
     Vars operands = r.operands(op);
     operands[source->operand] = longer;
-    read_from(r, op.results,
-              r.to.op(op.def->name, operands, type, copied_attrs(program_, op)));
+    read_from(r, op.results, r.to.op(op.def->name, operands, type, copied_attrs(program_, op)));
     return true;
   }
 

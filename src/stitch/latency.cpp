@@ -102,7 +102,7 @@ class Evaluator {
 
   void count_instructions() {
     for (OpId id : group_.ops) {
-      const Instructions one = instructions_of(program_, program_.op(id));
+      const Instructions one = instructions_of(program_, program_.op(id), machine_.rounding);
       const double n = sum(times_[id]) * points(id);
       result_.light += one.light * n;
       result_.heavy += one.heavy * n;

@@ -47,6 +47,7 @@ class TestDevice : public Device {
   DlpackDevice dlpack_device() const override { return {12, 0}; }  // some device of somebody's own
 
   Verdict can_compile() const override { return inner_.can_compile(); }
+  bool rounds_late() const override { return planned_for().rounds_late(); }
   Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override {
     return inner_.compile(kernel);
   }

@@ -98,8 +98,7 @@ EvenRows CudaTarget::even_rows(const Program& program, const Op& op) const {
   const double rate =
       kShareOfPeak * operations_at_once * facts_.multiprocessors * facts_.clock_khz * 1e3;
   double operations = 2;
-  for (const Factor& f : index_rule(program, op).factors)
-    operations *= static_cast<double>(f.size);
+  for (const Factor& f : index_rule(program, op).factors) operations *= static_cast<double>(f.size);
   return {.multiple = 8, .seconds = (kTimesAsLong - 1) * operations / rate};
 }
 

@@ -28,6 +28,7 @@ class CudaTarget : public Device {
   EvenRows even_rows(const Program& program, const Op& op) const override;
 
   Verdict can_compile() const override;
+  bool rounds_late() const override { return true; }
   std::string source(const Kernel& kernel) const override;
   std::vector<std::string> mapping(const Kernel& kernel) const override;
 
