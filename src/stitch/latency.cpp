@@ -74,6 +74,7 @@ class Evaluator {
       }
       if (outputs_.contains(v)) times[own] = 1;
       for (OpId user : users_[v]) add_need(user, v, times);
+      if (schedule_.read_back.contains(v)) times.erase(kTailLevel);
       if (times.empty()) times[own] = 1;
     }
   }
@@ -156,6 +157,12 @@ class Evaluator {
     }
     for (ValueId v : group_.outputs)
       traffic_.add_value(static_cast<double>(program_.type_of(v).bytes()), machine_);
+    for (ValueId v : schedule_.read_back) {
+      const auto bytes = static_cast<double>(program_.type_of(v).bytes());
+      traffic_.add_value(bytes, machine_);
+      add_again(bytes);
+      result_.loads += elements(v);
+    }
     // What chunks leave is written and read once more.
     for (const Reduction& r : schedule_.reductions) {
       if (!r.crosses) continue;
