@@ -160,7 +160,7 @@ std::unique_ptr<LibraryCall> CudaTarget::library_call(const Program& program, co
   if (multiplies(program, op)) return std::make_unique<CallName>("cublasLt");
   if (views != nullptr) return nullptr;
   if (is_convolution(program, op)) return std::make_unique<CallName>("cudnn");
-  if (select_scatter_text(program, op)) return std::make_unique<CallName>("select and scatter");
+  if (select_scatter_texts(program, op)) return std::make_unique<CallName>("select and scatter");
   if (top_k_text(program, op)) return std::make_unique<CallName>("top k");
   if (ScatterText::of(program, op)) return std::make_unique<CallName>("scatter");
   if (SortText::of(program, op)) return std::make_unique<CallName>("sort");
