@@ -233,6 +233,7 @@ Expected<Executable> compile_local(const Local& local, const Target& target, Sta
   HEDDLE_TRY(program, simplify(program));
   if (options.stitch.fuse) {
     HEDDLE_TRY(program, with_own_copies(program, &device_of(target), machine));
+    HEDDLE_TRY(program, with_even_rows(program, device_of(target), machine));
   }
   stages.done("simplify", program);
 

@@ -1,5 +1,6 @@
 """The training steps of ../shared/programs for torch: GPT-2 124M with AdamW, and ResNet-50 with momentum, written as
-their JAX models are, compiled by torch.compile. A step takes all that changes and gives it anew; nothing is donated.
+their JAX models are. Forward and backward pass are compiled by torch.compile in its usual mode; the update is torch's own
+fused kernel, which changes parameters where they lie: compiled, it would be hundreds of small kernels that take minutes.
 """
 
 import math
@@ -44,16 +45,6 @@ def gpt_loss(parameters, tokens):
     return F.cross_entropy(logits.float().flatten(0, 1), wanted.flatten())
 
 
-def adamw(parameters, gradients, state, count):
-    means, squares = state
-    means = [0.9 * m + 0.1 * g for m, g in zip(means, gradients)]
-    squares = [0.999 * s + 0.001 * g * g for s, g in zip(squares, gradients)]
-    one, two = 1 - 0.9**count, 1 - 0.999**count
-    changed = [p - 3e-4 * (m / one / ((s / two).sqrt() + 1e-8) + 0.1 * p)
-               for p, m, s in zip(parameters, means, squares)]
-    return changed, (means, squares)
-
-
 # ---- ResNet-50
 
 STAGES, CLASSES, IMAGES, PIXELS = (3, 4, 6, 3), 1000, 256, 224
@@ -93,11 +84,6 @@ def resnet_loss(parameters, images, labels):
     return F.cross_entropy(x.mean((2, 3)).float() @ next(rest).float() + next(rest).float(), labels)
 
 
-def momentum(parameters, gradients, state, _count):
-    state = [0.9 * m + g for m, g in zip(state, gradients)]
-    return [p - 0.1 * m for p, m in zip(parameters, state)], state
-
-
 # ---- both
 
 def filled(shapes, dtype):
@@ -105,46 +91,53 @@ def filled(shapes, dtype):
     for shape in shapes:
         p = torch.randn(shape, device=DEVICE) * 0.02 if len(shape) > 1 else torch.ones(shape, device=DEVICE)
         p = p.to(dtype)
-        made.append(p.contiguous(memory_format=torch.channels_last) if p.dim() == 4 else p)
+        p = p.contiguous(memory_format=torch.channels_last) if p.dim() == 4 else p
+        made.append(p.requires_grad_())
     return made
 
 
-def torch_seconds(name, dtype, runs):
-    """Of one step, by CUDA events, and of compiling."""
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cudnn.benchmark = True
-    if name == "gpt2_124m_train":
-        loss, update, parameters = gpt_loss, adamw, filled(gpt_shapes(), dtype)
-        state = ([torch.zeros_like(p) for p in parameters], [torch.ones_like(p) for p in parameters])
-        batch = [torch.randint(0, VOCABULARY, (BATCH, LENGTH + 1), device=DEVICE)]
-    else:
-        loss, update, parameters = resnet_loss, momentum, filled(resnet_shapes(), dtype)
-        state = [torch.zeros_like(p) for p in parameters]
-        images = torch.randn(IMAGES, 3, PIXELS, PIXELS, device=DEVICE).to(dtype)
-        batch = [images.contiguous(memory_format=torch.channels_last),
-                 torch.randint(0, CLASSES, (IMAGES,), device=DEVICE)]
-    gradient = torch.compile(lambda p, *b: loss(p, *b), dynamic=False)
-    change = torch.compile(update, dynamic=False)
+class Step:
+    def __init__(self, name, dtype):
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cudnn.benchmark = True
+        dtype = {"bf16": torch.bfloat16, "f32": torch.float32}[dtype]
+        if name == "gpt2_124m_train":
+            loss, self.parameters = gpt_loss, filled(gpt_shapes(), dtype)
+            self.batch = [torch.randint(0, VOCABULARY, (BATCH, LENGTH + 1), device=DEVICE)]
+            self.optimizer = torch.optim.AdamW(self.parameters, lr=3e-4, weight_decay=0.1, fused=True)
+        else:
+            loss, self.parameters = resnet_loss, filled(resnet_shapes(), dtype)
+            images = torch.randn(IMAGES, 3, PIXELS, PIXELS, device=DEVICE).to(dtype)
+            self.batch = [images.contiguous(memory_format=torch.channels_last),
+                          torch.randint(0, CLASSES, (IMAGES,), device=DEVICE)]
+            self.optimizer = torch.optim.SGD(self.parameters, lr=0.1, momentum=0.9, fused=True)
+        self.loss = torch.compile(loss, dynamic=False)
 
-    def step():
-        leaves = [p.detach().requires_grad_() for p in parameters]
-        value = gradient(leaves, *batch)
-        gradients = torch.autograd.grad(value, leaves)
-        with torch.no_grad():
-            return change(parameters, gradients, state, 5)
-    begin = time.perf_counter()
-    step()
-    torch.cuda.synchronize()
-    compiled = time.perf_counter() - begin
-    for _ in range(2):
-        step()
-    seconds = []
-    for _ in range(3):
-        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        first.record()
-        for _ in range(runs):
-            step()
-        last.record()
+    def run(self):
+        self.loss(self.parameters, *self.batch).backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def compile(self):
+        """Seconds until the first step is done."""
+        begin = time.perf_counter()
+        self.run()
         torch.cuda.synchronize()
-        seconds.append(first.elapsed_time(last) / 1e3 / runs)
-    return sorted(seconds)[1], compiled
+        taken = time.perf_counter() - begin
+        torch.cuda.empty_cache()  # others are at work too
+        return taken
+
+    def seconds(self, runs):
+        """Of one step, by CUDA events."""
+        for _ in range(3):
+            self.run()
+        seconds = []
+        for _ in range(3):
+            first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            first.record()
+            for _ in range(runs):
+                self.run()
+            last.record()
+            torch.cuda.synchronize()
+            seconds.append(first.elapsed_time(last) / 1e3 / runs)
+        return sorted(seconds)[1]

@@ -103,6 +103,9 @@ class Device : public DeviceCalls {
   // ---- code
   // Why it cannot compile, as where its compiler was not found.
   virtual Verdict can_compile() const = 0;
+  // Whether kernels round f16 and bf16 where they keep them, not at every step; but for those on
+  // whose digits something depends.
+  virtual bool rounds_late() const { return false; }
   virtual Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) = 0;
   // What it hands to its compiler, for people; empty where there is nothing to show.
   virtual std::string source(const Kernel& kernel) const = 0;

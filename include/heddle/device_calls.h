@@ -6,6 +6,13 @@
 
 namespace heddle {
 
+// What a product wants of its matrices: elements from row to row that are a multiple of this, and
+// the seconds that it takes less then than with an odd number of them.
+struct EvenRows {
+  std::int64_t multiple = 1;  // any will do
+  double seconds = 0;
+};
+
 class DeviceCalls {
  public:
   virtual ~DeviceCalls() = default;
@@ -16,6 +23,8 @@ class DeviceCalls {
   virtual bool prefers_call(const Program& program, const Op& op) const = 0;
   // Whether the call of a product reads its operands and writes its result by strides.
   virtual bool takes_views(const Program& program, const Op& op) const = 0;
+  // Asked of products whose operands or results have uneven rows.
+  virtual EvenRows even_rows(const Program& /*program*/, const Op& /*op*/) const { return {}; }
 };
 
 }  // namespace heddle

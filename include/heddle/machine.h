@@ -15,6 +15,7 @@ struct MachineFigures {
   double near_rate = 100e9;                      // bytes a second of one worker, within its cache
   double launch_seconds = 2e-6;                  // of a kernel on all workers
   double light_rate = 50e9, heavy_rate = 2.5e9;  // f32 operations a second of one worker
+  double rounding = 8;                           // light operations that go with one on f16 or bf16
   int vector_bytes = 64;
   bool counts_all = false;  // groups are compared by all workers: such a device has no other number
   bool sweeps = false;      // passes over rows with the last few of several stencils in registers

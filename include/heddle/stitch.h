@@ -66,6 +66,12 @@ struct StitchOptions {
 Expected<Program> with_own_copies(const Program& program, const DeviceCalls* calls,
                                   const MachineFigures& machine);
 
+// The program in which matrices with uneven rows have them further apart, where products gain more
+// by that than it costs: pads after what makes them, slices before what reads them, which are
+// folded into kernels and calls.
+Expected<Program> with_even_rows(const Program& program, const DeviceCalls& calls,
+                                 const MachineFigures& machine);
+
 // Plans the ops of a region, constants and the terminator left out: they are nobody's work.
 Expected<StitchPlan> stitch(const Program& program, RegionId region,
                             const StitchOptions& options = {});

@@ -5,7 +5,9 @@
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "heddle/thread_pool.h"
+#include "ir/deciding.h"
 #include "kernel/lower_group.h"
+#include "kernel/wide_numbers.h"
 
 namespace heddle {
 
@@ -48,14 +50,21 @@ std::string name_of(const Program& program, const StitchGroup& group) {
   return text;
 }
 
-void lower(const CompiledProgram& compiled, Work& work, const MachineFigures& machine) {
+bool decides(const StitchGroup& group, const std::vector<bool>& deciding) {
+  return std::ranges::any_of(group.ops, [&](OpId id) { return deciding[id]; });
+}
+
+void lower(const CompiledProgram& compiled, Work& work, const MachineFigures& machine,
+           const std::vector<bool>& deciding) {
   if (work.kernel->kernel.phases.empty()) {
     auto kernel = lower_group(compiled.program, work.kernel->group, machine);
     if (!kernel) {
       work.trouble = kernel.reason();
       return;
     }
-    work.kernel->kernel = *std::move(kernel);
+    const bool rounds_late =
+        compiled.device->rounds_late() && !decides(work.kernel->group, deciding);
+    work.kernel->kernel = rounds_late ? with_wide_numbers(*std::move(kernel)) : *std::move(kernel);
     work.kernel->kernel.name = name_of(compiled.program, work.kernel->group);
     const Verdict sound = verify(work.kernel->kernel);
     HEDDLE_CHECK(sound, "kernel {}: {}", work.kernel->kernel.name, sound.reason());
@@ -191,11 +200,13 @@ Troubles troubles_of(const std::vector<Work>& all) {
 
 // Kernels for all groups; those that have none are taken apart until all have.
 std::vector<Work> lower_all(CompiledProgram& compiled, const MachineFigures& machine) {
+  const std::vector<bool> deciding = deciding_ops(compiled.program);
   while (true) {
     std::vector<Work> work = groups_of(compiled);
     ThreadPool::shared().parallel_for(
-        static_cast<std::int64_t>(work.size()),
-        [&](std::int64_t i, int) { lower(compiled, work[static_cast<std::size_t>(i)], machine); });
+        static_cast<std::int64_t>(work.size()), [&](std::int64_t i, int) {
+          lower(compiled, work[static_cast<std::size_t>(i)], machine, deciding);
+        });
     const Troubles troubles = troubles_of(work);
     if (troubles.empty()) return work;
     take_apart(compiled, troubles, false);

@@ -152,6 +152,7 @@ MachineFigures whole_gpu(const GpuSizes& gpu) {
   m.launch_seconds = 3e-6;
   m.light_rate = kLanes * gpu.clock / kBlocks;
   m.heavy_rate = kSlowLanes * gpu.clock / kBlocks;
+  m.rounding = 0.5;  // mostly where numbers are kept, and two at a time
   m.vector_bytes = 16;
   m.counts_all = true;
   m.sweeps = true;

@@ -109,27 +109,26 @@ Instructions of_vectors(ScalarOp op, DType type) {
   return of_scalar(op);
 }
 
-// Computed in f32 and rounded each time.
-void add_rounding(Instructions& cost, DType type) {
-  constexpr double kRounding = 8;
-  if (type == DType::f16 || type == DType::bf16) cost.light += kRounding;
+// Computed in f32 and rounded.
+void add_rounding(Instructions& cost, DType type, double rounding) {
+  if (type == DType::f16 || type == DType::bf16) cost.light += rounding;
 }
 
 }  // namespace
 
 Instructions instructions_of(ScalarOp op, DType type) {
   Instructions cost = of_vectors(op, type);
-  if (op != ScalarOp::select) add_rounding(cost, type);
+  if (op != ScalarOp::select) add_rounding(cost, type, MachineFigures{}.rounding);
   return cost;
 }
 
-Instructions instructions_of(const Program& program, const Op& op) {
+Instructions instructions_of(const Program& program, const Op& op, double rounding) {
   Instructions cost =
       op.def->emission == Emission::scalar ? of_scalar(op.def->scalar) : of_move(op);
   if (op.result_count == 0) return cost;
   const DType type = program.type_of(program.result(op, 0)).dtype;
   const bool computes = op.def->emission == Emission::scalar && op.def->scalar != ScalarOp::select;
-  if (computes) add_rounding(cost, type);
+  if (computes) add_rounding(cost, type, rounding);
   // Wide types fill a vector with fewer elements.
   const double width = std::max(1.0, static_cast<double>(byte_size(type)) / 4);
   return {cost.light * width, cost.heavy * width};

@@ -12,7 +12,9 @@ struct Instructions {
   double heavy = 0;  // in exponentials
 };
 
-Instructions instructions_of(const Program& program, const Op& op);
+// `rounding` of a machine: what goes with an op on numbers of 16 bits.
+Instructions instructions_of(const Program& program, const Op& op,
+                             double rounding = MachineFigures{}.rounding);
 // Of a scalar op on elements of a type, as a kernel has it.
 Instructions instructions_of(ScalarOp op, DType type);
 

@@ -20,6 +20,8 @@ class NodeTable {
   NodeId load(std::uint32_t buffer, DType type, NodeId index, NodeId guard = kNone,
               NodeId other = kNone);
   NodeId scalar(ScalarOp op, DType type, NodeId a, NodeId b = kNone, NodeId c = kNone);
+  // A node of another table, whose inputs are of this one.
+  NodeId copy(const Node& node) { return add(node); }
   // Both; kNone stands for true.
   NodeId both(NodeId a, NodeId b);
 

@@ -333,6 +333,8 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
   } else if (auto it = kernel_.whole.find(value); it != kernel_.whole.end()) {
     if (!tail_) return Reason{"a reduction over blocks is needed inside of a block"};
     node = load(it->second, type.dtype, flat(type.shape, at), guard);
+  } else if (tail_ && schedule_.read_back.contains(value)) {
+    node = load(kernel_.buffer_of(value), type.dtype, flat(type.shape, at), guard);
   } else if (is_kept) {
     HEDDLE_TRY(const IndexSum index, kept_index(value, at));
     node = load(kernel_.kept.at(value), type.dtype, index, guard);

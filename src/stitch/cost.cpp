@@ -99,7 +99,8 @@ CostModel::CostModel(const Graph& graph, const MachineFigures& machine)
           f.points, f.window * static_cast<double>(p.type_of(p.operands(op)[reduced]).elements()));
     f.elsewhere = !f.reduces && takes_elsewhere(op);
     f.behind = f.elsewhere && op.operand_count > 0 && is_behind(p, op);
-    f.seconds = f.behind ? 0 : cost::work_seconds(instructions_of(p, op), machine);
+    f.seconds =
+        f.behind ? 0 : cost::work_seconds(instructions_of(p, op, machine.rounding), machine);
     f.pads = op.def->rearranges == Rearrange::pad;
     f.ragged = f.elsewhere && has_ragged_rows(p.type_of(p.result(op, 0)));
     f.partly = f.elsewhere && op.def->emission != Emission::join;

@@ -74,6 +74,7 @@ class Evaluator {
       }
       if (outputs_.contains(v)) times[own] = 1;
       for (OpId user : users_[v]) add_need(user, v, times);
+      if (schedule_.read_back.contains(v)) times.erase(kTailLevel);
       if (times.empty()) times[own] = 1;
     }
   }
@@ -102,7 +103,7 @@ class Evaluator {
 
   void count_instructions() {
     for (OpId id : group_.ops) {
-      const Instructions one = instructions_of(program_, program_.op(id));
+      const Instructions one = instructions_of(program_, program_.op(id), machine_.rounding);
       const double n = sum(times_[id]) * points(id);
       result_.light += one.light * n;
       result_.heavy += one.heavy * n;
@@ -156,6 +157,12 @@ class Evaluator {
     }
     for (ValueId v : group_.outputs)
       traffic_.add_value(static_cast<double>(program_.type_of(v).bytes()), machine_);
+    for (ValueId v : schedule_.read_back) {
+      const auto bytes = static_cast<double>(program_.type_of(v).bytes());
+      traffic_.add_value(bytes, machine_);
+      add_again(bytes);
+      result_.loads += elements(v);
+    }
     // What chunks leave is written and read once more.
     for (const Reduction& r : schedule_.reductions) {
       if (!r.crosses) continue;

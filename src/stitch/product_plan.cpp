@@ -14,22 +14,6 @@ using Dims = std::vector<std::int64_t>;
 using Loops = std::vector<ProductLoop>;
 using Step = std::int64_t ProductLoop::*;
 
-struct DotNumbers {
-  Dims lhs_batch, rhs_batch, lhs_sum, rhs_sum;
-};
-
-DotNumbers numbers_of(const Program& program, const Op& op) {
-  if (op.def->emission != Emission::contract) {  // stablehlo.dot
-    const std::size_t rank = program.type_of(program.operands(op)[0]).rank();
-    return {{}, {}, {static_cast<std::int64_t>(rank) - 1}, {0}};
-  }
-  const Attr* dims = program.attr(op, "dot_dimension_numbers");
-  return {integers_or(field(dims, "lhs_batching_dimensions")),
-          integers_or(field(dims, "rhs_batching_dimensions")),
-          integers_or(field(dims, "lhs_contracting_dimensions")),
-          integers_or(field(dims, "rhs_contracting_dimensions"))};
-}
-
 Dims others(std::size_t rank, const Dims& batch, const Dims& sum) {
   Dims own;
   for (std::int64_t d = 0; d < static_cast<std::int64_t>(rank); ++d)
@@ -127,7 +111,7 @@ std::optional<Matrix> as_matrix(const Stride& rows, const Stride& sum) {
 class Planner {
  public:
   Planner(const Program& program, const Op& op, const ProductViews& views)
-      : views_(views), numbers_(numbers_of(program, op)) {}
+      : views_(views), numbers_(product_dims(program, op)) {}
 
   std::optional<ProductPlan> run(const std::array<bool, 2>& copied) {
     if (!make_loops()) return {};
@@ -142,8 +126,7 @@ class Planner {
 
  private:
   bool make_loops() {
-    const Dims rows = others(views_.lhs.dims.size(), numbers_.lhs_batch, numbers_.lhs_sum);
-    const Dims columns = others(views_.rhs.dims.size(), numbers_.rhs_batch, numbers_.rhs_sum);
+    const Dims &rows = numbers_.lhs_own, &columns = numbers_.rhs_own;
     const std::size_t batches = numbers_.lhs_batch.size();
     batch_ = loops_of(digits(views_.lhs, numbers_.lhs_batch), &ProductLoop::a);
     sum_ = loops_of(digits(views_.lhs, numbers_.lhs_sum), &ProductLoop::a);
@@ -243,12 +226,32 @@ class Planner {
   }
 
   const ProductViews& views_;
-  DotNumbers numbers_;
+  ProductDims numbers_;
   Loops batch_, rows_, columns_, sum_;
   ProductPlan plan_;
 };
 
 }  // namespace
+
+ProductDims product_dims(const Program& program, const Op& op) {
+  const auto operands = program.operands(op);
+  const std::size_t rank = program.type_of(operands[0]).rank();
+  ProductDims dims;
+  if (op.def->emission != Emission::contract) {  // stablehlo.dot
+    dims = {{}, {}, {static_cast<std::int64_t>(rank) - 1}, {0}, {}, {}};
+  } else {
+    const Attr* given = program.attr(op, "dot_dimension_numbers");
+    dims = {integers_or(field(given, "lhs_batching_dimensions")),
+            integers_or(field(given, "rhs_batching_dimensions")),
+            integers_or(field(given, "lhs_contracting_dimensions")),
+            integers_or(field(given, "rhs_contracting_dimensions")),
+            {},
+            {}};
+  }
+  dims.lhs_own = others(rank, dims.lhs_batch, dims.lhs_sum);
+  dims.rhs_own = others(program.type_of(operands[1]).rank(), dims.rhs_batch, dims.rhs_sum);
+  return dims;
+}
 
 ProductViews dense_views(const Program& program, const Op& op) {
   const auto operands = program.operands(op);

@@ -7,6 +7,13 @@
 
 namespace heddle {
 
+// The dimensions of both operands: shared, summed over, and those that only one has. The result has
+// the shared ones first, then the left's own, then the right's.
+struct ProductDims {
+  std::vector<std::int64_t> lhs_batch, rhs_batch, lhs_sum, rhs_sum, lhs_own, rhs_own;
+};
+ProductDims product_dims(const Program& program, const Op& op);
+
 // One loop, and how far each of left, right and result moves, in elements.
 struct ProductLoop {
   std::int64_t size = 1, a = 0, b = 0, c = 0;

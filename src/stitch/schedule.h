@@ -68,6 +68,7 @@ struct Schedule {
   std::unordered_map<ValueId, Kept> kept;  // inside of a block
   std::unordered_set<OpId> tail;           // ops of the third phase
   std::vector<ValueId> stores;             // outputs of the first phase that are not cross-block
+  std::unordered_set<ValueId> read_back;   // stores that the tail reads instead of computing them
 
   const Reduction* reduction(OpId op) const;
   AxisList axes_of(ValueId value) const;

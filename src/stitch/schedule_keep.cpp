@@ -1,5 +1,6 @@
 // What a block keeps for later stages, and in which order stages come.
 #include "cost/fitted.h"
+#include "stitch/cost.h"
 #include "stitch/group.h"
 #include "stitch/reach.h"
 #include "stitch/scheduler.h"
@@ -88,6 +89,41 @@ Verdict Scheduler::check_reach() {
     if (!plan_.kept.at(missing).is_tile)
       return Reason{"a block would need what another block computes"};
     plan_.kept.erase(missing);
+  }
+}
+
+// Bytes of what the tail reads, beside results of reductions.
+std::int64_t Scheduler::tail_bytes() const {
+  std::unordered_set<ValueId> seen;
+  std::vector<ValueId> open;
+  const auto need = [&](const Op& op) {
+    for (ValueId v : program_.operands(op))
+      if (seen.insert(v).second) open.push_back(v);
+  };
+  for (OpId id : plan_.tail) need(program_.op(id));
+  std::int64_t bytes = 0;
+  while (!open.empty()) {
+    const ValueId v = open.back();
+    open.pop_back();
+    const OpId maker = program_.value(v).op;
+    const bool is_read = !members_.contains(maker) || plan_.read_back.contains(v);
+    if (is_read) bytes += memory_bytes(program_, v);
+    if (is_read || plan_.tail.contains(maker) || plan_.reduction(maker) != nullptr) continue;
+    need(program_.op(maker));
+  }
+  return bytes;
+}
+
+// The gradient that a norm gets may be a sum of two, chosen by a mask: where it is written for
+// others in any case, the tail reads it in place of what it was made of.
+void Scheduler::choose_read_back() {
+  if (plan_.tail.empty()) return;
+  for (ValueId v : plan_.stores) {
+    const OpId maker = program_.value(v).op;
+    if (is_reducer(program_, program_.op(maker)) || is_complex(program_.type_of(v).dtype)) continue;
+    const std::int64_t before = tail_bytes();
+    plan_.read_back.insert(v);
+    if (tail_bytes() >= before) plan_.read_back.erase(v);
   }
 }
 

@@ -32,6 +32,7 @@ class Scheduler {
     HEDDLE_TRY_VOID(check_tail());
     HEDDLE_TRY_VOID(keep_values());
     HEDDLE_TRY_VOID(check_reach());
+    choose_read_back();
     return std::move(plan_);
   }
 
@@ -49,6 +50,8 @@ class Scheduler {
   Verdict check_repeats() const;
   Verdict keep_values();
   Verdict check_reach();
+  void choose_read_back();
+  std::int64_t tail_bytes() const;
   bool is_kept(const Reduction& r) const;
   void keep_tiles();
   void keep_wanted(const std::vector<ValueId>& wanted);

@@ -200,7 +200,7 @@ KernelEstimate estimate_sweeps(const Program& program, const StitchGroup& group,
   for (OpId id : group.ops) {
     const Op& op = program.op(id);
     if (op.def->emission == Emission::copy) continue;
-    const Instructions one = instructions_of(program, op);
+    const Instructions one = instructions_of(program, op, machine.rounding);
     const double points =
         again * static_cast<double>(program.type_of(program.result(op, 0)).elements());
     result.light += one.light * points;

@@ -31,7 +31,7 @@ int random_programs() {
 // Most are small and of all kinds; some sort, scan and slide, and some have more elements than a
 // block has threads.
 property::RandomProgramOptions options_of(int seed) {
-  property::RandomProgramOptions options{.most_ops = 30};
+  property::RandomProgramOptions options{.most_ops = 30, .rounds_late = true};
   options.lines = seed % 4 == 1;
   if (seed % 4 == 2) options.most_elements = 4000;
   return options;

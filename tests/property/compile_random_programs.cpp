@@ -10,10 +10,14 @@ namespace {
 struct Kind {
   bool machine_code = true, fuse = true;
   std::int64_t most_ops = 40, most_elements = 120;
+  bool rounds_late = false;  // and is planned for the device as it is
 };
 
 void require_agreement(Choices& choices, const Kind& kind) {
-  auto made = RandomProgram(Decisions(choices), {kind.most_ops, kind.most_elements}).make();
+  const RandomProgramOptions wishes{.most_ops = kind.most_ops,
+                                    .most_elements = kind.most_elements,
+                                    .rounds_late = kind.rounds_late};
+  auto made = RandomProgram(Decisions(choices), wishes).make();
   require(made.ok(), [&] { return made.reason(); });
   auto shown = [&](const std::string& what) {
     return what + "\n" + print_stablehlo(made->program);
@@ -23,9 +27,11 @@ void require_agreement(Choices& choices, const Kind& kind) {
   CompileOptions options;
   options.machine_code = kind.machine_code;
   options.stitch.fuse = kind.fuse;
-  options.machine = MachineFigures{.workers = static_cast<int>(choices.pick({2, 1, 7, 64}))};
-  // Workers so slow that it pays to have all of them at work.
-  if (options.machine->workers == 64) options.machine->light_rate = 1e6;
+  if (!kind.rounds_late) {
+    options.machine = MachineFigures{.workers = static_cast<int>(choices.pick({2, 1, 7, 64}))};
+    // Workers so slow that it pays to have all of them at work.
+    if (options.machine->workers == 64) options.machine->light_rate = 1e6;
+  }
   std::string failure;
   try {
     const auto executable = compile(made->program, options);
@@ -52,6 +58,7 @@ void compiled(Choices& choices) { require_agreement(choices, {}); }
 void larger(Choices& choices) {
   require_agreement(choices, {.most_ops = 16, .most_elements = 20'000});
 }
+void late(Choices& choices) { require_agreement(choices, {.rounds_late = true}); }
 
 // Shards of fixed seeds, each a test of its own.
 class RandomPrograms : public ::testing::TestWithParam<std::uint64_t> {
@@ -66,6 +73,8 @@ TEST_P(RandomPrograms, AgreeWithKernelsInterpreted) { run(planned, 1000); }
 TEST_P(RandomPrograms, AgreeUnfused) { run(unfused, 200); }
 TEST_P(RandomPrograms, AgreeCompiled) { run(compiled, 500); }
 TEST_P(RandomPrograms, AgreeWhereTheyAreLarge) { run(larger, 50); }
+// On the device of tests they are planned for a GPU.
+TEST_P(RandomPrograms, AgreeRoundedLate) { run(late, 60); }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, ::testing::Range<std::uint64_t>(0, 5));
 
 }  // namespace

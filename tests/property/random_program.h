@@ -15,13 +15,16 @@ struct RandomProgramResult {
 struct RandomProgramOptions {
   std::int64_t most_ops = 40;
   std::int64_t most_elements = 120;
-  bool lines = false;  // every other op sorts, scans or slides
+  bool lines = false;        // every other op sorts, scans or slides
+  bool rounds_late = false;  // on a device that does so with f16 and bf16
 };
 
 class RandomProgram : public RandomLines {
  public:
   RandomProgram(Decisions decisions, const RandomProgramOptions& options)
-      : RandomLines(std::move(decisions), options.most_elements), options_(options) {}
+      : RandomLines(std::move(decisions), options.most_elements), options_(options) {
+    rounds_late_ = options.rounds_late;
+  }
 
   Expected<RandomProgramResult> make() {
     std::vector<Type> types;

@@ -194,14 +194,19 @@ class RandomValues {
     return x.bound <= most(x.dtype()) && x.error <= 0.1 * std::max(x.bound, 1e-3);
   }
   // The rounding of an operation on values that may differ.
-  static double rounding(const Held& a, double bound) {
-    return a.exact() ? 0 : epsilon(a.dtype()) * bound;
+  double rounding(const Held& a, double bound) const {
+    return a.exact() && !is_rounded_late(a.dtype()) ? 0 : epsilon(a.dtype()) * bound;
+  }
+  // Whether a device may leave its numbers as they are until it keeps them.
+  bool is_rounded_late(DType type) const {
+    return rounds_late_ && (type == DType::f16 || type == DType::bf16);
   }
 
   Builder b_;
   Decisions d_;
   std::vector<Held> held_;
   std::int64_t most_elements_;
+  bool rounds_late_ = false;
 };
 
 }  // namespace heddle::property

@@ -39,11 +39,15 @@ class TestDevice : public Device {
   bool takes_views(const Program& program, const Op& op) const override {
     return inner_.takes_views(program, op);
   }
+  EvenRows even_rows(const Program& program, const Op& op) const override {
+    return planned_for().even_rows(program, op);
+  }
 
   Expected<Buffer> allocate(std::int64_t bytes) override;
   DlpackDevice dlpack_device() const override { return {12, 0}; }  // some device of somebody's own
 
   Verdict can_compile() const override { return inner_.can_compile(); }
+  bool rounds_late() const override { return planned_for().rounds_late(); }
   Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override {
     return inner_.compile(kernel);
   }

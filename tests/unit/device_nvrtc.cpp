@@ -220,11 +220,13 @@ TEST_F(DeviceNvrtc, GradientsOfPoolingCompileWithoutSpills) {
       text.replace(at, 1, type);
     const Program program = read_stablehlo(text).value();
     const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
-    const auto kernel = cuda::select_scatter_text(program, op);
-    ASSERT_TRUE(kernel) << type;
-    const auto code = compile_cuda(*kernel, "sm_90");
-    ASSERT_TRUE(code) << code.reason() << *kernel;
-    EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+    const auto texts = cuda::select_scatter_texts(program, op);
+    ASSERT_TRUE(texts) << type;
+    for (const std::string& text_of_one : {texts->choose, texts->give}) {
+      const auto code = compile_cuda(text_of_one, "sm_90");
+      ASSERT_TRUE(code) << code.reason() << text_of_one;
+      EXPECT_EQ(code->functions.at(0).spilled_bytes, 0);
+    }
   }
 }
 

@@ -1,8 +1,11 @@
 // Groups of ops as kernels: how many there are, and that they compute what the program means.
 #include <random>
+#include <set>
 
+#include "heddle/cost.h"
 #include "heddle/simplify.h"
 #include "kernel/cuda_resident.h"
+#include "stitch/group.h"
 #include "stitched.h"
 
 namespace heddle {
@@ -340,6 +343,63 @@ TEST(LowerGroup, HistogramIsSharedOut) {
   EXPECT_GT(got.kernels[0].phases.size(), 1u);
   EXPECT_GT(got.kernels[0].phases[0].chunks, 1);
   EXPECT_EQ(got.results[0], interpret(program, program.functions[0], arguments).value()[0]);
+}
+
+// The gradient of a norm is written for others, and read back behind the sums that it goes into.
+TEST(LowerGroup, WhatIsWrittenInAnyCaseIsReadBack) {
+  Builder b;
+  const Type mask = Type::tensor(DType::i1, kRows.shape);
+  b.function("main", {kRows, kRows, kRows, mask}, [&](const Vars& in) -> Vars {
+    const Var sum = in[0] + in[1];
+    const Var gradient = b.select(in[3], sum, b.full_like(sum, 0));
+    const Var mean = b.reduce(gradient * in[2], {0}, "add") / 24.0;
+    return {gradient, gradient - in[2] * columns_of(b, mean, kRows.shape)};
+  });
+  const Program program = simplify(b.finish().value()).value();
+  const RegionId body = program.functions[0].body;
+  std::vector<OpId> ops;
+  for (OpId id : program.region(body).ops)
+    if (is_work(program.op(id))) ops.push_back(id);
+  StitchGroup group = make_group(program, Readers(program, body), std::move(ops));
+  group.choice.across = true;
+  const Kernel kernel = lower_group(program, group, default_figures(8)).value();
+  ASSERT_TRUE(verify(kernel));
+  // The last phase reads two arrays: the gradient and the third operand.
+  std::set<std::uint32_t> large;
+  for (const Node& node : kernel.phases.back().stages.back().nodes)
+    if (node.kind == NodeKind::load && kernel.buffers[node.number].elements == 24 * 40)
+      large.insert(node.number);
+  EXPECT_EQ(large.size(), 2U) << print(kernel);
+
+  std::vector<Array> arguments;
+  for (unsigned seed : {1U, 2U, 3U}) arguments.push_back(random_array(kRows, seed));
+  arguments.emplace_back(mask);
+  std::size_t n = 0;
+  for (std::byte& x : arguments.back().mutable_bytes()) x = std::byte(n++ % 3 == 0 ? 1 : 0);
+  const auto wanted = interpret(program, program.functions[0], arguments).value();
+  std::vector<std::vector<std::byte>> memory(kernel.buffers.size());
+  std::vector<std::span<std::byte>> spans(kernel.buffers.size());
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const KernelBuffer& buffer = kernel.buffers[i];
+    if (buffer.reach != Reach::input && buffer.reach != Reach::output) continue;
+    const auto& args = program.region(body).args;
+    const auto which = std::ranges::find(args, buffer.value) - args.begin();
+    if (buffer.reach == Reach::input) {
+      const auto bytes = arguments[static_cast<std::size_t>(which)].bytes();
+      memory[i].assign(bytes.begin(), bytes.end());
+    } else {
+      memory[i].assign(static_cast<std::size_t>(program.type_of(buffer.value).bytes()), {});
+    }
+    spans[i] = memory[i];
+  }
+  ASSERT_TRUE(interpret(kernel, spans));
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    for (std::size_t k = 0; k < group.outputs.size(); ++k)
+      if (kernel.buffers[i].reach == Reach::output && kernel.buffers[i].value == group.outputs[k]) {
+        const Array got(program.type_of(group.outputs[k]), memory[i]);
+        for (std::size_t e = 0; e < 24 * 40; ++e)
+          EXPECT_NEAR(got.as<float>()[e], wanted[k].as<float>()[e], 1e-5);
+      }
 }
 
 }  // namespace

@@ -192,6 +192,52 @@ TEST(Latency, WhatIsReadTwiceCountsTwice) {
   EXPECT_EQ(Whole(rows).with().bytes_again, 0);
 }
 
+// A masked sum that a norm's gradient needs before and behind its sums over rows.
+Whole masked_gradient(Builder& b, bool gives_it) {
+  const Shape shape = {32, 32, 32, 64};
+  const Type numbers = Type::tensor(DType::f32, shape), mask = Type::tensor(DType::i1, shape);
+  b.function("main", {numbers, numbers, numbers, mask}, [&](const Vars& in) -> Vars {
+    const Var sum = in[0] + in[1];
+    const Var gradient = b.select(in[3], sum, b.full_like(sum, 0));
+    const Var mean = b.reduce(gradient * in[2], {0, 1, 2}, "add");
+    const Var result = gradient - in[2] * b.broadcast(mean, shape, {3});
+    return gives_it ? Vars{gradient, result} : Vars{result};
+  });
+  Whole w(b);
+  w.machine = default_figures(64);
+  w.group.choice = {.across = true};
+  return w;
+}
+
+TEST(Latency, WhatIsWrittenInAnyCaseIsReadBack) {
+  const double numbers = 4.0 * 32 * 32 * 32 * 64;
+  Builder one, two;
+  Whole gives = masked_gradient(one, true), alone = masked_gradient(two, false);
+  const Schedule schedule = schedule_group(gives.program, gives.group, gives.machine).value();
+  EXPECT_EQ(schedule.read_back, std::unordered_set<ValueId>{gives.group.outputs[0]});
+  // Both sums and the mask are read once, the third operand twice.
+  const double again = gives.with({.across = true}).bytes_again;
+  EXPECT_GE(again, 2 * numbers);
+  EXPECT_LE(again, 2.1 * numbers);
+  EXPECT_GE(alone.with({.across = true}).bytes_again, 3 * numbers);
+  EXPECT_TRUE(schedule_group(alone.program, alone.group, alone.machine).value().read_back.empty());
+}
+
+// What the tail has to read for another reason is no reason to read more.
+TEST(Latency, WhatFollowsFromAnOperandIsNotReadBack) {
+  const Shape shape = {32, 32, 32, 64};
+  Builder b;
+  b.function("main", {Type::tensor(DType::f32, shape)}, [&](const Vars& in) -> Vars {
+    const Var twice = in[0] * 2.0;
+    const Var sum = b.broadcast(b.reduce(twice, {0, 1, 2}, "add"), shape, {3});
+    return {twice, twice * in[0] + sum};
+  });
+  Whole w(b);
+  w.machine = default_figures(64);
+  w.group.choice = {.across = true};
+  EXPECT_TRUE(schedule_group(w.program, w.group, w.machine).value().read_back.empty());
+}
+
 // A kernel of one block takes as long with many workers as with two.
 TEST(Latency, WorkersWithoutABlockDoNotHelp) {
   Builder b;

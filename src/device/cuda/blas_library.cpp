@@ -10,10 +10,7 @@ Expected<Blas> load_blas() {
   HEDDLE_TRY(const SharedLibrary library,
              SharedLibrary::open("cuBLASLt", cuda_library_candidates("libcublasLt.so", {13, 12})));
   Blas b;
-  bool whole = true;
-  const auto find = [&](auto& function, const char* name) {
-    whole = library.find(function, name) && whole;
-  };
+  FunctionLookup find(library);
   find(b.create, "cublasLtCreate");
   find(b.version, "cublasLtGetVersion");
   find(b.create_product, "cublasLtMatmulDescCreate");
@@ -28,7 +25,7 @@ Expected<Blas> load_blas() {
   find(b.ways, "cublasLtMatmulAlgoGetHeuristic");
   find(b.multiply, "cublasLtMatmul");
   b.path = library.path();
-  if (!whole) return reason("{} is too old: CUDA 12 or later is needed", b.path);
+  if (!find.found_all()) return reason("{} is too old: CUDA 12 or later is needed", b.path);
   return b;
 }
 

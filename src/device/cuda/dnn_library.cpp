@@ -10,10 +10,7 @@ Expected<Dnn> load_dnn() {
   HEDDLE_TRY(const SharedLibrary library,
              SharedLibrary::open("cuDNN", cuda_library_candidates("libcudnn.so", {9})));
   Dnn d;
-  bool whole = true;
-  const auto find = [&](auto& function, const char* name) {
-    whole = library.find(function, name) && whole;
-  };
+  FunctionLookup find(library);
   find(d.create, "cudnnCreate");
   find(d.set_stream, "cudnnSetStream");
   find(d.version, "cudnnGetVersion");
@@ -25,7 +22,7 @@ Expected<Dnn> load_dnn() {
   find(d.get, "cudnnBackendGetAttribute");
   find(d.execute, "cudnnBackendExecute");
   d.path = library.path();
-  if (!whole) return reason("{} is too old: cuDNN 9 is needed", d.path);
+  if (!find.found_all()) return reason("{} is too old: cuDNN 9 is needed", d.path);
   return d;
 }
 

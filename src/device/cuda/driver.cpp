@@ -22,10 +22,7 @@ Expected<Driver> load_driver() {
     return reason("there is no CUDA device here: {}; a GPU's driver brings it", opened.reason());
   const SharedLibrary& library = *opened;
   Driver d;
-  bool whole = true;
-  const auto find = [&](auto& function, const char* name) {
-    whole = library.find(function, name) && whole;
-  };
+  FunctionLookup find(library);
   find(d.init, "cuInit");
   find(d.count, "cuDeviceGetCount");
   find(d.device, "cuDeviceGet");
@@ -65,7 +62,7 @@ Expected<Driver> load_driver() {
   find(d.destroy_graph, "cuGraphDestroy");
   find(d.destroy_instance, "cuGraphExecDestroy");
   find(d.error, "cuGetErrorString");
-  if (!whole)
+  if (!find.found_all())
     return reason("{} is too old: a driver for CUDA 12 or later is needed", library.path());
   HEDDLE_TRY_VOID(d.checked(d.init(0), "start"));
   return d;

@@ -26,16 +26,17 @@ Expected<Nvrtc> load() {
   HEDDLE_TRY(const SharedLibrary library,
              SharedLibrary::open("NVRTC", cuda::cuda_library_candidates("libnvrtc.so", {13, 12})));
   Nvrtc nvrtc;
-  const bool whole = library.find(nvrtc.version, "nvrtcVersion") &&
-                     library.find(nvrtc.create, "nvrtcCreateProgram") &&
-                     library.find(nvrtc.compile, "nvrtcCompileProgram") &&
-                     library.find(nvrtc.code_size, "nvrtcGetCUBINSize") &&
-                     library.find(nvrtc.code, "nvrtcGetCUBIN") &&
-                     library.find(nvrtc.log_size, "nvrtcGetProgramLogSize") &&
-                     library.find(nvrtc.log, "nvrtcGetProgramLog") &&
-                     library.find(nvrtc.destroy, "nvrtcDestroyProgram") &&
-                     library.find(nvrtc.error, "nvrtcGetErrorString");
-  if (!whole)
+  FunctionLookup find(library);
+  find(nvrtc.version, "nvrtcVersion");
+  find(nvrtc.create, "nvrtcCreateProgram");
+  find(nvrtc.compile, "nvrtcCompileProgram");
+  find(nvrtc.code_size, "nvrtcGetCUBINSize");
+  find(nvrtc.code, "nvrtcGetCUBIN");
+  find(nvrtc.log_size, "nvrtcGetProgramLogSize");
+  find(nvrtc.log, "nvrtcGetProgramLog");
+  find(nvrtc.destroy, "nvrtcDestroyProgram");
+  find(nvrtc.error, "nvrtcGetErrorString");
+  if (!find.found_all())
     return reason(
         "{} is too old: install CUDA 12 or later, or the Python package "
         "nvidia-cuda-nvrtc",

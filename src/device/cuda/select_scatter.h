@@ -8,9 +8,16 @@
 
 namespace heddle::cuda {
 
-// The text of its kernel; nothing where it is not of this kind. Every element of the result looks
-// at the windows that it lies in and adds up what they give it, in their order.
-std::optional<std::string> select_scatter_text(const Program& program, const Op& op);
+// Two kernels. `choose(operand, numbers)`: which of its elements each window chooses.
+// `give(numbers, source, first, result)`: every element looks at the windows that it lies in, and
+// adds up what those give that have chosen it, in their order.
+struct SelectScatterTexts {
+  std::string choose = {}, give = {};
+  std::int64_t windows = 0, elements = 0;  // that threads have, several channels at a time
+  std::int64_t number_bytes = 0;           // of all numbers
+};
+// Nothing where the op is not of this kind.
+std::optional<SelectScatterTexts> select_scatter_texts(const Program& program, const Op& op);
 std::unique_ptr<CudaCall> select_scatter_call(const FunctionLoader& load, const Program& program,
                                               const Op& op);
 

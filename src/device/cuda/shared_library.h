@@ -31,4 +31,19 @@ class SharedLibrary {
   std::string path_;
 };
 
+// Looks functions up one after the other, and knows whether all of them were there.
+class FunctionLookup {
+ public:
+  explicit FunctionLookup(const SharedLibrary& library) : library_(library) {}
+  template <typename Function>
+  void operator()(Function*& function, const char* name) {
+    found_all_ = library_.find(function, name) && found_all_;
+  }
+  bool found_all() const { return found_all_; }
+
+ private:
+  const SharedLibrary& library_;
+  bool found_all_ = true;
+};
+
 }  // namespace heddle

@@ -12,6 +12,7 @@
 #include "device/cuda/sort_text.h"
 #include "device/cuda/top_k.h"
 #include "heddle/cost.h"
+#include "heddle/index_rule.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "kernel/cuda_layout.h"
@@ -87,6 +88,20 @@ bool CudaTarget::takes_views(const Program& program, const Op& op) const {
   return multiplies(program, op) && byte_size(program.type_of(program.operands(op)[0]).dtype) > 1;
 }
 
+// Matrices of 16-bit floats reach the multiplying units by 16 bytes at a time only where every row
+// begins at a multiple of them. Measured on an H200: 8192 x 50257 x 768 of bf16 takes 5 ms.
+EvenRows CudaTarget::even_rows(const Program& program, const Op& op) const {
+  constexpr double kShareOfPeak = 0.6, kTimesAsLong = 5;
+  const DType type = program.type_of(program.operands(op)[0]).dtype;
+  if (type != DType::bf16 && type != DType::f16) return {};
+  const double operations_at_once = facts_.arch >= "sm_90" ? 4096 : 2048;  // of a multiprocessor
+  const double rate =
+      kShareOfPeak * operations_at_once * facts_.multiprocessors * facts_.clock_khz * 1e3;
+  double operations = 2;
+  for (const Factor& f : index_rule(program, op).factors) operations *= static_cast<double>(f.size);
+  return {.multiple = 8, .seconds = (kTimesAsLong - 1) * operations / rate};
+}
+
 // ---- code
 
 CudaLimits CudaTarget::kernel_limits() const {
@@ -145,7 +160,7 @@ std::unique_ptr<LibraryCall> CudaTarget::library_call(const Program& program, co
   if (multiplies(program, op)) return std::make_unique<CallName>("cublasLt");
   if (views != nullptr) return nullptr;
   if (is_convolution(program, op)) return std::make_unique<CallName>("cudnn");
-  if (select_scatter_text(program, op)) return std::make_unique<CallName>("select and scatter");
+  if (select_scatter_texts(program, op)) return std::make_unique<CallName>("select and scatter");
   if (top_k_text(program, op)) return std::make_unique<CallName>("top k");
   if (ScatterText::of(program, op)) return std::make_unique<CallName>("scatter");
   if (SortText::of(program, op)) return std::make_unique<CallName>("sort");

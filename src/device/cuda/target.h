@@ -25,8 +25,10 @@ class CudaTarget : public Device {
   bool has_call(const OpDef& def) const override;
   bool prefers_call(const Program& program, const Op& op) const override;
   bool takes_views(const Program& program, const Op& op) const override;
+  EvenRows even_rows(const Program& program, const Op& op) const override;
 
   Verdict can_compile() const override;
+  bool rounds_late() const override { return true; }
   std::string source(const Kernel& kernel) const override;
   std::vector<std::string> mapping(const Kernel& kernel) const override;
 
