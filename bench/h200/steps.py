@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whole training steps on one GPU: GPT-2 124M and ResNet-50 in bf16 and f32, by Heddle, XLA and torch.compile.
 
-    bench/h200/steps.py [FILE.mlir...] [--only heddle,xla,torch] [--types bf16,f32] [--runs N] [--seconds S]
+    bench/h200/steps.py [FILE.mlir...] [--only heddle,xla,torch] [--types bf16,f32] [--runs N] [--seconds S] [--profile N]
 
 Heddle and XLA (through JAX) run the same StableHLO text, torch the same models (torch_steps.py). bf16 is the text
 with every f32 written as bf16; torch has its sums of losses in f32 then. Arguments are random and stay on the
@@ -101,20 +101,21 @@ def tuning(folder):
 
 # ---- each of them, in a process of its own: it prints one line of JSON
 
-def run_tool(text, runs, cache, limit):
+def run_tool(text, runs, cache, limit, profile=0):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "step.mlir"
         file.write_text(text, encoding="utf-8")
-        done = subprocess.run([str(TOOL), str(file), "--runs", str(runs)], capture_output=True, text=True,
-                              check=False, timeout=limit, env={**os.environ, "HEDDLE_CACHE_DIR": cache})
+        done = subprocess.run([str(TOOL), str(file), "--runs", str(runs), "--profile", str(profile)],
+                              capture_output=True, text=True, check=False, timeout=limit,
+                              env={**os.environ, "HEDDLE_CACHE_DIR": cache})
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip()[-200:])
-    return json.loads(done.stdout)
+    return {**json.loads(done.stdout), "profile": done.stderr.rstrip() if profile else ""}
 
 
-def heddle_times(text, runs):
+def heddle_times(text, runs, profile):
     with tempfile.TemporaryDirectory() as cache:
-        times = run_tool(text, runs, cache, 120)
+        times = run_tool(text, runs, cache, 120, profile)
         times["warm_s"] = run_tool(text, 1, cache, 120)["compile_s"]
     return times
 
@@ -174,12 +175,12 @@ def torch_times(name, dtype, runs, folder):
         return {"ms": step.seconds(runs) * 1e3, "compile_s": compiled}
 
 
-def one(who, file, dtype, runs, folder):
+def one(who, file, dtype, runs, folder, profile):
     """What a process of its own does."""
     if who == "heddle":
-        times = heddle_times(text_of(file, dtype), runs)
+        times = heddle_times(text_of(file, dtype), runs, profile)
     elif who == "start":
-        times = heddle_times(LAYER_NORM, 3)
+        times = heddle_times(LAYER_NORM, 3, 0)
     elif who == "xla":
         times = xla_times(text_of(file, dtype), runs, folder)
     else:
@@ -204,6 +205,8 @@ class Table:
             if "warm_s" in found:
                 line += f", from disk {found['warm_s']:.2f} s"
             print(f"{line}   [{time.monotonic() - self.begin:.0f} s]", flush=True)
+            if found.get("profile"):
+                print(found["profile"], flush=True)
 
     def summary(self):
         for step, dtype in dict.fromkeys((step, dtype) for _, step, dtype in self.rows):
@@ -217,7 +220,7 @@ def measure(who, file, dtype, options, folder, table):
     step = "layer norm" if who == "start" else Path(file).stem
     left = options.seconds - (time.monotonic() - table.begin)
     command = [sys.executable, __file__, "--one", who, "--types", dtype, "--runs", str(options.runs),
-               "--folder", folder, str(file)]
+               "--folder", folder, "--profile", str(options.profile), str(file)]
     try:
         if left <= 1:
             raise TimeoutError("there was no time left")
@@ -226,7 +229,7 @@ def measure(who, file, dtype, options, folder, table):
                                    start_new_session=True, env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "4"})
         told, errors = process.communicate(timeout=left)
         found = json.loads(told.strip().splitlines()[-1]) if process.returncode == 0 and told.strip() \
-            else {"error": "failed: " + " ".join(errors.split())[-200:]}
+            else {"error": "failed: " + (errors.strip().splitlines() or ["it said nothing"])[-1][-200:]}
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -243,11 +246,12 @@ def main():
     parser.add_argument("--types", default="bf16,f32")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=230, help="that all of it may take")
+    parser.add_argument("--profile", type=int, default=0, help="so many lines on where Heddle's time goes")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        one(options.one, options.files[0], options.types, options.runs, options.folder)
+        one(options.one, options.files[0], options.types, options.runs, options.folder, options.profile)
         return
     who = options.only.split(",")
     steps = [(file, dtype) for dtype in options.types.split(",") for file in options.files or PROGRAMS]
