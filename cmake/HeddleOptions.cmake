@@ -42,10 +42,11 @@ if(sanitizers)
   endif()
 endif()
 
-# Where it is there, as it is beside g++ on Debian: a program is linked in a third of the time.
+# Where it is there, as it is beside g++ on Debian: a program is linked in a third of the time. It warns of
+# symbols of sanitizers, and a wheel asks for more than it was tried with.
 find_program(HEDDLE_GOLD ld.gold)
 mark_as_advanced(HEDDLE_GOLD)
-if(HEDDLE_GOLD AND NOT HEDDLE_PYTHON_BUNDLE)
+if(HEDDLE_GOLD AND NOT sanitizers AND NOT HEDDLE_PYTHON_BUNDLE)
   add_link_options(-fuse-ld=gold)
 endif()
 
