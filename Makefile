@@ -73,14 +73,13 @@ bench-gpu: packages-test configure  ## memory-bound programs on a CUDA device be
 wheel: packages-test build  ## a wheel with all that it needs, in build/wheels; PYTHONS="python3.12"
 	scripts/make_wheel.sh build/release $(PYTHONS)
 
-lint: packages-lint configure  ## formatting and clang-tidy; fails on any finding
-	@clang-format-19 --dry-run -Werror $(SOURCES)
+lint: lint-part configure  ## formatting and clang-tidy; fails on any finding
 	cmake --preset lint >/dev/null
 	scripts/tidy.sh build/lint
 
 # The part of it that `make test` has time for.
 lint-part: packages-lint
-	@clang-format-19 --dry-run -Werror $(SOURCES)
+	@echo $(SOURCES) | xargs -n 50 -P $(JOBS) clang-format-19 --dry-run -Werror
 
 format: packages-lint  ## bring all sources into shape
 	@clang-format-19 -i $(SOURCES)

@@ -70,11 +70,12 @@ function(heddle_library)
   else()
     heddle_pch(${target} ir)
   endif()
-  # Words and tables, what each program passes once, and the host beside its kernels: a run of one step takes
-  # 0.28 us instead of 0.27, compiling and planning as long as before.
-  if(arg_NAME MATCHES "^(frontend|spmd|runtime|device/cuda|compile|report)$")
+  # Words and tables, what each program passes once, and the host beside its kernels: compiling, planning and a
+  # run of one step take as long as before (docs/benchmarks.md). Of other libraries some folders.
+  if(arg_NAME MATCHES "^(frontend|spmd|schedule|kernel|device|comm|runtime|device/cuda|compile|report)$")
     heddle_hardly_optimised(${target})
   endif()
+  set_target_properties(${target} PROPERTIES HEDDLE_HARDLY_OPTIMISED "eval;lapack;parallel;pipeline;probe")
   if(arg_NAME STREQUAL "report")  # among the last to be compiled: for two cores
     heddle_batches(${target} 12)
   else()

@@ -48,4 +48,5 @@ if [ "${#programs[@]}" -eq 0 ]; then
   echo "fuzz: there are no fuzzers in $build yet"
   exit 0
 fi
-printf '%s\n' "${programs[@]}" | xargs -P "$(nproc)" -I '{}' bash -c "fuzz '{}'"
+# The last of them, whose inputs take longest, begins first.
+printf '%s\n' "${programs[@]}" | tac | xargs -P "$(nproc)" -I '{}' bash -c "fuzz '{}'"

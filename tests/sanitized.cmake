@@ -1,6 +1,6 @@
 # The part of `make asan` and `make tsan` that `make test` runs. Its programs are built in the folders of
 # two other presets; the fuzzers' has the library with address and undefined behaviour sanitizers anyway.
-set(sanitized_fuzz unit_base errors_frontend errors_layout)
+set(sanitized_fuzz errors_frontend errors_layout)
 set(sanitized_tsan unit_base)
 # Programs at a limit of size take a minute there.
 set(run_if_built "[ -x \"$0\" ] || exit 77; exec \"$0\" --gtest_filter=-Limit*")

@@ -20,22 +20,26 @@ void StageEmitter::emit() {
   if (!shape_.empty) enter(0);
 }
 
+// Instructions of a vector, roughly.
+int StageEmitter::work() const {
+  int work = 0;
+  for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
+    if (shape_.nodes[id].vector_needed) work += is_heavy(stage_.nodes[id].op) ? 12 : 1;
+  return work;
+}
+
 // Vectors per turn: several where they are cheap, so that loads and sums overlap.
 int StageEmitter::unroll() const {
   if (!shape_.vectorised) return 1;
-  int work = 0;
   bool in_order = false, heavy = false;
-  for (std::size_t id = 0; id < stage_.nodes.size(); ++id) {
-    if (!shape_.nodes[id].vector_needed) continue;
-    work += is_heavy(stage_.nodes[id].op) ? 12 : 1;
-    heavy = heavy || is_heavy(stage_.nodes[id].op);
-  }
+  for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
+    heavy = heavy || (shape_.nodes[id].vector_needed && is_heavy(stage_.nodes[id].op));
   for (const StatementPlan& plan : shape_.statements)
     in_order = in_order || plan.way == Way::lane_by_lane || plan.way == Way::scalar_accumulator;
   if (in_order) return 1;
   const auto statements = static_cast<int>(stage_.statements.size());
   // Chains of functions wait for themselves; one vector of many light ops fills a turn.
-  int copies = work <= 10 ? 4 : work <= 30 || heavy ? 2 : 1;
+  int copies = work() <= 10 ? 4 : work() <= 30 || heavy ? 2 : 1;
   while (copies > 1 && copies * statements > 16) copies /= 2;
   while (copies > 1 && shape_.loops.back().size < std::int64_t{copies} * shape_.lanes) copies /= 2;
   return copies;
@@ -121,6 +125,8 @@ void StageEmitter::constant_vector_loop(std::int64_t size) {
     bodies("0");
   else if (done > 0)
     w_.loop("0", std::to_string(done), turn, [&](const std::string& at) { bodies(at); });
+  if (done < size && leaves_one_text())
+    return masked_loop(std::to_string(done), std::to_string(size));
   for (; done + lanes <= size; done += lanes) body({std::to_string(done), "", "", 0});
   if (done < size) masked_body(std::to_string(done), std::to_string(size - done));
 }
@@ -135,11 +141,30 @@ void StageEmitter::counted_vector_loop(const std::string& first, const std::stri
   };
   const std::string whole = end_of(turn);
   w_.loop(first, whole, turn, [&](const std::string& at) { bodies(at); });
+  if (leaves_one_text()) return masked_loop(whole, limit);
   const std::string full = end_of(lanes);
   if (unroll_ > 1)
     w_.loop(whole, full, lanes, [&](const std::string& at) { body({at, "", "", 0}); });
   const std::string rest = w_.set("sub nsw i64 {}, {}", limit, full);
   w_.when(w_.set("icmp ne i64 {}, 0", rest), [&] { masked_body(full, rest); });
+}
+
+// Dozens of functions in a turn take LLVM seconds. What is left over of a row is then one text,
+// under a mask, for whole vectors and for the last part of one.
+bool StageEmitter::leaves_one_text() const {
+  constexpr int kLongTurn = 200;
+  return unroll_ > 1 && work() > kLongTurn &&
+         std::ranges::all_of(shape_.statements, [](const StatementPlan& plan) {
+           return plan.way == Way::vector || plan.way == Way::scalar;
+         });
+}
+
+void StageEmitter::masked_loop(const std::string& first, const std::string& limit) {
+  w_.loop(first, limit, shape_.lanes, [&](const std::string& at) {
+    const std::string left = w_.set("sub nsw i64 {}, {}", limit, at);
+    masked_body(at,
+                w_.call("i64", "llvm.umin.i64", fmt::format("i64 {}, i64 {}", left, shape_.lanes)));
+  });
 }
 
 void StageEmitter::masked_body(const std::string& base, const std::string& active) {

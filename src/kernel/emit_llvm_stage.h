@@ -51,8 +51,11 @@ class StageEmitter {
   void bodies(const std::string& at);
   void emit_node(NodeId id, const Points& points);
   void masked_body(const std::string& base, const std::string& active);
+  void masked_loop(const std::string& first, const std::string& limit);
+  bool leaves_one_text() const;
   std::string first_lanes(const std::string& active);
   std::string limit_of(const KeptLoop& loop);
+  int work() const;
   int unroll() const;
 
   // ---- tiles (emit_llvm_tiles.cpp)

@@ -78,8 +78,7 @@ class LlvmWriter {
   void branch(std::string_view condition, std::string_view yes, std::string_view no) {
     put("br i1 {}, label %{}, label %{}", condition, yes, no);
   }
-  // Runs body(position) for positions from first to limit - 1, step by step; limit - first is a
-  // multiple of step.
+  // Runs body(position) for positions from first to limit - 1, step by step.
   template <typename Body>
   void loop(std::string_view first, std::string_view limit, std::int64_t step, Body&& body) {
     const std::string counter = stack("i64");

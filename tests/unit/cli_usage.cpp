@@ -33,6 +33,8 @@ TEST(Options, AreNamedAsTheyAreTyped) {
   EXPECT_EQ(as_option("batch: too few, or begin again with `cycle`"),
             "--batch: too few, or begin again with --cycle");
   EXPECT_EQ(as_option("sharding is no option"), "sharding is no option");
+  EXPECT_EQ(as_option("fix memroy=7GB: as with `mesh`; did you mean `memory`?"),
+            "--fix memroy=7GB: as with --mesh; did you mean `memory`?");
 }
 
 TEST(Options, Tolerances) {

@@ -28,6 +28,25 @@ TEST(DeviceJit, ElementwiseOfAnyLength) {
       expect_alike(sum_of_two(n, type));
 }
 
+Kernel many_functions(std::int64_t n) {
+  Kernel kernel = named_kernel("many_functions");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, n);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, n);
+  StageBuilder s(kernel, {{n, -1}});
+  const NodeId at = s.loop(0);
+  const NodeId more = s.op(ScalarOp::abs, s.load(x, at));
+  NodeId value = more;
+  for (int i = 0; i < 20; ++i) value = s.add(s.op(ScalarOp::logistic, value), more);
+  s.store(y, at, value);
+  kernel.phases.emplace_back().stages.push_back(s.stage);
+  return kernel;
+}
+
+// What is left over of a row there is whole vectors and a part of one under a mask.
+TEST(DeviceJit, ManyFunctionsOfAnyLength) {
+  for (std::int64_t n : {7, 32, 63, 64, 100, 129, 1000}) expect_alike(many_functions(n), 8);
+}
+
 TEST(DeviceJit, Softmax) {
   for (std::int64_t columns : {1, 5, 16, 64, 211, 2048})
     for (std::int64_t block : {1, 4}) {

@@ -36,7 +36,12 @@ std::string as_option(std::string reason) {
   for (const char* inside :
        {"carry", "cycle", "dtype", "fix", "io", "memory", "mesh", "plan", "steps"}) {
     const std::string quoted = fmt::format("`{}`", inside), typed = fmt::format("--{}", inside);
-    for (std::size_t at = reason.find(quoted); at != reason.npos; at = reason.find(quoted, at))
+    // What somebody may have meant is a word of the program or of the option itself.
+    const auto next = [&](std::size_t from) {
+      const std::size_t at = reason.find(quoted, from);
+      return at < reason.find("did you mean") ? at : reason.npos;
+    };
+    for (std::size_t at = next(0); at != reason.npos; at = next(at))
       reason.replace(at, quoted.size(), typed);
   }
   return reason;
