@@ -90,7 +90,10 @@ OnMesh::OnMesh(const Program& program_, RuleCache& rules_, const MeshDecl& mesh_
       mesh(mesh_),
       memory_limit(memory_limit_),
       needed_late(values_needed_late(program_)),
-      routes(splits, mesh_.mesh, program_.axes) {}
+      routes(splits, mesh_.mesh, program_.axes) {
+  for (std::size_t a = 0; a < mesh.mesh.axes().size(); ++a)
+    if (mesh.mesh.axes()[a].size > 1) axis_groups.push_back({static_cast<int>(a)});
+}
 
 const Route& totals_route(OnMesh& on, const Type& totals, std::size_t dim, const SplitAxes& axes) {
   Split from = Split::whole(totals);
