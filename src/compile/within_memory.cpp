@@ -136,7 +136,7 @@ class Fitting {
 
   // Who has no time takes what is found in a moment.
   Verdict look_at_once() {
-    for (const double share : {1.0, 0.7, 0.5}) {
+    for (const double share : {0.85, 0.6, 0.4}) {
       const std::int64_t tried = limit_below(share * static_cast<double>(limit_));
       if (was_looked_at(tried)) continue;
       HEDDLE_TRY_VOID(look(tried));

@@ -127,37 +127,39 @@ class Ladder {
   // Who has no time gets the best plan in which axes of the mesh go together, where that is better
   // than what there is: it is found in a fraction of the time.
   void hurry() {
-    constexpr double kWide = 0.02;
+    constexpr double kWide = 0.02, kMoment = 0.5;
     if (best_ && (best_cost() - bound_ <= kWide * best_cost())) return;
     if (!best_) bound_ = 0;
+    if (!hurry_with(2, kMoment) && !best_) hurry_with(1, 0);
+  }
+
+  bool hurry_with(std::size_t groups, double seconds) {
     quick_tables_ =
         std::make_unique<search::Tables>(tables_.on.program, tables_.on.rules, tables_.on.mesh);
-    join_axes(quick_tables_->on.axis_groups);
+    join_axes(quick_tables_->on.axis_groups, groups);
     const Expected<search::Wanted> wanted = wanted_of(quick_tables_->on, function_, options_);
-    if (!wanted) return;
+    if (!wanted) return false;
     const std::size_t last = steps_.size() - 1;
-    if (!is_said() && try_quickly(0, *wanted)) return;
-    if (last > 0) try_quickly(last, *wanted);
+    return (!is_said() && try_quickly(0, *wanted, seconds)) ||
+           (last > 0 && try_quickly(last, *wanted, seconds));
   }
 
-  // Those of the outer half of the mesh, and those of the inner half.
-  static void join_axes(std::vector<std::vector<int>>& groups) {
-    std::vector<int> inner, outer;
+  // So many groups at most, of equally many axes, from the outer ones to the inner ones.
+  static void join_axes(std::vector<std::vector<int>>& groups, std::size_t most) {
+    std::vector<std::vector<int>> joined(std::min(most, groups.size()));
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      std::vector<int>& half = 2 * g + 1 < groups.size() ? outer : inner;
-      half.insert(half.end(), groups[g].begin(), groups[g].end());
+      std::vector<int>& group = joined[g * joined.size() / groups.size()];
+      group.insert(group.end(), groups[g].begin(), groups[g].end());
     }
-    groups = {inner};
-    if (!outer.empty()) groups.insert(groups.begin(), outer);
+    groups = std::move(joined);
   }
 
-  bool try_quickly(std::size_t k, const search::Wanted& wanted) {
-    constexpr double kSeconds = 0.5;
+  bool try_quickly(std::size_t k, const search::Wanted& wanted, double most_seconds) {
     auto step = made_for(k, *quick_tables_, wanted);
     if (!step) return false;
     SolveOptions options = how_.solve;
     options.level = 2;
-    options.seconds = kSeconds;
+    options.seconds = most_seconds;
     options.stop = {};
     const Expected<bool> fits = (*step)->solve_freely(limit_, options);
     if (!fits) return false;
