@@ -19,7 +19,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "peers" / "communicati
 # reduce-scatters, XLA for a TPU, and Heddle before. And the most collectives: what was reached, nowhere
 # more than XLA's on the CPU, which has 1 in c01, 33 in c04d, 52 in c08 and 30 in c12a.
 MOST = {
-    "c01_gpt_dp8": (118.56, 1), "c02_gpt_tp8": (267.0, 49), "c04_gpt_fsdp": (155.38, 21),
+    "c01_gpt_dp8": (118.56, 1), "c02_gpt_tp8": (267.0, 48), "c04_gpt_fsdp": (155.38, 21),
     "c04b_gpt_fsdp_mats": (155.37, 20), "c04c_gpt_fsdp_lastdim": (219.55, 20), "c04d_llama_fsdp": (128.50, 18),
     "c05_gpt_zero1": (125.91, 6), "c07_moe_ep8": (88.0, 18), "c08_resnet_dp8": (98.41, 52),
     "c09a_resnet_h8": (101.8, 81), "c09b_unet_h8": (34.60, 137), "c10a_shallow_2x4": (0.4916, 60),
