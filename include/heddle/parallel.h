@@ -119,8 +119,9 @@ struct ChosenFactors {
 };
 
 struct Propagation {
-  std::vector<Split> splits;   // by ValueId; for values outside of the function whole
-  std::vector<Split> results;  // of the function
+  bool moves_together = false;  // for decide(): most of a move's latency is shared with others
+  std::vector<Split> splits;    // by ValueId; for values outside of the function whole
+  std::vector<Split> results;   // of the function
   // By OpId, where somebody has searched; for all others the cheapest way is chosen op by op.
   std::vector<std::optional<ChosenFactors>> chosen = {};
   const ChosenFactors* chosen_for(OpId op) const {

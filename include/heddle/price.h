@@ -75,6 +75,9 @@ struct OnMesh {
   std::vector<bool> needed_late;
   SplitTable splits;
   RouteTable routes;
+  // Axes of the mesh that a search gives to one factor or none, all of a group together. Each is a
+  // group of its own, unless somebody has little time.
+  std::vector<std::vector<int>> axis_groups;
 
   const Type& type_of(ValueId v) const { return program.type_of(v); }
   int split_id(Split split) { return splits.id(std::move(split)); }

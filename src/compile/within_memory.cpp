@@ -89,6 +89,7 @@ class Fitting {
       HEDDLE_TRY_VOID(look(tried));
       tried = next(tried);
     }
+    if (best_ == 0 && is_over()) HEDDLE_TRY_VOID(look_at_once());
     if (best_ == 0) return why_not();
     const Written& made = *done_.at(best_);
     tell(*made.decided);
@@ -133,6 +134,17 @@ class Fitting {
     return yes();
   }
 
+  // Who has no time takes what is found in a moment.
+  Verdict look_at_once() {
+    for (const double share : {0.85, 0.6, 0.4}) {
+      const std::int64_t tried = limit_below(share * static_cast<double>(limit_));
+      if (was_looked_at(tried)) continue;
+      HEDDLE_TRY_VOID(look(tried));
+      if (best_ != 0) break;
+    }
+    return yes();
+  }
+
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
   }
@@ -148,6 +160,9 @@ class Fitting {
     Target target = target_;
     target.layouts.device_memory = limit;
     double& allowed = target.layouts.search_seconds;
+    // What is best without a limit leaves time for what is within it.
+    constexpr double kShareOfFree = 0.4;
+    if (allowed > 0 && limit == INT64_MAX) allowed *= kShareOfFree;
     if (allowed > 0) allowed = std::max(kLeast, allowed - seconds());
     return done_.emplace(limit, written(core_, target, cut_)).first->second;
   }

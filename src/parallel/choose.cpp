@@ -47,12 +47,13 @@ bool remembers(const Op& op, const IndexRule& rule) {
 }  // namespace
 
 Chooser::Chooser(OnMesh& on, const Propagation& layouts, const Forms& forms,
-                 const std::vector<int>& uses)
+                 const std::vector<int>& uses, const std::vector<int>& meetings)
     : on_(on),
       program_(on.program),
       layouts_(layouts),
       forms_(forms),
       uses_(uses),
+      meetings_(meetings),
       last_user_(on.program.value_count(), kNone) {
   for (OpId id = 0; id < program_.op_count(); ++id)
     for (ValueId v : program_.operands(program_.op(id))) last_user_[v] = id;
@@ -105,6 +106,10 @@ std::shared_ptr<const Choice> Chooser::choose(OpId id, bool inside_manual) {
     about.push_back(resting(program_.result(op, i)));
   }
   about.push_back(sum_beside(op));
+  for (ValueId v : program_.operands(op))
+    about.push_back(meetings_[v] > meetings_[program_.operands(op)[0]]   ? 1
+                    : meetings_[v] < meetings_[program_.operands(op)[0]] ? -1
+                                                                         : 0);
   about.push_back(on_.rules.line(id) ? 1 : 0);
   for (std::size_t i = 0; i < op.operand_count; ++i)
     if (rule.operands[i].starts_results && rule.combine.op)
@@ -179,7 +184,11 @@ Choice Chooser::chosen(OpId id, const IndexRule& rule, bool inside_manual) {
       op.def->parts == Parts::on_every_device)
     return best;
   std::vector<Choice::Rejected> rejected;
-  const bool late = op.def->cls == OpClass::contract && is_late(op);
+  // What lines and candidates of reductions send is no move, and has its latency.
+  const bool moves_alone =
+      on_.rules.line(id) || (op.def->parts == Parts::reduce_again && !rule.combine.op);
+  const bool late = (layouts_.moves_together && !moves_alone) ||
+                    (op.def->cls == OpClass::contract && is_late(op));
   const auto counted = [&](const Choice& choice) {
     return choice.price.total() - (late ? saved_together(op, choice) : 0);
   };
@@ -298,7 +307,7 @@ int Chooser::sum_beside(const Op& op) const {
 // What is brought for an op that nothing waits for, and what it gives, travels together with what
 // others like it need: most of the latency is saved.
 double Chooser::saved_together(const Op& op, const Choice& choice) {
-  constexpr double kPart = 0.75;
+  const double part = layouts_.moves_together ? 0.9 : 0.75;
   SplitAxes all;
   for (std::size_t a = 0; a < on_.mesh.mesh.axes().size(); ++a)
     all.push_back({on_.mesh.mesh.axes()[a].size, static_cast<int>(a), 1});
@@ -312,14 +321,17 @@ double Chooser::saved_together(const Op& op, const Choice& choice) {
   }
   for (std::size_t i = 0; i < op.result_count; ++i) {
     const ValueId v = program_.result(op, i);
-    if (!on_.splits[choice.results[i]].pending.empty()) continue;  // counts its bytes alone
+    const bool is_joined =
+        on_.needed_late[v] || op.def->cls == OpClass::contract || op.def->cls == OpClass::reduce;
+    if (is_joined && !on_.splits[choice.results[i]].pending.empty())
+      continue;  // counts its bytes alone
     const Route& route =
         on_.routes.find(choice.results[i], resting(v), bits(program_.type_of(v).dtype));
     double sent = 0;
     for (const Route::Step& step : route.steps) sent += static_cast<double>(step.bytes) / bandwidth;
     latency += std::max(route.seconds - sent, 0.0);
   }
-  return kPart * latency;
+  return part * latency;
 }
 
 Choice Chooser::candidate(OpId id, const IndexRule& rule, const std::vector<std::size_t>& order,
@@ -372,8 +384,23 @@ void Chooser::pass_pending(const Op& op, const IndexRule& rule, Choice& choice) 
       }
       pending = split->pending;
     }
-    if (good && pend(on_, op, together, pending, choice)) return;
+    if (good && !others_come_later(op, together) && pend(on_, op, together, pending, choice))
+      return;
   }
+}
+
+// Whether other operands have waited for a sum that this small one could have been made with: so it
+// is made now, with the schedule to bring both together.
+bool Chooser::others_come_later(const Op& op, const std::vector<std::size_t>& together) const {
+  constexpr std::int64_t kSmall = 64 << 10;  // bytes, of which the latency is most
+  if (program_.type_of(program_.result(op, 0)).bytes() > kSmall) return false;
+  int here = 0, others = 0;
+  for (std::size_t i = 0; i < op.operand_count; ++i) {
+    const bool is_in = std::ranges::find(together, i) != together.end();
+    int& most = is_in ? here : others;
+    most = std::max(most, meetings_[program_.operands(op)[i]]);
+  }
+  return others > here;
 }
 
 void Chooser::price(const Op& op, const IndexRule& rule, Choice& choice) {

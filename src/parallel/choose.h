@@ -7,8 +7,10 @@ namespace heddle {
 
 class Chooser {
  public:
-  // `uses` says how often each value is an operand.
-  Chooser(OnMesh& on, const Propagation& layouts, const Forms& forms, const std::vector<int>& uses);
+  // `uses` says how often each value is an operand, `meetings` how many moves one after the other
+  // it has waited for.
+  Chooser(OnMesh& on, const Propagation& layouts, const Forms& forms, const std::vector<int>& uses,
+          const std::vector<int>& meetings);
 
   // Equal ops with equal splits are decided once. Inside of a manual computation devices may meet
   // in an op.
@@ -39,6 +41,7 @@ class Chooser {
   double saved_together(const Op& op, const Choice& choice);
   std::optional<Choice> rows_candidate(OpId id, const IndexRule& rule);
   void pass_pending(const Op& op, const IndexRule& rule, Choice& choice);
+  bool others_come_later(const Op& op, const std::vector<std::size_t>& together) const;
   void price(const Op& op, const IndexRule& rule, Choice& choice);
 
   OnMesh& on_;
@@ -46,6 +49,7 @@ class Chooser {
   const Propagation& layouts_;
   const Forms& forms_;
   const std::vector<int>& uses_;
+  const std::vector<int>& meetings_;
   std::vector<OpId> last_user_;  // by value: the only one where it is used once
   std::unordered_multimap<std::uint64_t, Known> choices_;
 };

@@ -67,7 +67,8 @@ class Decider {
         uses_(use_counts(program_)),
         slices_(find_slices(program_, uses_)),
         forms_(on_),
-        chooser_(on_, layouts, forms_, uses_) {
+        meetings_(program_.value_count()),
+        chooser_(on_, layouts, forms_, uses_, meetings_) {
     out_.ops.resize(program_.op_count());
     out_.lies.assign(program_.value_count(), -1);
   }
@@ -95,7 +96,10 @@ class Decider {
 
   void take(Decision& decision, ValueId v, int split) {
     if (compute_again(decision, v, split)) return;
-    if (const auto fetch = forms_.fetch(v, split)) decision.fetches.push_back(*fetch);
+    if (const auto fetch = forms_.fetch(v, split)) {
+      if (fetch->route != nullptr && !fetch->route->steps.empty()) ++meetings_[v];
+      decision.fetches.push_back(*fetch);
+    }
   }
 
   // Whether that is cheaper than to move the value.
@@ -194,8 +198,12 @@ class Decider {
     for (std::size_t i = 0; i < op.operand_count; ++i)
       take(decision, program_.operands(op)[i], decision.choice->operands[i]);
     take_captured(decision, op);
-    for (std::size_t i = 0; i < op.result_count; ++i)
+    int waited = 0;
+    for (ValueId v : program_.operands(op)) waited = std::max(waited, meetings_[v]);
+    for (std::size_t i = 0; i < op.result_count; ++i) {
       define(program_.result(op, i), decision.choice->results[i]);
+      meetings_[program_.result(op, i)] = waited;
+    }
   }
 
   void decide_chosen(OpId id) { decide_by(id, chooser_.choose(id, manual_ > 0)); }
@@ -505,6 +513,7 @@ class Decider {
   const std::vector<int> uses_;
   const Slices slices_;
   Forms forms_;
+  std::vector<int> meetings_;  // by ValueId: moves that it has waited for, one after the other
   Chooser chooser_;
   std::size_t next_let_go_ = 0;
   int manual_ = 0;  // inside bodies that are written per device

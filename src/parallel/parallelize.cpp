@@ -80,6 +80,7 @@ struct Way {
 };
 
 // What a way takes. Collectives are combined later, so that their latency counts for a part.
+constexpr double kWorth = 0.98;
 double seconds_of(const Decisions& decisions) {
   constexpr double kLatency = 0.25;
   const double bandwidth = least_bandwidth(decisions.on.mesh.mesh);
@@ -95,17 +96,31 @@ double seconds_of(const Decisions& decisions) {
   return seconds;
 }
 
+Expected<Way> decided(Parallel& parallel, const Function& function, std::uint32_t mesh,
+                      Propagation layouts, std::int64_t memory_limit) {
+  Way way{std::move(layouts), {}};
+  const auto begun = Clock::now();
+  HEDDLE_TRY(way.decisions, decide(parallel.program, function, parallel.rules,
+                                   parallel.program.meshes[mesh], way.layouts, memory_limit));
+  parallel.decide_seconds += seconds_since(begun);
+  return way;
+}
+
+// Each op may count what it needs as if it came alone, or as if it came together with what others
+// need: the way that takes less is taken.
 Expected<Way> way_by(Parallel& parallel, const Function& function, const PropagateOptions& how,
                      std::int64_t memory_limit) {
-  Way way;
   const auto begun = Clock::now();
-  HEDDLE_TRY(way.layouts, propagate(parallel.program, function, parallel.rules, how));
+  HEDDLE_TRY(Propagation layouts, propagate(parallel.program, function, parallel.rules, how));
   parallel.propagate_seconds += seconds_since(begun);
-  const auto propagated = Clock::now();
-  HEDDLE_TRY(way.decisions, decide(parallel.program, function, parallel.rules,
-                                   parallel.program.meshes[how.mesh], way.layouts, memory_limit));
-  parallel.decide_seconds += seconds_since(propagated);
-  return way;
+  HEDDLE_TRY(Way alone, decided(parallel, function, how.mesh, layouts, memory_limit));
+  layouts.moves_together = true;
+  HEDDLE_TRY(Way together, decided(parallel, function, how.mesh, std::move(layouts), memory_limit));
+  const double one = seconds_of(*alone.decisions), other = seconds_of(*together.decisions);
+  log(kLogSteps, "parallel: @{} takes {:.4g} ms with moves alone, {:.4g} ms with moves together",
+      function.name, one * 1e3, other * 1e3);
+  constexpr double kLess = 0.999;
+  return other < kLess * one ? std::move(together) : std::move(alone);
 }
 
 // Where wishes collide, those of the data may come first: batches against parameters that are
@@ -121,7 +136,6 @@ Expected<Way> best_way(Parallel& parallel, const Function& function, PropagateOp
       "parallel: @{} takes {:.3g} ms where large values say first how they lie, "
       "{:.3g} ms where data do",
       function.name, by_weight * 1e3, by_data * 1e3);
-  constexpr double kWorth = 0.98;
   const bool better = by_data < kWorth * by_weight;
   return better ? std::move(other) : std::move(best);
 }
@@ -153,7 +167,8 @@ Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
   const bool any_said = !options.seeds.empty() || !options.carried.empty();
   if (any_said && !options.function.empty() && given.find_function(options.function) == nullptr)
     return reason("there is no function @{}, of which layouts are said", options.function);
-  HEDDLE_TRY(Program prepared, with_known_places(given));
+  HEDDLE_TRY(Program prepared, without_empty_values(given));
+  HEDDLE_TRY(prepared, with_known_places(prepared));
   HEDDLE_TRY(prepared, with_padding_pools(prepared));
   HEDDLE_TRY(prepared, with_shared_moves(prepared));
   HEDDLE_TRY(prepared, with_even_parts(prepared));

@@ -23,4 +23,8 @@ Expected<Program> with_pads_apart(Program program);
 // Equal reshapes, transposes and slices of one value are one.
 Expected<Program> with_shared_moves(const Program& program);
 
+// Values without elements, as slices of nothing are, become constants, and are not put together
+// with others.
+Expected<Program> without_empty_values(const Program& program);
+
 }  // namespace heddle

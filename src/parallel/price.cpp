@@ -27,8 +27,11 @@ double seconds_to_give(OnMesh& on, const Op& op, ValueId v, int from, int to) {
   double received = 0;
   for (const Route::Step& step : route.steps) received += static_cast<double>(step.bytes);
   constexpr double kLater = 1 - 1e-9;  // of two equal ways the one that sums later
-  // Nor does that of products: sums of their parts are better than to compute them everywhere.
-  const bool alone = !on.needed_late[v] && op.def->cls != OpClass::contract;
+  // Nor does that of products and reductions: sums of their parts are better than to compute them
+  // everywhere.
+  const bool is_sum = op.def->cls == OpClass::contract ||
+                      (op.def->cls == OpClass::reduce && !on.splits[from].pending.empty());
+  const bool alone = !on.needed_late[v] && !is_sum;
   if (bandwidth <= 0) return route.seconds;
   if (alone) return route.seconds * kLater;
   return std::min(route.seconds, received / bandwidth);
@@ -87,7 +90,10 @@ OnMesh::OnMesh(const Program& program_, RuleCache& rules_, const MeshDecl& mesh_
       mesh(mesh_),
       memory_limit(memory_limit_),
       needed_late(values_needed_late(program_)),
-      routes(splits, mesh_.mesh, program_.axes) {}
+      routes(splits, mesh_.mesh, program_.axes) {
+  for (std::size_t a = 0; a < mesh.mesh.axes().size(); ++a)
+    if (mesh.mesh.axes()[a].size > 1) axis_groups.push_back({static_cast<int>(a)});
+}
 
 const Route& totals_route(OnMesh& on, const Type& totals, std::size_t dim, const SplitAxes& axes) {
   Split from = Split::whole(totals);

@@ -39,6 +39,19 @@ TEST(SearchTarget, ThatIsAskedToStopGivesAPlan) {
   EXPECT_LE(found.bound, found.cost);
 }
 
+// On a mesh of many axes there are very many ways: who stops at once gets one of those in which
+// axes go together, and no worse one than others find there.
+TEST(SearchTarget, ThatIsStoppedAtOnceGivesAGoodPlan) {
+  Target target = searched("a=2:1TB/s:1ns,b=2:1TB/s:1ns,c=2:1TB/s:1ns,d=2:1TB/s:1ns");
+  const FoundPlan best = find_plan(chain(6), target).value();
+  std::stop_source stop;
+  stop.request_stop();
+  target.layouts.search_stop = stop.get_token();
+  const FoundPlan found = find_plan(chain(6), target).value();
+  EXPECT_GE(found.cost, best.bound);
+  EXPECT_LE(found.cost, 1.25 * best.cost);
+}
+
 TEST(SearchTarget, ThatIsToEndCompilesNothing) {
   std::stop_source stop;
   Target target = searched("dp=2,tp=2");

@@ -235,5 +235,78 @@ TEST(Given, CollectivesOfEveryKindAreCombined) {
   EXPECT_EQ(difference(fields, edges), 0);
 }
 
+// Of a table with many more rows than are looked up, rows travel and not the table, although that
+// takes one message more: it goes with what others need.
+TEST(Given, RowsOfALargeTableAreSentAndNotTheTable) {
+  const Program program = parsed(R"(func.func @main(%table: tensor<16384x64xf32>,
+      %rows: tensor<64xf32>) -> tensor<64x64xf32> {
+    %i = stablehlo.convert %rows : (tensor<64xf32>) -> tensor<64xi32>
+    %0 = stablehlo.reshape %i : (tensor<64xi32>) -> tensor<64x1xi32>
+    %1 = "stablehlo.gather"(%table, %0) <{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+      collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+      slice_sizes = array<i64: 1, 64>}>
+      : (tensor<16384x64xf32>, tensor<64x1xi32>) -> tensor<64x64xf32>
+    return %1 : tensor<64x64xf32>
+  })");
+  const Spmd spmd =
+      on_mesh(program, {{"dp", 8}}, {argument(0, {{"dp"}, {}}), argument(1, {{"dp"}})});
+  EXPECT_EQ(counts(spmd), (Counts{{"all-gather over dp", 1}, {"reduce-scatter over dp", 1}}));
+  EXPECT_EQ(bytes(spmd), 7 * 64 * 4 / 8 + 7 * 64 * 64 * 4 / 8);
+  EXPECT_LT(difference(program, spmd), 1e-5);
+}
+
+// The norm of what is split: every device sums its part, however small it is.
+TEST(Given, NormsAreSumsOfParts) {
+  const Program program = parsed(R"(func.func @main(%x: tensor<64x16xf32>) -> tensor<64x16xf32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %0 = stablehlo.multiply %x, %x : tensor<64x16xf32>
+    %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [0, 1]
+      : (tensor<64x16xf32>, tensor<f32>) -> tensor<f32>
+    %2 = stablehlo.sqrt %1 : tensor<f32>
+    %3 = stablehlo.broadcast_in_dim %2, dims = [] : (tensor<f32>) -> tensor<64x16xf32>
+    %4 = stablehlo.divide %x, %3 : tensor<64x16xf32>
+    return %4 : tensor<64x16xf32>
+  })");
+  const Spmd spmd = on_mesh(program, {{"dp", 8}}, {argument(0, {{"dp"}, {}})});
+  EXPECT_EQ(counts(spmd), (Counts{{"all-reduce over dp", 1}}));
+  EXPECT_LT(difference(program, spmd), 1e-5);
+}
+
+// Means of clusters: a small sum does not wait for the one that it is divided by.
+TEST(Given, ASumIsMadeTogetherWithWhatDividesIt) {
+  const Program program = parsed(R"(func.func @main(%x: tensor<64x16xf32>,
+      %y: tensor<64x8xf32>) -> tensor<8x16xf32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %one = stablehlo.constant dense<1.0> : tensor<8xf32>
+    %0 = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0]
+      : (tensor<64x8xf32>, tensor<f32>) -> tensor<8xf32>
+    %1 = stablehlo.maximum %0, %one : tensor<8xf32>
+    %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<8xf32>) -> tensor<8x16xf32>
+    %3 = stablehlo.dot_general %y, %x, contracting_dims = [0] x [0]
+      : (tensor<64x8xf32>, tensor<64x16xf32>) -> tensor<8x16xf32>
+    %4 = stablehlo.divide %3, %2 : tensor<8x16xf32>
+    return %4 : tensor<8x16xf32>
+  })");
+  const Spmd spmd =
+      on_mesh(program, {{"dp", 8}}, {argument(0, {{"dp"}, {}}), argument(1, {{"dp"}, {}})});
+  EXPECT_EQ(collectives(spmd), 1);
+  EXPECT_LT(difference(program, spmd), 1e-4);
+}
+
+// What an associative scan does at its last level.
+TEST(Given, NothingIsSentForValuesWithoutElements) {
+  const Program program = parsed(R"(func.func @main(%x: tensor<8x2x16xf32>) -> tensor<8x1x16xf32> {
+    %0 = stablehlo.slice %x [0:8, 0:1, 0:16] : (tensor<8x2x16xf32>) -> tensor<8x1x16xf32>
+    %1 = stablehlo.slice %x [0:8, 2:2, 0:16] : (tensor<8x2x16xf32>) -> tensor<8x0x16xf32>
+    %2 = stablehlo.negate %1 : tensor<8x0x16xf32>
+    %3 = stablehlo.concatenate %0, %2, dim = 1
+      : (tensor<8x1x16xf32>, tensor<8x0x16xf32>) -> tensor<8x1x16xf32>
+    return %3 : tensor<8x1x16xf32>
+  })");
+  const Spmd spmd = on_mesh(program, {{"dp", 4}, {"tp", 2}}, {argument(0, {{"dp"}, {}, {"tp"}})});
+  EXPECT_EQ(counts(spmd), Counts{});
+  EXPECT_LT(difference(program, spmd), 1e-6);
+}
+
 }  // namespace
 }  // namespace heddle::given_tests

@@ -168,7 +168,7 @@ class DetailMaker {
   // ---- choices
 
   void add_choices() {
-    const CostNetwork network = network_of(cells_, classes_, lists_);
+    const CostNetwork network = *network_of(cells_, classes_, lists_);
     std::vector<int> values(static_cast<std::size_t>(network.variables()), 0);
     for (std::size_t i = 0; i < cells_.cells.size(); ++i)
       values[static_cast<std::size_t>(classes_[i])] = ways_[i];

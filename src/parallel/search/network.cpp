@@ -78,11 +78,13 @@ CostNetwork::Lifetime life_of(const Held& held, const std::vector<std::int64_t>&
 
 }  // namespace
 
-CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, SplitLists& lists) {
+std::optional<CostNetwork> network_of(const Cells& cells, const std::vector<int>& classes,
+                                      SplitLists& lists, const std::function<bool()>& stop) {
   const int count = classes.empty() ? 0 : *std::ranges::max_element(classes) + 1;
   std::vector<std::vector<Cost>> costs(static_cast<std::size_t>(count));
   std::map<std::pair<int, int>, std::vector<Cost>> tables;
   for (const auto& [kind, counts] : kinds_of(cells, classes)) {
+    if (stop()) return std::nullopt;
     const auto& [from, to, from_list, to_list, type] = kind;
     const std::vector<Cost> moves = cost_of_kind(lists.moves(from_list, to_list, type), counts);
     const std::size_t rows = lists[from_list].size(), columns = lists[to_list].size();

@@ -1,6 +1,8 @@
 // The search as a cost-function network: a variable per class of cells, a value per way.
 #pragma once
 
+#include <optional>
+
 #include "parallel/search/cells.h"
 
 namespace heddle::search {
@@ -10,7 +12,10 @@ struct MemoryOptions {
   std::vector<std::int64_t> times;  // at which memory is looked at
 };
 
-CostNetwork network_of(const Cells& cells, const std::vector<int>& classes, SplitLists& lists);
+// None where `stop` says so before it is done.
+std::optional<CostNetwork> network_of(
+    const Cells& cells, const std::vector<int>& classes, SplitLists& lists,
+    const std::function<bool()>& stop = [] { return false; });
 // What cells hold at the times that are looked at.
 void add_memory(CostNetwork& network, const Cells& cells, const std::vector<int>& classes,
                 SplitLists& lists, const MemoryOptions& options);

@@ -18,6 +18,8 @@ namespace heddle::search {
 
 namespace {
 
+constexpr double kLeastSeconds = 0.01;
+
 // Nobody sees the difference, and a proof of the last digits may take long.
 SolveOptions near_enough(SolveOptions options, std::size_t cells) {
   constexpr double kNear = 1e-5, kNearOfMany = 1e-3;
@@ -108,11 +110,19 @@ Expected<std::int64_t> Searcher::solve_at(std::int64_t limit,
   const auto since = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   };
-  if (!costs_) costs_ = network_of(cells_, classes_, tables_.lists);
+  const auto has_to_stop = [&] {
+    return how.stop.stop_requested() || (how.seconds > 0 && since() >= how.seconds);
+  };
+  const Reason stopped{"the search was stopped before it had found anything"};
+  if (!costs_) costs_ = network_of(cells_, classes_, tables_.lists, has_to_stop);
+  // To bring a large network into the solver takes long too.
+  if (!costs_ || has_to_stop()) return stopped;
   CostNetwork network = *costs_;
   if (limit != INT64_MAX) add_memory(network, cells_, classes_, tables_.lists, {limit, times});
   const double built = since();
-  HEDDLE_TRY(const Solution solution, solve(network, near_enough(how, cells_.cells.size())));
+  SolveOptions solving = near_enough(how, cells_.cells.size());
+  if (how.seconds > 0) solving.seconds = std::max(kLeastSeconds, how.seconds - built);
+  HEDDLE_TRY(const Solution solution, solve(network, solving));
   ways_.clear();
   for (int c : classes_) ways_.push_back(solution.values[static_cast<std::size_t>(c)]);
   const Peak peak = peak_of(cells_, ways_, tables_.lists);

@@ -21,16 +21,25 @@ bool may_be_split(const Op& op, const IndexRule& rule, const Factor& factor) {
   return gives_partial(factor.kind) && (rule.combine.op || op.def->parts == Parts::reduce_again);
 }
 
+SplitAxes digits_of(const OnMesh& on, const std::vector<int>& group) {
+  SplitAxes digits;
+  for (int a : group) digits.push_back({on.mesh.mesh.axes()[static_cast<std::size_t>(a)].size, a});
+  return digits;
+}
+
+void append(SplitAxes& axes, const SplitAxes& more) {
+  axes.insert(axes.end(), more.begin(), more.end());
+}
+
 // Calls `visit` with every assignment of mesh axes to factors.
 template <typename Visit>
 void each_assignment(const OnMesh& on, const Op& op, const IndexRule& rule, Visit visit) {
-  const std::vector<MeshAxis>& mesh = on.mesh.mesh.axes();
   FactorAxes axes(rule.factors.size());
-  auto go = [&](auto&& self, std::size_t a) -> void {
-    if (a == mesh.size()) return visit(axes);
-    self(self, a + 1);
-    const std::int64_t n = mesh[a].size;
-    if (n == 1) return;
+  auto go = [&](auto&& self, std::size_t g) -> void {
+    if (g == on.axis_groups.size()) return visit(axes);
+    self(self, g + 1);
+    const SplitAxes digits = digits_of(on, on.axis_groups[g]);
+    const std::int64_t n = total(digits);
     for (std::size_t f = 0; f < axes.size(); ++f) {
       const Factor& factor = rule.factors[f];
       const std::int64_t pieces = total(axes[f]) * n;
@@ -38,29 +47,29 @@ void each_assignment(const OnMesh& on, const Op& op, const IndexRule& rule, Visi
       if (!may_be_split(op, rule, factor) || factor.size < pieces) continue;
       if (!even && (factor.kind != FactorKind::parallel || factor.size < kLeastUneven * pieces))
         continue;
-      axes[f].push_back({n, static_cast<int>(a)});
-      self(self, a + 1);
-      axes[f].pop_back();
+      append(axes[f], digits);
+      self(self, g + 1);
+      axes[f].resize(axes[f].size() - digits.size());
     }
   };
   go(go, 0);
 }
 
 // Every set of axes that a choice leaves free, but for none.
-std::vector<SplitAxes> free_axes(const Mesh& mesh, const Choice& choice) {
-  SplitAxes free;
-  for (std::size_t a = 0; a < mesh.axes().size(); ++a) {
-    const SplitDigit digit{mesh.axes()[a].size, static_cast<int>(a)};
-    if (digit.extent > 1 && std::ranges::none_of(choice.axes, [&](const SplitAxes& list) {
-          return overlap(list, digit);
+std::vector<SplitAxes> free_axes(const OnMesh& on, const Choice& choice) {
+  std::vector<SplitAxes> free;
+  for (const std::vector<int>& group : on.axis_groups) {
+    SplitAxes digits = digits_of(on, group);
+    if (std::ranges::none_of(choice.axes, [&](const SplitAxes& list) {
+          return std::ranges::any_of(digits, [&](const SplitDigit& d) { return overlap(list, d); });
         }))
-      free.push_back(digit);
+      free.push_back(std::move(digits));
   }
   std::vector<SplitAxes> sets;
   for (std::uint64_t bits = 1; bits < std::uint64_t{1} << free.size(); ++bits) {
     SplitAxes& set = sets.emplace_back();
     for (std::size_t i = 0; i < free.size(); ++i)
-      if (bits >> i & 1) set.push_back(free[i]);
+      if (bits >> i & 1) append(set, free[i]);
   }
   return sets;
 }
@@ -94,7 +103,7 @@ class WayMaker {
       const bool may_pend =
           std::ranges::all_of(sets[s], [&](std::size_t i) { return place_.pending >> i & 1; });
       if (!may_pend) continue;
-      for (const SplitAxes& pending : free_axes(on_.mesh.mesh, choice)) {
+      for (const SplitAxes& pending : free_axes(on_, choice)) {
         Choice passing = choice;
         if (pend(on_, op_, sets[s], pending, passing))
           keep({axes, static_cast<int>(s), pending}, passing);
@@ -125,24 +134,24 @@ bool is_neutral_start(const Program& program, const Op& op, const IndexRule& rul
 }  // namespace
 
 std::vector<int> block_splits(OnMesh& on, const Type& type) {
-  const std::vector<MeshAxis>& mesh = on.mesh.mesh.axes();
   std::vector<SplitAxes> axes(type.rank());
   std::vector<int> found;
-  auto go = [&](auto&& self, std::size_t a) -> void {
-    if (a == mesh.size()) {
+  auto go = [&](auto&& self, std::size_t g) -> void {
+    if (g == on.axis_groups.size()) {
       Split split = Split::whole(type);
       for (std::size_t d = 0; d < axes.size(); ++d)
         split.dims[d] = DimSplit::blocks(type.shape[d], axes[d]);
       found.push_back(on.split_id(std::move(split)));
       return;
     }
-    self(self, a + 1);
-    for (std::size_t d = 0; d < axes.size() && mesh[a].size > 1; ++d) {
-      const std::int64_t pieces = total(axes[d]) * mesh[a].size;
+    self(self, g + 1);
+    const SplitAxes digits = digits_of(on, on.axis_groups[g]);
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      const std::int64_t pieces = total(axes[d]) * total(digits);
       if (type.shape[d] < pieces || type.shape[d] % pieces != 0) continue;
-      axes[d].push_back({mesh[a].size, static_cast<int>(a)});
-      self(self, a + 1);
-      axes[d].pop_back();
+      append(axes[d], digits);
+      self(self, g + 1);
+      axes[d].resize(axes[d].size() - digits.size());
     }
   };
   go(go, 0);
