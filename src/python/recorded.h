@@ -12,20 +12,30 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
+// Which numbers of complex elements an array shows.
+enum class Part : std::uint8_t { whole, real, imag };
+
 struct RecordedArray {
   StorePtr store;
   AffineView view;
   bool writable = true;
+  Part part = Part::whole;
   nb::object host = {};  // a NumPy array over the memory of `generation`
   std::uint64_t generation = 0;
 
   explicit RecordedArray(StorePtr of) : store(std::move(of)) {
     view = AffineView::whole(store->type().shape);
   }
-  RecordedArray(StorePtr of, AffineView shows, bool may_write)
-      : store(std::move(of)), view(std::move(shows)), writable(may_write) {}
+  RecordedArray(StorePtr of, AffineView shows, bool may_write, Part numbers = Part::whole)
+      : store(std::move(of)), view(std::move(shows)), writable(may_write), part(numbers) {}
+  // Another view of what it shows.
+  RecordedArray with(AffineView shows) const { return {store, std::move(shows), writable, part}; }
 
-  DType dtype() const { return store->type().dtype; }
+  DType dtype() const {
+    const DType stored = store->type().dtype;
+    if (part == Part::whole) return stored;
+    return stored == DType::c64 ? DType::f32 : DType::f64;
+  }
   const Shape& shape() const { return view.shape; }
   bool at_rest() const { return !store->is_pending() && store->memory().in_host_memory(); }
 };
@@ -49,6 +59,12 @@ inline bool has_host(const RecordedArray& array) {
   return array.host.is_valid() && !array.store->is_pending() &&
          array.generation == array.store->generation();
 }
+// Where its elements lie in the memory of the store, in bytes.
+struct Placed {
+  std::int64_t offset = 0;
+  Shape strides;
+};
+Placed placed_in_bytes(const RecordedArray& array);
 // A NumPy array over its memory, after a flush where that is needed; it is not to be written to
 // unless make_writable was called.
 nb::object host_of(RecordedArray& array);
@@ -78,6 +94,8 @@ std::optional<Array> number_as(const Operand& number, DType dtype);
 Var read_as(Builder& builder, const Operand& operand, const std::optional<Array>& number,
             DType dtype, const Shape& shape);
 Var read_array(RecordedArray& array);
+// A new version in which what the array shows, which can be written, has that value.
+void write_array(const RecordedArray& array, const Recorder::Write& write);
 // NumPy's rule; none where they do not fit.
 std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b);
 bool can_show(const RecordedArray& array);
@@ -95,6 +113,7 @@ void set_item(nb::handle self, nb::handle at, nb::handle value);
 // NumPy does it, on memory.
 nb::object fall_back(const char* function, std::initializer_list<nb::handle> arguments);
 int elementwise_number(std::string_view name);  // -1: there is none
+nb::handle ufunc_of(int call);                  // NumPy's own
 
 void add_recorded_calls(nb::module_& module);
 

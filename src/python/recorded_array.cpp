@@ -33,10 +33,28 @@ constexpr char kAdd[] = "add", kSubtract[] = "subtract", kMultiply[] = "multiply
                kPositive[] = "positive", kAbsolute[] = "absolute", kInvert[] = "invert",
                kPower[] = "power";
 
+// With an operand that is neither array nor number NumPy decides, unless that one wants to.
+nb::object call_or_numpy(int call, nb::handle x, nb::handle y, int how = -1) {
+  nb::object result = call_elementwise(call, x, y);
+  if (!result.is(Py_NotImplemented)) return result;
+  const nb::handle other = as_recorded(x) != nullptr ? y : x;
+  if (nb::hasattr(other, "__array_ufunc__") || nb::hasattr(other, "__array_priority__"))
+    return result;
+  const nb::object a = as_recorded(x) ? host_of(*as_recorded(x)) : nb::borrow(x);
+  const nb::object b = as_recorded(y) ? host_of(*as_recorded(y)) : nb::borrow(y);
+  // Comparisons have rules of their own for what cannot be compared.
+  if (how >= 0) {
+    result = nb::steal(PyObject_RichCompare(a.ptr(), b.ptr(), how));
+    if (!result.is_valid()) throw nb::python_error();
+    return wrapped(std::move(result));
+  }
+  return wrapped(ufunc_of(call)(a, b));
+}
+
 template <const char* name>
 PyObject* binary(PyObject* x, PyObject* y) {
   static const int call = elementwise_number(name);
-  return guarded([&] { return call_elementwise(call, x, y); });
+  return guarded([&] { return call_or_numpy(call, x, y); });
 }
 template <const char* name>
 PyObject* into(PyObject* x, PyObject* y) {
@@ -55,7 +73,7 @@ PyObject* compared(PyObject* x, PyObject* y, int how) {
   static const int calls[] = {elementwise_number("less"),    elementwise_number("less_equal"),
                               elementwise_number("equal"),   elementwise_number("not_equal"),
                               elementwise_number("greater"), elementwise_number("greater_equal")};
-  return guarded([&] { return call_elementwise(calls[how], x, y); });
+  return guarded([&] { return call_or_numpy(calls[how], x, y, how); });
 }
 
 PyObject* subscript(PyObject* self, PyObject* at) {
@@ -122,23 +140,41 @@ PyType_Slot slots[] = {
 };
 
 nb::object transposed(const RecordedArray& self, const std::vector<std::size_t>& order) {
-  return to_object(RecordedArray(self.store, self.view.transposed(order), self.writable));
+  return to_object(self.with(self.view.transposed(order)));
 }
 
 // None where no view does it.
-nb::object reshaped(const RecordedArray& self, const Shape& shape) {
+nb::object reshaped(RecordedArray& self, const Shape& shape) {
   auto view = self.view.reshaped(shape);
-  if (view) return to_object(RecordedArray(self.store, *std::move(view), self.writable));
+  if (view) return to_object(self.with(*std::move(view)));
   if (!can_show(self) || self.at_rest()) return nb::none();
-  Recorder& recorder = Recording::get().recorder;
-  return to_object(recorder.keep(
-      [&](Builder& b) { return b.reshape(recorder.read(*self.store, self.view).value(), shape); }));
+  return to_object(Recording::get().recorder.keep(
+      [&](Builder& b) { return b.reshape(read_array(self), shape); }));
 }
 
 nb::object broadcast_to(const RecordedArray& self, const Shape& shape) {
   auto view = self.view.broadcast(shape);
   if (!view) return nb::none();
-  return to_object(RecordedArray(self.store, *std::move(view), false));
+  RecordedArray wide = self.with(*std::move(view));
+  wide.writable = false;
+  return to_object(std::move(wide));
+}
+
+// x.shape = ...: no where no view does it.
+bool take_shape(RecordedArray& self, const Shape& shape) {
+  auto view = self.view.reshaped(shape);
+  if (!view) return false;
+  self.view = *std::move(view);
+  self.host = {};
+  return true;
+}
+
+// Whole where its elements are no complex numbers.
+nb::object part_of(const RecordedArray& self, bool real) {
+  HEDDLE_CHECK(is_complex(self.dtype()), "only complex numbers have parts");
+  RecordedArray part = self.with(self.view);
+  part.part = real ? Part::real : Part::imag;
+  return to_object(std::move(part));
 }
 
 // A NumPy array over its memory: for writing where that was asked for, else read-only where
@@ -161,14 +197,12 @@ nb::object snapshot(RecordedArray& self) {
   const Array memory = Recording::get().recorder.host(*self.store).value();
   if (self.view.elements() == 0) return host_of(self);
   const nb::object all =
-      to_numpy(memory.reinterpreted(Type::tensor(self.dtype(), {memory.elements()})));
-  const std::int64_t item = byte_size(self.dtype());
-  Shape strides = self.view.strides;
-  for (std::int64_t& stride : strides) stride *= item;
+      to_numpy(memory.reinterpreted(Type::tensor(self.store->type().dtype, {memory.elements()})));
+  const Placed placed = placed_in_bytes(self);
   static const nb::handle ndarray =
       nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
-  return ndarray(shape_tuple(self.shape()), numpy_dtype(self.dtype()), all, self.view.offset * item,
-                 shape_tuple(strides));
+  return ndarray(shape_tuple(self.shape()), numpy_dtype(self.dtype()), all, placed.offset,
+                 shape_tuple(placed.strides));
 }
 
 nb::object wrap(nb::object result, const std::vector<nb::object>& given) {
@@ -194,12 +228,9 @@ void add_recorded(nb::module_& module) {
           nb::sig("def dtype(self) -> numpy.dtype[typing.Any]"))
       .def_prop_ro("ndim", [](const RecordedArray& self) { return self.view.rank(); })
       .def_prop_ro("size", [](const RecordedArray& self) { return self.view.elements(); })
-      .def_prop_ro("strides",
-                   [](const RecordedArray& self) {
-                     Shape bytes = self.view.strides;
-                     for (std::int64_t& step : bytes) step *= byte_size(self.dtype());
-                     return shape_tuple(bytes);
-                   })
+      .def_prop_ro(
+          "strides",
+          [](const RecordedArray& self) { return shape_tuple(placed_in_bytes(self).strides); })
       .def_prop_ro("_writable", [](const RecordedArray& self) { return self.writable; })
       .def_prop_ro("_pending", [](const RecordedArray& self) { return self.store->is_pending(); })
       .def("_pending_or_large",
@@ -213,6 +244,8 @@ void add_recorded(nb::module_& module) {
       .def("_transposed", transposed)
       .def("_reshaped", reshaped)
       .def("_broadcast_to", broadcast_to)
+      .def("_take_shape", take_shape)
+      .def("_part", part_of)
       .def("_order",
            [](const RecordedArray& self) {
              const AffineView* view = &self.view;
@@ -220,7 +253,7 @@ void add_recorded(nb::module_& module) {
            })
       .def("_read_only",
            [](const RecordedArray& self) {
-             return to_object(RecordedArray(self.store, self.view, false));
+             return to_object(RecordedArray(self.store, self.view, false, self.part));
            })
       .def("_shares", [](const RecordedArray& self, const RecordedArray& other) {
         return self.store == other.store;

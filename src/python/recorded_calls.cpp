@@ -167,16 +167,12 @@ bool put_where(nb::handle self, nb::handle mask, nb::handle value) {
   } else if (!(number = number_as(*operand, dtype))) {
     return false;
   }
-  recorder()
-      .write(array->store, array->view,
-             [&](Builder& b) {
-               Dims dims(first.size());
-               for (std::size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<std::int64_t>(d);
-               const Var where = b.broadcast(read_array(*chosen), shape, dims);
-               return b.select(where, read_as(b, *operand, number, dtype, shape),
-                               read_array(*array));
-             })
-      .value();
+  write_array(*array, [&](Builder& b) {
+    Dims dims(first.size());
+    for (std::size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<std::int64_t>(d);
+    const Var where = b.broadcast(read_array(*chosen), shape, dims);
+    return b.select(where, read_as(b, *operand, number, dtype, shape), read_array(*array));
+  });
   return true;
 }
 
@@ -228,6 +224,32 @@ nb::object take(nb::handle of, nb::handle at, std::int64_t dim) {
     return b.op("gather", {read_array(*array), i},
                 AttrDict{{"dimension_numbers", {std::move(numbers)}}, {"slice_sizes", {sizes}}});
   }));
+}
+
+// array[places] = values along the first dimension, in the order of the places: the last one stays.
+bool put_at(nb::handle self, nb::handle at, nb::handle values) {
+  RecordedArray *array = array_of(self), *index = array_of(at), *given = array_of(values);
+  if (!array->writable || !can_show(*index) || !can_show(*given)) return false;
+  if (!Recorder::can_write(*array->store, array->view)) return false;
+  write_array(*array, [&](Builder& b) {
+    const Var into = read_array(*array), places = cast(b, read_array(*index), DType::i64);
+    const Var updates = cast(b, read_array(*given), array->dtype());
+    const Type scalar = Type::tensor(array->dtype(), {});
+    const RegionId body =
+        b.region({scalar, scalar}, [](const Vars& in) -> Vars { return {in[1]}; });
+    Dims windows;
+    for (std::size_t d = 1; d < array->view.rank(); ++d)
+      windows.push_back(static_cast<std::int64_t>(d));
+    Attr::Struct numbers{"scatter",
+                         {{"update_window_dims", {windows}},
+                          {"inserted_window_dims", {Dims{0}}},
+                          {"scatter_dims_to_operand_dims", {Dims{0}}},
+                          {"index_vector_dim", {Attr::Integer{1}}}}};
+    const Vars results = b.inferred("scatter", {into, places, updates},
+                                    {{"scatter_dimension_numbers", {std::move(numbers)}}}, {body});
+    return results.empty() ? Var() : results[0];
+  });
+  return true;
 }
 
 // Every element a number.
@@ -286,6 +308,7 @@ void add_recorded_calls(nb::module_& module) {
   calls.def("put_where", put_where);
   calls.def("concatenate", concatenate);
   calls.def("take", take);
+  calls.def("put_at", put_at);
   calls.def("full", full);
   calls.def("arange", arange);
   calls.def("counts", counts);

@@ -209,6 +209,8 @@ int elementwise_number(std::string_view name) {
   return found == nullptr ? -1 : static_cast<int>(found - elementwise_calls().data());
 }
 
+nb::handle ufunc_of(int call) { return Ufuncs::get().ufunc(call); }
+
 nb::object call_elementwise(int number, nb::handle x, nb::handle y) {
   if (auto result = small_power(number, x, y)) return *std::move(result);
   auto call = call_of(number, x, y);
@@ -226,9 +228,7 @@ nb::object call_elementwise_into(int number, nb::handle into, nb::handle other) 
                         may_become(call->loop.out, to.dtype()) &&
                         Recorder::can_write(*to.store, to.view);
   if (is_ready) {
-    Recording::get()
-        .recorder.write(to.store, to.view, [&](Builder& b) { return write(b, *call, to.dtype()); })
-        .value();
+    write_array(to, [&](Builder& b) { return write(b, *call, to.dtype()); });
     return nb::borrow(into);
   }
   if (!to.writable) throw nb::value_error("output array is read-only");

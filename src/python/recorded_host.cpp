@@ -92,7 +92,7 @@ nb::object take(nb::object result, DType dtype) {
 
 // The view of a store that a NumPy array over its memory is.
 std::optional<AffineView> view_in(const RecordedArray& of, const Py_buffer& shown) {
-  if (!of.at_rest() || of.store->type().elements() == 0) return {};
+  if (!of.at_rest() || of.store->type().elements() == 0 || of.part != Part::whole) return {};
   const auto bytes = of.store->memory().array().bytes();
   const auto* at = static_cast<const std::byte*>(shown.buf);
   if (at < bytes.data() || at >= bytes.data() + bytes.size()) return {};
@@ -145,21 +145,26 @@ RecordedArray* as_recorded(nb::handle object) {
 
 nb::object to_object(RecordedArray array) { return nb::cast(std::move(array)); }
 
+Placed placed_in_bytes(const RecordedArray& array) {
+  const std::int64_t item = byte_size(array.store->type().dtype);
+  Placed placed{array.view.offset * item, array.view.strides};
+  if (array.part == Part::imag) placed.offset += item / 2;
+  for (std::int64_t& stride : placed.strides) stride *= item;
+  return placed;
+}
+
 nb::object host_of(RecordedArray& array) {
   if (has_host(array)) return array.host;
   Recording::get().recorder.host(*array.store).value();
-  const std::int64_t item = byte_size(array.dtype());
   const nb::object lent = nb::cast(
       LentMemory{array.store->lend(), static_cast<std::size_t>(array.store->type().bytes())});
-  Shape strides = array.view.strides;
-  for (std::int64_t& stride : strides) stride *= item;
-  const std::int64_t offset = array.view.elements() == 0 ? 0 : array.view.offset * item;
+  const Placed placed = placed_in_bytes(array);
   if (array.view.elements() == 0)
     array.host = nb::module_::import_("numpy").attr("empty")(shape_tuple(array.shape()),
                                                              numpy_dtype(array.dtype()));
   else
     array.host = numpy_ndarray()(shape_tuple(array.shape()), numpy_dtype(array.dtype()), lent,
-                                 offset, shape_tuple(strides));
+                                 placed.offset, shape_tuple(placed.strides));
   array.generation = array.store->generation();
   return array.host;
 }

@@ -134,7 +134,24 @@ std::optional<Array> number_as(const Operand& number, DType dtype) {
 }
 
 Var read_array(RecordedArray& array) {
-  return Recording::get().recorder.read(*array.store, array.view).value();
+  Recorder& recorder = Recording::get().recorder;
+  const Var x = recorder.read(*array.store, array.view).value();
+  if (array.part == Part::whole) return x;
+  return x.builder()->op(array.part == Part::real ? "real" : "imag", {x});
+}
+
+void write_array(const RecordedArray& array, const Recorder::Write& write) {
+  Recorder& recorder = Recording::get().recorder;
+  recorder
+      .write(array.store, array.view,
+             [&](Builder& b) {
+               const Var x = write(b);
+               if (array.part == Part::whole) return x;
+               const Var old = recorder.read(*array.store, array.view).value();
+               return array.part == Part::real ? b.op("complex", {x, b.op("imag", {old})})
+                                               : b.op("complex", {b.op("real", {old}), x});
+             })
+      .value();
 }
 
 Var read_as(Builder& b, const Operand& operand, const std::optional<Array>& number, DType dtype,

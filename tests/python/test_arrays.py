@@ -63,9 +63,17 @@ def test_wrong_use_has_numpys_words(work):
     same_error(work)
 
 
+class Own:
+    """Something that wants to answer for itself."""
+
+    __array_ufunc__ = None
+
+
 def test_what_is_no_number():
-    with pytest.raises(TypeError, match="unsupported operand"):
+    with pytest.raises(TypeError, match="ufunc 'add' did not contain a loop"):
         large() + "text"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        large() + Own()
 
 
 def test_nothing_runs_before_it_is_read():

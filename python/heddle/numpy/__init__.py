@@ -20,7 +20,7 @@ import numpy as _np
 
 from heddle.numpy._core import ndarray, recorded as _recorded
 from heddle.numpy import _array as _array
-from heddle.numpy import _creation, _fallback, _index as _index, _products, _reductions, _shapes, _ufuncs
+from heddle.numpy import _creation, _derived, _fallback, _index as _index, _products, _reductions, _shapes, _ufuncs
 from heddle.numpy._fallback import FallbackWarning, fallbacks
 
 #: What there is beside NumPy's own names.
@@ -51,13 +51,15 @@ def _recorded_functions() -> dict[str, Any]:
                "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # fmt: skip
     table |= {name: table[of] for name, of in aliases.items()}
     for module, names in (
-        (_creation, "array asarray full zeros ones empty zeros_like ones_like empty_like full_like arange"),
+        (_creation, "array asarray full zeros ones empty zeros_like ones_like empty_like full_like arange linspace "
+                    "eye identity tri"),
         (_shapes, "reshape transpose swapaxes moveaxis squeeze expand_dims broadcast_to broadcast_arrays "
                   "flip ravel concatenate stack vstack hstack roll where"),
         (_products, "matmul dot tensordot inner vdot outer einsum"),
         (_reductions, "mean var std"),
     ):  # fmt: skip
         table |= {name: getattr(module, name) for name in names.split()}
+    table |= _derived.TABLE
     table["asanyarray"] = table["ascontiguousarray"] = table["asarray"]
     table["concat"] = table["concatenate"]
     table["permute_dims"] = table["transpose"]
@@ -87,7 +89,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
 
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
-    return _creation.array(a, copy=True)
+    return _creation.array(a, copy=True, order=order)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -135,6 +137,8 @@ def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
 def __getattr__(name: str) -> Any:
     if name in ("linalg", "fft", "random"):
         module = _fallback.Module(f"{__name__}.{name}", getattr(_np, name))
+        if name == "linalg":
+            module.norm = _derived.norm
         globals()[name] = module
         return module
     value = _fallback.wrapped(name, getattr(_np, name))
