@@ -122,6 +122,10 @@ class Recorder {
   // Its host memory may be written in place afterwards: nobody else sees it, a copy is made where
   // somebody did. Say so before each write.
   Verdict make_writable(Store& store);
+  // The same where it is known that nobody else sees it.
+  void forget(Store& store) {
+    if (store.window_ == window_) store.value_ = kNone;
+  }
 
   // ---- what it did
   const RecordCounts& counts() const { return counts_; }

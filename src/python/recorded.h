@@ -23,6 +23,8 @@ struct RecordedArray {
   nb::object host = {};  // a NumPy array over the memory of `generation`
   std::uint64_t generation = 0;
 
+  // What NumPy has just made, and nobody else has: it gets a store when one is needed (settle).
+  explicit RecordedArray(nb::object made) : host(std::move(made)) {}
   explicit RecordedArray(StorePtr of) : store(std::move(of)) {
     view = AffineView::whole(store->type().shape);
   }
@@ -51,7 +53,9 @@ struct Recording {
 };
 
 // ---- arrays (recorded_host.cpp)
-RecordedArray* as_recorded(nb::handle object);  // null where it is none
+RecordedArray* as_recorded(nb::handle object);  // null where it is none; it has a store
+void settle(RecordedArray& array);
+PyTypeObject* numpy_array_type();
 nb::object to_object(RecordedArray array);
 inline nb::object to_object(StorePtr store) { return to_object(RecordedArray(std::move(store))); }
 // Whether the NumPy array that it keeps is still over its memory.
@@ -74,6 +78,22 @@ void make_writable(RecordedArray& array);
 nb::object wrapped(nb::object result, std::span<RecordedArray* const> given = {});
 // Any value as an array of ours: a copy of memory that is others'.
 nb::object adopted(nb::handle value);
+
+// ---- small arrays, at once (recorded_quick.cpp)
+// NumPy's array where it is there, and small enough for a call at once; else null. Borrowed.
+PyObject* quick_host(PyObject* x);
+struct QuickHosts {
+  PyObject *x = nullptr, *y = nullptr;
+};
+// The same for the operands of a call, of which one may be a number; y: null for one.
+std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y);
+// What NumPy has made of them, or its error: takes the reference.
+PyObject* quick_result(PyObject* result);
+bool owns_its_memory(PyObject* numpy_array);
+nb::handle dtype_of_numpy(PyObject* numpy_array);
+int rank_of_numpy(PyObject* numpy_array);
+bool is_writable_numpy(PyObject* numpy_array);
+void add_recorded_quick(nb::module_& module);
 
 // ---- operands (recorded_operands.cpp)
 // A number of Python's own has no type of its own: NumPy fits it to the other operand.
@@ -114,7 +134,10 @@ void set_item(nb::handle self, nb::handle at, nb::handle value);
 nb::object fall_back(const char* function, std::initializer_list<nb::handle> arguments);
 int elementwise_number(std::string_view name);  // -1: there is none
 nb::handle ufunc_of(int call);                  // NumPy's own
+// Whether NumPy's results are not taken as they are (python/heddle/numpy/_standard.py).
+bool has_rule_of_its_own(int call);
 
 void add_recorded_calls(nb::module_& module);
+void add_recorded_functions(nb::module_& module);  // recorded_functions.cpp
 
 }  // namespace heddle::python

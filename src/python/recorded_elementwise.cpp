@@ -152,8 +152,14 @@ nb::object for_numpy(const Operand& operand) {
 }
 
 nb::object by_numpy(const Call& call) {
-  const nb::handle ufunc = Ufuncs::get().ufunc(call.number);
+  nb::handle ufunc = Ufuncs::get().ufunc(call.number);
   const nb::object first = for_numpy(call.in[0]);
+  if (has_rule_of_its_own(call.number)) {
+    const nb::module_ standard = nb::module_::import_("heddle.numpy._standard");
+    if (call.inputs == 2)
+      return wrapped(standard.attr("floor_divide")(first, for_numpy(call.in[1])));
+    if (is_complex(call.in[0].dtype)) return wrapped(standard.attr("expm1_complex")(first));
+  }
   return wrapped(call.inputs == 1 ? ufunc(first) : ufunc(first, for_numpy(call.in[1])));
 }
 
@@ -209,6 +215,11 @@ int elementwise_number(std::string_view name) {
   return found == nullptr ? -1 : static_cast<int>(found - elementwise_calls().data());
 }
 
+bool has_rule_of_its_own(int call) {
+  static const int divide = elementwise_number("floor_divide"), expm1 = elementwise_number("expm1");
+  return call == divide || call == expm1;
+}
+
 nb::handle ufunc_of(int call) { return Ufuncs::get().ufunc(call); }
 
 nb::object call_elementwise(int number, nb::handle x, nb::handle y) {
@@ -234,6 +245,11 @@ nb::object call_elementwise_into(int number, nb::handle into, nb::handle other) 
   if (!to.writable) throw nb::value_error("output array is read-only");
   make_writable(to);
   const nb::object host = host_of(to);
+  if (has_rule_of_its_own(number)) {
+    const nb::module_ standard = nb::module_::import_("heddle.numpy._standard");
+    standard.attr("floor_divide_into")(host, for_numpy(call->in[1]));
+    return nb::borrow(into);
+  }
   Ufuncs::get().ufunc(number)(host, for_numpy(call->in[1]), host);
   return nb::borrow(into);
 }

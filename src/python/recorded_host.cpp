@@ -71,7 +71,7 @@ std::vector<std::size_t> reversed_order(std::size_t rank) {
 }
 
 // Memory that is nobody else's.
-nb::object take(nb::object result, DType dtype) {
+RecordedArray taken(nb::object result, DType dtype) {
   auto dense = dense_memory(result);
   if (!dense) {
     result = result.attr("copy")();
@@ -87,7 +87,7 @@ nb::object take(nb::object result, DType dtype) {
   RecordedArray array(std::move(store));
   if (dense->by_columns) array.view = array.view.transposed(reversed_order(shape.size()));
   if (!empty) array.host = std::move(result);
-  return to_object(std::move(array));
+  return array;
 }
 
 // The view of a store that a NumPy array over its memory is.
@@ -140,8 +140,18 @@ RecordedArray* as_recorded(nb::handle object) {
   static PyTypeObject* const type =
       reinterpret_cast<PyTypeObject*>(nb::type<RecordedArray>().ptr());
   if (Py_TYPE(object.ptr()) != type) return nullptr;
-  return nb::inst_ptr<RecordedArray>(object);
+  RecordedArray* array = nb::inst_ptr<RecordedArray>(object);
+  if (!array->store) settle(*array);
+  return array;
 }
+
+void settle(RecordedArray& array) {
+  nb::object made = std::move(array.host);
+  const DType dtype = dtype_of(dtype_of_numpy(made.ptr()));
+  array = taken(std::move(made), dtype);
+}
+
+PyTypeObject* numpy_array_type() { return reinterpret_cast<PyTypeObject*>(numpy_ndarray().ptr()); }
 
 nb::object to_object(RecordedArray array) { return nb::cast(std::move(array)); }
 
@@ -175,9 +185,9 @@ void make_writable(RecordedArray& array) {
 
 nb::object wrapped(nb::object result, std::span<RecordedArray* const> given) {
   if (!result.type().is(numpy_ndarray())) return result;
-  const auto dtype = find_dtype(result.attr("dtype"));
+  const auto dtype = find_dtype(dtype_of_numpy(result.ptr()));
   if (!dtype) return result;
-  if (result.attr("base").is_none()) return take(std::move(result), *dtype);
+  if (owns_its_memory(result.ptr())) return to_object(RecordedArray(std::move(result)));
   if (nb::object view = as_view(result, *dtype, given); view.is_valid()) return view;
   // A view that is none of ours, as one of another type, is a copy, into which nobody may think to
   // write what the array then has.
@@ -185,9 +195,9 @@ nb::object wrapped(nb::object result, std::span<RecordedArray* const> given) {
   bool is_ours = false;
   for (RecordedArray* const array : given)
     is_ours = is_ours || nb::cast<bool>(shares(result, host_of(*array)));
-  nb::object copy = take(result.attr("copy")(), *dtype);
-  if (is_ours) as_recorded(copy)->writable = false;
-  return copy;
+  RecordedArray copy = taken(result.attr("copy")(), *dtype);
+  copy.writable = !is_ours;
+  return to_object(std::move(copy));
 }
 
 nb::object adopted(nb::handle value) {

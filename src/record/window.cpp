@@ -155,7 +155,7 @@ Expected<Array> Recorder::host(Store& store) {
 Verdict Recorder::make_writable(Store& store) {
   HEDDLE_TRY_VOID(host(store));
   // The window's own use of the old version goes on with the old memory.
-  if (store.window_ == window_) store.value_ = kNone;
+  forget(store);
   if (store.is_sole_owner()) return yes();
   store.rest_at(DeviceValue(Array(store.type_, store.memory_.array().bytes())));
   return yes();

@@ -70,6 +70,9 @@ def test_every_ufunc(char):
             with pytest.raises(TypeError):
                 getattr(hn, name)(*map(hn.asarray, args))
             continue
+        if name == "floor_divide" and np.dtype(char).kind == "f":  # as the array API standard has it
+            infinite = np.isinf(x) & np.isfinite(y)
+            expected[name] = np.where(infinite, np.divide(x, y), expected[name]).astype(char)
         # Half numbers are computed in single: what is too great is the same.
         got[name] = getattr(hn, name)(*map(hn.asarray, args))
     for name, result in got.items():

@@ -14,13 +14,16 @@ array([ 3., 25., 27.])
 
 from __future__ import annotations
 
+import functools as _functools
+import types as _types
 from typing import Any
 
 import numpy as _np
 
+from heddle.numpy._core import QuickFunction as _QuickFunction, QuickMaker as _QuickMaker
 from heddle.numpy._core import ndarray, recorded as _recorded
 from heddle.numpy import _array as _array
-from heddle.numpy import _creation, _derived, _fallback, _index as _index, _products, _reductions, _shapes, _ufuncs
+from heddle.numpy import _creation, _derived, _fallback, _index as _index, _products, _reductions, _shapes, _standard, _ufuncs
 from heddle.numpy._fallback import FallbackWarning, fallbacks
 
 #: What there is beside NumPy's own names.
@@ -57,18 +60,39 @@ def _recorded_functions() -> dict[str, Any]:
                   "flip ravel concatenate stack vstack hstack roll where"),
         (_products, "matmul dot tensordot inner vdot outer einsum"),
         (_reductions, "mean var std"),
+        (_standard, "sort argsort"),
     ):  # fmt: skip
         table |= {name: getattr(module, name) for name in names.split()}
     table |= _derived.TABLE
+    _standard.sign(table["clip"])
     table["asanyarray"] = table["ascontiguousarray"] = table["asarray"]
     table["concat"] = table["concatenate"]
     table["permute_dims"] = table["transpose"]
     return table
 
 
-globals().update(_recorded_functions())
-sum, prod = map(_reductions.sums, ("sum", "prod"))
-max, min, any, all = map(_reductions.extrema, ("max", "min", "any", "all"))
+def _quick(name: str, function: Any) -> Any:
+    """The same, but that NumPy does what is small, without a look at it in Python."""
+    theirs = getattr(_np, name, None)
+    if not isinstance(function, _types.FunctionType) or theirs is None:
+        return function
+    made = (_QuickMaker if name in ("zeros", "ones", "empty", "full") else _QuickFunction)(theirs, function)
+    _functools.update_wrapper(made, function)
+    made._function = theirs
+    return made
+
+
+globals().update({name: _quick(name, function) for name, function in _recorded_functions().items()})
+
+
+def _reduction(name: str) -> Any:
+    make = _reductions.sums if name in ("sum", "prod") else _reductions.extrema
+    function = make(name)
+    function.__name__ = function.__qualname__ = name
+    return _quick(name, function)
+
+
+sum, prod, max, min, any, all = map(_reduction, ("sum", "prod", "max", "min", "any", "all"))
 amax, amin = max, min
 
 
@@ -133,12 +157,18 @@ def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     return _np.may_share_memory(_fallback.lowered(a, []), _fallback.lowered(b, []), max_work)
 
 
+for _name in ("argmax", "argmin", "cumsum", "cumprod", "copy"):
+    globals()[_name] = _quick(_name, globals()[_name])
+
+
 # All the rest of NumPy, as it is asked for.
 def __getattr__(name: str) -> Any:
     if name in ("linalg", "fft", "random"):
         module = _fallback.Module(f"{__name__}.{name}", getattr(_np, name))
         if name == "linalg":
             module.norm = _derived.norm
+        elif name == "fft":
+            module.fftfreq, module.rfftfreq = _standard.fftfreq, _standard.rfftfreq
         globals()[name] = module
         return module
     value = _fallback.wrapped(name, getattr(_np, name))

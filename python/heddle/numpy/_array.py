@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle.numpy._core import adopt, ndarray, recorded, wrap_numpy
+from heddle.numpy._core import add_quick_method, adopt, ndarray, recorded, wrap_numpy
 from heddle.numpy import _fallback, _products, _reductions, _shapes, _ufuncs
 
 
@@ -153,11 +153,6 @@ def _set_shape(self: ndarray, shape: Any) -> None:
                              "with the desired shape.")  # fmt: skip
 
 
-def _matmul_into(self: ndarray, other: Any) -> Any:
-    self[...] = _products.matmul(self, other)
-    return self
-
-
 def _matrix_transpose(self: ndarray) -> Any:
     if self.ndim < 2:
         raise ValueError("matrix transpose with ndim < 2 is undefined")
@@ -203,9 +198,6 @@ _METHODS: dict[str, Any] = {
     "__contains__": lambda self, value: bool((self == value).any()),
     "__divmod__": divmod_,
     "__rdivmod__": lambda self, other: (other // self, other % self),
-    "__matmul__": lambda self, other: _products.matmul(self, other),
-    "__rmatmul__": lambda self, other: _products.matmul(other, self),
-    "__imatmul__": _matmul_into,
     "__bool__": _value("__bool__"),
     "__int__": _value("__int__"),
     "__float__": _value("__float__"),
@@ -313,10 +305,18 @@ def _set_flat(self: ndarray, value: Any) -> None:
 _SETTERS = {"shape": _set_shape, "real": _set_real, "imag": _set_imag, "flat": _set_flat}
 
 
+# Whose results on small arrays are NumPy's own.
+_QUICK = """astype copy reshape transpose flatten ravel squeeze swapaxes dot sum prod max min any all mean var std
+argmax argmin cumsum cumprod conj conjugate clip round repeat take""".split()
+
+
 def add_methods() -> None:
     """Gives ndarray its methods, and NumPy's where there are no others."""
     for name, method in _METHODS.items():
-        setattr(ndarray, name, method)
+        if name in _QUICK:
+            add_quick_method(ndarray, name, getattr(np.ndarray, name), method)
+        else:
+            setattr(ndarray, name, method)
     for name, read in _PROPERTIES.items():
         setattr(ndarray, name, property(read, _SETTERS.get(name)))
     for name in dir(np.ndarray):

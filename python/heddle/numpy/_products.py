@@ -47,6 +47,12 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, **more: Any) -> Any:
     return _fallback.call("matmul", np.matmul, (x1, x2), more)
 
 
+def matmul_into(x1: ndarray, x2: Any) -> Any:
+    """x1 @= x2"""
+    x1[...] = matmul(x1, x2)
+    return x1
+
+
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     pair = _pair(a, b) if out is None else None
     if pair:

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from heddle.numpy._core import adopt, ndarray, recorded
+from heddle.numpy._core import UfuncCall, adopt, ndarray, recorded
 from heddle.numpy import _fallback
 
 _elementwise = recorded.elementwise
@@ -15,14 +16,20 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "m
                "logical_or": "any", "logical_and": "all"}  # fmt: skip
 
 
-class Ufunc(_fallback.Function):
-    """A ufunc with a recorded form. Options and methods are NumPy's."""
+class Ufunc(UfuncCall):
+    """A ufunc with a recorded form. Options and methods are NumPy's. Calls without them are C++'s."""
 
     def __init__(self, number: int, function: np.ufunc) -> None:
-        super().__init__(function.__name__, function)
+        super().__init__(number)
+        self._name, self._function = function.__name__, function
         self._number, self._inputs = number, function.nin
+        functools.update_wrapper(self, function, updated=())
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    __getattr__ = _fallback.Function.__getattr__
+    __reduce__ = _fallback.Function.__reduce__
+    __repr__ = _fallback.Function.__repr__
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == self._inputs:
             return self._recorded(*args)
         if list(kwargs) == ["out"] and len(args) == self._inputs:
@@ -149,3 +156,6 @@ def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwa
         first = _fallback.lowered(inputs[0], given, True)
         return function(first, *(_fallback.lowered(one, given) for one in inputs[1:]))
     return _fallback.call(name, function, inputs, kwargs)
+
+
+_fallback.FUNCTIONS += (Ufunc,)
