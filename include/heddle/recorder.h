@@ -17,11 +17,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "heddle/affine_view.h"
 #include "heddle/builder.h"
 #include "heddle/device_value.h"
+#include "heddle/direct_step.h"
 #include "heddle/executable_cache.h"
 
 namespace heddle {
@@ -63,11 +65,23 @@ class Store {
   std::uint64_t generation_ = 0;
   std::uint64_t window_ = 0;  // that value_ belongs to
   ValueId value_ = kNone;     // the present version in that window
+  Slot slot_ = kNoSlot;       // where it is, while the window runs call by call
   std::vector<Written> writes_;
   mutable std::weak_ptr<std::shared_ptr<Block>> lent_;  // counts once, however many borrow
   std::string lost_;                                    // why there is no version any more
 };
 using StorePtr = std::shared_ptr<Store>;
+
+namespace record {
+class Background;
+}
+
+// Which windows run call by call, by steps that are given with the calls.
+enum class DirectRuns : std::uint8_t {
+  never,
+  unknown,  // those that are not compiled: code is made in the background once they come again
+  always,
+};
 
 struct RecordOptions {
   Target target = {};
@@ -75,11 +89,17 @@ struct RecordOptions {
   std::size_t largest_window = 512;
   std::int64_t memory_limit = std::int64_t{4} << 30;  // bytes that an open window may hold on to
   std::size_t executables = 256;                      // that are kept
+  DirectRuns direct = DirectRuns::unknown;
+  // Memory for a window that runs call by call; none: no window does.
+  std::function<std::unique_ptr<DirectMemory>()> direct_memory = {};
+  // Does work during which others than the caller may go on; they may not use the recorder.
+  std::function<void(const std::function<void()>&)> aside = {};
 };
 
 struct RecordCounts {
   std::int64_t windows = 0, calls = 0, ops = 0, launches = 0;
   std::int64_t compiled = 0, found = 0;      // windows that were new, and that were known
+  std::int64_t direct = 0;                   // windows that ran call by call
   std::int64_t bytes_in = 0, bytes_out = 0;  // of arguments and results
 };
 
@@ -90,6 +110,7 @@ std::string_view words(WindowEnd end);
 class Recorder {
  public:
   explicit Recorder(RecordOptions options = {});
+  ~Recorder();
 
   // A store of a value in memory.
   StorePtr store(DeviceValue value) { return std::make_shared<Store>(std::move(value)); }
@@ -97,12 +118,16 @@ class Recorder {
   // ---- recording: `write` gives the value, and sees stores through read() and scalar(). It must
   // not end the window.
   using Write = std::function<Var(Builder&)>;
-  // A new store with that value.
-  StorePtr keep(const Write& write);
+  // A new store with that value. `direct` does the same at once; without it the window has to be
+  // compiled.
+  StorePtr keep(const Write& write, DirectStepPtr direct = nullptr);
   std::vector<StorePtr> keep_all(const std::function<Vars(Builder&)>& write);
   // A new version of a store, in which what the view shows has that value; it has the view's shape.
   // No where the view cannot be written by ops; nothing is recorded then.
-  Verdict write(const StorePtr& store, const AffineView& view, const Write& write);
+  Verdict write(const StorePtr& store, const AffineView& view, const Write& write,
+                DirectStepPtr direct = nullptr);
+  // The slot of a store that the next call's step reads.
+  Slot slot(Store& store);
   Var read(Store& store);
   // No where ops cannot show the view.
   Expected<Var> read(Store& store, const AffineView& view);
@@ -124,8 +149,17 @@ class Recorder {
   Verdict make_writable(Store& store);
   // The same where it is known that nobody else sees it.
   void forget(Store& store) {
-    if (store.window_ == window_) store.value_ = kNone;
+    if (store.window_ != window_) return;
+    store.value_ = kNone;
+    store.slot_ = kNoSlot;
   }
+
+  // ---- windows that run call by call
+  void set_direct(DirectRuns when) { options_.direct = when; }
+  // Until all code is there that is being made in the background.
+  void wait_for_code();
+  // Makes no more; before a process ends.
+  void stop_compiling();
 
   // ---- what it did
   const RecordCounts& counts() const { return counts_; }
@@ -138,13 +172,14 @@ class Recorder {
   struct Done {
     std::int64_t number = 0;
     std::size_t calls = 0, ops = 0, arguments = 0, results = 0;
-    bool was_known = false;
+    bool was_known = false, was_direct = false;
     WindowEnd end = WindowEnd::asked;
     Executable executable{nullptr};
   };
 
   void open();
-  void record(const std::function<void(Builder&)>& write);
+  void record(const std::function<void(Builder&)>& write, DirectStepPtr direct);
+  Slot new_slot(std::size_t argument);
   void set_version(const StorePtr& store, Var value);
   void after_call();
   Var version(Store& store);
@@ -152,13 +187,20 @@ class Recorder {
   std::int64_t held_bytes() const;
   std::vector<StorePtr> seen() const;
   std::vector<bool> dead_arguments() const;
-  Expected<Executable> executable(bool& was_known);
+  std::optional<Executable> known(Target& target);
+  bool is_for_direct_run(const Target& target);
+  void run_directly(const std::vector<StorePtr>& stores);
+  Expected<Executable> compiled(const Target& target);
   Verdict run(const std::vector<StorePtr>& stores, Done& done);
+  Verdict compute(std::optional<Executable>& found, const Target& target, Executable& executable,
+                  std::vector<DeviceValue>& values);
   void count(const Done& done);
   void grow(bool was_known);
 
   RecordOptions options_;
-  ExecutableCache cache_;
+  std::shared_ptr<ExecutableCache> cache_;
+  std::unique_ptr<record::Background> background_;
+  std::unordered_map<std::uint64_t, int> came_;  // how often windows came that are not compiled
   RecordCounts counts_;
   std::deque<Done> done_;
 
@@ -171,6 +213,18 @@ class Recorder {
       touched_;                       // in the order in which they got a value of the window
   std::vector<std::uint64_t> calls_;  // a hash of what each has recorded
   std::int64_t bytes_ = 0;            // an upper bound of held_bytes()
+  // Of the window call by call.
+  struct Step {
+    DirectStepPtr step;
+    Slot target = kNoSlot;
+  };
+  struct SlotUse {
+    std::size_t argument = SIZE_MAX;  // that it starts with; SIZE_MAX: with nothing
+    std::size_t last = 0;             // the last step that uses it
+  };
+  Slot target_ = kNoSlot;  // of the call that is being recorded
+  std::vector<Step> steps_;
+  std::vector<SlotUse> slots_;
   std::size_t limit_ = 0;
   int known_in_a_row_ = 0;  // windows that were full
 };

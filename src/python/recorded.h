@@ -95,6 +95,12 @@ int rank_of_numpy(PyObject* numpy_array);
 bool is_writable_numpy(PyObject* numpy_array);
 void add_recorded_quick(nb::module_& module);
 
+// A NumPy array over memory of ours, in its shape, and memory of NumPy's as ours.
+nb::object host_over(const Array& array);
+Array array_of_numpy(nb::object made);
+std::byte* data_of_numpy(PyObject* numpy_array);
+bool is_dense_numpy(PyObject* numpy_array);
+
 // ---- operands (recorded_operands.cpp)
 // A number of Python's own has no type of its own: NumPy fits it to the other operand.
 enum class Weak : std::uint8_t { none, integer, real, complex };
@@ -115,7 +121,8 @@ Var read_as(Builder& builder, const Operand& operand, const std::optional<Array>
             DType dtype, const Shape& shape);
 Var read_array(RecordedArray& array);
 // A new version in which what the array shows, which can be written, has that value.
-void write_array(const RecordedArray& array, const Recorder::Write& write);
+void write_array(const RecordedArray& array, const Recorder::Write& write,
+                 const struct NumpyCall& direct);
 // NumPy's rule; none where they do not fit.
 std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b);
 bool can_show(const RecordedArray& array);
@@ -123,7 +130,29 @@ bool can_show(const RecordedArray& array);
 // for operands that lie so; each of these is a view of the result's shape, or broadcasts to it.
 std::vector<std::size_t> memory_order(std::span<const AffineView* const> views, std::size_t rank);
 // A new array with that value, whose dimensions lie in that order.
-nb::object keep_in_order(const std::vector<std::size_t>& order, const Recorder::Write& write);
+nb::object keep_in_order(const std::vector<std::size_t>& order, const Recorder::Write& write,
+                         const NumpyCall& direct);
+nb::object keep_array(const Recorder::Write& write, const NumpyCall& direct);
+
+// ---- calls as NumPy does them at once (recorded_direct.cpp)
+// An operand of one: an array, some other object, or neither: the array that is written to.
+struct Given {
+  const RecordedArray* array = nullptr;
+  nb::object object = {};
+};
+struct NumpyCall {
+  nb::object function = {};  // none: there is no such call
+  std::vector<Given> given = {};
+  DType dtype = DType::f64;  // of the result
+  nb::object named = {};
+};
+// The step of a call that gives a new array, and of one that writes into an array.
+DirectStepPtr direct_keep(const NumpyCall& call, const std::vector<std::size_t>& order = {});
+DirectStepPtr direct_write(const NumpyCall& call, const RecordedArray& into);
+std::unique_ptr<DirectMemory> numpy_memory();
+// A function of python/heddle/numpy/_direct.py.
+nb::object direct_function(const char* name);
+nb::object setitem();  // operator.setitem
 
 // ---- calls
 nb::object call_elementwise(int call, nb::handle x, nb::handle y);              // y: null for one

@@ -51,15 +51,15 @@ nb::object call_or_numpy(int call, nb::handle x, nb::handle y, int how = -1) {
   return wrapped(ufunc_of(call)(a, b));
 }
 
-using Slot = PyObject* (*)(PyObject*, PyObject*);
-template <const char* name, Slot at_once = nullptr>
+using BinarySlot = PyObject* (*)(PyObject*, PyObject*);
+template <const char* name, BinarySlot at_once = nullptr>
 PyObject* binary(PyObject* x, PyObject* y) {
   static const int call = elementwise_number(name);
   if constexpr (at_once != nullptr)
     if (const auto hosts = quick_hosts(x, y)) return quick_result(at_once(hosts->x, hosts->y));
   return guarded([&] { return call_or_numpy(call, x, y); });
 }
-template <const char* name, Slot at_once = nullptr>
+template <const char* name, BinarySlot at_once = nullptr>
 PyObject* into(PyObject* x, PyObject* y) {
   static const int call = elementwise_number(name);
   // Memory that has no store is nobody else's.
@@ -224,8 +224,9 @@ nb::object reshaped(RecordedArray& self, const Shape& shape) {
   auto view = self.view.reshaped(shape);
   if (view) return to_object(self.with(*std::move(view)));
   if (!can_show(self) || self.at_rest()) return nb::none();
-  return to_object(Recording::get().recorder.keep(
-      [&](Builder& b) { return b.reshape(read_array(self), shape); }));
+  return keep_array(
+      [&](Builder& b) { return b.reshape(read_array(self), shape); },
+      {direct_function("part"), {{&self}, {nullptr, shape_tuple(shape)}}, self.dtype()});
 }
 
 nb::object broadcast_to(const RecordedArray& self, const Shape& shape) {

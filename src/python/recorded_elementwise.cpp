@@ -147,6 +147,15 @@ std::vector<std::size_t> order_of(const Call& call) {
   return memory_order({views, count}, call.shape.size());
 }
 
+// Without a step where NumPy's own result is not the one that is recorded.
+NumpyCall as_numpy(const Call& call, DType dtype) {
+  if (has_rule_of_its_own(call.number)) return {};
+  NumpyCall direct{nb::borrow(Ufuncs::get().ufunc(call.number)), {}, dtype};
+  for (int i = 0; i < call.inputs; ++i)
+    direct.given.push_back({call.in[i].array, call.in[i].array ? nb::object() : call.in[i].object});
+  return direct;
+}
+
 nb::object for_numpy(const Operand& operand) {
   return operand.array ? host_of(*operand.array) : operand.object;
 }
@@ -227,8 +236,9 @@ nb::object call_elementwise(int number, nb::handle x, nb::handle y) {
   auto call = call_of(number, x, y);
   if (!call) return nb::borrow(Py_NotImplemented);
   if (!prepare(*call)) return by_numpy(*call);
-  return keep_in_order(order_of(*call),
-                       [&](Builder& b) { return write(b, *call, call->loop.out); });
+  return keep_in_order(
+      order_of(*call), [&](Builder& b) { return write(b, *call, call->loop.out); },
+      as_numpy(*call, call->loop.out));
 }
 
 nb::object call_elementwise_into(int number, nb::handle into, nb::handle other) {
@@ -239,7 +249,10 @@ nb::object call_elementwise_into(int number, nb::handle into, nb::handle other) 
                         may_become(call->loop.out, to.dtype()) &&
                         Recorder::can_write(*to.store, to.view);
   if (is_ready) {
-    write_array(to, [&](Builder& b) { return write(b, *call, to.dtype()); });
+    NumpyCall direct = as_numpy(*call, to.dtype());
+    if (!direct.given.empty()) direct.given[0] = {};
+    direct.given.push_back({});
+    write_array(to, [&](Builder& b) { return write(b, *call, to.dtype()); }, direct);
     return nb::borrow(into);
   }
   if (!to.writable) throw nb::value_error("output array is read-only");

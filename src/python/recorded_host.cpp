@@ -40,12 +40,25 @@ struct OfNumpy {
   }
 };
 
-// What lies dense there, row by row or column by column.
+// What lies dense there, its dimensions in whatever order.
 struct Dense {
   std::shared_ptr<OfNumpy> owner;
-  Shape shape;
-  bool by_columns = false;
+  Shape shape;                     // as it lies
+  std::vector<std::size_t> order;  // the array's dimension of each of these; empty: the same
 };
+// From the widest steps to the narrowest; empty where that is not dense.
+std::vector<std::size_t> order_in_memory(const Py_buffer& view) {
+  std::vector<std::size_t> order(static_cast<std::size_t>(view.ndim));
+  for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t d) { return view.strides[d]; });
+  Py_ssize_t step = view.itemsize;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    if (view.shape[order[i]] != 1 && view.strides[order[i]] != step) return {};
+    step *= view.shape[order[i]];
+  }
+  return order;
+}
+
 std::optional<Dense> dense_memory(nb::handle array) {
   Dense dense;
   dense.owner = std::make_shared<OfNumpy>();
@@ -55,19 +68,22 @@ std::optional<Dense> dense_memory(nb::handle array) {
     view.obj = nullptr;
     return {};
   }
-  const bool by_rows = PyBuffer_IsContiguous(&view, 'C') != 0;
-  dense.by_columns = !by_rows && PyBuffer_IsContiguous(&view, 'F') != 0;
-  if (!by_rows && !dense.by_columns) return {};
   dense.shape.assign(view.shape, view.shape + view.ndim);
+  if (PyBuffer_IsContiguous(&view, 'C') == 0) {
+    dense.order = order_in_memory(view);
+    if (dense.order.empty()) return {};
+    for (std::size_t i = 0; i < dense.order.size(); ++i)
+      dense.shape[i] = view.shape[dense.order[i]];
+  }
   dense.owner->block =
       Block::view(static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len));
   return dense;
 }
 
-std::vector<std::size_t> reversed_order(std::size_t rank) {
-  std::vector<std::size_t> order(rank);
-  for (std::size_t d = 0; d < rank; ++d) order[d] = rank - 1 - d;
-  return order;
+std::vector<std::size_t> inverse_of(const std::vector<std::size_t>& order) {
+  std::vector<std::size_t> back(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
+  return back;
 }
 
 // Memory that is nobody else's.
@@ -78,14 +94,12 @@ RecordedArray taken(nb::object result, DType dtype) {
     dense = dense_memory(result);
     HEDDLE_CHECK(dense, "a copy is not dense");
   }
-  Shape shape = dense->shape;
-  if (dense->by_columns) std::reverse(shape.begin(), shape.end());
   const std::shared_ptr<Block> block(dense->owner, dense->owner->block.get());
-  const Type type = Type::tensor(dtype, shape);
+  const Type type = Type::tensor(dtype, dense->shape);
   const bool empty = type.elements() == 0;
   auto store = Recording::get().recorder.store(empty ? Array(type) : Array(type, block));
   RecordedArray array(std::move(store));
-  if (dense->by_columns) array.view = array.view.transposed(reversed_order(shape.size()));
+  if (!dense->order.empty()) array.view = array.view.transposed(inverse_of(dense->order));
   if (!empty) array.host = std::move(result);
   return array;
 }
@@ -132,8 +146,27 @@ std::int64_t at_once_limit() {
 }  // namespace
 
 Recording& Recording::get() {
-  static Recording* only = new Recording{Recorder(), at_once_limit()};
+  static Recording* only = [] {
+    RecordOptions options;
+    options.direct_memory = numpy_memory;
+    return new Recording{Recorder(std::move(options)), at_once_limit()};
+  }();
   return *only;
+}
+
+nb::object host_over(const Array& array) {
+  const std::size_t bytes = static_cast<std::size_t>(array.type().bytes());
+  const nb::object lent = nb::cast(LentMemory{array.block(), bytes});
+  return numpy_ndarray()(shape_tuple(array.shape()), numpy_dtype(array.dtype()), lent);
+}
+
+Array array_of_numpy(nb::object made) {
+  const DType dtype = dtype_of(dtype_of_numpy(made.ptr()));
+  const auto dense = dense_memory(made);
+  HEDDLE_CHECK(dense && dense->order.empty(), "an array was made that is not dense");
+  const Type type = Type::tensor(dtype, dense->shape);
+  if (type.elements() == 0) return Array(type);
+  return Array(type, std::shared_ptr<Block>(dense->owner, dense->owner->block.get()));
 }
 
 RecordedArray* as_recorded(nb::handle object) {
@@ -195,7 +228,7 @@ nb::object wrapped(nb::object result, std::span<RecordedArray* const> given) {
   bool is_ours = false;
   for (RecordedArray* const array : given)
     is_ours = is_ours || nb::cast<bool>(shares(result, host_of(*array)));
-  RecordedArray copy = taken(result.attr("copy")(), *dtype);
+  RecordedArray copy = taken(result.attr("copy")("K"), *dtype);
   copy.writable = !is_ours;
   return to_object(std::move(copy));
 }

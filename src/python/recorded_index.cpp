@@ -150,12 +150,17 @@ bool write_recorded(const RecordedArray& self, const AffineView& into, nb::handl
   } else if (!(number = number_for(*operand, self.dtype()))) {
     return false;
   }
-  write_array(self.with(into), [&](Builder& b) {
-    if (!operand->array) return read_as(b, *operand, number, self.dtype(), into.shape);
-    Var x = cast(b, read_array(*operand->array), self.dtype());
-    if (x.type().shape != shape) x = b.reshape(x, shape);
-    return spread(b, x, into.shape);
-  });
+  write_array(self.with(into),
+              [&](Builder& b) {
+                if (!operand->array) return read_as(b, *operand, number, self.dtype(), into.shape);
+                Var x = cast(b, read_array(*operand->array), self.dtype());
+                if (x.type().shape != shape) x = b.reshape(x, shape);
+                return spread(b, x, into.shape);
+              },
+              {setitem(),
+               {{},
+                {nullptr, nb::borrow(Py_Ellipsis)},
+                {operand->array, operand->array ? nb::object() : operand->object}}});
   return true;
 }
 
@@ -195,7 +200,9 @@ nb::object get_item(nb::handle self, nb::handle at) {
   if (array.at_rest() || limit > 0 || !Recorder::can_show(*array.store, basic.view))
     return host_of(array)[at];
   RecordedArray element = array.with(std::move(basic.view));
-  return to_object(Recording::get().recorder.keep([&](Builder&) { return read_array(element); }));
+  return keep_array(
+      [&](Builder&) { return read_array(element); },
+      {direct_function("part"), {{&element}, {nullptr, nb::make_tuple()}}, element.dtype()});
 }
 
 void set_item(nb::handle self, nb::handle at, nb::handle value) {

@@ -107,6 +107,13 @@ PyObject* quick_result(PyObject* result) {
 
 bool owns_its_memory(PyObject* numpy_array) { return fields(numpy_array).base == nullptr; }
 nb::handle dtype_of_numpy(PyObject* numpy_array) { return fields(numpy_array).dtype; }
+std::byte* data_of_numpy(PyObject* numpy_array) {
+  return reinterpret_cast<std::byte*>(fields(numpy_array).data);
+}
+bool is_dense_numpy(PyObject* numpy_array) {
+  constexpr int kByRows = 0x0001;
+  return (fields(numpy_array).flags & kByRows) != 0;
+}
 bool is_writable_numpy(PyObject* numpy_array) {
   constexpr int kWritable = 0x0400;
   return (fields(numpy_array).flags & kWritable) != 0;

@@ -11,7 +11,11 @@ std::string Recorder::explain() const {
     text +=
         fmt::format("window {}: {} calls, {} ops, {} arguments, {} results, {}; ended because {}\n",
                     done.number, done.calls, done.ops, done.arguments, done.results,
-                    done.was_known ? "known before" : "compiled", words(done.end));
+                    done.was_direct  ? "done call by call"
+                    : done.was_known ? "known before"
+                                     : "compiled",
+                    words(done.end));
+    if (done.was_direct) continue;
     for (const StepInfo& step : done.executable.steps()) {
       text +=
           fmt::format("  {}{} {}: {}; {} bytes read, {} written", std::string(2 * step.depth, ' '),

@@ -1,9 +1,9 @@
 // The end of a window: what of it is seen, its executable, the run, and how large the next one is.
 #include <algorithm>
-#include <unordered_set>
+#include <chrono>
 
-#include "heddle/log.h"
 #include "heddle/recorder.h"
+#include "record/background.h"
 
 namespace heddle {
 
@@ -41,39 +41,74 @@ std::vector<bool> Recorder::dead_arguments() const {
   return dead;
 }
 
-Expected<Executable> Recorder::executable(bool& was_known) {
-  Function& main = builder_.program.functions.back();
-  main.arg_attrs.resize(arguments_.size());
-  Target target = options_.target;
-  target.options.donated = dead_arguments();
-  if (auto found = cache_.find(builder_.program, target)) {
-    was_known = true;
-    return *std::move(found);
-  }
-  return cache_.compile(builder_.program, target);
+// What is there for an equal window. Code that overwrites no argument does for any of them, until
+// there is better.
+std::optional<Executable> Recorder::known(Target& target) {
+  if (auto found = cache_->find(builder_.program, target)) return found;
+  if (options_.direct != DirectRuns::unknown || !options_.direct_memory) return {};
+  Target careful = target;
+  careful.options.donated.assign(arguments_.size(), false);
+  auto found = cache_->find(builder_.program, careful);
+  if (found) background_->compile(builder_.program, target);
+  return found;
 }
 
-// The window as a call of its executable; values of stores are there afterwards.
+Expected<Executable> Recorder::compiled(const Target& target) {
+  const auto start = std::chrono::steady_clock::now();
+  auto made = cache_->compile(builder_.program, target);
+  background_->took(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return made;
+}
+
+// The window as one call, of its executable where that is there; values of stores are there
+// afterwards.
 Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   std::vector<ValueId> results;
   for (const StorePtr& store : stores) results.push_back(store->value_);
   builder_.end(body_, results);
-  HEDDLE_TRY(done.executable, executable(done.was_known));
   done.ops = builder_.program.op_count();
   done.arguments = arguments_.size();
   done.results = results.size();
   for (const DeviceValue& argument : arguments_) counts_.bytes_in += argument.type().bytes();
+  Function& main = builder_.program.functions.back();
+  main.arg_attrs.resize(arguments_.size());
+  Target target = options_.target;
+  target.options.donated = dead_arguments();
+  auto found = options_.direct == DirectRuns::always ? std::nullopt : known(target);
+  done.was_known = found.has_value();
+  done.was_direct = !found && is_for_direct_run(target);
+  if (done.was_direct) {
+    run_directly(stores);
+    return yes();
+  }
   // Memory that Python lends is given back by the thread that came with it.
   std::vector<DeviceValue> lent;
   for (const DeviceValue& argument : arguments_)
     if (argument.in_host_memory() && argument.array().block() &&
         argument.array().block()->is_view())
       lent.push_back(argument);
-  HEDDLE_TRY(std::vector<DeviceValue> values, done.executable.run_values(std::move(arguments_)));
+  std::vector<DeviceValue> values;
+  Verdict verdict = yes();
+  const auto work = [&] { verdict = compute(found, target, done.executable, values); };
+  options_.aside ? options_.aside(work) : work();
+  if (!verdict) return verdict;
   for (std::size_t i = 0; i < stores.size(); ++i) {
     counts_.bytes_out += values[i].type().bytes();
     stores[i]->rest_at(std::move(values[i]));
   }
+  return yes();
+}
+
+// Touches no store: others may look at those meanwhile.
+Verdict Recorder::compute(std::optional<Executable>& found, const Target& target,
+                          Executable& executable, std::vector<DeviceValue>& values) {
+  if (found) {
+    executable = *std::move(found);
+  } else {
+    HEDDLE_TRY(executable, compiled(target));
+  }
+  HEDDLE_TRY(values, executable.run_values(std::move(arguments_)));
   return yes();
 }
 
@@ -111,8 +146,9 @@ Verdict Recorder::flush(WindowEnd end) {
 }
 
 void Recorder::count(const Done& done) {
-  ++(done.was_known ? counts_.found : counts_.compiled);
+  ++(done.was_direct ? counts_.direct : done.was_known ? counts_.found : counts_.compiled);
   counts_.ops += static_cast<std::int64_t>(done.ops);
+  if (done.was_direct) return;
   for (const StepInfo& step : done.executable.steps())
     if (step.depth == 0 && step.kind != "copy") ++counts_.launches;
 }

@@ -8,14 +8,17 @@ import pytest
 from heddle.numpy._core import recorded
 
 
-@pytest.fixture(params=["recorded", "as it comes"])
+@pytest.fixture(params=["compiled", "call by call", "as it comes"])
 def mode(request):
     before = recorded.at_once()
-    recorded.set_at_once(0 if request.param == "recorded" else before)
+    recorded.set_at_once(before if request.param == "as it comes" else 0)
+    recorded.set_direct({"compiled": "never", "call by call": "always"}.get(request.param, ""))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield request.param
+    hn.flush()
     recorded.set_at_once(before)
+    recorded.set_direct("")
 
 
 def floats(n, *shape):

@@ -16,10 +16,13 @@ TYPES = "?bBhHiIlLefdFD"
 def all_recorded():
     before = recorded.at_once()
     recorded.set_at_once(0)
+    recorded.set_direct("never")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
+    hn.flush()
     recorded.set_at_once(before)
+    recorded.set_direct("")
 
 
 def values(char):

@@ -14,6 +14,7 @@ array([ 3., 25., 27.])
 
 from __future__ import annotations
 
+import atexit as _atexit
 import functools as _functools
 import types as _types
 from typing import Any
@@ -25,6 +26,9 @@ from heddle.numpy._core import ndarray, recorded as _recorded
 from heddle.numpy import _array as _array
 from heddle.numpy import _creation, _derived, _fallback, _index as _index, _products, _reductions, _shapes, _standard, _ufuncs
 from heddle.numpy._fallback import FallbackWarning, fallbacks
+
+# Code that is being made ends with the process; the extension module waits for it.
+_atexit.register(_recorded.stop_compiling)
 
 #: What there is beside NumPy's own names.
 __array_api_version__ = _np.__array_api_version__

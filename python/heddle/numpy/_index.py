@@ -143,8 +143,6 @@ def _taken(array: ndarray, at: Any) -> Any:
     rest = [size for d, size in enumerate(places.view.shape) if d not in places.dims]
     if int(np.prod(counted) * np.prod(rest)) <= recorded.at_once() and not array._pending:
         return None
-    if len(places.dims) == 1:
-        return recorded.take(places.view, adopt(places.arrays[0]), places.dims[0])
     front = _front(places)
     if front is None:
         return None
