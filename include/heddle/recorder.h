@@ -92,8 +92,9 @@ struct RecordOptions {
   DirectRuns direct = DirectRuns::unknown;
   // Memory for a window that runs call by call; none: no window does.
   std::function<std::unique_ptr<DirectMemory>()> direct_memory = {};
-  // Does work during which others than the caller may go on; they may not use the recorder.
-  std::function<void(const std::function<void()>&)> aside = {};
+  // Runs a window, during which nobody else may use the recorder; others may go on, unless it runs
+  // by steps, which are the caller's.
+  std::function<void(const std::function<void()>&, bool by_steps)> aside = {};
 };
 
 struct RecordCounts {

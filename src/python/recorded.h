@@ -49,7 +49,10 @@ struct Recording {
   std::int64_t at_once =
       0;  // calls on at most so many elements, all of them in memory, are NumPy's
 
+  // Waits, with the interpreter's lock given up, while another thread's window runs.
   static Recording& get();
+  // Without a wait: whether a call may be NumPy's at once is no matter of windows.
+  static std::int64_t limit();
 };
 
 // ---- arrays (recorded_host.cpp)

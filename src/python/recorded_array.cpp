@@ -59,21 +59,28 @@ PyObject* binary(PyObject* x, PyObject* y) {
     if (const auto hosts = quick_hosts(x, y)) return quick_result(at_once(hosts->x, hosts->y));
   return guarded([&] { return call_or_numpy(call, x, y); });
 }
+// NumPy's array to write to at once, borrowed; else null.
+PyObject* quick_to_write(PyObject* self) {
+  PyObject* const host = quick_host(self);
+  const RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
+  if (host == nullptr || !array.store) return host;
+  if (!array.writable || !array.store->is_sole_owner()) return nullptr;
+  Recording::get().recorder.forget(*array.store);
+  return host;
+}
+
 template <const char* name, BinarySlot at_once = nullptr>
 PyObject* into(PyObject* x, PyObject* y) {
   static const int call = elementwise_number(name);
-  // Memory that has no store is nobody else's.
+  // In place where nobody else sees the memory.
   if constexpr (at_once != nullptr) {
-    if (Py_TYPE(x) == Py_TYPE(y) || PyFloat_CheckExact(y) || PyLong_CheckExact(y)) {
-      const RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(x));
-      const auto hosts = array.store ? std::nullopt : quick_hosts(x, y);
-      if (hosts) {
-        PyObject* const result = at_once(hosts->x, hosts->y);
-        if (result == nullptr) return nullptr;
-        Py_DECREF(result);
-        Py_INCREF(x);
-        return x;
-      }
+    const auto hosts = quick_hosts(x, y);
+    if (hosts && quick_to_write(x) == hosts->x) {
+      PyObject* const result = at_once(hosts->x, hosts->y);
+      if (result == nullptr) return nullptr;
+      Py_DECREF(result);
+      Py_INCREF(x);
+      return x;
     }
   }
   return guarded([&] { return call_elementwise_into(call, x, y); });
@@ -124,9 +131,11 @@ bool is_element(PyObject* at) {
 
 PyObject* subscript(PyObject* self, PyObject* at) {
   if (is_element(at)) {
-    PyObject* const host = quick_host(self);
+    const RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
     const int rank = PyLong_CheckExact(at) ? 1 : 2;
-    if (host != nullptr && rank_of_numpy(host) == rank) return PyObject_GetItem(host, at);
+    const bool there = (!array.store || has_host(array)) && Recording::limit() > 0;
+    if (there && rank_of_numpy(array.host.ptr()) == rank)
+      return PyObject_GetItem(array.host.ptr(), at);
   }
   return guarded([&] { return get_item(self, at); });
 }
@@ -136,16 +145,6 @@ bool is_simple(PyObject* at) {
   if (simple(at)) return true;
   return PyTuple_CheckExact(at) && PyTuple_Size(at) == 2 && simple(PyTuple_GetItem(at, 0)) &&
          simple(PyTuple_GetItem(at, 1));
-}
-
-// NumPy's array to write to at once, borrowed; else null.
-PyObject* quick_to_write(PyObject* self) {
-  PyObject* const host = quick_host(self);
-  const RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
-  if (host == nullptr || !array.store) return host;
-  if (!array.writable || !array.store->is_sole_owner()) return nullptr;
-  Recording::get().recorder.forget(*array.store);
-  return host;
 }
 
 int assign(PyObject* self, PyObject* at, PyObject* value) {

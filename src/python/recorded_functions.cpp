@@ -145,7 +145,7 @@ struct QuickMaker {
 };
 
 bool is_few(PyObject* shape) {
-  const std::int64_t limit = Recording::get().at_once;
+  const std::int64_t limit = Recording::limit();
   const auto size = [&](PyObject* one) {
     if (!PyLong_CheckExact(one)) return std::int64_t{-1};
     int overflow = 0;
@@ -168,7 +168,7 @@ PyObject* make_quick(PyObject* self, PyObject* args, PyObject* named) {
                        (PyDict_Size(named) == 1 && PyDict_GetItemString(named, "dtype") != nullptr);
     const bool small = PyTuple_Size(args) > 0 && is_few(PyTuple_GetItem(args, 0));
     const bool ours = PyTuple_Size(args) > 1 && Py_TYPE(PyTuple_GetItem(args, 1)) == type_of_ours();
-    if (!plain || !small || ours || Recording::get().at_once == 0)
+    if (!plain || !small || ours || Recording::limit() == 0)
       return PyObject_Call(maker.ours.ptr(), args, named);
     nb::object made = nb::steal(PyObject_Call(maker.theirs.ptr(), args, named));
     if (!made.is_valid()) return nullptr;

@@ -1,6 +1,10 @@
 // Memory of recorded arrays for NumPy, and NumPy's results as recorded arrays.
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <thread>
 
 #include "python/bindings.h"
 #include "python/host_array.h"
@@ -145,14 +149,71 @@ std::int64_t at_once_limit() {
 
 }  // namespace
 
-Recording& Recording::get() {
+namespace {
+
+// One window runs at a time, with the interpreter's lock given up where it needs no Python; who
+// wants the recorder waits for its end.
+class Turns {
+ public:
+  void run(const std::function<void()>& work, bool keeps_lock) {
+    owner_ = std::this_thread::get_id();
+    busy_ = true;
+    const auto over = [this] {
+      const std::lock_guard lock(mutex_);
+      busy_ = false;
+      idle_.notify_all();
+    };
+    try {
+      std::optional<nb::gil_scoped_release> free;
+      if (!keeps_lock) free.emplace();
+      work();
+    } catch (...) {
+      over();
+      throw;
+    }
+    over();
+  }
+  void wait() {
+    // Another one may begin before this thread has the interpreter's lock again.
+    while (busy_ && owner_ != std::this_thread::get_id()) {
+      const nb::gil_scoped_release free;
+      std::unique_lock lock(mutex_);
+      idle_.wait(lock, [this] { return !busy_; });
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  std::atomic<bool> busy_ = false;
+  std::thread::id owner_;
+};
+
+Turns& turns() {
+  static Turns* only = new Turns;
+  return *only;
+}
+
+Recording& the_recording() {
   static Recording* only = [] {
     RecordOptions options;
     options.direct_memory = numpy_memory;
+    options.aside = [](const std::function<void()>& work, bool by_steps) {
+      turns().run(work, by_steps);
+    };
     return new Recording{Recorder(std::move(options)), at_once_limit()};
   }();
   return *only;
 }
+
+}  // namespace
+
+Recording& Recording::get() {
+  turns().wait();
+  return the_recording();
+}
+
+std::int64_t Recording::limit() { return the_recording().at_once; }
 
 nb::object host_over(const Array& array) {
   const std::size_t bytes = static_cast<std::size_t>(array.type().bytes());

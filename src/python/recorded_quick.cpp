@@ -37,8 +37,12 @@ std::int64_t elements_of_both(PyObject* x, PyObject* y) {
   return count;
 }
 
+// Numbers of Python's, and of NumPy's: it knows what type these have.
 bool is_number(PyObject* x) {
-  return PyFloat_CheckExact(x) || PyLong_CheckExact(x) || PyComplex_CheckExact(x);
+  if (PyFloat_CheckExact(x) || PyLong_CheckExact(x) || PyComplex_CheckExact(x)) return true;
+  static PyTypeObject* const generic = reinterpret_cast<PyTypeObject*>(
+      nb::object(nb::module_::import_("numpy").attr("generic")).release().ptr());
+  return PyObject_TypeCheck(x, generic) != 0;
 }
 
 PyTypeObject* array_type() {
@@ -75,6 +79,27 @@ PyObject* call_ufunc(PyObject* self, PyObject* args, PyObject* named) {
     return nullptr;
   }
 }
+// __array_ufunc__: NumPy's own ufunc was called with an array of ours among its operands.
+nb::object array_ufunc(nb::handle self, nb::handle ufunc, nb::handle method, const nb::args& inputs,
+                       const nb::kwargs& named) {
+  const bool is_call = PyUnicode_CompareWithASCIIString(method.ptr(), "__call__") == 0;
+  if (is_call && named.size() == 0 && (inputs.size() == 1 || inputs.size() == 2)) {
+    PyObject* const x = PyTuple_GetItem(inputs.ptr(), 0);
+    PyObject* const y = inputs.size() == 2 ? PyTuple_GetItem(inputs.ptr(), 1) : nullptr;
+    static const nb::handle divide = ufunc_of(elementwise_number("floor_divide")),
+                            expm1 = ufunc_of(elementwise_number("expm1"));
+    const auto hosts = quick_hosts(x, y);
+    if (hosts && !ufunc.is(divide) && !ufunc.is(expm1)) {
+      PyObject* const made = PyObject_CallFunctionObjArgs(ufunc.ptr(), hosts->x, hosts->y, nullptr);
+      if (made == nullptr) throw nb::python_error();
+      if (!PyTuple_Check(made)) return nb::steal(quick_result(made));
+      Py_DECREF(made);  // more results than one are Python's side's
+    }
+  }
+  return nb::module_::import_("heddle.numpy._ufuncs")
+      .attr("array_ufunc")(self, ufunc, method, *inputs, **named);
+}
+
 PyType_Slot ufunc_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, {0, nullptr}};
 
 }  // namespace
@@ -84,7 +109,7 @@ PyObject* quick_host(PyObject* x) {
   RecordedArray* array = nb::inst_ptr<RecordedArray>(nb::handle(x));
   if (array->store && !has_host(*array)) return nullptr;
   PyObject* const host = array->host.ptr();
-  return elements(host) <= Recording::get().at_once ? host : nullptr;
+  return elements(host) <= Recording::limit() ? host : nullptr;
 }
 
 std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y) {
@@ -92,8 +117,8 @@ std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y) {
   if (y == nullptr) return hosts.x ? std::optional(hosts) : std::nullopt;
   hosts.y = quick_host(y);
   if (hosts.x && hosts.y)
-    return elements_of_both(hosts.x, hosts.y) <= Recording::get().at_once ? std::optional(hosts)
-                                                                          : std::nullopt;
+    return elements_of_both(hosts.x, hosts.y) <= Recording::limit() ? std::optional(hosts)
+                                                                    : std::nullopt;
   if (hosts.x && is_number(y)) return QuickHosts{hosts.x, y};
   if (hosts.y && is_number(x)) return QuickHosts{x, hosts.y};
   return {};
@@ -129,6 +154,8 @@ void add_recorded_quick(nb::module_& module) {
                 UfuncCall{number, elementwise_calls()[static_cast<std::size_t>(number)].inputs};
           },
           nb::arg("number"));
+  nb::cpp_function_def(array_ufunc, nb::scope(nb::type<RecordedArray>()),
+                       nb::name("__array_ufunc__"), nb::is_method());
 }
 
 }  // namespace heddle::python

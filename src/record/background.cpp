@@ -1,5 +1,6 @@
 #include "record/background.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -17,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostWaiting = 8;
-constexpr double kAssumedSeconds = 0.1;  // before the first was compiled
+constexpr double kAssumedSeconds = 1e-3;  // of one op, before the first program was compiled
 
 struct Job {
   Program program;
@@ -43,7 +44,12 @@ struct Background::State {
   std::unordered_set<std::uint64_t> asked;  // waiting, under way, or failed
   bool running = false, stopped = false;
   std::stop_source stop;
-  double seconds = kAssumedSeconds;
+  double seconds_per_op = kAssumedSeconds;
+
+  void took(const Program& program, double seconds) {
+    const auto ops = static_cast<double>(std::max<std::size_t>(program.op_count(), 1));
+    seconds_per_op = (seconds_per_op + seconds / ops) / 2;
+  }
 
   void work() {
     std::unique_lock lock(mutex);
@@ -52,7 +58,8 @@ struct Background::State {
       waiting.pop_front();
       lock.unlock();
       const auto start = Clock::now();
-      end_on(job.target, stop.get_token());
+      // Of no account to what comes out, nor to who finds it.
+      job.target.options.stop = [token = stop.get_token()] { return token.stop_requested(); };
       std::string failure;
       try {
         if (const auto made = cache->compile(job.program, job.target); !made)
@@ -60,11 +67,11 @@ struct Background::State {
       } catch (const std::exception& error) {
         failure = error.what();
       }
-      const double took = std::chrono::duration<double>(Clock::now() - start).count();
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
       lock.lock();
       if (failure.empty()) {
         asked.erase(job.key);
-        seconds = (seconds + took) / 2;
+        took(job.program, seconds);
       } else if (!stopped) {
         log(1, "a window of array calls was not compiled: {}", failure);
       }
@@ -94,14 +101,14 @@ void Background::compile(Program program, Target target) {
                over);
 }
 
-double Background::seconds() const {
+double Background::seconds(const Program& program) const {
   const std::lock_guard lock(state_->mutex);
-  return state_->seconds;
+  return state_->seconds_per_op * static_cast<double>(program.op_count());
 }
 
-void Background::took(double seconds) {
+void Background::took(const Program& program, double seconds) {
   const std::lock_guard lock(state_->mutex);
-  state_->seconds = (state_->seconds + seconds) / 2;
+  state_->took(program, seconds);
 }
 
 void Background::wait() {

@@ -15,9 +15,9 @@ class Background {
   // On a thread of its own, after what was asked for before. Nothing where it was asked for, or
   // where too much is waiting: a window that comes again asks again.
   void compile(Program program, Target target);
-  // What a program has taken to be compiled, as far as that is known.
-  double seconds() const;
-  void took(double seconds);
+  // What a program takes to be compiled, as far as that is known.
+  double seconds(const Program& program) const;
+  void took(const Program& program, double seconds);
   // Until nothing is under way.
   void wait();
   // Ends what is under way as soon as it can, drops the rest, and takes no more.

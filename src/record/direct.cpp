@@ -19,7 +19,7 @@ bool Recorder::is_for_direct_run(const Target& target) {
   if (options_.direct == DirectRuns::always) return true;
   constexpr double kBytesPerSecond = 4e9;  // of one core that reads and writes, call by call
   const double seconds = static_cast<double>(bytes) / kBytesPerSecond;
-  const double to_compile = background_->seconds();
+  const double to_compile = background_->seconds(builder_.program);
   if (seconds > 2 * to_compile) return false;
   constexpr std::size_t kRemembered = 4096;
   if (came_.size() >= kRemembered) came_.clear();

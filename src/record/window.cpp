@@ -56,8 +56,8 @@ std::optional<Executable> Recorder::known(Target& target) {
 Expected<Executable> Recorder::compiled(const Target& target) {
   const auto start = std::chrono::steady_clock::now();
   auto made = cache_->compile(builder_.program, target);
-  background_->took(
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  background_->took(builder_.program, took.count());
   return made;
 }
 
@@ -79,7 +79,8 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   done.was_known = found.has_value();
   done.was_direct = !found && is_for_direct_run(target);
   if (done.was_direct) {
-    run_directly(stores);
+    const auto work = [&] { run_directly(stores); };
+    options_.aside ? options_.aside(work, true) : work();
     return yes();
   }
   // Memory that Python lends is given back by the thread that came with it.
@@ -91,7 +92,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   std::vector<DeviceValue> values;
   Verdict verdict = yes();
   const auto work = [&] { verdict = compute(found, target, done.executable, values); };
-  options_.aside ? options_.aside(work) : work();
+  options_.aside ? options_.aside(work, false) : work();
   if (!verdict) return verdict;
   for (std::size_t i = 0; i < stores.size(); ++i) {
     counts_.bytes_out += values[i].type().bytes();

@@ -186,7 +186,6 @@ def _restore(array: Any) -> Any:
 
 _METHODS: dict[str, Any] = {
     "__array__": _as_numpy,
-    "__array_ufunc__": _ufuncs.array_ufunc,
     "__array_function__": _array_function,
     "__array_namespace__": _namespace,
     "__dlpack__": _dlpack,
