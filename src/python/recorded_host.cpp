@@ -142,7 +142,7 @@ nb::object as_view(nb::handle result, DType dtype, std::span<RecordedArray* cons
 }
 
 std::int64_t at_once_limit() {
-  constexpr std::int64_t kChosen = 8192;
+  constexpr std::int64_t kChosen = 16384;
   const char* text = std::getenv("HEDDLE_ARRAYS_AT_ONCE");
   return text == nullptr ? kChosen : std::strtoll(text, nullptr, 10);
 }

@@ -137,7 +137,7 @@ std::vector<StorePtr> Recorder::keep_all(const std::function<Vars(Builder&)>& wr
 }
 
 bool Recorder::can_show(const Store& store, const AffineView& view) {
-  return view.elements() > 0 && find_box(view, store.type().shape).has_value();
+  return view.elements() > 0 && record::box_of(view, store.type().shape).has_value();
 }
 
 bool Recorder::can_write(const Store& store, const AffineView& view) {
@@ -148,7 +148,7 @@ Verdict Recorder::write(const StorePtr& store, const AffineView& view, const Wri
                         DirectStepPtr direct) {
   if (!can_write(*store, view))
     return reason("no box of {} shows these elements once each", store->type_.str());
-  const BoxView box = *find_box(view, store->type_.shape);
+  const BoxView box = *record::box_of(view, store->type_.shape);
   record(
       [&](Builder& b) {
         const Var value = write(b);
@@ -213,14 +213,14 @@ Expected<Var> Recorder::read(Store& store, const AffineView& view) {
   if (store.pending_) {
     for (std::size_t n = store.writes_.size(); n-- > 0;) {
       const Store::Written& written = store.writes_[n];
-      const Meeting meeting = meet(written.view, view, shape);
+      const Meeting& meeting = record::meeting_of(written.view, view, shape);
       if (meeting.kind == Meeting::Kind::same) return Var(builder_, written.value);
       if (meeting.kind != Meeting::Kind::disjoint) break;
       from = Var(builder_, written.before);
     }
   }
   if (view.offset == 0 && view.shape == shape && view.is_dense()) return from;
-  const auto box = find_box(view, shape);
+  const auto& box = record::box_of(view, shape);
   if (!box) return reason("no box of {} shows these elements", store.type_.str());
   return record::read_box(builder_, from, view, *box);
 }
