@@ -25,12 +25,14 @@
 #include "heddle/device_value.h"
 #include "heddle/direct_step.h"
 #include "heddle/executable_cache.h"
+#include "heddle/window_devices.h"
 
 namespace heddle {
 
 class Store {
  public:
-  explicit Store(DeviceValue value) : type_(value.type()), memory_(std::move(value)) {}
+  explicit Store(DeviceValue value)
+      : type_(value.type()), memory_(std::move(value)), whole_(true) {}
   explicit Store(Type type) : type_(std::move(type)), pending_(true) {}
 
   const Type& type() const { return type_; }
@@ -38,7 +40,9 @@ class Store {
   bool is_pending() const { return pending_; }
   // Grows whenever its memory becomes another one.
   std::uint64_t generation() const { return generation_; }
-  // Only where it is not pending.
+  // Whether it is in memory only in parts, one on each device.
+  bool is_spread() const { return !pending_ && spread_ && !whole_; }
+  // Only where it is neither pending nor spread.
   const DeviceValue& memory() const { return memory_; }
   // Whether nobody holds its memory, which is the host's, but it and who borrows from it.
   bool is_sole_owner() const;
@@ -57,10 +61,13 @@ class Store {
   };
 
   void rest_at(DeviceValue value);
+  void rest_at(SpreadPtr parts);
   void lose(std::string why);
 
   Type type_;
   DeviceValue memory_;
+  SpreadPtr spread_;    // the same in parts
+  bool whole_ = false;  // whether memory_ holds it
   bool pending_ = false;
   std::uint64_t generation_ = 0;
   std::uint64_t window_ = 0;  // that value_ belongs to
@@ -150,10 +157,16 @@ class Recorder {
   Verdict make_writable(Store& store);
   // The same where it is known that nobody else sees it.
   void forget(Store& store) {
+    store.spread_ = nullptr;
     if (store.window_ != window_) return;
     store.value_ = kNone;
     store.slot_ = kNoSlot;
   }
+
+  // ---- devices
+  // From the next window on; null: one device.
+  Verdict set_devices(std::shared_ptr<WindowDevices> devices);
+  const std::shared_ptr<WindowDevices>& devices() const { return devices_; }
 
   // ---- windows that run call by call
   void set_direct(DirectRuns when) { options_.direct = when; }
@@ -184,7 +197,12 @@ class Recorder {
   void set_version(const StorePtr& store, Var value);
   void after_call();
   Var version(Store& store);
-  Var argument(DeviceValue value);
+  struct Argument {
+    DeviceValue value;
+    SpreadPtr spread;  // where it is in parts; the value may be none then
+    const Type& type() const { return spread ? spread->placed.type() : value.type(); }
+  };
+  Var argument(Argument given);
   std::int64_t held_bytes() const;
   std::vector<StorePtr> seen() const;
   std::vector<bool> dead_arguments() const;
@@ -193,14 +211,19 @@ class Recorder {
   void run_directly(const std::vector<StorePtr>& stores);
   Expected<Executable> compiled(const Target& target);
   Verdict run(const std::vector<StorePtr>& stores, Done& done);
+  void place(Target& target, const std::vector<StorePtr>& stores) const;
+  Store& keep_track(const StorePtr& store);
+  Verdict compute_on_devices(const Executable& executable, std::vector<Argument>& values);
   Verdict compute(std::optional<Executable>& found, const Target& target, Executable& executable,
-                  std::vector<DeviceValue>& values);
+                  std::vector<Argument>& values);
   void count(const Done& done);
   void grow(bool was_known);
 
   RecordOptions options_;
   std::shared_ptr<ExecutableCache> cache_;
   std::unique_ptr<record::Background> background_;
+  std::shared_ptr<WindowDevices> devices_;       // null: one
+  std::vector<std::weak_ptr<Store>> spread_;     // that may be in parts
   std::unordered_map<std::uint64_t, int> came_;  // how often windows came that are not compiled
   RecordCounts counts_;
   std::deque<Done> done_;
@@ -209,7 +232,7 @@ class Recorder {
   std::uint64_t window_ = 1;
   Builder builder_;
   RegionId body_ = kNone;
-  std::vector<DeviceValue> arguments_;
+  std::vector<Argument> arguments_;
   std::vector<std::weak_ptr<Store>>
       touched_;                       // in the order in which they got a value of the window
   std::vector<std::uint64_t> calls_;  // a hash of what each has recorded

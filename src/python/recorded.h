@@ -39,7 +39,9 @@ struct RecordedArray {
     return stored == DType::c64 ? DType::f32 : DType::f64;
   }
   const Shape& shape() const { return view.shape; }
-  bool at_rest() const { return !store->is_pending() && store->memory().in_host_memory(); }
+  bool at_rest() const {
+    return !store->is_pending() && !store->is_spread() && store->memory().in_host_memory();
+  }
 };
 
 // The recorder of this process, and what decides between it and NumPy. It is never destroyed:
@@ -53,6 +55,8 @@ struct Recording {
   static Recording& get();
   // Without a wait: whether a call may be NumPy's at once is no matter of windows.
   static std::int64_t limit();
+  // Before the process ends.
+  static void end();
 };
 
 // ---- arrays (recorded_host.cpp)

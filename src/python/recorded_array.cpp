@@ -366,6 +366,7 @@ void add_recorded(nb::module_& module) {
              const RecordedArray& array = *as_recorded(self);
              return to_object(RecordedArray(array.store, array.view, false, array.part));
            })
+      .def("_store_is_spread", [](Self self) { return as_recorded(self)->store->is_spread(); })
       .def("_shares", [](Self self, Self other) {
         return as_recorded(self)->store == as_recorded(other)->store;
       });

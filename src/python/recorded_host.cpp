@@ -6,7 +6,9 @@
 #include <mutex>
 #include <thread>
 
+#include "heddle/transport.h"
 #include "python/bindings.h"
+#include "python/function.h"
 #include "python/host_array.h"
 #include "python/recorded.h"
 
@@ -194,6 +196,23 @@ Turns& turns() {
   return *only;
 }
 
+// Ranks where a launcher has started this process with others, else as many threads as
+// HEDDLE_DEVICES says.
+std::shared_ptr<WindowDevices> devices_at_start() {
+  if (Transport* ranks = launched_rank(); ranks != nullptr && ranks->size() > 1)
+    return std::make_shared<WindowDevices>(*ranks);
+  const char* text = std::getenv("HEDDLE_DEVICES");
+  if (text == nullptr || *text == 0) return nullptr;
+  char* end = nullptr;
+  const long count = std::strtol(text, &end, 10);
+  if (*end != 0 || count < 1 || count > 1024)
+    throw Error(
+        fmt::format("HEDDLE_DEVICES={}: a number of devices from 1 to 1024 is expected", text));
+  return count == 1 ? nullptr : std::make_shared<WindowDevices>(static_cast<int>(count));
+}
+
+std::atomic<bool> is_recording = false;
+
 Recording& the_recording() {
   static Recording* only = [] {
     RecordOptions options;
@@ -201,7 +220,10 @@ Recording& the_recording() {
     options.aside = [](const std::function<void()>& work, bool by_steps) {
       turns().run(work, by_steps);
     };
-    return new Recording{Recorder(std::move(options)), at_once_limit()};
+    auto* made = new Recording{Recorder(std::move(options)), at_once_limit()};
+    made->recorder.set_devices(devices_at_start()).value();
+    is_recording = true;
+    return made;
   }();
   return *only;
 }
@@ -211,6 +233,10 @@ Recording& the_recording() {
 Recording& Recording::get() {
   turns().wait();
   return the_recording();
+}
+
+void Recording::end() {
+  if (is_recording) get().recorder.stop_compiling();
 }
 
 std::int64_t Recording::limit() { return the_recording().at_once; }

@@ -8,14 +8,15 @@ namespace heddle {
 // One that comes again, or is large, is compiled in the background meanwhile. So a loop loses
 // nothing in its first turns, and what never comes again is never compiled.
 bool Recorder::is_for_direct_run(const Target& target) {
-  if (options_.direct == DirectRuns::never || !options_.direct_memory) return false;
+  // Ranks decide alike only by what is the same for all of them, which times are not.
+  if (options_.direct == DirectRuns::never || !options_.direct_memory || devices_) return false;
   std::int64_t bytes = 0;
   for (const Step& step : steps_) {
     if (!step.step) return false;
     bytes += step.step->bytes();
   }
-  for (const DeviceValue& argument : arguments_)
-    if (!argument.in_host_memory()) return false;
+  for (const Argument& argument : arguments_)
+    if (argument.spread || !argument.value.in_host_memory()) return false;
   if (options_.direct == DirectRuns::always) return true;
   constexpr double kBytesPerSecond = 4e9;  // of one core that reads and writes, call by call
   const double seconds = static_cast<double>(bytes) / kBytesPerSecond;
@@ -35,8 +36,7 @@ void Recorder::run_directly(const std::vector<StorePtr>& stores) {
   std::vector<std::vector<Slot>> last(steps_.size());  // what is not used after a step
   for (Slot slot = 0; slot < slots_.size(); ++slot) {
     const SlotUse& use = slots_[slot];
-    if (use.argument != SIZE_MAX)
-      memory->start(slot, std::move(arguments_[use.argument]).take_array());
+    if (use.argument != SIZE_MAX) memory->start(slot, arguments_[use.argument].value.take_array());
     if (!stays[slot] && use.last < last.size()) last[use.last].push_back(slot);
   }
   arguments_.clear();

@@ -9,7 +9,7 @@
 namespace heddle {
 
 bool Store::is_sole_owner() const {
-  if (pending_ || !memory_.in_host_memory()) return false;
+  if (pending_ || !whole_ || !memory_.in_host_memory()) return false;
   const auto& block = memory_.array().block();
   // A loan of memory that was here before says nothing of this.
   const auto loan = lent_.lock();
@@ -29,6 +29,8 @@ std::shared_ptr<Block> Store::lend() const {
 
 void Store::rest_at(DeviceValue value) {
   memory_ = std::move(value);
+  spread_ = nullptr;
+  whole_ = true;
   pending_ = false;
   ++generation_;
   value_ = kNone;
@@ -36,8 +38,14 @@ void Store::rest_at(DeviceValue value) {
   writes_.clear();
 }
 
+void Store::rest_at(SpreadPtr parts) {
+  rest_at(DeviceValue());
+  whole_ = false;
+  spread_ = std::move(parts);
+}
+
 void Store::lose(std::string why) {
-  rest_at({});
+  rest_at(DeviceValue());
   lost_ = std::move(why);
 }
 
@@ -168,6 +176,8 @@ Verdict Recorder::write(const StorePtr& store, const AffineView& view, const Wri
         const bool was_pending = store->pending_;
         store->pending_ = true;
         store->memory_ = {};
+        store->spread_ = nullptr;
+        store->whole_ = false;
         if (store->window_ != window_ || store->slot_ == kNoSlot) store->slot_ = new_slot(SIZE_MAX);
         target_ = store->slot_;
         if (!was_pending)
@@ -187,20 +197,20 @@ Var Recorder::version(Store& store) {
     HEDDLE_CHECK(!store.pending_, "a window ended without one of its values");
     store.window_ = window_;
     store.slot_ = new_slot(arguments_.size());
-    store.value_ = argument(store.memory_).id();
+    store.value_ = argument({store.memory_, store.spread_}).id();
   }
   return {builder_, store.value_};
 }
 
-Var Recorder::argument(DeviceValue value) {
+Var Recorder::argument(Argument given) {
   Program& program = builder_.program;
-  const ValueId id = program.add_arg(body_, program.intern(value.type()));
-  bytes_ += value.type().bytes();
-  arguments_.push_back(std::move(value));
+  const ValueId id = program.add_arg(body_, program.intern(given.type()));
+  bytes_ += given.type().bytes();
+  arguments_.push_back(std::move(given));
   return {builder_, id};
 }
 
-Var Recorder::scalar(Array value) { return argument(DeviceValue(std::move(value))); }
+Var Recorder::scalar(Array value) { return argument({DeviceValue(std::move(value)), nullptr}); }
 
 Var Recorder::read(Store& store) { return version(store); }
 
@@ -239,7 +249,7 @@ void Recorder::after_call() {
 std::int64_t Recorder::held_bytes() const {
   std::int64_t bytes = 0;
   for (const StorePtr& store : seen()) bytes += store->type_.bytes();
-  for (const DeviceValue& argument : arguments_) bytes += argument.type().bytes();
+  for (const Argument& argument : arguments_) bytes += argument.type().bytes();
   return bytes;
 }
 

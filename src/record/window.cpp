@@ -33,10 +33,10 @@ std::vector<StorePtr> Recorder::seen() const {
 // them.
 std::vector<bool> Recorder::dead_arguments() const {
   std::vector<bool> dead;
-  for (const DeviceValue& argument : arguments_) {
-    const bool is_ours = argument.in_host_memory() && argument.array().block() &&
-                         !argument.array().is_splat() && !argument.array().block()->is_view();
-    dead.push_back(is_ours && argument.array().block().use_count() == 1);
+  for (const auto& [value, spread] : arguments_) {
+    const bool is_ours = !spread && !devices_ && value.in_host_memory() && value.array().block() &&
+                         !value.array().is_splat() && !value.array().block()->is_view();
+    dead.push_back(is_ours && value.array().block().use_count() == 1);
   }
   return dead;
 }
@@ -70,11 +70,12 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   done.ops = builder_.program.op_count();
   done.arguments = arguments_.size();
   done.results = results.size();
-  for (const DeviceValue& argument : arguments_) counts_.bytes_in += argument.type().bytes();
+  for (const Argument& argument : arguments_) counts_.bytes_in += argument.type().bytes();
   Function& main = builder_.program.functions.back();
   main.arg_attrs.resize(arguments_.size());
   Target target = options_.target;
   target.options.donated = dead_arguments();
+  if (devices_) place(target, stores);
   auto found = options_.direct == DirectRuns::always ? std::nullopt : known(target);
   done.was_known = found.has_value();
   done.was_direct = !found && is_for_direct_run(target);
@@ -85,31 +86,75 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   }
   // Memory that Python lends is given back by the thread that came with it.
   std::vector<DeviceValue> lent;
-  for (const DeviceValue& argument : arguments_)
-    if (argument.in_host_memory() && argument.array().block() &&
-        argument.array().block()->is_view())
-      lent.push_back(argument);
-  std::vector<DeviceValue> values;
+  for (const Argument& argument : arguments_)
+    if (!argument.spread && argument.value.in_host_memory() && argument.value.array().block() &&
+        argument.value.array().block()->is_view())
+      lent.push_back(argument.value);
+  std::vector<Argument> values;
   Verdict verdict = yes();
   const auto work = [&] { verdict = compute(found, target, done.executable, values); };
   options_.aside ? options_.aside(work, false) : work();
   if (!verdict) return verdict;
   for (std::size_t i = 0; i < stores.size(); ++i) {
     counts_.bytes_out += values[i].type().bytes();
-    stores[i]->rest_at(std::move(values[i]));
+    if (values[i].spread)
+      keep_track(stores[i]).rest_at(std::move(values[i].spread));
+    else
+      stores[i]->rest_at(std::move(values[i].value));
   }
   return yes();
 }
 
+void Recorder::place(Target& target, const std::vector<StorePtr>& stores) const {
+  std::vector<Type> arguments, results;
+  for (const Argument& argument : arguments_) arguments.push_back(argument.type());
+  for (const StorePtr& store : stores) results.push_back(store->type_);
+  devices_->place(target, arguments, results);
+}
+
+// Of stores that are in parts, so that they can be had whole when devices change.
+Store& Recorder::keep_track(const StorePtr& store) {
+  constexpr std::size_t kMany = 1024;
+  if (spread_.size() >= kMany)
+    std::erase_if(spread_, [](const std::weak_ptr<Store>& one) { return one.expired(); });
+  spread_.push_back(store);
+  return *store;
+}
+
 // Touches no store: others may look at those meanwhile.
 Verdict Recorder::compute(std::optional<Executable>& found, const Target& target,
-                          Executable& executable, std::vector<DeviceValue>& values) {
+                          Executable& executable, std::vector<Argument>& values) {
   if (found) {
     executable = *std::move(found);
   } else {
     HEDDLE_TRY(executable, compiled(target));
   }
-  HEDDLE_TRY(values, executable.run_values(std::move(arguments_)));
+  if (!target.mesh.empty()) return compute_on_devices(executable, values);
+  std::vector<DeviceValue> arguments;
+  for (Argument& argument : arguments_) {
+    if (argument.spread) {
+      HEDDLE_TRY(Array whole, devices_->whole(*argument.spread));
+      argument = {DeviceValue(std::move(whole)), nullptr};
+    }
+    arguments.push_back(std::move(argument.value));
+  }
+  arguments_.clear();
+  HEDDLE_TRY(std::vector<DeviceValue> results, executable.run_values(std::move(arguments)));
+  for (DeviceValue& result : results) values.push_back({std::move(result), nullptr});
+  return yes();
+}
+
+Verdict Recorder::compute_on_devices(const Executable& executable, std::vector<Argument>& values) {
+  std::vector<WindowValue> arguments;
+  for (Argument& argument : arguments_) {
+    Array whole;
+    if (!argument.spread) whole = argument.value.take_array();
+    arguments.push_back({std::move(whole), std::move(argument.spread)});
+  }
+  arguments_.clear();
+  HEDDLE_TRY(std::vector<WindowValue> results, devices_->run(executable, std::move(arguments)));
+  for (WindowValue& result : results)
+    values.push_back({DeviceValue(std::move(result.whole)), std::move(result.spread)});
   return yes();
 }
 
@@ -146,6 +191,19 @@ Verdict Recorder::flush(WindowEnd end) {
   return yes();
 }
 
+Verdict Recorder::set_devices(std::shared_ptr<WindowDevices> devices) {
+  HEDDLE_TRY_VOID(flush());
+  // What lies on the old ones is asked for in whole from then on.
+  for (const auto& weak : spread_)
+    if (const StorePtr store = weak.lock()) {
+      HEDDLE_TRY_VOID(host(*store));
+      store->spread_ = nullptr;
+    }
+  spread_.clear();
+  devices_ = std::move(devices);
+  return yes();
+}
+
 void Recorder::count(const Done& done) {
   ++(done.was_direct ? counts_.direct : done.was_known ? counts_.found : counts_.compiled);
   counts_.ops += static_cast<std::int64_t>(done.ops);
@@ -177,6 +235,12 @@ void Recorder::grow(bool was_known) {
 Expected<DeviceValue> Recorder::value(Store& store) {
   if (!store.lost_.empty()) return reason("{}", store.lost_);
   if (store.pending_) HEDDLE_TRY_VOID(flush(WindowEnd::read));
+  if (store.is_spread()) {
+    HEDDLE_TRY(Array whole, devices_->whole(*store.spread_));
+    store.memory_ = DeviceValue(std::move(whole));
+    store.whole_ = true;
+    ++store.generation_;
+  }
   return store.memory_;
 }
 

@@ -39,6 +39,13 @@ def flush() -> None:
     _recorded.flush()
 
 
+def devices(count: int | None = None) -> int:
+    """How many devices windows run on; with a number, so many threads of this process from then on."""
+    if count is not None:
+        _recorded.set_devices(count)
+    return _recorded.devices()
+
+
 def explain() -> str:
     """The last windows: their groups, bytes, and what ended them."""
     return _recorded.explain()
