@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from heddle.numpy._core import recorded
 
-LARGE = 10_000
+LARGE = 40_000
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +116,7 @@ def test_functions_that_numpy_writes_with():
 
 
 def test_views_that_numpy_makes_are_views():
-    x = large().reshape(100, 100)
+    x = large().reshape(200, 200)
     hn.flush()
     np.diagonal(x)  # without a recorded form
     part = np.atleast_2d(x)
