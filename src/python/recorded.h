@@ -104,6 +104,9 @@ void add_recorded_quick(nb::module_& module);
 
 // A NumPy array over memory of ours, in its shape, and memory of NumPy's as ours.
 nb::object host_over(const Array& array);
+// `owner` keeps the memory.
+nb::object over_memory(std::byte* data, nb::handle dtype, const Shape& shape, const Shape& strides,
+                       nb::handle owner);
 Array array_of_numpy(nb::object made);
 std::byte* data_of_numpy(PyObject* numpy_array);
 bool is_dense_numpy(PyObject* numpy_array);

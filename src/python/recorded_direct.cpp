@@ -32,7 +32,8 @@ struct NumpyApi {
   }
 };
 
-// Steals nothing; `owner` keeps the memory.
+}  // namespace
+
 nb::object over_memory(std::byte* data, nb::handle dtype, const Shape& shape, const Shape& strides,
                        nb::handle owner) {
   static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
@@ -48,6 +49,8 @@ nb::object over_memory(std::byte* data, nb::handle dtype, const Shape& shape, co
   return array;
 }
 
+namespace {
+
 // What a slot holds: memory of ours, or of an array that NumPy has made, dense in the store's
 // shape.
 struct Held {
@@ -59,6 +62,23 @@ struct Held {
 
 class NumpyMemory : public DirectMemory {
  public:
+  // What is recorded warns of nothing, however it runs.
+  NumpyMemory() {
+    static const nb::handle errstate =
+        nb::object(nb::module_::import_("numpy").attr("errstate")).release();
+    quiet_ = errstate(nb::arg("all") = "ignore");
+    quiet_.attr("__enter__")();
+  }
+  ~NumpyMemory() override {
+    try {
+      quiet_.attr("__exit__")(nb::none(), nb::none(), nb::none());
+    } catch (nb::python_error& error) {
+      error.discard_as_unraisable("numpy.errstate");
+    }
+  }
+  NumpyMemory(const NumpyMemory&) = delete;
+  NumpyMemory& operator=(const NumpyMemory&) = delete;
+
   void start(Slot slot, Array array) override { at(slot).array = std::move(array); }
 
   Array take(Slot slot) override {
@@ -99,6 +119,7 @@ class NumpyMemory : public DirectMemory {
     return held_[slot];
   }
   std::vector<Held> held_;
+  nb::object quiet_;
 };
 
 // A part of what a slot holds.

@@ -137,8 +137,15 @@ nb::object as_view(nb::handle result, DType dtype, std::span<RecordedArray* cons
   }
   for (RecordedArray* of : given) {
     if (of->dtype() != dtype) continue;
-    if (auto view = view_in(*of, shown.view))
-      return to_object(RecordedArray(of->store, *std::move(view), of->writable));
+    if (auto view = view_in(*of, shown.view)) {
+      RecordedArray array(of->store, *std::move(view), of->writable);
+      // It is over that memory already; whether it may be written to is the array's matter.
+      if (is_writable_numpy(result.ptr()) && has_host(*of)) {
+        array.host = nb::borrow(result);
+        array.generation = of->store->generation();
+      }
+      return to_object(std::move(array));
+    }
   }
   return {};
 }
@@ -293,8 +300,8 @@ nb::object host_of(RecordedArray& array) {
     array.host = nb::module_::import_("numpy").attr("empty")(shape_tuple(array.shape()),
                                                              numpy_dtype(array.dtype()));
   else
-    array.host = numpy_ndarray()(shape_tuple(array.shape()), numpy_dtype(array.dtype()), lent,
-                                 placed.offset, shape_tuple(placed.strides));
+    array.host = over_memory(array.store->memory().array().block()->data() + placed.offset,
+                             numpy_dtype(array.dtype()), array.shape(), placed.strides, lent);
   array.generation = array.store->generation();
   return array.host;
 }

@@ -107,7 +107,14 @@ PyType_Slot ufunc_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, 
 PyObject* quick_host(PyObject* x) {
   if (Py_TYPE(x) != array_type()) return nullptr;
   RecordedArray* array = nb::inst_ptr<RecordedArray>(nb::handle(x));
-  if (array->store && !has_host(*array)) return nullptr;
+  if (array->store && !has_host(*array)) {
+    if (!array->at_rest() || array->view.elements() > Recording::limit()) return nullptr;
+    try {
+      host_of(*array);
+    } catch (...) {  // who asks again in the usual way is told why
+      return nullptr;
+    }
+  }
   PyObject* const host = array->host.ptr();
   return elements(host) <= Recording::limit() ? host : nullptr;
 }
