@@ -137,6 +137,10 @@ PyObject* subscript(PyObject* self, PyObject* at) {
     if (there && rank_of_numpy(array.host.ptr()) == rank)
       return PyObject_GetItem(array.host.ptr(), at);
   }
+  // By an array, which gives a new one.
+  if (PyObject* const places = quick_host(at))
+    if (PyObject* const host = quick_host(self); host != nullptr && rank_of_numpy(places) > 0)
+      return quick_result(PyObject_GetItem(host, places));
   return guarded([&] { return get_item(self, at); });
 }
 // Whether an index is made of numbers and slices, one or two of them.
@@ -149,10 +153,11 @@ bool is_simple(PyObject* at) {
 
 int assign(PyObject* self, PyObject* at, PyObject* value) {
   try {
-    if (value != nullptr && is_simple(at)) {
+    PyObject* const places = quick_host(at);
+    if (value != nullptr && (places != nullptr || is_simple(at))) {
       PyObject* from = PyFloat_Check(value) || PyLong_CheckExact(value) ? value : quick_host(value);
       PyObject* const host = from != nullptr ? quick_to_write(self) : nullptr;
-      if (host != nullptr) return PyObject_SetItem(host, at, from);
+      if (host != nullptr) return PyObject_SetItem(host, places != nullptr ? places : at, from);
     }
     if (value == nullptr) throw nb::value_error("cannot delete array elements");
     set_item(self, at, value);
@@ -298,6 +303,19 @@ void add_recorded(nb::module_& module) {
       module, "_ndarray", nb::type_slots(slots), nb::is_weak_referenceable(),
       "An array of heddle.numpy: calls on it are recorded, and run when values "
       "are read.")
+      .def(
+          "__init__",
+          [](RecordedArray* self, const nb::args& args, const nb::kwargs& named) {
+            // As NumPy makes it, without a thought to what is in it.
+            const nb::object type = nb::module_::import_("numpy").attr("ndarray");
+            nb::object made = type(*args, **named);
+            const nb::object ours = wrapped(std::move(made));
+            const RecordedArray* array = as_recorded(ours);
+            if (array == nullptr)
+              throw nb::type_error("an array of such elements is NumPy's: numpy.ndarray");
+            new (self) RecordedArray(array->store, array->view, array->writable);
+          },
+          nb::sig("def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None"))
       .def_prop_ro(
           "shape",
           [lazily](Self self) -> nb::object {

@@ -66,6 +66,9 @@ PyObject* call_ufunc(PyObject* self, PyObject* args, PyObject* named) {
         PyObject* const theirs = ufunc_of(ufunc.number).ptr();
         return quick_result(PyObject_CallFunctionObjArgs(theirs, hosts->x, hosts->y, nullptr));
       }
+      // Numbers alone are NumPy's own.
+      if (is_number(x) && (y == nullptr || is_number(y)) && !has_rule_of_its_own(ufunc.number))
+        return PyObject_CallFunctionObjArgs(ufunc_of(ufunc.number).ptr(), x, y, nullptr);
       if (Py_TYPE(x) == array_type() || (y != nullptr && Py_TYPE(y) == array_type())) {
         nb::object result = call_elementwise(ufunc.number, x, y);
         if (!result.is(Py_NotImplemented)) return result.release().ptr();

@@ -49,10 +49,14 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *,
         return result
     if np.ndim(fill_value) == 0:
         among = np.asarray(fill_value).dtype if dtype is None else np.dtype(dtype)
-        if among.kind in "biufc":
+        # Zeros take no time until they are touched, and may be written to at once.
+        at_once = type(fill_value) is int and fill_value == 0 and recorded.at_once() > 0 and recorded.devices() == 1
+        if among.kind in "biufc" and not at_once:
             result = recorded.full(_dims(shape), fill_value, among)
             if result is not None:
                 return result
+        if at_once:
+            return wrap_numpy(np.zeros(shape, among), [])
     return wrap_numpy(np.full(shape, fill_value, dtype), [])
 
 
