@@ -15,6 +15,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -99,6 +100,10 @@ struct RecordOptions {
   DirectRuns direct = DirectRuns::unknown;
   // Memory for a window that runs call by call; none: no window does.
   std::function<std::unique_ptr<DirectMemory>()> direct_memory = {};
+  // Where the call that is being recorded stands in the caller's text: a number of that place, and,
+  // asked for once, what it is called, as "prog.py:12".
+  std::function<std::uint64_t()> place = {};
+  std::function<std::string()> place_name = {};
   // Runs a window, during which nobody else may use the recorder; others may go on, unless it runs
   // by steps, which are the caller's.
   std::function<void(const std::function<void()>&, bool by_steps)> aside = {};
@@ -181,6 +186,10 @@ class Recorder {
   std::size_t window_size() const { return limit_; }
   // The last windows: their groups, bytes, and what ended them.
   std::string explain() const;
+  // From here on, or no more; starts from nothing.
+  void set_profiling(bool on);
+  // What windows and their steps have taken since.
+  std::string profile() const;
 
  private:
   struct Done {
@@ -188,8 +197,20 @@ class Recorder {
     std::size_t calls = 0, ops = 0, arguments = 0, results = 0;
     bool was_known = false, was_direct = false;
     WindowEnd end = WindowEnd::asked;
+    std::string lines;  // of the caller's, that its calls stand in
+    double seconds = 0;
     Executable executable{nullptr};
   };
+  // What windows of one executable have taken; of those without one, call by call, together.
+  struct Profiled {
+    std::int64_t windows = 0;
+    double seconds = 0;
+    std::string lines;
+    std::vector<StepTime> times;
+    Executable executable{nullptr};
+  };
+  std::string lines() const;
+  void profile_run(const Done& done);
 
   void open();
   void record(const std::function<void(Builder&)>& write, DirectStepPtr direct);
@@ -227,6 +248,9 @@ class Recorder {
   std::unordered_map<std::uint64_t, int> came_;  // how often windows came that are not compiled
   RecordCounts counts_;
   std::deque<Done> done_;
+  bool profiling_ = false;
+  std::map<const void*, Profiled> profiled_;  // by its steps; null: call by call
+  std::vector<StepTime> times_;               // of the window that runs
 
   // The open window.
   std::uint64_t window_ = 1;
@@ -247,6 +271,8 @@ class Recorder {
     std::size_t last = 0;             // the last step that uses it
   };
   Slot target_ = kNoSlot;  // of the call that is being recorded
+  std::unordered_map<std::uint64_t, LocId> places_;
+  std::vector<std::string> lines_;  // in the order in which they came
   std::vector<Step> steps_;
   std::vector<SlotUse> slots_;
   std::size_t limit_ = 0;

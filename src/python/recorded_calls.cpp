@@ -409,6 +409,8 @@ void add_recorded_calls(nb::module_& module) {
   });
   calls.def("stop_compiling", [] { Recording::end(); });
   calls.def("explain", [] { return recorder().explain(); });
+  calls.def("set_profiling", [](bool on) { recorder().set_profiling(on); });
+  calls.def("profile", [] { return recorder().profile(); });
   calls.def("flush", [] { recorder().flush().value(); });
   calls.def("elementwise_names", [] {
     std::vector<std::string> names;

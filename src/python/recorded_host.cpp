@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 
+#include "heddle/hash.h"
 #include "heddle/transport.h"
 #include "python/bindings.h"
 #include "python/function.h"
@@ -218,12 +220,60 @@ std::shared_ptr<WindowDevices> devices_at_start() {
   return count == 1 ? nullptr : std::make_shared<WindowDevices>(static_cast<int>(count));
 }
 
+// What a line is called, by where its code lies; and whether that is the package's own.
+struct CodeName {
+  std::string file;
+  bool is_ours = false;
+};
+const CodeName& name_of(PyObject* code) {
+  static auto* names = new std::unordered_map<PyObject*, CodeName>;
+  const auto found = names->find(code);
+  if (found != names->end()) return found->second;
+  nb::borrow(code).release();  // so that no other code can come to lie there
+  const auto file = nb::cast<std::string>(nb::handle(code).attr("co_filename"));
+  const std::size_t slash = file.rfind('/');
+  CodeName name{slash == std::string::npos ? file : file.substr(slash + 1), false};
+  name.is_ours = file.find("heddle/numpy/") != std::string::npos;
+  return names->emplace(code, std::move(name)).first->second;
+}
+
+// The innermost frame that is not the package's own, and its code; none where Python runs nothing.
+struct CallerFrame {
+  nb::object frame, code;
+  int line() const { return PyFrame_GetLineNumber(reinterpret_cast<PyFrameObject*>(frame.ptr())); }
+};
+CallerFrame frame_of_caller() {
+  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame.is_valid() && !frame.is_none()) {
+    auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw)));
+    if (!name_of(code.ptr()).is_ours) return {std::move(frame), std::move(code)};
+    frame = frame.attr("f_back");
+  }
+  return {};
+}
+
+std::uint64_t place_of_caller() {
+  const CallerFrame caller = frame_of_caller();
+  if (!caller.code.is_valid()) return 0;
+  return hash_combine(reinterpret_cast<std::uintptr_t>(caller.code.ptr()),
+                      static_cast<std::uint64_t>(caller.line()));
+}
+
+std::string line_of_caller() {
+  const CallerFrame caller = frame_of_caller();
+  if (!caller.code.is_valid()) return "?";
+  return fmt::format("{}:{}", name_of(caller.code.ptr()).file, caller.line());
+}
+
 std::atomic<bool> is_recording = false;
 
 Recording& the_recording() {
   static Recording* only = [] {
     RecordOptions options;
     options.direct_memory = numpy_memory;
+    options.place = place_of_caller;
+    options.place_name = line_of_caller;
     options.aside = [](const std::function<void()>& work, bool by_steps) {
       turns().run(work, by_steps);
     };

@@ -68,6 +68,8 @@ void Recorder::open() {
   calls_.clear();
   steps_.clear();
   slots_.clear();
+  places_.clear();
+  lines_.clear();
   bytes_ = 0;
 }
 
@@ -76,6 +78,16 @@ void Recorder::open() {
 void Recorder::record(const std::function<void(Builder&)>& write, DirectStepPtr direct) {
   const std::size_t first = builder_.program.op_count();
   target_ = kNoSlot;
+  if (options_.place) {
+    const auto [known, is_new] = places_.try_emplace(options_.place());
+    if (is_new) {
+      Location location;
+      location.user = options_.place_name();
+      lines_.push_back(location.user);
+      known->second = builder_.program.add_location(std::move(location));
+    }
+    builder_.at(known->second);
+  }
   builder_.inside(body_, [&] { write(builder_); });
   if (builder_.failed()) {
     Program so_far = std::move(builder_.program);

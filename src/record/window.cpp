@@ -130,6 +130,9 @@ Verdict Recorder::compute(std::optional<Executable>& found, const Target& target
     HEDDLE_TRY(executable, compiled(target));
   }
   if (!target.mesh.empty()) return compute_on_devices(executable, values);
+  RunOptions options;
+  times_.clear();
+  if (profiling_) options.times = &times_;
   std::vector<DeviceValue> arguments;
   for (Argument& argument : arguments_) {
     if (argument.spread) {
@@ -139,7 +142,8 @@ Verdict Recorder::compute(std::optional<Executable>& found, const Target& target
     arguments.push_back(std::move(argument.value));
   }
   arguments_.clear();
-  HEDDLE_TRY(std::vector<DeviceValue> results, executable.run_values(std::move(arguments)));
+  HEDDLE_TRY(std::vector<DeviceValue> results,
+             executable.run_values(std::move(arguments), options));
   for (DeviceValue& result : results) values.push_back({std::move(result), nullptr});
   return yes();
 }
@@ -168,7 +172,9 @@ Verdict Recorder::flush(WindowEnd end) {
   done.number = ++counts_.windows;
   done.calls = calls_.size();
   done.end = end;
+  done.lines = lines();
   Verdict verdict = yes();
+  const auto start = std::chrono::steady_clock::now();
   try {
     verdict = run(stores, done);
   } catch (const std::bad_alloc&) {
@@ -176,8 +182,11 @@ Verdict Recorder::flush(WindowEnd end) {
   } catch (const std::exception& error) {
     verdict = reason("{}", error.what());
   }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  done.seconds = took.count();
   if (verdict) {
     count(done);
+    if (profiling_) profile_run(done);
     if (end == WindowEnd::full) grow(done.was_known);
   } else {
     for (const StorePtr& store : stores)

@@ -93,3 +93,18 @@ def test_explain_names_what_ran_call_by_call():
     x = hn.arange(float(LARGE))[: LARGE - 123] * 1.5
     float(x.sum())
     assert "call by call" in hn.explain()
+
+
+def test_explain_and_profile_name_lines():
+    x = hn.ones(LARGE) * 2
+    hn.flush()
+    recorded.set_direct("never")
+    try:
+        with hn.profile() as times:
+            y = hn.sqrt(x) + 1
+            hn.flush()
+    finally:
+        recorded.set_direct("")
+    line = test_explain_and_profile_name_lines.__code__.co_firstlineno + 6
+    assert f"test_arrays_windows.py:{line}" in hn.explain() and f"from test_arrays_windows.py:{line}" in str(times)
+    assert y.sum() == pytest.approx(LARGE * (2**0.5 + 1))

@@ -51,6 +51,24 @@ def explain() -> str:
     return _recorded.explain()
 
 
+class profile:
+    """What windows take while it is open: ``with np.profile() as times: ...``, then ``print(times)``."""
+
+    def __enter__(self) -> profile:
+        flush()
+        _recorded.set_profiling(True)
+        self._text = ""
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        flush()
+        self._text = _recorded.profile()
+        _recorded.set_profiling(False)
+
+    def __str__(self) -> str:
+        return self._text or _recorded.profile()
+
+
 def counts() -> dict[str, int]:
     """How many windows, calls, ops and launches there were, compiled and found again."""
     return _recorded.counts()
