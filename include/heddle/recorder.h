@@ -238,7 +238,7 @@ class Recorder {
   Verdict compute(std::optional<Executable>& found, const Target& target, Executable& executable,
                   std::vector<Argument>& values);
   void count(const Done& done);
-  void grow(bool was_known);
+  void grow(bool was_known, double seconds);
 
   RecordOptions options_;
   std::shared_ptr<ExecutableCache> cache_;

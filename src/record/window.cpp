@@ -187,7 +187,7 @@ Verdict Recorder::flush(WindowEnd end) {
   if (verdict) {
     count(done);
     if (profiling_) profile_run(done);
-    if (end == WindowEnd::full) grow(done.was_known);
+    if (end == WindowEnd::full) grow(done.was_known, done.seconds);
   } else {
     for (const StorePtr& store : stores)
       store->lose("this array was to be computed in a window that failed: " + verdict.reason());
@@ -224,12 +224,17 @@ void Recorder::count(const Done& done) {
 // Windows that are full take whole turns of a loop, where the last calls are turns of one: then all
 // of them are equal, and one executable serves them all. They become larger once they have been
 // known for a while: each size is compiled anew.
-void Recorder::grow(bool was_known) {
+void Recorder::grow(bool was_known, double seconds) {
   constexpr int kPatience = 8;
   const std::size_t n = calls_.size();
+  // What takes longer than this has little to win by fewer windows.
+  constexpr double kWorthwhile = 2e-3;
+  bool larger = false;
   known_in_a_row_ = was_known ? known_in_a_row_ + 1 : 0;
-  const bool larger = known_in_a_row_ >= kPatience;
-  if (larger) known_in_a_row_ = 0;
+  if (known_in_a_row_ >= kPatience) {
+    known_in_a_row_ = 0;
+    larger = devices_ != nullptr || seconds < kWorthwhile;  // ranks have to grow alike
+  }
   const std::size_t room = std::min(options_.largest_window, larger ? 2 * limit_ : limit_);
   for (std::size_t turn = 1; 2 * turn <= n; ++turn) {
     if (!std::equal(calls_.end() - static_cast<std::ptrdiff_t>(turn), calls_.end(),
