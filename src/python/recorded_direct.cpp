@@ -1,4 +1,6 @@
 // Recorded calls as NumPy does them at once: how windows run whose code is not there yet.
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 
 #include "python/bindings.h"

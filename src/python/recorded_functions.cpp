@@ -1,5 +1,7 @@
 // Functions and methods of heddle.numpy on small arrays in memory: NumPy's own at once, else
 // Python's side.
+#include <nanobind/stl/string.h>
+
 #include <array>
 
 #include "python/bindings.h"
