@@ -15,20 +15,25 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "heddle/affine_view.h"
 #include "heddle/builder.h"
 #include "heddle/device_value.h"
+#include "heddle/direct_step.h"
 #include "heddle/executable_cache.h"
+#include "heddle/window_devices.h"
 
 namespace heddle {
 
 class Store {
  public:
-  explicit Store(DeviceValue value) : type_(value.type()), memory_(std::move(value)) {}
+  explicit Store(DeviceValue value)
+      : type_(value.type()), memory_(std::move(value)), whole_(true) {}
   explicit Store(Type type) : type_(std::move(type)), pending_(true) {}
 
   const Type& type() const { return type_; }
@@ -36,7 +41,9 @@ class Store {
   bool is_pending() const { return pending_; }
   // Grows whenever its memory becomes another one.
   std::uint64_t generation() const { return generation_; }
-  // Only where it is not pending.
+  // Whether it is in memory only in parts, one on each device.
+  bool is_spread() const { return !pending_ && spread_ && !whole_; }
+  // Only where it is neither pending nor spread.
   const DeviceValue& memory() const { return memory_; }
   // Whether nobody holds its memory, which is the host's, but it and who borrows from it.
   bool is_sole_owner() const;
@@ -55,19 +62,34 @@ class Store {
   };
 
   void rest_at(DeviceValue value);
+  void rest_at(SpreadPtr parts);
   void lose(std::string why);
 
   Type type_;
   DeviceValue memory_;
+  SpreadPtr spread_;    // the same in parts
+  bool whole_ = false;  // whether memory_ holds it
   bool pending_ = false;
   std::uint64_t generation_ = 0;
   std::uint64_t window_ = 0;  // that value_ belongs to
   ValueId value_ = kNone;     // the present version in that window
+  Slot slot_ = kNoSlot;       // where it is, while the window runs call by call
   std::vector<Written> writes_;
   mutable std::weak_ptr<std::shared_ptr<Block>> lent_;  // counts once, however many borrow
   std::string lost_;                                    // why there is no version any more
 };
 using StorePtr = std::shared_ptr<Store>;
+
+namespace record {
+class Background;
+}
+
+// Which windows run call by call, by steps that are given with the calls.
+enum class DirectRuns : std::uint8_t {
+  never,
+  unknown,  // those that are not compiled: code is made in the background once they come again
+  always,
+};
 
 struct RecordOptions {
   Target target = {};
@@ -75,11 +97,22 @@ struct RecordOptions {
   std::size_t largest_window = 512;
   std::int64_t memory_limit = std::int64_t{4} << 30;  // bytes that an open window may hold on to
   std::size_t executables = 256;                      // that are kept
+  DirectRuns direct = DirectRuns::unknown;
+  // Memory for a window that runs call by call; none: no window does.
+  std::function<std::unique_ptr<DirectMemory>()> direct_memory = {};
+  // Where the call that is being recorded stands in the caller's text: a number of that place, and,
+  // asked for once, what it is called, as "prog.py:12".
+  std::function<std::uint64_t()> place = {};
+  std::function<std::string()> place_name = {};
+  // Runs a window, during which nobody else may use the recorder; others may go on, unless it runs
+  // by steps, which are the caller's.
+  std::function<void(const std::function<void()>&, bool by_steps)> aside = {};
 };
 
 struct RecordCounts {
   std::int64_t windows = 0, calls = 0, ops = 0, launches = 0;
   std::int64_t compiled = 0, found = 0;      // windows that were new, and that were known
+  std::int64_t direct = 0;                   // windows that ran call by call
   std::int64_t bytes_in = 0, bytes_out = 0;  // of arguments and results
 };
 
@@ -90,6 +123,7 @@ std::string_view words(WindowEnd end);
 class Recorder {
  public:
   explicit Recorder(RecordOptions options = {});
+  ~Recorder();
 
   // A store of a value in memory.
   StorePtr store(DeviceValue value) { return std::make_shared<Store>(std::move(value)); }
@@ -97,12 +131,16 @@ class Recorder {
   // ---- recording: `write` gives the value, and sees stores through read() and scalar(). It must
   // not end the window.
   using Write = std::function<Var(Builder&)>;
-  // A new store with that value.
-  StorePtr keep(const Write& write);
+  // A new store with that value. `direct` does the same at once; without it the window has to be
+  // compiled.
+  StorePtr keep(const Write& write, DirectStepPtr direct = nullptr);
   std::vector<StorePtr> keep_all(const std::function<Vars(Builder&)>& write);
   // A new version of a store, in which what the view shows has that value; it has the view's shape.
   // No where the view cannot be written by ops; nothing is recorded then.
-  Verdict write(const StorePtr& store, const AffineView& view, const Write& write);
+  Verdict write(const StorePtr& store, const AffineView& view, const Write& write,
+                DirectStepPtr direct = nullptr);
+  // The slot of a store that the next call's step reads.
+  Slot slot(Store& store);
   Var read(Store& store);
   // No where ops cannot show the view.
   Expected<Var> read(Store& store, const AffineView& view);
@@ -122,6 +160,25 @@ class Recorder {
   // Its host memory may be written in place afterwards: nobody else sees it, a copy is made where
   // somebody did. Say so before each write.
   Verdict make_writable(Store& store);
+  // The same where it is known that nobody else sees it.
+  void forget(Store& store) {
+    store.spread_ = nullptr;
+    if (store.window_ != window_) return;
+    store.value_ = kNone;
+    store.slot_ = kNoSlot;
+  }
+
+  // ---- devices
+  // From the next window on; null: one device.
+  Verdict set_devices(std::shared_ptr<WindowDevices> devices);
+  const std::shared_ptr<WindowDevices>& devices() const { return devices_; }
+
+  // ---- windows that run call by call
+  void set_direct(DirectRuns when) { options_.direct = when; }
+  // Until all code is there that is being made in the background.
+  void wait_for_code();
+  // Makes no more; before a process ends.
+  void stop_compiling();
 
   // ---- what it did
   const RecordCounts& counts() const { return counts_; }
@@ -129,44 +186,95 @@ class Recorder {
   std::size_t window_size() const { return limit_; }
   // The last windows: their groups, bytes, and what ended them.
   std::string explain() const;
+  // From here on, or no more; starts from nothing.
+  void set_profiling(bool on);
+  // What windows and their steps have taken since.
+  std::string profile() const;
 
  private:
   struct Done {
     std::int64_t number = 0;
     std::size_t calls = 0, ops = 0, arguments = 0, results = 0;
-    bool was_known = false;
+    bool was_known = false, was_direct = false;
     WindowEnd end = WindowEnd::asked;
+    std::string lines;  // of the caller's, that its calls stand in
+    double seconds = 0;
     Executable executable{nullptr};
   };
+  // What windows of one executable have taken; of those without one, call by call, together.
+  struct Profiled {
+    std::int64_t windows = 0;
+    double seconds = 0;
+    std::string lines;
+    std::vector<StepTime> times;
+    Executable executable{nullptr};
+  };
+  std::string lines() const;
+  void profile_run(const Done& done);
 
   void open();
-  void record(const std::function<void(Builder&)>& write);
+  void record(const std::function<void(Builder&)>& write, DirectStepPtr direct);
+  Slot new_slot(std::size_t argument);
   void set_version(const StorePtr& store, Var value);
   void after_call();
   Var version(Store& store);
-  Var argument(DeviceValue value);
+  struct Argument {
+    DeviceValue value;
+    SpreadPtr spread;  // where it is in parts; the value may be none then
+    const Type& type() const { return spread ? spread->placed.type() : value.type(); }
+  };
+  Var argument(Argument given);
   std::int64_t held_bytes() const;
   std::vector<StorePtr> seen() const;
   std::vector<bool> dead_arguments() const;
-  Expected<Executable> executable(bool& was_known);
+  std::optional<Executable> known(Target& target);
+  bool is_for_direct_run(const Target& target);
+  void run_directly(const std::vector<StorePtr>& stores);
+  Expected<Executable> compiled(const Target& target);
   Verdict run(const std::vector<StorePtr>& stores, Done& done);
+  void place(Target& target, const std::vector<StorePtr>& stores) const;
+  Store& keep_track(const StorePtr& store);
+  Verdict compute_on_devices(const Executable& executable, std::vector<Argument>& values);
+  Verdict compute(std::optional<Executable>& found, const Target& target, Executable& executable,
+                  std::vector<Argument>& values);
   void count(const Done& done);
-  void grow(bool was_known);
+  void grow(bool was_known, double seconds);
 
   RecordOptions options_;
-  ExecutableCache cache_;
+  std::shared_ptr<ExecutableCache> cache_;
+  std::unique_ptr<record::Background> background_;
+  std::shared_ptr<WindowDevices> devices_;       // null: one
+  std::vector<std::weak_ptr<Store>> spread_;     // that may be in parts
+  std::unordered_map<std::uint64_t, int> came_;  // how often windows came that are not compiled
   RecordCounts counts_;
   std::deque<Done> done_;
+  bool profiling_ = false;
+  std::map<const void*, Profiled> profiled_;  // by its steps; null: call by call
+  std::vector<StepTime> times_;               // of the window that runs
 
   // The open window.
   std::uint64_t window_ = 1;
   Builder builder_;
   RegionId body_ = kNone;
-  std::vector<DeviceValue> arguments_;
+  std::vector<Argument> arguments_;
   std::vector<std::weak_ptr<Store>>
       touched_;                       // in the order in which they got a value of the window
   std::vector<std::uint64_t> calls_;  // a hash of what each has recorded
   std::int64_t bytes_ = 0;            // an upper bound of held_bytes()
+  // Of the window call by call.
+  struct Step {
+    DirectStepPtr step;
+    Slot target = kNoSlot;
+  };
+  struct SlotUse {
+    std::size_t argument = SIZE_MAX;  // that it starts with; SIZE_MAX: with nothing
+    std::size_t last = 0;             // the last step that uses it
+  };
+  Slot target_ = kNoSlot;  // of the call that is being recorded
+  std::unordered_map<std::uint64_t, LocId> places_;
+  std::vector<std::string> lines_;  // in the order in which they came
+  std::vector<Step> steps_;
+  std::vector<SlotUse> slots_;
   std::size_t limit_ = 0;
   int known_in_a_row_ = 0;  // windows that were full
 };

@@ -19,10 +19,11 @@ from heddle._core import Array, to_device as array, version as _version
 from heddle.errors import Error, InternalError
 
 __version__: str = _version()
-__all__ = ["Array", "Error", "InternalError", "__version__", "array", "jit", "restore", "save"]
+__all__ = ["Array", "Error", "InternalError", "__version__", "array", "explain", "jit", "profile", "restore",
+           "save"]  # fmt: skip
 
 
-# These need JAX, which takes longer to import than all of Heddle.
+# These need JAX, which takes longer to import than all of Heddle, or all of heddle.numpy.
 def __getattr__(name: str) -> Any:
     if name == "jit":
         from heddle.jitted import jit
@@ -32,4 +33,8 @@ def __getattr__(name: str) -> Any:
         from heddle import checkpoint
 
         return getattr(checkpoint, name)
+    if name in ("explain", "profile"):  # of windows of array calls
+        import heddle.numpy
+
+        return getattr(heddle.numpy, name)
     raise AttributeError(f"module 'heddle' has no attribute {name!r}")

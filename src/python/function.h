@@ -15,6 +15,9 @@
 
 namespace heddle::python {
 
+// The process's place among others, where a launcher has started it; else null.
+Transport* launched_rank();
+
 class CompiledFunction {
  public:
   // `callbacks`: Python functions that the program calls while it runs, by their numbers in it.

@@ -15,16 +15,20 @@
 
 namespace heddle::python {
 
+Transport* launched_rank() {
+  static const std::unique_ptr<Transport> connected = connect_transport("auto").value();
+  return connected.get();
+}
+
 namespace {
 
-// The process's place among others, where a launcher has started it.
 Transport* this_rank() {
-  static const std::unique_ptr<Transport> connected = connect_transport("auto").value();
+  Transport* const connected = launched_rank();
   if (!connected)
     throw Error(
         "this process is not one of several ranks: start it with heddle launch or mpirun, or leave "
         "ranks out to have devices as threads");
-  return connected.get();
+  return connected;
 }
 
 // On a thread of its own, while this one lets Python handle signals.

@@ -12,22 +12,36 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
+// Which numbers of complex elements an array shows.
+enum class Part : std::uint8_t { whole, real, imag };
+
 struct RecordedArray {
   StorePtr store;
   AffineView view;
   bool writable = true;
+  Part part = Part::whole;
   nb::object host = {};  // a NumPy array over the memory of `generation`
   std::uint64_t generation = 0;
 
+  // What NumPy has just made, and nobody else has: it gets a store when one is needed (settle).
+  explicit RecordedArray(nb::object made) : host(std::move(made)) {}
   explicit RecordedArray(StorePtr of) : store(std::move(of)) {
     view = AffineView::whole(store->type().shape);
   }
-  RecordedArray(StorePtr of, AffineView shows, bool may_write)
-      : store(std::move(of)), view(std::move(shows)), writable(may_write) {}
+  RecordedArray(StorePtr of, AffineView shows, bool may_write, Part numbers = Part::whole)
+      : store(std::move(of)), view(std::move(shows)), writable(may_write), part(numbers) {}
+  // Another view of what it shows.
+  RecordedArray with(AffineView shows) const { return {store, std::move(shows), writable, part}; }
 
-  DType dtype() const { return store->type().dtype; }
+  DType dtype() const {
+    const DType stored = store->type().dtype;
+    if (part == Part::whole) return stored;
+    return stored == DType::c64 ? DType::f32 : DType::f64;
+  }
   const Shape& shape() const { return view.shape; }
-  bool at_rest() const { return !store->is_pending() && store->memory().in_host_memory(); }
+  bool at_rest() const {
+    return !store->is_pending() && !store->is_spread() && store->memory().in_host_memory();
+  }
 };
 
 // The recorder of this process, and what decides between it and NumPy. It is never destroyed:
@@ -37,11 +51,18 @@ struct Recording {
   std::int64_t at_once =
       0;  // calls on at most so many elements, all of them in memory, are NumPy's
 
+  // Waits, with the interpreter's lock given up, while another thread's window runs.
   static Recording& get();
+  // Without a wait: whether a call may be NumPy's at once is no matter of windows.
+  static std::int64_t limit();
+  // Before the process ends.
+  static void end();
 };
 
 // ---- arrays (recorded_host.cpp)
-RecordedArray* as_recorded(nb::handle object);  // null where it is none
+RecordedArray* as_recorded(nb::handle object);  // null where it is none; it has a store
+void settle(RecordedArray& array);
+PyTypeObject* numpy_array_type();
 nb::object to_object(RecordedArray array);
 inline nb::object to_object(StorePtr store) { return to_object(RecordedArray(std::move(store))); }
 // Whether the NumPy array that it keeps is still over its memory.
@@ -49,6 +70,12 @@ inline bool has_host(const RecordedArray& array) {
   return array.host.is_valid() && !array.store->is_pending() &&
          array.generation == array.store->generation();
 }
+// Where its elements lie in the memory of the store, in bytes.
+struct Placed {
+  std::int64_t offset = 0;
+  Shape strides;
+};
+Placed placed_in_bytes(const RecordedArray& array);
 // A NumPy array over its memory, after a flush where that is needed; it is not to be written to
 // unless make_writable was called.
 nb::object host_of(RecordedArray& array);
@@ -58,6 +85,31 @@ void make_writable(RecordedArray& array);
 nb::object wrapped(nb::object result, std::span<RecordedArray* const> given = {});
 // Any value as an array of ours: a copy of memory that is others'.
 nb::object adopted(nb::handle value);
+
+// ---- small arrays, at once (recorded_quick.cpp)
+// NumPy's array where it is there, and small enough for a call at once; else null. Borrowed.
+PyObject* quick_host(PyObject* x);
+struct QuickHosts {
+  PyObject *x = nullptr, *y = nullptr;
+};
+// The same for the operands of a call, of which one may be a number; y: null for one.
+std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y);
+// What NumPy has made of them, or its error: takes the reference.
+PyObject* quick_result(PyObject* result);
+bool owns_its_memory(PyObject* numpy_array);
+nb::handle dtype_of_numpy(PyObject* numpy_array);
+int rank_of_numpy(PyObject* numpy_array);
+bool is_writable_numpy(PyObject* numpy_array);
+void add_recorded_quick(nb::module_& module);
+
+// A NumPy array over memory of ours, in its shape, and memory of NumPy's as ours.
+nb::object host_over(const Array& array);
+// `owner` keeps the memory.
+nb::object over_memory(std::byte* data, nb::handle dtype, const Shape& shape, const Shape& strides,
+                       nb::handle owner);
+Array array_of_numpy(nb::object made);
+std::byte* data_of_numpy(PyObject* numpy_array);
+bool is_dense_numpy(PyObject* numpy_array);
 
 // ---- operands (recorded_operands.cpp)
 // A number of Python's own has no type of its own: NumPy fits it to the other operand.
@@ -78,6 +130,9 @@ std::optional<Array> number_as(const Operand& number, DType dtype);
 Var read_as(Builder& builder, const Operand& operand, const std::optional<Array>& number,
             DType dtype, const Shape& shape);
 Var read_array(RecordedArray& array);
+// A new version in which what the array shows, which can be written, has that value.
+void write_array(const RecordedArray& array, const Recorder::Write& write,
+                 const struct NumpyCall& direct);
 // NumPy's rule; none where they do not fit.
 std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b);
 bool can_show(const RecordedArray& array);
@@ -85,7 +140,29 @@ bool can_show(const RecordedArray& array);
 // for operands that lie so; each of these is a view of the result's shape, or broadcasts to it.
 std::vector<std::size_t> memory_order(std::span<const AffineView* const> views, std::size_t rank);
 // A new array with that value, whose dimensions lie in that order.
-nb::object keep_in_order(const std::vector<std::size_t>& order, const Recorder::Write& write);
+nb::object keep_in_order(const std::vector<std::size_t>& order, const Recorder::Write& write,
+                         const NumpyCall& direct);
+nb::object keep_array(const Recorder::Write& write, const NumpyCall& direct);
+
+// ---- calls as NumPy does them at once (recorded_direct.cpp)
+// An operand of one: an array, some other object, or neither: the array that is written to.
+struct Given {
+  const RecordedArray* array = nullptr;
+  nb::object object = {};
+};
+struct NumpyCall {
+  nb::object function = {};  // none: there is no such call
+  std::vector<Given> given = {};
+  DType dtype = DType::f64;  // of the result
+  nb::object named = {};
+};
+// The step of a call that gives a new array, and of one that writes into an array.
+DirectStepPtr direct_keep(const NumpyCall& call, const std::vector<std::size_t>& order = {});
+DirectStepPtr direct_write(const NumpyCall& call, const RecordedArray& into);
+std::unique_ptr<DirectMemory> numpy_memory();
+// A function of python/heddle/numpy/_direct.py.
+nb::object direct_function(const char* name);
+nb::object setitem();  // operator.setitem
 
 // ---- calls
 nb::object call_elementwise(int call, nb::handle x, nb::handle y);              // y: null for one
@@ -95,7 +172,11 @@ void set_item(nb::handle self, nb::handle at, nb::handle value);
 // NumPy does it, on memory.
 nb::object fall_back(const char* function, std::initializer_list<nb::handle> arguments);
 int elementwise_number(std::string_view name);  // -1: there is none
+nb::handle ufunc_of(int call);                  // NumPy's own
+// Whether NumPy's results are not taken as they are (python/heddle/numpy/_standard.py).
+bool has_rule_of_its_own(int call);
 
 void add_recorded_calls(nb::module_& module);
+void add_recorded_functions(nb::module_& module);  // recorded_functions.cpp
 
 }  // namespace heddle::python

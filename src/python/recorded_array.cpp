@@ -33,36 +33,132 @@ constexpr char kAdd[] = "add", kSubtract[] = "subtract", kMultiply[] = "multiply
                kPositive[] = "positive", kAbsolute[] = "absolute", kInvert[] = "invert",
                kPower[] = "power";
 
-template <const char* name>
+// With an operand that is neither array nor number NumPy decides, unless that one wants to.
+nb::object call_or_numpy(int call, nb::handle x, nb::handle y, int how = -1) {
+  nb::object result = call_elementwise(call, x, y);
+  if (!result.is(Py_NotImplemented)) return result;
+  const nb::handle other = as_recorded(x) != nullptr ? y : x;
+  if (nb::hasattr(other, "__array_ufunc__") || nb::hasattr(other, "__array_priority__"))
+    return result;
+  const nb::object a = as_recorded(x) ? host_of(*as_recorded(x)) : nb::borrow(x);
+  const nb::object b = as_recorded(y) ? host_of(*as_recorded(y)) : nb::borrow(y);
+  // Comparisons have rules of their own for what cannot be compared.
+  if (how >= 0) {
+    result = nb::steal(PyObject_RichCompare(a.ptr(), b.ptr(), how));
+    if (!result.is_valid()) throw nb::python_error();
+    return wrapped(std::move(result));
+  }
+  return wrapped(ufunc_of(call)(a, b));
+}
+
+using BinarySlot = PyObject* (*)(PyObject*, PyObject*);
+template <const char* name, BinarySlot at_once = nullptr>
 PyObject* binary(PyObject* x, PyObject* y) {
   static const int call = elementwise_number(name);
-  return guarded([&] { return call_elementwise(call, x, y); });
+  if constexpr (at_once != nullptr)
+    if (const auto hosts = quick_hosts(x, y)) return quick_result(at_once(hosts->x, hosts->y));
+  return guarded([&] { return call_or_numpy(call, x, y); });
 }
-template <const char* name>
+// NumPy's array to write to at once, borrowed; else null.
+PyObject* quick_to_write(PyObject* self) {
+  PyObject* const host = quick_host(self);
+  const RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
+  if (host == nullptr || !array.store) return host;
+  if (!array.writable || !array.store->is_sole_owner()) return nullptr;
+  Recording::get().recorder.forget(*array.store);
+  return host;
+}
+
+template <const char* name, BinarySlot at_once = nullptr>
 PyObject* into(PyObject* x, PyObject* y) {
   static const int call = elementwise_number(name);
+  // In place where nobody else sees the memory.
+  if constexpr (at_once != nullptr) {
+    const auto hosts = quick_hosts(x, y);
+    if (hosts && quick_to_write(x) == hosts->x) {
+      PyObject* const result = at_once(hosts->x, hosts->y);
+      if (result == nullptr) return nullptr;
+      Py_DECREF(result);
+      Py_INCREF(x);
+      return x;
+    }
+  }
   return guarded([&] { return call_elementwise_into(call, x, y); });
 }
-template <const char* name>
+template <const char* name, PyObject* (*at_once)(PyObject*)>
 PyObject* unary(PyObject* x) {
   static const int call = elementwise_number(name);
+  if (PyObject* const host = quick_host(x)) return quick_result(at_once(host));
   return guarded([&] { return call_elementwise(call, x, {}); });
 }
-PyObject* power(PyObject* x, PyObject* y, PyObject*) { return binary<kPower>(x, y); }
+PyObject* power_at_once(PyObject* x, PyObject* y) { return PyNumber_Power(x, y, Py_None); }
+PyObject* power(PyObject* x, PyObject* y, PyObject*) { return binary<kPower, power_at_once>(x, y); }
+// What is no small product is Python's.
+template <const char* method>
+PyObject* matrix_product(PyObject* x, PyObject* y) {
+  if (const auto hosts = quick_hosts(x, y))
+    return quick_result(PyNumber_MatrixMultiply(hosts->x, hosts->y));
+  return guarded([&] {
+    return nb::module_::import_("heddle.numpy._products")
+        .attr(method)(nb::handle(x), nb::handle(y));
+  });
+}
+constexpr char kMatmul[] = "matmul";
+PyObject* matmul_into(PyObject* x, PyObject* y) {
+  return guarded([&] {
+    return nb::module_::import_("heddle.numpy._products")
+        .attr("matmul_into")(nb::handle(x), nb::handle(y));
+  });
+}
+
 PyObject* power_into(PyObject* x, PyObject* y, PyObject*) { return into<kPower>(x, y); }
 
 PyObject* compared(PyObject* x, PyObject* y, int how) {
   static const int calls[] = {elementwise_number("less"),    elementwise_number("less_equal"),
                               elementwise_number("equal"),   elementwise_number("not_equal"),
                               elementwise_number("greater"), elementwise_number("greater_equal")};
-  return guarded([&] { return call_elementwise(calls[how], x, y); });
+  if (const auto hosts = quick_hosts(x, y))
+    return quick_result(PyObject_RichCompare(hosts->x, hosts->y, how));
+  return guarded([&] { return call_or_numpy(calls[how], x, y, how); });
+}
+
+// One number for each of two dimensions at most: the common ways to an element.
+bool is_element(PyObject* at) {
+  if (PyLong_CheckExact(at)) return true;
+  return PyTuple_CheckExact(at) && PyTuple_Size(at) == 2 &&
+         PyLong_CheckExact(PyTuple_GetItem(at, 0)) && PyLong_CheckExact(PyTuple_GetItem(at, 1));
 }
 
 PyObject* subscript(PyObject* self, PyObject* at) {
+  if (is_element(at)) {
+    const RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
+    const int rank = PyLong_CheckExact(at) ? 1 : 2;
+    const bool there = (!array.store || has_host(array)) && Recording::limit() > 0;
+    if (there && rank_of_numpy(array.host.ptr()) == rank)
+      return PyObject_GetItem(array.host.ptr(), at);
+  }
+  // By an array, which gives a new one.
+  if (PyObject* const places = quick_host(at))
+    if (PyObject* const host = quick_host(self); host != nullptr && rank_of_numpy(places) > 0)
+      return quick_result(PyObject_GetItem(host, places));
   return guarded([&] { return get_item(self, at); });
 }
+// Whether an index is made of numbers and slices, one or two of them.
+bool is_simple(PyObject* at) {
+  const auto simple = [](PyObject* one) { return PyLong_CheckExact(one) || PySlice_Check(one); };
+  if (simple(at)) return true;
+  return PyTuple_CheckExact(at) && PyTuple_Size(at) == 2 && simple(PyTuple_GetItem(at, 0)) &&
+         simple(PyTuple_GetItem(at, 1));
+}
+
 int assign(PyObject* self, PyObject* at, PyObject* value) {
   try {
+    PyObject* const places = quick_host(at);
+    if (value != nullptr && (places != nullptr || is_simple(at))) {
+      PyObject* from = PyFloat_Check(value) || PyLong_CheckExact(value) ? value : quick_host(value);
+      PyObject* const host = from != nullptr ? quick_to_write(self) : nullptr;
+      if (host != nullptr) return PyObject_SetItem(host, places != nullptr ? places : at, from);
+    }
     if (value == nullptr) throw nb::value_error("cannot delete array elements");
     set_item(self, at, value);
     return 0;
@@ -73,7 +169,7 @@ int assign(PyObject* self, PyObject* at, PyObject* value) {
 }
 
 Py_ssize_t length(PyObject* self) {
-  const RecordedArray& array = *nb::inst_ptr<RecordedArray>(self);
+  const RecordedArray& array = *as_recorded(self);
   if (array.view.rank() > 0) return array.shape()[0];
   PyErr_SetString(PyExc_TypeError, "len() of unsized object");
   return -1;
@@ -85,34 +181,36 @@ void* slot(F* function) {
 }
 
 PyType_Slot slots[] = {
-    {Py_nb_add, slot(binary<kAdd>)},
-    {Py_nb_subtract, slot(binary<kSubtract>)},
-    {Py_nb_multiply, slot(binary<kMultiply>)},
-    {Py_nb_true_divide, slot(binary<kDivide>)},
+    {Py_nb_add, slot(binary<kAdd, PyNumber_Add>)},
+    {Py_nb_subtract, slot(binary<kSubtract, PyNumber_Subtract>)},
+    {Py_nb_multiply, slot(binary<kMultiply, PyNumber_Multiply>)},
+    {Py_nb_true_divide, slot(binary<kDivide, PyNumber_TrueDivide>)},
     {Py_nb_floor_divide, slot(binary<kFloorDivide>)},
-    {Py_nb_remainder, slot(binary<kRemainder>)},
+    {Py_nb_remainder, slot(binary<kRemainder, PyNumber_Remainder>)},
     {Py_nb_power, slot(power)},
-    {Py_nb_and, slot(binary<kAnd>)},
-    {Py_nb_or, slot(binary<kOr>)},
-    {Py_nb_xor, slot(binary<kXor>)},
-    {Py_nb_lshift, slot(binary<kLeft>)},
-    {Py_nb_rshift, slot(binary<kRight>)},
-    {Py_nb_negative, slot(unary<kNegative>)},
-    {Py_nb_positive, slot(unary<kPositive>)},
-    {Py_nb_absolute, slot(unary<kAbsolute>)},
-    {Py_nb_invert, slot(unary<kInvert>)},
-    {Py_nb_inplace_add, slot(into<kAdd>)},
-    {Py_nb_inplace_subtract, slot(into<kSubtract>)},
-    {Py_nb_inplace_multiply, slot(into<kMultiply>)},
-    {Py_nb_inplace_true_divide, slot(into<kDivide>)},
+    {Py_nb_and, slot(binary<kAnd, PyNumber_And>)},
+    {Py_nb_or, slot(binary<kOr, PyNumber_Or>)},
+    {Py_nb_xor, slot(binary<kXor, PyNumber_Xor>)},
+    {Py_nb_lshift, slot(binary<kLeft, PyNumber_Lshift>)},
+    {Py_nb_rshift, slot(binary<kRight, PyNumber_Rshift>)},
+    {Py_nb_matrix_multiply, slot(matrix_product<kMatmul>)},
+    {Py_nb_inplace_matrix_multiply, slot(matmul_into)},
+    {Py_nb_negative, slot(unary<kNegative, PyNumber_Negative>)},
+    {Py_nb_positive, slot(unary<kPositive, PyNumber_Positive>)},
+    {Py_nb_absolute, slot(unary<kAbsolute, PyNumber_Absolute>)},
+    {Py_nb_invert, slot(unary<kInvert, PyNumber_Invert>)},
+    {Py_nb_inplace_add, slot(into<kAdd, PyNumber_InPlaceAdd>)},
+    {Py_nb_inplace_subtract, slot(into<kSubtract, PyNumber_InPlaceSubtract>)},
+    {Py_nb_inplace_multiply, slot(into<kMultiply, PyNumber_InPlaceMultiply>)},
+    {Py_nb_inplace_true_divide, slot(into<kDivide, PyNumber_InPlaceTrueDivide>)},
     {Py_nb_inplace_floor_divide, slot(into<kFloorDivide>)},
-    {Py_nb_inplace_remainder, slot(into<kRemainder>)},
+    {Py_nb_inplace_remainder, slot(into<kRemainder, PyNumber_InPlaceRemainder>)},
     {Py_nb_inplace_power, slot(power_into)},
-    {Py_nb_inplace_and, slot(into<kAnd>)},
-    {Py_nb_inplace_or, slot(into<kOr>)},
-    {Py_nb_inplace_xor, slot(into<kXor>)},
-    {Py_nb_inplace_lshift, slot(into<kLeft>)},
-    {Py_nb_inplace_rshift, slot(into<kRight>)},
+    {Py_nb_inplace_and, slot(into<kAnd, PyNumber_InPlaceAnd>)},
+    {Py_nb_inplace_or, slot(into<kOr, PyNumber_InPlaceOr>)},
+    {Py_nb_inplace_xor, slot(into<kXor, PyNumber_InPlaceXor>)},
+    {Py_nb_inplace_lshift, slot(into<kLeft, PyNumber_InPlaceLshift>)},
+    {Py_nb_inplace_rshift, slot(into<kRight, PyNumber_InPlaceRshift>)},
     {Py_tp_richcompare, slot(compared)},
     {Py_tp_hash, slot(PyObject_HashNotImplemented)},
     {Py_mp_subscript, slot(subscript)},
@@ -122,23 +220,42 @@ PyType_Slot slots[] = {
 };
 
 nb::object transposed(const RecordedArray& self, const std::vector<std::size_t>& order) {
-  return to_object(RecordedArray(self.store, self.view.transposed(order), self.writable));
+  return to_object(self.with(self.view.transposed(order)));
 }
 
 // None where no view does it.
-nb::object reshaped(const RecordedArray& self, const Shape& shape) {
+nb::object reshaped(RecordedArray& self, const Shape& shape) {
   auto view = self.view.reshaped(shape);
-  if (view) return to_object(RecordedArray(self.store, *std::move(view), self.writable));
+  if (view) return to_object(self.with(*std::move(view)));
   if (!can_show(self) || self.at_rest()) return nb::none();
-  Recorder& recorder = Recording::get().recorder;
-  return to_object(recorder.keep(
-      [&](Builder& b) { return b.reshape(recorder.read(*self.store, self.view).value(), shape); }));
+  return keep_array(
+      [&](Builder& b) { return b.reshape(read_array(self), shape); },
+      {direct_function("part"), {{&self}, {nullptr, shape_tuple(shape)}}, self.dtype()});
 }
 
 nb::object broadcast_to(const RecordedArray& self, const Shape& shape) {
   auto view = self.view.broadcast(shape);
   if (!view) return nb::none();
-  return to_object(RecordedArray(self.store, *std::move(view), false));
+  RecordedArray wide = self.with(*std::move(view));
+  wide.writable = false;
+  return to_object(std::move(wide));
+}
+
+// x.shape = ...: no where no view does it.
+bool take_shape(RecordedArray& self, const Shape& shape) {
+  auto view = self.view.reshaped(shape);
+  if (!view) return false;
+  self.view = *std::move(view);
+  self.host = {};
+  return true;
+}
+
+// Whole where its elements are no complex numbers.
+nb::object part_of(const RecordedArray& self, bool real) {
+  HEDDLE_CHECK(is_complex(self.dtype()), "only complex numbers have parts");
+  RecordedArray part = self.with(self.view);
+  part.part = real ? Part::real : Part::imag;
+  return to_object(std::move(part));
 }
 
 // A NumPy array over its memory: for writing where that was asked for, else read-only where
@@ -161,14 +278,12 @@ nb::object snapshot(RecordedArray& self) {
   const Array memory = Recording::get().recorder.host(*self.store).value();
   if (self.view.elements() == 0) return host_of(self);
   const nb::object all =
-      to_numpy(memory.reinterpreted(Type::tensor(self.dtype(), {memory.elements()})));
-  const std::int64_t item = byte_size(self.dtype());
-  Shape strides = self.view.strides;
-  for (std::int64_t& stride : strides) stride *= item;
+      to_numpy(memory.reinterpreted(Type::tensor(self.store->type().dtype, {memory.elements()})));
+  const Placed placed = placed_in_bytes(self);
   static const nb::handle ndarray =
       nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
-  return ndarray(shape_tuple(self.shape()), numpy_dtype(self.dtype()), all, self.view.offset * item,
-                 shape_tuple(strides));
+  return ndarray(shape_tuple(self.shape()), numpy_dtype(self.dtype()), all, placed.offset,
+                 shape_tuple(placed.strides));
 }
 
 nb::object wrap(nb::object result, const std::vector<nb::object>& given) {
@@ -182,51 +297,101 @@ nb::object wrap(nb::object result, const std::vector<nb::object>& given) {
 
 void add_recorded(nb::module_& module) {
   add_lent_memory(module);
+  using Self = nb::handle_t<RecordedArray>;
+  const auto lazily = [](Self self) { return nb::inst_ptr<RecordedArray>(self); };
   nb::class_<RecordedArray>(
       module, "_ndarray", nb::type_slots(slots), nb::is_weak_referenceable(),
       "An array of heddle.numpy: calls on it are recorded, and run when values "
       "are read.")
+      .def(
+          "__init__",
+          [](RecordedArray* self, const nb::args& args, const nb::kwargs& named) {
+            // As NumPy makes it, without a thought to what is in it.
+            const nb::object type = nb::module_::import_("numpy").attr("ndarray");
+            nb::object made = type(*args, **named);
+            const nb::object ours = wrapped(std::move(made));
+            const RecordedArray* array = as_recorded(ours);
+            if (array == nullptr)
+              throw nb::type_error("an array of such elements is NumPy's: numpy.ndarray");
+            new (self) RecordedArray(array->store, array->view, array->writable);
+          },
+          nb::sig("def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None"))
       .def_prop_ro(
-          "shape", [](const RecordedArray& self) { return shape_tuple(self.shape()); },
+          "shape",
+          [lazily](Self self) -> nb::object {
+            const RecordedArray& array = *lazily(self);
+            return array.store ? shape_tuple(array.shape()) : array.host.attr("shape");
+          },
           nb::sig("def shape(self) -> tuple[int, ...]"))
       .def_prop_ro(
-          "dtype", [](const RecordedArray& self) { return numpy_dtype(self.dtype()); },
+          "dtype",
+          [lazily](Self self) -> nb::object {
+            const RecordedArray& array = *lazily(self);
+            return array.store ? numpy_dtype(array.dtype())
+                               : nb::borrow(dtype_of_numpy(array.host.ptr()));
+          },
           nb::sig("def dtype(self) -> numpy.dtype[typing.Any]"))
-      .def_prop_ro("ndim", [](const RecordedArray& self) { return self.view.rank(); })
-      .def_prop_ro("size", [](const RecordedArray& self) { return self.view.elements(); })
-      .def_prop_ro("strides",
-                   [](const RecordedArray& self) {
-                     Shape bytes = self.view.strides;
-                     for (std::int64_t& step : bytes) step *= byte_size(self.dtype());
-                     return shape_tuple(bytes);
+      .def_prop_ro("ndim",
+                   [lazily](Self self) -> std::size_t {
+                     const RecordedArray& array = *lazily(self);
+                     return array.store ? array.view.rank()
+                                        : static_cast<std::size_t>(rank_of_numpy(array.host.ptr()));
                    })
-      .def_prop_ro("_writable", [](const RecordedArray& self) { return self.writable; })
-      .def_prop_ro("_pending", [](const RecordedArray& self) { return self.store->is_pending(); })
+      .def_prop_ro("size", [](Self self) { return as_recorded(self)->view.elements(); })
+      .def_prop_ro(
+          "strides",
+          [](Self self) { return shape_tuple(placed_in_bytes(*as_recorded(self)).strides); })
+      .def_prop_ro("_writable", [lazily](Self self) { return lazily(self)->writable; })
+      .def_prop_ro("_pending",
+                   [lazily](Self self) {
+                     const RecordedArray& array = *lazily(self);
+                     return array.store && array.store->is_pending();
+                   })
       .def("_pending_or_large",
-           [](const RecordedArray& self) {
-             return !self.at_rest() || self.view.elements() > Recording::get().at_once;
+           [](Self self) {
+             if (quick_host(self.ptr()) != nullptr) return false;
+             const RecordedArray& array = *as_recorded(self);
+             return !array.at_rest() || array.view.elements() > Recording::get().at_once;
            })
-      .def("_host", host, nb::arg("for_writing") = false)
+      .def(
+          "_host",
+          [lazily](Self self, bool for_writing) {
+            const RecordedArray& array = *lazily(self);
+            return array.store ? host(*as_recorded(self), for_writing) : array.host;
+          },
+          nb::arg("for_writing") = false)
       .def("_host_is",
-           [](const RecordedArray& self, nb::handle array) { return self.host.is(array); })
-      .def("_snapshot", snapshot)
-      .def("_transposed", transposed)
-      .def("_reshaped", reshaped)
-      .def("_broadcast_to", broadcast_to)
+           [lazily](Self self, nb::handle array) { return lazily(self)->host.is(array); })
+      .def("_snapshot", [](Self self) { return snapshot(*as_recorded(self)); })
+      .def("_transposed",
+           [](Self self, const std::vector<std::size_t>& order) {
+             return transposed(*as_recorded(self), order);
+           })
+      .def("_reshaped",
+           [](Self self, const Shape& shape) { return reshaped(*as_recorded(self), shape); })
+      .def("_broadcast_to",
+           [](Self self, const Shape& shape) { return broadcast_to(*as_recorded(self), shape); })
+      .def("_take_shape",
+           [](Self self, const Shape& shape) { return take_shape(*as_recorded(self), shape); })
+      .def("_part", [](Self self, bool real) { return part_of(*as_recorded(self), real); })
       .def("_order",
-           [](const RecordedArray& self) {
-             const AffineView* view = &self.view;
-             return memory_order({&view, 1}, self.view.rank());
+           [](Self self) {
+             const AffineView* view = &as_recorded(self)->view;
+             return memory_order({&view, 1}, view->rank());
            })
       .def("_read_only",
-           [](const RecordedArray& self) {
-             return to_object(RecordedArray(self.store, self.view, false));
+           [](Self self) {
+             const RecordedArray& array = *as_recorded(self);
+             return to_object(RecordedArray(array.store, array.view, false, array.part));
            })
-      .def("_shares", [](const RecordedArray& self, const RecordedArray& other) {
-        return self.store == other.store;
+      .def("_store_is_spread", [](Self self) { return as_recorded(self)->store->is_spread(); })
+      .def("_shares", [](Self self, Self other) {
+        return as_recorded(self)->store == as_recorded(other)->store;
       });
   module.def("_wrap_numpy", wrap, nb::arg("result"), nb::arg("given"));
   module.def("_adopt", [](nb::handle value) { return adopted(value); });
+  add_recorded_quick(module);
+  add_recorded_functions(module);
   add_recorded_calls(module);
 }
 

@@ -147,13 +147,28 @@ std::vector<std::size_t> order_of(const Call& call) {
   return memory_order({views, count}, call.shape.size());
 }
 
+// Without a step where NumPy's own result is not the one that is recorded.
+NumpyCall as_numpy(const Call& call, DType dtype) {
+  if (has_rule_of_its_own(call.number)) return {};
+  NumpyCall direct{nb::borrow(Ufuncs::get().ufunc(call.number)), {}, dtype};
+  for (int i = 0; i < call.inputs; ++i)
+    direct.given.push_back({call.in[i].array, call.in[i].array ? nb::object() : call.in[i].object});
+  return direct;
+}
+
 nb::object for_numpy(const Operand& operand) {
   return operand.array ? host_of(*operand.array) : operand.object;
 }
 
 nb::object by_numpy(const Call& call) {
-  const nb::handle ufunc = Ufuncs::get().ufunc(call.number);
+  nb::handle ufunc = Ufuncs::get().ufunc(call.number);
   const nb::object first = for_numpy(call.in[0]);
+  if (has_rule_of_its_own(call.number)) {
+    const nb::module_ standard = nb::module_::import_("heddle.numpy._standard");
+    if (call.inputs == 2)
+      return wrapped(standard.attr("floor_divide")(first, for_numpy(call.in[1])));
+    if (is_complex(call.in[0].dtype)) return wrapped(standard.attr("expm1_complex")(first));
+  }
   return wrapped(call.inputs == 1 ? ufunc(first) : ufunc(first, for_numpy(call.in[1])));
 }
 
@@ -209,13 +224,21 @@ int elementwise_number(std::string_view name) {
   return found == nullptr ? -1 : static_cast<int>(found - elementwise_calls().data());
 }
 
+bool has_rule_of_its_own(int call) {
+  static const int divide = elementwise_number("floor_divide"), expm1 = elementwise_number("expm1");
+  return call == divide || call == expm1;
+}
+
+nb::handle ufunc_of(int call) { return Ufuncs::get().ufunc(call); }
+
 nb::object call_elementwise(int number, nb::handle x, nb::handle y) {
   if (auto result = small_power(number, x, y)) return *std::move(result);
   auto call = call_of(number, x, y);
   if (!call) return nb::borrow(Py_NotImplemented);
   if (!prepare(*call)) return by_numpy(*call);
-  return keep_in_order(order_of(*call),
-                       [&](Builder& b) { return write(b, *call, call->loop.out); });
+  return keep_in_order(
+      order_of(*call), [&](Builder& b) { return write(b, *call, call->loop.out); },
+      as_numpy(*call, call->loop.out));
 }
 
 nb::object call_elementwise_into(int number, nb::handle into, nb::handle other) {
@@ -226,14 +249,20 @@ nb::object call_elementwise_into(int number, nb::handle into, nb::handle other) 
                         may_become(call->loop.out, to.dtype()) &&
                         Recorder::can_write(*to.store, to.view);
   if (is_ready) {
-    Recording::get()
-        .recorder.write(to.store, to.view, [&](Builder& b) { return write(b, *call, to.dtype()); })
-        .value();
+    NumpyCall direct = as_numpy(*call, to.dtype());
+    if (!direct.given.empty()) direct.given[0] = {};
+    direct.given.push_back({});
+    write_array(to, [&](Builder& b) { return write(b, *call, to.dtype()); }, direct);
     return nb::borrow(into);
   }
   if (!to.writable) throw nb::value_error("output array is read-only");
   make_writable(to);
   const nb::object host = host_of(to);
+  if (has_rule_of_its_own(number)) {
+    const nb::module_ standard = nb::module_::import_("heddle.numpy._standard");
+    standard.attr("floor_divide_into")(host, for_numpy(call->in[1]));
+    return nb::borrow(into);
+  }
   Ufuncs::get().ufunc(number)(host, for_numpy(call->in[1]), host);
   return nb::borrow(into);
 }

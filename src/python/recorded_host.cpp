@@ -1,6 +1,5 @@
 // Memory of recorded arrays for NumPy, and NumPy's results as recorded arrays.
 #include <algorithm>
-#include <cstdlib>
 
 #include "python/bindings.h"
 #include "python/host_array.h"
@@ -40,12 +39,25 @@ struct OfNumpy {
   }
 };
 
-// What lies dense there, row by row or column by column.
+// What lies dense there, its dimensions in whatever order.
 struct Dense {
   std::shared_ptr<OfNumpy> owner;
-  Shape shape;
-  bool by_columns = false;
+  Shape shape;                     // as it lies
+  std::vector<std::size_t> order;  // the array's dimension of each of these; empty: the same
 };
+// From the widest steps to the narrowest; empty where that is not dense.
+std::vector<std::size_t> order_in_memory(const Py_buffer& view) {
+  std::vector<std::size_t> order(static_cast<std::size_t>(view.ndim));
+  for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t d) { return view.strides[d]; });
+  Py_ssize_t step = view.itemsize;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    if (view.shape[order[i]] != 1 && view.strides[order[i]] != step) return {};
+    step *= view.shape[order[i]];
+  }
+  return order;
+}
+
 std::optional<Dense> dense_memory(nb::handle array) {
   Dense dense;
   dense.owner = std::make_shared<OfNumpy>();
@@ -55,44 +67,45 @@ std::optional<Dense> dense_memory(nb::handle array) {
     view.obj = nullptr;
     return {};
   }
-  const bool by_rows = PyBuffer_IsContiguous(&view, 'C') != 0;
-  dense.by_columns = !by_rows && PyBuffer_IsContiguous(&view, 'F') != 0;
-  if (!by_rows && !dense.by_columns) return {};
   dense.shape.assign(view.shape, view.shape + view.ndim);
+  if (PyBuffer_IsContiguous(&view, 'C') == 0) {
+    dense.order = order_in_memory(view);
+    if (dense.order.empty()) return {};
+    for (std::size_t i = 0; i < dense.order.size(); ++i)
+      dense.shape[i] = view.shape[dense.order[i]];
+  }
   dense.owner->block =
       Block::view(static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len));
   return dense;
 }
 
-std::vector<std::size_t> reversed_order(std::size_t rank) {
-  std::vector<std::size_t> order(rank);
-  for (std::size_t d = 0; d < rank; ++d) order[d] = rank - 1 - d;
-  return order;
+std::vector<std::size_t> inverse_of(const std::vector<std::size_t>& order) {
+  std::vector<std::size_t> back(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
+  return back;
 }
 
 // Memory that is nobody else's.
-nb::object take(nb::object result, DType dtype) {
+RecordedArray taken(nb::object result, DType dtype) {
   auto dense = dense_memory(result);
   if (!dense) {
     result = result.attr("copy")();
     dense = dense_memory(result);
     HEDDLE_CHECK(dense, "a copy is not dense");
   }
-  Shape shape = dense->shape;
-  if (dense->by_columns) std::reverse(shape.begin(), shape.end());
   const std::shared_ptr<Block> block(dense->owner, dense->owner->block.get());
-  const Type type = Type::tensor(dtype, shape);
+  const Type type = Type::tensor(dtype, dense->shape);
   const bool empty = type.elements() == 0;
   auto store = Recording::get().recorder.store(empty ? Array(type) : Array(type, block));
   RecordedArray array(std::move(store));
-  if (dense->by_columns) array.view = array.view.transposed(reversed_order(shape.size()));
+  if (!dense->order.empty()) array.view = array.view.transposed(inverse_of(dense->order));
   if (!empty) array.host = std::move(result);
-  return to_object(std::move(array));
+  return array;
 }
 
 // The view of a store that a NumPy array over its memory is.
 std::optional<AffineView> view_in(const RecordedArray& of, const Py_buffer& shown) {
-  if (!of.at_rest() || of.store->type().elements() == 0) return {};
+  if (!of.at_rest() || of.store->type().elements() == 0 || of.part != Part::whole) return {};
   const auto bytes = of.store->memory().array().bytes();
   const auto* at = static_cast<const std::byte*>(shown.buf);
   if (at < bytes.data() || at >= bytes.data() + bytes.size()) return {};
@@ -117,49 +130,75 @@ nb::object as_view(nb::handle result, DType dtype, std::span<RecordedArray* cons
   }
   for (RecordedArray* of : given) {
     if (of->dtype() != dtype) continue;
-    if (auto view = view_in(*of, shown.view))
-      return to_object(RecordedArray(of->store, *std::move(view), of->writable));
+    if (auto view = view_in(*of, shown.view)) {
+      RecordedArray array(of->store, *std::move(view), of->writable);
+      // It is over that memory already; whether it may be written to is the array's matter.
+      if (is_writable_numpy(result.ptr()) && has_host(*of)) {
+        array.host = nb::borrow(result);
+        array.generation = of->store->generation();
+      }
+      return to_object(std::move(array));
+    }
   }
   return {};
 }
 
-std::int64_t at_once_limit() {
-  constexpr std::int64_t kChosen = 8192;
-  const char* text = std::getenv("HEDDLE_ARRAYS_AT_ONCE");
-  return text == nullptr ? kChosen : std::strtoll(text, nullptr, 10);
-}
-
 }  // namespace
 
-Recording& Recording::get() {
-  static Recording* only = new Recording{Recorder(), at_once_limit()};
-  return *only;
+nb::object host_over(const Array& array) {
+  const std::size_t bytes = static_cast<std::size_t>(array.type().bytes());
+  const nb::object lent = nb::cast(LentMemory{array.block(), bytes});
+  return numpy_ndarray()(shape_tuple(array.shape()), numpy_dtype(array.dtype()), lent);
+}
+
+Array array_of_numpy(nb::object made) {
+  const DType dtype = dtype_of(dtype_of_numpy(made.ptr()));
+  const auto dense = dense_memory(made);
+  HEDDLE_CHECK(dense && dense->order.empty(), "an array was made that is not dense");
+  const Type type = Type::tensor(dtype, dense->shape);
+  if (type.elements() == 0) return Array(type);
+  return Array(type, std::shared_ptr<Block>(dense->owner, dense->owner->block.get()));
 }
 
 RecordedArray* as_recorded(nb::handle object) {
   static PyTypeObject* const type =
       reinterpret_cast<PyTypeObject*>(nb::type<RecordedArray>().ptr());
   if (Py_TYPE(object.ptr()) != type) return nullptr;
-  return nb::inst_ptr<RecordedArray>(object);
+  RecordedArray* array = nb::inst_ptr<RecordedArray>(object);
+  if (!array->store) settle(*array);
+  return array;
 }
 
+void settle(RecordedArray& array) {
+  nb::object made = std::move(array.host);
+  const DType dtype = dtype_of(dtype_of_numpy(made.ptr()));
+  array = taken(std::move(made), dtype);
+}
+
+PyTypeObject* numpy_array_type() { return reinterpret_cast<PyTypeObject*>(numpy_ndarray().ptr()); }
+
 nb::object to_object(RecordedArray array) { return nb::cast(std::move(array)); }
+
+Placed placed_in_bytes(const RecordedArray& array) {
+  const std::int64_t item = byte_size(array.store->type().dtype);
+  Placed placed{array.view.offset * item, array.view.strides};
+  if (array.part == Part::imag) placed.offset += item / 2;
+  for (std::int64_t& stride : placed.strides) stride *= item;
+  return placed;
+}
 
 nb::object host_of(RecordedArray& array) {
   if (has_host(array)) return array.host;
   Recording::get().recorder.host(*array.store).value();
-  const std::int64_t item = byte_size(array.dtype());
   const nb::object lent = nb::cast(
       LentMemory{array.store->lend(), static_cast<std::size_t>(array.store->type().bytes())});
-  Shape strides = array.view.strides;
-  for (std::int64_t& stride : strides) stride *= item;
-  const std::int64_t offset = array.view.elements() == 0 ? 0 : array.view.offset * item;
+  const Placed placed = placed_in_bytes(array);
   if (array.view.elements() == 0)
     array.host = nb::module_::import_("numpy").attr("empty")(shape_tuple(array.shape()),
                                                              numpy_dtype(array.dtype()));
   else
-    array.host = numpy_ndarray()(shape_tuple(array.shape()), numpy_dtype(array.dtype()), lent,
-                                 offset, shape_tuple(strides));
+    array.host = over_memory(array.store->memory().array().block()->data() + placed.offset,
+                             numpy_dtype(array.dtype()), array.shape(), placed.strides, lent);
   array.generation = array.store->generation();
   return array.host;
 }
@@ -170,9 +209,9 @@ void make_writable(RecordedArray& array) {
 
 nb::object wrapped(nb::object result, std::span<RecordedArray* const> given) {
   if (!result.type().is(numpy_ndarray())) return result;
-  const auto dtype = find_dtype(result.attr("dtype"));
+  const auto dtype = find_dtype(dtype_of_numpy(result.ptr()));
   if (!dtype) return result;
-  if (result.attr("base").is_none()) return take(std::move(result), *dtype);
+  if (owns_its_memory(result.ptr())) return to_object(RecordedArray(std::move(result)));
   if (nb::object view = as_view(result, *dtype, given); view.is_valid()) return view;
   // A view that is none of ours, as one of another type, is a copy, into which nobody may think to
   // write what the array then has.
@@ -180,9 +219,9 @@ nb::object wrapped(nb::object result, std::span<RecordedArray* const> given) {
   bool is_ours = false;
   for (RecordedArray* const array : given)
     is_ours = is_ours || nb::cast<bool>(shares(result, host_of(*array)));
-  nb::object copy = take(result.attr("copy")(), *dtype);
-  if (is_ours) as_recorded(copy)->writable = false;
-  return copy;
+  RecordedArray copy = taken(result.attr("copy")("K"), *dtype);
+  copy.writable = !is_ours;
+  return to_object(std::move(copy));
 }
 
 nb::object adopted(nb::handle value) {

@@ -13,22 +13,31 @@ nb::object index_error(const std::string& text) { throw nb::index_error(text.c_s
 
 bool is_whole_number(PyObject* at) { return PyLong_Check(at) && !PyBool_Check(at); }
 
+std::int64_t whole_number(nb::handle at) {
+  const Py_ssize_t number = PyNumber_AsSsize_t(at.ptr(), PyExc_IndexError);
+  if (number == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    index_error(
+        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+        "boolean arrays are valid indices");
+  }
+  return number;
+}
+
 // A number as Python takes it for an index; none for arrays and truth values.
 std::optional<std::int64_t> number_at(nb::handle at) {
-  if (is_whole_number(at.ptr())) return nb::cast<std::int64_t>(at);
+  if (is_whole_number(at.ptr())) return whole_number(at);
   if (PyBool_Check(at.ptr()) || as_recorded(at) != nullptr || PyIndex_Check(at.ptr()) == 0)
     return {};
   // An array of NumPy's says that it is an index, and so do its truth values.
   if (nb::hasattr(at, "ndim") && nb::cast<int>(at.attr("ndim")) > 0) return {};
   if (nb::hasattr(at, "dtype") && find_dtype(at.attr("dtype")) == DType::i1) return {};
-  const nb::object whole = nb::steal(PyNumber_Index(at.ptr()));
-  if (!whole.is_valid()) throw nb::python_error();
-  return nb::cast<std::int64_t>(whole);
+  return whole_number(at);
 }
 
-enum class Part : std::uint8_t { number, slice, ellipsis, new_dim };
+enum class Kind : std::uint8_t { number, slice, ellipsis, new_dim };
 struct Item {
-  Part part;
+  Kind kind;
   std::int64_t number = 0;
   nb::handle slice = {};
 };
@@ -41,13 +50,13 @@ std::optional<std::vector<Item>> items_of(nb::handle at) {
   for (Py_ssize_t i = 0; i < count; ++i) {
     const nb::handle one = many ? nb::handle(PyTuple_GetItem(at.ptr(), i)) : at;
     if (PySlice_Check(one.ptr())) {
-      items.push_back({Part::slice, 0, one});
+      items.push_back({Kind::slice, 0, one});
     } else if (one.is_none()) {
-      items.push_back({Part::new_dim});
+      items.push_back({Kind::new_dim});
     } else if (one.ptr() == Py_Ellipsis) {
-      items.push_back({Part::ellipsis});
+      items.push_back({Kind::ellipsis});
     } else if (const auto number = number_at(one)) {
-      items.push_back({Part::number, *number});
+      items.push_back({Kind::number, *number});
     } else {
       return {};
     }
@@ -71,9 +80,9 @@ Basic basic_view(const RecordedArray& array, const std::vector<Item>& items) {
   std::size_t given = 0, ellipses = 0;
   bool only_numbers = true;
   for (const Item& item : items) {
-    given += item.part == Part::number || item.part == Part::slice ? 1 : 0;
-    ellipses += item.part == Part::ellipsis ? 1 : 0;
-    only_numbers = only_numbers && item.part == Part::number;
+    given += item.kind == Kind::number || item.kind == Kind::slice ? 1 : 0;
+    ellipses += item.kind == Kind::ellipsis ? 1 : 0;
+    only_numbers = only_numbers && item.kind == Kind::number;
   }
   const std::size_t rank = array.view.rank();
   if (ellipses > 1) index_error("an index can only have a single ellipsis ('...')");
@@ -83,8 +92,8 @@ Basic basic_view(const RecordedArray& array, const std::vector<Item>& items) {
   Basic basic{array.view, only_numbers && given == rank};
   std::size_t d = 0, axis = 0;
   for (const Item& item : items) {
-    switch (item.part) {
-      case Part::number: {
+    switch (item.kind) {
+      case Kind::number: {
         const std::int64_t size = basic.view.shape[d];
         if (item.number < -size || item.number >= size)
           index_error(fmt::format("index {} is out of bounds for axis {} with size {}", item.number,
@@ -93,15 +102,15 @@ Basic basic_view(const RecordedArray& array, const std::vector<Item>& items) {
         ++axis;
         break;
       }
-      case Part::slice:
+      case Kind::slice:
         basic.view = sliced(basic.view, d++, item.slice);
         ++axis;
         break;
-      case Part::ellipsis:
+      case Kind::ellipsis:
         d += rank - given;
         axis += rank - given;
         break;
-      case Part::new_dim:
+      case Kind::new_dim:
         basic.view = basic.view.with_new_dim(d++);
         break;
     }
@@ -141,16 +150,17 @@ bool write_recorded(const RecordedArray& self, const AffineView& into, nb::handl
   } else if (!(number = number_for(*operand, self.dtype()))) {
     return false;
   }
-  Recording::get()
-      .recorder
-      .write(self.store, into,
-             [&](Builder& b) {
-               if (!operand->array) return read_as(b, *operand, number, self.dtype(), into.shape);
-               Var x = cast(b, read_array(*operand->array), self.dtype());
-               if (x.type().shape != shape) x = b.reshape(x, shape);
-               return spread(b, x, into.shape);
-             })
-      .value();
+  write_array(self.with(into),
+              [&](Builder& b) {
+                if (!operand->array) return read_as(b, *operand, number, self.dtype(), into.shape);
+                Var x = cast(b, read_array(*operand->array), self.dtype());
+                if (x.type().shape != shape) x = b.reshape(x, shape);
+                return spread(b, x, into.shape);
+              },
+              {setitem(),
+               {{},
+                {nullptr, nb::borrow(Py_Ellipsis)},
+                {operand->array, operand->array ? nb::object() : operand->object}}});
   return true;
 }
 
@@ -177,7 +187,7 @@ nb::object get_item(nb::handle self, nb::handle at) {
   Basic basic = basic_view(array, *items);
   const std::int64_t limit = Recording::get().at_once;
   if (!basic.is_element) {
-    RecordedArray part(array.store, std::move(basic.view), array.writable);
+    RecordedArray part = array.with(std::move(basic.view));
     // What NumPy will be asked for next is quickest made from what it has.
     if (has_host(array) && part.view.elements() <= limit && part.view.elements() > 0) {
       part.host = array.host[at];
@@ -189,8 +199,10 @@ nb::object get_item(nb::handle self, nb::handle at) {
   // its own.
   if (array.at_rest() || limit > 0 || !Recorder::can_show(*array.store, basic.view))
     return host_of(array)[at];
-  return to_object(Recording::get().recorder.keep(
-      [&](Builder&) { return Recording::get().recorder.read(*array.store, basic.view).value(); }));
+  RecordedArray element = array.with(std::move(basic.view));
+  return keep_array(
+      [&](Builder&) { return read_array(element); },
+      {direct_function("part"), {{&element}, {nullptr, nb::make_tuple()}}, element.dtype()});
 }
 
 void set_item(nb::handle self, nb::handle at, nb::handle value) {

@@ -134,7 +134,27 @@ std::optional<Array> number_as(const Operand& number, DType dtype) {
 }
 
 Var read_array(RecordedArray& array) {
-  return Recording::get().recorder.read(*array.store, array.view).value();
+  Recorder& recorder = Recording::get().recorder;
+  const Var x = recorder.read(*array.store, array.view).value();
+  if (array.part == Part::whole) return x;
+  return x.builder()->op(array.part == Part::real ? "real" : "imag", {x});
+}
+
+void write_array(const RecordedArray& array, const Recorder::Write& write,
+                 const NumpyCall& direct) {
+  Recorder& recorder = Recording::get().recorder;
+  recorder
+      .write(
+          array.store, array.view,
+          [&](Builder& b) {
+            const Var x = write(b);
+            if (array.part == Part::whole) return x;
+            const Var old = recorder.read(*array.store, array.view).value();
+            return array.part == Part::real ? b.op("complex", {x, b.op("imag", {old})})
+                                            : b.op("complex", {b.op("real", {old}), x});
+          },
+          direct_write(direct, array))
+      .value();
 }
 
 Var read_as(Builder& b, const Operand& operand, const std::optional<Array>& number, DType dtype,
@@ -200,14 +220,19 @@ std::vector<std::size_t> memory_order(std::span<const AffineView* const> views, 
   return order;
 }
 
-nb::object keep_in_order(const std::vector<std::size_t>& order, const Recorder::Write& write) {
+nb::object keep_array(const Recorder::Write& write, const NumpyCall& direct) {
+  return to_object(Recording::get().recorder.keep(write, direct_keep(direct)));
+}
+
+nb::object keep_in_order(const std::vector<std::size_t>& order, const Recorder::Write& write,
+                         const NumpyCall& direct) {
   Recorder& recorder = Recording::get().recorder;
-  if (std::is_sorted(order.begin(), order.end())) return to_object(recorder.keep(write));
+  if (std::is_sorted(order.begin(), order.end())) return keep_array(write, direct);
   std::vector<std::size_t> back(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) back[order[i]] = i;
-  RecordedArray array(recorder.keep([&](Builder& b) {
-    return b.transpose(write(b), Builder::Dims(order.begin(), order.end()));
-  }));
+  RecordedArray array(recorder.keep(
+      [&](Builder& b) { return b.transpose(write(b), Builder::Dims(order.begin(), order.end())); },
+      direct_keep(direct, order)));
   array.view = array.view.transposed(back);
   return to_object(std::move(array));
 }

@@ -103,7 +103,11 @@ Var float_quotient(Builder& b, Var x, Var y) {
   // A zero of the sign that the quotient has, which may be -0 itself.
   const Var nothing = b.select(equal(b, plain, 0), plain, with_sign(b, zero(b, q), plain));
   const Var result = b.select(equal(b, q, 0), nothing, near);
-  return b.select(equal(b, y, 0), plain, result);
+  // An infinite quotient has no remainder to go by, unless both are infinite.
+  const Var infinite = b.full_like(x, std::numeric_limits<double>::infinity());
+  const Var size = b.op("abs", {x});
+  const Var as_it_is = b.op("or", {equal(b, y, 0), b.compare("EQ", size, infinite)});
+  return b.select(as_it_is, plain, result);
 }
 
 Var floor_divide(Builder& b, In in) {
@@ -193,6 +197,38 @@ Var right_shift(Builder& b, In in) {
   const Var rest =
       logical ? zero(b, x) : b.select(is_below_0(b, x), b.full_like(x, -1), zero(b, x));
   return b.select(fits(b, in[1]), moved, rest);
+}
+
+// By the greater of both, so that no square is too great.
+Var hypot(Builder& b, In in) {
+  const Var x = b.op("abs", {in[0]}), y = b.op("abs", {in[1]});
+  const Var most = b.op("maximum", {x, y}), least = b.op("minimum", {x, y});
+  const Var infinite = b.full_like(x, std::numeric_limits<double>::infinity());
+  const Var share = b.select(equal(b, most, 0), zero(b, most), b.op("divide", {least, most}));
+  const Var one = b.full_like(x, 1);
+  const Var root = b.op("sqrt", {b.op("add", {one, b.op("multiply", {share, share})})});
+  const Var is_infinite = b.op("or", {b.compare("EQ", x, infinite), b.compare("EQ", y, infinite)});
+  return b.select(is_infinite, infinite, b.op("multiply", {most, root}));
+}
+Var logaddexp(Builder& b, In in) {
+  const Var apart = b.op("negate", {b.op("abs", {b.op("subtract", {in[0], in[1]})})});
+  const Var more = b.op("log_plus_one", {b.op("exponential", {apart})});
+  const Var sum = b.op("add", {b.op("maximum", {in[0], in[1]}), more});
+  // Equal infinities have no distance.
+  const Var two = b.full_like(in[0], std::log(2.0));
+  return b.select(b.compare("EQ", in[0], in[1]), b.op("add", {in[0], two}), sum);
+}
+Var heaviside(Builder& b, In in) {
+  const Var x = in[0];
+  const Var side = b.select(is_below_0(b, x), zero(b, x), b.full_like(x, 1));
+  return b.select(is_nan(b, x), x, b.select(equal(b, x, 0), in[1], side));
+}
+constexpr double kHalfTurn = 3.14159265358979323846;
+Var degrees(Builder& b, In in) {
+  return b.op("multiply", {in[0], b.full_like(in[0], 180.0 / kHalfTurn)});
+}
+Var radians(Builder& b, In in) {
+  return b.op("multiply", {in[0], b.full_like(in[0], kHalfTurn / 180.0)});
 }
 
 #define HEDDLE_WORD(word) constexpr char k_##word[] = #word
@@ -294,6 +330,13 @@ constexpr ElementwiseCall kCalls[] = {
     {"invert", 1, whole_and_bool, plain<k_not>},
     {"left_shift", 2, whole, left_shift},
     {"right_shift", 2, whole, right_shift},
+    {"hypot", 2, floats, hypot},
+    {"logaddexp", 2, floats, logaddexp},
+    {"heaviside", 2, floats, heaviside},
+    {"degrees", 1, floats, degrees},
+    {"radians", 1, floats, radians},
+    {"rad2deg", 1, floats, degrees},
+    {"deg2rad", 1, floats, radians},
     {"isnan", 1, floats, isnan_call},
     {"isinf", 1, floats, isinf_call},
     {"isfinite", 1, floats, isfinite_call},

@@ -1,22 +1,84 @@
 // The last windows in words.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "base/words.h"
 #include "heddle/recorder.h"
 
 namespace heddle {
 
+// "prog.py:12, prog.py:13, ..."
+std::string Recorder::lines() const {
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(lines_.size(), kMost); ++i)
+    text += (i > 0 ? ", " : "") + lines_[i];
+  if (lines_.size() > kMost) text += fmt::format(" and {} more lines", lines_.size() - kMost);
+  return text;
+}
+
+void Recorder::set_profiling(bool on) {
+  profiling_ = on;
+  if (on) profiled_.clear();
+}
+
+void Recorder::profile_run(const Done& done) {
+  Profiled& all = profiled_[done.was_direct ? nullptr : &done.executable.steps()];
+  ++all.windows;
+  all.seconds += done.seconds;
+  if (all.lines.empty()) all.lines = done.lines;
+  if (done.was_direct) return;
+  all.executable = done.executable;
+  all.times.resize(done.executable.steps().size());
+  for (std::size_t i = 0; i < std::min(times_.size(), all.times.size()); ++i) {
+    all.times[i].calls += times_[i].calls;
+    all.times[i].seconds += times_[i].seconds;
+  }
+}
+
+std::string Recorder::profile() const {
+  if (profiled_.empty()) return "no window of array calls has run since profiling began\n";
+  std::vector<const Profiled*> order;
+  for (const auto& [key, one] : profiled_) order.push_back(&one);
+  std::ranges::sort(order, std::greater<>(), &Profiled::seconds);
+  std::string text;
+  for (const Profiled* one : order) {
+    const bool is_direct = one->times.empty();
+    text += fmt::format("{:9.3f} ms  {} {}{}\n", one->seconds * 1e3, one->windows,
+                        is_direct ? "windows, call by call" : "windows of one program",
+                        one->lines.empty() ? "" : ", as of " + one->lines);
+    for (std::size_t i = 0; i < one->times.size(); ++i) {
+      const StepInfo& step = one->executable.steps()[i];
+      text += fmt::format("  {:9.3f} ms  {}{} {}: {}", one->times[i].seconds * 1e3,
+                          std::string(2 * static_cast<std::size_t>(step.depth), ' '), step.kind,
+                          step.name, step.ops);
+      if (!step.from.empty()) text += fmt::format("; from {}", fmt::join(step.from, ", "));
+      text += '\n';
+    }
+  }
+  return text;
+}
+
 std::string Recorder::explain() const {
   if (done_.empty()) return "no window of array calls has run yet\n";
   std::string text;
   for (const Done& done : done_) {
-    text +=
-        fmt::format("window {}: {} calls, {} ops, {} arguments, {} results, {}; ended because {}\n",
-                    done.number, done.calls, done.ops, done.arguments, done.results,
-                    done.was_known ? "known before" : "compiled", words(done.end));
+    text += fmt::format(
+        "window {}: {} calls{}, {} ops, {} arguments, {} results, {}; ended because {}\n",
+        done.number, done.calls, done.lines.empty() ? "" : " of " + done.lines, done.ops,
+        done.arguments, done.results,
+        done.was_direct  ? "done call by call"
+        : done.was_known ? "known before"
+                         : "compiled",
+        words(done.end));
+    if (done.was_direct) continue;
     for (const StepInfo& step : done.executable.steps()) {
       text +=
           fmt::format("  {}{} {}: {}; {} bytes read, {} written", std::string(2 * step.depth, ' '),
                       step.kind, step.name, step.ops, step.bytes_read, step.bytes_written);
       if (!step.note.empty()) text += "; " + step.note;
+      if (!step.from.empty()) text += fmt::format("; from {}", fmt::join(step.from, ", "));
       text += '\n';
     }
   }

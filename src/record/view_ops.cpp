@@ -1,7 +1,10 @@
 #include "record/view_ops.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+
+#include "heddle/hash.h"
 
 namespace heddle::record {
 
@@ -125,6 +128,47 @@ Var write_box(Builder& b, Var store, Var value, const BoxView& box) {
   const Var where = b.op("pad", {inside, b.full(Type::tensor(DType::i1, {}), 0)}, room);
   const Var old = reshape(b, store, box.base);
   return reshape(b, b.select(where, spread, old), type.shape);
+}
+
+namespace {
+
+std::uint64_t hash_of(const AffineView& view) {
+  std::uint64_t hash = static_cast<std::uint64_t>(view.offset);
+  for (std::size_t d = 0; d < view.rank(); ++d)
+    hash = hash_combine(hash_combine(hash, static_cast<std::uint64_t>(view.shape[d])),
+                        static_cast<std::uint64_t>(view.strides[d]));
+  return hash;
+}
+
+// The last answers, by what was asked for.
+template <typename Key, typename Answer>
+struct Remembered {
+  struct Entry {
+    std::optional<Key> key;
+    Answer answer;
+  };
+  std::array<Entry, 64> entries;
+};
+
+}  // namespace
+
+const std::optional<BoxView>& box_of(const AffineView& view, const Shape& shape) {
+  using Key = std::pair<AffineView, Shape>;
+  thread_local Remembered<Key, std::optional<BoxView>> known;
+  auto& entry = known.entries[hash_of(view) % known.entries.size()];
+  if (!entry.key || entry.key->first != view || entry.key->second != shape)
+    entry = {Key(view, shape), find_box(view, shape)};
+  return entry.answer;
+}
+
+const Meeting& meeting_of(const AffineView& a, const AffineView& b, const Shape& shape) {
+  using Key = std::tuple<AffineView, AffineView, Shape>;
+  thread_local Remembered<Key, Meeting> known;
+  auto& entry = known.entries[hash_combine(hash_of(a), hash_of(b)) % known.entries.size()];
+  if (!entry.key || std::get<0>(*entry.key) != a || std::get<1>(*entry.key) != b ||
+      std::get<2>(*entry.key) != shape)
+    entry = {Key(a, b, shape), meet(a, b, shape)};
+  return entry.answer;
 }
 
 bool repeats(const AffineView& view) {

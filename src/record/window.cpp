@@ -1,9 +1,9 @@
 // The end of a window: what of it is seen, its executable, the run, and how large the next one is.
 #include <algorithm>
-#include <unordered_set>
+#include <chrono>
 
-#include "heddle/log.h"
 #include "heddle/recorder.h"
+#include "record/background.h"
 
 namespace heddle {
 
@@ -33,47 +33,132 @@ std::vector<StorePtr> Recorder::seen() const {
 // them.
 std::vector<bool> Recorder::dead_arguments() const {
   std::vector<bool> dead;
-  for (const DeviceValue& argument : arguments_) {
-    const bool is_ours = argument.in_host_memory() && argument.array().block() &&
-                         !argument.array().is_splat() && !argument.array().block()->is_view();
-    dead.push_back(is_ours && argument.array().block().use_count() == 1);
+  for (const auto& [value, spread] : arguments_) {
+    const bool is_ours = !spread && !devices_ && value.in_host_memory() && value.array().block() &&
+                         !value.array().is_splat() && !value.array().block()->is_view();
+    dead.push_back(is_ours && value.array().block().use_count() == 1);
   }
   return dead;
 }
 
-Expected<Executable> Recorder::executable(bool& was_known) {
-  Function& main = builder_.program.functions.back();
-  main.arg_attrs.resize(arguments_.size());
-  Target target = options_.target;
-  target.options.donated = dead_arguments();
-  if (auto found = cache_.find(builder_.program, target)) {
-    was_known = true;
-    return *std::move(found);
-  }
-  return cache_.compile(builder_.program, target);
+// What is there for an equal window. Code that overwrites no argument does for any of them, until
+// there is better.
+std::optional<Executable> Recorder::known(Target& target) {
+  if (auto found = cache_->find(builder_.program, target)) return found;
+  if (options_.direct != DirectRuns::unknown || !options_.direct_memory) return {};
+  Target careful = target;
+  careful.options.donated.assign(arguments_.size(), false);
+  auto found = cache_->find(builder_.program, careful);
+  if (found) background_->compile(builder_.program, target);
+  return found;
 }
 
-// The window as a call of its executable; values of stores are there afterwards.
+Expected<Executable> Recorder::compiled(const Target& target) {
+  const auto start = std::chrono::steady_clock::now();
+  auto made = cache_->compile(builder_.program, target);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  background_->took(builder_.program, took.count());
+  return made;
+}
+
+// The window as one call, of its executable where that is there; values of stores are there
+// afterwards.
 Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   std::vector<ValueId> results;
   for (const StorePtr& store : stores) results.push_back(store->value_);
   builder_.end(body_, results);
-  HEDDLE_TRY(done.executable, executable(done.was_known));
   done.ops = builder_.program.op_count();
   done.arguments = arguments_.size();
   done.results = results.size();
-  for (const DeviceValue& argument : arguments_) counts_.bytes_in += argument.type().bytes();
+  for (const Argument& argument : arguments_) counts_.bytes_in += argument.type().bytes();
+  Function& main = builder_.program.functions.back();
+  main.arg_attrs.resize(arguments_.size());
+  Target target = options_.target;
+  target.options.donated = dead_arguments();
+  if (devices_) place(target, stores);
+  auto found = options_.direct == DirectRuns::always ? std::nullopt : known(target);
+  done.was_known = found.has_value();
+  done.was_direct = !found && is_for_direct_run(target);
+  if (done.was_direct) {
+    const auto work = [&] { run_directly(stores); };
+    options_.aside ? options_.aside(work, true) : work();
+    return yes();
+  }
   // Memory that Python lends is given back by the thread that came with it.
   std::vector<DeviceValue> lent;
-  for (const DeviceValue& argument : arguments_)
-    if (argument.in_host_memory() && argument.array().block() &&
-        argument.array().block()->is_view())
-      lent.push_back(argument);
-  HEDDLE_TRY(std::vector<DeviceValue> values, done.executable.run_values(std::move(arguments_)));
+  for (const Argument& argument : arguments_)
+    if (!argument.spread && argument.value.in_host_memory() && argument.value.array().block() &&
+        argument.value.array().block()->is_view())
+      lent.push_back(argument.value);
+  std::vector<Argument> values;
+  Verdict verdict = yes();
+  const auto work = [&] { verdict = compute(found, target, done.executable, values); };
+  options_.aside ? options_.aside(work, false) : work();
+  if (!verdict) return verdict;
   for (std::size_t i = 0; i < stores.size(); ++i) {
     counts_.bytes_out += values[i].type().bytes();
-    stores[i]->rest_at(std::move(values[i]));
+    if (values[i].spread)
+      keep_track(stores[i]).rest_at(std::move(values[i].spread));
+    else
+      stores[i]->rest_at(std::move(values[i].value));
   }
+  return yes();
+}
+
+void Recorder::place(Target& target, const std::vector<StorePtr>& stores) const {
+  std::vector<Type> arguments, results;
+  for (const Argument& argument : arguments_) arguments.push_back(argument.type());
+  for (const StorePtr& store : stores) results.push_back(store->type_);
+  devices_->place(target, arguments, results);
+}
+
+// Of stores that are in parts, so that they can be had whole when devices change.
+Store& Recorder::keep_track(const StorePtr& store) {
+  constexpr std::size_t kMany = 1024;
+  if (spread_.size() >= kMany)
+    std::erase_if(spread_, [](const std::weak_ptr<Store>& one) { return one.expired(); });
+  spread_.push_back(store);
+  return *store;
+}
+
+// Touches no store: others may look at those meanwhile.
+Verdict Recorder::compute(std::optional<Executable>& found, const Target& target,
+                          Executable& executable, std::vector<Argument>& values) {
+  if (found) {
+    executable = *std::move(found);
+  } else {
+    HEDDLE_TRY(executable, compiled(target));
+  }
+  if (!target.mesh.empty()) return compute_on_devices(executable, values);
+  RunOptions options;
+  times_.clear();
+  if (profiling_) options.times = &times_;
+  std::vector<DeviceValue> arguments;
+  for (Argument& argument : arguments_) {
+    if (argument.spread) {
+      HEDDLE_TRY(Array whole, devices_->whole(*argument.spread));
+      argument = {DeviceValue(std::move(whole)), nullptr};
+    }
+    arguments.push_back(std::move(argument.value));
+  }
+  arguments_.clear();
+  HEDDLE_TRY(std::vector<DeviceValue> results,
+             executable.run_values(std::move(arguments), options));
+  for (DeviceValue& result : results) values.push_back({std::move(result), nullptr});
+  return yes();
+}
+
+Verdict Recorder::compute_on_devices(const Executable& executable, std::vector<Argument>& values) {
+  std::vector<WindowValue> arguments;
+  for (Argument& argument : arguments_) {
+    Array whole;
+    if (!argument.spread) whole = argument.value.take_array();
+    arguments.push_back({std::move(whole), std::move(argument.spread)});
+  }
+  arguments_.clear();
+  HEDDLE_TRY(std::vector<WindowValue> results, devices_->run(executable, std::move(arguments)));
+  for (WindowValue& result : results)
+    values.push_back({DeviceValue(std::move(result.whole)), std::move(result.spread)});
   return yes();
 }
 
@@ -87,7 +172,9 @@ Verdict Recorder::flush(WindowEnd end) {
   done.number = ++counts_.windows;
   done.calls = calls_.size();
   done.end = end;
+  done.lines = lines();
   Verdict verdict = yes();
+  const auto start = std::chrono::steady_clock::now();
   try {
     verdict = run(stores, done);
   } catch (const std::bad_alloc&) {
@@ -95,9 +182,12 @@ Verdict Recorder::flush(WindowEnd end) {
   } catch (const std::exception& error) {
     verdict = reason("{}", error.what());
   }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  done.seconds = took.count();
   if (verdict) {
     count(done);
-    if (end == WindowEnd::full) grow(done.was_known);
+    if (profiling_) profile_run(done);
+    if (end == WindowEnd::full) grow(done.was_known, done.seconds);
   } else {
     for (const StorePtr& store : stores)
       store->lose("this array was to be computed in a window that failed: " + verdict.reason());
@@ -110,9 +200,23 @@ Verdict Recorder::flush(WindowEnd end) {
   return yes();
 }
 
+Verdict Recorder::set_devices(std::shared_ptr<WindowDevices> devices) {
+  HEDDLE_TRY_VOID(flush());
+  // What lies on the old ones is asked for in whole from then on.
+  for (const auto& weak : spread_)
+    if (const StorePtr store = weak.lock()) {
+      HEDDLE_TRY_VOID(host(*store));
+      store->spread_ = nullptr;
+    }
+  spread_.clear();
+  devices_ = std::move(devices);
+  return yes();
+}
+
 void Recorder::count(const Done& done) {
-  ++(done.was_known ? counts_.found : counts_.compiled);
+  ++(done.was_direct ? counts_.direct : done.was_known ? counts_.found : counts_.compiled);
   counts_.ops += static_cast<std::int64_t>(done.ops);
+  if (done.was_direct) return;
   for (const StepInfo& step : done.executable.steps())
     if (step.depth == 0 && step.kind != "copy") ++counts_.launches;
 }
@@ -120,12 +224,17 @@ void Recorder::count(const Done& done) {
 // Windows that are full take whole turns of a loop, where the last calls are turns of one: then all
 // of them are equal, and one executable serves them all. They become larger once they have been
 // known for a while: each size is compiled anew.
-void Recorder::grow(bool was_known) {
+void Recorder::grow(bool was_known, double seconds) {
   constexpr int kPatience = 8;
   const std::size_t n = calls_.size();
+  // What takes longer than this has little to win by fewer windows.
+  constexpr double kWorthwhile = 2e-3;
+  bool larger = false;
   known_in_a_row_ = was_known ? known_in_a_row_ + 1 : 0;
-  const bool larger = known_in_a_row_ >= kPatience;
-  if (larger) known_in_a_row_ = 0;
+  if (known_in_a_row_ >= kPatience) {
+    known_in_a_row_ = 0;
+    larger = devices_ != nullptr || seconds < kWorthwhile;  // ranks have to grow alike
+  }
   const std::size_t room = std::min(options_.largest_window, larger ? 2 * limit_ : limit_);
   for (std::size_t turn = 1; 2 * turn <= n; ++turn) {
     if (!std::equal(calls_.end() - static_cast<std::ptrdiff_t>(turn), calls_.end(),
@@ -140,6 +249,12 @@ void Recorder::grow(bool was_known) {
 Expected<DeviceValue> Recorder::value(Store& store) {
   if (!store.lost_.empty()) return reason("{}", store.lost_);
   if (store.pending_) HEDDLE_TRY_VOID(flush(WindowEnd::read));
+  if (store.is_spread()) {
+    HEDDLE_TRY(Array whole, devices_->whole(*store.spread_));
+    store.memory_ = DeviceValue(std::move(whole));
+    store.whole_ = true;
+    ++store.generation_;
+  }
   return store.memory_;
 }
 
@@ -155,7 +270,7 @@ Expected<Array> Recorder::host(Store& store) {
 Verdict Recorder::make_writable(Store& store) {
   HEDDLE_TRY_VOID(host(store));
   // The window's own use of the old version goes on with the old memory.
-  if (store.window_ == window_) store.value_ = kNone;
+  forget(store);
   if (store.is_sole_owner()) return yes();
   store.rest_at(DeviceValue(Array(store.type_, store.memory_.array().bytes())));
   return yes();

@@ -51,6 +51,7 @@ def test_program(name, mode):
              for key, one in info["parameters"]["S"].items()}  # fmt: skip
     before = recorded.at_once()
     recorded.set_at_once(0 if mode == "recorded" else before)
+    recorded.set_direct("never" if mode == "recorded" else "")
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -62,4 +63,6 @@ def test_program(name, mode):
                 assert a.shape == np.shape(b) and a.dtype == np.asarray(b).dtype
                 np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
     finally:
+        hn.flush()
         recorded.set_at_once(before)
+        recorded.set_direct("")

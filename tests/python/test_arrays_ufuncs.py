@@ -16,10 +16,13 @@ TYPES = "?bBhHiIlLefdFD"
 def all_recorded():
     before = recorded.at_once()
     recorded.set_at_once(0)
+    recorded.set_direct("never")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
+    hn.flush()
     recorded.set_at_once(before)
+    recorded.set_direct("")
 
 
 def values(char):
@@ -70,6 +73,9 @@ def test_every_ufunc(char):
             with pytest.raises(TypeError):
                 getattr(hn, name)(*map(hn.asarray, args))
             continue
+        if name == "floor_divide" and np.dtype(char).kind == "f":  # as the array API standard has it
+            infinite = np.isinf(x) & np.isfinite(y)
+            expected[name] = np.where(infinite, np.divide(x, y), expected[name]).astype(char)
         # Half numbers are computed in single: what is too great is the same.
         got[name] = getattr(hn, name)(*map(hn.asarray, args))
     for name, result in got.items():

@@ -9,14 +9,17 @@ import pytest
 from heddle.numpy._core import recorded
 
 
-@pytest.fixture(params=["recorded", "at once", "mixed"])
+@pytest.fixture(params=["compiled", "call by call", "at once", "mixed"])
 def mode(request):
     before = recorded.at_once()
-    recorded.set_at_once({"recorded": 0, "at once": 10**9, "mixed": 12}[request.param])
+    recorded.set_at_once({"at once": 10**9, "mixed": 12}.get(request.param, 0))
+    recorded.set_direct({"compiled": "never", "call by call": "always"}.get(request.param, ""))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hn.FallbackWarning)
         yield request.param
+    hn.flush()
     recorded.set_at_once(before)
+    recorded.set_direct("")
 
 
 def index(draw, shape):
@@ -36,6 +39,19 @@ def index(draw, shape):
         if draw.randrange(12) == 0 and Ellipsis not in parts:
             parts.append(Ellipsis)
             break
+    return tuple(parts)
+
+
+def places(draw, shape):
+    """An index by lists of places along one or two dimensions, with slices beside them."""
+    count = draw.randrange(1, 4)
+
+    def some(size):
+        return [draw.randrange(-size, size) for _ in range(count)]
+
+    parts = [some(size) if draw.randrange(2) else slice(draw.choice([None, 1]), None) for size in shape]
+    if all(isinstance(one, slice) for one in parts):
+        parts[0] = some(shape[0])
     return tuple(parts)
 
 
@@ -74,7 +90,7 @@ def program(seed, np):
     draw = random.Random(seed)
     arrays = [np.arange(24).reshape(draw.choice([(24,), (4, 6), (2, 3, 4)])) % 7 for _ in range(2)]
     for _ in range(draw.randrange(3, 9)):
-        kind = draw.randrange(8)
+        kind = draw.randrange(11)
         target = arrays[draw.randrange(len(arrays))]
         view = target
         for _ in range(draw.randrange(3)):
@@ -98,6 +114,14 @@ def program(seed, np):
         elif kind == 7 and np.ndim(view) and view.shape[0] > 1:
             for _ in range(3):  # overlapping, as d[1:] += d[:-1]
                 view[1:] += view[:-1]
+        elif kind == 8 and np.size(view) and np.ndim(view):
+            arrays.append(view[places(draw, view.shape)].copy())  # NumPy promises no order in memory
+        elif kind == 9 and np.size(view) and np.ndim(view):
+            at = places(draw, view.shape)
+            value = draw.randrange(9) if draw.randrange(2) else view[at] * 2
+            view[at] = value
+        elif kind == 10 and np.ndim(view) == 2:
+            arrays.append(np.matmul(view, view.T))
     return arrays
 
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "heddle/recorder.h"
 #include "ir/eval/scalar.h"
 
@@ -222,6 +224,86 @@ TEST_F(RecorderTest, ExplainsItsWindows) {
   values(recorder, *plus(given({1}), 1));
   EXPECT_THAT(recorder.explain(), HasSubstr("1 calls, 3 ops, 2 arguments, 1 results, compiled"));
   EXPECT_THAT(recorder.explain(), HasSubstr("a value was read"));
+}
+
+// x + by, at once.
+class PlusStep : public DirectStep {
+ public:
+  PlusStep(Slot x, double by) : x_(x), by_(by) {}
+  void run(DirectMemory& memory, Slot target) const override;
+  std::int64_t bytes() const override { return 16; }
+
+ private:
+  Slot x_;
+  double by_;
+};
+
+class PlainMemory : public DirectMemory {
+ public:
+  void start(Slot slot, Array array) override { held[slot] = std::move(array); }
+  Array take(Slot slot) override { return held[slot]; }
+  void drop(Slot slot) override { held.erase(slot); }
+  std::map<Slot, Array> held;
+};
+
+void PlusStep::run(DirectMemory& memory, Slot target) const {
+  auto& held = static_cast<PlainMemory&>(memory).held;
+  Array result = held.at(x_);
+  for (double& value : result.as_mutable<double>()) value += by_;
+  held[target] = result;
+}
+
+class DirectTest : public testing::Test {
+ protected:
+  static RecordOptions options() {
+    RecordOptions options = interpreted();
+    options.direct_memory = [] { return std::make_unique<PlainMemory>(); };
+    return options;
+  }
+  StorePtr plus(const StorePtr& x, double by) {
+    const Slot slot = recorder.slot(*x);
+    return recorder.keep(
+        [&](Builder& b) {
+          const Var v = recorder.read(*x);
+          return b.op("add", {v, b.broadcast(recorder.scalar(number(by)), v.type().shape)});
+        },
+        std::make_unique<PlusStep>(slot, by));
+  }
+  Recorder recorder{options()};
+};
+
+TEST_F(DirectTest, WhatIsNewRunsCallByCallAndIsCompiledWhenItComesAgain) {
+  const StorePtr x = recorder.store(numbers({3}, {1, 2, 3}));
+  for (int turn = 0; turn < 4; ++turn) {
+    EXPECT_THAT(values(recorder, *plus(plus(x, 1), turn)),
+                ElementsAre(2 + turn, 3 + turn, 4 + turn));
+    recorder.wait_for_code();
+  }
+  EXPECT_EQ(recorder.counts().direct, 2);
+  EXPECT_EQ(recorder.counts().found, 2);
+  EXPECT_EQ(recorder.counts().compiled, 0);
+}
+
+TEST_F(DirectTest, ACallWithoutAStepIsCompiled) {
+  const StorePtr x = recorder.store(numbers({2}, {1, 2}));
+  const StorePtr y = recorder.keep([&](Builder& b) {
+    const Var v = recorder.read(*plus(x, 1));
+    return b.op("multiply", {v, v});
+  });
+  EXPECT_THAT(values(recorder, *y), ElementsAre(4, 9));
+  EXPECT_EQ(recorder.counts().direct, 0);
+}
+
+TEST_F(RecorderTest, OnDevicesArraysStayInParts) {
+  recorder.set_devices(std::make_shared<WindowDevices>(3, 0)).value();
+  const StorePtr x = given({1, 2, 3, 4, 5, 6, 7});
+  const StorePtr y = plus(x, 1);
+  recorder.flush().value();
+  EXPECT_TRUE(y->is_spread());
+  EXPECT_THAT(values(recorder, *plus(y, 1)), ElementsAre(3, 4, 5, 6, 7, 8, 9));
+  recorder.set_devices(nullptr).value();
+  EXPECT_FALSE(y->is_spread());
+  EXPECT_THAT(values(recorder, *y), ElementsAre(2, 3, 4, 5, 6, 7, 8));
 }
 
 }  // namespace

@@ -14,14 +14,21 @@ array([ 3., 25., 27.])
 
 from __future__ import annotations
 
+import atexit as _atexit
+import functools as _functools
+import types as _types
 from typing import Any
 
 import numpy as _np
 
+from heddle.numpy._core import QuickFunction as _QuickFunction, QuickMaker as _QuickMaker
 from heddle.numpy._core import ndarray, recorded as _recorded
 from heddle.numpy import _array as _array
-from heddle.numpy import _creation, _fallback, _index as _index, _products, _reductions, _shapes, _ufuncs
+from heddle.numpy import _creation, _derived, _fallback, _index as _index, _products, _reductions, _shapes, _standard, _ufuncs
 from heddle.numpy._fallback import FallbackWarning, fallbacks
+
+# Code that is being made ends with the process; the extension module waits for it.
+_atexit.register(_recorded.stop_compiling)
 
 #: What there is beside NumPy's own names.
 __array_api_version__ = _np.__array_api_version__
@@ -32,9 +39,34 @@ def flush() -> None:
     _recorded.flush()
 
 
+def devices(count: int | None = None) -> int:
+    """How many devices windows run on; with a number, so many threads of this process from then on."""
+    if count is not None:
+        _recorded.set_devices(count)
+    return _recorded.devices()
+
+
 def explain() -> str:
     """The last windows: their groups, bytes, and what ended them."""
     return _recorded.explain()
+
+
+class profile:
+    """What windows take while it is open: ``with np.profile() as times: ...``, then ``print(times)``."""
+
+    def __enter__(self) -> profile:
+        flush()
+        _recorded.set_profiling(True)
+        self._text = ""
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        flush()
+        self._text = _recorded.profile()
+        _recorded.set_profiling(False)
+
+    def __str__(self) -> str:
+        return self._text or _recorded.profile()
 
 
 def counts() -> dict[str, int]:
@@ -51,22 +83,45 @@ def _recorded_functions() -> dict[str, Any]:
                "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # fmt: skip
     table |= {name: table[of] for name, of in aliases.items()}
     for module, names in (
-        (_creation, "array asarray full zeros ones empty zeros_like ones_like empty_like full_like arange"),
+        (_creation, "array asarray full zeros ones empty zeros_like ones_like empty_like full_like arange linspace "
+                    "eye identity tri"),
         (_shapes, "reshape transpose swapaxes moveaxis squeeze expand_dims broadcast_to broadcast_arrays "
                   "flip ravel concatenate stack vstack hstack roll where"),
         (_products, "matmul dot tensordot inner vdot outer einsum"),
         (_reductions, "mean var std"),
+        (_standard, "sort argsort"),
     ):  # fmt: skip
         table |= {name: getattr(module, name) for name in names.split()}
+    table |= _derived.TABLE
+    _standard.sign(table["clip"])
     table["asanyarray"] = table["ascontiguousarray"] = table["asarray"]
     table["concat"] = table["concatenate"]
     table["permute_dims"] = table["transpose"]
     return table
 
 
-globals().update(_recorded_functions())
-sum, prod = map(_reductions.sums, ("sum", "prod"))
-max, min, any, all = map(_reductions.extrema, ("max", "min", "any", "all"))
+def _quick(name: str, function: Any) -> Any:
+    """The same, but that NumPy does what is small, without a look at it in Python."""
+    theirs = getattr(_np, name, None)
+    if not isinstance(function, _types.FunctionType) or theirs is None:
+        return function
+    made = (_QuickMaker if name in ("zeros", "ones", "empty", "full") else _QuickFunction)(theirs, function)
+    _functools.update_wrapper(made, function)
+    made._function = theirs
+    return made
+
+
+globals().update({name: _quick(name, function) for name, function in _recorded_functions().items()})
+
+
+def _reduction(name: str) -> Any:
+    make = _reductions.sums if name in ("sum", "prod") else _reductions.extrema
+    function = make(name)
+    function.__name__ = function.__qualname__ = name
+    return _quick(name, function)
+
+
+sum, prod, max, min, any, all = map(_reduction, ("sum", "prod", "max", "min", "any", "all"))
 amax, amin = max, min
 
 
@@ -87,7 +142,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
 
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
-    return _creation.array(a, copy=True)
+    return _creation.array(a, copy=True, order=order)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -131,10 +186,18 @@ def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     return _np.may_share_memory(_fallback.lowered(a, []), _fallback.lowered(b, []), max_work)
 
 
+for _name in ("argmax", "argmin", "cumsum", "cumprod", "copy"):
+    globals()[_name] = _quick(_name, globals()[_name])
+
+
 # All the rest of NumPy, as it is asked for.
 def __getattr__(name: str) -> Any:
     if name in ("linalg", "fft", "random"):
         module = _fallback.Module(f"{__name__}.{name}", getattr(_np, name))
+        if name == "linalg":
+            module.norm = _derived.norm
+        elif name == "fft":
+            module.fftfreq, module.rfftfreq = _standard.fftfreq, _standard.rfftfreq
         globals()[name] = module
         return module
     value = _fallback.wrapped(name, getattr(_np, name))

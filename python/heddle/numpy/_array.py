@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle.numpy._core import adopt, ndarray, recorded, wrap_numpy
+from heddle.numpy._core import add_quick_method, adopt, ndarray, recorded, wrap_numpy
 from heddle.numpy import _fallback, _products, _reductions, _shapes, _ufuncs
 
 
@@ -49,6 +49,10 @@ def astype(self: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe",
 
 
 def copy(self: ndarray, order: Any = "C") -> Any:
+    if order == "F" or (order in ("K", "A") and self.ndim > 1):
+        lies = list(range(self.ndim))[::-1] if order == "F" else self._order()
+        if lies != sorted(lies):
+            return copy(self._transposed(lies))._transposed(list(map(int, np.argsort(lies))))
     result = recorded.copy(self)
     return wrap_numpy(self._host().copy(), []) if result is None else result
 
@@ -107,6 +111,22 @@ def _from_function(function: Any) -> Any:
     return lambda self, *args, **kwargs: function(self, *args, **kwargs)
 
 
+def _from_table(name: str) -> Any:
+    """A method that is a function of _derived's."""
+
+    on_host = _on_host(name)
+
+    def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+        from heddle.numpy._derived import TABLE
+
+        if not self._pending_or_large():  # whose arguments may be others than the function's
+            return on_host(self, *args, **kwargs)
+        return TABLE[name](self, *args, **kwargs)
+
+    method.__name__, method.__doc__ = name, getattr(np.ndarray, name).__doc__
+    return method
+
+
 def _sort(self: ndarray, axis: int = -1, kind: Any = None, order: Any = None, **more: Any) -> None:
     _fallback.call("ndarray.sort", np.ndarray.sort, (self, axis, kind, order), more)
 
@@ -114,16 +134,23 @@ def _sort(self: ndarray, axis: int = -1, kind: Any = None, order: Any = None, **
 def _real(self: ndarray) -> Any:
     if self.dtype.kind != "c":
         return self
-    return _fallback.call("real", np.real, (self,), {})
+    return self._part(True)
 
 
 def _imag(self: ndarray) -> Any:
-    return _fallback.call("imag", np.imag, (self,), {})
+    if self.dtype.kind == "c":
+        return self._part(False)
+    import heddle.numpy
+
+    zeros = heddle.numpy.zeros(self.shape, self.dtype)
+    return zeros._read_only()
 
 
-def _matmul_into(self: ndarray, other: Any) -> Any:
-    self[...] = _products.matmul(self, other)
-    return self
+def _set_shape(self: ndarray, shape: Any) -> None:
+    sizes = _shapes.fitting_sizes(self, shape)
+    if not self._take_shape(sizes):
+        raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy "
+                             "with the desired shape.")  # fmt: skip
 
 
 def _matrix_transpose(self: ndarray) -> Any:
@@ -159,7 +186,6 @@ def _restore(array: Any) -> Any:
 
 _METHODS: dict[str, Any] = {
     "__array__": _as_numpy,
-    "__array_ufunc__": _ufuncs.array_ufunc,
     "__array_function__": _array_function,
     "__array_namespace__": _namespace,
     "__dlpack__": _dlpack,
@@ -171,9 +197,6 @@ _METHODS: dict[str, Any] = {
     "__contains__": lambda self, value: bool((self == value).any()),
     "__divmod__": divmod_,
     "__rdivmod__": lambda self, other: (other // self, other % self),
-    "__matmul__": lambda self, other: _products.matmul(self, other),
-    "__rmatmul__": lambda self, other: _products.matmul(other, self),
-    "__imatmul__": _matmul_into,
     "__bool__": _value("__bool__"),
     "__int__": _value("__int__"),
     "__float__": _value("__float__"),
@@ -215,9 +238,15 @@ _METHODS: dict[str, Any] = {
     "conj": _from_function(_ufuncs.ufuncs["conjugate"]),
     "conjugate": _from_function(_ufuncs.ufuncs["conjugate"]),
     "sort": _sort,
+    "clip": _from_table("clip"),
+    "round": _from_table("round"),
+    "repeat": _from_table("repeat"),
+    "take": _from_table("take"),
     "to_device": _to_device,
 }
+_shape_of = ndarray.shape.fget
 _PROPERTIES: dict[str, Any] = {
+    "shape": _shape_of,
     "T": _shapes.transpose,
     "mT": _matrix_transpose,
     "real": _real,
@@ -259,24 +288,34 @@ class _Flat:
 
 
 def _set_imag(self: ndarray, value: Any) -> None:
-    self._host(True).imag = _fallback.lowered(value, [])
+    if self.dtype.kind != "c":
+        raise TypeError("array does not have imaginary part to set")
+    self._part(False)[...] = value
 
 
 def _set_real(self: ndarray, value: Any) -> None:
-    self._host(True).real = _fallback.lowered(value, [])
+    _real(self)[...] = value
 
 
 def _set_flat(self: ndarray, value: Any) -> None:
     self._host(True).flat = _fallback.lowered(value, [])
 
 
-_SETTERS = {"real": _set_real, "imag": _set_imag, "flat": _set_flat}
+_SETTERS = {"shape": _set_shape, "real": _set_real, "imag": _set_imag, "flat": _set_flat}
+
+
+# Whose results on small arrays are NumPy's own.
+_QUICK = """astype copy reshape transpose flatten ravel squeeze swapaxes dot sum prod max min any all mean var std
+argmax argmin cumsum cumprod conj conjugate clip round repeat take""".split()
 
 
 def add_methods() -> None:
     """Gives ndarray its methods, and NumPy's where there are no others."""
     for name, method in _METHODS.items():
-        setattr(ndarray, name, method)
+        if name in _QUICK:
+            add_quick_method(ndarray, name, getattr(np.ndarray, name), method)
+        else:
+            setattr(ndarray, name, method)
     for name, read in _PROPERTIES.items():
         setattr(ndarray, name, property(read, _SETTERS.get(name)))
     for name in dir(np.ndarray):

@@ -26,7 +26,7 @@ def array(object: Any, dtype: Any = None, *, copy: bool | None = True, order: An
             if copy is False:
                 raise ValueError("Unable to avoid copy while creating an array as requested.")
             return object.astype(dtype)
-        return object.copy() if copy else object
+        return object.copy(order) if copy else object
     given: list[ndarray] = []
     result = np.array(_fallback.lowered(object, given), dtype, order=order, ndmin=ndmin, **more)
     return wrap_numpy(result, [])
@@ -49,10 +49,14 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *,
         return result
     if np.ndim(fill_value) == 0:
         among = np.asarray(fill_value).dtype if dtype is None else np.dtype(dtype)
-        if among.kind in "biufc":
+        # Zeros take no time until they are touched, and may be written to at once.
+        at_once = type(fill_value) is int and fill_value == 0 and recorded.at_once() > 0 and recorded.devices() == 1
+        if among.kind in "biufc" and not at_once:
             result = recorded.full(_dims(shape), fill_value, among)
             if result is not None:
                 return result
+        if at_once:
+            return wrap_numpy(np.zeros(shape, among), [])
     return wrap_numpy(np.full(shape, fill_value, dtype), [])
 
 
@@ -105,17 +109,82 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subo
     return _like(a, fill_value, dtype, shape)
 
 
-def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
-           like: Any = None) -> Any:  # fmt: skip
-    """Whole numbers are recorded; steps of floats are NumPy's to count."""
+def _ends(given: tuple[Any, ...], start: Any = None, stop: Any = None, step: Any = None) -> Any:
+    """First, end and step of a range, as NumPy takes its arguments; none where it complains."""
+    if len(given) > 3:
+        return None
+    if len(given) == 1 and start is None and stop is None:
+        given, stop = (), given[0]
+    given = given + (start, stop, step)[len(given) :]
+    first, last, by = given
+    first, by = 0 if first is None else first, 1 if by is None else by
+    ends = tuple(int(one) if isinstance(one, (int, np.integer)) else one for one in (first, last, by))
+    return ends if all(type(one) in (int, float) or isinstance(one, float) for one in ends) else None
+
+
+def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **named: Any) -> Any:
+    """A range; of floats it has the elements that NumPy counts and fills."""
     _on_cpu(device)
-    ends = (start, stop, step)
-    if all(type(one) is int or one is None for one in ends) and step:
-        first, last = (0, start) if stop is None else (start, stop)
-        among = np.dtype(int if dtype is None else dtype)
-        if among.kind in "iuf" and among.itemsize == 8:
+    try:
+        ends = _ends(args, **named)
+    except TypeError:
+        ends = None
+    if ends and ends[2] and all(map(math.isfinite, ends)):
+        first, last, step = ends
+        whole = all(type(one) is int for one in ends)
+        among = np.dtype((int if whole else float) if dtype is None else dtype)
+        by = step if whole else (first + step) - first
+        fits = whole or (among == float and first + by == first + step)
+        if fits and among.kind in "iuf" and among.itemsize == 8:
             size = max(0, math.ceil((last - first) / step))
-            result = recorded.arange(size, first, step, among) if size < 2**53 else None
+            result = recorded.arange(size, first, by, among) if size < 2**53 else None
             if result is not None:
                 return result
-    return _fallback.call("arange", np.arange, ends, {"dtype": dtype})
+    return _fallback.call("arange", np.arange, args, {**named, "dtype": dtype})
+
+
+def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False,
+             dtype: Any = None, axis: int = 0, *, device: Any = None) -> Any:  # fmt: skip
+    _on_cpu(device)
+    real = all(isinstance(one, (int, float, np.integer)) and math.isfinite(one) for one in (start, stop))
+    steps = num - 1 if endpoint else num
+    if real and isinstance(num, (int, np.integer)) and steps > recorded.at_once() and dtype in (None, float):
+        first = float(start)
+        step = (float(stop) - first) / steps
+        if step:
+            result = arange(int(num), dtype=float) * step + first
+            if endpoint:
+                result[-1:] = float(stop)
+            return (result, np.float64(step)) if retstep else result
+    more = {"num": num, "endpoint": endpoint, "retstep": retstep, "dtype": dtype, "axis": axis}
+    return _fallback.call("linspace", np.linspace, (start, stop), more)
+
+
+def _offsets(rows: int, columns: int) -> Any:
+    """The column less the row of every element."""
+    return arange(columns)[None, :] - arange(rows)[:, None]
+
+
+def _is_large(rows: Any, columns: Any) -> bool:
+    both = isinstance(rows, (int, np.integer)) and isinstance(columns, (int, np.integer))
+    return both and rows > 0 and columns > 0 and rows * columns > recorded.at_once()
+
+
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C", *,
+        device: Any = None, like: Any = None) -> Any:  # fmt: skip
+    _on_cpu(device)
+    columns = N if M is None else M
+    if _is_large(N, columns) and np.dtype(dtype).kind in "biufc":
+        return (_offsets(N, columns) == k).astype(dtype)
+    return _fallback.call("eye", np.eye, (N, M, k, dtype), {"order": order})
+
+
+def identity(n: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    return eye(n, dtype=float if dtype is None else dtype)
+
+
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *, like: Any = None) -> Any:
+    columns = N if M is None else M
+    if _is_large(N, columns) and np.dtype(dtype).kind in "biufc":
+        return (_offsets(N, columns) <= k).astype(dtype)
+    return _fallback.call("tri", np.tri, (N, M, k, dtype), {})

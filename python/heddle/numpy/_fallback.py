@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from heddle.numpy._core import ndarray, recorded, wrap_numpy
+from heddle.numpy._core import ndarray, quick_call, recorded, wrap_numpy
 
 
 class FallbackWarning(UserWarning):
@@ -58,7 +58,7 @@ def lowered(value: Any, given: list[ndarray], for_writing: bool = False) -> Any:
         return {key: lowered(one, given) for key, one in value.items()}
     if isinstance(value, Wrapped):
         return value._wrapped
-    if isinstance(value, Function):
+    if isinstance(value, FUNCTIONS):
         return value._function
     return value
 
@@ -116,6 +116,10 @@ class Function:
         functools.update_wrapper(self, function, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._name not in _WRITING:
+            result = quick_call(self._function, args, kwargs)
+            if result is not NotImplemented:
+                return result
         return call(self._name, self._function, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -126,6 +130,10 @@ class Function:
 
     def __repr__(self) -> str:
         return repr(self._function)
+
+
+#: What stands for a function of NumPy's own.
+FUNCTIONS: tuple[type, ...] = (Function,)
 
 
 class Wrapped:

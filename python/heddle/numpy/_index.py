@@ -10,26 +10,149 @@ import numpy as np
 from heddle.numpy._core import adopt, ndarray, recorded
 from heddle.numpy import _fallback
 
+_PLAIN = (slice, type(None), type(Ellipsis))
 
-def _is_whole_numbers(at: Any) -> bool:
-    return type(at) is ndarray and at.dtype.kind in "iu" and at.ndim > 0
+
+class _Places:
+    """An index by arrays: a view of what it goes over, and places along some dimensions of that."""
+
+    def __init__(self, view: ndarray, dims: list[int], arrays: list[Any], together: bool) -> None:
+        self.view, self.dims, self.arrays, self.together = view, dims, arrays, together
+
+
+def _host_index(one: Any) -> Any:
+    """One part of an index as NumPy's array of whole numbers or truth values, else None."""
+    if isinstance(one, ndarray):
+        one = one._host()
+    elif isinstance(one, (list, tuple)):
+        one = np.asarray(_fallback.lowered(one, []))
+        if one.size == 0 and one.dtype == float:  # as in x[[]]
+            one = one.astype(np.intp)
+    elif not isinstance(one, (np.ndarray, int, np.integer, bool, np.bool)):
+        return None
+    one = np.asarray(one)
+    return one if one.dtype.kind in "iub" else None
+
+
+def _tokens(at: Any) -> list[Any] | None:
+    """Parts as slices, None, Ellipsis and NumPy's arrays of places; none where that does not go."""
+    tokens: list[Any] = []
+    for one in at if isinstance(at, tuple) else (at,):
+        if isinstance(one, _PLAIN):
+            tokens.append(one)
+            continue
+        host = _host_index(one)
+        if host is None or (host.dtype == bool and host.ndim == 0):
+            return None
+        tokens.append(host)
+    return tokens
+
+
+def _without_masks(tokens: list[Any], shape: tuple[int, ...]) -> list[Any] | None:
+    """Masks as the places where they hold."""
+    d, result = 0, []
+    rest = len(shape) - sum(one.ndim if isinstance(one, np.ndarray) and one.dtype == bool else 1
+                            for one in tokens if one is not None and one is not Ellipsis)  # fmt: skip
+    for one in tokens:
+        if isinstance(one, np.ndarray) and one.dtype == bool:
+            if one.shape != shape[d : d + one.ndim]:
+                return None
+            result += one.nonzero()
+            d += one.ndim
+            continue
+        result.append(one)
+        d += 0 if one is None else max(rest, 0) if one is Ellipsis else 1
+    return result
+
+
+def _places(array: ndarray, at: Any) -> _Places | None:
+    """None where NumPy has to answer, with an error maybe."""
+    tokens = _tokens(at)
+    tokens = None if tokens is None else _without_masks(tokens, array.shape)
+    if tokens is None or sum(one is Ellipsis for one in tokens) > 1:
+        return None
+    given = sum(one is not None and one is not Ellipsis for one in tokens)
+    if given > array.ndim:
+        return None
+    basic, dims, arrays, d, after = [], [], [], 0, []
+    for number, one in enumerate(tokens):
+        if one is Ellipsis:
+            basic += [slice(None)] * (array.ndim - given)
+            d += array.ndim - given
+            continue
+        if isinstance(one, np.ndarray):
+            dims.append(d)
+            arrays.append(one)
+            after.append(number)
+            one = slice(None)
+        basic.append(one)
+        d += 1
+    view = array[tuple(basic)]
+    for one, dim in zip(arrays, dims):
+        size = view.shape[dim]
+        if one.size and not (-size <= one.min() and one.max() < size):
+            return None
+    try:
+        np.broadcast_shapes(*(one.shape for one in arrays))
+    except ValueError:
+        return None
+    together = after == list(range(after[0], after[0] + len(after)))
+    return _Places(view, dims, arrays, together)
+
+
+def _front(places: _Places) -> tuple[ndarray, Any] | None:
+    """The dimensions that places go along as one, in front of the others, and the places in it."""
+    view, dims = places.view, places.dims
+    rest = [d for d in range(view.ndim) if d not in dims]
+    sizes = [view.shape[d] for d in dims]
+    try:
+        arrays = np.broadcast_arrays(*places.arrays)
+        wrapped = [np.where(one < 0, one + size, one) for one, size in zip(arrays, sizes)]
+        linear = np.asarray(np.ravel_multi_index(wrapped, sizes), np.int64)
+    except ValueError:
+        return None
+    moved = view._transposed(dims + rest)
+    whole = moved._reshaped((int(np.prod(sizes)), *(view.shape[d] for d in rest)))
+    return None if whole is None else (whole, linear)
 
 
 def get(array: ndarray, at: Any) -> Any:
     """array[at], where `at` is not made of numbers and slices alone."""
-    if type(at) in (list, np.ndarray):
-        taken = adopt(at)
-        if type(taken) is ndarray:
-            at = taken
-    # Whether an index is inside is known only where its values are.
-    if _is_whole_numbers(at) and not at._pending and at.size > 0 and array.ndim > 0:
-        size = array.shape[0]
-        host = at._host()
-        if -size <= host.min() and host.max() < size:
-            result = recorded.take(array, at, 0)
-            if result is not None:
-                return result
-    return _fallback.call("ndarray.__getitem__", np.ndarray.__getitem__, (array, at), {})
+    if array._pending_or_large() and not _is_mask(at):
+        result = _taken(array, at)
+        if result is not None:
+            return result
+    return _fallback.call("ndarray.__getitem__", np.ndarray.__getitem__, (array, _as_index(at)), {})
+
+
+def _is_mask(at: Any) -> bool:
+    """Which elements there are is known only when NumPy has looked at it."""
+    return any(getattr(one, "dtype", None) == bool for one in (at if isinstance(at, tuple) else (at,)))
+
+
+def _as_index(at: Any) -> Any:
+    """An empty list is one of places, as NumPy takes it."""
+    return [] if type(at) is list and not at else at
+
+
+def _taken(array: ndarray, at: Any) -> Any:
+    places = _places(array, at)
+    if places is None or any(one.size == 0 for one in places.arrays) or places.view.size == 0:
+        return None
+    counted = np.broadcast_shapes(*(one.shape for one in places.arrays))
+    rest = [size for d, size in enumerate(places.view.shape) if d not in places.dims]
+    if int(np.prod(counted) * np.prod(rest)) <= recorded.at_once() and not array._pending:
+        return None
+    front = _front(places)
+    if front is None:
+        return None
+    result = recorded.take(front[0], adopt(front[1]), 0)
+    if result is None or not places.together or places.dims[0] == 0:
+        return result
+    # The places' own dimensions go where the first of them stood.
+    rank, before = len(counted), places.dims[0]
+    order = [rank + d for d in range(before)] + list(range(rank)) + list(range(rank + before, result.ndim))
+    return result._transposed(order)
 
 
 def put(array: ndarray, at: Any, value: Any) -> None:
@@ -38,8 +161,44 @@ def put(array: ndarray, at: Any, value: Any) -> None:
         at = adopt(at)
     if type(at) is ndarray and at.dtype == bool and recorded.put_where(array, at, value):
         return
+    if array._pending and not _is_mask(at) and _scattered(array, at, value):
+        return
     given = [array]
     value = _fallback.lowered(value, given)
-    at = _fallback.lowered(at, given)
-    _fallback.note("ndarray.__setitem__", given)
+    at = _fallback.lowered(_as_index(at), given)
+    if array._pending or any(one._pending for one in given):
+        _fallback.note("ndarray.__setitem__", given)
     array._host(True)[at] = value
+
+
+def _scattered(array: ndarray, at: Any, value: Any) -> bool:
+    places = _places(array, at)
+    if places is None or places.view.size == 0 or any(one.size == 0 for one in places.arrays):
+        return False
+    front = _front(places)
+    if front is None or not front[0]._shares(array):
+        return False
+    whole, linear = front
+    rest = whole.shape[1:]
+    if not places.together and len(places.dims) > 1:
+        shape = (*linear.shape, *rest)
+        order = None
+    else:
+        before = places.dims[0]
+        shape = (*rest[:before], *linear.shape, *rest[before:])
+        order = [*range(before, before + linear.ndim), *range(before), *range(before + linear.ndim, len(shape))]
+    try:
+        value = adopt(value)
+        if type(value) is not ndarray or (value.dtype.kind == "c" and array.dtype.kind != "c"):
+            return False
+        value = value._broadcast_to(shape)
+    except ValueError:
+        return False
+    if value is None:
+        return False
+    if order is not None:
+        value = value._transposed(order)
+    flat = value._reshaped((linear.size, *rest))
+    if flat is None:
+        flat = value.copy()._reshaped((linear.size, *rest))
+    return flat is not None and recorded.put_at(whole, adopt(linear.reshape(-1)), flat)

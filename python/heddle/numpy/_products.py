@@ -47,6 +47,12 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, **more: Any) -> Any:
     return _fallback.call("matmul", np.matmul, (x1, x2), more)
 
 
+def matmul_into(x1: ndarray, x2: Any) -> Any:
+    """x1 @= x2"""
+    x1[...] = matmul(x1, x2)
+    return x1
+
+
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     pair = _pair(a, b) if out is None else None
     if pair:
@@ -158,12 +164,65 @@ def _einsum_pair(spec: str, x: ndarray, y: ndarray) -> Any:
     return whole.transpose([letters.index(c) for c in result])
 
 
+def _one(letters: str, x: ndarray, result: str) -> Any:
+    """One operand without a repeated letter: sums and another order."""
+    if len(set(letters)) != len(letters) or len(letters) != x.ndim or not set(result) <= set(letters):
+        return None
+    x = _summed(x, [i for i, c in enumerate(letters) if c not in result])
+    left = [c for c in letters if c in result]
+    return x.transpose([left.index(c) for c in result])
+
+
+def _whole_spec(spec: str) -> tuple[list[str], str] | None:
+    """The letters of each operand and of the result, which are those that stand once where none are given."""
+    inputs, arrow, result = spec.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if not arrow:
+        letters = "".join(terms)
+        result = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    plain = all(c.isalpha() for c in "".join(terms) + result) and len(set(result)) == len(result)
+    return (terms, result) if plain and set(result) <= set("".join(terms)) else None
+
+
+def _einsum(spec: str, arrays: list[ndarray]) -> Any:
+    """Pairs, in the order that NumPy finds cheapest."""
+    whole = _whole_spec(spec)
+    if whole is None or len(whole[0]) != len(arrays):
+        return None
+    terms, result = whole
+    if any(len(set(term)) != len(term) or len(term) != one.ndim for term, one in zip(terms, arrays)):
+        return None
+    if len(arrays) == 1:
+        return _one(terms[0], arrays[0], result)
+    shapes = [np.broadcast_to(np.zeros(()), one.shape) for one in arrays]
+    path = np.einsum_path(spec, *shapes, optimize="greedy" if len(arrays) > 2 else False)[0][1:]
+    for step in path:
+        while len(step) > 1:  # of more than two, one pair after the other
+            at, to = sorted(step)[-2:]
+            y, x = arrays.pop(to), arrays.pop(at)
+            second, first = terms.pop(to), terms.pop(at)
+            wanted = set(result).union(*terms)
+            made = "".join(c for c in dict.fromkeys(first + second) if c in wanted) if terms else result
+            product = _einsum_pair(f"{first},{second}->{made}", x, y)
+            if product is None:
+                return None
+            arrays.append(product)
+            terms.append(made)
+            step = (*(one for one in step if one not in (at, to)), len(arrays) - 1)
+    return arrays[0] if len(arrays) == 1 else None
+
+
 def einsum(*operands: Any, **kwargs: Any) -> Any:
-    plain = len(operands) == 3 and isinstance(operands[0], str) and not kwargs
-    if plain:
-        pair = _pair(*operands[1:])
-        if pair and any(one._pending_or_large() for one in pair) and all(one.size for one in pair):
-            result = _einsum_pair(operands[0], *pair) if _type(*pair) is not None else None
+    if len(operands) > 1 and isinstance(operands[0], str) and kwargs.keys() <= {"optimize"}:
+        arrays = [adopt(one) for one in operands[1:]]
+        ours = all(type(one) is ndarray and one.size for one in arrays)
+        if ours and any(one._pending_or_large() for one in arrays):
+            dtype = np.result_type(*(one.dtype for one in arrays))
+            try:
+                arrays = [one.astype(dtype, copy=False) for one in arrays]
+                result = _einsum(operands[0], arrays) if dtype.kind in "iufc" else None
+            except ValueError:  # NumPy's own words
+                result = None
             if result is not None:
                 return result
     return _fallback.call("einsum", np.einsum, operands, kwargs)

@@ -15,6 +15,7 @@ _by_numpy = {
     "mean": np.mean, "var": np.var, "std": np.std, "argmax": np.argmax, "argmin": np.argmin,
     "cumsum": np.cumsum, "cumprod": np.cumprod,
 }  # fmt: skip
+_NEUTRAL = {"sum": 0, "prod": 1, "any": 0, "all": 1}
 _HALF = np.dtype(np.float16)
 _NOT_GIVEN: Any = np._NoValue
 
@@ -53,6 +54,17 @@ def _reduced_in(name: str, array: ndarray, dtype: Any) -> np.dtype[Any] | None:
 def reduced(name: str, array: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False,
             **more: Any) -> Any:  # fmt: skip
     """One of sum, prod, max, min, any, all."""
+    if type(array) is ndarray and "where" in more and name in _NEUTRAL and array._pending_or_large():
+        mask = more["where"]
+        if mask is True or mask is _NOT_GIVEN:
+            more.pop("where")
+        elif type(mask) is ndarray and mask.dtype == bool and more.keys() == {"where"}:
+            from heddle.numpy import _shapes
+
+            # What is left out counts as what changes nothing.
+            neutral = array.dtype.type(_NEUTRAL[name])
+            array = _shapes.where(mask, _shapes.broadcast_to(array, np.broadcast_shapes(array.shape, mask.shape)), neutral)
+            return reduced(name, array, axis, dtype, keepdims)
     if type(array) is ndarray and not more:
         dims = dims_of(axis, array.ndim)
         among = _reduced_in(name, array, dtype)

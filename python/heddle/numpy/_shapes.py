@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -19,24 +20,27 @@ def _dims(shape: Any) -> tuple[int, ...]:
         return tuple(operator.index(one) for one in shape)
 
 
+def fitting_sizes(a: ndarray, shape: Any) -> tuple[int, ...]:
+    """The sizes of a new shape for as many elements; NumPy's own words where it does not fit."""
+    sizes = _dims(shape)
+    if -1 in sizes:
+        rest = math.prod(size for size in sizes if size >= 0)
+        if sizes.count(-1) == 1 and rest > 0 and a.size % rest == 0:
+            sizes = tuple(a.size // rest if size == -1 else size for size in sizes)
+    if any(size < 0 for size in sizes) or math.prod(sizes) != a.size:
+        np.broadcast_to(np.zeros((), a.dtype), a.shape).reshape(shape)
+    return sizes
+
+
 def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, copy: bool | None = None) -> Any:
     if type(a) is not ndarray:
         return _fallback.call("reshape", np.reshape, (a, shape), {"order": order})
-    sizes = _dims(shape)
-    if -1 in sizes:
-        rest = 1
-        for size in sizes:
-            rest *= size if size >= 0 else 1
-        if sizes.count(-1) == 1 and rest > 0 and a.size % rest == 0:
-            sizes = tuple(a.size // rest if size == -1 else size for size in sizes)
-    fits = all(size >= 0 for size in sizes) and int(np.prod(sizes, dtype=object)) == a.size
-    if order == "C" and fits and copy is None:
+    sizes = fitting_sizes(a, shape)
+    if order == "C" and copy is None:
         result = a._reshaped(sizes)
         if result is not None:
             return result
-    if not fits:  # NumPy's own words
-        np.broadcast_to(np.zeros((), a.dtype), a.shape).reshape(shape)
-    if order == "F" and fits:
+    if order == "F":
         return reshape(a.T, sizes[::-1]).T
     more = {} if copy is None else {"copy": copy}
     return _fallback.call("reshape", np.reshape, (a, shape), {"order": order, **more})

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from heddle.numpy._core import adopt, ndarray, recorded
+from heddle.numpy._core import UfuncCall, adopt, ndarray, recorded
 from heddle.numpy import _fallback
 
 _elementwise = recorded.elementwise
@@ -15,14 +16,20 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "m
                "logical_or": "any", "logical_and": "all"}  # fmt: skip
 
 
-class Ufunc(_fallback.Function):
-    """A ufunc with a recorded form. Options and methods are NumPy's."""
+class Ufunc(UfuncCall):
+    """A ufunc with a recorded form. Options and methods are NumPy's. Calls without them are C++'s."""
 
     def __init__(self, number: int, function: np.ufunc) -> None:
-        super().__init__(function.__name__, function)
+        super().__init__(number)
+        self._name, self._function = function.__name__, function
         self._number, self._inputs = number, function.nin
+        functools.update_wrapper(self, function, updated=())
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    __getattr__ = _fallback.Function.__getattr__
+    __reduce__ = _fallback.Function.__reduce__
+    __repr__ = _fallback.Function.__repr__
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == self._inputs:
             return self._recorded(*args)
         if list(kwargs) == ["out"] and len(args) == self._inputs:
@@ -35,7 +42,31 @@ class Ufunc(_fallback.Function):
             if type(out) is ndarray and self._into(out, args[:-1]):
                 return out
             return _fallback.call(self._name, self._function, args[:-1], {"out": out})
+        if "where" in kwargs and kwargs.keys() <= {"where", "out"} and len(args) == self._inputs:
+            result = self._where(args, **kwargs)
+            if result is not None:
+                return result
         return _fallback.call(self._name, self._function, args, kwargs)
+
+    def _where(self, args: tuple[Any, ...], where: Any, out: Any = None) -> Any:
+        """Only where a mask holds; elsewhere `out` stays, and what is new is 0."""
+        from heddle.numpy import _shapes
+
+        out = out[0] if isinstance(out, tuple) else out
+        arrays = [one for one in (*args, where) if type(one) is ndarray]
+        if not any(one._pending_or_large() for one in arrays) or not (out is None or type(out) is ndarray):
+            return None
+        mask = adopt(where)
+        if type(mask) is not ndarray or mask.dtype != bool:
+            return None
+        result = self._recorded(*args)
+        if out is None:
+            return _shapes.where(mask, result, result.dtype.type(0))
+        fits = np.broadcast_shapes(result.shape, mask.shape, out.shape) == out.shape
+        if not fits or not out._writable or not np.can_cast(result.dtype, out.dtype, "same_kind"):
+            return None
+        out[...] = _shapes.where(mask, result.astype(out.dtype, copy=False), out)
+        return out
 
     def _recorded(self, *args: Any) -> Any:
         # Without an array of ours among them one is made, as NumPy makes its own.
@@ -75,6 +106,29 @@ class Ufunc(_fallback.Function):
                               {"axis": axis, "dtype": dtype, "keepdims": keepdims, **kwargs})  # fmt: skip
 
 
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        name = {"add": "cumsum", "multiply": "cumprod"}.get(self._name)
+        if name and out is None and type(array) is ndarray and array.ndim > 0:
+            from heddle.numpy import _reductions
+
+            return _reductions.running(name, array, axis, dtype)
+        return _fallback.call(f"{self._name}.accumulate", self._function.accumulate, (array, axis, dtype),
+                              {} if out is None else {"out": out})  # fmt: skip
+
+    def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
+        x, y = adopt(A), adopt(B)
+        if not kwargs and self._inputs == 2 and type(x) is ndarray and type(y) is ndarray:
+            return self(x.reshape((*x.shape, *(1,) * y.ndim)), y)
+        return _fallback.call(f"{self._name}.outer", self._function.outer, (A, B), kwargs)
+
+    def at(self, a: Any, indices: Any, *values: Any) -> None:
+        """Adds up where places repeat: NumPy's, in place."""
+        given: list[ndarray] = []
+        _fallback.note(f"{self._name}.at", [one for one in (a, *values) if type(one) is ndarray])
+        first = _fallback.lowered(a, given, True)
+        self._function.at(first, *(_fallback.lowered(one, given) for one in (indices, *values)))
+
+
 ufuncs: dict[str, Ufunc] = {
     name: Ufunc(number, getattr(np, name))
     for number, name in enumerate(recorded.elementwise_names())
@@ -102,3 +156,6 @@ def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwa
         first = _fallback.lowered(inputs[0], given, True)
         return function(first, *(_fallback.lowered(one, given) for one in inputs[1:]))
     return _fallback.call(name, function, inputs, kwargs)
+
+
+_fallback.FUNCTIONS += (Ufunc,)

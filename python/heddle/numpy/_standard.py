@@ -1,0 +1,99 @@
+# mypy: ignore-errors
+"""Where the array API standard asks for more than NumPy has: arguments that NumPy lacks, and results where
+NumPy's are NaN for want of a rule."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from heddle.numpy._core import adopt
+from heddle.numpy import _creation, _fallback
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    """NumPy's on NumPy's arrays, but that infinity divided by a number is infinite."""
+    result = np.floor_divide(x, y)
+    if result.dtype.kind != "f":
+        return result
+    lost = np.isnan(result) & np.isinf(x) & np.isfinite(y)
+    if not lost.any():
+        return result
+    with np.errstate(all="ignore"):
+        return np.where(lost, np.divide(x, y), result)[()].astype(result.dtype)
+
+
+def floor_divide_into(x: Any, y: Any) -> None:
+    before = x.copy() if x.dtype.kind == "f" else None
+    np.floor_divide(x, y, x)
+    if before is not None and np.isnan(x).any():
+        np.copyto(x, floor_divide(before, y), "same_kind")
+
+
+def expm1_complex(z: Any) -> Any:
+    """The same of exp(z) - 1, where z is not finite: NumPy takes it apart into parts that are NaN."""
+    with np.errstate(all="ignore"):
+        return np.where(np.isfinite(z), np.expm1(z), _less_one(np.exp(z)))[()].astype(np.asarray(z).dtype)
+
+
+def _less_one(z: Any) -> Any:
+    result = np.array(z)
+    result.real -= 1  # beside a NaN, too
+    return result
+
+
+def _sorted(name: str, function: Any) -> Any:
+    def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None,
+             descending: bool = False) -> Any:  # fmt: skip
+        more = {"axis": axis, "kind": kind, "order": order, "stable": stable}
+        if not descending:
+            return _fallback.call(name, function, (a,), more)
+        # From the greatest, equal ones as they stand: what is turned around twice.
+        a = adopt(a)
+        at = -1 if axis is None else axis
+        turned = np.flip((a.reshape(-1) if axis is None else a)._host(), at)
+        result = np.flip(function(turned, axis=at, kind="stable"), at)
+        if name == "argsort":
+            result = turned.shape[at] - 1 - result
+        return adopt(np.ascontiguousarray(result))
+
+    sort.__name__ = sort.__qualname__ = name
+    sort.__doc__, sort._function = function.__doc__, function
+    return sort
+
+
+sort, argsort = _sorted("sort", np.sort), _sorted("argsort", np.argsort)
+
+
+def _frequencies(name: str) -> Any:
+    function = getattr(np.fft, name)
+
+    def frequencies(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
+        _creation._on_cpu(device)
+        result = adopt(function(n, d))
+        return result if dtype is None else result.astype(dtype)
+
+    frequencies.__name__ = frequencies.__qualname__ = name
+    frequencies.__doc__, frequencies._function = function.__doc__, function
+    return frequencies
+
+
+fftfreq, rfftfreq = _frequencies("fftfreq"), _frequencies("rfftfreq")
+
+
+def _signature(*names: str, **named: Any) -> inspect.Signature:
+    kinds = inspect.Parameter
+    parts = [kinds(names[0], kinds.POSITIONAL_ONLY)]
+    parts += [kinds(one, kinds.POSITIONAL_OR_KEYWORD, default=named.pop(one)) for one in names[1:]]
+    parts += [kinds(one, kinds.KEYWORD_ONLY, default=value) for one, value in named.items()]
+    return inspect.Signature(parts)
+
+
+# What they take by name or place in the standard; NumPy's own ways are taken too.
+_creation.arange.__signature__ = _signature("start", "stop", "step", stop=None, step=1, dtype=None, device=None)
+
+
+def sign(clip: Any) -> None:
+    clip.__signature__ = _signature("a", "min", "max", min=None, max=None, out=None)

@@ -1,0 +1,222 @@
+// Functions and methods of heddle.numpy on small arrays in memory: NumPy's own at once, else
+// Python's side.
+#include <nanobind/stl/string.h>
+
+#include <array>
+
+#include "python/bindings.h"
+#include "python/host_array.h"
+#include "python/recorded.h"
+
+namespace heddle::python {
+
+namespace {
+
+PyTypeObject* type_of_ours() {
+  static PyTypeObject* const type =
+      reinterpret_cast<PyTypeObject*>(nb::type<RecordedArray>().ptr());
+  return type;
+}
+
+// Arguments as NumPy takes them; not ready where one of them has to be looked at more closely.
+class QuickArguments {
+ public:
+  // Those before `first` are not looked at.
+  bool lower(PyObject* args, PyObject* named, PyObject* self) {
+    const Py_ssize_t count = PyTuple_Size(args), more = self != nullptr ? 1 : 0;
+    lowered_ = nb::steal(PyTuple_New(count + more));
+    if (self != nullptr && !put(0, self)) return false;
+    for (Py_ssize_t i = 0; i < count; ++i)
+      if (!put(i + more, PyTuple_GetItem(args, i))) return false;
+    return !given_.empty() && (named == nullptr || are_plain(named));
+  }
+  PyObject* args() const { return lowered_.ptr(); }
+  const std::vector<PyObject*>& given() const { return given_; }
+
+ private:
+  bool put(Py_ssize_t at, PyObject* one) {
+    nb::object lowered = nb::borrow(one);
+    if (Py_TYPE(one) == type_of_ours()) {
+      PyObject* const host = quick_host(one);
+      if (host == nullptr) return false;
+      lowered = nb::borrow(host);
+      given_.push_back(one);
+    } else if (PyList_CheckExact(one) || PyTuple_CheckExact(one)) {
+      if (!(lowered = sequence(one)).is_valid()) return false;
+    } else if (!is_plain(one)) {
+      return false;
+    }
+    return PyTuple_SetItem(lowered_.ptr(), at, lowered.release().ptr()) == 0;
+  }
+
+  // One level deep.
+  nb::object sequence(PyObject* of) {
+    nb::list parts;
+    const Py_ssize_t count = PySequence_Size(of);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      const nb::object one = nb::steal(PySequence_GetItem(of, i));
+      if (Py_TYPE(one.ptr()) == type_of_ours()) {
+        PyObject* const host = quick_host(one.ptr());
+        if (host == nullptr) return {};
+        given_.push_back(one.ptr());  // which `of` holds
+        parts.append(nb::borrow(host));
+      } else if (is_plain(one.ptr())) {
+        parts.append(one);
+      } else {
+        return {};
+      }
+    }
+    return PyTuple_CheckExact(of) ? nb::object(nb::tuple(parts)) : nb::object(parts);
+  }
+
+  static bool is_plain(PyObject* one) {
+    return PyLong_CheckExact(one) || PyFloat_CheckExact(one) || one == Py_None ||
+           PyBool_Check(one) || PyUnicode_CheckExact(one) || PyComplex_CheckExact(one);
+  }
+
+  // Options that NumPy's functions have, and that are no arrays.
+  static bool are_plain(PyObject* named) {
+    static const std::array<const char*, 5> known = {"axis", "keepdims", "ddof", "dtype", "copy"};
+    PyObject *key = nullptr, *value = nullptr;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(named, &at, &key, &value) != 0) {
+      bool found = false;
+      for (const char* name : known)
+        found = found || PyUnicode_CompareWithASCIIString(key, name) == 0;
+      if (!found || Py_TYPE(value) == type_of_ours()) return false;
+    }
+    return true;
+  }
+
+  nb::object lowered_;
+  std::vector<PyObject*> given_;
+};
+
+// NumPy's result as ours, without a look at arguments where its memory is its own.
+nb::object ours(PyObject* result, const QuickArguments& arguments) {
+  const nb::object held = nb::steal(result);
+  nb::object made = held;
+  if (!made.is_valid()) throw nb::python_error();
+  if (Py_TYPE(result) == numpy_array_type()) {
+    for (PyObject* one : arguments.given())
+      if (quick_host(one) == result) return nb::borrow(one);
+    if (owns_its_memory(result)) return wrapped(std::move(made));
+    std::vector<RecordedArray*> given;
+    for (PyObject* one : arguments.given()) given.push_back(as_recorded(one));
+    nb::object view = wrapped(std::move(made), given);
+    if (!is_writable_numpy(result) && as_recorded(view) != nullptr)
+      as_recorded(view)->writable = false;
+    return view;
+  }
+  if (!PyTuple_Check(result) && !PyList_Check(result)) return made;
+  nb::list given;
+  for (PyObject* one : arguments.given()) given.append(nb::borrow(one));
+  return nb::module_::import_("heddle.numpy._fallback").attr("raised")(made, given);
+}
+
+// NotImplemented where it is not for NumPy at once.
+nb::object call_at_once(PyObject* theirs, PyObject* args, PyObject* named,
+                        PyObject* self = nullptr) {
+  QuickArguments arguments;
+  if (!arguments.lower(args, named, self)) return nb::borrow(Py_NotImplemented);
+  return ours(PyObject_Call(theirs, arguments.args(), named), arguments);
+}
+
+// A function: NumPy's where all is small and there, else ours. Its attributes keep both: they are
+// what Python's collector sees.
+struct QuickFunction {
+  nb::handle theirs, ours;
+};
+
+PyObject* call_quick(PyObject* self, PyObject* args, PyObject* named) {
+  try {
+    const QuickFunction& function = *nb::inst_ptr<QuickFunction>(nb::handle(self));
+    nb::object result = call_at_once(function.theirs.ptr(), args, named);
+    if (!result.is(Py_NotImplemented)) return result.release().ptr();
+    return PyObject_Call(function.ours.ptr(), args, named);
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
+PyType_Slot quick_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_quick)}, {0, nullptr}};
+
+// New arrays of few elements, by NumPy's own function: shape, and what follows it.
+struct QuickMaker {
+  nb::handle theirs, ours;
+};
+
+bool is_few(PyObject* shape) {
+  const std::int64_t limit = Recording::limit();
+  const auto size = [&](PyObject* one) {
+    if (!PyLong_CheckExact(one)) return std::int64_t{-1};
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(one, &overflow);
+    return overflow != 0 || number > limit ? std::int64_t{-1} : std::int64_t{number};
+  };
+  if (!PyTuple_CheckExact(shape)) return size(shape) >= 0;
+  std::int64_t all = 1;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(shape); ++i) {
+    const std::int64_t one = size(PyTuple_GetItem(shape, i));
+    if (one < 0 || (all *= one) > limit) return false;
+  }
+  return true;
+}
+
+PyObject* make_quick(PyObject* self, PyObject* args, PyObject* named) {
+  try {
+    const QuickMaker& maker = *nb::inst_ptr<QuickMaker>(nb::handle(self));
+    const bool plain = named == nullptr || PyDict_Size(named) == 0 ||
+                       (PyDict_Size(named) == 1 && PyDict_GetItemString(named, "dtype") != nullptr);
+    const bool small = PyTuple_Size(args) > 0 && is_few(PyTuple_GetItem(args, 0));
+    const bool ours = PyTuple_Size(args) > 1 && Py_TYPE(PyTuple_GetItem(args, 1)) == type_of_ours();
+    if (!plain || !small || ours || Recording::limit() == 0)
+      return PyObject_Call(maker.ours.ptr(), args, named);
+    nb::object made = nb::steal(PyObject_Call(maker.theirs.ptr(), args, named));
+    if (!made.is_valid()) return nullptr;
+    return wrapped(std::move(made)).release().ptr();
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
+PyType_Slot maker_slots[] = {{Py_tp_call, reinterpret_cast<void*>(make_quick)}, {0, nullptr}};
+
+// A method of ndarray: NumPy's where the array is small and there, else ours, which the type keeps.
+void add_method(nb::handle type, const std::string& name, nb::handle theirs, nb::handle ours) {
+  nb::setattr(type, ("_recorded_" + name).c_str(), nb::make_tuple(theirs, ours));
+  nb::cpp_function_def(
+      [theirs, ours](nb::handle self, const nb::args& args, const nb::kwargs& named) {
+        PyObject* const more = named.size() == 0 ? nullptr : named.ptr();
+        nb::object result = call_at_once(theirs.ptr(), args.ptr(), more, self.ptr());
+        return result.is(Py_NotImplemented) ? ours(self, *args, **named) : result;
+      },
+      nb::scope(type), nb::name(name.c_str()), nb::is_method());
+}
+
+}  // namespace
+
+void add_recorded_functions(nb::module_& module) {
+  nb::class_<QuickFunction>(module, "_QuickFunction", nb::type_slots(quick_slots),
+                            nb::dynamic_attr(), "A function of heddle.numpy.")
+      .def(
+          "__init__",
+          [](QuickFunction* self, nb::handle theirs, nb::handle ours) {
+            new (self) QuickFunction{theirs, ours};
+          },
+          nb::arg("theirs"), nb::arg("ours"));
+  nb::class_<QuickMaker>(module, "_QuickMaker", nb::type_slots(maker_slots), nb::dynamic_attr(),
+                         "A function of heddle.numpy that makes arrays.")
+      .def(
+          "__init__",
+          [](QuickMaker* self, nb::handle theirs, nb::handle ours) {
+            new (self) QuickMaker{theirs, ours};
+          },
+          nb::arg("theirs"), nb::arg("ours"));
+  module.def("_quick_call", [](nb::handle theirs, nb::tuple args, nb::dict named) {
+    return call_at_once(theirs.ptr(), args.ptr(), named.size() == 0 ? nullptr : named.ptr());
+  });
+  module.def("_add_quick_method", add_method);
+}
+
+}  // namespace heddle::python

@@ -1,0 +1,171 @@
+// Calls on small arrays in memory: NumPy's at once, with as little as possible around them.
+#include <algorithm>
+
+#include "heddle/array_ops.h"
+#include "python/bindings.h"
+#include "python/recorded.h"
+
+namespace heddle::python {
+
+namespace {
+
+// The fields of a NumPy array, as its C interface has them, in 1.x and 2.x alike.
+struct NumpyFields {
+  PyObject head;
+  char* data;
+  int rank;
+  Py_ssize_t* sizes;
+  Py_ssize_t* strides;
+  PyObject* base;
+  PyObject* dtype;
+  int flags;
+};
+const NumpyFields& fields(PyObject* array) { return *reinterpret_cast<NumpyFields*>(array); }
+
+std::int64_t elements(PyObject* array) {
+  std::int64_t count = 1;
+  for (int d = 0; d < fields(array).rank; ++d) count *= fields(array).sizes[d];
+  return count;
+}
+
+// Of what both are broadcast to; where they do not fit, NumPy will say so.
+std::int64_t elements_of_both(PyObject* x, PyObject* y) {
+  const NumpyFields &a = fields(x), &b = fields(y);
+  std::int64_t count = 1;
+  for (int d = 1; d <= std::max(a.rank, b.rank); ++d)
+    count *= std::max(d <= a.rank ? a.sizes[a.rank - d] : 1, d <= b.rank ? b.sizes[b.rank - d] : 1);
+  return count;
+}
+
+// Numbers of Python's, and of NumPy's: it knows what type these have.
+bool is_number(PyObject* x) {
+  if (PyFloat_CheckExact(x) || PyLong_CheckExact(x) || PyComplex_CheckExact(x)) return true;
+  static PyTypeObject* const generic = reinterpret_cast<PyTypeObject*>(
+      nb::object(nb::module_::import_("numpy").attr("generic")).release().ptr());
+  return PyObject_TypeCheck(x, generic) != 0;
+}
+
+PyTypeObject* array_type() {
+  static PyTypeObject* const type =
+      reinterpret_cast<PyTypeObject*>(nb::type<RecordedArray>().ptr());
+  return type;
+}
+
+// A ufunc of heddle.numpy: the call alone; Python's side knows the rest.
+struct UfuncCall {
+  int number = 0, inputs = 1;
+};
+
+PyObject* call_ufunc(PyObject* self, PyObject* args, PyObject* named) {
+  try {
+    const UfuncCall& ufunc = *nb::inst_ptr<UfuncCall>(self);
+    if ((named == nullptr || PyDict_Size(named) == 0) && PyTuple_Size(args) == ufunc.inputs) {
+      PyObject* x = PyTuple_GetItem(args, 0);
+      PyObject* y = ufunc.inputs == 2 ? PyTuple_GetItem(args, 1) : nullptr;
+      if (const auto hosts = quick_hosts(x, y); hosts && !has_rule_of_its_own(ufunc.number)) {
+        PyObject* const theirs = ufunc_of(ufunc.number).ptr();
+        return quick_result(PyObject_CallFunctionObjArgs(theirs, hosts->x, hosts->y, nullptr));
+      }
+      // Numbers alone are NumPy's own.
+      if (is_number(x) && (y == nullptr || is_number(y)) && !has_rule_of_its_own(ufunc.number))
+        return PyObject_CallFunctionObjArgs(ufunc_of(ufunc.number).ptr(), x, y, nullptr);
+      if (Py_TYPE(x) == array_type() || (y != nullptr && Py_TYPE(y) == array_type())) {
+        nb::object result = call_elementwise(ufunc.number, x, y);
+        if (!result.is(Py_NotImplemented)) return result.release().ptr();
+      }
+    }
+    static PyObject* const name = PyUnicode_InternFromString("_call");
+    const nb::object slow = nb::steal(PyObject_GetAttr(self, name));
+    return slow.is_valid() ? PyObject_Call(slow.ptr(), args, named) : nullptr;
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
+// __array_ufunc__: NumPy's own ufunc was called with an array of ours among its operands.
+nb::object array_ufunc(nb::handle self, nb::handle ufunc, nb::handle method, const nb::args& inputs,
+                       const nb::kwargs& named) {
+  const bool is_call = PyUnicode_CompareWithASCIIString(method.ptr(), "__call__") == 0;
+  if (is_call && named.size() == 0 && (inputs.size() == 1 || inputs.size() == 2)) {
+    PyObject* const x = PyTuple_GetItem(inputs.ptr(), 0);
+    PyObject* const y = inputs.size() == 2 ? PyTuple_GetItem(inputs.ptr(), 1) : nullptr;
+    static const nb::handle divide = ufunc_of(elementwise_number("floor_divide")),
+                            expm1 = ufunc_of(elementwise_number("expm1"));
+    const auto hosts = quick_hosts(x, y);
+    if (hosts && !ufunc.is(divide) && !ufunc.is(expm1)) {
+      PyObject* const made = PyObject_CallFunctionObjArgs(ufunc.ptr(), hosts->x, hosts->y, nullptr);
+      if (made == nullptr) throw nb::python_error();
+      if (!PyTuple_Check(made)) return nb::steal(quick_result(made));
+      Py_DECREF(made);  // more results than one are Python's side's
+    }
+  }
+  return nb::module_::import_("heddle.numpy._ufuncs")
+      .attr("array_ufunc")(self, ufunc, method, *inputs, **named);
+}
+
+PyType_Slot ufunc_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, {0, nullptr}};
+
+}  // namespace
+
+PyObject* quick_host(PyObject* x) {
+  if (Py_TYPE(x) != array_type()) return nullptr;
+  RecordedArray* array = nb::inst_ptr<RecordedArray>(nb::handle(x));
+  if (array->store && !has_host(*array)) {
+    if (!array->at_rest() || array->view.elements() > Recording::limit()) return nullptr;
+    try {
+      host_of(*array);
+    } catch (...) {  // who asks again in the usual way is told why
+      return nullptr;
+    }
+  }
+  PyObject* const host = array->host.ptr();
+  return elements(host) <= Recording::limit() ? host : nullptr;
+}
+
+std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y) {
+  QuickHosts hosts{quick_host(x), nullptr};
+  if (y == nullptr) return hosts.x ? std::optional(hosts) : std::nullopt;
+  hosts.y = quick_host(y);
+  if (hosts.x && hosts.y)
+    return elements_of_both(hosts.x, hosts.y) <= Recording::limit() ? std::optional(hosts)
+                                                                    : std::nullopt;
+  if (hosts.x && is_number(y)) return QuickHosts{hosts.x, y};
+  if (hosts.y && is_number(x)) return QuickHosts{x, hosts.y};
+  return {};
+}
+
+PyObject* quick_result(PyObject* result) {
+  if (result == nullptr || Py_TYPE(result) != numpy_array_type()) return result;
+  RecordedArray array(nb::steal(result));
+  return to_object(std::move(array)).release().ptr();
+}
+
+bool owns_its_memory(PyObject* numpy_array) { return fields(numpy_array).base == nullptr; }
+nb::handle dtype_of_numpy(PyObject* numpy_array) { return fields(numpy_array).dtype; }
+std::byte* data_of_numpy(PyObject* numpy_array) {
+  return reinterpret_cast<std::byte*>(fields(numpy_array).data);
+}
+bool is_dense_numpy(PyObject* numpy_array) {
+  constexpr int kByRows = 0x0001;
+  return (fields(numpy_array).flags & kByRows) != 0;
+}
+bool is_writable_numpy(PyObject* numpy_array) {
+  constexpr int kWritable = 0x0400;
+  return (fields(numpy_array).flags & kWritable) != 0;
+}
+int rank_of_numpy(PyObject* numpy_array) { return fields(numpy_array).rank; }
+
+void add_recorded_quick(nb::module_& module) {
+  nb::class_<UfuncCall>(module, "_Ufunc", nb::type_slots(ufunc_slots), "A recorded ufunc.")
+      .def(
+          "__init__",
+          [](UfuncCall* self, int number) {
+            new (self)
+                UfuncCall{number, elementwise_calls()[static_cast<std::size_t>(number)].inputs};
+          },
+          nb::arg("number"));
+  nb::cpp_function_def(array_ufunc, nb::scope(nb::type<RecordedArray>()),
+                       nb::name("__array_ufunc__"), nb::is_method());
+}
+
+}  // namespace heddle::python

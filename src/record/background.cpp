@@ -1,0 +1,126 @@
+#include "record/background.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <unordered_set>
+
+#include "base/watched.h"
+#include "heddle/hash.h"
+#include "heddle/log.h"
+
+namespace heddle::record {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kMostWaiting = 8;
+constexpr double kAssumedSeconds = 1e-3;  // of one op, before the first program was compiled
+
+struct Job {
+  Program program;
+  Target target;
+  std::uint64_t key = 0;
+};
+
+std::uint64_t key_of(const Program& program, const Target& target) {
+  std::uint64_t key = program.hash();
+  for (bool donated : target.options.donated) key = hash_combine(key, donated ? 1 : 2);
+  return key;
+}
+
+}  // namespace
+
+struct Background::State {
+  explicit State(std::shared_ptr<ExecutableCache> to) : cache(std::move(to)) {}
+
+  const std::shared_ptr<ExecutableCache> cache;
+  mutable std::mutex mutex;
+  std::condition_variable idle;
+  std::deque<Job> waiting;
+  std::unordered_set<std::uint64_t> asked;  // waiting, under way, or failed
+  bool running = false, stopped = false;
+  std::stop_source stop;
+  double seconds_per_op = kAssumedSeconds;
+
+  void took(const Program& program, double seconds) {
+    const auto ops = static_cast<double>(std::max<std::size_t>(program.op_count(), 1));
+    seconds_per_op = (seconds_per_op + seconds / ops) / 2;
+  }
+
+  void work() {
+    std::unique_lock lock(mutex);
+    while (!waiting.empty() && !stopped) {
+      Job job = std::move(waiting.front());
+      waiting.pop_front();
+      lock.unlock();
+      const auto start = Clock::now();
+      // Of no account to what comes out, nor to who finds it.
+      job.target.options.stop = [token = stop.get_token()] { return token.stop_requested(); };
+      std::string failure;
+      try {
+        if (const auto made = cache->compile(job.program, job.target); !made)
+          failure = made.reason();
+      } catch (const std::exception& error) {
+        failure = error.what();
+      }
+      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      lock.lock();
+      if (failure.empty()) {
+        asked.erase(job.key);
+        took(job.program, seconds);
+      } else if (!stopped) {
+        log(1, "a window of array calls was not compiled: {}", failure);
+      }
+    }
+    running = false;
+    idle.notify_all();
+  }
+};
+
+Background::Background(std::shared_ptr<ExecutableCache> cache)
+    : state_(std::make_shared<State>(std::move(cache))) {}
+
+void Background::compile(Program program, Target target) {
+  const std::lock_guard lock(state_->mutex);
+  const std::uint64_t key = key_of(program, target);
+  if (state_->stopped || state_->waiting.size() >= kMostWaiting) return;
+  if (!state_->asked.insert(key).second) return;
+  state_->waiting.push_back({std::move(program), std::move(target), key});
+  if (state_->running) return;
+  state_->running = true;
+  auto over = std::make_shared<std::atomic<bool>>(false);
+  leave_thread(std::thread([state = state_, over]() mutable {
+                 state->work();
+                 state.reset();
+                 *over = true;
+               }),
+               over);
+}
+
+double Background::seconds(const Program& program) const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->seconds_per_op * static_cast<double>(program.op_count());
+}
+
+void Background::took(const Program& program, double seconds) {
+  const std::lock_guard lock(state_->mutex);
+  state_->took(program, seconds);
+}
+
+void Background::wait() {
+  std::unique_lock lock(state_->mutex);
+  state_->idle.wait(lock, [&] { return !state_->running; });
+}
+
+void Background::stop() {
+  const std::lock_guard lock(state_->mutex);
+  state_->stopped = true;
+  state_->waiting.clear();
+  state_->stop.request_stop();
+}
+
+}  // namespace heddle::record

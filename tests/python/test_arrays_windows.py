@@ -1,0 +1,110 @@
+"""How windows run: call by call while they are new, compiled once they come again, beside other threads."""
+
+import subprocess
+import sys
+import threading
+import warnings
+
+import heddle.numpy as hn
+import numpy as np
+import pytest
+from heddle.numpy._core import recorded
+
+LARGE = 20_000
+
+
+@pytest.fixture(autouse=True)
+def usual():
+    hn.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hn.FallbackWarning)
+        yield
+
+
+def since(before):
+    return {key: value - before[key] for key, value in hn.counts().items()}
+
+
+def test_what_comes_once_is_not_compiled():
+    x = hn.arange(float(LARGE))
+    hn.flush()
+    before = hn.counts()
+    for size in range(1, 30):  # another shape in every turn
+        x[size:] += x[:-size] * 1.25
+        assert np.isfinite(float(x[-1:].sum()))
+    recorded.wait_for_code()
+    counts = since(before)
+    assert counts["direct"] == 29 and counts["compiled"] == counts["found"] == 0
+
+
+def test_what_comes_again_is_compiled_beside_it():
+    before = hn.counts()
+    x, expected = hn.ones(LARGE) * 3, np.ones(LARGE) * 3
+    for turn in range(12):
+        x = hn.sqrt(x * 1.75 + turn)
+        expected = np.sqrt(expected * 1.75 + turn)
+        assert float(x.sum()) == pytest.approx(expected.sum())
+        recorded.wait_for_code()
+    counts = since(before)
+    assert counts["direct"] >= 2 and counts["found"] >= 5 and counts["compiled"] == 0
+
+
+def test_memory_that_others_hold_is_not_written():
+    recorded.set_direct("always")
+    try:
+        x = hn.arange(float(LARGE))
+        seen = np.asarray(x)
+        x[:] += 1
+        x[::2] = 5
+        assert x.sum() == np.where(np.arange(LARGE) % 2, np.arange(1.0, LARGE + 1), 5).sum()
+        assert (seen == np.arange(LARGE)).all()
+    finally:
+        recorded.set_direct("")
+
+
+def test_threads():
+    results = {}
+
+    def work(number):
+        u = hn.zeros((120, 120))
+        u[0] = number
+        for _ in range(30):
+            u[1:-1, 1:-1] = (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) * 0.25
+            results[number] = float(u.sum())
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    work(10)
+    for number in range(1, 5):
+        assert results[number] == pytest.approx(results[10] * number / 10)
+
+
+def test_a_process_may_end_while_code_is_made():
+    text = ("import heddle.numpy as np\nx = np.ones(20000)\n"
+            "for i in range(6):\n    x = np.sin(x) * 2 + np.exp(-x)\n    float(x.sum())\nprint('over')")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == "over\n" and done.stderr == ""
+
+
+def test_explain_names_what_ran_call_by_call():
+    x = hn.arange(float(LARGE))[: LARGE - 123] * 1.5
+    float(x.sum())
+    assert "call by call" in hn.explain()
+
+
+def test_explain_and_profile_name_lines():
+    x = hn.ones(LARGE) * 2
+    hn.flush()
+    recorded.set_direct("never")
+    try:
+        with hn.profile() as times:
+            y = hn.sqrt(x) + 1
+            hn.flush()
+    finally:
+        recorded.set_direct("")
+    line = test_explain_and_profile_name_lines.__code__.co_firstlineno + 6
+    assert f"test_arrays_windows.py:{line}" in hn.explain() and f"from test_arrays_windows.py:{line}" in str(times)
+    assert y.sum() == pytest.approx(LARGE * (2**0.5 + 1))
