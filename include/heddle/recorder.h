@@ -36,6 +36,8 @@ class Store {
   bool is_pending() const { return pending_; }
   // Grows whenever its memory becomes another one.
   std::uint64_t generation() const { return generation_; }
+  // How often it was written to, or lent for writing: values found for one number hold for it.
+  std::uint64_t writes() const { return written_; }
   // Only where it is not pending.
   const DeviceValue& memory() const { return memory_; }
   // Whether nobody holds its memory, which is the host's, but it and who borrows from it.
@@ -61,6 +63,7 @@ class Store {
   DeviceValue memory_;
   bool pending_ = false;
   std::uint64_t generation_ = 0;
+  std::uint64_t written_ = 0;
   std::uint64_t window_ = 0;  // that value_ belongs to
   ValueId value_ = kNone;     // the present version in that window
   std::vector<Written> writes_;
@@ -168,6 +171,7 @@ class Recorder {
   std::vector<std::uint64_t> calls_;  // a hash of what each has recorded
   std::int64_t bytes_ = 0;            // an upper bound of held_bytes()
   std::size_t limit_ = 0;
+  bool recording_ = false;  // inside of a call that writes its ops
   int known_in_a_row_ = 0;  // windows that were full
 };
 

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "heddle/array_library.h"
 #include "heddle/recorder.h"
 
 namespace heddle::python {
@@ -36,6 +37,7 @@ struct Recording {
   Recorder recorder;
   std::int64_t at_once =
       0;  // calls on at most so many elements, all of them in memory, are NumPy's
+  ArrayLibrary library = own_operations();
 
   static Recording& get();
 };
@@ -97,5 +99,6 @@ nb::object fall_back(const char* function, std::initializer_list<nb::handle> arg
 int elementwise_number(std::string_view name);  // -1: there is none
 
 void add_recorded_calls(nb::module_& module);
+void add_recorded_library(nb::module_& module);
 
 }  // namespace heddle::python

@@ -222,12 +222,15 @@ void add_recorded(nb::module_& module) {
            [](const RecordedArray& self) {
              return to_object(RecordedArray(self.store, self.view, false));
            })
+      .def_prop_ro("_writes", [](const RecordedArray& self) { return self.store->writes(); })
+      .def("_can_show", [](const RecordedArray& self) { return can_show(self); })
       .def("_shares", [](const RecordedArray& self, const RecordedArray& other) {
         return self.store == other.store;
       });
   module.def("_wrap_numpy", wrap, nb::arg("result"), nb::arg("given"));
   module.def("_adopt", [](nb::handle value) { return adopted(value); });
   add_recorded_calls(module);
+  add_recorded_library(module);
 }
 
 }  // namespace heddle::python

@@ -78,6 +78,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
 }
 
 Verdict Recorder::flush(WindowEnd end) {
+  if (recording_) return reason("a value was asked for while an operation writes its ops");
   const std::vector<StorePtr> stores = seen();
   if (stores.empty()) {  // nobody sees anything of it
     if (!calls_.empty()) open();
@@ -154,6 +155,7 @@ Expected<Array> Recorder::host(Store& store) {
 
 Verdict Recorder::make_writable(Store& store) {
   HEDDLE_TRY_VOID(host(store));
+  ++store.written_;
   // The window's own use of the old version goes on with the old memory.
   if (store.window_ == window_) store.value_ = kNone;
   if (store.is_sole_owner()) return yes();

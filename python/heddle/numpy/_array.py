@@ -121,6 +121,13 @@ def _imag(self: ndarray) -> Any:
     return _fallback.call("imag", np.imag, (self,), {})
 
 
+def _matmul(x: Any, y: Any) -> Any:
+    # A sparse matrix says by this that it does products with arrays itself.
+    if getattr(x, "__array_ufunc__", x) is None or getattr(y, "__array_ufunc__", y) is None:
+        return NotImplemented
+    return _products.matmul(x, y)
+
+
 def _matmul_into(self: ndarray, other: Any) -> Any:
     self[...] = _products.matmul(self, other)
     return self
@@ -171,8 +178,8 @@ _METHODS: dict[str, Any] = {
     "__contains__": lambda self, value: bool((self == value).any()),
     "__divmod__": divmod_,
     "__rdivmod__": lambda self, other: (other // self, other % self),
-    "__matmul__": lambda self, other: _products.matmul(self, other),
-    "__rmatmul__": lambda self, other: _products.matmul(other, self),
+    "__matmul__": lambda self, other: _matmul(self, other),
+    "__rmatmul__": lambda self, other: _matmul(other, self),
     "__imatmul__": _matmul_into,
     "__bool__": _value("__bool__"),
     "__int__": _value("__int__"),

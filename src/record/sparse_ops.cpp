@@ -1,0 +1,131 @@
+// Products of sparse matrices with dense vectors and matrices, as ops that fuse: no scatter, every
+// row is a sum of its own.
+#include <algorithm>
+
+#include "heddle/array_library.h"
+#include "heddle/error.h"
+
+namespace heddle {
+
+namespace {
+
+using Dims = Builder::Dims;
+
+const Attr::Integers& integers(const AttrDict& parameters, std::string_view name) {
+  const Attr* attr = find_attr(parameters, name);
+  const auto* numbers = attr == nullptr ? nullptr : attr->get<Attr::Integers>();
+  if (numbers == nullptr)
+    throw Error("the operation needs the parameter " + std::string(name) + ", whole numbers");
+  return *numbers;
+}
+
+// Along the first dimension of x, and over all others.
+Var along_first(Builder& b, Var values, const Shape& shape) {
+  return values.type().shape == shape ? values : b.broadcast(values, shape, {0});
+}
+
+Var zeros_like(Builder& b, Var x) { return b.full_like(x, 0); }
+
+Vars banded_product(Builder& b, std::span<const Var> in, const AttrDict& parameters) {
+  const Attr::Integers& offsets = integers(parameters, "offsets");
+  const Attr::Integers& holes = integers(parameters, "holes");
+  if (in.size() != 2 || in[0].type().rank() != 2 || in[1].type().rank() < 1)
+    throw Error("a banded product takes bands [bands, rows] and a dense operand");
+  const Type bands = in[0].type(), dense = in[1].type();
+  const auto count = static_cast<std::int64_t>(offsets.size());
+  if (bands.shape[0] != count || holes.size() != offsets.size() || count == 0)
+    throw Error("a banded product needs an offset and a mark for holes for each of its " +
+                std::to_string(bands.shape[0]) + " bands");
+  const std::int64_t rows = bands.shape[1], columns = dense.shape[0];
+  const auto [least, most] = std::ranges::minmax(offsets);
+  // Zeros before and behind, so that every band sees as many elements as there are rows.
+  const std::int64_t before = std::max<std::int64_t>(0, -least);
+  const std::int64_t behind = std::max<std::int64_t>(0, rows + most - columns);
+  Dims low(dense.rank(), 0), high(dense.rank(), 0), between(dense.rank(), 0);
+  low[0] = before;
+  high[0] = behind;
+  const Var nothing = b.full(Type::tensor(dense.dtype, {}), 0);
+  const Var x = b.op("pad", {in[1], nothing},
+                     {{"edge_padding_low", {low}},
+                      {"edge_padding_high", {high}},
+                      {"interior_padding", {between}}});
+  Shape shape = dense.shape;
+  shape[0] = rows;
+  Var sum;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t first = before + offsets[static_cast<std::size_t>(k)];
+    Dims start(dense.rank(), 0), limit(shape.begin(), shape.end());
+    start[0] = first;
+    limit[0] = first + rows;
+    const Var seen = b.slice(x, start, limit);
+    const Var band = b.reshape(b.slice(in[0], {k, 0}, {k + 1, rows}), {rows});
+    const Var values = along_first(b, band, shape);
+    Var product = b.op("multiply", {values, seen});
+    if (holes[static_cast<std::size_t>(k)] != 0)
+      product = b.select(along_first(b, b.compare("NE", band, zeros_like(b, band)), shape), product,
+                         zeros_like(b, product));
+    sum = k == 0 ? product : b.op("add", {sum, product});
+  }
+  return {sum};
+}
+
+// x[columns], with all further dimensions of x behind.
+Var gathered(Builder& b, Var x, Var columns) {
+  const Shape from = x.type().shape;
+  const auto places = static_cast<std::int64_t>(columns.type().rank());
+  Shape sizes = from;
+  sizes[0] = 1;
+  Dims offsets;
+  for (std::size_t d = 1; d < from.size(); ++d)
+    offsets.push_back(places + static_cast<std::int64_t>(d) - 1);
+  Attr::Struct numbers{"gather",
+                       {{"offset_dims", {offsets}},
+                        {"collapsed_slice_dims", {Dims{0}}},
+                        {"start_index_map", {Dims{0}}},
+                        {"index_vector_dim", {Attr::Integer{places}}}}};
+  return b.op("gather", {x, columns},
+              {{"dimension_numbers", {std::move(numbers)}}, {"slice_sizes", {sizes}}});
+}
+
+Vars row_product(Builder& b, std::span<const Var> in, const AttrDict& parameters) {
+  const bool placed = integers(parameters, "placed")[0] != 0;
+  const std::size_t first = placed ? 2 : 1;
+  if (in.size() < first + 2 || (in.size() - first) % 2 != 0 || in[0].type().rank() < 1)
+    throw Error("a product by rows takes a dense operand, and columns and values of groups");
+  const Var x = in[0];
+  Vars sums;
+  for (std::size_t i = first; i < in.size(); i += 2) {
+    const Var columns = in[i], values = in[i + 1];
+    if (columns.type().rank() != 2 || columns.type().shape != values.type().shape)
+      throw Error("columns and values of a group of rows are two matrices of one shape, not " +
+                  columns.type().str() + " and " + values.type().str());
+    // What is no column reads the first one, and counts for nothing.
+    const Var seen = gathered(b, x, columns);
+    const Shape shape = seen.type().shape;
+    const Var product = b.op("multiply", {b.broadcast(values, shape, {0, 1}), seen});
+    const Var is_there = b.compare("GE", columns, zeros_like(b, columns));
+    const Var counted =
+        b.select(b.broadcast(is_there, shape, {0, 1}), product, zeros_like(b, product));
+    sums.push_back(b.reduce(counted, {1}, "add"));
+  }
+  const Var all = sums.size() == 1 ? sums[0] : b.concatenate(sums, 0);
+  return {placed ? gathered(b, all, in[1]) : all};
+}
+
+Vars put_row(Builder& b, std::span<const Var> in, const AttrDict&) {
+  if (in.size() != 3 || in[0].type().rank() != 2 || in[2].type().rank() != 0)
+    throw Error("a row is put into a matrix at a number");
+  const Var row = b.reshape(in[1], {1, in[0].type().shape[1]});
+  const Var first = b.full(Type::tensor(in[2].type().dtype, {}), 0);
+  return {b.op("dynamic_update_slice", {in[0], row, in[2], first})};
+}
+
+}  // namespace
+
+void add_sparse_operations(ArrayLibrary& library) {
+  library.add({"sparse.banded_product", banded_product});
+  library.add({"sparse.row_product", row_product});
+  library.add({"sparse.put_row", put_row});
+}
+
+}  // namespace heddle
