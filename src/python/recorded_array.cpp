@@ -171,6 +171,16 @@ nb::object snapshot(RecordedArray& self) {
                  shape_tuple(strides));
 }
 
+// ndarray(shape, …), as NumPy has it; memory of a buffer is copied.
+void make(RecordedArray* self, const nb::args& args, const nb::kwargs& kwargs) {
+  const nb::object made = nb::module_::import_("numpy").attr("ndarray")(*args, **kwargs);
+  if (args.size() < 3 && !kwargs.contains("buffer")) made.attr("fill")(0);
+  const nb::object ours = adopted(made);
+  const RecordedArray* array = as_recorded(ours);
+  if (array == nullptr) throw nb::type_error("arrays of this type are NumPy's: use numpy.ndarray");
+  new (self) RecordedArray(array->store, array->view, true);
+}
+
 nb::object wrap(nb::object result, const std::vector<nb::object>& given) {
   std::vector<RecordedArray*> arrays;
   for (const nb::object& one : given)
@@ -186,6 +196,7 @@ void add_recorded(nb::module_& module) {
       module, "_ndarray", nb::type_slots(slots), nb::is_weak_referenceable(),
       "An array of heddle.numpy: calls on it are recorded, and run when values "
       "are read.")
+      .def("__init__", make)
       .def_prop_ro(
           "shape", [](const RecordedArray& self) { return shape_tuple(self.shape()); },
           nb::sig("def shape(self) -> tuple[int, ...]"))

@@ -34,6 +34,7 @@ class _Sparse:
     _scipy_class: Any = None
     _parts: tuple[str, ...] = ()
     _is_matrix = False
+    _family = _bridge.ours  # classes of results, by SciPy's
     format = ""
 
     def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False,
@@ -135,7 +136,7 @@ class _Sparse:
 
     def __iter__(self) -> Any:
         for row in self._as_scipy():
-            yield _bridge.raised(row, self._arrays())
+            yield _bridge.raised(row, self._arrays(), family=self._family)
 
     # ---- products
     def _is_small(self, x: ndarray) -> bool:

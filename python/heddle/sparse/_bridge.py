@@ -38,15 +38,16 @@ def lowered(value: Any, given: list[ndarray]) -> Any:
     return _fallback.lowered(value, given)
 
 
-def raised(value: Any, given: list[ndarray], theirs: frozenset[int] = frozenset()) -> Any:
+def raised(value: Any, given: list[ndarray], theirs: frozenset[int] = frozenset(),
+           family: dict[type, type] = ours) -> Any:  # fmt: skip
     """What SciPy gives, as ours; memory of the caller's is copied."""
     if scipy_sparse.issparse(value):
-        made = ours.get(type(value))
+        made = family.get(type(value))
         return value if made is None else made._of(value, given, theirs)
     if type(value) is tuple:
-        return tuple(raised(one, given, theirs) for one in value)
+        return tuple(raised(one, given, theirs, family) for one in value)
     if type(value) is list:
-        return [raised(one, given, theirs) for one in value]
+        return [raised(one, given, theirs, family) for one in value]
     if type(value) is np.ndarray:
         return _fallback.raised(value, given, theirs)
     return value
@@ -66,10 +67,11 @@ def arrays_in(value: Any) -> frozenset[int]:
 
 
 def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """SciPy's function, at once."""
+    """SciPy's function, at once. Its matrices are of the first argument's family of classes."""
     given: list[ndarray] = []
+    family = getattr(args[0], "_family", ours) if args else ours
     args, kwargs = lowered(args, given), lowered(kwargs, given)
-    return raised(function(*args, **kwargs), given, arrays_in((args, kwargs)))
+    return raised(function(*args, **kwargs), given, arrays_in((args, kwargs)), family)
 
 
 def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
