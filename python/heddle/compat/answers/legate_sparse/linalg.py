@@ -54,6 +54,7 @@ def cg(A, b, x0=None, tol=None, maxiter=None, M=None, callback=None, atol=0.0, r
         x = x + alpha * p
         r = r - alpha * q
         before = rho
+        _hnp.flush()  # one turn a window: they are all alike then
         turns += 1
         if callback is not None:
             callback(x)

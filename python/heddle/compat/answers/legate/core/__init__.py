@@ -1,7 +1,6 @@
 # mypy: ignore-errors
 """The machine and the runtime, as programs see them: the cores of this one."""
 
-import functools
 import os
 
 import heddle.numpy as _arrays
@@ -54,7 +53,7 @@ def track_provenance(*args, **kwargs):
     """Names of callers are kept without it."""
     if len(args) == 1 and callable(args[0]) and not kwargs:
         return args[0]
-    return lambda function: functools.wraps(function)(function)
+    return lambda function: function
 
 
 class Scope:
