@@ -5,6 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <set>
+
 #include "heddle/array_ops.h"
 #include "python/bindings.h"
 #include "python/host_array.h"
@@ -120,10 +122,12 @@ Vars results_of(const Writing& writing, nb::handle results) {
   return vars_of(writing, results);
 }
 
-// The builder of an operation that Python registers. Never destroyed: Python cleans up behind it.
-ArrayOperation::Write python_builder(nb::object function) {
-  const nb::handle kept = function.release();
-  return [kept](Builder& b, std::span<const Var> operands, const AttrDict& parameters) -> Vars {
+// The builder of an operation that Python registers. Python keeps the function, and lets go of it
+// when it ends.
+ArrayOperation::Write python_builder(const std::string& name) {
+  return [name](Builder& b, std::span<const Var> operands, const AttrDict& parameters) -> Vars {
+    const nb::object function =
+        nb::module_::import_("heddle.library").attr("_builders")[name.c_str()];
     const auto writing = std::make_shared<Writing>(Writing{&b});
     struct End {
       WritingPtr of;
@@ -146,7 +150,7 @@ ArrayOperation::Write python_builder(nb::object function) {
       else if (const auto* truth = parameter.value.get<bool>())
         named[name] = nb::cast(*truth);
     }
-    return results_of(*writing, kept(*nb::tuple(arguments), **named));
+    return results_of(*writing, function(*nb::tuple(arguments), **named));
   };
 }
 
@@ -154,6 +158,33 @@ const ArrayOperation& operation_of(const std::string& name) {
   const ArrayOperation* found = Recording::get().library.find(name);
   if (found == nullptr) throw Error("there is no operation on arrays of the name \"" + name + "\"");
   return *found;
+}
+
+// A builder of somebody else's writes a program of its own first, so that a mistake of it is told
+// and no window has it. Once for each kind of call.
+void try_out(const ArrayOperation& operation, const std::vector<RecordedArray*>& arrays,
+             const AttrDict& given) {
+  static std::set<std::string>* const tried = new std::set<std::string>;
+  if (operation.name.starts_with("sparse.") || operation.name.starts_with("numpy.")) return;
+  std::vector<Type> types;
+  std::string kind = operation.name + ' ' + std::to_string(hash_of(given));
+  for (const RecordedArray* array : arrays) {
+    types.push_back(Type::tensor(array->dtype(), array->shape()));
+    kind += ' ' + types.back().str();
+  }
+  if (tried->contains(kind)) return;
+  Builder b("operation");
+  std::size_t results = 0;
+  b.function("main", types, [&](const Vars& in) -> Vars {
+    const Vars given_back = operation.write(b, in, given);
+    results = given_back.size();
+    return given_back;
+  });
+  const auto program = b.finish();
+  if (!program) throw Error("operation " + operation.name + ": " + program.reason());
+  if (results == 0)
+    throw Error("operation " + operation.name + ": a builder gives at least one value");
+  tried->insert(std::move(kind));
 }
 
 // Records an operation on arrays; what it gives, one array or several.
@@ -171,17 +202,12 @@ nb::object call_operation(const std::string& name, const std::vector<nb::object>
     arrays.push_back(array);
   }
   const AttrDict given = attributes(parameters);
-  Recorder& recorder = Recording::get().recorder;
-  std::vector<StorePtr> stores;
-  try {
-    stores = recorder.keep_all([&](Builder& b) {
-      Vars in;
-      for (RecordedArray* array : arrays) in.push_back(read_array(*array));
-      return operation.write(b, in, given);
-    });
-  } catch (const InternalError& error) {  // the builder's ops make no sense, and it is not ours
-    throw Error("operation " + name + ": " + error.what());
-  }
+  try_out(operation, arrays, given);
+  const std::vector<StorePtr> stores = Recording::get().recorder.keep_all([&](Builder& b) {
+    Vars in;
+    for (RecordedArray* array : arrays) in.push_back(read_array(*array));
+    return operation.write(b, in, given);
+  });
   if (stores.size() == 1) return to_object(stores[0]);
   nb::list results;
   for (const StorePtr& store : stores) results.append(to_object(store));
@@ -297,9 +323,9 @@ void add_recorded_library(nb::module_& module) {
   nb::module_ calls = nb::borrow<nb::module_>(module.attr("_recorded"));
   calls.def("operation", call_operation);
   calls.def("operations", [] { return Recording::get().library.names(); });
-  calls.def("register", [](const std::string& name, nb::object builder) {
-    if (PyCallable_Check(builder.ptr()) == 0) throw nb::type_error("a builder is a function");
-    Recording::get().library.add({name, python_builder(std::move(builder))});
+  // Its builder is heddle.library._builders[name].
+  calls.def("register", [](const std::string& name) {
+    Recording::get().library.add({name, python_builder(name)});
   });
 }
 
