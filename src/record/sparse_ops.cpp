@@ -29,14 +29,14 @@ Var zeros_like(Builder& b, Var x) { return b.full_like(x, 0); }
 Vars banded_product(Builder& b, std::span<const Var> in, const AttrDict& parameters) {
   const Attr::Integers& offsets = integers(parameters, "offsets");
   const Attr::Integers& holes = integers(parameters, "holes");
-  if (in.size() != 2 || in[0].type().rank() != 2 || in[1].type().rank() < 1)
-    throw Error("a banded product takes bands [bands, rows] and a dense operand");
-  const Type bands = in[0].type(), dense = in[1].type();
-  const auto count = static_cast<std::int64_t>(offsets.size());
-  if (bands.shape[0] != count || holes.size() != offsets.size() || count == 0)
+  if (in.size() < 2 || in[0].type().rank() < 1 || in[1].type().rank() != 1)
+    throw Error("a banded product takes a dense operand, and bands of as many elements as rows");
+  const Type dense = in[0].type();
+  const std::size_t count = in.size() - 1;
+  if (offsets.size() != count || holes.size() != count)
     throw Error("a banded product needs an offset and a mark for holes for each of its " +
-                std::to_string(bands.shape[0]) + " bands");
-  const std::int64_t rows = bands.shape[1], columns = dense.shape[0];
+                std::to_string(count) + " bands");
+  const std::int64_t rows = in[1].type().shape[0], columns = dense.shape[0];
   const auto [least, most] = std::ranges::minmax(offsets);
   // Zeros before and behind, so that every band sees as many elements as there are rows.
   const std::int64_t before = std::max<std::int64_t>(0, -least);
@@ -45,23 +45,23 @@ Vars banded_product(Builder& b, std::span<const Var> in, const AttrDict& paramet
   low[0] = before;
   high[0] = behind;
   const Var nothing = b.full(Type::tensor(dense.dtype, {}), 0);
-  const Var x = b.op("pad", {in[1], nothing},
+  const Var x = b.op("pad", {in[0], nothing},
                      {{"edge_padding_low", {low}},
                       {"edge_padding_high", {high}},
                       {"interior_padding", {between}}});
   Shape shape = dense.shape;
   shape[0] = rows;
   Var sum;
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t first = before + offsets[static_cast<std::size_t>(k)];
+  for (std::size_t k = 0; k < count; ++k) {
+    const Var band = in[k + 1];
+    const std::int64_t first = before + offsets[k];
     Dims start(dense.rank(), 0), limit(shape.begin(), shape.end());
     start[0] = first;
     limit[0] = first + rows;
     const Var seen = b.slice(x, start, limit);
-    const Var band = b.reshape(b.slice(in[0], {k, 0}, {k + 1, rows}), {rows});
     const Var values = along_first(b, band, shape);
     Var product = b.op("multiply", {values, seen});
-    if (holes[static_cast<std::size_t>(k)] != 0)
+    if (holes[k] != 0)
       product = b.select(along_first(b, b.compare("NE", band, zeros_like(b, band)), shape), product,
                          zeros_like(b, product));
     sum = k == 0 ? product : b.op("add", {sum, product});

@@ -38,10 +38,13 @@ class Nothing:
 
 class Bands:
     def __init__(self, values: np.ndarray, offsets: list[int], holes: list[int]) -> None:
-        self.values, self.parameters = _ours(values), {"offsets": offsets, "holes": holes}
+        # Each for itself: parts of one array would be copied out of it.
+        self.bands = [_ours(band.copy()) for band in values]
+        self.parameters = {"offsets": offsets, "holes": holes}
 
     def apply(self, x: ndarray, dtype: np.dtype) -> ndarray:
-        operands = [self.values.astype(dtype, copy=False), x.astype(dtype, copy=False)]
+        operands = [x, *self.bands]
+        operands = [one.astype(dtype, copy=False) for one in operands]
         return recorded.operation("sparse.banded_product", operands, self.parameters)
 
 
