@@ -66,6 +66,10 @@ bench-python: packages-test configure build jax-env  ## JAX programs from Python
 	bench/python/bench_python.py $(ARGS)
 	PYTHONPATH=build/release/python build/venv/bin/python bench/python/ways.py
 
+bench-arrays: packages-test configure build  ## recorded arrays beside NumPy, cuPyNumeric, JAX and PETSc; ARGS="--largest 1e7"
+	scripts/python_env.sh bench/arrays/requirements.txt build/arrays-venv
+	bench/arrays/run.py $(ARGS)
+
 bench-gpu: packages-test configure  ## memory-bound programs on a CUDA device beside JAX's; ARGS="softmax --runs 10"
 	cmake --build --preset release --parallel $(JOBS) --target heddle_time_program
 	bench/h200/run.py $(ARGS)
