@@ -13,23 +13,27 @@ petsc4py.init([])
 from petsc4py import PETSc  # noqa: E402
 
 
-def poisson(n):
+def poisson(n, varies):
+    def value(row, column, plain):
+        return plain * (1 + row / (n * n)) * (1 + column / (n * n)) if varies else plain
+
     A = PETSc.Mat().createAIJ([n * n, n * n], nnz=5)
     for row in range(*A.getOwnershipRange()):
         i, j = divmod(row, n)
-        A[row, row] = 4.0
+        A[row, row] = value(row, row, 4.0)
         for column, is_there in ((row - n, i > 0), (row + n, i < n - 1), (row - 1, j > 0), (row + 1, j < n - 1)):
             if is_there:
-                A[row, column] = -1.0
+                A[row, column] = value(row, column, -1.0)
     A.assemble()
     return A
 
 
 for n in map(int, sys.argv[1:]):
-    A = poisson(n)
-    x, b = A.createVecs()
+    plain, varying = poisson(n, False), poisson(n, True)
+    x, b = plain.createVecs()
     b.set(1.0)
-    for name, kind in (("cg", "cg"), ("bicgstab", "bcgs")):
+    for name, kind, A in (("cg", "cg", plain), ("bicgstab", "bcgs", plain), ("cg, varying", "cg", varying),
+                          ("bicgstab, varying", "bcgs", varying)):  # fmt: skip
         solver = PETSc.KSP().create()
         solver.setOperators(A)
         solver.setType(kind)

@@ -85,7 +85,7 @@ def table(kind, frameworks, *rest):
             if one in row:
                 ratios[one].append(row[one]["seconds"] / mine)
                 over.append(f"{one} {ratios[one][-1]:.2f}")
-        print(f"{name:16}{size:10}{shown}{floor}   {', '.join(over)}", flush=True)
+        print(f"{name:18}{size:9}{shown}{floor}   {', '.join(over)}", flush=True)
     for one, all_of in ratios.items():
         if all_of:
             print(f"  {one}: geometric mean {geomean(all_of):.2f}, least {min(all_of):.2f}, of {len(all_of)}")

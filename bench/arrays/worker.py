@@ -107,7 +107,7 @@ def apps():
 
 
 def solvers():
-    """Seconds a turn of cg and bicgstab on the five-point Laplacian, 60 turns."""
+    """Seconds a turn of cg and bicgstab on the five-point Laplacian, 60 turns; and on one whose coefficients vary."""
     from apps import poisson
 
     np, sparse, wait = modules()
@@ -115,9 +115,12 @@ def solvers():
 
     linalg = importlib.import_module("heddle.sparse.linalg" if FRAMEWORK == "heddle" else "scipy.sparse.linalg")
     for n in map(int, REST):
-        A, b = poisson(np, sparse, n), np.ones(n * n)
-        for name in ("cg", "bicgstab"):
-            solve = getattr(linalg, name)
+        b = np.ones(n * n)
+        plain = poisson(np, sparse, n)
+        scale = sparse.diags([1.0 + np.arange(n * n) / (n * n)], [0])
+        varying = sparse.csr_array(scale @ plain @ scale)
+        for name, A in (("cg", plain), ("bicgstab", plain), ("cg, varying", varying), ("bicgstab, varying", varying)):
+            solve = getattr(linalg, name.partition(",")[0])
             wait(solve(A, b, rtol=1e-30, maxiter=10)[0])
             found = []
             for _ in range(3):

@@ -43,9 +43,10 @@ class ArrayLibrary {
 // "numpy.…": elementwise calls, on operands of one shape and the types of a loop of theirs.
 void add_dense_operations(ArrayLibrary& library);
 // Products of sparse matrices with dense vectors or matrices, and what solvers need:
-// - sparse.banded_product(x, band, band, …): row i of the result is the sum of
-//   band[i] * x[i + offset] over all bands. Parameters: `offsets`; `holes`, 1 for bands in which a
-//   0 is no element of the matrix, and brings no NaN.
+// - sparse.banded_product(x, …): row i of the result is the sum of band[i] * x[i + offset] over
+//   all bands. Parameters: `rows`, `offsets`, and `kinds`, how each band is given: 0 by its values,
+//   1 by values of which a 0 is no element of the matrix and brings no NaN, 2 by a number, 3 by a
+//   number and truth values that say where it is.
 // - sparse.row_product(x, places?, columns, values, columns, values, …): rows in groups of one
 //   length, columns [rows, length] below 0 are none. `places`, where the parameter `placed` says
 //   so, is where each row stands among all groups.

@@ -26,17 +26,36 @@ Var along_first(Builder& b, Var values, const Shape& shape) {
 
 Var zeros_like(Builder& b, Var x) { return b.full_like(x, 0); }
 
+// How a band is given: by its values, all of which count; by values of which 0 is none; by one
+// number; by a number and where it is.
+enum BandKind : std::int64_t { kValues, kValuesWithHoles, kNumber, kNumberWhere };
+
+// A band's part of the sum; takes what it is given by from `in`.
+Var band_product(Builder& b, std::span<const Var>& in, std::int64_t kind, Var seen) {
+  const Shape shape = seen.type().shape;
+  const Var given = in[0];
+  in = in.subspan(1);
+  const bool is_number = kind == kNumber || kind == kNumberWhere;
+  const Var values = is_number ? b.broadcast(given, shape) : along_first(b, given, shape);
+  const Var product = b.op("multiply", {values, seen});
+  if (kind == kValues || kind == kNumber) return product;
+  const Var where = is_number ? in[0] : b.compare("NE", given, zeros_like(b, given));
+  if (is_number) in = in.subspan(1);
+  return b.select(along_first(b, where, shape), product, zeros_like(b, product));
+}
+
 Vars banded_product(Builder& b, std::span<const Var> in, const AttrDict& parameters) {
   const Attr::Integers& offsets = integers(parameters, "offsets");
-  const Attr::Integers& holes = integers(parameters, "holes");
-  if (in.size() < 2 || in[0].type().rank() < 1 || in[1].type().rank() != 1)
-    throw Error("a banded product takes a dense operand, and bands of as many elements as rows");
+  const Attr::Integers& kinds = integers(parameters, "kinds");
+  const std::int64_t rows = integers(parameters, "rows").at(0);
+  std::size_t operands = 1;
+  for (std::int64_t kind : kinds) operands += kind == kNumberWhere ? 2 : 1;
+  if (offsets.empty() || offsets.size() != kinds.size() || in.size() != operands ||
+      in[0].type().rank() < 1)
+    throw Error("a banded product takes a dense operand, and what its " +
+                std::to_string(offsets.size()) + " bands are given by");
   const Type dense = in[0].type();
-  const std::size_t count = in.size() - 1;
-  if (offsets.size() != count || holes.size() != count)
-    throw Error("a banded product needs an offset and a mark for holes for each of its " +
-                std::to_string(count) + " bands");
-  const std::int64_t rows = in[1].type().shape[0], columns = dense.shape[0];
+  const std::int64_t columns = dense.shape[0];
   const auto [least, most] = std::ranges::minmax(offsets);
   // Zeros before and behind, so that every band sees as many elements as there are rows.
   const std::int64_t before = std::max<std::int64_t>(0, -least);
@@ -51,19 +70,13 @@ Vars banded_product(Builder& b, std::span<const Var> in, const AttrDict& paramet
                       {"interior_padding", {between}}});
   Shape shape = dense.shape;
   shape[0] = rows;
+  in = in.subspan(1);
   Var sum;
-  for (std::size_t k = 0; k < count; ++k) {
-    const Var band = in[k + 1];
-    const std::int64_t first = before + offsets[k];
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
     Dims start(dense.rank(), 0), limit(shape.begin(), shape.end());
-    start[0] = first;
-    limit[0] = first + rows;
-    const Var seen = b.slice(x, start, limit);
-    const Var values = along_first(b, band, shape);
-    Var product = b.op("multiply", {values, seen});
-    if (holes[k] != 0)
-      product = b.select(along_first(b, b.compare("NE", band, zeros_like(b, band)), shape), product,
-                         zeros_like(b, product));
+    start[0] = before + offsets[k];
+    limit[0] = start[0] + rows;
+    const Var product = band_product(b, in, kinds[k], b.slice(x, start, limit));
     sum = k == 0 ? product : b.op("add", {sum, product});
   }
   return {sum};

@@ -37,14 +37,27 @@ class Nothing:
 
 
 class Bands:
-    def __init__(self, values: np.ndarray, offsets: list[int], holes: list[int]) -> None:
-        # Each for itself: parts of one array would be copied out of it.
-        self.bands = [_ours(band.copy()) for band in values]
-        self.parameters = {"offsets": offsets, "holes": holes}
+    """Diagonals, each as long as there are rows. Where all elements of one are equal, as in a stencil, it is that
+    number; and `there` says where it is, if not everywhere."""
+
+    # How a band is given, as sparse.banded_product takes it.
+    _VALUES, _HOLES, _NUMBER, _WHERE = range(4)
+
+    def __init__(self, rows: int, offsets: list[int]) -> None:
+        self.parameters = {"rows": [rows], "offsets": offsets, "kinds": []}
+        self.operands: list[ndarray] = []  # but for truth values in the type of the matrix
+
+    def add(self, values: np.ndarray, first: int, last: int, there: np.ndarray | None) -> None:
+        """Its elements lie in rows first to last; with `there` only some of them are any."""
+        inside = values[first:last] if there is None else values[there]
+        is_number = len(inside) > 0 and bool((inside == inside[0]).all()) and bool(np.isfinite(inside[0]))
+        self.parameters["kinds"].append((0 if there is None else 1) + (2 if is_number else 0))
+        self.operands.append(wrap_numpy(np.array(inside[0]), []) if is_number else _ours(values.copy()))
+        if is_number and there is not None:
+            self.operands.append(_ours(there.copy()))
 
     def apply(self, x: ndarray, dtype: np.dtype) -> ndarray:
-        operands = [x, *self.bands]
-        operands = [one.astype(dtype, copy=False) for one in operands]
+        operands = [one if one.dtype == bool else one.astype(dtype, copy=False) for one in (x, *self.operands)]
         return recorded.operation("sparse.banded_product", operands, self.parameters)
 
 
@@ -69,14 +82,18 @@ def of_diagonals(matrix: Any) -> Any:
     kept = [k for k, offset in enumerate(matrix.offsets) if -rows < offset < columns]
     if not kept or len(kept) > _MOST_BANDS:
         return of_rows(matrix.tocsr())
-    values = np.zeros((len(kept), rows), matrix.dtype)
-    width = matrix.data.shape[1]
-    for band, k in enumerate(kept):
-        offset = int(matrix.offsets[k])
-        first, last = max(0, -offset), min(rows, min(columns, width) - offset)
+    bands = Bands(rows, [int(matrix.offsets[k]) for k in kept])
+    width = min(columns, matrix.data.shape[1])
+    for k, offset in zip(kept, bands.parameters["offsets"]):
+        values = np.zeros(rows, matrix.dtype)
+        # What was not given of a diagonal is no element: SciPy does not look there.
+        first, last = max(0, -offset), min(rows, width - offset)
         if first < last:
-            values[band, first:last] = matrix.data[k, first + offset : last + offset]
-    return Bands(values, [int(matrix.offsets[k]) for k in kept], [0] * len(kept))
+            values[first:last] = matrix.data[k, first + offset : last + offset]
+        bands.add(values, first, max(first, last), None)
+        if last < min(rows, columns - offset):
+            return of_rows(matrix.tocsr())
+    return bands
 
 
 def of_rows(matrix: Any) -> Any:
@@ -111,12 +128,19 @@ def _bands(matrix: Any, row_of: np.ndarray, columns: np.ndarray, values: np.ndar
     laid = np.zeros((len(places), rows), values.dtype)
     laid[band_of[diagonal], row_of] = values
     offsets = places - (rows - 1)
-    most = np.minimum(rows, matrix.shape[1] - offsets) - np.maximum(0, -offsets)
-    holes = (counts[places] < most).astype(int)
-    # A hole is known by its 0, so that a stored 0 would be one too.
-    if holes.any() and not values.all():
-        return None
-    return Bands(laid, offsets.tolist(), holes.tolist())
+    bands = Bands(rows, offsets.tolist())
+    for band, offset in enumerate(bands.parameters["offsets"]):
+        first, last = max(0, -offset), min(rows, matrix.shape[1] - offset)
+        has_holes = counts[places[band]] < last - first
+        there = None
+        if has_holes:
+            there = np.zeros(rows, bool)
+            there[row_of[band_of[diagonal] == band]] = True
+        bands.add(laid[band], first, last, there)
+        # A hole in a band of values is known by its 0, so that a stored 0 would be one too.
+        if bands.parameters["kinds"][-1] == Bands._HOLES and not laid[band][there].all():
+            return None
+    return bands
 
 
 def _widths(longest: int) -> np.ndarray:
