@@ -1,6 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python bench-arrays wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env environments
 
 JOBS ?= $(shell nproc)
