@@ -69,7 +69,7 @@ def table(kind, frameworks, *rest):
         for line in run(framework, kind, *rest):
             found.setdefault((line["name"], line["size"]), {})[framework] = line
     ours = [row for row in found.values() if "heddle" in row]
-    # What two cores copy, from the largest sum: its bytes are all it needs.
+    # The best rate of all programs stands for what memory gives: all that they need is read and written once.
     rate = max((r["heddle"]["bytes"] / r["heddle"]["seconds"] for r in ours if r["heddle"].get("bytes", 0) > 1e7), default=0)
     print(f"{'':16}{'size':>10}" + "".join(f"{one:>14}" for one in frameworks) + f"{'floor':>10}   times Heddle's")
     ratios = {one: [] for one in frameworks[1:]}
