@@ -1,6 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python bench-arrays wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env environments
 
 JOBS ?= $(shell nproc)
@@ -65,6 +65,10 @@ bench-mesh: packages-test  ## collectives against MPI's own, time to deal progra
 bench-python: packages-test configure build jax-env  ## JAX programs from Python beside JAX's own backend; ARGS="--quick"
 	bench/python/bench_python.py $(ARGS)
 	PYTHONPATH=build/release/python build/venv/bin/python bench/python/ways.py
+
+bench-arrays: packages-test configure build  ## recorded arrays beside NumPy, cuPyNumeric, JAX and PETSc; ARGS="--largest 1e7"
+	scripts/python_env.sh bench/arrays/requirements.txt build/arrays-venv
+	bench/arrays/run.py $(ARGS)
 
 bench-gpu: packages-test configure  ## memory-bound programs on a CUDA device beside JAX's; ARGS="softmax --runs 10"
 	cmake --build --preset release --parallel $(JOBS) --target heddle_time_program

@@ -41,6 +41,8 @@ class Store {
   bool is_pending() const { return pending_; }
   // Grows whenever its memory becomes another one.
   std::uint64_t generation() const { return generation_; }
+  // How often it was written to, or lent for writing: values found for one number hold for it.
+  std::uint64_t writes() const { return written_; }
   // Whether it is in memory only in parts, one on each device.
   bool is_spread() const { return !pending_ && spread_ && !whole_; }
   // Only where it is neither pending nor spread.
@@ -71,6 +73,7 @@ class Store {
   bool whole_ = false;  // whether memory_ holds it
   bool pending_ = false;
   std::uint64_t generation_ = 0;
+  std::uint64_t written_ = 0;
   std::uint64_t window_ = 0;  // that value_ belongs to
   ValueId value_ = kNone;     // the present version in that window
   Slot slot_ = kNoSlot;       // where it is, while the window runs call by call
@@ -276,6 +279,7 @@ class Recorder {
   std::vector<Step> steps_;
   std::vector<SlotUse> slots_;
   std::size_t limit_ = 0;
+  bool recording_ = false;  // inside of a call that writes its ops
   int known_in_a_row_ = 0;  // windows that were full
 };
 

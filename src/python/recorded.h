@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "heddle/array_library.h"
 #include "heddle/recorder.h"
 
 namespace heddle::python {
@@ -50,6 +51,7 @@ struct Recording {
   Recorder recorder;
   std::int64_t at_once =
       0;  // calls on at most so many elements, all of them in memory, are NumPy's
+  ArrayLibrary library = own_operations();
 
   // Waits, with the interpreter's lock given up, while another thread's window runs.
   static Recording& get();
@@ -178,5 +180,6 @@ bool has_rule_of_its_own(int call);
 
 void add_recorded_calls(nb::module_& module);
 void add_recorded_functions(nb::module_& module);  // recorded_functions.cpp
+void add_recorded_library(nb::module_& module);
 
 }  // namespace heddle::python

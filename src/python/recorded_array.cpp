@@ -93,11 +93,19 @@ PyObject* unary(PyObject* x) {
 }
 PyObject* power_at_once(PyObject* x, PyObject* y) { return PyNumber_Power(x, y, Py_None); }
 PyObject* power(PyObject* x, PyObject* y, PyObject*) { return binary<kPower, power_at_once>(x, y); }
+// Whether it says, as sparse matrices do, that it does products with arrays itself.
+bool multiplies_itself(PyObject* x) {
+  PyObject* const rule = PyObject_GetAttrString(x, "__array_ufunc__");
+  if (rule == nullptr) PyErr_Clear();
+  Py_XDECREF(rule);
+  return rule == Py_None;
+}
 // What is no small product is Python's.
 template <const char* method>
 PyObject* matrix_product(PyObject* x, PyObject* y) {
   if (const auto hosts = quick_hosts(x, y))
     return quick_result(PyNumber_MatrixMultiply(hosts->x, hosts->y));
+  if (multiplies_itself(x) || multiplies_itself(y)) Py_RETURN_NOTIMPLEMENTED;
   return guarded([&] {
     return nb::module_::import_("heddle.numpy._products")
         .attr(method)(nb::handle(x), nb::handle(y));
@@ -385,6 +393,8 @@ void add_recorded(nb::module_& module) {
              return to_object(RecordedArray(array.store, array.view, false, array.part));
            })
       .def("_store_is_spread", [](Self self) { return as_recorded(self)->store->is_spread(); })
+      .def_prop_ro("_writes", [](Self self) { return as_recorded(self)->store->writes(); })
+      .def("_can_show", [](Self self) { return can_show(*as_recorded(self)); })
       .def("_shares", [](Self self, Self other) {
         return as_recorded(self)->store == as_recorded(other)->store;
       });
@@ -393,6 +403,7 @@ void add_recorded(nb::module_& module) {
   add_recorded_quick(module);
   add_recorded_functions(module);
   add_recorded_calls(module);
+  add_recorded_library(module);
 }
 
 }  // namespace heddle::python

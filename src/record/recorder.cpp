@@ -76,6 +76,8 @@ void Recorder::open() {
 // A mistake in a call is ours: callers have checked shapes and types. The window goes on without
 // it.
 void Recorder::record(const std::function<void(Builder&)>& write, DirectStepPtr direct) {
+  if (recording_)
+    throw Error("an operation on recorded arrays that writes its ops cannot call another one");
   const std::size_t first = builder_.program.op_count();
   target_ = kNoSlot;
   if (options_.place) {
@@ -88,7 +90,14 @@ void Recorder::record(const std::function<void(Builder&)>& write, DirectStepPtr 
     }
     builder_.at(known->second);
   }
-  builder_.inside(body_, [&] { write(builder_); });
+  recording_ = true;
+  try {
+    builder_.inside(body_, [&] { write(builder_); });
+  } catch (...) {  // of a library's builder; the window goes on without it
+    recording_ = false;
+    throw;
+  }
+  recording_ = false;
   if (builder_.failed()) {
     Program so_far = std::move(builder_.program);
     const Reason why = builder_.finish().why();
@@ -186,6 +195,7 @@ Verdict Recorder::write(const StorePtr& store, const AffineView& view, const Wri
         if (store->writes_.size() == kMostWrites) store->writes_.erase(store->writes_.begin());
         if (!box.is_whole()) store->writes_.push_back({view, value.id(), before.id()});
         const bool was_pending = store->pending_;
+        ++store->written_;
         store->pending_ = true;
         store->memory_ = {};
         store->spread_ = nullptr;

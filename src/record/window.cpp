@@ -163,6 +163,7 @@ Verdict Recorder::compute_on_devices(const Executable& executable, std::vector<A
 }
 
 Verdict Recorder::flush(WindowEnd end) {
+  if (recording_) return reason("a value was asked for while an operation writes its ops");
   const std::vector<StorePtr> stores = seen();
   if (stores.empty()) {  // nobody sees anything of it
     if (!calls_.empty()) open();
@@ -269,6 +270,7 @@ Expected<Array> Recorder::host(Store& store) {
 
 Verdict Recorder::make_writable(Store& store) {
   HEDDLE_TRY_VOID(host(store));
+  ++store.written_;
   // The window's own use of the old version goes on with the old memory.
   forget(store);
   if (store.is_sole_owner()) return yes();

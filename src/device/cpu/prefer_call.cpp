@@ -11,16 +11,19 @@ namespace heddle::cpu {
 
 namespace {
 
-// Products that are too small for a library call to pay; or small ones of a matrix and a vector,
-// which read every element once, so that there is nothing for a library to gain.
+// Products that are too small for a library call to pay; or those of two vectors, and small ones of
+// a matrix and a vector, which read every element once, so that there is nothing for a library to
+// gain.
 bool is_small_product(const Program& program, const Op& op) {
   std::int64_t products = 1;
   for (const Factor& f : index_rule(program, op).factors) products *= f.size;
   if (products <= cost::kFewProducts) return true;
   const auto operands = program.operands(op);
-  const bool has_vector = std::max(program.type_of(operands[0]).elements(),
-                                   program.type_of(operands[1]).elements()) == products;
-  return has_vector && products <= cost::kFewProductsOfVector;
+  const auto [least, most] = std::minmax(
+      {program.type_of(operands[0]).elements(), program.type_of(operands[1]).elements()});
+  // Two vectors: a sum that fuses with what makes them.
+  if (least == products) return true;
+  return most == products && products <= cost::kFewProductsOfVector;
 }
 
 // A slice that is small beside what it goes into: a library call writes only the slice, in place.

@@ -1,0 +1,15 @@
+# mypy: ignore-errors
+"""cuPyNumeric's settings; nothing of Heddle depends on them."""
+
+from legate.util.settings import EnvOnlySetting, PrioritizedSetting, Settings
+
+
+class CuPyNumericRuntimeSettings(Settings):
+    preload_cudalibs = PrioritizedSetting("preload_cudalibs", "CUPYNUMERIC_PRELOAD_CUDALIBS", default=False)
+    warn = PrioritizedSetting("warn", "CUPYNUMERIC_WARN", default=False)
+    report_coverage = PrioritizedSetting("report:coverage", "CUPYNUMERIC_REPORT_COVERAGE", default=False)
+    numpy_compat = PrioritizedSetting("numpy_compat", "CUPYNUMERIC_NUMPY_COMPATABILITY", default=False)
+    test = EnvOnlySetting("test", "CUPYNUMERIC_TEST", default=False)
+
+
+settings = CuPyNumericRuntimeSettings()

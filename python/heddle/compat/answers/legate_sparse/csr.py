@@ -1,0 +1,2 @@
+# mypy: ignore-errors
+from legate_sparse._arrays import csr_array as csr_array, csr_matrix as csr_matrix, spmv as spmv

@@ -1,0 +1,2 @@
+# mypy: ignore-errors
+from legate_sparse import mmread as mmread
