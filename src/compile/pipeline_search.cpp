@@ -8,6 +8,7 @@
 #include <future>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "compile/distribute.h"
 #include "compile/pipeline.h"
@@ -31,6 +32,9 @@ constexpr std::size_t kAtATime = 2;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr const char* kNotBetter = "no such plan can be better";
 constexpr const char* kNoTime = "there was no time for it";
+constexpr const char* kTooTight =
+    "its stages take too much memory as they are, more so than those of others: level 3 looks "
+    "closer";
 
 class PipelineSearcher {
  public:
@@ -49,6 +53,8 @@ class PipelineSearcher {
     return std::move(found_);
   }
 
+  std::int64_t needed() const { return least_needed_; }
+
  private:
   bool on_cluster() const { return is_on_cluster(target_); }
 
@@ -60,7 +66,7 @@ class PipelineSearcher {
     std::vector<std::string> meshes{target_.mesh};
     if (on_cluster()) meshes = meshes_of(*target_.cluster);
     if (!may_be_without) meshes.clear();
-    if (!meshes.empty()) try_without(meshes.front());
+    if (!meshes.empty()) try_without({meshes.front()});
     if (any_ && is_stopped()) {  // somebody waits: what others could take is not known
       bound_ = 0;
       return yes();
@@ -69,7 +75,7 @@ class PipelineSearcher {
     const auto one_stage = std::ranges::stable_partition(
         settings, [](const PipelineSetting& setting) { return setting.stages > 1; });
     try_settings({settings.begin(), one_stage.begin()});
-    for (std::size_t i = 1; i < meshes.size(); ++i) try_without(meshes[i]);
+    if (meshes.size() > 1) try_without({meshes.begin() + 1, meshes.end()});
     try_settings({one_stage.begin(), one_stage.end()});
     if (on_cluster()) try_finer();
     try_again();
@@ -78,21 +84,42 @@ class PipelineSearcher {
 
   // ---- plans without stages and micro-batches
 
-  void try_without(const std::string& mesh) {
-    Target tried = in_time();
-    tried.mesh = mesh;
-    tried.stages = 1;
-    tried.micro_batches = 1;
-    TriedPipeline& one = found_.tried.emplace_back();
-    one.mesh = mesh;
-    if (any_ && is_over()) {
-      one.why = kNoTime;
-      bound_ = 0;
-      return;
+  void try_without(const std::vector<std::string>& meshes) {
+    for (std::size_t i = 0; i < meshes.size(); i += kAtATime) {
+      const std::atomic<double> to_beat = seconds_to_beat();
+      std::vector<std::future<Expected<FoundPlan>>> plans;
+      const std::size_t end = std::min(i + kAtATime, meshes.size());
+      for (std::size_t k = i; k < end; ++k) {
+        TriedPipeline& one = found_.tried.emplace_back();
+        one.mesh = meshes[k];
+        if (!any_ || !is_over()) {
+          plans.push_back(std::async(std::launch::async, [this, &to_beat, tried = on(meshes[k])] {
+            Target target = tried;
+            if (to_beat < kNever) target.layouts.search_to_beat = &to_beat;
+            return found_for(core_, target);
+          }));
+          continue;
+        }
+        one.why = kNoTime;
+        bound_ = 0;
+      }
+      for (std::size_t k = 0; k < plans.size(); ++k) {
+        const Expected<FoundPlan> plan = plans[k].get();
+        note_without(plan, found_.tried[found_.tried.size() - plans.size() + k]);
+      }
     }
-    const std::atomic<double> to_beat = seconds_to_beat();
-    if (to_beat < kNever) tried.layouts.search_to_beat = &to_beat;
-    const auto plan = found_for(core_, tried);
+  }
+
+  // The target without stages and micro-batches.
+  Target on(const std::string& mesh) const {
+    Target target = in_time();
+    target.mesh = mesh;
+    target.stages = 1;
+    target.micro_batches = 1;
+    return target;
+  }
+
+  void note_without(const Expected<FoundPlan>& plan, TriedPipeline& one) {
     if (!plan) {
       one.why = plan.reason() == kBeaten ? kNotBetter : plan.reason();
       if (!first_no_) first_no_ = plan.why();
@@ -107,8 +134,9 @@ class PipelineSearcher {
       without_fits_ = true;
     }
     if (!is_better(fits, plan->cost)) return;
-    tried.layouts = target_.layouts;
-    take(tried, {1, 1, 1, true}, plan->cost, fits);
+    Target target = on(one.mesh);
+    target.layouts = target_.layouts;
+    take(std::move(target), {1, 1, 1, true}, plan->cost, fits);
     found_.peak_bytes = plan->peak_bytes;
     found_.times = {};
     found_.times.seconds = plan->cost;
@@ -144,11 +172,50 @@ class PipelineSearcher {
       order.emplace_back(floor_for(settings[i]), i);
     }
     std::ranges::sort(order);
+    // Stages that lie along all of the slowest links are often best: one of them comes first.
+    const auto likely = std::ranges::find_if(order, [&](const auto& one) {
+      const PipelineSetting& setting = settings[one.second];
+      return on_cluster() && setting.stages > 1 &&
+             setting.stages == target_.cluster->levels.front().size &&
+             setting.mesh.starts_with(kStageAxis);
+    });
+    if (likely != order.end()) std::rotate(order.begin(), likely, likely + 1);
     for (std::size_t i = 0; i < order.size(); i += kAtATime) {
       std::vector<PipelineSetting> some;
       for (std::size_t k = i; k < std::min(i + kAtATime, order.size()); ++k)
         some.push_back(settings[order[k].second]);
       try_together(some);
+    }
+    try_with_less_memory();
+  }
+
+  // Settings whose stages take too much memory cost more searches each: they come when it is known
+  // what they have to beat, those first that need the least. Where there is a plan, a few of them.
+  void try_with_less_memory() {
+    constexpr std::size_t kMostTight = 4;
+    std::ranges::stable_sort(open_, {}, [](const Look& look) { return look.limits.go_on->needed; });
+    const std::vector<Look> all = std::exchange(open_, {});
+    std::size_t tried = 0;
+    for (std::size_t i = 0; i < all.size(); i += kAtATime) {
+      std::vector<Look> some;
+      for (std::size_t k = i; k < std::min(i + kAtATime, all.size()); ++k) {
+        some.push_back(all[k]);
+        Look& look = some.back();
+        look.limits.to_beat = seconds_to_beat();
+        const bool can_win = look.limits.go_on->bound < seconds_to_beat();
+        const bool is_late = any_ && is_over();
+        const bool is_one_too_many =
+            any_ && found_.fits && target_.layouts.search < 3 && tried >= kMostTight;
+        look.is_worth_it = can_win && !is_late && !is_one_too_many;
+        if (look.is_worth_it) {
+          ++tried;
+          continue;
+        }
+        TriedPipeline& one = found_.tried[look.row];
+        one.why = !can_win ? kNotBetter : is_late ? kNoTime : kTooTight;
+        if (can_win) bound_ = std::min(bound_, one.bound);
+      }
+      look_closer(some);
     }
   }
 
@@ -208,7 +275,7 @@ class PipelineSearcher {
     // Of finer meshes only one that is taken is in question.
     bound_ = covered;
     for (const TriedPipeline& tried : found_.tried)
-      if (any_ && tried.mesh == found_.target.mesh && tried.bound > 0)
+      if (any_ && tried.mesh == found_.target.mesh && tried.cost > 0)
         bound_ = std::min(bound_, tried.bound);
   }
 
@@ -260,6 +327,10 @@ class PipelineSearcher {
   std::vector<double> try_together(const std::vector<PipelineSetting>& settings) {
     std::vector<Look> looks;
     for (const PipelineSetting& setting : settings) looks.push_back(look_at(setting));
+    return look_closer(looks);
+  }
+
+  std::vector<double> look_closer(std::vector<Look>& looks) {
     std::vector<std::future<void>> others;
     const Target target = in_time();
     for (Look& look : looks)
@@ -296,6 +367,8 @@ class PipelineSearcher {
       return look;
     }
     look.limits = {limit_, &work_for(setting.micro_batches), seconds_to_beat()};
+    // Those with an effort are tried for their memory.
+    look.limits.once = setting.effort == 0 && setting.stages > 1;
     look.is_worth_it = true;
     return look;
   }
@@ -309,9 +382,16 @@ class PipelineSearcher {
       one.bound = std::max(one.bound, look.limits.to_beat);
       return 0;
     }
+    if (look.outcome.is_open) {
+      one.bound = std::max(one.bound, look.outcome.memory.bound);
+      look.limits.once = false;
+      look.limits.go_on = look.outcome.memory;
+      open_.push_back(look);
+      return 0;
+    }
     if (!answer) {
       one.why = answer.reason();
-      note_no(answer.why(), look.outcome.needed);
+      note_no(answer.why(), look.outcome.memory.needed);
       if (setting.stages > 1 && setting.effort == 0) full_.push_back({setting});
       log(kLogSteps, "pipeline: {} with {} micro-batches: {}", setting.mesh, setting.micro_batches,
           one.why);
@@ -399,6 +479,7 @@ class PipelineSearcher {
   bool any_ = false, without_fits_ = false;
   double bound_ = 1e300;
   std::vector<Answered> answered_, full_;       // with stages
+  std::vector<Look> open_;                      // whose stages take too much memory
   std::map<std::int64_t, PipelineWork> works_;  // by number of micro-batches
   std::optional<Reason> first_no_;
   std::int64_t least_needed_ = 0;  // bytes of a device; 0: nobody knows
@@ -406,8 +487,12 @@ class PipelineSearcher {
 
 }  // namespace
 
-Expected<FoundPipeline> best_of_settings(const Program& core, const Target& target) {
-  return PipelineSearcher(core, target).run();
+Expected<FoundPipeline> best_of_settings(const Program& core, const Target& target,
+                                         std::int64_t& needed) {
+  PipelineSearcher searcher(core, target);
+  auto found = searcher.run();
+  needed = found ? 0 : searcher.needed();
+  return found;
 }
 
 }  // namespace heddle

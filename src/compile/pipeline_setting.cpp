@@ -80,12 +80,17 @@ class Setting {
   // What a device takes that does all of it.
   Expected<PipelineWork> work(const std::optional<Cluster>& cluster) {
     HEDDLE_TRY_VOID(prepare());
+    PipelineWork work;
+    const std::size_t meshes = program().meshes.size() - 1;
+    MicroBatches alone = *micro_;  // before the mesh of one device
+    alone.program.meshes.erase(alone.program.meshes.begin() + static_cast<std::ptrdiff_t>(meshes),
+                               alone.program.meshes.end());
+    work.micro = std::make_shared<const MicroBatches>(std::move(alone));
     if (cluster) {
       Mesh& mesh = micro_->program.meshes[mesh_].mesh;
       HEDDLE_TRY(mesh, Mesh::make(mesh.axes(), all_near(cluster->device)));
     }
     HEDDLE_TRY_VOID(share_work(INT64_MAX));
-    PipelineWork work;
     for (OpId id : program().region(function().body).ops) {
       work.all += found_.op_seconds[id];
       if (phases_[id] == MicroPhase::each) work.each += found_.op_seconds[id];
@@ -102,38 +107,41 @@ class Setting {
     chunks_ = chunks;
     HEDDLE_TRY_VOID(prepare());
     constexpr int kRounds = 5;
-    std::int64_t limit = INT64_MAX;
-    double low = 0, high = 0;  // too little for a search, and too much for a stage
-    std::optional<Reason> no;  // of the last cut, which says what a stage would need
-    for (int round = 0; round < kRounds; ++round) {
-      if (const Verdict shared = share_work(limit); !shared) {
-        if (!no) return shared.why();
-        if (beaten_) return *no;
-        low = static_cast<double>(limit);
+    if (limits_.go_on) memory_ = *limits_.go_on;
+    double low = 0;  // too little for a search
+    for (int round = limits_.go_on ? 1 : 0; round < kRounds && memory_.limit != 0; ++round) {
+      if (const Verdict shared = share_work(memory_.limit); !shared) {
+        if (round == 0 || beaten_) return shared.why();
+        low = static_cast<double>(memory_.limit);
       } else {
-        if (round == 0) bound_ = bound_of(chunks);
+        if (round == 0) memory_.bound = bound_of(chunks);
+        beaten_ = memory_.bound > limits_.to_beat;
+        if (beaten_) return Reason{kBeaten};
         const auto answer = best_cut(chunks);
         if (answer) return with_shared_split(*answer);
-        if (memory_limit_ == INT64_MAX || least_seen_ <= memory_limit_) return answer;
-        no = answer.why();
-        high = static_cast<double>(found_.peak_bytes);
+        if (memory_limit_ == INT64_MAX || memory_.needed <= memory_limit_) return answer;
+        memory_.why = answer.why();
+        memory_.too_much = static_cast<double>(found_.peak_bytes);
       }
-      limit = next_limit(low, high);
-      if (limit == 0) break;
+      memory_.limit = next_limit(low);
+      is_open_ = limits_.once && memory_.limit != 0;
+      if (is_open_) break;
     }
-    return *no;
+    return memory_.why;
   }
 
-  std::int64_t needed() const { return least_seen_; }
+  const SettingMemory& memory() const { return memory_; }
   bool is_beaten() const { return beaten_; }
+  bool is_open() const { return is_open_; }
 
  private:
   // What one device of each stage has together shrinks by as much as the fullest stage has to, or
   // by half of that where it is too little for a search. 0: there is nothing between.
-  std::int64_t next_limit(double low, double high) const {
+  std::int64_t next_limit(double low) const {
     constexpr double kSome = 0.95, kApart = 1.03;
+    const double high = memory_.too_much;
     const double wanted =
-        kSome * high * static_cast<double>(memory_limit_) / static_cast<double>(least_seen_);
+        kSome * high * static_cast<double>(memory_limit_) / static_cast<double>(memory_.needed);
     const double next = wanted > kApart * low ? wanted : std::sqrt(low * high);
     return next > kApart * low && next * kApart < high ? static_cast<std::int64_t>(next) : 0;
   }
@@ -141,9 +149,13 @@ class Setting {
   Verdict prepare() {
     HEDDLE_TRY_VOID(leaves_axis_to_stages(target_, setting_.axis));
     HEDDLE_TRY(devices_, devices_of(setting_, target_.cluster));
-    Target cut = target_;
-    cut.micro_batches = setting_.micro_batches;
-    HEDDLE_TRY(micro_, micro_batches_of(core_, cut));
+    if (limits_.work != nullptr && limits_.work->micro != nullptr) {
+      micro_ = *limits_.work->micro;
+    } else {
+      Target cut = target_;
+      cut.micro_batches = setting_.micro_batches;
+      HEDDLE_TRY(micro_, micro_batches_of(core_, cut));
+    }
     if (!micro_) return reason("stages of a pipeline work on micro-batches: take 2 or more");
     if (setting_.effort > 0) HEDDLE_TRY_VOID(compute_again(*micro_, setting_.effort));
     HEDDLE_TRY(mesh_, enter_stage_mesh(micro_->program, devices_, setting_.axis));
@@ -217,6 +229,7 @@ class Setting {
       seconds += 2 * static_cast<double>(one.shared_bytes) / devices_.between.bandwidth;
     }
     if (seconds < kMuch * answer.times.seconds) return answer;
+    if (answer.times.seconds - seconds >= limits_.to_beat) return answer;
     shared_ = std::move(more);
     if (!share_work(search_limit_)) return answer;
     auto split = best_cut(chunks_);
@@ -232,7 +245,7 @@ class Setting {
   Expected<PipelineAnswer> best_cut(const std::vector<int>& all_chunks) {
     std::optional<PipelineAnswer> best;
     std::optional<Reason> no;
-    least_seen_ = 0;
+    memory_.needed = 0;
     for (int chunks : all_chunks) {
       const PipelineShape shape = shape_with(chunks);
       // A proof for many nodes could take for ever: some seconds, counted in steps.
@@ -257,7 +270,7 @@ class Setting {
     }
     if (!best) return *no;
     // That of all layouts was known before any of them was kept from taking too much.
-    best->bound = std::min(bound_, best->times.seconds);
+    best->bound = std::min(memory_.bound, best->times.seconds);
     best->memory_costs = memory_costs(*best);
     add_values(*micro_, mesh_, found_.layouts, *best);
     return *std::move(best);
@@ -324,8 +337,8 @@ class Setting {
   // What the best cut would need if there were room for anything.
   void note_least(const PipelineShape& shape) {
     const auto roomy = pipeline::find_cut({graph_.graph, shape, devices_.between, INT64_MAX});
-    if (roomy && (least_seen_ == 0 || roomy->least_bytes < least_seen_))
-      least_seen_ = roomy->least_bytes;
+    if (roomy && (memory_.needed == 0 || roomy->least_bytes < memory_.needed))
+      memory_.needed = roomy->least_bytes;
   }
 
   const Program& core_;
@@ -336,7 +349,8 @@ class Setting {
   std::vector<int> chunks_ = {};
   pipeline::Stages best_stages_ = {};  // by node of the graph: those of the last cut
   std::vector<double> shared_ = {};    // by argument: how often it goes to others, as it counts
-  bool beaten_ = false;
+  SettingMemory memory_ = {};
+  bool beaten_ = false, is_open_ = false;
   std::int64_t search_limit_ = INT64_MAX;  // of what one device of every stage has together
   Devices devices_;
   std::optional<MicroBatches> micro_;
@@ -345,8 +359,6 @@ class Setting {
   FoundPlan found_;
   std::optional<MicroProgram> micro_program_;
   pipeline::ProgramGraph graph_;
-  std::int64_t least_seen_ = 0;
-  double bound_ = 0;
 };
 
 }  // namespace
@@ -356,8 +368,9 @@ SettingOutcome answer_for(const Program& core, const Target& target, const Pipel
   Setting one(core, target, setting, limits);
   SettingOutcome outcome;
   outcome.answer = one.run(chunks);
-  if (!outcome.answer) outcome.needed = one.needed();
+  if (!outcome.answer) outcome.memory = one.memory();
   outcome.beaten = one.is_beaten();
+  outcome.is_open = one.is_open();
   return outcome;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <limits>
+#include <memory>
+#include <optional>
 
 #include "heddle/pipeline_search.h"
 #include "parallel/pipeline/least_step.h"
@@ -22,6 +24,7 @@ struct PipelineWork {
          all = 0;        // seconds of a whole step: of micro-batches, and with what is done once
   bool backward = true;  // whether there is a way back
   pipeline::CutGraph graph = {};
+  std::shared_ptr<const MicroBatches> micro = {};
 };
 
 // What is found for it: the best of these chunks.
@@ -44,17 +47,30 @@ void add_values(const MicroBatches& micro, std::uint32_t mesh, const Propagation
 // Its function computes again what is not worth keeping, by this effort; a reason where all is.
 Verdict compute_again(MicroBatches& micro, int effort);
 
+// How far a search for less memory has come.
+struct SettingMemory {
+  std::int64_t limit =
+      INT64_MAX;            // to be tried next, of what one device of every stage has together
+  double too_much = 0;      // of that, for some stage
+  std::int64_t needed = 0;  // bytes of a device for the best cut that was seen
+  double bound = 0;         // seconds of a step, whatever memory there is
+  Reason why = {};
+};
+
 // What a search for a setting is told, and tells beside its answer.
 struct SettingLimits {
   std::int64_t memory = INT64_MAX;  // of one device
   const PipelineWork* work = nullptr;
   // Seconds of a step of a plan at hand: what takes longer is of no use.
   double to_beat = std::numeric_limits<double>::infinity();
+  bool once = false;  // it ends where stages take too much memory, and says how to go on
+  std::optional<SettingMemory> go_on = {};  // from there
 };
 struct SettingOutcome {
   Expected<PipelineAnswer> answer = Reason{};
-  std::int64_t needed = 0;  // where nothing fits: bytes of a device for the best cut that was seen
-  bool beaten = false;      // no plan of it takes less than the one at hand
+  SettingMemory memory = {};  // where nothing fits
+  bool beaten = false;        // no plan of it takes less than the one at hand
+  bool is_open = false;       // with less memory nothing was tried
 };
 
 // `core` is inlined and has no client ops but those that devices compute.

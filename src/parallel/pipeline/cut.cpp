@@ -122,9 +122,7 @@ class CutFinder {
       cut.least_bytes = std::max(cut.least_bytes, stage.peak_bytes);
     if (worth_.excess > 0)
       return reason(
-          "{} of a device were not enough for a stage: the best cut that was seen takes {}; give "
-          "it "
-          "more than that, more stages, or more micro-batches",
+          "{} of a device were not enough for a stage: the best cut that was seen takes {}",
           format_bytes(static_cast<double>(problem_.memory_limit)),
           format_bytes(static_cast<double>(cut.least_bytes)));
     cut.bound = proved ? worth_.seconds : std::min(worth_.seconds, least_seconds(problem_));

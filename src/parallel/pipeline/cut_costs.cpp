@@ -3,6 +3,8 @@
 #include "parallel/pipeline/cut_costs.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace heddle::pipeline {
 
@@ -12,7 +14,50 @@ CutCosts::CutCosts(const CutProblem& problem)
       positions_(static_cast<std::size_t>(shape_.positions())),
       sent_(positions_ * positions_, 0),
       first_(static_cast<std::size_t>(shape_.stages), -1),
-      kept_(static_cast<std::size_t>(shape_.virtual_stages()), false) {}
+      kept_(static_cast<std::size_t>(shape_.virtual_stages()), false) {
+  list_values();
+  list_residents();
+}
+
+void CutCosts::list_values() {
+  using Key = std::tuple<int, bool, bool, const std::vector<int>&, const std::vector<int>&>;
+  std::map<Key, std::int64_t> alike;
+  for (const CutGraph::Value& v : problem_.graph.values) {
+    const auto is_maker = [&](int user) { return user == v.maker; };
+    const bool stays = std::ranges::all_of(v.forward_users, is_maker) &&
+                       std::ranges::all_of(v.backward_users, is_maker);
+    // Nobody is sent it, nor is it kept.
+    if (stays && !v.kept && (v.of_backward || v.backward_users.empty())) continue;
+    alike[{v.maker, v.of_backward, v.kept, v.forward_users, v.backward_users}] += v.bytes;
+  }
+  for (const auto& [key, bytes] : alike) {
+    const auto& [maker, of_backward, kept, forward, backward] = key;
+    values_.push_back({maker, of_backward, kept, bytes, forward, backward});
+  }
+}
+
+void CutCosts::list_residents() {
+  own_.resize(problem_.graph.nodes.size());
+  std::map<std::vector<int>, Shared> shared;
+  for (const CutGraph::Resident& r : problem_.graph.residents) {
+    if (r.users.empty()) continue;
+    if (r.users.size() == 1) {
+      Own& own = own_[static_cast<std::size_t>(r.users[0])];
+      own.bytes += r.bytes;
+      own.update += r.update;
+      continue;
+    }
+    Shared& one = shared[r.users];
+    one.bytes += r.bytes;
+    one.shared_bytes += r.shared_bytes;
+    one.update += r.update;
+    one.travels += seconds_for(r.shared_bytes);
+  }
+  for (auto& [users, one] : shared) {
+    one.users = users;
+    shared_.push_back(std::move(one));
+  }
+}
 
 const PipelineCosts& CutCosts::of(const Stages& stages) {
   stages_ = &stages;
@@ -23,8 +68,8 @@ const PipelineCosts& CutCosts::of(const Stages& stages) {
   costs_.resident.assign(first_.size(), 0);
   costs_.transfers.clear();
   for (std::size_t n = 0; n < stages.size(); ++n) add_node(n);
-  for (const CutGraph::Value& v : problem_.graph.values) add_value(v);
-  for (const CutGraph::Resident& r : problem_.graph.residents) add_resident(r);
+  for (const CutGraph::Value& v : values_) add_value(v);
+  for (const Shared& one : shared_) add_shared(one);
   add_transfers();
   return costs_;
 }
@@ -34,6 +79,8 @@ void CutCosts::add_node(std::size_t n) {
   const auto stage = static_cast<std::size_t>((*stages_)[n]);
   costs_.seconds[stage] += node.forward;
   costs_.while_busy[stage] = std::max(costs_.while_busy[stage], node.while_forward);
+  costs_.resident[stage % first_.size()] += own_[n].bytes;
+  costs_.once[stage % first_.size()] += own_[n].update;
   if (!shape_.backward) return;
   const auto way_back = static_cast<std::size_t>(back((*stages_)[n]));
   costs_.seconds[way_back] += node.backward;
@@ -95,24 +142,23 @@ void CutCosts::add_transfers() {
   edges_.clear();
 }
 
-void CutCosts::add_resident(const CutGraph::Resident& r) {
-  if (r.users.empty()) return;
+void CutCosts::add_shared(const Shared& one) {
   int first = shape_.virtual_stages();
-  for (int user : r.users) {
+  for (int user : one.users) {
     first = std::min(first, stage_of(user));
     need_at(stage_of(user) % shape_.stages);
   }
-  const int owner = first % shape_.stages;
-  costs_.resident[static_cast<std::size_t>(owner)] += r.bytes;
-  costs_.once[static_cast<std::size_t>(owner)] += r.update;
-  std::ranges::sort(needed_);
-  for (int other : needed_) {
-    first_[static_cast<std::size_t>(other)] = -1;
+  const auto owner = static_cast<std::size_t>(first % shape_.stages);
+  costs_.resident[owner] += one.bytes;
+  costs_.once[owner] += one.update;
+  for (int devices : needed_) {
+    const auto other = static_cast<std::size_t>(devices);
+    first_[other] = -1;
     if (other == owner) continue;
-    costs_.resident[static_cast<std::size_t>(other)] += r.shared_bytes;
+    costs_.resident[other] += one.shared_bytes;
     // It comes before the step, and its gradient goes back after it.
-    costs_.once[static_cast<std::size_t>(owner)] += seconds_for(r.shared_bytes);
-    costs_.once[static_cast<std::size_t>(other)] += seconds_for(r.shared_bytes);
+    costs_.once[owner] += one.travels;
+    costs_.once[other] += one.travels;
   }
   needed_.clear();
 }

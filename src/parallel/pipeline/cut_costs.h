@@ -19,7 +19,10 @@ class CutCosts {
   }
   void add_node(std::size_t n);
   void add_value(const CutGraph::Value& v);
-  void add_resident(const CutGraph::Resident& r);
+  void list_values();
+  void list_residents();
+  struct Shared;
+  void add_shared(const Shared& one);
   void add_transfers();
   void need_at(int position);
   void keep(int stage);
@@ -30,6 +33,19 @@ class CutCosts {
   std::size_t positions_;
   const Stages* stages_ = nullptr;
   PipelineCosts costs_;
+  // Of the graph, with what is alike summed up.
+  std::vector<CutGraph::Value> values_;
+  struct Own {  // of a node alone
+    std::int64_t bytes = 0;
+    double update = 0;
+  };
+  std::vector<Own> own_;  // by node
+  struct Shared {         // of several nodes
+    std::vector<int> users;
+    std::int64_t bytes = 0, shared_bytes = 0;
+    double update = 0, travels = 0;  // seconds
+  };
+  std::vector<Shared> shared_;
   std::vector<std::int64_t> sent_;   // by pair of positions: bytes and 1; 0: nothing is
   std::vector<std::size_t> edges_;   // that have something
   std::vector<int> first_, needed_;  // of a value: by devices the first position; which devices
