@@ -241,6 +241,7 @@ TEST(PipelineSearch, AdviceHolds) {
   const auto none = search_pipeline(program, target);
   ASSERT_FALSE(none.ok());
   const std::string& why = none.reason();
+  EXPECT_THAT(why, HasSubstr("the best cut that was seen takes"));
   const std::size_t at = why.find("there is a plan with ");
   ASSERT_NE(at, std::string::npos) << why;
   const std::size_t begin = at + std::string("there is a plan with ").size();
