@@ -32,6 +32,9 @@ struct SearchOptions {
   std::function<void(const Program&, const Function&, SearchOptions&)> count = {};
 };
 
+// Why there is no plan where one at hand takes less than any could.
+inline constexpr const char* kBeaten = "there is a better plan on another mesh";
+
 // What a search knows of the plan that it found.
 struct PlanDetails {
   // One way to go for what was chosen together.

@@ -11,7 +11,9 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target, bool w
 // What a device of the fullest stage takes when it is compiled.
 Expected<std::int64_t> bytes_of_stages(const Program& core, const Target& target);
 
-// The best of stages, micro-batches and meshes, by what the search counts as their memory.
-Expected<FoundPipeline> best_of_settings(const Program& core, const Target& target);
+// The best of stages, micro-batches and meshes, by what the search counts as their memory. Where
+// nothing fits, `needed` is what the best cut that was seen takes of a device; 0: nobody knows.
+Expected<FoundPipeline> best_of_settings(const Program& core, const Target& target,
+                                         std::int64_t& needed);
 
 }  // namespace heddle

@@ -1,14 +1,18 @@
 #include "compile/pipeline_setting.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "compile/distribute.h"
 #include "compile/micro_program.h"
 #include "compile/pipeline_settings.h"
+#include "heddle/log.h"
 #include "heddle/micro_batches.h"
 #include "heddle/op.h"
+#include "parallel/messages.h"
 #include "parallel/pipeline/cut.h"
 #include "parallel/pipeline/program_graph.h"
 #include "spmd/micro_ops.h"
@@ -57,60 +61,87 @@ Expected<std::uint32_t> enter_stage_mesh(Program& program, const Devices& device
   return static_cast<std::uint32_t>(program.meshes.size() - 1);
 }
 
+// A part of a value may lie near where the whole does not.
+DeviceFigures all_near(DeviceFigures device) {
+  if (device.cache > 0) device.memory_rate = std::max(device.memory_rate, device.cache_rate);
+  return device;
+}
+
 class Setting {
  public:
   Setting(const Program& core, const Target& target, const PipelineSetting& setting,
-          std::int64_t memory_limit)
-      : core_(core), target_(target), setting_(setting), memory_limit_(memory_limit) {}
+          const SettingLimits& limits)
+      : core_(core),
+        target_(target),
+        setting_(setting),
+        limits_(limits),
+        memory_limit_(limits.memory) {}
 
   // What a device takes that does all of it.
   Expected<PipelineWork> work(const std::optional<Cluster>& cluster) {
     HEDDLE_TRY_VOID(prepare());
+    PipelineWork work;
+    const std::size_t meshes = program().meshes.size() - 1;
+    MicroBatches alone = *micro_;  // before the mesh of one device
+    alone.program.meshes.erase(alone.program.meshes.begin() + static_cast<std::ptrdiff_t>(meshes),
+                               alone.program.meshes.end());
+    work.micro = std::make_shared<const MicroBatches>(std::move(alone));
     if (cluster) {
       Mesh& mesh = micro_->program.meshes[mesh_].mesh;
-      HEDDLE_TRY(mesh, Mesh::make(mesh.axes(), cluster->device));
+      HEDDLE_TRY(mesh, Mesh::make(mesh.axes(), all_near(cluster->device)));
     }
     HEDDLE_TRY_VOID(share_work(INT64_MAX));
-    PipelineWork work;
     for (OpId id : program().region(function().body).ops) {
       work.all += found_.op_seconds[id];
       if (phases_[id] == MicroPhase::each) work.each += found_.op_seconds[id];
     }
+    // As fine as it goes: what a search joins may as well be apart.
+    constexpr std::size_t kMostNodes = 2048;
+    pipeline::ProgramGraph fine = pipeline::graph_of(*micro_program_, kMostNodes);
+    work.backward = fine.backward;
+    work.graph = std::move(fine.graph);
     return work;
   }
 
   Expected<PipelineAnswer> run(const std::vector<int>& chunks) {
+    chunks_ = chunks;
     HEDDLE_TRY_VOID(prepare());
     constexpr int kRounds = 5;
-    std::int64_t limit = INT64_MAX;
-    double low = 0, high = 0;  // too little for a search, and too much for a stage
-    std::optional<Reason> no;  // of the last cut, which says what a stage would need
-    for (int round = 0; round < kRounds; ++round) {
-      if (const Verdict shared = share_work(limit); !shared) {
-        if (!no) return shared.why();
-        low = static_cast<double>(limit);
+    if (limits_.go_on) memory_ = *limits_.go_on;
+    double low = 0;  // too little for a search
+    for (int round = limits_.go_on ? 1 : 0; round < kRounds && memory_.limit != 0; ++round) {
+      if (const Verdict shared = share_work(memory_.limit); !shared) {
+        if (round == 0 || beaten_) return shared.why();
+        low = static_cast<double>(memory_.limit);
       } else {
-        if (round == 0) bound_ = bound_of(chunks, true);
+        if (round == 0) memory_.bound = bound_of(chunks);
+        beaten_ = memory_.bound > limits_.to_beat;
+        if (beaten_) return Reason{kBeaten};
         const auto answer = best_cut(chunks);
-        if (answer || memory_limit_ == INT64_MAX || least_seen_ <= memory_limit_) return answer;
-        no = answer.why();
-        high = static_cast<double>(found_.peak_bytes);
+        if (answer) return with_shared_split(*answer);
+        if (memory_limit_ == INT64_MAX || memory_.needed <= memory_limit_) return answer;
+        memory_.why = answer.why();
+        memory_.too_much = static_cast<double>(found_.peak_bytes);
       }
-      limit = next_limit(low, high);
-      if (limit == 0) break;
+      memory_.limit = next_limit(low);
+      is_open_ = limits_.once && memory_.limit != 0;
+      if (is_open_) break;
     }
-    return *no;
+    return memory_.why;
   }
 
-  std::int64_t needed() const { return least_seen_; }
+  const SettingMemory& memory() const { return memory_; }
+  bool is_beaten() const { return beaten_; }
+  bool is_open() const { return is_open_; }
 
  private:
   // What one device of each stage has together shrinks by as much as the fullest stage has to, or
   // by half of that where it is too little for a search. 0: there is nothing between.
-  std::int64_t next_limit(double low, double high) const {
+  std::int64_t next_limit(double low) const {
     constexpr double kSome = 0.95, kApart = 1.03;
+    const double high = memory_.too_much;
     const double wanted =
-        kSome * high * static_cast<double>(memory_limit_) / static_cast<double>(least_seen_);
+        kSome * high * static_cast<double>(memory_limit_) / static_cast<double>(memory_.needed);
     const double next = wanted > kApart * low ? wanted : std::sqrt(low * high);
     return next > kApart * low && next * kApart < high ? static_cast<std::int64_t>(next) : 0;
   }
@@ -118,9 +149,13 @@ class Setting {
   Verdict prepare() {
     HEDDLE_TRY_VOID(leaves_axis_to_stages(target_, setting_.axis));
     HEDDLE_TRY(devices_, devices_of(setting_, target_.cluster));
-    Target cut = target_;
-    cut.micro_batches = setting_.micro_batches;
-    HEDDLE_TRY(micro_, micro_batches_of(core_, cut));
+    if (limits_.work != nullptr && limits_.work->micro != nullptr) {
+      micro_ = *limits_.work->micro;
+    } else {
+      Target cut = target_;
+      cut.micro_batches = setting_.micro_batches;
+      HEDDLE_TRY(micro_, micro_batches_of(core_, cut));
+    }
     if (!micro_) return reason("stages of a pipeline work on micro-batches: take 2 or more");
     if (setting_.effort > 0) HEDDLE_TRY_VOID(compute_again(*micro_, setting_.effort));
     HEDDLE_TRY(mesh_, enter_stage_mesh(micro_->program, devices_, setting_.axis));
@@ -149,7 +184,15 @@ class Setting {
     constexpr double kNear = 1e-3;
     how.solve.gap = kNear;
     count_micro_batches(program(), function(), *micro_, setting_.stages, how);
-    HEDDLE_TRY(found_, search_plan(program(), function(), rules, options, how));
+    for (std::size_t a = 0; a < std::min(shared_.size(), how.argument_times.size()); ++a)
+      how.argument_times[a] += shared_[a];
+    std::atomic<double> to_beat =
+        shared_.empty() ? work_to_beat() : std::numeric_limits<double>::infinity();
+    if (to_beat < std::numeric_limits<double>::infinity()) how.to_beat = &to_beat;
+    auto found = search_plan(program(), function(), rules, options, how);
+    beaten_ = !found && found.reason() == kBeaten;
+    if (!found) return found.why();
+    found_ = *std::move(found);
     HEDDLE_TRY_VOID(shares_micro_batches(program(), function(), *micro_, found_.layouts));
     return make_micro_program(how.times);
   }
@@ -165,14 +208,46 @@ class Setting {
     return yes();
   }
 
+  // An argument that two stages use goes from one to the other in every step, which a search that
+  // knows of no stages does not see. Where that is much of a step, it is searched once more with
+  // what it takes.
+  PipelineAnswer with_shared_split(PipelineAnswer answer) {
+    constexpr double kMuch = 0.03;
+    double seconds = 0;
+    std::vector<double> more(micro_->number(), 0);
+    // The stages that have it are most often those that the others wait for.
+    const double worth = least_bandwidth(program().meshes[mesh_].mesh) / devices_.between.bandwidth;
+    std::size_t next = 0;  // of what is there all the time arguments come first
+    for (std::size_t a = 0; a < more.size(); ++a) {
+      if (micro_program_->data[a]) continue;
+      const pipeline::CutGraph::Resident& one = graph_.graph.residents[next++];
+      std::set<int> stages;
+      for (int user : one.users)
+        stages.insert(best_stages_[static_cast<std::size_t>(user)] % setting_.stages);
+      if (stages.size() < 2) continue;
+      more[a] = 2 * worth * static_cast<double>(stages.size() - 1);
+      seconds += 2 * static_cast<double>(one.shared_bytes) / devices_.between.bandwidth;
+    }
+    if (seconds < kMuch * answer.times.seconds) return answer;
+    if (answer.times.seconds - seconds >= limits_.to_beat) return answer;
+    shared_ = std::move(more);
+    if (!share_work(search_limit_)) return answer;
+    auto split = best_cut(chunks_);
+    log(kLogSteps,
+        "pipeline: arguments of two stages take {:.3g} ms of {:.3g} to travel, {:.3g} where that "
+        "counts",
+        seconds * 1e3, answer.times.seconds * 1e3, split ? split->times.seconds * 1e3 : 0);
+    if (!split || split->times.seconds >= answer.times.seconds) return answer;
+    split->lies_as_said = true;
+    return *std::move(split);
+  }
+
   Expected<PipelineAnswer> best_cut(const std::vector<int>& all_chunks) {
     std::optional<PipelineAnswer> best;
     std::optional<Reason> no;
-    bool chain = true;
-    least_seen_ = 0;
+    memory_.needed = 0;
     for (int chunks : all_chunks) {
-      const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
-                                graph_.backward};
+      const PipelineShape shape = shape_with(chunks);
       // A proof for many nodes could take for ever: some seconds, counted in steps.
       int asked = 0;
       constexpr int kMostAsked = 2000;
@@ -185,36 +260,68 @@ class Setting {
         continue;
       }
       if (best && cut->times.seconds >= best->times.seconds) continue;
-      chain = cut->chain;
       best.emplace();
       best->shape = shape;
       best->cut = pipeline::cut_of(*micro_program_, graph_, shape, cut->stages);
       best->cut.memory = search_limit_;
       best->times = cut->times;
       best->peak_bytes = cut->least_bytes;
+      best_stages_ = cut->stages;
     }
     if (!best) return *no;
     // That of all layouts was known before any of them was kept from taking too much.
-    best->bound = std::min({bound_, bound_of(all_chunks, chain), best->times.seconds});
+    best->bound = std::min(memory_.bound, best->times.seconds);
     best->memory_costs = memory_costs(*best);
     add_values(*micro_, mesh_, found_.layouts, *best);
     return *std::move(best);
   }
 
-  // No cut of any sharing of the work takes less, whose stages wait for each other: an equal part
-  // of the least work, and the least that those take who wait.
-  double bound_of(const std::vector<int>& all_chunks, bool chain) const {
-    const double even = found_.bound / setting_.stages;
-    double least = std::numeric_limits<double>::infinity();
+  double once() const { return weight_of_once(setting_.micro_batches, setting_.stages); }
+  PipelineShape shape_with(int chunks) const {
+    const bool backward = limits_.work != nullptr ? limits_.work->backward : graph_.backward;
+    return {setting_.stages, static_cast<int>(setting_.micro_batches), chunks, backward};
+  }
+  // Of values that are computed again, and of those who do it, nothing is known.
+  pipeline::LeastStep least_step(int chunks) const {
+    const bool is_known = limits_.work != nullptr && setting_.effort == 0;
+    const double devices =
+        static_cast<double>(devices_.all.devices()) / static_cast<double>(setting_.stages);
+    return {is_known ? limits_.work->graph : pipeline::CutGraph{}, shape_with(chunks), devices,
+            devices_.between};
+  }
+
+  // No cut of any sharing of the work takes less. Where all virtual stages have something of the
+  // way through the program, each waits for the one before it, in the order that is fixed.
+  double bound_of(const std::vector<int>& all_chunks) const {
+    if (setting_.stages == 1) return found_.bound;
+    double of_all = std::numeric_limits<double>::infinity();
     for (int chunks : all_chunks) {
-      const PipelineShape shape{setting_.stages, static_cast<int>(setting_.micro_batches), chunks,
-                                graph_.backward};
-      const double waiting = pipeline::least_of_chain(
-          shape, found_.bound, weight_of_once(setting_.micro_batches, setting_.stages),
-          devices_.between.latency);
-      least = std::min(least, chain ? std::max(even, waiting) : even);
+      const pipeline::LeastStep least = least_step(chunks);
+      const double waiting = pipeline::least_of_chain(shape_with(chunks), found_.bound, once(),
+                                                      devices_.between.latency);
+      of_all = std::min(of_all,
+                        std::max(least.of(found_.bound, once()),
+                                 std::min(least.with_fewer_on_way(found_.bound, once()), waiting)));
     }
-    return least;
+    return of_all;
+  }
+
+  // How much work in a step, as a search counts it, is too much for the plan to beat.
+  double work_to_beat() const {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    if (limits_.to_beat == kNever) return kNever;
+    if (setting_.stages == 1) return limits_.to_beat;
+    std::vector<pipeline::LeastStep> least;
+    for (int chunks : chunks_) least.push_back(least_step(chunks));
+    double low = 0, high = limits_.to_beat * setting_.stages;
+    constexpr int kHalvings = 12;
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = (low + high) / 2;
+      const bool is_too_much = std::ranges::all_of(
+          least, [&](const auto& one) { return one.of(middle, once()) > limits_.to_beat; });
+      (is_too_much ? high : low) = middle;
+    }
+    return high;
   }
 
   // Whether another cut would be better if there were room for it.
@@ -230,14 +337,20 @@ class Setting {
   // What the best cut would need if there were room for anything.
   void note_least(const PipelineShape& shape) {
     const auto roomy = pipeline::find_cut({graph_.graph, shape, devices_.between, INT64_MAX});
-    if (roomy && (least_seen_ == 0 || roomy->least_bytes < least_seen_))
-      least_seen_ = roomy->least_bytes;
+    if (roomy && (memory_.needed == 0 || roomy->least_bytes < memory_.needed))
+      memory_.needed = roomy->least_bytes;
   }
 
   const Program& core_;
   const Target& target_;
   const PipelineSetting& setting_;
+  const SettingLimits& limits_;
   std::int64_t memory_limit_;
+  std::vector<int> chunks_ = {};
+  pipeline::Stages best_stages_ = {};  // by node of the graph: those of the last cut
+  std::vector<double> shared_ = {};    // by argument: how often it goes to others, as it counts
+  SettingMemory memory_ = {};
+  bool beaten_ = false, is_open_ = false;
   std::int64_t search_limit_ = INT64_MAX;  // of what one device of every stage has together
   Devices devices_;
   std::optional<MicroBatches> micro_;
@@ -246,38 +359,44 @@ class Setting {
   FoundPlan found_;
   std::optional<MicroProgram> micro_program_;
   pipeline::ProgramGraph graph_;
-  std::int64_t least_seen_ = 0;
-  double bound_ = 0;
 };
 
 }  // namespace
 
-Expected<PipelineAnswer> answer_for(const Program& core, const Target& target,
-                                    const PipelineSetting& setting, const std::vector<int>& chunks,
-                                    std::int64_t memory_limit, std::int64_t& needed) {
-  Setting one(core, target, setting, memory_limit);
-  Expected<PipelineAnswer> answer = one.run(chunks);
-  needed = answer ? 0 : one.needed();
-  return answer;
+SettingOutcome answer_for(const Program& core, const Target& target, const PipelineSetting& setting,
+                          const std::vector<int>& chunks, const SettingLimits& limits) {
+  Setting one(core, target, setting, limits);
+  SettingOutcome outcome;
+  outcome.answer = one.run(chunks);
+  if (!outcome.answer) outcome.memory = one.memory();
+  outcome.beaten = one.is_beaten();
+  outcome.is_open = one.is_open();
+  return outcome;
 }
 
 Expected<PipelineWork> work_on_one(const Program& core, const Target& target,
                                    const std::optional<Cluster>& cluster,
                                    std::int64_t micro_batches) {
   const PipelineSetting setting{target.mesh, "", 1, micro_batches, 0};
-  return Setting(core, target, setting, INT64_MAX).work(cluster);
+  const SettingLimits limits;
+  return Setting(core, target, setting, limits).work(cluster);
 }
 
-double floor_of(const PipelineSetting& setting, const PipelineWork& work, std::int64_t devices,
-                bool one_chunk) {
-  const auto all = static_cast<double>(devices), stages = static_cast<double>(setting.stages),
-             batches = static_cast<double>(setting.micro_batches);
+double floor_of(const PipelineSetting& setting, const std::vector<int>& chunks,
+                const PipelineWork& work, const std::optional<Cluster>& cluster) {
+  const auto devices = devices_of(setting, cluster);
+  if (!devices) return 0;
+  const auto all = static_cast<double>(devices->all.devices());
   const double even = work.all / all;
-  if (!one_chunk || setting.stages == 1) return even;
-  // Stage s works m times t(s) after those before it have worked once: least where each has a
-  // (m-1)/m part of the one before it.
-  const double waits = 1 - std::pow((batches - 1) / batches, stages);
-  return std::max(even, work.each * stages / all / (batches * waits));
+  if (setting.stages == 1) return even;
+  double of_all = std::numeric_limits<double>::infinity();
+  for (int chunk : chunks) {
+    const PipelineShape shape{setting.stages, static_cast<int>(setting.micro_batches), chunk,
+                              work.backward};
+    const pipeline::LeastStep least(work.graph, shape, all / setting.stages, devices->between);
+    of_all = std::min(of_all, least.of(work.each * setting.stages / all, 0));
+  }
+  return std::max(even, of_all);
 }
 
 }  // namespace heddle

@@ -1,7 +1,12 @@
 // One setting of a search for pipelines: a mesh, stages along one of its axes, micro-batches.
 #pragma once
 
+#include <limits>
+#include <memory>
+#include <optional>
+
 #include "heddle/pipeline_search.h"
+#include "parallel/pipeline/least_step.h"
 
 namespace heddle {
 
@@ -13,9 +18,13 @@ struct PipelineSetting {
   int effort = 0;  // of what is computed again instead of being kept for the way back
 };
 
-// What of it does not depend on how many chunks stages have.
+// What one device would do of a program in so many micro-batches, that did everything.
 struct PipelineWork {
-  double each = 0, all = 0;  // seconds of one device that did everything, for a whole step
+  double each = 0,
+         all = 0;        // seconds of a whole step: of micro-batches, and with what is done once
+  bool backward = true;  // whether there is a way back
+  pipeline::CutGraph graph = {};
+  std::shared_ptr<const MicroBatches> micro = {};
 };
 
 // What is found for it: the best of these chunks.
@@ -26,6 +35,8 @@ struct PipelineAnswer {
   double bound = 0;
   std::int64_t peak_bytes = 0;
   bool memory_costs = false;  // with more of it there would be a better cut
+  bool lies_as_said =
+      false;  // arguments lie where a search that knows of no stages would not have them
   std::vector<FoundPipeline::Value> arguments, results;
 };
 
@@ -36,20 +47,43 @@ void add_values(const MicroBatches& micro, std::uint32_t mesh, const Propagation
 // Its function computes again what is not worth keeping, by this effort; a reason where all is.
 Verdict compute_again(MicroBatches& micro, int effort);
 
-// `core` is inlined and has no client ops but those that devices compute. Where nothing fits,
-// `needed` is what the best cut that was seen would take of a device.
-Expected<PipelineAnswer> answer_for(const Program& core, const Target& target,
-                                    const PipelineSetting& setting, const std::vector<int>& chunks,
-                                    std::int64_t memory_limit, std::int64_t& needed);
+// How far a search for less memory has come.
+struct SettingMemory {
+  std::int64_t limit =
+      INT64_MAX;            // to be tried next, of what one device of every stage has together
+  double too_much = 0;      // of that, for some stage
+  std::int64_t needed = 0;  // bytes of a device for the best cut that was seen
+  double bound = 0;         // seconds of a step, whatever memory there is
+  Reason why = {};
+};
+
+// What a search for a setting is told, and tells beside its answer.
+struct SettingLimits {
+  std::int64_t memory = INT64_MAX;  // of one device
+  const PipelineWork* work = nullptr;
+  // Seconds of a step of a plan at hand: what takes longer is of no use.
+  double to_beat = std::numeric_limits<double>::infinity();
+  bool once = false;  // it ends where stages take too much memory, and says how to go on
+  std::optional<SettingMemory> go_on = {};  // from there
+};
+struct SettingOutcome {
+  Expected<PipelineAnswer> answer = Reason{};
+  SettingMemory memory = {};  // where nothing fits
+  bool beaten = false;        // no plan of it takes less than the one at hand
+  bool is_open = false;       // with less memory nothing was tried
+};
+
+// `core` is inlined and has no client ops but those that devices compute.
+SettingOutcome answer_for(const Program& core, const Target& target, const PipelineSetting& setting,
+                          const std::vector<int>& chunks, const SettingLimits& limits);
 
 // That of the program, with the figures of a device of the cluster.
 Expected<PipelineWork> work_on_one(const Program& core, const Target& target,
                                    const std::optional<Cluster>& cluster,
                                    std::int64_t micro_batches);
 
-// What no pipeline of this setting can take less than, before anything is searched. Where stages
-// have one chunk, each stage waits for the one before it.
-double floor_of(const PipelineSetting& setting, const PipelineWork& work, std::int64_t devices,
-                bool one_chunk);
+// What no pipeline of this setting can take less than, before anything is searched.
+double floor_of(const PipelineSetting& setting, const std::vector<int>& chunks,
+                const PipelineWork& work, const std::optional<Cluster>& cluster);
 
 }  // namespace heddle

@@ -25,15 +25,16 @@ Expected<std::optional<std::int64_t>> compiled_bytes(const Program& core, const 
   return std::optional(bytes);
 }
 
-Expected<FoundPipeline> found_within(const Program& core, const Target& target) {
+Expected<FoundPipeline> found_as_compiled(const Program& core, const Target& target,
+                                          std::int64_t& needed) {
   const std::int64_t limit = target.layouts.device_memory;
-  if (limit == INT64_MAX) return best_of_settings(core, target);
+  if (limit == INT64_MAX) return best_of_settings(core, target, needed);
   constexpr int kRounds = 4;
   constexpr double kSome = 0.97;
   Target tried = target;
   std::int64_t least = INT64_MAX;
   for (int round = 0; round < kRounds; ++round) {
-    auto found = best_of_settings(core, tried);
+    auto found = best_of_settings(core, tried, needed);
     if (!found && least == INT64_MAX) return found;
     if (!found) break;
     found->target.layouts.device_memory = limit;
@@ -48,11 +49,82 @@ Expected<FoundPipeline> found_within(const Program& core, const Target& target) 
         static_cast<double>(std::min(found->peak_bytes, tried.layouts.device_memory));
     tried.layouts.device_memory = static_cast<std::int64_t>(kSome * share * counted);
   }
+  needed = least;
   const auto text = [](std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); };
   return reason(
       "no pipeline was found whose stages take at most {} of a device: the best one takes {} when "
-      "it is compiled. Give it more memory, more stages, or more micro-batches",
+      "it is compiled",
       text(limit), text(least));
+}
+
+// With two digits, no less, so that what is said is what was tried.
+std::int64_t rounded_up(std::int64_t bytes) {
+  std::int64_t unit = 1;
+  while (bytes / unit >= 100) unit *= 10;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// What was too little memory, with the smallest changes that were tried and do. A large program
+// would take too long for that.
+class Changes {
+ public:
+  Changes(const Program& core, const Target& target) : core_(core), target_(target) {}
+
+  Reason added_to(const Reason& why, std::int64_t needed) {
+    constexpr std::size_t kMostOps = 8000;
+    const GivenLayouts& given = target_.layouts;
+    if (core_.op_count() > kMostOps || given.search_seconds > 0 ||
+        given.search_stop.stop_requested())
+      return why;
+    try_memory(needed);
+    for (std::int64_t times : {2, 4}) {
+      Target more = target_;
+      more.micro_batches *= times;
+      if (target_.micro_batches > 1 && does(more)) {
+        add(fmt::format("with {} micro-batches", more.micro_batches));
+        break;
+      }
+    }
+    Target more = target_;
+    more.stages *= 2;
+    if (target_.stages > 1 && target_.pipeline.empty() && does(more))
+      add(fmt::format("with {} stages", more.stages));
+    return Reason{why.text + would_do_};
+  }
+
+ private:
+  void try_memory(std::int64_t needed) {
+    if (target_.layouts.device_memory == INT64_MAX) return;
+    for (double times : {1.0, 1.25, 1.6, 2.0, 3.0, 4.0}) {
+      Target more = target_;
+      const auto bytes = static_cast<std::int64_t>(times * static_cast<double>(needed));
+      more.layouts.device_memory = rounded_up(bytes);
+      if (!does(more)) continue;
+      add(fmt::format("with {} of each device",
+                      format_bytes(static_cast<double>(more.layouts.device_memory))));
+      return;
+    }
+  }
+
+  bool does(const Target& changed) const {
+    std::int64_t needed = 0;
+    return found_as_compiled(core_, changed, needed).ok();
+  }
+
+  void add(const std::string& what) {
+    would_do_ += (would_do_.empty() ? "\n  there is a plan " : ", or ") + what;
+  }
+
+  const Program& core_;
+  const Target& target_;
+  std::string would_do_;
+};
+
+Expected<FoundPipeline> found_within(const Program& core, const Target& target) {
+  std::int64_t needed = 0;
+  auto found = found_as_compiled(core, target, needed);
+  if (found || needed == 0) return found;
+  return Changes(core, target).added_to(found.why(), needed);
 }
 
 }  // namespace

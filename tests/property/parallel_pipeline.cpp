@@ -1,4 +1,5 @@
 // Cuts of random graphs, compared with a look at every cut.
+#include "parallel/pipeline/least_step.h"
 #include "random_cut.h"
 
 namespace heddle::property {
@@ -36,6 +37,35 @@ void keeps_to_the_chain(Choices& choices, const pipeline::CutProblem& problem, d
   require(least > 0, [&] { return text_of(problem) + ": nothing is known"; });
 }
 
+// Nor of any other cut: neither by what stays together, nor by who waits for whom. Devices that
+// share everything as well as can be take no less.
+void keeps_to_the_least(Choices& choices, const pipeline::CutProblem& problem, double best) {
+  const double once = 0.25 * static_cast<double>(choices.below(5));
+  double each = 0, after = 0;
+  for (const pipeline::CutGraph::Node& node : problem.graph.nodes)
+    each += node.forward + (problem.shape.backward ? node.backward : 0);
+  for (const pipeline::CutGraph::Resident& r : problem.graph.residents) after += r.update;
+  const double work = problem.shape.micro_batches * each + once * after;
+  const pipeline::LeastStep least(problem.graph, problem.shape, 1, problem.link);
+  const double alone = least.of(work, once);
+  require(alone <= best * (1 + 1e-9), [&] {
+    return fmt::format("{}: at least {} by what stays together, best {}", text_of(problem), alone,
+                       best);
+  });
+  const double waiting = pipeline::least_of_chain(problem.shape, work, once, problem.link.latency);
+  const double either = std::min(waiting, least.with_fewer_on_way(work, once));
+  require(either <= best * (1 + 1e-9), [&] {
+    return fmt::format("{}: at least {} by who waits for whom, best {}", text_of(problem), either,
+                       best);
+  });
+  require(alone >= work / problem.shape.stages * (1 - 1e-9),
+          [&] { return text_of(problem) + ": less than an equal part"; });
+  const double shared =
+      pipeline::LeastStep(problem.graph, problem.shape, 4, problem.link).of(work / 4, once);
+  require(shared <= alone * (1 + 1e-9),
+          [&] { return text_of(problem) + ": more devices take longer"; });
+}
+
 // At level 3 the best cut is found and proved, or it is proved that none fits; at level 2 bounds
 // hold.
 void finds_the_best_cut(Choices& choices, bool with_memory) {
@@ -61,6 +91,7 @@ void finds_the_best_cut(Choices& choices, bool with_memory) {
   require(pipeline::least_seconds(problem) <= *every.best * (1 + 1e-12),
           [&] { return text_of(problem) + ": the bound is too high"; });
   if (every.best_chain) keeps_to_the_chain(choices, problem, *every.best_chain);
+  keeps_to_the_least(choices, problem, *every.best);
   const auto quick = pipeline::find_cut(problem);
   if (!quick) return;
   require(quick->bound <= *every.best * (1 + 1e-12) &&

@@ -8,10 +8,10 @@
 namespace heddle::pipeline {
 
 Judge::Judge(const CutProblem& problem)
-    : problem_(problem), order_(pipeline_order(problem.shape).value()) {}
+    : problem_(problem), order_(pipeline_order(problem.shape).value()), costs_(problem) {}
 
 PipelineTimes Judge::times(const Stages& stages) const {
-  return time_pipeline(problem_.shape, order_, costs_of(problem_, stages)).value();
+  return time_pipeline(problem_.shape, order_, costs_.of(stages)).value();
 }
 
 Worth Judge::worth(const Stages& stages) const {
@@ -122,13 +122,10 @@ class CutFinder {
       cut.least_bytes = std::max(cut.least_bytes, stage.peak_bytes);
     if (worth_.excess > 0)
       return reason(
-          "{} of a device were not enough for a stage: the best cut that was seen takes {}; give "
-          "it "
-          "more than that, more stages, or more micro-batches",
+          "{} of a device were not enough for a stage: the best cut that was seen takes {}",
           format_bytes(static_cast<double>(problem_.memory_limit)),
           format_bytes(static_cast<double>(cut.least_bytes)));
     cut.bound = proved ? worth_.seconds : std::min(worth_.seconds, least_seconds(problem_));
-    cut.chain = is_chain(problem_.shape, costs_of(problem_, best_));
     return cut;
   }
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "parallel/pipeline/cut_graph.h"
+#include "parallel/pipeline/cut_costs.h"
 
 namespace heddle::pipeline {
 
@@ -18,7 +18,6 @@ struct Cut {
   Stages stages;  // by node of the graph that was given
   PipelineTimes times;
   double bound = 0;              // no cut takes less
-  bool chain = true;             // every stage takes something from the one before it
   std::int64_t least_bytes = 0;  // that a stage needs at most, with this cut
 };
 
@@ -58,6 +57,7 @@ class Judge {
  private:
   const CutProblem& problem_;
   PipelineOrder order_;
+  mutable CutCosts costs_;
 };
 
 // Cuts of the nodes in a row, a run of them for each stage: the largest stage is swept over, and

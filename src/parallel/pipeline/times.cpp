@@ -1,6 +1,5 @@
 // How long a step of a pipeline takes, and what its stages hold meanwhile.
 #include <algorithm>
-#include <map>
 
 #include "heddle/pipeline.h"
 
@@ -21,11 +20,13 @@ class Clockwork {
       incoming_[static_cast<std::size_t>(costs.transfers[t].to)].push_back(t);
       outgoing_[static_cast<std::size_t>(costs.transfers[t].from)].push_back(t);
     }
-    const auto batches = static_cast<std::size_t>(shape.micro_batches);
-    arrived_.assign(costs.transfers.size(), std::vector<double>(batches, -1));
-    ended_.assign(positions, std::vector<double>(batches, -1));
+    batches_ = static_cast<std::size_t>(shape.micro_batches);
+    arrived_.assign(costs.transfers.size() * batches_, -1);
+    ended_.assign(positions * batches_, -1);
+    links_.assign(order.size() * order.size(), 0);
     next_.assign(order.size(), 0);
     times_.stages.resize(order.size());
+    for (std::size_t s = 0; s < order.size(); ++s) times_.stages[s].spans.reserve(order[s].size());
   }
 
   Expected<PipelineTimes> run() {
@@ -59,10 +60,10 @@ class Clockwork {
     const int position = position_of(shape_, static_cast<int>(s), task);
     const auto batch = static_cast<std::size_t>(task.micro_batch);
     if (const int own = own_forward(task, position);
-        own >= 0 && ended_[static_cast<std::size_t>(own)][batch] < 0)
+        own >= 0 && ended_[static_cast<std::size_t>(own) * batches_ + batch] < 0)
       return false;
     return std::ranges::all_of(incoming_[static_cast<std::size_t>(position)],
-                               [&](std::size_t t) { return arrived_[t][batch] >= 0; });
+                               [&](std::size_t t) { return arrived_[t * batches_ + batch] >= 0; });
   }
 
   void work(std::size_t s) {
@@ -73,13 +74,13 @@ class Clockwork {
     double begin = stage.spans.empty() ? 0 : stage.spans.back().end;
     const bool update = task.kind == TaskKind::update;
     if (!update)
-      for (std::size_t t : incoming_[p]) begin = std::max(begin, arrived_[t][batch]);
+      for (std::size_t t : incoming_[p]) begin = std::max(begin, arrived_[t * batches_ + batch]);
     const double seconds = update ? costs_.once[s] : costs_.seconds[p];
     const double end = begin + seconds;
     stage.busy += seconds;
     stage.spans.push_back({task, begin, end, costs_.resident[s]});
     if (update) return;
-    ended_[p][batch] = end;
+    ended_[p * batches_ + batch] = end;
     for (std::size_t t : outgoing_[p]) send(t, batch, end);
   }
 
@@ -87,12 +88,13 @@ class Clockwork {
     const PipelineCosts::Transfer& transfer = costs_.transfers[t];
     const int from = shape_.stage_of(transfer.from), to = shape_.stage_of(transfer.to);
     if (from == to) {
-      arrived_[t][batch] = ready;
+      arrived_[t * batches_ + batch] = ready;
       return;
     }
-    double& free = links_[{from, to}];
+    double& free =
+        links_[static_cast<std::size_t>(from) * order_.size() + static_cast<std::size_t>(to)];
     free = std::max(free, ready) + transfer.seconds;
-    arrived_[t][batch] = free;
+    arrived_[t * batches_ + batch] = free;
   }
 
   void sum_up() {
@@ -131,9 +133,10 @@ class Clockwork {
   const PipelineOrder& order_;
   const PipelineCosts& costs_;
   std::vector<std::vector<std::size_t>> incoming_, outgoing_;  // transfers, by position
-  std::vector<std::vector<double>> arrived_, ended_;  // by transfer or position, and micro-batch
-  std::vector<std::size_t> next_;                     // task of each stage
-  std::map<std::pair<int, int>, double> links_;       // when they are free again
+  std::size_t batches_ = 0;
+  std::vector<double> arrived_, ended_;  // by transfer or position, and micro-batch
+  std::vector<std::size_t> next_;        // task of each stage
+  std::vector<double> links_;            // by pair of stages: when they are free again
   PipelineTimes times_;
 };
 

@@ -71,7 +71,9 @@ class CellMaker {
                        said >= 0 ? std::vector{said} : block_splits(on_, program_.type_of(v)));
     out_.arguments.push_back(cell);
     const double often = i < wanted_.argument_times.size() ? wanted_.argument_times[i] : 1;
-    if (comes_anew(i)) arrive(cell, program_.value(v).type, often);
+    // What is carried is there already: it counts where it comes once more, as on another stage.
+    const double comes = comes_anew(i) ? often : often - 1;
+    if (comes > 0) arrive(cell, program_.value(v).type, comes);
   }
 
   // Beside what is carried from run to run, arguments are a batch that comes from outside.

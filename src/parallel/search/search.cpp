@@ -100,7 +100,7 @@ class Ladder {
     is_beaten_ = is_beaten_ || bound + start > how_.to_beat->load(std::memory_order_relaxed);
     return is_beaten_;
   }
-  static Reason beaten() { return Reason{"there is a better plan on another mesh"}; }
+  static Reason beaten() { return Reason{kBeaten}; }
 
   Verdict climb(std::int64_t limit) {
     limit_ = limit;
