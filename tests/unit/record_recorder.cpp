@@ -286,8 +286,9 @@ TEST_F(DirectTest, WhatIsNewRunsCallByCallAndIsCompiledWhenItComesAgain) {
 
 TEST_F(DirectTest, ACallWithoutAStepIsCompiled) {
   const StorePtr x = recorder.store(numbers({2}, {1, 2}));
+  const StorePtr more = plus(x, 1);
   const StorePtr y = recorder.keep([&](Builder& b) {
-    const Var v = recorder.read(*plus(x, 1));
+    const Var v = recorder.read(*more);
     return b.op("multiply", {v, v});
   });
   EXPECT_THAT(values(recorder, *y), ElementsAre(4, 9));
