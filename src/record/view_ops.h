@@ -16,7 +16,8 @@ Var write_whole(Builder& builder, Var value, const Type& type, const BoxView& bo
 // nothing.
 Var write_box(Builder& builder, Var store, Var value, const BoxView& box);
 
-// find_box, remembered: a loop asks for the same few views again and again. Holds until the next question.
+// find_box, remembered: a loop asks for the same few views again and again. Holds until the next
+// question.
 const std::optional<BoxView>& box_of(const AffineView& view, const Shape& shape);
 // meet, likewise.
 const Meeting& meeting_of(const AffineView& a, const AffineView& b, const Shape& shape);
