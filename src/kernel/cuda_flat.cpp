@@ -195,13 +195,7 @@ class FlatEmitter {
     text_.line("TOGETHER({}, {}, h_{}, sum{}, room)", type, CudaFlat::kThreads, op, s);
     text_.open("if (threadIdx.x == 0) {{");
     text_.line("const i64 loop0 = 0;");
-    std::vector<bool> needed(stage_.nodes.size(), false);
-    needed[statement.index] = true;
-    for (std::size_t i = needed.size(); i-- > 0;)
-      if (needed[i])
-        for (NodeId in : stage_.nodes[i].in)
-          if (in != kNone) needed[in] = true;
-    one_.emit_nodes(needed);
+    one_.emit_nodes(nodes_for(stage_, statement.index));
     const std::string at = one_.element(statement.buffers[0], one_.node(statement.index, ""));
     text_.line("{0} = h_{1}(({2}){0}, sum{3});", at, op, type, s);
     text_.close();

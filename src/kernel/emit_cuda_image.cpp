@@ -49,6 +49,10 @@ class ImagePoint final : public CudaPoint {
     return is_here_[i] ? "share + own_place" : CudaPoint::from(i);
   }
   bool is_same_for_many(NodeId id) const override { return !by_row_[id]; }
+  // The compiler takes stores apart in these loops.
+  std::string_view storing(std::uint32_t buffer) const override {
+    return kernel_.buffers[buffer].reach == Reach::block ? "store_vec" : "put_vec";
+  }
 
  private:
   bool is_image(const Node& node, const std::vector<std::optional<CudaPlace>>& places) const {

@@ -6,6 +6,16 @@
 
 namespace heddle {
 
+std::vector<bool> nodes_for(const Stage& stage, NodeId id) {
+  std::vector<bool> needed(stage.nodes.size(), false);
+  needed[id] = true;
+  for (std::size_t i = needed.size(); i-- > 0;)
+    if (needed[i])
+      for (NodeId in : stage.nodes[i].in)
+        if (in != kNone) needed[in] = true;
+  return needed;
+}
+
 CudaPoint::CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors& vectors,
                      bool at_once, IndentedText& text)
     : kernel_(kernel),
@@ -147,10 +157,6 @@ std::string CudaPoint::element(std::uint32_t buffer, std::string_view index) con
 std::string CudaPoint::loaded(std::size_t i, std::string_view mark) const {
   const Node& node = stage_.nodes[i];
   return element(node.number, this->node(node.in[0], mark));
-}
-
-std::string_view CudaPoint::storing(std::uint32_t buffer) const {
-  return kernel_.buffers[buffer].reach == Reach::block ? "store_vec" : "put_vec";
 }
 
 std::string CudaPoint::loaded_together(std::size_t i) const {

@@ -6,6 +6,9 @@
 
 namespace heddle {
 
+// By node: whether `id` is made of it.
+std::vector<bool> nodes_for(const Stage& stage, NodeId id);
+
 class CudaPoint {
  public:
   // `at_once`: whether all that a point has is marked, since a thread has several points at a time.
@@ -49,6 +52,8 @@ class CudaPoint {
   virtual std::string loaded_together(std::size_t node) const;
   // Where a value is that need not be computed; else nothing.
   virtual std::string known(std::size_t /*node*/, std::string_view /*mark*/) const { return {}; }
+  // What writes all neighbours to a buffer.
+  virtual std::string_view storing(std::uint32_t /*buffer*/) const { return "store_vec"; }
   // Whether other stages need it too.
   virtual bool is_kept(std::size_t /*node*/) const { return false; }
   // Where a load of all neighbours begins.
@@ -71,7 +76,6 @@ class CudaPoint {
   void emit_divisor(std::size_t node, std::string_view mark);
   static std::string divisor(const std::string& node) { return "d" + node.substr(1); }
   bool is_narrowed(std::size_t node) const { return narrowed_[node] && !is_kept(node); }
-  std::string_view storing(std::uint32_t buffer) const;
   void emit_float8_store(const Statement& statement, const CudaFloat8& small);
 
   const bool at_once_;

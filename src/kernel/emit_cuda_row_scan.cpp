@@ -78,15 +78,7 @@ class RowScanEmitter {
                is_even() ? "at" : "here ? at : size - 1");
     if (count() > 1) point_.emit_neighbours(last());
   }
-  void emit_nodes_for(NodeId id) {
-    std::vector<bool> needed(stage_.nodes.size(), false);
-    needed[id] = true;
-    for (std::size_t i = needed.size(); i-- > 0;)
-      if (needed[i])
-        for (NodeId in : stage_.nodes[i].in)
-          if (in != kNone) needed[in] = true;
-    point_.emit_nodes(needed);
-  }
+  void emit_nodes_for(NodeId id) { point_.emit_nodes(nodes_for(stage_, id)); }
 
   // Neighbours of a unit, one after the other.
   void emit_own() {

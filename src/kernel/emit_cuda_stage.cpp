@@ -8,6 +8,7 @@ namespace heddle {
 
 namespace {
 
+constexpr std::size_t kBareNodes = 12;     // of a sum of what is loaded, and nothing more
 constexpr std::size_t kVeryFewNodes = 48;  // of points that a thread has several of at a time
 
 // A point whose loads may lie in a tile, or be there already, turned.
@@ -210,7 +211,7 @@ class CudaStageEmitter {
     emit_accumulators();
     text_.open("if (here) {{");
     text_.line("const {} others = {};", counter(), product(false));
-    text_.line("#pragma unroll {}", stage_.nodes.size() <= kVeryFewNodes ? 8 : 4);
+    text_.line("#pragma unroll {}", stage_.nodes.size() <= kBareNodes ? 8 : 4);
     text_.open("for ({0} along = part{1}; along < others; along += {2}) {{", counter(),
                start(CudaShare::others, group), step(CudaShare::others, group));
     emit_positions("along", false, "");

@@ -146,21 +146,11 @@ class WalkEmitter {
     text_.line("for (int p = 1; p < {0}; ++p) sum = h_{1}(sum, all[p * {2} + at]);",
                walk_.abreast(), op, walk_.columns());
     text_.line("const i64 loop0 = 0, loop1 = at;");
-    column_.emit_nodes(needed_for(statement.index));
+    column_.emit_nodes(nodes_for(stage_, statement.index));
     const std::string at = column_.node(statement.index, "");
     text_.line("b{0}[{1}] = h_{2}(({3})b{0}[{1}], sum);", statement.buffers[0], at, op, type_of(s));
     text_.close();
     text_.close();
-  }
-
-  std::vector<bool> needed_for(NodeId index) const {
-    std::vector<bool> needed(stage_.nodes.size(), false);
-    needed[index] = true;
-    for (std::size_t i = needed.size(); i-- > 0;)
-      if (needed[i])
-        for (NodeId in : stage_.nodes[i].in)
-          if (in != kNone) needed[in] = true;
-    return needed;
   }
 
   const Kernel& kernel_;
