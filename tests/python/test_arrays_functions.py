@@ -193,3 +193,14 @@ def test_wrong_use(work, mode):
     with pytest.raises(type(expected.value)) as got:
         work(floats(hn, 5, 3) + 1)
     assert str(got.value) == str(expected.value)
+
+
+def test_places_of_extrema_by_methods_orders_and_missing_choices():
+    a = hn.exp(hn.ones((50, 600)))
+    assert int(a.argmax()) == 0 and a.argmin(axis=1).shape == (50,)
+    turned = hn.asarray(a, order="F")
+    assert turned.flags.f_contiguous
+    turned[:] = 9
+    assert float(a[0, 0]) != 9
+    with pytest.raises(ValueError, match="either both or neither"):
+        hn.where(a, a)

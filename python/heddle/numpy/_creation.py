@@ -26,7 +26,10 @@ def array(object: Any, dtype: Any = None, *, copy: bool | None = True, order: An
             if copy is False:
                 raise ValueError("Unable to avoid copy while creating an array as requested.")
             return object.astype(dtype)
-        return object.copy(order) if copy else object
+        lies = object.flags.f_contiguous if order == "F" else object.flags.c_contiguous or order != "C"
+        if copy is False and not lies:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return object.copy(order) if copy or not lies else object
     given: list[ndarray] = []
     result = np.array(_fallback.lowered(object, given), dtype, order=order, ndmin=ndmin, **more)
     return wrap_numpy(result, [])

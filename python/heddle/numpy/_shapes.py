@@ -194,8 +194,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return result.copy() if result is a else result
 
 
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    args = (condition,) if x is None and y is None else (condition, x, y)
+def where(condition: Any, /, *choices: Any) -> Any:
+    args = (condition, *choices)
     if len(args) == 3 and any(type(one) is ndarray for one in args):
         condition, x, y = (adopt(one) if isinstance(one, (np.ndarray, list, tuple)) else one for one in args)
         weak = [one if type(one) in (int, float, complex, bool) else one.dtype for one in (x, y)
