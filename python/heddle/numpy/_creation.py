@@ -26,7 +26,8 @@ def array(object: Any, dtype: Any = None, *, copy: bool | None = True, order: An
             if copy is False:
                 raise ValueError("Unable to avoid copy while creating an array as requested.")
             return object.astype(dtype)
-        lies = object.flags.f_contiguous if order == "F" else object.flags.c_contiguous or order != "C"
+        # Flags are of memory: they are asked for only where they count.
+        lies = order not in ("C", "F") or object.flags[f"{order}_CONTIGUOUS"]
         if copy is False and not lies:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         return object.copy(order) if copy or not lies else object
