@@ -9,7 +9,6 @@ import scipy.sparse
 
 import heddle.numpy as hnp
 import heddle.sparse as sparse
-from heddle._core import _recorded as recorded
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "examples" / "diffuse"))
 from apps import APPS  # noqa: E402
@@ -17,12 +16,7 @@ from apps import APPS  # noqa: E402
 SIZES = {"Black-Scholes": 20000, "Jacobi": 150, "CFD": 40, "shallow water": 24}
 
 
-@pytest.fixture(autouse=True)
-def everything_recorded():
-    before = recorded.at_once()
-    recorded.set_at_once(0)
-    yield
-    recorded.set_at_once(before)
+pytestmark = pytest.mark.usefixtures("all_recorded")
 
 
 @pytest.mark.parametrize("name", APPS)

@@ -23,12 +23,7 @@ def waves():
     return module
 
 
-@pytest.fixture(autouse=True)
-def everything_recorded():
-    before = recorded.at_once()
-    recorded.set_at_once(0)
-    yield
-    recorded.set_at_once(before)
+pytestmark = pytest.mark.usefixtures("all_recorded")
 
 
 def fresh(name):

@@ -24,14 +24,6 @@ def everything_recorded(request):
     recorded.set_at_once(before)
 
 
-@pytest.fixture
-def all_recorded():
-    before = recorded.at_once()
-    recorded.set_at_once(0)
-    yield
-    recorded.set_at_once(before)
-
-
 def values(rng, shape, dtype):
     dtype = np.dtype(dtype)
     if dtype.kind in "iu":
