@@ -24,8 +24,8 @@ run: packages-test build/release/build.ninja  ## install what is missing, build,
 	cmake --build --preset release --parallel $(JOBS) --target heddle heddle_mpi_modules
 	scripts/run_demo.sh build/release/heddle
 
-test: FUZZ_SECONDS = 10
-test: FUZZ_SAME = 1 20000
+test: FUZZ_SECONDS = 6
+test: FUZZ_SAME = 1 10000
 test: packages-test packages-lint beside configure build jax-env fuzz lint-part  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
@@ -96,11 +96,12 @@ asan tsan: packages-test  ## all tests under a sanitizer
 	cmake --build --preset $@ --parallel $(JOBS)
 	ctest --preset $@ --no-label-summary
 
-# Its tests are those of the release build that are called asan.* and tsan.*.
+# Fuzzers, which have address and undefined behaviour sanitizers, and the test of the release build that is
+# called tsan.*, whose few threads need no optimisation.
 sanitized: packages-fuzz
 	cmake --preset fuzz >/dev/null
-	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers sanitized_tests
-	cmake --preset tsan -DHEDDLE_PYTHON=OFF >/dev/null
+	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers
+	cmake --preset tsan -DHEDDLE_PYTHON=OFF -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O0 -g1" >/dev/null
 	cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
 
 # What needs no Python is compiled while pip fetches and unpacks.

@@ -21,7 +21,7 @@
 
 namespace heddle::property {
 
-inline constexpr int kCases = 10'000;
+inline constexpr int kCases = 5'000;
 inline constexpr std::uint64_t kSeed = 20260822;
 
 // Numbers that a generator asks for one after the other; 0 when they run out. Fewer and smaller

@@ -106,7 +106,7 @@ class Groups : public ::testing::Test {
   static void SetUpTestSuite() { setenv("HEDDLE_CACHE_DIR", "", 1); }
 };
 TEST_F(Groups, AgreeWithKernelsInterpreted) { run_law(planned, 0, {.cases = 300}); }
-TEST_F(Groups, AgreeCompiled) { run_law(compiled, 0, {.cases = 300}); }
+TEST_F(Groups, AgreeCompiled) { run_law(compiled, 0, {.cases = 150}); }
 
 }  // namespace
 }  // namespace heddle::property::groups

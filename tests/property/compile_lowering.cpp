@@ -31,7 +31,7 @@ void is_lowered(Choices& choices) {
 }
 
 TEST(Lowering, EveryGroupOfRandomProgramsIsAKernel) {
-  run_law(is_lowered, 0, {.cases = 3000, .decisions = 800});
+  run_law(is_lowered, 0, {.cases = 1500, .decisions = 800});
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ class RandomBits : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { setenv("HEDDLE_CACHE_DIR", "", 1); }
 };
-TEST_F(RandomBits, AgreeWithKernelsInterpreted) { run_law(planned, 0, {.cases = 300}); }
-TEST_F(RandomBits, AgreeCompiled) { run_law(compiled, 0, {.cases = 60}); }
+TEST_F(RandomBits, AgreeWithKernelsInterpreted) { run_law(planned, 0, {.cases = 100}); }
+TEST_F(RandomBits, AgreeCompiled) { run_law(compiled, 0, {.cases = 30}); }
 
 }  // namespace
 }  // namespace heddle::property::random_bits

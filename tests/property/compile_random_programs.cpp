@@ -69,9 +69,9 @@ class RandomPrograms : public ::testing::TestWithParam<std::uint64_t> {
     run_law(law, 0, {.cases = cases, .seed = kSeed + GetParam(), .decisions = 800});
   }
 };
-TEST_P(RandomPrograms, AgreeWithKernelsInterpreted) { run(planned, 1000); }
+TEST_P(RandomPrograms, AgreeWithKernelsInterpreted) { run(planned, 600); }
 TEST_P(RandomPrograms, AgreeUnfused) { run(unfused, 200); }
-TEST_P(RandomPrograms, AgreeCompiled) { run(compiled, 500); }
+TEST_P(RandomPrograms, AgreeCompiled) { run(compiled, 250); }
 TEST_P(RandomPrograms, AgreeWhereTheyAreLarge) { run(larger, 50); }
 // On the device of tests they are planned for a GPU.
 TEST_P(RandomPrograms, AgreeRoundedLate) { run(late, 60); }

@@ -166,9 +166,9 @@ class Scatters : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { setenv("HEDDLE_CACHE_DIR", "", 1); }
 };
-TEST_F(Scatters, AgreeWithKernelsInterpreted) { run_law(planned, 0, {.cases = 2000}); }
-TEST_F(Scatters, AgreeCompiled) { run_law(compiled, 0, {.cases = 400}); }
-TEST_F(Scatters, AgreeWhereTheyAreLarge) { run_law(larger, 0, {.cases = 100}); }
+TEST_F(Scatters, AgreeWithKernelsInterpreted) { run_law(planned, 0, {.cases = 1000}); }
+TEST_F(Scatters, AgreeCompiled) { run_law(compiled, 0, {.cases = 200}); }
+TEST_F(Scatters, AgreeWhereTheyAreLarge) { run_law(larger, 0, {.cases = 40}); }
 
 }  // namespace
 }  // namespace heddle::property::scatter

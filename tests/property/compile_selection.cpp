@@ -87,7 +87,7 @@ class Selections : public ::testing::Test {
   static void SetUpTestSuite() { setenv("HEDDLE_CACHE_DIR", "", 1); }
 };
 TEST_F(Selections, AgreeWithKernelsInterpreted) { run_law(planned, 0, {.cases = 300}); }
-TEST_F(Selections, AgreeCompiled) { run_law(compiled, 0, {.cases = 300}); }
+TEST_F(Selections, AgreeCompiled) { run_law(compiled, 0, {.cases = 150}); }
 
 }  // namespace
 }  // namespace heddle::property::selection

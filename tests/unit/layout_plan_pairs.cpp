@@ -94,8 +94,11 @@ TEST_P(PlanAllPairs, ArriveExactly) {
   World w("x=2,y=2,z=2");
   const std::vector<Layout> layouts = layouts_of(set, w);
   ASSERT_GE(layouts.size() * layouts.size(), 2401U);
+  // Of large sets every second pair, so that every layout still meets every kind of layout.
+  const std::size_t step = layouts.size() > 100 ? 2 : 1;
   for (std::size_t i = shard; i < layouts.size(); i += kShards)
-    for (const Layout& to : layouts) {
+    for (std::size_t j = i / kShards % step; j < layouts.size(); j += step) {
+      const Layout& to = layouts[j];
       const auto pair = [&] {
         return print_layout(layouts[i], w.axes) + "  ->  " + print_layout(to, w.axes) + ": ";
       };
