@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import memory
 import numpy as np
 
-CALLS = int(os.environ.get("HEDDLE_TEST_CALLS", "100000"))
-COMPILATIONS = int(os.environ.get("HEDDLE_TEST_COMPILATIONS", "500"))
+CALLS = int(os.environ.get("HEDDLE_TEST_CALLS", "50000"))
+COMPILATIONS = int(os.environ.get("HEDDLE_TEST_COMPILATIONS", "250"))
 
 
 def test_threads_call_at_the_same_time():

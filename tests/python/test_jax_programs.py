@@ -72,8 +72,8 @@ def test_agrees_with_jax(name):
     ways = [got]
     for one, other in zip(arguments, inputs, strict=True):
         close(one, other, {"rtol": 1e-6, "atol": 1e-6})
-    # Those for a mesh of JAX's own say so in options of jax.jit.
-    if not name.endswith("_sharded"):
+    # Every second one. Those for a mesh of JAX's own say so in options of jax.jit.
+    if NAMES.index(name) % 2 == 0 and not name.endswith("_sharded"):
         ways.append(results(name, cpu, of_heddle_jit)[1])
     for got in ways:
         for one, other in zip(got, wanted, strict=True):
