@@ -7,7 +7,8 @@
 namespace heddle {
 
 // What a product wants of its matrices: elements from row to row that are a multiple of this, and
-// the seconds that it takes less then than with an odd number of them.
+// as many terms where it sums along rows; and the seconds that it takes less then than with an odd
+// number of them.
 struct EvenRows {
   std::int64_t multiple = 1;  // any will do
   double seconds = 0;

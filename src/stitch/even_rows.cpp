@@ -1,176 +1,21 @@
 // Rows of matrices that are no multiple of what products want lie further apart in memory: what
-// makes them writes a few zeros behind each, and whoever reads them leaves these out.
-#include <numeric>
-#include <optional>
-#include <unordered_map>
-#include <unordered_set>
-
+// makes them writes a few zeros behind each, and whoever reads them leaves these out, but for
+// products that sum along the rows of both operands.
 #include "heddle/op.h"
 #include "heddle/stitch.h"
 #include "ir/attr_access.h"
 #include "ir/clone.h"
 #include "ir/rewrite.h"
-#include "stitch/fold_moves.h"
+#include "stitch/longer_rows.h"
 #include "stitch/product_plan.h"
 
 namespace heddle {
 
 namespace {
 
-bool is_product_call(const Program& program, const Op& op, const DeviceCalls& calls) {
-  return op.def->call == DeviceCall::product && !is_stitchable(program, op, &calls) &&
-         calls.takes_views(program, op);
-}
-
-// A dimension of a value, or of what transposes have turned to it: padding goes in front of them,
-// so that products still read through them.
-struct PlaceToPad {
-  ValueId value = kNone;
-  std::size_t dim = 0;
-  std::vector<OpId> transposes;  // the last one first
-};
-
-PlaceToPad place_to_pad(const Program& program, ValueId value, std::int64_t dim) {
-  PlaceToPad place{value, static_cast<std::size_t>(dim), {}};
-  for (;;) {
-    const OpId maker = program.value(place.value).op;
-    if (maker == kNone || program.op(maker).def->rearranges != Rearrange::transpose) return place;
-    const Op& op = program.op(maker);
-    place.dim = static_cast<std::size_t>(integers_or(program.attr(op, "permutation"))[place.dim]);
-    place.value = program.operands(op)[0];
-    place.transposes.push_back(maker);
-  }
-}
-
-// Where a product's result gets its last dimension from.
-struct ColumnSource {
-  std::size_t operand = 0;
-  PlaceToPad place;
-};
-
-std::optional<ColumnSource> column_source(const Program& program, const Op& product) {
-  const ProductDims dims = product_dims(program, product);
-  const auto operands = program.operands(product);
-  if (!dims.rhs_own.empty())
-    return ColumnSource{1, place_to_pad(program, operands[1], dims.rhs_own.back())};
-  if (!dims.lhs_own.empty())
-    return ColumnSource{0, place_to_pad(program, operands[0], dims.lhs_own.back())};
-  return {};
-}
-
-// ---- which values
-
-class UnevenRows {
- public:
-  UnevenRows(const Program& program, const DeviceCalls& calls, const MachineFigures& machine)
-      : program_(program), calls_(calls), machine_(machine) {
-    for (const Function& f : program.functions)
-      if (f.body != kNone) look_at(f.body);
-    while (choose()) {
-    }
-  }
-
-  bool is_empty() const { return apart_.empty(); }
-  // The elements from row to row that a value gets; 0 where it lies as it is.
-  std::int64_t apart(ValueId value) const {
-    const auto it = apart_.find(value);
-    return it == apart_.end() ? 0 : it->second;
-  }
-
- private:
-  // A product that would take so much less time if these values had even rows.
-  struct Wish {
-    double seconds = 0;
-    std::int64_t multiple = 1;
-    std::vector<ValueId> values;
-  };
-
-  void look_at(RegionId region) {
-    const FoldedMoves moves = fold_moves(program_, region, calls_);
-    for (OpId id : program_.region(region).ops) {
-      const Op& op = program_.op(id);
-      for (RegionId inner : program_.regions(op)) look_at(inner);
-      const bool is_call = is_product_call(program_, op, calls_);
-      // Kernels and products leave out what lies between rows; others need them together.
-      if (!is_call && !is_stitchable(program_, op, &calls_))
-        wanted_together_.insert(program_.operands(op).begin(), program_.operands(op).end());
-      if (!is_call) continue;
-      const EvenRows even = calls_.even_rows(program_, op);
-      if (even.multiple <= 1) continue;
-      const auto folded = moves.products.find(id);
-      add_wish(op, folded != moves.products.end() ? folded->second : dense_views(program_, op),
-               even);
-    }
-  }
-
-  void add_wish(const Op& op, const ProductViews& views, const EvenRows& even) {
-    const auto plan = plan_product(program_, op, views);
-    if (!plan || plan->sides[0].copied || plan->sides[1].copied) return;
-    Wish wish{even.seconds, even.multiple, {}};
-    bool is_possible = views.result.value == op.results || plan->ldc % even.multiple == 0;
-    std::int64_t common = even.multiple;
-    const auto add = [&](ValueId value, std::int64_t apart) {
-      if (apart % even.multiple == 0) return;
-      const Type& type = program_.type_of(value);
-      // Rows of the value itself, and not several of its dimensions in one.
-      is_possible = is_possible && type.rank() > 1 && type.shape.back() == apart;
-      common = std::gcd(common, apart);
-      wish.values.push_back(value);
-    };
-    add(views.lhs.value, plan->swapped ? plan->ldb : plan->lda);
-    add(views.rhs.value, plan->swapped ? plan->lda : plan->ldb);
-    add(views.result.value, plan->ldc);
-    wish.seconds /= static_cast<double>(common);  // rows of twice an odd number are not as slow
-    if (is_possible && !wish.values.empty()) wishes_.push_back(std::move(wish));
-  }
-
-  // Grants what is worth its price; what one product has paid for is free for the next.
-  bool choose() {
-    bool has_changed = false;
-    for (const Wish& wish : wishes_) {
-      double price = 0;
-      for (ValueId v : wish.values)
-        if (!apart_.contains(v)) price += seconds_to_pad(v);
-      for (ValueId v : wish.values) {
-        if (price >= wish.seconds || apart_.contains(v)) continue;
-        const std::int64_t size = program_.type_of(v).shape.back();
-        apart_[v] = (size + wish.multiple - 1) / wish.multiple * wish.multiple;
-        has_changed = true;
-      }
-    }
-    return has_changed;
-  }
-
-  double seconds_to_copy(ValueId value) const {
-    return machine_.launch_seconds +
-           2 * static_cast<double>(program_.type_of(value).bytes()) / machine_.copy_rate;
-  }
-
-  // A kernel that makes the value writes it in whichever place; all else takes a copy.
-  double seconds_to_pad(ValueId value) const {
-    double seconds = wanted_together_.contains(value) ? seconds_to_copy(value) : 0;
-    const OpId maker = program_.value(value).op;
-    if (maker == kNone) return seconds + seconds_to_copy(value);
-    const Op& op = program_.op(maker);
-    if (is_stitchable(program_, op, &calls_)) return seconds;
-    const auto source =
-        is_product_call(program_, op, calls_) ? column_source(program_, op) : std::nullopt;
-    return seconds + seconds_to_copy(source ? source->place.value : value);
-  }
-
-  const Program& program_;
-  const DeviceCalls& calls_;
-  const MachineFigures machine_;
-  std::vector<Wish> wishes_;
-  std::unordered_set<ValueId> wanted_together_;
-  std::unordered_map<ValueId, std::int64_t> apart_;
-};
-
-// ---- the program with them
-
 class PadRows {
  public:
-  PadRows(const Program& program, const DeviceCalls& calls, const UnevenRows& rows)
+  PadRows(const Program& program, const DeviceCalls& calls, const LongerRows& rows)
       : program_(program), calls_(calls), rows_(rows) {
     for (const Function& f : program.functions)
       if (f.body != kNone) find_arguments(f.body);
@@ -178,12 +23,13 @@ class PadRows {
 
   Expected<bool> operator()(Rewriter& r, const Op& op) {
     if (const auto it = first_in_.find(&op); it != first_in_.end())
-      for (ValueId v : program_.region(it->second).args) pad(r, v);
-    if (is_product_call(program_, op, calls_) && rows_.apart(op.results) != 0 &&
-        multiply_padded(r, op))
-      return true;
+      for (ValueId v : program_.region(it->second).args) pad_argument(r, v);
+    if (is_product_call(program_, op, calls_) && multiply_longer(r, op)) return true;
     HEDDLE_TRY_VOID(r.copy_op(op));
-    for (std::size_t i = 0; i < op.result_count; ++i) pad(r, program_.result(op, i));
+    for (std::size_t i = 0; i < op.result_count; ++i) {
+      const ValueId value = program_.result(op, i);
+      if (rows_.shape_of(value) != nullptr) read_from_longer(r, value, r.value(value));
+    }
     return true;
   }
 
@@ -195,11 +41,14 @@ class PadRows {
       for (RegionId inner : program_.regions(program_.op(id))) find_arguments(inner);
   }
 
-  static Var with_size(Builder& b, Var x, std::size_t dim, std::int64_t size) {
+  // With zeros behind what it has.
+  static Var padded(Builder& b, Var x, const Shape& shape) {
     Type type = x.type();
-    Attr::Integers none(type.rank(), 0), high = none;
-    high[dim] = size - type.shape[dim];
-    type.shape[dim] = size;
+    if (type.shape == shape) return x;
+    const Attr::Integers none(type.rank(), 0);
+    Attr::Integers high;
+    for (std::size_t d = 0; d < shape.size(); ++d) high.push_back(shape[d] - type.shape[d]);
+    type.shape = shape;
     const Var zero = b.constant(Array(Type::tensor(type.dtype, {})));
     return b.op("pad", {x, zero}, type,
                 {{"edge_padding_high", Attr{high}},
@@ -207,55 +56,88 @@ class PadRows {
                  {"interior_padding", Attr{none}}});
   }
 
-  // From here on the value is read where it lies in `whole`, which has longer rows.
-  void read_from(Rewriter& r, ValueId value, Var whole) {
-    whole_.emplace(value, whole);
-    const Shape& shape = program_.type_of(value).shape;
-    r.define(value, r.to.slice(whole, std::vector<std::int64_t>(shape.size(), 0), shape));
+  static Var cut(Builder& b, Var x, const Shape& shape) {
+    if (x.type().shape == shape) return x;
+    return b.slice(x, std::vector<std::int64_t>(shape.size(), 0), shape);
   }
 
-  void pad(Rewriter& r, ValueId value) {
-    const std::int64_t apart = rows_.apart(value);
-    if (apart == 0) return;
-    const std::size_t last = program_.type_of(value).rank() - 1;
-    read_from(r, value, with_size(r.to, r.value(value), last, apart));
+  // From here on the value is read where it lies among more elements; some may be there already.
+  void read_from_longer(Rewriter& r, ValueId value, Var now) {
+    const Var longer = padded(r.to, now, *rows_.shape_of(value));
+    longer_.emplace(value, longer);
+    r.define(value, cut(r.to, longer, program_.type_of(value).shape));
   }
 
-  // The result gets longer rows from an operand that has more of them.
-  bool multiply_padded(Rewriter& r, const Op& op) {
-    const auto source = column_source(program_, op);
-    if (!source) return false;
-    const PlaceToPad& place = source->place;
-    Type type = program_.type_of(op.results);
-    type.shape.back() = rows_.apart(op.results);
-    // It may have been padded there for its own sake.
-    const auto known = whole_.find(place.value);
-    const bool is_there =
-        known != whole_.end() && known->second.type().shape[place.dim] == type.shape.back();
-    Var longer = is_there ? known->second
-                          : with_size(r.to, r.value(place.value), place.dim, type.shape.back());
+  // An argument lies in memory by itself: only where its rows are wanted apart is it read
+  // elsewhere.
+  void pad_argument(Rewriter& r, ValueId value) {
+    const Shape* shape = rows_.shape_of(value);
+    if (shape == nullptr) return;
+    const Var own = r.value(value);
+    read_from_longer(r, value, own);
+    if (shape->back() == program_.type_of(value).shape.back()) r.define(value, own);
+  }
+
+  // An operand that has so many elements in these dimensions of what transposes turn to it.
+  Var operand_with(Rewriter& r, const PlaceToPad& place, const Shape& shape) {
+    const auto known = longer_.find(place.value);
+    Var x = known != longer_.end() ? known->second : r.value(place.value);
+    Shape fits = x.type().shape;
+    for (std::size_t d = 0; d < fits.size(); ++d) fits[d] = std::min(fits[d], shape[d]);
+    x = padded(r.to, cut(r.to, x, fits), shape);
     for (std::size_t i = place.transposes.size(); i-- > 0;)
-      longer = r.to.transpose(
-          longer, integers_or(program_.attr(program_.op(place.transposes[i]), "permutation")));
+      x = r.to.transpose(
+          x, integers_or(program_.attr(program_.op(place.transposes[i]), "permutation")));
+    return x;
+  }
+
+  PlaceToPad summed_at(const Op& op, std::size_t operand) const {
+    const ProductDims dims = product_dims(program_, op);
+    return place_to_pad(program_, program_.operands(op)[operand],
+                        (operand == 0 ? dims.lhs_sum : dims.rhs_sum)[0]);
+  }
+
+  // More terms from both operands, and longer rows of the result from the one that has its columns.
+  bool multiply_longer(Rewriter& r, const Op& op) {
+    const Shape* shape = rows_.shape_of(op.results);
+    Type type = program_.type_of(op.results);
+    const auto sum = rows_.sums.find(&op);
+    const auto source = shape != nullptr && shape->back() != type.shape.back()
+                            ? column_source(program_, op)
+                            : std::nullopt;
+    if (sum == rows_.sums.end() && !source) return false;
     Vars operands = r.operands(op);
-    operands[source->operand] = longer;
-    read_from(r, op.results, r.to.op(op.def->name, operands, type, copied_attrs(program_, op)));
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::vector<std::pair<PlaceToPad, std::int64_t>> places;
+      if (sum != rows_.sums.end()) places.emplace_back(summed_at(op, i), sum->second);
+      if (source && source->operand == i) places.emplace_back(source->place, shape->back());
+      if (places.empty()) continue;
+      Shape wanted = program_.type_of(places[0].first.value).shape;
+      for (const auto& [place, size] : places) wanted[place.dim] = size;
+      operands[i] = operand_with(r, places[0].first, wanted);
+    }
+    if (source) type.shape.back() = shape->back();
+    const Var product = r.to.op(op.def->name, operands, type, copied_attrs(program_, op));
+    if (shape == nullptr)
+      r.define(op.results, product);
+    else
+      read_from_longer(r, op.results, product);
     return true;
   }
 
   const Program& program_;
   const DeviceCalls& calls_;
-  const UnevenRows& rows_;
+  const LongerRows& rows_;
   std::unordered_map<const Op*, RegionId> first_in_;
-  std::unordered_map<ValueId, Var> whole_;
+  std::unordered_map<ValueId, Var> longer_;
 };
 
 }  // namespace
 
 Expected<Program> with_even_rows(const Program& program, const DeviceCalls& calls,
                                  const MachineFigures& machine) {
-  const UnevenRows rows(program, calls, machine);
-  if (rows.is_empty()) return program;
+  const LongerRows rows = choose_longer_rows(program, calls, machine);
+  if (rows.shapes.empty()) return program;
   PadRows pads(program, calls, rows);
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) { return pads(r, op); });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
