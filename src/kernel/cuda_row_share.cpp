@@ -191,6 +191,9 @@ class Sharing {
       if (few && group < kLarge && made_.units > group) continue;
       return set(group, 1, bytes);
     }
+    // More threads than units would keep no less each, and have nothing to do.
+    if (needed <= kLarge && words(static_cast<std::int64_t>(needed), bytes) <= kMostWords)
+      return set(std::max(kCudaWarp, static_cast<int>(needed)), 1, bytes);
     if (limits_.clusters)
       for (const auto& [group, cluster] : {std::pair(kLarge, 2), std::pair(kLarge, 4),
                                            std::pair(kLarge, 8), std::pair(kMostThreads, 8)})

@@ -22,10 +22,10 @@ using property::RandomProgram;
 // Each part is a test of its own, so that several processes share the work.
 constexpr int kParts = 16;
 
-// HEDDLE_GPU_PROGRAMS: how many in all.
-int random_programs() {
-  const char* text = std::getenv("HEDDLE_GPU_PROGRAMS");
-  return text == nullptr ? 480 : std::atoi(text);
+// HEDDLE_GPU_PROGRAMS: how many in all; HEDDLE_GPU_SEED: this one alone.
+int from_environment(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
 }
 
 // Most are small and of all kinds; some sort, scan and slide, and some have more elements than a
@@ -75,8 +75,11 @@ std::string complaint(int seed) {
 
 TEST_P(GpuRandomPrograms, Agree) {
   const std::int64_t before = (*gpu::device())->live_bytes();
+  const int programs = from_environment("HEDDLE_GPU_PROGRAMS", 480);
+  const int only = from_environment("HEDDLE_GPU_SEED", -1);
   int agree = 0;
-  for (int seed = GetParam(); seed < random_programs(); seed += kParts) {
+  for (int seed = GetParam(); seed < std::max(programs, only + 1); seed += kParts) {
+    if (only >= 0 && seed != only) continue;
     const std::string found = complaint(seed);
     EXPECT_EQ(found, "") << "seed " << seed;
     agree += found.empty() ? 1 : 0;
