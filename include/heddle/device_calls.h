@@ -14,6 +14,16 @@ struct EvenRows {
   double seconds = 0;
 };
 
+// What the call of a product may do to every element before it writes it: add one of a row (bias)
+// and one of a matrix as large as the result (addend), then apply a function. It may also write
+// what there was before the function.
+struct ProductThen {
+  enum class Function : std::uint8_t { none, relu, gelu };  // gelu in its form with tanh
+  bool bias = false, addend = false;
+  Function function = Function::none;
+  bool keeps = false;
+};
+
 class DeviceCalls {
  public:
   virtual ~DeviceCalls() = default;
@@ -24,6 +34,12 @@ class DeviceCalls {
   virtual bool prefers_call(const Program& program, const Op& op) const = 0;
   // Whether the call of a product reads its operands and writes its result by strides.
   virtual bool takes_views(const Program& program, const Op& op) const = 0;
+  // Whether the call of this product can do that as well. The bias goes along the result's last
+  // dimension.
+  virtual bool can_go_on(const Program& /*program*/, const Op& /*op*/,
+                         const ProductThen& /*then*/) const {
+    return false;
+  }
   // Asked of products whose operands or results have uneven rows.
   virtual EvenRows even_rows(const Program& /*program*/, const Op& /*op*/) const { return {}; }
 };

@@ -179,7 +179,8 @@ enum class Rearrange : std::uint8_t {
 // What a device may have a library call for.
 enum class DeviceCall : std::uint8_t {
   none,
-  product,  // of matrices
+  product,       // of matrices
+  product_then,  // and what is done with its elements at once
   convolution,
   fft,
   scatter,

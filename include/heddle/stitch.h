@@ -66,6 +66,10 @@ struct StitchOptions {
 Expected<Program> with_own_copies(const Program& program, const DeviceCalls* calls,
                                   const MachineFigures& machine);
 
+// The program in which calls of products do what follows them (bias, ReLU, GELU, addition), where
+// the device can do so and another call reads what comes out.
+Expected<Program> with_epilogues(const Program& program, const DeviceCalls& calls);
+
 // The program in which matrices with uneven rows have them further apart, where products gain more
 // by that than it costs: pads after what makes them, slices before what reads them, which are
 // folded into kernels and calls.

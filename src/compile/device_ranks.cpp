@@ -35,8 +35,7 @@ std::string device_of_rank(std::string_view name, int rank) {
 std::unique_ptr<Transport> with_device_collectives(std::unique_ptr<Transport> ranks,
                                                    Device& device) {
   if (device.in_host_memory()) return ranks;
-  return comm::nccl_over(std::move(ranks), device,
-                         cuda::cuda_library_candidates("libnccl.so", {2}));
+  return comm::nccl_over(std::move(ranks), device, cuda::candidates_of(cuda::CudaLibrary::nccl));
 }
 
 }  // namespace heddle

@@ -12,6 +12,7 @@
 #include "device/cuda/blas.h"
 #include "device/cuda/device.h"
 #include "device/cuda/dnn_library.h"
+#include "device/cuda/fft_library.h"
 #include "heddle/compile_options.h"
 #include "heddle/cost.h"
 #include "heddle/machine_report.h"
@@ -45,11 +46,13 @@ Expected<std::string> usable_gpu() {
   HEDDLE_TRY(const Device* device, find_device("cuda"));
   const auto blas = cuda::find_blas();
   const auto dnn = cuda::find_dnn();
-  return fmt::format("{}, {}, {}", static_cast<const CudaDevice*>(device)->facts().name,
+  const auto fft = cuda::fft_library();
+  return fmt::format("{}, {}, {}{}", static_cast<const CudaDevice*>(device)->facts().name,
                      blas ? "cuBLASLt" : "no cuBLASLt: products are kernels",
                      dnn    ? "cuDNN"
                      : blas ? "no cuDNN: convolutions are products"
-                            : "no cuDNN: the host convolves");
+                            : "no cuDNN: the host convolves",
+                     fft ? "" : ", no cuFFT: the host transforms");
 }
 
 // Kept true by hand: what this version does, and what it needs.

@@ -369,7 +369,7 @@ void Assembler::library(const CompiledUnit& unit, std::unique_ptr<LibraryCall> c
     if (std::ranges::count(work.operands, work.operands[i]) == 1) over.push_back(operands[i]);
   }
   for (std::size_t i = 0; i < op.result_count; ++i) {
-    const ValueId result = unit.views ? unit.views->result.value : program_.result(op, i);
+    const ValueId result = unit.views && i == 0 ? unit.views->result.value : program_.result(op, i);
     work.results.push_back(place(result, number, i == 0 ? over : std::vector<ValueId>{}));
   }
   Step step{.work = {}, .reads = work.operands, .writes = work.results};

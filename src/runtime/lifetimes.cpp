@@ -44,9 +44,13 @@ std::vector<ValueId> Lifetimes::reads(const CompiledUnit& unit) const {
   for (const CompiledKernel& kernel : unit.kernels)
     all.insert(all.end(), kernel.group.inputs.begin(), kernel.group.inputs.end());
   if (unit.op == kNone) return all;
-  if (unit.views) return {unit.views->lhs.value, unit.views->rhs.value};
   const Op& op = program_.op(unit.op);
   const auto operands = program_.operands(op);
+  if (unit.views) {
+    all = {unit.views->lhs.value, unit.views->rhs.value};
+    all.insert(all.end(), operands.begin() + 2, operands.end());
+    return all;
+  }
   all.insert(all.end(), operands.begin(), operands.end());
   if (op.region_count > 0)
     for (ValueId v : captured_values(program_, op)) all.push_back(v);

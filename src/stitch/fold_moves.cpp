@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kMostMoves = 8;  // one behind the other
 
-bool is_product(const Op& op) { return op.def->call == DeviceCall::product; }
+bool goes_on(const Op& op) { return op.def->call == DeviceCall::product_then; }
+bool is_product(const Op& op) { return op.def->call == DeviceCall::product || goes_on(op); }
 
 bool is_move(const Op& op) {
   const Rearrange move = op.def->rearranges;
@@ -32,7 +33,7 @@ class Folder {
       if (is_call_by_strides(program_.op(id))) fold_operands(id);
     find_readers();
     for (OpId id : ops)
-      if (is_call_by_strides(program_.op(id))) fold_result(id);
+      if (is_call_by_strides(program_.op(id)) && !goes_on(program_.op(id))) fold_result(id);
     return std::move(moves_);
   }
 
@@ -61,7 +62,8 @@ class Folder {
   bool is_as_good(const Op& op, const ProductViews& views, const ProductPlan& now) const {
     const auto plan = plan_product(program_, op, views);
     return plan && (now.sides[0].copied || !plan->sides[0].copied) &&
-           (now.sides[1].copied || !plan->sides[1].copied);
+           (now.sides[1].copied || !plan->sides[1].copied) &&
+           (!goes_on(op) || plan->loops.empty());  // a bias is for one matrix
   }
 
   void fold_operands(OpId id) {

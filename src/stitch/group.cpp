@@ -44,7 +44,10 @@ std::vector<ValueId> values_read(const Program& program, const Op& op, OpId id,
                                  const FoldedMoves& moves) {
   const auto it = moves.products.find(id);
   if (it == moves.products.end()) return values_read(program, op);
-  return {it->second.lhs.value, it->second.rhs.value};
+  std::vector<ValueId> all{it->second.lhs.value, it->second.rhs.value};
+  const auto operands = program.operands(op);
+  all.insert(all.end(), operands.begin() + 2, operands.end());
+  return all;
 }
 
 Readers::Readers(const Program& program, RegionId region, const FoldedMoves& moves)

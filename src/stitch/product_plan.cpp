@@ -237,10 +237,10 @@ ProductDims product_dims(const Program& program, const Op& op) {
   const auto operands = program.operands(op);
   const std::size_t rank = program.type_of(operands[0]).rank();
   ProductDims dims;
-  if (op.def->emission != Emission::contract) {  // stablehlo.dot
+  const Attr* given = program.attr(op, "dot_dimension_numbers");
+  if (given == nullptr) {  // stablehlo.dot
     dims = {{}, {}, {static_cast<std::int64_t>(rank) - 1}, {0}, {}, {}};
   } else {
-    const Attr* given = program.attr(op, "dot_dimension_numbers");
     dims = {integers_or(field(given, "lhs_batching_dimensions")),
             integers_or(field(given, "rhs_batching_dimensions")),
             integers_or(field(given, "lhs_contracting_dimensions")),

@@ -202,6 +202,7 @@ TEST(IndexRuleOf, IfThatReverses) {
 const std::map<std::string_view, std::string_view> kWholeByNature = {
     {"func.call", "calls are inlined before anything is split"},
     {"heddle.csr_product", "which rows an entry meets is known only when it runs"},
+    {"heddle.product_then", "it is made of others when they have been split"},
     {"interpreter.run_parallel", "test programs only: it is several programs at once"},
     {"sdy.manual_computation", "its body is already what one device does"},
     {"sdy.named_computation", "its body is inlined, and each op there has its own"},

@@ -6,6 +6,7 @@
 #include "../property/random_program.h"
 #include "../property/random_rows.h"
 #include "../property/random_sweeps.h"
+#include "device/cuda/fft_call.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/rearrange.h"
 #include "device/cuda/scatter_text.h"
@@ -55,6 +56,13 @@ TEST_F(DeviceNvrtc, CompilesTheExamples) {
         examples::running_columns(333, 77, 20, DType::bf16), examples::largest_place(4, 3),
         examples::scatter_add(4, 5, false), examples::padded(3, 2, 1)})
     EXPECT_EQ(failure(kernel), "") << kernel.name;
+}
+
+TEST_F(DeviceNvrtc, CompilesWhatGoesAroundTransforms) {
+  for (DType type : {DType::f32, DType::f64}) {
+    const auto code = compile_cuda(cuda::fft_text(type), "sm_90");
+    EXPECT_TRUE(code) << code.reason();
+  }
 }
 
 TEST_F(DeviceNvrtc, CompilesEveryOperation) {

@@ -350,6 +350,44 @@ TEST(DotGeneral, IsQuickEnough) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
+TEST(ProductThen, AddsAndAppliesFunctions) {
+  const Array a = of<float>({2, 2}, {1, 2, 3, 4}), b = of<float>({2, 2}, {5, 6, 7, 8});
+  const Array bias = of<float>({2}, {-20, 1}), addend = of<float>({2, 2}, {0, 0, 0, -100});
+  const AttrDict attrs{dot_dims({}, {}, {1}, {0}),
+                       {"bias", Attr{true}},
+                       {"addend", Attr{true}},
+                       {"function", Attr{std::string("relu")}},
+                       {"keeps", Attr{true}}};
+  const OneOp run{"heddle.product_then",
+                  {a, b, bias, addend},
+                  {tensor<float>({2, 2}), tensor<float>({2, 2})},
+                  attrs};
+  const auto results = run.run().value();
+  EXPECT_EQ(results[0], of<float>({2, 2}, {0, 23, 23, 0}));
+  EXPECT_EQ(results[1], of<float>({2, 2}, {-1, 23, 23, -49}));
+}
+
+TEST(ProductThen, RefusesWhatDoesNotFit) {
+  const Array a = of<float>({2, 2}, {1, 2, 3, 4});
+  const auto why = [&](std::vector<Array> operands, AttrDict more) {
+    more.push_back(dot_dims({}, {}, {1}, {0}));
+    return OneOp{"heddle.product_then", std::move(operands), {tensor<float>({2, 2})}, more}.why();
+  };
+  EXPECT_THAT(why({a, a, a}, {}), HasSubstr("3 operands: expected 2"));
+  EXPECT_THAT(why({a, a, of<float>({3}, {1, 2, 3})}, {{"bias", Attr{true}}}),
+              HasSubstr("the bias is"));
+  EXPECT_THAT(why({a, a, of<float>({2}, {1, 2})}, {{"addend", Attr{true}}}),
+              HasSubstr("the addend is"));
+  EXPECT_THAT(why({a, a}, {{"function", Attr{std::string("sine")}}}), HasSubstr("function"));
+  EXPECT_THAT(why({a, a}, {{"keeps", Attr{true}}}), HasSubstr("product_then"));
+  const Array whole = of<I>({2, 2}, {1, 2, 3, 4});
+  EXPECT_THAT(
+      (OneOp{
+          "heddle.product_then", {whole, whole}, {tensor<I>({2, 2})}, {dot_dims({}, {}, {1}, {0})}}
+           .why()),
+      HasSubstr("expected floating-point numbers"));
+}
+
 TEST(Dot, MultipliesVectorsAndMatrices) {
   const Array a = of<I>({2, 2}, {1, 2, 3, 4}), v = of<I>({2}, {5, 6});
   EXPECT_EQ((OneOp{"stablehlo.dot", {a, v}, {tensor<I>({2})}}.value()), of<I>({2}, {17, 39}));

@@ -26,6 +26,7 @@ Make maker_of(DeviceCall call) {
     case DeviceCall::sort:
       return sort_call;
     case DeviceCall::product:  // made with its views
+    case DeviceCall::product_then:
     case DeviceCall::none:
       break;
   }

@@ -9,6 +9,7 @@
 
 #include "device/cuda/product_types.h"
 #include "heddle/op.h"
+#include "ir/product_then.h"
 #include "stitch/product_plan.h"
 
 namespace heddle::cuda {
@@ -21,14 +22,18 @@ constexpr std::int64_t kAligned = 64;     // that values begin at, in bytes
 constexpr std::size_t kMostWays = 8;      // to multiply, that are tried
 constexpr double kWorthTrying = 1 << 24;  // products of two numbers
 
+bool multiplies_matrices(const Op& op) {
+  return op.def->call == DeviceCall::product || op.def->call == DeviceCall::product_then;
+}
+
 std::optional<ProductPlan> plan_of(const Program& program, const Op& op,
                                    const ProductViews* views) {
-  if (op.def->call != DeviceCall::product) return {};
+  if (!multiplies_matrices(op)) return {};
   const Type& result = program.type_of(program.result(op, 0));
   const auto operands = program.operands(op);
   for (ValueId v : operands)
     if (program.type_of(v).elements() == 0) return {};
-  if (operands.size() != 2 || result.elements() == 0) return {};
+  if (operands.size() < 2 || result.elements() == 0) return {};
   auto plan = plan_product(program, op, views != nullptr ? *views : dense_views(program, op), {});
   if (!plan || plan->sides[0].copied || plan->sides[1].copied) return {};
   if (byte_size(program.type_of(operands[0]).dtype) == 1 && !is_for_small_types(*plan)) return {};
@@ -77,11 +82,13 @@ Expected<Handle> opened(Context& context, const Blas& blas) {
 class ProductCall final : public CudaCall {
  public:
   ProductCall(const Blas& blas, Handle library, ProductPlan plan, const ProductTypes& types,
-              const std::array<std::int64_t, 3>& sizes, std::string types_text)
+              const ProductThen& then, const std::array<std::int64_t, 3>& sizes,
+              std::string types_text)
       : blas_(blas),
         library_(library),
         plan_(std::move(plan)),
         types_(types),
+        then_(then),
         sizes_(sizes),
         types_text_(std::move(types_text)),
         product_(blas.destroy_product),
@@ -96,12 +103,14 @@ class ProductCall final : public CudaCall {
     }
   }
 
-  Verdict prepare(Context& context, const Notebook& notebook) {
+  // Finds a way, and with a notebook the fastest.
+  Verdict prepare(Context& context, const Notebook* notebook) {
     HEDDLE_TRY_VOID(checked(blas_.create_product(&product_.handle, types_.compute, types_.scale),
                             "plan a product"));
     const int flip_first = plan_.transpose_b ? 1 : 0, flip_second = plan_.transpose_a ? 1 : 0;
     HEDDLE_TRY_VOID(set_product(Blas::kTransposeA, flip_first));
     HEDDLE_TRY_VOID(set_product(Blas::kTransposeB, flip_second));
+    HEDDLE_TRY_VOID(set_epilogue());
     const ProductPlan& p = plan_;
     HEDDLE_TRY_VOID(set_matrix(a_, types_.operands[p.swapped ? 1 : 0], p.transpose_a ? p.m : p.k,
                                p.transpose_a ? p.k : p.m, p.lda, batch_.a));
@@ -126,7 +135,8 @@ class ProductCall final : public CudaCall {
                             "find a way to multiply"));
     if (found == 0) return reason("cuBLASLt knows no way to multiply {}", text());
     way_ = ways[0];
-    choose(context, notebook, std::span(ways).first(static_cast<std::size_t>(found)));
+    if (notebook != nullptr)
+      choose(context, *notebook, std::span(ways).first(static_cast<std::size_t>(found)));
     return yes();
   }
 
@@ -147,7 +157,14 @@ class ProductCall final : public CudaCall {
     };
     const Pointer room =
         (memory.workspace.value + kWorkspaceAligned - 1) / kWorkspaceAligned * kWorkspaceAligned;
-    return run_loops(queue, start(first), start(1 - first), memory.results[0].value, room, 0);
+    Beside beside;
+    if (then_.bias) beside.bias = memory.operands[bias_operand()].value;
+    if (then_.addend) beside.addend = memory.operands[addend_operand(then_)].value;
+    if (then_.keeps) beside.kept = memory.results[1].value;
+    if (!goes_on())
+      return run_loops(queue, start(first), start(1 - first), memory.results[0].value, room, 0);
+    return multiply(queue.stream(), start(first), start(1 - first), memory.results[0].value, room,
+                    beside);
   }
 
  private:
@@ -163,20 +180,60 @@ class ProductCall final : public CudaCall {
                                   depth + 1));
       return yes();
     }
-    return multiply(queue.stream(), a, b, c, workspace);
+    return multiply(queue.stream(), a, b, c, workspace, {});
   }
 
-  Verdict multiply(Handle stream, Pointer a, Pointer b, Pointer c, Pointer workspace) const {
+  // What a product that goes on reads and writes more.
+  struct Beside {
+    Pointer bias = 0, addend = 0, kept = 0;
+  };
+
+  bool goes_on() const {
+    return then_.bias || then_.addend || then_.function != ProductThen::Function::none;
+  }
+
+  Verdict set_epilogue() {
+    if (!goes_on()) return yes();
+    int what = 0;
+    if (then_.function == ProductThen::Function::relu) what += Blas::kRelu;
+    if (then_.function == ProductThen::Function::gelu) what += Blas::kGelu;
+    if (then_.bias) what += Blas::kWithBias;
+    if (then_.keeps) what += Blas::kWithAux;
+    HEDDLE_TRY_VOID(set_product(Blas::kEpilogue, what == 0 ? Blas::kNothing : what));
+    if (then_.keeps)
+      HEDDLE_TRY_VOID(checked(
+          blas_.set_product(product_.handle, Blas::kAuxApart, &plan_.ldc, sizeof(plan_.ldc)),
+          "plan a product"));
+    // Ways are found for places that are aligned as far as these.
+    return set_places({kAligned, kAligned, kAligned});
+  }
+
+  Verdict set_places(const Beside& beside) const {
+    const auto set = [&](int what, Pointer place) {
+      return checked(blas_.set_product(product_.handle, what, &place, sizeof(place)),
+                     "plan a product");
+    };
+    if (then_.bias) HEDDLE_TRY_VOID(set(Blas::kBias, beside.bias));
+    if (then_.keeps) HEDDLE_TRY_VOID(set(Blas::kAux, beside.kept));
+    return yes();
+  }
+
+  Verdict multiply(Handle stream, Pointer a, Pointer b, Pointer c, Pointer workspace,
+                   const Beside& beside) const {
+    // Places are part of the plan, which runs at the same time share.
+    const std::lock_guard lock(mutex_);
+    if (goes_on()) HEDDLE_TRY_VOID(set_places(beside));
+    const Pointer addend = then_.addend ? beside.addend : c;
     const double one64 = 1, zero64 = 0;
     const float one32 = 1, zero32 = 0;
     const bool is_double = types_.scale == Blas::kF64;
     const void* one = is_double ? static_cast<const void*>(&one64) : &one32;
     const void* zero = is_double ? static_cast<const void*>(&zero64) : &zero32;
-    return checked(
-        blas_.multiply(library_, product_.handle, one, b, b_.handle, a, a_.handle, zero, c,
-                       c_.handle, c, c_.handle, &way_, workspace, way_.workspace, stream),
-        fmt::format("multiply {} (lda {}, ldb {}, ldc {}, places {} {} {} of 256)", text(),
-                    plan_.lda, plan_.ldb, plan_.ldc, a % 256, b % 256, c % 256));
+    return checked(blas_.multiply(library_, product_.handle, one, b, b_.handle, a, a_.handle,
+                                  then_.addend ? one : zero, addend, c_.handle, c, c_.handle, &way_,
+                                  workspace, way_.workspace, stream),
+                   fmt::format("multiply {} (lda {}, ldb {}, ldc {}, places {} {} {} of 256)",
+                               text(), plan_.lda, plan_.ldb, plan_.ldc, a % 256, b % 256, c % 256));
   }
 
   // The fastest of the library's ways, where the product is large enough for that to matter.
@@ -193,12 +250,23 @@ class ProductCall final : public CudaCall {
     const std::size_t first = p.swapped ? 1 : 0;
     TrialMemory trial(context);
     Pointer a = 0, b = 0, c = 0, room = 0;
+    Beside beside;
     const auto take_room = [&]() -> Verdict {
       HEDDLE_TRY(a, trial.take(bytes(p.transpose_a ? p.k : p.m, p.lda, p.transpose_a ? p.m : p.k,
                                      batch_.a, sizes_[first])));
       HEDDLE_TRY(b, trial.take(bytes(p.transpose_b ? p.n : p.k, p.ldb, p.transpose_b ? p.k : p.n,
                                      batch_.b, sizes_[1 - first])));
-      HEDDLE_TRY(c, trial.take(bytes(p.m, p.ldc, p.n, batch_.c, sizes_[2])));
+      const std::int64_t result = bytes(p.m, p.ldc, p.n, batch_.c, sizes_[2]);
+      HEDDLE_TRY(c, trial.take(result));
+      if (then_.bias) {
+        HEDDLE_TRY(beside.bias, trial.take(p.n * sizes_[2]));
+      }
+      if (then_.addend) {
+        HEDDLE_TRY(beside.addend, trial.take(result));
+      }
+      if (then_.keeps) {
+        HEDDLE_TRY(beside.kept, trial.take(result));
+      }
       HEDDLE_TRY(room, trial.take(static_cast<std::int64_t>(kWorkspace)));
       return yes();
     };
@@ -209,7 +277,7 @@ class ProductCall final : public CudaCall {
     const auto try_it = [&](std::size_t way, Handle stream) -> Verdict {
       if (room == 0) HEDDLE_TRY_VOID(take_room());
       way_ = ways[way];
-      return multiply(stream, a, b, c, room);
+      return multiply(stream, a, b, c, room, beside);
     };
     way_ = ways[fastest(context, notebook, key, ways.size(), try_it)];
   }
@@ -243,40 +311,70 @@ class ProductCall final : public CudaCall {
   Handle library_;
   ProductPlan plan_;
   ProductTypes types_;
+  ProductThen then_;
   std::array<std::int64_t, 3> sizes_;  // bytes of an element: of the operands, and of the result
   std::string types_text_;
   ProductLoop batch_;
   Object product_, a_, b_, c_;
   Blas::Way way_;
+  mutable std::mutex mutex_;
 };
+
+std::unique_ptr<ProductCall> new_call(Context& context, const Blas& blas, const Program& program,
+                                      const Op& op, const ProductViews* views,
+                                      const ProductThen& then) {
+  const auto types = types_of(program, op);
+  auto plan = plan_of(program, op, views);
+  if (!types || !plan) return nullptr;
+  const auto library = opened(context, blas);
+  if (!library) return nullptr;
+  const DType from = program.type_of(program.operands(op)[0]).dtype;
+  const DType other = program.type_of(program.operands(op)[1]).dtype;
+  const DType to = program.type_of(program.result(op, 0)).dtype;
+  const std::array<std::int64_t, 3> sizes{byte_size(from), byte_size(from), byte_size(to)};
+  std::string text(name(from));
+  if (from != other) text += fmt::format(" with {}", name(other));
+  if (from != to) text += fmt::format(" to {}", name(to));
+  if (const std::string words = words_of(then); !words.empty()) text += " " + words;
+  return std::make_unique<ProductCall>(blas, *library, *std::move(plan), *types, then, sizes,
+                                       std::move(text));
+}
 
 }  // namespace
 
 bool is_product(const Program& program, const Op& op) {
-  return op.def->call == DeviceCall::product && types_of(program, op) &&
-         plan_of(program, op, nullptr);
+  return multiplies_matrices(op) && types_of(program, op) && plan_of(program, op, nullptr);
+}
+
+// One matrix, a bias along its rows, and everything at multiples of 16 bytes: others are rather
+// laid out evenly first.
+bool is_product_to_go_on(const Program& program, const Op& op, const ProductThen& then) {
+  const DType type = program.type_of(op.results).dtype;
+  if (type != DType::f32 && type != DType::bf16 && type != DType::f16) return false;
+  for (ValueId v : program.operands(op))
+    if (program.type_of(v).dtype != type) return false;
+  const auto plan = plan_of(program, op, nullptr);
+  if (!plan || plan->swapped || !plan->loops.empty()) return false;
+  if (then.bias && plan->n != program.type_of(op.results).shape.back()) return false;
+  const std::int64_t multiple = 16 / byte_size(type);
+  return (plan->n | plan->k | plan->lda | plan->ldb | plan->ldc) % multiple == 0;
+}
+
+bool has_way_to_go_on(Context& context, const Program& program, const Op& op,
+                      const ProductThen& then) {
+  const auto blas = blas_library();
+  if (!blas) return false;
+  const auto call = new_call(context, **blas, program, op, nullptr, then);
+  return call && call->prepare(context, nullptr);
 }
 
 std::unique_ptr<CudaCall> product_call(Context& context, const Notebook& notebook,
                                        const Program& program, const Op& op,
                                        const ProductViews* views) {
   const auto blas = blas_library();
-  if (!blas || op.def->call != DeviceCall::product) return nullptr;
-  const auto types = types_of(program, op);
-  auto plan = plan_of(program, op, views);
-  if (!types || !plan) return nullptr;
-  const auto library = opened(context, **blas);
-  if (!library) return nullptr;
-  const DType from = program.type_of(program.operands(op)[0]).dtype;
-  const DType to = program.type_of(program.result(op, 0)).dtype;
-  const std::array<std::int64_t, 3> sizes{byte_size(from), byte_size(from), byte_size(to)};
-  const DType other = program.type_of(program.operands(op)[1]).dtype;
-  std::string text(name(from));
-  if (from != other) text += fmt::format(" with {}", name(other));
-  if (from != to) text += fmt::format(" to {}", name(to));
-  auto call = std::make_unique<ProductCall>(**blas, *library, *std::move(plan), *types, sizes,
-                                            std::move(text));
-  if (!call->prepare(context, notebook)) return nullptr;
+  if (!blas || !multiplies_matrices(op)) return nullptr;
+  auto call = new_call(context, **blas, program, op, views, product_then(program, op));
+  if (!call || !call->prepare(context, &notebook)) return nullptr;
   return call;
 }
 

@@ -8,6 +8,11 @@ namespace heddle::cuda {
 
 // Whether cuBLASLt computes this dot_general as its operands lie.
 bool is_product(const Program& program, const Op& op);
+// Whether cuBLASLt may know how to do that with its elements as well; the library itself says
+// whether it does.
+bool is_product_to_go_on(const Program& program, const Op& op, const ProductThen& then);
+bool has_way_to_go_on(Context& context, const Program& program, const Op& op,
+                      const ProductThen& then);
 // Null where it does not, or where the library is not there. Operands may lie by strides.
 std::unique_ptr<CudaCall> product_call(Context& context, const Notebook& notebook,
                                        const Program& program, const Op& op,

@@ -39,9 +39,13 @@ struct Blas {
                   Handle stream) = nullptr;
   std::string path;
 
-  static constexpr int kTransposeA = 3, kTransposeB = 4;  // attributes of a product
-  static constexpr int kCount = 5, kApart = 6;            // of a matrix: a batch of them
-  static constexpr int kWorkspace = 1;                    // of a wish
+  // Attributes of a product; what follows it, with a row, and with a matrix that is written too.
+  static constexpr int kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBias = 8, kAux = 11,
+                       kAuxApart = 12;
+  // What may follow, to be added up.
+  static constexpr int kNothing = 1, kRelu = 2, kWithBias = 4, kGelu = 32, kWithAux = 128;
+  static constexpr int kCount = 5, kApart = 6;  // of a matrix: a batch of them
+  static constexpr int kWorkspace = 1;          // of a wish
   static constexpr int kAlignedA = 5, kAlignedB = 6, kAlignedC = 7, kAlignedD = 8;
   static constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kBF16 = 14, kE4M3 = 28,
                        kE5M2 = 29;  // types

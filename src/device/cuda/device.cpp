@@ -8,6 +8,7 @@
 #include "device/cuda/blas.h"
 #include "device/cuda/blas_library.h"
 #include "device/cuda/conv_call.h"
+#include "device/cuda/fft_call.h"
 #include "device/cuda/host_call.h"
 #include "device/cuda/launch.h"
 #include "device/cuda/nvrtc.h"
@@ -50,6 +51,10 @@ CudaDevice::~CudaDevice() = default;
 
 bool CudaDevice::multiplies(const Program& program, const Op& op) const {
   return blas_library() && CudaTarget::multiplies(program, op);
+}
+
+bool CudaDevice::can_go_on(const Program& program, const Op& op, const ProductThen& then) const {
+  return CudaTarget::can_go_on(program, op, then) && has_way_to_go_on(*context_, program, op, then);
 }
 
 // ---- memory
@@ -152,6 +157,7 @@ std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, co
   const auto load = [&](const std::string& text, const char* function) {
     return function_of(text, function);
   };
+  if (auto transform = fft_call(*context_, load, program, op)) return transform;
   if (auto pooled = select_scatter_call(load, program, op)) return pooled;
   if (auto top = top_k_call(load, program, op)) return top;
   if (auto scatter = scatter_call(load, program, op)) return scatter;

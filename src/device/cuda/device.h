@@ -32,6 +32,7 @@ class CudaDevice final : public CudaTarget {
   std::int64_t live_bytes() const override { return context_->live_bytes(); }
   DlpackDevice dlpack_device() const override { return {2, context_->number()}; }
 
+  bool can_go_on(const Program& program, const Op& op, const ProductThen& then) const override;
   Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override;
   Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) override;
   std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,

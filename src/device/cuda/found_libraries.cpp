@@ -35,33 +35,41 @@ std::string nccl_version(const SharedLibrary& library) {
   return dotted(static_cast<std::size_t>(number));
 }
 
-struct Known {
-  const char* name;
-  const char* file;
-  std::vector<int> versions;
-  std::string (*version)(const SharedLibrary&);
-  const char* use;
-  const char* package;
-};
+// "11.3.3" of 11303.
+std::string fft_version(const SharedLibrary& library) {
+  int (*ask)(int*) = nullptr;
+  int number = 0;
+  if (!library.find(ask, "cufftGetVersion") || ask(&number) != 0) return "";
+  return fmt::format("{}.{}.{}", number / 1000, number / 100 % 10, number % 100);
+}
+
+std::string version_of(CudaLibrary which, const SharedLibrary& library) {
+  switch (which) {
+    case CudaLibrary::nvrtc:
+      return nvrtc_version(library);
+    case CudaLibrary::blas:
+      return blas_version(library);
+    case CudaLibrary::dnn:
+      return dnn_version(library);
+    case CudaLibrary::fft:
+      return fft_version(library);
+    case CudaLibrary::nccl:
+      return nccl_version(library);
+  }
+  return "";
+}
 
 }  // namespace
 
 std::vector<FoundLibrary> find_libraries() {
-  const Known known[] = {
-      {"NVRTC", "libnvrtc.so", {13, 12}, nvrtc_version, "compiles kernels", "nvidia-cuda-nvrtc"},
-      {"cuBLASLt", "libcublasLt.so", {13, 12}, blas_version, "matrix products", "nvidia-cublas"},
-      {"cuDNN", "libcudnn.so", {9}, dnn_version, "convolutions", "nvidia-cudnn-cu13"},
-      {"NCCL", "libnccl.so", {2}, nccl_version, "collectives between GPUs", "nvidia-nccl-cu13"},
-  };
   std::vector<FoundLibrary> all;
-  for (const Known& one : known) {
+  for (const KnownLibrary& one : known_libraries()) {
     FoundLibrary& found = all.emplace_back();
     found = {one.name, "", "", one.use, one.package};
-    const auto library =
-        SharedLibrary::open(one.name, cuda_library_candidates(one.file, one.versions));
+    const auto library = open_library(one.which);
     if (!library) continue;
     found.path = library->path();
-    found.version = one.version(*library);
+    found.version = version_of(one.which, *library);
   }
   return all;
 }

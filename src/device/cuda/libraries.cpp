@@ -76,4 +76,30 @@ void set_package_folders(std::vector<fs::path> folders) {
   known.folders = std::move(folders);
 }
 
+const std::vector<KnownLibrary>& known_libraries() {
+  using enum CudaLibrary;
+  constexpr const char* kCuda = "CUDA 12 or later";
+  static const std::vector<KnownLibrary> all = {
+      {nvrtc, "NVRTC", "libnvrtc.so", {13, 12}, kCuda, "compiles kernels", "nvidia-cuda-nvrtc"},
+      {blas, "cuBLASLt", "libcublasLt.so", {13, 12}, kCuda, "matrix products", "nvidia-cublas"},
+      {dnn, "cuDNN", "libcudnn.so", {9}, "cuDNN 9", "convolutions", "nvidia-cudnn-cu13"},
+      {fft, "cuFFT", "libcufft.so", {12, 11}, kCuda, "Fourier transforms", "nvidia-cufft"},
+      {nccl, "NCCL", "libnccl.so", {2}, "NCCL 2.7", "collectives between GPUs", "nvidia-nccl-cu13"},
+  };
+  return all;
+}
+
+const KnownLibrary& known(CudaLibrary which) {
+  return *std::ranges::find(known_libraries(), which, &KnownLibrary::which);
+}
+
+std::vector<fs::path> candidates_of(CudaLibrary which) {
+  const KnownLibrary& one = known(which);
+  return cuda_library_candidates(one.file, one.versions);
+}
+
+Expected<SharedLibrary> open_library(CudaLibrary which) {
+  return SharedLibrary::open(known(which).name, candidates_of(which));
+}
+
 }  // namespace heddle::cuda

@@ -1,4 +1,4 @@
-// Where CUDA's libraries are looked for.
+// CUDA's libraries: where they are looked for, and what is used of them.
 #pragma once
 
 #include <filesystem>
@@ -17,5 +17,42 @@ std::vector<std::filesystem::path> cuda_library_candidates(std::string_view name
 
 // Folders in which the Python that runs us finds packages: sys.path. Told once, when it loads us.
 void set_package_folders(std::vector<std::filesystem::path> folders);
+
+enum class CudaLibrary { nvrtc, blas, dnn, fft, nccl };
+
+struct KnownLibrary {
+  CudaLibrary which;
+  const char* name;           // NVRTC
+  const char* file;           // libnvrtc.so
+  std::vector<int> versions;  // in the names of its files, the newest first
+  const char* needed;         // what has the functions: "CUDA 12 or later"
+  const char* use;            // what it is for
+  const char* package;        // that brings it: nvidia-cuda-nvrtc
+};
+const std::vector<KnownLibrary>& known_libraries();
+const KnownLibrary& known(CudaLibrary which);
+
+std::vector<std::filesystem::path> candidates_of(CudaLibrary which);
+Expected<SharedLibrary> open_library(CudaLibrary which);
+
+// The functions of a library that are used, a struct of pointers with its `path`; looked up once
+// in a process. `find` names them.
+template <typename Functions>
+Expected<const Functions*> functions_of(CudaLibrary which,
+                                        void (*find)(FunctionLookup& find, Functions& functions)) {
+  static const Expected<Functions> loaded = [&]() -> Expected<Functions> {
+    HEDDLE_TRY(const SharedLibrary library, open_library(which));
+    Functions functions;
+    FunctionLookup lookup(library);
+    find(lookup, functions);
+    functions.path = library.path();
+    if (!lookup.found_all())
+      return reason("{} is too old: {} is needed, or the Python package {}", library.path(),
+                    known(which).needed, known(which).package);
+    return functions;
+  }();
+  if (!loaded) return loaded.why();
+  return &*loaded;
+}
 
 }  // namespace heddle::cuda

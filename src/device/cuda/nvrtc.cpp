@@ -22,32 +22,19 @@ struct Nvrtc {
   std::string path;
 };
 
-Expected<Nvrtc> load() {
-  HEDDLE_TRY(const SharedLibrary library,
-             SharedLibrary::open("NVRTC", cuda::cuda_library_candidates("libnvrtc.so", {13, 12})));
-  Nvrtc nvrtc;
-  FunctionLookup find(library);
-  find(nvrtc.version, "nvrtcVersion");
-  find(nvrtc.create, "nvrtcCreateProgram");
-  find(nvrtc.compile, "nvrtcCompileProgram");
-  find(nvrtc.code_size, "nvrtcGetCUBINSize");
-  find(nvrtc.code, "nvrtcGetCUBIN");
-  find(nvrtc.log_size, "nvrtcGetProgramLogSize");
-  find(nvrtc.log, "nvrtcGetProgramLog");
-  find(nvrtc.destroy, "nvrtcDestroyProgram");
-  find(nvrtc.error, "nvrtcGetErrorString");
-  if (!find.found_all())
-    return reason(
-        "{} is too old: install CUDA 12 or later, or the Python package "
-        "nvidia-cuda-nvrtc",
-        library.path());
-  nvrtc.path = library.path();
-  return nvrtc;
-}
-
-const Expected<Nvrtc>& nvrtc() {
-  static const Expected<Nvrtc> loaded = load();
-  return loaded;
+Expected<const Nvrtc*> loaded_nvrtc() {
+  return cuda::functions_of<Nvrtc>(cuda::CudaLibrary::nvrtc,
+                                   [](FunctionLookup& find, Nvrtc& nvrtc) {
+                                     find(nvrtc.version, "nvrtcVersion");
+                                     find(nvrtc.create, "nvrtcCreateProgram");
+                                     find(nvrtc.compile, "nvrtcCompileProgram");
+                                     find(nvrtc.code_size, "nvrtcGetCUBINSize");
+                                     find(nvrtc.code, "nvrtcGetCUBIN");
+                                     find(nvrtc.log_size, "nvrtcGetProgramLogSize");
+                                     find(nvrtc.log, "nvrtcGetProgramLog");
+                                     find(nvrtc.destroy, "nvrtcDestroyProgram");
+                                     find(nvrtc.error, "nvrtcGetErrorString");
+                                   });
 }
 
 std::string log_of(const Nvrtc& nvrtc, Nvrtc::Program program) {
@@ -109,16 +96,14 @@ Expected<CudaObject> compile(const Nvrtc& nvrtc, Nvrtc::Program program, std::st
 }  // namespace
 
 Expected<std::string> find_nvrtc() {
-  const Expected<Nvrtc>& loaded = nvrtc();
-  if (!loaded) return loaded.why();
+  HEDDLE_TRY(const Nvrtc* loaded, loaded_nvrtc());
   int major = 0, minor = 0;
   loaded->version(&major, &minor);
   return fmt::format("{} (NVRTC {}.{})", loaded->path, major, minor);
 }
 
 Expected<CudaObject> compile_cuda(std::string_view source, std::string_view arch) {
-  const Expected<Nvrtc>& loaded = nvrtc();
-  if (!loaded) return loaded.why();
+  HEDDLE_TRY(const Nvrtc* loaded, loaded_nvrtc());
   const std::string text(source);
   Nvrtc::Program program = nullptr;
   if (const int failed = loaded->create(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr))

@@ -26,6 +26,7 @@ class CudaTarget : public Device {
   bool prefers_call(const Program& program, const Op& op) const override;
   bool takes_views(const Program& program, const Op& op) const override;
   EvenRows even_rows(const Program& program, const Op& op) const override;
+  bool can_go_on(const Program& program, const Op& op, const ProductThen& then) const override;
 
   Verdict can_compile() const override;
   bool rounds_late() const override { return true; }

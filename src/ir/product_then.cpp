@@ -1,0 +1,50 @@
+#include "ir/product_then.h"
+
+#include "ir/attr_access.h"
+#include "ir/clone.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::string_view kRelu = "relu", kGelu = "gelu";
+
+}  // namespace
+
+ProductThen product_then(const Program& program, const Op& op) {
+  ProductThen then;
+  then.bias = flag_or(program.attr(op, "bias"), false);
+  then.addend = flag_or(program.attr(op, "addend"), false);
+  then.keeps = flag_or(program.attr(op, "keeps"), false);
+  const std::string_view function = word_or(program.attr(op, "function"), "");
+  if (function == kRelu) then.function = ProductThen::Function::relu;
+  if (function == kGelu) then.function = ProductThen::Function::gelu;
+  return then;
+}
+
+void add_product_then(AttrDict& attrs, const ProductThen& then) {
+  const auto set = [&](std::string_view name, bool given) {
+    if (given) set_attr(attrs, name, Attr{true});
+  };
+  set("bias", then.bias);
+  set("addend", then.addend);
+  set("keeps", then.keeps);
+  if (then.function != ProductThen::Function::none)
+    set_attr(attrs, "function",
+             Attr{std::string(then.function == ProductThen::Function::relu ? kRelu : kGelu)});
+}
+
+std::string words_of(const ProductThen& then) {
+  std::string words;
+  const auto add = [&](std::string_view word) {
+    words += words.empty() ? word : fmt::format(" {}", word);
+  };
+  if (then.bias) add("bias");
+  if (then.addend) add("add");
+  if (then.function == ProductThen::Function::relu) add(kRelu);
+  if (then.function == ProductThen::Function::gelu) add(kGelu);
+  if (then.keeps) add("kept");
+  return words;
+}
+
+}  // namespace heddle

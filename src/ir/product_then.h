@@ -1,0 +1,19 @@
+// heddle.product_then: a matrix product whose elements are changed before they are written.
+#pragma once
+
+#include "heddle/device_calls.h"
+
+namespace heddle {
+
+ProductThen product_then(const Program& program, const Op& op);
+// The attributes that say so, beside those of the product.
+void add_product_then(AttrDict& attrs, const ProductThen& then);
+
+// The numbers of its operands; only where there are such.
+inline std::size_t bias_operand() { return 2; }
+inline std::size_t addend_operand(const ProductThen& then) { return then.bias ? 3 : 2; }
+
+// "bias gelu"
+std::string words_of(const ProductThen& then);
+
+}  // namespace heddle
