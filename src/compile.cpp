@@ -14,6 +14,7 @@
 #include "compile/figures.h"
 #include "compile/infeasible.h"
 #include "compile/pipeline.h"
+#include "compile/plan_cache.h"
 #include "compile/stages.h"
 #include "compile/within_memory.h"
 #include "heddle/device_memory.h"
@@ -251,9 +252,16 @@ Expected<Executable> compile_local(const Local& local, const Target& target, Sta
   stitch.can_lower = [&](const Program& p, const StitchGroup& group) {
     return lower_group(p, group, machine).ok();
   };
-  HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, stitch));
+  const PlanCache* const kept = PlanCache::shared();
+  const auto key = kept != nullptr ? PlanCache::key_of(compiled, stitch) : std::nullopt;
+  const bool is_kept = key && kept->find(*key, compiled);
+  if (!is_kept) HEDDLE_TRY_VOID(stitch_regions(compiled, compiled.entry().body, stitch));
   stages.done("stitch");
-  HEDDLE_TRY_VOID(make_kernels(compiled, options, machine, [&] { stages.done("kernels"); }));
+  HEDDLE_TRY_VOID(make_kernels(compiled, options, machine, [&] {
+    if (key && !is_kept) kept->keep(*key, compiled);
+    stages.done("kernels");
+  }));
+  if (options.report) options.report->plan_from_cache = is_kept;
   stages.done("code");
   auto executable = assemble(std::move(compiled), assembly(local, target));
   stages.done("memory");

@@ -30,6 +30,7 @@ struct CompileReport {
   std::size_t ops = 0;               // of the entry, after simplification
   std::size_t kernels = 0;           // in all places
   std::size_t distinct_kernels = 0;  // that need machine code of their own
+  bool plan_from_cache = false;      // which ops share a kernel was decided in another run
   // Of a pipeline, by what was decided: seconds of a step, and of it those in which each stage
   // works.
   double pipeline_seconds = 0;

@@ -2,6 +2,8 @@
 // the device answers.
 #pragma once
 
+#include <string>
+
 #include "heddle/program.h"
 
 namespace heddle {
@@ -42,6 +44,9 @@ class DeviceCalls {
   }
   // Asked of products whose operands or results have uneven rows.
   virtual EvenRows even_rows(const Program& /*program*/, const Op& /*op*/) const { return {}; }
+  // What these answers follow from beside the question, in words: plans are kept for other
+  // processes with the same. Empty: they are not kept.
+  virtual std::string plans_depend_on() const { return {}; }
 };
 
 }  // namespace heddle

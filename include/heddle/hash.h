@@ -1,8 +1,11 @@
 // Small 64-bit hashing, the same on every machine and in every run. Not for secrets.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 
 namespace heddle {
 
@@ -23,6 +26,12 @@ constexpr std::uint64_t hash_combine(std::uint64_t seed, std::uint64_t v) {
 constexpr std::uint64_t hash_combine(std::uint64_t seed, std::string_view text) {
   seed = hash_combine(seed, static_cast<std::uint64_t>(text.size()));
   std::uint64_t word = 0;
+  if (!std::is_constant_evaluated() && std::endian::native == std::endian::little)
+    for (; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
+      std::memcpy(&word, text.data(), sizeof word);
+      seed = hash_combine(seed, word);
+    }
+  word = 0;
   int filled = 0;
   for (char c : text) {
     word |= static_cast<std::uint64_t>(static_cast<unsigned char>(c)) << (8 * filled);

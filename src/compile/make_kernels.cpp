@@ -21,12 +21,26 @@ struct Work {
   std::string trouble;           // why there is no kernel
   std::string text;              // of the kernel: equal texts are equal code
   std::size_t first = SIZE_MAX;  // the first work with the same text
+
+  // False where the other has no kernel, or one with other buffers than this should have.
+  bool take(const Work& same) {
+    const Kernel& whole = same.kernel->kernel;
+    if (!same.trouble.empty() || whole.buffers.size() != kernel->values.size()) return false;
+    kernel->kernel = whole;
+    text = same.text;
+    for (std::size_t b = 0; b < kernel->values.size(); ++b)
+      kernel->kernel.buffers[b].value = kernel->values[b];
+    return true;
+  }
 };
 
 std::vector<Work> groups_of(CompiledProgram& compiled) {
+  std::vector<RegionId> regions;
+  for (const auto& [region, units] : compiled.regions) regions.push_back(region);
+  std::ranges::sort(regions);
   std::vector<Work> work;
-  for (auto& [region, units] : compiled.regions)
-    for (CompiledUnit& unit : units)
+  for (RegionId region : regions)
+    for (CompiledUnit& unit : compiled.regions[region])
       for (CompiledKernel& kernel : unit.kernels)
         work.push_back({.kernel = &kernel, .trouble = {}, .text = {}});
   return work;
@@ -80,6 +94,7 @@ std::vector<std::size_t> find_distinct(std::vector<Work>& all) {
     if (!all[i].trouble.empty()) continue;
     const auto [at, is_new] = seen.emplace(all[i].text, i);
     all[i].first = at->second;
+    all[i].kernel->alike = static_cast<std::uint32_t>(at->second);
     if (is_new) distinct.push_back(i);
   }
   return distinct;
@@ -198,15 +213,39 @@ Troubles troubles_of(const std::vector<Work>& all) {
   return troubles;
 }
 
+// Writes kernels for those of the numbers.
+void lower(const CompiledProgram& compiled, std::vector<Work>& all,
+           const std::vector<std::size_t>& numbers, const MachineFigures& machine,
+           const std::vector<bool>& deciding) {
+  ThreadPool::shared().parallel_for(
+      static_cast<std::int64_t>(numbers.size()), [&](std::int64_t i, int) {
+        lower(compiled, all[numbers[static_cast<std::size_t>(i)]], machine, deciding);
+      });
+}
+
+// Of those that a kept plan knows to be the same, the first is written and the others take it.
+void lower_each(const CompiledProgram& compiled, std::vector<Work>& all,
+                const MachineFigures& machine, const std::vector<bool>& deciding) {
+  std::unordered_map<std::uint32_t, std::size_t> firsts;
+  std::vector<std::size_t> first, others;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::uint32_t alike = all[i].kernel->alike;
+    const bool is_first = alike == kNone || firsts.emplace(alike, i).second;
+    (is_first ? first : others).push_back(i);
+  }
+  lower(compiled, all, first, machine, deciding);
+  std::vector<std::size_t> left;
+  for (std::size_t i : others)
+    if (!all[i].take(all[firsts.at(all[i].kernel->alike)])) left.push_back(i);
+  lower(compiled, all, left, machine, deciding);
+}
+
 // Kernels for all groups; those that have none are taken apart until all have.
 std::vector<Work> lower_all(CompiledProgram& compiled, const MachineFigures& machine) {
   const std::vector<bool> deciding = deciding_ops(compiled.program);
   while (true) {
     std::vector<Work> work = groups_of(compiled);
-    ThreadPool::shared().parallel_for(
-        static_cast<std::int64_t>(work.size()), [&](std::int64_t i, int) {
-          lower(compiled, work[static_cast<std::size_t>(i)], machine, deciding);
-        });
+    lower_each(compiled, work, machine, deciding);
     const Troubles troubles = troubles_of(work);
     if (troubles.empty()) return work;
     take_apart(compiled, troubles, false);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "base/file.h"
@@ -28,16 +27,18 @@ std::string header_of(const std::string& key, std::string_view object) {
 std::optional<std::string> CodeCache::read(const std::string& key) const {
   std::ifstream stream(file_of(key), std::ios::binary);
   if (!stream) return std::nullopt;
-  std::string content;
-  try {
-    content.assign(std::istreambuf_iterator<char>(stream), {});
-  } catch (const std::ios_base::failure&) {  // a folder, or a disk that cannot be read
+  std::error_code failure;
+  const auto size = fs::file_size(file_of(key), failure);
+  if (failure) return std::nullopt;  // a folder
+  std::string content(size, '\0');
+  stream.read(content.data(), static_cast<std::streamsize>(size));
+  if (stream.gcount() != static_cast<std::streamsize>(size)) content.clear();
+  const std::size_t length = header_of(key, "").size();
+  std::string object = content.size() < length ? "" : content.substr(length);
+  if (std::string_view(content).substr(0, length) != header_of(key, object)) {
+    log(kLogSteps, "{} is damaged, and made again", file_of(key).string());
     return std::nullopt;
   }
-  const std::size_t length = header_of(key, "").size();
-  if (content.size() < length) return std::nullopt;
-  std::string object = content.substr(length);
-  if (std::string_view(content).substr(0, length) != header_of(key, object)) return std::nullopt;
   std::error_code ignored;
   fs::last_write_time(file_of(key), fs::file_time_type::clock::now(), ignored);
   return object;

@@ -1,5 +1,6 @@
-// Object files on disk, by key, of any device. Several processes may use one folder: a file is
-// whole or not there, and says itself whether it is what was asked for.
+// Object files of any device on disk, by key, and what else is kept for later processes. Several
+// may use one folder: a file is whole or not there, and says itself whether it is what was asked
+// for.
 #pragma once
 
 #include <filesystem>
@@ -8,6 +9,9 @@
 #include <string>
 
 namespace heddle {
+
+// What all that is kept may take together.
+inline constexpr std::int64_t kMostBytesOfCode = 1LL << 30;
 
 class CodeCache {
  public:

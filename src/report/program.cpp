@@ -33,7 +33,8 @@ std::string CompiledReport::text(const Style& style) const {
                   stages.distinct_kernels, report::bytes_text(execution.peak_bytes));
   std::string times = fmt::format("read {}", format_seconds(read_seconds));
   for (const CompileReport::Stage& stage : stages.stages)
-    times += fmt::format(", {} {}", stage.name, format_seconds(stage.seconds));
+    times += fmt::format(", {} {}{}", stage.name, format_seconds(stage.seconds),
+                         stage.name == "stitch" && stages.plan_from_cache ? " (kept)" : "");
   text += style.dim(times) + "\n";
   return text + style.bold("compiled in " + format_seconds(execution.compile_seconds)) + "\n";
 }
@@ -43,6 +44,7 @@ std::string CompiledReport::json() const {
                  {"entry", entry},
                  {"ops", stages.ops},
                  {"distinct_kernels", stages.distinct_kernels},
+                 {"plan_from_cache", stages.plan_from_cache},
                  {"read_ms", read_seconds * 1e3},
                  {"stages_ms", Json::object()}};
   for (const CompileReport::Stage& stage : stages.stages)

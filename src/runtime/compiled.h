@@ -18,6 +18,10 @@ struct CompiledKernel {
   Kernel kernel;
   StitchGroup group;
   std::shared_ptr<LazyCode> code = {};  // none: it is interpreted
+  // Kernels with the same number are known to be the same, but for the values of their buffers;
+  // kNone: nothing is known.
+  std::uint32_t alike = kNone;
+  std::vector<ValueId> values = {};  // of buffers, where a kept plan has them
 };
 
 // One launch, or one op by a library, the reference evaluation or steps of its regions.

@@ -31,6 +31,14 @@ TEST(Hash, SmallValuesDoNotCollide) {
   EXPECT_EQ(seen.size(), 10'000U);
 }
 
+TEST(Hash, TextsHashAlikeWhenCompilingAndWhenRunning) {
+  constexpr std::uint64_t of_long = hash_combine(3, "a text of more than two words, and a rest");
+  constexpr std::uint64_t of_word = hash_combine(3, "\x80word\xff..");
+  std::string text = "a text of more than two words, and a rest", word = "\x80word\xff..";
+  EXPECT_EQ(hash_combine(3, text), of_long);
+  EXPECT_EQ(hash_combine(3, word), of_word);
+}
+
 TEST(Hash, TextsOfZerosDifferByLength) {
   using namespace std::string_view_literals;
   EXPECT_NE(hash_combine(0, "\0"sv), hash_combine(0, "\0\0"sv));

@@ -16,6 +16,7 @@ class CpuDevice : public Device {
 
   bool has_call(const OpDef& def) const override;
   bool prefers_call(const Program& program, const Op& op) const override;
+  std::string plans_depend_on() const override { return "cpu"; }
   bool takes_views(const Program& program, const Op& op) const override;
 
   Expected<Buffer> allocate(std::int64_t bytes) override;

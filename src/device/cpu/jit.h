@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "device/code_cache.h"
 #include "heddle/device.h"
 #include "heddle/kernel.h"
 #include "kernel/emit_llvm.h"
@@ -39,7 +40,7 @@ struct CpuJitOptions {
   int vector_bytes = 64;  // at most, and no instructions that only wider vectors need
   // Of object files; none: nothing is read from disk or written to it.
   std::optional<std::filesystem::path> cache_directory = std::nullopt;
-  std::int64_t disk_bytes = std::int64_t{512} << 20;
+  std::int64_t disk_bytes = kMostBytesOfCode;
   // Of kernels that nobody may use any more.
   std::int64_t memory_bytes = std::int64_t{8} << 20;
 };

@@ -5,6 +5,7 @@
 
 #include "device/cuda/gpu_facts.h"
 #include "device/cuda/memory.h"
+#include "device/cuda/staging.h"
 
 namespace heddle::cuda {
 
@@ -36,12 +37,15 @@ class Context {
   Expected<Stream> add_stream();
   void remove_stream(Handle stream);
 
+  PinnedPool& pinned() { return pinned_; }
+
   // Events are used again. Nobody waits for one that goes back.
   Expected<Handle> take_event();
   void give_back_event(Handle event);
 
  private:
-  Context(const Driver& driver, int number) : driver_(driver), number_(number), memory_(driver) {}
+  Context(const Driver& driver, int number)
+      : driver_(driver), number_(number), memory_(driver), pinned_(driver) {}
   Verdict read_facts(int device);
 
   const Driver& driver_;
@@ -49,6 +53,7 @@ class Context {
   GpuFacts facts_;
   Handle context_ = nullptr;
   Memory memory_;
+  PinnedPool pinned_;
   std::mutex mutex_;
   std::vector<Handle> spare_events_;
 };

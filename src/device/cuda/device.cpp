@@ -25,8 +25,6 @@ using namespace cuda;
 
 namespace {
 
-constexpr std::int64_t kMostCached = 1LL << 30;
-
 // A name for a file of the cache.
 std::string noted_at(const std::string& key) {
   return fmt::format("choice_{:016x}{:016x}", hash_combine(1, key), hash_combine(2, key));
@@ -42,10 +40,8 @@ Expected<std::unique_ptr<CudaDevice>> CudaDevice::open(
 
 CudaDevice::CudaDevice(std::shared_ptr<Context> context, Device& host,
                        const std::optional<std::filesystem::path>& cache)
-    : CudaTarget(context->facts(), fmt::format("cuda:{}", context->number()), host),
-      context_(std::move(context)) {
-  if (cache) cache_ = std::make_unique<CodeCache>(*cache, kMostCached);
-}
+    : CudaTarget(context->facts(), fmt::format("cuda:{}", context->number()), host, cache),
+      context_(std::move(context)) {}
 
 CudaDevice::~CudaDevice() = default;
 
@@ -55,6 +51,10 @@ bool CudaDevice::multiplies(const Program& program, const Op& op) const {
 
 bool CudaDevice::can_go_on(const Program& program, const Op& op, const ProductThen& then) const {
   return CudaTarget::can_go_on(program, op, then) && has_way_to_go_on(*context_, program, op, then);
+}
+
+std::string CudaDevice::plans_depend_on() const {
+  return CudaTarget::plans_depend_on() + (blas_library() ? " cublasLt" : "");
 }
 
 // ---- memory
@@ -73,23 +73,10 @@ Expected<Buffer> CudaDevice::allocate(std::int64_t bytes, Handle stream) {
 
 // ---- code
 
-Expected<std::string> CudaDevice::kept(const std::string& text,
-                                       const std::function<Expected<CudaObject>()>& make) const {
-  HEDDLE_TRY(const std::string compiler, find_nvrtc());
-  const std::string key = fmt::format("cuda_{}_{:016x}{:016x}", facts().arch,
-                                      hash_combine(hash_combine(1, text), compiler),
-                                      hash_combine(hash_combine(2, text), compiler));
-  if (cache_)
-    if (auto found = cache_->read(key)) return *std::move(found);
-  HEDDLE_TRY(CudaObject object, make());
-  if (cache_) cache_->write(key, object.code);
-  return std::move(object.code);
-}
-
 Expected<std::shared_ptr<const DeviceCode>> CudaDevice::compile(const Kernel& kernel) {
-  HEDDLE_TRY(const std::string object, kept(source(kernel), [&] { return object_of(kernel); }));
+  HEDDLE_TRY(const CudaObject object, kept(kernel));
   HEDDLE_TRY(std::shared_ptr<const DeviceCode> code,
-             CudaCode::load(context_, object, cuda_plan(kernel, kernel_limits())));
+             CudaCode::load(context_, object.code, cuda_plan(kernel, kernel_limits())));
   return code;
 }
 
@@ -97,9 +84,9 @@ Expected<std::shared_ptr<const RearrangeKernels>> CudaDevice::rearrange_kernels(
   const std::lock_guard lock(mutex_);
   if (!rearrange_) {
     const std::string text = RearrangeKernels::source();
-    HEDDLE_TRY(const std::string object,
+    HEDDLE_TRY(const CudaObject object,
                kept(text, [&] { return compile_cuda(text, facts().arch); }));
-    HEDDLE_TRY(rearrange_, RearrangeKernels::load(context_, object));
+    HEDDLE_TRY(rearrange_, RearrangeKernels::load(context_, object.code));
   }
   return rearrange_;
 }
@@ -107,12 +94,11 @@ Expected<std::shared_ptr<const RearrangeKernels>> CudaDevice::rearrange_kernels(
 Expected<Handle> CudaDevice::function_of(const std::string& text, const char* name) const {
   const std::lock_guard lock(mutex_);
   if (const auto found = functions_.find(text); found != functions_.end()) return found->second;
-  HEDDLE_TRY(const std::string object,
-             kept(text, [&] { return compile_cuda(text, facts().arch); }));
+  HEDDLE_TRY(const CudaObject object, kept(text, [&] { return compile_cuda(text, facts().arch); }));
   const Driver& driver = context_->driver();
   HEDDLE_TRY_VOID(context_->enter());
   Handle module = nullptr, function = nullptr;
-  HEDDLE_TRY_VOID(driver.checked(driver.load(&module, object.data()), "load the code"));
+  HEDDLE_TRY_VOID(driver.checked(driver.load(&module, object.code.data()), "load the code"));
   HEDDLE_TRY_VOID(driver.checked(driver.function(&function, module, name), "find the code"));
   return functions_.emplace(text, function).first->second;
 }
@@ -123,9 +109,9 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
   std::vector<bool> is_packed(launch->kernels.size(), false);
   for (auto& numbers : CudaPack::chosen(launch->kernels, kernel_limits())) {
     CudaPack pack(launch->kernels, numbers, kernel_limits());
-    HEDDLE_TRY(const std::string object,
+    HEDDLE_TRY(const CudaObject object,
                kept(pack.text(), [&] { return compile_cuda(pack.text(), facts().arch); }));
-    HEDDLE_TRY_VOID(pack.load(context_, object));
+    HEDDLE_TRY_VOID(pack.load(context_, object.code));
     for (std::size_t number : numbers) is_packed[number] = true;
     launch->packs.push_back(std::move(pack));
   }
@@ -146,9 +132,9 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
 std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
   const Notebook notebook{
-      [&](const std::string& key) { return cache_ ? cache_->read(noted_at(key)) : std::nullopt; },
+      [&](const std::string& key) { return cache() ? cache()->read(noted_at(key)) : std::nullopt; },
       [&](const std::string& key, const std::string& words) {
-        if (cache_) cache_->write(noted_at(key), words);
+        if (cache()) cache()->write(noted_at(key), words);
       }};
   if (auto product = product_call(*context_, notebook, program, op, views)) return product;
   if (views != nullptr) return nullptr;

@@ -2,18 +2,14 @@
 // neither computes is done by the host.
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 
 #include "device/cuda/context.h"
 #include "device/cuda/target.h"
 
 namespace heddle {
 
-class CodeCache;
 namespace cuda {
 class RearrangeKernels;
 }
@@ -28,6 +24,7 @@ class CudaDevice final : public CudaTarget {
   Expected<Buffer> allocate(std::int64_t bytes) override;
   // For a stream of its queues; null: for all.
   Expected<Buffer> allocate(std::int64_t bytes, cuda::Handle stream);
+  std::string plans_depend_on() const override;
   bool memory_outlasts_work() const override { return true; }
   std::int64_t live_bytes() const override { return context_->live_bytes(); }
   DlpackDevice dlpack_device() const override { return {2, context_->number()}; }
@@ -49,12 +46,8 @@ class CudaDevice final : public CudaTarget {
   Expected<std::shared_ptr<const cuda::RearrangeKernels>> rearrange_kernels() const;
   // A function of a text, by its name; loaded once.
   Expected<cuda::Handle> function_of(const std::string& text, const char* name) const;
-  // Machine code of a text, from the cache where it is there.
-  Expected<std::string> kept(const std::string& text,
-                             const std::function<Expected<CudaObject>()>& make) const;
 
   std::shared_ptr<cuda::Context> context_;
-  std::unique_ptr<CodeCache> cache_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;
   mutable std::map<std::string, cuda::Handle> functions_;  // by text; their modules stay

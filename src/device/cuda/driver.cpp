@@ -36,6 +36,8 @@ Expected<Driver> load_driver() {
   find(d.trim_pool, "cuMemPoolTrimTo");
   find(d.allocate, "cuMemAllocFromPoolAsync");
   find(d.release, "cuMemFreeAsync");
+  find(d.lock_memory, "cuMemHostAlloc");
+  find(d.unlock_memory, "cuMemFreeHost");
   find(d.load, "cuModuleLoadData");
   find(d.unload, "cuModuleUnload");
   find(d.function, "cuModuleGetFunction");

@@ -28,6 +28,9 @@ struct Driver {
   int (*allocate)(Pointer*, std::size_t, Handle pool, Handle stream) = nullptr;
   int (*release)(Pointer, Handle stream) = nullptr;
 
+  int (*lock_memory)(void**, std::size_t, unsigned) = nullptr;  // takes page-locked memory
+  int (*unlock_memory)(void*) = nullptr;
+
   int (*load)(Handle*, const void*) = nullptr;
   int (*unload)(Handle) = nullptr;
   int (*function)(Handle*, Handle, const char*) = nullptr;

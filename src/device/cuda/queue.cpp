@@ -62,7 +62,10 @@ class CudaRecording final : public Recording {
 }  // namespace
 
 CudaQueue::CudaQueue(CudaDevice& device, std::shared_ptr<Context> context)
-    : device_(device), context_(std::move(context)), driver_(context_->driver()) {
+    : device_(device),
+      context_(std::move(context)),
+      driver_(context_->driver()),
+      staging_(context_->pinned(), driver_) {
   if (auto stream = context_->add_stream()) {
     stream_ = stream->handle;
     work_ = stream->work;
@@ -144,12 +147,16 @@ Verdict CudaQueue::copy(DeviceAddress from, DeviceAddress to, std::int64_t bytes
   });
 }
 
+// What page-locked memory does not take goes by the driver's own way.
 Verdict CudaQueue::write(std::span<const std::byte> from, DeviceAddress to,
                          std::shared_ptr<const void> keep) {
   return doing([&]() -> Verdict {
-    if (from.empty()) return yes();
-    HEDDLE_TRY_VOID(driver_.checked(
-        driver_.copy_in(pointer_of(to), from.data(), from.size(), stream_), "copy to the device"));
+    HEDDLE_TRY(const std::size_t done, staging_.write(from, pointer_of(to), stream_));
+    const auto rest = from.subspan(done);
+    if (rest.empty()) return yes();
+    HEDDLE_TRY_VOID(
+        driver_.checked(driver_.copy_in(pointer_of(to) + done, rest.data(), rest.size(), stream_),
+                        "copy to the device"));
     if (keep) kept_.push_back(std::move(keep));
     if (kept_.size() <= kMostKept) return yes();
     HEDDLE_TRY_VOID(driver_.checked(driver_.synchronize(stream_), "finish copies"));
@@ -160,9 +167,12 @@ Verdict CudaQueue::write(std::span<const std::byte> from, DeviceAddress to,
 
 Verdict CudaQueue::read(DeviceAddress from, std::span<std::byte> to) {
   return doing([&]() -> Verdict {
-    if (to.empty()) return yes();
-    return driver_.checked(driver_.copy_out(to.data(), pointer_of(from), to.size(), stream_),
-                           "copy from the device");
+    HEDDLE_TRY(const std::size_t done, staging_.read(pointer_of(from), to, stream_));
+    const auto rest = to.subspan(done);
+    if (rest.empty()) return yes();
+    return driver_.checked(
+        driver_.copy_out(rest.data(), pointer_of(from) + done, rest.size(), stream_),
+        "copy from the device");
   });
 }
 
@@ -218,6 +228,7 @@ Verdict CudaQueue::replay(const Recording& recording) {
 Event CudaQueue::record() {
   Handle event = nullptr;
   const Verdict made = doing([&]() -> Verdict {
+    HEDDLE_TRY_VOID(staging_.land(stream_));  // who waits for the event may look at it
     HEDDLE_TRY(event, context_->take_event());
     return driver_.checked(driver_.record(event, stream_), "record an event");
   });
@@ -254,8 +265,11 @@ Verdict CudaQueue::come_after(std::uintptr_t stream) {
 }
 
 Verdict CudaQueue::finish() {
-  const Verdict over =
-      doing([&] { return driver_.checked(driver_.synchronize(stream_), "finish its work"); });
+  const Verdict over = doing([&]() -> Verdict {
+    HEDDLE_TRY_VOID(staging_.land(stream_));
+    return driver_.checked(driver_.synchronize(stream_), "finish its work");
+  });
+  staging_.drop();
   kept_.clear();
   return over;
 }

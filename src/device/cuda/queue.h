@@ -71,7 +71,8 @@ class CudaQueue final : public Queue {
   Verdict state_ = yes(), recorded_ = yes();       // of the queue; of what is being kept
   std::vector<std::shared_ptr<const void>> kept_;  // that copies may still read
   std::vector<void*> buffers_;                     // of a kernel
-  Pointer scratch_ = 0;                            // of kernels, which run one after the other
+  Staging staging_;
+  Pointer scratch_ = 0;  // of kernels, which run one after the other
   std::int64_t scratch_bytes_ = 0;
   std::vector<std::pair<Pointer, std::int64_t>> old_scratch_;  // that recordings may still use
 };

@@ -4,6 +4,9 @@
 #include <map>
 #include <mutex>
 
+#include "base/bytes.h"
+#include "base/cache_directory.h"
+#include "device/code_cache.h"
 #include "device/cuda/blas.h"
 #include "device/cuda/conv_call.h"
 #include "device/cuda/fft_call.h"
@@ -13,6 +16,7 @@
 #include "device/cuda/sort_text.h"
 #include "device/cuda/top_k.h"
 #include "heddle/cost.h"
+#include "heddle/hash.h"
 #include "heddle/index_rule.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
@@ -49,11 +53,45 @@ class CallName final : public LibraryCall {
   std::string text_;
 };
 
+// As it lies in the cache, and back; none where the bytes are something else.
+std::string bytes_of(const CudaObject& object) {
+  ByteWriter bytes;
+  bytes.number(object.functions.size());
+  for (const auto& [name, registers, shared_bytes, spilled_bytes] : object.functions) {
+    bytes.text(name);
+    for (int number : {registers, shared_bytes, spilled_bytes}) bytes.integer(number);
+  }
+  bytes.text(object.code);
+  return bytes.take();
+}
+
+std::optional<CudaObject> object_from(std::string_view bytes) {
+  ByteReader from(bytes);
+  CudaObject object;
+  object.functions.resize(from.count());
+  for (CudaFunction& function : object.functions) {
+    function.name = from.text();
+    for (int* number : {&function.registers, &function.shared_bytes, &function.spilled_bytes})
+      *number = static_cast<int>(from.integer());
+  }
+  object.code = from.text();
+  return from.is_whole() ? std::optional(std::move(object)) : std::nullopt;
+}
+
 Reason nothing_there(std::string_view name) {
   return reason("{} is a kind of GPU to compile for: nothing runs there", name);
 }
 
 }  // namespace
+
+CudaTarget::CudaTarget(GpuFacts facts, std::string name, Device& host,
+                       const std::optional<std::filesystem::path>& cache)
+    : facts_(std::move(facts)),
+      name_(std::move(name)),
+      host_(host),
+      cache_(cache ? std::make_unique<const CodeCache>(*cache, kMostBytesOfCode) : nullptr) {}
+
+CudaTarget::~CudaTarget() = default;
 
 // ---- what it can do
 
@@ -110,6 +148,14 @@ bool CudaTarget::can_go_on(const Program& program, const Op& op, const ProductTh
   return multiplies(program, op) && is_product_to_go_on(program, op, then);
 }
 
+// What is known of the GPU, and what of the host counts, which is the same in every build.
+std::string CudaTarget::plans_depend_on() const {
+  const auto& [name, arch, multiprocessors, clock_khz, shared_bytes, far_cache, memory_khz,
+               memory_bits, memory_bytes] = facts_;
+  return fmt::format("cuda {} {} {} {} {} {} {} {} {}", name, arch, multiprocessors, clock_khz,
+                     shared_bytes, far_cache, memory_khz, memory_bits, memory_bytes);
+}
+
 // ---- code
 
 CudaLimits CudaTarget::kernel_limits() const {
@@ -147,8 +193,27 @@ Expected<CudaObject> CudaTarget::object_of(const Kernel& kernel) const {
   return object;
 }
 
+Expected<CudaObject> CudaTarget::kept(const std::string& text,
+                                      const std::function<Expected<CudaObject>()>& make) const {
+  if (cache_ == nullptr) return make();
+  HEDDLE_TRY(const std::string compiler, find_nvrtc());
+  const auto hash = [&](std::uint64_t seed) {
+    return hash_combine(hash_combine(seed, text), compiler);
+  };
+  const std::string key = fmt::format("cuda2_{}_{:016x}{:016x}", facts_.arch, hash(1), hash(2));
+  if (const auto found = cache_->read(key))
+    if (auto object = object_from(*found)) return *std::move(object);
+  HEDDLE_TRY(CudaObject object, make());
+  cache_->write(key, bytes_of(object));
+  return object;
+}
+
+Expected<CudaObject> CudaTarget::kept(const Kernel& kernel) const {
+  return kept(source(kernel), [&] { return object_of(kernel); });
+}
+
 Expected<std::shared_ptr<const DeviceCode>> CudaTarget::compile(const Kernel& kernel) {
-  HEDDLE_TRY(const CudaObject object, object_of(kernel));
+  HEDDLE_TRY(const CudaObject object, kept(kernel));
   for (const CudaFunction& function : object.functions)
     log(kLogSteps, "{}: {} registers, {} bytes of shared memory, {} bytes spilled", function.name,
         function.registers, function.shared_bytes, function.spilled_bytes);
@@ -195,7 +260,8 @@ Expected<CudaTarget*> cuda_target(std::string_view kind, Device& host) {
   const std::lock_guard lock(mutex);
   std::unique_ptr<CudaTarget>& target = made[known->first];
   if (!target)
-    target = std::make_unique<CudaTarget>(known->second, fmt::format("cuda:{}", kind), host);
+    target = std::make_unique<CudaTarget>(known->second, fmt::format("cuda:{}", kind), host,
+                                          cache_directory());
   return target.get();
 }
 

@@ -1,6 +1,11 @@
 // What a GPU of some kind takes and how kernels are written for it, whether one is there or not.
 #pragma once
 
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
 #include "device/cuda/gpu_facts.h"
 #include "device/cuda/nvrtc.h"
 #include "heddle/device.h"
@@ -8,13 +13,16 @@
 
 namespace heddle {
 
+class CodeCache;
+
 // Compiles for GPUs that are not there: `heddle compile --device cuda:h200`, and tests without one.
 // It has no memory and no queues.
 class CudaTarget : public Device {
  public:
-  // `host` computes what the GPU does not.
-  CudaTarget(cuda::GpuFacts facts, std::string name, Device& host)
-      : facts_(std::move(facts)), name_(std::move(name)), host_(host) {}
+  // `host` computes what the GPU does not; machine code is kept in the folder, where there is one.
+  CudaTarget(cuda::GpuFacts facts, std::string name, Device& host,
+             const std::optional<std::filesystem::path>& cache = {});
+  ~CudaTarget() override;
 
   std::string_view name() const override { return name_; }
   std::string model() const override { return facts_.name; }
@@ -27,6 +35,8 @@ class CudaTarget : public Device {
   bool takes_views(const Program& program, const Op& op) const override;
   EvenRows even_rows(const Program& program, const Op& op) const override;
   bool can_go_on(const Program& program, const Op& op, const ProductThen& then) const override;
+
+  std::string plans_depend_on() const override;
 
   Verdict can_compile() const override;
   bool rounds_late() const override { return true; }
@@ -48,11 +58,17 @@ class CudaTarget : public Device {
   // Whether products are calls of a library: always, where no GPU is there to ask.
   virtual bool multiplies(const Program& program, const Op& op) const;
   Device& host() const { return host_; }
+  // Machine code of a text, from the cache where it is there.
+  Expected<CudaObject> kept(const std::string& text,
+                            const std::function<Expected<CudaObject>()>& make) const;
+  Expected<CudaObject> kept(const Kernel& kernel) const;
+  const CodeCache* cache() const { return cache_.get(); }  // null: nothing is kept
 
  private:
   cuda::GpuFacts facts_;
   std::string name_;  // cuda:0
   Device& host_;
+  std::unique_ptr<const CodeCache> cache_;
 };
 
 // A GPU of a kind that is known by name: h200, h100, a100. A reason names those that are.
