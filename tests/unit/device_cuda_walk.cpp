@@ -8,6 +8,7 @@
 #include "heddle/inputs.h"
 #include "heddle/simplify.h"
 #include "heddle/stablehlo.h"
+#include "kernel/cuda_resident.h"
 #include "kernel/cuda_walk.h"
 #include "nvrtc_environment.h"
 #include "stitched.h"
@@ -68,6 +69,39 @@ Kernel kernel_of(const Program& program) {
   const auto plan = stitch(program, program.functions[0].body, options).value();
   EXPECT_EQ(plan.units.size(), 1u);
   return lower_group(program, plan.units.at(0).kernels.at(0), options.machine).value();
+}
+
+// Sums of rows that go back over them, and of four columns: a thread has much to keep for each of
+// its points.
+constexpr std::string_view kManySums = R"(
+    func.func @main(%a: tensor<8192x768xbf16>, %b: tensor<8192x768xbf16>, %c: tensor<8192x768xbf16>)
+        -> (tensor<8192x768xbf16>, tensor<768xf32>, tensor<768xf32>, tensor<768xf32>, tensor<768xf32>) {
+      %z = stablehlo.constant dense<0.0> : tensor<f32>
+      %x = stablehlo.convert %a : (tensor<8192x768xbf16>) -> tensor<8192x768xf32>
+      %y = stablehlo.convert %b : (tensor<8192x768xbf16>) -> tensor<8192x768xf32>
+      %w = stablehlo.convert %c : (tensor<8192x768xbf16>) -> tensor<8192x768xf32>
+      %s = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : (tensor<8192x768xf32>, tensor<f32>) -> tensor<8192xf32>
+      %sb = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<8192xf32>) -> tensor<8192x768xf32>
+      %d = stablehlo.subtract %x, %sb : tensor<8192x768xf32>
+      %p = stablehlo.multiply %d, %y : tensor<8192x768xf32>
+      %t = stablehlo.reduce(%p init: %z) applies stablehlo.add across dimensions = [1] : (tensor<8192x768xf32>, tensor<f32>) -> tensor<8192xf32>
+      %tb = stablehlo.broadcast_in_dim %t, dims = [0] : (tensor<8192xf32>) -> tensor<8192x768xf32>
+      %q = stablehlo.multiply %p, %tb : tensor<8192x768xf32>
+      %r = stablehlo.add %q, %w : tensor<8192x768xf32>
+      %c0 = stablehlo.reduce(%r init: %z) applies stablehlo.add across dimensions = [0] : (tensor<8192x768xf32>, tensor<f32>) -> tensor<768xf32>
+      %c1 = stablehlo.reduce(%w init: %z) applies stablehlo.add across dimensions = [0] : (tensor<8192x768xf32>, tensor<f32>) -> tensor<768xf32>
+      %c2 = stablehlo.reduce(%p init: %z) applies stablehlo.add across dimensions = [0] : (tensor<8192x768xf32>, tensor<f32>) -> tensor<768xf32>
+      %c3 = stablehlo.reduce(%y init: %z) applies stablehlo.add across dimensions = [0] : (tensor<8192x768xf32>, tensor<f32>) -> tensor<768xf32>
+      %n = stablehlo.convert %r : (tensor<8192x768xf32>) -> tensor<8192x768xbf16>
+      return %n, %c0, %c1, %c2, %c3 : tensor<8192x768xbf16>, tensor<768xf32>, tensor<768xf32>, tensor<768xf32>, tensor<768xf32>
+    })";
+
+TEST(CudaResident, NoMoreThreadsThanARowHasUnits) {
+  const Kernel kernel = kernel_of(simplify(read_stablehlo(kManySums).value()).value());
+  const auto rows = cuda_resident(kernel, kernel.phases[0], kLimits);
+  ASSERT_TRUE(rows);
+  EXPECT_LT(rows->group, 2 * rows->units);
+  EXPECT_EQ(cuda_plan(kernel, kLimits).phases[0].threads, rows->group);
 }
 
 TEST(CudaWalk, SumsOfColumnsAndWhatFollowsAreWalked) {
