@@ -156,6 +156,8 @@ class Recorder {
   // ---- values
   // Ends the window and runs it; all stores are in memory afterwards.
   Verdict flush(WindowEnd end = WindowEnd::asked);
+  // Without a run: what the open window was to give is lost, and reading it says why.
+  void abandon(const std::string& why);
   // The present version, after a flush where that is needed.
   Expected<DeviceValue> value(Store& store);
   // The same in host memory, where the store keeps it from then on.

@@ -9,6 +9,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "base/fork.h"
 #include "heddle/hash.h"
 #include "heddle/transport.h"
 #include "python/bindings.h"
@@ -56,11 +57,21 @@ class Turns {
     }
   }
 
+  // Whether another thread's window was under way when this child was forked: it never ends here.
+  bool take_over() { return forked_ && std::exchange(forked_, false); }
+
  private:
   std::mutex mutex_;
   std::condition_variable idle_;
   std::atomic<bool> busy_ = false;
   std::thread::id owner_;
+  bool forked_ = false;
+  const AfterFork after_fork_{[this] {
+    make_anew(mutex_);
+    make_anew(idle_);
+    forked_ = busy_ && owner_ != std::this_thread::get_id();
+    if (forked_) busy_ = false;
+  }};
 };
 
 Turns& turns() {
@@ -152,7 +163,10 @@ Recording& the_recording() {
 
 Recording& Recording::get() {
   turns().wait();
-  return the_recording();
+  Recording& recording = the_recording();
+  if (turns().take_over())
+    recording.recorder.abandon("another thread was computing it when this process was forked");
+  return recording;
 }
 
 void Recording::end() {

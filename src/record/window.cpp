@@ -201,6 +201,12 @@ Verdict Recorder::flush(WindowEnd end) {
   return yes();
 }
 
+void Recorder::abandon(const std::string& why) {
+  for (const StorePtr& store : seen()) store->lose(why);
+  recording_ = false;
+  open();
+}
+
 Verdict Recorder::set_devices(std::shared_ptr<WindowDevices> devices) {
   HEDDLE_TRY_VOID(flush());
   // What lies on the old ones is asked for in whole from then on.
