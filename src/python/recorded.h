@@ -18,7 +18,6 @@ enum class Part : std::uint8_t { whole, real, imag };
 
 struct RecordedArray {
   StorePtr store;
-  AffineView view;
   bool writable = true;
   Part part = Part::whole;
   nb::object host = {};  // a NumPy array over the memory of `generation`
@@ -26,11 +25,33 @@ struct RecordedArray {
 
   // What NumPy has just made, and nobody else has: it gets a store when one is needed (settle).
   explicit RecordedArray(nb::object made) : host(std::move(made)) {}
-  explicit RecordedArray(StorePtr of) : store(std::move(of)) {
-    view = AffineView::whole(store->type().shape);
-  }
+  explicit RecordedArray(StorePtr of) : store(std::move(of)) {}
   RecordedArray(StorePtr of, AffineView shows, bool may_write, Part numbers = Part::whole)
-      : store(std::move(of)), view(std::move(shows)), writable(may_write), part(numbers) {}
+      : store(std::move(of)), writable(may_write), part(numbers) {
+    show(std::move(shows));
+  }
+  // Which elements of the store: all of them, until another view is given.
+  const AffineView& view() const {
+    if (!has_view_) view_ = AffineView::whole(store->type().shape);
+    has_view_ = true;
+    return view_;
+  }
+  void show(AffineView view) {
+    view_ = std::move(view);
+    has_view_ = true;
+    epoch_ = 0;
+  }
+  std::int64_t elements() const { return has_view_ ? view_.elements() : store->type().elements(); }
+  // The number of its view, where it may be known already.
+  ViewNumber number(Recorder& recorder) const {
+    if (epoch_ != recorder.epoch())
+      set_number(recorder.number_of(view(), store->type().shape), recorder.epoch());
+    return number_;
+  }
+  void set_number(ViewNumber number, std::uint64_t epoch) const {
+    number_ = number;
+    epoch_ = epoch;
+  }
   // Another view of what it shows.
   RecordedArray with(AffineView shows) const { return {store, std::move(shows), writable, part}; }
 
@@ -39,10 +60,16 @@ struct RecordedArray {
     if (part == Part::whole) return stored;
     return stored == DType::c64 ? DType::f32 : DType::f64;
   }
-  const Shape& shape() const { return view.shape; }
+  const Shape& shape() const { return has_view_ ? view_.shape : store->type().shape; }
   bool at_rest() const {
     return !store->is_pending() && !store->is_spread() && store->memory().in_host_memory();
   }
+
+ private:
+  mutable AffineView view_;
+  mutable bool has_view_ = false;
+  mutable ViewNumber number_ = kNoView;
+  mutable std::uint64_t epoch_ = 0;  // that the number is of
 };
 
 // The recorder of this process, and what decides between it and NumPy. It is never destroyed:
@@ -162,9 +189,26 @@ struct NumpyCall {
 DirectStepPtr direct_keep(const NumpyCall& call, const std::vector<std::size_t>& order = {});
 DirectStepPtr direct_write(const NumpyCall& call, const RecordedArray& into);
 std::unique_ptr<DirectMemory> numpy_memory();
+DirectStepPtr direct_step(const Recorder& recorder, const RecordedCall& call);
 // A function of python/heddle/numpy/_direct.py.
 nb::object direct_function(const char* name);
 nb::object setitem();  // operator.setitem
+
+// ---- plain calls (recorded_plain.cpp): null, or no, where a call is none
+PyObject* plain_elementwise(int call, PyObject* x, PyObject* y);  // y: null for one
+bool plain_elementwise_into(int call, PyObject* into, PyObject* other);
+bool plain_assign(const RecordedArray& self, const AffineView& into, const Operand& value,
+                  const std::optional<Array>& number);
+PyObject* plain_reduce(std::string_view name, const RecordedArray& of,
+                       std::span<const std::int64_t> dims, bool keep, DType dtype);
+// The types of a call's loop, as NumPy resolves them for operands of these codes.
+struct Loop {
+  bool is_recorded = false;
+  DType in[2] = {}, out = DType::f64;
+};
+const Loop& loop_of(int call, int first, int second);
+// Whether NumPy lets a result of one type be written into another.
+bool may_become(DType from, DType to);
 
 // ---- calls
 nb::object call_elementwise(int call, nb::handle x, nb::handle y);              // y: null for one

@@ -178,7 +178,7 @@ int assign(PyObject* self, PyObject* at, PyObject* value) {
 
 Py_ssize_t length(PyObject* self) {
   const RecordedArray& array = *as_recorded(self);
-  if (array.view.rank() > 0) return array.shape()[0];
+  if (array.view().rank() > 0) return array.shape()[0];
   PyErr_SetString(PyExc_TypeError, "len() of unsized object");
   return -1;
 }
@@ -228,12 +228,12 @@ PyType_Slot slots[] = {
 };
 
 nb::object transposed(const RecordedArray& self, const std::vector<std::size_t>& order) {
-  return to_object(self.with(self.view.transposed(order)));
+  return to_object(self.with(self.view().transposed(order)));
 }
 
 // None where no view does it.
 nb::object reshaped(RecordedArray& self, const Shape& shape) {
-  auto view = self.view.reshaped(shape);
+  auto view = self.view().reshaped(shape);
   if (view) return to_object(self.with(*std::move(view)));
   if (!can_show(self) || self.at_rest()) return nb::none();
   return keep_array(
@@ -242,7 +242,7 @@ nb::object reshaped(RecordedArray& self, const Shape& shape) {
 }
 
 nb::object broadcast_to(const RecordedArray& self, const Shape& shape) {
-  auto view = self.view.broadcast(shape);
+  auto view = self.view().broadcast(shape);
   if (!view) return nb::none();
   RecordedArray wide = self.with(*std::move(view));
   wide.writable = false;
@@ -251,9 +251,9 @@ nb::object broadcast_to(const RecordedArray& self, const Shape& shape) {
 
 // x.shape = ...: no where no view does it.
 bool take_shape(RecordedArray& self, const Shape& shape) {
-  auto view = self.view.reshaped(shape);
+  auto view = self.view().reshaped(shape);
   if (!view) return false;
-  self.view = *std::move(view);
+  self.show(*std::move(view));
   self.host = {};
   return true;
 }
@@ -261,7 +261,7 @@ bool take_shape(RecordedArray& self, const Shape& shape) {
 // Whole where its elements are no complex numbers.
 nb::object part_of(const RecordedArray& self, bool real) {
   HEDDLE_CHECK(is_complex(self.dtype()), "only complex numbers have parts");
-  RecordedArray part = self.with(self.view);
+  RecordedArray part = self.with(self.view());
   part.part = real ? Part::real : Part::imag;
   return to_object(std::move(part));
 }
@@ -284,7 +284,7 @@ nb::object host(RecordedArray& self, bool for_writing) {
 // What others may keep: a later write does not reach it.
 nb::object snapshot(RecordedArray& self) {
   const Array memory = Recording::get().recorder.host(*self.store).value();
-  if (self.view.elements() == 0) return host_of(self);
+  if (self.elements() == 0) return host_of(self);
   const nb::object all =
       to_numpy(memory.reinterpreted(Type::tensor(self.store->type().dtype, {memory.elements()})));
   const Placed placed = placed_in_bytes(self);
@@ -321,7 +321,7 @@ void add_recorded(nb::module_& module) {
             const RecordedArray* array = as_recorded(ours);
             if (array == nullptr)
               throw nb::type_error("an array of such elements is NumPy's: numpy.ndarray");
-            new (self) RecordedArray(array->store, array->view, array->writable);
+            new (self) RecordedArray(array->store, array->view(), array->writable);
           },
           nb::sig("def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None"))
       .def_prop_ro(
@@ -342,10 +342,10 @@ void add_recorded(nb::module_& module) {
       .def_prop_ro("ndim",
                    [lazily](Self self) -> std::size_t {
                      const RecordedArray& array = *lazily(self);
-                     return array.store ? array.view.rank()
+                     return array.store ? array.view().rank()
                                         : static_cast<std::size_t>(rank_of_numpy(array.host.ptr()));
                    })
-      .def_prop_ro("size", [](Self self) { return as_recorded(self)->view.elements(); })
+      .def_prop_ro("size", [](Self self) { return as_recorded(self)->elements(); })
       .def_prop_ro(
           "strides",
           [](Self self) { return shape_tuple(placed_in_bytes(*as_recorded(self)).strides); })
@@ -359,7 +359,7 @@ void add_recorded(nb::module_& module) {
            [](Self self) {
              if (quick_host(self.ptr()) != nullptr) return false;
              const RecordedArray& array = *as_recorded(self);
-             return !array.at_rest() || array.view.elements() > Recording::get().at_once;
+             return !array.at_rest() || array.elements() > Recording::get().at_once;
            })
       .def(
           "_host",
@@ -384,13 +384,13 @@ void add_recorded(nb::module_& module) {
       .def("_part", [](Self self, bool real) { return part_of(*as_recorded(self), real); })
       .def("_order",
            [](Self self) {
-             const AffineView* view = &as_recorded(self)->view;
+             const AffineView* view = &as_recorded(self)->view();
              return memory_order({&view, 1}, view->rank());
            })
       .def("_read_only",
            [](Self self) {
              const RecordedArray& array = *as_recorded(self);
-             return to_object(RecordedArray(array.store, array.view, false, array.part));
+             return to_object(RecordedArray(array.store, array.view(), false, array.part));
            })
       .def("_store_is_spread", [](Self self) { return as_recorded(self)->store->is_spread(); })
       .def_prop_ro("_writes", [](Self self) { return as_recorded(self)->store->writes(); })

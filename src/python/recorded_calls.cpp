@@ -24,15 +24,15 @@ bool is_recorded(std::initializer_list<RecordedArray*> arrays) {
   bool worth = false;
   for (RecordedArray* array : arrays) {
     if (!can_show(*array)) return false;
-    worth = worth || !array->at_rest() || array->view.elements() > Recording::get().at_once;
+    worth = worth || !array->at_rest() || array->elements() > Recording::get().at_once;
   }
   return worth;
 }
 
 // As the array lies.
 std::vector<std::size_t> order_of(const RecordedArray& array) {
-  const AffineView* view = &array.view;
-  return memory_order({&view, 1}, array.view.rank());
+  const AffineView* view = &array.view();
+  return memory_order({&view, 1}, array.view().rank());
 }
 
 // The same without dimensions that a reduction drops.
@@ -68,6 +68,7 @@ nb::object reduce(const std::string& name, nb::handle of, const Dims& dims, bool
   RecordedArray* array = array_of(of);
   if (!is_recorded({array})) return nb::none();
   const DType in = dtype_of(dtype);
+  if (PyObject* const made = plain_reduce(name, *array, dims, keep, in)) return nb::steal(made);
   return keep_in_order(
       order_without(*array, dims, keep),
       [&](Builder& b) { return reduce_call(b, name, cast(b, read_array(*array), in), dims, keep); },
@@ -162,7 +163,7 @@ nb::object where(nb::handle condition, nb::handle x, nb::handle y, nb::handle dt
       const auto all = broadcast_shapes(shape, array->shape());
       if (!all || !can_show(*array)) return nb::none();
       shape = *all;
-      worth = worth || !array->at_rest() || array->view.elements() > Recording::get().at_once;
+      worth = worth || !array->at_rest() || array->elements() > Recording::get().at_once;
     } else if (!(numbers[i] = number_as(operands[i], i == 0 ? DType::i1 : in))) {
       return nb::none();
     }
@@ -170,7 +171,7 @@ nb::object where(nb::handle condition, nb::handle x, nb::handle y, nb::handle dt
   if (!worth) return nb::none();
   std::vector<const AffineView*> views;
   for (const Operand& operand : operands)
-    if (operand.array) views.push_back(&operand.array->view);
+    if (operand.array) views.push_back(&operand.array->view());
   return keep_in_order(memory_order(views, shape.size()),
                        [&](Builder& b) {
                          const Var c = read_as(b, operands[0], numbers[0], DType::i1, shape);
@@ -189,7 +190,7 @@ nb::object where(nb::handle condition, nb::handle x, nb::handle y, nb::handle dt
 bool put_where(nb::handle self, nb::handle mask, nb::handle value) {
   RecordedArray *array = array_of(self), *chosen = array_of(mask);
   const auto operand = operand_of(value);
-  if (!is_recorded({array, chosen}) || !Recorder::can_write(*array->store, array->view))
+  if (!is_recorded({array, chosen}) || !Recorder::can_write(*array->store, array->view()))
     return false;
   if (!array->writable || !operand) return false;
   const Shape shape = array->shape();
@@ -199,7 +200,7 @@ bool put_where(nb::handle self, nb::handle mask, nb::handle value) {
   std::optional<Array> number;
   const DType dtype = array->dtype();
   if (operand->array) {
-    if (operand->array->view.rank() != 0 || !can_show(*operand->array)) return false;
+    if (operand->array->view().rank() != 0 || !can_show(*operand->array)) return false;
     if (is_complex(operand->dtype) && !is_complex(dtype)) return false;
   } else if (!(number = number_as(*operand, dtype))) {
     return false;
@@ -222,9 +223,9 @@ nb::object concatenate(const std::vector<nb::object>& parts, std::int64_t dim, n
   std::vector<RecordedArray*> arrays;
   for (const nb::object& part : parts) {
     RecordedArray* array = array_of(part);
-    if (array->view.elements() == 0) continue;
+    if (array->elements() == 0) continue;
     if (!can_show(*array)) return nb::none();
-    worth = worth || !array->at_rest() || array->view.elements() > Recording::get().at_once;
+    worth = worth || !array->at_rest() || array->elements() > Recording::get().at_once;
     arrays.push_back(array);
   }
   if (!worth) return nb::none();
@@ -232,11 +233,11 @@ nb::object concatenate(const std::vector<nb::object>& parts, std::int64_t dim, n
   std::vector<const AffineView*> views;
   NumpyCall direct{direct_function("join"), {object(dim), {nullptr, nb::borrow(dtype)}}, in};
   for (RecordedArray* array : arrays) {
-    views.push_back(&array->view);
+    views.push_back(&array->view());
     direct.given.push_back({array});
   }
   return keep_in_order(
-      memory_order(views, arrays[0]->view.rank()),
+      memory_order(views, arrays[0]->view().rank()),
       [&](Builder& b) {
         Vars vars;
         for (RecordedArray* array : arrays) vars.push_back(cast(b, read_array(*array), in));
@@ -281,7 +282,7 @@ nb::object take(nb::handle of, nb::handle at, std::int64_t dim) {
 bool put_at(nb::handle self, nb::handle at, nb::handle values) {
   RecordedArray *array = array_of(self), *index = array_of(at), *given = array_of(values);
   if (!array->writable || !can_show(*index) || !can_show(*given)) return false;
-  if (!Recorder::can_write(*array->store, array->view)) return false;
+  if (!Recorder::can_write(*array->store, array->view())) return false;
   write_array(*array,
               [&](Builder& b) {
                 const Var into = read_array(*array),
@@ -291,7 +292,7 @@ bool put_at(nb::handle self, nb::handle at, nb::handle values) {
                 const RegionId body =
                     b.region({scalar, scalar}, [](const Vars& in) -> Vars { return {in[1]}; });
                 Dims windows;
-                for (std::size_t d = 1; d < array->view.rank(); ++d)
+                for (std::size_t d = 1; d < array->view().rank(); ++d)
                   windows.push_back(static_cast<std::int64_t>(d));
                 Attr::Struct numbers{"scatter",
                                      {{"update_window_dims", {windows}},

@@ -98,7 +98,7 @@ RecordedArray taken(nb::object result, DType dtype) {
   const bool empty = type.elements() == 0;
   auto store = Recording::get().recorder.store(empty ? Array(type) : Array(type, block));
   RecordedArray array(std::move(store));
-  if (!dense->order.empty()) array.view = array.view.transposed(inverse_of(dense->order));
+  if (!dense->order.empty()) array.show(array.view().transposed(inverse_of(dense->order)));
   if (!empty) array.host = std::move(result);
   return array;
 }
@@ -177,11 +177,17 @@ void settle(RecordedArray& array) {
 
 PyTypeObject* numpy_array_type() { return reinterpret_cast<PyTypeObject*>(numpy_ndarray().ptr()); }
 
-nb::object to_object(RecordedArray array) { return nb::cast(std::move(array)); }
+nb::object to_object(RecordedArray array) {
+  static const nb::handle type = nb::type<RecordedArray>();
+  nb::object made = nb::inst_alloc(type);
+  new (nb::inst_ptr<RecordedArray>(made)) RecordedArray(std::move(array));
+  nb::inst_mark_ready(made);
+  return made;
+}
 
 Placed placed_in_bytes(const RecordedArray& array) {
   const std::int64_t item = byte_size(array.store->type().dtype);
-  Placed placed{array.view.offset * item, array.view.strides};
+  Placed placed{array.view().offset * item, array.view().strides};
   if (array.part == Part::imag) placed.offset += item / 2;
   for (std::int64_t& stride : placed.strides) stride *= item;
   return placed;
@@ -193,7 +199,7 @@ nb::object host_of(RecordedArray& array) {
   const nb::object lent = nb::cast(
       LentMemory{array.store->lend(), static_cast<std::size_t>(array.store->type().bytes())});
   const Placed placed = placed_in_bytes(array);
-  if (array.view.elements() == 0)
+  if (array.elements() == 0)
     array.host = nb::module_::import_("numpy").attr("empty")(shape_tuple(array.shape()),
                                                              numpy_dtype(array.dtype()));
   else

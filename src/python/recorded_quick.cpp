@@ -111,7 +111,7 @@ PyObject* quick_host(PyObject* x) {
   if (Py_TYPE(x) != array_type()) return nullptr;
   RecordedArray* array = nb::inst_ptr<RecordedArray>(nb::handle(x));
   if (array->store && !has_host(*array)) {
-    if (!array->at_rest() || array->view.elements() > Recording::limit()) return nullptr;
+    if (!array->at_rest() || array->elements() > Recording::limit()) return nullptr;
     try {
       host_of(*array);
     } catch (...) {  // who asks again in the usual way is told why

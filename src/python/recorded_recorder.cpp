@@ -146,6 +146,7 @@ Recording& the_recording() {
   static Recording* only = [] {
     RecordOptions options;
     options.direct_memory = numpy_memory;
+    options.direct_step = direct_step;
     options.place = place_of_caller;
     options.place_name = line_of_caller;
     options.aside = [](const std::function<void()>& work, bool by_steps) {

@@ -117,9 +117,9 @@ void Background::compile(Program program, Target target) {
                over);
 }
 
-double Background::seconds(const Program& program) const {
+double Background::seconds(double ops) const {
   const std::lock_guard lock(state_->mutex);
-  return state_->seconds_per_op * static_cast<double>(program.op_count());
+  return state_->seconds_per_op * ops;
 }
 
 void Background::took(const Program& program, double seconds) {

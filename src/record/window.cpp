@@ -33,6 +33,7 @@ std::vector<StorePtr> Recorder::seen() const {
 // them.
 std::vector<bool> Recorder::dead_arguments() const {
   std::vector<bool> dead;
+  dead.reserve(arguments_.size());
   for (const auto& [value, spread] : arguments_) {
     const bool is_ours = !spread && !devices_ && value.in_host_memory() && value.array().block() &&
                          !value.array().is_splat() && !value.array().block()->is_view();
@@ -43,8 +44,10 @@ std::vector<bool> Recorder::dead_arguments() const {
 
 // What is there for an equal window. Code that overwrites no argument does for any of them, until
 // there is better.
-std::optional<Executable> Recorder::known(Target& target) {
+std::optional<Executable> Recorder::known(Target& target, bool& is_best) {
+  is_best = true;
   if (auto found = cache_->find(builder_.program, target)) return found;
+  is_best = false;
   if (options_.direct != DirectRuns::unknown || !options_.direct_memory) return {};
   Target careful = target;
   careful.options.donated.assign(arguments_.size(), false);
@@ -61,24 +64,50 @@ Expected<Executable> Recorder::compiled(const Target& target) {
   return made;
 }
 
+void Recorder::end_program(const std::vector<StorePtr>& stores) {
+  write_tape();
+  if (!arguments_.empty()) argument_value(arguments_.size() - 1);
+  std::vector<ValueId> results;
+  for (const StorePtr& store : stores) results.push_back(value_of(store->slot_));
+  builder_.end(body_, results);
+  builder_.program.functions.back().arg_attrs.resize(arguments_.size());
+}
+
 // The window as one call, of its executable where that is there; values of stores are there
 // afterwards.
 Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
-  std::vector<ValueId> results;
-  for (const StorePtr& store : stores) results.push_back(store->value_);
-  builder_.end(body_, results);
-  done.ops = builder_.program.op_count();
   done.arguments = arguments_.size();
-  done.results = results.size();
+  done.results = stores.size();
   for (const Argument& argument : arguments_) counts_.bytes_in += argument.type().bytes();
-  Function& main = builder_.program.functions.back();
-  main.arg_attrs.resize(arguments_.size());
   Target target = options_.target;
   target.options.donated = dead_arguments();
   if (devices_) place(target, stores);
-  auto found = options_.direct == DirectRuns::always ? std::nullopt : known(target);
+  std::optional<Executable> found;
+  if (is_plain() && options_.direct != DirectRuns::always) {
+    if (KnownPtr tape = find_tape(stores, target.options.donated)) {
+      found = tape->executable;
+      done.ops = tape->ops;
+      done.lines = tape->lines;
+      expected_ = std::move(tape);
+    }
+  }
   done.was_known = found.has_value();
-  done.was_direct = !found && is_for_direct_run(target);
+  // One that comes for the first time has no need of a program.
+  if (!found && is_plain()) done.was_direct = is_for_direct_run(target, tape_hash(stores), false);
+  if (!found && !done.was_direct) {
+    end_program(stores);
+    done.ops = builder_.program.op_count();
+    bool is_best = false;
+    if (options_.direct != DirectRuns::always) found = known(target, is_best);
+    done.was_known = found.has_value();
+    done.was_direct = !found && is_for_direct_run(target, builder_.program.hash(), true);
+    if (found && is_best && is_plain()) {
+      done.executable = *found;
+      done.lines = lines();
+      keep_tape(stores, target.options.donated, done);
+    }
+  }
+  if (done.lines.empty()) done.lines = lines();
   if (done.was_direct) {
     const auto work = [&] { run_directly(stores); };
     options_.aside ? options_.aside(work, true) : work();
@@ -108,7 +137,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
 void Recorder::place(Target& target, const std::vector<StorePtr>& stores) const {
   std::vector<Type> arguments, results;
   for (const Argument& argument : arguments_) arguments.push_back(argument.type());
-  for (const StorePtr& store : stores) results.push_back(store->type_);
+  for (const StorePtr& store : stores) results.push_back(*store->type_);
   devices_->place(target, arguments, results);
 }
 
@@ -134,6 +163,7 @@ Verdict Recorder::compute(std::optional<Executable>& found, const Target& target
   times_.clear();
   if (profiling_) options.times = &times_;
   std::vector<DeviceValue> arguments;
+  arguments.reserve(arguments_.size());
   for (Argument& argument : arguments_) {
     if (argument.spread) {
       HEDDLE_TRY(Array whole, devices_->whole(*argument.spread));
@@ -173,7 +203,6 @@ Verdict Recorder::flush(WindowEnd end) {
   done.number = ++counts_.windows;
   done.calls = calls_.size();
   done.end = end;
-  done.lines = lines();
   Verdict verdict = yes();
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -280,7 +309,7 @@ Verdict Recorder::make_writable(Store& store) {
   // The window's own use of the old version goes on with the old memory.
   forget(store);
   if (store.is_sole_owner()) return yes();
-  store.rest_at(DeviceValue(Array(store.type_, store.memory_.array().bytes())));
+  store.rest_at(DeviceValue(Array(*store.type_, store.memory_.array().bytes())));
   return yes();
 }
 
