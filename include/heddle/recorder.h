@@ -31,7 +31,7 @@
 
 namespace heddle {
 
-class Store {
+class Store : public std::enable_shared_from_this<Store> {
  public:
   explicit Store(DeviceValue value)
       : type_(std::make_shared<const Type>(value.type())),
@@ -268,6 +268,7 @@ class Recorder {
   struct Argument {
     DeviceValue value;
     SpreadPtr spread;  // where it is in parts; the value may be none then
+    std::weak_ptr<Store> of = {};
     const Type& type() const { return spread ? spread->placed.type() : value.type(); }
   };
   Var argument(Argument given);
@@ -282,6 +283,8 @@ class Recorder {
   Verdict run(const std::vector<StorePtr>& stores, Done& done);
   void place(Target& target, const std::vector<StorePtr>& stores) const;
   Store& keep_track(const StorePtr& store);
+  void align_arguments();
+  void keep_aligned();
   Verdict compute_on_devices(const Executable& executable, std::vector<Argument>& values);
   Verdict compute(std::optional<Executable>& found, const Target& target, Executable& executable,
                   std::vector<Argument>& values);
@@ -305,6 +308,12 @@ class Recorder {
   Builder builder_;
   RegionId body_ = kNone;
   std::vector<Argument> arguments_;
+  struct Aligned {
+    std::weak_ptr<Store> of;
+    const void* from = nullptr;
+    Array to;
+  };
+  std::vector<Aligned> aligned_;  // copies of arguments
   std::vector<std::weak_ptr<Store>>
       touched_;                       // in the order in which they got a value of the window
   std::vector<std::uint64_t> calls_;  // a hash of what each has recorded

@@ -31,6 +31,8 @@ bool look_at(PyObject* x, Recorder& recorder, Plain& plain) {
   if (Py_TYPE(x) == type_of_arrays()) {
     plain.array = as_recorded(x);
     if (plain.array->part != Part::whole) return false;
+    // What is over memory that it has no more would only keep that.
+    if (plain.array->host.is_valid() && !has_host(*plain.array)) plain.array->host = {};
     plain.view = plain.array->number(recorder);
     plain.code = static_cast<int>(plain.array->store->type().dtype);
     return is_usual(recorder.view(plain.view));

@@ -161,7 +161,7 @@ Slot Recorder::slot(Store& store) {
     store.window_ = window_;
     store.slot_ = new_slot(arguments_.size(), store.type_);
     bytes_ += store.type_->bytes();
-    arguments_.push_back({store.memory_, store.spread_});
+    arguments_.push_back({store.memory_, store.spread_, store.weak_from_this()});
   }
   slots_[store.slot_].last = steps_.size();
   return store.slot_;

@@ -34,7 +34,7 @@ std::vector<StorePtr> Recorder::seen() const {
 std::vector<bool> Recorder::dead_arguments() const {
   std::vector<bool> dead;
   dead.reserve(arguments_.size());
-  for (const auto& [value, spread] : arguments_) {
+  for (const auto& [value, spread, of] : arguments_) {
     const bool is_ours = !spread && !devices_ && value.in_host_memory() && value.array().block() &&
                          !value.array().is_splat() && !value.array().block()->is_view();
     dead.push_back(is_ours && value.array().block().use_count() == 1);
@@ -123,6 +123,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   Verdict verdict = yes();
   const auto work = [&] { verdict = compute(found, target, done.executable, values); };
   options_.aside ? options_.aside(work, false) : work();
+  keep_aligned();
   if (!verdict) return verdict;
   for (std::size_t i = 0; i < stores.size(); ++i) {
     counts_.bytes_out += values[i].type().bytes();
@@ -150,6 +151,35 @@ Store& Recorder::keep_track(const StorePtr& store) {
   return *store;
 }
 
+// Kernels read memory that begins at a multiple of so many bytes, which NumPy's does not: a run
+// would copy it, and so would the next one.
+void Recorder::align_arguments() {
+  aligned_.clear();
+  for (Argument& argument : arguments_) {
+    if (argument.spread || !argument.value.in_host_memory()) continue;
+    const Array& array = argument.value.array();
+    if (array.is_splat() || array.elements() == 0 || argument.of.expired()) continue;
+    const std::span<const std::byte> bytes = array.bytes();
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % Block::kAlignment == 0) continue;
+    Array copy(array.type(), Block::copy_of(bytes));
+    aligned_.push_back({argument.of, bytes.data(), copy});
+    argument.value = DeviceValue(std::move(copy));
+  }
+}
+
+// Stores that still have the old memory get the new one.
+void Recorder::keep_aligned() {
+  for (Aligned& one : aligned_) {
+    const StorePtr store = one.of.lock();
+    if (!store || store->pending_ || !store->whole_ || !store->memory_.in_host_memory()) continue;
+    const Array& held = store->memory_.array();
+    if (held.type() != one.to.type() || held.bytes().data() != one.from) continue;
+    store->memory_ = DeviceValue(std::move(one.to));
+    ++store->generation_;
+  }
+  aligned_.clear();
+}
+
 // Touches no store: others may look at those meanwhile.
 Verdict Recorder::compute(std::optional<Executable>& found, const Target& target,
                           Executable& executable, std::vector<Argument>& values) {
@@ -159,6 +189,7 @@ Verdict Recorder::compute(std::optional<Executable>& found, const Target& target
     HEDDLE_TRY(executable, compiled(target));
   }
   if (!target.mesh.empty()) return compute_on_devices(executable, values);
+  align_arguments();
   RunOptions options;
   times_.clear();
   if (profiling_) options.times = &times_;
