@@ -30,9 +30,17 @@ struct RecordedArray {
       : store(std::move(of)), writable(may_write), part(numbers) {
     show(std::move(shows));
   }
+  // What NumPy shows of its memory: `made` is over the memory that the store has now, and begins so
+  // many bytes behind it.
+  RecordedArray(const RecordedArray& of, nb::object made, std::int64_t behind)
+      : store(of.store),
+        writable(of.writable),
+        host(std::move(made)),
+        generation(of.generation),
+        behind_(behind) {}
   // Which elements of the store: all of them, until another view is given.
   const AffineView& view() const {
-    if (!has_view_) view_ = AffineView::whole(store->type().shape);
+    if (!has_view_) view_ = behind_ < 0 ? AffineView::whole(store->type().shape) : view_of_host();
     has_view_ = true;
     return view_;
   }
@@ -41,7 +49,14 @@ struct RecordedArray {
     has_view_ = true;
     epoch_ = 0;
   }
-  std::int64_t elements() const { return has_view_ ? view_.elements() : store->type().elements(); }
+  std::int64_t elements() const {
+    return has_view_ || behind_ >= 0 ? view().elements() : store->type().elements();
+  }
+  // Of memory that it has no more.
+  void drop_host() {
+    if (behind_ >= 0) view();
+    host = {};
+  }
   // The number of its view, where it may be known already.
   ViewNumber number(Recorder& recorder) const {
     if (epoch_ != recorder.epoch())
@@ -60,12 +75,17 @@ struct RecordedArray {
     if (part == Part::whole) return stored;
     return stored == DType::c64 ? DType::f32 : DType::f64;
   }
-  const Shape& shape() const { return has_view_ ? view_.shape : store->type().shape; }
+  const Shape& shape() const {
+    return has_view_ || behind_ >= 0 ? view().shape : store->type().shape;
+  }
   bool at_rest() const {
     return !store->is_pending() && !store->is_spread() && store->memory().in_host_memory();
   }
 
  private:
+  AffineView view_of_host() const;  // recorded_quick.cpp
+
+  std::int64_t behind_ = -1;  // of a view that the host shows, and nobody has asked for
   mutable AffineView view_;
   mutable bool has_view_ = false;
   mutable ViewNumber number_ = kNoView;
@@ -123,8 +143,16 @@ struct QuickHosts {
 };
 // The same for the operands of a call, of which one may be a number; y: null for one.
 std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y);
+// NumPy's array to write to at once, borrowed; else null.
+PyObject* quick_to_write(PyObject* self);
 // What NumPy has made of them, or its error: takes the reference.
 PyObject* quick_result(PyObject* result);
+// The product with a vector where all is in memory, of whatever size; null where it is none.
+PyObject* library_product(PyObject* x, PyObject* y);
+// a[…] as a view that NumPy makes, or one element; none where it is not for NumPy at once.
+PyObject* quick_part(PyObject* self, PyObject* at);
+// a[…] = value, likewise: 0 where it is done, 1 where it is not for NumPy, -1 for NumPy's error.
+int quick_assign(PyObject* self, PyObject* at, PyObject* value);
 bool owns_its_memory(PyObject* numpy_array);
 nb::handle dtype_of_numpy(PyObject* numpy_array);
 int rank_of_numpy(PyObject* numpy_array);

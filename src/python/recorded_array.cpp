@@ -59,16 +59,6 @@ PyObject* binary(PyObject* x, PyObject* y) {
     if (const auto hosts = quick_hosts(x, y)) return quick_result(at_once(hosts->x, hosts->y));
   return guarded([&] { return call_or_numpy(call, x, y); });
 }
-// NumPy's array to write to at once, borrowed; else null.
-PyObject* quick_to_write(PyObject* self) {
-  PyObject* const host = quick_host(self);
-  const RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
-  if (host == nullptr || !array.store) return host;
-  if (!array.writable || !array.store->is_sole_owner()) return nullptr;
-  Recording::get().recorder.forget(*array.store);
-  return host;
-}
-
 template <const char* name, BinarySlot at_once = nullptr>
 PyObject* into(PyObject* x, PyObject* y) {
   static const int call = elementwise_number(name);
@@ -105,8 +95,9 @@ template <const char* method>
 PyObject* matrix_product(PyObject* x, PyObject* y) {
   if (const auto hosts = quick_hosts(x, y))
     return quick_result(PyNumber_MatrixMultiply(hosts->x, hosts->y));
-  if (multiplies_itself(x) || multiplies_itself(y)) Py_RETURN_NOTIMPLEMENTED;
-  return guarded([&] {
+  return guarded([&]() -> nb::object {
+    if (PyObject* const made = library_product(x, y)) return nb::steal(made);
+    if (multiplies_itself(x) || multiplies_itself(y)) return nb::borrow(Py_NotImplemented);
     return nb::module_::import_("heddle.numpy._products")
         .attr(method)(nb::handle(x), nb::handle(y));
   });
@@ -130,20 +121,13 @@ PyObject* compared(PyObject* x, PyObject* y, int how) {
   return guarded([&] { return call_or_numpy(calls[how], x, y, how); });
 }
 
-// One number for each of two dimensions at most: the common ways to an element.
-bool is_element(PyObject* at) {
-  if (PyLong_CheckExact(at)) return true;
-  return PyTuple_CheckExact(at) && PyTuple_Size(at) == 2 &&
-         PyLong_CheckExact(PyTuple_GetItem(at, 0)) && PyLong_CheckExact(PyTuple_GetItem(at, 1));
-}
-
 PyObject* subscript(PyObject* self, PyObject* at) {
-  if (is_element(at)) {
-    const RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
-    const int rank = PyLong_CheckExact(at) ? 1 : 2;
-    const bool there = (!array.store || has_host(array)) && Recording::limit() > 0;
-    if (there && rank_of_numpy(array.host.ptr()) == rank)
-      return PyObject_GetItem(array.host.ptr(), at);
+  try {
+    if (PyObject* const part = quick_part(self, at)) return part;
+    if (PyErr_Occurred() != nullptr) return nullptr;
+  } catch (...) {
+    set_python_error();
+    return nullptr;
   }
   // By an array, which gives a new one.
   if (PyObject* const places = quick_host(at))
@@ -151,23 +135,11 @@ PyObject* subscript(PyObject* self, PyObject* at) {
       return quick_result(PyObject_GetItem(host, places));
   return guarded([&] { return get_item(self, at); });
 }
-// Whether an index is made of numbers and slices, one or two of them.
-bool is_simple(PyObject* at) {
-  const auto simple = [](PyObject* one) { return PyLong_CheckExact(one) || PySlice_Check(one); };
-  if (simple(at)) return true;
-  return PyTuple_CheckExact(at) && PyTuple_Size(at) == 2 && simple(PyTuple_GetItem(at, 0)) &&
-         simple(PyTuple_GetItem(at, 1));
-}
 
 int assign(PyObject* self, PyObject* at, PyObject* value) {
   try {
-    PyObject* const places = quick_host(at);
-    if (value != nullptr && (places != nullptr || is_simple(at))) {
-      PyObject* from = PyFloat_Check(value) || PyLong_CheckExact(value) ? value : quick_host(value);
-      PyObject* const host = from != nullptr ? quick_to_write(self) : nullptr;
-      if (host != nullptr) return PyObject_SetItem(host, places != nullptr ? places : at, from);
-    }
     if (value == nullptr) throw nb::value_error("cannot delete array elements");
+    if (const int done = quick_assign(self, at, value); done <= 0) return done;
     set_item(self, at, value);
     return 0;
   } catch (...) {

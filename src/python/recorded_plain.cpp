@@ -32,7 +32,7 @@ bool look_at(PyObject* x, Recorder& recorder, Plain& plain) {
     plain.array = as_recorded(x);
     if (plain.array->part != Part::whole) return false;
     // What is over memory that it has no more would only keep that.
-    if (plain.array->host.is_valid() && !has_host(*plain.array)) plain.array->host = {};
+    if (plain.array->host.is_valid() && !has_host(*plain.array)) plain.array->drop_host();
     plain.view = plain.array->number(recorder);
     plain.code = static_cast<int>(plain.array->store->type().dtype);
     return is_usual(recorder.view(plain.view));
@@ -171,6 +171,7 @@ bool plain_elementwise_into(int call, PyObject* into, PyObject* other) {
   RecordedCall made = plain.written(call, recorder);
   made.into.view = plain.in[0].view;
   recorder.write(to.store, made);
+  plain.in[0].array->drop_host();  // so that nobody but the window holds the old memory
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "heddle/array_ops.h"
 #include "python/bindings.h"
+#include "python/host_array.h"
 #include "python/recorded.h"
 
 namespace heddle::python {
@@ -103,6 +104,40 @@ nb::object array_ufunc(nb::handle self, nb::handle ufunc, nb::handle method, con
       .attr("array_ufunc")(self, ufunc, method, *inputs, **named);
 }
 
+bool is_index(PyObject* one) { return PyLong_CheckExact(one) || PySlice_Check(one); }
+// Whether an index is made of numbers and slices, one or two of them.
+bool is_simple(PyObject* at) {
+  if (is_index(at)) return true;
+  return PyTuple_CheckExact(at) && PyTuple_Size(at) == 2 && is_index(PyTuple_GetItem(at, 0)) &&
+         is_index(PyTuple_GetItem(at, 1));
+}
+// Whether a simple index has a number for every dimension.
+bool is_element(PyObject* at, PyObject* numpy_array) {
+  const int rank = rank_of_numpy(numpy_array);
+  if (PyLong_CheckExact(at)) return rank == 1;
+  return rank == 2 && PyTuple_CheckExact(at) && PyLong_CheckExact(PyTuple_GetItem(at, 0)) &&
+         PyLong_CheckExact(PyTuple_GetItem(at, 1));
+}
+
+// Where its memory is there.
+bool make_host(RecordedArray& array) {
+  if (!array.at_rest() || array.store->type().elements() == 0) return false;
+  try {
+    host_of(array);
+  } catch (...) {  // who asks again in the usual way is told why
+    return false;
+  }
+  return true;
+}
+
+// Whether its memory may be written to in place; the window's use of it goes on with what it has.
+bool may_write_at_once(RecordedArray& array) {
+  if (!array.store) return true;
+  if (!array.writable || !array.store->is_sole_owner()) return false;
+  Recording::get().recorder.forget(*array.store);
+  return true;
+}
+
 PyType_Slot ufunc_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, {0, nullptr}};
 
 }  // namespace
@@ -111,12 +146,8 @@ PyObject* quick_host(PyObject* x) {
   if (Py_TYPE(x) != array_type()) return nullptr;
   RecordedArray* array = nb::inst_ptr<RecordedArray>(nb::handle(x));
   if (array->store && !has_host(*array)) {
-    if (!array->at_rest() || array->elements() > Recording::limit()) return nullptr;
-    try {
-      host_of(*array);
-    } catch (...) {  // who asks again in the usual way is told why
+    if (!array->at_rest() || array->elements() > Recording::limit() || !make_host(*array))
       return nullptr;
-    }
   }
   PyObject* const host = array->host.ptr();
   return elements(host) <= Recording::limit() ? host : nullptr;
@@ -138,6 +169,80 @@ PyObject* quick_result(PyObject* result) {
   if (result == nullptr || Py_TYPE(result) != numpy_array_type()) return result;
   RecordedArray array(nb::steal(result));
   return to_object(std::move(array)).release().ptr();
+}
+
+PyObject* quick_to_write(PyObject* self) {
+  PyObject* const host = quick_host(self);
+  if (host == nullptr || !may_write_at_once(*nb::inst_ptr<RecordedArray>(nb::handle(self))))
+    return nullptr;
+  return host;
+}
+
+// Such a product is bound by the matrix, and no kernel of ours reads that faster than NumPy's
+// library.
+PyObject* library_product(PyObject* x, PyObject* y) {
+  if (Recording::limit() == 0 || Recording::get().recorder.devices()) return nullptr;
+  PyObject* hosts[2] = {x, y};
+  for (PyObject*& one : hosts) {
+    if (Py_TYPE(one) != array_type()) return nullptr;
+    RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(one));
+    if (array.store && !has_host(array) && !make_host(array)) return nullptr;
+    one = array.host.ptr();
+  }
+  const NumpyFields &a = fields(hosts[0]), &b = fields(hosts[1]);
+  if (a.dtype != b.dtype || (a.rank != 1 && b.rank != 1)) return nullptr;
+  const auto dtype = find_dtype(a.dtype);
+  if (!dtype || !(is_complex(*dtype) || *dtype == DType::f32 || *dtype == DType::f64))
+    return nullptr;
+  PyObject* const made = PyNumber_MatrixMultiply(hosts[0], hosts[1]);
+  if (made == nullptr) throw nb::python_error();
+  return quick_result(made);
+}
+
+PyObject* quick_part(PyObject* self, PyObject* at) {
+  if (!is_simple(at) || Recording::limit() == 0) return nullptr;
+  RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
+  // An element needs no store.
+  if (!array.store && !is_element(at, array.host.ptr())) settle(array);
+  if (array.store && !has_host(array) && !make_host(array)) return nullptr;
+  PyObject* const part = PyObject_GetItem(array.host.ptr(), at);
+  if (part == nullptr || Py_TYPE(part) != numpy_array_type()) return part;
+  nb::object made = nb::steal(part);
+  if (array.part != Part::whole || elements(part) == 0) return nullptr;
+  const char* const all =
+      reinterpret_cast<const char*>(array.store->memory().array().bytes().data());
+  return to_object(RecordedArray(array, std::move(made), fields(part).data - all)).release().ptr();
+}
+
+int quick_assign(PyObject* self, PyObject* at, PyObject* value) {
+  PyObject* const places = quick_host(at);
+  if (places == nullptr && !is_simple(at)) return 1;
+  PyObject* from = PyFloat_Check(value) || PyLong_CheckExact(value) ? value : quick_host(value);
+  if (from == nullptr) return 1;
+  if (PyObject* const host = quick_to_write(self))
+    return PyObject_SetItem(host, places != nullptr ? places : at, from);
+  if (places != nullptr || Recording::limit() == 0) return 1;
+  // A small part of a large array.
+  RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
+  if (!array.store) settle(array);
+  if (!has_host(array) && !make_host(array)) return 1;
+  if (!may_write_at_once(array)) return 1;
+  const nb::object part = nb::steal(PyObject_GetItem(array.host.ptr(), at));
+  if (!part.is_valid()) return -1;
+  if (Py_TYPE(part.ptr()) == numpy_array_type() && elements(part.ptr()) > Recording::limit())
+    return 1;
+  return PyObject_SetItem(array.host.ptr(), at, from);
+}
+
+AffineView RecordedArray::view_of_host() const {
+  const NumpyFields& shown = fields(host.ptr());
+  const std::int64_t item = byte_size(store->type().dtype);
+  AffineView view;
+  view.offset = behind_ / item;
+  view.shape.assign(shown.sizes, shown.sizes + shown.rank);
+  view.strides.assign(shown.strides, shown.strides + shown.rank);
+  for (std::int64_t& stride : view.strides) stride /= item;
+  return view;
 }
 
 bool owns_its_memory(PyObject* numpy_array) { return fields(numpy_array).base == nullptr; }

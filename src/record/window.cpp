@@ -30,12 +30,13 @@ std::vector<StorePtr> Recorder::seen() const {
 }
 
 // Arguments that nobody else holds any more may be overwritten. Python's memory is never one of
-// them.
+// them, nor are single numbers, which nothing is won by.
 std::vector<bool> Recorder::dead_arguments() const {
   std::vector<bool> dead;
   dead.reserve(arguments_.size());
   for (const auto& [value, spread, of] : arguments_) {
-    const bool is_ours = !spread && !devices_ && value.in_host_memory() && value.array().block() &&
+    const bool is_ours = !spread && !devices_ && value.in_host_memory() &&
+                         value.type().rank() > 0 && value.array().block() &&
                          !value.array().is_splat() && !value.array().block()->is_view();
     dead.push_back(is_ours && value.array().block().use_count() == 1);
   }
@@ -79,12 +80,10 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   done.arguments = arguments_.size();
   done.results = stores.size();
   for (const Argument& argument : arguments_) counts_.bytes_in += argument.type().bytes();
-  Target target = options_.target;
-  target.options.donated = dead_arguments();
-  if (devices_) place(target, stores);
+  std::vector<bool> donated = dead_arguments();
   std::optional<Executable> found;
   if (is_plain() && options_.direct != DirectRuns::always) {
-    if (KnownPtr tape = find_tape(stores, target.options.donated)) {
+    if (KnownPtr tape = find_tape(stores, donated)) {
       found = tape->executable;
       done.ops = tape->ops;
       done.lines = tape->lines;
@@ -92,6 +91,12 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
     }
   }
   done.was_known = found.has_value();
+  Target target;
+  if (!found) {
+    target = options_.target;
+    target.options.donated = std::move(donated);
+    if (devices_) place(target, stores);
+  }
   // One that comes for the first time has no need of a program.
   if (!found && is_plain()) done.was_direct = is_for_direct_run(target, tape_hash(stores), false);
   if (!found && !done.was_direct) {
