@@ -52,6 +52,8 @@ class Store : public std::enable_shared_from_this<Store> {
   const DeviceValue& memory() const { return memory_; }
   // Whether nobody holds its memory, which is the host's, but it and who borrows from it.
   bool is_sole_owner() const;
+  // Whether somebody else may write to its memory at any time: no window reads or writes it then.
+  bool is_shared() const { return shared_; }
   // Its host memory for somebody who looks at it, and sees what is written in place. Only where it
   // is not pending.
   std::shared_ptr<Block> lend() const;
@@ -68,6 +70,7 @@ class Store : public std::enable_shared_from_this<Store> {
   SpreadPtr spread_;    // the same in parts
   bool whole_ = false;  // whether memory_ holds it
   bool pending_ = false;
+  bool shared_ = false;
   std::uint64_t generation_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t window_ = 0;                            // that slot_ belongs to
@@ -179,7 +182,11 @@ class Recorder {
   // Its host memory may be written in place afterwards: nobody else sees it, a copy is made where
   // somebody did. Say so before each write.
   Verdict make_writable(Store& store);
-  // The same where it is known that nobody else sees it.
+  // From then on its host memory is somebody else's as well, for reading and writing.
+  Verdict share(Store& store);
+  // A store over memory that is so from the start.
+  StorePtr shared_store(Array memory);
+  // The same as make_writable where it is known that nobody else sees it.
   void forget(Store& store) {
     store.spread_ = nullptr;
     if (store.window_ == window_) store.slot_ = kNoSlot;

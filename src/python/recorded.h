@@ -129,6 +129,13 @@ Placed placed_in_bytes(const RecordedArray& array);
 // unless make_writable was called.
 nb::object host_of(RecordedArray& array);
 void make_writable(RecordedArray& array);
+// What cannot be computed: too little memory in NumPy's words.
+[[noreturn]] void throw_unread(const std::string& why, const Type& type);
+// The same for NumPy, or others, to read and write at any time: from then on calls on it are
+// NumPy's at once. An array over such memory that NumPy shows otherwise; NumPy's own where none of
+// ours can.
+nb::object shared_host(RecordedArray& array);
+nb::object wrapped_shared(nb::object made);
 // NumPy's result as ours: its memory where nobody else has it, a view where it is memory of one of
 // `given`, else a copy. What it is where NumPy has no number for it.
 nb::object wrapped(nb::object result, std::span<RecordedArray* const> given = {});

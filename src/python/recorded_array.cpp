@@ -15,6 +15,8 @@ void add_lent_memory(nb::module_& module);
 
 namespace {
 
+nb::object snapshot(RecordedArray& self);
+
 // Python calls these directly: nothing may be thrown through it.
 template <typename Work>
 PyObject* guarded(Work work) {
@@ -160,7 +162,31 @@ void* slot(F* function) {
   return reinterpret_cast<void*>(function);
 }
 
+// Who only reads gets what it has now; who writes shares its memory.
+int array_buffer(PyObject* self, Py_buffer* view, int flags) {
+  try {
+    RecordedArray& array = *as_recorded(self);
+    const bool writes = (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE;
+    if (writes && !array.writable) {
+      PyErr_SetString(PyExc_BufferError, "buffer source array is read-only");
+      view->obj = nullptr;
+      return -1;
+    }
+    nb::object from = writes ? shared_host(array) : snapshot(array);
+    if (!writes && is_writable_numpy(from.ptr())) {
+      from = from.attr("view")();
+      from.attr("setflags")(nb::arg("write") = false);
+    }
+    return PyObject_GetBuffer(from.ptr(), view, flags);
+  } catch (...) {
+    set_python_error();
+    view->obj = nullptr;
+    return -1;
+  }
+}
+
 PyType_Slot slots[] = {
+    {Py_bf_getbuffer, slot(array_buffer)},
     {Py_nb_add, slot(binary<kAdd, PyNumber_Add>)},
     {Py_nb_subtract, slot(binary<kSubtract, PyNumber_Subtract>)},
     {Py_nb_multiply, slot(binary<kMultiply, PyNumber_Multiply>)},
@@ -255,6 +281,7 @@ nb::object host(RecordedArray& self, bool for_writing) {
 
 // What others may keep: a later write does not reach it.
 nb::object snapshot(RecordedArray& self) {
+  if (self.store->is_shared()) return host_of(self).attr("copy")();
   const Array memory = Recording::get().recorder.host(*self.store).value();
   if (self.elements() == 0) return host_of(self);
   const nb::object all =
@@ -321,7 +348,18 @@ void add_recorded(nb::module_& module) {
       .def_prop_ro(
           "strides",
           [](Self self) { return shape_tuple(placed_in_bytes(*as_recorded(self)).strides); })
-      .def_prop_ro("_writable", [lazily](Self self) { return lazily(self)->writable; })
+      .def_prop_rw(
+          "_writable", [lazily](Self self) { return lazily(self)->writable; },
+          [](Self self, bool may) { as_recorded(self)->writable = may; })
+      .def("_shared_host", [](Self self) { return shared_host(*as_recorded(self)); })
+      .def("_base",
+           [](Self self) -> nb::object {
+             const RecordedArray& array = *as_recorded(self);
+             const AffineView& view = array.view();
+             const bool is_all =
+                 array.part == Part::whole && view == AffineView::whole(array.store->type().shape);
+             return is_all ? nb::none() : to_object(array.store);
+           })
       .def_prop_ro("_pending",
                    [lazily](Self self) {
                      const RecordedArray& array = *lazily(self);
@@ -337,6 +375,8 @@ void add_recorded(nb::module_& module) {
           "_host",
           [lazily](Self self, bool for_writing) {
             const RecordedArray& array = *lazily(self);
+            if (for_writing && !array.writable)
+              throw nb::value_error("assignment destination is read-only");
             return array.store ? host(*as_recorded(self), for_writing) : array.host;
           },
           nb::arg("for_writing") = false)
@@ -371,6 +411,7 @@ void add_recorded(nb::module_& module) {
         return as_recorded(self)->store == as_recorded(other)->store;
       });
   module.def("_wrap_numpy", wrap, nb::arg("result"), nb::arg("given"));
+  module.def("_wrap_shared", wrapped_shared, nb::arg("made"));
   module.def("_adopt", [](nb::handle value) { return adopted(value); });
   add_recorded_quick(module);
   add_recorded_functions(module);

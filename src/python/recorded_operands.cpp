@@ -239,7 +239,7 @@ nb::object keep_in_order(const std::vector<std::size_t>& order, const Recorder::
 
 bool can_show(const RecordedArray& array) {
   Recorder& recorder = Recording::get().recorder;
-  return recorder.view(array.number(recorder)).can_show;
+  return !array.store->is_shared() && recorder.view(array.number(recorder)).can_show;
 }
 
 }  // namespace heddle::python

@@ -30,7 +30,7 @@ bool is_usual(const NumberedView& view) { return view.can_show && view.in_usual_
 bool look_at(PyObject* x, Recorder& recorder, Plain& plain) {
   if (Py_TYPE(x) == type_of_arrays()) {
     plain.array = as_recorded(x);
-    if (plain.array->part != Part::whole) return false;
+    if (plain.array->part != Part::whole || plain.array->store->is_shared()) return false;
     // What is over memory that it has no more would only keep that.
     if (plain.array->host.is_valid() && !has_host(*plain.array)) plain.array->drop_host();
     plain.view = plain.array->number(recorder);
@@ -141,6 +141,20 @@ struct PlainCall {
 
 }  // namespace
 
+namespace {
+
+// The window may end here, and fail.
+StorePtr kept(Recorder& recorder, const RecordedCall& call) {
+  const TypePtr type = recorder.type(call.type);
+  try {
+    return recorder.keep(call);
+  } catch (const Error& error) {
+    throw_unread(error.what(), *type);
+  }
+}
+
+}  // namespace
+
 PyObject* plain_elementwise(int call, PyObject* x, PyObject* y) {
   Recording& all = Recording::get();
   Recorder& recorder = all.recorder;
@@ -153,7 +167,7 @@ PyObject* plain_elementwise(int call, PyObject* x, PyObject* y) {
                   : recorder.type_number(Type::tensor(plain.loop->out, plain.broadcast));
   const std::uint64_t epoch = recorder.epoch();
   const bool is_all = plain.shape != kNoView && recorder.view(plain.shape).is_all;
-  RecordedArray array(recorder.keep(made));
+  RecordedArray array(kept(recorder, made));
   if (is_all) array.set_number(plain.shape, epoch);  // all of a store of the same shape
   return to_object(std::move(array)).release().ptr();
 }
@@ -197,6 +211,7 @@ bool plain_assign(const RecordedArray& self, const AffineView& into, const Opera
 PyObject* plain_reduce(std::string_view name, const RecordedArray& of,
                        std::span<const std::int64_t> dims, bool keep, DType dtype) {
   Recorder& recorder = Recording::get().recorder;
+  if (of.store->is_shared()) return nullptr;
   const ViewNumber view = of.number(recorder);
   constexpr std::size_t kMostDims = 32;
   if (of.part != Part::whole || !is_usual(recorder.view(view)) || of.shape().size() > kMostDims)
@@ -215,7 +230,7 @@ PyObject* plain_reduce(std::string_view name, const RecordedArray& of,
   }
   made.type = recorder.type_number(Type::tensor(dtype, std::move(shape)));
   made.in[0] = {recorder.slot(*of.store), view};
-  return to_object(recorder.keep(made)).release().ptr();
+  return to_object(kept(recorder, made)).release().ptr();
 }
 
 }  // namespace heddle::python

@@ -132,7 +132,7 @@ bool make_host(RecordedArray& array) {
 
 // Whether its memory may be written to in place; the window's use of it goes on with what it has.
 bool may_write_at_once(RecordedArray& array) {
-  if (!array.store) return true;
+  if (!array.store) return array.writable;
   if (!array.writable || !array.store->is_sole_owner()) return false;
   Recording::get().recorder.forget(*array.store);
   return true;

@@ -9,6 +9,7 @@
 namespace heddle {
 
 bool Store::is_sole_owner() const {
+  if (shared_) return true;  // whoever else has it is to see what is written
   if (pending_ || !whole_ || !memory_.in_host_memory()) return false;
   const auto& block = memory_.array().block();
   // A loan of memory that was here before says nothing of this.
@@ -62,6 +63,7 @@ void Recorder::open() {
   ++window_;
   if (has_ops_) {
     builder_ = Builder("window");
+    builder_.program.file = "array calls";  // as messages call it
     body_ = builder_.begin("main");
   }
   has_ops_ = false;
@@ -156,12 +158,15 @@ Slot Recorder::new_slot(std::size_t argument, TypePtr type) {
 // The present version is an argument where it is in memory.
 Slot Recorder::slot(Store& store) {
   if (!store.lost_.empty()) throw Error(store.lost_);
-  if (store.window_ != window_ || store.slot_ == kNoSlot) {
+  if (store.window_ != window_ || store.slot_ == kNoSlot || store.shared_) {
     HEDDLE_CHECK(!store.pending_, "a window ended without one of its values");
     store.window_ = window_;
     store.slot_ = new_slot(arguments_.size(), store.type_);
     bytes_ += store.type_->bytes();
-    arguments_.push_back({store.memory_, store.spread_, store.weak_from_this()});
+    if (store.shared_)  // as it is now
+      arguments_.push_back({DeviceValue(Array(*store.type_, store.memory_.array().bytes())), {}});
+    else
+      arguments_.push_back({store.memory_, store.spread_, store.weak_from_this()});
   }
   slots_[store.slot_].last = steps_.size();
   return store.slot_;
@@ -224,7 +229,8 @@ std::vector<StorePtr> Recorder::keep_all(const std::function<Vars(Builder&)>& wr
 }
 
 bool Recorder::can_show(const Store& store, const AffineView& view) {
-  return view.elements() > 0 && record::box_of(view, store.type().shape).has_value();
+  return !store.is_shared() && view.elements() > 0 &&
+         record::box_of(view, store.type().shape).has_value();
 }
 
 bool Recorder::can_write(const Store& store, const AffineView& view) {

@@ -342,11 +342,25 @@ Expected<Array> Recorder::host(Store& store) {
 Verdict Recorder::make_writable(Store& store) {
   HEDDLE_TRY_VOID(host(store));
   ++store.written_;
+  if (store.shared_) return yes();
   // The window's own use of the old version goes on with the old memory.
   forget(store);
   if (store.is_sole_owner()) return yes();
   store.rest_at(DeviceValue(Array(*store.type_, store.memory_.array().bytes())));
   return yes();
+}
+
+Verdict Recorder::share(Store& store) {
+  HEDDLE_TRY_VOID(make_writable(store));
+  store.shared_ = true;
+  store.spread_ = nullptr;
+  return yes();
+}
+
+StorePtr Recorder::shared_store(Array memory) {
+  auto made = store(DeviceValue(std::move(memory)));
+  made->shared_ = true;
+  return made;
 }
 
 }  // namespace heddle
