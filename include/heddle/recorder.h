@@ -208,6 +208,10 @@ class Recorder {
   const RecordCounts& counts() const { return counts_; }
   std::size_t open_calls() const { return calls_.size(); }
   std::size_t window_size() const { return limit_; }
+  // How many windows in a row had one call each, and were read: nothing is won by those. Until
+  // somebody finds that calls follow each other again.
+  int lonely_windows() const { return lonely_; }
+  void forget_lonely_windows() { lonely_ = 0; }
   // The last windows: their groups, bytes, and what ended them.
   std::string explain() const;
   // From here on, or no more; starts from nothing.
@@ -358,6 +362,7 @@ class Recorder {
   std::size_t limit_ = 0;
   bool recording_ = false;  // inside of a call that writes its ops
   int known_in_a_row_ = 0;  // windows that were full
+  int lonely_ = 0;
 
   // Views, types and windows of plain calls.
   std::uint64_t epoch_ = 1;

@@ -104,6 +104,7 @@ struct Recording {
   static Recording& get();
   // Without a wait: whether a call may be NumPy's at once is no matter of windows.
   static std::int64_t limit();
+  static std::int64_t usual_limit();
   // Before the process ends.
   static void end();
 };
@@ -152,6 +153,22 @@ struct QuickHosts {
 std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y);
 // NumPy's array to write to at once, borrowed; else null.
 PyObject* quick_to_write(PyObject* self);
+// Arithmetic on the smallest arrays of NumPy's, or one and a number (recorded_tiny.cpp): a new
+// array, or the first where that is written to. Null where NumPy has to do it.
+enum class Tiny : std::uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  greater,
+  greater_equal,
+  none
+};
+PyObject* tiny_call(Tiny what, PyObject* x, PyObject* y, bool in_place = false);
 // What NumPy has made of them, or its error: takes the reference.
 PyObject* quick_result(PyObject* result);
 // The product with a vector where all is in memory, of whatever size; null where it is none.

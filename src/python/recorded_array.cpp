@@ -54,23 +54,30 @@ nb::object call_or_numpy(int call, nb::handle x, nb::handle y, int how = -1) {
 }
 
 using BinarySlot = PyObject* (*)(PyObject*, PyObject*);
-template <const char* name, BinarySlot at_once = nullptr>
+template <const char* name, BinarySlot at_once = nullptr, Tiny tiny = Tiny::none>
 PyObject* binary(PyObject* x, PyObject* y) {
   static const int call = elementwise_number(name);
-  if constexpr (at_once != nullptr)
-    if (const auto hosts = quick_hosts(x, y)) return quick_result(at_once(hosts->x, hosts->y));
+  if constexpr (at_once != nullptr) {
+    if (const auto hosts = quick_hosts(x, y)) {
+      if constexpr (tiny != Tiny::none)
+        if (PyObject* const made = tiny_call(tiny, hosts->x, hosts->y)) return quick_result(made);
+      return quick_result(at_once(hosts->x, hosts->y));
+    }
+  }
   return guarded([&] { return call_or_numpy(call, x, y); });
 }
-template <const char* name, BinarySlot at_once = nullptr>
+template <const char* name, BinarySlot at_once = nullptr, Tiny tiny = Tiny::none>
 PyObject* into(PyObject* x, PyObject* y) {
   static const int call = elementwise_number(name);
   // In place where nobody else sees the memory.
   if constexpr (at_once != nullptr) {
     const auto hosts = quick_hosts(x, y);
     if (hosts && quick_to_write(x) == hosts->x) {
-      PyObject* const result = at_once(hosts->x, hosts->y);
-      if (result == nullptr) return nullptr;
-      Py_DECREF(result);
+      const bool is_done =
+          tiny != Tiny::none && tiny_call(tiny, hosts->x, hosts->y, true) != nullptr;
+      PyObject* const result = is_done ? nullptr : at_once(hosts->x, hosts->y);
+      if (!is_done && result == nullptr) return nullptr;
+      Py_XDECREF(result);
       Py_INCREF(x);
       return x;
     }
@@ -118,8 +125,13 @@ PyObject* compared(PyObject* x, PyObject* y, int how) {
   static const int calls[] = {elementwise_number("less"),    elementwise_number("less_equal"),
                               elementwise_number("equal"),   elementwise_number("not_equal"),
                               elementwise_number("greater"), elementwise_number("greater_equal")};
-  if (const auto hosts = quick_hosts(x, y))
+  static constexpr Tiny tiny[] = {Tiny::less,      Tiny::less_equal, Tiny::equal,
+                                  Tiny::not_equal, Tiny::greater,    Tiny::greater_equal};
+  if (const auto hosts = quick_hosts(x, y)) {
+    if (PyObject* const made = tiny_call(tiny[how], hosts->x, hosts->y)) return quick_result(made);
+    if (PyErr_Occurred() != nullptr) return nullptr;
     return quick_result(PyObject_RichCompare(hosts->x, hosts->y, how));
+  }
   return guarded([&] { return call_or_numpy(calls[how], x, y, how); });
 }
 
@@ -187,10 +199,10 @@ int array_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot slots[] = {
     {Py_bf_getbuffer, slot(array_buffer)},
-    {Py_nb_add, slot(binary<kAdd, PyNumber_Add>)},
-    {Py_nb_subtract, slot(binary<kSubtract, PyNumber_Subtract>)},
-    {Py_nb_multiply, slot(binary<kMultiply, PyNumber_Multiply>)},
-    {Py_nb_true_divide, slot(binary<kDivide, PyNumber_TrueDivide>)},
+    {Py_nb_add, slot(binary<kAdd, PyNumber_Add, Tiny::add>)},
+    {Py_nb_subtract, slot(binary<kSubtract, PyNumber_Subtract, Tiny::subtract>)},
+    {Py_nb_multiply, slot(binary<kMultiply, PyNumber_Multiply, Tiny::multiply>)},
+    {Py_nb_true_divide, slot(binary<kDivide, PyNumber_TrueDivide, Tiny::divide>)},
     {Py_nb_floor_divide, slot(binary<kFloorDivide>)},
     {Py_nb_remainder, slot(binary<kRemainder, PyNumber_Remainder>)},
     {Py_nb_power, slot(power)},
@@ -205,10 +217,10 @@ PyType_Slot slots[] = {
     {Py_nb_positive, slot(unary<kPositive, PyNumber_Positive>)},
     {Py_nb_absolute, slot(unary<kAbsolute, PyNumber_Absolute>)},
     {Py_nb_invert, slot(unary<kInvert, PyNumber_Invert>)},
-    {Py_nb_inplace_add, slot(into<kAdd, PyNumber_InPlaceAdd>)},
-    {Py_nb_inplace_subtract, slot(into<kSubtract, PyNumber_InPlaceSubtract>)},
-    {Py_nb_inplace_multiply, slot(into<kMultiply, PyNumber_InPlaceMultiply>)},
-    {Py_nb_inplace_true_divide, slot(into<kDivide, PyNumber_InPlaceTrueDivide>)},
+    {Py_nb_inplace_add, slot(into<kAdd, PyNumber_InPlaceAdd, Tiny::add>)},
+    {Py_nb_inplace_subtract, slot(into<kSubtract, PyNumber_InPlaceSubtract, Tiny::subtract>)},
+    {Py_nb_inplace_multiply, slot(into<kMultiply, PyNumber_InPlaceMultiply, Tiny::multiply>)},
+    {Py_nb_inplace_true_divide, slot(into<kDivide, PyNumber_InPlaceTrueDivide, Tiny::divide>)},
     {Py_nb_inplace_floor_divide, slot(into<kFloorDivide>)},
     {Py_nb_inplace_remainder, slot(into<kRemainder, PyNumber_InPlaceRemainder>)},
     {Py_nb_inplace_power, slot(power_into)},

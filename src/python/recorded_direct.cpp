@@ -6,6 +6,7 @@
 
 #include "python/bindings.h"
 #include "python/host_array.h"
+#include "python/numpy_fields.h"
 #include "python/recorded.h"
 
 namespace heddle::python {
@@ -36,6 +37,19 @@ struct NumpyApi {
 };
 
 }  // namespace
+
+PyObject* new_numpy(DType dtype, const NumpyFields& shape) {
+  static PyObject* const types[] = {
+      numpy_dtype(DType::f64).release().ptr(), numpy_dtype(DType::f32).release().ptr(),
+      numpy_dtype(DType::i64).release().ptr(), numpy_dtype(DType::i1).release().ptr()};
+  PyObject* const type = dtype == DType::f64   ? types[0]
+                         : dtype == DType::f32 ? types[1]
+                         : dtype == DType::i64 ? types[2]
+                                               : types[3];
+  Py_INCREF(type);
+  return NumpyApi::get().make(numpy_array_type(), type, shape.rank, shape.sizes, nullptr, nullptr,
+                              0, nullptr);
+}
 
 nb::object over_memory(std::byte* data, nb::handle dtype, const Shape& shape, const Shape& strides,
                        nb::handle owner) {

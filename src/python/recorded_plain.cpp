@@ -43,6 +43,8 @@ bool look_at(PyObject* x, Recorder& recorder, Plain& plain) {
     plain.code = kWeak + static_cast<int>(Weak::real);
   else if (PyLong_CheckExact(x))
     plain.code = kWeak + static_cast<int>(Weak::integer);
+  else if (PyFloat_Check(x))  // numpy.float64
+    plain.code = static_cast<int>(DType::f64);
   return plain.code != 0;
 }
 
@@ -54,7 +56,7 @@ const Array* number_in(PyObject* x, DType dtype) {
     Array array;
   };
   static auto* const made = new std::array<Made, 64>;
-  const bool is_real = PyFloat_CheckExact(x);
+  const bool is_real = PyFloat_Check(x);
   int overflow = 0;
   const std::uint64_t bits =
       is_real ? std::bit_cast<std::uint64_t>(PyFloat_AsDouble(x))

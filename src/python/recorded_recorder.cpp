@@ -174,6 +174,16 @@ void Recording::end() {
   if (is_recording) get().recorder.stop_compiling();
 }
 
-std::int64_t Recording::limit() { return the_recording().at_once; }
+std::int64_t Recording::usual_limit() { return the_recording().at_once; }
+
+// Where every call is read before the next one comes, a window is worth its while from another size
+// on (measured: docs/arrays.md).
+std::int64_t Recording::limit() {
+  constexpr int kPatience = 8;
+  constexpr std::int64_t kAlone = 49152;
+  const Recording& all = the_recording();
+  const bool is_lonely = all.recorder.lonely_windows() >= kPatience && !all.recorder.devices();
+  return is_lonely && all.at_once > 0 ? std::max(all.at_once, kAlone) : all.at_once;
+}
 
 }  // namespace heddle::python

@@ -250,6 +250,7 @@ Verdict Recorder::flush(WindowEnd end) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   done.seconds = took.count();
+  lonely_ = done.calls == 1 && end != WindowEnd::full ? lonely_ + 1 : 0;
   if (verdict) {
     count(done);
     if (profiling_) profile_run(done);
