@@ -130,6 +130,8 @@ Placed placed_in_bytes(const RecordedArray& array);
 // unless make_writable was called.
 nb::object host_of(RecordedArray& array);
 void make_writable(RecordedArray& array);
+// What others may keep: a later write does not reach it.
+nb::object snapshot(RecordedArray& array);
 // What cannot be computed: too little memory in NumPy's words.
 [[noreturn]] void throw_unread(const std::string& why, const Type& type);
 // The same for NumPy, or others, to read and write at any time: from then on calls on it are
@@ -274,6 +276,7 @@ nb::handle ufunc_of(int call);                  // NumPy's own
 // Whether NumPy's results are not taken as they are (python/heddle/numpy/_standard.py).
 bool has_rule_of_its_own(int call);
 
+PyType_Slot* array_slots();  // recorded_operators.cpp
 void add_recorded_calls(nb::module_& module);
 void add_recorded_functions(nb::module_& module);  // recorded_functions.cpp
 void add_recorded_library(nb::module_& module);

@@ -284,6 +284,18 @@ nb::object adopted(nb::handle value) {
   return wrapped(copy);
 }
 
+// What others may keep: a later write does not reach it.
+nb::object snapshot(RecordedArray& self) {
+  if (self.store->is_shared()) return host_of(self).attr("copy")();
+  const Array memory = Recording::get().recorder.host(*self.store).value();
+  if (self.elements() == 0) return host_of(self);
+  const nb::object all =
+      to_numpy(memory.reinterpreted(Type::tensor(self.store->type().dtype, {memory.elements()})));
+  const Placed placed = placed_in_bytes(self);
+  return numpy_ndarray()(shape_tuple(self.shape()), numpy_dtype(self.dtype()), all, placed.offset,
+                         shape_tuple(placed.strides));
+}
+
 void add_lent_memory(nb::module_& module) {
   nb::class_<LentMemory>(module, "_LentMemory", nb::type_slots(lent_slots),
                          "The memory of a recorded array.");
