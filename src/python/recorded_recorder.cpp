@@ -9,6 +9,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "base/fork.h"
 #include "heddle/hash.h"
 #include "heddle/transport.h"
 #include "python/bindings.h"
@@ -56,11 +57,21 @@ class Turns {
     }
   }
 
+  // Whether another thread's window was under way when this child was forked: it never ends here.
+  bool take_over() { return forked_ && std::exchange(forked_, false); }
+
  private:
   std::mutex mutex_;
   std::condition_variable idle_;
   std::atomic<bool> busy_ = false;
   std::thread::id owner_;
+  bool forked_ = false;
+  const AfterFork after_fork_{[this] {
+    make_anew(mutex_);
+    make_anew(idle_);
+    forked_ = busy_ && owner_ != std::this_thread::get_id();
+    if (forked_) busy_ = false;
+  }};
 };
 
 Turns& turns() {
@@ -135,6 +146,7 @@ Recording& the_recording() {
   static Recording* only = [] {
     RecordOptions options;
     options.direct_memory = numpy_memory;
+    options.direct_step = direct_step;
     options.place = place_of_caller;
     options.place_name = line_of_caller;
     options.aside = [](const std::function<void()>& work, bool by_steps) {
@@ -152,13 +164,26 @@ Recording& the_recording() {
 
 Recording& Recording::get() {
   turns().wait();
-  return the_recording();
+  Recording& recording = the_recording();
+  if (turns().take_over())
+    recording.recorder.abandon("another thread was computing it when this process was forked");
+  return recording;
 }
 
 void Recording::end() {
   if (is_recording) get().recorder.stop_compiling();
 }
 
-std::int64_t Recording::limit() { return the_recording().at_once; }
+std::int64_t Recording::usual_limit() { return the_recording().at_once; }
+
+// Where every call is read before the next one comes, a window is worth its while from another size
+// on (measured: docs/arrays.md).
+std::int64_t Recording::limit() {
+  constexpr int kPatience = 8;
+  constexpr std::int64_t kAlone = 49152;
+  const Recording& all = the_recording();
+  const bool is_lonely = all.recorder.lonely_windows() >= kPatience && !all.recorder.devices();
+  return is_lonely && all.at_once > 0 ? std::max(all.at_once, kAlone) : all.at_once;
+}
 
 }  // namespace heddle::python

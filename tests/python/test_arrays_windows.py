@@ -108,3 +108,39 @@ def test_explain_and_profile_name_lines():
     line = test_explain_and_profile_name_lines.__code__.co_firstlineno + 6
     assert f"test_arrays_windows.py:{line}" in hn.explain() and f"from test_arrays_windows.py:{line}" in str(times)
     assert y.sum() == pytest.approx(LARGE * (2**0.5 + 1))
+
+
+FORKS = """
+import multiprocessing, os, sys
+import heddle.numpy as hn
+from heddle.numpy._core import recorded
+
+def total(x, by):
+    return float((x * by + 1).sum())
+
+x = hn.ones({size})
+for turn in range(5):
+    total(x, turn)
+    recorded.wait_for_code()
+assert hn.counts()["found"] > 0  # threads have compiled, and run
+hn.devices({devices})
+total(x, 2.0)
+open_window = x * 4.0
+child = os.fork()
+if child == 0:
+    good = [total(x, turn) == {size} * (turn + 1) for turn in range(4)]
+    recorded.wait_for_code()
+    new = float((x - 3.0).max()) == -2.0 and float(open_window.sum()) == 4 * {size}
+    sys.exit(0 if all(good) and new else 1)
+_, status = os.waitpid(child, 0)
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    sums = pool.starmap(total, [(x, turn) for turn in range(3)])
+print(os.waitstatus_to_exitcode(status), sums, float(open_window.sum()))
+"""
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+def test_a_forked_child_computes_and_ends(devices):
+    text = FORKS.format(size=100_000, devices=devices)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "0 [100000.0, 200000.0, 300000.0] 400000.0\n", done.stderr
