@@ -21,14 +21,14 @@ void add_stages(const Pipeline& pipeline, PlannedFunction& plan) {
   const Mesh& mesh = pipeline.spmd.program.meshes[part.mesh].mesh;
   const auto add = [&](std::vector<PlannedFunction::Value>& values,
                        const std::vector<Split>& splits,
-                       const std::vector<std::vector<int>>& stages) {
+                       const std::vector<StagesOfValue>& lie) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i].sharding = text_of(splits[i], mesh);  // of each micro-batch, as a plan file has it
-      values[i].stages = stages[i];
+      values[i].stages = lie[i].stages;
     }
   };
-  add(plan.arguments, part.arguments, pipeline.programs.argument_stages);
-  add(plan.results, part.results, pipeline.programs.result_stages);
+  add(plan.arguments, part.arguments, pipeline.programs.arguments);
+  add(plan.results, part.results, pipeline.programs.results);
   for (std::size_t i = 0; i < plan.moved.size(); ++i) {
     const Communication& c = pipeline.whole.communications[i];
     plan.moved[i].stage = stage_of(pipeline, c.needed_by);

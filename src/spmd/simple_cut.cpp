@@ -5,20 +5,11 @@
 #include "heddle/op.h"
 #include "heddle/stage_programs.h"
 #include "spmd/micro_ops.h"
+#include "spmd/op_work.h"
 
 namespace heddle {
 
 namespace {
-
-// Products are faster, element by element, than what reads and writes memory.
-constexpr double kProduct = 0.1;
-
-double work_of(const Program& program, const Op& op) {
-  if (op.def->rearranges == Rearrange::constant) return 0;
-  double points = 1;
-  for (const Factor& f : index_rule(program, op).factors) points *= static_cast<double>(f.size);
-  return op.def->cls == OpClass::contract ? kProduct * points : points;
-}
 
 class Cutter {
  public:
