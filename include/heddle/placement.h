@@ -63,6 +63,8 @@ class PlacedValue {
   std::optional<std::int64_t> number_on_mesh(std::int64_t device) const;
   // The layout on the mesh; where a part's elements lie in a device's memory, row-major.
   Expected<Layout> layout() const;
+  // Who has which rows, and how these lie.
+  Expected<std::vector<CheckpointValue::Rows>> rows_by_stage() const;
   // What one device has, places beyond the end included.
   Type part_type() const;
   Type part_type_on(std::int64_t device) const;

@@ -117,7 +117,7 @@ class TurnFinder {
 
   // An integer that depends on the turn alone.
   std::optional<std::int64_t> number_at(ValueId v, std::int64_t turn, int depth) const {
-    constexpr int kMostDepth = 12;
+    constexpr int kMostDepth = 24;
     if (v == counter_) return turn;
     if (const auto constant = whole_number_of(program_, v)) return constant;
     const OpId id = program_.value(v).op;
@@ -152,6 +152,10 @@ class TurnFinder {
         return std::max(in[0], std::min(in[1], in[2]));
       case ScalarOp::convert:
         return in[0];
+      case ScalarOp::bit_and:
+        return in[0] & in[1];
+      case ScalarOp::bit_or:
+        return in[0] | in[1];
       default:
         return std::nullopt;
     }

@@ -89,7 +89,8 @@ class PipelinePlanner {
       if (micro_.arguments[a] >= 0 || !has_all) rows.clear();
     }
     for (std::size_t r = 0; r < micro_.results.size(); ++r)
-      if (!comes_after_sums(plan_.result_rows[r]) || !is_carried(r)) plan_.result_rows[r].clear();
+      if (!comes_after_sums(plan_.result_rows[r]) || times_carried(r) > 1)
+        plan_.result_rows[r].clear();
     for (std::size_t a = 0; a < carried_.size(); ++a) {
       RowParts& rows = plan_.argument_rows[a];
       if (carried_[a] == kNone) continue;
@@ -106,8 +107,8 @@ class PipelinePlanner {
       if (!plan_.result_rows[r].empty())
         plan_.phases[program_.value(returned[r]).op] = MicroPhase::before;
   }
-  bool is_carried(std::size_t result) const {
-    return std::ranges::count(carried_, static_cast<std::uint32_t>(result)) == 1;
+  std::ptrdiff_t times_carried(std::size_t result) const {
+    return std::ranges::count(carried_, static_cast<std::uint32_t>(result));
   }
   bool comes_after_sums(const RowParts& parts) const {
     return std::ranges::all_of(parts, [&](const RowPart& part) {
@@ -240,13 +241,15 @@ class PipelinePlanner {
     }
   }
 
-  // Each where the rows of its argument lie.
+  // Each where the rows of its argument lie, or where it is made.
   void place_rows(std::size_t result) {
     const auto a = static_cast<std::size_t>(
         std::ranges::find(carried_, static_cast<std::uint32_t>(result)) - carried_.begin());
     const RowParts& parts = plan_.result_rows[result];
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      const int stage = home_of(part_of_.at(plan_.argument_rows[a][k].value));
+      const int stage = a < carried_.size()
+                            ? home_of(part_of_.at(plan_.argument_rows[a][k].value))
+                            : stage_after(parts[k].value);
       plan_.result_row_stages[result].push_back(stage);
       need(parts[k].value, stage, INT_MAX);
     }

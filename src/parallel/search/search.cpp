@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "heddle/log.h"
+#include "heddle/row_parts.h"
 #include "parallel/search/move_costs.h"
 #include "parallel/search/recompute.h"
 #include "parallel/search/searcher.h"
@@ -268,6 +269,9 @@ class Ladder {
     if (how_.count) how_.count(tables_.on.program, function, counted);
     wanted.times = std::move(counted.times);
     wanted.argument_times = std::move(counted.argument_times);
+    if (counted.rows_lie_on_stages)
+      for (const RowParts& parts : argument_rows(tables_.on.program, function))
+        wanted.row_parts.push_back(static_cast<double>(parts.size()));
     return search::Searcher::make(tables, function, wanted);
   }
 
