@@ -25,8 +25,8 @@ struct StageProgram {
   std::vector<std::size_t> arguments, results;  // which of the whole function's, in order
 };
 
-// Where an argument or result of the whole function lies: alike on all of these stages, or some rows
-// of it on each.
+// Where an argument or result of the whole function lies: alike on all of these stages, or some
+// rows of it on each.
 struct StagesOfValue {
   std::vector<int> stages;
   std::vector<std::vector<RowRange>> rows;  // by stage of `stages`; empty: all of it

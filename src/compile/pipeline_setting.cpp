@@ -353,7 +353,7 @@ class Setting {
   const SettingLimits& limits_;
   std::int64_t memory_limit_;
   std::vector<int> chunks_ = {};
-  std::int64_t parts_ = 1;  // into which loops over layers are taken apart
+  std::int64_t parts_ = 1;             // into which loops over layers are taken apart
   pipeline::Stages best_stages_ = {};  // by node of the graph: those of the last cut
   std::vector<double> shared_ = {};    // by argument: how often it goes to others, as it counts
   SettingMemory memory_ = {};

@@ -69,9 +69,9 @@ struct SettingLimits {
 };
 struct SettingOutcome {
   Expected<PipelineAnswer> answer = Reason{};
-  SettingMemory memory = {};  // where nothing fits
-  bool beaten = false;        // no plan of it takes less than the one at hand
-  bool is_open = false;       // with less memory nothing was tried
+  SettingMemory memory = {};     // where nothing fits
+  bool beaten = false;           // no plan of it takes less than the one at hand
+  bool is_open = false;          // with less memory nothing was tried
   std::vector<int> chunks = {};  // that this is about
 };
 

@@ -41,7 +41,8 @@ std::optional<Counting> counting_of(const Program& program, const Op& loop) {
     counting.end_at = place_of(sides[1]);
     if (counting.end_at) end = whole_number_of(program, program.operands(loop)[*counting.end_at]);
   }
-  const std::optional<std::int64_t> begin = whole_number_of(program, program.operands(loop)[*counter]);
+  const std::optional<std::int64_t> begin =
+      whole_number_of(program, program.operands(loop)[*counter]);
   if (!begin || !end) return std::nullopt;
   counting.begin = *begin;
   counting.end = *end;

@@ -20,8 +20,7 @@ void add_stages(const Pipeline& pipeline, PlannedFunction& plan) {
   const SpmdFunction& part = *pipeline.spmd.find(plan.name);
   const Mesh& mesh = pipeline.spmd.program.meshes[part.mesh].mesh;
   const auto add = [&](std::vector<PlannedFunction::Value>& values,
-                       const std::vector<Split>& splits,
-                       const std::vector<StagesOfValue>& lie) {
+                       const std::vector<Split>& splits, const std::vector<StagesOfValue>& lie) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i].sharding = text_of(splits[i], mesh);  // of each micro-batch, as a plan file has it
       values[i].stages = lie[i].stages;

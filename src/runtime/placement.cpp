@@ -148,9 +148,10 @@ Expected<Array> PlacedValue::whole(const std::vector<Array>& all) const {
     std::size_t from = 0;
     for (const RowRange& rows : rows_[i]) {
       const std::size_t bytes = static_cast<std::size_t>(rows.count()) * row;
-      std::ranges::copy(some.bytes().subspan(from, bytes),
-                        made.mutable_bytes().begin() +
-                            static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows.begin) * row));
+      std::ranges::copy(
+          some.bytes().subspan(from, bytes),
+          made.mutable_bytes().begin() +
+              static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows.begin) * row));
       from += bytes;
     }
   }

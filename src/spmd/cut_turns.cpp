@@ -219,8 +219,8 @@ class TurnCutter {
     const auto operands = from_.operands(op);
     for (std::size_t i = 0; i < operands.size(); ++i)
       if (groups_.is_in_parts(operands[i]))
-        found = std::max(found,
-                         groups_.row_factor(from_.type_of(operands[i]), rule.operands[i].dims, rule));
+        found = std::max(
+            found, groups_.row_factor(from_.type_of(operands[i]), rule.operands[i].dims, rule));
     for (std::size_t k = 0; k < op.result_count && found < 0; ++k)
       if (groups_.is_in_parts(from_.result(op, k)))
         found = groups_.row_factor(from_.type_of(from_.result(op, k)), rule.results[k].dims, rule);
@@ -294,8 +294,7 @@ class TurnCutter {
       const Type type = from_.type_of(v);
       return to().constant(neutral_array(*rule.combine.op, type));
     }
-    if (is_known &&
-        groups_.row_factor(from_.type_of(v), rule.operands[i].dims, rule) == factor)
+    if (is_known && groups_.row_factor(from_.type_of(v), rule.operands[i].dims, rule) == factor)
       return piece(v, part);
     return whole(v);
   }
@@ -394,8 +393,8 @@ class TurnCutter {
       } else if (!goes_on(turns.kinds[i])) {
         same_[result] = operands[i];
       } else {
-        rewriter_.define(result, turns.kinds[i] == Kind::counter ? number_like(operands[i], first)
-                                                                 : state[i]);
+        rewriter_.define(
+            result, turns.kinds[i] == Kind::counter ? number_like(operands[i], first) : state[i]);
         defined_[result] = true;
       }
     }
@@ -413,8 +412,7 @@ class TurnCutter {
       if (op.def->form == Form::terminator) continue;
       const auto operands = from_.operands(op);
       if (std::ranges::count(operands, body.args[i]) > 0) return true;
-      if (op.region_count > 0 &&
-          std::ranges::count(captured_values(from_, op), body.args[i]) > 0)
+      if (op.region_count > 0 && std::ranges::count(captured_values(from_, op), body.args[i]) > 0)
         return true;
     }
     return false;
@@ -426,7 +424,8 @@ class TurnCutter {
     const Region& body = from_.region(from_.regions(op)[1]);
     const auto operands = from_.operands(op);
     std::size_t counter = 0;  // among those that go on
-    for (std::size_t i = 0; turns.kinds[i] != Kind::counter; ++i) counter += goes_on(turns.kinds[i]);
+    for (std::size_t i = 0; turns.kinds[i] != Kind::counter; ++i)
+      counter += goes_on(turns.kinds[i]);
     const std::int64_t count = parts_[part].count();
     const auto number = [&](const Vars& in, std::int64_t n) {
       return to().full_like(in[counter], static_cast<double>(n));
@@ -445,8 +444,7 @@ class TurnCutter {
     }
     Verdict copied = yes();
     const Vars given = to().while_loop(
-        start,
-        [&](const Vars& in) { return to().compare("LT", in[counter], number(in, count)); },
+        start, [&](const Vars& in) { return to().compare("LT", in[counter], number(in, count)); },
         [&](const Vars& in) -> Vars {
           const Var back = number(in, count - 1) - in[counter];
           std::size_t next = 0;
@@ -495,8 +493,7 @@ class TurnCutter {
       index = to().convert(row->second, index.type().dtype);
       Type type = from_.type_of(from_.result(op, 0));
       if (puts) type = operands[0].type();
-      const Vars made =
-          to().ops(op.def->name, operands, {type}, copied_attrs(from_, op));
+      const Vars made = to().ops(op.def->name, operands, {type}, copied_attrs(from_, op));
       if (to().failed()) return to().finish().why();
       rewriter_.define_results(op, made);
     }
@@ -565,8 +562,7 @@ std::vector<RowRange> parts_of_equal_work(const MicroBatches& micro,
   load.front() += before;
   load.back() += behind;
   for (std::int64_t t = parts; t < turns; ++t) {
-    const auto least =
-        static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
+    const auto least = static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
     load[least] += turn;
     ++counts[least];
   }

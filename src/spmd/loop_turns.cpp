@@ -31,8 +31,7 @@ class TurnFinder {
       if (i == counting->counter)
         kind = LoopTurns::Kind::counter;
       else if (given[i] == body_.args[i])
-        kind = takes_rows(body_.args[i], backward) ? LoopTurns::Kind::taken
-                                                   : LoopTurns::Kind::same;
+        kind = takes_rows(body_.args[i], backward) ? LoopTurns::Kind::taken : LoopTurns::Kind::same;
       else if (puts_rows(body_.args[i], given[i], backward))
         kind = LoopTurns::Kind::put;
       turns.kinds.push_back(kind);

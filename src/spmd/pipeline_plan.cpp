@@ -185,6 +185,8 @@ class PipelinePlanner {
   }
 
   int wish(const Op& op) const {
+    // What is spread out is so where it is needed.
+    if (op.def->rearranges == Rearrange::broadcast) return -1;
     int stage = -1;
     std::int64_t most = -1;
     for (ValueId v : taken(op)) {
@@ -247,9 +249,8 @@ class PipelinePlanner {
         std::ranges::find(carried_, static_cast<std::uint32_t>(result)) - carried_.begin());
     const RowParts& parts = plan_.result_rows[result];
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      const int stage = a < carried_.size()
-                            ? home_of(part_of_.at(plan_.argument_rows[a][k].value))
-                            : stage_after(parts[k].value);
+      const int stage = a < carried_.size() ? home_of(part_of_.at(plan_.argument_rows[a][k].value))
+                                            : stage_after(parts[k].value);
       plan_.result_row_stages[result].push_back(stage);
       need(parts[k].value, stage, INT_MAX);
     }
@@ -310,7 +311,7 @@ class PipelinePlanner {
   const Function& function_;
   const MicroBatches& micro_;
   const Region& body_;
-  std::map<ValueId, Part> part_of_;  // by the value that takes them
+  std::map<ValueId, Part> part_of_;               // by the value that takes them
   std::vector<std::uint32_t> carried_;            // by argument: the result; kNone: it is not
   std::vector<int> first_use_;                    // by argument: the first position
   std::map<std::pair<ValueId, int>, int> first_;  // value and stage: where it is needed first

@@ -366,9 +366,8 @@ Expected<StagePrograms> stage_programs(const Program& device, const MicroBatches
   made.function = micro.function;
   made.channels = channels_of(device, plan);
   for (std::size_t a = 0; a < plan.arguments.size(); ++a)
-    made.arguments.push_back(
-        lying(plan.argument_rows[a], plan.argument_row_stages[a],
-              {plan.arguments[a].begin(), plan.arguments[a].end()}));
+    made.arguments.push_back(lying(plan.argument_rows[a], plan.argument_row_stages[a],
+                                   {plan.arguments[a].begin(), plan.arguments[a].end()}));
   for (std::size_t i = 0; i < plan.results.size(); ++i)
     made.results.push_back(
         lying(plan.result_rows[i], plan.result_row_stages[i], {plan.results[i]}));

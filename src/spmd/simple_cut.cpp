@@ -128,7 +128,8 @@ class Cutter {
         const OpId maker = program_.value(v).op;
         if (maker != kNone && forward_[maker]) wished = std::max(wished, made.positions[maker]);
       }
-      if (const auto most = std::ranges::max_element(bytes, {}, [](const auto& b) { return b.second; });
+      if (const auto most =
+              std::ranges::max_element(bytes, {}, [](const auto& b) { return b.second; });
           most != bytes.end() && most->second > 0)
         wished = most->first;
       if (wished >= 0) stage = std::min(stage, wished);

@@ -1,5 +1,6 @@
 // Turns of loops: a model that scans over its layers has one loop for all of them, whose turns are
-// the layers. Such a loop can be taken apart, some turns in each part, so that a pipeline can cut it.
+// the layers. Such a loop can be taken apart, some turns in each part, so that a pipeline can cut
+// it.
 #pragma once
 
 #include "heddle/micro_batches.h"

@@ -136,8 +136,8 @@ class AnchorFinder {
     for (ValueId v : captured_values(program_, op)) look(v);
     int best = -1;
     for (const auto& [node, much] : bytes) {
-      const bool fits = std::ranges::all_of(
-          limits, [&](int limit) { return comes_before(node, limit); });
+      const bool fits =
+          std::ranges::all_of(limits, [&](int limit) { return comes_before(node, limit); });
       if (fits && (best < 0 || much > bytes.at(best))) best = node;
     }
     return best;

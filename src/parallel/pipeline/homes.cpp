@@ -71,6 +71,8 @@ class HomeFinder {
       for (ValueId arg : uses_.sources[v]) consider(arg);
     }
     const Op& op = program_.op(id);
+    // What is spread out is so where it is needed.
+    if (op.def->rearranges == Rearrange::broadcast) return;
     for (std::size_t k = 0; k < op.result_count; ++k) homes_[program_.result(op, k)] = home;
   }
 

@@ -248,8 +248,8 @@ class GraphMaker {
   const MicroProgram& micro_;
   const Program& program_;
   const std::vector<OpId>& ops_;
-  std::vector<bool> back_;           // by OpId
-  std::vector<int> nodes_;           // by OpId
+  std::vector<bool> back_;  // by OpId
+  std::vector<int> nodes_;  // by OpId
   std::vector<std::size_t> argument_of_;
   mutable std::vector<bool> taken_;  // by ValueId: by what comes after, or the caller
 };
