@@ -2,132 +2,21 @@
 // the same parts.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "heddle/op.h"
 #include "heddle/op_piece.h"
-#include "heddle/row_parts.h"
 #include "ir/clone.h"
 #include "ir/rewrite.h"
 #include "ir/unused.h"
-#include "spmd/micro_ops.h"
-#include "spmd/op_work.h"
-#include "spmd/turns.h"
+#include "spmd/row_groups.h"
+#include "spmd/turn_parts.h"
 
 namespace heddle {
 
 namespace {
 
 using Kind = LoopTurns::Kind;
-
-struct CutLoop {
-  OpId op = kNone;
-  LoopTurns turns;
-};
-
-// Loops of every micro-batch whose turns take rows of what no micro-batch changes, but for what is
-// made of nothing: parameters.
-std::vector<CutLoop> loops_with_parameters(const MicroBatches& micro) {
-  const Program& program = micro.program;
-  const Function& function = *program.find_function(micro.function);
-  const auto phases = micro_phases(program, function, micro);
-  if (!phases) return {};
-  const Region& body = program.region(function.body);
-  std::vector<bool> parameter(program.value_count(), false);
-  for (std::size_t a = 0; a < micro.number(); ++a) parameter[body.args[a]] = micro.arguments[a] < 0;
-  std::vector<CutLoop> loops;
-  for (OpId id : body.ops) {
-    const Op& op = program.op(id);
-    const auto operands = program.operands(op);
-    if ((*phases)[id] == MicroPhase::before &&
-        std::ranges::any_of(operands, [&](ValueId v) { return parameter[v]; }))
-      for (std::size_t k = 0; k < op.result_count; ++k) parameter[program.result(op, k)] = true;
-    if ((*phases)[id] != MicroPhase::each) continue;
-    auto turns = turns_of(program, op);
-    if (!turns || turns->count < 2) continue;
-    bool any = false;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-      any = any || (turns->kinds[i] == Kind::taken && parameter[operands[i]]);
-    for (const LoopTurns::Taken& taken : turns->from_around) any = any || parameter[taken.value];
-    if (any) loops.push_back({id, *std::move(turns)});
-  }
-  return loops;
-}
-
-std::int64_t count_of_most_work(const Program& program, const std::vector<CutLoop>& loops) {
-  std::map<std::int64_t, double> work;
-  for (const CutLoop& loop : loops) work[loop.turns.count] += work_of(program, program.op(loop.op));
-  std::int64_t best = 0;
-  for (const auto& [count, much] : work)
-    if (best == 0 || much > work[best]) best = count;
-  return best;
-}
-
-// Values with a row for each turn that are worked on row by row together, from what loops take and
-// put on.
-class RowGroups {
- public:
-  RowGroups(const Program& program, const Function& function, std::int64_t rows)
-      : program_(program), rows_(rows), parent_(program.value_count()) {
-    std::iota(parent_.begin(), parent_.end(), 0);
-    in_parts_.assign(program.value_count(), false);
-    for (OpId id : program.region(function.body).ops) join(program.op(id));
-  }
-
-  void mark(ValueId v) { in_parts_[find(v)] = true; }
-  bool is_in_parts(ValueId v) { return in_parts_[find(v)]; }
-  void unite(ValueId a, ValueId b) {
-    const ValueId from = find(a), to = find(b);
-    if (in_parts_[from]) in_parts_[to] = true;
-    parent_[from] = to;
-  }
-
-  // The factor that runs over the rows of a value; -1 where there is none.
-  int row_factor(const Type& type, const std::vector<DimRule>& dims, const IndexRule& rule) const {
-    if (!type.is_tensor() || type.rank() == 0 || type.shape[0] != rows_ || dims.empty()) return -1;
-    const DimRule& dim = dims[0];
-    if (dim.terms.size() != 1 || dim.offset != 0 || dim.dilation != 1 || dim.slides) return -1;
-    const IndexTerm& term = dim.terms[0];
-    if (term.stride != 1 || term.divide != 1 || term.modulo != 0) return -1;
-    return rule.factors[static_cast<std::size_t>(term.factor)].size == rows_ ? term.factor : -1;
-  }
-
- private:
-  ValueId find(ValueId v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
-    return v;
-  }
-
-  void join(const Op& op) {
-    if (op.def->control == Control::loop || op.def->form == Form::terminator) return;
-    const auto has_rows = [&](ValueId v) {
-      const Type& type = program_.type_of(v);
-      return type.is_tensor() && type.rank() > 0 && type.shape[0] == rows_;
-    };
-    bool any = false;
-    for (ValueId v : program_.operands(op)) any = any || has_rows(v);
-    for (std::size_t k = 0; k < op.result_count; ++k) any = any || has_rows(program_.result(op, k));
-    if (!any) return;
-    const IndexRule rule = index_rule(program_, op);
-    std::map<int, ValueId> first;  // by factor
-    const auto look = [&](ValueId v, const std::vector<DimRule>& dims) {
-      const int factor = row_factor(program_.type_of(v), dims, rule);
-      if (factor < 0) return;
-      const auto [at, is_new] = first.try_emplace(factor, v);
-      if (!is_new) unite(v, at->second);
-    };
-    const auto operands = program_.operands(op);
-    for (std::size_t i = 0; i < operands.size(); ++i) look(operands[i], rule.operands[i].dims);
-    for (std::size_t k = 0; k < op.result_count; ++k)
-      look(program_.result(op, k), rule.results[k].dims);
-  }
-
-  const Program& program_;
-  const std::int64_t rows_;
-  std::vector<ValueId> parent_;
-  std::vector<bool> in_parts_;  // by the first of a group
-};
 
 class TurnCutter {
  public:
@@ -512,68 +401,6 @@ class TurnCutter {
   std::vector<bool> defined_;        // as a whole
   std::map<ValueId, Var> row_of_;
 };
-
-}  // namespace
-
-std::int64_t turns_to_cut(const MicroBatches& micro) {
-  return count_of_most_work(micro.program, loops_with_parameters(micro));
-}
-
-namespace {
-
-// What goes before and behind loops takes its share of the first and the last part.
-std::vector<RowRange> parts_of_equal_work(const MicroBatches& micro,
-                                          const std::vector<CutLoop>& loops, std::int64_t turns,
-                                          std::int64_t parts) {
-  const Program& program = micro.program;
-  const Region& body = program.region(program.find_function(micro.function)->body);
-  const auto phases = micro_phases(program, *program.find_function(micro.function), micro).value();
-  std::set<OpId> cut;
-  double turn = 0;
-  for (const CutLoop& loop : loops) {
-    cut.insert(loop.op);
-    turn += work_of(program, program.op(loop.op)) / static_cast<double>(turns);
-  }
-  // What loops are made of, and what is made of the last of them: at the first part.
-  std::vector<bool> leads(program.op_count(), false), follows(program.op_count(), false);
-  leads[loops.front().op] = true;
-  follows[loops.back().op] = loops.size() > 1;
-  const auto maker_is = [&](const std::vector<bool>& marked, const Op& op) {
-    return std::ranges::any_of(program.operands(op), [&](ValueId v) {
-      const OpId maker = program.value(v).op;
-      return maker != kNone && marked[maker];
-    });
-  };
-  for (std::size_t i = body.ops.size(); i-- > 0;)
-    if (leads[body.ops[i]])
-      for (ValueId v : program.operands(program.op(body.ops[i])))
-        if (const OpId maker = program.value(v).op; maker != kNone) leads[maker] = true;
-  double before = 0, behind = 0;
-  for (OpId id : body.ops) {
-    const Op& op = program.op(id);
-    if (!follows[id] && maker_is(follows, op)) follows[id] = true;
-    if (phases[id] != MicroPhase::each || cut.contains(id) || op.def->form == Form::terminator)
-      continue;
-    (leads[id] || follows[id] ? before : behind) += work_of(program, op);
-  }
-  // Whoever has least so far gets the next turn.
-  std::vector<double> load(static_cast<std::size_t>(parts), turn);
-  std::vector<std::int64_t> counts(load.size(), 1);
-  load.front() += before;
-  load.back() += behind;
-  for (std::int64_t t = parts; t < turns; ++t) {
-    const auto least = static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
-    load[least] += turn;
-    ++counts[least];
-  }
-  std::vector<RowRange> rows;
-  std::int64_t begin = 0;
-  for (std::int64_t count : counts) {
-    rows.push_back({begin, begin + count});
-    begin += count;
-  }
-  return rows;
-}
 
 }  // namespace
 
