@@ -110,8 +110,9 @@ Target for_stage(const Target& target, const StageProgram& stage) {
 std::int64_t argument_bytes(const Executable& executable, std::size_t stage) {
   const Placement& placement = executable.placement();
   std::int64_t bytes = 0;
-  for (std::size_t i : placement.on_device(placement.arguments, placement.stages()[stage][0]))
-    bytes += placement.arguments[i].part_type().bytes();
+  const std::int64_t device = placement.stages()[stage][0];
+  for (std::size_t i : placement.on_device(placement.arguments, device))
+    bytes += placement.arguments[i].part_type_on(device).bytes();
   return bytes;
 }
 

@@ -16,6 +16,7 @@
 #include "heddle/array.h"
 #include "heddle/layout.h"
 #include "heddle/mesh.h"
+#include "heddle/row_parts.h"
 
 namespace heddle {
 
@@ -43,6 +44,14 @@ struct CheckpointValue {
   std::vector<Array> parts;
   // The ranks that have it, as the mesh numbers them; empty: all.
   std::vector<int> on = {};
+  // In place of `layout` and `on`, where groups of ranks have some rows each, behind each other: a
+  // layout of these rows alone.
+  struct Rows {
+    std::vector<RowRange> rows;
+    std::vector<int> on;
+    Layout layout;
+  };
+  std::vector<Rows> rows = {};
 };
 
 // All of a value in row-major order on one device.

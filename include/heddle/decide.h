@@ -95,6 +95,8 @@ struct ParallelOptions {
   // Where nothing is said of values, the best layouts are searched for instead of following from
   // what is.
   std::optional<SearchOptions> search = {};
+  // As in SearchOptions: slices that take rows of arguments stay what they are.
+  bool rows_lie_on_stages = false;
 };
 
 struct FunctionPlan {

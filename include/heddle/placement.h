@@ -10,6 +10,7 @@
 #include "heddle/array.h"
 #include "heddle/checkpoint.h"
 #include "heddle/executable.h"
+#include "heddle/row_parts.h"
 #include "heddle/split.h"
 
 namespace heddle {
@@ -43,20 +44,32 @@ class PlacedValue {
   // Of the mesh, which is that of one stage in a pipeline.
   std::int64_t devices() const { return mesh().mesh.devices(); }
   // In a pipeline: the stages that have it. All others have an empty array in its place.
-  void lie_on(std::vector<int> stages) { stages_ = std::move(stages); }
+  // With `rows`, by stage, each has these of its first dimension alone, behind each other.
+  void lie_on(std::vector<int> stages, std::vector<std::vector<RowRange>> rows = {}) {
+    stages_ = std::move(stages);
+    rows_ = std::move(rows);
+  }
   const std::vector<int>& stages() const { return stages_; }
+  bool lies_in_rows() const { return !rows_.empty(); }
+  // The rows that a device has; none: all.
+  std::vector<RowRange> rows_on(std::int64_t device) const;
   // The devices of the first of them, as the mesh numbers them; empty without a pipeline.
   std::vector<int> stage_devices() const;
   std::int64_t all_devices() const;  // of all stages
   bool lies_on_devices_of(const PlacedValue& other) const {
-    return on_->stages == other.on_->stages && stages_ == other.stages_;
+    return on_->stages == other.on_->stages && stages_ == other.stages_ && rows_ == other.rows_;
   }
   // The number that the mesh gives to a device; none where that has nothing of the value.
   std::optional<std::int64_t> number_on_mesh(std::int64_t device) const;
   // The layout on the mesh; where a part's elements lie in a device's memory, row-major.
   Expected<Layout> layout() const;
+  // Who has which rows, and how these lie.
+  Expected<std::vector<CheckpointValue::Rows>> rows_by_stage() const;
   // What one device has, places beyond the end included.
   Type part_type() const;
+  Type part_type_on(std::int64_t device) const;
+  // What that is of an array that has all rows.
+  Expected<Array> only_rows(const Array& all_rows, std::int64_t device) const;
 
   // What a device has of a whole array, zeros beyond the end; and what all of them have, by their
   // numbers.
@@ -76,6 +89,10 @@ class PlacedValue {
   std::shared_ptr<const PlacedOn> on_;
   std::uint32_t mesh_;
   std::vector<int> stages_;
+  std::vector<std::vector<RowRange>> rows_;  // by stage of `stages_`; empty: all of it
+
+  Expected<Array> whole_on(std::vector<int> devices, const Type& type,
+                           const std::vector<Array>& all) const;
 };
 
 class Placement {

@@ -31,6 +31,7 @@ struct PlannedFunction {
     std::string sharding;          // [{"dp"}, {}]
     std::string part;              // the type of one device's part; empty for what is no tensor
     std::vector<int> stages = {};  // of a pipeline, that have it; none: all devices do
+    std::vector<std::int64_t> rows = {};  // that each of these has; none: it has all
   };
   struct Drawn {  // values of one type that lie alike, split over devices
     std::string names, type;

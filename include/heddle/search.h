@@ -24,6 +24,8 @@ struct SearchOptions {
   // argument comes; none: once. What is made less often than it is used is brought as often as it
   // is made.
   std::vector<double> times = {}, argument_times = {};
+  // Rows of arguments that are taken in parts lie on stages of their own: devices share no rows.
+  bool rows_lie_on_stages = false;
   // What a plan takes that is at hand already, where there is one, in seconds: nothing that takes
   // more is of use, and the search ends where it is known to.
   const std::atomic<double>* to_beat = nullptr;

@@ -5,6 +5,7 @@
 
 #include "heddle/micro_batches.h"
 #include "heddle/pipeline.h"
+#include "heddle/row_parts.h"
 
 namespace heddle {
 
@@ -24,12 +25,19 @@ struct StageProgram {
   std::vector<std::size_t> arguments, results;  // which of the whole function's, in order
 };
 
+// Where an argument or result of the whole function lies: alike on all of these stages, or some
+// rows of it on each.
+struct StagesOfValue {
+  std::vector<int> stages;
+  std::vector<std::vector<RowRange>> rows;  // by stage of `stages`; empty: all of it
+};
+
 struct StagePrograms {
   PipelineShape shape;
   std::string function;
   std::vector<StageProgram> stages;
-  // Where those of the whole function lie. What is carried lies on one stage.
-  std::vector<std::vector<int>> argument_stages, result_stages;
+  // Where those of the whole function lie. What is carried lies on one stage, or its rows do.
+  std::vector<StagesOfValue> arguments, results;
   std::vector<StageChannel> channels;
 };
 

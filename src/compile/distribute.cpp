@@ -183,6 +183,7 @@ void count_micro_batches(const Program& program, const Function& function,
     for (OpId id = 0; id < phases->size(); ++id)
       if ((*phases)[id] == MicroPhase::each) search.times[id] = count;
   for (int dim : micro.arguments) search.argument_times.push_back(dim >= 0 ? count : 1);
+  search.rows_lie_on_stages = stages > 1;
 }
 
 namespace {
@@ -202,6 +203,7 @@ Expected<SpmdOptions> options_on(Program& program, const std::string& mesh, cons
   if (target.layouts.closed && options.mesh.empty() && program.meshes.empty())
     return reason("closed needs a mesh: give one, as in dp=2,tp=4");
   HEDDLE_TRY(options.seeds, seeds_on(program, options.mesh, target));
+  options.rows_lie_on_stages = stages > 1;
   if (target.layouts.search > 0) {
     if (options.mesh.empty() && program.meshes.empty())
       return reason("a search for a plan needs a mesh: give one, as in dp=2,tp=4");

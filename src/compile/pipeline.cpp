@@ -10,6 +10,7 @@
 #include "heddle/stablehlo.h"
 #include "spmd/micro_ops.h"
 #include "spmd/pipeline_plan.h"
+#include "spmd/turns.h"
 
 namespace heddle {
 
@@ -130,6 +131,7 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target, bool w
   if (target.micro_batches < 2)
     return reason("stages of a pipeline work on micro-batches: say how many, 2 or more");
   HEDDLE_TRY(auto whole, micro_batches_of(core, target));
+  HEDDLE_TRY_VOID(cut_turns(*whole, std::int64_t{mesh.stages} * std::max(1, target.chunks)));
   if (const int effort = target.layouts.recompute.value_or(0); effort > 0)
     HEDDLE_TRY_VOID(compute_again(*whole, effort));
   HEDDLE_TRY(const PipelineShape shape, shape_of(*whole, target, mesh.stages));
@@ -160,9 +162,11 @@ Expected<Pipeline> pipeline_on(const Program& core, const Target& target, bool w
                 target.layouts.recompute.value_or(0)};
   HEDDLE_TRY_VOID(predict(made, micro, target, mesh.between));
   for (std::size_t i = 0; i < made.placement.arguments.size(); ++i)
-    made.placement.arguments[i].lie_on(made.programs.argument_stages[i]);
+    made.placement.arguments[i].lie_on(made.programs.arguments[i].stages,
+                                       made.programs.arguments[i].rows);
   for (std::size_t i = 0; i < made.placement.results.size(); ++i)
-    made.placement.results[i].lie_on(made.programs.result_stages[i]);
+    made.placement.results[i].lie_on(made.programs.results[i].stages,
+                                     made.programs.results[i].rows);
   for (const StageChannel& c : made.programs.channels)
     made.placement.channels.push_back({c.channel, c.from, c.to});
   for (const StageProgram& stage : made.programs.stages)

@@ -385,6 +385,7 @@ class PipelineSearcher {
     if (look.outcome.is_open) {
       one.bound = std::max(one.bound, look.outcome.memory.bound);
       look.limits.once = false;
+      look.chunks = look.outcome.chunks;
       look.limits.go_on = look.outcome.memory;
       open_.push_back(look);
       return 0;

@@ -16,6 +16,7 @@
 #include "parallel/pipeline/cut.h"
 #include "parallel/pipeline/program_graph.h"
 #include "spmd/micro_ops.h"
+#include "spmd/turns.h"
 
 namespace heddle {
 
@@ -79,13 +80,16 @@ class Setting {
 
   // What a device takes that does all of it.
   Expected<PipelineWork> work(const std::optional<Cluster>& cluster) {
-    HEDDLE_TRY_VOID(prepare());
     PipelineWork work;
-    const std::size_t meshes = program().meshes.size() - 1;
-    MicroBatches alone = *micro_;  // before the mesh of one device
-    alone.program.meshes.erase(alone.program.meshes.begin() + static_cast<std::ptrdiff_t>(meshes),
-                               alone.program.meshes.end());
-    work.micro = std::make_shared<const MicroBatches>(std::move(alone));
+    Target cut = target_;
+    cut.micro_batches = setting_.micro_batches;
+    HEDDLE_TRY(const auto whole, micro_batches_of(core_, cut));
+    if (!whole) return reason("stages of a pipeline work on micro-batches: take 2 or more");
+    work.micro = std::make_shared<const MicroBatches>(*whole);
+    work.turns = turns_to_cut(*whole);
+    // Every turn of a loop by itself: wherever it is cut, it is cut between two of them.
+    parts_ = work.turns;
+    HEDDLE_TRY_VOID(prepare());
     if (cluster) {
       Mesh& mesh = micro_->program.meshes[mesh_].mesh;
       HEDDLE_TRY(mesh, Mesh::make(mesh.axes(), all_near(cluster->device)));
@@ -105,6 +109,7 @@ class Setting {
 
   Expected<PipelineAnswer> run(const std::vector<int>& chunks) {
     chunks_ = chunks;
+    parts_ = std::int64_t{setting_.stages} * std::ranges::max(chunks);
     HEDDLE_TRY_VOID(prepare());
     constexpr int kRounds = 5;
     if (limits_.go_on) memory_ = *limits_.go_on;
@@ -157,6 +162,7 @@ class Setting {
       HEDDLE_TRY(micro_, micro_batches_of(core_, cut));
     }
     if (!micro_) return reason("stages of a pipeline work on micro-batches: take 2 or more");
+    if (parts_ > 1) HEDDLE_TRY_VOID(cut_turns(*micro_, parts_));
     if (setting_.effort > 0) HEDDLE_TRY_VOID(compute_again(*micro_, setting_.effort));
     HEDDLE_TRY(mesh_, enter_stage_mesh(micro_->program, devices_, setting_.axis));
     HEDDLE_TRY(phases_, micro_phases(program(), function(), *micro_));
@@ -217,14 +223,14 @@ class Setting {
     std::vector<double> more(micro_->number(), 0);
     // The stages that have it are most often those that the others wait for.
     const double worth = least_bandwidth(program().meshes[mesh_].mesh) / devices_.between.bandwidth;
-    std::size_t next = 0;  // of what is there all the time arguments come first
-    for (std::size_t a = 0; a < more.size(); ++a) {
-      if (micro_program_->data[a]) continue;
-      const pipeline::CutGraph::Resident& one = graph_.graph.residents[next++];
+    for (std::size_t r = 0; r < graph_.argument_of.size(); ++r) {
+      const std::size_t a = graph_.argument_of[r];
+      const pipeline::CutGraph::Resident& one = graph_.graph.residents[r];
       std::set<int> stages;
       for (int user : one.users)
         stages.insert(best_stages_[static_cast<std::size_t>(user)] % setting_.stages);
       if (stages.size() < 2) continue;
+      if (a >= more.size()) continue;
       more[a] = 2 * worth * static_cast<double>(stages.size() - 1);
       seconds += 2 * static_cast<double>(one.shared_bytes) / devices_.between.bandwidth;
     }
@@ -347,6 +353,7 @@ class Setting {
   const SettingLimits& limits_;
   std::int64_t memory_limit_;
   std::vector<int> chunks_ = {};
+  std::int64_t parts_ = 1;             // into which loops over layers are taken apart
   pipeline::Stages best_stages_ = {};  // by node of the graph: those of the last cut
   std::vector<double> shared_ = {};    // by argument: how often it goes to others, as it counts
   SettingMemory memory_ = {};
@@ -363,15 +370,43 @@ class Setting {
 
 }  // namespace
 
+namespace {
+
+// An answer that takes less; where there is none, what may still be answered with less memory.
+bool is_better(const SettingOutcome& a, const SettingOutcome& b) {
+  if (a.answer && b.answer) return a.answer->times.seconds < b.answer->times.seconds;
+  if (a.answer || b.answer) return a.answer.ok();
+  return a.is_open && (!b.is_open || a.memory.needed < b.memory.needed);
+}
+
+}  // namespace
+
 SettingOutcome answer_for(const Program& core, const Target& target, const PipelineSetting& setting,
                           const std::vector<int>& chunks, const SettingLimits& limits) {
-  Setting one(core, target, setting, limits);
-  SettingOutcome outcome;
-  outcome.answer = one.run(chunks);
-  if (!outcome.answer) outcome.memory = one.memory();
-  outcome.beaten = one.is_beaten();
-  outcome.is_open = one.is_open();
-  return outcome;
+  const auto look = [&](const std::vector<int>& at) {
+    Setting one(core, target, setting, limits);
+    SettingOutcome outcome;
+    outcome.answer = one.run(at);
+    if (!outcome.answer) outcome.memory = one.memory();
+    outcome.beaten = one.is_beaten();
+    outcome.is_open = one.is_open();
+    outcome.chunks = at;
+    return outcome;
+  };
+  const bool has_loops = limits.work != nullptr && limits.work->turns > 1;
+  if (!has_loops || chunks.size() == 1) return look(chunks);
+  // Loops over layers are taken apart into as many parts as there are virtual stages.
+  std::optional<SettingOutcome> best;
+  double bound = std::numeric_limits<double>::infinity();
+  for (int chunk : chunks) {
+    SettingOutcome one = look({chunk});
+    if (one.answer) bound = std::min(bound, one.answer->bound);
+    if (one.is_open) bound = std::min(bound, one.memory.bound);
+    if (!best || is_better(one, *best)) best = std::move(one);
+  }
+  if (best->answer) best->answer->bound = bound;
+  if (best->is_open) best->memory.bound = bound;
+  return *std::move(best);
 }
 
 Expected<PipelineWork> work_on_one(const Program& core, const Target& target,

@@ -25,6 +25,7 @@ struct PipelineWork {
   bool backward = true;  // whether there is a way back
   pipeline::CutGraph graph = {};
   std::shared_ptr<const MicroBatches> micro = {};
+  std::int64_t turns = 0;  // of loops that stages may cut
 };
 
 // What is found for it: the best of these chunks.
@@ -68,9 +69,10 @@ struct SettingLimits {
 };
 struct SettingOutcome {
   Expected<PipelineAnswer> answer = Reason{};
-  SettingMemory memory = {};  // where nothing fits
-  bool beaten = false;        // no plan of it takes less than the one at hand
-  bool is_open = false;       // with less memory nothing was tried
+  SettingMemory memory = {};     // where nothing fits
+  bool beaten = false;           // no plan of it takes less than the one at hand
+  bool is_open = false;          // with less memory nothing was tried
+  std::vector<int> chunks = {};  // that this is about
 };
 
 // `core` is inlined and has no client ops but those that devices compute.

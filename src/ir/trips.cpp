@@ -6,9 +6,7 @@
 
 namespace heddle {
 
-namespace {
-
-std::optional<std::int64_t> constant_of(const Program& program, ValueId v) {
+std::optional<std::int64_t> whole_number_of(const Program& program, ValueId v) {
   const OpId id = program.value(v).op;
   if (id == kNone || program.op(id).def->parts != Parts::constant) return std::nullopt;
   const auto* value = program.attr(program.op(id), "value")->get<Array>();
@@ -18,12 +16,7 @@ std::optional<std::int64_t> constant_of(const Program& program, ValueId v) {
   return std::nullopt;
 }
 
-// A loop whose text compares a counter with an end.
-struct Counting {
-  std::size_t counter = 0;            // which of the values that it carries
-  std::optional<std::size_t> end_at;  // the end is carried too
-  std::int64_t begin = 0, end = 0;
-};
+namespace {
 
 std::optional<Counting> counting_of(const Program& program, const Op& loop) {
   const Region& condition = program.region(program.regions(loop)[0]);
@@ -43,12 +36,13 @@ std::optional<Counting> counting_of(const Program& program, const Op& loop) {
   if (!counter) return std::nullopt;
   // The end may be a constant, or a constant that the loop carries along.
   Counting counting{*counter, {}, 0, 0};
-  std::optional<std::int64_t> end = constant_of(program, sides[1]);
+  std::optional<std::int64_t> end = whole_number_of(program, sides[1]);
   if (!end) {
     counting.end_at = place_of(sides[1]);
-    if (counting.end_at) end = constant_of(program, program.operands(loop)[*counting.end_at]);
+    if (counting.end_at) end = whole_number_of(program, program.operands(loop)[*counting.end_at]);
   }
-  const std::optional<std::int64_t> begin = constant_of(program, program.operands(loop)[*counter]);
+  const std::optional<std::int64_t> begin =
+      whole_number_of(program, program.operands(loop)[*counter]);
   if (!begin || !end) return std::nullopt;
   counting.begin = *begin;
   counting.end = *end;
@@ -63,8 +57,8 @@ std::optional<std::int64_t> trips_of(const Program& program, const Op& loop) {
   return std::max<std::int64_t>(counting->end - counting->begin, 1);
 }
 
-std::optional<std::int64_t> exact_trips_of(const Program& program, const Op& loop) {
-  const auto counting = counting_of(program, loop);
+std::optional<Counting> exact_counting_of(const Program& program, const Op& loop) {
+  auto counting = counting_of(program, loop);
   if (!counting) return std::nullopt;
   const Region& body = program.region(program.regions(loop)[1]);
   const auto given = program.operands(program.op(body.ops.back()));
@@ -74,9 +68,15 @@ std::optional<std::int64_t> exact_trips_of(const Program& program, const Op& loo
   if (steps == kNone || program.op(steps).def->scalar != ScalarOp::add) return std::nullopt;
   const auto sides = program.operands(program.op(steps));
   const ValueId counter = body.args[counting->counter];
-  const bool is_by_one = (sides[0] == counter && constant_of(program, sides[1]) == 1) ||
-                         (sides[1] == counter && constant_of(program, sides[0]) == 1);
+  const bool is_by_one = (sides[0] == counter && whole_number_of(program, sides[1]) == 1) ||
+                         (sides[1] == counter && whole_number_of(program, sides[0]) == 1);
   if (!is_by_one) return std::nullopt;
+  return counting;
+}
+
+std::optional<std::int64_t> exact_trips_of(const Program& program, const Op& loop) {
+  const auto counting = exact_counting_of(program, loop);
+  if (!counting) return std::nullopt;
   return std::max<std::int64_t>(counting->end - counting->begin, 0);
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "heddle/op.h"
+#include "heddle/row_parts.h"
 #include "ir/attr_access.h"
 #include "ir/rules/rule_builder.h"
 #include "ir/unused.h"
@@ -62,13 +63,35 @@ bool EvenParts::joins(const Op& op) const {
   });
 }
 
-EvenParts::EvenParts(const Program& program)
+namespace {
+
+// By OpId: ops that take rows of arguments, or put results together of rows.
+std::vector<bool> ops_on_rows(const Program& program) {
+  std::vector<bool> found(program.op_count(), false);
+  for (const Function& f : program.functions) {
+    if (f.body == kNone) continue;
+    for (const RowParts& parts : argument_rows(program, f))
+      for (const RowPart& part : parts) found[program.value(part.value).op] = true;
+    const auto returned = program.operands(program.op(program.region(f.body).ops.back()));
+    const auto rows = result_rows(program, f);
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      if (!rows[r].empty()) found[program.value(returned[r]).op] = true;
+  }
+  return found;
+}
+
+}  // namespace
+
+EvenParts::EvenParts(const Program& program, bool rows_lie_on_stages)
     : program_(program), chosen_(program.op_count(), false) {
+  std::vector<bool> stay(program.op_count(), false);
+  if (rows_lie_on_stages) stay = ops_on_rows(program);
   const Slices slices = find_slices(program, use_counts(program));
   std::map<std::tuple<ValueId, std::size_t, std::int64_t>, std::vector<OpId>> cuts;
   for (OpId id = 0; id < program.op_count(); ++id) {
     const Op& op = program.op(id);
     if (op.result_count != 1 || program.layout_of(program.result(op, 0)) != nullptr) continue;
+    if (stay[id]) continue;
     if (joins(op)) chosen_[id] = any_ = true;
     if (const auto cut = cut_of(op); cut && !slices.is_piece(id))
       cuts[{program.operands(op)[0], cut->dim, cut->size}].push_back(id);
@@ -105,8 +128,8 @@ Var EvenParts::written(Rewriter& rewriter, OpId id) const {
   return b.reshape(b.concatenate(parts, static_cast<std::int64_t>(dim)), shape);
 }
 
-Expected<Program> with_even_parts(const Program& program) {
-  const EvenParts parts(program);
+Expected<Program> with_even_parts(const Program& program, bool rows_lie_on_stages) {
+  const EvenParts parts(program, rows_lie_on_stages);
   if (!parts.any()) return program;
   Rewriter rewriter(program, [&](Rewriter& now, const Op& op) -> Expected<bool> {
     if (op.result_count != 1) return false;

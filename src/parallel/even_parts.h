@@ -11,7 +11,7 @@ namespace heddle {
 
 class EvenParts {
  public:
-  explicit EvenParts(const Program& program);
+  EvenParts(const Program& program, bool rows_lie_on_stages);
   bool any() const { return any_; }
   // The op along a dimension of its own; none where it does not cut or join equal parts.
   Var written(Rewriter& rewriter, OpId id) const;

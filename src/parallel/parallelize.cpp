@@ -171,7 +171,7 @@ Expected<std::shared_ptr<Parallel>> parallelize(const Program& given,
   HEDDLE_TRY(prepared, with_known_places(prepared));
   HEDDLE_TRY(prepared, with_padding_pools(prepared));
   HEDDLE_TRY(prepared, with_shared_moves(prepared));
-  HEDDLE_TRY(prepared, with_even_parts(prepared));
+  HEDDLE_TRY(prepared, with_even_parts(prepared, options.rows_lie_on_stages));
   HEDDLE_TRY(prepared, with_shared_moves(prepared));
   const auto is_searched = [&](const Function& f) {
     const bool is_meant = f.name == options.function || (options.function.empty() && !f.is_private);

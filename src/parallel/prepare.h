@@ -10,8 +10,9 @@ namespace heddle {
 // Tuples that are only put together and taken apart are gone.
 Expected<Program> with_known_places(const Program& program);
 
-// Equal parts that a value is cut into, or put together of, get a dimension of their own.
-Expected<Program> with_even_parts(const Program& program);
+// Equal parts that a value is cut into, or put together of, get a dimension of their own; but for
+// rows of arguments and results where these lie on stages of their own.
+Expected<Program> with_even_parts(const Program& program, bool rows_lie_on_stages = false);
 
 // Pooling backwards of what was padded with the least value pads by itself, so that parts of it
 // have their edges where those of the image lie.

@@ -46,8 +46,8 @@ void add_sharing(const Pipeline& pipeline, int s, PipelineReport::Stage& stage) 
     const int position = pipeline.cut.position_of(id);
     part.ops.push_back(position >= 0 && pipeline.cut.shape.stage_of(position) == s);
   }
-  for (const std::vector<int>& stages : pipeline.programs.argument_stages)
-    part.arguments.push_back(std::ranges::find(stages, s) != stages.end());
+  for (const StagesOfValue& on : pipeline.programs.arguments)
+    part.arguments.push_back(std::ranges::find(on.stages, s) != on.stages.end());
   part.arguments.push_back(false);  // the number of the micro-batch
   stage.shape = report::effective_shape(*decisions, *function, part);
   for (PlannedFunction::AxisWords& axis : report::layout_words(*decisions, *function, part))

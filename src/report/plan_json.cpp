@@ -17,6 +17,7 @@ Json values_json(const std::vector<PlannedFunction::Value>& values) {
     row["type"] = v.type;
     row["sharding"] = v.sharding;
     if (!v.stages.empty()) row["stages"] = v.stages;
+    if (!v.rows.empty()) row["rows"] = v.rows;
     list.push_back(std::move(row));
   }
   return list;

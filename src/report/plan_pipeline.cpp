@@ -20,15 +20,23 @@ void add_stages(const Pipeline& pipeline, PlannedFunction& plan) {
   const SpmdFunction& part = *pipeline.spmd.find(plan.name);
   const Mesh& mesh = pipeline.spmd.program.meshes[part.mesh].mesh;
   const auto add = [&](std::vector<PlannedFunction::Value>& values,
-                       const std::vector<Split>& splits,
-                       const std::vector<std::vector<int>>& stages) {
+                       const std::vector<Split>& splits, const std::vector<Type>& types,
+                       const std::vector<StagesOfValue>& lie) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i].sharding = text_of(splits[i], mesh);  // of each micro-batch, as a plan file has it
-      values[i].stages = stages[i];
+      values[i].stages = lie[i].stages;
+      for (const std::vector<RowRange>& ranges : lie[i].rows) {
+        std::int64_t& rows = values[i].rows.emplace_back(0);
+        for (const RowRange& range : ranges) rows += range.count();
+      }
+      if (values[i].rows.empty()) continue;
+      Type most = local_type(types[i], splits[i]);
+      most.shape[0] = std::ranges::max(values[i].rows);
+      values[i].part = most.str();
     }
   };
-  add(plan.arguments, part.arguments, pipeline.programs.argument_stages);
-  add(plan.results, part.results, pipeline.programs.result_stages);
+  add(plan.arguments, part.arguments, part.argument_types, pipeline.programs.arguments);
+  add(plan.results, part.results, part.result_types, pipeline.programs.results);
   for (std::size_t i = 0; i < plan.moved.size(); ++i) {
     const Communication& c = pipeline.whole.communications[i];
     plan.moved[i].stage = stage_of(pipeline, c.needed_by);

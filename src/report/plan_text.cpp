@@ -12,6 +12,13 @@
 namespace heddle {
 namespace {
 
+std::string stages_text(const PlannedFunction::Value& v) {
+  if (v.stages.empty()) return "";
+  std::string text = fmt::format("stage {}", fmt::join(v.stages, ", "));
+  if (!v.rows.empty()) text += fmt::format("; {} rows", fmt::join(v.rows, ", "));
+  return text;
+}
+
 using report::exact_bytes;
 using report::exact_seconds;
 using report::Table;
@@ -28,8 +35,7 @@ std::string boundary_text(const PlannedFunction& plan, bool all) {
             fmt::format("... and {} more (--explain shows all)", values.size() - i));
       const PlannedFunction::Value& v = values[i];
       table.add({fmt::format("{}{}", word, i), report::end_of(v.name, kMostName), v.type,
-                 v.sharding, v.part.empty() ? "" : v.part + " each",
-                 v.stages.empty() ? "" : fmt::format("stage {}", fmt::join(v.stages, ", "))});
+                 v.sharding, v.part.empty() ? "" : v.part + " each", stages_text(v)});
     }
   };
   add("arg", plan.arguments);

@@ -102,51 +102,103 @@ Verdict check_value(const CheckpointValue& value, const CheckpointMesh& mesh) {
 }
 
 // As the mesh numbers a rank; none where that has nothing of the value.
-std::optional<std::int64_t> number_of(const CheckpointValue& value, std::size_t rank) {
-  if (value.on.empty()) return static_cast<std::int64_t>(rank);
-  const auto at = std::ranges::find(value.on, static_cast<int>(rank));
-  if (at == value.on.end()) return {};
-  return at - value.on.begin();
+std::optional<std::int64_t> number_of(const std::vector<int>& on, std::size_t rank) {
+  if (on.empty()) return static_cast<std::int64_t>(rank);
+  const auto at = std::ranges::find(on, static_cast<int>(rank));
+  if (at == on.end()) return {};
+  return at - on.begin();
 }
+
+// What a rank writes, piece by piece.
+class RankWriter {
+ public:
+  RankWriter(const CheckpointMesh& mesh, std::size_t rank) : mesh_(mesh), rank_(rank) {}
+
+  Verdict add(const CheckpointValue& value) {
+    HEDDLE_TRY_VOID(check_value(value, mesh_));
+    if (files_.pieces.contains(value.name)) return reason("value {} is given twice", value.name);
+    files_.pieces[value.name] = to_json(value.type);
+    files_.pieces[value.name]["pieces"] = Json::array();
+    if (value.rows.empty()) return add_part(value, value.on, {});
+    for (const CheckpointValue::Rows& rows : value.rows) {
+      CheckpointValue some{value.name, value.type, rows.layout, value.parts};
+      some.type.shape[0] = 0;
+      for (const RowRange& range : rows.rows) some.type.shape[0] += range.count();
+      HEDDLE_TRY_VOID(add_part(some, rows.on, rows.rows));
+    }
+    return yes();
+  }
+
+  Expected<RankFiles> finish() {
+    HEDDLE_TRY(files_.header, safetensors_header(files_.arrays));
+    for (Json& entry : files_.pieces)
+      for (Json& piece : entry["pieces"])
+        piece["at"] = piece["at"].get<std::uint64_t>() + files_.header.size();
+    return std::move(files_);
+  }
+
+ private:
+  // What these ranks have: all of the value, or these rows of it.
+  Verdict add_part(const CheckpointValue& value, const std::vector<int>& on,
+                   const std::vector<RowRange>& rows) {
+    const auto number = number_of(on, rank_);
+    if (!number) return yes();
+    const Coord coord = coord_of(mesh_.mesh, mesh_.position_of(*number));
+    HEDDLE_TRY(const auto boxes, footprint(value.layout, coord, mesh_.axes));
+    HEDDLE_TRY(const bool saves, is_first_holder(value.layout, coord, boxes, mesh_.axes));
+    for (std::size_t b = 0; saves && b < boxes.size(); ++b) {
+      if (boxes[b].count() == 0) continue;
+      const Array& part = value.parts[rank_];
+      if (part.dtype() != value.type.dtype)
+        return reason("value {} is {}, but part {} is {}", value.name, value.type.str(), rank_,
+                      part.type().str());
+      HEDDLE_TRY(Array piece, dense_piece(value, part, boxes[b], mesh_.axes));
+      if (rows.empty())
+        add_piece(value.name, std::move(piece), boxes[b], boxes.size() == 1);
+      else
+        add_rows(value.name, piece, boxes[b], rows);
+    }
+    return yes();
+  }
+
+  // Ranges of rows that lie behind each other go to where they belong.
+  void add_rows(const std::string& name, const Array& all, const Box& box,
+                const std::vector<RowRange>& rows) {
+    Shape shape = all.shape();
+    const std::size_t row = all.bytes().size() / static_cast<std::size_t>(shape[0]);
+    std::size_t at = 0;
+    for (const RowRange& range : rows) {
+      shape[0] = range.count();
+      const std::size_t bytes = row * static_cast<std::size_t>(range.count());
+      Box there = box;
+      there.dims[0] = {range.begin, {{range.count(), 1}}, range.begin, range.end};
+      add_piece(name, Array(Type::tensor(all.dtype(), shape), all.bytes().subspan(at, bytes)),
+                there, false);
+      at += bytes;
+    }
+  }
+
+  void add_piece(const std::string& value, Array piece, const Box& box, bool is_only) {
+    Json& pieces = files_.pieces[value]["pieces"];
+    const std::string name = is_only ? value : fmt::format("{}#{}", value, pieces.size());
+    pieces.push_back({{"entry", name},
+                      {"box", to_json(box)},
+                      {"at", files_.bytes},
+                      {"hash", content_hash(text_of(piece.bytes()))}});
+    files_.bytes += piece.bytes().size();
+    files_.arrays.emplace_back(name, std::move(piece));
+  }
+
+  const CheckpointMesh& mesh_;
+  const std::size_t rank_;
+  RankFiles files_;
+};
 
 Expected<RankFiles> files_of(const std::vector<CheckpointValue>& values, const CheckpointMesh& mesh,
                              std::size_t rank) {
-  RankFiles files;
-  for (const CheckpointValue& value : values) {
-    HEDDLE_TRY_VOID(check_value(value, mesh));
-    Json entry = to_json(value.type);
-    entry["pieces"] = Json::array();
-    const auto number = number_of(value, rank);
-    if (!number) {
-      files.pieces[value.name] = std::move(entry);
-      continue;
-    }
-    const Coord coord = coord_of(mesh.mesh, mesh.position_of(*number));
-    HEDDLE_TRY(const auto boxes, footprint(value.layout, coord, mesh.axes));
-    HEDDLE_TRY(const bool saves, is_first_holder(value.layout, coord, boxes, mesh.axes));
-    for (std::size_t b = 0; saves && b < boxes.size(); ++b) {
-      if (boxes[b].count() == 0) continue;
-      const Array& part = value.parts[rank];
-      if (part.dtype() != value.type.dtype)
-        return reason("value {} is {}, but part {} is {}", value.name, value.type.str(), rank,
-                      part.type().str());
-      HEDDLE_TRY(Array piece, dense_piece(value, part, boxes[b], mesh.axes));
-      const std::string name = boxes.size() == 1 ? value.name : fmt::format("{}#{}", value.name, b);
-      entry["pieces"].push_back({{"entry", name},
-                                 {"box", to_json(boxes[b])},
-                                 {"at", files.bytes},
-                                 {"hash", content_hash(text_of(piece.bytes()))}});
-      files.bytes += piece.bytes().size();
-      files.arrays.emplace_back(name, std::move(piece));
-    }
-    if (files.pieces.contains(value.name)) return reason("value {} is given twice", value.name);
-    files.pieces[value.name] = std::move(entry);
-  }
-  HEDDLE_TRY(files.header, safetensors_header(files.arrays));
-  for (Json& entry : files.pieces)
-    for (Json& piece : entry["pieces"])
-      piece["at"] = piece["at"].get<std::uint64_t>() + files.header.size();
-  return files;
+  RankWriter writer(mesh, rank);
+  for (const CheckpointValue& value : values) HEDDLE_TRY_VOID(writer.add(value));
+  return writer.finish();
 }
 
 Expected<FileNote> write_rank(const fs::path& folder, const std::vector<CheckpointValue>& values,

@@ -26,7 +26,8 @@ Verdict Steps::restore(std::size_t argument, const Checkpoint& checkpoint) {
     const auto number = placed.number_on_mesh(deployment_.device(d));
     if (!number) continue;
     HEDDLE_TRY(const Array flat, checkpoint.read(value_name(argument), layout, mesh, *number));
-    given_[d][argument] = flat.reinterpreted(placed.part_type());
+    HEDDLE_TRY(given_[d][argument],
+               placed.only_rows(flat.reinterpreted(placed.part_type()), deployment_.device(d)));
   }
   return yes();
 }
@@ -90,6 +91,7 @@ Verdict Steps::save(const std::string& folder, std::int64_t step) const {
     CheckpointValue value{value_name(c.argument), placed.type(), std::move(layout),
                           std::vector<Array>(static_cast<std::size_t>(mesh.rank_count()))};
     value.on = placed.stage_devices();
+    HEDDLE_TRY(value.rows, placed.rows_by_stage());
     for (std::size_t d = 0; d < results_.size(); ++d)
       value.parts[static_cast<std::size_t>(deployment_.device(d))] = results_[d][c.result];
     values.push_back(std::move(value));

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "heddle/row_parts.h"
 #include "heddle/stage_programs.h"
 
 namespace heddle {
@@ -21,7 +22,8 @@ struct StageMessage {
   std::vector<ValueId> values;
 };
 
-// What goes once in a step: an argument that another stage has, or a value that comes after sums.
+// What goes once in a step: an argument or rows of it that another stage has, or a value that comes
+// after sums.
 struct OnceMessage {
   ValueId value = kNone;
   int from = 0, to = 0;
@@ -36,6 +38,9 @@ struct PipelinePlan {
   std::vector<std::set<int>> arguments;  // by argument: the stages that have it
   std::vector<std::set<int>> needed;     // by argument: the stages that need it
   std::vector<int> results;              // by result: its stage
+  // By argument and result: rows that lie on stages of their own, and the stage of each; else none.
+  std::vector<RowParts> argument_rows, result_rows;
+  std::vector<std::vector<int>> argument_row_stages, result_row_stages;
   std::vector<StageMessage> messages;
   std::vector<OnceMessage> argument_messages, after_messages;
 };

@@ -1,6 +1,7 @@
 // Writes what each stage of a pipeline does.
 #include <algorithm>
 
+#include "heddle/builder.h"
 #include "heddle/index_rule.h"
 #include "heddle/op.h"
 #include "ir/clone.h"
@@ -70,12 +71,13 @@ class StageWriter {
     for (std::size_t a = 0; a < plan_.arguments.size(); ++a) {
       if (!plan_.arguments[a].contains(stage_)) continue;
       Type type = from_.type_of(body_.args[a]);
+      if (!plan_.argument_rows[a].empty()) {
+        take_rows(a, std::move(type));
+        continue;
+      }
       if (const int dim = micro_.arguments[a]; dim >= 0)
         type.shape[static_cast<std::size_t>(dim)] *= micro_.count;
-      once_[body_.args[a]] = to.add_arg(at_, to.intern(type));
-      made_.arguments.push_back(a);
-      head_.arg_attrs.push_back(a < function_.arg_attrs.size() ? function_.arg_attrs[a]
-                                                               : AttrDict{});
+      once_[body_.args[a]] = add_argument(a, type);
     }
     token_ = b_.add(at_, "stablehlo.create_token", {}, {Type::token()})[0];
     for (const OnceMessage& m : plan_.argument_messages)
@@ -84,13 +86,71 @@ class StageWriter {
       if (m.to == stage_) once_[m.value] = receive({m.value}, m.channel)[0];
   }
 
+  ValueId add_argument(std::size_t a, const Type& type) {
+    Program& to = b_.program;
+    made_.arguments.push_back(a);
+    head_.arg_attrs.push_back(a < function_.arg_attrs.size() ? function_.arg_attrs[a] : AttrDict{});
+    return to.add_arg(at_, to.intern(type));
+  }
+
+  // The rows that lie here, behind each other.
+  void take_rows(std::size_t a, Type type) {
+    const RowParts& parts = plan_.argument_rows[a];
+    std::vector<const RowPart*> mine;
+    type.shape[0] = 0;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      if (plan_.argument_row_stages[a][k] != stage_) continue;
+      mine.push_back(&parts[k]);
+      type.shape[0] += parts[k].rows.count();
+    }
+    const ValueId rows = add_argument(a, type);
+    if (mine.size() == 1) {
+      once_[mine[0]->value] = rows;
+      return;
+    }
+    std::int64_t begin = 0;
+    for (const RowPart* part : mine) {
+      once_[part->value] = rows_from(rows, {begin, begin + part->rows.count()});
+      begin += part->rows.count();
+    }
+  }
+
+  ValueId rows_from(ValueId whole, RowRange rows) {
+    Type part = type_of(whole);
+    std::vector<std::int64_t> start(part.rank(), 0), limit = part.shape;
+    start[0] = rows.begin;
+    limit[0] = rows.end;
+    part.shape[0] = rows.count();
+    return slice(whole, start, limit, part);
+  }
+  ValueId slice(ValueId whole, const std::vector<std::int64_t>& start,
+                const std::vector<std::int64_t>& limit, const Type& part) {
+    return add("stablehlo.slice", {whole}, part,
+               {{"start_indices", Attr{Attr::Integers(start)}},
+                {"limit_indices", Attr{Attr::Integers(limit)}},
+                {"strides", Attr{Attr::Integers(std::vector<std::int64_t>(part.rank(), 1))}}});
+  }
+
+  // What this stage has of a result; kNone: nothing.
+  ValueId result(std::size_t i) {
+    if (!plan_.result_rows[i].empty()) {
+      std::vector<ValueId> parts;
+      for (std::size_t k = 0; k < plan_.result_rows[i].size(); ++k)
+        if (plan_.result_row_stages[i][k] == stage_)
+          parts.push_back(value(plan_.result_rows[i][k].value, 0));
+      return parts.empty() ? kNone : joined(parts, 0);
+    }
+    if (plan_.results[i] != stage_) return kNone;
+    const ValueId v = from_.operands(from_.op(body_.ops.back()))[i];
+    return micro_.results[i] >= 0 ? put_together(v, micro_.results[i]) : value(v, 0);
+  }
+
   void end() {
     std::vector<ValueId> values;
-    const Op& last = from_.op(body_.ops.back());
     for (std::size_t i = 0; i < micro_.results.size(); ++i) {
-      if (plan_.results[i] != stage_) continue;
-      const ValueId v = from_.operands(last)[i];
-      values.push_back(micro_.results[i] >= 0 ? put_together(v, micro_.results[i]) : value(v, 0));
+      const ValueId mine = result(i);
+      if (mine == kNone) continue;
+      values.push_back(mine);
       made_.results.push_back(i);
       head_.results.push_back(b_.program.value(values.back()).type);
       head_.result_attrs.push_back(i < function_.result_attrs.size() ? function_.result_attrs[i]
@@ -103,9 +163,13 @@ class StageWriter {
   ValueId put_together(ValueId v, int dim) {
     std::vector<ValueId> parts;
     for (int k = 0; k < micro_.count; ++k) parts.push_back(value(v, k));
+    return joined(parts, dim);
+  }
+  ValueId joined(const std::vector<ValueId>& parts, int dim) {
     if (parts.size() == 1) return parts[0];
-    Type type = from_.type_of(v);
-    type.shape[static_cast<std::size_t>(dim)] *= micro_.count;
+    Type type = type_of(parts[0]);
+    const auto d = static_cast<std::size_t>(dim);
+    for (std::size_t i = 1; i < parts.size(); ++i) type.shape[d] += type_of(parts[i]).shape[d];
     return add("stablehlo.concatenate", parts, type,
                {{"dimension", Attr{Attr::Integer{dim, "i64"}}}});
   }
@@ -189,14 +253,11 @@ class StageWriter {
     const int dim = micro_.arguments[index];
     if (dim < 0 || micro_.count == 1) return whole;
     const Type& part = from_.type_of(v);
-    std::vector<std::int64_t> start(part.rank(), 0), limit = part.shape, step(part.rank(), 1);
+    std::vector<std::int64_t> start(part.rank(), 0), limit = part.shape;
     const auto d = static_cast<std::size_t>(dim);
     start[d] = k * part.shape[d];
     limit[d] += start[d];
-    return each_[{v, k}] = add("stablehlo.slice", {whole}, part,
-                               {{"start_indices", Attr{Attr::Integers(start)}},
-                                {"limit_indices", Attr{Attr::Integers(limit)}},
-                                {"strides", Attr{Attr::Integers(step)}}});
+    return each_[{v, k}] = slice(whole, start, limit, part);
   }
 
   void compute(OpId id, int k) {
@@ -276,6 +337,19 @@ std::vector<StageChannel> channels_of(const Program& program, const PipelinePlan
   return channels;
 }
 
+StagesOfValue lying(const RowParts& parts, const std::vector<int>& stages_of_rows,
+                    std::vector<int> stages) {
+  if (parts.empty()) return {std::move(stages), {}};
+  std::map<int, std::vector<RowRange>> rows;
+  for (std::size_t k = 0; k < parts.size(); ++k) rows[stages_of_rows[k]].push_back(parts[k].rows);
+  StagesOfValue made;
+  for (auto& [stage, own] : rows) {
+    made.stages.push_back(stage);
+    made.rows.push_back(std::move(own));
+  }
+  return made;
+}
+
 }  // namespace
 
 Expected<StagePrograms> stage_programs(const Program& device, const MicroBatches& micro,
@@ -291,9 +365,12 @@ Expected<StagePrograms> stage_programs(const Program& device, const MicroBatches
   made.shape = shape;
   made.function = micro.function;
   made.channels = channels_of(device, plan);
-  for (const std::set<int>& lies : plan.arguments)
-    made.argument_stages.emplace_back(lies.begin(), lies.end());
-  for (int stage : plan.results) made.result_stages.push_back({stage});
+  for (std::size_t a = 0; a < plan.arguments.size(); ++a)
+    made.arguments.push_back(lying(plan.argument_rows[a], plan.argument_row_stages[a],
+                                   {plan.arguments[a].begin(), plan.arguments[a].end()}));
+  for (std::size_t i = 0; i < plan.results.size(); ++i)
+    made.results.push_back(
+        lying(plan.result_rows[i], plan.result_row_stages[i], {plan.results[i]}));
   for (int s = 0; s < shape.stages && written; ++s) {
     HEDDLE_TRY(
         StageProgram stage,

@@ -1,24 +1,16 @@
 // Stages of equal work, in the order of the program.
 #include <algorithm>
+#include <map>
 
 #include "heddle/index_rule.h"
 #include "heddle/op.h"
 #include "heddle/stage_programs.h"
 #include "spmd/micro_ops.h"
+#include "spmd/op_work.h"
 
 namespace heddle {
 
 namespace {
-
-// Products are faster, element by element, than what reads and writes memory.
-constexpr double kProduct = 0.1;
-
-double work_of(const Program& program, const Op& op) {
-  if (op.def->rearranges == Rearrange::constant) return 0;
-  double points = 1;
-  for (const Factor& f : index_rule(program, op).factors) points *= static_cast<double>(f.size);
-  return op.def->cls == OpClass::contract ? kProduct * points : points;
-}
 
 class Cutter {
  public:
@@ -55,13 +47,17 @@ class Cutter {
       // Every stage has an op.
       const auto due = static_cast<double>(stage + 1) * all / static_cast<double>(stages);
       const bool begun = stage_has_op_;
-      if (begun && stage + 1 < stages && (so_far >= due || left <= stages - 1 - stage)) {
+      const double work = work_of(program_, program_.op(id));
+      // What takes long goes to where more of it belongs.
+      const bool is_loop = program_.op(id).def->control == Control::loop;
+      const bool is_full = so_far + (is_loop ? work / 2 : 0) >= due;
+      if (begun && stage + 1 < stages && (is_full || left <= stages - 1 - stage)) {
         ++stage;
         stage_has_op_ = false;
       }
       made.positions[id] = static_cast<int>(stage);
       stage_has_op_ = true;
-      so_far += work_of(program_, program_.op(id));
+      so_far += work;
       --left;
     }
     if (shape.backward) go_back(made);
@@ -110,20 +106,32 @@ class Cutter {
   void go_back(StageCut& made) const {
     const int last = made.shape.virtual_stages() - 1;
     std::vector<int> used_at(program_.value_count(), -1), back_at(program_.value_count(), -1);
+    std::vector<int> used_by(program_.value_count(), 0);  // how many stages
     for (OpId id : ops_)
       if (forward_[id])
-        for (ValueId v : taken(program_.op(id)))
+        for (ValueId v : taken(program_.op(id))) {
+          used_by[v] += used_at[v] != made.positions[id];
           used_at[v] = std::max(used_at[v], made.positions[id]);
+        }
     for (OpId id : ops_) {
       const Op& op = program_.op(id);
       if (phases_[id] != MicroPhase::each || forward_[id]) continue;
       int stage = last, wished = -1;
+      // A loop takes what many have: it goes to where most of it is.
+      const bool is_loop = op.def->control == Control::loop;
+      std::map<int, std::int64_t> bytes;
       for (ValueId v : taken(op)) {
+        if (is_loop && used_at[v] >= 0)
+          bytes[used_at[v]] += used_by[v] > 1 ? 0 : program_.type_of(v).bytes();
         if (back_at[v] >= 0) stage = std::min(stage, back_at[v]);
         wished = std::max(wished, used_at[v]);
         const OpId maker = program_.value(v).op;
         if (maker != kNone && forward_[maker]) wished = std::max(wished, made.positions[maker]);
       }
+      if (const auto most =
+              std::ranges::max_element(bytes, {}, [](const auto& b) { return b.second; });
+          most != bytes.end() && most->second > 0)
+        wished = most->first;
       if (wished >= 0) stage = std::min(stage, wished);
       for (std::size_t i = 0; i < op.result_count; ++i) back_at[program_.result(op, i)] = stage;
       made.positions[id] = made.shape.positions() - 1 - stage;

@@ -221,7 +221,7 @@ TEST(StagePrograms, GradientsOfASharedWeightTravelOnce) {
   constexpr std::int64_t kActivations = 3 * 5 * 4, kWeight = 5 * 5 * 4;  // bytes of a micro-batch
   for (const StageChannel& c : made.channels)
     EXPECT_TRUE(c.bytes == kWeight || c.bytes % (4 * kActivations) == 0) << c.bytes;
-  EXPECT_THAT(made.argument_stages[0], ElementsAre(0));
+  EXPECT_THAT(made.arguments[0].stages, ElementsAre(0));
   EXPECT_EQ(made.stages.size(), 2u);
 }
 

@@ -1,6 +1,7 @@
 #include "parallel/pipeline/anchors.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "heddle/op.h"
@@ -19,8 +20,15 @@ void insert(std::vector<int>& sorted_nodes, int node) {
 }  // namespace
 
 Uses::Uses(const MicroProgram& micro, const std::vector<bool>& back, const std::vector<int>& nodes)
-    : sources(micro.program.value_count()), forward(micro.program.value_count()) {
+    : sources(micro.program.value_count()),
+      rows(argument_rows(micro.program, micro.function)),
+      forward(micro.program.value_count()) {
   const Program& program = micro.program;
+  std::set<ValueId> parts;
+  for (std::size_t a = 0; a < rows.size(); ++a) {
+    if (a < micro.data.size() && micro.data[a]) rows[a].clear();
+    for (const RowPart& part : rows[a]) parts.insert(part.value);
+  }
   for (ValueId arg : program.region(micro.function.body).args) sources[arg] = {arg};
   for (OpId id : program.region(micro.function.body).ops) {
     const Op& op = program.op(id);
@@ -35,6 +43,8 @@ Uses::Uses(const MicroProgram& micro, const std::vector<bool>& back, const std::
     if (op.region_count > 0)
       for (ValueId v : captured_values(program, op)) look(v);
     if (micro.when[id] != When::before) continue;
+    if (op.result_count == 1 && parts.contains(program.result(op, 0)))
+      all = {program.result(op, 0)};
     std::ranges::sort(all);
     all.erase(std::ranges::unique(all).begin(), all.end());
     for (std::size_t k = 0; k < op.result_count; ++k) sources[program.result(op, k)] = all;
@@ -85,6 +95,8 @@ class AnchorFinder {
   int place(OpId id) {
     std::set<int> candidates, limits;
     const Op& op = program_.op(id);
+    if (op.def->control == Control::loop)
+      if (const int node = node_of_most_bytes(op); node >= 0) return node;
     auto look = [&](ValueId v) { note(v, candidates, limits); };
     for (ValueId v : program_.operands(op)) look(v);
     if (op.region_count > 0)
@@ -107,6 +119,27 @@ class AnchorFinder {
                                      [&](int n) { return place_[static_cast<std::size_t>(n)]; });
     for (int limit : limits)
       if (limit != best) out_.before.emplace_back(best, limit);
+    return best;
+  }
+
+  // Of a loop, which takes all kinds of things: the node with which it has most in common, where it
+  // may go there.
+  int node_of_most_bytes(const Op& op) const {
+    std::map<int, std::int64_t> bytes;
+    std::set<int> limits;
+    auto look = [&](ValueId v) {
+      std::set<int> nodes;
+      note(v, nodes, limits);
+      for (int node : nodes) bytes[node] += micro_.bytes[v] / static_cast<int>(nodes.size());
+    };
+    for (ValueId v : program_.operands(op)) look(v);
+    for (ValueId v : captured_values(program_, op)) look(v);
+    int best = -1;
+    for (const auto& [node, much] : bytes) {
+      const bool fits =
+          std::ranges::all_of(limits, [&](int limit) { return comes_before(node, limit); });
+      if (fits && (best < 0 || much > bytes.at(best))) best = node;
+    }
     return best;
   }
 

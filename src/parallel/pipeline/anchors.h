@@ -1,6 +1,7 @@
 // With which node of the way forward each op of the way back goes.
 #pragma once
 
+#include "heddle/row_parts.h"
 #include "parallel/pipeline/program_graph.h"
 
 namespace heddle::pipeline {
@@ -9,8 +10,10 @@ namespace heddle::pipeline {
 struct Uses {
   Uses(const MicroProgram& micro, const std::vector<bool>& back, const std::vector<int>& nodes);
 
-  // By ValueId: the arguments that it is made of, where no micro-batch changes it.
+  // By ValueId: the arguments that it is made of, where no micro-batch changes it; rows of one that
+  // may lie on stages of their own count for themselves.
   std::vector<std::vector<ValueId>> sources;
+  std::vector<RowParts> rows;  // by argument
   // By ValueId: nodes whose ops of the way forward use it, or what is made of it once.
   std::vector<std::vector<int>> forward;
 };

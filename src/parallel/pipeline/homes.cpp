@@ -25,6 +25,10 @@ class HomeFinder {
     // The way forward says where an argument lies; what only the way back uses lies there.
     for (ValueId arg : args_)
       if (!uses_.forward[arg].empty()) homes_[arg] = uses_.forward[arg].front();
+    for (const RowParts& parts : uses_.rows)
+      for (const RowPart& part : parts)
+        if (!uses_.forward[part.value].empty())
+          homes_[part.value] = uses_.forward[part.value].front();
     for (OpId id : ops_)
       if (micro_.when[id] == When::each) settle_each(id);
     for (OpId id : ops_)
@@ -37,7 +41,10 @@ class HomeFinder {
     for (OpId id : ops_)
       if (micro_.when[id] == When::after && program_.op(id).result_count > 0)
         out.ops[id] = std::max(0, homes_[program_.result(program_.op(id), 0)]);
-    for (ValueId arg : args_) out.arguments.push_back(homes_[arg]);
+    for (std::size_t a = 0; a < args_.size(); ++a)
+      out.arguments.push_back(
+          homes_[uses_.rows[a].empty() ? args_[a] : uses_.rows[a].front().value]);
+    out.values = std::move(homes_);
     return out;
   }
 
@@ -64,6 +71,8 @@ class HomeFinder {
       for (ValueId arg : uses_.sources[v]) consider(arg);
     }
     const Op& op = program_.op(id);
+    // What is spread out is so where it is needed.
+    if (op.def->rearranges == Rearrange::broadcast) return;
     for (std::size_t k = 0; k < op.result_count; ++k) homes_[program_.result(op, k)] = home;
   }
 

@@ -8,6 +8,7 @@ namespace heddle::pipeline {
 struct Homes {
   std::vector<int> ops;        // by OpId: the node that an op after all micro-batches goes with
   std::vector<int> arguments;  // by argument: the first node that uses it, or its home
+  std::vector<int> values;     // by ValueId: its home; -1: none
 };
 
 // `nodes` has all ops that are done for each micro-batch. Updates go with their largest operand:

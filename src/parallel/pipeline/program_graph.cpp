@@ -164,7 +164,7 @@ class GraphMaker {
     for (ValueId source : program_.operands(program_.op(maker))) keep(source, kept);
   }
 
-  void add_residents(CutGraph& graph, const Homes& homes, const Uses& uses) const {
+  void add_residents(CutGraph& graph, const Homes& homes, const Uses& uses) {
     const std::vector<ValueId>& args = program_.region(micro_.function.body).args;
     // Who uses an argument, or what is made once.
     std::vector<std::set<int>> users(program_.value_count());
@@ -175,12 +175,20 @@ class GraphMaker {
         for (ValueId arg : uses.sources[v]) users[arg].insert(nodes_[id]);
       }
     }
+    std::set<ValueId> rows;
+    const auto add = [&](std::size_t a, ValueId v) {
+      std::set<int>& all = users[v];
+      if (all.empty() && homes.values[v] >= 0) all.insert(homes.values[v]);
+      graph.residents.push_back({micro_.bytes[v], micro_.bytes[v], 0, {all.begin(), all.end()}});
+      argument_of_.push_back(a);
+    };
     for (std::size_t a = 0; a < args.size(); ++a) {
       if (micro_.data[a]) continue;
-      std::set<int>& all = users[args[a]];
-      if (all.empty() && homes.arguments[a] >= 0) all.insert(homes.arguments[a]);
-      const std::int64_t bytes = micro_.bytes[args[a]];
-      graph.residents.push_back({bytes, bytes, 0, {all.begin(), all.end()}});
+      if (uses.rows[a].empty()) add(a, args[a]);
+      for (const RowPart& part : uses.rows[a]) {
+        add(a, part.value);
+        rows.insert(part.value);
+      }
     }
     for (OpId id : ops_) {
       const Op& op = program_.op(id);
@@ -189,6 +197,7 @@ class GraphMaker {
       if (micro_.when[id] == When::before || sum)
         for (std::size_t k = 0; k < op.result_count; ++k) {
           const ValueId v = program_.result(op, k);
+          if (rows.contains(v)) continue;
           std::set<int> all = users[v];
           if (sum) all = {nodes_[id]};
           graph.residents.push_back({sum ? micro_.bytes[v] : own_bytes(v),
@@ -232,14 +241,16 @@ class GraphMaker {
     for (OpId id = 0; id < nodes_.size(); ++id)
       out.nodes.push_back(final_node(std::max(nodes_[id], homes.ops[id])));
     for (int node : homes.arguments) out.argument_nodes.push_back(final_node(node));
+    out.argument_of = argument_of_;
     return out;
   }
 
   const MicroProgram& micro_;
   const Program& program_;
   const std::vector<OpId>& ops_;
-  std::vector<bool> back_;           // by OpId
-  std::vector<int> nodes_;           // by OpId
+  std::vector<bool> back_;  // by OpId
+  std::vector<int> nodes_;  // by OpId
+  std::vector<std::size_t> argument_of_;
   mutable std::vector<bool> taken_;  // by ValueId: by what comes after, or the caller
 };
 

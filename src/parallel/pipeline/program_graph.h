@@ -30,6 +30,8 @@ struct ProgramGraph {
   std::vector<int> nodes;           // by OpId: of ops done for each micro-batch or after; else -1
   std::vector<bool> on_way_back;    // by OpId
   std::vector<int> argument_nodes;  // by argument: that it is resident for; -1: none
+  // Of residents that are arguments, or rows of them, which come first: the argument.
+  std::vector<std::size_t> argument_of;
 };
 
 // So few nodes that they can be compared with each other.

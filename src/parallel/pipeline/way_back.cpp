@@ -85,6 +85,12 @@ class WayBack {
     for (OpId id : ends_.others) forward[id] = true;
     const std::size_t words = (ends_.gradients.size() + 63) / 64;
     std::vector<std::uint64_t> reaches(program_.op_count() * words, 0);
+    // A loop that gives gradients itself is no way to them.
+    std::vector<bool> gives(program_.op_count(), false);
+    for (OpId id : ends_.gradients) {
+      gives[id] = true;
+      for_makers(id, [&](OpId maker) { gives[maker] = true; });
+    }
     for (std::size_t g = 0; g < ends_.gradients.size(); ++g)
       reaches[ends_.gradients[g] * words + g / 64] |= std::uint64_t{1} << (g % 64);
     for (std::size_t i = ops_.size(); i-- > 0;) {
@@ -93,7 +99,8 @@ class WayBack {
       std::size_t count = 0;
       for (std::size_t w = 0; w < words; ++w)
         count += static_cast<std::size_t>(std::popcount(reaches[id * words + w]));
-      if (count == ends_.gradients.size() && count > 1) forward[id] = true;
+      const bool is_way_back = gives[id] && program_.op(id).def->control == Control::loop;
+      if (count == ends_.gradients.size() && count > 1 && !is_way_back) forward[id] = true;
       for_makers(id, [&](OpId maker) {
         if (forward[id]) forward[maker] = true;
         for (std::size_t w = 0; w < words; ++w)

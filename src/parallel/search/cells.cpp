@@ -66,14 +66,20 @@ class CellMaker {
       return;
     }
     const int said = wanted_.arguments[i];
+    std::vector<int> splits = block_splits(on_, program_.type_of(v));
+    if (row_parts(i) > 0)
+      std::erase_if(splits, [&](int split) { return !on_.splits[split].dims[0].whole(); });
     const int cell =
-        add_value_cell(Cell::Kind::argument, v,
-                       said >= 0 ? std::vector{said} : block_splits(on_, program_.type_of(v)));
+        add_value_cell(Cell::Kind::argument, v, said >= 0 ? std::vector{said} : splits);
     out_.arguments.push_back(cell);
     const double often = i < wanted_.argument_times.size() ? wanted_.argument_times[i] : 1;
     // What is carried is there already: it counts where it comes once more, as on another stage.
     const double comes = comes_anew(i) ? often : often - 1;
     if (comes > 0) arrive(cell, program_.value(v).type, comes);
+  }
+
+  double row_parts(std::size_t argument) const {
+    return argument < wanted_.row_parts.size() ? wanted_.row_parts[argument] : 0;
   }
 
   // Beside what is carried from run to run, arguments are a batch that comes from outside.
@@ -180,6 +186,12 @@ class CellMaker {
       made.used = traits_.begin[user.op];
       made.may_be_sum = traits_.values[v].may_pend;
     }
+    // All rows would be moved on every stage that has some.
+    const Value& value = program_.value(v);
+    if (value.op == kNone && value.region == function_.body)
+      made.times *= std::max(1.0, row_parts(value.index));
+    if (user.kind == Cell::Kind::argument)
+      made.times *= std::max(1.0, row_parts(program_.value(user.value).index));
     out_.brings.push_back(made);
   }
 

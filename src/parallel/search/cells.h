@@ -62,6 +62,9 @@ struct Wanted {
   std::vector<int> arguments, results;
   std::vector<Carried> carried;
   std::vector<double> times = {}, argument_times = {};  // as in SearchOptions
+  // By argument: in how many parts its rows lie on stages of their own, so that devices share none
+  // of them; 0: in none. Empty: there are no stages.
+  std::vector<double> row_parts = {};
 };
 
 // Bytes that are held at each time, where a value takes what `bytes` says of it.

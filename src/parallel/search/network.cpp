@@ -109,6 +109,21 @@ std::optional<CostNetwork> network_of(const Cells& cells, const std::vector<int>
   return network;
 }
 
+CostNetwork::Cost least_of_cells(const Cells& cells, const SplitLists& lists) {
+  Cost sum = 0;
+  for (const Cell& cell : cells.cells) {
+    Cost least = CostNetwork::kForbidden;
+    for (std::size_t k = 0; k < ways_of(cell, lists); ++k) {
+      Cost cost = 0;
+      if (cell.strategies != nullptr) add(cost, times(cell.strategies->costs[k], cell.times));
+      if (!cell.more.empty()) add(cost, cell.more[k]);
+      least = std::min(least, cost);
+    }
+    if (least != CostNetwork::kForbidden) sum += least;
+  }
+  return sum;
+}
+
 void add_memory(CostNetwork& network, const Cells& cells, const std::vector<int>& classes,
                 SplitLists& lists, const MemoryOptions& options) {
   network.set_limit(options.limit);

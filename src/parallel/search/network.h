@@ -24,6 +24,9 @@ void add_memory(CostNetwork& network, const Cells& cells, const std::vector<int>
 struct Peak {
   std::int64_t bytes = 0, time = 0;
 };
+// What every plan takes, moves apart: each cell the way that takes least.
+CostNetwork::Cost least_of_cells(const Cells& cells, const SplitLists& lists);
+
 Peak peak_of(const Cells& cells, const std::vector<int>& ways, SplitLists& lists);
 
 // What moves take where each cell goes its way, and what of that nothing runs beside.

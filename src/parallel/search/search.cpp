@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "heddle/log.h"
+#include "heddle/row_parts.h"
 #include "parallel/search/move_costs.h"
 #include "parallel/search/recompute.h"
 #include "parallel/search/searcher.h"
@@ -129,8 +130,16 @@ class Ladder {
   void hurry() {
     constexpr double kWide = 0.02, kMoment = 0.5;
     if (best_ && (best_cost() - bound_ <= kWide * best_cost())) return;
-    if (!best_) bound_ = 0;
+    if (!best_) bound_ = least_of_steps();
     if (!hurry_with(2, kMoment) && !best_) hurry_with(1, 0);
+  }
+
+  // What no plan takes less than, of those steps that were looked at.
+  double least_of_steps() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& step : steps_)
+      if (step) least = std::min(least, step->least_seconds());
+    return least < std::numeric_limits<double>::infinity() ? least : 0;
   }
 
   bool hurry_with(std::size_t groups, double seconds) {
@@ -198,7 +207,7 @@ class Ladder {
     if (is_worth_a_look(k)) {
       const Expected<bool> freely = step.solve_freely(limit_, solving(kShareOfFree));
       if (!freely) {
-        bound_ = 0;  // nothing is known of this step
+        bound_ = std::min(bound_, step.least_seconds());
         return Climbed{freely.why()};
       }
       fits = *freely;
@@ -268,6 +277,9 @@ class Ladder {
     if (how_.count) how_.count(tables_.on.program, function, counted);
     wanted.times = std::move(counted.times);
     wanted.argument_times = std::move(counted.argument_times);
+    if (counted.rows_lie_on_stages)
+      for (const RowParts& parts : argument_rows(tables_.on.program, function))
+        wanted.row_parts.push_back(static_cast<double>(parts.size()));
     return search::Searcher::make(tables, function, wanted);
   }
 

@@ -43,6 +43,10 @@ Verdict Searcher::has_room(std::int64_t limit) {
   return search::has_room(cells_, tables_.lists, program_, limit);
 }
 
+double Searcher::least_seconds() const {
+  return seconds_of_cost(least_of_cells(cells_, tables_.lists));
+}
+
 Expected<bool> Searcher::solve_freely(std::int64_t limit, const SolveOptions& how) {
   if (free_) {
     std::tie(ways_, found_) = *free_;

@@ -24,6 +24,8 @@ class Searcher {
                                                   const Wanted& wanted);
 
   Verdict has_room(std::int64_t limit);
+  // Seconds that every plan of it takes, known before anything is solved.
+  double least_seconds() const;
 
   // The best plan whatever it takes, and whether that is at most `limit`. It is searched for once.
   Expected<bool> solve_freely(std::int64_t limit, const SolveOptions& how);
