@@ -252,6 +252,12 @@ template <bool kMaximum, class T> __device__ T extremum(T x, T y) {
     if (isnan(b)) return y;
     if (a == b) return (signbit(a) != 0) == kMaximum ? y : x;
     return (kMaximum ? a > b : a < b) ? x : y;
+  } else if constexpr (sizeof(T) <= 4) {
+    // ptxas 13.0 takes two of them as one instruction and then forgets that operands are negated: the
+    // permutation, which changes nothing, keeps them apart.
+    i32 of = (i32)((kMaximum ? x > y : x < y) ? x : y);
+    asm("prmt.b32 %0, %0, 0, 0x3210;" : "+r"(of));
+    return (T)of;
   } else {
     return (kMaximum ? x > y : x < y) ? x : y;
   }
