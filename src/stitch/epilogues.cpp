@@ -31,7 +31,7 @@ struct Chain {
   ValueId bias = kNone, addend = kNone;
   ValueId before = kNone;  // what the function is applied to; the last value where there is none
   ValueId after = kNone;
-  std::vector<OpId> inside = {};  // of the function, that are not needed any more
+  std::vector<OpId> inside = {};  // ops that are not needed any more
 };
 
 class Finder {
@@ -123,6 +123,7 @@ class Finder {
     } else {
       return false;
     }
+    longer.inside.push_back(program_.value(chain.before).op);
     longer.before = next->results;
     if (!is_offered(*chain.product, longer.then)) return false;
     chain = longer;
@@ -136,17 +137,17 @@ class Finder {
       chain.after = gelu->second;
       auto all = all_of_gelu(chain.before, chain.after);
       chain.then.keeps = !all;
-      chain.inside = all ? *std::move(all) : std::vector{program_.value(chain.after).op};
+      if (!all) all = std::vector{program_.value(chain.after).op};
+      chain.inside.insert(chain.inside.end(), all->begin(), all->end());
     } else {
       for (OpId id : readers_.of[chain.before]) {
         const Op& op = program_.op(id);
-        if (is_relu_of(program_, op, chain.before)) {
-          chain.then.function = Then::relu;
-          chain.after = op.results;
-          chain.inside = {id};
-        } else if (!is_sign_of(program_, op, chain.before)) {
-          return {};
-        }
+        const bool is_relu = is_relu_of(program_, op, chain.before);
+        if (!is_relu && !is_sign_of(program_, op, chain.before)) return {};
+        if (!is_relu || chain.then.function != Then::none) continue;
+        chain.then.function = Then::relu;
+        chain.after = op.results;
+        chain.inside.push_back(id);
       }
     }
     if (chain.then.function == Then::none || !in_memory_.contains(chain.after)) return {};
@@ -206,8 +207,6 @@ class Writer {
   Writer(const Program& program, const std::vector<Chain>& chains) : program_(program) {
     for (const Chain& chain : chains) {
       at_[program.value(chain.before).op] = &chain;
-      if (program.value(chain.before).op != program.value(chain.product->results).op)
-        dropped_.insert(chain.product);
       for (OpId id : chain.inside) dropped_.insert(&program.op(id));
       if (chain.then.function == Then::relu) relus_[chain.before] = chain.after;
     }

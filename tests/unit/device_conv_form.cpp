@@ -175,6 +175,29 @@ TEST(ConvForm, EveryFormComputesIt) {
   for (int kind : by_kind) EXPECT_GT(kind, 100);
 }
 
+TEST(ConvForm, ChannelsMayBeMore) {
+  int by_kind[3] = {};
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    const auto drawn = draw(seed);
+    if (!drawn) continue;
+    const Program& program = drawn->program;
+    const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
+    const auto want = interpret(program, program.functions[0], drawn->arguments).value()[0];
+    if (want.elements() == 0) continue;
+    const ConvShapes shapes{drawn->arguments[0].shape(), drawn->arguments[1].shape(), want.shape()};
+    const Numbers x = numbers(drawn->arguments[0]), w = numbers(drawn->arguments[1]);
+    for (const ConvForm& form : conv_forms(reduction::conv_of(program, op), shapes, 4)) {
+      if (!form.channels_last || form.groups != 1) continue;
+      ++by_kind[static_cast<int>(form.kind)];
+      ASSERT_EQ(form.channels % 4, 0);
+      ASSERT_EQ(whole(form, x, w), numbers(want))
+          << "seed " << seed << " kind " << static_cast<int>(form.kind) << "\n"
+          << drawn->text;
+    }
+  }
+  for (int kind : by_kind) EXPECT_GT(kind, 10);
+}
+
 // The three convolutions of a training step lie as the library wants them.
 TEST(ConvForm, TrainingStepsMoveOnlyKernels) {
   const auto form_of = [](const std::string& text) {

@@ -199,6 +199,29 @@ TEST(Epilogues, AMatrixThatIsAdded) {
       {"add"});
 }
 
+TEST(Epilogues, ABiasAndAMatrixAndAFunction) {
+  for (const bool with_relu : {false, true}) {
+    const Program program =
+        program_of({{4, 8}, {8, 16}, {16}, {4, 16}}, [&](Builder& b, const Vars& in) -> Vars {
+          const Var x = b.dot(in[0], in[1]);
+          const Var sum = (x + row(b, in[2], x)) + in[3];
+          return {with_relu ? relu(b, sum) : sum};
+        });
+    expect_that(program, {with_relu ? "bias add relu" : "bias add"});
+  }
+}
+
+// Two of them, one behind the other.
+TEST(Epilogues, ABiasAndTwoRelus) {
+  const Program program =
+      program_of({{4, 8}, {8, 16}, {16}}, [](Builder& b, const Vars& in) -> Vars {
+        const Var x = b.dot(in[0], in[1]);
+        const Var before = x + row(b, in[2], x);
+        return {relu(b, before), b.op("negate", {b.op("maximum", {b.full_like(x, 0), before})})};
+      });
+  expect_that(program, {"bias relu"});
+}
+
 TEST(Epilogues, TheSumOfTwoProductsIsPartOfOne) {
   expect_that(program_of({{4, 8}, {8, 16}, {4, 8}, {8, 16}},
                          [](Builder& b, const Vars& in) -> Vars {

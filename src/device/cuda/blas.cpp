@@ -146,6 +146,10 @@ class ProductCall final : public CudaCall {
     for (const ProductLoop& loop : plan_.loops) turns *= loop.size;
     return turns > 1 ? text + fmt::format(" x{}", turns) : text;
   }
+  // The library adds to what lies where it writes.
+  int in_place_operand() const override {
+    return then_.addend ? static_cast<int>(addend_operand(then_)) : -1;
+  }
   std::int64_t workspace_bytes() const override {
     return way_.workspace == 0 ? 0 : static_cast<std::int64_t>(way_.workspace) + kWorkspaceAligned;
   }

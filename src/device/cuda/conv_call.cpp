@@ -52,8 +52,8 @@ class Room {
     return at;
   }
   std::int64_t bytes() const { return bytes_ == 0 ? 0 : bytes_ + kRoomAligned; }
-  static Pointer start(const CallMemory& memory) {
-    return (memory.workspace.value + kRoomAligned - 1) / kRoomAligned * kRoomAligned;
+  static Pointer start(Pointer workspace) {
+    return (workspace + kRoomAligned - 1) / kRoomAligned * kRoomAligned;
   }
 
  private:
@@ -73,9 +73,9 @@ Expected<Move> planned(const Rearrangement& what, std::int64_t element_bytes) {
 
 class DnnCall final : public CudaCall {
  public:
-  static Expected<std::unique_ptr<CudaCall>> make(Context& context, const Notebook& notebook,
-                                                  const RearrangeLoader& load, const ConvForm& form,
-                                                  const ConvTypes& types) {
+  static Expected<std::unique_ptr<DnnCall>> make(Context& context, const Notebook& notebook,
+                                                 const RearrangeLoader& load, const ConvForm& form,
+                                                 const ConvTypes& types) {
     auto call = std::make_unique<DnnCall>();
     call->text_ = fmt::format("cudnn {} {}",
                               form.kind == ConvKind::forward         ? "convolution"
@@ -96,31 +96,34 @@ class DnnCall final : public CudaCall {
     HEDDLE_TRY(call->conv_,
                DnnConv::plan(context, notebook, form, {types.input.dtype, types.result.dtype}));
     call->library_at_ = call->room_.take(call->conv_->workspace_bytes());
-    return std::unique_ptr<CudaCall>(std::move(call));
+    return call;
   }
 
   std::string text() const override {
     return moved_ == 0 ? text_ : text_ + fmt::format(", {} bytes rearranged", moved_);
   }
   std::int64_t workspace_bytes() const override { return room_.bytes(); }
+  void add_words(std::string_view words) { text_ += words; }
 
   Verdict run(CudaQueue& queue, const CallMemory& memory) const override {
-    const Pointer room = Room::start(memory);
-    std::array<Pointer, 2> operands;
+    return run_on(queue.stream(), {memory.operands[0].value, memory.operands[1].value},
+                  memory.results[0].value, memory.workspace.value);
+  }
+
+  Verdict run_on(Handle stream, std::array<Pointer, 2> operands, Pointer result,
+                 Pointer workspace) const {
+    const Pointer room = Room::start(workspace);
     for (std::size_t i = 0; i < 2; ++i) {
-      operands[i] = memory.operands[i].value;
       if (!moves_[i].work) continue;
       const Pointer made = room + static_cast<Pointer>(moves_[i].at);
-      HEDDLE_TRY_VOID(kernels_->run(queue.stream(), *moves_[i].work, operands[i], made));
+      HEDDLE_TRY_VOID(kernels_->run(stream, *moves_[i].work, operands[i], made));
       operands[i] = made;
     }
     const Move& last = moves_[2];
-    const Pointer result =
-        last.work ? room + static_cast<Pointer>(last.at) : memory.results[0].value;
+    const Pointer written = last.work ? room + static_cast<Pointer>(last.at) : result;
     HEDDLE_TRY_VOID(
-        conv_->run(queue.stream(), operands, result, room + static_cast<Pointer>(library_at_)));
-    return last.work ? kernels_->run(queue.stream(), *last.work, result, memory.results[0].value)
-                     : yes();
+        conv_->run(stream, operands, written, room + static_cast<Pointer>(library_at_)));
+    return last.work ? kernels_->run(stream, *last.work, written, result) : yes();
   }
 
  private:
@@ -137,6 +140,71 @@ class DnnCall final : public CudaCall {
   std::shared_ptr<const RearrangeKernels> kernels_;
   std::shared_ptr<const DnnConv> conv_;
 };
+
+// How many channels cuDNN is to see, as multiples of these: its fast ways for 16 bits want 4 or 8.
+// All are tried where the program has other numbers of them, as the three colours of an image.
+std::vector<std::int64_t> multiples_to_try(const ConvTypes& types, const ConvForm& form) {
+  constexpr std::int64_t kFewChannels = 3;
+  const bool may_gain = byte_size(types.input.dtype) == 2 && form.groups == 1 &&
+                        form.channels_last && form.channels >= kFewChannels;
+  std::vector<std::int64_t> all{1};
+  for (std::int64_t multiple : {4, 8})
+    if (may_gain && form.channels % multiple != 0) all.push_back(multiple);
+  return all;
+}
+
+// The fastest of calls that compute the same.
+std::unique_ptr<CudaCall> fastest_of(Context& context, const Notebook& notebook,
+                                     std::vector<std::unique_ptr<DnnCall>> calls,
+                                     const ConvForm& form, const ConvTypes& types) {
+  if (calls.size() < 2) return std::move(calls[0]);
+  TrialMemory trial(context);
+  Pointer x = 0, w = 0, y = 0, room = 0;
+  const auto take_room = [&]() -> Verdict {
+    std::int64_t most = 0;
+    for (const auto& call : calls) most = std::max(most, call->workspace_bytes());
+    HEDDLE_TRY(x, trial.take(types.input.bytes()));
+    HEDDLE_TRY(w, trial.take(types.kernel.bytes()));
+    HEDDLE_TRY(y, trial.take(types.result.bytes()));
+    HEDDLE_TRY(room, trial.take(most));
+    return yes();
+  };
+  const std::string key = fmt::format(
+      "channels {} {} {} {} {} {} {} {} {} {} {}", calls.size(), find_dnn().value(),
+      context.facts().name, types.text(), static_cast<int>(form.kind), fmt::join(form.image, ","),
+      fmt::join(form.window, ","), fmt::join(form.places, ","), fmt::join(form.stride, ","),
+      fmt::join(form.dilation, ","), fmt::join(form.padding, ","));
+  const auto try_it = [&](std::size_t which, Handle stream) -> Verdict {
+    if (room == 0) HEDDLE_TRY_VOID(take_room());
+    return calls[which]->run_on(stream, {x, w}, y, room);
+  };
+  return std::move(calls[fastest(context, notebook, key, calls.size(), try_it)]);
+}
+
+// By the first form that the library has.
+std::unique_ptr<CudaCall> dnn_call(Context& context, const Notebook& notebook,
+                                   const RearrangeLoader& load, const reduction::Conv& conv,
+                                   const ConvTypes& types) {
+  const std::vector<ConvForm> forms = conv_forms(conv, types.shapes());
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    std::vector<std::unique_ptr<DnnCall>> calls;
+    for (std::int64_t multiple : multiples_to_try(types, forms[i])) {
+      const auto padded = conv_forms(conv, types.shapes(), multiple);
+      const auto same = std::ranges::find_if(padded, [&](const ConvForm& form) {
+        return form.kind == forms[i].kind && form.channels_last == forms[i].channels_last;
+      });
+      auto call = DnnCall::make(context, notebook, load, *same, types);
+      if (call) {
+        if (multiple > 1) (*call)->add_words(fmt::format(" by {} channels", same->channels));
+        calls.push_back(*std::move(call));
+      } else {
+        log(kLogSteps, "{}: {}", types.text(), call.reason());
+      }
+    }
+    if (!calls.empty()) return fastest_of(context, notebook, std::move(calls), forms[i], types);
+  }
+  return nullptr;
+}
 
 // ---- as a product
 
@@ -212,7 +280,7 @@ class ConvProductCall final : public CudaCall {
   std::int64_t workspace_bytes() const override { return room_.bytes(); }
 
   Verdict run(CudaQueue& queue, const CallMemory& memory) const override {
-    const Pointer room = Room::start(memory);
+    const Pointer room = Room::start(memory.workspace.value);
     const auto at = [&](const Move& move) { return room + static_cast<Pointer>(move.at); };
     Pointer kernel = memory.operands[1].value;
     if (moves_[1].work) {
@@ -294,11 +362,7 @@ std::unique_ptr<CudaCall> conv_call(Context& context, const Notebook& notebook,
   if (is_plain)
     if (auto call = as_product()) return *std::move(call);
   if (may_use_dnn() && dnn_library())
-    for (const ConvForm& form : conv_forms(conv, types.shapes())) {
-      auto call = DnnCall::make(context, notebook, load, form, types);
-      if (call) return *std::move(call);
-      log(kLogSteps, "{}: {}", types.text(), call.reason());
-    }
+    if (auto call = dnn_call(context, notebook, load, conv, types)) return call;
   auto call = as_product();
   if (call) return *std::move(call);
   log(kLogSteps, "{}: {}", types.text(), call.reason());

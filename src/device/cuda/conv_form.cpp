@@ -83,7 +83,8 @@ Rearrangement to_result(const Shape& result, const Made& made, std::int64_t batc
 
 class FormMaker {
  public:
-  FormMaker(const Conv& conv, const ConvShapes& shapes) : conv_(conv), shapes_(shapes) {}
+  FormMaker(const Conv& conv, const ConvShapes& shapes, std::int64_t channel_multiple)
+      : conv_(conv), shapes_(shapes), multiple_(channel_multiple) {}
 
   std::optional<ConvForm> make(ConvKind kind, bool channels_last) {
     form_ = {.kind = kind, .channels_last = channels_last};
@@ -155,11 +156,18 @@ class FormMaker {
     return dims;
   }
 
+  // As many as the library is to see.
+  std::int64_t channels_of(std::int64_t own) const {
+    if (!form_.channels_last || form_.groups != 1) return own;
+    return (own + multiple_ - 1) / multiple_ * multiple_;
+  }
+
   Rearrangement input(bool is_batch_first) const {
     Rearrangement r{.axes = axes_of(shapes_.input), .dims = {}};
     Dim n = whole(r.axes, conv_.dims.input_batch), f = whole(r.axes, conv_.dims.input_feature);
     if (!is_batch_first) std::swap(n, f);
     const bool is_y = form_.kind == ConvKind::data_gradient;
+    if (!is_y) f.size = form_.channels;
     std::vector<Dim> spatial;
     if (is_y)
       for (std::int64_t d : conv_.dims.input_spatial) spatial.push_back(whole(r.axes, d));
@@ -178,14 +186,16 @@ class FormMaker {
 
   void forward() {
     form_.batch = shapes_.input[place(conv_.dims.input_batch)];
-    form_.channels = shapes_.input[place(conv_.dims.input_feature)];
     form_.features = shapes_.kernel[place(conv_.dims.kernel_output)];
     form_.groups = conv_.feature_groups;
+    form_.channels = channels_of(shapes_.input[place(conv_.dims.input_feature)]);
     form_.moves[0] = input(true);
     Rearrangement w{.axes = axes_of(shapes_.kernel), .dims = {}};
     const auto spatial = windows(w.axes, false);
-    w.dims = ordered(form_.channels_last, {whole(w.axes, conv_.dims.kernel_output)},
-                     {whole(w.axes, conv_.dims.kernel_input)}, spatial);
+    Dim channel = whole(w.axes, conv_.dims.kernel_input);
+    channel.size = form_.channels / form_.groups;
+    w.dims =
+        ordered(form_.channels_last, {whole(w.axes, conv_.dims.kernel_output)}, {channel}, spatial);
     form_.moves[1] = w;
     const Made y{sizes_of(form_.batch, form_.features, &FormAxis::places), form_.channels_last};
     form_.moves[2] = to_result(shapes_.result, y, conv_.dims.output_batch,
@@ -197,8 +207,8 @@ class FormMaker {
     const std::int64_t groups = conv_.feature_groups;
     form_.batch = shapes_.input[place(conv_.dims.input_batch)];
     form_.features = shapes_.input[place(conv_.dims.input_feature)];
-    form_.channels = shapes_.kernel[place(conv_.dims.kernel_output)];
     form_.groups = groups;
+    form_.channels = channels_of(shapes_.kernel[place(conv_.dims.kernel_output)]);
     form_.moves[0] = input(true);
     Rearrangement w{.axes = axes_of(shapes_.kernel), .dims = {}};
     const auto spatial = windows(w.axes, true);
@@ -218,9 +228,9 @@ class FormMaker {
   // The input is x, whose features are images; the kernel is y.
   void weight_gradient() {
     form_.batch = shapes_.input[place(conv_.dims.input_feature)];
-    form_.channels = shapes_.input[place(conv_.dims.input_batch)];
     form_.features = shapes_.kernel[place(conv_.dims.kernel_output)];
     form_.groups = conv_.batch_groups;
+    form_.channels = channels_of(shapes_.input[place(conv_.dims.input_batch)]);
     form_.moves[0] = input(false);
     Rearrangement y{.axes = axes_of(shapes_.kernel), .dims = {}};
     const auto spatial = windows(y.axes, false);
@@ -248,6 +258,7 @@ class FormMaker {
 
   const Conv& conv_;
   const ConvShapes& shapes_;
+  const std::int64_t multiple_;
   ConvForm form_;
   std::vector<FormAxis> axes_;
 };
@@ -277,10 +288,11 @@ std::int64_t ConvForm::moved_elements() const {
   return count;
 }
 
-std::vector<ConvForm> conv_forms(const Conv& conv, const ConvShapes& shapes) {
+std::vector<ConvForm> conv_forms(const Conv& conv, const ConvShapes& shapes,
+                                 std::int64_t channel_multiple) {
   std::vector<ConvForm> forms;
   if (conv.axes.size() > 3) return forms;
-  FormMaker maker(conv, shapes);
+  FormMaker maker(conv, shapes, channel_multiple);
   for (ConvKind kind : kinds_of(conv, shapes)) {
     std::vector<ConvForm> both;
     for (bool channels_last : {true, false})

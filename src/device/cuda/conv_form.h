@@ -32,8 +32,10 @@ struct ConvForm {
   std::int64_t moved_elements() const;  // of those that are no identity
 };
 
-// Those that compute it, the best first; none where a library has no such convolution.
-std::vector<ConvForm> conv_forms(const reduction::Conv& conv, const ConvShapes& shapes);
+// Those that compute it, the best first; none where a library has no such convolution. Channels
+// that lie last are made a multiple of so many by zeros, where there is one group of them.
+std::vector<ConvForm> conv_forms(const reduction::Conv& conv, const ConvShapes& shapes,
+                                 std::int64_t channel_multiple = 1);
 
 // The same as a batch of products of windows with the kernel: C[g] = A[g] B[g], rows x depth by
 // depth x columns.
