@@ -131,10 +131,14 @@ std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, co
       [&](const std::string& key, const std::string& words) {
         if (cache()) cache()->write(noted_at(key), words);
       }};
-  if (auto product = product_call(*context_, notebook, program, op, views)) return product;
+  const auto planned = [&]() -> std::unique_ptr<CudaCall> {
+    if (auto product = product_call(*context_, notebook, program, op, views)) return product;
+    if (views != nullptr) return nullptr;
+    const auto rearrange = [&] { return rearrange_kernels(); };
+    return conv_call(*context_, notebook, rearrange, program, op);
+  };
+  if (auto call = shared_calls_.call(program, op, views, planned)) return call;
   if (views != nullptr) return nullptr;
-  const auto rearrange = [&] { return rearrange_kernels(); };
-  if (auto conv = conv_call(*context_, notebook, rearrange, program, op)) return conv;
   const auto load = [&](const std::string& text, const char* function) {
     return function_of(text, function);
   };

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "device/cuda/context.h"
+#include "device/cuda/shared_calls.h"
 #include "device/cuda/target.h"
 
 namespace heddle {
@@ -49,6 +50,7 @@ class CudaDevice final : public CudaTarget {
   std::shared_ptr<cuda::Context> context_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;
+  mutable cuda::SharedCalls shared_calls_;
   mutable std::map<std::string, cuda::Handle> functions_;  // by text; their modules stay
 };
 
