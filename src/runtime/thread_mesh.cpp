@@ -8,6 +8,7 @@
 #include <system_error>
 #include <thread>
 
+#include "comm/device_transport.h"
 #include "heddle/thread_pool.h"
 
 namespace heddle {
@@ -51,7 +52,7 @@ class ThreadMesh::Impl {
   Verdict run(MeshRun run) {
     const std::lock_guard turn(callers_);
     if (transports_.empty() || transports_[0]->failed())
-      transports_ = thread_transports(devices_, options_.watchdog);
+      transports_ = comm::on_shared_device(thread_transports(devices_, options_.watchdog));
     std::unique_lock lock(mutex_);
     run_ = &run;
     left_ = devices_;

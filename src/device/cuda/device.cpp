@@ -7,6 +7,7 @@
 #include "device/code_cache.h"
 #include "device/cuda/blas.h"
 #include "device/cuda/blas_library.h"
+#include "device/cuda/combine.h"
 #include "device/cuda/conv_call.h"
 #include "device/cuda/host_call.h"
 #include "device/cuda/launch.h"
@@ -147,6 +148,10 @@ std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, co
   if (auto scatter = scatter_call(load, program, op)) return scatter;
   if (auto sort = sort_call(load, program, op)) return sort;
   return host_call(host(), program, op);
+}
+
+Expected<Handle> CudaDevice::combine_kernel(ReduceOp op, DType dtype) const {
+  return function_of(combine_text(op, dtype), "combine");
 }
 
 std::unique_ptr<Queue> CudaDevice::queue() { return std::make_unique<CudaQueue>(*this, context_); }

@@ -35,6 +35,8 @@ class CudaDevice final : public CudaTarget {
   std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                             const ProductViews* views) const override;
   std::unique_ptr<Queue> queue() override;
+  // The kernel of combine.h; made when it is first asked for.
+  Expected<cuda::Handle> combine_kernel(ReduceOp op, DType dtype) const;
 
  protected:
   bool multiplies(const Program& program, const Op& op) const override;
