@@ -9,6 +9,7 @@
 #include "device/cuda/blas_library.h"
 #include "device/cuda/combine.h"
 #include "device/cuda/conv_call.h"
+#include "device/cuda/dnn_library.h"
 #include "device/cuda/host_call.h"
 #include "device/cuda/launch.h"
 #include "device/cuda/nvrtc.h"
@@ -41,7 +42,11 @@ Expected<std::unique_ptr<CudaDevice>> CudaDevice::open(
 CudaDevice::CudaDevice(std::shared_ptr<Context> context, Device& host,
                        const std::optional<std::filesystem::path>& cache)
     : CudaTarget(context->facts(), fmt::format("cuda:{}", context->number()), host, cache),
-      context_(std::move(context)) {}
+      context_(std::move(context)),
+      libraries_(std::async(std::launch::async, [] {
+        (void)blas_library();
+        if (may_use_dnn()) (void)dnn_library();
+      })) {}
 
 CudaDevice::~CudaDevice() = default;
 
