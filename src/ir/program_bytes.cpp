@@ -17,6 +17,15 @@ class Bytes {
     list(program_.functions, [&](const Function& f) { function(f); });
   }
 
+  void kind_of(const Op& op) {
+    to_.text(op.def->name);
+    dict(program_.attrs_of(op));
+    list(program_.operands(op), [&](ValueId v) { type(program_.type_of(v)); });
+    to_.number(op.result_count);
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      type(program_.type_of(program_.result(op, i)));
+  }
+
  private:
   template <typename List, typename Write>
   void list(const List& of, Write write) {
@@ -141,5 +150,11 @@ class Bytes {
 }  // namespace
 
 void write_program(const Program& program, ByteWriter& to) { Bytes(program, to).all(); }
+
+bool write_op_kind(const Program& program, const Op& op, ByteWriter& to) {
+  if (op.region_count > 0) return false;
+  Bytes(program, to).kind_of(op);
+  return true;
+}
 
 }  // namespace heddle

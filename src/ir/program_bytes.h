@@ -9,4 +9,8 @@ namespace heddle {
 
 void write_program(const Program& program, ByteWriter& to);
 
+// What an op computes, whatever its operands are called: its row, attributes and types. None where
+// it has regions.
+bool write_op_kind(const Program& program, const Op& op, ByteWriter& to);
+
 }  // namespace heddle

@@ -3,11 +3,10 @@
 
 #include "heddle/op.h"
 #include "ir/attr_access.h"
+#include "kernel/reduce_scalar.h"
 #include "kernel/stage_writer.h"
 
 namespace heddle {
-
-namespace {
 
 ScalarOp scalar_of(ReduceOp op) {
   switch (op) {
@@ -26,6 +25,8 @@ ScalarOp scalar_of(ReduceOp op) {
   }
   return ScalarOp::none;
 }
+
+namespace {
 
 Expected<NodeId> region_constant(NodeTable& nodes, const Program& program, const Op& op) {
   const Attr* attr = program.attr(op, "value");

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/fork.h"
+#include "comm/device_transport.h"
 #include "heddle/thread_pool.h"
 
 namespace heddle {
@@ -53,7 +54,7 @@ class ThreadMesh::Impl {
     const std::lock_guard turn(callers_);
     if (threads_.empty()) start();
     if (transports_.empty() || transports_[0]->failed())
-      transports_ = thread_transports(devices_, options_.watchdog);
+      transports_ = comm::on_shared_device(thread_transports(devices_, options_.watchdog));
     std::unique_lock lock(mutex_);
     run_ = &run;
     left_ = devices_;

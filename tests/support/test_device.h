@@ -61,6 +61,8 @@ class TestDevice : public Device {
   std::size_t live_buffers() const;
   // How often work that was kept has been done again.
   std::atomic<std::uint64_t> replays = 0;
+  // How often queues have put together what ranks on this device brought.
+  std::atomic<std::uint64_t> combinations = 0;
 
  private:
   const Device& planned_for() const {

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "comm/combine.h"
+
 namespace heddle::test {
 
 // Set by the queue's thread, also where it does nothing more.
@@ -165,6 +167,40 @@ Verdict TestQueue::zero(DeviceAddress at, std::int64_t bytes) {
     if (bytes > 0) std::memset(target, 0, static_cast<std::size_t>(bytes));
     return yes();
   }});
+}
+
+Verdict TestQueue::copy_runs(const Copy& copy) {
+  for (std::int64_t i = 0; i < copy.count; ++i)
+    HEDDLE_TRY_VOID(
+        this->copy(copy.from + i * copy.from_step, copy.to + i * copy.to_step, copy.run));
+  return yes();
+}
+
+// Some sums only, so that others show the way without.
+bool TestQueue::can_combine(ReduceOp op, DType dtype, std::size_t) const {
+  return op != ReduceOp::max && comm::combine_function(op, dtype) != nullptr;
+}
+
+Verdict TestQueue::combine(const Combination& c) {
+  ++device_.combinations;
+  return add(
+      {[this, c, parts = std::vector<DeviceAddress>(c.parts.begin(), c.parts.end())]() -> Verdict {
+        const comm::Combine combine = comm::combine_function(c.op, c.dtype);
+        const std::int64_t size = byte_size(c.dtype), run = c.run * size;
+        HEDDLE_TRY(std::byte * out, memory_->find(c.out, run * c.count));
+        for (std::int64_t i = 0; i < c.count; ++i) {
+          std::vector<std::byte> sum(static_cast<std::size_t>(run));
+          for (std::size_t p = 0; p < parts.size(); ++p) {
+            HEDDLE_TRY(const std::byte* part, memory_->find(parts[p] + i * c.step * size, run));
+            if (p == 0)
+              std::memcpy(sum.data(), part, sum.size());
+            else
+              combine(sum.data(), sum.data(), part, c.run);
+          }
+          std::memcpy(out + i * run, sum.data(), sum.size());
+        }
+        return yes();
+      }});
 }
 
 Event TestQueue::record() {

@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "device/moves.h"
 #include "test_device.h"
 #include "test_memory.h"
 
@@ -36,7 +37,7 @@ class TestCall final : public LibraryCall {
   std::unique_ptr<LibraryCall> inner;
 };
 
-class TestQueue final : public Queue {
+class TestQueue final : public Queue, public DeviceMoves {
  public:
   TestQueue(TestDevice& device, std::unique_ptr<Queue> inner, std::shared_ptr<Memory> memory,
             const TestDeviceOptions& options);
@@ -50,6 +51,9 @@ class TestQueue final : public Queue {
                 std::shared_ptr<const void> keep) override;
   Verdict read(DeviceAddress from, std::span<std::byte> to) override;
   Verdict zero(DeviceAddress at, std::int64_t bytes) override;
+  Verdict copy_runs(const Copy& copy) override;
+  bool can_combine(ReduceOp op, DType dtype, std::size_t parts) const override;
+  Verdict combine(const Combination& combination) override;
   Event record() override;
   Verdict wait(const Event& event) override;
   Verdict finish() override;

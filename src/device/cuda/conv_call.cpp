@@ -329,13 +329,12 @@ class ConvProductCall final : public CudaCall {
   std::unique_ptr<CudaCall> product_, rest_;
 };
 
-// HEDDLE_CUDNN=0 leaves the library out.
+}  // namespace
+
 bool may_use_dnn() {
   const char* word = std::getenv("HEDDLE_CUDNN");
   return word == nullptr || std::string_view(word) != "0";
 }
-
-}  // namespace
 
 bool is_convolution(const Program& program, const Op& op) {
   if (op.def->call != DeviceCall::convolution || op.operand_count != 2) return false;

@@ -7,8 +7,10 @@
 #include "device/code_cache.h"
 #include "device/cuda/blas.h"
 #include "device/cuda/blas_library.h"
+#include "device/cuda/combine.h"
 #include "device/cuda/conv_call.h"
 #include "device/cuda/fft_call.h"
+#include "device/cuda/dnn_library.h"
 #include "device/cuda/host_call.h"
 #include "device/cuda/launch.h"
 #include "device/cuda/nvrtc.h"
@@ -41,7 +43,11 @@ Expected<std::unique_ptr<CudaDevice>> CudaDevice::open(
 CudaDevice::CudaDevice(std::shared_ptr<Context> context, Device& host,
                        const std::optional<std::filesystem::path>& cache)
     : CudaTarget(context->facts(), fmt::format("cuda:{}", context->number()), host, cache),
-      context_(std::move(context)) {}
+      context_(std::move(context)),
+      libraries_(std::async(std::launch::async, [] {
+        (void)blas_library();
+        if (may_use_dnn()) (void)dnn_library();
+      })) {}
 
 CudaDevice::~CudaDevice() = default;
 
@@ -136,10 +142,14 @@ std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, co
       [&](const std::string& key, const std::string& words) {
         if (cache()) cache()->write(noted_at(key), words);
       }};
-  if (auto product = product_call(*context_, notebook, program, op, views)) return product;
+  const auto planned = [&]() -> std::unique_ptr<CudaCall> {
+    if (auto product = product_call(*context_, notebook, program, op, views)) return product;
+    if (views != nullptr) return nullptr;
+    const auto rearrange = [&] { return rearrange_kernels(); };
+    return conv_call(*context_, notebook, rearrange, program, op);
+  };
+  if (auto call = shared_calls_.call(program, op, views, planned)) return call;
   if (views != nullptr) return nullptr;
-  const auto rearrange = [&] { return rearrange_kernels(); };
-  if (auto conv = conv_call(*context_, notebook, rearrange, program, op)) return conv;
   const auto load = [&](const std::string& text, const char* function) {
     return function_of(text, function);
   };
@@ -149,6 +159,10 @@ std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, co
   if (auto scatter = scatter_call(load, program, op)) return scatter;
   if (auto sort = sort_call(load, program, op)) return sort;
   return host_call(host(), program, op);
+}
+
+Expected<Handle> CudaDevice::combine_kernel(ReduceOp op, DType dtype) const {
+  return function_of(combine_text(op, dtype), "combine");
 }
 
 std::unique_ptr<Queue> CudaDevice::queue() { return std::make_unique<CudaQueue>(*this, context_); }

@@ -2,10 +2,12 @@
 // neither computes is done by the host.
 #pragma once
 
+#include <future>
 #include <map>
 #include <mutex>
 
 #include "device/cuda/context.h"
+#include "device/cuda/shared_calls.h"
 #include "device/cuda/target.h"
 
 namespace heddle {
@@ -35,6 +37,8 @@ class CudaDevice final : public CudaTarget {
   std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                             const ProductViews* views) const override;
   std::unique_ptr<Queue> queue() override;
+  // The kernel of combine.h; made when it is first asked for.
+  Expected<cuda::Handle> combine_kernel(ReduceOp op, DType dtype) const;
 
  protected:
   bool multiplies(const Program& program, const Op& op) const override;
@@ -48,8 +52,10 @@ class CudaDevice final : public CudaTarget {
   Expected<cuda::Handle> function_of(const std::string& text, const char* name) const;
 
   std::shared_ptr<cuda::Context> context_;
+  std::future<void> libraries_;  // are opened while programs are read: they are large
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;
+  mutable cuda::SharedCalls shared_calls_;
   mutable std::map<std::string, cuda::Handle> functions_;  // by text; their modules stay
 };
 

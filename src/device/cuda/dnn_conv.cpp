@@ -2,9 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "device/cuda/dnn_descriptor.h"
@@ -67,31 +69,47 @@ struct DnnTensor {
   }
 };
 
+// Which of the library's proposals a way is: planning all of them takes longer than anything else
+// of a start.
+struct Proposal {
+  int by = 0;
+  std::size_t config = 0;
+};
+
+std::optional<Proposal> proposal_in(const std::optional<std::string>& words) {
+  Proposal noted;
+  if (!words || std::sscanf(words->c_str(), "%d %zu", &noted.by, &noted.config) != 2) return {};
+  return noted;
+}
+
 class DnnPlan final : public DnnConv {
  public:
   DnnPlan(const Dnn& dnn, Opened& opened, const ConvForm& form, DnnTypes types)
       : dnn_(dnn), opened_(opened), form_(form), types_(types) {}
 
-  // All ways that may be taken, up to a few, in the library's order.
-  Verdict prepare() {
+  // All ways that may be taken, up to a few, in the library's order; or the one that is noted.
+  Verdict prepare(const std::optional<Proposal>& noted = {}) {
+    ways_.clear();
     HEDDLE_TRY(graph_, graph_of());
     Reason last = reason("cuDNN knows no way to compute it");
     for (int by : {Dnn::kByModel, Dnn::kByFallback}) {
       if (!ways_.empty()) break;
+      if (noted && noted->by != by) continue;
       auto configs = configs_of(graph_, by);
       if (!configs) {
         last = configs.why();
         continue;
       }
-      for (Descriptor& config : *configs) {
+      for (std::size_t c = 0; c < configs->size(); ++c) {
         if (ways_.size() == kMostEngines) break;
-        if (!is_allowed(config)) continue;
-        if (const Verdict added = add_way(config); !added) last = added.why();
+        if ((noted && noted->config != c) || !is_allowed((*configs)[c])) continue;
+        if (const Verdict added = add_way((*configs)[c], {by, c}); !added) last = added.why();
       }
     }
     return ways_.empty() ? Verdict(last) : yes();
   }
   std::size_t ways() const { return ways_.size(); }
+  const Proposal& chosen() const { return ways_[way_].proposal; }
 
   // Takes the best of them.
   void choose(Context& context, const Notebook& notebook, const std::string& key) {
@@ -243,7 +261,7 @@ class DnnPlan final : public DnnConv {
     return true;
   }
 
-  Verdict add_way(Descriptor& config) {
+  Verdict add_way(Descriptor& config, const Proposal& proposal) {
     Descriptor plan(dnn_, Dnn::kPlan);
     Handle handle = opened_.handle;
     plan.set(Dnn::kPlanHandle, Dnn::kHandle, 1, &handle);
@@ -254,13 +272,14 @@ class DnnPlan final : public DnnConv {
             dnn_.get(plan.handle(), Dnn::kPlanWorkspace, Dnn::kInt64, 1, &count, &bytes))
       return reason("cuDNN cannot plan a convolution: {}", dnn_.error(failed));
     if (bytes > kMostWorkspace) return reason("cuDNN would need {} bytes of its own", bytes);
-    ways_.push_back({std::move(config), std::move(plan), bytes});
+    ways_.push_back({std::move(config), std::move(plan), bytes, proposal});
     return yes();
   }
 
   struct Way {
     Descriptor config, plan;
     std::int64_t workspace = 0;
+    Proposal proposal;
   };
   const Dnn& dnn_;
   Opened& opened_;
@@ -294,13 +313,24 @@ Expected<std::shared_ptr<const DnnConv>> DnnConv::plan(Context& context, const N
   if (const auto found = plans.find(key); found != plans.end()) return found->second;
   HEDDLE_TRY_VOID(context.enter());
   auto made = std::make_shared<DnnPlan>(*dnn, *library, form, types);
-  const Verdict prepared = [&] {
+  const std::string noted_as =
+      fmt::format("cuDNN {} {} {}", dnn->version(), context.facts().name, key);
+  const auto noted = proposal_in(notebook.read ? notebook.read(noted_as + " way") : std::nullopt);
+  const auto prepare = [&](const std::optional<Proposal>& way) {
     const std::lock_guard use(library->mutex);
-    return made->prepare();
-  }();
-  if (prepared)
-    made->choose(context, notebook,
-                 fmt::format("cuDNN {} {} {}", dnn->version(), context.facts().name, key));
+    return made->prepare(way);
+  };
+  Verdict prepared = noted ? prepare(noted) : Verdict(reason("nothing is noted"));
+  if (!prepared) {
+    prepared = prepare({});
+    if (prepared) made->choose(context, notebook, noted_as);
+    // What could not be tried is not noted.
+    const bool is_sure =
+        prepared && (made->ways() == 1 || (notebook.read && notebook.read(noted_as)));
+    if (is_sure && notebook.write)
+      notebook.write(noted_as + " way",
+                     fmt::format("{} {}", made->chosen().by, made->chosen().config));
+  }
   log(kLogSteps, "cuDNN {}: {}", key,
       prepared ? fmt::format("{} ways, {} bytes of its own", made->ways(), made->workspace_bytes())
                : prepared.reason());

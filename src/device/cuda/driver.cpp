@@ -56,6 +56,7 @@ Expected<Driver> load_driver() {
   find(d.copy_in, "cuMemcpyHtoDAsync_v2");
   find(d.copy_out, "cuMemcpyDtoHAsync_v2");
   find(d.copy, "cuMemcpyDtoDAsync_v2");
+  find(d.copy_rows, "cuMemcpy2DAsync_v2");
   find(d.fill, "cuMemsetD8Async");
   find(d.begin_capture, "cuStreamBeginCapture_v2");
   find(d.end_capture, "cuStreamEndCapture");

@@ -52,6 +52,7 @@ struct Driver {
   int (*copy_in)(Pointer, const void*, std::size_t, Handle stream) = nullptr;
   int (*copy_out)(void*, Pointer, std::size_t, Handle stream) = nullptr;
   int (*copy)(Pointer, Pointer, std::size_t, Handle stream) = nullptr;
+  int (*copy_rows)(const void* what, Handle stream) = nullptr;
   int (*fill)(Pointer, unsigned char, std::size_t, Handle stream) = nullptr;
 
   int (*begin_capture)(Handle stream, int mode) = nullptr;

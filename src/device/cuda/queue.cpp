@@ -89,16 +89,6 @@ Expected<Buffer> CudaQueue::allocate(std::int64_t bytes) {
   return device_.allocate(bytes, stream_);
 }
 
-template <typename Work>
-Verdict CudaQueue::doing(Work work) {
-  Verdict& state = is_recording_ ? recorded_ : state_;
-  if (!state) return state;
-  if (!is_recording_) work_->fetch_add(1, std::memory_order_relaxed);
-  state = context_->enter();
-  if (state) state = work();
-  return state;
-}
-
 Expected<Pointer> CudaQueue::scratch(std::int64_t bytes) {
   if (bytes <= scratch_bytes_) return scratch_;
   if (scratch_ != 0 && capture_ != nullptr)

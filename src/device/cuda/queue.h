@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/cuda/context.h"
+#include "device/moves.h"
 #include "heddle/device.h"
 
 namespace heddle {
@@ -18,7 +19,7 @@ class CudaCall : public LibraryCall {
   virtual Verdict run(CudaQueue& queue, const CallMemory& memory) const = 0;
 };
 
-class CudaQueue final : public Queue {
+class CudaQueue final : public Queue, public DeviceMoves {
  public:
   CudaQueue(CudaDevice& device, std::shared_ptr<Context> context);
   ~CudaQueue() override;
@@ -34,6 +35,10 @@ class CudaQueue final : public Queue {
                 std::shared_ptr<const void> keep) override;
   Verdict read(DeviceAddress from, std::span<std::byte> to) override;
   Verdict zero(DeviceAddress at, std::int64_t bytes) override;
+  // ---- for ranks on this GPU
+  Verdict copy_runs(const Copy& copy) override;
+  bool can_combine(ReduceOp op, DType dtype, std::size_t parts) const override;
+  Verdict combine(const Combination& combination) override;
   // As a CUDA graph. It is captured on a stream of its own, which nobody else waits for.
   bool can_record() const override;
   Verdict begin_recording() override;
@@ -76,5 +81,15 @@ class CudaQueue final : public Queue {
   std::int64_t scratch_bytes_ = 0;
   std::vector<std::pair<Pointer, std::int64_t>> old_scratch_;  // that recordings may still use
 };
+
+template <typename Work>
+Verdict CudaQueue::doing(Work work) {
+  Verdict& state = is_recording_ ? recorded_ : state_;
+  if (!state) return state;
+  if (!is_recording_) work_->fetch_add(1, std::memory_order_relaxed);
+  state = context_->enter();
+  if (state) state = work();
+  return state;
+}
 
 }  // namespace heddle::cuda
