@@ -171,9 +171,10 @@ std::vector<std::string> describe_cuda_mapping(const Kernel& kernel, const CudaL
       add("rows by points lie at", cuda_row_layout(*resident, launch.grid, axes));
       continue;
     }
-    for (std::size_t s = 0; s < std::min(phase.stages.size(), kMostStages); ++s)
+    const Phase cut = cuda_spread(kernel, phase, limits);
+    for (std::size_t s = 0; s < std::min(cut.stages.size(), kMostStages); ++s)
       add(fmt::format("stage {}: points by others lie at", s),
-          cuda_stage_layout(kernel, phase, phase.stages[s], launch.threads, launch.cluster, axes));
+          cuda_stage_layout(kernel, cut, cut.stages[s], launch.threads, launch.cluster, axes));
   }
   return lines;
 }

@@ -31,12 +31,14 @@ void set_last_block(Phase& phase, std::int64_t block) {
       if (loop.block_of == static_cast<int>(last)) loop.size = block;
 }
 
-// Blocks of a last outer loop are cut smaller where they would leave most of the device idle, or
-// where few blocks could keep what they read.
-Phase spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
+}  // namespace
+
+Phase cuda_spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
   constexpr std::int64_t kLeast = 32;
   Phase made = phase;
-  for (Stage& stage : made.stages) stage = split_divided_loop(stage);
+  made.stages.clear();
+  for (const Stage& stage : phase.stages)
+    for (const Stage& part : split_sums(stage)) made.stages.push_back(split_divided_loop(part));
   if (phase.chunks > 0 || phase.outer.empty()) return made;
   const std::size_t last = phase.outer.size() - 1;
   for (const Stage& stage : phase.stages) {
@@ -53,6 +55,8 @@ Phase spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits)
   return made;
 }
 
+namespace {
+
 std::string function_name(const Kernel& kernel, std::size_t phase) {
   std::string name = kernel.name.empty() ? "kernel" : kernel.name;
   for (char& c : name)
@@ -68,13 +72,14 @@ bool is_shared(const Kernel& kernel, const CudaLimits& limits) {
 std::optional<CudaImage> image_of(const Kernel& kernel, const Phase& phase,
                                   const CudaLimits& limits) {
   if (!is_shared(kernel, limits)) return {};
-  return cuda_image(kernel, spread(kernel, phase, limits), limits);
+  return cuda_image(kernel, cuda_spread(kernel, phase, limits), limits);
 }
 
 // Scratch has to be where the blocks of a cluster reach it.
 int cluster_of(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
-  return is_shared(kernel, limits) ? cuda_cluster(kernel, spread(kernel, phase, limits), limits)
-                                   : 1;
+  return is_shared(kernel, limits)
+             ? cuda_cluster(kernel, cuda_spread(kernel, phase, limits), limits)
+             : 1;
 }
 
 // Tiles that blocks of a phase keep behind their scratch; `phase` as it is spread.
@@ -177,9 +182,9 @@ class Emitter {
     else if (kind.resident)
       emit_cuda_resident(kernel_, *kind.resident, text_);
     else if (kind.image)
-      emit_cuda_image(kernel_, spread(kernel_, phase, limits_), *kind.image, text_);
+      emit_cuda_image(kernel_, cuda_spread(kernel_, phase, limits_), *kind.image, text_);
     else
-      emit_stages(spread(kernel_, phase, limits_), cluster_of(kernel_, phase, limits_));
+      emit_stages(cuda_spread(kernel_, phase, limits_), cluster_of(kernel_, phase, limits_));
   }
 
   // Stages one after the other, with scratch between them.
@@ -333,7 +338,7 @@ CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
     } else {
       made.cluster = cluster_of(kernel, phase, limits);
       made.threads = kCudaThreads;
-      const Phase cut = spread(kernel, phase, limits);
+      const Phase cut = cuda_spread(kernel, phase, limits);
       for (const CudaStaged& tile : staged_tiles(kernel, cut, made.cluster, limits))
         made.shared_bytes = tile.offset + tile.bytes();
       made.grid =

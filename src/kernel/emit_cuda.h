@@ -46,6 +46,11 @@ struct CudaPlan {
 };
 CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits = {});
 
+// A phase as its stages are written one after the other. Blocks of a last outer loop are cut
+// smaller where they would leave most of the device idle, or where few blocks could keep what they
+// read; stages whose sums go along different loops are taken apart.
+Phase cuda_spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits);
+
 // ---- many kernels in one launch
 
 // Whether its blocks have nothing but registers to themselves.

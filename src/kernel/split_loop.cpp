@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernel/emit_cuda_stage.h"
+
 namespace heddle {
 
 namespace {
@@ -99,6 +101,39 @@ class Splitter {
 Stage split_divided_loop(const Stage& stage) {
   const auto split = wanted_split(stage);
   return split ? Splitter(stage, *split).made() : stage;
+}
+
+std::vector<Stage> split_sums(const Stage& stage) {
+  constexpr std::int64_t kFewPoints = 256;  // that one thread may go through
+  const std::vector<bool> all(stage.loops.size(), true);
+  const std::vector<bool> shared = shared_loops(stage);
+  if (points_of(stage, shared, true) > 1 || points_of(stage, all, true) <= kFewPoints)
+    return {stage};
+  // By what statements share, in the order in which they come first.
+  std::vector<std::vector<bool>> kinds;
+  std::vector<Stage> made;
+  std::vector<std::uint32_t> written;
+  for (const Statement& statement : stage.statements) {
+    for (std::uint32_t buffer : statement.buffers) {
+      // What comes later would read or write what came before at other points.
+      if (std::ranges::find(written, buffer) != written.end()) return {stage};
+      written.push_back(buffer);
+    }
+    Stage alone = stage;
+    alone.statements = {statement};
+    const std::vector<bool> kind = shared_loops(alone);
+    const auto at = std::ranges::find(kinds, kind) - kinds.begin();
+    if (at == std::ssize(kinds)) {
+      kinds.push_back(kind);
+      made.push_back(std::move(alone));
+    } else {
+      made[static_cast<std::size_t>(at)].statements.push_back(statement);
+    }
+  }
+  const bool reads_own = std::ranges::any_of(stage.nodes, [&](const Node& node) {
+    return node.kind == NodeKind::load && std::ranges::find(written, node.number) != written.end();
+  });
+  return reads_own ? std::vector{stage} : made;
 }
 
 }  // namespace heddle

@@ -62,5 +62,50 @@ TEST(SplitLoop, OnlyWhatDivides) {
   EXPECT_EQ(split_divided_loop(stores).loops.size(), 2u);
 }
 
+// rows[i] += x[i, j] and columns[j] += x[i, j]
+Kernel both_sums(std::int64_t rows, std::int64_t columns) {
+  Kernel kernel = named_kernel("both_sums");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, rows * columns);
+  const auto by_column = add_buffer(kernel, Reach::output, DType::f32, columns);
+  const auto by_row = add_buffer(kernel, Reach::output, DType::f32, rows);
+  Phase phase;
+  for (const auto& [buffer, size] : {std::pair(by_column, columns), std::pair(by_row, rows)}) {
+    StageBuilder zero(kernel, {{size, -1}});
+    zero.store(buffer, zero.loop(0), zero.number(0, DType::f32));
+    phase.stages.push_back(zero.stage);
+  }
+  StageBuilder w(kernel, {{rows, -1}, {columns, -1}});
+  const NodeId value = w.load(x, w.add(w.scaled(w.loop(0), columns), w.loop(1)));
+  w.update(by_column, w.loop(1), ScalarOp::add, value);
+  w.update(by_row, w.loop(0), ScalarOp::add, value);
+  phase.stages.push_back(w.stage);
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+TEST(SplitSums, OfRowsAndColumnsGiveTheSameBitsAndHaveThreadsEach) {
+  Kernel kernel = both_sums(8, 48);
+  const std::vector<float> expected = run(kernel);
+  std::vector<Stage>& stages = kernel.phases[0].stages;
+  const Stage both = stages.back();
+  EXPECT_EQ(shared_loops(both), (std::vector<bool>{false, false}));
+  const std::vector<Stage> apart = split_sums(both);
+  ASSERT_EQ(apart.size(), 2u);
+  EXPECT_EQ(shared_loops(apart[0]), (std::vector<bool>{false, true}));
+  EXPECT_EQ(shared_loops(apart[1]), (std::vector<bool>{true, false}));
+  stages.pop_back();
+  stages.insert(stages.end(), apart.begin(), apart.end());
+  EXPECT_TRUE(verify(kernel));
+  EXPECT_EQ(run(kernel), expected);
+}
+
+TEST(SplitSums, NotWhatIsSmallOrReadsWhatItWrites) {
+  EXPECT_EQ(split_sums(both_sums(4, 8).phases[0].stages.back()).size(), 1u);
+  Stage own = both_sums(8, 48).phases[0].stages.back();
+  for (Node& node : own.nodes)
+    if (node.kind == NodeKind::load) node.number = own.statements[0].buffers[0];
+  EXPECT_EQ(split_sums(own).size(), 1u);
+}
+
 }  // namespace
 }  // namespace heddle
