@@ -63,8 +63,8 @@ class PlacedValue {
   std::optional<std::int64_t> number_on_mesh(std::int64_t device) const;
   // The layout on the mesh; where a part's elements lie in a device's memory, row-major.
   Expected<Layout> layout() const;
-  // Who has which rows, and how these lie.
-  Expected<std::vector<CheckpointValue::Rows>> rows_by_stage() const;
+  // Who has which rows, and how these lie on a mesh of the same axes; none where all have all.
+  Expected<std::vector<CheckpointValue::Rows>> rows_by_stage(const Mesh& on, AxisId mem) const;
   // What one device has, places beyond the end included.
   Type part_type() const;
   Type part_type_on(std::int64_t device) const;

@@ -45,7 +45,7 @@ CheckpointValue saved_value(const std::string& name, const DeviceArray& value, c
   CheckpointValue saved{name, value.type(), layout_of(split, mesh, on.axes.mem()).value(), {}};
   saved.parts = value.host_parts();
   if (value.on_mesh()) saved.on = value.placed()->stage_devices();
-  if (value.on_mesh()) saved.rows = value.placed()->rows_by_stage().value();
+  if (value.on_mesh()) saved.rows = value.placed()->rows_by_stage(mesh, on.axes.mem()).value();
   if (!value.on_mesh()) saved.parts.resize(devices, saved.parts[0]);
   // In a pipeline whole values are as good as those of the first stage.
   if (saved.on.empty()) {

@@ -44,7 +44,8 @@ std::vector<RowRange> PlacedValue::rows_on(std::int64_t device) const {
   return {};
 }
 
-Expected<std::vector<CheckpointValue::Rows>> PlacedValue::rows_by_stage() const {
+Expected<std::vector<CheckpointValue::Rows>> PlacedValue::rows_by_stage(const Mesh& on,
+                                                                        AxisId mem) const {
   std::vector<CheckpointValue::Rows> all;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const std::vector<int>& devices = on_->stages[static_cast<std::size_t>(stages_[i])];
@@ -52,7 +53,7 @@ Expected<std::vector<CheckpointValue::Rows>> PlacedValue::rows_by_stage() const 
     some.shape[0] = part_type_on(devices[0]).shape[0];
     Split split = split_;
     split.dims[0] = Split::whole(some).dims[0];
-    HEDDLE_TRY(Layout layout, layout_of(split, mesh().mesh, on_->axes.mem()));
+    HEDDLE_TRY(Layout layout, layout_of(split, on, mem));
     all.push_back({rows_[i], devices, std::move(layout)});
   }
   return all;

@@ -91,7 +91,7 @@ Verdict Steps::save(const std::string& folder, std::int64_t step) const {
     CheckpointValue value{value_name(c.argument), placed.type(), std::move(layout),
                           std::vector<Array>(static_cast<std::size_t>(mesh.rank_count()))};
     value.on = placed.stage_devices();
-    HEDDLE_TRY(value.rows, placed.rows_by_stage());
+    HEDDLE_TRY(value.rows, placed.rows_by_stage(mesh.mesh, mesh.axes.mem()));
     for (std::size_t d = 0; d < results_.size(); ++d)
       value.parts[static_cast<std::size_t>(deployment_.device(d))] = results_[d][c.result];
     values.push_back(std::move(value));

@@ -35,7 +35,7 @@ TEST(SearchTarget, ThatIsAskedToStopGivesAPlan) {
   target.layouts.search = 3;
   target.layouts.search_stop = stop.get_token();
   const FoundPlan found = find_plan(chain(6), target).value();
-  EXPECT_GT(found.cost, 0);
+  EXPECT_GT(found.bound, 0);
   EXPECT_LE(found.bound, found.cost);
 }
 
@@ -50,6 +50,8 @@ TEST(SearchTarget, ThatIsStoppedAtOnceGivesAGoodPlan) {
   const FoundPlan found = find_plan(chain(6), target).value();
   EXPECT_GE(found.cost, best.bound);
   EXPECT_LE(found.cost, 1.25 * best.cost);
+  EXPECT_GT(found.bound, 0);
+  EXPECT_LE(found.bound, best.cost);
 }
 
 TEST(SearchTarget, ThatIsToEndCompilesNothing) {
