@@ -284,8 +284,21 @@ void Assembler::unit(const CompiledUnit& unit, std::size_t number) {
   reference(unit);
 }
 
-LaunchKernel Assembler::launch_kernel(const CompiledUnit& unit, std::size_t k, std::size_t number) {
-  const CompiledKernel& compiled = unit.kernels[k];
+std::unordered_map<ValueId, std::size_t> Assembler::readers_of(const CompiledUnit& unit) const {
+  std::unordered_map<ValueId, std::size_t> readers;
+  for (const CompiledKernel& kernel : unit.kernels) {
+    std::unordered_set<ValueId> roots;
+    for (ValueId in : kernel.group.inputs) roots.insert(lifetimes_.root(in));
+    for (const KernelBuffer& buffer : kernel.kernel.buffers)
+      if (buffer.reach == Reach::input) roots.insert(lifetimes_.root(buffer.value));
+    for (ValueId root : roots) ++readers[root];
+  }
+  return readers;
+}
+
+LaunchKernel Assembler::launch_kernel(const CompiledKernel& compiled,
+                                      const std::unordered_map<ValueId, std::size_t>& readers,
+                                      std::size_t number) {
   LaunchKernel launch{.kernel = compiled.kernel, .code = compiled.code};
   const auto& buffers = compiled.kernel.buffers;
   launch.slots.assign(buffers.size(), kNone);
@@ -293,13 +306,7 @@ LaunchKernel Assembler::launch_kernel(const CompiledUnit& unit, std::size_t k, s
   for (std::size_t b = 0; b < buffers.size(); ++b)
     if (buffers[b].reach == Reach::input) launch.slots[b] = slot(buffers[b].value);
   // Another kernel of the launch may still read what this one would overwrite.
-  const auto read_elsewhere = [&](ValueId v) {
-    for (std::size_t other = 0; other < unit.kernels.size(); ++other)
-      if (other != k)
-        for (ValueId in : unit.kernels[other].group.inputs)
-          if (lifetimes_.root(in) == lifetimes_.root(v)) return true;
-    return false;
-  };
+  const auto read_elsewhere = [&](ValueId v) { return readers.at(lifetimes_.root(v)) > 1; };
   for (std::uint32_t b = 0; b < buffers.size(); ++b) {
     if (buffers[b].reach != Reach::output) continue;
     std::vector<ValueId> over;
@@ -328,8 +335,9 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
                 .note = scope_.boundaries.note(unit),
                 .kernels = unit.kernels.size()};
   std::vector<OpId> ops;
+  const auto readers = readers_of(unit);
   for (std::size_t k = 0; k < unit.kernels.size(); ++k) {
-    kernels.push_back(launch_kernel(unit, k, number));
+    kernels.push_back(launch_kernel(unit.kernels[k], readers, number));
     const LaunchKernel& made = kernels.back();
     for (std::size_t b = 0; b < made.slots.size(); ++b) {
       if (made.slots[b] == kNone) continue;

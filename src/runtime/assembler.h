@@ -46,7 +46,11 @@ class Assembler {
   StepList region(const RegionTask& task, const std::vector<SlotId>* results_of_function = nullptr);
   void unit(const CompiledUnit& unit, std::size_t number);
   void launch(const CompiledUnit& unit, std::size_t number);
-  LaunchKernel launch_kernel(const CompiledUnit& unit, std::size_t k, std::size_t number);
+  // How many kernels of a launch read a value, by its root.
+  std::unordered_map<ValueId, std::size_t> readers_of(const CompiledUnit& unit) const;
+  LaunchKernel launch_kernel(const CompiledKernel& compiled,
+                             const std::unordered_map<ValueId, std::size_t>& readers,
+                             std::size_t number);
   void library(const CompiledUnit& unit, std::unique_ptr<LibraryCall> call, std::size_t number);
   void reference(const CompiledUnit& unit);
   void collective(OpId id, std::size_t number);

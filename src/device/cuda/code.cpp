@@ -51,6 +51,7 @@ Expected<std::shared_ptr<const CudaCode>> CudaCode::load(std::shared_ptr<Context
   HEDDLE_TRY_VOID(context->enter());
   std::shared_ptr<CudaCode> code(new CudaCode(std::move(context)));
   HEDDLE_TRY_VOID(driver.checked(driver.load(&code->module_, object.data()), "load the code"));
+  code->scratch_bytes_ = plan.scratch_bytes;
   for (const CudaPhase& phase : plan.phases) {
     Phase made{.grid = static_cast<unsigned>(phase.grid),
                .threads = static_cast<unsigned>(phase.threads),

@@ -17,6 +17,7 @@ class CudaCode final : public DeviceCode {
   CudaCode(const CudaCode&) = delete;
   CudaCode& operator=(const CudaCode&) = delete;
 
+  std::int64_t scratch_bytes() const { return scratch_bytes_; }
   // Runs all phases, one after the other; `buffers` by number, `scratch` as large as the plan says.
   Verdict launch(Handle stream, void* const* buffers, Pointer scratch) const;
   // One phase, whose function takes one argument, which lies there.
@@ -32,6 +33,7 @@ class CudaCode final : public DeviceCode {
 
   std::shared_ptr<Context> context_;
   Handle module_ = nullptr;
+  std::int64_t scratch_bytes_ = 0;
   std::vector<Phase> phases_;
 };
 

@@ -19,6 +19,7 @@
 #include "device/cuda/select_scatter.h"
 #include "device/cuda/sort.h"
 #include "device/cuda/top_k.h"
+#include "device/lazy_code.h"
 #include "heddle/hash.h"
 
 namespace heddle {
@@ -127,8 +128,11 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
       return reason("{} interprets no kernels, and {} has no code", name(), given.kernel.name);
     if (is_packed[k]) continue;
     launch->single.push_back(k);
-    const CudaPlan plan = cuda_plan(given.kernel, kernel_limits());
-    launch->scratch_bytes = std::max(launch->scratch_bytes, plan.scratch_bytes);
+    const auto* code = static_cast<const CudaCode*>(given.code->get());  // may be on its way
+    const std::int64_t bytes = code != nullptr
+                                   ? code->scratch_bytes()
+                                   : cuda_plan(given.kernel, kernel_limits()).scratch_bytes;
+    launch->scratch_bytes = std::max(launch->scratch_bytes, bytes);
   }
   return std::unique_ptr<Launch>(std::move(launch));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -31,18 +32,23 @@ std::vector<std::vector<std::size_t>> CudaPack::chosen(const std::vector<LaunchK
   };
   std::map<std::vector<int>, Open> all;
   std::vector<std::vector<std::size_t>> packs;
+  if (kernels.size() < kLeastKernels) return packs;
+  std::unordered_map<std::string, std::optional<CudaPlan>>
+      plans;  // by text; none: not to be packed
   const auto end = [&](Open& open) {
     if (open.numbers.size() >= kLeastKernels) packs.push_back(std::move(open.numbers));
     open = {};
   };
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const Kernel& kernel = kernels[k].kernel;
-    if (!can_be_packed(kernel, limits)) continue;
-    const CudaPlan plan = cuda_plan(kernel, limits);
+    const std::string text = print(kernel);
+    const auto [known, is_first] = plans.try_emplace(text);
+    if (is_first && can_be_packed(kernel, limits)) known->second = cuda_plan(kernel, limits);
+    if (!known->second) continue;
+    const CudaPlan& plan = *known->second;
     std::vector<int> threads;
     for (const CudaPhase& phase : plan.phases) threads.push_back(phase.threads);
     Open& open = all[threads];
-    const std::string text = print(kernel);
     const auto fits = [&] {
       const std::size_t more = std::max(open.pointers, kernel.buffers.size());
       bool fit = (open.numbers.size() + 1) * entry_bytes(more) <= kMostBytes &&
@@ -73,14 +79,18 @@ CudaPack::CudaPack(const std::vector<LaunchKernel>& kernels, std::vector<std::si
     : numbers_(std::move(numbers)) {
   std::unordered_map<std::string, unsigned> texts;
   std::vector<const Kernel*> distinct;
+  std::vector<CudaPlan> plans;  // of those
   for (std::size_t number : numbers_) {
     const Kernel& kernel = kernels[number].kernel;
     const auto [at, is_new] =
         texts.try_emplace(print(kernel), static_cast<unsigned>(distinct.size()));
-    if (is_new) distinct.push_back(&kernel);
+    if (is_new) {
+      distinct.push_back(&kernel);
+      plans.push_back(cuda_plan(kernel, limits));
+    }
     kernel_.push_back(at->second);
     pointers_ = std::max(pointers_, kernel.buffers.size());
-    const CudaPlan plan = cuda_plan(kernel, limits);
+    const CudaPlan& plan = plans[at->second];
     phases_.resize(plan.phases.size());
     for (std::size_t p = 0; p < phases_.size(); ++p) {
       phases_[p].first.push_back(phases_[p].grid);
