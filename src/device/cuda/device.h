@@ -57,7 +57,8 @@ class CudaDevice final : public CudaTarget {
   std::unique_ptr<CodeCache> cache_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;
-  mutable std::map<std::string, cuda::Handle> functions_;  // by text; their modules stay
+  // By text and name; their modules stay.
+  mutable std::map<std::pair<std::string, std::string>, cuda::Handle> functions_;
 };
 
 // The one of the process with this number, opened when it is first asked for.
