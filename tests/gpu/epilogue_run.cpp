@@ -88,10 +88,12 @@ std::vector<Array> arguments_of(const Program& program, double scale) {
   return arguments;
 }
 
+// The reference rounds the product, the sum and every step of the function, the library once: in
+// bf16 that is up to six steps of 2^-9, and as much again by the product behind them.
 void expect_about(const Array& got, const Array& wanted) {
   dispatch(wanted.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const double share = std::is_same_v<T, float> ? 1e-5 : 3e-2;
+    const double share = std::is_same_v<T, float> ? 1e-5 : std::is_same_v<T, BF16> ? 6e-2 : 1e-2;
     for (std::size_t i = 0; i < wanted.as<T>().size(); ++i) {
       const auto x = convert_scalar<double>(got.as<T>()[i]);
       const auto y = convert_scalar<double>(wanted.as<T>()[i]);
@@ -143,14 +145,29 @@ TEST_P(GpuEpilogue, KeepsWhatTheFunctionIsOf) {
   expect_agrees(given, "%s", fmt::format("{} bias gelu kept", given.type), false);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Types, GpuEpilogue,
-    ::testing::Values(Case{"f32", "bias", kBias}, Case{"bf16", "bias", kBias},
-                      Case{"f16", "bias", kBias}, Case{"f32", "add", kAdd},
-                      Case{"bf16", "add", kAdd}, Case{"f16", "add", kAdd},
-                      Case{"f32", "bias relu", kRelu}, Case{"bf16", "bias relu", kRelu},
-                      Case{"f16", "bias relu", kRelu}, Case{"f32", "bias gelu", kGelu},
-                      Case{"bf16", "bias gelu", kGelu}, Case{"f16", "bias gelu", kGelu}));
+// In f32 the function stays a kernel, which is exact to the last digits.
+TEST_F(GpuEpilogue, AGeluOfF32IsAKernel) {
+  const Case given{"f32", "bias gelu", kGelu};
+  const Program program = read_stablehlo(program_text(given, "%c")).value();
+  Target target;
+  target.options.device = *gpu::device();
+  const Executable executable = compile(program, target).value();
+  for (const StepInfo& step : executable.steps())
+    EXPECT_THAT(step.name, testing::Not(testing::HasSubstr("gelu")));
+  const auto arguments = arguments_of(program, 0.5);
+  const auto wanted = interpret(program, program.functions[0], arguments).value();
+  expect_about(executable.run(arguments).value()[0], wanted[0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, GpuEpilogue,
+                         ::testing::Values(Case{"f32", "bias", kBias}, Case{"bf16", "bias", kBias},
+                                           Case{"f16", "bias", kBias}, Case{"f32", "add", kAdd},
+                                           Case{"bf16", "add", kAdd}, Case{"f16", "add", kAdd},
+                                           Case{"f32", "bias relu", kRelu},
+                                           Case{"bf16", "bias relu", kRelu},
+                                           Case{"f16", "bias relu", kRelu},
+                                           Case{"bf16", "bias gelu", kGelu},
+                                           Case{"f16", "bias gelu", kGelu}));
 
 }  // namespace
 }  // namespace heddle::epilogue_tests

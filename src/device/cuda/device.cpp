@@ -100,14 +100,15 @@ Expected<std::shared_ptr<const RearrangeKernels>> CudaDevice::rearrange_kernels(
 
 Expected<Handle> CudaDevice::function_of(const std::string& text, const char* name) const {
   const std::lock_guard lock(mutex_);
-  if (const auto found = functions_.find(text); found != functions_.end()) return found->second;
+  const std::pair<std::string, std::string> key(text, name);  // a text may have several
+  if (const auto found = functions_.find(key); found != functions_.end()) return found->second;
   HEDDLE_TRY(const CudaObject object, kept(text, [&] { return compile_cuda(text, facts().arch); }));
   const Driver& driver = context_->driver();
   HEDDLE_TRY_VOID(context_->enter());
   Handle module = nullptr, function = nullptr;
   HEDDLE_TRY_VOID(driver.checked(driver.load(&module, object.code.data()), "load the code"));
   HEDDLE_TRY_VOID(driver.checked(driver.function(&function, module, name), "find the code"));
-  return functions_.emplace(text, function).first->second;
+  return functions_.emplace(key, function).first->second;
 }
 
 Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> kernels) {

@@ -56,7 +56,8 @@ class CudaDevice final : public CudaTarget {
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;
   mutable cuda::SharedCalls shared_calls_;
-  mutable std::map<std::string, cuda::Handle> functions_;  // by text; their modules stay
+  // By text and name; their modules stay.
+  mutable std::map<std::pair<std::string, std::string>, cuda::Handle> functions_;
 };
 
 // The one of the process with this number, opened when it is first asked for.
