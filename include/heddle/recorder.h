@@ -117,6 +117,7 @@ struct RecordCounts {
   std::int64_t compiled = 0, found = 0;      // windows that were new, and that were known
   std::int64_t direct = 0;                   // windows that ran call by call
   std::int64_t bytes_in = 0, bytes_out = 0;  // of arguments and results
+  std::int64_t bytes_sent = 0;               // that one device gave to collectives
 };
 
 // Why a window came to its end.

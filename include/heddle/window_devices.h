@@ -37,6 +37,8 @@ class WindowDevices {
 
   int count() const { return count_; }
   bool are_ranks() const { return ranks_ != nullptr; }
+  // How many an array of so many elements is dealt out over.
+  int count_for(std::int64_t elements) const { return elements < least_ ? 1 : count_; }
 
   // Says in the target how arguments and results of a window lie: each along its longest dimension.
   // The target stays one for one device where nothing is worth it.

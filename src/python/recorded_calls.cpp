@@ -366,6 +366,7 @@ nb::dict counts() {
   numbers["compiled"] = all.compiled;
   numbers["found"] = all.found;
   numbers["direct"] = all.direct;
+  numbers["bytes_sent"] = all.bytes_sent;
   numbers["bytes_in"] = all.bytes_in;
   numbers["bytes_out"] = all.bytes_out;
   return numbers;
@@ -396,6 +397,10 @@ void add_recorded_calls(nb::module_& module) {
   calls.def("devices", [] {
     const auto& devices = recorder().devices();
     return devices ? devices->count() : 1;
+  });
+  calls.def("devices_for", [](std::int64_t elements) {
+    const auto& devices = recorder().devices();
+    return devices ? devices->count_for(elements) : 1;
   });
   calls.def("set_devices", set_devices, nb::arg("count"), nb::arg("least") = nb::none());
   calls.def("set_direct", [](const std::string& when) {

@@ -218,8 +218,10 @@ void Recorder::count(const Done& done) {
   ++(done.was_direct ? counts_.direct : done.was_known ? counts_.found : counts_.compiled);
   counts_.ops += static_cast<std::int64_t>(done.ops);
   if (done.was_direct) return;
-  for (const StepInfo& step : done.executable.steps())
+  for (const StepInfo& step : done.executable.steps()) {
     if (step.depth == 0 && step.kind != "copy") ++counts_.launches;
+    if (step.kind == "collective") counts_.bytes_sent += step.bytes_read;
+  }
 }
 
 // Windows that are full take whole turns of a loop, where the last calls are turns of one: then all

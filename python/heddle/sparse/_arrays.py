@@ -151,12 +151,13 @@ class _Sparse:
         side = of if not self._turned else {"rows": "columns", "columns": "rows"}[of]
         kept = self._products.get(side)
         if kept is not None:
-            arrays, writes, form = kept
-            if [a._writes for a in arrays] == writes and {*map(id, arrays)} == {*map(id, self._arrays())}:
+            arrays, writes, devices, form = kept
+            is_same = {*map(id, arrays)} == {*map(id, self._arrays())}
+            if is_same and [a._writes for a in arrays] == writes and devices == recorded.devices():
                 return form
         made = self._as_scipy() if of == "rows" else self._as_scipy().T
         form = _product.of_diagonals(made) if made.format == "dia" else _product.of_rows(made.tocsr())
-        self._products[side] = self._arrays(), self._now(), form
+        self._products[side] = self._arrays(), self._now(), recorded.devices(), form
         return form
 
     def _dense_product(self, x: ndarray, of: str = "rows") -> Any:
