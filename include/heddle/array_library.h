@@ -42,6 +42,9 @@ class ArrayLibrary {
 
 // "numpy.…": elementwise calls, on operands of one shape and the types of a loop of theirs.
 void add_dense_operations(ArrayLibrary& library);
+// - numpy.sort(x), numpy.argsort(x): along `axis`, in NumPy's order, equal ones as they stand.
+// - numpy.searchsorted(list, values): places, `right` behind those that are equal.
+void add_sort_operations(ArrayLibrary& library);
 // Products of sparse matrices with dense vectors or matrices, and what solvers need:
 // - sparse.banded_product(x, …): row i of the result is the sum of band[i] * x[i + offset] over
 //   all bands. Parameters: `rows`, `offsets`, and `kinds`, how each band is given: 0 by its values,

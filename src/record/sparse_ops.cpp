@@ -5,6 +5,7 @@
 
 #include "heddle/array_library.h"
 #include "heddle/error.h"
+#include "record/parameters.h"
 
 namespace heddle {
 
@@ -12,13 +13,7 @@ namespace {
 
 using Dims = Builder::Dims;
 
-const Attr::Integers& integers(const AttrDict& parameters, std::string_view name) {
-  const Attr* attr = find_attr(parameters, name);
-  const auto* numbers = attr == nullptr ? nullptr : attr->get<Attr::Integers>();
-  if (numbers == nullptr)
-    throw Error("the operation needs the parameter " + std::string(name) + ", whole numbers");
-  return *numbers;
-}
+using record::integers;
 
 // Along the first dimensions of x, and over all others.
 Var along_first(Builder& b, Var values, const Shape& shape) {
