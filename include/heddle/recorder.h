@@ -85,7 +85,8 @@ using StorePtr = std::shared_ptr<Store>;
 
 namespace record {
 class Background;
-}
+struct Pieces;
+}  // namespace record
 
 // Which windows run call by call, by steps that are given with the calls.
 enum class DirectRuns : std::uint8_t {
@@ -98,8 +99,10 @@ struct RecordOptions {
   Target target = {};
   std::size_t first_window = 64;  // calls that a window takes at first
   std::size_t largest_window = 512;
-  std::int64_t memory_limit = std::int64_t{4} << 30;  // bytes that an open window may hold on to
-  std::size_t executables = 256;                      // that are kept
+  // Bytes that an open window may hold on to, and that one may need while it runs: over it, it runs
+  // in pieces, as far as its ops can be parted.
+  std::int64_t memory_limit = std::int64_t{4} << 30;
+  std::size_t executables = 256;  // that are kept
   DirectRuns direct = DirectRuns::unknown;
   // Memory for a window that runs call by call; none: no window does.
   std::function<std::unique_ptr<DirectMemory>()> direct_memory = {};
@@ -114,8 +117,9 @@ struct RecordOptions {
 
 struct RecordCounts {
   std::int64_t windows = 0, calls = 0, ops = 0, launches = 0;
-  std::int64_t compiled = 0, found = 0;      // windows that were new, and that were known
-  std::int64_t direct = 0;                   // windows that ran call by call
+  std::int64_t compiled = 0, found = 0;  // windows that were new, and that were known
+  std::int64_t direct = 0;               // windows that ran call by call
+  std::int64_t pieces = 0;               // cuts of windows that would have taken too much memory
   std::int64_t bytes_in = 0, bytes_out = 0;  // of arguments and results
   std::int64_t bytes_sent = 0;               // that one device gave to collectives
 };
@@ -177,6 +181,9 @@ class Recorder {
   Verdict set_devices(std::shared_ptr<WindowDevices> devices);
   const std::shared_ptr<WindowDevices>& devices() const { return devices_; }
 
+  void set_memory_limit(std::int64_t bytes) { options_.memory_limit = bytes; }
+  std::int64_t memory_limit() const { return options_.memory_limit; }
+
   // ---- windows that run call by call
   void set_direct(DirectRuns when) { options_.direct = when; }
   // Until all code is there that is being made in the background.
@@ -200,6 +207,7 @@ class Recorder {
     std::int64_t number = 0;
     std::size_t calls = 0, ops = 0, arguments = 0, results = 0;
     bool was_known = false, was_direct = false;
+    int pieces = 0;  // that it ran in
     WindowEnd end = WindowEnd::asked;
     std::string lines;  // of the caller's, that its calls stand in
     double seconds = 0;
@@ -238,8 +246,15 @@ class Recorder {
   Verdict run(const std::vector<StorePtr>& stores, Done& done);
   void place(Target& target, const std::vector<StorePtr>& stores) const;
   Store& keep_track(const StorePtr& store);
-  Verdict compute_on_devices(const Executable& executable, std::vector<Argument>& values);
-  Verdict compute(std::optional<Executable>& found, const Target& target, Executable& executable,
+  Verdict compute_on_devices(const Executable& executable, std::vector<Argument> given,
+                             std::vector<Argument>& values);
+  Verdict compute(std::optional<Executable>& found, const Target& target, Done& done,
+                  std::vector<Argument>& values);
+  Verdict compute(const Program& program, const Executable& executable, bool on_mesh,
+                  std::vector<Argument> arguments, Done& done, std::vector<Argument>& values);
+  Verdict run_once(const Executable& executable, bool on_mesh, std::vector<Argument> arguments,
+                   const Done& done, std::vector<Argument>& values);
+  Verdict compute(const record::Pieces& pieces, std::vector<Argument> arguments, Done& done,
                   std::vector<Argument>& values);
   void count(const Done& done);
   void grow(bool was_known, double seconds);

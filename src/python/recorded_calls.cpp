@@ -366,6 +366,7 @@ nb::dict counts() {
   numbers["compiled"] = all.compiled;
   numbers["found"] = all.found;
   numbers["direct"] = all.direct;
+  numbers["pieces"] = all.pieces;
   numbers["bytes_sent"] = all.bytes_sent;
   numbers["bytes_in"] = all.bytes_in;
   numbers["bytes_out"] = all.bytes_out;
@@ -398,6 +399,8 @@ void add_recorded_calls(nb::module_& module) {
     const auto& devices = recorder().devices();
     return devices ? devices->count() : 1;
   });
+  calls.def("memory_limit", [] { return recorder().memory_limit(); });
+  calls.def("set_memory_limit", [](std::int64_t bytes) { recorder().set_memory_limit(bytes); });
   calls.def("devices_for", [](std::int64_t elements) {
     const auto& devices = recorder().devices();
     return devices ? devices->count_for(elements) : 1;

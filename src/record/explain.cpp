@@ -72,6 +72,8 @@ std::string Recorder::explain() const {
         : done.was_known ? "known before"
                          : "compiled",
         words(done.end));
+    if (done.pieces > 1)
+      text += fmt::format("  run in {} pieces, for want of memory; as a whole:\n", done.pieces);
     if (done.was_direct) continue;
     for (const StepInfo& step : done.executable.steps()) {
       text +=

@@ -271,7 +271,9 @@ void Recorder::after_call() {
 std::int64_t Recorder::held_bytes() const {
   std::int64_t bytes = 0;
   for (const StorePtr& store : seen()) bytes += store->type_.bytes();
-  for (const Argument& argument : arguments_) bytes += argument.type().bytes();
+  const std::vector<bool> dead = dead_arguments();
+  for (std::size_t i = 0; i < arguments_.size(); ++i)
+    if (dead[i]) bytes += arguments_[i].type().bytes();
   return bytes;
 }
 
