@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Random numbers, recorded where a number of a stream depends on its place only.
 
-With a seed they are NumPy's own numbers, whatever the number of devices. Without one nobody can tell them
+With a seed they are NumPy's own numbers, whatever the number of devices. Those of `default_rng()` nobody can tell
 from NumPy's, and all common distributions are recorded; so they are with `Generator(Recorded(seed))`.
 """
 
@@ -33,14 +33,20 @@ class Recorded:
         self.bits = Philox(_common_seed() if seed is None else _fallback.lowered(seed, []))
 
 
-def _common_seed() -> int:
-    """One that nobody knows; with ranks, that of the first, of whose array the first elements are."""
-    mine = secrets.randbits(62)
-    if recorded.devices_for(_COMMON) == 1:
-        return mine
+def _of_first_rank(numbers: list[float]) -> list[float]:
+    """The same on all ranks: what the first one has, of whose array the first elements are."""
+    if recorded.devices() == 1:
+        return numbers
     import heddle.numpy as hnp
 
-    return int((hnp.full(_COMMON, mine) | 0)[0])
+    common = np.zeros(max(_COMMON, len(numbers) * recorded.devices()))
+    common[: len(numbers)] = numbers
+    return np.asarray(hnp.asarray(common) + 0.0)[: len(numbers)].tolist()
+
+
+def _common_seed() -> int:
+    """One that nobody knows."""
+    return int(_of_first_rank([secrets.randbits(52)])[0])
 
 
 def _namespace(array: Any) -> Any:
@@ -229,7 +235,7 @@ def default_rng(seed: Any = None) -> Generator:
         return seed
     if isinstance(seed, Recorded) or seed is None:
         return Generator(seed or Recorded())
-    if os.environ.get("HEDDLE_RANDOM") == "recorded" and not isinstance(seed, (BitGenerator, np.random.Generator)):
+    if _is_recorded() and not isinstance(seed, (BitGenerator, np.random.Generator)):
         return Generator(Recorded(seed))
     return Generator(np.random.default_rng(seed).bit_generator)
 
@@ -239,30 +245,38 @@ def RandomState(seed: Any = None) -> Any:
     return _fallback.Wrapped("RandomState", np.random.RandomState(_fallback.lowered(seed, [])))
 
 
-# ---- functions of the module: NumPy's once there is a seed
-_generator: Generator | None = None
-_has_seed = False
+# ---- functions of the module: those of NumPy's own generator, whoever gave it its seed
+_generator: Generator | None = None  # in place of it
+_agreed = False
+
+
+def _is_recorded() -> bool:
+    return os.environ.get("HEDDLE_RANDOM") == "recorded"
+
+
+def _agree() -> None:
+    """Ranks whose programs gave no seed begin alike nevertheless."""
+    global _agreed
+    if not _agreed and recorded.devices() > 1:
+        kind, key, *rest = np.random.get_state()
+        numbers = _of_first_rank([*map(float, key), *map(float, rest)])
+        key, (at, has_gauss, gauss) = np.array(numbers[:-3], np.uint32), numbers[-3:]
+        np.random.set_state((kind, key, int(at), int(has_gauss), gauss))
+    _agreed = True
 
 
 def seed(seed: Any = None) -> None:
-    """From here on NumPy's own numbers (MT19937), which are drawn one after the other; None: again nobody's."""
-    global _has_seed, _generator
-    is_recorded = os.environ.get("HEDDLE_RANDOM") == "recorded"
-    _has_seed, _generator = seed is not None and not is_recorded, None
-    if is_recorded:
-        _generator = Generator(Recorded(seed))
-    np.random.seed(_fallback.lowered(seed, []))
+    """NumPy's own numbers (MT19937), which are drawn one after the other."""
+    global _agreed, _generator
+    seed = _fallback.lowered(seed, [])
+    np.random.seed(seed)
+    _agreed = seed is not None
+    _generator = Generator(Recorded(seed)) if _is_recorded() else None
 
 
-def set_state(state: Any) -> None:
-    global _has_seed
-    np.random.set_state(state)
-    _has_seed = True
-
-
-def _ours() -> Generator:
+def _ours() -> Generator | None:
     global _generator
-    if _generator is None:
+    if _generator is None and _is_recorded():
         _generator = Generator(Recorded())
     return _generator
 
@@ -271,7 +285,11 @@ def _legacy(name: str, drawn: Any) -> Any:
     theirs = _fallback.wrapped(f"random.{name}", getattr(np.random, name))
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        return theirs(*args, **kwargs) if _has_seed else drawn(_ours(), *args, **kwargs)
+        ours = _ours()
+        if ours is not None:
+            return drawn(ours, *args, **kwargs)
+        _agree()
+        return theirs(*args, **kwargs)
 
     function.__name__, function.__doc__ = name, getattr(np.random, name).__doc__
     function._function = getattr(np.random, name)
