@@ -26,6 +26,7 @@
 #include "heddle/device_value.h"
 #include "heddle/direct_step.h"
 #include "heddle/executable_cache.h"
+#include "heddle/past_calls.h"
 #include "heddle/window_devices.h"
 
 namespace heddle {
@@ -294,9 +295,11 @@ class Recorder {
   std::vector<std::string> lines_;  // in the order in which they came
   std::vector<Step> steps_;
   std::vector<SlotUse> slots_;
+  record::PastCalls past_;
   std::size_t limit_ = 0;
-  bool recording_ = false;  // inside of a call that writes its ops
-  int known_in_a_row_ = 0;  // windows that were full
+  std::size_t turn_ = 0, part_ = 0;  // of a turn that takes several windows
+  bool recording_ = false;           // inside of a call that writes its ops
+  int known_in_a_row_ = 0;           // windows that were full
 };
 
 }  // namespace heddle

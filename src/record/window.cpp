@@ -258,7 +258,11 @@ Verdict Recorder::flush(WindowEnd end) {
   if (verdict) {
     count(done);
     if (profiling_) profile_run(done);
-    if (end == WindowEnd::full) grow(done.was_known, done.seconds);
+    past_.add(calls_);
+    if (end == WindowEnd::full)
+      grow(done.was_known, done.seconds);
+    else
+      turn_ = 0;  // the next one begins elsewhere in a turn
   } else {
     for (const StorePtr& store : stores)
       store->lose("this array was to be computed in a window that failed: " + verdict.reason());
@@ -297,10 +301,10 @@ void Recorder::count(const Done& done) {
 
 // Windows that are full take whole turns of a loop, where the last calls are turns of one: then all
 // of them are equal, and one executable serves them all. They become larger once they have been
-// known for a while: each size is compiled anew.
+// known for a while: each size is compiled anew. A turn that is too long for a window takes
+// several, which are the same in every turn.
 void Recorder::grow(bool was_known, double seconds) {
   constexpr int kPatience = 8;
-  const std::size_t n = calls_.size();
   // What takes longer than this has little to win by fewer windows.
   constexpr double kWorthwhile = 2e-3;
   bool larger = false;
@@ -309,15 +313,19 @@ void Recorder::grow(bool was_known, double seconds) {
     known_in_a_row_ = 0;
     larger = devices_ != nullptr || seconds < kWorthwhile;  // ranks have to grow alike
   }
-  const std::size_t room = std::min(options_.largest_window, larger ? 2 * limit_ : limit_);
-  for (std::size_t turn = 1; 2 * turn <= n; ++turn) {
-    if (!std::equal(calls_.end() - static_cast<std::ptrdiff_t>(turn), calls_.end(),
-                    calls_.end() - static_cast<std::ptrdiff_t>(2 * turn)))
-      continue;
+  const std::size_t most = options_.largest_window;
+  const std::size_t room = std::min(most, larger ? 2 * limit_ : limit_);
+  const std::size_t turn = past_.turn();
+  if (turn == 0) {
+    limit_ = std::min(most, 2 * limit_);
+  } else if (turn <= most) {
     limit_ = std::max(turn, room / turn * turn);
-    return;
+  } else {
+    const std::size_t parts = (turn + most - 1) / most;
+    part_ = turn == turn_ ? (part_ + 1) % parts : 0;
+    limit_ = turn * (part_ + 1) / parts - turn * part_ / parts;
   }
-  limit_ = std::min(options_.largest_window, 2 * limit_);
+  turn_ = turn;
 }
 
 Expected<DeviceValue> Recorder::value(Store& store) {
