@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from heddle.numpy._core import adopt
-from heddle.numpy import _creation
+from heddle.numpy import _creation, _shapes
 
 
 def floor_divide(x: Any, y: Any) -> Any:
@@ -70,6 +70,11 @@ def _signature(*names: str, **named: Any) -> inspect.Signature:
 
 # What they take by name or place in the standard; NumPy's own ways are taken too.
 _creation.arange.__signature__ = _signature("start", "stop", "step", stop=None, step=1, dtype=None, device=None)
+
+
+_shapes.where.__signature__ = inspect.Signature(
+    [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in ("condition", "x1", "x2")]
+)
 
 
 def sign(clip: Any) -> None:
