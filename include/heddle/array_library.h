@@ -58,7 +58,8 @@ void add_sort_operations(ArrayLibrary& library);
 //   has that many parts of one size, one behind the other, for equal parts of the `rows` rows of
 //   the result; places count inside of a part. Columns count in x, or, with `local`, in what a
 //   block sees of it: its own part of x, and behind it what comes from others. For each of `shifts`
-//   there is a list of places of their own parts that blocks send to the block so far behind them.
+//   there is a list of places of their own parts that blocks send to the block so far behind them
+//   (below 0: before them); from `blocks` on around, as far as it is more.
 // - sparse.put_row(matrix, row, i): the matrix with another row i.
 void add_sparse_operations(ArrayLibrary& library);
 ArrayLibrary own_operations();

@@ -157,10 +157,13 @@ Var gathered(Builder& b, Var x, Var columns, bool by_blocks = false) {
               {{"dimension_numbers", {std::move(numbers)}}, {"slice_sizes", {sizes}}});
 }
 
-// Block i becomes block i + shift, around.
-Var turned(Builder& b, Var x, std::int64_t shift) {
-  const std::int64_t rest = x.type().shape[0] - shift;
-  return b.concatenate({part(b, x, 0, rest, shift), part(b, x, 0, 0, rest)}, 0);
+// Block i becomes block i + shift. From as many as there are blocks on it goes around, by what is
+// more; else nothing comes to those that have no such block.
+Var shifted(Builder& b, Var x, std::int64_t shift) {
+  const std::int64_t blocks = x.type().shape[0];
+  if (shift < blocks) return padded(b, x, 0, shift, -shift);
+  shift -= blocks;
+  return b.concatenate({part(b, x, 0, blocks - shift, shift), part(b, x, 0, 0, blocks - shift)}, 0);
 }
 
 // What each block sees of x: its own part, and behind it what it needs of others, which these pick
@@ -170,9 +173,10 @@ Var seen_by_blocks(Builder& b, Var x, std::int64_t blocks, const Attr::Integers&
   const Var own = in_blocks(b, x, blocks);
   Vars seen = {own};
   for (std::size_t k = 0; k < shifts.size(); ++k) {
-    if (shifts[k] < 1 || shifts[k] >= blocks || sent[k].type().rank() != 1)
+    if (shifts[k] <= -blocks || shifts[k] >= 2 * blocks || shifts[k] % blocks == 0 ||
+        sent[k].type().rank() != 1)
       throw Error("what blocks send goes to another block, and is a list of places");
-    seen.push_back(turned(b, gathered(b, own, in_blocks(b, sent[k], blocks), true), shifts[k]));
+    seen.push_back(shifted(b, gathered(b, own, in_blocks(b, sent[k], blocks), true), shifts[k]));
   }
   return seen.size() == 1 ? own : b.concatenate(seen, 1);
 }

@@ -122,7 +122,10 @@ TEST_F(ArrayLibraryTest, BlocksOfRowsSendWhatOthersNeed) {
   const std::vector<StorePtr> operands = {given({3}, {1, 10, 100}), columns({2}, {0, 0}),
                                           columns({4, 2}, {1, 2, 0, -1, 0, -1, -1, -1}),
                                           given({4, 2}, {1, 1, 2, 0, 3, 0, 0, 0})};
-  EXPECT_THAT(call("sparse.row_product", operands, rows_in_blocks(3, 2, 0, {1})),
+  EXPECT_THAT(call("sparse.row_product", operands, rows_in_blocks(3, 2, 0, {3})),
+              ElementsAre(110, 2, 300));
+  // No row of the second block needs the first one's.
+  EXPECT_THAT(call("sparse.row_product", operands, rows_in_blocks(3, 2, 0, {-1})),
               ElementsAre(110, 2, 300));
 }
 

@@ -106,7 +106,7 @@ def _turns(system: _System, maxiter: Any, turn: Any, start: Any, callback: Any) 
             if _divided_by_zero(_root(state[2]), divisor):
                 return system.result(x, -11)
             callback(state[0])
-    if maxiter > 0 and _divided_by_zero(_root(state[2]), divisor):
+    if divisor is not None and _divided_by_zero(_root(state[2]), divisor):
         return system.result(x, -11)
     return system.result(state[0], maxiter)
 

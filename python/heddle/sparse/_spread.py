@@ -32,7 +32,10 @@ class Halo:
             inside = np.arange(len(needed)) - first[receiver]
             places = np.zeros((blocks, most), np.int32 if size < 2**31 else np.int64)
             places[(receiver - shift) % blocks, inside] = (needed % size) % self._each
-            self.sent.append((shift, places.reshape(-1)))
+            # Around where blocks at both ends need it; else those at one end have nobody to send to.
+            ahead, back = (to[mine] > source[mine]).any(), (to[mine] < source[mine]).any()
+            coded = shift + blocks if ahead and back else shift if ahead else shift - blocks
+            self.sent.append((coded, places.reshape(-1)))
             self.columns[mine] = behind + inside[number]
             behind += most
 
