@@ -1,4 +1,4 @@
-"""Random numbers: NumPy's own with a seed, the same on any number of devices; sorting and searching."""
+"""Random numbers: NumPy's own with a seed, the same on any number of devices; sorting, searching, transforms."""
 
 import pickle
 import warnings
@@ -88,9 +88,11 @@ def test_no_seed_is_another_every_time():
 
 
 @pytest.mark.parametrize("call", (
-    lambda m: m.random.default_rng(1).uniform(0, np.inf, 20), lambda m: m.random.Generator(m.random.Philox(1)).normal(0, -1, 3),
+    lambda m: m.random.default_rng(1).uniform(0, np.inf, 20),
+    lambda m: m.random.Generator(m.random.Philox(1)).normal(0, -1, 3),
     lambda m: m.random.default_rng(-1), lambda m: m.random.default_rng().integers(5, 5, 9),
-    lambda m: m.random.default_rng().choice(3, 4, p=[1, 2, 3]), lambda m: m.random.default_rng().choice(3, 4, replace=False),
+    lambda m: m.random.default_rng().choice(3, 4, p=[1, 2, 3]),
+    lambda m: m.random.default_rng().choice(3, 4, replace=False),
 ))  # fmt: skip
 def test_wrong_use_has_numpys_words(call):
     with pytest.raises(Exception) as theirs:
@@ -121,3 +123,19 @@ def test_sorting_and_searching(dtype):
         np.testing.assert_array_equal(np.asarray(found), np.searchsorted(line, x, side))
     ours.sort(0)
     np.testing.assert_array_equal(np.asarray(ours), np.sort(x, 0))
+
+
+def test_transforms_of_dealt_out_arrays():
+    rng = np.random.default_rng(3)
+    recorded.set_devices(2, 0)
+    for made in (rng.standard_normal((6, 10)), (rng.standard_normal((12, 7)) + 1j).astype("c8")):
+        ours = hn.asarray(made)
+        for axis in (0, 1):
+            for name in ("fft", "ifft"):
+                got, want = getattr(hn.fft, name)(ours, axis=axis), getattr(np.fft, name)(made, axis=axis)
+                assert got._pending and got.dtype == want.dtype
+                np.testing.assert_allclose(np.asarray(got), want, atol=1e-5 if made.dtype == "c8" else 1e-12)
+    with pytest.warns(hn.FallbackWarning, match="fft.fft is not recorded"):  # a large factor
+        line = np.arange(34.0)
+        np.testing.assert_allclose(np.asarray(hn.fft.fft(hn.asarray(line) + 0)), np.fft.fft(line), atol=1e-10)
+    hn.fallbacks.clear()

@@ -193,16 +193,13 @@ for _name in ("argmax", "argmin", "cumsum", "cumprod", "copy"):
 
 # All the rest of NumPy, as it is asked for.
 def __getattr__(name: str) -> Any:
-    if name == "random":
-        return _importlib.import_module(f"{__name__}.random")
-    if name in ("linalg", "fft"):
-        module = _fallback.Module(f"{__name__}.{name}", getattr(_np, name))
-        if name == "linalg":
-            module.norm = _derived.norm
-            for one in ("matmul", "tensordot", "outer"):
-                setattr(module, one, globals()[one])
-        elif name == "fft":
-            module.fftfreq, module.rfftfreq = _standard.fftfreq, _standard.rfftfreq
+    if name in ("fft", "random"):
+        return _importlib.import_module(f"{__name__}.{name}")
+    if name == "linalg":
+        module = _fallback.Module(f"{__name__}.{name}", _np.linalg)
+        module.norm = _derived.norm
+        for one in ("matmul", "tensordot", "outer"):
+            setattr(module, one, globals()[one])
         globals()[name] = module
         return module
     value = _fallback.wrapped(name, getattr(_np, name))

@@ -88,9 +88,10 @@ def sort_in_place(self: ndarray, axis: Any = -1, kind: Any = None, order: Any = 
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     is_known = side in ("left", "right") and sorter is None
-    few = np.size(v) if type(v) is not ndarray else v.size
-    if is_known and type(a) is ndarray and not a._pending and few <= recorded.at_once() and not getattr(v, "_pending", False):
-        return _fallback.raised(np.searchsorted(a._host(), _fallback.lowered(v, []), side), [a])  # nothing waits for it
+    is_there = type(a) is ndarray and not a._pending and not getattr(v, "_pending", False)
+    if is_known and is_there and (v.size if type(v) is ndarray else np.size(v)) <= recorded.at_once():
+        # Nothing has to wait for it.
+        return _fallback.raised(np.searchsorted(a._host(), _fallback.lowered(v, []), side), [a])
     if is_known and any(type(one) is ndarray and one._pending_or_large() for one in (a, v)):
         a, v = adopt(a), adopt(v)
         dtype = np.result_type(a.dtype, v.dtype) if type(a) is ndarray and type(v) is ndarray else np.dtype(object)
