@@ -267,7 +267,7 @@ class Recorder {
   void record(const std::function<void(Builder&)>& write, DirectStepPtr direct);
   void write_ops(std::uint64_t place, const std::function<void(Builder&)>& write);
   std::uint64_t place_of_call();
-  Slot new_slot(std::size_t argument, TypePtr type);
+  Slot new_slot(std::size_t argument, const Type& type);
   void set_version(const StorePtr& store, Var value);
   void begin_write(const StorePtr& store, bool is_whole);
   void write_version(Slot slot, const AffineView& view, const BoxView& box, Var value);
@@ -344,8 +344,8 @@ class Recorder {
   struct SlotUse {
     std::size_t argument = SIZE_MAX;  // that it starts with; SIZE_MAX: with nothing
     std::size_t last = 0;             // the last step that uses it
-    TypePtr type = {};
-    ValueId value = kNone;  // the present version, of the calls whose ops are written
+    const Type* type = nullptr;       // one of types_, which stay until the next window
+    ValueId value = kNone;            // the present version, of the calls whose ops are written
     std::vector<Written> writes = {};
   };
   Slot target_ = kNoSlot;  // of the call that is being recorded

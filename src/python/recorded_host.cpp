@@ -179,13 +179,7 @@ void settle(RecordedArray& array) {
 
 PyTypeObject* numpy_array_type() { return reinterpret_cast<PyTypeObject*>(numpy_ndarray().ptr()); }
 
-nb::object to_object(RecordedArray array) {
-  static const nb::handle type = nb::type<RecordedArray>();
-  nb::object made = nb::inst_alloc(type);
-  new (nb::inst_ptr<RecordedArray>(made)) RecordedArray(std::move(array));
-  nb::inst_mark_ready(made);
-  return made;
-}
+nb::object to_object(RecordedArray array) { return make_object(std::move(array)); }
 
 Placed placed_in_bytes(const RecordedArray& array) {
   const std::int64_t item = byte_size(array.store->type().dtype);

@@ -163,9 +163,10 @@ Recording& the_recording() {
 }  // namespace
 
 Recording& Recording::get() {
-  turns().wait();
+  Turns& all = turns();
+  all.wait();
   Recording& recording = the_recording();
-  if (turns().take_over())
+  if (all.take_over())
     recording.recorder.abandon("another thread was computing it when this process was forked");
   return recording;
 }

@@ -98,7 +98,7 @@ Slot Recorder::number_slot(Array value) {
   const auto dtype = static_cast<std::size_t>(value.dtype());
   if (number_types_.size() <= dtype) number_types_.resize(dtype + 1);
   if (!number_types_[dtype]) number_types_[dtype] = std::make_shared<const Type>(value.type());
-  const Slot slot = new_slot(arguments_.size(), number_types_[dtype]);
+  const Slot slot = new_slot(arguments_.size(), *number_types_[dtype]);
   arguments_.push_back({DeviceValue(std::move(value)), nullptr});
   return slot;
 }
@@ -119,7 +119,7 @@ StorePtr Recorder::keep(RecordedCall call) {
     throw Error("an operation on recorded arrays that writes its ops cannot call another one");
   auto store = std::make_shared<Store>(types_[call.type]);
   store->window_ = window_;
-  store->slot_ = call.into.slot = new_slot(SIZE_MAX, store->type_);
+  store->slot_ = call.into.slot = new_slot(SIZE_MAX, *store->type_);
   touched_.push_back(store);
   bytes_ += store->type_->bytes();
   add_plain(call);
