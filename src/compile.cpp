@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/fork.h"
 #include "base/text.h"
 #include "compile.h"
 #include "compile/distribute.h"
@@ -170,6 +171,7 @@ Expected<Executable> compile_spmd(const Spmd& spmd, const SpmdFunction& function
 
 // Where the limit leaves no room for what is under way together, all is done in sequence.
 Expected<Executable> compile(const Program& source, const Target& target) {
+  const ForkHold hold;  // caches of code are in the middle of it
   Expected<Executable> executable = compile_as_told(source, target);
   const bool is_limited = target.options.memory_limit != INT64_MAX;
   if (executable || !target.options.overlap || !is_limited) return executable;

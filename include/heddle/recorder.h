@@ -27,17 +27,20 @@
 #include "heddle/direct_step.h"
 #include "heddle/executable_cache.h"
 #include "heddle/past_calls.h"
+#include "heddle/recorded_call.h"
 #include "heddle/window_devices.h"
 
 namespace heddle {
 
-class Store {
+class Store : public std::enable_shared_from_this<Store> {
  public:
   explicit Store(DeviceValue value)
-      : type_(value.type()), memory_(std::move(value)), whole_(true) {}
-  explicit Store(Type type) : type_(std::move(type)), pending_(true) {}
+      : type_(std::make_shared<const Type>(value.type())),
+        memory_(std::move(value)),
+        whole_(true) {}
+  explicit Store(TypePtr type) : type_(std::move(type)), pending_(true) {}
 
-  const Type& type() const { return type_; }
+  const Type& type() const { return *type_; }
   // Whether its present version is in the open window still, and no memory holds it.
   bool is_pending() const { return pending_; }
   // Grows whenever its memory becomes another one.
@@ -50,6 +53,8 @@ class Store {
   const DeviceValue& memory() const { return memory_; }
   // Whether nobody holds its memory, which is the host's, but it and who borrows from it.
   bool is_sole_owner() const;
+  // Whether somebody else may write to its memory at any time: no window reads or writes it then.
+  bool is_shared() const { return shared_; }
   // Its host memory for somebody who looks at it, and sees what is written in place. Only where it
   // is not pending.
   std::shared_ptr<Block> lend() const;
@@ -57,28 +62,20 @@ class Store {
  private:
   friend class Recorder;
 
-  // A write of this window, which later reads may look through.
-  struct Written {
-    AffineView view;
-    ValueId value = kNone;   // what was written, in the view's shape
-    ValueId before = kNone;  // the version before it
-  };
-
   void rest_at(DeviceValue value);
   void rest_at(SpreadPtr parts);
   void lose(std::string why);
 
-  Type type_;
+  TypePtr type_;
   DeviceValue memory_;
   SpreadPtr spread_;    // the same in parts
   bool whole_ = false;  // whether memory_ holds it
   bool pending_ = false;
+  bool shared_ = false;
   std::uint64_t generation_ = 0;
   std::uint64_t written_ = 0;
-  std::uint64_t window_ = 0;  // that value_ belongs to
-  ValueId value_ = kNone;     // the present version in that window
-  Slot slot_ = kNoSlot;       // where it is, while the window runs call by call
-  std::vector<Written> writes_;
+  std::uint64_t window_ = 0;                            // that slot_ belongs to
+  Slot slot_ = kNoSlot;                                 // where its versions are in that window
   mutable std::weak_ptr<std::shared_ptr<Block>> lent_;  // counts once, however many borrow
   std::string lost_;                                    // why there is no version any more
 };
@@ -88,6 +85,8 @@ namespace record {
 class Background;
 struct Pieces;
 }  // namespace record
+
+class Recorder;
 
 // Which windows run call by call, by steps that are given with the calls.
 enum class DirectRuns : std::uint8_t {
@@ -107,6 +106,8 @@ struct RecordOptions {
   DirectRuns direct = DirectRuns::unknown;
   // Memory for a window that runs call by call; none: no window does.
   std::function<std::unique_ptr<DirectMemory>()> direct_memory = {};
+  // The step that does such a call at once.
+  std::function<DirectStepPtr(const Recorder&, const RecordedCall&)> direct_step = {};
   // Where the call that is being recorded stands in the caller's text: a number of that place, and,
   // asked for once, what it is called, as "prog.py:12".
   std::function<std::uint64_t()> place = {};
@@ -159,9 +160,27 @@ class Recorder {
   // A number that is an operand at run time: another one does not make another program.
   Var scalar(Array value);
 
+  // ---- calls as plain numbers
+  // Numbers hold while the epoch is the same; it changes only between windows.
+  ViewNumber number_of(const AffineView& view, const Shape& store);
+  std::uint32_t type_number(DType dtype, ViewNumber shape);
+  std::uint32_t type_number(const Type& type);
+  std::uint64_t epoch() const { return epoch_; }
+  const NumberedView& view(ViewNumber number) const { return views_[number]; }
+  const TypePtr& type(std::uint32_t number) const { return types_[number]; }
+  // Of what a slot holds.
+  const Type& slot_type(Slot slot) const { return *slots_[slot].type; }
+  // A number that is an operand.
+  Slot number_slot(Array value);
+  // A new store, and a new version of one. Operands have their slots, the call's result has not.
+  StorePtr keep(RecordedCall call);
+  void write(const StorePtr& store, RecordedCall call);
+
   // ---- values
   // Ends the window and runs it; all stores are in memory afterwards.
   Verdict flush(WindowEnd end = WindowEnd::asked);
+  // Without a run: what the open window was to give is lost, and reading it says why.
+  void abandon(const std::string& why);
   // The present version, after a flush where that is needed.
   Expected<DeviceValue> value(Store& store);
   // The same in host memory, where the store keeps it from then on.
@@ -169,12 +188,14 @@ class Recorder {
   // Its host memory may be written in place afterwards: nobody else sees it, a copy is made where
   // somebody did. Say so before each write.
   Verdict make_writable(Store& store);
-  // The same where it is known that nobody else sees it.
+  // From then on its host memory is somebody else's as well, for reading and writing.
+  Verdict share(Store& store);
+  // A store over memory that is so from the start.
+  StorePtr shared_store(Array memory);
+  // The same as make_writable where it is known that nobody else sees it.
   void forget(Store& store) {
     store.spread_ = nullptr;
-    if (store.window_ != window_) return;
-    store.value_ = kNone;
-    store.slot_ = kNoSlot;
+    if (store.window_ == window_) store.slot_ = kNoSlot;
   }
 
   // ---- devices
@@ -196,6 +217,10 @@ class Recorder {
   const RecordCounts& counts() const { return counts_; }
   std::size_t open_calls() const { return calls_.size(); }
   std::size_t window_size() const { return limit_; }
+  // How many windows in a row had one call each, and were read: nothing is won by those. Until
+  // somebody finds that calls follow each other again.
+  int lonely_windows() const { return lonely_; }
+  void forget_lonely_windows() { lonely_ = 0; }
   // The last windows: their groups, bytes, and what ended them.
   std::string explain() const;
   // From here on, or no more; starts from nothing.
@@ -222,37 +247,73 @@ class Recorder {
     std::vector<StepTime> times;
     Executable executable{nullptr};
   };
+  // A window of plain calls, and its executable.
+  struct Known {
+    std::vector<RecordedCall> calls;
+    std::vector<Type> arguments;
+    std::vector<Slot> results;
+    std::vector<bool> donated;
+    std::vector<std::uint64_t> places;
+    std::string lines;
+    std::size_t ops = 0;
+    Executable executable{nullptr};
+  };
+  using KnownPtr = std::shared_ptr<const Known>;
+  bool is_plain() const { return !devices_ && calls_.size() == tape_.size() && !calls_.empty(); }
+  std::uint64_t tape_hash(const std::vector<StorePtr>& stores) const;
+  KnownPtr find_tape(const std::vector<StorePtr>& stores, const std::vector<bool>& donated) const;
+  void keep_tape(const std::vector<StorePtr>& stores, const std::vector<bool>& donated,
+                 const Done& done);
+  void add_plain(const RecordedCall& call);
+  // Ops of all calls so far.
+  void write_tape();
+  Var write_call(const RecordedCall& call);
+  Var read_part(const RecordedCall::Part& part);
+  std::int64_t bytes_of(const RecordedCall& call) const;
   std::string lines() const;
   void profile_run(const Done& done);
 
   void open();
   void record(const std::function<void(Builder&)>& write, DirectStepPtr direct);
-  Slot new_slot(std::size_t argument);
+  void write_ops(std::uint64_t place, const std::function<void(Builder&)>& write);
+  std::uint64_t place_of_call();
+  Slot new_slot(std::size_t argument, const Type& type);
   void set_version(const StorePtr& store, Var value);
+  void begin_write(const StorePtr& store, bool is_whole);
+  void write_version(Slot slot, const AffineView& view, const BoxView& box, Var value);
+  ValueId value_of(Slot slot);
+  ValueId argument_value(std::size_t argument);
+  Var read_slot(Slot slot, const AffineView& view);
   void after_call();
   Var version(Store& store);
   struct Argument {
     DeviceValue value;
     SpreadPtr spread;  // where it is in parts; the value may be none then
+    std::weak_ptr<Store> of = {};
     const Type& type() const { return spread ? spread->placed.type() : value.type(); }
   };
   Var argument(Argument given);
   std::int64_t held_bytes() const;
   std::vector<StorePtr> seen() const;
   std::vector<bool> dead_arguments() const;
-  std::optional<Executable> known(Target& target);
-  bool is_for_direct_run(const Target& target);
+  std::optional<Executable> known(Target& target, bool& is_best);
+  bool is_for_direct_run(const Target& target, std::uint64_t hash, bool is_written);
+  void end_program(const std::vector<StorePtr>& stores);
   void run_directly(const std::vector<StorePtr>& stores);
   Expected<Executable> compiled(const Target& target);
   Verdict run(const std::vector<StorePtr>& stores, Done& done);
   void place(Target& target, const std::vector<StorePtr>& stores) const;
   Store& keep_track(const StorePtr& store);
+  void align(std::vector<Argument>& arguments);
+  void keep_aligned();
   Verdict compute_on_devices(const Executable& executable, std::vector<Argument> given,
                              std::vector<Argument>& values);
   Verdict compute(std::optional<Executable>& found, const Target& target, Done& done,
                   std::vector<Argument>& values);
   Verdict compute(const Program& program, const Executable& executable, bool on_mesh,
                   std::vector<Argument> arguments, Done& done, std::vector<Argument>& values);
+  std::int64_t needed_bytes(const Executable& executable, bool on_mesh,
+                            const std::vector<Argument>& arguments) const;
   Verdict run_once(const Executable& executable, bool on_mesh, std::vector<Argument> arguments,
                    const Done& done, std::vector<Argument>& values);
   Verdict compute(const record::Pieces& pieces, std::vector<Argument> arguments, Done& done,
@@ -277,6 +338,12 @@ class Recorder {
   Builder builder_;
   RegionId body_ = kNone;
   std::vector<Argument> arguments_;
+  struct Aligned {
+    std::weak_ptr<Store> of;
+    const void* from = nullptr;
+    Array to;
+  };
+  std::vector<Aligned> aligned_;  // copies of arguments
   std::vector<std::weak_ptr<Store>>
       touched_;                       // in the order in which they got a value of the window
   std::vector<std::uint64_t> calls_;  // a hash of what each has recorded
@@ -285,14 +352,30 @@ class Recorder {
   struct Step {
     DirectStepPtr step;
     Slot target = kNoSlot;
+    std::size_t plain = SIZE_MAX;  // the plain call that it is
+  };
+  // A write of this window, which later reads may look through.
+  struct Written {
+    AffineView view;
+    ValueId value = kNone;   // what was written, in the view's shape
+    ValueId before = kNone;  // the version before it
   };
   struct SlotUse {
     std::size_t argument = SIZE_MAX;  // that it starts with; SIZE_MAX: with nothing
     std::size_t last = 0;             // the last step that uses it
+    const Type* type = nullptr;       // one of types_, which stay until the next window
+    ValueId value = kNone;            // the present version, of the calls whose ops are written
+    std::vector<Written> writes = {};
   };
   Slot target_ = kNoSlot;  // of the call that is being recorded
   std::unordered_map<std::uint64_t, LocId> places_;
-  std::vector<std::string> lines_;  // in the order in which they came
+  std::unordered_map<std::uint64_t, std::string> place_names_;  // of all windows
+  std::vector<std::uint64_t> call_places_;
+  std::vector<RecordedCall> tape_;   // the plain calls
+  std::size_t written_ = 0;          // plain calls that have their ops
+  std::size_t written_at_ = 0;       // the first call that may be the next of them
+  std::vector<ValueId> arg_values_;  // of the first arguments
+  bool has_ops_ = false;
   std::vector<Step> steps_;
   std::vector<SlotUse> slots_;
   record::PastCalls past_;
@@ -300,6 +383,17 @@ class Recorder {
   std::size_t turn_ = 0, part_ = 0;  // of a turn that takes several windows
   bool recording_ = false;           // inside of a call that writes its ops
   int known_in_a_row_ = 0;           // windows that were full
+  int lonely_ = 0;
+
+  // Views, types and windows of plain calls.
+  std::uint64_t epoch_ = 1;
+  std::deque<NumberedView> views_;  // which stay where they are
+  std::unordered_multimap<std::uint64_t, ViewNumber> view_numbers_;
+  std::vector<TypePtr> types_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> type_numbers_;
+  std::vector<TypePtr> number_types_;  // of single numbers, by element type
+  std::unordered_multimap<std::uint64_t, KnownPtr> tapes_;
+  KnownPtr expected_;  // the last known one: the next is likely to be equal
 };
 
 }  // namespace heddle

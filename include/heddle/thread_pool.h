@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <type_traits>
@@ -14,6 +15,9 @@
 
 namespace heddle {
 
+class AfterFork;
+
+// In a child of fork the workers come anew with the first loop.
 class ThreadPool {
  public:
   // `threads` workers, the caller of a loop among them.
@@ -25,7 +29,7 @@ class ThreadPool {
   // The one of the process: HEDDLE_THREADS workers, or one per core.
   static ThreadPool& shared();
 
-  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+  int threads() const { return threads_; }
 
   // work(chunk, worker) for every chunk from 0 to chunks - 1, in any order and at the same time;
   // worker is 0 … threads() - 1, and no two run with the same number at once. Comes back when all
@@ -47,6 +51,8 @@ class ThreadPool {
     std::int64_t chunks = 0;
   };
 
+  void start();
+  void forget_workers();
   void run(const Job& job);
   void run_alone(const Job& job);
   void work_off(const Job& job, int worker);
@@ -65,7 +71,9 @@ class ThreadPool {
   std::mutex sleep_mutex_;
   std::condition_variable sleep_;
   std::atomic<int> sleepers_{0};
+  const int threads_;
   std::vector<std::thread> workers_;
+  std::unique_ptr<AfterFork> after_fork_;
 };
 
 // The text of HEDDLE_THREADS as a number from 1 to 1024.

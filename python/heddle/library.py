@@ -53,6 +53,8 @@ def _operands(name: str, given: tuple[Any, ...]) -> list[ndarray]:
 
 def operation(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a builder under a name, "library.operation", and gives the function that records it."""
+    if not isinstance(name, str):
+        raise TypeError(f"an operation needs a name: @operation('library.name'), not {name!r}")
     if name.count(".") < 1 or not all(name.split(".")):
         raise ValueError(f"an operation's name begins with its library's, as in 'waves.energy': {name!r}")
 

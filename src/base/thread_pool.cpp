@@ -1,10 +1,12 @@
 #include "heddle/thread_pool.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
 
 #include "base/cores.h"
+#include "base/fork.h"
 #include "heddle/log.h"
 
 namespace heddle {
@@ -64,12 +66,30 @@ ThreadPool& ThreadPool::shared() {
   return pool;
 }
 
-ThreadPool::ThreadPool(int threads) {
-  for (int worker = 1; worker < threads; ++worker)
+ThreadPool::ThreadPool(int threads)
+    : threads_(std::max(threads, 1)),
+      after_fork_(std::make_unique<AfterFork>([this] { forget_workers(); })) {
+  start();
+}
+
+void ThreadPool::start() {
+  for (int worker = 1; worker < threads_; ++worker)
     workers_.emplace_back([this, worker] { live(worker); });
 }
 
+void ThreadPool::forget_workers() {
+  make_anew(workers_);
+  make_anew(callers_);
+  make_anew(failure_mutex_);
+  make_anew(failure_);
+  make_anew(sleep_mutex_);
+  make_anew(sleep_);
+  sleepers_ = 0;
+  state_ = 0;
+}
+
 ThreadPool::~ThreadPool() {
+  after_fork_.reset();
   stopping_ = true;
   {
     const std::lock_guard lock(sleep_mutex_);
@@ -81,8 +101,8 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::run(const Job& job) {
   if (job.chunks <= 0) return;
   std::unique_lock turn(callers_, std::defer_lock);
-  if (job.chunks == 1 || workers_.empty() || inside_a_loop || !turn.try_lock())
-    return run_alone(job);
+  if (job.chunks == 1 || threads_ == 1 || inside_a_loop || !turn.try_lock()) return run_alone(job);
+  if (workers_.empty()) start();
   inside_a_loop = true;
   job_ = job;
   failed_ = false;

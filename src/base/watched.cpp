@@ -3,6 +3,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/fork.h"
+
 namespace heddle {
 
 namespace {
@@ -16,6 +18,10 @@ struct Left {
 struct LeftWork {
   std::mutex mutex;
   std::vector<Left> all;
+  const AfterFork after_fork{[this] {
+    make_anew(mutex);
+    make_anew(all);
+  }};
 };
 
 LeftWork& left_work() {

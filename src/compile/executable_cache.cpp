@@ -1,5 +1,6 @@
 #include "heddle/executable_cache.h"
 
+#include "base/fork.h"
 #include "ir/program_cache.h"
 
 namespace heddle {
@@ -71,6 +72,7 @@ std::optional<Executable> ExecutableCache::find(const Program& program,
 Expected<Executable> ExecutableCache::compile(const Program& program, const Target& target) {
   if (is_watched(target)) return heddle::compile(program, target);
   if (auto found = find(program, target)) return *found;
+  const ForkHold hold;
   HEDDLE_TRY(Executable made, heddle::compile(program, target));
   return *state_->put(program, Kept{target}, std::move(made));
 }

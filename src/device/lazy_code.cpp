@@ -1,10 +1,13 @@
 #include "device/lazy_code.h"
 
+#include "base/fork.h"
 #include "heddle/log.h"
 
 namespace heddle {
 
 void LazyCode::make() {
+  if (state_.load(std::memory_order_acquire) != State::open) return;
+  const ForkHold hold;  // a child would wait for ever for what is under way
   State expected = State::open;
   if (!state_.compare_exchange_strong(expected, State::under_way)) return;
   State then = State::failed;
@@ -30,9 +33,14 @@ void LazyCode::wait() {
 BackgroundCode::BackgroundCode(std::vector<std::shared_ptr<LazyCode>> codes, int threads)
     : codes_(std::move(codes)) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  after_fork_ = std::make_unique<AfterFork>([this] {
+    make_anew(threads_);
+    if (next_ < codes_.size()) threads_.emplace_back([this] { work(); });
+  });
 }
 
 BackgroundCode::~BackgroundCode() {
+  after_fork_.reset();
   stop_ = true;
   for (std::thread& thread : threads_) thread.join();
 }

@@ -41,6 +41,8 @@ class LazyCode {
   std::atomic<State> state_ = State::open;
 };
 
+class AfterFork;
+
 // Threads that make code until all of it is there. Destroying it waits for the kernels that are
 // under way, and leaves the others.
 class BackgroundCode {
@@ -62,6 +64,7 @@ class BackgroundCode {
   std::atomic<bool> stop_ = false;
   std::atomic<bool> warned_ = false;
   std::vector<std::thread> threads_;
+  std::unique_ptr<AfterFork> after_fork_;
 };
 
 }  // namespace heddle

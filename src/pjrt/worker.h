@@ -8,6 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/fork.h"
+
 namespace heddle::pjrt {
 
 class Worker {
@@ -34,6 +36,14 @@ class Worker {
   std::atomic<std::size_t> pending_ = 0;
   std::atomic<bool> ending_ = false;
   std::thread thread_;  // begun with the first task
+  // What waits in a child of fork is never done: it belongs to the parent.
+  const AfterFork after_fork_{[this] {
+    make_anew(mutex_);
+    make_anew(change_);
+    make_anew(tasks_);
+    make_anew(thread_);
+    pending_ = 0;
+  }};
 };
 
 }  // namespace heddle::pjrt

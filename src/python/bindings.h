@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string_view>
+
 namespace heddle::python {
 
 namespace nb = nanobind;
@@ -21,5 +23,7 @@ void add_exit();
 
 // Inside of a catch, where Python calls directly: what was caught becomes Python's exception.
 void set_python_error();
+// Whether an error says that memory was too little.
+bool is_about_memory(std::string_view text);
 
 }  // namespace heddle::python

@@ -1,5 +1,6 @@
 // Heddle's errors as exceptions of heddle.errors.
 #include <string>
+#include <string_view>
 
 #include "heddle/error.h"
 #include "python/bindings.h"
@@ -17,11 +18,21 @@ void raise(const char* kind, const std::string& message) {
   }
 }
 
+void raise_error(const Error& error) {
+  const std::string text = error.what();
+  if (!is_about_memory(text)) return raise("Error", text);
+  // NumPy's own words, where a call of it has failed.
+  constexpr std::string_view kNumpys = "MemoryError: ";
+  const std::size_t at = text.rfind(kNumpys);
+  PyErr_SetString(PyExc_MemoryError,
+                  text.substr(at == std::string::npos ? 0 : at + kNumpys.size()).c_str());
+}
+
 void translate(const std::exception_ptr& pending, void*) {
   try {
     std::rethrow_exception(pending);
   } catch (const Error& error) {
-    raise("Error", error.what());
+    raise_error(error);
   } catch (const InternalError& error) {
     raise("InternalError", error.what());
   }
@@ -29,13 +40,18 @@ void translate(const std::exception_ptr& pending, void*) {
 
 }  // namespace
 
+bool is_about_memory(std::string_view text) {
+  return text.find("there is not enough memory") != std::string_view::npos ||
+         text.find("MemoryError: Unable to allocate") != std::string_view::npos;
+}
+
 void set_python_error() {
   try {
     throw;
   } catch (nb::python_error& error) {
     error.restore();
   } catch (const Error& error) {
-    raise("Error", error.what());
+    raise_error(error);
   } catch (const InternalError& error) {
     raise("InternalError", error.what());
   } catch (const nb::builtin_exception& error) {

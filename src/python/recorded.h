@@ -18,7 +18,6 @@ enum class Part : std::uint8_t { whole, real, imag };
 
 struct RecordedArray {
   StorePtr store;
-  AffineView view;
   bool writable = true;
   Part part = Part::whole;
   nb::object host = {};  // a NumPy array over the memory of `generation`
@@ -26,11 +25,48 @@ struct RecordedArray {
 
   // What NumPy has just made, and nobody else has: it gets a store when one is needed (settle).
   explicit RecordedArray(nb::object made) : host(std::move(made)) {}
-  explicit RecordedArray(StorePtr of) : store(std::move(of)) {
-    view = AffineView::whole(store->type().shape);
-  }
+  explicit RecordedArray(StorePtr of) : store(std::move(of)) {}
   RecordedArray(StorePtr of, AffineView shows, bool may_write, Part numbers = Part::whole)
-      : store(std::move(of)), view(std::move(shows)), writable(may_write), part(numbers) {}
+      : store(std::move(of)), writable(may_write), part(numbers) {
+    show(std::move(shows));
+  }
+  // What NumPy shows of its memory: `made` is over the memory that the store has now, and begins so
+  // many bytes behind it.
+  RecordedArray(const RecordedArray& of, nb::object made, std::int64_t behind)
+      : store(of.store),
+        writable(of.writable),
+        host(std::move(made)),
+        generation(of.generation),
+        behind_(behind) {}
+  // Which elements of the store: all of them, until another view is given.
+  const AffineView& view() const {
+    if (!has_view_) view_ = behind_ < 0 ? AffineView::whole(store->type().shape) : view_of_host();
+    has_view_ = true;
+    return view_;
+  }
+  void show(AffineView view) {
+    view_ = std::move(view);
+    has_view_ = true;
+    epoch_ = 0;
+  }
+  std::int64_t elements() const {
+    return has_view_ || behind_ >= 0 ? view().elements() : store->type().elements();
+  }
+  // Of memory that it has no more.
+  void drop_host() {
+    if (behind_ >= 0) view();
+    host = {};
+  }
+  // The number of its view, where it may be known already.
+  ViewNumber number(Recorder& recorder) const {
+    if (epoch_ != recorder.epoch())
+      set_number(recorder.number_of(view(), store->type().shape), recorder.epoch());
+    return number_;
+  }
+  void set_number(ViewNumber number, std::uint64_t epoch) const {
+    number_ = number;
+    epoch_ = epoch;
+  }
   // Another view of what it shows.
   RecordedArray with(AffineView shows) const { return {store, std::move(shows), writable, part}; }
 
@@ -39,10 +75,21 @@ struct RecordedArray {
     if (part == Part::whole) return stored;
     return stored == DType::c64 ? DType::f32 : DType::f64;
   }
-  const Shape& shape() const { return view.shape; }
+  const Shape& shape() const {
+    return has_view_ || behind_ >= 0 ? view().shape : store->type().shape;
+  }
   bool at_rest() const {
     return !store->is_pending() && !store->is_spread() && store->memory().in_host_memory();
   }
+
+ private:
+  AffineView view_of_host() const;  // recorded_quick.cpp
+
+  std::int64_t behind_ = -1;  // of a view that the host shows, and nobody has asked for
+  mutable AffineView view_;
+  mutable bool has_view_ = false;
+  mutable ViewNumber number_ = kNoView;
+  mutable std::uint64_t epoch_ = 0;  // that the number is of
 };
 
 // The recorder of this process, and what decides between it and NumPy. It is never destroyed:
@@ -57,6 +104,7 @@ struct Recording {
   static Recording& get();
   // Without a wait: whether a call may be NumPy's at once is no matter of windows.
   static std::int64_t limit();
+  static std::int64_t usual_limit();
   // Before the process ends.
   static void end();
 };
@@ -65,8 +113,17 @@ struct Recording {
 RecordedArray* as_recorded(nb::handle object);  // null where it is none; it has a store
 void settle(RecordedArray& array);
 PyTypeObject* numpy_array_type();
+// A new object of Python's, made of what a RecordedArray is made of.
+template <typename... Parts>
+nb::object make_object(Parts&&... parts) {
+  static const nb::handle type = nb::type<RecordedArray>();
+  nb::object made = nb::inst_alloc(type);
+  new (nb::inst_ptr<RecordedArray>(made)) RecordedArray(std::forward<Parts>(parts)...);
+  nb::inst_mark_ready(made);
+  return made;
+}
 nb::object to_object(RecordedArray array);
-inline nb::object to_object(StorePtr store) { return to_object(RecordedArray(std::move(store))); }
+inline nb::object to_object(StorePtr store) { return make_object(std::move(store)); }
 // Whether the NumPy array that it keeps is still over its memory.
 inline bool has_host(const RecordedArray& array) {
   return array.host.is_valid() && !array.store->is_pending() &&
@@ -82,6 +139,15 @@ Placed placed_in_bytes(const RecordedArray& array);
 // unless make_writable was called.
 nb::object host_of(RecordedArray& array);
 void make_writable(RecordedArray& array);
+// What others may keep: a later write does not reach it.
+nb::object snapshot(RecordedArray& array);
+// What cannot be computed: too little memory in NumPy's words.
+[[noreturn]] void throw_unread(const std::string& why, const Type& type);
+// The same for NumPy, or others, to read and write at any time: from then on calls on it are
+// NumPy's at once. An array over such memory that NumPy shows otherwise; NumPy's own where none of
+// ours can.
+nb::object shared_host(RecordedArray& array);
+nb::object wrapped_shared(nb::object made);
 // NumPy's result as ours: its memory where nobody else has it, a view where it is memory of one of
 // `given`, else a copy. What it is where NumPy has no number for it.
 nb::object wrapped(nb::object result, std::span<RecordedArray* const> given = {});
@@ -96,8 +162,32 @@ struct QuickHosts {
 };
 // The same for the operands of a call, of which one may be a number; y: null for one.
 std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y);
+// NumPy's array to write to at once, borrowed; else null.
+PyObject* quick_to_write(PyObject* self);
+// Arithmetic on the smallest arrays of NumPy's, or one and a number (recorded_tiny.cpp): a new
+// array, or the first where that is written to. Null where NumPy has to do it.
+enum class Tiny : std::uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  greater,
+  greater_equal,
+  none
+};
+PyObject* tiny_call(Tiny what, PyObject* x, PyObject* y, bool in_place = false);
 // What NumPy has made of them, or its error: takes the reference.
 PyObject* quick_result(PyObject* result);
+// The product with a vector where all is in memory, of whatever size; null where it is none.
+PyObject* library_product(PyObject* x, PyObject* y);
+// a[…] as a view that NumPy makes, or one element; none where it is not for NumPy at once.
+PyObject* quick_part(PyObject* self, PyObject* at);
+// a[…] = value, likewise: 0 where it is done, 1 where it is not for NumPy, -1 for NumPy's error.
+int quick_assign(PyObject* self, PyObject* at, PyObject* value);
 bool owns_its_memory(PyObject* numpy_array);
 nb::handle dtype_of_numpy(PyObject* numpy_array);
 int rank_of_numpy(PyObject* numpy_array);
@@ -162,9 +252,26 @@ struct NumpyCall {
 DirectStepPtr direct_keep(const NumpyCall& call, const std::vector<std::size_t>& order = {});
 DirectStepPtr direct_write(const NumpyCall& call, const RecordedArray& into);
 std::unique_ptr<DirectMemory> numpy_memory();
+DirectStepPtr direct_step(const Recorder& recorder, const RecordedCall& call);
 // A function of python/heddle/numpy/_direct.py.
 nb::object direct_function(const char* name);
 nb::object setitem();  // operator.setitem
+
+// ---- plain calls (recorded_plain.cpp): null, or no, where a call is none
+PyObject* plain_elementwise(int call, PyObject* x, PyObject* y);  // y: null for one
+bool plain_elementwise_into(int call, PyObject* into, PyObject* other);
+bool plain_assign(const RecordedArray& self, const AffineView& into, const Operand& value,
+                  const std::optional<Array>& number);
+PyObject* plain_reduce(std::string_view name, const RecordedArray& of,
+                       std::span<const std::int64_t> dims, bool keep, DType dtype);
+// The types of a call's loop, as NumPy resolves them for operands of these codes.
+struct Loop {
+  bool is_recorded = false;
+  DType in[2] = {}, out = DType::f64;
+};
+const Loop& loop_of(int call, int first, int second);
+// Whether NumPy lets a result of one type be written into another.
+bool may_become(DType from, DType to);
 
 // ---- calls
 nb::object call_elementwise(int call, nb::handle x, nb::handle y);              // y: null for one
@@ -178,6 +285,7 @@ nb::handle ufunc_of(int call);                  // NumPy's own
 // Whether NumPy's results are not taken as they are (python/heddle/numpy/_standard.py).
 bool has_rule_of_its_own(int call);
 
+PyType_Slot* array_slots();  // recorded_operators.cpp
 void add_recorded_calls(nb::module_& module);
 void add_recorded_functions(nb::module_& module);  // recorded_functions.cpp
 void add_recorded_library(nb::module_& module);

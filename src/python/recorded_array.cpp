@@ -1,5 +1,5 @@
-// heddle.numpy.ndarray for Python: operators and indices in C++; methods where time does not matter
-// are added in python/heddle/numpy.
+// heddle.numpy.ndarray for Python: what its methods need. Operators and indices are in
+// recorded_operators.cpp; methods where time does not matter are added in python/heddle/numpy.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -15,225 +15,13 @@ void add_lent_memory(nb::module_& module);
 
 namespace {
 
-// Python calls these directly: nothing may be thrown through it.
-template <typename Work>
-PyObject* guarded(Work work) {
-  try {
-    return nb::object(work()).release().ptr();
-  } catch (...) {
-    set_python_error();
-    return nullptr;
-  }
-}
-
-constexpr char kAdd[] = "add", kSubtract[] = "subtract", kMultiply[] = "multiply",
-               kDivide[] = "divide", kFloorDivide[] = "floor_divide", kRemainder[] = "remainder",
-               kAnd[] = "bitwise_and", kOr[] = "bitwise_or", kXor[] = "bitwise_xor",
-               kLeft[] = "left_shift", kRight[] = "right_shift", kNegative[] = "negative",
-               kPositive[] = "positive", kAbsolute[] = "absolute", kInvert[] = "invert",
-               kPower[] = "power";
-
-// With an operand that is neither array nor number NumPy decides, unless that one wants to.
-nb::object call_or_numpy(int call, nb::handle x, nb::handle y, int how = -1) {
-  nb::object result = call_elementwise(call, x, y);
-  if (!result.is(Py_NotImplemented)) return result;
-  const nb::handle other = as_recorded(x) != nullptr ? y : x;
-  if (nb::hasattr(other, "__array_ufunc__") || nb::hasattr(other, "__array_priority__"))
-    return result;
-  const nb::object a = as_recorded(x) ? host_of(*as_recorded(x)) : nb::borrow(x);
-  const nb::object b = as_recorded(y) ? host_of(*as_recorded(y)) : nb::borrow(y);
-  // Comparisons have rules of their own for what cannot be compared.
-  if (how >= 0) {
-    result = nb::steal(PyObject_RichCompare(a.ptr(), b.ptr(), how));
-    if (!result.is_valid()) throw nb::python_error();
-    return wrapped(std::move(result));
-  }
-  return wrapped(ufunc_of(call)(a, b));
-}
-
-using BinarySlot = PyObject* (*)(PyObject*, PyObject*);
-template <const char* name, BinarySlot at_once = nullptr>
-PyObject* binary(PyObject* x, PyObject* y) {
-  static const int call = elementwise_number(name);
-  if constexpr (at_once != nullptr)
-    if (const auto hosts = quick_hosts(x, y)) return quick_result(at_once(hosts->x, hosts->y));
-  return guarded([&] { return call_or_numpy(call, x, y); });
-}
-// NumPy's array to write to at once, borrowed; else null.
-PyObject* quick_to_write(PyObject* self) {
-  PyObject* const host = quick_host(self);
-  const RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
-  if (host == nullptr || !array.store) return host;
-  if (!array.writable || !array.store->is_sole_owner()) return nullptr;
-  Recording::get().recorder.forget(*array.store);
-  return host;
-}
-
-template <const char* name, BinarySlot at_once = nullptr>
-PyObject* into(PyObject* x, PyObject* y) {
-  static const int call = elementwise_number(name);
-  // In place where nobody else sees the memory.
-  if constexpr (at_once != nullptr) {
-    const auto hosts = quick_hosts(x, y);
-    if (hosts && quick_to_write(x) == hosts->x) {
-      PyObject* const result = at_once(hosts->x, hosts->y);
-      if (result == nullptr) return nullptr;
-      Py_DECREF(result);
-      Py_INCREF(x);
-      return x;
-    }
-  }
-  return guarded([&] { return call_elementwise_into(call, x, y); });
-}
-template <const char* name, PyObject* (*at_once)(PyObject*)>
-PyObject* unary(PyObject* x) {
-  static const int call = elementwise_number(name);
-  if (PyObject* const host = quick_host(x)) return quick_result(at_once(host));
-  return guarded([&] { return call_elementwise(call, x, {}); });
-}
-PyObject* power_at_once(PyObject* x, PyObject* y) { return PyNumber_Power(x, y, Py_None); }
-PyObject* power(PyObject* x, PyObject* y, PyObject*) { return binary<kPower, power_at_once>(x, y); }
-// Whether it says, as sparse matrices do, that it does products with arrays itself.
-bool multiplies_itself(PyObject* x) {
-  PyObject* const rule = PyObject_GetAttrString(x, "__array_ufunc__");
-  if (rule == nullptr) PyErr_Clear();
-  Py_XDECREF(rule);
-  return rule == Py_None;
-}
-// What is no small product is Python's.
-template <const char* method>
-PyObject* matrix_product(PyObject* x, PyObject* y) {
-  if (const auto hosts = quick_hosts(x, y))
-    return quick_result(PyNumber_MatrixMultiply(hosts->x, hosts->y));
-  if (multiplies_itself(x) || multiplies_itself(y)) Py_RETURN_NOTIMPLEMENTED;
-  return guarded([&] {
-    return nb::module_::import_("heddle.numpy._products")
-        .attr(method)(nb::handle(x), nb::handle(y));
-  });
-}
-constexpr char kMatmul[] = "matmul";
-PyObject* matmul_into(PyObject* x, PyObject* y) {
-  return guarded([&] {
-    return nb::module_::import_("heddle.numpy._products")
-        .attr("matmul_into")(nb::handle(x), nb::handle(y));
-  });
-}
-
-PyObject* power_into(PyObject* x, PyObject* y, PyObject*) { return into<kPower>(x, y); }
-
-PyObject* compared(PyObject* x, PyObject* y, int how) {
-  static const int calls[] = {elementwise_number("less"),    elementwise_number("less_equal"),
-                              elementwise_number("equal"),   elementwise_number("not_equal"),
-                              elementwise_number("greater"), elementwise_number("greater_equal")};
-  if (const auto hosts = quick_hosts(x, y))
-    return quick_result(PyObject_RichCompare(hosts->x, hosts->y, how));
-  return guarded([&] { return call_or_numpy(calls[how], x, y, how); });
-}
-
-// One number for each of two dimensions at most: the common ways to an element.
-bool is_element(PyObject* at) {
-  if (PyLong_CheckExact(at)) return true;
-  return PyTuple_CheckExact(at) && PyTuple_Size(at) == 2 &&
-         PyLong_CheckExact(PyTuple_GetItem(at, 0)) && PyLong_CheckExact(PyTuple_GetItem(at, 1));
-}
-
-PyObject* subscript(PyObject* self, PyObject* at) {
-  if (is_element(at)) {
-    const RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
-    const int rank = PyLong_CheckExact(at) ? 1 : 2;
-    const bool there = (!array.store || has_host(array)) && Recording::limit() > 0;
-    if (there && rank_of_numpy(array.host.ptr()) == rank)
-      return PyObject_GetItem(array.host.ptr(), at);
-  }
-  // By an array, which gives a new one.
-  if (PyObject* const places = quick_host(at))
-    if (PyObject* const host = quick_host(self); host != nullptr && rank_of_numpy(places) > 0)
-      return quick_result(PyObject_GetItem(host, places));
-  return guarded([&] { return get_item(self, at); });
-}
-// Whether an index is made of numbers and slices, one or two of them.
-bool is_simple(PyObject* at) {
-  const auto simple = [](PyObject* one) { return PyLong_CheckExact(one) || PySlice_Check(one); };
-  if (simple(at)) return true;
-  return PyTuple_CheckExact(at) && PyTuple_Size(at) == 2 && simple(PyTuple_GetItem(at, 0)) &&
-         simple(PyTuple_GetItem(at, 1));
-}
-
-int assign(PyObject* self, PyObject* at, PyObject* value) {
-  try {
-    PyObject* const places = quick_host(at);
-    if (value != nullptr && (places != nullptr || is_simple(at))) {
-      PyObject* from = PyFloat_Check(value) || PyLong_CheckExact(value) ? value : quick_host(value);
-      PyObject* const host = from != nullptr ? quick_to_write(self) : nullptr;
-      if (host != nullptr) return PyObject_SetItem(host, places != nullptr ? places : at, from);
-    }
-    if (value == nullptr) throw nb::value_error("cannot delete array elements");
-    set_item(self, at, value);
-    return 0;
-  } catch (...) {
-    set_python_error();
-    return -1;
-  }
-}
-
-Py_ssize_t length(PyObject* self) {
-  const RecordedArray& array = *as_recorded(self);
-  if (array.view.rank() > 0) return array.shape()[0];
-  PyErr_SetString(PyExc_TypeError, "len() of unsized object");
-  return -1;
-}
-
-template <typename F>
-void* slot(F* function) {
-  return reinterpret_cast<void*>(function);
-}
-
-PyType_Slot slots[] = {
-    {Py_nb_add, slot(binary<kAdd, PyNumber_Add>)},
-    {Py_nb_subtract, slot(binary<kSubtract, PyNumber_Subtract>)},
-    {Py_nb_multiply, slot(binary<kMultiply, PyNumber_Multiply>)},
-    {Py_nb_true_divide, slot(binary<kDivide, PyNumber_TrueDivide>)},
-    {Py_nb_floor_divide, slot(binary<kFloorDivide>)},
-    {Py_nb_remainder, slot(binary<kRemainder, PyNumber_Remainder>)},
-    {Py_nb_power, slot(power)},
-    {Py_nb_and, slot(binary<kAnd, PyNumber_And>)},
-    {Py_nb_or, slot(binary<kOr, PyNumber_Or>)},
-    {Py_nb_xor, slot(binary<kXor, PyNumber_Xor>)},
-    {Py_nb_lshift, slot(binary<kLeft, PyNumber_Lshift>)},
-    {Py_nb_rshift, slot(binary<kRight, PyNumber_Rshift>)},
-    {Py_nb_matrix_multiply, slot(matrix_product<kMatmul>)},
-    {Py_nb_inplace_matrix_multiply, slot(matmul_into)},
-    {Py_nb_negative, slot(unary<kNegative, PyNumber_Negative>)},
-    {Py_nb_positive, slot(unary<kPositive, PyNumber_Positive>)},
-    {Py_nb_absolute, slot(unary<kAbsolute, PyNumber_Absolute>)},
-    {Py_nb_invert, slot(unary<kInvert, PyNumber_Invert>)},
-    {Py_nb_inplace_add, slot(into<kAdd, PyNumber_InPlaceAdd>)},
-    {Py_nb_inplace_subtract, slot(into<kSubtract, PyNumber_InPlaceSubtract>)},
-    {Py_nb_inplace_multiply, slot(into<kMultiply, PyNumber_InPlaceMultiply>)},
-    {Py_nb_inplace_true_divide, slot(into<kDivide, PyNumber_InPlaceTrueDivide>)},
-    {Py_nb_inplace_floor_divide, slot(into<kFloorDivide>)},
-    {Py_nb_inplace_remainder, slot(into<kRemainder, PyNumber_InPlaceRemainder>)},
-    {Py_nb_inplace_power, slot(power_into)},
-    {Py_nb_inplace_and, slot(into<kAnd, PyNumber_InPlaceAnd>)},
-    {Py_nb_inplace_or, slot(into<kOr, PyNumber_InPlaceOr>)},
-    {Py_nb_inplace_xor, slot(into<kXor, PyNumber_InPlaceXor>)},
-    {Py_nb_inplace_lshift, slot(into<kLeft, PyNumber_InPlaceLshift>)},
-    {Py_nb_inplace_rshift, slot(into<kRight, PyNumber_InPlaceRshift>)},
-    {Py_tp_richcompare, slot(compared)},
-    {Py_tp_hash, slot(PyObject_HashNotImplemented)},
-    {Py_mp_subscript, slot(subscript)},
-    {Py_mp_ass_subscript, slot(assign)},
-    {Py_mp_length, slot(length)},
-    {0, nullptr},
-};
-
 nb::object transposed(const RecordedArray& self, const std::vector<std::size_t>& order) {
-  return to_object(self.with(self.view.transposed(order)));
+  return to_object(self.with(self.view().transposed(order)));
 }
 
 // None where no view does it.
 nb::object reshaped(RecordedArray& self, const Shape& shape) {
-  auto view = self.view.reshaped(shape);
+  auto view = self.view().reshaped(shape);
   if (view) return to_object(self.with(*std::move(view)));
   if (!can_show(self) || self.at_rest()) return nb::none();
   return keep_array(
@@ -242,7 +30,7 @@ nb::object reshaped(RecordedArray& self, const Shape& shape) {
 }
 
 nb::object broadcast_to(const RecordedArray& self, const Shape& shape) {
-  auto view = self.view.broadcast(shape);
+  auto view = self.view().broadcast(shape);
   if (!view) return nb::none();
   RecordedArray wide = self.with(*std::move(view));
   wide.writable = false;
@@ -251,9 +39,9 @@ nb::object broadcast_to(const RecordedArray& self, const Shape& shape) {
 
 // x.shape = ...: no where no view does it.
 bool take_shape(RecordedArray& self, const Shape& shape) {
-  auto view = self.view.reshaped(shape);
+  auto view = self.view().reshaped(shape);
   if (!view) return false;
-  self.view = *std::move(view);
+  self.show(*std::move(view));
   self.host = {};
   return true;
 }
@@ -261,7 +49,7 @@ bool take_shape(RecordedArray& self, const Shape& shape) {
 // Whole where its elements are no complex numbers.
 nb::object part_of(const RecordedArray& self, bool real) {
   HEDDLE_CHECK(is_complex(self.dtype()), "only complex numbers have parts");
-  RecordedArray part = self.with(self.view);
+  RecordedArray part = self.with(self.view());
   part.part = real ? Part::real : Part::imag;
   return to_object(std::move(part));
 }
@@ -281,19 +69,6 @@ nb::object host(RecordedArray& self, bool for_writing) {
   return shown;
 }
 
-// What others may keep: a later write does not reach it.
-nb::object snapshot(RecordedArray& self) {
-  const Array memory = Recording::get().recorder.host(*self.store).value();
-  if (self.view.elements() == 0) return host_of(self);
-  const nb::object all =
-      to_numpy(memory.reinterpreted(Type::tensor(self.store->type().dtype, {memory.elements()})));
-  const Placed placed = placed_in_bytes(self);
-  static const nb::handle ndarray =
-      nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
-  return ndarray(shape_tuple(self.shape()), numpy_dtype(self.dtype()), all, placed.offset,
-                 shape_tuple(placed.strides));
-}
-
 nb::object wrap(nb::object result, const std::vector<nb::object>& given) {
   std::vector<RecordedArray*> arrays;
   for (const nb::object& one : given)
@@ -308,7 +83,7 @@ void add_recorded(nb::module_& module) {
   using Self = nb::handle_t<RecordedArray>;
   const auto lazily = [](Self self) { return nb::inst_ptr<RecordedArray>(self); };
   nb::class_<RecordedArray>(
-      module, "_ndarray", nb::type_slots(slots), nb::is_weak_referenceable(),
+      module, "_ndarray", nb::type_slots(array_slots()), nb::is_weak_referenceable(),
       "An array of heddle.numpy: calls on it are recorded, and run when values "
       "are read.")
       .def(
@@ -321,7 +96,7 @@ void add_recorded(nb::module_& module) {
             const RecordedArray* array = as_recorded(ours);
             if (array == nullptr)
               throw nb::type_error("an array of such elements is NumPy's: numpy.ndarray");
-            new (self) RecordedArray(array->store, array->view, array->writable);
+            new (self) RecordedArray(array->store, array->view(), array->writable);
           },
           nb::sig("def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None"))
       .def_prop_ro(
@@ -342,14 +117,25 @@ void add_recorded(nb::module_& module) {
       .def_prop_ro("ndim",
                    [lazily](Self self) -> std::size_t {
                      const RecordedArray& array = *lazily(self);
-                     return array.store ? array.view.rank()
+                     return array.store ? array.view().rank()
                                         : static_cast<std::size_t>(rank_of_numpy(array.host.ptr()));
                    })
-      .def_prop_ro("size", [](Self self) { return as_recorded(self)->view.elements(); })
+      .def_prop_ro("size", [](Self self) { return as_recorded(self)->elements(); })
       .def_prop_ro(
           "strides",
           [](Self self) { return shape_tuple(placed_in_bytes(*as_recorded(self)).strides); })
-      .def_prop_ro("_writable", [lazily](Self self) { return lazily(self)->writable; })
+      .def_prop_rw(
+          "_writable", [lazily](Self self) { return lazily(self)->writable; },
+          [](Self self, bool may) { as_recorded(self)->writable = may; })
+      .def("_shared_host", [](Self self) { return shared_host(*as_recorded(self)); })
+      .def("_base",
+           [](Self self) -> nb::object {
+             const RecordedArray& array = *as_recorded(self);
+             const AffineView& view = array.view();
+             const bool is_all =
+                 array.part == Part::whole && view == AffineView::whole(array.store->type().shape);
+             return is_all ? nb::none() : to_object(array.store);
+           })
       .def_prop_ro("_pending",
                    [lazily](Self self) {
                      const RecordedArray& array = *lazily(self);
@@ -359,12 +145,14 @@ void add_recorded(nb::module_& module) {
            [](Self self) {
              if (quick_host(self.ptr()) != nullptr) return false;
              const RecordedArray& array = *as_recorded(self);
-             return !array.at_rest() || array.view.elements() > Recording::get().at_once;
+             return !array.at_rest() || array.elements() > Recording::get().at_once;
            })
       .def(
           "_host",
           [lazily](Self self, bool for_writing) {
             const RecordedArray& array = *lazily(self);
+            if (for_writing && !array.writable)
+              throw nb::value_error("assignment destination is read-only");
             return array.store ? host(*as_recorded(self), for_writing) : array.host;
           },
           nb::arg("for_writing") = false)
@@ -384,13 +172,13 @@ void add_recorded(nb::module_& module) {
       .def("_part", [](Self self, bool real) { return part_of(*as_recorded(self), real); })
       .def("_order",
            [](Self self) {
-             const AffineView* view = &as_recorded(self)->view;
+             const AffineView* view = &as_recorded(self)->view();
              return memory_order({&view, 1}, view->rank());
            })
       .def("_read_only",
            [](Self self) {
              const RecordedArray& array = *as_recorded(self);
-             return to_object(RecordedArray(array.store, array.view, false, array.part));
+             return to_object(RecordedArray(array.store, array.view(), false, array.part));
            })
       .def("_store_is_spread", [](Self self) { return as_recorded(self)->store->is_spread(); })
       .def_prop_ro("_writes", [](Self self) { return as_recorded(self)->store->writes(); })
@@ -399,6 +187,7 @@ void add_recorded(nb::module_& module) {
         return as_recorded(self)->store == as_recorded(other)->store;
       });
   module.def("_wrap_numpy", wrap, nb::arg("result"), nb::arg("given"));
+  module.def("_wrap_shared", wrapped_shared, nb::arg("made"));
   module.def("_adopt", [](nb::handle value) { return adopted(value); });
   add_recorded_quick(module);
   add_recorded_functions(module);

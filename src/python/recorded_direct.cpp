@@ -1,10 +1,12 @@
 // Recorded calls as NumPy does them at once: how windows run whose code is not there yet.
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
 #include "python/bindings.h"
 #include "python/host_array.h"
+#include "python/numpy_fields.h"
 #include "python/recorded.h"
 
 namespace heddle::python {
@@ -35,6 +37,19 @@ struct NumpyApi {
 };
 
 }  // namespace
+
+PyObject* new_numpy(DType dtype, const NumpyFields& shape) {
+  static PyObject* const types[] = {
+      numpy_dtype(DType::f64).release().ptr(), numpy_dtype(DType::f32).release().ptr(),
+      numpy_dtype(DType::i64).release().ptr(), numpy_dtype(DType::i1).release().ptr()};
+  PyObject* const type = dtype == DType::f64   ? types[0]
+                         : dtype == DType::f32 ? types[1]
+                         : dtype == DType::i64 ? types[2]
+                                               : types[3];
+  Py_INCREF(type);
+  return NumpyApi::get().make(numpy_array_type(), type, shape.rank, shape.sizes, nullptr, nullptr,
+                              0, nullptr);
+}
 
 nb::object over_memory(std::byte* data, nb::handle dtype, const Shape& shape, const Shape& strides,
                        nb::handle owner) {
@@ -133,10 +148,19 @@ struct SlotView {
   bool is_whole = false;
 
   SlotView(Slot of, const RecordedArray& array)
-      : slot(of), shape(array.view.shape), dtype(array.dtype()) {
-    is_whole = array.part == Part::whole && array.view.offset == 0 &&
-               array.view.shape == array.store->type().shape && array.view.is_dense();
+      : slot(of), shape(array.view().shape), dtype(array.dtype()) {
+    is_whole = array.part == Part::whole && array.view().offset == 0 &&
+               array.view().shape == array.store->type().shape && array.view().is_dense();
     if (!is_whole) placed = placed_in_bytes(array);
+  }
+  SlotView(const Recorder& recorder, const RecordedCall::Part& part)
+      : slot(part.slot), dtype(recorder.slot_type(part.slot).dtype) {
+    is_whole = part.view == kNoView || recorder.view(part.view).is_all;
+    if (is_whole) return;
+    const AffineView& view = recorder.view(part.view).view;
+    shape = view.shape;
+    placed = {view.offset * byte_size(dtype), view.strides};
+    for (std::int64_t& stride : placed.strides) stride *= byte_size(dtype);
   }
   std::int64_t bytes() const { return AffineView::whole(shape).elements() * byte_size(dtype); }
   nb::object in(const nb::object& whole) const {
@@ -159,6 +183,11 @@ class NumpyStep : public DirectStep {
       bytes_ += operands_.back().view->bytes();
     }
   }
+  // Operands are added one by one.
+  explicit NumpyStep(nb::object function) : function_(std::move(function)) {}
+  void add(nb::object object) { operands_.push_back({std::move(object), {}}); }
+  void add(SlotView view) { operands_.push_back({{}, std::move(view)}); }
+  void add_target() { operands_.push_back({}); }
   std::int64_t bytes() const override { return bytes_; }
 
  protected:
@@ -195,6 +224,7 @@ class NumpyKeep : public NumpyStep {
       : NumpyStep(call, recorder), order_(std::move(order)), dtype_(call.dtype) {
     bytes_ *= 2;
   }
+  NumpyKeep(nb::object function, DType dtype) : NumpyStep(std::move(function)), dtype_(dtype) {}
   void run(DirectMemory& memory, Slot target) const override {
     auto& all = static_cast<NumpyMemory&>(memory);
     nb::object result = call(all, {});
@@ -222,6 +252,8 @@ class NumpyWrite : public NumpyStep {
       : NumpyStep(call, recorder), type_(into.store->type()), into_(kNoSlot, into) {
     bytes_ += into_.bytes();
   }
+  NumpyWrite(nb::object function, Type type, SlotView into)
+      : NumpyStep(std::move(function)), type_(std::move(type)), into_(std::move(into)) {}
   void run(DirectMemory& memory, Slot target) const override {
     auto& all = static_cast<NumpyMemory&>(memory);
     const nb::object whole = all.for_writing(target, type_);
@@ -243,6 +275,53 @@ nb::object setitem() {
   static const nb::handle function =
       nb::object(nb::module_::import_("operator").attr("setitem")).release();
   return nb::borrow(function);
+}
+
+namespace {
+
+nb::object function_of(const RecordedCall& call) {
+  if (call.kind == RecordedCall::Kind::elementwise) return nb::borrow(ufunc_of(call.row));
+  return call.kind == RecordedCall::Kind::assign ? setitem() : direct_function("reduce");
+}
+
+void add_operands(NumpyStep& step, const Recorder& recorder, const RecordedCall& call) {
+  const SlotView first(recorder, call.in[0]);
+  switch (call.kind) {
+    case RecordedCall::Kind::elementwise:
+      step.add(first);
+      if (call.inputs == 2) step.add(SlotView(recorder, call.in[1]));
+      if (!call.is_new()) step.add_target();
+      return;
+    case RecordedCall::Kind::assign:
+      step.add_target();
+      step.add(nb::borrow(Py_Ellipsis));
+      step.add(first);
+      return;
+    case RecordedCall::Kind::reduce: {
+      Shape dims;
+      for (int d = 0; d < 32; ++d)
+        if ((call.dims >> d & 1) != 0) dims.push_back(d);
+      step.add(nb::cast(std::string(kReductions[call.row])));
+      step.add(first);
+      step.add(shape_tuple(dims));
+      step.add(nb::cast(call.keeps_dims));
+      step.add(numpy_dtype(call.loop));
+    }
+  }
+}
+
+}  // namespace
+
+DirectStepPtr direct_step(const Recorder& recorder, const RecordedCall& call) {
+  if (call.is_new()) {
+    auto step = std::make_unique<NumpyKeep>(function_of(call), recorder.type(call.type)->dtype);
+    add_operands(*step, recorder, call);
+    return step;
+  }
+  auto step = std::make_unique<NumpyWrite>(function_of(call), recorder.slot_type(call.into.slot),
+                                           SlotView(recorder, call.into));
+  add_operands(*step, recorder, call);
+  return step;
 }
 
 std::unique_ptr<DirectMemory> numpy_memory() { return std::make_unique<NumpyMemory>(); }

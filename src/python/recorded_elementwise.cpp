@@ -1,21 +1,17 @@
 // Elementwise calls: at once by NumPy, or recorded in the types that NumPy resolves.
 #include <nanobind/stl/string.h>
 
+#include <array>
 #include <unordered_map>
 
 #include "heddle/array_ops.h"
+#include "heddle/hash.h"
 #include "python/host_array.h"
 #include "python/recorded.h"
 
 namespace heddle::python {
 
 namespace {
-
-// The types of a call's loop.
-struct Loop {
-  bool is_recorded = false;
-  DType in[2] = {}, out = DType::f64;
-};
 
 // NumPy's ufuncs, and what they have resolved so far.
 class Ufuncs {
@@ -30,9 +26,13 @@ class Ufuncs {
     const std::uint64_t key = (static_cast<std::uint64_t>(call) << 20) +
                               (static_cast<std::uint64_t>(first) << 10) +
                               static_cast<std::uint64_t>(second);
+    auto& [known, last] = last_[hash_mix(key) % last_.size()];
+    if (last != nullptr && known == key) return *last;
     const auto found = loops_.find(key);
-    return found != loops_.end() ? found->second
-                                 : loops_.emplace(key, resolve(call, first, second)).first->second;
+    known = key;
+    last = found != loops_.end() ? &found->second
+                                 : &loops_.emplace(key, resolve(call, first, second)).first->second;
+    return *last;
   }
 
  private:
@@ -79,7 +79,8 @@ class Ufuncs {
   }
 
   std::vector<nb::handle> ufuncs_;
-  std::unordered_map<std::uint64_t, Loop> loops_;
+  std::unordered_map<std::uint64_t, Loop> loops_;                    // whose places stay the same
+  std::array<std::pair<std::uint64_t, const Loop*>, 64> last_ = {};  // what was asked for last
 };
 
 // One or two operands of a call, ready to be recorded.
@@ -93,8 +94,7 @@ struct Call {
 };
 
 bool is_small(const Operand& operand, std::int64_t limit) {
-  return operand.is_number() ||
-         (operand.array->at_rest() && operand.array->view.elements() <= limit);
+  return operand.is_number() || (operand.array->at_rest() && operand.array->elements() <= limit);
 }
 
 // Nothing is recorded of what has no elements.
@@ -143,7 +143,7 @@ std::vector<std::size_t> order_of(const Call& call) {
   const AffineView* views[2] = {};
   std::size_t count = 0;
   for (int i = 0; i < call.inputs; ++i)
-    if (call.in[i].array) views[count++] = &call.in[i].array->view;
+    if (call.in[i].array) views[count++] = &call.in[i].array->view();
   return memory_order({views, count}, call.shape.size());
 }
 
@@ -206,17 +206,6 @@ std::optional<nb::object> small_power(int number, nb::handle x, nb::handle y) {
   return result;
 }
 
-// Whether NumPy lets a result of one type be written into another.
-bool may_become(DType from, DType to) {
-  const auto kind = [](DType t) {
-    if (t == DType::i1) return 0;
-    if (t >= DType::ui2 && t <= DType::ui64) return 1;
-    if (is_integer(t)) return 2;
-    return is_float(t) ? 3 : 4;
-  };
-  return kind(from) <= kind(to);
-}
-
 }  // namespace
 
 int elementwise_number(std::string_view name) {
@@ -231,7 +220,22 @@ bool has_rule_of_its_own(int call) {
 
 nb::handle ufunc_of(int call) { return Ufuncs::get().ufunc(call); }
 
+const Loop& loop_of(int call, int first, int second) {
+  return Ufuncs::get().loop(call, first, second);
+}
+
+bool may_become(DType from, DType to) {
+  const auto kind = [](DType t) {
+    if (t == DType::i1) return 0;
+    if (t >= DType::ui2 && t <= DType::ui64) return 1;
+    if (is_integer(t)) return 2;
+    return is_float(t) ? 3 : 4;
+  };
+  return kind(from) <= kind(to);
+}
+
 nb::object call_elementwise(int number, nb::handle x, nb::handle y) {
+  if (PyObject* const made = plain_elementwise(number, x.ptr(), y.ptr())) return nb::steal(made);
   if (auto result = small_power(number, x, y)) return *std::move(result);
   auto call = call_of(number, x, y);
   if (!call) return nb::borrow(Py_NotImplemented);
@@ -242,12 +246,13 @@ nb::object call_elementwise(int number, nb::handle x, nb::handle y) {
 }
 
 nb::object call_elementwise_into(int number, nb::handle into, nb::handle other) {
+  if (plain_elementwise_into(number, into.ptr(), other.ptr())) return nb::borrow(into);
   RecordedArray& to = *as_recorded(into);
   auto call = call_of(number, into, other);
   if (!call) return nb::borrow(Py_NotImplemented);
   const bool is_ready = to.writable && prepare(*call) && call->shape == to.shape() &&
                         may_become(call->loop.out, to.dtype()) &&
-                        Recorder::can_write(*to.store, to.view);
+                        Recorder::can_write(*to.store, to.view());
   if (is_ready) {
     NumpyCall direct = as_numpy(*call, to.dtype());
     if (!direct.given.empty()) direct.given[0] = {};

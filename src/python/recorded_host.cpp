@@ -98,7 +98,7 @@ RecordedArray taken(nb::object result, DType dtype) {
   const bool empty = type.elements() == 0;
   auto store = Recording::get().recorder.store(empty ? Array(type) : Array(type, block));
   RecordedArray array(std::move(store));
-  if (!dense->order.empty()) array.view = array.view.transposed(inverse_of(dense->order));
+  if (!dense->order.empty()) array.show(array.view().transposed(inverse_of(dense->order)));
   if (!empty) array.host = std::move(result);
   return array;
 }
@@ -172,16 +172,18 @@ RecordedArray* as_recorded(nb::handle object) {
 void settle(RecordedArray& array) {
   nb::object made = std::move(array.host);
   const DType dtype = dtype_of(dtype_of_numpy(made.ptr()));
+  const bool may_write = array.writable;
   array = taken(std::move(made), dtype);
+  array.writable = may_write;
 }
 
 PyTypeObject* numpy_array_type() { return reinterpret_cast<PyTypeObject*>(numpy_ndarray().ptr()); }
 
-nb::object to_object(RecordedArray array) { return nb::cast(std::move(array)); }
+nb::object to_object(RecordedArray array) { return make_object(std::move(array)); }
 
 Placed placed_in_bytes(const RecordedArray& array) {
   const std::int64_t item = byte_size(array.store->type().dtype);
-  Placed placed{array.view.offset * item, array.view.strides};
+  Placed placed{array.view().offset * item, array.view().strides};
   if (array.part == Part::imag) placed.offset += item / 2;
   for (std::int64_t& stride : placed.strides) stride *= item;
   return placed;
@@ -189,11 +191,12 @@ Placed placed_in_bytes(const RecordedArray& array) {
 
 nb::object host_of(RecordedArray& array) {
   if (has_host(array)) return array.host;
-  Recording::get().recorder.host(*array.store).value();
+  if (const auto there = Recording::get().recorder.host(*array.store); !there)
+    throw_unread(there.reason(), Type::tensor(array.dtype(), array.shape()));
   const nb::object lent = nb::cast(
       LentMemory{array.store->lend(), static_cast<std::size_t>(array.store->type().bytes())});
   const Placed placed = placed_in_bytes(array);
-  if (array.view.elements() == 0)
+  if (array.elements() == 0)
     array.host = nb::module_::import_("numpy").attr("empty")(shape_tuple(array.shape()),
                                                              numpy_dtype(array.dtype()));
   else
@@ -205,6 +208,51 @@ nb::object host_of(RecordedArray& array) {
 
 void make_writable(RecordedArray& array) {
   Recording::get().recorder.make_writable(*array.store).value();
+}
+
+void throw_unread(const std::string& why, const Type& type) {
+  if (!is_about_memory(why)) throw Error(why);
+  const nb::object kind = nb::module_::import_("numpy._core._exceptions").attr("_ArrayMemoryError");
+  const nb::object error = kind(shape_tuple(type.shape), numpy_dtype(type.dtype));
+  PyErr_SetObject(kind.ptr(), error.ptr());
+  throw nb::python_error();
+}
+
+nb::object shared_host(RecordedArray& array) {
+  Recorder& recorder = Recording::get().recorder;
+  if (!array.store->is_shared()) recorder.share(*array.store).value();
+  return host_of(array);
+}
+
+// The elements between the first and the last that it shows are the store.
+nb::object wrapped_shared(nb::object made) {
+  const auto dtype = find_dtype(dtype_of_numpy(made.ptr()));
+  const auto owner = std::make_shared<OfNumpy>();
+  const Py_buffer& shown = owner->view;
+  if (!dtype || PyObject_GetBuffer(made.ptr(), &owner->view, PyBUF_STRIDES) != 0) {
+    PyErr_Clear();
+    owner->view.obj = nullptr;
+    return made;
+  }
+  const std::int64_t item = byte_size(*dtype);
+  std::int64_t low = 0, high = 0;
+  AffineView view;
+  for (int d = 0; d < shown.ndim; ++d) {
+    const std::int64_t size = shown.shape[d], stride = shown.strides[d];
+    if (size == 0 || stride % item != 0) return made;
+    (stride < 0 ? low : high) += stride * (size - 1);
+    view.shape.push_back(size);
+    view.strides.push_back(stride / item);
+  }
+  if (shown.itemsize != item) return made;
+  view.offset = -low / item;
+  owner->block = Block::view(static_cast<const std::byte*>(shown.buf) + low,
+                             static_cast<std::size_t>(high - low + item));
+  const std::shared_ptr<Block> block(owner, owner->block.get());
+  const Type type = Type::tensor(*dtype, {(high - low) / item + 1});
+  RecordedArray array(Recording::get().recorder.shared_store(Array(type, block)), std::move(view),
+                      is_writable_numpy(made.ptr()));
+  return to_object(std::move(array));
 }
 
 nb::object wrapped(nb::object result, std::span<RecordedArray* const> given) {
@@ -228,6 +276,18 @@ nb::object adopted(nb::handle value) {
   if (as_recorded(value) != nullptr) return nb::borrow(value);
   const nb::object copy = nb::module_::import_("numpy").attr("array")(value);
   return wrapped(copy);
+}
+
+// What others may keep: a later write does not reach it.
+nb::object snapshot(RecordedArray& self) {
+  if (self.store->is_shared()) return host_of(self).attr("copy")();
+  const Array memory = Recording::get().recorder.host(*self.store).value();
+  if (self.elements() == 0) return host_of(self);
+  const nb::object all =
+      to_numpy(memory.reinterpreted(Type::tensor(self.store->type().dtype, {memory.elements()})));
+  const Placed placed = placed_in_bytes(self);
+  return numpy_ndarray()(shape_tuple(self.shape()), numpy_dtype(self.dtype()), all, placed.offset,
+                         shape_tuple(placed.strides));
 }
 
 void add_lent_memory(nb::module_& module) {

@@ -84,12 +84,12 @@ Basic basic_view(const RecordedArray& array, const std::vector<Item>& items) {
     ellipses += item.kind == Kind::ellipsis ? 1 : 0;
     only_numbers = only_numbers && item.kind == Kind::number;
   }
-  const std::size_t rank = array.view.rank();
+  const std::size_t rank = array.view().rank();
   if (ellipses > 1) index_error("an index can only have a single ellipsis ('...')");
   if (given > rank)
     index_error(fmt::format(
         "too many indices for array: array is {}-dimensional, but {} were indexed", rank, given));
-  Basic basic{array.view, only_numbers && given == rank};
+  Basic basic{array.view(), only_numbers && given == rank};
   std::size_t d = 0, axis = 0;
   for (const Item& item : items) {
     switch (item.kind) {
@@ -150,6 +150,7 @@ bool write_recorded(const RecordedArray& self, const AffineView& into, nb::handl
   } else if (!(number = number_for(*operand, self.dtype()))) {
     return false;
   }
+  if (plain_assign(self, into, *operand, number)) return true;
   write_array(self.with(into),
               [&](Builder& b) {
                 if (!operand->array) return read_as(b, *operand, number, self.dtype(), into.shape);
@@ -166,7 +167,7 @@ bool write_recorded(const RecordedArray& self, const AffineView& into, nb::handl
 
 bool is_small_at_rest(nb::handle value, std::int64_t limit) {
   const RecordedArray* array = as_recorded(value);
-  return array == nullptr || (array->at_rest() && array->view.elements() <= limit);
+  return array == nullptr || (array->at_rest() && array->elements() <= limit);
 }
 
 // No static that is made by importing: another thread would wait for it with the interpreter's
@@ -189,7 +190,7 @@ nb::object get_item(nb::handle self, nb::handle at) {
   if (!basic.is_element) {
     RecordedArray part = array.with(std::move(basic.view));
     // What NumPy will be asked for next is quickest made from what it has.
-    if (has_host(array) && part.view.elements() <= limit && part.view.elements() > 0) {
+    if (has_host(array) && part.elements() <= limit && part.elements() > 0) {
       part.host = array.host[at];
       part.generation = array.generation;
     }

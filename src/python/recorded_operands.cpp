@@ -135,7 +135,7 @@ std::optional<Array> number_as(const Operand& number, DType dtype) {
 
 Var read_array(RecordedArray& array) {
   Recorder& recorder = Recording::get().recorder;
-  const Var x = recorder.read(*array.store, array.view).value();
+  const Var x = recorder.read(*array.store, array.view()).value();
   if (array.part == Part::whole) return x;
   return x.builder()->op(array.part == Part::real ? "real" : "imag", {x});
 }
@@ -145,11 +145,11 @@ void write_array(const RecordedArray& array, const Recorder::Write& write,
   Recorder& recorder = Recording::get().recorder;
   recorder
       .write(
-          array.store, array.view,
+          array.store, array.view(),
           [&](Builder& b) {
             const Var x = write(b);
             if (array.part == Part::whole) return x;
-            const Var old = recorder.read(*array.store, array.view).value();
+            const Var old = recorder.read(*array.store, array.view()).value();
             return array.part == Part::real ? b.op("complex", {x, b.op("imag", {old})})
                                             : b.op("complex", {b.op("real", {old}), x});
           },
@@ -233,10 +233,13 @@ nb::object keep_in_order(const std::vector<std::size_t>& order, const Recorder::
   RecordedArray array(recorder.keep(
       [&](Builder& b) { return b.transpose(write(b), Builder::Dims(order.begin(), order.end())); },
       direct_keep(direct, order)));
-  array.view = array.view.transposed(back);
+  array.show(array.view().transposed(back));
   return to_object(std::move(array));
 }
 
-bool can_show(const RecordedArray& array) { return Recorder::can_show(*array.store, array.view); }
+bool can_show(const RecordedArray& array) {
+  Recorder& recorder = Recording::get().recorder;
+  return !array.store->is_shared() && recorder.view(array.number(recorder)).can_show;
+}
 
 }  // namespace heddle::python

@@ -3,34 +3,23 @@
 
 #include "heddle/array_ops.h"
 #include "python/bindings.h"
+#include "python/host_array.h"
+#include "python/numpy_fields.h"
 #include "python/recorded.h"
 
 namespace heddle::python {
 
 namespace {
 
-// The fields of a NumPy array, as its C interface has them, in 1.x and 2.x alike.
-struct NumpyFields {
-  PyObject head;
-  char* data;
-  int rank;
-  Py_ssize_t* sizes;
-  Py_ssize_t* strides;
-  PyObject* base;
-  PyObject* dtype;
-  int flags;
-};
-const NumpyFields& fields(PyObject* array) { return *reinterpret_cast<NumpyFields*>(array); }
-
 std::int64_t elements(PyObject* array) {
   std::int64_t count = 1;
-  for (int d = 0; d < fields(array).rank; ++d) count *= fields(array).sizes[d];
+  for (int d = 0; d < fields_of(array).rank; ++d) count *= fields_of(array).sizes[d];
   return count;
 }
 
 // Of what both are broadcast to; where they do not fit, NumPy will say so.
 std::int64_t elements_of_both(PyObject* x, PyObject* y) {
-  const NumpyFields &a = fields(x), &b = fields(y);
+  const NumpyFields &a = fields_of(x), &b = fields_of(y);
   std::int64_t count = 1;
   for (int d = 1; d <= std::max(a.rank, b.rank); ++d)
     count *= std::max(d <= a.rank ? a.sizes[a.rank - d] : 1, d <= b.rank ? b.sizes[b.rank - d] : 1);
@@ -51,6 +40,10 @@ PyTypeObject* array_type() {
   return type;
 }
 
+std::int64_t count_of(PyObject* x) {
+  return x != nullptr && Py_TYPE(x) == numpy_array_type() ? elements(x) : 1;
+}
+
 // A ufunc of heddle.numpy: the call alone; Python's side knows the rest.
 struct UfuncCall {
   int number = 0, inputs = 1;
@@ -62,7 +55,11 @@ PyObject* call_ufunc(PyObject* self, PyObject* args, PyObject* named) {
     if ((named == nullptr || PyDict_Size(named) == 0) && PyTuple_Size(args) == ufunc.inputs) {
       PyObject* x = PyTuple_GetItem(args, 0);
       PyObject* y = ufunc.inputs == 2 ? PyTuple_GetItem(args, 1) : nullptr;
-      if (const auto hosts = quick_hosts(x, y); hosts && !has_rule_of_its_own(ufunc.number)) {
+      // Functions, as sin, are worth a window even alone.
+      const auto hosts = quick_hosts(x, y);
+      const bool is_small =
+          hosts && std::max(count_of(hosts->x), count_of(hosts->y)) <= Recording::usual_limit();
+      if (is_small && !has_rule_of_its_own(ufunc.number)) {
         PyObject* const theirs = ufunc_of(ufunc.number).ptr();
         return quick_result(PyObject_CallFunctionObjArgs(theirs, hosts->x, hosts->y, nullptr));
       }
@@ -103,6 +100,40 @@ nb::object array_ufunc(nb::handle self, nb::handle ufunc, nb::handle method, con
       .attr("array_ufunc")(self, ufunc, method, *inputs, **named);
 }
 
+bool is_index(PyObject* one) { return PyLong_CheckExact(one) || PySlice_Check(one); }
+// Whether an index is made of numbers and slices, one or two of them.
+bool is_simple(PyObject* at) {
+  if (is_index(at)) return true;
+  return PyTuple_CheckExact(at) && PyTuple_Size(at) == 2 && is_index(PyTuple_GetItem(at, 0)) &&
+         is_index(PyTuple_GetItem(at, 1));
+}
+// Whether a simple index has a number for every dimension.
+bool is_element(PyObject* at, PyObject* numpy_array) {
+  const int rank = rank_of_numpy(numpy_array);
+  if (PyLong_CheckExact(at)) return rank == 1;
+  return rank == 2 && PyTuple_CheckExact(at) && PyLong_CheckExact(PyTuple_GetItem(at, 0)) &&
+         PyLong_CheckExact(PyTuple_GetItem(at, 1));
+}
+
+// Where its memory is there.
+bool make_host(RecordedArray& array) {
+  if (!array.at_rest() || array.store->type().elements() == 0) return false;
+  try {
+    host_of(array);
+  } catch (...) {  // who asks again in the usual way is told why
+    return false;
+  }
+  return true;
+}
+
+// Whether its memory may be written to in place; the window's use of it goes on with what it has.
+bool may_write_at_once(RecordedArray& array) {
+  if (!array.store) return array.writable;
+  if (!array.writable || !array.store->is_sole_owner()) return false;
+  Recording::get().recorder.forget(*array.store);
+  return true;
+}
+
 PyType_Slot ufunc_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, {0, nullptr}};
 
 }  // namespace
@@ -111,20 +142,30 @@ PyObject* quick_host(PyObject* x) {
   if (Py_TYPE(x) != array_type()) return nullptr;
   RecordedArray* array = nb::inst_ptr<RecordedArray>(nb::handle(x));
   if (array->store && !has_host(*array)) {
-    if (!array->at_rest() || array->view.elements() > Recording::limit()) return nullptr;
-    try {
-      host_of(*array);
-    } catch (...) {  // who asks again in the usual way is told why
+    if (!array->at_rest() || array->elements() > Recording::limit() || !make_host(*array))
       return nullptr;
-    }
   }
   PyObject* const host = array->host.ptr();
   return elements(host) <= Recording::limit() ? host : nullptr;
 }
 
+namespace {
+// The last result of more elements than are NumPy's at once as a rule; only compared.
+PyObject* last_large = nullptr;
+
+// A call on what the last one gave: calls follow each other, and are worth a window again.
+void notice_chain(const QuickHosts& hosts) {
+  if (last_large == nullptr || (hosts.x != last_large && hosts.y != last_large)) return;
+  last_large = nullptr;
+  Recording::get().recorder.forget_lonely_windows();
+}
+}  // namespace
+
 std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y) {
   QuickHosts hosts{quick_host(x), nullptr};
+  if (last_large != nullptr) notice_chain({hosts.x, y != nullptr ? quick_host(y) : nullptr});
   if (y == nullptr) return hosts.x ? std::optional(hosts) : std::nullopt;
+  if (hosts.x == nullptr && Py_TYPE(x) == array_type()) return {};
   hosts.y = quick_host(y);
   if (hosts.x && hosts.y)
     return elements_of_both(hosts.x, hosts.y) <= Recording::limit() ? std::optional(hosts)
@@ -136,24 +177,100 @@ std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y) {
 
 PyObject* quick_result(PyObject* result) {
   if (result == nullptr || Py_TYPE(result) != numpy_array_type()) return result;
-  RecordedArray array(nb::steal(result));
-  return to_object(std::move(array)).release().ptr();
+  last_large = elements(result) > Recording::usual_limit() ? result : nullptr;
+  return make_object(nb::steal(result)).release().ptr();
 }
 
-bool owns_its_memory(PyObject* numpy_array) { return fields(numpy_array).base == nullptr; }
-nb::handle dtype_of_numpy(PyObject* numpy_array) { return fields(numpy_array).dtype; }
+PyObject* quick_to_write(PyObject* self) {
+  PyObject* const host = quick_host(self);
+  if (host == nullptr || !may_write_at_once(*nb::inst_ptr<RecordedArray>(nb::handle(self))))
+    return nullptr;
+  return host;
+}
+
+// Such a product is bound by the matrix, and no kernel of ours reads that faster than NumPy's
+// library.
+PyObject* library_product(PyObject* x, PyObject* y) {
+  if (Recording::limit() == 0 || Recording::get().recorder.devices()) return nullptr;
+  PyObject* hosts[2] = {x, y};
+  for (PyObject*& one : hosts) {
+    if (Py_TYPE(one) != array_type()) return nullptr;
+    RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(one));
+    if (array.store && !has_host(array) && !make_host(array)) return nullptr;
+    one = array.host.ptr();
+  }
+  const NumpyFields &a = fields_of(hosts[0]), &b = fields_of(hosts[1]);
+  if (a.dtype != b.dtype || (a.rank != 1 && b.rank != 1)) return nullptr;
+  const auto dtype = find_dtype(a.dtype);
+  if (!dtype || !(is_complex(*dtype) || *dtype == DType::f32 || *dtype == DType::f64))
+    return nullptr;
+  PyObject* const made = PyNumber_MatrixMultiply(hosts[0], hosts[1]);
+  if (made == nullptr) throw nb::python_error();
+  return quick_result(made);
+}
+
+PyObject* quick_part(PyObject* self, PyObject* at) {
+  if (!is_simple(at) || Recording::limit() == 0) return nullptr;
+  RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
+  // An element needs no store.
+  if (!array.store && !is_element(at, array.host.ptr())) settle(array);
+  if (array.store && !has_host(array) && !make_host(array)) return nullptr;
+  PyObject* const part = PyObject_GetItem(array.host.ptr(), at);
+  if (part == nullptr || Py_TYPE(part) != numpy_array_type()) return part;
+  nb::object made = nb::steal(part);
+  if (array.part != Part::whole) return nullptr;
+  if (elements(part) == 0)  // nothing that anybody could share
+    return make_object(std::move(made)).release().ptr();
+  const char* const all =
+      reinterpret_cast<const char*>(array.store->memory().array().bytes().data());
+  return make_object(array, std::move(made), fields_of(part).data - all).release().ptr();
+}
+
+int quick_assign(PyObject* self, PyObject* at, PyObject* value) {
+  PyObject* const places = quick_host(at);
+  if (places == nullptr && !is_simple(at)) return 1;
+  PyObject* from = PyFloat_Check(value) || PyLong_CheckExact(value) ? value : quick_host(value);
+  if (from == nullptr) return 1;
+  if (PyObject* const host = quick_to_write(self))
+    return PyObject_SetItem(host, places != nullptr ? places : at, from);
+  if (places != nullptr || Recording::limit() == 0) return 1;
+  // A small part of a large array.
+  RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(self));
+  if (!array.store) settle(array);
+  if (!has_host(array) && !make_host(array)) return 1;
+  if (!may_write_at_once(array)) return 1;
+  const nb::object part = nb::steal(PyObject_GetItem(array.host.ptr(), at));
+  if (!part.is_valid()) return -1;
+  if (Py_TYPE(part.ptr()) == numpy_array_type() && elements(part.ptr()) > Recording::limit())
+    return 1;
+  return PyObject_SetItem(array.host.ptr(), at, from);
+}
+
+AffineView RecordedArray::view_of_host() const {
+  const NumpyFields& shown = fields_of(host.ptr());
+  const std::int64_t item = byte_size(store->type().dtype);
+  AffineView view;
+  view.offset = behind_ / item;
+  view.shape.assign(shown.sizes, shown.sizes + shown.rank);
+  view.strides.assign(shown.strides, shown.strides + shown.rank);
+  for (std::int64_t& stride : view.strides) stride /= item;
+  return view;
+}
+
+bool owns_its_memory(PyObject* numpy_array) { return fields_of(numpy_array).base == nullptr; }
+nb::handle dtype_of_numpy(PyObject* numpy_array) { return fields_of(numpy_array).dtype; }
 std::byte* data_of_numpy(PyObject* numpy_array) {
-  return reinterpret_cast<std::byte*>(fields(numpy_array).data);
+  return reinterpret_cast<std::byte*>(fields_of(numpy_array).data);
 }
 bool is_dense_numpy(PyObject* numpy_array) {
   constexpr int kByRows = 0x0001;
-  return (fields(numpy_array).flags & kByRows) != 0;
+  return (fields_of(numpy_array).flags & kByRows) != 0;
 }
 bool is_writable_numpy(PyObject* numpy_array) {
   constexpr int kWritable = 0x0400;
-  return (fields(numpy_array).flags & kWritable) != 0;
+  return (fields_of(numpy_array).flags & kWritable) != 0;
 }
-int rank_of_numpy(PyObject* numpy_array) { return fields(numpy_array).rank; }
+int rank_of_numpy(PyObject* numpy_array) { return fields_of(numpy_array).rank; }
 
 void add_recorded_quick(nb::module_& module) {
   nb::class_<UfuncCall>(module, "_Ufunc", nb::type_slots(ufunc_slots), "A recorded ufunc.")

@@ -9,6 +9,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "base/fork.h"
 #include "base/text.h"
 #include "heddle/block.h"
 #include "heddle/hash.h"
@@ -58,11 +59,21 @@ class Turns {
     }
   }
 
+  // Whether another thread's window was under way when this child was forked: it never ends here.
+  bool take_over() { return forked_ && std::exchange(forked_, false); }
+
  private:
   std::mutex mutex_;
   std::condition_variable idle_;
   std::atomic<bool> busy_ = false;
   std::thread::id owner_;
+  bool forked_ = false;
+  const AfterFork after_fork_{[this] {
+    make_anew(mutex_);
+    make_anew(idle_);
+    forked_ = busy_ && owner_ != std::this_thread::get_id();
+    if (forked_) busy_ = false;
+  }};
 };
 
 Turns& turns() {
@@ -150,6 +161,7 @@ Recording& the_recording() {
     RecordOptions options;
     options.memory_limit = memory_at_start();
     options.direct_memory = numpy_memory;
+    options.direct_step = direct_step;
     options.place = place_of_caller;
     options.place_name = line_of_caller;
     options.aside = [](const std::function<void()>& work, bool by_steps) {
@@ -166,14 +178,28 @@ Recording& the_recording() {
 }  // namespace
 
 Recording& Recording::get() {
-  turns().wait();
-  return the_recording();
+  Turns& all = turns();
+  all.wait();
+  Recording& recording = the_recording();
+  if (all.take_over())
+    recording.recorder.abandon("another thread was computing it when this process was forked");
+  return recording;
 }
 
 void Recording::end() {
   if (is_recording) get().recorder.stop_compiling();
 }
 
-std::int64_t Recording::limit() { return the_recording().at_once; }
+std::int64_t Recording::usual_limit() { return the_recording().at_once; }
+
+// Where every call is read before the next one comes, a window is worth its while from another size
+// on (measured: docs/arrays.md).
+std::int64_t Recording::limit() {
+  constexpr int kPatience = 8;
+  constexpr std::int64_t kAlone = 49152;
+  const Recording& all = the_recording();
+  const bool is_lonely = all.recorder.lonely_windows() >= kPatience && !all.recorder.devices();
+  return is_lonely && all.at_once > 0 ? std::max(all.at_once, kAlone) : all.at_once;
+}
 
 }  // namespace heddle::python

@@ -8,6 +8,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "base/fork.h"
 #include "base/watched.h"
 #include "heddle/hash.h"
 #include "heddle/log.h"
@@ -51,33 +52,48 @@ struct Background::State {
     seconds_per_op = (seconds_per_op + seconds / ops) / 2;
   }
 
-  void work() {
-    std::unique_lock lock(mutex);
-    while (!waiting.empty() && !stopped) {
-      Job job = std::move(waiting.front());
-      waiting.pop_front();
-      lock.unlock();
-      const auto start = Clock::now();
-      // Of no account to what comes out, nor to who finds it.
-      job.target.options.stop = [token = stop.get_token()] { return token.stop_requested(); };
-      std::string failure;
-      try {
-        if (const auto made = cache->compile(job.program, job.target); !made)
-          failure = made.reason();
-      } catch (const std::exception& error) {
-        failure = error.what();
-      }
-      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      lock.lock();
-      if (failure.empty()) {
-        asked.erase(job.key);
-        took(job.program, seconds);
-      } else if (!stopped) {
-        log(1, "a window of array calls was not compiled: {}", failure);
-      }
-    }
+  // In a child of fork: jobs that wait are begun with the next one.
+  const AfterFork after_fork{[this] {
+    make_anew(mutex);
+    make_anew(idle);
     running = false;
-    idle.notify_all();
+  }};
+
+  void work() {
+    while (work_once()) {
+    }
+  }
+
+  // False: there is nothing left, and nobody runs.
+  bool work_once() {
+    const ForkHold hold;
+    std::unique_lock lock(mutex);
+    if (waiting.empty() || stopped) {
+      running = false;
+      idle.notify_all();
+      return false;
+    }
+    Job job = std::move(waiting.front());
+    waiting.pop_front();
+    lock.unlock();
+    const auto start = Clock::now();
+    // Of no account to what comes out, nor to who finds it.
+    job.target.options.stop = [token = stop.get_token()] { return token.stop_requested(); };
+    std::string failure;
+    try {
+      if (const auto made = cache->compile(job.program, job.target); !made) failure = made.reason();
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    lock.lock();
+    if (failure.empty()) {
+      asked.erase(job.key);
+      took(job.program, seconds);
+    } else if (!stopped) {
+      log(1, "a window of array calls was not compiled: {}", failure);
+    }
+    return true;
   }
 };
 
@@ -101,9 +117,9 @@ void Background::compile(Program program, Target target) {
                over);
 }
 
-double Background::seconds(const Program& program) const {
+double Background::seconds(double ops) const {
   const std::lock_guard lock(state_->mutex);
-  return state_->seconds_per_op * static_cast<double>(program.op_count());
+  return state_->seconds_per_op * ops;
 }
 
 void Background::took(const Program& program, double seconds) {

@@ -16,7 +16,7 @@ class Background {
   // where too much is waiting: a window that comes again asks again.
   void compile(Program program, Target target);
   // What a program takes to be compiled, as far as that is known.
-  double seconds(const Program& program) const;
+  double seconds(double ops) const;
   void took(const Program& program, double seconds);
   // Until nothing is under way.
   void wait();

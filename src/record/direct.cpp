@@ -6,26 +6,38 @@ namespace heddle {
 
 // A window that is new is done directly, unless that would take longer than to compile it first.
 // One that comes again, or is large, is compiled in the background meanwhile. So a loop loses
-// nothing in its first turns, and what never comes again is never compiled.
-bool Recorder::is_for_direct_run(const Target& target) {
+// nothing in its first turns, and what never comes again is never compiled. Before its program is
+// written the answer is no where that is wanted.
+bool Recorder::is_for_direct_run(const Target& target, std::uint64_t hash, bool is_written) {
   // Ranks decide alike only by what is the same for all of them, which times are not.
   if (options_.direct == DirectRuns::never || !options_.direct_memory || devices_) return false;
   std::int64_t bytes = 0;
   for (const Step& step : steps_) {
-    if (!step.step) return false;
-    bytes += step.step->bytes();
+    if (!step.step && (step.plain == SIZE_MAX || !options_.direct_step)) return false;
+    bytes += step.step ? step.step->bytes() : bytes_of(tape_[step.plain]);
   }
   for (const Argument& argument : arguments_)
     if (argument.spread || !argument.value.in_host_memory()) return false;
   if (options_.direct == DirectRuns::always) return true;
   constexpr double kBytesPerSecond = 4e9;  // of one core that reads and writes, call by call
   const double seconds = static_cast<double>(bytes) / kBytesPerSecond;
-  const double to_compile = background_->seconds(builder_.program);
+  constexpr double kOpsPerCall = 2;
+  const double ops = is_written ? static_cast<double>(builder_.program.op_count())
+                                : kOpsPerCall * static_cast<double>(calls_.size());
+  const double to_compile = background_->seconds(ops);
   if (seconds > 2 * to_compile) return false;
   constexpr std::size_t kRemembered = 4096;
   if (came_.size() >= kRemembered) came_.clear();
-  const int times = ++came_[builder_.program.hash()];
-  if (times > 1 || seconds > to_compile / 4) background_->compile(builder_.program, target);
+  int& times = came_[hash];
+  const bool is_wanted = times > 0 || seconds > to_compile / 4;
+  // A window of plain calls is counted by these.
+  if (is_written && is_plain()) {
+    background_->compile(builder_.program, target);
+    return true;
+  }
+  if (is_wanted && !is_written) return false;
+  ++times;
+  if (is_wanted) background_->compile(builder_.program, target);
   return true;
 }
 
@@ -41,7 +53,10 @@ void Recorder::run_directly(const std::vector<StorePtr>& stores) {
   }
   arguments_.clear();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    steps_[i].step->run(*memory, steps_[i].target);
+    Step& step = steps_[i];
+    if (!step.step) step.step = options_.direct_step(*this, tape_[step.plain]);
+    step.step->run(*memory, step.target);
+    step.step = nullptr;
     for (Slot slot : last[i]) memory->drop(slot);
   }
   for (const StorePtr& store : stores) {

@@ -12,9 +12,15 @@ namespace heddle {
 std::string Recorder::lines() const {
   constexpr std::size_t kMost = 4;
   std::string text;
-  for (std::size_t i = 0; i < std::min(lines_.size(), kMost); ++i)
-    text += (i > 0 ? ", " : "") + lines_[i];
-  if (lines_.size() > kMost) text += fmt::format(" and {} more lines", lines_.size() - kMost);
+  std::vector<std::uint64_t> seen;
+  for (std::uint64_t place : call_places_) {
+    if (std::ranges::find(seen, place) != seen.end()) continue;
+    seen.push_back(place);
+    const auto name = place_names_.find(place);
+    if (seen.size() > kMost || name == place_names_.end()) continue;
+    text += (seen.size() > 1 ? ", " : "") + name->second;
+  }
+  if (seen.size() > kMost) text += fmt::format(" and {} more lines", seen.size() - kMost);
   return text;
 }
 
@@ -65,8 +71,9 @@ std::string Recorder::explain() const {
   std::string text;
   for (const Done& done : done_) {
     text += fmt::format(
-        "window {}: {} calls{}, {} ops, {} arguments, {} results, {}; ended because {}\n",
-        done.number, done.calls, done.lines.empty() ? "" : " of " + done.lines, done.ops,
+        "window {}: {} calls{}, {}{} arguments, {} results, {}; ended because {}\n", done.number,
+        done.calls, done.lines.empty() ? "" : " of " + done.lines,
+        done.ops == 0 ? "" : fmt::format("{} ops, ", done.ops),  // not written: it came once
         done.arguments, done.results,
         done.was_direct  ? "done call by call"
         : done.was_known ? "known before"

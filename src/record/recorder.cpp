@@ -9,6 +9,7 @@
 namespace heddle {
 
 bool Store::is_sole_owner() const {
+  if (shared_) return true;  // whoever else has it is to see what is written
   if (pending_ || !whole_ || !memory_.in_host_memory()) return false;
   const auto& block = memory_.array().block();
   // A loan of memory that was here before says nothing of this.
@@ -33,9 +34,7 @@ void Store::rest_at(DeviceValue value) {
   whole_ = true;
   pending_ = false;
   ++generation_;
-  value_ = kNone;
   slot_ = kNoSlot;
-  writes_.clear();
 }
 
 void Store::rest_at(SpreadPtr parts) {
@@ -54,6 +53,7 @@ Recorder::Recorder(RecordOptions options)
       cache_(std::make_shared<ExecutableCache>(options_.executables)),
       background_(std::make_unique<record::Background>(cache_)),
       limit_(options_.first_window) {
+  has_ops_ = true;  // the builder is made with the first window
   open();
 }
 
@@ -61,31 +61,54 @@ Recorder::~Recorder() { background_->stop(); }
 
 void Recorder::open() {
   ++window_;
-  builder_ = Builder("window");
-  body_ = builder_.begin("main");
+  if (has_ops_) {
+    builder_ = Builder("window");
+    builder_.program.file = "array calls";  // as messages call it
+    body_ = builder_.begin("main");
+  }
+  has_ops_ = false;
   arguments_.clear();
+  arg_values_.clear();
   touched_.clear();
   calls_.clear();
+  call_places_.clear();
+  tape_.clear();
+  written_ = 0;
+  written_at_ = 0;
   steps_.clear();
   slots_.clear();
   places_.clear();
-  lines_.clear();
   bytes_ = 0;
+  constexpr std::size_t kMostNumbers = 8192;
+  if (views_.size() < kMostNumbers && types_.size() < kMostNumbers) return;
+  ++epoch_;
+  views_.clear();
+  view_numbers_.clear();
+  types_.clear();
+  type_numbers_.clear();
+  tapes_.clear();
+  expected_ = nullptr;
 }
 
-// A mistake in a call is ours: callers have checked shapes and types. The window goes on without
-// it.
-void Recorder::record(const std::function<void(Builder&)>& write, DirectStepPtr direct) {
-  if (recording_)
-    throw Error("an operation on recorded arrays that writes its ops cannot call another one");
-  const std::size_t first = builder_.program.op_count();
-  target_ = kNoSlot;
+std::uint64_t Recorder::place_of_call() {
+  if (!options_.place) return 0;
+  const std::uint64_t place = options_.place();
+  constexpr std::size_t kMostPlaces = 65536;
+  if (place_names_.size() >= kMostPlaces) place_names_.clear();
+  const auto [known, is_new] = place_names_.try_emplace(place);
+  if (is_new) known->second = options_.place_name();
+  return place;
+}
+
+// Ops of one call. A mistake in it is ours: callers have checked shapes and types. The window goes
+// on without it.
+void Recorder::write_ops(std::uint64_t place, const std::function<void(Builder&)>& write) {
+  has_ops_ = true;
   if (options_.place) {
-    const auto [known, is_new] = places_.try_emplace(options_.place());
+    const auto [known, is_new] = places_.try_emplace(place);
     if (is_new) {
       Location location;
-      location.user = options_.place_name();
-      lines_.push_back(location.user);
+      location.user = place_names_[place];
       known->second = builder_.program.add_location(std::move(location));
     }
     builder_.at(known->second);
@@ -104,6 +127,16 @@ void Recorder::record(const std::function<void(Builder&)>& write, DirectStepPtr 
     builder_.program = std::move(so_far);
     throw InternalError("a call was recorded that makes no sense", why.text);
   }
+}
+
+void Recorder::record(const std::function<void(Builder&)>& write, DirectStepPtr direct) {
+  if (recording_)
+    throw Error("an operation on recorded arrays that writes its ops cannot call another one");
+  write_tape();
+  const std::size_t first = builder_.program.op_count();
+  target_ = kNoSlot;
+  const std::uint64_t place = place_of_call();
+  write_ops(place, write);
   std::uint64_t hash = 0;
   for (std::size_t op = first; op < builder_.program.op_count(); ++op) {
     const Op& made = builder_.program.op(static_cast<OpId>(op));
@@ -111,27 +144,58 @@ void Recorder::record(const std::function<void(Builder&)>& write, DirectStepPtr 
     if (made.result_count > 0) hash = hash_combine(hash, builder_.program.value(made.results).type);
   }
   calls_.push_back(hash);
+  call_places_.push_back(place);
   // The call's own store has its slot already.
   steps_.push_back({std::move(direct), target_});
   if (target_ != kNoSlot) slots_[target_].last = steps_.size() - 1;
 }
 
-Slot Recorder::new_slot(std::size_t argument) {
-  slots_.push_back({argument, steps_.size()});
+// The type is one of types_.
+Slot Recorder::new_slot(std::size_t argument, const Type& type) {
+  slots_.push_back({argument, steps_.size(), &type});
   return static_cast<Slot>(slots_.size() - 1);
 }
 
+// The present version is an argument where it is in memory.
 Slot Recorder::slot(Store& store) {
-  version(store);
+  if (!store.lost_.empty()) throw Error(store.lost_);
+  if (store.window_ != window_ || store.slot_ == kNoSlot || store.shared_) {
+    HEDDLE_CHECK(!store.pending_, "a window ended without one of its values");
+    store.window_ = window_;
+    store.slot_ = new_slot(arguments_.size(), *types_[type_number(*store.type_)]);
+    bytes_ += store.type_->bytes();
+    if (store.shared_)  // as it is now
+      arguments_.push_back({DeviceValue(Array(*store.type_, store.memory_.array().bytes())), {}});
+    else
+      arguments_.push_back({store.memory_, store.spread_, store.weak_from_this()});
+  }
   slots_[store.slot_].last = steps_.size();
   return store.slot_;
 }
 
+ValueId Recorder::argument_value(std::size_t argument) {
+  has_ops_ = true;
+  Program& program = builder_.program;
+  while (arg_values_.size() <= argument)
+    arg_values_.push_back(
+        program.add_arg(body_, program.intern(arguments_[arg_values_.size()].type())));
+  return arg_values_[argument];
+}
+
+ValueId Recorder::value_of(Slot slot) {
+  SlotUse& use = slots_[slot];
+  if (use.value == kNone) {
+    HEDDLE_CHECK(use.argument != SIZE_MAX, "a value of a window is read before it is written");
+    use.value = argument_value(use.argument);
+  }
+  return use.value;
+}
+
 void Recorder::set_version(const StorePtr& store, Var value) {
   store->window_ = window_;
-  store->value_ = value.id();
+  slots_[store->slot_].value = value.id();
   touched_.push_back(store);
-  bytes_ += store->type_.bytes();
+  bytes_ += store->type_->bytes();
 }
 
 StorePtr Recorder::keep(const Write& write, DirectStepPtr direct) {
@@ -140,8 +204,8 @@ StorePtr Recorder::keep(const Write& write, DirectStepPtr direct) {
       [&](Builder& b) {
         const Var value = write(b);
         if (value.none()) return;
-        store = std::make_shared<Store>(value.type());
-        target_ = store->slot_ = new_slot(SIZE_MAX);
+        store = std::make_shared<Store>(std::make_shared<const Type>(value.type()));
+        target_ = store->slot_ = new_slot(SIZE_MAX, *types_[type_number(*store->type_)]);
         set_version(store, value);
       },
       std::move(direct));
@@ -155,8 +219,8 @@ std::vector<StorePtr> Recorder::keep_all(const std::function<Vars(Builder&)>& wr
       [&](Builder& b) {
         for (const Var value : write(b)) {
           if (value.none()) return;
-          stores.push_back(std::make_shared<Store>(value.type()));
-          stores.back()->slot_ = new_slot(SIZE_MAX);
+          stores.push_back(std::make_shared<Store>(std::make_shared<const Type>(value.type())));
+          stores.back()->slot_ = new_slot(SIZE_MAX, *types_[type_number(value.type())]);
           set_version(stores.back(), value);
         }
       },
@@ -166,7 +230,8 @@ std::vector<StorePtr> Recorder::keep_all(const std::function<Vars(Builder&)>& wr
 }
 
 bool Recorder::can_show(const Store& store, const AffineView& view) {
-  return view.elements() > 0 && record::box_of(view, store.type().shape).has_value();
+  return !store.is_shared() && view.elements() > 0 &&
+         record::box_of(view, store.type().shape).has_value();
 }
 
 bool Recorder::can_write(const Store& store, const AffineView& view) {
@@ -176,85 +241,92 @@ bool Recorder::can_write(const Store& store, const AffineView& view) {
 Verdict Recorder::write(const StorePtr& store, const AffineView& view, const Write& write,
                         DirectStepPtr direct) {
   if (!can_write(*store, view))
-    return reason("no box of {} shows these elements once each", store->type_.str());
-  const BoxView box = *record::box_of(view, store->type_.shape);
+    return reason("no box of {} shows these elements once each", store->type_->str());
+  const BoxView box = *record::box_of(view, store->type_->shape);
   record(
       [&](Builder& b) {
         const Var value = write(b);
         if (value.none()) return;
-        const bool is_first = store->window_ != window_ || !store->pending_;
-        Var before;
-        if (!box.is_whole()) before = version(*store);
-        // A whole write needs no version before it, but only the type.
-        const Var after = box.is_whole() ? record::write_whole(b, value, store->type_, box)
-                                         : record::write_box(b, before, value, box);
-        if (after.none()) return;
-        if (is_first || box.is_whole()) store->writes_.clear();
-        if (box.is_whole()) store->lost_.clear();
-        constexpr std::size_t kMostWrites = 16;
-        if (store->writes_.size() == kMostWrites) store->writes_.erase(store->writes_.begin());
-        if (!box.is_whole()) store->writes_.push_back({view, value.id(), before.id()});
-        const bool was_pending = store->pending_;
-        ++store->written_;
-        store->pending_ = true;
-        store->memory_ = {};
-        store->spread_ = nullptr;
-        store->whole_ = false;
-        if (store->window_ != window_ || store->slot_ == kNoSlot) store->slot_ = new_slot(SIZE_MAX);
+        begin_write(store, box.is_whole());
         target_ = store->slot_;
-        if (!was_pending)
-          set_version(store, after);
-        else
-          store->value_ = after.id();
+        write_version(target_, view, box, value);
       },
       std::move(direct));
   after_call();
   return yes();
 }
 
-// The present version as a value of the window: an argument where it is in memory.
-Var Recorder::version(Store& store) {
-  if (!store.lost_.empty()) throw Error(store.lost_);
-  if (store.window_ != window_ || store.value_ == kNone) {
-    HEDDLE_CHECK(!store.pending_, "a window ended without one of its values");
-    store.window_ = window_;
-    store.slot_ = new_slot(arguments_.size());
-    store.value_ = argument({store.memory_, store.spread_}).id();
+// From here on its present version is in the window; a whole write needs no version before it.
+void Recorder::begin_write(const StorePtr& store, bool is_whole) {
+  if (is_whole)
+    store->lost_.clear();
+  else
+    slot(*store);
+  if (store->window_ != window_ || store->slot_ == kNoSlot) {
+    store->window_ = window_;
+    store->slot_ = new_slot(SIZE_MAX, *types_[type_number(*store->type_)]);
   }
-  return {builder_, store.value_};
+  ++store->written_;
+  if (store->pending_) return;
+  store->pending_ = true;
+  store->memory_ = {};
+  store->spread_ = nullptr;
+  store->whole_ = false;
+  touched_.push_back(store);
+  bytes_ += store->type_->bytes();
 }
 
-Var Recorder::argument(Argument given) {
-  Program& program = builder_.program;
-  const ValueId id = program.add_arg(body_, program.intern(given.type()));
-  bytes_ += given.type().bytes();
-  arguments_.push_back(std::move(given));
-  return {builder_, id};
+void Recorder::write_version(Slot slot, const AffineView& view, const BoxView& box, Var value) {
+  if (box.is_whole()) {
+    const Var after = record::write_whole(builder_, value, *slots_[slot].type, box);
+    slots_[slot].writes.clear();
+    slots_[slot].value = after.id();
+    return;
+  }
+  const Var before(builder_, value_of(slot));
+  const Var after = record::write_box(builder_, before, value, box);
+  if (after.none()) return;
+  SlotUse& use = slots_[slot];
+  constexpr std::size_t kMostWrites = 16;
+  if (use.writes.size() == kMostWrites) use.writes.erase(use.writes.begin());
+  use.writes.push_back({view, value.id(), before.id()});
+  use.value = after.id();
 }
 
-Var Recorder::scalar(Array value) { return argument({DeviceValue(std::move(value)), nullptr}); }
+// The present version as a value of the window.
+Var Recorder::version(Store& store) { return {builder_, value_of(slot(store))}; }
+
+Var Recorder::scalar(Array value) {
+  bytes_ += value.type().bytes();
+  arguments_.push_back({DeviceValue(std::move(value)), nullptr});
+  return {builder_, argument_value(arguments_.size() - 1)};
+}
 
 Var Recorder::read(Store& store) { return version(store); }
 
-// Writes that do not concern the view are looked through, so that it depends on nothing it need
-// not.
 Expected<Var> Recorder::read(Store& store, const AffineView& view) {
   if (view.elements() == 0) return reason("there is nothing to read");
-  const Shape& shape = store.type_.shape;
-  Var from = version(store);
-  if (store.pending_) {
-    for (std::size_t n = store.writes_.size(); n-- > 0;) {
-      const Store::Written& written = store.writes_[n];
-      const Meeting& meeting = record::meeting_of(written.view, view, shape);
-      if (meeting.kind == Meeting::Kind::same) return Var(builder_, written.value);
-      if (meeting.kind != Meeting::Kind::disjoint) break;
-      from = Var(builder_, written.before);
-    }
+  if (!record::box_of(view, store.type_->shape))
+    return reason("no box of {} shows these elements", store.type_->str());
+  return read_slot(slot(store), view);
+}
+
+// Writes that do not concern the view are looked through, so that it depends on nothing it need
+// not.
+Var Recorder::read_slot(Slot slot, const AffineView& view) {
+  const Var present(builder_, value_of(slot));
+  const SlotUse& use = slots_[slot];
+  const Shape& shape = use.type->shape;
+  Var from = present;
+  for (std::size_t n = use.writes.size(); n-- > 0;) {
+    const Written& written = use.writes[n];
+    const Meeting& meeting = record::meeting_of(written.view, view, shape);
+    if (meeting.kind == Meeting::Kind::same) return Var(builder_, written.value);
+    if (meeting.kind != Meeting::Kind::disjoint) break;
+    from = Var(builder_, written.before);
   }
   if (view.offset == 0 && view.shape == shape && view.is_dense()) return from;
-  const auto& box = record::box_of(view, shape);
-  if (!box) return reason("no box of {} shows these elements", store.type_.str());
-  return record::read_box(builder_, from, view, *box);
+  return record::read_box(builder_, from, view, *record::box_of(view, shape));
 }
 
 void Recorder::after_call() {
@@ -270,7 +342,7 @@ void Recorder::after_call() {
 // What would be memory if the window ended now, and arguments that only it holds.
 std::int64_t Recorder::held_bytes() const {
   std::int64_t bytes = 0;
-  for (const StorePtr& store : seen()) bytes += store->type_.bytes();
+  for (const StorePtr& store : seen()) bytes += store->type_->bytes();
   const std::vector<bool> dead = dead_arguments();
   for (std::size_t i = 0; i < arguments_.size(); ++i)
     if (dead[i]) bytes += arguments_[i].type().bytes();

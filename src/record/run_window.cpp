@@ -15,18 +15,25 @@ Verdict Recorder::compute(std::optional<Executable>& found, const Target& target
     HEDDLE_TRY(done.executable, compiled(target));
   }
   times_.clear();
+  aligned_.clear();
   return compute(builder_.program, done.executable, !target.mesh.empty(),
                  std::exchange(arguments_, {}), done, values);
+}
+
+// What it takes to run it as a whole.
+std::int64_t Recorder::needed_bytes(const Executable& executable, bool on_mesh,
+                                    const std::vector<Argument>& arguments) const {
+  std::int64_t needed = executable.peak_bytes();
+  if (on_mesh && !devices_->are_ranks()) needed *= devices_->count();
+  for (const Argument& argument : arguments) needed += argument.type().bytes();
+  return needed;
 }
 
 // Over the limit in two pieces, of which each may be cut again.
 Verdict Recorder::compute(const Program& program, const Executable& executable, bool on_mesh,
                           std::vector<Argument> arguments, Done& done,
                           std::vector<Argument>& values) {
-  std::int64_t needed = executable.peak_bytes();
-  if (on_mesh && !devices_->are_ranks()) needed *= devices_->count();
-  for (const Argument& argument : arguments) needed += argument.type().bytes();
-  if (needed > options_.memory_limit)
+  if (needed_bytes(executable, on_mesh, arguments) > options_.memory_limit)
     if (const auto pieces = record::cut_in_two(program))
       return compute(*pieces, std::move(arguments), done, values);
   ++done.pieces;
@@ -38,13 +45,45 @@ Verdict Recorder::compute(const Program& program, const Executable& executable, 
   return verdict;
 }
 
+// Kernels read memory that begins at a multiple of so many bytes, which NumPy's does not: a run
+// would copy it, and so would the next one.
+void Recorder::align(std::vector<Argument>& arguments) {
+  for (Argument& argument : arguments) {
+    if (argument.spread || !argument.value.in_host_memory()) continue;
+    const Array& array = argument.value.array();
+    if (array.is_splat() || array.elements() == 0 || argument.of.expired()) continue;
+    const std::span<const std::byte> bytes = array.bytes();
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % Block::kAlignment == 0) continue;
+    Array copy(array.type(), Block::copy_of(bytes));
+    aligned_.push_back({argument.of, bytes.data(), copy});
+    argument.value = DeviceValue(std::move(copy));
+  }
+}
+
+// Stores that still have the old memory get the new one.
+void Recorder::keep_aligned() {
+  for (Aligned& one : aligned_) {
+    const StorePtr store = one.of.lock();
+    if (!store || store->pending_ || !store->whole_ || !store->memory_.in_host_memory()) continue;
+    const Array& held = store->memory_.array();
+    if (held.type() != one.to.type() || held.bytes().data() != one.from) continue;
+    store->memory_ = DeviceValue(std::move(one.to));
+    ++store->generation_;
+  }
+  aligned_.clear();
+}
+
 Verdict Recorder::run_once(const Executable& executable, bool on_mesh,
                            std::vector<Argument> arguments, const Done& done,
                            std::vector<Argument>& values) {
   if (on_mesh) return compute_on_devices(executable, std::move(arguments), values);
   RunOptions options;
-  if (profiling_ && &executable == &done.executable) options.times = &times_;
+  if (&executable == &done.executable) {  // not one of its pieces, which copy in their runs
+    if (profiling_) options.times = &times_;
+    align(arguments);
+  }
   std::vector<DeviceValue> given;
+  given.reserve(arguments.size());
   for (Argument& argument : arguments) {
     if (argument.spread) {
       HEDDLE_TRY(Array whole, devices_->whole(*argument.spread));

@@ -30,11 +30,13 @@ std::vector<StorePtr> Recorder::seen() const {
 }
 
 // Arguments that nobody else holds any more may be overwritten. Python's memory is never one of
-// them.
+// them, nor are single numbers, which nothing is won by.
 std::vector<bool> Recorder::dead_arguments() const {
   std::vector<bool> dead;
-  for (const auto& [value, spread] : arguments_) {
-    const bool is_ours = !spread && !devices_ && value.in_host_memory() && value.array().block() &&
+  dead.reserve(arguments_.size());
+  for (const auto& [value, spread, of] : arguments_) {
+    const bool is_ours = !spread && !devices_ && value.in_host_memory() &&
+                         value.type().rank() > 0 && value.array().block() &&
                          !value.array().is_splat() && !value.array().block()->is_view();
     dead.push_back(is_ours && value.array().block().use_count() == 1);
   }
@@ -43,8 +45,10 @@ std::vector<bool> Recorder::dead_arguments() const {
 
 // What is there for an equal window. Code that overwrites no argument does for any of them, until
 // there is better.
-std::optional<Executable> Recorder::known(Target& target) {
+std::optional<Executable> Recorder::known(Target& target, bool& is_best) {
+  is_best = true;
   if (auto found = cache_->find(builder_.program, target)) return found;
+  is_best = false;
   if (options_.direct != DirectRuns::unknown || !options_.direct_memory) return {};
   Target careful = target;
   careful.options.donated.assign(arguments_.size(), false);
@@ -61,24 +65,56 @@ Expected<Executable> Recorder::compiled(const Target& target) {
   return made;
 }
 
+void Recorder::end_program(const std::vector<StorePtr>& stores) {
+  write_tape();
+  if (!arguments_.empty()) argument_value(arguments_.size() - 1);
+  std::vector<ValueId> results;
+  for (const StorePtr& store : stores) results.push_back(value_of(store->slot_));
+  builder_.end(body_, results);
+  builder_.program.functions.back().arg_attrs.resize(arguments_.size());
+}
+
 // The window as one call, of its executable where that is there; values of stores are there
 // afterwards.
 Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
-  std::vector<ValueId> results;
-  for (const StorePtr& store : stores) results.push_back(store->value_);
-  builder_.end(body_, results);
-  done.ops = builder_.program.op_count();
   done.arguments = arguments_.size();
-  done.results = results.size();
+  done.results = stores.size();
   for (const Argument& argument : arguments_) counts_.bytes_in += argument.type().bytes();
-  Function& main = builder_.program.functions.back();
-  main.arg_attrs.resize(arguments_.size());
-  Target target = options_.target;
-  target.options.donated = dead_arguments();
-  if (devices_) place(target, stores);
-  auto found = options_.direct == DirectRuns::always ? std::nullopt : known(target);
+  std::vector<bool> donated = dead_arguments();
+  std::optional<Executable> found;
+  if (is_plain() && options_.direct != DirectRuns::always) {
+    if (KnownPtr tape = find_tape(stores, donated)) {
+      found = tape->executable;
+      done.ops = tape->ops;
+      done.lines = tape->lines;
+      expected_ = std::move(tape);
+      // Only a program can be cut in pieces.
+      if (needed_bytes(*found, false, arguments_) > options_.memory_limit) end_program(stores);
+    }
+  }
   done.was_known = found.has_value();
-  done.was_direct = !found && is_for_direct_run(target);
+  Target target;
+  if (!found) {
+    target = options_.target;
+    target.options.donated = std::move(donated);
+    if (devices_) place(target, stores);
+  }
+  // One that comes for the first time has no need of a program.
+  if (!found && is_plain()) done.was_direct = is_for_direct_run(target, tape_hash(stores), false);
+  if (!found && !done.was_direct) {
+    end_program(stores);
+    done.ops = builder_.program.op_count();
+    bool is_best = false;
+    if (options_.direct != DirectRuns::always) found = known(target, is_best);
+    done.was_known = found.has_value();
+    done.was_direct = !found && is_for_direct_run(target, builder_.program.hash(), true);
+    if (found && is_best && is_plain()) {
+      done.executable = *found;
+      done.lines = lines();
+      keep_tape(stores, target.options.donated, done);
+    }
+  }
+  if (done.lines.empty()) done.lines = lines();
   if (done.was_direct) {
     const auto work = [&] { run_directly(stores); };
     options_.aside ? options_.aside(work, true) : work();
@@ -94,6 +130,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   Verdict verdict = yes();
   const auto work = [&] { verdict = compute(found, target, done, values); };
   options_.aside ? options_.aside(work, false) : work();
+  keep_aligned();
   if (!verdict) return verdict;
   for (std::size_t i = 0; i < stores.size(); ++i) {
     counts_.bytes_out += values[i].type().bytes();
@@ -108,7 +145,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
 void Recorder::place(Target& target, const std::vector<StorePtr>& stores) const {
   std::vector<Type> arguments, results;
   for (const Argument& argument : arguments_) arguments.push_back(argument.type());
-  for (const StorePtr& store : stores) results.push_back(store->type_);
+  for (const StorePtr& store : stores) results.push_back(*store->type_);
   devices_->place(target, arguments, results);
 }
 
@@ -132,7 +169,6 @@ Verdict Recorder::flush(WindowEnd end) {
   done.number = ++counts_.windows;
   done.calls = calls_.size();
   done.end = end;
-  done.lines = lines();
   Verdict verdict = yes();
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -144,6 +180,7 @@ Verdict Recorder::flush(WindowEnd end) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   done.seconds = took.count();
+  lonely_ = done.calls == 1 && end != WindowEnd::full ? lonely_ + 1 : 0;
   if (verdict) {
     count(done);
     if (profiling_) profile_run(done);
@@ -162,6 +199,13 @@ Verdict Recorder::flush(WindowEnd end) {
   done_.push_back(std::move(done));
   if (done_.size() > kKept) done_.pop_front();
   return yes();
+}
+
+void Recorder::abandon(const std::string& why) {
+  for (const StorePtr& store : seen()) store->lose(why);
+  recording_ = false;
+  turn_ = 0;
+  open();
 }
 
 Verdict Recorder::set_devices(std::shared_ptr<WindowDevices> devices) {
@@ -241,11 +285,25 @@ Expected<Array> Recorder::host(Store& store) {
 Verdict Recorder::make_writable(Store& store) {
   HEDDLE_TRY_VOID(host(store));
   ++store.written_;
+  if (store.shared_) return yes();
   // The window's own use of the old version goes on with the old memory.
   forget(store);
   if (store.is_sole_owner()) return yes();
-  store.rest_at(DeviceValue(Array(store.type_, store.memory_.array().bytes())));
+  store.rest_at(DeviceValue(Array(*store.type_, store.memory_.array().bytes())));
   return yes();
+}
+
+Verdict Recorder::share(Store& store) {
+  HEDDLE_TRY_VOID(make_writable(store));
+  store.shared_ = true;
+  store.spread_ = nullptr;
+  return yes();
+}
+
+StorePtr Recorder::shared_store(Array memory) {
+  auto made = store(DeviceValue(std::move(memory)));
+  made->shared_ = true;
+  return made;
 }
 
 }  // namespace heddle

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/fork.h"
 #include "heddle/thread_pool.h"
 
 namespace heddle {
@@ -34,7 +35,7 @@ class ThreadMesh::Impl {
     const int cores = ThreadPool::shared().threads();
     const int workers = options.workers > 0 ? options.workers : std::max(1, cores / devices);
     for (int d = 0; d < devices; ++d) pools_.push_back(std::make_unique<ThreadPool>(workers));
-    for (int d = 0; d < devices; ++d) threads_.emplace_back([this, d] { live(d); });
+    start();
   }
 
   ~Impl() {
@@ -50,6 +51,7 @@ class ThreadMesh::Impl {
 
   Verdict run(MeshRun run) {
     const std::lock_guard turn(callers_);
+    if (threads_.empty()) start();
     if (transports_.empty() || transports_[0]->failed())
       transports_ = thread_transports(devices_, options_.watchdog);
     std::unique_lock lock(mutex_);
@@ -68,6 +70,20 @@ class ThreadMesh::Impl {
   }
 
  private:
+  void start() {
+    for (int d = 0; d < devices_; ++d) threads_.emplace_back([this, d] { live(d); });
+  }
+
+  // In a child of fork; they come anew with the next run.
+  void forget_threads() {
+    make_anew(threads_);
+    make_anew(transports_);
+    make_anew(callers_);
+    make_anew(mutex_);
+    make_anew(change_);
+    round_ = 0;
+  }
+
   // Devices have no say in whether to stop: the caller's thread asks for all of them.
   void wait_for_all(std::unique_lock<std::mutex>& lock, const RunOptions& options) {
     const auto is_over = [&] { return left_ == 0; };
@@ -132,6 +148,7 @@ class ThreadMesh::Impl {
   std::exception_ptr defect_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
+  const AfterFork after_fork_{[this] { forget_threads(); }};
 };
 
 ThreadMesh::ThreadMesh(int devices, const ThreadMeshOptions& options) {

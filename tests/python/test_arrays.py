@@ -1,5 +1,6 @@
 """heddle.numpy as a user meets it: NumPy's words for mistakes, protocols, what is NumPy's, what is said."""
 
+import operator
 import copy
 import pickle
 import warnings
@@ -260,3 +261,34 @@ def test_explain_and_counts():
     after = hn.counts()
     assert after["windows"] == before["windows"] + 1
     assert "a value was read" in hn.explain()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32])
+def test_the_smallest_arrays_are_numpys(dtype):
+    """Those that have a loop of their own: every number, warning, wrap and overlap is NumPy's."""
+    edges = [0, 1, -1, 3, 7, 2**31 - 1] + ([np.inf, -np.inf, np.nan, 1e-40, -0.0] if np.dtype(dtype).kind == "f" else [2**62 % 2**31])
+    for size in (0, 1, 5, 40, 300):
+        x = np.resize(np.array(edges, dtype), size)
+        y = np.resize(np.array(edges[::-1] + edges[:2], dtype), size)
+        for other in (y, 2, 2.5, 2**40, np.float32(3)):
+            for name in ("add", "sub", "mul", "truediv", "lt", "le", "eq", "ne", "gt", "ge", "iadd", "isub", "imul"):
+                for swapped in (False, True):
+                    given = [np.array(x), np.array(other) if isinstance(other, np.ndarray) else other]
+                    ours = [hn.array(one) if isinstance(one, np.ndarray) else one for one in given]
+                    if swapped and name[0] == "i":
+                        continue
+                    outcomes = []
+                    for a, b in (given, ours):
+                        with warnings.catch_warnings(record=True) as said:
+                            warnings.simplefilter("always")
+                            function = getattr(operator, name)
+                            try:
+                                result = np.asarray(function(b, a) if swapped else function(a, b))
+                                outcomes.append((result.dtype, result.tobytes(), {str(one.message) for one in said}))
+                            except (TypeError, OverflowError) as error:
+                                outcomes.append(str(error))
+                    assert outcomes[0] == outcomes[1], (name, dtype, size, other, swapped)
+    a, b = np.arange(9), hn.arange(9)
+    a[1:] += a[:-1]
+    b[1:] += b[:-1]
+    assert np.array_equal(a, b)

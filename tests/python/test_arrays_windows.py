@@ -142,7 +142,70 @@ def test_a_window_over_the_limit_runs_in_pieces(all_recorded, devices):
         recorded.set_direct("")
 
 
+def sums_of_plain_calls(np, a, b):
+    c = a * 2.0 + b
+    rows = c.sum(axis=1)
+    d = np.sqrt(c * c + 1.0) - b
+    return rows, d, d.max(axis=0)
+
+
+def test_a_known_window_of_plain_calls_over_the_limit_runs_in_pieces(all_recorded):
+    a, b = np.random.default_rng(1).standard_normal((2, 96, 96))
+    before = recorded.memory_limit()
+    recorded.set_direct("never")
+    try:
+        for turn in range(6):
+            known, cuts = hn.counts()["found"], hn.counts()["pieces"]
+            recorded.set_memory_limit(before)
+            got = sums_of_plain_calls(hn, hn.asarray(a), hn.asarray(b))
+            recorded.set_memory_limit(before if turn < 3 else 100_000)
+            hn.flush()
+            assert hn.counts()["found"] - known == (turn > 0)
+            assert (hn.counts()["pieces"] > cuts) == (turn >= 3)
+            for ours, theirs in zip(got, sums_of_plain_calls(np, a, b)):
+                np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-12)
+    finally:
+        recorded.set_memory_limit(before)
+        recorded.set_direct("")
+
+
 def test_a_limit_that_is_none():
     done = subprocess.run([sys.executable, "-c", "import heddle.numpy as np; np.ones(3) + 1"], text=True,
                           capture_output=True, env={**os.environ, "HEDDLE_MEMORY": "much"})  # fmt: skip
     assert "HEDDLE_MEMORY=much: an amount of memory is expected" in done.stderr
+
+
+FORKS = """
+import multiprocessing, os, sys
+import heddle.numpy as hn
+from heddle.numpy._core import recorded
+
+def total(x, by):
+    return float((x * by + 1).sum())
+
+x = hn.ones({size})
+for turn in range(5):
+    total(x, turn)
+    recorded.wait_for_code()
+assert hn.counts()["found"] > 0  # threads have compiled, and run
+hn.devices({devices})
+total(x, 2.0)
+open_window = x * 4.0
+child = os.fork()
+if child == 0:
+    good = [total(x, turn) == {size} * (turn + 1) for turn in range(4)]
+    recorded.wait_for_code()
+    new = float((x - 3.0).max()) == -2.0 and float(open_window.sum()) == 4 * {size}
+    sys.exit(0 if all(good) and new else 1)
+_, status = os.waitpid(child, 0)
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    sums = pool.starmap(total, [(x, turn) for turn in range(3)])
+print(os.waitstatus_to_exitcode(status), sums, float(open_window.sum()))
+"""
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+def test_a_forked_child_computes_and_ends(devices):
+    text = FORKS.format(size=100_000, devices=devices)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "0 [100000.0, 200000.0, 300000.0] 400000.0\n", done.stderr

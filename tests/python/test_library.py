@@ -171,3 +171,9 @@ def test_opaque_functions_end_a_window_and_nothing_else():
     with pytest.raises(RuntimeError, match="mine"):
         fails(c)
     np.testing.assert_array_equal(np.asarray(c + a), np.arange(4.0) * 6 + 1)
+
+
+@pytest.mark.parametrize("wrong", [lambda b, x: x, 3, None])
+def test_an_operation_has_a_name(wrong):
+    with pytest.raises(TypeError, match="an operation needs a name"):
+        operation(wrong)

@@ -1,11 +1,23 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <memory>
+#include <mutex>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "heddle/thread_pool.h"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HEDDLE_HAS_TSAN
+#endif
+#endif
 
 namespace heddle {
 namespace {
@@ -92,6 +104,34 @@ TEST(ThreadPool, CountsThreadsFromText) {
   for (const char* wrong : {"", "0", "-1", "two", "4x", "9999"})
     EXPECT_EQ(parse_thread_count(wrong).reason(),
               "HEDDLE_THREADS=" + std::string(wrong) + " is no number of threads: write 1 to 1024");
+}
+
+// A child of fork has none of its parent's threads: its loops have workers of their own, and it
+// ends.
+TEST(ThreadPool, WorkersComeAnewInAForkedChild) {
+#if defined(__SANITIZE_THREAD__) || defined(HEDDLE_HAS_TSAN)
+  GTEST_SKIP() << "the thread sanitizer ends a child that starts threads";
+#endif
+  auto pool = std::make_unique<ThreadPool>(3);
+  std::atomic<int> done = 0;
+  pool->parallel_for(10, [&](std::int64_t, int) { ++done; });
+  const pid_t child = fork();
+  if (child == 0) {
+    std::set<std::thread::id> seen;
+    std::mutex mutex;
+    std::atomic<int> inside = 0;
+    pool->parallel_for(3, [&](std::int64_t, int) {  // none leaves before all are there
+      ++inside;
+      while (inside < 3) std::this_thread::yield();
+      const std::lock_guard lock(mutex);
+      seen.insert(std::this_thread::get_id());
+    });
+    pool.reset();
+    _exit(seen.size() == 3 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

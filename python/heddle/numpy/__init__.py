@@ -25,7 +25,7 @@ import numpy as _np
 from heddle.numpy._core import QuickFunction as _QuickFunction, QuickMaker as _QuickMaker
 from heddle.numpy._core import ndarray, recorded as _recorded
 from heddle.numpy import _array as _array
-from heddle.numpy import _creation, _derived, _fallback, _index as _index, _products, _reductions, _shapes, _sorting, _standard, _ufuncs
+from heddle.numpy import _creation, _derived, _fallback, _index as _index, _memory, _products, _reductions, _shapes, _sorting, _standard, _ufuncs
 from heddle.numpy._fallback import FallbackWarning, fallbacks
 
 # Code that is being made ends with the process; the extension module waits for it.
@@ -43,7 +43,9 @@ def flush() -> None:
 def devices(count: int | None = None) -> int:
     """How many devices windows run on; with a number, so many threads of this process from then on."""
     if count is not None:
-        _recorded.set_devices(count)
+        if not isinstance(count, (int, _np.integer)) or isinstance(count, bool):
+            raise TypeError(f"a number of devices is a whole number, not {count!r}")
+        _recorded.set_devices(int(count))
     return _recorded.devices()
 
 
@@ -202,7 +204,13 @@ def __getattr__(name: str) -> Any:
             setattr(module, one, globals()[one])
         globals()[name] = module
         return module
-    value = _fallback.wrapped(name, getattr(_np, name))
+    if name == "lib":
+        module = _fallback.Module(f"{__name__}.lib", _np.lib)
+        module.stride_tricks = _fallback.Module(f"{__name__}.lib.stride_tricks", _np.lib.stride_tricks)
+        module.stride_tricks.as_strided = _memory.as_strided
+        globals()[name] = module
+        return module
+    value = _memory.nditer if name == "nditer" else _fallback.wrapped(name, getattr(_np, name))
     globals()[name] = value
     return value
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heddle.numpy._core import add_quick_method, adopt, ndarray, recorded, wrap_numpy
-from heddle.numpy import _fallback, _products, _reductions, _shapes, _sorting, _ufuncs
+from heddle.numpy import _fallback, _memory, _products, _reductions, _shapes, _sorting, _ufuncs
 
 
 def _as_numpy(self: ndarray, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -251,9 +251,10 @@ _PROPERTIES: dict[str, Any] = {
     "imag": _imag,
     "itemsize": lambda self: self.dtype.itemsize,
     "nbytes": lambda self: self.size * self.dtype.itemsize,
-    "base": lambda self: None,
+    "base": lambda self: self._base(),
+    "ctypes": lambda self: _memory.shared(self).ctypes,
     "device": lambda self: "cpu",
-    "flags": lambda self: self._host().flags,
+    "flags": _memory.Flags,
     "flat": lambda self: _Flat(self),
     "data": lambda self: self._snapshot().data,
 }
@@ -314,6 +315,7 @@ def add_methods() -> None:
             add_quick_method(ndarray, name, getattr(np.ndarray, name), method)
         else:
             setattr(ndarray, name, method)
+    ndarray.view, ndarray.setflags = _memory.view, _memory.setflags
     for name, read in _PROPERTIES.items():
         setattr(ndarray, name, property(read, _SETTERS.get(name)))
     for name in dir(np.ndarray):

@@ -10,10 +10,11 @@ from heddle._core import _QuickMaker as QuickMaker
 from heddle._core import _recorded as recorded
 from heddle._core import _Ufunc as UfuncCall
 from heddle._core import _wrap_numpy as wrap_numpy
+from heddle._core import _wrap_shared as wrap_shared
 
 # People know it by this name.
 ndarray.__name__ = ndarray.__qualname__ = "ndarray"
 ndarray.__module__ = "heddle.numpy"
 
 __all__ = ["QuickFunction", "QuickMaker", "UfuncCall", "add_quick_method", "adopt", "ndarray", "quick_call",
-           "recorded", "wrap_numpy"]  # fmt: skip
+           "recorded", "wrap_numpy", "wrap_shared"]  # fmt: skip

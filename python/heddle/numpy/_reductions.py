@@ -97,7 +97,7 @@ def _mean(array: ndarray, axis: Any, dtype: Any, keepdims: bool) -> Any:
     count = 1
     for d in dims:
         count *= array.shape[d]
-    mean = total / wide.type(count)
+    mean = total / (float(count) if wide.kind == "f" else wide.type(count))
     return mean if wide is result_type else mean.astype(result_type)
 
 

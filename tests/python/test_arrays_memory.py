@@ -1,0 +1,135 @@
+"""Memory that NumPy and others share with an array, flags, and too little of it: as NumPy has them."""
+
+import ctypes
+import io
+
+import heddle.numpy as hn
+import numpy as np
+import pytest
+
+LARGE = 20_000  # recorded
+
+
+@pytest.fixture(params=[6, LARGE])
+def size(request):
+    return request.param
+
+
+def both(size):
+    """The same program on NumPy's arrays and on ours."""
+    return [(module, module.arange(float(size))) for module in (np, hn)]
+
+
+def same(values):
+    theirs, ours = values
+    assert [np.asarray(one).tolist() for one in theirs] == [np.asarray(one).tolist() for one in ours]
+
+
+def test_a_view_in_another_type_is_the_same_memory(size):
+    results = []
+    for module, a in both(size):
+        a = a * 2  # recorded, where it is large
+        b = a.view(np.int64)
+        b[0] = 7
+        a[1] = -1.0
+        a += 1
+        half = a[1:4].view(np.int32)[::2]
+        half[1] = 3
+        total = b + a[:1].view("i8")
+        a[2] = 5
+        results.append((a, b, half, total, (a * 2).sum()))
+    same(results)
+
+
+def test_strided_views_write_into_the_array(size):
+    results = []
+    for module, a in both(size):
+        every = module.lib.stride_tricks.as_strided(a, (3,), (16,))
+        windows = module.lib.stride_tricks.as_strided(a, (3, 2), (8, 8))
+        every[1] = 9
+        windows[0, 1] = 4
+        a[0] = 5
+        a *= 2
+        fixed = module.lib.stride_tricks.as_strided(a, (2,), (8,), writeable=False)
+        with pytest.raises(ValueError, match="read-only"):
+            fixed[0] = 1
+        results.append((a, every, windows, fixed))
+    same(results)
+
+
+def test_iterators_that_write(size):
+    results = []
+    for module, a in both(size):
+        b = module.zeros(size)
+        with module.nditer([a, b], op_flags=[["readonly"], ["writeonly"]]) as turns:
+            for x, y in turns:
+                y[...] = 2 * x
+        with module.nditer(a[:3], op_flags=["readwrite"]) as turns:
+            for x in turns:
+                x[...] = -x
+        results.append((a, b, a + b))
+    same(results)
+
+
+@pytest.mark.parametrize("write", [
+    lambda module, a: a.__iadd__(1), lambda module, a: a.__setitem__(slice(None), 1),
+    lambda module, a: a.__setitem__(2, 1), lambda module, a: module.add(a, 1, out=a), lambda module, a: a.sort(),
+    lambda module, a: a[1:].__setitem__(0, 1), lambda module, a: a.reshape(2, -1).__iadd__(1),
+    lambda module, a: a.fill(2), lambda module, a: module.copyto(a, 1.0), lambda module, a: a.flat.__setitem__(0, 1),
+])  # fmt: skip
+def test_what_is_not_to_be_written_to_is_not(size, write):
+    for module, a in both(size):
+        a.setflags(write=False)
+        assert not a.flags.writeable and not a.flags["WRITEABLE"] and not a[1:].flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            write(module, a)
+        a.flags.writeable = True
+        a[0] = 3
+        assert a[0] == 3 and a.flags.writeable
+
+
+def test_buffers_and_pointers(size):
+    a = hn.arange(float(size)) + 1
+    assert memoryview(a)[2] == 3 and bytes(a[:2]) == np.array([1.0, 2.0]).tobytes()
+    with pytest.raises(TypeError, match="read-only"):
+        memoryview(a)[2] = 1
+    shown = np.asarray(a)
+    a[0] = 100  # does not reach what has been given out
+    assert shown[0] == 1 and memoryview(shown).readonly
+    pointer = a.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    pointer[1] = 50
+    assert a.ctypes.shape[0] == size and a[:2].tolist() == [100, 50] and (a * 2)[1] == 100
+    io.BytesIO(np.array([7.0]).tobytes()).readinto(a[3:4])
+    assert a[3] == 7
+    fixed = hn.arange(4.0)
+    fixed.flags.writeable = False
+    with pytest.raises((BufferError, TypeError)):
+        io.BytesIO(bytes(8)).readinto(fixed)
+
+
+def test_views_have_a_base():
+    a = hn.arange(12.0)
+    assert a.base is None and (a + 1).base is None
+    for part in (a[1:], a[1:][2:], a.reshape(3, 4).T, a[::-1]):
+        assert part.base is not None and hn.shares_memory(part.base, a)
+
+
+def test_too_large_arrays_are_numpys_error():
+    for make in (
+        lambda m: m.ones((10**7, 10**8)),
+        lambda m: m.full(10**15, 2.0),
+        lambda m: m.ones((1, 10**7)) + m.ones((10**7, 1)),
+        lambda m: m.zeros(10**15),
+    ):
+        said = []
+        for module in (np, hn):
+            with pytest.raises(MemoryError) as error:
+                float(make(module)[0, 0])
+            said.append(str(error.value))
+        assert said[0] == said[1]
+
+
+def test_devices_are_whole_numbers():
+    for wrong in ("x", 1.5, True):
+        with pytest.raises(TypeError, match="a number of devices is a whole number"):
+            hn.devices(wrong)
