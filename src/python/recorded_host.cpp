@@ -227,11 +227,17 @@ nb::object shared_host(RecordedArray& array) {
 // The elements between the first and the last that it shows are the store.
 nb::object wrapped_shared(nb::object made) {
   const auto dtype = find_dtype(dtype_of_numpy(made.ptr()));
-  const auto owner = std::make_shared<OfNumpy>();
-  const Py_buffer& shown = owner->view;
-  if (!dtype || PyObject_GetBuffer(made.ptr(), &owner->view, PyBUF_STRIDES) != 0) {
+  // No window has it, so that it goes with the array, by Python's own thread.
+  struct Shared {
+    nb::object array;
+    std::shared_ptr<Block> block;
+  };
+  const auto owner = std::make_shared<Shared>(Shared{made, nullptr});
+  OfNumpy buffer;
+  const Py_buffer& shown = buffer.view;
+  if (!dtype || PyObject_GetBuffer(made.ptr(), &buffer.view, PyBUF_STRIDES) != 0) {
     PyErr_Clear();
-    owner->view.obj = nullptr;
+    buffer.view.obj = nullptr;
     return made;
   }
   const std::int64_t item = byte_size(*dtype);

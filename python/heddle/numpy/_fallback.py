@@ -30,7 +30,7 @@ _WRITING = {
 
 
 def _is_worth_a_word(array: ndarray) -> bool:
-    return array._pending or array.size > recorded.at_once()
+    return array._pending or (array.size > recorded.at_once() and not array._is_shared)
 
 
 def note(name: str, arrays: list[ndarray]) -> None:
