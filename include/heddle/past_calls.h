@@ -16,6 +16,8 @@ class PastCalls {
   // before it, and at least a whole turn does. 0: there is none. A loop inside of a turn repeats
   // for a shorter stretch than the turns do, once there were two of them.
   std::size_t turn() const;
+  // Whether each of the last calls, so many, is as the one a turn before it.
+  bool repeats(std::size_t turn, std::size_t calls) const;
 
  private:
   static constexpr std::size_t kMost = 8192;

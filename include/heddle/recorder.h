@@ -257,6 +257,7 @@ class Recorder {
     std::string lines;
     std::size_t ops = 0;
     Executable executable{nullptr};
+    std::int64_t needed_bytes = 0;  // by a run as a whole
   };
   using KnownPtr = std::shared_ptr<const Known>;
   bool is_plain() const { return !devices_ && calls_.size() == tape_.size() && !calls_.empty(); }

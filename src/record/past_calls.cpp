@@ -30,4 +30,10 @@ std::size_t PastCalls::turn() const {
   return best;
 }
 
+bool PastCalls::repeats(std::size_t turn, std::size_t calls) const {
+  if (turn + calls > calls_.size()) return false;
+  const auto from = calls_.end() - static_cast<std::ptrdiff_t>(calls);
+  return std::equal(from, calls_.end(), from - static_cast<std::ptrdiff_t>(turn));
+}
+
 }  // namespace heddle::record

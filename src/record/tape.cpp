@@ -230,6 +230,7 @@ void Recorder::keep_tape(const std::vector<StorePtr>& stores, const std::vector<
                          const Done& done) {
   if (tapes_.size() >= options_.executables) tapes_.clear();
   Known known{tape_, {}, {}, donated, call_places_, done.lines, done.ops, done.executable};
+  known.needed_bytes = needed_bytes(done.executable, false, arguments_);
   for (const Argument& argument : arguments_) known.arguments.push_back(argument.type());
   for (const StorePtr& store : stores) known.results.push_back(store->slot_);
   tapes_.emplace(tape_hash(stores), std::make_shared<const Known>(std::move(known)));

@@ -87,9 +87,9 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
       found = tape->executable;
       done.ops = tape->ops;
       done.lines = tape->lines;
-      expected_ = std::move(tape);
       // Only a program can be cut in pieces.
-      if (needed_bytes(*found, false, arguments_) > options_.memory_limit) end_program(stores);
+      if (tape->needed_bytes > options_.memory_limit) end_program(stores);
+      expected_ = std::move(tape);
     }
   }
   done.was_known = found.has_value();
@@ -248,7 +248,9 @@ void Recorder::grow(bool was_known, double seconds) {
   }
   const std::size_t most = options_.largest_window;
   const std::size_t room = std::min(most, larger ? 2 * limit_ : limit_);
-  const std::size_t turn = past_.turn();
+  // While turns go on as they are, none is looked for: that takes longer than recording may.
+  const bool goes_on = turn_ != 0 && past_.repeats(turn_, calls_.size());
+  const std::size_t turn = goes_on ? turn_ : past_.turn();
   if (turn == 0) {
     limit_ = std::min(most, 2 * limit_);
   } else if (turn <= most) {

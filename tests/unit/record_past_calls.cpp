@@ -27,6 +27,16 @@ std::size_t turn_of(const Calls& calls) {
   return best;
 }
 
+TEST(PastCalls, SayWhetherTurnsGoOn) {
+  PastCalls past;
+  past.add(Calls{1, 2, 3, 1, 2, 3, 1, 2});
+  EXPECT_TRUE(past.repeats(3, 5));
+  EXPECT_FALSE(past.repeats(3, 6));  // as many are not known
+  EXPECT_FALSE(past.repeats(2, 4));
+  past.add(Calls{4});
+  EXPECT_FALSE(past.repeats(3, 1));
+}
+
 TEST(PastCalls, FindTheTurnsThatTheOracleFinds) {
   std::uint64_t random = 7;
   for (int round = 0; round < 300; ++round) {
