@@ -127,6 +127,8 @@ class Executable {
   std::vector<StepWork> step_work() const;
   std::int64_t peak_bytes() const { return peak().bytes; }
   const PeakMemory& peak() const;
+  // Gives back the memory that is kept for the next run; one that goes on keeps its own.
+  void drop_spare_memory() const;
   // Where arguments and results lie.
   const Placement& placement() const;
   // What each stage of a pipeline does: this is the first of them, or that of this rank alone. Else

@@ -26,6 +26,7 @@
 #include "heddle/device_value.h"
 #include "heddle/direct_step.h"
 #include "heddle/executable_cache.h"
+#include "heddle/past_calls.h"
 #include "heddle/recorded_call.h"
 #include "heddle/window_devices.h"
 
@@ -82,7 +83,8 @@ using StorePtr = std::shared_ptr<Store>;
 
 namespace record {
 class Background;
-}
+struct Pieces;
+}  // namespace record
 
 class Recorder;
 
@@ -97,8 +99,10 @@ struct RecordOptions {
   Target target = {};
   std::size_t first_window = 64;  // calls that a window takes at first
   std::size_t largest_window = 512;
-  std::int64_t memory_limit = std::int64_t{4} << 30;  // bytes that an open window may hold on to
-  std::size_t executables = 256;                      // that are kept
+  // Bytes that an open window may hold on to, and that one may need while it runs: over it, it runs
+  // in pieces, as far as its ops can be parted.
+  std::int64_t memory_limit = std::int64_t{4} << 30;
+  std::size_t executables = 256;  // that are kept
   DirectRuns direct = DirectRuns::unknown;
   // Memory for a window that runs call by call; none: no window does.
   std::function<std::unique_ptr<DirectMemory>()> direct_memory = {};
@@ -115,9 +119,11 @@ struct RecordOptions {
 
 struct RecordCounts {
   std::int64_t windows = 0, calls = 0, ops = 0, launches = 0;
-  std::int64_t compiled = 0, found = 0;      // windows that were new, and that were known
-  std::int64_t direct = 0;                   // windows that ran call by call
+  std::int64_t compiled = 0, found = 0;  // windows that were new, and that were known
+  std::int64_t direct = 0;               // windows that ran call by call
+  std::int64_t pieces = 0;               // cuts of windows that would have taken too much memory
   std::int64_t bytes_in = 0, bytes_out = 0;  // of arguments and results
+  std::int64_t bytes_sent = 0;               // that one device gave to collectives
 };
 
 // Why a window came to its end.
@@ -197,6 +203,9 @@ class Recorder {
   Verdict set_devices(std::shared_ptr<WindowDevices> devices);
   const std::shared_ptr<WindowDevices>& devices() const { return devices_; }
 
+  void set_memory_limit(std::int64_t bytes) { options_.memory_limit = bytes; }
+  std::int64_t memory_limit() const { return options_.memory_limit; }
+
   // ---- windows that run call by call
   void set_direct(DirectRuns when) { options_.direct = when; }
   // Until all code is there that is being made in the background.
@@ -224,6 +233,7 @@ class Recorder {
     std::int64_t number = 0;
     std::size_t calls = 0, ops = 0, arguments = 0, results = 0;
     bool was_known = false, was_direct = false;
+    int pieces = 0;  // that it ran in
     WindowEnd end = WindowEnd::asked;
     std::string lines;  // of the caller's, that its calls stand in
     double seconds = 0;
@@ -247,6 +257,7 @@ class Recorder {
     std::string lines;
     std::size_t ops = 0;
     Executable executable{nullptr};
+    std::int64_t needed_bytes = 0;  // by a run as a whole
   };
   using KnownPtr = std::shared_ptr<const Known>;
   bool is_plain() const { return !devices_ && calls_.size() == tape_.size() && !calls_.empty(); }
@@ -267,7 +278,7 @@ class Recorder {
   void record(const std::function<void(Builder&)>& write, DirectStepPtr direct);
   void write_ops(std::uint64_t place, const std::function<void(Builder&)>& write);
   std::uint64_t place_of_call();
-  Slot new_slot(std::size_t argument, TypePtr type);
+  Slot new_slot(std::size_t argument, const Type& type);
   void set_version(const StorePtr& store, Var value);
   void begin_write(const StorePtr& store, bool is_whole);
   void write_version(Slot slot, const AffineView& view, const BoxView& box, Var value);
@@ -294,10 +305,19 @@ class Recorder {
   Verdict run(const std::vector<StorePtr>& stores, Done& done);
   void place(Target& target, const std::vector<StorePtr>& stores) const;
   Store& keep_track(const StorePtr& store);
-  void align_arguments();
+  void align(std::vector<Argument>& arguments);
   void keep_aligned();
-  Verdict compute_on_devices(const Executable& executable, std::vector<Argument>& values);
-  Verdict compute(std::optional<Executable>& found, const Target& target, Executable& executable,
+  Verdict compute_on_devices(const Executable& executable, std::vector<Argument> given,
+                             std::vector<Argument>& values);
+  Verdict compute(std::optional<Executable>& found, const Target& target, Done& done,
+                  std::vector<Argument>& values);
+  Verdict compute(const Program& program, const Executable& executable, bool on_mesh,
+                  std::vector<Argument> arguments, Done& done, std::vector<Argument>& values);
+  std::int64_t needed_bytes(const Executable& executable, bool on_mesh,
+                            const std::vector<Argument>& arguments) const;
+  Verdict run_once(const Executable& executable, bool on_mesh, std::vector<Argument> arguments,
+                   const Done& done, std::vector<Argument>& values);
+  Verdict compute(const record::Pieces& pieces, std::vector<Argument> arguments, Done& done,
                   std::vector<Argument>& values);
   void count(const Done& done);
   void grow(bool was_known, double seconds);
@@ -344,8 +364,8 @@ class Recorder {
   struct SlotUse {
     std::size_t argument = SIZE_MAX;  // that it starts with; SIZE_MAX: with nothing
     std::size_t last = 0;             // the last step that uses it
-    TypePtr type = {};
-    ValueId value = kNone;  // the present version, of the calls whose ops are written
+    const Type* type = nullptr;       // one of types_, which stay until the next window
+    ValueId value = kNone;            // the present version, of the calls whose ops are written
     std::vector<Written> writes = {};
   };
   Slot target_ = kNoSlot;  // of the call that is being recorded
@@ -359,9 +379,11 @@ class Recorder {
   bool has_ops_ = false;
   std::vector<Step> steps_;
   std::vector<SlotUse> slots_;
+  record::PastCalls past_;
   std::size_t limit_ = 0;
-  bool recording_ = false;  // inside of a call that writes its ops
-  int known_in_a_row_ = 0;  // windows that were full
+  std::size_t turn_ = 0, part_ = 0;  // of a turn that takes several windows
+  bool recording_ = false;           // inside of a call that writes its ops
+  int known_in_a_row_ = 0;           // windows that were full
   int lonely_ = 0;
 
   // Views, types and windows of plain calls.

@@ -27,6 +27,19 @@ struct WindowValue {
   const Type& type() const { return spread ? spread->placed.type() : whole.type(); }
 };
 
+// How many devices windows are dealt out over, and which of them this is.
+struct WindowMesh {
+  int count = 1;
+  bool are_ranks = false;
+  int rank = 0;
+  std::int64_t least = 0;  // elements that an array must have to be worth it
+  // Says in the target how arguments and results of a window lie: each along its longest dimension.
+  // The target stays one for one device where nothing is worth it. Takes no longer for more
+  // devices.
+  void place(Target& target, const std::vector<Type>& arguments,
+             const std::vector<Type>& results) const;
+};
+
 class WindowDevices {
  public:
   static constexpr std::int64_t kLeastElements = 1 << 16;
@@ -37,9 +50,9 @@ class WindowDevices {
 
   int count() const { return count_; }
   bool are_ranks() const { return ranks_ != nullptr; }
+  // How many an array of so many elements is dealt out over.
+  int count_for(std::int64_t elements) const { return elements < least_ ? 1 : count_; }
 
-  // Says in the target how arguments and results of a window lie: each along its longest dimension.
-  // The target stays one for one device where nothing is worth it.
   void place(Target& target, const std::vector<Type>& arguments,
              const std::vector<Type>& results) const;
   // Runs what was compiled for such a target.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <unordered_set>
 
 #include "ir/attr_access.h"
@@ -176,7 +177,8 @@ class KnownArrays {
   static bool same_bytes(const Array& a, const Array& b) {
     if (a.is_splat() != b.is_splat()) return false;
     const auto one = a.bytes(), other = b.bytes();
-    return one.data() == other.data() || std::ranges::equal(one, other);
+    return one.data() == other.data() ||
+           (one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size()) == 0);
   }
   std::vector<Array> known_;  // they share the memory of those that they came from
 };

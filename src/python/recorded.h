@@ -113,8 +113,17 @@ struct Recording {
 RecordedArray* as_recorded(nb::handle object);  // null where it is none; it has a store
 void settle(RecordedArray& array);
 PyTypeObject* numpy_array_type();
+// A new object of Python's, made of what a RecordedArray is made of.
+template <typename... Parts>
+nb::object make_object(Parts&&... parts) {
+  static const nb::handle type = nb::type<RecordedArray>();
+  nb::object made = nb::inst_alloc(type);
+  new (nb::inst_ptr<RecordedArray>(made)) RecordedArray(std::forward<Parts>(parts)...);
+  nb::inst_mark_ready(made);
+  return made;
+}
 nb::object to_object(RecordedArray array);
-inline nb::object to_object(StorePtr store) { return to_object(RecordedArray(std::move(store))); }
+inline nb::object to_object(StorePtr store) { return make_object(std::move(store)); }
 // Whether the NumPy array that it keeps is still over its memory.
 inline bool has_host(const RecordedArray& array) {
   return array.host.is_valid() && !array.store->is_pending() &&

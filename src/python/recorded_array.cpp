@@ -127,6 +127,11 @@ void add_recorded(nb::module_& module) {
       .def_prop_rw(
           "_writable", [lazily](Self self) { return lazily(self)->writable; },
           [](Self self, bool may) { as_recorded(self)->writable = may; })
+      .def_prop_ro("_is_shared",
+                   [lazily](Self self) {
+                     const RecordedArray& array = *lazily(self);
+                     return array.store && array.store->is_shared();
+                   })
       .def("_shared_host", [](Self self) { return shared_host(*as_recorded(self)); })
       .def("_base",
            [](Self self) -> nb::object {

@@ -179,13 +179,7 @@ void settle(RecordedArray& array) {
 
 PyTypeObject* numpy_array_type() { return reinterpret_cast<PyTypeObject*>(numpy_ndarray().ptr()); }
 
-nb::object to_object(RecordedArray array) {
-  static const nb::handle type = nb::type<RecordedArray>();
-  nb::object made = nb::inst_alloc(type);
-  new (nb::inst_ptr<RecordedArray>(made)) RecordedArray(std::move(array));
-  nb::inst_mark_ready(made);
-  return made;
-}
+nb::object to_object(RecordedArray array) { return make_object(std::move(array)); }
 
 Placed placed_in_bytes(const RecordedArray& array) {
   const std::int64_t item = byte_size(array.store->type().dtype);
@@ -233,11 +227,17 @@ nb::object shared_host(RecordedArray& array) {
 // The elements between the first and the last that it shows are the store.
 nb::object wrapped_shared(nb::object made) {
   const auto dtype = find_dtype(dtype_of_numpy(made.ptr()));
-  const auto owner = std::make_shared<OfNumpy>();
-  const Py_buffer& shown = owner->view;
-  if (!dtype || PyObject_GetBuffer(made.ptr(), &owner->view, PyBUF_STRIDES) != 0) {
+  // No window has it, so that it goes with the array, by Python's own thread.
+  struct Shared {
+    nb::object array;
+    std::shared_ptr<Block> block;
+  };
+  const auto owner = std::make_shared<Shared>(Shared{made, nullptr});
+  OfNumpy buffer;
+  const Py_buffer& shown = buffer.view;
+  if (!dtype || PyObject_GetBuffer(made.ptr(), &buffer.view, PyBUF_STRIDES) != 0) {
     PyErr_Clear();
-    owner->view.obj = nullptr;
+    buffer.view.obj = nullptr;
     return made;
   }
   const std::int64_t item = byte_size(*dtype);

@@ -169,9 +169,10 @@ PyObject* plain_elementwise(int call, PyObject* x, PyObject* y) {
                   : recorder.type_number(Type::tensor(plain.loop->out, plain.broadcast));
   const std::uint64_t epoch = recorder.epoch();
   const bool is_all = plain.shape != kNoView && recorder.view(plain.shape).is_all;
-  RecordedArray array(kept(recorder, made));
-  if (is_all) array.set_number(plain.shape, epoch);  // all of a store of the same shape
-  return to_object(std::move(array)).release().ptr();
+  nb::object array = make_object(kept(recorder, made));
+  if (is_all)  // all of a store of the same shape
+    nb::inst_ptr<RecordedArray>(array)->set_number(plain.shape, epoch);
+  return array.release().ptr();
 }
 
 bool plain_elementwise_into(int call, PyObject* into, PyObject* other) {

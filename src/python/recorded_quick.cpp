@@ -165,6 +165,7 @@ std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y) {
   QuickHosts hosts{quick_host(x), nullptr};
   if (last_large != nullptr) notice_chain({hosts.x, y != nullptr ? quick_host(y) : nullptr});
   if (y == nullptr) return hosts.x ? std::optional(hosts) : std::nullopt;
+  if (hosts.x == nullptr && Py_TYPE(x) == array_type()) return {};
   hosts.y = quick_host(y);
   if (hosts.x && hosts.y)
     return elements_of_both(hosts.x, hosts.y) <= Recording::limit() ? std::optional(hosts)
@@ -177,8 +178,7 @@ std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y) {
 PyObject* quick_result(PyObject* result) {
   if (result == nullptr || Py_TYPE(result) != numpy_array_type()) return result;
   last_large = elements(result) > Recording::usual_limit() ? result : nullptr;
-  RecordedArray array(nb::steal(result));
-  return to_object(std::move(array)).release().ptr();
+  return make_object(nb::steal(result)).release().ptr();
 }
 
 PyObject* quick_to_write(PyObject* self) {
@@ -220,12 +220,10 @@ PyObject* quick_part(PyObject* self, PyObject* at) {
   nb::object made = nb::steal(part);
   if (array.part != Part::whole) return nullptr;
   if (elements(part) == 0)  // nothing that anybody could share
-    return to_object(RecordedArray(std::move(made))).release().ptr();
+    return make_object(std::move(made)).release().ptr();
   const char* const all =
       reinterpret_cast<const char*>(array.store->memory().array().bytes().data());
-  return to_object(RecordedArray(array, std::move(made), fields_of(part).data - all))
-      .release()
-      .ptr();
+  return make_object(array, std::move(made), fields_of(part).data - all).release().ptr();
 }
 
 int quick_assign(PyObject* self, PyObject* at, PyObject* value) {

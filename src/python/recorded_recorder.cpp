@@ -10,6 +10,8 @@
 #include <unordered_map>
 
 #include "base/fork.h"
+#include "base/text.h"
+#include "heddle/block.h"
 #include "heddle/hash.h"
 #include "heddle/transport.h"
 #include "python/bindings.h"
@@ -94,6 +96,18 @@ std::shared_ptr<WindowDevices> devices_at_start() {
   return count == 1 ? nullptr : std::make_shared<WindowDevices>(static_cast<int>(count));
 }
 
+// What windows may hold on to and need; HEDDLE_MEMORY=8GB.
+std::int64_t memory_at_start() {
+  const char* text = std::getenv("HEDDLE_MEMORY");
+  if (text == nullptr || *text == 0) return RecordOptions().memory_limit;
+  const auto bytes = parse_bytes(text);
+  if (!bytes || *bytes <= 0)
+    throw Error(fmt::format("HEDDLE_MEMORY={}: an amount of memory is expected, as 8GB", text));
+  // Of which a part may lie about unused.
+  set_block_pool_limit(static_cast<std::size_t>(*bytes) / 4);
+  return *bytes;
+}
+
 // What a line is called, by where its code lies; and whether that is the package's own.
 struct CodeName {
   std::string file;
@@ -145,6 +159,7 @@ std::atomic<bool> is_recording = false;
 Recording& the_recording() {
   static Recording* only = [] {
     RecordOptions options;
+    options.memory_limit = memory_at_start();
     options.direct_memory = numpy_memory;
     options.direct_step = direct_step;
     options.place = place_of_caller;
@@ -163,9 +178,10 @@ Recording& the_recording() {
 }  // namespace
 
 Recording& Recording::get() {
-  turns().wait();
+  Turns& all = turns();
+  all.wait();
   Recording& recording = the_recording();
-  if (turns().take_over())
+  if (all.take_over())
     recording.recorder.abandon("another thread was computing it when this process was forked");
   return recording;
 }

@@ -32,6 +32,8 @@ nb::dict counts() {
   numbers["compiled"] = all.compiled;
   numbers["found"] = all.found;
   numbers["direct"] = all.direct;
+  numbers["pieces"] = all.pieces;
+  numbers["bytes_sent"] = all.bytes_sent;
   numbers["bytes_in"] = all.bytes_in;
   numbers["bytes_out"] = all.bytes_out;
   return numbers;
@@ -46,6 +48,12 @@ void add_recording_state(nb::module_& calls) {
   calls.def("devices", [] {
     const auto& devices = recorder().devices();
     return devices ? devices->count() : 1;
+  });
+  calls.def("memory_limit", [] { return recorder().memory_limit(); });
+  calls.def("set_memory_limit", [](std::int64_t bytes) { recorder().set_memory_limit(bytes); });
+  calls.def("devices_for", [](std::int64_t elements) {
+    const auto& devices = recorder().devices();
+    return devices ? devices->count_for(elements) : 1;
   });
   calls.def("set_devices", set_devices, nb::arg("count"), nb::arg("least") = nb::none());
   calls.def("set_direct", [](const std::string& when) {

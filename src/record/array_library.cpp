@@ -2,8 +2,17 @@
 
 #include "heddle/array_ops.h"
 #include "heddle/error.h"
+#include "record/parameters.h"
 
 namespace heddle {
+
+const Attr::Integers& record::integers(const AttrDict& parameters, std::string_view name) {
+  const Attr* attr = find_attr(parameters, name);
+  const auto* numbers = attr == nullptr ? nullptr : attr->get<Attr::Integers>();
+  if (numbers == nullptr)
+    throw Error("the operation needs the parameter " + std::string(name) + ", whole numbers");
+  return *numbers;
+}
 
 void ArrayLibrary::add(ArrayOperation operation) {
   if (operation.name.empty()) throw Error("an operation on arrays needs a name");
@@ -49,6 +58,7 @@ void add_dense_operations(ArrayLibrary& library) {
 ArrayLibrary own_operations() {
   ArrayLibrary library;
   add_dense_operations(library);
+  add_sort_operations(library);
   add_sparse_operations(library);
   return library;
 }

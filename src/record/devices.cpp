@@ -32,18 +32,24 @@ WindowDevices::WindowDevices(Transport& ranks, std::int64_t least)
 
 void WindowDevices::place(Target& target, const std::vector<Type>& arguments,
                           const std::vector<Type>& results) const {
+  WindowMesh{count_, are_ranks(), are_ranks() ? ranks_->rank() : 0, least_}.place(target, arguments,
+                                                                                  results);
+}
+
+void WindowMesh::place(Target& target, const std::vector<Type>& arguments,
+                       const std::vector<Type>& results) const {
   const auto is_large = [&](const Type& type) {
-    return type.rank() > 0 && type.elements() >= least_;
+    return type.rank() > 0 && type.elements() >= least;
   };
   if (std::ranges::none_of(arguments, is_large) && std::ranges::none_of(results, is_large)) return;
-  target.mesh = fmt::format("{}={}", kAxis, count_);
-  target.ranks = are_ranks();
-  target.rank = are_ranks() ? ranks_->rank() : 0;
+  target.mesh = fmt::format("{}={}", kAxis, count);
+  target.ranks = are_ranks;
+  target.rank = rank;
   target.layouts.closed = true;
   const auto say = [&](const char* what, const std::vector<Type>& types) {
     for (std::size_t i = 0; i < types.size(); ++i) {
       if (!is_large(types[i])) continue;
-      const std::string words = words_for(types[i], count_);
+      const std::string words = words_for(types[i], count);
       if (words.empty()) continue;
       const std::string name = fmt::format("{}{}", what, i);
       target.layouts.shards.push_back({name, words, "a window's " + name});

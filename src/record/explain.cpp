@@ -71,13 +71,16 @@ std::string Recorder::explain() const {
   std::string text;
   for (const Done& done : done_) {
     text += fmt::format(
-        "window {}: {} calls{}, {} ops, {} arguments, {} results, {}; ended because {}\n",
-        done.number, done.calls, done.lines.empty() ? "" : " of " + done.lines, done.ops,
+        "window {}: {} calls{}, {}{} arguments, {} results, {}; ended because {}\n", done.number,
+        done.calls, done.lines.empty() ? "" : " of " + done.lines,
+        done.ops == 0 ? "" : fmt::format("{} ops, ", done.ops),  // not written: it came once
         done.arguments, done.results,
         done.was_direct  ? "done call by call"
         : done.was_known ? "known before"
                          : "compiled",
         words(done.end));
+    if (done.pieces > 1)
+      text += fmt::format("  run in {} pieces, for want of memory; as a whole:\n", done.pieces);
     if (done.was_direct) continue;
     for (const StepInfo& step : done.executable.steps()) {
       text +=

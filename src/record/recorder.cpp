@@ -150,8 +150,9 @@ void Recorder::record(const std::function<void(Builder&)>& write, DirectStepPtr 
   if (target_ != kNoSlot) slots_[target_].last = steps_.size() - 1;
 }
 
-Slot Recorder::new_slot(std::size_t argument, TypePtr type) {
-  slots_.push_back({argument, steps_.size(), std::move(type)});
+// The type is one of types_.
+Slot Recorder::new_slot(std::size_t argument, const Type& type) {
+  slots_.push_back({argument, steps_.size(), &type});
   return static_cast<Slot>(slots_.size() - 1);
 }
 
@@ -161,7 +162,7 @@ Slot Recorder::slot(Store& store) {
   if (store.window_ != window_ || store.slot_ == kNoSlot || store.shared_) {
     HEDDLE_CHECK(!store.pending_, "a window ended without one of its values");
     store.window_ = window_;
-    store.slot_ = new_slot(arguments_.size(), store.type_);
+    store.slot_ = new_slot(arguments_.size(), *types_[type_number(*store.type_)]);
     bytes_ += store.type_->bytes();
     if (store.shared_)  // as it is now
       arguments_.push_back({DeviceValue(Array(*store.type_, store.memory_.array().bytes())), {}});
@@ -204,7 +205,7 @@ StorePtr Recorder::keep(const Write& write, DirectStepPtr direct) {
         const Var value = write(b);
         if (value.none()) return;
         store = std::make_shared<Store>(std::make_shared<const Type>(value.type()));
-        target_ = store->slot_ = new_slot(SIZE_MAX, store->type_);
+        target_ = store->slot_ = new_slot(SIZE_MAX, *types_[type_number(*store->type_)]);
         set_version(store, value);
       },
       std::move(direct));
@@ -219,7 +220,7 @@ std::vector<StorePtr> Recorder::keep_all(const std::function<Vars(Builder&)>& wr
         for (const Var value : write(b)) {
           if (value.none()) return;
           stores.push_back(std::make_shared<Store>(std::make_shared<const Type>(value.type())));
-          stores.back()->slot_ = new_slot(SIZE_MAX, stores.back()->type_);
+          stores.back()->slot_ = new_slot(SIZE_MAX, *types_[type_number(value.type())]);
           set_version(stores.back(), value);
         }
       },
@@ -263,7 +264,7 @@ void Recorder::begin_write(const StorePtr& store, bool is_whole) {
     slot(*store);
   if (store->window_ != window_ || store->slot_ == kNoSlot) {
     store->window_ = window_;
-    store->slot_ = new_slot(SIZE_MAX, store->type_);
+    store->slot_ = new_slot(SIZE_MAX, *types_[type_number(*store->type_)]);
   }
   ++store->written_;
   if (store->pending_) return;
@@ -342,7 +343,9 @@ void Recorder::after_call() {
 std::int64_t Recorder::held_bytes() const {
   std::int64_t bytes = 0;
   for (const StorePtr& store : seen()) bytes += store->type_->bytes();
-  for (const Argument& argument : arguments_) bytes += argument.type().bytes();
+  const std::vector<bool> dead = dead_arguments();
+  for (std::size_t i = 0; i < arguments_.size(); ++i)
+    if (dead[i]) bytes += arguments_[i].type().bytes();
   return bytes;
 }
 

@@ -1,9 +1,11 @@
 // Products of sparse matrices with dense vectors and matrices, as ops that fuse: no scatter, every
 // row is a sum of its own.
 #include <algorithm>
+#include <numeric>
 
 #include "heddle/array_library.h"
 #include "heddle/error.h"
+#include "record/parameters.h"
 
 namespace heddle {
 
@@ -11,17 +13,13 @@ namespace {
 
 using Dims = Builder::Dims;
 
-const Attr::Integers& integers(const AttrDict& parameters, std::string_view name) {
-  const Attr* attr = find_attr(parameters, name);
-  const auto* numbers = attr == nullptr ? nullptr : attr->get<Attr::Integers>();
-  if (numbers == nullptr)
-    throw Error("the operation needs the parameter " + std::string(name) + ", whole numbers");
-  return *numbers;
-}
+using record::integers;
 
-// Along the first dimension of x, and over all others.
+// Along the first dimensions of x, and over all others.
 Var along_first(Builder& b, Var values, const Shape& shape) {
-  return values.type().shape == shape ? values : b.broadcast(values, shape, {0});
+  Dims first(values.type().rank());
+  std::iota(first.begin(), first.end(), 0);
+  return values.type().shape == shape ? values : b.broadcast(values, shape, first);
 }
 
 Var zeros_like(Builder& b, Var x) { return b.full_like(x, 0); }
@@ -44,85 +42,179 @@ Var band_product(Builder& b, std::span<const Var>& in, std::int64_t kind, Var se
   return b.select(along_first(b, where, shape), product, zeros_like(b, product));
 }
 
+// Zeros before and behind, along a dimension; with less than 0 as much is cut off.
+Var padded(Builder& b, Var x, std::size_t d, std::int64_t before, std::int64_t behind) {
+  Dims low(x.type().rank(), 0), high = low;
+  const Dims none = low;
+  low[d] = before;
+  high[d] = behind;
+  return b.op(
+      "pad", {x, b.full(Type::tensor(x.type().dtype, {}), 0)},
+      {{"edge_padding_low", {low}}, {"edge_padding_high", {high}}, {"interior_padding", {none}}});
+}
+
+// From `start` on so many along a dimension.
+Var part(Builder& b, Var x, std::size_t d, std::int64_t start, std::int64_t size) {
+  const Shape shape = x.type().shape;
+  Dims from(shape.size(), 0), to(shape.begin(), shape.end());
+  from[d] = start;
+  to[d] = start + size;
+  return b.slice(x, from, to);
+}
+
+// [blocks * n, …] as [blocks, n, …]; zeros fill up the last block.
+Var in_blocks(Builder& b, Var x, std::int64_t blocks) {
+  Shape shape = x.type().shape;
+  const std::int64_t each = (shape[0] + blocks - 1) / blocks, missing = each * blocks - shape[0];
+  if (missing > 0) x = padded(b, x, 0, 0, missing);
+  shape[0] = each;
+  shape.insert(shape.begin(), blocks);
+  return b.reshape(x, shape);
+}
+
+// And back, of which `rows` are there.
+Var out_of_blocks(Builder& b, Var x, std::int64_t rows) {
+  Shape shape = x.type().shape;
+  shape[1] *= shape[0];
+  shape.erase(shape.begin());
+  x = b.reshape(x, shape);
+  return shape[0] == rows ? x : part(b, x, 0, 0, rows);
+}
+
+// Each block with the last elements of the one before, and the first of the one behind it.
+Var with_neighbours(Builder& b, Var x, std::int64_t before, std::int64_t behind) {
+  const std::int64_t each = x.type().shape[1];
+  Vars seen;
+  if (before > 0) seen.push_back(padded(b, part(b, x, 1, each - before, before), 0, 1, -1));
+  seen.push_back(x);
+  if (behind > 0) seen.push_back(padded(b, part(b, x, 1, 0, behind), 0, -1, 1));
+  return seen.size() == 1 ? x : b.concatenate(seen, 1);
+}
+
 Vars banded_product(Builder& b, std::span<const Var> in, const AttrDict& parameters) {
   const Attr::Integers& offsets = integers(parameters, "offsets");
   const Attr::Integers& kinds = integers(parameters, "kinds");
   const std::int64_t rows = integers(parameters, "rows").at(0);
+  const std::int64_t blocks = integers(parameters, "blocks").at(0);
   std::size_t operands = 1;
   for (std::int64_t kind : kinds) operands += kind == kNumberWhere ? 2 : 1;
   if (offsets.empty() || offsets.size() != kinds.size() || in.size() != operands ||
       in[0].type().rank() < 1)
     throw Error("a banded product takes a dense operand, and what its " +
                 std::to_string(offsets.size()) + " bands are given by");
-  const Type dense = in[0].type();
-  const std::int64_t columns = dense.shape[0];
+  const std::int64_t columns = in[0].type().shape[0];
   const auto [least, most] = std::ranges::minmax(offsets);
   // Zeros before and behind, so that every band sees as many elements as there are rows.
-  const std::int64_t before = std::max<std::int64_t>(0, -least);
-  const std::int64_t behind = std::max<std::int64_t>(0, rows + most - columns);
-  Dims low(dense.rank(), 0), high(dense.rank(), 0), between(dense.rank(), 0);
-  low[0] = before;
-  high[0] = behind;
-  const Var nothing = b.full(Type::tensor(dense.dtype, {}), 0);
-  const Var x = b.op("pad", {in[0], nothing},
-                     {{"edge_padding_low", {low}},
-                      {"edge_padding_high", {high}},
-                      {"interior_padding", {between}}});
-  Shape shape = dense.shape;
-  shape[0] = rows;
-  in = in.subspan(1);
+  const bool by_blocks = blocks > 1;
+  std::int64_t before = std::max<std::int64_t>(0, -least), behind = std::max<std::int64_t>(0, most);
+  Var x;
+  if (by_blocks) {
+    x = in_blocks(b, in[0], blocks);
+    const std::int64_t each = x.type().shape[1];
+    if (rows != columns || before > each || behind > each)
+      throw Error("bands in blocks are those of a square matrix, and reach into the next block");
+    x = with_neighbours(b, x, before, behind);
+  } else {
+    behind = std::max<std::int64_t>(0, rows + most - columns);
+    x = padded(b, in[0], 0, before, behind);
+  }
+  const std::size_t along = by_blocks ? 1 : 0;
+  const std::int64_t each = by_blocks ? (rows + blocks - 1) / blocks : rows;
+  Vars given(in.begin() + 1, in.end());
+  if (by_blocks)
+    for (Var& one : given)
+      if (one.type().rank() > 0) one = in_blocks(b, one, blocks);
+  std::span<const Var> left = given;
   Var sum;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    Dims start(dense.rank(), 0), limit(shape.begin(), shape.end());
-    start[0] = before + offsets[k];
-    limit[0] = start[0] + rows;
-    const Var product = band_product(b, in, kinds[k], b.slice(x, start, limit));
+    const Var product =
+        band_product(b, left, kinds[k], part(b, x, along, before + offsets[k], each));
     sum = k == 0 ? product : b.op("add", {sum, product});
   }
-  return {sum};
+  return {by_blocks ? out_of_blocks(b, sum, rows) : sum};
 }
 
-// x[columns], with all further dimensions of x behind.
-Var gathered(Builder& b, Var x, Var columns) {
+// x[columns], with all further dimensions of x behind. By blocks, each block's places look into
+// that block of x only: both have a number of the block first.
+Var gathered(Builder& b, Var x, Var columns, bool by_blocks = false) {
   const Shape from = x.type().shape;
   const auto places = static_cast<std::int64_t>(columns.type().rank());
+  const std::int64_t looked_up = by_blocks ? 1 : 0;
   Shape sizes = from;
-  sizes[0] = 1;
+  for (std::int64_t d = 0; d <= looked_up; ++d) sizes[static_cast<std::size_t>(d)] = 1;
   Dims offsets;
-  for (std::size_t d = 1; d < from.size(); ++d)
-    offsets.push_back(places + static_cast<std::int64_t>(d) - 1);
+  for (std::int64_t d = looked_up + 1; d < static_cast<std::int64_t>(from.size()); ++d)
+    offsets.push_back(places + d - looked_up - 1);
+  const Dims blocks = by_blocks ? Dims{0} : Dims{};
   Attr::Struct numbers{"gather",
                        {{"offset_dims", {offsets}},
-                        {"collapsed_slice_dims", {Dims{0}}},
-                        {"start_index_map", {Dims{0}}},
+                        {"collapsed_slice_dims", {Dims{looked_up}}},
+                        {"operand_batching_dims", {blocks}},
+                        {"start_indices_batching_dims", {blocks}},
+                        {"start_index_map", {Dims{looked_up}}},
                         {"index_vector_dim", {Attr::Integer{places}}}}};
   return b.op("gather", {x, columns},
               {{"dimension_numbers", {std::move(numbers)}}, {"slice_sizes", {sizes}}});
 }
 
-Vars row_product(Builder& b, std::span<const Var> in, const AttrDict& parameters) {
-  const bool placed = integers(parameters, "placed")[0] != 0;
-  const std::size_t first = placed ? 2 : 1;
-  if (in.size() < first + 2 || (in.size() - first) % 2 != 0 || in[0].type().rank() < 1)
-    throw Error("a product by rows takes a dense operand, and columns and values of groups");
-  const Var x = in[0];
-  Vars sums;
-  for (std::size_t i = first; i < in.size(); i += 2) {
-    const Var columns = in[i], values = in[i + 1];
-    if (columns.type().rank() != 2 || columns.type().shape != values.type().shape)
-      throw Error("columns and values of a group of rows are two matrices of one shape, not " +
-                  columns.type().str() + " and " + values.type().str());
-    // What is no column reads the first one, and counts for nothing.
-    const Var seen = gathered(b, x, columns);
-    const Shape shape = seen.type().shape;
-    const Var product = b.op("multiply", {b.broadcast(values, shape, {0, 1}), seen});
-    const Var is_there = b.compare("GE", columns, zeros_like(b, columns));
-    const Var counted =
-        b.select(b.broadcast(is_there, shape, {0, 1}), product, zeros_like(b, product));
-    sums.push_back(b.reduce(counted, {1}, "add"));
+// Block i becomes block i + shift. From as many as there are blocks on it goes around, by what is
+// more; else nothing comes to those that have no such block.
+Var shifted(Builder& b, Var x, std::int64_t shift) {
+  const std::int64_t blocks = x.type().shape[0];
+  if (shift < blocks) return padded(b, x, 0, shift, -shift);
+  shift -= blocks;
+  return b.concatenate({part(b, x, 0, blocks - shift, shift), part(b, x, 0, 0, blocks - shift)}, 0);
+}
+
+// What each block sees of x: its own part, and behind it what it needs of others, which these pick
+// out and send.
+Var seen_by_blocks(Builder& b, Var x, std::int64_t blocks, const Attr::Integers& shifts,
+                   std::span<const Var> sent) {
+  const Var own = in_blocks(b, x, blocks);
+  Vars seen = {own};
+  for (std::size_t k = 0; k < shifts.size(); ++k) {
+    if (shifts[k] <= -blocks || shifts[k] >= 2 * blocks || shifts[k] % blocks == 0 ||
+        sent[k].type().rank() != 1)
+      throw Error("what blocks send goes to another block, and is a list of places");
+    seen.push_back(shifted(b, gathered(b, own, in_blocks(b, sent[k], blocks), true), shifts[k]));
   }
-  const Var all = sums.size() == 1 ? sums[0] : b.concatenate(sums, 0);
-  return {placed ? gathered(b, all, in[1]) : all};
+  return seen.size() == 1 ? own : b.concatenate(seen, 1);
+}
+
+// A sum for each row of a group.
+Var sums_of_rows(Builder& b, Var x, Var columns, Var values, bool is_local) {
+  if (columns.type().rank() < 2 || columns.type().shape != values.type().shape)
+    throw Error("columns and values of a group of rows are two matrices of one shape, not " +
+                columns.type().str() + " and " + values.type().str());
+  // What is no column reads the first one, and counts for nothing.
+  const Var seen = gathered(b, x, columns, is_local);
+  const Shape shape = seen.type().shape;
+  const Var product = b.op("multiply", {along_first(b, values, shape), seen});
+  const Var is_there = b.compare("GE", columns, zeros_like(b, columns));
+  const Var counted = b.select(along_first(b, is_there, shape), product, zeros_like(b, product));
+  return b.reduce(counted, {static_cast<std::int64_t>(columns.type().rank()) - 1}, "add");
+}
+
+Vars row_product(Builder& b, std::span<const Var> in, const AttrDict& parameters) {
+  const bool placed = integers(parameters, "placed").at(0) != 0;
+  const std::int64_t blocks = integers(parameters, "blocks").at(0);
+  const std::int64_t rows = integers(parameters, "rows").at(0);
+  const bool is_local = integers(parameters, "local").at(0) != 0;
+  const Attr::Integers& shifts = integers(parameters, "shifts");
+  const std::size_t first = 1 + shifts.size() + (placed ? 1 : 0);
+  if (in.size() < first + 2 || (in.size() - first) % 2 != 0 || in[0].type().rank() < 1 ||
+      blocks < 1 || (is_local && blocks == 1) || (!is_local && !shifts.empty()))
+    throw Error("a product by rows takes a dense operand, and columns and values of groups");
+  const bool by_blocks = blocks > 1;
+  const auto block = [&](Var x) { return by_blocks ? in_blocks(b, x, blocks) : x; };
+  const Var x =
+      is_local ? seen_by_blocks(b, in[0], blocks, shifts, in.subspan(1, shifts.size())) : in[0];
+  Vars sums;
+  for (std::size_t i = first; i < in.size(); i += 2)
+    sums.push_back(sums_of_rows(b, x, block(in[i]), block(in[i + 1]), is_local));
+  Var all = sums.size() == 1 ? sums[0] : b.concatenate(sums, by_blocks ? 1 : 0);
+  if (placed) all = gathered(b, all, block(in[first - 1]), by_blocks);
+  return {by_blocks ? out_of_blocks(b, all, rows) : all};
 }
 
 Vars put_row(Builder& b, std::span<const Var> in, const AttrDict&) {

@@ -98,7 +98,7 @@ Slot Recorder::number_slot(Array value) {
   const auto dtype = static_cast<std::size_t>(value.dtype());
   if (number_types_.size() <= dtype) number_types_.resize(dtype + 1);
   if (!number_types_[dtype]) number_types_[dtype] = std::make_shared<const Type>(value.type());
-  const Slot slot = new_slot(arguments_.size(), number_types_[dtype]);
+  const Slot slot = new_slot(arguments_.size(), *number_types_[dtype]);
   arguments_.push_back({DeviceValue(std::move(value)), nullptr});
   return slot;
 }
@@ -119,7 +119,7 @@ StorePtr Recorder::keep(RecordedCall call) {
     throw Error("an operation on recorded arrays that writes its ops cannot call another one");
   auto store = std::make_shared<Store>(types_[call.type]);
   store->window_ = window_;
-  store->slot_ = call.into.slot = new_slot(SIZE_MAX, store->type_);
+  store->slot_ = call.into.slot = new_slot(SIZE_MAX, *store->type_);
   touched_.push_back(store);
   bytes_ += store->type_->bytes();
   add_plain(call);
@@ -230,6 +230,7 @@ void Recorder::keep_tape(const std::vector<StorePtr>& stores, const std::vector<
                          const Done& done) {
   if (tapes_.size() >= options_.executables) tapes_.clear();
   Known known{tape_, {}, {}, donated, call_places_, done.lines, done.ops, done.executable};
+  known.needed_bytes = needed_bytes(done.executable, false, arguments_);
   for (const Argument& argument : arguments_) known.arguments.push_back(argument.type());
   for (const StorePtr& store : stores) known.results.push_back(store->slot_);
   tapes_.emplace(tape_hash(stores), std::make_shared<const Known>(std::move(known)));

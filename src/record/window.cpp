@@ -87,6 +87,8 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
       found = tape->executable;
       done.ops = tape->ops;
       done.lines = tape->lines;
+      // Only a program can be cut in pieces.
+      if (tape->needed_bytes > options_.memory_limit) end_program(stores);
       expected_ = std::move(tape);
     }
   }
@@ -126,7 +128,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
       lent.push_back(argument.value);
   std::vector<Argument> values;
   Verdict verdict = yes();
-  const auto work = [&] { verdict = compute(found, target, done.executable, values); };
+  const auto work = [&] { verdict = compute(found, target, done, values); };
   options_.aside ? options_.aside(work, false) : work();
   keep_aligned();
   if (!verdict) return verdict;
@@ -156,78 +158,6 @@ Store& Recorder::keep_track(const StorePtr& store) {
   return *store;
 }
 
-// Kernels read memory that begins at a multiple of so many bytes, which NumPy's does not: a run
-// would copy it, and so would the next one.
-void Recorder::align_arguments() {
-  aligned_.clear();
-  for (Argument& argument : arguments_) {
-    if (argument.spread || !argument.value.in_host_memory()) continue;
-    const Array& array = argument.value.array();
-    if (array.is_splat() || array.elements() == 0 || argument.of.expired()) continue;
-    const std::span<const std::byte> bytes = array.bytes();
-    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % Block::kAlignment == 0) continue;
-    Array copy(array.type(), Block::copy_of(bytes));
-    aligned_.push_back({argument.of, bytes.data(), copy});
-    argument.value = DeviceValue(std::move(copy));
-  }
-}
-
-// Stores that still have the old memory get the new one.
-void Recorder::keep_aligned() {
-  for (Aligned& one : aligned_) {
-    const StorePtr store = one.of.lock();
-    if (!store || store->pending_ || !store->whole_ || !store->memory_.in_host_memory()) continue;
-    const Array& held = store->memory_.array();
-    if (held.type() != one.to.type() || held.bytes().data() != one.from) continue;
-    store->memory_ = DeviceValue(std::move(one.to));
-    ++store->generation_;
-  }
-  aligned_.clear();
-}
-
-// Touches no store: others may look at those meanwhile.
-Verdict Recorder::compute(std::optional<Executable>& found, const Target& target,
-                          Executable& executable, std::vector<Argument>& values) {
-  if (found) {
-    executable = *std::move(found);
-  } else {
-    HEDDLE_TRY(executable, compiled(target));
-  }
-  if (!target.mesh.empty()) return compute_on_devices(executable, values);
-  align_arguments();
-  RunOptions options;
-  times_.clear();
-  if (profiling_) options.times = &times_;
-  std::vector<DeviceValue> arguments;
-  arguments.reserve(arguments_.size());
-  for (Argument& argument : arguments_) {
-    if (argument.spread) {
-      HEDDLE_TRY(Array whole, devices_->whole(*argument.spread));
-      argument = {DeviceValue(std::move(whole)), nullptr};
-    }
-    arguments.push_back(std::move(argument.value));
-  }
-  arguments_.clear();
-  HEDDLE_TRY(std::vector<DeviceValue> results,
-             executable.run_values(std::move(arguments), options));
-  for (DeviceValue& result : results) values.push_back({std::move(result), nullptr});
-  return yes();
-}
-
-Verdict Recorder::compute_on_devices(const Executable& executable, std::vector<Argument>& values) {
-  std::vector<WindowValue> arguments;
-  for (Argument& argument : arguments_) {
-    Array whole;
-    if (!argument.spread) whole = argument.value.take_array();
-    arguments.push_back({std::move(whole), std::move(argument.spread)});
-  }
-  arguments_.clear();
-  HEDDLE_TRY(std::vector<WindowValue> results, devices_->run(executable, std::move(arguments)));
-  for (WindowValue& result : results)
-    values.push_back({DeviceValue(std::move(result.whole)), std::move(result.spread)});
-  return yes();
-}
-
 Verdict Recorder::flush(WindowEnd end) {
   if (recording_) return reason("a value was asked for while an operation writes its ops");
   const std::vector<StorePtr> stores = seen();
@@ -254,7 +184,11 @@ Verdict Recorder::flush(WindowEnd end) {
   if (verdict) {
     count(done);
     if (profiling_) profile_run(done);
-    if (end == WindowEnd::full) grow(done.was_known, done.seconds);
+    past_.add(calls_);
+    if (end == WindowEnd::full)
+      grow(done.was_known, done.seconds);
+    else
+      turn_ = 0;  // the next one begins elsewhere in a turn
   } else {
     for (const StorePtr& store : stores)
       store->lose("this array was to be computed in a window that failed: " + verdict.reason());
@@ -270,6 +204,7 @@ Verdict Recorder::flush(WindowEnd end) {
 void Recorder::abandon(const std::string& why) {
   for (const StorePtr& store : seen()) store->lose(why);
   recording_ = false;
+  turn_ = 0;
   open();
 }
 
@@ -289,17 +224,20 @@ Verdict Recorder::set_devices(std::shared_ptr<WindowDevices> devices) {
 void Recorder::count(const Done& done) {
   ++(done.was_direct ? counts_.direct : done.was_known ? counts_.found : counts_.compiled);
   counts_.ops += static_cast<std::int64_t>(done.ops);
+  counts_.pieces += std::max(0, done.pieces - 1);
   if (done.was_direct) return;
-  for (const StepInfo& step : done.executable.steps())
+  for (const StepInfo& step : done.executable.steps()) {
     if (step.depth == 0 && step.kind != "copy") ++counts_.launches;
+    if (step.kind == "collective") counts_.bytes_sent += step.bytes_read;
+  }
 }
 
 // Windows that are full take whole turns of a loop, where the last calls are turns of one: then all
 // of them are equal, and one executable serves them all. They become larger once they have been
-// known for a while: each size is compiled anew.
+// known for a while: each size is compiled anew. A turn that is too long for a window takes
+// several, which are the same in every turn.
 void Recorder::grow(bool was_known, double seconds) {
   constexpr int kPatience = 8;
-  const std::size_t n = calls_.size();
   // What takes longer than this has little to win by fewer windows.
   constexpr double kWorthwhile = 2e-3;
   bool larger = false;
@@ -308,15 +246,21 @@ void Recorder::grow(bool was_known, double seconds) {
     known_in_a_row_ = 0;
     larger = devices_ != nullptr || seconds < kWorthwhile;  // ranks have to grow alike
   }
-  const std::size_t room = std::min(options_.largest_window, larger ? 2 * limit_ : limit_);
-  for (std::size_t turn = 1; 2 * turn <= n; ++turn) {
-    if (!std::equal(calls_.end() - static_cast<std::ptrdiff_t>(turn), calls_.end(),
-                    calls_.end() - static_cast<std::ptrdiff_t>(2 * turn)))
-      continue;
+  const std::size_t most = options_.largest_window;
+  const std::size_t room = std::min(most, larger ? 2 * limit_ : limit_);
+  // While turns go on as they are, none is looked for: that takes longer than recording may.
+  const bool goes_on = turn_ != 0 && past_.repeats(turn_, calls_.size());
+  const std::size_t turn = goes_on ? turn_ : past_.turn();
+  if (turn == 0) {
+    limit_ = std::min(most, 2 * limit_);
+  } else if (turn <= most) {
     limit_ = std::max(turn, room / turn * turn);
-    return;
+  } else {
+    const std::size_t parts = (turn + most - 1) / most;
+    part_ = turn == turn_ ? (part_ + 1) % parts : 0;
+    limit_ = turn * (part_ + 1) / parts - turn * part_ / parts;
   }
-  limit_ = std::min(options_.largest_window, 2 * limit_);
+  turn_ = turn;
 }
 
 Expected<DeviceValue> Recorder::value(Store& store) {

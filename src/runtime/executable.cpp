@@ -326,6 +326,7 @@ std::vector<Executable> Executable::stages() const {
   return all;
 }
 const PeakMemory& Executable::peak() const { return state_->peak; }
+void Executable::drop_spare_memory() const { state_->runs.clear(); }
 const std::string& Executable::interpreted_because() const {
   return state_->compiled.interpreted_because;
 }

@@ -64,6 +64,12 @@ void RunPool::give_back(std::unique_ptr<RunState> run) {
   if (idle_.size() < kMostIdle) idle_.push_back(std::move(run));
 }
 
+void RunPool::clear() {
+  std::vector<std::unique_ptr<RunState>> dropped;  // whose queues end outside of the lock
+  const std::lock_guard lock(mutex_);
+  dropped.swap(idle_);
+}
+
 std::size_t RunPool::size() const {
   const std::lock_guard lock(mutex_);
   return idle_.size();

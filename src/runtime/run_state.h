@@ -49,6 +49,7 @@ class RunPool {
   // is none.
   std::unique_ptr<RunState> take(std::uint64_t transport);
   void give_back(std::unique_ptr<RunState> run);
+  void clear();
   std::size_t size() const;
 
  private:

@@ -1,7 +1,7 @@
 """heddle.numpy as a user meets it: NumPy's words for mistakes, protocols, what is NumPy's, what is said."""
 
-import operator
 import copy
+import operator
 import pickle
 import warnings
 

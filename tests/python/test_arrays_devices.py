@@ -78,7 +78,7 @@ for turn in range(6):
     total = float(x.sum())
     if turn == 3 and len(sys.argv) > 1 and int(os.environ["HEDDLE_RANK"]) == 1:
         os._exit(7)
-print(np.devices(), total)
+print(np.devices(), total, float(np.random.rand(2)[0]) + np.random.default_rng().random())
 """
 
 
@@ -95,8 +95,9 @@ def test_ranks(tmp_path):
         x[1:-1] = (x[:-2] + x[2:]) * 0.5 + turn
     lines = done.stdout.split("\n")[:-1]
     assert done.returncode == 0 and len(lines) == 3, done.stderr
+    assert len({line.split()[3] for line in lines}) == 1  # they draw the same without a seed
     for line in lines:
-        rank, count, total = line.split()
+        rank, count, total, _ = line.split()
         assert count == "3" and float(total) == pytest.approx(x.sum(), rel=1e-12)
 
 

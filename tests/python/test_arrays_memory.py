@@ -2,6 +2,8 @@
 
 import ctypes
 import io
+import subprocess
+import sys
 
 import heddle.numpy as hn
 import numpy as np
@@ -105,6 +107,12 @@ def test_buffers_and_pointers(size):
     fixed.flags.writeable = False
     with pytest.raises((BufferError, TypeError)):
         io.BytesIO(bytes(8)).readinto(fixed)
+
+
+def test_nothing_is_left_when_python_ends():
+    text = f"import heddle.numpy as np; a = np.arange({LARGE}.0) * 2; b = a.view(np.int64); b[0] = 1; c = a[1:].ctypes"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stderr == ""
 
 
 def test_views_have_a_base():

@@ -1,5 +1,6 @@
 """How windows run: call by call while they are new, compiled once they come again, beside other threads."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -108,6 +109,70 @@ def test_explain_and_profile_name_lines():
     line = test_explain_and_profile_name_lines.__code__.co_firstlineno + 6
     assert f"test_arrays_windows.py:{line}" in hn.explain() and f"from test_arrays_windows.py:{line}" in str(times)
     assert y.sum() == pytest.approx(LARGE * (2**0.5 + 1))
+
+
+def squares_and_sums(np, a, b):
+    products = [(a * (k + 1)) @ b for k in range(4)]
+    total = a * 0.0
+    for one in products:
+        total = total + np.exp(one * 0.001) @ one
+    return total, np.cumsum(total, axis=1).sum(axis=0), (total > 0).sum()
+
+
+@pytest.mark.parametrize("devices", (1, 2))
+def test_a_window_over_the_limit_runs_in_pieces(all_recorded, devices):
+    a, b = np.random.default_rng(0).standard_normal((2, 64, 64))
+    before = recorded.memory_limit()
+    recorded.set_devices(devices, 0)
+    recorded.set_direct("never")
+    try:
+        for limit, least in ((before, 0), (300_000, 1), (100_000, 2)):
+            recorded.set_memory_limit(limit)
+            cuts = hn.counts()["pieces"]
+            got = squares_and_sums(hn, hn.asarray(a), hn.asarray(b))
+            hn.flush()
+            assert (hn.counts()["pieces"] - cuts >= least) if least else (hn.counts()["pieces"] == cuts)
+            if limit == 300_000:
+                assert "for want of memory" in hn.explain()
+            for ours, theirs in zip(got, squares_and_sums(np, a, b)):
+                np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-10)
+    finally:
+        recorded.set_memory_limit(before)
+        recorded.set_devices(1)
+        recorded.set_direct("")
+
+
+def sums_of_plain_calls(np, a, b):
+    c = a * 2.0 + b
+    rows = c.sum(axis=1)
+    d = np.sqrt(c * c + 1.0) - b
+    return rows, d, d.max(axis=0)
+
+
+def test_a_known_window_of_plain_calls_over_the_limit_runs_in_pieces(all_recorded):
+    a, b = np.random.default_rng(1).standard_normal((2, 96, 96))
+    before = recorded.memory_limit()
+    recorded.set_direct("never")
+    try:
+        for turn in range(6):
+            known, cuts = hn.counts()["found"], hn.counts()["pieces"]
+            recorded.set_memory_limit(before)
+            got = sums_of_plain_calls(hn, hn.asarray(a), hn.asarray(b))
+            recorded.set_memory_limit(before if turn < 3 else 100_000)
+            hn.flush()
+            assert hn.counts()["found"] - known == (turn > 0)
+            assert (hn.counts()["pieces"] > cuts) == (turn >= 3)
+            for ours, theirs in zip(got, sums_of_plain_calls(np, a, b)):
+                np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-12)
+    finally:
+        recorded.set_memory_limit(before)
+        recorded.set_direct("")
+
+
+def test_a_limit_that_is_none():
+    done = subprocess.run([sys.executable, "-c", "import heddle.numpy as np; np.ones(3) + 1"], text=True,
+                          capture_output=True, env={**os.environ, "HEDDLE_MEMORY": "much"})  # fmt: skip
+    assert "HEDDLE_MEMORY=much: an amount of memory is expected" in done.stderr
 
 
 FORKS = """

@@ -318,3 +318,80 @@ def test_wrong_use():
         len(A)
     with pytest.raises(IndexError):
         A[5, 0]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_made_of_a_matrix_has_places_of_its_own(format, everything_recorded):
+    places = {"coo": "row", "dia": "offsets"}.get(format, "indices")
+    for was_given in (False, True):
+        ours, theirs = in_format(scipy_sparse.csr_array(np.diag([1.0, 2, 3])), format)
+        if was_given:
+            held = getattr(ours, places), getattr(theirs, places)
+        pair = [(made, made * 2) for made in (ours, theirs)]
+        for number, (made, twice) in enumerate(pair):
+            if was_given:
+                held[number][0] = 1
+            else:
+                getattr(twice, places)[0] = 1
+        same(pair[0][0].toarray(), pair[1][0].toarray())
+        same(pair[0][1].toarray(), pair[1][1].toarray())
+    same(ours @ np.ones(3), theirs @ np.ones(3))
+
+
+def test_functions_of_numpy(everything_recorded):
+    rng = np.random.default_rng(9)
+    theirs = matrix(rng, shape=(7, 7), kind="any")
+    ours, x = sparse.csr_array(theirs), rng.standard_normal(7)
+    for module in (np, hnp):
+        same(module.sqrt(abs(ours)), np.sqrt(abs(theirs)))
+        same(module.sin(ours), np.sin(theirs))
+        same(module.negative(ours), -theirs)
+        same(module.matmul(ours, x), theirs @ x)
+        same(module.matmul(x, ours), x @ theirs)
+        same(module.sum(ours), np.sum(theirs))
+        with pytest.raises(TypeError, match="exp"):
+            module.exp(ours)
+    for one in (x, hnp.asarray(x)):
+        same(one @ ours, x @ theirs)
+        same(one + ours, x + theirs)
+        same(one - ours, x - theirs)
+        same(one * ours, x * theirs)
+
+
+def counted(lib, name, A, b, **more):
+    seen = []
+    x, info = getattr(lib, name)(A, b, callback=lambda v: seen.append(float(np.linalg.norm(np.asarray(v)))), **more)
+    return np.asarray(x), info, seen
+
+
+@pytest.mark.parametrize("kind", ("legacy", "pr_norm", "x"))
+@pytest.mark.parametrize("maxiter", (None, 1, 3, 7))
+def test_gmres_counts_as_scipys(kind, maxiter):
+    rng = np.random.default_rng(10)
+    A, b = definite(rng), values(rng, 60, "f8")
+    more = {"rtol": 1e-10, "restart": 4, "maxiter": maxiter, "callback_type": kind}
+    x, info, seen = counted(linalg, "gmres", sparse.csr_array(A), hnp.asarray(b), **more)
+    want, want_info, want_seen = counted(scipy_linalg, "gmres", A, b, **more)
+    assert info == want_info and len(seen) == len(want_seen)
+    np.testing.assert_allclose(seen, want_seen, rtol=1e-3, atol=1e-9)
+    np.testing.assert_allclose(x, want, atol=1e-6)
+    more = {"rtol": 1e-10, "restart": 4, "maxiter": maxiter}
+    assert linalg.gmres(sparse.csr_array(A), b, **more)[1] == scipy_linalg.gmres(A, b, **more)[1]
+
+
+@pytest.mark.parametrize("name", ("cg", "bicg", "bicgstab", "cgs", "gmres"))
+def test_solvers_end_as_scipys(name):
+    ours, theirs = getattr(linalg, name), getattr(scipy_linalg, name)
+    columns = definite(np.random.default_rng(11)), np.ones((60, 1))
+    assert ours(sparse.csr_array(columns[0]), columns[1])[0].shape == theirs(*columns)[0].shape == (60,)
+    turned, empty = np.array([[0.0, 1], [-1, 0]]), np.zeros((2, 2))
+    lost = np.array([1.0, np.nan])
+    for made, b in ((turned, [1.0, 0]), (empty, [1.0, 1]), (np.eye(2), lost)):
+        with np.errstate(all="ignore"):
+            want, want_info = theirs(scipy_sparse.csr_array(made), np.array(b), maxiter=3)
+        for callback in (None, lambda x: None):
+            more = {} if callback is None else {"callback": callback}
+            x, info = ours(sparse.csr_array(made), np.array(b), maxiter=3, **more)
+            assert info == want_info
+            if name != "gmres":
+                np.testing.assert_array_equal(np.asarray(x), want)

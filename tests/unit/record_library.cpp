@@ -63,6 +63,7 @@ TEST_F(ArrayLibraryTest, ElementwiseCallsCheckTheirOperands) {
 TEST_F(ArrayLibraryTest, BandsSkipTheirHoles) {
   const StorePtr x = given({3}, {1, 10, INFINITY});
   const AttrDict parameters = {{"rows", {Attr::Integers{2}}},
+                               {"blocks", {Attr::Integers{1}}},
                                {"offsets", {Attr::Integers{0, 1}}},
                                {"kinds", {Attr::Integers{0, 1}}}};
   EXPECT_THAT(
@@ -73,6 +74,7 @@ TEST_F(ArrayLibraryTest, BandsSkipTheirHoles) {
 // [[4 0] [-1 4] [0 -1]]: numbers, more rows than columns.
 TEST_F(ArrayLibraryTest, BandsOfOneNumber) {
   const AttrDict parameters = {{"rows", {Attr::Integers{3}}},
+                               {"blocks", {Attr::Integers{1}}},
                                {"offsets", {Attr::Integers{-1, 0}}},
                                {"kinds", {Attr::Integers{2, 3}}}};
   const StorePtr where =
@@ -82,22 +84,61 @@ TEST_F(ArrayLibraryTest, BandsOfOneNumber) {
               ElementsAre(4, 7, -2));
 }
 
+// Of [[4 -1 0] [1 4 -1] [0 1 4]] in two blocks, the second with one row only.
+TEST_F(ArrayLibraryTest, BlocksOfBandsSeeTheirNeighbours) {
+  AttrDict parameters = {{"rows", {Attr::Integers{3}}},
+                         {"blocks", {Attr::Integers{2}}},
+                         {"offsets", {Attr::Integers{-1, 0, 1}}},
+                         {"kinds", {Attr::Integers{0, 2, 2}}}};
+  const std::vector<StorePtr> operands = {given({3}, {1, 10, 100}), given({3}, {0, 1, 1}),
+                                          given({}, {4}), given({}, {-1})};
+  EXPECT_THAT(call("sparse.banded_product", operands, parameters), ElementsAre(-6, -59, 410));
+  parameters[2].value = {Attr::Integers{-3, 0, 1}};
+  EXPECT_THROW(call("sparse.banded_product", operands, parameters), Error);
+}
+
+AttrDict rows_in_blocks(std::int64_t rows, std::int64_t blocks, std::int64_t placed,
+                        Attr::Integers shifts) {
+  return {{"rows", {Attr::Integers{rows}}},
+          {"blocks", {Attr::Integers{blocks}}},
+          {"placed", {Attr::Integers{placed}}},
+          {"local", {Attr::Integers{blocks > 1}}},
+          {"shifts", {std::move(shifts)}}};
+}
+
 // Rows of one and of two elements, in another order; -1 is no column.
 TEST_F(ArrayLibraryTest, RowsComeBackInOrder) {
   const std::vector<StorePtr> operands = {given({2, 2}, {1, 2, 10, 20}),  // two right-hand sides
                                           columns({3}, {2, 0, 1}),       columns({2, 1}, {1, -1}),
                                           given({2, 1}, {5, 7}),         columns({1, 2}, {0, 1}),
                                           given({1, 2}, {1, 1})};
-  EXPECT_THAT(call("sparse.row_product", operands, {{"placed", {Attr::Integers{1}}}}),
+  EXPECT_THAT(call("sparse.row_product", operands, rows_in_blocks(3, 1, 1, {})),
               ElementsAre(11, 22, 50, 100, 0, 0));
+}
+
+// [[0 1 1] [2 0 0] [0 0 3]] in two blocks of two rows: the second sends its first element back, the
+// first one its first on.
+TEST_F(ArrayLibraryTest, BlocksOfRowsSendWhatOthersNeed) {
+  const std::vector<StorePtr> operands = {given({3}, {1, 10, 100}), columns({2}, {0, 0}),
+                                          columns({4, 2}, {1, 2, 0, -1, 0, -1, -1, -1}),
+                                          given({4, 2}, {1, 1, 2, 0, 3, 0, 0, 0})};
+  EXPECT_THAT(call("sparse.row_product", operands, rows_in_blocks(3, 2, 0, {3})),
+              ElementsAre(110, 2, 300));
+  // No row of the second block needs the first one's.
+  EXPECT_THAT(call("sparse.row_product", operands, rows_in_blocks(3, 2, 0, {-1})),
+              ElementsAre(110, 2, 300));
 }
 
 TEST_F(ArrayLibraryTest, ProductsCheckWhatTheyAreGiven) {
   const StorePtr x = given({2}, {1, 2});
   EXPECT_THROW(call("sparse.banded_product", {x}, {}), Error);
-  EXPECT_THROW(call("sparse.row_product", {x}, {{"placed", {Attr::Integers{0}}}}), Error);
+  EXPECT_THROW(call("sparse.row_product", {x}, rows_in_blocks(2, 1, 0, {})), Error);
   EXPECT_THROW(call("sparse.row_product", {x, columns({2}, {0, 1}), given({2}, {1, 1})},
-                    {{"placed", {Attr::Integers{0}}}}),
+                    rows_in_blocks(2, 1, 0, {})),
+               Error);
+  EXPECT_THROW(call("sparse.row_product",
+                    {x, columns({2}, {0, 0}), columns({2, 1}, {0, 1}), given({2, 1}, {1, 1})},
+                    rows_in_blocks(2, 2, 0, {2})),
                Error);
   EXPECT_THAT(call("numpy.negative", {x}), ElementsAre(-1, -2));  // the window goes on
 }

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import atexit as _atexit
 import functools as _functools
+import importlib as _importlib
 import types as _types
 from typing import Any
 
@@ -24,7 +25,7 @@ import numpy as _np
 from heddle.numpy._core import QuickFunction as _QuickFunction, QuickMaker as _QuickMaker
 from heddle.numpy._core import ndarray, recorded as _recorded
 from heddle.numpy import _array as _array
-from heddle.numpy import _creation, _derived, _fallback, _index as _index, _memory, _products, _reductions, _shapes, _standard, _ufuncs
+from heddle.numpy import _creation, _derived, _fallback, _index as _index, _memory, _products, _reductions, _shapes, _sorting, _standard, _ufuncs
 from heddle.numpy._fallback import FallbackWarning, fallbacks
 
 # Code that is being made ends with the process; the extension module waits for it.
@@ -91,7 +92,7 @@ def _recorded_functions() -> dict[str, Any]:
                   "flip ravel concatenate stack vstack hstack roll where"),
         (_products, "matmul dot tensordot inner vdot outer einsum"),
         (_reductions, "mean var std"),
-        (_standard, "sort argsort"),
+        (_sorting, "sort argsort searchsorted"),
     ):  # fmt: skip
         table |= {name: getattr(module, name) for name in names.split()}
     table |= _derived.TABLE
@@ -194,12 +195,13 @@ for _name in ("argmax", "argmin", "cumsum", "cumprod", "copy"):
 
 # All the rest of NumPy, as it is asked for.
 def __getattr__(name: str) -> Any:
-    if name in ("linalg", "fft", "random"):
-        module = _fallback.Module(f"{__name__}.{name}", getattr(_np, name))
-        if name == "linalg":
-            module.norm = _derived.norm
-        elif name == "fft":
-            module.fftfreq, module.rfftfreq = _standard.fftfreq, _standard.rfftfreq
+    if name in ("fft", "random"):
+        return _importlib.import_module(f"{__name__}.{name}")
+    if name == "linalg":
+        module = _fallback.Module(f"{__name__}.{name}", _np.linalg)
+        module.norm = _derived.norm
+        for one in ("matmul", "tensordot", "outer"):
+            setattr(module, one, globals()[one])
         globals()[name] = module
         return module
     if name == "lib":

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heddle.numpy._core import add_quick_method, adopt, ndarray, recorded, wrap_numpy
-from heddle.numpy import _fallback, _memory, _products, _reductions, _shapes, _ufuncs
+from heddle.numpy import _fallback, _memory, _products, _reductions, _shapes, _sorting, _ufuncs
 
 
 def _as_numpy(self: ndarray, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -127,10 +127,6 @@ def _from_table(name: str) -> Any:
     return method
 
 
-def _sort(self: ndarray, axis: int = -1, kind: Any = None, order: Any = None, **more: Any) -> None:
-    _fallback.call("ndarray.sort", np.ndarray.sort, (self, axis, kind, order), more)
-
-
 def _real(self: ndarray) -> Any:
     if self.dtype.kind != "c":
         return self
@@ -237,7 +233,9 @@ _METHODS: dict[str, Any] = {
     "cumprod": lambda self, *a, **k: _reductions.running("cumprod", self, *a, **k),
     "conj": _from_function(_ufuncs.ufuncs["conjugate"]),
     "conjugate": _from_function(_ufuncs.ufuncs["conjugate"]),
-    "sort": _sort,
+    "sort": _sorting.sort_in_place,
+    "argsort": _from_function(_sorting.argsort),
+    "searchsorted": _from_function(_sorting.searchsorted),
     "clip": _from_table("clip"),
     "round": _from_table("round"),
     "repeat": _from_table("repeat"),
@@ -307,7 +305,7 @@ _SETTERS = {"shape": _set_shape, "real": _set_real, "imag": _set_imag, "flat": _
 
 # Whose results on small arrays are NumPy's own.
 _QUICK = """astype copy reshape transpose flatten ravel squeeze swapaxes dot sum prod max min any all mean var std
-argmax argmin cumsum cumprod conj conjugate clip round repeat take""".split()
+argmax argmin argsort searchsorted cumsum cumprod conj conjugate clip round repeat take""".split()
 
 
 def add_methods() -> None:

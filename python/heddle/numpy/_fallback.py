@@ -30,7 +30,7 @@ _WRITING = {
 
 
 def _is_worth_a_word(array: ndarray) -> bool:
-    return array._pending or array.size > recorded.at_once()
+    return array._pending or (array.size > recorded.at_once() and not array._is_shared)
 
 
 def note(name: str, arrays: list[ndarray]) -> None:
@@ -173,8 +173,5 @@ class Module(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         short = f"{self.__name__.rpartition('.')[2]}.{name}"
         value = wrapped(short, getattr(self._module, name))
-        if name in ("default_rng", "RandomState", "Generator"):
-            maker = getattr(self._module, name)
-            value = lambda *args, **kwargs: Wrapped(name, maker(*args, **kwargs))  # noqa: E731
         setattr(self, name, value)
         return value

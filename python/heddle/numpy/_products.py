@@ -38,6 +38,11 @@ def _matmul(x: ndarray, y: ndarray) -> Any:
 
 
 def matmul(x1: Any, x2: Any, /, out: Any = None, **more: Any) -> Any:
+    if out is None and not more:  # sparse matrices multiply themselves
+        if hasattr(x1, "_as_scipy"):
+            return x1 @ x2
+        if hasattr(x2, "_as_scipy"):
+            return x2.__rmatmul__(x1)
     pair = _pair(x1, x2) if out is None and not more else None
     result = _matmul(*pair) if pair else None
     if result is not None:

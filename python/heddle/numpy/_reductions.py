@@ -76,8 +76,8 @@ def reduced(name: str, array: Any, axis: Any = None, dtype: Any = None, keepdims
                 return result if wide is among else result.astype(among)
     if dtype is not None:
         more["dtype"] = dtype
-    if keepdims is not _NOT_GIVEN:
-        more["keepdims"] = keepdims
+    if keepdims is not _NOT_GIVEN and (keepdims or hasattr(array, "__array__")):
+        more["keepdims"] = keepdims  # which sparse matrices do not take
     return _fallback.call(name, _by_numpy[name], (array,), {"axis": axis, **more})
 
 

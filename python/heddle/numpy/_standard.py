@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from heddle.numpy._core import adopt
-from heddle.numpy import _creation, _fallback
+from heddle.numpy import _creation, _shapes
 
 
 def floor_divide(x: Any, y: Any) -> Any:
@@ -44,29 +44,6 @@ def _less_one(z: Any) -> Any:
     return result
 
 
-def _sorted(name: str, function: Any) -> Any:
-    def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None,
-             descending: bool = False) -> Any:  # fmt: skip
-        more = {"axis": axis, "kind": kind, "order": order, "stable": stable}
-        if not descending:
-            return _fallback.call(name, function, (a,), more)
-        # From the greatest, equal ones as they stand: what is turned around twice.
-        a = adopt(a)
-        at = -1 if axis is None else axis
-        turned = np.flip((a.reshape(-1) if axis is None else a)._host(), at)
-        result = np.flip(function(turned, axis=at, kind="stable"), at)
-        if name == "argsort":
-            result = turned.shape[at] - 1 - result
-        return adopt(np.ascontiguousarray(result))
-
-    sort.__name__ = sort.__qualname__ = name
-    sort.__doc__, sort._function = function.__doc__, function
-    return sort
-
-
-sort, argsort = _sorted("sort", np.sort), _sorted("argsort", np.argsort)
-
-
 def _frequencies(name: str) -> Any:
     function = getattr(np.fft, name)
 
@@ -93,6 +70,11 @@ def _signature(*names: str, **named: Any) -> inspect.Signature:
 
 # What they take by name or place in the standard; NumPy's own ways are taken too.
 _creation.arange.__signature__ = _signature("start", "stop", "step", stop=None, step=1, dtype=None, device=None)
+
+
+_shapes.where.__signature__ = inspect.Signature(
+    [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in ("condition", "x1", "x2")]
+)
 
 
 def sign(clip: Any) -> None:

@@ -25,14 +25,25 @@ def _is_number(value: Any) -> bool:
     return np.isscalar(value) or (isinstance(value, (np.ndarray, ndarray)) and value.ndim == 0)
 
 
+# What NumPy's functions are here; of two operands, with the matrix first and last.
+_UNARY = {"absolute": "__abs__", "negative": "__neg__", "positive": "__pos__"}
+_BINARY = {
+    "add": ("__add__", "__radd__"), "subtract": ("__sub__", "__rsub__"), "multiply": ("__mul__", "__rmul__"),
+    "matmul": ("__matmul__", "__rmatmul__"), "divide": ("__truediv__", "__rtruediv__"), "equal": ("__eq__", "__eq__"),
+    "not_equal": ("__ne__", "__ne__"), "less": ("__lt__", "__gt__"), "less_equal": ("__le__", "__ge__"),
+    "greater": ("__gt__", "__lt__"), "greater_equal": ("__ge__", "__le__"),
+}  # fmt: skip
+
+
 class _Sparse:
     """What all formats have; the format's class names SciPy's class and the arrays that it lies in."""
 
-    __array_ufunc__ = None  # so that NumPy's arrays leave operators to us
     __array_priority__ = 2000.0
     __hash__ = None
     _scipy_class: Any = None
     _parts: tuple[str, ...] = ()
+    _places: tuple[str, ...] = ()  # those that say where elements are
+    _shares_places = _gave_places = False
     _is_matrix = False
     _family = _bridge.ours  # classes of results, by SciPy's
     format = ""
@@ -66,7 +77,11 @@ class _Sparse:
         self._turned = False
 
     def _arrays(self) -> list[ndarray]:
-        return [getattr(self, part) for part in self._parts]
+        return [self._kept(part) for part in self._parts]
+
+    def _kept(self, part: str) -> Any:
+        """As it is, for us; who asks for the attribute may write to it."""
+        return self.__dict__[part]
 
     def _now(self) -> list[int]:
         """Grows with every write to one of the arrays."""
@@ -96,11 +111,28 @@ class _Sparse:
         """The same places with other values."""
         other = type(self).__new__(type(self))
         other._shape = self._shape
-        for part in self._parts:
-            setattr(other, part, getattr(self, part))
+        for part in self._places:
+            other.__dict__[part] = self._kept(part)
         other.data = data
         other._forget()
+        # Both have their places in the same arrays until somebody asks for these, and may write to them.
+        other._shares_places = self._shares_places = True
+        if self._gave_places:
+            self._shares_places = False
+            other._own_places()
         return other
+
+    def _own_places(self) -> None:
+        if self._shares_places:
+            self._shares_places = False
+            for part in self._places:
+                kept = self._kept(part)
+                self.__dict__[part] = tuple(one.copy() for one in kept) if type(kept) is tuple else kept.copy()
+
+    def _give_places(self, part: str) -> Any:
+        self._own_places()
+        self._gave_places = True
+        return self._kept(part)
 
     # ---- what it is
     shape = property(lambda self: self._shape, lambda self, shape: self._resize(shape))
@@ -151,12 +183,13 @@ class _Sparse:
         side = of if not self._turned else {"rows": "columns", "columns": "rows"}[of]
         kept = self._products.get(side)
         if kept is not None:
-            arrays, writes, form = kept
-            if [a._writes for a in arrays] == writes and {*map(id, arrays)} == {*map(id, self._arrays())}:
+            arrays, writes, devices, form = kept
+            is_same = {*map(id, arrays)} == {*map(id, self._arrays())}
+            if is_same and [a._writes for a in arrays] == writes and devices == recorded.devices():
                 return form
         made = self._as_scipy() if of == "rows" else self._as_scipy().T
         form = _product.of_diagonals(made) if made.format == "dia" else _product.of_rows(made.tocsr())
-        self._products[side] = self._arrays(), self._now(), form
+        self._products[side] = self._arrays(), self._now(), recorded.devices(), form
         return form
 
     def _dense_product(self, x: ndarray, of: str = "rows") -> Any:
@@ -212,6 +245,23 @@ class _Sparse:
             raise ValueError(f"a product of type {result.dtype} does not go into {out.dtype}")
         out[...] = result
         return out
+
+    # ---- NumPy's functions, and operators of its arrays
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs:
+            return NotImplemented
+        name = ufunc.__name__
+        if len(inputs) == 1:
+            function = getattr(self, _UNARY.get(name, name), None)
+            if function is None:
+                raise TypeError(f"{name} of a sparse matrix would have elements everywhere: A.toarray() has them")
+            return function()
+        if name not in _BINARY:
+            return NotImplemented
+        forward, reflected = _BINARY[name]
+        if isinstance(inputs[0], _Sparse):
+            return getattr(inputs[0], forward)(inputs[1])
+        return getattr(self, reflected)(inputs[0])
 
     # ---- arithmetic
     def _scaled(self, number: Any) -> Any:
@@ -282,9 +332,10 @@ class _Sparse:
 
     def copy(self) -> Any:
         other = self._with_data(self.data.copy())
+        other._shares_places = False
         for part in self._parts:
             if part != "data":
-                setattr(other, part, getattr(self, part).copy())
+                setattr(other, part, self._kept(part).copy())
         return other
 
     # ---- the other way around
@@ -313,11 +364,11 @@ def _is_linear_operator(value: Any) -> bool:
 
 
 class _Compressed(_Sparse):
-    _parts = ("data", "indices", "indptr")
+    _parts, _places = ("data", "indices", "indptr"), ("indices", "indptr")
 
     @property
     def nnz(self) -> int:
-        return int(self.indptr[-1])
+        return int(self._kept("indptr")[-1])
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         if axes is not None and tuple(axes) != (1, 0) or self.ndim != 2:
@@ -326,41 +377,38 @@ class _Compressed(_Sparse):
         turned = other.__new__(other)
         turned._shape = self._shape[::-1]
         for part in self._parts:
-            array = getattr(self, part)
+            array = self._kept(part)
             setattr(turned, part, array.copy() if copy else array)
         turned._forget()
+        turned._shares_places, turned._gave_places = self._shares_places and not copy, self._gave_places
         if not copy:  # and with it all that was found out for products
             turned._products, turned._turned = self._products, not self._turned
         return turned
 
 
 class _Blocks(_Sparse):
-    _parts = ("data", "indices", "indptr")
+    _parts, _places = ("data", "indices", "indptr"), ("indices", "indptr")
 
 
 class _Coordinates(_Sparse):
     """`coords` has an array of places for each dimension."""
 
-    _parts = ("data",)
+    _parts, _places = ("data",), ("coords",)
 
     def _take(self, made: Any, given: list[ndarray], theirs: frozenset[int] = frozenset()) -> None:
         self.coords = tuple(_fallback.raised(np.asarray(one), given, theirs) for one in made.coords)
         super()._take(made, given, theirs)
 
     def _arrays(self) -> list[ndarray]:
-        return [self.data, *self.coords]
+        return [self.data, *self._kept("coords")]
 
     def _scipy_argument(self, arrays: list[Any]) -> Any:
         return arrays[0], tuple(arrays[1:])
 
-    def _with_data(self, data: Any) -> Any:
-        other = super()._with_data(data)
-        other.coords = self.coords
-        return other
-
     def copy(self) -> Any:
         other = self._with_data(self.data.copy())
-        other.coords = tuple(one.copy() for one in self.coords)
+        other._shares_places = False
+        other.coords = tuple(one.copy() for one in self._kept("coords"))
         return other
 
     nnz = property(lambda self: int(self.data.size))
@@ -369,8 +417,16 @@ class _Coordinates(_Sparse):
 
 
 class _Diagonals(_Sparse):
-    _parts = ("data", "offsets")
+    _parts, _places = ("data", "offsets"), ("offsets",)
 
+
+def _places_of(part: str) -> Any:
+    return property(lambda self: self._give_places(part), lambda self, value: self.__dict__.update({part: value}))
+
+
+for _cls in (_Compressed, _Blocks, _Coordinates, _Diagonals):
+    for _part in _cls._places:
+        setattr(_cls, _part, _places_of(_part))
 
 _DEFINED = {
     "csr": _Compressed, "csc": _Compressed, "coo": _Coordinates, "bsr": _Blocks, "dia": _Diagonals,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from heddle.numpy._core import ndarray, recorded, wrap_numpy
+from heddle.sparse import _spread
 
 # More bands are more ops in a window than they are worth.
 _MOST_BANDS = 48
@@ -24,6 +25,11 @@ _GROUP_FILL = 1.25
 
 def _ours(array: np.ndarray) -> ndarray:
     return wrap_numpy(np.ascontiguousarray(array), [])
+
+
+def _in_parts(array: np.ndarray, blocks: int) -> ndarray:
+    """On several devices it is made the result of a window, which stays in parts where they are."""
+    return _ours(array) if blocks == 1 else _ours(array).copy()
 
 
 class Nothing:
@@ -43,8 +49,12 @@ class Bands:
     # How a band is given, as sparse.banded_product takes it.
     _VALUES, _HOLES, _NUMBER, _WHERE = range(4)
 
-    def __init__(self, rows: int, offsets: list[int]) -> None:
-        self.parameters = {"rows": [rows], "offsets": offsets, "kinds": []}
+    def __init__(self, shape: tuple[int, int], offsets: list[int]) -> None:
+        rows, columns = shape
+        blocks = recorded.devices_for(rows)
+        if rows != columns or max(map(abs, offsets)) > -(-rows // blocks):
+            blocks = 1  # the halos of its slices are found as those of any others
+        self.parameters = {"rows": [rows], "blocks": [blocks], "offsets": offsets, "kinds": []}
         self.operands: list[ndarray] = []  # but for truth values in the type of the matrix
 
     def add(self, values: np.ndarray, first: int, last: int, there: np.ndarray | None) -> None:
@@ -52,9 +62,12 @@ class Bands:
         inside = values[first:last] if there is None else values[there]
         is_number = len(inside) > 0 and bool((inside == inside[0]).all()) and bool(np.isfinite(inside[0]))
         self.parameters["kinds"].append((0 if there is None else 1) + (2 if is_number else 0))
-        self.operands.append(wrap_numpy(np.array(inside[0]), []) if is_number else _ours(values.copy()))
+        self.operands.append(wrap_numpy(np.array(inside[0]), []) if is_number else self._kept(values))
         if is_number and there is not None:
-            self.operands.append(_ours(there.copy()))
+            self.operands.append(self._kept(there))
+
+    def _kept(self, array: np.ndarray) -> ndarray:
+        return _in_parts(array.copy(), self.parameters["blocks"][0])
 
     def apply(self, x: ndarray, dtype: np.dtype) -> ndarray:
         operands = [one if one.dtype == bool else one.astype(dtype, copy=False) for one in (x, *self.operands)]
@@ -62,18 +75,32 @@ class Bands:
 
 
 class Rows:
-    def __init__(self, groups: list[tuple[np.ndarray, np.ndarray]], places: np.ndarray | None) -> None:
-        self.groups = [(_ours(columns), _ours(values)) for columns, values in groups]
-        self.places = None if places is None else _ours(places)
+    """Groups of rows, dealt out over devices in blocks where there are several (_spread.py)."""
+
+    def __init__(self, rows: int, blocks: int) -> None:
+        self.parameters = {"rows": [rows], "blocks": [blocks], "placed": [0], "local": [0], "shifts": []}
+        self.sent: list[ndarray] = []
+        self.places: list[ndarray] = []
+        self.groups: list[tuple[ndarray, ndarray]] = []
+
+    def add(self, columns: np.ndarray, values: np.ndarray) -> None:
+        self.groups.append((self._kept(columns), self._kept(values)))
+
+    def place(self, places: np.ndarray) -> None:
+        self.places, self.parameters["placed"] = [self._kept(places)], [1]
+
+    def send(self, shift: int, places: np.ndarray) -> None:
+        self.sent.append(self._kept(places))
+        self.parameters["shifts"].append(shift)
+
+    def _kept(self, array: np.ndarray) -> ndarray:
+        return _in_parts(array, self.parameters["blocks"][0])
 
     def apply(self, x: ndarray, dtype: np.dtype) -> ndarray:
-        operands = [x.astype(dtype, copy=False)]
-        if self.places is not None:
-            operands.append(self.places)
+        operands = [x.astype(dtype, copy=False), *self.sent, *self.places]
         for columns, values in self.groups:
             operands += [columns, values.astype(dtype, copy=False)]
-        placed = {"placed": [int(self.places is not None)]}
-        return recorded.operation("sparse.row_product", operands, placed)
+        return recorded.operation("sparse.row_product", operands, self.parameters)
 
 
 def of_diagonals(matrix: Any) -> Any:
@@ -82,7 +109,7 @@ def of_diagonals(matrix: Any) -> Any:
     kept = [k for k, offset in enumerate(matrix.offsets) if -rows < offset < columns]
     if not kept or len(kept) > _MOST_BANDS:
         return of_rows(matrix.tocsr())
-    bands = Bands(rows, [int(matrix.offsets[k]) for k in kept])
+    bands = Bands(matrix.shape, [int(matrix.offsets[k]) for k in kept])
     width = min(columns, matrix.data.shape[1])
     for k, offset in zip(kept, bands.parameters["offsets"]):
         values = np.zeros(rows, matrix.dtype)
@@ -128,7 +155,7 @@ def _bands(matrix: Any, row_of: np.ndarray, columns: np.ndarray, values: np.ndar
     laid = np.zeros((len(places), rows), values.dtype)
     laid[band_of[diagonal], row_of] = values
     offsets = places - (rows - 1)
-    bands = Bands(rows, offsets.tolist())
+    bands = Bands(matrix.shape, offsets.tolist())
     for band, offset in enumerate(bands.parameters["offsets"]):
         first, last = max(0, -offset), min(rows, matrix.shape[1] - offset)
         has_holes = counts[places[band]] < last - first
@@ -155,23 +182,41 @@ def _widths(longest: int) -> np.ndarray:
 def _rows(matrix: Any, lengths: np.ndarray, row_of: np.ndarray, columns: np.ndarray,
           values: np.ndarray) -> Rows:  # fmt: skip
     rows, longest = len(lengths), int(lengths.max())
-    index = np.int32 if max(matrix.shape) < 2**31 else np.int64
+    blocks = recorded.devices_for(len(values))
+    made = Rows(rows, blocks)
+    if blocks > 1 and recorded.devices_for(matrix.shape[1]) > 1:
+        halo = _spread.Halo(matrix.shape, blocks, row_of, columns)
+        if halo.pays():
+            made.parameters["local"] = [1]
+            columns = halo.columns
+            for shift, places in halo.sent:
+                made.send(shift, places)
+    index = np.int32 if max(matrix.shape) + len(columns) < 2**31 else np.int64
     within = np.arange(len(values)) - np.repeat(matrix.indptr[:-1], lengths)
     if rows * longest <= _GROUP_FILL * len(values):
         width_of, widths = np.zeros(rows, np.int64), np.array([longest])
     else:
         widths = _widths(longest)
         width_of = np.searchsorted(widths, np.maximum(lengths, 1))
-    groups, places, before = [], np.empty(rows, index), 0
+    block_of = np.arange(rows) // -(-rows // blocks)
+    places, before = np.zeros(blocks * -(-rows // blocks), index), 0
     for number, width in enumerate(widths):
         members = np.flatnonzero(width_of == number)
         if not len(members):
             continue
-        places[members] = before + np.arange(len(members))
+        # In every block as many rows as in the one that has most of them.
+        counts = np.bincount(block_of[members], minlength=blocks)
+        first, most = np.cumsum(counts) - counts, int(counts.max())
+        inside = np.arange(len(members)) - first[block_of[members]]
+        places[members] = before + inside
+        row_at = np.zeros(rows, np.int64)
+        row_at[members] = block_of[members] * most + inside
         mine = width_of[row_of] == number
-        where = places[row_of[mine]] - before, within[mine]
-        group = (np.full((len(members), width), -1, index), np.zeros((len(members), width), values.dtype))
+        where = row_at[row_of[mine]], within[mine]
+        group = np.full((blocks * most, width), -1, index), np.zeros((blocks * most, width), values.dtype)
         group[0][where], group[1][where] = columns[mine], values[mine]
-        groups.append(group)
-        before += len(members)
-    return Rows(groups, places if len(groups) > 1 else None)
+        made.add(*group)
+        before += most
+    if len(made.groups) > 1:
+        made.place(places)
+    return made

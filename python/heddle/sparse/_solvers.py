@@ -43,7 +43,7 @@ class _System:
         b = hnp.asarray(b)
         if b.shape not in ((rows,), (rows, 1)):
             raise ValueError(f"shapes of A {self.A.shape} and b {b.shape} are incompatible")
-        self.size, self.b_shape = rows, b.shape
+        self.size = rows
         types = [one.dtype for one in (self.A, M, b, x0) if getattr(one, "dtype", None) is not None]
         kind = np.result_type(np.float32, *types)
         self.dtype = kind if kind in map(np.dtype, "fdFD") else np.dtype(float)
@@ -76,29 +76,44 @@ class _System:
         return self.b_norm == 0
 
     def result(self, x: Any, info: int) -> tuple[Any, int]:
-        return x.reshape(self.b_shape), info
+        return x, info
 
 
 def _turns(system: _System, maxiter: Any, turn: Any, start: Any, callback: Any) -> tuple[Any, int]:
     """Runs turns until the residual is small enough, or the method breaks down.
 
     `turn` takes and gives the method's state, whose first three are x, the residual and the sum of its
-    squares; None and a number say that it cannot go on.
+    squares, and what a step was divided by, or None; a number says that it cannot go on.
     """
     if system.is_trivial():
         return system.result(hnp.zeros(system.size, system.dtype), 0)
-    state = start
+    state, divisor = start, None
+    x = state[0]
     maxiter = system.size * 10 if maxiter is None else int(maxiter)
     for _ in range(maxiter):
-        if _root(state[2]) < system.bound:
+        length = _root(state[2])
+        if length < system.bound:
             return system.result(state[0], 0)
+        if _divided_by_zero(length, divisor):
+            return system.result(x, -11)
         x = state[0]
-        state = turn(*state)
-        if isinstance(state, int):
-            return system.result(x, state)
+        with np.errstate(divide="ignore", invalid="ignore"):  # what breaks down is told by a number
+            made = turn(*state)
+        if isinstance(made, int):
+            return system.result(x, made)
+        state, divisor = made
         if callback is not None:
+            if _divided_by_zero(_root(state[2]), divisor):
+                return system.result(x, -11)
             callback(state[0])
+    if divisor is not None and _divided_by_zero(_root(state[2]), divisor):
+        return system.result(x, -11)
     return system.result(state[0], maxiter)
+
+
+def _divided_by_zero(length: float, divisor: Any) -> bool:
+    """Which is asked only where it shows: that of each turn need not be read."""
+    return divisor is not None and not np.isfinite(length) and complex(divisor) == 0
 
 
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0, maxiter: Any = None,
@@ -114,14 +129,14 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0
         alpha = rho / _dot(p, q)
         x = x + alpha * p
         r = r - alpha * q
-        return x, r, _dot(r, r), p, rho
+        return (x, r, _dot(r, r), p, rho), None
 
     x, r = system.start()
     return _turns(system, maxiter, turn, (x, r, _dot(r, r), None, None), callback)
 
 
-def _breaks_down(*numbers: Any) -> bool:
-    return any(abs(complex(one)) == 0 or not np.isfinite(abs(complex(one))) for one in numbers)
+def _breaks_down(system: _System, number: Any) -> bool:
+    return abs(complex(number)) < np.finfo(system.dtype).eps ** 2
 
 
 def bicg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0, maxiter: Any = None,
@@ -129,24 +144,28 @@ def bicg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0
     """Biconjugate gradients."""
     system = _System("bicg", A, b, x0, M, rtol, atol)
 
-    def turn(x: Any, r: Any, rr: Any, s: Any, p: Any, t: Any, before: Any) -> Any:
-        z = system.precondition(r)
-        w = system.M.rmatvec(s) if system.has_M else s
-        rho = _dot(s, z)
+    def prepared(r: Any, s: Any) -> tuple[Any, Any, Any]:
+        z, w = system.precondition(r), system.M.rmatvec(s) if system.has_M else s
+        return z, w, _dot(s, z)
+
+    # What the next turn looks at first belongs to the window whose residual is read.
+    def turn(x: Any, r: Any, rr: Any, s: Any, z: Any, w: Any, rho: Any, p: Any, t: Any, before: Any) -> Any:
+        if _breaks_down(system, rho):
+            return -10
         if before is not None:
-            if _breaks_down(before):
-                return -10
             beta = rho / before
             p, t = z + beta * p, w + beta.conj() * t
         else:
             p, t = z, w
         q, u = system.A.matvec(p), system.A.rmatvec(t)
-        alpha = rho / _dot(t, q)
+        divisor = _dot(t, q)
+        alpha = rho / divisor
         x, r, s = x + alpha * p, r - alpha * q, s - alpha.conj() * u
-        return x, r, _dot(r, r), s, p, t, rho
+        return (x, r, _dot(r, r), s, *prepared(r, s), p, t, rho), divisor
 
     x, r = system.start()
-    return _turns(system, maxiter, turn, (x, r, _dot(r, r), r.copy(), None, None, None), callback)
+    s = r.copy()
+    return _turns(system, maxiter, turn, (x, r, _dot(r, r), s, *prepared(r, s), None, None, None), callback)
 
 
 def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0, maxiter: Any = None,
@@ -157,17 +176,18 @@ def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float
     shadow = r.copy()
 
     def turn(x: Any, r: Any, rr: Any, rho: Any, p: Any, v: Any, before: Any, alpha: Any, omega: Any) -> Any:
-        if _breaks_down(rho):
+        if _breaks_down(system, rho):
             return -10
         if p is None:
             p = r
         else:
-            if _breaks_down(omega):
+            if _breaks_down(system, omega):
                 return -11
             p = r + (rho / before) * (alpha / omega) * (p - omega * v)
         p_hat = system.precondition(p)
         v = system.A.matvec(p_hat)
-        alpha = rho / _dot(shadow, v)
+        divisor = _dot(shadow, v)
+        alpha = rho / divisor
         s = r - alpha * v
         s_hat = system.precondition(s)
         t = system.A.matvec(s_hat)
@@ -176,7 +196,7 @@ def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float
         omega = hnp.where(tt == 0, hnp.zeros_like(tt), _dot(t, s) / tt)
         x = x + alpha * p_hat + omega * s_hat
         r = s - omega * t
-        return x, r, _dot(r, r), _dot(shadow, r), p, v, rho, alpha, omega
+        return (x, r, _dot(r, r), _dot(shadow, r), p, v, rho, alpha, omega), divisor
 
     start = (x, r, _dot(r, r), _dot(shadow, r), None, None, None, None, None)
     return _turns(system, maxiter, turn, start, callback)
@@ -190,7 +210,7 @@ def cgs(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.
     shadow = r.copy()
 
     def turn(x: Any, r: Any, rr: Any, rho: Any, p: Any, q: Any, before: Any) -> Any:
-        if _breaks_down(rho):
+        if _breaks_down(system, rho):
             return -10
         if p is None:
             u = p = r
@@ -199,11 +219,12 @@ def cgs(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.
             u = r + beta * q
             p = u + beta * (q + beta * p)
         v = system.A.matvec(system.precondition(p))
-        alpha = rho / _dot(shadow, v)
+        divisor = _dot(shadow, v)
+        alpha = rho / divisor
         q = u - alpha * v
         step = system.precondition(u + q)
         x, r = x + alpha * step, r - alpha * system.A.matvec(step)
-        return x, r, _dot(r, r), _dot(shadow, r), p, q, rho
+        return (x, r, _dot(r, r), _dot(shadow, r), p, q, rho), divisor
 
     return _turns(system, maxiter, turn, (x, r, _dot(r, r), _dot(shadow, r), None, None, None), callback)
 
@@ -212,55 +233,54 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 
           maxiter: Any = None, M: Any = None, callback: Any = None,
           callback_type: Any = None) -> tuple[Any, int]:  # fmt: skip
     """Generalised minimal residuals, with restarts: Arnoldi's basis is recorded, its small least-squares
-    problem is NumPy's. maxiter counts restarts where callback_type is not "legacy", as in SciPy."""
+    problem is NumPy's. maxiter counts restarts, or, with a callback of type "legacy", turns, as in SciPy."""
     if callback_type not in (None, "x", "pr_norm", "legacy"):
         raise ValueError(f"Unknown callback_type: {callback_type!r}")
-    kind = callback_type or "legacy"
+    kind = None if callback is None else callback_type or "legacy"
     system = _System("gmres", A, b, x0, M, rtol, atol)
     x, r = system.start()
     if system.is_trivial():
         return system.result(hnp.zeros(system.size, system.dtype), 0)
     restart = min(20 if restart is None else int(restart), system.size)
     maxiter = system.size * 10 if maxiter is None else int(maxiter)
-    turns = 0  # inner ones
-    small = system.bound
-    for outer in range(maxiter):
-        if _norm(r) <= system.bound:
-            return system.result(x, 0)
-        if kind == "x" and callback is not None and outer > 0:
-            callback(x)
+    length, turns = _norm(r), 0  # inner ones
+    if length < system.bound:
+        return system.result(x, 0)
+    for _ in range(maxiter):
         z = system.precondition(r)
         start_norm = _norm(z)
         if start_norm == 0:
             return system.result(x, 0)
         # The bound of the residual for that of the preconditioned one, as they are to each other now.
-        small = system.bound * start_norm / max(_norm(r), np.finfo(float).tiny)
-        basis, inner = _arnoldi(system, z / start_norm, start_norm, restart, small,
-                                callback if kind in ("legacy", "pr_norm") else None, system.b_norm)  # fmt: skip
-        x = x + basis
+        small = system.bound * start_norm / max(length, np.finfo(float).tiny)
+        most = min(restart, maxiter - turns) if kind == "legacy" else restart
+        gained, inner, is_over = _arnoldi(system, z / start_norm, start_norm, most, small,
+                                          callback if kind in ("legacy", "pr_norm") else None)  # fmt: skip
+        x = x + gained
         turns += inner
         r = system.b - system.A.matvec(x)
-        if kind == "legacy" and turns >= maxiter and _norm(r) > system.bound:
-            return system.result(x, maxiter)
-    if _norm(r) <= system.bound:
-        return system.result(x, 0)
-    return system.result(x, maxiter)
+        length = _norm(r)
+        if kind == "x":
+            callback(x)
+        if length <= system.bound or is_over or (kind == "legacy" and turns >= maxiter):
+            break
+    return system.result(x, 0 if length <= system.bound else maxiter)
 
 
 # Rows of a basis that a turn looks at are a multiple of this: fewer programs, and some zeros.
 _WIDTH = 8
 
 
-def _arnoldi(system: _System, v: Any, beta: float, most: int, small: float, callback: Any,
-             b_norm: float) -> tuple[Any, int]:  # fmt: skip
-    """What x gains in one cycle, and its number of turns."""
+def _arnoldi(system: _System, v: Any, beta: float, most: int, small: float,
+             callback: Any) -> tuple[Any, int, bool]:  # fmt: skip
+    """What x gains in one cycle, its number of turns, and whether the space came to its end."""
     is_complex = system.dtype.kind == "c"
     rows = -(-(most + 1) // _WIDTH) * _WIDTH
     basis = put_row(hnp.zeros((rows, system.size), system.dtype), v, 0)
     H = np.zeros((most + 1, most), complex if is_complex else float)
     right = np.zeros(most + 1, H.dtype)
     right[0] = beta
-    y, used = np.zeros(0), 0
+    y, used, is_over = np.zeros(0), 0, False
     for j in range(most):
         width = -(-(j + 1) // _WIDTH) * _WIDTH
         seen = basis[:width]
@@ -275,17 +295,21 @@ def _arnoldi(system: _System, v: Any, beta: float, most: int, small: float, call
         tall = _root(squares)
         H[: j + 1, j], H[j + 1, j] = np.asarray(heights)[: j + 1], tall
         used = j + 1
+        if not np.isfinite(H[: j + 2, j]).all():
+            y, is_over = np.full(used, np.nan), True
+            break
         y, *_ = np.linalg.lstsq(H[: j + 2, : j + 1], right[: j + 2], rcond=None)
         left = float(np.linalg.norm(right[: j + 2] - H[: j + 2, : j + 1] @ y))
         if callback is not None:
-            callback(left / b_norm)
-        if left <= small or tall <= np.finfo(np.float64).eps * beta:
+            callback(left / system.b_norm)
+        is_over = tall <= np.finfo(np.float64).eps * float(np.linalg.norm(H[: j + 2, j]))
+        if left <= small or is_over:
             break
         v = w / tall
         basis = put_row(basis, v, j + 1)
     weights = np.zeros(rows, system.dtype)
     weights[:used] = y
-    return hnp.asarray(weights) @ basis, used
+    return hnp.asarray(weights) @ basis, used, is_over
 
 
 __all__ = ["LinearOperator", "bicg", "bicgstab", "cg", "cgs", "gmres"]

@@ -10,7 +10,7 @@ namespace heddle::cpu {
 
 namespace {
 
-constexpr int kDigitBits = 8;
+constexpr int kDigitBits = 8;  // whose counts stay in the first cache
 
 template <typename Item>
 void write_order(const std::vector<Item>& items, Order& order) {
@@ -82,6 +82,13 @@ void KeyOrder::sort(std::span<const std::uint64_t> keys, Order& order, ThreadPoo
     sort_items(lists, pool);
     write_order(lists.items, order);
   });
+}
+
+void KeyOrder::sort_keys(std::span<std::uint64_t> keys, ThreadPool& pool) {
+  bare_.items.resize(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) bare_.items[i].bits = keys[i];
+  sort_items(bare_, pool);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = bare_.items[i].bits;
 }
 
 void KeyOrder::first(std::span<const std::uint64_t> keys, std::size_t count, Order& order) {

@@ -20,6 +20,8 @@ class KeyOrder {
 
   // Smallest first, equal ones in the order in which they came. Long lists by all workers.
   void sort(std::span<const std::uint64_t> keys, Order& order, ThreadPool& pool);
+  // The keys themselves, smallest first.
+  void sort_keys(std::span<std::uint64_t> keys, ThreadPool& pool);
   // The first `count` of that order, for a small count.
   void first(std::span<const std::uint64_t> keys, std::size_t count, Order& order);
 
@@ -43,6 +45,12 @@ class KeyOrder {
     std::uint32_t index() const { return index_; }
     friend auto operator<=>(const Wide&, const Wide&) = default;
   };
+  // A key without a number.
+  struct Bare {
+    std::uint64_t bits = 0;
+    std::uint64_t key() const { return bits; }
+    friend auto operator<=>(const Bare&, const Bare&) = default;
+  };
   template <typename Item>
   struct Lists {
     std::vector<Item> items, other;
@@ -58,6 +66,7 @@ class KeyOrder {
   int key_bits_;
   Lists<Packed> packed_;
   Lists<Wide> wide_;
+  Lists<Bare> bare_;
 };
 
 }  // namespace heddle::cpu
