@@ -26,8 +26,6 @@ inline constexpr std::int64_t kFewRows = 16;
 
 // Elements that one worker may do while all others wait.
 inline constexpr std::int64_t kAloneElements = 1 << 16;
-// Elements of a row of which a block has rather one than several.
-inline constexpr std::int64_t kLongRow = 1 << 13;
 // Elements in a row below which blocks would read here and there.
 inline constexpr std::int64_t kShortRun = 128;
 // Blocks that every worker should have, so that none waits long for the last.

@@ -5,7 +5,6 @@
 
 #include "cost/fitted.h"
 #include "heddle/op.h"
-#include "kernel/even_stages.h"
 #include "kernel/group_lowering.h"
 #include "kernel/lower_sweeps.h"
 #include "kernel/refine_stage.h"
@@ -20,8 +19,6 @@ Expected<Kernel> GroupLowering::run() {
   HEDDLE_TRY_VOID(main_phase());
   HEDDLE_TRY_VOID(combine_phases());
   HEDDLE_TRY_VOID(tail_phases());
-  // Threads that have several elements at a time have all stages of a row alike.
-  if (machine_.counts_all) make_stages_even(writer_.kernel);
   mark_streamed();
   place_scratch(writer_.kernel);
   return std::move(writer_.kernel);

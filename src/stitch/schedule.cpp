@@ -132,20 +132,14 @@ Verdict Scheduler::choose_outer() {
     return shared && !inside.contains(a);
   };
   // Of axes that sums go over one can be outer: the first, unless it is too short for all workers.
-  // Where a block has long rows they all are, so that it has one of them at a time in its cache.
-  std::int64_t longest = 0, row = 1;
-  for (int a : *largest) {
-    if (!can_be_outer(a)) row *= axis(a).size;
+  std::int64_t longest = 0;
+  for (int a : *largest)
     if (can_be_outer(a) && reduced_by_sinks.contains(a)) longest = std::max(longest, axis(a).size);
-  }
-  const bool has_long_rows = row >= cost::kLongRow;
   for (int a : *largest) {
     if (!can_be_outer(a)) continue;
     const bool is_reduced = reduced_by_sinks.contains(a);
-    if (is_reduced && !has_long_rows) {
-      if (!plan_.outer.empty()) continue;
-      if (axis(a).size < std::min<std::int64_t>(longest, sharing())) continue;
-    }
+    if (is_reduced && !plan_.outer.empty()) continue;
+    if (is_reduced && axis(a).size < std::min<std::int64_t>(longest, sharing())) continue;
     axis(a).outer = static_cast<int>(plan_.outer.size());
     axis(a).block = 1;
     plan_.outer.push_back(a);
@@ -159,7 +153,7 @@ Verdict Scheduler::choose_outer() {
   // A single op has no better place.
   if (plan_.outer.empty() && points > cost::kAloneElements && group_.ops.size() > 1)
     return Reason{"its reductions leave nothing that could run at the same time"};
-  choose_chunks(points);
+  choose_chunks();
   std::unordered_set<ValueId> behind;
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
@@ -181,16 +175,15 @@ Verdict Scheduler::choose_outer() {
   return yes();
 }
 
-// A chunk for every worker that has something to do, as long as what the chunks leave is little
-// beside all that blocks go over.
-void Scheduler::choose_chunks(std::int64_t points) {
+// A chunk for every worker, as long as what the chunks leave is little beside what they read.
+void Scheduler::choose_chunks() {
   for (const Reduction& r : plan_.reductions) {
     if (!r.crosses) continue;
     const std::int64_t left = elements(program_.result(program_.op(r.op), 0));
-    const std::int64_t most = std::max(cost::kLeastChunks, points / (cost::kReadPerLeft * left));
-    const std::int64_t positions = std::max(cost::kLeastChunks, product(plan_.outer));
+    const std::int64_t most =
+        std::max(cost::kLeastChunks, product(r.loops) / (cost::kReadPerLeft * left));
     plan_.chunks = std::min<std::int64_t>(
-        {plan_.chunks == 0 ? machine_.workers : plan_.chunks, machine_.workers, most, positions});
+        {plan_.chunks == 0 ? machine_.workers : plan_.chunks, machine_.workers, most});
   }
 }
 

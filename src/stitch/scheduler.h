@@ -43,7 +43,7 @@ class Scheduler {
   void find_reductions();
   void find_tail();
   Verdict choose_outer();
-  void choose_chunks(std::int64_t points);
+  void choose_chunks();
   void drop_short_runs(const AxisList& order);
   void choose_blocks();
   void drop_whole_axes();

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "gpu_device.h"
 #include "heddle/compile.h"
@@ -82,78 +81,6 @@ TEST_P(GpuUneven, ProductsAgreeWithThoseOfTheHost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, GpuUneven, ::testing::Values("bf16", "f16"));
-
-// The loss of an odd vocabulary and its gradient, in one kernel over rows that lie apart; the
-// labels are one place further than the rows.
-std::string loss_text(std::string_view type) {
-  std::string text = R"(
-    func.func @main(%x: tensor<2x256x512xTYPE>, %w: tensor<8201x512xTYPE>, %l: tensor<2x257xi32>)
-        -> (tensor<f32>, tensor<2x256x512xTYPE>) {
-      %t = stablehlo.transpose %w, dims = [1, 0] : (tensor<8201x512xTYPE>) -> tensor<512x8201xTYPE>
-      %y = stablehlo.dot_general %x, %t, contracting_dims = [2] x [0]
-        : (tensor<2x256x512xTYPE>, tensor<512x8201xTYPE>) -> tensor<2x256x8201xTYPE>
-      %f = stablehlo.convert %y : (tensor<2x256x8201xTYPE>) -> tensor<2x256x8201xf32>
-      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
-      %m = stablehlo.reduce(%f init: %low) applies stablehlo.maximum across dimensions = [2]
-        : (tensor<2x256x8201xf32>, tensor<f32>) -> tensor<2x256xf32>
-      %mb = stablehlo.broadcast_in_dim %m, dims = [0, 1] : (tensor<2x256xf32>) -> tensor<2x256x8201xf32>
-      %c = stablehlo.subtract %f, %mb : tensor<2x256x8201xf32>
-      %e = stablehlo.exponential %c : tensor<2x256x8201xf32>
-      %zero = stablehlo.constant dense<0.0> : tensor<f32>
-      %s = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [2]
-        : (tensor<2x256x8201xf32>, tensor<f32>) -> tensor<2x256xf32>
-      %sb = stablehlo.broadcast_in_dim %s, dims = [0, 1] : (tensor<2x256xf32>) -> tensor<2x256x8201xf32>
-      %p = stablehlo.divide %e, %sb : tensor<2x256x8201xf32>
-      %at = stablehlo.slice %l [0:2, 1:257] : (tensor<2x257xi32>) -> tensor<2x256xi32>
-      %ab = stablehlo.broadcast_in_dim %at, dims = [0, 1] : (tensor<2x256xi32>) -> tensor<2x256x8201xi32>
-      %i = stablehlo.iota dim = 2 : tensor<2x256x8201xi32>
-      %is = stablehlo.compare EQ, %i, %ab, SIGNED
-        : (tensor<2x256x8201xi32>, tensor<2x256x8201xi32>) -> tensor<2x256x8201xi1>
-      %hot = stablehlo.convert %is : (tensor<2x256x8201xi1>) -> tensor<2x256x8201xf32>
-      %d = stablehlo.subtract %p, %hot : tensor<2x256x8201xf32>
-      %dn = stablehlo.convert %d : (tensor<2x256x8201xf32>) -> tensor<2x256x8201xTYPE>
-      %dx = stablehlo.dot_general %dn, %t, contracting_dims = [2] x [1]
-        : (tensor<2x256x8201xTYPE>, tensor<512x8201xTYPE>) -> tensor<2x256x512xTYPE>
-      %log = stablehlo.log %s : tensor<2x256xf32>
-      %all = stablehlo.add %log, %m : tensor<2x256xf32>
-      %loss = stablehlo.reduce(%all init: %zero) applies stablehlo.add across dimensions = [0, 1]
-        : (tensor<2x256xf32>, tensor<f32>) -> tensor<f32>
-      return %loss, %dx : tensor<f32>, tensor<2x256x512xTYPE>
-    })";
-  for (std::size_t at; (at = text.find("TYPE")) != std::string::npos;) text.replace(at, 4, type);
-  return text;
-}
-
-TEST_P(GpuUneven, LossesAgreeWithThoseOfTheHost) {
-  const auto arguments = [](DType type) {
-    Array labels(Type::tensor(DType::i32, {2, 257}));
-    std::int32_t next = 7;
-    for (std::int32_t& x : labels.as_mutable<std::int32_t>()) x = next = (next * 31 + 5) % 8201;
-    return std::vector<Array>{small_numbers(Type::tensor(type, {2, 256, 512}), 3),
-                              small_numbers(Type::tensor(type, {8201, 512}), 4), labels};
-  };
-  const auto wanted = compile(read_stablehlo(loss_text("f32")).value(), CompileOptions{})
-                          .value()
-                          .run(arguments(DType::f32))
-                          .value();
-  Target target;
-  target.options.device = *gpu::device();
-  const DType type = parse_dtype(GetParam()).value();
-  const Executable executable =
-      compile(read_stablehlo(loss_text(GetParam())).value(), target).value();
-  EXPECT_TRUE(std::ranges::any_of(executable.steps(), [](const StepInfo& step) {
-    return step.name.find("512x512x8208") != std::string::npos;
-  }));
-  const auto got = executable.run(arguments(type)).value();
-  EXPECT_EQ(executable.run(arguments(type)).value(), got);
-  EXPECT_NEAR(got[0].as<float>()[0], wanted[0].as<float>()[0],
-              1e-4 * std::abs(wanted[0].as<float>()[0]));
-  dispatch(type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    for (std::size_t i = 0; i < wanted[1].as<float>().size(); ++i)
-      ASSERT_NEAR(convert_scalar<double>(got[1].as<T>()[i]), wanted[1].as<float>()[i], 0.05) << i;
-  });
-}
 
 // A sum of products is as near as f32 has it, rounded once; a comparison of two numbers is of those
 // that were rounded.
