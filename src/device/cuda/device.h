@@ -2,7 +2,6 @@
 // neither computes is done by the host.
 #pragma once
 
-#include <future>
 #include <map>
 #include <mutex>
 
@@ -52,7 +51,6 @@ class CudaDevice final : public CudaTarget {
   Expected<cuda::Handle> function_of(const std::string& text, const char* name) const;
 
   std::shared_ptr<cuda::Context> context_;
-  std::future<void> libraries_;  // are opened while programs are read: they are large
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;
   mutable cuda::SharedCalls shared_calls_;
