@@ -21,8 +21,8 @@ if own_index || ! "${pip[@]}" uv 2>/dev/null ||
    ! UV_LINK_MODE=copy "$folder/bin/uv" pip install --quiet --python "$python" -r "$wanted" 2>/dev/null; then
   "${pip[@]}" -r "$wanted"
 fi
-# What most programs import is compiled here, once: tests leave nothing behind and would do it every time.
-for module in numpy jax.numpy scipy.sparse.linalg optax pytest _pytest.assertion.rewrite; do
-  env -u PYTHONDONTWRITEBYTECODE "$python" -c "import $module" 2>/dev/null || true
-done
+# Tests leave nothing behind, so that what they import would be compiled in every process: here once. What is
+# large and hardly imported is left out.
+env -u PYTHONDONTWRITEBYTECODE "$python" -m compileall -q -j 2 \
+  -x '/(tests?|mypy|mypyc|IPython|jedi|pip|nvidia|debugpy|pygments|setuptools|ipykernel|parso)/' "$folder"/lib/python3*/site-packages || true
 cp "$wanted" "$done_for"

@@ -34,7 +34,7 @@ void set_last_block(Phase& phase, std::int64_t block) {
 }  // namespace
 
 Phase cuda_spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
-  constexpr std::int64_t kLeast = 8;  // floats of it are what memory is read by
+  constexpr std::int64_t kLeast = 32;
   Phase made = phase;
   made.stages.clear();
   for (const Stage& stage : phase.stages)
