@@ -1,8 +1,5 @@
 #include "device/cuda/device.h"
 
-#include <unistd.h>
-
-#include <future>
 #include <map>
 #include <mutex>
 
@@ -12,7 +9,6 @@
 #include "device/cuda/blas_library.h"
 #include "device/cuda/combine.h"
 #include "device/cuda/conv_call.h"
-#include "device/cuda/dnn_library.h"
 #include "device/cuda/fft_call.h"
 #include "device/cuda/host_call.h"
 #include "device/cuda/launch.h"
@@ -44,32 +40,10 @@ Expected<std::unique_ptr<CudaDevice>> CudaDevice::open(
   return std::unique_ptr<CudaDevice>(new CudaDevice(std::move(context), host, cache));
 }
 
-namespace {
-
-// They are large, and opened while programs are read. A process does not end meanwhile, which
-// libraries do not bear; a child of fork has no thread to wait for.
-struct Opening {
-  std::future<void> opened;
-  pid_t by = getpid();
-  ~Opening() {
-    if (by == getpid()) opened.wait();
-  }
-};
-void open_libraries() {
-  static const Opening opening{std::async(std::launch::async, [] {
-    (void)blas_library();
-    if (may_use_dnn()) (void)dnn_library();
-  })};
-}
-
-}  // namespace
-
 CudaDevice::CudaDevice(std::shared_ptr<Context> context, Device& host,
                        const std::optional<std::filesystem::path>& cache)
     : CudaTarget(context->facts(), fmt::format("cuda:{}", context->number()), host, cache),
-      context_(std::move(context)) {
-  open_libraries();
-}
+      context_(std::move(context)) {}
 
 CudaDevice::~CudaDevice() = default;
 
