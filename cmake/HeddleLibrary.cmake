@@ -72,7 +72,7 @@ function(heddle_library)
   endif()
   # Words and tables, what each program passes once, and the host beside its kernels: compiling, planning and a
   # run of one step take as long as before (docs/benchmarks.md). Of other libraries some folders.
-  if(arg_NAME MATCHES "^(frontend|spmd|schedule|kernel|device|comm|runtime|device/cuda|compile)$")
+  if(arg_NAME MATCHES "^(frontend|spmd|schedule|stitch|kernel|device|comm|runtime|device/cuda|compile)$")
     heddle_hardly_optimised(${target})
   elseif(arg_NAME STREQUAL "report")
     heddle_least_optimised(${target})
