@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/program_bytes.h"
+
 namespace heddle {
 
 using namespace runtime;
@@ -28,19 +30,6 @@ void write_group(const StitchGroup& group, ByteWriter& to) {
   to.real(group.bytes_again);
 }
 
-void write_view(const StridedView& view, ByteWriter& to) {
-  to.number(view.value);
-  to.integer(view.offset);
-  to.number(view.dims.size());
-  for (const auto& dim : view.dims) {
-    to.number(dim.size());
-    for (const Stride& stride : dim) {
-      to.integer(stride.size);
-      to.integer(stride.step);
-    }
-  }
-}
-
 void write_unit(const CompiledUnit& unit, ByteWriter& to) {
   to.number(unit.op);
   to.text(unit.note);
@@ -53,8 +42,10 @@ void write_unit(const CompiledUnit& unit, ByteWriter& to) {
   }
   to.number(unit.views ? 1 : 0);
   if (!unit.views) return;
-  for (const StridedView* view : {&unit.views->lhs, &unit.views->rhs, &unit.views->result})
-    write_view(*view, to);
+  for (const StridedView* view : {&unit.views->lhs, &unit.views->rhs, &unit.views->result}) {
+    to.number(view->value);
+    write_strides(*view, to);
+  }
 }
 
 // ---- and back

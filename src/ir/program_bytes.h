@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "heddle/program.h"
+#include "heddle/strided_view.h"
 
 namespace heddle {
 
@@ -12,5 +13,18 @@ void write_program(const Program& program, ByteWriter& to);
 // What an op computes, whatever its operands are called: its row, attributes and types. None where
 // it has regions.
 bool write_op_kind(const Program& program, const Op& op, ByteWriter& to);
+
+// Where the elements of a view lie, whatever value it is of.
+inline void write_strides(const StridedView& view, ByteWriter& to) {
+  to.integer(view.offset);
+  to.number(view.dims.size());
+  for (const auto& dim : view.dims) {
+    to.number(dim.size());
+    for (const Stride& stride : dim) {
+      to.integer(stride.size);
+      to.integer(stride.step);
+    }
+  }
+}
 
 }  // namespace heddle

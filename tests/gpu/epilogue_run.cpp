@@ -141,7 +141,7 @@ TEST_P(GpuEpilogue, KeepsWhatIsNoNumber) {
 // What the GELU is of is a result as well.
 TEST_P(GpuEpilogue, KeepsWhatTheFunctionIsOf) {
   const Case& given = GetParam();
-  if (given.body != kGelu) GTEST_SKIP() << "no GELU";
+  if (given.body != kGelu) GTEST_SKIP() << "only GELU keeps what it is of";
   expect_agrees(given, "%s", fmt::format("{} bias gelu kept", given.type), false);
 }
 

@@ -329,12 +329,13 @@ class ConvProductCall final : public CudaCall {
   std::unique_ptr<CudaCall> product_, rest_;
 };
 
-}  // namespace
-
+// HEDDLE_CUDNN=0 leaves the library out.
 bool may_use_dnn() {
   const char* word = std::getenv("HEDDLE_CUDNN");
   return word == nullptr || std::string_view(word) != "0";
 }
+
+}  // namespace
 
 bool is_convolution(const Program& program, const Op& op) {
   if (op.def->call != DeviceCall::convolution || op.operand_count != 2) return false;

@@ -18,7 +18,4 @@ std::unique_ptr<CudaCall> conv_call(Context& context, const Notebook& notebook,
                                     const RearrangeLoader& rearrange, const Program& program,
                                     const Op& op);
 
-// HEDDLE_CUDNN=0 leaves the library out.
-bool may_use_dnn();
-
 }  // namespace heddle::cuda

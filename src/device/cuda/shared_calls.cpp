@@ -25,19 +25,6 @@ class SharedCall final : public CudaCall {
   std::shared_ptr<const CudaCall> call_;
 };
 
-// Which value lies there makes no difference.
-void write_view(const StridedView& view, ByteWriter& to) {
-  to.integer(view.offset);
-  to.number(view.dims.size());
-  for (const auto& dim : view.dims) {
-    to.number(dim.size());
-    for (const Stride& stride : dim) {
-      to.integer(stride.size);
-      to.integer(stride.step);
-    }
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<LibraryCall> SharedCalls::call(const Program& program, const Op& op,
@@ -47,7 +34,7 @@ std::unique_ptr<LibraryCall> SharedCalls::call(const Program& program, const Op&
   key.number(views != nullptr ? 1 : 0);
   if (views != nullptr)
     for (const StridedView* view : {&views->lhs, &views->rhs, &views->result})
-      write_view(*view, key);
+      write_strides(*view, key);
   const std::lock_guard lock(mutex_);
   if (calls_.size() > kMostNames)
     std::erase_if(calls_, [](const auto& entry) { return entry.second.expired(); });
