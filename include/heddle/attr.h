@@ -76,9 +76,18 @@ struct Attr {
   };
   using List = std::vector<Attr>;
 
-  std::variant<Unit, bool, Integer, Float, std::string, Type, Integers, Booleans, Array, Symbol,
-               Enum, Struct, List, Sharding>
-      value;
+  // Copied, moved and destroyed in attr.cpp alone: the tables that take it are long to compile.
+  struct Value : std::variant<Unit, bool, Integer, Float, std::string, Type, Integers, Booleans,
+                              Array, Symbol, Enum, Struct, List, Sharding> {
+    using variant::variant;
+    Value() noexcept;
+    Value(const Value&);
+    Value(Value&&) noexcept;
+    Value& operator=(const Value&);
+    Value& operator=(Value&&) noexcept;
+    ~Value();
+  };
+  Value value;
 
   template <typename T>
   const T* get() const {

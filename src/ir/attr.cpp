@@ -7,6 +7,13 @@
 
 namespace heddle {
 
+Attr::Value::Value() noexcept = default;
+Attr::Value::Value(const Value&) = default;
+Attr::Value::Value(Value&&) noexcept = default;
+Attr::Value& Attr::Value::operator=(const Value&) = default;
+Attr::Value& Attr::Value::operator=(Value&&) noexcept = default;
+Attr::Value::~Value() = default;
+
 const Name& Attr::i64() {
   static const Name name("i64");
   return name;
