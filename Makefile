@@ -77,7 +77,8 @@ bench-gpu: packages-test configure  ## memory-bound programs on a CUDA device be
 wheel: packages-test build  ## a wheel with all that it needs, in build/wheels; PYTHONS="python3.12"
 	scripts/make_wheel.sh build/release $(PYTHONS)
 
-lint: lint-part configure  ## formatting and clang-tidy; fails on any finding
+lint: lint-part configure  ## formatting, clang-tidy and mypy; fails on any finding
+	cd python && ../build/venv/bin/python -m mypy --strict --no-error-summary --cache-dir ../build/mypy -p heddle
 	cmake --preset lint >/dev/null
 	scripts/tidy.sh build/lint
 

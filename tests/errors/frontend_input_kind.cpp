@@ -18,20 +18,26 @@ constexpr std::string_view bytes(const char (&text)[n]) {
 }
 
 WRONG_USE(InputKind, Bytecode, read(bytes(kBytecode)), "f: this is MLIR bytecode",
-          "jax.jit(f).lower(x).as_text()", "exported.mlir_module()",
+          "jax.jit(f).lower(x).as_text(debug_info=True)", "exported.mlir_module()",
           "stablehlo-translate --deserialize", "reads StableHLO as text")
 WRONG_USE(InputKind, ASerializedExport, read(bytes(kExported)), "f: this is a function serialized",
           "jax.export", "jax.export.deserialize(blob).mlir_module()")
 WRONG_USE(InputKind, AnHloProto, read(bytes(kProto)), "f: this is an HLO proto",
-          "jax.jit(f).lower(x).as_text()")
+          "jax.jit(f).lower(x).as_text(debug_info=True)")
 WRONG_USE(InputKind, OtherBytes, read(std::string_view("\x93NUMPY\1\0v\0", 10)),
-          "f: this is no text", "jax.jit(f).lower(x).as_text()")
+          "f: this is no text", "jax.jit(f).lower(x).as_text(debug_info=True)")
 WRONG_USE(
     InputKind, HloText,
     read("HloModule jit_f, entry_computation_layout={(f32[3]{0})->f32[3]{0}}\n\nENTRY main {"),
-    "f: this is HLO text", "jax.jit(f).lower(x).as_text()")
+    "f: this is HLO text", "jax.jit(f).lower(x).as_text(debug_info=True)")
 WRONG_USE(InputKind, AJaxpr, read("{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }"),
-          "f: this is a jaxpr", "jax.jit(f).lower(x).as_text()")
+          "f: this is a jaxpr", "jax.jit(f).lower(x).as_text(debug_info=True)")
+WRONG_USE(InputKind, AJaxprWithFunctions,
+          read("let relu = { lambda ; a:f32[3]. let b:f32[3] = max a 0.0:f32[] in (b,) } in\n{ "
+               "lambda ; c:f32[3]. let"),
+          "f: this is a jaxpr")
+WRONG_USE(InputKind, HloTextAfterAComment, read("// of a dump\nHloModule jit_f\n"),
+          "f: this is HLO text")
 WRONG_USE(InputKind, APrintedExport, read("Exported(fun_name=<lambda>, ...)"),
           "f: this is a printed jax.export.Exported", "exported.mlir_module()")
 // A mistake in what is meant as StableHLO stays a mistake with its place.

@@ -31,7 +31,7 @@ import jax_package  # noqa: E402
 import side  # noqa: E402
 
 DUE = 0.97
-SAMPLE_STRIDE = 96
+SAMPLE_STRIDE = 144
 BAD = ("crashed", "hung")
 PART_BYTES = 16_000  # of a file that a process of its own pays for
 

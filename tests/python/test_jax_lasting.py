@@ -11,7 +11,7 @@ import memory
 import numpy as np
 
 CALLS = int(os.environ.get("HEDDLE_TEST_CALLS", "50000"))
-COMPILATIONS = int(os.environ.get("HEDDLE_TEST_COMPILATIONS", "250"))
+COMPILATIONS = int(os.environ.get("HEDDLE_TEST_COMPILATIONS", "150"))
 
 
 def test_threads_call_at_the_same_time():

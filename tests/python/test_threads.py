@@ -174,4 +174,4 @@ def test_functions_hold_memory_flat():
 
     memory.fill_cache_of_kernels()
     call_some(100)
-    memory.assert_flat(lambda: call_some(500), 2_500_000)
+    memory.assert_flat(lambda: call_some(250), 1_250_000)

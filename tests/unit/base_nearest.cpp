@@ -25,6 +25,9 @@ TEST(Nearest, PartsOfNamesAreNear) {
   const Words known = {"params['layers'][0]['attention']['query']", "batch"};
   EXPECT_EQ(nearest("query", known), (Words{known[0]}));
   EXPECT_EQ(nearest("Query", known), (Words{known[0]}));
+  const Words letters = {"params['q']", "params['k']", "params"};
+  EXPECT_EQ(nearest("q", letters), (Words{letters[0]}));
+  EXPECT_EQ(nearest("params.k", letters, 1), (Words{letters[1]}));
 }
 
 TEST(Nearest, NothingIsNearToWhatIsFar) {
