@@ -4,8 +4,9 @@
 
 #include <cstdio>
 
-int main(int, char** argv) try {
+int main(int argc, char** argv) try {
   using namespace heddle;
+  if (argc != 2) throw Error("three_steps wants a program, such as ../fit/step.mlir");
   const Program program = read_stablehlo_file(argv[1]).value();
   const Function& main = *program.find_function("main");
 

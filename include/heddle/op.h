@@ -215,7 +215,8 @@ struct OpDef {
   CollectiveKind collective = CollectiveKind::none;
   LinearIn linear = LinearIn::none;
   Parts parts = Parts::by_rule;
-  std::uint64_t hash = 0;  // of the name; the table fills it in
+  std::string_view interpreted = {};  // why only the interpreter runs it; of most ops nothing
+  std::uint64_t hash = 0;             // of the name; the table fills it in
 
   // The name without its dialect: add.
   std::string_view short_name() const { return name.substr(name.find('.') + 1); }

@@ -20,6 +20,19 @@ std::string small(std::string_view text) {
   return out;
 }
 
+// The words of a small text: params, layers, 0 and q of params['layers'][0].q.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (char c : text) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')
+      words.back() += c;
+    else if (!words.back().empty())
+      words.emplace_back();
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -43,15 +56,20 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
                                  std::size_t most) {
   if (word.empty() || word.size() > kLongest) return {};
   const std::string asked = small(word);
+  const std::vector<std::string> asked_words = words_of(asked);
   std::vector<std::pair<std::size_t, std::size_t>> found;  // how far, and which
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (known[i].size() > kLongest) continue;
     const std::string name = small(known[i]);
     const std::size_t longer = std::max(asked.size(), name.size());
     const std::size_t far = edit_distance(asked, name);
-    if (far <= std::max<std::size_t>(longer / 3, longer < 3 ? 0 : 1))
+    const std::vector<std::string> words = words_of(name);
+    const bool is_word = std::ranges::find(words, asked) != words.end();
+    if (!asked_words.empty() && words == asked_words)
+      found.emplace_back(0, i);  // only dots and brackets are others
+    else if (far <= std::max<std::size_t>(longer / 3, longer < 3 ? 0 : 1))
       found.emplace_back(far, i);
-    else if (asked.size() > 2 && name.find(asked) != name.npos)
+    else if (is_word || (asked.size() > 2 && name.find(asked) != name.npos))
       found.emplace_back(kLongest + far, i);  // after those that are only misspelt
   }
   std::ranges::sort(found);

@@ -1,10 +1,14 @@
 #include "base/openblas.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
+#include <cstddef>
 #include <cstdlib>
 
 #include "heddle/log.h"
+#include "heddle/thread_pool.h"
 
 namespace heddle {
 
@@ -36,6 +40,19 @@ bool has_avx512() {
 #endif
 }
 
+// OpenBLAS takes a buffer of 128 MB for every thread that calls it, and asks for ever where it gets
+// none. Of what a process may have only a limit of its own is that near.
+bool has_room_for_buffers() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+  constexpr std::size_t kBuffer = (std::size_t{1} << 27) + (std::size_t{1} << 20);
+  const std::size_t bytes = kBuffer * static_cast<std::size_t>(ThreadPool::shared().threads());
+  void* const tried = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (tried == MAP_FAILED) return false;
+  ::munmap(tried, bytes);
+  return true;
+}
+
 // Loops over its calls are ours, so that one thread inside is enough. Processors newer than the
 // library get kernels of an older family; those for AVX-512 take small and narrow products up to
 // 1.7 times as fast.
@@ -56,6 +73,14 @@ const OpenBlas& OpenBlas::get() {
 OpenBlas::OpenBlas() : handle_(open()) {
   if (handle_ == nullptr) {
     log(kLogSteps, "libopenblas.so.0 was not found: matrix products are slow");
+    return;
+  }
+  if (!has_room_for_buffers()) {
+    warn(
+        "the memory that this process may have (`ulimit -v`) leaves OpenBLAS no room for its "
+        "buffers, 128 MB for "
+        "each worker: matrix products are slow; give it more, or fewer workers by HEDDLE_THREADS");
+    handle_ = nullptr;
     return;
   }
   void (*set_threads)(int) = nullptr;

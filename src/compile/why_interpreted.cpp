@@ -30,9 +30,8 @@ class Search {
   }
 
   std::string of(const Op& op) {
-    const std::string_view name = op.def->name;
     const auto at = [&](std::string_view what) {
-      return fmt::format("{} at {} {}", name, program_.where(op.loc), what);
+      return fmt::format("{} at {} {}", op.def->name, program_.where(op.loc), what);
     };
     if (op.def->cls == OpClass::communicate) {
       const auto known = runtime::collective_op(program_, op);
@@ -40,8 +39,7 @@ class Search {
     }
     if (op.def->control == Control::processes || op.def->control == Control::manual)
       return at("runs several processes");
-    if (name == "stablehlo.infeed") return at("is fed");
-    if (name == "interpreter.probe") return at("records what the interpreter sees");
+    if (!op.def->interpreted.empty()) return at(op.def->interpreted);
     for (std::size_t i = 0; i < op.result_count; ++i)
       if (const Type& type = program_.type_of(program_.result(op, i));
           type.kind == Type::Kind::tuple)

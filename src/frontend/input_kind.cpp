@@ -2,16 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace heddle::frontend {
 
 namespace {
 
 constexpr std::string_view kBytecode = "ML\xefR";
-constexpr std::string_view kFromFunction = "write jax.jit(f).lower(x).as_text() to a file";
+constexpr std::string_view kFromFunction =
+    "write jax.jit(f).lower(x).as_text(debug_info=True) to a file (with the names of arguments)";
 
+// From the first word on: without spaces and lines that are comments.
 std::string_view without_space(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first == std::string_view::npos ? std::string_view() : text.substr(first);
+  while (true) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return {};
+    text.remove_prefix(first);
+    if (!text.starts_with("//")) return text;
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+}
+
+// `{ lambda ; a:f32[3]. let … }`, or first the functions that it calls: `let f = { lambda … } in
+// …`.
+bool is_jaxpr(std::string_view begin) {
+  if (begin.starts_with("{ lambda")) return true;
+  return begin.starts_with("let ") &&
+         begin.substr(0, begin.find('\n')).find("= { lambda") != begin.npos;
 }
 
 // No text has zero bytes.
@@ -48,7 +65,7 @@ Kind kind_of(std::string_view text) {
   const std::string_view begin = without_space(text);
   if (is_binary(text) || is_hlo_proto(text)) return binary_kind(text);
   if (begin.starts_with("HloModule")) return {"HLO text of XLA", std::string(kFromFunction)};
-  if (begin.starts_with("{ lambda")) return {"a jaxpr", std::string(kFromFunction)};
+  if (is_jaxpr(begin)) return {"a jaxpr", std::string(kFromFunction)};
   if (begin.starts_with("Exported("))
     return {"a printed jax.export.Exported, without its program",
             "write exported.mlir_module() to a file"};

@@ -9,6 +9,7 @@
 #include "base/cache_directory.h"
 #include "base/file.h"
 #include "cost/rates.h"
+#include "cost/usual_figures.h"
 #include "frontend/array_file.h"
 #include "heddle/cost.h"
 #include "heddle/hash.h"
@@ -16,11 +17,6 @@
 namespace heddle {
 
 namespace {
-
-// Of a transport that nobody has measured: what ranks of one machine usually take.
-constexpr double kLatency = 5e-6;
-// A fused product and sum, where additions are counted one by one.
-constexpr double kFused = 2;
 
 // Figures belong to a processor and to so many devices, however many threads each of them has.
 std::filesystem::path kept_file(const std::filesystem::path& directory, std::int64_t devices,
@@ -45,13 +41,13 @@ Cluster default_cluster_here(std::int64_t devices, const MachineFigures& machine
   cluster.memory = std::max<std::int64_t>(1, bytes / devices);
   cluster.device = {.memory_rate = std::min(machine.copy_rate / static_cast<double>(devices),
                                             machine.worker_copy_rate * std::max(1.0, share)),
-                    .compute_rate = kFused * machine.light_rate * share,
+                    .compute_rate = cost::kAdditionsOfAProduct * machine.light_rate * share,
                     .cache = static_cast<double>(machine.far_cache) / static_cast<double>(devices),
                     .cache_rate = cost::kShareOfNearRate * machine.near_rate * share,
                     .light_rate = machine.light_rate * share,
                     .heavy_rate = machine.heavy_rate * share,
                     .launch = machine.launch_seconds};
-  cluster.levels = {{"device", devices, {kLatency, machine.worker_copy_rate / 2}}};
+  cluster.levels = {{"device", devices, {cost::kMessageSeconds, machine.worker_copy_rate / 2}}};
   return cluster;
 }
 

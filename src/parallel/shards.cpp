@@ -146,9 +146,13 @@ class Boundary {
     const std::string near = did_you_mean(entry.name, known);
     return reason(
         "{}: no argument or result of @{} is called {}{}", entry.source, function_, entry.name,
-        near.empty() ? "; they are arg0, arg1, ..., result0, ..., or named by their types, "
-                       "with * for anything"
-                     : near);
+        !near.empty() ? near
+        : named_      ? "; they are arg0, arg1, ..., result0, ..., called as `plan` lists them, or "
+                        "named by their "
+                        "types, with * for anything"
+                 : "; they are arg0, arg1, ..., result0, ..., or named by their types, with * for "
+                   "anything: the program has no other names, which JAX writes with "
+                   ".lower(x).as_text(debug_info=True)");
   }
 
  private:
@@ -156,6 +160,7 @@ class Boundary {
     const std::string name = fmt::format("{}{}", result ? "result" : "arg", i);
     Named one{result, i, {name, "%" + name, type.str()}};
     if (!given.empty()) one.names.emplace_back(given);
+    named_ = named_ || !given.empty();
     for (std::string& group : groups_around(given)) one.names.push_back(std::move(group));
     for (const std::string& known : one.names) {
       std::vector<std::size_t>& places = by_name_[known];
@@ -207,6 +212,7 @@ class Boundary {
   std::vector<Named> all_;
   std::vector<const Type*> types_;  // of `all_`
   std::size_t arguments_ = 0;
+  bool named_ = false;  // whether the program gives one of them a name
   std::unordered_map<std::string, std::vector<std::size_t>> by_name_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost/piece.h"
+#include "cost/usual_figures.h"
 #include "heddle/index_rule.h"
 #include "heddle/schedule.h"
 #include "ir/rules/rule_builder.h"
@@ -11,10 +12,6 @@
 namespace heddle {
 
 namespace {
-
-// Work that takes less than a collective takes to begin is not worth an order of its own.
-constexpr double kLeastBytes = 1 << 16;
-constexpr double kLeastSteps = 1 << 18;
 
 double bytes_of(const Program& program, std::span<const ValueId> values) {
   double bytes = 0;
@@ -69,9 +66,10 @@ bool travels(const Program& program, const Op& op) {
 
 bool is_worth_overlapping(const Program& program, const Op& op) {
   if (runs_regions(op)) return true;
-  if (op.def->cls == OpClass::contract) return steps_of(program, op) >= kLeastSteps;
+  if (op.def->cls == OpClass::contract)
+    return steps_of(program, op) >= cost::kLeastProductsBesideAMove;
   const bool works = op.def->cls == OpClass::reduce || op.def->call != DeviceCall::none;
-  return works && bytes_of(program, program.operands(op)) >= kLeastBytes;
+  return works && bytes_of(program, program.operands(op)) >= cost::kLeastBytesBesideAMove;
 }
 
 double op_seconds(const Program& program, const Op& op, const Mesh& mesh, double loop) {

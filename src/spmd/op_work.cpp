@@ -1,5 +1,6 @@
 #include "spmd/op_work.h"
 
+#include "cost/usual_figures.h"
 #include "heddle/index_rule.h"
 #include "heddle/op.h"
 #include "ir/trips.h"
@@ -7,8 +8,6 @@
 namespace heddle {
 
 double work_of(const Program& program, const Op& op) {
-  // Products are faster, element by element, than what reads and writes memory.
-  constexpr double kProduct = 0.1;
   if (op.def->rearranges == Rearrange::constant) return 0;
   if (op.def->control == Control::loop) {
     double turn = 0;
@@ -18,7 +17,7 @@ double work_of(const Program& program, const Op& op) {
   }
   double points = 1;
   for (const Factor& f : index_rule(program, op).factors) points *= static_cast<double>(f.size);
-  return op.def->cls == OpClass::contract ? kProduct * points : points;
+  return op.def->cls == OpClass::contract ? cost::kProductOfAPoint * points : points;
 }
 
 }  // namespace heddle

@@ -156,6 +156,8 @@ Target target_of(const MeshRequest& request, const std::string& entry) {
   for (ShardEntry& entry : fixes.shards) target.layouts.shards.push_back(std::move(entry));
   target.layouts.batch = std::move(fixes.batch);
   if (fixes.memory) target.layouts.device_memory = *fixes.memory;
+  if (fixes.memory && target.layouts.search == 0 && !searches_pipeline(target))
+    throw WrongUse{"--fix", "memory is for plans that are searched for: add --plan auto"};
   return target;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cost/usual_figures.h"
 #include "heddle/log.h"
 #include "heddle/op.h"
 #include "parallel/search/min_cut.h"
@@ -13,9 +14,6 @@ namespace heddle::search {
 
 namespace {
 
-// Products that a device computes while it reads or writes a byte. One figure for all machines, so
-// that a program has the same choices on each of them.
-constexpr double kStepsPerByte = 64;
 // Efforts that are looked at: what is read and written again; products along short sums too, as in
 // attention; everything.
 constexpr int kEfforts[] = {2, 4, 8, 1024};
@@ -250,7 +248,7 @@ class KeptValues {
     double steps = 1;
     for (const Factor& factor : rules_.of(program_.value(v).op).factors)
       steps *= static_cast<double>(factor.size);
-    return std::max(bytes, static_cast<std::int64_t>(steps / kStepsPerByte)) + 1;
+    return std::max(bytes, static_cast<std::int64_t>(steps / cost::kProductsOfAByte)) + 1;
   }
 
   // Values before the fullest time that may be needed after it.
