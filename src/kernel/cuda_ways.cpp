@@ -8,7 +8,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::size_t kWaysToTime = 4;
+constexpr std::size_t kWaysToTime = 3;
 constexpr int kLeastOfBlock = 64, kMostOfBlock = 1024, kMostOfCluster = 8;
 
 CudaRowWay way_of(const CudaResident& resident) {

@@ -371,7 +371,7 @@ bool has_way_to_go_on(Context& context, const Notebook& notebook, const Program&
                       const Op& op, const ProductThen& then) {
   const auto plan = plan_of(program, op, nullptr);
   if (!plan) return false;
-  const std::string file = file_words(CudaLibrary::blas);
+  static const std::string file = file_words(CudaLibrary::blas);  // folders are gone through once
   const std::string key =
       fmt::format("goes on {} {} {} {} {} {} {} {} {} {} {} {}", file, context.facts().name,
                   name(program.type_of(op.results).dtype), plan->m, plan->n, plan->k, plan->lda,
