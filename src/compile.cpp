@@ -191,6 +191,9 @@ Expected<Executable> compile_as_told(const Program& source, const Target& wished
   HEDDLE_TRY(const Program program, with_entry_only(source, entry));
   if (!target.options.verified) HEDDLE_TRY_VOID(verify(program));
   stages.done("verify");
+  // A process that ends while libraries are being opened dies, so that this call sees the end of
+  // it.
+  const auto opening = device_of(target).open_ahead(program);
 
   Local local = on_one_device(program, target);
   const bool on_mesh = names_mesh(program, target);

@@ -121,6 +121,10 @@ class Device : public DeviceCalls {
   virtual std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                                     const ProductViews* views) const = 0;
 
+  // Begins to open what calls of such a program need, while the host does other things; whoever
+  // gives up what comes back waits for the end of that. Null where there is nothing to wait for.
+  virtual std::shared_ptr<void> open_ahead(const Program& /*program*/) { return nullptr; }
+
   virtual std::unique_ptr<Queue> queue() = 0;
 };
 

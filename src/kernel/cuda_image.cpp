@@ -166,9 +166,68 @@ class ImageStudy {
     // Two blocks to a multiprocessor, if a cluster has room enough; one loads while one computes.
     for (const std::int64_t room : {limits_.shared_bytes / 2, limits_.shared_bytes})
       for (made_.cluster = 1; made_.cluster <= limits_.most_cluster; made_.cluster *= 2)
-        if (made_.rows % made_.cluster == 0 && fits(room)) return true;
+        if (made_.rows % made_.cluster == 0 && fits(room)) {
+          if (made_.at_once == 1 && made_.cluster > 1) share_in_passes();
+          return true;
+        }
     return false;
   }
+
+  // ---- passes
+
+  // Many blocks of whole rows, all of the same size.
+  void share_in_passes() {
+    constexpr std::int64_t kLeastPart = 64 << 10, kThreads = 320;
+    const std::int64_t row_bytes = made_.columns * bytes_of(made_.input);
+    CudaImage staying = made_;
+    made_.squares_of = cuda_image_squares(kernel_, phase_, made_.stages);
+    std::int64_t rows = made_.rows;
+    while (rows % 2 == 0 && rows / 2 * row_bytes >= kLeastPart) rows /= 2;
+    made_.parts = static_cast<int>(made_.rows / rows);
+    std::int64_t abreast = std::max<std::int64_t>(kThreads / made_.units(), 1);
+    while (rows % abreast != 0) --abreast;
+    made_.threads =
+        static_cast<int>((abreast * made_.units() + kCudaWarp - 1) / kCudaWarp) * kCudaWarp;
+    const bool is_full = made_.abreast() == abreast && abreast * made_.units() * 2 > made_.threads;
+    made_.cluster = 1;
+    if (!is_full || !find_passes()) made_ = std::move(staying);
+  }
+
+  bool find_passes() {
+    const std::size_t count = phase_.stages.size();
+    const auto is_pass = [&](std::size_t s) {
+      return made_.stages[s] == CudaImageStage::sums && made_.squares_of[s] == kNone;
+    };
+    const auto is_large = [&](std::size_t s) {
+      return is_pass(s) || made_.stages[s] == CudaImageStage::stores;
+    };
+    std::size_t at = 0;
+    while (at < count && !is_large(at)) ++at;
+    while (at < count && is_pass(at)) {
+      std::size_t end = at + 1;
+      while (end < count && !is_large(end)) ++end;
+      made_.passes.push_back({CudaImagePass::Kind::sums, at, end});
+      made_.passes.push_back({CudaImagePass::Kind::finish, at, end});
+      made_.partial_bytes = std::max(made_.partial_bytes, partial_bytes(at));
+      at = end;
+    }
+    if (made_.passes.empty()) return false;
+    // Sums behind what is stored would have to wait for it.
+    for (std::size_t s = at; s < count; ++s)
+      if (made_.stages[s] == CudaImageStage::sums) return false;
+    if (at < count) made_.passes.push_back({CudaImagePass::Kind::stores, at, count});
+    made_.saved_bytes = phase_.blocks() * ((kernel_.scratch_bytes + 127) / 128 * 128);
+    return true;
+  }
+
+  std::int64_t partial_bytes(std::size_t stage) const {
+    std::int64_t bytes = 0;
+    for (const Statement& statement : phase_.stages[stage].statements)
+      bytes += bytes_of(statement.buffers[0]);
+    if (has_squares(made_, stage)) bytes += 2 * bytes_of_f32();
+    return bytes * phase_.blocks() * made_.parts * made_.columns;
+  }
+  static std::int64_t bytes_of_f32() { return static_cast<std::int64_t>(sizeof(float)); }
 
   bool fits(std::int64_t room) {
     made_.slices = kMostSlices;
@@ -224,6 +283,11 @@ class ImageStudy {
 };
 
 }  // namespace
+
+bool has_squares(const CudaImage& image, std::size_t stage) {
+  return std::ranges::find(image.squares_of, static_cast<std::uint32_t>(stage)) !=
+         image.squares_of.end();
+}
 
 std::optional<CudaImage> cuda_image(const Kernel& kernel, const Phase& phase,
                                     const CudaLimits& limits) {

@@ -138,6 +138,49 @@ Expected<Layout> cuda_flat_layout(const CudaFlat& flat, const AxisRegistry& axes
   return finished(std::move(parts), axes);
 }
 
+namespace {
+
+// How those meet that differ along an axis.
+std::string_view meeting_of(std::string_view axis, std::int64_t extent) {
+  if (axis == "lane" || (axis == "thread" && extent <= kCudaWarp)) return "by shuffles";
+  if (axis == "warp" || axis == "thread") return "through shared memory";
+  if (axis == "cluster") return "through the shared memory of other blocks";
+  if (axis == "block") return "through memory";
+  return "in registers";
+}
+
+bool sums_rows(const CudaResident& resident) {
+  return std::ranges::any_of(resident.phase.stages, [&](const Stage& stage) {
+    const auto places = cuda_places(resident, stage);
+    return has_points(resident, stage) &&
+           std::ranges::any_of(stage.statements, [&](const Statement& statement) {
+             return statement.kind == Statement::Kind::update && places[statement.index] &&
+                    places[statement.index]->is_same_for_all_points();
+           });
+  });
+}
+
+}  // namespace
+
+std::string cuda_exchange(const Layout& layout, std::size_t dim, const AxisRegistry& axes) {
+  constexpr std::string_view kWays[] = {"in registers", "by shuffles", "through shared memory",
+                                        "through the shared memory of other blocks",
+                                        "through memory"};
+  std::vector<std::int64_t> by_way(std::size(kWays), 1);
+  const auto by_dim = group(layout, layout.padded_shape());
+  if (!by_dim) return by_dim.reason();
+  for (const Iter& digit : (*by_dim)[dim]) {
+    const std::int64_t extent = digit.extent.factor();
+    const auto way = std::ranges::find(kWays, meeting_of(axes[digit.axis].name, extent));
+    by_way[static_cast<std::size_t>(way - std::begin(kWays))] *= extent;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < by_way.size(); ++i)
+    if (by_way[i] > 1)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", by_way[i], kWays[i]);
+  return text.empty() ? "nothing" : text;
+}
+
 std::vector<std::string> describe_cuda_mapping(const Kernel& kernel, const CudaLimits& limits) {
   const AxisRegistry axes = cuda_axes();
   const CudaPlan plan = cuda_plan(kernel, limits);
@@ -162,13 +205,16 @@ std::vector<std::string> describe_cuda_mapping(const Kernel& kernel, const CudaL
   constexpr std::size_t kMostStages = 4;
   for (std::size_t p = 0; p < kernel.phases.size(); ++p) {
     const Phase& phase = kernel.phases[p];
-    const CudaPhase& launch = plan.phases[p];
+    const CudaPhase& launch = *std::ranges::find(plan.phases, p, &CudaPhase::of);
     if (const auto flat = cuda_flat(kernel, phase)) {
       add("elements lie at", cuda_flat_layout(*flat, axes));
       continue;
     }
     if (const auto resident = cuda_resident(kernel, phase, limits)) {
-      add("rows by points lie at", cuda_row_layout(*resident, launch.grid, axes));
+      const auto layout = cuda_row_layout(*resident, launch.grid, axes);
+      add("rows by points lie at", layout);
+      if (layout && sums_rows(*resident))
+        lines.push_back("sums along a row meet: " + cuda_exchange(*layout, 1, axes));
       continue;
     }
     const Phase cut = cuda_spread(kernel, phase, limits);

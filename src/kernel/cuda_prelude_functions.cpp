@@ -24,6 +24,12 @@ __device__ f32 root(f32 x) {
   const f32 result = fmaf(fmaf(-near, near, up), 0.5f * inverse, near) * (is_small ? 0x1p-32f : 1.0f);
   return x == 0.0f || x == __int_as_float(0x7f800000) ? x : result;
 }
+// To five digits, of which one that is added to 1 needs no smaller ones.
+__device__ f32 near_exp(f32 x) {
+  f32 power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * 1.4426950408889634f));
+  return power;
+}
 // Of what is at least 1, within one unit. A quarter of it has an inverse that is a normal number.
 __device__ f32 inverse_of(f32 x) { return near_inverse(x * 0.25f) * 0.25f; }
 FUNCTION(h_sqrt, root(x), sqrt(x))

@@ -50,25 +50,61 @@ std::vector<bool> divisors(const Stage& stage) {
   return divides;
 }
 
+namespace {
+
+// By node: how often statements and nodes that are alive need it.
+std::vector<int> uses_of(const Stage& stage, const std::vector<bool>& live) {
+  std::vector<int> uses(stage.nodes.size(), 0);
+  for (std::size_t i = 0; i < stage.nodes.size(); ++i)
+    for (NodeId in : stage.nodes[i].in)
+      if (live[i] && in != kNone) ++uses[in];
+  for (const Statement& statement : stage.statements) {
+    for (NodeId value : statement.values) ++uses[value];
+    for (NodeId other : {statement.index, statement.guard, statement.scan_index})
+      if (other != kNone) ++uses[other];
+  }
+  return uses;
+}
+
+}  // namespace
+
 std::vector<bool> narrowed_numbers(const Stage& stage) {
-  std::vector<int> uses(stage.nodes.size(), 0), narrow(stage.nodes.size(), 0);
   const auto live = live_nodes(stage);
+  const std::vector<int> uses = uses_of(stage, live);
+  std::vector<int> narrow(stage.nodes.size(), 0);
   for (std::size_t i = 0; i < stage.nodes.size(); ++i) {
     if (!live[i]) continue;
     const Node& node = stage.nodes[i];
-    for (NodeId in : node.in)
-      if (in != kNone) ++uses[in];
     if (node.op == ScalarOp::convert && (node.type == DType::bf16 || node.type == DType::f16))
       ++narrow[node.in[0]];
     // Its bits are looked at by nothing but what makes fewer of them.
     if (const auto small = cuda_float8(stage, static_cast<NodeId>(i))) ++narrow[small->number];
   }
-  for (const Statement& statement : stage.statements)
-    for (NodeId value : statement.values) ++uses[value];
   std::vector<bool> narrowed;
   for (std::size_t i = 0; i < uses.size(); ++i)
     narrowed.push_back(uses[i] > 0 && uses[i] == narrow[i]);
   return narrowed;
+}
+
+std::vector<bool> near_powers(const Stage& stage) {
+  const auto live = live_nodes(stage);
+  const std::vector<int> uses = uses_of(stage, live);
+  std::vector<bool> few = narrowed_numbers(stage);  // digits count
+  std::vector<int> in_products(stage.nodes.size(), 0);
+  for (std::size_t i = stage.nodes.size(); i-- > 0;) {
+    few[i] = few[i] || (uses[i] > 0 && uses[i] == in_products[i]);
+    const Node& node = stage.nodes[i];
+    if (live[i] && few[i] && node.op == ScalarOp::multiply && node.type == DType::f32)
+      for (int side : {0, 1}) ++in_products[node.in[static_cast<std::size_t>(side)]];
+  }
+  std::vector<bool> near(stage.nodes.size(), false);
+  for (std::size_t i = 0; i < stage.nodes.size(); ++i) {
+    const Node& node = stage.nodes[i];
+    if (!live[i] || !few[i] || !is_logistic(stage, node) || uses[node.in[1]] != 1) continue;
+    for (NodeId in : stage.nodes[node.in[1]].in)
+      if (in != kNone && stage.nodes[in].op == ScalarOp::exp && uses[in] == 1) near[in] = true;
+  }
+  return near;
 }
 
 }  // namespace heddle

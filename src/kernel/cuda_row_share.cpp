@@ -32,6 +32,11 @@ class Sharing {
     needs_.find_vectors(limits_);
     made_.values = cuda_kept_values(kernel_, made_);
     rows_ = std::max<std::int64_t>(in_chunks() ? made_.phase.chunks : made_.phase.blocks(), 1);
+    if (limits_.rows) {
+      const CudaResident before = made_;
+      if (share_as_asked(*limits_.rows)) return true;
+      made_ = before;
+    }
     if (share_flying()) return true;
     made_.flights.clear();
     made_.ahead.clear();
@@ -42,6 +47,17 @@ class Sharing {
   }
 
  private:
+  bool share_as_asked(const CudaRowWay& way) {
+    if (way.flies && !needs_.find_flights(limits_)) return false;
+    needs_.find_kept();
+    if (way.flies) needs_.find_ahead();
+    const std::int64_t bytes = needs_.bytes_kept();
+    if (way.flies && in_chunks()) needs_.find_lasting();
+    if (words(std::int64_t{way.threads} * way.cluster, bytes) > kMostWords) return false;
+    return way.flies ? set_flying(way.threads, way.cluster, bytes)
+                     : set(way.threads, way.cluster, bytes);
+  }
+
   // With values that stay only where no more threads have to keep them.
   bool share_as_they_come() {
     needs_.find_kept();

@@ -117,7 +117,7 @@ class Emitter {
   std::string emit() {
     text_ = IndentedText(std::string(cuda_prelude()));
     text_.line("struct Buffers {{ void* at[{}]; }};", kernel_.buffers.size() + 1);
-    for (std::size_t p = 0; p < kernel_.phases.size(); ++p) emit(kernel_.phases[p], p);
+    for (const CudaPhase& launch : cuda_plan(kernel_, limits_).phases) emit(launch);
     return text_.take();
   }
 
@@ -136,32 +136,39 @@ class Emitter {
   }
 
  private:
-  void emit(const Phase& phase, std::size_t number) {
+  void emit(const CudaPhase& launch) {
+    const Phase& phase = kernel_.phases[launch.of];
     const PhaseKind kind = kind_of(kernel_, phase, limits_);
     text_.line("");
-    const CudaPhase launch = cuda_plan(kernel_, limits_).phases[number];
     text_.line("// {}: {} blocks of {} threads, {} bytes of shared memory", launch.function,
                launch.grid, launch.threads, launch.shared_bytes);
     text_.line(
         "extern \"C\" {}__launch_bounds__({}{}) __global__ void {}(const Buffers buffers, char* "
         "scratch) {{",
         launch.cluster > 1 ? fmt::format("__cluster_dims__({}) ", launch.cluster) : "",
-        launch.threads, at_once_text(kind), function_name(kernel_, number));
+        launch.threads, at_once_text(kind, launch), launch.function);
     text_.deeper();
     text_.line("const unsigned at_block = blockIdx.x, of_blocks = gridDim.x;");
     if (shared_ || kind.image || (kind.resident && kind.resident->slots > 0))
       text_.line("extern __shared__ ulonglong2 own[];");
+    const bool in_passes = kind.image && kind.image->parts > 0;
+    if (in_passes) text_.line("char* const partials = scratch;");
     if (shared_) {
       text_.line("scratch = (char*)own;");
     } else {
       text_.line("scratch += {}ll * at_block;", scratch_stride(kernel_));
     }
-    emit_body(phase, kind);
+    emit_body(phase, kind, launch.pass);
     text_.close();
   }
 
   // ", 4": blocks of a multiprocessor, where that is asked for.
-  std::string at_once_text(const PhaseKind& kind) const {
+  std::string at_once_text(const PhaseKind& kind, const CudaPhase& launch) const {
+    if (kind.image && kind.image->parts > 0)
+      return fmt::format(
+          ", {}", image_launch(kernel_, cuda_spread(kernel_, kernel_.phases[launch.of], limits_),
+                               *kind.image, kind.image->passes[launch.pass])
+                      .at_once);
     const int at_once = kind.march      ? kind.march->at_once(limits_.spare_registers)
                         : kind.walk     ? kind.walk->at_once
                         : kind.resident ? kind.resident->at_once
@@ -171,7 +178,7 @@ class Emitter {
   }
 
   // What a block does, once `buffers`, `scratch` and its number are there.
-  void emit_body(const Phase& phase, const PhaseKind& kind) {
+  void emit_body(const Phase& phase, const PhaseKind& kind, std::size_t pass = 0) {
     for (std::size_t b = 0; b < kernel_.buffers.size(); ++b) emit(kernel_.buffers[b], b);
     if (kind.march)
       emit_cuda_march(kernel_, phase, *kind.march, text_);
@@ -181,6 +188,8 @@ class Emitter {
       emit_cuda_walk(kernel_, *kind.walk, text_);
     else if (kind.resident)
       emit_cuda_resident(kernel_, *kind.resident, text_);
+    else if (kind.image && kind.image->parts > 0)
+      emit_cuda_image_pass(kernel_, cuda_spread(kernel_, phase, limits_), *kind.image, pass, text_);
     else if (kind.image)
       emit_cuda_image(kernel_, cuda_spread(kernel_, phase, limits_), *kind.image, text_);
     else
@@ -303,14 +312,37 @@ std::int64_t own_bytes(const Kernel& kernel, const Phase& phase, const PhaseKind
 
 }  // namespace
 
+namespace {
+
+void add_passes(const Kernel& kernel, const Phase& phase, const CudaImage& image,
+                const CudaPhase& first, CudaPlan& plan) {
+  for (std::size_t pass = 0; pass < image.passes.size(); ++pass) {
+    const CudaImageLaunch launch = image_launch(kernel, phase, image, image.passes[pass]);
+    CudaPhase made = first;
+    if (pass > 0) made.function += fmt::format("_pass{}", pass);
+    made.grid = launch.grid;
+    made.threads = launch.threads;
+    made.shared_bytes = launch.shared_bytes;
+    made.pass = pass;
+    plan.phases.push_back(std::move(made));
+  }
+  plan.scratch_bytes = std::max(plan.scratch_bytes, image.saved_bytes + image.partial_bytes);
+}
+
+}  // namespace
+
 CudaPlan cuda_plan(const Kernel& kernel, const CudaLimits& limits) {
   CudaPlan launch;
   std::int64_t most = 0;
   for (std::size_t p = 0; p < kernel.phases.size(); ++p) {
     const Phase& phase = kernel.phases[p];
-    CudaPhase made{function_name(kernel, p)};
+    CudaPhase made{.function = function_name(kernel, p), .of = p};
     bool needs_scratch = true;
     const PhaseKind kind = kind_of(kernel, phase, limits);
+    if (kind.image && kind.image->parts > 0) {
+      add_passes(kernel, cuda_spread(kernel, phase, limits), *kind.image, made, launch);
+      continue;
+    }
     const auto& resident = kind.resident;
     if (kind.march) {
       made.threads = CudaMarch::kThreads;

@@ -20,12 +20,21 @@ inline constexpr int kCudaWarp = 32;             // threads that run in step
 inline constexpr int kCudaThreads = 256;         // of a block, where nothing asks for more
 inline constexpr std::int64_t kCudaAccess = 16;  // bytes that a thread reads or writes best
 
+// How threads share rows that stay with them.
+struct CudaRowWay {
+  int threads = 0, cluster = 1;  // of a block that has a row, or its part of one
+  bool flies = false;            // whether the next rows are on their way to shared memory
+  friend bool operator==(const CudaRowWay&, const CudaRowWay&) = default;
+};
+
 struct CudaLimits {
   std::int64_t shared_bytes = 48 << 10;  // of a block
   int multiprocessors = 132;
   int spare_registers = 32;  // of a thread, for what it computes beside what it keeps
   bool clusters = true;      // blocks that reach each other's shared memory: from sm_90 on
   int most_cluster = 8;      // blocks of one; some devices have more if they are asked
+  // Rows are shared so where they can be, rather than as is thought best.
+  std::optional<CudaRowWay> rows = {};
 };
 
 std::string emit_cuda(const Kernel& kernel, const CudaLimits& limits = {});
@@ -39,6 +48,7 @@ struct CudaPhase {
   int cluster = 1;                // blocks that work together
   bool stays = false;             // they take what there is in turn, so that fewer do as well
   std::int64_t own_bytes = 0;     // of shared memory that its function has for itself, at most
+  std::size_t of = 0, pass = 0;   // the phase of the kernel, and which of its launches
 };
 struct CudaPlan {
   std::vector<CudaPhase> phases;

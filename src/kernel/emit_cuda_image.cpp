@@ -2,75 +2,11 @@
 #include <algorithm>
 
 #include "kernel/cuda_image.h"
-#include "kernel/emit_cuda_point.h"
+#include "kernel/emit_cuda_image_point.h"
 
 namespace heddle {
 
 namespace {
-
-// By node: whether it differs between rows.
-std::vector<bool> differs_by_row(const Stage& stage) {
-  std::vector<bool> differs;
-  for (const Node& node : stage.nodes) {
-    bool own = node.kind == NodeKind::loop && node.number + 1 != stage.loops.size();
-    for (NodeId in : node.in) own = own || (in != kNone && differs[in]);
-    differs.push_back(own);
-  }
-  return differs;
-}
-
-// The columns of a thread in one row, whose elements of the image are in shared memory.
-class ImagePoint final : public CudaPoint {
- public:
-  ImagePoint(const Kernel& kernel, const Phase& phase, const CudaImage& image, const Stage& stage,
-             const CudaVectors& vectors, IndentedText& text)
-      : CudaPoint(kernel, stage, vectors, false, text),
-        image_(image),
-        by_row_(differs_by_row(stage)) {
-    const auto places = cuda_places(phase, stage);
-    for (const Node& node : stage.nodes) is_here_.push_back(is_image(node, places));
-  }
-
-  bool by_row(std::size_t node) const { return by_row_[node]; }
-  bool reads_image(const std::vector<bool>& live) const {
-    for (std::size_t i = 0; i < live.size(); ++i)
-      if (live[i] && is_here_[i]) return true;
-    return false;
-  }
-
- protected:
-  std::string loaded(std::size_t i, std::string_view mark) const override {
-    if (!is_here_[i]) return CudaPoint::loaded(i, mark);
-    const bool truth = kernel_.buffers[image_.input].dtype == DType::i1;
-    return fmt::format("share[own_place + {}]{}", mark.empty() ? "0" : mark.substr(1),
-                       truth ? " != 0" : "");
-  }
-  std::string from(std::size_t i) const override {
-    return is_here_[i] ? "share + own_place" : CudaPoint::from(i);
-  }
-  bool is_same_for_many(NodeId id) const override { return !by_row_[id]; }
-  // The compiler takes stores apart in these loops.
-  std::string_view storing(std::uint32_t buffer) const override {
-    return kernel_.buffers[buffer].reach == Reach::block ? "store_vec" : "put_vec";
-  }
-
- private:
-  bool is_image(const Node& node, const std::vector<std::optional<CudaPlace>>& places) const {
-    if (node.kind != NodeKind::load || node.number != image_.input || node.in[1] != kNone ||
-        !places[node.in[0]])
-      return false;
-    CudaPlace place = *places[node.in[0]];
-    std::int64_t next = 1;
-    for (std::size_t i = stage_.loops.size(); i-- > 0; next *= stage_.loops[i].size)
-      if (stage_.loops[i].size > 1 && place.tile[i] != next) return false;
-    place.tile.clear();
-    return place == image_.base;
-  }
-
-  const CudaImage& image_;
-  const std::vector<bool> by_row_;
-  std::vector<bool> is_here_;  // by node
-};
 
 class ImageEmitter {
  public:

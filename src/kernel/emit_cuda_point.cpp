@@ -24,7 +24,8 @@ CudaPoint::CudaPoint(const Kernel& kernel, const Stage& stage, const CudaVectors
       text_(text),
       at_once_(at_once),
       narrowed_(narrowed_numbers(stage)),
-      divides_(divisors(stage)) {
+      divides_(divisors(stage)),
+      near_(near_powers(stage)) {
   if (vectors.count > 1)
     for (int v = 0; v < vectors.count; ++v) marks_.push_back(fmt::format("_{}", v));
   else
@@ -123,11 +124,18 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
     if (const auto inverse = exact_inverse(stage_.nodes[node.in[1]]))
       return fmt::format("h_multiply({}, h_constant<{}>({:#x}ull))", operands[0],
                          cuda_type(node.type), *inverse);
+  if (near_[i] && !keeps_some()) return fmt::format("near_exp({})", operands[0]);
   if (is_logistic(stage_, node)) return fmt::format("inverse_of({})", operands[1]);
   if (node.op == ScalarOp::divide && divides_[node.in[1]] && is_same_for_many(node.in[1]))
     return fmt::format("{}({}, {})", is_narrowed(i) ? "divide_nearly" : "divide_by", operands[0],
                        divisor(operands[1]));
   return operation(node, operands);
+}
+
+bool CudaPoint::keeps_some() const {
+  for (std::size_t i = 0; i < stage_.nodes.size(); ++i)
+    if (is_kept(i)) return true;
+  return false;
 }
 
 std::string CudaPoint::operation(const Node& node, const std::vector<std::string>& operands) const {

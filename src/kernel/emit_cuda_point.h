@@ -75,12 +75,14 @@ class CudaPoint {
 
   void emit_divisor(std::size_t node, std::string_view mark);
   static std::string divisor(const std::string& node) { return "d" + node.substr(1); }
+  bool keeps_some() const;
   bool is_narrowed(std::size_t node) const { return narrowed_[node] && !is_kept(node); }
   void emit_float8_store(const Statement& statement, const CudaFloat8& small);
 
   const bool at_once_;
   const std::vector<bool> narrowed_;  // by node: whether only few of its digits count
   const std::vector<bool> divides_;   // by node: whether numbers are divided by it
+  const std::vector<bool> near_;      // by node: whether it is a power of which few digits count
   std::vector<std::string> marks_;
   std::vector<bool> marked_;  // by node: whether it differs between points of a thread
 };

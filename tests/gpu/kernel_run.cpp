@@ -69,8 +69,16 @@ TEST_F(GpuKernel, RowsOfBlocksAgreeExactly) {
 // one block each.
 TEST_F(GpuKernel, ImagesAgreeExactly) {
   for (const Kernel& kernel :
-       {examples::channel_norm(20, 256, 128), examples::channel_norm(8, 2048, 224, DType::f32)})
+       {examples::channel_norm(20, 256, 128), examples::channel_norm(8, 2048, 224, DType::f32),
+        examples::channel_norm(3, 4096, 256), examples::channel_norm(2, 4096, 328)})
     EXPECT_EQ(difference(kernel, with_inputs(kernel, 5), device(), 0), "");
+}
+
+// Squares about a mean come with the sums that it is made of: otherwise rounded, but no less.
+TEST_F(GpuKernel, SquaresAgreeNearly) {
+  for (const Kernel& kernel :
+       {examples::channel_squares(3, 4096, 256), examples::channel_squares(2, 4096, 328)})
+    EXPECT_EQ(difference(kernel, with_inputs(kernel, 7), device(), 1), "");
 }
 
 // Chunks have many rows each, so that every place where rows lie is filled several times.

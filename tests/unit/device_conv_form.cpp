@@ -43,6 +43,12 @@ Numbers as_kernel(const Rearrangement& what, const Numbers& from) {
     for (int d = a.dims - 1; d >= 0; --d) {
       const std::int64_t here = rest % a.size[d];
       rest /= a.size[d];
+      if (!work->is_wide && a.size[d] > 1) {
+        const auto whole = static_cast<std::uint32_t>(rest * a.size[d] + here);
+        EXPECT_EQ(
+            static_cast<std::int64_t>((std::uint64_t{whole} * a.inverse[d] >> 32) >> a.shift[d]),
+            rest);
+      }
       if (a.axis[d] < 0)
         at += here * a.stride[d];
       else
@@ -140,8 +146,11 @@ Numbers computed(const ConvProduct& p, const Numbers& a, const Numbers& b) {
 
 template <typename Form>
 Numbers whole(const Form& form, const Numbers& input, const Numbers& kernel) {
-  return as_kernel(form.moves[2], computed(form, as_kernel(form.moves[0], input),
-                                           as_kernel(form.moves[1], kernel)));
+  Numbers made = as_kernel(form.moves[2], computed(form, as_kernel(form.moves[0], input),
+                                                   as_kernel(form.moves[1], kernel)));
+  if constexpr (requires { form.last_move; })
+    if (form.last_move) made = as_kernel(*form.last_move, made);
+  return made;
 }
 
 Numbers numbers(const Array& array) {
@@ -176,7 +185,7 @@ TEST(ConvForm, EveryFormComputesIt) {
 }
 
 TEST(ConvForm, ChannelsMayBeMore) {
-  int by_kind[3] = {};
+  int by_kind[3] = {}, folded = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     const auto drawn = draw(seed);
     if (!drawn) continue;
@@ -186,7 +195,15 @@ TEST(ConvForm, ChannelsMayBeMore) {
     if (want.elements() == 0) continue;
     const ConvShapes shapes{drawn->arguments[0].shape(), drawn->arguments[1].shape(), want.shape()};
     const Numbers x = numbers(drawn->arguments[0]), w = numbers(drawn->arguments[1]);
-    for (const ConvForm& form : conv_forms(reduction::conv_of(program, op), shapes, 4)) {
+    const auto conv = reduction::conv_of(program, op);
+    auto forms = conv_forms(conv, shapes, {.multiple = 4});
+    for (const ConvForm& form : conv_forms(conv, shapes, {.multiple = 8, .folded = true})) {
+      ASSERT_EQ(std::ranges::count(form.stride, 1), std::ssize(form.stride));
+      ASSERT_EQ(form.channels % 8, 0);
+      ++folded;
+      forms.push_back(form);
+    }
+    for (const ConvForm& form : forms) {
       if (!form.channels_last || form.groups != 1) continue;
       ++by_kind[static_cast<int>(form.kind)];
       ASSERT_EQ(form.channels % 4, 0);
@@ -196,6 +213,7 @@ TEST(ConvForm, ChannelsMayBeMore) {
     }
   }
   for (int kind : by_kind) EXPECT_GT(kind, 10);
+  EXPECT_GT(folded, 10);
 }
 
 // The three convolutions of a training step lie as the library wants them.

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "kernel/cuda_layout.h"
 #include "kernel/cuda_resident.h"
+#include "kernel/cuda_ways.h"
 #include "kernel/emit_cuda_stage.h"
 #include "kernel_tiers.h"
 
@@ -410,6 +413,10 @@ TEST(CudaLayout, SaysWhoHasWhat) {
   const auto rows = said(examples::softmax(70, 40));
   EXPECT_EQ(rows[0],
             "rows by points lie at (70{pad=80}:5@block:8@warp:2@lane, 40{pad=64}:16@lane:4@vec)");
+  EXPECT_THAT(rows, testing::Contains("sums along a row meet: 4 in registers, 16 by shuffles"));
+  EXPECT_THAT(said(examples::softmax(512, 131072, 1, DType::bf16)),
+              testing::Contains(HasSubstr("32 by shuffles, 16 through shared memory, 8 through the "
+                                          "shared memory of other blocks")));
   EXPECT_THAT(rows, testing::Contains(HasSubstr("0,0,17")));
   EXPECT_THAT(rows, testing::Contains(HasSubstr("position on block,warp,lane")));
   EXPECT_EQ(
@@ -419,6 +426,31 @@ TEST(CudaLayout, SaysWhoHasWhat) {
             "elements lie at (40003{pad=40960}:40@block:8@warp:32@lane:4@vec)");
   EXPECT_THAT(said(examples::softmax(5, 40000)),
               testing::ElementsAre(HasSubstr("which 512 threads do not divide")));
+}
+
+// What is thought best comes first; others share the same rows otherwise, and launch as they say.
+TEST(CudaWays, AFewAreWorthTiming) {
+  for (const Kernel& kernel : {examples::softmax(16384, 4096, 1, DType::bf16),
+                               examples::softmax(2048, 32768, 1, DType::bf16),
+                               examples::softmax(512, 131072, 1, DType::bf16)}) {
+    const auto ways = cuda_ways(kernel, kHopper);
+    ASSERT_GE(ways.size(), 2u);
+    ASSERT_LE(ways.size(), 3u);
+    EXPECT_FALSE(ways[0].rows);
+    std::set<std::string> texts;
+    for (const CudaLimits& way : ways) {
+      texts.insert(emit_cuda(kernel, way));
+      if (!way.rows) continue;
+      const auto made = resident(kernel, way);
+      EXPECT_EQ(made->group, way.rows->threads);
+      EXPECT_EQ(made->cluster, way.rows->cluster);
+      EXPECT_EQ(made->slots > 0, way.rows->flies);
+    }
+    EXPECT_EQ(texts.size(), ways.size());
+  }
+  // Short rows belong to warps, and elements one after the other to nobody.
+  EXPECT_EQ(cuda_ways(examples::softmax(65536, 256, 4, DType::bf16), kHopper).size(), 1u);
+  EXPECT_EQ(cuda_ways(examples::squares(40003, 512), kHopper).size(), 1u);
 }
 
 TEST(CudaMapping, EveryTierIsEmitted) {

@@ -114,6 +114,40 @@ inline Kernel channel_norm(std::int64_t images, std::int64_t rows, std::int64_t 
   return kernel;
 }
 
+// sums[i, c] = sum of x over rows, squares[i, c] = sum of (x `off` m)^2, m being what the sums are
+// over the number of rows; y = x + squares. Without `same`, squares are of twice x.
+inline Kernel channel_squares(std::int64_t images, std::int64_t rows, std::int64_t columns,
+                              ScalarOp off = ScalarOp::subtract, bool same = true) {
+  Kernel kernel = named_kernel("channel_squares");
+  const auto x = add_buffer(kernel, Reach::input, DType::bf16, images * rows * columns);
+  const auto y = add_buffer(kernel, Reach::output, DType::bf16, images * rows * columns);
+  const auto sum = add_buffer(kernel, Reach::block, DType::f32, columns);
+  const auto squares = add_buffer(kernel, Reach::block, DType::f32, columns);
+  const std::vector<StageLoop> all = {{rows, -1}, {columns, -1}}, few = {{columns, -1}};
+  StageBuilder zero(kernel, few), first(kernel, all), second(kernel, all), third(kernel, all);
+  const auto at = [&](StageBuilder& w) {
+    return w.add(w.scaled(w.outer(0), rows * columns),
+                 w.add(w.scaled(w.loop(0), columns), w.loop(1)));
+  };
+  const auto value = [&](StageBuilder& w) { return w.cast(w.load(x, at(w)), DType::f32); };
+  zero.store(sum, zero.loop(0), zero.number(0, DType::f32));
+  zero.store(squares, zero.loop(0), zero.number(0, DType::f32));
+  first.update(sum, first.loop(1), ScalarOp::add, value(first));
+  NodeId number = value(second);
+  if (!same) number = second.op(ScalarOp::multiply, number, second.number(2, DType::f32));
+  const NodeId mean = second.op(ScalarOp::divide, second.load(sum, second.loop(1)),
+                                second.number(static_cast<double>(rows), DType::f32));
+  const NodeId apart = second.op(off, number, mean);
+  second.update(squares, second.loop(1), ScalarOp::add,
+                second.op(ScalarOp::multiply, apart, apart));
+  third.store(y, at(third),
+              third.cast(third.add(value(third), third.load(squares, third.loop(1))), DType::bf16));
+  Phase phase = phase_over({{images, 1}});
+  phase.stages = {zero.stage, first.stage, second.stage, third.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
 // Rows of `blocks` blocks of `size`: scales[r, b] = top[r, b] + most[r], the largest of a block and
 // of a row; out = (x - top) * most. Exact in any order.
 inline Kernel block_scaled(std::int64_t rows, std::int64_t blocks, std::int64_t size,

@@ -25,6 +25,8 @@ inline std::vector<CudaTier> cuda_tiers() {
       {"Columns", gained(300, 77, 24, true), ""},
       {"ColumnSums", column_sum(301, 77, 5), ""},
       {"InnerSums", inner_sum(2, 3000, 320), "get_far"},
+      {"Images", channel_norm(3, 256, 128), "send(block + step"},
+      {"ImagesInPasses", channel_squares(1, 4096, 256), ""},
       {"Elements", squares(40000, 256), "const i64 unit"},
       {"ElementsWithARest", squares(40003, 512), "== 10000ll"},
       {"ElementsOfChunks", summed_squares(41000, 512, 7), "add_product"},

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <span>
 
+#include "device/cuda/libraries.h"
 #include "device/cuda/product_types.h"
 #include "heddle/op.h"
 #include "ir/product_then.h"
@@ -366,12 +367,27 @@ bool is_product_to_go_on(const Program& program, const Op& op, const ProductThen
   return (plan->n | plan->k | plan->lda | plan->ldb | plan->ldc) % multiple == 0;
 }
 
-bool has_way_to_go_on(Context& context, const Program& program, const Op& op,
-                      const ProductThen& then) {
+bool has_way_to_go_on(Context& context, const Notebook& notebook, const Program& program,
+                      const Op& op, const ProductThen& then) {
+  const auto plan = plan_of(program, op, nullptr);
+  if (!plan) return false;
+  static const std::string file = file_words(CudaLibrary::blas);  // folders are gone through once
+  const std::string key =
+      fmt::format("goes on {} {} {} {} {} {} {} {} {} {} {} {}", file, context.facts().name,
+                  name(program.type_of(op.results).dtype), plan->m, plan->n, plan->k, plan->lda,
+                  plan->ldb, plan->ldc, plan->transpose_a, plan->transpose_b, words_of(then));
+  if (!file.empty() && notebook.read)
+    if (const auto noted = notebook.read(key)) return *noted == "yes";
   const auto blas = blas_library();
   if (!blas) return false;
   const auto call = new_call(context, **blas, program, op, nullptr, then);
-  return call && call->prepare(context, nullptr);
+  const bool has_way = call && call->prepare(context, nullptr);
+  if (!file.empty() && notebook.write) notebook.write(key, has_way ? "yes" : "no");
+  return has_way;
+}
+
+void open_blas(Context& context) {
+  if (const auto blas = blas_library()) (void)opened(context, **blas);
 }
 
 std::unique_ptr<CudaCall> product_call(Context& context, const Notebook& notebook,

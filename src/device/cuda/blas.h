@@ -11,8 +11,11 @@ bool is_product(const Program& program, const Op& op);
 // Whether cuBLASLt may know how to do that with its elements as well; the library itself says
 // whether it does.
 bool is_product_to_go_on(const Program& program, const Op& op, const ProductThen& then);
-bool has_way_to_go_on(Context& context, const Program& program, const Op& op,
-                      const ProductThen& then);
+// The answer is noted: the library need not be open to give it again.
+bool has_way_to_go_on(Context& context, const Notebook& notebook, const Program& program,
+                      const Op& op, const ProductThen& then);
+// Opens the library, where that has not been done.
+void open_blas(Context& context);
 // Null where it does not, or where the library is not there. Operands may lie by strides.
 std::unique_ptr<CudaCall> product_call(Context& context, const Notebook& notebook,
                                        const Program& program, const Op& op,

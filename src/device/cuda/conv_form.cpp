@@ -21,6 +21,7 @@ struct FormAxis {
   std::int64_t before;  // padding that is wanted at the low end
   std::int64_t padding = 0;
   bool is_explicit = false;  // zeros have to be written out, or elements left away
+  std::int64_t fold = 1;     // neighbours that are channels; everything else is of the folded ones
 
   std::int64_t span() const { return (window - 1) * dilation + 1; }
 };
@@ -83,12 +84,12 @@ Rearrangement to_result(const Shape& result, const Made& made, std::int64_t batc
 
 class FormMaker {
  public:
-  FormMaker(const Conv& conv, const ConvShapes& shapes, std::int64_t channel_multiple)
-      : conv_(conv), shapes_(shapes), multiple_(channel_multiple) {}
+  FormMaker(const Conv& conv, const ConvShapes& shapes, ConvChannels channels)
+      : conv_(conv), shapes_(shapes), wish_(channels) {}
 
   std::optional<ConvForm> make(ConvKind kind, bool channels_last) {
     form_ = {.kind = kind, .channels_last = channels_last};
-    if (!set_axes()) return {};
+    if (!set_axes() || (wish_.folded && !fold_axes())) return {};
     switch (kind) {
       case ConvKind::forward:
         forward();
@@ -135,6 +136,28 @@ class FormMaker {
     return true;
   }
 
+  // Strides become neighbours.
+  bool fold_axes() {
+    const bool is_one_group = conv_.feature_groups == 1 && conv_.batch_groups == 1;
+    if (form_.kind == ConvKind::data_gradient || !form_.channels_last || !is_one_group)
+      return false;
+    for (std::size_t s = 0; s < axes_.size(); ++s) {
+      FormAxis& axis = axes_[s];
+      if (axis.dilation != 1 || conv_.axes[s].base_dilation != 1) return false;
+      axis.fold = axis.stride;
+      axis.window = (axis.window + axis.fold - 1) / axis.fold;
+      axis.stride = 1;
+      axis.padding = 0;
+      axis.is_explicit = true;
+    }
+    return folds() > 1;
+  }
+  std::int64_t folds() const {
+    std::int64_t all = 1;
+    for (const FormAxis& axis : axes_) all *= axis.fold;
+    return all;
+  }
+
   // The image with its zeros, where they have to be written out.
   std::vector<Dim> images(std::vector<Axis>& axes) const {
     std::vector<Dim> dims;
@@ -142,7 +165,7 @@ class FormMaker {
       const std::size_t d = place(conv_.dims.input_spatial[s]);
       if (axes_[s].is_explicit) axes[d].offset = -axes_[s].before;
       axes[d].hole = conv_.axes[s].base_dilation;
-      dims.push_back({.size = whole_image(axes_[s]), .axis = d});
+      dims.push_back({.size = whole_image(axes_[s]), .axis = d, .step = axes_[s].fold});
     }
     return dims;
   }
@@ -156,24 +179,37 @@ class FormMaker {
     return dims;
   }
 
-  // As many as the library is to see.
+  // Channels with the neighbours that are some too: `spatial` are where those go along.
+  std::vector<Dim> with_folds(const std::vector<Dim>& spatial, Dim channel) const {
+    std::vector<Dim> dims;
+    for (std::size_t s = 0; s < axes_.size(); ++s)
+      if (axes_[s].fold > 1)
+        dims.push_back({axes_[s].fold, spatial[s].axis, spatial[s].step < 0 ? -1 : 1});
+    dims.push_back(channel);
+    return dims;
+  }
+
+  // As many as the library is to see, and of these those beside each neighbour.
   std::int64_t channels_of(std::int64_t own) const {
     if (!form_.channels_last || form_.groups != 1) return own;
-    return (own + multiple_ - 1) / multiple_ * multiple_;
+    std::int64_t beside = own;
+    while (beside * folds() % wish_.multiple != 0) ++beside;
+    return beside * folds();
   }
+  std::int64_t channels_beside() const { return form_.channels / folds(); }
 
   Rearrangement input(bool is_batch_first) const {
     Rearrangement r{.axes = axes_of(shapes_.input), .dims = {}};
     Dim n = whole(r.axes, conv_.dims.input_batch), f = whole(r.axes, conv_.dims.input_feature);
     if (!is_batch_first) std::swap(n, f);
     const bool is_y = form_.kind == ConvKind::data_gradient;
-    if (!is_y) f.size = form_.channels;
+    if (!is_y) f.size = channels_beside();
     std::vector<Dim> spatial;
     if (is_y)
       for (std::int64_t d : conv_.dims.input_spatial) spatial.push_back(whole(r.axes, d));
     else
       spatial = images(r.axes);
-    r.dims = ordered(form_.channels_last, {n}, {f}, spatial);
+    r.dims = ordered(form_.channels_last, {n}, with_folds(spatial, f), spatial);
     return r;
   }
 
@@ -191,11 +227,15 @@ class FormMaker {
     form_.channels = channels_of(shapes_.input[place(conv_.dims.input_feature)]);
     form_.moves[0] = input(true);
     Rearrangement w{.axes = axes_of(shapes_.kernel), .dims = {}};
-    const auto spatial = windows(w.axes, false);
+    auto spatial = windows(w.axes, false);
+    for (std::size_t s = 0; s < axes_.size(); ++s) {
+      spatial[s].size = axes_[s].window;
+      spatial[s].step *= axes_[s].fold;
+    }
     Dim channel = whole(w.axes, conv_.dims.kernel_input);
-    channel.size = form_.channels / form_.groups;
-    w.dims =
-        ordered(form_.channels_last, {whole(w.axes, conv_.dims.kernel_output)}, {channel}, spatial);
+    channel.size = channels_beside() / form_.groups;
+    w.dims = ordered(form_.channels_last, {whole(w.axes, conv_.dims.kernel_output)},
+                     with_folds(spatial, channel), spatial);
     form_.moves[1] = w;
     const Made y{sizes_of(form_.batch, form_.features, &FormAxis::places), form_.channels_last};
     form_.moves[2] = to_result(shapes_.result, y, conv_.dims.output_batch,
@@ -237,10 +277,42 @@ class FormMaker {
     y.dims = ordered(form_.channels_last, {whole(y.axes, conv_.dims.kernel_input)},
                      {whole(y.axes, conv_.dims.kernel_output)}, spatial);
     form_.moves[1] = y;
+    if (folds() > 1) return unfold_weights();
     const Made w{sizes_of(form_.features, form_.channels / form_.groups, &FormAxis::window),
                  form_.channels_last};
     form_.moves[2] = to_result(shapes_.result, w, conv_.dims.output_feature,
                                conv_.dims.output_batch, conv_.dims.output_spatial);
+  }
+
+  // First all neighbours come to their places, then the window is cut to its own size.
+  void unfold_weights() {
+    Shape made = {form_.features};  // as the library writes it
+    for (const FormAxis& axis : axes_) made.push_back(axis.window);
+    const std::size_t first_fold = made.size();
+    for (const FormAxis& axis : axes_) made.push_back(axis.fold);
+    made.push_back(channels_beside());
+    Rearrangement all{.axes = axes_of(made), .dims = {}};
+    Shape whole_window = shapes_.result;
+    std::vector<std::size_t> spatial(shapes_.result.size(), axes_.size());
+    for (std::size_t s = 0; s < axes_.size(); ++s) spatial[place(conv_.dims.output_spatial[s])] = s;
+    for (std::size_t d = 0; d < shapes_.result.size(); ++d) {
+      const std::size_t s = spatial[d];
+      if (s < axes_.size()) {
+        all.dims.push_back({.size = axes_[s].window, .axis = 1 + s});
+        all.dims.push_back({.size = axes_[s].fold, .axis = first_fold + s});
+        whole_window[d] = axes_[s].window * axes_[s].fold;
+      } else {
+        const bool is_feature = d == place(conv_.dims.output_feature);
+        const std::size_t axis = is_feature ? 0 : made.size() - 1;
+        all.dims.push_back({.size = made[axis], .axis = axis});
+        whole_window[d] = made[axis];
+      }
+    }
+    form_.moves[2] = all;
+    Rearrangement cut{.axes = axes_of(whole_window), .dims = {}};
+    for (std::size_t d = 0; d < shapes_.result.size(); ++d)
+      cut.dims.push_back({.size = shapes_.result[d], .axis = d});
+    form_.last_move = cut;
   }
 
   // Libraries have two or three dimensions.
@@ -258,7 +330,7 @@ class FormMaker {
 
   const Conv& conv_;
   const ConvShapes& shapes_;
-  const std::int64_t multiple_;
+  const ConvChannels wish_;
   ConvForm form_;
   std::vector<FormAxis> axes_;
 };
@@ -289,10 +361,10 @@ std::int64_t ConvForm::moved_elements() const {
 }
 
 std::vector<ConvForm> conv_forms(const Conv& conv, const ConvShapes& shapes,
-                                 std::int64_t channel_multiple) {
+                                 ConvChannels channels) {
   std::vector<ConvForm> forms;
   if (conv.axes.size() > 3) return forms;
-  FormMaker maker(conv, shapes, channel_multiple);
+  FormMaker maker(conv, shapes, channels);
   for (ConvKind kind : kinds_of(conv, shapes)) {
     std::vector<ConvForm> both;
     for (bool channels_last : {true, false})

@@ -27,15 +27,26 @@ struct ConvForm {
                             padding = {};  // padding is the same at both ends
   bool channels_last = true;  // how all three lie: (batch, image..., channels), or channels second
 
-  // From the operands to what the library reads, and from what it writes to the result.
+  // From the operands to what the library reads, and from what it writes to the result; a second
+  // time where one rearrangement cannot do that.
   std::array<Rearrangement, 3> moves = {};
+  std::optional<Rearrangement> last_move = {};
   std::int64_t moved_elements() const;  // of those that are no identity
 };
 
+// What a library is to see in place of few channels.
+struct ConvChannels {
+  std::int64_t multiple = 1;  // of so many, by zeros
+  // What a stride of s steps over are channels of their own: s by s neighbours, each with the
+  // channels that it has. The window is s times smaller, and goes one by one.
+  bool folded = false;
+};
+
 // Those that compute it, the best first; none where a library has no such convolution. Channels
-// that lie last are made a multiple of so many by zeros, where there is one group of them.
+// change where they lie last and there is one group of them; a form that cannot be folded is not
+// there.
 std::vector<ConvForm> conv_forms(const reduction::Conv& conv, const ConvShapes& shapes,
-                                 std::int64_t channel_multiple = 1);
+                                 ConvChannels channels = {});
 
 // The same as a batch of products of windows with the kernel: C[g] = A[g] B[g], rows x depth by
 // depth x columns.

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "base/cache_directory.h"
 #include "device/code_cache.h"
@@ -11,7 +12,9 @@
 #include "device/cuda/conv_call.h"
 #include "device/cuda/fft_call.h"
 #include "device/cuda/host_call.h"
+#include "device/cuda/kernel_trial.h"
 #include "device/cuda/launch.h"
+#include "device/cuda/libraries.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/queue.h"
 #include "device/cuda/scatter.h"
@@ -20,6 +23,8 @@
 #include "device/cuda/top_k.h"
 #include "device/lazy_code.h"
 #include "heddle/hash.h"
+#include "heddle/op.h"
+#include "kernel/cuda_ways.h"
 
 namespace heddle {
 
@@ -30,6 +35,12 @@ namespace {
 // A name for a file of the cache.
 std::string noted_at(const std::string& key) {
   return fmt::format("choice_{:016x}{:016x}", hash_combine(1, key), hash_combine(2, key));
+}
+
+// Opening it takes long, and its file tells as well.
+bool has_blas() {
+  static const bool has = !file_words(CudaLibrary::blas).empty() || blas_library();
+  return has;
 }
 
 }  // namespace
@@ -48,15 +59,33 @@ CudaDevice::CudaDevice(std::shared_ptr<Context> context, Device& host,
 CudaDevice::~CudaDevice() = default;
 
 bool CudaDevice::multiplies(const Program& program, const Op& op) const {
-  return blas_library() && CudaTarget::multiplies(program, op);
+  return has_blas() && CudaTarget::multiplies(program, op);
 }
 
 bool CudaDevice::can_go_on(const Program& program, const Op& op, const ProductThen& then) const {
-  return CudaTarget::can_go_on(program, op, then) && has_way_to_go_on(*context_, program, op, then);
+  return CudaTarget::can_go_on(program, op, then) &&
+         has_way_to_go_on(*context_, notebook(), program, op, then);
 }
 
 std::string CudaDevice::plans_depend_on() const {
-  return CudaTarget::plans_depend_on() + (blas_library() ? " cublasLt" : "");
+  return CudaTarget::plans_depend_on() + (has_blas() ? " cublasLt" : "");
+}
+
+// Each library by a thread of its own; all of them end with what is given back.
+std::shared_ptr<void> CudaDevice::open_ahead(const Program& program) {
+  bool multiplies = false, convolves = false;
+  for (OpId id = 0; id < program.op_count(); ++id) {
+    const OpDef* const def = program.op(id).def;
+    multiplies = multiplies || def->call == DeviceCall::product;
+    convolves = convolves || def->call == DeviceCall::convolution;
+  }
+  auto opening = std::make_shared<std::vector<std::jthread>>();
+  if ((multiplies || convolves) && !has_opened_blas_.exchange(true))
+    opening->emplace_back([this] { open_blas(*context_); });
+  if (convolves && may_use_dnn())
+    opening->emplace_back(
+        [this, &program] { plan_convolutions_ahead(*context_, notebook(), program); });
+  return opening;
 }
 
 // ---- memory
@@ -76,10 +105,35 @@ Expected<Buffer> CudaDevice::allocate(std::int64_t bytes, Handle stream) {
 // ---- code
 
 Expected<std::shared_ptr<const DeviceCode>> CudaDevice::compile(const Kernel& kernel) {
-  HEDDLE_TRY(const CudaObject object, kept(kernel));
   HEDDLE_TRY(std::shared_ptr<const DeviceCode> code,
-             CudaCode::load(context_, object.code, cuda_plan(kernel, kernel_limits())));
+             fastest_code(kernel, may_time(kernel) ? cuda_ways(kernel, kernel_limits())
+                                                   : std::vector{kernel_limits()}));
   return code;
+}
+
+Expected<std::shared_ptr<const CudaCode>> CudaDevice::fastest_code(
+    const Kernel& kernel, const std::vector<CudaLimits>& ways) const {
+  const auto code_of = [&](std::size_t way) -> Expected<std::shared_ptr<const CudaCode>> {
+    HEDDLE_TRY(const CudaObject object, kept(kernel, ways[way]));
+    return CudaCode::load(context_, object.code, cuda_plan(kernel, ways[way]));
+  };
+  if (ways.size() < 2) return code_of(0);
+  const std::string text = print(kernel);
+  const std::string key = fmt::format("rows {} {} {:016x}{:016x}", facts().name, ways.size(),
+                                      hash_combine(1, text), hash_combine(2, text));
+  std::vector<std::shared_ptr<const CudaCode>> codes(ways.size());
+  // Compiled before anything is timed, which only one kernel is at a time.
+  if (!notebook().read(key))
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+      HEDDLE_TRY(codes[way], code_of(way));
+    }
+  KernelTrial trial(*context_, kernel);
+  const std::size_t best =
+      fastest(*context_, notebook(), key, ways.size(), [&](std::size_t way, Handle stream) {
+        return codes[way] ? trial.run(stream, *codes[way]) : Verdict(reason("it is not compiled"));
+      });
+  if (codes[best]) return codes[best];
+  return code_of(best);
 }
 
 Expected<std::shared_ptr<const RearrangeKernels>> CudaDevice::rearrange_kernels() const {
@@ -135,24 +189,29 @@ Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> 
 
 // ---- calls
 
+Notebook CudaDevice::notebook() const {
+  return {[this](const std::string& key) {
+            return cache() ? cache()->read(noted_at(key)) : std::nullopt;
+          },
+          [this](const std::string& key, const std::string& words) {
+            if (cache()) cache()->write(noted_at(key), words);
+          }};
+}
+
 std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
-  const Notebook notebook{
-      [&](const std::string& key) { return cache() ? cache()->read(noted_at(key)) : std::nullopt; },
-      [&](const std::string& key, const std::string& words) {
-        if (cache()) cache()->write(noted_at(key), words);
-      }};
+  const Notebook notebook = this->notebook();
+  const auto load = [&](const std::string& text, const char* function) {
+    return function_of(text, function);
+  };
   const auto planned = [&]() -> std::unique_ptr<CudaCall> {
     if (auto product = product_call(*context_, notebook, program, op, views)) return product;
     if (views != nullptr) return nullptr;
-    const auto rearrange = [&] { return rearrange_kernels(); };
+    const RearrangeLoader rearrange{[&] { return rearrange_kernels(); }, load};
     return conv_call(*context_, notebook, rearrange, program, op);
   };
   if (auto call = shared_calls_.call(program, op, views, planned)) return call;
   if (views != nullptr) return nullptr;
-  const auto load = [&](const std::string& text, const char* function) {
-    return function_of(text, function);
-  };
   if (auto transform = fft_call(*context_, load, program, op)) return transform;
   if (auto pooled = select_scatter_call(load, program, op)) return pooled;
   if (auto top = top_k_call(load, program, op)) return top;

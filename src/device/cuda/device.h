@@ -2,18 +2,21 @@
 // neither computes is done by the host.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
 #include "device/cuda/context.h"
+#include "device/cuda/fastest.h"
 #include "device/cuda/shared_calls.h"
 #include "device/cuda/target.h"
 
 namespace heddle {
 
 namespace cuda {
+class CudaCode;
 class RearrangeKernels;
-}
+}  // namespace cuda
 
 class CudaDevice final : public CudaTarget {
  public:
@@ -35,6 +38,7 @@ class CudaDevice final : public CudaTarget {
   Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) override;
   std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                             const ProductViews* views) const override;
+  std::shared_ptr<void> open_ahead(const Program& program) override;
   std::unique_ptr<Queue> queue() override;
   // The kernel of combine.h; made when it is first asked for.
   Expected<cuda::Handle> combine_kernel(ReduceOp op, DType dtype) const;
@@ -47,11 +51,16 @@ class CudaDevice final : public CudaTarget {
              const std::optional<std::filesystem::path>& cache);
   // The kernel that brings arrays into another order, loaded when it is first asked for.
   Expected<std::shared_ptr<const cuda::RearrangeKernels>> rearrange_kernels() const;
+  cuda::Notebook notebook() const;
+  // Code by the way to share rows that was fastest here, which is timed where nothing is noted.
+  Expected<std::shared_ptr<const cuda::CudaCode>> fastest_code(
+      const Kernel& kernel, const std::vector<CudaLimits>& ways) const;
   // A function of a text, by its name; loaded once.
   Expected<cuda::Handle> function_of(const std::string& text, const char* name) const;
 
   std::shared_ptr<cuda::Context> context_;
   mutable std::mutex mutex_;
+  std::atomic<bool> has_opened_blas_ = false;
   mutable std::shared_ptr<const cuda::RearrangeKernels> rearrange_;
   mutable cuda::SharedCalls shared_calls_;
   // By text and name; their modules stay.

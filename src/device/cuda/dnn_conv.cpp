@@ -301,8 +301,21 @@ std::string key_of(int device, const ConvForm& f, DnnTypes types) {
 
 }  // namespace
 
-Expected<std::shared_ptr<const DnnConv>> DnnConv::plan(Context& context, const Notebook& notebook,
-                                                       const ConvForm& form, DnnTypes types) {
+bool may_use_dnn() {
+  const char* word = std::getenv("HEDDLE_CUDNN");
+  return word == nullptr || std::string_view(word) != "0";
+}
+
+void open_dnn(Context& context) {
+  if (const auto dnn = dnn_library()) (void)opened(context, **dnn);
+}
+
+namespace {
+
+// `only_noted`: nothing is tried, and nothing is known afterwards where no way is noted.
+Expected<std::shared_ptr<const DnnConv>> conv_plan(Context& context, const Notebook& notebook,
+                                                   const ConvForm& form, DnnTypes types,
+                                                   bool only_noted) {
   static std::mutex mutex;
   using Made = Expected<std::shared_ptr<const DnnConv>>;
   static auto& plans = *new std::map<std::string, Made>();  // never destroyed
@@ -321,6 +334,7 @@ Expected<std::shared_ptr<const DnnConv>> DnnConv::plan(Context& context, const N
     return made->prepare(way);
   };
   Verdict prepared = noted ? prepare(noted) : Verdict(reason("nothing is noted"));
+  if (!prepared && only_noted) return prepared.why();
   if (!prepared) {
     prepared = prepare({});
     if (prepared) made->choose(context, notebook, noted_as);
@@ -336,6 +350,18 @@ Expected<std::shared_ptr<const DnnConv>> DnnConv::plan(Context& context, const N
                : prepared.reason());
   Made result = prepared ? Made(std::shared_ptr<const DnnConv>(made)) : Made(prepared.why());
   return plans.emplace(key, std::move(result)).first->second;
+}
+
+}  // namespace
+
+Expected<std::shared_ptr<const DnnConv>> DnnConv::plan(Context& context, const Notebook& notebook,
+                                                       const ConvForm& form, DnnTypes types) {
+  return conv_plan(context, notebook, form, types, false);
+}
+
+void DnnConv::plan_ahead(Context& context, const Notebook& notebook, const ConvForm& form,
+                         DnnTypes types) {
+  (void)conv_plan(context, notebook, form, types, true);
 }
 
 }  // namespace heddle::cuda

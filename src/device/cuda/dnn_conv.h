@@ -11,6 +11,11 @@ struct DnnTypes {
   DType operands = DType::f32, result = DType::f32;
 };
 
+// Whether HEDDLE_CUDNN=0 does not leave the library out.
+bool may_use_dnn();
+// Opens the library, where that has not been done.
+void open_dnn(Context& context);
+
 // A convolution as the library computes it: the same bits every time, f32 without TF32.
 class DnnConv {
  public:
@@ -19,6 +24,9 @@ class DnnConv {
   // keeps to the above.
   static Expected<std::shared_ptr<const DnnConv>> plan(Context& context, const Notebook& notebook,
                                                        const ConvForm& form, DnnTypes types);
+  // The same ahead of time, so that `plan` finds it: only where the notebook says which way it is.
+  static void plan_ahead(Context& context, const Notebook& notebook, const ConvForm& form,
+                         DnnTypes types);
   virtual ~DnnConv() = default;
   virtual std::int64_t workspace_bytes() const = 0;
   virtual Verdict run(Handle stream, std::array<Pointer, 2> operands, Pointer result,

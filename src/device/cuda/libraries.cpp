@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <ranges>
 
 #include "fmt/format.h"
 
@@ -47,6 +48,19 @@ void add_python_packages(const fs::path& environment, std::string_view name,
   std::error_code failed;
   for (const auto& python : fs::directory_iterator(environment / "lib", failed))
     add_packages(python.path() / "site-packages", name, found);
+}
+
+// Where a name may lie that the system looks up.
+std::vector<fs::path> files_of(const fs::path& candidate) {
+  if (candidate.is_absolute()) return {candidate};
+  std::vector<fs::path> files;
+  if (const char* folders = std::getenv("LD_LIBRARY_PATH"))
+    for (const auto part : std::views::split(std::string_view(folders), ':'))
+      files.push_back(fs::path(std::string_view(part.begin(), part.end())) / candidate);
+  for (const char* folder : {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/usr/lib64",
+                             "/usr/local/lib", "/usr/local/cuda/lib64"})
+    files.push_back(fs::path(folder) / candidate);
+  return files;
 }
 
 }  // namespace
@@ -96,6 +110,18 @@ const KnownLibrary& known(CudaLibrary which) {
 std::vector<fs::path> candidates_of(CudaLibrary which) {
   const KnownLibrary& one = known(which);
   return cuda_library_candidates(one.file, one.versions);
+}
+
+std::string file_words(CudaLibrary which) {
+  for (const fs::path& candidate : candidates_of(which))
+    for (const fs::path& file : files_of(candidate)) {
+      std::error_code failed;
+      const auto size = fs::file_size(file, failed);
+      if (failed) continue;
+      const auto time = fs::last_write_time(file, failed).time_since_epoch().count();
+      return fmt::format("{} {} {}", file.string(), size, time);
+    }
+  return "";
 }
 
 Expected<SharedLibrary> open_library(CudaLibrary which) {

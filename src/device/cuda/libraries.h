@@ -34,6 +34,9 @@ const KnownLibrary& known(CudaLibrary which);
 
 std::vector<std::filesystem::path> candidates_of(CudaLibrary which);
 Expected<SharedLibrary> open_library(CudaLibrary which);
+// The file that would be opened, with its size and its time, in words, without opening it: what is
+// known of it lasts as long as these. Empty where none is where such files usually are.
+std::string file_words(CudaLibrary which);
 
 // The functions of a library that are used, a struct of pointers with its `path`; looked up once
 // in a process. `find` names them.

@@ -39,11 +39,15 @@ struct RearrangeWork {
     std::int32_t dims = 0, axes = 0;
     std::int64_t size[kMostDims] = {}, stride[kMostDims] = {}, step[kMostDims] = {};
     std::int32_t axis[kMostDims] = {};  // -1: the element is always there
+    // n / size is the upper half of n * inverse, shifted, for n below 2^31.
+    std::uint32_t inverse[kMostDims] = {}, shift[kMostDims] = {};
     std::int64_t limit[kMostAxes] = {}, offset[kMostAxes] = {}, hole[kMostAxes] = {},
                  apart[kMostAxes] = {};
   };
   Arguments arguments;
   int word_bytes = 4;
+  bool is_wide = false;  // numbers of words, or places, need more than 31 bits
+  Handle own = nullptr;  // a function for this alone, where it is worth one
 
   // Nothing where it has more dimensions than the kernel takes.
   static std::optional<RearrangeWork> of(const Rearrangement& what, std::int64_t element_bytes);
@@ -53,6 +57,8 @@ struct RearrangeWork {
 class RearrangeKernels {
  public:
   static std::string source();
+  // The text of `rearrange` for one work alone, which knows its sizes.
+  static std::string source_of(const RearrangeWork& work);
   static Expected<std::shared_ptr<const RearrangeKernels>> load(
       const std::shared_ptr<Context>& context, const std::string& object);
 

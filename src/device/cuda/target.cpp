@@ -178,12 +178,11 @@ std::vector<std::string> CudaTarget::mapping(const Kernel& kernel) const {
   return describe_cuda_mapping(kernel, kernel_limits());
 }
 
-Expected<CudaObject> CudaTarget::object_of(const Kernel& kernel) const {
+Expected<CudaObject> CudaTarget::object_of(const Kernel& kernel, CudaLimits limits) const {
   const auto spills = [](const CudaObject& object) {
     return std::ranges::any_of(object.functions,
                                [](const CudaFunction& f) { return f.spilled_bytes > 0; });
   };
-  CudaLimits limits = kernel_limits();
   HEDDLE_TRY(CudaObject object, compile_cuda(emit_cuda(kernel, limits), facts_.arch));
   for (int spare : {64, 128}) {
     if (!spills(object)) break;
@@ -208,12 +207,12 @@ Expected<CudaObject> CudaTarget::kept(const std::string& text,
   return object;
 }
 
-Expected<CudaObject> CudaTarget::kept(const Kernel& kernel) const {
-  return kept(source(kernel), [&] { return object_of(kernel); });
+Expected<CudaObject> CudaTarget::kept(const Kernel& kernel, const CudaLimits& limits) const {
+  return kept(emit_cuda(kernel, limits), [&] { return object_of(kernel, limits); });
 }
 
 Expected<std::shared_ptr<const DeviceCode>> CudaTarget::compile(const Kernel& kernel) {
-  HEDDLE_TRY(const CudaObject object, kept(kernel));
+  HEDDLE_TRY(const CudaObject object, kept(kernel, kernel_limits()));
   for (const CudaFunction& function : object.functions)
     log(kLogSteps, "{}: {} registers, {} bytes of shared memory, {} bytes spilled", function.name,
         function.registers, function.shared_bytes, function.spilled_bytes);

@@ -54,14 +54,14 @@ class CudaTarget : public Device {
  protected:
   CudaLimits kernel_limits() const;
   // Of the first text that needs no more registers than there are, or the last.
-  Expected<CudaObject> object_of(const Kernel& kernel) const;
+  Expected<CudaObject> object_of(const Kernel& kernel, CudaLimits limits) const;
   // Whether products are calls of a library: always, where no GPU is there to ask.
   virtual bool multiplies(const Program& program, const Op& op) const;
   Device& host() const { return host_; }
   // Machine code of a text, from the cache where it is there.
   Expected<CudaObject> kept(const std::string& text,
                             const std::function<Expected<CudaObject>()>& make) const;
-  Expected<CudaObject> kept(const Kernel& kernel) const;
+  Expected<CudaObject> kept(const Kernel& kernel, const CudaLimits& limits) const;
   const CodeCache* cache() const { return cache_.get(); }  // null: nothing is kept
 
  private:
