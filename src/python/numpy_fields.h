@@ -25,5 +25,7 @@ inline const NumpyFields& fields_of(PyObject* array) {
 
 // A new array of that shape, whose elements are not set; null with Python's error.
 PyObject* new_numpy(DType dtype, const NumpyFields& shape);
+// A number of NumPy's, of one element at `data`.
+PyObject* numpy_number(void* data, PyObject* dtype);
 
 }  // namespace heddle::python

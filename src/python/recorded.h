@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <optional>
+#include <span>
 
 #include "heddle/array_library.h"
 #include "heddle/recorder.h"
@@ -180,10 +181,19 @@ enum class Tiny : std::uint8_t {
   none
 };
 PyObject* tiny_call(Tiny what, PyObject* x, PyObject* y, bool in_place = false);
+// An elementwise call on dense arrays of NumPy's, of one shape and type, by NumPy's own loop
+// (numpy_loops.cpp). Null where NumPy has to do it all.
+PyObject* loop_call(int call, PyObject* x, PyObject* y);
+// All elements to one number, likewise.
+enum class Whole : std::uint8_t { sum, prod, max, min, mean, any, all, none };
+Whole whole_of(std::string_view name);
+PyObject* whole_at_once(Whole what, PyObject* x);
 // What NumPy has made of them, or its error: takes the reference.
 PyObject* quick_result(PyObject* result);
 // The product with a vector where all is in memory, of whatever size; null where it is none.
 PyObject* library_product(PyObject* x, PyObject* y);
+// What NumPy shows of the memory of one of these arrays of ours; null where it is none of theirs.
+PyObject* quick_view(PyObject* shown, std::span<PyObject* const> arrays);
 // a[…] as a view that NumPy makes, or one element; none where it is not for NumPy at once.
 PyObject* quick_part(PyObject* self, PyObject* at);
 // a[…] = value, likewise: 0 where it is done, 1 where it is not for NumPy, -1 for NumPy's error.
@@ -264,6 +274,12 @@ bool plain_assign(const RecordedArray& self, const AffineView& into, const Opera
                   const std::optional<Array>& number);
 PyObject* plain_reduce(std::string_view name, const RecordedArray& of,
                        std::span<const std::int64_t> dims, bool keep, DType dtype);
+// Products of matrices and vectors, in a type that both become.
+PyObject* plain_product(const RecordedArray& x, const RecordedArray& y, DType dtype);
+// The same where both are arrays of one type, and something of it is large or not there.
+PyObject* plain_product_of(PyObject* x, PyObject* y);
+// where(condition, x, y) of truth values, and arrays of one type or one such and a number.
+PyObject* plain_where(PyObject* condition, PyObject* x, PyObject* y);
 // The types of a call's loop, as NumPy resolves them for operands of these codes.
 struct Loop {
   bool is_recorded = false;

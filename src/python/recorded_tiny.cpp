@@ -121,6 +121,12 @@ bool have_one_shape(const NumpyFields& a, const NumpyFields& b) {
   return a.rank == b.rank && std::equal(a.sizes, a.sizes + a.rank, b.sizes);
 }
 
+bool is_float64(PyObject* x) {
+  static PyTypeObject* const type = reinterpret_cast<PyTypeObject*>(
+      nb::object(nb::module_::import_("numpy").attr("float64")).release().ptr());
+  return Py_TYPE(x) == type;
+}
+
 // A number of Python's in the array's type; no where NumPy has something to say about it.
 template <typename T>
 bool number_of(PyObject* from, T& number) {
@@ -131,7 +137,8 @@ bool number_of(PyObject* from, T& number) {
     return overflow == 0;
   } else {
     double value = 0;
-    if (PyFloat_CheckExact(from)) {
+    // numpy.float64 is a float of Python's, and has the type of such arrays only.
+    if (PyFloat_CheckExact(from) || (std::is_same_v<T, double> && is_float64(from))) {
       value = PyFloat_AsDouble(from);
     } else {
       int overflow = 0;
