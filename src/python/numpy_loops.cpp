@@ -1,13 +1,13 @@
 // NumPy's own loops on small arrays, without the way to them: it takes longer to find one than to
 // run it.
 #include <array>
-#include <cfenv>
 #include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "heddle/array_ops.h"
+#include "python/float_flags.h"
 #include "python/host_array.h"
 #include "python/numpy_fields.h"
 #include "python/recorded.h"
@@ -31,10 +31,8 @@ struct UfuncFields {
   const char* types;  // of the operands of each loop, by NumPy's numbers
 };
 
-constexpr int kWarnings = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID;
-
 // Beyond so many elements the way to a loop is short beside the loop.
-constexpr std::int64_t kMostLooped = 4096;
+constexpr std::int64_t kMostLooped = 16384;
 
 // The element types whose loops are called from here.
 constexpr std::array kLooped = {DType::f64, DType::f32, DType::i64, DType::i1};
@@ -118,14 +116,14 @@ std::int64_t count_in(const NumpyFields& array) {
 // No where NumPy would warn, or raise: then it has to do it all again, in its own way.
 bool run_loop(const FoundLoop& found, char** operands, std::int64_t count,
               const Py_ssize_t* steps) {
-  if (std::fetestexcept(kWarnings) != 0) std::feclearexcept(FE_ALL_EXCEPT);
+  if (has_raised()) forget_raised();
   const Py_ssize_t size = count;
   found.loop(operands, &size, steps, found.data);
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
     return false;
   }
-  return std::fetestexcept(kWarnings) == 0;
+  return !has_raised();
 }
 
 // A reduction as a fold by a ufunc. Where it starts with no number, it starts with the first
@@ -168,34 +166,41 @@ Whole whole_of(std::string_view name) {
 }
 
 PyObject* loop_call(int call, PyObject* x, PyObject* y) {
-  if (Py_TYPE(x) != numpy_array_type() || (y != nullptr && Py_TYPE(y) != numpy_array_type()))
-    return nullptr;
-  const NumpyFields& a = fields_of(x);
-  if (a.rank == 0 || !lies_densely(a)) return nullptr;
-  const std::size_t type = looped_type(a.dtype);
-  const std::int64_t count = count_in(a);
+  const bool x_is_array = Py_TYPE(x) == numpy_array_type(),
+             y_is_array = y != nullptr && Py_TYPE(y) == numpy_array_type();
+  const NumpyFields& shape = fields_of(x_is_array ? x : y);
+  if (shape.rank == 0 || !lies_densely(shape)) return nullptr;
+  const std::size_t type = looped_type(shape.dtype);
+  const std::int64_t count = count_in(shape);
   if (type == kLooped.size() || count > kMostLooped) return nullptr;
-  if (y != nullptr) {
-    const NumpyFields& b = fields_of(y);
-    if (b.dtype != a.dtype || !lies_densely(b) || b.rank != a.rank ||
-        !std::equal(a.sizes, a.sizes + a.rank, b.sizes))
-      return nullptr;
-  }
   const FoundLoop& found = loop_for(call, type);
   if (found.loop == nullptr || (found.rests > 0 && found.rests-- > 0)) return nullptr;
-  PyObject* const made = new_numpy(found.out, a);
+  const std::int64_t item = byte_size(kLooped[type]);
+  alignas(8) char number[8];
+  std::array<char*, 3> operands = {};
+  std::array<Py_ssize_t, 3> steps = {};
+  std::size_t inputs = 0;
+  for (PyObject* const one : {x, y}) {
+    if (one == nullptr) continue;
+    if (one == x ? x_is_array : y_is_array) {
+      const NumpyFields& in = fields_of(one);
+      if (in.dtype != shape.dtype || !lies_densely(in) || in.rank != shape.rank ||
+          !std::equal(in.sizes, in.sizes + in.rank, shape.sizes))
+        return nullptr;
+      operands[inputs] = in.data;
+      steps[inputs++] = item;
+    } else {
+      if (!put_number(one, kLooped[type], number)) return nullptr;
+      operands[inputs++] = number;
+    }
+  }
+  PyObject* const made = new_numpy(found.out, shape);
   if (made == nullptr) {
     PyErr_Clear();  // NumPy says it in its own words
     return nullptr;
   }
-  const std::int64_t item = byte_size(kLooped[type]), to = byte_size(found.out);
-  char* const out = fields_of(made).data;
-  std::array<char*, 3> operands = {a.data, out, nullptr};
-  std::array<Py_ssize_t, 3> steps = {item, to, 0};
-  if (y != nullptr) {
-    operands = {a.data, fields_of(y).data, out};
-    steps = {item, item, to};
-  }
+  operands[inputs] = fields_of(made).data;
+  steps[inputs] = byte_size(found.out);
   if (run_loop(found, operands.data(), count, steps.data())) return made;
   constexpr int kRests = 16;
   found.rests = kRests;

@@ -149,6 +149,18 @@ nb::object snapshot(RecordedArray& array);
 // ours can.
 nb::object shared_host(RecordedArray& array);
 nb::object wrapped_shared(nb::object made);
+// While one lives, what NumPy makes on this thread lies as kernels want it (numpy_memory.cpp).
+class AlignedResults {
+ public:
+  AlignedResults();
+  ~AlignedResults();
+  AlignedResults(const AlignedResults&) = delete;
+  AlignedResults& operator=(const AlignedResults&) = delete;
+
+ private:
+  PyObject* before_;
+};
+void add_aligned_results(nb::module_& module);
 // NumPy's result as ours: its memory where nobody else has it, a view where it is memory of one of
 // `given`, else a copy. What it is where NumPy has no number for it.
 nb::object wrapped(nb::object result, std::span<RecordedArray* const> given = {});
@@ -158,6 +170,8 @@ nb::object adopted(nb::handle value);
 // ---- small arrays, at once (recorded_quick.cpp)
 // NumPy's array where it is there, and small enough for a call at once; else null. Borrowed.
 PyObject* quick_host(PyObject* x);
+// NumPy's array where its memory is there, of whatever size; else null. Borrowed.
+PyObject* host_at_rest(PyObject* x);
 struct QuickHosts {
   PyObject *x = nullptr, *y = nullptr;
 };
@@ -181,8 +195,11 @@ enum class Tiny : std::uint8_t {
   none
 };
 PyObject* tiny_call(Tiny what, PyObject* x, PyObject* y, bool in_place = false);
-// An elementwise call on dense arrays of NumPy's, of one shape and type, by NumPy's own loop
-// (numpy_loops.cpp). Null where NumPy has to do it all.
+// A number of Python's in that type (f64, f32 or i64), at `to`; no where NumPy has something to say
+// about it.
+bool put_number(PyObject* from, DType dtype, void* to);
+// An elementwise call on dense arrays of NumPy's, of one shape and type, or one and a number, by
+// NumPy's own loop (numpy_loops.cpp). Null where NumPy has to do it all.
 PyObject* loop_call(int call, PyObject* x, PyObject* y);
 // All elements to one number, likewise.
 enum class Whole : std::uint8_t { sum, prod, max, min, mean, any, all, none };

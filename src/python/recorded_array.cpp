@@ -19,10 +19,10 @@ nb::object transposed(const RecordedArray& self, const std::vector<std::size_t>&
   return to_object(self.with(self.view().transposed(order)));
 }
 
-// With its dimensions the other way round; by NumPy where it is small and there.
+// With its dimensions the other way round; by NumPy where it is there.
 nb::object turned(PyObject* self) {
   static PyObject* const name = PyUnicode_InternFromString("T");
-  if (PyObject* const host = quick_host(self)) {
+  if (PyObject* const host = host_at_rest(self)) {
     const nb::object shown = nb::steal(PyObject_GetAttr(host, name));
     if (shown.is_valid())
       if (PyObject* const view = quick_view(shown.ptr(), {&self, 1})) return nb::steal(view);
@@ -210,6 +210,7 @@ void add_recorded(nb::module_& module) {
   module.def("_wrap_numpy", wrap, nb::arg("result"), nb::arg("given"));
   module.def("_wrap_shared", wrapped_shared, nb::arg("made"));
   module.def("_adopt", [](nb::handle value) { return adopted(value); });
+  add_aligned_results(module);
   add_recorded_quick(module);
   add_recorded_functions(module);
   add_recorded_calls(module);

@@ -20,9 +20,11 @@ struct NumpyApi {
                              void*, int, PyObject*);
   using SetBase = int (*)(PyObject*, PyObject*);
   using Number = PyObject* (*)(void*, PyObject*, PyObject*);
+  using SetMemory = PyObject* (*)(PyObject*);
   Make make = nullptr;
   SetBase set_base = nullptr;
   Number number = nullptr;
+  SetMemory set_memory = nullptr;
 
   static const NumpyApi& get() {
     static const NumpyApi api = [] {
@@ -30,10 +32,11 @@ struct NumpyApi {
           nb::module_::import_("numpy._core._multiarray_umath").attr("_ARRAY_API");
       auto** functions = static_cast<void**>(PyCapsule_GetPointer(table.ptr(), nullptr));
       if (functions == nullptr) throw nb::python_error();
-      constexpr std::size_t kNumber = 60, kMake = 94, kSetBase = 282;
+      constexpr std::size_t kNumber = 60, kMake = 94, kSetBase = 282, kSetMemory = 304;
       return NumpyApi{reinterpret_cast<Make>(functions[kMake]),
                       reinterpret_cast<SetBase>(functions[kSetBase]),
-                      reinterpret_cast<Number>(functions[kNumber])};
+                      reinterpret_cast<Number>(functions[kNumber]),
+                      reinterpret_cast<SetMemory>(functions[kSetMemory])};
     }();
     return api;
   }
@@ -53,6 +56,8 @@ PyObject* new_numpy(DType dtype, const NumpyFields& shape) {
   return NumpyApi::get().make(numpy_array_type(), type, shape.rank, shape.sizes, nullptr, nullptr,
                               0, nullptr);
 }
+
+PyObject* set_numpy_memory(PyObject* policy) { return NumpyApi::get().set_memory(policy); }
 
 PyObject* numpy_number(void* data, PyObject* dtype) {
   return NumpyApi::get().number(data, dtype, nullptr);
@@ -144,6 +149,7 @@ class NumpyMemory : public DirectMemory {
   }
   std::vector<Held> held_;
   nb::object quiet_;
+  AlignedResults aligned_;
 };
 
 // A part of what a slot holds.

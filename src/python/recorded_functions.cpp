@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -157,17 +158,120 @@ PyObject* vector_at_once(PyObject* theirs, Whole whole, PyObject* const* args, P
   return ours(made, {arrays, given}).release().ptr();
 }
 
+// What is special about some functions and methods.
+enum class QuickKind : std::uint8_t {
+  usual,
+  where,
+  product,  // of two, which may be one of NumPy's library
+  reshape,
+  view,   // whatever the size, where the memory is there
+  grows,  // more elements than it is given
+};
+QuickKind quick_kind_of(const std::string& name) {
+  if (name == "where") return QuickKind::where;
+  if (name == "dot" || name == "matmul") return QuickKind::product;
+  if (name == "reshape") return QuickKind::reshape;
+  for (const char* one : {"transpose", "swapaxes", "flip", "squeeze", "expand_dims", "moveaxis"})
+    if (name == one) return QuickKind::view;
+  for (const char* one : {"repeat", "tile", "outer", "kron"})
+    if (name == one) return QuickKind::grows;
+  return QuickKind::usual;
+}
+
+bool put_size(PyObject* one, Shape& sizes) {
+  if (!PyLong_CheckExact(one)) return false;
+  sizes.push_back(PyLong_AsSsize_t(one));
+  return sizes.back() >= -1 && PyErr_Occurred() == nullptr;
+}
+
+// A view of other sizes, of whatever is recorded or there; null where it is none, or NumPy has to
+// complain. The sizes are numbers, or one tuple of them.
+PyObject* reshaped_view(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  const auto put_all = [&](Shape& sizes) {
+    if (count == 1 && PyTuple_CheckExact(args[0])) {
+      for (Py_ssize_t i = 0; i < PyTuple_Size(args[0]); ++i)
+        if (!put_size(PyTuple_GetItem(args[0], i), sizes)) return false;
+      return true;
+    }
+    for (Py_ssize_t i = 0; i < count; ++i)
+      if (!put_size(args[i], sizes)) return false;
+    return count > 0;
+  };
+  Shape sizes;
+  if (Py_TYPE(self) != type_of_ours() || !put_all(sizes)) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  const RecordedArray& array = *as_recorded(self);
+  std::int64_t known = 1, *open = nullptr;
+  for (std::int64_t& size : sizes) {
+    if (size >= 0) {
+      if (__builtin_mul_overflow(known, size, &known)) return nullptr;
+    } else if (std::exchange(open, &size) != nullptr) {
+      return nullptr;
+    }
+  }
+  const std::int64_t elements = array.elements();
+  if (open != nullptr) {
+    if (known == 0 || elements % known != 0) return nullptr;
+    *open = elements / known;
+  } else if (known != elements) {
+    return nullptr;
+  }
+  auto view = array.view().reshaped(sizes);
+  return view ? to_object(array.with(*std::move(view))).release().ptr() : nullptr;
+}
+
+// By NumPy, on memory of whatever size, where it only shows that memory in another way.
+PyObject* shown_otherwise(PyObject* theirs, PyObject* const* args, Py_ssize_t count) {
+  constexpr Py_ssize_t kMost = 4;
+  PyObject* const host = count > 0 && count <= kMost ? host_at_rest(args[0]) : nullptr;
+  if (host == nullptr) return nullptr;
+  PyObject* lowered[kMost] = {host};
+  for (Py_ssize_t i = 1; i < count; ++i) {
+    if (!is_plain(args[i]) && !PyTuple_CheckExact(args[i])) return nullptr;
+    lowered[i] = args[i];
+  }
+  const nb::object made =
+      nb::steal(PyObject_Vectorcall(theirs, lowered, static_cast<std::size_t>(count), nullptr));
+  if (!made.is_valid()) throw nb::python_error();
+  if (Py_TYPE(made.ptr()) != numpy_array_type()) return nullptr;
+  return quick_view(made.ptr(), {args, 1});
+}
+
+// Without names: what needs no more than a look. Null where there is none.
+PyObject* special(QuickKind kind, PyObject* theirs, PyObject* const* args, Py_ssize_t count) {
+  switch (kind) {
+    case QuickKind::usual:
+    case QuickKind::grows:
+      return nullptr;
+    case QuickKind::where:
+      return count == 3 ? plain_where(args[0], args[1], args[2]) : nullptr;
+    case QuickKind::product:
+      if (count != 2) return nullptr;
+      if (PyObject* const made = library_product(args[0], args[1])) return made;
+      return plain_product_of(args[0], args[1]);
+    case QuickKind::reshape:
+      return count > 1 ? reshaped_view(args[0], args + 1, count - 1) : nullptr;
+    case QuickKind::view:
+      return shown_otherwise(theirs, args, count);
+  }
+  return nullptr;
+}
+
 // A function: NumPy's where all is small and there, else ours. Its attributes keep both: they are
 // what Python's collector sees.
 struct QuickFunction {
   nb::handle theirs, ours;
   Whole whole = Whole::none;
-  bool is_where = false;
+  QuickKind kind = QuickKind::usual;
 };
 
 PyObject* call_quick(PyObject* self, PyObject* args, PyObject* named) {
   try {
     const QuickFunction& function = *nb::inst_ptr<QuickFunction>(nb::handle(self));
+    std::optional<AlignedResults> aligned;
+    if (function.kind == QuickKind::grows) aligned.emplace();
     const Py_ssize_t count = PyTuple_Size(args);
     constexpr Py_ssize_t kMost = 4;
     if ((named == nullptr || PyDict_Size(named) == 0) && count <= kMost) {
@@ -176,13 +280,11 @@ PyObject* call_quick(PyObject* self, PyObject* args, PyObject* named) {
       if (PyObject* const made =
               vector_at_once(function.theirs.ptr(), function.whole, given, count, nullptr))
         return made;
+      if (PyObject* const made = special(function.kind, function.theirs.ptr(), given, count))
+        return made;
     }
     nb::object result = call_at_once(function.theirs.ptr(), args, named);
     if (!result.is(Py_NotImplemented)) return result.release().ptr();
-    if (function.is_where && named == nullptr && PyTuple_Size(args) == 3)
-      if (PyObject* const made = plain_where(PyTuple_GetItem(args, 0), PyTuple_GetItem(args, 1),
-                                             PyTuple_GetItem(args, 2)))
-        return made;
     return PyObject_Call(function.ours.ptr(), args, named);
   } catch (...) {
     set_python_error();
@@ -237,6 +339,7 @@ struct QuickMethod {
   std::string name;
   PyObject *theirs = nullptr, *ours = nullptr;
   Whole whole = Whole::none;
+  QuickKind kind = QuickKind::usual;
   PyMethodDef definition = {};
 };
 constexpr std::size_t kMostMethods = 48;
@@ -253,6 +356,9 @@ PyObject* call_method(const QuickMethod& method, PyObject* self, PyObject* const
       if (PyObject* const made =
               vector_at_once(method.theirs, method.whole, with_self, count + 1, names))
         return made;
+      if (names == nullptr)
+        if (PyObject* const made = special(method.kind, method.theirs, with_self, count + 1))
+          return made;
     }
     nb::object positional = nb::steal(PyTuple_New(count));
     for (Py_ssize_t i = 0; i < count; ++i)
@@ -285,7 +391,7 @@ void add_method(nb::handle type, const std::string& name, nb::handle theirs, nb:
   HEDDLE_CHECK(count < kMostMethods, "there are more methods than functions for them");
   nb::setattr(type, ("_recorded_" + name).c_str(), nb::make_tuple(theirs, ours));
   QuickMethod& method = methods[count];
-  method = {name, theirs.ptr(), ours.ptr(), whole_of(name), {}};
+  method = {name, theirs.ptr(), ours.ptr(), whole_of(name), quick_kind_of(name), {}};
   method.definition = {method.name.c_str(),
                        reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(calls[count])),
                        METH_FASTCALL | METH_KEYWORDS, nullptr};
@@ -304,7 +410,7 @@ void add_recorded_functions(nb::module_& module) {
           "__init__",
           [](QuickFunction* self, nb::handle theirs, nb::handle ours) {
             const auto name = nb::cast<std::string>(theirs.attr("__name__"));
-            new (self) QuickFunction{theirs, ours, whole_of(name), name == "where"};
+            new (self) QuickFunction{theirs, ours, whole_of(name), quick_kind_of(name)};
           },
           nb::arg("theirs"), nb::arg("ours"));
   nb::class_<QuickMaker>(module, "_QuickMaker", nb::type_slots(maker_slots), nb::dynamic_attr(),

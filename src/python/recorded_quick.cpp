@@ -173,6 +173,13 @@ PyType_Slot ufunc_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, 
 
 }  // namespace
 
+PyObject* host_at_rest(PyObject* x) {
+  if (Py_TYPE(x) != array_type() || Recording::limit() == 0) return nullptr;
+  RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(x));
+  if (array.store && !has_host(array) && !make_host(array)) return nullptr;
+  return array.host.ptr();
+}
+
 PyObject* quick_host(PyObject* x) {
   if (Py_TYPE(x) != array_type()) return nullptr;
   RecordedArray* array = nb::inst_ptr<RecordedArray>(nb::handle(x));
@@ -228,12 +235,8 @@ PyObject* quick_to_write(PyObject* self) {
 PyObject* library_product(PyObject* x, PyObject* y) {
   if (Recording::limit() == 0 || Recording::get().recorder.devices()) return nullptr;
   PyObject* hosts[2] = {x, y};
-  for (PyObject*& one : hosts) {
-    if (Py_TYPE(one) != array_type()) return nullptr;
-    RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(one));
-    if (array.store && !has_host(array) && !make_host(array)) return nullptr;
-    one = array.host.ptr();
-  }
+  for (PyObject*& one : hosts)
+    if ((one = host_at_rest(one)) == nullptr) return nullptr;
   const NumpyFields &a = fields_of(hosts[0]), &b = fields_of(hosts[1]);
   if (a.dtype != b.dtype || (a.rank != 1 && b.rank != 1)) return nullptr;
   if (Recording::get().recorder.runs_there(std::max(elements(hosts[0]), elements(hosts[1]))))

@@ -206,7 +206,7 @@ std::int64_t Recording::usual_limit() { return the_recording().at_once; }
 // on (measured: docs/arrays.md).
 std::int64_t Recording::limit() {
   constexpr int kPatience = 8;
-  constexpr std::int64_t kAlone = 49152;
+  constexpr std::int64_t kAlone = 131072;
   const Recording& all = the_recording();
   const bool is_lonely = all.recorder.lonely_windows() >= kPatience && !all.recorder.devices();
   return is_lonely && all.at_once > 0 ? std::max(all.at_once, kAlone) : all.at_once;
