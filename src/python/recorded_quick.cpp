@@ -51,16 +51,34 @@ struct UfuncCall {
   int number = 0, inputs = 1;
 };
 
+// Whether a call takes little more than its memory does; others, as sin, are worth a window even
+// alone.
+bool is_cheap(int call) {
+  static const auto cheap = [] {
+    std::vector<bool> all(elementwise_calls().size());
+    for (const char* name :
+         {"add",         "subtract",   "multiply",    "divide",      "negative",   "positive",
+          "absolute",    "square",     "maximum",     "minimum",     "fmax",       "fmin",
+          "less",        "less_equal", "equal",       "not_equal",   "greater",    "greater_equal",
+          "logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor",
+          "isnan",       "isfinite"})
+      if (const int number = elementwise_number(name); number >= 0)
+        all[static_cast<std::size_t>(number)] = true;
+    return all;
+  }();
+  return cheap[static_cast<std::size_t>(call)];
+}
+
 PyObject* call_ufunc(PyObject* self, PyObject* args, PyObject* named) {
   try {
     const UfuncCall& ufunc = *nb::inst_ptr<UfuncCall>(self);
     if ((named == nullptr || PyDict_Size(named) == 0) && PyTuple_Size(args) == ufunc.inputs) {
       PyObject* x = PyTuple_GetItem(args, 0);
       PyObject* y = ufunc.inputs == 2 ? PyTuple_GetItem(args, 1) : nullptr;
-      // Functions, as sin, are worth a window even alone.
       const auto hosts = quick_hosts(x, y);
       const bool is_small =
-          hosts && std::max(count_of(hosts->x), count_of(hosts->y)) <= Recording::usual_limit();
+          hosts && (is_cheap(ufunc.number) ||
+                    std::max(count_of(hosts->x), count_of(hosts->y)) <= Recording::usual_limit());
       if (is_small && !has_rule_of_its_own(ufunc.number)) {
         if (PyObject* const made = loop_call(ufunc.number, hosts->x, hosts->y))
           return quick_result(made);

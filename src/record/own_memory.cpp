@@ -45,12 +45,17 @@ Verdict Recorder::bring_to_host(Argument& argument) {
   return yes();
 }
 
-// Where it is there already, nothing is copied. Single numbers go with the run. The copy is waited
-// for: the host's memory may be Python's, which only its own thread may give back.
+// Where it is there already, nothing is copied. The copy is waited for: the host's memory may be
+// Python's, which the device's own thread could not give back while this one holds Python's lock.
+// Single numbers go with the run, out of memory of ours.
 Verdict Recorder::bring_to(Device& device, Argument& argument) {
   if (!argument.value.in_host_memory() && argument.value.buffer().device == &device) return yes();
   HEDDLE_TRY_VOID(bring_to_host(argument));
-  if (device.in_host_memory() || argument.type().rank() == 0) return yes();
+  if (device.in_host_memory()) return yes();
+  if (argument.type().rank() == 0) {
+    argument.value = DeviceValue(Array(argument.type(), argument.value.array().bytes()));
+    return yes();
+  }
   if (argument.there.device == &device) {
     argument.value = DeviceValue(argument.type(), std::move(argument.there));
     return yes();

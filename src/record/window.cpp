@@ -289,8 +289,11 @@ Expected<DeviceValue> Recorder::value(Store& store) {
 Expected<Array> Recorder::host(Store& store) {
   HEDDLE_TRY(const DeviceValue held, value(store));
   if (held.in_host_memory()) return held.array();
-  const auto queue = held.buffer().device->queue();
-  HEDDLE_TRY(Array copy, to_host(*queue, held));
+  Expected<Array> read = reason("nothing was read");
+  // Others go on meanwhile.
+  const auto work = [&] { read = to_host(*held.buffer().device->queue(), held); };
+  options_.aside ? options_.aside(work, false) : work();
+  HEDDLE_TRY(Array copy, std::move(read));
   counts_.bytes_back += copy.type().bytes();
   store.rest_at(DeviceValue(copy));
   store.there_ = held.buffer();

@@ -1,5 +1,9 @@
 """Python's arrays on a device whose memory the host cannot touch: who looks at it anyway crashes."""
 
+import pathlib
+import sys
+import warnings
+
 import heddle
 import jax
 import jax.numpy as jnp
@@ -163,4 +167,19 @@ def test_recorded_arrays_that_both_write(recorded):
         for _ in range(3):  # unknown, on its way, known
             for got, wanted in zip(program(hn), program(np)):
                 np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12)
+    recorded.set_direct("")
+
+
+def test_random_programs_of_recorded_arrays(recorded):
+    """Also those whose numbers lie in memory of Python's, which no thread of the device may give back."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
+    import test_arrays_views as views
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(500_040, 500_070):
+            recorded.set_at_once((0, 0, 12, 40)[seed % 4])
+            recorded.set_direct(("never", "", "always", "")[seed % 4])
+            recorded.set_device("cpu", (0, 2, 20)[seed % 3])
+            views.compare(seed)
     recorded.set_direct("")
