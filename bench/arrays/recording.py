@@ -43,7 +43,25 @@ def calls(a, b):
         for _ in range(turns):
             c = a; c += b; c += b; c += b; c += b; c += b; c += b; c += b; c += b; c += b; c += b  # fmt: skip
 
-    return {"a + b": add, "c = c * a, …": chain, "a * 2.0": number, "c += b": in_place}
+    def product(turns):
+        for _ in range(turns):
+            a @ b; a @ b; a @ b; a @ b; a @ b; a @ b; a @ b; a @ b; a @ b; a @ b  # fmt: skip
+
+    def turned(turns):
+        at = a.T
+        for _ in range(turns):
+            at + b; at + b; at + b; at + b; at + b; at + b; at + b; at + b; at + b; at + b  # fmt: skip
+
+    def choice(turns):
+        m, where = a < b, np.where
+        for _ in range(turns):
+            where(m, a, b); where(m, a, b); where(m, a, b); where(m, a, b); where(m, a, b)  # fmt: skip
+            where(m, a, b); where(m, a, b); where(m, a, b); where(m, a, b); where(m, a, b)  # fmt: skip
+
+    kinds = {"a + b": add, "c = c * a, …": chain, "a * 2.0": number, "c += b": in_place}
+    if getattr(a, "ndim", 0) == 2:
+        kinds |= {"a @ b": product, "a.T + b": turned, "where(m, a, b)": choice}
+    return kinds
 
 
 def main():
@@ -51,7 +69,7 @@ def main():
     scalars = calls(numpy.float64(1.0), numpy.float64(2.0))["a + b"]
     own = best(scalars)
     print(f"numbers of NumPy's, a + b   {own:6.0f} ns")
-    for name, loop in calls(np.zeros(16), np.ones(16)).items():
+    for name, loop in calls(np.zeros((4, 4)), np.ones((4, 4))).items():
         for _ in range(8):
             loop(200)
             np.flush()

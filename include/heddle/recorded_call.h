@@ -20,6 +20,8 @@ struct RecordedCall {
     elementwise,  // a row of elementwise_calls()
     assign,       // the operand, with other shapes before it
     reduce,       // a row of kReductions
+    product,      // of matrices and vectors
+    choose,       // the second operand where the first holds, else the third
   };
   // Some elements of a slot; without a view: a number.
   struct Part {
@@ -37,7 +39,7 @@ struct RecordedCall {
   std::uint8_t unused = 0;
   std::uint32_t dims = 0;  // of a reduction: a bit for each
   std::uint32_t type = 0;  // of a new store, by its number
-  std::array<Part, 2> in = {};
+  std::array<Part, 3> in = {};
   Part into;  // without a view: a new store
 
   bool is_new() const { return into.view == kNoView; }

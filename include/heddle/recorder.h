@@ -68,6 +68,7 @@ class Store : public std::enable_shared_from_this<Store> {
 
   TypePtr type_;
   DeviceValue memory_;
+  Buffer there_;        // the same on a device where memory_ is the host's; of no device: none
   SpreadPtr spread_;    // the same in parts
   bool whole_ = false;  // whether memory_ holds it
   bool pending_ = false;
@@ -124,6 +125,8 @@ struct RecordCounts {
   std::int64_t pieces = 0;               // cuts of windows that would have taken too much memory
   std::int64_t bytes_in = 0, bytes_out = 0;  // of arguments and results
   std::int64_t bytes_sent = 0;               // that one device gave to collectives
+  // That came to a device with memory of its own, and back.
+  std::int64_t bytes_there = 0, bytes_back = 0;
 };
 
 // Why a window came to its end.
@@ -195,6 +198,7 @@ class Recorder {
   // The same as make_writable where it is known that nobody else sees it.
   void forget(Store& store) {
     store.spread_ = nullptr;
+    store.there_ = {};
     if (store.window_ == window_) store.slot_ = kNoSlot;
   }
 
@@ -202,6 +206,15 @@ class Recorder {
   // From the next window on; null: one device.
   Verdict set_devices(std::shared_ptr<WindowDevices> devices);
   const std::shared_ptr<WindowDevices>& devices() const { return devices_; }
+  // One with memory of its own, as a GPU: from the next window on those with an array of at least
+  // so many elements run there, and their results stay there until somebody asks. Null, or one that
+  // works in the host's memory: none.
+  static constexpr std::int64_t kLeastThere = 1 << 16;
+  Verdict set_device(Device* device, std::int64_t least = kLeastThere);
+  Device* device() const { return device_; }
+  bool runs_there(std::int64_t elements) const {
+    return device_ != nullptr && elements >= least_there_;
+  }
 
   void set_memory_limit(std::int64_t bytes) { options_.memory_limit = bytes; }
   std::int64_t memory_limit() const { return options_.memory_limit; }
@@ -291,6 +304,7 @@ class Recorder {
     DeviceValue value;
     SpreadPtr spread;  // where it is in parts; the value may be none then
     std::weak_ptr<Store> of = {};
+    Buffer there = {};  // the same on a device where the value is the host's
     const Type& type() const { return spread ? spread->placed.type() : value.type(); }
   };
   Var argument(Argument given);
@@ -307,6 +321,11 @@ class Recorder {
   Store& keep_track(const StorePtr& store);
   void align(std::vector<Argument>& arguments);
   void keep_aligned();
+  bool is_for_device() const;
+  std::int64_t limit_on(const Device& device) const;
+  Verdict bring_to(Device& device, Argument& argument);
+  Verdict bring_to_host(Argument& argument);
+  void keep_moved();
   Verdict compute_on_devices(const Executable& executable, std::vector<Argument> given,
                              std::vector<Argument>& values);
   Verdict compute(std::optional<Executable>& found, const Target& target, Done& done,
@@ -317,16 +336,18 @@ class Recorder {
                             const std::vector<Argument>& arguments) const;
   Verdict run_once(const Executable& executable, bool on_mesh, std::vector<Argument> arguments,
                    const Done& done, std::vector<Argument>& values);
-  Verdict compute(const record::Pieces& pieces, std::vector<Argument> arguments, Done& done,
-                  std::vector<Argument>& values);
+  Verdict compute(const record::Pieces& pieces, Device& device, std::vector<Argument> arguments,
+                  Done& done, std::vector<Argument>& values);
   void count(const Done& done);
   void grow(bool was_known, double seconds);
 
   RecordOptions options_;
   std::shared_ptr<ExecutableCache> cache_;
   std::unique_ptr<record::Background> background_;
-  std::shared_ptr<WindowDevices> devices_;       // null: one
-  std::vector<std::weak_ptr<Store>> spread_;     // that may be in parts
+  std::shared_ptr<WindowDevices> devices_;    // null: one
+  std::vector<std::weak_ptr<Store>> spread_;  // that may be in parts
+  Device* device_ = nullptr;                  // with memory of its own; null: none
+  std::int64_t least_there_ = kLeastThere;
   std::unordered_map<std::uint64_t, int> came_;  // how often windows came that are not compiled
   RecordCounts counts_;
   std::deque<Done> done_;
@@ -345,6 +366,11 @@ class Recorder {
     Array to;
   };
   std::vector<Aligned> aligned_;  // copies of arguments
+  struct Moved {
+    std::weak_ptr<Store> of;
+    DeviceValue was, is;  // one of them in host memory
+  };
+  std::vector<Moved> moved_;  // arguments that were brought to where the window runs
   std::vector<std::weak_ptr<Store>>
       touched_;                       // in the order in which they got a value of the window
   std::vector<std::uint64_t> calls_;  // a hash of what each has recorded

@@ -25,5 +25,10 @@ inline const NumpyFields& fields_of(PyObject* array) {
 
 // A new array of that shape, whose elements are not set; null with Python's error.
 PyObject* new_numpy(DType dtype, const NumpyFields& shape);
+// Sets how it gets memory on this thread, and gives what was there before; null with Python's
+// error.
+PyObject* set_numpy_memory(PyObject* policy);
+// A number of NumPy's, of one element at `data`.
+PyObject* numpy_number(void* data, PyObject* dtype);
 
 }  // namespace heddle::python

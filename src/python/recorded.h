@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <optional>
+#include <span>
 
 #include "heddle/array_library.h"
 #include "heddle/recorder.h"
@@ -148,6 +149,18 @@ nb::object snapshot(RecordedArray& array);
 // ours can.
 nb::object shared_host(RecordedArray& array);
 nb::object wrapped_shared(nb::object made);
+// While one lives, what NumPy makes on this thread lies as kernels want it (numpy_memory.cpp).
+class AlignedResults {
+ public:
+  AlignedResults();
+  ~AlignedResults();
+  AlignedResults(const AlignedResults&) = delete;
+  AlignedResults& operator=(const AlignedResults&) = delete;
+
+ private:
+  PyObject* before_;
+};
+void add_aligned_results(nb::module_& module);
 // NumPy's result as ours: its memory where nobody else has it, a view where it is memory of one of
 // `given`, else a copy. What it is where NumPy has no number for it.
 nb::object wrapped(nb::object result, std::span<RecordedArray* const> given = {});
@@ -157,6 +170,8 @@ nb::object adopted(nb::handle value);
 // ---- small arrays, at once (recorded_quick.cpp)
 // NumPy's array where it is there, and small enough for a call at once; else null. Borrowed.
 PyObject* quick_host(PyObject* x);
+// NumPy's array where its memory is there, of whatever size; else null. Borrowed.
+PyObject* host_at_rest(PyObject* x);
 struct QuickHosts {
   PyObject *x = nullptr, *y = nullptr;
 };
@@ -180,10 +195,22 @@ enum class Tiny : std::uint8_t {
   none
 };
 PyObject* tiny_call(Tiny what, PyObject* x, PyObject* y, bool in_place = false);
+// A number of Python's in that type (f64, f32 or i64), at `to`; no where NumPy has something to say
+// about it.
+bool put_number(PyObject* from, DType dtype, void* to);
+// An elementwise call on dense arrays of NumPy's, of one shape and type, or one and a number, by
+// NumPy's own loop (numpy_loops.cpp). Null where NumPy has to do it all.
+PyObject* loop_call(int call, PyObject* x, PyObject* y);
+// All elements to one number, likewise.
+enum class Whole : std::uint8_t { sum, prod, max, min, mean, any, all, none };
+Whole whole_of(std::string_view name);
+PyObject* whole_at_once(Whole what, PyObject* x);
 // What NumPy has made of them, or its error: takes the reference.
 PyObject* quick_result(PyObject* result);
 // The product with a vector where all is in memory, of whatever size; null where it is none.
 PyObject* library_product(PyObject* x, PyObject* y);
+// What NumPy shows of the memory of one of these arrays of ours; null where it is none of theirs.
+PyObject* quick_view(PyObject* shown, std::span<PyObject* const> arrays);
 // a[…] as a view that NumPy makes, or one element; none where it is not for NumPy at once.
 PyObject* quick_part(PyObject* self, PyObject* at);
 // a[…] = value, likewise: 0 where it is done, 1 where it is not for NumPy, -1 for NumPy's error.
@@ -264,6 +291,12 @@ bool plain_assign(const RecordedArray& self, const AffineView& into, const Opera
                   const std::optional<Array>& number);
 PyObject* plain_reduce(std::string_view name, const RecordedArray& of,
                        std::span<const std::int64_t> dims, bool keep, DType dtype);
+// Products of matrices and vectors, in a type that both become.
+PyObject* plain_product(const RecordedArray& x, const RecordedArray& y, DType dtype);
+// The same where both are arrays of one type, and something of it is large or not there.
+PyObject* plain_product_of(PyObject* x, PyObject* y);
+// where(condition, x, y) of truth values, and arrays of one type or one such and a number.
+PyObject* plain_where(PyObject* condition, PyObject* x, PyObject* y);
 // The types of a call's loop, as NumPy resolves them for operands of these codes.
 struct Loop {
   bool is_recorded = false;

@@ -19,6 +19,21 @@ nb::object transposed(const RecordedArray& self, const std::vector<std::size_t>&
   return to_object(self.with(self.view().transposed(order)));
 }
 
+// With its dimensions the other way round; by NumPy where it is there.
+nb::object turned(PyObject* self) {
+  static PyObject* const name = PyUnicode_InternFromString("T");
+  if (PyObject* const host = host_at_rest(self)) {
+    const nb::object shown = nb::steal(PyObject_GetAttr(host, name));
+    if (shown.is_valid())
+      if (PyObject* const view = quick_view(shown.ptr(), {&self, 1})) return nb::steal(view);
+    PyErr_Clear();
+  }
+  const RecordedArray& array = *as_recorded(self);
+  std::vector<std::size_t> order(array.view().rank());
+  for (std::size_t d = 0; d < order.size(); ++d) order[d] = order.size() - 1 - d;
+  return transposed(array, order);
+}
+
 // None where no view does it.
 nb::object reshaped(RecordedArray& self, const Shape& shape) {
   auto view = self.view().reshaped(shape);
@@ -83,7 +98,7 @@ void add_recorded(nb::module_& module) {
   using Self = nb::handle_t<RecordedArray>;
   const auto lazily = [](Self self) { return nb::inst_ptr<RecordedArray>(self); };
   nb::class_<RecordedArray>(
-      module, "_ndarray", nb::type_slots(array_slots()), nb::is_weak_referenceable(),
+      module, "_ndarray", nb::type_slots(array_slots()), nb::is_weak_referenceable(), nb::pooled(),
       "An array of heddle.numpy: calls on it are recorded, and run when values "
       "are read.")
       .def(
@@ -120,6 +135,7 @@ void add_recorded(nb::module_& module) {
                      return array.store ? array.view().rank()
                                         : static_cast<std::size_t>(rank_of_numpy(array.host.ptr()));
                    })
+      .def_prop_ro("T", [](Self self) { return turned(self.ptr()); })
       .def_prop_ro("size", [](Self self) { return as_recorded(self)->elements(); })
       .def_prop_ro(
           "strides",
@@ -194,6 +210,7 @@ void add_recorded(nb::module_& module) {
   module.def("_wrap_numpy", wrap, nb::arg("result"), nb::arg("given"));
   module.def("_wrap_shared", wrapped_shared, nb::arg("made"));
   module.def("_adopt", [](nb::handle value) { return adopted(value); });
+  add_aligned_results(module);
   add_recorded_quick(module);
   add_recorded_functions(module);
   add_recorded_calls(module);

@@ -72,6 +72,7 @@ nb::object matmul(nb::handle x, nb::handle y, nb::handle dtype) {
   if (!is_recorded({a, c})) return nb::none();
   const DType in = dtype_of(dtype);
   if (PyObject* const made = library_product(x.ptr(), y.ptr())) return nb::steal(made);
+  if (PyObject* const made = plain_product(*a, *c, in)) return nb::steal(made);
   return keep_array(
       [&](Builder& b) {
         return matmul_call(b, cast(b, read_array(*a), in), cast(b, read_array(*c), in));

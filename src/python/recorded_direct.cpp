@@ -19,8 +19,12 @@ struct NumpyApi {
   using Make = PyObject* (*)(PyTypeObject*, PyObject*, int, const Py_ssize_t*, const Py_ssize_t*,
                              void*, int, PyObject*);
   using SetBase = int (*)(PyObject*, PyObject*);
+  using Number = PyObject* (*)(void*, PyObject*, PyObject*);
+  using SetMemory = PyObject* (*)(PyObject*);
   Make make = nullptr;
   SetBase set_base = nullptr;
+  Number number = nullptr;
+  SetMemory set_memory = nullptr;
 
   static const NumpyApi& get() {
     static const NumpyApi api = [] {
@@ -28,9 +32,11 @@ struct NumpyApi {
           nb::module_::import_("numpy._core._multiarray_umath").attr("_ARRAY_API");
       auto** functions = static_cast<void**>(PyCapsule_GetPointer(table.ptr(), nullptr));
       if (functions == nullptr) throw nb::python_error();
-      constexpr std::size_t kMake = 94, kSetBase = 282;
+      constexpr std::size_t kNumber = 60, kMake = 94, kSetBase = 282, kSetMemory = 304;
       return NumpyApi{reinterpret_cast<Make>(functions[kMake]),
-                      reinterpret_cast<SetBase>(functions[kSetBase])};
+                      reinterpret_cast<SetBase>(functions[kSetBase]),
+                      reinterpret_cast<Number>(functions[kNumber]),
+                      reinterpret_cast<SetMemory>(functions[kSetMemory])};
     }();
     return api;
   }
@@ -49,6 +55,12 @@ PyObject* new_numpy(DType dtype, const NumpyFields& shape) {
   Py_INCREF(type);
   return NumpyApi::get().make(numpy_array_type(), type, shape.rank, shape.sizes, nullptr, nullptr,
                               0, nullptr);
+}
+
+PyObject* set_numpy_memory(PyObject* policy) { return NumpyApi::get().set_memory(policy); }
+
+PyObject* numpy_number(void* data, PyObject* dtype) {
+  return NumpyApi::get().number(data, dtype, nullptr);
 }
 
 nb::object over_memory(std::byte* data, nb::handle dtype, const Shape& shape, const Shape& strides,
@@ -137,6 +149,7 @@ class NumpyMemory : public DirectMemory {
   }
   std::vector<Held> held_;
   nb::object quiet_;
+  AlignedResults aligned_;
 };
 
 // A part of what a slot holds.
@@ -280,8 +293,19 @@ nb::object setitem() {
 namespace {
 
 nb::object function_of(const RecordedCall& call) {
-  if (call.kind == RecordedCall::Kind::elementwise) return nb::borrow(ufunc_of(call.row));
-  return call.kind == RecordedCall::Kind::assign ? setitem() : direct_function("reduce");
+  switch (call.kind) {
+    case RecordedCall::Kind::elementwise:
+      return nb::borrow(ufunc_of(call.row));
+    case RecordedCall::Kind::assign:
+      return setitem();
+    case RecordedCall::Kind::reduce:
+      return direct_function("reduce");
+    case RecordedCall::Kind::product:
+      return direct_function("product");
+    case RecordedCall::Kind::choose:
+      return direct_function("where");
+  }
+  return {};
 }
 
 void add_operands(NumpyStep& step, const Recorder& recorder, const RecordedCall& call) {
@@ -306,7 +330,18 @@ void add_operands(NumpyStep& step, const Recorder& recorder, const RecordedCall&
       step.add(shape_tuple(dims));
       step.add(nb::cast(call.keeps_dims));
       step.add(numpy_dtype(call.loop));
+      return;
     }
+    case RecordedCall::Kind::product:
+      step.add(nb::cast("matmul"));
+      step.add(first);
+      step.add(SlotView(recorder, call.in[1]));
+      step.add(numpy_dtype(call.loop));
+      return;
+    case RecordedCall::Kind::choose:
+      for (const RecordedCall::Part& part : call.in) step.add(SlotView(recorder, part));
+      step.add(numpy_dtype(call.loop));
+      return;
   }
 }
 

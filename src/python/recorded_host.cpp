@@ -280,6 +280,7 @@ nb::object wrapped(nb::object result, std::span<RecordedArray* const> given) {
 
 nb::object adopted(nb::handle value) {
   if (as_recorded(value) != nullptr) return nb::borrow(value);
+  const AlignedResults aligned;
   const nb::object copy = nb::module_::import_("numpy").attr("array")(value);
   return wrapped(copy);
 }

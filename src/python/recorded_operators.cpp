@@ -51,6 +51,7 @@ PyObject* binary(PyObject* x, PyObject* y) {
     if (const auto hosts = quick_hosts(x, y)) {
       if constexpr (tiny != Tiny::none)
         if (PyObject* const made = tiny_call(tiny, hosts->x, hosts->y)) return quick_result(made);
+      if (PyObject* const made = loop_call(call, hosts->x, hosts->y)) return quick_result(made);
       return quick_result(at_once(hosts->x, hosts->y));
     }
   }
@@ -77,7 +78,10 @@ PyObject* into(PyObject* x, PyObject* y) {
 template <const char* name, PyObject* (*at_once)(PyObject*)>
 PyObject* unary(PyObject* x) {
   static const int call = elementwise_number(name);
-  if (PyObject* const host = quick_host(x)) return quick_result(at_once(host));
+  if (PyObject* const host = quick_host(x)) {
+    PyObject* const made = loop_call(call, host, nullptr);
+    return quick_result(made != nullptr ? made : at_once(host));
+  }
   return guarded([&] { return call_elementwise(call, x, {}); });
 }
 PyObject* power_at_once(PyObject* x, PyObject* y) { return PyNumber_Power(x, y, Py_None); }
@@ -96,6 +100,7 @@ PyObject* matrix_product(PyObject* x, PyObject* y) {
     return quick_result(PyNumber_MatrixMultiply(hosts->x, hosts->y));
   return guarded([&]() -> nb::object {
     if (PyObject* const made = library_product(x, y)) return nb::steal(made);
+    if (PyObject* const made = plain_product_of(x, y)) return nb::steal(made);
     if (multiplies_itself(x) || multiplies_itself(y)) return nb::borrow(Py_NotImplemented);
     return nb::module_::import_("heddle.numpy._products")
         .attr(method)(nb::handle(x), nb::handle(y));
@@ -120,6 +125,7 @@ PyObject* compared(PyObject* x, PyObject* y, int how) {
   if (const auto hosts = quick_hosts(x, y)) {
     if (PyObject* const made = tiny_call(tiny[how], hosts->x, hosts->y)) return quick_result(made);
     if (PyErr_Occurred() != nullptr) return nullptr;
+    if (PyObject* const made = loop_call(calls[how], hosts->x, hosts->y)) return quick_result(made);
     return quick_result(PyObject_RichCompare(hosts->x, hosts->y, how));
   }
   return guarded([&] { return call_or_numpy(calls[how], x, y, how); });

@@ -1,5 +1,6 @@
 // Calls that are recorded as plain numbers: elementwise ones, assignments and reductions of arrays
 // that lie in the usual order. All others are written as ops at once.
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -35,7 +36,7 @@ bool look_at(PyObject* x, Recorder& recorder, Plain& plain) {
     if (plain.array->host.is_valid() && !has_host(*plain.array)) plain.array->drop_host();
     plain.view = plain.array->number(recorder);
     plain.code = static_cast<int>(plain.array->store->type().dtype);
-    return is_usual(recorder.view(plain.view));
+    return recorder.view(plain.view).can_show;
   }
   plain.number = x;
   constexpr int kWeak = 100;
@@ -82,6 +83,32 @@ struct PlainCall {
   const Array* number = nullptr;  // at most one of them is one
   ViewNumber shape = kNoView;     // a view of the result's shape; none: the two are broadcast
   Shape broadcast;
+  std::vector<std::size_t> order;  // of the result's dimensions in memory; empty: the usual one
+
+  // The same with all dimensions in the order of a new result's in memory, which is the operands'.
+  // No where that is none of all of them.
+  bool turn(Recorder& recorder) {
+    std::vector<const AffineView*> views;
+    bool usual = true;
+    for (const Plain& one : in)
+      if (one.array != nullptr) {
+        views.push_back(&recorder.view(one.view).view);
+        usual = usual && recorder.view(one.view).in_usual_order;
+      }
+    if (usual) return true;
+    const std::size_t rank = views[0]->rank();
+    if (views.back()->rank() != rank) return false;
+    order = memory_order(views, rank);
+    if (std::is_sorted(order.begin(), order.end())) {
+      order.clear();
+      return true;
+    }
+    for (Plain& one : in)
+      if (one.array != nullptr)
+        one.view = recorder.number_of(recorder.view(one.view).view.transposed(order),
+                                      one.array->store->type().shape);
+    return find_shape(recorder);
+  }
 
   bool is_there(int call, PyObject* x, PyObject* y, Recorder& recorder) {
     inputs = y == nullptr ? 1 : 2;
@@ -161,7 +188,8 @@ PyObject* plain_elementwise(int call, PyObject* x, PyObject* y) {
   Recording& all = Recording::get();
   Recorder& recorder = all.recorder;
   PlainCall plain;
-  if (!plain.is_there(call, x, y, recorder) || plain.is_small(recorder, all.at_once))
+  if (!plain.is_there(call, x, y, recorder) || plain.is_small(recorder, all.at_once) ||
+      !plain.turn(recorder))
     return nullptr;
   RecordedCall made = plain.written(call, recorder);
   made.type = plain.shape != kNoView
@@ -172,6 +200,12 @@ PyObject* plain_elementwise(int call, PyObject* x, PyObject* y) {
   nb::object array = make_object(kept(recorder, made));
   if (is_all)  // all of a store of the same shape
     nb::inst_ptr<RecordedArray>(array)->set_number(plain.shape, epoch);
+  if (!plain.order.empty()) {
+    std::vector<std::size_t> back(plain.order.size());
+    for (std::size_t i = 0; i < back.size(); ++i) back[plain.order[i]] = i;
+    RecordedArray& turned = *nb::inst_ptr<RecordedArray>(array);
+    turned.show(turned.view().transposed(back));
+  }
   return array.release().ptr();
 }
 
@@ -217,7 +251,11 @@ PyObject* plain_reduce(std::string_view name, const RecordedArray& of,
   if (of.store->is_shared()) return nullptr;
   const ViewNumber view = of.number(recorder);
   constexpr std::size_t kMostDims = 32;
-  if (of.part != Part::whole || !is_usual(recorder.view(view)) || of.shape().size() > kMostDims)
+  // What has one dimension at most lies in one way only.
+  const bool is_short = !keep && of.shape().size() <= dims.size() + 1;
+  const NumberedView& shown = recorder.view(view);
+  if (of.part != Part::whole || !(is_short ? shown.can_show : is_usual(shown)) ||
+      of.shape().size() > kMostDims)
     return nullptr;
   RecordedCall made;
   made.kind = RecordedCall::Kind::reduce;
@@ -233,6 +271,81 @@ PyObject* plain_reduce(std::string_view name, const RecordedArray& of,
   }
   made.type = recorder.type_number(Type::tensor(dtype, std::move(shape)));
   made.in[0] = {recorder.slot(*of.store), view};
+  return to_object(kept(recorder, made)).release().ptr();
+}
+
+PyObject* plain_product(const RecordedArray& x, const RecordedArray& y, DType dtype) {
+  Recorder& recorder = Recording::get().recorder;
+  const Shape &a = x.shape(), &b = y.shape();
+  const auto is_plain = [](const RecordedArray& one) {
+    return one.part == Part::whole && !one.store->is_shared() && !one.shape().empty() &&
+           one.shape().size() <= 2;
+  };
+  if (!is_plain(x) || !is_plain(y) || a.back() != b.front()) return nullptr;
+  RecordedCall made;
+  made.kind = RecordedCall::Kind::product;
+  made.inputs = 2;
+  made.loop = made.out = dtype;
+  const ViewNumber views[] = {x.number(recorder), y.number(recorder)};
+  for (const ViewNumber view : views)
+    if (!recorder.view(view).can_show) return nullptr;
+  Shape shape;
+  if (a.size() == 2) shape.push_back(a[0]);
+  if (b.size() == 2) shape.push_back(b[1]);
+  made.type = recorder.type_number(Type::tensor(dtype, std::move(shape)));
+  made.in[0] = {recorder.slot(*x.store), views[0]};
+  made.in[1] = {recorder.slot(*y.store), views[1]};
+  return to_object(kept(recorder, made)).release().ptr();
+}
+
+PyObject* plain_product_of(PyObject* x, PyObject* y) {
+  const RecordedArray *a = as_recorded(x), *b = as_recorded(y);
+  if (a == nullptr || b == nullptr || a->dtype() != b->dtype() || a->dtype() == DType::i1)
+    return nullptr;
+  const std::int64_t limit = Recording::get().at_once;
+  const auto is_worth = [&](const RecordedArray& one) {
+    return !one.at_rest() || one.elements() > limit;
+  };
+  if (!is_worth(*a) && !is_worth(*b)) return nullptr;
+  return plain_product(*a, *b, a->dtype());
+}
+
+PyObject* plain_where(PyObject* condition, PyObject* x, PyObject* y) {
+  Recording& all = Recording::get();
+  Recorder& recorder = all.recorder;
+  const RecordedArray* typed = as_recorded(x) != nullptr ? as_recorded(x) : as_recorded(y);
+  if (as_recorded(condition) == nullptr || typed == nullptr) return nullptr;
+  RecordedCall made;
+  made.kind = RecordedCall::Kind::choose;
+  made.inputs = 3;
+  made.loop = made.out = typed->dtype();
+  const bool is_real = made.loop == DType::f64 || made.loop == DType::f32;
+  Plain in[3];
+  const Array* number = nullptr;
+  ViewNumber shape = kNoView;
+  bool worth = false;
+  PyObject* const given[] = {condition, x, y};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!look_at(given[i], recorder, in[i])) return nullptr;
+    if (in[i].array == nullptr) {
+      if (!is_real || !PyFloat_CheckExact(given[i])) return nullptr;
+      number = number_in(given[i], made.loop);
+      if (number == nullptr) return nullptr;
+      continue;
+    }
+    const NumberedView& shown = recorder.view(in[i].view);
+    if (in[i].array->dtype() != (i == 0 ? DType::i1 : made.loop) || !shown.in_usual_order)
+      return nullptr;
+    if (shape == kNoView) shape = in[i].view;
+    if (recorder.view(shape).view.shape != shown.view.shape) return nullptr;
+    worth = worth || !in[i].array->at_rest() || shown.elements > all.at_once;
+  }
+  if (!worth) return nullptr;
+  for (std::size_t i = 0; i < 3; ++i)
+    made.in[i] = {
+        in[i].array != nullptr ? recorder.slot(*in[i].array->store) : recorder.number_slot(*number),
+        in[i].view};
+  made.type = recorder.type_number(made.out, shape);
   return to_object(kept(recorder, made)).release().ptr();
 }
 

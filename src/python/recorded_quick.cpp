@@ -1,5 +1,7 @@
 // Calls on small arrays in memory: NumPy's at once, with as little as possible around them.
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "heddle/array_ops.h"
 #include "python/bindings.h"
@@ -49,17 +51,37 @@ struct UfuncCall {
   int number = 0, inputs = 1;
 };
 
+// Whether a call takes little more than its memory does; others, as sin, are worth a window even
+// alone.
+bool is_cheap(int call) {
+  static const auto cheap = [] {
+    std::vector<bool> all(elementwise_calls().size());
+    for (const char* name :
+         {"add",         "subtract",   "multiply",    "divide",      "negative",   "positive",
+          "absolute",    "square",     "maximum",     "minimum",     "fmax",       "fmin",
+          "less",        "less_equal", "equal",       "not_equal",   "greater",    "greater_equal",
+          "logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor",
+          "isnan",       "isfinite"})
+      if (const int number = elementwise_number(name); number >= 0)
+        all[static_cast<std::size_t>(number)] = true;
+    return all;
+  }();
+  return cheap[static_cast<std::size_t>(call)];
+}
+
 PyObject* call_ufunc(PyObject* self, PyObject* args, PyObject* named) {
   try {
     const UfuncCall& ufunc = *nb::inst_ptr<UfuncCall>(self);
     if ((named == nullptr || PyDict_Size(named) == 0) && PyTuple_Size(args) == ufunc.inputs) {
       PyObject* x = PyTuple_GetItem(args, 0);
       PyObject* y = ufunc.inputs == 2 ? PyTuple_GetItem(args, 1) : nullptr;
-      // Functions, as sin, are worth a window even alone.
       const auto hosts = quick_hosts(x, y);
       const bool is_small =
-          hosts && std::max(count_of(hosts->x), count_of(hosts->y)) <= Recording::usual_limit();
+          hosts && (is_cheap(ufunc.number) ||
+                    std::max(count_of(hosts->x), count_of(hosts->y)) <= Recording::usual_limit());
       if (is_small && !has_rule_of_its_own(ufunc.number)) {
+        if (PyObject* const made = loop_call(ufunc.number, hosts->x, hosts->y))
+          return quick_result(made);
         PyObject* const theirs = ufunc_of(ufunc.number).ptr();
         return quick_result(PyObject_CallFunctionObjArgs(theirs, hosts->x, hosts->y, nullptr));
       }
@@ -79,26 +101,57 @@ PyObject* call_ufunc(PyObject* self, PyObject* args, PyObject* named) {
     return nullptr;
   }
 }
-// __array_ufunc__: NumPy's own ufunc was called with an array of ours among its operands.
-nb::object array_ufunc(nb::handle self, nb::handle ufunc, nb::handle method, const nb::args& inputs,
-                       const nb::kwargs& named) {
-  const bool is_call = PyUnicode_CompareWithASCIIString(method.ptr(), "__call__") == 0;
-  if (is_call && named.size() == 0 && (inputs.size() == 1 || inputs.size() == 2)) {
-    PyObject* const x = PyTuple_GetItem(inputs.ptr(), 0);
-    PyObject* const y = inputs.size() == 2 ? PyTuple_GetItem(inputs.ptr(), 1) : nullptr;
-    static const nb::handle divide = ufunc_of(elementwise_number("floor_divide")),
-                            expm1 = ufunc_of(elementwise_number("expm1"));
-    const auto hosts = quick_hosts(x, y);
-    if (hosts && !ufunc.is(divide) && !ufunc.is(expm1)) {
-      PyObject* const made = PyObject_CallFunctionObjArgs(ufunc.ptr(), hosts->x, hosts->y, nullptr);
-      if (made == nullptr) throw nb::python_error();
-      if (!PyTuple_Check(made)) return nb::steal(quick_result(made));
-      Py_DECREF(made);  // more results than one are Python's side's
-    }
-  }
-  return nb::module_::import_("heddle.numpy._ufuncs")
-      .attr("array_ufunc")(self, ufunc, method, *inputs, **named);
+// Which arithmetic one of NumPy's ufuncs is.
+Tiny tiny_of(PyObject* ufunc) {
+  static const auto known = [] {
+    std::array<PyObject*, static_cast<std::size_t>(Tiny::none)> all = {};
+    static constexpr const char* names[] = {"add",     "subtract",     "multiply", "divide",
+                                            "less",    "less_equal",   "equal",    "not_equal",
+                                            "greater", "greater_equal"};
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = ufunc_of(elementwise_number(names[i])).ptr();
+    return all;
+  }();
+  return static_cast<Tiny>(std::ranges::find(known, ufunc) - known.begin());
 }
+
+PyObject* ufunc_at_once(PyObject* ufunc, PyObject* x, PyObject* y) {
+  static const nb::handle divide = ufunc_of(elementwise_number("floor_divide")),
+                          expm1 = ufunc_of(elementwise_number("expm1"));
+  const auto hosts = quick_hosts(x, y);
+  if (!hosts || divide.is(ufunc) || expm1.is(ufunc)) return nullptr;
+  if (const Tiny tiny = tiny_of(ufunc); y != nullptr && tiny != Tiny::none)
+    if (PyObject* const made = tiny_call(tiny, hosts->x, hosts->y)) return quick_result(made);
+  PyObject* const made = PyObject_CallFunctionObjArgs(ufunc, hosts->x, hosts->y, nullptr);
+  if (made == nullptr) throw nb::python_error();
+  if (!PyTuple_Check(made)) return quick_result(made);
+  Py_DECREF(made);  // more results than one are Python's side's
+  return nullptr;
+}
+
+// __array_ufunc__: NumPy's own ufunc was called with an array of ours among its operands, as by a
+// number of NumPy's times an array.
+PyObject* array_ufunc(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  try {
+    const bool is_plain = names == nullptr && (count == 3 || count == 4);
+    if (is_plain && PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0)
+      if (PyObject* const made = ufunc_at_once(args[0], args[2], count == 4 ? args[3] : nullptr))
+        return made;
+    static const nb::handle slow =
+        nb::object(nb::module_::import_("heddle.numpy._ufuncs").attr("array_ufunc")).release();
+    const Py_ssize_t all = count + (names == nullptr ? 0 : PyTuple_Size(names));
+    std::vector<PyObject*> with_self = {self};
+    with_self.insert(with_self.end(), args, args + all);
+    return PyObject_Vectorcall(slow.ptr(), with_self.data(), static_cast<std::size_t>(count + 1),
+                               names);
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+}
+PyMethodDef array_ufunc_method = {
+    "__array_ufunc__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_ufunc)),
+    METH_FASTCALL | METH_KEYWORDS, "NumPy's ufuncs on arrays of heddle.numpy."};
 
 bool is_index(PyObject* one) { return PyLong_CheckExact(one) || PySlice_Check(one); }
 // Whether an index is made of numbers and slices, one or two of them.
@@ -137,6 +190,13 @@ bool may_write_at_once(RecordedArray& array) {
 PyType_Slot ufunc_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, {0, nullptr}};
 
 }  // namespace
+
+PyObject* host_at_rest(PyObject* x) {
+  if (Py_TYPE(x) != array_type() || Recording::limit() == 0) return nullptr;
+  RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(x));
+  if (array.store && !has_host(array) && !make_host(array)) return nullptr;
+  return array.host.ptr();
+}
 
 PyObject* quick_host(PyObject* x) {
   if (Py_TYPE(x) != array_type()) return nullptr;
@@ -193,20 +253,40 @@ PyObject* quick_to_write(PyObject* self) {
 PyObject* library_product(PyObject* x, PyObject* y) {
   if (Recording::limit() == 0 || Recording::get().recorder.devices()) return nullptr;
   PyObject* hosts[2] = {x, y};
-  for (PyObject*& one : hosts) {
-    if (Py_TYPE(one) != array_type()) return nullptr;
-    RecordedArray& array = *nb::inst_ptr<RecordedArray>(nb::handle(one));
-    if (array.store && !has_host(array) && !make_host(array)) return nullptr;
-    one = array.host.ptr();
-  }
+  for (PyObject*& one : hosts)
+    if ((one = host_at_rest(one)) == nullptr) return nullptr;
   const NumpyFields &a = fields_of(hosts[0]), &b = fields_of(hosts[1]);
   if (a.dtype != b.dtype || (a.rank != 1 && b.rank != 1)) return nullptr;
+  if (Recording::get().recorder.runs_there(std::max(elements(hosts[0]), elements(hosts[1]))))
+    return nullptr;
   const auto dtype = find_dtype(a.dtype);
   if (!dtype || !(is_complex(*dtype) || *dtype == DType::f32 || *dtype == DType::f64))
     return nullptr;
   PyObject* const made = PyNumber_MatrixMultiply(hosts[0], hosts[1]);
   if (made == nullptr) throw nb::python_error();
   return quick_result(made);
+}
+
+PyObject* quick_view(PyObject* shown, std::span<PyObject* const> arrays) {
+  const NumpyFields& fields = fields_of(shown);
+  if (elements(shown) == 0) return nullptr;
+  for (PyObject* const one : arrays) {
+    RecordedArray& array = *as_recorded(one);
+    if (array.part != Part::whole || !has_host(array) || !array.at_rest()) continue;
+    if (fields_of(array.host.ptr()).dtype != fields.dtype) continue;
+    const auto bytes = array.store->memory().array().bytes();
+    const std::int64_t behind = fields.data - reinterpret_cast<const char*>(bytes.data());
+    const std::int64_t item = byte_size(array.store->type().dtype);
+    if (behind < 0 || behind >= static_cast<std::int64_t>(bytes.size()) || behind % item != 0)
+      continue;
+    bool is_even = true;
+    for (int d = 0; d < fields.rank; ++d) is_even = is_even && fields.strides[d] % item == 0;
+    if (!is_even) continue;
+    nb::object made = make_object(array, nb::borrow(shown), behind);
+    if (!is_writable_numpy(shown)) nb::inst_ptr<RecordedArray>(made)->writable = false;
+    return made.release().ptr();
+  }
+  return nullptr;
 }
 
 PyObject* quick_part(PyObject* self, PyObject* at) {
@@ -281,8 +361,8 @@ void add_recorded_quick(nb::module_& module) {
                 UfuncCall{number, elementwise_calls()[static_cast<std::size_t>(number)].inputs};
           },
           nb::arg("number"));
-  nb::cpp_function_def(array_ufunc, nb::scope(nb::type<RecordedArray>()),
-                       nb::name("__array_ufunc__"), nb::is_method());
+  nb::setattr(nb::type<RecordedArray>(), array_ufunc_method.ml_name,
+              nb::steal(PyDescr_NewMethod(array_type(), &array_ufunc_method)));
 }
 
 }  // namespace heddle::python

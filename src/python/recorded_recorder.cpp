@@ -96,6 +96,15 @@ std::shared_ptr<WindowDevices> devices_at_start() {
   return count == 1 ? nullptr : std::make_shared<WindowDevices>(static_cast<int>(count));
 }
 
+// What HEDDLE_DEVICE names, for windows of large arrays.
+Device* device_at_start() {
+  const char* text = std::getenv("HEDDLE_DEVICE");
+  if (text == nullptr || *text == 0) return nullptr;
+  const Expected<Device*> found = find_device(text);
+  if (!found) throw Error(fmt::format("HEDDLE_DEVICE={}: {}", text, found.reason()));
+  return *found;
+}
+
 // What windows may hold on to and need; HEDDLE_MEMORY=8GB.
 std::int64_t memory_at_start() {
   const char* text = std::getenv("HEDDLE_MEMORY");
@@ -169,6 +178,7 @@ Recording& the_recording() {
     };
     auto* made = new Recording{Recorder(std::move(options)), at_once_limit()};
     made->recorder.set_devices(devices_at_start()).value();
+    made->recorder.set_device(device_at_start()).value();
     is_recording = true;
     return made;
   }();
@@ -196,7 +206,7 @@ std::int64_t Recording::usual_limit() { return the_recording().at_once; }
 // on (measured: docs/arrays.md).
 std::int64_t Recording::limit() {
   constexpr int kPatience = 8;
-  constexpr std::int64_t kAlone = 49152;
+  constexpr std::int64_t kAlone = 131072;
   const Recording& all = the_recording();
   const bool is_lonely = all.recorder.lonely_windows() >= kPatience && !all.recorder.devices();
   return is_lonely && all.at_once > 0 ? std::max(all.at_once, kAlone) : all.at_once;

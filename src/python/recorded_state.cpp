@@ -22,6 +22,12 @@ void set_devices(int count, std::optional<std::int64_t> least) {
   recorder().set_devices(std::move(devices)).value();
 }
 
+// "cuda", "cuda:1"; "cpu": all windows run in the host's memory.
+void set_device(const std::string& name, std::optional<std::int64_t> least) {
+  Device* const device = find_device(name).value();
+  recorder().set_device(device, least.value_or(Recorder::kLeastThere)).value();
+}
+
 nb::dict counts() {
   const RecordCounts& all = recorder().counts();
   nb::dict numbers;
@@ -34,6 +40,8 @@ nb::dict counts() {
   numbers["direct"] = all.direct;
   numbers["pieces"] = all.pieces;
   numbers["bytes_sent"] = all.bytes_sent;
+  numbers["bytes_there"] = all.bytes_there;
+  numbers["bytes_back"] = all.bytes_back;
   numbers["bytes_in"] = all.bytes_in;
   numbers["bytes_out"] = all.bytes_out;
   return numbers;
@@ -56,6 +64,12 @@ void add_recording_state(nb::module_& calls) {
     return devices ? devices->count_for(elements) : 1;
   });
   calls.def("set_devices", set_devices, nb::arg("count"), nb::arg("least") = nb::none());
+  calls.def("set_device", set_device, nb::arg("name"), nb::arg("least") = nb::none());
+  calls.def("device", [] {
+    const Device* const device = recorder().device();
+    return std::string(device != nullptr ? device->name() : "cpu");
+  });
+  calls.def("runs_there", [](std::int64_t elements) { return recorder().runs_there(elements); });
   calls.def("set_direct", [](const std::string& when) {
     recorder().set_direct(when == "never"    ? DirectRuns::never
                           : when == "always" ? DirectRuns::always

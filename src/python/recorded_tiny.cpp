@@ -1,11 +1,11 @@
 // Arithmetic on the smallest arrays: NumPy takes longer to find its loop than to run it.
 #include <array>
-#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <type_traits>
 
+#include "python/float_flags.h"
 #include "python/host_array.h"
 #include "python/numpy_fields.h"
 #include "python/recorded.h"
@@ -16,7 +16,6 @@ namespace {
 
 // Beyond so many elements NumPy's wider loops win: of new arrays, in place, and of comparisons.
 constexpr std::int64_t kMostNew = 4096, kMostInPlace = 1024, kMostCompared = 256;
-constexpr int kWarned = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID;
 
 // One operand: elements one after the other, or a number.
 template <typename T>
@@ -121,6 +120,12 @@ bool have_one_shape(const NumpyFields& a, const NumpyFields& b) {
   return a.rank == b.rank && std::equal(a.sizes, a.sizes + a.rank, b.sizes);
 }
 
+bool is_float64(PyObject* x) {
+  static PyTypeObject* const type = reinterpret_cast<PyTypeObject*>(
+      nb::object(nb::module_::import_("numpy").attr("float64")).release().ptr());
+  return Py_TYPE(x) == type;
+}
+
 // A number of Python's in the array's type; no where NumPy has something to say about it.
 template <typename T>
 bool number_of(PyObject* from, T& number) {
@@ -131,7 +136,8 @@ bool number_of(PyObject* from, T& number) {
     return overflow == 0;
   } else {
     double value = 0;
-    if (PyFloat_CheckExact(from)) {
+    // numpy.float64 is a float of Python's, and has the type of such arrays only.
+    if (PyFloat_CheckExact(from) || (std::is_same_v<T, double> && is_float64(from))) {
       value = PyFloat_AsDouble(from);
     } else {
       int overflow = 0;
@@ -182,23 +188,33 @@ PyObject* compute(Tiny what, const Arrays& of, bool x_is_array, bool y_is_array,
       std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
   const In<Word> a{reinterpret_cast<const Word*>(x.data), static_cast<Word>(x.number)},
       b{reinterpret_cast<const Word*>(y.data), static_cast<Word>(y.number)};
-  if (std::fetestexcept(kWarned) != 0) std::feclearexcept(FE_ALL_EXCEPT);
+  if (has_raised()) forget_raised();
   if (in_place) {  // so that it is as it was where NumPy has to do it
     Word scratch[kMostInPlace];
-    if (!arithmetic(what, a, b, scratch, of.n) || std::fetestexcept(kWarned) != 0) return nullptr;
+    if (!arithmetic(what, a, b, scratch, of.n) || has_raised()) return nullptr;
     std::copy(scratch, scratch + of.n, reinterpret_cast<Word*>(fields_of(of.x).data));
     return of.x;
   }
   PyObject* const made = new_numpy(dtype, *of.shape);
   if (made == nullptr) return nullptr;
-  if (arithmetic(what, a, b, reinterpret_cast<Word*>(fields_of(made).data), of.n) &&
-      std::fetestexcept(kWarned) == 0)
+  if (arithmetic(what, a, b, reinterpret_cast<Word*>(fields_of(made).data), of.n) && !has_raised())
     return made;
   Py_DECREF(made);
   return nullptr;
 }
 
 }  // namespace
+
+bool put_number(PyObject* from, DType dtype, void* to) {
+  const auto put = [&](auto number) {
+    if (!number_of(from, number)) return false;
+    std::memcpy(to, &number, sizeof number);
+    return true;
+  };
+  if (dtype == DType::f64) return put(0.0);
+  if (dtype == DType::f32) return put(0.0F);
+  return dtype == DType::i64 && put(std::int64_t{0});
+}
 
 PyObject* tiny_call(Tiny what, PyObject* x, PyObject* y, bool in_place) {
   const bool x_is_array = Py_TYPE(x) == numpy_array_type(),

@@ -19,7 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostWaiting = 8;
-constexpr double kAssumedSeconds = 1e-3;  // of one op, before the first program was compiled
+// Of one op, before the first program was compiled, which takes what the compiler takes to start.
+constexpr double kAssumedSeconds = 5e-3;
 
 struct Job {
   Program program;

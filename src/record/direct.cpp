@@ -16,11 +16,16 @@ bool Recorder::is_for_direct_run(const Target& target, std::uint64_t hash, bool 
     if (!step.step && (step.plain == SIZE_MAX || !options_.direct_step)) return false;
     bytes += step.step ? step.step->bytes() : bytes_of(tape_[step.plain]);
   }
-  for (const Argument& argument : arguments_)
-    if (argument.spread || !argument.value.in_host_memory()) return false;
+  std::int64_t to_fetch = 0;
+  for (const Argument& argument : arguments_) {
+    if (argument.spread) return false;
+    if (!argument.value.in_host_memory()) to_fetch += argument.type().bytes();
+  }
   if (options_.direct == DirectRuns::always) return true;
   constexpr double kBytesPerSecond = 4e9;  // of one core that reads and writes, call by call
-  const double seconds = static_cast<double>(bytes) / kBytesPerSecond;
+  constexpr double kFetchedPerSecond = 1e10;
+  const double seconds = static_cast<double>(bytes) / kBytesPerSecond +
+                         static_cast<double>(to_fetch) / kFetchedPerSecond;
   constexpr double kOpsPerCall = 2;
   const double ops = is_written ? static_cast<double>(builder_.program.op_count())
                                 : kOpsPerCall * static_cast<double>(calls_.size());
@@ -43,6 +48,7 @@ bool Recorder::is_for_direct_run(const Target& target, std::uint64_t hash, bool 
 
 void Recorder::run_directly(const std::vector<StorePtr>& stores) {
   const std::unique_ptr<DirectMemory> memory = options_.direct_memory();
+  for (Argument& argument : arguments_) bring_to_host(argument).value();
   std::vector<bool> stays(slots_.size());
   for (const StorePtr& store : stores) stays[store->slot_] = true;
   std::vector<std::vector<Slot>> last(steps_.size());  // what is not used after a step

@@ -71,13 +71,16 @@ std::string Recorder::explain() const {
   std::string text;
   for (const Done& done : done_) {
     text += fmt::format(
-        "window {}: {} calls{}, {}{} arguments, {} results, {}; ended because {}\n", done.number,
+        "window {}: {} calls{}, {}{} arguments, {} results, {}{}; ended because {}\n", done.number,
         done.calls, done.lines.empty() ? "" : " of " + done.lines,
         done.ops == 0 ? "" : fmt::format("{} ops, ", done.ops),  // not written: it came once
         done.arguments, done.results,
         done.was_direct  ? "done call by call"
         : done.was_known ? "known before"
                          : "compiled",
+        done.was_direct || done.executable.in_host_memory()
+            ? ""
+            : fmt::format(", run on {}", done.executable.device().name()),
         words(done.end));
     if (done.pieces > 1)
       text += fmt::format("  run in {} pieces, for want of memory; as a whole:\n", done.pieces);

@@ -30,6 +30,7 @@ std::shared_ptr<Block> Store::lend() const {
 
 void Store::rest_at(DeviceValue value) {
   memory_ = std::move(value);
+  there_ = {};
   spread_ = nullptr;
   whole_ = true;
   pending_ = false;
@@ -167,7 +168,7 @@ Slot Recorder::slot(Store& store) {
     if (store.shared_)  // as it is now
       arguments_.push_back({DeviceValue(Array(*store.type_, store.memory_.array().bytes())), {}});
     else
-      arguments_.push_back({store.memory_, store.spread_, store.weak_from_this()});
+      arguments_.push_back({store.memory_, store.spread_, store.weak_from_this(), store.there_});
   }
   slots_[store.slot_].last = steps_.size();
   return store.slot_;
@@ -270,6 +271,7 @@ void Recorder::begin_write(const StorePtr& store, bool is_whole) {
   if (store->pending_) return;
   store->pending_ = true;
   store->memory_ = {};
+  store->there_ = {};
   store->spread_ = nullptr;
   store->whole_ = false;
   touched_.push_back(store);

@@ -33,13 +33,14 @@ std::int64_t Recorder::needed_bytes(const Executable& executable, bool on_mesh,
 Verdict Recorder::compute(const Program& program, const Executable& executable, bool on_mesh,
                           std::vector<Argument> arguments, Done& done,
                           std::vector<Argument>& values) {
-  if (needed_bytes(executable, on_mesh, arguments) > options_.memory_limit)
+  const std::int64_t limit = limit_on(executable.device());
+  if (needed_bytes(executable, on_mesh, arguments) > limit)
     if (const auto pieces = record::cut_in_two(program))
-      return compute(*pieces, std::move(arguments), done, values);
+      return compute(*pieces, executable.device(), std::move(arguments), done, values);
   ++done.pieces;
   // Memory that hundreds of executables keep each for itself would be bounded by nothing.
   constexpr std::int64_t kSmallShare = 64;
-  const bool is_large = executable.peak_bytes() > options_.memory_limit / kSmallShare;
+  const bool is_large = executable.peak_bytes() > limit / kSmallShare;
   const Verdict verdict = run_once(executable, on_mesh, std::move(arguments), done, values);
   if (is_large) executable.drop_spare_memory();
   return verdict;
@@ -80,7 +81,7 @@ Verdict Recorder::run_once(const Executable& executable, bool on_mesh,
   RunOptions options;
   if (&executable == &done.executable) {  // not one of its pieces, which copy in their runs
     if (profiling_) options.times = &times_;
-    align(arguments);
+    if (executable.in_host_memory()) align(arguments);
   }
   std::vector<DeviceValue> given;
   given.reserve(arguments.size());
@@ -89,6 +90,7 @@ Verdict Recorder::run_once(const Executable& executable, bool on_mesh,
       HEDDLE_TRY(Array whole, devices_->whole(*argument.spread));
       argument = {DeviceValue(std::move(whole)), nullptr};
     }
+    HEDDLE_TRY_VOID(bring_to(executable.device(), argument));
     given.push_back(std::move(argument.value));
   }
   arguments.clear();
@@ -97,12 +99,14 @@ Verdict Recorder::run_once(const Executable& executable, bool on_mesh,
   return yes();
 }
 
-Verdict Recorder::compute(const record::Pieces& pieces, std::vector<Argument> arguments, Done& done,
+Verdict Recorder::compute(const record::Pieces& pieces, Device& device,
+                          std::vector<Argument> arguments, Done& done,
                           std::vector<Argument>& values) {
   const auto run = [&](const Program& piece, std::vector<Argument> given,
                        std::vector<Argument>& made) -> Verdict {
     Target target = options_.target;
     target.options.donated.assign(given.size(), false);
+    if (&device == device_) target.options.device = device_;
     if (devices_) {
       std::vector<Type> types, results;
       for (const Argument& one : given) types.push_back(one.type());

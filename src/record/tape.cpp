@@ -42,9 +42,9 @@ std::uint64_t hash_of_kind(const RecordedCall& call) {
       static_cast<std::uint64_t>(call.kind) | static_cast<std::uint64_t>(call.loop) << 8 |
       static_cast<std::uint64_t>(call.out) << 16 | static_cast<std::uint64_t>(call.row) << 24 |
       static_cast<std::uint64_t>(call.keeps_dims) << 40;
-  return hash_combine(
-      kind ^ word(call.dims, call.type) << 1,
-      word(call.in[0].view, call.in[1].view) ^ static_cast<std::uint64_t>(call.into.view) << 16);
+  return hash_combine(kind ^ word(call.dims, call.type) << 1,
+                      word(call.in[0].view, call.in[1].view) ^ word(call.into.view, call.in[2].view)
+                                                                   << 16);
 }
 
 // Without ones at the front that it does not need.
@@ -152,14 +152,19 @@ Var Recorder::write_call(const RecordedCall& call) {
     return reduce_call(b, kReductions[call.row], cast(b, read_part(call.in[0]), call.loop), dims,
                        call.keeps_dims);
   }
-  std::array<Var, 2> in;
+  if (call.kind == RecordedCall::Kind::product)
+    return matmul_call(b, cast(b, read_part(call.in[0]), call.loop),
+                       cast(b, read_part(call.in[1]), call.loop));
+  const bool chooses = call.kind == RecordedCall::Kind::choose;
+  std::array<Var, 3> in;
   for (std::size_t i = 0; i < call.inputs; ++i) {
-    Var x = cast(b, read_part(call.in[i]), call.loop);
+    Var x = cast(b, read_part(call.in[i]), chooses && i == 0 ? DType::i1 : call.loop);
     if (x.type().rank() > shape.size())
       x = b.reshape(x, without_leading_ones(x.type().shape, shape.size()));
     in[i] = spread(b, x, shape);
   }
   if (call.kind == RecordedCall::Kind::assign) return in[0];
+  if (chooses) return b.select(in[0], in[1], in[2]);
   const Var result = elementwise_calls()[call.row].write(b, {in.data(), call.inputs});
   return cast(b, cast(b, result, call.out), slots_[call.into.slot].type->dtype);
 }
@@ -198,7 +203,7 @@ std::uint64_t Recorder::tape_hash(const std::vector<StorePtr>& stores) const {
   for (std::size_t i = 0; i < tape_.size(); ++i) {
     const RecordedCall& call = tape_[i];
     hash = hash_combine(hash ^ calls_[i], word(call.in[0].slot, call.in[1].slot) ^
-                                              static_cast<std::uint64_t>(call.into.slot) << 16);
+                                              word(call.into.slot, call.in[2].slot) << 16);
   }
   for (const StorePtr& store : stores) hash = hash_combine(hash, store->slot_);
   for (const SlotUse& slot : slots_)

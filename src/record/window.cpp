@@ -34,11 +34,16 @@ std::vector<StorePtr> Recorder::seen() const {
 std::vector<bool> Recorder::dead_arguments() const {
   std::vector<bool> dead;
   dead.reserve(arguments_.size());
-  for (const auto& [value, spread, of] : arguments_) {
-    const bool is_ours = !spread && !devices_ && value.in_host_memory() &&
-                         value.type().rank() > 0 && value.array().block() &&
-                         !value.array().is_splat() && !value.array().block()->is_view();
-    dead.push_back(is_ours && value.array().block().use_count() == 1);
+  for (const auto& [value, spread, of, there] : arguments_) {
+    if (spread || devices_ || value.type().rank() == 0) {
+      dead.push_back(false);
+    } else if (!value.in_host_memory()) {
+      dead.push_back(value.buffer().memory.use_count() == 1);
+    } else {
+      const auto& block = value.array().block();
+      const bool is_ours = block && !value.array().is_splat() && !block->is_view();
+      dead.push_back(is_ours && block.use_count() == 1);
+    }
   }
   return dead;
 }
@@ -77,6 +82,7 @@ void Recorder::end_program(const std::vector<StorePtr>& stores) {
 // The window as one call, of its executable where that is there; values of stores are there
 // afterwards.
 Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
+  moved_.clear();
   done.arguments = arguments_.size();
   done.results = stores.size();
   for (const Argument& argument : arguments_) counts_.bytes_in += argument.type().bytes();
@@ -88,7 +94,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
       done.ops = tape->ops;
       done.lines = tape->lines;
       // Only a program can be cut in pieces.
-      if (tape->needed_bytes > options_.memory_limit) end_program(stores);
+      if (tape->needed_bytes > limit_on(tape->executable.device())) end_program(stores);
       expected_ = std::move(tape);
     }
   }
@@ -98,6 +104,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
     target = options_.target;
     target.options.donated = std::move(donated);
     if (devices_) place(target, stores);
+    if (is_for_device()) target.options.device = device_;
   }
   // One that comes for the first time has no need of a program.
   if (!found && is_plain()) done.was_direct = is_for_direct_run(target, tape_hash(stores), false);
@@ -118,6 +125,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   if (done.was_direct) {
     const auto work = [&] { run_directly(stores); };
     options_.aside ? options_.aside(work, true) : work();
+    keep_moved();
     return yes();
   }
   // Memory that Python lends is given back by the thread that came with it.
@@ -131,6 +139,7 @@ Verdict Recorder::run(const std::vector<StorePtr>& stores, Done& done) {
   const auto work = [&] { verdict = compute(found, target, done, values); };
   options_.aside ? options_.aside(work, false) : work();
   keep_aligned();
+  keep_moved();
   if (!verdict) return verdict;
   for (std::size_t i = 0; i < stores.size(); ++i) {
     counts_.bytes_out += values[i].type().bytes();
@@ -209,6 +218,8 @@ void Recorder::abandon(const std::string& why) {
 }
 
 Verdict Recorder::set_devices(std::shared_ptr<WindowDevices> devices) {
+  if (devices && device_ != nullptr)
+    return reason("windows run on {}: several devices share the host's memory", device_->name());
   HEDDLE_TRY_VOID(flush());
   // What lies on the old ones is asked for in whole from then on.
   for (const auto& weak : spread_)
@@ -278,9 +289,14 @@ Expected<DeviceValue> Recorder::value(Store& store) {
 Expected<Array> Recorder::host(Store& store) {
   HEDDLE_TRY(const DeviceValue held, value(store));
   if (held.in_host_memory()) return held.array();
-  const auto queue = held.buffer().device->queue();
-  HEDDLE_TRY(Array copy, to_host(*queue, held));
+  Expected<Array> read = reason("nothing was read");
+  // Others go on meanwhile.
+  const auto work = [&] { read = to_host(*held.buffer().device->queue(), held); };
+  options_.aside ? options_.aside(work, false) : work();
+  HEDDLE_TRY(Array copy, std::move(read));
+  counts_.bytes_back += copy.type().bytes();
   store.rest_at(DeviceValue(copy));
+  store.there_ = held.buffer();
   return copy;
 }
 
@@ -299,6 +315,7 @@ Verdict Recorder::share(Store& store) {
   HEDDLE_TRY_VOID(make_writable(store));
   store.shared_ = true;
   store.spread_ = nullptr;
+  store.there_ = {};
   return yes();
 }
 

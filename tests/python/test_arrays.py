@@ -292,3 +292,73 @@ def test_the_smallest_arrays_are_numpys(dtype):
     a[1:] += a[:-1]
     b[1:] += b[:-1]
     assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, bool, np.int32])
+def test_numpys_own_loops_give_its_bits(dtype):
+    """Functions and reductions of small arrays, which are called past NumPy's own way to them."""
+    rng = np.random.default_rng(7)
+    for shape in ((1,), (7,), (3, 5), (130,), (1000,), (4, 0), (5000,), ()):
+        x = (rng.standard_normal(shape) * 3).astype(dtype)
+        y = np.abs(rng.standard_normal(shape)).astype(dtype)
+        for name in ("sum", "prod", "max", "min", "mean", "any", "all"):
+            for call in (lambda a: getattr(a, name)(), lambda a: getattr(np if type(a) is np.ndarray else hn, name)(a)):
+                outcomes = []
+                for one in (x, hn.array(x)):
+                    with warnings.catch_warnings(record=True) as said:
+                        warnings.simplefilter("always")
+                        try:
+                            result = call(one)
+                            outcomes.append((np.asarray(result).dtype, np.asarray(result).tobytes(), len(said) > 0))
+                        except ValueError as error:
+                            outcomes.append(str(error))
+                assert outcomes[0] == outcomes[1], (name, shape)
+        for name in ("sin", "exp", "log", "sqrt", "maximum", "hypot", "logical_and", "power", "remainder", "invert"):
+            inputs = (x, y)[: getattr(np, name).nin]
+            for _ in range(2):  # what NumPy had to do again is its own for a while
+                outcomes = []
+                for numpy, given in ((np, inputs), (hn, [hn.array(one) for one in inputs])):
+                    with warnings.catch_warnings(record=True) as said:
+                        warnings.simplefilter("always")
+                        try:
+                            result = np.asarray(getattr(numpy, name)(*given))
+                            outcomes.append((result.dtype, result.tobytes(), {str(one.message) for one in said}))
+                        except (TypeError, ValueError) as error:
+                            outcomes.append(type(error))
+                assert outcomes[0] == outcomes[1], (name, shape)
+
+
+def test_views_of_small_arrays_are_views():
+    for numpy in (np, hn):
+        a = numpy.arange(12.0).reshape(3, 4)
+        numpy.flip(a)[0, 0] = 50
+        a.T[0, 1] += 7
+        a.reshape(-1)[2] = numpy.dot(a[0], a[1])
+        (np.float64(2) * a)[0] = -1
+        numpy.swapaxes(a, 0, 1)[3] = 9
+        if numpy is np:
+            expected = a.tolist()
+    assert a.tolist() == expected
+    wide = hn.broadcast_to(hn.arange(3.0), (2, 3))
+    with pytest.raises(ValueError, match="read-only"):
+        wide[0, 0] = 1
+
+
+def test_plain_products_choices_and_turned_operands():
+    """Recorded as numbers: their windows are found again without a program, and lie as NumPy's do."""
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((150, 130)), rng.standard_normal((130, 150))
+    x, y = hn.asarray(a), hn.asarray(b)
+
+    def program(np, a, b):
+        c = a.T + b
+        d = np.where(c > 0, c, b.T.T) + np.where(b < 0.5, 1.5, b)
+        e = a.T * 2.0 - np.sin(a.T)
+        a2 = a + 0
+        a2.T[...] += b
+        return [a @ b, c, d, e, a2, (a @ b) @ a, e.T @ d, (a.T + 1).sum(), a.T.sum(axis=0)]
+
+    for _ in range(3):
+        for got, wanted in zip(program(hn, x, y), program(np, a, b)):
+            np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-12, atol=1e-12)
+            assert np.ndim(wanted) < 2 or got.strides == wanted.strides

@@ -141,3 +141,23 @@ def test_devices_are_whole_numbers():
     for wrong in ("x", 1.5, True):
         with pytest.raises(TypeError, match="a number of devices is a whole number"):
             hn.devices(wrong)
+
+
+def test_numpys_results_lie_as_kernels_want_them():
+    """So that windows do not copy them; each is written, resized and let go of."""
+    from heddle.numpy._core import call_aligned
+
+    for size in (1, 100, 8000, 8192, 300_000):
+        made = call_aligned(np.repeat, np.arange(2.0), size)
+        zeros = call_aligned(np.zeros, 2 * size)
+        assert made.ctypes.data % 64 == 0 and zeros.ctypes.data % 64 == 0 and not zeros.any()
+        np.testing.assert_array_equal(made, np.repeat(np.arange(2.0), size))
+        for array in (made, zeros):
+            for other in (5 * size, size // 2 + 1, 40_000):
+                before = array[: min(other, array.size)].copy()
+                array.resize(other, refcheck=False)
+                assert array.ctypes.data % 64 == 0
+                np.testing.assert_array_equal(array[: before.size], before)
+    assert np.empty(1000).ctypes.data % 8 == 0  # its own way again
+    with pytest.raises(MemoryError):
+        call_aligned(np.zeros, 2**50)

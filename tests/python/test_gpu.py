@@ -176,3 +176,40 @@ def test_wrong_use():
         x.__dlpack__()
     with pytest.raises(heddle.Error, match="has no room for"):
         heddle.jit(lambda x: jnp.broadcast_to(x, (1 << 20, 1 << 20)) * 1.0, device="cuda")(np.float32(1))
+
+
+@pytest.fixture
+def arrays():
+    """heddle.numpy with its windows there."""
+    hn = pytest.importorskip("heddle.numpy")
+    hn.device("cuda")
+    yield hn
+    hn.device("cpu")
+
+
+def test_recorded_arrays_stay_there(arrays):
+    def program(np):
+        x = np.linspace(0.0, 1.0, 300_000)
+        y = np.zeros(300_000)
+        for turn in range(12):
+            y[1:-1] = (x[:-2] + x[2:]) * 0.5 + turn
+            x = np.sin(y) + x
+        return x
+
+    assert arrays.device() == "cuda:0"
+    x = program(arrays)
+    arrays.flush()
+    x *= 2.0
+    arrays.flush()
+    assert arrays.counts()["launches"] > 0 and "run on cuda:0" in arrays.explain()
+    np.testing.assert_allclose(np.asarray(x), 2 * program(np), rtol=1e-9)
+
+
+def test_recorded_products_and_transforms_there(arrays):
+    a = arrays.asarray(RNG.standard_normal((400, 400)))
+    host = np.asarray(a)
+    np.testing.assert_allclose(np.asarray(a @ a + a), host @ host + host, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(np.asarray(arrays.fft.fft(a)), np.fft.fft(host), rtol=1e-9, atol=1e-9)
+    assert float(a.sum()) == pytest.approx(host.sum(), rel=1e-9)
+    small = arrays.ones(10)
+    assert float((small + 1).sum()) == 20.0

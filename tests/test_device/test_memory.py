@@ -1,5 +1,9 @@
 """Python's arrays on a device whose memory the host cannot touch: who looks at it anyway crashes."""
 
+import pathlib
+import sys
+import warnings
+
 import heddle
 import jax
 import jax.numpy as jnp
@@ -104,3 +108,78 @@ def test_deleted():
     for use in (np.asarray, lambda a: a.__dlpack__(), lambda a: a.device, heddle.jit(lambda x: x + 1)):
         with pytest.raises(heddle.Error, match="was deleted"):
             use(x)
+
+
+@pytest.fixture
+def recorded():
+    """Windows of recorded arrays on the device; every array is large enough for it."""
+    from heddle.numpy._core import recorded
+
+    before = recorded.at_once()
+    recorded.set_at_once(0)
+    recorded.set_device("cpu", 2)  # which is the test device here
+    yield recorded
+    recorded.set_device("cpu")
+    recorded.set_at_once(before)
+
+
+def turns(np, steps):
+    u = np.zeros((20, 30))
+    u[0] = 1
+    for turn in range(steps):
+        u[1:-1, 1:-1] = (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) * 0.25
+        u += turn
+    return u
+
+
+def test_recorded_arrays_stay_between_windows(recorded):
+    import heddle.numpy as hn
+
+    assert hn.device() == "test"
+    before = hn.counts()
+    recorded.set_direct("never")
+    u = turns(hn, 3)
+    hn.flush()
+    u *= 2
+    hn.flush()
+    assert hn.counts()["bytes_back"] == before["bytes_back"]
+    there = hn.counts()["bytes_there"]
+    np.testing.assert_allclose(np.asarray(u), 2 * turns(np, 3), rtol=1e-12)
+    assert float((u + 1).sum()) == pytest.approx((2 * turns(np, 3) + 1).sum())
+    assert hn.counts()["bytes_there"] == there  # it is in both places now
+    recorded.set_direct("")
+
+
+def test_recorded_arrays_that_both_write(recorded):
+    import heddle.numpy as hn
+
+    def program(np):
+        x = np.arange(12.0).reshape(3, 4)
+        y = x * 2
+        y[1, 2] = 100.0  # the host's
+        z = y + x
+        z[z > 50] = -1.0
+        w = np.sort(z, axis=1) + np.linalg.solve(np.eye(3) * 2, np.ones((3, 1)))
+        return [float(y.sum()), float(w[0, 1]), w.tolist(), (z @ z.T).tolist(), np.fft.fft(x).real.tolist()]
+
+    for direct in ("", "never", "always"):
+        recorded.set_direct(direct)
+        for _ in range(3):  # unknown, on its way, known
+            for got, wanted in zip(program(hn), program(np)):
+                np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12)
+    recorded.set_direct("")
+
+
+def test_random_programs_of_recorded_arrays(recorded):
+    """Also those whose numbers lie in memory of Python's, which no thread of the device may give back."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
+    import test_arrays_views as views
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(500_040, 500_070):
+            recorded.set_at_once((0, 0, 12, 40)[seed % 4])
+            recorded.set_direct(("never", "", "always", "")[seed % 4])
+            recorded.set_device("cpu", (0, 2, 20)[seed % 3])
+            views.compare(seed)
+    recorded.set_direct("")

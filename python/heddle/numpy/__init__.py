@@ -49,6 +49,15 @@ def devices(count: int | None = None) -> int:
     return _recorded.devices()
 
 
+def device(name: str | None = None) -> str:
+    """Where windows of large arrays run, as "cuda:0"; with a name, there from then on. "cpu" is the host."""
+    if name is not None:
+        if not isinstance(name, str):
+            raise TypeError(f'a device is a text, as "cpu", "cuda" or "cuda:1", not {name!r}')
+        _recorded.set_device(name)
+    return _recorded.device()
+
+
 def explain() -> str:
     """The last windows: their groups, bytes, and what ended them."""
     return _recorded.explain()

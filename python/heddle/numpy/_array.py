@@ -245,7 +245,6 @@ _METHODS: dict[str, Any] = {
 _shape_of = ndarray.shape.fget
 _PROPERTIES: dict[str, Any] = {
     "shape": _shape_of,
-    "T": _shapes.transpose,
     "mT": _matrix_transpose,
     "real": _real,
     "imag": _imag,

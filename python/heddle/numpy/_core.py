@@ -3,6 +3,7 @@
 
 from heddle._core import _add_quick_method as add_quick_method
 from heddle._core import _adopt as adopt
+from heddle._core import _call_aligned as call_aligned
 from heddle._core import _ndarray as ndarray
 from heddle._core import _quick_call as quick_call
 from heddle._core import _QuickFunction as QuickFunction
@@ -16,5 +17,5 @@ from heddle._core import _wrap_shared as wrap_shared
 ndarray.__name__ = ndarray.__qualname__ = "ndarray"
 ndarray.__module__ = "heddle.numpy"
 
-__all__ = ["QuickFunction", "QuickMaker", "UfuncCall", "add_quick_method", "adopt", "ndarray", "quick_call",
+__all__ = ["QuickFunction", "QuickMaker", "UfuncCall", "add_quick_method", "adopt", "call_aligned", "ndarray", "quick_call",
            "recorded", "wrap_numpy", "wrap_shared"]  # fmt: skip

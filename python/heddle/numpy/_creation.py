@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle.numpy._core import adopt, ndarray, recorded, wrap_numpy
+from heddle.numpy._core import adopt, call_aligned, ndarray, recorded, wrap_numpy
 from heddle.numpy import _fallback
 from heddle.numpy._shapes import _dims
 
@@ -32,7 +32,7 @@ def array(object: Any, dtype: Any = None, *, copy: bool | None = True, order: An
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         return object.copy(order) if copy or not lies else object
     given: list[ndarray] = []
-    result = np.array(_fallback.lowered(object, given), dtype, order=order, ndmin=ndmin, **more)
+    result = call_aligned(np.array, _fallback.lowered(object, given), dtype, order=order, ndmin=ndmin, **more)
     return wrap_numpy(result, [])
 
 
@@ -60,8 +60,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *,
             if result is not None:
                 return result
         if at_once:
-            return wrap_numpy(np.zeros(shape, among), [])
-    return wrap_numpy(np.full(shape, fill_value, dtype), [])
+            return wrap_numpy(call_aligned(np.zeros, shape, among), [])
+    return wrap_numpy(call_aligned(np.full, shape, fill_value, dtype), [])
 
 
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", *,

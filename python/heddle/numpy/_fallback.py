@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from heddle.numpy._core import ndarray, quick_call, recorded, wrap_numpy
+from heddle.numpy._core import call_aligned, ndarray, quick_call, recorded, wrap_numpy
 
 
 class FallbackWarning(UserWarning):
@@ -91,7 +91,7 @@ def call(name: str, function: Callable[..., Any], args: Any, kwargs: dict[str, A
     args = tuple(lowered(one, given) for one in args)
     kwargs = {k: v if k == "out" else lowered(v, given) for k, v in kwargs.items()}
     note(name, given)
-    result = function(*args, **kwargs)
+    result = call_aligned(function, *args, **kwargs)
     if out is not None and result is out:  # NumPy's own, which the caller has
         return result
     return raised(result, given, _arrays_in((args, kwargs)))
