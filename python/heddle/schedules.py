@@ -26,8 +26,6 @@ class Schedule:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schedule) and self.text == other.text
 
-    __hash__ = None  # type: ignore[assignment]
-
     def save(self, file: str | os.PathLike[str]) -> None:
         """Writes it, for ``heddle run --schedule``."""
         with open(file, "w", encoding="utf-8") as out:
@@ -39,7 +37,12 @@ class Schedule:
         return self
 
     def split(
-        self, value: str, *, along: int | None = None, to_one: bool = False, names: tuple[str, ...] = ()
+        self,
+        value: str,
+        *,
+        along: int | None = None,
+        to_one: bool = False,
+        names: tuple[str, ...] = (),
     ) -> Schedule:
         """An all_reduce becomes a reduce_scatter and an all_gather, or a reduce and a broadcast."""
         dim = "" if along is None else f" along {along}"
@@ -65,7 +68,13 @@ class Schedule:
         return self._add(f"fuse {' '.join(values)}", names)
 
     def overlap(
-        self, first: str, last: str, chunks: int, *, along: int | None = None, names: tuple[str, ...] = ()
+        self,
+        first: str,
+        last: str,
+        chunks: int,
+        *,
+        along: int | None = None,
+        names: tuple[str, ...] = (),
     ) -> Schedule:
         """A line of ops is done in chunks, so that collectives travel beside work."""
         dim = "" if along is None else f" along {along}"

@@ -411,9 +411,8 @@ def descent(w, x):
 
 def test_schedules_as_text_and_step_by_step(tmp_path):
     w = np.random.default_rng(2).standard_normal((8, 4)).astype(np.float32)
-    sliced = (
-        heddle.schedule().split("all_reduce.0", along=0, names=("rs", "ag")).reorder("*", under="ag")
-    )
+    sliced = heddle.schedule().split("all_reduce.0", along=0, names=("rs", "ag"))
+    sliced = sliced.reorder("*", under="ag")
     assert str(sliced) == "rs, ag = split all_reduce.0 along 0\nreorder * under ag"
     sliced.save(tmp_path / "s.schedule")
     wanted = jax.jit(descent)(w, X)

@@ -79,7 +79,8 @@ void expect_all_agree(const std::string& name, std::initializer_list<int> device
   for (const int n : devices) {
     const Program program = example(name, n);
     Target target = on_own_mesh(n == 4);
-    const std::vector<Array> wanted = run_on_threads(program, on_own_mesh(false));
+    const std::vector<Array> wanted =
+        interpret(program, *program.find_function("main"), arguments_for(program)).value();
     for (const auto& file : files) {
       SCOPED_TRACE(fmt::format("{} on {}", file.filename().string(), n));
       std::size_t steps = 0;
@@ -99,6 +100,21 @@ TEST(ExampleSchedules, Lamb) { expect_all_agree("lamb", {2, 3, 4, 8}); }
 TEST(ExampleSchedules, Attention) { expect_all_agree("attention", {2, 3, 4, 8}); }
 TEST(ExampleSchedules, Mlp) { expect_all_agree("mlp", {2, 3, 4, 8}); }
 TEST(ExampleSchedules, Boundary) { expect_all_agree("boundary", {2}); }
+
+// Slices would come to devices that have other ones.
+TEST(ExampleSchedules, SlicesGoToTheirLikeOnly) {
+  std::string text = text_in(kExamples / "boundary.mlir");
+  text = std::regex_replace(text, std::regex("\\[\\[0, 2\\], \\[1, 3\\]\\]"), "[[0, 3], [1, 2]]");
+  Target target = on_own_mesh(false);
+  target.schedule = parse_schedule(
+                        "rs, ag = split all_reduce.0 along 1\n"
+                        "reorder add.0 collective_permute.0 under ag",
+                        "s")
+                        .value();
+  const auto refused = compile(read(text), target);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.reason(), testing::HasSubstr("it sends slices to devices that have others"));
+}
 
 // State in slices takes its part of the memory.
 TEST(ExampleSchedules, StateInSlicesTakesLess) {

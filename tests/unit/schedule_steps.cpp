@@ -155,6 +155,20 @@ TEST(Steps, FusedCollectives) {
   expect_same(program, spmd);
 }
 
+// The second sum is made of the first one.
+TEST(Steps, CollectivesThatNeedEachOtherStayApart) {
+  Builder b("after");
+  const Type x = f32({8, 4});
+  b.function("main", {x}, [&](const Vars& in) -> Vars {
+    const Var first = b.op("tanh", {b.reduce(in[0], {0}, "add")});
+    return {b.op("tanh", {b.reduce(in[0] * b.broadcast(first, {8, 4}, {1}), {0}, "add")})};
+  });
+  const Spmd spmd =
+      dealt(b.finish().value(), {{"dp", 2}}, {argument(0, {{"dp"}, {}}), result(0, {{}})});
+  EXPECT_THAT(refused(spmd, "fuse all_reduce.0 all_reduce.1"),
+              HasSubstr("they would wait for each other"));
+}
+
 // Rows of a gathered value times a matrix: every chunk of rows is gathered by itself.
 TEST(Steps, GatheredRowsAreMultipliedInChunks) {
   for (const std::int64_t devices : {2, 3}) {

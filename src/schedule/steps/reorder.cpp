@@ -148,14 +148,20 @@ class Sink {
   }
 
  private:
-  // Values that are to be cut into slices, all in one way.
+  // Values that are to be cut into slices, all in one way, and that no moved op needs as a whole.
   std::map<ValueId, SlicedDim> wanted() const {
     std::map<ValueId, SlicedDim> all;
     std::set<ValueId> differ;
     for (const auto& [id, slices] : plans_) {
       const auto operands = program_.operands(program_.op(id));
+      if (program_.op(id).region_count > 0)
+        for (ValueId v : captured_values(program_, program_.op(id))) differ.insert(v);
       for (std::size_t i = 0; i < operands.size(); ++i) {
-        if (!slices.operands[i] || writer_.has(operands[i])) continue;
+        if (writer_.has(operands[i])) continue;
+        if (!slices.operands[i]) {
+          differ.insert(operands[i]);
+          continue;
+        }
         const auto [known, is_new] = all.emplace(operands[i], *slices.operands[i]);
         if (!is_new && !(known->second == *slices.operands[i])) differ.insert(operands[i]);
       }
