@@ -23,6 +23,7 @@
 #include "heddle/lower.h"
 #include "heddle/pipeline_search.h"
 #include "heddle/schedule.h"
+#include "heddle/schedule_text.h"
 #include "heddle/simplify.h"
 #include "heddle/verify.h"
 #include "kernel/lower_group.h"
@@ -58,6 +59,12 @@ Expected<Spmd> spmd_program(const Program& core, const Target& wished, Stages& s
   if (!dealt) return with_what_would_do(core, target, micro, done, dealt.why());
   Spmd spmd = *std::move(dealt);
   stages.done("spmd", spmd.program);
+  if (target.options.on_unordered) target.options.on_unordered(spmd);
+  if (target.schedule) {
+    HEDDLE_TRY(const std::vector<StepTaken> taken,
+               apply_schedule(spmd, target.options.entry, *target.schedule, target.carried));
+    if (target.options.on_schedule) target.options.on_schedule(taken);
+  }
   // Whoever has stopped the search waits: what devices do is right in any order.
   if (!target.layouts.search_stop.stop_requested())
     spmd.program = schedule(spmd.program, schedule_options(target));
@@ -144,6 +151,9 @@ Expected<Executable> compile_stage(const Pipeline& pipeline, std::size_t s, cons
 
 // All stages, or that of this rank alone.
 Expected<Executable> compile_pipeline(const Program& core, const Target& target, Stages& stages) {
+  if (target.schedule)
+    return reason("stages of a pipeline have programs of their own, and {} is for one program",
+                  target.schedule->file);
   HEDDLE_TRY(const Pipeline pipeline, pipeline_on(core, target, true));
   if (CompileReport* const report = target.options.report) {
     report->pipeline_seconds = pipeline.times.seconds;
@@ -197,6 +207,8 @@ Expected<Executable> compile_as_told(const Program& source, const Target& wished
 
   Local local = on_one_device(program, target);
   const bool on_mesh = names_mesh(program, target);
+  if (target.schedule && !on_mesh)
+    return reason("{} is for devices of a mesh: name one, as in dp=2", target.schedule->file);
   if (!on_mesh && !local.interpreted_because.empty()) return interpreted(local, target);
   const auto flat = inline_calls(program);
   if (!flat && on_mesh) return flat.why();

@@ -17,6 +17,7 @@
 namespace heddle {
 
 struct Spmd;
+struct StepTaken;
 
 // What compiling took.
 struct CompileReport {
@@ -80,6 +81,9 @@ struct CompileOptions {
   // what the device's compiler gets of it.
   std::function<void(std::string_view stage, const Program&)> on_program = {};
   std::function<void(const Spmd&)> on_spmd = {};
+  // The program of each device before steps of a schedule; and what these did.
+  std::function<void(const Spmd&)> on_unordered = {};
+  std::function<void(const std::vector<StepTaken>&)> on_schedule = {};
   std::function<void(const Kernel&, const std::string& source)> on_kernel = {};
   // Asked between stages and kernels, from any thread: yes ends it with an Error.
   std::function<bool()> stop = {};

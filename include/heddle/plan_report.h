@@ -115,6 +115,7 @@ struct PlanReport {
   std::vector<PlannedFunction> functions;
   AxisRegistry axes;                            // of the layouts
   std::optional<PipelineReport> pipeline = {};  // where stages and micro-batches were searched for
+  std::vector<StepTaken> schedule = {};         // what its steps did
   std::string failure = {};  // what is too much for a device; empty where all fits
   double propagate_seconds = 0, decide_seconds = 0, partition_seconds = 0;
   std::size_t ops = 0;  // of the program of one device

@@ -13,6 +13,7 @@
 #include "heddle/parallel.h"
 #include "heddle/pipeline.h"
 #include "heddle/plan_file.h"
+#include "heddle/schedule_text.h"
 #include "heddle/shards.h"
 
 namespace heddle {
@@ -56,6 +57,8 @@ struct Target {
   // Which op of a micro-batch (micro_batches.h) is at which position; none: as a search finds it,
   // or as balances stages.
   std::optional<StageCut> cut = {};
+  // Steps that are taken with the program of each device (schedule_text.h); none: none.
+  std::optional<DeviceSchedule> schedule = {};
   // Whose figures a plan is made with; none: those that are assumed of any machine.
   std::optional<Cluster> cluster = {};
   // Each device is a process of its own, a rank; else all of them are threads of this one, and

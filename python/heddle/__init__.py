@@ -20,7 +20,7 @@ from heddle.errors import Error, InternalError
 
 __version__: str = _version()
 __all__ = ["Array", "Error", "InternalError", "__version__", "array", "explain", "jit", "profile", "restore",
-           "save"]  # fmt: skip
+           "save", "schedule"]  # fmt: skip
 
 
 # These need JAX, which takes longer to import than all of Heddle, or all of heddle.numpy.
@@ -33,6 +33,10 @@ def __getattr__(name: str) -> Any:
         from heddle import checkpoint
 
         return getattr(checkpoint, name)
+    if name == "schedule":
+        from heddle.schedules import schedule
+
+        return schedule
     if name in ("explain", "profile"):  # of windows of array calls
         import heddle.numpy
 

@@ -118,6 +118,9 @@ class Program:
     def text(self) -> str:
         """StableHLO text."""
 
+def schedule_text(text: str) -> str:
+    """A schedule as it is printed; what is wrong with it is an Error."""
+
 def read_program(text: str, file: str = 'program', callbacks: bool = False) -> Program:
     """
     Reads StableHLO text; `file` is what messages call it. With `callbacks`, calls into Python stay.
@@ -157,7 +160,7 @@ class CompiledFunction:
 class Target:
     """What a program is compiled for, in words."""
 
-    def __init__(self, mesh: str = '', layouts: Sequence[tuple[str, str]] = [], plan: str = '', carried: Sequence[tuple[int, int]] = [], donated: Sequence[bool] = [], ranks: bool = False, micro_batches: int = 1, pipeline: str = '', interleave: int = 0, stages: int = 1, device: str = 'cpu') -> None: ...
+    def __init__(self, mesh: str = '', layouts: Sequence[tuple[str, str]] = [], plan: str = '', carried: Sequence[tuple[int, int]] = [], donated: Sequence[bool] = [], ranks: bool = False, micro_batches: int = 1, pipeline: str = '', interleave: int = 0, stages: int = 1, device: str = 'cpu', schedule: str = '') -> None: ...
 
     @property
     def mesh(self) -> str: ...

@@ -21,6 +21,7 @@ from heddle._device import as_jax, device_words
 from heddle.errors import Error
 from heddle.layouts import layout_entries, mesh_words
 from heddle.reports import Report, plan_tables, profile_rows, step_rows
+from heddle.schedules import schedule_words
 
 # JAX leaves these without types.
 _config: Any = jax.config
@@ -45,6 +46,8 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     ``stages``          how many stages a search is to find, along an axis of the mesh that has
                         as many devices; ``"auto"``: it says how many. ``micro_batches`` may be
                         ``"auto"`` too
+    ``schedule``        steps for computation and communication: a ``heddle.schedule``, its text, a
+                        file of it; ``"auto"``: the fastest one is found by timing them
     ``donate``          arguments that a call may overwrite, by number or name
     ``static_argnums``  arguments that are part of the program; ``static_argnames`` as well
     ``out``             what calls give: "heddle", "numpy", "jax" or "torch"
@@ -113,6 +116,7 @@ class Jitted:
         pipeline: str | None = None,
         interleave: int | None = None,
         stages: int | str = 1,
+        schedule: Any = None,
     ) -> None:
         if not callable(function):
             raise Error(f"heddle.jit takes a function, and {function!r} came in")
@@ -130,6 +134,7 @@ class Jitted:
             "pipeline": pipeline or "",
             "interleave": 0 if interleave is None else _count("interleave", interleave, auto=False),
             "stages": _count("stages", stages),
+            "schedule": schedule_words(schedule),
         }
         given = [donate] if isinstance(donate, (int, str)) else list(donate)
         self._nums, self._names = _static_places(function, static_argnums, static_argnames)

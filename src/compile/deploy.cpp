@@ -108,6 +108,7 @@ std::vector<std::string> asked_for(const Target& target, const ExecuteOptions& h
   words.push_back(fmt::format("search {}", target.layouts.search));
   if (target.cluster) words.push_back("cluster " + target.cluster->name);
   words.emplace_back(target.options.overlap ? "overlap" : "sequence");
+  if (target.schedule) words.push_back("schedule " + text_of(*target.schedule));
   return words;
 }
 
@@ -116,7 +117,7 @@ Expected<Executable> compiled_where_it_can(const Program& program, Target target
                                            const ExecuteOptions& how,
                                            const InterpretOptions& options) {
   auto executable = compiled(program, target, how, options);
-  const bool insists = target.mesh != kOwnMesh || !target.layouts.shards.empty();
+  const bool insists = target.mesh != kOwnMesh || !target.layouts.shards.empty() || target.schedule;
   if (executable || insists) return executable;
   target.mesh.clear();
   const std::string why = executable.reason();

@@ -10,18 +10,19 @@ namespace {
 // All that a target says, field by field: a new one does not compile until it is listed here.
 template <typename Use>
 decltype(auto) of_target(const Target& target, Use use) {
-  const auto& [mesh, layouts, carried, micro_batches, batch, pipeline, chunks, stages, cut, cluster,
-               ranks, rank, options] = target;
+  const auto& [mesh, layouts, carried, micro_batches, batch, pipeline, chunks, stages, cut,
+               schedule, cluster, ranks, rank, options] = target;
   const auto& [entry, verified, device, machine_code, async, stitch, overlap, machine, donated,
-               memory_limit, on_program, on_spmd, on_kernel, stop, report, progress] = options;
+               memory_limit, on_program, on_spmd, on_unordered, on_schedule, on_kernel, stop,
+               report, progress] = options;
   const auto& [fuse, stitch_machine, calls, explain, can_lower] = stitch;
   (void)verified;  // these make no difference to what comes out
   (void)stop;
-  const bool watched =
-      on_program || on_spmd || on_kernel || can_lower || report != nullptr || progress != nullptr;
+  const bool watched = on_program || on_spmd || on_unordered || on_schedule || on_kernel ||
+                       can_lower || report != nullptr || progress != nullptr;
   return use(std::tie(mesh, layouts, carried, micro_batches, batch, pipeline, chunks, stages, cut,
-                      cluster, ranks, rank, entry, device, machine_code, async, machine, donated,
-                      memory_limit, overlap, fuse, stitch_machine, calls, explain),
+                      schedule, cluster, ranks, rank, entry, device, machine_code, async, machine,
+                      donated, memory_limit, overlap, fuse, stitch_machine, calls, explain),
              watched);
 }
 

@@ -239,6 +239,20 @@ Expected<std::vector<Ids>> replica_groups(const Program& program, const Op& op) 
   return groups;
 }
 
+Expected<GroupAxes> axes_of_groups(const Program& program, const Op& op) {
+  const Attr* attr = program.attr(op, "replica_groups");
+  const Attr* list_attr = struct_of(attr) ? field(attr, "axes") : nullptr;
+  const auto* list = list_attr ? list_attr->get<Attr::List>() : nullptr;
+  if (!list) return reason("its groups are lists of devices, not axes of a mesh");
+  HEDDLE_TRY(const MeshDecl mesh, mesh_of(program, *attr));
+  GroupAxes along{mesh.name, {}};
+  for (const Attr& item : *list) {
+    HEDDLE_TRY(ShardingAxis axis, axis_ref(item));
+    along.axes.push_back(std::move(axis));
+  }
+  return along;
+}
+
 Expected<std::vector<Ids>> source_target_pairs(const Program& program, const Op& op) {
   const Attr* attr = program.attr(op, "source_target_pairs");
   if (!attr) return std::vector<Ids>{};

@@ -24,6 +24,13 @@ std::int64_t channel_of(const Program& program, const Op& op);
 // replica_groups without padding; lists of ids, or groups along axes of a mesh. No id comes twice.
 Expected<std::vector<Ids>> replica_groups(const Program& program, const Op& op);
 
+// The axes of a mesh that groups lie along, where they are not lists of ids; else a reason.
+struct GroupAxes {
+  std::string mesh;  // its name
+  std::vector<ShardingAxis> axes;
+};
+Expected<GroupAxes> axes_of_groups(const Program& program, const Op& op);
+
 // source_target_pairs: who sends to whom. Nobody sends or receives twice; none given, none here.
 Expected<std::vector<Ids>> source_target_pairs(const Program& program, const Op& op);
 // Whether the two above give something; quick where many ops have the same.

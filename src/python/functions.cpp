@@ -138,18 +138,20 @@ void add_functions(nb::module_& module) {
           [](TargetWords* self, std::string mesh, decltype(TargetWords::layouts) layouts,
              std::string plan, decltype(TargetWords::carried) carried, std::vector<bool> donated,
              bool ranks, std::int64_t micro_batches, std::string pipeline, int interleave,
-             int stages, std::string device) {
+             int stages, std::string device, std::string schedule) {
             new (self) TargetWords{std::move(mesh),    std::move(layouts),
                                    std::move(plan),    std::move(carried),
                                    std::move(donated), ranks,
                                    micro_batches,      std::move(pipeline),
                                    interleave,         stages,
-                                   std::move(device)};
+                                   std::move(device),  0,
+                                   std::move(schedule)};
           },
           nb::arg("mesh") = "", nb::arg("layouts") = nb::list(), nb::arg("plan") = "",
           nb::arg("carried") = nb::list(), nb::arg("donated") = nb::list(),
           nb::arg("ranks") = false, nb::arg("micro_batches") = 1, nb::arg("pipeline") = "",
-          nb::arg("interleave") = 0, nb::arg("stages") = 1, nb::arg("device") = "cpu")
+          nb::arg("interleave") = 0, nb::arg("stages") = 1, nb::arg("device") = "cpu",
+          nb::arg("schedule") = "")
       .def_ro("mesh", &TargetWords::mesh);
   module.def(
       "compile", compile_function, nb::arg("program"), nb::arg("target") = TargetWords{},

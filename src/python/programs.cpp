@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "heddle/carry.h"
+#include "heddle/schedule_text.h"
 #include "heddle/signature.h"
 #include "heddle/stablehlo.h"
 #include "heddle/value_names.h"
@@ -63,6 +64,10 @@ void add_programs(nb::module_& module) {
       .def_prop_ro("aliases", aliases_of,
                    "Donated arguments, each with the result that takes its place.")
       .def("text", [](const Program& self) { return print_stablehlo(self); }, "StableHLO text.");
+  module.def(
+      "schedule_text",
+      [](const std::string& text) { return text_of(parse_schedule(text, "schedule").value()); },
+      nb::arg("text"), "A schedule as it is printed; what is wrong with it is an Error.");
   module.def(
       "read_program",
       [](const std::string& text, const std::string& file, bool callbacks) {

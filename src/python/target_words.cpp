@@ -5,6 +5,7 @@
 #include "heddle/pipeline_search.h"
 #include "heddle/plan_file.h"
 #include "heddle/signature.h"
+#include "heddle/tune_schedule.h"
 
 namespace heddle::python {
 
@@ -32,7 +33,11 @@ Target target_from(const Program& program, const TargetWords& words) {
   for (const auto& [argument, result] : words.carried) target.carried.push_back({argument, result});
   target.options.entry = entry_of(program);
   target.options.donated = words.donated;
+  if (!words.schedule.empty() && words.schedule != kAutomaticSchedule)
+    target.schedule = parse_schedule(words.schedule, "schedule").value();
   if (words.device != "cpu") target.options.device = find_device(words.device).value();
+  if (words.schedule == kAutomaticSchedule)
+    target.schedule = tune_schedule(program, target).value().schedule;
   return target;
 }
 

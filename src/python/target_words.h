@@ -22,6 +22,7 @@ struct TargetWords {
   int stages = 1;              // that a search is to find; 0: it says how many
   std::string device = "cpu";  // as find_device() has it
   int rank = 0;
+  std::string schedule = {};  // its text, or auto
 };
 
 // Throws Error where a file cannot be read.

@@ -104,6 +104,8 @@ std::string PlanReport::json() const {
     }
     report["pipeline"] = report::pipeline_json(*pipeline);
   }
+  for (const StepTaken& taken : schedule)
+    report["schedule"].push_back({{"step", taken.step}, {"said", taken.said}});
   report["functions"] = Json::array();
   for (const PlannedFunction& f : functions) report["functions"].push_back(function_json(f));
   return report::json_text(report);

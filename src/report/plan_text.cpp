@@ -191,6 +191,10 @@ std::string PlanReport::text(const Style& style) const {
     else if (!f.conflicts.empty())
       text += counted(f.conflicts.size(), "conflict") + " between layouts; --explain shows them\n";
   }
+  for (const StepTaken& taken : schedule) {
+    text += (&taken == schedule.data() ? "schedule  " : "          ") + taken.step + "\n";
+    for (const std::string& line : taken.said) text += "            " + line + "\n";
+  }
   return text;
 }
 

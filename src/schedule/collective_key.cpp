@@ -53,6 +53,7 @@ std::string permute_key(const Program& program, const Op& op) {
 }  // namespace
 
 std::string collective_key(const Program& program, const Op& op) {
+  if (program.attr(op, kApartAttr) != nullptr) return "";
   switch (op.def->collective) {
     case CollectiveKind::permute:
       return permute_key(program, op);

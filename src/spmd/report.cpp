@@ -1,4 +1,6 @@
 // What is told of the collectives that a device's program has.
+#include "spmd/report.h"
+
 #include <algorithm>
 
 #include "heddle/op.h"
@@ -114,6 +116,37 @@ void Core::tell_of(const Op& op) {
   const SplitAxes axes = axes_of_groups(out, local, mesh);
   tell(what->first, axes, out.type_of(out.operands(local)[0]), bytes,
        link_seconds(mesh.mesh, axes, bytes));
+}
+
+namespace {
+
+void find_communications(const Program& local, RegionId region, const MeshDecl& mesh, int depth,
+                         std::vector<Communication>& all) {
+  for (OpId id : local.region(region).ops) {
+    const Op& op = local.op(id);
+    const int inside = depth + (op.def->control == Control::loop ? 1 : 0);
+    if (op.def->cls == OpClass::control)
+      for (RegionId inner : local.regions(op)) find_communications(local, inner, mesh, inside, all);
+    if (op.def->cls != OpClass::communicate || op.result_count == 0 ||
+        !local.type_of(op.results).is_tensor())
+      continue;
+    const auto what = received(local, op);
+    if (!what) continue;
+    const auto bytes = static_cast<std::int64_t>(what->second);
+    const SplitAxes axes = axes_of_groups(local, op, mesh);
+    all.push_back({what->first, axes_text(axes, mesh.mesh), bytes,
+                   link_seconds(mesh.mesh, axes, bytes), kNone,
+                   local.type_of(local.operands(op)[0]).str(), depth});
+  }
+}
+
+}  // namespace
+
+std::vector<Communication> communications_in(const Program& local, const Function& function,
+                                             const MeshDecl& mesh) {
+  std::vector<Communication> all;
+  find_communications(local, function.body, mesh, 0, all);
+  return all;
 }
 
 }  // namespace heddle

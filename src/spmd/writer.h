@@ -87,12 +87,13 @@ class Writer {
   // Neighbours exchange: those at positions of this parity with the ones behind them.
   Array neighbour_pairs(const SplitAxes& axes, std::int64_t parity) const;
   std::int64_t device_at(std::int64_t position) const;
+  // The region of two scalars that a reduction has.
+  RegionId reducer(ReduceOp op, DType dtype);
 
  private:
   // `to` says for a position along the axes where it sends to, or -1.
   Array pairs(const SplitAxes& axes, const std::function<std::int64_t(std::int64_t)>& to) const;
   AttrDict groups(const SplitAxes& axes, bool global_ids);
-  RegionId reducer(ReduceOp op, DType dtype);
 
   std::vector<ValueId> along_;  // position along each axis
   std::map<std::pair<std::vector<std::int64_t>, std::int64_t>, Array> shifts_;

@@ -6,6 +6,7 @@
 #include "heddle/verify.h"
 #include "random_mesh.h"
 #include "random_program.h"
+#include "random_steps.h"
 
 namespace heddle::property {
 namespace {
@@ -16,6 +17,7 @@ struct Kind {
   bool lines = false;  // many ops along lines
   bool tight = false;  // little memory
   bool searched = false;
+  bool scheduled = false;  // random steps, as many of them as are legal
 };
 
 // Results that the next run could take as arguments.
@@ -73,8 +75,10 @@ void require_agreement(Choices& choices, const Kind& kind) {
       spmd = partition(made->program, options);
       require(spmd.ok(), [&] { return shown(spmd.reason()); });
     }
+    std::string steps;
+    if (kind.scheduled) steps = RandomSteps(choices, *spmd).take(options.carried);
     spmd->program = schedule(spmd->program);
-    local = print_stablehlo(spmd->program);
+    local = steps + print_stablehlo(spmd->program);
     if (Verdict sound = verify(spmd->program); !sound) failure = sound.reason();
     for (const auto& [argument, result] : options.carried)
       if (spmd->functions[0].arguments[argument] != spmd->functions[0].results[result])
@@ -105,6 +109,10 @@ void searched(Choices& choices) {
   require_agreement(choices, {.most_devices = 8, .most_ops = 16, .searched = true});
 }
 
+void scheduled(Choices& choices) {
+  require_agreement(choices, {.most_devices = 8, .most_ops = 16, .scheduled = true});
+}
+
 // Shards of fixed seeds, each a test of its own.
 class SpmdPrograms : public ::testing::TestWithParam<std::uint64_t> {
  protected:
@@ -116,6 +124,7 @@ TEST_P(SpmdPrograms, AgreeOnFewDevices) { run(small, 300); }
 TEST_P(SpmdPrograms, AgreeOnManyDevices) { run(many, 200); }
 TEST_P(SpmdPrograms, AgreeAlongLines) { run(lines, 200); }
 TEST_P(SpmdPrograms, AgreeAsSearched) { run(searched, 60); }
+TEST_P(SpmdPrograms, AgreeAsScheduled) { run(scheduled, 25); }
 INSTANTIATE_TEST_SUITE_P(Seeds, SpmdPrograms, ::testing::Range<std::uint64_t>(0, 4));
 
 }  // namespace

@@ -402,3 +402,32 @@ def test_a_function_on_a_mesh_does_not_wait_for_itself():
 
     with pytest.raises(heddle.Error, match="would wait for its own end"):
         f(np.ones(4, np.float32))
+
+
+def descent(w, x):
+    gradient = jax.grad(lambda w: jnp.sum(jnp.tanh(x @ w)))(w)
+    return w - 0.1 * gradient
+
+
+def test_schedules_as_text_and_step_by_step(tmp_path):
+    w = np.random.default_rng(2).standard_normal((8, 4)).astype(np.float32)
+    sliced = heddle.schedule().split("all_reduce.0", along=0, names=("rs", "ag"))
+    sliced = sliced.reorder("*", under="ag")
+    assert str(sliced) == "rs, ag = split all_reduce.0 along 0\nreorder * under ag"
+    sliced.save(tmp_path / "s.schedule")
+    wanted = jax.jit(descent)(w, X)
+    for schedule in (sliced, str(sliced), tmp_path / "s.schedule", "auto"):
+        step = heddle.jit(descent, mesh={"dp": 2}, layouts={"x": "dp,_"}, schedule=schedule)
+        np.testing.assert_allclose(step(w, X), wanted, rtol=1e-5, atol=1e-5)
+    plan = heddle.jit(descent, mesh={"dp": 2}, layouts={"x": "dp,_"}, schedule=sliced).plan(w, X)
+    assert "reduce-scatter over dp" in str(plan)
+
+
+def test_schedules_that_cannot_be():
+    with pytest.raises(heddle.Error, match="there is no step `splitt`"):
+        heddle.schedule("splitt all_reduce.0")
+    with pytest.raises(heddle.Error, match="it is a heddle.schedule"):
+        heddle.jit(descent, schedule=3)
+    step = heddle.jit(descent, mesh={"dp": 2}, layouts={"x": "dp,_"}, schedule="split tanh.0")
+    with pytest.raises(heddle.Error, match="tanh is no all_reduce"):
+        step(np.ones((8, 4), np.float32), X)

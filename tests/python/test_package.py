@@ -18,6 +18,7 @@ MODULES = [
     "heddle.jitted",
     "heddle.checkpoint",
     "heddle.reports",
+    "heddle.schedules",
     "heddle.numpy",
 ]
 

@@ -7,6 +7,7 @@
 #include "heddle/fix.h"
 #include "heddle/pipeline_search.h"
 #include "heddle/plan_file.h"
+#include "heddle/tune_schedule.h"
 #include "option_values.h"
 
 namespace heddle::cli {
@@ -114,6 +115,12 @@ void add_mesh_options(Command& command, MeshRequest& request) {
       .option("--interleave", request.chunks,
               "Parts of the program that each stage of --pipeline has")
       .from_to(1, kMostParts);
+  command
+      .option("--schedule", request.schedule,
+              "File with steps for computation and communication, as in\n"
+              "`rs, ag = split all_reduce.0` (docs/schedules.md); auto: schedules are\n"
+              "made, timed on devices of this machine, and the fastest is taken")
+      .check(says_nothing);
 }
 
 // What is said here counts more than what a plan has said.
@@ -152,6 +159,8 @@ Target target_of(const MeshRequest& request, const std::string& entry) {
   for (const std::string& shard : request.shards)
     target.layouts.shards.push_back(of_option(shard_entry(shard)));
   set_micro_batches(request, target);
+  if (!request.schedule.empty() && request.schedule != kAutomaticSchedule)
+    target.schedule = of_option(read_schedule(request.schedule));
   Fixes fixes = of_option(parse_fixes(request.fixes));
   for (ShardEntry& entry : fixes.shards) target.layouts.shards.push_back(std::move(entry));
   target.layouts.batch = std::move(fixes.batch);
@@ -159,6 +168,15 @@ Target target_of(const MeshRequest& request, const std::string& entry) {
   if (fixes.memory && target.layouts.search == 0 && !searches_pipeline(target))
     throw WrongUse{"--fix", "memory is for plans that are searched for: add --plan auto"};
   return target;
+}
+
+bool tune_for(const Program& program, const MeshRequest& request, Target& target,
+              const std::function<void(const std::string&)>& say) {
+  if (request.schedule != kAutomaticSchedule) return false;
+  const TunedSchedule tuned = of_option(tune_schedule(program, target));
+  target.schedule = tuned.schedule;
+  say(tuned.text());
+  return true;
 }
 
 }  // namespace heddle::cli

@@ -1,6 +1,7 @@
 // What commands that work on a mesh take from the command line: the mesh and what lies where.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,11 @@ struct MeshRequest {
   std::string micro_batches;  // the same
   std::string batch;          // "arg0:0": its dimension of the batch; empty: found
   std::string pipeline;       // the axis of stages
+  std::string schedule;       // a file, or auto
   int chunks = 0;             // of each stage; 0: nothing is said
   bool given() const {
-    return !mesh.empty() || !shards.empty() || !fixes.empty() || !plan.empty() || !cluster.empty();
+    return !mesh.empty() || !shards.empty() || !fixes.empty() || !plan.empty() ||
+           !cluster.empty() || !schedule.empty();
   }
 };
 
@@ -35,5 +38,9 @@ void set_micro_batches(const MeshRequest& request, Target& target);
 // What the command line says of the target: the mesh that it names, or the program's own. Throws
 // what is wrong.
 Target target_of(const MeshRequest& request, const std::string& entry);
+
+// Where --schedule is auto: finds one for the target, and says what was tried. False: it is not.
+bool tune_for(const Program& program, const MeshRequest& request, Target& target,
+              const std::function<void(const std::string&)>& say);
 
 }  // namespace heddle::cli

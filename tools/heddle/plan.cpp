@@ -185,11 +185,35 @@ void add_search_before(PlanReport& report, const Before& before) {
     }
 }
 
+// What steps of a schedule call the values of a device's program.
+void print_values(const Program& program, Target target) {
+  target.schedule.reset();
+  std::string text;
+  target.options.on_program = [&](std::string_view stage, const Program& local) {
+    const Function* f = local.find_function(target.options.entry);
+    if (stage != "spmd" || f == nullptr) return;
+    for (const ScheduleValue& v : schedule_values(local, *f))
+      text += v.from.empty() ? fmt::format("{:<24} {}\n", v.name, v.type)
+                             : fmt::format("{:<24} {:<28} {}\n", v.name, v.type, v.from);
+  };
+  (void)of_option(distribute(program, target));
+  write_stdout(text);
+}
+
 void run(const PlanRequest& request) {
   want_writable("--output: ", request.output);
   want_writable("--html: ", request.html);
   for (const Program& program : read_programs(request.file)) {
-    const Target target = target_for(program, request);
+    Target target = target_for(program, request);
+    if (request.values) {
+      print_values(program, target);
+      continue;
+    }
+    (void)tune_for(program, request.mesh, target, [&](const std::string& text) {
+      if (!request.report.json) write_stdout(text);
+    });
+    std::vector<StepTaken> taken;
+    target.options.on_schedule = [&](const std::vector<StepTaken>& steps) { taken = steps; };
     Dealt dealt = deal(program, target, request);
     const bool is_searched = target.layouts.search > 0 && dealt.whole && !dealt.found;
     // Who has stopped the search does not want another one.
@@ -202,6 +226,7 @@ void run(const PlanRequest& request) {
       continue;
     }
     PlanReport report = report_of(dealt, request);
+    report.schedule = std::move(taken);
     if (is_read_again) add_search_before(report, before);
     if (!request.output.empty())
       write_plan(report, dealt, dealt.found ? dealt.found->target : target, request);
@@ -230,6 +255,8 @@ void add_plan(Command app) {
                "was rejected");
   command.flag("--program", request->program,
                "Print the program of one device instead, or those of all stages");
+  command.flag("--values", request->values,
+               "List what a --schedule may name of the program of one device instead");
   command.option("--carry", request->carry,
                  "As `heddle run --steps` has it: arg0-85=result1-86, or evident");
   command

@@ -18,7 +18,7 @@ namespace heddle::cli {
 struct PlanRequest {
   std::string file, entry;
   MeshRequest mesh;
-  bool explain = false, program = false;
+  bool explain = false, program = false, values = false;
   std::string memory;              // of one device
   std::vector<std::string> carry;  // as a run of many steps has it
   int level = 0;                   // of a search; 0: as the plan says

@@ -1,0 +1,47 @@
+// The tuner: which schedule of a program is the fastest on the devices at hand.
+//
+// Legal schedules are made from the collectives of the program of each device: sums split with what
+// follows them on slices, state in slices, products and collectives in chunks. Each is priced by
+// the cost model; the best few are timed beside the program as it is, which stays where none is
+// faster beyond noise. What was found is kept in the cache directory.
+#pragma once
+
+#include "heddle/target.h"
+
+namespace heddle {
+
+struct ScheduleTrial {
+  std::string name;  // "split, reorder"
+  DeviceSchedule schedule;
+  double predicted = 0;         // seconds of a run, by the cost model
+  std::optional<double> timed;  // seconds of a run on devices of this machine
+  std::string refused;          // why it cannot be taken; empty: it can
+};
+
+struct TunedSchedule {
+  DeviceSchedule schedule;           // without steps where the program stays as it is
+  std::vector<ScheduleTrial> tried;  // the program as it is first
+  std::size_t taken = 0;             // of these
+  bool remembered = false;           // it was found before, in this process or another
+  std::string text() const;          // a table of what was tried
+};
+
+struct TuneOptions {
+  std::size_t most_timed = 3;  // beside the program as it is
+  double noise = 0.03;         // by so much it must be faster
+  bool keep = true;            // in the cache directory
+};
+
+// The target names a mesh of threads; its own schedule does not count.
+Expected<TunedSchedule> tune_schedule(const Program& program, const Target& target,
+                                      const TuneOptions& options = {});
+
+// The legal schedules that a tuner looks at, for the program of each device; the first is empty.
+std::vector<ScheduleTrial> candidate_schedules(const Spmd& spmd, const std::string& function,
+                                               const std::vector<Carried>& carried);
+
+// What a run takes by the cost model, ops one by one: a collective goes on beside work until it is
+// waited for. `ordered` is what schedule() has left.
+double predicted_seconds(const Program& ordered, const Function& function);
+
+}  // namespace heddle

@@ -1,0 +1,156 @@
+// The schedules of examples/schedules, run on thread devices, against one device; and the tuner.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "compiled.h"
+#include "heddle/deployment.h"
+#include "heddle/tune_schedule.h"
+
+namespace heddle::schedule_run_tests {
+namespace {
+
+// In the tree that the tests were built in.
+std::filesystem::path find_examples() {
+  std::filesystem::path at = std::filesystem::current_path();
+  while (!std::filesystem::exists(at / "examples/schedules") && at.has_relative_path())
+    at = at.parent_path();
+  return at / "examples/schedules";
+}
+const std::filesystem::path kExamples = find_examples();
+
+std::string text_in(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+// The example with fewer rows and columns, for so many devices.
+Program example(const std::string& name, int devices) {
+  std::string text = text_in(kExamples / (name + ".mlir"));
+  text = std::regex_replace(text, std::regex("\\b96x"), "24x");
+  text = std::regex_replace(text, std::regex("x96x"), "x24x");
+  text = std::regex_replace(text, std::regex("x64x"), "x16x");
+  text = std::regex_replace(text, std::regex("tensor<64x"), "tensor<16x");
+  text = std::regex_replace(text, std::regex("\"(dp|tp)\"=4"), fmt::format("\"$1\"={}", devices));
+  return read(text);
+}
+
+Target on_own_mesh(bool machine_code) {
+  Target target;
+  target.mesh = kOwnMesh;
+  target.options.machine_code = machine_code;
+  target.options.machine = MachineFigures{};
+  return target;
+}
+
+std::vector<Array> run_on_threads(const Program& program, const Target& target) {
+  auto executable = compile(program, target);
+  EXPECT_TRUE(executable) << (executable ? "" : executable.reason());
+  if (!executable) return {};
+  auto deployment = Deployment::open(*executable);
+  EXPECT_TRUE(deployment) << (deployment ? "" : deployment.reason());
+  auto results = deployment->run_whole(arguments_for(program));
+  EXPECT_TRUE(results) << (results ? "" : results.reason());
+  return results ? *results : std::vector<Array>{};
+}
+
+void expect_near(const std::vector<Array>& got, const std::vector<Array>& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto a = got[i].as<float>(), b = wanted[i].as<float>();
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t k = 0; k < a.size(); ++k)
+      ASSERT_NEAR(a[k], b[k], 1e-4 * std::max(1.0F, std::abs(b[k]))) << "result " << i;
+  }
+}
+
+// "adam" with all files adam.*.schedule.
+void expect_all_agree(const std::string& name, std::initializer_list<int> devices) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(kExamples))
+    if (entry.path().filename().string().starts_with(name + ".") &&
+        entry.path().extension() == ".schedule")
+      files.push_back(entry.path());
+  ASSERT_GE(files.size(), 2U);
+  for (const int n : devices) {
+    const Program program = example(name, n);
+    Target target = on_own_mesh(n == 4);
+    const std::vector<Array> wanted =
+        interpret(program, *program.find_function("main"), arguments_for(program)).value();
+    for (const auto& file : files) {
+      SCOPED_TRACE(fmt::format("{} on {}", file.filename().string(), n));
+      std::size_t steps = 0;
+      target.schedule = read_schedule(file.string()).value();
+      target.options.on_schedule = [&](const std::vector<StepTaken>& taken) {
+        steps = taken.size();
+      };
+      expect_near(run_on_threads(program, target), wanted);
+      EXPECT_EQ(steps, target.schedule->steps.size());
+    }
+  }
+}
+
+TEST(ExampleSchedules, Sgd) { expect_all_agree("sgd", {2, 3, 4, 8}); }
+TEST(ExampleSchedules, Adam) { expect_all_agree("adam", {2, 3, 4, 8}); }
+TEST(ExampleSchedules, Lamb) { expect_all_agree("lamb", {2, 3, 4, 8}); }
+TEST(ExampleSchedules, Attention) { expect_all_agree("attention", {2, 3, 4, 8}); }
+TEST(ExampleSchedules, Mlp) { expect_all_agree("mlp", {2, 3, 4, 8}); }
+TEST(ExampleSchedules, Boundary) { expect_all_agree("boundary", {2}); }
+
+// Slices would come to devices that have other ones.
+TEST(ExampleSchedules, SlicesGoToTheirLikeOnly) {
+  std::string text = text_in(kExamples / "boundary.mlir");
+  text = std::regex_replace(text, std::regex("\\[\\[0, 2\\], \\[1, 3\\]\\]"), "[[0, 3], [1, 2]]");
+  Target target = on_own_mesh(false);
+  target.schedule = parse_schedule(
+                        "rs, ag = split all_reduce.0 along 1\n"
+                        "reorder add.0 collective_permute.0 under ag",
+                        "s")
+                        .value();
+  const auto refused = compile(read(text), target);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.reason(), testing::HasSubstr("it sends slices to devices that have others"));
+}
+
+// State in slices takes its part of the memory.
+TEST(ExampleSchedules, StateInSlicesTakesLess) {
+  const Program program = example("adam", 4);
+  Target target = on_own_mesh(false);
+  const std::int64_t whole = compile(program, target).value().placement().argument_bytes();
+  target.schedule = read_schedule((kExamples / "adam.zero.schedule").string()).value();
+  const std::int64_t sliced = compile(program, target).value().placement().argument_bytes();
+  EXPECT_EQ(whole - sliced, 2 * 24 * 16 * 4 * 3 / 4);
+}
+
+TEST(ExampleSchedules, AreForAMesh) {
+  Target target;
+  target.schedule = parse_schedule("dead x.0", "s").value();
+  const auto one = compile(example("sgd", 4), target);
+  ASSERT_FALSE(one);
+  EXPECT_THAT(one.reason(), testing::HasSubstr("is for devices of a mesh"));
+}
+
+// The program as it is comes first, and stays unless something is faster.
+TEST(TuneSchedule, TriesWhatIsLegalAndTakesNothingSlower) {
+  const Program program = example("adam", 2);
+  Target target = on_own_mesh(false);
+  target.carried = {{1, 0}, {2, 1}, {3, 2}};
+  const TunedSchedule tuned =
+      tune_schedule(program, target, {.most_timed = 2, .keep = false}).value();
+  ASSERT_GE(tuned.tried.size(), 4U);
+  EXPECT_TRUE(tuned.tried[0].schedule.steps.empty());
+  ASSERT_TRUE(tuned.tried[0].timed);
+  if (tuned.taken != 0) {
+    EXPECT_LT(*tuned.tried[tuned.taken].timed, *tuned.tried[0].timed);
+  }
+  target.schedule = tuned.schedule;
+  expect_near(run_on_threads(program, target), run_on_threads(program, on_own_mesh(false)));
+  for (const ScheduleTrial& trial : tuned.tried) EXPECT_EQ(trial.refused, "") << trial.name;
+}
+
+}  // namespace
+}  // namespace heddle::schedule_run_tests
