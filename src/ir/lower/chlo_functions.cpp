@@ -19,10 +19,13 @@ Traced acos(Traced x) { return atan2(legs(x), x); }
 Traced asin(Traced x) { return atan2(x, legs(x)); }
 Traced atan(Traced x) { return atan2(x, like(x, 1)); }
 
-// An odd function by its value at |x|; tiny numbers, and -0 among them, are their own.
+// An odd function by its value at size_of(x); tiny numbers, and -0 among them, are their own.
+constexpr long double kTiny = 1e-10L;
 Traced odd(Traced x, Traced of_size) {
-  return select(less(abs(x), 1e-10L), x, special::with_sign_of(x, of_size));
+  return select(less(abs(x), kTiny), x, special::with_sign_of(x, of_size));
 }
+// |x|, but for tiny numbers, at whose values nobody looks: subnormal ones take longer than others.
+Traced size_of(Traced x) { return select(less(abs(x), kTiny), like(x, kTiny), abs(x)); }
 
 constexpr long double kFar = 22;      // from here on exp(-x) is nothing beside exp(x)
 constexpr long double kLarge = 1e9L;  // from here on 1 is nothing beside x^2
@@ -34,7 +37,7 @@ Traced half_exp(Traced x) {
   return root / 2 * root;
 }
 Traced sinh(Traced x) {
-  const Traced size = abs(x), e = expm1(size);
+  const Traced size = size_of(x), e = expm1(size);
   return odd(x, select(less(size, kFar), (e + e / (e + 1)) / 2, half_exp(size)));
 }
 Traced cosh(Traced x) {
@@ -42,7 +45,7 @@ Traced cosh(Traced x) {
   return select(less(size, kFar), (e + 1 / e) / 2, half_exp(size));
 }
 Traced asinh(Traced x) {
-  const Traced size = abs(x), squared = size * size;
+  const Traced size = size_of(x), squared = size * size;
   const Traced near = log1p(size + squared / (1 + sqrt(squared + 1)));
   return odd(x, select(less(size, kLarge), near, log(size) + kLog2));
 }
@@ -53,7 +56,7 @@ Traced acosh(Traced x) {
   return select(less(x, 1), like(x, special::kNan), value);
 }
 Traced atanh(Traced x) {
-  const Traced size = abs(x);
+  const Traced size = size_of(x);
   return odd(x, log1p(size / (1 - size) * 2) / 2);
 }
 
