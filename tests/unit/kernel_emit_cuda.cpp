@@ -290,6 +290,28 @@ TEST(EmitCuda, ALogisticFunctionIsKnown) {
   }
 }
 
+// x / (1 + exp(x)), narrowed or not, and with something added before.
+TEST(EmitCuda, APowerNeedsFewDigitsWhereOnlyTheyCount) {
+  const auto is_near = [](DType type, bool adds) {
+    Kernel kernel = named_kernel("logistic");
+    const auto x = add_buffer(kernel, Reach::input, DType::f32, 64);
+    const auto y = add_buffer(kernel, Reach::output, type, 64);
+    Phase phase;
+    StageBuilder w(kernel, {{64, -1}});
+    const NodeId value = w.load(x, w.loop(0)), one = w.number(1, DType::f32);
+    const NodeId gate = w.op(ScalarOp::divide, one, w.add(w.op(ScalarOp::exp, value), one));
+    NodeId made = w.op(ScalarOp::multiply, value, gate);
+    if (adds) made = w.add(made, value);
+    w.store(y, w.loop(0), type == DType::f32 ? made : w.cast(made, type));
+    phase.stages.push_back(w.stage);
+    kernel.phases.push_back(phase);
+    return emit_cuda(kernel).find("= near_exp(") != std::string::npos;
+  };
+  EXPECT_TRUE(is_near(DType::bf16, false));
+  EXPECT_FALSE(is_near(DType::f32, false));
+  EXPECT_FALSE(is_near(DType::bf16, true));
+}
+
 // ---- threads that stay with columns
 
 TEST(CudaColumns, WhatBelongsToColumnsIsLoadedBeforeRows) {
