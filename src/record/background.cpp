@@ -19,8 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostWaiting = 8;
-// Of one op, before the first program was compiled, which takes what the compiler takes to start.
-constexpr double kAssumedSeconds = 5e-3;
+constexpr double kAssumedSeconds = 1e-3;  // of one op, before the first program was compiled
+constexpr double kStartSeconds = 0.1;     // that the first one takes beside it
 
 struct Job {
   Program program;
@@ -46,11 +46,13 @@ struct Background::State {
   std::unordered_set<std::uint64_t> asked;  // waiting, under way, or failed
   bool running = false, stopped = false;
   std::stop_source stop;
-  double seconds_per_op = kAssumedSeconds;
+  double seconds_per_op = kAssumedSeconds, start_seconds = kStartSeconds;
 
   void took(const Program& program, double seconds) {
     const auto ops = static_cast<double>(std::max<std::size_t>(program.op_count(), 1));
-    seconds_per_op = (seconds_per_op + seconds / ops) / 2;
+    const double of_ops = std::max(0.0, seconds - start_seconds);
+    seconds_per_op = (seconds_per_op + of_ops / ops) / 2;
+    start_seconds = 0;
   }
 
   // In a child of fork: jobs that wait are begun with the next one.
@@ -120,7 +122,7 @@ void Background::compile(Program program, Target target) {
 
 double Background::seconds(double ops) const {
   const std::lock_guard lock(state_->mutex);
-  return state_->seconds_per_op * ops;
+  return state_->start_seconds + state_->seconds_per_op * ops;
 }
 
 void Background::took(const Program& program, double seconds) {

@@ -67,6 +67,14 @@ def test_wrong_numbers():
     done = subprocess.run([sys.executable, "-c", "import heddle.numpy as np; np.ones(3) + 1"], text=True,
                           capture_output=True, env={**os.environ, "HEDDLE_DEVICES": "many"})  # fmt: skip
     assert "HEDDLE_DEVICES=many: a number of devices" in done.stderr
+    done = subprocess.run([sys.executable, "-c", "import heddle.numpy as np; np.ones(3) + 1"], text=True,
+                          capture_output=True, env={**os.environ, "HEDDLE_DEVICE": "abacus"})  # fmt: skip
+    assert 'HEDDLE_DEVICE=abacus: there is no device "abacus"' in done.stderr
+    with pytest.raises(Exception, match='there is no device "abacus"'):
+        hn.device("abacus")
+    with pytest.raises(TypeError, match="a device is a text"):
+        hn.device(3)
+    assert hn.device("cpu") == "cpu"
 
 
 PROGRAM = """
