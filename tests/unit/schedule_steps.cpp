@@ -90,6 +90,26 @@ TEST(Steps, AMomentumStepOnSlices) {
     }
 }
 
+// What is carried lies in slices on both sides or on none: the parameter is needed as a whole.
+TEST(Steps, AllThatCanLieInSlices) {
+  for (const bool carried : {false, true}) {
+    Training t = training(2, 8);
+    const std::vector<Carried> pairs = {{2, 0}, {3, 1}};
+    const auto taken = apply_schedule(
+        t.spmd, "main",
+        parse_schedule("rs, ag = split all_reduce.0\nreorder add.0 under ag\nas_slice *", "s")
+            .value(),
+        carried ? pairs : std::vector<Carried>{});
+    ASSERT_TRUE(taken) << taken.reason();
+    const SpmdFunction& f = t.spmd.functions[0];
+    EXPECT_FALSE(f.arguments[3].is_whole());
+    EXPECT_EQ(f.arguments[3], f.results[1]);
+    EXPECT_TRUE(f.arguments[2].is_whole());
+    EXPECT_TRUE(f.results[0].is_whole());
+    expect_same(t.program, t.spmd);
+  }
+}
+
 TEST(Steps, ASumByWayOfOneDevice) {
   Training t = training(4, 6);
   take(t.spmd, "r, b = split all_reduce.0 to one\noverlap r b in 2 along 1");
@@ -100,7 +120,7 @@ TEST(Steps, ASumByWayOfOneDevice) {
 TEST(Steps, OnlyTheNamedOpsMove) {
   Training t = training(2, 8);
   const auto taken = take(t.spmd, "rs, ag = split all_reduce.0\na = reorder add.0 under ag");
-  EXPECT_THAT(taken.at(1).said.at(0), HasSubstr("2 of "));
+  EXPECT_THAT(taken.at(1).said.at(0), HasSubstr("2 ops on slices"));
   EXPECT_EQ(kinds(t.spmd)["all_gather"], 1);
   expect_same(t.program, t.spmd);
 }

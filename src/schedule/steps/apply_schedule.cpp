@@ -34,9 +34,10 @@ using Kind = ScheduleStep::Kind;
 
 class Application {
  public:
-  Application(const Spmd& spmd, const SpmdFunction& placed)
+  Application(const Spmd& spmd, const SpmdFunction& placed, const std::vector<Carried>& carried)
       : program_(spmd.program),
         placed_(placed),
+        carried_(carried),
         table_(program_, *program_.find_function(placed.name)) {}
 
   Expected<StepTaken> take(const ScheduleStep& step) {
@@ -80,7 +81,9 @@ class Application {
         return step.past ? past(values, of, step) : under(values, of, any, step);
       case Kind::as_slice:
         if (any) values = boundary();
-        return each(values, any, step, [&](std::size_t i) { return slice(values[i]); });
+        return each(values, any, step, [&](std::size_t i) {
+          return any ? slice_with_partner(values[i]) : slice(values[i]);
+        });
       case Kind::dead:
         return each(values, lenient, step, [&](std::size_t i) -> Verdict {
           HEDDLE_TRY(const OpId op, op_of(values[i]));
@@ -193,13 +196,30 @@ class Application {
     return name_made(step);
   }
 
+  // All arguments, and the results that none of them is carried from.
   Values boundary() const {
     Values all;
     for (std::size_t i = 0; i < placed_.arguments.size(); ++i)
       all.push_back({StepValue::Kind::argument, kNone, i});
     for (std::size_t i = 0; i < placed_.results.size(); ++i)
-      all.push_back({StepValue::Kind::result, kNone, i});
+      if (std::ranges::find(carried_, i, &Carried::result) == carried_.end())
+        all.push_back({StepValue::Kind::result, kNone, i});
     return all;
+  }
+
+  // An argument that a result is carried to lies in slices where both can.
+  Verdict slice_with_partner(const StepValue& v) {
+    const auto pair = std::ranges::find(carried_, v.number, &Carried::argument);
+    if (v.kind != StepValue::Kind::argument || pair == carried_.end()) return slice(v);
+    SpmdFunction tried = placed_;
+    const auto first = slice_argument(program_, tried, v.number);
+    if (!first) return reason("arg{}: {}", v.number, first.reason());
+    const auto second = slice_result(first->program, tried, pair->result);
+    if (!second)
+      return reason("arg{}: result{}, which becomes it, cannot: {}", v.number, pair->result,
+                    second.reason());
+    HEDDLE_TRY_VOID(slice(v));
+    return slice({StepValue::Kind::result, kNone, pair->result});
   }
 
   Verdict slice(const StepValue& v) {
@@ -235,6 +255,7 @@ class Application {
 
   Program program_;
   SpmdFunction placed_;
+  const std::vector<Carried>& carried_;
   ValueTable table_;
   std::vector<std::string> said_;
   std::vector<std::vector<StepValue>> made_;  // by each time that a step was taken
@@ -282,7 +303,7 @@ Expected<std::vector<StepTaken>> apply_schedule(Spmd& spmd, const std::string& f
   if (placed == nullptr || placed->mesh == kNone)
     return reason("{}: @{} is on one device, and has nothing to schedule: name a mesh",
                   schedule.file, function);
-  Application all(spmd, *placed);
+  Application all(spmd, *placed, carried);
   std::vector<StepTaken> taken;
   for (const ScheduleStep& step : schedule.steps) {
     auto done = all.take(step);

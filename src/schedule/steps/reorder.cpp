@@ -140,9 +140,8 @@ class Sink {
     HEDDLE_TRY(Rewritten all, edit_.done());
     for (const auto& [v, slice] : inside_) all.values.try_emplace(v, slice);
     all.made = std::move(made_);
-    all.said = {fmt::format("{} of {} ops on slices {}, {} gathered behind them", moved_.size(),
-                            program_.op_count(), over_text(program_, gathered_.meeting),
-                            all.made.size())};
+    all.said = {fmt::format("{} ops on slices {}, {} gathered behind them", moved_.size(),
+                            over_text(program_, gathered_.meeting), all.made.size())};
     for (std::string& line : sums_) all.said.push_back(std::move(line));
     return all;
   }

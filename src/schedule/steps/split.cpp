@@ -45,7 +45,7 @@ Expected<Rewritten> split(const Program& program, OpId all_reduce, const SplitHo
   std::string said;
   edit.replace(all_reduce, [&](RegionId at, const Op& whole) {
     const ValueId v = edit.now(program.operands(whole)[0]);
-    const Type type = program.type_of(whole.results);
+    const Type& type = program.type_of(whole.results);
     if (how.to_one) {
       made = {write_reduce(edit, at, whole, v)};
       made.push_back(write_broadcast(edit, at, whole, made[0]));
