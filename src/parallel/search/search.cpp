@@ -103,9 +103,10 @@ class Ladder {
   SolveOptions solving_within() {
     SolveOptions options = solving(1);
     if (!best_) return options;
-    options.is_of_no_use = [best = best_cost(),
-                            also = options.is_of_no_use](CostNetwork::Cost bound) {
-      return search::seconds_of_cost(bound) >= best || (also && also(bound));
+    is_outdone_ = false;
+    options.is_of_no_use = [this, also = options.is_of_no_use](CostNetwork::Cost bound) {
+      is_outdone_ = is_outdone_ || search::seconds_of_cost(bound) >= best_cost();
+      return is_outdone_ || (also && also(bound));
     };
     return options;
   }
@@ -123,7 +124,7 @@ class Ladder {
   Verdict climb(std::int64_t limit) {
     limit_ = limit;
     best_.reset();
-    least_free_ = 0;
+    least_free_ = least_first_ = 0;
     bound_ = std::numeric_limits<double>::infinity();
     std::optional<Reason> no;
     for (std::size_t k = is_said() ? 1 : 0; k < steps_.size(); ++k) {
@@ -204,7 +205,7 @@ class Ladder {
   bool may_have_room(std::size_t k) const {
     if (is_said() || k + 1 == steps_.size()) return true;
     if (limit_ == INT64_MAX) return k == 0;
-    constexpr double kMany = 2;
+    constexpr double kMany = 1.3;
     const Program& program = tables_.on.program;
     double bytes = 0;
     for (ValueId v : k == 0 ? others_[0].needed : others_[k - 1].kept)
@@ -235,6 +236,7 @@ class Ladder {
       fits =
           fits && (limit_ == INT64_MAX || step.found().gap() <= kFar || is_stopped() || is_late());
       free_bound = least_free_ = step.found().bound;
+      least_first_ = step.least_seconds();
       tell(k, "whatever it takes");
       if (best_ && free_bound >= best_cost()) return Climbed{};
       // Who waits has no time for what is only wished for.
@@ -244,16 +246,17 @@ class Ladder {
     Climbed climbed{
         fits ? yes() : step.solve_within({limit_, harmless(), is_one_of_many()}, solving_within()),
         fits};
-    bound_ = std::min(bound_, climbed.found   ? step.found().bound
-                              : looked_freely ? free_bound
-                                              : step.least_seconds());
+    bound_ = std::min(bound_, climbed.found          ? step.found().bound
+                              : looked_freely        ? free_bound
+                              : best_ && is_outdone_ ? best_cost()
+                                                     : step.least_seconds());
     if (!climbed.found) return climbed;
     if (!fits) tell(k, "within the limit");
-    const FoundPlan found = step.found();
-    climbed.is_enough = fits || is_near(found.cost, free_bound);
-    if (!climbed.is_enough && !looked_freely && k + 1 < steps_.size())
-      climbed.is_enough = is_near(found.cost, step.free_bound(solving(kShareOfFree)));
-    if (best_ && found.cost >= best_cost()) return climbed;
+    const double cost = step.found().cost;
+    // What is computed again here is so by all that follow.
+    const double again = step.least_seconds() - least_first_;
+    climbed.is_enough = fits || is_near(cost, free_bound + std::max(0.0, again));
+    if (best_ && cost >= best_cost()) return climbed;
     best_ = k;
     if (k > 0) step.note_recomputed(others_[k - 1], k - 1);
     return climbed;
@@ -329,9 +332,12 @@ class Ladder {
   std::unique_ptr<search::Tables> quick_tables_;
   std::unique_ptr<search::Searcher> quick_;  // a plan for who has no time, where it is the best one
   double bound_ = 0;
-  double least_free_ = 0;  // seconds of the first step that was looked at, whatever it takes
+  // Seconds of the first step that was looked at, whatever memory it takes: of a plan, and without
+  // any move.
+  double least_free_ = 0, least_first_ = 0;
   std::int64_t limit_ = INT64_MAX;
-  bool is_beaten_ = false;  // by a plan that is at hand already
+  bool is_beaten_ = false;   // by a plan that is at hand already
+  bool is_outdone_ = false;  // the step at hand, by the best one so far
 };
 
 }  // namespace

@@ -60,14 +60,6 @@ Expected<bool> Searcher::solve_freely(std::int64_t limit, const SolveOptions& ho
   return found_.held_bytes <= limit;
 }
 
-double Searcher::free_bound(const SolveOptions& how) {
-  const auto kept = std::tuple(ways_, found_, bound_, is_tight_);
-  const Expected<bool> freely = solve_freely(INT64_MAX, how);
-  const double bound = freely ? found_.bound : least_seconds();
-  std::tie(ways_, found_, bound_, is_tight_) = kept;
-  return bound;
-}
-
 Verdict Searcher::solve_within(const Within& within, const SolveOptions& how) {
   const auto& [limit, harmless, briefly] = within;
   constexpr int kRounds = 8;

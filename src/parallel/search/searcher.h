@@ -30,9 +30,6 @@ class Searcher {
   // The best plan whatever it takes, and whether that is at most `limit`. It is searched for once.
   Expected<bool> solve_freely(std::int64_t limit, const SolveOptions& how);
 
-  // What no plan of it takes less than, whatever memory there is; what was found stays.
-  double free_bound(const SolveOptions& how);
-
   // Times at which a plan turns out to take too much, beyond so many bytes that do no harm, are
   // looked at in the next round. Briefly: a little worse is good enough.
   struct Within {
