@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/axis.h"
+#include "heddle/timed_move.h"
 
 namespace heddle {
 
@@ -50,7 +51,8 @@ class Mesh {
   Mesh() = default;
   static Expected<Mesh> make(std::vector<MeshAxis> axes, double local_bandwidth = 2e12,
                              double local_operations = 100e12);
-  static Expected<Mesh> make(std::vector<MeshAxis> axes, const DeviceFigures& device);
+  static Expected<Mesh> make(std::vector<MeshAxis> axes, const DeviceFigures& device,
+                             std::vector<TimedMove> timed = {});
   // "node=2,gpu=8" or with links "node=2:25GB/s:5us,gpu=8". Adds mesh axes to the registry; names
   // of kernel axes (block, cluster, warp, lane) get their size there.
   static Expected<Mesh> parse(std::string_view text, AxisRegistry& axes);
@@ -63,6 +65,8 @@ class Mesh {
   // Products and sums per second of a holder.
   double local_operations() const { return device_.compute_rate; }
   const DeviceFigures& device() const { return device_; }
+  // What collectives of all devices take, where somebody timed them.
+  const std::vector<TimedMove>& timed() const { return timed_; }
   std::uint64_t hash() const { return hash_; }
   std::string str() const;  // "node=2,gpu=8"
   friend bool operator==(const Mesh& a, const Mesh& b);
@@ -70,6 +74,7 @@ class Mesh {
  private:
   std::vector<MeshAxis> axes_;
   DeviceFigures device_;
+  std::vector<TimedMove> timed_;
   std::uint64_t hash_ = 0;
 };
 

@@ -114,8 +114,11 @@ struct Price {
   double combine = 0;    // partial results by gathering them
   double compute = 0;    // the piece: reading and writing it once, or its arithmetic
   double line = 0;       // what goes along lines: totals of scans, rounds of sorts
+  double edges = 0;      // of operands, from neighbours
   double too_large = 0;  // a penalty where operands and results do not fit
-  double total() const { return bring + give + combine + compute + line + too_large; }
+  // Of the op itself, wherever its operands come from.
+  double own() const { return combine + compute + line + edges; }
+  double total() const { return bring + give + own() + too_large; }
   friend bool operator==(const Price&, const Price&) = default;
 };
 

@@ -70,20 +70,11 @@ struct StepFigures {
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 
-// Collectives that were timed: what a device had before it.
-struct TimedMove {
-  CollectiveKind kind = CollectiveKind::none;
-  double bytes = 0, seconds = 0;
-  friend bool operator==(const TimedMove&, const TimedMove&) = default;
-};
-
 // What a device takes for a step that has none inside and is no collective, of a program, or of a
 // loop, that goes through so many bytes before it comes to the same ones again.
 double step_seconds(const StepWork& step, const StepFigures& device, double footprint);
 double product_seconds(const ProductWork& product, const StepFigures& device);
 // Columns of a product as they are computed, in whole vectors.
 double computed_columns(const ProductWork& product);
-// A collective among all that were timed: between two sizes as on a line; 0 where its kind was not.
-double timed_seconds(std::span<const TimedMove> moves, CollectiveKind kind, double bytes);
 
 }  // namespace heddle

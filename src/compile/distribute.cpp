@@ -36,7 +36,7 @@ Expected<std::string> enter_axes(Program& program, const std::string& text,
   HEDDLE_TRY_VOID(program.add_mesh(name, sizes));
   std::vector<MeshAxis> axes = program.meshes.back().mesh.axes();
   for (std::size_t a = 0; a < axes.size(); ++a) axes[a].link = mesh.axes()[a].link;
-  HEDDLE_TRY(program.meshes.back().mesh, Mesh::make(std::move(axes), mesh.device()));
+  HEDDLE_TRY(program.meshes.back().mesh, Mesh::make(std::move(axes), mesh.device(), mesh.timed()));
   return name;
 }
 

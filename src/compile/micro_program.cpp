@@ -43,10 +43,7 @@ double seconds_of(const Program& program, const Decisions& decisions, OpId id) {
   double seconds = decision.bring_seconds();
   for (const Fetch& fetch : decision.fetches)
     if (fetch.again) seconds += fetch.again->price.compute;
-  if (decision.choice) {
-    const Price& price = decision.choice->price;
-    seconds += price.combine + price.compute + price.line;
-  }
+  if (decision.choice) seconds += decision.choice->price.own();
   const Op& op = program.op(id);
   if (op.def->cls != OpClass::control || op.region_count == 0) return seconds;
   const bool loop = op.def->parts == Parts::loop;

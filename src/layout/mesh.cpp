@@ -57,7 +57,8 @@ Verdict check_device(const DeviceFigures& device) {
 
 }  // namespace
 
-Expected<Mesh> Mesh::make(std::vector<MeshAxis> axes, const DeviceFigures& device) {
+Expected<Mesh> Mesh::make(std::vector<MeshAxis> axes, const DeviceFigures& device,
+                          std::vector<TimedMove> timed) {
   Mesh mesh;
   __int128 devices = 1;
   std::uint64_t h = hash_mix(std::bit_cast<std::uint64_t>(device.memory_rate));
@@ -80,7 +81,13 @@ Expected<Mesh> Mesh::make(std::vector<MeshAxis> axes, const DeviceFigures& devic
                      std::bit_cast<std::uint64_t>(a.link.bandwidth));
     h = hash_combine(h, static_cast<std::uint64_t>(a.medium));
   }
+  for (const TimedMove& move : timed) {
+    h = hash_combine(h, static_cast<std::uint64_t>(move.kind));
+    h = hash_combine(hash_combine(h, std::bit_cast<std::uint64_t>(move.bytes)),
+                     std::bit_cast<std::uint64_t>(move.seconds));
+  }
   HEDDLE_TRY_VOID(check_device(device));
+  mesh.timed_ = std::move(timed);
   mesh.axes_ = std::move(axes);
   mesh.device_ = device;
   mesh.hash_ = h;
@@ -210,7 +217,8 @@ std::string Mesh::str() const {
 }
 
 bool operator==(const Mesh& a, const Mesh& b) {
-  if (a.hash_ != b.hash_ || a.axes_.size() != b.axes_.size() || !(a.device_ == b.device_))
+  if (a.hash_ != b.hash_ || a.axes_.size() != b.axes_.size() || !(a.device_ == b.device_) ||
+      a.timed_ != b.timed_)
     return false;
   for (std::size_t i = 0; i < a.axes_.size(); ++i) {
     const MeshAxis& x = a.axes_[i];

@@ -7,6 +7,7 @@
 #include "heddle/op.h"
 #include "ir/rules/scan.h"
 #include "parallel/again.h"
+#include "parallel/edges.h"
 #include "parallel/legal.h"
 #include "parallel/meets.h"
 #include "parallel/messages.h"
@@ -140,6 +141,7 @@ Choice Chooser::as_given(OpId id, const IndexRule& rule, const ChosenFactors& gi
   }
   choice.way = way_of(program_, op, rule, choice);
   price(op, rule, choice);
+  choice.price.edges = edge_seconds(on_, op, rule, choice);
   return choice;
 }
 

@@ -286,7 +286,9 @@ Expected<Mesh> Cluster::with_figures(const Mesh& mesh) const {
     }
     if (axes[a].size > 1) axes[a].link = slowest;
   }
-  return Mesh::make(std::move(axes), device);
+  // What all devices were timed with says nothing of some of them.
+  const bool is_all = mesh.devices() == devices();
+  return Mesh::make(std::move(axes), device, is_all ? moves : std::vector<TimedMove>());
 }
 
 Expected<Cluster> parse_cluster(const std::string& text, const std::string& file) {

@@ -35,10 +35,7 @@ double Decisions::compute_seconds() const {
   for (const Decision& d : ops) {
     for (const Fetch& fetch : d.fetches)
       if (fetch.again) seconds += fetch.again->price.compute;
-    if (d.choice) {
-      const Price& price = d.choice->price;
-      seconds += price.combine + price.compute + price.line;
-    }
+    if (d.choice) seconds += d.choice->price.own();
   }
   return seconds;
 }

@@ -19,11 +19,24 @@ std::vector<Hop> hops_of(const Mesh& mesh, const SplitAxes& axes) {
 
 }  // namespace
 
+double timed_seconds(const Mesh& mesh, CollectiveKind kind, std::int64_t members, double bytes) {
+  // Who sends to whom makes no difference to one message.
+  const bool was_timed = members == mesh.devices() || kind == CollectiveKind::permute;
+  return was_timed ? timed_seconds(mesh.timed(), kind, bytes) : 0;
+}
+
 double link_seconds(const Mesh& mesh, const SplitAxes& axes, std::int64_t bytes) {
+  if (const double timed =
+          timed_seconds(mesh, CollectiveKind::permute, total(axes), static_cast<double>(bytes));
+      timed > 0)
+    return timed;
   return message_seconds(hops_of(mesh, axes), static_cast<double>(bytes));
 }
 
 double gather_seconds(const Mesh& mesh, const SplitAxes& axes, double bytes) {
+  if (const double timed = timed_seconds(mesh, CollectiveKind::all_gather, total(axes), bytes);
+      timed > 0)
+    return timed;
   return gather_seconds(hops_of(mesh, axes), bytes);
 }
 

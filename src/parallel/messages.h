@@ -1,10 +1,14 @@
-// Seconds of messages that ops send beside the planner's moves, by the links of the mesh.
+// Seconds of messages between devices: as collectives of all of them were timed, else by the links
+// of the mesh.
 #pragma once
 
 #include "heddle/split.h"
 
 namespace heddle {
 
+// A collective among so many devices, as it was timed; 0 where it was not. `bytes` is what a device
+// has before it.
+double timed_seconds(const Mesh& mesh, CollectiveKind kind, std::int64_t members, double bytes);
 // One message to a partner along the slowest of the axes.
 double link_seconds(const Mesh& mesh, const SplitAxes& axes, std::int64_t bytes);
 // All parts of so many bytes on every device of the axes.

@@ -8,6 +8,7 @@
 #include "cost/piece.h"
 #include "heddle/op.h"
 #include "ir/goes_on.h"
+#include "parallel/edges.h"
 #include "parallel/messages.h"
 #include "parallel/op_parts.h"
 #include "parallel/sort_pairs.h"
@@ -151,6 +152,7 @@ Expected<Price> price(OnMesh& on, OpId id, const FactorAxes& factors,
   std::vector<int> to;
   for (const Split& split : wanted) to.push_back(on.split_id(split));
   Price price = price_of(on, op, on.rules.of(id), choice, to);
+  price.edges = edge_seconds(on, op, on.rules.of(id), choice);
   for (std::size_t i = 0; i < op.operand_count; ++i)
     if (const Type& type = on.type_of(on.program.operands(op)[i]); type.is_tensor())
       price.bring +=

@@ -3,6 +3,7 @@
 
 #include "cost/piece.h"
 #include "heddle/price.h"
+#include "parallel/messages.h"
 
 namespace heddle {
 
@@ -59,10 +60,21 @@ Route RouteTable::planned(int from, int to, std::int64_t bits) {
   if (!a || !b) return direct;
   auto plan = plan_redistribution(*a, *b, mesh_, axes_, {.element_bits = bits, .bound = false});
   if (!plan) return direct;
+  const auto bytes_at = [&](int split) {
+    std::int64_t elements = 1;
+    for (const DimSplit& dim : splits_[split].dims) elements *= dim.local();
+    return elements * bits / 8;
+  };
   Route route;
-  route.seconds = plan->seconds;
   int at = from;
-  for (const Move& move : plan->moves) {
+  for (Move& move : plan->moves) {
+    std::int64_t members = 1;
+    for (const SubAxis& part : move.over) members *= part.extent;
+    if (const double timed =
+            timed_seconds(mesh_, move.kind, members, static_cast<double>(bytes_at(at)));
+        timed > 0)
+      move.seconds = timed;
+    route.seconds += move.seconds;
     auto split = split_of(move.to, mesh_);
     if (!split) return direct;
     std::string over;
@@ -78,9 +90,8 @@ Route RouteTable::planned(int from, int to, std::int64_t bits) {
     at = next;
   }
   if (at != to) return direct;
-  std::int64_t elements = 1;
-  for (const DimSplit& dim : splits_[from].dims) elements *= dim.local();
-  join_sums(route, elements * bits / 8, splits_[from], splits_[to]);
+  plan->seconds = route.seconds;
+  join_sums(route, bytes_at(from), splits_[from], splits_[to]);
   route.plan = std::make_shared<const Plan>(*std::move(plan));
   return route;
 }

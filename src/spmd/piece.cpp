@@ -3,7 +3,7 @@
 
 #include "heddle/op.h"
 #include "heddle/op_piece.h"
-#include "parallel/op_parts.h"
+#include "parallel/edges.h"
 #include "spmd/fetch.h"
 #include "spmd/part.h"
 #include "spmd/writers.h"
@@ -16,38 +16,28 @@ Verdict write_piece(Core& c, OpId id) {
   const Choice& choice = *c.decision(id).choice;
   std::vector<ValueId> operands = c.get_operands(id);
   neutralise(c, op, c.on.rules.of(id), choice, operands);
-  const IndexRule rule = with_whole_windows(c.on.rules.of(id), choice.axes);
-  std::vector<FactorRange> ranges = all_ranges(rule);
+  const PieceRanges pieces = piece_ranges(c.on.rules.of(id), choice.axes);
+  const auto& [rule, ranges] = pieces;
   std::vector<ValueId> begins(ranges.size(), kNone);
-  for (std::size_t f = 0; f < ranges.size(); ++f) {
-    if (choice.axes[f].empty()) continue;
-    ranges[f].size = piece_size(rule, choice.axes, f);
-    begins[f] = c.w.multiply(c.w.position(choice.axes[f]), ranges[f].size);
-  }
+  for (std::size_t f = 0; f < ranges.size(); ++f)
+    if (!choice.axes[f].empty())
+      begins[f] = c.w.multiply(c.w.position(choice.axes[f]), ranges[f].size);
   HEDDLE_TRY(OpPiece piece, piece_of(c.from, op, rule, ranges));
   const std::vector<ValueId> given = operands;
   for (std::size_t i = 0; i < op.operand_count; ++i) {
     const Type& whole = c.type_of(c.from.operands(op)[i]);
     for (std::size_t d = 0; d < piece.operands[i].dims.size(); ++d) {
       const DimPiece& part = piece.operands[i].dims[d];
-      const DimRule& dim = rule.operands[i].dims[d];
-      const Split& split = c.split(choice.operands[i]);
       const ValueId fill = fill_value(c, op, rule, i, given);
-      const bool plain = is_plain(dim, rule.factors, whole.shape[d]);
-      const bool dealt_out = !split.dims[d].whole();
+      const bool dealt_out = !c.split(choice.operands[i]).dims[d].whole();
       const DimPiece::Digit digit = part.digits.size() == 1 ? part.digits[0] : DimPiece::Digit{};
-      const std::int64_t reach = digit.size == 0 ? 0 : (digit.size - 1) * digit.stride + 1;
+      const std::int64_t reach = span_of(part);
       const bool all = part.start == 0 && (part.digits.size() != 1 ||
                                            (digit.stride == 1 && digit.size == whole.shape[d]));
-      if (dealt_out && !plain) {
-        const auto f = static_cast<std::size_t>(placing_factor(dim, rule.factors));
-        Window window{d, choice.axes[f], whole.shape[d], part.start, 0, reach, fill};
-        // All of it wherever the piece lies, or a window that moves along.
-        std::vector<FactorRange> next = ranges;
-        next[f].begin = next[f].size;
-        HEDDLE_TRY(OpPiece second, piece_of(c.from, op, rule, next));
-        window.step = second.operands[i].dims[d].start - part.start;
-        operands[i] = fetch(c, operands[i], window);
+      HEDDLE_TRY(std::optional<Window> window, window_at(c.on, op, pieces, piece, choice, i, d));
+      if (window) {
+        window->fill = fill;
+        operands[i] = fetch(c, operands[i], *window);
         operands[i] = c.w.slice(operands[i], d, 0, digit.size, digit.stride);
       } else if (!dealt_out && !all) {
         const std::int64_t low = std::max<std::int64_t>(-part.start, 0);

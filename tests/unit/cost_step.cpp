@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "heddle/step_work.h"
+#include "heddle/timed_move.h"
 
 namespace heddle {
 namespace {

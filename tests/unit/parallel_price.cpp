@@ -105,6 +105,38 @@ TEST(Price, DependsOnNothingThatWasAskedBefore) {
     }
 }
 
+// A slice of rows that are dealt out, on a mesh whose collectives may have been timed.
+Price price_of_shifted_rows(std::int64_t begin, std::vector<TimedMove> timed) {
+  constexpr std::int64_t kShorter = 1022;
+  Builder b("shifted");
+  b.function("main", {f32({kRows, kColumns})}, [&](const Vars& in) -> Vars {
+    return {b.slice(in[0], {begin, 0}, {begin + kShorter, kColumns})};
+  });
+  Program program = b.finish().value();
+  (void)program.add_mesh("mesh", {{"x", 2}}).value();
+  Mesh& mesh = program.meshes[0].mesh;
+  mesh = Mesh::make(mesh.axes(), mesh.device(), std::move(timed)).value();
+  RuleCache rules(program);
+  OnMesh on(program, rules, program.meshes[0]);
+  FactorAxes axes(rules.of(0).factors.size());
+  axes[0] = {{2, 0}};
+  Split rows = Split::whole(f32({kRows, kColumns}));
+  rows.dims[0] = DimSplit::blocks(kRows, axes[0]);
+  return price(on, 0, axes, {&rows, 1}).value();
+}
+
+TEST(Price, EdgesOfNeighboursCostAMessageEach) {
+  // Of 1,024 rows in two blocks: 511 from row 0 and from row 511 on, which is the first device's.
+  const Price low = price_of_shifted_rows(0, {});
+  EXPECT_EQ(low.bring, 0);
+  EXPECT_GT(low.edges, 0);
+  // Rows 1 to 511 and 512 to 1,022: each has its own.
+  EXPECT_EQ(price_of_shifted_rows(1, {}).edges, 0);
+  EXPECT_EQ(price_of_shifted_rows(2, {}).edges, low.edges);
+  EXPECT_EQ(price_of_shifted_rows(2, {{CollectiveKind::permute, 1e3, 5e-3}}).edges,
+            5e-3 * kColumns * 4 / 1e3);
+}
+
 TEST(Price, SaysWhyAnOpCannotBeWrittenSo) {
   Builder b("fft");
   const Type line = Type::tensor(DType::c64, {8, 64});

@@ -136,6 +136,23 @@ TEST(Trws, BoundOfATreeIsExact) {
   EXPECT_DOUBLE_EQ(bound, core.cost_of(found));
 }
 
+TEST(Trws, RoundedTablesGiveABoundThatIsALittleLower) {
+  // Numbers that floats do not have.
+  constexpr CostNetwork::Cost kLarge = (CostNetwork::Cost{1} << 40) + 1,
+                              kSome = 123'456'789'012'347;
+  solver::Model model;
+  for (int v = 0; v < 6; ++v) model.variables.push_back({Costs{v + kLarge, kLarge / (v + 2)}, {}});
+  for (int v = 1; v < 6; ++v)
+    model.pairs.push_back({v - 1, v, Costs{kSome / 7, kSome / 3 + v, kSome / 5 - v, kSome / 11}});
+  const solver::Core core(model);
+  const std::vector<double> costs = solver::priced_costs(core, {});
+  solver::Trws exact(core), rounded(core, solver::Tables::rounded);
+  double bound = 0, lower = 0;
+  for (int i = 0; i < 10; ++i) bound = exact.pass(costs), lower = rounded.pass(costs);
+  EXPECT_LT(lower, bound);
+  EXPECT_GT(lower, bound * (1 - 1e-6));
+}
+
 TEST(PlainMath, IsRightToTenDigits) {
   for (const double x : {1e-9, 0.3, 0.7071, 1.0, 1.5, 10.0, 7.3e29}) {
     EXPECT_NEAR(plain_log(x), std::log(x), 1e-10 * (1 + std::abs(std::log(x))));

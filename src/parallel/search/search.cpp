@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
 #include "heddle/log.h"
 #include "heddle/row_parts.h"
@@ -68,12 +69,18 @@ class Ladder {
     found.bound += start;
     found.seconds = seconds();
     found.memory = limit_;
+    log(kLogSteps, "search: {:.3g} s, of all threads {:.3g} s of processor time", found.seconds,
+        processor_seconds() - processor_begun_);
     return found;
   }
 
  private:
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
+
+  static double processor_seconds() {
+    return static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC);
   }
 
   // Where memory is limited a search with the limit follows.
@@ -92,6 +99,17 @@ class Ladder {
       };
     return options;
   }
+  // Nor does what takes as long as the best step so far.
+  SolveOptions solving_within() {
+    SolveOptions options = solving(1);
+    if (!best_) return options;
+    is_outdone_ = false;
+    options.is_of_no_use = [this, also = options.is_of_no_use](CostNetwork::Cost bound) {
+      is_outdone_ = is_outdone_ || search::seconds_of_cost(bound) >= best_cost();
+      return is_outdone_ || (also && also(bound));
+    };
+    return options;
+  }
 
   bool is_stopped() const { return how_.solve.stop.stop_requested(); }
   bool is_late() const { return how_.solve.seconds > 0 && seconds() >= how_.solve.seconds; }
@@ -106,6 +124,7 @@ class Ladder {
   Verdict climb(std::int64_t limit) {
     limit_ = limit;
     best_.reset();
+    least_free_ = least_first_ = 0;
     bound_ = std::numeric_limits<double>::infinity();
     std::optional<Reason> no;
     for (std::size_t k = is_said() ? 1 : 0; k < steps_.size(); ++k) {
@@ -186,7 +205,7 @@ class Ladder {
   bool may_have_room(std::size_t k) const {
     if (is_said() || k + 1 == steps_.size()) return true;
     if (limit_ == INT64_MAX) return k == 0;
-    constexpr double kMany = 2;
+    constexpr double kMany = 1.3;
     const Program& program = tables_.on.program;
     double bytes = 0;
     for (ValueId v : k == 0 ? others_[0].needed : others_[k - 1].kept)
@@ -203,8 +222,9 @@ class Ladder {
   Expected<Climbed> try_step(std::size_t k) {
     search::Searcher& step = *steps_[k];
     bool fits = false;
-    double free_bound = 0;
-    if (is_worth_a_look(k)) {
+    double free_bound = least_free_;
+    const bool looked_freely = is_worth_a_look(k);
+    if (looked_freely) {
       const Expected<bool> freely = step.solve_freely(limit_, solving(kShareOfFree));
       if (!freely) {
         bound_ = std::min(bound_, step.least_seconds());
@@ -215,7 +235,8 @@ class Ladder {
       constexpr double kFar = 0.01;
       fits =
           fits && (limit_ == INT64_MAX || step.found().gap() <= kFar || is_stopped() || is_late());
-      free_bound = step.found().bound;
+      free_bound = least_free_ = step.found().bound;
+      least_first_ = step.least_seconds();
       tell(k, "whatever it takes");
       if (best_ && free_bound >= best_cost()) return Climbed{};
       // Who waits has no time for what is only wished for.
@@ -223,21 +244,30 @@ class Ladder {
         return Climbed{Reason{"the search was stopped"}, true};
     }
     Climbed climbed{
-        fits ? yes() : step.solve_within({limit_, harmless(), is_one_of_many()}, solving(1)), fits};
-    bound_ = std::min(bound_, climbed.found ? step.found().bound : free_bound);
+        fits ? yes() : step.solve_within({limit_, harmless(), is_one_of_many()}, solving_within()),
+        fits};
+    bound_ = std::min(bound_, climbed.found          ? step.found().bound
+                              : looked_freely        ? free_bound
+                              : best_ && is_outdone_ ? best_cost()
+                                                     : step.least_seconds());
     if (!climbed.found) return climbed;
     if (!fits) tell(k, "within the limit");
-    climbed.is_enough = fits || step.found().cost - free_bound < least_gain() * step.found().cost;
-    if (best_ && step.found().cost >= best_cost()) return climbed;
+    const double cost = step.found().cost;
+    // What is computed again here is so by all that follow.
+    const double again = step.least_seconds() - least_first_;
+    climbed.is_enough = fits || is_near(cost, free_bound + std::max(0.0, again));
+    if (best_ && cost >= best_cost()) return climbed;
     best_ = k;
     if (k > 0) step.note_recomputed(others_[k - 1], k - 1);
     return climbed;
   }
 
   // A plan without a limit says whether there is any need for one, and what others can gain at
-  // most. After the last step nobody asks, unless there is room for it.
+  // most: who computes more again takes longer. After the last step nobody asks, unless there is
+  // room for it.
   bool is_worth_a_look(std::size_t k) {
     constexpr std::int64_t kAmple = 4;
+    if (limit_ != INT64_MAX && least_free_ > 0) return false;
     return limit_ == INT64_MAX || k + 1 < steps_.size() || steps_[k]->has_room(limit_ / kAmple);
   }
 
@@ -283,10 +313,10 @@ class Ladder {
     return search::Searcher::make(tables, function, wanted);
   }
 
-  // A share of the cost that is not worth another search.
-  double least_gain() const {
+  // What is between is a share of the cost that is not worth another search.
+  bool is_near(double cost, double bound) const {
     constexpr double kQuick = 0.02, kThorough = 1e-4;
-    return how_.solve.level == 2 ? kQuick : kThorough;
+    return cost - bound < (how_.solve.level == 2 ? kQuick : kThorough) * cost;
   }
 
   search::Tables& tables_;
@@ -295,14 +325,19 @@ class Ladder {
   const SearchOptions& how_;
   const std::span<const Recomputing> others_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  const double processor_begun_ = processor_seconds();
   search::Wanted wanted_;
   std::vector<std::unique_ptr<search::Searcher>> steps_;  // the function's first
   std::optional<std::size_t> best_;
   std::unique_ptr<search::Tables> quick_tables_;
   std::unique_ptr<search::Searcher> quick_;  // a plan for who has no time, where it is the best one
   double bound_ = 0;
+  // Seconds of the first step that was looked at, whatever memory it takes: of a plan, and without
+  // any move.
+  double least_free_ = 0, least_first_ = 0;
   std::int64_t limit_ = INT64_MAX;
-  bool is_beaten_ = false;  // by a plan that is at hand already
+  bool is_beaten_ = false;   // by a plan that is at hand already
+  bool is_outdone_ = false;  // the step at hand, by the best one so far
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "heddle/hash.h"
 #include "heddle/op.h"
 #include "ir/rules/scan.h"
+#include "parallel/edges.h"
 #include "parallel/legal.h"
 #include "parallel/op_parts.h"
 #include "parallel/pending.h"
@@ -112,7 +113,8 @@ class WayMaker {
   }
 
   void keep(ChosenFactors factors, const Choice& choice) {
-    const Price price = price_of(on_, op_, rule_, choice, {}, place_.stitched);
+    Price price = price_of(on_, op_, rule_, choice, {}, place_.stitched);
+    price.edges = edge_seconds(on_, op_, rule_, choice);
     out_.factors.push_back(std::move(factors));
     out_.choices.push_back(choice);
     out_.seconds.push_back(price.total());

@@ -12,9 +12,9 @@ constexpr double kLeastEagerness = 1e-4;
 
 }  // namespace
 
-Dual::Dual(const Core& core)
+Dual::Dual(const Core& core, Tables tables)
     : core_(core),
-      trws_(core),
+      trws_(core, tables),
       prices_(core.times()),
       best_prices_(core.times()),
       costs_(core.costs(0), core.costs(0) + core.all_values()) {

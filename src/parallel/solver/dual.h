@@ -7,7 +7,7 @@ namespace heddle::solver {
 
 class Dual {
  public:
-  explicit Dual(const Core& core);
+  explicit Dual(const Core& core, Tables tables = Tables::exact);
 
   // One pass and one change of prices; `cost` is that of the best assignment known, kInfinite
   // without. Returns the work that it took, in entries of tables.

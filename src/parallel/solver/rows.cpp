@@ -19,10 +19,11 @@ HEDDLE_INLINE void add_body(double* __restrict row, const double* __restrict fro
   for (int i = 0; i < count; ++i) row[i] += from[i];
 }
 
-HEDDLE_INLINE void lower_body(double* __restrict least, const double* __restrict from, double plus,
+template <typename Number>
+HEDDLE_INLINE void lower_body(double* __restrict least, const Number* __restrict from, double plus,
                               int count) {
   for (int i = 0; i < count; ++i) {
-    const double sum = from[i] + plus;
+    const double sum = static_cast<double>(from[i]) + plus;
     least[i] = sum < least[i] ? sum : least[i];
   }
 }
@@ -75,6 +76,9 @@ HEDDLE_WIDE void add_wide(double* row, const double* from, int count) {
 HEDDLE_WIDE void lower_wide(double* least, const double* from, double plus, int count) {
   lower_body(least, from, plus, count);
 }
+HEDDLE_WIDE void lower_wide(double* least, const float* from, double plus, int count) {
+  lower_body(least, from, plus, count);
+}
 HEDDLE_WIDE void rows_wide(const double* base, int count, const Run* runs, int run_count, int rows,
                            double* least, std::uint16_t* best) {
   rows_body(base, count, runs, run_count, rows, least, best);
@@ -93,6 +97,11 @@ void add_to(double* row, const double* from, int count) {
 }
 
 void lower_to(double* least, const double* from, double plus, int count) {
+  if (kHasWide) return lower_wide(least, from, plus, count);
+  lower_body(least, from, plus, count);
+}
+
+void lower_to(double* least, const float* from, double plus, int count) {
   if (kHasWide) return lower_wide(least, from, plus, count);
   lower_body(least, from, plus, count);
 }

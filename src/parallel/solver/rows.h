@@ -16,6 +16,7 @@ struct Run {
 void add_to(double* row, const double* from, int count);
 // least[i] = min(least[i], from[i] + plus)
 void lower_to(double* least, const double* from, double plus, int count);
+void lower_to(double* least, const float* from, double plus, int count);
 // For each of `rows` places: the least of base plus all runs, and where it is first met.
 void least_rows(const double* base, int count, const Run* runs, int run_count, int rows,
                 double* least, std::uint16_t* best);

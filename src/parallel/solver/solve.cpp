@@ -23,7 +23,9 @@ constexpr double kRoundWork = 2e7;     // entries of tables, for each of the two
 constexpr int kQuickRounds = 100;      // of level 2
 constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to stop
 constexpr double kSmallGap = 0.01, kWorthIt = 0.01;
-constexpr int kPatience = 8, kLongPatience = 12;  // rounds without gain, of level 2
+// Rounds without gain, of level 2: the nearer, the fewer.
+constexpr double kTinyGap = 0.002;
+constexpr int kShortPatience = 3, kPatience = 8, kLongPatience = 12;
 // Passes before the search begins. One that begins from messages which have not settled may take
 // very long.
 constexpr int kMostRows = 8, kPassesOfRow = 80, kSettlingPasses = 40;
@@ -64,7 +66,9 @@ class Solver {
         is_part_(is_part),
         reduction_(reduction),
         core_(reduction_.model()),
-        dual_(core_),
+        dual_(core_, options.level == 2 && core_.variables() >= kManyVariables
+                         ? solver::Tables::rounded
+                         : solver::Tables::exact),
         searches_{solver::Search(core_, 1), solver::Search(core_, 2)},
         branch_(core_, kBranchTable) {}
 
@@ -109,7 +113,9 @@ class Solver {
       last_gap_ = gap;
       last_gain_ = round;
     }
-    return round - last_gain_ >= (gap <= kSmallGap ? kPatience : kLongPatience);
+    return round - last_gain_ >= (gap <= kTinyGap    ? kShortPatience
+                                  : gap <= kSmallGap ? kPatience
+                                                     : kLongPatience);
   }
 
   // Half of the time is the search's.

@@ -1,12 +1,24 @@
 #include "parallel/solver/trws.h"
 
 #include <algorithm>
+#include <cmath>
+#include <unordered_map>
 
 #include "parallel/solver/rows.h"
 
 namespace heddle::solver {
 
-Trws::Trws(const Core& core) : core_(core), likely_(core.variables()), margins_(core.all_values()) {
+namespace {
+
+float rounded_down(double number) {
+  const auto near = static_cast<float>(number);
+  return static_cast<double>(near) <= number ? near : std::nextafter(near, -INFINITY);
+}
+
+}  // namespace
+
+Trws::Trws(const Core& core, Tables tables)
+    : core_(core), likely_(core.variables()), margins_(core.all_values()) {
   int largest = 1, place = 0, number = 0;
   for (int v = 0; v < core.variables(); ++v) {
     first_.push_back(number);
@@ -37,6 +49,21 @@ Trws::Trws(const Core& core) : core_(core), likely_(core.variables()), margins_(
           back_[there] = here;
         }
     }
+  if (tables == Tables::rounded) round_tables();
+}
+
+// Equal tables lie at one place here as well.
+void Trws::round_tables() {
+  std::unordered_map<const double*, std::size_t> known;
+  for (int v = 0; v < core_.variables(); ++v)
+    for (const Core::Neighbour& next : core_.around(v)) {
+      const auto [place, is_new] = known.try_emplace(next.by_own, rounded_.size());
+      rounded_at_.push_back(place->second);
+      const std::size_t count =
+          static_cast<std::size_t>(core_.values(v)) * core_.values(next.other);
+      if (is_new)
+        for (std::size_t i = 0; i < count; ++i) rounded_.push_back(rounded_down(next.by_own[i]));
+    }
 }
 
 std::vector<double> Trws::costs_of(const std::vector<double>& costs, int v) const {
@@ -66,8 +93,11 @@ double Trws::send(int v, int place, double share) {
     sent_[x] = own_[x] < kInfinite / 2 ? share * own_[x] - came[x] : kInfinite;
   std::fill(out, out + others, kInfinite);
   for (int x = 0; x < count; ++x) {
-    const double* const row = next.by_own + static_cast<std::size_t>(x) * others;
-    lower_to(out, row, sent_[x], others);
+    const std::size_t row = static_cast<std::size_t>(x) * others;
+    if (rounded_.empty())
+      lower_to(out, next.by_own + row, sent_[x], others);
+    else
+      lower_to(out, rounded_.data() + rounded_at_[place] + row, sent_[x], others);
   }
   const double least = *std::min_element(out, out + others);
   for (int y = 0; y < others; ++y) out[y] = out[y] < kInfinite / 2 ? out[y] - least : kInfinite;

@@ -6,9 +6,13 @@
 
 namespace heddle::solver {
 
+// Tables as they are; or in half the memory, which is what passes over large networks wait for:
+// rounded down, so that bounds hold and are lower by a ten millionth at most.
+enum class Tables : std::uint8_t { exact, rounded };
+
 class Trws {
  public:
-  explicit Trws(const Core& core);
+  explicit Trws(const Core& core, Tables tables = Tables::exact);
 
   // One pass forth and back with these costs of values. Returns a lower bound of the cost of any
   // assignment, the core's constant included; messages are kept for the next pass.
@@ -26,6 +30,7 @@ class Trws {
   double sweep(const std::vector<double>& costs, bool forth);
   void gather(const std::vector<double>& costs, int v);
   double send(int v, int place, double share);
+  void round_tables();
 
   const Core& core_;
   std::vector<int> places_;  // of the messages to a variable from each neighbour
@@ -36,6 +41,8 @@ class Trws {
   std::vector<double> sent_;
   std::vector<int> likely_;
   std::vector<double> margins_;
+  std::vector<float> rounded_;           // tables; empty where they are exact
+  std::vector<std::size_t> rounded_at_;  // of each neighbour's number: where its table begins
 };
 
 }  // namespace heddle::solver
