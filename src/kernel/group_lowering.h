@@ -7,13 +7,13 @@ namespace heddle {
 
 class GroupLowering {
  public:
-  GroupLowering(const Program& program, const StitchGroup& group, const Schedule& schedule,
+  GroupLowering(const Program& program, const StitchGroup& group, const LoopPlan& loop_plan,
                 const MachineFigures& machine)
       : program_(program),
         group_(group),
-        schedule_(schedule),
+        loop_plan_(loop_plan),
         machine_(machine),
-        writer_{program, group, schedule, {}, {}, {}, {}, {}} {
+        writer_{program, group, loop_plan, {}, {}, {}, {}, {}} {
     writer_.members.insert(group.ops.begin(), group.ops.end());
   }
 
@@ -61,7 +61,7 @@ class GroupLowering {
   std::int64_t inner_elements(const AxisList& axes) const {
     std::int64_t n = 1;
     for (int a : axes) {
-      const GroupAxis& axis = schedule_.axes[static_cast<std::size_t>(a)];
+      const GroupAxis& axis = loop_plan_.axes[static_cast<std::size_t>(a)];
       n *= axis.outer < 0 ? axis.size : axis.block;
     }
     return n;
@@ -69,7 +69,7 @@ class GroupLowering {
   AxisList inner_axes(const AxisList& axes) const {
     AxisList out;
     for (int a : axes)
-      if (schedule_.axes[static_cast<std::size_t>(a)].is_inner()) out.push_back(a);
+      if (loop_plan_.axes[static_cast<std::size_t>(a)].is_inner()) out.push_back(a);
     return out;
   }
   // Of what a scan carries from step to step.
@@ -81,13 +81,13 @@ class GroupLowering {
   }
   // Whether a scan or scatter leaves its results right where they belong.
   bool stores_itself(ValueId v) const {
-    const Reduction* r = schedule_.reduction(program_.value(v).op);
-    return r && (r->scans || r->scatters) && !r->crosses && !schedule_.kept.contains(v);
+    const Reduction* r = loop_plan_.reduction(program_.value(v).op);
+    return r && (r->scans || r->scatters) && !r->crosses && !loop_plan_.kept.contains(v);
   }
   std::vector<std::int64_t> window_sizes(const Reduction& r) const {
     std::vector<std::int64_t> sizes;
     for (int f : r.windows)
-      sizes.push_back(schedule_.rules.at(r.op).factors[static_cast<std::size_t>(f)].size);
+      sizes.push_back(loop_plan_.rules.at(r.op).factors[static_cast<std::size_t>(f)].size);
     return sizes;
   }
   static AxisList sorted(AxisList axes) {
@@ -97,7 +97,7 @@ class GroupLowering {
 
   const Program& program_;
   const StitchGroup& group_;
-  const Schedule& schedule_;
+  const LoopPlan& loop_plan_;
   const MachineFigures& machine_;
   KernelWriter writer_;
   std::unordered_map<ValueId, std::uint32_t> partial_, carry_;

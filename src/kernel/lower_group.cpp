@@ -26,7 +26,7 @@ Expected<Kernel> GroupLowering::run() {
 
 void GroupLowering::make_kept_buffers() {
   for (ValueId v : group_.inputs)
-    if (auto it = schedule_.kept.find(v); it != schedule_.kept.end())
+    if (auto it = loop_plan_.kept.find(v); it != loop_plan_.kept.end())
       writer_.kept[v] = writer_.add_buffer(Reach::block, program_.type_of(v).dtype,
                                            inner_elements(it->second.axes));
   // In the order of the ops, so that equal groups give equal kernels.
@@ -35,15 +35,15 @@ void GroupLowering::make_kept_buffers() {
     for (std::size_t i = 0; i < op.result_count; ++i) {
       const ValueId v = program_.result(op, i);
       const Type& type = program_.type_of(v);
-      if (auto it = schedule_.kept.find(v); it != schedule_.kept.end())
+      if (auto it = loop_plan_.kept.find(v); it != loop_plan_.kept.end())
         writer_.kept[v] =
             writer_.add_buffer(Reach::block, type.dtype, inner_elements(it->second.axes));
-      const Reduction* r = schedule_.reduction(id);
+      const Reduction* r = loop_plan_.reduction(id);
       if (r && r->scans)
         carry_[v] = writer_.add_buffer(Reach::block, type.dtype, inner_elements(carry_axes(*r)));
       if (!r || !r->crosses) continue;
       partial_[v] =
-          writer_.add_buffer(Reach::phases, type.dtype, schedule_.chunks * type.elements());
+          writer_.add_buffer(Reach::phases, type.dtype, loop_plan_.chunks * type.elements());
       auto out = writer_.buffers.find(v);
       writer_.whole[v] = out != writer_.buffers.end()
                              ? out->second
@@ -54,39 +54,40 @@ void GroupLowering::make_kept_buffers() {
 
 Verdict GroupLowering::main_phase() {
   Phase phase;
-  for (int a : schedule_.outer) {
-    const GroupAxis& axis = schedule_.axes[static_cast<std::size_t>(a)];
+  for (int a : loop_plan_.outer) {
+    const GroupAxis& axis = loop_plan_.axes[static_cast<std::size_t>(a)];
     phase.outer.push_back({axis.size, axis.block});
   }
-  phase.chunks = schedule_.chunks;
+  phase.chunks = loop_plan_.chunks;
   std::map<StageKey, Work> stages;
   auto key = [&](int level, const AxisList& axes) {
     return StageKey{.level = level, .axes = sorted(inner_axes(axes)), .windows = {}};
   };
   for (ValueId v : group_.inputs)
-    if (auto it = schedule_.kept.find(v); it != schedule_.kept.end())
+    if (auto it = loop_plan_.kept.find(v); it != loop_plan_.kept.end())
       stages[key(it->second.level, it->second.axes)].tiles.push_back(v);
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
-    if (schedule_.tail.contains(id)) continue;
-    if (const Reduction* r = schedule_.reduction(id)) {
-      StageKey k = key(schedule_.levels.at(program_.result(op, 0)), r->loops);
+    if (loop_plan_.tail.contains(id)) continue;
+    if (const Reduction* r = loop_plan_.reduction(id)) {
+      StageKey k = key(loop_plan_.levels.at(program_.result(op, 0)), r->loops);
       k.windows = window_sizes(*r);
       if (r->scans || (r->scatters && !combines_in_any_order(program_, op))) k.alone = id;
       stages[k].reductions.push_back(r);
       continue;
     }
     const ValueId v = program_.result(op, 0);
-    auto it = schedule_.kept.find(v);
-    if (it != schedule_.kept.end())
+    auto it = loop_plan_.kept.find(v);
+    if (it != loop_plan_.kept.end())
       stages[key(it->second.level, it->second.axes)].tiles.push_back(v);
   }
-  for (ValueId v : schedule_.stores) {
-    auto it = schedule_.kept.find(v);
+  for (ValueId v : loop_plan_.stores) {
+    auto it = loop_plan_.kept.find(v);
     if (stores_itself(v)) continue;
     // A result that the block keeps is there one level later; a tile is at hand at its own.
-    const int level = schedule_.levels.at(v) + (it != schedule_.kept.end() && !it->second.is_tile);
-    stages[key(level, schedule_.axes_of(v))].stores.push_back(v);
+    const int level =
+        loop_plan_.levels.at(v) + (it != loop_plan_.kept.end() && !it->second.is_tile);
+    stages[key(level, loop_plan_.axes_of(v))].stores.push_back(v);
   }
   int begun = -1;
   for (const auto& [k, work] : stages) {
@@ -113,7 +114,7 @@ AxisList GroupLowering::short_run(const StageKey& key, const AxisList& axes) con
   std::int64_t size = 1;
   const AxisList inner = inner_axes(axes);
   for (std::size_t i = inner.size(); i-- > 1 && size < cost::kLongEnough;) {
-    const GroupAxis& axis = schedule_.axes[static_cast<std::size_t>(inner[i])];
+    const GroupAxis& axis = loop_plan_.axes[static_cast<std::size_t>(inner[i])];
     if (axis.outer >= 0 || (run.empty() && axis.size >= cost::kShortAxis)) break;
     run.insert(run.begin(), inner[i]);
     size *= axis.size;
@@ -123,8 +124,8 @@ AxisList GroupLowering::short_run(const StageKey& key, const AxisList& axes) con
 
 Verdict GroupLowering::write_stage(const StageKey& key, const Work& work, Phase& phase) {
   // Loops in the order in which the first of its values lies in memory.
-  const AxisList axes = !work.stores.empty()  ? schedule_.axes_of(work.stores[0])
-                        : !work.tiles.empty() ? schedule_.axes_of(work.tiles[0])
+  const AxisList axes = !work.stores.empty()  ? loop_plan_.axes_of(work.stores[0])
+                        : !work.tiles.empty() ? loop_plan_.axes_of(work.tiles[0])
                                               : work.reductions[0]->loops;
   StageWriter plain(writer_, key.level, false);
   HEDDLE_TRY_VOID(fill_stage(plain, key, work, axes, {}));
@@ -169,7 +170,7 @@ Verdict GroupLowering::fill_stage(StageWriter& stage, const StageKey& key, const
 // One result of all parts, in the order of the chunks. Results of one size share a phase.
 Verdict GroupLowering::combine_phases() {
   std::map<std::int64_t, Phase> by_size;
-  for (const Reduction& r : schedule_.reductions) {
+  for (const Reduction& r : loop_plan_.reductions) {
     if (!r.crosses) continue;
     const std::int64_t n = program_.type_of(program_.result(program_.op(r.op), 0)).elements();
     Phase& phase = by_size[n];
@@ -185,7 +186,7 @@ Verdict GroupLowering::combine(const Reduction& r, Phase& phase) {
   const ValueId v = program_.result(op, 0);
   const Type& type = program_.type_of(v);
   const std::int64_t n = phase.outer[0].extent, block = phase.outer[0].block;
-  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, schedule_.rules.at(r.op)));
+  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, loop_plan_.rules.at(r.op)));
   StageWriter first(writer_, 0, true);
   const LeafId i = first.open_flat(n, block);
   HEDDLE_TRY(const NodeId start,
@@ -193,7 +194,7 @@ Verdict GroupLowering::combine(const Reduction& r, Phase& phase) {
   first.store(writer_.whole.at(v), IndexSpace::of(i), start);
   phase.stages.push_back(first.finish());
   StageWriter all(writer_, 0, true);
-  const LeafId c = all.open(schedule_.chunks);
+  const LeafId c = all.open(loop_plan_.chunks);
   const LeafId j = all.open_flat(n, block);
   const IndexSum at = all.space.add(IndexSpace::of(j), all.space.scaled(IndexSpace::of(c), n));
   const NodeId part = all.nodes.load(partial_.at(v), type.dtype, all.space.node(at));
@@ -206,7 +207,7 @@ Verdict GroupLowering::tail_phases() {
   std::map<std::int64_t, std::vector<ValueId>> by_size;
   std::map<Shape, std::vector<ValueId>> by_shape;  // of those with rows that are worth a loop
   for (ValueId v : group_.outputs) {
-    if (!schedule_.tail.contains(program_.value(v).op)) continue;
+    if (!loop_plan_.tail.contains(program_.value(v).op)) continue;
     const Type& type = program_.type_of(v);
     if (type.rank() > 1 && type.shape.back() >= cost::kTailRow)
       by_shape[type.shape].push_back(v);
@@ -270,8 +271,8 @@ Expected<Kernel> lower_group(const Program& program, const StitchGroup& group,
   if (group.choice.sweep_rows > 0)
     if (const auto sweeps = find_sweeps(program, group))
       return lower_sweeps(program, group, *sweeps);
-  HEDDLE_TRY(const Schedule schedule, schedule_group(program, group, machine));
-  return GroupLowering(program, group, schedule, machine).run();
+  HEDDLE_TRY(const LoopPlan loop_plan, plan_loops(program, group, machine));
+  return GroupLowering(program, group, loop_plan, machine).run();
 }
 
 }  // namespace heddle

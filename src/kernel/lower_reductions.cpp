@@ -17,10 +17,10 @@ Verdict GroupLowering::begin_reductions(const Work& work, int level, Phase& phas
     const Op& op = program_.op(r->op);
     const ValueId v = program_.result(op, 0);
     const Type& type = program_.type_of(v);
-    HEDDLE_TRY(const Combiner combiner, combiner_of(program_, op, schedule_.rules.at(r->op)));
+    HEDDLE_TRY(const Combiner combiner, combiner_of(program_, op, loop_plan_.rules.at(r->op)));
     StageWriter stage(writer_, level, true);
     const LeafId i = stage.open(type.elements());
-    const LeafId c = stage.space.leaf(stage.nodes.chunk(), schedule_.chunks);
+    const LeafId c = stage.space.leaf(stage.nodes.chunk(), loop_plan_.chunks);
     const IndexSum at =
         stage.space.add(IndexSpace::of(i), stage.space.scaled(IndexSpace::of(c), type.elements()));
     stage.store(partial_.at(v), at,
@@ -85,9 +85,9 @@ Verdict GroupLowering::write_scan(StageWriter& stage, const Reduction& r) {
     at[r.scan_dim] = stage.space.add(stage.space.scaled(at[r.scan_dim], -1),
                                      IndexSpace::constant(shape[r.scan_dim] - 1));
   HEDDLE_TRY(const NodeId value, stage.value_at(program_.operands(op)[0], at));
-  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, schedule_.rules.at(r.op)));
+  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, loop_plan_.rules.at(r.op)));
   HEDDLE_TRY(const IndexSum carry, stage.local_index(carry_axes(r)));
-  const bool is_kept = schedule_.kept.contains(result);
+  const bool is_kept = loop_plan_.kept.contains(result);
   IndexSum to;
   if (is_kept) {
     HEDDLE_TRY(to, stage.kept_index(result, at));
@@ -105,7 +105,7 @@ Verdict GroupLowering::write_reduction(StageWriter& stage, const Reduction& r,
   if (r.scans) return write_scan(stage, r);
   if (r.scatters) return write_scatter(stage, r);
   const Op& op = program_.op(r.op);
-  const IndexRule& rule = schedule_.rules.at(r.op);
+  const IndexRule& rule = loop_plan_.rules.at(r.op);
   HEDDLE_TRY(const std::vector<IndexSum> factors, stage.factors_here(r, windows));
   const auto operands = program_.operands(op);
   const ValueId result = program_.result(op, 0);
@@ -145,12 +145,12 @@ Verdict GroupLowering::write_update(StageWriter& stage, const Reduction& r, cons
                                     const std::vector<NodeId>& values, NodeId guard) {
   const Op& op = program_.op(r.op);
   const ValueId result = program_.result(op, 0);
-  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, schedule_.rules.at(r.op)));
+  HEDDLE_TRY(Combiner combiner, combiner_of(program_, op, loop_plan_.rules.at(r.op)));
   std::vector<std::uint32_t> buffers;
   IndexSum index;
   if (r.crosses) {
     const Type& type = program_.type_of(result);
-    const LeafId c = stage.space.leaf(stage.nodes.chunk(), schedule_.chunks);
+    const LeafId c = stage.space.leaf(stage.nodes.chunk(), loop_plan_.chunks);
     index = stage.space.add(stage.flat(type.shape, at),
                             stage.space.scaled(IndexSpace::of(c), type.elements()));
     buffers = {partial_.at(result)};
@@ -171,7 +171,7 @@ Verdict GroupLowering::write_update(StageWriter& stage, const Reduction& r, cons
 Expected<std::vector<IndexSum>> StageWriter::factors_here(const Reduction& r,
                                                           const std::vector<LeafId>& windows) {
   const Op& op = program_.op(r.op);
-  const IndexRule& rule = schedule_.rules.at(r.op);
+  const IndexRule& rule = loop_plan_.rules.at(r.op);
   const ValueId result = program_.result(op, 0);
   HEDDLE_TRY(const Indices at, here(result));
   std::vector<IndexSum> factors = result_factors(rule, at, program_.type_of(result).shape);

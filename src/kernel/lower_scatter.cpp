@@ -53,7 +53,7 @@ Expected<StageWriter::Target> StageWriter::scatter_target(const Op& op) {
 // What the region makes of an element and its update.
 Expected<NodeId> StageWriter::combined(const Op& op, NodeId there, NodeId comes) {
   const OpId id = program_.value(program_.result(op, 0)).op;
-  HEDDLE_TRY(const Combiner combiner, combiner_of(program_, op, schedule_.rules.at(id)));
+  HEDDLE_TRY(const Combiner combiner, combiner_of(program_, op, loop_plan_.rules.at(id)));
   if (combiner.op != ScalarOp::none)
     return nodes.scalar(combiner.op, nodes.type(there), there, comes);
   std::vector<NodeId> made;

@@ -37,10 +37,10 @@ namespace {
 class SweepLowering {
  public:
   SweepLowering(const Program& program, const StitchGroup& group, const Sweeps& sweeps)
-      : program_(program), group_(group), sweeps_(sweeps), writer_{program, group, schedule_, {},
-                                                                   {},      {},    {},        {}} {
+      : program_(program), group_(group), sweeps_(sweeps), writer_{program, group, loop_plan_, {},
+                                                                   {},      {},    {},         {}} {
     writer_.members.insert(group.ops.begin(), group.ops.end());
-    for (OpId id : group.ops) schedule_.rules.emplace(id, index_rule(program, program.op(id)));
+    for (OpId id : group.ops) loop_plan_.rules.emplace(id, index_rule(program, program.op(id)));
   }
 
   Expected<Kernel> run() {
@@ -90,7 +90,7 @@ class SweepLowering {
   const Program& program_;
   const StitchGroup& group_;
   const Sweeps& sweeps_;
-  Schedule schedule_;
+  LoopPlan loop_plan_;
   KernelWriter writer_;
 };
 

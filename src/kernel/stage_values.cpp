@@ -142,7 +142,7 @@ Expected<NodeId> StageWriter::copy(const Op& op, const Indices& at, NodeId guard
   const ValueId from = program_.operands(op)[0];
   const Shape& shape = program_.type_of(program_.result(op, 0)).shape;
   const Shape& source = program_.type_of(from).shape;
-  const IndexRule& rule = schedule_.rules.at(program_.value(program_.result(op, 0)).op);
+  const IndexRule& rule = loop_plan_.rules.at(program_.value(program_.result(op, 0)).op);
   // Only a reshape has an index that is not made of factors: there the order of elements decides.
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] != 1 && !is_plain(rule.results[0].dims[d], rule, shape[d]))

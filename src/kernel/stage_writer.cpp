@@ -41,14 +41,14 @@ StageWriter::StageWriter(KernelWriter& kernel, int level, bool tail)
     : space(nodes),
       kernel_(kernel),
       program_(kernel.program),
-      schedule_(kernel.schedule),
+      loop_plan_(kernel.loop_plan),
       level_(level),
       tail_(tail) {}
 
 void StageWriter::open(const AxisList& axes) {
   for (int a : axes) {
     if (axis_leaves_.contains(a)) continue;
-    const GroupAxis& axis = schedule_.axes[static_cast<std::size_t>(a)];
+    const GroupAxis& axis = loop_plan_.axes[static_cast<std::size_t>(a)];
     if (!axis.is_inner()) continue;
     const int number = static_cast<int>(loops_.size());
     NodeId node = nodes.loop(number);
@@ -66,12 +66,12 @@ void StageWriter::open(const AxisList& axes) {
 
 void StageWriter::open_run(const AxisList& axes) {
   std::int64_t size = 1;
-  for (int a : axes) size *= schedule_.axes[static_cast<std::size_t>(a)].size;
+  for (int a : axes) size *= loop_plan_.axes[static_cast<std::size_t>(a)].size;
   run_ = loops_.size();
   IndexSum rest = IndexSpace::of(open(size));
   loop_axes_.back() = axes[0];
   for (std::size_t i = axes.size(); i-- > 0;) {
-    const std::int64_t own = schedule_.axes[static_cast<std::size_t>(axes[i])].size;
+    const std::int64_t own = loop_plan_.axes[static_cast<std::size_t>(axes[i])].size;
     const IndexSum along = i == 0 ? rest : space.remainder(rest, own);
     axis_leaves_[axes[i]] = along.terms[0].leaf;
     rest = space.quotient(rest, own);
@@ -117,7 +117,7 @@ LeafId StageWriter::open_flat(std::int64_t extent, std::int64_t block) {
 
 Expected<LeafId> StageWriter::position(int axis) {
   if (auto it = axis_leaves_.find(axis); it != axis_leaves_.end()) return it->second;
-  const GroupAxis& a = schedule_.axes[static_cast<std::size_t>(axis)];
+  const GroupAxis& a = loop_plan_.axes[static_cast<std::size_t>(axis)];
   if (tail_ || a.is_inner()) return Reason{"an index is needed that no loop of the stage has"};
   return axis_leaves_[axis] = space.leaf(nodes.outer(a.outer), a.size);
 }
@@ -126,15 +126,15 @@ Expected<LeafId> StageWriter::position(int axis) {
 Expected<IndexSum> StageWriter::dim_here(ValueId value, std::size_t dim) {
   IndexSum sum = IndexSpace::constant(0);
   std::int64_t stride = 1;
-  const AtomList atoms = schedule_.space.atoms(value, dim);
+  const AtomList atoms = loop_plan_.space.atoms(value, dim);
   for (std::size_t i = atoms.size(); i-- > 0;) {
-    const int axis = schedule_.axis_of.at(atoms[i]);
+    const int axis = loop_plan_.axis_of.at(atoms[i]);
     HEDDLE_TRY(const LeafId leaf, position(axis));
     IndexSum at = IndexSpace::of(leaf);
-    const AtomList& all = schedule_.axes[static_cast<std::size_t>(axis)].atoms;
+    const AtomList& all = loop_plan_.axes[static_cast<std::size_t>(axis)].atoms;
     for (std::size_t k = all.size(); k-- > 0 && all[k] != atoms[i];)
-      at = space.quotient(at, schedule_.space.size(all[k]));
-    const std::int64_t size = schedule_.space.size(atoms[i]);
+      at = space.quotient(at, loop_plan_.space.size(all[k]));
+    const std::int64_t size = loop_plan_.space.size(atoms[i]);
     if (atoms[i] != all.front()) at = space.remainder(at, size);
     sum = space.add(sum, space.scaled(at, stride));
     stride *= size;
@@ -181,23 +181,23 @@ Expected<IndexSum> StageWriter::kept_index(ValueId value, const Indices& at) {
   std::unordered_map<AtomId, IndexSum> digits;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     IndexSum rest = at[d];
-    const AtomList atoms = schedule_.space.atoms(value, d);
+    const AtomList atoms = loop_plan_.space.atoms(value, d);
     for (std::size_t i = atoms.size(); i-- > 0;) {
-      const std::int64_t size = schedule_.space.size(atoms[i]);
+      const std::int64_t size = loop_plan_.space.size(atoms[i]);
       digits[atoms[i]] = i == 0 ? rest : space.remainder(rest, size);
       rest = space.quotient(rest, size);
     }
   }
   IndexSum sum = IndexSpace::constant(0);
   std::int64_t stride = 1;
-  const AxisList axes = schedule_.axes_of(value);
+  const AxisList axes = loop_plan_.axes_of(value);
   for (std::size_t i = axes.size(); i-- > 0;) {
-    const GroupAxis& axis = schedule_.axes[static_cast<std::size_t>(axes[i])];
+    const GroupAxis& axis = loop_plan_.axes[static_cast<std::size_t>(axes[i])];
     IndexSum along = IndexSpace::constant(0);
     std::int64_t inner = 1;
     for (std::size_t k = axis.atoms.size(); k-- > 0;) {
       along = space.add(along, space.scaled(digits.at(axis.atoms[k]), inner));
-      inner *= schedule_.space.size(axis.atoms[k]);
+      inner *= loop_plan_.space.size(axis.atoms[k]);
     }
     if (axis.outer >= 0) {
       HEDDLE_TRY(const LeafId leaf, position(axes[i]));
@@ -226,7 +226,7 @@ Expected<IndexSum> StageWriter::local_index(const AxisList& axes) {
   IndexSum sum = IndexSpace::constant(0);
   std::int64_t stride = 1;
   for (std::size_t i = axes.size(); i-- > 0;) {
-    const GroupAxis& axis = schedule_.axes[static_cast<std::size_t>(axes[i])];
+    const GroupAxis& axis = loop_plan_.axes[static_cast<std::size_t>(axes[i])];
     if (!axis.is_inner()) continue;
     HEDDLE_TRY(const LeafId leaf, position(axes[i]));
     const bool outer = axis.outer >= 0;
@@ -303,8 +303,8 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
   const Type& type = program_.type_of(value);
   const OpId id = program_.value(value).op;
   NodeId node = kNone;
-  const auto kept = schedule_.kept.find(value);
-  const bool is_kept = kept != schedule_.kept.end() && !tail_ && kept->second.level < level_;
+  const auto kept = loop_plan_.kept.find(value);
+  const bool is_kept = kept != loop_plan_.kept.end() && !tail_ && kept->second.level < level_;
   // An input is there in memory as well, for places that the block does not keep.
   const bool is_input = !kernel_.members.contains(id);
   Expected<IndexSum> kept_place = Reason{"not kept"};
@@ -333,7 +333,7 @@ Expected<NodeId> StageWriter::value_at(ValueId value, const Indices& at, NodeId 
   } else if (auto it = kernel_.whole.find(value); it != kernel_.whole.end()) {
     if (!tail_) return Reason{"a reduction over blocks is needed inside of a block"};
     node = load(it->second, type.dtype, flat(type.shape, at), guard);
-  } else if (tail_ && schedule_.read_back.contains(value)) {
+  } else if (tail_ && loop_plan_.read_back.contains(value)) {
     node = load(kernel_.buffer_of(value), type.dtype, flat(type.shape, at), guard);
   } else if (is_kept) {
     HEDDLE_TRY(const IndexSum index, kept_index(value, at));

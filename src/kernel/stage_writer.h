@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "kernel/index_expr.h"
-#include "stitch/schedule.h"
+#include "stitch/loop_plan.h"
 
 namespace heddle {
 
@@ -14,7 +14,7 @@ namespace heddle {
 struct KernelWriter {
   const Program& program;
   const StitchGroup& group;
-  const Schedule& schedule;
+  const LoopPlan& loop_plan;
   Kernel kernel;
   std::unordered_map<ValueId, std::uint32_t> buffers;  // of inputs and outputs
   std::unordered_map<ValueId, std::uint32_t> kept;     // of reach block, first phase
@@ -148,7 +148,7 @@ class StageWriter {
 
   KernelWriter& kernel_;
   const Program& program_;
-  const Schedule& schedule_;
+  const LoopPlan& loop_plan_;
   int level_;
   bool tail_;
   std::unordered_map<int, LeafId> axis_leaves_;

@@ -12,8 +12,8 @@
 #include "stitch/alike.h"
 #include "stitch/cost.h"
 #include "stitch/latency.h"
+#include "stitch/loop_plan.h"
 #include "stitch/merge.h"
-#include "stitch/schedule.h"
 #include "stitch/sweeps.h"
 
 namespace heddle {
@@ -99,7 +99,7 @@ class Explorer {
   bool find_suspects(const std::vector<Pattern>& patterns);
   double full_cost(const std::vector<const Pattern*>& plan);
   bool only_feeds(Vertex v, const Pattern& pattern) const;
-  bool needs_schedule(const Pattern& pattern) const;
+  bool needs_plan(const Pattern& pattern) const;
   std::vector<Pattern> choose();
 
   const Graph& graph_;
@@ -122,7 +122,7 @@ class Explorer {
 };
 
 // Ops that give their results element by element in one shape always share their loops.
-bool Explorer::needs_schedule(const Pattern& pattern) const {
+bool Explorer::needs_plan(const Pattern& pattern) const {
   const Shape* shape = nullptr;
   for (Vertex v : pattern) {
     const Op& op = graph_.op(v);
@@ -188,7 +188,7 @@ Exploration::Launch Explorer::launch(const Pattern& pattern) {
 
 // Its loops can be shared.
 bool Explorer::has_kernel(const Pattern& pattern) {
-  if (pattern.size() > kMostOps || (needs_schedule(pattern) && !look(pattern).legal)) return false;
+  if (pattern.size() > kMostOps || (needs_plan(pattern) && !look(pattern).legal)) return false;
   // To write a kernel takes long beside all else that is asked here.
   constexpr int kMostTrials = 1000;
   return !is_suspect(pattern) || (pays(pattern) && trials_++ < kMostTrials && lowers(pattern));
@@ -198,7 +198,7 @@ bool Explorer::has_kernel(const Pattern& pattern) {
 bool Explorer::is_good_chain(const Pattern& pattern) {
   constexpr int kMostFailed = 16;
   if (failed_chains_ >= kMostFailed) return false;
-  if ((!needs_schedule(pattern) || look(pattern).legal) && pays(pattern) && lowers(pattern))
+  if ((!needs_plan(pattern) || look(pattern).legal) && pays(pattern) && lowers(pattern))
     return true;
   ++failed_chains_;
   return false;
@@ -402,7 +402,7 @@ bool Explorer::lowers(const Pattern& pattern) {
 // Where a plan has failed before, patterns are taken at their word no more.
 bool Explorer::is_known_to_fail(const Pattern& pattern) {
   if (!is_suspect(pattern)) return false;
-  if ((needs_schedule(pattern) && !look(pattern).legal) || !pays(pattern)) return true;
+  if ((needs_plan(pattern) && !look(pattern).legal) || !pays(pattern)) return true;
   const auto lowers = lowers_.find(alike_.key(pattern));
   return lowers != lowers_.end() && !lowers->second;
 }

@@ -16,9 +16,9 @@ namespace {
 
 class Evaluator {
  public:
-  Evaluator(const Program& program, const StitchGroup& group, const Schedule& schedule,
+  Evaluator(const Program& program, const StitchGroup& group, const LoopPlan& loop_plan,
             const MachineFigures& machine)
-      : program_(program), group_(group), schedule_(schedule), machine_(machine) {
+      : program_(program), group_(group), loop_plan_(loop_plan), machine_(machine) {
     members_.insert(group.ops.begin(), group.ops.end());
     outputs_.insert(group.outputs.begin(), group.outputs.end());
     for (OpId id : group.ops)
@@ -41,7 +41,7 @@ class Evaluator {
 
   double elements(ValueId v) const { return static_cast<double>(program_.type_of(v).elements()); }
   ValueId result_of(OpId id) const { return program_.result(program_.op(id), 0); }
-  bool is_kept(ValueId v) const { return schedule_.kept.contains(v); }
+  bool is_kept(ValueId v) const { return loop_plan_.kept.contains(v); }
   bool is_member(ValueId v) const {
     const OpId from = program_.value(v).op;
     return from != kNone && members_.contains(from);
@@ -50,14 +50,14 @@ class Evaluator {
   // Points at which an op computes.
   double points(OpId id) const {
     double n = elements(result_of(id));
-    const Reduction* r = schedule_.reduction(id);
+    const Reduction* r = loop_plan_.reduction(id);
     if (!r) return n;
     double loops = 1;
     for (int a : r->loops)
-      loops *= static_cast<double>(schedule_.axes[static_cast<std::size_t>(a)].size);
+      loops *= static_cast<double>(loop_plan_.axes[static_cast<std::size_t>(a)].size);
     for (int f : r->windows)
       loops *=
-          static_cast<double>(schedule_.rules.at(id).factors[static_cast<std::size_t>(f)].size);
+          static_cast<double>(loop_plan_.rules.at(id).factors[static_cast<std::size_t>(f)].size);
     return std::max(n, loops);
   }
 
@@ -74,15 +74,15 @@ class Evaluator {
       }
       if (outputs_.contains(v)) times[own] = 1;
       for (OpId user : users_[v]) add_need(user, v, times);
-      if (schedule_.read_back.contains(v)) times.erase(kTailLevel);
+      if (loop_plan_.read_back.contains(v)) times.erase(kTailLevel);
       if (times.empty()) times[own] = 1;
     }
   }
 
   int level_of(OpId id) const {
-    if (schedule_.tail.contains(id)) return kTailLevel;
-    const auto found = schedule_.levels.find(result_of(id));
-    return found == schedule_.levels.end() ? 0 : found->second;
+    if (loop_plan_.tail.contains(id)) return kTailLevel;
+    const auto found = loop_plan_.levels.find(result_of(id));
+    return found == loop_plan_.levels.end() ? 0 : found->second;
   }
 
   void add_need(OpId user, ValueId v, ByLevel& times) const {
@@ -130,10 +130,10 @@ class Evaluator {
     }
     for (const auto& [key, count] : loads) result_.loads += count;
     for (ValueId v : group_.outputs) result_.stores += elements(v);
-    for (const auto& [v, kept] : schedule_.kept) result_.stores += elements(v);
+    for (const auto& [v, kept] : loop_plan_.kept) result_.stores += elements(v);
     result_.block_bytes += kept_at_once();
     for (ValueId v : group_.inputs) {
-      if (!program_.type_of(v).is_tensor() || !schedule_.space.contains(v)) continue;
+      if (!program_.type_of(v).is_tensor() || !loop_plan_.space.contains(v)) continue;
       const auto bytes = static_cast<double>(memory_bytes(program_, v));
       traffic_.add_value(bytes, machine_);
       if (levels[v].contains(kTailLevel) && levels[v].size() > 1) {
@@ -152,21 +152,21 @@ class Evaluator {
       }
       if (all <= bytes) continue;
       result_.block_bytes += static_cast<std::int64_t>(
-          static_cast<double>(block_bytes(v, schedule_.axes_of(v))) * most / bytes);
+          static_cast<double>(block_bytes(v, loop_plan_.axes_of(v))) * most / bytes);
       again_ += all - bytes;
     }
     for (ValueId v : group_.outputs)
       traffic_.add_value(static_cast<double>(program_.type_of(v).bytes()), machine_);
-    for (ValueId v : schedule_.read_back) {
+    for (ValueId v : loop_plan_.read_back) {
       const auto bytes = static_cast<double>(program_.type_of(v).bytes());
       traffic_.add_value(bytes, machine_);
       add_again(bytes);
       result_.loads += elements(v);
     }
     // What chunks leave is written and read once more.
-    for (const Reduction& r : schedule_.reductions) {
+    for (const Reduction& r : loop_plan_.reductions) {
       if (!r.crosses) continue;
-      const double left = 2.0 * static_cast<double>(schedule_.chunks) *
+      const double left = 2.0 * static_cast<double>(loop_plan_.chunks) *
                           static_cast<double>(program_.type_of(result_of(r.op)).bytes());
       traffic_.add_value(left, machine_);
       add_again(left);
@@ -184,7 +184,7 @@ class Evaluator {
   // last level that reads it.
   std::int64_t kept_at_once() {
     std::map<std::int64_t, std::int64_t> change;
-    for (const auto& [v, kept] : schedule_.kept) {
+    for (const auto& [v, kept] : loop_plan_.kept) {
       std::int64_t last = kept.level;
       for (OpId user : users_[v])
         if (const auto& times = times_[user]; !times.empty() && times.rbegin()->first != kTailLevel)
@@ -208,7 +208,7 @@ class Evaluator {
   std::int64_t block_bytes(ValueId v, const AxisList& axes) const {
     std::int64_t n = byte_size(program_.type_of(v).dtype);
     for (int a : axes) {
-      const GroupAxis& x = schedule_.axes[static_cast<std::size_t>(a)];
+      const GroupAxis& x = loop_plan_.axes[static_cast<std::size_t>(a)];
       n *= x.outer < 0 ? x.size : x.block;
     }
     return n;
@@ -247,8 +247,8 @@ class Evaluator {
   }
 
   void count_blocks() {
-    for (int a : schedule_.outer) {
-      const GroupAxis& x = schedule_.axes[static_cast<std::size_t>(a)];
+    for (int a : loop_plan_.outer) {
+      const GroupAxis& x = loop_plan_.axes[static_cast<std::size_t>(a)];
       result_.blocks *= (x.size + x.block - 1) / x.block;
     }
   }
@@ -258,25 +258,25 @@ class Evaluator {
         {.light = result_.light + result_.loads + result_.stores, .heavy = result_.heavy},
         machine_);
     int stages = 1;
-    for (const auto& [v, level] : schedule_.levels) stages = std::max(stages, level + 1);
+    for (const auto& [v, level] : loop_plan_.levels) stages = std::max(stages, level + 1);
     const double starts = static_cast<double>(result_.blocks) * stages * cost::kStageSeconds;
     const double alone = instructions + starts;
     result_.parts =
-        schedule_.chunks > 0 ? std::min(schedule_.chunks, result_.blocks) : result_.blocks;
+        loop_plan_.chunks > 0 ? std::min(loop_plan_.chunks, result_.blocks) : result_.blocks;
     const auto parts = static_cast<double>(result_.parts);
     const double workers = cost::busy_workers(alone, parts, machine_);
     // The last turn may leave workers without a block; memory has then more for the others.
     const double turns = std::ceil(parts / workers);
     result_.work = alone * turns / parts;
     result_.memory = cost::traffic_seconds(traffic_, workers, machine_);
-    const int phases = 1 + (schedule_.chunks > 0) + !schedule_.tail.empty();
+    const int phases = 1 + (loop_plan_.chunks > 0) + !loop_plan_.tail.empty();
     result_.seconds = cost::kStepSeconds + phases * machine_.launch_seconds +
                       cost::overlapped(result_.memory, result_.work);
   }
 
   const Program& program_;
   const StitchGroup& group_;
-  const Schedule& schedule_;
+  const LoopPlan& loop_plan_;
   const MachineFigures& machine_;
   std::unordered_set<OpId> members_;
   std::unordered_set<ValueId> outputs_;
@@ -288,7 +288,7 @@ class Evaluator {
 };
 
 // Choices that would make another kernel of the one that the first gave.
-std::vector<LaunchChoice> other_choices(const Schedule& first, bool across) {
+std::vector<LaunchChoice> other_choices(const LoopPlan& first, bool across) {
   std::vector<LaunchChoice> all;
   if (across) all.push_back({.across = true});
   const bool has_tiles =
@@ -302,10 +302,10 @@ std::vector<LaunchChoice> other_choices(const Schedule& first, bool across) {
 }
 
 // Whether workers have nothing to do while large reductions stay inside of a few blocks.
-bool may_run_across(const Schedule& schedule, const KernelEstimate& estimate,
+bool may_run_across(const LoopPlan& loop_plan, const KernelEstimate& estimate,
                     const MachineFigures& machine) {
   if (estimate.parts >= machine.workers || estimate.work < cost::kWorthSharing) return false;
-  return std::ranges::any_of(schedule.reductions, [](const Reduction& r) {
+  return std::ranges::any_of(loop_plan.reductions, [](const Reduction& r) {
     return !r.crosses && !r.scans && !r.scatters && r.windows.empty();
   });
 }
@@ -324,20 +324,20 @@ std::optional<ScheduledGroup> sweep_launch(const Program& program, const StitchG
 
 }  // namespace
 
-KernelEstimate estimate(const Program& program, const StitchGroup& group, const Schedule& schedule,
+KernelEstimate estimate(const Program& program, const StitchGroup& group, const LoopPlan& loop_plan,
                         const MachineFigures& machine) {
-  return Evaluator(program, group, schedule, machine).run();
+  return Evaluator(program, group, loop_plan, machine).run();
 }
 
 Expected<KernelEstimate> first_estimate(const Program& program, StitchGroup group,
                                         const MachineFigures& machine) {
   group.choice = {};
-  HEDDLE_TRY(const Schedule first, schedule_group(program, group, machine));
+  HEDDLE_TRY(const LoopPlan first, plan_loops(program, group, machine));
   KernelEstimate best = estimate(program, group, first, machine);
   if (!may_run_across(first, best, machine)) return best;
   group.choice.across = true;
-  if (const auto schedule = schedule_group(program, group, machine))
-    if (const KernelEstimate other = estimate(program, group, *schedule, machine);
+  if (const auto loop_plan = plan_loops(program, group, machine))
+    if (const KernelEstimate other = estimate(program, group, *loop_plan, machine);
         other.seconds < best.seconds)
       best = other;
   return best;
@@ -347,17 +347,17 @@ Expected<ScheduledGroup> choose_launch(const Program& program, StitchGroup group
                                        const MachineFigures& machine) {
   group.choice = {};
   const auto swept = sweep_launch(program, group, machine);
-  const auto planned = schedule_group(program, group, machine);
+  const auto planned = plan_loops(program, group, machine);
   if (!planned && swept) return *swept;
   if (!planned) return planned.why();
-  const Schedule& first = *planned;
+  const LoopPlan& first = *planned;
   ScheduledGroup found{.choice = {}, .best = estimate(program, group, first, machine)};
   for (const LaunchChoice& choice :
        other_choices(first, may_run_across(first, found.best, machine))) {
     group.choice = choice;
-    const auto schedule = schedule_group(program, group, machine);
-    if (!schedule) continue;
-    const KernelEstimate other = estimate(program, group, *schedule, machine);
+    const auto loop_plan = plan_loops(program, group, machine);
+    if (!loop_plan) continue;
+    const KernelEstimate other = estimate(program, group, *loop_plan, machine);
     // Small differences are not worth another kernel.
     const bool better = cost::kClearly * other.seconds < found.best.seconds;
     found.others.push_back(better ? ScheduledGroup::Other{found.choice, found.best.seconds}

@@ -1,11 +1,11 @@
-// The full evaluator: what one kernel takes, by its schedule. It sees what the quick one of cost.h
+// The full evaluator: what one kernel takes, by its plan of loops. It sees what the quick one of cost.h
 // does not: what every stage computes again, what a block keeps and whether that fits its cache,
 // values that do not fit the registers, and blocks that do not fill all workers.
 #pragma once
 
 #include "heddle/machine.h"
 #include "heddle/stitch.h"
-#include "stitch/schedule.h"
+#include "stitch/loop_plan.h"
 
 namespace heddle {
 
@@ -22,7 +22,7 @@ struct KernelEstimate {
   std::int64_t parts = 1;        // that workers take one at a time: blocks, or chunks of them
 };
 
-KernelEstimate estimate(const Program& program, const StitchGroup& group, const Schedule& schedule,
+KernelEstimate estimate(const Program& program, const StitchGroup& group, const LoopPlan& loop_plan,
                         const MachineFigures& machine);
 
 // By the first choice; or, where that leaves workers without a block, by the better one of it and

@@ -10,7 +10,7 @@
 #include "stitch/cost.h"
 #include "stitch/explore.h"
 #include "stitch/latency.h"
-#include "stitch/schedule.h"
+#include "stitch/loop_plan.h"
 
 namespace heddle {
 namespace {
@@ -80,7 +80,7 @@ struct Setting {
     std::vector<OpId> ops;
     for (Vertex v : p) ops.push_back(graph.ops[v]);
     return p.size() == 1 ||
-           schedule_group(*graph.program, make_group(*graph.program, readers, ops), machine).ok();
+           plan_loops(*graph.program, make_group(*graph.program, readers, ops), machine).ok();
   }
 };
 

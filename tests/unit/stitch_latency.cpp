@@ -1,4 +1,4 @@
-// The full evaluator sees what the schedule of a kernel makes of it.
+// The full evaluator sees what the plan of a kernel's loops makes of it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Whole {
   }
   KernelEstimate with(LaunchChoice choice = {}) {
     group.choice = choice;
-    return estimate(program, group, schedule_group(program, group, machine).value(), machine);
+    return estimate(program, group, plan_loops(program, group, machine).value(), machine);
   }
   Program program;
   StitchGroup group;
@@ -73,8 +73,8 @@ TEST(Latency, SumsOverSeveralAxesKeepAllWorkersBusy) {
   Whole w(b);
   const auto outer_size = [&](int workers) {
     w.machine.workers = workers;
-    const Schedule schedule = schedule_group(w.program, w.group, w.machine).value();
-    return schedule.axes[static_cast<std::size_t>(schedule.outer.at(0))].size;
+    const LoopPlan loop_plan = plan_loops(w.program, w.group, w.machine).value();
+    return loop_plan.axes[static_cast<std::size_t>(loop_plan.outer.at(0))].size;
   };
   EXPECT_EQ(outer_size(4), 8);
   EXPECT_EQ(outer_size(512), 1024);
@@ -213,14 +213,14 @@ TEST(Latency, WhatIsWrittenInAnyCaseIsReadBack) {
   const double numbers = 4.0 * 32 * 32 * 32 * 64;
   Builder one, two;
   Whole gives = masked_gradient(one, true), alone = masked_gradient(two, false);
-  const Schedule schedule = schedule_group(gives.program, gives.group, gives.machine).value();
-  EXPECT_EQ(schedule.read_back, std::unordered_set<ValueId>{gives.group.outputs[0]});
+  const LoopPlan loop_plan = plan_loops(gives.program, gives.group, gives.machine).value();
+  EXPECT_EQ(loop_plan.read_back, std::unordered_set<ValueId>{gives.group.outputs[0]});
   // Both sums and the mask are read once, the third operand twice.
   const double again = gives.with({.across = true}).bytes_again;
   EXPECT_GE(again, 2 * numbers);
   EXPECT_LE(again, 2.1 * numbers);
   EXPECT_GE(alone.with({.across = true}).bytes_again, 3 * numbers);
-  EXPECT_TRUE(schedule_group(alone.program, alone.group, alone.machine).value().read_back.empty());
+  EXPECT_TRUE(plan_loops(alone.program, alone.group, alone.machine).value().read_back.empty());
 }
 
 // What the tail has to read for another reason is no reason to read more.
@@ -235,7 +235,7 @@ TEST(Latency, WhatFollowsFromAnOperandIsNotReadBack) {
   Whole w(b);
   w.machine = default_figures(64);
   w.group.choice = {.across = true};
-  EXPECT_TRUE(schedule_group(w.program, w.group, w.machine).value().read_back.empty());
+  EXPECT_TRUE(plan_loops(w.program, w.group, w.machine).value().read_back.empty());
 }
 
 // A kernel of one block takes as long with many workers as with two.

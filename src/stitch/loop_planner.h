@@ -1,11 +1,11 @@
-// How a schedule is made; used by schedule_group() only.
+// How a plan of loops is made; used by plan_loops() only.
 #pragma once
 
 #include <algorithm>
 
 #include "heddle/op.h"
 #include "ir/rules/scan.h"
-#include "stitch/schedule.h"
+#include "stitch/loop_plan.h"
 
 namespace heddle {
 
@@ -13,12 +13,12 @@ inline bool has(const AxisList& list, int axis) {
   return std::find(list.begin(), list.end(), axis) != list.end();
 }
 
-class Scheduler {
+class LoopPlanner {
  public:
-  Scheduler(const Program& program, const StitchGroup& group, const MachineFigures& machine)
+  LoopPlanner(const Program& program, const StitchGroup& group, const MachineFigures& machine)
       : program_(program), group_(group), machine_(machine) {}
 
-  Expected<Schedule> run() {
+  Expected<LoopPlan> run() {
     members_.insert(group_.ops.begin(), group_.ops.end());
     outputs_.insert(group_.outputs.begin(), group_.outputs.end());
     relate_values();
@@ -91,7 +91,7 @@ class Scheduler {
   std::unordered_map<OpId, Scan> scans_;
   std::unordered_map<ValueId, bool> reduced_before_;
   std::unordered_set<ValueId> aside_;  // small results that a phase of their own computes
-  Schedule plan_;
+  LoopPlan plan_;
 };
 
 }  // namespace heddle

@@ -1,12 +1,12 @@
 // Reductions, scans and scatters of a group: the loops they run over, and what may wait for them.
 #include "cost/fitted.h"
 #include "stitch/group.h"
+#include "stitch/loop_planner.h"
 #include "stitch/scatter.h"
-#include "stitch/scheduler.h"
 
 namespace heddle {
 
-Reduction Scheduler::scan(OpId id) const {
+Reduction LoopPlanner::scan(OpId id) const {
   const Scan& scan = scans_.at(id);
   Reduction r{.op = id, .scans = true, .backward = scan.backward, .scan_dim = scan.dim};
   const ValueId result = program_.result(program_.op(id), 0);
@@ -16,7 +16,7 @@ Reduction Scheduler::scan(OpId id) const {
 
 // It runs over the updates. Along axes that an update and its place have in common it stays where
 // it is; any other axis of the result it may reach anywhere along.
-Reduction Scheduler::scatter(OpId id) const {
+Reduction LoopPlanner::scatter(OpId id) const {
   const Op& op = program_.op(id);
   const ScatterDims dims = scatter_dimensions(program_, op);
   const ValueId result = program_.result(op, 0);
@@ -39,7 +39,7 @@ Reduction Scheduler::scatter(OpId id) const {
 
 // The axes of what it keeps and what it reduces, as they lie in memory. The operand may have axes
 // of its own, where the reduction reaches it by a window.
-AxisList Scheduler::loops_of(const Reduction& r) const {
+AxisList LoopPlanner::loops_of(const Reduction& r) const {
   AxisList all = plan_.axes_of(program_.operands(program_.op(r.op))[0]);
   std::erase_if(all, [&](int a) { return !has(r.kept, a) && !has(r.reduced, a); });
   for (const AxisList* list : {&r.kept, &r.reduced})
@@ -48,7 +48,7 @@ AxisList Scheduler::loops_of(const Reduction& r) const {
   return all;
 }
 
-void Scheduler::place_factors(Reduction& r) const {
+void LoopPlanner::place_factors(Reduction& r) const {
   const Op& op = program_.op(r.op);
   const IndexRule& rule = plan_.rules.at(r.op);
   const auto operands = program_.operands(op);
@@ -80,7 +80,7 @@ void Scheduler::place_factors(Reduction& r) const {
       r.windows.push_back(static_cast<int>(f));
 }
 
-void Scheduler::find_reductions() {
+void LoopPlanner::find_reductions() {
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
     if (!is_reducer(program_, op)) continue;
@@ -99,7 +99,7 @@ void Scheduler::find_reductions() {
 
 // Ops that only work on as many elements as the reduction gives, so that they can wait for it; or
 // all that follow, where that is the choice.
-bool Scheduler::is_tailable(const Op& op) {
+bool LoopPlanner::is_tailable(const Op& op) {
   const std::int64_t limit = group_.choice.across ? INT64_MAX : elements(program_.result(op, 0));
   std::vector<OpId> open;
   std::unordered_set<OpId> seen;
@@ -119,7 +119,7 @@ bool Scheduler::is_tailable(const Op& op) {
 }
 
 // Whether parts of it can be combined later: it then waits for all blocks.
-bool Scheduler::may_cross(const Reduction& r) {
+bool LoopPlanner::may_cross(const Reduction& r) {
   const Op& op = program_.op(r.op);
   if (!r.windows.empty() || r.scans || !is_tailable(op)) return false;
   if (r.scatters) {
@@ -133,12 +133,12 @@ bool Scheduler::may_cross(const Reduction& r) {
 }
 
 // Whether it may cross; choose_outer decides.
-void Scheduler::find_tail() {
+void LoopPlanner::find_tail() {
   for (Reduction& r : plan_.reductions) r.crosses = may_cross(r);
 }
 
 // Whether a block has to reduce something for it.
-bool Scheduler::needs_reduction(ValueId value) const {
+bool LoopPlanner::needs_reduction(ValueId value) const {
   std::vector<ValueId> open = {value};
   std::unordered_set<ValueId> seen;
   while (!open.empty()) {
@@ -158,7 +158,7 @@ bool Scheduler::needs_reduction(ValueId value) const {
 }
 
 // Whether some reduction of the group comes before it.
-bool Scheduler::has_reduction_before(ValueId value) {
+bool LoopPlanner::has_reduction_before(ValueId value) {
   const OpId id = program_.value(value).op;
   if (!members_.contains(id)) return false;
   if (auto it = reduced_before_.find(value); it != reduced_before_.end()) return it->second;
@@ -169,7 +169,7 @@ bool Scheduler::has_reduction_before(ValueId value) {
 }
 
 // Axes of its operands along which an op looks at another place than that of its result.
-AxisList Scheduler::shifted_axes(const Op& op, OpId id) const {
+AxisList LoopPlanner::shifted_axes(const Op& op, OpId id) const {
   const IndexRule& rule = plan_.rules.at(id);
   const ValueId result = program_.result(op, 0);
   std::unordered_map<int, AtomList> of_factor;
@@ -198,7 +198,7 @@ AxisList Scheduler::shifted_axes(const Op& op, OpId id) const {
 }
 
 // What a block has reduced must be there wherever it is looked at.
-void Scheduler::keep_shifted_inside(std::unordered_set<int>& inside) {
+void LoopPlanner::keep_shifted_inside(std::unordered_set<int>& inside) {
   for (OpId id : group_.ops) {
     const Op& op = program_.op(id);
     const bool reads_reduced = std::ranges::any_of(
@@ -209,7 +209,7 @@ void Scheduler::keep_shifted_inside(std::unordered_set<int>& inside) {
 }
 
 // The later phases know only what went in and what was reduced over all blocks.
-Verdict Scheduler::check_tail() const {
+Verdict LoopPlanner::check_tail() const {
   auto fine = [&](const Op& op) {
     return std::ranges::none_of(program_.operands(op),
                                 [&](ValueId v) { return needs_reduction(v); });
@@ -227,7 +227,7 @@ Verdict Scheduler::check_tail() const {
 }
 
 // Every place where a block leaves something: outputs, and reductions that may cross.
-std::vector<AxisList> Scheduler::sink_domains() const {
+std::vector<AxisList> LoopPlanner::sink_domains() const {
   std::vector<AxisList> all;
   std::unordered_set<OpId> waits;
   for (const Reduction& r : plan_.reductions)
@@ -251,7 +251,7 @@ std::vector<AxisList> Scheduler::sink_domains() const {
 
 // Small results beside a large one whose loops they do not have would leave no loop that all of
 // them share. Where they need no reduction they wait until the blocks are done.
-void Scheduler::find_aside() {
+void LoopPlanner::find_aside() {
   AxisList largest;
   for (const AxisList& s : sink_domains())
     if (product(s) > product(largest)) largest = s;

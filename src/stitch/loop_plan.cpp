@@ -1,14 +1,14 @@
-#include "stitch/schedule.h"
+#include "stitch/loop_plan.h"
 
 #include <map>
 
 #include "cost/fitted.h"
+#include "stitch/loop_planner.h"
 #include "stitch/scatter.h"
-#include "stitch/scheduler.h"
 
 namespace heddle {
 
-void Scheduler::relate_values() {
+void LoopPlanner::relate_values() {
   for (ValueId v : group_.inputs)
     if (program_.type_of(v).is_tensor()) plan_.space.add(v, program_.type_of(v).shape);
   for (OpId id : group_.ops) {
@@ -32,7 +32,7 @@ void Scheduler::relate_values() {
 
 // Dimensions of its result whose index an op uses by itself: those that it shifts, cuts, counts or
 // scans along.
-std::vector<std::size_t> Scheduler::dims_apart(const Op& op, OpId id) const {
+std::vector<std::size_t> LoopPlanner::dims_apart(const Op& op, OpId id) const {
   const std::size_t rank = program_.type_of(program_.result(op, 0)).rank();
   std::vector<std::size_t> dims;
   if (auto it = scans_.find(id); it != scans_.end()) return {it->second.dim};
@@ -62,7 +62,7 @@ std::vector<std::size_t> Scheduler::dims_apart(const Op& op, OpId id) const {
 }
 
 // Atoms that follow one another in every value that has one of them are one axis.
-void Scheduler::join_axes() {
+void LoopPlanner::join_axes() {
   std::unordered_map<AtomId, AtomId> next, previous;
   std::unordered_map<AtomId, int> first_seen;
   AtomList order;
@@ -110,7 +110,7 @@ void Scheduler::join_axes() {
   }
 }
 
-Verdict Scheduler::choose_outer() {
+Verdict LoopPlanner::choose_outer() {
   std::unordered_set<int> inside;  // axes that a block must hold whole
   for (const Reduction& r : plan_.reductions)
     if (!r.crosses) {
@@ -176,7 +176,7 @@ Verdict Scheduler::choose_outer() {
 }
 
 // A chunk for every worker, as long as what the chunks leave is little beside what they read.
-void Scheduler::choose_chunks() {
+void LoopPlanner::choose_chunks() {
   for (const Reduction& r : plan_.reductions) {
     if (!r.crosses) continue;
     const std::int64_t left = elements(program_.result(program_.op(r.op), 0));
@@ -189,7 +189,7 @@ void Scheduler::choose_chunks() {
 
 // An outer axis with little behind it, but a loop of the block in front of it, would make every
 // block read a few elements here and there: it runs inside where enough blocks are left.
-void Scheduler::drop_short_runs(const AxisList& order) {
+void LoopPlanner::drop_short_runs(const AxisList& order) {
   for (std::size_t i = order.size(); i-- > 0;) {
     const int a = order[i];
     if (axis(a).outer < 0) continue;
@@ -222,7 +222,7 @@ std::int64_t even_block(std::int64_t size, std::int64_t wanted) {
 
 // Blocks large enough to pay for their own start, small enough to stay in cache, and wide enough
 // along axes that are contiguous in memory.
-void Scheduler::choose_blocks() {
+void LoopPlanner::choose_blocks() {
   const std::int64_t enough = group_.choice.block_elements;
   AxisList widest;
   auto look = [&](const AxisList& s) {
@@ -271,7 +271,7 @@ void Scheduler::choose_blocks() {
 }
 
 // An outer axis that one block has all of is no outer axis, unless parts are combined along it.
-void Scheduler::drop_whole_axes() {
+void LoopPlanner::drop_whole_axes() {
   auto is_whole = [&](int a) {
     return axis(a).block == axis(a).size &&
            std::ranges::none_of(plan_.reductions,
@@ -287,13 +287,13 @@ void Scheduler::drop_whole_axes() {
     axis(plan_.outer[i]).outer = static_cast<int>(i);
 }
 
-const Reduction* Schedule::reduction(OpId op) const {
+const Reduction* LoopPlan::reduction(OpId op) const {
   for (const Reduction& r : reductions)
     if (r.op == op) return &r;
   return nullptr;
 }
 
-AxisList Schedule::axes_of(ValueId value) const {
+AxisList LoopPlan::axes_of(ValueId value) const {
   AxisList list;
   for (AtomId a : space.atoms(value)) {
     const int x = axis_of.at(a);
@@ -302,9 +302,9 @@ AxisList Schedule::axes_of(ValueId value) const {
   return list;
 }
 
-Expected<Schedule> schedule_group(const Program& program, const StitchGroup& group,
-                                  const MachineFigures& machine) {
-  return Scheduler(program, group, machine).run();
+Expected<LoopPlan> plan_loops(const Program& program, const StitchGroup& group,
+                              const MachineFigures& machine) {
+  return LoopPlanner(program, group, machine).run();
 }
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// Schedule: how one kernel runs a group of ops.
+// LoopPlan: how one kernel runs a group of ops.
 //
 // The axes of the group are its loops. Some of them are outer: a block is one position of each (or
 // a few, along a blocked axis), and blocks run at the same time. The other axes run inside of a
@@ -57,7 +57,7 @@ struct Kept {
   bool is_tile = false;  // computed at every point and kept, so that nobody computes it again
 };
 
-struct Schedule {
+struct LoopPlan {
   AtomSpace space;
   std::vector<GroupAxis> axes;
   std::unordered_map<AtomId, int> axis_of;
@@ -76,7 +76,7 @@ struct Schedule {
 };
 
 // A reason where no such kernel can be right, or none would be of use.
-Expected<Schedule> schedule_group(const Program& program, const StitchGroup& group,
-                                  const MachineFigures& machine);
+Expected<LoopPlan> plan_loops(const Program& program, const StitchGroup& group,
+                              const MachineFigures& machine);
 
 }  // namespace heddle

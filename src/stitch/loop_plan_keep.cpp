@@ -2,12 +2,12 @@
 #include "cost/fitted.h"
 #include "stitch/cost.h"
 #include "stitch/group.h"
+#include "stitch/loop_planner.h"
 #include "stitch/reach.h"
-#include "stitch/scheduler.h"
 
 namespace heddle {
 
-std::int64_t Scheduler::inner_elements(const AxisList& axes) const {
+std::int64_t LoopPlanner::inner_elements(const AxisList& axes) const {
   std::int64_t n = 1;
   for (int a : axes) {
     const GroupAxis& x = plan_.axes[static_cast<std::size_t>(a)];
@@ -17,7 +17,7 @@ std::int64_t Scheduler::inner_elements(const AxisList& axes) const {
 }
 
 // A reduction that knows nothing of an outer axis is done again by every block along it.
-Verdict Scheduler::check_repeats() const {
+Verdict LoopPlanner::check_repeats() const {
   std::int64_t useful = 0;
   for (ValueId v : group_.outputs) useful += elements(v);
   for (const Reduction& r : plan_.reductions) {
@@ -33,7 +33,7 @@ Verdict Scheduler::check_repeats() const {
   return yes();
 }
 
-int Scheduler::compute_level(ValueId value) {
+int LoopPlanner::compute_level(ValueId value) {
   if (auto it = plan_.levels.find(value); it != plan_.levels.end()) return it->second;
   int level = 0;
   const OpId id = program_.value(value).op;
@@ -47,7 +47,7 @@ int Scheduler::compute_level(ValueId value) {
 }
 
 // Scans and scatters whose results nobody in the group uses leave them right where they belong.
-bool Scheduler::is_kept(const Reduction& r) const {
+bool LoopPlanner::is_kept(const Reduction& r) const {
   if (!r.scans && !r.scatters) return true;
   const Op& op = program_.op(r.op);
   for (std::size_t i = 0; i < op.result_count; ++i) {
@@ -58,7 +58,7 @@ bool Scheduler::is_kept(const Reduction& r) const {
   return false;
 }
 
-Verdict Scheduler::keep_values() {
+Verdict LoopPlanner::keep_values() {
   for (const Reduction& r : plan_.reductions) {
     if (r.crosses || !is_kept(r)) continue;
     const Op& op = program_.op(r.op);
@@ -82,7 +82,7 @@ Verdict Scheduler::keep_values() {
 }
 
 // A block must have what it keeps where it needs it; a tile can be computed again instead.
-Verdict Scheduler::check_reach() {
+Verdict LoopPlanner::check_reach() {
   while (true) {
     const ValueId missing = out_of_reach(program_, group_, plan_);
     if (missing == kNone) return yes();
@@ -93,7 +93,7 @@ Verdict Scheduler::check_reach() {
 }
 
 // Bytes of what the tail reads, beside results of reductions.
-std::int64_t Scheduler::tail_bytes() const {
+std::int64_t LoopPlanner::tail_bytes() const {
   std::unordered_set<ValueId> seen;
   std::vector<ValueId> open;
   const auto need = [&](const Op& op) {
@@ -116,7 +116,7 @@ std::int64_t Scheduler::tail_bytes() const {
 
 // The gradient that a norm gets may be a sum of two, chosen by a mask: where it is written for
 // others in any case, the tail reads it in place of what it was made of.
-void Scheduler::choose_read_back() {
+void LoopPlanner::choose_read_back() {
   if (plan_.tail.empty()) return;
   for (ValueId v : plan_.stores) {
     const OpId maker = program_.value(v).op;
@@ -129,7 +129,7 @@ void Scheduler::choose_read_back() {
 
 // Values with an expensive function in them that stages of several levels need are kept, not
 // computed again, where a block has the room.
-void Scheduler::keep_tiles() {
+void LoopPlanner::keep_tiles() {
   if (!group_.choice.keep_heavy) return;
   std::unordered_map<ValueId, std::unordered_set<int>> stages;  // levels at which it is computed
   std::unordered_map<ValueId, bool> heavy;
@@ -174,7 +174,7 @@ void Scheduler::keep_tiles() {
 
 // All of them where they fit one after the other, since later ones make earlier ones needless; else
 // the first that fit together.
-void Scheduler::keep_wanted(const std::vector<ValueId>& wanted) {
+void LoopPlanner::keep_wanted(const std::vector<ValueId>& wanted) {
   const auto bytes = [&](ValueId v) {
     return inner_elements(plan_.axes_of(v)) * byte_size(program_.type_of(v).dtype);
   };
@@ -195,7 +195,7 @@ void Scheduler::keep_wanted(const std::vector<ValueId>& wanted) {
 
 // Bytes of the most tiles that are needed at one time, each from the op that makes it to the last
 // one that reads it.
-std::int64_t Scheduler::most_kept_at_once(const std::vector<ValueId>& tiles) const {
+std::int64_t LoopPlanner::most_kept_at_once(const std::vector<ValueId>& tiles) const {
   std::unordered_map<ValueId, std::size_t> last;  // op that needs it, by its place in the group
   for (std::size_t n = group_.ops.size(); n-- > 0;) {
     const Op& op = program_.op(group_.ops[n]);
@@ -223,7 +223,7 @@ std::int64_t Scheduler::most_kept_at_once(const std::vector<ValueId>& tiles) con
 
 // Of an input a block reads many short rows that lie apart by a multiple of a large power of two:
 // they fall on the same few places of a cache, and would be gone when they are read again.
-bool Scheduler::is_strided(ValueId v) const {
+bool LoopPlanner::is_strided(ValueId v) const {
   const AxisList axes = plan_.axes_of(v);
   if (axes.empty()) return false;
   const GroupAxis& last = plan_.axes[static_cast<std::size_t>(axes.back())];
