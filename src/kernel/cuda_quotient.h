@@ -16,8 +16,8 @@ bool is_logistic(const Stage& stage, const Node& node);
 std::vector<bool> divisors(const Stage& stage);
 // By node: whether all that is made of it has at most 11 of its digits.
 std::vector<bool> narrowed_numbers(const Stage& stage);
-// By node: whether it is the power in a logistic function that only products need which are narrowed
-// so; a power that is good to five digits will do.
+// By node: whether it is the power in a logistic function that only products need which are
+// narrowed so; a power that is good to five digits will do.
 std::vector<bool> near_powers(const Stage& stage);
 
 }  // namespace heddle

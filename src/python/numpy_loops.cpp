@@ -83,7 +83,7 @@ FoundLoop find_loop(nb::handle ufunc, std::size_t type) {
     if (!fits) continue;
     for (std::size_t out = 0; out < kLooped.size(); ++out)
       if (operands[fields.inputs] == numbers[out])
-        return {fields.loops[i], fields.data[i], kLooped[out]};
+        return {fields.loops[i], fields.data == nullptr ? nullptr : fields.data[i], kLooped[out]};
     return {};
   }
   return {};

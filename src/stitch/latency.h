@@ -1,6 +1,6 @@
-// The full evaluator: what one kernel takes, by its plan of loops. It sees what the quick one of cost.h
-// does not: what every stage computes again, what a block keeps and whether that fits its cache,
-// values that do not fit the registers, and blocks that do not fill all workers.
+// The full evaluator: what one kernel takes, by its plan of loops. It sees what the quick one of
+// cost.h does not: what every stage computes again, what a block keeps and whether that fits its
+// cache, values that do not fit the registers, and blocks that do not fill all workers.
 #pragma once
 
 #include "heddle/machine.h"
