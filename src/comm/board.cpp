@@ -1,5 +1,6 @@
 #include "comm/board.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -54,6 +55,15 @@ std::string status_text(int status) {
   if (WIFSIGNALED(status)) return fmt::format(" (signal {})", WTERMSIG(status));
   if (WIFEXITED(status)) return fmt::format(" (exit status {})", WEXITSTATUS(status));
   return "";
+}
+
+// What is too long loses its middle: a rank's place stands at the beginning, and what went wrong at
+// the end of what Python says of it.
+std::string shortened(std::string_view text, std::size_t most) {
+  constexpr std::string_view kGap = "\n  ...\n";
+  if (text.size() <= most) return std::string(text);
+  const std::size_t first = most / 4, last = most - first - kGap.size();
+  return fmt::format("{}{}{}", text.substr(0, first), kGap, text.substr(text.size() - last));
 }
 
 }  // namespace
@@ -112,9 +122,8 @@ Board::Board(BoardMemory memory, int ranks, bool fresh)
 void Board::fail(std::string_view why) {
   std::uint32_t none = 0;
   if (!header_->failed.compare_exchange_strong(none, 1)) return;
-  const std::size_t size = std::min(why.size(), sizeof header_->failure - 1);
-  std::memcpy(header_->failure, why.data(), size);
-  header_->failure[size] = 0;
+  const std::string text = shortened(why, sizeof header_->failure - 1);
+  std::memcpy(header_->failure, text.c_str(), text.size() + 1);
   header_->failed.store(2, std::memory_order_release);
 }
 

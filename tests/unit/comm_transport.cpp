@@ -7,6 +7,7 @@
 #include <numeric>
 #include <thread>
 
+#include "comm/board.h"
 #include "comm/combine.h"
 #include "heddle/transport.h"
 
@@ -246,6 +247,14 @@ TEST(Transport, ARankThatFailsEndsAll) {
     EXPECT_THAT(ends[r], HasSubstr("rank 1 of 3 failed in step 7: there is no memory"));
     EXPECT_THAT(ends[r], HasSubstr("was in all_reduce 2, f.mlir:3:5, step 8"));
   }
+}
+
+TEST(Transport, ALongReasonKeepsItsBeginningAndItsEnd) {
+  comm::Board board(comm::private_board(2), 2, true);
+  board.fail("rank 1 failed: " + std::string(5000, 'x') + " in the last line");
+  EXPECT_THAT(board.failure(), testing::StartsWith("rank 1 failed: xxx"));
+  EXPECT_THAT(board.failure(), testing::EndsWith("xxx in the last line"));
+  EXPECT_LT(board.failure().size(), 2000U);
 }
 
 TEST(Transport, ARankThatHasEndedIsNamed) {
