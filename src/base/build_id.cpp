@@ -12,7 +12,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::string_view kOwner{"GNU", 4};  // with its zero
+constexpr std::string_view kOwner("GNU\0", 4);  // with its zero
 
 struct Search {
   std::uintptr_t inside = 0;  // an address of our own code

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "compile/distribute.h"
 #include "compile/pipeline.h"
 #include "compile/stages.h"
 #include "heddle/log.h"

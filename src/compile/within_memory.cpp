@@ -118,7 +118,8 @@ class Fitting {
     for (const auto& [limit, made] : done_)
       if (made) high = std::min(high, limit);
     if (high == INT64_MAX) return yes();
-    return look_between(std::max(nothing_at_, limit_below(high / kFarBelow + 1.0)), high);
+    return look_between(
+        std::max(nothing_at_, limit_below(static_cast<double>(high / kFarBelow) + 1)), high);
   }
 
  private:
