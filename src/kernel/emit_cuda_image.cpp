@@ -126,10 +126,10 @@ class ImageEmitter {
     text_.open("if (part < {}) {{", image_.abreast());
     text_.line("#pragma unroll 2");
     text_.open("for (int row = part; row < {}; row += {}) {{", image_.slice(), image_.abreast());
-    emit_positions(stage);
+    emit_positions(point);
     if (std::ranges::count(of_row, true) > 0) point.emit_nodes(of_row);
     for (std::size_t s = 0; s < stage.statements.size(); ++s)
-      emit_statement(stage, s, point, vectors);
+      point.emit_row_statement(s, vectors.stores[s]);
     text_.close();
     text_.close();
     if (number == last_) {
@@ -142,27 +142,10 @@ class ImageEmitter {
     text_.line("__syncthreads();");
   }
 
-  void emit_positions(const Stage& stage) {
+  void emit_positions(ImagePoint& point) {
     text_.line("const int own_row = slice * {} + row;", image_.slice());
     text_.line("const int own_place = (own_row * {} + unit) * {};", image_.units(), image_.vector);
-    std::string rest = fmt::format("(rank * {} + own_row)", image_.share());
-    for (std::size_t i = stage.loops.size() - 1; i-- > 0;) {
-      text_.line("const i64 loop{} = {}{};", i, rest,
-                 i == 0 ? "" : fmt::format(" % {}", stage.loops[i].size));
-      rest = fmt::format("({} / {})", rest, stage.loops[i].size);
-    }
-  }
-
-  void emit_statement(const Stage& stage, std::size_t s, ImagePoint& point,
-                      const CudaVectors& vectors) {
-    const Statement& statement = stage.statements[s];
-    if (vectors.stores[s]) return point.emit_vector_store(statement);
-    for (const std::string& mark : point.marks())
-      if (statement.kind == Statement::Kind::update)
-        text_.line("sum{0}{1} = {2};", s, mark,
-                   point.accumulated(statement, fmt::format("sum{}{}", s, mark), mark));
-      else
-        point.emit_statement(statement, mark);
+    point.emit_loops_of_row(fmt::format("(rank * {} + own_row)", image_.share()));
   }
 
   // ---- sums of columns

@@ -126,10 +126,10 @@ class PassEmitter {
     if (sums) emit_starts(stage, number, point);
     text_.open("if (part < {}) {{", image_.abreast());
     open_rows(point.reads_image(live), sums);
-    emit_positions(stage);
+    point.emit_loops_of_row("own_row");
     if (std::ranges::count(of_row, true) > 0) point.emit_nodes(of_row);
     for (std::size_t s = 0; s < stage.statements.size(); ++s)
-      emit_statement(stage, s, point, vectors);
+      point.emit_row_statement(s, vectors.stores[s]);
     if (sums && has_squares(image_, number)) emit_squares(stage.statements[0], point);
     text_.close();
     text_.close();
@@ -165,27 +165,6 @@ class PassEmitter {
     text_.open("for (int u = 0; u < {}; ++u) {{", at_once);
     text_.line("const int own_row = piece * {} + base + u * {};", image_.part_rows(),
                image_.abreast());
-  }
-
-  void emit_positions(const Stage& stage) {
-    std::string rest = "own_row";
-    for (std::size_t i = stage.loops.size() - 1; i-- > 0;) {
-      text_.line("const i64 loop{} = {}{};", i, rest,
-                 i == 0 ? "" : fmt::format(" % {}", stage.loops[i].size));
-      rest = fmt::format("({} / {})", rest, stage.loops[i].size);
-    }
-  }
-
-  void emit_statement(const Stage& stage, std::size_t s, ImagePoint& point,
-                      const CudaVectors& vectors) {
-    const Statement& statement = stage.statements[s];
-    if (vectors.stores[s]) return point.emit_vector_store(statement);
-    for (const std::string& mark : point.marks())
-      if (statement.kind == Statement::Kind::update)
-        text_.line("sum{0}{1} = {2};", s, mark,
-                   point.accumulated(statement, fmt::format("sum{}{}", s, mark), mark));
-      else
-        point.emit_statement(statement, mark);
   }
 
   // ---- sums of a part

@@ -25,6 +25,27 @@ class ImagePoint final : public CudaPoint {
     return false;
   }
 
+  // The loops of the stage but for its columns, by the number of a row.
+  void emit_loops_of_row(std::string row) {
+    for (std::size_t i = stage_.loops.size() - 1; i-- > 0;) {
+      text_.line("const i64 loop{} = {}{};", i, row,
+                 i == 0 ? "" : fmt::format(" % {}", stage_.loops[i].size));
+      row = fmt::format("({} / {})", row, stage_.loops[i].size);
+    }
+  }
+
+  // A statement of the stage for all columns of the thread; sums are kept as sum<s><mark>.
+  void emit_row_statement(std::size_t s, bool by_vector) {
+    const Statement& statement = stage_.statements[s];
+    if (by_vector) return emit_vector_store(statement);
+    for (const std::string& mark : marks())
+      if (statement.kind == Statement::Kind::update)
+        text_.line("sum{0}{1} = {2};", s, mark,
+                   accumulated(statement, fmt::format("sum{}{}", s, mark), mark));
+      else
+        emit_statement(statement, mark);
+  }
+
  protected:
   std::string loaded(std::size_t i, std::string_view mark) const override {
     if (!is_here_[i]) return CudaPoint::loaded(i, mark);
