@@ -1,6 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python bench-arrays wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python bench-arrays wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz fuzz-readers clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env environments
 
 JOBS ?= $(shell nproc)
@@ -26,7 +26,7 @@ run: packages-test build/release/build.ninja  ## install what is missing, build,
 
 test: FUZZ_SECONDS = 6
 test: FUZZ_SAME = 1 10000
-test: packages-test packages-lint beside configure build jax-env fuzz lint-part  ## install what is missing, build, fuzz briefly, run all tests
+test: packages-test packages-lint beside configure build jax-env fuzz-readers lint-part  ## install what is missing, build, fuzz briefly, run all tests
 	ctest --preset release --no-label-summary
 
 test-gpu: packages-test configure build  ## the tests that need a CUDA device
@@ -97,11 +97,12 @@ asan tsan: packages-test  ## all tests under a sanitizer
 	cmake --build --preset $@ --parallel $(JOBS)
 	ctest --preset $@ --no-label-summary
 
-# Fuzzers, which have address and undefined behaviour sanitizers, and the test of the release build that is
+# Fuzzers, whose readers have address and undefined behaviour sanitizers, and the test of the release build that is
 # called tsan.*, whose few threads need no optimisation.
-sanitized: packages-fuzz
-	cmake --preset fuzz >/dev/null
-	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers
+sanitized: packages-fuzz build/release/build.ninja
+	cmake --preset fuzz-readers >/dev/null
+	cmake --build --preset release --parallel $(JOBS) --target heddle_schedule
+	cmake --build --preset fuzz-readers --parallel $(JOBS) --target fuzzers
 	cmake --preset tsan -DHEDDLE_PYTHON=OFF -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O0 -g1" >/dev/null
 	cmake --build --preset tsan --parallel $(JOBS) --target sanitized_tests
 
@@ -113,6 +114,12 @@ fuzz: packages-fuzz  ## each fuzzer for FUZZ_SECONDS=20
 	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers
 	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(FUZZ_SAME)
+
+# The part of it that `make test` has time for: `make fuzz` has sanitizers in what works on the programs read as well.
+fuzz-readers: packages-fuzz build/release/build.ninja build/fuzz-readers/build.ninja
+	cmake --build --preset release --parallel $(JOBS) --target heddle_schedule
+	cmake --build --preset fuzz-readers --parallel $(JOBS) --target fuzzers
+	scripts/fuzz.sh build/fuzz-readers $(FUZZ_SECONDS) $(FUZZ_SAME)
 
 clean:  ## remove all that was built
 	rm -rf build

@@ -12,7 +12,8 @@ namespace heddle {
 
 namespace {
 
-constexpr std::string_view kOwner("GNU\0", 4);  // with its zero
+constexpr char kOwnerBytes[] = "GNU";  // with its zero
+constexpr std::string_view kOwner(kOwnerBytes, sizeof kOwnerBytes);
 
 struct Search {
   std::uintptr_t inside = 0;  // an address of our own code

@@ -122,7 +122,7 @@ class Setting {
         if (round == 0) memory_.bound = bound_of(chunks);
         beaten_ = memory_.bound > limits_.to_beat;
         if (beaten_) return Reason{kBeaten};
-        const auto answer = best_cut(chunks);
+        auto answer = best_cut(chunks);
         if (answer) return with_shared_split(*answer);
         if (memory_limit_ == INT64_MAX || memory_.needed <= memory_limit_) return answer;
         memory_.why = answer.why();

@@ -113,13 +113,13 @@ class Fitting {
 
   // Below what is enough for a search there may be smaller plans.
   Verdict look_lower() {
-    constexpr std::int64_t kFarBelow = 16;
+    constexpr double kFarBelow = 16;
     std::int64_t high = INT64_MAX;
     for (const auto& [limit, made] : done_)
       if (made) high = std::min(high, limit);
     if (high == INT64_MAX) return yes();
     return look_between(
-        std::max(nothing_at_, limit_below(static_cast<double>(high / kFarBelow) + 1)), high);
+        std::max(nothing_at_, limit_below(static_cast<double>(high) / kFarBelow + 1)), high);
   }
 
  private:

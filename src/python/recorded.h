@@ -226,7 +226,7 @@ nb::object host_over(const Array& array);
 // `owner` keeps the memory.
 nb::object over_memory(std::byte* data, nb::handle dtype, const Shape& shape, const Shape& strides,
                        nb::handle owner);
-Array array_of_numpy(nb::object made);
+Array array_of_numpy(const nb::object& made);
 std::byte* data_of_numpy(PyObject* numpy_array);
 bool is_dense_numpy(PyObject* numpy_array);
 

@@ -77,7 +77,7 @@ nb::object host(RecordedArray& self, bool for_writing) {
     make_writable(self);
     return host_of(self);
   }
-  const nb::object array = host_of(self);
+  nb::object array = host_of(self);
   if (self.writable && self.store->is_sole_owner()) return array;
   nb::object shown = array.attr("view")();
   shown.attr("setflags")(nb::arg("write") = false);

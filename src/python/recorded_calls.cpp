@@ -173,7 +173,7 @@ void add_recorded_calls(nb::module_& module) {
   });
   calls.def(
       "elementwise",
-      [](int call, nb::handle x, nb::object y) { return call_elementwise(call, x, y); }, nb::arg(),
+      [](int call, nb::handle x, nb::handle y) { return call_elementwise(call, x, y); }, nb::arg(),
       nb::arg(), nb::arg() = nb::none());
   calls.def("elementwise_into", [](int call, nb::handle into, nb::handle other) {
     return call_elementwise_into(call, into, other);

@@ -28,8 +28,9 @@ nb::object where(nb::handle condition, nb::handle x, nb::handle y, nb::handle dt
       if (!all || !can_show(*array)) return nb::none();
       shape = *all;
       worth = worth || !array->at_rest() || array->elements() > Recording::get().at_once;
-    } else if (!(numbers[i] = number_as(operands[i], i == 0 ? DType::i1 : in))) {
-      return nb::none();
+    } else {
+      numbers[i] = number_as(operands[i], i == 0 ? DType::i1 : in);
+      if (!numbers[i]) return nb::none();
     }
   }
   if (!worth) return nb::none();
@@ -66,8 +67,9 @@ bool put_where(nb::handle self, nb::handle mask, nb::handle value) {
   if (operand->array) {
     if (operand->array->view().rank() != 0 || !can_show(*operand->array)) return false;
     if (is_complex(operand->dtype) && !is_complex(dtype)) return false;
-  } else if (!(number = number_as(*operand, dtype))) {
-    return false;
+  } else {
+    number = number_as(*operand, dtype);
+    if (!number) return false;
   }
   write_array(*array,
               [&](Builder& b) {

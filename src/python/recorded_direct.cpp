@@ -113,7 +113,8 @@ class NumpyMemory : public DirectMemory {
   Array take(Slot slot) override {
     Held& held = at(slot);
     if (!held.is_made) return std::move(held.array);
-    return array_of_numpy(std::move(held.numpy));
+    const nb::object numpy = std::move(held.numpy);
+    return array_of_numpy(numpy);
   }
 
   void drop(Slot slot) override { at(slot) = {}; }

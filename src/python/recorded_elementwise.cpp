@@ -123,8 +123,9 @@ bool prepare(Call& call) {
   for (int i = 0; i < call.inputs; ++i) {
     if (call.in[i].array) {
       if (!can_show(*call.in[i].array)) return false;
-    } else if (!(call.numbers[i] = number_as(call.in[i], call.loop.in[i]))) {
-      return false;
+    } else {
+      call.numbers[i] = number_as(call.in[i], call.loop.in[i]);
+      if (!call.numbers[i]) return false;
     }
   }
   return true;

@@ -50,7 +50,8 @@ class QuickArguments {
       lowered = nb::borrow(host);
       given_.push_back(one);
     } else if (PyList_CheckExact(one) || PyTuple_CheckExact(one)) {
-      if (!(lowered = sequence(one)).is_valid()) return false;
+      lowered = sequence(one);
+      if (!lowered.is_valid()) return false;
     } else if (!is_plain(one)) {
       return false;
     }
@@ -199,7 +200,9 @@ bool is_few(PyObject* shape) {
   std::int64_t all = 1;
   for (Py_ssize_t i = 0; i < PyTuple_Size(shape); ++i) {
     const std::int64_t one = size(PyTuple_GetItem(shape, i));
-    if (one < 0 || (all *= one) > limit) return false;
+    if (one < 0) return false;
+    all *= one;
+    if (all > limit) return false;
   }
   return true;
 }
@@ -255,7 +258,7 @@ PyObject* call_method(const QuickMethod& method, PyObject* self, PyObject* const
     nb::dict named;
     for (Py_ssize_t i = count; i < all; ++i)
       named[nb::handle(PyTuple_GetItem(names, i - count))] = nb::handle(args[i]);
-    PyObject* const more = named.size() == 0 ? nullptr : named.ptr();
+    PyObject* const more = named.empty() ? nullptr : named.ptr();
     nb::object result = call_at_once(method.theirs, positional.ptr(), more, self);
     if (result.is(Py_NotImplemented))
       result = nb::handle(method.ours)(nb::handle(self), *nb::cast<nb::args>(positional), **named);
@@ -310,8 +313,8 @@ void add_recorded_functions(nb::module_& module) {
             new (self) QuickMaker{theirs, ours};
           },
           nb::arg("theirs"), nb::arg("ours"));
-  module.def("_quick_call", [](nb::handle theirs, nb::tuple args, nb::dict named) {
-    return call_at_once(theirs.ptr(), args.ptr(), named.size() == 0 ? nullptr : named.ptr());
+  module.def("_quick_call", [](nb::handle theirs, const nb::tuple& args, const nb::dict& named) {
+    return call_at_once(theirs.ptr(), args.ptr(), named.empty() ? nullptr : named.ptr());
   });
   module.def("_add_quick_method", add_method);
 }

@@ -151,7 +151,7 @@ nb::object host_over(const Array& array) {
   return numpy_ndarray()(shape_tuple(array.shape()), numpy_dtype(array.dtype()), lent);
 }
 
-Array array_of_numpy(nb::object made) {
+Array array_of_numpy(const nb::object& made) {
   const DType dtype = dtype_of(dtype_of_numpy(made.ptr()));
   const auto dense = dense_memory(made);
   HEDDLE_CHECK(dense && dense->order.empty(), "an array was made that is not dense");

@@ -147,8 +147,9 @@ bool write_recorded(const RecordedArray& self, const AffineView& into, nb::handl
     if (!can_show(*operand->array)) return false;
     shape = without_leading_ones(operand->array->shape(), into.rank());
     if (broadcast_shapes(into.shape, shape) != into.shape) return false;
-  } else if (!(number = number_for(*operand, self.dtype()))) {
-    return false;
+  } else {
+    number = number_for(*operand, self.dtype());
+    if (!number) return false;
   }
   if (plain_assign(self, into, *operand, number)) return true;
   write_array(self.with(into),

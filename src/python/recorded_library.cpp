@@ -245,7 +245,8 @@ void add_builder(nb::module_& module) {
           "An op of StableHLO, by its name, whose type follows from its operands.")
       .def(
           "call",
-          [](const WritingPtr& w, const std::string& name, nb::args operands, nb::kwargs named) {
+          [](const WritingPtr& w, const std::string& name, const nb::args& operands,
+             const nb::kwargs& named) {
             const Vars vars = vars_of(*w, nb::list(operands));
             const Vars given =
                 operation_of(name).write(w->get(), vars, attributes(nb::borrow<nb::dict>(named)));

@@ -119,9 +119,11 @@ struct PlainCall {
     if (!find_shape(recorder)) return false;
     loop = &loop_of(call, in[0].code, in[1].code);
     if (!loop->is_recorded) return false;
-    for (int i = 0; i < inputs; ++i)
-      if (in[i].number != nullptr && (number = number_in(in[i].number, loop->in[i])) == nullptr)
-        return false;
+    for (int i = 0; i < inputs; ++i) {
+      if (in[i].number == nullptr) continue;
+      number = number_in(in[i].number, loop->in[i]);
+      if (number == nullptr) return false;
+    }
     return true;
   }
 

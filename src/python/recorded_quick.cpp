@@ -253,8 +253,10 @@ PyObject* quick_to_write(PyObject* self) {
 PyObject* library_product(PyObject* x, PyObject* y) {
   if (Recording::limit() == 0 || Recording::get().recorder.devices()) return nullptr;
   PyObject* hosts[2] = {x, y};
-  for (PyObject*& one : hosts)
-    if ((one = host_at_rest(one)) == nullptr) return nullptr;
+  for (PyObject*& one : hosts) {
+    one = host_at_rest(one);
+    if (one == nullptr) return nullptr;
+  }
   const NumpyFields &a = fields_of(hosts[0]), &b = fields_of(hosts[1]);
   if (a.dtype != b.dtype || (a.rank != 1 && b.rank != 1)) return nullptr;
   if (Recording::get().recorder.runs_there(std::max(elements(hosts[0]), elements(hosts[1]))))

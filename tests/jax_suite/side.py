@@ -73,7 +73,7 @@ class Process:
         self.log = scratch / f"log.{number}"
         self.said.touch()
         command = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "outcomes", "-p", "no:cacheprovider",
-                   "--rootdir", str(file.parent), "--tb=short", "--capture=fd", str(file)]
+                   "--rootdir", str(file.parent), "--tb=short", "--capture=fd", "--assert=plain", str(file)]
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 command, env=variables | {"SUITE_OUTCOMES": str(self.said)}, stdout=log,

@@ -236,7 +236,7 @@ class DnnPlan final : public DnnConv {
     }
     std::int64_t count = 0;
     if (const int failed = dnn_.get(heuristic.handle(), Dnn::kHeuristicResults, Dnn::kDescriptor,
-                                    kMostConfigs, &count, handles.data()))
+                                    kMostConfigs, &count, static_cast<void*>(handles.data())))
       return reason("cuDNN cannot choose a way: {}", dnn_.error(failed));
     configs.erase(configs.begin() + std::min(count, kMostConfigs), configs.end());
     return configs;
@@ -247,7 +247,8 @@ class DnnPlan final : public DnnConv {
     Descriptor engine(dnn_, Dnn::kEngine);
     Handle handle = engine.handle();
     std::int64_t count = 0;
-    if (dnn_.get(config.handle(), Dnn::kConfigEngine, Dnn::kDescriptor, 1, &count, &handle) != 0)
+    if (dnn_.get(config.handle(), Dnn::kConfigEngine, Dnn::kDescriptor, 1, &count,
+                 static_cast<void*>(&handle)) != 0)
       return false;
     int notes[Dnn::kNoteCount] = {};
     if (dnn_.get(handle, Dnn::kEngineNotes, Dnn::kNote, Dnn::kNoteCount, &count, notes) != 0)

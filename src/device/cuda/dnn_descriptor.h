@@ -33,6 +33,9 @@ class Descriptor {
     if (made_ == 0) made_ = dnn_->set(handle_, name, type, count, values);
     if (made_ != 0 && failed_at_ == 0) failed_at_ = name;
   }
+  void set(int name, int type, std::int64_t count, void* const* pointers) {
+    set(name, type, count, static_cast<const void*>(pointers));
+  }
   void set(int name, const Descriptor& other) {
     Handle handle = other.handle_;
     set(name, Dnn::kDescriptor, 1, &handle);
