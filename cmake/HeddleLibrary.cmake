@@ -72,9 +72,9 @@ function(heddle_library)
   endif()
   # Words and tables, what each program passes once, and the host beside its kernels: compiling, planning and a
   # run of one step take as long as before (docs/benchmarks.md). Of other libraries some folders.
-  if(arg_NAME MATCHES "^(frontend|spmd|schedule|stitch|kernel|device|comm|runtime|device/cuda|compile)$")
+  if(arg_NAME MATCHES "^(frontend|spmd|stitch|device|comm|runtime)$")
     heddle_hardly_optimised(${target})
-  elseif(arg_NAME STREQUAL "report")
+  elseif(arg_NAME MATCHES "^(schedule|kernel|device/cuda|compile|report)$")
     heddle_least_optimised(${target})
   endif()
   set_target_properties(${target} PROPERTIES HEDDLE_HARDLY_OPTIMISED "eval;lapack;parallel;pipeline;probe")
