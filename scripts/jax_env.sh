@@ -33,7 +33,7 @@ if [ -x build/venv/bin/python ] && [ "$(minor build/venv/bin/python)" = "$(minor
   exit 0  # the package of build/release serves
 fi
 # What JAX's tests call of the module takes hardly any of their time: it is not optimised.
-cmake -S . -B build/jax-package -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O0 -DNDEBUG" -DHEDDLE_PYTHON=ON \
+cmake -S . -B build/jax-package -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O0 -DNDEBUG" -DHEDDLE_PYTHON=ON \
   -DPython_EXECUTABLE="$PWD/build/jax-venv/bin/python" -DHEDDLE_BUILT="$PWD/build/release" \
   -DHEDDLE_PYTHON_ONLY=ON -DHEDDLE_MPI=OFF >/dev/null
 cmake --build build/jax-package --parallel "$jobs" --target heddle_core
