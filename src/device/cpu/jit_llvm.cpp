@@ -8,6 +8,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
@@ -16,6 +17,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 
 #include "device/cpu/jit_backend.h"
@@ -31,9 +34,16 @@ Reason failed(std::string_view doing, llvm::Error error) {
   return reason("[jit] {} failed: {}", doing, llvm::toString(std::move(error)));
 }
 
+// LLVM knows no way back from there, and would abort with a report of itself.
+[[noreturn]] void end_without_memory(void*, const char*, bool) {
+  std::fputs("heddle: there is not enough memory to compile a kernel\n", stderr);
+  std::_Exit(1);
+}
+
 void initialise_llvm() {
   static std::once_flag once;
   std::call_once(once, [] {
+    llvm::install_bad_alloc_error_handler(end_without_memory);
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
