@@ -38,15 +38,3 @@ else()
   message(STATUS "LLVM 19 was not found or is not wanted: kernels are not compiled")
   set_source_files_properties(${jit}/jit_llvm.cpp PROPERTIES HEADER_FILE_ONLY ON)
 endif()
-
-# kissfft is a header; without it transforms are left to the reference evaluation.
-find_path(HEDDLE_KISSFFT_INCLUDE kissfft/kissfft.hh)
-mark_as_advanced(HEDDLE_KISSFFT_INCLUDE)
-if(HEDDLE_KISSFFT_INCLUDE)
-  set_source_files_properties(${jit}/fft_none.cpp PROPERTIES HEADER_FILE_ONLY ON)
-  # Products of twiddle factors are finite: no check for NaN and infinities in each of them.
-  set_source_files_properties(${jit}/fft.cpp PROPERTIES COMPILE_OPTIONS -fcx-limited-range
-                              SKIP_PRECOMPILE_HEADERS ON)
-else()
-  set_source_files_properties(${jit}/fft.cpp PROPERTIES HEADER_FILE_ONLY ON)
-endif()

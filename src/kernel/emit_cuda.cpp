@@ -101,10 +101,14 @@ struct PhaseKind {
 };
 PhaseKind kind_of(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
   PhaseKind kind;
-  if ((kind.march = cuda_march(kernel, phase))) return kind;
-  if ((kind.flat = cuda_flat(kernel, phase))) return kind;
-  if ((kind.walk = cuda_walk(kernel, phase, limits))) return kind;
-  if ((kind.resident = cuda_resident(kernel, phase, limits))) return kind;
+  kind.march = cuda_march(kernel, phase);
+  if (kind.march) return kind;
+  kind.flat = cuda_flat(kernel, phase);
+  if (kind.flat) return kind;
+  kind.walk = cuda_walk(kernel, phase, limits);
+  if (kind.walk) return kind;
+  kind.resident = cuda_resident(kernel, phase, limits);
+  if (kind.resident) return kind;
   kind.image = image_of(kernel, phase, limits);
   return kind;
 }

@@ -103,7 +103,7 @@ std::string CudaPoint::expression(std::size_t i, std::string_view mark) const {
       return fmt::format("loop{}{}", node.number,
                          at_once_ || is_in_vectors(node.number) ? mark : std::string_view());
     case NodeKind::load: {
-      const std::string there = loaded(i, mark);
+      std::string there = loaded(i, mark);
       if (node.in[1] == kNone) return there;
       const std::string other = node.in[2] == kNone
                                     ? fmt::format("h_constant<{}>(0)", cuda_type(node.type))

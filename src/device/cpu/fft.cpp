@@ -1,9 +1,9 @@
-// fft by kissfft, in double precision; lines along each axis, many at a time.
+// fft: lines along each axis, some side by side in vectors, in the precision of the data.
 #include <complex>
-#include <kissfft/kissfft.hh>
 
 #include "cost/sharing.h"
 #include "device/cpu/calls.h"
+#include "device/cpu/fft_lines.h"
 #include "heddle/op.h"
 #include "ir/attr_access.h"
 
@@ -11,125 +11,226 @@ namespace heddle::cpu {
 
 namespace {
 
-using Point = std::complex<double>;
+constexpr std::int64_t kSide = 8;  // lines that are transformed at the same time
 
-class FftCall final : public LibraryCall {
+// Some lines of a tensor along one axis: elements that are `step` apart.
+class Lines {
  public:
-  FftCall(const Type& operand, const Type& result, std::string_view kind, std::size_t axes)
-      : operand_(operand), result_(result), kind_(kind), axes_(axes) {
-    grid_ = kind == "IRFFT" ? result.shape : operand.shape;
-    for (std::int64_t n : grid_) elements_ *= n;
-    const bool inverse = kind_ == "IFFT" || kind_ == "IRFFT";
-    for (std::size_t d = grid_.size() - axes_; d < grid_.size(); ++d)
-      plans_.emplace_back(static_cast<std::size_t>(std::max<std::int64_t>(grid_[d], 1)), inverse);
+  Lines(std::int64_t length, std::int64_t step, std::int64_t first, std::int64_t count)
+      : length_(length), step_(step), count_(count) {
+    for (std::int64_t q = 0; q < count; ++q)
+      starts_[q] = (first + q) / step * step * length + (first + q) % step;
+    is_dense_ = starts_[count - 1] - starts_[0] == count - 1;
   }
 
-  std::string text() const override {
-    std::string lengths;
-    for (std::size_t d = grid_.size() - axes_; d < grid_.size(); ++d)
-      lengths += (lengths.empty() ? "" : "x") + std::to_string(grid_[d]);
-    return fmt::format("{} {}", kind_, lengths);
-  }
-  std::int64_t workspace_bytes() const override {
-    return elements_ * static_cast<std::int64_t>(sizeof(Point));
-  }
-
-  Verdict run(const CallFrame& frame) const override {
-    auto* grid = reinterpret_cast<Point*>(frame.workspace);
-    read(frame.operands[0], grid, frame.pool);
-    const std::size_t last = grid_.size() - 1;
-    const bool inverse = kind_ == "IFFT" || kind_ == "IRFFT";
-    if (kind_ == "RFFT") transform(grid, last, false, frame.pool);
-    for (std::size_t axis = grid_.size() - axes_; axis < last; ++axis)
-      transform(grid, axis, inverse, frame.pool);
-    if (kind_ == "IRFFT") mirror(grid);
-    if (kind_ != "RFFT") transform(grid, last, inverse, frame.pool);
-    write(grid, frame.results[0], frame.pool);
-    return yes();
-  }
-
- private:
-  // Lines of the grid of length `inside`, with `held` elements in the tensor at hand.
-  template <typename Move>
-  void each_line(std::int64_t held, ThreadPool& pool, Move move) const {
-    const std::int64_t whole = grid_.back(), lines = elements_ / whole;
-    const std::int64_t group = std::max<std::int64_t>(1, cost::kTransformPart / whole);
-    pool.parallel_for((lines + group - 1) / group, [&](std::int64_t part, int) {
-      for (std::int64_t l = part * group; l < std::min(lines, (part + 1) * group); ++l)
-        for (std::int64_t i = 0; i < held; ++i) move(l * whole + i, l * held + i);
-    });
-  }
-
-  void read(const std::byte* from, Point* grid, ThreadPool& pool) const {
-    const std::int64_t held = operand_.shape.back();
-    if (held < grid_.back()) std::fill_n(grid, elements_, Point{});
-    const auto copy = [&](auto tag) {
-      const auto* in = reinterpret_cast<const decltype(tag)*>(from);
-      each_line(held, pool, [&](std::int64_t to, std::int64_t at) { grid[to] = Point(in[at]); });
-    };
-    if (operand_.dtype == DType::f32) return copy(float{});
-    if (operand_.dtype == DType::f64) return copy(double{});
-    if (operand_.dtype == DType::c64) return copy(std::complex<float>{});
-    copy(Point{});
-  }
-
-  void write(const Point* grid, std::byte* to, ThreadPool& pool) const {
-    const std::int64_t held = result_.shape.back();
-    const auto copy = [&](auto tag) {
-      using T = decltype(tag);
-      auto* out = reinterpret_cast<T*>(to);
-      each_line(held, pool, [&](std::int64_t from, std::int64_t at) {
-        if constexpr (std::is_floating_point_v<T>)
-          out[at] = static_cast<T>(grid[from].real());
-        else
-          out[at] = T(grid[from]);
-      });
-    };
-    if (result_.dtype == DType::f32) return copy(float{});
-    if (result_.dtype == DType::f64) return copy(double{});
-    if (result_.dtype == DType::c64) return copy(std::complex<float>{});
-    copy(Point{});
-  }
-
-  // The second half of the spectrum of real data mirrors the first.
-  void mirror(Point* grid) const {
-    const std::int64_t n = grid_.back();
-    for (Point* line = grid; line < grid + elements_; line += n) {
-      line[0].imag(0);
-      if (n % 2 == 0) line[n / 2].imag(0);
-      for (std::int64_t k = n / 2 + 1; k < n; ++k) line[k] = std::conj(line[n - k]);
+  // Element k of all lines, then element k + 1, with k and the number of the line.
+  template <typename T, typename Visit>
+  void each(T* tensor, Visit visit) const {
+    for (std::int64_t k = 0; k < length_; ++k, tensor += step_) {
+      if (is_dense_)
+        for (std::int64_t q = 0; q < count_; ++q) visit(tensor[starts_[0] + q], k, q);
+      else
+        for (std::int64_t q = 0; q < count_; ++q) visit(tensor[starts_[q]], k, q);
     }
   }
 
-  void transform(Point* grid, std::size_t axis, bool inverse, ThreadPool& pool) const {
-    const std::int64_t n = grid_[axis];
-    if (n < 2) return;
-    std::int64_t inner = 1;
-    for (std::size_t d = axis + 1; d < grid_.size(); ++d) inner *= grid_[d];
-    const std::int64_t lines = elements_ / n,
-                       group = std::max<std::int64_t>(1, cost::kTransformPart / n);
-    const kissfft<double>& plan = plans_[axis - (grid_.size() - axes_)];
-    const double scale = inverse ? 1.0 / static_cast<double>(n) : 1.0;
-    pool.parallel_for((lines + group - 1) / group, [&](std::int64_t part, int) {
-      // It has a scratch of its own. NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
-      const kissfft<double> own = plan;
-      std::vector<Point> in(static_cast<std::size_t>(n)), out(in.size());
-      for (std::int64_t l = part * group; l < std::min(lines, (part + 1) * group); ++l) {
-        Point* line = grid + l / inner * n * inner + l % inner;
-        for (std::int64_t k = 0; k < n; ++k) in[static_cast<std::size_t>(k)] = line[k * inner];
-        own.transform(in.data(), out.data());
-        for (std::int64_t k = 0; k < n; ++k)
-          line[k * inner] = out[static_cast<std::size_t>(k)] * scale;
+ private:
+  std::int64_t length_, step_, count_;
+  std::int64_t starts_[kSide] = {};
+  bool is_dense_;
+};
+
+// What one axis of a transform does.
+enum class Along { forward, back, from_real, to_real };
+
+template <typename T>
+class AxisTransform {
+ public:
+  using Point = std::complex<T>;
+
+  AxisTransform(Along along, std::int64_t n)
+      : along_(along), n_(n), halved_(is_real() && n % 2 == 0), lines_(halved_ ? n / 2 : n) {
+    if (!halved_) return;
+    roots_.resize(static_cast<std::size_t>(n + 2));
+    for (std::int64_t k = 0; k <= n / 2; ++k)
+      unit_root(k, n, roots_[static_cast<std::size_t>(2 * k)],
+                roots_[static_cast<std::size_t>(2 * k + 1)]);
+  }
+
+  // From lines of the operand to as many of the result, which may be the same place.
+  void run(const std::byte* from, std::byte* to, std::int64_t count, std::int64_t step,
+           ThreadPool& pool) const {
+    const std::int64_t batches = (count + kSide - 1) / kSide;
+    const std::int64_t group = std::max<std::int64_t>(1, cost::kTransformPart / (n_ * kSide));
+    pool.parallel_for((batches + group - 1) / group, [&](std::int64_t part, int) {
+      const std::int64_t space = (lines_.space() + 1) * kSide;
+      const auto memory = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(4 * space));
+      const Parts<T> data{memory.get(), memory.get() + space},
+          room{data.im + space, data.im + 2 * space};
+      for (std::int64_t b = part * group; b < std::min(batches, (part + 1) * group); ++b) {
+        const std::int64_t first = b * kSide, side = std::min(kSide, count - first);
+        const std::int64_t half = n_ / 2 + 1;
+        read(from, Lines(along_ == Along::to_real ? half : n_, step, first, side), side, data);
+        write(transformed(data, room, side), side, to,
+              Lines(along_ == Along::from_real ? half : n_, step, first, side));
       }
     });
   }
 
-  Type operand_, result_;
+ private:
+  bool is_real() const { return along_ == Along::from_real || along_ == Along::to_real; }
+  bool is_back() const { return along_ == Along::back || along_ == Along::to_real; }
+
+  void read(const std::byte* from, const Lines& lines, std::int64_t side, Parts<T> data) const {
+    if (along_ == Along::from_real) {
+      const T* numbers = reinterpret_cast<const T*>(from);
+      if (halved_) {  // even places are real parts, odd ones imaginary
+        lines.each(numbers, [&](T x, std::int64_t k, std::int64_t q) {
+          (k % 2 == 0 ? data.re : data.im)[k / 2 * side + q] = x;
+        });
+      } else {
+        lines.each(numbers, [&](T x, std::int64_t k, std::int64_t q) {
+          data.re[k * side + q] = x, data.im[k * side + q] = 0;
+        });
+      }
+      return;
+    }
+    lines.each(reinterpret_cast<const Point*>(from),
+               [&](const Point& x, std::int64_t k, std::int64_t q) {
+                 data.re[k * side + q] = x.real(), data.im[k * side + q] = x.imag();
+               });
+    if (along_ == Along::to_real) complete(data, side);
+  }
+
+  // Real data has a real sum, and what comes after the middle mirrors what comes before.
+  void complete(Parts<T> data, std::int64_t side) const {
+    std::fill_n(data.im, side, T(0));
+    if (n_ % 2 == 0) std::fill_n(data.im + n_ / 2 * side, side, T(0));
+    if (halved_) return;
+    for (std::int64_t k = n_ / 2 + 1; k < n_; ++k)
+      for (std::int64_t q = 0; q < side; ++q) {
+        data.re[k * side + q] = data.re[(n_ - k) * side + q];
+        data.im[k * side + q] = -data.im[(n_ - k) * side + q];
+      }
+  }
+
+  Parts<T> transformed(Parts<T> data, Parts<T> room, std::int64_t side) const {
+    if (along_ == Along::to_real && halved_) join(data, side, 1);
+    const Parts<T> result =
+        is_back() ? lines_.run_back(data, room, side) : lines_.run(data, room, side);
+    if (along_ == Along::from_real && halved_) {
+      for (std::int64_t q = 0; q < side; ++q)  // the spectrum comes round
+        result.re[n_ / 2 * side + q] = result.re[q], result.im[n_ / 2 * side + q] = result.im[q];
+      join(result, side, T(0.5));
+    }
+    return result;
+  }
+
+  // Between the spectrum of real numbers and that of half as many complex ones, which hold two
+  // each: the parts of even and of odd places, the latter turned. The same step both ways but for
+  // the sign of the turn.
+  void join(Parts<T> data, std::int64_t side, T scale) const {
+    const std::int64_t half = n_ / 2;
+    for (std::int64_t k = 0; 2 * k <= half; ++k) {
+      // To complex numbers odd places turn by i times the conjugate of the root, back by -i times
+      // the root.
+      const T c = roots_[static_cast<std::size_t>(2 * k)],
+              s = roots_[static_cast<std::size_t>(2 * k + 1)];
+      const T turn = along_ == Along::to_real ? c : -c;
+      T *near_re = data.re + k * side, *near_im = data.im + k * side;
+      T *far_re = data.re + (half - k) * side, *far_im = data.im + (half - k) * side;
+      for (std::int64_t q = 0; q < side; ++q) {
+        const T even_re = near_re[q] + far_re[q], even_im = near_im[q] - far_im[q];
+        const T gap_re = near_re[q] - far_re[q], gap_im = near_im[q] + far_im[q];
+        const T odd_re = gap_re * s - gap_im * turn, odd_im = gap_re * turn + gap_im * s;
+        near_re[q] = (even_re + odd_re) * scale, near_im[q] = (even_im + odd_im) * scale;
+        far_re[q] = (even_re - odd_re) * scale, far_im[q] = (odd_im - even_im) * scale;
+      }
+    }
+  }
+
+  void write(Parts<T> result, std::int64_t side, std::byte* to, const Lines& lines) const {
+    const T scale = is_back() ? T(1) / static_cast<T>(n_) : T(1);
+    if (along_ != Along::to_real) {
+      lines.each(reinterpret_cast<Point*>(to), [&](Point& x, std::int64_t k, std::int64_t q) {
+        x = Point(result.re[k * side + q] * scale, result.im[k * side + q] * scale);
+      });
+    } else if (halved_) {
+      lines.each(reinterpret_cast<T*>(to), [&](T& x, std::int64_t k, std::int64_t q) {
+        x = (k % 2 == 0 ? result.re : result.im)[k / 2 * side + q] * scale;
+      });
+    } else {
+      lines.each(reinterpret_cast<T*>(to), [&](T& x, std::int64_t k, std::int64_t q) {
+        x = result.re[k * side + q] * scale;
+      });
+    }
+  }
+
+  Along along_;
+  std::int64_t n_;
+  bool halved_;
+  LineTransform<T> lines_;
+  std::vector<T> roots_;  // exp(-2πi k/n) up to the middle, where real numbers are taken two by two
+};
+
+template <typename T>
+class FftCall final : public LibraryCall {
+ public:
+  FftCall(const Type& operand, const Type& result, std::string_view kind, std::size_t axes)
+      : kind_(kind),
+        axes_(axes),
+        real_(kind == "IRFFT" ? result.shape : operand.shape),
+        half_(kind == "IRFFT" ? operand.shape : result.shape) {
+    const std::size_t last = real_.size() - 1;
+    const bool back = kind == "IFFT" || kind == "IRFFT";
+    const Along at_last = kind == "RFFT"    ? Along::from_real
+                          : kind == "IRFFT" ? Along::to_real
+                          : back            ? Along::back
+                                            : Along::forward;
+    for (std::size_t d = real_.size() - axes; d < last; ++d)
+      steps_.push_back({d, AxisTransform<T>(back ? Along::back : Along::forward, real_[d])});
+    // Real numbers come first, or last.
+    steps_.insert(kind == "IRFFT" ? steps_.end() : steps_.begin(),
+                  {last, AxisTransform<T>(at_last, real_[last])});
+  }
+
+  std::string text() const override {
+    std::string lengths;
+    for (std::size_t d = real_.size() - axes_; d < real_.size(); ++d)
+      lengths += (lengths.empty() ? "" : "x") + std::to_string(real_[d]);
+    return fmt::format("{} {}", kind_, lengths);
+  }
+  // Half a spectrum does not fit into the real numbers that it becomes.
+  std::int64_t workspace_bytes() const override {
+    return kind_ == "IRFFT" && steps_.size() > 1
+               ? count(half_) * static_cast<std::int64_t>(2 * sizeof(T))
+               : 0;
+  }
+
+  Verdict run(const CallFrame& frame) const override {
+    const std::byte* from = frame.operands[0];
+    for (const auto& [axis, transform] : steps_) {
+      const bool is_last = axis + 1 == real_.size();
+      std::byte* to = workspace_bytes() != 0 && !is_last ? frame.workspace : frame.results[0];
+      std::int64_t step = 1;
+      for (std::size_t d = axis + 1; d < half_.size(); ++d) step *= half_[d];
+      transform.run(from, to, count(half_) / half_[axis], step, frame.pool);
+      from = to;
+    }
+    return yes();
+  }
+
+ private:
+  static std::int64_t count(const Shape& shape) {
+    std::int64_t all = 1;
+    for (const std::int64_t n : shape) all *= n;
+    return all;
+  }
+
   std::string kind_;
   std::size_t axes_;
-  std::vector<kissfft<double>> plans_;  // one per transformed axis
-  Shape grid_;
-  std::int64_t elements_ = 1;
+  Shape real_, half_;  // of the real side, and of the complex one, where there is one
+  std::vector<std::pair<std::size_t, AxisTransform<T>>> steps_;
 };
 
 }  // namespace
@@ -139,8 +240,10 @@ std::unique_ptr<LibraryCall> fft_call(const Program& program, const Op& op) {
   const Type& result = program.type_of(program.result(op, 0));
   const std::size_t axes = integers_or(program.attr(op, "fft_length")).size();
   if (operand.elements() == 0 || result.elements() == 0) return nullptr;
-  return std::make_unique<FftCall>(operand, result, word_or(program.attr(op, "fft_type"), "FFT"),
-                                   axes);
+  const std::string_view kind = word_or(program.attr(op, "fft_type"), "FFT");
+  if (operand.dtype == DType::f64 || operand.dtype == DType::c128)
+    return std::make_unique<FftCall<double>>(operand, result, kind, axes);
+  return std::make_unique<FftCall<float>>(operand, result, kind, axes);
 }
 
 }  // namespace heddle::cpu
