@@ -101,7 +101,7 @@ std::optional<SortText> SortText::of(const Program& program, const Op& op) {
   if (first.elements() == 0 || first.rank() == 0) return {};
   auto comparator = Comparator::of(program, op);
   if (!comparator || !is_total(comparator->region(), comparator->key())) return {};
-  SortText made(std::move(*comparator));
+  SortText made(std::move(comparator));
   std::int64_t dimension = integer_or(program.attr(op, "dimension"), -1);
   if (dimension < 0) dimension += static_cast<std::int64_t>(first.rank());
   made.length_ = first.shape[static_cast<std::size_t>(dimension)];
