@@ -301,6 +301,26 @@ TEST(Library, Scatters) {
     alone.stitch.fuse = false;
     expect_same(text, alone);
   }
+  // Rows of a table, and numbers, each by one index.
+  for (const std::string_view element : {"f32", "f64", "i32", "ui64", "i8"})
+    for (const std::string_view index : {"i32", "i64"})
+      for (const std::string_view row : {"", "x5"})
+        for (const std::string_view value : {"%z", "%y"}) {
+          const std::string text = fmt::format(
+              R"(func.func @main(%a: tensor<7{2}x{0}>, %u: tensor<11{2}x{0}>) -> tensor<7{2}x{0}> {{
+            %i = stablehlo.constant dense<[[0], [6], [3], [3], [9], [-2], [1], [1], [1], [5], [6]]> : tensor<11x1x{1}>
+            %0 = "stablehlo.scatter"(%a, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<{3}
+                inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+              ^bb0(%x: tensor<{0}>, %y: tensor<{0}>):
+                %z = stablehlo.add %x, %y : tensor<{0}>
+                stablehlo.return {4} : tensor<{0}>
+            }}) : (tensor<7{2}x{0}>, tensor<11x1x{1}>, tensor<11{2}x{0}>) -> tensor<7{2}x{0}>
+            return %0 : tensor<7{2}x{0}>
+          }})",
+              element, index, row, row.empty() ? "" : "update_window_dims = [1],", value);
+          SCOPED_TRACE(text);
+          expect_same(text);
+        }
   // Few updates of a large value are a call, which works in place.
   const std::string few = R"(func.func @main(%a: tensor<40000xf32>, %u: tensor<11xf32>) ->
       tensor<40000xf32> {

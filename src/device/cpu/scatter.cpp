@@ -15,7 +15,20 @@ namespace heddle::cpu {
 namespace {
 
 // How an update changes what is there.
-enum class Combine : std::uint8_t { replace, add_f32, add_f64, region };
+enum class Combine : std::uint8_t { replace, add, region };
+
+// Calls with a number of the type of sums; signs do not matter to those of integers.
+template <typename Call>
+void with_sum_type(DType dtype, Call call) {
+  if (dtype == DType::f32) return call(float{});
+  if (dtype == DType::f64) return call(double{});
+  if (byte_size(dtype) == 4) return call(std::uint32_t{});
+  call(std::uint64_t{});
+}
+bool has_sum_type(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::i32 || dtype == DType::i64 ||
+         dtype == DType::ui32 || dtype == DType::ui64;
+}
 
 std::int64_t read_integer(const std::byte* data, DType dtype) {
   std::uint64_t bits = 0;
@@ -62,7 +75,8 @@ class ScatterCall final : public LibraryCall {
       bands = std::min<std::int64_t>(frame.pool.threads(), columns() / cost::kLeastColumns);
     bands = std::max<std::int64_t>(bands, 1);
     frame.pool.parallel_for(bands, [&](std::int64_t band, int) {
-      run_band(frame, columns() * band / bands, columns() * (band + 1) / bands);
+      const std::int64_t first = columns() * band / bands, last = columns() * (band + 1) / bands;
+      is_by_rows() ? run_rows(frame, first, last) : run_band(frame, first, last);
     });
     return yes();
   }
@@ -113,8 +127,55 @@ class ScatterCall final : public LibraryCall {
     if (result == 1) combine_ = Combine::replace;
     if (last == nullptr || last->op != ScalarOp::add || region_.steps().size() != 1) return;
     if (last->in[0] + last->in[1] != 1) return;
-    if (input_.dtype == DType::f32) combine_ = Combine::add_f32;
-    if (input_.dtype == DType::f64) combine_ = Combine::add_f64;
+    if (has_sum_type(input_.dtype)) combine_ = Combine::add;
+  }
+
+  // One number says where a row of updates goes, whole and dense: a table's rows, or counts.
+  bool is_by_rows() const {
+    const std::size_t loops = axes_.size() - (column_ < 0 ? 0 : 1);
+    if (loops != 1 || axes_[0].input >= 0 || map_.size() != 1 || combine_ == Combine::region)
+      return false;
+    if (indices_.dtype != DType::i32 && indices_.dtype != DType::i64) return false;
+    if (column_ < 0) return input_.rank() == 1;
+    return input_.rank() == 2 && columns_stay_apart() && input_.shape[1] == columns() &&
+           map_[0] == 0;
+  }
+
+  void run_rows(const CallFrame& frame, std::int64_t first, std::int64_t last) const {
+    if (indices_.dtype == DType::i32) return rows<std::int32_t>(frame, first, last);
+    rows<std::int64_t>(frame, first, last);
+  }
+  template <typename Index>
+  void rows(const CallFrame& frame, std::int64_t first, std::int64_t last) const {
+    const auto* places = reinterpret_cast<const Index*>(frame.operands[1]);
+    // Where each row goes that goes anywhere, in their order.
+    const auto each = [&](auto visit) {
+      for (std::int64_t i = 0; i < axes_[0].size; ++i) {
+        const auto at = static_cast<std::int64_t>(places[i * axes_[0].indices_step]);
+        if (at >= 0 && at < input_.shape[0])
+          visit(at * input_steps_[0] + first, i * axes_[0].step + first);
+      }
+    };
+    if (combine_ == Combine::replace && (last - first != 1 || !has_sum_type(input_.dtype))) {
+      const std::int64_t size = byte_size(input_.dtype);
+      return each([&](std::int64_t to, std::int64_t from) {
+        std::memcpy(frame.results[0] + to * size, frame.operands[2] + from * size,
+                    static_cast<std::size_t>((last - first) * size));
+      });
+    }
+    with_sum_type(input_.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      auto* sums = reinterpret_cast<T*>(frame.results[0]);
+      const auto* updates = reinterpret_cast<const T*>(frame.operands[2]);
+      if (combine_ == Combine::replace)
+        each([&](std::int64_t to, std::int64_t from) { sums[to] = updates[from]; });
+      else if (last - first == 1)
+        each([&](std::int64_t to, std::int64_t from) { sums[to] += updates[from]; });
+      else
+        each([&](std::int64_t to, std::int64_t from) {
+          add(sums + to, 1, updates + from, last - first);
+        });
+    });
   }
 
   // Updates in row-major order, those columns only.
@@ -176,10 +237,11 @@ class ScatterCall final : public LibraryCall {
     const std::int64_t size = byte_size(input_.dtype);
     if (combine_ == Combine::replace && step == 1) {
       std::memcpy(to, from, static_cast<std::size_t>(count * size));
-    } else if (combine_ == Combine::add_f32) {
-      add(reinterpret_cast<float*>(to), step, reinterpret_cast<const float*>(from), count);
-    } else if (combine_ == Combine::add_f64) {
-      add(reinterpret_cast<double*>(to), step, reinterpret_cast<const double*>(from), count);
+    } else if (combine_ == Combine::add) {
+      with_sum_type(input_.dtype, [&](auto tag) {
+        using T = decltype(tag);
+        add(reinterpret_cast<T*>(to), step, reinterpret_cast<const T*>(from), count);
+      });
     } else {
       for (std::int64_t i = 0; i < count; ++i) {
         std::byte* there = to + i * step * size;
