@@ -64,6 +64,32 @@ TEST(Library, NarrowFloatsGoThroughF32) {
     }
 }
 
+TEST(Library, ShortNumbersGoThroughFloats) {
+  struct Case {
+    DType operand, result;
+    std::int64_t terms;
+    std::string_view by;
+  };
+  const Case cases[] = {
+      {DType::f8e4m3fn, DType::f32, 70, "f32"}, {DType::f8e5m2, DType::f16, 70, "f32"},
+      {DType::i8, DType::i32, 70, "f32"},       {DType::ui8, DType::ui32, 300, "f64"},
+      {DType::i16, DType::i64, 70, "f64"},      {DType::i32, DType::i32, 70, "i32"},
+      {DType::ui64, DType::ui64, 70, "ui64"},
+  };
+  for (const Case& c : cases) {
+    Builder b;
+    b.function("main",
+               {Type::tensor(c.operand, {33, c.terms}), Type::tensor(c.operand, {c.terms, 40})},
+               [&](const Vars& in) -> Vars {
+                 return {b.dot(in[0], in[1], {{}, {}, {1}, {0}}, c.result)};
+               });
+    const Program program = b.finish().value();
+    SCOPED_TRACE(name(c.operand));
+    expect_same(program, arguments_for(program));
+    expect_step(compiled(program), "library", fmt::format("gemm 33x40x{} {}", c.terms, c.by));
+  }
+}
+
 TEST(Library, PlainOrdersAreNotCopied) {
   for (const DotCase& c : std::span(kDots).first(5)) {
     Builder b;

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "base/openblas.h"
+#include "base/wide_vectors.h"
 #include "cost/fitted.h"
 
 namespace heddle::cpu {
@@ -89,6 +90,51 @@ void plain_gemm(const GemmShape& s, const T* a, const T* b, T* c) {
   }
 }
 
+// Integers: four rows at a time, of as many columns as two vectors hold, whose sums stay in
+// registers.
+template <typename T>
+HEDDLE_INLINE void tiles(const GemmShape& s, const T* a, const T* b, T* c) {
+  typedef T Vector __attribute__((vector_size(32)));
+  constexpr std::int64_t kRows = 4, kLanes = sizeof(Vector) / sizeof(T), kColumns = 2 * kLanes;
+  const std::int64_t a_row = s.transpose_a ? 1 : s.lda, a_step = s.transpose_a ? s.lda : 1;
+  for (std::int64_t i = 0; i < s.m; i += kRows)
+    for (std::int64_t j = 0; j < s.n; j += kColumns) {
+      Vector sums[kRows][2] = {};
+      for (std::int64_t p = 0; p < s.k; ++p) {
+        Vector right[2];
+        __builtin_memcpy(right, b + p * s.ldb + j, sizeof right);
+        for (std::int64_t r = 0; r < kRows; ++r) {
+          const T left = a[(i + r) * a_row + p * a_step];
+          sums[r][0] += left * right[0];
+          sums[r][1] += left * right[1];
+        }
+      }
+      for (std::int64_t r = 0; r < kRows; ++r) {
+        T* to = c + (i + r) * s.ldc + j;
+        for (std::int64_t q = 0; q < kColumns; ++q)
+          to[q] = static_cast<T>((s.accumulate ? to[q] : T{}) + sums[r][q / kLanes][q % kLanes]);
+      }
+    }
+}
+template <typename T>
+HEDDLE_WIDE void wide_tiles(const GemmShape& s, const T* a, const T* b, T* c) {
+  tiles(s, a, b, c);
+}
+template <typename T>
+void integer_gemm(const GemmShape& s, const T* a, const T* b, T* c) {
+  if (s.transpose_b || s.m < 4 || !has_wide_vectors()) return plain_gemm(s, a, b, c);
+  constexpr std::int64_t kRows = 4, kColumns = 64 / sizeof(T);
+  // What is left of rows and columns goes the plain way.
+  GemmShape inner = s, right = s, below = s;
+  inner.m = s.m / kRows * kRows, inner.n = s.n / kColumns * kColumns;
+  right.m = inner.m, right.n = s.n - inner.n;
+  below.m = s.m - inner.m;
+  wide_tiles(inner, a, b, c);
+  if (right.n > 0) plain_gemm(right, a, b + inner.n, c + inner.n);
+  if (below.m > 0)
+    plain_gemm(below, a + inner.m * (s.transpose_a ? 1 : s.lda), b, c + inner.m * s.ldc);
+}
+
 // One row or one column: half of the traffic of a product.
 template <typename T>
 bool by_gemv(const GemmShape& s, const T* a, const T* b, T* c, RealGemv<T>* gemv) {
@@ -158,10 +204,10 @@ void gemm(const GemmShape& s, const std::uint16_t* a, const std::uint16_t* b, st
   plain_gemm(s, a, b, c);
 }
 void gemm(const GemmShape& s, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* c) {
-  plain_gemm(s, a, b, c);
+  integer_gemm(s, a, b, c);
 }
 void gemm(const GemmShape& s, const std::uint64_t* a, const std::uint64_t* b, std::uint64_t* c) {
-  plain_gemm(s, a, b, c);
+  integer_gemm(s, a, b, c);
 }
 
 }  // namespace heddle::cpu

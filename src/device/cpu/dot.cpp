@@ -1,5 +1,7 @@
 // dot_general by matrix products. Operands are copied only where no order of loops around a product
 // reads them as they lie.
+#include <cmath>
+
 #include "device/cpu/calls.h"
 #include "device/cpu/element.h"
 #include "device/cpu/gemm.h"
@@ -111,8 +113,14 @@ std::unique_ptr<LibraryCall> dot_call(const Program& program, const Op& op,
   const Type& lhs = program.type_of(program.operands(op)[0]);
   const Type& rhs = program.type_of(program.operands(op)[1]);
   const Type& result = program.type_of(program.result(op, 0));
-  const auto dtype = product_dtype(lhs.dtype, rhs.dtype, result.dtype);
-  if (!dtype || result.elements() == 0) return nullptr;
+  if (result.elements() == 0) return nullptr;
+  // Terms of a sum, or more where there are several products.
+  const double terms =
+      std::sqrt(static_cast<double>(lhs.elements()) * static_cast<double>(rhs.elements()) /
+                static_cast<double>(result.elements()));
+  const auto dtype = product_dtype(lhs.dtype, rhs.dtype, result.dtype,
+                                   static_cast<std::int64_t>(std::ceil(terms)));
+  if (!dtype) return nullptr;
   auto plan = plan_product(program, op, views != nullptr ? *views : dense_views(program, op),
                            {lhs.dtype != *dtype, rhs.dtype != *dtype});
   if (!plan) return nullptr;

@@ -12,8 +12,10 @@
 
 namespace heddle::cpu {
 
-// What a product of these is computed in; nothing where only the reference evaluation can.
-std::optional<DType> product_dtype(DType lhs, DType rhs, DType result);
+// What a product of these is computed in, where no sum has more than so many terms; nothing where
+// only the reference evaluation can. Sums of short integers are exact as floats.
+std::optional<DType> product_dtype(DType lhs, DType rhs, DType result,
+                                   std::int64_t terms = INT64_MAX);
 
 // Calls visit(T{}) with the C++ type that holds the element type: floats, complex numbers, and
 // unsigned integers for all integers of the width.

@@ -4,31 +4,13 @@
 #include <cmath>
 #include <numbers>
 
-// Passes are compiled for wide vectors too; never with fused products, so that all machines give
-// the same bits.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define HEDDLE_WIDE __attribute__((target("avx2")))
-#define HEDDLE_HAS_WIDE 1
-#else
-#define HEDDLE_WIDE
-#define HEDDLE_HAS_WIDE 0
-#endif
-#define HEDDLE_INSIDE inline __attribute__((always_inline))
+#include "base/wide_vectors.h"
 
 namespace heddle::cpu {
 
 namespace {
 
 constexpr std::int64_t kMostRadix = 31;  // longer ones cost more than a convolution
-
-bool has_wide() {
-#if HEDDLE_HAS_WIDE
-  static const bool wide = __builtin_cpu_supports("avx2") != 0;
-  return wide;
-#else
-  return false;
-#endif
-}
 
 // Numbers of as many lines as fill 32 bytes.
 template <typename T>
@@ -38,7 +20,7 @@ struct Vector {
 
 // The transform of R numbers in place, V: a number of one line, or of some.
 template <int R, typename T, typename V>
-HEDDLE_INSIDE void turn(V (&re)[R], V (&im)[R]) {
+HEDDLE_INLINE void turn(V (&re)[R], V (&im)[R]) {
   if constexpr (R == 2) {
     const V r = re[0] - re[1], i = im[0] - im[1];
     re[0] += re[1], im[0] += im[1];
@@ -79,18 +61,18 @@ HEDDLE_INSIDE void turn(V (&re)[R], V (&im)[R]) {
 }
 
 template <typename V, typename T>
-HEDDLE_INSIDE void load(V& value, const T* from) {
+HEDDLE_INLINE void load(V& value, const T* from) {
   __builtin_memcpy(&value, from, sizeof value);
 }
 template <typename V, typename T>
-HEDDLE_INSIDE void store(const V& value, T* to) {
+HEDDLE_INLINE void store(const V& value, T* to) {
   __builtin_memcpy(to, &value, sizeof value);
 }
 
 // One pass of Stockham's order: from `side` numbers side by side to R times as many; here those
 // that are to be found from `x` and `y` on.
 template <int R, typename V, typename T>
-HEDDLE_INSIDE void some_of_pass(Parts<T> x, Parts<T> y, std::int64_t apart, std::int64_t side,
+HEDDLE_INLINE void some_of_pass(Parts<T> x, Parts<T> y, std::int64_t apart, std::int64_t side,
                                 const T* turns) {
   V re[R], im[R];
   for (int j = 0; j < R; ++j) load(re[j], x.re + apart * j), load(im[j], x.im + apart * j);
@@ -104,7 +86,7 @@ HEDDLE_INSIDE void some_of_pass(Parts<T> x, Parts<T> y, std::int64_t apart, std:
 }
 
 template <int R, typename T>
-HEDDLE_INSIDE void pass_body(Parts<T> x, Parts<T> y, std::int64_t rest, std::int64_t side,
+HEDDLE_INLINE void pass_body(Parts<T> x, Parts<T> y, std::int64_t rest, std::int64_t side,
                              const T* turns) {
   using Wide = typename Vector<T>::type;
   constexpr std::int64_t kWide = sizeof(Wide) / sizeof(T);
@@ -123,7 +105,7 @@ HEDDLE_INSIDE void pass_body(Parts<T> x, Parts<T> y, std::int64_t rest, std::int
 
 // The same of any radix, by its definition.
 template <typename T>
-HEDDLE_INSIDE void any_pass_body(Parts<T> x, Parts<T> y, std::int64_t radix, std::int64_t rest,
+HEDDLE_INLINE void any_pass_body(Parts<T> x, Parts<T> y, std::int64_t radix, std::int64_t rest,
                                  std::int64_t side, const T* turns, const T* circle) {
   for (std::int64_t p = 0; p < rest; ++p, turns += 2 * (radix - 1)) {
     for (std::int64_t k = 0; k < radix; ++k) {
@@ -149,7 +131,7 @@ HEDDLE_INSIDE void any_pass_body(Parts<T> x, Parts<T> y, std::int64_t radix, std
 }
 
 template <typename T>
-HEDDLE_INSIDE void pass_of(Parts<T> x, Parts<T> y, std::int64_t radix, std::int64_t rest,
+HEDDLE_INLINE void pass_of(Parts<T> x, Parts<T> y, std::int64_t radix, std::int64_t rest,
                            std::int64_t side, const T* turns, const T* circle) {
   switch (radix) {
     case 2:
@@ -277,7 +259,7 @@ Parts<T> LineTransform<T>::run(Parts<T> data, Parts<T> room, std::int64_t lines)
   if (way_) return convolve(data, room, lines);
   std::int64_t side = lines;
   for (const Pass& pass : passes_) {
-    const auto go = has_wide() ? wide_pass<T> : plain_pass<T>;
+    const auto go = has_wide_vectors() ? wide_pass<T> : plain_pass<T>;
     go(data, room, pass.radix, pass.rest, side, pass.turns.data(), pass.circle.data());
     std::swap(data, room);
     side *= pass.radix;

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/wide_vectors.h"
+
 namespace heddle::solver {
 namespace {
 
-#if defined(__x86_64__)
-#define HEDDLE_WIDE __attribute__((target("avx2")))
-const bool kHasWide = __builtin_cpu_supports("avx2") != 0;
-#else
-#define HEDDLE_WIDE
-constexpr bool kHasWide = false;
-#endif
-#define HEDDLE_INLINE inline __attribute__((always_inline))
+const bool kHasWide = has_wide_vectors();
 
 HEDDLE_INLINE void add_body(double* __restrict row, const double* __restrict from, int count) {
   for (int i = 0; i < count; ++i) row[i] += from[i];
