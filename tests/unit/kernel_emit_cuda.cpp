@@ -552,6 +552,11 @@ TEST(CudaMapping, RunningSumsOfColumnsAreOfSeveralThreads) {
   EXPECT_EQ(cuda_share(long_one, long_one.phases[0], long_one.phases[0].stages[1], kCudaThreads),
             CudaShare::others);
   EXPECT_THAT(emit_cuda(long_one), HasSubstr("get_far<i32>(&far[who], k)"));
+  // What stays in the scratch of a block is there for that block alone.
+  EXPECT_GT(cuda_cluster(long_one, long_one.phases[0], {}), 1);
+  Kernel kept = long_one;
+  kept.buffers[kept.phases[0].stages[1].statements[0].buffers[1]].reach = Reach::block;
+  EXPECT_EQ(cuda_cluster(kept, kept.phases[0], {}), 1);
 }
 
 }  // namespace
