@@ -84,6 +84,8 @@ class Builder {
 
   // The program, verified, or the first mistake. The builder is empty afterwards.
   Expected<Program> finish();
+  // The same as it is, for passes whose result is verified when the last of them is done.
+  Expected<Program> unverified();
   bool failed() const { return mistake_.has_value(); }
 
   // ---- functions and places

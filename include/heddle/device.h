@@ -107,6 +107,12 @@ class Device : public DeviceCalls {
   // whose digits something depends.
   virtual bool rounds_late() const { return false; }
   virtual Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) = 0;
+  // The same for a kernel that has this share of the time that all of its program take: who can
+  // make it faster by trying may find it worth that.
+  virtual Expected<std::shared_ptr<const DeviceCode>> compile_for(const Kernel& kernel,
+                                                                  double /*share*/) {
+    return compile(kernel);
+  }
   // What it hands to its compiler, for people; empty where there is nothing to show.
   virtual std::string source(const Kernel& kernel) const = 0;
   // How its blocks, threads and vectors share a kernel, in lines for people; none where it has

@@ -18,9 +18,11 @@ struct EvenRows {
 
 // What the call of a product may do to every element before it writes it: add one of a row (bias)
 // and one of a matrix as large as the result (addend), then apply a function. It may also write
-// what there was before the function.
+// what there was before the function. The gradient of GELU multiplies by GELU's derivative at
+// another matrix as large as the result.
 struct ProductThen {
-  enum class Function : std::uint8_t { none, relu, gelu };  // gelu in its form with tanh
+  // gelu in its form with tanh
+  enum class Function : std::uint8_t { none, relu, gelu, gelu_gradient };
   bool bias = false, addend = false;
   Function function = Function::none;
   bool keeps = false;

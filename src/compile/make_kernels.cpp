@@ -108,16 +108,34 @@ void tell_refused(const Kernel& kernel, const std::string& reason) {
   if (first.size() < reason.size()) log(kLogSources, "{}", reason);
 }
 
-// Distinct kernels, each compiled once, several at a time.
-void make_all(std::vector<Work>& all, const std::vector<std::size_t>& distinct, Device& device,
+// By the first of those alike: the part that they have of the time that all are expected to take.
+std::vector<double> shares_of(const std::vector<Work>& all) {
+  std::vector<double> shares(all.size(), 0);
+  double sum = 0;
+  for (const Work& work : all) {
+    if (work.first == SIZE_MAX) continue;
+    shares[work.first] += work.kernel->group.seconds;
+    sum += work.kernel->group.seconds;
+  }
+  for (double& share : shares) share = sum > 0 ? share / sum : 1;
+  return shares;
+}
+
+// Distinct kernels, each compiled once, several at a time: the longest first, so that none of them
+// is left when the others are done.
+void make_all(std::vector<Work>& all, std::vector<std::size_t> distinct, Device& device,
               const CompileOptions& options) {
+  std::ranges::stable_sort(distinct, std::greater<>(),
+                           [&](std::size_t i) { return all[i].text.size(); });
+  const std::vector<double> shares = shares_of(all);
   CompileProgress* progress = options.progress;
   if (progress) progress->kernels = distinct.size();
   ThreadPool::shared().parallel_for(
       static_cast<std::int64_t>(distinct.size()), [&](std::int64_t i, int) {
         if (options.stop && options.stop()) return;  // the stage's end says so
-        Work& work = all[distinct[static_cast<std::size_t>(i)]];
-        auto code = device.compile(work.kernel->kernel);
+        const std::size_t number = distinct[static_cast<std::size_t>(i)];
+        Work& work = all[number];
+        auto code = device.compile_for(work.kernel->kernel, shares[number]);
         if (code) {
           work.kernel->code = std::make_shared<LazyCode>(*std::move(code));
         } else {

@@ -7,7 +7,11 @@ namespace heddle {
 
 namespace {
 
-constexpr std::string_view kRelu = "relu", kGelu = "gelu";
+constexpr std::pair<ProductThen::Function, std::string_view> kFunctions[] = {
+    {ProductThen::Function::relu, "relu"},
+    {ProductThen::Function::gelu, "gelu"},
+    {ProductThen::Function::gelu_gradient, "gelu_gradient"},
+};
 
 }  // namespace
 
@@ -17,8 +21,8 @@ ProductThen product_then(const Program& program, const Op& op) {
   then.addend = flag_or(program.attr(op, "addend"), false);
   then.keeps = flag_or(program.attr(op, "keeps"), false);
   const std::string_view function = word_or(program.attr(op, "function"), "");
-  if (function == kRelu) then.function = ProductThen::Function::relu;
-  if (function == kGelu) then.function = ProductThen::Function::gelu;
+  for (const auto& [known, word] : kFunctions)
+    if (function == word) then.function = known;
   return then;
 }
 
@@ -29,9 +33,8 @@ void add_product_then(AttrDict& attrs, const ProductThen& then) {
   set("bias", then.bias);
   set("addend", then.addend);
   set("keeps", then.keeps);
-  if (then.function != ProductThen::Function::none)
-    set_attr(attrs, "function",
-             Attr{std::string(then.function == ProductThen::Function::relu ? kRelu : kGelu)});
+  for (const auto& [known, word] : kFunctions)
+    if (then.function == known) set_attr(attrs, "function", Attr{std::string(word)});
 }
 
 std::string words_of(const ProductThen& then) {
@@ -41,8 +44,8 @@ std::string words_of(const ProductThen& then) {
   };
   if (then.bias) add("bias");
   if (then.addend) add("add");
-  if (then.function == ProductThen::Function::relu) add(kRelu);
-  if (then.function == ProductThen::Function::gelu) add(kGelu);
+  for (const auto& [known, word] : kFunctions)
+    if (then.function == known) add(word);
   if (then.keeps) add("kept");
   return words;
 }

@@ -26,6 +26,12 @@ LocId Rewriter::location(LocId loc) {
   return locations_[loc];
 }
 
+TypeId Rewriter::type(TypeId id) {
+  if (id >= types_.size()) types_.resize(id + 1, kNone);
+  if (types_[id] == kNone) types_[id] = to.program.intern(from.type(id));
+  return types_[id];
+}
+
 LayoutId Rewriter::layout(LayoutId id) {
   return id == kNone ? kNone : to.program.intern(*from.layout(id));
 }
@@ -98,24 +104,30 @@ Verdict Rewriter::copy_ops(RegionId source, bool open) {
 
 Verdict Rewriter::copy_op(const Op& op) { return copy_op(op, copied_attrs(from, op)); }
 
+// By numbers: most ops of a program are copied by every pass.
 Verdict Rewriter::copy_op(const Op& op, AttrDict attrs) {
-  std::vector<Type> types;
-  for (std::size_t i = 0; i < op.result_count; ++i)
-    types.push_back(from.type_of(from.result(op, i)));
   std::vector<RegionId> regions;
   for (RegionId r : from.regions(op)) {
     HEDDLE_TRY(const RegionId made, copy_region(r));
     regions.push_back(made);
   }
-  to.at(location(op.loc));  // the regions have moved it
-  const Vars results = to.ops(op.def->name, operands(op), types, std::move(attrs), regions);
-  if (to.failed()) return to.finish().why();
-  define_results(op, results);
-  for (std::size_t i = 0; i < results.size(); ++i)
-    to.program.set_layout(results[i].id(), layout(from.value(from.result(op, i)).layout));
+  std::vector<ValueId> operands;
+  for (ValueId v : from.operands(op)) operands.push_back(value(v).id());
+  std::vector<TypeId> types;
+  for (std::size_t i = 0; i < op.result_count; ++i)
+    types.push_back(type(from.value(from.result(op, i)).type));
+  const LocId loc = location(op.loc);
+  to.at(loc);  // the regions have moved it
+  const OpId made =
+      to.program.add_op(to.here(), *op.def, operands, types, std::move(attrs), regions, loc);
+  for (std::size_t i = 0; i < op.result_count; ++i) {
+    const ValueId before = from.result(op, i), now = to.program.result(to.program.op(made), i);
+    values_[before] = now;
+    if (const LayoutId id = from.value(before).layout; id != kNone)
+      to.program.set_layout(now, layout(id));
+  }
   std::vector<LayoutId> taken;
   for (LayoutId id : from.operand_layouts(op)) taken.push_back(layout(id));
-  const OpId made = to.program.region(to.here()).ops.back();
   if (!taken.empty()) to.program.set_operand_layouts(made, taken);
   return yes();
 }

@@ -37,14 +37,20 @@ class Rewriter {
 
   // The verified result.
   Expected<Program> finish() { return to.finish(); }
+  // The result of a pass that others follow, the last of which is verified.
+  Expected<Program> unverified() { return to.unverified(); }
 
   const Program& from;
   Builder to;
 
  private:
+  // The same type in the new program.
+  TypeId type(TypeId id);
+
   Replace replace_;
   std::size_t most_ops_, steps_ = 0;
   std::vector<ValueId> values_;
+  std::vector<TypeId> types_;
   std::vector<LocId> locations_;
   int depth_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "ir/unused.h"
 
+#include <algorithm>
+
 #include "heddle/op.h"
 #include "ir/rewrite.h"
 
@@ -45,11 +47,12 @@ std::vector<bool> unused_ops(const Program& program) {
 
 Expected<Program> without_unused(const Program& program) {
   const std::vector<bool> unused = unused_ops(program);
+  if (std::ranges::find(unused, true) == unused.end()) return program;
   Rewriter rewriter(program, [&](Rewriter&, const Op& op) -> Expected<bool> {
     return op.result_count > 0 && unused[program.value(program.result(op, 0)).op];
   });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
-  return rewriter.finish();
+  return rewriter.unverified();
 }
 
 }  // namespace heddle

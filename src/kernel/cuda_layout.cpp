@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/notation.h"
+#include "kernel/cuda_exchange.h"
 #include "layout/picture.h"
 
 namespace heddle {
@@ -140,15 +141,6 @@ Expected<Layout> cuda_flat_layout(const CudaFlat& flat, const AxisRegistry& axes
 
 namespace {
 
-// How those meet that differ along an axis.
-std::string_view meeting_of(std::string_view axis, std::int64_t extent) {
-  if (axis == "lane" || (axis == "thread" && extent <= kCudaWarp)) return "by shuffles";
-  if (axis == "warp" || axis == "thread") return "through shared memory";
-  if (axis == "cluster") return "through the shared memory of other blocks";
-  if (axis == "block") return "through memory";
-  return "in registers";
-}
-
 bool sums_rows(const CudaResident& resident) {
   return std::ranges::any_of(resident.phase.stages, [&](const Stage& stage) {
     const auto places = cuda_places(resident, stage);
@@ -160,26 +152,95 @@ bool sums_rows(const CudaResident& resident) {
   });
 }
 
-}  // namespace
-
-std::string cuda_exchange(const Layout& layout, std::size_t dim, const AxisRegistry& axes) {
-  constexpr std::string_view kWays[] = {"in registers", "by shuffles", "through shared memory",
-                                        "through the shared memory of other blocks",
-                                        "through memory"};
-  std::vector<std::int64_t> by_way(std::size(kWays), 1);
-  const auto by_dim = group(layout, layout.padded_shape());
-  if (!by_dim) return by_dim.reason();
-  for (const Iter& digit : (*by_dim)[dim]) {
-    const std::int64_t extent = digit.extent.factor();
-    const auto way = std::ranges::find(kWays, meeting_of(axes[digit.axis].name, extent));
-    by_way[static_cast<std::size_t>(way - std::begin(kWays))] *= extent;
-  }
-  std::string text;
-  for (std::size_t i = 0; i < by_way.size(); ++i)
-    if (by_way[i] > 1)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", by_way[i], kWays[i]);
-  return text.empty() ? "nothing" : text;
+// What threads have of sums along rows stays with them as far as it can.
+Expected<std::string> meeting_of_sums(const Layout& rows, const AxisRegistry& axes) {
+  HEDDLE_TRY(const Layout there, summed_along(rows, 1, axes));
+  HEDDLE_TRY(const Layout wanted, repeated_along(rows, 1, axes));
+  HEDDLE_TRY(const CudaExchange exchange, cuda_exchange(there, wanted, axes));
+  const std::int64_t own = own_positions(rows, 1, axes);
+  if (own == 1) return words_of(exchange);
+  const std::string in_registers = fmt::format("{} in registers", own);
+  return exchange.meetings.empty() ? in_registers : in_registers + ", " + words_of(exchange);
 }
+
+// What stages of a block leave for each other in its scratch.
+class HandedOn {
+ public:
+  HandedOn(const Kernel& kernel, const Phase& phase, const CudaPhase& launch,
+           const AxisRegistry& axes)
+      : kernel_(kernel), phase_(phase), launch_(launch), axes_(axes) {
+    for (const Stage& stage : phase.stages) places_.push_back(cuda_places(phase, stage));
+  }
+
+  std::vector<std::string> lines(std::size_t most) const {
+    std::vector<std::string> lines;
+    for (std::size_t to = 1; to < phase_.stages.size(); ++to)
+      for (std::uint32_t b = 0; b < kernel_.buffers.size() && lines.size() < most; ++b) {
+        if (kernel_.buffers[b].reach != Reach::block) continue;
+        const auto read = read_in(to, b);
+        const auto from = last_writer(to, b);
+        if (!read || !from) continue;
+        const auto exchange = between(*from, to, b, *read);
+        lines.push_back(fmt::format("stage {} leaves scratch {} for {}: {}", *from, b, to,
+                                    !exchange                    ? exchange.reason()
+                                    : exchange->meetings.empty() ? "every thread has what it reads"
+                                                                 : words_of(*exchange)));
+      }
+    return lines;
+  }
+
+ private:
+  std::optional<NodeId> read_in(std::size_t stage, std::uint32_t buffer) const {
+    for (const Node& node : phase_.stages[stage].nodes)
+      if (node.kind == NodeKind::load && node.number == buffer) return node.in[0];
+    return {};
+  }
+  const Statement* written_in(std::size_t stage, std::uint32_t buffer) const {
+    for (const Statement& statement : phase_.stages[stage].statements)
+      if (std::ranges::count(statement.buffers, buffer) > 0) return &statement;
+    return nullptr;
+  }
+  std::optional<std::size_t> last_writer(std::size_t before, std::uint32_t buffer) const {
+    for (std::size_t s = before; s-- > 0;)
+      if (written_in(s, buffer) != nullptr) return s;
+    return {};
+  }
+
+  Expected<CudaExchange> between(std::size_t from, std::size_t to, std::uint32_t buffer,
+                                 NodeId read) const {
+    const Statement& written = *written_in(from, buffer);
+    const bool adds = written.kind == Statement::Kind::update;
+    HEDDLE_TRY(const Layout there,
+               values(from, written.index, adds ? CudaUse::adds : CudaUse::stores));
+    HEDDLE_TRY(const Layout wanted, values(to, read, CudaUse::loads));
+    return cuda_exchange(there, wanted, axes_);
+  }
+
+  Expected<Layout> values(std::size_t number, NodeId index, CudaUse use) const {
+    const Stage& stage = phase_.stages[number];
+    const auto& place = places_[number][index];
+    if (!place) return reason("data say where it lies");
+    HEDDLE_TRY(const Layout mapping,
+               cuda_stage_layout(kernel_, phase_, stage, launch_.threads, launch_.cluster, axes_));
+    const CudaMapping shared = cuda_mapping(kernel_, phase_, stage, launch_.threads);
+    HEDDLE_TRY(const Layout layout,
+               cuda_value_layout(stage, shared.shared, mapping, *place, use, axes_));
+    const bool is_dealt_out = launch_.cluster == 1 ||
+                              cuda_share(kernel_, phase_, stage, launch_.threads) != CudaShare::all;
+    if (is_dealt_out) return layout;
+    LayoutParts parts = layout.parts();  // each block of the cluster does all of it
+    parts.replicas.push_back({launch_.cluster, 1, *axes_.find("cluster")});
+    return Layout::make(std::move(parts));
+  }
+
+  const Kernel& kernel_;
+  const Phase& phase_;
+  const CudaPhase& launch_;
+  const AxisRegistry& axes_;
+  std::vector<std::vector<std::optional<CudaPlace>>> places_;  // by stage and node
+};
+
+}  // namespace
 
 std::vector<std::string> describe_cuda_mapping(const Kernel& kernel, const CudaLimits& limits) {
   const AxisRegistry axes = cuda_axes();
@@ -213,14 +274,18 @@ std::vector<std::string> describe_cuda_mapping(const Kernel& kernel, const CudaL
     if (const auto resident = cuda_resident(kernel, phase, limits)) {
       const auto layout = cuda_row_layout(*resident, launch.grid, axes);
       add("rows by points lie at", layout);
-      if (layout && sums_rows(*resident))
-        lines.push_back("sums along a row meet: " + cuda_exchange(*layout, 1, axes));
+      if (layout && sums_rows(*resident)) {
+        const auto sums = meeting_of_sums(*layout, axes);
+        lines.push_back("sums along a row meet: " + (sums ? *sums : sums.reason()));
+      }
       continue;
     }
     const Phase cut = cuda_spread(kernel, phase, limits);
     for (std::size_t s = 0; s < std::min(cut.stages.size(), kMostStages); ++s)
       add(fmt::format("stage {}: points by others lie at", s),
           cuda_stage_layout(kernel, cut, cut.stages[s], launch.threads, launch.cluster, axes));
+    for (std::string& line : HandedOn(kernel, cut, launch, axes).lines(kMostStages))
+      lines.push_back(std::move(line));
   }
   return lines;
 }

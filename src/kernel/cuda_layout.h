@@ -24,12 +24,6 @@ Expected<Layout> cuda_stage_layout(const Kernel& kernel, const Phase& phase, con
 // Of elements one after the other, as [elements].
 Expected<Layout> cuda_flat_layout(const CudaFlat& flat, const AxisRegistry& axes);
 
-// What threads have to exchange to sum along a dimension, read off the axes that its digits lie on:
-// what a thread has itself stays in registers, lanes of a warp shuffle, warps of a block meet in
-// shared memory, blocks of a cluster in each other's, others in memory.
-// "64 in registers, 32 by shuffles, 8 through shared memory".
-std::string cuda_exchange(const Layout& layout, std::size_t dim, const AxisRegistry& axes);
-
 // For people: how each phase is shared, in words, as layouts, and the first as a picture.
 std::vector<std::string> describe_cuda_mapping(const Kernel& kernel, const CudaLimits& limits);
 

@@ -1,6 +1,7 @@
 // How threads share a stage, and the blocks of a cluster a phase.
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "kernel/emit_cuda_stage.h"
 
@@ -108,6 +109,17 @@ bool is_scratch(const Kernel& kernel, const Statement& statement) {
       statement.buffers, [&](std::uint32_t b) { return kernel.buffers[b].reach == Reach::block; });
 }
 
+// Running sums that stay in the scratch of a block: each block of a cluster would have those of its
+// own rows, and look there for all.
+bool keeps_running_sums(const Kernel& kernel, const Stage& stage) {
+  return std::ranges::any_of(stage.statements, [&](const Statement& statement) {
+    if (statement.kind != Statement::Kind::scan) return false;
+    const auto sums = std::span(statement.buffers).subspan(statement.values.size());
+    return std::ranges::any_of(
+        sums, [&](std::uint32_t b) { return kernel.buffers[b].reach == Reach::block; });
+  });
+}
+
 }  // namespace
 
 CudaShare cuda_share(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads) {
@@ -146,7 +158,7 @@ int cuda_cluster(const Kernel& kernel, const Phase& phase, const CudaLimits& lim
       is_written_again = is_written_again || (written[b] && by_this[b]);
       written[b] = written[b] || by_this[b];
     }
-    if (scratch && memory) return 1;
+    if ((scratch && memory) || keeps_running_sums(kernel, stage)) return 1;
     const CudaShare share = cuda_share(kernel, phase, stage, kCudaThreads);
     const bool is_many = all_points(stage) >= kManyPoints;
     if (is_many && share == CudaShare::all) return 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <unordered_map>
 #include <vector>
 
 #include "heddle/op.h"
@@ -119,6 +120,77 @@ std::optional<ValueId> gelu_operand(const Program& program, const Op& op) {
   for (std::size_t i = 0; i < 2; ++i)
     if (is_gelu_factor(program, all.values[1 - i], all.values[i])) return all.values[i];
   return {};
+}
+
+namespace {
+
+// What a value is where dy and x are numbers; nothing where it is made of anything else.
+class AtPoint {
+ public:
+  AtPoint(const Program& program, ValueId dy, ValueId x, double dy_is, double x_is)
+      : program_(program), known_{{dy, dy_is}, {x, x_is}} {}
+
+  std::optional<double> of(ValueId value) {
+    if (const auto found = known_.find(value); found != known_.end()) return found->second;
+    if (const auto number = number_everywhere(program_, value)) return known_[value] = *number;
+    const Op* op = maker_of(program_, value);
+    if (op == nullptr || ++steps_ > kMostSteps || op->def->scalar == ScalarOp::none) return {};
+    const auto operands = program_.operands(*op);
+    const auto first = of(operands[0]);
+    if (!first) return {};
+    const auto second = operands.size() > 1 ? of(operands[1]) : std::optional(0.0);
+    if (!second || operands.size() > 2) return {};
+    const auto made = applied(op->def->scalar, *first, *second);
+    if (made) known_[value] = *made;
+    return made;
+  }
+
+ private:
+  static constexpr int kMostSteps = 64;
+  static std::optional<double> applied(ScalarOp op, double a, double b) {
+    switch (op) {
+      case ScalarOp::add:
+        return a + b;
+      case ScalarOp::subtract:
+        return a - b;
+      case ScalarOp::multiply:
+        return a * b;
+      case ScalarOp::divide:
+        return a / b;
+      case ScalarOp::negate:
+        return -a;
+      case ScalarOp::tanh:
+        return std::tanh(a);
+      default:
+        return {};
+    }
+  }
+
+  const Program& program_;
+  std::unordered_map<ValueId, double> known_;
+  int steps_ = 0;
+};
+
+double gelu_slope(double x) {
+  const double scale = std::sqrt(2 / std::numbers::pi);
+  const double t = std::tanh(scale * (x + 0.044715 * x * x * x));
+  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * scale * (1 + 3 * 0.044715 * x * x);
+}
+
+}  // namespace
+
+bool is_gelu_gradient(const Program& program, ValueId value, ValueId dy, ValueId x) {
+  constexpr double kFarthest = 4, kApart = 0.28125;
+  const DType type = program.type_of(x).dtype;
+  // Its constants are those of the type, each off by half a step.
+  const double step = type == DType::bf16 ? 0x1p-8 : type == DType::f16 ? 0x1p-11 : 0x1p-20;
+  for (double at = -kFarthest; at <= kFarthest; at += kApart)
+    for (const double gradient : {1.0, -2.5}) {
+      const auto got = AtPoint(program, dy, x, gradient, at).of(value);
+      if (!got || !(std::abs(*got - gradient * gelu_slope(at)) <= 4 * step * std::abs(gradient)))
+        return false;
+    }
+  return true;
 }
 
 bool is_relu_of(const Program& program, const Op& op, ValueId x) {

@@ -11,6 +11,11 @@ namespace heddle {
 // x^3))), its factors in any order and its constants as near as the type has them.
 std::optional<ValueId> gelu_operand(const Program& program, const Op& op);
 
+// Whether a value is the gradient of a GELU at x, for `dy`, the gradient of what comes out of it:
+// dy times the GELU's slope, in whatever way and order that is written. Both are compared by their
+// values at many points; a program has a few dozen operations for it, on dy, x and numbers alone.
+bool is_gelu_gradient(const Program& program, ValueId value, ValueId dy, ValueId x);
+
 // max(x, 0)
 bool is_relu_of(const Program& program, const Op& op, ValueId x);
 // Whether x is above zero, or is not: the same for max(x, 0).

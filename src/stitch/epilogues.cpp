@@ -1,7 +1,11 @@
 // Products that go on: what adds a bias or a matrix to a product, and a ReLU or GELU behind it,
 // become part of the product's call, where its result has to lie in memory for another call. Where
-// kernels alone read it, they have it at hand anyway, and nothing is gained.
+// kernels alone read it, they have it at hand anyway, and nothing is gained. So does the gradient
+// of a GELU, where nothing but calls reads it: a kernel that sums it up as well may as well compute
+// it.
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,7 +32,7 @@ using Then = ProductThen::Function;
 struct Chain {
   const Op* product = nullptr;
   ProductThen then;
-  ValueId bias = kNone, addend = kNone;
+  ValueId bias = kNone, addend = kNone, at = kNone;
   ValueId before = kNone;  // what the function is applied to; the last value where there is none
   ValueId after = kNone;
   std::vector<OpId> inside = {};  // ops that are not needed any more
@@ -57,8 +61,10 @@ class Finder {
       if (program_.attr(op, "dot_dimension_numbers") == nullptr) continue;
       auto chain = chain_of(op);
       // The sum of two products is part of one of them.
-      if (chain && taken_.insert(program_.value(chain->before).op).second)
+      if (chain && taken_.insert(program_.value(chain->before).op).second) {
+        if (chain->then.keeps) kept_.insert(chain->before);
         found.push_back(*std::move(chain));
+      }
     }
   }
 
@@ -98,6 +104,7 @@ class Finder {
     while (add_next(chain)) {
     }
     chain.after = chain.before;
+    if (auto with = with_gradient(chain)) return with;
     if (auto with = with_function(chain)) return with;
     const bool goes_on = chain.then.bias || chain.then.addend;
     if (!goes_on || !in_memory_.contains(chain.after)) return {};
@@ -156,6 +163,59 @@ class Finder {
     return chain;
   }
 
+  // The product with the gradient of a GELU that follows it, where calls alone read that.
+  std::optional<Chain> with_gradient(Chain chain) const {
+    if (gelus_.empty() || chain.then.bias || chain.then.addend) return {};
+    const auto cone = elementwise_behind(chain.before);
+    if (cone.empty()) return {};
+    chain.after = only_way_out(chain.before, cone);
+    if (chain.after == kNone || !in_memory_.contains(chain.after)) return {};
+    for (OpId id : readers_.of[chain.after])
+      if (is_stitchable(program_, program_.op(id), &calls_)) return {};
+    chain.then.function = Then::gelu_gradient;
+    for (const auto& [x, gelu] : gelus_) {
+      const bool is_there = in_memory_.contains(x) || kept_.contains(x);
+      if (!is_there || program_.type_of(x) != program_.type_of(chain.before) ||
+          program_.value(x).op >= program_.value(chain.before).op ||
+          !is_gelu_gradient(program_, chain.after, chain.before, x))
+        continue;
+      chain.at = x;
+      chain.inside.assign(cone.begin(), cone.end());
+      if (is_offered(*chain.product, chain.then)) return chain;
+    }
+    return {};
+  }
+
+  // Ops on elements that depend on the value by nothing but such ops.
+  std::set<OpId> elementwise_behind(ValueId value) const {
+    constexpr std::size_t kMost = 40;
+    std::set<OpId> all, next(readers_.of[value].begin(), readers_.of[value].end());
+    while (!next.empty() && all.size() < kMost) {
+      const OpId id = *next.begin();
+      next.erase(next.begin());
+      const Op& op = program_.op(id);
+      if (op.def->scalar == ScalarOp::none || op.result_count != 1 || deciding_[id]) continue;
+      all.insert(id);
+      next.insert(readers_.of[op.results].begin(), readers_.of[op.results].end());
+    }
+    return all;
+  }
+
+  // The one value of these ops that others read; the value before them is theirs alone.
+  ValueId only_way_out(ValueId before, const std::set<OpId>& ops) const {
+    const auto is_theirs = [&](ValueId v) {
+      return std::ranges::all_of(readers_.of[v], [&](OpId id) { return ops.contains(id); });
+    };
+    ValueId out = kNone;
+    if (!is_theirs(before)) return kNone;
+    for (OpId id : ops) {
+      if (is_theirs(program_.op(id).results)) continue;
+      if (out != kNone) return kNone;
+      out = program_.op(id).results;
+    }
+    return out;
+  }
+
   // The ops that only this GELU needs, from its last to its first; nothing where somebody else
   // reads what it is of, or a part of it.
   std::optional<std::vector<OpId>> all_of_gelu(ValueId before, ValueId after) const {
@@ -198,6 +258,7 @@ class Finder {
   const Readers readers_;
   std::unordered_set<ValueId> in_memory_;
   std::unordered_set<OpId> taken_;
+  std::unordered_set<ValueId> kept_;            // that chains so far write beside their results
   std::unordered_map<ValueId, ValueId> gelus_;  // by what they are of
 };
 
@@ -230,7 +291,7 @@ class Writer {
   void write(Rewriter& r, const Chain& chain) {
     const auto of = program_.operands(*chain.product);
     Vars operands{r.value(of[0]), r.value(of[1])};
-    for (ValueId v : {chain.bias, chain.addend})
+    for (ValueId v : {chain.bias, chain.addend, chain.at})
       if (v != kNone) operands.push_back(r.value(v));
     AttrDict attrs = copied_attrs(program_, *chain.product);
     add_product_then(attrs, chain.then);
@@ -265,7 +326,7 @@ Expected<Program> with_epilogues(const Program& program, const DeviceCalls& call
   Writer writer(program, chains);
   Rewriter rewriter(program, [&](Rewriter& r, const Op& op) { return writer(r, op); });
   for (const Function& f : program.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
-  HEDDLE_TRY(const Program made, rewriter.finish());
+  HEDDLE_TRY(const Program made, rewriter.unverified());
   return without_unused(made);
 }
 

@@ -145,6 +145,65 @@ TEST_P(GpuEpilogue, KeepsWhatTheFunctionIsOf) {
   expect_agrees(given, "%s", fmt::format("{} bias gelu kept", given.type), false);
 }
 
+// The gradient of a GELU between the products of a backward pass.
+class GpuEpilogueGradient : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(GpuEpilogueGradient, AgreesWithTheReference) {
+  if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
+  std::string text = R"(
+    func.func @main(%a: tensor<256x128xTYPE>, %w: tensor<128x192xTYPE>, %v: tensor<192x64xTYPE>, %d: tensor<256x64xTYPE>)
+        -> (tensor<256x64xTYPE>, tensor<256x128xTYPE>) {
+      %x = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (FULL, tensor<128x192xTYPE>) -> tensor<256x192xTYPE>
+      %k0 = stablehlo.constant dense<0.044715> : tensor<256x192xTYPE>
+      %k1 = stablehlo.constant dense<0.79788456> : tensor<256x192xTYPE>
+      %k2 = stablehlo.constant dense<1.0> : tensor<256x192xTYPE>
+      %k3 = stablehlo.constant dense<0.5> : tensor<256x192xTYPE>
+      %k4 = stablehlo.constant dense<3.0> : tensor<256x192xTYPE>
+      %g0 = stablehlo.multiply %x, %x : tensor<256x192xTYPE>
+      %g1 = stablehlo.multiply %g0, %x : tensor<256x192xTYPE>
+      %g2 = stablehlo.multiply %k0, %g1 : tensor<256x192xTYPE>
+      %g3 = stablehlo.add %x, %g2 : tensor<256x192xTYPE>
+      %g4 = stablehlo.multiply %k1, %g3 : tensor<256x192xTYPE>
+      %t = stablehlo.tanh %g4 : tensor<256x192xTYPE>
+      %g6 = stablehlo.add %k2, %t : tensor<256x192xTYPE>
+      %g7 = stablehlo.multiply %k3, %g6 : tensor<256x192xTYPE>
+      %z = stablehlo.multiply %x, %g7 : tensor<256x192xTYPE>
+      %o = stablehlo.dot_general %z, %v, contracting_dims = [1] x [0] : (tensor<256x192xTYPE>, tensor<192x64xTYPE>) -> tensor<256x64xTYPE>
+      %dz = stablehlo.dot_general %d, %v, contracting_dims = [1] x [1] : (tensor<256x64xTYPE>, tensor<192x64xTYPE>) -> tensor<256x192xTYPE>
+      %h0 = stablehlo.multiply %dz, %g7 : tensor<256x192xTYPE>
+      %h1 = stablehlo.multiply %x, %dz : tensor<256x192xTYPE>
+      %h2 = stablehlo.multiply %k3, %h1 : tensor<256x192xTYPE>
+      %h3 = stablehlo.multiply %t, %t : tensor<256x192xTYPE>
+      %h4 = stablehlo.subtract %k2, %h3 : tensor<256x192xTYPE>
+      %h5 = stablehlo.multiply %h2, %h4 : tensor<256x192xTYPE>
+      %h6 = stablehlo.multiply %h5, %k1 : tensor<256x192xTYPE>
+      %h7 = stablehlo.multiply %k4, %g0 : tensor<256x192xTYPE>
+      %h8 = stablehlo.multiply %k0, %h7 : tensor<256x192xTYPE>
+      %h9 = stablehlo.multiply %h6, %h8 : tensor<256x192xTYPE>
+      %s0 = stablehlo.add %h0, %h6 : tensor<256x192xTYPE>
+      %dx = stablehlo.add %s0, %h9 : tensor<256x192xTYPE>
+      %da = stablehlo.dot_general %dx, %w, contracting_dims = [1] x [1] : (tensor<256x192xTYPE>, tensor<128x192xTYPE>) -> FULL
+      return %o, %da : tensor<256x64xTYPE>, FULL
+    })";
+  for (const auto& [word, with] : {std::pair("FULL", "tensor<256x128xTYPE>"), {"TYPE", GetParam()}})
+    for (std::size_t at; (at = text.find(word)) != std::string::npos;) text.replace(at, 4, with);
+  const Program program = read_stablehlo(text).value();
+  Target target;
+  target.options.device = *gpu::device();
+  const Executable executable = compile(program, target).value();
+  std::string names;
+  for (const StepInfo& step : executable.steps()) names += step.name + "; ";
+  EXPECT_THAT(names, testing::HasSubstr("gelu_gradient"));
+  const auto arguments = arguments_of(program, 0.5);
+  const auto wanted = interpret(program, program.functions[0], arguments).value();
+  for (int turn = 0; turn < 3; ++turn) {
+    const auto got = executable.run(arguments).value();
+    for (std::size_t r = 0; r < 2; ++r) expect_about(got[r], wanted[r]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, GpuEpilogueGradient, ::testing::Values("bf16", "f16"));
+
 // In f32 the function stays a kernel, which is exact to the last digits.
 TEST_F(GpuEpilogue, AGeluOfF32IsAKernel) {
   const Case given{"f32", "bias gelu", kGelu};

@@ -88,6 +88,31 @@ TEST_F(GpuProgram, ProductsOfEightBitsAreCallsAndAgree) {
   }
 }
 
+// A kernel that goes on with running sums down columns: few blocks, which clusters could share.
+TEST_F(GpuProgram, RunningSumsOfColumnsAndWhatFollowsAgree) {
+  const Program program = read(R"(
+      func.func @main(%x: tensor<2048x512xi32>) -> tensor<2048x512xi32> {
+        %z = stablehlo.constant dense<0> : tensor<i32>
+        %two = stablehlo.constant dense<2> : tensor<2048x512xi32>
+        %0 = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 2048, 1>, padding = dense<[[2047, 0], [0, 0]]> : tensor<2x2xi64>}> ({
+          ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+            %s = stablehlo.add %a, %b : tensor<i32>
+            stablehlo.return %s : tensor<i32>
+          }) : (tensor<2048x512xi32>, tensor<i32>) -> tensor<2048x512xi32>
+        %1 = stablehlo.multiply %0, %two : tensor<2048x512xi32>
+        return %1 : tensor<2048x512xi32>
+      })");
+  Array x(Type::tensor(DType::i32, {2048, 512})), sums(x.type());
+  const auto given = x.as_mutable<std::int32_t>();
+  for (std::size_t i = 0; i < given.size(); ++i) given[i] = static_cast<std::int32_t>(i % 13);
+  const auto wanted = sums.as_mutable<std::int32_t>();
+  for (std::size_t i = 0; i < given.size(); ++i)
+    wanted[i] = 2 * given[i] + (i < 512 ? 0 : wanted[i - 512]);
+  const Executable executable = compile(program, target()).value();
+  const Array got = executable.run({x}).value()[0];
+  EXPECT_TRUE(std::ranges::equal(got.as<std::int32_t>(), sums.as<std::int32_t>()));
+}
+
 // Of every number of 16 bits, also those that are too large and those that are none (whose signs
 // the processor drops where it widens f16).
 TEST_F(GpuProgram, FloatsOfEightBitsAreTheNearest) {

@@ -180,10 +180,14 @@ def test_wrong_use():
 
 @pytest.fixture
 def arrays():
-    """heddle.numpy with its windows there."""
+    """heddle.numpy with its windows there, which wait for their kernels."""
     hn = pytest.importorskip("heddle.numpy")
+    from heddle.numpy._core import recorded
+
     hn.device("cuda")
+    recorded.set_direct("never")
     yield hn
+    recorded.set_direct("")
     hn.device("cpu")
 
 

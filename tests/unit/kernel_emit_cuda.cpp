@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "heddle/notation.h"
+#include "kernel/cuda_exchange.h"
 #include "kernel/cuda_layout.h"
 #include "kernel/cuda_resident.h"
 #include "kernel/cuda_ways.h"
@@ -450,6 +452,56 @@ TEST(CudaLayout, SaysWhoHasWhat) {
               testing::ElementsAre(HasSubstr("which 512 threads do not divide")));
 }
 
+// What two layouts have to exchange follows from them alone.
+TEST(CudaExchange, IsWhatTheLayoutsDifferIn) {
+  AxisRegistry axes = cuda_axes();
+  const auto layout = [&](std::string_view text) { return parse_layout(text, axes).value(); };
+  const auto words = [&](std::string_view there, std::string_view wanted) {
+    return words_of(cuda_exchange(layout(there), layout(wanted), axes).value());
+  };
+  const std::string by_warps = "(2048:2@reg:8@warp:32@lane:4@vec)";
+  EXPECT_EQ(words(by_warps, by_warps), "nothing");
+  // A thread's own elements in another order are still its own.
+  EXPECT_EQ(words(by_warps, "(2048:2@turn:8@warp:32@lane:4@reg)"), "nothing");
+  EXPECT_EQ(words("(256:8@warp:32@lane)", "(256:8@warp:4@reg:8@lane)"), "4 by shuffles");
+  EXPECT_EQ(words("(256:8@warp:32@lane)", "(256:32@lane:8@warp)"),
+            "32 by shuffles, 8 through shared memory");
+  EXPECT_EQ(words("(64:4@cluster:16@reg)", "(64:16@reg:4@cluster)"),
+            "4 through the shared memory of other blocks");
+  EXPECT_EQ(words("(64:4@block:16@reg)", "(64:16@reg:4@block)"), "4 through memory");
+  // A sum that threads have parts of, for all of them.
+  EXPECT_EQ(words("(8:8@warp) + P[sum 32@lane]", "(8:8@warp) + R[32@lane]"), "32 by shuffles");
+  EXPECT_EQ(words("(8) + P[sum 4@warp,32@lane]", "(8) + R[4@warp,32@lane]"),
+            "32 by shuffles, 4 through shared memory");
+}
+
+// What a stage leaves in scratch, and who reads it there: column sums that warps and half warps
+// have parts of, for threads with four columns each.
+TEST(CudaExchange, OfStagesThatShareScratch) {
+  const CudaLimits limits{.shared_bytes = 227 << 10, .clusters = false};
+  EXPECT_THAT(describe_cuda_mapping(examples::inner_sum(2, 64, 128), limits),
+              testing::Contains("stage 1 leaves scratch 2 for 2: 32 by shuffles, 8 through shared "
+                                "memory"));
+  AxisRegistry axes = cuda_axes();
+  Stage stage;
+  stage.loops = {{8}, {32}};
+  const Layout mapping = parse_layout("(256:8@warp:32@lane, 1)", axes).value();
+  const auto values = [&](std::vector<std::int64_t> tile, CudaUse use) {
+    CudaPlace place;
+    place.tile = std::move(tile);
+    return cuda_value_layout(stage, {true, true}, mapping, place, use, axes);
+  };
+  const auto print = [&](const Expected<Layout>& layout) {
+    return layout ? print_layout(*layout, axes) : layout.reason();
+  };
+  EXPECT_EQ(print(values({32, 1}, CudaUse::stores)), "(256:8@warp:32@lane)");
+  EXPECT_EQ(print(values({1, 8}, CudaUse::stores)), "(256:32@lane:8@warp)");
+  EXPECT_EQ(print(values({1, 0}, CudaUse::adds)), "(8:8@warp) + P[sum lane]");
+  EXPECT_EQ(print(values({0, 1}, CudaUse::loads)), "(32:32@lane) + R[8@warp]");
+  EXPECT_EQ(print(values({0, 1}, CudaUse::stores)), "several points store one element");
+  EXPECT_EQ(print(values({33, 1}, CudaUse::loads)), "its elements do not lie side by side");
+}
+
 // What is thought best comes first; others share the same rows otherwise, and launch as they say.
 TEST(CudaWays, AFewAreWorthTiming) {
   for (const Kernel& kernel : {examples::softmax(16384, 4096, 1, DType::bf16),
@@ -500,6 +552,11 @@ TEST(CudaMapping, RunningSumsOfColumnsAreOfSeveralThreads) {
   EXPECT_EQ(cuda_share(long_one, long_one.phases[0], long_one.phases[0].stages[1], kCudaThreads),
             CudaShare::others);
   EXPECT_THAT(emit_cuda(long_one), HasSubstr("get_far<i32>(&far[who], k)"));
+  // What stays in the scratch of a block is there for that block alone.
+  EXPECT_GT(cuda_cluster(long_one, long_one.phases[0], {}), 1);
+  Kernel kept = long_one;
+  kept.buffers[kept.phases[0].stages[1].statements[0].buffers[1]].reach = Reach::block;
+  EXPECT_EQ(cuda_cluster(kept, kept.phases[0], {}), 1);
 }
 
 }  // namespace

@@ -181,6 +181,41 @@ TEST(Epilogues, AGeluThatKeepsItsOperand) {
   expect_that(program, {}, without);
 }
 
+// The gradient as JAX writes it, with what the forward pass has of it.
+Var gelu_gradient(Builder& b, Var x, Var dy, double cube = 0.044715) {
+  const Var t = b.op("tanh", {(x + x * x * x * cube) * 0.7978845608});
+  const Var by_factor = dy * ((t + 1.0) * 0.5);
+  const Var of_tanh = x * dy * 0.5;
+  const Var inside = (of_tanh + of_tanh * t) * (1.0 - t) * 0.7978845608;
+  return by_factor + inside + x * x * 3.0 * (inside * cube);
+}
+
+// A layer with its gradients: x w, GELU, times v; and back.
+Program layer_and_back(const std::function<Vars(Builder&, const Vars&, Var, Var)>& results) {
+  return program_of({{4, 8}, {8, 16}, {16, 8}, {4, 8}}, [&](Builder& b, const Vars& in) -> Vars {
+    const Var x = b.dot(in[0], in[1]);
+    const Var y = b.dot(gelu(b, x), in[2]);
+    const Var dy = b.dot(in[3], in[2], {{}, {}, {1}, {1}});
+    Vars all = results(b, in, x, dy);
+    all.push_back(y);
+    return all;
+  });
+}
+
+TEST(Epilogues, TheGradientOfAGelu) {
+  const auto with = [](double cube, bool sums) {
+    return layer_and_back([=](Builder& b, const Vars& in, Var x, Var dy) -> Vars {
+      const Var dx = gelu_gradient(b, x, dy, cube);
+      Vars all{b.dot(in[0], dx, {{}, {}, {0}, {0}}), b.dot(dx, in[1], {{}, {}, {1}, {1}})};
+      if (sums) all.push_back(b.reduce(dx, {0}, "add"));
+      return all;
+    });
+  };
+  expect_that(with(0.044715, false), {"gelu kept", "gelu_gradient"});
+  expect_that(with(0.044715, true), {"gelu kept"});  // a kernel has to read it anyway
+  expect_that(with(0.05, false), {"gelu kept"});     // of some other function
+}
+
 TEST(Epilogues, OtherConstantsAreNoGelu) {
   expect_that(program_of({{4, 8}, {8, 16}, {16, 8}},
                          [](Builder& b, const Vars& in) -> Vars {

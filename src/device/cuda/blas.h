@@ -14,8 +14,9 @@ bool is_product_to_go_on(const Program& program, const Op& op, const ProductThen
 // The answer is noted: the library need not be open to give it again.
 bool has_way_to_go_on(Context& context, const Notebook& notebook, const Program& program,
                       const Op& op, const ProductThen& then);
-// Opens the library, where that has not been done.
-void open_blas(Context& context);
+// Opens the library and asks it for a way to compute a product of the program: what it has to get
+// ready takes the first question as long as opening it.
+void open_blas(Context& context, const Program& program);
 // Null where it does not, or where the library is not there. Operands may lie by strides.
 std::unique_ptr<CudaCall> product_call(Context& context, const Notebook& notebook,
                                        const Program& program, const Op& op,

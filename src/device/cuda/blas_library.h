@@ -43,7 +43,8 @@ struct Blas {
   static constexpr int kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBias = 8, kAux = 11,
                        kAuxApart = 12;
   // What may follow, to be added up.
-  static constexpr int kNothing = 1, kRelu = 2, kWithBias = 4, kGelu = 32, kWithAux = 128;
+  static constexpr int kNothing = 1, kRelu = 2, kWithBias = 4, kGelu = 32, kGeluGradient = 64,
+                       kWithAux = 128;
   static constexpr int kCount = 5, kApart = 6;  // of a matrix: a batch of them
   static constexpr int kWorkspace = 1;          // of a wish
   static constexpr int kAlignedA = 5, kAlignedB = 6, kAlignedC = 7, kAlignedD = 8;

@@ -80,6 +80,10 @@ Expected<Pointer> Context::allocate(std::int64_t bytes, Handle stream) {
 
 void Context::release(Pointer pointer, std::int64_t bytes) { memory_.give_back(pointer, bytes); }
 
+void Context::let_go(Pointer pointer, std::int64_t bytes) {
+  if (enter()) memory_.let_go(pointer, bytes);
+}
+
 Expected<Context::Stream> Context::add_stream() {
   HEDDLE_TRY_VOID(enter());
   Handle stream = nullptr;

@@ -27,6 +27,7 @@ class Context {
   // As Memory has it.
   Expected<Pointer> allocate(std::int64_t bytes, Handle stream = nullptr);
   void release(Pointer pointer, std::int64_t bytes);
+  void let_go(Pointer pointer, std::int64_t bytes);
   std::int64_t live_bytes() const { return memory_.live_bytes(); }
 
   // Streams whose work memory has to outlast.

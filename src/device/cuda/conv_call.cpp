@@ -180,58 +180,90 @@ std::vector<ConvChannels> channels_to_try(const ConvTypes& types, const ConvForm
   return all;
 }
 
-// The fastest of calls that compute the same.
+std::string key_of_channels(const Context& context, std::size_t ways, const ConvForm& form,
+                            const ConvTypes& types) {
+  return fmt::format("channels {} {} {} {} {} {} {} {} {} {} {}", ways, find_dnn().value(),
+                     context.facts().name, types.text(), static_cast<int>(form.kind),
+                     fmt::join(form.image, ","), fmt::join(form.window, ","),
+                     fmt::join(form.places, ","), fmt::join(form.stride, ","),
+                     fmt::join(form.dilation, ","), fmt::join(form.padding, ","));
+}
+
+// The fastest of calls that compute the same, some of which could not be made.
 std::unique_ptr<CudaCall> fastest_of(Context& context, const Notebook& notebook,
                                      std::vector<std::unique_ptr<DnnCall>> calls,
-                                     const ConvForm& form, const ConvTypes& types) {
-  if (calls.size() < 2) return std::move(calls[0]);
+                                     const std::string& key, const ConvTypes& types) {
   TrialMemory trial(context);
   Pointer x = 0, w = 0, y = 0, room = 0;
   const auto take_room = [&]() -> Verdict {
     std::int64_t most = 0;
-    for (const auto& call : calls) most = std::max(most, call->workspace_bytes());
+    for (const auto& call : calls)
+      if (call) most = std::max(most, call->workspace_bytes());
     HEDDLE_TRY(x, trial.take(types.input.bytes()));
     HEDDLE_TRY(w, trial.take(types.kernel.bytes()));
     HEDDLE_TRY(y, trial.take(types.result.bytes()));
     HEDDLE_TRY(room, trial.take(most));
     return yes();
   };
-  const std::string key = fmt::format(
-      "channels {} {} {} {} {} {} {} {} {} {} {}", calls.size(), find_dnn().value(),
-      context.facts().name, types.text(), static_cast<int>(form.kind), fmt::join(form.image, ","),
-      fmt::join(form.window, ","), fmt::join(form.places, ","), fmt::join(form.stride, ","),
-      fmt::join(form.dilation, ","), fmt::join(form.padding, ","));
   const auto try_it = [&](std::size_t which, Handle stream) -> Verdict {
+    if (!calls[which]) return reason("the library does not compute it so");
     if (room == 0) HEDDLE_TRY_VOID(take_room());
     return calls[which]->run_on(stream, {x, w}, y, room);
   };
-  return std::move(calls[fastest(context, notebook, key, calls.size(), try_it)]);
+  const std::size_t best = fastest(context, notebook, key, calls.size(), try_it);
+  if (calls[best]) return std::move(calls[best]);
+  return std::move(*std::ranges::find_if(calls, [](const auto& call) { return call != nullptr; }));
 }
 
-// By the first form that the library has.
+// A form with these channels in place of its own.
+std::optional<ConvForm> form_with(const reduction::Conv& conv, const ConvTypes& types,
+                                  const ConvForm& form, const ConvChannels& channels) {
+  const auto others = conv_forms(conv, types.shapes(), channels);
+  const auto same = std::ranges::find_if(others, [&](const ConvForm& other) {
+    return other.kind == form.kind && other.channels_last == form.channels_last;
+  });
+  return same == others.end() ? std::nullopt : std::optional(*same);
+}
+
+// Its call; null where there is none.
+std::unique_ptr<DnnCall> call_with(Context& context, const Notebook& notebook,
+                                   const RearrangeLoader& load, const reduction::Conv& conv,
+                                   const ConvTypes& types, const ConvForm& form,
+                                   const ConvChannels& channels) {
+  const auto same = form_with(conv, types, form, channels);
+  if (!same) return nullptr;
+  auto call = DnnCall::make(context, notebook, load, *same, types);
+  if (!call) {
+    log(kLogSteps, "{}: {}", types.text(), call.reason());
+    return nullptr;
+  }
+  if (channels.multiple > 1)
+    (*call)->add_words(
+        fmt::format(" by {}{} channels", same->channels, channels.folded ? " folded" : ""));
+  return *std::move(call);
+}
+
+// By the first form that the library has. Of several ways to have its channels only the noted one
+// is planned.
 std::unique_ptr<CudaCall> dnn_call(Context& context, const Notebook& notebook,
                                    const RearrangeLoader& load, const reduction::Conv& conv,
                                    const ConvTypes& types) {
-  const std::vector<ConvForm> forms = conv_forms(conv, types.shapes());
-  for (std::size_t i = 0; i < forms.size(); ++i) {
-    std::vector<std::unique_ptr<DnnCall>> calls;
-    for (const ConvChannels& channels : channels_to_try(types, forms[i])) {
-      const auto others = conv_forms(conv, types.shapes(), channels);
-      const auto same = std::ranges::find_if(others, [&](const ConvForm& form) {
-        return form.kind == forms[i].kind && form.channels_last == forms[i].channels_last;
-      });
-      if (same == others.end()) continue;
-      auto call = DnnCall::make(context, notebook, load, *same, types);
-      if (call) {
-        if (channels.multiple > 1)
-          (*call)->add_words(
-              fmt::format(" by {}{} channels", same->channels, channels.folded ? " folded" : ""));
-        calls.push_back(*std::move(call));
-      } else {
-        log(kLogSteps, "{}: {}", types.text(), call.reason());
-      }
+  for (const ConvForm& form : conv_forms(conv, types.shapes())) {
+    const auto with = [&](const ConvChannels& channels) {
+      return call_with(context, notebook, load, conv, types, form, channels);
+    };
+    const std::vector<ConvChannels> ways = channels_to_try(types, form);
+    if (ways.size() == 1) {
+      if (auto call = with(ways[0])) return call;
+      continue;
     }
-    if (!calls.empty()) return fastest_of(context, notebook, std::move(calls), forms[i], types);
+    const std::string key = key_of_channels(context, ways.size(), form, types);
+    if (const auto noted = noted_way(notebook, key, ways.size()))
+      if (auto call = with(ways[*noted])) return call;
+    std::vector<std::unique_ptr<DnnCall>> calls;
+    for (const ConvChannels& channels : ways) calls.push_back(with(channels));
+    if (std::ranges::any_of(calls, [](const auto& call) { return call != nullptr; }))
+      return fastest_of(context, notebook, std::move(calls), key, types);
   }
   return nullptr;
 }
@@ -381,10 +413,14 @@ void plan_convolutions_ahead(Context& context, const Notebook& notebook, const P
     const reduction::Conv conv = reduction::conv_of(program, op);
     const ConvProduct product = conv_product(conv, types.shapes());
     if (product.moves[0].is_identity() && product.moves[1].is_identity()) continue;
-    for (const ConvForm& form : conv_forms(conv, types.shapes())) {
-      DnnConv::plan_ahead(context, notebook, form, {types.input.dtype, types.result.dtype});
-      break;  // others are for where the library has not the first
-    }
+    // Others than the first form are for where the library has not that.
+    const std::vector<ConvForm> forms = conv_forms(conv, types.shapes());
+    if (forms.empty() || !dnn_library()) continue;
+    const std::vector<ConvChannels> ways = channels_to_try(types, forms[0]);
+    const std::string key = key_of_channels(context, ways.size(), forms[0], types);
+    const auto noted = ways.size() > 1 ? noted_way(notebook, key, ways.size()) : std::nullopt;
+    if (const auto form = form_with(conv, types, forms[0], ways[noted.value_or(0)]))
+      DnnConv::plan_ahead(context, notebook, *form, {types.input.dtype, types.result.dtype});
   }
 }
 

@@ -1,5 +1,6 @@
 #include "device/cuda/device.h"
 
+#include <future>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -79,11 +80,16 @@ std::shared_ptr<void> CudaDevice::open_ahead(const Program& program) {
     multiplies = multiplies || def->call == DeviceCall::product;
     convolves = convolves || def->call == DeviceCall::convolution;
   }
-  auto opening = std::make_shared<std::vector<std::jthread>>();
+  struct Ahead {
+    explicit Ahead(Context& context) : hold(context) {}
+    TrialHold hold;  // libraries and kernels are tried until the compiling call ends
+    std::vector<std::jthread> threads;
+  };
+  auto opening = std::make_shared<Ahead>(*context_);
   if ((multiplies || convolves) && !has_opened_blas_.exchange(true))
-    opening->emplace_back([this] { open_blas(*context_); });
+    opening->threads.emplace_back([this, &program] { open_blas(*context_, program); });
   if (convolves && may_use_dnn())
-    opening->emplace_back(
+    opening->threads.emplace_back(
         [this, &program] { plan_convolutions_ahead(*context_, notebook(), program); });
   return opening;
 }
@@ -104,33 +110,42 @@ Expected<Buffer> CudaDevice::allocate(std::int64_t bytes, Handle stream) {
 
 // ---- code
 
-Expected<std::shared_ptr<const DeviceCode>> CudaDevice::compile(const Kernel& kernel) {
+Expected<std::shared_ptr<const DeviceCode>> CudaDevice::compile_for(const Kernel& kernel,
+                                                                    double share) {
+  const TrialHold hold(*context_);
   HEDDLE_TRY(std::shared_ptr<const DeviceCode> code,
-             fastest_code(kernel, may_time(kernel) ? cuda_ways(kernel, kernel_limits())
-                                                   : std::vector{kernel_limits()}));
+             fastest_code(kernel, may_time(kernel, share) ? cuda_ways(kernel, kernel_limits())
+                                                          : std::vector{kernel_limits()}));
   return code;
 }
 
 Expected<std::shared_ptr<const CudaCode>> CudaDevice::fastest_code(
     const Kernel& kernel, const std::vector<CudaLimits>& ways) const {
-  const auto code_of = [&](std::size_t way) -> Expected<std::shared_ptr<const CudaCode>> {
-    HEDDLE_TRY(const CudaObject object, kept(kernel, ways[way]));
+  using Code = Expected<std::shared_ptr<const CudaCode>>;
+  const auto code_of = [&](std::size_t way) -> Code {
+    HEDDLE_TRY(const CudaObject object,
+               way == 0 ? kept(kernel, ways[0]) : kept_without_spills(kernel, ways[way]));
     return CudaCode::load(context_, object.code, cuda_plan(kernel, ways[way]));
   };
   if (ways.size() < 2) return code_of(0);
   const std::string text = print(kernel);
   const std::string key = fmt::format("rows {} {} {:016x}{:016x}", facts().name, ways.size(),
                                       hash_combine(1, text), hash_combine(2, text));
-  std::vector<std::shared_ptr<const CudaCode>> codes(ways.size());
-  // Compiled before anything is timed, which only one kernel is at a time.
-  if (!notebook().read(key))
-    for (std::size_t way = 0; way < ways.size(); ++way) {
-      HEDDLE_TRY(codes[way], code_of(way));
-    }
+  std::vector<Code> codes(ways.size(), reason("it is not compiled"));
+  // Compiled before anything is timed, which only one kernel is at a time, and all at once: the
+  // largest kernel of a program would be waited for several times otherwise.
+  if (!noted_way(notebook(), key, ways.size())) {
+    std::vector<std::future<Code>> others;
+    for (std::size_t way = 1; way < ways.size(); ++way)
+      others.push_back(std::async(std::launch::async, code_of, way));
+    codes[0] = code_of(0);
+    for (std::size_t way = 1; way < ways.size(); ++way) codes[way] = others[way - 1].get();
+    if (!codes[0]) return codes[0];
+  }
   KernelTrial trial(*context_, kernel);
   const std::size_t best =
       fastest(*context_, notebook(), key, ways.size(), [&](std::size_t way, Handle stream) {
-        return codes[way] ? trial.run(stream, *codes[way]) : Verdict(reason("it is not compiled"));
+        return codes[way] ? trial.run(stream, **codes[way]) : Verdict(codes[way].why());
       });
   if (codes[best]) return codes[best];
   return code_of(best);
@@ -200,6 +215,7 @@ Notebook CudaDevice::notebook() const {
 
 std::unique_ptr<LibraryCall> CudaDevice::library_call(const Program& program, const Op& op,
                                                       const ProductViews* views) const {
+  const TrialHold hold(*context_);
   const Notebook notebook = this->notebook();
   const auto load = [&](const std::string& text, const char* function) {
     return function_of(text, function);

@@ -34,7 +34,11 @@ class CudaDevice final : public CudaTarget {
   DlpackDevice dlpack_device() const override { return {2, context_->number()}; }
 
   bool can_go_on(const Program& program, const Op& op, const ProductThen& then) const override;
-  Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override;
+  Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override {
+    return compile_for(kernel, 1);
+  }
+  Expected<std::shared_ptr<const DeviceCode>> compile_for(const Kernel& kernel,
+                                                          double share) override;
   Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) override;
   std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                             const ProductViews* views) const override;

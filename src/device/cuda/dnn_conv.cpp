@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <cstdio>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -69,47 +68,49 @@ struct DnnTensor {
   }
 };
 
-// Which of the library's proposals a way is: planning all of them takes longer than anything else
-// of a start.
-struct Proposal {
-  int by = 0;
-  std::size_t config = 0;
-};
-
-std::optional<Proposal> proposal_in(const std::optional<std::string>& words) {
-  Proposal noted;
-  if (!words || std::sscanf(words->c_str(), "%d %zu", &noted.by, &noted.config) != 2) return {};
-  return noted;
-}
-
 class DnnPlan final : public DnnConv {
  public:
   DnnPlan(const Dnn& dnn, Opened& opened, const ConvForm& form, DnnTypes types)
       : dnn_(dnn), opened_(opened), form_(form), types_(types) {}
 
-  // All ways that may be taken, up to a few, in the library's order; or the one that is noted.
-  Verdict prepare(const std::optional<Proposal>& noted = {}) {
-    ways_.clear();
+  // All ways that may be taken, up to a few, in the library's order.
+  Verdict prepare() {
     HEDDLE_TRY(graph_, graph_of());
     Reason last = reason("cuDNN knows no way to compute it");
     for (int by : {Dnn::kByModel, Dnn::kByFallback}) {
       if (!ways_.empty()) break;
-      if (noted && noted->by != by) continue;
       auto configs = configs_of(graph_, by);
       if (!configs) {
         last = configs.why();
         continue;
       }
-      for (std::size_t c = 0; c < configs->size(); ++c) {
+      for (Descriptor& config : *configs) {
         if (ways_.size() == kMostEngines) break;
-        if ((noted && noted->config != c) || !is_allowed((*configs)[c])) continue;
-        if (const Verdict added = add_way((*configs)[c], {by, c}); !added) last = added.why();
+        if (!is_allowed(config)) continue;
+        if (const Verdict added = add_way(config); !added) last = added.why();
       }
     }
     return ways_.empty() ? Verdict(last) : yes();
   }
+
+  // The one way of a text that the library wrote: it is not asked for others, which takes it longer
+  // than anything else of a start.
+  Verdict prepare(const std::string& text) {
+    Descriptor plan = new_plan();
+    plan.set(Dnn::kPlanText, Dnn::kChar, static_cast<std::int64_t>(text.size()), text.data());
+    return add_plan({}, std::move(plan));
+  }
   std::size_t ways() const { return ways_.size(); }
-  const Proposal& chosen() const { return ways_[way_].proposal; }
+
+  // The way that was chosen, as a text of the library's own; empty where it writes none.
+  std::string text() const {
+    std::int64_t size = 0;
+    const Handle plan = ways_[way_].plan.handle();
+    if (dnn_.get(plan, Dnn::kPlanText, Dnn::kChar, 0, &size, nullptr) != 0 || size <= 0) return {};
+    std::string text(static_cast<std::size_t>(size), '\0');
+    if (dnn_.get(plan, Dnn::kPlanText, Dnn::kChar, size, &size, text.data()) != 0) return {};
+    return text;
+  }
 
   // Takes the best of them.
   void choose(Context& context, const Notebook& notebook, const std::string& key) {
@@ -262,25 +263,33 @@ class DnnPlan final : public DnnConv {
     return true;
   }
 
-  Verdict add_way(Descriptor& config, const Proposal& proposal) {
+  Descriptor new_plan() const {
     Descriptor plan(dnn_, Dnn::kPlan);
     Handle handle = opened_.handle;
     plan.set(Dnn::kPlanHandle, Dnn::kHandle, 1, &handle);
+    return plan;
+  }
+
+  Verdict add_way(Descriptor& config) {
+    Descriptor plan = new_plan();
     plan.set(Dnn::kPlanConfig, config);
+    return add_plan(std::move(config), std::move(plan));
+  }
+
+  Verdict add_plan(Descriptor config, Descriptor plan) {
     HEDDLE_TRY_VOID(plan.finish("plan a convolution"));
     std::int64_t bytes = 0, count = 0;
     if (const int failed =
             dnn_.get(plan.handle(), Dnn::kPlanWorkspace, Dnn::kInt64, 1, &count, &bytes))
       return reason("cuDNN cannot plan a convolution: {}", dnn_.error(failed));
     if (bytes > kMostWorkspace) return reason("cuDNN would need {} bytes of its own", bytes);
-    ways_.push_back({std::move(config), std::move(plan), bytes, proposal});
+    ways_.push_back({std::move(config), std::move(plan), bytes});
     return yes();
   }
 
   struct Way {
     Descriptor config, plan;
     std::int64_t workspace = 0;
-    Proposal proposal;
   };
   const Dnn& dnn_;
   Opened& opened_;
@@ -329,22 +338,22 @@ Expected<std::shared_ptr<const DnnConv>> conv_plan(Context& context, const Noteb
   auto made = std::make_shared<DnnPlan>(*dnn, *library, form, types);
   const std::string noted_as =
       fmt::format("cuDNN {} {} {}", dnn->version(), context.facts().name, key);
-  const auto noted = proposal_in(notebook.read ? notebook.read(noted_as + " way") : std::nullopt);
-  const auto prepare = [&](const std::optional<Proposal>& way) {
+  const auto noted = notebook.read ? notebook.read(noted_as + " plan") : std::nullopt;
+  const auto prepare = [&](const auto&... text) {
     const std::lock_guard use(library->mutex);
-    return made->prepare(way);
+    return made->prepare(text...);
   };
-  Verdict prepared = noted ? prepare(noted) : Verdict(reason("nothing is noted"));
+  Verdict prepared = noted ? prepare(*noted) : Verdict(reason("nothing is noted"));
   if (!prepared && only_noted) return prepared.why();
   if (!prepared) {
-    prepared = prepare({});
+    prepared = prepare();
     if (prepared) made->choose(context, notebook, noted_as);
     // What could not be tried is not noted.
     const bool is_sure =
         prepared && (made->ways() == 1 || (notebook.read && notebook.read(noted_as)));
     if (is_sure && notebook.write)
-      notebook.write(noted_as + " way",
-                     fmt::format("{} {}", made->chosen().by, made->chosen().config));
+      if (const std::string text = made->text(); !text.empty())
+        notebook.write(noted_as + " plan", text);
   }
   log(kLogSteps, "cuDNN {}: {}", key,
       prepared ? fmt::format("{} ways, {} bytes of its own", made->ways(), made->workspace_bytes())

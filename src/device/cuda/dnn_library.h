@@ -28,14 +28,14 @@ struct Dnn {
   // Types of attributes.
   static constexpr int kHandle = 0, kDataType = 1, kInt64 = 3, kFloat = 4, kDouble = 5,
                        kPointer = 6, kConvMode = 7, kHeuristicMode = 8, kNote = 11,
-                       kDescriptor = 15;
+                       kDescriptor = 15, kChar = 24;
   // Attributes: of a convolution, ...
   static constexpr int kComputeType = 100, kMode = 101, kDilations = 102, kStrides = 103,
                        kPaddingAfter = 104, kPaddingBefore = 105, kSpatialDims = 106;
   // ... of heuristics, configurations, plans, ...
   static constexpr int kHeuristicBy = 200, kHeuristicGraph = 201, kHeuristicResults = 202,
                        kConfigEngine = 300, kPlanHandle = 400, kPlanConfig = 401,
-                       kPlanWorkspace = 402;
+                       kPlanWorkspace = 402, kPlanText = 405;
   // ... of operations: scale, keep, convolution, then three tensors, ...
   static constexpr int kForwardFirst = 700, kDataFirst = 706, kWeightFirst = 712;
   // ... of graphs, tensors, packs and engines.

@@ -51,6 +51,7 @@ Expected<Driver> load_driver() {
   find(d.destroy_event, "cuEventDestroy_v2");
   find(d.record, "cuEventRecord");
   find(d.query, "cuEventQuery");
+  find(d.elapsed, "cuEventElapsedTime");
   find(d.wait_host, "cuEventSynchronize");
   find(d.wait_stream, "cuStreamWaitEvent");
   find(d.copy_in, "cuMemcpyHtoDAsync_v2");

@@ -46,6 +46,7 @@ struct Driver {
   int (*destroy_event)(Handle) = nullptr;
   int (*record)(Handle event, Handle stream) = nullptr;
   int (*query)(Handle event) = nullptr;
+  int (*elapsed)(float* milliseconds, Handle begin, Handle end) = nullptr;
   int (*wait_host)(Handle event) = nullptr;
   int (*wait_stream)(Handle stream, Handle event, unsigned) = nullptr;
 

@@ -1,10 +1,11 @@
 #include "device/cuda/fastest.h"
 
 #include <charconv>
-#include <chrono>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "heddle/log.h"
 
@@ -15,21 +16,78 @@ namespace {
 constexpr int kTurns = 3;         // the first loads code,
 constexpr double kToLoad = 0.02;  // which takes no longer
 constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kTrialAligned = 512, kLeastBlock = 256 << 20;
+
+// Tries would disturb each other.
+std::mutex& one_at_a_time() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::mutex& holds_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+int& holds(int device) {
+  static auto& counts = *new std::map<int, int>();  // never destroyed
+  return counts[device];
+}
+
+// Who tries something has them.
+struct TrialBlock {
+  Pointer at = 0;
+  std::int64_t bytes = 0;
+};
+std::vector<TrialBlock>& trial_blocks(const Context& context) {
+  static auto& blocks = *new std::map<int, std::vector<TrialBlock>>();  // never destroyed
+  return blocks[context.number()];
+}
+
+// Two moments of a stream, and the seconds between them by the GPU's own clock: the host may have
+// been busy meanwhile.
+class Watch {
+ public:
+  explicit Watch(const Driver& driver) : driver_(driver) {
+    for (Handle& event : events_)
+      if (driver.create_event(&event, kWithTime) != 0) event = nullptr;
+  }
+  ~Watch() {
+    for (Handle event : events_)
+      if (event != nullptr) driver_.destroy_event(event);
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  Verdict note(std::size_t moment, Handle stream) const {
+    return driver_.checked(driver_.record(events_[moment], stream), "time it");
+  }
+  double seconds() const {
+    float milliseconds = 0;
+    if (driver_.elapsed(&milliseconds, events_[0], events_[1]) != 0) return kNever;
+    return milliseconds / 1e3;
+  }
+
+ private:
+  static constexpr unsigned kWithTime = 0;
+  const Driver& driver_;
+  Handle events_[2] = {};
+};
 
 // Seconds of the best of a few runs; it is given up where it cannot be less than what there is.
 double seconds_of(const Driver& driver, Handle stream, double least,
                   const std::function<Verdict()>& run) {
-  using Clock = std::chrono::steady_clock;
+  const Watch watch(driver);
   double best = kNever;
   for (int turn = 0; turn < kTurns; ++turn) {
-    const auto begin = Clock::now();
-    Verdict ran = run();
+    Verdict ran = watch.note(0, stream);
+    if (ran) ran = run();
+    if (ran) ran = watch.note(1, stream);
     if (ran) ran = driver.checked(driver.synchronize(stream), "try it");
     if (!ran) {
       log(kLogSteps, "{}", ran.reason());
       return kNever;
     }
-    const double took = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double took = watch.seconds();
     best = std::min(best, took);
     if (took > kToLoad + 2 * least) break;
   }
@@ -46,26 +104,49 @@ std::optional<std::size_t> number_in(const std::optional<std::string>& words, st
 
 }  // namespace
 
-TrialMemory::~TrialMemory() {
-  for (const auto& [pointer, bytes] : taken_) context_.release(pointer, bytes);
+Expected<Pointer> TrialMemory::take(std::int64_t bytes) {
+  std::vector<TrialBlock>& blocks = trial_blocks(context_);
+  for (; block_ < blocks.size(); ++block_, taken_ = 0) {
+    if (taken_ + bytes > blocks[block_].bytes) continue;
+    const Pointer at = blocks[block_].at + static_cast<Pointer>(taken_);
+    taken_ += (bytes + kTrialAligned - 1) / kTrialAligned * kTrialAligned;
+    return at;
+  }
+  const std::int64_t size = std::max(bytes, kLeastBlock);
+  HEDDLE_TRY(const Pointer at, context_.allocate(size));
+  blocks.push_back({at, size});
+  taken_ = (bytes + kTrialAligned - 1) / kTrialAligned * kTrialAligned;
+  return at;
 }
 
-Expected<Pointer> TrialMemory::take(std::int64_t bytes) {
-  HEDDLE_TRY(const Pointer pointer, context_.allocate(bytes));
-  taken_.emplace_back(pointer, bytes);
-  return pointer;
+TrialHold::TrialHold(Context& context) : context_(context) {
+  const std::lock_guard lock(holds_mutex());
+  ++holds(context.number());
+}
+
+TrialHold::~TrialHold() {
+  {
+    const std::lock_guard lock(holds_mutex());
+    if (--holds(context_.number()) > 0) return;
+  }
+  const std::lock_guard lock(one_at_a_time());
+  for (const auto& [at, bytes] : std::exchange(trial_blocks(context_), {}))
+    context_.let_go(at, bytes);
+}
+
+std::optional<std::size_t> noted_way(const Notebook& notebook, const std::string& key,
+                                     std::size_t ways) {
+  return notebook.read ? number_in(notebook.read(key), ways) : std::nullopt;
 }
 
 std::size_t fastest(Context& context, const Notebook& notebook, const std::string& key,
                     std::size_t ways,
                     const std::function<Verdict(std::size_t way, Handle stream)>& run) {
-  static std::mutex mutex;
   static auto& known = *new std::map<std::string, std::size_t>();  // never destroyed
   if (ways < 2) return 0;
-  const std::lock_guard lock(mutex);  // one at a time, so that they do not disturb each other
+  const std::lock_guard lock(one_at_a_time());
   if (const auto found = known.find(key); found != known.end()) return found->second;
-  if (notebook.read)
-    if (const auto noted = number_in(notebook.read(key), ways)) return known[key] = *noted;
+  if (const auto noted = noted_way(notebook, key, ways)) return known[key] = *noted;
   const auto stream = context.add_stream();
   if (!stream) return 0;
   std::size_t best = 0;
@@ -78,6 +159,7 @@ std::size_t fastest(Context& context, const Notebook& notebook, const std::strin
     least = seconds;
     best = way;
   }
+  context.driver().synchronize(stream->handle);  // what failed may have left work there
   context.remove_stream(stream->handle);
   if (least == kNever) return 0;
   if (notebook.write) notebook.write(key, fmt::format("{}", best));

@@ -14,19 +14,33 @@ struct Notebook {
   std::function<void(const std::string& key, const std::string& words)> write;
 };
 
-// Memory for a try, with whatever lies there; it goes back.
+// Memory for a try, with whatever lies there, to be taken and used while it runs. All tries of a
+// device have the same memory, one after the other: to get gigabytes takes longer than to use them.
 class TrialMemory {
  public:
   explicit TrialMemory(Context& context) : context_(context) {}
-  ~TrialMemory();
-  TrialMemory(const TrialMemory&) = delete;
-  TrialMemory& operator=(const TrialMemory&) = delete;
   Expected<Pointer> take(std::int64_t bytes);
 
  private:
   Context& context_;
-  std::vector<std::pair<Pointer, std::int64_t>> taken_;
+  std::size_t block_ = 0;   // of the device's
+  std::int64_t taken_ = 0;  // of that block
 };
+// Who may try something one after the other; the memory of tries goes back with the last of them.
+class TrialHold {
+ public:
+  explicit TrialHold(Context& context);
+  ~TrialHold();
+  TrialHold(const TrialHold&) = delete;
+  TrialHold& operator=(const TrialHold&) = delete;
+
+ private:
+  Context& context_;
+};
+
+// The number that the notebook has for a key.
+std::optional<std::size_t> noted_way(const Notebook& notebook, const std::string& key,
+                                     std::size_t ways);
 
 // The number of the best way, as the notebook has it or as it was timed; the first where none can
 // be tried. `run` puts one on the stream. The same key has the same answer for as long as the

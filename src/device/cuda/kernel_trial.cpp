@@ -8,6 +8,7 @@ namespace heddle::cuda {
 namespace {
 
 constexpr std::int64_t kLeastMoved = 16 << 20, kMostMoved = 8LL << 30;
+constexpr double kLeastShare = 0.05;  // other ways differ by a few percent, and take seconds
 constexpr int kTimes = 8;
 constexpr std::size_t kMostNodes = 1000;  // others take seconds to compile, each way of them
 // All types have a small number of these, none is infinite or no number.
@@ -19,7 +20,8 @@ std::int64_t bytes_of(const KernelBuffer& buffer) {
 
 }  // namespace
 
-bool may_time(const Kernel& kernel) {
+bool may_time(const Kernel& kernel, double share) {
+  if (share < kLeastShare) return false;
   const char* word = std::getenv("HEDDLE_TIME_MAPPINGS");
   if (word != nullptr && std::string_view(word) == "0") return false;
   std::int64_t moved = 0;

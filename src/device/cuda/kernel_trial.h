@@ -6,9 +6,9 @@
 
 namespace heddle::cuda {
 
-// Whether ways to share a kernel's rows are timed: where it moves enough for that to be seen, and
-// HEDDLE_TIME_MAPPINGS=0 does not forbid it.
-bool may_time(const Kernel& kernel);
+// Whether ways to share a kernel's rows are timed: where it moves enough for that to be seen and
+// has this share of what the program's kernels take, and HEDDLE_TIME_MAPPINGS=0 does not forbid it.
+bool may_time(const Kernel& kernel, double share);
 
 class KernelTrial {
  public:

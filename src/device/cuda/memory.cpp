@@ -68,8 +68,19 @@ Expected<Pointer> Memory::take(std::int64_t bytes, Handle stream) {
 
 void Memory::give_back(Pointer pointer, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
-  const std::int64_t size = rounded(bytes);
-  fresh_.emplace_back(size, pointer);
+  fresh_.emplace_back(rounded(bytes), pointer);
+  is_gone(rounded(bytes));
+}
+
+void Memory::let_go(Pointer pointer, std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  is_gone(rounded(bytes));
+  driver_.release(pointer, stream_);
+  driver_.synchronize(stream_);
+  driver_.trim_pool(pool_, 0);
+}
+
+void Memory::is_gone(std::int64_t size) {
   live_ -= size;
   if (--live_sizes_[size] == 0) live_sizes_.erase(size);
 }

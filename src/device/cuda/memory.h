@@ -26,6 +26,8 @@ class Memory {
   // Others get it when all that is on the streams by now has been done. Nobody can be told of a
   // failure here; the next who uses the device is.
   void give_back(Pointer pointer, std::int64_t bytes);
+  // The same for what no stream uses any more, and nobody here will want again.
+  void let_go(Pointer pointer, std::int64_t bytes);
   std::int64_t live_bytes() const;
 
   // Streams whose work memory has to outlast. The counter grows before anything comes to the
@@ -55,6 +57,8 @@ class Memory {
   // The lowest that is ready, so that runs that take and give back the same sizes find the same
   // addresses, and with them graphs that were made before; 0: there is none.
   Pointer find(std::int64_t size);
+  // Of what is live.
+  void is_gone(std::int64_t size);
   // Of those that came back, where nobody but the stream itself can still use them.
   Pointer find_fresh(std::int64_t size, Handle stream);
   // Of those that wait, for a stream that can wait with them.

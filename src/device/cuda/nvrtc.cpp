@@ -1,5 +1,9 @@
 #include "device/cuda/nvrtc.h"
 
+#include <algorithm>
+#include <semaphore>
+#include <thread>
+
 #include "device/cuda/libraries.h"
 
 namespace heddle {
@@ -76,10 +80,16 @@ std::vector<CudaFunction> functions_of(std::string_view log) {
 }
 
 Expected<CudaObject> compile(const Nvrtc& nvrtc, Nvrtc::Program program, std::string_view arch) {
+  constexpr int kUnknownOption = 5;
   const std::string target = fmt::format("--gpu-architecture={}", arch);
+  // What NVRTC has in a cache of its own comes without the assembler's words on registers.
   const char* options[] = {target.c_str(),    "--std=c++17",      "--fmad=false",
-                           "--prec-div=true", "--prec-sqrt=true", "--ptxas-options=-v"};
-  if (const int failed = nvrtc.compile(program, std::size(options), options))
+                           "--prec-div=true", "--prec-sqrt=true", "--ptxas-options=-v",
+                           "--no-cache"};
+  constexpr int kCount = std::size(options);
+  int failed = nvrtc.compile(program, kCount, options);
+  if (failed == kUnknownOption) failed = nvrtc.compile(program, kCount - 1, options);
+  if (failed != 0)
     return reason("NVRTC cannot compile it for {}: {}\n{}", arch, nvrtc.error(failed),
                   log_of(nvrtc, program));
   std::size_t size = 0;
@@ -102,8 +112,28 @@ Expected<std::string> find_nvrtc() {
   return fmt::format("{} (NVRTC {}.{})", loaded->path, major, minor);
 }
 
+namespace {
+
+// As many at a time as there are cores for, less one that goes on with what is compiled.
+std::counting_semaphore<>& free_cores() {
+  static std::counting_semaphore<> cores(std::max<std::ptrdiff_t>(
+      1, static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency()) - 1));
+  return cores;
+}
+
+class Core {
+ public:
+  Core() { free_cores().acquire(); }
+  ~Core() { free_cores().release(); }
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+};
+
+}  // namespace
+
 Expected<CudaObject> compile_cuda(std::string_view source, std::string_view arch) {
   HEDDLE_TRY(const Nvrtc* loaded, loaded_nvrtc());
+  const Core core;
   const std::string text(source);
   Nvrtc::Program program = nullptr;
   if (const int failed = loaded->create(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr))

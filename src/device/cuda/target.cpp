@@ -78,6 +78,11 @@ std::optional<CudaObject> object_from(std::string_view bytes) {
   return from.is_whole() ? std::optional(std::move(object)) : std::nullopt;
 }
 
+bool spills(const CudaObject& object) {
+  return std::ranges::any_of(object.functions,
+                             [](const CudaFunction& f) { return f.spilled_bytes > 0; });
+}
+
 Reason nothing_there(std::string_view name) {
   return reason("{} is a kind of GPU to compile for: nothing runs there", name);
 }
@@ -179,10 +184,6 @@ std::vector<std::string> CudaTarget::mapping(const Kernel& kernel) const {
 }
 
 Expected<CudaObject> CudaTarget::object_of(const Kernel& kernel, CudaLimits limits) const {
-  const auto spills = [](const CudaObject& object) {
-    return std::ranges::any_of(object.functions,
-                               [](const CudaFunction& f) { return f.spilled_bytes > 0; });
-  };
   HEDDLE_TRY(CudaObject object, compile_cuda(emit_cuda(kernel, limits), facts_.arch));
   for (int spare : {64, 128}) {
     if (!spills(object)) break;
@@ -209,6 +210,16 @@ Expected<CudaObject> CudaTarget::kept(const std::string& text,
 
 Expected<CudaObject> CudaTarget::kept(const Kernel& kernel, const CudaLimits& limits) const {
   return kept(emit_cuda(kernel, limits), [&] { return object_of(kernel, limits); });
+}
+
+Expected<CudaObject> CudaTarget::kept_without_spills(const Kernel& kernel,
+                                                     const CudaLimits& limits) const {
+  const std::string text = emit_cuda(kernel, limits);
+  // What is kept for the text alone may come of another one with fewer registers.
+  HEDDLE_TRY(const CudaObject object,
+             kept(text + "// by this text", [&] { return compile_cuda(text, facts_.arch); }));
+  if (spills(object)) return reason("it would need more registers than there are");
+  return object;
 }
 
 Expected<std::shared_ptr<const DeviceCode>> CudaTarget::compile(const Kernel& kernel) {

@@ -62,6 +62,8 @@ class CudaTarget : public Device {
   Expected<CudaObject> kept(const std::string& text,
                             const std::function<Expected<CudaObject>()>& make) const;
   Expected<CudaObject> kept(const Kernel& kernel, const CudaLimits& limits) const;
+  // The same by one text alone; a reason where that needs more registers than there are.
+  Expected<CudaObject> kept_without_spills(const Kernel& kernel, const CudaLimits& limits) const;
   const CodeCache* cache() const { return cache_.get(); }  // null: nothing is kept
 
  private:

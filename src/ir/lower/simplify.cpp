@@ -130,7 +130,7 @@ Expected<Program> simplify(const Program& program) {
     SharedOps shared(now);
     Rewriter rewriter(now, Simplifier(now, shared, changed));
     for (const Function& f : now.functions) HEDDLE_TRY_VOID(rewriter.copy(f));
-    HEDDLE_TRY(Program next, rewriter.finish());
+    HEDDLE_TRY(Program next, rewriter.unverified());
     if (!changed) return next;
     now = std::move(next);
   }

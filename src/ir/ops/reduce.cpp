@@ -74,11 +74,12 @@ std::vector<OpDef> reduce_ops() {
        .evaluate = evaluate_dot,
        .index_rule = dot_index_rule,
        .call = DeviceCall::product},
-      // A product, and what follows: lhs, rhs, bias and addend, as far as the flags say that there
-      // are any. The second result is what there was before the function, where it keeps that.
+      // A product, and what follows: lhs, rhs, bias, addend and where a gradient is taken, as far
+      // as the attributes say that there are any. The second result is what there was before the
+      // function, where it keeps that.
       {.name = "heddle.product_then",
        .cls = OpClass::contract,
-       .operands = {2, 4},
+       .operands = {2, 5},
        .results = {1, 2},
        .form = Form::generic,
        .attributes = "dot_dimension_numbers precision_config algorithm bias addend function keeps",
