@@ -174,6 +174,7 @@ class Combiner : public WaitingCollectives {
       if (it == waits_in_.end()) return;
       const Key key = it->second;
       let_join(at, key);
+      begin_nearby(at, key);
       flush(at, key);
     };
     for (ValueId v : from_.operands(op)) need(v);
@@ -203,6 +204,24 @@ class Combiner : public WaitingCollectives {
       begun_.insert(id);
       put_off_.erase(from_.result(from_.op(id), 0));
       write_op(at, from_.op(id));
+    }
+  }
+
+  // Gathers of what is there already, whose results are used before the next product but one, come
+  // along although they are large: keys and values of attention.
+  void begin_nearby(RegionId at, Key key) {
+    std::int64_t kept = 0;
+    for (OpId id : next_.first(std::min(next_.size(), kMostAhead))) {
+      const Op& op = from_.op(id);
+      if (op.def->cls == OpClass::contract || op.def->cls == OpClass::control) return;
+      const bool joins = op.def->collective == CollectiveKind::all_gather &&
+                         op.operand_count == 1 && !unused_[id] && !begun_.contains(id) &&
+                         values_.contains(from_.operands(op)[0]) && key_of(id) == key;
+      if (!joins) continue;
+      kept += from_.type_of(op.results).bytes();
+      if (kept > options_.kept_bytes) return;
+      begun_.insert(id);
+      wait(at, key, id);
     }
   }
 

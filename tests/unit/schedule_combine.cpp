@@ -85,6 +85,22 @@ TEST(Combine, SmallGathersBeginTogether) {
   EXPECT_LT(difference(program, spmd), 1e-3);
 }
 
+// Large ones too, where no other product stands between those that need them.
+TEST(Combine, KeysAndValuesAreGatheredTogether) {
+  Builder b("attention");
+  const Type rows = f32({256, 2048});
+  b.function("main", {rows, rows, rows}, [&](const Vars& in) -> Vars {
+    const Var scores = b.dot(in[0], in[1], DotDims{{}, {}, {1}, {1}});
+    return {b.dot(b.op("tanh", {scores}), in[2])};
+  });
+  const Seed split[] = {argument(0, {{"cp"}, {}}), argument(1, {{"cp"}, {}}),
+                        argument(2, {{"cp"}, {}}), result(0, {{"cp"}, {}})};
+  const Spmd spmd =
+      on_mesh(b.finish().value(), {{"cp", 4}}, {split[0], split[1], split[2], split[3]});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over cp", 2}}));
+  EXPECT_EQ(combined(spmd), 1);
+}
+
 // What is made of the one sum is small and waits for the other.
 TEST(Combine, ALossDoesNotKeepSumsApart) {
   Builder b("loss");

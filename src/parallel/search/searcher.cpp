@@ -20,12 +20,14 @@ namespace {
 
 constexpr double kLeastSeconds = 0.01;
 
-// Nobody sees the difference, and a proof of the last digits may take long.
+// Nobody sees the difference, and a proof of the last digits may take long: the longer, the more
+// there is to choose.
 SolveOptions near_enough(SolveOptions options, std::size_t cells) {
-  constexpr double kNear = 1e-5, kNearOfMany = 1e-3;
-  constexpr std::size_t kMany = 1500;
+  constexpr double kNear = 1e-5, kNearOfMany = 2e-4, kNearOfVeryMany = 2e-3;
+  constexpr std::size_t kMany = 1500, kVeryMany = 40'000;
   const bool quick = options.level == 2 && cells >= kMany;
-  options.gap = std::max(options.gap, quick ? kNearOfMany : kNear);
+  const double near = !quick ? kNear : cells < kVeryMany ? kNearOfMany : kNearOfVeryMany;
+  options.gap = std::max(options.gap, near);
   return options;
 }
 
