@@ -40,6 +40,7 @@ void Cases::run(double cost, double gap, double work, const std::function<bool()
   }
   gap_ = gap;
   work_left_ = work;
+  stop_ = &stop;
   double bound = this->bound(), least_cost = best_cost_;
   for (int splits = 0; !open_.empty() && work_left_ > 0 && !stop(); ++splits) {
     if (splits % kSplitsBetweenLooks == kSplitsBetweenLooks - 1) {
@@ -108,7 +109,7 @@ void Cases::enter(Case one) {
   if (!close_without_room(core_, one.closed)) return;
   one.dual->close(one.closed);
   double before = one.bound();
-  for (int pass = 1; pass <= kPassesOfCase; ++pass) {
+  for (int pass = 1; pass <= kPassesOfCase && !(*stop_)(); ++pass) {
     work_left_ -= one.dual->step(best_cost_);
     if (one.bound() >= (1 - gap_) * best_cost_) break;
     if (pass % kPassesBetweenLooks != 0) continue;

@@ -52,6 +52,7 @@ class Cases {
   std::vector<int> best_;
   double best_cost_ = kInfinite;
   double gap_ = 0, work_left_ = 0;
+  const std::function<bool()>* stop_ = nullptr;
 };
 
 }  // namespace heddle::solver
