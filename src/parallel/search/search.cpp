@@ -126,6 +126,7 @@ class Ladder {
   Verdict climb(std::int64_t limit) {
     limit_ = limit;
     best_.reset();
+    ahead_.reset();
     least_free_ = least_first_ = 0;
     bound_ = std::numeric_limits<double>::infinity();
     std::optional<Reason> no;
@@ -288,8 +289,8 @@ class Ladder {
     do ++k;
     while (k < steps_.size() && !may_have_room(k));
     if (k >= steps_.size() || how_.to_beat != nullptr || how_.solve.seconds > 0 ||
-        how_.solve.level != 2 || is_said() || is_one_of_many())
-      return;
+        how_.solve.level != 2 || is_said() || is_one_of_many() || least_free_ <= 0)
+      return;  // the last: it would be solved without a limit first
     if (!enter(k) || !steps_[k]->has_room(limit_) || !steps_[k]->prepare(is_stopped)) return;
     ahead_ = std::make_unique<Ahead>();
     ahead_->step = k;
