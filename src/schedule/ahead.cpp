@@ -69,7 +69,9 @@ std::vector<bool> values_that_leave(const Program& program) {
   for (OpId id = static_cast<OpId>(program.op_count()); id-- > 0;) {
     const Op& op = program.op(id);
     if (op.def->form == Form::terminator) continue;
-    bool goes_on = op.result_count > 0 && op.def->cls != OpClass::control && is_pure(program, op);
+    const bool is_sum = op.def->collective == CollectiveKind::all_reduce;
+    bool goes_on =
+        op.result_count > 0 && op.def->cls != OpClass::control && (is_sum || is_pure(program, op));
     for (std::size_t i = 0; i < op.result_count; ++i)
       goes_on = goes_on && leaves[program.result(op, i)];
     if (goes_on) continue;

@@ -22,7 +22,8 @@ struct AheadQuestions {
 std::vector<OpId> work_to_join(const Program& program, std::span<const OpId> next,
                                const AheadQuestions& ask, std::int64_t most_bytes);
 
-// By value: whether nothing is computed of it but what only leaves the region.
+// By value: whether nothing is computed of it but what only leaves the region, with sums among
+// devices on the way.
 std::vector<bool> values_that_leave(const Program& program);
 
 }  // namespace heddle

@@ -129,17 +129,19 @@ class Combiner : public WaitingCollectives {
     const Type& result = from_.type_of(from_.result(op, 0));
     // So small that nobody minds how long it is kept.
     if (bytes + (result.is_tensor() ? result.bytes() : 0) <= kSmallWork) return true;
-    if (!leaves_[from_.result(op, 0)] || !waits_for_gather(op) ||
-        kept_ + bytes > options_.kept_bytes)
+    if (!leaves_[from_.result(op, 0)] || !waits_for_much(op) || kept_ + bytes > options_.kept_bytes)
       return false;
     kept_ += bytes;
     return true;
   }
 
-  bool waits_for_gather(const Op& op) const {
+  // For a gather; or, where it is a product, for a sum: gradients of factors of a weight.
+  bool waits_for_much(const Op& op) const {
     return std::ranges::any_of(from_.operands(op), [&](ValueId v) {
-      return waits_in_.contains(v) &&
-             from_.op(from_.value(v).op).def->collective == CollectiveKind::all_gather;
+      if (!waits_in_.contains(v)) return false;
+      const CollectiveKind kind = from_.op(from_.value(v).op).def->collective;
+      return kind == CollectiveKind::all_gather ||
+             (kind == CollectiveKind::all_reduce && op.def->cls == OpClass::contract);
     });
   }
 
@@ -174,6 +176,7 @@ class Combiner : public WaitingCollectives {
       if (it == waits_in_.end()) return;
       const Key key = it->second;
       let_join(at, key);
+      begin_nearby(at, key);
       flush(at, key);
     };
     for (ValueId v : from_.operands(op)) need(v);
@@ -203,6 +206,24 @@ class Combiner : public WaitingCollectives {
       begun_.insert(id);
       put_off_.erase(from_.result(from_.op(id), 0));
       write_op(at, from_.op(id));
+    }
+  }
+
+  // Gathers of what is there already, whose results are used before the next product but one, come
+  // along although they are large: keys and values of attention.
+  void begin_nearby(RegionId at, Key key) {
+    std::int64_t kept = 0;
+    for (OpId id : next_.first(std::min(next_.size(), kMostAhead))) {
+      const Op& op = from_.op(id);
+      if (op.def->cls == OpClass::contract || op.def->cls == OpClass::control) return;
+      const bool joins = op.def->collective == CollectiveKind::all_gather &&
+                         op.operand_count == 1 && !unused_[id] && !begun_.contains(id) &&
+                         values_.contains(from_.operands(op)[0]) && key_of(id) == key;
+      if (!joins) continue;
+      kept += from_.type_of(op.results).bytes();
+      if (kept > options_.kept_bytes) return;
+      begun_.insert(id);
+      wait(at, key, id);
     }
   }
 
@@ -241,7 +262,7 @@ class Combiner : public WaitingCollectives {
   std::vector<bool> unused_;
   std::vector<bool> leaves_;    // by value: nothing waits for what is made of it
   std::span<const OpId> next_;  // of the region, from the op at hand to a transfer
-  std::int64_t kept_ = 0;       // bytes that work keeps while it waits for gathers
+  std::int64_t kept_ = 0;       // bytes that work keeps while it waits for collectives
   std::unordered_map<ValueId, std::vector<OpId>> early_of_;  // that wait for the value
   std::unordered_set<OpId> begun_;
   std::map<ValueId, OpId> put_off_;  // by their results, which come in the order of the ops

@@ -85,6 +85,42 @@ TEST(Combine, SmallGathersBeginTogether) {
   EXPECT_LT(difference(program, spmd), 1e-3);
 }
 
+// Large ones too, where no other product stands between those that need them.
+TEST(Combine, KeysAndValuesAreGatheredTogether) {
+  Builder b("attention");
+  const Type rows = f32({256, 2048});
+  b.function("main", {rows, rows, rows}, [&](const Vars& in) -> Vars {
+    const Var scores = b.dot(in[0], in[1], DotDims{{}, {}, {1}, {1}});
+    return {b.dot(b.op("tanh", {scores}), in[2])};
+  });
+  const Seed split[] = {argument(0, {{"cp"}, {}}), argument(1, {{"cp"}, {}}),
+                        argument(2, {{"cp"}, {}}), result(0, {{"cp"}, {}})};
+  const Spmd spmd =
+      on_mesh(b.finish().value(), {{"cp", 4}}, {split[0], split[1], split[2], split[3]});
+  EXPECT_EQ(counts(spmd), (std::map<std::string, int>{{"all-gather over cp", 2}}));
+  EXPECT_EQ(combined(spmd), 1);
+}
+
+// Gradients of factors of a weight: products that need the weight's gradient and only leave.
+TEST(Combine, ProductsOfSumsThatLeaveWaitForOtherSums) {
+  Builder b("adapters");
+  const Type x = f32({16, 160}), factor = f32({160, 4});
+  b.function("main", {x, x, factor, factor}, [&](const Vars& in) -> Vars {
+    Vars made;
+    for (std::size_t i = 2; i < 4; ++i) {
+      const Var gradient = b.dot(in[0], in[1] * static_cast<double>(i), DotDims{{}, {}, {0}, {0}});
+      made.push_back(b.dot(gradient, in[i]));
+    }
+    return made;
+  });
+  const Program program = b.finish().value();
+  const Spmd spmd = on_mesh(program, {{"dp", 4}},
+                            {argument(0, {{"dp"}, {}}), argument(1, {{"dp"}, {}}),
+                             result(0, {{}, {}}), result(1, {{}, {}})});
+  EXPECT_EQ(combined(spmd), 1);
+  EXPECT_LT(difference(program, spmd), 1e-3);
+}
+
 // What is made of the one sum is small and waits for the other.
 TEST(Combine, ALossDoesNotKeepSumsApart) {
   Builder b("loss");

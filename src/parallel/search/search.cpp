@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <future>
+#include <utility>
 
 #include "heddle/log.h"
 #include "heddle/row_parts.h"
@@ -124,6 +126,7 @@ class Ladder {
   Verdict climb(std::int64_t limit) {
     limit_ = limit;
     best_.reset();
+    ahead_.reset();
     least_free_ = least_first_ = 0;
     bound_ = std::numeric_limits<double>::infinity();
     std::optional<Reason> no;
@@ -140,6 +143,7 @@ class Ladder {
       if (!climbed.found) no = climbed.found.why();
       if (climbed.is_enough || is_stopped() || is_late()) break;
     }
+    ahead_.reset();
     if (!best_) return *no;
     return yes();
   }
@@ -243,9 +247,7 @@ class Ladder {
       if (!fits && is_stopped() && limit_ < how_.memory_limit)
         return Climbed{Reason{"the search was stopped"}, true};
     }
-    Climbed climbed{
-        fits ? yes() : step.solve_within({limit_, harmless(), is_one_of_many()}, solving_within()),
-        fits};
+    Climbed climbed{fits ? yes() : solve_within(k), fits};
     bound_ = std::min(bound_, climbed.found          ? step.found().bound
                               : looked_freely        ? free_bound
                               : best_ && is_outdone_ ? best_cost()
@@ -260,6 +262,49 @@ class Ladder {
     best_ = k;
     if (k > 0) step.note_recomputed(others_[k - 1], k - 1);
     return climbed;
+  }
+
+  // On another thread, with what is known by now.
+  struct Ahead {
+    std::size_t step = 0;
+    std::stop_source stop;
+    std::future<Verdict> found;
+    ~Ahead() { stop.request_stop(); }  // and waits for it
+  };
+
+  Verdict solve_within(std::size_t k) {
+    if (const auto ahead = std::exchange(ahead_, nullptr); ahead && ahead->step == k) {
+      const Verdict found = ahead->found.get();
+      is_outdone_ = best_ && steps_[k]->found().bound >= best_cost();
+      return found;
+    }
+    look_ahead(k);
+    return steps_[k]->solve_within({limit_, harmless(), is_one_of_many()}, solving_within());
+  }
+
+  // What does not fit as it is seldom ends the climb: the next step is solved meanwhile. Not where
+  // other meshes are searched beside this one, nor where somebody counts seconds.
+  void look_ahead(std::size_t k) {
+    const auto is_stopped = [this] { return this->is_stopped(); };
+    do ++k;
+    while (k < steps_.size() && !may_have_room(k));
+    if (k >= steps_.size() || how_.to_beat != nullptr || how_.solve.seconds > 0 ||
+        how_.solve.level != 2 || is_said() || is_one_of_many() || least_free_ <= 0)
+      return;  // the last: it would be solved without a limit first
+    if (!enter(k) || !steps_[k]->has_room(limit_) || !steps_[k]->prepare(is_stopped)) return;
+    ahead_ = std::make_unique<Ahead>();
+    ahead_->step = k;
+    SolveOptions options = how_.solve;
+    options.on_progress = {};
+    options.stop = ahead_->stop.get_token();
+    if (best_)
+      options.is_of_no_use = [cost = best_cost()](CostNetwork::Cost bound) {
+        return search::seconds_of_cost(bound) >= cost;
+      };
+    const search::Searcher::Within within{limit_, harmless(), false};
+    ahead_->found = std::async(std::launch::async, [step = steps_[k].get(), within, options] {
+      return step->solve_within(within, options);
+    });
   }
 
   // A plan without a limit says whether there is any need for one, and what others can gain at
@@ -329,6 +374,7 @@ class Ladder {
   search::Wanted wanted_;
   std::vector<std::unique_ptr<search::Searcher>> steps_;  // the function's first
   std::optional<std::size_t> best_;
+  std::unique_ptr<Ahead> ahead_;
   std::unique_ptr<search::Tables> quick_tables_;
   std::unique_ptr<search::Searcher> quick_;  // a plan for who has no time, where it is the best one
   double bound_ = 0;

@@ -20,12 +20,14 @@ namespace {
 
 constexpr double kLeastSeconds = 0.01;
 
-// Nobody sees the difference, and a proof of the last digits may take long.
+// Nobody sees the difference, and a proof of the last digits may take long: the longer, the more
+// there is to choose.
 SolveOptions near_enough(SolveOptions options, std::size_t cells) {
-  constexpr double kNear = 1e-5, kNearOfMany = 1e-3;
-  constexpr std::size_t kMany = 1500;
+  constexpr double kNear = 1e-5, kNearOfMany = 2e-4, kNearOfVeryMany = 2e-3;
+  constexpr std::size_t kMany = 1500, kVeryMany = 40'000;
   const bool quick = options.level == 2 && cells >= kMany;
-  options.gap = std::max(options.gap, quick ? kNearOfMany : kNear);
+  const double near = !quick ? kNear : cells < kVeryMany ? kNearOfMany : kNearOfVeryMany;
+  options.gap = std::max(options.gap, near);
   return options;
 }
 
@@ -40,11 +42,18 @@ Expected<std::unique_ptr<Searcher>> Searcher::make(Tables& tables, const Functio
 }
 
 Verdict Searcher::has_room(std::int64_t limit) {
+  const std::lock_guard lock(tables_.shared);
   return search::has_room(cells_, tables_.lists, program_, limit);
 }
 
 double Searcher::least_seconds() const {
   return seconds_of_cost(least_of_cells(cells_, tables_.lists));
+}
+
+bool Searcher::prepare(const std::function<bool()>& stop) {
+  const std::lock_guard lock(tables_.shared);
+  if (!costs_) costs_ = network_of(cells_, classes_, tables_.lists, stop);
+  return costs_.has_value();
 }
 
 Expected<bool> Searcher::solve_freely(std::int64_t limit, const SolveOptions& how) {
@@ -66,7 +75,11 @@ Verdict Searcher::solve_within(const Within& within, const SolveOptions& how) {
   // No round can find less than those before it, which knew less, or nothing of memory.
   SolveOptions known = how;
   known.bound = free_bound_;
-  std::vector<std::int64_t> times = busy_times(cells_, tables_.lists, program_);
+  std::vector<std::int64_t> times;
+  {
+    const std::lock_guard lock(tables_.shared);
+    times = busy_times(cells_, tables_.lists, program_);
+  }
   for (int round = 0;; ++round) {
     HEDDLE_TRY(const std::int64_t fullest,
                solve_at(limit, times, briefly ? for_a_few_rounds(known) : known));
@@ -118,18 +131,23 @@ Expected<std::int64_t> Searcher::solve_at(std::int64_t limit,
     return how.stop.stop_requested() || (how.seconds > 0 && since() >= how.seconds);
   };
   const Reason stopped{"the search was stopped before it had found anything"};
-  if (!costs_) costs_ = network_of(cells_, classes_, tables_.lists, has_to_stop);
   // To bring a large network into the solver takes long too.
-  if (!costs_ || has_to_stop()) return stopped;
+  if (!prepare(has_to_stop) || has_to_stop()) return stopped;
   CostNetwork network = *costs_;
-  if (limit != INT64_MAX) add_memory(network, cells_, classes_, tables_.lists, {limit, times});
+  if (limit != INT64_MAX) {
+    const std::lock_guard lock(tables_.shared);
+    add_memory(network, cells_, classes_, tables_.lists, {limit, times});
+  }
   const double built = since();
   SolveOptions solving = near_enough(how, cells_.cells.size());
   if (how.seconds > 0) solving.seconds = std::max(kLeastSeconds, how.seconds - built);
   HEDDLE_TRY(const Solution solution, solve(network, solving));
   ways_.clear();
   for (int c : classes_) ways_.push_back(solution.values[static_cast<std::size_t>(c)]);
-  const Peak peak = peak_of(cells_, ways_, tables_.lists);
+  const Peak peak = [&] {
+    const std::lock_guard lock(tables_.shared);
+    return peak_of(cells_, ways_, tables_.lists);
+  }();
   log(kLogSteps,
       "search: {} choices, {} pairs, memory at {} times: built in {:.3g} s, solved in {:.3g} s; "
       "{} bytes",

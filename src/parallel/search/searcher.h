@@ -1,7 +1,9 @@
 // The search for a plan of one function: its cells as a network, the solution as layouts.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "heddle/search.h"
@@ -16,6 +18,7 @@ struct Tables {
   OnMesh on;
   SplitLists lists;
   StrategyTable ways;
+  std::mutex shared;  // lists note what they are asked for, while functions are solved side by side
 };
 
 class Searcher {
@@ -26,6 +29,10 @@ class Searcher {
   Verdict has_room(std::int64_t limit);
   // Seconds that every plan of it takes, known before anything is solved.
   double least_seconds() const;
+
+  // Makes what is shared with others, after which two of them may be solved at the same time.
+  // False: there was no time for it.
+  bool prepare(const std::function<bool()>& stop);
 
   // The best plan whatever it takes, and whether that is at most `limit`. It is searched for once.
   Expected<bool> solve_freely(std::int64_t limit, const SolveOptions& how);

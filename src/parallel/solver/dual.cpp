@@ -49,9 +49,23 @@ double Dual::step(double cost) {
 
 double Dual::settle(int passes) {
   prices_ = best_prices_;
-  costs_ = priced_costs(core_, prices_);
+  set_costs();
   for (int i = 0; i < passes; ++i) pass();
   return work_ * passes;
+}
+
+void Dual::close(const std::vector<char>& closed) {
+  closed_ = closed;
+  prices_ = best_prices_;
+  eagerness_ = 1;
+  since_gain_ = 0;
+  set_costs();
+}
+
+void Dual::set_costs() {
+  costs_ = priced_costs(core_, prices_);
+  for (std::size_t i = 0; i < closed_.size(); ++i)
+    if (closed_[i] != 0) costs_[i] = kInfinite;
 }
 
 // Up where more is taken than there is, down where less is; the further from the best cost, the
@@ -76,7 +90,7 @@ void Dual::change_prices(double bound, double cost) {
   for (int t = 0; t < core_.times(); ++t)
     prices_[t] =
         std::max(0.0, prices_[t] + step * over[t] / (static_cast<double>(core_.room()[t]) + 1));
-  costs_ = priced_costs(core_, prices_);
+  set_costs();
 }
 
 }  // namespace heddle::solver

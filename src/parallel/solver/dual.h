@@ -14,6 +14,8 @@ class Dual {
   double step(double cost);
   // Passes at the prices of the best bound, so that messages settle; returns their work.
   double settle(int passes);
+  // Values that are marked are not to be taken from now on: it goes on with a part of the network.
+  void close(const std::vector<char>& closed);
   // No assignment that fits costs less.
   double bound() const { return bound_; }
   // The prices of the best bound.
@@ -28,10 +30,12 @@ class Dual {
  private:
   double pass();
   void change_prices(double bound, double cost);
+  void set_costs();
 
   const Core& core_;
   Trws trws_;
   std::vector<double> prices_, best_prices_, costs_;
+  std::vector<char> closed_;  // values; empty: none
   double bound_ = -kInfinite, last_gain_ = -kInfinite;
   double eagerness_ = 1;
   double work_ = 0;

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <cmath>
 #include <future>
+#include <limits>
 #include <utility>
 
 #include "parallel/solver/branch.h"
+#include "parallel/solver/cases.h"
 #include "parallel/solver/cbc.h"
 #include "parallel/solver/dual.h"
 #include "parallel/solver/likely.h"
@@ -25,17 +27,17 @@ constexpr int kThoroughRounds = 2000;  // of level 3, where nobody says when to 
 constexpr double kSmallGap = 0.01, kWorthIt = 0.01;
 // Rounds without gain, of level 2: the nearer, the fewer.
 constexpr double kTinyGap = 0.002;
-constexpr int kShortPatience = 3, kPatience = 8, kLongPatience = 12;
+constexpr int kShortPatience = 3, kPatience = 5, kLongPatience = 8;
 // Passes before the search begins. One that begins from messages which have not settled may take
 // very long.
 constexpr int kMostRows = 8, kPassesOfRow = 80, kSettlingPasses = 40;
 constexpr double kLeastRise = 2e-4;  // of the bound, by a row of passes
 constexpr double kSlowRise = 1e-3;   // by the passes between two looks at what they say
 constexpr int kPassesToDecode = 10, kManyVariables = 200;
-constexpr double kFirstGap = 2e-4;  // of level 2, with which passes end
 constexpr double kFirstWork = 6e9;
 // Of each variable that look best, and rounds for these alone.
 constexpr int kFewValues = 6, kPartRounds = 4;
+constexpr double kCaseWork = 2e9;  // for a bound by cases
 constexpr double kBranchTable = 2e5;
 constexpr double kFirstBranch = 2e7;  // work
 constexpr int kMostToBranch = 3000;   // variables
@@ -90,7 +92,7 @@ class Solver {
       exchange(round);
       if (round == kCbcRound && best_cost() >= kInfinite) ask_cbc();
       tell();
-      if (options_.level == 2 && is_good_enough(round)) break;
+      if (options_.level == 2 && is_good_enough(round) && !look_at_cases()) break;
     }
   }
 
@@ -146,7 +148,7 @@ class Solver {
     const double before = std::exchange(looked_at_, dual_.bound());
     // Less and less often, where that does not help.
     if (dual_.bound() - before < kSlowRise * std::abs(before) && --until_likely_ <= 0) {
-      solve_likely(kFewValues);
+      look_closely();
       until_likely_ = likely_every_ *= 2;
     }
     return is_near();
@@ -156,11 +158,15 @@ class Solver {
     if (core_.times() == 0 || options_.level > 2 || core_.variables() < kManyVariables)
       return false;
     start_searches();
-    solve_likely(kFewValues);
-    if (is_over()) return true;
+    look_closely();
+    return is_over() || is_near();
+  }
+  void look_closely() {
+    if (core_.variables() < kManyVariables) return;
+    if (is_likely_good_) solve_likely(kFewValues);
+    if (is_over()) return;
     one_round(0);
     exchange(0);
-    return is_near();
   }
   // The few values of each variable that look best, as a network of their own: small enough to be
   // solved well, and what is best among them is seldom much worse than the best of all.
@@ -175,12 +181,13 @@ class Solver {
     options.is_of_no_use = {};
     Solver solver(network_, options, clock_, *part, true);
     solver.search();
-    if (const auto found = solver.best(); !found.empty() && solver.best_cost() < best_cost() - 0.5)
-      searches_[0].start(part->unfold(found));
+    const auto found = solver.best();
+    is_likely_good_ = !found.empty() && solver.best_cost() < best_cost() - 0.5;
+    if (is_likely_good_) searches_[0].start(part->unfold(found));
   }
   bool is_near() const {
     const double cost = best_cost();
-    return cost < kInfinite && cost - bound() <= std::min(options_.gap, kFirstGap) * cost;
+    return cost < kInfinite && cost - bound() <= options_.gap * cost;
   }
 
   void start_searches() {
@@ -194,11 +201,30 @@ class Solver {
   void begin() {
     first_passes();
     start_searches();
-    solve_likely(kFewValues);
+    if (is_likely_good_) solve_likely(kFewValues);
+    look_at_cases();
     // What is small is proved at once.
     if (is_over()) return;
     branch(best_cost(), kFirstBranch);
     exchange(0);
+  }
+
+  // Where memory is what keeps the bound down; once more for a better assignment, since the nearer
+  // it is the more values are out of the question. Whether that brought something.
+  bool look_at_cases() {
+    if (is_part_ || core_.times() == 0 || core_.variables() < kManyVariables || is_over())
+      return false;
+    const double cost = best_cost(), before = bound();
+    const double gap = options_.level == 2 ? std::max(options_.gap, kTinyGap) : options_.gap;
+    if (cost >= case_cost_ || (cost < kInfinite && cost - before <= gap * cost)) return false;
+    solver::Cases cases(core_, dual_);
+    cases.run(cost, gap, kCaseWork, [&] { return has_to_stop(); });
+    if (!cases.best().empty())
+      for (solver::Search& search : searches_) search.start(cases.best());
+    case_cost_ = best_cost();
+    is_proved_ = is_proved_ || (case_cost_ >= kInfinite && cases.bound() >= kInfinite);
+    if (!is_proved_) case_bound_ = std::max(case_bound_, std::min(cases.bound(), case_cost_));
+    return case_cost_ < cost || bound() > before;
   }
 
   // Who stops the search wants what there is: where that is nothing, a moment more is taken.
@@ -267,7 +293,7 @@ class Solver {
   double best_cost() const { return std::min(searches_[0].best().cost, searches_[1].best().cost); }
   // Without what rounding may have added.
   double bound() const {
-    const double bound = dual_.bound();
+    const double bound = std::max(dual_.bound(), case_bound_);
     return std::max(std::ceil(bound - 1e-9 * std::abs(bound) - 1e-6),
                     static_cast<double>(options_.bound));
   }
@@ -313,7 +339,10 @@ class Solver {
   double last_gap_ = kInfinite;
   double looked_at_ = -kInfinite;            // the bound, at the last look
   int until_likely_ = 0, likely_every_ = 1;  // looks
-  int last_gain_ = 0;                        // the round that brought one
+  bool is_likely_good_ = true;               // what was found among likely values alone
+  // What cases say, and the best cost that there was when they did.
+  double case_bound_ = -kInfinite, case_cost_ = std::numeric_limits<double>::infinity();
+  int last_gain_ = 0;  // the round that brought one
   bool is_proved_ = false;
 };
 

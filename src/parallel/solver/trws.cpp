@@ -55,15 +55,17 @@ Trws::Trws(const Core& core, Tables tables)
 // Equal tables lie at one place here as well.
 void Trws::round_tables() {
   std::unordered_map<const double*, std::size_t> known;
+  std::vector<float> rounded;
   for (int v = 0; v < core_.variables(); ++v)
     for (const Core::Neighbour& next : core_.around(v)) {
-      const auto [place, is_new] = known.try_emplace(next.by_own, rounded_.size());
+      const auto [place, is_new] = known.try_emplace(next.by_own, rounded.size());
       rounded_at_.push_back(place->second);
       const std::size_t count =
           static_cast<std::size_t>(core_.values(v)) * core_.values(next.other);
       if (is_new)
-        for (std::size_t i = 0; i < count; ++i) rounded_.push_back(rounded_down(next.by_own[i]));
+        for (std::size_t i = 0; i < count; ++i) rounded.push_back(rounded_down(next.by_own[i]));
     }
+  rounded_ = std::make_shared<const std::vector<float>>(std::move(rounded));
 }
 
 std::vector<double> Trws::costs_of(const std::vector<double>& costs, int v) const {
@@ -94,10 +96,10 @@ double Trws::send(int v, int place, double share) {
   std::fill(out, out + others, kInfinite);
   for (int x = 0; x < count; ++x) {
     const std::size_t row = static_cast<std::size_t>(x) * others;
-    if (rounded_.empty())
+    if (rounded_ == nullptr)
       lower_to(out, next.by_own + row, sent_[x], others);
     else
-      lower_to(out, rounded_.data() + rounded_at_[place] + row, sent_[x], others);
+      lower_to(out, rounded_->data() + rounded_at_[place] + row, sent_[x], others);
   }
   const double least = *std::min_element(out, out + others);
   for (int y = 0; y < others; ++y) out[y] = out[y] < kInfinite / 2 ? out[y] - least : kInfinite;

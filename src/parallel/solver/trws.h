@@ -2,6 +2,8 @@
 // messages that say which values are likely.
 #pragma once
 
+#include <memory>
+
 #include "parallel/solver/core.h"
 
 namespace heddle::solver {
@@ -41,7 +43,7 @@ class Trws {
   std::vector<double> sent_;
   std::vector<int> likely_;
   std::vector<double> margins_;
-  std::vector<float> rounded_;           // tables; empty where they are exact
+  std::shared_ptr<const std::vector<float>> rounded_;  // tables; none where they are exact
   std::vector<std::size_t> rounded_at_;  // of each neighbour's number: where its table begins
 };
 
