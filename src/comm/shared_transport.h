@@ -89,6 +89,7 @@ class SharedTransport : public Transport {
   Verdict copy_from(LocalGroup& group, const Pending& op, std::size_t place, const Runs& source,
                     const Runs& target);
   Verdict run_exchange(LocalGroup& group, const Pending& op);
+  Verdict combine_from(LocalGroup& group, const Pending& op);
 
   SharedWorld world_;
   int rank_;

@@ -200,6 +200,21 @@ TEST(ChunkPrograms, DirectSumsAreThoseOfTransports) {
   }
 }
 
+TEST(ChunkPrograms, SumsMayBeTakenInAnotherOrderAndChunksMayHaveAGrain) {
+  const ChunkedCollective c{
+      .ranks = 3, .elements = 33, .chunks = 3, .grain = 4, .order = {2, 0, 1}};
+  const ChunkProgram program = collective_chunks(c).value();
+  expect_right(program, words(c));
+  for (const Lane& lane : program.lanes)
+    for (const ChunkOp& op : lane.ops)
+      EXPECT_EQ((op.to.count > 0 ? op.to : op.from).first % 11 % 4, 0);
+  ChunkMemory memory = run(program, 3);
+  for (std::int64_t e = 0; e < c.elements; ++e)
+    EXPECT_EQ(floats(program, memory, 1, {program.buffer("out"), e, 1})[0],
+              number(2, e) + number(0, e) + number(1, e));
+  EXPECT_FALSE(collective_chunks({.ranks = 2, .order = {0, 0}}).ok());
+}
+
 TEST(ChunkPrograms, AllOrdersOfSmallOnesAreWalked) {
   std::size_t states = 0;
   for (Algorithm algorithm : kAlgorithms)

@@ -137,8 +137,11 @@ class Writer {
 
   Chunk chunk(std::uint32_t buffer, int slice, int number) const {
     const Chunk all = program_.slice(buffer, slice);
-    const std::int64_t first = all.first + part_begin(all.count, number, wanted_.chunks);
-    return {buffer, first, all.first + part_begin(all.count, number + 1, wanted_.chunks) - first};
+    const std::int64_t grains = (all.count + wanted_.grain - 1) / wanted_.grain;
+    const auto begin = [&](int of) {
+      return std::min(all.count, part_begin(grains, of, wanted_.chunks) * wanted_.grain);
+    };
+    return {buffer, all.first + begin(number), begin(number + 1) - begin(number)};
   }
 
   // ---- sums go up
@@ -157,12 +160,16 @@ class Writer {
     if (rank_ != k) send(sum, towards(k, rank_));
   }
   void sum_in_order(const Chunk& mine, const Chunk& sum) {
-    if (rank_ != 0) receive(sum, 0);
-    for (int r = 1; r < ranks_; ++r)
-      if (r == rank_)
+    const auto member = [&](int i) {
+      return wanted_.order.empty() ? i : wanted_.order[static_cast<std::size_t>(i)];
+    };
+    const bool begins = member(0) == rank_;
+    if (!begins) receive(sum, member(0));
+    for (int i = 1; i < ranks_; ++i)
+      if (member(i) == rank_)
         add({.kind = Kind::reduce, .from = mine, .to = sum});
       else
-        reduce(sum, rank_ == 0 && r == 1 ? mine : sum, r);
+        reduce(sum, begins && i == 1 ? mine : sum, member(i));
   }
 
   // ---- results go down
@@ -322,8 +329,14 @@ Expected<ChunkProgram> collective_chunks(const ChunkedCollective& wanted) {
   HEDDLE_TRY_VOID(at_least("elements", wanted.elements, 0));
   HEDDLE_TRY_VOID(at_least("bytes of an element", wanted.element_bytes, 1));
   HEDDLE_TRY_VOID(at_least("chunks", wanted.chunks, 1));
+  HEDDLE_TRY_VOID(at_least("grain", wanted.grain, 1));
   HEDDLE_TRY_VOID(at_least("channels", wanted.channels, 1));
   HEDDLE_TRY_VOID(at_least("slots", wanted.slots, 1));
+  std::vector<int> order = wanted.order;
+  std::ranges::sort(order);
+  for (int r = 0; !order.empty() && r < wanted.ranks; ++r)
+    if (static_cast<int>(order.size()) != wanted.ranks || order[static_cast<std::size_t>(r)] != r)
+      return reason("the order of sums is none of {} ranks", wanted.ranks);
   const bool sums = !sends && wanted.kind != ChunkedKind::all_gather;
   if ((wanted.finish || wanted.norm) && !sums)
     return reason("a {} has no sums to finish", name(wanted.kind));

@@ -25,8 +25,11 @@ struct ChunkedCollective {
   std::int64_t elements = 0;                         // of the whole, all slices together
   std::int64_t element_bytes = 4, result_bytes = 4;  // of an element; of one of `out`
   int chunks = 1;                                    // of a slice; the last ones may be smaller
-  int channels = 1;                                  // lanes of a rank, which share the chunks
-  int slots = 2;                                     // of a channel
+  std::int64_t grain = 1;  // chunks begin at multiples of it, counted from the start of their slice
+  int channels = 1;        // lanes of a rank, which share the chunks
+  int slots = 2;           // of a channel
+  // In which `direct` sums; none: by number.
+  std::vector<int> order = {};
   // Fused computation. `norm`: finish needs a number that all sums together give.
   bool produce = false, finish = false, norm = false, consume = false;
 };

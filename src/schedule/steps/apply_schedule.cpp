@@ -10,6 +10,7 @@
 #include "schedule/steps/dead.h"
 #include "schedule/steps/differs.h"
 #include "schedule/steps/fuse.h"
+#include "schedule/steps/fuse_inside.h"
 #include "schedule/steps/meeting.h"
 #include "schedule/steps/overlap_chunks.h"
 #include "schedule/steps/reorder.h"
@@ -91,7 +92,10 @@ class Application {
         });
       case Kind::fuse: {
         HEDDLE_TRY(const std::vector<OpId> ops, ops_of(values));
-        HEDDLE_TRY_VOID(took(fuse(program_, placed_.mesh, ops)));
+        HEDDLE_TRY_VOID(took(goes_inside(ops) ? fuse_inside(program_, placed_.mesh, ops[0],
+                                                            ops.size() > 1 ? ops[1] : kNone,
+                                                            {step.chunks, step.by})
+                                              : fuse(program_, placed_.mesh, ops)));
         return name_made(step);
       }
       case Kind::overlap:
@@ -151,6 +155,15 @@ class Application {
     program_ = std::move(rewritten->program);
     for (std::string& line : rewritten->said) said_.push_back(std::move(line));
     return yes();
+  }
+
+  // A reduce_scatter alone, or with one other op that is none: what is between goes inside.
+  bool goes_inside(const std::vector<OpId>& ops) const {
+    const auto scatters = [&](OpId id) {
+      return program_.op(id).def->collective == CollectiveKind::reduce_scatter;
+    };
+    return !ops.empty() && scatters(ops[0]) &&
+           (ops.size() == 1 || (ops.size() == 2 && !scatters(ops[1])));
   }
 
   Expected<OpId> op_of(const StepValue& v) const {
