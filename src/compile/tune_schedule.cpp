@@ -76,6 +76,12 @@ class Tuner {
     order.resize(std::min(order.size(), options_.most_timed));
     order.insert(order.begin(), 0);
     HEDDLE_TRY_VOID(time_in_turns(tuned.tried, order));
+    std::vector<std::size_t> inside = add_fused(tuned.tried, order);
+    if (!inside.empty()) {
+      inside.insert(inside.begin(), 0);
+      HEDDLE_TRY_VOID(time_in_turns(tuned.tried, inside));
+      order.insert(order.end(), inside.begin() + 1, inside.end());
+    }
     double best = *tuned.tried[0].timed * (1 - options_.noise);
     for (std::size_t i : order)
       if (i != 0 && tuned.tried[i].timed && *tuned.tried[i].timed < best) {
@@ -89,6 +95,42 @@ class Tuner {
  private:
   std::int64_t devices() const {
     return spmd_.program.meshes[spmd_.find(target_.options.entry)->mesh].mesh.devices();
+  }
+
+  // Of those that were timed the best that splits sums, with what follows them inside of the
+  // collective: by every algorithm, in the runtime's own chunks and in few.
+  std::vector<std::size_t> add_fused(std::vector<ScheduleTrial>& tried,
+                                     const std::vector<std::size_t>& timed) const {
+    std::size_t best = 0;
+    for (std::size_t i : timed) {
+      const auto names_a_sum = [](const ScheduleStep& step) {
+        return step.kind == ScheduleStep::Kind::split && !step.names.empty();
+      };
+      if (tried[i].timed && std::ranges::any_of(tried[i].schedule.steps, names_a_sum) &&
+          (best == 0 || *tried[i].timed < *tried[best].timed))
+        best = i;
+    }
+    std::vector<std::size_t> added;
+    if (best == 0) return added;
+    for (const std::string_view by : {"direct", "ring", "tree"})
+      for (const int chunks : {0, 4}) {
+        if (by != "direct" && devices() == 2) continue;  // two ranks have one way
+        ScheduleTrial trial{"", tried[best].schedule, 0, {}, {}};
+        const std::string& sum = std::ranges::find_if(trial.schedule.steps, [](const auto& step) {
+                                   return step.kind == ScheduleStep::Kind::split;
+                                 })->names[0];
+        ScheduleStep fuse;
+        fuse.kind = ScheduleStep::Kind::fuse;
+        fuse.values = {sum, "*"};
+        fuse.by = by;
+        fuse.chunks = chunks;
+        trial.name = fmt::format("{}; {}", tried[best].name, text_of(fuse));
+        trial.schedule.steps.push_back(std::move(fuse));
+        price(trial);
+        if (trial.refused.empty()) added.push_back(tried.size());
+        tried.push_back(std::move(trial));
+      }
+    return added;
   }
 
   Target target_with(const DeviceSchedule& schedule) const {
@@ -110,7 +152,7 @@ class Tuner {
   }
 
   // By the steps that it is compiled to where the cluster's figures know them, else by its ops.
-  void price(ScheduleTrial& trial) {
+  void price(ScheduleTrial& trial) const {
     const auto made = scheduled(trial.schedule);
     if (!made) {
       trial.refused = made.reason();

@@ -116,6 +116,44 @@ TEST(ExampleSchedules, SlicesGoToTheirLikeOnly) {
   EXPECT_THAT(refused.reason(), testing::HasSubstr("it sends slices to devices that have others"));
 }
 
+// In one chunk or several, and by itself: the same bits, in no more memory.
+TEST(ExampleSchedules, AnOptimiserInsideOfTheCollectiveHasTheSameBits) {
+  std::string text = text_in(kExamples / "adam.mlir");
+  text = std::regex_replace(text, std::regex("\\b96x64"), "512x64");
+  text = std::regex_replace(text, std::regex("x96x64"), "x512x64");
+  text = std::regex_replace(text, std::regex("\"dp\"=4"), "\"dp\"=3");
+  text = std::regex_replace(text, std::regex("512x"), "768x");
+  const Program program = read(text);
+  Target target = on_own_mesh(true);
+  const std::string zero = text_in(kExamples / "adam.zero.schedule");
+  target.schedule = parse_schedule(zero, "s").value();
+  const Executable apart = compile(program, target).value();
+  const std::vector<Array> wanted = run_on_threads(program, target);
+  for (const std::string how : {"", " in 2", " in 4", " in 1000"}) {
+    target.schedule = parse_schedule(zero + "\nfuse rs result0" + how, "s").value();
+    const Executable fused = compile(program, target).value();
+    EXPECT_EQ(fused.steps().size() + 2, apart.steps().size());
+    EXPECT_LE(fused.peak_bytes(), apart.peak_bytes());
+    const auto is_fused = [](const StepInfo& step) {
+      return step.name.starts_with("all_reduce with") && step.note.ends_with("chunk by chunk");
+    };
+    EXPECT_TRUE(std::ranges::any_of(fused.steps(), is_fused));
+    const std::vector<Array> got = run_on_threads(program, target);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_TRUE(std::ranges::equal(got[i].bytes(), wanted[i].bytes())) << how;
+  }
+}
+
+TEST(ExampleSchedules, ANormDoesNotGoInside) {
+  Target target = on_own_mesh(false);
+  const std::string zero = text_in(kExamples / "lamb.zero.schedule");
+  target.schedule = parse_schedule(zero + "\nfuse rs result0", "s").value();
+  const auto refused = compile(example("lamb", 4), target);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.reason(), testing::HasSubstr("is not pointwise"));
+}
+
 // State in slices takes its part of the memory.
 TEST(ExampleSchedules, StateInSlicesTakesLess) {
   const Program program = example("adam", 4);
@@ -150,6 +188,10 @@ TEST(TuneSchedule, TriesWhatIsLegalAndTakesNothingSlower) {
   target.schedule = tuned.schedule;
   expect_near(run_on_threads(program, target), run_on_threads(program, on_own_mesh(false)));
   for (const ScheduleTrial& trial : tuned.tried) EXPECT_EQ(trial.refused, "") << trial.name;
+  // What was best so far is tried with what follows inside.
+  EXPECT_TRUE(std::ranges::any_of(tuned.tried, [](const ScheduleTrial& trial) {
+    return trial.timed && trial.name.ends_with("fuse rs * by direct");
+  }));
 }
 
 }  // namespace

@@ -37,18 +37,41 @@ class Between {
 
   Verdict check() {
     const ValueId sum = program_.op(scatter_).results;
-    HEDDLE_TRY_VOID(follow(sum));
-    if (gather_ == kNone) return yes();
-    const ValueId gathered = program_.operands(program_.op(gather_))[0];
+    const ValueId gathered = gather_ == kNone ? kNone : program_.operands(program_.op(gather_))[0];
     if (gathered == sum)
       return reason("nothing is computed between them: an all_reduce does the same");
+    HEDDLE_TRY_VOID(follow(sum));
+    if (gather_ == kNone) return yes();
     if (!made_.contains(gathered))
       return reason("{} does not come from {}", value_text(program_, gathered),
                     value_text(program_, sum));
-    return yes();
+    reach(sum);
+    return check_back(gathered);
   }
 
  private:
+  // All that the sum has a part in, by whatever way.
+  void reach(ValueId v) {
+    if (!reached_.insert(v).second) return;
+    for (OpId id : users_[v]) {
+      const Op& op = program_.op(id);
+      for (std::size_t i = 0; i < op.result_count; ++i) reach(program_.result(op, i));
+    }
+  }
+  // What is gathered may need other values, but none that needs all of the sum first.
+  Verdict check_back(ValueId v) {
+    const OpId maker = program_.value(v).op;
+    if (maker == scatter_ || !reached_.contains(v) || !seen_.insert(v).second) return yes();
+    if (!made_.contains(v))
+      return reason(
+          "{} needs all of the sum, and is needed for what is gathered: a norm or the like "
+          "is not pointwise",
+          value_text(program_, v));
+    for (ValueId operand : program_.operands(program_.op(maker)))
+      HEDDLE_TRY_VOID(check_back(operand));
+    return yes();
+  }
+
   Verdict follow(ValueId sum) {
     for (OpId id : users_[sum]) {
       const Op& op = program_.op(id);
@@ -82,7 +105,7 @@ class Between {
   const Program& program_;
   OpId scatter_, gather_;
   std::vector<std::vector<OpId>> users_;
-  std::set<ValueId> made_;
+  std::set<ValueId> made_, reached_, seen_;
 };
 
 std::int64_t next_number(const Program& program) {
@@ -148,6 +171,15 @@ Expected<Rewritten> fuse_inside(const Program& program, std::uint32_t mesh, OpId
   all.said = {fmt::format("one collective, {}, with what is computed on the slice inside of it{}",
                           by, how.chunks > 0 ? fmt::format(", in {} chunks", how.chunks) : "")};
   return all;
+}
+
+Expected<Rewritten> fuse_inside_any(const Program& program, std::uint32_t mesh, OpId scatter,
+                                    const FuseHow& how) {
+  for (RegionId r = 0; r < program.region_count(); ++r)
+    for (OpId id : program.region(r).ops)
+      if (is_kind(program, id, CollectiveKind::all_gather))
+        if (auto fused = fuse_inside(program, mesh, scatter, id, how)) return fused;
+  return fuse_inside(program, mesh, scatter, kNone, how);
 }
 
 }  // namespace heddle

@@ -15,4 +15,8 @@ struct FuseHow {
 Expected<Rewritten> fuse_inside(const Program& program, std::uint32_t mesh, OpId scatter,
                                 OpId gather, const FuseHow& how);
 
+// With the first all_gather that fits, or without one.
+Expected<Rewritten> fuse_inside_any(const Program& program, std::uint32_t mesh, OpId scatter,
+                                    const FuseHow& how);
+
 }  // namespace heddle
