@@ -10,18 +10,18 @@ time without the link, `sequence` with it and nothing beside it, `chunks` by the
 product or the last message has nothing to hide behind, so that 1 - 1 / n can be hidden where the work takes at
 least as long; `of what can be` is the share of that.
 
-Optimisers: a step of Adam and of SGD with momentum over two processes that share memory, no link emulated. `kernels`
+Optimisers: a step of Adam and of SGD with momentum over two processes that share memory, no link emulated; results
+become the arguments of the next step, in place. `kernels`
 sums the gradients and then runs the optimiser's kernel on all of them; `slices` is reduce-scatter, kernel and
 all-gather, one after the other; `fused` the same as one chunk program. Bytes are what the steps of a device read and
 write.
 
-Each time is the median of its rounds; cases take turns. The tools are in build/release, or $HEDDLE's folder.
+Cases take turns, and the shortest round of each counts: what else the machine does makes rounds longer, never shorter. The tools are in build/release, or $HEDDLE's folder.
 """
 
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -138,13 +138,13 @@ class Bench:
         return json.loads(done.stdout[done.stdout.index("{"):])
 
     def in_turns(self, cases, turns=3):
-        """The cases one after the other, several times; medians over all rounds."""
+        """The cases one after the other, several times; the shortest round of each."""
         seconds, last = {name: [] for name in cases}, {}
         for _ in range(turns):
             for name, words in cases.items():
                 last[name] = self.run(rounds=max(1, self.rounds // turns), **words)
                 seconds[name] += last[name]["seconds"]
-        return {name: {**last[name], "seconds": statistics.median(seconds[name])} for name in cases}
+        return {name: {**last[name], "seconds": min(seconds[name])} for name in cases}
 
 
 def hidden(bench, chunks):
@@ -154,7 +154,7 @@ def hidden(bench, chunks):
         for letter, size in sizes.items():
             text = text.replace(f"{letter}x", f"{size}x").replace(f"x{letter}x", f"x{size}x")
         moved = 4 * sizes["M"] * sizes["N" if "scatter" in name else "K"] / RANKS
-        alone = statistics.median(bench.run(text, way="sequence")["seconds"])
+        alone = min(bench.run(text, way="sequence")["seconds"])
         rate = moved / (0.6 * alone)
         cases = {"alone": {"program": text, "way": "sequence"},
                  "sequence": {"program": text, "way": "sequence", "rate": rate}}
@@ -175,7 +175,7 @@ def optimisers(bench):
     for name, text, state in OPTIMISERS:
         for size in SIZES:
             program = optimiser(text, state, *size)
-            cases = {way: {"program": program, "schedule": schedule}
+            cases = {way: {"program": program, "schedule": schedule, "way": "steps"}
                      for way, schedule in schedules_of(state).items()}
             found = bench.in_turns(cases)
             rows.append({"case": f"{name} {size[0]}x{size[1]}",

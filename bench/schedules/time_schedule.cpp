@@ -17,6 +17,7 @@
 #include "heddle/inputs.h"
 #include "heddle/schedule_text.h"
 #include "heddle/stablehlo.h"
+#include "heddle/steps.h"
 
 namespace {
 
@@ -37,7 +38,11 @@ nlohmann::json measure(const Program& program, const Target& target, Transport& 
   std::vector<Array> whole;
   for (ValueId v : program.region(program.find_function("main")->body).args)
     whole.push_back(filled(program.type_of(v)));
-  const DeviceParts parts = devices.deal_out(whole).value();
+  const DeviceParts parts =
+      target.carried.empty() ? devices.deal_out(whole).value() : DeviceParts{};
+  Steps steps(devices, target.carried);
+  if (!target.carried.empty()) steps.begin(whole).value();
+  whole.clear();
   const std::vector<int> everyone = [&] {
     std::vector<int> all;
     for (int r = 0; r < link.size(); ++r) all.push_back(r);
@@ -48,24 +53,24 @@ nlohmann::json measure(const Program& program, const Target& target, Transport& 
   for (int round = -2; round < rounds; ++round) {
     run_collective(link, {.kind = CollectiveKind::barrier, .group = group}).value();
     const auto since = std::chrono::steady_clock::now();
-    (void)devices.run(parts).value();
+    if (target.carried.empty())
+      (void)devices.run(parts).value();
+    else
+      steps.take().value();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;
     if (round >= 0) times.push_back(took.count());
   }
   std::int64_t bytes = 0;
-  nlohmann::json steps = nlohmann::json::array();
-  for (const StepInfo& step : executable.steps()) {
-    bytes += step.bytes_read + step.bytes_written;
-    steps.push_back(step.name);
-  }
-  return {{"seconds", times}, {"bytes", bytes}, {"steps", steps}};
+  for (const StepInfo& step : executable.steps()) bytes += step.bytes_read + step.bytes_written;
+  return {{"seconds", times}, {"bytes", bytes}};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
   if (argc != 6) {
-    fmt::print(stderr, "use: heddle_time_schedule FILE SCHEDULE|- RATE overlap|sequence ROUNDS\n");
+    fmt::print(stderr,
+               "use: heddle_time_schedule FILE SCHEDULE|- RATE overlap|sequence|steps ROUNDS\n");
     return 2;
   }
   auto transport = connect_transport("auto").value();
@@ -77,7 +82,14 @@ int main(int argc, char** argv) try {
   target.ranks = true;
   target.rank = link.rank();
   if (std::string_view(argv[2]) != "-") target.schedule = read_schedule(argv[2]).value();
-  target.options.overlap = std::string_view(argv[4]) == "overlap";
+  const std::string_view way = argv[4];
+  target.options.overlap = way != "sequence";
+  if (way == "steps") {
+    const std::size_t results = program.find_function("main")->results.size();
+    target.options.donated.assign(results + 1, true);
+    target.options.donated[0] = false;
+    for (std::size_t i = 0; i < results; ++i) target.carried.push_back({i + 1, i});
+  }
   const nlohmann::json all = measure(program, target, link, std::atoi(argv[5]));
   if (link.rank() == 0) fmt::print("{}\n", all.dump());
   return 0;
