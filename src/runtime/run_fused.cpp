@@ -13,8 +13,9 @@ namespace {
 using chunks::Chunk;
 using chunks::ChunkOp;
 
-// A chunk of sums stays in the caches of a core, with what the kernel reads beside it.
-constexpr std::int64_t kChunkBytes = std::int64_t{1} << 18;
+// A chunk of sums stays in the last cache until the kernel has used it; ranks meet twice for each,
+// so that smaller ones cost more than they save.
+constexpr std::int64_t kChunkBytes = std::int64_t{1} << 21;
 constexpr std::int64_t kMostChunks = 256;
 // Messages of a channel under way: one is used while the next one comes.
 constexpr int kSlots = 2;
