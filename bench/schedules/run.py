@@ -211,7 +211,7 @@ def print_optimisers(rows):
 def main():
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--rounds", type=int, default=15)
-    words.add_argument("--chunks", default="4,8")
+    words.add_argument("--chunks", default="4,8,16")
     words.add_argument("--only", choices=("hidden", "optimisers"))
     words.add_argument("--json", type=Path)
     given = words.parse_args()

@@ -145,6 +145,36 @@ TEST(ExampleSchedules, AnOptimiserInsideOfTheCollectiveHasTheSameBits) {
   }
 }
 
+// Sums in bf16 of parameters in f32; and slices that reach beyond the end, of five devices.
+TEST(ExampleSchedules, MixedTypesAndRaggedSlicesGoInside) {
+  for (const int devices : {2, 5}) {
+    const Program program = read(fmt::format(R"(
+      sdy.mesh @mesh = <["dp"={}]>
+      func.func @main(%g: tensor<10x512x16xbf16> {{sdy.sharding = #sdy.sharding<@mesh, [{{"dp"}}, {{}}, {{}}]>}},
+                      %p: tensor<512x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}})
+          -> (tensor<512x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+        %zero = stablehlo.constant dense<0.0> : tensor<bf16>
+        %sum = stablehlo.reduce(%g init: %zero) applies stablehlo.add across dimensions = [0]
+            : (tensor<10x512x16xbf16>, tensor<bf16>) -> tensor<512x16xbf16>
+        %w = stablehlo.convert %sum : (tensor<512x16xbf16>) -> tensor<512x16xf32>
+        %p1 = stablehlo.subtract %p, %w : tensor<512x16xf32>
+        return %p1 : tensor<512x16xf32>
+      }})",
+                                             devices));
+    Target target = on_own_mesh(true);
+    const std::string sliced = "rs, ag = split all_reduce.0 along 0\nreorder * under ag\n";
+    target.schedule = parse_schedule(sliced, "s").value();
+    const std::vector<Array> wanted = run_on_threads(program, target);
+    target.schedule = parse_schedule(sliced + "fuse rs * in 2", "s").value();
+    const Executable fused = compile(program, target).value();
+    EXPECT_TRUE(std::ranges::any_of(fused.steps(), [](const StepInfo& step) {
+      return step.note.starts_with("computed inside of the collective");
+    }));
+    const std::vector<Array> got = run_on_threads(program, target);
+    EXPECT_TRUE(std::ranges::equal(got[0].bytes(), wanted[0].bytes())) << devices;
+  }
+}
+
 TEST(ExampleSchedules, ANormDoesNotGoInside) {
   Target target = on_own_mesh(false);
   const std::string zero = text_in(kExamples / "lamb.zero.schedule");
