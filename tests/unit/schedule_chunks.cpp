@@ -467,6 +467,52 @@ TEST(SpoiltChunkPrograms, WhatIsNotThere) {
   expect_fault(program, FaultKind::malformed, "two lanes of rank 0 share a channel");
 }
 
+// The check along one order, and the walk through all of them, say the same of programs that were
+// spoilt at random.
+TEST(SpoiltChunkPrograms, OneOrderSaysAsMuchAsAll) {
+  std::mt19937_64 random(7);
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  std::size_t faulty = 0;
+  for (int round = 0; round < 250; ++round) {
+    ChunkedCollective c{.algorithm = kAlgorithms[below(3)],
+                        .protocol = kProtocols[below(3)],
+                        .ranks = static_cast<int>(2 + below(2)),
+                        .elements = 6,
+                        .chunks = static_cast<int>(1 + below(2)),
+                        .slots = static_cast<int>(1 + below(2))};
+    c.finish = below(2) == 0;
+    c.produce = below(4) == 0;
+    if (c.ranks == 2) c.channels = c.chunks;
+    if (c.finish && c.ranks == 2) c.norm = below(2) == 0;
+    ChunkProgram program = collective_chunks(c).value();
+    for (std::size_t changes = 1 + below(2); changes > 0; --changes) {
+      auto& ops = program.lanes[below(program.lanes.size())].ops;
+      if (ops.size() < 2) continue;
+      const std::size_t at = below(ops.size() - 1);
+      switch (below(3)) {
+        case 0:
+          std::swap(ops[at], ops[at + 1]);
+          break;
+        case 1:
+          ops.erase(ops.begin() + static_cast<std::ptrdiff_t>(at));
+          break;
+        default:
+          ops.insert(ops.begin() + static_cast<std::ptrdiff_t>(at), ChunkOp(ops[at + 1]));
+      }
+    }
+    const auto one = check_chunks(program);
+    const Walked all = walk_chunks(program, 200'000);
+    if (!all.all) continue;
+    faulty += one ? 1 : 0;
+    EXPECT_EQ(one.has_value(), all.fault.has_value())
+        << words(c) << "\n"
+        << (one ? one->text : "") << (all.fault ? all.fault->text : "") << "\n"
+        << text(program, 0) << text(program, 1);
+  }
+  EXPECT_GT(faulty, 60u);
+  EXPECT_LT(faulty, 245u);
+}
+
 }  // namespace chunk_tests
 
 }  // namespace heddle::chunks
