@@ -119,8 +119,8 @@ class Writer {
   void add(ChunkOp op) {
     const Chunk& chunk = op.to.buffer == kNone ? op.from : op.to;
     if (chunk.buffer != kNone && chunk.count == 0) return;  // of a slice that has fewer chunks
-    program_.lanes[static_cast<std::size_t>(rank_ * wanted_.channels + lane_)].ops.push_back(
-        std::move(op));
+    const int lane = rank_ * wanted_.channels + lane_;
+    program_.lanes[static_cast<std::size_t>(lane)].ops.push_back(std::move(op));
   }
   void send(const Chunk& from, int to) {
     add({.kind = Kind::send, .channel = channel(rank_, to), .from = from});
