@@ -1,6 +1,6 @@
 # Heddle's usual work, one word each. `make help` lists it.
 .DEFAULT_GOAL := build
-.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-python bench-arrays wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz fuzz-readers clean \
+.PHONY: help build configure run test test-gpu conformance bench bench-cpu bench-mesh bench-schedules bench-python bench-arrays wheel jax-tests jax-env lint lint-part format docs asan tsan sanitized beside fuzz fuzz-readers clean \
         packages-test packages-docs packages-lint packages-fuzz packages-bench python-env environments
 
 JOBS ?= $(shell nproc)
@@ -61,6 +61,11 @@ bench-mesh: packages-test  ## collectives against MPI's own, time to deal progra
 	bench/mesh/partition.py
 	bench/mesh/gpt_step.py
 	bench/mesh/overlap.py
+
+bench-schedules: packages-test  ## schedules on two ranks: communication that work hides over an emulated link, optimisers inside of a collective
+	cmake --preset release >/dev/null
+	cmake --build --preset release --parallel $(JOBS) --target heddle heddle_time_schedule
+	bench/schedules/run.py $(ARGS)
 
 bench-python: packages-test configure build jax-env  ## JAX programs from Python beside JAX's own backend; ARGS="--quick"
 	bench/python/bench_python.py $(ARGS)

@@ -94,6 +94,11 @@ class Queue {
   // Launches and calls are made by the same device. `slots` is the table of addresses that the
   // launch was prepared for; it may change as soon as the call comes back.
   virtual Verdict launch(const Launch& launch, const DeviceAddress* slots) = 0;
+  // Some blocks of a launch of one kernel of one phase, for who computes in chunks.
+  virtual Verdict launch_blocks(const Launch&, const DeviceAddress* /*slots*/,
+                                std::int64_t /*first*/, std::int64_t /*end*/) {
+    return reason("this queue launches whole kernels");
+  }
   virtual Verdict call(const LibraryCall& call, const CallMemory& memory) = 0;
 
   virtual Verdict copy(DeviceAddress from, DeviceAddress to, std::int64_t bytes) = 0;

@@ -4,6 +4,7 @@
 //   rs, ag = split all_reduce.0           # a reduce_scatter and an all_gather instead
 //   new    = reorder * under ag           # what uses the gathered value is done on slices
 //   as_slice arg1 result1                 # what is only used in slices lies in slices
+//   fuse rs ag                            # what is computed between them goes into the collective
 //   overlap dot_general.0 rs in 4         # a chunk is computed while the one before it travels
 #pragma once
 
@@ -25,7 +26,8 @@ struct ScheduleStep {
   bool past = false;                // reorder: behind a reduce_scatter, not under an all_gather
   bool to_one = false;              // split: into reduce and broadcast
   int dim = -1;                     // split, overlap: along which dimension; -1: nobody says
-  int chunks = 0;                   // overlap
+  int chunks = 0;                   // overlap, fuse
+  std::string by = {};              // fuse: direct, ring, tree
   int line = 0;                     // of the text
   // The line is no part of what a step says.
   friend bool operator==(const ScheduleStep& a, const ScheduleStep& b);

@@ -55,8 +55,8 @@ struct Collective {
   DType dtype = DType::f32;  // of reductions
   ReduceOp reduce = ReduceOp::sum;
   // Places of members in the group. broadcast: `from` is the root. permute: whose buffer comes here
-  // (-1: none, the result is zeros) and who gets this one (-1: nobody). receive: `from`; send:
-  // `to`.
+  // (-1: none, the result is zeros) and who gets this one (-1: nobody). receive: `from`, and where
+  // `in` is there what comes is combined with it; send: `to`.
   int from = -1, to = -1;
   std::span<const SendPart> sends = {};  // exchange: one each per member
   std::span<const ReceivePart> receives = {};

@@ -2,13 +2,16 @@
 //
 // Legal schedules are made from the collectives of the program of each device: sums split with what
 // follows them on slices, state in slices, products and collectives in chunks. Each is priced by
-// the cost model; the best few are timed beside the program as it is, which stays where none is
-// faster beyond noise. What was found is kept in the cache directory.
+// the cost model; the best few are timed beside the program as it is, then the best of these that
+// splits sums with what follows inside of the collective, by every algorithm. The program stays as
+// it is where none is faster beyond noise. What was found is kept in the cache directory.
 #pragma once
 
 #include "heddle/target.h"
 
 namespace heddle {
+
+class Transport;
 
 struct ScheduleTrial {
   std::string name;  // "split, reorder"
@@ -30,9 +33,13 @@ struct TuneOptions {
   std::size_t most_timed = 3;  // beside the program as it is
   double noise = 0.03;         // by so much it must be faster
   bool keep = true;            // in the cache directory
+  // This process is one of these: all of them tune together, and find the same.
+  Transport* ranks = nullptr;
 };
 
-// The target names a mesh of threads; its own schedule does not count.
+// On devices that are threads, or on ranks; the target's own schedule does not count. What was
+// found before for a program of the same ops whose dimensions lie between the same powers of two,
+// on the same mesh, machine and transport, is taken where it is legal.
 Expected<TunedSchedule> tune_schedule(const Program& program, const Target& target,
                                       const TuneOptions& options = {});
 

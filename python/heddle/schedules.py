@@ -63,9 +63,16 @@ class Schedule:
         """What nobody needs goes."""
         return self._add(f"dead {' '.join(values)}", ())
 
-    def fuse(self, *values: str, names: tuple[str, ...] = ()) -> Schedule:
-        """Collectives of one kind become one."""
-        return self._add(f"fuse {' '.join(values)}", names)
+    def fuse(
+        self,
+        *values: str,
+        chunks: int | None = None,
+        by: str = "",
+        names: tuple[str, ...] = (),
+    ) -> Schedule:
+        """Collectives of one kind become one; or what is between two goes into the collective."""
+        how = ("" if chunks is None else f" in {chunks}") + f" by {by}" * bool(by)
+        return self._add(f"fuse {' '.join(values)}{how}", names)
 
     def overlap(
         self,

@@ -120,6 +120,7 @@ Verdict SharedTransport::begin_work(LocalGroup& group, Pending& op, bool& in_two
     case CollectiveKind::broadcast:
     case CollectiveKind::receive: {
       const std::int64_t bytes = c.in_pieces.bytes();
+      if (c.kind == CollectiveKind::receive && c.in != nullptr) return combine_from(group, op);
       if (c.from >= 0)
         return copy_from(group, op, static_cast<std::size_t>(c.from), dense(bytes), dense(bytes));
       std::memset(c.out, 0, static_cast<std::size_t>(bytes));
@@ -130,6 +131,28 @@ Verdict SharedTransport::begin_work(LocalGroup& group, Pending& op, bool& in_two
     default:
       return reason("{} is nothing that ranks do together", op_name(c.kind));
   }
+}
+
+// A message that is added to what is here, while it is in the cache.
+Verdict SharedTransport::combine_from(LocalGroup& group, const Pending& op) {
+  const Collective& c = op.collective;
+  const Combine combine = combine_function(c.reduce, c.dtype);
+  const auto from = static_cast<std::size_t>(c.from);
+  const std::byte* its = group.post(from, op.number).in;
+  const std::int64_t bytes = c.in_pieces.bytes(), element = byte_size(c.dtype);
+  const bool direct = world_.memory->direct();
+  if (!direct && !scratch_) scratch_ = std::make_unique<std::byte[]>(3 * kBlock);
+  for (std::int64_t at = 0; at < bytes; at += kBlock) {
+    const std::int64_t part = std::min(kBlock, bytes - at);
+    const std::byte* there = its + at;
+    if (!direct) {
+      HEDDLE_TRY_VOID(
+          world_.memory->copy(group.ranks[from], there, dense(part), scratch_.get(), dense(part)));
+      there = scratch_.get();
+    }
+    combine(c.out + at, c.in + at, there, part / element);
+  }
+  return yes();
 }
 
 Verdict SharedTransport::run_exchange(LocalGroup& group, const Pending& op) {

@@ -98,8 +98,8 @@ Expected<RequestId> SharedTransport::start(const Collective& collective) {
   const std::lock_guard lock(progress_.mutex());
   LocalGroup& group = groups_.at(collective.group);
   const std::uint64_t number = group.started + 1;
-  // The place of an earlier one is free when everybody has read it.
-  if (number > kDepth) HEDDLE_TRY_VOID(advance(group, number - kDepth, true));
+  if (number > kDepth) HEDDLE_TRY_VOID(free_post(group, number));
+  group.barrier[number % kDepth] = collective.kind == CollectiveKind::barrier;
   group.started = number;
   Pending op{collective, number, ++collectives_, 0, std::string(collective.what), {}};
   op.collective.what = {};
@@ -113,6 +113,17 @@ Expected<RequestId> SharedTransport::start(const Collective& collective) {
   }
   group.pending.push_back(std::move(op));
   return RequestId{collective.group} | number << kGroupBits;
+}
+
+// The place of an earlier one is free when everybody has read it. A barrier is over when all have
+// come to it: they may look at it later.
+Verdict SharedTransport::free_post(LocalGroup& group, std::uint64_t number) {
+  HEDDLE_TRY_VOID(advance(group, number - kDepth, true));
+  if (!group.barrier[number % kDepth]) return yes();
+  Pending barrier;
+  barrier.number = number - kDepth;
+  HEDDLE_TRY_VOID(all_have(group, barrier, Until::done, true));
+  return yes();
 }
 
 Expected<bool> SharedTransport::test(RequestId request) {

@@ -2,6 +2,7 @@
 // rank says where its buffers are and reads those of the others; nothing is staged.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 
@@ -56,6 +57,7 @@ class SharedTransport : public Transport {
     std::size_t me = 0;
     std::uint64_t started = 0, finished = 0;
     std::deque<Pending> pending;
+    std::array<bool, kDepth> barrier = {};  // by place of a post: what was there last
 
     MemberCell& cell(std::size_t place) { return record->cells()[place]; }
     const Post& post(std::size_t place, std::uint64_t number) {
@@ -72,6 +74,7 @@ class SharedTransport : public Transport {
   bool is_missing(LocalGroup& group, const Pending& op, std::size_t place, Until until) const;
   bool takes_part(const Pending& op, std::size_t place, Until until) const;
   Verdict await(LocalGroup& group, const Pending& op, Until until);
+  Verdict free_post(LocalGroup& group, std::uint64_t number);
   Verdict check_peers(LocalGroup& group, const Pending& op, Until until, double waited);
   Reason ended(const Pending& op) const;
   Reason work_failed(const LocalGroup& group, const Pending& op, const std::string& why);
@@ -89,6 +92,7 @@ class SharedTransport : public Transport {
   Verdict copy_from(LocalGroup& group, const Pending& op, std::size_t place, const Runs& source,
                     const Runs& target);
   Verdict run_exchange(LocalGroup& group, const Pending& op);
+  Verdict combine_from(LocalGroup& group, const Pending& op);
 
   SharedWorld world_;
   int rank_;

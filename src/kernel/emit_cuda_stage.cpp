@@ -256,7 +256,8 @@ class CudaStageEmitter {
   // as many sums at a time as there is room for.
   void emit_across_warps(int apart) {
     const auto all = sums();
-    const std::size_t places = static_cast<std::size_t>(threads_) / kCudaWarp * static_cast<std::size_t>(apart);
+    const std::size_t places =
+        static_cast<std::size_t>(threads_) / kCudaWarp * static_cast<std::size_t>(apart);
     const std::size_t at_once = static_cast<std::size_t>(threads_) / places;
     for (const Sum& sum : all)
       text_.line("ACROSS_WARP({}, {}, h_{}, {})", sum.type, apart, sum.op, sum.name);

@@ -5,6 +5,7 @@
 #include "heddle/op.h"
 #include "runtime/assembler.h"
 #include "runtime/dependences.h"
+#include "runtime/fuse_steps.h"
 #include "runtime/state.h"
 #include "runtime/stretch.h"
 
@@ -103,6 +104,7 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   Assembler assembler(state->compiled, options);
   state->steps = assembler.assemble_entry();
   HEDDLE_TRY_VOID(assembler.trouble);
+  if (state->device().in_host_memory()) fuse_steps(state->steps, assembler.slots, assembler.infos);
   const std::int64_t arena = assembler.slots.plan();
   state->peak =
       peak_of(state->compiled.program, assembler.slots, arena + fresh_bytes(assembler.slots));

@@ -4,6 +4,7 @@
 
 #include "heddle/index_rule.h"
 #include "heddle/op.h"
+#include "kernel/flat_parts.h"
 #include "runtime/in_place.h"
 #include "runtime/reference.h"
 
@@ -54,6 +55,12 @@ Assembler::Assembler(const CompiledProgram& compiled, const AssembleOptions& opt
       lifetimes_(compiled),
       slot_of_(program_.value_count(), kNone),
       overlaps_(options.overlap) {
+  for (OpId id : program_.region(compiled.entry().body).ops) {
+    const Op& op = program_.op(id);
+    if (op.def->cls != OpClass::communicate || fused_mark(program_, op).number < 0) continue;
+    const bool sums = op.def->collective == CollectiveKind::reduce_scatter;
+    fused_values_.insert(lifetimes_.root(sums ? op.results : program_.operands(op)[0]));
+  }
   const auto& args = program_.region(compiled.entry().body).args;
   for (std::uint32_t i = 0; i < args.size(); ++i)
     slot_of_[args[i]] = slots.add({.kind = SlotKind::argument,
@@ -153,7 +160,7 @@ Step& Assembler::emit(Step step, StepInfo info) {
 }
 
 void Assembler::append(Step step) {
-  slots.next_step();
+  step.time = slots.next_step();
   for (SlotId s : step.reads) slots.touch(s);
   for (SlotId s : step.writes) slots.touch(s);
   push(std::move(step));
@@ -296,6 +303,23 @@ std::unordered_map<ValueId, std::size_t> Assembler::readers_of(const CompiledUni
   return readers;
 }
 
+// The sum of a collective that is to be fused, or what it gathers: these lie elsewhere then.
+bool Assembler::may_be_fused(ValueId v) const {
+  const ValueId root = lifetimes_.root(v);
+  return fused_values_.contains(root);
+}
+
+// Elements of a block, where the launch works on fused values and can be done in parts.
+std::int64_t Assembler::fused_grain(const CompiledUnit& unit) const {
+  if (unit.kernels.size() != 1 || !unit.kernels[0].code) return 0;
+  const Kernel& kernel = unit.kernels[0].kernel;
+  std::vector<std::uint32_t> buffers;
+  for (std::uint32_t b = 0; b < kernel.buffers.size(); ++b)
+    if (kernel.buffers[b].value != kNone && may_be_fused(kernel.buffers[b].value))
+      buffers.push_back(b);
+  return buffers.empty() ? 0 : flat_grain(kernel, buffers).value_or(0);
+}
+
 LaunchKernel Assembler::launch_kernel(const CompiledKernel& compiled,
                                       const std::unordered_map<ValueId, std::size_t>& readers,
                                       std::size_t number) {
@@ -311,7 +335,8 @@ LaunchKernel Assembler::launch_kernel(const CompiledKernel& compiled,
     if (buffers[b].reach != Reach::output) continue;
     std::vector<ValueId> over;
     for (std::uint32_t in = 0; in < buffers.size(); ++in)
-      if (buffers[in].reach == Reach::input && can_work_in_place(compiled.kernel, in, b) &&
+      if (buffers[in].reach == Reach::input && !may_be_fused(buffers[in].value) &&
+          !may_be_fused(buffers[b].value) && can_work_in_place(compiled.kernel, in, b) &&
           std::ranges::count(launch.slots, launch.slots[in]) == 1 &&
           !read_elsewhere(buffers[in].value))
         over.push_back(buffers[in].value);
@@ -360,7 +385,7 @@ void Assembler::launch(const CompiledUnit& unit, std::size_t number) {
   for (OpId id : ops) info.bytes_apart += bytes_of(program_.op(id));
   auto prepared = compiled_.device->prepare(std::move(kernels));
   if (!prepared && trouble) trouble = reason("{}: {}", info.where, prepared.reason());
-  step.work = LaunchStep{prepared ? *std::move(prepared) : nullptr};
+  step.work = LaunchStep{prepared ? *std::move(prepared) : nullptr, fused_grain(unit)};
   emit(std::move(step), std::move(info));
 }
 
@@ -422,7 +447,9 @@ void Assembler::collective(OpId id, std::size_t number) {
     std::vector<ValueId> over;
     if (what->works_in_place() && std::ranges::count(work.operands, work.operands[i]) == 1)
       over.push_back(program_.operands(op)[i]);
-    work.results.push_back(place(program_.result(op, i), number, over));
+    // What is fused writes its result while others of its operands are still read.
+    const bool fused = what->fused.number >= 0;
+    work.results.push_back(place(program_.result(op, i), fused ? 0 : number, over));
   }
   Step step{.work = {}, .reads = work.operands, .writes = work.results};
   what->label =

@@ -51,6 +51,8 @@ class Assembler {
   LaunchKernel launch_kernel(const CompiledKernel& compiled,
                              const std::unordered_map<ValueId, std::size_t>& readers,
                              std::size_t number);
+  bool may_be_fused(ValueId v) const;
+  std::int64_t fused_grain(const CompiledUnit& unit) const;
   void library(const CompiledUnit& unit, std::unique_ptr<LibraryCall> call, std::size_t number);
   void reference(const CompiledUnit& unit);
   void collective(OpId id, std::size_t number);
@@ -109,7 +111,8 @@ class Assembler {
   const CompiledProgram& compiled_;
   const Program& program_;
   Lifetimes lifetimes_;
-  std::vector<SlotId> slot_of_;  // by root
+  std::vector<SlotId> slot_of_;               // by root
+  std::unordered_set<ValueId> fused_values_;  // by root
   bool overlaps_ = true;
   Scope scope_;
 };

@@ -8,6 +8,7 @@
 #include "ir/clone.h"
 #include "ir/rules/rule_builder.h"
 #include "runtime/packed.h"
+#include "schedule/fused_attr.h"
 
 namespace heddle::runtime {
 
@@ -179,8 +180,19 @@ int RankGrid::rank_of(std::int64_t number) const {
   return ranks.empty() ? static_cast<int>(number) : ranks[static_cast<std::size_t>(number)];
 }
 
+FusedMark fused_mark(const Program& program, const Op& op) {
+  FusedMark mark{.number = integer_or(program.attr(op, kFusedAttr), -1),
+                 .chunk_count = integer_or(program.attr(op, kFusedChunksAttr), 0)};
+  const Attr* attr = program.attr(op, kFusedByAttr);
+  const auto* by = attr == nullptr ? nullptr : attr->get<std::string>();
+  if (by != nullptr && *by == "ring") mark.by = chunks::Algorithm::ring;
+  if (by != nullptr && *by == "tree") mark.by = chunks::Algorithm::tree;
+  return mark;
+}
+
 Expected<CollectiveOp> collective_op(const Program& program, const Op& op) {
   CollectiveOp made;
+  made.fused = fused_mark(program, op);
   const CollectiveKind kind = op.def->collective;
   if (kind == CollectiveKind::none) return reason("devices do not know it");
   made.kind = kind;

@@ -9,6 +9,7 @@
 #include "heddle/trace.h"
 #include "heddle/transport.h"
 #include "ir/replica_groups.h"
+#include "schedule/chunks/collective_chunks.h"
 
 namespace heddle::runtime {
 
@@ -16,6 +17,14 @@ namespace heddle::runtime {
 struct Pack {
   std::size_t first = 0, count = 1;
   std::size_t end() const { return first + count; }
+};
+
+// A reduce_scatter and an all_gather of what is made of it, with the same number, are one step that
+// computes chunk by chunk.
+struct FusedMark {
+  std::int64_t number = -1;      // none: it stays by itself
+  std::int64_t chunk_count = 0;  // of a slice; 0: as many as fit caches
+  chunks::Algorithm by = chunks::Algorithm::direct;
 };
 
 // One op, with all that runs need of it.
@@ -33,6 +42,7 @@ struct CollectiveOp {
   ReduceOp reduce = ReduceOp::sum;
   std::shared_ptr<const Program> combiner;
   std::vector<Pack> packs;
+  FusedMark fused;
   std::string label;  // for messages
 
   // Whether it begins in one step and is waited for in another. The others are done at once.
@@ -43,6 +53,8 @@ struct CollectiveOp {
   // Whether results may be written over the operands.
   bool works_in_place() const { return kind == CollectiveKind::all_reduce && !combiner; }
 };
+
+FusedMark fused_mark(const Program& program, const Op& op);
 
 // A reason where it can only be interpreted.
 Expected<CollectiveOp> collective_op(const Program& program, const Op& op);

@@ -49,8 +49,13 @@ class StepCounter {
   }
 
   // Small operands go as one, which are copied for that.
-  void add(const Step&, const StartStep& work, Works& all) {
-    const CollectiveOp& op = *work.op;
+  void add(const Step&, const StartStep& work, Works& all) { add(*work.op, all); }
+  void add(const Step&, const FusedStep& work, Works& all) {
+    add(*work.reduce, all);
+    all.push_back(work.launch->work());
+    if (work.gather) add(*work.gather, all);
+  }
+  void add(const CollectiveOp& op, Works& all) {
     if (op.kind == CollectiveKind::partition_id || op.kind == CollectiveKind::replica_id) return;
     StepWork step;
     step.kind = op.combiner ? CollectiveKind::all_gather : op.kind;

@@ -5,12 +5,14 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "heddle/device.h"
 #include "heddle/executable.h"
 #include "heddle/transport.h"
 #include "runtime/collective.h"
+#include "runtime/run_fused.h"
 #include "runtime/stretch.h"
 
 namespace heddle::runtime {
@@ -35,8 +37,9 @@ struct RunState {
   ResolvedFor resolved_for;
   std::vector<StretchMemory> stretches;  // by number
   std::vector<PendingSend> sends;
-  std::unique_ptr<Transport> solo;  // for runs without others
-  std::unique_ptr<Queue> queue;     // ends before the memory that it works on
+  std::unordered_map<std::size_t, FusedRun> fused;  // by number of the collective
+  std::unique_ptr<Transport> solo;                  // for runs without others
+  std::unique_ptr<Queue> queue;                     // ends before the memory that it works on
 };
 
 Expected<std::unique_ptr<RunState>> make_run_state(ExecutableState& state);

@@ -179,6 +179,7 @@ class Runner {
   Verdict run_work(const StartStep& work) {
     return start_collective(work, run_, transport_, options_);
   }
+  Verdict run_work(const FusedStep& work) { return run_fused(work, run_, transport_, options_); }
   Verdict run_work(const WaitStep& work) { return wait_for_collective(work, run_, transport_); }
 
   // Condition and body may have no steps, before which it would be asked whether to stop.

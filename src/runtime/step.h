@@ -20,6 +20,8 @@ using SlotId = std::uint32_t;
 // Kernels, as the device has prepared them.
 struct LaunchStep {
   std::unique_ptr<Launch> launch;
+  // Of one that may go into a collective: elements of a block, where it can be done in parts.
+  std::int64_t grain = 0;
 };
 
 struct LibraryStep {
@@ -57,6 +59,17 @@ struct WaitStep {
   std::vector<SlotId> results = {};
 };
 
+// A reduce_scatter, a launch that works on its result and an all_gather of what that makes, as one
+// chunk program: a chunk of sums is used while it is in the cache, and travels on at once.
+struct FusedStep {
+  std::shared_ptr<const CollectiveOp> reduce = {}, gather = {};  // gather: may be null
+  std::size_t number = 0;                                        // of the reduce_scatter
+  std::unique_ptr<Launch> launch = {};
+  std::int64_t grain = 0;                 // elements of a block of the launch; 0: it is done whole
+  SlotId given = kNone, sum = kNone;      // of the reduce_scatter
+  SlotId made = kNone, gathered = kNone;  // of the all_gather
+};
+
 struct Step;
 
 // Steps of a list, one after the other, that a queue may keep and do again at once where all
@@ -90,11 +103,12 @@ struct BranchStep {
 };
 
 struct Step {
-  std::variant<LaunchStep, LibraryStep, ReferenceStep, CopyStep, StartStep, WaitStep, LoopStep,
-               BranchStep>
+  std::variant<LaunchStep, LibraryStep, ReferenceStep, CopyStep, StartStep, WaitStep, FusedStep,
+               LoopStep, BranchStep>
       work;
   std::uint32_t info = 0;  // into the executable's list
   std::vector<SlotId> reads = {}, writes = {};
+  std::int64_t time = 0;  // of the table of slots
 };
 
 }  // namespace heddle::runtime

@@ -56,6 +56,34 @@ std::vector<float> numbered(int rank, std::size_t count) {
   return values;
 }
 
+// A rank that is ahead by as many collectives as a group may have under way must not write over a
+// barrier that another one still has to look at.
+TEST(Transports, ABarrierIsThereUntilAllHaveSeenIt) {
+  std::atomic<bool> ahead = false;
+  expect_all_well(on_ranks(2, [&](Transport& t) -> Verdict {
+    HEDDLE_TRY(const GroupId group, t.group(everyone(t)));
+    std::vector<float> mine = numbered(t.rank(), 4), all(8);
+    Collective gather{.kind = CollectiveKind::all_gather, .group = group};
+    gather.in = in(mine);
+    gather.out = out(all);
+    gather.in_pieces = gather.out_pieces = {1, 16};
+    HEDDLE_TRY(const RequestId barrier, t.start({.kind = CollectiveKind::barrier, .group = group}));
+    if (t.rank() == 1) {
+      while (!ahead) std::this_thread::yield();
+      for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // the other one may go on
+    }
+    HEDDLE_TRY_VOID(t.wait(barrier));
+    std::vector<RequestId> requests;
+    for (int i = 0; i < 10; ++i) {
+      if (i == 7) ahead = true;
+      HEDDLE_TRY(const RequestId request, t.start(gather));
+      requests.push_back(request);
+    }
+    for (RequestId request : requests) HEDDLE_TRY_VOID(t.wait(request));
+    return yes();
+  }));
+}
+
 class Ranks : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Of, Ranks, testing::Values(1, 2, 3, 5));
 

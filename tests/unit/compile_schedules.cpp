@@ -116,6 +116,76 @@ TEST(ExampleSchedules, SlicesGoToTheirLikeOnly) {
   EXPECT_THAT(refused.reason(), testing::HasSubstr("it sends slices to devices that have others"));
 }
 
+// In one chunk or several, and by itself: the same bits, in no more memory.
+TEST(ExampleSchedules, AnOptimiserInsideOfTheCollectiveHasTheSameBits) {
+  std::string text = text_in(kExamples / "adam.mlir");
+  text = std::regex_replace(text, std::regex("\\b96x64"), "512x64");
+  text = std::regex_replace(text, std::regex("x96x64"), "x512x64");
+  text = std::regex_replace(text, std::regex("\"dp\"=4"), "\"dp\"=3");
+  text = std::regex_replace(text, std::regex("512x"), "768x");
+  const Program program = read(text);
+  Target target = on_own_mesh(true);
+  const std::string zero = text_in(kExamples / "adam.zero.schedule");
+  target.schedule = parse_schedule(zero, "s").value();
+  const Executable apart = compile(program, target).value();
+  const std::vector<Array> wanted = run_on_threads(program, target);
+  for (const std::string how : {"", " in 2", " in 4", " in 1000"}) {
+    target.schedule = parse_schedule(zero + "\nfuse rs result0" + how, "s").value();
+    const Executable fused = compile(program, target).value();
+    EXPECT_LE(fused.peak_bytes(), apart.peak_bytes());
+    const auto is_fused = [](const StepInfo& step) {
+      return step.name.starts_with("all_reduce with") && step.note.ends_with("chunk by chunk");
+    };
+    // Elsewhere they stay apart.
+    EXPECT_EQ(std::ranges::any_of(fused.steps(), is_fused), fused.in_host_memory());
+    EXPECT_EQ(apart.steps().size() - fused.steps().size(), fused.in_host_memory() ? 2U : 0U);
+    const std::vector<Array> got = run_on_threads(program, target);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_TRUE(std::ranges::equal(got[i].bytes(), wanted[i].bytes())) << how;
+  }
+}
+
+// Sums in bf16 of parameters in f32; and slices that reach beyond the end, of five devices.
+TEST(ExampleSchedules, MixedTypesAndRaggedSlicesGoInside) {
+  for (const int devices : {2, 5}) {
+    const Program program = read(fmt::format(R"(
+      sdy.mesh @mesh = <["dp"={}]>
+      func.func @main(%g: tensor<10x512x16xbf16> {{sdy.sharding = #sdy.sharding<@mesh, [{{"dp"}}, {{}}, {{}}]>}},
+                      %p: tensor<512x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}})
+          -> (tensor<512x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+        %zero = stablehlo.constant dense<0.0> : tensor<bf16>
+        %sum = stablehlo.reduce(%g init: %zero) applies stablehlo.add across dimensions = [0]
+            : (tensor<10x512x16xbf16>, tensor<bf16>) -> tensor<512x16xbf16>
+        %w = stablehlo.convert %sum : (tensor<512x16xbf16>) -> tensor<512x16xf32>
+        %p1 = stablehlo.subtract %p, %w : tensor<512x16xf32>
+        return %p1 : tensor<512x16xf32>
+      }})",
+                                             devices));
+    Target target = on_own_mesh(true);
+    const std::string sliced = "rs, ag = split all_reduce.0 along 0\nreorder * under ag\n";
+    target.schedule = parse_schedule(sliced, "s").value();
+    const std::vector<Array> wanted = run_on_threads(program, target);
+    target.schedule = parse_schedule(sliced + "fuse rs * in 2", "s").value();
+    const Executable fused = compile(program, target).value();
+    const bool is_fused = std::ranges::any_of(fused.steps(), [](const StepInfo& step) {
+      return step.note.starts_with("computed inside of the collective");
+    });
+    EXPECT_EQ(is_fused, fused.in_host_memory());
+    const std::vector<Array> got = run_on_threads(program, target);
+    EXPECT_TRUE(std::ranges::equal(got[0].bytes(), wanted[0].bytes())) << devices;
+  }
+}
+
+TEST(ExampleSchedules, ANormDoesNotGoInside) {
+  Target target = on_own_mesh(false);
+  const std::string zero = text_in(kExamples / "lamb.zero.schedule");
+  target.schedule = parse_schedule(zero + "\nfuse rs result0", "s").value();
+  const auto refused = compile(example("lamb", 4), target);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.reason(), testing::HasSubstr("is not pointwise"));
+}
+
 // State in slices takes its part of the memory.
 TEST(ExampleSchedules, StateInSlicesTakesLess) {
   const Program program = example("adam", 4);
@@ -150,6 +220,10 @@ TEST(TuneSchedule, TriesWhatIsLegalAndTakesNothingSlower) {
   target.schedule = tuned.schedule;
   expect_near(run_on_threads(program, target), run_on_threads(program, on_own_mesh(false)));
   for (const ScheduleTrial& trial : tuned.tried) EXPECT_EQ(trial.refused, "") << trial.name;
+  // What was best so far is tried with what follows inside.
+  EXPECT_TRUE(std::ranges::any_of(tuned.tried, [](const ScheduleTrial& trial) {
+    return trial.timed && trial.name.ends_with("fuse rs * by direct");
+  }));
 }
 
 }  // namespace

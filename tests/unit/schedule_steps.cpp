@@ -175,6 +175,23 @@ TEST(Steps, FusedCollectives) {
   expect_same(program, spmd);
 }
 
+// Marked for the runtime, and otherwise as it was.
+TEST(Steps, WhatIsBetweenGoesIntoTheCollective) {
+  Training t = training(2, 6);
+  const auto taken = take(t.spmd,
+                          "rs, ag = split all_reduce.0\nnew = reorder * under ag\n"
+                          "s, g = fuse rs result0 in 3 by ring");
+  EXPECT_THAT(taken.back().said[0],
+              HasSubstr("one collective, ring, with what is computed on the slice inside of it, in "
+                        "3 chunks"));
+  EXPECT_EQ(taken.back().step, "s, g = fuse rs result0 in 3 by ring");
+  expect_same(t.program, t.spmd);
+  EXPECT_FALSE(parse_schedule("fuse rs ag by boat", "s").ok());
+  Training any = training(2, 6);
+  take(any.spmd, "rs, ag = split all_reduce.0\nreorder * under ag\nfuse rs *");
+  expect_same(any.program, any.spmd);
+}
+
 // The second sum is made of the first one.
 TEST(Steps, CollectivesThatNeedEachOtherStayApart) {
   Builder b("after");
@@ -231,7 +248,14 @@ TEST(Steps, WhatIsRefused) {
       {"dead dot_general.0", "multiply : tensor<6x6xf32> needs it"},
       {"dead subtract.0", "it is a result of the function"},
       {"fuse all_reduce.0", "there is nothing to fuse it with"},
-      {split + "fuse rs ag", "are not of one kind"},
+      {split + "fuse rs ag", "nothing is computed between them: an all_reduce does the same"},
+      {split + "fuse ag rs", "are not of one kind"},
+      {split + "fuse rs", "all_gather : tensor<6x6xf32> uses the sum, and is not pointwise"},
+      {split + "fuse rs subtract.0", "is no all_gather of one value"},
+      {"rs, ag = split all_reduce.0 along 1\nreorder * under ag\nfuse rs result0",
+       "is cut along dimension 1, so that slices do not lie in one piece: split along 0"},
+      {split + "reorder * under ag\nfuse rs result0\nfuse rs result0", "is fused already"},
+      {"fuse all_reduce.0 all_reduce.0 in 2", "for what goes inside of a reduce_scatter"},
       {"overlap dot_general.0 dot_general.0 in 2", "there is no collective among them"},
       {"overlap all_reduce.0 subtract.0 in 2", "so that there is no one line"},
       {"overlap dot_general.0 all_reduce.0 in 100", "fewer than 100 elements"},

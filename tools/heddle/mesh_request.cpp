@@ -7,6 +7,7 @@
 #include "heddle/fix.h"
 #include "heddle/pipeline_search.h"
 #include "heddle/plan_file.h"
+#include "heddle/transport.h"
 #include "heddle/tune_schedule.h"
 #include "option_values.h"
 
@@ -171,11 +172,11 @@ Target target_of(const MeshRequest& request, const std::string& entry) {
 }
 
 bool tune_for(const Program& program, const MeshRequest& request, Target& target,
-              const std::function<void(const std::string&)>& say) {
+              const std::function<void(const std::string&)>& say, Transport* ranks) {
   if (request.schedule != kAutomaticSchedule) return false;
-  const TunedSchedule tuned = of_option(tune_schedule(program, target));
+  const TunedSchedule tuned = of_option(tune_schedule(program, target, {.ranks = ranks}));
   target.schedule = tuned.schedule;
-  say(tuned.text());
+  if (ranks == nullptr || ranks->rank() == 0) say(tuned.text());
   return true;
 }
 

@@ -9,6 +9,10 @@
 #include "heddle/target.h"
 #include "options.h"
 
+namespace heddle {
+class Transport;
+}
+
 namespace heddle::cli {
 
 struct MeshRequest {
@@ -41,6 +45,6 @@ Target target_of(const MeshRequest& request, const std::string& entry);
 
 // Where --schedule is auto: finds one for the target, and says what was tried. False: it is not.
 bool tune_for(const Program& program, const MeshRequest& request, Target& target,
-              const std::function<void(const std::string&)>& say);
+              const std::function<void(const std::string&)>& say, Transport* ranks = nullptr);
 
 }  // namespace heddle::cli

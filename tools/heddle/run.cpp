@@ -150,11 +150,8 @@ Target target_to_run(const Program& program, const Function& function, const Run
   target.options.overlap = request.overlap;
   target.options.async = request.async;
   search_within(program, request, target);
-  if (request.mesh.schedule == kAutomaticSchedule && request.execute.ranks != nullptr)
-    throw WrongUse{"--schedule",
-                   "auto times schedules on devices that are threads: find one with `heddle plan "
-                   "--schedule auto`, and give ranks the file"};
-  (void)tune_for(program, request.mesh, target, say);
+  target.ranks = target.ranks || request.execute.ranks != nullptr;
+  (void)tune_for(program, request.mesh, target, say, request.execute.ranks);
   return target;
 }
 

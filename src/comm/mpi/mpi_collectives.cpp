@@ -52,7 +52,9 @@ Verdict MpiTransport::begin(Operation& op) {
     case CollectiveKind::send:
       return send_to(op, static_cast<std::size_t>(c.to), c.in, bytes);
     case CollectiveKind::receive:
-      return receive_from(op, static_cast<std::size_t>(c.from), c.out, bytes);
+      if (c.in == nullptr) return receive_from(op, static_cast<std::size_t>(c.from), c.out, bytes);
+      op.receiving = Block::raw(as_size(bytes));
+      return receive_from(op, static_cast<std::size_t>(c.from), op.receiving->data(), bytes);
     case CollectiveKind::permute: {
       const auto me = static_cast<int>(group.me);
       if (c.from >= 0 && c.from != me)
@@ -316,6 +318,11 @@ Verdict MpiTransport::finish(Operation& op, bool& more) {
     case CollectiveKind::all_gather:
     case CollectiveKind::all_to_all:
       unpack(op);
+      return yes();
+    case CollectiveKind::receive:
+      if (c.in != nullptr)
+        combine_function(c.reduce, c.dtype)(c.out, c.in, op.receiving->data(),
+                                            c.in_pieces.bytes() / byte_size(c.dtype));
       return yes();
     default:
       return yes();

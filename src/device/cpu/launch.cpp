@@ -110,6 +110,36 @@ StepWork CpuLaunch::work() const {
   return all;
 }
 
+Verdict CpuLaunch::run_blocks(const Memory& memory, ThreadPool& pool, std::int64_t first,
+                              std::int64_t end) const {
+  const PlannedKernel& kernel = kernels_[0];
+  if (kernels_.size() != 1 || kernel.kernel.phases.size() != 1 || !kernel.code)
+    return reason("a launch of {} kernels cannot be done in blocks", kernels_.size());
+  kernel.code->wait();
+  const auto* code = static_cast<const CpuKernel*>(kernel.code->get());
+  if (code == nullptr)
+    return reason("{} has no code and cannot be done in blocks: {}", kernel.kernel.name,
+                  kernel.code->failure());
+  set_pointers(kernel, memory);
+  const Phase& phase = kernel.kernel.phases[0];
+  const double work = work_of(phase) * static_cast<double>(end - first) /
+                      static_cast<double>(std::max<std::int64_t>(1, phase.blocks()));
+  const std::int64_t parts =
+      work < cost::kSharedEvaluations
+          ? 1
+          : std::min<std::int64_t>(end - first, pool.threads() * cost::kPartsPerWorker);
+  const auto run_part = [&](std::int64_t i, int worker) {
+    const std::int64_t blocks = end - first;
+    code->phases[0](memory.pointers, first + blocks * i / parts, first + blocks * (i + 1) / parts,
+                    memory.scratch + worker * memory.scratch_stride, 0);
+  };
+  if (parts > 1)
+    pool.parallel_for(parts, run_part);
+  else if (first < end)
+    run_part(0, 0);
+  return yes();
+}
+
 Verdict CpuLaunch::run(const Memory& memory, ThreadPool& pool) const {
   for (const PlannedKernel& kernel : kernels_) {
     set_pointers(kernel, memory);

@@ -45,6 +45,9 @@ class CpuLaunch final : public Launch {
     std::int64_t scratch_stride = 0;
   };
   Verdict run(const Memory& memory, ThreadPool& pool) const;
+  // Blocks first to end of its only kernel, which has one phase and code.
+  Verdict run_blocks(const Memory& memory, ThreadPool& pool, std::int64_t first,
+                     std::int64_t end) const;
   StepWork work() const override;
 
  private:

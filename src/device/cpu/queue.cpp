@@ -21,13 +21,23 @@ std::int64_t stride_of(std::int64_t scratch_bytes) {
 
 CpuQueue::CpuQueue(Device& device) : device_(device), pool_(&ThreadPool::shared()) {}
 
-Verdict CpuQueue::launch(const Launch& launch, const DeviceAddress* slots) {
-  const auto& mine = static_cast<const CpuLaunch&>(launch);
-  const std::int64_t stride = stride_of(mine.scratch_bytes());
+CpuLaunch::Memory CpuQueue::memory_for(const CpuLaunch& launch, const DeviceAddress* slots) {
+  const std::int64_t stride = stride_of(launch.scratch_bytes());
   const auto scratch = static_cast<std::size_t>(stride * pool_->threads());
   if (!scratch_ || scratch_->size() < scratch) scratch_ = Block::raw(scratch);
-  if (pointers_.size() < mine.pointers()) pointers_.resize(mine.pointers());
-  return mine.run({slots, pointers_.data(), scratch_->data(), stride}, *pool_);
+  if (pointers_.size() < launch.pointers()) pointers_.resize(launch.pointers());
+  return {slots, pointers_.data(), scratch_->data(), stride};
+}
+
+Verdict CpuQueue::launch(const Launch& launch, const DeviceAddress* slots) {
+  const auto& mine = static_cast<const CpuLaunch&>(launch);
+  return mine.run(memory_for(mine, slots), *pool_);
+}
+
+Verdict CpuQueue::launch_blocks(const Launch& launch, const DeviceAddress* slots,
+                                std::int64_t first, std::int64_t end) {
+  const auto& mine = static_cast<const CpuLaunch&>(launch);
+  return mine.run_blocks(memory_for(mine, slots), *pool_, first, end);
 }
 
 Verdict CpuQueue::call(const heddle::LibraryCall& call, const CallMemory& memory) {

@@ -2,7 +2,7 @@
 // waits.
 #pragma once
 
-#include "heddle/device.h"
+#include "device/cpu/launch.h"
 
 namespace heddle::cpu {
 
@@ -12,6 +12,8 @@ class CpuQueue final : public Queue {
 
   Device& device() override { return device_; }
   Verdict launch(const Launch& launch, const DeviceAddress* slots) override;
+  Verdict launch_blocks(const Launch& launch, const DeviceAddress* slots, std::int64_t first,
+                        std::int64_t end) override;
   Verdict call(const heddle::LibraryCall& call, const CallMemory& memory) override;
   Verdict copy(DeviceAddress from, DeviceAddress to, std::int64_t bytes) override;
   Verdict write(std::span<const std::byte> from, DeviceAddress to,
@@ -24,6 +26,8 @@ class CpuQueue final : public Queue {
   void set_workers(ThreadPool& workers) override { pool_ = &workers; }
 
  private:
+  CpuLaunch::Memory memory_for(const CpuLaunch& launch, const DeviceAddress* slots);
+
   Device& device_;
   ThreadPool* pool_;
   std::vector<void*> pointers_;       // of kernels

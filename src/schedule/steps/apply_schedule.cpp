@@ -10,6 +10,7 @@
 #include "schedule/steps/dead.h"
 #include "schedule/steps/differs.h"
 #include "schedule/steps/fuse.h"
+#include "schedule/steps/fuse_inside.h"
 #include "schedule/steps/meeting.h"
 #include "schedule/steps/overlap_chunks.h"
 #include "schedule/steps/reorder.h"
@@ -63,6 +64,7 @@ class Application {
         std::ranges::any_of(step.values, [](const std::string& w) { return w.ends_with('*'); });
     if (!any)
       for (const std::string& word : step.values) {
+        if (word == "*" && step.kind == Kind::fuse) continue;  // any all_gather that fits
         HEDDLE_TRY(const Values found, table_.find(word));
         values.insert(values.end(), found.begin(), found.end());
       }
@@ -89,11 +91,8 @@ class Application {
           HEDDLE_TRY(const OpId op, op_of(values[i]));
           return took(remove_dead(program_, placed_.mesh, op));
         });
-      case Kind::fuse: {
-        HEDDLE_TRY(const std::vector<OpId> ops, ops_of(values));
-        HEDDLE_TRY_VOID(took(fuse(program_, placed_.mesh, ops)));
-        return name_made(step);
-      }
+      case Kind::fuse:
+        return fuse_all(values, step);
       case Kind::overlap:
         return overlap(step);
     }
@@ -151,6 +150,34 @@ class Application {
     program_ = std::move(rewritten->program);
     for (std::string& line : rewritten->said) said_.push_back(std::move(line));
     return yes();
+  }
+
+  Verdict fuse_all(const Values& values, const ScheduleStep& step) {
+    const FuseHow how{step.chunks, step.by};
+    if (step.values.back() == "*")
+      return each(values, values.size() > 1, step, [&](std::size_t i) -> Verdict {
+        HEDDLE_TRY(const OpId op, op_of(values[i]));
+        return took(fuse_inside_any(program_, placed_.mesh, op, how));
+      });
+    HEDDLE_TRY(const std::vector<OpId> ops, ops_of(values));
+    if (goes_inside(ops)) {
+      const OpId gather = ops.size() > 1 ? ops[1] : kNone;
+      HEDDLE_TRY_VOID(took(fuse_inside(program_, placed_.mesh, ops[0], gather, how)));
+    } else if (step.chunks > 0 || !step.by.empty()) {
+      return reason("`in` and `by` are for what goes inside of a reduce_scatter");
+    } else {
+      HEDDLE_TRY_VOID(took(fuse(program_, placed_.mesh, ops)));
+    }
+    return name_made(step);
+  }
+
+  // A reduce_scatter alone, or with one other op that is none: what is between goes inside.
+  bool goes_inside(const std::vector<OpId>& ops) const {
+    const auto scatters = [&](OpId id) {
+      return program_.op(id).def->collective == CollectiveKind::reduce_scatter;
+    };
+    return !ops.empty() && scatters(ops[0]) &&
+           (ops.size() == 1 || (ops.size() == 2 && !scatters(ops[1])));
   }
 
   Expected<OpId> op_of(const StepValue& v) const {

@@ -18,7 +18,7 @@ constexpr int kLargestNumber = 1 << 20;
 
 constexpr std::string_view kForms =
     "split V [along D | to one]; reorder V ... under G; reorder V past S; as_slice V ...; "
-    "dead V ...; fuse V V ...; overlap V V in N [along D]";
+    "dead V ...; fuse V V ...; fuse S [G] [in N] [by direct|ring|tree]; overlap V V in N [along D]";
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == ','; }
 
@@ -61,7 +61,7 @@ class LineParser {
 
  private:
   static bool is_keyword(std::string_view w) {
-    return w == "under" || w == "past" || w == "in" || w == "along" || w == "to";
+    return w == "under" || w == "past" || w == "in" || w == "along" || w == "to" || w == "by";
   }
 
   Verdict names() {
@@ -106,7 +106,13 @@ class LineParser {
       const bool cuts = step_.kind == Kind::split || step_.kind == Kind::overlap;
       if (word == "along" && cuts && step_.dim < 0) {
         HEDDLE_TRY(step_.dim, number(word));
-      } else if (word == "in" && step_.kind == Kind::overlap && step_.chunks == 0) {
+      } else if (word == "by" && step_.kind == Kind::fuse && step_.by.empty() &&
+                 at_ < words_.size()) {
+        step_.by = words_[at_++];
+        if (step_.by != "direct" && step_.by != "ring" && step_.by != "tree")
+          return reason("there is no algorithm `{}`: direct, ring or tree", step_.by);
+      } else if (word == "in" && step_.chunks == 0 &&
+                 (step_.kind == Kind::overlap || step_.kind == Kind::fuse)) {
         HEDDLE_TRY(step_.chunks, number(word));
       } else if (word == "to" && step_.kind == Kind::split && at_ < words_.size() &&
                  words_[at_] == "one") {
@@ -151,7 +157,8 @@ class LineParser {
 
 bool operator==(const ScheduleStep& a, const ScheduleStep& b) {
   return a.kind == b.kind && a.names == b.names && a.values == b.values && a.of == b.of &&
-         a.past == b.past && a.to_one == b.to_one && a.dim == b.dim && a.chunks == b.chunks;
+         a.past == b.past && a.to_one == b.to_one && a.dim == b.dim && a.chunks == b.chunks &&
+         a.by == b.by;
 }
 
 Expected<DeviceSchedule> parse_schedule(std::string_view text, std::string file) {
@@ -180,6 +187,7 @@ std::string text_of(const ScheduleStep& step) {
   if (step.to_one) text += " to one";
   if (step.chunks > 0) text += fmt::format(" in {}", step.chunks);
   if (step.dim >= 0) text += fmt::format(" along {}", step.dim);
+  if (!step.by.empty()) text += " by " + step.by;
   return text;
 }
 

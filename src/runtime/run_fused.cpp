@@ -1,0 +1,142 @@
+#include "runtime/run_fused.h"
+
+#include <algorithm>
+
+#include "runtime/run_collective.h"
+#include "runtime/run_state.h"
+#include "runtime/step.h"
+
+namespace heddle::runtime {
+
+namespace {
+
+using chunks::Chunk;
+using chunks::ChunkOp;
+
+// A chunk of sums stays in the last cache until the kernel has used it; ranks meet twice for each,
+// so that smaller ones cost more than they save.
+constexpr std::int64_t kChunkBytes = std::int64_t{1} << 21;
+constexpr std::int64_t kMostChunks = 256;
+// Messages of a channel under way: one is used while the next one comes.
+constexpr int kSlots = 2;
+
+std::int64_t count_of(const Type& type) { return type.bytes() / byte_size(type.dtype); }
+
+class FusedWork {
+ public:
+  FusedWork(const FusedStep& step, RunState& run, FusedRun& kept, Transport& transport)
+      : step_(step), run_(run), kept_(kept), transport_(transport) {}
+
+  // The chunk program for the ranks at hand, proved before it runs.
+  Verdict prepare(const ResolvedCollective& resolved) {
+    const Type& slice = step_.reduce->results[0];
+    chunks::ChunkedCollective wanted;
+    wanted.kind =
+        step_.gather ? chunks::ChunkedKind::all_reduce : chunks::ChunkedKind::reduce_scatter;
+    wanted.algorithm = step_.reduce->fused.by;
+    wanted.ranks = static_cast<int>(resolved.size);
+    wanted.elements = count_of(step_.reduce->operands[0]);
+    wanted.element_bytes = byte_size(slice.dtype);
+    wanted.result_bytes = step_.gather ? byte_size(step_.gather->operands[0].dtype) : 1;
+    wanted.slots = kSlots;
+    wanted.finish = true;
+    if (step_.grain > 0) {
+      const std::int64_t blocks = (count_of(slice) + step_.grain - 1) / step_.grain;
+      const std::int64_t asked = step_.reduce->fused.chunk_count;
+      const std::int64_t fit = std::min(kMostChunks, slice.bytes() / kChunkBytes);
+      wanted.grain = step_.grain;
+      wanted.chunks = static_cast<int>(
+          std::clamp<std::int64_t>(asked > 0 ? asked : fit, 1, std::max<std::int64_t>(1, blocks)));
+    }
+    // As transports do: in the order of the ranks.
+    const std::vector<int> ranks = transport_.members(resolved.group);
+    for (int i = 0; i < wanted.ranks; ++i) wanted.order.push_back(i);
+    std::ranges::sort(wanted.order, {}, [&](int i) { return ranks[static_cast<std::size_t>(i)]; });
+    HEDDLE_TRY(chunks::ChunkProgram program, chunks::collective_chunks(wanted));
+    HEDDLE_TRY(kept_.runner, comm::ChunkRunner::make(std::move(program), transport_, ranks));
+    make_room();
+    return yes();
+  }
+
+  Verdict run() {
+    kept_.slots = run_.now;
+    comm::ChunkRunner::Work work;
+    work.dtype = step_.reduce->operands[0].dtype;
+    work.reduce = step_.reduce->reduce;
+    work.what = step_.reduce->label;
+    work.at = [this](const Chunk& chunk) { return at(chunk); };
+    work.compute = [this](const ChunkOp& op) { return compute(op); };
+    return kept_.runner->run(transport_, work);
+  }
+
+ private:
+  const chunks::ChunkProgram& program() const { return kept_.runner->program(); }
+
+  // Sums of the own slice are used soon after they are made; those on their way to others stay.
+  void make_room() {
+    const std::uint32_t sum = program().buffer("sum");
+    kept_.chunk.clear();
+    kept_.largest = 0;
+    for (const chunks::Lane& lane : program().lanes)
+      for (const ChunkOp& op : lane.ops) {
+        if (lane.rank != kept_.runner->me() || op.kind != ChunkOp::Kind::compute) continue;
+        kept_.chunk.emplace(op.reads[0].first, kept_.chunk.size());
+        kept_.largest = std::max(kept_.largest, program().bytes(op.reads[0]));
+      }
+    const bool all = program().buffers[sum].holds == chunks::Holds::all;
+    const std::int64_t bytes =
+        all ? program().bytes(program().held(sum, kept_.runner->me())) : kept_.largest * kSlots;
+    kept_.sums = Block::raw(static_cast<std::size_t>(bytes));
+  }
+
+  std::byte* at(const Chunk& chunk) {
+    const std::int64_t bytes = program().buffers[chunk.buffer].element_bytes;
+    if (chunk.buffer == program().buffer("in"))
+      return host_pointer(run_.now[step_.given]) + chunk.first * bytes;
+    if (chunk.buffer == program().buffer("out"))
+      return host_pointer(run_.now[step_.gathered]) + chunk.first * bytes;
+    if (program().buffers[chunk.buffer].holds == chunks::Holds::all)
+      return kept_.sums->data() + chunk.first * bytes;
+    const auto place = static_cast<std::int64_t>(kept_.chunk.at(chunk.first) % kSlots);
+    return kept_.sums->data() + place * kept_.largest;
+  }
+
+  // The kernel on the elements of a chunk: it finds their sums and leaves its result where they
+  // travel, by addresses that are moved as far as it counts on.
+  Verdict compute(const ChunkOp& op) {
+    const Chunk& sums = op.reads[0];
+    const std::int64_t first = sums.first - program().slice(sums.buffer, kept_.runner->me()).first;
+    const std::int64_t bytes = program().buffers[sums.buffer].element_bytes;
+    kept_.slots[step_.sum] = address_of(at(sums)) + -first * bytes;
+    if (step_.gather)
+      kept_.slots[step_.made] =
+          address_of(at(op.to)) + -first * program().buffers[op.to.buffer].element_bytes;
+    if (step_.grain == 0) return run_.queue->launch(*step_.launch, kept_.slots.data());
+    return run_.queue->launch_blocks(*step_.launch, kept_.slots.data(), first / step_.grain,
+                                     (first + sums.count + step_.grain - 1) / step_.grain);
+  }
+
+  const FusedStep& step_;
+  RunState& run_;
+  FusedRun& kept_;
+  Transport& transport_;
+};
+
+}  // namespace
+
+Verdict run_fused(const FusedStep& step, RunState& run, Transport& transport,
+                  const RunOptions& options) {
+  ResolvedCollective& resolved = run.collectives[step.number];
+  FusedRun& kept = run.fused[step.number];
+  FusedWork work(step, run, kept, transport);
+  if (!resolved.done) {
+    HEDDLE_TRY(const RankGrid grid, rank_grid(transport, options));
+    HEDDLE_TRY(resolved, resolve(*step.reduce, transport, grid));
+    if (!resolved.member)
+      return reason("{}: this rank is in none of its groups", step.reduce->label);
+    HEDDLE_TRY_VOID(work.prepare(resolved));
+  }
+  return work.run();
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,27 @@
+// One rank's part of a collective with a kernel inside.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "comm/run_chunks.h"
+#include "heddle/executable.h"
+
+namespace heddle::runtime {
+
+struct FusedStep;
+struct RunState;
+
+// What a fused step keeps from run to run.
+struct FusedRun {
+  std::optional<comm::ChunkRunner> runner;
+  std::shared_ptr<Block> sums;                          // chunks of sums, used again and again
+  std::unordered_map<std::int64_t, std::size_t> chunk;  // of the own slice, by its first element
+  std::int64_t largest = 0;                             // bytes of a chunk of sums
+  std::vector<DeviceAddress> slots;                     // of the launch
+};
+
+Verdict run_fused(const FusedStep& step, RunState& run, Transport& transport,
+                  const RunOptions& options);
+
+}  // namespace heddle::runtime

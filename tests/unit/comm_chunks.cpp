@@ -1,0 +1,154 @@
+// Chunk programs on ranks that are threads: the same bits as the transports' own collectives, and
+// what happens where a rank ends inside of one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "comm/run_chunks.h"
+#include "schedule/chunks/collective_chunks.h"
+
+namespace heddle::comm {
+namespace chunk_rank_tests {
+
+using namespace chunks;
+using testing::HasSubstr;
+
+std::vector<std::string> on_threads(int ranks, const std::function<Verdict(Transport&)>& body) {
+  auto transports = thread_transports(ranks, {1});
+  std::vector<std::string> ends(static_cast<std::size_t>(ranks));
+  std::vector<std::thread> threads;
+  for (int r = 0; r < ranks; ++r)
+    threads.emplace_back([&, r] {
+      auto transport = std::move(transports[static_cast<std::size_t>(r)]);
+      transport->enter();
+      const Verdict verdict = body(*transport);
+      if (!verdict) ends[static_cast<std::size_t>(r)] = verdict.reason();
+    });
+  for (std::thread& t : threads) t.join();
+  return ends;
+}
+
+std::vector<int> all_ranks(int ranks) {
+  std::vector<int> all;
+  for (int r = 0; r < ranks; ++r) all.push_back(r);
+  return all;
+}
+
+// Buffers of a rank as floats.
+struct Floats {
+  const ChunkProgram& program;
+  int me;
+  std::vector<std::vector<float>> of = {};
+
+  Floats(const ChunkProgram& p, int rank) : program(p), me(rank) {
+    for (std::uint32_t b = 0; b < p.buffers.size(); ++b)
+      of.emplace_back(static_cast<std::size_t>(p.held(b, rank).count));
+  }
+  float* at(const Chunk& chunk) {
+    return of[chunk.buffer].data() + (chunk.first - program.held(chunk.buffer, me).first);
+  }
+  void fill(std::uint32_t buffer) {
+    for (std::size_t i = 0; i < of[buffer].size(); ++i)
+      of[buffer][i] = static_cast<float>((me * 31 + static_cast<int>(i) * 7) % 101) / 3.0f;
+  }
+};
+
+// All ranks sum and halve; `out` of each.
+std::vector<std::vector<float>> halved_sums(const ChunkedCollective& c) {
+  std::vector<std::vector<float>> results(static_cast<std::size_t>(c.ranks));
+  const auto ends = on_threads(c.ranks, [&](Transport& t) -> Verdict {
+    HEDDLE_TRY(ChunkProgram program, collective_chunks(c));
+    HEDDLE_TRY(ChunkRunner runner, ChunkRunner::make(std::move(program), t, all_ranks(c.ranks)));
+    Floats floats(runner.program(), runner.me());
+    floats.fill(runner.program().buffer("in"));
+    ChunkRunner::Work work;
+    work.at = [&](const Chunk& chunk) { return reinterpret_cast<std::byte*>(floats.at(chunk)); };
+    work.compute = [&](const ChunkOp& op) {
+      for (std::int64_t i = 0; i < op.to.count; ++i)
+        floats.at(op.to)[i] = floats.at(op.reads[0])[i] / 2;
+      return yes();
+    };
+    for (int turn = 0; turn < 3; ++turn) HEDDLE_TRY_VOID(runner.run(t, work));
+    results[static_cast<std::size_t>(t.rank())] = floats.of[runner.program().buffer("out")];
+    return yes();
+  });
+  for (const std::string& end : ends) EXPECT_EQ(end, "");
+  return results;
+}
+
+TEST(ChunksOnThreads, FusedSumsHaveTheBitsOfTransportsInAnyChunks) {
+  for (int ranks : {1, 2, 3})
+    for (int chunks : {1, 4})
+      for (int slots : {1, 8}) {
+        const std::size_t count = 1003;
+        const auto fused = halved_sums({.ranks = ranks,
+                                        .elements = static_cast<std::int64_t>(count),
+                                        .chunks = chunks,
+                                        .slots = slots,
+                                        .finish = true});
+        const auto ends = on_threads(ranks, [&](Transport& t) -> Verdict {
+          HEDDLE_TRY(const GroupId group, t.group(all_ranks(ranks)));
+          std::vector<float> mine(count), sum(count);
+          for (std::size_t i = 0; i < count; ++i)
+            mine[i] = static_cast<float>((t.rank() * 31 + static_cast<int>(i) * 7) % 101) / 3.0f;
+          Collective c{.kind = CollectiveKind::all_reduce, .group = group};
+          c.in = reinterpret_cast<const std::byte*>(mine.data());
+          c.out = reinterpret_cast<std::byte*>(sum.data());
+          c.in_pieces = {1, static_cast<std::int64_t>(count * sizeof(float))};
+          HEDDLE_TRY_VOID(run_collective(t, c));
+          for (float& f : sum) f /= 2;
+          return sum == fused[static_cast<std::size_t>(t.rank())] ? yes() : reason("others");
+        });
+        for (const std::string& end : ends) EXPECT_EQ(end, "");
+      }
+}
+
+TEST(ChunksOnThreads, RingsAndTreesAgreeUpToRounding) {
+  const auto wanted = halved_sums({.ranks = 4, .elements = 999, .finish = true});
+  for (Algorithm algorithm : {Algorithm::ring, Algorithm::tree}) {
+    const auto one =
+        halved_sums({.algorithm = algorithm, .ranks = 4, .elements = 999, .finish = true});
+    const auto three = halved_sums(
+        {.algorithm = algorithm, .ranks = 4, .elements = 999, .chunks = 3, .finish = true});
+    EXPECT_EQ(one, three);
+    for (std::size_t i = 0; i < 999; ++i) EXPECT_NEAR(one[3][i], wanted[0][i], 1e-4);
+  }
+}
+
+TEST(ChunksOnThreads, ARankThatEndsInsideIsNamed) {
+  const auto ends = on_threads(3, [&](Transport& t) -> Verdict {
+    HEDDLE_TRY(ChunkProgram program, collective_chunks({.algorithm = Algorithm::ring,
+                                                        .ranks = 3,
+                                                        .elements = 300,
+                                                        .chunks = 2,
+                                                        .finish = true}));
+    HEDDLE_TRY(ChunkRunner runner, ChunkRunner::make(std::move(program), t, all_ranks(3)));
+    Floats floats(runner.program(), runner.me());
+    ChunkRunner::Work work;
+    work.what = "fused all_reduce";
+    work.at = [&](const Chunk& chunk) { return reinterpret_cast<std::byte*>(floats.at(chunk)); };
+    work.compute = [&](const ChunkOp&) -> Verdict {
+      return t.rank() == 1 ? Verdict(reason("out of luck")) : yes();
+    };
+    return runner.run(t, work);
+  });
+  EXPECT_EQ(ends[1], "out of luck");
+  for (std::size_t r : {0UL, 2UL}) {
+    EXPECT_THAT(ends[r], HasSubstr("rank 1 of 3"));
+    EXPECT_THAT(ends[r], HasSubstr("fused all_reduce"));
+  }
+}
+
+TEST(ChunksOnThreads, WrongProgramsAreRefusedBeforeTheyRun) {
+  const auto ends = on_threads(2, [&](Transport& t) -> Verdict {
+    HEDDLE_TRY(ChunkProgram program, collective_chunks({.ranks = 2, .elements = 8}));
+    program.lanes[0].ops.pop_back();
+    HEDDLE_TRY(ChunkRunner runner, ChunkRunner::make(std::move(program), t, all_ranks(2)));
+    return yes();
+  });
+  for (const std::string& end : ends) EXPECT_THAT(end, HasSubstr("is wrong (coverage): out[4..8)"));
+}
+
+}  // namespace chunk_rank_tests
+}  // namespace heddle::comm
