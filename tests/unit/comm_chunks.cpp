@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <thread>
-
+#include "../support/on_ranks.h"
 #include "comm/run_chunks.h"
 #include "schedule/chunks/collective_chunks.h"
 
@@ -13,21 +12,6 @@ namespace chunk_rank_tests {
 
 using namespace chunks;
 using testing::HasSubstr;
-
-std::vector<std::string> on_threads(int ranks, const std::function<Verdict(Transport&)>& body) {
-  auto transports = thread_transports(ranks, {1});
-  std::vector<std::string> ends(static_cast<std::size_t>(ranks));
-  std::vector<std::thread> threads;
-  for (int r = 0; r < ranks; ++r)
-    threads.emplace_back([&, r] {
-      auto transport = std::move(transports[static_cast<std::size_t>(r)]);
-      transport->enter();
-      const Verdict verdict = body(*transport);
-      if (!verdict) ends[static_cast<std::size_t>(r)] = verdict.reason();
-    });
-  for (std::thread& t : threads) t.join();
-  return ends;
-}
 
 std::vector<int> all_ranks(int ranks) {
   std::vector<int> all;
@@ -57,7 +41,7 @@ struct Floats {
 // All ranks sum and halve; `out` of each.
 std::vector<std::vector<float>> halved_sums(const ChunkedCollective& c) {
   std::vector<std::vector<float>> results(static_cast<std::size_t>(c.ranks));
-  const auto ends = on_threads(c.ranks, [&](Transport& t) -> Verdict {
+  const auto ends = on_ranks(c.ranks, [&](Transport& t) -> Verdict {
     HEDDLE_TRY(ChunkProgram program, collective_chunks(c));
     HEDDLE_TRY(ChunkRunner runner, ChunkRunner::make(std::move(program), t, all_ranks(c.ranks)));
     Floats floats(runner.program(), runner.me());
@@ -87,7 +71,7 @@ TEST(ChunksOnThreads, FusedSumsHaveTheBitsOfTransportsInAnyChunks) {
                                         .chunks = chunks,
                                         .slots = slots,
                                         .finish = true});
-        const auto ends = on_threads(ranks, [&](Transport& t) -> Verdict {
+        const auto ends = on_ranks(ranks, [&](Transport& t) -> Verdict {
           HEDDLE_TRY(const GroupId group, t.group(all_ranks(ranks)));
           std::vector<float> mine(count), sum(count);
           for (std::size_t i = 0; i < count; ++i)
@@ -117,22 +101,27 @@ TEST(ChunksOnThreads, RingsAndTreesAgreeUpToRounding) {
 }
 
 TEST(ChunksOnThreads, ARankThatEndsInsideIsNamed) {
-  const auto ends = on_threads(3, [&](Transport& t) -> Verdict {
-    HEDDLE_TRY(ChunkProgram program, collective_chunks({.algorithm = Algorithm::ring,
-                                                        .ranks = 3,
-                                                        .elements = 300,
-                                                        .chunks = 2,
-                                                        .finish = true}));
-    HEDDLE_TRY(ChunkRunner runner, ChunkRunner::make(std::move(program), t, all_ranks(3)));
-    Floats floats(runner.program(), runner.me());
-    ChunkRunner::Work work;
-    work.what = "fused all_reduce";
-    work.at = [&](const Chunk& chunk) { return reinterpret_cast<std::byte*>(floats.at(chunk)); };
-    work.compute = [&](const ChunkOp&) -> Verdict {
-      return t.rank() == 1 ? Verdict(reason("out of luck")) : yes();
-    };
-    return runner.run(t, work);
-  });
+  const auto ends = on_ranks(
+      3,
+      [&](Transport& t) -> Verdict {
+        HEDDLE_TRY(ChunkProgram program, collective_chunks({.algorithm = Algorithm::ring,
+                                                            .ranks = 3,
+                                                            .elements = 300,
+                                                            .chunks = 2,
+                                                            .finish = true}));
+        HEDDLE_TRY(ChunkRunner runner, ChunkRunner::make(std::move(program), t, all_ranks(3)));
+        Floats floats(runner.program(), runner.me());
+        ChunkRunner::Work work;
+        work.what = "fused all_reduce";
+        work.at = [&](const Chunk& chunk) {
+          return reinterpret_cast<std::byte*>(floats.at(chunk));
+        };
+        work.compute = [&](const ChunkOp&) -> Verdict {
+          return t.rank() == 1 ? Verdict(reason("out of luck")) : yes();
+        };
+        return runner.run(t, work);
+      },
+      1);
   EXPECT_EQ(ends[1], "out of luck");
   for (std::size_t r : {0UL, 2UL}) {
     EXPECT_THAT(ends[r], HasSubstr("rank 1 of 3"));
@@ -141,7 +130,7 @@ TEST(ChunksOnThreads, ARankThatEndsInsideIsNamed) {
 }
 
 TEST(ChunksOnThreads, WrongProgramsAreRefusedBeforeTheyRun) {
-  const auto ends = on_threads(2, [&](Transport& t) -> Verdict {
+  const auto ends = on_ranks(2, [&](Transport& t) -> Verdict {
     HEDDLE_TRY(ChunkProgram program, collective_chunks({.ranks = 2, .elements = 8}));
     program.lanes[0].ops.pop_back();
     HEDDLE_TRY(ChunkRunner runner, ChunkRunner::make(std::move(program), t, all_ranks(2)));

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <thread>
 
+#include "../support/on_ranks.h"
 #include "comm/board.h"
 #include "comm/combine.h"
 #include "heddle/transport.h"
@@ -15,23 +16,6 @@ namespace heddle {
 namespace {
 
 using testing::HasSubstr;
-
-// Runs a body per rank, each in a thread; gives what each ended with.
-std::vector<std::string> on_ranks(int ranks, const std::function<Verdict(Transport&)>& body,
-                                  double watchdog = 3) {
-  auto transports = thread_transports(ranks, {watchdog});
-  std::vector<std::string> ends(static_cast<std::size_t>(ranks));
-  std::vector<std::thread> threads;
-  for (int r = 0; r < ranks; ++r)
-    threads.emplace_back([&, r] {
-      auto transport = std::move(transports[static_cast<std::size_t>(r)]);
-      transport->enter();
-      const Verdict verdict = body(*transport);
-      if (!verdict) ends[static_cast<std::size_t>(r)] = verdict.reason();
-    });
-  for (std::thread& t : threads) t.join();
-  return ends;
-}
 
 void expect_all_well(const std::vector<std::string>& ends) {
   for (const std::string& end : ends) EXPECT_EQ(end, "");

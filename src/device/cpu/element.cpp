@@ -106,7 +106,7 @@ Run of_short_float(DType type, bool is_from) {
 }
 
 template <typename From>
-Run to_whole(DType to) {
+Run to_integer(DType to) {
   switch (byte_size(to)) {
     case 1:
       return run_of<From, std::uint8_t, whole<From, std::uint8_t>>;
@@ -118,41 +118,31 @@ Run to_whole(DType to) {
       return run_of<From, std::uint64_t, whole<From, std::uint64_t>>;
   }
 }
-
 template <typename From>
-Run to_integer(DType to) {
+Run of_integer(DType to) {
   if (to == DType::f32) return run_of<From, float, cast<From, float>>;
   if (to == DType::f64) return run_of<From, double, cast<From, double>>;
-  switch (byte_size(to)) {
-    case 1:
-      return run_of<From, std::uint8_t, cast<From, std::uint8_t>>;
-    case 2:
-      return run_of<From, std::uint16_t, cast<From, std::uint16_t>>;
-    case 4:
-      return run_of<From, std::uint32_t, cast<From, std::uint32_t>>;
-    default:
-      return run_of<From, std::uint64_t, cast<From, std::uint64_t>>;
-  }
+  return to_integer<From>(to);
 }
 
 Run of_integers(DType from, DType to) {
   switch (from) {
     case DType::i8:
-      return to_integer<std::int8_t>(to);
+      return of_integer<std::int8_t>(to);
     case DType::i16:
-      return to_integer<std::int16_t>(to);
+      return of_integer<std::int16_t>(to);
     case DType::i32:
-      return to_integer<std::int32_t>(to);
+      return of_integer<std::int32_t>(to);
     case DType::i64:
-      return to_integer<std::int64_t>(to);
+      return of_integer<std::int64_t>(to);
     case DType::ui8:
-      return to_integer<std::uint8_t>(to);
+      return of_integer<std::uint8_t>(to);
     case DType::ui16:
-      return to_integer<std::uint16_t>(to);
+      return of_integer<std::uint16_t>(to);
     case DType::ui32:
-      return to_integer<std::uint32_t>(to);
+      return of_integer<std::uint32_t>(to);
     default:
-      return to_integer<std::uint64_t>(to);
+      return of_integer<std::uint64_t>(to);
   }
 }
 
@@ -174,7 +164,7 @@ Run of_same(DType type) {
 Run run_for(DType from, DType to) {
   if (from == to) return of_same(to);
   if (is_integer(from)) return of_integers(from, to);
-  if (is_integer(to)) return from == DType::f64 ? to_whole<double>(to) : to_whole<float>(to);
+  if (is_integer(to)) return from == DType::f64 ? to_integer<double>(to) : to_integer<float>(to);
   if (is_short_float(from)) return of_short_float(from, true);
   if (is_short_float(to)) return of_short_float(to, false);
   if (from == DType::bf16)
