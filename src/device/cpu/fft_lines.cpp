@@ -47,7 +47,7 @@ HEDDLE_INLINE void turn(V (&re)[R], V (&im)[R]) {
     const V first_re = re[0], first_im = im[0];
     for (int j = 0; j < kHalf; ++j) re[0] += sum_re[j], im[0] += sum_im[j];
     for (int k = 1; k <= kHalf; ++k) {
-      V even_re = first_re, even_im = first_im, odd_re = first_re - first_re, odd_im = odd_re;
+      V even_re = first_re, even_im = first_im, odd_re = {}, odd_im = {};
       for (int j = 1; j <= kHalf; ++j) {
         const int at = k * j % R, place = std::min(at, R - at) - 1;
         const T sine = at <= kHalf ? kSin[place] : -kSin[place];
