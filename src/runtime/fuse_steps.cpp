@@ -176,10 +176,10 @@ class Fuser {
 
   void put_together(const std::vector<std::size_t>& members,
                     const std::vector<std::size_t>& order) {
-    std::vector<Step> fused(1, fused_step(members));  // one of the order is nowhere yet
+    Step fused = fused_step(members);
     std::vector<Step> span;
     for (std::size_t i : order)
-      span.push_back(std::move(i == kNowhere ? fused.front() : list_.steps[i]));
+      span.push_back(std::move(i == kNowhere ? fused : list_.steps[i]));
     const auto first = list_.steps.begin() + static_cast<std::ptrdiff_t>(members.front());
     const auto last = list_.steps.begin() + static_cast<std::ptrdiff_t>(members.back()) + 1;
     const auto at = list_.steps.erase(first, last);
