@@ -178,8 +178,7 @@ class Fuser {
                     const std::vector<std::size_t>& order) {
     Step fused = fused_step(members);
     std::vector<Step> span;
-    for (std::size_t i : order)
-      span.push_back(std::move(i == kNowhere ? fused : list_.steps[i]));
+    for (std::size_t i : order) span.push_back(std::move(i == kNowhere ? fused : list_.steps[i]));
     const auto first = list_.steps.begin() + static_cast<std::ptrdiff_t>(members.front());
     const auto last = list_.steps.begin() + static_cast<std::ptrdiff_t>(members.back()) + 1;
     const auto at = list_.steps.erase(first, last);
