@@ -53,7 +53,8 @@ struct Integer {
 bool is_constant(const LlvmValue& x) { return x.text[0] != '%' && x.text[0] != '<'; }
 
 // Over zero the quotient is all ones and the rest the dividend; the smallest integer over -1 is
-// itself. The machine would stop at both, so it divides by 1 there.
+// itself. The machine would stop at both, so it divides by 1 there. Zeros go by a maximum: LLVM 19
+// takes a choice lane by lane among constants, one of them zero, for a division that never is.
 LlvmValue divide(LlvmWriter& w, ScalarOp op, Values in) {
   const Integer i(w, in[0]);
   const bool quotient = op == ScalarOp::divide, has_sign = is_signed_integer(in[0].type);
@@ -63,14 +64,14 @@ LlvmValue divide(LlvmWriter& w, ScalarOp op, Values in) {
   const std::string zero = i.constant(0), one = i.constant(1), minus = i.constant(-1);
   if (is_constant(in[1]) && y != zero && y != minus) return i.result(i.binary(word, x, y));
   const std::string by_zero = i.compare("eq", y, zero);
-  std::string risky = by_zero;
+  std::string divisor = i.intrinsic("umax", std::array{in[1], i.result(one)});
   if (has_sign) {
     const std::string least = i.constant(std::int64_t{-1} << (i.width - 1));
     const std::string overflow =
         w.set("and {} {}, {}", i.truth, i.compare("eq", x, least), i.compare("eq", y, minus));
-    risky = w.set("or {} {}, {}", i.truth, by_zero, overflow);
+    divisor = i.select(overflow, one, divisor);
   }
-  const std::string result = i.binary(word, x, i.select(risky, one, y));
+  const std::string result = i.binary(word, x, divisor);
   return i.result(i.select(by_zero, quotient ? minus : x, result));
 }
 

@@ -19,6 +19,24 @@ std::vector<bool> followers(const Stage& stage, std::uint32_t loop) {
   return follows;
 }
 
+// Whether no two positions of a loop may give one index: a remainder, which keeps its order within
+// each vector, comes back to the same places in the next.
+bool keeps_apart(const Stage& stage, NodeId index, std::uint32_t loop) {
+  const std::vector<bool> follows = followers(stage, loop);
+  std::vector<NodeId> left{index};
+  while (!left.empty()) {
+    const Node& n = stage.nodes[left.back()];
+    left.pop_back();
+    if (n.kind == NodeKind::loop) continue;
+    if (n.kind != NodeKind::scalar ||
+        (n.op != ScalarOp::add && n.op != ScalarOp::subtract && n.op != ScalarOp::multiply))
+      return false;
+    for (NodeId in : n.in)
+      if (in != kNone && follows[in]) left.push_back(in);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<int> row_depth(const Stage& stage, const StageShape& shape, const Statement& s,
@@ -30,6 +48,7 @@ std::optional<int> row_depth(const Stage& stage, const StageShape& shape, const 
   if (index.lanes != NodeShape::Lanes::affine || index.stride != 1) return {};
   const KeptLoop& row = shape.loops.back();
   if (row.block_of >= 0 || row.size > kMostVectors * shape.lanes) return {};
+  if (row.size > shape.lanes && !keeps_apart(stage, s.index, row.number)) return {};
   int level = depth - 1;
   while (level > 0 &&
          !followers(stage, shape.loops[static_cast<std::size_t>(level - 1)].number)[s.index])

@@ -169,6 +169,40 @@ TEST(Products, ShortRowsOfSums) {
   }
 }
 
+// Several rows in one loop are added to the same places.
+TEST(Products, ShortRowsThatMeet) {
+  for (const char* type : {"f32", "f64"})
+    for (const char* width : {"4", "8", "16"})
+      expect_same(fmt::format(
+          R"(func.func @main(%a: tensor<2x3x{1}x{0}>, %b: tensor<2xi1>) -> tensor<{1}x{0}> {{
+    %zero = stablehlo.constant dense<0.0> : tensor<{0}>
+    %zeros = stablehlo.constant dense<0.0> : tensor<2x3x{1}x{0}>
+    %chosen = stablehlo.broadcast_in_dim %b, dims = [0] : (tensor<2xi1>) -> tensor<2x3x{1}xi1>
+    %x = stablehlo.select %chosen, %a, %zeros : tensor<2x3x{1}xi1>, tensor<2x3x{1}x{0}>
+    %r = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0, 1] :
+      (tensor<2x3x{1}x{0}>, tensor<{0}>) -> tensor<{1}x{0}>
+    return %r : tensor<{1}x{0}>
+  }})",
+          type, width));
+}
+
+// LLVM takes a division whose divisor is chosen among constants with a zero for one that never is.
+TEST(Products, DivisorsAmongConstants) {
+  for (const char* op : {"divide", "remainder"})
+    for (const char* type : {"i8", "ui8", "i32", "ui64"})
+      expect_same(fmt::format(
+          R"(func.func @main(%a: tensor<3x{0}>, %b: tensor<i1>) -> (tensor<3x{0}>, tensor<3x{0}>) {{
+    %some = stablehlo.iota dim = 0 : tensor<3x{0}>
+    %zeros = stablehlo.constant dense<0> : tensor<3x{0}>
+    %c = stablehlo.select %b, %some, %zeros : tensor<i1>, tensor<3x{0}>
+    %d = stablehlo.select %b, %zeros, %some : tensor<i1>, tensor<3x{0}>
+    %x = stablehlo.{1} %a, %c : tensor<3x{0}>
+    %y = stablehlo.{1} %a, %d : tensor<3x{0}>
+    return %x, %y : tensor<3x{0}>, tensor<3x{0}>
+  }})",
+          type, op));
+}
+
 TEST(Products, WithoutASum) {
   for (DType dtype : {DType::f32, DType::f64, DType::i32, DType::ui8, DType::bf16, DType::c64}) {
     const Program program = program_of(
