@@ -1,19 +1,14 @@
 // Pipelines: stages with programs of their own, on devices of their own.
 #include <gmock/gmock.h>
 
-#include <filesystem>
-
 #include "compiled.h"
 #include "heddle/builder.h"
-#include "heddle/checkpoint.h"
 #include "heddle/deployment.h"
-#include "heddle/saving.h"
-#include "heddle/steps.h"
+#include "step_runs.h"
 
 namespace heddle::pipeline_tests {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -130,44 +125,20 @@ TEST(Pipeline, ARankHasItsOwnStage) {
   }
 }
 
-class PipelineSteps : public testing::Test {
- protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  // Takes steps, from a checkpoint where one is named, and saves; the last results.
-  std::vector<Array> run(const Target& target, int steps, const std::string& from = "",
-                         const std::string& to = "") {
-    const Program program = layers();
-    Deployment devices = Deployment::open(compile(program, target).value()).value();
-    Steps loop(devices, kCarried);
-    loop.begin(arguments_for(program)).value();
-    if (!from.empty()) {
-      const Checkpoint checkpoint = Checkpoint::open((folder_ / from).string()).value();
-      for (const Carried& c : kCarried) loop.restore(c.argument, checkpoint).value();
-    }
-    for (int s = 0; s < steps; ++s) loop.take().value();
-    if (!to.empty()) loop.save((folder_ / to).string(), steps).value();
-    return loop.wholes().value();
-  }
-
-  const fs::path folder_ =
-      fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-};
+class PipelineSteps : public StepRuns {};
 
 TEST_F(PipelineSteps, GoOnFromOneAnothersCheckpoints) {
   Target one;
   one.carried = kCarried;
-  const auto wanted = run(one, 4);
-  expect_close(wanted, run(pipeline("pp=2,dp=2"), 4), "four steps");
-  (void)run(pipeline("pp=2,dp=2"), 2, "", "pipeline");
-  expect_close(wanted, run(one, 2, "pipeline"), "from a pipeline to one device");
-  expect_close(wanted, run(pipeline("pp=4"), 2, "pipeline"), "from a pipeline to another");
-  (void)run(one, 2, "", "one");
-  expect_close(wanted, run(pipeline("dp=2,pp=2"), 2, "one"), "from one device to a pipeline");
+  const auto wanted = run(layers(), one, 4);
+  expect_close(wanted, run(layers(), pipeline("pp=2,dp=2"), 4), "four steps");
+  (void)run(layers(), pipeline("pp=2,dp=2"), 2, "", "pipeline");
+  expect_close(wanted, run(layers(), one, 2, "pipeline"), "from a pipeline to one device");
+  expect_close(wanted, run(layers(), pipeline("pp=4"), 2, "pipeline"),
+               "from a pipeline to another");
+  (void)run(layers(), one, 2, "", "one");
+  expect_close(wanted, run(layers(), pipeline("dp=2,pp=2"), 2, "one"),
+               "from one device to a pipeline");
 }
 
 TEST(Pipeline, WrongWords) {

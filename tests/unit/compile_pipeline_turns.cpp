@@ -2,21 +2,16 @@
 // what these take.
 #include <gmock/gmock.h>
 
-#include <filesystem>
-
 #include "compiled.h"
 #include "heddle/builder.h"
-#include "heddle/checkpoint.h"
 #include "heddle/deployment.h"
 #include "heddle/pipeline_search.h"
-#include "heddle/saving.h"
-#include "heddle/steps.h"
 #include "spmd/turns.h"
+#include "step_runs.h"
 
 namespace heddle::turn_tests {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::ElementsAre;
 
 Type f32(Shape shape) { return Type::tensor(DType::f32, std::move(shape)); }
@@ -159,42 +154,19 @@ TEST(PipelineTurns, OtherRowsStayTogether) {
   EXPECT_FALSE(executable.placement().arguments[0].lies_in_rows());
 }
 
-class PipelineTurnSteps : public testing::Test {
- protected:
-  void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::vector<Array> run(const Target& target, int steps, const std::string& from = "",
-                         const std::string& to = "") {
-    const Program program = scanned();
-    Deployment devices = Deployment::open(compile(program, target).value()).value();
-    Steps loop(devices, kCarried);
-    loop.begin(arguments_for(program)).value();
-    if (!from.empty()) {
-      const Checkpoint checkpoint = Checkpoint::open((folder_ / from).string()).value();
-      for (const Carried& c : kCarried) loop.restore(c.argument, checkpoint).value();
-    }
-    for (int s = 0; s < steps; ++s) loop.take().value();
-    if (!to.empty()) loop.save((folder_ / to).string(), steps).value();
-    return loop.wholes().value();
-  }
-
-  const fs::path folder_ =
-      fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
-};
+class PipelineTurnSteps : public StepRuns {};
 
 TEST_F(PipelineTurnSteps, GoOnFromOneAnothersCheckpoints) {
   Target one;
   one.carried = kCarried;
-  const auto wanted = run(one, 4);
-  (void)run(pipeline("pp=2", 2), 2, "", "pipeline");
-  expect_close(wanted, run(one, 2, "pipeline"), "from a pipeline to one device");
-  expect_close(wanted, run(pipeline("pp=3"), 2, "pipeline"), "from a pipeline to another");
-  (void)run(one, 2, "", "one");
-  expect_close(wanted, run(pipeline("pp=2,dp=2"), 2, "one"), "from one device to a pipeline");
+  const auto wanted = run(scanned(), one, 4);
+  (void)run(scanned(), pipeline("pp=2", 2), 2, "", "pipeline");
+  expect_close(wanted, run(scanned(), one, 2, "pipeline"), "from a pipeline to one device");
+  expect_close(wanted, run(scanned(), pipeline("pp=3"), 2, "pipeline"),
+               "from a pipeline to another");
+  (void)run(scanned(), one, 2, "", "one");
+  expect_close(wanted, run(scanned(), pipeline("pp=2,dp=2"), 2, "one"),
+               "from one device to a pipeline");
 }
 
 }  // namespace
