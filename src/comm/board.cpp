@@ -165,8 +165,8 @@ void Board::lose(int rank, std::string_view why) {
   const RankCell& its = cell(rank);
   if (its.pid.load() == 0)
     return fail(fmt::format("rank {} of {} has not joined the run: {}", rank, ranks_, why));
-  fail(fmt::format("rank {} of {} is lost in step {}, after {} collectives: {}", rank, ranks_,
-                   its.step.load(), its.collectives.load(), why));
+  fail(fmt::format("rank {} of {} is lost in step {} of its program, after {} collectives: {}",
+                   rank, ranks_, its.step.load(), its.collectives.load(), why));
 }
 
 void Board::fail_still(std::string_view missing, std::string_view where, double waited) {

@@ -132,12 +132,13 @@ void Monitor::last_words() {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   const RankCell& mine = board_->cell(rank_);
-  board_->fail(fmt::format("rank {} of {} was told to end (signal {}) in step {}", rank_,
-                           board_->ranks(), static_cast<int>(told_to_end), mine.step.load()));
+  board_->fail(fmt::format("rank {} of {} was told to end (signal {}) in step {} of its program",
+                           rank_, board_->ranks(), static_cast<int>(told_to_end),
+                           mine.step.load()));
   std::unique_lock lock(mutex_);
   if (change_.wait_for(lock, kToEnd, [&] { return stopping_; })) return;
-  say(fmt::format("heddle: {}\n  rank {} was in step {}, after {} collectives\n", board_->failure(),
-                  rank_, mine.step.load(), mine.collectives.load()));
+  say(fmt::format("heddle: {}\n  rank {} was in step {} of its program, after {} collectives\n",
+                  board_->failure(), rank_, mine.step.load(), mine.collectives.load()));
   ::_exit(1);
 }
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 
+#include "base/file.h"
 #include "heddle/stablehlo.h"
 
 namespace heddle {
@@ -18,9 +18,8 @@ Expected<Dump> Dump::open(std::string folder) {
 
 void Dump::write(std::string_view name, std::string_view ending, const std::string& text) {
   const std::string path = fmt::format("{}/{:03}-{}.{}", folder_, ++count_, name, ending);
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) throw Error(fmt::format("dump: {} cannot be written", path));
+  if (const Verdict written = write_file(path, text, Durability::cache); !written)
+    throw Error(fmt::format("dump: {}", written.reason()));
 }
 
 void Dump::watch(CompileOptions& compile) {

@@ -147,12 +147,12 @@ class Boundary {
     return reason(
         "{}: no argument or result of @{} is called {}{}", entry.source, function_, entry.name,
         !near.empty() ? near
-        : named_      ? "; they are arg0, arg1, ..., result0, ..., called as `plan` lists them, or "
-                        "named by their "
-                        "types, with * for anything"
-                 : "; they are arg0, arg1, ..., result0, ..., or named by their types, with * for "
-                   "anything: the program has no other names, which JAX writes with "
-                   ".lower(x).as_text(debug_info=True)");
+        : named_
+            ? "; they are arg0, arg1, ..., result0, ..., called as `heddle plan` lists them, or "
+              "named by their types, with * for anything"
+            : "; they are arg0, arg1, ..., result0, ..., or named by their types, with * for "
+              "anything: the program has no other names, which JAX writes with "
+              ".lower(x).as_text(debug_info=True)");
   }
 
  private:
@@ -296,6 +296,18 @@ Expected<ShardEntry> shard_entry(const std::string& option) {
   return ShardEntry{std::move(name), option.substr(cut + 1), "shard " + option};
 }
 
+namespace {
+
+// What the reader found wrong with a text that stands before `close` in what it read.
+std::string why_not_read(const std::string& found, const std::string& close) {
+  std::string why = without_place(found);
+  const std::string last = fmt::format("'{}'", close);
+  if (why.ends_with(last)) why.replace(why.size() - last.size(), last.size(), "its end");
+  return why;
+}
+
+}  // namespace
+
 Expected<Sharding> parse_sharding(const std::string& text, const std::string& mesh,
                                   const std::string& source) {
   const std::size_t first = text.find_first_not_of(' ');
@@ -314,7 +326,7 @@ Expected<Sharding> parse_sharding(const std::string& text, const std::string& me
   }
   return reason(
       "{}: {}\n  write a word for each dimension, dp+tp,_ or sdy's notation, [{{\"dp\"}}, {{}}]",
-      source, read ? "this is no sharding" : without_place(read.reason()));
+      source, read ? "this is no sharding" : why_not_read(read.reason(), ">}"));
 }
 
 Expected<std::vector<Seed>> seeds_of(Program& program, const Function& function,

@@ -41,6 +41,12 @@ TEST(Shards, WhatIsNoSharding) {
     EXPECT_THAT(why_not([&] { (void)parsed(text); }), HasSubstr("shard: ")) << text;
 }
 
+// Of the text that somebody wrote, not of what is read around it.
+TEST(Shards, WhatIsCutOff) {
+  EXPECT_THAT(parse_sharding("[{\"a\"", "m", "shard").reason(),
+              HasSubstr("expected '}' or ',' after an axis but found its end"));
+}
+
 TEST(Shards, WhereTheNameEnds) {
   const auto ends = [](const std::string& option, const char* name, const char* sharding) {
     const ShardEntry entry = shard_entry(option).value();
