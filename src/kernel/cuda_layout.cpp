@@ -89,6 +89,8 @@ Expected<Layout> cuda_stage_layout(const Kernel& kernel, const Phase& phase, con
                                    int threads, int cluster, const AxisRegistry& axes) {
   const CudaMapping mapping = cuda_mapping(kernel, phase, stage, threads);
   if (mapping.turn) return reason("threads have small tiles, which they turn");
+  if (mapping.vectors.tail > 0)
+    return reason("what whole accesses leave of the last loop is dealt out one by one");
   if (goes_by_columns(kernel, phase, stage, threads, cluster))
     return reason("threads stay with their columns");
   const CudaShare share = cluster > 1 ? cuda_share(kernel, phase, stage, threads) : CudaShare::all;

@@ -43,6 +43,23 @@ bool is_running_sum(const Kernel& kernel, const Stage& stage) {
   return !is_bool && stage.loops.back().block_of < 0 && has_one_element(stage, statement);
 }
 
+// Whether all that the stage does is to sum up its last loop, which threads of a group deal out.
+bool can_have_tail(const Stage& stage, const CudaMapping& mapping) {
+  return stage.loops.back().block_of < 0 && !mapping.shared.back() &&
+         std::ranges::count(mapping.shared, false) == 1 &&
+         std::ranges::count(mapping.accumulated, false) == 0;
+}
+
+// As if the last loop ended where accesses do.
+CudaVectors vectors_with_tail(const Kernel& kernel, const Phase& phase, const Stage& stage) {
+  Stage even = stage;
+  even.loops.back().size -= even.loops.back().size % kCudaAccess;
+  if (even.loops.back().size == 0) return {};
+  CudaVectors vectors = cuda_vectors(kernel, phase, even);
+  vectors.tail = stage.loops.back().size % vectors.count;
+  return vectors;
+}
+
 }  // namespace
 
 std::int64_t points_of(const Stage& stage, const std::vector<bool>& chosen, bool which) {
@@ -79,7 +96,11 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
   const auto accumulated = accumulated_updates(stage, mapping.shared);
   if (!accumulated) return mapping;
   mapping.accumulated = *accumulated;
-  if (stage.nodes.size() <= kFewNodes) mapping.vectors = cuda_vectors(kernel, phase, stage);
+  if (stage.nodes.size() <= kFewNodes) {
+    mapping.vectors = cuda_vectors(kernel, phase, stage);
+    if (mapping.vectors.count == 1 && can_have_tail(stage, mapping))
+      mapping.vectors = vectors_with_tail(kernel, phase, stage);
+  }
   (mapping.shared.back() ? points : others) /= mapping.vectors.count;
   // Neighbours in memory are read by neighbouring threads.
   const bool is_along_last = !mapping.shared.back();

@@ -8,6 +8,8 @@
 #include "kernel/cuda_walk.h"
 #include "kernel/emit_cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
+#include "kernel/needless_guards.h"
+#include "kernel/rows_apart.h"
 #include "kernel/split_loop.h"
 
 namespace heddle {
@@ -33,12 +35,14 @@ void set_last_block(Phase& phase, std::int64_t block) {
 
 }  // namespace
 
-Phase cuda_spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
+Phase cuda_spread(const Kernel& kernel, const Phase& given, const CudaLimits& limits) {
   constexpr std::int64_t kLeast = 32;
+  const Phase phase = with_rows_apart(kernel, given);
   Phase made = phase;
   made.stages.clear();
   for (const Stage& stage : phase.stages)
-    for (const Stage& part : split_sums(stage)) made.stages.push_back(split_divided_loop(part));
+    for (const Stage& part : split_sums(without_needless_guards(kernel, phase, stage)))
+      made.stages.push_back(split_divided_loop(part));
   if (phase.chunks > 0 || phase.outer.empty()) return made;
   const std::size_t last = phase.outer.size() - 1;
   for (const Stage& stage : phase.stages) {

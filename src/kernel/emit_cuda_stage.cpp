@@ -80,6 +80,7 @@ class CudaStageEmitter {
         cluster_(cluster),
         share_(cluster > 1 ? cuda_share(kernel, phase, stage, threads) : CudaShare::all),
         mapping_(cuda_mapping(kernel, phase, stage, threads)),
+        staged_(staged),
         text_(text),
         point_(kernel, stage, mapping_, staged, text) {}
 
@@ -217,6 +218,7 @@ class CudaStageEmitter {
     emit_positions("along", false, "");
     emit_point();
     text_.close();
+    if (mapping_.vectors.tail > 0) emit_tail();
     text_.close();
     if (by_points && apart < kCudaWarp)
       emit_across_warps(apart);
@@ -229,6 +231,20 @@ class CudaStageEmitter {
           text_.line("TOGETHER({}, {}, h_{}, {}, room)", sum.type, group, sum.op, sum.name);
     if (share_ == CudaShare::others) emit_cluster_sums(turn);
     emit_results("here && part == 0");
+    text_.close();
+  }
+
+  // What whole accesses leave of the last loop, an element to a thread.
+  void emit_tail() {
+    const CudaMapping mapping{
+        .shared = mapping_.shared, .vectors = {}, .turn = {}, .accumulated = mapping_.accumulated};
+    StagePoint point(kernel_, stage_, mapping, staged_, text_);
+    const std::size_t last = stage_.loops.size() - 1;
+    text_.open("if (part{} < {}) {{", start(CudaShare::others, mapping_.group),
+               mapping_.vectors.tail);
+    text_.line("const i64 loop{0} = (i64)size{0} * {1} + part;", last, mapping_.vectors.count);
+    point.emit_nodes({});
+    for (std::size_t s = 0; s < stage_.statements.size(); ++s) emit_accumulation(point, s, "");
     text_.close();
   }
 
@@ -356,7 +372,7 @@ class CudaStageEmitter {
       }
       for (const std::string& mark : point_.marks())
         if (mapping_.accumulated[s])
-          emit_accumulation(s, mark);
+          emit_accumulation(point_, s, mark);
         else
           point_.emit_statement(stage_.statements[s], mark);
     }
@@ -383,12 +399,12 @@ class CudaStageEmitter {
     return sums_are_marked() ? point_.marks() : std::vector<std::string>{""};
   }
 
-  void emit_accumulation(std::size_t s, std::string_view mark) {
+  void emit_accumulation(const StagePoint& point, std::size_t s, std::string_view mark) {
     const Statement& statement = stage_.statements[s];
-    const std::string guard = point_.guard(statement, mark);
+    const std::string guard = point.guard(statement, mark);
     const std::string own = fmt::format("{}{}", s, sums_are_marked() ? mark : std::string_view());
     text_.line("{}sum{} = {};", guard, own,
-               point_.accumulated(statement, fmt::format("sum{}", own), mark));
+               point.accumulated(statement, fmt::format("sum{}", own), mark));
     if (!guard.empty()) text_.line("{}any{} = 1;", guard, own);
   }
 
@@ -446,6 +462,7 @@ class CudaStageEmitter {
   const int threads_, cluster_;
   const CudaShare share_;
   const CudaMapping mapping_;
+  const std::vector<CudaStaged>& staged_;
   IndentedText& text_;
   StagePoint point_;
 };

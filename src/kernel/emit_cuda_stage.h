@@ -11,7 +11,9 @@ namespace heddle {
 // and stores (by statement) are then one access.
 struct CudaVectors {
   int count = 1;
+  std::int64_t tail = 0;  // positions that are left at the end of the loop, less than `count`
   std::vector<bool> loads, stores;
+  std::vector<bool> alike;  // by node: a truth that neighbours have together
 };
 // `wanted`: so many, where they divide the last loop; 0: as many as fill an access.
 CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& stage,

@@ -10,6 +10,8 @@
 #include "kernel/cuda_resident.h"
 #include "kernel/cuda_ways.h"
 #include "kernel/emit_cuda_stage.h"
+#include "kernel/needless_guards.h"
+#include "kernel/rows_apart.h"
 #include "kernel_tiers.h"
 
 namespace heddle {
@@ -405,6 +407,47 @@ TEST(CudaMapping, ColumnsThatAreNoPowerOfTwoLeaveFewThreadsIdle) {
 TEST(CudaMapping, OddRowsAreReadElementByElement) {
   EXPECT_EQ(mapping_of(examples::softmax(8, 255, 2), 1).vectors.count, 1);
   EXPECT_EQ(mapping_of(examples::softmax(8, 255, 2), 3).vectors.count, 1);
+}
+
+TEST(CudaMapping, OddRowsThatBeginEvenlyLeaveATail) {
+  const Kernel kernel = examples::odd_rows(40, 3, 1001, 1008);
+  const CudaMapping sums = mapping_of(kernel, 1);
+  EXPECT_EQ(sums.vectors.count, 8);
+  EXPECT_EQ(sums.vectors.tail, 1);
+  EXPECT_EQ(mapping_of(examples::odd_rows(40, 3, 1001, 1001), 1).vectors.count, 1);
+}
+
+// A row's sum is loaded once for neighbours, since it is there behind the row too; what lies
+// beyond the buffer is not looked at.
+TEST(NeedlessGuards, AreDroppedWhereTheElementExistsAndNobodyLooks) {
+  const auto guarded = [](const Kernel& kernel, std::size_t stage) {
+    const Phase& phase = kernel.phases[0];
+    const Stage made = without_needless_guards(kernel, phase, phase.stages[stage]);
+    return std::ranges::count_if(made.nodes, [](const Node& node) {
+      return node.kind == NodeKind::load && node.in[1] != kNone;
+    });
+  };
+  EXPECT_EQ(guarded(examples::odd_rows(40, 3, 1001, 1008), 2), 0);
+  EXPECT_EQ(guarded(examples::joined(300, 64, 128, 20), 0), 2);
+  Kernel looked_at = examples::odd_rows(40, 3, 1001, 1008);
+  Stage& last = looked_at.phases[0].stages[2];
+  last.statements[0].values[0] = last.nodes[last.statements[0].values[0]].in[1];  // not the select
+  EXPECT_EQ(guarded(looked_at, 2), 2);
+}
+
+TEST(RowsApart, WhereEachHasItsOwnNumbersAndIsLong) {
+  const auto apart = [](Kernel kernel) {
+    return with_rows_apart(kernel, kernel.phases[0]).outer.size() > kernel.phases[0].outer.size();
+  };
+  EXPECT_TRUE(apart(examples::odd_rows(40, 3, 5001, 5008)));
+  EXPECT_FALSE(apart(examples::odd_rows(40, 3, 1001, 1008)));  // they lie in caches together
+  EXPECT_FALSE(apart(examples::softmax(8, 5000, 2)));          // a block has one row already
+  EXPECT_FALSE(apart(examples::inner_sum(2, 3000, 320)));      // rows share what they add up
+  Kernel together = examples::odd_rows(40, 3, 5001, 5008);     // one sum of all rows
+  Stage& add = together.phases[0].stages[1];
+  add.nodes.push_back({.type = DType::i64});
+  add.statements[0].index = static_cast<NodeId>(add.nodes.size() - 1);
+  EXPECT_FALSE(apart(together));
 }
 
 TEST(CudaMapping, ARunningSumOfARowIsOfAllThreads) {

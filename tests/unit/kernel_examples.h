@@ -211,6 +211,64 @@ inline Kernel column_sum(std::int64_t rows, std::int64_t columns, std::int64_t c
   return kernel;
 }
 
+// Rows of an odd length that lie further apart, a few of each block together: y = x * sum(x), and
+// zeros behind each row.
+inline Kernel odd_rows(std::int64_t blocks, std::int64_t rows, std::int64_t columns,
+                       std::int64_t apart) {
+  Kernel kernel = named_kernel("odd_rows");
+  const auto x = add_buffer(kernel, Reach::input, DType::bf16, blocks * rows * apart);
+  const auto y = add_buffer(kernel, Reach::output, DType::bf16, blocks * rows * apart);
+  const auto sum = add_buffer(kernel, Reach::block, DType::f32, rows);
+  Phase phase = phase_over({{blocks, 1}});
+  StageBuilder zero(kernel, {{rows, -1}}), add(kernel, {{rows, -1}, {columns, -1}}),
+      out(kernel, {{rows, -1}, {apart, -1}});
+  const auto at = [&](StageBuilder& w) {
+    return w.add(w.scaled(w.add(w.scaled(w.outer(0), rows), w.loop(0)), apart), w.loop(1));
+  };
+  zero.store(sum, zero.loop(0), zero.number(0, DType::f32));
+  add.update(sum, add.loop(0), ScalarOp::add, add.cast(add.load(x, at(add)), DType::f32));
+  const NodeId place = at(out), is_there = out.op(ScalarOp::less, out.loop(1), out.index(columns));
+  const NodeId product =
+      out.op(ScalarOp::multiply, out.cast(out.load(x, place, is_there), DType::f32),
+             out.load(sum, out.loop(0), is_there));
+  out.store(y, place,
+            out.op(ScalarOp::select, is_there, out.cast(product, DType::bf16),
+                   out.number(0, DType::bf16)));
+  phase.stages = {zero.stage, add.stage, out.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+// Rows of `left` and `right` elements side by side, and the sums of their columns.
+inline Kernel joined(std::int64_t rows, std::int64_t left, std::int64_t right,
+                     std::int64_t chunks) {
+  const std::int64_t columns = left + right;
+  Kernel kernel = named_kernel("joined");
+  const auto a = add_buffer(kernel, Reach::input, DType::bf16, rows * left);
+  const auto b = add_buffer(kernel, Reach::input, DType::bf16, rows * right);
+  const auto y = add_buffer(kernel, Reach::output, DType::bf16, rows * columns);
+  const auto parts = add_buffer(kernel, Reach::output, DType::f32, chunks * columns);
+  Phase phase = phase_over({{rows, 2}}, chunks);
+  StageBuilder zero(kernel, {{columns, -1}}), join(kernel, {{2, 0}, {columns, -1}});
+  const auto part = [&](StageBuilder& w, std::uint32_t loop) {
+    return w.add(w.scaled(w.chunk(), columns), w.loop(loop));
+  };
+  zero.store(parts, part(zero, 0), zero.number(0, DType::f32));
+  const NodeId row = join.add(join.outer(0), join.loop(0)), column = join.loop(1);
+  const NodeId is_left = join.op(ScalarOp::less, column, join.index(left));
+  const NodeId is_right = join.op(ScalarOp::greater_equal, column, join.index(left));
+  const NodeId of_left = join.load(a, join.add(join.scaled(row, left), column), is_left);
+  const NodeId of_right = join.load(
+      b, join.add(join.scaled(row, right), join.add(column, join.index(-left))), is_right);
+  const NodeId both = join.op(ScalarOp::select, is_left, of_left, of_right);
+  join.store(y, join.add(join.scaled(row, columns), column), both);
+  join.update(parts, part(join, 1), ScalarOp::add, join.cast(both, DType::f32));
+  phase.begin = {zero.stage};
+  phase.stages = {join.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
 // Elements one after the other, in blocks of `block`: y = x * x + x.
 inline Kernel squares(std::int64_t n, std::int64_t block) {
   Kernel kernel = named_kernel("squares");
