@@ -165,6 +165,41 @@ TEST_F(GpuProgram, BatchesOfProductsAgree) {
   expect_near(interpret(program, program.functions[0], arguments).value()[0], (*got)[0]);
 }
 
+// Two loops around a product, of which the library takes one: ten turns of the other on eight
+// streams, alone and in a recording, beside other work of the queue.
+TEST_F(GpuProgram, HeadsOfSeveralSequencesAgree) {
+  const Program program = read(R"(
+    func.func @main(%x: tensor<10x16x288xf32>) -> tensor<10x16x96xf32> {
+      %q0 = stablehlo.slice %x [0:10, 0:16, 0:96] : (tensor<10x16x288xf32>) -> tensor<10x16x96xf32>
+      %k0 = stablehlo.slice %x [0:10, 0:16, 96:192] : (tensor<10x16x288xf32>) -> tensor<10x16x96xf32>
+      %v0 = stablehlo.slice %x [0:10, 0:16, 192:288] : (tensor<10x16x288xf32>) -> tensor<10x16x96xf32>
+      %q = stablehlo.reshape %q0 : (tensor<10x16x96xf32>) -> tensor<10x16x12x8xf32>
+      %k = stablehlo.reshape %k0 : (tensor<10x16x96xf32>) -> tensor<10x16x12x8xf32>
+      %v = stablehlo.reshape %v0 : (tensor<10x16x96xf32>) -> tensor<10x16x12x8xf32>
+      %s = stablehlo.dot_general %q, %k, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3]
+        : (tensor<10x16x12x8xf32>, tensor<10x16x12x8xf32>) -> tensor<10x12x16x16xf32>
+      %e = stablehlo.tanh %s : tensor<10x12x16x16xf32>
+      %o = stablehlo.dot_general %e, %v, batching_dims = [0, 1] x [0, 2], contracting_dims = [3] x [1]
+        : (tensor<10x12x16x16xf32>, tensor<10x16x12x8xf32>) -> tensor<10x12x16x8xf32>
+      %t = stablehlo.transpose %o, dims = [0, 2, 1, 3] : (tensor<10x12x16x8xf32>) -> tensor<10x16x12x8xf32>
+      %r = stablehlo.reshape %t : (tensor<10x16x12x8xf32>) -> tensor<10x16x96xf32>
+      return %r : tensor<10x16x96xf32>
+    })");
+  const Executable executable = compile(program, target()).value();
+  EXPECT_EQ(executable.steps().size(), 3U);
+  const auto queue = (*gpu::device())->queue();
+  for (float scale : {1.0F, 0.5F}) {
+    Array x = numbered(Type::tensor(DType::f32, {10, 16, 288}));
+    for (float& number : x.as_mutable<float>()) number *= scale;
+    const Array wanted = interpret(program, program.functions[0], {x}).value()[0];
+    const Buffer there = to_device(*queue, x).value();
+    for (int turn = 0; turn < 10; ++turn) {
+      const Buffer result = executable.run_on_device({there}).value()[0];
+      expect_near(wanted, to_host(*queue, result, wanted.type()).value());
+    }
+  }
+}
+
 // Every element of every type comes where it belongs: tiles that fit, and those that are cut off.
 TEST_F(GpuProgram, TransposesAgree) {
   struct Case {

@@ -27,7 +27,7 @@ inline std::vector<CudaTier> cuda_tiers() {
       {"InnerSums", inner_sum(2, 3000, 320), "get_far"},
       {"OddRows", odd_rows(40, 3, 1001, 1008), "if (part < 1)"},
       {"OddRowsApart", odd_rows(40, 3, 5001, 5008), "const i64 outer1"},
-      {"Joined", joined(9000, 768, 1536, 140), "row = first + part"},
+      {"Joined", joined(2000, 768, 1536, 140), "row = first + part"},
       {"JoinedOddly", joined(300, 100, 156, 20), " && n"},
       {"Images", channel_norm(3, 256, 128), "send(block + step"},
       {"ImagesInPasses", channel_squares(1, 4096, 256), ""},
