@@ -247,6 +247,13 @@ class Study {
 
 }  // namespace
 
+Round CudaResident::round() const {
+  return Round({{{RoundAxis::thread, rows(), group}},
+                {{RoundAxis::reg, static_cast<int>(turns())},
+                 {RoundAxis::thread, group},
+                 {RoundAxis::vec, vector}}});
+}
+
 std::optional<CudaResident> cuda_resident(const Kernel& kernel, const Phase& phase,
                                           const CudaLimits& limits) {
   auto rows = one_row_blocks(with_rows_apart(kernel, phase));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/cuda_round.h"
 #include "kernel/emit_cuda_stage_point.h"
 
 namespace heddle {
@@ -36,9 +37,9 @@ class CudaStageEmitter {
     text_.line("const {} points = {};", counter(), product(true));
     if (mapping_.turn)
       emit_turned();
-    else if (mapping_.group > 1)
+    else if (round().threads(kOthers) > 1)
       emit_groups();
-    else if (mapping_.at_once > 1)
+    else if (round().size(kPoints, RoundAxis::reg) > 1)
       emit_several();
     else
       emit_one_by_one();
@@ -47,14 +48,16 @@ class CudaStageEmitter {
   }
 
  private:
+  static constexpr std::size_t kPoints = CudaMapping::kPoints, kOthers = CudaMapping::kOthers;
+  const Round& round() const { return mapping_.round; }
+
   // ---- ways to share
 
   // A thread has points by itself, and goes along the other loops in their order.
   void emit_one_by_one() {
     if (product(false) == "1" && stage_.nodes.size() <= kVeryFewNodes)
       text_.line("#pragma unroll 4");
-    text_.open("for ({0} point = threadIdx.x{1}; point < points; point += {2}) {{", counter(),
-               start(CudaShare::points, threads_), step(CudaShare::points, threads_));
+    open_points("point");
     emit_positions("point", true, "");
     emit_accumulators();
     int opened = 0;
@@ -71,11 +74,18 @@ class CudaStageEmitter {
     text_.close();
   }
 
+  // The points of a thread, which may have several at a time.
+  void open_points(std::string_view name) {
+    const int turn = round().accesses(kPoints);
+    text_.open("for ({0} {1} = {2}{3}; {1} < points; {1} += {4}) {{", counter(), name,
+               cuda_first(round(), kPoints), start(CudaShare::points, turn),
+               step(CudaShare::points, turn));
+  }
+
   // Neighbouring threads have tiles that are neighbours along the loop that is read, then along
   // the one that is written.
   void emit_turned() {
-    text_.open("for ({0} point = threadIdx.x{1}; point < points; point += {2}) {{", counter(),
-               start(CudaShare::points, threads_), step(CudaShare::points, threads_));
+    open_points("point");
     text_.line("const i64 first = (i64)(point % size{}) * {};", mapping_.turn->loop,
                mapping_.turn->width);
     std::string rest = fmt::format("(point / size{})", mapping_.turn->loop);
@@ -114,18 +124,17 @@ class CudaStageEmitter {
 
   // Loads of several points are under way together.
   void emit_several() {
-    const int turn = threads_ * mapping_.at_once;
-    text_.open("for ({0} first = threadIdx.x{1}; first < points; first += {2}) {{", counter(),
-               start(CudaShare::points, turn), step(CudaShare::points, turn));
-    for (int u = 0; u < mapping_.at_once; ++u) {
+    const int several = round().size(kPoints, RoundAxis::reg), apart = round().apart(kPoints);
+    open_points("first");
+    for (int u = 0; u < several; ++u) {
       const std::string mark = fmt::format("_{}", u);
-      text_.line("const bool here{} = first + {} < points;", mark, u * threads_);
+      text_.line("const bool here{} = first + {} < points;", mark, u * apart);
       text_.line("const {0} point{1} = here{1} ? first + {2} : points - 1;", counter(), mark,
-                 u * threads_);
+                 u * apart);
       emit_positions("point" + mark, true, mark);
       for (std::size_t i = 0; i < stage_.nodes.size(); ++i) point_.emit_node(i, mark);
     }
-    for (int u = 0; u < mapping_.at_once; ++u) {
+    for (int u = 0; u < several; ++u) {
       const std::string mark = fmt::format("_{}", u);
       text_.open("if (here{}) {{", mark);
       for (const Statement& statement : stage_.statements) point_.emit_statement(statement, mark);
@@ -136,19 +145,16 @@ class CudaStageEmitter {
 
   // Threads of a group deal out the other loops of a point, and put together what they have.
   void emit_groups() {
-    const int group = mapping_.group;
-    const int turn = mapping_.abreast > 0 ? mapping_.abreast : threads_ / group;
+    const int group = round().threads(kOthers), turn = round().threads(kPoints);
     text_.open("for ({0} first = 0{1}; first < points; first += {2}) {{", counter(),
                start(CudaShare::points, turn), step(CudaShare::points, turn));
-    // Neighbouring threads have neighbours in memory: of the points, or of the other loops.
     const bool by_points = mapping_.shared.back();
-    const int apart = turn;
-    text_.line("const int who = (int)threadIdx.x {} {}, part = (int)threadIdx.x {} {};",
-               by_points ? "%" : "/", by_points ? apart : group, by_points ? "/" : "%",
-               by_points ? apart : group);
+    text_.line("const int who = {}, part = {};", cuda_first(round(), kPoints),
+               cuda_first(round(), kOthers));
     text_.line("const {} mine = first + who;", counter());
-    text_.line("const bool here = mine < points{};",
-               turn * group < threads_ ? fmt::format(" && part < {}", group) : "");
+    text_.line(
+        "const bool here = mine < points{};",
+        turn * group < threads_ ? fmt::format(" && who < {} && part < {}", turn, group) : "");
     text_.line("const {} point = mine < points ? mine : points - 1;", counter());
     emit_positions("point", true, "");
     emit_accumulators();
@@ -162,13 +168,12 @@ class CudaStageEmitter {
     text_.close();
     if (mapping_.vectors.tail > 0) emit_tail();
     text_.close();
-    if (by_points && apart < kCudaWarp)
-      emit_across_warps(apart);
+    if (by_points && turn < kCudaWarp)
+      emit_across_warps(turn);
     else
       for (const Sum& sum : sums())
         if (by_points)
-          text_.line("ACROSS({}, {}, {}, h_{}, {}, room)", sum.type, apart, group, sum.op,
-                     sum.name);
+          text_.line("ACROSS({}, {}, {}, h_{}, {}, room)", sum.type, turn, group, sum.op, sum.name);
         else
           text_.line("TOGETHER({}, {}, h_{}, {}, room)", sum.type, group, sum.op, sum.name);
     if (share_ == CudaShare::others) emit_cluster_sums(turn);
@@ -178,11 +183,12 @@ class CudaStageEmitter {
 
   // What whole accesses leave of the last loop, an element to a thread.
   void emit_tail() {
-    const CudaMapping mapping{
-        .shared = mapping_.shared, .vectors = {}, .turn = {}, .accumulated = mapping_.accumulated};
+    CudaMapping mapping;
+    mapping.shared = mapping_.shared;
+    mapping.accumulated = mapping_.accumulated;
     StagePoint point(kernel_, stage_, mapping, staged_, text_);
     const std::size_t last = stage_.loops.size() - 1;
-    text_.open("if (part{} < {}) {{", start(CudaShare::others, mapping_.group),
+    text_.open("if (part{} < {}) {{", start(CudaShare::others, round().threads(kOthers)),
                mapping_.vectors.tail);
     text_.line("const i64 loop{0} = (i64)size{0} * {1} + part;", last, mapping_.vectors.count);
     point.emit_nodes({});

@@ -6,7 +6,8 @@ namespace heddle {
 
 StagePoint::StagePoint(const Kernel& kernel, const Stage& stage, const CudaMapping& mapping,
                        const std::vector<CudaStaged>& staged, IndentedText& text)
-    : CudaPoint(kernel, stage, mapping.vectors, mapping.at_once > 1, text),
+    : CudaPoint(kernel, stage, mapping.vectors,
+                mapping.round.size(CudaMapping::kPoints, RoundAxis::reg) > 1, text),
       turn_(mapping.turn),
       staged_(staged) {}
 

@@ -379,7 +379,7 @@ TEST(CudaMapping, ThreadsOfAGroupShareARow) {
   // Two rows a block: 128 threads for each, which need no more than 64 for 256 elements by fours.
   const CudaMapping mapping = mapping_of(examples::softmax(8, 256, 2), 1);
   EXPECT_EQ(mapping.vectors.count, 4);
-  EXPECT_EQ(mapping.group, 64);
+  EXPECT_EQ(mapping.round.threads(CudaMapping::kOthers), 64);
   EXPECT_EQ(mapping.accumulated, std::vector{true});
 }
 
@@ -400,8 +400,8 @@ TEST(CudaMapping, ColumnsThatAreNoPowerOfTwoLeaveFewThreadsIdle) {
   phase.stages.push_back(w.stage);
   const CudaMapping mapping = cuda_mapping(kernel, phase, w.stage, 256);
   EXPECT_EQ(mapping.vectors.count, 8);
-  EXPECT_EQ(mapping.abreast, 40);
-  EXPECT_EQ(mapping.group, 6);  // 240 of 256
+  EXPECT_EQ(mapping.round.threads(CudaMapping::kPoints), 40);
+  EXPECT_EQ(mapping.round.threads(CudaMapping::kOthers), 6);  // 240 of 256
 }
 
 TEST(CudaMapping, OddRowsAreReadElementByElement) {
@@ -433,6 +433,22 @@ TEST(NeedlessGuards, AreDroppedWhereTheElementExistsAndNobodyLooks) {
   Stage& last = looked_at.phases[0].stages[2];
   last.statements[0].values[0] = last.nodes[last.statements[0].values[0]].in[1];  // not the select
   EXPECT_EQ(guarded(looked_at, 2), 2);
+}
+
+// Parts of 512 chunks for 24 columns a block: a third of them is a sector of memory still.
+TEST(CudaSpread, LongSumsFillTheDevice) {
+  const auto block_of = [](std::int64_t chunks, std::int64_t block, int multiprocessors) {
+    Kernel kernel = named_kernel("total");
+    const auto parts = add_buffer(kernel, Reach::input, DType::f32, chunks * 768);
+    const auto y = add_buffer(kernel, Reach::output, DType::f32, 768);
+    const Phase phase = examples::total_of_parts(kernel, parts, y, 768, chunks, block);
+    return cuda_spread(kernel, phase, {.multiprocessors = multiprocessors}).outer[0].block;
+  };
+  EXPECT_EQ(block_of(512, 24, 132), 8);
+  EXPECT_EQ(block_of(512, 16, 132), 8);
+  EXPECT_EQ(block_of(512, 4, 132), 4);
+  EXPECT_EQ(block_of(512, 24, 16), 24);  // which has enough blocks
+  EXPECT_EQ(block_of(16, 24, 132), 24);  // short sums: whole lines of memory
 }
 
 TEST(RowsApart, WhereEachHasItsOwnNumbersAndIsLong) {
@@ -497,7 +513,7 @@ TEST(CudaLayout, SaysWhoHasWhat) {
 
 // What two layouts have to exchange follows from them alone.
 TEST(CudaExchange, IsWhatTheLayoutsDifferIn) {
-  AxisRegistry axes = cuda_axes();
+  AxisRegistry axes = kernel_axes();
   const auto layout = [&](std::string_view text) { return parse_layout(text, axes).value(); };
   const auto words = [&](std::string_view there, std::string_view wanted) {
     return words_of(cuda_exchange(layout(there), layout(wanted), axes).value());
@@ -525,7 +541,7 @@ TEST(CudaExchange, OfStagesThatShareScratch) {
   EXPECT_THAT(describe_cuda_mapping(examples::inner_sum(2, 64, 128), limits),
               testing::Contains("stage 1 leaves scratch 2 for 2: 32 by shuffles, 8 through shared "
                                 "memory"));
-  AxisRegistry axes = cuda_axes();
+  AxisRegistry axes = kernel_axes();
   Stage stage;
   stage.loops = {{8}, {32}};
   const Layout mapping = parse_layout("(256:8@warp:32@lane, 1)", axes).value();

@@ -183,11 +183,11 @@ inline Kernel block_scaled(std::int64_t rows, std::int64_t blocks, std::int64_t 
 
 // The phase that adds up what chunks have left: y[j] = sum over c of parts[c, j].
 inline Phase total_of_parts(Kernel& kernel, std::uint32_t parts, std::uint32_t y,
-                            std::int64_t columns, std::int64_t chunks) {
-  Phase phase = phase_over({{columns, 4}});
-  StageBuilder clear(kernel, {{4, 0}});
+                            std::int64_t columns, std::int64_t chunks, std::int64_t block = 4) {
+  Phase phase = phase_over({{columns, block}});
+  StageBuilder clear(kernel, {{block, 0}});
   clear.store(y, clear.add(clear.outer(0), clear.loop(0)), clear.number(0, DType::f32));
-  StageBuilder total(kernel, {{chunks, -1}, {4, 0}});
+  StageBuilder total(kernel, {{chunks, -1}, {block, 0}});
   const NodeId column = total.add(total.outer(0), total.loop(1));
   total.update(y, column, ScalarOp::add,
                total.load(parts, total.add(total.scaled(total.loop(0), columns), column)));
