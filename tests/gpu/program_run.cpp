@@ -192,8 +192,8 @@ Program heads_of_sequences(std::int64_t length, std::int64_t width) {
   return read(text);
 }
 
-// Two loops around a product, of which the library takes one: ten turns of the other, on eight
-// streams where they are small, and as is fastest where they are not; alone and in a recording.
+// Two loops around a product, of which the library takes one: ten turns of the other on eight
+// streams, alone and in a recording; large enough that ways are tried, and not.
 TEST_F(GpuProgram, HeadsOfSeveralSequencesAgree) {
   const auto queue = (*gpu::device())->queue();
   for (const auto& [length, width] : {std::pair{16, 8}, std::pair{128, 32}}) {

@@ -13,7 +13,6 @@ constexpr std::int64_t kWorkspaceAligned = 256;
 constexpr std::int64_t kAligned = 64;     // that values begin at, in bytes
 constexpr std::size_t kMostWays = 8;      // to multiply, that are tried
 constexpr double kWorthTrying = 1 << 24;  // products of two numbers
-constexpr int kAtATime = 4;               // of a product with turns, which are tried together
 
 Pointer moved(Pointer from, std::int64_t elements, std::int64_t size) {
   return from + static_cast<Pointer>(elements * size);
@@ -78,7 +77,6 @@ BlasCall::BlasCall(const Blas& blas, Handle library, ProductPlan plan, const Pro
   const auto longest = std::ranges::max_element(plan_.loops, {}, &ProductLoop::size);
   batch_ = *longest;
   plan_.loops.erase(longest);
-  lanes_ = most_lanes();
 }
 
 // ---- the plan
@@ -108,7 +106,7 @@ Verdict BlasCall::prepare(Context& context, const Notebook* notebook) {
 Verdict BlasCall::find_ways(std::span<Blas::Way> ways, int& found) {
   BlasObject wish(blas_.destroy_wish);
   HEDDLE_TRY_VOID(blas_checked(blas_.create_wish(&wish.handle), "plan a product"));
-  const std::size_t most = kWorkspace / most_lanes();
+  const std::size_t most = kWorkspace / lanes();
   HEDDLE_TRY_VOID(blas_checked(blas_.set_wish(wish.handle, Blas::kWorkspace, &most, sizeof(most)),
                                "plan a product"));
   // The library's first operand is the plan's second.
@@ -180,7 +178,7 @@ std::int64_t BlasCall::turns() const {
   for (const ProductLoop& loop : plan_.loops) turns *= loop.size;
   return turns;
 }
-std::size_t BlasCall::most_lanes() const {
+std::size_t BlasCall::lanes() const {
   return static_cast<std::size_t>(
       std::min(turns(), static_cast<std::int64_t>(SideStreams::kMostLanes)));
 }
@@ -191,7 +189,7 @@ std::int64_t BlasCall::lane_workspace() const {
 std::int64_t BlasCall::workspace_bytes() const {
   return way_.workspace == 0
              ? 0
-             : static_cast<std::int64_t>(lanes_) * lane_workspace() + kWorkspaceAligned;
+             : static_cast<std::int64_t>(lanes()) * lane_workspace() + kWorkspaceAligned;
 }
 
 Verdict BlasCall::run(CudaQueue& queue, const CallMemory& memory) const {
@@ -211,7 +209,7 @@ Verdict BlasCall::run(CudaQueue& queue, const CallMemory& memory) const {
 
 Verdict BlasCall::run_turns(SideStreams& sides, Handle stream, const Places& places) const {
   const std::size_t first = plan_.swapped ? 1 : 0;
-  return sides.run(stream, lanes_, turns(),
+  return sides.run(stream, lanes(), turns(),
                    [&](std::int64_t turn, std::size_t lane, Handle on) -> Verdict {
                      Places its = places;
                      for (auto loop = plan_.loops.rbegin(); loop != plan_.loops.rend(); ++loop) {
@@ -265,7 +263,6 @@ std::string BlasCall::key(const Context& context) const {
                   p.transpose_a, p.transpose_b, batch_.size, batch_.a, batch_.b, batch_.c);
   for (const ProductLoop& loop : p.loops)
     key += fmt::format(" by {} {} {} {}", loop.size, loop.a, loop.b, loop.c);
-  if (!p.loops.empty()) key += " in lanes";
   return key;
 }
 
@@ -278,28 +275,17 @@ void BlasCall::choose(Context& context, const Notebook& notebook, std::span<cons
   Trial trial(context);
   KeptWork kept(context.driver());
   std::optional<std::size_t> is_kept;
-  // One turn after the other is as fast where a turn fills the GPU.
-  std::vector<std::size_t> lanes = {most_lanes()};
-  for (std::size_t fewer : {2U, 1U})
-    if (fewer < lanes.back()) lanes.push_back(fewer);
-  const auto use = [&](std::size_t choice) {
-    way_ = ways[choice % ways.size()];
-    lanes_ = lanes[choice / ways.size()];
-  };
-  const auto try_it = [&](std::size_t choice, Handle stream) -> Verdict {
-    use(choice);
+  const auto try_it = [&](std::size_t way, Handle stream) -> Verdict {
+    way_ = ways[way];
     if (turns() == 1) return try_on(trial, stream);
-    if (is_kept != choice) {
+    if (is_kept != way) {
       HEDDLE_TRY_VOID(try_on(trial, stream));  // which loads code
-      HEDDLE_TRY_VOID(kept.keep(stream, [&]() -> Verdict {
-        for (int time = 0; time < kAtATime; ++time) HEDDLE_TRY_VOID(try_on(trial, stream));
-        return yes();
-      }));
-      is_kept = choice;
+      HEDDLE_TRY_VOID(kept.keep(stream, [&] { return try_on(trial, stream); }));
+      is_kept = way;
     }
     return kept.launch(stream);
   };
-  use(fastest(context, notebook, key(context), ways.size() * lanes.size(), try_it));
+  way_ = ways[fastest(context, notebook, key(context), ways.size(), try_it)];
 }
 
 Verdict BlasCall::try_on(Trial& trial, Handle stream) const {

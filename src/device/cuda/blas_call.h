@@ -77,8 +77,8 @@ class BlasCall final : public CudaCall {
   bool goes_on() const {
     return then_.bias || then_.addend || then_.function != ProductThen::Function::none;
   }
-  std::int64_t turns() const;      // of the loops that the library does not take
-  std::size_t most_lanes() const;  // in which they may run
+  std::int64_t turns() const;  // of the loops that the library does not take
+  std::size_t lanes() const;   // in which they run
   std::int64_t lane_workspace() const;
 
   Verdict set_epilogue();
@@ -86,8 +86,7 @@ class BlasCall final : public CudaCall {
   Verdict multiply(Handle stream, const Places& places) const;
 
   Verdict find_ways(std::span<Blas::Way> ways, int& found);
-  // The fastest of the library's ways, and in how many lanes turns run, where the product is large
-  // enough for that to matter.
+  // The fastest of the library's ways, where the product is large enough for that to matter.
   void choose(Context& context, const Notebook& notebook, std::span<const Blas::Way> ways);
   std::string key(const Context& context) const;
 
@@ -110,7 +109,6 @@ class BlasCall final : public CudaCall {
   std::array<std::int64_t, 3> sizes_;
   std::string types_text_;
   ProductLoop batch_;
-  std::size_t lanes_ = 1;  // of turns
   BlasObject product_, a_, b_, c_;
   Blas::Way way_;
   mutable std::mutex mutex_;
