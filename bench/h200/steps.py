@@ -7,8 +7,8 @@ Heddle and XLA (through JAX) run the same StableHLO text, torch the same models 
 with every f32 written as bf16; torch has its sums of losses in f32 then. Arguments are random and stay on the
 device; nothing is donated. Times are of many runs one after the other. Each library and step is a process of its own
 with a limit; a line is printed as soon as it is there. Heddle comes first, from an empty cache and then, which is timed, from
-that cache (cold and warm start); then XLA, one step after the other, while torch compiles. Times are taken by one at a time, when XLA, which
-tries kernels as it compiles, is not at work; torch's compiler has its first step on the GPU then at most, and of three times the one in the middle counts. The tool is $HEDDLE_TIME_PROGRAM, or build/release/heddle_time_program.
+that cache (cold and warm start). Then torch compiles all steps at the same time. Whoever is timed has the GPU alone, and so has XLA when it compiles, since it tries kernels then;
+of three times the one in the middle counts. The tool is $HEDDLE_TIME_PROGRAM, or build/release/heddle_time_program.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def text_of(file, dtype):
     return in_bf16(text) if dtype == "bf16" else text
 
 
-# ---- who has the GPU: those that try kernels share it, one that is timed has it alone
+# ---- who has the GPU: torch's compilers share it, XLA and one that is timed have it alone
 
 class Turn:
     """A lock between processes, held by file."""
@@ -90,13 +90,8 @@ def compiling(folder):
     return Turn(f"{folder}/gpu", fcntl.LOCK_SH)
 
 
-def timing(folder):
+def alone(folder):
     return Turn(f"{folder}/gpu", fcntl.LOCK_EX)
-
-
-def tuning(folder):
-    """XLA tries kernels when it compiles: one at a time."""
-    return Turn(f"{folder}/tuning", fcntl.LOCK_EX)
 
 
 # ---- each of them, in a process of its own: it prints one line of JSON
@@ -120,7 +115,7 @@ def heddle_times(text, runs, profile):
     return {**times, "compile_s": cold, "warm_s": times["compile_s"]}
 
 
-def xla_times(text, runs, folder):
+def xla_times(text, runs):
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     import jax
     import jax.numpy as jnp
@@ -136,11 +131,10 @@ def xla_times(text, runs, folder):
         main = next(op for op in module.body.operations if op.attributes["sym_name"].value == "main")
         types = [str(t) for t in ir.FunctionType(main.attributes["function_type"].value).inputs]
         options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
-        with tuning(folder), compiling(folder):
-            begin = time.perf_counter()
-            devices = xla_client.DeviceList(tuple(jax.devices()[:1]))
-            program = compiler.backend_compile_and_load(jax.devices()[0].client, module, devices, options, [])
-            compiled = time.perf_counter() - begin
+        begin = time.perf_counter()
+        devices = xla_client.DeviceList(tuple(jax.devices()[:1]))
+        program = compiler.backend_compile_and_load(jax.devices()[0].client, module, devices, options, [])
+        compiled = time.perf_counter() - begin
     numbers, arguments = np.random.default_rng(1), []
 
     def filled():
@@ -159,18 +153,18 @@ def xla_times(text, runs, folder):
             last = program.execute_sharded(arguments).disassemble_into_single_device_arrays()
         jax.block_until_ready(last)
         return time.perf_counter() - begin
-    with timing(folder):
-        arguments.extend(filled())
-        timed(2)
-        seconds = sorted((timed(1 + runs) - timed(1)) / runs for _ in range(3))[1]
+    arguments.extend(filled())
+    timed(2)
+    seconds = sorted((timed(1 + runs) - timed(1)) / runs for _ in range(3))[1]
     return {"ms": seconds * 1e3, "compile_s": compiled}
 
 
 def torch_times(name, dtype, runs, folder):
     from torch_steps import Step
-    step = Step(name, dtype)
-    compiled = step.compile()
-    with timing(folder):
+    with compiling(folder):
+        step = Step(name, dtype)
+        compiled = step.compile()
+    with alone(folder):
         return {"ms": step.seconds(runs) * 1e3, "compile_s": compiled}
 
 
@@ -181,7 +175,8 @@ def one(who, file, dtype, runs, folder, profile):
     elif who == "start":
         times = heddle_times(LAYER_NORM, 3, 0)
     elif who == "xla":
-        times = xla_times(text_of(file, dtype), runs, folder)
+        with alone(folder):
+            times = xla_times(text_of(file, dtype), runs)
     else:
         times = torch_times(Path(file).stem, dtype, runs, folder)
     print(json.dumps(times), flush=True)

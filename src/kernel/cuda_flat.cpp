@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/cuda_round.h"
 #include "kernel/emit_cuda_point.h"
 
 namespace heddle {
@@ -94,6 +95,10 @@ std::int64_t CudaFlat::grid() const {
   return chunks > 0 ? chunks : stays ? std::min(needed, kStayingBlocks) : needed;
 }
 
+Round CudaFlat::round() const {
+  return Round({{{RoundAxis::thread, kThreads}, {RoundAxis::vec, vectors.count}}});
+}
+
 namespace {
 
 class FlatEmitter {
@@ -102,6 +107,7 @@ class FlatEmitter {
       : kernel_(kernel),
         phase_(phase),
         flat_(flat),
+        round_(flat.round()),
         stage_(phase.stages[0]),
         text_(text),
         several_(kernel, stage_, flat.vectors, false, text),
@@ -122,12 +128,13 @@ class FlatEmitter {
   std::int64_t count() const { return flat_.vectors.count; }
 
   void emit_access() {
-    const std::string first = fmt::format("(i64)at_block * {} + threadIdx.x", CudaFlat::kThreads);
+    const std::string first =
+        fmt::format("(i64)at_block * {} + {}", round_.accesses(0), cuda_first(round_, 0));
     const std::int64_t units = flat_.extent / count();
     if (flat_.stays) {
       text_.line("#pragma unroll 2");
       text_.open("for (i64 unit = {}; unit < {}ll; unit += (i64)of_blocks * {}) {{", first, units,
-                 CudaFlat::kThreads);
+                 round_.accesses(0));
     } else {
       text_.line("const i64 unit = {};", first);
       text_.open("if (unit < {}ll) {{", units);
@@ -181,8 +188,8 @@ class FlatEmitter {
                    neutral_bits(statement.combiner.op, type));
       }
     text_.line("#pragma unroll 2");
-    text_.open("for (i64 unit = begin + threadIdx.x; unit < end; unit += {}) {{",
-               CudaFlat::kThreads);
+    text_.open("for (i64 unit = begin + {}; unit < end; unit += {}) {{", cuda_first(round_, 0),
+               round_.accesses(0));
     emit_several();
     text_.close();
     for (std::size_t s = 0; s < stage_.statements.size(); ++s)
@@ -204,6 +211,7 @@ class FlatEmitter {
   const Kernel& kernel_;
   const Phase& phase_;
   const CudaFlat& flat_;
+  const Round round_;
   const Stage& stage_;
   IndentedText& text_;
   CudaVectors none_;

@@ -19,6 +19,7 @@ struct CudaFlat {
   CudaVectors vectors;
   static constexpr int kThreads = kCudaThreads;
   std::int64_t grid() const;
+  Round round() const;  // of [elements]
 };
 
 // Nothing where the phase is of another kind, or nothing could be read or written together.

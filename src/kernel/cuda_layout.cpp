@@ -12,27 +12,6 @@ namespace {
 
 std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Digits of one dimension, outermost first; those of one position say nothing.
-class Dimension {
- public:
-  Dimension(const AxisRegistry& axes, std::int64_t size) : axes_(axes), size_(size) {}
-
-  Dimension& by(std::int64_t extent, std::string_view axis, std::int64_t stride = 1) {
-    padded_ *= extent;
-    if (extent > 1) digits_.push_back({extent, stride, *axes_.find(axis)});
-    return *this;
-  }
-  void add_to(LayoutParts& parts) const {
-    parts.dims.push_back({.size = size_, .padded = padded_});
-    parts.digits.insert(parts.digits.end(), digits_.begin(), digits_.end());
-  }
-
- private:
-  const AxisRegistry& axes_;
-  std::int64_t size_, padded_ = 1;
-  Digits digits_;
-};
-
 // Threads as warps and lanes, where they are whole ones.
 Expected<Layout> finished(LayoutParts parts, const AxisRegistry& axes) {
   HEDDLE_TRY(Layout layout, Layout::make(std::move(parts)));
@@ -51,13 +30,6 @@ bool goes_by_columns(const Kernel& kernel, const Phase& phase, const Stage& stag
 
 }  // namespace
 
-AxisRegistry cuda_axes() {
-  AxisRegistry axes = AxisRegistry::standard();
-  for (const char* name : {"turn", "step"})
-    (void)axes.add({name, AxisKind::memory, Scope::thread, Scope::element, 0});
-  return axes;
-}
-
 Expected<Layout> cuda_row_layout(const CudaResident& resident, std::int64_t grid,
                                  const AxisRegistry& axes) {
   const bool is_even = resident.part() == resident.turns() * resident.group;
@@ -65,22 +37,21 @@ Expected<Layout> cuda_row_layout(const CudaResident& resident, std::int64_t grid
     return reason("blocks of a cluster have {} units each, which {} threads do not divide",
                   resident.part(), resident.group);
   LayoutParts parts;
-  const std::int64_t rows = resident.phase.blocks(), together = resident.rows();
+  const Round round = resident.round();
+  const std::int64_t rows = resident.phase.blocks(), together = round.threads(CudaResident::kRows);
   const std::int64_t blocks = std::max<std::int64_t>(grid / resident.cluster, 1);
   const std::int64_t chunks = resident.phase.chunks;
   if (chunks > 0 && (rows % (chunks * together) != 0 || blocks != chunks))
     return reason("{} rows are in {} chunks, which do not divide them", rows, chunks);
-  Dimension by_rows(axes, rows);
+  RoundDimension by_rows(rows);
   if (chunks > 0)
     by_rows.by(chunks, "block").by(rows / (chunks * together), "turn");
   else
     by_rows.by(over(rows, together * blocks), "turn").by(blocks, "block");
-  by_rows.by(together, "thread", resident.group).add_to(parts);
-  Dimension(axes, resident.units * resident.vector)
+  by_rows.by(round.digits(CudaResident::kRows)).add_to(parts);
+  RoundDimension(resident.units * resident.vector)
       .by(resident.cluster, "cluster")
-      .by(resident.turns(), "reg")
-      .by(resident.group, "thread")
-      .by(resident.vector, "vec")
+      .by(round.digits(CudaResident::kColumns))
       .add_to(parts);
   return finished(std::move(parts), axes);
 }
@@ -89,40 +60,28 @@ Expected<Layout> cuda_stage_layout(const Kernel& kernel, const Phase& phase, con
                                    int threads, int cluster, const AxisRegistry& axes) {
   const CudaMapping mapping = cuda_mapping(kernel, phase, stage, threads);
   if (mapping.turn) return reason("threads have small tiles, which they turn");
+  if (mapping.vectors.tail > 0)
+    return reason("what whole accesses leave of the last loop is dealt out one by one");
   if (goes_by_columns(kernel, phase, stage, threads, cluster))
     return reason("threads stay with their columns");
   const CudaShare share = cluster > 1 ? cuda_share(kernel, phase, stage, threads) : CudaShare::all;
-  const int of_points = share == CudaShare::points ? cluster : 1;
-  const int of_others = share == CudaShare::others ? cluster : 1;
-  const bool is_last_shared = !stage.loops.empty() && mapping.shared.back() && !mapping.is_scan;
   const std::int64_t points = points_of(stage, mapping.shared, true);
   const std::int64_t others = points_of(stage, mapping.shared, false);
   if (points == 0 || others == 0) return reason("there is nothing to do");
-  const int point_vec = is_last_shared ? mapping.vectors.count : 1;
-  const int other_vec = is_last_shared ? 1 : mapping.vectors.count;
-  const int group = mapping.is_scan ? threads : mapping.group;
-  const int turn = mapping.abreast > 0 ? mapping.abreast : threads / group;
-  const bool by_points = is_last_shared;
   LayoutParts parts;
-  const std::int64_t at_once = std::int64_t{turn} * mapping.at_once * of_points;
-  Dimension(axes, points)
-      .by(over(points / point_vec, at_once), "turn")
-      .by(of_points, "cluster")
-      .by(mapping.at_once, "reg")
-      .by(turn, "thread", by_points || group == 1 ? 1 : group)
-      .by(point_vec, "vec")
-      .add_to(parts);
-  Dimension by_others(axes, others);
-  by_others
-      .by(over(others / other_vec, std::int64_t{group} * mapping.scan_units * of_others), "step")
-      .by(of_others, "cluster");
-  if (mapping.scan_units > 1)
-    by_others.by(group / kCudaWarp, "thread", kCudaWarp)
-        .by(mapping.scan_units, "reg")
-        .by(kCudaWarp, "thread");
-  else
-    by_others.by(group, "thread", by_points ? turn : 1);
-  by_others.by(other_vec, "vec").add_to(parts);
+  // How often the block, with those of its cluster, does what it does in one turn.
+  const auto add = [&](std::size_t dim, std::int64_t size, std::string_view turns,
+                       CudaShare dealt) {
+    const Round& round = mapping.round;
+    const int blocks = share == dealt ? cluster : 1, vector = round.size(dim, RoundAxis::vec);
+    RoundDimension(size)
+        .by(over(size / vector, std::int64_t{round.accesses(dim)} * blocks), turns)
+        .by(blocks, "cluster")
+        .by(round.digits(dim))
+        .add_to(parts);
+  };
+  add(CudaMapping::kPoints, points, "turn", CudaShare::points);
+  add(CudaMapping::kOthers, others, "step", CudaShare::others);
   return finished(std::move(parts), axes);
 }
 
@@ -130,11 +89,10 @@ Expected<Layout> cuda_flat_layout(const CudaFlat& flat, const AxisRegistry& axes
   if (flat.chunks > 0) return reason("threads of a block go side by side along its chunk");
   LayoutParts parts;
   const std::int64_t units = over(flat.extent, flat.vectors.count);
-  Dimension(axes, flat.extent)
+  RoundDimension(flat.extent)
       .by(over(units, flat.grid() * CudaFlat::kThreads), "turn")
       .by(flat.grid(), "block")
-      .by(CudaFlat::kThreads, "thread")
-      .by(flat.vectors.count, "vec")
+      .by(flat.round().digits(0))
       .add_to(parts);
   return finished(std::move(parts), axes);
 }
@@ -243,7 +201,7 @@ class HandedOn {
 }  // namespace
 
 std::vector<std::string> describe_cuda_mapping(const Kernel& kernel, const CudaLimits& limits) {
-  const AxisRegistry axes = cuda_axes();
+  const AxisRegistry& axes = kernel_axes();
   const CudaPlan plan = cuda_plan(kernel, limits);
   std::vector<std::string> lines;
   bool is_drawn = false;

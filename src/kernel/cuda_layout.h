@@ -2,8 +2,9 @@
 //
 // Of rows that stay in registers the layout is that of [rows, points of a row]; of other stages
 // that of [points, others]: points of the loops that threads share, and positions of the other
-// loops. Beside the axes that every machine has, `turn` counts what a thread does one after the
-// other of the first, and `step` of the second dimension.
+// loops. What a block does in one turn is what emitters
+// write (cuda_round.h); `turn` counts what a thread does one after the other of the first, and
+// `step` of the second dimension.
 #pragma once
 
 #include "heddle/layout.h"
@@ -12,8 +13,6 @@
 #include "kernel/emit_cuda_stage.h"
 
 namespace heddle {
-
-AxisRegistry cuda_axes();
 
 // A reason where positions are no layout: blocks of a cluster whose parts their threads do not
 // divide.

@@ -43,6 +43,62 @@ bool is_running_sum(const Kernel& kernel, const Stage& stage) {
   return !is_bool && stage.loops.back().block_of < 0 && has_one_element(stage, statement);
 }
 
+// Whether all that the stage does is to sum up its last loop, which threads of a group deal out.
+bool can_have_tail(const Stage& stage, const CudaMapping& mapping) {
+  return stage.loops.back().block_of < 0 && !mapping.shared.back() &&
+         std::ranges::count(mapping.shared, false) == 1 &&
+         std::ranges::count(mapping.accumulated, false) == 0;
+}
+
+// As if the last loop ended where accesses do.
+CudaVectors vectors_with_tail(const Kernel& kernel, const Phase& phase, const Stage& stage) {
+  Stage even = stage;
+  even.loops.back().size -= even.loops.back().size % kCudaAccess;
+  if (even.loops.back().size == 0) return {};
+  CudaVectors vectors = cuda_vectors(kernel, phase, even);
+  vectors.tail = stage.loops.back().size % vectors.count;
+  return vectors;
+}
+
+using Digit = Round::Digit;
+
+// Turns of a thread that are under way at the same time.
+int at_once(std::int64_t turns) {
+  return static_cast<int>(std::clamp<std::int64_t>(power_up_to(turns), 1, kAtOnce));
+}
+
+int vector_along(const CudaMapping& mapping, bool points) {
+  const bool is_along_points = !mapping.shared.empty() && mapping.shared.back();
+  return is_along_points == points ? mapping.vectors.count : 1;
+}
+
+// Each thread has points by itself.
+Round round_of_points(const CudaMapping& mapping, int threads, int several) {
+  return Round({{{RoundAxis::reg, several},
+                 {RoundAxis::thread, threads},
+                 {RoundAxis::vec, vector_along(mapping, true)}},
+                {{RoundAxis::vec, vector_along(mapping, false)}}});
+}
+
+// So many points `abreast` have a group of threads each. Neighbouring threads have neighbours in
+// memory: of the points, or of the other loops.
+Round round_of_groups(const CudaMapping& mapping, int abreast, int group) {
+  const bool by_points = mapping.shared.back();
+  return Round({{{RoundAxis::thread, abreast, by_points ? 1 : group},
+                 {RoundAxis::vec, vector_along(mapping, true)}},
+                {{RoundAxis::thread, group, by_points ? abreast : 1},
+                 {RoundAxis::vec, vector_along(mapping, false)}}});
+}
+
+// A warp has neighbouring accesses, `several` to each of its threads.
+Round round_of_scan(int threads, int several, int vector) {
+  return Round({{},
+                {{RoundAxis::thread, threads / kCudaWarp, kCudaWarp},
+                 {RoundAxis::reg, several},
+                 {RoundAxis::thread, kCudaWarp},
+                 {RoundAxis::vec, vector}}});
+}
+
 }  // namespace
 
 std::int64_t points_of(const Stage& stage, const std::vector<bool>& chosen, bool which) {
@@ -62,39 +118,46 @@ CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& 
     mapping.is_scan = true;
     if (stage.nodes.size() <= kFewNodes) mapping.vectors = cuda_vectors(kernel, phase, stage);
     const std::int64_t turns = stage.loops.back().size / mapping.vectors.count / threads;
-    mapping.scan_units = static_cast<int>(std::clamp<std::int64_t>(power_up_to(turns), 1, kAtOnce));
+    mapping.round = round_of_scan(threads, at_once(turns), mapping.vectors.count);
     return mapping;
   }
+  mapping.round = round_of_points(mapping, threads, 1);
   std::int64_t points = points_of(stage, mapping.shared, true);
   std::int64_t others = points_of(stage, mapping.shared, false);
   if (others == 1) {
     if (!only_stores(stage) || stage.nodes.size() > kFewNodes) return mapping;
     mapping.vectors = cuda_vectors(kernel, phase, stage);
     mapping.turn = cuda_turn(kernel, phase, stage, mapping.vectors);
-    if (mapping.vectors.count > 1) return mapping;
-    const std::int64_t turns = points / threads;
-    mapping.at_once = static_cast<int>(std::clamp<std::int64_t>(power_up_to(turns), 1, kAtOnce));
+    const int several = mapping.vectors.count > 1 ? 1 : at_once(points / threads);
+    mapping.round = round_of_points(mapping, threads, several);
     return mapping;
   }
   const auto accumulated = accumulated_updates(stage, mapping.shared);
   if (!accumulated) return mapping;
   mapping.accumulated = *accumulated;
-  if (stage.nodes.size() <= kFewNodes) mapping.vectors = cuda_vectors(kernel, phase, stage);
+  if (stage.nodes.size() <= kFewNodes) {
+    mapping.vectors = cuda_vectors(kernel, phase, stage);
+    if (mapping.vectors.count == 1 && can_have_tail(stage, mapping))
+      mapping.vectors = vectors_with_tail(kernel, phase, stage);
+  }
   (mapping.shared.back() ? points : others) /= mapping.vectors.count;
   // Neighbours in memory are read by neighbouring threads.
   const bool is_along_last = !mapping.shared.back();
+  mapping.round = round_of_points(mapping, threads, 1);
   if (!is_along_last && others <= kFewOthers) return mapping;
   const std::int64_t free_threads =
       points >= threads ? 1 : threads / std::max<std::int64_t>(points, 1);
   const int wanted = std::max(power_up_to(free_threads), is_along_last ? kCudaWarp : 1);
-  mapping.group = std::min({wanted, power_from(std::min<std::int64_t>(others, threads)), threads});
+  int group = std::min({wanted, power_from(std::min<std::int64_t>(others, threads)), threads});
+  int abreast = threads / group;
   // Points that are no power of two would leave threads idle: as many rows of them as there are
   // threads for.
   const bool is_odd = points > kCudaWarp && power_up_to(points) != points;
   if (!is_along_last && is_odd && points * 2 <= threads && others >= threads) {
-    mapping.abreast = static_cast<int>(points);
-    mapping.group = threads / mapping.abreast;
+    abreast = static_cast<int>(points);
+    group = threads / abreast;
   }
+  mapping.round = round_of_groups(mapping, abreast, group);
   return mapping;
 }
 
@@ -129,9 +192,11 @@ CudaShare cuda_share(const Kernel& kernel, const Phase& phase, const Stage& stag
   if (to_memory) return CudaShare::points;
   const CudaMapping mapping = cuda_mapping(kernel, phase, stage, threads);
   const bool is_sum =
-      mapping.group > 1 && std::ranges::count(mapping.accumulated, false) == 0 &&
+      mapping.round.threads(CudaMapping::kOthers) > 1 &&
+      std::ranges::count(mapping.accumulated, false) == 0 &&
       std::ranges::all_of(stage.statements, [](const Statement& s) { return s.guard == kNone; });
-  const std::int64_t exchanged = std::int64_t{threads / mapping.group} * mapping.vectors.count *
+  const std::int64_t exchanged = std::int64_t{mapping.round.threads(CudaMapping::kPoints)} *
+                                 mapping.vectors.count *
                                  static_cast<std::int64_t>(stage.statements.size());
   return is_sum && exchanged <= kMostExchanged && all_points(stage) >= kManyPoints
              ? CudaShare::others

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "kernel/rows_apart.h"
+
 namespace heddle {
 
 namespace {
@@ -245,9 +247,16 @@ class Study {
 
 }  // namespace
 
+Round CudaResident::round() const {
+  return Round({{{RoundAxis::thread, rows(), group}},
+                {{RoundAxis::reg, static_cast<int>(turns())},
+                 {RoundAxis::thread, group},
+                 {RoundAxis::vec, vector}}});
+}
+
 std::optional<CudaResident> cuda_resident(const Kernel& kernel, const Phase& phase,
                                           const CudaLimits& limits) {
-  auto rows = one_row_blocks(phase);
+  auto rows = one_row_blocks(with_rows_apart(kernel, phase));
   if (!rows) return {};
   return Study(kernel, limits, *std::move(rows)).made();
 }

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "kernel/emit_cuda.h"
+#include "kernel/round.h"
 
 namespace heddle {
 
@@ -82,6 +83,9 @@ struct CudaResident {
   std::int64_t part() const { return (units + cluster - 1) / cluster; }  // units of a block
   std::int64_t turns() const { return (part() + group - 1) / group; }    // of a thread, at most
   int rows() const { return threads / group; }                           // of a block at a time
+  // Of [rows, points]: accesses along a row, some to a thread. The last ones may not be there.
+  Round round() const;
+  static constexpr std::size_t kRows = 0, kColumns = 1;  // its dimensions
   // Units of a segment: what lies along the loops of the tile from `depth` on.
   std::int64_t segment(std::size_t depth) const;
 };

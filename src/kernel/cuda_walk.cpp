@@ -41,7 +41,14 @@ class WalkStudy {
     for (std::size_t s = 0; s + 1 < phase.stages.size(); ++s)
       if (!is_of_columns(phase.stages[s])) return false;
     const auto& loops = phase.stages.back().loops;
+    if (loops.size() == 1) return loops[0].block_of < 0 && phase.outer[0].block == 1 && asks();
     return loops.size() == 2 && loops[0].block_of == 0 && loops[1].block_of < 0;
+  }
+  // Rows that are put together of several: they cannot fly.
+  bool asks() const {
+    return std::ranges::any_of(made_.phase.stages.back().nodes, [](const Node& node) {
+      return node.kind == NodeKind::load && node.in[1] != kNone;
+    });
   }
 
   // The same for all rows, and for the block alone.
@@ -56,9 +63,16 @@ class WalkStudy {
     });
   }
 
+  // A loop over the one row of a block, and one over its columns.
   void cut_rows() {
+    Stage& stage = made_.phase.stages.back();
+    if (stage.loops.size() == 1) {
+      stage.loops.insert(stage.loops.begin(), StageLoop{1, 0});
+      for (Node& node : stage.nodes)
+        if (node.kind == NodeKind::loop) ++node.number;
+    }
     made_.phase.outer[0].block = 1;
-    made_.phase.stages.back().loops[0].size = 1;
+    stage.loops[0].size = 1;
   }
 
   // Some belong to columns alone; nothing that is written is read.
@@ -121,7 +135,8 @@ class WalkStudy {
     made_.vectors = cuda_vectors(kernel_, made_.phase, made_.stage(), std::max(wanted, 1));
     made_.units = made_.stage().loops[1].size / made_.vectors.count;
     const bool sums = made_.phase.chunks > 0;
-    if (made_.units < 2 || made_.units > (sums ? kMostSummedUnits : kMostWalkUnits)) return false;
+    if (made_.units < 2 || made_.units > (sums && !asks() ? kMostSummedUnits : kMostWalkUnits))
+      return false;
     const std::int64_t abreast = std::max<std::int64_t>(kCudaThreads / made_.units, 1);
     made_.threads =
         static_cast<int>((abreast * made_.units + kCudaWarp - 1) / kCudaWarp * kCudaWarp);

@@ -8,6 +8,8 @@
 #include "kernel/cuda_walk.h"
 #include "kernel/emit_cuda_resident.h"
 #include "kernel/emit_cuda_stage.h"
+#include "kernel/needless_guards.h"
+#include "kernel/rows_apart.h"
 #include "kernel/split_loop.h"
 
 namespace heddle {
@@ -31,14 +33,43 @@ void set_last_block(Phase& phase, std::int64_t block) {
       if (loop.block_of == static_cast<int>(last)) loop.size = block;
 }
 
+// Elements of a block: as many as threads have neighbours in memory for; where each is a long sum,
+// as many as one sector of memory has.
+constexpr std::int64_t kLeast = 32, kLeastOfSums = 8;
+
+bool adds_up_many(const Stage& stage) {
+  constexpr std::int64_t kMany = 128;
+  std::int64_t others = 1;
+  for (const StageLoop& loop : stage.loops)
+    if (loop.block_of < 0 && __builtin_mul_overflow(others, loop.size, &others)) return true;
+  return others >= kMany && std::ranges::any_of(stage.statements, [](const Statement& statement) {
+           return statement.kind == Statement::Kind::update;
+         });
+}
+
+// As many blocks as fill the device, if blocks may be that small; of long sums, most of it.
+std::int64_t smaller_block(Phase phase, const CudaLimits& limits) {
+  std::int64_t& block = phase.outer.back().block;
+  while (block % 2 == 0 && block > kLeast && phase.blocks() < 2 * limits.multiprocessors)
+    block /= 2;
+  if (!std::ranges::any_of(phase.stages, adds_up_many)) return block;
+  while (2 * phase.blocks() <= limits.multiprocessors) {
+    const std::int64_t times = block % 3 == 0 ? 3 : 2;
+    if (block % times != 0 || block / times < kLeastOfSums) break;
+    block /= times;
+  }
+  return block;
+}
+
 }  // namespace
 
-Phase cuda_spread(const Kernel& kernel, const Phase& phase, const CudaLimits& limits) {
-  constexpr std::int64_t kLeast = 32;
+Phase cuda_spread(const Kernel& kernel, const Phase& given, const CudaLimits& limits) {
+  const Phase phase = with_rows_apart(kernel, given);
   Phase made = phase;
   made.stages.clear();
   for (const Stage& stage : phase.stages)
-    for (const Stage& part : split_sums(stage)) made.stages.push_back(split_divided_loop(part));
+    for (const Stage& part : split_sums(without_needless_guards(kernel, phase, stage)))
+      made.stages.push_back(split_divided_loop(part));
   if (phase.chunks > 0 || phase.outer.empty()) return made;
   const std::size_t last = phase.outer.size() - 1;
   for (const Stage& stage : phase.stages) {
@@ -47,9 +78,7 @@ Phase cuda_spread(const Kernel& kernel, const Phase& phase, const CudaLimits& li
     });
     if (!has_loop) return made;
   }
-  std::int64_t block = made.outer[last].block;
-  while (block % 2 == 0 && block > kLeast && made.blocks() < 2 * limits.multiprocessors)
-    made.outer[last].block = block /= 2;
+  std::int64_t block = smaller_block(made, limits);
   set_last_block(made, block);
   while (block % 2 == 0 && wants_smaller_tile(kernel, made)) set_last_block(made, block /= 2);
   return made;

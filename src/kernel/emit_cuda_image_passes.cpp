@@ -327,7 +327,8 @@ class PassEmitter {
     const NodeId about = stage.nodes[square.in[0]].in[1];
     const CudaVectors one{.count = 1,
                           .loads = std::vector<bool>(stage.nodes.size(), false),
-                          .stores = std::vector<bool>(stage.statements.size(), false)};
+                          .stores = std::vector<bool>(stage.statements.size(), false),
+                          .alike = {}};
     CudaPoint point(kernel_, stage, one, false, text_);
     open_columns();
     text_.line("const i64 loop{} = column;", stage.loops.size() - 1);

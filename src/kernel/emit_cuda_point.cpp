@@ -81,13 +81,34 @@ void CudaPoint::emit_vector_load(std::size_t i) {
   const KernelBuffer& buffer = kernel_.buffers[load.number];
   const std::string place = from(i);
   const bool is_input = buffer.reach == Reach::input && place.starts_with('b');
-  text_.line("const auto w{} = {}<{}, {}>({});", i, is_input ? "read_vec" : "load_vec",
-             cuda_memory_type(buffer.dtype), vectors_.count, place);
+  const std::string all = fmt::format("{}<{}, {}>({})", is_input ? "read_vec" : "load_vec",
+                                      cuda_memory_type(buffer.dtype), vectors_.count, place);
+  if (load.in[1] == kNone)
+    text_.line("const auto w{} = {};", i, all);
+  else
+    emit_guarded_vector(i, all);
   for (int v = 0; v < vectors_.count; ++v) {
     text_.line("const {} n{}_{} = w{}.at[{}]{};", cuda_type(load.type), i, v, i, v,
                kernel_.buffers[load.number].dtype == DType::i1 ? " != 0" : "");
     emit_divisor(i, marks_[static_cast<std::size_t>(v)]);
   }
+}
+
+// All of them in one access, or each that may be.
+void CudaPoint::emit_guarded_vector(std::size_t i, const std::string& all) {
+  const Node& load = stage_.nodes[i];
+  const bool is_alike = vectors_.alike[load.in[1]];
+  std::string guards = node(load.in[1], marks_[0]);
+  for (std::size_t v = 1; v < marks_.size() && !is_alike; ++v)
+    guards += " && " + node(load.in[1], marks_[v]);
+  text_.line("Vec<{}, {}> w{} = {{}};", cuda_memory_type(kernel_.buffers[load.number].dtype),
+             vectors_.count, i);
+  text_.line("if ({}) w{} = {};", guards, i, all);
+  if (is_alike && load.in[2] == kNone) return;
+  text_.open("else {{");
+  for (std::size_t v = 0; v < marks_.size(); ++v)
+    text_.line("w{}.at[{}] = {};", i, v, expression(i, marks_[v]));
+  text_.close();
 }
 
 std::string CudaPoint::from(std::size_t i) const {

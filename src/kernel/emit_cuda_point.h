@@ -48,6 +48,7 @@ class CudaPoint {
   // Of a load without a guard, whose element may be elsewhere than in memory.
   virtual std::string loaded(std::size_t node, std::string_view mark) const;
   virtual void emit_vector_load(std::size_t node);
+  void emit_guarded_vector(std::size_t node, const std::string& all);
   // The variable that has what all neighbours loaded by one access; "": there is none.
   virtual std::string loaded_together(std::size_t node) const;
   // Where a value is that need not be computed; else nothing.

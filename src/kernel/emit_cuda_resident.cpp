@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/cuda_round.h"
 #include "kernel/emit_cuda_resident_units.h"
 #include "kernel/emit_cuda_row_sums.h"
 
@@ -59,12 +60,14 @@ class ResidentEmitter {
   // ---- who is who
 
   void emit_places() {
+    const Round round = resident_.round();
+    const std::string lane = cuda_first(round, CudaResident::kColumns);
     if (resident_.cluster > 1)
-      text_.line("const int lane = (int)(cluster_rank() * {} + threadIdx.x);", resident_.part());
+      text_.line("const int lane = (int)cluster_rank() * {} + {};", resident_.part(), lane);
     else if (has_many_rows())
-      text_.line("const int lane = threadIdx.x % {0}, group = threadIdx.x / {0};", resident_.group);
+      text_.line("const int lane = {}, group = {};", lane, cuda_first(round, CudaResident::kRows));
     else
-      text_.line("const int lane = threadIdx.x;");
+      text_.line("const int lane = {};", lane);
     if (resident_.cluster > 1)
       text_.line("const int lanes = min({}, (int)(cluster_rank() + 1) * {});", resident_.units,
                  resident_.part());

@@ -27,7 +27,7 @@ void ResidentUnits::open(const Stage& stage, CudaPoint& point) {
   const bool is_even = part % resident_.group == 0 && part * resident_.cluster == resident_.units;
   text_.line("#pragma unroll{}", unrolls() ? "" : " 4");
   text_.open("for (int u = 0; u < {}; ++u) {{", resident_.turns());
-  text_.line("const int at = u * {} + lane;", resident_.group);
+  text_.line("const int at = u * {} + lane;", resident_.round().apart(CudaResident::kColumns));
   text_.open("{}{{", is_even
                          ? ""
                          : fmt::format("if (at < {}) ", resident_.cluster > 1

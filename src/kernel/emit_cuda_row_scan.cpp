@@ -48,7 +48,7 @@ class RowScanEmitter {
  private:
   std::size_t last() const { return stage_.loops.size() - 1; }
   int count() const { return mapping_.vectors.count; }
-  int units() const { return mapping_.scan_units; }
+  int units() const { return mapping_.round.size(CudaMapping::kOthers, RoundAxis::reg); }
   DType dtype() const { return kernel_.buffers[statement_.buffers[0]].dtype; }
   std::string_view type() const { return cuda_type(dtype()); }
   std::string_view op() const { return name(statement_.combiner.op); }

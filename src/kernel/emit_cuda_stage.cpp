@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "kernel/emit_cuda_point.h"
+#include "kernel/cuda_round.h"
+#include "kernel/emit_cuda_stage_point.h"
 
 namespace heddle {
 
@@ -10,64 +11,6 @@ namespace {
 
 constexpr std::size_t kBareNodes = 12;     // of a sum of what is loaded, and nothing more
 constexpr std::size_t kVeryFewNodes = 48;  // of points that a thread has several of at a time
-
-// A point whose loads may lie in a tile, or be there already, turned.
-class StagePoint : public CudaPoint {
- public:
-  StagePoint(const Kernel& kernel, const Stage& stage, const CudaMapping& mapping,
-             const std::vector<CudaStaged>& staged, IndentedText& text)
-      : CudaPoint(kernel, stage, mapping.vectors, mapping.at_once > 1, text),
-        turn_(mapping.turn),
-        staged_(staged) {}
-
-  // The neighbours that lie along the other loop, for all of this one.
-  void emit_turned_loads() {
-    for (std::size_t i = 0; i < stage_.nodes.size(); ++i) {
-      if (!turn_->loads[i]) continue;
-      const std::uint32_t b = stage_.nodes[i].number;
-      for (const std::string& mark : marks())
-        text_.line("t{}{} = {}<{}, {}>({});", i, mark, is_staged(b) ? "load_vec" : "read_vec",
-                   cuda_memory_type(kernel_.buffers[b].dtype), turn_->width, address(i, mark));
-    }
-  }
-  void emit_turned_variables() {
-    for (std::size_t i = 0; i < stage_.nodes.size(); ++i)
-      if (turn_->loads[i])
-        text_.line("Vec<{}, {}> {};",
-                   cuda_memory_type(kernel_.buffers[stage_.nodes[i].number].dtype), turn_->width,
-                   fmt::format("t{}{}", i, fmt::join(marks(), fmt::format(", t{}", i))));
-  }
-
- protected:
-  std::string loaded(std::size_t i, std::string_view mark) const override {
-    const std::uint32_t b = stage_.nodes[i].number;
-    if (turn_ && turn_->loads[i]) return truth(b, fmt::format("t{}{}.at[turned]", i, mark));
-    if (is_staged(b)) return truth(b, fmt::format("*{}", address(i, mark)));
-    return CudaPoint::loaded(i, mark);
-  }
-  std::string from(std::size_t i) const override { return address(i, marks()[0]); }
-
- private:
-  std::string truth(std::uint32_t buffer, std::string text) const {
-    return kernel_.buffers[buffer].dtype == DType::i1 ? fmt::format("({} != 0)", text) : text;
-  }
-  bool is_staged(std::uint32_t buffer) const {
-    return std::ranges::any_of(staged_, [&](const CudaStaged& t) { return t.buffer == buffer; });
-  }
-  std::string address(std::size_t i, std::string_view mark) const {
-    const Node& load = stage_.nodes[i];
-    const std::string index = node(load.in[0], mark);
-    for (const CudaStaged& tile : staged_)
-      if (tile.buffer == load.number)
-        return fmt::format("in_tile<{}, {}, {}>(tile{}, {} - base{})",
-                           cuda_memory_type(kernel_.buffers[load.number].dtype), tile.stride,
-                           tile.accesses(), load.number, index, load.number);
-    return fmt::format("b{} + {}", load.number, index);
-  }
-
-  const std::optional<CudaTurn>& turn_;
-  const std::vector<CudaStaged>& staged_;
-};
 
 class CudaStageEmitter {
  public:
@@ -80,6 +23,7 @@ class CudaStageEmitter {
         cluster_(cluster),
         share_(cluster > 1 ? cuda_share(kernel, phase, stage, threads) : CudaShare::all),
         mapping_(cuda_mapping(kernel, phase, stage, threads)),
+        staged_(staged),
         text_(text),
         point_(kernel, stage, mapping_, staged, text) {}
 
@@ -93,9 +37,9 @@ class CudaStageEmitter {
     text_.line("const {} points = {};", counter(), product(true));
     if (mapping_.turn)
       emit_turned();
-    else if (mapping_.group > 1)
+    else if (round().threads(kOthers) > 1)
       emit_groups();
-    else if (mapping_.at_once > 1)
+    else if (round().size(kPoints, RoundAxis::reg) > 1)
       emit_several();
     else
       emit_one_by_one();
@@ -104,14 +48,16 @@ class CudaStageEmitter {
   }
 
  private:
+  static constexpr std::size_t kPoints = CudaMapping::kPoints, kOthers = CudaMapping::kOthers;
+  const Round& round() const { return mapping_.round; }
+
   // ---- ways to share
 
   // A thread has points by itself, and goes along the other loops in their order.
   void emit_one_by_one() {
     if (product(false) == "1" && stage_.nodes.size() <= kVeryFewNodes)
       text_.line("#pragma unroll 4");
-    text_.open("for ({0} point = threadIdx.x{1}; point < points; point += {2}) {{", counter(),
-               start(CudaShare::points, threads_), step(CudaShare::points, threads_));
+    open_points("point");
     emit_positions("point", true, "");
     emit_accumulators();
     int opened = 0;
@@ -128,11 +74,18 @@ class CudaStageEmitter {
     text_.close();
   }
 
+  // The points of a thread, which may have several at a time.
+  void open_points(std::string_view name) {
+    const int turn = round().accesses(kPoints);
+    text_.open("for ({0} {1} = {2}{3}; {1} < points; {1} += {4}) {{", counter(), name,
+               cuda_first(round(), kPoints), start(CudaShare::points, turn),
+               step(CudaShare::points, turn));
+  }
+
   // Neighbouring threads have tiles that are neighbours along the loop that is read, then along
   // the one that is written.
   void emit_turned() {
-    text_.open("for ({0} point = threadIdx.x{1}; point < points; point += {2}) {{", counter(),
-               start(CudaShare::points, threads_), step(CudaShare::points, threads_));
+    open_points("point");
     text_.line("const i64 first = (i64)(point % size{}) * {};", mapping_.turn->loop,
                mapping_.turn->width);
     std::string rest = fmt::format("(point / size{})", mapping_.turn->loop);
@@ -171,18 +124,17 @@ class CudaStageEmitter {
 
   // Loads of several points are under way together.
   void emit_several() {
-    const int turn = threads_ * mapping_.at_once;
-    text_.open("for ({0} first = threadIdx.x{1}; first < points; first += {2}) {{", counter(),
-               start(CudaShare::points, turn), step(CudaShare::points, turn));
-    for (int u = 0; u < mapping_.at_once; ++u) {
+    const int several = round().size(kPoints, RoundAxis::reg), apart = round().apart(kPoints);
+    open_points("first");
+    for (int u = 0; u < several; ++u) {
       const std::string mark = fmt::format("_{}", u);
-      text_.line("const bool here{} = first + {} < points;", mark, u * threads_);
+      text_.line("const bool here{} = first + {} < points;", mark, u * apart);
       text_.line("const {0} point{1} = here{1} ? first + {2} : points - 1;", counter(), mark,
-                 u * threads_);
+                 u * apart);
       emit_positions("point" + mark, true, mark);
       for (std::size_t i = 0; i < stage_.nodes.size(); ++i) point_.emit_node(i, mark);
     }
-    for (int u = 0; u < mapping_.at_once; ++u) {
+    for (int u = 0; u < several; ++u) {
       const std::string mark = fmt::format("_{}", u);
       text_.open("if (here{}) {{", mark);
       for (const Statement& statement : stage_.statements) point_.emit_statement(statement, mark);
@@ -193,19 +145,16 @@ class CudaStageEmitter {
 
   // Threads of a group deal out the other loops of a point, and put together what they have.
   void emit_groups() {
-    const int group = mapping_.group;
-    const int turn = mapping_.abreast > 0 ? mapping_.abreast : threads_ / group;
+    const int group = round().threads(kOthers), turn = round().threads(kPoints);
     text_.open("for ({0} first = 0{1}; first < points; first += {2}) {{", counter(),
                start(CudaShare::points, turn), step(CudaShare::points, turn));
-    // Neighbouring threads have neighbours in memory: of the points, or of the other loops.
     const bool by_points = mapping_.shared.back();
-    const int apart = turn;
-    text_.line("const int who = (int)threadIdx.x {} {}, part = (int)threadIdx.x {} {};",
-               by_points ? "%" : "/", by_points ? apart : group, by_points ? "/" : "%",
-               by_points ? apart : group);
+    text_.line("const int who = {}, part = {};", cuda_first(round(), kPoints),
+               cuda_first(round(), kOthers));
     text_.line("const {} mine = first + who;", counter());
-    text_.line("const bool here = mine < points{};",
-               turn * group < threads_ ? fmt::format(" && part < {}", group) : "");
+    text_.line(
+        "const bool here = mine < points{};",
+        turn * group < threads_ ? fmt::format(" && who < {} && part < {}", turn, group) : "");
     text_.line("const {} point = mine < points ? mine : points - 1;", counter());
     emit_positions("point", true, "");
     emit_accumulators();
@@ -217,18 +166,33 @@ class CudaStageEmitter {
     emit_positions("along", false, "");
     emit_point();
     text_.close();
+    if (mapping_.vectors.tail > 0) emit_tail();
     text_.close();
-    if (by_points && apart < kCudaWarp)
-      emit_across_warps(apart);
+    if (by_points && turn < kCudaWarp)
+      emit_across_warps(turn);
     else
       for (const Sum& sum : sums())
         if (by_points)
-          text_.line("ACROSS({}, {}, {}, h_{}, {}, room)", sum.type, apart, group, sum.op,
-                     sum.name);
+          text_.line("ACROSS({}, {}, {}, h_{}, {}, room)", sum.type, turn, group, sum.op, sum.name);
         else
           text_.line("TOGETHER({}, {}, h_{}, {}, room)", sum.type, group, sum.op, sum.name);
     if (share_ == CudaShare::others) emit_cluster_sums(turn);
     emit_results("here && part == 0");
+    text_.close();
+  }
+
+  // What whole accesses leave of the last loop, an element to a thread.
+  void emit_tail() {
+    CudaMapping mapping;
+    mapping.shared = mapping_.shared;
+    mapping.accumulated = mapping_.accumulated;
+    StagePoint point(kernel_, stage_, mapping, staged_, text_);
+    const std::size_t last = stage_.loops.size() - 1;
+    text_.open("if (part{} < {}) {{", start(CudaShare::others, round().threads(kOthers)),
+               mapping_.vectors.tail);
+    text_.line("const i64 loop{0} = (i64)size{0} * {1} + part;", last, mapping_.vectors.count);
+    point.emit_nodes({});
+    for (std::size_t s = 0; s < stage_.statements.size(); ++s) emit_accumulation(point, s, "");
     text_.close();
   }
 
@@ -356,7 +320,7 @@ class CudaStageEmitter {
       }
       for (const std::string& mark : point_.marks())
         if (mapping_.accumulated[s])
-          emit_accumulation(s, mark);
+          emit_accumulation(point_, s, mark);
         else
           point_.emit_statement(stage_.statements[s], mark);
     }
@@ -383,12 +347,12 @@ class CudaStageEmitter {
     return sums_are_marked() ? point_.marks() : std::vector<std::string>{""};
   }
 
-  void emit_accumulation(std::size_t s, std::string_view mark) {
+  void emit_accumulation(const StagePoint& point, std::size_t s, std::string_view mark) {
     const Statement& statement = stage_.statements[s];
-    const std::string guard = point_.guard(statement, mark);
+    const std::string guard = point.guard(statement, mark);
     const std::string own = fmt::format("{}{}", s, sums_are_marked() ? mark : std::string_view());
     text_.line("{}sum{} = {};", guard, own,
-               point_.accumulated(statement, fmt::format("sum{}", own), mark));
+               point.accumulated(statement, fmt::format("sum{}", own), mark));
     if (!guard.empty()) text_.line("{}any{} = 1;", guard, own);
   }
 
@@ -446,6 +410,7 @@ class CudaStageEmitter {
   const int threads_, cluster_;
   const CudaShare share_;
   const CudaMapping mapping_;
+  const std::vector<CudaStaged>& staged_;
   IndentedText& text_;
   StagePoint point_;
 };

@@ -4,6 +4,7 @@
 #include "kernel/cuda_tile.h"
 #include "kernel/emit_cuda.h"
 #include "kernel/indented_text.h"
+#include "kernel/round.h"
 
 namespace heddle {
 
@@ -11,7 +12,9 @@ namespace heddle {
 // and stores (by statement) are then one access.
 struct CudaVectors {
   int count = 1;
+  std::int64_t tail = 0;  // positions that are left at the end of the loop, less than `count`
   std::vector<bool> loads, stores;
+  std::vector<bool> alike;  // by node: a truth that neighbours have together
 };
 // `wanted`: so many, where they divide the last loop; 0: as many as fill an access.
 CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& stage,
@@ -24,21 +27,18 @@ std::int64_t points_of(const Stage& stage, const std::vector<bool>& chosen, bool
 // How the threads of a block share a stage.
 struct CudaMapping {
   std::vector<bool> shared;  // by loop: whether threads have positions of their own
-  // Each point of the shared loops has so many threads, which deal out the other loops and put
-  // together what they have accumulated: a power of two, or with `abreast` any number. 1: one
-  // thread does them in order.
-  int group = 1;
-  // So many points are done at a time, where that is less than what groups of threads leave.
-  int abreast = 0;
-  // Points of one thread that are under way at the same time, so that their loads are.
-  int at_once = 1;
+  // Of [points, others]: points of the shared loops, and positions of the others. Several threads
+  // of a point deal out the other loops and put together what they have accumulated; one does them
+  // in order. Points of one thread that are under way at the same time have their loads so.
+  Round round;
   CudaVectors vectors;
   // A thread has a small tile of two loops, and turns what it reads.
   std::optional<CudaTurn> turn;
   // All threads of the block take part in one running sum along the last loop.
   bool is_scan = false;
-  int scan_units = 1;             // of a thread at a time, then; a warp has neighbouring ones
   std::vector<bool> accumulated;  // by statement: an update that is kept in registers meanwhile
+
+  static constexpr std::size_t kPoints = 0, kOthers = 1;  // dimensions of the round
 };
 CudaMapping cuda_mapping(const Kernel& kernel, const Phase& phase, const Stage& stage, int threads);
 

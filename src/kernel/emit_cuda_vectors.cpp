@@ -74,6 +74,29 @@ class AlongLast {
 
 constexpr std::int64_t kMostElements = 8;
 
+// By node: whether all neighbours of an access have the same value, where it is a truth: borders
+// that lie between accesses.
+std::vector<bool> alike_in_accesses(const Stage& stage, const AlongLast& along,
+                                    std::int64_t count) {
+  const auto lies_evenly = [&](NodeId id, std::int64_t factor) {
+    return along[id] && along[id]->factor == factor && along[id]->rest % count == 0;
+  };
+  std::vector<bool> alike;
+  for (const Node& node : stage.nodes) {
+    const auto is_alike = [&](NodeId in) { return in == kNone || alike[in]; };
+    bool made = node.kind == NodeKind::scalar && node.type == DType::i1 &&
+                std::ranges::all_of(node.in, is_alike);
+    const NodeId a = node.in[0], b = node.in[1];
+    if (node.op == ScalarOp::less || node.op == ScalarOp::greater_equal)
+      made = made || (lies_evenly(a, 1) && lies_evenly(b, 0));
+    if (node.op == ScalarOp::greater || node.op == ScalarOp::less_equal)
+      made = made || (lies_evenly(a, 0) && lies_evenly(b, 1));
+    const auto id = static_cast<NodeId>(alike.size());
+    alike.push_back(made || (along[id] && along[id]->factor == 0));
+  }
+  return alike;
+}
+
 }  // namespace
 
 CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& stage, int wanted) {
@@ -95,7 +118,7 @@ CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& 
   // As many as fill an access of the narrowest, and divide all that has to be divided.
   std::int64_t narrowest = kCudaAccess;
   for (const Node& node : stage.nodes)
-    if (node.kind == NodeKind::load && node.in[1] == kNone && is_next(node.in[0]))
+    if (node.kind == NodeKind::load && is_next(node.in[0]))
       narrowest = std::min(narrowest, bytes_of(node.number));
   for (const Statement& statement : stage.statements)
     if (statement.kind == Statement::Kind::store && statement.guard == kNone &&
@@ -107,8 +130,9 @@ CudaVectors cuda_vectors(const Kernel& kernel, const Phase& phase, const Stage& 
   const auto fits = [&](NodeId index) { return is_next(index) && along[index]->rest % count == 0; };
   for (std::size_t i = 0; i < stage.nodes.size(); ++i) {
     const Node& node = stage.nodes[i];
-    vectors.loads[i] = node.kind == NodeKind::load && node.in[1] == kNone && fits(node.in[0]);
+    vectors.loads[i] = node.kind == NodeKind::load && fits(node.in[0]);
   }
+  vectors.alike = alike_in_accesses(stage, along, count);
   for (std::size_t s = 0; s < stage.statements.size(); ++s) {
     const Statement& statement = stage.statements[s];
     const bool is_scan = statement.kind == Statement::Kind::scan;

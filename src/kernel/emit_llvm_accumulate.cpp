@@ -30,7 +30,8 @@ void StageEmitter::begin_accumulator(std::size_t i) {
   const bool vectors = way == Way::vector_accumulator;
   const bool selects = way == Way::vector_selection;
   const bool first_time = kept.slots.empty();
-  if (first_time) kept.slots.resize(vectors || selects ? static_cast<std::size_t>(unroll_) : 1);
+  if (first_time)
+    kept.slots.resize(vectors || selects ? static_cast<std::size_t>(vectors_of_turn()) : 1);
   for (auto& slots : kept.slots)
     for (std::size_t k = 0; k < s.values.size(); ++k) {
       const DType own = scope_.kernel.buffers[s.buffers[k]].dtype;

@@ -9,7 +9,7 @@ StageEmitter::StageEmitter(PhaseScope& scope, const Stage& stage)
       stage_(stage),
       w_(scope.writer),
       shape_(analyse(scope.phase, stage, scope.kernel, scope.writer.target)),
-      unroll_(unroll()),
+      round_(cpu_round(stage, shape_)),
       tiles_(find_tiles()),
       scalars_(stage.nodes.size()),
       vectors_(stage.nodes.size()),
@@ -18,31 +18,6 @@ StageEmitter::StageEmitter(PhaseScope& scope, const Stage& stage)
 
 void StageEmitter::emit() {
   if (!shape_.empty) enter(0);
-}
-
-// Instructions of a vector, roughly.
-int StageEmitter::work() const {
-  int work = 0;
-  for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
-    if (shape_.nodes[id].vector_needed) work += is_heavy(stage_.nodes[id].op) ? 12 : 1;
-  return work;
-}
-
-// Vectors per turn: several where they are cheap, so that loads and sums overlap.
-int StageEmitter::unroll() const {
-  if (!shape_.vectorised) return 1;
-  bool in_order = false, heavy = false;
-  for (std::size_t id = 0; id < stage_.nodes.size(); ++id)
-    heavy = heavy || (shape_.nodes[id].vector_needed && is_heavy(stage_.nodes[id].op));
-  for (const StatementPlan& plan : shape_.statements)
-    in_order = in_order || plan.way == Way::lane_by_lane || plan.way == Way::scalar_accumulator;
-  if (in_order) return 1;
-  const auto statements = static_cast<int>(stage_.statements.size());
-  // Chains of functions wait for themselves; one vector of many light ops fills a turn.
-  int copies = work() <= 10 ? 4 : work() <= 30 || heavy ? 2 : 1;
-  while (copies > 1 && copies * statements > 16) copies /= 2;
-  while (copies > 1 && shape_.loops.back().size < std::int64_t{copies} * shape_.lanes) copies /= 2;
-  return copies;
 }
 
 std::string StageEmitter::limit_of(const KeptLoop& loop) {
@@ -119,7 +94,7 @@ std::string StageEmitter::peeled_turn(const std::string& limit) {
 }
 
 void StageEmitter::constant_vector_loop(std::int64_t size) {
-  const std::int64_t lanes = shape_.lanes, turn = lanes * unroll_;
+  const std::int64_t lanes = shape_.lanes, turn = round_.points(0);
   std::int64_t done = size / turn * turn;
   if (done == turn)
     bodies("0");
@@ -132,7 +107,7 @@ void StageEmitter::constant_vector_loop(std::int64_t size) {
 }
 
 void StageEmitter::counted_vector_loop(const std::string& first, const std::string& limit) {
-  const std::int64_t lanes = shape_.lanes, turn = lanes * unroll_;
+  const std::int64_t lanes = shape_.lanes, turn = round_.points(0);
   // The end of as many steps as fit.
   auto end_of = [&](std::int64_t step) {
     if (first[0] != '%') return w_.set("and i64 {}, {}", limit, -step);
@@ -143,7 +118,7 @@ void StageEmitter::counted_vector_loop(const std::string& first, const std::stri
   w_.loop(first, whole, turn, [&](const std::string& at) { bodies(at); });
   if (leaves_one_text()) return masked_loop(whole, limit);
   const std::string full = end_of(lanes);
-  if (unroll_ > 1)
+  if (vectors_of_turn() > 1)
     w_.loop(whole, full, lanes, [&](const std::string& at) { body({at, "", "", 0}); });
   const std::string rest = w_.set("sub nsw i64 {}, {}", limit, full);
   w_.when(w_.set("icmp ne i64 {}, 0", rest), [&] { masked_body(full, rest); });
@@ -153,7 +128,7 @@ void StageEmitter::counted_vector_loop(const std::string& first, const std::stri
 // under a mask, for whole vectors and for the last part of one.
 bool StageEmitter::leaves_one_text() const {
   constexpr int kLongTurn = 200;
-  return unroll_ > 1 && work() > kLongTurn &&
+  return vectors_of_turn() > 1 && vector_work(stage_, shape_) > kLongTurn &&
          std::ranges::all_of(shape_.statements, [](const StatementPlan& plan) {
            return plan.way == Way::vector || plan.way == Way::scalar;
          });
@@ -204,7 +179,7 @@ void StageEmitter::bodies(const std::string& at) {
     std::vector<LlvmValue> scalars, vectors;
   };
   std::vector<Copy> copies;
-  for (int copy = 0; copy < unroll_; ++copy) {
+  for (int copy = 0; copy < vectors_of_turn(); ++copy) {
     const std::string base = copy == 0 ? at : w_.set("add nsw i64 {}, {}", at, copy * shape_.lanes);
     copies.push_back({{base, "", "", copy}, scalars_, vectors_});
   }

@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "kernel/cpu_layout.h"
 #include "kernel/emit_llvm_ops.h"
-#include "kernel/emit_llvm_shape.h"
 
 namespace heddle {
 
@@ -55,8 +55,7 @@ class StageEmitter {
   bool leaves_one_text() const;
   std::string first_lanes(const std::string& active);
   std::string limit_of(const KeptLoop& loop);
-  int work() const;
-  int unroll() const;
+  int vectors_of_turn() const { return round_.size(0, RoundAxis::reg); }
 
   // ---- tiles (emit_llvm_tiles.cpp)
   std::vector<NodeId> find_tiles() const;
@@ -129,7 +128,7 @@ class StageEmitter {
   const Stage& stage_;
   LlvmWriter& w_;
   const StageShape shape_;
-  const int unroll_;
+  const Round round_;
   const std::vector<NodeId> tiles_;  // loads that go by tiles
   std::map<NodeId, std::string> tile_rooms_, row_rooms_;
   std::string tile_row_;  // while a row of a tile is worked on

@@ -126,6 +126,14 @@ class Folder {
            });
   }
 
+  // A kernel that puts it beside others copies whole rows then.
+  bool is_joined(ValueId value) const {
+    const auto it = readers_.find(value);
+    return it != readers_.end() && std::ranges::all_of(it->second, [&](OpId reader) {
+             return program_.op(reader).def->rearranges == Rearrange::join;
+           });
+  }
+
   // Kernels read a transpose by its index; anybody else needs it in memory.
   bool is_wanted_in_memory(ValueId value) const {
     const auto it = readers_.find(value);
@@ -156,7 +164,8 @@ class Folder {
       if (!view) continue;
       ProductViews moved = views;
       moved.result = *view;
-      const bool is_wanted = is_wanted_in_memory(view->value) || is_read_crosswise(*view);
+      const bool is_wanted =
+          is_wanted_in_memory(view->value) || is_read_crosswise(*view) || is_joined(view->value);
       if (!is_wanted || !is_as_good(op, moved, *now)) continue;
       moves_.products.insert_or_assign(id, std::move(moved));
       moves_.dropped.insert(chain.begin(), chain.end());

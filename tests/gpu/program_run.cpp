@@ -165,6 +165,51 @@ TEST_F(GpuProgram, BatchesOfProductsAgree) {
   expect_near(interpret(program, program.functions[0], arguments).value()[0], (*got)[0]);
 }
 
+// Attention of ten sequences with twelve heads, which lie side by side in a row.
+Program heads_of_sequences(std::int64_t length, std::int64_t width) {
+  const std::string heads = fmt::format("tensor<10x{}x12x{}xf32>", length, width);
+  const std::string rows = fmt::format("tensor<10x{}x{}xf32>", length, 12 * width);
+  const std::string whole = fmt::format("tensor<10x{}x{}xf32>", length, 36 * width);
+  const std::string square = fmt::format("tensor<10x12x{0}x{0}xf32>", length);
+  const std::string mixed = fmt::format("tensor<10x12x{}x{}xf32>", length, width);
+  std::string text = fmt::format("func.func @main(%x: {}) -> {} {{\n", whole, rows);
+  for (int part = 0; part < 3; ++part)
+    text += fmt::format(
+        "%s{0} = stablehlo.slice %x [0:10, 0:{1}, {2}:{3}] : ({4}) -> {5}\n"
+        "%h{0} = stablehlo.reshape %s{0} : ({5}) -> {6}\n",
+        part, length, part * 12 * width, (part + 1) * 12 * width, whole, rows, heads);
+  text += fmt::format(R"(
+      %s = stablehlo.dot_general %h0, %h1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3]
+        : ({0}, {0}) -> {1}
+      %e = stablehlo.tanh %s : {1}
+      %o = stablehlo.dot_general %e, %h2, batching_dims = [0, 1] x [0, 2], contracting_dims = [3] x [1]
+        : ({1}, {0}) -> {2}
+      %t = stablehlo.transpose %o, dims = [0, 2, 1, 3] : ({2}) -> {0}
+      %r = stablehlo.reshape %t : ({0}) -> {3}
+      return %r : {3}
+    }})",
+                      heads, square, mixed, rows);
+  return read(text);
+}
+
+// Two loops around a product, of which the library takes one: ten turns of the other on eight
+// streams, alone and in a recording; large enough that ways are tried, and not.
+TEST_F(GpuProgram, HeadsOfSeveralSequencesAgree) {
+  const auto queue = (*gpu::device())->queue();
+  for (const auto& [length, width] : {std::pair{16, 8}, std::pair{128, 32}}) {
+    const Program program = heads_of_sequences(length, width);
+    const Executable executable = compile(program, target()).value();
+    EXPECT_EQ(executable.steps().size(), 3U);
+    Array x = numbered(Type::tensor(DType::f32, {10, length, 36 * width}));
+    const Array wanted = interpret(program, program.functions[0], {x}).value()[0];
+    const Buffer there = to_device(*queue, x).value();
+    for (int turn = 0; turn < 10; ++turn) {
+      const Buffer result = executable.run_on_device({there}).value()[0];
+      expect_near(wanted, to_host(*queue, result, wanted.type()).value());
+    }
+  }
+}
+
 // Every element of every type comes where it belongs: tiles that fit, and those that are cut off.
 TEST_F(GpuProgram, TransposesAgree) {
   struct Case {

@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "../unit/kernel_examples.h"
+#include "../unit/thread_text.h"
 #include "choices.h"
 #include "heddle/notation.h"
 #include "kernel/cuda_layout.h"
@@ -59,15 +60,17 @@ void check_rows(const Kernel& kernel, const CudaLimits& limits) {
   const auto resident = cuda_resident(kernel, kernel.phases[0], limits);
   if (!resident) return;
   const CudaPhase launch = cuda_plan(kernel, limits).phases[0];
-  const AxisRegistry axes = cuda_axes();
+  const AxisRegistry axes = kernel_axes();
   const auto layout = cuda_row_layout(*resident, launch.grid, axes);
   if (!layout) return;
   const Verdict valid = validate(*layout, axes);
   if (!(valid.ok())) RC_FAIL(valid.reason());
   std::string text = emit_cuda(kernel, limits);
   text.erase(0, text.find("struct Buffers"));
-  const auto part = numbers_in(text, R"(lane = \(int\)\(cluster_rank\(\) \* (\d+) \+ threadIdx)");
-  const auto group = numbers_in(text, R"(lane = threadIdx.x % (\d+), group = threadIdx)");
+  const auto part =
+      numbers_in(text, R"(lane = \(int\)cluster_rank\(\) \* (\d+) \+ \(int\)threadIdx)");
+  const auto group =
+      numbers_in(text, R"(lane = \(int\)threadIdx.x % (\d+), group = \(int\)threadIdx)");
   const auto turn = numbers_in(text, R"(const int at = u \* (\d+) \+ lane;)");
   if (!(turn.size() == 1)) RC_FAIL("no units in\n" + text);
   const std::int64_t rows = resident->phase.blocks(), blocks = launch.grid / launch.cluster;
@@ -108,7 +111,7 @@ HEDDLE_PROPERTY(CudaLayout, RowsLieWhereTheTextPutsThem) {
 void check_stage(const Kernel& kernel, std::size_t number, int threads, int cluster) {
   const Phase& phase = kernel.phases[0];
   const Stage& stage = phase.stages[number];
-  const AxisRegistry axes = cuda_axes();
+  const AxisRegistry axes = kernel_axes();
   const auto layout = cuda_stage_layout(kernel, phase, stage, threads, cluster, axes);
   if (!layout) return;
   const Verdict valid = validate(*layout, axes);
@@ -122,14 +125,14 @@ void check_stage(const Kernel& kernel, std::size_t number, int threads, int clus
       R"(for \(int first = 0(?: \+ \(int\)cluster_rank\(\) \* (\d+))?; first < points; first \+= (\d+))");
   const auto alone = numbers_in(
       text,
-      R"(for \(int point = threadIdx.x(?: \+ \(int\)cluster_rank\(\) \* (\d+))?; point < points; point \+= (\d+))");
+      R"(for \(int point = \(int\)threadIdx.x(?: \+ \(int\)cluster_rank\(\) \* (\d+))?; point < points; point \+= (\d+))");
   if (grouped.empty() && alone.empty()) return;
   const std::int64_t vec = mapping.vectors.count;
   const bool is_last = mapping.shared.back();
   const std::int64_t points = points_of(stage, mapping.shared, true) / (is_last ? vec : 1);
   const std::int64_t others = points_of(stage, mapping.shared, false) / (is_last ? 1 : vec);
-  const auto by_points = numbers_in(text, R"(who = \(int\)threadIdx.x % (\d+), part)");
-  const auto by_others = numbers_in(text, R"(who = \(int\)threadIdx.x / (\d+), part)");
+  std::smatch places;
+  std::regex_search(text, places, std::regex(R"(who = ([^,]+), part = ([^;]+);)"));
   const auto along = numbers_in(
       text,
       R"(for \(int along = part(?: \+ \(int\)cluster_rank\(\) \* (\d+))?; along < others; along \+= (\d+))");
@@ -137,13 +140,11 @@ void check_stage(const Kernel& kernel, std::size_t number, int threads, int clus
     for (int look = 0; look < kLooks; ++look) {
       const std::int64_t thread = between(0, threads - 1);
       const bool has_group = !grouped.empty();
-      const std::int64_t who = !has_group           ? thread
-                               : !by_points.empty() ? thread % by_points[0]
-                                                    : thread / by_others[0];
-      const std::int64_t part = !has_group           ? 0
-                                : !by_points.empty() ? thread / by_points[0]
-                                                     : thread % by_others[0];
-      if (has_group && part >= mapping.group) continue;
+      const std::int64_t who = has_group ? examples::computed(places[1], thread) : thread;
+      const std::int64_t part = has_group ? examples::computed(places[2], thread) : 0;
+      if (has_group && (who >= mapping.round.threads(CudaMapping::kPoints) ||
+                        part >= mapping.round.threads(CudaMapping::kOthers)))
+        continue;
       const auto& loop = has_group ? grouped : alone;
       std::int64_t turn = 0;
       for (std::int64_t point = who + rank * loop[0]; point < points; point += loop[1], ++turn) {

@@ -10,6 +10,8 @@
 #include "kernel/cuda_resident.h"
 #include "kernel/cuda_ways.h"
 #include "kernel/emit_cuda_stage.h"
+#include "kernel/needless_guards.h"
+#include "kernel/rows_apart.h"
 #include "kernel_tiers.h"
 
 namespace heddle {
@@ -377,7 +379,7 @@ TEST(CudaMapping, ThreadsOfAGroupShareARow) {
   // Two rows a block: 128 threads for each, which need no more than 64 for 256 elements by fours.
   const CudaMapping mapping = mapping_of(examples::softmax(8, 256, 2), 1);
   EXPECT_EQ(mapping.vectors.count, 4);
-  EXPECT_EQ(mapping.group, 64);
+  EXPECT_EQ(mapping.round.threads(CudaMapping::kOthers), 64);
   EXPECT_EQ(mapping.accumulated, std::vector{true});
 }
 
@@ -398,13 +400,70 @@ TEST(CudaMapping, ColumnsThatAreNoPowerOfTwoLeaveFewThreadsIdle) {
   phase.stages.push_back(w.stage);
   const CudaMapping mapping = cuda_mapping(kernel, phase, w.stage, 256);
   EXPECT_EQ(mapping.vectors.count, 8);
-  EXPECT_EQ(mapping.abreast, 40);
-  EXPECT_EQ(mapping.group, 6);  // 240 of 256
+  EXPECT_EQ(mapping.round.threads(CudaMapping::kPoints), 40);
+  EXPECT_EQ(mapping.round.threads(CudaMapping::kOthers), 6);  // 240 of 256
 }
 
 TEST(CudaMapping, OddRowsAreReadElementByElement) {
   EXPECT_EQ(mapping_of(examples::softmax(8, 255, 2), 1).vectors.count, 1);
   EXPECT_EQ(mapping_of(examples::softmax(8, 255, 2), 3).vectors.count, 1);
+}
+
+TEST(CudaMapping, OddRowsThatBeginEvenlyLeaveATail) {
+  const Kernel kernel = examples::odd_rows(40, 3, 1001, 1008);
+  const CudaMapping sums = mapping_of(kernel, 1);
+  EXPECT_EQ(sums.vectors.count, 8);
+  EXPECT_EQ(sums.vectors.tail, 1);
+  EXPECT_EQ(mapping_of(examples::odd_rows(40, 3, 1001, 1001), 1).vectors.count, 1);
+}
+
+// A row's sum is loaded once for neighbours, since it is there behind the row too; what lies
+// beyond the buffer is not looked at.
+TEST(NeedlessGuards, AreDroppedWhereTheElementExistsAndNobodyLooks) {
+  const auto guarded = [](const Kernel& kernel, std::size_t stage) {
+    const Phase& phase = kernel.phases[0];
+    const Stage made = without_needless_guards(kernel, phase, phase.stages[stage]);
+    return std::ranges::count_if(made.nodes, [](const Node& node) {
+      return node.kind == NodeKind::load && node.in[1] != kNone;
+    });
+  };
+  EXPECT_EQ(guarded(examples::odd_rows(40, 3, 1001, 1008), 2), 0);
+  EXPECT_EQ(guarded(examples::joined(300, 64, 128, 20), 0), 2);
+  Kernel looked_at = examples::odd_rows(40, 3, 1001, 1008);
+  Stage& last = looked_at.phases[0].stages[2];
+  last.statements[0].values[0] = last.nodes[last.statements[0].values[0]].in[1];  // not the select
+  EXPECT_EQ(guarded(looked_at, 2), 2);
+}
+
+// Parts of 512 chunks for 24 columns a block: a third of them is a sector of memory still.
+TEST(CudaSpread, LongSumsFillTheDevice) {
+  const auto block_of = [](std::int64_t chunks, std::int64_t block, int multiprocessors) {
+    Kernel kernel = named_kernel("total");
+    const auto parts = add_buffer(kernel, Reach::input, DType::f32, chunks * 768);
+    const auto y = add_buffer(kernel, Reach::output, DType::f32, 768);
+    const Phase phase = examples::total_of_parts(kernel, parts, y, 768, chunks, block);
+    return cuda_spread(kernel, phase, {.multiprocessors = multiprocessors}).outer[0].block;
+  };
+  EXPECT_EQ(block_of(512, 24, 132), 8);
+  EXPECT_EQ(block_of(512, 16, 132), 8);
+  EXPECT_EQ(block_of(512, 4, 132), 4);
+  EXPECT_EQ(block_of(512, 24, 16), 24);  // which has enough blocks
+  EXPECT_EQ(block_of(16, 24, 132), 24);  // short sums: whole lines of memory
+}
+
+TEST(RowsApart, WhereEachHasItsOwnNumbersAndIsLong) {
+  const auto apart = [](Kernel kernel) {
+    return with_rows_apart(kernel, kernel.phases[0]).outer.size() > kernel.phases[0].outer.size();
+  };
+  EXPECT_TRUE(apart(examples::odd_rows(40, 3, 5001, 5008)));
+  EXPECT_FALSE(apart(examples::odd_rows(40, 3, 1001, 1008)));  // they lie in caches together
+  EXPECT_FALSE(apart(examples::softmax(8, 5000, 2)));          // a block has one row already
+  EXPECT_FALSE(apart(examples::inner_sum(2, 3000, 320)));      // rows share what they add up
+  Kernel together = examples::odd_rows(40, 3, 5001, 5008);     // one sum of all rows
+  Stage& add = together.phases[0].stages[1];
+  add.nodes.push_back({.type = DType::i64});
+  add.statements[0].index = static_cast<NodeId>(add.nodes.size() - 1);
+  EXPECT_FALSE(apart(together));
 }
 
 TEST(CudaMapping, ARunningSumOfARowIsOfAllThreads) {
@@ -454,7 +513,7 @@ TEST(CudaLayout, SaysWhoHasWhat) {
 
 // What two layouts have to exchange follows from them alone.
 TEST(CudaExchange, IsWhatTheLayoutsDifferIn) {
-  AxisRegistry axes = cuda_axes();
+  AxisRegistry axes = kernel_axes();
   const auto layout = [&](std::string_view text) { return parse_layout(text, axes).value(); };
   const auto words = [&](std::string_view there, std::string_view wanted) {
     return words_of(cuda_exchange(layout(there), layout(wanted), axes).value());
@@ -482,7 +541,7 @@ TEST(CudaExchange, OfStagesThatShareScratch) {
   EXPECT_THAT(describe_cuda_mapping(examples::inner_sum(2, 64, 128), limits),
               testing::Contains("stage 1 leaves scratch 2 for 2: 32 by shuffles, 8 through shared "
                                 "memory"));
-  AxisRegistry axes = cuda_axes();
+  AxisRegistry axes = kernel_axes();
   Stage stage;
   stage.loops = {{8}, {32}};
   const Layout mapping = parse_layout("(256:8@warp:32@lane, 1)", axes).value();

@@ -181,6 +181,20 @@ inline Kernel block_scaled(std::int64_t rows, std::int64_t blocks, std::int64_t 
   return kernel;
 }
 
+// The phase that adds up what chunks have left: y[j] = sum over c of parts[c, j].
+inline Phase total_of_parts(Kernel& kernel, std::uint32_t parts, std::uint32_t y,
+                            std::int64_t columns, std::int64_t chunks, std::int64_t block = 4) {
+  Phase phase = phase_over({{columns, block}});
+  StageBuilder clear(kernel, {{block, 0}});
+  clear.store(y, clear.add(clear.outer(0), clear.loop(0)), clear.number(0, DType::f32));
+  StageBuilder total(kernel, {{chunks, -1}, {block, 0}});
+  const NodeId column = total.add(total.outer(0), total.loop(1));
+  total.update(y, column, ScalarOp::add,
+               total.load(parts, total.add(total.scaled(total.loop(0), columns), column)));
+  phase.stages = {clear.stage, total.stage};
+  return phase;
+}
+
 // out[j] = sum over r of x[r, j]: partial sums per chunk, then one phase that adds them.
 inline Kernel column_sum(std::int64_t rows, std::int64_t columns, std::int64_t chunks) {
   Kernel kernel = named_kernel("column_sum");
@@ -198,16 +212,68 @@ inline Kernel column_sum(std::int64_t rows, std::int64_t columns, std::int64_t c
   sum.update(parts, part(sum, 1), ScalarOp::add, sum.load(x, at));
   first.begin.push_back(zero.stage);
   first.stages.push_back(sum.stage);
+  kernel.phases = {first, total_of_parts(kernel, parts, y, columns, chunks)};
+  return kernel;
+}
 
-  Phase second = phase_over({{columns, 4}});
-  StageBuilder clear(kernel, {{4, 0}});
-  clear.store(y, clear.add(clear.outer(0), clear.loop(0)), clear.number(0, DType::f32));
-  StageBuilder total(kernel, {{chunks, -1}, {4, 0}});
-  const NodeId column = total.add(total.outer(0), total.loop(1));
-  total.update(y, column, ScalarOp::add,
-               total.load(parts, total.add(total.scaled(total.loop(0), columns), column)));
-  second.stages = {clear.stage, total.stage};
-  kernel.phases = {first, second};
+// Rows of an odd length that lie further apart, a few of each block together: y = x * sum(x), and
+// zeros behind each row.
+inline Kernel odd_rows(std::int64_t blocks, std::int64_t rows, std::int64_t columns,
+                       std::int64_t apart) {
+  Kernel kernel = named_kernel("odd_rows");
+  const auto x = add_buffer(kernel, Reach::input, DType::bf16, blocks * rows * apart);
+  const auto y = add_buffer(kernel, Reach::output, DType::bf16, blocks * rows * apart);
+  const auto sum = add_buffer(kernel, Reach::block, DType::f32, rows);
+  Phase phase = phase_over({{blocks, 1}});
+  StageBuilder zero(kernel, {{rows, -1}}), add(kernel, {{rows, -1}, {columns, -1}}),
+      out(kernel, {{rows, -1}, {apart, -1}});
+  const auto at = [&](StageBuilder& w) {
+    return w.add(w.scaled(w.add(w.scaled(w.outer(0), rows), w.loop(0)), apart), w.loop(1));
+  };
+  zero.store(sum, zero.loop(0), zero.number(0, DType::f32));
+  add.update(sum, add.loop(0), ScalarOp::add, add.cast(add.load(x, at(add)), DType::f32));
+  const NodeId place = at(out), is_there = out.op(ScalarOp::less, out.loop(1), out.index(columns));
+  const NodeId product =
+      out.op(ScalarOp::multiply, out.cast(out.load(x, place, is_there), DType::f32),
+             out.load(sum, out.loop(0), is_there));
+  out.store(y, place,
+            out.op(ScalarOp::select, is_there, out.cast(product, DType::bf16),
+                   out.number(0, DType::bf16)));
+  phase.stages = {zero.stage, add.stage, out.stage};
+  kernel.phases.push_back(phase);
+  return kernel;
+}
+
+// Rows of `left` and `right` elements side by side, and the sums of their columns. Rows begin at
+// multiples of 8, and nothing lies behind the last one.
+inline Kernel joined(std::int64_t rows, std::int64_t left, std::int64_t right,
+                     std::int64_t chunks) {
+  const std::int64_t columns = left + right;
+  const std::int64_t left_apart = (left + 7) / 8 * 8, right_apart = (right + 7) / 8 * 8;
+  Kernel kernel = named_kernel("joined");
+  const auto a = add_buffer(kernel, Reach::input, DType::bf16, (rows - 1) * left_apart + left);
+  const auto b = add_buffer(kernel, Reach::input, DType::bf16, (rows - 1) * right_apart + right);
+  const auto y = add_buffer(kernel, Reach::output, DType::bf16, rows * columns);
+  const auto sums = add_buffer(kernel, Reach::output, DType::f32, columns);
+  const auto parts = add_buffer(kernel, Reach::phases, DType::f32, chunks * columns);
+  Phase phase = phase_over({{rows, 2}}, chunks);
+  StageBuilder zero(kernel, {{columns, -1}}), join(kernel, {{2, 0}, {columns, -1}});
+  const auto part = [&](StageBuilder& w, std::uint32_t loop) {
+    return w.add(w.scaled(w.chunk(), columns), w.loop(loop));
+  };
+  zero.store(parts, part(zero, 0), zero.number(0, DType::f32));
+  const NodeId row = join.add(join.outer(0), join.loop(0)), column = join.loop(1);
+  const NodeId is_left = join.op(ScalarOp::less, column, join.index(left));
+  const NodeId is_right = join.op(ScalarOp::greater_equal, column, join.index(left));
+  const NodeId of_left = join.load(a, join.add(join.scaled(row, left_apart), column), is_left);
+  const NodeId of_right = join.load(
+      b, join.add(join.scaled(row, right_apart), join.add(column, join.index(-left))), is_right);
+  const NodeId both = join.op(ScalarOp::select, is_left, of_left, of_right);
+  join.store(y, join.add(join.scaled(row, columns), column), both);
+  join.update(parts, part(join, 1), ScalarOp::add, join.cast(both, DType::f32));
+  phase.begin = {zero.stage};
+  phase.stages = {join.stage};
+  kernel.phases = {phase, total_of_parts(kernel, parts, sums, columns, chunks)};
   return kernel;
 }
 

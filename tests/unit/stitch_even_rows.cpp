@@ -277,5 +277,28 @@ TEST(EvenRows, NumbersStayTheSame) {
   EXPECT_GT(padded, 30);
 }
 
+// Heads that a kernel puts side by side: products write them where rows of one matrix have them, so
+// that the kernel copies rows.
+TEST(FoldMoves, WhatIsJoinedIsWrittenInRows) {
+  const Program program =
+      program_of({{2, 3, 16, 16}, {2, 3, 16, 8}}, [](Builder& b, const Vars& in) -> Vars {
+        const auto rows = [&](std::vector<std::int64_t> sum, std::vector<std::int64_t> order) {
+          const Var heads = sum[0] == 3 ? b.dot(in[0], in[1], {{0, 1}, {0, 1}, {3}, {2}})
+                                        : b.dot(in[1], in[0], {{0, 1}, {0, 1}, {2}, {2}});
+          return b.reshape(b.transpose(heads, order), {2, 16, 24});
+        };
+        const Var both = b.concatenate({rows({3}, {0, 2, 1, 3}), rows({2}, {0, 3, 1, 2})}, 2);
+        return {both * 2.0};
+      });
+  const FoldedMoves moves = fold_moves(program, program.functions[0].body, Calls());
+  ASSERT_EQ(moves.products.size(), 2U);
+  EXPECT_EQ(moves.dropped.size(), 4U);
+  for (const auto& [id, views] : moves.products) {
+    const auto plan = plan_product(program, program.op(id), views);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->ldc, 24);
+  }
+}
+
 }  // namespace
 }  // namespace heddle::even_rows_tests

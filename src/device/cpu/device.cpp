@@ -8,6 +8,7 @@
 #include "device/cpu/queue.h"
 #include "heddle/cost.h"
 #include "heddle/thread_pool.h"
+#include "kernel/cpu_layout.h"
 
 namespace heddle {
 
@@ -47,6 +48,11 @@ std::string CpuDevice::source(const Kernel& kernel) const {
   const auto target = jit_.target();
   const auto text = target ? emit_llvm(kernel, target->vectors) : Expected<std::string>("");
   return text ? *text : "";
+}
+
+std::vector<std::string> CpuDevice::mapping(const Kernel& kernel) const {
+  const auto target = jit_.target();
+  return describe_cpu_mapping(kernel, target ? target->vectors : VectorTarget{});
 }
 
 Expected<std::unique_ptr<Launch>> CpuDevice::prepare(std::vector<LaunchKernel> kernels) {

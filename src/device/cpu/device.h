@@ -25,6 +25,7 @@ class CpuDevice : public Device {
   Verdict can_compile() const override;
   Expected<std::shared_ptr<const DeviceCode>> compile(const Kernel& kernel) override;
   std::string source(const Kernel& kernel) const override;
+  std::vector<std::string> mapping(const Kernel& kernel) const override;
   Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) override;
   std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                             const ProductViews* views) const override;

@@ -65,7 +65,8 @@ CudaQueue::CudaQueue(CudaDevice& device, std::shared_ptr<Context> context)
     : device_(device),
       context_(std::move(context)),
       driver_(context_->driver()),
-      staging_(context_->pinned(), driver_) {
+      staging_(context_->pinned(), driver_),
+      sides_(*context_) {
   if (auto stream = context_->add_stream()) {
     stream_ = stream->handle;
     work_ = stream->work;

@@ -1,7 +1,7 @@
 // A stream of one GPU as a queue.
 #pragma once
 
-#include "device/cuda/context.h"
+#include "device/cuda/side_streams.h"
 #include "device/moves.h"
 #include "heddle/device.h"
 
@@ -56,6 +56,8 @@ class CudaQueue final : public Queue, public DeviceMoves {
 
   // Where work goes now.
   Handle stream() const { return is_recording_ ? capture_ : stream_; }
+  // Beside that; for the work of one call.
+  SideStreams& sides() { return sides_; }
   Context& context() { return *context_; }
 
  private:
@@ -77,6 +79,7 @@ class CudaQueue final : public Queue, public DeviceMoves {
   std::vector<std::shared_ptr<const void>> kept_;  // that copies may still read
   std::vector<void*> buffers_;                     // of a kernel
   Staging staging_;
+  SideStreams sides_;
   Pointer scratch_ = 0;  // of kernels, which run one after the other
   std::int64_t scratch_bytes_ = 0;
   std::vector<std::pair<Pointer, std::int64_t>> old_scratch_;  // that recordings may still use
