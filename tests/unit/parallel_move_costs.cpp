@@ -103,7 +103,7 @@ TEST(MoveCosts, AreThoseOfThePlannerForSmallValues) { compare({64, 320}); }
 TEST(MoveCosts, AreThoseOfThePlannerForUnevenBlocks) {
   const Type type = Type::tensor(DType::f32, {100, 640, 1024});
   OnThreeAxes at(type, {{"a", 2}, {"b", 3}, {"node", 2}});
-  compare(at, type, any_blocks(*at.on, type), 20);
+  compare(at, type, any_blocks(*at.on, type), 12);  // what a slice copies counts twice
 }
 
 // Axes of two sizes along one dimension: the larger one counts in two parts.
