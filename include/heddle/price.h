@@ -45,9 +45,17 @@ class RouteTable {
   RouteTable(SplitTable& splits, const Mesh& mesh, const AxisRegistry& axes)
       : splits_(splits), mesh_(mesh), axes_(axes) {}
   const Route& find(int from, int to, std::int64_t element_bits);
+  // What such a way takes, for who asks about very many: it is not kept.
+  double seconds(const Split& from, const Split& to, std::int64_t element_bits) const;
 
  private:
+  struct Planned {
+    Plan plan;
+    std::vector<Split> stops;  // behind each of its moves
+  };
   Route planned(int from, int to, std::int64_t element_bits);
+  std::optional<Planned> plan_between(const Split& from, const Split& to,
+                                      std::int64_t element_bits) const;
   struct Key {
     int from, to;
     std::int64_t bits;

@@ -46,53 +46,89 @@ void join_sums(Route& route, std::int64_t bytes, const Split& from, const Split&
 
 }  // namespace
 
-Route RouteTable::planned(int from, int to, std::int64_t bits) {
-  if (from == to) return {};
-  Route direct;
-  direct.seconds = cost::kUnplanned;
-  direct.steps.push_back({to, MoveKind::exchange, 0, cost::kUnplanned, ""});
-  // Parts become contributions with zeros around them; nothing is sent.
-  for (const DimSplit& dim : splits_[from].dims)
-    for (const SplitDigit& d : dim.digits)
-      if (overlap(splits_[to].pending, d)) return direct;
-  const auto a = layout_of(splits_[from], mesh_, axes_.mem());
-  const auto b = layout_of(splits_[to], mesh_, axes_.mem());
-  if (!a || !b) return direct;
+namespace {
+
+double bytes_at(const Split& split, std::int64_t bits) {
+  std::int64_t elements = 1;
+  for (const DimSplit& dim : split.dims) elements *= dim.local();
+  return static_cast<double>(elements * bits / 8);
+}
+
+// Where parts become contributions with zeros around them nothing is sent.
+bool becomes_a_sum(const Split& from, const Split& to) {
+  return std::ranges::any_of(from.dims, [&](const DimSplit& dim) {
+    return std::ranges::any_of(dim.digits,
+                               [&](const SplitDigit& d) { return overlap(to.pending, d); });
+  });
+}
+
+std::string over_text(const Move& move, const Mesh& mesh) {
+  std::string over;
+  for (const SubAxis& part : move.over)
+    if (const MeshAxis* axis = mesh.find(part.axis))
+      over += (over.empty() ? "" : ", ") + axis->name +
+              (part.extent == axis->size
+                   ? ""
+                   : fmt::format(":({}){}", axis->size / part.extent / part.stride, part.extent));
+  return over;
+}
+
+}  // namespace
+
+// With what was timed of its moves.
+std::optional<RouteTable::Planned> RouteTable::plan_between(const Split& from, const Split& to,
+                                                            std::int64_t bits) const {
+  if (becomes_a_sum(from, to)) return std::nullopt;
+  const auto a = layout_of(from, mesh_, axes_.mem()), b = layout_of(to, mesh_, axes_.mem());
+  if (!a || !b) return std::nullopt;
   auto plan = plan_redistribution(*a, *b, mesh_, axes_, {.element_bits = bits, .bound = false});
-  if (!plan) return direct;
-  const auto bytes_at = [&](int split) {
-    std::int64_t elements = 1;
-    for (const DimSplit& dim : splits_[split].dims) elements *= dim.local();
-    return elements * bits / 8;
-  };
-  Route route;
-  int at = from;
-  for (Move& move : plan->moves) {
+  if (!plan) return std::nullopt;
+  Planned planned{*std::move(plan), {}};
+  const Split* at = &from;
+  planned.stops.reserve(planned.plan.moves.size());
+  planned.plan.seconds = 0;
+  for (Move& move : planned.plan.moves) {
     std::int64_t members = 1;
     for (const SubAxis& part : move.over) members *= part.extent;
-    if (const double timed =
-            timed_seconds(mesh_, move.kind, members, static_cast<double>(bytes_at(at)));
+    if (const double timed = timed_seconds(mesh_, move.kind, members, bytes_at(*at, bits));
         timed > 0)
       move.seconds = timed;
-    route.seconds += move.seconds;
+    planned.plan.seconds += move.seconds;
     auto split = split_of(move.to, mesh_);
-    if (!split) return direct;
-    std::string over;
-    for (const SubAxis& part : move.over)
-      if (const MeshAxis* axis = mesh_.find(part.axis))
-        over += (over.empty() ? "" : ", ") + axis->name +
-                (part.extent == axis->size
-                     ? ""
-                     : fmt::format(":({}){}", axis->size / part.extent / part.stride, part.extent));
-    const int next = splits_.id(*std::move(split));
+    if (!split) return std::nullopt;
+    at = &planned.stops.emplace_back(*std::move(split));
+  }
+  if (*at != to) return std::nullopt;
+  return planned;
+}
+
+double RouteTable::seconds(const Split& from, const Split& to, std::int64_t bits) const {
+  if (from == to) return 0;
+  const auto way = plan_between(from, to, bits);
+  return way ? way->plan.seconds : cost::kUnplanned;
+}
+
+Route RouteTable::planned(int from, int to, std::int64_t bits) {
+  if (from == to) return {};
+  auto way = plan_between(splits_[from], splits_[to], bits);
+  Route route;
+  if (!way) {
+    route.seconds = cost::kUnplanned;
+    route.steps.push_back({to, MoveKind::exchange, 0, cost::kUnplanned, ""});
+    return route;
+  }
+  route.seconds = way->plan.seconds;
+  int at = from;
+  for (std::size_t i = 0; i < way->stops.size(); ++i) {
+    const Move& move = way->plan.moves[i];
+    const int next = splits_.id(std::move(way->stops[i]));
     if (next == at) continue;
-    route.steps.push_back({next, move.kind, move.bytes, move.seconds, over});
+    route.steps.push_back({next, move.kind, move.bytes, move.seconds, over_text(move, mesh_)});
     at = next;
   }
-  if (at != to) return direct;
-  plan->seconds = route.seconds;
-  join_sums(route, bytes_at(from), splits_[from], splits_[to]);
-  route.plan = std::make_shared<const Plan>(*std::move(plan));
+  join_sums(route, static_cast<std::int64_t>(bytes_at(splits_[from], bits)), splits_[from],
+            splits_[to]);
+  route.plan = std::make_shared<const Plan>(std::move(way->plan));
   return route;
 }
 

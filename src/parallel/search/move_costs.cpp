@@ -39,9 +39,23 @@ CostNetwork::Cost MoveCosts::of(int from, int to, const Type& type) {
   if (from == to) return 0;
   const int pattern = pattern_between(from, to);
   if (pattern == kNever) return CostNetwork::kForbidden;
-  const double bytes =
-      static_cast<double>(type.elements()) * static_cast<double>(bits(type.dtype)) / 8;
-  return cost_of_seconds(seconds(patterns_[static_cast<std::size_t>(pattern)], bytes));
+  const double element = static_cast<double>(bits(type.dtype)) / 8;
+  const double bytes = static_cast<double>(type.elements()) * element;
+  Pattern& planned = patterns_[static_cast<std::size_t>(pattern)];
+  if (is_even(from) && is_even(to)) return cost_of_seconds(seconds(planned, bytes));
+  const Uneven uneven = uneven_parts(on_.splits[from], on_.splits[to]);
+  return cost_of_seconds(seconds(planned, bytes * uneven.room) +
+                         (uneven.copied + uneven.copied_last) * element /
+                             on_.mesh.mesh.local_bandwidth());
+}
+
+bool MoveCosts::is_even(int split) {
+  const auto place = static_cast<std::size_t>(split);
+  if (even_.size() <= place) even_.resize(place + 1, kNotAsked);
+  if (even_[place] == kNotAsked)
+    even_[place] = std::ranges::all_of(
+        on_.splits[split].dims, [](const DimSplit& dim) { return dim.padded() == dim.size; });
+  return even_[place] != 0;
 }
 
 std::size_t MoveCosts::KeyHash::operator()(const std::vector<int>& key) const {
@@ -73,7 +87,7 @@ int MoveCosts::find_pattern(int from, int to) {
   return known->second;
 }
 
-MoveCosts::MoveCosts(OnMesh& on) : on_(on), keys_(on.splits) {
+MoveCosts::MoveCosts(OnMesh& on) : on_(on), known_(KnownMoves::of(on.mesh.mesh)), keys_(on.splits) {
   const std::vector<MeshAxis>& mesh = on.mesh.mesh.axes();
   std::vector<int> names(mesh.size());
   std::iota(names.begin(), names.end(), 0);
@@ -110,16 +124,71 @@ int MoveCosts::renamed(int split, std::size_t way) {
 double MoveCosts::seconds(Pattern& pattern, double bytes) {
   const double at_least = std::max(bytes, kLeastBytes);
   const int below = step_below(at_least);
-  const double low = planned(pattern, below), high = planned(pattern, below + 1);
+  const double low = at_step(pattern, below), high = at_step(pattern, below + 1);
   const double begin = bytes_of_step(below), end = bytes_of_step(below + 1);
   return low + std::max(0.0, (at_least - begin) / (end - begin)) * (high - low);
 }
 
-// The small value with one more dimension, which makes up for the rest of so many bytes.
-double MoveCosts::planned(Pattern& pattern, int step) {
+double MoveCosts::at_step(Pattern& pattern, int step) {
   const auto place = static_cast<std::size_t>(step);
-  if (pattern.seconds.size() <= place) pattern.seconds.resize(place + 1, -1);
-  if (pattern.seconds[place] >= 0) return pattern.seconds[place];
+  std::vector<double>& seconds = pattern.seconds;
+  if (seconds.size() <= place) seconds.resize(place + 1, -1);
+  if (seconds[place] >= 0) return seconds[place];
+  seconds[place] = known_->seconds({on_.splits[pattern.from], on_.splits[pattern.to], step},
+                                   [&] { return planned(pattern, step); });
+  fill_lines(seconds, step);
+  return seconds[place];
+}
+
+namespace {
+
+// The nearest two steps that are known in one direction.
+struct TwoSteps {
+  int near = -1, far = -1;
+};
+
+TwoSteps known_from(const std::vector<double>& seconds, int step, int direction) {
+  TwoSteps found;
+  for (int s = step + direction; s >= 0 && s < static_cast<int>(seconds.size()); s += direction) {
+    if (seconds[static_cast<std::size_t>(s)] < 0) continue;
+    if (found.near >= 0) return {found.near, s};
+    found.near = s;
+  }
+  return found;
+}
+
+double between(const std::vector<double>& seconds, int low, int high, int step) {
+  const double begin = seconds[static_cast<std::size_t>(low)],
+               end = seconds[static_cast<std::size_t>(high)];
+  return begin + (bytes_of_step(step) - bytes_of_step(low)) /
+                     (bytes_of_step(high) - bytes_of_step(low)) * (end - begin);
+}
+
+// Steps that are not known between the outer ones, where the inner one is on their line.
+void fill_line(std::vector<double>& seconds, int low, int inner, int high) {
+  constexpr double kOff = 1e-9;
+  if (low < 0 || inner < 0 || high < 0) return;
+  const double known = seconds[static_cast<std::size_t>(inner)];
+  if (std::abs(between(seconds, low, high, inner) - known) > kOff * known) return;
+  for (int step = low + 1; step < high; ++step) {
+    double& one = seconds[static_cast<std::size_t>(step)];
+    if (one < 0) one = between(seconds, low, high, step);
+  }
+}
+
+}  // namespace
+
+// What was timed need not bend downwards.
+void MoveCosts::fill_lines(std::vector<double>& seconds, int step) const {
+  if (!on_.mesh.mesh.timed().empty()) return;
+  const TwoSteps below = known_from(seconds, step, -1), above = known_from(seconds, step, 1);
+  fill_line(seconds, below.near, step, above.near);
+  fill_line(seconds, below.far, below.near, step);
+  fill_line(seconds, step, above.near, above.far);
+}
+
+// The small value with one more dimension, which makes up for the rest of so many bytes.
+double MoveCosts::planned(const Pattern& pattern, int step) const {
   Split from = on_.splits[pattern.from], to = on_.splits[pattern.to];
   double elements = 1;
   for (const DimSplit& dim : from.dims) elements *= static_cast<double>(dim.size);
@@ -127,9 +196,7 @@ double MoveCosts::planned(Pattern& pattern, int step) {
   from.dims.push_back({rest, {}});
   to.dims.push_back({rest, {}});
   constexpr std::int64_t kBits = 8;
-  return pattern.seconds[place] =
-             on_.routes.find(on_.split_id(std::move(from)), on_.split_id(std::move(to)), kBits)
-                 .seconds;
+  return on_.routes.seconds(from, to, kBits);
 }
 
 }  // namespace heddle::search

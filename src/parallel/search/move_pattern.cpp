@@ -39,9 +39,12 @@ DimSplit alone(const SplitDigit& digit) {
   return digit.local() ? DimSplit{digit.extent, {}} : DimSplit{digit.extent, {digit}};
 }
 
-// None where blocks are uneven, or those of one side do not nest with the other's.
-std::optional<std::vector<DimPair>> in_digits(const DimSplit& from, const DimSplit& to) {
-  if (from.padded() != from.size || to.padded() != to.size) return std::nullopt;
+// None where blocks of one side do not nest with the other's. Uneven ones do where both sides have
+// the same room at the end, as what is whole gets by a copy.
+std::optional<std::vector<DimPair>> in_digits(DimSplit from, DimSplit to) {
+  if (from.digits.empty()) from.size = to.padded();
+  if (to.digits.empty()) to.size = from.padded();
+  if (from.padded() != to.padded()) return std::nullopt;
   std::vector<DimPair> digits;
   DigitReader before(from), after(to);
   while (!before.is_over() && !after.is_over()) {
@@ -53,11 +56,27 @@ std::optional<std::vector<DimPair>> in_digits(const DimSplit& from, const DimSpl
   return digits;
 }
 
+// How large a dimension is makes no difference but for which blocks are uneven: as if there were
+// many elements for each.
+DimPair of_usual_size(const DimSplit& from, const DimSplit& to) {
+  constexpr std::int64_t kMany = 16;
+  if (!from.is_block() || !to.is_block()) return {from, to};
+  const SplitAxes before = from.axes(), after = to.axes();
+  const std::int64_t blocks = total(before), others = total(after);
+  const auto is_alike = [&](std::int64_t size) {
+    return (size % blocks == 0) == (from.size % blocks == 0) &&
+           (size % others == 0) == (from.size % others == 0);
+  };
+  std::int64_t size = kMany * std::max(blocks, others);
+  while (!is_alike(size)) ++size;
+  return {DimSplit::blocks(size, before), DimSplit::blocks(size, after)};
+}
+
 // What a move does to one dimension.
 std::vector<DimPair> pairs_in(const DimSplit& from, const DimSplit& to) {
   if (from.digits.empty() && to.digits.empty()) return {};
   if (auto digits = in_digits(from, to)) return *std::move(digits);
-  return {{from, to}};
+  return {of_usual_size(from, to)};
 }
 
 template <typename Key>
@@ -83,6 +102,26 @@ MovePattern pattern_of(const Split& from, const Split& to) {
   pattern.to.pending = to.pending;
   if (!from.pending.empty()) pattern.from.reduce = pattern.to.reduce = from.reduce;
   return pattern;
+}
+
+Uneven uneven_parts(const Split& from, const Split& to) {
+  Uneven found;
+  double before = 1, after = 1;  // elements of one device
+  for (std::size_t d = 0; d < from.dims.size(); ++d) {
+    const DimSplit &a = from.dims[d], &b = to.dims[d];
+    const std::int64_t padded = std::max(a.padded(), b.padded());
+    found.room *=
+        static_cast<double>(padded) / static_cast<double>(std::max<std::int64_t>(a.size, 1));
+    before *= static_cast<double>(a.local());
+    after *= static_cast<double>(b.local());
+  }
+  for (std::size_t d = 0; d < from.dims.size(); ++d) {
+    const DimSplit &a = from.dims[d], &b = to.dims[d];
+    if (a.padded() == b.padded()) continue;
+    if (a.digits.empty()) found.copied = before;
+    if (b.digits.empty()) found.copied_last = after;
+  }
+  return found;
 }
 
 const PatternKeys::Parts& PatternKeys::parts_of(int split) {

@@ -14,10 +14,19 @@ struct MovePattern {
 };
 
 // The same move of a small value: each digit that one of the two splits counts along an axis is a
-// dimension by itself, and what lies on every device before and after is left out. Dimensions whose
-// blocks are uneven or do not nest stay as they are. Moves that differ only in what is left out, or
-// in the order of dimensions, have one pattern.
+// dimension by itself, and what lies on every device before and after is left out. So it is with
+// uneven blocks, where both sides have the same room behind them or one is whole. Where blocks do
+// not nest, the dimension has a size of its own. Moves that differ only in sizes, in what is left
+// out, or in the order of dimensions, have one pattern.
 MovePattern pattern_of(const Split& from, const Split& to);
+
+// What a move of uneven blocks has beside its pattern.
+struct Uneven {
+  double room = 1;  // elements are so many times as many
+  // Elements that a device copies to where there is room, and back at the end.
+  double copied = 0, copied_last = 0;
+};
+Uneven uneven_parts(const Split& from, const Split& to);
 
 // A dimension, or one digit of it, before and after.
 struct DimPair {

@@ -2,6 +2,7 @@
 #include "heddle/search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <ctime>
 #include <future>
@@ -101,14 +102,14 @@ class Ladder {
       };
     return options;
   }
-  // Nor does what takes as long as the best step so far.
+  // Nor does what takes as long as the best step so far, or longer than the one ahead.
   SolveOptions solving_within() {
     SolveOptions options = solving(1);
-    if (!best_) return options;
-    is_outdone_ = false;
     options.is_of_no_use = [this, also = options.is_of_no_use](CostNetwork::Cost bound) {
-      is_outdone_ = is_outdone_ || search::seconds_of_cost(bound) >= best_cost();
-      return is_outdone_ || (also && also(bound));
+      const double seconds = search::seconds_of_cost(bound);
+      if (best_ && seconds >= best_cost()) outdone_by_ = best_cost();
+      if (ahead_ && seconds > ahead_->cost) outdone_by_ = ahead_->cost.load();
+      return outdone_by_ || (also && also(bound));
     };
     return options;
   }
@@ -130,6 +131,7 @@ class Ladder {
     least_free_ = least_first_ = 0;
     bound_ = std::numeric_limits<double>::infinity();
     std::optional<Reason> no;
+    bool is_enough = false;
     for (std::size_t k = is_said() ? 1 : 0; k < steps_.size(); ++k) {
       if (!may_have_room(k)) continue;
       HEDDLE_TRY_VOID(enter(k));
@@ -141,7 +143,9 @@ class Ladder {
       HEDDLE_TRY(const Climbed climbed, try_step(k));
       if (is_beaten_) return beaten();
       if (!climbed.found) no = climbed.found.why();
-      if (climbed.is_enough || is_stopped() || is_late()) break;
+      is_enough = is_enough || climbed.is_enough;
+      // What is looked at beside it counts too, whoever is through first.
+      if ((is_enough && !ahead_) || is_stopped() || is_late()) break;
     }
     ahead_.reset();
     if (!best_) return *no;
@@ -248,13 +252,14 @@ class Ladder {
         return Climbed{Reason{"the search was stopped"}, true};
     }
     Climbed climbed{fits ? yes() : solve_within(k), fits};
-    bound_ = std::min(bound_, climbed.found          ? step.found().bound
-                              : looked_freely        ? free_bound
-                              : best_ && is_outdone_ ? best_cost()
-                                                     : step.least_seconds());
+    bound_ = std::min(bound_, climbed.found   ? step.found().bound
+                              : outdone_by_   ? *outdone_by_
+                              : looked_freely ? free_bound
+                                              : step.least_seconds());
     if (!climbed.found) return climbed;
     if (!fits) tell(k, "within the limit");
     const double cost = step.found().cost;
+    if (ahead_) ahead_->to_beat = std::min(ahead_->to_beat.load(), cost);
     // What is computed again here is so by all that follow.
     const double again = step.least_seconds() - least_first_;
     climbed.is_enough = fits || is_near(cost, free_bound + std::max(0.0, again));
@@ -264,18 +269,23 @@ class Ladder {
     return climbed;
   }
 
-  // On another thread, with what is known by now.
+  // On another thread. Of the step at hand and this one each ends where the other one is proved to
+  // be better, so that it makes no difference which of them is through first.
   struct Ahead {
+    static constexpr double kNever = std::numeric_limits<double>::infinity();
     std::size_t step = 0;
+    std::atomic<double> to_beat = kNever, cost = kNever;
+    bool is_outdone = false;  // for who has waited
     std::stop_source stop;
     std::future<Verdict> found;
     ~Ahead() { stop.request_stop(); }  // and waits for it
   };
 
   Verdict solve_within(std::size_t k) {
+    outdone_by_.reset();
     if (const auto ahead = std::exchange(ahead_, nullptr); ahead && ahead->step == k) {
       const Verdict found = ahead->found.get();
-      is_outdone_ = best_ && steps_[k]->found().bound >= best_cost();
+      if (ahead->is_outdone) outdone_by_ = ahead->to_beat.load();
       return found;
     }
     look_ahead(k);
@@ -294,17 +304,20 @@ class Ladder {
     if (!enter(k) || !steps_[k]->has_room(limit_) || !steps_[k]->prepare(is_stopped)) return;
     ahead_ = std::make_unique<Ahead>();
     ahead_->step = k;
+    if (best_) ahead_->to_beat = best_cost();
     SolveOptions options = how_.solve;
     options.on_progress = {};
     options.stop = ahead_->stop.get_token();
-    if (best_)
-      options.is_of_no_use = [cost = best_cost()](CostNetwork::Cost bound) {
-        return search::seconds_of_cost(bound) >= cost;
-      };
+    options.is_of_no_use = [ahead = ahead_.get()](CostNetwork::Cost bound) {
+      return ahead->is_outdone = search::seconds_of_cost(bound) >= ahead->to_beat;
+    };
     const search::Searcher::Within within{limit_, harmless(), false};
-    ahead_->found = std::async(std::launch::async, [step = steps_[k].get(), within, options] {
-      return step->solve_within(within, options);
-    });
+    ahead_->found = std::async(std::launch::async,
+                               [ahead = ahead_.get(), step = steps_[k].get(), within, options] {
+                                 const Verdict found = step->solve_within(within, options);
+                                 if (found) ahead->cost = step->found().cost;
+                                 return found;
+                               });
   }
 
   // A plan without a limit says whether there is any need for one, and what others can gain at
@@ -382,8 +395,8 @@ class Ladder {
   // any move.
   double least_free_ = 0, least_first_ = 0;
   std::int64_t limit_ = INT64_MAX;
-  bool is_beaten_ = false;   // by a plan that is at hand already
-  bool is_outdone_ = false;  // the step at hand, by the best one so far
+  bool is_beaten_ = false;            // by a plan that is at hand already
+  std::optional<double> outdone_by_;  // by which plan's seconds the step at hand is
 };
 
 }  // namespace
