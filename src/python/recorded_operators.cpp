@@ -85,7 +85,10 @@ PyObject* unary(PyObject* x) {
   return guarded([&] { return call_elementwise(call, x, {}); });
 }
 PyObject* power_at_once(PyObject* x, PyObject* y) { return PyNumber_Power(x, y, Py_None); }
-PyObject* power(PyObject* x, PyObject* y, PyObject*) { return binary<kPower, power_at_once>(x, y); }
+PyObject* power(PyObject* x, PyObject* y, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;  // Python says so
+  return binary<kPower, power_at_once>(x, y);
+}
 // Whether it says, as sparse matrices do, that it does products with arrays itself.
 bool multiplies_itself(PyObject* x) {
   PyObject* const rule = PyObject_GetAttrString(x, "__array_ufunc__");

@@ -30,8 +30,8 @@ def _recorded(form: Any) -> Any:
         if type(first) is ndarray and first._pending_or_large():
             try:
                 result = form(*args, **kwargs)
-            except TypeError:
-                result = None  # NumPy finds the words
+            except (TypeError, OverflowError):
+                result = None  # NumPy finds the words, or knows better
             if result is not None:
                 return result
         return _fallback.call(form.__name__, theirs, args, kwargs)
