@@ -71,7 +71,14 @@ Var spread(Builder& b, Var x, const Shape& shape) {
 Var reduce_call(Builder& b, std::string_view name, Var x, const Dims& dims, bool keep) {
   const Type type = x.type();
   if (dims.empty()) return x;
-  const Var result = b.reduce(x, dims, combiner(name, type.dtype));
+  const auto reduced = [&](Var part) {
+    return b.reduce(part, dims, combiner(name, part.type().dtype));
+  };
+  // A sum of complex numbers is two; no kernel has the other.
+  const bool is_by_parts = is_complex(type.dtype) && name == "sum";
+  const Var result = is_by_parts
+                         ? b.op("complex", {reduced(b.op("real", {x})), reduced(b.op("imag", {x}))})
+                         : reduced(x);
   return keep ? b.reshape(result, with_ones(type.shape, dims)) : result;
 }
 
