@@ -134,7 +134,10 @@ def _ends(given: tuple[Any, ...], start: Any = None, stop: Any = None, step: Any
 
 def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **named: Any) -> Any:
     """A range; of floats it has the elements that NumPy counts and fills."""
-    _on_cpu(device)
+    if device is not None:
+        _on_cpu(device)
+    if not named and len(args) == 1 and type(args[0]) is int and args[0] <= recorded.at_once():
+        return wrap_numpy(np.arange(args[0], dtype=dtype), [])
     try:
         ends = _ends(args, **named)
     except TypeError:

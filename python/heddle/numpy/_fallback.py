@@ -125,7 +125,10 @@ class Function:
         return call(self._name, self._function, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        return wrapped(f"{self._name}.{name}", getattr(self._function, name))
+        value = wrapped(f"{self._name}.{name}", getattr(self._function, name))
+        if isinstance(value, Function):  # is made once
+            setattr(self, name, value)
+        return value
 
     def __reduce__(self) -> Any:
         return wrapped, (self._name, self._function)
@@ -145,7 +148,10 @@ class Wrapped:
         self._name, self._wrapped = name, wrapped
 
     def __getattr__(self, name: str) -> Any:
-        return wrapped(name, getattr(self._wrapped, name))
+        value = wrapped(name, getattr(self._wrapped, name))
+        if isinstance(value, Function):  # is made once
+            setattr(self, name, value)
+        return value
 
     def __repr__(self) -> str:
         return repr(self._wrapped)
