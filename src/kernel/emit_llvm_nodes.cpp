@@ -156,6 +156,11 @@ LlvmValue StageEmitter::scalar_load(const Node& n) {
   return from_memory(w_, w_.set("load {}, ptr {}", type, from), n.type, 0);
 }
 
+std::string StageEmitter::any_of(const std::string& mask) {
+  return w_.call("i1", fmt::format("llvm.vector.reduce.or.v{}i1", shape_.lanes),
+                 fmt::format("<{} x i1> {}", shape_.lanes, mask));
+}
+
 LlvmValue StageEmitter::vector_load(const Node& n, const Points& points) {
   const NodeShape& index = shape_of(n.in[0]);
   const int lanes = shape_.lanes;
@@ -181,11 +186,14 @@ LlvmValue StageEmitter::vector_load(const Node& n, const Points& points) {
   const std::string rest =
       fmt::format(", i32 {}, <{} x i1> {}, {} {}", byte_size(n.type), lanes, mask, type, otherwise);
   const std::string suffix = LlvmWriter::suffix(element, lanes);
-  if (next_to_each_other)
-    return from_memory(w_,
-                       w_.call(type, fmt::format("llvm.masked.load.{}.p0", suffix),
-                               "ptr " + address(n.number, scalar(n.in[0]).text) + rest),
-                       n.type, lanes);
+  if (next_to_each_other) {
+    std::string from = address(n.number, scalar(n.in[0]).text);
+    // Behind a guard that holds nowhere there may be no memory, which processors find out slowly.
+    if (guard != kNone) from = w_.set("select i1 {}, ptr {}, ptr {}", any_of(mask), from, kZeros);
+    return from_memory(
+        w_, w_.call(type, fmt::format("llvm.masked.load.{}.p0", suffix), "ptr " + from + rest),
+        n.type, lanes);
+  }
   return from_memory(
       w_,
       w_.call(type, fmt::format("llvm.masked.gather.{}.v{}p0", suffix, lanes),
@@ -197,11 +205,7 @@ LlvmValue StageEmitter::vector_load(const Node& n, const Points& points) {
 LlvmValue StageEmitter::spread_load(const Node& n, const std::string& mask) {
   const int lanes = shape_.lanes;
   std::string from = address(n.number, scalar(n.in[0]).text);
-  if (!mask.empty()) {
-    const std::string any = w_.call("i1", fmt::format("llvm.vector.reduce.or.v{}i1", lanes),
-                                    fmt::format("<{} x i1> {}", lanes, mask));
-    from = w_.set("select i1 {}, ptr {}, ptr {}", any, from, kZeros);
-  }
+  if (!mask.empty()) from = w_.set("select i1 {}, ptr {}, ptr {}", any_of(mask), from, kZeros);
   const std::string_view element = LlvmWriter::memory_type(n.type);
   LlvmValue all =
       w_.widened(from_memory(w_, w_.set("load {}, ptr {}", element, from), n.type, 0), lanes);

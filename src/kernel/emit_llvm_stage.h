@@ -84,6 +84,7 @@ class StageEmitter {
   std::string addresses(std::uint32_t buffer, NodeId index);
   // Lanes that are there and pass the guard; empty: all.
   std::string mask_of(const Points& points, NodeId guard);
+  std::string any_of(const std::string& mask);  // whether one lane of a mask holds
 
   // ---- statements (emit_llvm_statements.cpp, emit_llvm_accumulate.cpp)
   void emit_statement(std::size_t i, const Points& points);

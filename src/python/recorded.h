@@ -20,6 +20,7 @@ enum class Part : std::uint8_t { whole, real, imag };
 struct RecordedArray {
   StorePtr store;
   bool writable = true;
+  bool locked = false;  // it was made not writable by who has it, and may be made so again
   Part part = Part::whole;
   nb::object host = {};  // a NumPy array over the memory of `generation`
   std::uint64_t generation = 0;

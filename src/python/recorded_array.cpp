@@ -143,6 +143,9 @@ void add_recorded(nb::module_& module) {
       .def_prop_rw(
           "_writable", [lazily](Self self) { return lazily(self)->writable; },
           [](Self self, bool may) { as_recorded(self)->writable = may; })
+      .def_prop_rw(
+          "_locked", [lazily](Self self) { return lazily(self)->locked; },
+          [](Self self, bool is) { as_recorded(self)->locked = is; })
       .def_prop_ro("_is_shared",
                    [lazily](Self self) {
                      const RecordedArray& array = *lazily(self);

@@ -185,21 +185,38 @@ std::optional<Call> call_of(int number, nb::handle x, nb::handle y) {
   return call;
 }
 
-// Products instead of a power of whole numbers, and of any by 2.
+// Another call for a power of floats by this number, as NumPy has it; -1: none.
+int call_for_power(double exponent) {
+  static const int square = elementwise_number("square"), sqrt = elementwise_number("sqrt"),
+                   reciprocal = elementwise_number("reciprocal");
+  if (exponent == 2) return square;
+  if (exponent == 0.5) return sqrt;
+  return exponent == -1 ? reciprocal : -1;
+}
+
+// Products instead of a power by a small whole number, and of floats what NumPy has for some.
 std::optional<nb::object> small_power(int number, nb::handle x, nb::handle y) {
   static const int power = elementwise_number("power"), square = elementwise_number("square"),
                    multiply = elementwise_number("multiply");
-  if (number != power || !PyLong_CheckExact(y.ptr())) return {};
-  RecordedArray* array = as_recorded(x);
+  if (number != power) return {};
+  const bool is_whole = PyLong_CheckExact(y.ptr());
+  RecordedArray* array = is_whole || PyFloat_CheckExact(y.ptr()) ? as_recorded(x) : nullptr;
   if (array == nullptr || array->dtype() == DType::i1) return {};
-  const long exponent = PyLong_AsLong(y.ptr());
-  if (exponent == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
-  if (exponent == 2) return call_elementwise(square, x, {});
-  constexpr long kMost = 64;
-  if (!is_integer(array->dtype()) || exponent < 2 || exponent > kMost) return {};
+  const double value = PyFloat_AsDouble(y.ptr());  // of what is too large: -1, with an error
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    return {};
+  }
+  const bool is_integers = is_integer(array->dtype());
+  if (const int call = is_float(array->dtype()) ? call_for_power(value) : -1; call >= 0)
+    return call_elementwise(call, x, {});
+  if (is_complex(array->dtype()) && value == 2) return call_elementwise(square, x, {});
+  const double most = is_integers ? 64 : 4;
+  if (is_complex(array->dtype()) || (is_integers && !is_whole)) return {};
+  if (!(value >= 2 && value <= most) || value != std::floor(value)) return {};
   nb::object result;
   nb::object factor = nb::borrow(x);
-  for (long rest = exponent; rest > 0; rest /= 2) {
+  for (int rest = static_cast<int>(value); rest > 0; rest /= 2) {
     if (rest % 2 == 1)
       result = result.is_valid() ? call_elementwise(multiply, result, factor) : factor;
     if (rest > 1) factor = call_elementwise(square, factor, {});
@@ -236,8 +253,8 @@ bool may_become(DType from, DType to) {
 }
 
 nb::object call_elementwise(int number, nb::handle x, nb::handle y) {
-  if (PyObject* const made = plain_elementwise(number, x.ptr(), y.ptr())) return nb::steal(made);
   if (auto result = small_power(number, x, y)) return *std::move(result);
+  if (PyObject* const made = plain_elementwise(number, x.ptr(), y.ptr())) return nb::steal(made);
   auto call = call_of(number, x, y);
   if (!call) return nb::borrow(Py_NotImplemented);
   if (!prepare(*call)) return by_numpy(*call);

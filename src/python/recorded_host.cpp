@@ -131,7 +131,8 @@ nb::object as_view(nb::handle result, DType dtype, std::span<RecordedArray* cons
   for (RecordedArray* of : given) {
     if (of->dtype() != dtype) continue;
     if (auto view = view_in(*of, shown.view)) {
-      RecordedArray array(of->store, *std::move(view), of->writable);
+      RecordedArray array(of->store, *std::move(view),
+                          of->writable && is_writable_numpy(result.ptr()));
       // It is over that memory already; whether it may be written to is the array's matter.
       if (is_writable_numpy(result.ptr()) && has_host(*of)) {
         array.host = nb::borrow(result);

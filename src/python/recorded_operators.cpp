@@ -44,6 +44,11 @@ nb::object call_or_numpy(int call, nb::handle x, nb::handle y, int how = -1) {
 }
 
 using BinarySlot = PyObject* (*)(PyObject*, PyObject*);
+// For some exponents NumPy has something better than its loop.
+PyObject* power_at_once(PyObject* x, PyObject* y) { return PyNumber_Power(x, y, Py_None); }
+bool is_for_loops(BinarySlot at_once, PyObject* y) {
+  return at_once != power_at_once || Py_TYPE(y) == numpy_array_type();
+}
 template <const char* name, BinarySlot at_once = nullptr, Tiny tiny = Tiny::none>
 PyObject* binary(PyObject* x, PyObject* y) {
   static const int call = elementwise_number(name);
@@ -51,7 +56,8 @@ PyObject* binary(PyObject* x, PyObject* y) {
     if (const auto hosts = quick_hosts(x, y)) {
       if constexpr (tiny != Tiny::none)
         if (PyObject* const made = tiny_call(tiny, hosts->x, hosts->y)) return quick_result(made);
-      if (PyObject* const made = loop_call(call, hosts->x, hosts->y)) return quick_result(made);
+      if (is_for_loops(at_once, hosts->y))
+        if (PyObject* const made = loop_call(call, hosts->x, hosts->y)) return quick_result(made);
       return quick_result(at_once(hosts->x, hosts->y));
     }
   }
@@ -84,8 +90,10 @@ PyObject* unary(PyObject* x) {
   }
   return guarded([&] { return call_elementwise(call, x, {}); });
 }
-PyObject* power_at_once(PyObject* x, PyObject* y) { return PyNumber_Power(x, y, Py_None); }
-PyObject* power(PyObject* x, PyObject* y, PyObject*) { return binary<kPower, power_at_once>(x, y); }
+PyObject* power(PyObject* x, PyObject* y, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;  // Python says so
+  return binary<kPower, power_at_once>(x, y);
+}
 // Whether it says, as sparse matrices do, that it does products with arrays itself.
 bool multiplies_itself(PyObject* x) {
   PyObject* const rule = PyObject_GetAttrString(x, "__array_ufunc__");

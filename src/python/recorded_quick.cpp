@@ -213,6 +213,15 @@ namespace {
 // The last result of more elements than are NumPy's at once as a rule; only compared.
 PyObject* last_large = nullptr;
 
+// Whether arrays of ours have such elements: dates and objects stay NumPy's.
+bool is_of_ours(PyObject* dtype) {
+  static PyObject* last = nullptr;  // one that is; types of NumPy's own live for ever
+  if (dtype == last) return true;
+  if (!find_dtype(dtype)) return false;
+  if (numpy_dtype(*find_dtype(dtype)).is(dtype)) last = dtype;
+  return true;
+}
+
 // A call on what the last one gave: calls follow each other, and are worth a window again.
 void notice_chain(const QuickHosts& hosts) {
   if (last_large == nullptr || (hosts.x != last_large && hosts.y != last_large)) return;
@@ -237,6 +246,7 @@ std::optional<QuickHosts> quick_hosts(PyObject* x, PyObject* y) {
 
 PyObject* quick_result(PyObject* result) {
   if (result == nullptr || Py_TYPE(result) != numpy_array_type()) return result;
+  if (!is_of_ours(fields_of(result).dtype)) return result;
   last_large = elements(result) > Recording::usual_limit() ? result : nullptr;
   return make_object(nb::steal(result)).release().ptr();
 }

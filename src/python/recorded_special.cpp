@@ -12,9 +12,21 @@ PyTypeObject* type_of_ours() {
   return type;
 }
 
+namespace {
+
+// What names an element type: a class, as float and numpy.float32, or NumPy's own dtype.
+bool is_element_type(PyObject* one) {
+  static PyObject* const dtype =
+      nb::object(nb::module_::import_("numpy").attr("dtype")).release().ptr();
+  return PyType_Check(one) != 0 ||
+         PyObject_TypeCheck(one, reinterpret_cast<PyTypeObject*>(dtype)) != 0;
+}
+
+}  // namespace
+
 bool is_plain(PyObject* one) {
   return PyLong_CheckExact(one) || PyFloat_CheckExact(one) || one == Py_None || PyBool_Check(one) ||
-         PyUnicode_CheckExact(one) || PyComplex_CheckExact(one);
+         PyUnicode_CheckExact(one) || PyComplex_CheckExact(one) || is_element_type(one);
 }
 
 QuickKind quick_kind_of(const std::string& name) {

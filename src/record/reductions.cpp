@@ -25,6 +25,22 @@ std::string_view combiner(std::string_view name, DType dtype) {
 
 bool is_nan_type(DType t) { return is_float(t); }
 
+// A float that does not fit becomes what the processor makes of it for NumPy: the least number of
+// 32 or 64 bits, of which smaller types take the lowest ones.
+Var to_integer(Builder& b, Var x, DType to) {
+  if (byte_size(x.type().dtype) < 4) x = b.convert(x, DType::f32);
+  const DType wide = byte_size(to) < 4 || to == DType::i32 ? DType::i32 : DType::i64;
+  const double limit = wide == DType::i32 ? 0x1p31 : 0x1p63;
+  const Var whole = b.convert(x, wide);  // of what is too small: the least one
+  const Var fits = b.compare("LT", x, b.full_like(x, limit));
+  const Var result = b.convert(b.select(fits, whole, b.full_like(whole, -limit)), to);
+  if (to != DType::ui64) return result;
+  const Var large = b.convert(x, to);
+  const Var over = b.compare("GE", x, b.full_like(x, 0x1p64));
+  return b.select(b.compare("GE", x, b.full_like(x, limit)),
+                  b.select(over, b.full_like(large, 0), large), result);
+}
+
 }  // namespace
 
 Var cast(Builder& b, Var x, DType to) {
@@ -32,6 +48,7 @@ Var cast(Builder& b, Var x, DType to) {
   if (from == to) return x;
   if (to == DType::i1) return b.compare("NE", x, b.full_like(x, 0));
   if (is_complex(from) && !is_complex(to)) x = b.op("real", {x});
+  if (is_integer(to) && is_float(x.type().dtype)) return to_integer(b, x, to);
   return b.convert(x, to);
 }
 
@@ -54,7 +71,14 @@ Var spread(Builder& b, Var x, const Shape& shape) {
 Var reduce_call(Builder& b, std::string_view name, Var x, const Dims& dims, bool keep) {
   const Type type = x.type();
   if (dims.empty()) return x;
-  const Var result = b.reduce(x, dims, combiner(name, type.dtype));
+  const auto reduced = [&](Var part) {
+    return b.reduce(part, dims, combiner(name, part.type().dtype));
+  };
+  // A sum of complex numbers is two; no kernel has the other.
+  const bool is_by_parts = is_complex(type.dtype) && name == "sum";
+  const Var result = is_by_parts
+                         ? b.op("complex", {reduced(b.op("real", {x})), reduced(b.op("imag", {x}))})
+                         : reduced(x);
   return keep ? b.reshape(result, with_ones(type.shape, dims)) : result;
 }
 

@@ -395,3 +395,11 @@ def test_solvers_end_as_scipys(name):
             assert info == want_info
             if name != "gmres":
                 np.testing.assert_array_equal(np.asarray(x), want)
+
+
+def test_classes_and_graphs_of_scipy_take_matrices_of_ours():
+    a = sparse.csr_array(np.diag([1.0, 2.0, 3.0]))
+    for cls in (sparse.lil_array, sparse.dok_array):
+        assert isinstance(cls(a), cls) and cls(a).toarray().tolist() == a.toarray().tolist()
+    count, labels = sparse.csgraph.connected_components(a)
+    assert count == 3 and type(labels) is hnp.ndarray

@@ -43,51 +43,76 @@ TEST(Complex, ArithmeticIsDoneInKernels) {
       expect_same(program, numbers_for(program), {}, 1);
       expect_kernels(compiled(program));
     }
-  for (std::string_view op : {"negate", "abs", "real", "imag"}) {
-    SCOPED_TRACE(op);
-    const Program program = of(op, 1);
-    expect_same(program, numbers_for(program), {}, 1);
-    expect_kernels(compiled(program));
-  }
-  const Program program = of("divide", 2);
-  expect_same(program, numbers_for(program), {}, 1);
-  expect_kernels(compiled(program));
+  for (DType dtype : {DType::c64, DType::c128})
+    for (std::string_view op : {"negate", "abs", "real", "imag", "exponential", "divide"}) {
+      SCOPED_TRACE(op);
+      const Program program = of(op, op == "divide" ? 2 : 1, dtype);
+      const bool in_f64_itself = dtype == DType::c128;
+      expect_same(program, numbers_for(program), {}, in_f64_itself ? 16 : 1);
+      expect_kernels(compiled(program));
+    }
 }
 
-// The parts of the same element are both NaN or both not, and infinite alike.
-TEST(Complex, QuotientsAndMagnitudesOfUnusualNumbers) {
-  const float inf = std::numeric_limits<float>::infinity();
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  std::vector<std::complex<float>> numbers, left, right;
-  for (float re : {0.0F, -0.0F, 1.5F, -inf, inf, nan, 3e38F})
-    for (float im : {0.0F, -2.0F, inf, nan, 1e-40F}) numbers.emplace_back(re, im);
-  for (const auto& x : numbers)
-    for (const auto& y : numbers) {
-      left.push_back(x);
-      right.push_back(y);
-    }
-  const Shape shape{static_cast<std::int64_t>(left.size())};
-  const Array x = make_array<std::complex<float>>(shape, left);
-  const Array y = make_array<std::complex<float>>(shape, right);
+// Numbers at the ends of f32, or whose squares lie beyond f64, and none at all: every one beside
+// every other. (The reference has wider numbers between.)
+template <typename T>
+struct Unusual {
+  std::vector<std::complex<T>> left, right;
+
+  Unusual() {
+    using Ends = std::numeric_limits<T>;
+    constexpr bool kIsF32 = std::is_same_v<T, float>;
+    const T inf = Ends::infinity(), nan = Ends::quiet_NaN(),
+            most = kIsF32 ? T(3e38) : std::ldexp(T(1.5), 520),
+            least = kIsF32 ? T(1e-40) : std::ldexp(T(1.5), -520);
+    std::vector<std::complex<T>> numbers;
+    for (T re : {T(0), T(-0.0), T(1.5), -inf, inf, nan, most, least})
+      for (T im : {T(0), T(-2), inf, nan, least}) numbers.emplace_back(re, im);
+    for (const auto& x : numbers)
+      for (const auto& y : numbers) {
+        left.push_back(x);
+        right.push_back(y);
+      }
+  }
+};
+
+// Both NaN or both not, infinite alike, and else near to each other.
+template <typename T>
+bool alike(T a, T b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) == std::isnan(b);
+  const T near = std::is_same_v<T, float> ? T(1e-6) : T(1e-14);
+  return a == b || std::abs(a - b) <= near * std::abs(b) + std::numeric_limits<T>::min() * near;
+}
+
+template <typename T>
+void expect_unusual_as_interpreted() {
+  const Unusual<T> numbers;
+  const Shape shape{static_cast<std::int64_t>(numbers.left.size())};
+  const Array x = make_array<std::complex<T>>(shape, numbers.left);
+  const Array y = make_array<std::complex<T>>(shape, numbers.right);
   Builder b;
-  b.function("main", {x.type(), y.type()},
-             [&](const Vars& in) -> Vars { return {b.op("divide", in), b.op("abs", {in[0]})}; });
+  b.function("main", {x.type(), y.type()}, [&](const Vars& in) -> Vars {
+    return {b.op("divide", in), b.op("exponential", {in[0]}), b.op("abs", {in[0]})};
+  });
   const Program program = b.finish().value();
   const auto wanted = interpret(program, program.functions[0], {x, y}).value();
   const auto got = compiled(program).run({x, y}).value();
-  const auto quotients = got[0].as<std::complex<float>>();
-  const auto right_quotients = wanted[0].as<std::complex<float>>();
-  const auto alike = [](float a, float b) {
-    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) == std::isnan(b);
-    return a == b || std::abs(a - b) <= 1e-6F * std::abs(b);
-  };
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    EXPECT_TRUE(alike(quotients[i].real(), right_quotients[i].real()) &&
-                alike(quotients[i].imag(), right_quotients[i].imag()))
-        << left[i] << " / " << right[i] << " is " << quotients[i] << " instead of "
-        << right_quotients[i];
-    EXPECT_TRUE(alike(got[1].as<float>()[i], wanted[1].as<float>()[i])) << "|" << left[i] << "|";
-  }
+  for (int result : {0, 1})
+    for (std::size_t i = 0; i < numbers.left.size(); ++i) {
+      const auto is = got[result].template as<std::complex<T>>()[i];
+      const auto due = wanted[result].template as<std::complex<T>>()[i];
+      EXPECT_TRUE(alike(is.real(), due.real()) && alike(is.imag(), due.imag()))
+          << (result == 0 ? "quotient of " : "exponential of ") << numbers.left[i] << " and "
+          << numbers.right[i] << " is " << is << " instead of " << due;
+    }
+  for (std::size_t i = 0; i < numbers.left.size(); ++i)
+    EXPECT_TRUE(alike(got[2].template as<T>()[i], wanted[2].template as<T>()[i]))
+        << "|" << numbers.left[i] << "|";
+}
+
+TEST(Complex, QuotientsPowersAndMagnitudesOfUnusualNumbers) {
+  expect_unusual_as_interpreted<float>();
+  expect_unusual_as_interpreted<double>();
 }
 
 TEST(Complex, MovesAndChoices) {
@@ -115,7 +140,7 @@ TEST(Complex, MeetsOpsThatTakeItWhole) {
   const Program program = read(R"(
     func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
       %c = stablehlo.convert %x : (tensor<8x16xf32>) -> tensor<8x16xcomplex<f32>>
-      %e = stablehlo.exponential %c : tensor<8x16xcomplex<f32>>
+      %e = stablehlo.sqrt %c : tensor<8x16xcomplex<f32>>
       %p = stablehlo.multiply %e, %c : tensor<8x16xcomplex<f32>>
       %r = stablehlo.imag %p : (tensor<8x16xcomplex<f32>>) -> tensor<8x16xf32>
       %q = stablehlo.real %p : (tensor<8x16xcomplex<f32>>) -> tensor<8x16xf32>

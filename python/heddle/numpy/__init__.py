@@ -22,14 +22,20 @@ from typing import Any
 
 import numpy as _np
 
+if _np.lib.NumpyVersion(_np.__version__) < "2.0.0":
+    raise ImportError(f"heddle.numpy needs NumPy 2, whose rules for types it follows: this is NumPy {_np.__version__}")
+
 from heddle.numpy._core import QuickFunction as _QuickFunction, QuickMaker as _QuickMaker
 from heddle.numpy._core import ndarray, recorded as _recorded
 from heddle.numpy import _array as _array
-from heddle.numpy import _creation, _derived, _fallback, _index as _index, _memory, _products, _reductions, _shapes, _sorting, _standard, _ufuncs
+from heddle.numpy import _creation, _derived, _fallback, _index as _index, _makers, _memory, _modules, _products
+from heddle.numpy import _reductions, _shapes, _sorting, _standard, _ufuncs
+from heddle.numpy._error_state import errstate, seterr
 from heddle.numpy._fallback import FallbackWarning, fallbacks
 
 # Code that is being made ends with the process; the extension module waits for it.
 _atexit.register(_recorded.stop_compiling)
+_modules.add_finder()
 
 #: What there is beside NumPy's own names.
 __array_api_version__ = _np.__array_api_version__
@@ -95,7 +101,7 @@ def _recorded_functions() -> dict[str, Any]:
                "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # fmt: skip
     table |= {name: table[of] for name, of in aliases.items()}
     for module, names in (
-        (_creation, "array asarray full zeros ones empty zeros_like ones_like empty_like full_like arange linspace "
+        (_creation, "array asarray ascontiguousarray full zeros ones empty zeros_like ones_like empty_like full_like arange linspace "
                     "eye identity tri"),
         (_shapes, "reshape transpose swapaxes moveaxis squeeze expand_dims broadcast_to broadcast_arrays "
                   "flip ravel concatenate stack vstack hstack roll where"),
@@ -106,7 +112,7 @@ def _recorded_functions() -> dict[str, Any]:
         table |= {name: getattr(module, name) for name in names.split()}
     table |= _derived.TABLE
     _standard.sign(table["clip"])
-    table["asanyarray"] = table["ascontiguousarray"] = table["asarray"]
+    table["asanyarray"] = table["asarray"]
     table["concat"] = table["concatenate"]
     table["permute_dims"] = table["transpose"]
     return table
@@ -204,22 +210,15 @@ for _name in ("argmax", "argmin", "cumsum", "cumprod", "copy"):
 
 # All the rest of NumPy, as it is asked for.
 def __getattr__(name: str) -> Any:
-    if name in ("fft", "random"):
-        return _importlib.import_module(f"{__name__}.{name}")
-    if name == "linalg":
-        module = _fallback.Module(f"{__name__}.{name}", _np.linalg)
-        module.norm = _derived.norm
-        for one in ("matmul", "tensordot", "outer"):
-            setattr(module, one, globals()[one])
-        globals()[name] = module
-        return module
-    if name == "lib":
-        module = _fallback.Module(f"{__name__}.lib", _np.lib)
-        module.stride_tricks = _fallback.Module(f"{__name__}.lib.stride_tricks", _np.lib.stride_tricks)
-        module.stride_tricks.as_strided = _memory.as_strided
-        globals()[name] = module
-        return module
-    value = _memory.nditer if name == "nditer" else _fallback.wrapped(name, getattr(_np, name))
+    theirs = getattr(_np, name)
+    if isinstance(theirs, _types.ModuleType):
+        value = _modules.ours_of(theirs)
+    elif name == "nditer":
+        value = _memory.nditer
+    elif name in _makers.NAMES:
+        value = _makers.answer_for(name, theirs)
+    else:
+        value = _fallback.wrapped(name, theirs)
     globals()[name] = value
     return value
 

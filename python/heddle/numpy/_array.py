@@ -83,8 +83,10 @@ def fill(self: ndarray, value: Any) -> None:
     self[...] = value
 
 
-def divmod_(self: Any, other: Any) -> Any:
-    return self // other, self % other
+def divmod_(x: Any, y: Any) -> Any:
+    if any(type(one) is ndarray and one._pending_or_large() for one in (x, y)):
+        return x // y, x % y
+    return _fallback.call("divmod", np.divmod, (x, y), {})
 
 
 def resize(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
@@ -186,13 +188,14 @@ _METHODS: dict[str, Any] = {
     "__array_namespace__": _namespace,
     "__dlpack__": _dlpack,
     "__dlpack_device__": lambda self: (1, 0),
-    "__reduce__": lambda self: (_restore, (self._snapshot().copy(),)),
-    "__copy__": copy,
-    "__deepcopy__": lambda self, memo: copy(self),
+    "__reduce__": lambda self: (_restore, (self._snapshot().copy("A"),)),
+    "__copy__": lambda self: copy(self, "K"),
+    "__deepcopy__": lambda self, memo: copy(self, "K"),
     "__iter__": iterate,
+    "__reversed__": lambda self: (self[i] for i in range(len(self) - 1, -1, -1)),
     "__contains__": lambda self, value: bool((self == value).any()),
     "__divmod__": divmod_,
-    "__rdivmod__": lambda self, other: (other // self, other % self),
+    "__rdivmod__": lambda self, other: divmod_(other, self),
     "__bool__": _value("__bool__"),
     "__int__": _value("__int__"),
     "__float__": _value("__float__"),
@@ -266,7 +269,7 @@ class _Flat:
         self.base = array
 
     def __getitem__(self, at: Any) -> Any:
-        return self.base._host().flat[_fallback.lowered(at, [])]
+        return _fallback.raised(self.base._host().flat[_fallback.lowered(at, [])], [])
 
     def __setitem__(self, at: Any, value: Any) -> None:
         at, value = _fallback.lowered(at, []), _fallback.lowered(value, [])

@@ -44,11 +44,17 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: bool | None =
     return array(a, dtype, copy=copy, order=order or "K")
 
 
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    return array(a, dtype, copy=None, order="C", ndmin=1)
+
+
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *,
         device: Any = None, like: Any = None) -> Any:  # fmt: skip
     _on_cpu(device)
+    if order == "F" and len(sizes := _dims(shape)) > 1 and np.ndim(fill_value) == 0:
+        return full(sizes[::-1], fill_value, dtype).T
     if type(fill_value) is ndarray:
-        result = empty(shape, fill_value.dtype if dtype is None else dtype)
+        result = empty(shape, fill_value.dtype if dtype is None else dtype, order)
         result[...] = fill_value
         return result
     if np.ndim(fill_value) == 0:
@@ -67,26 +73,26 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *,
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", *,
         device: Any = None, like: Any = None) -> Any:  # fmt: skip
     _on_cpu(device)
-    return full(shape, 0, np.dtype(float if dtype is None else dtype))
+    return full(shape, 0, np.dtype(float if dtype is None else dtype), order)
 
 
 def ones(shape: Any, dtype: Any = None, order: Any = "C", *,
         device: Any = None, like: Any = None) -> Any:  # fmt: skip
     _on_cpu(device)
-    return full(shape, 1, np.dtype(float if dtype is None else dtype))
+    return full(shape, 1, np.dtype(float if dtype is None else dtype), order)
 
 
 def empty(shape: Any, dtype: Any = float, order: Any = "C", *,
         device: Any = None, like: Any = None) -> Any:  # fmt: skip
     _on_cpu(device)
-    return zeros(shape, dtype)
+    return zeros(shape, dtype, order)
 
 
-def _like(a: Any, value: Any, dtype: Any, shape: Any) -> Any:
+def _like(a: Any, value: Any, dtype: Any, order: Any, shape: Any) -> Any:
     a = adopt(a)
     dtype = a.dtype if dtype is None else dtype
-    if shape is not None or type(a) is not ndarray:
-        return full(a.shape if shape is None else shape, value, dtype)
+    if shape is not None or type(a) is not ndarray or order in ("C", "F"):
+        return full(a.shape if shape is None else shape, value, dtype, "F" if order == "F" else "C")
     # It lies as the other one does.
     order = a._order()
     return full([a.shape[d] for d in order], value, dtype)._transposed(list(np.argsort(order)))
@@ -95,13 +101,13 @@ def _like(a: Any, value: Any, dtype: Any, shape: Any) -> Any:
 def zeros_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None,
                device: Any = None) -> Any:  # fmt: skip
     _on_cpu(device)
-    return _like(a, 0, dtype, shape)
+    return _like(a, 0, dtype, order, shape)
 
 
 def ones_like(a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None,
               device: Any = None) -> Any:  # fmt: skip
     _on_cpu(device)
-    return _like(a, 1, dtype, shape)
+    return _like(a, 1, dtype, order, shape)
 
 
 empty_like = zeros_like
@@ -110,7 +116,7 @@ empty_like = zeros_like
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True,
               shape: Any = None, device: Any = None) -> Any:  # fmt: skip
     _on_cpu(device)
-    return _like(a, fill_value, dtype, shape)
+    return _like(a, fill_value, dtype, order, shape)
 
 
 def _ends(given: tuple[Any, ...], start: Any = None, stop: Any = None, step: Any = None) -> Any:
@@ -128,7 +134,10 @@ def _ends(given: tuple[Any, ...], start: Any = None, stop: Any = None, step: Any
 
 def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **named: Any) -> Any:
     """A range; of floats it has the elements that NumPy counts and fills."""
-    _on_cpu(device)
+    if device is not None:
+        _on_cpu(device)
+    if not named and len(args) == 1 and type(args[0]) is int and args[0] <= recorded.at_once():
+        return wrap_numpy(np.arange(args[0], dtype=dtype), [])
     try:
         ends = _ends(args, **named)
     except TypeError:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from heddle.numpy._core import adopt, ndarray
+from heddle.numpy._core import adopt, ndarray, quick_call
 from heddle.numpy import _creation, _fallback, _reductions, _shapes
 from heddle.numpy._ufuncs import ufuncs
 
@@ -30,8 +30,8 @@ def _recorded(form: Any) -> Any:
         if type(first) is ndarray and first._pending_or_large():
             try:
                 result = form(*args, **kwargs)
-            except TypeError:
-                result = None  # NumPy finds the words
+            except (TypeError, OverflowError):
+                result = None  # NumPy finds the words, or knows better
             if result is not None:
                 return result
         return _fallback.call(form.__name__, theirs, args, kwargs)
@@ -273,8 +273,8 @@ def _halves(name: str, axis: int) -> None:
         dim = kwargs.get("axis", args[0] if args else axis)
         if type(ary) is not ndarray or not ary._pending_or_large() or not -ary.ndim <= dim < ary.ndim:
             return _fallback.call(name, theirs, (ary, indices_or_sections, *args), kwargs)
-        # NumPy says where, of a row that is as long.
-        model = np.arange(ary.shape[dim])
+        # NumPy says where, of a row that is as long, and of which nothing is read.
+        model = np.empty(ary.shape[dim], np.int8)
         if name in ("hsplit", "vsplit", "dsplit"):
             parts = np.split(model, indices_or_sections)
         else:
@@ -282,7 +282,7 @@ def _halves(name: str, axis: int) -> None:
         before = (slice(None),) * (dim % ary.ndim)
         first, result = 0, []
         for one in parts:
-            start = int(one[0]) if one.size else first
+            start = one.ctypes.data - model.ctypes.data if one.size else first
             first = start + one.size
             result.append(ary[(*before, slice(start, first))])
         return result
@@ -335,6 +335,10 @@ TABLE["round"] = TABLE["around"]
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """linalg.norm: the root of the sum of squares, and what is a sum or an extremum for vectors."""
+    if ord is None and axis is None and not keepdims and type(x) is ndarray:
+        result = quick_call(np.linalg.norm, (x,), {})
+        if result is not NotImplemented:
+            return result
     if type(x) is ndarray and x._pending_or_large() and x.dtype.kind in "iuf" and x.dtype.itemsize >= 4:
         values = x if x.dtype.kind == "f" else x.astype(float)
         one_axis = isinstance(axis, int) or (axis is None and x.ndim == 1)

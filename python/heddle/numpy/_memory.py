@@ -54,8 +54,9 @@ def setflags(self: ndarray, write: Any = None, align: Any = None, uic: Any = Non
         self._host().view().setflags(align=align, uic=uic)
     if write is None:
         return
-    if write and not self._writable and self.base is not None:
+    if write and not self._writable and self.base is not None and not self._locked:
         raise ValueError("cannot set WRITEABLE flag to True of this array")
+    self._locked = self._writable and not write
     self._writable = bool(write)
 
 

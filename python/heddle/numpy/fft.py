@@ -35,7 +35,7 @@ def _transformed(kind: str, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> A
     if not _is_recorded(a.size) or not -a.ndim <= axis < a.ndim:
         return None
     size = a.shape[axis]
-    if n not in (None, size) or size == 0:
+    if n not in (None, size) or a.size == 0:
         return None
     order = [d for d in range(a.ndim) if d != axis % a.ndim] + [axis % a.ndim]
     values = a.astype(np.result_type(a.dtype, np.complex64), copy=False)._transposed(order)

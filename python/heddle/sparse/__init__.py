@@ -13,6 +13,7 @@ array([1., 0., 0., 1.])
 
 from __future__ import annotations
 
+import importlib as _importlib
 from typing import Any
 
 from heddle.sparse import _bridge, linalg as linalg
@@ -48,10 +49,14 @@ isspmatrix_csr, isspmatrix_csc, isspmatrix_coo, isspmatrix_bsr, isspmatrix_dia =
 
 # All the rest of scipy.sparse, as it is asked for.
 def __getattr__(name: str) -> Any:
+    if name == "csgraph":
+        return _importlib.import_module(f"{__name__}.{name}")
     value = getattr(_scipy, name)
     if name.startswith("_"):
         return value
-    if callable(value) and not isinstance(value, type):
+    if isinstance(value, type) and issubclass(value, (_scipy.sparray, _scipy.spmatrix)):
+        value = _bridge.class_for_ours(value)
+    elif callable(value) and not isinstance(value, type):
         value = _bridge.wrapped(value)
     globals()[name] = value
     return value

@@ -82,3 +82,32 @@ def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
         return call(function, *args, **kwargs)
 
     return ours_of
+
+
+def class_for_ours(theirs: type) -> type:
+    """A class that is SciPy's own, as lil_array; what it is made of may be ours."""
+
+    class Lowering(type):
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            given: list[ndarray] = []
+            return theirs(*lowered(args, given), **lowered(kwargs, given))
+
+        def __instancecheck__(cls, one: Any) -> bool:
+            return isinstance(one, theirs)
+
+        def __subclasscheck__(cls, other: type) -> bool:
+            return issubclass(other, theirs)
+
+    return Lowering(theirs.__name__, (), {"__doc__": theirs.__doc__, "__module__": "heddle.sparse"})
+
+
+def rest_of(module: Any, names: dict[str, Any]) -> Callable[[str], Any]:
+    """The __getattr__ of a module of ours for one of SciPy's: its functions for matrices of ours."""
+
+    def rest(name: str) -> Any:
+        value = getattr(module, name)
+        if not name.startswith("_") and callable(value) and not isinstance(value, type):
+            value = names[name] = wrapped(value)
+        return value
+
+    return rest

@@ -75,6 +75,7 @@ class ComplexLowering {
     }
     if (name == "stablehlo.compare") return done(op, compared(op));
     if (name == "stablehlo.abs") return magnitude(op);
+    if (name == "stablehlo.exponential") return exponential(op);
     if (operands.size() != 2) return false;
     const Parts x = parts(operands[0]), y = parts(operands[1]);
     if (name == "stablehlo.add") return done(op, Parts{x.re + y.re, x.im + y.im});
@@ -125,12 +126,51 @@ class ComplexLowering {
   }
   Var is_nan(Var x) { return to().compare("NE", x, x); }
 
+  // Powers of two by which f64 is to be multiplied, so that squares neither overflow nor vanish.
+  struct Scale {
+    Var by, back;
+  };
+  Scale scale_of(Var size) {
+    Builder& b = to();
+    const auto pick = [&](double large, double small) {
+      const Var one = b.full_like(size, 1);
+      const Var low = b.select(b.compare("LT", size, b.full_like(size, 0x1p-400)),
+                               b.full_like(size, small), one);
+      return b.select(b.compare("GT", size, b.full_like(size, 0x1p400)), b.full_like(size, large),
+                      low);
+    };
+    return {pick(0x1p-600, 0x1p600), pick(0x1p600, 0x1p-600)};
+  }
+  // The exponent of an f64 in its own bits, of those that have an inverse; and 2 to the power of
+  // such bits.
+  static constexpr double kExponent = 0x1p52;
+  Var exponent(Var size) {
+    Builder& b = to();
+    Var bits = b.bitcast(size, DType::i64);
+    bits = b.op("and", {bits, b.full_like(bits, 2047 * kExponent)});
+    bits = b.op("maximum", {bits, b.full_like(bits, kExponent)});
+    return b.op("minimum", {bits, b.full_like(bits, 2045 * kExponent)});
+  }
+  Var power_of_two(Var bits) { return to().bitcast(bits, DType::f64); }
+  Var inverse(Var exponent) {
+    return power_of_two(to().full_like(exponent, 2046 * kExponent) - exponent);
+  }
+  Var larger(Var x, Var y) {
+    return to().op("maximum", {to().op("abs", {x}), to().op("abs", {y})});
+  }
+
   Expected<bool> magnitude(const Op& op) {
     const ValueId v = from().operands(op)[0];
-    if (!is_narrow(v)) return false;
     const Parts x = parts(v);
-    const Var re = wide(x.re), im = wide(x.im);
-    const Var length = narrow(to().op("sqrt", {re * re + im * im}));
+    Var length;
+    if (is_narrow(v)) {
+      const Var re = wide(x.re), im = wide(x.im);
+      length = narrow(to().op("sqrt", {re * re + im * im}));
+    } else {
+      const Scale scale = scale_of(larger(x.re, x.im));
+      const Var re = x.re * scale.by, im = x.im * scale.by;
+      length = to().op("sqrt", {re * re + im * im}) * scale.back;
+    }
     // An infinite part decides, even beside a NaN.
     const Var infinite = to().op("or", {is_infinite(x.re), is_infinite(x.im)});
     return done(
@@ -138,15 +178,67 @@ class ComplexLowering {
                         length));
   }
 
+  // Of what is large in two steps: its cosine or sine may bring it back.
+  Expected<bool> exponential(const Op& op) {
+    Builder& b = to();
+    const bool is_f32 = is_narrow(from().operands(op)[0]);
+    Parts x = parts(from().operands(op)[0]);
+    if (is_f32) x = {wide(x.re), wide(x.im)};
+    constexpr double kMuch = 700, kItsPower = 1.0142320547350045e304;  // e to the 700
+    const Var zero = b.full_like(x.re, 0),
+              is_much = b.compare("GT", x.re, b.full_like(x.re, kMuch));
+    const Var size = b.op("exponential", {b.select(is_much, x.re - kMuch, x.re)});
+    const Var rest = b.select(is_much, b.full_like(x.re, kItsPower), b.full_like(x.re, 1));
+    Parts result{size * b.op("cosine", {x.im}) * rest, size * b.op("sine", {x.im}) * rest};
+    // Beside a part that is no number, or infinite, a zero stays one, and infinity to minus
+    // infinity is 0.
+    const Var is_real = b.compare("EQ", x.im, zero), odd = b.op("not", {b.op("is_finite", {x.im})});
+    const Var infinite = is_infinite(x.re), is_positive = b.compare("GT", x.re, zero);
+    const Var end = b.select(is_positive, x.re, zero);  // of an infinite part
+    result.re = b.select(b.op("and", {infinite, odd}), end, result.re);
+    result.re = b.select(is_real, size * rest, result.re);
+    result.im = b.select(b.op("and", {b.op("and", {infinite, odd}), b.op("not", {is_positive})}),
+                         zero, result.im);
+    result.im = b.select(is_real, x.im, result.im);
+    if (is_f32) result = {narrow(result.re), narrow(result.im)};
+    return done(op, result);
+  }
+
+  struct Scaled {
+    Parts parts;
+    Var exponent;
+  };
+  Scaled near_one(Parts x) {
+    const Var bits = exponent(larger(x.re, x.im)), by = inverse(bits);
+    return {{x.re * by, x.im * by}, bits};
+  }
+  // In two steps, neither of which goes beyond the type where the result does not.
+  Parts times_two_to(Parts x, Var exponent) {
+    Builder& b = to();
+    const auto mask = b.full_like(exponent, -kExponent);  // all bits from the exponent's lowest on
+    const Var one = b.full_like(exponent, 1), zero_bits = b.full_like(exponent, 1023 * kExponent);
+    const Var half = b.op("and", {b.op("shift_right_arithmetic", {exponent, one}), mask});
+    const Var first = power_of_two(half + zero_bits);
+    const Var second = power_of_two(exponent - half + zero_bits);
+    return {x.re * first * second, x.im * first * second};
+  }
+
   Expected<bool> quotient(const Op& op, Parts x, Parts y) {
-    if (!is_narrow(from().operands(op)[0])) return false;
-    const Var a = wide(x.re), b = wide(x.im), c = wide(y.re), d = wide(y.im);
+    const bool is_f32 = is_narrow(from().operands(op)[0]);
+    if (is_f32) x = {wide(x.re), wide(x.im)};
+    if (is_f32) y = {wide(y.re), wide(y.im)};
+    const Scaled up = is_f32 ? Scaled{x, {}} : near_one(x),
+                 down = is_f32 ? Scaled{y, {}} : near_one(y);
+    const auto [a, b] = up.parts;
+    const auto [c, d] = down.parts;
     const Var scale = c * c + d * d;
-    const Parts plain{(a * c + b * d) / scale, (b * c - a * d) / scale};
-    const Parts odd = unusual_quotient({a, b}, {c, d}, scale);
+    Parts plain{(a * c + b * d) / scale, (b * c - a * d) / scale};
+    if (!is_f32) plain = times_two_to(plain, up.exponent - down.exponent);
+    const Parts odd = unusual_quotient(x, y, scale);
     const Var lost = to().op("and", {is_nan(plain.re), is_nan(plain.im)});
-    return done(op, Parts{narrow(to().select(lost, odd.re, plain.re)),
-                          narrow(to().select(lost, odd.im, plain.im))});
+    Parts result{to().select(lost, odd.re, plain.re), to().select(lost, odd.im, plain.im)};
+    if (is_f32) result = {narrow(result.re), narrow(result.im)};
+    return done(op, result);
   }
 
   // Where the formula gives NaN twice: over zero, of or over infinities, as C's Annex G has it.
