@@ -11,8 +11,8 @@ namespace {
 
 class Fuser {
  public:
-  Fuser(StepList& list, SlotTable& slots, std::vector<StepInfo>& infos)
-      : list_(list), slots_(slots), infos_(infos) {}
+  Fuser(StepList& list, SlotTable& slots, std::vector<StepInfo>& infos, bool in_host_memory)
+      : list_(list), slots_(slots), infos_(infos), in_host_memory_(in_host_memory) {}
 
   void run() {
     for (std::size_t i = 0; i < list_.steps.size(); ++i) {
@@ -33,13 +33,24 @@ class Fuser {
 
   Verdict fuse(std::size_t scatter) {
     HEDDLE_TRY(const FusedMembers found, find_members(list_, scatter));
+    HEDDLE_TRY_VOID(check_device(found));
     const std::vector<std::size_t> members = found.all();
     HEDDLE_TRY(std::vector<std::size_t> order, order_around(members));
     keep_for_all(members);
     const auto place = static_cast<std::size_t>(std::ranges::find(order, kNowhere) - order.begin());
     put_together(found, order);
     const auto& fused = std::get<FusedStep>(list_.steps[members.front() + place].work);
-    for (SlotId s : {fused.sum, fused.made}) give_up(s);
+    if (in_host_memory_)
+      for (SlotId s : {fused.sum, fused.made}) give_up(s);
+    return yes();
+  }
+
+  Verdict check_device(const FusedMembers& found) const {
+    if (in_host_memory_) return yes();
+    if (found.gather == kNowhere) return reason("on this device only what is gathered again");
+    if (found.norm != kNowhere) return reason("norms stay apart on this device");
+    if (std::get<LaunchStep>(list_.steps[found.launch].work).grain == 0)
+      return reason("the kernel does not take its elements one after the other");
     return yes();
   }
 
@@ -125,11 +136,16 @@ class Fuser {
       work.gathered = all.results[0];
     }
     if (found.norm != kNowhere) work.norm = norm_of(found);
+    if (!in_host_memory_)
+      work.apart = {start_at(found.scatter), start_at(found.gather),
+                    std::get<WaitStep>(list_.steps[found.scattered].work),
+                    std::get<WaitStep>(list_.steps[found.gathered].work)};
     const Step& begins = list_.steps[found.scatter];
     Step step{.work = {}, .info = begins.info, .time = begins.time};
     const auto add = [&](std::vector<SlotId>& to, const std::vector<SlotId>& from) {
       for (SlotId s : from)
-        if (s != work.sum && s != work.made && !holds(to, s)) to.push_back(s);
+        if (!holds(to, s) && !(in_host_memory_ && (s == work.sum || s == work.made)))
+          to.push_back(s);
     };
     for (std::size_t i : found.all()) {
       add(step.reads, list_.steps[i].reads);
@@ -206,13 +222,15 @@ class Fuser {
   StepList& list_;
   SlotTable& slots_;
   std::vector<StepInfo>& infos_;
+  const bool in_host_memory_;
   std::set<std::uint32_t> gone_;
 };
 
 }  // namespace
 
-void fuse_steps(StepList& list, SlotTable& slots, std::vector<StepInfo>& infos) {
-  Fuser(list, slots, infos).run();
+void fuse_steps(StepList& list, SlotTable& slots, std::vector<StepInfo>& infos,
+                bool in_host_memory) {
+  Fuser(list, slots, infos, in_host_memory).run();
 }
 
 }  // namespace heddle::runtime

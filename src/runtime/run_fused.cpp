@@ -29,39 +29,10 @@ class FusedWork {
   FusedWork(const FusedStep& step, RunState& run, FusedRun& kept, Transport& transport)
       : step_(step), run_(run), kept_(kept), transport_(transport) {}
 
-  // The chunk program for the ranks at hand, proved before it runs.
   Verdict prepare(const ResolvedCollective& resolved) {
-    const Type& slice = step_.reduce->results[0];
-    chunks::ChunkedCollective wanted;
-    wanted.kind =
-        step_.gather ? chunks::ChunkedKind::all_reduce : chunks::ChunkedKind::reduce_scatter;
-    wanted.algorithm = step_.reduce->fused.by;
-    wanted.ranks = static_cast<int>(resolved.size);
-    wanted.elements = count_of(step_.reduce->operands[0]);
-    wanted.element_bytes = byte_size(slice.dtype);
-    wanted.result_bytes = step_.gather ? byte_size(step_.gather->operands[0].dtype) : 1;
-    wanted.slots = kSlots;
-    wanted.finish = true;
-    wanted.norm = step_.norm.op != nullptr;
-    wanted.number_bytes = 0;
-    if (wanted.norm)
-      for (const Type& type : step_.norm.op->operands) wanted.number_bytes += type.bytes();
-    wanted.number_bytes = std::max<std::int64_t>(wanted.number_bytes, 1);
-    if (step_.grain > 0) {
-      const std::int64_t blocks = (count_of(slice) + step_.grain - 1) / step_.grain;
-      const std::int64_t asked = step_.reduce->fused.chunk_count;
-      const std::int64_t fit = std::min(kMostChunks, slice.bytes() / kChunkBytes);
-      wanted.grain = step_.grain;
-      wanted.chunks = static_cast<int>(
-          std::clamp<std::int64_t>(asked > 0 ? asked : fit, 1, std::max<std::int64_t>(1, blocks)));
-    }
-    // As transports do: in the order of the ranks.
-    const std::vector<int> ranks = transport_.members(resolved.group);
-    for (int i = 0; i < wanted.ranks; ++i) wanted.order.push_back(i);
-    std::ranges::sort(wanted.order, {}, [&](int i) { return ranks[static_cast<std::size_t>(i)]; });
-    kept_.order = wanted.order;
-    HEDDLE_TRY(chunks::ChunkProgram program, chunks::collective_chunks(wanted));
-    HEDDLE_TRY(kept_.runner, comm::ChunkRunner::make(std::move(program), transport_, ranks));
+    HEDDLE_TRY(chunks::ChunkProgram program, fused_program(step_, transport_, resolved, kept_));
+    HEDDLE_TRY(kept_.runner, comm::ChunkRunner::make(std::move(program), transport_,
+                                                     transport_.members(resolved.group)));
     make_room();
     return yes();
   }
@@ -194,6 +165,39 @@ class FusedWork {
 
 }  // namespace
 
+Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transport& transport,
+                                             const ResolvedCollective& resolved, FusedRun& kept) {
+  const Type& slice = step.reduce->results[0];
+  chunks::ChunkedCollective wanted;
+  wanted.kind = step.gather ? chunks::ChunkedKind::all_reduce : chunks::ChunkedKind::reduce_scatter;
+  wanted.algorithm = step.reduce->fused.by;
+  wanted.ranks = static_cast<int>(resolved.size);
+  wanted.elements = count_of(step.reduce->operands[0]);
+  wanted.element_bytes = byte_size(slice.dtype);
+  wanted.result_bytes = step.gather ? byte_size(step.gather->operands[0].dtype) : 1;
+  wanted.slots = kSlots;
+  wanted.finish = true;
+  wanted.norm = step.norm.op != nullptr;
+  wanted.number_bytes = 0;
+  if (wanted.norm)
+    for (const Type& type : step.norm.op->operands) wanted.number_bytes += type.bytes();
+  wanted.number_bytes = std::max<std::int64_t>(wanted.number_bytes, 1);
+  if (step.grain > 0) {
+    const std::int64_t blocks = (count_of(slice) + step.grain - 1) / step.grain;
+    const std::int64_t asked = step.reduce->fused.chunk_count;
+    const std::int64_t fit = std::min(kMostChunks, slice.bytes() / kChunkBytes);
+    wanted.grain = step.grain;
+    wanted.chunks = static_cast<int>(
+        std::clamp<std::int64_t>(asked > 0 ? asked : fit, 1, std::max<std::int64_t>(1, blocks)));
+  }
+  // As transports do: in the order of the ranks.
+  const std::vector<int> ranks = transport.members(resolved.group);
+  for (int i = 0; i < wanted.ranks; ++i) wanted.order.push_back(i);
+  std::ranges::sort(wanted.order, {}, [&](int i) { return ranks[static_cast<std::size_t>(i)]; });
+  kept.order = wanted.order;
+  return chunks::collective_chunks(wanted);
+}
+
 Verdict run_fused(const FusedStep& step, RunState& run, Transport& transport,
                   const RunOptions& options) {
   ResolvedCollective& resolved = run.collectives[step.number];
@@ -204,9 +208,10 @@ Verdict run_fused(const FusedStep& step, RunState& run, Transport& transport,
     HEDDLE_TRY(resolved, resolve(*step.reduce, transport, grid));
     if (!resolved.member)
       return reason("{}: this rank is in none of its groups", step.reduce->label);
-    HEDDLE_TRY_VOID(work.prepare(resolved));
+    if (!step.apart) HEDDLE_TRY_VOID(work.prepare(resolved));
   }
-  return work.run();
+  return step.apart ? run_fused_on_device(step, run, kept, resolved, transport, options)
+                    : work.run();
 }
 
 }  // namespace heddle::runtime

@@ -75,6 +75,12 @@ struct FusedStep {
     std::vector<SlotId> operands = {}, results = {};
     std::vector<std::unique_ptr<Launch>> before = {}, after = {};
   } norm = {};
+  // On a device of its own: the same one by one, for ranks that do not share the device.
+  struct Apart {
+    StartStep scatter = {}, gather = {};
+    WaitStep scattered = {}, gathered = {};
+  };
+  std::optional<Apart> apart = {};
 };
 
 struct Step;
