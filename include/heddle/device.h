@@ -14,6 +14,7 @@
 
 #include "heddle/array.h"
 #include "heddle/block.h"
+#include "heddle/chunk_launch.h"
 #include "heddle/device_calls.h"
 #include "heddle/kernel.h"
 #include "heddle/machine.h"
@@ -120,6 +121,13 @@ class Device : public DeviceCalls {
   virtual std::vector<std::string> mapping(const Kernel& /*kernel*/) const { return {}; }
   // Plans how the kernels of one launch share the device. A reason where it cannot run one.
   virtual Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) = 0;
+
+  // Whether it may run chunk programs for ranks that share it.
+  virtual bool runs_chunks() const { return false; }
+  // Of a chunk program for ranks that share it. A reason where it cannot run all of them at once.
+  virtual Expected<std::unique_ptr<ChunkLaunch>> prepare_chunks(const ChunkWork& /*work*/) {
+    return reason("{} runs no chunk programs", name());
+  }
 
   // ---- calls
   // Null where none fits the op. A product may have its operands and its result by strides, where

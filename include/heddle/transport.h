@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -101,6 +102,16 @@ class Transport {
   virtual Expected<RequestId> start_on(Queue& queue, Collective collective, DeviceAddress in,
                                        DeviceAddress out);
   virtual Verdict wait_on(Queue& queue, RequestId request);
+
+  // Whether all ranks share the memory of this queue's device: then they may do one piece of work
+  // together. Each says what it has; the first of the group starts the work for all of them, after
+  // what is on their queues by now and before what comes to these.
+  virtual bool shares_device(Queue&) const { return false; }
+  using StartTogether = std::function<Verdict(Queue& queue, std::span<const std::uint64_t> of_all)>;
+  virtual Verdict together(Queue&, GroupId, std::span<const std::uint64_t> /*mine*/,
+                           const StartTogether&, std::string_view /*what*/) {
+    return reason("{} share no device", name());
+  }
 
   // This rank has met an error: it ends the run of all others, which say so.
   virtual void abort(std::string_view why) = 0;

@@ -107,6 +107,32 @@ class DeviceTransport final : public Transport {
     return request;
   }
 
+  bool shares_device(Queue& queue) const override {
+    return dynamic_cast<const DeviceMoves*>(&queue) != nullptr;
+  }
+  Verdict together(Queue& queue, GroupId group, std::span<const std::uint64_t> mine,
+                   const StartTogether& start, std::string_view what) override {
+    if (!side_ || &side_->device() != &queue.device()) side_ = queue.device().queue();
+    const std::size_t members = ranks_->members(group).size(), words = mine.size() + 1;
+    std::vector<std::uint64_t> given(mine.begin(), mine.end()), all(words * members);
+    given.push_back(events_->give(queue.record(), members));
+    Collective c{.kind = CollectiveKind::all_gather, .group = group};
+    c.in = reinterpret_cast<const std::byte*>(given.data());
+    c.out = reinterpret_cast<std::byte*>(all.data());
+    c.in_pieces = c.out_pieces = {1, static_cast<std::int64_t>(words * sizeof(std::uint64_t))};
+    c.what = what;
+    HEDDLE_TRY_VOID(run_collective(*ranks_, c));
+    std::vector<std::uint64_t> of_all;
+    for (std::size_t m = 0; m < members; ++m) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(m * words);
+      of_all.insert(of_all.end(), begin, begin + static_cast<std::ptrdiff_t>(mine.size()));
+      HEDDLE_TRY_VOID(side_->wait(events_->take(begin[static_cast<std::ptrdiff_t>(mine.size())])));
+    }
+    if (place_in(group) == 0) HEDDLE_TRY_VOID(start(*side_, of_all));
+    HEDDLE_TRY(const auto done, meet(c));
+    return queue.wait(done[0]);
+  }
+
   Verdict wait_on(Queue& queue, RequestId request) override {
     if (!is_ours(request)) return ranks_->wait_on(queue, request);
     const auto work = std::move(under_way_.extract(request).mapped());

@@ -331,6 +331,16 @@ std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_
   return text.take();
 }
 
+std::optional<CudaPart> emit_cuda_part(const Kernel& kernel, const CudaLimits& limits) {
+  if (kernel.phases.size() != 1) return {};
+  const auto flat = kind_of(kernel, kernel.phases[0], limits).flat;
+  if (!flat || flat->chunks > 0) return {};
+  // The first block of one that stays has what is behind the last whole access.
+  if (flat->stays && flat->extent % flat->vectors.count != 0) return {};
+  return CudaPart{Emitter(kernel, limits).emit_part(0, 0),
+                  std::int64_t{CudaFlat::kThreads} * flat->vectors.count};
+}
+
 namespace {
 
 std::int64_t own_bytes(const Kernel& kernel, const Phase& phase, const PhaseKind& kind) {

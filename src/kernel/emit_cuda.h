@@ -75,6 +75,18 @@ std::size_t cuda_pack_firsts(std::size_t entries);
 std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_t entries,
                            std::size_t pointers, const CudaLimits& limits = {});
 
+// ---- parts of a kernel inside of another function
+
+// Of a kernel that goes over elements one after the other (cuda_flat.h), as
+//   __device__ void part0_0(const Entry& buffers, unsigned at_block, unsigned of_blocks)
+// Block b does `elements` of them from b * elements on, by kCudaThreads threads, where of_blocks is
+// as large as can be. `buffers.at` has the addresses. None where a kernel is of another kind.
+struct CudaPart {
+  std::string text;
+  std::int64_t elements = 0;
+};
+std::optional<CudaPart> emit_cuda_part(const Kernel& kernel, const CudaLimits& limits = {});
+
 // The loops of a stage whose positions the threads of a block may share out; the others run in
 // order in every thread. None: one thread runs it all.
 std::vector<bool> shared_loops(const Stage& stage);

@@ -104,7 +104,9 @@ Expected<Executable> assemble(CompiledProgram compiled, const AssembleOptions& o
   Assembler assembler(state->compiled, options);
   state->steps = assembler.assemble_entry();
   HEDDLE_TRY_VOID(assembler.trouble);
-  if (state->device().in_host_memory()) fuse_steps(state->steps, assembler.slots, assembler.infos);
+  const bool in_host_memory = state->device().in_host_memory();
+  if (in_host_memory || state->device().runs_chunks())
+    fuse_steps(state->steps, assembler.slots, assembler.infos, in_host_memory);
   const std::int64_t arena = assembler.slots.plan();
   state->peak =
       peak_of(state->compiled.program, assembler.slots, arena + fresh_bytes(assembler.slots));

@@ -58,6 +58,7 @@ Assembler::Assembler(const CompiledProgram& compiled, const AssembleOptions& opt
   for (OpId id : program_.region(compiled.entry().body).ops) {
     const Op& op = program_.op(id);
     if (op.def->cls != OpClass::communicate || fused_mark(program_, op).number < 0) continue;
+    if (op.def->collective == CollectiveKind::all_reduce) continue;  // of numbers
     const bool sums = op.def->collective == CollectiveKind::reduce_scatter;
     fused_values_.insert(lifetimes_.root(sums ? op.results : program_.operands(op)[0]));
   }

@@ -52,6 +52,9 @@ class StepCounter {
   void add(const Step&, const StartStep& work, Works& all) { add(*work.op, all); }
   void add(const Step&, const FusedStep& work, Works& all) {
     add(*work.reduce, all);
+    for (const auto& launch : work.norm.before) all.push_back(launch->work());
+    if (work.norm.op) add(*work.norm.op, all);
+    for (const auto& launch : work.norm.after) all.push_back(launch->work());
     all.push_back(work.launch->work());
     if (work.gather) add(*work.gather, all);
   }

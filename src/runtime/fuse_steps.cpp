@@ -3,31 +3,16 @@
 #include <algorithm>
 #include <set>
 
-#include "runtime/packed.h"
+#include "runtime/fused_members.h"
 
 namespace heddle::runtime {
 
 namespace {
 
-constexpr std::size_t kNowhere = SIZE_MAX;
-
-bool holds(const std::vector<SlotId>& slots, SlotId slot) {
-  return std::ranges::find(slots, slot) != slots.end();
-}
-
-// Whether the order of two steps matters.
-bool meet(const Step& a, const Step& b) {
-  const auto one_way = [](const Step& x, const Step& y) {
-    return std::ranges::any_of(x.writes,
-                               [&](SlotId s) { return holds(y.reads, s) || holds(y.writes, s); });
-  };
-  return one_way(a, b) || one_way(b, a);
-}
-
 class Fuser {
  public:
-  Fuser(StepList& list, SlotTable& slots, std::vector<StepInfo>& infos)
-      : list_(list), slots_(slots), infos_(infos) {}
+  Fuser(StepList& list, SlotTable& slots, std::vector<StepInfo>& infos, bool in_host_memory)
+      : list_(list), slots_(slots), infos_(infos), in_host_memory_(in_host_memory) {}
 
   void run() {
     for (std::size_t i = 0; i < list_.steps.size(); ++i) {
@@ -46,77 +31,26 @@ class Fuser {
     return std::get<StartStep>(list_.steps[i].work);
   }
 
-  std::size_t wait_of(std::size_t start) const {
-    const std::size_t number = start_at(start).number;
-    for (std::size_t i = start + 1; i < list_.steps.size(); ++i)
-      if (const auto* wait = std::get_if<WaitStep>(&list_.steps[i].work))
-        if (wait->number == number) return i;
-    return kNowhere;
-  }
-
-  // The steps that read a value, which lies in its slot until another is written there.
-  std::vector<std::size_t> readers(SlotId slot, std::size_t after) const {
-    std::vector<std::size_t> found;
-    for (std::size_t i = after + 1; i < list_.steps.size(); ++i) {
-      if (holds(list_.steps[i].reads, slot)) found.push_back(i);
-      if (holds(list_.steps[i].writes, slot)) break;
-    }
-    return found;
-  }
-
-  std::size_t find_gather(std::int64_t number) const {
-    for (std::size_t i = 0; i < list_.steps.size(); ++i)
-      if (const auto* start = std::get_if<StartStep>(&list_.steps[i].work))
-        if (start->op->fused.number == number && start->op->kind == CollectiveKind::all_gather)
-          return i;
-    return kNowhere;
-  }
-
   Verdict fuse(std::size_t scatter) {
-    const StartStep& sum = start_at(scatter);
-    const std::size_t wait = wait_of(scatter);
-    if (sum.op->combiner || wait == kNowhere) return reason("transports do not know its reduction");
-    if (pieces_in(*sum.op, 0).runs != 1) return reason("slices do not lie in one piece");
-    const std::vector<std::size_t> users = readers(sum.results[0], wait);
-    if (users.size() != 1) return reason("{} steps use the sum", users.size());
-    const std::size_t launch = users[0];
-    if (!std::holds_alternative<LaunchStep>(list_.steps[launch].work))
-      return reason("what uses the sum is no kernel");
-    std::vector<std::size_t> members = {scatter, wait, launch};
-    const std::size_t gather = find_gather(sum.op->fused.number);
-    if (gather != kNowhere) {
-      HEDDLE_TRY_VOID(check_gather(scatter, launch, gather));
-      members.push_back(gather);
-      members.push_back(wait_of(gather));
-    }
-    const Step& computes = list_.steps[launch];
-    if (holds(computes.writes, sum.operands[0]))
-      return reason("the kernel writes over what is summed");
+    HEDDLE_TRY(const FusedMembers found, find_members(list_, scatter));
+    HEDDLE_TRY_VOID(check_device(found));
+    const std::vector<std::size_t> members = found.all();
     HEDDLE_TRY(std::vector<std::size_t> order, order_around(members));
     keep_for_all(members);
-    put_together(members, order);
-    const auto& fused = std::get<FusedStep>(
-        list_
-            .steps[members.front() +
-                   static_cast<std::size_t>(std::ranges::find(order, kNowhere) - order.begin())]
-            .work);
-    for (SlotId s : {fused.sum, fused.made}) give_up(s);
+    const auto place = static_cast<std::size_t>(std::ranges::find(order, kNowhere) - order.begin());
+    put_together(found, order);
+    const auto& fused = std::get<FusedStep>(list_.steps[members.front() + place].work);
+    if (in_host_memory_)
+      for (SlotId s : {fused.sum, fused.made}) give_up(s);
     return yes();
   }
 
-  Verdict check_gather(std::size_t scatter, std::size_t launch, std::size_t gather) const {
-    const StartStep &sum = start_at(scatter), &all = start_at(gather);
-    const Step& computes = list_.steps[launch];
-    if (gather < launch || !holds(computes.writes, all.operands[0]))
-      return reason("another kernel makes what is gathered");
-    if (sum.op->groups != all.op->groups || sum.op->by != all.op->by)
-      return reason("other devices meet to gather");
-    if (pieces_out(*all.op, 0).runs != 1) return reason("slices do not lie in one piece");
-    if (readers(all.operands[0], launch) != std::vector{gather, wait_of(gather)})
-      return reason("what is gathered is used in slices, too");
-    if (holds(computes.reads, all.results[0]) || holds(computes.writes, all.results[0]) ||
-        all.results[0] == sum.operands[0])
-      return reason("what is gathered lies where something is still read");
+  Verdict check_device(const FusedMembers& found) const {
+    if (in_host_memory_) return yes();
+    if (found.gather == kNowhere) return reason("on this device only what is gathered again");
+    if (found.norm != kNowhere) return reason("norms stay apart on this device");
+    if (std::get<LaunchStep>(list_.steps[found.launch].work).grain == 0)
+      return reason("the kernel does not take its elements one after the other");
     return yes();
   }
 
@@ -174,11 +108,11 @@ class Fuser {
     });
   }
 
-  void put_together(const std::vector<std::size_t>& members,
-                    const std::vector<std::size_t>& order) {
-    Step fused = fused_step(members);
+  void put_together(const FusedMembers& found, const std::vector<std::size_t>& order) {
+    Step fused = fused_step(found);
     std::vector<Step> span;
     for (std::size_t i : order) span.push_back(std::move(i == kNowhere ? fused : list_.steps[i]));
+    const std::vector<std::size_t> members = found.all();
     const auto first = list_.steps.begin() + static_cast<std::ptrdiff_t>(members.front());
     const auto last = list_.steps.begin() + static_cast<std::ptrdiff_t>(members.back()) + 1;
     const auto at = list_.steps.erase(first, last);
@@ -186,60 +120,79 @@ class Fuser {
                        std::make_move_iterator(span.end()));
   }
 
-  Step fused_step(const std::vector<std::size_t>& members) {
-    Step& begins = list_.steps[members[0]];
-    Step& computes = list_.steps[members[2]];
-    auto& launch = std::get<LaunchStep>(computes.work);
-    const StartStep& sum = start_at(members[0]);
+  Step fused_step(const FusedMembers& found) {
+    auto& launch = std::get<LaunchStep>(list_.steps[found.launch].work);
+    const StartStep& sum = start_at(found.scatter);
     FusedStep work{.reduce = sum.op,
                    .number = sum.number,
                    .launch = std::move(launch.launch),
                    .grain = launch.grain,
                    .given = sum.operands[0],
                    .sum = sum.results[0]};
-    if (members.size() > 3) {
-      const StartStep& all = start_at(members[3]);
+    if (found.gather != kNowhere) {
+      const StartStep& all = start_at(found.gather);
       work.gather = all.op;
       work.made = all.operands[0];
       work.gathered = all.results[0];
     }
+    if (found.norm != kNowhere) work.norm = norm_of(found);
+    if (!in_host_memory_)
+      work.apart = {start_at(found.scatter), start_at(found.gather),
+                    std::get<WaitStep>(list_.steps[found.scattered].work),
+                    std::get<WaitStep>(list_.steps[found.gathered].work)};
+    const Step& begins = list_.steps[found.scatter];
     Step step{.work = {}, .info = begins.info, .time = begins.time};
     const auto add = [&](std::vector<SlotId>& to, const std::vector<SlotId>& from) {
       for (SlotId s : from)
-        if (s != work.sum && s != work.made) to.push_back(s);
+        if (!holds(to, s) && !(in_host_memory_ && (s == work.sum || s == work.made)))
+          to.push_back(s);
     };
-    add(step.reads, begins.reads);
-    add(step.reads, computes.reads);
-    add(step.writes, computes.writes);
-    if (work.gather) add(step.writes, {work.gathered});
-    join_infos(members, work);
+    for (std::size_t i : found.all()) {
+      add(step.reads, list_.steps[i].reads);
+      add(step.writes, list_.steps[i].writes);
+    }
+    join_infos(found, work);
     step.work = std::move(work);
     return step;
   }
 
-  void join_infos(const std::vector<std::size_t>& members, const FusedStep& work) {
-    StepInfo& info = infos_[list_.steps[members[0]].info];
-    const StepInfo& kernel = infos_[list_.steps[members[2]].info];
+  FusedStep::Norm norm_of(const FusedMembers& found) {
+    const StartStep& sum = start_at(found.norm);
+    FusedStep::Norm norm{.op = sum.op, .operands = sum.operands, .results = sum.results};
+    const auto take = [&](std::size_t i) {
+      return std::move(std::get<LaunchStep>(list_.steps[i].work).launch);
+    };
+    for (std::size_t i : found.before) norm.before.push_back(take(i));
+    for (std::size_t i : found.after) norm.after.push_back(take(i));
+    return norm;
+  }
+
+  void join_infos(const FusedMembers& found, const FusedStep& work) {
+    StepInfo& info = infos_[list_.steps[found.scatter].info];
+    const StepInfo& kernel = infos_[list_.steps[found.launch].info];
     info.name =
         fmt::format("{} with {}", work.gather ? "all_reduce" : "reduce_scatter", kernel.name);
-    info.ops += ", " + kernel.ops;
-    info.op_count += kernel.op_count;
-    info.from.insert(info.from.end(), kernel.from.begin(), kernel.from.end());
-    info.because.insert(info.because.end(), kernel.because.begin(), kernel.because.end());
-    const std::int64_t sum = slots_[work.sum].bytes;
-    info.bytes_apart += kernel.bytes_apart;
-    info.bytes_read += kernel.bytes_read - sum;
-    info.bytes_written += kernel.bytes_written - sum;
     info.note = "computed inside of the collective, chunk by chunk";
     if (work.grain == 0) info.note = "computed inside of the collective, as a whole";
-    gone_.insert(list_.steps[members[2]].info);
-    if (!work.gather) return;
-    const StepInfo& gather = infos_[list_.steps[members[3]].info];
-    info.ops += ", " + gather.ops;
-    info.op_count += gather.op_count;
-    info.bytes_apart += gather.bytes_apart;
-    info.bytes_written += gather.bytes_written - slots_[work.made].bytes;
-    gone_.insert(list_.steps[members[3]].info);
+    if (work.norm.op) info.note += ", with the sum of its numbers";
+    for (std::size_t i : found.all())
+      if (i != found.scatter && !std::holds_alternative<WaitStep>(list_.steps[i].work)) {
+        join(info, infos_[list_.steps[i].info]);
+        gone_.insert(list_.steps[i].info);
+      }
+    info.bytes_read -= slots_[work.sum].bytes;
+    info.bytes_written -= slots_[work.sum].bytes;
+    if (work.gather) info.bytes_written -= slots_[work.made].bytes;
+    if (work.gather) info.bytes_read -= slots_[work.made].bytes;
+  }
+  static void join(StepInfo& info, const StepInfo& with) {
+    info.ops += ", " + with.ops;
+    info.op_count += with.op_count;
+    info.from.insert(info.from.end(), with.from.begin(), with.from.end());
+    info.because.insert(info.because.end(), with.because.begin(), with.because.end());
+    info.bytes_apart += with.bytes_apart;
+    info.bytes_read += with.bytes_read;
+    info.bytes_written += with.bytes_written;
   }
 
   // Those of steps that are no longer there.
@@ -269,13 +222,15 @@ class Fuser {
   StepList& list_;
   SlotTable& slots_;
   std::vector<StepInfo>& infos_;
+  const bool in_host_memory_;
   std::set<std::uint32_t> gone_;
 };
 
 }  // namespace
 
-void fuse_steps(StepList& list, SlotTable& slots, std::vector<StepInfo>& infos) {
-  Fuser(list, slots, infos).run();
+void fuse_steps(StepList& list, SlotTable& slots, std::vector<StepInfo>& infos,
+                bool in_host_memory) {
+  Fuser(list, slots, infos, in_host_memory).run();
 }
 
 }  // namespace heddle::runtime

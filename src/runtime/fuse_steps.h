@@ -10,6 +10,8 @@ namespace heddle::runtime {
 // Before memory is planned: what the steps between them use stays for as long as all of them take,
 // since these may change places. Where they cannot become one step they stay, and a note of the
 // first says why.
-void fuse_steps(StepList& list, SlotTable& slots, std::vector<StepInfo>& infos);
+// On a device of its own all values keep their memory: ranks that do not share it go one by one.
+void fuse_steps(StepList& list, SlotTable& slots, std::vector<StepInfo>& infos,
+                bool in_host_memory);
 
 }  // namespace heddle::runtime

@@ -1,7 +1,9 @@
 #include "runtime/run_fused.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "comm/combine.h"
 #include "runtime/run_collective.h"
 #include "runtime/run_state.h"
 #include "runtime/step.h"
@@ -27,33 +29,10 @@ class FusedWork {
   FusedWork(const FusedStep& step, RunState& run, FusedRun& kept, Transport& transport)
       : step_(step), run_(run), kept_(kept), transport_(transport) {}
 
-  // The chunk program for the ranks at hand, proved before it runs.
   Verdict prepare(const ResolvedCollective& resolved) {
-    const Type& slice = step_.reduce->results[0];
-    chunks::ChunkedCollective wanted;
-    wanted.kind =
-        step_.gather ? chunks::ChunkedKind::all_reduce : chunks::ChunkedKind::reduce_scatter;
-    wanted.algorithm = step_.reduce->fused.by;
-    wanted.ranks = static_cast<int>(resolved.size);
-    wanted.elements = count_of(step_.reduce->operands[0]);
-    wanted.element_bytes = byte_size(slice.dtype);
-    wanted.result_bytes = step_.gather ? byte_size(step_.gather->operands[0].dtype) : 1;
-    wanted.slots = kSlots;
-    wanted.finish = true;
-    if (step_.grain > 0) {
-      const std::int64_t blocks = (count_of(slice) + step_.grain - 1) / step_.grain;
-      const std::int64_t asked = step_.reduce->fused.chunk_count;
-      const std::int64_t fit = std::min(kMostChunks, slice.bytes() / kChunkBytes);
-      wanted.grain = step_.grain;
-      wanted.chunks = static_cast<int>(
-          std::clamp<std::int64_t>(asked > 0 ? asked : fit, 1, std::max<std::int64_t>(1, blocks)));
-    }
-    // As transports do: in the order of the ranks.
-    const std::vector<int> ranks = transport_.members(resolved.group);
-    for (int i = 0; i < wanted.ranks; ++i) wanted.order.push_back(i);
-    std::ranges::sort(wanted.order, {}, [&](int i) { return ranks[static_cast<std::size_t>(i)]; });
-    HEDDLE_TRY(chunks::ChunkProgram program, chunks::collective_chunks(wanted));
-    HEDDLE_TRY(kept_.runner, comm::ChunkRunner::make(std::move(program), transport_, ranks));
+    HEDDLE_TRY(chunks::ChunkProgram program, fused_program(step_, transport_, resolved, kept_));
+    HEDDLE_TRY(kept_.runner, comm::ChunkRunner::make(std::move(program), transport_,
+                                                     transport_.members(resolved.group)));
     make_room();
     return yes();
   }
@@ -72,21 +51,29 @@ class FusedWork {
  private:
   const chunks::ChunkProgram& program() const { return kept_.runner->program(); }
 
-  // Sums of the own slice are used soon after they are made; those on their way to others stay.
-  void make_room() {
+  // Whether sums stay where they are made: on their way to others, or until a norm is known.
+  bool keeps_sums() const {
     const std::uint32_t sum = program().buffer("sum");
+    return step_.norm.op || program().buffers[sum].holds == chunks::Holds::all;
+  }
+  Chunk held_sums() const { return program().held(program().buffer("sum"), kept_.runner->me()); }
+
+  // Sums of the own slice are mostly used soon after they are made.
+  void make_room() {
     kept_.chunk.clear();
     kept_.largest = 0;
     for (const chunks::Lane& lane : program().lanes)
       for (const ChunkOp& op : lane.ops) {
-        if (lane.rank != kept_.runner->me() || op.kind != ChunkOp::Kind::compute) continue;
+        if (lane.rank != kept_.runner->me() || op.function != chunks::Function::finish) continue;
         kept_.chunk.emplace(op.reads[0].first, kept_.chunk.size());
         kept_.largest = std::max(kept_.largest, program().bytes(op.reads[0]));
       }
-    const bool all = program().buffers[sum].holds == chunks::Holds::all;
-    const std::int64_t bytes =
-        all ? program().bytes(program().held(sum, kept_.runner->me())) : kept_.largest * kSlots;
+    const std::int64_t bytes = keeps_sums() ? program().bytes(held_sums()) : kept_.largest * kSlots;
     kept_.sums = Block::raw(static_cast<std::size_t>(bytes));
+    if (!step_.norm.op) return;
+    const std::uint32_t numbers = program().buffer("numbers");
+    kept_.numbers = Block::raw(
+        static_cast<std::size_t>(program().bytes(program().held(numbers, kept_.runner->me()))));
   }
 
   std::byte* at(const Chunk& chunk) {
@@ -95,15 +82,69 @@ class FusedWork {
       return host_pointer(run_.now[step_.given]) + chunk.first * bytes;
     if (chunk.buffer == program().buffer("out"))
       return host_pointer(run_.now[step_.gathered]) + chunk.first * bytes;
-    if (program().buffers[chunk.buffer].holds == chunks::Holds::all)
-      return kept_.sums->data() + chunk.first * bytes;
+    if (chunk.buffer == program().buffer("numbers"))
+      return kept_.numbers->data() + chunk.first * bytes;
+    if (keeps_sums()) return kept_.sums->data() + (chunk.first - held_sums().first) * bytes;
     const auto place = static_cast<std::int64_t>(kept_.chunk.at(chunk.first) % kSlots);
     return kept_.sums->data() + place * kept_.largest;
   }
 
+  Verdict compute(const ChunkOp& op) {
+    switch (op.function) {
+      case chunks::Function::partial:
+        return give_numbers(op);
+      case chunks::Function::total:
+        return sum_numbers();
+      default:
+        return finish(op);
+    }
+  }
+
+  Verdict launch_all(const std::vector<std::unique_ptr<Launch>>& launches) {
+    for (const auto& launch : launches)
+      HEDDLE_TRY_VOID(run_.queue->launch(*launch, kept_.slots.data()));
+    return yes();
+  }
+
+  // What all of this rank's slice gives for the norm.
+  Verdict give_numbers(const ChunkOp& op) {
+    kept_.slots[step_.sum] = address_of(at(op.reads[0]));
+    HEDDLE_TRY_VOID(launch_all(step_.norm.before));
+    std::byte* to = at(op.to);
+    for (std::size_t i = 0; i < step_.norm.operands.size(); ++i) {
+      const std::int64_t bytes = step_.norm.op->operands[i].bytes();
+      if (bytes > 0)
+        std::memcpy(to, host_pointer(run_.now[step_.norm.operands[i]]),
+                    static_cast<std::size_t>(bytes));
+      to += bytes;
+    }
+    return yes();
+  }
+
+  // In the order of the ranks, as transports do.
+  Verdict sum_numbers() {
+    const CollectiveOp& norm = *step_.norm.op;
+    const std::uint32_t numbers = program().buffer("numbers");
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < norm.operands.size(); ++i) {
+      const Type& type = norm.operands[i];
+      std::byte* sum = host_pointer(run_.now[step_.norm.results[i]]);
+      const comm::Combine combine = comm::combine_function(norm.reduce, type.dtype);
+      for (std::size_t k = 0; k < kept_.order.size(); ++k) {
+        const std::byte* next = at({numbers, kept_.order[k], 1}) + begin;
+        if (k > 0)
+          combine(sum, sum, next, count_of(type));
+        else if (type.bytes() > 0)
+          std::memcpy(sum, next, static_cast<std::size_t>(type.bytes()));
+      }
+      begin += type.bytes();
+    }
+    return launch_all(step_.norm.after);
+  }
+
   // The kernel on the elements of a chunk: it finds their sums and leaves its result where they
   // travel, by addresses that are moved as far as it counts on.
-  Verdict compute(const ChunkOp& op) {
+  Verdict finish(const ChunkOp& op) {
     const Chunk& sums = op.reads[0];
     const std::int64_t first = sums.first - program().slice(sums.buffer, kept_.runner->me()).first;
     const std::int64_t bytes = program().buffers[sums.buffer].element_bytes;
@@ -124,6 +165,39 @@ class FusedWork {
 
 }  // namespace
 
+Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transport& transport,
+                                             const ResolvedCollective& resolved, FusedRun& kept) {
+  const Type& slice = step.reduce->results[0];
+  chunks::ChunkedCollective wanted;
+  wanted.kind = step.gather ? chunks::ChunkedKind::all_reduce : chunks::ChunkedKind::reduce_scatter;
+  wanted.algorithm = step.reduce->fused.by;
+  wanted.ranks = static_cast<int>(resolved.size);
+  wanted.elements = count_of(step.reduce->operands[0]);
+  wanted.element_bytes = byte_size(slice.dtype);
+  wanted.result_bytes = step.gather ? byte_size(step.gather->operands[0].dtype) : 1;
+  wanted.slots = kSlots;
+  wanted.finish = true;
+  wanted.norm = step.norm.op != nullptr;
+  wanted.number_bytes = 0;
+  if (wanted.norm)
+    for (const Type& type : step.norm.op->operands) wanted.number_bytes += type.bytes();
+  wanted.number_bytes = std::max<std::int64_t>(wanted.number_bytes, 1);
+  if (step.grain > 0) {
+    const std::int64_t blocks = (count_of(slice) + step.grain - 1) / step.grain;
+    const std::int64_t asked = step.reduce->fused.chunk_count;
+    const std::int64_t fit = std::min(kMostChunks, slice.bytes() / kChunkBytes);
+    wanted.grain = step.grain;
+    wanted.chunks = static_cast<int>(
+        std::clamp<std::int64_t>(asked > 0 ? asked : fit, 1, std::max<std::int64_t>(1, blocks)));
+  }
+  // As transports do: in the order of the ranks.
+  const std::vector<int> ranks = transport.members(resolved.group);
+  for (int i = 0; i < wanted.ranks; ++i) wanted.order.push_back(i);
+  std::ranges::sort(wanted.order, {}, [&](int i) { return ranks[static_cast<std::size_t>(i)]; });
+  kept.order = wanted.order;
+  return chunks::collective_chunks(wanted);
+}
+
 Verdict run_fused(const FusedStep& step, RunState& run, Transport& transport,
                   const RunOptions& options) {
   ResolvedCollective& resolved = run.collectives[step.number];
@@ -134,9 +208,10 @@ Verdict run_fused(const FusedStep& step, RunState& run, Transport& transport,
     HEDDLE_TRY(resolved, resolve(*step.reduce, transport, grid));
     if (!resolved.member)
       return reason("{}: this rank is in none of its groups", step.reduce->label);
-    HEDDLE_TRY_VOID(work.prepare(resolved));
+    if (!step.apart) HEDDLE_TRY_VOID(work.prepare(resolved));
   }
-  return work.run();
+  return step.apart ? run_fused_on_device(step, run, kept, resolved, transport, options)
+                    : work.run();
 }
 
 }  // namespace heddle::runtime

@@ -5,7 +5,9 @@
 #include <unordered_map>
 
 #include "comm/run_chunks.h"
+#include "heddle/device.h"
 #include "heddle/executable.h"
+#include "runtime/collective.h"
 
 namespace heddle::runtime {
 
@@ -15,11 +17,28 @@ struct RunState;
 // What a fused step keeps from run to run.
 struct FusedRun {
   std::optional<comm::ChunkRunner> runner;
-  std::shared_ptr<Block> sums;                          // chunks of sums, used again and again
+  // Chunks of sums, used again and again; all of them where a norm or other ranks need them.
+  std::shared_ptr<Block> sums;
+  std::shared_ptr<Block> numbers;                       // of a norm, by rank
+  std::vector<int> order;                               // in which ranks are summed
   std::unordered_map<std::int64_t, std::size_t> chunk;  // of the own slice, by its first element
   std::int64_t largest = 0;                             // bytes of a chunk of sums
   std::vector<DeviceAddress> slots;                     // of the launch
+  // On a device of its own. Null: one by one.
+  std::unique_ptr<ChunkLaunch> launch;
+  std::optional<chunks::ChunkProgram> program;
+  std::vector<Buffer> memory;  // sums; of the first rank also flags and room of all
+  std::uint64_t turn = 0;
+  bool asked = false;  // whether the device can
 };
+
+// The chunk program of its group, not proved yet.
+Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transport& transport,
+                                             const ResolvedCollective& resolved, FusedRun& kept);
+// On a device of its own, for a group that is known.
+Verdict run_fused_on_device(const FusedStep& step, RunState& run, FusedRun& kept,
+                            const ResolvedCollective& resolved, Transport& transport,
+                            const RunOptions& options);
 
 Verdict run_fused(const FusedStep& step, RunState& run, Transport& transport,
                   const RunOptions& options);

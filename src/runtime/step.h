@@ -68,6 +68,19 @@ struct FusedStep {
   std::int64_t grain = 0;                 // elements of a block of the launch; 0: it is done whole
   SlotId given = kNone, sum = kNone;      // of the reduce_scatter
   SlotId made = kNone, gathered = kNone;  // of the all_gather
+  // A norm: launches on all of the slice, numbers of theirs that are summed over the devices, and
+  // launches on what comes of it. Then only does the launch above go chunk by chunk.
+  struct Norm {
+    std::shared_ptr<const CollectiveOp> op = {};  // null: there is none
+    std::vector<SlotId> operands = {}, results = {};
+    std::vector<std::unique_ptr<Launch>> before = {}, after = {};
+  } norm = {};
+  // On a device of its own: the same one by one, for ranks that do not share the device.
+  struct Apart {
+    StartStep scatter = {}, gather = {};
+    WaitStep scattered = {}, gathered = {};
+  };
+  std::optional<Apart> apart = {};
 };
 
 struct Step;

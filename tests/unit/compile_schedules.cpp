@@ -177,13 +177,81 @@ TEST(ExampleSchedules, MixedTypesAndRaggedSlicesGoInside) {
   }
 }
 
-TEST(ExampleSchedules, ANormDoesNotGoInside) {
-  Target target = on_own_mesh(false);
-  const std::string zero = text_in(kExamples / "lamb.zero.schedule");
-  target.schedule = parse_schedule(zero + "\nfuse rs result0", "s").value();
-  const auto refused = compile(example("lamb", 4), target);
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.reason(), testing::HasSubstr("is not pointwise"));
+// LAMB's norms are numbers of all devices: they are summed up inside, in the order of the ranks.
+TEST(ExampleSchedules, ANormGoesInsideWithTheSameBits) {
+  for (const int devices : {2, 3, 4, 8}) {
+    const Program program = example("lamb", devices);
+    Target target = on_own_mesh(devices == 4);
+    const std::string zero = text_in(kExamples / "lamb.zero.schedule");
+    target.schedule = parse_schedule(zero, "s").value();
+    const std::vector<Array> wanted = run_on_threads(program, target);
+    for (const std::string how : {"", " in 3", " by ring", " by tree"}) {
+      SCOPED_TRACE(fmt::format("{} devices{}", devices, how));
+      target.schedule = parse_schedule(zero + "\nfuse rs result0" + how, "s").value();
+      const Executable fused = compile(program, target).value();
+      const bool is_fused = std::ranges::any_of(fused.steps(), [](const StepInfo& step) {
+        return step.note.starts_with("computed inside") &&
+               step.note.ends_with("with the sum of its numbers");
+      });
+      EXPECT_EQ(is_fused, fused.in_host_memory());
+      const std::vector<Array> got = run_on_threads(program, target);
+      if (how.starts_with(" by")) {
+        expect_near(got, wanted);
+        continue;
+      }
+      ASSERT_EQ(got.size(), wanted.size());
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        EXPECT_TRUE(std::ranges::equal(got[i].bytes(), wanted[i].bytes()));
+    }
+  }
+}
+
+// Numbers of one all_reduce go inside, and nothing that would make devices wait twice.
+TEST(ExampleSchedules, WhatIsNoSingleNormStaysOutside) {
+  const auto refusal = [](const std::string& between) {
+    const Program program = read(fmt::format(R"(
+      sdy.mesh @mesh = <["dp"=2]>
+      func.func @main(%g: tensor<4x64x2048xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"dp"}}, {{}}, {{}}]>}})
+          -> (tensor<64x2048xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %s = stablehlo.reduce(%g init: %zero) applies stablehlo.add across dimensions = [0]
+            : (tensor<4x64x2048xf32>, tensor<f32>) -> tensor<64x2048xf32>
+        %q = stablehlo.multiply %s, %s : tensor<64x2048xf32>
+        {}
+        return %r : tensor<64x2048xf32>
+      }})",
+                                             between));
+    Target target = on_own_mesh(false);
+    target.schedule =
+        parse_schedule("rs, ag = split all_reduce.0 along 0\nreorder * under ag\nfuse rs result0",
+                       "s")
+            .value();
+    const auto made = compile(program, target);
+    return made ? std::string() : made.reason();
+  };
+  EXPECT_THAT(refusal(R"(
+        %n = stablehlo.reduce(%q init: %zero) applies stablehlo.add across dimensions = [0]
+            : (tensor<64x2048xf32>, tensor<f32>) -> tensor<2048xf32>
+        %b = stablehlo.broadcast_in_dim %n, dims = [1] : (tensor<2048xf32>) -> tensor<64x2048xf32>
+        %r = stablehlo.divide %s, %b : tensor<64x2048xf32>)"),
+              testing::HasSubstr("sums up 8192 bytes, which are more than numbers of a norm"));
+  EXPECT_THAT(refusal(R"(
+        %n = stablehlo.reduce(%q init: %zero) applies stablehlo.add across dimensions = [0, 1]
+            : (tensor<64x2048xf32>, tensor<f32>) -> tensor<f32>
+        %b = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<f32>) -> tensor<64x2048xf32>
+        %d = stablehlo.divide %s, %b : tensor<64x2048xf32>
+        %e = stablehlo.multiply %d, %d : tensor<64x2048xf32>
+        %m = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [0, 1]
+            : (tensor<64x2048xf32>, tensor<f32>) -> tensor<f32>
+        %c = stablehlo.broadcast_in_dim %m, dims = [] : (tensor<f32>) -> tensor<64x2048xf32>
+        %r = stablehlo.divide %d, %c : tensor<64x2048xf32>)"),
+              testing::HasSubstr("both sum up numbers"));
+  EXPECT_THAT(refusal(R"(
+        %t = stablehlo.reduce(%q init: %zero) applies stablehlo.add across dimensions = [1]
+            : (tensor<64x2048xf32>, tensor<f32>) -> tensor<64xf32>
+        %c = stablehlo.broadcast_in_dim %t, dims = [0] : (tensor<64xf32>) -> tensor<64x2048xf32>
+        %r = stablehlo.divide %s, %c : tensor<64x2048xf32>)"),
+              testing::HasSubstr("is neither pointwise nor made of numbers"));
 }
 
 // State in slices takes its part of the memory.

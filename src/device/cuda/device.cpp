@@ -9,6 +9,7 @@
 #include "device/code_cache.h"
 #include "device/cuda/blas.h"
 #include "device/cuda/blas_library.h"
+#include "device/cuda/chunk_launch.h"
 #include "device/cuda/combine.h"
 #include "device/cuda/conv_call.h"
 #include "device/cuda/fft_call.h"
@@ -173,6 +174,15 @@ Expected<Handle> CudaDevice::function_of(const std::string& text, const char* na
   HEDDLE_TRY_VOID(driver.checked(driver.load(&module, object.code.data()), "load the code"));
   HEDDLE_TRY_VOID(driver.checked(driver.function(&function, module, name), "find the code"));
   return functions_.emplace(key, function).first->second;
+}
+
+Expected<std::unique_ptr<ChunkLaunch>> CudaDevice::prepare_chunks(const ChunkWork& work) {
+  const auto& launch = static_cast<const CudaLaunch&>(*work.finish);
+  if (launch.kernels.size() != 1) return reason("it has several kernels");
+  const FunctionLoader load = [this](const std::string& text, const char* function) {
+    return function_of(text, function);
+  };
+  return cuda::prepare_chunks(context_, load, work, launch.kernels[0].kernel);
 }
 
 Expected<std::unique_ptr<Launch>> CudaDevice::prepare(std::vector<LaunchKernel> kernels) {

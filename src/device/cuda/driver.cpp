@@ -43,6 +43,8 @@ Expected<Driver> load_driver() {
   find(d.function, "cuModuleGetFunction");
   find(d.set_function, "cuFuncSetAttribute");
   find(d.most_clusters, "cuOccupancyMaxActiveClusters");
+  find(d.most_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  find(d.launch_together, "cuLaunchCooperativeKernel");
   find(d.launch, "cuLaunchKernel");
   find(d.create_stream, "cuStreamCreate");
   find(d.destroy_stream, "cuStreamDestroy_v2");

@@ -36,6 +36,9 @@ struct Driver {
   int (*function)(Handle*, Handle, const char*) = nullptr;
   int (*set_function)(Handle, int, int) = nullptr;
   int (*most_clusters)(int*, Handle, const void* launch) = nullptr;
+  int (*most_blocks)(int*, Handle, int threads, std::size_t shared_bytes) = nullptr;
+  int (*launch_together)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                         unsigned, Handle, void**) = nullptr;
   int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                 Handle, void**, void**) = nullptr;
 

@@ -40,6 +40,8 @@ class Writer {
     if (wanted.norm) {
       numbers_ = add_buffer("numbers", ranks_, Holds::all);
       total_ = add_buffer("total", 1, Holds::all);
+      for (std::uint32_t b : {numbers_, total_})
+        program_.buffers[b].element_bytes = wanted.number_bytes;
     }
     for (int r = 0; r < ranks_; ++r)
       for (int c = 0; c < wanted.channels; ++c) program_.lanes.push_back({r, {}});
@@ -328,6 +330,7 @@ Expected<ChunkProgram> collective_chunks(const ChunkedCollective& wanted) {
   HEDDLE_TRY_VOID(at_least("ranks", wanted.ranks, sends ? 2 : 1));
   HEDDLE_TRY_VOID(at_least("elements", wanted.elements, 0));
   HEDDLE_TRY_VOID(at_least("bytes of an element", wanted.element_bytes, 1));
+  HEDDLE_TRY_VOID(at_least("bytes of a number", wanted.number_bytes, 1));
   HEDDLE_TRY_VOID(at_least("chunks", wanted.chunks, 1));
   HEDDLE_TRY_VOID(at_least("grain", wanted.grain, 1));
   HEDDLE_TRY_VOID(at_least("channels", wanted.channels, 1));

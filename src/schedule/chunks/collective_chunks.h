@@ -32,6 +32,7 @@ struct ChunkedCollective {
   std::vector<int> order = {};
   // Fused computation. `norm`: finish needs a number that all sums together give.
   bool produce = false, finish = false, norm = false, consume = false;
+  std::int64_t number_bytes = 4;  // that a rank gives for the norm
 };
 
 // Buffers: `in` and `out` of all elements (all_gather: `in` is the own slice; reduce_scatter: `out`

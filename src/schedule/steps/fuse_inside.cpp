@@ -29,11 +29,22 @@ Verdict check_dense(const Program& program, const Op& op, std::size_t dim) {
   return yes();
 }
 
-// From the sum to what is gathered, or to all that is made of it, only pointwise ops.
+// Numbers that each device gives for a norm, all together.
+constexpr std::int64_t kMostNumberBytes = 4096;
+
+// From the sum to what is gathered, or to all that is made of it, only pointwise ops, but for what
+// one all_reduce of numbers makes of all slices: a norm.
 class Between {
  public:
-  Between(const Program& program, OpId scatter, OpId gather)
-      : program_(program), scatter_(scatter), gather_(gather), users_(users_of(program)) {}
+  Between(const Program& program, const Meeting& meets, OpId scatter, OpId gather)
+      : program_(program),
+        meets_(meets),
+        scatter_(scatter),
+        gather_(gather),
+        users_(users_of(program)) {}
+
+  // The all_reduce of a norm; kNone where there is none.
+  OpId norm() const { return norm_; }
 
   Verdict check() {
     const ValueId sum = program_.op(scatter_).results;
@@ -46,7 +57,12 @@ class Between {
       return reason("{} does not come from {}", value_text(program_, gathered),
                     value_text(program_, sum));
     reach(sum);
-    return check_back(gathered);
+    HEDDLE_TRY_VOID(check_back(gathered));
+    if (whole_ == kNone || norm_ != kNone) return yes();
+    return reason(
+        "{} needs all of the sum, and is needed for what is gathered: it is neither pointwise nor "
+        "made of numbers that an all_reduce sums up",
+        value_text(program_, whole_));
   }
 
  private:
@@ -62,13 +78,34 @@ class Between {
   Verdict check_back(ValueId v) {
     const OpId maker = program_.value(v).op;
     if (maker == scatter_ || !reached_.contains(v) || !seen_.insert(v).second) return yes();
-    if (!made_.contains(v))
-      return reason(
-          "{} needs all of the sum, and is needed for what is gathered: a norm or the like "
-          "is not pointwise",
-          value_text(program_, v));
+    if (!made_.contains(v)) {
+      whole_ = v;
+      if (program_.op(maker).def->cls == OpClass::communicate) HEDDLE_TRY_VOID(take_norm(maker));
+    }
     for (ValueId operand : program_.operands(program_.op(maker)))
       HEDDLE_TRY_VOID(check_back(operand));
+    return yes();
+  }
+
+  Verdict take_norm(OpId id) {
+    const Op& op = program_.op(id);
+    const std::string text = value_text(program_, op.results);
+    if (op.def->collective != CollectiveKind::all_reduce)
+      return reason("{} comes between, and is no all_reduce of numbers", text);
+    HEDDLE_TRY(const Meeting meets, meeting_of(program_, op));
+    if (!(meets == meets_))
+      return reason("{} is {}, the sum {}", text, over_text(program_, meets),
+                    over_text(program_, meets_));
+    std::int64_t bytes = 0;
+    for (ValueId v : program_.operands(op)) bytes += program_.type_of(v).bytes();
+    if (bytes > kMostNumberBytes)
+      return reason("{} sums up {} bytes, which are more than numbers of a norm", text, bytes);
+    if (norm_ != kNone && norm_ != id)
+      return reason(
+          "{} and {} both sum up numbers: `fuse` them first, where neither needs the "
+          "other",
+          value_text(program_, program_.op(norm_).results), text);
+    norm_ = id;
     return yes();
   }
 
@@ -103,7 +140,9 @@ class Between {
   }
 
   const Program& program_;
-  OpId scatter_, gather_;
+  const Meeting& meets_;
+  OpId scatter_, gather_, norm_ = kNone;
+  ValueId whole_ = kNone;  // that needs all of the sum
   std::vector<std::vector<OpId>> users_;
   std::set<ValueId> made_, reached_, seen_;
 };
@@ -117,7 +156,7 @@ std::int64_t next_number(const Program& program) {
   return next;
 }
 
-Verdict check_pair(const Program& program, OpId scatter, OpId gather) {
+Expected<Meeting> check_pair(const Program& program, OpId scatter, OpId gather) {
   if (!is_kind(program, scatter, CollectiveKind::reduce_scatter))
     return reason("{} is no reduce_scatter of one value",
                   value_text(program, program.op(scatter).results));
@@ -127,22 +166,24 @@ Verdict check_pair(const Program& program, OpId scatter, OpId gather) {
   for (OpId id : {scatter, gather})
     if (id != kNone && program.attr(program.op(id), kFusedAttr) != nullptr)
       return reason("{} is fused already", value_text(program, program.op(id).results));
-  if (gather == kNone) return yes();
+  if (gather == kNone) return meets;
   const Op& all = program.op(gather);
   if (!is_kind(program, gather, CollectiveKind::all_gather))
     return reason("{} is no all_gather of one value", value_text(program, all.results));
   HEDDLE_TRY(const Meeting again, meeting_of(program, all));
   if (!(meets == again))
     return reason("one is {}, the other {}", over_text(program, meets), over_text(program, again));
-  return check_dense(program, all, *gathered_dim(program, all));
+  HEDDLE_TRY_VOID(check_dense(program, all, *gathered_dim(program, all)));
+  return meets;
 }
 
 }  // namespace
 
 Expected<Rewritten> fuse_inside(const Program& program, std::uint32_t mesh, OpId scatter,
                                 OpId gather, const FuseHow& how) {
-  HEDDLE_TRY_VOID(check_pair(program, scatter, gather));
-  HEDDLE_TRY_VOID(Between(program, scatter, gather).check());
+  HEDDLE_TRY(const Meeting meets, check_pair(program, scatter, gather));
+  Between between(program, meets, scatter, gather);
+  HEDDLE_TRY_VOID(between.check());
   const std::int64_t number = next_number(program);
   const std::string by = how.by.empty() ? "direct" : how.by;
   Edit edit(program, mesh);
@@ -157,19 +198,27 @@ Expected<Rewritten> fuse_inside(const Program& program, std::uint32_t mesh, OpId
     set_attr(attrs, kFusedAttr, integer(number));
     set_attr(attrs, kFusedChunksAttr, integer(how.chunks));
     set_attr(attrs, kFusedByAttr, Attr{by});
-    edit.define(op.results, edit.writer(at, op).op(
-                                op.def->name, {edit.now(program.operands(op)[0])},
-                                program.type_of(op.results), std::move(attrs), std::move(regions)));
+    std::vector<ValueId> operands;
+    std::vector<TypeId> types;
+    for (ValueId v : program.operands(op)) operands.push_back(edit.now(v));
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      types.push_back(edit.out().intern(program.type_of(program.result(op, i))));
+    const OpId made =
+        edit.out().add_op(at, *op.def, operands, types, std::move(attrs), std::move(regions));
+    for (std::size_t i = 0; i < op.result_count; ++i)
+      edit.define(program.result(op, i), edit.out().result(edit.out().op(made), i));
     edit.locate(at, op);
     return yes();
   };
   edit.replace(scatter, marked);
-  if (gather != kNone) edit.replace(gather, marked);
+  for (OpId id : {gather, between.norm()})
+    if (id != kNone) edit.replace(id, marked);
   HEDDLE_TRY(Rewritten all, edit.done());
   all.made = {all.values.at(program.op(scatter).results)};
   if (gather != kNone) all.made.push_back(all.values.at(program.op(gather).results));
-  all.said = {fmt::format("one collective, {}, with what is computed on the slice inside of it{}",
-                          by, how.chunks > 0 ? fmt::format(", in {} chunks", how.chunks) : "")};
+  all.said = {fmt::format("one collective, {}, with what is computed on the slice inside of it{}{}",
+                          by, between.norm() != kNone ? " and the sum of its numbers" : "",
+                          how.chunks > 0 ? fmt::format(", in {} chunks", how.chunks) : "")};
   return all;
 }
 

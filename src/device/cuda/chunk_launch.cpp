@@ -1,0 +1,152 @@
+#include "device/cuda/chunk_launch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "device/cuda/launch.h"
+#include "kernel/emit_cuda.h"
+
+namespace heddle::cuda {
+
+namespace {
+
+constexpr std::int64_t kMostArgument = 4000;  // bytes that a function takes
+constexpr int kMostBlocks = 128;              // of a rank: more share what they wait for
+
+// Loads that the compiler may bring forward would be those of sums that are not there yet.
+constexpr std::string_view kPlainLoads = "#define __ldg(at) (*(at))\n";
+
+class CudaChunkLaunch final : public ChunkLaunch {
+ public:
+  CudaChunkLaunch(std::shared_ptr<Context> context, Handle function, CudaChunks chunks)
+      : context_(std::move(context)), function_(function), chunks_(std::move(chunks)) {}
+
+  std::int64_t slot_bytes() const override { return chunks_.slot_bytes; }
+  std::int64_t flag_bytes() const override { return chunks_.flags * 8; }
+
+  std::vector<DeviceAddress> of_kernel(const Launch& launch,
+                                       const DeviceAddress* slots) const override {
+    const LaunchKernel& kernel = static_cast<const CudaLaunch&>(launch).kernels[0];
+    std::vector<DeviceAddress> all;
+    for (std::size_t b = 0; b < kernel.slots.size(); ++b)
+      all.push_back(kernel.slots[b] == kNone ? DeviceAddress{}
+                                             : slots[kernel.slots[b]] + kernel.shift[b]);
+    return all;
+  }
+
+  // All blocks begin together, or the driver refuses: nobody waits for who has no room.
+  Verdict run(Queue& queue, std::span<const ChunkAddresses> ranks, DeviceAddress slots,
+              DeviceAddress flags, std::uint64_t turn) const override {
+    std::vector<std::uint64_t> memory;
+    for (const ChunkAddresses& rank : ranks)
+      for (DeviceAddress a : rank.buffers) memory.push_back(a.value);
+    for (const ChunkAddresses& rank : ranks)
+      for (DeviceAddress a : rank.kernel) memory.push_back(a.value);
+    memory.insert(memory.end(), {slots.value, flags.value, 0, kPatience});
+    int first_rank = 0;
+    void* arguments[] = {memory.data(), &first_rank, &turn};
+    const auto blocks =
+        static_cast<unsigned>(chunks_.rank_blocks) * static_cast<unsigned>(ranks.size());
+    HEDDLE_TRY_VOID(context_->enter());
+    const auto stream = reinterpret_cast<Handle>(queue.stream_number());
+    return context_->driver().checked(
+        context_->driver().launch_together(function_, blocks, 1, 1, kChunkThreads, 1, 1, 0, stream,
+                                           arguments),
+        "launch a chunk program");
+  }
+
+ private:
+  // Nanoseconds after which a wait is a mistake of ours.
+  static constexpr std::uint64_t kPatience = 10'000'000'000;
+
+  std::shared_ptr<Context> context_;
+  Handle function_;
+  CudaChunks chunks_;
+};
+
+std::string compute_text(const chunks::ChunkProgram& program, const CudaPart& part) {
+  std::string slices;
+  const std::uint32_t sum = program.buffer("sum");
+  for (int r = 0; r < program.ranks; ++r)
+    slices += fmt::format("{}, ", program.slice(sum, r).first);
+  return fmt::format(R"cuda(
+struct Entry {{ void* at[EXTRA]; }};
+{}
+__device__ const i64 h_slice[] = {{{}}};
+__device__ void h_compute(int function, const Memory& m, int rank, i64 from, i64 to, i64 begin, i64 end) {{
+  const i64 first = from - h_slice[rank];
+  const unsigned last = (unsigned)((first + end + GRAIN - 1) / GRAIN);
+  if (begin < end)
+    for (unsigned b = (unsigned)((first + begin) / GRAIN); b < last; ++b)
+      part0_0(*(const Entry*)m.extra[rank], b, 1u << 31);
+}}
+)cuda",
+                     part.text, slices);
+}
+
+}  // namespace
+
+Expected<CudaChunks> chunk_text(const ChunkWork& work, const Kernel& kernel, int blocks,
+                                std::string& text) {
+  const auto part = emit_cuda_part(kernel);
+  if (!part) return reason("the kernel does not take its elements one after the other");
+  const chunks::ChunkProgram& program = *work.program;
+  CudaChunkWork wanted{.reduce = work.reduce,
+                       .dtype = work.dtype,
+                       .blocks = blocks,
+                       .grain = part->elements,
+                       .extra = static_cast<int>(kernel.buffers.size()),
+                       .compute = compute_text(program, *part)};
+  const std::int64_t words =
+      program.ranks * static_cast<std::int64_t>(program.buffers.size() + kernel.buffers.size());
+  if (words * 8 > kMostArgument)
+    return reason("{} ranks with {} buffers each are too many for one launch", program.ranks,
+                  kernel.buffers.size());
+  // Parts of the kernel begin where its accesses of 16 bytes do.
+  for (const chunks::Lane& lane : program.lanes)
+    for (const chunks::ChunkOp& op : lane.ops) {
+      if (op.function != chunks::Function::finish) continue;
+      const std::int64_t first =
+          op.reads[0].first - program.slice(op.reads[0].buffer, lane.rank).first;
+      if (first % part->elements != 0)
+        return reason("chunks begin inside of what a block of {} elements has", part->elements);
+      for (const chunks::Chunk& chunk : {op.reads[0], op.to})
+        if (program.slice(chunk.buffer, lane.rank).first *
+                program.buffers[chunk.buffer].element_bytes % kCudaAccess !=
+            0)
+          return reason("slices do not begin at multiples of 16 bytes");
+    }
+  HEDDLE_TRY(CudaChunks made, emit_cuda_chunks(program, wanted));
+  text = fmt::format("{}{}{}{}", kPlainLoads, cuda_prelude(), cuda_chunk_clock(), made.text);
+  return made;
+}
+
+Expected<std::int64_t> blocks_at_once(const Context& context, Handle function, int threads) {
+  HEDDLE_TRY_VOID(context.enter());
+  int of_one = 0;
+  HEDDLE_TRY_VOID(context.driver().checked(
+      context.driver().most_blocks(&of_one, function, threads, 0), "ask the device"));
+  return std::int64_t{of_one} * context.facts().multiprocessors;
+}
+
+Verdict check_room(std::int64_t blocks, std::int64_t room) {
+  if (blocks <= room) return yes();
+  return reason("{} blocks would wait for each other, and there is room for {} at once", blocks,
+                room);
+}
+
+Expected<std::unique_ptr<ChunkLaunch>> prepare_chunks(const std::shared_ptr<Context>& context,
+                                                      const FunctionLoader& load,
+                                                      const ChunkWork& work, const Kernel& kernel) {
+  const int blocks =
+      std::clamp(2 * context->facts().multiprocessors / work.program->ranks, 1, kMostBlocks);
+  std::string text;
+  HEDDLE_TRY(CudaChunks made, chunk_text(work, kernel, blocks, text));
+  HEDDLE_TRY(const Handle function, load(text, "chunks"));
+  HEDDLE_TRY(const std::int64_t room, blocks_at_once(*context, function, kChunkThreads));
+  HEDDLE_TRY_VOID(check_room(made.rank_blocks * work.program->ranks, room));
+  return std::unique_ptr<ChunkLaunch>(
+      std::make_unique<CudaChunkLaunch>(context, function, std::move(made)));
+}
+
+}  // namespace heddle::cuda

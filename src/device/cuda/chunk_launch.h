@@ -1,0 +1,24 @@
+// Chunk programs with a kernel inside, for ranks that share one GPU.
+#pragma once
+
+#include "device/cuda/queue.h"
+#include "device/cuda/text_call.h"
+#include "heddle/chunk_launch.h"
+#include "kernel/emit_cuda_chunks.h"
+
+namespace heddle::cuda {
+
+// A reason where the kernel cannot be done by parts of its elements.
+Expected<CudaChunks> chunk_text(const ChunkWork& work, const Kernel& kernel, int blocks,
+                                std::string& text);
+
+// How many blocks of a function the GPU has room for at once.
+Expected<std::int64_t> blocks_at_once(const Context& context, Handle function, int threads);
+// A reason where some of them would spin for what has no room.
+Verdict check_room(std::int64_t blocks, std::int64_t room);
+
+Expected<std::unique_ptr<ChunkLaunch>> prepare_chunks(const std::shared_ptr<Context>& context,
+                                                      const FunctionLoader& load,
+                                                      const ChunkWork& work, const Kernel& kernel);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,70 @@
+// Chunk programs with a kernel inside, as NVRTC compiles them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "device/cuda/chunk_launch.h"
+#include "device/cuda/nvrtc.h"
+#include "kernel_examples.h"
+#include "nvrtc_environment.h"
+#include "schedule/chunks/collective_chunks.h"
+
+namespace heddle::cuda {
+namespace cuda_chunk_launch_tests {
+
+using chunks::ChunkedCollective;
+using testing::HasSubstr;
+
+Expected<std::string> text_of(const ChunkedCollective& wanted, const Kernel& kernel, DType dtype) {
+  const chunks::ChunkProgram program = chunks::collective_chunks(wanted).value();
+  std::string text;
+  HEDDLE_TRY(const CudaChunks made,
+             chunk_text({.program = &program, .dtype = dtype}, kernel, 16, text));
+  EXPECT_EQ(made.rank_blocks, 16);
+  return text;
+}
+
+TEST(CudaChunkLaunch, CompilesWithAKernelInside) {
+  use_build_environment();
+  if (!find_nvrtc()) GTEST_SKIP() << find_nvrtc().reason();
+  for (const chunks::Protocol protocol :
+       {chunks::Protocol::direct, chunks::Protocol::bandwidth, chunks::Protocol::latency}) {
+    const auto text = text_of({.algorithm = chunks::Algorithm::ring,
+                               .protocol = protocol,
+                               .ranks = 4,
+                               .elements = 4 * 8192,
+                               .chunks = 2,
+                               .grain = 1024,
+                               .finish = true},
+                              examples::squares(8192, 1024), DType::f32);
+    ASSERT_TRUE(text) << text.reason();
+    const auto object = compile_cuda(*text, "sm_90");
+    ASSERT_TRUE(object) << object.reason();
+    ASSERT_EQ(object->functions.size(), 1U);
+    EXPECT_EQ(object->functions[0].name, "chunks");
+    EXPECT_EQ(object->functions[0].spilled_bytes, 0);
+  }
+}
+
+TEST(CudaChunkLaunch, WhatAKernelCannotDoInPartsIsRefused) {
+  const ChunkedCollective wanted{.ranks = 2, .elements = 16384, .finish = true};
+  EXPECT_THAT(text_of(wanted, examples::softmax(64, 128), DType::f32).reason(),
+              HasSubstr("does not take its elements one after the other"));
+  ChunkedCollective odd = wanted;
+  odd.chunks = 3;
+  EXPECT_THAT(text_of(odd, examples::squares(8192, 1024), DType::f32).reason(),
+              HasSubstr("chunks begin inside of what a block of 1024 elements has"));
+  ChunkedCollective ragged = wanted;
+  ragged.elements = 16382;
+  EXPECT_THAT(text_of(ragged, examples::squares(8192, 1024), DType::f32).reason(),
+              HasSubstr("slices do not begin at multiples of 16 bytes"));
+}
+
+// Blocks that would spin for others that have no room.
+TEST(CudaChunkLaunch, WhatHasNoRoomIsRefusedBeforeItIsLaunched) {
+  EXPECT_TRUE(check_room(264, 264));
+  EXPECT_EQ(check_room(1056, 264).reason(),
+            "1056 blocks would wait for each other, and there is room for 264 at once");
+}
+
+}  // namespace cuda_chunk_launch_tests
+}  // namespace heddle::cuda

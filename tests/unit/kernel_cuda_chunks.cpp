@@ -1,0 +1,299 @@
+// Chunk programs as CUDA text. It is compiled for the host with a thread for each block, and for a
+// GPU by NVRTC where that is there.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "kernel/emit_cuda.h"
+#include "kernel/emit_cuda_chunks.h"
+#include "schedule/chunks/check_chunks.h"
+#include "schedule/chunks/collective_chunks.h"
+
+namespace heddle {
+namespace cuda_chunk_tests {
+
+using namespace chunks;
+using testing::HasSubstr;
+
+// What CUDA has of itself; a block is a thread.
+constexpr std::string_view kHost = R"host(
+extern "C" int sched_yield();
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __launch_bounds__(n)
+typedef long long i64;
+typedef unsigned char ui8;
+typedef unsigned long long ui64;
+typedef float f32;
+struct ulonglong2 { ui64 x, y; };
+struct Index { unsigned x; };
+static thread_local Index threadIdx{0}, blockIdx{0};
+static const Index blockDim{1};
+static void __syncthreads() {}
+static void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static ui64 atomicAdd(ui64* at, ui64 value) { return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); }
+static ui64 h_now() {
+  sched_yield();
+  static ui64 now = 0;
+  return atomicAdd(&now, 1);
+}
+static void h_fail() { __builtin_trap(); }
+static f32 h_add(f32 a, f32 b) { return a + b; }
+)host";
+
+constexpr std::string_view kLaunch = R"host(
+extern "C" void run_block(const Memory* memory, int first_rank, unsigned block, ui64 turn) {
+  blockIdx.x = block;
+  chunks(*memory, first_rank, turn);
+}
+)host";
+
+// Half of a sum, with a norm less the number of all.
+constexpr std::string_view kCompute = R"cuda(
+__device__ void h_compute(int function, const Memory& m, int rank, i64 from, i64 to, i64 begin, i64 end) {
+  const f32* sum = (const f32*)m.at[rank][SUM] + from;
+  if (function == PARTIAL) {
+    f32 number = 0;
+    for (i64 i = begin; i < end; ++i) number += sum[i];
+    ((f32*)m.at[rank][NUMBERS])[to] = number;
+  } else if (function == TOTAL) {
+    f32 number = 0;
+    for (i64 i = begin; i < end; ++i) number += ((const f32*)m.at[rank][NUMBERS])[i];
+    ((f32*)m.at[rank][TOTALS])[to] = number;
+  } else {
+    for (i64 i = begin + threadIdx.x; i < end; i += blockDim.x)
+      ((f32*)m.at[rank][OUT])[to + i] = sum[i] / 2 - (TOTALS < 0 ? 0 : ((const f32*)m.at[rank][TOTALS < 0 ? 0 : TOTALS])[0]);
+  }
+}
+)cuda";
+
+std::string compute_text(const ChunkProgram& program) {
+  std::string text;
+  const std::pair<const char*, const char*> names[] = {
+      {"SUM", "sum"}, {"OUT", "out"}, {"NUMBERS", "numbers"}, {"TOTALS", "total"}};
+  for (const auto& [macro, name] : names) {
+    const std::uint32_t b = program.buffer(name);
+    text += fmt::format("#define {} {}\n", macro, b == kNone ? -1 : static_cast<int>(b));
+  }
+  text += fmt::format("#define PARTIAL {}\n#define TOTAL {}\n",
+                      static_cast<int>(chunks::Function::partial),
+                      static_cast<int>(chunks::Function::total));
+  return text + std::string(kCompute);
+}
+
+std::string compiler() {
+  const char* word = std::getenv("CXX");
+  return word == nullptr ? "c++" : word;
+}
+
+struct Compiled {
+  CudaChunks chunks;
+  std::filesystem::path folder;
+  void* library = nullptr;
+  void (*run_block)(const void*, int, unsigned, unsigned long long) = nullptr;
+
+  void launch(const void* memory, int first_rank, std::int64_t blocks, std::uint64_t turn) const {
+    std::vector<std::jthread> all;
+    for (std::int64_t b = 0; b < blocks; ++b)
+      all.emplace_back(
+          [=, this] { run_block(memory, first_rank, static_cast<unsigned>(b), turn); });
+  }
+
+  Compiled() = default;
+  Compiled(Compiled&& other) noexcept
+      : chunks(std::move(other.chunks)),
+        folder(std::exchange(other.folder, {})),
+        library(std::exchange(other.library, nullptr)),
+        run_block(other.run_block) {}
+  Compiled& operator=(Compiled&&) = delete;
+  ~Compiled() {
+    if (library != nullptr) dlclose(library);
+    if (!folder.empty()) std::filesystem::remove_all(folder);
+  }
+};
+
+CudaChunkWork sums_of_floats(const ChunkProgram& program, int blocks) {
+  return {.blocks = blocks, .grain = 4, .compute = compute_text(program)};
+}
+
+Expected<Compiled> for_host(const ChunkProgram& program, const CudaChunkWork& work) {
+  Compiled made;
+  HEDDLE_TRY(made.chunks, emit_cuda_chunks(program, work));
+  std::string folder = std::filesystem::temp_directory_path() / "heddle_chunks_XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return reason("no folder");
+  made.folder = folder;
+  std::ofstream(made.folder / "chunks.cpp") << kHost << made.chunks.text << kLaunch;
+  const std::string command = fmt::format(
+      "{} -std=c++20 -O1 -w -shared -fPIC -pthread {}/chunks.cpp -o {}/chunks.so 2>{}/log",
+      compiler(), folder, folder, folder);
+  if (std::system(command.c_str()) != 0) {
+    std::ifstream log(made.folder / "log");
+    return reason("{}", std::string(std::istreambuf_iterator<char>(log), {}));
+  }
+  made.library = dlopen((made.folder / "chunks.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (made.library == nullptr) return reason("{}", dlerror());
+  made.run_block = reinterpret_cast<decltype(made.run_block)>(dlsym(made.library, "run_block"));
+  return made;
+}
+
+// The memory of all ranks, as the text has it.
+class Ranks {
+ public:
+  Ranks(const ChunkProgram& program, const CudaChunks& chunks)
+      : program_(program),
+        slots_(static_cast<std::size_t>(chunks.slot_bytes / 16 + 1)),
+        flags_(static_cast<std::size_t>(chunks.flags), 0) {
+    for (int r = 0; r < program.ranks; ++r) {
+      for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
+        const Chunk held = program.held(b, r);
+        buffers_.emplace_back(static_cast<std::size_t>(held.count) + 4, -1.0F);
+        words_.push_back(reinterpret_cast<std::uint64_t>(buffers_.back().data() - held.first));
+      }
+    }
+    words_.resize(words_.size() + static_cast<std::size_t>(program.ranks), 0);
+    words_.push_back(reinterpret_cast<std::uint64_t>(slots_.data()));
+    words_.push_back(reinterpret_cast<std::uint64_t>(flags_.data()));
+    words_.push_back(reinterpret_cast<std::uint64_t>(&stop_));
+    words_.push_back(patience);
+  }
+  float* at(int rank, std::string_view name) {
+    return buffers_[static_cast<std::size_t>(rank) * program_.buffers.size() +
+                    program_.buffer(name)]
+        .data();
+  }
+  const void* words() {
+    words_.back() = patience;
+    return words_.data();
+  }
+  bool stopped() const { return stop_ != 0; }
+  std::uint64_t patience = ~std::uint64_t{0};
+
+ private:
+  struct alignas(16) Line {
+    std::uint64_t words[2] = {0, 0};
+  };
+  const ChunkProgram& program_;
+  std::vector<std::vector<float>> buffers_;
+  std::vector<Line> slots_;
+  std::vector<std::uint64_t> flags_, words_;
+  std::uint64_t stop_ = 0;
+};
+
+float given(int rank, std::int64_t i, int turn) {
+  return static_cast<float>((rank * 31 + static_cast<int>(i) * 7 + turn) % 64);
+}
+
+// Several launches, one after the other, with other numbers each time.
+void expect_sums(const ChunkedCollective& wanted, int blocks) {
+  const ChunkProgram program = collective_chunks(wanted).value();
+  ASSERT_FALSE(check_chunks(program));
+  const auto made = for_host(program, sums_of_floats(program, blocks));
+  ASSERT_TRUE(made) << made.reason();
+  Ranks ranks(program, made->chunks);
+  const bool gathers = wanted.kind == ChunkedKind::all_gather;
+  for (int turn = 0; turn < 3; ++turn) {
+    std::vector<float> sums(static_cast<std::size_t>(wanted.elements), 0);
+    for (int r = 0; r < wanted.ranks; ++r) {
+      const Chunk held = program.held(program.buffer("in"), r);
+      for (std::int64_t i = 0; i < held.count; ++i) {
+        const float one = given(r, held.first + i, turn);
+        ranks.at(r, "in")[i] = one;
+        sums[static_cast<std::size_t>(held.first + i)] += one;
+      }
+    }
+    float total = 0;
+    for (float s : sums) total += s;
+    made->launch(ranks.words(), 0, made->chunks.rank_blocks * wanted.ranks,
+                 static_cast<std::uint64_t>(turn));
+    ASSERT_FALSE(ranks.stopped());
+    for (int r = 0; r < wanted.ranks; ++r) {
+      const Chunk held = program.held(program.buffer("out"), r);
+      for (std::int64_t i = 0; i < held.count; ++i) {
+        const float sum = sums[static_cast<std::size_t>(held.first + i)];
+        const float due = wanted.finish ? sum / 2 - (wanted.norm ? total : 0) : sum;
+        ASSERT_EQ(ranks.at(r, "out")[i], due) << (gathers ? "gathered " : "") << "element " << i
+                                              << " of rank " << r << ", turn " << turn;
+      }
+      // Nothing is written behind the end.
+      EXPECT_EQ(ranks.at(r, "out")[held.count], -1.0F);
+    }
+  }
+}
+
+TEST(CudaChunks, AlgorithmsAndProtocolsSumUp) {
+  for (const Algorithm algorithm : {Algorithm::direct, Algorithm::ring, Algorithm::tree})
+    for (const Protocol protocol : {Protocol::direct, Protocol::bandwidth, Protocol::latency}) {
+      SCOPED_TRACE(fmt::format("{} {}", name(algorithm), name(protocol)));
+      expect_sums({.algorithm = algorithm,
+                   .protocol = protocol,
+                   .ranks = 3,
+                   .elements = 211,
+                   .chunks = 3,
+                   .grain = 4,
+                   .channels = 2},
+                  2);
+    }
+}
+
+TEST(CudaChunks, ComputationAndNormsGoInside) {
+  for (const Protocol protocol : {Protocol::direct, Protocol::latency})
+    for (const bool norm : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} {}", name(protocol), norm));
+      expect_sums({.algorithm = Algorithm::ring,
+                   .protocol = protocol,
+                   .ranks = 4,
+                   .elements = 410,
+                   .chunks = 2,
+                   .grain = 4,
+                   .channels = norm ? 2 : 1,
+                   .finish = true,
+                   .norm = norm},
+                  2);
+    }
+}
+
+TEST(CudaChunks, ScattersAndGathers) {
+  expect_sums({.kind = ChunkedKind::reduce_scatter,
+               .algorithm = Algorithm::tree,
+               .protocol = Protocol::bandwidth,
+               .ranks = 4,
+               .elements = 99,
+               .chunks = 2},
+              3);
+  expect_sums({.kind = ChunkedKind::all_gather, .ranks = 3, .elements = 100, .chunks = 2}, 1);
+}
+
+// Some ranks are not launched: the others give up and say so, rather than spin for ever.
+TEST(CudaChunks, WhoWaitsInVainGivesUp) {
+  for (const Protocol protocol : {Protocol::direct, Protocol::latency}) {
+    const ChunkProgram program =
+        collective_chunks({.protocol = protocol, .ranks = 2, .elements = 64}).value();
+    const auto made = for_host(program, sums_of_floats(program, 2));
+    ASSERT_TRUE(made) << made.reason();
+    Ranks ranks(program, made->chunks);
+    ranks.patience = 100;  // of a clock that counts how often it is asked
+    made->launch(ranks.words(), 1, made->chunks.rank_blocks, 0);
+    EXPECT_TRUE(ranks.stopped());
+  }
+}
+
+TEST(CudaChunks, WhatBlocksCannotShareIsRefused) {
+  ChunkProgram program = collective_chunks({.ranks = 2, .elements = 64}).value();
+  EXPECT_THAT(emit_cuda_chunks(program, {.grain = 3}).reason(), HasSubstr("shares of 3 elements"));
+  EXPECT_THAT(emit_cuda_chunks(program, {.dtype = DType::f64}).reason(),
+              HasSubstr("sums of 4 bytes are no f64"));
+  for (ChunkOp& op : program.lanes[0].ops)
+    if (op.kind == ChunkOp::Kind::reduce) op.from.count = op.to.count = op.to.count - 4;
+  EXPECT_THAT(emit_cuda_chunks(program, {}).reason(), HasSubstr("is cut in two ways"));
+}
+
+}  // namespace cuda_chunk_tests
+}  // namespace heddle
