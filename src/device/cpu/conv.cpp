@@ -335,6 +335,7 @@ std::unique_ptr<LibraryCall> conv_call(const Program& program, const Op& op) {
   const auto dtype = product_dtype(input.dtype, kernel.dtype, result.dtype);
   if (!dtype || op.operand_count != 2) return nullptr;
   if (input.elements() == 0 || kernel.elements() == 0 || result.elements() == 0) return nullptr;
+  if (auto direct = direct_conv_call(program, op, ThreadPool::shared().threads())) return direct;
   const bool is_float = *dtype == DType::f32 || *dtype == DType::f64;
   const bool same = input.dtype == *dtype && kernel.dtype == *dtype && result.dtype == *dtype;
   const reduction::Conv conv = reduction::conv_of(program, op);
