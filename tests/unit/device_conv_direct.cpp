@@ -1,10 +1,8 @@
 // Convolutions by oneDNN, in slices for any number of workers, give what the interpreter gives.
 #include <gtest/gtest.h>
 
-#include "device/cpu/calls.h"
-#include "device/cpu/onednn.h"
-#include "heddle/interpreter.h"
 #include "random_conv.h"
+#include "run_call.h"
 
 namespace heddle::conv_direct_tests {
 namespace {
@@ -13,9 +11,7 @@ using random_conv::Dice;
 using random_conv::Drawn;
 using random_conv::filled;
 using random_conv::tensor;
-
-#define HEDDLE_NEEDS_ONEDNN() \
-  if (!cpu::dnn::is_there()) GTEST_SKIP() << "oneDNN is not there"
+using run_call::same;
 
 struct Sizes {
   std::int64_t batch, image, channels, features, window, stride, dilation, low, places;
@@ -93,37 +89,11 @@ Drawn channels_first(const Sizes& s, DType dtype, Dice& dice) {
               turned(s.x()), s.w(), turned(s.y()), dtype, dice);
 }
 
-using Bytes = std::vector<std::byte>;
-
 // Nothing where oneDNN has no fast way.
 std::optional<Array> by_library(const Drawn& drawn, const Type& type, int workers) {
-  const Program& program = drawn.program;
-  const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
-  const auto call = cpu::direct_conv_call(program, op, workers);
+  const auto call = cpu::direct_conv_call(drawn.program, run_call::only_op(drawn.program), workers);
   if (!call) return {};
-  Array result(type);
-  Bytes room(static_cast<std::size_t>(call->workspace_bytes()) + 64);
-  const auto begin = reinterpret_cast<std::uintptr_t>(room.data());
-  std::byte* const workspace = room.data() + (64 - begin % 64) % 64;
-  const auto bytes = [](const Array& array) {
-    return const_cast<std::byte*>(array.bytes().data());
-  };
-  std::byte* const operands[] = {bytes(drawn.arguments[0]), bytes(drawn.arguments[1])};
-  std::byte* const results[] = {bytes(result)};
-  ThreadPool pool(workers);
-  const auto& ours = static_cast<const cpu::LibraryCall&>(*call);
-  EXPECT_TRUE(ours.run({operands, results, workspace, pool}));
-  return result;
-}
-
-// Sums of products are exact; zeros may have either sign.
-bool same(const Array& a, const Array& b) {
-  return dispatch(a.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    return std::ranges::equal(a.as<T>(), b.as<T>(), [](T x, T y) {
-      return convert_scalar<double>(x) == convert_scalar<double>(y);
-    });
-  });
+  return run_call::result_of(*call, drawn.arguments, type, workers);
 }
 
 using Make = Drawn (*)(const Sizes&, DType, Dice&);

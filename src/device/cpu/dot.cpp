@@ -114,6 +114,9 @@ std::unique_ptr<LibraryCall> dot_call(const Program& program, const Op& op,
   const Type& rhs = program.type_of(program.operands(op)[1]);
   const Type& result = program.type_of(program.result(op, 0));
   if (result.elements() == 0) return nullptr;
+  if (auto call = short_dot_call(program, op, views != nullptr ? *views : dense_views(program, op),
+                                 ThreadPool::shared().threads()))
+    return call;
   // Terms of a sum, or more where there are several products.
   const double terms =
       std::sqrt(static_cast<double>(lhs.elements()) * static_cast<double>(rhs.elements()) /

@@ -323,9 +323,11 @@ std::optional<Primitive> Primitive::made(Kind kind, void* description, const Des
   Primitive p(kind, weights);
   p.description_ =
       std::shared_ptr<void>(description, [](void* d) { Library::get().description_destroy(d); });
-  // Plain loops, and products of rearranged copies, are no better than what is here.
+  // Plain loops, and convolutions as products of copies, are no better than what is here.
   const std::string name = p.implementation();
-  if (kind != Kind::reorder && (name.starts_with("ref") || name.starts_with("gemm"))) return {};
+  if (kind != Kind::reorder && name.starts_with("ref")) return {};
+  const bool is_product = kind == Kind::product || kind == Kind::reorder;
+  if (!is_product && name.starts_with("gemm")) return {};
   // What is asked of a description lives as long as it does.
   const auto part = [&](int what) {
     return std::shared_ptr<const void>(p.description_, lib.query_md(description, what, 0));
