@@ -1,5 +1,5 @@
-// Products of short numbers by oneDNN: processors have instructions for them that add up in f32 or
-// i32, so that nothing is converted before.
+// Products by oneDNN, of their operands as they are: processors have instructions for short numbers
+// that add up in f32 or i32, so that nothing is converted before.
 #include <algorithm>
 #include <map>
 
@@ -20,7 +20,7 @@ using dnn::Memory;
 using dnn::Primitive;
 
 // Below that a call costs more than its products, converted or not.
-constexpr std::int64_t kFewShortProducts = 1 << 12;
+constexpr std::int64_t kFewDirectProducts = 1 << 12;
 
 bool has_exact_bytes() {
 #if defined(__x86_64__)
@@ -31,18 +31,17 @@ bool has_exact_bytes() {
 #endif
 }
 
-bool fits_short_dot(DType lhs, DType rhs, DType result) {
+bool fits_direct_dot(DType lhs, DType rhs, DType result) {
   const auto is_byte = [](DType type) { return type == DType::i8 || type == DType::ui8; };
   // The library takes signed numbers on the right.
   if (is_byte(lhs) && is_byte(rhs))
     return lhs == DType::i8 && rhs == DType::i8 && result == DType::i32 && has_exact_bytes();
-  const bool is_short = lhs == DType::bf16 || lhs == DType::f16;
-  return is_short && lhs == rhs && (result == lhs || result == DType::f32);
+  return is_float(lhs) && lhs == rhs && (result == lhs || result == DType::f32);
 }
 
-class ShortDot final : public LibraryCall {
+class DirectDot final : public LibraryCall {
  public:
-  ShortDot(ProductPlan plan, const Type& operand, const Type& result, int workers)
+  DirectDot(ProductPlan plan, const Type& operand, const Type& result, int workers)
       : plan_(std::move(plan)),
         type_(operand.dtype),
         result_type_(result.dtype),
@@ -196,16 +195,16 @@ class ShortDot final : public LibraryCall {
 
 }  // namespace
 
-std::unique_ptr<LibraryCall> short_dot_call(const Program& program, const Op& op,
-                                            const ProductViews& views, int workers) {
+std::unique_ptr<LibraryCall> direct_dot_call(const Program& program, const Op& op,
+                                             const ProductViews& views, int workers) {
   const Type& lhs = program.type_of(program.operands(op)[0]);
   const Type& rhs = program.type_of(program.operands(op)[1]);
   const Type& result = program.type_of(program.result(op, 0));
-  if (!fits_short_dot(lhs.dtype, rhs.dtype, result.dtype) || !dnn::has_type(lhs.dtype))
+  if (!fits_direct_dot(lhs.dtype, rhs.dtype, result.dtype) || !dnn::has_type(lhs.dtype))
     return nullptr;
   auto plan = plan_product(program, op, views);
-  if (!plan || plan->k == 0 || plan->m * plan->n * plan->k < kFewShortProducts) return nullptr;
-  auto call = std::make_unique<ShortDot>(*std::move(plan), lhs, result, workers);
+  if (!plan || plan->k == 0 || plan->m * plan->n * plan->k < kFewDirectProducts) return nullptr;
+  auto call = std::make_unique<DirectDot>(*std::move(plan), lhs, result, workers);
   if (!call->prepare()) return nullptr;
   return call;
 }
