@@ -61,6 +61,8 @@ DeviceFiguresReport device_figures(const MeasuredDevice& measured);
 struct FiguresReport {
   MachineFigures figures;
   std::optional<Cluster> cluster = {};  // devices that share it, where they were measured
+  // How many times as fast oneDNN is: "products", 1.2.
+  std::vector<std::pair<std::string, double>> by_onednn = {};
 
   std::string text(const Style& style = Style::plain()) const;
   std::string json() const;

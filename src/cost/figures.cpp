@@ -5,9 +5,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "base/cache_directory.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "cost/machine_file.h"
 #include "heddle/cost.h"
 #include "heddle/thread_pool.h"
 
@@ -89,17 +88,9 @@ std::string gpu_file(const std::string& model) {
 
 // Figures of another machine, or a torn file, are as good as none.
 void take_kept(MachineFigures& m, const std::string& name, const std::string& machine) {
-  const auto directory = cache_directory();
-  if (!directory) return;
-  std::ifstream file(*directory / name);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  const Json json = parse_json(text);
-  if (!json.is_object() || !json.contains("machine") || json["machine"] != machine) return;
-  for (const Measured& measured : kMeasured) {
-    const auto kept = json.find(measured.key);
-    if (kept != json.end() && kept->is_number() && kept->get<double>() > 0)
-      m.*measured.figure = kept->get<double>();
-  }
+  const Json json = kept_json(name, machine);
+  for (const Measured& measured : kMeasured)
+    if (const double kept = kept_number(json, measured.key); kept > 0) m.*measured.figure = kept;
 }
 
 }  // namespace
@@ -174,14 +165,9 @@ MachineFigures figures_of_gpu(const GpuSizes& gpu, int sharers) {
 namespace {
 
 Verdict keep(const MachineFigures& m, const std::string& name, const std::string& machine) {
-  const auto directory = cache_directory();
-  if (!directory)
-    return Reason{"there is no cache directory to keep the figures in: set HEDDLE_CACHE_DIR"};
-  std::error_code error;
-  std::filesystem::create_directories(*directory, error);
   Json json = {{"machine", machine}};
   for (const Measured& measured : kMeasured) json[measured.key] = m.*measured.figure;
-  return write_file(*directory / name, print_json(json, 1) + "\n");
+  return keep_json(name, json);
 }
 
 }  // namespace

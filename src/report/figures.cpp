@@ -16,6 +16,7 @@ std::string FiguresReport::text(const Style&) const {
   row("additions and products, one core", m.light_rate / 1e9, "billion a second");
   row("exponentials, one core", m.heavy_rate / 1e9, "billion a second");
   row("start and end of a kernel", m.launch_seconds * 1e6, "us");
+  for (const auto& [what, times] : by_onednn) row(what + " by oneDNN", times, "times as fast");
   if (!cluster) return text;
   const DeviceFigures& d = cluster->device;
   text +=
@@ -43,6 +44,7 @@ std::string FiguresReport::json() const {
                        {"heavy_per_second", m.heavy_rate},
                        {"launch_seconds", m.launch_seconds},
                        {"vector_bytes", m.vector_bytes}};
+  for (const auto& [what, times] : by_onednn) json["by_onednn"][what] = times;
   if (cluster) json["cluster"] = parse_json(cluster_text(*cluster));
   return report::json_text(json);
 }

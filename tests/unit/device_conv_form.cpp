@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "device/cuda/conv_form.h"
+#include "device/conv_form.h"
+#include "device/cuda/rearrange.h"
 #include "heddle/interpreter.h"
 #include "heddle/stablehlo.h"
 #include "random_conv.h"
@@ -11,11 +12,6 @@
 namespace heddle::conv_form_tests {
 namespace {
 
-using cuda::ConvForm;
-using cuda::ConvKind;
-using cuda::ConvProduct;
-using cuda::ConvShapes;
-using cuda::Rearrangement;
 using cuda::RearrangeWork;
 using random_conv::draw;
 using Numbers = std::vector<double>;
@@ -99,9 +95,10 @@ Numbers computed(const ConvForm& f, const Numbers& first, const Numbers& second)
                                           : count(f.features, own_channels, f.window)));
   const std::size_t n = f.image.size();
   for (std::size_t s = 0; s < n; ++s)
-    EXPECT_EQ(
-        (f.image[s] + 2 * f.padding[s] - (f.window[s] - 1) * f.dilation[s] - 1) / f.stride[s] + 1,
-        f.places[s]);
+    EXPECT_EQ((f.image[s] + f.padding[s] + f.padding_behind[s] - (f.window[s] - 1) * f.dilation[s] -
+               1) / f.stride[s] +
+                  1,
+              f.places[s]);
   for (std::int64_t b = 0; b < f.batch; ++b)
     for (std::int64_t k = 0; k < f.features; ++k)
       for (std::int64_t c = 0; c < own_channels; ++c) {
@@ -158,7 +155,7 @@ Numbers numbers(const Array& array) {
 }
 
 TEST(ConvForm, EveryFormComputesIt) {
-  int drawn_count = 0, by_kind[3] = {};
+  int drawn_count = 0, uneven = 0, by_kind[3] = {};
   for (unsigned seed = 0; seed < 1500; ++seed) {
     const auto drawn = draw(seed);
     if (!drawn) continue;
@@ -170,7 +167,12 @@ TEST(ConvForm, EveryFormComputesIt) {
     const ConvShapes shapes{drawn->arguments[0].shape(), drawn->arguments[1].shape(), want.shape()};
     const Numbers x = numbers(drawn->arguments[0]), w = numbers(drawn->arguments[1]);
     if (want.elements() == 0) continue;
-    for (const ConvForm& form : conv_forms(conv, shapes)) {
+    auto forms = conv_forms(conv, shapes);
+    for (const ConvForm& form : conv_forms(conv, shapes, {}, ConvPadding::uneven)) {
+      uneven += form.padding != form.padding_behind;
+      forms.push_back(form);
+    }
+    for (const ConvForm& form : forms) {
       ++by_kind[static_cast<int>(form.kind)];
       ASSERT_EQ(whole(form, x, w), numbers(want))
           << "seed " << seed << " kind " << static_cast<int>(form.kind) << " channels last "
@@ -181,6 +183,7 @@ TEST(ConvForm, EveryFormComputesIt) {
                                                                       << drawn->text;
   }
   EXPECT_GT(drawn_count, 500);
+  EXPECT_GT(uneven, 100);
   for (int kind : by_kind) EXPECT_GT(kind, 100);
 }
 
@@ -222,9 +225,9 @@ TEST(ConvForm, TrainingStepsMoveOnlyKernels) {
     const Program program = read_stablehlo(text).value();
     const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
     const auto shape = [&](ValueId v) { return program.type_of(v).shape; };
-    return cuda::conv_forms(reduction::conv_of(program, op),
-                            {shape(program.operands(op)[0]), shape(program.operands(op)[1]),
-                             shape(program.result(op, 0))})
+    return conv_forms(reduction::conv_of(program, op),
+                      {shape(program.operands(op)[0]), shape(program.operands(op)[1]),
+                       shape(program.result(op, 0))})
         .at(0);
   };
   const ConvForm forward = form_of(R"(
@@ -259,7 +262,7 @@ TEST(ConvForm, WindowsOfOneElementArePlainProducts) {
     })"))
                               .value();
   const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
-  const ConvProduct p = cuda::conv_product(reduction::conv_of(program, op),
+  const ConvProduct p = conv_product(reduction::conv_of(program, op),
                                            {{8, 14, 14, 16}, {1, 1, 16, 32}, {8, 14, 14, 32}});
   for (const Rearrangement& move : p.moves) EXPECT_TRUE(move.is_identity());
   EXPECT_EQ(p.rows, 8 * 14 * 14);
@@ -275,7 +278,7 @@ TEST(ConvForm, HolesComeIntoTheResult) {
     })"))
                               .value();
   const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
-  const ConvProduct p = cuda::conv_product(reduction::conv_of(program, op),
+  const ConvProduct p = conv_product(reduction::conv_of(program, op),
                                            {{8, 7, 7, 32}, {1, 1, 16, 32}, {8, 14, 14, 16}});
   EXPECT_TRUE(p.moves[0].is_identity());
   EXPECT_TRUE(p.moves[1].is_identity());

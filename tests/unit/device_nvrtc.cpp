@@ -333,7 +333,7 @@ TEST_F(DeviceNvrtc, TheRearrangingKernelCompilesWithoutSpills) {
 
 // One that knows its sizes: rows of 7 with a zero at both ends, turned.
 TEST_F(DeviceNvrtc, ARearrangementOfItsOwnCompilesWithoutSpills) {
-  const cuda::Rearrangement what{
+  const Rearrangement what{
       .axes = {{.size = 5, .stride = 7}, {.size = 7, .stride = 1, .offset = -1}},
       .dims = {{.size = 9, .axis = 1}, {.size = 5, .axis = 0}}};
   const auto work = cuda::RearrangeWork::of(what, 2);

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "compile/calibrate_device.h"
 #include "compile/calibrate_mesh.h"
+#include "device/cpu/choose_library.h"
 #include "heddle/compile_options.h"
 #include "heddle/cost.h"
 #include "heddle/machine_report.h"
@@ -61,8 +62,12 @@ void want_place(const CalibrateRequest& request) {
 }
 
 // Figures of this machine are for whoever runs on all of it; ranks have a part each.
-void keep(const MachineFigures& machine, const Cluster& cluster, bool are_ranks) {
-  if (!are_ranks) keep_figures(machine).value();
+void keep(const MachineFigures& machine, const LibraryFigures& libraries, const Cluster& cluster,
+          bool are_ranks) {
+  if (!are_ranks) {
+    keep_figures(machine).value();
+    keep_library_figures(libraries).value();
+  }
   keep_cluster_here(cluster, are_ranks ? DevicesAs::ranks : DevicesAs::threads).value();
 }
 
@@ -87,16 +92,21 @@ void run(const CalibrateRequest& request) {
   if (request.device != "cpu") return run_on_device(request);
   const auto ranks = connect_ranks(request.ranks);
   const MachineFigures machine = calibrate().value();
+  const LibraryFigures libraries = cpu::measure_libraries();
   const auto devices = request.devices > 0 ? request.devices : std::int64_t{machine.workers};
   const Cluster cluster = (ranks ? calibrate_ranks(*ranks, machine)
                                  : calibrate_threads(static_cast<int>(devices), machine))
                               .value();
   if (ranks && ranks->rank() != 0) return;
   if (request.output.empty())
-    keep(machine, cluster, ranks != nullptr);
+    keep(machine, libraries, cluster, ranks != nullptr);
   else if (const Verdict done = write_file(request.output, cluster_text(cluster)); !done)
     throw Error("--output: " + done.reason());
-  const FiguresReport report{machine, cluster};
+  FiguresReport report{machine, cluster};
+  if (libraries.products > 0)
+    report.by_onednn = {{"products", libraries.products},
+                        {"short products", libraries.short_products},
+                        {"convolutions", libraries.convolutions}};
   write_report(report, request.report);
   if (request.report.json) return;
   write_stdout(where_kept(request, machine, cluster, ranks != nullptr));

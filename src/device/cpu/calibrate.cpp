@@ -1,12 +1,12 @@
 #include "device/cpu/calibrate.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 
 #include "device/cpu/jit.h"
+#include "device/cpu/time_call.h"
 #include "heddle/builder.h"
 #include "heddle/cost.h"
 #include "heddle/stitch.h"
@@ -17,7 +17,7 @@ namespace heddle {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using cpu::seconds_of;
 
 struct Free {
   void operator()(void* p) const { std::free(p); }
@@ -30,20 +30,6 @@ Memory memory_of(std::int64_t bytes) {
   // Pages that are written once are there; numbers that are no special case of any function.
   std::fill_n(static_cast<float*>(m.get()), bytes / 4, 0.5F);
   return m;
-}
-
-// Seconds of one call: the median of as many as fit into a short while.
-double seconds_of(const std::function<void()>& call) {
-  std::vector<double> times;
-  const auto end = Clock::now() + std::chrono::milliseconds(120);
-  while (times.size() < 5 || (Clock::now() < end && times.size() < 2000)) {
-    const auto start = Clock::now();
-    call();
-    times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                   times.end());
-  return times[times.size() / 2];
 }
 
 // One kernel of f(x) over n floats, run over and over.

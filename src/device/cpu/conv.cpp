@@ -6,6 +6,7 @@
 #include "cost/fitted.h"
 #include "cost/sharing.h"
 #include "device/cpu/calls.h"
+#include "device/cpu/choose_library.h"
 #include "device/cpu/conv_depthwise.h"
 #include "device/cpu/conv_fill.h"
 #include "device/cpu/gemm.h"
@@ -329,6 +330,12 @@ std::vector<std::vector<ConvClass>> all_classes(const reduction::Conv& conv, con
 }  // namespace
 
 std::unique_ptr<LibraryCall> conv_call(const Program& program, const Op& op) {
+  if (prefers_onednn(LibraryWork::convolution))
+    if (auto call = direct_conv_call(program, op, ThreadPool::shared().threads())) return call;
+  return tiled_conv_call(program, op);
+}
+
+std::unique_ptr<LibraryCall> tiled_conv_call(const Program& program, const Op& op) {
   const Type& input = program.type_of(program.operands(op)[0]);
   const Type& kernel = program.type_of(program.operands(op)[1]);
   const Type& result = program.type_of(program.result(op, 0));

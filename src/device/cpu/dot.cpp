@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "device/cpu/calls.h"
+#include "device/cpu/choose_library.h"
 #include "device/cpu/element.h"
 #include "device/cpu/gemm.h"
 #include "device/cpu/places.h"
@@ -110,6 +111,17 @@ class DotCall final : public LibraryCall {
 
 std::unique_ptr<LibraryCall> dot_call(const Program& program, const Op& op,
                                       const ProductViews* views) {
+  const bool is_short = byte_size(program.type_of(program.operands(op)[0]).dtype) < 4;
+  if (prefers_onednn(is_short ? LibraryWork::short_product : LibraryWork::product))
+    if (auto call =
+            direct_dot_call(program, op, views != nullptr ? *views : dense_views(program, op),
+                            ThreadPool::shared().threads()))
+      return call;
+  return converted_dot_call(program, op, views);
+}
+
+std::unique_ptr<LibraryCall> converted_dot_call(const Program& program, const Op& op,
+                                                const ProductViews* views) {
   const Type& lhs = program.type_of(program.operands(op)[0]);
   const Type& rhs = program.type_of(program.operands(op)[1]);
   const Type& result = program.type_of(program.result(op, 0));

@@ -7,15 +7,7 @@
 
 namespace heddle::cpu {
 
-namespace {
-
-// How a product is cut: into bands of rows, or of columns.
-struct Cut {
-  bool columns = false;
-  std::int64_t parts = 1;
-};
-
-Cut cut_for(const GemmShape& s, std::int64_t turns, int threads) {
+GemmCut gemm_cut(const GemmShape& s, std::int64_t turns, int threads) {
   const double work = static_cast<double>(s.m) * static_cast<double>(s.n) *
                       static_cast<double>(std::max<std::int64_t>(s.k, 1));
   if (work < 2 * cost::kSharedProducts || turns >= 2 * threads || threads == 1) return {};
@@ -27,18 +19,30 @@ Cut cut_for(const GemmShape& s, std::int64_t turns, int threads) {
   return {columns, std::max<std::int64_t>(parts, 1)};
 }
 
+std::int64_t gemm_turns(const GemmBatch& batch) {
+  std::int64_t turns = 1;
+  for (const GemmLoop& loop : batch.loops) turns *= loop.count;
+  return turns;
+}
+
+std::int64_t gemm_groups(const GemmShape& s, std::int64_t turns, int threads) {
+  const double each = static_cast<double>(s.m) * static_cast<double>(s.n) *
+                      static_cast<double>(std::max<std::int64_t>(s.k, 1));
+  const auto together = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(cost::kSharedProducts / std::max(each, 1.0)));
+  return std::min((turns + together - 1) / together, std::int64_t{8} * threads);
+}
+
+namespace {
+
 template <typename T>
-void run_band(const GemmShape& whole, const Cut& cut, std::int64_t part, const T* a, const T* b,
+void run_band(const GemmShape& whole, const GemmCut& cut, std::int64_t part, const T* a, const T* b,
               T* c) {
   GemmShape s = whole;
   std::int64_t& along = cut.columns ? s.n : s.m;
   const std::int64_t total = along;
-  // Borders at multiples of the vector width, so that bands do not share lines.
-  const auto border = [&](std::int64_t p) {
-    return p == cut.parts ? total : total * p / cut.parts / 16 * 16;
-  };
-  const std::int64_t first = border(part);
-  along = border(part + 1) - first;
+  const std::int64_t first = cut.border(part, total);
+  along = cut.border(part + 1, total) - first;
   if (along == 0) return;
   if (cut.columns) {
     b += first * (s.transpose_b ? s.ldb : 1);
@@ -50,27 +54,12 @@ void run_band(const GemmShape& whole, const Cut& cut, std::int64_t part, const T
   gemm(s, a, b, c);
 }
 
-std::int64_t turns_of(const GemmBatch& batch) {
-  std::int64_t turns = 1;
-  for (const GemmLoop& loop : batch.loops) turns *= loop.count;
-  return turns;
-}
-
-// Several small ones are one part.
-std::int64_t groups_of(const GemmShape& s, std::int64_t turns, int threads) {
-  const double each = static_cast<double>(s.m) * static_cast<double>(s.n) *
-                      static_cast<double>(std::max<std::int64_t>(s.k, 1));
-  const auto together = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(cost::kSharedProducts / std::max(each, 1.0)));
-  return std::min((turns + together - 1) / together, std::int64_t{8} * threads);
-}
-
 template <typename T>
 void run_typed(const GemmBatch& batch, const T* a, const T* b, T* c, ThreadPool& pool) {
   const GemmShape& s = batch.shape;
-  const std::int64_t turns = turns_of(batch);
+  const std::int64_t turns = gemm_turns(batch);
   if (turns == 0 || s.m == 0 || s.n == 0) return;
-  const Cut cut = cut_for(s, turns, pool.threads());
+  const GemmCut cut = gemm_cut(s, turns, pool.threads());
   const auto one = [&](std::int64_t turn, std::int64_t part) {
     const T *at = a, *bt = b;
     T* ct = c;
@@ -89,7 +78,7 @@ void run_typed(const GemmBatch& batch, const T* a, const T* b, T* c, ThreadPool&
                       [&](std::int64_t i, int) { one(i / cut.parts, i % cut.parts); });
     return;
   }
-  const std::int64_t groups = groups_of(s, turns, pool.threads());
+  const std::int64_t groups = gemm_groups(s, turns, pool.threads());
   const auto group = [&](std::int64_t g, int) {
     for (std::int64_t t = turns * g / groups; t < turns * (g + 1) / groups; ++t) one(t, 0);
   };
@@ -100,9 +89,9 @@ void run_typed(const GemmBatch& batch, const T* a, const T* b, T* c, ThreadPool&
 }  // namespace
 
 std::int64_t gemm_parts(const GemmBatch& batch, int threads) {
-  const std::int64_t turns = turns_of(batch);
-  const Cut cut = cut_for(batch.shape, turns, threads);
-  return cut.parts > 1 ? turns * cut.parts : groups_of(batch.shape, turns, threads);
+  const std::int64_t turns = gemm_turns(batch);
+  const GemmCut cut = gemm_cut(batch.shape, turns, threads);
+  return cut.parts > 1 ? turns * cut.parts : gemm_groups(batch.shape, turns, threads);
 }
 
 void run_gemm(const GemmBatch& batch, const std::byte* a, const std::byte* b, std::byte* c,

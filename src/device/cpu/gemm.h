@@ -20,6 +20,22 @@ struct GemmBatch {
   std::vector<GemmLoop> loops;  // outermost first
 };
 
+// How one of several products is cut: into bands of rows, or of columns.
+struct GemmCut {
+  bool columns = false;
+  std::int64_t parts = 1;
+
+  // Where a band begins; at multiples of the vector width, so that bands do not share lines.
+  std::int64_t border(std::int64_t part, std::int64_t total) const {
+    return part == parts ? total : total * part / parts / 16 * 16;
+  }
+};
+GemmCut gemm_cut(const GemmShape& shape, std::int64_t turns, int threads);
+// How often the loops turn.
+std::int64_t gemm_turns(const GemmBatch& batch);
+// Several small products are one part of so many.
+std::int64_t gemm_groups(const GemmShape& shape, std::int64_t turns, int threads);
+
 // Parts of it that workers share.
 std::int64_t gemm_parts(const GemmBatch& batch, int threads);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "device/cuda/blas.h"
-#include "device/cuda/conv_form.h"
+#include "device/conv_form.h"
 #include "device/cuda/dnn_conv.h"
 #include "device/cuda/dnn_library.h"
 #include "heddle/builder.h"

@@ -1,7 +1,7 @@
 // Convolutions by cuDNN, loaded at run time.
 #pragma once
 
-#include "device/cuda/conv_form.h"
+#include "device/conv_form.h"
 #include "device/cuda/fastest.h"
 #include "heddle/dtype.h"
 

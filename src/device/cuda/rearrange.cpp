@@ -12,19 +12,6 @@ namespace {
 
 constexpr unsigned kThreads = 256, kMostBlocks = 132 * 16;
 
-// The least and the most that the index of an axis comes to.
-std::pair<std::int64_t, std::int64_t> range_of(const Rearrangement& what, std::size_t axis) {
-  std::int64_t low = what.axes[axis].offset, high = low;
-  for (const auto& dim : what.dims)
-    if (dim.axis == axis) (dim.step < 0 ? low : high) += (dim.size - 1) * dim.step;
-  return {low, high};
-}
-
-bool is_always_there(const Rearrangement& what, std::size_t axis) {
-  const auto [low, high] = range_of(what, axis);
-  return what.axes[axis].hole == 1 && low >= 0 && high < what.axes[axis].size;
-}
-
 // A dimension as the kernel has it.
 struct Plain {
   std::int64_t size, stride, step;
@@ -72,40 +59,6 @@ void set_inverse(RearrangeWork::Arguments& a, std::size_t d) {
 
 }  // namespace
 
-std::int64_t Rearrangement::elements() const {
-  std::int64_t count = 1;
-  for (const Dim& dim : dims) count *= dim.size;
-  return count;
-}
-
-bool Rearrangement::is_identity() const {
-  for (std::size_t a = 0; a < axes.size(); ++a)
-    if (!is_always_there(*this, a)) return false;
-  std::int64_t dense = 1, source = 1, start = 0;
-  for (const Axis& axis : axes) start += axis.offset * axis.stride, source *= axis.size;
-  for (std::size_t d = dims.size(); d-- > 0;) {
-    if (dims[d].size > 1 && dims[d].step * axes[dims[d].axis].stride != dense) return false;
-    dense *= dims[d].size;
-  }
-  return start == 0 && dense == source;
-}
-
-std::int64_t Rearrangement::source_of(std::int64_t element) const {
-  std::vector<std::int64_t> index;
-  for (const Axis& axis : axes) index.push_back(axis.offset);
-  for (std::size_t d = dims.size(); d-- > 0;) {
-    index[dims[d].axis] += element % dims[d].size * dims[d].step;
-    element /= dims[d].size;
-  }
-  std::int64_t at = 0;
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    const Axis& axis = axes[a];
-    if (index[a] < 0 || index[a] % axis.hole != 0 || index[a] / axis.hole >= axis.size) return -1;
-    at += index[a] / axis.hole * axis.stride;
-  }
-  return at;
-}
-
 std::optional<RearrangeWork> RearrangeWork::of(const Rearrangement& what,
                                                std::int64_t element_bytes) {
   RearrangeWork work;
@@ -113,7 +66,7 @@ std::optional<RearrangeWork> RearrangeWork::of(const Rearrangement& what,
   std::vector<std::int32_t> number(what.axes.size(), -1);
   for (std::size_t x = 0; x < what.axes.size(); ++x) {
     const auto& axis = what.axes[x];
-    if (is_always_there(what, x)) {
+    if (what.is_always_there(x)) {
       a.start += axis.offset * axis.stride;
       continue;
     }

@@ -1,34 +1,13 @@
-// A dense array made of another one: transposed, flipped, padded, with holes, or window by window.
+// Rearrangements by kernels of a GPU.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "device/cuda/context.h"
+#include "device/rearrangement.h"
 
 namespace heddle::cuda {
-
-// Element (i0, i1, ...) of what is made is the source's at the sum over axes of index * stride,
-// where the index of an axis is its offset and what the dimensions that move along it add; nothing
-// is there, and the element is zero, where that is below 0, not a multiple of `hole`, or too large.
-struct Rearrangement {
-  struct Axis {  // of the source
-    std::int64_t size = 1, stride = 0, offset = 0, hole = 1;
-  };
-  struct Dim {  // of what is made, outermost first
-    std::int64_t size = 1;
-    std::size_t axis = 0;
-    std::int64_t step = 1;  // along the axis
-  };
-  std::vector<Axis> axes;
-  std::vector<Dim> dims;
-
-  std::int64_t elements() const;
-  // Whether all that is made is the source as it lies.
-  bool is_identity() const;
-  // Where one element comes from, or -1.
-  std::int64_t source_of(std::int64_t element) const;
-};
 
 // The same in as few dimensions and as wide words as there can be, for a kernel.
 struct RearrangeWork {

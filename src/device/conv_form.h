@@ -1,14 +1,14 @@
-// A convolution as a library of the GPU has it: the forward one, or one of its two gradients; or as
+// A convolution as a library has it: the forward one, or one of its two gradients; or as
 // one matrix product. What does not lie as they want it is rearranged before and after.
 #pragma once
 
 #include <array>
 #include <optional>
 
-#include "device/cuda/rearrange.h"
+#include "device/rearrangement.h"
 #include "ir/eval/conv.h"
 
-namespace heddle::cuda {
+namespace heddle {
 
 struct ConvShapes {
   Shape input, kernel, result;
@@ -23,8 +23,8 @@ struct ConvForm {
   // features, places...
   std::int64_t batch = 1, channels = 1, features = 1, groups = 1;
   std::vector<std::int64_t> image = {}, window = {}, places = {};
-  std::vector<std::int64_t> stride = {}, dilation = {},
-                            padding = {};  // padding is the same at both ends
+  std::vector<std::int64_t> stride = {}, dilation = {}, padding = {};
+  std::vector<std::int64_t> padding_behind = {};  // the same, unless it may be uneven
   bool channels_last = true;  // how all three lie: (batch, image..., channels), or channels second
 
   // From the operands to what the library reads, and from what it writes to the result; a second
@@ -42,11 +42,15 @@ struct ConvChannels {
   bool folded = false;
 };
 
+// Whether a library takes other padding at the end than at the beginning.
+enum class ConvPadding : std::uint8_t { even, uneven };
+
 // Those that compute it, the best first; none where a library has no such convolution. Channels
 // change where they lie last and there is one group of them; a form that cannot be folded is not
 // there.
 std::vector<ConvForm> conv_forms(const reduction::Conv& conv, const ConvShapes& shapes,
-                                 ConvChannels channels = {});
+                                 ConvChannels channels = {},
+                                 ConvPadding padding = ConvPadding::even);
 
 // The same as a batch of products of windows with the kernel: C[g] = A[g] B[g], rows x depth by
 // depth x columns.
@@ -58,4 +62,4 @@ struct ConvProduct {
 };
 ConvProduct conv_product(const reduction::Conv& conv, const ConvShapes& shapes);
 
-}  // namespace heddle::cuda
+}  // namespace heddle

@@ -1,10 +1,11 @@
-#include "device/cuda/conv_form.h"
+#include "device/conv_form.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "device/cuda/conv_axes.h"
+#include "device/conv_axes.h"
 
-namespace heddle::cuda {
+namespace heddle {
 
 using namespace conv;
 
@@ -19,21 +20,27 @@ using reduction::WindowAxis;
 struct FormAxis {
   std::int64_t image, window, places, stride, dilation;
   std::int64_t before;  // padding that is wanted at the low end
-  std::int64_t padding = 0;
+  std::int64_t padding = 0, padding_behind = 0;
   bool is_explicit = false;  // zeros have to be written out, or elements left away
   std::int64_t fold = 1;     // neighbours that are channels; everything else is of the folded ones
 
   std::int64_t span() const { return (window - 1) * dilation + 1; }
 };
 
-// The same padding at both ends, where that gives as many places as there are.
-void settle_padding(FormAxis& axis, bool has_holes) {
+// The same padding at both ends, where that gives as many places as there are; or what the library
+// takes at the end.
+void settle_padding(FormAxis& axis, bool has_holes, ConvPadding padding) {
   const std::int64_t room = axis.image + 2 * axis.before - axis.span();
-  if (!has_holes && axis.before >= 0 && room >= 0 && room / axis.stride + 1 == axis.places) {
-    axis.padding = axis.before;
-    return;
-  }
-  axis.is_explicit = true;
+  const bool is_even = room >= 0 && room / axis.stride + 1 == axis.places;
+  const std::int64_t behind =
+      is_even ? axis.before
+              : (axis.places - 1) * axis.stride + axis.span() - axis.image - axis.before;
+  // Less than a stride of the image may be left over.
+  const bool fits = is_even || (padding == ConvPadding::uneven && behind > -axis.stride);
+  axis.is_explicit = has_holes || axis.before < 0 || !fits;
+  if (axis.is_explicit) return;
+  axis.padding = axis.before;
+  axis.padding_behind = std::max<std::int64_t>(behind, 0);
 }
 
 // The image as it has to be where zeros are written out.
@@ -84,8 +91,8 @@ Rearrangement to_result(const Shape& result, const Made& made, std::int64_t batc
 
 class FormMaker {
  public:
-  FormMaker(const Conv& conv, const ConvShapes& shapes, ConvChannels channels)
-      : conv_(conv), shapes_(shapes), wish_(channels) {}
+  FormMaker(const Conv& conv, const ConvShapes& shapes, ConvChannels channels, ConvPadding padding)
+      : conv_(conv), shapes_(shapes), wish_(channels), padding_(padding) {}
 
   std::optional<ConvForm> make(ConvKind kind, bool channels_last) {
     form_ = {.kind = kind, .channels_last = channels_last};
@@ -130,7 +137,7 @@ class FormMaker {
           axis = {w.input, places(s), w.window, w.window_dilation, w.stride, w.pad_low};
           break;
       }
-      settle_padding(axis, form_.kind == ConvKind::forward && w.base_dilation != 1);
+      settle_padding(axis, form_.kind == ConvKind::forward && w.base_dilation != 1, padding_);
       axes_.push_back(axis);
     }
     return true;
@@ -147,7 +154,7 @@ class FormMaker {
       axis.fold = axis.stride;
       axis.window = (axis.window + axis.fold - 1) / axis.fold;
       axis.stride = 1;
-      axis.padding = 0;
+      axis.padding = axis.padding_behind = 0;
       axis.is_explicit = true;
     }
     return folds() > 1;
@@ -325,12 +332,14 @@ class FormMaker {
       form_.stride.push_back(axis.stride);
       form_.dilation.push_back(axis.dilation);
       form_.padding.push_back(axis.padding);
+      form_.padding_behind.push_back(axis.padding_behind);
     }
   }
 
   const Conv& conv_;
   const ConvShapes& shapes_;
   const ConvChannels wish_;
+  const ConvPadding padding_;
   ConvForm form_;
   std::vector<FormAxis> axes_;
 };
@@ -360,11 +369,11 @@ std::int64_t ConvForm::moved_elements() const {
   return count;
 }
 
-std::vector<ConvForm> conv_forms(const Conv& conv, const ConvShapes& shapes,
-                                 ConvChannels channels) {
+std::vector<ConvForm> conv_forms(const Conv& conv, const ConvShapes& shapes, ConvChannels channels,
+                                 ConvPadding padding) {
   std::vector<ConvForm> forms;
   if (conv.axes.size() > 3) return forms;
-  FormMaker maker(conv, shapes, channels);
+  FormMaker maker(conv, shapes, channels, padding);
   for (ConvKind kind : kinds_of(conv, shapes)) {
     std::vector<ConvForm> both;
     for (bool channels_last : {true, false})
@@ -376,4 +385,4 @@ std::vector<ConvForm> conv_forms(const Conv& conv, const ConvShapes& shapes,
   return forms;
 }
 
-}  // namespace heddle::cuda
+}  // namespace heddle

@@ -1,10 +1,10 @@
 // Dimensions of convolutions' operands as axes of a rearrangement.
 #pragma once
 
-#include "device/cuda/rearrange.h"
+#include "device/rearrangement.h"
 #include "heddle/type.h"
 
-namespace heddle::cuda::conv {
+namespace heddle::conv {
 
 inline std::size_t place(std::int64_t d) { return static_cast<std::size_t>(d); }
 
@@ -27,4 +27,4 @@ inline Rearrangement::Dim flipped(std::vector<Rearrangement::Axis>& axes, std::i
   return {.size = axes[place(d)].size, .axis = place(d), .step = -1};
 }
 
-}  // namespace heddle::cuda::conv
+}  // namespace heddle::conv

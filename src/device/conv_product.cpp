@@ -3,10 +3,10 @@
 #include <functional>
 #include <numeric>
 
-#include "device/cuda/conv_axes.h"
-#include "device/cuda/conv_form.h"
+#include "device/conv_axes.h"
+#include "device/conv_form.h"
 
-namespace heddle::cuda {
+namespace heddle {
 
 using namespace conv;
 
@@ -140,9 +140,9 @@ ConvProduct conv_product(const Conv& conv, const ConvShapes& shapes) {
   ConvProduct p;
   p.groups = conv.batch_groups * conv.feature_groups;
   p.depth = input.features[0].size;
-  for (const Dim& dim : input.window) p.depth *= dim.size;
+  for (const Rearrangement::Dim& dim : input.window) p.depth *= dim.size;
   p.columns = kernel.outer[0].size;
-  for (const Dim& dim : input.outer) p.rows *= dim.size;
+  for (const Rearrangement::Dim& dim : input.outer) p.rows *= dim.size;
   std::int64_t least = -1;
   for (bool window_first : {true, false}) {
     std::array<bool, 2> transposed;
@@ -161,4 +161,4 @@ ConvProduct conv_product(const Conv& conv, const ConvShapes& shapes) {
   return p;
 }
 
-}  // namespace heddle::cuda
+}  // namespace heddle
