@@ -13,6 +13,16 @@ void expect_step(const Executable& executable, std::string_view kind, std::strin
   ADD_FAILURE() << "no " << kind << " " << begin;
 }
 
+// A product of short numbers: through another type, or by oneDNN as they are.
+void expect_product(const Executable& executable, std::string_view sizes,
+                    std::string_view through) {
+  for (const StepInfo& step : executable.steps())
+    if (step.name.starts_with(sizes) &&
+        (step.name.ends_with("onednn") || step.name.substr(sizes.size()).starts_with(through)))
+      return;
+  ADD_FAILURE() << "no " << sizes << through;
+}
+
 struct DotCase {
   Shape lhs, rhs;
   DotDims dims;
@@ -60,7 +70,7 @@ TEST(Library, NarrowFloatsGoThroughF32) {
                  });
       const Program program = b.finish().value();
       expect_same(program, arguments_for(program));
-      expect_step(compiled(program), "library", "gemm 33x40x70 f32");
+      expect_product(compiled(program), "gemm 33x40x70 ", "f32");
     }
 }
 
@@ -86,7 +96,7 @@ TEST(Library, ShortNumbersGoThroughFloats) {
     const Program program = b.finish().value();
     SCOPED_TRACE(name(c.operand));
     expect_same(program, arguments_for(program));
-    expect_step(compiled(program), "library", fmt::format("gemm 33x40x{} {}", c.terms, c.by));
+    expect_product(compiled(program), fmt::format("gemm 33x40x{} ", c.terms), c.by);
   }
 }
 

@@ -141,6 +141,15 @@ TEST(DirectConv, ShortFloatsAreRoundedOnce) {
     expect_as_interpreted(make, DType::bf16, 40);
 }
 
+TEST(DirectConv, NoElementsAreForOthers) {
+  Dice dice(1);
+  for (const Sizes& s : {Sizes{0, 8, 4, 4, 3, 1, 1, 1, 8}, Sizes{2, 8, 0, 4, 3, 1, 1, 1, 8},
+                         Sizes{2, 8, 4, 0, 3, 1, 1, 1, 8}}) {
+    const Drawn drawn = forward(s, DType::f32, dice);
+    EXPECT_EQ(cpu::direct_conv_call(drawn.program, run_call::only_op(drawn.program), 2), nullptr);
+  }
+}
+
 // Everything that a program may say: most of it the library does not take.
 TEST(DirectConv, WhatItTakesOfAnyConvolutionIsAsInterpreted) {
   HEDDLE_NEEDS_ONEDNN();

@@ -75,6 +75,23 @@ TEST(DirectDot, OfBytesAndHalvesIsAsInterpreted) {
   expect_as_interpreted(DType::f16, DType::f32);
 }
 
+TEST(DirectDot, NoProductsAreForOthers) {
+  for (const char* sizes : {"0x64x64", "2x64x0"}) {
+    const std::string a = fmt::format("tensor<{}xbf16>", sizes),
+                      b = std::string(sizes).starts_with("0") ? a : "tensor<2x0x64xbf16>",
+                      c = fmt::format("tensor<{}x64x64xbf16>", sizes[0]);
+    const Program program = read_stablehlo(fmt::format(R"(
+      func.func @main(%a: {0}, %b: {1}) -> {2} {{
+        %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1] : ({0}, {1}) -> {2}
+        return %0 : {2}
+      }})",
+                                                       a, b, c))
+                                .value();
+    const Op& op = run_call::only_op(program);
+    EXPECT_EQ(cpu::direct_dot_call(program, op, dense_views(program, op), 2), nullptr) << a;
+  }
+}
+
 // Sums of the largest products pass 16 bits at once.
 TEST(DirectDot, BytesDoNotSaturate) {
   HEDDLE_NEEDS_ONEDNN();

@@ -483,7 +483,8 @@ std::unique_ptr<LibraryCall> direct_conv_call(const Program& program, const Op& 
       (result.dtype != input.dtype && result.dtype != DType::f32) || !dnn::has_type(input.dtype))
     return nullptr;
   const reduction::Conv conv = reduction::conv_of(program, op);
-  if (conv.feature_groups != 1 || conv.batch_groups != 1 || result.elements() == 0) return nullptr;
+  if (conv.feature_groups != 1 || conv.batch_groups != 1) return nullptr;
+  if (input.elements() == 0 || kernel.elements() == 0 || result.elements() == 0) return nullptr;
   const ConvTypes types{input.dtype, result.dtype};
   for (const ConvForm& form :
        conv_forms(conv, {input.shape, kernel.shape, result.shape}, {}, ConvPadding::uneven)) {

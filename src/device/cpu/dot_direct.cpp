@@ -202,6 +202,7 @@ std::unique_ptr<LibraryCall> direct_dot_call(const Program& program, const Op& o
   const Type& result = program.type_of(program.result(op, 0));
   if (!fits_direct_dot(lhs.dtype, rhs.dtype, result.dtype) || !dnn::has_type(lhs.dtype))
     return nullptr;
+  if (lhs.elements() == 0 || rhs.elements() == 0 || result.elements() == 0) return nullptr;
   auto plan = plan_product(program, op, views);
   if (!plan || plan->k == 0 || plan->m * plan->n * plan->k < kFewDirectProducts) return nullptr;
   auto call = std::make_unique<DirectDot>(*std::move(plan), lhs, result, workers);
