@@ -65,7 +65,7 @@ Expected<Layout> cpu_stage_layout(const Phase& phase, const Stage& stage, const 
 }
 
 std::vector<std::string> describe_cpu_mapping(const Kernel& kernel, const VectorTarget& target) {
-  constexpr std::size_t kMostStages = 4;
+  constexpr std::size_t kMostStages = 2;
   std::vector<std::string> lines;
   for (const Phase& phase : kernel.phases)
     for (std::size_t s = 0; s < phase.stages.size() && lines.size() < kMostStages; ++s) {
