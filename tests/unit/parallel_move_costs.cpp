@@ -166,6 +166,20 @@ TEST(MovePattern, BlocksThatDoNotNestAreOfUsualSize) {
   EXPECT_NE(pattern(1000).from, pattern(999).from);  // which is even
 }
 
+TEST(KnownMoves, AreAskedForOnceOnEachMesh) {
+  const Type type = Type::tensor(DType::f32, {64, 64});
+  OnThreeAxes one(type, {{"a", 2}}), same(type, {{"a", 2}}), other(type, {{"a", 4}});
+  const KnownMoves::Question question{Split::whole(type), Split::whole(type), 3};
+  int asked = 0;
+  const auto answer = [&](OnThreeAxes& at, const KnownMoves::Question& what) {
+    return KnownMoves::of(at.on->mesh.mesh)->seconds(what, [&] { return ++asked; });
+  };
+  EXPECT_EQ(answer(one, question), 1);
+  EXPECT_EQ(answer(same, question), 1);
+  EXPECT_EQ(answer(one, {question.from, question.to, 4}), 2);
+  EXPECT_EQ(answer(other, question), 3);
+}
+
 TEST(MoveCosts, ASumIsNeverTakenApart) {
   const Type type = Type::tensor(DType::f32, {64, 64});
   OnThreeAxes at(type);
