@@ -282,7 +282,11 @@ TEST(Products, TransformerBlockIsFiveLaunchesAndSixProducts) {
   EXPECT_EQ(launches(executable), 5U);
   EXPECT_EQ(executable.steps().size(), 11U);
   EXPECT_FALSE(copies(executable));
-  expect_same(program, arguments_for(program), {}, 4096);
+  // Whole numbers would make scores of hundreds, which rounding decides: libraries differ in that.
+  std::vector<Array> arguments = arguments_for(program);
+  for (Array& a : arguments)
+    for (float& x : a.as_mutable<float>()) x /= 16;
+  expect_same(program, arguments, {}, 4096);
 }
 
 }  // namespace
