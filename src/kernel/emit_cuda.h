@@ -80,8 +80,8 @@ std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_
 // Of a kernel of one phase over one loop whose blocks have nothing but registers to themselves, as
 //   __device__ void part0_0(const Entry& buffers, unsigned at_block, unsigned of_blocks)
 // Block b does `positions` of the loop from b * positions on, by kCudaThreads threads, where
-// of_blocks is as large as can be. `buffers.at` has the addresses. None where a kernel is of another
-// kind.
+// of_blocks is as large as can be. `buffers.at` has the addresses. None where a kernel is of
+// another kind.
 struct CudaPart {
   std::string text;
   std::int64_t positions = 0;

@@ -84,9 +84,12 @@ TEST(CudaChunkLaunch, WhatAKernelCannotDoInPartsIsRefused) {
   EXPECT_THAT(text_of(odd, examples::squares(8192, 1024), DType::f32).reason(),
               HasSubstr("chunks begin inside of what a block of 1024 elements has"));
   ChunkedCollective ragged = wanted;
-  ragged.elements = 16382;
-  EXPECT_THAT(text_of(ragged, examples::squares(8192, 1024), DType::f32).reason(),
+  ragged.elements = 16380;
+  EXPECT_THAT(text_of(ragged, examples::squares(8190, 1024), DType::f32).reason(),
               HasSubstr("slices do not begin at multiples of 16 bytes"));
+  ragged.elements = 16385;
+  EXPECT_THAT(text_of(ragged, examples::squares(8192, 1024), DType::f32).reason(),
+              HasSubstr("slices differ, and the kernel is for 8192 elements"));
 }
 
 // Blocks that would spin for others that have no room.

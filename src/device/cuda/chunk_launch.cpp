@@ -92,6 +92,9 @@ Expected<CudaChunks> chunk_text(const ChunkWork& work, const Kernel& kernel, int
   if (!part) return reason("the kernel does not take its elements one after the other");
   const chunks::ChunkProgram& program = *work.program;
   const std::int64_t slice = program.slice(program.buffer("sum"), 0).count;
+  for (int r = 1; r < program.ranks; ++r)
+    if (program.slice(program.buffer("sum"), r).count != slice)
+      return reason("slices differ, and the kernel is for {} elements", slice);
   const std::int64_t extent = kernel.phases[0].outer[0].extent;
   if (extent == 0 || slice % extent != 0)
     return reason("{} elements are no multiple of the {} that the kernel goes over", slice, extent);
