@@ -332,13 +332,22 @@ std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_
 }
 
 std::optional<CudaPart> emit_cuda_part(const Kernel& kernel, const CudaLimits& limits) {
-  if (kernel.phases.size() != 1) return {};
-  const auto flat = kind_of(kernel, kernel.phases[0], limits).flat;
-  if (!flat || flat->chunks > 0) return {};
+  CudaLimits own = limits;
+  own.multiprocessors = 1;  // blocks stay as large as they are: others share them out
+  if (kernel.phases.size() != 1 || !can_be_packed(kernel, own)) return {};
+  const Phase& phase = kernel.phases[0];
+  if (phase.chunks > 0 || phase.outer.size() != 1) return {};
+  const PhaseKind kind = kind_of(kernel, phase, own);
+  if (kind.march || kind.walk || kind.resident || kind.image) return {};
+  const Phase spread = cuda_spread(kernel, phase, own);
+  if (!kind.flat &&
+      (cluster_of(kernel, phase, own) > 1 || !staged_tiles(kernel, spread, 1, own).empty()))
+    return {};
   // The first block of one that stays has what is behind the last whole access.
-  if (flat->stays && flat->extent % flat->vectors.count != 0) return {};
-  return CudaPart{Emitter(kernel, limits).emit_part(0, 0),
-                  std::int64_t{CudaFlat::kThreads} * flat->vectors.count};
+  if (kind.flat && kind.flat->stays && kind.flat->extent % kind.flat->vectors.count != 0) return {};
+  return CudaPart{Emitter(kernel, own).emit_part(0, 0),
+                  kind.flat ? std::int64_t{CudaFlat::kThreads} * kind.flat->vectors.count
+                            : spread.outer[0].block};
 }
 
 namespace {

@@ -77,13 +77,14 @@ std::string emit_cuda_pack(const std::vector<const Kernel*>& kernels, std::size_
 
 // ---- parts of a kernel inside of another function
 
-// Of a kernel that goes over elements one after the other (cuda_flat.h), as
+// Of a kernel of one phase over one loop whose blocks have nothing but registers to themselves, as
 //   __device__ void part0_0(const Entry& buffers, unsigned at_block, unsigned of_blocks)
-// Block b does `elements` of them from b * elements on, by kCudaThreads threads, where of_blocks is
-// as large as can be. `buffers.at` has the addresses. None where a kernel is of another kind.
+// Block b does `positions` of the loop from b * positions on, by kCudaThreads threads, where
+// of_blocks is as large as can be. `buffers.at` has the addresses. None where a kernel is of
+// another kind.
 struct CudaPart {
   std::string text;
-  std::int64_t elements = 0;
+  std::int64_t positions = 0;
 };
 std::optional<CudaPart> emit_cuda_part(const Kernel& kernel, const CudaLimits& limits = {});
 

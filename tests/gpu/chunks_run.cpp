@@ -69,6 +69,7 @@ Expected<std::vector<Array>> run(const Program& program, const std::string& sche
 
 TEST(GpuChunks, AnOptimiserInsideOfTheCollectiveHasTheSameBits) {
   if (!gpu::device()) GTEST_SKIP() << gpu::device().reason();
+  setenv("HEDDLE_CUDA_CHUNKS", "1", 1);
   const std::string zero =
       "rs, ag = split all_reduce.0 along 0\nreorder * under ag\nas_slice arg2 result1\n";
   for (const int devices : {2, 3, 4, 8})

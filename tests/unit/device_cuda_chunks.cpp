@@ -4,6 +4,7 @@
 
 #include "device/cuda/chunk_launch.h"
 #include "device/cuda/nvrtc.h"
+#include "kernel/emit_cuda.h"
 #include "kernel_examples.h"
 #include "nvrtc_environment.h"
 #include "schedule/chunks/collective_chunks.h"
@@ -13,6 +14,23 @@ namespace cuda_chunk_launch_tests {
 
 using chunks::ChunkedCollective;
 using testing::HasSubstr;
+
+// So much to compute that blocks stay, which are all alike.
+Kernel heavy(std::int64_t n, std::int64_t block) {
+  Kernel kernel = named_kernel("heavy");
+  const auto x = add_buffer(kernel, Reach::input, DType::f32, n);
+  const auto y = add_buffer(kernel, Reach::output, DType::f32, n);
+  Phase phase = phase_over({{n, block}});
+  StageBuilder stage(kernel, {{block, 0}});
+  const NodeId at = stage.add(stage.outer(0), stage.loop(0));
+  NodeId value = stage.load(x, at);
+  for (int i = 0; i < 8; ++i)
+    value = stage.op(ScalarOp::divide, stage.op(ScalarOp::multiply, value, value), value);
+  stage.store(y, at, value);
+  phase.stages.push_back(stage.stage);
+  kernel.phases = {phase};
+  return kernel;
+}
 
 Expected<std::string> text_of(const ChunkedCollective& wanted, const Kernel& kernel, DType dtype) {
   const chunks::ChunkProgram program = chunks::collective_chunks(wanted).value();
@@ -28,14 +46,16 @@ TEST(CudaChunkLaunch, CompilesWithAKernelInside) {
   if (!find_nvrtc()) GTEST_SKIP() << find_nvrtc().reason();
   for (const chunks::Protocol protocol :
        {chunks::Protocol::direct, chunks::Protocol::bandwidth, chunks::Protocol::latency}) {
-    const auto text = text_of({.algorithm = chunks::Algorithm::ring,
-                               .protocol = protocol,
-                               .ranks = 4,
-                               .elements = 4 * 8192,
-                               .chunks = 2,
-                               .grain = 1024,
-                               .finish = true},
-                              examples::squares(8192, 1024), DType::f32);
+    const bool is_heavy = protocol == chunks::Protocol::latency;
+    const auto text =
+        text_of({.algorithm = chunks::Algorithm::ring,
+                 .protocol = protocol,
+                 .ranks = 4,
+                 .elements = 4 * 8192,
+                 .chunks = 2,
+                 .grain = 1024,
+                 .finish = true},
+                is_heavy ? heavy(8192, 512) : examples::squares(8192, 1024), DType::f32);
     ASSERT_TRUE(text) << text.reason();
     const auto object = compile_cuda(*text, "sm_90");
     ASSERT_TRUE(object) << object.reason();
@@ -43,6 +63,16 @@ TEST(CudaChunkLaunch, CompilesWithAKernelInside) {
     EXPECT_EQ(object->functions[0].name, "chunks");
     EXPECT_EQ(object->functions[0].spilled_bytes, 0);
   }
+}
+
+// Blocks that are all alike go stage by stage: each has as many elements as it had.
+TEST(CudaChunkLaunch, BlocksOfAKernelStayAsTheyAre) {
+  Kernel kernel = examples::squares(8192, 512);
+  kernel.phases[0].outer.push_back({1, 1});
+  EXPECT_FALSE(emit_cuda_part(kernel));
+  kernel = examples::squares(8192, 512);
+  EXPECT_EQ(emit_cuda_part(kernel)->positions, 1024);  // accesses of 16 bytes by 256 threads
+  EXPECT_EQ(emit_cuda_part(heavy(8192, 512))->positions, 512);
 }
 
 TEST(CudaChunkLaunch, WhatAKernelCannotDoInPartsIsRefused) {
@@ -54,9 +84,12 @@ TEST(CudaChunkLaunch, WhatAKernelCannotDoInPartsIsRefused) {
   EXPECT_THAT(text_of(odd, examples::squares(8192, 1024), DType::f32).reason(),
               HasSubstr("chunks begin inside of what a block of 1024 elements has"));
   ChunkedCollective ragged = wanted;
-  ragged.elements = 16382;
-  EXPECT_THAT(text_of(ragged, examples::squares(8192, 1024), DType::f32).reason(),
+  ragged.elements = 16380;
+  EXPECT_THAT(text_of(ragged, examples::squares(8190, 1024), DType::f32).reason(),
               HasSubstr("slices do not begin at multiples of 16 bytes"));
+  ragged.elements = 16385;
+  EXPECT_THAT(text_of(ragged, examples::squares(8192, 1024), DType::f32).reason(),
+              HasSubstr("slices differ, and the kernel is for 8192 elements"));
 }
 
 // Blocks that would spin for others that have no room.

@@ -91,10 +91,18 @@ Expected<CudaChunks> chunk_text(const ChunkWork& work, const Kernel& kernel, int
   const auto part = emit_cuda_part(kernel);
   if (!part) return reason("the kernel does not take its elements one after the other");
   const chunks::ChunkProgram& program = *work.program;
+  const std::int64_t slice = program.slice(program.buffer("sum"), 0).count;
+  for (int r = 1; r < program.ranks; ++r)
+    if (program.slice(program.buffer("sum"), r).count != slice)
+      return reason("slices differ, and the kernel is for {} elements", slice);
+  const std::int64_t extent = kernel.phases[0].outer[0].extent;
+  if (extent == 0 || slice % extent != 0)
+    return reason("{} elements are no multiple of the {} that the kernel goes over", slice, extent);
+  const std::int64_t of_block = part->positions * (slice / extent);
   CudaChunkWork wanted{.reduce = work.reduce,
                        .dtype = work.dtype,
                        .blocks = blocks,
-                       .grain = part->elements,
+                       .grain = of_block,
                        .extra = static_cast<int>(kernel.buffers.size()),
                        .compute = compute_text(program, *part)};
   const std::int64_t words =
@@ -108,8 +116,8 @@ Expected<CudaChunks> chunk_text(const ChunkWork& work, const Kernel& kernel, int
       if (op.function != chunks::Function::finish) continue;
       const std::int64_t first =
           op.reads[0].first - program.slice(op.reads[0].buffer, lane.rank).first;
-      if (first % part->elements != 0)
-        return reason("chunks begin inside of what a block of {} elements has", part->elements);
+      if (first % of_block != 0)
+        return reason("chunks begin inside of what a block of {} elements has", of_block);
       for (const chunks::Chunk& chunk : {op.reads[0], op.to})
         if (program.slice(chunk.buffer, lane.rank).first *
                 program.buffers[chunk.buffer].element_bytes % kCudaAccess !=

@@ -1,5 +1,6 @@
 #include "device/cuda/device.h"
 
+#include <cstdlib>
 #include <future>
 #include <map>
 #include <mutex>
@@ -174,6 +175,11 @@ Expected<Handle> CudaDevice::function_of(const std::string& text, const char* na
   HEDDLE_TRY_VOID(driver.checked(driver.load(&module, object.code.data()), "load the code"));
   HEDDLE_TRY_VOID(driver.checked(driver.function(&function, module, name), "find the code"));
   return functions_.emplace(key, function).first->second;
+}
+
+bool CudaDevice::runs_chunks() const {
+  const char* word = std::getenv("HEDDLE_CUDA_CHUNKS");
+  return word != nullptr && std::string_view(word) == "1";
 }
 
 Expected<std::unique_ptr<ChunkLaunch>> CudaDevice::prepare_chunks(const ChunkWork& work) {

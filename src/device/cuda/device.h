@@ -40,7 +40,8 @@ class CudaDevice final : public CudaTarget {
   Expected<std::shared_ptr<const DeviceCode>> compile_for(const Kernel& kernel,
                                                           double share) override;
   Expected<std::unique_ptr<Launch>> prepare(std::vector<LaunchKernel> kernels) override;
-  bool runs_chunks() const override { return true; }
+  // HEDDLE_CUDA_CHUNKS=1 asks for it.
+  bool runs_chunks() const override;
   Expected<std::unique_ptr<ChunkLaunch>> prepare_chunks(const ChunkWork& work) override;
   std::unique_ptr<LibraryCall> library_call(const Program& program, const Op& op,
                                             const ProductViews* views) const override;
