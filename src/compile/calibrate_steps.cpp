@@ -223,12 +223,12 @@ class StepTrials {
     return yes();
   }
 
-  // Products of what has to be brought into another type, and back.
+  // Products of what has to be brought into another type, and back: bytes, which no library takes.
   Verdict measure_conversions() {
     constexpr std::int64_t kSize = 48;
-    const std::string type = matrix_type(kSize, kSize, "bf16");
+    const std::string type = matrix_type(kSize, kSize, "ui8");
     HEDDLE_TRY(const Timed trial,
-               timed(loop_text(40, type, type, two_products(kSize, kSize, kSize, "bf16"))));
+               timed(loop_text(40, type, type, two_products(kSize, kSize, kSize, "ui8"))));
     settle(&StepFigures::convert_rate, trial, counted(trial.work, both(&KernelWork::converted)));
     return yes();
   }

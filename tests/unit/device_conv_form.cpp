@@ -263,7 +263,7 @@ TEST(ConvForm, WindowsOfOneElementArePlainProducts) {
                               .value();
   const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
   const ConvProduct p = conv_product(reduction::conv_of(program, op),
-                                           {{8, 14, 14, 16}, {1, 1, 16, 32}, {8, 14, 14, 32}});
+                                     {{8, 14, 14, 16}, {1, 1, 16, 32}, {8, 14, 14, 32}});
   for (const Rearrangement& move : p.moves) EXPECT_TRUE(move.is_identity());
   EXPECT_EQ(p.rows, 8 * 14 * 14);
   EXPECT_EQ(p.depth, 16);
@@ -279,7 +279,7 @@ TEST(ConvForm, HolesComeIntoTheResult) {
                               .value();
   const Op& op = program.op(program.region(program.functions[0].body).ops[0]);
   const ConvProduct p = conv_product(reduction::conv_of(program, op),
-                                           {{8, 7, 7, 32}, {1, 1, 16, 32}, {8, 14, 14, 16}});
+                                     {{8, 7, 7, 32}, {1, 1, 16, 32}, {8, 14, 14, 16}});
   EXPECT_TRUE(p.moves[0].is_identity());
   EXPECT_TRUE(p.moves[1].is_identity());
   EXPECT_FALSE(p.moves[2].is_identity());

@@ -16,7 +16,7 @@ namespace heddle::cpu::dnn {
 
 using Dims = std::vector<std::int64_t>;
 
-// Whether a library was found that takes this element type at all.
+// Whether it was found, and whether it takes this element type at all.
 bool is_there();
 bool has_type(DType dtype);
 

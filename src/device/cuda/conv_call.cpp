@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "device/cuda/blas.h"
 #include "device/conv_form.h"
+#include "device/cuda/blas.h"
 #include "device/cuda/dnn_conv.h"
 #include "device/cuda/dnn_library.h"
 #include "heddle/builder.h"
