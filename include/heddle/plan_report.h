@@ -85,6 +85,7 @@ struct PlannedFunction {
     std::size_t ops = 0, choices = 0;  // of which each was made once for all ops that are alike
     std::int64_t peak_bytes = 0;       // of one device, by its count
     std::int64_t memory = 0;           // that it was to take at most; 0: whatever it takes
+    std::int64_t too_much = 0;         // of a device that no plan leaves free; 0: this one does
     // What is computed again instead of being kept: the effort, how many ops, the bytes of a device
     // that are not kept, and what that takes. No ops: nothing is.
     int effort = 0;

@@ -102,6 +102,7 @@ struct FoundPlan {
   std::int64_t peak_bytes = 0;        // of one device, by the search's count
   std::int64_t held_bytes = 0;        // the same without copies of values that are moved: its limit
   std::int64_t memory = INT64_MAX;    // that it was to take at most
+  std::int64_t wish = INT64_MAX;      // more than that is more than a device of the cluster has
   std::size_t cells = 0, variables = 0;
   // By OpId of the function's own region: seconds of all its times, with what is brought to it.
   std::vector<double> op_seconds;

@@ -127,6 +127,7 @@ std::optional<PlannedFunction::Search> search_of(const Spmd& spmd, const SpmdFun
                                      .choices = found->variables,
                                      .peak_bytes = found->peak_bytes,
                                      .memory = found->memory == INT64_MAX ? 0 : found->memory,
+                                     .too_much = found->memory > found->wish ? found->wish : 0,
                                      .details = found->details};
       if (const auto& again = found->recomputed) {
         search.effort = again->effort;

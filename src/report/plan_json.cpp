@@ -52,6 +52,7 @@ Json function_json(const PlannedFunction& f) {
         {"ops", f.search->ops},
         {"choices", f.search->choices},
         {"peak_bytes", f.search->peak_bytes},
+        {"fits", f.search->too_much == 0},
         {"recompute",
          {{"effort", f.search->effort},
           {"ops", f.search->again},

@@ -128,6 +128,11 @@ std::string search_text(const PlannedFunction::Search& search) {
       exact_seconds(search.seconds), exact_seconds(search.cost),
       report::bound_words("no plan", search.bound, search.gap, "with no bound yet"),
       exact_bytes(search.peak_bytes), search.ops, search.choices);
+  if (search.too_much > 0)
+    text += fmt::format(
+        "no plan was found that keeps to the {} that a device has but for a tenth: it needs more "
+        "devices; --memory says what would do\n",
+        exact_bytes(search.too_much));
   if (search.moves > 0)
     text += fmt::format("moves take {}, of which {} have no work beside them\n",
                         exact_seconds(search.moves), exact_seconds(search.exposed));

@@ -72,6 +72,7 @@ class Ladder {
     found.bound += start;
     found.seconds = seconds();
     found.memory = limit_;
+    found.wish = how_.memory_wish;
     log(kLogSteps, "search: {:.3g} s, of all threads {:.3g} s of processor time", found.seconds,
         processor_seconds() - processor_begun_);
     return found;
