@@ -58,15 +58,6 @@ std::vector<Array> wanted_of(const Program& program) {
   return interpret(program, program.functions[0], arguments_for(program)).value();
 }
 
-void expect_close(const std::vector<Array>& wanted, const std::vector<Array>& got,
-                  const std::string& what) {
-  ASSERT_EQ(wanted.size(), got.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    for (std::size_t k = 0; k < wanted[i].as<float>().size(); ++k)
-      ASSERT_NEAR(wanted[i].as<float>()[k], got[i].as<float>()[k], 1e-4)
-          << what << ", result " << i;
-}
-
 void expect_same(const Program& program, const Target& target) {
   const auto executable = compile(program, target);
   ASSERT_TRUE(executable) << executable.reason();

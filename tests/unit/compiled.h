@@ -40,6 +40,16 @@ inline Executable compiled(const Program& program, CompileOptions options = {}) 
   return compile(program, options).value();
 }
 
+// Results in f32, of the order of one.
+inline void expect_close(const std::vector<Array>& wanted, const std::vector<Array>& got,
+                         const std::string& what) {
+  ASSERT_EQ(wanted.size(), got.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    for (std::size_t k = 0; k < wanted[i].as<float>().size(); ++k)
+      ASSERT_NEAR(wanted[i].as<float>()[k], got[i].as<float>()[k], 1e-4)
+          << what << ", result " << i;
+}
+
 // Runs it compiled, twice, and interpreted. Floats may differ by so many units in the last place.
 inline void expect_same(const Program& program, const std::vector<Array>& arguments,
                         CompileOptions options = {}, std::uint64_t ulps = 0) {
