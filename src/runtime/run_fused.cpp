@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "comm/combine.h"
 #include "runtime/run_collective.h"
@@ -21,6 +22,12 @@ constexpr std::int64_t kChunkBytes = std::int64_t{1} << 21;
 constexpr std::int64_t kMostChunks = 256;
 // Messages of a channel under way: one is used while the next one comes.
 constexpr int kSlots = 2;
+
+// Kernels expect what they are given to begin at multiples of so many bytes.
+constexpr std::int64_t kAligned = Block::kAlignment;
+std::int64_t up_to_aligned(std::int64_t bytes) {
+  return (bytes + kAligned - 1) / kAligned * kAligned;
+}
 
 std::int64_t count_of(const Type& type) { return type.bytes() / byte_size(type.dtype); }
 
@@ -68,7 +75,15 @@ class FusedWork {
         kept_.chunk.emplace(op.reads[0].first, kept_.chunk.size());
         kept_.largest = std::max(kept_.largest, program().bytes(op.reads[0]));
       }
-    const std::int64_t bytes = keeps_sums() ? program().bytes(held_sums()) : kept_.largest * kSlots;
+    kept_.largest = up_to_aligned(kept_.largest);
+    std::int64_t bytes = kept_.largest * kSlots;
+    if (keeps_sums()) {
+      const Chunk held = held_sums(), own = program().slice(held.buffer, kept_.runner->me());
+      const std::int64_t before =
+          program().bytes({held.buffer, held.first, own.first - held.first});
+      kept_.sums_begin = up_to_aligned(before) - before;
+      bytes = kept_.sums_begin + program().bytes(held);
+    }
     kept_.sums = Block::raw(static_cast<std::size_t>(bytes));
     if (!step_.norm.op) return;
     const std::uint32_t numbers = program().buffer("numbers");
@@ -84,7 +99,8 @@ class FusedWork {
       return host_pointer(run_.now[step_.gathered]) + chunk.first * bytes;
     if (chunk.buffer == program().buffer("numbers"))
       return kept_.numbers->data() + chunk.first * bytes;
-    if (keeps_sums()) return kept_.sums->data() + (chunk.first - held_sums().first) * bytes;
+    if (keeps_sums())
+      return kept_.sums->data() + kept_.sums_begin + (chunk.first - held_sums().first) * bytes;
     const auto place = static_cast<std::int64_t>(kept_.chunk.at(chunk.first) % kSlots);
     return kept_.sums->data() + place * kept_.largest;
   }
@@ -149,12 +165,28 @@ class FusedWork {
     const std::int64_t first = sums.first - program().slice(sums.buffer, kept_.runner->me()).first;
     const std::int64_t bytes = program().buffers[sums.buffer].element_bytes;
     kept_.slots[step_.sum] = address_of(at(sums)) + -first * bytes;
-    if (step_.gather)
-      kept_.slots[step_.made] =
-          address_of(at(op.to)) + -first * program().buffers[op.to.buffer].element_bytes;
+    if (!step_.gather) return launch(first, sums.count);
+    std::byte* const to = at(op.to);
+    std::byte* const made = where_made(op.to, to);
+    kept_.slots[step_.made] =
+        address_of(made) + -first * program().buffers[op.to.buffer].element_bytes;
+    HEDDLE_TRY_VOID(launch(first, sums.count));
+    if (made != to) std::memcpy(to, made, static_cast<std::size_t>(program().bytes(op.to)));
+    return yes();
+  }
+
+  Verdict launch(std::int64_t first, std::int64_t count) {
     if (step_.grain == 0) return run_.queue->launch(*step_.launch, kept_.slots.data());
     return run_.queue->launch_blocks(*step_.launch, kept_.slots.data(), first / step_.grain,
-                                     (first + sums.count + step_.grain - 1) / step_.grain);
+                                     (first + count + step_.grain - 1) / step_.grain);
+  }
+
+  // In its place, or beside it where slices begin anywhere.
+  std::byte* where_made(const Chunk& chunk, std::byte* place) {
+    if (reinterpret_cast<std::uintptr_t>(place) % kAligned == 0) return place;
+    const std::int64_t bytes = program().bytes(program().slice(chunk.buffer, kept_.runner->me()));
+    if (kept_.made == nullptr) kept_.made = Block::raw(static_cast<std::size_t>(bytes));
+    return kept_.made->data();
   }
 
   const FusedStep& step_;
@@ -183,15 +215,17 @@ Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transp
     for (const Type& type : step.norm.op->operands) wanted.number_bytes += type.bytes();
   wanted.number_bytes = std::max<std::int64_t>(wanted.number_bytes, 1);
   if (step.grain > 0) {
-    const std::int64_t blocks = (count_of(slice) + step.grain - 1) / step.grain;
+    const std::int64_t narrowest =
+        std::min(wanted.element_bytes, step.gather ? wanted.result_bytes : wanted.element_bytes);
+    wanted.grain = std::lcm(step.grain, std::max<std::int64_t>(kAligned / narrowest, 1));
+    const std::int64_t blocks = (count_of(slice) + wanted.grain - 1) / wanted.grain;
     const std::int64_t asked = step.reduce->fused.chunk_count;
     const std::int64_t fit = std::min(kMostChunks, slice.bytes() / kChunkBytes);
-    wanted.grain = step.grain;
     wanted.chunks = static_cast<int>(
         std::clamp<std::int64_t>(asked > 0 ? asked : fit, 1, std::max<std::int64_t>(1, blocks)));
   }
   // As transports do: in the order of the ranks.
-  const std::vector<int> ranks = transport.members(resolved.group);
+  const std::vector<int>& ranks = transport.members(resolved.group);
   for (int i = 0; i < wanted.ranks; ++i) wanted.order.push_back(i);
   std::ranges::sort(wanted.order, {}, [&](int i) { return ranks[static_cast<std::size_t>(i)]; });
   kept.order = wanted.order;

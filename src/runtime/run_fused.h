@@ -19,8 +19,10 @@ struct FusedRun {
   std::optional<comm::ChunkRunner> runner;
   // Chunks of sums, used again and again; all of them where a norm or other ranks need them.
   std::shared_ptr<Block> sums;
-  std::shared_ptr<Block> numbers;                       // of a norm, by rank
-  std::vector<int> order;                               // in which ranks are summed
+  std::int64_t sums_begin = 0;     // where they are kept, so that the own slice is aligned
+  std::shared_ptr<Block> made;     // results whose place is not aligned
+  std::shared_ptr<Block> numbers;  // of a norm, by rank
+  std::vector<int> order;          // in which ranks are summed
   std::unordered_map<std::int64_t, std::size_t> chunk;  // of the own slice, by its first element
   std::int64_t largest = 0;                             // bytes of a chunk of sums
   std::vector<DeviceAddress> slots;                     // of the launch
