@@ -84,10 +84,19 @@ Pair acosh(Pair z) {
   const Pair a = root({z.re - 1, z.im}), b = root({z.re + 1, z.im});
   return {asinh(a.re * b.re + a.im * b.im), 2 * atan2(a.im, b.re)};
 }
+// Numbers whose squares are no longer finite are as far away as others whose squares are.
+Traced within_squares(Traced size) {
+  constexpr long double kMost = 1e150L;
+  return select(less(kMost, size), like(size, kMost), size);
+}
+// By the size of the real part: on the other side of zero the logarithm would be of what a
+// difference leaves.
 Pair atanh(Pair z) {
-  const Traced side = 1 - z.re, high = z.im * z.im;
-  return {log1p(4 * z.re / (side * side + high)) / 4,
-          atan2(2 * z.im, side * (1 + z.re) - high) / 2};
+  const Traced size = within_squares(abs(z.re));
+  const Traced im = special::with_sign_of(z.im, within_squares(abs(z.im)));
+  const Traced side = 1 - size, high = im * im;
+  return {special::with_sign_of(z.re, log1p(4 * size / (side * side + high)) / 4),
+          atan2(2 * im, side * (1 + size) - high) / 2};
 }
 // f(z) of the hyperbolic functions is -i g(iz) of the circular ones, and the other way round.
 template <Pair (*kFunction)(Pair)>
