@@ -12,7 +12,7 @@ Json kept_json(const std::string& name, const std::string& machine) {
   if (!directory) return {};
   std::ifstream file(*directory / name);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  const Json json = parse_json(text);
+  Json json = parse_json(text);
   if (!json.is_object() || !json.contains("machine") || json["machine"] != machine) return {};
   return json;
 }

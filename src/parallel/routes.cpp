@@ -51,7 +51,8 @@ namespace {
 double bytes_at(const Split& split, std::int64_t bits) {
   std::int64_t elements = 1;
   for (const DimSplit& dim : split.dims) elements *= dim.local();
-  return static_cast<double>(elements * bits / 8);
+  const std::int64_t bytes = elements * bits / 8;
+  return static_cast<double>(bytes);
 }
 
 // Where parts become contributions with zeros around them nothing is sent.

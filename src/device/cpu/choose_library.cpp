@@ -40,7 +40,7 @@ Program product(DType dtype) {
 // A window of 3 x 3 over images of 28 x 28 with 64 channels.
 Program convolution() {
   Builder b;
-  const auto list = [](std::vector<std::int64_t> all) { return Attr{Attr::Integers(all)}; };
+  const auto list = [](const std::vector<std::int64_t>& all) { return Attr{Attr::Integers(all)}; };
   const auto number = [](std::int64_t n) { return Attr{Attr::Integer{n, "i64"}}; };
   const Attr::Struct numbers{"conv",
                              {{"input_batch_dimension", number(0)},

@@ -24,7 +24,8 @@ class ImagesConv final : public DirectConv {
     source_ = *std::move(source);
     if (!form_.moves[2].is_identity()) {
       const auto strides = result_strides(form_.moves[2], result, form_.image.size());
-      if (!strides || !(result_ = Copy::make(to(), *strides, 0, false))) return false;
+      if (strides) result_ = Copy::make(to(), *strides, 0, false);
+      if (!result_) return false;
       result_at_ = room(to().bytes());
     }
     std::int64_t most = reorder_->scratch_bytes();

@@ -334,8 +334,7 @@ std::optional<Primitive> Primitive::made(Kind kind, void* description, const Des
   };
   if (kind == Kind::forward || kind == Kind::data_gradient) p.weights_.held_ = part(kQueryWeights);
   if (kind == Kind::weight_gradient) p.weights_.held_ = part(kQueryWeightGradient);
-  if (const auto scratch = part(kQueryScratch); scratch.get() != nullptr)
-    p.scratch_ = Desc(scratch);
+  if (const auto scratch = part(kQueryScratch); scratch != nullptr) p.scratch_ = Desc(scratch);
   void* primitive = nullptr;
   if (lib.primitive_create(&primitive, description) != kDone) return {};
   p.primitive_ =

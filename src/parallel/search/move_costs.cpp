@@ -53,8 +53,10 @@ bool MoveCosts::is_even(int split) {
   const auto place = static_cast<std::size_t>(split);
   if (even_.size() <= place) even_.resize(place + 1, kNotAsked);
   if (even_[place] == kNotAsked)
-    even_[place] = std::ranges::all_of(
-        on_.splits[split].dims, [](const DimSplit& dim) { return dim.padded() == dim.size; });
+    even_[place] = std::ranges::all_of(on_.splits[split].dims,
+                                       [](const DimSplit& dim) { return dim.padded() == dim.size; })
+                       ? 1
+                       : 0;
   return even_[place] != 0;
 }
 
