@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <random>
 
 #include "heddle/lower.h"
@@ -145,6 +146,35 @@ TEST(Lower, ComplexFunctions) {
     expect_same({name, {x}, {x.type()}}, 1);
     expect_same({name, {y}, {y.type()}}, 16);
   }
+}
+
+// Near the ends of its cuts on both sides, and where squares are no longer numbers.
+TEST(Lower, ComplexAreaTangent) {
+  std::vector<C64> narrow;
+  std::vector<C128> wide;
+  for (double re : {-1e30, -1e9, -300.0, -1.5, -1 - 1e-6, -0.999, -0.3, 0.3, 0.999, 1.5, 1e30})
+    for (double im : {-1e30, -1e-3, 1e-6, 0.5, 1e9}) {
+      narrow.emplace_back(static_cast<float>(re), static_cast<float>(im));
+      wide.emplace_back(re, im);
+    }
+  const Shape shape{static_cast<std::int64_t>(narrow.size())};
+  for (std::string_view name : {"chlo.atan", "chlo.atanh"}) {
+    const Array x = make_array<C64>(shape, narrow), y = make_array<C128>(shape, wide);
+    expect_same({name, {x}, {x.type()}}, 1);
+    expect_same({name, {y}, {y.type()}}, 16);
+  }
+  // Beyond numbers that have squares only the imaginary part counts.
+  const Array far = make_array<C128>({2}, std::vector<C128>{{-1e200, 1.0}, {3.0, -1e300}});
+  Builder to;
+  to.function("main", {far.type()},
+              [&](const Vars& in) -> Vars { return {to.op("chlo.atanh", {in[0]})}; });
+  const Program after = lower_chlo(to.finish().value()).value();
+  const Array result = One::run(after, {far})[0];
+  const C128* got = reinterpret_cast<const C128*>(result.bytes().data());
+  EXPECT_NEAR(got[0].real(), 0, 1e-140);
+  EXPECT_DOUBLE_EQ(got[0].imag(), std::numbers::pi / 2);
+  EXPECT_NEAR(got[1].real(), 0, 1e-140);
+  EXPECT_DOUBLE_EQ(got[1].imag(), -std::numbers::pi / 2);
 }
 
 TEST(Lower, TotalOrderBecomesAnOrderOfIntegers) {
