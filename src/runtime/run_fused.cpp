@@ -201,7 +201,7 @@ Expected<chunks::ChunkProgram> fused_program(const FusedStep& step, const Transp
                                              const ResolvedCollective& resolved, FusedRun& kept) {
   const Type& slice = step.reduce->results[0];
   chunks::ChunkedCollective wanted;
-  wanted.kind = step.gather ? chunks::ChunkedKind::all_reduce : chunks::ChunkedKind::reduce_scatter;
+  wanted.kind = step.gather ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
   wanted.algorithm = step.reduce->fused.by;
   wanted.ranks = static_cast<int>(resolved.size);
   wanted.elements = count_of(step.reduce->operands[0]);

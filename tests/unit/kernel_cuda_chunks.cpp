@@ -198,7 +198,7 @@ void expect_sums(const ChunkedCollective& wanted, int blocks) {
   const auto made = for_host(program, sums_of_floats(program, blocks));
   ASSERT_TRUE(made) << made.reason();
   Ranks ranks(program, made->chunks);
-  const bool gathers = wanted.kind == ChunkedKind::all_gather;
+  const bool gathers = wanted.kind == CollectiveKind::all_gather;
   for (int turn = 0; turn < 3; ++turn) {
     std::vector<float> sums(static_cast<std::size_t>(wanted.elements), 0);
     for (int r = 0; r < wanted.ranks; ++r) {
@@ -261,14 +261,14 @@ TEST(CudaChunks, ComputationAndNormsGoInside) {
 }
 
 TEST(CudaChunks, ScattersAndGathers) {
-  expect_sums({.kind = ChunkedKind::reduce_scatter,
+  expect_sums({.kind = CollectiveKind::reduce_scatter,
                .algorithm = Algorithm::tree,
                .protocol = Protocol::bandwidth,
                .ranks = 4,
                .elements = 99,
                .chunks = 2},
               3);
-  expect_sums({.kind = ChunkedKind::all_gather, .ranks = 3, .elements = 100, .chunks = 2}, 1);
+  expect_sums({.kind = CollectiveKind::all_gather, .ranks = 3, .elements = 100, .chunks = 2}, 1);
 }
 
 // Some ranks are not launched: the others give up and say so, rather than spin for ever.
