@@ -33,6 +33,7 @@ struct alignas(128) RankCell {
   std::atomic<std::uint64_t> moves;        // grows with everything that it does
   std::atomic<std::uint64_t> collectives;  // that it has begun
   std::atomic<std::int32_t> exit_status;   // as wait() gives it, plus 1; 0: not known
+  std::atomic<std::uint32_t> reads;        // whether it is about to read others' buffers, or does
 };
 
 struct BoardHeader {

@@ -50,6 +50,19 @@ std::string kind_text(std::uint32_t kind, std::int64_t bytes) {
   return text;
 }
 
+// While it lasts others keep their buffers: abort() waits for it. Whoever begins one asks whether
+// the run has failed before it reads anything, since abort() may have looked just before.
+class Reading {
+ public:
+  explicit Reading(std::atomic<std::uint32_t>& reads) : reads_(reads) { reads_.store(1); }
+  ~Reading() { reads_.store(0); }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  std::atomic<std::uint32_t>& reads_;
+};
+
 bool is_transfer(CollectiveKind kind) {
   return kind == CollectiveKind::send || kind == CollectiveKind::receive;
 }
@@ -140,6 +153,9 @@ Verdict SharedTransport::wait(RequestId request) {
 void SharedTransport::abort(std::string_view why) {
   world_.board->fail(
       fmt::format("rank {} of {} failed in step {}: {}", rank_, size(), cell_->step.load(), why));
+  if (!world_.memory->direct()) return;
+  for (int r = 0; r < size(); ++r)
+    while (r != rank_ && world_.board->cell(r).reads.load() != 0) std::this_thread::yield();
 }
 
 // ---- progress
@@ -164,6 +180,8 @@ Expected<bool> SharedTransport::advance_front(LocalGroup& group, bool wait) {
     HEDDLE_TRY(const bool there, all_have(group, op, Until::posted, wait));
     if (!there) return false;
     bool in_two = false;
+    const Reading reading(cell_->reads);
+    if (world_.board->header().failed.load() != 0) return ended(op);
     HEDDLE_TRY_VOID(check_posts(group, op));
     if (const Verdict done = begin_work(group, op, in_two); !done)
       return work_failed(group, op, done.reason());
@@ -174,6 +192,8 @@ Expected<bool> SharedTransport::advance_front(LocalGroup& group, bool wait) {
   if (op.stage == 1) {
     HEDDLE_TRY(const bool there, all_have(group, op, Until::halfway, wait));
     if (!there) return false;
+    const Reading reading(cell_->reads);
+    if (world_.board->header().failed.load() != 0) return ended(op);
     if (const Verdict done = finish_work(group, op); !done)
       return work_failed(group, op, done.reason());
     op.stage = 2;

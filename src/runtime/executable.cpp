@@ -65,7 +65,10 @@ Verdict agree(ExecutableState& state, Transport& transport) {
   c.out = reinterpret_cast<std::byte*>(all.data());
   c.in_pieces = c.out_pieces = {1, sizeof mine};
   c.what = "comparing programs before the run";
-  HEDDLE_TRY_VOID(run_collective(transport, c));
+  if (const Verdict met = run_collective(transport, c); !met) {
+    transport.abort(met.reason());  // before these numbers go
+    return met;
+  }
   std::string others;
   for (std::size_t r = 0; r < all.size(); ++r)
     if (all[r] != all[0]) others += fmt::format("{}{}", others.empty() ? "" : ", ", r);
@@ -117,7 +120,9 @@ Expected<Results> run_rank(ExecutableState& state, const RunOptions& options, En
     options.times->resize(state.infos.size());
   auto taken = state.runs.take(options.transport == nullptr ? 0 : options.transport->id());
   if (!taken) {
-    HEDDLE_TRY(taken, make_run_state(state));
+    auto made = make_run_state(state);
+    if (!made && options.transport != nullptr) options.transport->abort(made.reason());
+    HEDDLE_TRY(taken, std::move(made));
   }
   Lease lease(state, std::move(taken));
   RunState& run = *lease;
@@ -129,16 +134,22 @@ Expected<Results> run_rank(ExecutableState& state, const RunOptions& options, En
     ~Forgetting() { transport.forget_requests(); }
   } forgetting{transport};
   run.queue->set_workers(options.pool != nullptr ? *options.pool : ThreadPool::shared());
-  HEDDLE_TRY_VOID(prepare(state, run, options, transport));
-  HEDDLE_TRY_VOID(enter(run));
-  HEDDLE_TRY_VOID(run_steps(state, run, options, transport));
-  HEDDLE_TRY_VOID(finish_sends(run, transport));
-  Expected<Results> results = leave(run);
-  if (results) lease.give_back();
+  Expected<Results> results = [&]() -> Expected<Results> {
+    HEDDLE_TRY_VOID(prepare(state, run, options, transport));
+    HEDDLE_TRY_VOID(enter(run));
+    HEDDLE_TRY_VOID(run_steps(state, run, options, transport));
+    HEDDLE_TRY_VOID(finish_sends(run, transport));
+    return leave(run);
+  }();
+  // A rank that fails ends the run of all; otherwise they would wait for it, or read from memory
+  // that goes with the lease.
+  if (results)
+    lease.give_back();
+  else if (options.transport != nullptr)
+    transport.abort(results.reason());
   return results;
 }
 
-// A rank that fails ends the run of all; otherwise they would wait for it.
 template <typename Results, typename Enter, typename Leave>
 Expected<Results> run_among_others(ExecutableState& state, const RunOptions& options, Enter enter,
                                    Leave leave) {
@@ -147,7 +158,6 @@ Expected<Results> run_among_others(ExecutableState& state, const RunOptions& opt
   const std::lock_guard turn(transport.turn());
   transport.enter();
   auto results = run_rank<Results>(state, options, enter, leave);
-  if (!results) transport.abort(results.reason());
   transport.leave();
   return results;
 }

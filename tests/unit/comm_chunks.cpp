@@ -119,7 +119,9 @@ TEST(ChunksOnThreads, ARankThatEndsInsideIsNamed) {
         work.compute = [&](const ChunkOp&) -> Verdict {
           return t.rank() == 1 ? Verdict(reason("out of luck")) : yes();
         };
-        return runner.run(t, work);
+        const Verdict done = runner.run(t, work);
+        if (!done) t.abort(done.reason());  // before its memory goes
+        return done;
       },
       1);
   EXPECT_EQ(ends[1], "out of luck");

@@ -261,6 +261,38 @@ TEST(Transport, ARankThatFailsEndsAll) {
   }
 }
 
+// Others may be in the middle of copying what it has brought: they have all of it, or an error.
+TEST(Transport, MemoryOfARankThatFailsIsReadUntilItHasSaidSo) {
+  constexpr std::size_t kMany = 1 << 20;
+  for (int turn = 0; turn < 20; ++turn) {
+    std::vector<float> mine = numbered(7, kMany);
+    std::atomic<int> ready = 0;
+    const auto ends = on_ranks(2, [&](Transport& t) -> Verdict {
+      HEDDLE_TRY(const GroupId group, t.group(everyone(t)));
+      Collective message{.kind = CollectiveKind::send, .group = group};
+      message.in_pieces = {1, 4 * kMany};
+      if (t.rank() == 0) {
+        message.in = in(mine);
+        message.to = 1;
+        HEDDLE_TRY_VOID(t.start(message));
+        while (ready == 0) std::this_thread::yield();
+        for (int i = 0; i < 10 * turn; ++i) std::this_thread::yield();
+        t.abort("out of luck");
+        std::ranges::fill(mine, -1.0f);
+        return yes();
+      }
+      std::vector<float> came(kMany);
+      message.kind = CollectiveKind::receive;
+      message.out = out(came);
+      message.from = 0;
+      ready = 1;
+      HEDDLE_TRY_VOID(run_collective(t, message));
+      return came == numbered(7, kMany) ? yes() : Verdict(reason("what came is not what was sent"));
+    });
+    if (!ends[1].empty()) EXPECT_THAT(ends[1], HasSubstr("out of luck"));
+  }
+}
+
 TEST(Transport, ALongReasonKeepsItsBeginningAndItsEnd) {
   comm::Board board(comm::private_board(2), 2, true);
   board.fail("rank 1 failed: " + std::string(5000, 'x') + " in the last line");

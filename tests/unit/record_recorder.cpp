@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "base/watched.h"
 #include "heddle/recorder.h"
 #include "ir/eval/scalar.h"
 
@@ -255,6 +256,11 @@ void PlusStep::run(DirectMemory& memory, Slot target) const {
 
 class DirectTest : public testing::Test {
  protected:
+  // What compiled in the background is over, but its thread is still to be joined.
+  void TearDown() override {
+    wait_for_left_work([] { return false; });
+  }
+
   static RecordOptions options() {
     RecordOptions options = interpreted();
     options.direct_memory = [] { return std::make_unique<PlainMemory>(); };

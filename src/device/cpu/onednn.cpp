@@ -42,6 +42,7 @@ struct Library {
   const Version* (*version)() = nullptr;
   int (*engine_create)(Handle*, int, std::size_t) = nullptr;
   int (*stream_create)(Handle*, Handle, unsigned) = nullptr;
+  int (*stream_destroy)(Handle) = nullptr;
   int (*attr_create)(Handle*) = nullptr;
   int (*attr_scratchpad)(Handle, int) = nullptr;
   int (*memory_create)(Handle*, Md, Handle, void*) = nullptr;
@@ -103,9 +104,9 @@ struct Library {
 
   // Streams know nothing of their threads, but no two may share one.
   Handle stream() const {
-    thread_local Handle own = nullptr;
-    if (own == nullptr) check(stream_create(&own, engine, kDefaultStream));
-    return own;
+    thread_local Stream own;
+    if (own.handle == nullptr) check(stream_create(&own.handle, engine, kDefaultStream));
+    return own.handle;
   }
 
   static void check(int status) {
@@ -113,6 +114,17 @@ struct Library {
   }
 
  private:
+  // Goes with its thread.
+  struct Stream {
+    Handle handle = nullptr;
+    Stream() = default;
+    ~Stream() {
+      if (handle != nullptr) get().stream_destroy(handle);
+    }
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+  };
+
   template <typename Function>
   bool find(const char* name, Function*& function) {
     function = reinterpret_cast<Function*>(::dlsym(handle_, name));
@@ -137,6 +149,7 @@ struct Library {
 
   bool find_common() {
     return find("dnnl_engine_create", engine_create) && find("dnnl_stream_create", stream_create) &&
+           find("dnnl_stream_destroy", stream_destroy) &&
            find("dnnl_primitive_attr_create", attr_create) &&
            find("dnnl_primitive_attr_set_scratchpad_mode", attr_scratchpad) &&
            find("dnnl_memory_create", memory_create) &&
