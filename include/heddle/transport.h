@@ -113,7 +113,8 @@ class Transport {
     return reason("{} share no device", name());
   }
 
-  // This rank has met an error: it ends the run of all others, which say so.
+  // This rank has met an error: it ends the run of all others, which say so. Where ranks share one
+  // memory, nobody reads this rank's buffers any more when it comes back.
   virtual void abort(std::string_view why) = 0;
   // Why the run is over before its end; empty while all is well.
   virtual std::string failure() const = 0;

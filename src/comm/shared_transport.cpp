@@ -63,6 +63,10 @@ class Reading {
   std::atomic<std::uint32_t>& reads_;
 };
 
+bool reads_others(const Collective& c) {
+  return c.kind != CollectiveKind::barrier && c.kind != CollectiveKind::send;
+}
+
 bool is_transfer(CollectiveKind kind) {
   return kind == CollectiveKind::send || kind == CollectiveKind::receive;
 }
@@ -181,7 +185,7 @@ Expected<bool> SharedTransport::advance_front(LocalGroup& group, bool wait) {
     if (!there) return false;
     bool in_two = false;
     const Reading reading(cell_->reads);
-    if (world_.board->header().failed.load() != 0) return ended(op);
+    if (reads_others(op.collective) && world_.board->header().failed.load() != 0) return ended(op);
     HEDDLE_TRY_VOID(check_posts(group, op));
     if (const Verdict done = begin_work(group, op, in_two); !done)
       return work_failed(group, op, done.reason());
@@ -193,7 +197,8 @@ Expected<bool> SharedTransport::advance_front(LocalGroup& group, bool wait) {
     HEDDLE_TRY(const bool there, all_have(group, op, Until::halfway, wait));
     if (!there) return false;
     const Reading reading(cell_->reads);
-    if (world_.board->header().failed.load() != 0) return ended(op);
+    if (!is_over_early(op.collective) && world_.board->header().failed.load() != 0)
+      return ended(op);  // what is small has been read by now
     if (const Verdict done = finish_work(group, op); !done)
       return work_failed(group, op, done.reason());
     op.stage = 2;

@@ -289,7 +289,7 @@ TEST(Transport, MemoryOfARankThatFailsIsReadUntilItHasSaidSo) {
       HEDDLE_TRY_VOID(run_collective(t, message));
       return came == numbered(7, kMany) ? yes() : Verdict(reason("what came is not what was sent"));
     });
-    if (!ends[1].empty()) EXPECT_THAT(ends[1], HasSubstr("out of luck"));
+    EXPECT_THAT(ends[1], testing::AnyOf("", HasSubstr("out of luck")));
   }
 }
 
