@@ -10,6 +10,7 @@
 #include "../support/on_ranks.h"
 #include "comm/board.h"
 #include "comm/combine.h"
+#include "comm/shared_transport.h"
 #include "heddle/transport.h"
 
 namespace heddle {
@@ -261,36 +262,52 @@ TEST(Transport, ARankThatFailsEndsAll) {
   }
 }
 
-// Others may be in the middle of copying what it has brought: they have all of it, or an error.
-TEST(Transport, MemoryOfARankThatFailsIsReadUntilItHasSaidSo) {
-  constexpr std::size_t kMany = 1 << 20;
-  for (int turn = 0; turn < 20; ++turn) {
-    std::vector<float> mine = numbered(7, kMany);
-    std::atomic<int> ready = 0;
-    const auto ends = on_ranks(2, [&](Transport& t) -> Verdict {
-      HEDDLE_TRY(const GroupId group, t.group(everyone(t)));
-      Collective message{.kind = CollectiveKind::send, .group = group};
-      message.in_pieces = {1, 4 * kMany};
-      if (t.rank() == 0) {
-        message.in = in(mine);
-        message.to = 1;
-        HEDDLE_TRY_VOID(t.start(message));
-        while (ready == 0) std::this_thread::yield();
-        for (int i = 0; i < 10 * turn; ++i) std::this_thread::yield();
-        t.abort("out of luck");
-        std::ranges::fill(mine, -1.0f);
-        return yes();
-      }
-      std::vector<float> came(kMany);
-      message.kind = CollectiveKind::receive;
-      message.out = out(came);
-      message.from = 0;
-      ready = 1;
-      HEDDLE_TRY_VOID(run_collective(t, message));
-      return came == numbered(7, kMany) ? yes() : Verdict(reason("what came is not what was sent"));
-    });
-    EXPECT_THAT(ends[1], testing::AnyOf("", HasSubstr("out of luck")));
+// Copies only when the other rank is about to fail, and then as late as it may.
+class LateMemory : public comm::PeerMemory {
+ public:
+  std::atomic<bool> copies = false, fails = false, has_gone = false;
+
+  Verdict copy(int rank, const std::byte* from, const comm::Runs& source, std::byte* to,
+               const comm::Runs& target) override {
+    copies = true;
+    while (!fails) std::this_thread::yield();
+    for (int i = 0; i < 1000 && !has_gone; ++i) std::this_thread::yield();
+    return PeerMemory::copy(rank, from, source, to, target);
   }
+};
+
+// Whoever is in the middle of copying what it has brought gets all of it.
+TEST(Transport, MemoryOfARankThatFailsIsReadUntilItHasSaidSo) {
+  const auto memory = std::make_shared<LateMemory>();
+  const comm::SharedWorld world{
+      std::make_shared<comm::Board>(comm::private_board(2), 2, true), memory, {}, "late"};
+  std::vector<float> mine = numbered(7, 100), came(100);
+  const auto message = [&](CollectiveKind kind, Transport& t) {
+    Collective m{.kind = kind, .group = t.group(everyone(t)).value()};
+    m.in_pieces = {1, 400};
+    return m;
+  };
+  std::thread other([&] {
+    comm::SharedTransport t(world, 1);
+    Collective takes = message(CollectiveKind::receive, t);
+    takes.out = out(came);
+    takes.from = 0;
+    (void)run_collective(t, takes);
+  });
+  {
+    comm::SharedTransport t(world, 0);
+    Collective gives = message(CollectiveKind::send, t);
+    gives.in = in(mine);
+    gives.to = 1;
+    EXPECT_TRUE(t.start(gives).ok());
+    while (!memory->copies) std::this_thread::yield();
+    memory->fails = true;
+    t.abort("out of luck");
+    std::ranges::fill(mine, -1.0f);
+    memory->has_gone = true;
+    other.join();
+  }
+  EXPECT_EQ(came, numbered(7, 100));
 }
 
 TEST(Transport, ALongReasonKeepsItsBeginningAndItsEnd) {
