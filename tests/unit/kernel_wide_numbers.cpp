@@ -52,8 +52,8 @@ struct OnePoint {
   }
   std::size_t count(ScalarOp op) const {
     std::size_t found = 0;
-    for (const Node& node : with_wide_numbers(kernel).phases[0].stages[0].nodes)
-      found += node.op == op ? 1 : 0;
+    const Kernel wide = with_wide_numbers(kernel);
+    for (const Node& node : wide.phases[0].stages[0].nodes) found += node.op == op ? 1 : 0;
     return found;
   }
 

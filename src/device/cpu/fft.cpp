@@ -86,7 +86,8 @@ class AxisTransform {
       const T* numbers = reinterpret_cast<const T*>(from);
       if (halved_) {  // even places are real parts, odd ones imaginary
         lines.each(numbers, [&](T x, std::int64_t k, std::int64_t q) {
-          (k % 2 == 0 ? data.re : data.im)[k / 2 * side + q] = x;
+          T* const part = k % 2 == 0 ? data.re : data.im;  // g++ 12 with -fsanitize=undefined
+          part[k / 2 * side + q] = x;                      // loses the index of `(a ? b : c)[i]`
         });
       } else {
         lines.each(numbers, [&](T x, std::int64_t k, std::int64_t q) {
@@ -157,7 +158,8 @@ class AxisTransform {
       });
     } else if (halved_) {
       lines.each(reinterpret_cast<T*>(to), [&](T& x, std::int64_t k, std::int64_t q) {
-        x = (k % 2 == 0 ? result.re : result.im)[k / 2 * side + q] * scale;
+        const T* const part = k % 2 == 0 ? result.re : result.im;
+        x = part[k / 2 * side + q] * scale;
       });
     } else {
       lines.each(reinterpret_cast<T*>(to), [&](T& x, std::int64_t k, std::int64_t q) {
