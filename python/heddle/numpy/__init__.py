@@ -126,6 +126,9 @@ def _quick(name: str, function: Any) -> Any:
     made = (_QuickMaker if name in ("zeros", "ones", "empty", "full") else _QuickFunction)(theirs, function)
     _functools.update_wrapper(made, function)
     made._function = theirs
+    if isinstance(theirs, _np.ufunc):  # matmul: its methods have NumPy's answers
+        for part in ("nin", "nout", "signature", "types", "reduce", "accumulate", "reduceat", "outer", "at"):
+            setattr(made, part, getattr(theirs, part))
     return made
 
 
