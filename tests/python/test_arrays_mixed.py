@@ -64,6 +64,8 @@ def step(draw, arrays, np):
     kind = draw.randrange(14)
     target = part(draw, draw.choice(arrays))
     other = part(draw, draw.choice(arrays)) if draw.randrange(3) else number(draw)
+    if kind in (0, 1, 2, 5) and np.ndim(target) == 0:
+        return None  # NumPy's numbers cannot be written to
     if kind == 0:
         target += other
     elif kind == 1:
@@ -75,7 +77,7 @@ def step(draw, arrays, np):
     elif kind == 4:
         return getattr(np, draw.choice(UNARY))(target)
     elif kind == 5:  # into itself, turned around
-        out = target[::-1] if np.ndim(target) and draw.randrange(2) else target
+        out = target[::-1] if draw.randrange(2) else target
         getattr(np, draw.choice(BINARY))(target, other, out=out)
     elif kind == 6 and np.ndim(target):
         where = target[::-1] > 0 if target.dtype.kind != "c" else target[::-1].real > 0

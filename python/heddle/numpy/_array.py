@@ -175,8 +175,8 @@ def _namespace(self: ndarray, api_version: str | None = None) -> Any:
 
 def _dlpack(self: ndarray, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
             copy: bool | None = None) -> Any:  # fmt: skip
-    if copy is False:
-        raise BufferError("a recorded array gives a copy of its memory only")
+    if copy is False:  # both write to it from then on
+        return _memory.shared(self).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=False)
     return self._snapshot().copy().__dlpack__(
         stream=stream, max_version=max_version, dl_device=dl_device
     )

@@ -173,6 +173,24 @@ def put(array: ndarray, at: Any, value: Any) -> None:
     array._host(True)[at] = value
 
 
+def put_chosen(array: ndarray, mask: Any, values: ndarray) -> bool:
+    """What copyto does where a mask over all of the array holds; not where NumPy does it as well, or has to complain."""
+    from heddle.numpy import _shapes
+
+    mask = adopt(mask)
+    if type(mask) is not ndarray or mask.dtype != bool or not array._writable:
+        return False
+    if not any(one._pending_or_large() for one in (array, mask, values)):
+        return False
+    try:
+        if np.broadcast_shapes(array.shape, mask.shape, values.shape) != array.shape:
+            return False
+    except ValueError:
+        return False
+    array[...] = _shapes.where(mask, values.astype(array.dtype, copy=False), array)
+    return True
+
+
 def _put_along(array: ndarray, at: tuple[Any, ...], value: Any) -> bool:
     """array[:, mask] = value: whole dimensions beside one mask, with the same value wherever it holds."""
     masks = [one for one in at if isinstance(one, (np.ndarray, ndarray)) and one.dtype == bool and one.ndim > 0]
