@@ -425,9 +425,12 @@ void Chooser::price(const Op& op, const IndexRule& rule, Choice& choice) {
     wanted.push_back(resting(program_.result(op, i)));
   choice.price = price_of(on_, op, rule, choice, wanted);
   if (op.result_count == 1 && choice.results[0] == sum_beside(op)) choice.price.give = 0;
+  // What every turn of a loop takes another part of is brought before the loop, for all of them.
+  const bool in_parts = op.def->emission == Emission::dynamic_slice;
   for (std::size_t i = 0; i < op.operand_count; ++i)
     if (const ValueId v = program_.operands(op)[i]; program_.type_of(v).is_tensor())
-      choice.price.bring += seconds_to_have(on_, forms_, v, choice.operands[i]);
+      choice.price.bring += seconds_to_have(on_, forms_, v, choice.operands[i]) /
+                            (in_parts ? forms_.turns_since(v) : 1);
 }
 
 }  // namespace heddle

@@ -12,8 +12,8 @@
 #include "parallel/again.h"
 #include "parallel/joined.h"
 #include "parallel/manual_splits.h"
-#include "parallel/open_sums.h"
 #include "parallel/op_parts.h"
+#include "parallel/open_sums.h"
 #include "parallel/reshards.h"
 #include "parallel/sort_pairs.h"
 

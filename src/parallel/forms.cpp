@@ -66,8 +66,7 @@ const Forms::Form* Forms::cheapest(ValueId v, int split, double* seconds) const 
       *seconds = 0;
       return &form;
     }
-    const double turns = times() / scopes_[home_of(form)].times;
-    const double cost = on_.routes.find(form.split, split, width).seconds / turns;
+    const double cost = on_.routes.find(form.split, split, width).seconds;
     if (best == nullptr || cost < *seconds) {
       best = &form;
       *seconds = cost;
@@ -114,6 +113,10 @@ std::size_t Forms::home_of(const Form& form) const {
   std::size_t scope = scopes_.size() - 1;
   while (scope > form.scope && scopes_[scope].loop) --scope;
   return scope;
+}
+
+double Forms::turns_since(ValueId v) const {
+  return forms_[v].empty() ? 1 : times() / scopes_[home_of(forms_[v].front())].times;
 }
 
 namespace {

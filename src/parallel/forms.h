@@ -20,11 +20,11 @@ class Forms {
   // What takes it from where it is cheapest, and the forms that come up on the way. Empty where
   // the value is there.
   std::optional<Fetch> fetch(ValueId v, int split);
-  // From the cheapest form; 0 where there is none. What is brought before a loop counts as a part
-  // of each of its turns.
-  double seconds_to(ValueId v, int split) const;
+  double seconds_to(ValueId v, int split) const;  // from the cheapest form; 0 where there is none
+  // How often the region at hand is gone through while the value is brought here once.
+  double turns_since(ValueId v) const;
   double times() const { return scopes_.back().times; }  // that the region at hand is gone through
-  std::int64_t bytes_to(ValueId v, int split) const;  // that a device gets on this way
+  std::int64_t bytes_to(ValueId v, int split) const;     // that a device gets on this way
   bool has(ValueId v, int split) const;
   // Whether it was defined in the region at hand, and not around it.
   bool is_from_here(ValueId v) const;

@@ -44,9 +44,8 @@ class InvariantMover {
     bool any = false;
     for (OpId id : region.ops) {
       const Op& op = from_.op(id);
-      if (!is_worth_it(op) || !std::ranges::all_of(from_.operands(op), [&](ValueId v) {
-            return is_outside(v, body);
-          }))
+      if (!is_worth_it(op) ||
+          !std::ranges::all_of(from_.operands(op), [&](ValueId v) { return is_outside(v, body); }))
         continue;
       is_moved_[id] = any = true;
     }
@@ -55,8 +54,8 @@ class InvariantMover {
 
   // It takes no more room than what it is made of.
   bool is_worth_it(const Op& op) const {
-    if (op.result_count != 1 || op.region_count > 0 || op.operand_count != 1 ||
-        op.def->draws || !from_.type_of(from_.result(op, 0)).is_tensor() ||
+    if (op.result_count != 1 || op.region_count > 0 || op.operand_count != 1 || op.def->draws ||
+        !from_.type_of(from_.result(op, 0)).is_tensor() ||
         from_.layout_of(from_.result(op, 0)) != nullptr)
       return false;
     const ValueId source = from_.operands(op)[0];
@@ -90,9 +89,9 @@ class InvariantMover {
       for (ValueId v : from_.operands(op))
         operands.push_back(rewriter_.value(from_.value(v).op == kNone ? outside_[v] : v));
       rewriter_.to.at(rewriter_.location(op.loc));
-      rewriter_.define_results(op, rewriter_.to.ops(op.def->name, operands,
-                                                    {from_.type_of(from_.result(op, 0))},
-                                                    copied_attrs(from_, op)));
+      rewriter_.define_results(
+          op, rewriter_.to.ops(op.def->name, operands, {from_.type_of(from_.result(op, 0))},
+                               copied_attrs(from_, op)));
     }
     return false;
   }

@@ -33,7 +33,8 @@ class SumFinder {
       const auto user = user_.find(sum);
       if (uses_[sum] != 1 || user == user_.end()) return {};
       if (user->second == end_)
-        return program_.operands(program_.op(end_))[carried] == sum ? added : std::vector<ValueId>{};
+        return program_.operands(program_.op(end_))[carried] == sum ? added
+                                                                    : std::vector<ValueId>{};
       const Op& op = program_.op(user->second);
       if (!passes(user->second, sum, added)) return {};
       sum = program_.result(op, 0);

@@ -54,7 +54,7 @@ std::optional<Array> known_value(const Program& program, ValueId value) {
 struct Update {
   ValueId operand = kNone, update = kNone;
   std::vector<std::int64_t> start;
-  const Op* with = nullptr;   // what is there and the update make the new value; none: the update is
+  const Op* with = nullptr;  // what is there and the update make the new value; none: the update is
   bool update_first = false;  // of its operands
 };
 

@@ -70,6 +70,26 @@ std::int64_t combined(const Spmd& spmd) {
 }
 
 // Weights that lie in parts are gathered at once where that takes little memory.
+TEST(Combine, SumsOverSeveralAxesGoOnTogether) {
+  Builder b("descent");
+  const Type x = f32({16, 256}), w = f32({256, 256});  // too large for one sum over both axes
+  b.function("main", {x, x, w, w, w}, [&](const Vars& in) -> Vars {
+    Vars moved;
+    for (std::size_t i = 2; i < 5; ++i) {
+      const Var y = in[1] * static_cast<double>(i);
+      moved.push_back(in[i] - b.dot(in[0], y, DotDims{{}, {}, {0}, {0}}) * 0.125);
+    }
+    return moved;
+  });
+  const Program program = b.finish().value();
+  std::vector<Seed> seeds{argument(0, {{"dp", "sp"}, {}}), argument(1, {{"dp", "sp"}, {}})};
+  for (std::size_t i = 0; i < 3; ++i) seeds.push_back(result(i, {{}, {}}));
+  const Spmd spmd = on_mesh(program, {{"dp", 2}, {"sp", 2}}, seeds);
+  // As many as one of them takes, each of which may be a scatter, a sum and a gather.
+  EXPECT_LE(collectives_of(spmd.program, local_function(spmd)), 3);
+  EXPECT_LT(difference(program, spmd), 1e-2);
+}
+
 TEST(Combine, SmallGathersBeginTogether) {
   Builder b("layers");
   const Type x = f32({16, 8}), w = f32({8, 8});
